@@ -1,0 +1,16 @@
+// Seeds from the operating system, for ops whose seed is 0 and for incarnation
+// ids.
+#ifndef HEADRACE_BASE_RANDOM_H_
+#define HEADRACE_BASE_RANDOM_H_
+
+#include <cstdint>
+
+namespace headrace {
+
+// A non-zero number that differs from call to call, process to process and
+// across fork. Not for cryptography. Thread-safe.
+uint64_t RandomSeed64();
+
+}  // namespace headrace
+
+#endif  // HEADRACE_BASE_RANDOM_H_

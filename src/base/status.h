@@ -1,0 +1,85 @@
+// Status and StatusOr for all of Headrace: absl's types under our name, one
+// maker a code, and the two macros that pass an error up. A message names the
+// op, the argument, what was got and what was wanted (docs/design, Decision 2).
+#ifndef HEADRACE_BASE_STATUS_H_
+#define HEADRACE_BASE_STATUS_H_
+
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/strings.h"
+
+namespace headrace {
+
+using Status = absl::Status;
+template <typename T>
+using StatusOr = absl::StatusOr<T>;
+
+inline Status OkStatus() { return absl::OkStatus(); }
+
+// Appends `suffix` to the message of an error; code and payloads stay. An OK
+// status is returned as it is. Call it once, in the layer that knows the
+// context: Annotate(s, " [[node block1/conv]]").
+[[nodiscard]] Status Annotate(const Status& status, std::string_view suffix);
+
+// errors::InvalidArgument("Conv2D: got rank ", rank, ", wanted 4"): the
+// arguments are joined by StrCat (numbers, strings, std::string_view).
+namespace errors {
+
+#define HR_DEFINE_ERROR_(Name)                                             \
+  template <typename... Args>                                              \
+  [[nodiscard]] Status Name(const Args&... args) {                         \
+    return Status(absl::StatusCode::k##Name, ::headrace::StrCat(args...)); \
+  }                                                                        \
+  inline bool Is##Name(const Status& s) {                                  \
+    return s.code() == absl::StatusCode::k##Name;                          \
+  }
+
+HR_DEFINE_ERROR_(Cancelled)
+HR_DEFINE_ERROR_(Unknown)
+HR_DEFINE_ERROR_(InvalidArgument)
+HR_DEFINE_ERROR_(DeadlineExceeded)
+HR_DEFINE_ERROR_(NotFound)
+HR_DEFINE_ERROR_(AlreadyExists)
+HR_DEFINE_ERROR_(PermissionDenied)
+HR_DEFINE_ERROR_(ResourceExhausted)
+HR_DEFINE_ERROR_(FailedPrecondition)
+HR_DEFINE_ERROR_(Aborted)
+HR_DEFINE_ERROR_(OutOfRange)
+HR_DEFINE_ERROR_(Unimplemented)
+HR_DEFINE_ERROR_(Internal)
+HR_DEFINE_ERROR_(Unavailable)
+HR_DEFINE_ERROR_(DataLoss)
+HR_DEFINE_ERROR_(Unauthenticated)
+
+#undef HR_DEFINE_ERROR_
+
+}  // namespace errors
+}  // namespace headrace
+
+// Returns from the enclosing function when `expr` is an error. Works where the
+// function returns Status or StatusOr<T>.
+#define HR_RETURN_IF_ERROR(expr)        \
+  do {                                  \
+    ::absl::Status hr_status_ = (expr); \
+    if (!hr_status_.ok()) [[unlikely]]  \
+      return hr_status_;                \
+  } while (false)
+
+#define HR_STATUS_CONCAT_INNER_(a, b) a##b
+#define HR_STATUS_CONCAT_(a, b) HR_STATUS_CONCAT_INNER_(a, b)
+
+// HR_ASSIGN_OR_RETURN(auto x, MakeX()): moves the value into `lhs`, or returns
+// the error. Two statements: not for the body of an unbraced if.
+#define HR_ASSIGN_OR_RETURN(lhs, ...)                                      \
+  HR_ASSIGN_OR_RETURN_IMPL_(HR_STATUS_CONCAT_(hr_status_or_, __COUNTER__), \
+                            lhs, (__VA_ARGS__))
+#define HR_ASSIGN_OR_RETURN_IMPL_(tmp, lhs, expr) \
+  auto tmp = expr;                                \
+  if (!tmp.ok()) [[unlikely]]                     \
+    return std::move(tmp).status();               \
+  lhs = *std::move(tmp)
+
+#endif  // HEADRACE_BASE_STATUS_H_
