@@ -1,0 +1,18 @@
+# bench/<name> for each bench/*.cc, with Google Benchmark.
+find_package(benchmark QUIET)
+file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*.cc)
+if(NOT benchmark_FOUND)
+  message(WARNING "Google Benchmark not found: bench/ is not built")
+  set(sources)
+endif()
+foreach(source ${sources})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(bench_${name} ${source})
+  add_dependencies(bench_${name} hr_proto_headers)
+  target_link_libraries(bench_${name} PRIVATE headrace benchmark::benchmark)
+  if(TARGET tensorflow)
+    target_link_libraries(bench_${name} PRIVATE tensorflow)
+  endif()
+  set_target_properties(bench_${name} PROPERTIES
+    OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+endforeach()

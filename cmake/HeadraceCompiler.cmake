@@ -1,0 +1,53 @@
+# hr_flags: language, warnings and code generation of every source.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g")
+
+# The baseline is plain x86-64; hot loops carry target_clones or are generated
+# at run time. Contraction is off, so that a result does not depend on what the
+# compiler inlines where.
+add_library(hr_flags INTERFACE)
+target_include_directories(hr_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_compile_options(hr_flags INTERFACE
+  -ffp-contract=off -fno-math-errno -fno-semantic-interposition
+  -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
+  $<$<BOOL:${HEADRACE_WERROR}>:-Werror>)
+
+if(HEADRACE_SANITIZE)
+  target_compile_options(hr_flags INTERFACE
+    -fsanitize=${HEADRACE_SANITIZE} -fno-omit-frame-pointer
+    -fno-sanitize-recover=all)
+  target_link_options(hr_flags INTERFACE -fsanitize=${HEADRACE_SANITIZE})
+else()
+  target_link_options(hr_flags INTERFACE -Wl,-z,defs)
+endif()
+target_link_options(hr_flags INTERFACE -Wl,--as-needed)
+
+find_program(HEADRACE_MOLD mold)
+find_program(HEADRACE_LLD ld.lld)
+if(HEADRACE_MOLD)
+  add_link_options(-fuse-ld=mold)
+elseif(HEADRACE_LLD)
+  add_link_options(-fuse-ld=lld)
+endif()
+
+# Paths are made relative before they are hashed, so that another clone of the
+# same sources hits the same cache.
+find_program(HEADRACE_CCACHE ccache)
+if(HEADRACE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+    ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
+    CCACHE_NOHASHDIR=1 ${HEADRACE_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
+endif()

@@ -1,0 +1,22 @@
+# cmake --install: lib/, bin/ and include/. The Python package is a component
+# of its own, which pip installs.
+include(GNUInstallDirs)
+install(TARGETS headrace LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET tensorflow)
+  install(TARGETS tensorflow LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(FILES
+    ${CMAKE_BINARY_DIR}/lib/libtensorflow_framework.so
+    ${CMAKE_BINARY_DIR}/lib/libtensorflow_framework.so.2
+    DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+if(TARGET headrace_cli)
+  install(TARGETS headrace_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+if(EXISTS ${CMAKE_SOURCE_DIR}/include)
+  install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
+
+# The C++ API needs the headers of the layers and of the messages.
+install(DIRECTORY src/ ${CMAKE_BINARY_DIR}/gen/
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headrace
+  FILES_MATCHING PATTERN "*.h" PATTERN "*_testlib.h" EXCLUDE)

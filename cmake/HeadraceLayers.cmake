@@ -1,0 +1,55 @@
+# hr_<layer> for each folder of src/ that has sources, and what is linked from
+# them. *_test.cc are tests; *_testlib.cc help tests and stay out of libraries.
+foreach(layer ${HEADRACE_LAYERS})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS
+    ${CMAKE_SOURCE_DIR}/src/${layer}/*.cc)
+  list(FILTER sources EXCLUDE REGEX "_test(lib)?\\.cc$|/gpu/")
+  if(sources)
+    add_library(hr_${layer} OBJECT ${sources})
+    target_link_libraries(hr_${layer} PRIVATE hr_deps)
+    add_dependencies(hr_${layer} hr_proto_headers)
+  endif()
+endforeach()
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/base/version.cc PROPERTIES
+  COMPILE_DEFINITIONS HEADRACE_VERSION="${PROJECT_VERSION}")
+
+# libheadrace.so exports namespace headrace and nothing else.
+add_library(headrace SHARED)
+target_link_libraries(headrace PRIVATE hr_proto)
+foreach(layer ${HEADRACE_LIBRARY_LAYERS})
+  if(TARGET hr_${layer})
+    target_link_libraries(headrace PRIVATE hr_${layer})
+  endif()
+endforeach()
+target_link_libraries(headrace PUBLIC hr_deps PRIVATE ${HEADRACE_XSMM_ARCHIVES})
+set(exports ${CMAKE_SOURCE_DIR}/cmake/headrace.map)
+target_link_options(headrace PRIVATE
+  -Wl,-Bsymbolic-functions -Wl,--version-script=${exports})
+set_target_properties(headrace PROPERTIES
+  LINKER_LANGUAGE CXX LINK_DEPENDS ${exports} BUILD_RPATH "$ORIGIN"
+  INSTALL_RPATH "$ORIGIN")
+
+# libtensorflow.so.2: the C API, under the names that programs link with.
+if(TARGET hr_c_api)
+  target_compile_options(hr_c_api PRIVATE -fvisibility=hidden)
+  add_library(tensorflow SHARED)
+  target_link_libraries(tensorflow PRIVATE hr_c_api headrace)
+  set(exports ${CMAKE_SOURCE_DIR}/cmake/tensorflow.map)
+  target_link_options(tensorflow PRIVATE -Wl,--version-script=${exports})
+  set_target_properties(tensorflow PROPERTIES
+    LINKER_LANGUAGE CXX LINK_DEPENDS ${exports} VERSION 2 SOVERSION 2
+    BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN" BUILD_RPATH_USE_ORIGIN ON)
+  foreach(alias libtensorflow_framework.so.2 libtensorflow_framework.so)
+    add_custom_command(TARGET tensorflow POST_BUILD VERBATIM
+      COMMAND ${CMAKE_COMMAND} -E create_symlink libtensorflow.so.2
+              $<TARGET_FILE_DIR:tensorflow>/${alias})
+  endforeach()
+endif()
+
+if(TARGET hr_cli)
+  add_executable(headrace_cli)
+  target_link_libraries(headrace_cli PRIVATE hr_cli headrace)
+  set_target_properties(headrace_cli PROPERTIES
+    LINKER_LANGUAGE CXX OUTPUT_NAME headrace
+    BUILD_RPATH "$ORIGIN/../lib" INSTALL_RPATH "$ORIGIN/../lib")
+endif()

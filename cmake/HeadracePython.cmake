@@ -1,0 +1,20 @@
+# headrace/_headrace: the extension module, built when python/ext has sources
+# and Python_EXECUTABLE names a Python that has nanobind. It lies beside
+# libheadrace.so, both in the package and in build/lib.
+file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/python/ext/*.cc)
+if(NOT sources OR NOT Python_EXECUTABLE)
+  return()
+endif()
+find_package(Python 3.9 REQUIRED COMPONENTS Interpreter Development.Module)
+execute_process(
+  COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
+  OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE
+  COMMAND_ERROR_IS_FATAL ANY)
+find_package(nanobind CONFIG REQUIRED)
+nanobind_add_module(_headrace NB_STATIC ${sources})
+add_dependencies(_headrace hr_proto_headers)
+target_link_libraries(_headrace PRIVATE headrace)
+set_target_properties(_headrace PROPERTIES
+  BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
+install(TARGETS _headrace headrace COMPONENT python
+  LIBRARY DESTINATION headrace EXCLUDE_FROM_ALL)

@@ -1,0 +1,49 @@
+# tests/<layer>_test: all src/<layer>/**/*_test.cc, one binary and one CTest
+# entry a layer; the kernels' tests run as two shards.
+enable_testing()
+find_package(GTest REQUIRED)
+file(GLOB_RECURSE helpers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*_testlib.cc)
+if(helpers)
+  add_library(hr_testlib OBJECT ${helpers})
+  target_link_libraries(hr_testlib PRIVATE hr_deps GTest::gtest)
+  add_dependencies(hr_testlib hr_proto_headers)
+endif()
+
+foreach(layer ${HEADRACE_LAYERS})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS
+    ${CMAKE_SOURCE_DIR}/src/${layer}/*_test.cc)
+  list(FILTER sources EXCLUDE REGEX "/gpu/")
+  if(NOT sources)
+    continue()
+  endif()
+  add_executable(${layer}_test ${sources})
+  add_dependencies(${layer}_test hr_proto_headers)
+  target_link_libraries(${layer}_test PRIVATE
+    headrace GTest::gtest GTest::gtest_main)
+  if(TARGET hr_testlib)
+    target_link_libraries(${layer}_test PRIVATE hr_testlib)
+  endif()
+  if(layer STREQUAL c_api AND TARGET tensorflow)
+    target_link_libraries(${layer}_test PRIVATE tensorflow)
+  elseif(layer STREQUAL cli AND TARGET headrace_cli)
+    add_dependencies(${layer}_test headrace_cli)
+  endif()
+  set_target_properties(${layer}_test PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+
+  set(shards 1)
+  if(layer STREQUAL kernels)
+    set(shards 2)
+  endif()
+  math(EXPR last "${shards} - 1")
+  foreach(shard RANGE ${last})
+    set(entry ${layer})
+    if(shards GREATER 1)
+      set(entry ${layer}.${shard})
+    endif()
+    add_test(NAME ${entry} COMMAND ${layer}_test
+      WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    set_tests_properties(${entry} PROPERTIES TIMEOUT 600 ENVIRONMENT
+      "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
+  endforeach()
+endforeach()

@@ -1,0 +1,7 @@
+#include "base/version.h"
+
+namespace headrace {
+
+const char* Version() { return HEADRACE_VERSION; }
+
+}  // namespace headrace
