@@ -1,0 +1,34 @@
+// Between our own types and their protobuf messages; formats.md, section 2.
+#ifndef HEADRACE_FRAMEWORK_TENSOR_PROTO_H_
+#define HEADRACE_FRAMEWORK_TENSOR_PROTO_H_
+
+#include "framework/attr_value.h"
+#include "framework/node_def.h"
+#include "framework/op_def.h"
+#include "framework/tensor.h"
+#include "headrace/graph.pb.h"
+
+namespace headrace {
+
+// Refuses contents shorter or longer than the shape, dims that are negative or
+// overflow, unknown types.
+Status TensorFromProto(const pb::TensorProto& proto, Tensor* out);
+// Plain data as tensor_content, strings as string_val.
+void TensorToProto(const Tensor& t, pb::TensorProto* proto);
+
+Status ShapeFromProto(const pb::TensorShapeProto& proto,
+                      PartialTensorShape* out);
+void ShapeToProto(const PartialTensorShape& s, pb::TensorShapeProto* proto);
+
+Status AttrValueFromProto(const pb::AttrValue& proto, AttrValue* out);
+void AttrValueToProto(const AttrValue& v, pb::AttrValue* proto);
+
+Status NodeDefFromProto(const pb::NodeDef& proto, NodeDef* out);
+void NodeDefToProto(const NodeDef& node, pb::NodeDef* proto);
+
+void OpDefToProto(const OpDef& def, pb::OpDef* proto);
+Status OpDefFromProto(const pb::OpDef& proto, OpDef* out);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_FRAMEWORK_TENSOR_PROTO_H_
