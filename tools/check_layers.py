@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Checks every #include between layers against ARCHITECTURE.md's table.
+
+A layer may include the layers its row names and, in turn, what those may
+include; `kernels` and `runtime` never meet. Tests may include any layer, for
+they stand on top of the library. Exits 1 after naming each offending line.
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+NEVER = {("kernels", "runtime"), ("runtime", "kernels")}
+ROW = re.compile(r"^\|\s*`([a-z_]+)/`[^|]*\|[^|]*\|([^|]*)\|\s*$")
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+TEST = re.compile(r"_test(lib)?\.(cc|h)$")
+
+
+def read_table():
+    """Returns {layer: [layers its row names]}."""
+    table = {}
+    for line in (ROOT / "ARCHITECTURE.md").read_text().splitlines():
+        row = ROW.match(line)
+        if row:
+            named = [name.strip(" `/") for name in row[2].split(",")]
+            table[row[1]] = [n for n in named if n and n not in ("std", "absl")]
+    return table
+
+
+def find_cycle(edges):
+    """Returns the first circle of layers found in {layer: layers}, or None."""
+    done, path = set(), []
+
+    def visit(layer):
+        if layer in path:
+            return path[path.index(layer):] + [layer]
+        if layer in done:
+            return None
+        path.append(layer)
+        for below in sorted(edges.get(layer, ())):
+            cycle = visit(below)
+            if cycle:
+                return cycle
+        done.add(path.pop())
+        return None
+
+    return next(filter(None, map(visit, sorted(edges))), None)
+
+
+def closure(table, layer):
+    """Returns all that `layer` may include, itself too."""
+    allowed, todo = {layer}, [layer]
+    while todo:
+        for below in table.get(todo.pop(), ()):
+            if below not in allowed and (layer, below) not in NEVER:
+                allowed.add(below)
+                todo.append(below)
+    return allowed
+
+
+def sources():
+    """Yields (layer, file) for all C++ of the layers."""
+    for folder in sorted((ROOT / "src").iterdir()):
+        if folder.is_dir():
+            for file in sorted(folder.rglob("*")):
+                if file.suffix in (".cc", ".h", ".cu"):
+                    yield folder.name, file
+    for file in sorted((ROOT / "python" / "ext").glob("**/*")):
+        if file.suffix in (".cc", ".h"):
+            yield "python", file
+
+
+def layer_of(include, table):
+    """Returns the layer an include path belongs to, or None if to none."""
+    if include.endswith(".pb.h"):
+        return "proto" if include.startswith("headrace/") else None
+    first = include.split("/")[0]
+    return first if "/" in include and first in table else None
+
+
+def main():
+    table = read_table()
+    if not table:
+        sys.exit("check_layers: ARCHITECTURE.md has no table of layers")
+    problems = []
+    for layer, named in table.items():
+        for name in named:
+            if name not in table:
+                problems.append(f"ARCHITECTURE.md: {layer}/ names {name}/, "
+                                "which has no row")
+    allowed = {layer: closure(table, layer) for layer in table}
+    used = {}
+    count = 0
+    for layer, file in sources():
+        where = file.relative_to(ROOT)
+        if layer not in table:
+            problems.append(f"{where}: folder {layer}/ has no row in "
+                            "ARCHITECTURE.md")
+            continue
+        for number, line in enumerate(
+                file.read_text(errors="replace").splitlines(), 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            count += 1
+            if (layer != "python" and "/" not in match[1]
+                    and (file.parent / match[1]).exists()):
+                problems.append(f"{where}:{number}: write \"{match[1]}\" "
+                                "relative to src/")
+            other = layer_of(match[1], table)
+            if other is None or other == layer or TEST.search(file.name):
+                continue
+            used.setdefault(layer, set()).add(other)
+            if other not in allowed[layer]:
+                problems.append(
+                    f"{where}:{number}: {layer}/ may not include {other}/ "
+                    f"(\"{match[1]}\"); it may: "
+                    f"{', '.join(sorted(allowed[layer] - {layer})) or 'none'}")
+    for name, edges in (("ARCHITECTURE.md", table), ("src/", used)):
+        cycle = find_cycle(edges)
+        if cycle:
+            problems.append(f"{name}: folders in a circle: "
+                            + " -> ".join(cycle))
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    print(f"check_layers: {count} includes, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
