@@ -4,9 +4,14 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# Fixed places, whatever the generator; and what is installed is what was
+# built, found by its place relative to lib/.
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+set(CMAKE_INSTALL_RPATH "$ORIGIN;$ORIGIN/../lib")
 
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
@@ -30,7 +35,7 @@ if(HEADRACE_SANITIZE)
     -fno-sanitize-recover=all)
   target_link_options(hr_flags INTERFACE -fsanitize=${HEADRACE_SANITIZE})
 else()
-  target_link_options(hr_flags INTERFACE -Wl,-z,defs)
+  set(HEADRACE_NO_UNDEFINED -Wl,-z,defs)
 endif()
 target_link_options(hr_flags INTERFACE -Wl,--as-needed)
 

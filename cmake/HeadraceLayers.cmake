@@ -23,11 +23,10 @@ foreach(layer ${HEADRACE_LIBRARY_LAYERS})
 endforeach()
 target_link_libraries(headrace PUBLIC hr_deps PRIVATE ${HEADRACE_XSMM_ARCHIVES})
 set(exports ${CMAKE_SOURCE_DIR}/cmake/headrace.map)
-target_link_options(headrace PRIVATE
-  -Wl,-Bsymbolic-functions -Wl,--version-script=${exports})
+target_link_options(headrace PRIVATE -Wl,-Bsymbolic-functions
+  -Wl,--version-script=${exports} ${HEADRACE_NO_UNDEFINED})
 set_target_properties(headrace PROPERTIES
-  LINKER_LANGUAGE CXX LINK_DEPENDS ${exports} BUILD_RPATH "$ORIGIN"
-  INSTALL_RPATH "$ORIGIN")
+  LINKER_LANGUAGE CXX LINK_DEPENDS ${exports})
 
 # libtensorflow.so.2: the C API, under the names that programs link with.
 if(TARGET hr_c_api)
@@ -35,10 +34,10 @@ if(TARGET hr_c_api)
   add_library(tensorflow SHARED)
   target_link_libraries(tensorflow PRIVATE hr_c_api headrace)
   set(exports ${CMAKE_SOURCE_DIR}/cmake/tensorflow.map)
-  target_link_options(tensorflow PRIVATE -Wl,--version-script=${exports})
+  target_link_options(tensorflow PRIVATE
+    -Wl,--version-script=${exports} ${HEADRACE_NO_UNDEFINED})
   set_target_properties(tensorflow PROPERTIES
-    LINKER_LANGUAGE CXX LINK_DEPENDS ${exports} VERSION 2 SOVERSION 2
-    BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN" BUILD_RPATH_USE_ORIGIN ON)
+    LINKER_LANGUAGE CXX LINK_DEPENDS ${exports} VERSION 2 SOVERSION 2)
   foreach(alias libtensorflow_framework.so.2 libtensorflow_framework.so)
     add_custom_command(TARGET tensorflow POST_BUILD VERBATIM
       COMMAND ${CMAKE_COMMAND} -E create_symlink libtensorflow.so.2
@@ -50,6 +49,5 @@ if(TARGET hr_cli)
   add_executable(headrace_cli)
   target_link_libraries(headrace_cli PRIVATE hr_cli headrace)
   set_target_properties(headrace_cli PROPERTIES
-    LINKER_LANGUAGE CXX OUTPUT_NAME headrace
-    BUILD_RPATH "$ORIGIN/../lib" INSTALL_RPATH "$ORIGIN/../lib")
+    LINKER_LANGUAGE CXX OUTPUT_NAME headrace)
 endif()

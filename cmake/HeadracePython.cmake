@@ -14,7 +14,5 @@ find_package(nanobind CONFIG REQUIRED)
 nanobind_add_module(_headrace NB_STATIC ${sources})
 add_dependencies(_headrace hr_proto_headers)
 target_link_libraries(_headrace PRIVATE headrace)
-set_target_properties(_headrace PROPERTIES
-  BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
 install(TARGETS _headrace headrace COMPONENT python
   LIBRARY DESTINATION headrace EXCLUDE_FROM_ALL)
