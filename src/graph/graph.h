@@ -1,0 +1,255 @@
+// Graph: nodes and edges, as a client builds them and as passes rewrite them.
+// Every node is checked when it is added: op known, attrs valid, input types
+// right, shapes inferred. A node never changes its id; ids of removed nodes are
+// not used again.
+//
+// Thread-compatible. A Graph that a client shares with sessions carries its own
+// mutex (`mu`): who adds nodes holds it for writing, a session that copies what
+// it needs holds it for reading.
+#ifndef HEADRACE_GRAPH_GRAPH_H_
+#define HEADRACE_GRAPH_GRAPH_H_
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
+#include "base/mutex.h"
+#include "framework/node_def.h"
+#include "framework/op.h"
+#include "framework/resource_handle.h"
+
+namespace headrace {
+
+class Edge;
+class Graph;
+class FunctionLibrary;  // graph/function_library.h
+
+constexpr int kControlSlot = -1;
+
+class Node {
+ public:
+  int id() const { return id_; }
+  const std::string& name() const { return def_->name; }
+  const std::string& type_string() const { return def_->op; }
+  // `inputs` of the def is empty: the edges tell.
+  const NodeDef& def() const { return *def_; }
+  const std::shared_ptr<const NodeDef>& shared_def() const { return def_; }
+  const AttrMap& attrs() const { return def_->attrs; }
+  const OpDef& op_def() const { return *op_def_; }
+
+  int num_inputs() const { return static_cast<int>(input_types_.size()); }
+  int num_outputs() const { return static_cast<int>(output_types_.size()); }
+  DataType input_type(int i) const { return input_types_[i]; }
+  DataType output_type(int i) const { return output_types_[i]; }
+  const DataTypeVector& input_types() const { return input_types_; }
+  const DataTypeVector& output_types() const { return output_types_; }
+
+  // Data edges by input index, then control edges. A data input that is not
+  // connected (only while a graph is being rewritten or imported) is null.
+  const Edge* input_edge(int i) const { return inputs_[i]; }
+  absl::Span<const Edge* const> data_inputs() const { return inputs_; }
+  const absl::InlinedVector<const Edge*, 2>& control_inputs() const {
+    return control_inputs_;
+  }
+  const absl::InlinedVector<const Edge*, 4>& out_edges() const {
+    return out_edges_;
+  }
+
+  // What shape inference knows of output i.
+  const PartialTensorShape& output_shape(int i) const { return shapes_[i]; }
+  // Empty if output i is no resource or nothing is known.
+  const std::vector<DtypeAndShape>& output_handle(int i) const;
+
+  // As the client asked, possibly empty; and where the placer put it.
+  const std::string& requested_device() const { return def_->device; }
+  const std::string& assigned_device() const { return assigned_device_; }
+  void set_assigned_device(std::string d) { assigned_device_ = std::move(d); }
+  // Why it is there, in words; for people.
+  const std::string& placement_reason() const { return placement_reason_; }
+  void set_placement_reason(std::string r) { placement_reason_ = std::move(r); }
+
+  // Control-flow and transfer ops, classified once.
+  enum class Class : uint8_t {
+    kOther,
+    kConstant,
+    kSwitch,
+    kMerge,
+    kEnter,
+    kExit,
+    kNextIteration,
+    kLoopCond,
+    kControlTrigger,
+    kSend,
+    kRecv,
+    kArg,
+    kRetval,
+  };
+  Class node_class() const { return class_; }
+  bool IsSwitch() const { return class_ == Class::kSwitch; }
+  bool IsMerge() const { return class_ == Class::kMerge; }
+  bool IsEnter() const { return class_ == Class::kEnter; }
+  bool IsExit() const { return class_ == Class::kExit; }
+  bool IsNextIteration() const { return class_ == Class::kNextIteration; }
+  bool IsLoopCond() const { return class_ == Class::kLoopCond; }
+  bool IsConstant() const { return class_ == Class::kConstant; }
+  bool IsSend() const { return class_ == Class::kSend; }
+  bool IsRecv() const { return class_ == Class::kRecv; }
+  bool IsArg() const { return class_ == Class::kArg; }
+  bool IsRetval() const { return class_ == Class::kRetval; }
+  bool IsControlFlow() const {
+    return class_ >= Class::kSwitch && class_ <= Class::kControlTrigger;
+  }
+
+ private:
+  friend class Graph;
+  int id_ = 0;
+  Class class_ = Class::kOther;
+  std::shared_ptr<const NodeDef> def_;
+  const OpDef* op_def_ = nullptr;
+  DataTypeVector input_types_, output_types_;
+  absl::InlinedVector<const Edge*, 4> inputs_;
+  absl::InlinedVector<const Edge*, 2> control_inputs_;
+  absl::InlinedVector<const Edge*, 4> out_edges_;
+  absl::InlinedVector<PartialTensorShape, 1> shapes_;
+  std::vector<std::vector<DtypeAndShape>> handles_;  // empty: no resource
+  std::string assigned_device_, placement_reason_;
+};
+
+class Edge {
+ public:
+  Node* src() const { return src_; }
+  Node* dst() const { return dst_; }
+  int src_output() const { return src_output_; }  // kControlSlot: control edge
+  int dst_input() const { return dst_input_; }
+  bool IsControlEdge() const { return src_output_ == kControlSlot; }
+
+ private:
+  friend class Graph;
+  Node* src_ = nullptr;
+  Node* dst_ = nullptr;
+  int src_output_ = 0;
+  int dst_input_ = 0;
+};
+
+// An output of a node.
+struct Endpoint {
+  Node* node = nullptr;
+  int index = 0;
+  friend bool operator==(const Endpoint& a, const Endpoint& b) {
+    return a.node == b.node && a.index == b.index;
+  }
+  template <typename H>
+  friend H AbslHashValue(H h, const Endpoint& e) {
+    return H::combine(std::move(h), e.node, e.index);
+  }
+};
+
+struct GraphVersions {
+  int producer = 0;
+  int min_consumer = 0;
+  std::vector<int> bad_consumers;
+};
+// What this library writes and accepts: formats.md, section 3.
+constexpr int kGraphDefProducer = 134;
+
+class Graph {
+ public:
+  Graph();
+  ~Graph();
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  Mutex& mu() const { return mu_; }
+
+  // Adds a node. `inputs` are flat, lists expanded. Attrs that the inputs
+  // determine (type, N, type list) may be missing and are inferred; defaults
+  // are added. InvalidArgument, naming node and argument, if the name is taken
+  // or malformed, an attr is missing, unknown or unfit, an input has the wrong
+  // type or number, or shape inference refuses; NotFound for an unknown op. All
+  // problems of attrs and inputs are named in one message. Nothing is added on
+  // error.
+  StatusOr<Node*> AddNode(NodeDef def, absl::Span<const Endpoint> inputs,
+                          absl::Span<Node* const> control_inputs = {});
+
+  // For importers and passes: a node whose inputs are connected afterwards and
+  // whose shapes are inferred by InferShapes. Attrs must be complete.
+  StatusOr<Node*> AddUnconnectedNode(NodeDef def);
+  // A node copied from another graph, edges not included; keeps shapes, device
+  // and source line.
+  Node* CopyNode(const Node& from);
+  // Connects; InvalidArgument if the types do not fit, an index is out of range
+  // or the input is connected already.
+  Status AddEdge(Endpoint src, Node* dst, int dst_input);
+  // No effect if there is one already.
+  void AddControlEdge(Node* src, Node* dst);
+  void RemoveEdge(const Edge* e);
+  void RemoveNode(Node* n);
+  // Takes input `i` of `dst` from `src` instead; keeps everything else.
+  Status ReplaceInput(Node* dst, int i, Endpoint src);
+  void SetNodeAttr(Node* n, absl::string_view name, AttrValue v);
+  void SetRequestedDevice(Node* n, std::string device);
+  void SetOutputShape(Node* n, int i, PartialTensorShape s) {
+    n->shapes_[i] = std::move(s);
+  }
+  // Runs n's shape function on what its inputs know now.
+  Status InferShapes(Node* n);
+
+  Node* FindNode(absl::string_view name) const;  // null if there is none
+  // By id; null if removed.
+  Node* node(int id) const { return nodes_[id]; }
+  int num_node_ids() const { return static_cast<int>(nodes_.size()); }
+  int num_nodes() const { return num_nodes_; }
+  // Every node, in order of id.
+  template <typename F>
+  void ForEachNode(F f) const {
+    for (Node* n : nodes_) {
+      if (n != nullptr) f(n);
+    }
+  }
+  // `prefix` if free, else prefix_1, prefix_2, ...
+  std::string UniqueName(absl::string_view prefix);
+
+  GraphVersions& versions() { return versions_; }
+  const GraphVersions& versions() const { return versions_; }
+  // Functions that nodes of this graph may call; shared with copies.
+  FunctionLibrary* functions() const { return functions_.get(); }
+  void set_functions(std::shared_ptr<FunctionLibrary> f) {
+    functions_ = std::move(f);
+  }
+  const std::shared_ptr<FunctionLibrary>& shared_functions() const {
+    return functions_;
+  }
+
+ private:
+  Node* NewNode(std::shared_ptr<const NodeDef> def, const OpDef* op_def,
+                DataTypeVector inputs, DataTypeVector outputs);
+  Edge* NewEdge(Node* src, int src_output, Node* dst, int dst_input);
+
+  mutable Mutex mu_;
+  GraphVersions versions_;
+  std::shared_ptr<FunctionLibrary> functions_;
+  std::deque<Node> node_storage_;
+  std::deque<Edge> edge_storage_;
+  std::vector<Edge*> free_edges_;
+  std::vector<Node*> nodes_;  // by id
+  int num_nodes_ = 0;
+  absl::flat_hash_map<absl::string_view, Node*> by_name_;
+  absl::flat_hash_map<std::string, int> name_counters_;
+};
+
+// "a:1"; "^a" for a control slot.
+std::string EndpointName(const Endpoint& e);
+// Splits "a", "a:1" or "^a" (index kControlSlot). InvalidArgument if malformed.
+Status ParseEndpointName(absl::string_view s, std::string* node, int* index);
+// Letters, digits, "_.-/\\>" after a first letter, digit or "."; internal names
+// may begin with "_".
+bool IsValidNodeName(absl::string_view name, bool allow_internal = true);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_GRAPH_GRAPH_H_

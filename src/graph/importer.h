@@ -1,0 +1,53 @@
+// GraphDefs in and out: binary and text, with the checks of formats.md,
+// section 3.
+#ifndef HEADRACE_GRAPH_IMPORTER_H_
+#define HEADRACE_GRAPH_IMPORTER_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "headrace/graph.pb.h"
+
+namespace headrace {
+
+struct ImportOptions {
+  std::string prefix;  // put before each name with "/"; "" for none
+  bool uniquify_names = false;
+  bool uniquify_prefix = false;
+  // Inputs ("a:0", "^a") of the GraphDef taken from outputs of the graph
+  // imported into; a control key maps to a control endpoint.
+  std::vector<std::pair<std::string, Endpoint>> input_map;
+  bool skip_mapped_nodes = false;
+  std::vector<Node*> control_dependencies;  // of every imported root
+  std::vector<std::string> return_tensors;  // "a:1"
+  std::vector<std::string> return_nodes;
+  std::string default_device;
+  bool validate_shape = true;
+};
+
+struct ImportResults {
+  std::vector<Endpoint> return_tensors;
+  std::vector<Node*> return_nodes;
+  std::vector<std::string> missing_unused_input_map_keys;
+  std::vector<Node*> nodes;  // all, in the GraphDef's order
+};
+
+// Adds every node or, on error, none. Unknown ops and attrs that do not fit are
+// all listed in one message; a cycle names its nodes.
+Status ImportGraphDef(const ImportOptions& options, const pb::GraphDef& def,
+                      Graph* graph, ImportResults* results = nullptr);
+
+// Parses binary or, when that fails and it looks like text, text format;
+// InvalidArgument with line and column for bad text, with what was wrong for
+// truncated binary.
+Status ParseGraphDef(absl::string_view bytes, pb::GraphDef* def);
+// From a file, ".pb" or ".pbtxt", whatever the name.
+Status ReadGraphDef(const std::string& path, pb::GraphDef* def);
+
+void GraphToGraphDef(const Graph& graph, pb::GraphDef* def);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_GRAPH_IMPORTER_H_

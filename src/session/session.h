@@ -1,0 +1,98 @@
+// Session: runs parts of a graph. It shares the client's Graph and, for each
+// new combination of feeds, fetches and targets, copies what that step needs,
+// optimizes, places and partitions it, and keeps the result for the next run;
+// nodes added to the graph later are seen by later combinations.
+//
+// Thread-safe: several threads may Run at once, while another adds nodes (under
+// graph->mu()) or closes the session.
+#ifndef HEADRACE_SESSION_SESSION_H_
+#define HEADRACE_SESSION_SESSION_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/cancellation.h"
+#include "framework/tensor.h"
+#include "graph/graph.h"
+#include "headrace/config.pb.h"
+
+namespace headrace {
+
+class Device;
+
+class Session {
+ public:
+  using Feed = std::pair<Endpoint, Tensor>;
+  // What a combination of feeds, fetches and targets was compiled into; made by
+  // Prepare, holds everything a run needs, so that RunPrepared looks nothing
+  // up.
+  class Prepared;
+
+  virtual ~Session() = default;
+
+  // Outputs are set only on OK. `metadata` may be null; it is filled as far as
+  // `options` ask. `cancellation` may be null: a token by which the caller
+  // stops this run. Errors: InvalidArgument (feed of wrong type, fed twice,
+  // nothing to do), DeadlineExceeded (timeout_in_ms), Cancelled ("Session has
+  // been closed."), or the first failure of a node, with the node named.
+  virtual Status Run(const pb::RunOptions& options,
+                     absl::Span<const Feed> feeds,
+                     absl::Span<const Endpoint> fetches,
+                     absl::Span<Node* const> targets,
+                     std::vector<Tensor>* outputs,
+                     pb::RunMetadata* metadata = nullptr,
+                     CancellationManager* cancellation = nullptr) = 0;
+
+  // With default options, by name: feeds and fetches "a:0", targets "b".
+  // NotFound "FetchOutputs node x: not found" and the like.
+  Status Run(const std::vector<std::pair<std::string, Tensor>>& feeds,
+             const std::vector<std::string>& fetches,
+             const std::vector<std::string>& targets,
+             std::vector<Tensor>* outputs);
+  Status Run(const pb::RunOptions& options,
+             const std::vector<std::pair<std::string, Tensor>>& feeds,
+             const std::vector<std::string>& fetches,
+             const std::vector<std::string>& targets,
+             std::vector<Tensor>* outputs, pb::RunMetadata* metadata);
+
+  virtual StatusOr<std::shared_ptr<Prepared>> Prepare(
+      absl::Span<const Endpoint> feeds, absl::Span<const Endpoint> fetches,
+      absl::Span<Node* const> targets) = 0;
+  virtual Status RunPrepared(const Prepared& prepared,
+                             const pb::RunOptions& options,
+                             absl::Span<const Tensor> feeds,
+                             std::vector<Tensor>* outputs,
+                             pb::RunMetadata* metadata = nullptr,
+                             CancellationManager* cancellation = nullptr) = 0;
+
+  // Later runs fail with Cancelled, runs in progress are cancelled.
+  virtual Status Close() = 0;
+  virtual std::vector<Device*> ListDevices() = 0;
+
+  const std::shared_ptr<Graph>& graph() const { return graph_; }
+
+ protected:
+  explicit Session(std::shared_ptr<Graph> graph) : graph_(std::move(graph)) {}
+
+ private:
+  const std::shared_ptr<Graph> graph_;
+};
+
+// `target` "" is this process; other schemes are found among the registered
+// session factories (NotFound if there is none).
+Status NewSession(const pb::ConfigProto& config, const std::string& target,
+                  std::shared_ptr<Graph> graph, std::unique_ptr<Session>* out);
+
+// How remote sessions plug in.
+using SessionFactory = Status (*)(const pb::ConfigProto& config,
+                                  const std::string& target,
+                                  std::shared_ptr<Graph> graph,
+                                  std::unique_ptr<Session>* out);
+// For targets that begin with `scheme` ("grpc://").
+void RegisterSessionFactory(const std::string& scheme, SessionFactory factory);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_SESSION_SESSION_H_
