@@ -24,19 +24,20 @@ set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g")
 # compiler inlines where.
 add_library(hr_flags INTERFACE)
 target_include_directories(hr_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
-target_compile_options(hr_flags INTERFACE
+set(HEADRACE_FLAGS
   -ffp-contract=off -fno-math-errno -fno-semantic-interposition
   -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
   $<$<BOOL:${HEADRACE_WERROR}>:-Werror>)
 
 if(HEADRACE_SANITIZE)
-  target_compile_options(hr_flags INTERFACE
-    -fsanitize=${HEADRACE_SANITIZE} -fno-omit-frame-pointer
-    -fno-sanitize-recover=all)
+  list(APPEND HEADRACE_FLAGS -fsanitize=${HEADRACE_SANITIZE}
+    -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(hr_flags INTERFACE -fsanitize=${HEADRACE_SANITIZE})
 else()
   set(HEADRACE_NO_UNDEFINED -Wl,-z,defs)
 endif()
+target_compile_options(hr_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:${HEADRACE_FLAGS}>)
 target_link_options(hr_flags INTERFACE -Wl,--as-needed)
 
 find_program(HEADRACE_MOLD mold)

@@ -1,7 +1,8 @@
 # cmake --install: lib/, bin/ and include/. The Python package is a component
 # of its own, which pip installs.
 include(GNUInstallDirs)
-install(TARGETS headrace LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+get_property(plugins GLOBAL PROPERTY HEADRACE_PLUGINS)
+install(TARGETS headrace ${plugins} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET tensorflow)
   install(TARGETS tensorflow LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(FILES

@@ -12,7 +12,8 @@ execute_process(
   COMMAND_ERROR_IS_FATAL ANY)
 find_package(nanobind CONFIG REQUIRED)
 nanobind_add_module(_headrace NB_STATIC ${sources})
-add_dependencies(_headrace hr_proto_headers)
+get_property(plugins GLOBAL PROPERTY HEADRACE_PLUGINS)
+add_dependencies(_headrace hr_proto_headers ${plugins})
 target_link_libraries(_headrace PRIVATE headrace)
-install(TARGETS _headrace headrace COMPONENT python
+install(TARGETS _headrace headrace ${plugins} COMPONENT python
   LIBRARY DESTINATION headrace EXCLUDE_FROM_ALL)
