@@ -17,8 +17,7 @@ add_custom_target(hr_proto_headers DEPENDS ${proto_headers})
 target_include_directories(hr_deps SYSTEM INTERFACE ${gen})
 add_library(hr_proto OBJECT ${proto_sources})
 target_link_libraries(hr_proto PRIVATE hr_deps)
-target_compile_options(hr_proto PRIVATE -w $<$<CONFIG:Release>:-O2>)
-if(HEADRACE_SANITIZE)
-  target_compile_options(hr_proto PRIVATE -fno-sanitize=all)
-endif()
+# Generated code gains nothing from -O3, debug information or sanitizers.
+set_source_files_properties(${proto_sources} PROPERTIES
+  COMPILE_OPTIONS "-w;-g0;$<$<CONFIG:Release>:-O2>;-fno-sanitize=all")
 add_dependencies(hr_proto hr_proto_headers)
