@@ -1,0 +1,184 @@
+// What every Env has: the parts made of the virtual ones, and path helpers.
+#include "base/env.h"
+
+#include <fnmatch.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "base/random.h"
+#include "base/strings.h"
+
+namespace headrace {
+namespace {
+
+bool HasWildcard(std::string_view s) {
+  return s.find_first_of("*?[\\") != std::string_view::npos;
+}
+
+std::vector<std::string> SplitPath(std::string_view path) {
+  std::vector<std::string> parts;
+  while (!path.empty()) {
+    const size_t slash = std::min(path.find('/'), path.size());
+    if (slash > 0) parts.emplace_back(path.substr(0, slash));
+    path.remove_prefix(std::min(slash + 1, path.size()));
+  }
+  return parts;
+}
+
+}  // namespace
+
+uint64_t Env::NowNanos() {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(
+          std::chrono::system_clock::now().time_since_epoch())
+          .count());
+}
+
+uint64_t Env::NowMicros() { return NowNanos() / 1000; }
+
+void Env::SleepForMicros(int64_t micros) {
+  if (micros <= 0) return;
+  timespec rest;
+  rest.tv_sec = micros / 1000000;
+  rest.tv_nsec = micros % 1000000 * 1000;
+  while (nanosleep(&rest, &rest) != 0 && errno == EINTR) {
+  }
+}
+
+Status Env::ReadFile(const std::string& path, std::string* contents) {
+  contents->clear();
+  HR_ASSIGN_OR_RETURN(std::unique_ptr<RandomAccessFile> file,
+                      NewRandomAccessFile(path));
+  // The size is a hint: files of /proc say 0, others may be growing.
+  const StatusOr<uint64_t> size = FileSize(path);
+  size_t chunk = size.ok() ? static_cast<size_t>(*size) + 1 : 1;
+  size_t have = 0;
+  while (true) {
+    chunk = std::max<size_t>(chunk, 4096);
+    contents->resize(have + chunk);
+    char* const scratch = contents->data() + have;
+    std::string_view got;
+    const Status s = file->Read(have, chunk, &got, scratch);
+    if (!s.ok() && !errors::IsOutOfRange(s)) {
+      contents->clear();
+      return s;
+    }
+    if (got.data() != scratch && !got.empty()) {
+      std::memmove(scratch, got.data(), got.size());
+    }
+    have += got.size();
+    if (!s.ok()) break;
+    chunk = have;
+  }
+  contents->resize(have);
+  return OkStatus();
+}
+
+Status Env::WriteFile(const std::string& path, std::string_view contents,
+                      WriteMode mode) {
+  const bool atomic = mode == WriteMode::kAtomic;
+  const std::string target =
+      atomic ? absl::StrFormat("%s.tmp%016x", path, RandomSeed64()) : path;
+  auto write = [&]() -> Status {
+    HR_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file,
+                        NewWritableFile(target));
+    HR_RETURN_IF_ERROR(file->Append(contents));
+    if (atomic) HR_RETURN_IF_ERROR(file->Sync());
+    return file->Close();
+  };
+  Status s = write();
+  if (!atomic) return s;
+  if (s.ok()) s = RenameFile(target, path);
+  if (!s.ok()) DeleteFile(target).IgnoreError();  // s says what went wrong
+  return s;
+}
+
+Status Env::CreateDirRecursively(const std::string& dir) {
+  std::string path = !dir.empty() && dir[0] == '/' ? "/" : "";
+  for (const std::string& part : SplitPath(dir)) {
+    path = JoinPath(path, part);
+    if (IsDirectory(path)) continue;
+    const Status s = CreateDir(path);
+    // Another process may have made it meanwhile.
+    if (!s.ok() && !IsDirectory(path)) return s;
+  }
+  return OkStatus();
+}
+
+Status Env::DeleteRecursively(const std::string& dir) {
+  std::vector<std::string> names;
+  HR_RETURN_IF_ERROR(GetChildren(dir, &names));
+  for (const std::string& name : names) {
+    const std::string path = JoinPath(dir, name);
+    // A link to a directory is deleted, not followed.
+    const Status s = DeleteFile(path);
+    if (s.ok()) continue;
+    if (!IsDirectory(path)) return s;
+    HR_RETURN_IF_ERROR(DeleteRecursively(path));
+  }
+  return DeleteDir(dir);
+}
+
+Status Env::Glob(const std::string& pattern, std::vector<std::string>* paths) {
+  paths->clear();
+  const std::vector<std::string> parts = SplitPath(pattern);
+  if (parts.empty()) return OkStatus();
+  std::vector<std::string> bases = {pattern[0] == '/' ? "/" : ""};
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const bool last = i + 1 == parts.size();
+    std::vector<std::string> next;
+    for (const std::string& base : bases) {
+      if (!HasWildcard(parts[i])) {
+        std::string path = JoinPath(base, parts[i]);
+        if (last ? FileExists(path).ok() : IsDirectory(path)) {
+          next.push_back(std::move(path));
+        }
+        continue;
+      }
+      std::vector<std::string> names;
+      const Status s = GetChildren(base.empty() ? "." : base, &names);
+      if (errors::IsNotFound(s) || errors::IsPermissionDenied(s)) continue;
+      HR_RETURN_IF_ERROR(s);
+      for (const std::string& name : names) {
+        if (fnmatch(parts[i].c_str(), name.c_str(), 0) != 0) continue;
+        std::string path = JoinPath(base, name);
+        if (last || IsDirectory(path)) next.push_back(std::move(path));
+      }
+    }
+    bases = std::move(next);
+  }
+  std::sort(bases.begin(), bases.end());
+  *paths = std::move(bases);
+  return OkStatus();
+}
+
+Status ErrnoToStatus(int error_number, std::string_view context) {
+  return Status(absl::ErrnoToStatusCode(error_number),
+                StrCat(context, "; ", std::strerror(error_number)));
+}
+
+std::string JoinPath(std::string_view dir, std::string_view name) {
+  if (dir.empty() || (!name.empty() && name[0] == '/')) {
+    return std::string(name);
+  }
+  if (name.empty()) return std::string(dir);
+  return StrCat(dir, dir.back() == '/' ? "" : "/", name);
+}
+
+std::string_view Dirname(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos) return {};
+  return path.substr(0, std::max<size_t>(slash, 1));
+}
+
+std::string_view Basename(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+}  // namespace headrace

@@ -1,0 +1,267 @@
+// Env::Default: POSIX files.
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include "base/env.h"
+#include "base/strings.h"
+
+namespace headrace {
+namespace {
+
+// Calls fn until it is not interrupted by a signal.
+template <typename Fn>
+auto RetryOnSignal(Fn fn) {
+  while (true) {
+    const auto result = fn();
+    if (result != -1 || errno != EINTR) return result;
+  }
+}
+
+// Owns a file descriptor.
+class Fd {
+ public:
+  explicit Fd(int fd) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  ~Fd() {
+    if (fd_ >= 0) close(fd_);
+  }
+  int get() const { return fd_; }
+  // Closes; the result is close's. A close interrupted by a signal is done on
+  // Linux, and must not be repeated.
+  int Close() { return close(std::exchange(fd_, -1)); }
+
+ private:
+  int fd_;
+};
+
+StatusOr<Fd> Open(const std::string& path, int flags) {
+  const int fd = RetryOnSignal(
+      [&] { return open(path.c_str(), flags | O_CLOEXEC, 0666); });
+  if (fd < 0) return ErrnoToStatus(errno, path);
+  return Fd(fd);
+}
+
+// Opens for reading; a directory, which open(2) takes, is an error. *size is
+// the file's.
+StatusOr<Fd> OpenToRead(const std::string& path, uint64_t* size) {
+  HR_ASSIGN_OR_RETURN(Fd fd, Open(path, O_RDONLY));
+  struct stat info;
+  if (fstat(fd.get(), &info) != 0) return ErrnoToStatus(errno, path);
+  if (S_ISDIR(info.st_mode)) return ErrnoToStatus(EISDIR, path);
+  *size = static_cast<uint64_t>(info.st_size);
+  return fd;
+}
+
+class PosixRandomAccessFile : public RandomAccessFile {
+ public:
+  PosixRandomAccessFile(std::string path, Fd fd)
+      : path_(std::move(path)), fd_(std::move(fd)) {}
+
+  Status Read(uint64_t offset, size_t n, std::string_view* result,
+              char* scratch) const override {
+    size_t have = 0;
+    *result = {};
+    while (have < n) {
+      // pread takes at most 2^31 - 4096 bytes at a time.
+      const size_t want = std::min<size_t>(n - have, size_t{1} << 30);
+      const ssize_t got = RetryOnSignal([&] {
+        return pread(fd_.get(), scratch + have, want,
+                     static_cast<off_t>(offset + have));
+      });
+      *result = {scratch,
+                 have + static_cast<size_t>(std::max<ssize_t>(got, 0))};
+      if (got < 0) return ErrnoToStatus(errno, path_);
+      if (got == 0) {
+        return errors::OutOfRange(path_, "; the file ends after ", have,
+                                  " of the ", n, " bytes wanted at offset ",
+                                  offset);
+      }
+      have += static_cast<size_t>(got);
+    }
+    return OkStatus();
+  }
+
+ private:
+  const std::string path_;
+  const Fd fd_;
+};
+
+class PosixWritableFile : public WritableFile {
+ public:
+  PosixWritableFile(std::string path, Fd fd)
+      : path_(std::move(path)), fd_(std::move(fd)) {}
+  ~PosixWritableFile() override {
+    if (fd_.get() >= 0) Close().IgnoreError();  // documented: errors are lost
+  }
+
+  Status Append(std::string_view data) override {
+    HR_RETURN_IF_ERROR(CheckOpen());
+    if (buffer_.size() + data.size() <= kBufferBytes) {
+      buffer_.append(data);
+      return OkStatus();
+    }
+    HR_RETURN_IF_ERROR(Flush());
+    if (data.size() >= kBufferBytes) return Write(data);
+    buffer_.assign(data);
+    return OkStatus();
+  }
+
+  Status Flush() override {
+    HR_RETURN_IF_ERROR(CheckOpen());
+    const std::string pending = std::exchange(buffer_, {});
+    return Write(pending);
+  }
+
+  Status Sync() override {
+    HR_RETURN_IF_ERROR(Flush());
+    if (RetryOnSignal([&] { return fdatasync(fd_.get()); }) != 0 &&
+        errno != EINVAL && errno != EROFS) {  // pipes and devices cannot
+      return ErrnoToStatus(errno, path_);
+    }
+    return OkStatus();
+  }
+
+  Status Close() override {
+    Status s = Flush();
+    if (fd_.get() >= 0 && fd_.Close() != 0 && s.ok() && errno != EINTR) {
+      s = ErrnoToStatus(errno, path_);
+    }
+    return s;
+  }
+
+ private:
+  static constexpr size_t kBufferBytes = 64 * 1024;
+
+  Status CheckOpen() const {
+    if (fd_.get() >= 0) return OkStatus();
+    return errors::FailedPrecondition(path_, "; the file is closed already");
+  }
+
+  Status Write(std::string_view data) {
+    while (!data.empty()) {
+      const ssize_t put = RetryOnSignal(
+          [&] { return write(fd_.get(), data.data(), data.size()); });
+      if (put < 0) return ErrnoToStatus(errno, path_);
+      data.remove_prefix(static_cast<size_t>(put));
+    }
+    return OkStatus();
+  }
+
+  const std::string path_;
+  Fd fd_;
+  std::string buffer_;
+};
+
+class PosixMappedFile : public MappedFile {
+ public:
+  using MappedFile::MappedFile;
+  PosixMappedFile(const char* data, size_t size) : MappedFile(data, size) {}
+
+ private:
+  ~PosixMappedFile() override {
+    if (data_ != nullptr) munmap(const_cast<char*>(data_), size_);
+  }
+};
+
+class PosixEnv : public Env {
+ public:
+  StatusOr<std::unique_ptr<RandomAccessFile>> NewRandomAccessFile(
+      const std::string& path) override {
+    uint64_t size;
+    HR_ASSIGN_OR_RETURN(Fd fd, OpenToRead(path, &size));
+    return std::make_unique<PosixRandomAccessFile>(path, std::move(fd));
+  }
+
+  StatusOr<std::unique_ptr<WritableFile>> NewWritableFile(
+      const std::string& path) override {
+    HR_ASSIGN_OR_RETURN(Fd fd, Open(path, O_WRONLY | O_CREAT | O_TRUNC));
+    return std::make_unique<PosixWritableFile>(path, std::move(fd));
+  }
+
+  StatusOr<std::unique_ptr<WritableFile>> NewAppendableFile(
+      const std::string& path) override {
+    HR_ASSIGN_OR_RETURN(Fd fd, Open(path, O_WRONLY | O_CREAT | O_APPEND));
+    return std::make_unique<PosixWritableFile>(path, std::move(fd));
+  }
+
+  StatusOr<RefPtr<MappedFile>> MapFile(const std::string& path) override {
+    uint64_t size;
+    HR_ASSIGN_OR_RETURN(Fd fd, OpenToRead(path, &size));
+    void* data = nullptr;
+    if (size > 0) {  // mmap refuses an empty range
+      data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
+      if (data == MAP_FAILED) return ErrnoToStatus(errno, path);
+    }
+    return RefPtr<MappedFile>(
+        new PosixMappedFile(static_cast<const char*>(data), size));
+  }
+
+  Status FileExists(const std::string& path) override {
+    if (access(path.c_str(), F_OK) == 0) return OkStatus();
+    return ErrnoToStatus(errno == ENOTDIR ? ENOENT : errno, path);
+  }
+
+  StatusOr<uint64_t> FileSize(const std::string& path) override {
+    struct stat info;
+    if (stat(path.c_str(), &info) != 0) return ErrnoToStatus(errno, path);
+    return static_cast<uint64_t>(info.st_size);
+  }
+
+  bool IsDirectory(const std::string& path) override {
+    struct stat info;
+    return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+  }
+
+  Status GetChildren(const std::string& dir,
+                     std::vector<std::string>* names) override {
+    names->clear();
+    DIR* const stream = opendir(dir.c_str());
+    if (stream == nullptr) return ErrnoToStatus(errno, dir);
+    errno = 0;
+    while (const dirent* entry = readdir(stream)) {
+      const std::string_view name = entry->d_name;
+      if (name != "." && name != "..") names->emplace_back(name);
+      errno = 0;  // the end and an error look alike but for errno
+    }
+    const int error = errno;
+    closedir(stream);
+    if (error != 0) return ErrnoToStatus(error, dir);
+    std::sort(names->begin(), names->end());
+    return OkStatus();
+  }
+
+  Status CreateDir(const std::string& dir) override {
+    return Check(mkdir(dir.c_str(), 0777), dir);
+  }
+  Status DeleteFile(const std::string& path) override {
+    return Check(unlink(path.c_str()), path);
+  }
+  Status DeleteDir(const std::string& dir) override {
+    return Check(rmdir(dir.c_str()), dir);
+  }
+  Status RenameFile(const std::string& from, const std::string& to) override {
+    return Check(rename(from.c_str(), to.c_str()), StrCat(from, " -> ", to));
+  }
+
+ private:
+  static Status Check(int result, std::string_view context) {
+    return result == 0 ? OkStatus() : ErrnoToStatus(errno, context);
+  }
+};
+
+}  // namespace
+
+Env* Env::Default() {
+  static Env* const env = new PosixEnv;
+  return env;
+}
+
+}  // namespace headrace

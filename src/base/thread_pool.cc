@@ -1,0 +1,478 @@
+// How the pool works. A parallel loop takes one of kMaxLoops slots of the State
+// and sets its bit in `active_`; a worker that sees the bit counts itself into
+// the slot's `helpers`, checks the bit again and claims blocks with a
+// fetch_add. The caller claims blocks too; when none is left the bit is
+// cleared, and once `helpers` is zero the slot is free again. Nothing is
+// allocated and no lock is taken. Scheduled functions wait in a queue under
+// `queue_mu_`.
+//
+// Sleeping: a worker out of work spins (counted in `spinning_`), then parks on
+// the futex `wake_epoch_` (counted in `parked_`). Each side first announces and
+// then looks, all sequentially consistent: a producer publishes work and then
+// reads the two counts; a worker changes the counts and then looks for work. So
+// one of them always sees the other, and no wake-up is lost.
+#include "base/thread_pool.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <climits>
+#include <cmath>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "base/cpu.h"
+#include "base/mutex.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace headrace {
+namespace {
+
+// Longer than the gap between two loops of one step, shorter than a park and
+// wake-up (5-50 us) is dear.
+constexpr std::chrono::microseconds kSpinTime(20);
+
+// More loops than this at once run on their callers alone; by then every
+// processor is busy.
+constexpr int kMaxLoops = 64;
+
+// Incremented in the child by fork().
+std::atomic<uint64_t> fork_generation{0};
+[[maybe_unused]] const int kAtForkRegistered = pthread_atfork(
+    nullptr, nullptr,
+    [] { fork_generation.fetch_add(1, std::memory_order_relaxed); });
+
+// Which State this thread works for; null elsewhere.
+thread_local const void* worker_of = nullptr;
+
+inline void CpuRelax() {
+#if defined(__x86_64__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+void FutexWait(std::atomic<uint32_t>* word, uint32_t expected) {
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(word), FUTEX_WAIT_PRIVATE,
+          expected, nullptr, nullptr, 0);
+}
+
+void FutexWake(std::atomic<uint32_t>* word, int count) {
+  syscall(SYS_futex, reinterpret_cast<uint32_t*>(word), FUTEX_WAKE_PRIVATE,
+          count, nullptr, nullptr, 0);
+}
+
+// Spinning with one processor would only keep the awaited thread from running.
+// Not a static local, for Global's reason below.
+bool SpinningPays() {
+  static std::atomic<int> cpus{0};
+  int n = cpus.load(std::memory_order_relaxed);
+  if (n == 0) cpus.store(n = AvailableCpus(), std::memory_order_relaxed);
+  return n > 1;
+}
+
+// Spins until done() or kSpinTime has passed; the last value of done().
+template <typename Done>
+bool SpinUntil(Done done) {
+  if (done()) return true;
+  if (!SpinningPays()) return false;
+  const auto deadline = std::chrono::steady_clock::now() + kSpinTime;
+  do {
+    for (int i = 0; i < 8; ++i) {
+      CpuRelax();
+      if (done()) return true;
+    }
+  } while (std::chrono::steady_clock::now() < deadline);
+  return false;
+}
+
+// The control bits of the floating-point unit: a result must not depend on
+// which thread computed a block.
+uint32_t FloatMode() {
+#if defined(__x86_64__)
+  return _mm_getcsr() & 0xFFC0u;  // without the sticky exception flags
+#else
+  return 0;
+#endif
+}
+
+void SetFloatMode([[maybe_unused]] uint32_t mode) {
+#if defined(__x86_64__)
+  _mm_setcsr(mode);
+#endif
+}
+
+}  // namespace
+
+class ThreadPool::State {
+ public:
+  State(int num_threads, const std::string& name)
+      : num_threads_(num_threads), name_(name), loops_(kMaxLoops) {}
+  ~State();
+
+  void Schedule(Task fn);
+  void ParallelFor(int64_t total, int64_t block, int64_t num_blocks,
+                   const LoopBody& fn);
+  bool FromThisProcess() const {
+    return generation_ == fork_generation.load(std::memory_order_relaxed);
+  }
+
+ private:
+  // A slot for one parallel loop. The constants of the loop are written before
+  // its bit in active_ is set and read by those that saw the bit after counting
+  // themselves in.
+  struct alignas(64) Loop {
+    const LoopBody* fn = nullptr;
+    int64_t total = 0;
+    int64_t block = 0;
+    int64_t num_blocks = 0;
+    uint32_t float_mode = 0;
+    alignas(64) std::atomic<int64_t> next_block{0};
+    // Number of workers looking at this slot, and kCallerWaits.
+    alignas(64) std::atomic<uint32_t> helpers{0};
+  };
+  static constexpr uint32_t kCallerWaits = 1u << 31;
+
+  struct WorkerArg {
+    State* state;
+    int index;
+  };
+
+  static void* WorkerMain(void* arg);
+  void WorkerLoop();
+  void Park();
+  bool HelpSomeLoop();
+  bool RunSomeTask();
+  bool HasWork() const { return active_.load() != 0 || queued_.load() != 0; }
+  // Wakes parked workers so that about `wanted` are looking for work.
+  void Wake(int64_t wanted);
+  // Starts workers until there are `wanted`; returns how many there are.
+  int EnsureWorkers(int wanted);
+  int AcquireSlot();
+  static void RunBlocks(Loop& loop, int64_t first);
+  static void LeaveLoop(Loop& loop);
+  static void WaitForHelpers(Loop& loop);
+
+  const int num_threads_;
+  const std::string name_;
+  const uint64_t generation_ = fork_generation.load();
+
+  std::atomic<bool> stopping_{false};
+  alignas(64) std::atomic<uint64_t> active_{0};  // loops with blocks to claim
+  std::atomic<int64_t> queued_{0};               // queue_.size()
+  alignas(64) std::atomic<int32_t> spinning_{0};
+  std::atomic<int32_t> parked_{0};
+  std::atomic<uint32_t> wake_epoch_{0};
+  alignas(64) std::atomic<uint64_t> owned_{0};  // slots in use
+  std::vector<Loop> loops_;
+
+  Mutex queue_mu_;
+  std::deque<Task> queue_ GUARDED_BY(queue_mu_);
+
+  std::atomic<int> started_{0};
+  Mutex start_mu_;
+  bool start_refused_ GUARDED_BY(start_mu_) = false;
+  std::vector<pthread_t> workers_ GUARDED_BY(start_mu_);
+};
+
+ThreadPool::State::~State() {
+  stopping_.store(true);
+  wake_epoch_.fetch_add(1);
+  FutexWake(&wake_epoch_, INT_MAX);
+  for (pthread_t worker : workers_) pthread_join(worker, nullptr);
+}
+
+void ThreadPool::State::Schedule(Task fn) {
+  if (EnsureWorkers(std::max(1, num_threads_ - 1)) == 0) {
+    fn();
+    return;
+  }
+  {
+    MutexLock lock(&queue_mu_);
+    queue_.push_back(std::move(fn));
+    queued_.fetch_add(1);
+  }
+  Wake(1);
+}
+
+void ThreadPool::State::ParallelFor(int64_t total, int64_t block,
+                                    int64_t num_blocks, const LoopBody& fn) {
+  const int helpers = num_threads_ > 1 ? EnsureWorkers(num_threads_ - 1) : 0;
+  const int slot = helpers > 0 ? AcquireSlot() : -1;
+  if (slot < 0) {
+    for (int64_t k = 0; k < num_blocks; ++k) {
+      fn(k * block, k * block + std::min(block, total - k * block));
+    }
+    return;
+  }
+  Loop& loop = loops_[slot];
+  const uint64_t bit = uint64_t{1} << slot;
+  loop.fn = &fn;
+  loop.total = total;
+  loop.block = block;
+  loop.num_blocks = num_blocks;
+  loop.float_mode = FloatMode();
+  loop.next_block.store(1, std::memory_order_relaxed);  // 0 is this thread's
+  active_.fetch_or(bit);
+  Wake(std::min<int64_t>(num_blocks - 1, helpers));
+  RunBlocks(loop, 0);
+  // After this no worker enters: it would see the bit clear.
+  if (active_.load() & bit) active_.fetch_and(~bit);
+  WaitForHelpers(loop);
+  owned_.fetch_and(~bit, std::memory_order_release);
+}
+
+int ThreadPool::State::AcquireSlot() {
+  uint64_t owned = owned_.load(std::memory_order_relaxed);
+  while (owned != ~uint64_t{0}) {
+    const int slot = std::countr_one(owned);
+    if (owned_.compare_exchange_weak(owned, owned | (uint64_t{1} << slot),
+                                     std::memory_order_acq_rel)) {
+      return slot;
+    }
+  }
+  return -1;
+}
+
+void ThreadPool::State::RunBlocks(Loop& loop, int64_t first) {
+  for (int64_t k = first; k < loop.num_blocks;
+       k = loop.next_block.fetch_add(1, std::memory_order_relaxed)) {
+    const int64_t begin = k * loop.block;
+    // Not min(total, begin + block): that sum may overflow.
+    (*loop.fn)(begin, begin + std::min(loop.block, loop.total - begin));
+  }
+}
+
+void ThreadPool::State::LeaveLoop(Loop& loop) {
+  if (loop.helpers.fetch_sub(1) == (kCallerWaits | 1)) {
+    FutexWake(&loop.helpers, 1);
+  }
+}
+
+void ThreadPool::State::WaitForHelpers(Loop& loop) {
+  auto none = [&loop] { return loop.helpers.load() == 0; };
+  if (SpinUntil(none)) return;
+  uint32_t seen = loop.helpers.fetch_or(kCallerWaits) | kCallerWaits;
+  while (seen != kCallerWaits) {
+    FutexWait(&loop.helpers, seen);
+    seen = loop.helpers.load();
+  }
+  loop.helpers.fetch_and(~kCallerWaits);
+}
+
+bool ThreadPool::State::HelpSomeLoop() {
+  uint64_t candidates = active_.load();
+  while (candidates != 0) {
+    // The loop with the fewest helpers, so that clients share fairly.
+    int slot = -1;
+    uint32_t fewest = UINT32_MAX;
+    for (uint64_t rest = candidates; rest != 0; rest &= rest - 1) {
+      const int i = std::countr_zero(rest);
+      const uint32_t helpers =
+          loops_[i].helpers.load(std::memory_order_relaxed) & ~kCallerWaits;
+      if (helpers < fewest) {
+        fewest = helpers;
+        slot = i;
+      }
+    }
+    Loop& loop = loops_[slot];
+    const uint64_t bit = uint64_t{1} << slot;
+    loop.helpers.fetch_add(1);
+    if (active_.load() & bit) {
+      const int64_t first =
+          loop.next_block.fetch_add(1, std::memory_order_relaxed);
+      const bool found = first < loop.num_blocks;
+      if (found) {
+        const uint32_t own_mode = FloatMode();
+        if (own_mode != loop.float_mode) SetFloatMode(loop.float_mode);
+        RunBlocks(loop, first);
+        if (own_mode != loop.float_mode) SetFloatMode(own_mode);
+      }
+      if (active_.load() & bit) active_.fetch_and(~bit);
+      LeaveLoop(loop);
+      if (found) return true;
+    } else {
+      LeaveLoop(loop);
+    }
+    candidates &= ~bit;
+  }
+  return false;
+}
+
+bool ThreadPool::State::RunSomeTask() {
+  if (queued_.load() == 0) return false;
+  Task task;
+  {
+    MutexLock lock(&queue_mu_);
+    if (queue_.empty()) return false;
+    task = std::move(queue_.front());
+    queue_.pop_front();
+    queued_.fetch_sub(1);
+  }
+  // Producers wake nobody while someone spins, so whoever leaves the spinning
+  // sees to the rest.
+  if (queued_.load() != 0) Wake(1);
+  task();
+  return true;
+}
+
+void ThreadPool::State::Wake(int64_t wanted) {
+  const int64_t missing = wanted - spinning_.load();
+  if (missing <= 0) return;
+  const int64_t count = std::min<int64_t>(missing, parked_.load());
+  if (count <= 0) return;
+  wake_epoch_.fetch_add(1);
+  FutexWake(&wake_epoch_, static_cast<int>(count));
+}
+
+void ThreadPool::State::Park() {
+  parked_.fetch_add(1);
+  const uint32_t epoch = wake_epoch_.load();
+  if (!HasWork() && !stopping_.load()) FutexWait(&wake_epoch_, epoch);
+  parked_.fetch_sub(1);
+}
+
+void ThreadPool::State::WorkerLoop() {
+  bool loops_first = true;
+  while (true) {
+    // Turns, so that neither kind of work keeps the other waiting for ever.
+    const bool ran = loops_first ? HelpSomeLoop() || RunSomeTask()
+                                 : RunSomeTask() || HelpSomeLoop();
+    loops_first = !loops_first;
+    if (ran) continue;
+    if (stopping_.load() && !HasWork()) return;
+    spinning_.fetch_add(1);
+    const bool found =
+        SpinUntil([this] { return HasWork() || stopping_.load(); });
+    spinning_.fetch_sub(1);
+    if (!found) {
+      Park();
+    } else if (queued_.load() > 1 || (queued_.load() != 0 && active_.load())) {
+      Wake(1);  // more than this worker can take at once
+    }
+  }
+}
+
+void* ThreadPool::State::WorkerMain(void* arg) {
+  WorkerArg worker = *static_cast<WorkerArg*>(arg);
+  delete static_cast<WorkerArg*>(arg);
+  // The kernel keeps 15 characters of a name.
+  std::string index = "/" + std::to_string(worker.index);
+  std::string name = worker.state->name_.substr(0, 15 - index.size()) + index;
+  pthread_setname_np(pthread_self(), name.c_str());
+  worker_of = worker.state;
+  worker.state->WorkerLoop();
+  return nullptr;
+}
+
+int ThreadPool::State::EnsureWorkers(int wanted) {
+  int started = started_.load(std::memory_order_acquire);
+  if (started >= wanted) return started;
+  MutexLock lock(&start_mu_);
+  if (start_refused_) return started_.load();
+  // Signals sent to the process are for the client's threads; faults and the
+  // profiler's timer are for whoever causes them.
+  sigset_t blocked;
+  sigset_t before;
+  sigfillset(&blocked);
+  for (int sig : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGPROF}) {
+    sigdelset(&blocked, sig);
+  }
+  pthread_sigmask(SIG_SETMASK, &blocked, &before);
+  for (int i = started_.load(); i < wanted; ++i) {
+    pthread_t thread;
+    auto* arg = new WorkerArg{this, i + 1};
+    if (pthread_create(&thread, nullptr, &WorkerMain, arg) != 0) {
+      delete arg;
+      start_refused_ = true;  // go on with those we have
+      break;
+    }
+    workers_.push_back(thread);
+    started_.store(i + 1, std::memory_order_release);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started_.load();
+}
+
+ThreadPool::ThreadPool(int num_threads, std::string name)
+    : num_threads_(std::max(1, num_threads)),
+      name_(std::move(name)),
+      state_(nullptr) {}
+
+ThreadPool::~ThreadPool() {
+  State* state = state_.load();
+  // After a fork the old state's workers are not here to be joined.
+  if (state != nullptr && state->FromThisProcess()) delete state;
+}
+
+ThreadPool* ThreadPool::Global() {
+  // Not a static local: a fork while another thread initialises that would
+  // leave its guard locked in the child.
+  static std::atomic<ThreadPool*> global{nullptr};
+  ThreadPool* pool = global.load(std::memory_order_acquire);
+  if (pool != nullptr) return pool;
+  auto* made = new ThreadPool(AvailableCpus());
+  if (global.compare_exchange_strong(pool, made)) return made;
+  delete made;
+  return pool;
+}
+
+ThreadPool::State* ThreadPool::state() {
+  State* state = state_.load(std::memory_order_acquire);
+  if (state != nullptr && state->FromThisProcess()) return state;
+  auto* made = new State(num_threads_, name_);
+  if (state_.compare_exchange_strong(state, made)) return made;
+  delete made;
+  return state;
+}
+
+void ThreadPool::Schedule(Task fn) { state()->Schedule(std::move(fn)); }
+
+void ThreadPool::ParallelFor(int64_t total, int64_t block, LoopBody fn) {
+  if (total <= 0) return;
+  block = std::max<int64_t>(1, block);
+  if (block >= total) {
+    fn(0, total);
+    return;
+  }
+  const int64_t num_blocks = (total - 1) / block + 1;
+  state()->ParallelFor(total, block, num_blocks, fn);
+}
+
+int64_t ThreadPool::BlockForCost(int64_t total, double cost_ns_per_unit) {
+  constexpr double kBlockNs = 25000;
+  // Whole cache lines and vectors, where a block has many units.
+  constexpr int64_t kAlign = 64;
+  if (total <= 1) return 1;
+  const double cost = std::max(cost_ns_per_unit, 1e-3);
+  const double blocks =
+      std::floor(static_cast<double>(total) * cost / kBlockNs);
+  if (!(blocks >= 2)) return total;
+  const double units = std::ceil(static_cast<double>(total) / blocks);
+  const int64_t block =
+      std::clamp<int64_t>(static_cast<int64_t>(units), 1, total);
+  if (block < 4 * kAlign || block > total - kAlign) return block;
+  return (block + kAlign - 1) / kAlign * kAlign;
+}
+
+void ThreadPool::ParallelForCost(int64_t total, double cost_ns_per_unit,
+                                 LoopBody fn) {
+  ParallelFor(total, BlockForCost(total, cost_ns_per_unit), fn);
+}
+
+bool ThreadPool::InWorker() const {
+  return worker_of != nullptr && worker_of == state_.load();
+}
+
+}  // namespace headrace
