@@ -1,0 +1,369 @@
+#include "framework/op_kernel.h"
+
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace headrace {
+
+OpKernel::OpKernel(OpKernelConstruction* ctx)
+    : def_(ctx->def_),
+      op_def_(ctx->op_def_),
+      input_types_(ctx->input_types_),
+      output_types_(ctx->output_types_),
+      input_memory_(ctx->input_memory_),
+      output_memory_(ctx->output_memory_) {}
+
+namespace {
+Status FindRange(const std::vector<OpDef::Arg>& args, const OpDef& op,
+                 const AttrMap& attrs, absl::string_view name, const char* what,
+                 int* begin, int* end) {
+  std::vector<ArgRange> ranges;
+  HR_RETURN_IF_ERROR(ArgRanges(args, op, attrs, &ranges));
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].name == name) {
+      *begin = ranges[i].begin;
+      *end = ranges[i].end;
+      return OkStatus();
+    }
+  }
+  return errors::InvalidArgument("op ", op.name, " has no ", what, " named ",
+                                 name);
+}
+}  // namespace
+
+Status OpKernel::InputRange(absl::string_view name, int* begin,
+                            int* end) const {
+  return FindRange(op_def_->inputs, *op_def_, def_->attrs, name, "input", begin,
+                   end);
+}
+Status OpKernel::OutputRange(absl::string_view name, int* begin,
+                             int* end) const {
+  return FindRange(op_def_->outputs, *op_def_, def_->attrs, name, "output",
+                   begin, end);
+}
+
+void AsyncOpKernel::Compute(OpKernelContext* ctx) {
+  Notification done;
+  ComputeAsync(ctx, [&done] { done.Notify(); });
+  done.WaitForNotification();
+}
+
+OpKernelContext::OpKernelContext(const Params* params) { Reset(params); }
+
+void OpKernelContext::Reset(const Params* params) {
+  params_ = params;
+  outputs_.clear();
+  outputs_.resize(params->kernel->num_outputs());
+  status_ = OkStatus();
+}
+
+Status OpKernelContext::input(absl::string_view name,
+                              const Tensor** out) const {
+  int begin = 0, end = 0;
+  HR_RETURN_IF_ERROR(params_->kernel->InputRange(name, &begin, &end));
+  if (end != begin + 1) {
+    return errors::InvalidArgument("input ", name, " is a list of ",
+                                   end - begin, " tensors, one was wanted");
+  }
+  *out = &input(begin);
+  return OkStatus();
+}
+
+Status OpKernelContext::input_list(absl::string_view name,
+                                   std::vector<const Tensor*>* out) const {
+  int begin = 0, end = 0;
+  HR_RETURN_IF_ERROR(params_->kernel->InputRange(name, &begin, &end));
+  out->clear();
+  for (int i = begin; i < end; ++i) out->push_back(&input(i));
+  return OkStatus();
+}
+
+Tensor OpKernelContext::mutable_input(int i, bool lock_held) {
+  const TensorValue& v = params_->inputs[i];
+  if (lock_held || v.ref_mutex == nullptr) return *v.tensor;
+  MutexLock lock(v.ref_mutex);
+  return *v.tensor;
+}
+
+void OpKernelContext::replace_ref_input(int i, const Tensor& t,
+                                        bool lock_held) {
+  const TensorValue& v = params_->inputs[i];
+  if (lock_held || v.ref_mutex == nullptr) {
+    *v.tensor = t;
+    return;
+  }
+  MutexLock lock(v.ref_mutex);
+  *v.tensor = t;
+}
+
+void OpKernelContext::forward_ref_input_to_ref_output(int in, int out) {
+  const TensorValue& v = params_->inputs[in];
+  set_output_ref(out, v.ref_mutex, v.tensor);
+}
+
+Status OpKernelContext::allocate_output(int i, const TensorShape& shape,
+                                        Tensor** out) {
+  OutputSlot& slot = outputs_[i];
+  HR_RETURN_IF_ERROR(Tensor::Allocate(
+      device()->allocator(params_->kernel->output_memory_type(i)),
+      BaseType(params_->kernel->output_type(i)), shape, &slot.value));
+  slot.is_set = true;
+  *out = &slot.value;
+  return OkStatus();
+}
+
+Status OpKernelContext::forward_input_or_allocate_output(
+    absl::Span<const int> candidates, int output, const TensorShape& shape,
+    Tensor** out, int* forwarded_input) {
+  const DataType want = params_->kernel->output_type(output);
+  for (int i : candidates) {
+    const TensorValue& v = params_->inputs[i];
+    if (v.is_ref() || v.tensor->dtype() != want ||
+        v.tensor->NumElements() != shape.num_elements() ||
+        !v.tensor->OwnsExclusively() ||
+        params_->kernel->input_memory_type(i) !=
+            params_->kernel->output_memory_type(output)) {
+      continue;
+    }
+    OutputSlot& slot = outputs_[output];
+    // The shapes differ only by dims of size 1: elements were compared.
+    if (!slot.value.CopyFrom(*v.tensor, shape)) continue;
+    slot.is_set = true;
+    *out = &slot.value;
+    if (forwarded_input != nullptr) *forwarded_input = i;
+    return OkStatus();
+  }
+  if (forwarded_input != nullptr) *forwarded_input = -1;
+  return allocate_output(output, shape, out);
+}
+
+Status OpKernelContext::allocate_temp(DataType dtype, const TensorShape& shape,
+                                      Tensor* out,
+                                      Tensor::Placement placement) {
+  return Tensor::Allocate(device()->allocator(DEVICE_MEMORY), dtype, shape, out,
+                          placement);
+}
+
+void OpKernelContext::set_output(int i, Tensor value) {
+  outputs_[i].value = std::move(value);
+  outputs_[i].is_set = true;
+}
+
+void OpKernelContext::set_output_ref(int i, Mutex* mu, Tensor* ref) {
+  outputs_[i].ref = ref;
+  outputs_[i].ref_mutex = mu;
+  outputs_[i].is_set = true;
+}
+
+Tensor* OpKernelContext::mutable_output(int i) {
+  OutputSlot& slot = outputs_[i];
+  if (!slot.is_set) return nullptr;
+  return slot.ref != nullptr ? slot.ref : &slot.value;
+}
+
+namespace {
+// Registrars run before main and while libraries are loaded, one at a time per
+// the dynamic linker's lock; readers take what was added since.
+std::atomic<const KernelEntry*>& KernelList() {
+  static std::atomic<const KernelEntry*> head{nullptr};
+  return head;
+}
+}  // namespace
+
+KernelEntry::KernelEntry(const KernelSpec& s, const char* cls, KernelFactory f)
+    : spec(s), kernel_class(cls), factory(f), next(nullptr) {
+  std::atomic<const KernelEntry*>& head = KernelList();
+  next = head.load(std::memory_order_relaxed);
+  while (!head.compare_exchange_weak(next, this, std::memory_order_release)) {
+  }
+}
+
+KernelRegistry* KernelRegistry::Global() {
+  static KernelRegistry* const registry = new KernelRegistry;
+  return registry;
+}
+
+void KernelRegistry::TakePending() {
+  const KernelEntry* head = KernelList().load(std::memory_order_acquire);
+  for (const KernelEntry* e = head; e != taken_; e = e->next) {
+    by_op_[e->spec.op_].push_back(e);
+  }
+  taken_ = head;
+}
+
+const KernelEntry* KernelRegistry::Find(const std::string& device_type,
+                                        const NodeDef& node) {
+  std::string label;
+  node.attrs.Get("_kernel", &label).IgnoreError();
+  MutexLock lock(&mu_);
+  TakePending();
+  auto it = by_op_.find(node.op);
+  if (it == by_op_.end()) return nullptr;
+  const KernelEntry* best = nullptr;
+  bool best_exact = false;
+  for (const KernelEntry* e : it->second) {
+    const KernelSpec& s = e->spec;
+    const bool exact = device_type == s.device_;
+    if (!exact && absl::string_view(s.device_) != DEVICE_DEFAULT) continue;
+    if (label != s.label_) continue;
+    bool fits = true;
+    for (int i = 0; i < s.num_constraints_ && fits; ++i) {
+      const char* attr = s.constraints_[i].attr;
+      // Alternatives for one attr add up; each attr is judged at its first
+      // mention.
+      bool seen = false;
+      for (int j = 0; j < i; ++j) {
+        seen |= absl::string_view(s.constraints_[j].attr) == attr;
+      }
+      if (seen) continue;
+      const AttrValue* v = node.attrs.Find(attr);
+      if (v == nullptr) {
+        fits = false;
+        break;
+      }
+      auto allowed = [&](DataType t) {
+        for (int j = i; j < s.num_constraints_; ++j) {
+          if (absl::string_view(s.constraints_[j].attr) == attr &&
+              s.constraints_[j].type == t) {
+            return true;
+          }
+        }
+        return false;
+      };
+      if (const DataType* t = v->Get<DataType>()) {
+        fits = allowed(*t);
+      } else if (const auto* list = v->GetList<DataType>()) {
+        for (DataType t : *list) fits = fits && allowed(t);
+      } else {
+        fits = false;
+      }
+    }
+    if (!fits) continue;
+    if (best == nullptr || (exact && !best_exact) ||
+        (exact == best_exact && s.priority_ > best->spec.priority_)) {
+      best = e;
+      best_exact = exact;
+    }
+  }
+  return best;
+}
+
+std::vector<std::string> KernelRegistry::SupportedDevices(const NodeDef& node) {
+  std::set<std::string> types;
+  {
+    MutexLock lock(&mu_);
+    TakePending();
+    auto it = by_op_.find(node.op);
+    if (it == by_op_.end()) return {};
+    for (const KernelEntry* e : it->second) types.insert(e->spec.device_);
+  }
+  std::vector<std::string> out;
+  for (const std::string& t : types) {
+    if (HasKernel(t, node)) out.push_back(t);
+  }
+  return out;
+}
+
+namespace {
+std::string ConstraintString(
+    const std::vector<std::pair<std::string, std::vector<std::string>>>& c) {
+  std::string out;
+  for (const auto& [attr, types] : c) {
+    absl::StrAppend(&out, out.empty() ? "" : "; ", attr, " in [",
+                    absl::StrJoin(types, ", "), "]");
+  }
+  return out;
+}
+}  // namespace
+
+std::vector<KernelRegistry::Info> KernelRegistry::All() {
+  MutexLock lock(&mu_);
+  TakePending();
+  std::vector<Info> out;
+  for (const auto& [op, entries] : by_op_) {
+    for (const KernelEntry* e : entries) {
+      std::vector<std::pair<std::string, std::vector<std::string>>> c;
+      for (int i = 0; i < e->spec.num_constraints_; ++i) {
+        const auto& k = e->spec.constraints_[i];
+        auto at = std::find_if(c.begin(), c.end(), [&](const auto& p) {
+          return p.first == k.attr;
+        });
+        if (at == c.end()) at = c.insert(c.end(), {k.attr, {}});
+        at->second.push_back(DataTypeString(k.type));
+      }
+      out.push_back(
+          {e->spec.op_, e->spec.device_, e->kernel_class, ConstraintString(c)});
+    }
+  }
+  std::sort(out.begin(), out.end(), [](const Info& a, const Info& b) {
+    return std::tie(a.op, a.device, a.constraints) <
+           std::tie(b.op, b.device, b.constraints);
+  });
+  return out;
+}
+
+std::string KernelRegistry::Describe(const std::string& op) {
+  std::string out;
+  for (const Info& i : All()) {
+    if (i.op != op) continue;
+    absl::StrAppend(&out, "\n  device='", i.device, "'",
+                    i.constraints.empty() ? "" : "; ", i.constraints);
+  }
+  return out.empty() ? "\n  <no registered kernels>" : out;
+}
+
+Status KernelRegistry::MemoryTypes(
+    const KernelEntry& entry, const OpDef& op, const NodeDef& node,
+    absl::InlinedVector<MemoryType, 4>* inputs,
+    absl::InlinedVector<MemoryType, 4>* outputs) {
+  for (int side = 0; side < 2; ++side) {
+    const auto& args = side == 0 ? op.inputs : op.outputs;
+    auto* memory = side == 0 ? inputs : outputs;
+    std::vector<ArgRange> ranges;
+    HR_RETURN_IF_ERROR(ArgRanges(args, op, node.attrs, &ranges));
+    memory->assign(ranges.empty() ? 0 : ranges.back().end, DEVICE_MEMORY);
+    for (int h = 0; h < entry.spec.num_host_; ++h) {
+      for (size_t i = 0; i < args.size(); ++i) {
+        if (args[i].name != entry.spec.host_[h]) continue;
+        for (int k = ranges[i].begin; k < ranges[i].end; ++k) {
+          (*memory)[k] = HOST_MEMORY;
+        }
+      }
+    }
+  }
+  return OkStatus();
+}
+
+Status CreateOpKernel(Device* device, std::shared_ptr<const NodeDef> node,
+                      const OpDef* op_def, std::unique_ptr<OpKernel>* kernel) {
+  const KernelEntry* entry =
+      KernelRegistry::Global()->Find(device->device_type(), *node);
+  if (entry == nullptr) {
+    return errors::InvalidArgument(
+        "No OpKernel was registered to support Op '", node->op, "' used by ",
+        NodeErrorSuffix(*node), " with these attrs: ", SummarizeNodeDef(*node),
+        " on device type ", device->device_type(),
+        "\nRegistered kernels:", KernelRegistry::Global()->Describe(node->op));
+  }
+  OpKernelConstruction ctx;
+  ctx.device_ = device;
+  ctx.def_ = node;
+  ctx.op_def_ = op_def;
+  HR_RETURN_IF_ERROR(
+      InOutTypes(*op_def, node->attrs, &ctx.input_types_, &ctx.output_types_));
+  HR_RETURN_IF_ERROR(KernelRegistry::MemoryTypes(
+      *entry, *op_def, *node, &ctx.input_memory_, &ctx.output_memory_));
+  std::unique_ptr<OpKernel> made(entry->factory(&ctx));
+  if (!ctx.status().ok()) {
+    return Annotate(ctx.status(),
+                    absl::StrCat("\n\t [[", NodeErrorSuffix(*node), "]]"));
+  }
+  made->kernel_class_ = entry->kernel_class;
+  *kernel = std::move(made);
+  return OkStatus();
+}
+
+}  // namespace headrace
