@@ -1,0 +1,227 @@
+#include "kernels/box_copy.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "kernels/element.h"
+
+namespace headrace {
+namespace {
+
+constexpr int64_t kTile = 32;  // 32 x 32 floats of each side stay in L1
+
+struct Plane {
+  int64_t na, nb;        // b is the inner loop
+  int64_t src_a, src_b;  // strides
+  int64_t dst_a, dst_b;
+};
+
+template <typename T>
+inline void CopyRow(const T* src, T* dst, int64_t n) {
+  if constexpr (kIsPlainElement<T>) {
+    if (n * sizeof(T) <= 32) {  // shorter than a call of memcpy
+      for (int64_t i = 0; i < n; ++i) dst[i] = src[i];
+    } else {
+      std::memcpy(dst, src, n * sizeof(T));
+    }
+  } else {
+    std::copy(src, src + n, dst);
+  }
+}
+
+// dst[b] of row a + i = src[a] of row b + i for a 4 x 4 block of 4-byte
+// elements, in registers.
+inline void Transpose4x4(const uint32_t* src, int64_t src_stride, uint32_t* dst,
+                         int64_t dst_stride) {
+  typedef uint32_t V __attribute__((vector_size(16)));
+  V r[4];
+  for (int i = 0; i < 4; ++i) std::memcpy(&r[i], src + i * src_stride, 16);
+  const V t0 = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5);
+  const V t1 = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5);
+  const V t2 = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7);
+  const V t3 = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
+  r[0] = __builtin_shufflevector(t0, t1, 0, 1, 4, 5);
+  r[1] = __builtin_shufflevector(t0, t1, 2, 3, 6, 7);
+  r[2] = __builtin_shufflevector(t2, t3, 0, 1, 4, 5);
+  r[3] = __builtin_shufflevector(t2, t3, 2, 3, 6, 7);
+  for (int i = 0; i < 4; ++i) std::memcpy(dst + i * dst_stride, &r[i], 16);
+}
+
+// The source is contiguous along a, the destination along b.
+template <typename T>
+void TransposeTile(const T* src, T* dst, int64_t na, int64_t nb, int64_t src_b,
+                   int64_t dst_a) {
+  int64_t a = 0, b = 0;
+  if constexpr (std::is_same_v<T, uint32_t>) {
+    for (; a + 4 <= na; a += 4) {
+      for (b = 0; b + 4 <= nb; b += 4) {
+        Transpose4x4(src + b * src_b + a, src_b, dst + a * dst_a + b, dst_a);
+      }
+    }
+    // What the blocks left: columns from b on, then rows from a on.
+    for (int64_t i = 0; i < a; ++i) {
+      for (int64_t j = b; j < nb; ++j) dst[i * dst_a + j] = src[j * src_b + i];
+    }
+  }
+  if (na - a >= nb) {
+    for (int64_t j = 0; j < nb; ++j) {
+      for (int64_t i = a; i < na; ++i) dst[i * dst_a + j] = src[j * src_b + i];
+    }
+  } else {
+    for (int64_t i = a; i < na; ++i) {
+      for (int64_t j = 0; j < nb; ++j) dst[i * dst_a + j] = src[j * src_b + i];
+    }
+  }
+}
+
+template <typename T>
+void CopyPlane(const T* src, T* dst, const Plane& p) {
+  if (p.dst_b == 1 && p.src_b == 1) {
+    for (int64_t a = 0; a < p.na; ++a) {
+      CopyRow(src + a * p.src_a, dst + a * p.dst_a, p.nb);
+    }
+  } else if (p.dst_b == 1 && p.src_a == 1) {
+    for (int64_t a = 0; a < p.na; a += kTile) {
+      for (int64_t b = 0; b < p.nb; b += kTile) {
+        TransposeTile(src + a + b * p.src_b, dst + a * p.dst_a + b,
+                      std::min(kTile, p.na - a), std::min(kTile, p.nb - b),
+                      p.src_b, p.dst_a);
+      }
+    }
+  } else if (p.dst_b == 1 && p.src_b == 0) {
+    for (int64_t a = 0; a < p.na; ++a) {
+      T* row = dst + a * p.dst_a;
+      std::fill(row, row + p.nb, src[a * p.src_a]);
+    }
+  } else {
+    for (int64_t a = 0; a < p.na; ++a) {
+      const T* s = src + a * p.src_a;
+      T* d = dst + a * p.dst_a;
+      for (int64_t b = 0; b < p.nb; ++b) d[b * p.dst_b] = s[b * p.src_b];
+    }
+  }
+}
+
+}  // namespace
+
+bool BoxCopy::Simplify() {
+  for (const Dim& d : dims_) {
+    if (d.n <= 0) return false;
+  }
+  Dims in;
+  for (const Dim& d : dims_) {
+    if (d.n != 1) in.push_back(d);
+  }
+  // Outermost what moves furthest in the destination, so that writes stream.
+  std::stable_sort(in.begin(), in.end(), [](const Dim& x, const Dim& y) {
+    return std::abs(x.dst) > std::abs(y.dst);
+  });
+  // Two dims whose steps continue one another are one.
+  dims_.clear();
+  for (const Dim& d : in) {
+    if (!dims_.empty() && dims_.back().src == d.src * d.n &&
+        dims_.back().dst == d.dst * d.n) {
+      dims_.back() = {dims_.back().n * d.n, d.src, d.dst};
+    } else {
+      dims_.push_back(d);
+    }
+  }
+  return true;
+}
+
+void BoxCopy::Run(OpKernelContext* ctx, const Tensor& src, int64_t src_at,
+                  Tensor* dst, int64_t dst_at) {
+  if (!Simplify()) return;
+  const int64_t element_size = DataTypeObjectSize(src.dtype());
+  const bool plain = DataTypeCanUseMemcpy(src.dtype());
+
+  // The two inner loops: b runs along the destination, a along the source if
+  // that is another dim, else along what is next.
+  Dim b = {1, 1, 1}, a = {1, 0, 0};
+  if (!dims_.empty()) {
+    b = dims_.back();
+    dims_.pop_back();
+  }
+  // A long row is cut, so that its pieces can run in parallel.
+  if (plain && b.n * element_size > (1 << 17)) {
+    const int64_t piece = (1 << 15) / element_size;
+    const int64_t pieces = b.n / piece;
+    const int64_t done = pieces * piece;
+    BoxCopy rest;
+    rest.dims_ = dims_;
+    rest.AddDim(b.n - done, b.src, b.dst);
+    rest.Run(ctx, src, src_at + done * b.src, dst, dst_at + done * b.dst);
+    dims_.push_back({pieces, b.src * piece, b.dst * piece});
+    b.n = piece;
+  }
+  if (!dims_.empty()) {
+    size_t pick = dims_.size() - 1;
+    if (b.dst == 1 && b.src != 1) {
+      for (size_t i = 0; i < dims_.size(); ++i) {
+        if (dims_[i].src == 1) pick = i;
+      }
+    }
+    a = dims_[pick];
+    dims_.erase(dims_.begin() + pick);
+  }
+
+  // A unit of work is one index of the outer dims and a block of a.
+  const bool transposes = b.dst == 1 && b.src != 1 && a.src == 1;
+  int64_t block = std::max<int64_t>(1, (16384 / element_size) / b.n);
+  if (transposes) block = (block + kTile - 1) / kTile * kTile;
+  block = std::min(block, a.n);
+  const int64_t blocks = (a.n + block - 1) / block;
+  int64_t outer = 1;
+  for (const Dim& d : dims_) outer *= d.n;
+  const double cost =
+      static_cast<double>(block) * b.n *
+      (!plain ? 20.0 : (b.src == 1 && b.dst == 1 ? 0.1 : 0.3) * element_size);
+
+  WithElement(src.dtype(), [&]<typename T>(Element<T>) {
+    const T* from = ElementsOf<T>(src) + src_at;
+    T* to = ElementsOf<T>(dst) + dst_at;
+    ctx->ParallelFor(outer * blocks, cost, [&](int64_t begin, int64_t end) {
+      // Where unit `begin` is; then on as an odometer counts.
+      DimVector at(dims_.size(), 0);
+      int64_t rest = begin / blocks, in_a = begin % blocks;
+      int64_t s = 0, d = 0;
+      for (size_t i = dims_.size(); i-- > 0;) {
+        at[i] = rest % dims_[i].n;
+        rest /= dims_[i].n;
+        s += at[i] * dims_[i].src;
+        d += at[i] * dims_[i].dst;
+      }
+      for (int64_t unit = begin; unit < end; ++unit) {
+        const int64_t a0 = in_a * block;
+        CopyPlane<T>(
+            from + s + a0 * a.src, to + d + a0 * a.dst,
+            {std::min(block, a.n - a0), b.n, a.src, b.src, a.dst, b.dst});
+        if (++in_a < blocks) continue;
+        in_a = 0;
+        for (size_t i = dims_.size(); i-- > 0;) {
+          s += dims_[i].src;
+          d += dims_[i].dst;
+          if (++at[i] < dims_[i].n) break;
+          s -= at[i] * dims_[i].src;
+          d -= at[i] * dims_[i].dst;
+          at[i] = 0;
+        }
+      }
+    });
+  });
+}
+
+DimVector RowMajorStrides(absl::Span<const int64_t> dims) {
+  DimVector strides(dims.size());
+  int64_t n = 1;
+  for (size_t i = dims.size(); i-- > 0;) {
+    strides[i] = n;
+    // Wraps only where some dim is 0 and nothing is ever addressed.
+    n = static_cast<int64_t>(static_cast<uint64_t>(n) *
+                             static_cast<uint64_t>(dims[i]));
+  }
+  return strides;
+}
+
+}  // namespace headrace
