@@ -55,3 +55,9 @@ foreach(layer ${HEADRACE_LAYERS} distributed gpu)
       "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
   endforeach()
 endforeach()
+
+find_program(HEADRACE_PYTHON3 python3)
+if(HEADRACE_PYTHON3)
+  add_test(NAME layers
+    COMMAND ${HEADRACE_PYTHON3} ${CMAKE_SOURCE_DIR}/tools/check_layers.py)
+endif()
