@@ -124,6 +124,7 @@ class AttrMap {
   const AttrValue* Find(absl::string_view name) const;
   void Set(absl::string_view name, AttrValue value);
   bool Erase(absl::string_view name);
+  void Reserve(size_t n) { items_.reserve(n); }
   bool empty() const { return items_.empty(); }
   size_t size() const { return items_.size(); }
   auto begin() const { return items_.begin(); }

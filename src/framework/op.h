@@ -95,7 +95,8 @@ class OpRegistry {
   void TakePending() REQUIRES(mu_);
 
   Mutex mu_;
-  size_t pending_taken_ GUARDED_BY(mu_) = 0;
+  // The newest registrar that specs_ knows.
+  const class OpRegistrar* taken_ GUARDED_BY(mu_) = nullptr;
   absl::flat_hash_map<std::string, const class OpRegistrar*> specs_
       GUARDED_BY(mu_);
   // Parsed on first look-up, then kept for ever.

@@ -1,0 +1,156 @@
+// The registry of ops. REGISTER_OP's static objects push themselves on a list
+// without locks, also when a custom op library is loaded while other threads
+// look ops up; each look-up that misses takes what is new on that list.
+#include "framework/op.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "base/log.h"
+
+namespace headrace {
+namespace {
+
+// Constant-initialised, so that it is ready before any OpRegistrar is made.
+constinit std::atomic<const OpRegistrar*> g_registrars{nullptr};
+
+bool SameSignature(const OpDef& a, const OpDef& b) {
+  return a.DebugString() == b.DebugString();
+}
+
+}  // namespace
+
+OpRegistrar::OpRegistrar(const OpSpec& spec)
+    : spec_(spec), next_(g_registrars.load(std::memory_order_relaxed)) {
+  while (!g_registrars.compare_exchange_weak(
+      next_, this, std::memory_order_release, std::memory_order_relaxed)) {
+  }
+}
+
+Status OpSpec::Build(OpDef* def) const {
+  if (count_ > kMaxLines) {
+    return errors::Internal("REGISTER_OP(\"", name_, "\") has ", count_,
+                            " lines; at most ", kMaxLines, " are supported");
+  }
+  def->name = name_;
+  // Attrs first: inputs and outputs name them, wherever they stand.
+  Status status;
+  for (int i = 0; i < count_ && status.ok(); ++i) {
+    if (lines_[i].kind != kAttr) continue;
+    OpDef::Attr attr;
+    status = ParseAttrSpec(lines_[i].spec, &attr);
+    if (status.ok() && def->FindAttr(attr.name) >= 0) {
+      status = errors::InvalidArgument("attr '", attr.name, "' given twice");
+    }
+    def->attrs.push_back(std::move(attr));
+  }
+  for (int i = 0; i < count_ && status.ok(); ++i) {
+    if (lines_[i].kind == kAttr) continue;
+    OpDef::Arg arg;
+    status = ParseArgSpec(lines_[i].spec, def, &arg);
+    auto& args = lines_[i].kind == kInput ? def->inputs : def->outputs;
+    args.push_back(std::move(arg));
+  }
+  if (!status.ok()) {
+    return errors::Internal("REGISTER_OP(\"", name_, "\"): ", status.message());
+  }
+  def->is_commutative = commutative_;
+  def->is_aggregate = aggregate_;
+  def->is_stateful = stateful_;
+  def->allows_uninitialized_input = uninitialized_;
+  def->deprecated_at = deprecated_at_;
+  def->deprecation = deprecation_;
+  def->shape_fn = shape_fn_;
+  return OkStatus();
+}
+
+OpRegistry* OpRegistry::Global() {
+  static OpRegistry* const registry = new OpRegistry();
+  return registry;
+}
+
+void OpRegistry::TakePending() {
+  const OpRegistrar* const head = g_registrars.load(std::memory_order_acquire);
+  // The list is newest first; a name belongs to who came first.
+  std::vector<const OpRegistrar*> fresh;
+  for (const OpRegistrar* r = head; r != taken_; r = r->next_) {
+    fresh.push_back(r);
+  }
+  for (auto it = fresh.rbegin(); it != fresh.rend(); ++it) {
+    const std::string name = (*it)->spec_.name();
+    if (!defs_.contains(name)) specs_.try_emplace(name, *it);
+  }
+  taken_ = head;
+}
+
+Status OpRegistry::LookUp(absl::string_view name, const OpDef** def) {
+  *def = nullptr;
+  MutexLock lock(&mu_);
+  if (auto it = defs_.find(name); it != defs_.end()) {
+    *def = it->second.get();
+    return OkStatus();
+  }
+  TakePending();
+  const auto spec = specs_.find(name);
+  if (spec == specs_.end()) {
+    return errors::NotFound(
+        "Op type not registered '", name,
+        "' in this process. If it is a custom op, load its library first.");
+  }
+  auto parsed = std::make_unique<OpDef>();
+  HR_RETURN_IF_ERROR(spec->second->spec_.Build(parsed.get()));
+  *def = parsed.get();
+  defs_.emplace(name, std::move(parsed));
+  return OkStatus();
+}
+
+const OpDef* OpRegistry::Find(absl::string_view name) {
+  const OpDef* def = nullptr;
+  return LookUp(name, &def).ok() ? def : nullptr;
+}
+
+Status OpRegistry::Register(OpDef def) {
+  if (const OpDef* old = Find(def.name)) {
+    if (SameSignature(*old, def)) return OkStatus();
+    return errors::AlreadyExists("Op with name ", def.name,
+                                 " is registered already as ",
+                                 old->DebugString());
+  }
+  MutexLock lock(&mu_);
+  const std::string name = def.name;
+  const auto [it, added] = defs_.try_emplace(name);
+  if (added) {
+    it->second = std::make_unique<OpDef>(std::move(def));
+  } else if (!SameSignature(*it->second, def)) {
+    return errors::AlreadyExists("Op with name ", name,
+                                 " is registered already as ",
+                                 it->second->DebugString());
+  }
+  return OkStatus();
+}
+
+std::vector<const OpDef*> OpRegistry::All() {
+  std::vector<std::string> names;
+  {
+    MutexLock lock(&mu_);
+    TakePending();
+    for (const auto& [name, spec] : specs_) names.push_back(name);
+    for (const auto& [name, def] : defs_) {
+      if (!specs_.contains(name)) names.push_back(name);
+    }
+  }
+  std::sort(names.begin(), names.end());
+  std::vector<const OpDef*> all;
+  all.reserve(names.size());
+  for (const std::string& name : names) {
+    const OpDef* def = nullptr;
+    if (Status s = LookUp(name, &def); s.ok()) {
+      all.push_back(def);
+    } else {
+      HR_LOG(ERROR) << s;
+    }
+  }
+  return all;
+}
+
+}  // namespace headrace

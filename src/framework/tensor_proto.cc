@@ -1,0 +1,707 @@
+// Between our own types and their protobuf messages.
+//
+// What a reader would get wrong about TensorProto: non-empty tensor_content
+// wins over every *_val field and must have exactly the shape's size; a *_val
+// list shorter than the shape is continued with its last value, an empty one
+// means zeros, and values in the field of another dtype are ignored.
+#include "framework/tensor_proto.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "framework/resource_handle.h"
+#include "framework/variant.h"
+
+namespace headrace {
+namespace {
+
+// ---- TensorProto -> Tensor
+
+// Fills t's n elements from k values; `at(i)` is value i.
+template <typename T, typename F>
+void Fill(Tensor* t, int64_t k, F at) {
+  T* out = t->data<T>();
+  const int64_t n = t->NumElements();
+  k = std::min(k, n);
+  for (int64_t i = 0; i < k; ++i) out[i] = at(i);
+  std::fill(out + k, out + n, k > 0 ? T(out[k - 1]) : T());
+}
+template <typename T, typename Field>
+void FillFrom(Tensor* t, const Field& field) {
+  Fill<T>(t, field.size(), [&](int64_t i) { return static_cast<T>(field[i]); });
+}
+// Quantised types are structs around the integer.
+template <typename T, typename Field>
+void FillQuantized(Tensor* t, const Field& field) {
+  Fill<T>(t, field.size(), [&](int64_t i) {
+    return T{static_cast<decltype(T::value)>(field[i])};
+  });
+}
+template <typename T, typename Field>
+void FillHalf(Tensor* t, const Field& field) {
+  Fill<T>(t, field.size(), [&](int64_t i) {
+    return Eigen::numext::bit_cast<T>(static_cast<uint16_t>(field[i]));
+  });
+}
+template <typename T, typename Field>
+void FillComplex(Tensor* t, const Field& field) {
+  Fill<T>(t, field.size() / 2,
+          [&](int64_t i) { return T(field[2 * i], field[2 * i + 1]); });
+}
+
+Status HandleFromProto(const pb::ResourceHandleProto& proto,
+                       ResourceHandle* out) {
+  out->device = proto.device();
+  out->container = proto.container();
+  out->name = proto.name();
+  out->hash_code = proto.hash_code();
+  out->maybe_type_name = proto.maybe_type_name();
+  for (const auto& d : proto.dtypes_and_shapes()) {
+    DtypeAndShape entry;
+    entry.dtype = static_cast<DataType>(d.dtype());
+    HR_RETURN_IF_ERROR(ShapeFromProto(d.shape(), &entry.shape));
+    out->dtypes_and_shapes.push_back(std::move(entry));
+  }
+  return OkStatus();
+}
+void HandleToProto(const ResourceHandle& h, pb::ResourceHandleProto* proto) {
+  proto->set_device(h.device);
+  proto->set_container(h.container);
+  proto->set_name(h.name);
+  proto->set_hash_code(h.hash_code);
+  proto->set_maybe_type_name(h.maybe_type_name);
+  for (const DtypeAndShape& d : h.dtypes_and_shapes) {
+    auto* entry = proto->add_dtypes_and_shapes();
+    entry->set_dtype(static_cast<pb::DataType>(d.dtype));
+    ShapeToProto(d.shape, entry->mutable_shape());
+  }
+}
+
+// A Variant whose type nobody here can decode is refused: dropping its value
+// silently would change what the graph computes.
+Status VariantFromProto(const pb::VariantTensorDataProto& proto, Variant* out) {
+  *out = Variant();
+  if (proto.type_name().empty()) return OkStatus();
+  return errors::Unimplemented("a variant of type '", proto.type_name(),
+                               "' in a TensorProto");
+}
+
+bool TakeVarint(absl::string_view* s, uint64_t* out) {
+  uint64_t v = 0;
+  for (int shift = 0; shift < 64 && !s->empty(); shift += 7) {
+    const auto byte = static_cast<unsigned char>((*s)[0]);
+    s->remove_prefix(1);
+    v |= static_cast<uint64_t>(byte & 0x7f) << shift;
+    if (byte < 0x80) {
+      *out = v;
+      return true;
+    }
+  }
+  return false;
+}
+
+// tensor_content of objects: n varint lengths, then the bytes joined.
+template <typename F>
+Status ReadJoined(absl::string_view content, int64_t n, F set) {
+  // Each length takes a byte: no more elements than bytes.
+  if (n > static_cast<int64_t>(content.size())) {
+    return errors::InvalidArgument("tensor_content of ", content.size(),
+                                   " bytes is too short for ", n, " elements");
+  }
+  absl::string_view bytes = content;
+  uint64_t total = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    uint64_t length;
+    if (!TakeVarint(&bytes, &length) || length > content.size()) {
+      return errors::InvalidArgument(
+          "tensor_content has a bad length for "
+          "element ",
+          i, " of ", n);
+    }
+    total += length;
+  }
+  if (total != bytes.size()) {
+    return errors::InvalidArgument("tensor_content has ", bytes.size(),
+                                   " bytes for elements of ", total, " bytes");
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    uint64_t length = 0;
+    TakeVarint(&content, &length);
+    HR_RETURN_IF_ERROR(set(i, bytes.substr(0, length)));
+    bytes.remove_prefix(length);
+  }
+  return OkStatus();
+}
+
+Status FromContent(absl::string_view content, Tensor* t) {
+  const int64_t n = t->NumElements();
+  switch (t->dtype()) {
+    case DT_STRING:
+      return ReadJoined(content, n, [t](int64_t i, absl::string_view s) {
+        t->data<tstring>()[i] = s;
+        return OkStatus();
+      });
+    case DT_RESOURCE:
+      return ReadJoined(content, n, [t](int64_t i, absl::string_view s) {
+        pb::ResourceHandleProto proto;
+        if (!proto.ParseFromArray(s.data(), static_cast<int>(s.size()))) {
+          return errors::InvalidArgument("tensor_content holds a bad resource");
+        }
+        return HandleFromProto(proto, &t->data<ResourceHandle>()[i]);
+      });
+    case DT_VARIANT:
+      return ReadJoined(content, n, [t](int64_t i, absl::string_view s) {
+        pb::VariantTensorDataProto proto;
+        if (!proto.ParseFromArray(s.data(), static_cast<int>(s.size()))) {
+          return errors::InvalidArgument("tensor_content holds a bad variant");
+        }
+        return VariantFromProto(proto, &t->data<Variant>()[i]);
+      });
+    case DT_BOOL:  // any byte but 0 is true; in memory only 0 and 1 may stand
+      for (int64_t i = 0; i < n; ++i) t->data<bool>()[i] = content[i] != 0;
+      return OkStatus();
+    default:
+      std::memcpy(t->raw_data(), content.data(), content.size());
+      return OkStatus();
+  }
+}
+
+Status FromValues(const pb::TensorProto& p, Tensor* t) {
+  switch (t->dtype()) {
+    case DT_FLOAT:
+      FillFrom<float>(t, p.float_val());
+      break;
+    case DT_DOUBLE:
+      FillFrom<double>(t, p.double_val());
+      break;
+    case DT_INT32:
+      FillFrom<int32_t>(t, p.int_val());
+      break;
+    case DT_INT16:
+      FillFrom<int16_t>(t, p.int_val());
+      break;
+    case DT_INT8:
+      FillFrom<int8_t>(t, p.int_val());
+      break;
+    case DT_UINT8:
+      FillFrom<uint8_t>(t, p.int_val());
+      break;
+    case DT_UINT16:
+      FillFrom<uint16_t>(t, p.int_val());
+      break;
+    case DT_QINT8:
+      FillQuantized<qint8>(t, p.int_val());
+      break;
+    case DT_QUINT8:
+      FillQuantized<quint8>(t, p.int_val());
+      break;
+    case DT_QINT16:
+      FillQuantized<qint16>(t, p.int_val());
+      break;
+    case DT_QUINT16:
+      FillQuantized<quint16>(t, p.int_val());
+      break;
+    case DT_QINT32:
+      FillQuantized<qint32>(t, p.int_val());
+      break;
+    case DT_STRING:
+      Fill<tstring>(t, p.string_val_size(), [&](int64_t i) {
+        return tstring(p.string_val(static_cast<int>(i)));
+      });
+      break;
+    case DT_COMPLEX64:
+      FillComplex<complex64>(t, p.scomplex_val());
+      break;
+    case DT_COMPLEX128:
+      FillComplex<complex128>(t, p.dcomplex_val());
+      break;
+    case DT_INT64:
+      FillFrom<int64_t>(t, p.int64_val());
+      break;
+    case DT_UINT32:
+      FillFrom<uint32_t>(t, p.uint32_val());
+      break;
+    case DT_UINT64:
+      FillFrom<uint64_t>(t, p.uint64_val());
+      break;
+    case DT_BOOL:
+      FillFrom<bool>(t, p.bool_val());
+      break;
+    case DT_HALF:
+      FillHalf<half>(t, p.half_val());
+      break;
+    case DT_BFLOAT16:
+      FillHalf<bfloat16>(t, p.half_val());
+      break;
+    case DT_RESOURCE: {  // missing ones stay default handles
+      const int64_t n =
+          std::min<int64_t>(p.resource_handle_val_size(), t->NumElements());
+      for (int64_t i = 0; i < n; ++i) {
+        HR_RETURN_IF_ERROR(
+            HandleFromProto(p.resource_handle_val(static_cast<int>(i)),
+                            &t->data<ResourceHandle>()[i]));
+      }
+      break;
+    }
+    case DT_VARIANT: {
+      const int64_t n =
+          std::min<int64_t>(p.variant_val_size(), t->NumElements());
+      for (int64_t i = 0; i < n; ++i) {
+        HR_RETURN_IF_ERROR(VariantFromProto(p.variant_val(static_cast<int>(i)),
+                                            &t->data<Variant>()[i]));
+      }
+      break;
+    }
+    default:
+      return errors::Internal("no conversion from TensorProto for type ",
+                              DataTypeString(t->dtype()));
+  }
+  return OkStatus();
+}
+
+// The shape of a tensor: all dims known. No shape and an unknown rank are both
+// read as a scalar.
+Status TensorShapeFromProto(const pb::TensorShapeProto& proto,
+                            TensorShape* out) {
+  DimVector dims;
+  for (const auto& d : proto.dim()) {
+    if (d.size() < 0) {
+      return errors::InvalidArgument("TensorProto has dimension ", dims.size(),
+                                     " of size ", d.size(),
+                                     ", wanted at least 0");
+    }
+    dims.push_back(d.size());
+  }
+  return TensorShape::Build(dims, out);
+}
+
+// ---- AttrValue
+
+template <typename T, typename Field, typename F>
+Status ListFrom(const Field& field, AttrValue* out, F convert) {
+  std::vector<T> list;
+  list.reserve(field.size());
+  for (const auto& element : field) {
+    T v{};
+    HR_RETURN_IF_ERROR(convert(element, &v));
+    list.push_back(std::move(v));
+  }
+  *out = std::move(list);
+  return OkStatus();
+}
+
+Status FuncFromProto(const pb::NameAttrList& proto, NameAttrList* out) {
+  out->name = proto.name();
+  if (proto.attr().empty()) return OkStatus();
+  auto attrs = std::make_shared<AttrMap>();
+  for (const auto& [name, value] : proto.attr()) {
+    AttrValue v;
+    HR_RETURN_IF_ERROR(AttrValueFromProto(value, &v));
+    attrs->Set(name, std::move(v));
+  }
+  out->attrs = std::move(attrs);
+  return OkStatus();
+}
+void FuncToProto(const NameAttrList& f, pb::NameAttrList* proto) {
+  proto->set_name(f.name);
+  if (f.attrs == nullptr) return;
+  for (const auto& [name, value] : *f.attrs) {
+    AttrValueToProto(value, &(*proto->mutable_attr())[name]);
+  }
+}
+
+Status ListFromProto(const pb::AttrValue::ListValue& l, AttrValue* out) {
+  const int kinds = (l.s_size() > 0) + (l.i_size() > 0) + (l.f_size() > 0) +
+                    (l.b_size() > 0) + (l.type_size() > 0) +
+                    (l.shape_size() > 0) + (l.tensor_size() > 0) +
+                    (l.func_size() > 0);
+  if (kinds > 1) {
+    return errors::InvalidArgument(
+        "AttrValue had a list with values of more than one type");
+  }
+  const auto same = [](const auto& from, auto* to) {
+    *to = from;
+    return OkStatus();
+  };
+  if (l.s_size() > 0) return ListFrom<std::string>(l.s(), out, same);
+  if (l.i_size() > 0) return ListFrom<int64_t>(l.i(), out, same);
+  if (l.f_size() > 0) return ListFrom<float>(l.f(), out, same);
+  if (l.b_size() > 0) return ListFrom<bool>(l.b(), out, same);
+  if (l.type_size() > 0) {
+    return ListFrom<DataType>(l.type(), out, [](int from, DataType* to) {
+      *to = static_cast<DataType>(from);
+      return OkStatus();
+    });
+  }
+  if (l.shape_size() > 0) {
+    return ListFrom<PartialTensorShape>(l.shape(), out, ShapeFromProto);
+  }
+  if (l.tensor_size() > 0) {
+    return ListFrom<Tensor>(l.tensor(), out, TensorFromProto);
+  }
+  if (l.func_size() > 0) {
+    return ListFrom<NameAttrList>(l.func(), out, FuncFromProto);
+  }
+  *out = AttrValue::EmptyList();
+  return OkStatus();
+}
+
+struct AttrWriter {
+  pb::AttrValue* proto;
+
+  void operator()(std::monostate) const {}
+  void operator()(const std::string& v) const { proto->set_s(v); }
+  void operator()(int64_t v) const { proto->set_i(v); }
+  void operator()(float v) const { proto->set_f(v); }
+  void operator()(bool v) const { proto->set_b(v); }
+  void operator()(DataType v) const {
+    proto->set_type(static_cast<pb::DataType>(v));
+  }
+  void operator()(const PartialTensorShape& v) const {
+    ShapeToProto(v, proto->mutable_shape());
+  }
+  void operator()(const Tensor& v) const {
+    TensorToProto(v, proto->mutable_tensor());
+  }
+  void operator()(const NameAttrList& v) const {
+    FuncToProto(v, proto->mutable_func());
+  }
+  void operator()(const std::vector<std::string>& v) const {
+    for (const auto& e : v) List()->add_s(e);
+    List();
+  }
+  void operator()(const std::vector<int64_t>& v) const {
+    List()->mutable_i()->Add(v.begin(), v.end());
+  }
+  void operator()(const std::vector<float>& v) const {
+    List()->mutable_f()->Add(v.begin(), v.end());
+  }
+  void operator()(const std::vector<bool>& v) const {
+    for (bool e : v) List()->add_b(e);
+    List();
+  }
+  void operator()(const std::vector<DataType>& v) const {
+    for (DataType e : v) List()->add_type(static_cast<pb::DataType>(e));
+    List();
+  }
+  void operator()(const std::vector<PartialTensorShape>& v) const {
+    for (const auto& e : v) ShapeToProto(e, List()->add_shape());
+    List();
+  }
+  void operator()(const std::vector<Tensor>& v) const {
+    for (const auto& e : v) TensorToProto(e, List()->add_tensor());
+    List();
+  }
+  void operator()(const std::vector<NameAttrList>& v) const {
+    for (const auto& e : v) FuncToProto(e, List()->add_func());
+    List();
+  }
+  void operator()(AttrValue::EmptyList) const { List(); }
+  void operator()(const AttrValue::Placeholder& v) const {
+    proto->set_placeholder(v.name);
+  }
+  pb::AttrValue::ListValue* List() const { return proto->mutable_list(); }
+};
+
+// ---- OpDef
+
+void ArgToProto(const OpDef& def, const OpDef::Arg& arg,
+                pb::OpDef::ArgDef* proto) {
+  proto->set_name(arg.name);
+  proto->set_type(static_cast<pb::DataType>(arg.type));
+  if (arg.type_attr >= 0) proto->set_type_attr(def.attrs[arg.type_attr].name);
+  if (arg.number_attr >= 0) {
+    proto->set_number_attr(def.attrs[arg.number_attr].name);
+  }
+  if (arg.type_list_attr >= 0) {
+    proto->set_type_list_attr(def.attrs[arg.type_list_attr].name);
+  }
+  proto->set_is_ref(arg.is_ref);
+}
+
+Status ArgFromProto(const OpDef& def, const pb::OpDef::ArgDef& proto,
+                    OpDef::Arg* out) {
+  out->name = proto.name();
+  out->type = static_cast<DataType>(proto.type());
+  out->is_ref = proto.is_ref();
+  if (IsRefType(out->type)) {
+    out->type = RemoveRefType(out->type);
+    out->is_ref = true;
+  }
+  const auto find = [&](const std::string& name, AttrType type, int* index) {
+    if (name.empty()) return OkStatus();
+    *index = def.FindAttr(name);
+    if (*index >= 0 && def.attrs[*index].type == type) return OkStatus();
+    return errors::InvalidArgument(
+        "argument '", proto.name(), "' of op '", def.name, "' names attr '",
+        name, "', which is no attr of type ", AttrTypeName(type));
+  };
+  HR_RETURN_IF_ERROR(find(proto.type_attr(), AttrType::kType, &out->type_attr));
+  HR_RETURN_IF_ERROR(
+      find(proto.number_attr(), AttrType::kInt, &out->number_attr));
+  HR_RETURN_IF_ERROR(
+      find(proto.type_list_attr(), AttrType::kListType, &out->type_list_attr));
+  if (out->type_attr < 0 && out->type_list_attr < 0 &&
+      (!IsValidDataType(out->type) || out->type == DT_INVALID)) {
+    return errors::InvalidArgument("argument '", proto.name(), "' of op '",
+                                   def.name, "' has no type");
+  }
+  return OkStatus();
+}
+
+Status AttrDefFromProto(const pb::OpDef::AttrDef& proto, OpDef::Attr* out) {
+  // The grammar knows the names of types.
+  HR_RETURN_IF_ERROR(ParseAttrSpec(StrCat("attr: ", proto.type()), out));
+  out->name = proto.name();
+  if (!out->allowed_types.empty() || !out->allowed_strings.empty()) {
+    return errors::InvalidArgument(
+        "attr '", proto.name(), "' has the unknown type '", proto.type(), "'");
+  }
+  out->has_minimum = proto.has_minimum();
+  out->minimum = proto.minimum();
+  for (int t : proto.allowed_values().list().type()) {
+    out->allowed_types.push_back(static_cast<DataType>(t));
+  }
+  for (const std::string& s : proto.allowed_values().list().s()) {
+    out->allowed_strings.push_back(s);
+  }
+  if (proto.has_default_value()) {
+    AttrValue v;
+    HR_RETURN_IF_ERROR(AttrValueFromProto(proto.default_value(), &v));
+    out->default_value = std::move(v);
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Status TensorFromProto(const pb::TensorProto& proto, Tensor* out) {
+  const auto dtype = static_cast<DataType>(proto.dtype());
+  if (!IsValidDataType(dtype) || dtype == DT_INVALID || IsRefType(dtype)) {
+    return errors::InvalidArgument(
+        "TensorProto has dtype ", static_cast<int>(dtype),
+        ", which is not the type of a tensor known here");
+  }
+  TensorShape shape;
+  HR_RETURN_IF_ERROR(TensorShapeFromProto(proto.tensor_shape(), &shape));
+  // Sizes are checked before memory is asked for.
+  const std::string& content = proto.tensor_content();
+  if (!content.empty() && DataTypeCanUseMemcpy(dtype)) {
+    const int64_t bytes =
+        MultiplyWithoutOverflow(shape.num_elements(), DataTypeSize(dtype));
+    if (bytes < 0 || static_cast<uint64_t>(bytes) != content.size()) {
+      return errors::InvalidArgument(
+          "Cannot parse tensor from proto: tensor_content has ", content.size(),
+          " bytes, ", DataTypeString(dtype), " of shape ", shape.DebugString(),
+          " has ", bytes);
+    }
+  } else if (!content.empty() &&
+             shape.num_elements() > static_cast<int64_t>(content.size())) {
+    return errors::InvalidArgument(
+        "Cannot parse tensor from proto: tensor_content of ", content.size(),
+        " bytes is too short for ", shape.num_elements(), " elements");
+  }
+  Tensor t;
+  HR_RETURN_IF_ERROR(Tensor::Allocate(CpuAllocator(), dtype, shape, &t));
+  if (!content.empty()) {
+    HR_RETURN_IF_ERROR(FromContent(content, &t));
+  } else if (t.NumElements() > 0) {
+    HR_RETURN_IF_ERROR(FromValues(proto, &t));
+  }
+  *out = std::move(t);
+  return OkStatus();
+}
+
+void TensorToProto(const Tensor& t, pb::TensorProto* proto) {
+  proto->Clear();
+  proto->set_dtype(static_cast<pb::DataType>(t.dtype()));
+  ShapeToProto(t.shape(), proto->mutable_tensor_shape());
+  const int64_t n = t.NumElements();
+  if (n == 0 || !t.IsInitialized()) return;
+  switch (t.dtype()) {
+    case DT_STRING:
+      for (const tstring& s : t.span<tstring>()) {
+        proto->add_string_val(s.data(), s.size());
+      }
+      break;
+    case DT_RESOURCE:
+      for (const ResourceHandle& h : t.span<ResourceHandle>()) {
+        HandleToProto(h, proto->add_resource_handle_val());
+      }
+      break;
+    case DT_VARIANT:
+      for (const Variant& v : t.span<Variant>()) {
+        proto->add_variant_val()->set_type_name(v.TypeName());
+      }
+      break;
+    default:
+      proto->set_tensor_content(t.tensor_data().data(), t.tensor_data().size());
+  }
+}
+
+Status ShapeFromProto(const pb::TensorShapeProto& proto,
+                      PartialTensorShape* out) {
+  if (proto.unknown_rank()) {
+    if (proto.dim_size() > 0) {
+      return errors::InvalidArgument("TensorShapeProto has unknown_rank and ",
+                                     proto.dim_size(), " dims");
+    }
+    *out = PartialTensorShape::UnknownRank();
+    return OkStatus();
+  }
+  DimVector dims;
+  for (const auto& d : proto.dim()) dims.push_back(d.size());
+  return PartialTensorShape::Build(dims, out);
+}
+
+void ShapeToProto(const PartialTensorShape& s, pb::TensorShapeProto* proto) {
+  proto->Clear();
+  proto->set_unknown_rank(s.unknown_rank());
+  for (int64_t d : s.dim_sizes()) proto->add_dim()->set_size(d);
+}
+
+Status AttrValueFromProto(const pb::AttrValue& proto, AttrValue* out) {
+  switch (proto.value_case()) {
+    case pb::AttrValue::kS:
+      *out = proto.s();
+      return OkStatus();
+    case pb::AttrValue::kI:
+      *out = proto.i();
+      return OkStatus();
+    case pb::AttrValue::kF:
+      *out = proto.f();
+      return OkStatus();
+    case pb::AttrValue::kB:
+      *out = proto.b();
+      return OkStatus();
+    case pb::AttrValue::kType:
+      *out = static_cast<DataType>(proto.type());
+      return OkStatus();
+    case pb::AttrValue::kShape: {
+      PartialTensorShape shape;
+      HR_RETURN_IF_ERROR(ShapeFromProto(proto.shape(), &shape));
+      *out = std::move(shape);
+      return OkStatus();
+    }
+    case pb::AttrValue::kTensor: {
+      Tensor t;
+      HR_RETURN_IF_ERROR(TensorFromProto(proto.tensor(), &t));
+      *out = std::move(t);
+      return OkStatus();
+    }
+    case pb::AttrValue::kList:
+      return ListFromProto(proto.list(), out);
+    case pb::AttrValue::kFunc: {
+      NameAttrList f;
+      HR_RETURN_IF_ERROR(FuncFromProto(proto.func(), &f));
+      *out = std::move(f);
+      return OkStatus();
+    }
+    case pb::AttrValue::kPlaceholder:
+      *out = AttrValue::Placeholder{proto.placeholder()};
+      return OkStatus();
+    case pb::AttrValue::VALUE_NOT_SET:
+      break;
+  }
+  *out = AttrValue();
+  return OkStatus();
+}
+
+void AttrValueToProto(const AttrValue& v, pb::AttrValue* proto) {
+  proto->Clear();
+  std::visit(AttrWriter{proto}, v.storage());
+}
+
+Status NodeDefFromProto(const pb::NodeDef& proto, NodeDef* out) {
+  out->name = proto.name();
+  out->op = proto.op();
+  out->device = proto.device();
+  out->inputs.assign(proto.input().begin(), proto.input().end());
+  out->attrs = AttrMap();
+  out->attrs.Reserve(proto.attr().size());
+  for (const auto& [name, value] : proto.attr()) {
+    AttrValue v;
+    if (Status s = AttrValueFromProto(value, &v); !s.ok()) {
+      return Annotate(s, StrCat(" (attr '", name, "' of node '", proto.name(),
+                                "', op ", proto.op(), ")"));
+    }
+    out->attrs.Set(name, std::move(v));
+  }
+  return OkStatus();
+}
+
+void NodeDefToProto(const NodeDef& node, pb::NodeDef* proto) {
+  proto->Clear();
+  proto->set_name(node.name);
+  proto->set_op(node.op);
+  proto->set_device(node.device);
+  for (const std::string& in : node.inputs) proto->add_input(in);
+  for (const auto& [name, value] : node.attrs) {
+    AttrValueToProto(value, &(*proto->mutable_attr())[name]);
+  }
+}
+
+void OpDefToProto(const OpDef& def, pb::OpDef* proto) {
+  proto->Clear();
+  proto->set_name(def.name);
+  for (const OpDef::Arg& a : def.inputs) {
+    ArgToProto(def, a, proto->add_input_arg());
+  }
+  for (const OpDef::Arg& a : def.outputs) {
+    ArgToProto(def, a, proto->add_output_arg());
+  }
+  for (const OpDef::Attr& a : def.attrs) {
+    auto* attr = proto->add_attr();
+    attr->set_name(a.name);
+    attr->set_type(AttrTypeName(a.type));
+    attr->set_has_minimum(a.has_minimum);
+    attr->set_minimum(a.minimum);
+    if (a.default_value) {
+      AttrValueToProto(*a.default_value, attr->mutable_default_value());
+    }
+    for (DataType t : a.allowed_types) {
+      attr->mutable_allowed_values()->mutable_list()->add_type(
+          static_cast<pb::DataType>(t));
+    }
+    for (const std::string& s : a.allowed_strings) {
+      attr->mutable_allowed_values()->mutable_list()->add_s(s);
+    }
+  }
+  proto->set_is_commutative(def.is_commutative);
+  proto->set_is_aggregate(def.is_aggregate);
+  proto->set_is_stateful(def.is_stateful);
+  proto->set_allows_uninitialized_input(def.allows_uninitialized_input);
+  if (def.deprecated_at > 0) {
+    proto->mutable_deprecation()->set_version(def.deprecated_at);
+    proto->mutable_deprecation()->set_explanation(def.deprecation);
+  }
+}
+
+Status OpDefFromProto(const pb::OpDef& proto, OpDef* out) {
+  OpDef def;
+  def.name = proto.name();
+  for (const auto& a : proto.attr()) {
+    OpDef::Attr attr;
+    if (Status s = AttrDefFromProto(a, &attr); !s.ok()) {
+      return Annotate(
+          s, StrCat(" (attr '", a.name(), "' of op '", proto.name(), "')"));
+    }
+    def.attrs.push_back(std::move(attr));
+  }
+  for (const auto& a : proto.input_arg()) {
+    HR_RETURN_IF_ERROR(ArgFromProto(def, a, &def.inputs.emplace_back()));
+  }
+  for (const auto& a : proto.output_arg()) {
+    HR_RETURN_IF_ERROR(ArgFromProto(def, a, &def.outputs.emplace_back()));
+  }
+  def.is_commutative = proto.is_commutative();
+  def.is_aggregate = proto.is_aggregate();
+  def.is_stateful = proto.is_stateful();
+  def.allows_uninitialized_input = proto.allows_uninitialized_input();
+  def.deprecated_at = proto.deprecation().version();
+  def.deprecation = proto.deprecation().explanation();
+  *out = std::move(def);
+  return OkStatus();
+}
+
+}  // namespace headrace
