@@ -1,0 +1,140 @@
+// ScatterNd{Update,Add,Sub,Min,Max} on references and resources. The last
+// dimension of indices holds coordinates into the first dimensions of the
+// variable; each names a slice that is combined with the matching slice of
+// updates, in order. All indices are checked before anything is written,
+// unless bad_indices_policy is IGNORE: then bad ones are skipped.
+#include "absl/strings/str_join.h"
+#include "framework/op_kernel.h"
+#include "framework/resource_handle.h"
+#include "framework/variant.h"
+#include "kernels/scalar_update.h"
+#include "kernels/variable_access.h"
+
+namespace headrace {
+namespace {
+
+// Where the slices lie: offsets in elements, -1 for one to skip.
+struct Slices {
+  int64_t size = 1;  // elements of one
+  std::vector<int64_t> offsets;
+};
+
+template <typename Index>
+Status FindSlices(const TensorShape& params, const Tensor& indices,
+                  bool skip_bad, Slices* out) {
+  const int depth = static_cast<int>(indices.dim_size(indices.dims() - 1));
+  const int64_t n = indices.shape().ProductOf(0, indices.dims() - 1);
+  const Index* at = indices.data<Index>();
+  out->offsets.resize(n);
+  for (int64_t i = 0; i < n; ++i, at += depth) {
+    int64_t offset = 0;
+    bool bad = false;
+    for (int d = 0; d < depth; ++d) {
+      bad |= at[d] < 0 || at[d] >= params.dim_size(d);
+      if (!bad) offset = offset * params.dim_size(d) + at[d];
+    }
+    if (bad && !skip_bad) {
+      return errors::InvalidArgument(
+          "indices[", i, "] = [", absl::StrJoin(at, at + depth, ", "),
+          "] does not index into shape ", params.DebugString());
+    }
+    out->offsets[i] = bad ? -1 : offset * out->size;
+  }
+  return OkStatus();
+}
+
+Status Check(const TensorShape& params, const Tensor& indices,
+             const Tensor& updates, bool skip_bad, Slices* out) {
+  if (indices.dims() < 1 || params.dims() < 1) {
+    return errors::InvalidArgument(
+        "indices and the variable must be at least 1-D, got indices ",
+        indices.shape().DebugString(), " and a variable of ",
+        params.DebugString());
+  }
+  const int64_t depth = indices.dim_size(indices.dims() - 1);
+  if (depth > params.dims()) {
+    return errors::InvalidArgument("the last dimension of indices, ", depth,
+                                   ", is more than the rank of the variable, ",
+                                   params.DebugString());
+  }
+  TensorShape want;
+  for (int d = 0; d + 1 < indices.dims(); ++d) want.AddDim(indices.dim_size(d));
+  for (int d = depth; d < params.dims(); ++d) want.AddDim(params.dim_size(d));
+  if (updates.shape() != want) {
+    return errors::InvalidArgument(
+        "updates must have shape indices.shape[:-1] + params.shape[", depth,
+        ":] = ", want.DebugString(), ", got ", updates.shape().DebugString(),
+        " (indices ", indices.shape().DebugString(), ", params ",
+        params.DebugString(), ")");
+  }
+  // Also bounds the loop below: with depth 0 there may be any number of slices.
+  if (updates.NumElements() == 0 && indices.NumElements() == 0) {
+    return OkStatus();
+  }
+  out->size = params.ProductOf(static_cast<int>(depth), params.dims());
+  return indices.dtype() == DT_INT32
+             ? FindSlices<int32_t>(params, indices, skip_bad, out)
+             : FindSlices<int64_t>(params, indices, skip_bad, out);
+}
+
+template <typename T, UpdateOp op>
+class ScatterNdOp : public OpKernel {
+ public:
+  explicit ScatterNdOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    std::string policy;
+    if (ctx->HasAttr("bad_indices_policy")) {
+      OP_REQUIRES_OK(ctx, ctx->GetAttr("bad_indices_policy", &policy));
+    }
+    OP_REQUIRES(
+        ctx,
+        policy.empty() || policy == "DEFAULT" || policy == "ERROR" ||
+            policy == "IGNORE",
+        errors::InvalidArgument("Bad indices policy attribute: ", policy));
+    skip_bad_ = policy == "IGNORE";
+  }
+
+  void Compute(OpKernelContext* ctx) override {
+    VariableWriter writer;
+    OP_REQUIRES_OK(ctx, writer.Lock(ctx, 0, 1, DataTypeToEnum<T>::value));
+    Tensor* params = writer.tensor(0);
+    const Tensor& updates = ctx->input(2);
+    Slices slices;
+    OP_REQUIRES_OK(ctx, Check(params->shape(), ctx->input(1), updates,
+                              skip_bad_, &slices));
+    OP_REQUIRES_OK(ctx, writer.PrepareToWrite(0));
+    T* dst = params->data<T>();
+    const T* src = updates.data<T>();
+    for (const int64_t offset : slices.offsets) {
+      if (offset >= 0) {
+        UpdateRange<op, T>(dst + offset, src, slices.size, false);
+      }
+      src += slices.size;
+    }
+    if (num_outputs() > 0) ctx->forward_ref_input_to_ref_output(0, 0);
+  }
+
+ private:
+  bool skip_bad_ = false;
+};
+
+#define REGISTER(NAME, OP, T)                                           \
+  REGISTER_KERNEL_BUILDER(                                              \
+      Name("ScatterNd" NAME).Device(DEVICE_CPU).TypeConstraint<T>("T"), \
+      ScatterNdOp<T, OP>);                                              \
+  REGISTER_KERNEL_BUILDER(Name("ResourceScatterNd" NAME)                \
+                              .Device(DEVICE_CPU)                       \
+                              .TypeConstraint<T>("T"),                  \
+                          ScatterNdOp<T, OP>)
+#define REGISTER_UPDATE(T) REGISTER("Update", UpdateOp::kAssign, T);
+#define REGISTER_ARITHMETIC(T)        \
+  REGISTER("Add", UpdateOp::kAdd, T); \
+  REGISTER("Sub", UpdateOp::kSub, T);
+#define REGISTER_MIN_MAX(T)           \
+  REGISTER("Min", UpdateOp::kMin, T); \
+  REGISTER("Max", UpdateOp::kMax, T);
+HR_CALL_ALL_TYPES(REGISTER_UPDATE)
+HR_CALL_NUMBER_TYPES(REGISTER_ARITHMETIC)
+HR_CALL_REAL_NUMBER_TYPES(REGISTER_MIN_MAX)
+
+}  // namespace
+}  // namespace headrace
