@@ -1,0 +1,322 @@
+// The machinery of element-wise ops. An op is one small struct and one line:
+//
+//   struct AddFn {
+//     template <typename T>
+//     static T Apply(T x, T y) { return WrapAdd(x, y); }
+//   };
+//   HR_REGISTER_BINARY("Add", AddFn, float, double, int32_t, half);
+//
+// Shapes, broadcasting, buffer forwarding, threads and narrow floats are done
+// once, by the untyped kernels behind the macros; what is compiled per op and
+// type is one loop. half and bfloat16 run the float loop on converted blocks,
+// quantised types the loop of the integer inside.
+//
+// A struct may also have:
+//   static constexpr bool kSimd = true;    plain arithmetic: worth compiling
+//   for
+//                                          AVX2 and AVX-512 too (see simd.h)
+//   static constexpr double kCost = 0.3;   ns an element, for splitting work
+//   Apply(x, y, ElementwiseState* s)       when it can fail or has a parameter
+//   static Status Error()                  what s->failed means
+#ifndef HEADRACE_KERNELS_ELEMENTWISE_H_
+#define HEADRACE_KERNELS_ELEMENTWISE_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <type_traits>
+
+#include "framework/op_kernel.h"
+#include "kernels/narrow_float.h"
+#include "kernels/simd.h"
+
+namespace headrace {
+
+// What an Apply that asks for it may use; shared by all threads of a Compute.
+struct ElementwiseState {
+  float param = 0;  // ApproximateEqual's tolerance
+  std::atomic<bool> failed{false};
+  void Fail() { failed.store(true, std::memory_order_relaxed); }
+};
+
+// Integer arithmetic wraps around; that of other types is as usual. WrapOf is
+// what it is done in: wide enough that promotion to int cannot overflow.
+template <typename T, bool kIsInt = std::is_integral_v<T>>
+struct WrapOf {
+  using type = T;
+};
+template <typename T>
+struct WrapOf<T, true> {
+  using type = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+};
+template <typename T>
+inline T WrapAdd(const T& x, const T& y) {
+  using W = typename WrapOf<T>::type;
+  return static_cast<T>(static_cast<W>(x) + static_cast<W>(y));
+}
+template <typename T>
+inline T WrapSub(const T& x, const T& y) {
+  using W = typename WrapOf<T>::type;
+  return static_cast<T>(static_cast<W>(x) - static_cast<W>(y));
+}
+// Complex products by the formula, without C99's repair of infinities.
+template <typename T>
+inline T WrapMul(const T& x, const T& y) {
+  if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {
+    return T(x.real() * y.real() - x.imag() * y.imag(),
+             x.real() * y.imag() + x.imag() * y.real());
+  } else {
+    using W = typename WrapOf<T>::type;
+    return static_cast<T>(static_cast<W>(x) * static_cast<W>(y));
+  }
+}
+
+template <typename T>
+inline constexpr bool kIsComplex =
+    std::is_same_v<T, complex64> || std::is_same_v<T, complex128>;
+
+// Which operand of a loop is one element for all turns.
+enum class LoopShape : uint8_t { kBoth, kFirstScalar, kSecondScalar };
+
+struct UnaryLoop {
+  void (*run)(const void* x, void* y, int64_t n, ElementwiseState* s);
+  int in_size, out_size;  // of what `run` reads and writes
+  bool same_type;         // it writes what it reads
+  double cost;
+  Status (*error)();
+};
+struct BinaryLoop {
+  void (*run)(const void* x, const void* y, void* z, int64_t n, LoopShape shape,
+              ElementwiseState* s);
+  int in_size, out_size;
+  bool same_type;
+  bool plain;  // elements are plain data
+  double cost;
+  Status (*error)();
+};
+
+class UnaryKernel final : public OpKernel {
+ public:
+  UnaryKernel(OpKernelConstruction* ctx, const UnaryLoop* loop);
+  void Compute(OpKernelContext* ctx) override;
+
+ private:
+  void Run(const char* x, char* y, int64_t n, ElementwiseState* s) const;
+
+  const UnaryLoop& loop_;
+  const DataType type_;
+  const int in_size_, out_size_;  // as stored in the tensors
+};
+
+// Broadcasts its operands, unless `same_shape` (gradient ops).
+class BinaryKernel final : public OpKernel {
+ public:
+  BinaryKernel(OpKernelConstruction* ctx, const BinaryLoop* loop,
+               bool same_shape);
+  void Compute(OpKernelContext* ctx) override;
+
+ private:
+  void Broadcast(OpKernelContext* ctx, const Tensor& x, const Tensor& y,
+                 ElementwiseState* s);
+  void Run(const char* x, const char* y, char* z, int64_t n, LoopShape shape,
+           ElementwiseState* s) const;
+
+  const BinaryLoop& loop_;
+  const bool same_shape_;
+  const DataType type_;
+  const int in_size_, out_size_;
+  float param_ = 0;
+  // Equal and NotEqual with incompatible_shape_error=false answer this for
+  // shapes that do not fit; -1: they are refused.
+  int mismatch_ = -1;
+};
+
+namespace elementwise_internal {
+
+template <typename Fn>
+constexpr bool WantsSimd() {
+  if constexpr (requires { Fn::kSimd; }) return Fn::kSimd;
+  return false;
+}
+template <typename Fn, typename T>
+constexpr bool UseSimd() {
+  return WantsSimd<Fn>() && std::is_arithmetic_v<T> &&
+         (sizeof(T) >= 4 || std::is_same_v<T, bool>);
+}
+template <typename Fn, typename T>
+constexpr double Cost() {
+  if constexpr (requires { Fn::kCost; }) return Fn::kCost;
+  return 0.1 * sizeof(T);
+}
+template <typename Fn>
+constexpr auto ErrorOf() -> Status (*)() {
+  if constexpr (requires { &Fn::Error; }) return &Fn::Error;
+  return nullptr;
+}
+
+template <typename Fn, typename T>
+inline auto Call(const T& x, ElementwiseState* s) {
+  if constexpr (requires { Fn::template Apply<T>(x, s); }) {
+    return Fn::template Apply<T>(x, s);
+  } else {
+    return Fn::template Apply<T>(x);
+  }
+}
+template <typename Fn, typename T>
+inline auto Call(const T& x, const T& y, ElementwiseState* s) {
+  if constexpr (requires { Fn::template Apply<T>(x, y, s); }) {
+    return Fn::template Apply<T>(x, y, s);
+  } else {
+    return Fn::template Apply<T>(x, y);
+  }
+}
+
+// `ivdep`: when the output takes over an input's buffer they are the same, and
+// element i is read before it is written.
+template <typename Fn, typename T>
+void RunUnary(const void* xv, void* yv, int64_t n, ElementwiseState* s) {
+  using R = decltype(Call<Fn, T>(T(), s));
+  auto body = [=] {
+    const T* x = static_cast<const T*>(xv);
+    R* y = static_cast<R*>(yv);
+    const int64_t count = n;
+#pragma GCC ivdep
+    for (int64_t i = 0; i < count; ++i) y[i] = Call<Fn, T>(x[i], s);
+  };
+  if constexpr (UseSimd<Fn, T>()) {
+    RunSimd(body);
+  } else {
+    body();
+  }
+}
+
+template <typename Fn, typename T>
+void RunBinary(const void* xv, const void* yv, void* zv, int64_t n,
+               LoopShape shape, ElementwiseState* s) {
+  using R = decltype(Call<Fn, T>(T(), T(), s));
+  auto body = [=] {
+    const T* x = static_cast<const T*>(xv);
+    const T* y = static_cast<const T*>(yv);
+    R* z = static_cast<R*>(zv);
+    const int64_t count = n;
+    if (shape == LoopShape::kBoth) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < count; ++i) z[i] = Call<Fn, T>(x[i], y[i], s);
+    } else if (shape == LoopShape::kFirstScalar) {
+      const T a = x[0];
+#pragma GCC ivdep
+      for (int64_t i = 0; i < count; ++i) z[i] = Call<Fn, T>(a, y[i], s);
+    } else {
+      const T b = y[0];
+#pragma GCC ivdep
+      for (int64_t i = 0; i < count; ++i) z[i] = Call<Fn, T>(x[i], b, s);
+    }
+  };
+  if constexpr (UseSimd<Fn, T>()) {
+    RunSimd(body);
+  } else {
+    body();
+  }
+}
+
+template <typename Fn, typename T>
+using UnaryResult =
+    decltype(Call<Fn, T>(T(), static_cast<ElementwiseState*>(nullptr)));
+template <typename Fn, typename T>
+using BinaryResult =
+    decltype(Call<Fn, T>(T(), T(), static_cast<ElementwiseState*>(nullptr)));
+
+template <typename Fn, typename T>
+inline constexpr UnaryLoop kUnaryLoop = {&RunUnary<Fn, T>,
+                                         sizeof(T),
+                                         sizeof(UnaryResult<Fn, T>),
+                                         std::is_same_v<UnaryResult<Fn, T>, T>,
+                                         Cost<Fn, T>(),
+                                         ErrorOf<Fn>()};
+template <typename Fn, typename T>
+inline constexpr BinaryLoop kBinaryLoop = {
+    &RunBinary<Fn, T>,
+    sizeof(T),
+    sizeof(BinaryResult<Fn, T>),
+    std::is_same_v<BinaryResult<Fn, T>, T>,
+    !std::is_same_v<T, tstring>,
+    Cost<Fn, T>(),
+    ErrorOf<Fn>()};
+
+// Name(op) on the CPU, constrained by the attrs that are not null.
+KernelSpec Spec(const char* op, const char* type_attr, DataType type,
+                const char* result_attr, DataType result);
+
+template <typename Fn, typename... T>
+struct UnaryRegistrar {
+  UnaryRegistrar(const char* op, const char* kernel_class,
+                 const char* type_attr = "T", const char* result_attr = nullptr)
+      : entries{KernelEntry(
+            Spec(op, type_attr, DataTypeToEnum<T>::value, result_attr,
+                 DataTypeToEnum<UnaryResult<Fn, ComputeType<T>>>::value),
+            kernel_class, [](OpKernelConstruction* ctx) -> OpKernel* {
+              return new UnaryKernel(ctx, &kUnaryLoop<Fn, ComputeType<T>>);
+            })...} {}
+  KernelEntry entries[sizeof...(T)];
+};
+template <bool kSameShape, typename Fn, typename... T>
+struct BinaryRegistrar {
+  BinaryRegistrar(const char* op, const char* kernel_class,
+                  const char* type_attr = "T",
+                  const char* result_attr = nullptr)
+      : entries{KernelEntry(
+            Spec(op, type_attr, DataTypeToEnum<T>::value, result_attr,
+                 DataTypeToEnum<BinaryResult<Fn, ComputeType<T>>>::value),
+            kernel_class, [](OpKernelConstruction* ctx) -> OpKernel* {
+              return new BinaryKernel(ctx, &kBinaryLoop<Fn, ComputeType<T>>,
+                                      kSameShape);
+            })...} {}
+  KernelEntry entries[sizeof...(T)];
+};
+
+}  // namespace elementwise_internal
+
+#define HR_ELEMENTWISE_CAT2(a, b) a##b
+#define HR_ELEMENTWISE_CAT(a, b) HR_ELEMENTWISE_CAT2(a, b)
+
+// Kernels of op NAME for the listed types of attr "T".
+#define HR_REGISTER_UNARY(NAME, FN, ...)                             \
+  static const elementwise_internal::UnaryRegistrar<FN, __VA_ARGS__> \
+  HR_ELEMENTWISE_CAT(hr_elementwise_, __COUNTER__)                   \
+      [[maybe_unused]] (NAME, #FN)
+#define HR_REGISTER_BINARY(NAME, FN, ...)                                    \
+  static const elementwise_internal::BinaryRegistrar<false, FN, __VA_ARGS__> \
+  HR_ELEMENTWISE_CAT(hr_elementwise_, __COUNTER__)                           \
+      [[maybe_unused]] (NAME, #FN)
+// Operands of one shape.
+#define HR_REGISTER_BINARY_SAME_SHAPE(NAME, FN, ...)                        \
+  static const elementwise_internal::BinaryRegistrar<true, FN, __VA_ARGS__> \
+  HR_ELEMENTWISE_CAT(hr_elementwise_, __COUNTER__)                          \
+      [[maybe_unused]] (NAME, #FN)
+// Ops whose result has attr "Tout" (Real, ComplexAbs).
+#define HR_REGISTER_UNARY_TOUT(NAME, FN, ...)                        \
+  static const elementwise_internal::UnaryRegistrar<FN, __VA_ARGS__> \
+  HR_ELEMENTWISE_CAT(hr_elementwise_, __COUNTER__)                   \
+      [[maybe_unused]] (NAME, #FN, "T", "Tout")
+// Ops without type attrs, such as LogicalAnd.
+#define HR_REGISTER_UNARY_UNTYPED(NAME, FN, TYPE)             \
+  static const elementwise_internal::UnaryRegistrar<FN, TYPE> \
+  HR_ELEMENTWISE_CAT(hr_elementwise_, __COUNTER__)            \
+      [[maybe_unused]] (NAME, #FN, nullptr)
+#define HR_REGISTER_BINARY_UNTYPED(NAME, FN, TYPE)                    \
+  static const elementwise_internal::BinaryRegistrar<false, FN, TYPE> \
+  HR_ELEMENTWISE_CAT(hr_elementwise_, __COUNTER__)                    \
+      [[maybe_unused]] (NAME, #FN, nullptr)
+
+// Type lists for these macros.
+#define HR_TYPES_FLOAT half, bfloat16, float, double
+#define HR_TYPES_COMPLEX complex64, complex128
+#define HR_TYPES_SIGNED int8_t, int16_t, int32_t, int64_t
+#define HR_TYPES_INT HR_TYPES_SIGNED, uint8_t, uint16_t, uint32_t, uint64_t
+#define HR_TYPES_REAL HR_TYPES_FLOAT, HR_TYPES_INT
+#define HR_TYPES_NUMBER HR_TYPES_REAL, HR_TYPES_COMPLEX
+#define HR_TYPES_QUANTIZED qint8, quint8, qint16, quint16, qint32
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_ELEMENTWISE_H_
