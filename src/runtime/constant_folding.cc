@@ -1,0 +1,114 @@
+// Constant folding: a pure node whose inputs are all constants is computed
+// once, here, and its outputs become constants. Bounded: outputs must have a
+// known size of at most kMaxFoldedBytes, so that a folded graph does not grow
+// beyond what its author wrote; a node that fails is left to fail at run time.
+#include <map>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "framework/op_kernel.h"
+#include "graph/algorithm.h"
+#include "runtime/graph_pass.h"
+
+namespace headrace {
+namespace {
+
+constexpr int64_t kMaxFoldedBytes = 10 << 20;
+
+const Tensor* ConstantValue(const Node& n) {
+  if (!n.IsConstant() || !n.control_inputs().empty()) return nullptr;
+  const AttrValue* v = n.attrs().Find("value");
+  return v == nullptr ? nullptr : v->Get<Tensor>();
+}
+
+bool Foldable(const GraphPassContext& context, const Node& n) {
+  if (n.IsConstant() || !IsPure(n) || n.num_inputs() == 0 ||
+      !n.control_inputs().empty() || n.out_edges().empty() ||
+      context.targets.contains(n.name()) ||
+      !KernelRegistry::Global()->HasKernel(DEVICE_CPU, n.def())) {
+    return false;
+  }
+  for (const Edge* e : n.data_inputs()) {
+    if (e == nullptr || ConstantValue(*e->src()) == nullptr) return false;
+  }
+  for (int i = 0; i < n.num_outputs(); ++i) {
+    const int64_t elements = n.output_shape(i).num_elements();
+    const int64_t bytes =
+        MultiplyWithoutOverflow(elements, DataTypeObjectSize(n.output_type(i)));
+    if (bytes < 0 || bytes > kMaxFoldedBytes) return false;
+  }
+  return true;
+}
+
+// False if the kernel cannot be made or fails.
+bool Evaluate(const GraphPassContext& context, const Node& n,
+              std::vector<Tensor>* outputs) {
+  std::unique_ptr<OpKernel> kernel;
+  if (!CreateOpKernel(context.host, n.shared_def(), &n.op_def(), &kernel)
+           .ok() ||
+      kernel->AsAsync() != nullptr) {
+    return false;
+  }
+  std::vector<Tensor> values;
+  for (const Edge* e : n.data_inputs()) {
+    values.push_back(*ConstantValue(*e->src()));
+  }
+  std::vector<TensorValue> inputs;
+  for (Tensor& t : values) inputs.push_back({&t, nullptr});
+  CancellationManager cancellation;
+  ResourceMgr step_resources;
+  OpKernelContext::Params params;
+  params.kernel = kernel.get();
+  params.device = context.host;
+  params.inputs = inputs;
+  params.cancellation = &cancellation;
+  params.step_resources = &step_resources;
+  OpKernelContext ctx(&params);
+  context.host->Compute(kernel.get(), &ctx);
+  if (!ctx.status().ok()) return false;
+  for (int i = 0; i < ctx.num_outputs(); ++i) {
+    if (!ctx.output_slot(i).is_set) return false;
+    outputs->push_back(std::move(ctx.output_slot(i).value));
+  }
+  return true;
+}
+
+}  // namespace
+
+Status FoldConstants(const GraphPassContext& context, Graph* graph,
+                     int* changes) {
+  std::vector<Node*> order;
+  HR_RETURN_IF_ERROR(TopologicalOrder(*graph, &order));
+  for (Node* n : order) {
+    std::vector<Tensor> values;
+    if (!Foldable(context, *n) || !Evaluate(context, *n, &values)) continue;
+    std::map<int, Node*> made;  // by output
+    const std::vector<const Edge*> out(n->out_edges().begin(),
+                                       n->out_edges().end());
+    for (const Edge* e : out) {
+      // A control edge from a constant orders nothing.
+      if (e->IsControlEdge()) {
+        graph->RemoveEdge(e);
+        continue;
+      }
+      Node*& c = made[e->src_output()];
+      if (c == nullptr) {
+        NodeDef def;
+        def.name = graph->UniqueName(
+            absl::StrCat(n->name(), "/folded_", e->src_output()));
+        def.op = "Const";
+        def.device = n->requested_device();
+        def.source = n->def().source;
+        def.attrs.Set("dtype", values[e->src_output()].dtype());
+        def.attrs.Set("value", values[e->src_output()]);
+        HR_ASSIGN_OR_RETURN(c, graph->AddNode(std::move(def), {}));
+      }
+      HR_RETURN_IF_ERROR(graph->ReplaceInput(e->dst(), e->dst_input(), {c, 0}));
+    }
+    graph->RemoveNode(n);
+    ++*changes;
+  }
+  return OkStatus();
+}
+
+}  // namespace headrace

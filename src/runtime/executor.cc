@@ -1,0 +1,347 @@
+#include "runtime/executor.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/env.h"
+#include "runtime/plan.h"
+#include "runtime/simple_propagator.h"
+
+namespace headrace {
+namespace {
+
+uint32_t ThreadId() {
+  thread_local const uint32_t id = static_cast<uint32_t>(syscall(SYS_gettid));
+  return id;
+}
+
+class ExecutorImpl;
+
+// One step in progress. Tasks are the threads working on it and the
+// asynchronous kernels that have not called back; the last one to end reports.
+template <typename Propagator>
+class ExecutorState {
+ public:
+  ExecutorState(const Plan& plan) : plan_(plan), propagator_(plan) {}
+
+  void Start(const StepArgs& args, Executor::DoneCallback done,
+             std::function<void(ExecutorState*)> recycle) {
+    args_ = args;
+    done_ = std::move(done);
+    recycle_ = std::move(recycle);
+    propagator_.Reset(drained_early_);
+    drained_early_ = false;
+    tasks_.store(1, std::memory_order_relaxed);
+    typename Propagator::ReadyList ready(propagator_.roots());
+    Process(&ready);
+  }
+
+ private:
+  using ReadyList = typename Propagator::ReadyList;
+
+  // Everything that a kernel call needs on this thread, used for one node after
+  // the other.
+  struct Call {
+    OpKernelContext::Params params;
+    absl::InlinedVector<TensorValue, 4> inputs;
+    KernelTrace trace;
+  };
+  // The same for an asynchronous kernel, alive until it calls back.
+  struct AsyncCall {
+    Call call;
+    std::optional<OpKernelContext> ctx;
+    int32_t node = 0;
+    int64_t scheduled_ns = 0, start_ns = 0;
+  };
+
+  void InitCall(Call* c) {
+    c->params.step_id = args_.step_id;
+    c->params.device = plan_.device;
+    c->params.step_resources = args_.step_resources;
+    c->params.rendezvous = args_.rendezvous;
+    c->params.cancellation = args_.cancellation;
+    c->params.call_frame = args_.call_frame;
+    c->params.functions = args_.functions;
+    c->params.session_handle = args_.session_handle;
+    c->params.trace = args_.stats != nullptr ? &c->trace : nullptr;
+  }
+
+  // Runs ready nodes, and those that become ready, until none is left for this
+  // thread; then ends the task.
+  void Process(ReadyList* ready) {
+    Call call;
+    InitCall(&call);
+    std::optional<OpKernelContext> ctx;
+    int64_t scheduled_ns = Now();
+    // Inexpensive nodes are taken first, so that the expensive ones that
+    // they make ready reach the pool early.
+    ReadyList expensive;
+    size_t next = 0;
+    for (;;) {
+      int32_t id;
+      if (next == ready->size()) {
+        ready->clear();
+        next = 0;
+      }
+      if (next < ready->size()) {
+        id = (*ready)[next++];
+        if (plan_.nodes[id].expensive && !plan_.nodes[id].async) {
+          expensive.push_back(id);
+          continue;
+        }
+      } else if (!expensive.empty()) {
+        // All but the first to others; this one here.
+        id = expensive.front();
+        for (size_t i = 1; i < expensive.size(); ++i) Spawn(expensive[i]);
+        expensive.clear();
+      } else {
+        break;
+      }
+      if (args_.cancellation->IsCancelled()) [[unlikely]]
+        break;
+      const PlanNode& n = plan_.nodes[id];
+      if (n.async != nullptr) {
+        StartAsync(id, scheduled_ns);
+        continue;
+      }
+      Status s = PrepareInputs(n, &call.inputs);
+      int64_t start_ns = 0;
+      if (s.ok()) [[likely]] {
+        call.params.kernel = n.kernel;
+        call.params.inputs = call.inputs;
+        if (ctx.has_value()) {
+          ctx->Reset(&call.params);
+        } else {
+          ctx.emplace(&call.params);
+        }
+        start_ns = Now();
+        plan_.device->Compute(n.kernel, &*ctx);
+        s = ctx->status();
+      }
+      s = Finish(id, std::move(s), &call, ctx.has_value() ? &*ctx : nullptr,
+                 scheduled_ns, start_ns, ready);
+      if (!s.ok()) [[unlikely]]
+        break;
+      if (args_.stats != nullptr) scheduled_ns = Now();
+    }
+    EndTask();
+  }
+
+  int64_t Now() const {
+    return args_.stats != nullptr ? Env::Default()->NowNanos() : 0;
+  }
+
+  void Spawn(int32_t id) {
+    tasks_.fetch_add(1, std::memory_order_relaxed);
+    args_.pool->Schedule([this, id] {
+      ReadyList ready{id};
+      Process(&ready);
+    });
+  }
+
+  // Points `inputs` at what was delivered; reads references where the kernel
+  // wants values.
+  Status PrepareInputs(const PlanNode& n,
+                       absl::InlinedVector<TensorValue, 4>* inputs) {
+    inputs->resize(n.num_inputs);
+    Entry* entries = propagator_.entries(n);
+    for (int i = 0; i < n.num_inputs; ++i) {
+      TensorValue& v = (*inputs)[i];
+      if (const Tensor* bound = plan_.bound[n.first_slot + i]) {
+        // Kernels do not write through inputs that they do not own.
+        v = {const_cast<Tensor*>(bound), nullptr};
+        continue;
+      }
+      Entry& e = entries[i];
+      if (e.ref == nullptr) {
+        v = {&e.value, nullptr};
+        continue;
+      }
+      {
+        MutexLock lock(e.ref_mutex);
+        if (!e.ref->IsInitialized() && !n.allows_uninitialized) {
+          return errors::FailedPrecondition(
+              "Attempting to use uninitialized value ",
+              plan_.slot_sources[n.first_slot + i]);
+        }
+        if (!IsRefType(n.kernel->input_type(i))) e.value = *e.ref;
+      }
+      if (IsRefType(n.kernel->input_type(i))) {
+        v = {e.ref, e.ref_mutex};
+      } else {
+        e.ref = nullptr;
+        v = {&e.value, nullptr};
+      }
+    }
+    return OkStatus();
+  }
+
+  // After a kernel: hands its outputs on, or makes its failure the step's.
+  Status Finish(int32_t id, Status s, Call* call, OpKernelContext* ctx,
+                int64_t scheduled_ns, int64_t start_ns, ReadyList* ready) {
+    const PlanNode& n = plan_.nodes[id];
+    if (args_.stats != nullptr && ctx != nullptr) {
+      Record(n, call, ctx, scheduled_ns, start_ns);
+    }
+    if (s.ok()) [[likely]]
+      s = propagator_.Propagate(n, ctx, ready);
+    Entry* entries = propagator_.entries(n);
+    for (int i = 0; i < n.num_inputs; ++i) entries[i] = Entry();
+    if (!s.ok()) [[unlikely]] {
+      s = Annotate(
+          s, absl::StrCat("\n\t [[", NodeErrorSuffix(n.kernel->def()), "]]"));
+      Fail(s);
+    }
+    return s;
+  }
+
+  void Fail(const Status& s) {
+    args_.cancellation->StartCancel(s);
+    if (args_.rendezvous != nullptr) args_.rendezvous->StartAbort(s);
+  }
+
+  void Record(const PlanNode& n, Call* call, OpKernelContext* ctx,
+              int64_t scheduled_ns, int64_t start_ns) {
+    StepStatsCollector::NodeRecord r;
+    r.kernel = n.kernel;
+    r.scheduled_ns = scheduled_ns;
+    r.start_ns = start_ns;
+    r.end_ns = Env::Default()->NowNanos();
+    r.thread_id = ThreadId();
+    r.algorithm = std::move(call->trace.algorithm);
+    call->trace.algorithm.clear();
+    for (int i = 0; i < ctx->num_outputs(); ++i) {
+      const OutputSlot& o = ctx->output_slot(i);
+      if (!o.is_set || o.ref != nullptr) continue;
+      r.outputs.push_back({i, o.value.dtype(), o.value.shape(),
+                           static_cast<int64_t>(o.value.TotalBytes())});
+    }
+    args_.stats->Add(plan_.device, std::move(r));
+  }
+
+  void StartAsync(int32_t id, int64_t scheduled_ns) {
+    const PlanNode& n = plan_.nodes[id];
+    auto* a = new AsyncCall;
+    InitCall(&a->call);
+    a->node = id;
+    a->scheduled_ns = scheduled_ns;
+    Status s = PrepareInputs(n, &a->call.inputs);
+    if (!s.ok()) {
+      ReadyList none;
+      Finish(id, std::move(s), &a->call, nullptr, 0, 0, &none).IgnoreError();
+      delete a;
+      return;
+    }
+    a->call.params.kernel = n.kernel;
+    a->call.params.inputs = a->call.inputs;
+    a->ctx.emplace(&a->call.params);
+    a->start_ns = Now();
+    tasks_.fetch_add(1, std::memory_order_relaxed);
+    n.async->ComputeAsync(&*a->ctx, [this, a] {
+      ReadyList ready;
+      const Status s = Finish(a->node, a->ctx->status(), &a->call, &*a->ctx,
+                              a->scheduled_ns, a->start_ns, &ready);
+      delete a;
+      if (!s.ok() || ready.empty()) {
+        EndTask();
+        return;
+      }
+      // The callback may come from a thread that has other work to do, or from
+      // inside ComputeAsync: go on elsewhere.
+      args_.pool->Schedule([this, ready]() mutable { Process(&ready); });
+    });
+  }
+
+  void EndTask() {
+    if (tasks_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    drained_early_ = args_.cancellation->IsCancelled();
+    // After `recycle` this object may serve another step, and after `done` the
+    // executor may be gone.
+    Executor::DoneCallback done = std::move(done_);
+    std::function<void(ExecutorState*)> recycle = std::move(recycle_);
+    recycle(this);
+    done();
+  }
+
+  const Plan& plan_;
+  Propagator propagator_;
+  bool drained_early_ = false;
+  StepArgs args_;
+  Executor::DoneCallback done_;
+  std::function<void(ExecutorState*)> recycle_;
+  std::atomic<int32_t> tasks_{0};
+};
+
+class ExecutorImpl : public Executor {
+ public:
+  explicit ExecutorImpl(std::unique_ptr<Plan> plan) : plan_(std::move(plan)) {}
+  ~ExecutorImpl() override {
+    for (State* s : idle_) delete s;
+  }
+
+  void RunAsync(const StepArgs& args, DoneCallback done) override {
+    TakeState()->Start(args, std::move(done),
+                       [this](State* s) { GiveBack(s); });
+  }
+
+  void Run(const StepArgs& args) override {
+    Notification done;
+    RunAsync(args, [&done] { done.Notify(); });
+    done.WaitForNotification();
+  }
+
+  bool needs_rendezvous() const override { return plan_->needs_rendezvous; }
+  int num_nodes() const override {
+    return static_cast<int>(plan_->nodes.size());
+  }
+
+ private:
+  using State = ExecutorState<SimplePropagator>;
+
+  // States are kept between steps: making one is as dear as a small step.
+  State* TakeState() {
+    {
+      MutexLock lock(&mu_);
+      if (!idle_.empty()) {
+        State* s = idle_.back();
+        idle_.pop_back();
+        return s;
+      }
+    }
+    return new State(*plan_);
+  }
+  void GiveBack(State* s) {
+    {
+      MutexLock lock(&mu_);
+      if (idle_.size() < kMaxIdle) {
+        idle_.push_back(s);
+        return;
+      }
+    }
+    delete s;
+  }
+
+  static constexpr size_t kMaxIdle = 8;
+  const std::unique_ptr<Plan> plan_;
+  Mutex mu_;
+  std::vector<State*> idle_ GUARDED_BY(mu_);
+};
+
+}  // namespace
+
+Status Executor::Create(Device* device, const Graph& graph,
+                        const KernelFn& make_kernel,
+                        std::unique_ptr<Executor>* out) {
+  auto plan = std::make_unique<Plan>();
+  HR_RETURN_IF_ERROR(BuildPlan(device, graph, make_kernel, plan.get()));
+  *out = std::make_unique<ExecutorImpl>(std::move(plan));
+  return OkStatus();
+}
+
+}  // namespace headrace

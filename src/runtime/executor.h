@@ -1,0 +1,65 @@
+// An Executor runs one partition of a graph on one device, any number of times,
+// several at once. Making it builds an immutable plan: kernels, edges, pending
+// counts; constants are bound to the inputs that read them and are never run.
+//
+// A step starts with the nodes that wait for nothing; each node that finishes
+// hands its outputs to its consumers and makes some of them ready. Cheap ready
+// nodes run on the thread that made them ready, expensive ones go to the pool
+// but for one. The first failure cancels the step's CancellationManager; the
+// step then drains, and ends when nothing of it runs any more.
+#ifndef HEADRACE_RUNTIME_EXECUTOR_H_
+#define HEADRACE_RUNTIME_EXECUTOR_H_
+
+#include <functional>
+#include <memory>
+
+#include "framework/op_kernel.h"
+#include "graph/graph.h"
+#include "runtime/step_stats.h"
+
+namespace headrace {
+
+// What the runs of one step share. All pointers outlive the step.
+struct StepArgs {
+  int64_t step_id = 0;
+  CancellationManager* cancellation = nullptr;  // required
+  Rendezvous* rendezvous = nullptr;             // if the plan sends or receives
+  CallFrame* call_frame = nullptr;
+  ResourceMgr* step_resources = nullptr;
+  FunctionRuntime* functions = nullptr;
+  const std::string* session_handle = nullptr;
+  StepStatsCollector* stats = nullptr;  // null: not traced
+  ThreadPool* pool = nullptr;  // for nodes that leave the caller's thread
+};
+
+// Thread-safe.
+class Executor {
+ public:
+  // Makes the kernel of a node or hands out one that the session keeps; the
+  // executor shares ownership.
+  using KernelFn =
+      std::function<Status(const Node&, std::shared_ptr<OpKernel>*)>;
+  using DoneCallback = std::function<void()>;
+
+  // Unimplemented for a graph with control flow. `graph` is not needed later.
+  static Status Create(Device* device, const Graph& graph,
+                       const KernelFn& make_kernel,
+                       std::unique_ptr<Executor>* out);
+  virtual ~Executor() = default;
+
+  // Runs on the calling thread as far as it can and calls `done` when the whole
+  // partition has finished or drained, from any thread, perhaps before this
+  // returns. How it went is args.cancellation->status(): OK unless somebody
+  // cancelled.
+  virtual void RunAsync(const StepArgs& args, DoneCallback done) = 0;
+  // RunAsync and wait.
+  virtual void Run(const StepArgs& args) = 0;
+
+  // True if any node sends or receives.
+  virtual bool needs_rendezvous() const = 0;
+  virtual int num_nodes() const = 0;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_RUNTIME_EXECUTOR_H_

@@ -1,0 +1,68 @@
+#include "runtime/graph_pass.h"
+
+#include "absl/strings/str_cat.h"
+#include "graph/algorithm.h"
+
+namespace headrace {
+
+bool IsPure(const Node& n) {
+  if (n.op_def().is_stateful || n.IsControlFlow() || n.IsSend() || n.IsRecv() ||
+      n.IsArg() || n.IsRetval() || n.num_outputs() == 0) {
+    return false;
+  }
+  for (DataType t : n.input_types()) {
+    if (IsRefType(t) || t == DT_RESOURCE || t == DT_VARIANT) return false;
+  }
+  for (DataType t : n.output_types()) {
+    if (IsRefType(t) || t == DT_RESOURCE || t == DT_VARIANT) return false;
+  }
+  // Their value comes from elsewhere, or they fail on purpose.
+  const std::string& op = n.type_string();
+  return op != "Placeholder" && op != "PlaceholderV2" &&
+         op != "PlaceholderWithDefault" && op != "CheckNumerics";
+}
+
+const std::vector<GraphPass>& GraphPasses() {
+  static const std::vector<GraphPass>* const passes =
+      new std::vector<GraphPass>{
+          {"constant_folding", "computes nodes whose inputs are all constant",
+           FoldConstants},
+          {"cse", "merges nodes that compute the same",
+           MergeCommonSubexpressions},
+          {"prune", "removes nodes that nothing needs", PruneUnneeded},
+      };
+  return *passes;
+}
+
+Status RunGraphPasses(const GraphPassContext& context,
+                      const absl::flat_hash_set<std::string>& disabled,
+                      Graph* graph, std::vector<std::string>* report) {
+  for (const GraphPass& pass : GraphPasses()) {
+    if (disabled.contains(pass.name)) {
+      if (report) report->push_back(absl::StrCat(pass.name, ": off"));
+      continue;
+    }
+    int changes = 0;
+    HR_RETURN_IF_ERROR(pass.run(context, graph, &changes));
+    if (report) {
+      report->push_back(absl::StrCat(pass.name, ": ", changes, " nodes"));
+    }
+  }
+  return OkStatus();
+}
+
+Status PruneUnneeded(const GraphPassContext& context, Graph* graph,
+                     int* changes) {
+  std::vector<Node*> roots;
+  graph->ForEachNode([&](Node* n) {
+    if (n->IsRetval() || n->IsArg() || context.targets.contains(n->name())) {
+      roots.push_back(n);
+    }
+  });
+  const int before = graph->num_nodes();
+  RemoveUnmarked(graph, ReachableBackwards(*graph, roots));
+  *changes = before - graph->num_nodes();
+  return OkStatus();
+}
+
+}  // namespace headrace

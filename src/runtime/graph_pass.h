@@ -1,0 +1,52 @@
+// Graph passes: rewrites of a client graph before it is placed, by name. Each
+// can be switched off.
+#ifndef HEADRACE_RUNTIME_GRAPH_PASS_H_
+#define HEADRACE_RUNTIME_GRAPH_PASS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "framework/device.h"
+#include "graph/graph.h"
+
+namespace headrace {
+
+struct GraphPassContext {
+  Device* host = nullptr;  // where constants are computed
+  // Names of nodes that must be run, whatever reads them: the step's targets.
+  absl::flat_hash_set<std::string> targets;
+};
+
+struct GraphPass {
+  const char* name;
+  const char* what;  // for people
+  // `changes` counts nodes removed or replaced.
+  Status (*run)(const GraphPassContext& context, Graph* graph, int* changes);
+};
+
+// In the order in which they run: "constant_folding", "cse", "prune".
+const std::vector<GraphPass>& GraphPasses();
+
+// Runs those not named in `disabled`. `report` (may be null) gets a line a
+// pass.
+Status RunGraphPasses(const GraphPassContext& context,
+                      const absl::flat_hash_set<std::string>& disabled,
+                      Graph* graph, std::vector<std::string>* report);
+
+// The passes themselves, one file each.
+Status FoldConstants(const GraphPassContext& context, Graph* graph,
+                     int* changes);
+Status MergeCommonSubexpressions(const GraphPassContext& context, Graph* graph,
+                                 int* changes);
+// Removes what neither a _Retval nor a target needs.
+Status PruneUnneeded(const GraphPassContext& context, Graph* graph,
+                     int* changes);
+
+// True if a node's outputs depend on its inputs and attrs alone and nothing
+// else notices that it runs.
+bool IsPure(const Node& n);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_RUNTIME_GRAPH_PASS_H_

@@ -1,0 +1,233 @@
+#include "runtime/placer.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "framework/op_kernel.h"
+
+namespace headrace {
+namespace {
+
+// What the nodes of one colocation group agree on.
+struct Group {
+  DeviceName wanted;
+  const Node* asked_by = nullptr;  // who set `wanted` first
+  std::vector<std::string> types;  // device types that all members support
+  const Node* types_by = nullptr;  // the member with a kernel of its own
+  const Node* first = nullptr;
+  int members = 0;
+};
+
+class Placer {
+ public:
+  Placer(const PlacerOptions& options, const std::vector<Device*>& devices,
+         Graph* graph)
+      : options_(options), devices_(devices), graph_(graph) {
+    parent_.resize(graph->num_node_ids());
+    std::iota(parent_.begin(), parent_.end(), 0);
+    groups_.resize(graph->num_node_ids());
+  }
+
+  Status Run() {
+    HR_RETURN_IF_ERROR(FormGroups());
+    Status s;
+    graph_->ForEachNode([&](Node* n) {
+      if (s.ok()) s = Constrain(n);
+    });
+    HR_RETURN_IF_ERROR(s);
+    graph_->ForEachNode([&](Node* n) {
+      if (s.ok()) s = Assign(n);
+    });
+    return s;
+  }
+
+ private:
+  int Find(int i) {
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  }
+  void Union(const Node* a, const Node* b) {
+    parent_[Find(a->id())] = Find(b->id());
+  }
+
+  Status FormGroups() {
+    graph_->ForEachNode([&](Node* n) {
+      std::vector<std::string> classes;
+      if (n->attrs().Get("_class", &classes).ok()) {
+        for (const std::string& c : classes) {
+          absl::string_view name = c;
+          if (!absl::ConsumePrefix(&name, "loc:@")) continue;
+          // A peer that this step does not need constrains nothing.
+          if (const Node* peer = graph_->FindNode(name)) Union(n, peer);
+        }
+      }
+      for (const Edge* e : n->data_inputs()) {
+        if (e == nullptr) continue;
+        const DataType t = e->src()->output_type(e->src_output());
+        const bool reads_ref =
+            IsRefType(t) && IsRefType(n->input_type(e->dst_input()));
+        const bool handle = t == DT_RESOURCE && !e->src()->IsArg();
+        if (reads_ref || handle) Union(n, e->src());
+      }
+    });
+    return OkStatus();
+  }
+
+  Status Constrain(Node* n) {
+    Group& g = groups_[Find(n->id())];
+    ++g.members;
+    if (g.first == nullptr) g.first = n;
+    if (!n->requested_device().empty()) {
+      DeviceName asked;
+      HR_RETURN_IF_ERROR(
+          Annotate(DeviceName::Parse(n->requested_device(), &asked),
+                   absl::StrCat("\n\t [[", NodeErrorSuffix(n->def()), "]]")));
+      const Status merged =
+          g.wanted.Merge(asked, options_.allow_soft_placement);
+      if (!merged.ok()) {
+        return errors::InvalidArgument(
+            "Cannot colocate nodes ", NodeErrorSuffix(n->def()), " and ",
+            NodeErrorSuffix(g.asked_by->def()), ": ", merged.message());
+      }
+      if (g.asked_by == nullptr && !asked.Empty()) g.asked_by = n;
+    }
+    // A node without any kernel is left to kernel creation, which says so.
+    const std::vector<std::string> types =
+        KernelRegistry::Global()->SupportedDevices(n->def());
+    if (types.empty() || absl::c_linear_search(types, DEVICE_DEFAULT)) {
+      return OkStatus();
+    }
+    if (g.types_by == nullptr) {
+      g.types = types;
+      g.types_by = n;
+      return OkStatus();
+    }
+    std::vector<std::string> both;
+    for (const std::string& t : g.types) {
+      if (absl::c_linear_search(types, t)) both.push_back(t);
+    }
+    if (both.empty()) {
+      return errors::InvalidArgument(
+          "Cannot colocate nodes ", NodeErrorSuffix(n->def()), " and ",
+          NodeErrorSuffix(g.types_by->def()),
+          " because no device type supports both of those nodes and the other "
+          "nodes colocated with them");
+    }
+    g.types = both;
+    return OkStatus();
+  }
+
+  bool Supports(const Group& g, const Device& d) const {
+    return g.types_by == nullptr ||
+           absl::c_linear_search(g.types, d.device_type());
+  }
+
+  // The best device that fits `wanted`; null if none does.
+  Device* Best(const Group& g, const DeviceName& wanted) const {
+    Device* best = nullptr;
+    auto rank = [](const Device& d) {
+      return d.device_type() == DEVICE_CPU ? 1 : 0;
+    };
+    for (Device* d : devices_) {
+      if (!wanted.Matches(d->parsed_name()) || !Supports(g, *d)) continue;
+      if (best == nullptr || rank(*d) < rank(*best)) best = d;
+    }
+    return best;
+  }
+
+  Status Assign(Node* n) {
+    if (!n->assigned_device().empty()) return OkStatus();
+    const Group& g = groups_[Find(n->id())];
+    Device* device = Best(g, g.wanted);
+    bool soft = false;
+    if (device == nullptr && options_.allow_soft_placement) {
+      DeviceName loose = g.wanted;
+      loose.has_id = false;
+      device = Best(g, loose);
+      if (device == nullptr) {
+        loose.has_type = false;
+        device = Best(g, loose);
+      }
+      soft = device != nullptr;
+    }
+    if (device == nullptr) return NoDevice(n, g);
+    n->set_assigned_device(device->name());
+    n->set_placement_reason(Reason(*n, g, *device, soft));
+    if (options_.log_placement) {
+      std::fprintf(stderr, "%s: (%s): %s  (%s)\n", n->name().c_str(),
+                   n->type_string().c_str(), device->name().c_str(),
+                   n->placement_reason().c_str());
+    }
+    return OkStatus();
+  }
+
+  std::string Reason(const Node& n, const Group& g, const Device& d,
+                     bool soft) const {
+    if (soft) {
+      return absl::StrCat("soft placement: no device fits ",
+                          g.wanted.ToString());
+    }
+    if (g.asked_by == &n) {
+      return absl::StrCat("asked for: ", n.requested_device());
+    }
+    if (g.asked_by != nullptr) {
+      return absl::StrCat("colocated with '", g.asked_by->name(),
+                          "', which asked for ",
+                          g.asked_by->requested_device());
+    }
+    int choices = 0;
+    for (const Device* o : devices_) choices += Supports(g, *o) ? 1 : 0;
+    if (choices == 1) {
+      return devices_.size() == 1
+                 ? "the only device"
+                 : absl::StrCat("only ", d.device_type(), " has a kernel");
+    }
+    return "default: first device of the preferred type";
+  }
+
+  Status NoDevice(const Node* n, const Group& g) const {
+    std::vector<std::string> names;
+    for (const Device* d : devices_) names.push_back(d->name());
+    std::string why;
+    bool exists = false;
+    for (const Device* d : devices_) {
+      exists |= g.wanted.Matches(d->parsed_name());
+    }
+    if (!exists) {
+      why = absl::StrCat(
+          "Operation was explicitly assigned to ", g.wanted.ToString(),
+          " but available devices are [ ", absl::StrJoin(names, ", "),
+          " ]. Make sure the device specification refers to a valid device.");
+    } else {
+      why = absl::StrCat(
+          "Could not satisfy explicit device specification '",
+          g.wanted.ToString(),
+          "' because no supported kernel for it is available. Supported device "
+          "types: ",
+          absl::StrJoin(g.types, ", "), ".");
+    }
+    return errors::InvalidArgument("Cannot assign a device for operation ",
+                                   n->name(), ": ", why, "\n\t [[",
+                                   NodeErrorSuffix(n->def()), "]]");
+  }
+
+  const PlacerOptions& options_;
+  const std::vector<Device*>& devices_;
+  Graph* const graph_;
+  std::vector<int> parent_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace
+
+Status PlaceGraph(const PlacerOptions& options,
+                  const std::vector<Device*>& devices, Graph* graph) {
+  return Placer(options, devices, graph).Run();
+}
+
+}  // namespace headrace

@@ -1,0 +1,59 @@
+#include "runtime/step_stats.h"
+
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+
+namespace headrace {
+
+void StepStatsCollector::Add(const Device* device, NodeRecord record) {
+  MutexLock lock(&mu_);
+  records_.emplace_back(device, std::move(record));
+}
+
+void StepStatsCollector::Finish(pb::StepStats* out) {
+  MutexLock lock(&mu_);
+  std::sort(records_.begin(), records_.end(), [](const auto& a, const auto& b) {
+    return a.second.start_ns < b.second.start_ns;
+  });
+  std::map<std::string, pb::DeviceStepStats*> by_device;
+  for (const auto& [device, r] : records_) {
+    pb::DeviceStepStats*& d = by_device[device->name()];
+    if (d == nullptr) {
+      d = out->add_dev_stats();
+      d->set_device(device->name());
+    }
+    pb::NodeExecStats* n = d->add_node_stats();
+    n->set_node_name(r.kernel->name());
+    n->set_all_start_micros(r.start_ns / 1000);
+    n->set_all_start_nanos(r.start_ns);
+    n->set_op_start_rel_micros(0);
+    n->set_op_end_rel_micros((r.end_ns - r.start_ns) / 1000);
+    n->set_op_end_rel_nanos(r.end_ns - r.start_ns);
+    n->set_all_end_rel_micros((r.end_ns - r.start_ns) / 1000);
+    n->set_all_end_rel_nanos(r.end_ns - r.start_ns);
+    n->set_scheduled_micros(r.scheduled_ns / 1000);
+    n->set_scheduled_nanos(r.scheduled_ns);
+    n->set_thread_id(r.thread_id);
+    n->set_timeline_label(
+        r.algorithm.empty()
+            ? std::string(r.kernel->kernel_class())
+            : absl::StrCat(r.kernel->kernel_class(), " [", r.algorithm, "]"));
+    for (const NodeRecord::Output& o : r.outputs) {
+      pb::NodeOutput* no = n->add_output();
+      no->set_slot(o.slot);
+      pb::TensorDescription* t = no->mutable_tensor_description();
+      t->set_dtype(static_cast<pb::DataType>(o.dtype));
+      t->mutable_shape();
+      for (int64_t dim : o.shape.dim_sizes()) {
+        t->mutable_shape()->add_dim()->set_size(dim);
+      }
+      t->mutable_allocation_description()->set_requested_bytes(o.bytes);
+      t->mutable_allocation_description()->set_allocator_name("cpu");
+    }
+  }
+  records_.clear();
+}
+
+}  // namespace headrace

@@ -1,0 +1,46 @@
+// What a traced step tells: for each node when it ran, on which thread, what
+// its kernel was and which algorithm it chose, and what it put out.
+#ifndef HEADRACE_RUNTIME_STEP_STATS_H_
+#define HEADRACE_RUNTIME_STEP_STATS_H_
+
+#include <string>
+#include <vector>
+
+#include "base/mutex.h"
+#include "framework/op_kernel.h"
+#include "headrace/step_stats.pb.h"
+
+namespace headrace {
+
+// Collects from the executors of one step. Thread-safe.
+class StepStatsCollector {
+ public:
+  struct NodeRecord {
+    const OpKernel* kernel = nullptr;
+    int64_t scheduled_ns = 0;  // when it became ready
+    int64_t start_ns = 0;
+    int64_t end_ns = 0;
+    uint32_t thread_id = 0;
+    std::string algorithm;
+    struct Output {
+      int slot;
+      DataType dtype;
+      TensorShape shape;
+      int64_t bytes;
+    };
+    std::vector<Output> outputs;
+  };
+
+  void Add(const Device* device, NodeRecord record);
+  // In the order of start times. The timeline label of a node is
+  // "KernelClass [algorithm]".
+  void Finish(pb::StepStats* out);
+
+ private:
+  Mutex mu_;
+  std::vector<std::pair<const Device*, NodeRecord>> records_ GUARDED_BY(mu_);
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_RUNTIME_STEP_STATS_H_

@@ -1,0 +1,466 @@
+#include "session/direct_session.h"
+
+#include <atomic>
+#include <map>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/blocking_counter.h"
+#include "base/mutex.h"
+#include "base/thread_pool.h"
+#include "device/cpu/cpu_device.h"
+#include "graph/client_graph.h"
+#include "graph/importer.h"
+#include "graph/partition.h"
+#include "runtime/deadline_timer.h"
+#include "runtime/executor.h"
+#include "runtime/graph_pass.h"
+#include "runtime/placer.h"
+#include "session/session_options.h"
+
+namespace headrace {
+
+class Session::Prepared {
+ public:
+  virtual ~Prepared() = default;
+};
+
+namespace {
+
+constexpr char kPrefix[] = "/job:localhost/replica:0/task:0";
+
+// One combination of feeds, fetches and targets, compiled.
+class PreparedStep : public Session::Prepared {
+ public:
+  struct FeedInfo {
+    std::string name;
+    DataType dtype;
+    PartialTensorShape shape;
+  };
+  struct Part {
+    Device* device = nullptr;
+    std::unique_ptr<Graph> graph;  // for RunMetadata
+    std::unique_ptr<Executor> executor;
+  };
+
+  std::vector<FeedInfo> feeds;
+  std::vector<std::string> fetches;
+  std::vector<Part> parts;
+  bool needs_rendezvous = false;
+};
+
+// Feeds in, fetches out.
+class StepFrame : public CallFrame {
+ public:
+  explicit StepFrame(size_t num_fetches) : values(num_fetches) {}
+  const Tensor* GetArg(int i) const override {
+    return i >= 0 && i < static_cast<int>(args.size()) ? args[i] : nullptr;
+  }
+  Status SetRetval(int i, const Tensor& value) override {
+    if (i < 0 || i >= static_cast<int>(values.size())) {
+      return errors::InvalidArgument("Retval index ", i, " of ", values.size());
+    }
+    values[i] = value;
+    return OkStatus();
+  }
+
+  absl::InlinedVector<const Tensor*, 4> args;
+  std::vector<Tensor> values;
+};
+
+// A step in progress, in the session's list while it runs.
+struct RunningStep {
+  CancellationManager cancellation;
+  RunningStep* previous = nullptr;
+  RunningStep* next = nullptr;
+};
+
+class DirectSession : public Session {
+ public:
+  DirectSession(SessionOptions options, std::shared_ptr<Graph> graph)
+      : Session(std::move(graph)), options_(std::move(options)) {
+    if (options_.intra_op_threads > 0) {
+      own_intra_ = std::make_unique<ThreadPool>(options_.intra_op_threads,
+                                                "headrace_intra");
+    }
+    if (options_.inter_op_threads > 0) {
+      own_inter_ = std::make_unique<ThreadPool>(options_.inter_op_threads,
+                                                "headrace_inter");
+    }
+    inter_ = own_inter_ ? own_inter_.get() : ThreadPool::Global();
+    devices_ =
+        NewCpuDevices(options_.num_cpu_devices, kPrefix,
+                      own_intra_ ? own_intra_.get() : ThreadPool::Global());
+    for (const auto& d : devices_) device_list_.push_back(d.get());
+    running_.next = running_.previous = &running_;
+  }
+
+  ~DirectSession() override {
+    Close().IgnoreError();
+    MutexLock lock(&mu_);
+    while (running_.next != &running_) idle_.Wait(&mu_);
+  }
+
+  Status Run(const pb::RunOptions& options, absl::Span<const Feed> feeds,
+             absl::Span<const Endpoint> fetches,
+             absl::Span<Node* const> targets, std::vector<Tensor>* outputs,
+             pb::RunMetadata* metadata,
+             CancellationManager* cancellation) override {
+    HR_RETURN_IF_ERROR(CheckOpen());
+    Signature key;
+    AppendToKey(feeds.size(), &key);
+    for (const Feed& f : feeds) AppendToKey(f.first, &key);
+    AppendToKey(fetches.size(), &key);
+    for (const Endpoint& f : fetches) AppendToKey(f, &key);
+    for (const Node* t : targets) AppendToKey({const_cast<Node*>(t), 0}, &key);
+    std::shared_ptr<PreparedStep> step;
+    {
+      ReaderMutexLock lock(&steps_mu_);
+      auto it = steps_.find(key);
+      if (it != steps_.end()) step = it->second;
+    }
+    if (step == nullptr) {
+      std::vector<Endpoint> feed_list;
+      for (const Feed& f : feeds) feed_list.push_back(f.first);
+      HR_RETURN_IF_ERROR(Compile(feed_list, fetches, targets, &step));
+      MutexLock lock(&steps_mu_);
+      // Another thread may have been first; its kernels are as good.
+      step = steps_.emplace(std::move(key), std::move(step)).first->second;
+    }
+    StepFrame frame(step->fetches.size());
+    for (const Feed& f : feeds) frame.args.push_back(&f.second);
+    return Execute(*step, options, &frame, outputs, metadata, cancellation);
+  }
+
+  StatusOr<std::shared_ptr<Prepared>> Prepare(
+      absl::Span<const Endpoint> feeds, absl::Span<const Endpoint> fetches,
+      absl::Span<Node* const> targets) override {
+    HR_RETURN_IF_ERROR(CheckOpen());
+    std::shared_ptr<PreparedStep> step;
+    HR_RETURN_IF_ERROR(Compile(feeds, fetches, targets, &step));
+    return std::shared_ptr<Prepared>(std::move(step));
+  }
+
+  Status RunPrepared(const Prepared& prepared, const pb::RunOptions& options,
+                     absl::Span<const Tensor> feeds,
+                     std::vector<Tensor>* outputs, pb::RunMetadata* metadata,
+                     CancellationManager* cancellation) override {
+    HR_RETURN_IF_ERROR(CheckOpen());
+    const auto& step = static_cast<const PreparedStep&>(prepared);
+    if (feeds.size() != step.feeds.size()) {
+      return errors::InvalidArgument("Expected ", step.feeds.size(),
+                                     " feed tensors, but got ", feeds.size());
+    }
+    StepFrame frame(step.fetches.size());
+    for (const Tensor& t : feeds) frame.args.push_back(&t);
+    return Execute(step, options, &frame, outputs, metadata, cancellation);
+  }
+
+  Status Close() override {
+    MutexLock lock(&mu_);
+    closed_.store(true, std::memory_order_release);
+    for (RunningStep* s = running_.next; s != &running_; s = s->next) {
+      // Callbacks must not come back to this session's lock: none does.
+      s->cancellation.StartCancel(
+          errors::Cancelled("Session has been closed."));
+    }
+    return OkStatus();
+  }
+
+  std::vector<Device*> ListDevices() override { return device_list_; }
+
+ private:
+  using Signature = absl::InlinedVector<uint64_t, 8>;
+
+  Status CheckOpen() const {
+    if (closed_.load(std::memory_order_acquire)) [[unlikely]] {
+      return errors::Cancelled("Session has been closed.");
+    }
+    return OkStatus();
+  }
+
+  // Node ids are not used again, so they identify for the graph's life.
+  static void AppendToKey(size_t n, Signature* key) { key->push_back(n); }
+  static void AppendToKey(const Endpoint& e, Signature* key) {
+    key->push_back(static_cast<uint64_t>(e.node->id()) << 32 |
+                   static_cast<uint32_t>(e.index));
+  }
+
+  Status Compile(absl::Span<const Endpoint> feeds,
+                 absl::Span<const Endpoint> fetches,
+                 absl::Span<Node* const> targets,
+                 std::shared_ptr<PreparedStep>* out) {
+    if (fetches.empty() && targets.empty()) {
+      return errors::InvalidArgument(
+          "Must specify at least one target to fetch or execute.");
+    }
+    auto step = std::make_shared<PreparedStep>();
+    GraphPassContext context;
+    context.host = device_list_.front();
+    std::unique_ptr<Graph> client;
+    {
+      ReaderMutexLock lock(&graph()->mu());
+      for (const Endpoint& f : feeds) {
+        step->feeds.push_back({EndpointName(f),
+                               BaseType(f.node->output_type(f.index)),
+                               f.node->output_shape(f.index)});
+      }
+      for (const Endpoint& f : fetches) {
+        step->fetches.push_back(EndpointName(f));
+      }
+      for (const Node* t : targets) context.targets.insert(t->name());
+      HR_ASSIGN_OR_RETURN(client,
+                          BuildClientGraph(*graph(), feeds, fetches, targets,
+                                           device_list_.front()->name()));
+    }
+    HR_RETURN_IF_ERROR(RunGraphPasses(context, options_.disabled_passes,
+                                      client.get(), nullptr));
+    PlacerOptions placer;
+    placer.allow_soft_placement = options_.allow_soft_placement;
+    placer.log_placement = options_.log_device_placement;
+    HR_RETURN_IF_ERROR(PlaceGraph(placer, device_list_, client.get()));
+
+    std::map<std::string, std::unique_ptr<Graph>> graphs;
+    PartitionOptions partition;
+    partition.incarnation = [this](const std::string& name) {
+      const Device* d = FindDevice(name);
+      return d == nullptr ? 0 : d->attributes().incarnation;
+    };
+    HR_RETURN_IF_ERROR(PartitionGraph(partition, *client, &graphs));
+    for (auto& [name, part] : graphs) {
+      PreparedStep::Part p;
+      p.device = FindDevice(name);
+      if (p.device == nullptr) {
+        return errors::Internal("a partition is for unknown device ", name);
+      }
+      HR_RETURN_IF_ERROR(Executor::Create(
+          p.device, *part,
+          [this, &p](const Node& n, std::shared_ptr<OpKernel>* kernel) {
+            return MakeKernel(p.device, n, kernel);
+          },
+          &p.executor));
+      step->needs_rendezvous |= p.executor->needs_rendezvous();
+      p.graph = std::move(part);
+      step->parts.push_back(std::move(p));
+    }
+    *out = std::move(step);
+    return OkStatus();
+  }
+
+  Device* FindDevice(const std::string& name) const {
+    for (Device* d : device_list_) {
+      if (d->name() == name) return d;
+    }
+    return nullptr;
+  }
+
+  // Kernels with state live as long as the session, one for each node, so that
+  // all steps that contain the node share it.
+  Status MakeKernel(Device* device, const Node& n,
+                    std::shared_ptr<OpKernel>* kernel) {
+    const bool shared = n.op_def().is_stateful && !n.IsArg() && !n.IsRetval() &&
+                        !n.IsSend() && !n.IsRecv();
+    const std::string key =
+        shared ? absl::StrCat(device->name(), ";", n.name()) : "";
+    if (shared) {
+      MutexLock lock(&mu_);
+      auto it = stateful_kernels_.find(key);
+      if (it != stateful_kernels_.end()) {
+        *kernel = it->second;
+        return OkStatus();
+      }
+    }
+    std::unique_ptr<OpKernel> made;
+    HR_RETURN_IF_ERROR(
+        CreateOpKernel(device, n.shared_def(), &n.op_def(), &made));
+    *kernel = std::move(made);
+    if (shared) {
+      MutexLock lock(&mu_);
+      *kernel = stateful_kernels_.emplace(key, *kernel).first->second;
+    }
+    return OkStatus();
+  }
+
+  static Status CheckFeed(const PreparedStep::FeedInfo& want,
+                          const Tensor& got) {
+    if (got.dtype() != want.dtype) {
+      return errors::InvalidArgument("Cannot feed a tensor of type ",
+                                     DataTypeString(got.dtype()), " for '",
+                                     want.name, "', which has type ",
+                                     DataTypeString(want.dtype));
+    }
+    if (!want.shape.IsCompatibleWith(got.shape())) {
+      return errors::InvalidArgument(
+          "Cannot feed a value of shape ", got.shape().DebugString(), " for '",
+          want.name, "', which has shape ", want.shape.DebugString());
+    }
+    return OkStatus();
+  }
+
+  Status CheckRunOptions(const pb::RunOptions& options) const {
+    if (options.debug_options().debug_tensor_watch_opts_size() > 0) {
+      return errors::Unimplemented(
+          "RunOptions.debug_options: watching tensors is not supported");
+    }
+    if (options.inter_op_thread_pool() > 0) {
+      return errors::InvalidArgument(
+          "Invalid inter_op_thread_pool: ", options.inter_op_thread_pool(),
+          "; this session has one");
+    }
+    return OkStatus();
+  }
+
+  Status Execute(const PreparedStep& step, const pb::RunOptions& options,
+                 StepFrame* frame, std::vector<Tensor>* outputs,
+                 pb::RunMetadata* metadata, CancellationManager* cancellation) {
+    if (&options != &pb::RunOptions::default_instance()) {
+      HR_RETURN_IF_ERROR(CheckRunOptions(options));
+    }
+    for (size_t i = 0; i < step.feeds.size(); ++i) {
+      HR_RETURN_IF_ERROR(CheckFeed(step.feeds[i], *frame->args[i]));
+    }
+    RunningStep running;
+    HR_RETURN_IF_ERROR(Enter(&running));
+    RunParts(step, options, frame, metadata, cancellation, &running);
+    Leave(&running);
+
+    if (running.cancellation.IsCancelled()) [[unlikely]] {
+      return running.cancellation.status();
+    }
+    for (size_t i = 0; i < frame->values.size(); ++i) {
+      if (!frame->values[i].IsInitialized()) [[unlikely]] {
+        return errors::InvalidArgument(
+            "Retval[", i, "] does not have value: ", step.fetches[i]);
+      }
+    }
+    if (outputs != nullptr) *outputs = std::move(frame->values);
+    return OkStatus();
+  }
+
+  void RunParts(const PreparedStep& step, const pb::RunOptions& options,
+                StepFrame* frame, pb::RunMetadata* metadata,
+                CancellationManager* caller, RunningStep* running) {
+    StepArgs args;
+    args.step_id = next_step_.fetch_add(1, std::memory_order_relaxed);
+    args.cancellation = &running->cancellation;
+    args.call_frame = frame;
+    args.pool = inter_;
+    ResourceMgr step_resources;
+    args.step_resources = &step_resources;
+    RefPtr<Rendezvous> rendezvous;
+    if (step.needs_rendezvous) {
+      rendezvous = NewLocalRendezvous();
+      args.rendezvous = rendezvous.get();
+    }
+    std::unique_ptr<StepStatsCollector> stats;
+    if (metadata != nullptr &&
+        options.trace_level() != pb::RunOptions::NO_TRACE) {
+      stats = std::make_unique<StepStatsCollector>();
+      args.stats = stats.get();
+    }
+    const int64_t timeout = options.timeout_in_ms() > 0
+                                ? options.timeout_in_ms()
+                                : options_.operation_timeout_ms;
+    std::unique_ptr<Deadline> deadline;
+    if (timeout > 0) {
+      deadline =
+          std::make_unique<Deadline>(timeout, [&running, &args, timeout] {
+            Abort(args, running,
+                  errors::DeadlineExceeded(
+                      "Timed out waiting for notification: the run "
+                      "was not finished after ",
+                      timeout, " ms"));
+          });
+    }
+    CancellationManager::Token token = 0;
+    if (caller != nullptr) {
+      token = caller->NextToken();
+      if (!caller->RegisterCallback(token, [&] {
+            Abort(args, running, errors::Cancelled("Run was cancelled."));
+          })) {
+        Abort(args, running, errors::Cancelled("Run was cancelled."));
+      }
+    }
+
+    if (step.parts.size() == 1) [[likely]] {
+      step.parts[0].executor->Run(args);
+    } else {
+      absl::BlockingCounter left(static_cast<int>(step.parts.size()));
+      for (size_t i = 1; i < step.parts.size(); ++i) {
+        inter_->Schedule([&args, &left, e = step.parts[i].executor.get()] {
+          e->RunAsync(args, [&left] { left.DecrementCount(); });
+        });
+      }
+      step.parts[0].executor->RunAsync(args,
+                                       [&left] { left.DecrementCount(); });
+      left.Wait();
+    }
+    if (caller != nullptr) caller->DeregisterCallback(token);
+    deadline.reset();
+
+    if (metadata != nullptr) {
+      metadata->Clear();
+      if (stats != nullptr) stats->Finish(metadata->mutable_step_stats());
+      if (options.output_partition_graphs()) {
+        for (const PreparedStep::Part& p : step.parts) {
+          GraphToGraphDef(*p.graph, metadata->add_partition_graphs());
+        }
+      }
+    }
+  }
+
+  static void Abort(const StepArgs& args, RunningStep* running,
+                    const Status& why) {
+    running->cancellation.StartCancel(why);
+    if (args.rendezvous != nullptr) args.rendezvous->StartAbort(why);
+  }
+
+  Status Enter(RunningStep* s) {
+    MutexLock lock(&mu_);
+    HR_RETURN_IF_ERROR(CheckOpen());
+    s->previous = running_.previous;
+    s->next = &running_;
+    running_.previous->next = s;
+    running_.previous = s;
+    return OkStatus();
+  }
+  void Leave(RunningStep* s) {
+    MutexLock lock(&mu_);
+    s->previous->next = s->next;
+    s->next->previous = s->previous;
+    if (running_.next == &running_) idle_.SignalAll();
+  }
+
+  const SessionOptions options_;
+  std::unique_ptr<ThreadPool> own_intra_, own_inter_;
+  ThreadPool* inter_ = nullptr;
+  std::vector<std::unique_ptr<Device>> devices_;
+  std::vector<Device*> device_list_;
+  std::atomic<bool> closed_{false};
+  std::atomic<int64_t> next_step_{1};
+
+  // Lock order: the graph's mutex and steps_mu_ are never held with mu_.
+  Mutex mu_;
+  CondVar idle_;         // signalled when the last step leaves
+  RunningStep running_;  // head of a ring; linked under mu_
+  absl::flat_hash_map<std::string, std::shared_ptr<OpKernel>> stateful_kernels_
+      GUARDED_BY(mu_);
+  Mutex steps_mu_;
+  absl::flat_hash_map<Signature, std::shared_ptr<PreparedStep>> steps_
+      GUARDED_BY(steps_mu_);
+};
+
+}  // namespace
+
+Status NewDirectSession(const pb::ConfigProto& config,
+                        std::shared_ptr<Graph> graph,
+                        std::unique_ptr<Session>* out) {
+  SessionOptions options;
+  HR_RETURN_IF_ERROR(SessionOptions::FromConfig(config, &options));
+  *out = std::make_unique<DirectSession>(std::move(options), std::move(graph));
+  return OkStatus();
+}
+
+}  // namespace headrace

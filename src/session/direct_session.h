@@ -1,0 +1,15 @@
+// DirectSession: runs graphs in this process.
+#ifndef HEADRACE_SESSION_DIRECT_SESSION_H_
+#define HEADRACE_SESSION_DIRECT_SESSION_H_
+
+#include "session/session.h"
+
+namespace headrace {
+
+Status NewDirectSession(const pb::ConfigProto& config,
+                        std::shared_ptr<Graph> graph,
+                        std::unique_ptr<Session>* out);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_SESSION_DIRECT_SESSION_H_

@@ -1,0 +1,90 @@
+#include "session/session_options.h"
+
+#include <cstdlib>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/cpu.h"
+#include "runtime/graph_pass.h"
+
+namespace headrace {
+namespace {
+
+constexpr int kMaxCpuDevices = 1024;
+constexpr int kMaxThreads = 4096;
+
+Status CheckThreads(const char* field, int n) {
+  if (n > kMaxThreads) {
+    return errors::InvalidArgument("ConfigProto: ", field, " is ", n,
+                                   ", at most ", kMaxThreads, " is supported");
+  }
+  return OkStatus();
+}
+
+Status DisableByName(absl::string_view name,
+                     absl::flat_hash_set<std::string>* disabled) {
+  std::string known;
+  bool found = false;
+  for (const GraphPass& p : GraphPasses()) {
+    if (name == "all" || name == p.name) {
+      disabled->insert(p.name);
+      found = true;
+    }
+    absl::StrAppend(&known, known.empty() ? "" : ", ", p.name);
+  }
+  if (found) return OkStatus();
+  return errors::InvalidArgument("HEADRACE_DISABLE_PASSES: no graph pass '",
+                                 name, "'; there are: ", known, ", all");
+}
+
+}  // namespace
+
+Status SessionOptions::FromConfig(const pb::ConfigProto& config,
+                                  SessionOptions* out) {
+  SessionOptions o;
+  auto cpus = config.device_count().find("CPU");
+  if (cpus != config.device_count().end()) {
+    o.num_cpu_devices = cpus->second;
+  }
+  if (o.num_cpu_devices < 1 || o.num_cpu_devices > kMaxCpuDevices) {
+    return errors::InvalidArgument("ConfigProto: device_count of CPU is ",
+                                   o.num_cpu_devices, ", wanted 1 to ",
+                                   kMaxCpuDevices);
+  }
+  HR_RETURN_IF_ERROR(CheckThreads("intra_op_parallelism_threads",
+                                  config.intra_op_parallelism_threads()));
+  HR_RETURN_IF_ERROR(CheckThreads("inter_op_parallelism_threads",
+                                  config.inter_op_parallelism_threads()));
+  o.intra_op_threads = config.intra_op_parallelism_threads();
+  o.inter_op_threads = config.inter_op_parallelism_threads();
+  if (o.inter_op_threads == 0 && config.use_per_session_threads()) {
+    o.inter_op_threads = AvailableCpus();
+  }
+  o.allow_soft_placement = config.allow_soft_placement();
+  o.log_device_placement = config.log_device_placement();
+  o.operation_timeout_ms = config.operation_timeout_in_ms();
+
+  const pb::GraphOptions& g = config.graph_options();
+  const pb::RewriterConfig& r = g.rewrite_options();
+  if (g.optimizer_options().opt_level() == pb::OptimizerOptions::L0 ||
+      r.disable_meta_optimizer()) {
+    HR_RETURN_IF_ERROR(DisableByName("all", &o.disabled_passes));
+  }
+  if (r.constant_folding() == pb::RewriterConfig::OFF) {
+    o.disabled_passes.insert("constant_folding");
+  }
+  if (r.common_subgraph_elimination() == pb::RewriterConfig::OFF) {
+    o.disabled_passes.insert("cse");
+  }
+  if (const char* names = std::getenv("HEADRACE_DISABLE_PASSES")) {
+    for (absl::string_view name :
+         absl::StrSplit(names, ',', absl::SkipWhitespace())) {
+      HR_RETURN_IF_ERROR(DisableByName(name, &o.disabled_passes));
+    }
+  }
+  *out = std::move(o);
+  return OkStatus();
+}
+
+}  // namespace headrace
