@@ -22,7 +22,7 @@ TEST(MutexTest, GuardsAndSignals) {
     });
   }
   for (std::thread& t : threads) t.join();
-  ReaderMutexLock lock(&mu);
+  MutexLock lock(&mu);
   EXPECT_EQ(turns, 4);
 }
 
@@ -31,6 +31,15 @@ TEST(MutexTest, WaitTimesOut) {
   CondVar cv;
   MutexLock lock(&mu);
   EXPECT_TRUE(cv.WaitWithTimeout(&mu, absl::Milliseconds(1)));
+  EXPECT_TRUE(cv.WaitWithTimeout(&mu, absl::Seconds(-1)));
+  EXPECT_TRUE(cv.WaitWithDeadline(&mu, absl::InfinitePast()));
+}
+
+TEST(MutexTest, TryLockTellsWhoHasIt) {
+  Mutex mu;
+  ASSERT_TRUE(mu.TryLock());
+  std::thread([&] { EXPECT_FALSE(mu.TryLock()); }).join();
+  mu.Unlock();
 }
 
 TEST(NotificationTest, PublishesWhatCameBefore) {
@@ -43,7 +52,27 @@ TEST(NotificationTest, PublishesWhatCameBefore) {
   done.WaitForNotification();
   EXPECT_EQ(value, 42);
   EXPECT_TRUE(done.HasBeenNotified());
+  EXPECT_TRUE(done.WaitForNotificationWithTimeout(absl::InfiniteDuration()));
   thread.join();
+}
+
+TEST(NotificationTest, WaitsMayTimeOut) {
+  Notification never;
+  EXPECT_FALSE(never.HasBeenNotified());
+  EXPECT_FALSE(never.WaitForNotificationWithTimeout(absl::Milliseconds(1)));
+}
+
+// The waiter's stack frame may end while Notify is still on its way out.
+TEST(NotificationTest, WaiterMayDestroyIt) {
+  for (int i = 0; i < 200; ++i) {
+    std::thread thread;
+    {
+      Notification done;
+      thread = std::thread([&done] { done.Notify(); });
+      done.WaitForNotification();
+    }
+    thread.join();
+  }
 }
 
 }  // namespace
