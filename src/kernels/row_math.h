@@ -1,0 +1,73 @@
+// Reductions of one row of floats or doubles, in the order of a fixed tree:
+// kLanes partial results, element i in lane i mod kLanes, then the lanes folded
+// by halves. The compiler may not reorder floating-point sums by itself; with
+// the lanes written out the loops become vector code.
+#ifndef HEADRACE_KERNELS_ROW_MATH_H_
+#define HEADRACE_KERNELS_ROW_MATH_H_
+
+#include <cstdint>
+#include <limits>
+
+#include "kernels/vec_math.h"
+
+namespace headrace::row_math {
+
+constexpr int kLanes = 16;
+
+template <typename C>
+inline C FoldSum(C* lane) {
+  for (int w = kLanes / 2; w > 0; w /= 2) {
+    for (int l = 0; l < w; ++l) lane[l] += lane[l + w];
+  }
+  return lane[0];
+}
+
+// sum of f(i) for i in [0, n).
+template <typename C, typename F>
+inline C SumOf(int64_t n, const F& f) {
+  C lane[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int l = 0; l < kLanes; ++l) lane[l] += f(i + l);
+  }
+  for (int l = 0; i < n; ++i, ++l) lane[l] += f(i);
+  return FoldSum(lane);
+}
+
+// The largest element, NaN skipped; -inf for an empty row.
+template <typename C>
+inline C Max(const C* x, int64_t n) {
+  C lane[kLanes];
+  for (int l = 0; l < kLanes; ++l)
+    lane[l] = -std::numeric_limits<C>::infinity();
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int l = 0; l < kLanes; ++l) {
+      lane[l] = x[i + l] > lane[l] ? x[i + l] : lane[l];
+    }
+  }
+  for (; i < n; ++i) lane[0] = x[i] > lane[0] ? x[i] : lane[0];
+  for (int w = kLanes / 2; w > 0; w /= 2) {
+    for (int l = 0; l < w; ++l) {
+      lane[l] = lane[l + w] > lane[l] ? lane[l + w] : lane[l];
+    }
+  }
+  return lane[0];
+}
+
+template <typename C>
+inline C SumExp(const C* x, int64_t n, C max) {
+  return SumOf<C>(n, [x, max](int64_t i) { return vec::Exp(x[i] - max); });
+}
+
+// y = exp(x - max); returns its sum. y may be x.
+template <typename C>
+inline C ExpAndSum(const C* x, int64_t n, C max, C* y) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) y[i] = vec::Exp(x[i] - max);
+  return SumOf<C>(n, [y](int64_t i) { return y[i]; });
+}
+
+}  // namespace headrace::row_math
+
+#endif  // HEADRACE_KERNELS_ROW_MATH_H_

@@ -1,0 +1,226 @@
+// Softmax cross entropy, dense and sparse labels, with the gradient as a second
+// output:
+//   loss = sum_c l_c (log sum_k exp(x_k - m) - (x_c - m)),
+//   backprop = softmax(x) - l.
+//
+// The softmax in backprop is not scaled by sum(l), so labels that do not sum to
+// one give no gradient of the loss proper; that is what the ops have always
+// done. A logit of -inf under a label of 0 makes the loss NaN (0 * inf). Dense
+// features and labels broadcast to each other.
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "framework/common_shape_fns.h"
+#include "framework/op_kernel.h"
+#include "kernels/row_math.h"
+#include "kernels/simd.h"
+#include "kernels/vec_math.h"
+
+namespace headrace {
+namespace {
+
+// backprop row = exp(x - max); returns their sum and sets *max.
+template <typename C>
+inline C ExpRow(const C* x, int64_t n, C* max, C* e) {
+  *max = row_math::Max(x, n);
+  return row_math::ExpAndSum(x, n, *max, e);
+}
+
+template <typename T>
+class XentOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+
+  void Compute(OpKernelContext* ctx) override {
+    const Tensor& features = ctx->input(0);
+    const Tensor& labels = ctx->input(1);
+    PartialTensorShape broadcast;
+    TensorShape shape;
+    OP_REQUIRES(
+        ctx,
+        BroadcastShapes(features.shape(), labels.shape(), &broadcast).ok() &&
+            broadcast.AsTensorShape(&shape),
+        errors::InvalidArgument(
+            "logits and labels must be broadcastable: logits_size=",
+            features.shape().DebugString(),
+            " labels_size=", labels.shape().DebugString()));
+    OP_REQUIRES(ctx, shape.dims() == 2,
+                errors::InvalidArgument(
+                    "logits and labels must be either 2-dimensional, or "
+                    "broadcasted to be 2-dimensional, got ",
+                    features.shape().DebugString(), " and ",
+                    labels.shape().DebugString()));
+    Tensor *loss = nullptr, *backprop = nullptr;
+    OP_REQUIRES_OK(
+        ctx, ctx->allocate_output(0, TensorShape({shape.dim_size(0)}), &loss));
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(1, shape, &backprop));
+    const Strided x = MakeStrided(features), l = MakeStrided(labels);
+    T* out = loss->data<T>();
+    T* grad = backprop->data<T>();
+    const int64_t classes = shape.dim_size(1);
+    ctx->ParallelFor(shape.dim_size(0), 3.0 * static_cast<double>(classes) + 5,
+                     [=](int64_t begin, int64_t end) {
+                       Rows(x, l, classes, begin, end, out, grad);
+                     });
+  }
+
+ private:
+  using C = ComputeTypeOf<T>;
+
+  // A matrix whose strides are 0 where it broadcasts.
+  struct Strided {
+    const T* data;
+    int64_t row, col;
+    T At(int64_t r, int64_t c) const { return data[r * row + c * col]; }
+  };
+  static Strided MakeStrided(const Tensor& t) {
+    const int64_t cols = t.dims() >= 1 ? t.dim_size(t.dims() - 1) : 1;
+    const int64_t rows = t.dims() >= 2 ? t.dim_size(t.dims() - 2) : 1;
+    return {t.data<T>(), rows == 1 ? 0 : cols, cols == 1 ? 0 : 1};
+  }
+
+  static void Rows(Strided x, Strided l, int64_t n, int64_t begin, int64_t end,
+                   T* loss, T* grad) {
+    const bool direct = std::is_same_v<T, C> && x.col == 1 && l.col == 1;
+    std::vector<C> copy(direct ? 0 : 3 * n);
+    RunSimd([&] {
+      for (int64_t r = begin; r < end; ++r) {
+        const C* xr;
+        const C* lr;
+        C* gr;
+        if (direct) {
+          xr = reinterpret_cast<const C*>(x.data + r * x.row);
+          lr = reinterpret_cast<const C*>(l.data + r * l.row);
+          gr = reinterpret_cast<C*>(grad + r * n);
+        } else {
+          for (int64_t c = 0; c < n; ++c) {
+            copy[c] = static_cast<C>(x.At(r, c));
+            copy[n + c] = static_cast<C>(l.At(r, c));
+          }
+          xr = copy.data();
+          lr = xr + n;
+          gr = copy.data() + 2 * n;
+        }
+        C max;
+        const C sum = ExpRow(xr, n, &max, gr);
+        const C log_sum = std::log(sum);
+        const C m = max;
+        loss[r] = static_cast<T>(row_math::SumOf<C>(
+            n, [=](int64_t c) { return lr[c] * (log_sum - (xr[c] - m)); }));
+        const C scale = C(1) / sum;
+#pragma GCC ivdep
+        for (int64_t c = 0; c < n; ++c) gr[c] = gr[c] * scale - lr[c];
+        if (!direct) {
+          for (int64_t c = 0; c < n; ++c) {
+            grad[r * n + c] = static_cast<T>(gr[c]);
+          }
+        }
+      }
+    });
+  }
+};
+
+template <typename T, typename Index>
+class SparseXentOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+
+  void Compute(OpKernelContext* ctx) override {
+    const Tensor& logits = ctx->input(0);
+    const Tensor& labels = ctx->input(1);
+    OP_REQUIRES(ctx, logits.dims() == 2,
+                errors::InvalidArgument("logits must be 2-D, but got shape ",
+                                        logits.shape().DebugString()));
+    OP_REQUIRES(ctx, labels.dims() == 1,
+                errors::InvalidArgument("labels must be 1-D, but got shape ",
+                                        labels.shape().DebugString()));
+    const int64_t rows = logits.dim_size(0), classes = logits.dim_size(1);
+    OP_REQUIRES(ctx, labels.dim_size(0) == rows,
+                errors::InvalidArgument(
+                    "logits and labels must have the same first dimension, "
+                    "got logits shape ",
+                    logits.shape().DebugString(), " and labels shape ",
+                    labels.shape().DebugString()));
+    OP_REQUIRES(ctx, classes > 0,
+                errors::InvalidArgument(
+                    "Must have at least one class, but got logits shape ",
+                    logits.shape().DebugString()));
+    const Index* l = labels.data<Index>();
+    for (int64_t r = 0; r < rows; ++r) {
+      OP_REQUIRES(ctx, l[r] >= 0 && static_cast<int64_t>(l[r]) < classes,
+                  errors::InvalidArgument(
+                      "Received a label value of ", l[r],
+                      " which is outside the valid range of [0, ", classes,
+                      ").  Label values: ", labels.SummarizeValue(10)));
+    }
+    Tensor *loss = nullptr, *backprop = nullptr;
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(0, labels.shape(), &loss));
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(1, logits.shape(), &backprop));
+    const T* x = logits.data<T>();
+    T* out = loss->data<T>();
+    T* grad = backprop->data<T>();
+    ctx->ParallelFor(rows, 2.0 * static_cast<double>(classes) + 5,
+                     [=](int64_t begin, int64_t end) {
+                       Rows(x, l, classes, begin, end, out, grad);
+                     });
+  }
+
+ private:
+  using C = ComputeTypeOf<T>;
+
+  static void Rows(const T* x, const Index* labels, int64_t n, int64_t begin,
+                   int64_t end, T* loss, T* grad) {
+    constexpr bool kDirect = std::is_same_v<T, C>;
+    std::vector<C> copy(kDirect ? 0 : 2 * n);
+    RunSimd([&] {
+      for (int64_t r = begin; r < end; ++r) {
+        const C* xr;
+        C* gr;
+        if constexpr (kDirect) {
+          xr = x + r * n;
+          gr = grad + r * n;
+        } else {
+          for (int64_t c = 0; c < n; ++c) {
+            copy[c] = static_cast<C>(x[r * n + c]);
+          }
+          xr = copy.data();
+          gr = copy.data() + n;
+        }
+        C max;
+        const C sum = ExpRow(xr, n, &max, gr);
+        const int64_t label = labels[r];
+        loss[r] = static_cast<T>(std::log(sum) - (xr[label] - max));
+        const C scale = C(1) / sum;
+#pragma GCC ivdep
+        for (int64_t c = 0; c < n; ++c) gr[c] *= scale;
+        gr[label] -= C(1);
+        if constexpr (!kDirect) {
+          for (int64_t c = 0; c < n; ++c) {
+            grad[r * n + c] = static_cast<T>(gr[c]);
+          }
+        }
+      }
+    });
+  }
+};
+
+#define REGISTER_XENT(T)                                              \
+  REGISTER_KERNEL_BUILDER(Name("SoftmaxCrossEntropyWithLogits")       \
+                              .Device(DEVICE_CPU)                     \
+                              .TypeConstraint<T>("T"),                \
+                          XentOp<T>);                                 \
+  REGISTER_KERNEL_BUILDER(Name("SparseSoftmaxCrossEntropyWithLogits") \
+                              .Device(DEVICE_CPU)                     \
+                              .TypeConstraint<T>("T")                 \
+                              .TypeConstraint<int32_t>("Tlabels"),    \
+                          SparseXentOp<T, int32_t>);                  \
+  REGISTER_KERNEL_BUILDER(Name("SparseSoftmaxCrossEntropyWithLogits") \
+                              .Device(DEVICE_CPU)                     \
+                              .TypeConstraint<T>("T")                 \
+                              .TypeConstraint<int64_t>("Tlabels"),    \
+                          SparseXentOp<T, int64_t>);
+HR_CALL_FLOAT_TYPES(REGISTER_XENT)
+
+}  // namespace
+}  // namespace headrace
