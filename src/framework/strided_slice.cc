@@ -88,7 +88,6 @@ Status PlanStridedSlice(const PartialTensorShape& input,
       ++consumed;
     }
   }
-  *plan = StridedSlicePlan();
   plan->begin.assign(rank, 0);
   plan->stride.assign(rank, 1);
   plan->size.assign(rank, -1);

@@ -212,6 +212,33 @@ void BoxCopy::Run(OpKernelContext* ctx, const Tensor& src, int64_t src_at,
   });
 }
 
+void SetOutputRun(OpKernelContext* ctx, int i, const Tensor& in, int64_t at,
+                  const TensorShape& shape) {
+  OP_REQUIRES(
+      ctx,
+      shape.IsValid() && at >= 0 &&
+          shape.num_elements() <= in.NumElements() - at,
+      errors::Internal("a run of ", shape.num_elements(), " elements at ", at,
+                       " is not within ", in.shape().DebugString()));
+  const int64_t n = shape.num_elements();
+  const int64_t size = DataTypeObjectSize(in.dtype());
+  const bool all = n == in.NumElements();
+  const bool share = n * size >= 64 && at * size % 64 == 0;
+  if (all || share || !DataTypeCanUseMemcpy(in.dtype())) {
+    Tensor flat, out;
+    const bool ok = flat.CopyFrom(in, {in.NumElements()}) &&
+                    out.CopyFrom(flat.Slice(at, at + n), shape);
+    OP_REQUIRES(ctx, ok, errors::Internal("cannot reshape a slice"));
+    ctx->set_output(i, std::move(out));
+    return;
+  }
+  Tensor* out = nullptr;
+  OP_REQUIRES_OK(ctx, ctx->allocate_output(i, shape, &out));
+  BoxCopy copy;
+  copy.AddDim(n, 1, 1);
+  copy.Run(ctx, in, at, out, 0);
+}
+
 DimVector RowMajorStrides(absl::Span<const int64_t> dims) {
   DimVector strides(dims.size());
   int64_t n = 1;

@@ -42,6 +42,13 @@ class BoxCopy {
   Dims dims_;
 };
 
+// Makes output `i` of `shape` elements [at, at + n) of `in`: shares the buffer
+// where they begin on a 64-byte boundary and are many, else copies them. (A
+// slice of a variable that is shared sees later writes, as in TensorFlow, where
+// small and unaligned ones are copied too.)
+void SetOutputRun(OpKernelContext* ctx, int i, const Tensor& in, int64_t at,
+                  const TensorShape& shape);
+
 // Row-major strides, in elements, of a tensor of this shape. The shape is
 // valid, so nothing overflows; where a dim is 0 the strides mean nothing.
 DimVector RowMajorStrides(absl::Span<const int64_t> dims);

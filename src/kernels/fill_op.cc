@@ -1,0 +1,81 @@
+// Fill, ZerosLike and OnesLike.
+#include <algorithm>
+
+#include "framework/op_kernel.h"
+#include "kernels/element.h"
+
+namespace headrace {
+namespace {
+
+// Every element becomes that of `value`, on all threads.
+void FillAll(OpKernelContext* ctx, const Tensor& value, Tensor* out) {
+  const double cost = 0.1 * DataTypeObjectSize(out->dtype());
+  ctx->ParallelFor(out->NumElements(), cost, [&](int64_t begin, int64_t end) {
+    FillElements(value, out, begin, end - begin);
+  });
+}
+
+class FillOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* ctx) override {
+    const Tensor& dims_in = ctx->input(0);
+    const Tensor& value = ctx->input(1);
+    // Old graphs write a scalar where a vector of one dim is meant.
+    OP_REQUIRES(ctx, dims_in.dims() <= 1,
+                errors::InvalidArgument("dims must represent a vector, got "
+                                        "shape ",
+                                        dims_in.shape().DebugString()));
+    OP_REQUIRES(ctx, value.NumElements() == 1 && value.dims() <= 1,
+                errors::InvalidArgument("value must represent a scalar, got "
+                                        "shape ",
+                                        value.shape().DebugString()));
+    DimVector dims;
+    OP_REQUIRES_OK(ctx, ReadIntegers(dims_in, "dims", &dims));
+    TensorShape shape;
+    OP_REQUIRES_OK(ctx, TensorShape::Build(dims, &shape));
+    Tensor* out = nullptr;
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
+    FillAll(ctx, value, out);
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("Fill").Device(DEVICE_CPU), FillOp);
+
+// The variant case, whose zero is that of the value held, is not an element of
+// memory: an empty variant stands for it.
+class ZerosLikeOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* ctx) override {
+    Tensor* out = nullptr;
+    if (DataTypeCanUseMemcpy(ctx->input(0).dtype())) {
+      OP_REQUIRES_OK(ctx, ctx->forward_input_or_allocate_output(
+                              {0}, 0, ctx->input(0).shape(), &out));
+      ZeroElements(out);
+    } else {
+      OP_REQUIRES_OK(ctx, ctx->allocate_output(0, ctx->input(0).shape(), &out));
+    }
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("ZerosLike").Device(DEVICE_CPU), ZerosLikeOp);
+
+template <typename T>
+class OnesLikeOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* ctx) override {
+    Tensor* out = nullptr;
+    OP_REQUIRES_OK(ctx, ctx->forward_input_or_allocate_output(
+                            {0}, 0, ctx->input(0).shape(), &out));
+    FillAll(ctx, Tensor::Scalar<T>(T(1)), out);
+  }
+};
+#define REGISTER(T)                                               \
+  REGISTER_KERNEL_BUILDER(                                        \
+      Name("OnesLike").Device(DEVICE_CPU).TypeConstraint<T>("T"), \
+      OnesLikeOp<T>);
+HR_CALL_POD_TYPES(REGISTER)
+#undef REGISTER
+
+}  // namespace
+}  // namespace headrace
