@@ -298,6 +298,10 @@ struct BinaryRegistrar {
   static const elementwise_internal::UnaryRegistrar<FN, __VA_ARGS__> \
   HR_ELEMENTWISE_CAT(hr_elementwise_, __COUNTER__)                   \
       [[maybe_unused]] (NAME, #FN, "T", "Tout")
+#define HR_REGISTER_BINARY_TOUT(NAME, FN, ...)                               \
+  static const elementwise_internal::BinaryRegistrar<false, FN, __VA_ARGS__> \
+  HR_ELEMENTWISE_CAT(hr_elementwise_, __COUNTER__)                           \
+      [[maybe_unused]] (NAME, #FN, "T", "Tout")
 // Ops without type attrs, such as LogicalAnd.
 #define HR_REGISTER_UNARY_UNTYPED(NAME, FN, TYPE)             \
   static const elementwise_internal::UnaryRegistrar<FN, TYPE> \

@@ -1,0 +1,198 @@
+// Special functions, element-wise. All are computed in double and rounded to
+// the tensor's type; the incomplete gamma and beta functions and zeta are
+// Eigen's. Igamma and Igammac are NaN for a <= 0 or x < 0; Lgamma is inf at its
+// poles and Digamma NaN.
+#include <cmath>
+#include <limits>
+#include <unsupported/Eigen/SpecialFunctions>
+
+#include "kernels/elementwise.h"
+
+namespace headrace {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// Reflection for x < 0, recurrence up to 10, then the asymptotic series.
+double Digamma(double x) {
+  if (x == 0 || (x < 0 && std::floor(x) == x)) return kNan;
+  double r = 0;
+  if (x < 0) {
+    // tan of the fraction alone: pi * x loses the digits that matter.
+    r = -M_PI / std::tan(M_PI * (x - std::round(x)));
+    x = 1 - x;
+  }
+  if (std::isinf(x)) return x;
+  for (; x < 10; x += 1) r -= 1 / x;
+  const double z = 1 / (x * x);
+  const double series =
+      z *
+      (1. / 12 -
+       z * (1. / 120 -
+            z * (1. / 252 - z * (1. / 240 - z * (1. / 132 - z * (691. / 32760 -
+                                                                 z / 12))))));
+  return r + std::log(x) - 0.5 / x - series;
+}
+
+double Lgamma(double x) {
+  int sign;  // std::lgamma writes a global
+  return lgamma_r(x, &sign);
+}
+
+double Igamma(double a, double x) {
+  if (!(a > 0) || !(x >= 0)) return kNan;
+  return Eigen::numext::igamma(a, x);
+}
+double Igammac(double a, double x) {
+  if (!(a > 0) || !(x >= 0)) return kNan;
+  if (x == 0) return 1;
+  return Eigen::numext::igammac(a, x);
+}
+double IgammaGradA(double a, double x) {
+  if (!(a > 0) || !(x >= 0)) return kNan;
+  return Eigen::numext::igamma_der_a(a, x);
+}
+double Erfinv(double x) {
+  // ndtri is the quantile of the normal distribution.
+  return Eigen::numext::ndtri((x + 1) / 2) * M_SQRT1_2;
+}
+// x log(y) and x log(1 + y), 0 where x is 0.
+struct XlogyFn {
+  static constexpr double kCost = 10;
+  template <typename T>
+  static T Apply(T x, T y) {
+    return x == T(0) ? T(0) : x * std::log(y);
+  }
+};
+struct Xlog1pyFn {
+  static constexpr double kCost = 12;
+  template <typename T>
+  static T Apply(T x, T y) {
+    if (x == T(0)) return T(0);
+    if constexpr (kIsComplex<T>) {
+      return x * std::log(T(1) + y);
+    } else {
+      return x * std::log1p(y);
+    }
+  }
+};
+struct Atan2Fn {
+  static constexpr double kCost = 15;
+  template <typename T>
+  static T Apply(T y, T x) {
+    return std::atan2(y, x);
+  }
+};
+struct NextAfterFn {
+  static constexpr double kCost = 4;
+  template <typename T>
+  static T Apply(T x, T y) {
+    return std::nextafter(x, y);
+  }
+};
+// In their own precision, which is as good and faster.
+struct ErfFn {
+  static constexpr double kCost = 10;
+  template <typename T>
+  static T Apply(T x) {
+    return std::erf(x);
+  }
+};
+struct ErfcFn {
+  static constexpr double kCost = 15;
+  template <typename T>
+  static T Apply(T x) {
+    return std::erfc(x);
+  }
+};
+
+#define HR_DEFINE_SPECIAL1(NAME, EXPRESSION)      \
+  struct NAME##Fn {                               \
+    static constexpr double kCost = 30;           \
+    template <typename T>                         \
+    static T Apply(T x_in) {                      \
+      const double x = static_cast<double>(x_in); \
+      return static_cast<T>(EXPRESSION);          \
+    }                                             \
+  };                                              \
+  HR_REGISTER_UNARY(#NAME, NAME##Fn, HR_TYPES_FLOAT)
+#define HR_DEFINE_SPECIAL2(NAME, EXPRESSION, ...) \
+  struct NAME##Fn {                               \
+    static constexpr double kCost = 200;          \
+    template <typename T>                         \
+    static T Apply(T a_in, T x_in) {              \
+      const double a = static_cast<double>(a_in); \
+      const double x = static_cast<double>(x_in); \
+      return static_cast<T>(EXPRESSION);          \
+    }                                             \
+  };                                              \
+  HR_REGISTER_BINARY(#NAME, NAME##Fn, __VA_ARGS__)
+
+HR_REGISTER_UNARY("Erf", ErfFn, HR_TYPES_FLOAT);
+HR_REGISTER_UNARY("Erfc", ErfcFn, HR_TYPES_FLOAT);
+HR_DEFINE_SPECIAL1(Lgamma, Lgamma(x));
+HR_DEFINE_SPECIAL1(Digamma, Digamma(x));
+HR_DEFINE_SPECIAL1(Erfinv, Erfinv(x));
+HR_DEFINE_SPECIAL1(Ndtri, Eigen::numext::ndtri(x));
+HR_DEFINE_SPECIAL1(BesselI0e, Eigen::numext::bessel_i0e(x));
+HR_DEFINE_SPECIAL1(BesselI1e, Eigen::numext::bessel_i1e(x));
+HR_DEFINE_SPECIAL2(Igamma, Igamma(a, x), HR_TYPES_FLOAT);
+HR_DEFINE_SPECIAL2(Igammac, Igammac(a, x), HR_TYPES_FLOAT);
+HR_DEFINE_SPECIAL2(IgammaGradA, IgammaGradA(a, x), float, double);
+HR_DEFINE_SPECIAL2(Zeta, Eigen::numext::zeta(a, x), float, double);
+HR_DEFINE_SPECIAL2(Polygamma, Eigen::numext::polygamma(a, x), float, double);
+#undef HR_DEFINE_SPECIAL1
+#undef HR_DEFINE_SPECIAL2
+HR_REGISTER_BINARY("Xlogy", XlogyFn, HR_TYPES_FLOAT, HR_TYPES_COMPLEX);
+HR_REGISTER_BINARY("Xlog1py", Xlog1pyFn, HR_TYPES_FLOAT, HR_TYPES_COMPLEX);
+HR_REGISTER_BINARY("Atan2", Atan2Fn, HR_TYPES_FLOAT);
+HR_REGISTER_BINARY("NextAfter", NextAfterFn, float, double);
+
+// The regularised incomplete beta function. Its arguments are scalars or of one
+// shape; there is no other broadcasting.
+template <typename T>
+class BetaincOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* ctx) override {
+    TensorShape shape;
+    for (int i = 0; i < 3; ++i) {
+      const TensorShape& s = ctx->input(i).shape();
+      if (s.dims() == 0) continue;
+      OP_REQUIRES(ctx, shape.dims() == 0 || shape == s,
+                  errors::InvalidArgument("Shapes of a, b and x must match or "
+                                          "be scalars; got ",
+                                          shape.DebugString(), " and ",
+                                          s.DebugString()));
+      shape = s;
+    }
+    Tensor* z = nullptr;
+    OP_REQUIRES_OK(
+        ctx, ctx->forward_input_or_allocate_output({0, 1, 2}, 0, shape, &z));
+    const T* in[3];
+    int64_t step[3];
+    for (int i = 0; i < 3; ++i) {
+      in[i] = ctx->input(i).data<T>();
+      step[i] = ctx->input(i).dims() == 0 ? 0 : 1;
+    }
+    T* out = z->data<T>();
+    ctx->ParallelFor(z->NumElements(), 300, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const double a = in[0][i * step[0]], b = in[1][i * step[1]],
+                     x = in[2][i * step[2]];
+        out[i] = a > 0 && b > 0 && x >= 0 && x <= 1
+                     ? static_cast<T>(Eigen::numext::betainc(a, b, x))
+                     : static_cast<T>(kNan);
+      }
+    });
+  }
+};
+REGISTER_KERNEL_BUILDER(
+    Name("Betainc").Device(DEVICE_CPU).TypeConstraint<float>("T"),
+    BetaincOp<float>);
+REGISTER_KERNEL_BUILDER(
+    Name("Betainc").Device(DEVICE_CPU).TypeConstraint<double>("T"),
+    BetaincOp<double>);
+
+}  // namespace
+}  // namespace headrace

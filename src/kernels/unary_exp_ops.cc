@@ -1,0 +1,92 @@
+// Exponentials, logarithms and what is made of them. Floats take the vectorised
+// functions of vector_math.h, doubles and complex numbers the C library's.
+#include <cmath>
+
+#include "kernels/elementwise.h"
+#include "kernels/vector_math.h"
+
+namespace headrace {
+namespace {
+
+template <typename T>
+inline constexpr bool kIsFloat = std::is_same_v<T, float>;
+
+struct ExpFn {
+  static constexpr bool kSimd = true;
+  static constexpr double kCost = 1;
+  template <typename T>
+  static T Apply(T x) {
+    if constexpr (kIsFloat<T>) return VecExp(x);
+    return std::exp(x);
+  }
+};
+struct LogFn {
+  static constexpr bool kSimd = true;
+  static constexpr double kCost = 1;
+  template <typename T>
+  static T Apply(T x) {
+    if constexpr (kIsFloat<T>) return VecLog(x);
+    return std::log(x);
+  }
+};
+// exp(x) - 1 without cancellation near 0; for complex numbers by Kahan's
+// quotient, where the rounding of exp(x) and of its log cancel.
+struct Expm1Fn {
+  static constexpr double kCost = 8;
+  template <typename T>
+  static T Apply(T x) {
+    if constexpr (kIsComplex<T>) {
+      const T u = std::exp(x);
+      if (u == T(1)) return x;
+      const T um1 = u - T(1);
+      if (um1 == T(-1)) return um1;
+      const T log_u = std::log(u);
+      return u == log_u ? u : um1 * x / log_u;
+    } else {
+      return std::expm1(x);
+    }
+  }
+};
+struct Log1pFn {
+  static constexpr double kCost = 8;
+  template <typename T>
+  static T Apply(T x) {
+    if constexpr (kIsComplex<T>) {
+      const T u = T(1) + x;
+      if (u == T(1)) return x;
+      const T log_u = std::log(u);
+      if (u == log_u) return u;
+      return x * (log_u / (u - T(1)));
+    } else {
+      return std::log1p(x);
+    }
+  }
+};
+struct TanhFn {
+  static constexpr bool kSimd = true;
+  static constexpr double kCost = 1.5;
+  template <typename T>
+  static T Apply(T x) {
+    if constexpr (kIsFloat<T>) return VecTanh(x);
+    return std::tanh(x);
+  }
+};
+struct SigmoidFn {
+  static constexpr bool kSimd = true;
+  static constexpr double kCost = 1.2;
+  template <typename T>
+  static T Apply(T x) {
+    if constexpr (kIsFloat<T>) return VecSigmoid(x);
+    return T(1) / (T(1) + std::exp(-x));
+  }
+};
+
+HR_REGISTER_UNARY("Exp", ExpFn, HR_TYPES_FLOAT, HR_TYPES_COMPLEX);
+HR_REGISTER_UNARY("Log", LogFn, HR_TYPES_FLOAT, HR_TYPES_COMPLEX);
+HR_REGISTER_UNARY("Expm1", Expm1Fn, HR_TYPES_FLOAT, HR_TYPES_COMPLEX);
+HR_REGISTER_UNARY("Log1p", Log1pFn, HR_TYPES_FLOAT, HR_TYPES_COMPLEX);
+HR_REGISTER_UNARY("Tanh", TanhFn, HR_TYPES_FLOAT, HR_TYPES_COMPLEX);
+HR_REGISTER_UNARY("Sigmoid", SigmoidFn, HR_TYPES_FLOAT, HR_TYPES_COMPLEX);
+
+}  // namespace
+}  // namespace headrace
