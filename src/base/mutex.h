@@ -70,6 +70,11 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
   Mutex* const mu_;
 };
 
+// Says that a section only reads. Readers exclude each other all the same: the
+// sections are short, and a shared lock's own count is as contended as the lock.
+// A reader must not take the same Mutex again.
+using ReaderMutexLock = MutexLock;
+
 // Thread-safe. Waits may end without a signal: loop on the condition.
 class CondVar {
  public:
