@@ -1,0 +1,48 @@
+// The commands of the `headrace` program. A command gets the arguments after
+// its name and returns the process's exit status: 0 done, 1 failed, 2 wrong
+// usage.
+#ifndef HEADRACE_CLI_COMMAND_H_
+#define HEADRACE_CLI_COMMAND_H_
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+
+namespace headrace::cli {
+
+using Args = std::vector<std::string>;
+
+int RunCommand(const Args& args);      // headrace run
+int InspectCommand(const Args& args);  // headrace inspect
+int OpsCommand(const Args& args);      // headrace ops
+
+// "headrace: message" to stderr; returns 1.
+int Fail(const Status& status);
+// The same with a hint at --help; returns 2.
+int UsageError(const std::string& command, const std::string& message);
+
+// Takes options of the form "--name value" and "--name=value" from argument
+// lists.
+class ArgReader {
+ public:
+  explicit ArgReader(const Args& args) : args_(args) {}
+  bool done() const { return at_ == args_.size(); }
+  // True if the next argument is the option `name`, whose value goes to
+  // `value`; a missing value sets status().
+  bool Option(const std::string& name, std::string* value);
+  // True if the next argument is the bare option `name`.
+  bool Flag(const std::string& name);
+  // The next argument as it is; an unknown option sets status().
+  std::string Positional();
+  const Status& status() const { return status_; }
+
+ private:
+  const Args& args_;
+  size_t at_ = 0;
+  Status status_;
+};
+
+}  // namespace headrace::cli
+
+#endif  // HEADRACE_CLI_COMMAND_H_
