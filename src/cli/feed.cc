@@ -19,9 +19,9 @@ namespace {
 // Stores a double as any numeric type; false for others.
 bool Store(double v, Tensor* t, int64_t i) {
   switch (t->dtype()) {
-#define HR_STORE(T)                                        \
-  case DataTypeToEnum<T>::value:                           \
-    t->data<T>()[i] = static_cast<T>(v);                   \
+#define HR_STORE(T)                      \
+  case DataTypeToEnum<T>::value:         \
+    t->data<T>()[i] = static_cast<T>(v); \
     return true;
     HR_CALL_INT_TYPES(HR_STORE)
     HR_STORE(float)
@@ -156,9 +156,9 @@ Status MakePictureFeed(const std::string& path, const std::string& bytes,
     if (c > 0) channels = c;
   }
   Tensor image;
-  HR_RETURN_IF_ERROR(Annotate(
-      DecodeImage(bytes, static_cast<int>(channels), &image),
-      absl::StrCat(" (", path, ")")));
+  HR_RETURN_IF_ERROR(
+      Annotate(DecodeImage(bytes, static_cast<int>(channels), &image),
+               absl::StrCat(" (", path, ")")));
   if (height < 0) height = image.dim_size(0);
   if (width < 0) width = image.dim_size(1);
   Tensor pixels = Resize(image, height, width);
@@ -202,7 +202,8 @@ class ListParser {
     while (at_ < text_.size() && absl::ascii_isspace(text_[at_])) ++at_;
   }
   Status Bad(absl::string_view what) const {
-    return errors::InvalidArgument("'", text_, "' is neither a file nor a "
+    return errors::InvalidArgument("'", text_,
+                                   "' is neither a file nor a "
                                    "number nor a list of numbers: ",
                                    what);
   }

@@ -1,4 +1,5 @@
-// headrace inspect: a model's inputs, outputs, ops, and whether each op can run.
+// headrace inspect: a model's inputs, outputs, ops, and whether each op can
+// run.
 #include <cstdio>
 #include <map>
 
@@ -12,7 +13,8 @@ namespace {
 
 constexpr char kHelp[] =
     "usage: headrace inspect MODEL [--nodes]\n\n"
-    "Shows what a model (a GraphDef, binary or text) takes and gives, how large "
+    "Shows what a model (a GraphDef, binary or text) takes and gives, how "
+    "large "
     "its\nconstants are, and which ops it uses; ops without a CPU kernel are "
     "marked.\n\n"
     "  --nodes   also list every node with its inputs and shapes\n";
@@ -80,8 +82,8 @@ int InspectCommand(const Args& args) {
       if (t != nullptr) constant_bytes += static_cast<int64_t>(t->TotalBytes());
     }
   });
-  std::printf("%s: %d nodes, producer %d, %.2f MB of constants\n",
-              path.c_str(), graph->num_nodes(), graph->versions().producer,
+  std::printf("%s: %d nodes, producer %d, %.2f MB of constants\n", path.c_str(),
+              graph->num_nodes(), graph->versions().producer,
               static_cast<double>(constant_bytes) / 1e6);
   std::printf("inputs:\n");
   for (const Endpoint& e : ModelInputs(*graph)) {

@@ -197,10 +197,10 @@ Status Run(const RunArgs& args) {
   for (const auto& [name, text] : args.feeds) {
     HR_ASSIGN_OR_RETURN(const Endpoint e, FindTensor(*graph, name));
     Tensor t;
-    HR_RETURN_IF_ERROR(Annotate(
-        MakeFeed(text, BaseType(e.node->output_type(e.index)),
-                 e.node->output_shape(e.index), args.feed_options, &t),
-        absl::StrCat(" (feed of ", name, ")")));
+    HR_RETURN_IF_ERROR(
+        Annotate(MakeFeed(text, BaseType(e.node->output_type(e.index)),
+                          e.node->output_shape(e.index), args.feed_options, &t),
+                 absl::StrCat(" (feed of ", name, ")")));
     feeds.emplace_back(e, std::move(t));
   }
   std::vector<Endpoint> fetches;

@@ -49,9 +49,9 @@ Status DecodePng(absl::string_view bytes, int channels, Tensor* image) {
                : channels == 3 ? PNG_FORMAT_RGB
                                : PNG_FORMAT_RGBA;
   Tensor out;
-  const Status allocated = Tensor::Allocate(
-      CpuAllocator(), DT_UINT8, TensorShape({png.height, png.width, channels}),
-      &out);
+  const Status allocated =
+      Tensor::Allocate(CpuAllocator(), DT_UINT8,
+                       TensorShape({png.height, png.width, channels}), &out);
   if (!allocated.ok()) {
     png_image_free(&png);
     return allocated;
@@ -184,8 +184,8 @@ Status EncodePng(const Tensor& image, std::string* bytes) {
   HR_RETURN_IF_ERROR(CheckSize(image.dim_size(0), image.dim_size(1)));
   const int64_t channels = image.dim_size(2);
   if (channels != 1 && channels != 3 && channels != 4) {
-    return errors::InvalidArgument("EncodePng: channels must be 1, 3 or 4, got ",
-                                   channels);
+    return errors::InvalidArgument(
+        "EncodePng: channels must be 1, 3 or 4, got ", channels);
   }
   png_image png;
   std::memset(&png, 0, sizeof(png));

@@ -109,9 +109,9 @@ Status WriteNpy(const Tensor& t, std::string* bytes) {
   }
   std::string shape;
   for (int64_t d : t.shape().dim_sizes()) absl::StrAppend(&shape, d, ",");
-  std::string header = absl::StrCat("{'descr': '", descr,
-                                    "', 'fortran_order': False, 'shape': (",
-                                    shape, "), }");
+  std::string header =
+      absl::StrCat("{'descr': '", descr,
+                   "', 'fortran_order': False, 'shape': (", shape, "), }");
   // The data begins at a multiple of 64.
   while ((10 + header.size() + 1) % 64 != 0) header += ' ';
   header += '\n';

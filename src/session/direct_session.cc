@@ -7,7 +7,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/blocking_counter.h"
 #include "base/mutex.h"
 #include "base/thread_pool.h"
 #include "device/cpu/cpu_device.h"
@@ -387,15 +386,18 @@ class DirectSession : public Session {
     if (step.parts.size() == 1) [[likely]] {
       step.parts[0].executor->Run(args);
     } else {
-      absl::BlockingCounter left(static_cast<int>(step.parts.size()));
+      std::atomic<size_t> left{step.parts.size()};
+      Notification done;
+      auto finished = [&left, &done] {
+        if (left.fetch_sub(1) == 1) done.Notify();
+      };
       for (size_t i = 1; i < step.parts.size(); ++i) {
-        inter_->Schedule([&args, &left, e = step.parts[i].executor.get()] {
-          e->RunAsync(args, [&left] { left.DecrementCount(); });
+        inter_->Schedule([&args, &finished, e = step.parts[i].executor.get()] {
+          e->RunAsync(args, finished);
         });
       }
-      step.parts[0].executor->RunAsync(args,
-                                       [&left] { left.DecrementCount(); });
-      left.Wait();
+      step.parts[0].executor->RunAsync(args, finished);
+      done.WaitForNotification();
     }
     if (caller != nullptr) caller->DeregisterCallback(token);
     deadline.reset();

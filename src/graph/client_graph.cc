@@ -1,0 +1,201 @@
+#include "graph/client_graph.h"
+
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "graph/algorithm.h"
+
+namespace headrace {
+namespace {
+
+class Builder {
+ public:
+  Builder(const Graph& graph, absl::Span<const Endpoint> feeds,
+          absl::Span<const Endpoint> fetches, absl::Span<Node* const> targets,
+          const std::string& client_device)
+      : graph_(graph),
+        feeds_(feeds),
+        fetches_(fetches),
+        targets_(targets),
+        client_device_(client_device),
+        out_(std::make_unique<Graph>()),
+        copies_(graph.num_node_ids(), nullptr) {
+    out_->versions() = graph.versions();
+    out_->set_functions(graph.shared_functions());
+  }
+
+  StatusOr<std::unique_ptr<Graph>> Build() {
+    HR_RETURN_IF_ERROR(Check());
+    for (size_t i = 0; i < feeds_.size(); ++i) {
+      HR_RETURN_IF_ERROR(AddArg(static_cast<int>(i)));
+    }
+    CopyNeeded();
+    HR_RETURN_IF_ERROR(Connect());
+    for (size_t i = 0; i < fetches_.size(); ++i) {
+      HR_RETURN_IF_ERROR(AddRetval(static_cast<int>(i)));
+    }
+    return std::move(out_);
+  }
+
+ private:
+  Status Check() {
+    if (fetches_.empty() && targets_.empty()) {
+      return errors::InvalidArgument(
+          "Must specify at least one target to fetch or execute.");
+    }
+    for (const Endpoint& f : feeds_) {
+      if (f.node == nullptr || f.index < 0 ||
+          f.index >= f.node->num_outputs()) {
+        return errors::InvalidArgument(
+            "a feed names an output that is not "
+            "there: ",
+            f.node ? EndpointName(f) : "null");
+      }
+      if (!fed_.emplace(f, nullptr).second) {
+        return errors::InvalidArgument("Endpoint \"", FullName(f),
+                                       "\" fed more than once.");
+      }
+    }
+    for (const Endpoint& f : fetches_) {
+      if (f.node == nullptr || f.index < 0 ||
+          f.index >= f.node->num_outputs()) {
+        return errors::InvalidArgument(
+            "a fetch names an output that is not "
+            "there: ",
+            f.node ? EndpointName(f) : "null");
+      }
+      if (fed_.contains(f)) {
+        return errors::InvalidArgument(FullName(f),
+                                       " is both fed and fetched.");
+      }
+    }
+    for (const Node* t : targets_) {
+      if (t == nullptr) return errors::InvalidArgument("a target is null");
+    }
+    return OkStatus();
+  }
+
+  // "a:0", with the index that EndpointName leaves out.
+  static std::string FullName(const Endpoint& e) {
+    return absl::StrCat(e.node->name(), ":", e.index);
+  }
+
+  Status AddArg(int index) {
+    const Endpoint& f = feeds_[index];
+    NodeDef def;
+    def.name = out_->UniqueName(
+        absl::StrCat("_arg_", f.node->name(), "_", f.index, "_", index));
+    def.op = "_Arg";
+    def.source = f.node->def().source;
+    def.attrs.Set("T", BaseType(f.node->output_type(f.index)));
+    def.attrs.Set("index", index);
+    HR_ASSIGN_OR_RETURN(Node * arg, out_->AddUnconnectedNode(std::move(def)));
+    out_->SetOutputShape(arg, 0, f.node->output_shape(f.index));
+    arg->set_assigned_device(client_device_);
+    arg->set_placement_reason("fed by the client");
+    fed_[f] = arg;
+    return OkStatus();
+  }
+
+  Status AddRetval(int index) {
+    const Endpoint& f = fetches_[index];
+    NodeDef def;
+    def.name = out_->UniqueName(
+        absl::StrCat("_retval_", f.node->name(), "_", f.index, "_", index));
+    def.op = "_Retval";
+    def.source = f.node->def().source;
+    def.attrs.Set("T", BaseType(f.node->output_type(f.index)));
+    def.attrs.Set("index", index);
+    HR_ASSIGN_OR_RETURN(Node * retval,
+                        out_->AddUnconnectedNode(std::move(def)));
+    retval->set_assigned_device(client_device_);
+    retval->set_placement_reason("fetched by the client");
+    return out_->AddEdge({copies_[f.node->id()], f.index}, retval, 0);
+  }
+
+  // A fed placeholder gives its outgoing control edges to its _Arg.
+  Node* FedPlaceholder(const Node* n) const {
+    if (n->num_outputs() != 1 || (n->type_string() != "Placeholder" &&
+                                  n->type_string() != "PlaceholderV2")) {
+      return nullptr;
+    }
+    auto it = fed_.find(Endpoint{const_cast<Node*>(n), 0});
+    return it == fed_.end() ? nullptr : it->second;
+  }
+
+  void CopyNeeded() {
+    std::vector<Node*> stack;
+    auto need = [&](Node* n) {
+      if (!needed_.insert(n->id()).second) return;
+      stack.push_back(n);
+    };
+    for (const Endpoint& f : fetches_) need(f.node);
+    // A fed placeholder as a target has nothing to do.
+    for (Node* t : targets_) {
+      if (FedPlaceholder(t) == nullptr) need(t);
+    }
+    while (!stack.empty()) {
+      Node* n = stack.back();
+      stack.pop_back();
+      for (const Edge* e : n->data_inputs()) {
+        if (!fed_.contains({e->src(), e->src_output()})) need(e->src());
+      }
+      for (const Edge* e : n->control_inputs()) {
+        if (FedPlaceholder(e->src()) == nullptr) need(e->src());
+      }
+    }
+    // In order of id, so that equal requests give equal graphs.
+    graph_.ForEachNode([&](Node* n) {
+      if (needed_.contains(n->id())) copies_[n->id()] = out_->CopyNode(*n);
+    });
+  }
+
+  Status Connect() {
+    Status s;
+    graph_.ForEachNode([&](Node* n) {
+      Node* copy = copies_[n->id()];
+      if (copy == nullptr || !s.ok()) return;
+      for (const Edge* e : n->data_inputs()) {
+        auto fed = fed_.find({e->src(), e->src_output()});
+        const Endpoint from =
+            fed != fed_.end()
+                ? Endpoint{fed->second, 0}
+                : Endpoint{copies_[e->src()->id()], e->src_output()};
+        s.Update(out_->AddEdge(from, copy, e->dst_input()));
+      }
+      for (const Edge* e : n->control_inputs()) {
+        Node* arg = FedPlaceholder(e->src());
+        out_->AddControlEdge(arg ? arg : copies_[e->src()->id()], copy);
+      }
+    });
+    return s;
+  }
+
+  const Graph& graph_;
+  const absl::Span<const Endpoint> feeds_, fetches_;
+  const absl::Span<Node* const> targets_;
+  const std::string& client_device_;
+  std::unique_ptr<Graph> out_;
+  absl::flat_hash_map<Endpoint, Node*> fed_;  // to the _Arg
+  absl::flat_hash_set<int> needed_;
+  std::vector<Node*> copies_;  // by id in graph_
+};
+
+}  // namespace
+
+StatusOr<std::unique_ptr<Graph>> BuildClientGraph(
+    const Graph& graph, absl::Span<const Endpoint> feeds,
+    absl::Span<const Endpoint> fetches, absl::Span<Node* const> targets,
+    const std::string& client_device) {
+  HR_ASSIGN_OR_RETURN(
+      std::unique_ptr<Graph> out,
+      Builder(graph, feeds, fetches, targets, client_device).Build());
+  // Cycles are refused here, where the client's names are known.
+  std::vector<Node*> order;
+  HR_RETURN_IF_ERROR(TopologicalOrder(*out, &order));
+  return out;
+}
+
+}  // namespace headrace
