@@ -1,104 +1,120 @@
+// Orders and reachability, with explicit stacks: a chain of a million nodes
+// must not overflow ours.
 #include "graph/algorithm.h"
 
 #include <algorithm>
+#include <functional>
 #include <queue>
-#include <string>
-
-#include "absl/strings/str_cat.h"
 
 namespace headrace {
 namespace {
 
-// An edge that closes a loop legally.
+// The edge that closes a loop; everything else must be acyclic.
 bool IsBackEdge(const Edge& e) {
   return e.src()->IsNextIteration() && e.dst()->IsMerge();
 }
 
-// Names a cycle among the nodes that were never ready.
-Status CycleError(const Graph& graph, const std::vector<int>& waiting) {
-  std::vector<int> step_of(waiting.size(), -1);
-  Node* n = nullptr;
-  int stuck = 0;
-  graph.ForEachNode([&](Node* m) {
-    if (waiting[m->id()] > 0) {
-      ++stuck;
-      if (n == nullptr) n = m;
-    }
-  });
-  // Each stuck node has a stuck producer; going from one to the next must come
-  // back.
-  std::vector<Node*> path;
-  while (step_of[n->id()] < 0) {
-    step_of[n->id()] = static_cast<int>(path.size());
-    path.push_back(n);
-    Node* from = nullptr;
-    auto consider = [&](const Edge* e) {
-      if (e != nullptr && from == nullptr && !IsBackEdge(*e) &&
-          waiting[e->src()->id()] > 0) {
-        from = e->src();
-      }
+// Names a cycle among the nodes whose count in `pending` is not 0. From any of
+// them one comes to a cycle by going to an input that is pending too.
+std::string DescribeCycle(absl::Span<Node* const> nodes,
+                          const std::vector<int>& pending) {
+  const auto is_pending = [&](const Node* n) {
+    return static_cast<size_t>(n->id()) < pending.size() &&
+           pending[n->id()] > 0;
+  };
+  const auto pending_input = [&](const Node* n) -> const Node* {
+    const auto from = [&](const Edge* e) {
+      return e != nullptr && !IsBackEdge(*e) && is_pending(e->src());
     };
-    for (const Edge* e : n->data_inputs()) consider(e);
-    for (const Edge* e : n->control_inputs()) consider(e);
-    n = from;
+    for (const Edge* e : n->data_inputs()) {
+      if (from(e)) return e->src();
+    }
+    for (const Edge* e : n->control_inputs()) {
+      if (from(e)) return e->src();
+    }
+    return nullptr;
+  };
+  const auto start = std::find_if(nodes.begin(), nodes.end(), is_pending);
+  if (start == nodes.end()) return "";
+  absl::flat_hash_map<const Node*, size_t> seen;
+  std::vector<const Node*> path;
+  const Node* n = *start;
+  while (n != nullptr && seen.try_emplace(n, path.size()).second) {
+    path.push_back(n);
+    n = pending_input(n);
   }
-  constexpr size_t kMaxNamed = 10;
-  std::string names;
-  const std::vector<Node*> cycle(path.begin() + step_of[n->id()], path.end());
-  for (size_t i = 0; i < std::min(cycle.size(), kMaxNamed); ++i) {
-    absl::StrAppend(&names, i ? ", " : "", cycle[i]->name());
+  if (n == nullptr) return "";
+  // Walked against the edges: print backwards. Long cycles are cut.
+  const std::vector<const Node*> cycle(path.begin() + seen[n], path.end());
+  constexpr size_t kShown = 20;
+  std::string s = n->name();
+  for (size_t i = 0; i < cycle.size() && i < kShown; ++i) {
+    StrAppend(&s, " -> ", cycle[cycle.size() - 1 - i]->name());
   }
-  if (cycle.size() > kMaxNamed) names += ", ...";
-  return errors::InvalidArgument(
-      "Graph is invalid, contains a cycle: ", cycle.size(),
-      " nodes in a cycle: ", names,
-      stuck > static_cast<int>(cycle.size()) ? " (others depend on it)" : "");
+  if (cycle.size() > kShown) s += " -> ...";
+  return s;
 }
 
 }  // namespace
 
-Status TopologicalOrder(const Graph& graph, std::vector<Node*>* order) {
+Status TopologicalOrder(absl::Span<Node* const> nodes,
+                        std::vector<Node*>* order) {
   order->clear();
-  order->reserve(graph.num_nodes());
-  std::vector<int> waiting(graph.num_node_ids(), 0);
-  std::priority_queue<int, std::vector<int>, std::greater<int>> ready;
-  graph.ForEachNode([&](Node* n) {
-    int pending = static_cast<int>(n->control_inputs().size());
-    for (const Edge* e : n->data_inputs()) {
-      if (e != nullptr && !IsBackEdge(*e)) ++pending;
+  order->reserve(nodes.size());
+  int max_id = -1;
+  for (const Node* n : nodes) max_id = std::max(max_id, n->id());
+  // Inputs not yet ordered, by id; -1: not one of `nodes`.
+  std::vector<int> pending(max_id + 1, -1);
+  for (const Node* n : nodes) pending[n->id()] = 0;
+  const auto is_ours = [&](const Node* n) {
+    return n->id() <= max_id && pending[n->id()] >= 0;
+  };
+  const auto later = [](const Node* a, const Node* b) {
+    return a->id() > b->id();
+  };
+  std::priority_queue<Node*, std::vector<Node*>, decltype(later)> ready(later);
+  for (const Node* n : nodes) {
+    for (const Edge* e : n->out_edges()) {
+      if (!IsBackEdge(*e) && is_ours(e->dst())) ++pending[e->dst()->id()];
     }
-    waiting[n->id()] = pending;
-    if (pending == 0) ready.push(n->id());
-  });
+  }
+  for (Node* n : nodes) {
+    if (pending[n->id()] == 0) ready.push(n);
+  }
   while (!ready.empty()) {
-    Node* n = graph.node(ready.top());
+    Node* const n = ready.top();
     ready.pop();
     order->push_back(n);
     for (const Edge* e : n->out_edges()) {
-      if (!IsBackEdge(*e) && --waiting[e->dst()->id()] == 0) {
-        ready.push(e->dst()->id());
-      }
+      if (IsBackEdge(*e) || !is_ours(e->dst())) continue;
+      if (--pending[e->dst()->id()] == 0) ready.push(e->dst());
     }
   }
-  if (static_cast<int>(order->size()) != graph.num_nodes()) {
-    return CycleError(graph, waiting);
-  }
-  return OkStatus();
+  if (order->size() == nodes.size()) return OkStatus();
+  return errors::InvalidArgument(
+      nodes.size() - order->size(),
+      " nodes in a cycle: ", DescribeCycle(nodes, pending));
+}
+
+Status TopologicalOrder(const Graph& graph, std::vector<Node*>* order) {
+  std::vector<Node*> nodes;
+  nodes.reserve(graph.num_nodes());
+  graph.ForEachNode([&](Node* n) { nodes.push_back(n); });
+  return TopologicalOrder(nodes, order);
 }
 
 std::vector<bool> ReachableBackwards(const Graph& graph,
                                      absl::Span<Node* const> roots) {
-  std::vector<bool> seen(graph.num_node_ids(), false);
-  std::vector<Node*> stack;
-  auto visit = [&](Node* n) {
-    if (!seen[n->id()]) {
-      seen[n->id()] = true;
-      stack.push_back(n);
-    }
+  std::vector<bool> seen(graph.num_node_ids());
+  std::vector<const Node*> stack;
+  const auto visit = [&](const Node* n) {
+    if (seen[n->id()]) return;
+    seen[n->id()] = true;
+    stack.push_back(n);
   };
-  for (Node* n : roots) visit(n);
+  for (const Node* n : roots) visit(n);
   while (!stack.empty()) {
-    Node* n = stack.back();
+    const Node* const n = stack.back();
     stack.pop_back();
     for (const Edge* e : n->data_inputs()) {
       if (e != nullptr) visit(e->src());
@@ -109,12 +125,16 @@ std::vector<bool> ReachableBackwards(const Graph& graph,
 }
 
 bool RemoveUnmarked(Graph* graph, const std::vector<bool>& keep) {
-  std::vector<Node*> gone;
-  graph->ForEachNode([&](Node* n) {
-    if (!keep[n->id()]) gone.push_back(n);
-  });
-  for (Node* n : gone) graph->RemoveNode(n);
-  return !gone.empty();
+  bool removed = false;
+  for (int id = 0; id < graph->num_node_ids(); ++id) {
+    Node* const n = graph->node(id);
+    if (n == nullptr || (static_cast<size_t>(id) < keep.size() && keep[id])) {
+      continue;
+    }
+    graph->RemoveNode(n);
+    removed = true;
+  }
+  return removed;
 }
 
 }  // namespace headrace

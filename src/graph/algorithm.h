@@ -11,6 +11,9 @@ namespace headrace {
 // Nodes in an order that respects all edges but those from NextIteration to
 // Merge; among equals by id. InvalidArgument naming the nodes of a cycle.
 Status TopologicalOrder(const Graph& graph, std::vector<Node*>* order);
+// The same of these nodes of a graph alone, edges from others not regarded.
+Status TopologicalOrder(absl::Span<Node* const> nodes,
+                        std::vector<Node*>* order);
 
 // Marks, by id, the nodes that `roots` need, edges followed backwards.
 std::vector<bool> ReachableBackwards(const Graph& graph,

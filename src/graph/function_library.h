@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
 #include "base/mutex.h"
 #include "framework/op_def.h"
 #include "headrace/graph.pb.h"
@@ -18,12 +19,19 @@ class FunctionLibrary {
   // Adding the same definition again is fine; another one under a taken name is
   // InvalidArgument.
   Status Add(const pb::FunctionDef& def);
+  // All of a library, or nothing on error. The names of functions that were not
+  // there before are appended to `added`, for who has to take them out again.
+  Status AddLibrary(const pb::FunctionDefLibrary& library,
+                    std::vector<std::string>* added = nullptr);
+  // No node may name them any more.
+  void Remove(absl::Span<const std::string> names);
   Status AddGradient(const std::string& function, const std::string& gradient);
   std::shared_ptr<const pb::FunctionDef> Find(absl::string_view name) const;
   // The function as an op that nodes can name; null if there is none.
   const OpDef* FindOpDef(absl::string_view name) const;
   std::string FindGradient(absl::string_view function) const;  // "" if none
   std::vector<std::string> Names() const;
+  // Sorted by name.
   void ToProto(pb::FunctionDefLibrary* out) const;
 
  private:
@@ -31,6 +39,10 @@ class FunctionLibrary {
     std::shared_ptr<const pb::FunctionDef> def;
     std::unique_ptr<OpDef> op_def;
   };
+  Status AddLocked(const pb::FunctionDef& def, bool* is_new) REQUIRES(mu_);
+  Status AddGradientLocked(const std::string& function,
+                           const std::string& gradient) REQUIRES(mu_);
+
   mutable Mutex mu_;
   absl::flat_hash_map<std::string, Entry> functions_ GUARDED_BY(mu_);
   absl::flat_hash_map<std::string, std::string> gradients_ GUARDED_BY(mu_);

@@ -19,6 +19,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 #include "base/mutex.h"
+#include "base/version.h"
 #include "framework/node_def.h"
 #include "framework/op.h"
 #include "framework/resource_handle.h"
@@ -154,8 +155,6 @@ struct GraphVersions {
   int min_consumer = 0;
   std::vector<int> bad_consumers;
 };
-// What this library writes and accepts: formats.md, section 3.
-constexpr int kGraphDefProducer = 134;
 
 class Graph {
  public:
@@ -173,8 +172,13 @@ class Graph {
   // type or number, or shape inference refuses; NotFound for an unknown op. All
   // problems of attrs and inputs are named in one message. Nothing is added on
   // error.
+  //
+  // `arg_sizes`, if given, holds how many inputs each of the op's arguments
+  // has; needed only where the total does not tell (two list arguments whose
+  // attrs are both missing).
   StatusOr<Node*> AddNode(NodeDef def, absl::Span<const Endpoint> inputs,
-                          absl::Span<Node* const> control_inputs = {});
+                          absl::Span<Node* const> control_inputs = {},
+                          absl::Span<const int> arg_sizes = {});
 
   // For importers and passes: a node whose inputs are connected afterwards and
   // whose shapes are inferred by InferShapes. Attrs must be complete.
@@ -191,12 +195,14 @@ class Graph {
   void RemoveNode(Node* n);
   // Takes input `i` of `dst` from `src` instead; keeps everything else.
   Status ReplaceInput(Node* dst, int i, Endpoint src);
+  // These two copy the node's def if another graph shares it.
   void SetNodeAttr(Node* n, absl::string_view name, AttrValue v);
   void SetRequestedDevice(Node* n, std::string device);
   void SetOutputShape(Node* n, int i, PartialTensorShape s) {
     n->shapes_[i] = std::move(s);
   }
-  // Runs n's shape function on what its inputs know now.
+  // Runs n's shape function on what its inputs know now; an input that is not
+  // connected counts as unknown. On error the shapes stay as they were.
   Status InferShapes(Node* n);
 
   Node* FindNode(absl::string_view name) const;  // null if there is none
@@ -226,9 +232,12 @@ class Graph {
   }
 
  private:
+  NodeDef* MutableDef(Node* n);
   Node* NewNode(std::shared_ptr<const NodeDef> def, const OpDef* op_def,
                 DataTypeVector inputs, DataTypeVector outputs);
   Edge* NewEdge(Node* src, int src_output, Node* dst, int dst_input);
+  Status CheckNewName(absl::string_view name) const;
+  Status LookUpOp(absl::string_view op, const OpDef** def) const;
 
   mutable Mutex mu_;
   GraphVersions versions_;

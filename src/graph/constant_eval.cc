@@ -1,0 +1,233 @@
+// Evaluating constants: collect what the wanted output depends on, in order and
+// without recursion, then run kernels from the constants on. Everything is
+// refused that would not give the same value at any time of any run.
+#include "graph/constant_eval.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+#include "framework/op_kernel.h"
+#include "graph/shape_value.h"
+
+namespace headrace {
+namespace {
+
+// A CPU device of our own: what evaluation does shows in no session's device.
+class EvalDevice : public Device {
+ public:
+  EvalDevice()
+      : Device({.name = "/job:localhost/replica:0/task:0/device:CPU:0",
+                .device_type = DEVICE_CPU,
+                .memory_limit = 0,
+                .incarnation = 1,
+                .physical_device_desc = "constant evaluation"},
+               ThreadPool::Global()) {}
+  Allocator* allocator(MemoryType) override { return CpuAllocator(); }
+  void CopyFromHost(const Tensor& host, Tensor* device,
+                    DoneCallback done) override {
+    *device = host;
+    done(OkStatus());
+  }
+  void CopyToHost(const Tensor& device, Tensor* host,
+                  DoneCallback done) override {
+    *host = device;
+    done(OkStatus());
+  }
+};
+
+Device* GetEvalDevice() {
+  static EvalDevice* const device = new EvalDevice();
+  return device;
+}
+
+// Ops without the stateful mark whose value is nevertheless not their inputs'
+// alone, or which a feed is meant to replace.
+bool IsImpureOp(absl::string_view op) {
+  static const auto* const kOps = new absl::flat_hash_set<absl::string_view>{
+      "Placeholder",
+      "PlaceholderV2",
+      "PlaceholderWithDefault",
+      "ReadFile",
+      "WriteFile",
+      "MatchingFiles",
+      "ImmutableConst",
+      "Assert",
+      "Print",
+      "PrintV2",
+      "Timestamp",
+      "Stage",
+      "SymbolicGradient",
+      "PartitionedCall",
+      "RemoteCall",
+      "If",
+      "StatelessIf",
+      "While",
+      "StatelessWhile",
+      "Case",
+      "StatelessCase",
+      "For",
+      "MapDefun",
+      "ParallelConcat",
+      "CheckNumerics",
+      "DebugIdentity",
+      "DebugNanCount",
+      "DebugNumericSummary",
+      "ControlTrigger",
+      "Abort",
+  };
+  return kOps->contains(op);
+}
+
+bool HasFunctionAttr(const AttrMap& attrs) {
+  for (const auto& [name, value] : attrs) {
+    if (value.Is<NameAttrList>() || value.Is<std::vector<NameAttrList>>()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool IsPlain(DataType t) {
+  return !IsRefType(t) && (DataTypeCanUseMemcpy(t) || t == DT_STRING);
+}
+
+bool WithinLimit(const PartialTensorShape& s, int64_t max_elements) {
+  const int64_t n = s.num_elements();
+  return n >= 0 && n <= max_elements;
+}
+
+}  // namespace
+
+const Tensor* ConstantValue(const Node& n) {
+  if (!n.IsConstant()) return nullptr;
+  const AttrValue* v = n.attrs().Find("value");
+  return v == nullptr ? nullptr : v->Get<Tensor>();
+}
+
+bool IsPure(const Node& n) {
+  const OpDef& op = n.op_def();
+  // A function has no kernel; what its body does is not known here.
+  if (op.is_stateful || n.IsControlFlow() || n.type_string()[0] == '_' ||
+      IsImpureOp(n.type_string()) || HasFunctionAttr(n.attrs())) {
+    return false;
+  }
+  return n.num_outputs() > 0 &&
+         std::all_of(n.input_types().begin(), n.input_types().end(), IsPlain) &&
+         std::all_of(n.output_types().begin(), n.output_types().end(), IsPlain);
+}
+
+Status EvaluateNode(const Node& n, absl::Span<const Tensor> inputs,
+                    std::vector<Tensor>* outputs) {
+  Device* const device = GetEvalDevice();
+  if (KernelRegistry::Global()->Find(DEVICE_CPU, n.def()) == nullptr) {
+    return errors::NotFound("no CPU kernel for op ", n.type_string());
+  }
+  std::unique_ptr<OpKernel> kernel;
+  HR_RETURN_IF_ERROR(
+      CreateOpKernel(device, n.shared_def(), &n.op_def(), &kernel));
+  if (kernel->AsAsync() != nullptr) {
+    return errors::Unimplemented("op ", n.type_string(), " is asynchronous");
+  }
+  // Kernels may reuse the buffer of an input that nobody else holds; these
+  // copies hold each one as long as the caller's do.
+  std::vector<Tensor> held(inputs.begin(), inputs.end());
+  std::vector<TensorValue> values;
+  for (Tensor& t : held) values.push_back({&t, nullptr});
+  ResourceMgr step("step");
+  OpKernelContext::Params params;
+  params.kernel = kernel.get();
+  params.device = device;
+  params.inputs = values;
+  params.step_resources = &step;
+  OpKernelContext ctx(&params);
+  kernel->Compute(&ctx);
+  HR_RETURN_IF_ERROR(ctx.status());
+  outputs->clear();
+  for (int i = 0; i < ctx.num_outputs(); ++i) {
+    const OutputSlot& slot = ctx.output_slot(i);
+    if (!slot.is_set || slot.ref != nullptr) {
+      return errors::Internal("op ", n.type_string(), " left output ", i,
+                              " without a value");
+    }
+    outputs->push_back(slot.value);
+  }
+  return OkStatus();
+}
+
+bool EvaluateConstant(const Endpoint& e, Tensor* out,
+                      const ConstantEvalLimits& limits) {
+  if (const Tensor* value = ConstantValue(*e.node)) {
+    *out = *value;
+    return true;
+  }
+
+  // What `e` depends on, each node after its inputs. A node is on the stack
+  // twice: to look at its inputs, then to be done.
+  struct Visit {
+    const Node* node;
+    bool inputs_done;
+  };
+  std::vector<Visit> stack{{e.node, false}};
+  std::vector<const Node*> order;
+  absl::flat_hash_map<const Node*, std::vector<Tensor>> values;
+  while (!stack.empty()) {
+    const Visit v = stack.back();
+    stack.pop_back();
+    if (v.inputs_done) {
+      order.push_back(v.node);
+      continue;
+    }
+    if (values.contains(v.node)) continue;
+    if (static_cast<int>(values.size()) >= limits.max_nodes) return false;
+    std::vector<Tensor>& slots = values[v.node];
+    if (const Tensor* value = ConstantValue(*v.node)) {
+      if (value->NumElements() > limits.max_elements) return false;
+      slots.push_back(*value);
+      continue;
+    }
+    if (!IsPure(*v.node)) return false;
+    // The shape of something may be known though its value is not.
+    std::vector<Tensor> known(v.node->num_outputs());
+    bool all_known = true;
+    for (int i = 0; i < v.node->num_outputs() && all_known; ++i) {
+      all_known = StaticShapeValue({const_cast<Node*>(v.node), i}, &known[i]);
+    }
+    if (all_known) {
+      slots = std::move(known);
+      continue;
+    }
+    for (int i = 0; i < v.node->num_outputs(); ++i) {
+      if (!WithinLimit(v.node->output_shape(i), limits.max_elements)) {
+        return false;
+      }
+    }
+    stack.push_back({v.node, true});
+    for (const Edge* in : v.node->data_inputs()) {
+      if (in == nullptr) return false;
+      stack.push_back({in->src(), false});
+    }
+  }
+
+  std::vector<Tensor> inputs;
+  for (const Node* n : order) {
+    inputs.clear();
+    for (const Edge* in : n->data_inputs()) {
+      const std::vector<Tensor>& from = values[in->src()];
+      // Only a cycle gets here before its inputs do.
+      if (static_cast<size_t>(in->src_output()) >= from.size()) return false;
+      inputs.push_back(from[in->src_output()]);
+    }
+    std::vector<Tensor> outputs;
+    if (!EvaluateNode(*n, inputs, &outputs).ok()) return false;
+    for (const Tensor& t : outputs) {
+      if (t.NumElements() > limits.max_elements) return false;
+    }
+    values[n] = std::move(outputs);
+  }
+  const std::vector<Tensor>& result = values[e.node];
+  if (static_cast<size_t>(e.index) >= result.size()) return false;
+  *out = result[e.index];
+  return true;
+}
+
+}  // namespace headrace

@@ -1,0 +1,24 @@
+// What is known of an integer tensor whose value depends on shapes: the vector
+// [batch, 28 * 28] is half known when only the batch size is not. Such tensors
+// come from Shape and go through slicing, packing and arithmetic into Reshape.
+#ifndef HEADRACE_GRAPH_SHAPE_VALUE_H_
+#define HEADRACE_GRAPH_SHAPE_VALUE_H_
+
+#include "graph/graph.h"
+
+namespace headrace {
+
+// Output `e` of a Shape, ShapeN, Size or Rank node whose input's shape tells
+// it; false for every other.
+bool StaticShapeValue(const Endpoint& e, Tensor* out);
+
+// The value of an int32 or int64 scalar or vector if all of it is known.
+bool EvaluateShapeValue(const Endpoint& e, Tensor* out);
+
+// What is known of an int32 or int64 vector read as a shape; false if nothing
+// is, not even its length.
+bool EvaluateAsShape(const Endpoint& e, PartialTensorShape* out);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_GRAPH_SHAPE_VALUE_H_
