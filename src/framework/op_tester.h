@@ -74,7 +74,17 @@ class OpTester {
     inputs_.push_back(std::move(t));
     return *this;
   }
-  void ClearInputs() { inputs_.clear(); }
+  void ClearInputs() {
+    inputs_.clear();
+    refs_.clear();
+  }
+  // A variable for an input that the op takes by reference; what the op writes
+  // shows in InputTensor(i) afterwards.
+  OpTester& Ref(Tensor t) {
+    refs_.push_back(inputs_.size());
+    return Input(std::move(t));
+  }
+  const Tensor& InputTensor(int i) const { return inputs_.at(i); }
   Device* device() { return &device_; }
 
   // The shape function alone, with every input's value known.
@@ -102,6 +112,11 @@ class OpTester {
                                       op, &kernel_));
     std::vector<TensorValue> values;
     for (Tensor& t : inputs_) values.push_back({&t, nullptr});
+    std::vector<std::unique_ptr<Mutex>> mutexes;
+    for (size_t i : refs_) {
+      mutexes.push_back(std::make_unique<Mutex>());
+      values[i].ref_mutex = mutexes.back().get();
+    }
     ResourceMgr step("step");
     KernelTrace trace;
     OpKernelContext::Params params;
@@ -179,6 +194,7 @@ class OpTester {
   TestDevice device_;
   NodeDef def_;
   std::vector<Tensor> inputs_, outputs_;
+  std::vector<size_t> refs_;
   std::unique_ptr<OpKernel> kernel_;
   std::string algorithm_;
 };
