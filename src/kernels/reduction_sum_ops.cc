@@ -1,0 +1,109 @@
+// Sum, Mean, Prod and EuclideanNorm over axes. Integers wrap, but Mean adds
+// them up exactly and cuts the quotient towards 0. An empty sum is 0, an empty
+// product 1, an empty mean NaN (0 for integers). An empty list of axes reduces
+// nothing.
+#include <cmath>
+
+#include "kernels/elementwise.h"
+#include "kernels/reduction_op.h"
+
+namespace headrace {
+namespace {
+
+struct SumOf {
+  using Merge = SumOf;
+  template <typename A>
+  static A Init() {
+    return A(0);
+  }
+  template <typename A, typename T>
+  static A Load(T x) {
+    return static_cast<A>(x);
+  }
+  template <typename A>
+  static A Combine(A a, A b) {
+    if constexpr (sizeof(A) == 16) return a + b;
+    return WrapAdd(a, b);
+  }
+};
+struct ProductOf : SumOf {
+  using Merge = ProductOf;
+  template <typename A>
+  static A Init() {
+    return A(1);
+  }
+  template <typename A>
+  static A Combine(A a, A b) {
+    return WrapMul(a, b);
+  }
+};
+struct SquaresOf : SumOf {
+  template <typename A, typename T>
+  static A Load(T x) {
+    if constexpr (kIsComplex<T>) {
+      return A(x.real()) * A(x.real()) + A(x.imag()) * A(x.imag());
+    } else {
+      return static_cast<A>(x) * static_cast<A>(x);
+    }
+  }
+};
+
+struct SumKind {
+  using Op = SumOf;
+  static constexpr bool kIdentity = true, kPlain = true;
+  template <typename T>
+  using Accumulator = ComputeType<T>;
+  template <typename C>
+  static C Finish(C a, int64_t) {
+    return a;
+  }
+};
+struct ProdKind : SumKind {
+  using Op = ProductOf;
+};
+
+// Exact for every count: 64 bits for integers of up to 32, 128 for 64.
+template <typename T>
+using MeanAccumulator = std::conditional_t<
+    !std::is_integral_v<T>, ComputeType<T>,
+    std::conditional_t<
+        sizeof(T) < 8, int64_t,
+        std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>>>;
+
+struct MeanKind {
+  using Op = SumOf;
+  static constexpr bool kIdentity = true, kPlain = false;
+  template <typename T>
+  using Accumulator = MeanAccumulator<T>;
+  template <typename C, typename A>
+  static C Finish(A a, int64_t count) {
+    if constexpr (std::is_integral_v<C>) {
+      return count == 0 ? C(0) : static_cast<C>(a / static_cast<A>(count));
+    } else if constexpr (kIsComplex<C>) {
+      return a / static_cast<typename C::value_type>(count);
+    } else {
+      return a / static_cast<A>(count);
+    }
+  }
+};
+
+struct NormKind {
+  using Op = SquaresOf;
+  static constexpr bool kIdentity = false, kPlain = false;
+  template <typename T>
+  using Accumulator = std::conditional_t<
+      std::is_integral_v<T> || std::is_same_v<T, complex128>, double,
+      std::conditional_t<std::is_same_v<T, complex64>, float, ComputeType<T>>>;
+  template <typename C, typename A>
+  static C Finish(A a, int64_t) {
+    return static_cast<C>(std::sqrt(a));
+  }
+};
+
+HR_REGISTER_REDUCTION("Sum", SumKind, "T", HR_TYPES_NUMBER);
+HR_REGISTER_REDUCTION("Mean", MeanKind, "T", HR_TYPES_NUMBER);
+HR_REGISTER_REDUCTION("Prod", ProdKind, "T", HR_TYPES_NUMBER);
+HR_REGISTER_REDUCTION("EuclideanNorm", NormKind, "T", HR_TYPES_NUMBER);
+
+}  // namespace
+}  // namespace headrace
