@@ -1,0 +1,126 @@
+// TopK and TopKV2: the k largest of each row (last axis) and where they stand.
+// Equal values come by lower index first, and NaN ranks above every number, so
+// the order is total and the result unique. With sorted=false the order is
+// free; this gives the sorted one.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "framework/op_kernel.h"
+#include "kernels/total_order.h"
+
+namespace headrace {
+namespace {
+
+template <typename T, typename Index>
+void TopRow(const T* x, int64_t n, int64_t k, std::vector<Index>* scratch,
+            T* values, Index* indices) {
+  auto before = [x](Index a, Index b) {
+    if (TotalGreater(x[a], x[b])) return true;
+    if (TotalGreater(x[b], x[a])) return false;
+    return a < b;
+  };
+  if (k == 1) {
+    Index best = 0;
+    for (int64_t i = 1; i < n; ++i) {
+      if (TotalGreater(x[i], x[best])) best = static_cast<Index>(i);
+    }
+    indices[0] = best;
+  } else {
+    std::vector<Index>& order = *scratch;
+    order.resize(n);
+    std::iota(order.begin(), order.end(), Index(0));
+    if (k < n / 16) {
+      std::partial_sort(order.begin(), order.begin() + k, order.end(), before);
+    } else {
+      if (k < n) {
+        std::nth_element(order.begin(), order.begin() + k, order.end(), before);
+      }
+      std::sort(order.begin(), order.begin() + k, before);
+    }
+    std::copy(order.begin(), order.begin() + k, indices);
+  }
+  for (int64_t i = 0; i < k; ++i) values[i] = x[indices[i]];
+}
+
+template <typename T, typename Index>
+class TopKOp : public OpKernel {
+ public:
+  explicit TopKOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    if (ctx->num_inputs() == 1) OP_REQUIRES_OK(ctx, ctx->GetAttr("k", &k_));
+  }
+
+  void Compute(OpKernelContext* ctx) override {
+    const Tensor& input = ctx->input(0);
+    int64_t k = k_;
+    if (ctx->num_inputs() == 2) {
+      const Tensor& t = ctx->input(1);
+      OP_REQUIRES(ctx, t.dims() == 0,
+                  errors::InvalidArgument("k must be scalar, got shape ",
+                                          t.shape().DebugString()));
+      k = t.dtype() == DT_INT64   ? t.data<int64_t>()[0]
+          : t.dtype() == DT_INT16 ? t.data<int16_t>()[0]
+                                  : t.data<int32_t>()[0];
+    }
+    OP_REQUIRES(ctx, k >= 0, errors::InvalidArgument("Need k >= 0, got ", k));
+    OP_REQUIRES(ctx, input.dims() >= 1,
+                errors::InvalidArgument("input must be >= 1-D, got shape ",
+                                        input.shape().DebugString()));
+    const int64_t n = input.dim_size(input.dims() - 1);
+    OP_REQUIRES(ctx, n >= k,
+                errors::InvalidArgument("input must have at least k columns. "
+                                        "Had ",
+                                        n, ", needed ", k));
+    OP_REQUIRES(
+        ctx, n - 1 <= std::numeric_limits<Index>::max(),
+        errors::InvalidArgument("indices of ", n, " columns do not fit ",
+                                DataTypeString(output_type(1))));
+    TensorShape shape = input.shape();
+    shape.set_dim(shape.dims() - 1, k);
+    Tensor *values = nullptr, *indices = nullptr;
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &values));
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(1, shape, &indices));
+    if (values->NumElements() == 0) return;
+    const T* x = input.data<T>();
+    T* v = values->data<T>();
+    Index* at = indices->data<Index>();
+    ctx->ParallelFor(values->NumElements() / k,
+                     static_cast<double>(n) * (k == 1 ? 1.0 : 8.0),
+                     [=](int64_t begin, int64_t end) {
+                       std::vector<Index> scratch;
+                       for (int64_t r = begin; r < end; ++r) {
+                         TopRow(x + r * n, n, k, &scratch, v + r * k,
+                                at + r * k);
+                       }
+                     });
+  }
+
+ private:
+  int64_t k_ = 0;
+};
+
+#define REGISTER_TOPK(T)                                              \
+  REGISTER_KERNEL_BUILDER(                                            \
+      Name("TopK").Device(DEVICE_CPU).TypeConstraint<T>("T"),         \
+      TopKOp<T, int32_t>);                                            \
+  REGISTER_KERNEL_BUILDER(Name("TopKV2")                              \
+                              .Device(DEVICE_CPU)                     \
+                              .TypeConstraint<T>("T")                 \
+                              .TypeConstraint<int16_t>("index_type"), \
+                          TopKOp<T, int16_t>);                        \
+  REGISTER_KERNEL_BUILDER(Name("TopKV2")                              \
+                              .Device(DEVICE_CPU)                     \
+                              .TypeConstraint<T>("T")                 \
+                              .TypeConstraint<int32_t>("index_type"), \
+                          TopKOp<T, int32_t>);                        \
+  REGISTER_KERNEL_BUILDER(Name("TopKV2")                              \
+                              .Device(DEVICE_CPU)                     \
+                              .TypeConstraint<T>("T")                 \
+                              .TypeConstraint<int64_t>("index_type"), \
+                          TopKOp<T, int64_t>);
+HR_CALL_REAL_NUMBER_TYPES(REGISTER_TOPK)
+
+}  // namespace
+}  // namespace headrace
