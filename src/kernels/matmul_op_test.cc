@@ -1,0 +1,90 @@
+#include "framework/op_tester.h"
+
+namespace headrace {
+namespace {
+
+using F = std::vector<float>;
+
+TEST(MatMulOp, Transposes) {
+  const Tensor a = MakeTensor<float>({2, 3}, {1, 2, 3, 4, 5, 6});
+  const Tensor at = MakeTensor<float>({3, 2}, {1, 4, 2, 5, 3, 6});
+  const Tensor b = MakeTensor<float>({3, 2}, {1, 0, 0, 1, 1, 1});
+  const Tensor bt = MakeTensor<float>({2, 3}, {1, 0, 1, 0, 1, 1});
+  for (int bits = 0; bits < 4; ++bits) {
+    OpTester t("MatMul");
+    t.Attr("transpose_a", (bits & 1) != 0).Attr("transpose_b", (bits & 2) != 0);
+    t.Input(bits & 1 ? at : a).Input(bits & 2 ? bt : b);
+    ASSERT_EQ(t.Run(), OkStatus());
+    ExpectEqual(t.Output(0), MakeTensor<float>({2, 2}, {4, 5, 10, 11}));
+  }
+}
+
+TEST(MatMulOp, EmptyInnerDimensionGivesZeros) {
+  OpTester t("MatMul");
+  t.Input(MakeTensor<float>({2, 0}, {})).Input(MakeTensor<float>({0, 3}, {}));
+  ASSERT_EQ(t.Run(), OkStatus());
+  ExpectEqual(t.Output(0), MakeTensor<float>({2, 3}, F(6, 0)));
+}
+
+TEST(MatMulOp, TransposeDoesNotConjugateAndAdjointDoes) {
+  const Tensor x = MakeTensor<complex64>({1, 1}, {{1, 2}});
+  const Tensor y = MakeTensor<complex64>({1, 1}, {{3, 4}});
+  OpTester plain("MatMul");
+  plain.Attr("transpose_a", true).Input(x).Input(y);
+  ASSERT_EQ(plain.Run(), OkStatus());
+  ExpectEqual(plain.Output(0), MakeTensor<complex64>({1, 1}, {{-5, 10}}));
+  OpTester adjoint("BatchMatMul");
+  adjoint.Attr("adj_x", true).Input(x).Input(y);
+  ASSERT_EQ(adjoint.Run(), OkStatus());
+  ExpectEqual(adjoint.Output(0), MakeTensor<complex64>({1, 1}, {{11, -2}}));
+}
+
+TEST(BatchMatMulOp, BroadcastsBatchDimensions) {
+  OpTester t("BatchMatMulV2");
+  t.Input(MakeTensor<float>({2, 1, 1, 2}, {1, 2, 3, 4}));
+  t.Input(MakeTensor<float>({3, 2, 1}, {1, 0, 0, 1, 1, 1}));
+  ASSERT_EQ(t.Run(), OkStatus());
+  ExpectEqual(t.Output(0), MakeTensor<float>({2, 3, 1, 1}, {1, 2, 3, 3, 4, 7}));
+}
+
+TEST(BatchMatMulOp, ZeroBroadcastsWithOne) {
+  OpTester t("BatchMatMulV2");
+  t.Input(MakeTensor<float>({0, 2, 2}, {}));
+  t.Input(MakeTensor<float>({1, 2, 3}, F(6, 1)));
+  ASSERT_EQ(t.Run(), OkStatus());
+  EXPECT_EQ(t.Output(0).shape(), TensorShape({0, 2, 3}));
+}
+
+TEST(BatchMatMulOp, V3MixesInt8AndUint8) {
+  OpTester t("BatchMatMulV3");
+  t.Attr("Tout", DT_INT32);
+  t.Input(MakeTensor<int8_t>({1, 2}, {-128, 127}));
+  t.Input(MakeTensor<uint8_t>({2, 1}, {255, 255}));
+  ASSERT_EQ(t.Run(), OkStatus());
+  ExpectEqual(t.Output(0), MakeTensor<int32_t>({1, 1}, {-255}));
+}
+
+TEST(MatMulOps, Refusals) {
+  struct {
+    const char* op;
+    TensorShape x, y;
+    const char* message;
+  } const kCases[] = {
+      {"MatMul", {2}, {2, 2}, "In[0] is not a matrix"},
+      {"MatMul", {2, 2}, {1, 2, 2}, "In[1] is not a matrix"},
+      {"MatMul", {2, 2}, {3, 3}, "Matrix size-incompatible: In[0]: [2,2]"},
+      {"BatchMatMul", {2, 2, 2}, {1, 2, 2}, "same batch dimensions"},
+      {"BatchMatMul", {2}, {2, 2}, "at least 2 dimensions"},
+      {"BatchMatMulV2", {2, 2, 2}, {3, 2, 2}, "Incompatible shapes"},
+      {"BatchMatMulV2", {2, 2, 3}, {2, 2, 3}, "Matrix size-incompatible"},
+  };
+  for (const auto& c : kCases) {
+    OpTester t(c.op);
+    t.Input(MakeTensor<float>(c.x, F(c.x.num_elements(), 1)));
+    t.Input(MakeTensor<float>(c.y, F(c.y.num_elements(), 1)));
+    ExpectError(t.Run(), absl::StatusCode::kInvalidArgument, c.message);
+  }
+}
+
+}  // namespace
+}  // namespace headrace
