@@ -1,0 +1,146 @@
+#include "kernels/conv/conv_impl.h"
+
+#include <cstring>
+
+#include "kernels/conv/conv_lists.h"
+#include "kernels/conv/layout.h"
+
+namespace headrace {
+
+absl::Span<const ConvImplementation* const> ConvImplementations(
+    ConvDirection direction) {
+  using D = ConvDirection;
+  static const ConvImplementation* const forward[] = {
+      conv::Gemm1x1(D::kForward),   conv::GemmFull(D::kForward),
+      conv::Depthwise(D::kForward), conv::DirectForward(),
+      conv::Im2colForward(),        conv::EigenForward(),
+      conv::Reference(D::kForward)};
+  static const ConvImplementation* const backward_input[] = {
+      conv::Gemm1x1(D::kBackwardInput), conv::GemmFull(D::kBackwardInput),
+      conv::Depthwise(D::kBackwardInput), conv::DirectBackwardInput(),
+      conv::Reference(D::kBackwardInput)};
+  static const ConvImplementation* const backward_filter[] = {
+      conv::Gemm1x1(D::kBackwardFilter),   conv::GemmFull(D::kBackwardFilter),
+      conv::Depthwise(D::kBackwardFilter), conv::Im2colBackwardFilter(),
+      conv::EigenBackwardFilter(),         conv::Reference(D::kBackwardFilter)};
+  switch (direction) {
+    case D::kForward:
+      return forward;
+    case D::kBackwardInput:
+      return backward_input;
+    case D::kBackwardFilter:
+      break;
+  }
+  return backward_filter;
+}
+
+const ConvImplementation* ChooseConv(ConvDirection direction,
+                                     const ConvParams& p,
+                                     const CpuFeatures& cpu) {
+  const ConvImplementation* best = nullptr;
+  double best_ns = 0;
+  for (const ConvImplementation* i : ConvImplementations(direction)) {
+    if (!i->Accepts(p, cpu)) continue;
+    const double ns = i->EstimateNs(p, cpu);
+    if (best == nullptr || ns < best_ns) {
+      best = i;
+      best_ns = ns;
+    }
+  }
+  return best;
+}
+
+namespace {
+
+// `t` (input or output, not the filter) as NHWC of type `dtype`.
+Status Normalise(OpKernelContext* ctx, const Tensor* t, bool transpose,
+                 DataType dtype, Tensor* out) {
+  if (t == nullptr) return OkStatus();
+  *out = *t;
+  if (transpose) {
+    Tensor nhwc;
+    HR_RETURN_IF_ERROR(
+        ctx->allocate_temp(t->dtype(), ChannelsLast(t->shape()), &nhwc));
+    NchwToNhwc(ctx->thread_pool(), *out, &nhwc);
+    *out = nhwc;
+  }
+  if (out->dtype() != dtype) {
+    Tensor wide;
+    HR_RETURN_IF_ERROR(ctx->allocate_temp(dtype, out->shape(), &wide));
+    Widen(ctx->thread_pool(), *out, &wide);
+    *out = wide;
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Status RunConv(OpKernelContext* ctx, ConvDirection direction,
+               const ConvParams& params, const Tensor* input,
+               const Tensor* filter, const Tensor* out_backprop,
+               Tensor* result) {
+  if (result->NumElements() == 0) return OkStatus();
+  for (const Tensor* t : {input, filter, out_backprop}) {
+    if (t != nullptr && t->NumElements() == 0) {
+      // Sums of nothing.
+      std::memset(result->raw_data(), 0, result->TotalBytes());
+      return OkStatus();
+    }
+  }
+  ConvParams p = params;
+  const bool narrow = p.dtype == DT_HALF || p.dtype == DT_BFLOAT16;
+  if (narrow) p.dtype = DT_FLOAT;
+  const bool nchw = p.format == DataFormat::kNCHW;
+  p.format = DataFormat::kNHWC;
+  const ConvImplementation* chosen = ChooseConv(direction, p);
+  if (chosen == nullptr) {
+    return errors::Unimplemented("no convolution algorithm for type ",
+                                 DataTypeString(p.dtype));
+  }
+  ctx->set_algorithm(chosen->Name());
+
+  ThreadPool* pool = ctx->thread_pool();
+  Tensor in, w, dy;
+  HR_RETURN_IF_ERROR(Normalise(ctx, input, nchw, p.dtype, &in));
+  HR_RETURN_IF_ERROR(Normalise(ctx, filter, false, p.dtype, &w));
+  HR_RETURN_IF_ERROR(Normalise(ctx, out_backprop, nchw, p.dtype, &dy));
+  const bool transpose_result =
+      nchw && direction != ConvDirection::kBackwardFilter;
+  Tensor computed = *result;
+  if (narrow || transpose_result) {
+    const TensorShape shape =
+        transpose_result ? ChannelsLast(result->shape()) : result->shape();
+    HR_RETURN_IF_ERROR(ctx->allocate_temp(p.dtype, shape, &computed));
+  }
+  const int64_t bytes = chosen->WorkspaceBytes(p, pool->NumThreads());
+  Tensor workspace;
+  HR_RETURN_IF_ERROR(
+      ctx->allocate_temp(DT_UINT8, TensorShape({bytes}), &workspace));
+
+  ConvArgs args;
+  args.pool = pool;
+  args.params = &p;
+  if (input != nullptr) args.input = in.raw_data();
+  if (filter != nullptr) args.filter = w.raw_data();
+  if (out_backprop != nullptr) args.out_backprop = dy.raw_data();
+  // Not `computed`'s own bytes: a small tensor keeps them inside itself.
+  args.result =
+      narrow || transpose_result ? computed.raw_data() : result->raw_data();
+  args.workspace = workspace.raw_data();
+  chosen->Run(args);
+
+  if (narrow) {
+    Tensor rounded = *result;
+    const bool direct = !transpose_result;
+    if (!direct) {
+      HR_RETURN_IF_ERROR(
+          ctx->allocate_temp(result->dtype(), computed.shape(), &rounded));
+    }
+    Narrow(pool, computed, direct ? result : &rounded);
+    computed = rounded;
+  }
+  if (transpose_result) NhwcToNchw(pool, computed, result);
+  return OkStatus();
+}
+
+}  // namespace headrace

@@ -1,0 +1,100 @@
+// The ways to compute a convolution. Each is a ConvImplementation that says
+// what it accepts and what it would cost; ChooseConv takes the cheapest. To add
+// an algorithm: one file with a subclass, one line in the list of conv_impl.cc.
+//
+// Implementations see NHWC data of type float, double or (forward and backward
+// input) int32, with at least one element in every tensor; RunConv brings
+// everything else into that form: NCHW, half and bfloat16, empty tensors.
+// Filters are [spatial dims, in channels / groups, out channels]. A depthwise
+// convolution is one with as many groups as input channels.
+#ifndef HEADRACE_KERNELS_CONV_CONV_IMPL_H_
+#define HEADRACE_KERNELS_CONV_CONV_IMPL_H_
+
+#include <cstdint>
+
+#include "absl/types/span.h"
+#include "base/cpu.h"
+#include "base/thread_pool.h"
+#include "framework/conv_attrs.h"
+#include "framework/op_kernel.h"
+
+namespace headrace {
+
+enum class ConvDirection { kForward, kBackwardInput, kBackwardFilter };
+
+// Everything that decides how a convolution is computed, and nothing else.
+struct ConvParams : ConvSizes {
+  DataType dtype = DT_FLOAT;
+  DataFormat format = DataFormat::kNHWC;
+
+  int64_t taps() const { return filter[0] * filter[1] * filter[2]; }
+  int64_t in_pixels() const { return in[0] * in[1] * in[2]; }
+  int64_t out_pixels() const { return out[0] * out[1] * out[2]; }
+  int64_t in_elements() const { return batch * in_pixels() * in_channels; }
+  int64_t out_elements() const { return batch * out_pixels() * out_channels; }
+  int64_t filter_elements() const { return taps() * group_in() * out_channels; }
+  // Multiplications and additions of the plain algorithm, padding included.
+  double flops() const {
+    return 2.0 * batch * out_pixels() * out_channels * taps() * group_in();
+  }
+  // 1x1, neither strides nor padding: a matrix product over pixels.
+  bool IsPointwise() const;
+  // One output pixel that sees the whole input: a matrix product over images.
+  bool FilterIsInput() const;
+};
+
+// What an implementation works on: two tensors are read, one is written whole.
+//   forward:          input, filter       -> result [output]
+//   backward input:   filter, out_backprop -> result [input]
+//   backward filter:  input, out_backprop  -> result [filter]
+struct ConvArgs {
+  ThreadPool* pool = nullptr;
+  const ConvParams* params = nullptr;
+  const void* input = nullptr;
+  const void* filter = nullptr;
+  const void* out_backprop = nullptr;
+  // What PrepareFilter made of `filter`, or null: Run then does it itself.
+  const void* prepared_filter = nullptr;
+  void* result = nullptr;
+  void* workspace = nullptr;  // WorkspaceBytes, aligned to 64
+};
+
+// Constant, hence thread-safe. Results do not depend on the number of threads.
+class ConvImplementation {
+ public:
+  virtual ~ConvImplementation() = default;
+  virtual const char* Name() const = 0;
+  virtual bool Accepts(const ConvParams& p, const CpuFeatures& cpu) const = 0;
+  // Estimated nanoseconds on one core, for comparison with the others alone. A
+  // pure function.
+  virtual double EstimateNs(const ConvParams& p,
+                            const CpuFeatures& cpu) const = 0;
+  // Scratch memory for Run with this many threads.
+  virtual int64_t WorkspaceBytes(const ConvParams& p, int threads) const {
+    return 0;
+  }
+  // For filters that are used many times: their form for this algorithm.
+  virtual int64_t PreparedFilterBytes(const ConvParams& p) const { return 0; }
+  virtual void PrepareFilter(ThreadPool* pool, const ConvParams& p,
+                             const void* filter, void* prepared) const {}
+  virtual void Run(const ConvArgs& args) const = 0;
+};
+
+// All implementations of a direction; of equal cost the earlier one is taken.
+absl::Span<const ConvImplementation* const> ConvImplementations(
+    ConvDirection direction);
+
+// Never null for NHWC float, double and int32 (backward filter: not int32).
+const ConvImplementation* ChooseConv(ConvDirection direction,
+                                     const ConvParams& p,
+                                     const CpuFeatures& cpu = HostCpu());
+
+// Computes `result` from the other two tensors; the remaining one is null. The
+// tensors have the shapes that `p` tells. Reports the algorithm to a trace.
+Status RunConv(OpKernelContext* ctx, ConvDirection direction,
+               const ConvParams& p, const Tensor* input, const Tensor* filter,
+               const Tensor* out_backprop, Tensor* result);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_CONV_CONV_IMPL_H_

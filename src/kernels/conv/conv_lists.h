@@ -1,0 +1,28 @@
+// The implementations by file, for the lists in conv_impl.cc. Each is a
+// constant that lives for ever.
+#ifndef HEADRACE_KERNELS_CONV_CONV_LISTS_H_
+#define HEADRACE_KERNELS_CONV_CONV_LISTS_H_
+
+#include "kernels/conv/conv_impl.h"
+
+namespace headrace::conv {
+
+// gemm_conv.cc: the cases that are one matrix product, in every direction.
+const ConvImplementation* Gemm1x1(ConvDirection d);
+const ConvImplementation* GemmFull(ConvDirection d);
+// direct_conv.cc, direct_backward_input.cc
+const ConvImplementation* DirectForward();
+const ConvImplementation* DirectBackwardInput();
+// im2col_conv.cc: with generated code, and with Eigen's products alone.
+const ConvImplementation* Im2colForward();
+const ConvImplementation* EigenForward();
+const ConvImplementation* Im2colBackwardFilter();
+const ConvImplementation* EigenBackwardFilter();
+// depthwise_conv.cc
+const ConvImplementation* Depthwise(ConvDirection d);
+// reference_conv.cc
+const ConvImplementation* Reference(ConvDirection d);
+
+}  // namespace headrace::conv
+
+#endif  // HEADRACE_KERNELS_CONV_CONV_LISTS_H_

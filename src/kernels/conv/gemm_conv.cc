@@ -1,0 +1,160 @@
+// The convolutions that are one matrix product, no data moved:
+//   gemm_1x1   filter 1x1 without strides or padding: [pixels, C] x [C, O]
+//   gemm_full  one output pixel that sees the whole input, as in the first
+//              dense layer of VGG: [images, H*W*C] x [H*W*C, O]
+// The gradients are the same product with one factor transposed.
+#include "kernels/conv/conv_lists.h"
+#include "kernels/gemm.h"
+
+namespace headrace {
+
+bool ConvParams::IsPointwise() const {
+  for (int i = 0; i < 3; ++i) {
+    if (filter[i] != 1 || stride[i] != 1 || pad_before[i] != 0 ||
+        pad_after[i] != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool ConvParams::FilterIsInput() const {
+  for (int i = 0; i < 3; ++i) {
+    if (filter[i] != in[i] || out[i] != 1 || pad_before[i] != 0 ||
+        pad_after[i] != 0 || (dilation[i] != 1 && filter[i] != 1)) {
+      return false;
+    }
+  }
+  return groups == 1;
+}
+
+namespace conv {
+namespace {
+
+// X [pixels, depth] x W [depth, out] -> Y [pixels, out], all with rows `ld*`
+// elements apart.
+struct Product {
+  int64_t pixels, depth, out;
+  int64_t ldx, ldw, ldy;
+};
+
+template <typename T>
+void Multiply(ConvDirection d, const ConvArgs& args, const Product& m,
+              int64_t x_offset, int64_t w_offset, int64_t y_offset) {
+  GemmArgs<T> g;
+  T* result = static_cast<T*>(args.result);
+  // Two of these three are there.
+  const auto at = [](const void* p, int64_t offset) {
+    return p == nullptr ? nullptr : static_cast<const T*>(p) + offset;
+  };
+  const T* x = at(args.input, x_offset);
+  const T* w = at(args.filter, w_offset);
+  const T* dy = at(args.out_backprop, y_offset);
+  switch (d) {
+    case ConvDirection::kForward:
+      g = {.m = m.pixels,
+           .n = m.out,
+           .k = m.depth,
+           .a = x,
+           .lda = m.ldx,
+           .b = w,
+           .ldb = m.ldw,
+           .c = result + y_offset,
+           .ldc = m.ldy};
+      break;
+    case ConvDirection::kBackwardInput:
+      g = {.m = m.pixels,
+           .n = m.depth,
+           .k = m.out,
+           .a = dy,
+           .lda = m.ldy,
+           .b = w,
+           .ldb = m.ldw,
+           .transpose_b = true,
+           .c = result + x_offset,
+           .ldc = m.ldx};
+      break;
+    case ConvDirection::kBackwardFilter:
+      g = {.m = m.depth,
+           .n = m.out,
+           .k = m.pixels,
+           .a = x,
+           .lda = m.ldx,
+           .transpose_a = true,
+           .b = dy,
+           .ldb = m.ldy,
+           .c = result + w_offset,
+           .ldc = m.ldw};
+      break;
+  }
+  Gemm(args.pool, g);
+}
+
+class GemmConv : public ConvImplementation {
+ public:
+  GemmConv(ConvDirection d, bool full) : direction_(d), full_(full) {}
+  const char* Name() const override { return full_ ? "gemm_full" : "gemm_1x1"; }
+  bool Accepts(const ConvParams& p, const CpuFeatures&) const override {
+    return p.format == DataFormat::kNHWC &&
+           (p.dtype == DT_FLOAT || p.dtype == DT_DOUBLE ||
+            p.dtype == DT_INT32) &&
+           (full_ ? p.FilterIsInput() : p.IsPointwise());
+  }
+  double EstimateNs(const ConvParams& p, const CpuFeatures&) const override {
+    // Thin groups leave the vector units idle.
+    return p.flops() / 180 *
+           (1 + (p.groups > 1 ? 64.0 / (p.group_in() + p.group_out()) : 0));
+  }
+  void Run(const ConvArgs& args) const override {
+    switch (args.params->dtype) {
+      case DT_FLOAT:
+        return RunAs<float>(args);
+      case DT_DOUBLE:
+        return RunAs<double>(args);
+      default:
+        return RunAs<int32_t>(args);
+    }
+  }
+
+ private:
+  template <typename T>
+  void RunAs(const ConvArgs& args) const {
+    const ConvParams& p = *args.params;
+    if (full_) {
+      const int64_t depth = p.taps() * p.in_channels;
+      return Multiply<T>(direction_, args,
+                         {p.batch, depth, p.out_channels, depth, p.out_channels,
+                          p.out_channels},
+                         0, 0, 0);
+    }
+    const Product m = {p.batch * p.in_pixels(), p.group_in(),   p.group_out(),
+                       p.in_channels,           p.out_channels, p.out_channels};
+    for (int64_t g = 0; g < p.groups; ++g) {
+      Multiply<T>(direction_, args, m, g * p.group_in(), g * p.group_out(),
+                  g * p.group_out());
+    }
+  }
+  const ConvDirection direction_;
+  const bool full_;
+};
+
+}  // namespace
+
+const ConvImplementation* Gemm1x1(ConvDirection d) {
+  static const GemmConv all[] = {
+      GemmConv(ConvDirection::kForward, false),
+      GemmConv(ConvDirection::kBackwardInput, false),
+      GemmConv(ConvDirection::kBackwardFilter, false)};
+  return &all[static_cast<int>(d)];
+}
+
+const ConvImplementation* GemmFull(ConvDirection d) {
+  static const GemmConv all[] = {
+      GemmConv(ConvDirection::kForward, true),
+      GemmConv(ConvDirection::kBackwardInput, true),
+      GemmConv(ConvDirection::kBackwardFilter, true)};
+  return &all[static_cast<int>(d)];
+}
+
+}  // namespace conv
+}  // namespace headrace

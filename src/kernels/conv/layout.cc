@@ -1,0 +1,98 @@
+#include "kernels/conv/layout.h"
+
+#include <algorithm>
+
+#include "kernels/half_convert.h"
+
+namespace headrace {
+namespace {
+
+// `batch` matrices [rows, columns] to [columns, rows], in blocks that fit the
+// first level cache.
+template <typename T>
+void TransposeAs(ThreadPool* pool, int64_t batch, int64_t rows, int64_t columns,
+                 const void* from_bytes, void* to_bytes) {
+  constexpr int64_t kBlock = 32;
+  const T* from = static_cast<const T*>(from_bytes);
+  T* to = static_cast<T*>(to_bytes);
+  const int64_t strips = (rows + kBlock - 1) / kBlock;
+  pool->ParallelForCost(batch * strips, 0.5 * kBlock * columns,
+                        [&](int64_t begin, int64_t end) {
+                          for (int64_t at = begin; at < end; ++at) {
+                            const T* f = from + at / strips * rows * columns;
+                            T* t = to + at / strips * rows * columns;
+                            const int64_t r0 = at % strips * kBlock;
+                            const int64_t r1 = std::min(rows, r0 + kBlock);
+                            for (int64_t c0 = 0; c0 < columns; c0 += kBlock) {
+                              const int64_t c1 = std::min(columns, c0 + kBlock);
+                              for (int64_t c = c0; c < c1; ++c) {
+                                for (int64_t r = r0; r < r1; ++r) {
+                                  t[c * rows + r] = f[r * columns + c];
+                                }
+                              }
+                            }
+                          }
+                        });
+}
+
+void Transpose(ThreadPool* pool, int64_t batch, int64_t rows, int64_t columns,
+               const Tensor& from, Tensor* to) {
+  const auto run = [&](auto unit) {
+    TransposeAs<decltype(unit)>(pool, batch, rows, columns, from.raw_data(),
+                                to->raw_data());
+  };
+  switch (DataTypeSize(from.dtype())) {
+    case 2:
+      return run(uint16_t());
+    case 4:
+      return run(uint32_t());
+    default:
+      return run(uint64_t());
+  }
+}
+
+}  // namespace
+
+TensorShape ChannelsLast(const TensorShape& s) {
+  TensorShape out = s;
+  out.RemoveDim(1);
+  out.AddDim(s.dim_size(1));
+  return out;
+}
+
+void NchwToNhwc(ThreadPool* pool, const Tensor& from, Tensor* to) {
+  Transpose(pool, from.dim_size(0), from.dim_size(1),
+            from.shape().ProductOf(2, from.dims()), from, to);
+}
+
+void NhwcToNchw(ThreadPool* pool, const Tensor& from, Tensor* to) {
+  const int rank = from.dims();
+  Transpose(pool, from.dim_size(0), from.shape().ProductOf(1, rank - 1),
+            from.dim_size(rank - 1), from, to);
+}
+
+void Widen(ThreadPool* pool, const Tensor& from, Tensor* to) {
+  float* y = to->data<float>();
+  pool->ParallelForCost(
+      from.NumElements(), 0.5, [&](int64_t begin, int64_t end) {
+        if (from.dtype() == DT_HALF) {
+          ToFloat(from.data<half>() + begin, end - begin, y + begin);
+        } else {
+          ToFloat(from.data<bfloat16>() + begin, end - begin, y + begin);
+        }
+      });
+}
+
+void Narrow(ThreadPool* pool, const Tensor& from, Tensor* to) {
+  const float* x = from.data<float>();
+  pool->ParallelForCost(
+      from.NumElements(), 0.5, [&](int64_t begin, int64_t end) {
+        if (to->dtype() == DT_HALF) {
+          FromFloat(x + begin, end - begin, to->data<half>() + begin);
+        } else {
+          FromFloat(x + begin, end - begin, to->data<bfloat16>() + begin);
+        }
+      });
+}
+
+}  // namespace headrace
