@@ -5,6 +5,7 @@
 #include "framework/strided_slice.h"
 #include "kernels/box_copy.h"
 #include "kernels/element.h"
+#include "kernels/variable_access.h"
 
 namespace headrace {
 namespace {
@@ -115,15 +116,6 @@ struct SlicedLoop {
   absl::InlinedVector<Dim, 6> dims;
 };
 
-// Writes `value`, dense, into the sliced part of *whole.
-void CopyIntoSlice(OpKernelContext* ctx, const StridedSlicePlan& plan,
-                   const Tensor& value, Tensor* whole) {
-  const SlicedLoop loop(whole->shape(), plan);
-  BoxCopy copy;
-  for (const auto& d : loop.dims) copy.AddDim(d.n, d.dense, d.whole);
-  copy.Run(ctx, value, 0, whole, loop.at);
-}
-
 class StridedSliceOp : public OpKernel {
  public:
   explicit StridedSliceOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
@@ -180,7 +172,10 @@ class StridedSliceGradOp : public OpKernel {
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
     ZeroElements(out);
-    CopyIntoSlice(ctx, plan, dy, out);
+    const SlicedLoop loop(shape, plan);
+    BoxCopy copy;
+    for (const auto& d : loop.dims) copy.AddDim(d.n, d.dense, d.whole);
+    copy.Run(ctx, dy, 0, out, loop.at);
   }
 
  private:
@@ -195,19 +190,14 @@ class StridedSliceAssignOp : public OpKernel {
     OP_REQUIRES_OK(ctx, masks_.FromAttrs(ctx->def().attrs));
   }
   void Compute(OpKernelContext* ctx) override {
-    OP_REQUIRES(ctx, ctx->input_is_ref(0),
-                errors::InvalidArgument("ref must be a variable"));
     {
-      MutexLock lock(ctx->input_ref_mutex(0));
-      Tensor var = ctx->mutable_input(0, true);
-      OP_REQUIRES(ctx, var.IsInitialized(),
-                  errors::FailedPrecondition(
-                      "Attempting to use uninitialized value ",
-                      def().inputs.empty() ? "" : def().inputs[0]));
+      VariableWriter writer;
+      OP_REQUIRES_OK(ctx, writer.Lock(ctx, 0, 1, ctx->input(4).dtype()));
+      OP_REQUIRES_OK(ctx, writer.PrepareToWrite(0));
+      Tensor* var = writer.tensor(0);
       StridedSlicePlan plan;
-      OP_REQUIRES_OK(ctx, PlanFromInputs(ctx, var.shape(), 1, masks_, &plan));
+      OP_REQUIRES_OK(ctx, PlanFromInputs(ctx, var->shape(), 1, masks_, &plan));
       const Tensor& value = ctx->input(4);
-      // A scalar is what every element becomes.
       TensorShape want;
       OP_REQUIRES(ctx,
                   plan.shape.AsTensorShape(&want) &&
@@ -215,22 +205,23 @@ class StridedSliceAssignOp : public OpKernel {
                   errors::InvalidArgument(
                       "value has shape ", value.shape().DebugString(),
                       ", the slice is ", plan.shape.DebugString()));
-      if (value.dims() == 0) {
-        const SlicedLoop loop(var.shape(), plan);
-        BoxCopy copy;
-        for (const auto& d : loop.dims) copy.AddDim(d.n, 0, d.whole);
-        copy.Run(ctx, value, 0, &var, loop.at);
-      } else {
-        CopyIntoSlice(ctx, plan, value, &var);
+      const SlicedLoop loop(var->shape(), plan);
+      BoxCopy copy;
+      for (const auto& d : loop.dims) {
+        // A scalar is what every element becomes.
+        copy.AddDim(d.n, value.dims() == 0 ? 0 : d.dense, d.whole);
       }
+      copy.Run(ctx, value, 0, var, loop.at);
     }
-    ctx->forward_ref_input_to_ref_output(0, 0);
+    if (ctx->num_outputs() > 0) ctx->forward_ref_input_to_ref_output(0, 0);
   }
 
  private:
   StridedSliceMasks masks_;
 };
 REGISTER_KERNEL_BUILDER(Name("StridedSliceAssign").Device(DEVICE_CPU),
+                        StridedSliceAssignOp);
+REGISTER_KERNEL_BUILDER(Name("ResourceStridedSliceAssign").Device(DEVICE_CPU),
                         StridedSliceAssignOp);
 
 }  // namespace

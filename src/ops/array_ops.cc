@@ -39,7 +39,10 @@ Status EnsureShapeShape(InferenceContext* c) {
 }
 
 Status EachUnchanged(InferenceContext* c) {
-  for (int i = 0; i < c->num_inputs(); ++i) c->set_output(i, c->input(i));
+  for (int i = 0; i < c->num_inputs(); ++i) {
+    c->set_output(i, c->input(i));
+    if (const auto* h = c->input_handle(i)) c->set_output_handle(i, *h);
+  }
   return OkStatus();
 }
 
