@@ -15,6 +15,10 @@
 namespace headrace {
 namespace {
 
+// More than this a *_val list is not expanded to: a few bytes of a hostile
+// graph must not ask for all memory. What is written out in full may be longer.
+constexpr int64_t kMaxExpandedBytes = int64_t{1} << 31;
+
 // ---- TensorProto -> Tensor
 
 // Fills t's n elements from k values; `at(i)` is value i.
@@ -500,6 +504,18 @@ Status TensorFromProto(const pb::TensorProto& proto, Tensor* out) {
     return errors::InvalidArgument(
         "Cannot parse tensor from proto: tensor_content of ", content.size(),
         " bytes is too short for ", shape.num_elements(), " elements");
+  }
+  if (content.empty()) {
+    const int64_t bytes = MultiplyWithoutOverflow(shape.num_elements(),
+                                                  DataTypeObjectSize(dtype));
+    if (bytes < 0 ||
+        (bytes > kMaxExpandedBytes &&
+         static_cast<uint64_t>(shape.num_elements()) > proto.ByteSizeLong())) {
+      return errors::ResourceExhausted(
+          "Cannot parse tensor from proto: a few values stand for ",
+          DataTypeString(dtype), " of shape ", shape.DebugString(),
+          ", more than ", kMaxExpandedBytes, " bytes");
+    }
   }
   Tensor t;
   HR_RETURN_IF_ERROR(Tensor::Allocate(CpuAllocator(), dtype, shape, &t));

@@ -204,7 +204,10 @@ StatusOr<Node*> Graph::AddUnconnectedNode(NodeDef def) {
   const OpDef* op_def;
   DataTypeVector in_types, out_types;
   Status s = LookUpOp(def.op, &op_def);
-  if (s.ok()) s = InOutTypes(*op_def, def.attrs, &in_types, &out_types);
+  if (s.ok()) {
+    AddDefaultAttrs(*op_def, &def.attrs);
+    s = InOutTypes(*op_def, def.attrs, &in_types, &out_types);
+  }
   if (!s.ok()) return Annotate(s, StrCat(" ", NodeErrorSuffix(def)));
   def.inputs.clear();
   return NewNode(std::make_shared<const NodeDef>(std::move(def)), op_def,
@@ -361,7 +364,8 @@ std::string EndpointName(const Endpoint& e) {
                                  : StrCat(e.node->name(), ":", e.index);
 }
 
-Status ParseEndpointName(absl::string_view s, std::string* node, int* index) {
+Status ParseEndpointName(absl::string_view s, absl::string_view* node,
+                         int* index) {
   const absl::string_view whole = s;
   *index = 0;
   const bool control = !s.empty() && s[0] == '^';
@@ -382,7 +386,14 @@ Status ParseEndpointName(absl::string_view s, std::string* node, int* index) {
                                    "'^node'");
   }
   if (control) *index = kControlSlot;
-  node->assign(s.data(), s.size());
+  *node = s;
+  return OkStatus();
+}
+
+Status ParseEndpointName(absl::string_view s, std::string* node, int* index) {
+  absl::string_view view;
+  HR_RETURN_IF_ERROR(ParseEndpointName(s, &view, index));
+  node->assign(view.data(), view.size());
   return OkStatus();
 }
 

@@ -181,7 +181,8 @@ class Graph {
                           absl::Span<const int> arg_sizes = {});
 
   // For importers and passes: a node whose inputs are connected afterwards and
-  // whose shapes are inferred by InferShapes. Attrs must be complete.
+  // whose shapes are inferred by InferShapes. Attrs must be complete but for
+  // those with defaults.
   StatusOr<Node*> AddUnconnectedNode(NodeDef def);
   // A node copied from another graph, edges not included; keeps shapes, device
   // and source line.
@@ -255,6 +256,9 @@ class Graph {
 std::string EndpointName(const Endpoint& e);
 // Splits "a", "a:1" or "^a" (index kControlSlot). InvalidArgument if malformed.
 Status ParseEndpointName(absl::string_view s, std::string* node, int* index);
+// The same, `node` being a part of `s`.
+Status ParseEndpointName(absl::string_view s, absl::string_view* node,
+                         int* index);
 // Letters, digits, "_.-/\\>" after a first letter, digit or "."; internal names
 // may begin with "_".
 bool IsValidNodeName(absl::string_view name, bool allow_internal = true);

@@ -1,0 +1,169 @@
+// GraphDefs from bytes and files, and graphs as GraphDefs.
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/text_format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "base/env.h"
+#include "framework/tensor_proto.h"
+#include "graph/function_library.h"
+#include "graph/importer.h"
+
+namespace headrace {
+namespace {
+
+// A message nested deeper than this is no graph, and parsing it recurses.
+constexpr int kMaxNesting = 100;
+
+// Keeps the first error with its place.
+class FirstError : public google::protobuf::io::ErrorCollector {
+ public:
+  void AddError(int line, int column, const std::string& message) override {
+    if (!text_.empty()) return;
+    text_ = StrCat("line ", line + 1, ", column ", column + 1, ": ", message);
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+bool IsTextByte(unsigned char c) {
+  return c >= 0x20 || c == '\t' || c == '\n' || c == '\r';
+}
+
+// Text begins with a comment or with the name of a field; a binary GraphDef
+// with the byte 0x0a (a node) or that of another field, which no letter is.
+bool LooksLikeText(absl::string_view bytes) {
+  const absl::string_view head = bytes.substr(0, 4096);
+  if (!std::all_of(head.begin(), head.end(), IsTextByte)) return false;
+  const absl::string_view start = absl::StripLeadingAsciiWhitespace(head);
+  if (start.empty()) return !head.empty();
+  if (start[0] == '#') return true;
+  for (const char* field : {"node", "version", "library", "debug_info"}) {
+    if (absl::StartsWith(start, field)) return true;
+  }
+  return false;
+}
+
+// Where the sequence of a GraphDef's fields breaks off; for messages.
+std::string DescribeBreak(absl::string_view bytes) {
+  size_t at = 0;
+  const auto varint = [&](uint64_t* v) {
+    *v = 0;
+    for (int shift = 0; shift < 64 && at < bytes.size(); shift += 7) {
+      const auto b = static_cast<unsigned char>(bytes[at++]);
+      *v |= static_cast<uint64_t>(b & 0x7f) << shift;
+      if (b < 0x80) return true;
+    }
+    return false;
+  };
+  while (at < bytes.size()) {
+    const size_t start = at;
+    uint64_t tag, value;
+    if (!varint(&tag)) return StrCat("it ends inside a tag at byte ", start);
+    const uint64_t field = tag >> 3;
+    bool ok = field != 0;
+    switch (tag & 7) {
+      case 0:
+        ok = ok && varint(&value);
+        break;
+      case 1:
+        ok = ok && bytes.size() - at >= 8;
+        if (ok) at += 8;
+        break;
+      case 2:
+        ok = ok && varint(&value);
+        if (ok && value > bytes.size() - at) {
+          return StrCat("field ", field, " at byte ", start, " wants ", value,
+                        " bytes, ", bytes.size() - at, " are left");
+        }
+        if (ok) at += value;
+        break;
+      case 5:
+        ok = ok && bytes.size() - at >= 4;
+        if (ok) at += 4;
+        break;
+      default:
+        ok = false;
+    }
+    if (!ok) return StrCat("no field can be read at byte ", start);
+  }
+  return "a message inside it cannot be read";
+}
+
+Status ParseText(absl::string_view bytes, pb::GraphDef* def) {
+  FirstError error;
+  google::protobuf::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&error);
+  parser.SetRecursionLimit(kMaxNesting);
+  google::protobuf::io::ArrayInputStream in(bytes.data(),
+                                            static_cast<int>(bytes.size()));
+  if (parser.Parse(&in, def)) return OkStatus();
+  return errors::InvalidArgument("Invalid GraphDef text: ", error.text());
+}
+
+}  // namespace
+
+Status ParseGraphDef(absl::string_view bytes, pb::GraphDef* def) {
+  def->Clear();
+  if (bytes.size() > std::numeric_limits<int32_t>::max()) {
+    return errors::InvalidArgument("Invalid GraphDef: ", bytes.size(),
+                                   " bytes, more than the 2147483647 that a "
+                                   "message can have");
+  }
+  if (LooksLikeText(bytes)) return ParseText(bytes, def);
+  google::protobuf::io::CodedInputStream in(
+      reinterpret_cast<const uint8_t*>(bytes.data()),
+      static_cast<int>(bytes.size()));
+  in.SetRecursionLimit(kMaxNesting);
+  if (def->ParseFromCodedStream(&in) && in.ConsumedEntireMessage()) {
+    return OkStatus();
+  }
+  def->Clear();
+  return errors::InvalidArgument("Invalid GraphDef of ", bytes.size(),
+                                 " bytes: ", DescribeBreak(bytes));
+}
+
+Status ReadGraphDef(const std::string& path, pb::GraphDef* def) {
+  HR_ASSIGN_OR_RETURN(const RefPtr<MappedFile> file,
+                      Env::Default()->MapFile(path));
+  const std::string_view bytes = file->view();
+  return Annotate(ParseGraphDef(ToAbsl(bytes), def),
+                  StrCat(" (file ", path, ")"));
+}
+
+void GraphToGraphDef(const Graph& graph, pb::GraphDef* def) {
+  def->Clear();
+  def->mutable_node()->Reserve(graph.num_nodes());
+  graph.ForEachNode([def](Node* n) {
+    pb::NodeDef* const proto = def->add_node();
+    NodeDefToProto(n->def(), proto);
+    proto->clear_input();
+    for (const Edge* e : n->data_inputs()) {
+      std::string* const input = proto->add_input();
+      if (e == nullptr) continue;
+      *input = e->src_output() == 0
+                   ? e->src()->name()
+                   : StrCat(e->src()->name(), ":", e->src_output());
+    }
+    for (const Edge* e : n->control_inputs()) {
+      *proto->add_input() = StrCat("^", e->src()->name());
+    }
+  });
+  const GraphVersions& v = graph.versions();
+  def->mutable_versions()->set_producer(v.producer);
+  def->mutable_versions()->set_min_consumer(v.min_consumer);
+  for (int bad : v.bad_consumers) {
+    def->mutable_versions()->add_bad_consumers(bad);
+  }
+  if (graph.functions() != nullptr) {
+    graph.functions()->ToProto(def->mutable_library());
+  }
+}
+
+}  // namespace headrace
