@@ -3,45 +3,21 @@
 // variable; each names a slice that is combined with the matching slice of
 // updates, in order. All indices are checked before anything is written,
 // unless bad_indices_policy is IGNORE: then bad ones are skipped.
-#include "absl/strings/str_join.h"
 #include "framework/op_kernel.h"
 #include "framework/resource_handle.h"
 #include "framework/variant.h"
 #include "kernels/scalar_update.h"
+#include "kernels/scatter_indices.h"
 #include "kernels/variable_access.h"
 
 namespace headrace {
 namespace {
 
-// Where the slices lie: offsets in elements, -1 for one to skip.
+// The slices to write: which ones, -1 for one to skip, and how large.
 struct Slices {
-  int64_t size = 1;  // elements of one
-  std::vector<int64_t> offsets;
+  int64_t size = 1;
+  std::vector<int64_t> at;
 };
-
-template <typename Index>
-Status FindSlices(const TensorShape& params, const Tensor& indices,
-                  bool skip_bad, Slices* out) {
-  const int depth = static_cast<int>(indices.dim_size(indices.dims() - 1));
-  const int64_t n = indices.shape().ProductOf(0, indices.dims() - 1);
-  const Index* at = indices.data<Index>();
-  out->offsets.resize(n);
-  for (int64_t i = 0; i < n; ++i, at += depth) {
-    int64_t offset = 0;
-    bool bad = false;
-    for (int d = 0; d < depth; ++d) {
-      bad |= at[d] < 0 || at[d] >= params.dim_size(d);
-      if (!bad) offset = offset * params.dim_size(d) + at[d];
-    }
-    if (bad && !skip_bad) {
-      return errors::InvalidArgument(
-          "indices[", i, "] = [", absl::StrJoin(at, at + depth, ", "),
-          "] does not index into shape ", params.DebugString());
-    }
-    out->offsets[i] = bad ? -1 : offset * out->size;
-  }
-  return OkStatus();
-}
 
 Status Check(const TensorShape& params, const Tensor& indices,
              const Tensor& updates, bool skip_bad, Slices* out) {
@@ -72,25 +48,14 @@ Status Check(const TensorShape& params, const Tensor& indices,
     return OkStatus();
   }
   out->size = params.ProductOf(static_cast<int>(depth), params.dims());
-  return indices.dtype() == DT_INT32
-             ? FindSlices<int32_t>(params, indices, skip_bad, out)
-             : FindSlices<int64_t>(params, indices, skip_bad, out);
+  return SliceIndices(indices, params, "shape", skip_bad, &out->at);
 }
 
 template <typename T, UpdateOp op>
 class ScatterNdOp : public OpKernel {
  public:
   explicit ScatterNdOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    std::string policy;
-    if (ctx->HasAttr("bad_indices_policy")) {
-      OP_REQUIRES_OK(ctx, ctx->GetAttr("bad_indices_policy", &policy));
-    }
-    OP_REQUIRES(
-        ctx,
-        policy.empty() || policy == "DEFAULT" || policy == "ERROR" ||
-            policy == "IGNORE",
-        errors::InvalidArgument("Bad indices policy attribute: ", policy));
-    skip_bad_ = policy == "IGNORE";
+    OP_REQUIRES_OK(ctx, GetIgnoreBadIndices(ctx, &skip_bad_));
   }
 
   void Compute(OpKernelContext* ctx) override {
@@ -104,9 +69,9 @@ class ScatterNdOp : public OpKernel {
     OP_REQUIRES_OK(ctx, writer.PrepareToWrite(0));
     T* dst = params->data<T>();
     const T* src = updates.data<T>();
-    for (const int64_t offset : slices.offsets) {
-      if (offset >= 0) {
-        UpdateRange<op, T>(dst + offset, src, slices.size, false);
+    for (const int64_t at : slices.at) {
+      if (at >= 0) {
+        UpdateRange<op, T>(dst + at * slices.size, src, slices.size, false);
       }
       src += slices.size;
     }

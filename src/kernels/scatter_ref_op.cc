@@ -2,25 +2,15 @@
 // indices[i] of the variable is combined with row i of updates, in the order of
 // i, so duplicates accumulate and the last update wins. Updates may be a
 // scalar. Every index is checked before anything is written.
-#include "absl/strings/str_join.h"
 #include "framework/op_kernel.h"
 #include "framework/resource_handle.h"
 #include "framework/variant.h"
 #include "kernels/scalar_update.h"
+#include "kernels/scatter_indices.h"
 #include "kernels/variable_access.h"
 
 namespace headrace {
 namespace {
-
-// "indices[1,2]": coordinates of flat index i.
-std::string Coordinates(const TensorShape& shape, int64_t i) {
-  std::vector<int64_t> at(shape.dims());
-  for (int d = shape.dims() - 1; d >= 0; --d) {
-    at[d] = i % shape.dim_size(d);
-    i /= shape.dim_size(d);
-  }
-  return absl::StrCat("indices[", absl::StrJoin(at, ","), "]");
-}
 
 Status CheckShapes(const Tensor& params, const Tensor& indices,
                    const Tensor& updates) {
@@ -47,8 +37,9 @@ Status CheckIndices(const Tensor& indices, int64_t limit) {
   const Index* at = indices.data<Index>();
   for (int64_t i = 0; i < indices.NumElements(); ++i) {
     if (at[i] < 0 || at[i] >= limit) {
-      return errors::InvalidArgument(Coordinates(indices.shape(), i), " = ",
-                                     at[i], " is not in [0, ", limit, ")");
+      return errors::InvalidArgument("indices", IndexString(indices.shape(), i),
+                                     " = ", at[i], " is not in [0, ", limit,
+                                     ")");
     }
   }
   return OkStatus();
