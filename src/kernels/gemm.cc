@@ -96,7 +96,7 @@ void Blocked(ThreadPool* pool, const GemmArgs<T>& g) {
       std::clamp<int64_t>(static_cast<int64_t>(8e6 / panel_flops), 1, panels);
   const int64_t groups = CeilDiv(panels, group);
   const int64_t row_blocks = CeilDiv(g.m, rows);
-  const bool pack = g.transpose_b || (rows >= 192 && g.ldb > kPanel);
+  const bool pack = g.transpose_b || (rows >= 48 && g.ldb > kPanel);
   For(2.0 * g.m * g.n * g.k < 1e6 ? nullptr : pool, row_blocks * groups,
       [&](int64_t block) {
         const int64_t i0 = block / groups * rows;

@@ -102,9 +102,9 @@ class DirectBackwardInputConv : public ConvImplementation {
            (p.dtype == DT_FLOAT || p.dtype == DT_DOUBLE || p.dtype == DT_INT32);
   }
   double EstimateNs(const ConvParams& p, const CpuFeatures&) const override {
-    const double idle = (1 + 6.0 / p.group_out()) * (1 + 1.5 / p.out[2]) *
+    const double idle = (1 + 6.0 / p.group_out()) * (1 + 2.5 / p.out[2]) *
                         (CeilDiv(p.group_in(), 16) * 16.0 / p.group_in());
-    return p.flops() / 170 * idle;
+    return p.flops() / 190 * idle;
   }
   void Run(const ConvArgs& args) const override {
     switch (args.params->dtype) {

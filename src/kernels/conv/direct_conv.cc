@@ -168,9 +168,9 @@ class DirectConv : public ConvImplementation {
   double EstimateNs(const ConvParams& p, const CpuFeatures&) const override {
     const Padded padded(p);
     // Short products spend their time starting: depth, rows, columns.
-    const double idle = (1 + 6.0 / p.group_in()) * (1 + 1.5 / p.out[2]) *
+    const double idle = (1 + 6.0 / p.group_in()) * (1 + 2.5 / p.out[2]) *
                         (CeilDiv(p.group_out(), 16) * 16.0 / p.group_out());
-    return p.flops() / 190 * idle +
+    return p.flops() / 208 * idle +
            (padded.copy ? 0.4 * p.batch * padded.elements : 0);
   }
   int64_t WorkspaceBytes(const ConvParams& p, int) const override {

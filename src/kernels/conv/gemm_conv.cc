@@ -102,7 +102,7 @@ class GemmConv : public ConvImplementation {
   }
   double EstimateNs(const ConvParams& p, const CpuFeatures&) const override {
     // Thin groups leave the vector units idle.
-    return p.flops() / 180 *
+    return p.flops() / 215 *
            (1 + (p.groups > 1 ? 64.0 / (p.group_in() + p.group_out()) : 0));
   }
   void Run(const ConvArgs& args) const override {

@@ -249,12 +249,14 @@ class Im2colConv : public ConvImplementation {
   double EstimateNs(const ConvParams& p, const CpuFeatures&) const override {
     const double patches =
         1.0 * p.batch * p.out_pixels() * p.taps() * p.in_channels;
-    const double product = p.flops() / (generate_ ? 200 : 40) *
+    const double product = p.flops() / (generate_ ? 185 : 20) *
                            (1 + 4.0 / (p.taps() * p.group_in())) *
                            (CeilDiv(p.group_out(), 16) * 16.0 / p.group_out());
-    // Short lines cost a call each.
-    const double line = p.filter[2] * p.in_channels;
-    return product + patches * (0.2 + 6 / line) * CeilDiv(p.group_out(), 256);
+    // Each run of neighbours costs a call.
+    const int64_t run = p.groups == 1 && p.dilation[2] == 1
+                            ? p.filter[2] * p.in_channels
+                            : p.group_in();
+    return product + patches * (0.3 + 6.0 / run) * CeilDiv(p.group_out(), 256);
   }
   int64_t WorkspaceBytes(const ConvParams& p, int threads) const override {
     threads = std::min(threads, ScratchSlots::kMost);
