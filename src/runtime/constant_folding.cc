@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "framework/op_kernel.h"
 #include "graph/algorithm.h"
+#include "graph/constant_eval.h"
 #include "runtime/graph_pass.h"
 
 namespace headrace {
@@ -15,10 +16,9 @@ namespace {
 
 constexpr int64_t kMaxFoldedBytes = 10 << 20;
 
-const Tensor* ConstantValue(const Node& n) {
-  if (!n.IsConstant() || !n.control_inputs().empty()) return nullptr;
-  const AttrValue* v = n.attrs().Find("value");
-  return v == nullptr ? nullptr : v->Get<Tensor>();
+// A constant that may be read at any time.
+const Tensor* FreeConstant(const Node& n) {
+  return n.control_inputs().empty() ? ConstantValue(n) : nullptr;
 }
 
 bool Foldable(const GraphPassContext& context, const Node& n) {
@@ -29,7 +29,7 @@ bool Foldable(const GraphPassContext& context, const Node& n) {
     return false;
   }
   for (const Edge* e : n.data_inputs()) {
-    if (e == nullptr || ConstantValue(*e->src()) == nullptr) return false;
+    if (e == nullptr || FreeConstant(*e->src()) == nullptr) return false;
   }
   for (int i = 0; i < n.num_outputs(); ++i) {
     const int64_t elements = n.output_shape(i).num_elements();
@@ -40,37 +40,12 @@ bool Foldable(const GraphPassContext& context, const Node& n) {
   return true;
 }
 
-// False if the kernel cannot be made or fails.
-bool Evaluate(const GraphPassContext& context, const Node& n,
-              std::vector<Tensor>* outputs) {
-  std::unique_ptr<OpKernel> kernel;
-  if (!CreateOpKernel(context.host, n.shared_def(), &n.op_def(), &kernel)
-           .ok() ||
-      kernel->AsAsync() != nullptr) {
-    return false;
-  }
-  std::vector<Tensor> values;
+bool Evaluate(const Node& n, std::vector<Tensor>* outputs) {
+  std::vector<Tensor> inputs;
   for (const Edge* e : n.data_inputs()) {
-    values.push_back(*ConstantValue(*e->src()));
+    inputs.push_back(*FreeConstant(*e->src()));
   }
-  std::vector<TensorValue> inputs;
-  for (Tensor& t : values) inputs.push_back({&t, nullptr});
-  CancellationManager cancellation;
-  ResourceMgr step_resources;
-  OpKernelContext::Params params;
-  params.kernel = kernel.get();
-  params.device = context.host;
-  params.inputs = inputs;
-  params.cancellation = &cancellation;
-  params.step_resources = &step_resources;
-  OpKernelContext ctx(&params);
-  context.host->Compute(kernel.get(), &ctx);
-  if (!ctx.status().ok()) return false;
-  for (int i = 0; i < ctx.num_outputs(); ++i) {
-    if (!ctx.output_slot(i).is_set) return false;
-    outputs->push_back(std::move(ctx.output_slot(i).value));
-  }
-  return true;
+  return EvaluateNode(n, inputs, outputs).ok();
 }
 
 }  // namespace
@@ -81,7 +56,7 @@ Status FoldConstants(const GraphPassContext& context, Graph* graph,
   HR_RETURN_IF_ERROR(TopologicalOrder(*graph, &order));
   for (Node* n : order) {
     std::vector<Tensor> values;
-    if (!Foldable(context, *n) || !Evaluate(context, *n, &values)) continue;
+    if (!Foldable(context, *n) || !Evaluate(*n, &values)) continue;
     std::map<int, Node*> made;  // by output
     const std::vector<const Edge*> out(n->out_edges().begin(),
                                        n->out_edges().end());

@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
 #include "graph/algorithm.h"
+#include "graph/constant_eval.h"
 #include "runtime/graph_pass.h"
 
 namespace headrace {

@@ -5,23 +5,6 @@
 
 namespace headrace {
 
-bool IsPure(const Node& n) {
-  if (n.op_def().is_stateful || n.IsControlFlow() || n.IsSend() || n.IsRecv() ||
-      n.IsArg() || n.IsRetval() || n.num_outputs() == 0) {
-    return false;
-  }
-  for (DataType t : n.input_types()) {
-    if (IsRefType(t) || t == DT_RESOURCE || t == DT_VARIANT) return false;
-  }
-  for (DataType t : n.output_types()) {
-    if (IsRefType(t) || t == DT_RESOURCE || t == DT_VARIANT) return false;
-  }
-  // Their value comes from elsewhere, or they fail on purpose.
-  const std::string& op = n.type_string();
-  return op != "Placeholder" && op != "PlaceholderV2" &&
-         op != "PlaceholderWithDefault" && op != "CheckNumerics";
-}
-
 const std::vector<GraphPass>& GraphPasses() {
   static const std::vector<GraphPass>* const passes =
       new std::vector<GraphPass>{

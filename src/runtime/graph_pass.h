@@ -7,13 +7,11 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "framework/device.h"
 #include "graph/graph.h"
 
 namespace headrace {
 
 struct GraphPassContext {
-  Device* host = nullptr;  // where constants are computed
   // Names of nodes that must be run, whatever reads them: the step's targets.
   absl::flat_hash_set<std::string> targets;
 };
@@ -42,10 +40,6 @@ Status MergeCommonSubexpressions(const GraphPassContext& context, Graph* graph,
 // Removes what neither a _Retval nor a target needs.
 Status PruneUnneeded(const GraphPassContext& context, Graph* graph,
                      int* changes);
-
-// True if a node's outputs depend on its inputs and attrs alone and nothing
-// else notices that it runs.
-bool IsPure(const Node& n);
 
 }  // namespace headrace
 

@@ -197,7 +197,6 @@ class DirectSession : public Session {
     }
     auto step = std::make_shared<PreparedStep>();
     GraphPassContext context;
-    context.host = device_list_.front();
     std::unique_ptr<Graph> client;
     {
       ReaderMutexLock lock(&graph()->mu());
