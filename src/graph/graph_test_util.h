@@ -1,0 +1,44 @@
+// For tests: making nodes in a line.
+#ifndef HEADRACE_GRAPH_GRAPH_TEST_UTIL_H_
+#define HEADRACE_GRAPH_GRAPH_TEST_UTIL_H_
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/op_tester.h"
+#include "graph/graph.h"
+
+namespace headrace {
+
+// A node of `op`; a failure is a test failure and gives null.
+inline Node* AddOp(Graph* g, const std::string& name, const std::string& op,
+                   std::vector<Endpoint> inputs = {}, AttrMap attrs = {},
+                   std::vector<Node*> control = {}) {
+  NodeDef def;
+  def.name = name;
+  def.op = op;
+  def.attrs = std::move(attrs);
+  StatusOr<Node*> n = g->AddNode(std::move(def), inputs, control);
+  EXPECT_TRUE(n.ok()) << n.status();
+  return n.ok() ? *n : nullptr;
+}
+
+inline Endpoint Const(Graph* g, const std::string& name, const Tensor& value) {
+  return {
+      AddOp(g, name, "Const", {}, {{"dtype", value.dtype()}, {"value", value}}),
+      0};
+}
+
+inline Endpoint Placeholder(Graph* g, const std::string& name, DataType dtype,
+                            const PartialTensorShape& shape = {}) {
+  return {
+      AddOp(g, name, "Placeholder", {}, {{"dtype", dtype}, {"shape", shape}}),
+      0};
+}
+
+}  // namespace headrace
+
+#endif  // HEADRACE_GRAPH_GRAPH_TEST_UTIL_H_
