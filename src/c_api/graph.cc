@@ -1,0 +1,169 @@
+// TF_Graph: its life, shapes, nodes and definitions.
+#include "c_api/internal.h"
+#include "framework/op.h"
+#include "framework/tensor_proto.h"
+
+using headrace::Endpoint;
+using headrace::Graph;
+using headrace::MutexLock;
+using headrace::Node;
+using headrace::OkStatus;
+using headrace::OpDef;
+using headrace::PartialTensorShape;
+using headrace::Status;
+using namespace headrace::c_api;  // NOLINT: our own few helpers
+namespace errors = headrace::errors;
+namespace pb = headrace::pb;
+
+static_assert(sizeof(TF_Output) == 16 && sizeof(TF_Input) == 16);
+
+namespace headrace::c_api {
+
+Status BadOutput(absl::string_view what, const TF_Output& o) {
+  if (o.oper == nullptr) {
+    return errors::InvalidArgument(what, ": the operation is NULL");
+  }
+  const Node* n = ToNode(o.oper);
+  return errors::InvalidArgument(what, ": node '", n->name(), "' (type: '",
+                                 n->type_string(),
+                                 "', num of outputs: ", n->num_outputs(),
+                                 ") does not have output ", o.index);
+}
+
+Status MakeShape(const int64_t* dims, int num_dims, PartialTensorShape* out) {
+  if (num_dims < 0) {
+    *out = PartialTensorShape::UnknownRank();
+    return OkStatus();
+  }
+  if (dims == nullptr && num_dims > 0) {
+    return errors::InvalidArgument("a shape of ", num_dims, " dims at NULL");
+  }
+  return PartialTensorShape::Build(absl::MakeConstSpan(dims, num_dims), out);
+}
+
+}  // namespace headrace::c_api
+
+TF_Graph* TF_NewGraph() { return new TF_Graph; }
+
+void TF_DeleteGraph(TF_Graph* g) { delete g; }
+
+void TF_GraphSetTensorShape(TF_Graph* graph, TF_Output output,
+                            const int64_t* dims, const int num_dims,
+                            TF_Status* status) {
+  if (graph == nullptr || !IsOutput(output)) {
+    return Set(status, BadOutput("TF_GraphSetTensorShape", output));
+  }
+  PartialTensorShape wanted, merged;
+  Status s = MakeShape(dims, num_dims, &wanted);
+  Node* n = ToNode(output.oper);
+  MutexLock lock(&graph->graph->mu());
+  if (s.ok()) s = n->output_shape(output.index).MergeWith(wanted, &merged);
+  if (s.ok()) graph->graph->SetOutputShape(n, output.index, std::move(merged));
+  Set(status, std::move(s));
+}
+
+int TF_GraphGetTensorNumDims(TF_Graph* graph, TF_Output output,
+                             TF_Status* status) {
+  if (graph == nullptr || !IsOutput(output)) {
+    Set(status, BadOutput("TF_GraphGetTensorNumDims", output));
+    return -1;
+  }
+  SetOk(status);
+  MutexLock lock(&graph->graph->mu());
+  return ToNode(output.oper)->output_shape(output.index).dims();
+}
+
+void TF_GraphGetTensorShape(TF_Graph* graph, TF_Output output, int64_t* dims,
+                            int num_dims, TF_Status* status) {
+  if (graph == nullptr || !IsOutput(output)) {
+    return Set(status, BadOutput("TF_GraphGetTensorShape", output));
+  }
+  MutexLock lock(&graph->graph->mu());
+  const PartialTensorShape& shape =
+      ToNode(output.oper)->output_shape(output.index);
+  if (num_dims != shape.dims() || (dims == nullptr && num_dims > 0)) {
+    return Set(status, errors::InvalidArgument(
+                           "TF_GraphGetTensorShape: expected rank is ",
+                           num_dims, " but actual rank is ", shape.dims()));
+  }
+  for (int i = 0; i < num_dims; ++i) dims[i] = shape.dim_size(i);
+  SetOk(status);
+}
+
+void TF_UpdateEdge(TF_Graph* graph, TF_Output new_src, TF_Input dst,
+                   TF_Status* status) {
+  if (graph == nullptr || dst.oper == nullptr || !IsOutput(new_src)) {
+    return Set(status, BadOutput("TF_UpdateEdge", new_src));
+  }
+  Node* n = ToNode(dst.oper);
+  if (dst.index < 0 || dst.index >= n->num_inputs()) {
+    return Set(status, errors::InvalidArgument(
+                           "TF_UpdateEdge: node '", n->name(), "' has ",
+                           n->num_inputs(), " inputs; got ", dst.index));
+  }
+  MutexLock lock(&graph->graph->mu());
+  Set(status, graph->graph->ReplaceInput(
+                  n, dst.index, {ToNode(new_src.oper), new_src.index}));
+}
+
+TF_Operation* TF_GraphOperationByName(TF_Graph* graph, const char* oper_name) {
+  if (graph == nullptr) return nullptr;
+  MutexLock lock(&graph->graph->mu());
+  return ToOperation(graph->graph->FindNode(Text(oper_name)));
+}
+
+TF_Operation* TF_GraphNextOperation(TF_Graph* graph, size_t* pos) {
+  if (graph == nullptr || pos == nullptr) return nullptr;
+  MutexLock lock(&graph->graph->mu());
+  const size_t end = graph->graph->num_node_ids();
+  while (*pos < end) {
+    Node* n = graph->graph->node(static_cast<int>((*pos)++));
+    if (n != nullptr) return ToOperation(n);
+  }
+  return nullptr;
+}
+
+void TF_GraphToGraphDef(TF_Graph* graph, TF_Buffer* output_graph_def,
+                        TF_Status* status) {
+  if (graph == nullptr) {
+    return Set(status, errors::InvalidArgument("TF_GraphToGraphDef: NULL"));
+  }
+  pb::GraphDef def;
+  {
+    MutexLock lock(&graph->graph->mu());
+    headrace::GraphToGraphDef(*graph->graph, &def);
+  }
+  Set(status, ToBuffer(def, output_graph_def));
+}
+
+void TF_GraphGetOpDef(TF_Graph* graph, const char* op_name,
+                      TF_Buffer* output_op_def, TF_Status* status) {
+  const OpDef* def = nullptr;
+  if (graph != nullptr && graph->graph->functions() != nullptr) {
+    def = graph->graph->functions()->FindOpDef(Text(op_name));
+  }
+  if (def == nullptr) {
+    const Status s =
+        headrace::OpRegistry::Global()->LookUp(Text(op_name), &def);
+    if (!s.ok()) return Set(status, s);
+  }
+  pb::OpDef proto;
+  headrace::OpDefToProto(*def, &proto);
+  Set(status, ToBuffer(proto, output_op_def));
+}
+
+void TF_GraphVersions(TF_Graph* graph, TF_Buffer* output_version_def,
+                      TF_Status* status) {
+  if (graph == nullptr) {
+    return Set(status, errors::InvalidArgument("TF_GraphVersions: NULL"));
+  }
+  pb::VersionDef proto;
+  {
+    MutexLock lock(&graph->graph->mu());
+    const headrace::GraphVersions& v = graph->graph->versions();
+    proto.set_producer(v.producer);
+    proto.set_min_consumer(v.min_consumer);
+    for (int bad : v.bad_consumers) proto.add_bad_consumers(bad);
+  }
+  Set(status, ToBuffer(proto, output_version_def));
+}

@@ -1,0 +1,211 @@
+// TF_OperationDescription: a node being described. Calls only collect; the
+// first thing that is wrong is kept and reported by TF_FinishOperation, where
+// the graph checks the rest.
+#include "c_api/internal.h"
+#include "framework/op.h"
+
+using headrace::AttrValue;
+using headrace::DataType;
+using headrace::Endpoint;
+using headrace::MutexLock;
+using headrace::Node;
+using headrace::OkStatus;
+using headrace::OpDef;
+using headrace::Status;
+using namespace headrace::c_api;  // NOLINT: our own few helpers
+namespace errors = headrace::errors;
+
+namespace {
+
+// Records an error of a call that has no status of its own.
+void Fail(TF_OperationDescription* desc, Status s) {
+  if (desc->error.ok()) desc->error = std::move(s);
+}
+
+// An attr that the lengths and types of an input list determine: set if it is
+// missing, else it must agree.
+Status SetOrCheck(const OpDef::Arg& arg, const std::string& attr,
+                  AttrValue value, headrace::AttrMap* attrs) {
+  const AttrValue* given = attrs->Find(attr);
+  if (given == nullptr) {
+    attrs->Set(attr, std::move(value));
+  } else if (*given != value) {
+    return errors::InvalidArgument(
+        "input '", arg.name, "' was given ", value.DebugString(), " for attr '",
+        attr, "', which was set to ", given->DebugString());
+  }
+  return OkStatus();
+}
+
+// The graph sees a flat list of inputs. How many calls made it up is known here
+// alone, and tells apart the lists of an op that has several.
+Status SetListAttrs(TF_OperationDescription* desc) {
+  const std::string& op = desc->def.op;
+  const OpDef* def = nullptr;
+  if (desc->graph->graph->functions() != nullptr) {
+    def = desc->graph->graph->functions()->FindOpDef(op);
+  }
+  if (def == nullptr) {
+    HR_RETURN_IF_ERROR(headrace::OpRegistry::Global()->LookUp(op, &def));
+  }
+  size_t at = 0;
+  for (size_t i = 0; i < desc->calls.size() && i < def->inputs.size(); ++i) {
+    const OpDef::Arg& arg = def->inputs[i];
+    const int count = desc->calls[i];
+    const bool is_list = arg.number_attr >= 0 || arg.type_list_attr >= 0;
+    if (count == TF_OperationDescription::kSingle) {
+      if (is_list) {
+        return errors::InvalidArgument("single tensor passed to '", arg.name,
+                                       "', expected list");
+      }
+      ++at;
+      continue;
+    }
+    if (!is_list) {
+      return errors::InvalidArgument("list of ", count, " tensors passed to '",
+                                     arg.name, "', expected single tensor");
+    }
+    if (arg.number_attr >= 0) {
+      HR_RETURN_IF_ERROR(SetOrCheck(arg, def->attrs[arg.number_attr].name,
+                                    int64_t{count}, &desc->def.attrs));
+    } else {
+      std::vector<DataType> types;
+      for (int k = 0; k < count; ++k) {
+        const Endpoint& e = desc->inputs[at + k];
+        types.push_back(headrace::BaseType(e.node->output_type(e.index)));
+      }
+      HR_RETURN_IF_ERROR(SetOrCheck(arg, def->attrs[arg.type_list_attr].name,
+                                    std::move(types), &desc->def.attrs));
+    }
+    at += count;
+  }
+  return OkStatus();
+}
+
+// Adds the groups asked for to those that a "_class" attr names.
+Status SetColocation(TF_OperationDescription* desc) {
+  std::set<std::string> groups = desc->colocation;
+  if (const AttrValue* given = desc->def.attrs.Find("_class")) {
+    const auto* list = given->GetList<std::string>();
+    if (list == nullptr) {
+      return errors::InvalidArgument("attr '_class' is a ", given->TypeName(),
+                                     "; expected list(string)");
+    }
+    groups.insert(list->begin(), list->end());
+  }
+  desc->def.attrs.Set("_class",
+                      std::vector<std::string>(groups.begin(), groups.end()));
+  return OkStatus();
+}
+
+Status Finish(TF_OperationDescription* desc, Node** out) {
+  HR_RETURN_IF_ERROR(desc->error);
+  if (desc->has_lists) HR_RETURN_IF_ERROR(SetListAttrs(desc));
+  if (!desc->colocation.empty()) HR_RETURN_IF_ERROR(SetColocation(desc));
+  HR_ASSIGN_OR_RETURN(
+      *out, desc->graph->graph->AddNode(std::move(desc->def), desc->inputs,
+                                        desc->control_inputs));
+  return OkStatus();
+}
+
+TF_Operation* FinishAndDelete(TF_OperationDescription* desc, bool lock,
+                              TF_Status* status) {
+  std::unique_ptr<TF_OperationDescription> owned(desc);
+  if (desc == nullptr || desc->graph == nullptr) {
+    Set(status, errors::InvalidArgument(
+                    "TF_FinishOperation: the ",
+                    desc == nullptr ? "description" : "graph", " is NULL"));
+    return nullptr;
+  }
+  // AddNode names the node; what is found here does not yet.
+  const bool named = desc->error.ok();
+  const std::string where = named ? ""
+                                  : absl::StrCat("node '", desc->def.name,
+                                                 "' (op ", desc->def.op, "): ");
+  Node* n = nullptr;
+  Status s;
+  if (lock) {
+    MutexLock l(&desc->graph->graph->mu());
+    s = Finish(desc, &n);
+  } else {
+    s = Finish(desc, &n);
+  }
+  if (!s.ok() && !named) {
+    s = Status(s.code(), absl::StrCat(where, s.message()));
+  }
+  Set(status, std::move(s));
+  return ToOperation(n);
+}
+
+}  // namespace
+
+TF_OperationDescription* TF_NewOperationLocked(TF_Graph* graph,
+                                               const char* op_type,
+                                               const char* oper_name) {
+  auto* desc = new TF_OperationDescription;
+  desc->graph = graph;
+  desc->def.op = std::string(Text(op_type));
+  desc->def.name = std::string(Text(oper_name));
+  return desc;
+}
+
+TF_OperationDescription* TF_NewOperation(TF_Graph* graph, const char* op_type,
+                                         const char* oper_name) {
+  return TF_NewOperationLocked(graph, op_type, oper_name);
+}
+
+void TF_SetDevice(TF_OperationDescription* desc, const char* device) {
+  if (desc != nullptr) desc->def.device = std::string(Text(device));
+}
+
+void TF_AddInput(TF_OperationDescription* desc, TF_Output input) {
+  if (desc == nullptr) return;
+  if (!IsOutput(input)) return Fail(desc, BadOutput("TF_AddInput", input));
+  desc->inputs.push_back({ToNode(input.oper), input.index});
+  desc->calls.push_back(TF_OperationDescription::kSingle);
+}
+
+void TF_AddInputList(TF_OperationDescription* desc, const TF_Output* inputs,
+                     int num_inputs) {
+  if (desc == nullptr) return;
+  if (num_inputs < 0 || (inputs == nullptr && num_inputs > 0)) {
+    return Fail(desc, errors::InvalidArgument("TF_AddInputList: ", num_inputs,
+                                              " inputs"));
+  }
+  for (int i = 0; i < num_inputs; ++i) {
+    if (!IsOutput(inputs[i])) {
+      return Fail(
+          desc, BadOutput(absl::StrCat("TF_AddInputList[", i, "]"), inputs[i]));
+    }
+    desc->inputs.push_back({ToNode(inputs[i].oper), inputs[i].index});
+  }
+  desc->calls.push_back(num_inputs);
+  desc->has_lists = true;
+}
+
+void TF_AddControlInput(TF_OperationDescription* desc, TF_Operation* input) {
+  if (desc == nullptr) return;
+  if (input == nullptr) {
+    return Fail(desc,
+                errors::InvalidArgument("TF_AddControlInput: input is NULL"));
+  }
+  desc->control_inputs.push_back(ToNode(input));
+}
+
+void TF_ColocateWith(TF_OperationDescription* desc, TF_Operation* op) {
+  if (desc == nullptr) return;
+  if (op == nullptr) {
+    return Fail(desc, errors::InvalidArgument("TF_ColocateWith: op is NULL"));
+  }
+  desc->colocation.insert(absl::StrCat("loc:@", ToNode(op)->name()));
+}
+
+TF_Operation* TF_FinishOperation(TF_OperationDescription* desc,
+                                 TF_Status* status) {
+  return FinishAndDelete(desc, /*lock=*/true, status);
+}
+
+TF_Operation* TF_FinishOperationLocked(TF_OperationDescription* desc,
+                                       TF_Status* status) {
+  return FinishAndDelete(desc, /*lock=*/false, status);
+}

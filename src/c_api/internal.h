@@ -1,0 +1,146 @@
+// What the C API's handles are made of, and the small steps that all of its
+// files share. A TF_Operation is a headrace::Node; TF_Output and Endpoint
+// differ in name only, but are converted field by field.
+#ifndef HEADRACE_C_API_INTERNAL_H_
+#define HEADRACE_C_API_INTERNAL_H_
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "framework/device.h"
+#include "framework/tensor.h"
+#include "graph/function_library.h"
+#include "graph/graph.h"
+#include "graph/importer.h"
+#include "headrace/config.pb.h"
+#include "headrace/graph.pb.h"
+#include "session/session.h"
+#include "tensorflow/c/c_api.h"
+
+struct TF_Status {
+  headrace::Status status;
+  std::string message;  // status.message(), NUL terminated
+};
+
+struct TF_Tensor {
+  headrace::Tensor tensor;
+};
+
+struct TF_SessionOptions {
+  headrace::pb::ConfigProto config;
+  std::string target;
+};
+
+// Sessions share the Graph, so the handle itself may go before them.
+struct TF_Graph {
+  std::shared_ptr<headrace::Graph> graph = std::make_shared<headrace::Graph>();
+};
+
+struct TF_OperationDescription {
+  TF_Graph* graph = nullptr;
+  headrace::NodeDef def;
+  absl::InlinedVector<headrace::Endpoint, 4> inputs;
+  // One entry a call: the length of a list, or kSingle.
+  static constexpr int kSingle = -1;
+  absl::InlinedVector<int, 4> calls;
+  bool has_lists = false;
+  std::vector<headrace::Node*> control_inputs;
+  std::set<std::string> colocation;  // "loc:@name"
+  headrace::Status error;            // the first thing that was wrong
+};
+
+struct TF_Function {
+  headrace::pb::FunctionDef def;
+};
+
+struct TF_ImportGraphDefOptions {
+  headrace::ImportOptions options;
+};
+
+struct TF_ImportGraphDefResults {
+  std::vector<TF_Output> outputs;
+  std::vector<TF_Operation*> operations;
+  std::vector<std::string> missing_names;
+  std::vector<const char*> missing_name_pointers;
+  std::vector<int> missing_indexes;
+};
+
+struct TF_Session {
+  std::unique_ptr<headrace::Session> session;
+};
+
+struct TF_DeprecatedSession {
+  std::shared_ptr<headrace::Graph> graph;
+  std::unique_ptr<headrace::Session> session;
+};
+
+struct TF_DeviceList {
+  std::vector<headrace::DeviceAttributes> devices;
+};
+
+struct TF_Library {
+  void* handle = nullptr;
+  std::string op_list;
+};
+
+namespace headrace::c_api {
+
+inline Node* ToNode(TF_Operation* op) { return reinterpret_cast<Node*>(op); }
+inline Node* ToNode(const TF_Operation* op) {
+  return reinterpret_cast<Node*>(const_cast<TF_Operation*>(op));
+}
+inline TF_Operation* ToOperation(Node* n) {
+  return reinterpret_cast<TF_Operation*>(n);
+}
+inline TF_Output ToOutput(const Endpoint& e) {
+  return {ToOperation(e.node), e.index};
+}
+// A NULL string is "".
+inline absl::string_view Text(const char* s) {
+  return s == nullptr ? absl::string_view() : absl::string_view(s);
+}
+inline DataType ToDataType(TF_DataType t) {
+  return static_cast<DataType>(static_cast<int>(t));
+}
+inline TF_DataType FromDataType(DataType t) {
+  return static_cast<TF_DataType>(static_cast<int>(t));
+}
+
+// `out` may be null.
+void Set(TF_Status* out, Status status);
+inline void SetOk(TF_Status* out) { Set(out, OkStatus()); }
+
+// InvalidArgument with "what" unless `o` is an output of a node.
+inline bool IsOutput(const TF_Output& o) {
+  return o.oper != nullptr && o.index >= 0 &&
+         o.index < ToNode(o.oper)->num_outputs();
+}
+Status BadOutput(absl::string_view what, const TF_Output& o);
+inline Status CheckOutput(absl::string_view what, const TF_Output& o) {
+  return IsOutput(o) ? OkStatus() : BadOutput(what, o);
+}
+
+// InvalidArgument naming `what` if it does not parse.
+Status ParseProto(absl::string_view what, const void* data, size_t length,
+                  google::protobuf::MessageLite* proto);
+// Puts the bytes of `proto` into an empty buffer.
+Status ToBuffer(const google::protobuf::MessageLite& proto, TF_Buffer* out);
+TF_Buffer* NewBuffer(const google::protobuf::MessageLite& proto);
+
+// num_dims -1 is an unknown rank. InvalidArgument for dims below -1.
+Status MakeShape(const int64_t* dims, int num_dims, PartialTensorShape* out);
+
+// Runs by signature and wraps the results: all of TF_SessionRun but finding the
+// endpoints. Outputs are NULL on error.
+Status RunAndWrap(Session* session, const TF_Buffer* run_options,
+                  absl::Span<const Session::Feed> feeds,
+                  absl::Span<const Endpoint> fetches,
+                  absl::Span<Node* const> targets, TF_Tensor** outputs,
+                  TF_Buffer* run_metadata);
+
+}  // namespace headrace::c_api
+
+#endif  // HEADRACE_C_API_INTERNAL_H_

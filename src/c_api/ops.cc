@@ -1,0 +1,126 @@
+// The version, the registries of ops and kernels, and libraries that add to
+// them.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/str_split.h"
+#include "base/mutex.h"
+#include "base/version.h"
+#include "c_api/internal.h"
+#include "framework/op.h"
+#include "framework/op_kernel.h"
+#include "framework/tensor_proto.h"
+#include "headrace/op_def.pb.h"
+
+using headrace::KernelRegistry;
+using headrace::Mutex;
+using headrace::MutexLock;
+using headrace::OkStatus;
+using headrace::OpDef;
+using headrace::OpRegistry;
+using namespace headrace::c_api;  // NOLINT: our own few helpers
+namespace errors = headrace::errors;
+namespace pb = headrace::pb;
+
+namespace {
+
+// Every registered op but those of `without`, which is sorted by name too.
+pb::OpList ListOps(const std::vector<const OpDef*>& without) {
+  pb::OpList list;
+  for (const OpDef* def : OpRegistry::Global()->All()) {
+    if (!std::binary_search(
+            without.begin(), without.end(), def,
+            [](const OpDef* a, const OpDef* b) { return a->name < b->name; })) {
+      headrace::OpDefToProto(*def, list.add_op());
+    }
+  }
+  return list;
+}
+
+// Reads the registry's description of a kernel's constraints, "T in [float,
+// int32]; Tidx in [int32]".
+void AddConstraints(absl::string_view words, pb::KernelDef* kernel) {
+  for (absl::string_view one : absl::StrSplit(words, "; ", absl::SkipEmpty())) {
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(one, absl::MaxSplits(" in ", 1));
+    pb::KernelDef::AttrConstraint* c = kernel->add_constraint();
+    c->set_name(std::string(parts.first));
+    for (absl::string_view type : absl::StrSplit(
+             parts.second, absl::ByAnyChar("[], "), absl::SkipEmpty())) {
+      headrace::DataType t;
+      if (!headrace::DataTypeFromString(type, &t)) continue;
+      c->mutable_allowed_values()->mutable_list()->add_type(
+          static_cast<pb::DataType>(t));
+    }
+  }
+}
+
+// Of all ops if `op` is null.
+pb::KernelList ListKernels(const char* op) {
+  pb::KernelList list;
+  for (const KernelRegistry::Info& info : KernelRegistry::Global()->All()) {
+    if (op != nullptr && info.op != op) continue;
+    pb::KernelDef* k = list.add_kernel();
+    k->set_op(info.op);
+    k->set_device_type(info.device);
+    AddConstraints(info.constraints, k);
+  }
+  return list;
+}
+
+// What each library added when it was first loaded, by the loader's handle.
+struct Loaded {
+  Mutex mu;
+  std::map<void*, std::string> op_lists GUARDED_BY(mu);
+  static Loaded* Get() {
+    static Loaded* const l = new Loaded;
+    return l;
+  }
+};
+
+}  // namespace
+
+const char* TF_Version() { return headrace::kTensorFlowVersion; }
+
+TF_Library* TF_LoadLibrary(const char* library_filename, TF_Status* status) {
+  Loaded* loaded = Loaded::Get();
+  MutexLock lock(&loaded->mu);
+  const std::vector<const OpDef*> before = OpRegistry::Global()->All();
+  void* handle = library_filename == nullptr
+                     ? nullptr
+                     : dlopen(library_filename, RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* why = library_filename == nullptr ? "no name" : dlerror();
+    Set(status, errors::NotFound("cannot load library '",
+                                 Text(library_filename), "': ", Text(why)));
+    return nullptr;
+  }
+  auto it = loaded->op_lists.find(handle);
+  if (it == loaded->op_lists.end()) {
+    it = loaded->op_lists.emplace(handle, ListOps(before).SerializeAsString())
+             .first;
+  }
+  SetOk(status);
+  return new TF_Library{handle, it->second};
+}
+
+TF_Buffer TF_GetOpList(TF_Library* lib_handle) {
+  if (lib_handle == nullptr) return {nullptr, 0, nullptr};
+  return {lib_handle->op_list.data(), lib_handle->op_list.size(), nullptr};
+}
+
+void TF_DeleteLibraryHandle(TF_Library* lib_handle) { delete lib_handle; }
+
+TF_Buffer* TF_GetAllOpList() { return NewBuffer(ListOps({})); }
+
+TF_Buffer* TF_GetAllRegisteredKernels(TF_Status* status) {
+  SetOk(status);
+  return NewBuffer(ListKernels(nullptr));
+}
+
+TF_Buffer* TF_GetRegisteredKernelsForOp(const char* name, TF_Status* status) {
+  SetOk(status);
+  return NewBuffer(ListKernels(name == nullptr ? "" : name));
+}

@@ -1,0 +1,199 @@
+// TF_Session. A run without options parses nothing and, beyond what the session
+// itself needs, allocates the handles of its results alone.
+#include "c_api/internal.h"
+
+using headrace::Endpoint;
+using headrace::Node;
+using headrace::OkStatus;
+using headrace::Session;
+using headrace::Status;
+using headrace::Tensor;
+using namespace headrace::c_api;  // NOLINT: our own few helpers
+namespace errors = headrace::errors;
+namespace pb = headrace::pb;
+
+namespace headrace::c_api {
+
+Status RunAndWrap(Session* session, const TF_Buffer* run_options,
+                  absl::Span<const Session::Feed> feeds,
+                  absl::Span<const Endpoint> fetches,
+                  absl::Span<Node* const> targets, TF_Tensor** outputs,
+                  TF_Buffer* run_metadata) {
+  std::vector<Tensor> values;
+  if (run_options == nullptr && run_metadata == nullptr) [[likely]] {
+    HR_RETURN_IF_ERROR(session->Run(pb::RunOptions::default_instance(), feeds,
+                                    fetches, targets, &values));
+  } else {
+    pb::RunOptions options;
+    if (run_options != nullptr) {
+      HR_RETURN_IF_ERROR(ParseProto("run_options", run_options->data,
+                                    run_options->length, &options));
+    }
+    if (run_metadata != nullptr && run_metadata->data != nullptr) {
+      return errors::InvalidArgument(
+          "run_metadata must be an empty buffer; it has ", run_metadata->length,
+          " bytes");
+    }
+    pb::RunMetadata metadata;
+    HR_RETURN_IF_ERROR(session->Run(options, feeds, fetches, targets, &values,
+                                    run_metadata ? &metadata : nullptr));
+    if (run_metadata != nullptr) {
+      HR_RETURN_IF_ERROR(ToBuffer(metadata, run_metadata));
+    }
+  }
+  if (values.size() != fetches.size()) {
+    return errors::Internal("a run returned ", values.size(), " tensors for ",
+                            fetches.size(), " fetches");
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    outputs[i] = new TF_Tensor{std::move(values[i])};
+  }
+  return OkStatus();
+}
+
+}  // namespace headrace::c_api
+
+namespace {
+
+Status CheckCount(const char* what, const void* array, int n) {
+  if (n >= 0 && (array != nullptr || n == 0)) return OkStatus();
+  return errors::InvalidArgument(n, " ", what, " at ",
+                                 array == nullptr ? "NULL" : "an address");
+}
+
+Status Run(TF_Session* session, const TF_Buffer* run_options,
+           const TF_Output* inputs, TF_Tensor* const* input_values, int ninputs,
+           const TF_Output* outputs, TF_Tensor** output_values, int noutputs,
+           const TF_Operation* const* target_opers, int ntargets,
+           TF_Buffer* run_metadata) {
+  if (session == nullptr) {
+    return errors::InvalidArgument("the session is NULL");
+  }
+  HR_RETURN_IF_ERROR(CheckCount("inputs", inputs, ninputs));
+  HR_RETURN_IF_ERROR(CheckCount("input values", input_values, ninputs));
+  HR_RETURN_IF_ERROR(CheckCount("outputs", outputs, noutputs));
+  HR_RETURN_IF_ERROR(CheckCount("output values", output_values, noutputs));
+  HR_RETURN_IF_ERROR(CheckCount("targets", target_opers, ntargets));
+
+  absl::InlinedVector<Session::Feed, 2> feeds;
+  feeds.reserve(ninputs);
+  for (int i = 0; i < ninputs; ++i) {
+    if (!IsOutput(inputs[i])) return BadOutput("a fed tensor", inputs[i]);
+    if (input_values[i] == nullptr) {
+      return errors::InvalidArgument("the value fed for '",
+                                     ToNode(inputs[i].oper)->name(), ":",
+                                     inputs[i].index, "' is NULL");
+    }
+    feeds.emplace_back(Endpoint{ToNode(inputs[i].oper), inputs[i].index},
+                       input_values[i]->tensor);
+  }
+  absl::InlinedVector<Endpoint, 4> fetches;
+  fetches.reserve(noutputs);
+  for (int i = 0; i < noutputs; ++i) {
+    if (!IsOutput(outputs[i])) return BadOutput("a fetched tensor", outputs[i]);
+    fetches.push_back({ToNode(outputs[i].oper), outputs[i].index});
+  }
+  absl::InlinedVector<Node*, 4> targets;
+  targets.reserve(ntargets);
+  for (int i = 0; i < ntargets; ++i) {
+    if (target_opers[i] == nullptr) {
+      return errors::InvalidArgument("target ", i, " is NULL");
+    }
+    targets.push_back(ToNode(target_opers[i]));
+  }
+  return RunAndWrap(session->session.get(), run_options, feeds, fetches,
+                    targets, output_values, run_metadata);
+}
+
+void ClearOutputs(TF_Tensor** outputs, int n) {
+  for (int i = 0; outputs != nullptr && i < n; ++i) outputs[i] = nullptr;
+}
+
+}  // namespace
+
+TF_SessionOptions* TF_NewSessionOptions() { return new TF_SessionOptions; }
+
+void TF_SetTarget(TF_SessionOptions* options, const char* target) {
+  if (options != nullptr) options->target = std::string(Text(target));
+}
+
+void TF_SetConfig(TF_SessionOptions* options, const void* proto,
+                  size_t proto_len, TF_Status* status) {
+  if (options == nullptr) {
+    return Set(status, errors::InvalidArgument("the session options are NULL"));
+  }
+  pb::ConfigProto config;
+  const Status s = ParseProto("TF_SetConfig", proto, proto_len, &config);
+  if (s.ok()) options->config = std::move(config);
+  Set(status, s);
+}
+
+void TF_DeleteSessionOptions(TF_SessionOptions* options) { delete options; }
+
+TF_Session* TF_NewSession(TF_Graph* graph, const TF_SessionOptions* opts,
+                          TF_Status* status) {
+  if (graph == nullptr) {
+    Set(status, errors::InvalidArgument("TF_NewSession: the graph is NULL"));
+    return nullptr;
+  }
+  auto session = std::make_unique<TF_Session>();
+  const Status s = headrace::NewSession(
+      opts == nullptr ? pb::ConfigProto::default_instance() : opts->config,
+      opts == nullptr ? "" : opts->target, graph->graph, &session->session);
+  Set(status, s);
+  return s.ok() ? session.release() : nullptr;
+}
+
+TF_Session* TF_LoadSessionFromSavedModel(const TF_SessionOptions*,
+                                         const TF_Buffer*,
+                                         const char* export_dir,
+                                         const char* const*, int, TF_Graph*,
+                                         TF_Buffer*, TF_Status* status) {
+  Set(status, errors::Unimplemented("TF_LoadSessionFromSavedModel: loading '",
+                                    Text(export_dir),
+                                    "': SavedModels are not supported yet; "
+                                    "import a frozen GraphDef"));
+  return nullptr;
+}
+
+void TF_CloseSession(TF_Session* session, TF_Status* status) {
+  Set(status, session == nullptr
+                  ? errors::InvalidArgument("the session is NULL")
+                  : session->session->Close());
+}
+
+void TF_DeleteSession(TF_Session* session, TF_Status* status) {
+  delete session;
+  SetOk(status);
+}
+
+void TF_SessionRun(TF_Session* session, const TF_Buffer* run_options,
+                   const TF_Output* inputs, TF_Tensor* const* input_values,
+                   int ninputs, const TF_Output* outputs,
+                   TF_Tensor** output_values, int noutputs,
+                   const TF_Operation* const* target_opers, int ntargets,
+                   TF_Buffer* run_metadata, TF_Status* status) {
+  ClearOutputs(output_values, noutputs);
+  Set(status,
+      Run(session, run_options, inputs, input_values, ninputs, outputs,
+          output_values, noutputs, target_opers, ntargets, run_metadata));
+}
+
+void TF_SessionPRunSetup(TF_Session*, const TF_Output*, int, const TF_Output*,
+                         int, const TF_Operation* const*, int,
+                         const char** handle, TF_Status* status) {
+  if (handle != nullptr) *handle = nullptr;
+  Set(status, errors::Unimplemented(
+                  "TF_SessionPRunSetup: partial runs are not supported yet"));
+}
+
+void TF_SessionPRun(TF_Session*, const char*, const TF_Output*,
+                    TF_Tensor* const*, int, const TF_Output*,
+                    TF_Tensor** output_values, int noutputs,
+                    const TF_Operation* const*, int, TF_Status* status) {
+  ClearOutputs(output_values, noutputs);
+  Set(status, errors::Unimplemented(
+                  "TF_SessionPRun: partial runs are not supported yet"));
+}
+
+void TF_DeletePRunHandle(const char* handle) { delete[] handle; }

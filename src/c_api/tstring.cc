@@ -1,0 +1,64 @@
+// TF_TString: tstring under its C name; formats.md, section 1. Only what
+// tstring keeps to itself, kind and capacity, is read here.
+#include "framework/tstring.h"
+
+#include <cstring>
+
+#include "c_api/internal.h"
+
+static_assert(sizeof(TF_TString) == sizeof(headrace::tstring));
+static_assert(alignof(TF_TString) == alignof(headrace::tstring));
+static_assert(offsetof(TF_TString_Large, ptr) == 16);
+static_assert(offsetof(TF_TString_View, ptr) == 8);
+
+using headrace::tstring;
+
+namespace {
+tstring* Cast(TF_TString* s) { return reinterpret_cast<tstring*>(s); }
+const tstring* Cast(const TF_TString* s) {
+  return reinterpret_cast<const tstring*>(s);
+}
+}  // namespace
+
+void TF_StringInit(TF_TString* t) {
+  if (t != nullptr) std::memset(static_cast<void*>(t), 0, sizeof(*t));
+}
+
+void TF_StringCopy(TF_TString* dst, const char* src, size_t size) {
+  if (dst == nullptr) return;
+  Cast(dst)->assign(src, src == nullptr ? 0 : size);
+}
+
+void TF_StringAssignView(TF_TString* dst, const char* src, size_t size) {
+  if (dst == nullptr) return;
+  Cast(dst)->assign_as_view(src, src == nullptr ? 0 : size);
+}
+
+const char* TF_StringGetDataPointer(const TF_TString* tstr) {
+  return tstr == nullptr ? nullptr : Cast(tstr)->data();
+}
+
+TF_TString_Type TF_StringGetType(const TF_TString* str) {
+  if (str == nullptr) return TF_TSTR_SMALL;
+  return static_cast<TF_TString_Type>(str->u.raw.raw[0] & TF_TSTR_TYPE_MASK);
+}
+
+size_t TF_StringGetSize(const TF_TString* tstr) {
+  return tstr == nullptr ? 0 : Cast(tstr)->size();
+}
+
+size_t TF_StringGetCapacity(const TF_TString* str) {
+  switch (TF_StringGetType(str)) {
+    case TF_TSTR_SMALL:
+      return sizeof(TF_TString_Small::str) - 1;
+    case TF_TSTR_LARGE:
+      return str->u.large.cap;
+    default:
+      return 0;
+  }
+}
+
+void TF_StringDealloc(TF_TString* tstr) {
+  // The destructor leaves the empty string, which needs none.
+  if (tstr != nullptr) Cast(tstr)->~tstring();
+}
