@@ -39,7 +39,7 @@ std::vector<Endpoint> ModelOutputs(const Graph& graph) {
 }
 
 std::string Describe(const Endpoint& e) {
-  return absl::StrCat(EndpointName(e), e.index == 0 ? ":0" : "", "  ",
+  return absl::StrCat(EndpointName(e), "  ",
                       DataTypeString(e.node->output_type(e.index)), " ",
                       e.node->output_shape(e.index).DebugString());
 }

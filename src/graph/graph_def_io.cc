@@ -143,6 +143,9 @@ void GraphToGraphDef(const Graph& graph, pb::GraphDef* def) {
   graph.ForEachNode([def](Node* n) {
     pb::NodeDef* const proto = def->add_node();
     NodeDefToProto(n->def(), proto);
+    if (!n->assigned_device().empty()) {
+      proto->set_device(n->assigned_device());
+    }
     proto->clear_input();
     for (const Edge* e : n->data_inputs()) {
       std::string* const input = proto->add_input();

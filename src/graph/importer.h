@@ -46,6 +46,7 @@ Status ParseGraphDef(absl::string_view bytes, pb::GraphDef* def);
 // From a file, ".pb" or ".pbtxt", whatever the name.
 Status ReadGraphDef(const std::string& path, pb::GraphDef* def);
 
+// A placed node's device is where it was placed, otherwise what was asked for.
 void GraphToGraphDef(const Graph& graph, pb::GraphDef* def);
 
 }  // namespace headrace

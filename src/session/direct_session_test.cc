@@ -1,0 +1,509 @@
+#include "session/direct_session.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "framework/common_shape_fns.h"
+#include "framework/op_kernel.h"
+#include "framework/op_tester.h"
+
+namespace headrace {
+namespace {
+
+// Fails with a message of the test's choice.
+REGISTER_OP("TestFail")
+    .Input("x: float")
+    .Output("y: float")
+    .Attr("message: string")
+    .SetShapeFn(shape_inference::UnchangedShape);
+class TestFailOp : public OpKernel {
+ public:
+  explicit TestFailOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("message", &message_));
+  }
+  void Compute(OpKernelContext* ctx) override {
+    ctx->CtxFailure(errors::DataLoss(message_));
+  }
+
+ private:
+  std::string message_;
+};
+REGISTER_KERNEL_BUILDER(Name("TestFail").Device(DEVICE_CPU), TestFailOp);
+
+// Finishes only when the step is cancelled.
+REGISTER_OP("TestWait")
+    .Input("x: float")
+    .Output("y: float")
+    .SetIsStateful()
+    .SetShapeFn(shape_inference::UnchangedShape);
+std::atomic<int> waiting{0};
+class TestWaitOp : public AsyncOpKernel {
+ public:
+  using AsyncOpKernel::AsyncOpKernel;
+  void ComputeAsync(OpKernelContext* ctx, DoneCallback done) override {
+    CancellationManager* c = ctx->cancellation_manager();
+    if (!c->RegisterCallback(c->NextToken(), [ctx, done] {
+          --waiting;
+          ctx->CtxFailure(errors::Cancelled("TestWait was cancelled"));
+          done();
+        })) {
+      ctx->CtxFailure(errors::Cancelled("TestWait came too late"));
+      done();
+      return;
+    }
+    ++waiting;
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("TestWait").Device(DEVICE_CPU), TestWaitOp);
+
+// Counts how often it runs.
+REGISTER_OP("TestCount")
+    .Input("x: float")
+    .Output("y: float")
+    .SetIsStateful()
+    .SetShapeFn(shape_inference::UnchangedShape);
+std::atomic<int> counted{0};
+class TestCountOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* ctx) override {
+    ++counted;
+    ctx->set_output(0, ctx->input(0));
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("TestCount").Device(DEVICE_CPU), TestCountOp);
+
+class SessionTest : public ::testing::Test {
+ protected:
+  Endpoint Add(const std::string& name, const std::string& op,
+               std::vector<Endpoint> inputs, AttrMap attrs = {},
+               const std::string& device = "",
+               std::vector<Node*> control = {}) {
+    NodeDef def;
+    def.name = name;
+    def.op = op;
+    def.device = device;
+    def.attrs = std::move(attrs);
+    MutexLock lock(&graph_->mu());
+    auto n = graph_->AddNode(std::move(def), inputs, control);
+    EXPECT_TRUE(n.ok()) << n.status();
+    return {n.ok() ? *n : nullptr, 0};
+  }
+  Endpoint Const(const std::string& name, Tensor value) {
+    const DataType t = value.dtype();
+    return Add(name, "Const", {}, {{"dtype", t}, {"value", std::move(value)}});
+  }
+  Endpoint Placeholder(const std::string& name, PartialTensorShape shape = {}) {
+    return Add(name, "Placeholder", {},
+               {{"dtype", DT_FLOAT}, {"shape", std::move(shape)}});
+  }
+  void Start(const pb::ConfigProto& config = {}) {
+    ASSERT_EQ(NewSession(config, "", graph_, &session_), OkStatus());
+  }
+  Status Run(std::vector<Session::Feed> feeds, std::vector<Endpoint> fetches,
+             std::vector<Tensor>* out = nullptr,
+             std::vector<Node*> targets = {},
+             const pb::RunOptions& options = {},
+             pb::RunMetadata* metadata = nullptr,
+             CancellationManager* cancellation = nullptr) {
+    return session_->Run(options, feeds, fetches, targets, out, metadata,
+                         cancellation);
+  }
+  static Tensor F(float v) { return Tensor::Scalar<float>(v); }
+
+  std::shared_ptr<Graph> graph_ = std::make_shared<Graph>();
+  std::unique_ptr<Session> session_;
+};
+
+TEST_F(SessionTest, ComputesWhatIsFetchedFromWhatIsFed) {
+  const Endpoint x = Placeholder("x");
+  const Endpoint y = Add("y", "AddV2", {x, Const("c", F(2))});
+  const Endpoint z = Add("z", "Mul", {y, y});
+  Start();
+  std::vector<Tensor> out;
+  ASSERT_EQ(Run({{x, F(3)}}, {z, y, z}, &out), OkStatus());
+  EXPECT_EQ(out[0].scalar<float>(), 25);
+  EXPECT_EQ(out[1].scalar<float>(), 5);
+  EXPECT_EQ(out[2].scalar<float>(), 25);  // one tensor may be fetched twice
+  // An intermediate tensor can be fed; its producer is then not needed.
+  ASSERT_EQ(Run({{y, F(4)}}, {z}, &out), OkStatus());
+  EXPECT_EQ(out[0].scalar<float>(), 16);
+}
+
+TEST_F(SessionTest, FeedsAreNotWritten) {
+  const Endpoint x = Placeholder("x");
+  const Endpoint y = Add("y", "Neg", {x});
+  Start();
+  const Tensor fed(DT_FLOAT, TensorShape({64}));
+  std::fill_n(const_cast<Tensor&>(fed).data<float>(), 64, 1.f);
+  std::vector<Tensor> out;
+  ASSERT_EQ(Run({{x, fed}}, {y}, &out), OkStatus());
+  EXPECT_EQ(out[0].data<float>()[0], -1);
+  EXPECT_EQ(fed.data<float>()[0], 1);
+}
+
+TEST_F(SessionTest, ConstantsAreNotWritten) {
+  Tensor big(DT_FLOAT, TensorShape({64}));
+  std::fill_n(big.data<float>(), 64, 1.f);
+  const Endpoint c = Const("c", big);
+  big = Tensor();  // the graph holds it alone
+  const Endpoint x = Placeholder("x");
+  const Endpoint y = Add("y", "AddV2", {c, x});
+  Start();
+  for (int i = 0; i < 3; ++i) {
+    std::vector<Tensor> out;
+    ASSERT_EQ(Run({{x, F(1)}}, {y}, &out), OkStatus());
+    EXPECT_EQ(out[0].data<float>()[0], 2);
+  }
+}
+
+TEST_F(SessionTest, RefusesWhatMakesNoSense) {
+  const Endpoint x = Placeholder("x", PartialTensorShape({2}));
+  const Endpoint y = Add("y", "Neg", {x});
+  Start();
+  const Tensor two = MakeTensor<float>({2}, {1, 2});
+  std::vector<Tensor> out;
+  using absl::StatusCode;
+  ExpectError(Run({}, {}), StatusCode::kInvalidArgument,
+              "Must specify at least one target");
+  ExpectError(Run({}, {y}, &out), StatusCode::kInvalidArgument,
+              "You must feed a value for placeholder tensor 'x' with dtype "
+              "float and shape [2]");
+  ExpectError(Run({{x, MakeTensor<int32_t>({2}, {1, 2})}}, {y}, &out),
+              StatusCode::kInvalidArgument, "'x:0', which has type float");
+  ExpectError(Run({{x, MakeTensor<float>({3}, {1, 2, 3})}}, {y}, &out),
+              StatusCode::kInvalidArgument,
+              "value of shape [3] for 'x:0', which has shape [2]");
+  ExpectError(Run({{x, two}, {x, two}}, {y}, &out),
+              StatusCode::kInvalidArgument, "fed more than once");
+  ExpectError(Run({{y, two}}, {y}, &out), StatusCode::kInvalidArgument,
+              "both fed and fetched");
+  ExpectError(session_->Run({}, {"nobody:0"}, {}, &out), StatusCode::kNotFound,
+              "FetchOutputs node nobody:0: not found");
+  ExpectError(session_->Run({{"nobody", two}}, {"y"}, {}, &out),
+              StatusCode::kNotFound, "FeedInputs node nobody: not found");
+  ExpectError(session_->Run({}, {"y:7"}, {}, &out),
+              StatusCode::kInvalidArgument, "y:7");
+  ASSERT_EQ(Run({{x, two}}, {y}, &out), OkStatus());  // nothing was lost
+}
+
+TEST_F(SessionTest, TheFirstErrorWinsAndNamesNodeAndSource) {
+  const Endpoint x = Placeholder("x");
+  NodeDef def;
+  def.name = "bad";
+  def.op = "TestFail";
+  def.source = "train.py:12 in main";
+  def.attrs.Set("message", "no luck");
+  auto bad = graph_->AddNode(def, {x});
+  ASSERT_TRUE(bad.ok());
+  const Endpoint y = Add("y", "Neg", {{*bad, 0}});
+  Start();
+  std::vector<Tensor> out{F(1)};
+  const Status s = Run({{x, F(1)}}, {y}, &out);
+  ExpectError(s, absl::StatusCode::kDataLoss, "no luck");
+  ExpectError(s, absl::StatusCode::kDataLoss, "bad");
+  ExpectError(s, absl::StatusCode::kDataLoss, "train.py:12");
+  EXPECT_EQ(out.size(), 1);  // untouched
+  ASSERT_EQ(Run({{x, F(1)}}, {}, &out, {x.node}), OkStatus());
+}
+
+TEST_F(SessionTest, MissingKernelIsReportedAtRun) {
+  const Endpoint x = Placeholder("x");
+  NodeDef def;
+  def.name = "y";
+  def.op = "Reciprocal";
+  Endpoint i = Add("i", "Cast", {x}, {{"DstT", DT_INT32}});
+  auto y = graph_->AddNode(def, {i});
+  if (!y.ok()) GTEST_SUCCEED();
+  if (y.ok()) {
+    Start();
+    std::vector<Tensor> out;
+    ExpectError(Run({{x, F(1)}}, {{*y, 0}}, &out),
+                absl::StatusCode::kInvalidArgument, "No OpKernel");
+  }
+}
+
+TEST_F(SessionTest, TargetsRunAndUnneededNodesDoNot) {
+  const Endpoint x = Placeholder("x");
+  const Endpoint needed = Add("needed", "TestCount", {x});
+  Add("unneeded", "TestCount", {x});
+  Start();
+  counted = 0;
+  ASSERT_EQ(Run({{x, F(1)}}, {}, nullptr, {needed.node}), OkStatus());
+  EXPECT_EQ(counted, 1);
+}
+
+TEST_F(SessionTest, ControlEdgesOrder) {
+  const Endpoint x = Placeholder("x");
+  const Endpoint first = Add("first", "TestCount", {x});
+  const Endpoint c =
+      Add("c", "Const", {}, {{"dtype", DT_FLOAT}, {"value", F(7)}}, "",
+          {first.node});
+  Start();
+  counted = 0;
+  std::vector<Tensor> out;
+  ASSERT_EQ(Run({{x, F(1)}}, {c}, &out), OkStatus());
+  EXPECT_EQ(out[0].scalar<float>(), 7);
+  EXPECT_EQ(counted, 1);
+}
+
+TEST_F(SessionTest, NodesAddedLaterAreSeen) {
+  const Endpoint x = Placeholder("x");
+  Endpoint y = Add("y0", "Neg", {x});
+  Start();
+  for (int i = 1; i < 20; ++i) {
+    std::vector<Tensor> out;
+    ASSERT_EQ(Run({{x, F(1)}}, {y}, &out), OkStatus());
+    EXPECT_EQ(out[0].scalar<float>(), i % 2 ? -1 : 1);
+    y = Add(absl::StrCat("y", i), "Neg", {y});
+  }
+}
+
+TEST_F(SessionTest, SeveralDevicesExchangeOneCopyOfATensor) {
+  pb::ConfigProto config;
+  (*config.mutable_device_count())["CPU"] = 3;
+  const Endpoint x = Placeholder("x");
+  const Endpoint a = Add("a", "Neg", {x}, {}, "/cpu:0");
+  const Endpoint b = Add("b", "AddV2", {a, a}, {}, "/cpu:1");
+  const Endpoint c = Add("c", "Mul", {a, b}, {}, "/cpu:1");
+  const Endpoint d = Add("d", "AddV2", {c, a}, {}, "/cpu:2");
+  Start(config);
+  EXPECT_EQ(session_->ListDevices().size(), 3);
+  pb::RunOptions options;
+  options.set_output_partition_graphs(true);
+  pb::RunMetadata metadata;
+  std::vector<Tensor> out;
+  ASSERT_EQ(Run({{x, F(-3)}}, {d}, &out, {}, options, &metadata), OkStatus());
+  EXPECT_EQ(out[0].scalar<float>(), 21);
+  ASSERT_EQ(metadata.partition_graphs_size(), 3);
+  for (const pb::GraphDef& g : metadata.partition_graphs()) {
+    int receives = 0;
+    for (const pb::NodeDef& n : g.node()) receives += n.op() == "_Recv";
+    EXPECT_LE(receives, g.node(0).device().ends_with("CPU:2") ? 2 : 1)
+        << g.DebugString();
+  }
+}
+
+TEST_F(SessionTest, AFailureOnOneDeviceEndsTheOthers) {
+  pb::ConfigProto config;
+  (*config.mutable_device_count())["CPU"] = 2;
+  const Endpoint x = Placeholder("x");
+  const Endpoint bad =
+      Add("bad", "TestFail", {x}, {{"message", "broken"}}, "/cpu:1");
+  const Endpoint y = Add("y", "Neg", {bad}, {}, "/cpu:0");
+  Start(config);
+  for (int i = 0; i < 50; ++i) {
+    std::vector<Tensor> out;
+    ExpectError(Run({{x, F(1)}}, {y}, &out), absl::StatusCode::kDataLoss,
+                "broken");
+  }
+}
+
+TEST_F(SessionTest, PlacementFollowsRequestsOrSaysWhyNot) {
+  const Endpoint x = Placeholder("x");
+  const Endpoint y = Add("y", "Neg", {x}, {}, "/gpu:0");
+  std::vector<Tensor> out;
+  Start();
+  ExpectError(Run({{x, F(1)}}, {y}, &out), absl::StatusCode::kInvalidArgument,
+              "Cannot assign a device for operation y");
+  pb::ConfigProto soft;
+  soft.set_allow_soft_placement(true);
+  Start(soft);
+  ASSERT_EQ(Run({{x, F(1)}}, {y}, &out), OkStatus());
+}
+
+TEST_F(SessionTest, PassesCanBeSwitchedOff) {
+  const Endpoint c = Add("c", "AddV2", {Const("a", F(1)), Const("b", F(2))});
+  const Endpoint x = Placeholder("x");
+  const Endpoint p = Add("p", "Mul", {x, c});
+  const Endpoint q = Add("q", "Mul", {x, c});
+  const Endpoint y = Add("y", "AddV2", {p, q});
+  auto nodes = [&](const pb::ConfigProto& config) {
+    Start(config);
+    pb::RunOptions options;
+    options.set_output_partition_graphs(true);
+    pb::RunMetadata metadata;
+    std::vector<Tensor> out;
+    EXPECT_EQ(Run({{x, F(5)}}, {y}, &out, {}, options, &metadata), OkStatus());
+    EXPECT_EQ(out[0].scalar<float>(), 30);
+    return metadata.partition_graphs(0).node_size();
+  };
+  pb::ConfigProto all_on, no_folding, no_cse, none;
+  auto* r = no_folding.mutable_graph_options()->mutable_rewrite_options();
+  r->set_constant_folding(pb::RewriterConfig::OFF);
+  r = no_cse.mutable_graph_options()->mutable_rewrite_options();
+  r->set_common_subgraph_elimination(pb::RewriterConfig::OFF);
+  none.mutable_graph_options()->mutable_optimizer_options()->set_opt_level(
+      pb::OptimizerOptions::L0);
+  EXPECT_EQ(nodes(all_on), 5);      // arg, constant, one Mul, AddV2, retval
+  EXPECT_EQ(nodes(no_folding), 7);  // two constants and their sum
+  EXPECT_EQ(nodes(no_cse), 6);      // two Muls
+  EXPECT_EQ(nodes(none), 8);
+}
+
+TEST_F(SessionTest, ATracedRunTellsKernelsAndTimes) {
+  const Endpoint x = Placeholder("x");
+  const Endpoint y = Add("y", "Neg", {x});
+  Start();
+  pb::RunOptions options;
+  options.set_trace_level(pb::RunOptions::FULL_TRACE);
+  pb::RunMetadata metadata;
+  std::vector<Tensor> out;
+  ASSERT_EQ(Run({{x, F(1)}}, {y}, &out, {}, options, &metadata), OkStatus());
+  ASSERT_EQ(metadata.step_stats().dev_stats_size(), 1);
+  bool found = false;
+  for (const auto& n : metadata.step_stats().dev_stats(0).node_stats()) {
+    if (n.node_name() != "y") continue;
+    found = true;
+    EXPECT_FALSE(n.timeline_label().empty());
+    EXPECT_GT(n.all_start_micros(), 0);
+    EXPECT_EQ(n.output_size(), 1);
+  }
+  EXPECT_TRUE(found);
+}
+
+TEST_F(SessionTest, DeadlineEndsAWaitingStep) {
+  const Endpoint x = Placeholder("x");
+  const Endpoint y = Add("y", "TestWait", {x});
+  Start();
+  pb::RunOptions options;
+  options.set_timeout_in_ms(20);
+  std::vector<Tensor> out;
+  ExpectError(Run({{x, F(1)}}, {y}, &out, {}, options),
+              absl::StatusCode::kDeadlineExceeded, "20 ms");
+}
+
+TEST_F(SessionTest, CallersTokenEndsItsRunAlone) {
+  const Endpoint x = Placeholder("x");
+  const Endpoint y = Add("y", "TestWait", {x});
+  const Endpoint z = Add("z", "Neg", {x});
+  Start();
+  CancellationManager token;
+  waiting = 0;
+  Status ended;
+  std::thread runner([&] {
+    std::vector<Tensor> out;
+    ended = Run({{x, F(1)}}, {y}, &out, {}, {}, nullptr, &token);
+  });
+  while (waiting == 0) absl::SleepFor(absl::Milliseconds(1));
+  std::vector<Tensor> out;
+  EXPECT_EQ(Run({{x, F(1)}}, {z}, &out), OkStatus());
+  token.StartCancel();
+  runner.join();
+  ExpectError(ended, absl::StatusCode::kCancelled, "cancelled");
+}
+
+TEST_F(SessionTest, CloseEndsRunsInProgressAndRefusesLaterOnes) {
+  const Endpoint x = Placeholder("x");
+  const Endpoint y = Add("y", "TestWait", {x});
+  Start();
+  waiting = 0;
+  Status ended;
+  std::thread runner([&] {
+    std::vector<Tensor> out;
+    ended = Run({{x, F(1)}}, {y}, &out);
+  });
+  while (waiting == 0) absl::SleepFor(absl::Milliseconds(1));
+  ASSERT_EQ(session_->Close(), OkStatus());
+  runner.join();
+  ExpectError(ended, absl::StatusCode::kCancelled, "Session has been closed.");
+  std::vector<Tensor> out;
+  ExpectError(Run({{x, F(1)}}, {x}, &out), absl::StatusCode::kCancelled,
+              "Session has been closed.");
+}
+
+TEST_F(SessionTest, PreparedStepsRunWithoutLookUp) {
+  const Endpoint x = Placeholder("x");
+  const Endpoint y = Add("y", "Neg", {x});
+  Start();
+  auto prepared = session_->Prepare({x}, {y}, {});
+  ASSERT_TRUE(prepared.ok()) << prepared.status();
+  std::vector<Tensor> out;
+  const Tensor one = F(1);
+  ASSERT_EQ(session_->RunPrepared(**prepared, {}, {one}, &out), OkStatus());
+  EXPECT_EQ(out[0].scalar<float>(), -1);
+  ExpectError(session_->RunPrepared(**prepared, {}, {}, &out),
+              absl::StatusCode::kInvalidArgument, "Expected 1 feed");
+}
+
+TEST_F(SessionTest, VariablesLiveInTheirSession) {
+  const Endpoint v =
+      Add("v", "VariableV2", {},
+          {{"dtype", DT_FLOAT}, {"shape", PartialTensorShape::Scalar()}});
+  const Endpoint init = Add("init", "Assign", {v, Const("zero", F(10))});
+  const Endpoint inc = Add("inc", "AssignAdd", {v, Const("one", F(1))});
+  const Endpoint read = Add("read", "Identity", {v});
+  Start();
+  std::vector<Tensor> out;
+  ExpectError(Run({}, {read}, &out), absl::StatusCode::kFailedPrecondition,
+              "Attempting to use uninitialized value v");
+  ASSERT_EQ(Run({}, {}, nullptr, {init.node}), OkStatus());
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(Run({}, {}, nullptr, {inc.node}), OkStatus());
+  }
+  ASSERT_EQ(Run({}, {read}, &out), OkStatus());
+  EXPECT_EQ(out[0].scalar<float>(), 13);
+  Start();  // another session has variables of its own
+  ExpectError(Run({}, {read}, &out), absl::StatusCode::kFailedPrecondition,
+              "uninitialized");
+}
+
+TEST_F(SessionTest, ManyThreadsRunAndExtendAtOnce) {
+  const Endpoint x = Placeholder("x");
+  Endpoint y = x;
+  for (int i = 0; i < 30; ++i) {
+    y = Add(absl::StrCat("chain", i), "AddV2", {y, x});
+  }
+  Start();
+  std::vector<std::thread> threads;
+  std::atomic<int> failures{0};
+  for (int t = 0; t < 6; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 100; ++i) {
+        Endpoint mine = y;
+        if (i % 10 == 0) mine = Add(absl::StrCat("t", t, "_", i), "Neg", {y});
+        std::vector<Tensor> out;
+        const Status s = Run({{x, F(static_cast<float>(t))}}, {mine}, &out);
+        const float want = static_cast<float>(31 * t) * (i % 10 == 0 ? -1 : 1);
+        if (!s.ok() || out[0].scalar<float>() != want) ++failures;
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(failures, 0);
+}
+
+TEST_F(SessionTest, AWideGraphOfDearNodesUsesThePool) {
+  const Endpoint x = Placeholder("x");
+  std::vector<Endpoint> products;
+  for (int i = 0; i < 40; ++i) {
+    products.push_back(Add(absl::StrCat("p", i), "MatMul", {x, x}));
+  }
+  const Endpoint sum = Add("sum", "AddN", products);
+  Start();
+  const Tensor m = MakeTensor<float>({2, 2}, {1, 1, 0, 1});
+  for (int i = 0; i < 20; ++i) {
+    std::vector<Tensor> out;
+    ASSERT_EQ(Run({{x, m}}, {sum}, &out), OkStatus());
+    EXPECT_EQ(out[0].data<float>()[1], 80);
+  }
+}
+
+TEST(NewSessionTest, RefusesUnknownTargetsAndBadOptions) {
+  auto graph = std::make_shared<Graph>();
+  std::unique_ptr<Session> session;
+  ExpectError(NewSession({}, "grpc://localhost:1", graph, &session),
+              absl::StatusCode::kNotFound, "grpc://localhost:1");
+  pb::ConfigProto config;
+  (*config.mutable_device_count())["CPU"] = -1;
+  ExpectError(NewSession(config, "", graph, &session),
+              absl::StatusCode::kInvalidArgument, "device_count");
+}
+
+}  // namespace
+}  // namespace headrace
