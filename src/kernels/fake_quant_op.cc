@@ -33,7 +33,7 @@ struct Levels {
 };
 
 struct Nudged {
-  float min = 0, max = 0, scale = 0;
+  float min = 0, max = 0, scale = 0, inverse = 0;
   bool zero = false;
 
   Nudged(float low, float high, const Levels& levels) {
@@ -47,11 +47,12 @@ struct Nudged {
                                                 : levels.low;
     min = (levels.low - point) * scale;
     max = (levels.high - point) * scale;
+    inverse = 1 / scale;
   }
   float Quantize(float x) const {
     if (zero) return 0;
     const float clamped = std::max(min, std::min(x, max));
-    return std::floor((clamped - min) / scale + 0.5f) * scale + min;
+    return std::floor((clamped - min) * inverse + 0.5f) * scale + min;
   }
 };
 

@@ -1,0 +1,112 @@
+#include "kernels/box_copy.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "framework/op_tester.h"
+
+namespace headrace {
+namespace {
+
+class BoxCopyTest : public ::testing::Test {
+ protected:
+  BoxCopyTest() {
+    params_.device = &device_;
+    ctx_ = std::make_unique<OpKernelContext>(&params_);
+  }
+  template <typename T>
+  static Tensor Iota(int64_t n) {
+    Tensor t(DataTypeToEnum<T>::value, TensorShape({n}));
+    for (int64_t i = 0; i < n; ++i) t.data<T>()[i] = static_cast<T>(i % 251);
+    return t;
+  }
+  // Transposes a tensor by BoxCopy and element by element.
+  template <typename T>
+  void CheckTranspose(const DimVector& dims, const DimVector& perm) {
+    const TensorShape in_shape(dims);
+    DimVector out_dims;
+    for (int64_t p : perm) out_dims.push_back(dims[p]);
+    const DimVector from = RowMajorStrides(dims),
+                    to = RowMajorStrides(out_dims);
+    const Tensor src = Iota<T>(in_shape.num_elements());
+    Tensor dst(src.dtype(), src.shape());
+    BoxCopy copy;
+    for (size_t i = 0; i < perm.size(); ++i) {
+      copy.AddDim(out_dims[i], from[perm[i]], to[i]);
+    }
+    copy.Run(ctx_.get(), src, 0, &dst, 0);
+    int64_t wrong = 0;
+    for (int64_t o = 0; o < in_shape.num_elements(); ++o) {
+      int64_t at = 0;
+      for (size_t i = 0; i < perm.size(); ++i) {
+        at += o / to[i] % out_dims[i] * from[perm[i]];
+      }
+      wrong += !(dst.data<T>()[o] == src.data<T>()[at]);
+    }
+    EXPECT_EQ(wrong, 0) << in_shape.DebugString();
+  }
+
+  TestDevice device_;
+  OpKernelContext::Params params_;
+  std::unique_ptr<OpKernelContext> ctx_;
+};
+
+// Sizes around the tile of 32 and the register block of 4, and long rows, which
+// are cut into pieces.
+TEST_F(BoxCopyTest, Transposes) {
+  for (const auto& [m, n] : {std::pair<int64_t, int64_t>{1, 1},
+                             {3, 5},
+                             {4, 8},
+                             {31, 33},
+                             {64, 3},
+                             {3, 64},
+                             {130, 70},
+                             {3, 200000},
+                             {200000, 3}}) {
+    CheckTranspose<float>({m, n}, {1, 0});
+    CheckTranspose<uint8_t>({m, n}, {1, 0});
+    CheckTranspose<double>({m, n}, {1, 0});
+    CheckTranspose<complex128>({m, n}, {1, 0});
+    CheckTranspose<float>({2, m, n}, {0, 2, 1});
+    CheckTranspose<float>({2, m, n}, {2, 1, 0});
+    CheckTranspose<int16_t>({2, m, n}, {2, 0, 1});
+  }
+  CheckTranspose<float>({2, 3, 4, 5, 6}, {4, 2, 0, 3, 1});
+  CheckTranspose<float>({2, 1, 4, 1, 6}, {3, 4, 2, 1, 0});
+}
+
+TEST_F(BoxCopyTest, RepeatsAndReverses) {
+  const Tensor src = MakeTensor<int32_t>({3}, {1, 2, 3});
+  Tensor dst(DT_INT32, TensorShape({9}));
+  BoxCopy repeat;
+  repeat.AddDim(3, 0, 3);
+  repeat.AddDim(3, -1, 1);
+  repeat.Run(ctx_.get(), src, 2, &dst, 0);
+  ExpectEqual(dst, MakeTensor<int32_t>({9}, {3, 2, 1, 3, 2, 1, 3, 2, 1}));
+}
+
+TEST_F(BoxCopyTest, MovesStrings) {
+  const Tensor src = MakeTensor<tstring>(
+      {2, 2}, {"a", "b", "a string that is longer than its small form", "d"});
+  Tensor dst(DT_STRING, TensorShape({4}));
+  BoxCopy copy;
+  copy.AddDim(2, 1, 2);
+  copy.AddDim(2, 2, 1);
+  copy.Run(ctx_.get(), src, 0, &dst, 0);
+  EXPECT_EQ(dst.data<tstring>()[1],
+            "a string that is longer than its small form");
+  EXPECT_EQ(dst.data<tstring>()[2], "b");
+}
+
+TEST_F(BoxCopyTest, AnEmptyBoxCopiesNothing) {
+  Tensor dst = Tensor::Scalar<float>(1);
+  BoxCopy copy;
+  copy.AddDim(0, 1, 1);
+  copy.AddDim(5, 1, 1);
+  copy.Run(ctx_.get(), Tensor(DT_FLOAT), 0, &dst, 0);
+  EXPECT_EQ(dst.scalar<float>(), 1);
+}
+
+}  // namespace
+}  // namespace headrace
