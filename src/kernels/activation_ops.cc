@@ -12,18 +12,18 @@
 #include <limits>
 
 #include "framework/op_kernel.h"
+#include "kernels/nn_math.h"
 #include "kernels/simd.h"
-#include "kernels/vec_math.h"
 
 namespace headrace {
 namespace {
 
 // A functor is made of the kernel's construction (for attrs) and computes in
-// C = ComputeTypeOf<T>. kCost is ns per element, roughly.
+// C = ComputeType<T>. kCost is ns per element, roughly.
 
 template <typename T>
 struct Relu {
-  using C = ComputeTypeOf<T>;
+  using C = ComputeType<T>;
   static constexpr double kCost = 0.2;
   explicit Relu(OpKernelConstruction*) {}
   C operator()(C x) const { return x < C(0) ? C(0) : x; }
@@ -31,7 +31,7 @@ struct Relu {
 
 template <typename T>
 struct ReluGrad {
-  using C = ComputeTypeOf<T>;
+  using C = ComputeType<T>;
   static constexpr double kCost = 0.3;
   explicit ReluGrad(OpKernelConstruction*) {}
   C operator()(C g, C x) const { return g * (x > C(0) ? C(1) : C(0)); }
@@ -39,7 +39,7 @@ struct ReluGrad {
 
 template <typename T>
 struct Relu6 {
-  using C = ComputeTypeOf<T>;
+  using C = ComputeType<T>;
   static constexpr double kCost = 0.2;
   explicit Relu6(OpKernelConstruction*) {}
   C operator()(C x) const {
@@ -50,7 +50,7 @@ struct Relu6 {
 
 template <typename T>
 struct Relu6Grad {
-  using C = ComputeTypeOf<T>;
+  using C = ComputeType<T>;
   static constexpr double kCost = 0.3;
   explicit Relu6Grad(OpKernelConstruction*) {}
   C operator()(C g, C x) const {
@@ -61,7 +61,7 @@ struct Relu6Grad {
 
 template <typename T>
 struct LeakyRelu {
-  using C = ComputeTypeOf<T>;
+  using C = ComputeType<T>;
   static constexpr double kCost = 0.2;
   explicit LeakyRelu(OpKernelConstruction* ctx) {
     float a = 0.2f;
@@ -81,7 +81,7 @@ struct LeakyRelu {
 
 template <typename T>
 struct Elu {
-  using C = ComputeTypeOf<T>;
+  using C = ComputeType<T>;
   static constexpr double kCost = 1;
   explicit Elu(OpKernelConstruction*) {}
   C operator()(C x) const {
@@ -92,7 +92,7 @@ struct Elu {
 
 template <typename T>
 struct EluGrad {
-  using C = ComputeTypeOf<T>;
+  using C = ComputeType<T>;
   static constexpr double kCost = 0.3;
   explicit EluGrad(OpKernelConstruction*) {}
   C operator()(C g, C y) const {
@@ -106,7 +106,7 @@ constexpr double kSeluScaleAlpha = 1.7580993408473768599402175208123;
 
 template <typename T>
 struct Selu {
-  using C = ComputeTypeOf<T>;
+  using C = ComputeType<T>;
   static constexpr double kCost = 1;
   explicit Selu(OpKernelConstruction*) {}
   C operator()(C x) const {
@@ -118,7 +118,7 @@ struct Selu {
 
 template <typename T>
 struct SeluGrad {
-  using C = ComputeTypeOf<T>;
+  using C = ComputeType<T>;
   static constexpr double kCost = 0.3;
   explicit SeluGrad(OpKernelConstruction*) {}
   C operator()(C g, C y) const {
@@ -132,7 +132,7 @@ struct SeluGrad {
 // are cut where T cannot tell the difference, as TF 1.x does.
 template <typename T>
 struct Softplus {
-  using C = ComputeTypeOf<T>;
+  using C = ComputeType<T>;
   static constexpr double kCost = 2;
   explicit Softplus(OpKernelConstruction*) {
     threshold = static_cast<C>(
@@ -149,7 +149,7 @@ struct Softplus {
 
 template <typename T>
 struct SoftplusGrad {
-  using C = ComputeTypeOf<T>;
+  using C = ComputeType<T>;
   static constexpr double kCost = 1;
   explicit SoftplusGrad(OpKernelConstruction*) {}
   C operator()(C g, C x) const { return g / (vec::Exp(-x) + C(1)); }
@@ -157,7 +157,7 @@ struct SoftplusGrad {
 
 template <typename T>
 struct Softsign {
-  using C = ComputeTypeOf<T>;
+  using C = ComputeType<T>;
   static constexpr double kCost = 0.4;
   explicit Softsign(OpKernelConstruction*) {}
   C operator()(C x) const { return x / (C(1) + std::abs(x)); }
@@ -165,7 +165,7 @@ struct Softsign {
 
 template <typename T>
 struct SoftsignGrad {
-  using C = ComputeTypeOf<T>;
+  using C = ComputeType<T>;
   static constexpr double kCost = 0.5;
   explicit SoftsignGrad(OpKernelConstruction*) {}
   C operator()(C g, C x) const {
@@ -204,7 +204,7 @@ class UnaryActivationOp : public OpKernel {
     ctx->ParallelFor(output->NumElements(), Functor<T>::kCost,
                      [this, x, y](int64_t begin, int64_t end) {
                        Loop<T>([this, x, y, begin, end] {
-                         using C = ComputeTypeOf<T>;
+                         using C = ComputeType<T>;
                          const Functor<T> f = functor_;
 #pragma GCC ivdep
                          for (int64_t i = begin; i < end; ++i) {
@@ -242,7 +242,7 @@ class ActivationGradOp : public OpKernel {
     ctx->ParallelFor(output->NumElements(), Functor<T>::kCost,
                      [this, g, x, dx](int64_t begin, int64_t end) {
                        Loop<T>([this, g, x, dx, begin, end] {
-                         using C = ComputeTypeOf<T>;
+                         using C = ComputeType<T>;
                          const Functor<T> f = functor_;
 #pragma GCC ivdep
                          for (int64_t i = begin; i < end; ++i) {

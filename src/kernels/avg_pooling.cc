@@ -10,9 +10,9 @@
 #include <cstring>
 #include <type_traits>
 
+#include "kernels/nn_math.h"
 #include "kernels/pooling.h"
 #include "kernels/simd.h"
-#include "kernels/vec_math.h"
 
 namespace headrace {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 template <typename T>
 void AvgReference(OpKernelContext* ctx, const PoolGeometry& g, const T* in,
                   T* out) {
-  using C = ComputeTypeOf<T>;
+  using C = ComputeType<T>;
   ctx->ParallelFor(
       g.batch * g.out[0] * g.out[1],
       PoolCost(g, 1.0) * static_cast<double>(g.out[2] * g.channels),
@@ -136,7 +136,7 @@ inline int64_t WindowCount(const PoolGeometry& g, int64_t p, int64_t r,
 template <typename T>
 void AvgGradReference(OpKernelContext* ctx, const PoolGeometry& g, const T*,
                       const T* grad, T* in_grad) {
-  using C = ComputeTypeOf<T>;
+  using C = ComputeType<T>;
   ctx->ParallelFor(
       g.batch * g.in[0] * g.in[1],
       PoolCost(g, 4.0) * static_cast<double>(g.in[2] * g.channels),

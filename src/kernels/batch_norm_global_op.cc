@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "framework/op_kernel.h"
-#include "kernels/vec_math.h"
+#include "kernels/nn_math.h"
 
 namespace headrace {
 namespace {
@@ -78,7 +78,7 @@ class BatchNormGlobalOp : public GlobalNormKernel {
   }
 
  private:
-  using C = ComputeTypeOf<T>;
+  using C = ComputeType<T>;
 };
 
 template <typename T>
@@ -88,7 +88,7 @@ class BatchNormGlobalGradOp : public GlobalNormKernel {
 
   // Inputs t, m, v, gamma, backprop; outputs dx, dm, dv, db, dg.
   void Compute(OpKernelContext* ctx) override {
-    using C = ComputeTypeOf<T>;
+    using C = ComputeType<T>;
     OP_REQUIRES_OK(ctx, Check(ctx, 3));
     const Tensor& input = ctx->input(0);
     OP_REQUIRES(ctx, ctx->input(4).shape() == input.shape(),

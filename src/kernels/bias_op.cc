@@ -12,9 +12,9 @@
 
 #include "framework/common_shape_fns.h"
 #include "framework/op_kernel.h"
+#include "kernels/nn_math.h"
 #include "kernels/row_math.h"
 #include "kernels/simd.h"
-#include "kernels/vec_math.h"
 
 namespace headrace {
 namespace {
@@ -22,7 +22,7 @@ namespace {
 // Integers add up in unsigned arithmetic, which wraps.
 template <typename T>
 struct Wrapping {
-  using Type = ComputeTypeOf<T>;
+  using Type = ComputeType<T>;
 };
 template <typename T>
 requires std::is_integral_v<T>

@@ -5,8 +5,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernels/nn_math.h"
 #include "kernels/simd.h"
-#include "kernels/vec_math.h"
 
 namespace headrace {
 namespace {

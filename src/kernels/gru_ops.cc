@@ -14,8 +14,8 @@
 
 #include "framework/op_kernel.h"
 #include "kernels/gemm.h"
+#include "kernels/nn_math.h"
 #include "kernels/simd.h"
-#include "kernels/vec_math.h"
 
 namespace headrace {
 namespace {

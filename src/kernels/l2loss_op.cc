@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "framework/op_kernel.h"
+#include "kernels/nn_math.h"
 #include "kernels/row_math.h"
 #include "kernels/simd.h"
-#include "kernels/vec_math.h"
 
 namespace headrace {
 namespace {
@@ -21,7 +21,7 @@ class L2LossOp : public OpKernel {
   using OpKernel::OpKernel;
 
   void Compute(OpKernelContext* ctx) override {
-    using C = ComputeTypeOf<T>;
+    using C = ComputeType<T>;
     const Tensor& input = ctx->input(0);
     Tensor* output = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, TensorShape(), &output));

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "framework/op_kernel.h"
+#include "kernels/nn_math.h"
 #include "kernels/simd.h"
-#include "kernels/vec_math.h"
 
 namespace headrace {
 namespace {

@@ -10,9 +10,9 @@
 #include <cstring>
 #include <type_traits>
 
+#include "kernels/nn_math.h"
 #include "kernels/pooling.h"
 #include "kernels/simd.h"
-#include "kernels/vec_math.h"
 
 namespace headrace {
 namespace {
@@ -227,7 +227,7 @@ bool PositionsAccept(const PoolGeometry& g) {
 template <typename T>
 void MaxGradReference(OpKernelContext* ctx, const PoolGeometry& g, const T* in,
                       const T* grad, T* in_grad) {
-  using C = ComputeTypeOf<T>;
+  using C = ComputeType<T>;
   std::fill(in_grad, in_grad + g.in_shape.num_elements(), T(0));
   ctx->ParallelFor(
       g.batch * g.channels,
@@ -420,7 +420,7 @@ class MaxPool3DGradOp : public OpKernel {
   }
 
   void Compute(OpKernelContext* ctx) override {
-    using C = ComputeTypeOf<T>;
+    using C = ComputeType<T>;
     const Tensor& input = ctx->input(0);
     PoolGeometry g;
     OP_REQUIRES_OK(ctx, attrs_.Resolve(input.shape(), &g));
@@ -532,7 +532,7 @@ class MaxPoolGradWithArgmaxOp : public OpKernel {
   }
 
   void Compute(OpKernelContext* ctx) override {
-    using C = ComputeTypeOf<T>;
+    using C = ComputeType<T>;
     const Tensor& input = ctx->input(0);
     const Tensor& gradient = ctx->input(1);
     const Tensor& argmax = ctx->input(2);

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "kernels/vec_math.h"
+#include "kernels/nn_math.h"
 
 namespace headrace::row_math {
 

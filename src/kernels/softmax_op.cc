@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "framework/op_kernel.h"
+#include "kernels/nn_math.h"
 #include "kernels/row_math.h"
 #include "kernels/simd.h"
-#include "kernels/vec_math.h"
 
 namespace headrace {
 namespace {
@@ -41,7 +41,7 @@ class SoftmaxOp : public OpKernel {
   }
 
  private:
-  using C = ComputeTypeOf<T>;
+  using C = ComputeType<T>;
 
   static void Rows(const T* x, T* y, int64_t classes, int64_t begin,
                    int64_t end) {

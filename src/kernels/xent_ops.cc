@@ -13,9 +13,9 @@
 
 #include "framework/common_shape_fns.h"
 #include "framework/op_kernel.h"
+#include "kernels/nn_math.h"
 #include "kernels/row_math.h"
 #include "kernels/simd.h"
-#include "kernels/vec_math.h"
 
 namespace headrace {
 namespace {
@@ -66,7 +66,7 @@ class XentOp : public OpKernel {
   }
 
  private:
-  using C = ComputeTypeOf<T>;
+  using C = ComputeType<T>;
 
   // A matrix whose strides are 0 where it broadcasts.
   struct Strided {
@@ -167,7 +167,7 @@ class SparseXentOp : public OpKernel {
   }
 
  private:
-  using C = ComputeTypeOf<T>;
+  using C = ComputeType<T>;
 
   static void Rows(const T* x, const Index* labels, int64_t n, int64_t begin,
                    int64_t end, T* loss, T* grad) {
