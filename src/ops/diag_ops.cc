@@ -130,7 +130,6 @@ Status MatrixDiagV2Shape(InferenceContext* c) {
         ") is not consistent with diagonals of length ", length, " from ",
         lower, " to ", upper);
   }
-  HR_RETURN_IF_ERROR(CheckBand(lower, upper, rows, cols));
   c->set_output(0, out.Concatenate(c->Matrix(rows, cols)));
   return OkStatus();
 }
