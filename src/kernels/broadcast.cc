@@ -81,6 +81,11 @@ BCastCursor::BCastCursor(absl::Span<const BCast::Dim> dims, int64_t at)
 
 namespace {
 template <int kSize>
+struct alignas(kSize) Element {
+  char bytes[kSize];
+};
+
+template <int kSize>
 void Gather(const BCast& b, int k, const char* src, int64_t begin, int64_t n,
             char* out) {
   const BCast::Dim inner = b.dims().back();
@@ -89,15 +94,20 @@ void Gather(const BCast& b, int k, const char* src, int64_t begin, int64_t n,
   while (n > 0) {
     const int64_t run = std::min(n, inner.size - at);
     const char* from = src + (cursor.offset(k) + at * inner.stride[k]) * kSize;
-    if (inner.stride[k] != 0 && run * kSize > 64) {
+    if (inner.stride[k] == 0) {
+      Element<kSize> v;
+      std::memcpy(&v, from, kSize);
+      for (int64_t i = 0; i < run; ++i) {
+        std::memcpy(out + i * kSize, &v, kSize);
+      }
+    } else if (run * kSize > 64) {
       std::memcpy(out, from, run * kSize);
-      out += run * kSize;
     } else {
-      const int64_t move = inner.stride[k] != 0 ? kSize : 0;
-      for (int64_t i = 0; i < run; ++i, out += kSize, from += move) {
-        std::memcpy(out, from, kSize);
+      for (int64_t i = 0; i < run; ++i) {
+        std::memcpy(out + i * kSize, from + i * kSize, kSize);
       }
     }
+    out += run * kSize;
     n -= run;
     at = 0;
     cursor.Next();

@@ -1,7 +1,7 @@
 // Sum, Mean, Prod and EuclideanNorm over axes. Integers wrap, but Mean adds
-// them up exactly and cuts the quotient towards 0. An empty sum is 0, an empty
-// product 1, an empty mean NaN (0 for integers). An empty list of axes reduces
-// nothing.
+// them up in 64 bits and cuts the quotient towards 0. An empty sum is 0, an
+// empty product 1, an empty mean NaN (0 for integers). An empty list of axes
+// reduces nothing.
 #include <cmath>
 
 #include "kernels/elementwise.h"
@@ -22,7 +22,6 @@ struct SumOf {
   }
   template <typename A>
   static A Combine(A a, A b) {
-    if constexpr (sizeof(A) == 16) return a + b;
     return WrapAdd(a, b);
   }
 };
@@ -62,13 +61,11 @@ struct ProdKind : SumKind {
   using Op = ProductOf;
 };
 
-// Exact for every count: 64 bits for integers of up to 32, 128 for 64.
+// Integers are added in 64 bits, where only int64 and uint64 can wrap.
 template <typename T>
 using MeanAccumulator = std::conditional_t<
     !std::is_integral_v<T>, ComputeType<T>,
-    std::conditional_t<
-        sizeof(T) < 8, int64_t,
-        std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>>>;
+    std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
 
 struct MeanKind {
   using Op = SumOf;

@@ -86,7 +86,12 @@ inline float VecTanh(float x) {
   return a < 0.625f ? small : std::copysign(large, x);
 }
 
-inline float VecSigmoid(float x) { return 1.0f / (1.0f + VecExp(-x)); }
+// From exp(-|x|), so that the lower tail keeps its relative precision.
+inline float VecSigmoid(float x) {
+  const float e = VecExp(-std::abs(x));
+  const float s = 1.0f / (1.0f + e);
+  return x < 0.0f ? e * s : s;
+}
 
 }  // namespace headrace
 

@@ -1,0 +1,187 @@
+// Bincount, DenseBincount, HistogramFixedWidth and Bucketize. The counters drop
+// values beyond `size` and refuse negative ones; the histogram puts outliers
+// into the first and last bin.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "kernels/elementwise.h"
+#include "kernels/segment_loops.h"
+
+namespace headrace {
+namespace {
+
+// rows * size bins. Weights may be empty: ones.
+template <typename T>
+Status CountInto(const Tensor& in, const Tensor& weights, int64_t rows,
+                 int64_t size, bool binary, T* bins) {
+  std::fill(bins, bins + rows * size, T(0));
+  const int64_t n = in.NumElements();
+  const int64_t row = rows == 0 ? 0 : n / rows;
+  const T* w = weights.NumElements() > 0 ? weights.data<T>() : nullptr;
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t v = IdAt(in, i);
+    if (v < 0) {
+      return errors::InvalidArgument("Input arr must be non-negative! Got ", v,
+                                     " at position ", i);
+    }
+    if (v >= size) continue;
+    T& bin = bins[i / row * size + v];
+    bin = binary ? T(1) : WrapAdd(bin, w == nullptr ? T(1) : w[i]);
+  }
+  return OkStatus();
+}
+
+// The value of scalar input i, if it is not negative.
+Status ReadSize(OpKernelContext* ctx, int i, int64_t* out) {
+  const Tensor& t = ctx->input(i);
+  if (t.dims() != 0) {
+    return errors::InvalidArgument("Shape must be rank 0 but is rank ",
+                                   t.dims(), " for size");
+  }
+  *out = IdAt(t, 0);
+  if (*out < 0) {
+    return errors::InvalidArgument("size (", *out, ") must be non-negative");
+  }
+  return OkStatus();
+}
+
+template <typename T, bool kDense>
+class BincountOp : public OpKernel {
+ public:
+  explicit BincountOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    if (kDense) {
+      OP_REQUIRES_OK(ctx, ctx->GetAttr("binary_output", &binary_));
+    }
+  }
+
+  void Compute(OpKernelContext* ctx) override {
+    const Tensor &in = ctx->input(0), &weights = ctx->input(2);
+    int64_t size = 0;
+    OP_REQUIRES_OK(ctx, ReadSize(ctx, 1, &size));
+    OP_REQUIRES(
+        ctx,
+        weights.NumElements() == 0 || weights.NumElements() == in.NumElements(),
+        errors::InvalidArgument(
+            "Input indices and weights must have the same size: got ",
+            in.shape().DebugString(), " and ", weights.shape().DebugString()));
+    TensorShape shape({size});
+    int64_t rows = 1;
+    if (kDense) {
+      OP_REQUIRES(ctx, in.dims() <= 2,
+                  errors::InvalidArgument(
+                      "Shape must be at most rank 2 but is rank ", in.dims()));
+      if (in.dims() == 2) {
+        rows = in.dim_size(0);
+        shape = TensorShape({rows, size});
+      }
+    }
+    Tensor* out = nullptr;
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
+    OP_REQUIRES_OK(
+        ctx, CountInto<T>(in, weights, rows, size, binary_, out->data<T>()));
+  }
+
+ private:
+  bool binary_ = false;
+};
+
+template <typename T>
+class HistogramFixedWidthOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+
+  void Compute(OpKernelContext* ctx) override {
+    const Tensor &values = ctx->input(0), &range = ctx->input(1),
+                 &bins = ctx->input(2);
+    OP_REQUIRES(ctx, range.dims() == 1 && range.NumElements() == 2,
+                errors::InvalidArgument(
+                    "value_range should be a vector of 2 elements, got shape ",
+                    range.shape().DebugString()));
+    OP_REQUIRES(ctx, bins.dims() == 0,
+                errors::InvalidArgument("nbins should be a scalar, got shape ",
+                                        bins.shape().DebugString()));
+    const T low = range.data<T>()[0], high = range.data<T>()[1];
+    OP_REQUIRES(
+        ctx, low < high,
+        errors::InvalidArgument("value_range should satisfy value_range[0] < "
+                                "value_range[1], but got '[",
+                                low, ", ", high, "]'"));
+    const int64_t n = bins.scalar<int32_t>();
+    OP_REQUIRES(ctx, n > 0,
+                errors::InvalidArgument("nbins should be a positive number, "
+                                        "but got '",
+                                        n, "'"));
+    Tensor* out = nullptr;
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(0, TensorShape({n}), &out));
+    std::vector<int64_t> count(n, 0);
+    const double step = (static_cast<double>(high) - low) / n;
+    for (const T v : values.span<T>()) {
+      OP_REQUIRES(
+          ctx, v == v,
+          errors::InvalidArgument("Histogram values must not contain NaN"));
+      const double at = (static_cast<double>(std::max(v, low)) - low) / step;
+      ++count[at >= n - 1 ? n - 1 : static_cast<int64_t>(at)];
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      if (out->dtype() == DT_INT32) {
+        out->data<int32_t>()[i] = static_cast<int32_t>(count[i]);
+      } else {
+        out->data<int64_t>()[i] = count[i];
+      }
+    }
+  }
+};
+
+// How many boundaries are not above the value.
+template <typename T>
+class BucketizeOp : public OpKernel {
+ public:
+  explicit BucketizeOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("boundaries", &boundaries_));
+    OP_REQUIRES(ctx, std::is_sorted(boundaries_.begin(), boundaries_.end()),
+                errors::InvalidArgument("Expected sorted boundaries"));
+  }
+
+  void Compute(OpKernelContext* ctx) override {
+    const Tensor& x = ctx->input(0);
+    Tensor* y = nullptr;
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(0, x.shape(), &y));
+    const T* in = x.data<T>();
+    int32_t* out = y->data<int32_t>();
+    ctx->ParallelFor(x.NumElements(), 10, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const double v = static_cast<double>(in[i]);
+        out[i] = static_cast<int32_t>(
+            std::upper_bound(boundaries_.begin(), boundaries_.end(), v,
+                             [](double a, float b) { return a < b; }) -
+            boundaries_.begin());
+      }
+    });
+  }
+
+ private:
+  std::vector<float> boundaries_;
+};
+
+#define HR_REGISTER(T)                                                       \
+  REGISTER_KERNEL_BUILDER(                                                   \
+      Name("Bincount").Device(DEVICE_CPU).TypeConstraint<T>("T"),            \
+      BincountOp<T, false>);                                                 \
+  REGISTER_KERNEL_BUILDER(                                                   \
+      Name("DenseBincount").Device(DEVICE_CPU).TypeConstraint<T>("T"),       \
+      BincountOp<T, true>);                                                  \
+  REGISTER_KERNEL_BUILDER(                                                   \
+      Name("HistogramFixedWidth").Device(DEVICE_CPU).TypeConstraint<T>("T"), \
+      HistogramFixedWidthOp<T>);                                             \
+  REGISTER_KERNEL_BUILDER(                                                   \
+      Name("Bucketize").Device(DEVICE_CPU).TypeConstraint<T>("T"),           \
+      BucketizeOp<T>);
+HR_REGISTER(int32_t)
+HR_REGISTER(int64_t)
+HR_REGISTER(float)
+HR_REGISTER(double)
+#undef HR_REGISTER
+
+}  // namespace
+}  // namespace headrace
