@@ -381,7 +381,7 @@ Status AppendTypes(const OpDef& def, const std::vector<OpDef::Arg>& args,
       return MissingAttr(
           def, arg.number_attr >= 0 ? arg.number_attr : arg.type_list_attr);
     }
-    if (n + static_cast<int64_t>(out->size()) > kMaxFlatArgs) {
+    if (n > kMaxFlatArgs - static_cast<int64_t>(out->size())) {
       return errors::InvalidArgument("argument '", arg.name, "' of op ",
                                      def.name, " has ", n, " tensors; at most ",
                                      kMaxFlatArgs, " are supported");
@@ -731,7 +731,7 @@ Status ArgRanges(const std::vector<OpDef::Arg>& args, const OpDef& def,
       return MissingAttr(
           def, arg.number_attr >= 0 ? arg.number_attr : arg.type_list_attr);
     }
-    if (at + n > kMaxFlatArgs) {
+    if (n > kMaxFlatArgs - at) {
       return errors::InvalidArgument("argument '", arg.name, "' of op ",
                                      def.name, " has ", n, " tensors; at most ",
                                      kMaxFlatArgs, " are supported");

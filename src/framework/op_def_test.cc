@@ -170,6 +170,12 @@ TEST(ValidateAttrs, RefusesHostileValues) {
   DataTypeVector in, out;
   ExpectError(InOutTypes(*def, attrs, &in, &out),
               absl::StatusCode::kInvalidArgument, "at most");
+  attrs.Set("N", std::numeric_limits<int64_t>::max());
+  ExpectError(InOutTypes(*def, attrs, &in, &out),
+              absl::StatusCode::kInvalidArgument, "at most");
+  std::vector<ArgRange> ranges;
+  ExpectError(ArgRanges(def->inputs, *def, attrs, &ranges),
+              absl::StatusCode::kInvalidArgument, "at most");
   attrs.Set("N", 2);
   attrs.Set("Tlist", std::vector<DataType>{static_cast<DataType>(77)});
   ExpectError(ValidateAttrs(*def, attrs), absl::StatusCode::kInvalidArgument,

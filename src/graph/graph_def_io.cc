@@ -1,6 +1,7 @@
 // GraphDefs from bytes and files, and graphs as GraphDefs.
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
@@ -110,6 +111,8 @@ Status ParseText(absl::string_view bytes, pb::GraphDef* def) {
 }  // namespace
 
 Status ParseGraphDef(absl::string_view bytes, pb::GraphDef* def) {
+  // What is wrong goes into the Status, not to stderr.
+  const google::protobuf::LogSilencer silencer;
   def->Clear();
   if (bytes.size() > std::numeric_limits<int32_t>::max()) {
     return errors::InvalidArgument("Invalid GraphDef: ", bytes.size(),
