@@ -2,6 +2,7 @@
 #include "c_api/internal.h"
 
 using headrace::FunctionLibrary;
+using headrace::MutexLock;
 using headrace::OkStatus;
 using headrace::Status;
 using namespace headrace::c_api;  // NOLINT: our own few helpers
@@ -10,17 +11,28 @@ namespace pb = headrace::pb;
 
 namespace {
 
-FunctionLibrary* LibraryOf(TF_Graph* g) {
-  return g == nullptr ? nullptr : g->graph->functions();
+// Null if the graph has no functions yet; keeps it while it is used.
+std::shared_ptr<FunctionLibrary> LibraryOf(TF_Graph* g) {
+  if (g == nullptr) return nullptr;
+  MutexLock lock(&g->graph->mu());
+  return g->graph->shared_functions();
 }
 
-Status Copy(FunctionLibrary* library, const TF_Function* func,
-            const TF_Function* grad) {
-  if (library == nullptr || func == nullptr) {
+std::shared_ptr<FunctionLibrary> MakeLibrary(TF_Graph* g) {
+  MutexLock lock(&g->graph->mu());
+  if (g->graph->functions() == nullptr) {
+    g->graph->set_functions(std::make_shared<FunctionLibrary>());
+  }
+  return g->graph->shared_functions();
+}
+
+Status Copy(TF_Graph* g, const TF_Function* func, const TF_Function* grad) {
+  if (g == nullptr || func == nullptr) {
     return errors::InvalidArgument("TF_GraphCopyFunction: the ",
                                    func == nullptr ? "function" : "graph",
                                    " is NULL");
   }
+  const std::shared_ptr<FunctionLibrary> library = MakeLibrary(g);
   HR_RETURN_IF_ERROR(library->Add(func->def));
   if (grad == nullptr) return OkStatus();
   HR_RETURN_IF_ERROR(library->Add(grad->def));
@@ -32,18 +44,18 @@ Status Copy(FunctionLibrary* library, const TF_Function* func,
 
 void TF_GraphCopyFunction(TF_Graph* g, const TF_Function* func,
                           const TF_Function* grad, TF_Status* status) {
-  Set(status, Copy(LibraryOf(g), func, grad));
+  Set(status, Copy(g, func, grad));
 }
 
 int TF_GraphNumFunctions(TF_Graph* g) {
-  const FunctionLibrary* library = LibraryOf(g);
+  const auto library = LibraryOf(g);
   return library == nullptr ? 0 : static_cast<int>(library->Names().size());
 }
 
 int TF_GraphGetFunctions(TF_Graph* g, TF_Function** funcs, int max_func,
                          TF_Status* status) {
   SetOk(status);
-  const FunctionLibrary* library = LibraryOf(g);
+  const auto library = LibraryOf(g);
   if (library == nullptr) return 0;
   int n = 0;
   for (const std::string& name : library->Names()) {

@@ -139,9 +139,12 @@ void TF_GraphToGraphDef(TF_Graph* graph, TF_Buffer* output_graph_def,
 void TF_GraphGetOpDef(TF_Graph* graph, const char* op_name,
                       TF_Buffer* output_op_def, TF_Status* status) {
   const OpDef* def = nullptr;
-  if (graph != nullptr && graph->graph->functions() != nullptr) {
-    def = graph->graph->functions()->FindOpDef(Text(op_name));
+  std::shared_ptr<headrace::FunctionLibrary> functions;
+  if (graph != nullptr) {
+    MutexLock lock(&graph->graph->mu());
+    functions = graph->graph->shared_functions();
   }
+  if (functions != nullptr) def = functions->FindOpDef(Text(op_name));
   if (def == nullptr) {
     const Status s =
         headrace::OpRegistry::Global()->LookUp(Text(op_name), &def);

@@ -7,6 +7,7 @@
 using headrace::AttrValue;
 using headrace::DataType;
 using headrace::Endpoint;
+using headrace::Graph;
 using headrace::MutexLock;
 using headrace::Node;
 using headrace::OkStatus;
@@ -98,10 +99,34 @@ Status SetColocation(TF_OperationDescription* desc) {
   return OkStatus();
 }
 
-Status Finish(TF_OperationDescription* desc, Node** out) {
+// An edge between two graphs would outlive one of them.
+Status CheckOwned(const Graph& graph, const Node* n) {
+  if (n->id() < graph.num_node_ids() && graph.node(n->id()) == n) {
+    return OkStatus();
+  }
+  return errors::InvalidArgument("input node '", n->name(),
+                                 "' is of another graph");
+}
+
+Status Complete(TF_OperationDescription* desc) {
   HR_RETURN_IF_ERROR(desc->error);
+  for (const Endpoint& e : desc->inputs) {
+    HR_RETURN_IF_ERROR(CheckOwned(*desc->graph->graph, e.node));
+  }
+  for (const Node* n : desc->control_inputs) {
+    HR_RETURN_IF_ERROR(CheckOwned(*desc->graph->graph, n));
+  }
   if (desc->has_lists) HR_RETURN_IF_ERROR(SetListAttrs(desc));
   if (!desc->colocation.empty()) HR_RETURN_IF_ERROR(SetColocation(desc));
+  return OkStatus();
+}
+
+Status Finish(TF_OperationDescription* desc, Node** out) {
+  const Status s = Complete(desc);
+  if (!s.ok()) {  // AddNode names the node itself
+    return Status(s.code(), absl::StrCat("node '", desc->def.name, "' (op ",
+                                         desc->def.op, "): ", s.message()));
+  }
   HR_ASSIGN_OR_RETURN(
       *out, desc->graph->graph->AddNode(std::move(desc->def), desc->inputs,
                                         desc->control_inputs));
@@ -117,11 +142,6 @@ TF_Operation* FinishAndDelete(TF_OperationDescription* desc, bool lock,
                     desc == nullptr ? "description" : "graph", " is NULL"));
     return nullptr;
   }
-  // AddNode names the node; what is found here does not yet.
-  const bool named = desc->error.ok();
-  const std::string where = named ? ""
-                                  : absl::StrCat("node '", desc->def.name,
-                                                 "' (op ", desc->def.op, "): ");
   Node* n = nullptr;
   Status s;
   if (lock) {
@@ -129,9 +149,6 @@ TF_Operation* FinishAndDelete(TF_OperationDescription* desc, bool lock,
     s = Finish(desc, &n);
   } else {
     s = Finish(desc, &n);
-  }
-  if (!s.ok() && !named) {
-    s = Status(s.code(), absl::StrCat(where, s.message()));
   }
   Set(status, std::move(s));
   return ToOperation(n);

@@ -3,6 +3,7 @@
 #include "framework/tstring.h"
 
 #include <cstring>
+#include <new>
 
 #include "c_api/internal.h"
 
@@ -59,6 +60,7 @@ size_t TF_StringGetCapacity(const TF_TString* str) {
 }
 
 void TF_StringDealloc(TF_TString* tstr) {
-  // The destructor leaves the empty string, which needs none.
-  if (tstr != nullptr) Cast(tstr)->~tstring();
+  if (tstr == nullptr) return;
+  Cast(tstr)->~tstring();
+  new (tstr) tstring;
 }

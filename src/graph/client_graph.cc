@@ -46,6 +46,7 @@ class Builder {
           "Must specify at least one target to fetch or execute.");
     }
     for (const Endpoint& f : feeds_) {
+      HR_RETURN_IF_ERROR(CheckOwned("feed", f.node));
       if (f.node == nullptr || f.index < 0 ||
           f.index >= f.node->num_outputs()) {
         return errors::InvalidArgument(
@@ -59,6 +60,7 @@ class Builder {
       }
     }
     for (const Endpoint& f : fetches_) {
+      HR_RETURN_IF_ERROR(CheckOwned("fetch", f.node));
       if (f.node == nullptr || f.index < 0 ||
           f.index >= f.node->num_outputs()) {
         return errors::InvalidArgument(
@@ -73,8 +75,19 @@ class Builder {
     }
     for (const Node* t : targets_) {
       if (t == nullptr) return errors::InvalidArgument("a target is null");
+      HR_RETURN_IF_ERROR(CheckOwned("target", t));
     }
     return OkStatus();
+  }
+
+  // Ids mean something in one graph only.
+  Status CheckOwned(const char* what, const Node* n) const {
+    if (n == nullptr ||
+        (n->id() < graph_.num_node_ids() && graph_.node(n->id()) == n)) {
+      return OkStatus();
+    }
+    return errors::InvalidArgument("a ", what, " names node '", n->name(),
+                                   "', which is of another graph");
   }
 
   // "a:0", with the index that EndpointName leaves out.

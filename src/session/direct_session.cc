@@ -171,7 +171,7 @@ class DirectSession : public Session {
   std::vector<Device*> ListDevices() override { return device_list_; }
 
  private:
-  using Signature = absl::InlinedVector<uint64_t, 8>;
+  using Signature = absl::InlinedVector<uint64_t, 12>;
 
   Status CheckOpen() const {
     if (closed_.load(std::memory_order_acquire)) [[unlikely]] {
@@ -180,11 +180,12 @@ class DirectSession : public Session {
     return OkStatus();
   }
 
-  // Node ids are not used again, so they identify for the graph's life.
+  // A node's address is its own for the graph's life, and no node of another
+  // graph gets past Compile into steps_.
   static void AppendToKey(size_t n, Signature* key) { key->push_back(n); }
   static void AppendToKey(const Endpoint& e, Signature* key) {
-    key->push_back(static_cast<uint64_t>(e.node->id()) << 32 |
-                   static_cast<uint32_t>(e.index));
+    key->push_back(reinterpret_cast<uintptr_t>(e.node));
+    key->push_back(static_cast<uint32_t>(e.index));
   }
 
   Status Compile(absl::Span<const Endpoint> feeds,
