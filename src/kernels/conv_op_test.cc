@@ -48,6 +48,19 @@ const std::vector<ConvCase>& Cases() {
        {2, 2}},
       {"depthwise", {2, 7, 8, 37}, {3, 3, 1, 37}},
       {"depthwise_stride2", {1, 9, 9, 16}, {3, 3, 1, 16}, {2, 2}},
+      {"depthwise_stride_beyond_filter", {1, 9, 11, 20}, {2, 2, 1, 20}, {4, 3}},
+      {"depthwise_dilated",
+       {1, 12, 13, 19},
+       {3, 3, 1, 19},
+       {2, 1},
+       kSame,
+       {2, 3}},
+      {"depthwise_volume",
+       {2, 4, 5, 6, 17},
+       {2, 3, 3, 1, 17},
+       {1, 2, 2},
+       kSame,
+       {1, 1, 1}},
       {"depthwise_multiplier", {1, 6, 5, 3}, {3, 2, 1, 12}, {1, 1}, kValid},
       {"one_channel", {2, 8, 8, 1}, {5, 5, 1, 20}},
       {"depthwise_many_taps", {1, 12, 12, 4}, {9, 9, 1, 4}},
@@ -197,7 +210,8 @@ TEST(ConvImplementations, ShortCutsAreTaken) {
     const char* algorithm;
   } const kWanted[] = {{"pointwise", "gemm_1x1"},
                        {"filter_is_input", "gemm_full"},
-                       {"depthwise", "depthwise"}};
+                       {"depthwise", "depthwise"},
+                       {"tiles", "direct"}};
   for (const auto& want : kWanted) {
     for (const ConvCase& c : Cases()) {
       if (std::string(c.name) != want.name) continue;

@@ -9,6 +9,7 @@
 // that touch a pixel. The gradient of the filter sums over all pixels, in
 // slices of rows whose sums are added in order.
 #include <cstring>
+#include <vector>
 
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
@@ -17,97 +18,250 @@
 namespace headrace::conv {
 namespace {
 
-constexpr int kMostTaps = 64;  // summed in one pass over the channels
+constexpr int kMostTaps = 9;  // summed in one pass over the channels
 
-// Multiplicands of one pixel: rows of `channels` elements each.
+// Multiplicands of some pixels that have the same taps: rows of channels. From
+// one pixel to the next x moves by x_step and y by y_step elements.
 template <typename T>
-struct Taps {
-  int count = 0;
+struct Span {
+  int64_t pixels = 0;
+  int taps = 0;
   const T* x[kMostTaps];
   const T* w[kMostTaps];
+  int64_t x_step = 0;
+  T* y = nullptr;
+  int64_t y_step = 0;
+  bool accumulate = false;  // y += instead of y =
 };
 
-// y[c] (+)= sum over taps of x[c] * w[c].
-template <typename T>
-inline void SumProducts(const Taps<T>& taps, int64_t channels, bool accumulate,
-                        T* y) {
-  constexpr int64_t kBlock = 128 / sizeof(T);
-  int64_t c = 0;
-  for (; c + kBlock <= channels; c += kBlock) {
-    T sum[kBlock];
-    for (int64_t j = 0; j < kBlock; ++j) sum[j] = accumulate ? y[c + j] : T(0);
-    for (int t = 0; t < taps.count; ++t) {
-      const T* x = taps.x[t] + c;
-      const T* w = taps.w[t] + c;
-      for (int64_t j = 0; j < kBlock; ++j) sum[j] += x[j] * w[j];
+template <typename T, int kBytes>
+struct VectorOf {
+  typedef T Type
+      __attribute__((vector_size(kBytes), aligned(sizeof(T)), may_alias));
+};
+
+// y[pixel][c] (+)= sum over kTaps taps of x[pixel][c] * w[c], for the channels
+// from c on that fill whole vectors; returns the first that was not done. The
+// filter stays in registers for all the pixels.
+template <typename T, int kTaps, int kBytes>
+inline int64_t SumVectors(const Span<T>& s, int64_t c, int64_t channels) {
+  using V = typename VectorOf<T, kBytes>::Type;
+  constexpr int64_t kLanes = kBytes / sizeof(T);
+  for (; c + kLanes <= channels; c += kLanes) {
+    V w[kTaps];
+    const T* x[kTaps];
+#pragma GCC unroll 16
+    for (int t = 0; t < kTaps; ++t) {
+      w[t] = *reinterpret_cast<const V*>(s.w[t] + c);
+      x[t] = s.x[t] + c;
     }
-    for (int64_t j = 0; j < kBlock; ++j) y[c + j] = sum[j];
+    T* y = s.y + c;
+    for (int64_t i = 0; i < s.pixels; ++i) {
+      V sum = *reinterpret_cast<const V*>(x[0] + i * s.x_step) * w[0];
+#pragma GCC unroll 16
+      for (int t = 1; t < kTaps; ++t) {
+        sum += *reinterpret_cast<const V*>(x[t] + i * s.x_step) * w[t];
+      }
+      V* to = reinterpret_cast<V*>(y + i * s.y_step);
+      *to = s.accumulate ? *to + sum : sum;
+    }
   }
+  return c;
+}
+
+template <typename T, int kTaps>
+inline void SumProductsOf(const Span<T>& s, int64_t channels) {
+  int64_t c = SumVectors<T, kTaps, 64>(s, 0, channels);
+  c = SumVectors<T, kTaps, 16>(s, c, channels);
   for (; c < channels; ++c) {
-    T sum = accumulate ? y[c] : T(0);
-    for (int t = 0; t < taps.count; ++t) sum += taps.x[t][c] * taps.w[t][c];
-    y[c] = sum;
-  }
-}
-
-// y[c*M + m] (+)= sum over taps of x[c] * w[c*M + m].
-template <typename T>
-inline void SumProductsExpanding(const Taps<T>& taps, int64_t channels,
-                                 int64_t multiplier, bool accumulate, T* y) {
-  if (!accumulate) std::fill_n(y, channels * multiplier, T(0));
-  for (int t = 0; t < taps.count; ++t) {
-    const T* w = taps.w[t];
-    T* out = y;
-    for (int64_t c = 0; c < channels; ++c) {
-      const T x = taps.x[t][c];
-      for (int64_t m = 0; m < multiplier; ++m) out[m] += x * w[m];
-      out += multiplier;
-      w += multiplier;
+    for (int64_t i = 0; i < s.pixels; ++i) {
+      T sum = s.x[0][i * s.x_step + c] * s.w[0][c];
+      for (int t = 1; t < kTaps; ++t) {
+        sum += s.x[t][i * s.x_step + c] * s.w[t][c];
+      }
+      T* to = s.y + i * s.y_step + c;
+      *to = s.accumulate ? *to + sum : sum;
     }
   }
 }
 
-// y[c] (+)= sum over taps and m of x[c*M + m] * w[c*M + m].
 template <typename T>
-inline void SumProductsFolding(const Taps<T>& taps, int64_t channels,
-                               int64_t multiplier, bool accumulate, T* y) {
-  if (!accumulate) std::fill_n(y, channels, T(0));
-  for (int t = 0; t < taps.count; ++t) {
-    const T* x = taps.x[t];
-    const T* w = taps.w[t];
-    for (int64_t c = 0; c < channels; ++c) {
-      T sum = 0;
-      for (int64_t m = 0; m < multiplier; ++m) sum += x[m] * w[m];
-      y[c] += sum;
-      x += multiplier;
-      w += multiplier;
+inline void SumProducts(const Span<T>& s, int64_t channels) {
+  switch (s.taps) {
+    case 0:
+      for (int64_t i = 0; i < s.pixels && !s.accumulate; ++i) {
+        std::fill_n(s.y + i * s.y_step, channels, T(0));
+      }
+      return;
+    case 1:
+      return SumProductsOf<T, 1>(s, channels);
+    case 2:
+      return SumProductsOf<T, 2>(s, channels);
+    case 3:
+      return SumProductsOf<T, 3>(s, channels);
+    case 4:
+      return SumProductsOf<T, 4>(s, channels);
+    case 5:
+      return SumProductsOf<T, 5>(s, channels);
+    case 6:
+      return SumProductsOf<T, 6>(s, channels);
+    case 7:
+      return SumProductsOf<T, 7>(s, channels);
+    case 8:
+      return SumProductsOf<T, 8>(s, channels);
+    default:
+      return SumProductsOf<T, 9>(s, channels);
+  }
+}
+
+// y[pixel][c*M + m] (+)= sum over taps of x[pixel][c] * w[c*M + m].
+template <typename T>
+inline void SumProductsExpanding(const Span<T>& s, int64_t channels,
+                                 int64_t multiplier) {
+  for (int64_t i = 0; i < s.pixels; ++i) {
+    T* const y = s.y + i * s.y_step;
+    if (!s.accumulate) std::fill_n(y, channels * multiplier, T(0));
+    for (int t = 0; t < s.taps; ++t) {
+      const T* w = s.w[t];
+      T* out = y;
+      for (int64_t c = 0; c < channels; ++c) {
+        const T x = s.x[t][i * s.x_step + c];
+        for (int64_t m = 0; m < multiplier; ++m) out[m] += x * w[m];
+        out += multiplier;
+        w += multiplier;
+      }
     }
   }
 }
 
-// Collects the taps of a pixel and sums them, in passes of kMostTaps.
-template <typename T, typename Sum>
-class Pixel {
+// y[pixel][c] (+)= sum over taps and m of x[pixel][c*M + m] * w[c*M + m].
+template <typename T>
+inline void SumProductsFolding(const Span<T>& s, int64_t channels,
+                               int64_t multiplier) {
+  for (int64_t i = 0; i < s.pixels; ++i) {
+    T* const y = s.y + i * s.y_step;
+    if (!s.accumulate) std::fill_n(y, channels, T(0));
+    for (int t = 0; t < s.taps; ++t) {
+      const T* x = s.x[t] + i * s.x_step;
+      const T* w = s.w[t];
+      for (int64_t c = 0; c < channels; ++c) {
+        T sum = 0;
+        for (int64_t m = 0; m < multiplier; ++m) sum += x[m] * w[m];
+        y[c] += sum;
+        x += multiplier;
+        w += multiplier;
+      }
+    }
+  }
+}
+
+// Along one dimension, destination i pairs with source (i + shift) / divide *
+// multiply for tap t, where shift = offset - sign * t * dilation: the forward
+// sum multiplies by the stride, the backward one divides by it.
+struct Line {
+  int64_t source_size, multiply, divide, offset, tap_step;
+  static Line Of(const ConvParams& p, int dim, bool forward) {
+    if (forward) {
+      return {p.in[dim], p.stride[dim], 1, -p.pad_before[dim], p.dilation[dim]};
+    }
+    return {p.out[dim], 1, p.stride[dim], p.pad_before[dim], -p.dilation[dim]};
+  }
+  // The source of destination i under tap t, or -1.
+  int64_t Source(int64_t i, int64_t t) const {
+    const int64_t at = i * multiply + offset + t * tap_step;
+    if (at < 0 || at % divide != 0) return -1;
+    return at / divide < source_size ? at / divide : -1;
+  }
+};
+
+// One row of destination pixels. `rows` are the source rows and the filter rows
+// that belong to it.
+template <typename T>
+struct RowTaps {
+  std::vector<const T*> x, w;
+};
+
+template <typename T, bool kForward>
+class RowSum {
  public:
-  explicit Pixel(const Sum& sum) : sum_(sum) {}
-  void Add(const T* x, const T* w) {
-    if (taps_.count == kMostTaps) Flush();
-    taps_.x[taps_.count] = x;
-    taps_.w[taps_.count++] = w;
-  }
-  void Flush() {
-    sum_(taps_, accumulate_);
-    taps_.count = 0;
-    accumulate_ = true;
+  explicit RowSum(const ConvParams& p)
+      : p_(p),
+        line_(Line::Of(p, 2, kForward)),
+        width_(kForward ? p.out[2] : p.in[2]),
+        x_channels_(kForward ? p.in_channels : p.out_channels),
+        y_channels_(kForward ? p.out_channels : p.in_channels) {}
+
+  void Run(const RowTaps<T>& rows, T* y) const {
+    // Destinations that are `divide` apart have the same taps, but for those
+    // that fall outside at either end.
+    for (int64_t first = 0; first < std::min(line_.divide, width_); ++first) {
+      const int64_t count = CeilDiv(width_ - first, line_.divide);
+      int64_t begin = 0, end = count;  // where all the taps fall inside
+      for (int64_t t = 0; t < p_.filter[2]; ++t) {
+        const int64_t at =
+            first * line_.multiply + line_.offset + t * line_.tap_step;
+        if (FloorMod(at, line_.divide) != 0) continue;
+        // Source at0 + k * multiply for the k-th destination.
+        const int64_t at0 = (at - FloorMod(at, line_.divide)) / line_.divide;
+        begin = std::max(begin,
+                         CeilDiv(std::max<int64_t>(-at0, 0), line_.multiply));
+        end = std::min(end,
+                       at0 >= line_.source_size
+                           ? 0
+                           : CeilDiv(line_.source_size - at0, line_.multiply));
+      }
+      begin = std::min(begin, count);
+      end = std::max(end, begin);
+      for (int64_t k = 0; k < begin; ++k) Pixels(rows, first, k, 1, y);
+      if (end > begin) Pixels(rows, first, begin, end - begin, y);
+      for (int64_t k = end; k < count; ++k) Pixels(rows, first, k, 1, y);
+    }
   }
 
  private:
-  const Sum& sum_;
-  Taps<T> taps_;
-  bool accumulate_ = false;
+  static int64_t FloorMod(int64_t a, int64_t b) { return (a % b + b) % b; }
+
+  // `count` destinations from the k-th of this class on, all with the taps of
+  // the first one; in passes of kMostTaps.
+  void Pixels(const RowTaps<T>& rows, int64_t first, int64_t k, int64_t count,
+              T* y) const {
+    const int64_t i = first + k * line_.divide;
+    Span<T> span;
+    span.pixels = count;
+    span.x_step = line_.multiply * x_channels_;
+    span.y_step = line_.divide * y_channels_;
+    span.y = y + i * y_channels_;
+    for (size_t r = 0; r < rows.x.size(); ++r) {
+      for (int64_t t = 0; t < p_.filter[2]; ++t) {
+        const int64_t source = line_.Source(i, t);
+        if (source < 0) continue;
+        if (span.taps == kMostTaps) Flush(&span);
+        span.x[span.taps] = rows.x[r] + source * x_channels_;
+        span.w[span.taps++] = rows.w[r] + t * p_.out_channels;
+      }
+    }
+    if (span.taps > 0 || !span.accumulate) Flush(&span);
+  }
+
+  void Flush(Span<T>* span) const {
+    const int64_t multiplier = p_.group_out();
+    if (multiplier == 1) {
+      SumProducts(*span, y_channels_);
+    } else if (kForward) {
+      SumProductsExpanding(*span, p_.in_channels, multiplier);
+    } else {
+      SumProductsFolding(*span, p_.in_channels, multiplier);
+    }
+    span->taps = 0;
+    span->accumulate = true;
+  }
+
+  const ConvParams& p_;
+  const Line line_;
+  const int64_t width_, x_channels_, y_channels_;
 };
 
-// Both sums run over rows of destination pixels; `forward` tells which tensor
+// Both sums run over rows of destination pixels; kForward tells which tensor
 // the destination is.
 template <typename T, bool kForward>
 void SumTaps(const ConvArgs& args) {
@@ -118,62 +272,32 @@ void SumTaps(const ConvArgs& args) {
   T* to = static_cast<T*>(args.result);
   const ConvSizes::Dims& dst = kForward ? p.out : p.in;
   const ConvSizes::Dims& src = kForward ? p.in : p.out;
-  const int64_t dst_channels = kForward ? p.out_channels : p.in_channels;
-  const int64_t src_channels = kForward ? p.in_channels : p.out_channels;
-  const int64_t multiplier = p.group_out();
-  // The source position that tap t pairs with destination i, or -1.
-  const auto source = [&p](int dim, int64_t i, int64_t t) -> int64_t {
-    if constexpr (kForward) {
-      const int64_t at =
-          i * p.stride[dim] + t * p.dilation[dim] - p.pad_before[dim];
-      return at < p.in[dim] ? at : -1;
-    } else {
-      const int64_t at = i + p.pad_before[dim] - t * p.dilation[dim];
-      if (at < 0 || at % p.stride[dim] != 0) return -1;
-      return at / p.stride[dim] < p.out[dim] ? at / p.stride[dim] : -1;
-    }
-  };
+  const int64_t dst_row = dst[2] * (kForward ? p.out_channels : p.in_channels);
+  const int64_t src_row = src[2] * (kForward ? p.in_channels : p.out_channels);
+  const Line depth = Line::Of(p, 0, kForward),
+             height = Line::Of(p, 1, kForward);
+  const RowSum<T, kForward> sum(p);
   const int64_t rows = p.batch * dst[0] * dst[1];
-  const double cost = 0.1 * dst[2] * p.taps() * p.out_channels;
+  const double cost = 0.05 * dst[2] * p.taps() * p.out_channels;
   args.pool->ParallelForCost(rows, cost, [&](int64_t begin, int64_t end) {
-    RunSimd([&] {
-      for (int64_t row = begin; row < end; ++row) {
-        const int64_t image = row / (dst[0] * dst[1]);
-        const int64_t dz = row / dst[1] % dst[0], dy = row % dst[1];
-        for (int64_t dx = 0; dx < dst[2]; ++dx) {
-          T* y = to + (row * dst[2] + dx) * dst_channels;
-          const auto sum = [&](const Taps<T>& taps, bool accumulate) {
-            if (multiplier == 1) {
-              SumProducts(taps, dst_channels, accumulate, y);
-            } else if (kForward) {
-              SumProductsExpanding(taps, p.in_channels, multiplier, accumulate,
-                                   y);
-            } else {
-              SumProductsFolding(taps, p.in_channels, multiplier, accumulate,
-                                 y);
-            }
-          };
-          Pixel<T, decltype(sum)> pixel(sum);
-          const T* w = filter;
-          for (int64_t tz = 0; tz < p.filter[0]; ++tz) {
-            const int64_t z = source(0, dz, tz);
-            for (int64_t ty = 0; ty < p.filter[1]; ++ty) {
-              const int64_t y = source(1, dy, ty);
-              for (int64_t tx = 0; tx < p.filter[2];
-                   ++tx, w += p.out_channels) {
-                const int64_t x = source(2, dx, tx);
-                if (z < 0 || y < 0 || x < 0) continue;
-                pixel.Add(
-                    from + (((image * src[0] + z) * src[1] + y) * src[2] + x) *
-                               src_channels,
-                    w);
-              }
-            }
-          }
-          pixel.Flush();
+    RowTaps<T> taps;
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t image = row / (dst[0] * dst[1]);
+      taps.x.clear();
+      taps.w.clear();
+      for (int64_t tz = 0; tz < p.filter[0]; ++tz) {
+        const int64_t z = depth.Source(row / dst[1] % dst[0], tz);
+        for (int64_t ty = 0; ty < p.filter[1]; ++ty) {
+          const int64_t y = height.Source(row % dst[1], ty);
+          if (z < 0 || y < 0) continue;
+          taps.x.push_back(from +
+                           ((image * src[0] + z) * src[1] + y) * src_row);
+          taps.w.push_back(filter + (tz * p.filter[1] + ty) * p.filter[2] *
+                                        p.out_channels);
         }
       }
-    });
+      RunSimd([&] { sum.Run(taps, to + row * dst_row); });
+    }
   });
 }
 
@@ -256,8 +380,10 @@ class DepthwiseConv : public ConvImplementation {
   double EstimateNs(const ConvParams& p, const CpuFeatures&) const override {
     // Vectors run along the channels, or for M > 1 along the multiples.
     const int64_t run = p.group_out() == 1 ? p.in_channels : p.group_out();
-    const double rate = std::min(12.0, 0.5 + 0.3 * run);
-    return p.flops() / rate;
+    const double most = p.group_out() == 1                            ? 35
+                        : direction_ != ConvDirection::kBackwardInput ? 15
+                                                                      : 5;
+    return p.flops() / std::min(most, 0.5 + 1.2 * run);
   }
   int64_t WorkspaceBytes(const ConvParams& p, int) const override {
     if (direction_ != ConvDirection::kBackwardFilter || Slices(p) == 1) {

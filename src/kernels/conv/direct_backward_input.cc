@@ -104,7 +104,10 @@ class DirectBackwardInputConv : public ConvImplementation {
   double EstimateNs(const ConvParams& p, const CpuFeatures&) const override {
     const double idle = (1 + 6.0 / p.group_out()) * (1 + 2.5 / p.out[2]) *
                         (CeilDiv(p.group_in(), 16) * 16.0 / p.group_in());
-    return p.flops() / 190 * idle;
+    const double calls =
+        p.groups > 1 ? 1.0 * p.batch * p.in[0] * p.in[1] * p.taps() * p.groups
+                     : 0;
+    return p.flops() / 190 * idle + 60 * calls;
   }
   void Run(const ConvArgs& args) const override {
     switch (args.params->dtype) {

@@ -170,7 +170,11 @@ class DirectConv : public ConvImplementation {
     // Short products spend their time starting: depth, rows, columns.
     const double idle = (1 + 6.0 / p.group_in()) * (1 + 2.5 / p.out[2]) *
                         (CeilDiv(p.group_out(), 16) * 16.0 / p.group_out());
-    return p.flops() / 208 * idle +
+    // So do those of thin groups, one call after the other.
+    const double calls =
+        p.groups > 1 ? 1.0 * p.batch * p.out[0] * p.out[1] * p.taps() * p.groups
+                     : 0;
+    return p.flops() / 208 * idle + 60 * calls +
            (padded.copy ? 0.4 * p.batch * padded.elements : 0);
   }
   int64_t WorkspaceBytes(const ConvParams& p, int) const override {

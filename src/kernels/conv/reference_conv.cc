@@ -179,7 +179,7 @@ class ReferenceConv : public ConvImplementation {
            (p.dtype == DT_FLOAT || p.dtype == DT_DOUBLE || p.dtype == DT_INT32);
   }
   double EstimateNs(const ConvParams& p, const CpuFeatures&) const override {
-    return 200 + p.flops();
+    return 500 + 3 * p.flops();
   }
   void Run(const ConvArgs& args) const override {
     switch (args.params->dtype) {
