@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
+#include "runtime/frame_propagator.h"
 #include "runtime/plan.h"
 #include "runtime/simple_propagator.h"
 
@@ -21,28 +22,27 @@ uint32_t ThreadId() {
   return id;
 }
 
-class ExecutorImpl;
-
 // One step in progress. Tasks are the threads working on it and the
 // asynchronous kernels that have not called back; the last one to end reports.
 template <typename Propagator>
 class ExecutorState {
  public:
-  ExecutorState(const Plan& plan) : plan_(plan), propagator_(plan) {}
+  explicit ExecutorState(const Plan& plan) : plan_(plan), propagator_(plan) {}
 
   void Start(const StepArgs& args, Executor::DoneCallback done,
              std::function<void(ExecutorState*)> recycle) {
     args_ = args;
     done_ = std::move(done);
     recycle_ = std::move(recycle);
-    propagator_.Reset(drained_early_);
+    ReadyList ready;
+    propagator_.Start(drained_early_, &ready);
     drained_early_ = false;
     tasks_.store(1, std::memory_order_relaxed);
-    typename Propagator::ReadyList ready(propagator_.roots());
     Process(&ready);
   }
 
  private:
+  using Item = typename Propagator::Item;
   using ReadyList = typename Propagator::ReadyList;
 
   // Everything that a kernel call needs on this thread, used for one node after
@@ -56,7 +56,7 @@ class ExecutorState {
   struct AsyncCall {
     Call call;
     std::optional<OpKernelContext> ctx;
-    int32_t node = 0;
+    Item item{};
     int64_t scheduled_ns = 0, start_ns = 0;
   };
 
@@ -84,20 +84,21 @@ class ExecutorState {
     ReadyList expensive;
     size_t next = 0;
     for (;;) {
-      int32_t id;
+      Item item;
       if (next == ready->size()) {
         ready->clear();
         next = 0;
       }
       if (next < ready->size()) {
-        id = (*ready)[next++];
-        if (plan_.nodes[id].expensive && !plan_.nodes[id].async) {
-          expensive.push_back(id);
+        item = (*ready)[next++];
+        const PlanNode& n = propagator_.node(item);
+        if (n.expensive && n.async == nullptr && !Propagator::IsDead(item)) {
+          expensive.push_back(item);
           continue;
         }
       } else if (!expensive.empty()) {
         // All but the first to others; this one here.
-        id = expensive.front();
+        item = expensive.front();
         for (size_t i = 1; i < expensive.size(); ++i) Spawn(expensive[i]);
         expensive.clear();
       } else {
@@ -105,16 +106,19 @@ class ExecutorState {
       }
       if (args_.cancellation->IsCancelled()) [[unlikely]]
         break;
-      const PlanNode& n = plan_.nodes[id];
-      if (n.async != nullptr) {
-        StartAsync(id, scheduled_ns);
+      const PlanNode& n = propagator_.node(item);
+      if (IsSkipped(item, n)) {
+        if (!PassOn(item, n, nullptr, ready).ok()) break;
         continue;
       }
-      Status s = PrepareInputs(n, &call.inputs);
+      if (n.async != nullptr) {
+        StartAsync(item, scheduled_ns);
+        continue;
+      }
+      Status s = PrepareInputs(item, n, &call.inputs);
       int64_t start_ns = 0;
       if (s.ok()) [[likely]] {
-        call.params.kernel = n.kernel;
-        call.params.inputs = call.inputs;
+        SetNode(item, n, &call);
         if (ctx.has_value()) {
           ctx->Reset(&call.params);
         } else {
@@ -124,7 +128,7 @@ class ExecutorState {
         plan_.device->Compute(n.kernel, &*ctx);
         s = ctx->status();
       }
-      s = Finish(id, std::move(s), &call, ctx.has_value() ? &*ctx : nullptr,
+      s = Finish(item, std::move(s), &call, ctx.has_value() ? &*ctx : nullptr,
                  scheduled_ns, start_ns, ready);
       if (!s.ok()) [[unlikely]]
         break;
@@ -133,24 +137,39 @@ class ExecutorState {
     EndTask();
   }
 
+  // Dead nodes do not run; nor do fetches inside a loop after its first
+  // iteration.
+  static bool IsSkipped(const Item& item, const PlanNode& n) {
+    return (Propagator::IsDead(item) && !n.handles_dead) ||
+           (n.is_retval && Propagator::frame_iter(item) > 0);
+  }
+
+  void SetNode(const Item& item, const PlanNode& n, Call* call) const {
+    call->params.kernel = n.kernel;
+    call->params.inputs = call->inputs;
+    call->params.frame_id = Propagator::frame_id(item);
+    call->params.frame_iter = Propagator::frame_iter(item);
+    call->params.is_input_dead = Propagator::IsDead(item);
+  }
+
   int64_t Now() const {
     return args_.stats != nullptr ? Env::Default()->NowNanos() : 0;
   }
 
-  void Spawn(int32_t id) {
+  void Spawn(const Item& item) {
     tasks_.fetch_add(1, std::memory_order_relaxed);
-    args_.pool->Schedule([this, id] {
-      ReadyList ready{id};
+    args_.pool->Schedule([this, item] {
+      ReadyList ready{item};
       Process(&ready);
     });
   }
 
   // Points `inputs` at what was delivered; reads references where the kernel
   // wants values.
-  Status PrepareInputs(const PlanNode& n,
+  Status PrepareInputs(const Item& item, const PlanNode& n,
                        absl::InlinedVector<TensorValue, 4>* inputs) {
     inputs->resize(n.num_inputs);
-    Entry* entries = propagator_.entries(n);
+    Entry* entries = propagator_.entries(item);
     for (int i = 0; i < n.num_inputs; ++i) {
       TensorValue& v = (*inputs)[i];
       if (const Tensor* bound = plan_.bound[n.first_slot + i]) {
@@ -183,27 +202,37 @@ class ExecutorState {
   }
 
   // After a kernel: hands its outputs on, or makes its failure the step's.
-  Status Finish(int32_t id, Status s, Call* call, OpKernelContext* ctx,
+  Status Finish(const Item& item, Status s, Call* call, OpKernelContext* ctx,
                 int64_t scheduled_ns, int64_t start_ns, ReadyList* ready) {
-    const PlanNode& n = plan_.nodes[id];
-    if (args_.stats != nullptr && ctx != nullptr) {
+    const PlanNode& n = propagator_.node(item);
+    if (args_.stats != nullptr && start_ns != 0) {
       Record(n, call, ctx, scheduled_ns, start_ns);
     }
-    if (s.ok()) [[likely]]
-      s = propagator_.Propagate(n, ctx, ready);
-    Entry* entries = propagator_.entries(n);
-    for (int i = 0; i < n.num_inputs; ++i) entries[i] = Entry();
     if (!s.ok()) [[unlikely]] {
-      s = Annotate(
-          s, absl::StrCat("\n\t [[", NodeErrorSuffix(n.kernel->def()), "]]"));
-      Fail(s);
+      Fail(n, &s);
+      return s;
+    }
+    return PassOn(item, n, ctx, ready);
+  }
+
+  // Drops the inputs of a node and propagates its outputs, dead ones if `ctx`
+  // is null.
+  Status PassOn(const Item& item, const PlanNode& n, OpKernelContext* ctx,
+                ReadyList* ready) {
+    Entry* entries = propagator_.entries(item);
+    for (int i = 0; i < n.num_inputs; ++i) entries[i].Clear();
+    Status s = propagator_.Propagate(item, ctx, ready);
+    if (!s.ok()) [[unlikely]] {
+      Fail(n, &s);
     }
     return s;
   }
 
-  void Fail(const Status& s) {
-    args_.cancellation->StartCancel(s);
-    if (args_.rendezvous != nullptr) args_.rendezvous->StartAbort(s);
+  void Fail(const PlanNode& n, Status* s) {
+    *s = Annotate(
+        *s, absl::StrCat("\n\t [[", NodeErrorSuffix(n.kernel->def()), "]]"));
+    args_.cancellation->StartCancel(*s);
+    if (args_.rendezvous != nullptr) args_.rendezvous->StartAbort(*s);
   }
 
   void Record(const PlanNode& n, Call* call, OpKernelContext* ctx,
@@ -225,27 +254,25 @@ class ExecutorState {
     args_.stats->Add(plan_.device, std::move(r));
   }
 
-  void StartAsync(int32_t id, int64_t scheduled_ns) {
-    const PlanNode& n = plan_.nodes[id];
+  void StartAsync(const Item& item, int64_t scheduled_ns) {
+    const PlanNode& n = propagator_.node(item);
     auto* a = new AsyncCall;
     InitCall(&a->call);
-    a->node = id;
+    a->item = item;
     a->scheduled_ns = scheduled_ns;
-    Status s = PrepareInputs(n, &a->call.inputs);
+    Status s = PrepareInputs(item, n, &a->call.inputs);
     if (!s.ok()) {
-      ReadyList none;
-      Finish(id, std::move(s), &a->call, nullptr, 0, 0, &none).IgnoreError();
+      Fail(n, &s);
       delete a;
       return;
     }
-    a->call.params.kernel = n.kernel;
-    a->call.params.inputs = a->call.inputs;
+    SetNode(item, n, &a->call);
     a->ctx.emplace(&a->call.params);
     a->start_ns = Now();
     tasks_.fetch_add(1, std::memory_order_relaxed);
     n.async->ComputeAsync(&*a->ctx, [this, a] {
       ReadyList ready;
-      const Status s = Finish(a->node, a->ctx->status(), &a->call, &*a->ctx,
+      const Status s = Finish(a->item, a->ctx->status(), &a->call, &*a->ctx,
                               a->scheduled_ns, a->start_ns, &ready);
       delete a;
       if (!s.ok() || ready.empty()) {
@@ -278,6 +305,7 @@ class ExecutorState {
   std::atomic<int32_t> tasks_{0};
 };
 
+template <typename Propagator>
 class ExecutorImpl : public Executor {
  public:
   explicit ExecutorImpl(std::unique_ptr<Plan> plan) : plan_(std::move(plan)) {}
@@ -302,7 +330,7 @@ class ExecutorImpl : public Executor {
   }
 
  private:
-  using State = ExecutorState<SimplePropagator>;
+  using State = ExecutorState<Propagator>;
 
   // States are kept between steps: making one is as dear as a small step.
   State* TakeState() {
@@ -335,12 +363,17 @@ class ExecutorImpl : public Executor {
 
 }  // namespace
 
-Status Executor::Create(Device* device, const Graph& graph,
+Status Executor::Create(Device* device, const Graph& graph, bool control_flow,
                         const KernelFn& make_kernel,
                         std::unique_ptr<Executor>* out) {
   auto plan = std::make_unique<Plan>();
-  HR_RETURN_IF_ERROR(BuildPlan(device, graph, make_kernel, plan.get()));
-  *out = std::make_unique<ExecutorImpl>(std::move(plan));
+  HR_RETURN_IF_ERROR(
+      BuildPlan(device, graph, control_flow, make_kernel, plan.get()));
+  if (control_flow) {
+    *out = std::make_unique<ExecutorImpl<FramePropagator>>(std::move(plan));
+  } else {
+    *out = std::make_unique<ExecutorImpl<SimplePropagator>>(std::move(plan));
+  }
   return OkStatus();
 }
 

@@ -41,8 +41,9 @@ class Executor {
       std::function<Status(const Node&, std::shared_ptr<OpKernel>*)>;
   using DoneCallback = std::function<void()>;
 
-  // Unimplemented for a graph with control flow. `graph` is not needed later.
-  static Status Create(Device* device, const Graph& graph,
+  // `control_flow` says that this or another partition of the step has control
+  // flow, so that values may be dead. `graph` is not needed later.
+  static Status Create(Device* device, const Graph& graph, bool control_flow,
                        const KernelFn& make_kernel,
                        std::unique_ptr<Executor>* out);
   virtual ~Executor() = default;

@@ -32,9 +32,30 @@ struct PlanNode {
   // in Plan::edges and Plan::control_edges.
   int32_t edges_begin = 0, edges_end = 0;
   int32_t control_begin = 0, control_end = 0;
-  int32_t pending = 0;  // inputs, data and control, that a step must deliver
+  // Inputs that a step must deliver: data and control; of a Merge, control.
+  int32_t pending = 0;
   bool expensive = false;
   bool allows_uninitialized = false;
+  bool is_retval = false;
+
+  // Control flow. `frame_index` and `frame_slot` number the nodes and slots of
+  // the frame in which the node runs; `out_frame` is where an Enter leads.
+  int32_t frame_index = 0, frame_slot = 0, out_frame = 0;
+  bool is_merge = false;
+  bool is_enter = false, is_constant_enter = false;
+  bool is_exit = false, is_next_iteration = false;
+  bool is_recv = false;
+  bool handles_dead = false;     // runs on a dead input: _Send
+  bool may_leave_unset = false;  // an unset output is dead: Switch, _Recv
+};
+
+// A loop, or the top level (frame 0).
+struct PlanFrame {
+  std::string name;
+  int num_enters = 0;
+  int64_t parallel_iterations = 1;
+  std::vector<int32_t> nodes;
+  int32_t num_slots = 0;
 };
 
 struct Plan {
@@ -42,7 +63,8 @@ struct Plan {
   std::vector<PlanNode> nodes;
   std::vector<PlanEdge> edges;
   std::vector<int32_t> control_edges;  // destination nodes
-  std::vector<int32_t> roots;          // nodes with nothing pending
+  std::vector<int32_t> roots;          // nodes that wait for nothing
+  std::vector<PlanFrame> frames;       // empty without control flow
   std::vector<const Tensor*> bound;    // by slot; null: delivered by the step
   std::vector<std::string> slot_sources;  // by slot: the producer, for messages
   int32_t num_slots = 0;
@@ -55,7 +77,8 @@ struct Plan {
   std::vector<std::unique_ptr<Tensor>> constants;
 };
 
-Status BuildPlan(Device* device, const Graph& graph,
+// With `with_frames` the plan is one for FramePropagator.
+Status BuildPlan(Device* device, const Graph& graph, bool with_frames,
                  const Executor::KernelFn& make_kernel, Plan* plan);
 
 }  // namespace headrace

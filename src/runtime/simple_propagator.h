@@ -11,68 +11,57 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/entry.h"
 #include "runtime/plan.h"
 
 namespace headrace {
 
-// What has been delivered to an input slot: a value, or a reference.
-struct Entry {
-  Tensor value;
-  Tensor* ref = nullptr;
-  Mutex* ref_mutex = nullptr;
-};
-
 class SimplePropagator {
  public:
-  using ReadyList = std::vector<int32_t>;
+  // A node that is ready.
+  using Item = int32_t;
+  using ReadyList = std::vector<Item>;
 
   explicit SimplePropagator(const Plan& plan)
       : plan_(plan),
         entries_(plan.num_slots),
         pending_(new std::atomic<int32_t>[plan.nodes.size()]) {}
 
-  // Forgets a step that drained early, and makes ready for the next.
-  void Reset(bool drained_early) {
+  // Begins a step; `drained_early` if the one before ended in an error, so that
+  // deliveries may be left over.
+  void Start(bool drained_early, ReadyList* ready) {
     for (size_t i = 0; i < plan_.nodes.size(); ++i) {
       pending_[i].store(plan_.nodes[i].pending, std::memory_order_relaxed);
     }
     if (drained_early) {
-      for (Entry& e : entries_) e = Entry();
+      for (Entry& e : entries_) e.Clear();
     }
+    *ready = plan_.roots;
   }
 
-  const ReadyList& roots() const { return plan_.roots; }
-  Entry* entries(const PlanNode& n) { return entries_.data() + n.first_slot; }
+  const PlanNode& node(Item i) const { return plan_.nodes[i]; }
+  Entry* entries(Item i) { return entries_.data() + plan_.nodes[i].first_slot; }
+  static bool IsDead(Item) { return false; }
+  static uint64_t frame_id(Item) { return 0; }
+  static int64_t frame_iter(Item) { return 0; }
 
-  // Moves the outputs of `n` to its consumers and appends those that became
-  // ready. InvalidArgument/Internal if an output that somebody reads is missing
-  // or of the wrong type.
-  Status Propagate(const PlanNode& n, OpKernelContext* ctx, ReadyList* ready) {
-    for (int32_t i = n.edges_begin; i < n.edges_end; ++i) {
-      const PlanEdge& e = plan_.edges[i];
+  // Moves the outputs of item `i` to their consumers and appends those that
+  // became ready. An error if an output that somebody reads is missing or of
+  // the wrong type.
+  Status Propagate(Item i, OpKernelContext* ctx, ReadyList* ready) {
+    const PlanNode& n = plan_.nodes[i];
+    for (int32_t k = n.edges_begin; k < n.edges_end; ++k) {
+      const PlanEdge& e = plan_.edges[k];
       OutputSlot& out = ctx->output_slot(e.src_output);
       if (!out.is_set) [[unlikely]] {
         return errors::Internal("Missing ", e.src_output, "-th output");
       }
-      Entry& in = entries_[e.slot];
-      if (out.ref != nullptr) {
-        in.ref = out.ref;
-        in.ref_mutex = out.ref_mutex;
-      } else if (out.value.dtype() !=
-                 BaseType(n.kernel->output_type(e.src_output))) [[unlikely]] {
-        return errors::Internal(
-            "Output ", e.src_output, " has type ",
-            DataTypeString(out.value.dtype()), " but the op declares ",
-            DataTypeString(n.kernel->output_type(e.src_output)));
-      } else if (e.last_use) {
-        in.value = std::move(out.value);
-      } else {
-        in.value = out.value;
-      }
+      HR_RETURN_IF_ERROR(CheckOutput(n, e, out));
+      Deliver(&out, e.last_use, &entries_[e.slot]);
       Arrived(e.dst, ready);
     }
-    for (int32_t i = n.control_begin; i < n.control_end; ++i) {
-      Arrived(plan_.control_edges[i], ready);
+    for (int32_t k = n.control_begin; k < n.control_end; ++k) {
+      Arrived(plan_.control_edges[k], ready);
     }
     return OkStatus();
   }

@@ -228,6 +228,9 @@ class DirectSession : public Session {
       return d == nullptr ? 0 : d->attributes().incarnation;
     };
     HR_RETURN_IF_ERROR(PartitionGraph(partition, *client, &graphs));
+    bool control_flow = false;
+    client->ForEachNode(
+        [&](const Node* n) { control_flow |= n->IsControlFlow(); });
     for (auto& [name, part] : graphs) {
       PreparedStep::Part p;
       p.device = FindDevice(name);
@@ -235,7 +238,7 @@ class DirectSession : public Session {
         return errors::Internal("a partition is for unknown device ", name);
       }
       HR_RETURN_IF_ERROR(Executor::Create(
-          p.device, *part,
+          p.device, *part, control_flow,
           [this, &p](const Node& n, std::shared_ptr<OpKernel>* kernel) {
             return MakeKernel(p.device, n, kernel);
           },

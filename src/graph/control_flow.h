@@ -1,0 +1,35 @@
+// Control-flow analysis: which loop frame each node runs in, and which frame
+// its outputs belong to.
+#ifndef HEADRACE_GRAPH_CONTROL_FLOW_H_
+#define HEADRACE_GRAPH_CONTROL_FLOW_H_
+
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace headrace {
+
+struct LoopFrame {
+  std::string name;  // "" for the top level, which is frame 0
+  int parent = -1;
+  int num_enters = 0;
+  int64_t parallel_iterations = 10;
+};
+
+struct ControlFlow {
+  std::vector<LoopFrame> frames;
+  // By node id. An Enter runs in the outer frame and puts out into the inner
+  // one; an Exit the other way round; every other node stays in its frame.
+  std::vector<int> runs_in;
+  std::vector<int> puts_out_to;
+};
+
+// InvalidArgument, naming nodes and frames, for a node whose inputs come from
+// different frames, an Exit or NextIteration outside any frame, a frame entered
+// from two places, and Enters of one frame that disagree.
+Status AnalyzeControlFlow(const Graph& graph, ControlFlow* out);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_GRAPH_CONTROL_FLOW_H_
