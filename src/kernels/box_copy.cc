@@ -9,7 +9,12 @@
 namespace headrace {
 namespace {
 
-constexpr int64_t kTile = 32;  // 32 x 32 floats of each side stay in L1
+// The side of a square tile: whole cache lines, and two of them stay in L1.
+template <typename T>
+constexpr int64_t kTile = sizeof(T) <= 2   ? 64
+                          : sizeof(T) <= 4 ? 32
+                                           : 16;
+constexpr int64_t kMaxTile = 64;
 
 struct Plane {
   int64_t na, nb;        // b is the inner loop
@@ -48,29 +53,58 @@ inline void Transpose4x4(const uint32_t* src, int64_t src_stride, uint32_t* dst,
   for (int i = 0; i < 4; ++i) std::memcpy(dst + i * dst_stride, &r[i], 16);
 }
 
-// The source is contiguous along a, the destination along b.
+// The source is contiguous along a, the destination along b. Full tiles go
+// through a small buffer, so that memory sees whole lines only: with strides
+// that are powers of two all lines of a tile share a few sets of the cache and
+// would drive each other out before they are used up.
 template <typename T>
 void TransposeTile(const T* src, T* dst, int64_t na, int64_t nb, int64_t src_b,
                    int64_t dst_a) {
-  int64_t a = 0, b = 0;
-  if constexpr (std::is_same_v<T, uint32_t>) {
-    for (; a + 4 <= na; a += 4) {
-      for (b = 0; b + 4 <= nb; b += 4) {
-        Transpose4x4(src + b * src_b + a, src_b, dst + a * dst_a + b, dst_a);
+  constexpr int64_t n = kTile<T>;
+  if constexpr (kIsPlainElement<T>) {
+    if (na == n && nb == n) {
+      alignas(64) T tile[n * n];
+      for (int64_t b = 0; b < n; b += 4) {
+        if constexpr (std::is_same_v<T, uint32_t>) {
+          for (int64_t a = 0; a < n; a += 4) {
+            Transpose4x4(src + b * src_b + a, src_b, tile + a * n + b, n);
+          }
+        } else {
+          const T* s = src + b * src_b;
+          for (int64_t a = 0; a < n; ++a) {
+            for (int64_t k = 0; k < 4; ++k) {
+              tile[a * n + b + k] = s[k * src_b + a];
+            }
+          }
+        }
       }
-    }
-    // What the blocks left: columns from b on, then rows from a on.
-    for (int64_t i = 0; i < a; ++i) {
-      for (int64_t j = b; j < nb; ++j) dst[i * dst_a + j] = src[j * src_b + i];
+      for (int64_t a = 0; a < n; ++a) {
+        std::memcpy(dst + a * dst_a, tile + a * n, n * sizeof(T));
+      }
+      return;
     }
   }
-  if (na - a >= nb) {
-    for (int64_t j = 0; j < nb; ++j) {
-      for (int64_t i = a; i < na; ++i) dst[i * dst_a + j] = src[j * src_b + i];
+  int64_t a0 = 0;  // what is left begins here
+  if constexpr (std::is_same_v<T, uint32_t>) {
+    const int64_t b4 = nb / 4 * 4;
+    for (; a0 + 4 <= na && b4 > 0; a0 += 4) {
+      for (int64_t b = 0; b < b4; b += 4) {
+        Transpose4x4(src + b * src_b + a0, src_b, dst + a0 * dst_a + b, dst_a);
+      }
+      for (int64_t b = b4; b < nb; ++b) {
+        for (int64_t a = a0; a < a0 + 4; ++a) {
+          dst[a * dst_a + b] = src[b * src_b + a];
+        }
+      }
+    }
+  }
+  if (na - a0 >= nb) {
+    for (int64_t b = 0; b < nb; ++b) {
+      for (int64_t a = a0; a < na; ++a) dst[a * dst_a + b] = src[b * src_b + a];
     }
   } else {
-    for (int64_t i = a; i < na; ++i) {
-      for (int64_t j = 0; j < nb; ++j) dst[i * dst_a + j] = src[j * src_b + i];
+    for (int64_t a = a0; a < na; ++a) {
+      for (int64_t b = 0; b < nb; ++b) dst[a * dst_a + b] = src[b * src_b + a];
     }
   }
 }
@@ -82,11 +116,12 @@ void CopyPlane(const T* src, T* dst, const Plane& p) {
       CopyRow(src + a * p.src_a, dst + a * p.dst_a, p.nb);
     }
   } else if (p.dst_b == 1 && p.src_a == 1) {
-    for (int64_t a = 0; a < p.na; a += kTile) {
-      for (int64_t b = 0; b < p.nb; b += kTile) {
+    constexpr int64_t n = kTile<T>;
+    for (int64_t a = 0; a < p.na; a += n) {
+      for (int64_t b = 0; b < p.nb; b += n) {
         TransposeTile(src + a + b * p.src_b, dst + a * p.dst_a + b,
-                      std::min(kTile, p.na - a), std::min(kTile, p.nb - b),
-                      p.src_b, p.dst_a);
+                      std::min(n, p.na - a), std::min(n, p.nb - b), p.src_b,
+                      p.dst_a);
       }
     }
   } else if (p.dst_b == 1 && p.src_b == 0) {
@@ -169,7 +204,7 @@ void BoxCopy::Run(OpKernelContext* ctx, const Tensor& src, int64_t src_at,
   // A unit of work is one index of the outer dims and a block of a.
   const bool transposes = b.dst == 1 && b.src != 1 && a.src == 1;
   int64_t block = std::max<int64_t>(1, (16384 / element_size) / b.n);
-  if (transposes) block = (block + kTile - 1) / kTile * kTile;
+  if (transposes) block = (block + kMaxTile - 1) / kMaxTile * kMaxTile;
   block = std::min(block, a.n);
   const int64_t blocks = (a.n + block - 1) / block;
   int64_t outer = 1;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/simd.h"
+
 namespace headrace {
 
 void ZeroElements(Tensor* t) {
@@ -21,7 +23,23 @@ void FillElements(const Tensor& value, Tensor* t, int64_t begin, int64_t n) {
   if (n <= 0) return;
   WithElement(t->dtype(), [&]<typename T>(Element<T>) {
     T* p = ElementsOf<T>(t) + begin;
-    std::fill(p, p + n, *ElementsOf<T>(value));
+    const T v = *ElementsOf<T>(value);
+    if constexpr (kIsPlainElement<T>) {
+      // memset where every byte is the same, as in zero: it knows the fastest
+      // stores of the machine.
+      char bytes[sizeof(T)];
+      std::memcpy(bytes, &v, sizeof(T));
+      if (std::all_of(bytes, bytes + sizeof(T),
+                      [&](char b) { return b == bytes[0]; })) {
+        std::memset(static_cast<void*>(p), bytes[0], n * sizeof(T));
+        return;
+      }
+      RunSimd([&] {
+        for (int64_t i = 0; i < n; ++i) p[i] = v;
+      });
+    } else {
+      std::fill(p, p + n, v);
+    }
   });
 }
 

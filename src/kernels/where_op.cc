@@ -38,15 +38,19 @@ class WhereOp : public OpKernel {
       int64_t* at = to + first[begin / kBlock] * rank;
       // A variable that another step writes may count otherwise now.
       const int64_t* const stop = to + first[begin / kBlock + 1] * rank;
+      DimVector index(rank);
+      int64_t rest = begin;
+      for (int d = rank - 1; d >= 0; --d) {
+        index[d] = rest % in.dim_size(d);
+        rest /= in.dim_size(d);
+      }
       for (int64_t i = begin; i < end && at < stop; ++i) {
-        if (!(p[i] != zero)) continue;
-        int64_t rest = i;
-        for (int d = rank - 1; d > 0; --d) {
-          at[d] = rest % in.dim_size(d);
-          rest /= in.dim_size(d);
+        if (p[i] != zero) {
+          for (int d = 0; d < rank; ++d) at[d] = index[d];
+          at += rank;
         }
-        at[0] = rest;
-        at += rank;
+        int d = rank - 1;
+        while (++index[d] == in.dim_size(d) && d > 0) index[d--] = 0;
       }
       while (at < stop) *at++ = 0;
     });
