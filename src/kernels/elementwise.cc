@@ -156,27 +156,39 @@ void BinaryKernel::Broadcast(OpKernelContext* ctx, const Tensor& x,
   const BCast::Dim inner = bcast.dims().back();
 
   if (inner.size < kShortRow && loop_.plain) {
-    // Lay out blocks of the operands that are stretched.
+    // Lay out blocks of the operands that are stretched. Blocks hold whole
+    // rows, so that an operand that repeats with every row is laid out once.
     const bool x_whole = x.NumElements() == total;
     const bool y_whole = y.NumElements() == total;
-    const double cost = loop_.cost + (x_whole || y_whole ? 1 : 2);
-    Split(ctx, total, cost, [&](int64_t begin, int64_t end) {
-      alignas(64) char x_block[kBlock * 16], y_block[kBlock * 16];
-      for (int64_t i = begin; i < end; i += kBlock) {
-        const int64_t m = std::min(kBlock, end - i);
-        const char* p = a + i * in_size_;
-        const char* q = b + i * in_size_;
-        if (!x_whole) {
-          GatherBroadcast(bcast, 0, a, i, m, in_size_, x_block);
-          p = x_block;
-        }
-        if (!y_whole) {
-          GatherBroadcast(bcast, 1, b, i, m, in_size_, y_block);
-          q = y_block;
-        }
-        Run(p, q, c + i * out_size_, m, LoopShape::kBoth, s);
-      }
-    });
+    const bool periodic = bcast.dims().size() == 2;
+    const bool x_repeats = periodic && bcast.dims()[0].stride[0] == 0;
+    const bool y_repeats = periodic && bcast.dims()[0].stride[1] == 0;
+    const int64_t block = kBlock / inner.size * inner.size;
+    const double cost = loop_.cost + (x_whole || x_repeats ? 0 : 1) +
+                        (y_whole || y_repeats ? 0 : 1);
+    Split(ctx, (total + block - 1) / block, cost * block,
+          [&](int64_t first, int64_t last) {
+            alignas(64) char x_block[kBlock * 16], y_block[kBlock * 16];
+            for (int64_t k = first; k < last; ++k) {
+              const int64_t i = k * block;
+              const int64_t m = std::min(block, total - i);
+              const char* p = a + i * in_size_;
+              const char* q = b + i * in_size_;
+              if (!x_whole) {
+                if (k == first || !x_repeats) {
+                  GatherBroadcast(bcast, 0, a, i, m, in_size_, x_block);
+                }
+                p = x_block;
+              }
+              if (!y_whole) {
+                if (k == first || !y_repeats) {
+                  GatherBroadcast(bcast, 1, b, i, m, in_size_, y_block);
+                }
+                q = y_block;
+              }
+              Run(p, q, c + i * out_size_, m, LoopShape::kBoth, s);
+            }
+          });
     return;
   }
 

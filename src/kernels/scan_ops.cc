@@ -70,6 +70,10 @@ class ScanOp : public OpKernel {
         1.0 * split.size * std::min(split.inner, kColumns),
         [&](int64_t begin, int64_t end) {
           for (int64_t u = begin; u < end; ++u) {
+            if (split.inner == 1) {
+              Row(in + u * split.size, out + u * split.size, split.size);
+              continue;
+            }
             const int64_t column = u % chunks * kColumns;
             const int64_t n = std::min(kColumns, split.inner - column);
             Columns(in, out, u / chunks * split.size * split.inner + column, n,
@@ -82,7 +86,16 @@ class ScanOp : public OpKernel {
   static constexpr int64_t kColumns = 256;
   using A = ComputeType<T>;
 
-  // Reads an element before it writes it: the two may be one buffer.
+  // Both read an element before they write it: in and out may be one buffer.
+  void Row(const T* x, T* y, int64_t n) const {
+    A acc = Scan::template Init<A>();
+    const int64_t step = reverse_ ? -1 : 1;
+    for (int64_t i = reverse_ ? n - 1 : 0; i >= 0 && i < n; i += step) {
+      const A next = Scan::Combine(acc, static_cast<A>(x[i]));
+      y[i] = static_cast<T>(exclusive_ ? acc : next);
+      acc = next;
+    }
+  }
   void Columns(const T* in, T* out, int64_t base, int64_t n,
                const AxisSplit& split) const {
     A acc[kColumns];

@@ -90,14 +90,7 @@ struct NextAfterFn {
     return std::nextafter(x, y);
   }
 };
-// In their own precision, which is as good and faster.
-struct ErfFn {
-  static constexpr double kCost = 10;
-  template <typename T>
-  static T Apply(T x) {
-    return std::erf(x);
-  }
-};
+// In its own precision, which is as good and faster.
 struct ErfcFn {
   static constexpr double kCost = 15;
   template <typename T>
@@ -128,7 +121,6 @@ struct ErfcFn {
   };                                              \
   HR_REGISTER_BINARY(#NAME, NAME##Fn, __VA_ARGS__)
 
-HR_REGISTER_UNARY("Erf", ErfFn, HR_TYPES_FLOAT);
 HR_REGISTER_UNARY("Erfc", ErfcFn, HR_TYPES_FLOAT);
 HR_DEFINE_SPECIAL1(Lgamma, Lgamma(x));
 HR_DEFINE_SPECIAL1(Digamma, Digamma(x));

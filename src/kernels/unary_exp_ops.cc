@@ -1,5 +1,6 @@
-// Exponentials, logarithms and what is made of them. Floats take the vectorised
-// functions of vector_math.h, doubles and complex numbers the C library's.
+// Exponentials, logarithms and what is made of them; erf. Floats take the
+// vectorised functions of vector_math.h, doubles and complex numbers the C
+// library's.
 #include <cmath>
 
 #include "kernels/elementwise.h"
@@ -32,7 +33,8 @@ struct LogFn {
 // exp(x) - 1 without cancellation near 0; for complex numbers by Kahan's
 // quotient, where the rounding of exp(x) and of its log cancel.
 struct Expm1Fn {
-  static constexpr double kCost = 8;
+  static constexpr bool kSimd = true;
+  static constexpr double kCost = 1.2;
   template <typename T>
   static T Apply(T x) {
     if constexpr (kIsComplex<T>) {
@@ -42,13 +44,16 @@ struct Expm1Fn {
       if (um1 == T(-1)) return um1;
       const T log_u = std::log(u);
       return u == log_u ? u : um1 * x / log_u;
+    } else if constexpr (kIsFloat<T>) {
+      return VecExpm1(x);
     } else {
       return std::expm1(x);
     }
   }
 };
 struct Log1pFn {
-  static constexpr double kCost = 8;
+  static constexpr bool kSimd = true;
+  static constexpr double kCost = 1.5;
   template <typename T>
   static T Apply(T x) {
     if constexpr (kIsComplex<T>) {
@@ -57,6 +62,8 @@ struct Log1pFn {
       const T log_u = std::log(u);
       if (u == log_u) return u;
       return x * (log_u / (u - T(1)));
+    } else if constexpr (kIsFloat<T>) {
+      return VecLog1p(x);
     } else {
       return std::log1p(x);
     }
@@ -81,11 +88,22 @@ struct SigmoidFn {
   }
 };
 
+struct ErfFn {
+  static constexpr bool kSimd = true;
+  static constexpr double kCost = 1.5;
+  template <typename T>
+  static T Apply(T x) {
+    if constexpr (kIsFloat<T>) return VecErf(x);
+    return std::erf(x);
+  }
+};
+
 HR_REGISTER_UNARY("Exp", ExpFn, HR_TYPES_FLOAT, HR_TYPES_COMPLEX);
 HR_REGISTER_UNARY("Log", LogFn, HR_TYPES_FLOAT, HR_TYPES_COMPLEX);
 HR_REGISTER_UNARY("Expm1", Expm1Fn, HR_TYPES_FLOAT, HR_TYPES_COMPLEX);
 HR_REGISTER_UNARY("Log1p", Log1pFn, HR_TYPES_FLOAT, HR_TYPES_COMPLEX);
 HR_REGISTER_UNARY("Tanh", TanhFn, HR_TYPES_FLOAT, HR_TYPES_COMPLEX);
+HR_REGISTER_UNARY("Erf", ErfFn, HR_TYPES_FLOAT);
 HR_REGISTER_UNARY("Sigmoid", SigmoidFn, HR_TYPES_FLOAT, HR_TYPES_COMPLEX);
 
 }  // namespace

@@ -1,7 +1,7 @@
-// exp, log, tanh and the logistic function of floats without branches, so that
-// a plain loop over them vectorises (see simd.h); about 2 ulp. Range reductions
-// and minimax polynomials are those of Cephes. NaN goes through, infinities and
-// subnormals come out right.
+// exp, log, tanh, erf and the logistic function of floats without branches, so
+// that a plain loop over them vectorises (see simd.h); about 2 ulp. Range
+// reductions and minimax polynomials are those of Cephes. NaN goes through,
+// infinities and subnormals come out right.
 #ifndef HEADRACE_KERNELS_VECTOR_MATH_H_
 #define HEADRACE_KERNELS_VECTOR_MATH_H_
 
@@ -12,11 +12,19 @@
 
 namespace headrace {
 
+// c ? a : b by masks: a compiler that must keep floating-point traps makes
+// branches of the plain form, and these do not vectorise on AVX2.
+inline float Pick(bool c, float a, float b) {
+  const uint32_t mask = 0u - static_cast<uint32_t>(c);
+  return std::bit_cast<float>((std::bit_cast<uint32_t>(a) & mask) |
+                              (std::bit_cast<uint32_t>(b) & ~mask));
+}
+
 // exp(x) = 2^n exp(r), |r| <= ln(2) / 2. 2^n is applied in two factors, since n
 // may be outside a float's exponents at either end.
 inline float VecExp(float x) {
-  x = x < -104.0f ? -104.0f : x;
-  x = x > 89.0f ? 89.0f : x;
+  x = Pick(x < -104.0f, -104.0f, x);
+  x = Pick(x > 89.0f, 89.0f, x);
   // Adding 1.5 * 2^23 rounds to an integer, left in the low bits.
   constexpr float kRound = 12582912.0f;
   const float t = x * 1.44269504088896341f + kRound;
@@ -44,14 +52,14 @@ inline float VecExp(float x) {
 // log(x) = e ln(2) + log(m), sqrt(1/2) <= m < sqrt(2).
 inline float VecLog(float x) {
   const bool tiny = x < std::numeric_limits<float>::min();
-  const float scaled = tiny ? x * 33554432.0f : x;  // 2^25
+  const float scaled = x * Pick(tiny, 33554432.0f, 1.0f);  // 2^25
   const uint32_t bits = std::bit_cast<uint32_t>(scaled);
   float e = static_cast<float>(static_cast<int32_t>((bits >> 23) & 0xffu)) -
-            (tiny ? 151.0f : 126.0f);
+            Pick(tiny, 151.0f, 126.0f);
   float m = std::bit_cast<float>((bits & 0x007fffffu) | 0x3f000000u);
   const bool low = m < 0.707106781186547524f;
-  e = low ? e - 1.0f : e;
-  m = (low ? m + m : m) - 1.0f;
+  e = e - Pick(low, 1.0f, 0.0f);
+  m = m + Pick(low, m, 0.0f) - 1.0f;
   const float z = m * m;
   float p = 7.0376836292e-2f;
   p = p * m - 1.1514610310e-1f;
@@ -67,10 +75,56 @@ inline float VecLog(float x) {
   p = p - 0.5f * z;
   float r = m + p + e * 0.693359375f;
   constexpr float kInf = std::numeric_limits<float>::infinity();
-  r = x == kInf ? kInf : r;
-  r = x == 0.0f ? -kInf : r;
-  r = x >= 0.0f ? r : std::numeric_limits<float>::quiet_NaN();
-  return r;
+  r = Pick(x == kInf, kInf, r);
+  r = Pick(x == 0.0f, -kInf, r);
+  return Pick(x >= 0.0f, r, std::numeric_limits<float>::quiet_NaN());
+}
+
+// exp(x) - 1: the polynomial of VecExp without its constant near 0.
+inline float VecExpm1(float x) {
+  float p = 1.9875691500e-4f;
+  p = p * x + 1.3981999507e-3f;
+  p = p * x + 8.3334519073e-3f;
+  p = p * x + 4.1665795894e-2f;
+  p = p * x + 1.6666665459e-1f;
+  p = p * x + 5.0000001201e-1f;
+  const float small = p * (x * x) + x;
+  return Pick(std::abs(x) < 0.35f, small, VecExp(x) - 1.0f);
+}
+
+// log(1 + x): what rounding takes from u = 1 + x cancels in log(u) / (u - 1).
+inline float VecLog1p(float x) {
+  const float u = 1.0f + x;
+  const float r = VecLog(u) * (x / (u - 1.0f));
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  return Pick(u == 1.0f, x, Pick(x == kInf, kInf, r));
+}
+
+// An odd polynomial up to 1, 1 - erfc(|x|) beyond.
+inline float VecErf(float x) {
+  const float a = std::abs(x);
+  const float z = x * x;
+  float p = 7.853861353153693e-5f;
+  p = p * z - 8.010193625184903e-4f;
+  p = p * z + 5.188327685732524e-3f;
+  p = p * z - 2.685381193529856e-2f;
+  p = p * z + 1.128358514861418e-1f;
+  p = p * z - 3.761262582423300e-1f;
+  p = p * z + 1.128379165726710e+0f;
+  const float small = x * p;
+  const float q = 1.0f / a;
+  const float y = q * q;
+  float c = 2.326819970068386e-2f;
+  c = c * y - 1.387039388740657e-1f;
+  c = c * y + 3.687424674597105e-1f;
+  c = c * y - 5.824733027278666e-1f;
+  c = c * y + 6.210004621745983e-1f;
+  c = c * y - 4.944515323274145e-1f;
+  c = c * y + 3.404879937665872e-1f;
+  c = c * y - 2.741127028184656e-1f;
+  c = c * y + 5.638259427386472e-1f;
+  const float large = 1.0f - VecExp(-z) * q * c;
+  return Pick(a < 1.0f, small, std::copysign(large, x));
 }
 
 inline float VecTanh(float x) {
@@ -83,14 +137,14 @@ inline float VecTanh(float x) {
   p = p * z - 3.33332819422e-1f;
   const float small = p * z * x + x;
   const float large = 1.0f - 2.0f / (VecExp(2.0f * a) + 1.0f);
-  return a < 0.625f ? small : std::copysign(large, x);
+  return Pick(a < 0.625f, small, std::copysign(large, x));
 }
 
 // From exp(-|x|), so that the lower tail keeps its relative precision.
 inline float VecSigmoid(float x) {
   const float e = VecExp(-std::abs(x));
   const float s = 1.0f / (1.0f + e);
-  return x < 0.0f ? e * s : s;
+  return Pick(x < 0.0f, e * s, s);
 }
 
 }  // namespace headrace
