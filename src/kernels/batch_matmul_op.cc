@@ -13,24 +13,34 @@
 namespace headrace {
 namespace {
 
-// Offset, in matrices, of the input for each of the output's batch elements.
-std::vector<int64_t> BatchIndex(const TensorShape& in, const TensorShape& out) {
-  const int rank = in.dims() - 2, out_rank = out.dims() - 2;
-  std::vector<int64_t> index = {0};
-  for (int i = 0; i < out_rank; ++i) {
-    const int at = i - (out_rank - rank);
-    const int64_t size = at < 0 ? 1 : in.dim_size(at);
-    std::vector<int64_t> next;
-    next.reserve(index.size() * out.dim_size(i));
-    for (int64_t base : index) {
-      for (int64_t k = 0; k < out.dim_size(i); ++k) {
-        next.push_back(base * size + (size == 1 ? 0 : k));
-      }
+// Which matrix of an input goes with a batch element of the output: the element
+// number is read in the output's batch dims, those of size 1 drop out.
+class BatchIndex {
+ public:
+  BatchIndex(const TensorShape& in, const TensorShape& out) {
+    int64_t stride = 1;
+    for (int i = out.dims() - 3; i >= 0; --i) {
+      const int at = i - (out.dims() - in.dims());
+      const int64_t size = at < 0 ? 1 : in.dim_size(at);
+      dims_.push_back({out.dim_size(i), size == 1 ? 0 : stride});
+      stride *= size;
     }
-    index = std::move(next);
   }
-  return index;
-}
+  int64_t operator()(int64_t element) const {
+    int64_t index = 0;
+    for (const Dim& d : dims_) {  // the last dim first
+      index += element % d.size * d.stride;
+      element /= d.size;
+    }
+    return index;
+  }
+
+ private:
+  struct Dim {
+    int64_t size, stride;
+  };
+  absl::InlinedVector<Dim, 4> dims_;
+};
 
 }  // namespace
 
@@ -65,13 +75,12 @@ class BatchMatMulOp : public OpKernel {
     g.lda = x.dim_size(rx - 1);
     g.ldb = y.dim_size(ry - 1);
     g.ldc = g.n;
-    const std::vector<int64_t> x_at = BatchIndex(x.shape(), shape);
-    const std::vector<int64_t> y_at = BatchIndex(y.shape(), shape);
-    const int64_t batch = x_at.size();
+    const BatchIndex x_at(x.shape(), shape), y_at(y.shape(), shape);
+    const int64_t batch = shape.ProductOf(0, r - 2);
     const auto product = [&](int64_t i, ThreadPool* pool) {
       GemmArgs<T> one = g;
-      one.a = x_same.data<T>() + x_at[i] * g.m * g.k;
-      one.b = y_same.data<T>() + y_at[i] * g.k * g.n;
+      one.a = x_same.data<T>() + x_at(i) * g.m * g.k;
+      one.b = y_same.data<T>() + y_at(i) * g.k * g.n;
       one.c = out->data<T>() + i * g.m * g.n;
       Gemm(pool, one);
     };

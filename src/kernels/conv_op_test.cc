@@ -92,7 +92,7 @@ const std::vector<ConvCase>& Cases() {
        kValid,
        {1, 1, 1}},
       // Large enough to be cut into several tiles and slices.
-      {"tiles", {2, 40, 40, 32}, {3, 3, 32, 96}},
+      {"tiles", {2, 24, 24, 32}, {3, 3, 32, 72}},
   };
   return cases;
 }

@@ -112,7 +112,7 @@ template <typename T>
 bool SplitK(ThreadPool* pool, const GemmArgs<T>& g) {
   constexpr int64_t kPanel = kGemmPanel<T>;
   const int64_t blocks = CeilDiv(g.m, 256) * CeilDiv(g.n, kPanel);
-  if (pool == nullptr || blocks > 8 || g.k < 2048) return false;
+  if (blocks > 8 || g.k < 2048) return false;
   const int64_t by_work = static_cast<int64_t>(2.0 * g.m * g.n * g.k / 4e6);
   const int64_t slices =
       std::min<int64_t>({CeilDiv(16, blocks), g.k / 1024, by_work});

@@ -93,7 +93,7 @@ void Convolve(ThreadPool* pool, const ConvParams& p,
                                   kPanel, p.taps() * p.group_in());
   const int64_t depth =
       CeilDiv(p.group_in(), CeilDiv(p.group_in(), kGemmDepth));
-  const bool pack = tiles.rows * segment >= 128 && p.out_channels > kPanel;
+  const bool pack = tiles.rows * segment >= 48 && p.out_channels > kPanel;
 
   pool->ParallelFor(tiles.size(), 1, [&](int64_t tile, int64_t) {
     alignas(64) T panel[kGemmDepth * kPanel];

@@ -22,6 +22,25 @@ namespace {
 constexpr int64_t kPixels = 256;  // of a block of patches
 constexpr int64_t kDepth = kGemmDepth;
 
+// memcpy for runs that are mostly short: no call, and the last piece overlaps
+// the one before instead of being cut into smaller ones.
+template <typename T>
+inline void CopyRun(const T* from, int64_t n, T* to) {
+  constexpr int64_t kPiece = 16 / sizeof(T);
+  if (n * static_cast<int64_t>(sizeof(T)) > 512) {
+    std::memcpy(to, from, n * sizeof(T));
+    return;
+  }
+  if (n < kPiece) {
+    for (int64_t i = 0; i < n; ++i) to[i] = from[i];
+    return;
+  }
+  for (int64_t i = 0; i + kPiece < n; i += kPiece) {
+    std::memcpy(to + i, from + i, 16);
+  }
+  std::memcpy(to + n - kPiece, from + n - kPiece, 16);
+}
+
 // Columns [k0, k1) of the patches of `count` output pixels from `pixel0` on,
 // for one group; rows of k1 - k0 elements. The padding reads as zeros.
 template <typename T>
@@ -32,22 +51,26 @@ void Gather(const ConvParams& p, const T* in, int64_t group, int64_t pixel0,
   // Neighbouring taps are neighbours in memory: whole lines can be copied.
   const bool contiguous = p.dilation[2] == 1 && p.groups == 1;
   const int64_t first_line = k0 / line, last_line = (k1 - 1) / line;
-  for (int64_t pixel = pixel0; pixel < pixel0 + count; ++pixel) {
-    const int64_t ox = pixel % p.out[2];
-    const int64_t oy = pixel / p.out[2] % p.out[1];
-    const int64_t oz = pixel / (p.out[2] * p.out[1]) % p.out[0];
-    const int64_t image = pixel / p.out_pixels();
+  // The position of the pixel, counted up: divisions would cost more than the
+  // copies.
+  int64_t ox = pixel0 % p.out[2], oy = pixel0 / p.out[2] % p.out[1];
+  int64_t oz = pixel0 / (p.out[2] * p.out[1]) % p.out[0];
+  int64_t image = pixel0 / p.out_pixels();
+  for (int64_t i = 0; i < count; ++i) {
     const int64_t x0 = ox * p.stride[2] - p.pad_before[2];
+    int64_t tz = first_line / p.filter[1], ty = first_line % p.filter[1];
     for (int64_t l = first_line; l <= last_line; ++l) {
       // Columns [a, b) of this line.
       const int64_t a = std::max(k0 - l * line, int64_t{0});
       const int64_t b = std::min(k1 - l * line, line);
       T* const to = out;
       out += b - a;
-      const int64_t z =
-          oz * p.stride[0] + l / p.filter[1] * p.dilation[0] - p.pad_before[0];
-      const int64_t y =
-          oy * p.stride[1] + l % p.filter[1] * p.dilation[1] - p.pad_before[1];
+      const int64_t z = oz * p.stride[0] + tz * p.dilation[0] - p.pad_before[0];
+      const int64_t y = oy * p.stride[1] + ty * p.dilation[1] - p.pad_before[1];
+      if (++ty == p.filter[1]) {
+        ty = 0;
+        ++tz;
+      }
       if (z < 0 || z >= p.in[0] || y < 0 || y >= p.in[1]) {
         std::fill_n(to, b - a, T(0));
         continue;
@@ -56,6 +79,10 @@ void Gather(const ConvParams& p, const T* in, int64_t group, int64_t pixel0,
           in + ((image * p.in[0] + z) * p.in[1] + y) * p.in[2] * p.in_channels +
           group * channels;
       if (contiguous) {
+        if (x0 >= 0 && x0 + p.filter[2] <= p.in[2]) {
+          CopyRun(from + x0 * channels + a, b - a, to);
+          continue;
+        }
         if (x0 >= p.in[2] || x0 <= -p.filter[2]) {
           std::fill_n(to, b - a, T(0));
           continue;
@@ -64,24 +91,31 @@ void Gather(const ConvParams& p, const T* in, int64_t group, int64_t pixel0,
         const int64_t lo = std::clamp(-x0 * channels, a, b);
         const int64_t hi = std::clamp((p.in[2] - x0) * channels, lo, b);
         std::fill_n(to, lo - a, T(0));
-        if (hi > lo) {
-          std::memcpy(to + (lo - a), from + x0 * channels + lo,
-                      (hi - lo) * sizeof(T));
-        }
+        CopyRun(from + x0 * channels + lo, hi - lo, to + (lo - a));
         std::fill_n(to + (hi - a), b - hi, T(0));
         continue;
       }
+      int64_t c = a % channels, x = x0 + a / channels * p.dilation[2];
       for (int64_t k = a; k < b;) {
-        const int64_t tap = k / channels, c = k % channels;
         const int64_t run = std::min(channels - c, b - k);
-        const int64_t x = x0 + tap * p.dilation[2];
         if (x < 0 || x >= p.in[2]) {
           std::fill_n(to + (k - a), run, T(0));
         } else {
-          std::memcpy(to + (k - a), from + x * p.in_channels + c,
-                      run * sizeof(T));
+          CopyRun(from + x * p.in_channels + c, run, to + (k - a));
         }
         k += run;
+        c = 0;
+        x += p.dilation[2];
+      }
+    }
+    if (++ox == p.out[2]) {
+      ox = 0;
+      if (++oy == p.out[1]) {
+        oy = 0;
+        if (++oz == p.out[0]) {
+          oz = 0;
+          ++image;
+        }
       }
     }
   }
@@ -107,7 +141,7 @@ void Forward(const ConvArgs& args, int threads, bool generate) {
   const int64_t group_panels = CeilDiv(p.group_out(), kPanel);
   Tiling tiles = Tiling::Of(pixels, 1, group_panels, kPanel, patch);
   const int64_t depth = CeilDiv(patch, CeilDiv(patch, kDepth));
-  const bool pack = tiles.rows >= 128 && p.out_channels > kPanel;
+  const bool pack = tiles.rows >= 48 && p.out_channels > kPanel;
   ScratchSlots slots(args.workspace, kSlotBytes<T>, threads);
 
   args.pool->ParallelFor(p.groups * tiles.size(), 1, [&](int64_t at, int64_t) {
@@ -256,7 +290,7 @@ class Im2colConv : public ConvImplementation {
     const int64_t run = p.groups == 1 && p.dilation[2] == 1
                             ? p.filter[2] * p.in_channels
                             : p.group_in();
-    return product + patches * (0.3 + 6.0 / run) * CeilDiv(p.group_out(), 256);
+    return product + patches * (0.3 + 3.5 / run) * CeilDiv(p.group_out(), 256);
   }
   int64_t WorkspaceBytes(const ConvParams& p, int threads) const override {
     threads = std::min(threads, ScratchSlots::kMost);
