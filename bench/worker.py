@@ -1,0 +1,80 @@
+"""One engine with one network loaded; runs it when told to.
+
+    worker.py ENGINE MODEL BATCH THREADS     engines: headrace tensorflow onnxruntime openvino
+
+Prints a JSON line when the first result is there ({"load_s", "rss_mb", "sum"}),
+then one line with the milliseconds of a run for each line read from stdin, and
+at the end of stdin the peak memory in MB.
+"""
+import json
+import os
+import resource
+import sys
+import time
+
+START = time.perf_counter()
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+
+
+def peak_mb():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def headrace(model, threads):
+    import headrace as tf
+    graph = tf.Graph()
+    with graph.as_default():
+        tf.import_graph_def(tf.GraphDef.FromString(open(model, "rb").read()), name="")
+    config = tf.ConfigProto()
+    config.intra_op_parallelism_threads = threads
+    session = tf.Session(graph=graph, config=config)
+    return lambda x: session.run("prob:0", {"input:0": x})
+
+
+def tensorflow(model, threads):
+    import tensorflow.compat.v1 as tf
+    tf.disable_eager_execution()
+    graph_def = tf.GraphDef()
+    graph_def.ParseFromString(open(model, "rb").read())
+    tf.import_graph_def(graph_def, name="")
+    session = tf.Session(config=tf.ConfigProto(inter_op_parallelism_threads=1, intra_op_parallelism_threads=threads))
+    return lambda x: session.run("prob:0", {"input:0": x})
+
+
+def onnxruntime(model, threads):
+    import onnxruntime as ort
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = threads
+    session = ort.InferenceSession(model.replace(".pb", ".onnx"), options, providers=["CPUExecutionProvider"])
+    name = session.get_inputs()[0].name
+    return lambda x: session.run(None, {name: x})[0]
+
+
+def openvino(model, threads, batch):
+    import openvino as ov
+    core = ov.Core()
+    network = core.read_model(model.replace(".pb", ".onnx"))
+    network.reshape([batch, 224, 224, 3])
+    compiled = core.compile_model(network, "CPU", {"INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32",
+                                                   "PERFORMANCE_HINT": "LATENCY"})
+    request = compiled.create_infer_request()
+    return lambda x: request.infer({0: x})[0]
+
+
+def main():
+    engine, model, batch, threads = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    import numpy as np
+    x = np.random.RandomState(0).rand(batch, 224, 224, 3).astype(np.float32)
+    args = (model, threads, batch) if engine == "openvino" else (model, threads)
+    run = globals()[engine](*args)
+    first = np.asarray(run(x))
+    print(json.dumps({"load_s": time.perf_counter() - START, "prob": [float(v) for v in first[0, :8]]}), flush=True)
+    for _ in sys.stdin:
+        begin = time.perf_counter()
+        run(x)
+        print((time.perf_counter() - begin) * 1e3, flush=True)
+    print(peak_mb(), flush=True)
+
+
+if __name__ == "__main__":
+    main()
