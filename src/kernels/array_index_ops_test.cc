@@ -187,6 +187,25 @@ TEST(FakeQuantTest, ShiftsARangeWithoutZeroAndRoundsHalvesUp) {
   ExpectEqual(halves.Output(0), MakeTensor<float>({3}, {1, 2, 3}));
 }
 
+TEST(UnravelIndexTest, CoordinatesFirst) {
+  OpTester t("UnravelIndex");
+  t.Input(Ints({1, 5})).Input(Ints({2, 3}));
+  ASSERT_TRUE(t.Run().ok());
+  ExpectEqual(t.Output(0), MakeTensor<int32_t>({2, 2}, {0, 1, 1, 2}));
+  OpTester bad("UnravelIndex");
+  bad.Input(Ints({6})).Input(Ints({2, 3}));
+  ExpectError(bad.Run(), kInvalid, "out of bound");
+}
+
+TEST(InplaceTest, IndicesWrapAndTheInputStays) {
+  const Tensor x = Ints({1, 2, 3});
+  OpTester t("InplaceAdd");
+  t.Input(x).Input(Ints({-1, 0})).Input(Ints({10, 20}));
+  ASSERT_TRUE(t.Run().ok());
+  ExpectEqual(t.Output(0), Ints({21, 2, 13}));
+  ExpectEqual(x, Ints({1, 2, 3}));
+}
+
 TEST(EditDistanceTest, InsertionsAndEmptyTruth) {
   OpTester t("EditDistance");
   t.Input(MakeTensor<int64_t>({3, 2}, {0, 0, 0, 1, 1, 0}))

@@ -197,7 +197,10 @@ class StridedSliceAssignOp : public OpKernel {
       Tensor* var = writer.tensor(0);
       StridedSlicePlan plan;
       OP_REQUIRES_OK(ctx, PlanFromInputs(ctx, var->shape(), 1, masks_, &plan));
-      const Tensor& value = ctx->input(4);
+      Tensor value = ctx->input(4);
+      if (value.SharesBufferWith(*var)) {  // x[1:].assign(x[:-1])
+        OP_REQUIRES_OK(ctx, Tensor(value).DeepCopyTo(&value));
+      }
       TensorShape want;
       OP_REQUIRES(ctx,
                   plan.shape.AsTensorShape(&want) &&
@@ -223,6 +226,41 @@ REGISTER_KERNEL_BUILDER(Name("StridedSliceAssign").Device(DEVICE_CPU),
                         StridedSliceAssignOp);
 REGISTER_KERNEL_BUILDER(Name("ResourceStridedSliceAssign").Device(DEVICE_CPU),
                         StridedSliceAssignOp);
+
+// As an assignment, into a copy of the input.
+class TensorStridedSliceUpdateOp : public OpKernel {
+ public:
+  explicit TensorStridedSliceUpdateOp(OpKernelConstruction* ctx)
+      : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, masks_.FromAttrs(ctx->def().attrs));
+  }
+  void Compute(OpKernelContext* ctx) override {
+    const Tensor& in = ctx->input(0);
+    const Tensor& value = ctx->input(4);
+    StridedSlicePlan plan;
+    OP_REQUIRES_OK(ctx, PlanFromInputs(ctx, in.shape(), 1, masks_, &plan));
+    OP_REQUIRES(
+        ctx, value.dims() == 0 || plan.shape.IsCompatibleWith(value.shape()),
+        errors::InvalidArgument("value has shape ", value.shape().DebugString(),
+                                ", the slice is ", plan.shape.DebugString()));
+    Tensor* out = nullptr;
+    int forwarded = -1;
+    OP_REQUIRES_OK(ctx, ctx->forward_input_or_allocate_output(
+                            {0}, 0, in.shape(), &out, &forwarded));
+    if (forwarded < 0) CopyElements(in, 0, out, 0, in.NumElements());
+    const SlicedLoop loop(out->shape(), plan);
+    BoxCopy copy;
+    for (const auto& d : loop.dims) {
+      copy.AddDim(d.n, value.dims() == 0 ? 0 : d.dense, d.whole);
+    }
+    copy.Run(ctx, value, 0, out, loop.at);
+  }
+
+ private:
+  StridedSliceMasks masks_;
+};
+REGISTER_KERNEL_BUILDER(Name("TensorStridedSliceUpdate").Device(DEVICE_CPU),
+                        TensorStridedSliceUpdateOp);
 
 }  // namespace
 }  // namespace headrace
