@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
+#include <memory>
 
 #include "framework/op_tester.h"
 
@@ -11,8 +11,14 @@ namespace {
 
 class BoxCopyTest : public ::testing::Test {
  protected:
-  BoxCopyTest() {
+  void SetUp() override {  // a context must have a kernel; any will do
+    auto def = std::make_shared<NodeDef>();
+    def->name = "node";
+    def->op = "NoOp";
+    const OpDef* op = OpRegistry::Global()->Find("NoOp");
+    ASSERT_TRUE(CreateOpKernel(&device_, def, op, &kernel_).ok());
     params_.device = &device_;
+    params_.kernel = kernel_.get();
     ctx_ = std::make_unique<OpKernelContext>(&params_);
   }
   template <typename T>
@@ -48,6 +54,7 @@ class BoxCopyTest : public ::testing::Test {
   }
 
   TestDevice device_;
+  std::unique_ptr<OpKernel> kernel_;
   OpKernelContext::Params params_;
   std::unique_ptr<OpKernelContext> ctx_;
 };
