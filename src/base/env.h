@@ -53,6 +53,9 @@ class MappedFile : public RefCounted {
   const char* data() const { return data_; }
   size_t size() const { return size_; }
   std::string_view view() const { return {data_, size_}; }
+  // The bytes [begin, end) will not be read soon: their pages may leave memory
+  // (and come back from the file when they are read after all).
+  virtual void Release(size_t /*begin*/, size_t /*end*/) const {}
 
  protected:
   MappedFile(const char* data, size_t size) : data_(data), size_(size) {}

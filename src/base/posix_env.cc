@@ -164,6 +164,13 @@ class PosixMappedFile : public MappedFile {
  public:
   using MappedFile::MappedFile;
   PosixMappedFile(const char* data, size_t size) : MappedFile(data, size) {}
+  void Release(size_t begin, size_t end) const override {
+    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    begin = begin / page * page;
+    end = end / page * page;
+    if (data_ == nullptr || begin >= end || end > size_) return;
+    madvise(const_cast<char*>(data_) + begin, end - begin, MADV_DONTNEED);
+  }
 
  private:
   ~PosixMappedFile() override {

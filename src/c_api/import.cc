@@ -10,7 +10,6 @@ using headrace::OkStatus;
 using headrace::Status;
 using namespace headrace::c_api;  // NOLINT: our own few helpers
 namespace errors = headrace::errors;
-namespace pb = headrace::pb;
 
 namespace {
 
@@ -25,14 +24,11 @@ Status Import(TF_Graph* graph, const TF_Buffer* graph_def,
                                    " bytes at NULL");
   }
   static const ImportOptions* const kDefault = new ImportOptions;
-  pb::GraphDef def;
-  HR_RETURN_IF_ERROR(headrace::ParseGraphDef(
+  MutexLock lock(&graph->graph->mu());
+  return headrace::ImportGraphDefBytes(
+      options == nullptr ? *kDefault : options->options,
       absl::string_view(static_cast<const char*>(graph_def->data),
                         graph_def->length),
-      &def));
-  MutexLock lock(&graph->graph->mu());
-  return headrace::ImportGraphDef(
-      options == nullptr ? *kDefault : options->options, def,
       graph->graph.get(), results);
 }
 

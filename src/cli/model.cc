@@ -7,11 +7,8 @@
 namespace headrace::cli {
 
 Status LoadModel(const std::string& path, std::shared_ptr<Graph>* graph) {
-  pb::GraphDef def;
-  HR_RETURN_IF_ERROR(ReadGraphDef(path, &def));
   auto g = std::make_shared<Graph>();
-  HR_RETURN_IF_ERROR(Annotate(ImportGraphDef(ImportOptions(), def, g.get()),
-                              absl::StrCat(" (in ", path, ")")));
+  HR_RETURN_IF_ERROR(ImportGraphDefFile(ImportOptions(), path, g.get()));
   *graph = std::move(g);
   return OkStatus();
 }

@@ -137,7 +137,8 @@ Status ReadJoined(absl::string_view content, int64_t n, F set) {
   return OkStatus();
 }
 
-Status FromContent(absl::string_view content, Tensor* t) {
+Status FromContent(absl::string_view content, Tensor* t,
+                   const std::function<void(absl::string_view)>& copied) {
   const int64_t n = t->NumElements();
   switch (t->dtype()) {
     case DT_STRING:
@@ -164,9 +165,20 @@ Status FromContent(absl::string_view content, Tensor* t) {
     case DT_BOOL:  // any byte but 0 is true; in memory only 0 and 1 may stand
       for (int64_t i = 0; i < n; ++i) t->data<bool>()[i] = content[i] != 0;
       return OkStatus();
-    default:
-      std::memcpy(t->raw_data(), content.data(), content.size());
+    default: {
+      // Pieces of 16 MiB: what was copied can leave memory before the rest
+      // comes in.
+      constexpr size_t kPiece = 16 << 20;
+      char* to = static_cast<char*>(t->raw_data());
+      while (!content.empty()) {
+        const absl::string_view piece = content.substr(0, kPiece);
+        std::memcpy(to, piece.data(), piece.size());
+        to += piece.size();
+        content.remove_prefix(piece.size());
+        if (copied) copied(piece);
+      }
       return OkStatus();
+    }
   }
 }
 
@@ -261,6 +273,16 @@ Status FromValues(const pb::TensorProto& p, Tensor* t) {
                               DataTypeString(t->dtype()));
   }
   return OkStatus();
+}
+
+Status CheckDtype(DataType dtype) {
+  if (IsValidDataType(dtype) && dtype != DT_INVALID && !IsRefType(dtype)) {
+    return OkStatus();
+  }
+  return errors::InvalidArgument("TensorProto has dtype ",
+                                 static_cast<int>(dtype),
+                                 ", which is not the type of a tensor known "
+                                 "here");
 }
 
 // The shape of a tensor: all dims known. No shape and an unknown rank are both
@@ -479,18 +501,15 @@ Status AttrDefFromProto(const pb::OpDef::AttrDef& proto, OpDef::Attr* out) {
 
 }  // namespace
 
-Status TensorFromProto(const pb::TensorProto& proto, Tensor* out) {
-  const auto dtype = static_cast<DataType>(proto.dtype());
-  if (!IsValidDataType(dtype) || dtype == DT_INVALID || IsRefType(dtype)) {
-    return errors::InvalidArgument(
-        "TensorProto has dtype ", static_cast<int>(dtype),
-        ", which is not the type of a tensor known here");
-  }
+Status TensorFromContent(DataType dtype,
+                         const pb::TensorShapeProto& shape_proto,
+                         absl::string_view content, Tensor* out,
+                         const std::function<void(absl::string_view)>& copied) {
   TensorShape shape;
-  HR_RETURN_IF_ERROR(TensorShapeFromProto(proto.tensor_shape(), &shape));
-  // Sizes are checked before memory is asked for.
-  const std::string& content = proto.tensor_content();
-  if (!content.empty() && DataTypeCanUseMemcpy(dtype)) {
+  HR_RETURN_IF_ERROR(CheckDtype(dtype));
+  HR_RETURN_IF_ERROR(TensorShapeFromProto(shape_proto, &shape));
+  // The size is checked before memory is asked for.
+  if (DataTypeCanUseMemcpy(dtype)) {
     const int64_t bytes =
         MultiplyWithoutOverflow(shape.num_elements(), DataTypeSize(dtype));
     if (bytes < 0 || static_cast<uint64_t>(bytes) != content.size()) {
@@ -499,31 +518,40 @@ Status TensorFromProto(const pb::TensorProto& proto, Tensor* out) {
           " bytes, ", DataTypeString(dtype), " of shape ", shape.DebugString(),
           " has ", bytes);
     }
-  } else if (!content.empty() &&
-             shape.num_elements() > static_cast<int64_t>(content.size())) {
+  } else if (shape.num_elements() > static_cast<int64_t>(content.size())) {
     return errors::InvalidArgument(
         "Cannot parse tensor from proto: tensor_content of ", content.size(),
         " bytes is too short for ", shape.num_elements(), " elements");
   }
-  if (content.empty()) {
-    const int64_t bytes = MultiplyWithoutOverflow(shape.num_elements(),
-                                                  DataTypeObjectSize(dtype));
-    if (bytes < 0 ||
-        (bytes > kMaxExpandedBytes &&
-         static_cast<uint64_t>(shape.num_elements()) > proto.ByteSizeLong())) {
-      return errors::ResourceExhausted(
-          "Cannot parse tensor from proto: a few values stand for ",
-          DataTypeString(dtype), " of shape ", shape.DebugString(),
-          ", more than ", kMaxExpandedBytes, " bytes");
-    }
+  Tensor t;
+  HR_RETURN_IF_ERROR(Tensor::Allocate(CpuAllocator(), dtype, shape, &t));
+  HR_RETURN_IF_ERROR(FromContent(content, &t, copied));
+  *out = std::move(t);
+  return OkStatus();
+}
+
+Status TensorFromProto(const pb::TensorProto& proto, Tensor* out) {
+  const auto dtype = static_cast<DataType>(proto.dtype());
+  if (!proto.tensor_content().empty()) {
+    return TensorFromContent(dtype, proto.tensor_shape(),
+                             proto.tensor_content(), out);
+  }
+  TensorShape shape;
+  HR_RETURN_IF_ERROR(CheckDtype(dtype));
+  HR_RETURN_IF_ERROR(TensorShapeFromProto(proto.tensor_shape(), &shape));
+  const int64_t bytes =
+      MultiplyWithoutOverflow(shape.num_elements(), DataTypeObjectSize(dtype));
+  if (bytes < 0 ||
+      (bytes > kMaxExpandedBytes &&
+       static_cast<uint64_t>(shape.num_elements()) > proto.ByteSizeLong())) {
+    return errors::ResourceExhausted(
+        "Cannot parse tensor from proto: a few values stand for ",
+        DataTypeString(dtype), " of shape ", shape.DebugString(),
+        ", more than ", kMaxExpandedBytes, " bytes");
   }
   Tensor t;
   HR_RETURN_IF_ERROR(Tensor::Allocate(CpuAllocator(), dtype, shape, &t));
-  if (!content.empty()) {
-    HR_RETURN_IF_ERROR(FromContent(content, &t));
-  } else if (t.NumElements() > 0) {
-    HR_RETURN_IF_ERROR(FromValues(proto, &t));
-  }
+  if (t.NumElements() > 0) HR_RETURN_IF_ERROR(FromValues(proto, &t));
   *out = std::move(t);
   return OkStatus();
 }

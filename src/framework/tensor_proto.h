@@ -2,6 +2,8 @@
 #ifndef HEADRACE_FRAMEWORK_TENSOR_PROTO_H_
 #define HEADRACE_FRAMEWORK_TENSOR_PROTO_H_
 
+#include <functional>
+
 #include "framework/attr_value.h"
 #include "framework/node_def.h"
 #include "framework/op_def.h"
@@ -13,6 +15,13 @@ namespace headrace {
 // Refuses contents shorter or longer than the shape, dims that are negative or
 // overflow, unknown types.
 Status TensorFromProto(const pb::TensorProto& proto, Tensor* out);
+// A tensor from its tensor_content, which need not be in a message: a view into
+// a file. Elements that are bytes are copied piece by piece; `copied`, if set,
+// is told of each piece of `content` that is not needed any more.
+Status TensorFromContent(
+    DataType dtype, const pb::TensorShapeProto& shape,
+    absl::string_view content, Tensor* out,
+    const std::function<void(absl::string_view)>& copied = nullptr);
 // Plain data as tensor_content, strings as string_val.
 void TensorToProto(const Tensor& t, pb::TensorProto* proto);
 

@@ -12,6 +12,7 @@
 #include "base/env.h"
 #include "framework/tensor_proto.h"
 #include "graph/function_library.h"
+#include "graph/graph_def_reader.h"
 #include "graph/importer.h"
 
 namespace headrace {
@@ -37,66 +38,6 @@ bool IsTextByte(unsigned char c) {
   return c >= 0x20 || c == '\t' || c == '\n' || c == '\r';
 }
 
-// Text begins with a comment or with the name of a field; a binary GraphDef
-// with the byte 0x0a (a node) or that of another field, which no letter is.
-bool LooksLikeText(absl::string_view bytes) {
-  const absl::string_view head = bytes.substr(0, 4096);
-  if (!std::all_of(head.begin(), head.end(), IsTextByte)) return false;
-  const absl::string_view start = absl::StripLeadingAsciiWhitespace(head);
-  if (start.empty()) return !head.empty();
-  if (start[0] == '#') return true;
-  for (const char* field : {"node", "version", "library", "debug_info"}) {
-    if (absl::StartsWith(start, field)) return true;
-  }
-  return false;
-}
-
-// Where the sequence of a GraphDef's fields breaks off; for messages.
-std::string DescribeBreak(absl::string_view bytes) {
-  size_t at = 0;
-  const auto varint = [&](uint64_t* v) {
-    *v = 0;
-    for (int shift = 0; shift < 64 && at < bytes.size(); shift += 7) {
-      const auto b = static_cast<unsigned char>(bytes[at++]);
-      *v |= static_cast<uint64_t>(b & 0x7f) << shift;
-      if (b < 0x80) return true;
-    }
-    return false;
-  };
-  while (at < bytes.size()) {
-    const size_t start = at;
-    uint64_t tag, value;
-    if (!varint(&tag)) return StrCat("it ends inside a tag at byte ", start);
-    const uint64_t field = tag >> 3;
-    bool ok = field != 0;
-    switch (tag & 7) {
-      case 0:
-        ok = ok && varint(&value);
-        break;
-      case 1:
-        ok = ok && bytes.size() - at >= 8;
-        if (ok) at += 8;
-        break;
-      case 2:
-        ok = ok && varint(&value);
-        if (ok && value > bytes.size() - at) {
-          return StrCat("field ", field, " at byte ", start, " wants ", value,
-                        " bytes, ", bytes.size() - at, " are left");
-        }
-        if (ok) at += value;
-        break;
-      case 5:
-        ok = ok && bytes.size() - at >= 4;
-        if (ok) at += 4;
-        break;
-      default:
-        ok = false;
-    }
-    if (!ok) return StrCat("no field can be read at byte ", start);
-  }
-  return "a message inside it cannot be read";
-}
-
 Status ParseText(absl::string_view bytes, pb::GraphDef* def) {
   FirstError error;
   google::protobuf::TextFormat::Parser parser;
@@ -110,6 +51,20 @@ Status ParseText(absl::string_view bytes, pb::GraphDef* def) {
 
 }  // namespace
 
+// Text begins with a comment or with the name of a field; a binary GraphDef
+// with the byte 0x0a (a node) or that of another field, which no letter is.
+bool IsGraphDefText(absl::string_view bytes) {
+  const absl::string_view head = bytes.substr(0, 4096);
+  if (!std::all_of(head.begin(), head.end(), IsTextByte)) return false;
+  const absl::string_view start = absl::StripLeadingAsciiWhitespace(head);
+  if (start.empty()) return !head.empty();
+  if (start[0] == '#') return true;
+  for (const char* field : {"node", "version", "library", "debug_info"}) {
+    if (absl::StartsWith(start, field)) return true;
+  }
+  return false;
+}
+
 Status ParseGraphDef(absl::string_view bytes, pb::GraphDef* def) {
   // What is wrong goes into the Status, not to stderr.
   const google::protobuf::LogSilencer silencer;
@@ -119,7 +74,7 @@ Status ParseGraphDef(absl::string_view bytes, pb::GraphDef* def) {
                                    " bytes, more than the 2147483647 that a "
                                    "message can have");
   }
-  if (LooksLikeText(bytes)) return ParseText(bytes, def);
+  if (IsGraphDefText(bytes)) return ParseText(bytes, def);
   google::protobuf::io::CodedInputStream in(
       reinterpret_cast<const uint8_t*>(bytes.data()),
       static_cast<int>(bytes.size()));
@@ -129,7 +84,7 @@ Status ParseGraphDef(absl::string_view bytes, pb::GraphDef* def) {
   }
   def->Clear();
   return errors::InvalidArgument("Invalid GraphDef of ", bytes.size(),
-                                 " bytes: ", DescribeBreak(bytes));
+                                 " bytes: ", DescribeBrokenGraphDef(bytes));
 }
 
 Status ReadGraphDef(const std::string& path, pb::GraphDef* def) {

@@ -9,10 +9,11 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
+#include "base/env.h"
 #include "base/log.h"
-#include "framework/tensor_proto.h"
 #include "graph/algorithm.h"
 #include "graph/function_library.h"
+#include "graph/graph_def_reader.h"
 
 namespace headrace {
 namespace {
@@ -84,9 +85,21 @@ Status CheckVersions(const pb::VersionDef& v) {
 
 class Importer {
  public:
-  Importer(const ImportOptions& options, const pb::GraphDef& def, Graph* graph,
+  Importer(const ImportOptions& options, GraphDefParts parts, Graph* graph,
            ImportResults* results)
-      : options_(options), def_(def), graph_(graph), results_(results) {}
+      : options_(options),
+        versions_(parts.rest.versions()),
+        library_(parts.rest.library()),
+        graph_(graph),
+        results_(results) {
+    items_.resize(parts.nodes.size());
+    for (size_t i = 0; i < items_.size(); ++i) {
+      items_[i].def = std::move(parts.nodes[i].def);
+      items_[i].status = std::move(parts.nodes[i].status);
+      items_[i].key = std::move(items_[i].def.name);
+      items_[i].inputs = std::move(items_[i].def.inputs);
+    }
+  }
 
   Status Run() {
     const GraphVersions versions = graph_->versions();
@@ -109,8 +122,12 @@ class Importer {
  private:
   // A node of the GraphDef.
   struct Item {
-    Node* node = nullptr;  // null if it was left out
+    std::string key;  // its name in the GraphDef
+    std::vector<std::string> inputs;
+    NodeDef def;           // moved from when the node is made
+    Status status;         // of the def
     std::string name;      // in the graph
+    Node* node = nullptr;  // null if it was left out
     std::vector<PartialTensorShape> asserted_shapes;
     bool asserts_shapes = false;
   };
@@ -121,11 +138,11 @@ class Importer {
   void MergeVersions();
   Status ChooseNames();
   Status AddNodes();
-  Status ConvertNode(const pb::NodeDef& proto, Item* item, NodeDef* out);
+  Status PrepareDef(Item* item);
   Status RewriteColocation(NodeDef* node);
   bool IsFullyMapped(const Item& item) const;
   Status Connect();
-  Status ConnectNode(const pb::NodeDef& proto, Node* n);
+  Status ConnectNode(const Item& item);
   Status ResolveControl(absl::string_view name, Node** out, bool* is_ours);
   Status InferAllShapes();
   Status CheckAssertedShapes(const Item& item);
@@ -144,7 +161,8 @@ class Importer {
   }
 
   const ImportOptions& options_;
-  const pb::GraphDef& def_;
+  const pb::VersionDef versions_;
+  const pb::FunctionDefLibrary library_;
   Graph* const graph_;
   ImportResults* const results_;
 
@@ -154,24 +172,23 @@ class Importer {
     bool used = false;
   };
   absl::flat_hash_map<MapKey, Mapped> input_map_;
-  std::vector<Item> items_;  // as def_.node()
+  std::vector<Item> items_;  // in the GraphDef's order
   absl::flat_hash_map<absl::string_view, int> index_;
   std::vector<Node*> made_;
   std::vector<std::string> added_functions_;
 };
 
 Status Importer::DoRun() {
-  HR_RETURN_IF_ERROR(CheckVersions(def_.versions()));
+  HR_RETURN_IF_ERROR(CheckVersions(versions_));
   HR_RETURN_IF_ERROR(CheckOptions());
   HR_RETURN_IF_ERROR(ChooseNames());
   MergeVersions();
-  if (def_.library().function_size() > 0 ||
-      def_.library().gradient_size() > 0) {
+  if (library_.function_size() > 0 || library_.gradient_size() > 0) {
     if (graph_->functions() == nullptr) {
       graph_->set_functions(std::make_shared<FunctionLibrary>());
     }
     HR_RETURN_IF_ERROR(
-        graph_->functions()->AddLibrary(def_.library(), &added_functions_));
+        graph_->functions()->AddLibrary(library_, &added_functions_));
   }
   HR_RETURN_IF_ERROR(AddNodes());
   HR_RETURN_IF_ERROR(Connect());
@@ -232,9 +249,9 @@ Status Importer::CheckOptions() {
 
 void Importer::MergeVersions() {
   GraphVersions& v = graph_->versions();
-  v.producer = std::min(v.producer, def_.versions().producer());
-  v.min_consumer = std::max(v.min_consumer, def_.versions().min_consumer());
-  for (int bad : def_.versions().bad_consumers()) {
+  v.producer = std::min(v.producer, versions_.producer());
+  v.min_consumer = std::max(v.min_consumer, versions_.min_consumer());
+  for (int bad : versions_.bad_consumers()) {
     const auto at =
         std::lower_bound(v.bad_consumers.begin(), v.bad_consumers.end(), bad);
     if (at == v.bad_consumers.end() || *at != bad) {
@@ -245,15 +262,14 @@ void Importer::MergeVersions() {
 
 Status Importer::ChooseNames() {
   Problems problems;
-  items_.resize(def_.node_size());
-  index_.reserve(def_.node_size());
+  index_.reserve(items_.size());
   absl::flat_hash_set<absl::string_view> wanted;
-  for (int i = 0; i < def_.node_size(); ++i) {
-    const std::string& name = def_.node(i).name();
+  for (size_t i = 0; i < items_.size(); ++i) {
+    const std::string& name = items_[i].key;
     if (!IsValidNodeName(name)) {
       problems.Add(errors::InvalidArgument(
           "Node '", name, "': Node name contains invalid characters"));
-    } else if (!index_.emplace(name, i).second) {
+    } else if (!index_.emplace(name, static_cast<int>(i)).second) {
       problems.Add(errors::InvalidArgument("Node '", name, "' is not unique"));
     }
     items_[i].name = prefix_.empty() ? name : StrCat(prefix_, name);
@@ -273,7 +289,7 @@ Status Importer::ChooseNames() {
       }
     }
     taken.insert(unique);
-    // `wanted` views the old name: it stays reserved through def_.
+    // `wanted` views the old name, which the graph has.
     wanted.erase(item.name);
     item.name = std::move(unique);
   }
@@ -283,22 +299,22 @@ Status Importer::ChooseNames() {
 Status Importer::AddNodes() {
   Problems problems;
   made_.reserve(items_.size());
-  for (int i = 0; i < def_.node_size(); ++i) {
-    NodeDef node;
-    if (Status s = ConvertNode(def_.node(i), &items_[i], &node); !s.ok()) {
+  for (Item& item : items_) {
+    if (Status s = PrepareDef(&item); !s.ok()) {
       problems.Add(s);
       continue;
     }
-    StatusOr<Node*> n = graph_->AddUnconnectedNode(std::move(node));
+    const std::string op = item.def.op;
+    StatusOr<Node*> n = graph_->AddUnconnectedNode(std::move(item.def));
     if (!n.ok()) {
       if (errors::IsNotFound(n.status())) {
-        problems.AddUnknownOp(def_.node(i).op(), n.status());
+        problems.AddUnknownOp(op, n.status());
       } else {
         problems.Add(n.status());
       }
       continue;
     }
-    items_[i].node = *n;
+    item.node = *n;
     made_.push_back(*n);
   }
   HR_RETURN_IF_ERROR(problems.status());
@@ -315,10 +331,9 @@ Status Importer::AddNodes() {
   return OkStatus();
 }
 
-Status Importer::ConvertNode(const pb::NodeDef& proto, Item* item,
-                             NodeDef* out) {
-  HR_RETURN_IF_ERROR(NodeDefFromProto(proto, out));
-  out->inputs.clear();
+Status Importer::PrepareDef(Item* item) {
+  HR_RETURN_IF_ERROR(item->status);
+  NodeDef* const out = &item->def;
   out->name = item->name;
   if (out->device.empty()) out->device = options_.default_device;
   if (const AttrValue* v = out->attrs.Find("_output_shapes")) {
@@ -326,14 +341,14 @@ Status Importer::ConvertNode(const pb::NodeDef& proto, Item* item,
       item->asserted_shapes = *shapes;
       item->asserts_shapes = true;
     } else {
-      return errors::InvalidArgument("Node '", proto.name(),
+      return errors::InvalidArgument("Node '", item->key,
                                      "' has an _output_shapes attribute of "
                                      "type ",
                                      v->TypeName(), ", wanted list(shape)");
     }
     out->attrs.Erase("_output_shapes");
   }
-  if (def_.versions().producer() < kPlaceholderShapeProducer &&
+  if (versions_.producer() < kPlaceholderShapeProducer &&
       out->op == "Placeholder") {
     const AttrValue* v = out->attrs.Find("shape");
     const auto* shape = v == nullptr ? nullptr : v->Get<PartialTensorShape>();
@@ -371,40 +386,38 @@ Status Importer::RewriteColocation(NodeDef* node) {
 }
 
 bool Importer::IsFullyMapped(const Item& item) const {
-  const absl::string_view name = def_.node(&item - items_.data()).name();
   for (int i = 0; i < item.node->num_outputs(); ++i) {
-    if (!input_map_.contains(MapKey(name, i))) return false;
+    if (!input_map_.contains(MapKey(item.key, i))) return false;
   }
   return item.node->num_outputs() > 0;
 }
 
 Status Importer::Connect() {
   Problems problems;
-  for (int i = 0; i < def_.node_size(); ++i) {
-    if (items_[i].node == nullptr) continue;
-    Status s = ConnectNode(def_.node(i), items_[i].node);
-    if (!s.ok()) problems.Add(s);
+  for (const Item& item : items_) {
+    if (item.node == nullptr) continue;
+    if (Status s = ConnectNode(item); !s.ok()) problems.Add(s);
   }
   return problems.status();
 }
 
-Status Importer::ConnectNode(const pb::NodeDef& proto, Node* n) {
+Status Importer::ConnectNode(const Item& item) {
+  Node* const n = item.node;
   int data = 0;
   bool control_seen = false;
   bool has_imported_input = false;
-  for (const std::string& input : proto.input()) {
+  for (const std::string& input : item.inputs) {
     absl::string_view name;
     int index;
     if (Status s = ParseEndpointName(input, &name, &index); !s.ok()) {
-      return Annotate(s, StrCat(" in the inputs of node '", proto.name(), "'"));
+      return Annotate(s, StrCat(" in the inputs of node '", item.key, "'"));
     }
     if (index == kControlSlot) {
       control_seen = true;
       Node* src;
       bool is_ours;
       if (Status s = ResolveControl(name, &src, &is_ours); !s.ok()) {
-        return errors::InvalidArgument("Node '", proto.name(),
-                                       "': ", s.message());
+        return errors::InvalidArgument("Node '", item.key, "': ", s.message());
       }
       has_imported_input |= is_ours;
       graph_->AddControlEdge(src, n);
@@ -412,25 +425,24 @@ Status Importer::ConnectNode(const pb::NodeDef& proto, Node* n) {
     }
     if (control_seen) {
       return errors::InvalidArgument(
-          "Node '", proto.name(),
+          "Node '", item.key,
           "': Control dependencies must come after regular dependencies");
     }
     Endpoint src;
     if (const Endpoint* mapped = FindMapped(name, index)) {
       src = *mapped;
     } else {
-      const Item* item = FindItem(name);
-      if (item == nullptr) {
-        return errors::InvalidArgument("Node '", proto.name(),
+      const Item* from = FindItem(name);
+      if (from == nullptr) {
+        return errors::InvalidArgument("Node '", item.key,
                                        "': Unknown input node '", input, "'");
       }
-      if (item->node == nullptr) {
-        return errors::InvalidArgument("Node '", proto.name(), "': input '",
-                                       input,
+      if (from->node == nullptr) {
+        return errors::InvalidArgument("Node '", item.key, "': input '", input,
                                        "' is of a node that was left out, and "
                                        "is not mapped");
       }
-      src = {item->node, index};
+      src = {from->node, index};
       has_imported_input = true;
     }
     if (data < n->num_inputs()) {
@@ -517,7 +529,7 @@ Status Importer::CheckAssertedShapes(const Item& item) {
     if (inferred.MergeWith(item.asserted_shapes[i], &merged).ok()) {
       graph_->SetOutputShape(n, i, std::move(merged));
     } else if (options_.validate_shape &&
-               def_.versions().producer() >= kOutputShapesProducer) {
+               versions_.producer() >= kOutputShapesProducer) {
       return errors::InvalidArgument(
           "Node '", n->name(),
           "' has an _output_shapes attribute inconsistent with the GraphDef "
@@ -580,7 +592,43 @@ Status Importer::FillResults() {
 
 Status ImportGraphDef(const ImportOptions& options, const pb::GraphDef& def,
                       Graph* graph, ImportResults* results) {
-  return Importer(options, def, graph, results).Run();
+  return Importer(options, GraphDefPartsFromProto(def), graph, results).Run();
+}
+
+Status ImportGraphDefBytes(const ImportOptions& options,
+                           absl::string_view bytes, Graph* graph,
+                           ImportResults* results) {
+  if (IsGraphDefText(bytes)) {
+    pb::GraphDef def;
+    HR_RETURN_IF_ERROR(ParseGraphDef(bytes, &def));
+    return ImportGraphDef(options, def, graph, results);
+  }
+  GraphDefParts parts;
+  HR_RETURN_IF_ERROR(ReadGraphDefParts(bytes, &parts));
+  return Importer(options, std::move(parts), graph, results).Run();
+}
+
+Status ImportGraphDefFile(const ImportOptions& options, const std::string& path,
+                          Graph* graph, ImportResults* results) {
+  HR_ASSIGN_OR_RETURN(const RefPtr<MappedFile> file,
+                      Env::Default()->MapFile(path));
+  const absl::string_view bytes = ToAbsl(file->view());
+  Status s;
+  if (IsGraphDefText(bytes)) {
+    s = ImportGraphDefBytes(options, bytes, graph, results);
+  } else {
+    // What has been copied leaves memory: the file and the tensors together
+    // would take twice the model's size.
+    GraphDefParts parts;
+    s = ReadGraphDefParts(bytes, &parts, [&](absl::string_view piece) {
+      const size_t at = piece.data() - bytes.data();
+      file->Release(at, at + piece.size());
+    });
+    if (s.ok()) {
+      s = Importer(options, std::move(parts), graph, results).Run();
+    }
+  }
+  return Annotate(s, StrCat(" (file ", path, ")"));
 }
 
 }  // namespace headrace

@@ -193,7 +193,64 @@ TEST(ImportGraphDef, RefusesMalformedGraphsWhole) {
     EXPECT_EQ(Names(g), "kept");
     EXPECT_TRUE(kept.node->out_edges().empty());
     EXPECT_EQ(g.versions().producer, kGraphDefProducer);
+    // Straight from bytes it is the same.
+    ExpectError(ImportGraphDefBytes({}, Parse(c.text).SerializeAsString(), &g),
+                c.code, c.part);
+    EXPECT_EQ(Names(g), "kept");
   }
+}
+
+TEST(ImportGraphDefBytes, ReadsEveryKindOfAttr) {
+  pb::GraphDef def = Parse(
+      ConstText("c", StrCat("tensor_shape { dim { size: 300 } } "
+                            "tensor_content: '",
+                            std::string(1200, 'x'), "'")) +
+      IdentityText("b", {"c", "^c"},
+                   "attr { key: '_s' value { s: 'text' } } "
+                   "attr { key: '_i' value { i: -5 } } "
+                   "attr { key: '_f' value { f: 1.5 } } "
+                   "attr { key: '_b' value { b: true } } "
+                   "attr { key: '_t' value { type: DT_INT64 } } "
+                   "attr { key: '_sh' value { shape { dim { size: -1 } } } } "
+                   "attr { key: '_l' value { list { i: [1, 2] } } } "
+                   "attr { key: '_e' value { list { } } } "
+                   "attr { key: '_fn' value { func { name: 'f' attr { key: "
+                   "'T' value { type: DT_HALF } } } } } "
+                   "device: '/cpu:0' ") +
+      "versions { producer: 30 bad_consumers: [3, 2] } "
+      "library { function { signature { name: 'ImporterTestF' } } }");
+  Graph by_message, by_bytes;
+  ASSERT_EQ(ImportGraphDef({}, def, &by_message), OkStatus());
+  ASSERT_EQ(ImportGraphDefBytes({}, def.SerializeAsString(), &by_bytes),
+            OkStatus());
+  pb::GraphDef a, b;
+  GraphToGraphDef(by_message, &a);
+  GraphToGraphDef(by_bytes, &b);
+  EXPECT_EQ(a.DebugString(), b.DebugString());
+  EXPECT_EQ(a.versions().bad_consumers(0), 2);
+  EXPECT_EQ(a.node(0).attr().at("value").tensor().tensor_content(),
+            std::string(1200, 'x'));
+  Graph text;
+  ASSERT_EQ(ImportGraphDefBytes({}, def.DebugString(), &text), OkStatus());
+  GraphToGraphDef(text, &b);
+  EXPECT_EQ(a.DebugString(), b.DebugString());
+
+  const std::string bytes = def.SerializeAsString();
+  for (size_t n = 2; n < bytes.size(); ++n) {
+    Graph g;
+    const Status s =
+        ImportGraphDefBytes({}, absl::string_view(bytes).substr(0, n), &g);
+    // A cut between two fields leaves a whole graph.
+    if (!s.ok()) EXPECT_EQ(g.num_nodes(), 0) << n;
+  }
+  for (const char* broken : {"\x0a\xff\xff\xff\xff\x0f", "\x0b\x00", "\x0a\x01",
+                             "\x0a\x03\x0a\x01\xff"}) {
+    Graph g;
+    ExpectError(ImportGraphDefBytes({}, broken, &g),
+                absl::StatusCode::kInvalidArgument, "Invalid GraphDef");
+  }
+  Graph g;
+  EXPECT_FALSE(ImportGraphDefFile({}, "/nonexistent/graph.pb", &g).ok());
 }
 
 TEST(ImportGraphDef, NamesAllProblemsOfAllNodes) {
@@ -386,6 +443,13 @@ TEST(ImportGraphDef, TakesDeepChains) {
       std::chrono::steady_clock::now() - start;
   std::printf("import of %d nodes: %.1f ms\n", kNodes, took.count());
   EXPECT_EQ(g.num_nodes(), kNodes);
+  const std::string bytes = def.SerializeAsString();
+  const auto start2 = std::chrono::steady_clock::now();
+  Graph by_bytes;
+  ASSERT_EQ(ImportGraphDefBytes({}, bytes, &by_bytes), OkStatus());
+  const std::chrono::duration<double, std::milli> took2 =
+      std::chrono::steady_clock::now() - start2;
+  std::printf("from bytes: %.1f ms\n", took2.count());
   def.mutable_node(1)->set_input(0, StrCat("n", kNodes - 1));
   Graph cyclic;
   ExpectError(ImportGraphDef({}, def, &cyclic),

@@ -1,0 +1,37 @@
+// A GraphDef taken apart into nodes in our own form. From bytes this happens
+// without making messages of the nodes, and large constants go from the bytes
+// straight into their tensors.
+#ifndef HEADRACE_GRAPH_GRAPH_DEF_READER_H_
+#define HEADRACE_GRAPH_GRAPH_DEF_READER_H_
+
+#include <functional>
+#include <vector>
+
+#include "framework/node_def.h"
+#include "headrace/graph.pb.h"
+
+namespace headrace {
+
+struct GraphDefParts {
+  struct Node {
+    NodeDef def;
+    Status status;  // what is wrong with its attrs; the def is then incomplete
+  };
+  std::vector<Node> nodes;
+  pb::GraphDef rest;  // versions and library: all but the nodes
+};
+
+// Binary. InvalidArgument, with the place, if the bytes are no GraphDef.
+// `copied` is told of pieces of large constants that are not needed any more.
+Status ReadGraphDefParts(
+    absl::string_view bytes, GraphDefParts* parts,
+    const std::function<void(absl::string_view)>& copied = nullptr);
+
+GraphDefParts GraphDefPartsFromProto(const pb::GraphDef& def);
+
+// Where the fields of a GraphDef break off, in words; for messages.
+std::string DescribeBrokenGraphDef(absl::string_view bytes);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_GRAPH_GRAPH_DEF_READER_H_
