@@ -51,6 +51,7 @@ class ArgExtremeOp : public OpKernel {
     shape.RemoveDim(split.axis);
     Tensor* y = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &y));
+    if (y->NumElements() == 0) return;
     const T* in = x.data<T>();
     void* out = y->raw_data();
     const DataType type = y->dtype();

@@ -6,6 +6,14 @@
 
 namespace headrace {
 
+namespace {
+// Products of dims overflow only where another dim is 0: then nothing is done.
+void MultiplyBy(int64_t b, int64_t* a) {
+  *a = static_cast<int64_t>(static_cast<uint64_t>(*a) *
+                            static_cast<uint64_t>(b));
+}
+}  // namespace
+
 BCast::BCast(std::initializer_list<const TensorShape*> shapes) {
   const int count = static_cast<int>(shapes.size());
   const TensorShape* const* operand = shapes.begin();
@@ -34,7 +42,7 @@ BCast::BCast(std::initializer_list<const TensorShape*> shapes) {
       }
       dim.size = size;
       dim.stride[k] = step[k];
-      step[k] *= size;
+      MultiplyBy(size, &step[k]);
     }
     out[rank - 1 - i] = dim.size;
   }
@@ -51,7 +59,7 @@ BCast::BCast(std::initializer_list<const TensorShape*> shapes) {
         same = same && (dim.stride[k] == 0) == (inner.stride[k] == 0);
       }
       if (same) {
-        inner.size *= dim.size;
+        MultiplyBy(dim.size, &inner.size);
         continue;
       }
     }

@@ -14,12 +14,18 @@
 namespace headrace {
 namespace {
 
-// The sizes in a vector; InvalidArgument if it is none or holds a negative one.
+// The sizes in a vector; InvalidArgument if it is none, holds a negative one or
+// more than a shape can have.
 Status ReadShape(const Tensor& t, absl::string_view name,
                  std::vector<int64_t>* out) {
   if (t.dims() != 1) {
     return errors::InvalidArgument(name, " must be a vector, but has shape ",
                                    t.shape().DebugString());
+  }
+  if (t.NumElements() > kMaxTensorRank) {
+    return errors::InvalidArgument(name, " has ", t.NumElements(),
+                                   " dims; at most ", kMaxTensorRank,
+                                   " are supported");
   }
   for (int64_t i = 0; i < t.NumElements(); ++i) {
     out->push_back(t.dtype() == DT_INT32 ? int64_t{t.data<int32_t>()[i]}

@@ -146,9 +146,10 @@ TEST(UnaryTest, SpecialFunctions) {
                            0.03648997397857652, 2.9705239922421491, kNan, kNan,
                            -1000.5755719318103}),
               1e-13);
-  ExpectClose(Run1("Erfinv", Vec<double>({0, 0.5, -0.9})),
-              Vec<double>({0, 0.47693627620446988, -1.1630871536766741}), 1e-12,
-              1e-15);
+  ExpectClose(
+      Run1("Erfinv", Vec<double>({0, 0.5, -0.9, 1, 1.5})),
+      Vec<double>({0, 0.47693627620446988, -1.1630871536766741, kInf, kNan}),
+      1e-12, 1e-15);
   ExpectClose(
       Run2("Igamma", Vec<float>({1, 0, 2, 1}), Vec<float>({1, 1, -1, 0})),
       Vec<float>({0.63212056f, kNan, kNan, 0}));

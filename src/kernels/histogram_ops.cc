@@ -114,22 +114,28 @@ class HistogramFixedWidthOp : public OpKernel {
                                         n, "'"));
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, TensorShape({n}), &out));
-    std::vector<int64_t> count(n, 0);
+    if (out->dtype() == DT_INT32) {
+      OP_REQUIRES_OK(ctx, Count(values, low, high, n, out->data<int32_t>()));
+    } else {
+      OP_REQUIRES_OK(ctx, Count(values, low, high, n, out->data<int64_t>()));
+    }
+  }
+
+ private:
+  template <typename C>
+  static Status Count(const Tensor& values, T low, T high, int64_t n,
+                      C* count) {
+    std::fill(count, count + n, C(0));
     const double step = (static_cast<double>(high) - low) / n;
     for (const T v : values.span<T>()) {
-      OP_REQUIRES(
-          ctx, v == v,
-          errors::InvalidArgument("Histogram values must not contain NaN"));
-      const double at = (static_cast<double>(std::max(v, low)) - low) / step;
-      ++count[at >= n - 1 ? n - 1 : static_cast<int64_t>(at)];
-    }
-    for (int64_t i = 0; i < n; ++i) {
-      if (out->dtype() == DT_INT32) {
-        out->data<int32_t>()[i] = static_cast<int32_t>(count[i]);
-      } else {
-        out->data<int64_t>()[i] = count[i];
+      if (v != v) {
+        return errors::InvalidArgument("Histogram values must not contain NaN");
       }
+      const double at = (static_cast<double>(std::max(v, low)) - low) / step;
+      C& bin = count[at >= n - 1 ? n - 1 : static_cast<int64_t>(at)];
+      bin = WrapAdd(bin, C(1));
     }
+    return OkStatus();
   }
 };
 

@@ -11,6 +11,12 @@ constexpr int64_t kLeaf = 4096;     // elements of a run that one loop takes
 constexpr int64_t kLeafRows = 128;  // rows that are combined one by one
 constexpr int64_t kPart = 32768;    // elements worth a thread's while
 
+// Products of dims overflow only where another dim is 0: then nothing is done.
+void MultiplyBy(int64_t b, int64_t* a) {
+  *a = static_cast<int64_t>(static_cast<uint64_t>(*a) *
+                            static_cast<uint64_t>(b));
+}
+
 int64_t CeilOfDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 int64_t OffsetOf(absl::Span<const BCast::Dim> dims, int64_t index) {
@@ -256,17 +262,17 @@ Status ReductionPlan::Init(const TensorShape& shape, const Tensor& axes,
     const bool r = is_reduced[i];
     if (!r || keep_dims) out.push_back(r ? 1 : size);
     if (size == 1) continue;
-    (r ? count : outputs) *= size;
+    MultiplyBy(size, r ? &count : &outputs);
     auto& list = r ? reduced : kept;
     if (any && last_reduced == r) {
-      list.back().size *= size;
+      MultiplyBy(size, &list.back().size);
     } else {
       if (!any) inner_reduced = r;
       list.push_back({size, {stride}});
     }
     any = true;
     last_reduced = r;
-    stride *= size;
+    MultiplyBy(size, &stride);
   }
   std::reverse(out.begin(), out.end());
   std::reverse(kept.begin(), kept.end());

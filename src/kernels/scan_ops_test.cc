@@ -98,6 +98,10 @@ TEST(SequenceTest, RangeAndLinSpace) {
                          MakeScalar<float>(0.1f));
   ASSERT_EQ(f.NumElements(), 10);
   EXPECT_EQ(f.data<float>()[8], 8 * 0.1f);
+  EXPECT_EQ(range(MakeScalar(half(0.0f)), MakeScalar(half(1.0f)),
+                  MakeScalar(half(0.1f)))
+                .NumElements(),
+            10);
   for (const auto& [a, b, c] : std::vector<std::tuple<int, int, int>>{
            {1, 2, 0}, {2, 1, 1}, {1, 2, -1}}) {
     OpTester t("Range");

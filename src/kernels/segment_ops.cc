@@ -6,8 +6,8 @@
 //
 // The gradients of the sparse forms scatter: row indices[i] of the result gains
 // grad[segment_ids[i]], divided by what the sum was divided by.
+#include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "kernels/segment_loops.h"
 
@@ -77,7 +77,11 @@ class SegmentKernel : public OpKernel {
                                   used - 1, ", num_segments ", rows));
     }
     // Where each segment that has rows begins.
-    std::vector<int64_t> begins;
+    Tensor begins_tensor;
+    OP_REQUIRES_OK(
+        ctx, ctx->allocate_temp(DT_INT64, TensorShape({n}), &begins_tensor));
+    int64_t* const begins = begins_tensor.data<int64_t>();
+    int64_t segments = 0;
     for (int64_t i = 0; i < n; ++i) {
       const int64_t id = IdAt(ids, i);
       const int64_t before = i == 0 ? -1 : IdAt(ids, i - 1);
@@ -86,7 +90,7 @@ class SegmentKernel : public OpKernel {
                                           " at position ", i));
       OP_REQUIRES(ctx, id >= before,
                   errors::InvalidArgument("segment ids are not increasing"));
-      if (id != before) begins.push_back(i);
+      if (id != before) begins[segments++] = i;
       if (!sparse_) continue;
       const int64_t index = IdAt(*indices, i);
       OP_REQUIRES(
@@ -101,41 +105,46 @@ class SegmentKernel : public OpKernel {
     if (out->NumElements() == 0) return;
 
     const int64_t inner = out->NumElements() / rows;
-    const int64_t row_bytes = inner * DataTypeSize(data.dtype());
+    const int size = DataTypeSize(data.dtype());
+    const int64_t row_bytes = inner * size;
     const char* x = static_cast<const char*>(data.raw_data());
     char* y = static_cast<char*>(out->raw_data());
     std::memset(y + used * row_bytes, 0, (rows - used) * row_bytes);
-    const int64_t segments = static_cast<int64_t>(begins.size());
     if (segments == 0) return;
     ctx->ParallelFor(
         segments, 10 + 0.3 * inner * (1.0 * n / segments),
         [&](int64_t first, int64_t last) {
-          std::vector<char> acc(inner * loops_.acc_size);
           for (int64_t s = first; s < last; ++s) {
             const int64_t begin = begins[s];
             const int64_t end = s + 1 < segments ? begins[s + 1] : n;
             const int64_t id = IdAt(ids, begin);
             const int64_t gap = s == 0 ? 0 : IdAt(ids, begins[s - 1]) + 1;
-            loops_.init(acc.data(), inner);
-            if (!fill_with_init_) {
-              std::memset(y + gap * row_bytes, 0, (id - gap) * row_bytes);
-            } else {
+            for (int64_t column = 0; column < inner; column += kColumns) {
+              const int64_t m = std::min(kColumns, inner - column);
+              const int64_t offset = column * size;
+              alignas(16) char acc[kColumns * 16];
+              loops_.init(acc, m);
               for (int64_t r = gap; r < id; ++r) {
-                loops_.finish(acc.data(), inner, Divisor::kOne, 1,
-                              y + r * row_bytes);
+                char* to = y + r * row_bytes + offset;
+                if (fill_with_init_) {
+                  loops_.finish(acc, m, Divisor::kOne, 1, to);
+                } else {
+                  std::memset(to, 0, m * size);
+                }
               }
+              for (int64_t i = begin; i < end; ++i) {
+                const int64_t row = sparse_ ? IdAt(*indices, i) : i;
+                loops_.add(x + row * row_bytes + offset, acc, m);
+              }
+              loops_.finish(acc, m, divisor_, end - begin,
+                            y + id * row_bytes + offset);
             }
-            for (int64_t i = begin; i < end; ++i) {
-              const int64_t row = sparse_ ? IdAt(*indices, i) : i;
-              loops_.add(x + row * row_bytes, acc.data(), inner);
-            }
-            loops_.finish(acc.data(), inner, divisor_, end - begin,
-                          y + id * row_bytes);
           }
         });
   }
 
  private:
+  static constexpr int64_t kColumns = 1024;
   const SegmentLoops& loops_;
   const Divisor divisor_;
   const bool sparse_;
@@ -162,7 +171,6 @@ class SparseSegmentGradKernel : public OpKernel {
                     " and ", indices.NumElements()));
     int64_t rows = 0;
     OP_REQUIRES_OK(ctx, ReadRows(ctx, 3, "output_dim0", &rows));
-    std::vector<int64_t> count(segments, 0);
     for (int64_t i = 0; i < n; ++i) {
       const int64_t id = IdAt(ids, i), index = IdAt(indices, i);
       OP_REQUIRES(ctx, id >= 0 && id < segments,
@@ -171,7 +179,6 @@ class SparseSegmentGradKernel : public OpKernel {
       OP_REQUIRES(ctx, index >= 0 && index < rows,
                   errors::InvalidArgument("Index ", index, " out of range [0, ",
                                           rows, ")."));
-      ++count[id];
     }
     TensorShape shape;
     OP_REQUIRES_OK(ctx, WithRows(grad.shape(), rows, &shape));
@@ -179,6 +186,14 @@ class SparseSegmentGradKernel : public OpKernel {
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
     const int64_t total = out->NumElements();
     if (total == 0) return;
+    // Rows are not empty here, so that there are no more segments than
+    // elements.
+    Tensor count_tensor;
+    OP_REQUIRES_OK(ctx, ctx->allocate_temp(DT_INT64, TensorShape({segments}),
+                                           &count_tensor));
+    int64_t* const count = count_tensor.data<int64_t>();
+    std::fill(count, count + segments, 0);
+    for (int64_t i = 0; i < n; ++i) ++count[IdAt(ids, i)];
     Tensor wide;
     Tensor* sum = out;
     const int size = DataTypeSize(grad.dtype());

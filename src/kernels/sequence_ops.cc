@@ -46,7 +46,7 @@ class RangeOp : public OpKernel {
       OP_REQUIRES(ctx, n <= static_cast<uint64_t>(INT64_MAX), TooLong());
       size = static_cast<int64_t>(n);
     } else {
-      const C n = std::ceil(std::abs((limit - start) / delta));
+      const C n = std::ceil(std::abs(Rounded(Rounded(limit - start) / delta)));
       OP_REQUIRES(ctx, n < C(9.2e18), TooLong());
       size = static_cast<int64_t>(n);
     }
@@ -54,11 +54,16 @@ class RangeOp : public OpKernel {
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, TensorShape({size}), &out));
     T* y = out->data<T>();
     for (int64_t i = 0; i < size; ++i) {
-      y[i] = static_cast<T>(WrapAdd(start, WrapMul(static_cast<C>(i), delta)));
+      y[i] = static_cast<T>(
+          WrapAdd(start, Rounded(WrapMul(Rounded(static_cast<C>(i)), delta))));
     }
   }
 
  private:
+  // To what T holds: half and bfloat16 ranges are those of their arithmetic.
+  static ComputeType<T> Rounded(ComputeType<T> x) {
+    return static_cast<ComputeType<T>>(static_cast<T>(x));
+  }
   static Status TooLong() {
     return errors::InvalidArgument("Requires ((limit - start) / delta) <= ",
                                    INT64_MAX);

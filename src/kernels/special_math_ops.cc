@@ -52,10 +52,11 @@ double IgammaGradA(double a, double x) {
   if (!(a > 0) || !(x >= 0)) return kNan;
   return Eigen::numext::igamma_der_a(a, x);
 }
-double Erfinv(double x) {
-  // ndtri is the quantile of the normal distribution.
-  return Eigen::numext::ndtri((x + 1) / 2) * M_SQRT1_2;
+// The quantile of the normal distribution; NaN outside [0, 1].
+double Ndtri(double x) {
+  return x >= 0 && x <= 1 ? Eigen::numext::ndtri(x) : kNan;
 }
+double Erfinv(double x) { return Ndtri((x + 1) / 2) * M_SQRT1_2; }
 // x log(y) and x log(1 + y), 0 where x is 0.
 struct XlogyFn {
   static constexpr double kCost = 10;
@@ -125,7 +126,7 @@ HR_REGISTER_UNARY("Erfc", ErfcFn, HR_TYPES_FLOAT);
 HR_DEFINE_SPECIAL1(Lgamma, Lgamma(x));
 HR_DEFINE_SPECIAL1(Digamma, Digamma(x));
 HR_DEFINE_SPECIAL1(Erfinv, Erfinv(x));
-HR_DEFINE_SPECIAL1(Ndtri, Eigen::numext::ndtri(x));
+HR_DEFINE_SPECIAL1(Ndtri, Ndtri(x));
 HR_DEFINE_SPECIAL1(BesselI0e, Eigen::numext::bessel_i0e(x));
 HR_DEFINE_SPECIAL1(BesselI1e, Eigen::numext::bessel_i1e(x));
 HR_DEFINE_SPECIAL2(Igamma, Igamma(a, x), HR_TYPES_FLOAT);
