@@ -115,7 +115,7 @@ std::string ElementString(const Tensor& t, int64_t i) {
     case DT_BOOL:
       return t.data<bool>()[i] ? "1" : "0";
     case DT_STRING:
-      return absl::StrCat("\"", absl::CEscape(t.data<tstring>()[i]), "\"");
+      return absl::CEscape(t.data<tstring>()[i]);
     case DT_COMPLEX64: {
       const complex64 c = t.data<complex64>()[i];
       return absl::StrFormat("(%g,%g)", c.real(), c.imag());
@@ -264,7 +264,7 @@ std::string Tensor::SummarizeValue(int64_t max_entries) const {
       out += ElementString(*this, i);
       ++shown;
     }
-    if (shown == n && n > 0) out += std::string(rank - 1, ']');
+    if (shown > 0) out += std::string(rank - 1, ']');
   }
   if (shown < n) out += "...";
   return out;

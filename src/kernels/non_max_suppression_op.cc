@@ -1,8 +1,9 @@
 // NonMaxSuppression, V2 to V5 and WithOverlaps. Boxes are taken by falling
 // score, equal scores by rising index; one that overlaps a box already taken by
-// more than the threshold is dropped (V5 with soft_nms_sigma > 0: its score
-// decays with each overlap, and it queues again). A box needs a score above
-// score_threshold, so one that is not a number is never taken.
+// more than the threshold is dropped. In V5 with soft_nms_sigma > 0 the
+// threshold plays no part: a score decays with each overlap, and the box queues
+// again. A box needs a score above score_threshold, so one that is not a number
+// is never taken.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -75,13 +76,12 @@ std::vector<Candidate> Select(
     // From the end: what was taken last is the likeliest neighbour.
     for (size_t j = taken.size(); j > next.seen && !dropped; --j) {
       const float o = overlap(next.index, taken[j - 1].index);
-      if (o > options.overlap_threshold) {
-        dropped = !soft;
-        next.score = 0;
-      } else if (soft) {
+      if (soft) {
         next.score *= std::exp(decay * o * o);
+        dropped = !(next.score > options.score_threshold);
+      } else {
+        dropped = o > options.overlap_threshold;
       }
-      if (soft && !(next.score > options.score_threshold)) dropped = true;
     }
     if (dropped) continue;
     next.seen = taken.size();

@@ -19,9 +19,9 @@ struct ResizeAttrs {
   Status Init(OpKernelConstruction* ctx);
 };
 
-// Input pixels per output pixel.
+// Input pixels per output pixel. A single pixel has no two corners to align.
 inline float ResizeScale(int64_t in, int64_t out, bool align_corners) {
-  return align_corners && out > 1
+  return align_corners && out > 1 && in > 1
              ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
              : static_cast<float>(in) / static_cast<float>(out);
 }
