@@ -7,6 +7,12 @@
 // a NaN or infinite gradient stays NaN where the feature was negative.
 // LeakyReluGrad and EluGrad select. EluGrad and SeluGrad read the forward op's
 // output, not its input.
+
+// Floating-point exceptions are not looked at: both sides of a conditional may
+// be computed, which lets its loop become vector code. Before all includes, so
+// that what they define inline has it too.
+#pragma GCC optimize("no-trapping-math")
+
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -84,10 +90,7 @@ struct Elu {
   using C = ComputeType<T>;
   static constexpr double kCost = 1;
   explicit Elu(OpKernelConstruction*) {}
-  C operator()(C x) const {
-    const C e = vec::Expm1(x);
-    return x < C(0) ? e : x;
-  }
+  C operator()(C x) const { return x < C(0) ? vec::Expm1(x) : x; }
 };
 
 template <typename T>
@@ -110,9 +113,7 @@ struct Selu {
   static constexpr double kCost = 1;
   explicit Selu(OpKernelConstruction*) {}
   C operator()(C x) const {
-    const C e = C(kSeluScaleAlpha) * vec::Expm1(x);
-    const C linear = C(kSeluScale) * x;
-    return x < C(0) ? e : linear;
+    return x < C(0) ? C(kSeluScaleAlpha) * vec::Expm1(x) : C(kSeluScale) * x;
   }
 };
 
@@ -140,8 +141,7 @@ struct Softplus {
   }
   C operator()(C x) const {
     const C e = vec::Exp(x);
-    const C middle = vec::Log1pNonNegative(e);
-    const C y = x < threshold ? e : middle;
+    const C y = x < threshold ? e : vec::Log1pNonNegative(e);
     return x > -threshold ? x : y;
   }
   C threshold;  // negative

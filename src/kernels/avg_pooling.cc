@@ -213,11 +213,11 @@ void AvgGradNhwc(OpKernelContext* ctx, const PoolGeometry& g, const T*,
   }
 }
 
-template <typename T, int kRank>
+template <typename T>
 class AvgPoolOp : public OpKernel {
  public:
   explicit AvgPoolOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    OP_REQUIRES_OK(ctx, attrs_.Read(ctx, kRank));
+    OP_REQUIRES_OK(ctx, attrs_.Read(ctx));
   }
 
   void Compute(OpKernelContext* ctx) override {
@@ -237,21 +237,22 @@ class AvgPoolOp : public OpKernel {
 };
 
 // Inputs orig_input_shape (a vector) and grad.
-template <typename T, int kRank>
+template <typename T>
 class AvgPoolGradOp : public OpKernel {
  public:
   explicit AvgPoolGradOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    OP_REQUIRES_OK(ctx, attrs_.Read(ctx, kRank));
+    OP_REQUIRES_OK(ctx, attrs_.Read(ctx));
   }
 
   void Compute(OpKernelContext* ctx) override {
     const Tensor& sizes = ctx->input(0);
     const Tensor& gradient = ctx->input(1);
-    OP_REQUIRES(ctx, sizes.dims() == 1 && sizes.dim_size(0) == kRank,
+    const int rank = attrs_.rank;
+    OP_REQUIRES(ctx, sizes.dims() == 1 && sizes.dim_size(0) == rank,
                 errors::InvalidArgument("orig_input_shape must be a vector of ",
-                                        kRank, " elements, got shape ",
+                                        rank, " elements, got shape ",
                                         sizes.shape().DebugString()));
-    DimVector dims(sizes.data<int32_t>(), sizes.data<int32_t>() + kRank);
+    DimVector dims(sizes.data<int32_t>(), sizes.data<int32_t>() + rank);
     TensorShape in_shape;
     OP_REQUIRES_OK(ctx, TensorShape::Build(dims, &in_shape));
     PoolGeometry g;
@@ -307,11 +308,11 @@ HR_CALL_FLOAT_TYPES(INSTANTIATE)
 #define REGISTER(op, T, ...)                                                  \
   REGISTER_KERNEL_BUILDER(Name(op).Device(DEVICE_CPU).TypeConstraint<T>("T"), \
                           __VA_ARGS__)
-#define REGISTER_AVG(T)                            \
-  REGISTER("AvgPool", T, AvgPoolOp<T, 4>);         \
-  REGISTER("AvgPool3D", T, AvgPoolOp<T, 5>);       \
-  REGISTER("AvgPoolGrad", T, AvgPoolGradOp<T, 4>); \
-  REGISTER("AvgPool3DGrad", T, AvgPoolGradOp<T, 5>);
+#define REGISTER_AVG(T)                         \
+  REGISTER("AvgPool", T, AvgPoolOp<T>);         \
+  REGISTER("AvgPool3D", T, AvgPoolOp<T>);       \
+  REGISTER("AvgPoolGrad", T, AvgPoolGradOp<T>); \
+  REGISTER("AvgPool3DGrad", T, AvgPoolGradOp<T>);
 HR_CALL_FLOAT_TYPES(REGISTER_AVG)
 
 }  // namespace headrace

@@ -10,6 +10,12 @@
 //   [d_x', d_rh] = d_c_bar w_c^T,      d_r_bar = d_rh h_prev r (1 - r)
 //   [d_x'', d_h''] = [d_r_bar, d_u_bar] w_ru^T
 //   d_x = d_x' + d_x'',   d_h_prev = d_h'' + d_rh r + d_h u
+
+// Floating-point exceptions are not looked at: both sides of a conditional may
+// be computed, which lets its loop become vector code. Before all includes, so
+// that what they define inline has it too.
+#pragma GCC optimize("no-trapping-math")
+
 #include <cstdint>
 
 #include "framework/op_kernel.h"

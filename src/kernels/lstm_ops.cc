@@ -13,6 +13,12 @@
 //
 // The part of the products that does not depend on the step before is one
 // product for the whole sequence: x w_x forward; dx, dw and db backward.
+
+// Floating-point exceptions are not looked at: both sides of a conditional may
+// be computed, which lets its loop become vector code. Before all includes, so
+// that what they define inline has it too.
+#pragma GCC optimize("no-trapping-math")
+
 #include <algorithm>
 #include <array>
 #include <cstdint>

@@ -302,7 +302,7 @@ void MaxGradNhwc(OpKernelContext* ctx, const PoolGeometry& g, const T* in,
 // ksize and strides are attrs, or for the V2 ops the inputs `at` and `at` + 1.
 Status GetGeometry(OpKernelContext* ctx, const PoolAttrs& attrs, int at,
                    const TensorShape& input, PoolGeometry* g) {
-  if (at < 0) return attrs.Resolve(input, g);
+  if (ctx->num_inputs() == at) return attrs.Resolve(input, g);
   PoolAttrs given = attrs;
   HR_RETURN_IF_ERROR(given.SetWindow(ctx->input(at), ctx->input(at + 1)));
   return given.Resolve(input, g);
@@ -315,18 +315,18 @@ Status CheckShape(const char* name, const Tensor& t, const TensorShape& want) {
                                  t.shape().DebugString());
 }
 
-template <typename T, int kRank, int kWindowInput = -1>
+// MaxPool, MaxPoolV2 and MaxPool3D.
+template <typename T>
 class MaxPoolOp : public OpKernel {
  public:
   explicit MaxPoolOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    OP_REQUIRES_OK(ctx, attrs_.Read(ctx, kRank));
+    OP_REQUIRES_OK(ctx, attrs_.Read(ctx));
   }
 
   void Compute(OpKernelContext* ctx) override {
     const Tensor& input = ctx->input(0);
     PoolGeometry g;
-    OP_REQUIRES_OK(ctx,
-                   GetGeometry(ctx, attrs_, kWindowInput, input.shape(), &g));
+    OP_REQUIRES_OK(ctx, GetGeometry(ctx, attrs_, 1, input.shape(), &g));
     Tensor* output = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, g.out_shape, &output));
     if (output->NumElements() == 0) return;
@@ -340,18 +340,17 @@ class MaxPoolOp : public OpKernel {
 };
 
 // Inputs orig_input, orig_output, grad[, ksize, strides].
-template <typename T, int kWindowInput = -1>
+template <typename T>
 class MaxPoolGradOp : public OpKernel {
  public:
   explicit MaxPoolGradOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    OP_REQUIRES_OK(ctx, attrs_.Read(ctx, 4));
+    OP_REQUIRES_OK(ctx, attrs_.Read(ctx));
   }
 
   void Compute(OpKernelContext* ctx) override {
     const Tensor& input = ctx->input(0);
     PoolGeometry g;
-    OP_REQUIRES_OK(ctx,
-                   GetGeometry(ctx, attrs_, kWindowInput, input.shape(), &g));
+    OP_REQUIRES_OK(ctx, GetGeometry(ctx, attrs_, 3, input.shape(), &g));
     OP_REQUIRES_OK(ctx, CheckShape("orig_output", ctx->input(1), g.out_shape));
     OP_REQUIRES_OK(ctx, CheckShape("grad", ctx->input(2), g.out_shape));
     Tensor* output = nullptr;
@@ -373,18 +372,17 @@ class MaxPoolGradOp : public OpKernel {
 
 // The gradient of the gradient: what grad, of the input's shape, holds where
 // the maximum is. For three dimensions too.
-template <typename T, int kRank, int kWindowInput = -1>
+template <typename T>
 class MaxPoolGradGradOp : public OpKernel {
  public:
   explicit MaxPoolGradGradOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    OP_REQUIRES_OK(ctx, attrs_.Read(ctx, kRank));
+    OP_REQUIRES_OK(ctx, attrs_.Read(ctx));
   }
 
   void Compute(OpKernelContext* ctx) override {
     const Tensor& input = ctx->input(0);
     PoolGeometry g;
-    OP_REQUIRES_OK(ctx,
-                   GetGeometry(ctx, attrs_, kWindowInput, input.shape(), &g));
+    OP_REQUIRES_OK(ctx, GetGeometry(ctx, attrs_, 3, input.shape(), &g));
     OP_REQUIRES_OK(ctx, CheckShape("orig_output", ctx->input(1), g.out_shape));
     OP_REQUIRES_OK(ctx, CheckShape("grad", ctx->input(2), g.in_shape));
     Tensor* output = nullptr;
@@ -416,7 +414,7 @@ template <typename T>
 class MaxPool3DGradOp : public OpKernel {
  public:
   explicit MaxPool3DGradOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    OP_REQUIRES_OK(ctx, attrs_.Read(ctx, 5));
+    OP_REQUIRES_OK(ctx, attrs_.Read(ctx));
   }
 
   void Compute(OpKernelContext* ctx) override {
@@ -479,7 +477,7 @@ template <typename T, typename Index>
 class MaxPoolWithArgmaxOp : public OpKernel {
  public:
   explicit MaxPoolWithArgmaxOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    OP_REQUIRES_OK(ctx, attrs_.Read(ctx, 4));
+    OP_REQUIRES_OK(ctx, attrs_.Read(ctx));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("include_batch_in_index", &with_batch_));
   }
 
@@ -527,7 +525,7 @@ template <typename T, typename Index, bool kGradGrad>
 class MaxPoolGradWithArgmaxOp : public OpKernel {
  public:
   explicit MaxPoolGradWithArgmaxOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    OP_REQUIRES_OK(ctx, attrs_.Read(ctx, 4));
+    OP_REQUIRES_OK(ctx, attrs_.Read(ctx));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("include_batch_in_index", &with_batch_));
   }
 
@@ -606,43 +604,46 @@ HR_CALL_REAL_NUMBER_TYPES(INSTANTIATE)
   REGISTER_KERNEL_BUILDER(Name(op).Device(DEVICE_CPU).TypeConstraint<T>("T"), \
                           __VA_ARGS__)
 
-#define REGISTER_FORWARD(T)                \
-  REGISTER("MaxPool", T, MaxPoolOp<T, 4>); \
-  REGISTER("MaxPoolV2", T, MaxPoolOp<T, 4, 1>);
+#define REGISTER_FORWARD(T)             \
+  REGISTER("MaxPool", T, MaxPoolOp<T>); \
+  REGISTER("MaxPoolV2", T, MaxPoolOp<T>);
 HR_CALL_FLOAT_TYPES(REGISTER_FORWARD)
 HR_CALL_SIGNED_INT_TYPES(REGISTER_FORWARD)
 REGISTER_FORWARD(uint8_t)
 REGISTER_FORWARD(uint16_t)
 
-#define REGISTER_ARGMAX(T, Index)                                    \
-  REGISTER_KERNEL_BUILDER(Name("MaxPoolWithArgmax")                  \
-                              .Device(DEVICE_CPU)                    \
-                              .TypeConstraint<T>("T")                \
-                              .TypeConstraint<Index>("Targmax"),     \
-                          MaxPoolWithArgmaxOp<T, Index>);            \
-  REGISTER_KERNEL_BUILDER(Name("MaxPoolGradWithArgmax")              \
-                              .Device(DEVICE_CPU)                    \
-                              .TypeConstraint<T>("T")                \
-                              .TypeConstraint<Index>("Targmax"),     \
-                          MaxPoolGradWithArgmaxOp<T, Index, false>); \
-  REGISTER_KERNEL_BUILDER(Name("MaxPoolGradGradWithArgmax")          \
-                              .Device(DEVICE_CPU)                    \
-                              .TypeConstraint<T>("T")                \
-                              .TypeConstraint<Index>("Targmax"),     \
-                          MaxPoolGradWithArgmaxOp<T, Index, true>);
+#define REGISTER_INDEXED(op, T, Index, ...)                      \
+  REGISTER_KERNEL_BUILDER(Name(op)                               \
+                              .Device(DEVICE_CPU)                \
+                              .TypeConstraint<T>("T")            \
+                              .TypeConstraint<Index>("Targmax"), \
+                          __VA_ARGS__)
+#define REGISTER_ARGMAX(T, Index)                     \
+  REGISTER_INDEXED("MaxPoolWithArgmax", T, Index,     \
+                   MaxPoolWithArgmaxOp<T, Index>);    \
+  REGISTER_INDEXED("MaxPoolGradWithArgmax", T, Index, \
+                   MaxPoolGradWithArgmaxOp<T, Index, false>);
 
-#define REGISTER_GRADIENTS(T)                                   \
-  REGISTER("MaxPoolGrad", T, MaxPoolGradOp<T>);                 \
-  REGISTER("MaxPoolGradV2", T, MaxPoolGradOp<T, 3>);            \
-  REGISTER("MaxPoolGradGrad", T, MaxPoolGradGradOp<T, 4>);      \
-  REGISTER("MaxPoolGradGradV2", T, MaxPoolGradGradOp<T, 4, 3>); \
-  REGISTER("MaxPool3DGradGrad", T, MaxPoolGradGradOp<T, 5>);    \
-  REGISTER_ARGMAX(T, int32_t)                                   \
+#define REGISTER_GRADIENTS(T)                             \
+  REGISTER("MaxPoolGrad", T, MaxPoolGradOp<T>);           \
+  REGISTER("MaxPoolGradV2", T, MaxPoolGradOp<T>);         \
+  REGISTER("MaxPoolGradGrad", T, MaxPoolGradGradOp<T>);   \
+  REGISTER("MaxPoolGradGradV2", T, MaxPoolGradGradOp<T>); \
+  REGISTER("MaxPool3DGradGrad", T, MaxPoolGradGradOp<T>); \
+  REGISTER_ARGMAX(T, int32_t)                             \
   REGISTER_ARGMAX(T, int64_t)
 HR_CALL_REAL_NUMBER_TYPES(REGISTER_GRADIENTS)
 
+// TensorFlow has these for the GPU alone.
+#define REGISTER_GRAD_GRAD_ARGMAX(T)                           \
+  REGISTER_INDEXED("MaxPoolGradGradWithArgmax", T, int32_t,    \
+                   MaxPoolGradWithArgmaxOp<T, int32_t, true>); \
+  REGISTER_INDEXED("MaxPoolGradGradWithArgmax", T, int64_t,    \
+                   MaxPoolGradWithArgmaxOp<T, int64_t, true>);
+HR_CALL_FLOAT_TYPES(REGISTER_GRAD_GRAD_ARGMAX)
+
 #define REGISTER_3D(T)                                      \
-  REGISTER("MaxPool3D", T, MaxPoolOp<T, 5>);                \
+  REGISTER("MaxPool3D", T, MaxPoolOp<T>);                   \
   REGISTER_KERNEL_BUILDER(Name("MaxPool3DGrad")             \
                               .Device(DEVICE_CPU)           \
                               .TypeConstraint<T>("T")       \

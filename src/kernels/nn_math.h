@@ -51,11 +51,28 @@ inline float Expm1(float x) {
 }
 inline double Expm1(double x) { return std::expm1(x); }
 
-// log(1 + x) for x >= 0; the second term makes up for what 1 + x rounded away.
+// log(1 + x) for 0 <= x < 1e30, or NaN: no zeros, denormals and infinities to
+// look out for. The second term makes up for what 1 + x rounded away.
 inline float Log1pNonNegative(float x) {
   const float u = 1.0f + x;
-  const float y = VecLog(u) + (x - (u - 1.0f)) / u;
-  return x > 3.0e38f ? VecLog(x) : y;  // also inf, where the term is NaN
+  // u = 2^e (1 + m), sqrt(1/2) <= 1 + m < sqrt(2).
+  constexpr uint32_t kRootHalf = 0x3f3504f3u;
+  const uint32_t shifted = std::bit_cast<uint32_t>(u) - kRootHalf;
+  const float e = static_cast<float>(static_cast<int32_t>(shifted) >> 23);
+  const float m =
+      std::bit_cast<float>((shifted & 0x007fffffu) + kRootHalf) - 1.0f;
+  const float z = m * m;
+  float p = 7.0376836292e-2f;
+  p = p * m - 1.1514610310e-1f;
+  p = p * m + 1.1676998740e-1f;
+  p = p * m - 1.2420140846e-1f;
+  p = p * m + 1.4249322787e-1f;
+  p = p * m - 1.6668057665e-1f;
+  p = p * m + 2.0000714765e-1f;
+  p = p * m - 2.4999993993e-1f;
+  p = p * m + 3.3333331174e-1f;
+  p = p * m * z - e * 2.12194440e-4f - 0.5f * z;
+  return (m + p + e * 0.693359375f) + (x - (u - 1.0f)) / u;
 }
 inline double Log1pNonNegative(double x) { return std::log1p(x); }
 

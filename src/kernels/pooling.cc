@@ -26,8 +26,7 @@ PoolLayout Strides(DataFormat format, int64_t channels,
 
 }  // namespace
 
-Status PoolAttrs::Read(OpKernelConstruction* ctx, int dims) {
-  rank = dims;
+Status PoolAttrs::Read(OpKernelConstruction* ctx) {
   op = ctx->def().op;
   std::string text;
   HR_RETURN_IF_ERROR(ctx->GetAttr("padding", &text));
@@ -35,6 +34,11 @@ Status PoolAttrs::Read(OpKernelConstruction* ctx, int dims) {
   if (ctx->HasAttr("data_format")) {
     HR_RETURN_IF_ERROR(ctx->GetAttr("data_format", &text));
     HR_RETURN_IF_ERROR(ParseDataFormat(text, &format));
+    rank = static_cast<int>(text.size());
+    if (rank != 4 && rank != 5) {
+      return errors::InvalidArgument("data_format ", text,
+                                     " is not one of pooling's");
+    }
   }
   if (padding == Padding::kExplicit) {
     HR_RETURN_IF_ERROR(ctx->GetAttr("explicit_paddings", &explicit_paddings));

@@ -63,8 +63,8 @@ struct PoolAttrs {
   DataFormat format = DataFormat::kNHWC;
 
   // Reads and checks the node's attrs; ksize and strides only if they are
-  // there.
-  Status Read(OpKernelConstruction* ctx, int rank);
+  // there. The rank is the length of data_format: NHWC or NDHWC.
+  Status Read(OpKernelConstruction* ctx);
   // Checks ksize and strides.
   Status CheckWindow() const;
   // Takes ksize and strides from the int32 vectors `k` and `s`.

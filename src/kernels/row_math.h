@@ -25,6 +25,11 @@ inline C FoldSum(C* lane) {
 // sum of f(i) for i in [0, n).
 template <typename C, typename F>
 inline C SumOf(int64_t n, const F& f) {
+  if (n < kLanes) {
+    C sum = C(0);
+    for (int64_t i = 0; i < n; ++i) sum += f(i);
+    return sum;
+  }
   C lane[kLanes] = {};
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
@@ -35,29 +40,37 @@ inline C SumOf(int64_t n, const F& f) {
 }
 
 // The largest element, NaN skipped; -inf for an empty row.
-template <typename C>
-inline C Max(const C* x, int64_t n) {
+template <typename C, typename T>
+inline C Max(const T* x, int64_t n) {
+  if (n < kLanes) {
+    C max = -std::numeric_limits<C>::infinity();
+    for (int64_t i = 0; i < n; ++i) {
+      const C v = static_cast<C>(x[i]);
+      max = v > max ? v : max;
+    }
+    return max;
+  }
   C lane[kLanes];
-  for (int l = 0; l < kLanes; ++l)
+  for (int l = 0; l < kLanes; ++l) {
     lane[l] = -std::numeric_limits<C>::infinity();
+  }
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
     for (int l = 0; l < kLanes; ++l) {
-      lane[l] = x[i + l] > lane[l] ? x[i + l] : lane[l];
+      const C v = static_cast<C>(x[i + l]);
+      lane[l] = v > lane[l] ? v : lane[l];
     }
   }
-  for (; i < n; ++i) lane[0] = x[i] > lane[0] ? x[i] : lane[0];
+  for (; i < n; ++i) {
+    const C v = static_cast<C>(x[i]);
+    lane[0] = v > lane[0] ? v : lane[0];
+  }
   for (int w = kLanes / 2; w > 0; w /= 2) {
     for (int l = 0; l < w; ++l) {
       lane[l] = lane[l + w] > lane[l] ? lane[l + w] : lane[l];
     }
   }
   return lane[0];
-}
-
-template <typename C>
-inline C SumExp(const C* x, int64_t n, C max) {
-  return SumOf<C>(n, [x, max](int64_t i) { return vec::Exp(x[i] - max); });
 }
 
 // y = exp(x - max); returns its sum. y may be x.

@@ -4,8 +4,16 @@
 // Subtracting the maximum keeps exp from overflowing and changes nothing else.
 // A row that is all -inf, or that contains +inf or NaN, becomes NaN: inf - inf
 // is NaN, and no case of its own is wanted. Zero classes give an empty result.
+
+// Floating-point exceptions are not looked at: both sides of a conditional may
+// be computed, which lets its loop become vector code. Before all includes, so
+// that what they define inline has it too.
+#pragma GCC optimize("no-trapping-math")
+
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "framework/op_kernel.h"
@@ -43,39 +51,57 @@ class SoftmaxOp : public OpKernel {
  private:
   using C = ComputeType<T>;
 
-  static void Rows(const T* x, T* y, int64_t classes, int64_t begin,
-                   int64_t end) {
-    if constexpr (std::is_same_v<T, C>) {
-      RunSimd([=] {
-        for (int64_t r = begin; r < end; ++r) {
-          Row(x + r * classes, y + r * classes, classes);
-        }
-      });
-    } else {
-      std::vector<C> row(classes);
-      for (int64_t r = begin; r < end; ++r) {
-        const T* in = x + r * classes;
-        T* out = y + r * classes;
-        for (int64_t i = 0; i < classes; ++i) row[i] = static_cast<C>(in[i]);
-        Row(row.data(), row.data(), classes);
-        for (int64_t i = 0; i < classes; ++i) out[i] = static_cast<T>(row[i]);
-      }
-    }
-  }
+  // Rows are taken a block at a time, so that exp runs over long stretches
+  // however few the classes are.
+  static constexpr int64_t kBlockElements = 2048;
 
-  // In place is fine.
-  static inline void Row(const C* x, C* y, int64_t n) {
-    const C max = row_math::Max(x, n);
-    if constexpr (kLog) {
-      const C shift = std::log(row_math::SumExp(x, n, max));
+  static void Rows(const T* x, T* y, int64_t n, int64_t begin, int64_t end) {
+    const int64_t block = std::max<int64_t>(1, kBlockElements / n);
+    constexpr bool kDirect = std::is_same_v<T, C>;
+    // x - max and its exponential; the output itself holds what it can.
+    std::vector<C> shifted(kDirect ? 0 : block * n);
+    std::vector<C> exps(kLog ? block * n : 0);
+    RunSimd([&] {
+      for (int64_t r = begin; r < end; r += block) {
+        const int64_t rows = std::min(block, end - r);
+        const T* from = x + r * n;
+        T* to = y + r * n;
+        C* s;
+        if constexpr (kDirect) {
+          s = to;
+        } else {
+          s = shifted.data();
+        }
+        for (int64_t k = 0; k < rows; ++k) {
+          const T* row = from + k * n;
+          C* out = s + k * n;
+          const C max = row_math::Max<C>(row, n);
 #pragma GCC ivdep
-      for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - max) - shift;
-    } else {
-      const C sum = row_math::ExpAndSum(x, n, max, y);
-      const C scale = C(1) / sum;
+          for (int64_t i = 0; i < n; ++i) out[i] = static_cast<C>(row[i]) - max;
+        }
+        C* e = kLog ? exps.data() : s;
 #pragma GCC ivdep
-      for (int64_t i = 0; i < n; ++i) y[i] *= scale;
-    }
+        for (int64_t i = 0; i < rows * n; ++i) e[i] = vec::Exp(s[i]);
+        for (int64_t k = 0; k < rows; ++k) {
+          const C* row = e + k * n;
+          C* out = s + k * n;
+          const C sum =
+              row_math::SumOf<C>(n, [row](int64_t i) { return row[i]; });
+          if constexpr (kLog) {
+            const C shift = std::log(sum);
+#pragma GCC ivdep
+            for (int64_t i = 0; i < n; ++i) out[i] -= shift;
+          } else {
+            const C scale = C(1) / sum;
+#pragma GCC ivdep
+            for (int64_t i = 0; i < n; ++i) out[i] *= scale;
+          }
+        }
+        if constexpr (!kDirect) {
+          for (int64_t i = 0; i < rows * n; ++i) to[i] = static_cast<T>(s[i]);
+        }
+      }
+    });
   }
 };
 

@@ -7,6 +7,12 @@
 // one give no gradient of the loss proper; that is what the ops have always
 // done. A logit of -inf under a label of 0 makes the loss NaN (0 * inf). Dense
 // features and labels broadcast to each other.
+
+// Floating-point exceptions are not looked at: both sides of a conditional may
+// be computed, which lets its loop become vector code. Before all includes, so
+// that what they define inline has it too.
+#pragma GCC optimize("no-trapping-math")
+
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -23,7 +29,7 @@ namespace {
 // backprop row = exp(x - max); returns their sum and sets *max.
 template <typename C>
 inline C ExpRow(const C* x, int64_t n, C* max, C* e) {
-  *max = row_math::Max(x, n);
+  *max = row_math::Max<C>(x, n);
   return row_math::ExpAndSum(x, n, *max, e);
 }
 
