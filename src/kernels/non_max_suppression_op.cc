@@ -5,94 +5,13 @@
 // again. A box needs a score above score_threshold, so one that is not a number
 // is never taken.
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <queue>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "framework/op_kernel.h"
+#include "kernels/non_max_suppression.h"
 
 namespace headrace {
 namespace {
-
-struct NmsOptions {
-  int64_t max_outputs = 0;
-  float overlap_threshold = 0.5f;
-  float score_threshold = std::numeric_limits<float>::lowest();
-  float soft_sigma = 0;
-  bool pad = false;
-};
-
-// Boxes as y, x of two opposite corners, in any order.
-float IntersectionOverUnion(const float* a, const float* b) {
-  auto low = [](const float* box, int k) {
-    return std::min(box[k], box[k + 2]);
-  };
-  auto high = [](const float* box, int k) {
-    return std::max(box[k], box[k + 2]);
-  };
-  const float area_a = (high(a, 0) - low(a, 0)) * (high(a, 1) - low(a, 1));
-  const float area_b = (high(b, 0) - low(b, 0)) * (high(b, 1) - low(b, 1));
-  if (area_a <= 0 || area_b <= 0) return 0;
-  const float height = std::max(
-      std::min(high(a, 0), high(b, 0)) - std::max(low(a, 0), low(b, 0)), 0.0f);
-  const float width = std::max(
-      std::min(high(a, 1), high(b, 1)) - std::max(low(a, 1), low(b, 1)), 0.0f);
-  const float both = height * width;
-  return both / (area_a + area_b - both);
-}
-
-struct Candidate {
-  float score;
-  int64_t index;
-  // The boxes taken before this many were weighed against it already.
-  size_t seen = 0;
-  bool operator<(const Candidate& o) const {  // later in the queue
-    return score != o.score ? score < o.score : index > o.index;
-  }
-};
-
-std::vector<Candidate> Select(
-    std::vector<float> scores, const NmsOptions& options,
-    absl::FunctionRef<float(int64_t, int64_t)> overlap) {
-  std::vector<Candidate> queue_init;
-  for (size_t i = 0; i < scores.size(); ++i) {
-    if (scores[i] > options.score_threshold) {
-      queue_init.push_back({scores[i], static_cast<int64_t>(i)});
-    }
-  }
-  std::priority_queue<Candidate> queue(std::less<Candidate>(),
-                                       std::move(queue_init));
-  const bool soft = options.soft_sigma > 0;
-  const float decay = soft ? -0.5f / options.soft_sigma : 0;
-  std::vector<Candidate> taken;
-  while (!queue.empty() &&
-         static_cast<int64_t>(taken.size()) < options.max_outputs) {
-    Candidate next = queue.top();
-    queue.pop();
-    const float before = next.score;
-    bool dropped = false;
-    // From the end: what was taken last is the likeliest neighbour.
-    for (size_t j = taken.size(); j > next.seen && !dropped; --j) {
-      const float o = overlap(next.index, taken[j - 1].index);
-      if (soft) {
-        next.score *= std::exp(decay * o * o);
-        dropped = !(next.score > options.score_threshold);
-      } else {
-        dropped = o > options.overlap_threshold;
-      }
-    }
-    if (dropped) continue;
-    next.seen = taken.size();
-    if (next.score == before) {
-      taken.push_back(next);
-    } else {
-      queue.push(next);
-    }
-  }
-  return taken;
-}
 
 std::vector<float> Floats(const Tensor& t) {
   std::vector<float> out(t.NumElements());
@@ -171,8 +90,8 @@ class NonMaxSuppressionOp : public OpKernel {
                                         boxes.shape().DebugString()));
     OP_REQUIRES_OK(ctx, CheckScores(scores, boxes.dim_size(0)));
     const std::vector<float> corners = Floats(boxes);
-    const std::vector<Candidate> taken =
-        Select(Floats(scores), options, [&](int64_t a, int64_t b) {
+    const std::vector<NmsCandidate> taken =
+        SelectBoxes(Floats(scores), options, [&](int64_t a, int64_t b) {
           return IntersectionOverUnion(&corners[4 * a], &corners[4 * b]);
         });
     Emit(ctx, taken, options);
@@ -180,7 +99,7 @@ class NonMaxSuppressionOp : public OpKernel {
 
  private:
   // Outputs: indices; V5 then scores; V4 and V5 then how many are valid.
-  void Emit(OpKernelContext* ctx, const std::vector<Candidate>& taken,
+  void Emit(OpKernelContext* ctx, const std::vector<NmsCandidate>& taken,
             const NmsOptions& options) {
     const auto n = static_cast<int64_t>(taken.size());
     const TensorShape shape({options.pad ? options.max_outputs : n});
@@ -243,9 +162,9 @@ class NonMaxSuppressionWithOverlapsOp : public OpKernel {
     const int64_t n = overlaps.dim_size(0);
     OP_REQUIRES_OK(ctx, CheckScores(scores, n));
     const float* o = overlaps.data<float>();
-    const std::vector<Candidate> taken =
-        Select(Floats(scores), options,
-               [=](int64_t a, int64_t b) { return o[a * n + b]; });
+    const std::vector<NmsCandidate> taken =
+        SelectBoxes(Floats(scores), options,
+                    [=](int64_t a, int64_t b) { return o[a * n + b]; });
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(
                             0, {static_cast<int64_t>(taken.size())}, &out));

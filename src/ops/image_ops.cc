@@ -140,6 +140,37 @@ Status NmsWithOverlapsShape(InferenceContext* c) {
   return OkStatus();
 }
 
+Status CombinedNmsShape(InferenceContext* c) {
+  Shape boxes, scores, unused;
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &boxes));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(1), 3, &scores));
+  for (int i = 2; i < 6; ++i) {
+    HR_RETURN_IF_ERROR(c->WithRank(c->input(i), 0, &unused));
+  }
+  int64_t batch, dim, total = -1, per_class = -1;
+  HR_RETURN_IF_ERROR(c->WithValue(c->Dim(boxes, 3), 4, &dim));
+  HR_RETURN_IF_ERROR(c->MergeDims(c->Dim(boxes, 0), c->Dim(scores, 0), &batch));
+  HR_RETURN_IF_ERROR(c->MergeDims(c->Dim(boxes, 1), c->Dim(scores, 1), &dim));
+  HR_RETURN_IF_ERROR(c->MakeDimForScalarInput(2, &per_class));
+  HR_RETURN_IF_ERROR(c->MakeDimForScalarInput(3, &total));
+  bool pad_per_class = false;
+  HR_RETURN_IF_ERROR(c->GetAttr("pad_per_class", &pad_per_class));
+  if (pad_per_class && total >= 0) {
+    const int64_t classes = c->Dim(scores, 2);
+    if (per_class < 0 || classes < 0) {
+      total = -1;
+    } else {
+      const int64_t all = MultiplyWithoutOverflow(per_class, classes);
+      if (all >= 0 && all < total) total = all;
+    }
+  }
+  c->set_output(0, Shape({batch, total, 4}));
+  c->set_output(1, c->Matrix(batch, total));
+  c->set_output(2, c->Matrix(batch, total));
+  c->set_output(3, c->Vector(batch));
+  return OkStatus();
+}
+
 REGISTER_OP("ResizeArea")
     .Input("images: T")
     .Input("size: int32")
@@ -353,6 +384,21 @@ REGISTER_OP("NonMaxSuppressionWithOverlaps")
     .Input("score_threshold: float")
     .Output("selected_indices: int32")
     .SetShapeFn(NmsWithOverlapsShape);
+
+REGISTER_OP("CombinedNonMaxSuppression")
+    .Input("boxes: float")
+    .Input("scores: float")
+    .Input("max_output_size_per_class: int32")
+    .Input("max_total_size: int32")
+    .Input("iou_threshold: float")
+    .Input("score_threshold: float")
+    .Output("nmsed_boxes: float")
+    .Output("nmsed_scores: float")
+    .Output("nmsed_classes: float")
+    .Output("valid_detections: int32")
+    .Attr("pad_per_class: bool = false")
+    .Attr("clip_boxes: bool = true")
+    .SetShapeFn(CombinedNmsShape);
 
 }  // namespace
 }  // namespace headrace
