@@ -87,7 +87,10 @@ struct PowFn {
       if (y == T(0)) return T(1);
       return std::pow(x, y);
     } else {
+      // The exponents that graphs are full of; a scalar one leaves the loop.
       if (y == T(2)) return x * x;
+      if (y == T(3)) return x * x * x;
+      if (y == T(0.5) && x > T(0)) return std::sqrt(x);
       return std::pow(x, y);
     }
   }

@@ -227,6 +227,12 @@ TEST(BinaryTest, FloatRules) {
   ExpectClose(Run2("Pow", Vec<float>({0, kNan, 1, -8, 3}),
                    Vec<float>({0, 0, kNan, 1 / 3.0f, 2})),
               Vec<float>({1, 1, 1, kNan, 9}));
+  for (float y : {2.0f, 3.0f, 0.5f, -0.5f, 1.7f}) {
+    const std::vector<float> x = {0, -0.0f, 2.5f, -2.5f, kInf, -kInf, kNan};
+    std::vector<float> want;
+    for (float v : x) want.push_back(std::pow(v, y));
+    ExpectClose(Run2("Pow", Vec(x), MakeScalar(y)), Vec(want), 3e-7);
+  }
   ExpectClose(Run2("SquaredDifference", Vec<complex64>({{1, 2}}),
                    Vec<complex64>({{0, 0}})),
               Vec<complex64>({{5, 0}}));

@@ -32,6 +32,17 @@ Status CountInto(const Tensor& in, const Tensor& weights, int64_t rows,
   return OkStatus();
 }
 
+// Counters beyond this are a mistake or an attack: nothing else bounds a size
+// that is a mere number in the graph.
+constexpr int64_t kMaxBinBytes = INT32_MAX;
+
+Status CheckBins(int64_t n, int size) {
+  if (n <= kMaxBinBytes / size) return OkStatus();
+  return errors::ResourceExhausted(n, " bins of ", size,
+                                   " bytes are more than the ", kMaxBinBytes,
+                                   " bytes that are allowed");
+}
+
 // The value of scalar input i, if it is not negative.
 Status ReadSize(OpKernelContext* ctx, int i, int64_t* out) {
   const Tensor& t = ctx->input(i);
@@ -59,6 +70,7 @@ class BincountOp : public OpKernel {
     const Tensor &in = ctx->input(0), &weights = ctx->input(2);
     int64_t size = 0;
     OP_REQUIRES_OK(ctx, ReadSize(ctx, 1, &size));
+    OP_REQUIRES_OK(ctx, CheckBins(size, sizeof(T)));
     OP_REQUIRES(
         ctx,
         weights.NumElements() == 0 || weights.NumElements() == in.NumElements(),
@@ -112,6 +124,7 @@ class HistogramFixedWidthOp : public OpKernel {
                 errors::InvalidArgument("nbins should be a positive number, "
                                         "but got '",
                                         n, "'"));
+    OP_REQUIRES_OK(ctx, CheckBins(n, DataTypeSize(output_type(0))));
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, TensorShape({n}), &out));
     if (out->dtype() == DT_INT32) {

@@ -143,6 +143,10 @@ TEST(HistogramTest, CountsAndBins) {
   negative.Input(Vec<int32_t>({-1})).Input(MakeScalar(3)).Input(Vec<float>({}));
   ExpectError(negative.Run(), absl::StatusCode::kInvalidArgument,
               "must be non-negative");
+  OpTester huge("Bincount");
+  huge.Input(Vec<int32_t>({1})).Input(MakeScalar(1879048192));
+  huge.Input(Vec<float>({}));
+  ExpectError(huge.Run(), absl::StatusCode::kResourceExhausted, "bins");
   OpTester d("DenseBincount");
   d.Attr("binary_output", true);
   d.Input(MakeTensor<int32_t>({2, 3}, {0, 1, 1, 2, 2, 9})).Input(MakeScalar(3));
