@@ -69,7 +69,8 @@ struct TF_ImportGraphDefResults {
 };
 
 struct TF_Session {
-  std::unique_ptr<headrace::Session> session;
+  // Shared so that the handle of a partial run can tell whether it still lives.
+  std::shared_ptr<headrace::Session> session;
 };
 
 struct TF_DeprecatedSession {
@@ -132,6 +133,17 @@ TF_Buffer* NewBuffer(const google::protobuf::MessageLite& proto);
 
 // num_dims -1 is an unknown rank. InvalidArgument for dims below -1.
 Status MakeShape(const int64_t* dims, int num_dims, PartialTensorShape* out);
+
+using FeedList = absl::InlinedVector<Session::Feed, 2>;
+using EndpointList = absl::InlinedVector<Endpoint, 4>;
+using TargetList = absl::InlinedVector<Node*, 4>;
+// Arguments of the functions that run a session, checked.
+Status ReadFeeds(const TF_Output* inputs, TF_Tensor* const* values, int n,
+                 FeedList* out);
+Status ReadEndpoints(const char* what, const TF_Output* outputs, int n,
+                     EndpointList* out);
+Status ReadTargets(const TF_Operation* const* operations, int n,
+                   TargetList* out);
 
 // Runs by signature and wraps the results: all of TF_SessionRun but finding the
 // endpoints. Outputs are NULL on error.

@@ -61,6 +61,56 @@ Status CheckCount(const char* what, const void* array, int n) {
                                  array == nullptr ? "NULL" : "an address");
 }
 
+}  // namespace
+
+namespace headrace::c_api {
+
+Status ReadFeeds(const TF_Output* inputs, TF_Tensor* const* values, int n,
+                 FeedList* out) {
+  HR_RETURN_IF_ERROR(CheckCount("inputs", inputs, n));
+  HR_RETURN_IF_ERROR(CheckCount("input values", values, n));
+  out->reserve(n);
+  for (int i = 0; i < n; ++i) {
+    if (!IsOutput(inputs[i])) return BadOutput("a fed tensor", inputs[i]);
+    if (values[i] == nullptr) {
+      return errors::InvalidArgument("the value fed for '",
+                                     ToNode(inputs[i].oper)->name(), ":",
+                                     inputs[i].index, "' is NULL");
+    }
+    out->emplace_back(Endpoint{ToNode(inputs[i].oper), inputs[i].index},
+                      values[i]->tensor);
+  }
+  return OkStatus();
+}
+
+Status ReadEndpoints(const char* what, const TF_Output* outputs, int n,
+                     EndpointList* out) {
+  HR_RETURN_IF_ERROR(CheckCount(what, outputs, n));
+  out->reserve(n);
+  for (int i = 0; i < n; ++i) {
+    if (!IsOutput(outputs[i])) return BadOutput(what, outputs[i]);
+    out->push_back({ToNode(outputs[i].oper), outputs[i].index});
+  }
+  return OkStatus();
+}
+
+Status ReadTargets(const TF_Operation* const* operations, int n,
+                   TargetList* out) {
+  HR_RETURN_IF_ERROR(CheckCount("targets", operations, n));
+  out->reserve(n);
+  for (int i = 0; i < n; ++i) {
+    if (operations[i] == nullptr) {
+      return errors::InvalidArgument("target ", i, " is NULL");
+    }
+    out->push_back(ToNode(operations[i]));
+  }
+  return OkStatus();
+}
+
+}  // namespace headrace::c_api
+
+namespace {
+
 Status Run(TF_Session* session, const TF_Buffer* run_options,
            const TF_Output* inputs, TF_Tensor* const* input_values, int ninputs,
            const TF_Output* outputs, TF_Tensor** output_values, int noutputs,
@@ -69,38 +119,14 @@ Status Run(TF_Session* session, const TF_Buffer* run_options,
   if (session == nullptr) {
     return errors::InvalidArgument("the session is NULL");
   }
-  HR_RETURN_IF_ERROR(CheckCount("inputs", inputs, ninputs));
-  HR_RETURN_IF_ERROR(CheckCount("input values", input_values, ninputs));
-  HR_RETURN_IF_ERROR(CheckCount("outputs", outputs, noutputs));
+  FeedList feeds;
+  EndpointList fetches;
+  TargetList targets;
+  HR_RETURN_IF_ERROR(ReadFeeds(inputs, input_values, ninputs, &feeds));
+  HR_RETURN_IF_ERROR(
+      ReadEndpoints("a fetched tensor", outputs, noutputs, &fetches));
   HR_RETURN_IF_ERROR(CheckCount("output values", output_values, noutputs));
-  HR_RETURN_IF_ERROR(CheckCount("targets", target_opers, ntargets));
-
-  absl::InlinedVector<Session::Feed, 2> feeds;
-  feeds.reserve(ninputs);
-  for (int i = 0; i < ninputs; ++i) {
-    if (!IsOutput(inputs[i])) return BadOutput("a fed tensor", inputs[i]);
-    if (input_values[i] == nullptr) {
-      return errors::InvalidArgument("the value fed for '",
-                                     ToNode(inputs[i].oper)->name(), ":",
-                                     inputs[i].index, "' is NULL");
-    }
-    feeds.emplace_back(Endpoint{ToNode(inputs[i].oper), inputs[i].index},
-                       input_values[i]->tensor);
-  }
-  absl::InlinedVector<Endpoint, 4> fetches;
-  fetches.reserve(noutputs);
-  for (int i = 0; i < noutputs; ++i) {
-    if (!IsOutput(outputs[i])) return BadOutput("a fetched tensor", outputs[i]);
-    fetches.push_back({ToNode(outputs[i].oper), outputs[i].index});
-  }
-  absl::InlinedVector<Node*, 4> targets;
-  targets.reserve(ntargets);
-  for (int i = 0; i < ntargets; ++i) {
-    if (target_opers[i] == nullptr) {
-      return errors::InvalidArgument("target ", i, " is NULL");
-    }
-    targets.push_back(ToNode(target_opers[i]));
-  }
+  HR_RETURN_IF_ERROR(ReadTargets(target_opers, ntargets, &targets));
   return RunAndWrap(session->session.get(), run_options, feeds, fetches,
                     targets, output_values, run_metadata);
 }
@@ -137,9 +163,11 @@ TF_Session* TF_NewSession(TF_Graph* graph, const TF_SessionOptions* opts,
     return nullptr;
   }
   auto session = std::make_unique<TF_Session>();
+  std::unique_ptr<Session> made;
   const Status s = headrace::NewSession(
       opts == nullptr ? pb::ConfigProto::default_instance() : opts->config,
-      opts == nullptr ? "" : opts->target, graph->graph, &session->session);
+      opts == nullptr ? "" : opts->target, graph->graph, &made);
+  session->session = std::move(made);
   Set(status, s);
   return s.ok() ? session.release() : nullptr;
 }
@@ -178,22 +206,3 @@ void TF_SessionRun(TF_Session* session, const TF_Buffer* run_options,
       Run(session, run_options, inputs, input_values, ninputs, outputs,
           output_values, noutputs, target_opers, ntargets, run_metadata));
 }
-
-void TF_SessionPRunSetup(TF_Session*, const TF_Output*, int, const TF_Output*,
-                         int, const TF_Operation* const*, int,
-                         const char** handle, TF_Status* status) {
-  if (handle != nullptr) *handle = nullptr;
-  Set(status, errors::Unimplemented(
-                  "TF_SessionPRunSetup: partial runs are not supported yet"));
-}
-
-void TF_SessionPRun(TF_Session*, const char*, const TF_Output*,
-                    TF_Tensor* const*, int, const TF_Output*,
-                    TF_Tensor** output_values, int noutputs,
-                    const TF_Operation* const*, int, TF_Status* status) {
-  ClearOutputs(output_values, noutputs);
-  Set(status, errors::Unimplemented(
-                  "TF_SessionPRun: partial runs are not supported yet"));
-}
-
-void TF_DeletePRunHandle(const char* handle) { delete[] handle; }

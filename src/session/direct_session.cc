@@ -10,6 +10,7 @@
 #include "base/mutex.h"
 #include "base/thread_pool.h"
 #include "device/cpu/cpu_device.h"
+#include "graph/algorithm.h"
 #include "graph/client_graph.h"
 #include "graph/importer.h"
 #include "graph/partition.h"
@@ -17,38 +18,15 @@
 #include "runtime/executor.h"
 #include "runtime/graph_pass.h"
 #include "runtime/placer.h"
+#include "session/partial_run.h"
+#include "session/prepared_step.h"
 #include "session/session_options.h"
 
 namespace headrace {
 
-class Session::Prepared {
- public:
-  virtual ~Prepared() = default;
-};
-
 namespace {
 
 constexpr char kPrefix[] = "/job:localhost/replica:0/task:0";
-
-// One combination of feeds, fetches and targets, compiled.
-class PreparedStep : public Session::Prepared {
- public:
-  struct FeedInfo {
-    std::string name;
-    DataType dtype;
-    PartialTensorShape shape;
-  };
-  struct Part {
-    Device* device = nullptr;
-    std::unique_ptr<Graph> graph;  // for RunMetadata
-    std::unique_ptr<Executor> executor;
-  };
-
-  std::vector<FeedInfo> feeds;
-  std::vector<std::string> fetches;
-  std::vector<Part> parts;
-  bool needs_rendezvous = false;
-};
 
 // Feeds in, fetches out.
 class StepFrame : public CallFrame {
@@ -72,6 +50,7 @@ class StepFrame : public CallFrame {
 // A step in progress, in the session's list while it runs.
 struct RunningStep {
   CancellationManager cancellation;
+  int pins = 0;  // by who cancels it without the session's lock
   RunningStep* previous = nullptr;
   RunningStep* next = nullptr;
 };
@@ -81,23 +60,27 @@ class DirectSession : public Session {
   DirectSession(SessionOptions options, std::shared_ptr<Graph> graph)
       : Session(std::move(graph)), options_(std::move(options)) {
     if (options_.intra_op_threads > 0) {
-      own_intra_ = std::make_unique<ThreadPool>(options_.intra_op_threads,
-                                                "headrace_intra");
+      resources_->intra = std::make_unique<ThreadPool>(
+          options_.intra_op_threads, "headrace_intra");
     }
     if (options_.inter_op_threads > 0) {
-      own_inter_ = std::make_unique<ThreadPool>(options_.inter_op_threads,
-                                                "headrace_inter");
+      resources_->inter = std::make_unique<ThreadPool>(
+          options_.inter_op_threads, "headrace_inter");
     }
-    inter_ = own_inter_ ? own_inter_.get() : ThreadPool::Global();
-    devices_ =
-        NewCpuDevices(options_.num_cpu_devices, kPrefix,
-                      own_intra_ ? own_intra_.get() : ThreadPool::Global());
-    for (const auto& d : devices_) device_list_.push_back(d.get());
+    inter_ = resources_->inter ? resources_->inter.get() : ThreadPool::Global();
+    resources_->devices = NewCpuDevices(
+        options_.num_cpu_devices, kPrefix,
+        resources_->intra ? resources_->intra.get() : ThreadPool::Global());
+    for (const auto& d : resources_->devices) device_list_.push_back(d.get());
     running_.next = running_.previous = &running_;
   }
 
   ~DirectSession() override {
     Close().IgnoreError();
+    {
+      MutexLock lock(&mu_);
+      partial_runs_.clear();
+    }
     MutexLock lock(&mu_);
     while (running_.next != &running_) idle_.Wait(&mu_);
   }
@@ -123,7 +106,8 @@ class DirectSession : public Session {
     if (step == nullptr) {
       std::vector<Endpoint> feed_list;
       for (const Feed& f : feeds) feed_list.push_back(f.first);
-      HR_RETURN_IF_ERROR(Compile(feed_list, fetches, targets, &step));
+      HR_RETURN_IF_ERROR(
+          Compile(feed_list, fetches, targets, /*partial=*/false, &step));
       MutexLock lock(&steps_mu_);
       // Another thread may have been first; its kernels are as good.
       step = steps_.emplace(std::move(key), std::move(step)).first->second;
@@ -138,7 +122,8 @@ class DirectSession : public Session {
       absl::Span<Node* const> targets) override {
     HR_RETURN_IF_ERROR(CheckOpen());
     std::shared_ptr<PreparedStep> step;
-    HR_RETURN_IF_ERROR(Compile(feeds, fetches, targets, &step));
+    HR_RETURN_IF_ERROR(
+        Compile(feeds, fetches, targets, /*partial=*/false, &step));
     return std::shared_ptr<Prepared>(std::move(step));
   }
 
@@ -148,6 +133,10 @@ class DirectSession : public Session {
                      CancellationManager* cancellation) override {
     HR_RETURN_IF_ERROR(CheckOpen());
     const auto& step = static_cast<const PreparedStep&>(prepared);
+    if (step.session != this) {
+      return errors::InvalidArgument(
+          "the callable was prepared by another session");
+    }
     if (feeds.size() != step.feeds.size()) {
       return errors::InvalidArgument("Expected ", step.feeds.size(),
                                      " feed tensors, but got ", feeds.size());
@@ -158,19 +147,165 @@ class DirectSession : public Session {
   }
 
   Status Close() override {
-    MutexLock lock(&mu_);
-    closed_.store(true, std::memory_order_release);
-    for (RunningStep* s = running_.next; s != &running_; s = s->next) {
-      // Callbacks must not come back to this session's lock: none does.
+    std::vector<RunningStep*> steps;
+    {
+      MutexLock lock(&mu_);
+      closed_.store(true, std::memory_order_release);
+      for (RunningStep* s = running_.next; s != &running_; s = s->next) {
+        ++s->pins;
+        steps.push_back(s);
+      }
+    }
+    // What a cancelled step calls may come back to this session.
+    for (RunningStep* s : steps) {
       s->cancellation.StartCancel(
           errors::Cancelled("Session has been closed."));
     }
+    MutexLock lock(&mu_);
+    for (RunningStep* s : steps) --s->pins;
+    idle_.SignalAll();
     return OkStatus();
+  }
+
+  Status PRunSetup(absl::Span<const Endpoint> feeds,
+                   absl::Span<const Endpoint> fetches,
+                   absl::Span<Node* const> targets,
+                   std::string* handle) override {
+    HR_RETURN_IF_ERROR(CheckOpen());
+    std::shared_ptr<PreparedStep> step;
+    HR_RETURN_IF_ERROR(
+        Compile(feeds, fetches, targets, /*partial=*/true, &step));
+    auto p = std::make_shared<PartialStep>(std::move(step));
+    HR_RETURN_IF_ERROR(Enter(&p->running));
+    {
+      MutexLock lock(&mu_);
+      *handle = absl::StrCat(next_partial_run_++);
+      partial_runs_.emplace(*handle, p);
+    }
+    StartPartial(p);
+    return OkStatus();
+  }
+
+  Status PRun(const std::string& handle, const pb::RunOptions& options,
+              absl::Span<const Feed> feeds, absl::Span<const Endpoint> fetches,
+              std::vector<Tensor>* outputs,
+              CancellationManager* cancellation) override {
+    HR_RETURN_IF_ERROR(CheckOpen());
+    HR_RETURN_IF_ERROR(CheckRunOptions(options));
+    std::shared_ptr<PartialStep> p;
+    {
+      MutexLock lock(&mu_);
+      auto it = partial_runs_.find(handle);
+      if (it == partial_runs_.end()) {
+        return errors::InvalidArgument(
+            "Must run 'setup' before performing partial runs! (handle '",
+            handle, "')");
+      }
+      p = it->second;
+    }
+    std::vector<std::pair<std::string, Tensor>> feed_list;
+    for (const Feed& f : feeds) {
+      feed_list.emplace_back(EndpointName(f.first), f.second);
+    }
+    std::vector<std::string> fetch_list;
+    for (const Endpoint& f : fetches) fetch_list.push_back(EndpointName(f));
+
+    auto end = [&p](const Status& why) { Abort(p->args, &p->running, why); };
+    CancellationManager::Token token = 0;
+    if (cancellation != nullptr) {
+      token = cancellation->NextToken();
+      if (!cancellation->RegisterCallback(token, [&end] {
+            end(errors::Cancelled("Run was cancelled."));
+          })) {
+        end(errors::Cancelled("Run was cancelled."));
+      }
+    }
+    const int64_t timeout = TimeoutOf(options);
+    bool complete = false;
+    Status s = p->run.Call(feed_list, fetch_list, timeout, outputs, &complete);
+    if (errors::IsDeadlineExceeded(s)) end(s);
+    // The last call waits for the targets too.
+    if (s.ok() && complete) {
+      s = p->run.Wait(timeout);
+      if (errors::IsDeadlineExceeded(s)) end(s);
+    }
+    if (cancellation != nullptr) cancellation->DeregisterCallback(token);
+    if (complete || p->running.cancellation.IsCancelled()) {
+      MutexLock lock(&mu_);
+      partial_runs_.erase(handle);
+    }
+    return s;
+  }
+
+  void PRunClose(const std::string& handle) override {
+    std::shared_ptr<PartialStep> p;
+    {
+      MutexLock lock(&mu_);
+      auto it = partial_runs_.find(handle);
+      if (it == partial_runs_.end()) return;
+      p = std::move(it->second);
+      partial_runs_.erase(it);
+    }
+    Abort(p->args, &p->running,
+          errors::Cancelled("The partial run was ended."));
   }
 
   std::vector<Device*> ListDevices() override { return device_list_; }
 
  private:
+  // What kernels refer to.
+  struct Resources {
+    std::unique_ptr<ThreadPool> intra, inter;  // null: the process-wide pool
+    std::vector<std::unique_ptr<Device>> devices;
+  };
+
+  // A partial run in progress. The executors' last callback holds a reference.
+  struct PartialStep {
+    explicit PartialStep(std::shared_ptr<PreparedStep> step)
+        : run(std::move(step)), left(run.step().parts.size()) {}
+    PartialRun run;
+    RunningStep running;
+    ResourceMgr step_resources;
+    RefPtr<Rendezvous> rendezvous;
+    StepArgs args;
+    std::atomic<size_t> left;
+  };
+
+  void StartPartial(const std::shared_ptr<PartialStep>& p) {
+    p->args.step_id = next_step_.fetch_add(1, std::memory_order_relaxed);
+    p->args.cancellation = &p->running.cancellation;
+    p->args.call_frame = &p->run;
+    p->args.pool = inter_;
+    p->args.step_resources = &p->step_resources;
+    if (p->run.step().needs_rendezvous) {
+      p->rendezvous = NewLocalRendezvous();
+      p->args.rendezvous = p->rendezvous.get();
+    }
+    auto finished = [this, p] {
+      if (p->left.fetch_sub(1) != 1) return;
+      // Not from here: this may be a callback of a cancellation that Leave
+      // would wait for.
+      inter_->Schedule([this, p] {
+        Status s;
+        if (p->running.cancellation.IsCancelled()) {
+          s = p->running.cancellation.status();
+        }
+        p->run.Finish(s);
+        Leave(&p->running);
+      });
+    };
+    for (const PreparedStep::Part& part : p->run.step().parts) {
+      inter_->Schedule([p, finished, e = part.executor.get()] {
+        e->RunAsync(p->args, finished);
+      });
+    }
+  }
+
+  int64_t TimeoutOf(const pb::RunOptions& options) const {
+    return options.timeout_in_ms() > 0 ? options.timeout_in_ms()
+                                       : options_.operation_timeout_ms;
+  }
+
   using Signature = absl::InlinedVector<uint64_t, 12>;
 
   Status CheckOpen() const {
@@ -190,13 +325,15 @@ class DirectSession : public Session {
 
   Status Compile(absl::Span<const Endpoint> feeds,
                  absl::Span<const Endpoint> fetches,
-                 absl::Span<Node* const> targets,
+                 absl::Span<Node* const> targets, bool partial,
                  std::shared_ptr<PreparedStep>* out) {
     if (fetches.empty() && targets.empty()) {
       return errors::InvalidArgument(
           "Must specify at least one target to fetch or execute.");
     }
     auto step = std::make_shared<PreparedStep>();
+    step->resources = resources_;
+    step->session = this;
     GraphPassContext context;
     std::unique_ptr<Graph> client;
     {
@@ -214,6 +351,7 @@ class DirectSession : public Session {
                           BuildClientGraph(*graph(), feeds, fetches, targets,
                                            device_list_.front()->name()));
     }
+    if (partial) MakePartial(client.get(), step.get());
     HR_RETURN_IF_ERROR(RunGraphPasses(context, options_.disabled_passes,
                                       client.get(), nullptr));
     PlacerOptions placer;
@@ -285,20 +423,26 @@ class DirectSession : public Session {
     return OkStatus();
   }
 
-  static Status CheckFeed(const PreparedStep::FeedInfo& want,
-                          const Tensor& got) {
-    if (got.dtype() != want.dtype) {
-      return errors::InvalidArgument("Cannot feed a tensor of type ",
-                                     DataTypeString(got.dtype()), " for '",
-                                     want.name, "', which has type ",
-                                     DataTypeString(want.dtype));
+  // Lets _Arg nodes wait for their values, and notes what each fetch needs.
+  static void MakePartial(Graph* client, PreparedStep* step) {
+    std::vector<Node*> args, retvals;
+    client->ForEachNode([&](Node* n) {
+      if (n->IsArg()) args.push_back(n);
+      if (n->IsRetval()) retvals.push_back(n);
+    });
+    auto index = [](const Node& n) {
+      int32_t i = 0;
+      n.attrs().Get("index", &i).IgnoreError();  // BuildClientGraph set it
+      return i;
+    };
+    step->fetch_needs.resize(step->fetches.size());
+    for (Node* r : retvals) {
+      const std::vector<bool> needed = ReachableBackwards(*client, {r});
+      for (const Node* a : args) {
+        if (needed[a->id()]) step->fetch_needs[index(*r)].push_back(index(*a));
+      }
     }
-    if (!want.shape.IsCompatibleWith(got.shape())) {
-      return errors::InvalidArgument(
-          "Cannot feed a value of shape ", got.shape().DebugString(), " for '",
-          want.name, "', which has shape ", want.shape.DebugString());
-    }
-    return OkStatus();
+    for (Node* a : args) client->SetNodeAttr(a, "_kernel", "partial");
   }
 
   Status CheckRunOptions(const pb::RunOptions& options) const {
@@ -321,7 +465,7 @@ class DirectSession : public Session {
       HR_RETURN_IF_ERROR(CheckRunOptions(options));
     }
     for (size_t i = 0; i < step.feeds.size(); ++i) {
-      HR_RETURN_IF_ERROR(CheckFeed(step.feeds[i], *frame->args[i]));
+      HR_RETURN_IF_ERROR(step.CheckFeed(i, *frame->args[i]));
     }
     RunningStep running;
     HR_RETURN_IF_ERROR(Enter(&running));
@@ -362,9 +506,7 @@ class DirectSession : public Session {
       stats = std::make_unique<StepStatsCollector>();
       args.stats = stats.get();
     }
-    const int64_t timeout = options.timeout_in_ms() > 0
-                                ? options.timeout_in_ms()
-                                : options_.operation_timeout_ms;
+    const int64_t timeout = TimeoutOf(options);
     std::unique_ptr<Deadline> deadline;
     if (timeout > 0) {
       deadline =
@@ -435,13 +577,13 @@ class DirectSession : public Session {
     MutexLock lock(&mu_);
     s->previous->next = s->next;
     s->next->previous = s->previous;
+    while (s->pins > 0) idle_.Wait(&mu_);
     if (running_.next == &running_) idle_.SignalAll();
   }
 
   const SessionOptions options_;
-  std::unique_ptr<ThreadPool> own_intra_, own_inter_;
+  const std::shared_ptr<Resources> resources_ = std::make_shared<Resources>();
   ThreadPool* inter_ = nullptr;
-  std::vector<std::unique_ptr<Device>> devices_;
   std::vector<Device*> device_list_;
   std::atomic<bool> closed_{false};
   std::atomic<int64_t> next_step_{1};
@@ -452,6 +594,9 @@ class DirectSession : public Session {
   RunningStep running_;  // head of a ring; linked under mu_
   absl::flat_hash_map<std::string, std::shared_ptr<OpKernel>> stateful_kernels_
       GUARDED_BY(mu_);
+  absl::flat_hash_map<std::string, std::shared_ptr<PartialStep>> partial_runs_
+      GUARDED_BY(mu_);
+  int64_t next_partial_run_ GUARDED_BY(mu_) = 0;
   Mutex steps_mu_;
   absl::flat_hash_map<Signature, std::shared_ptr<PreparedStep>> steps_
       GUARDED_BY(steps_mu_);

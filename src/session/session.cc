@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "base/mutex.h"
+#include "framework/device.h"
 #include "session/direct_session.h"
 
 namespace headrace {
@@ -76,6 +77,81 @@ Status Session::Run(const pb::RunOptions& options,
     }
   }
   return Run(options, feed_list, fetch_list, target_list, outputs, metadata);
+}
+
+Status Session::RunPreparedInto(const Prepared& prepared,
+                                const pb::RunOptions& options,
+                                absl::Span<const Tensor> feeds,
+                                absl::Span<Tensor> outputs,
+                                pb::RunMetadata* metadata,
+                                CancellationManager* cancellation) {
+  std::vector<Tensor> values;
+  HR_RETURN_IF_ERROR(
+      RunPrepared(prepared, options, feeds, &values, metadata, cancellation));
+  if (values.size() != outputs.size()) {
+    return errors::InvalidArgument("Expected ", values.size(),
+                                   " output tensors, but got ", outputs.size());
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (outputs[i].dtype() != values[i].dtype() ||
+        outputs[i].shape() != values[i].shape()) {
+      return errors::InvalidArgument(
+          "output ", i, " is ", DataTypeString(values[i].dtype()), " ",
+          values[i].shape().DebugString(), ", the caller's tensor is ",
+          DataTypeString(outputs[i].dtype()), " ",
+          outputs[i].shape().DebugString());
+    }
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    CopyElements(values[i], 0, &outputs[i], 0, values[i].NumElements());
+  }
+  return OkStatus();
+}
+
+StatusOr<std::shared_ptr<Session::Prepared>> Session::MakeCallable(
+    const pb::CallableOptions& options) {
+  auto check_device = [&](const std::string& tensor,
+                          const std::string& name) -> Status {
+    DeviceName wanted;
+    HR_RETURN_IF_ERROR(DeviceName::Parse(name, &wanted));
+    for (Device* d : ListDevices()) {
+      if (wanted.Matches(d->parsed_name())) return OkStatus();
+    }
+    return errors::InvalidArgument("CallableOptions: ", tensor,
+                                   " is to be on device ", name,
+                                   ", which this session does not have");
+  };
+  for (const auto& [tensor, device] : options.feed_devices()) {
+    HR_RETURN_IF_ERROR(check_device(tensor, device));
+  }
+  for (const auto& [tensor, device] : options.fetch_devices()) {
+    HR_RETURN_IF_ERROR(check_device(tensor, device));
+  }
+  if (options.tensor_connection_size() > 0) {
+    return errors::Unimplemented(
+        "CallableOptions.tensor_connection is not supported");
+  }
+  std::vector<Endpoint> feeds(options.feed_size()),
+      fetches(options.fetch_size());
+  std::vector<Node*> targets;
+  {
+    ReaderMutexLock lock(&graph_->mu());
+    for (int i = 0; i < options.feed_size(); ++i) {
+      HR_RETURN_IF_ERROR(
+          FindEndpoint(*graph_, options.feed(i), "FeedInputs", &feeds[i]));
+    }
+    for (int i = 0; i < options.fetch_size(); ++i) {
+      HR_RETURN_IF_ERROR(
+          FindEndpoint(*graph_, options.fetch(i), "FetchOutputs", &fetches[i]));
+    }
+    for (const std::string& name : options.target()) {
+      targets.push_back(graph_->FindNode(name));
+      if (targets.back() == nullptr) {
+        return errors::NotFound("TargetNodes node ", name, ": not found");
+      }
+    }
+  }
+  return Prepare(feeds, fetches, targets);
 }
 
 Status NewSession(const pb::ConfigProto& config, const std::string& target,

@@ -67,6 +67,39 @@ class Session {
                              pb::RunMetadata* metadata = nullptr,
                              CancellationManager* cancellation = nullptr) = 0;
 
+  // As RunPrepared, into tensors that the caller owns: each of `outputs` has
+  // the fetch's type and shape already, and its buffer is written.
+  // InvalidArgument if one does not fit.
+  Status RunPreparedInto(const Prepared& prepared,
+                         const pb::RunOptions& options,
+                         absl::Span<const Tensor> feeds,
+                         absl::Span<Tensor> outputs,
+                         pb::RunMetadata* metadata = nullptr,
+                         CancellationManager* cancellation = nullptr);
+  // Prepare by names, as CallableOptions give them. feed_devices and
+  // fetch_devices must name this session's devices.
+  StatusOr<std::shared_ptr<Prepared>> MakeCallable(
+      const pb::CallableOptions& options);
+
+  // A step that is fed and fetched piece by piece: declare everything that will
+  // be fed and fetched, and the targets, then call PRun until every feed was
+  // given and every fetch taken, or end it by PRunClose. `options` of a call
+  // give its deadline, whose expiry ends the partial run, and `cancellation`
+  // too; other runs of the session are not touched. Errors: InvalidArgument for
+  // an unknown or finished handle, for what was not declared or is given twice,
+  // and for a fetch whose feeds have not come.
+  virtual Status PRunSetup(absl::Span<const Endpoint> feeds,
+                           absl::Span<const Endpoint> fetches,
+                           absl::Span<Node* const> targets,
+                           std::string* handle) = 0;
+  virtual Status PRun(const std::string& handle, const pb::RunOptions& options,
+                      absl::Span<const Feed> feeds,
+                      absl::Span<const Endpoint> fetches,
+                      std::vector<Tensor>* outputs,
+                      CancellationManager* cancellation = nullptr) = 0;
+  // Ends a partial run early; an unknown handle is fine.
+  virtual void PRunClose(const std::string& handle) = 0;
+
   // Later runs fail with Cancelled, runs in progress are cancelled.
   virtual Status Close() = 0;
   virtual std::vector<Device*> ListDevices() = 0;

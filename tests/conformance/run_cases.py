@@ -130,10 +130,11 @@ def run_case(api, d, k):
             for t in feeds:
                 api.DeleteTensor(t)
             api.check()
-            got = [api.array(t) for t in res[: len(want)]]
+            unread = meta.get("error") or meta.get("any")
+            got = [] if unread else [api.array(t) for t in res[: len(want)]]
             for t in res[: len(want)]:
                 api.DeleteTensor(t)
-            if meta.get("error") or meta.get("any"):
+            if unread:
                 continue
             for (n, w), g in zip(want, got):
                 if g.dtype != w.dtype or g.shape != w.shape:

@@ -1,0 +1,116 @@
+// Partial runs: TF_SessionPRunSetup, TF_SessionPRun, TF_DeletePRunHandle. A
+// handle is a string of its own; deleting it ends a run that is not complete.
+#include <cstring>
+
+#include "absl/container/flat_hash_map.h"
+#include "base/mutex.h"
+#include "c_api/internal.h"
+
+using headrace::MutexLock;
+using headrace::Session;
+using headrace::Status;
+using headrace::Tensor;
+using namespace headrace::c_api;  // NOLINT: our own few helpers
+namespace errors = headrace::errors;
+namespace pb = headrace::pb;
+
+namespace {
+
+// Whose run each handle is.
+struct Handles {
+  headrace::Mutex mu;
+  absl::flat_hash_map<const char*, std::weak_ptr<Session>> sessions
+      GUARDED_BY(mu);
+};
+Handles* GetHandles() {
+  static Handles* const handles = new Handles;
+  return handles;
+}
+
+Status Setup(TF_Session* session, const TF_Output* inputs, int ninputs,
+             const TF_Output* outputs, int noutputs,
+             const TF_Operation* const* target_opers, int ntargets,
+             const char** handle) {
+  if (session == nullptr || handle == nullptr) {
+    return errors::InvalidArgument("the session or the handle is NULL");
+  }
+  EndpointList feeds, fetches;
+  TargetList targets;
+  HR_RETURN_IF_ERROR(ReadEndpoints("a fed tensor", inputs, ninputs, &feeds));
+  HR_RETURN_IF_ERROR(
+      ReadEndpoints("a fetched tensor", outputs, noutputs, &fetches));
+  HR_RETURN_IF_ERROR(ReadTargets(target_opers, ntargets, &targets));
+  std::string name;
+  HR_RETURN_IF_ERROR(
+      session->session->PRunSetup(feeds, fetches, targets, &name));
+  char* copy = new char[name.size() + 1];
+  std::memcpy(copy, name.c_str(), name.size() + 1);
+  *handle = copy;
+  Handles* handles = GetHandles();
+  MutexLock lock(&handles->mu);
+  handles->sessions[copy] = session->session;
+  return headrace::OkStatus();
+}
+
+Status Continue(TF_Session* session, const char* handle,
+                const TF_Output* inputs, TF_Tensor* const* input_values,
+                int ninputs, const TF_Output* outputs,
+                TF_Tensor** output_values, int noutputs) {
+  if (session == nullptr || handle == nullptr) {
+    return errors::InvalidArgument("the session or the handle is NULL");
+  }
+  FeedList feeds;
+  EndpointList fetches;
+  HR_RETURN_IF_ERROR(ReadFeeds(inputs, input_values, ninputs, &feeds));
+  HR_RETURN_IF_ERROR(
+      ReadEndpoints("a fetched tensor", outputs, noutputs, &fetches));
+  if (noutputs > 0 && output_values == nullptr) {
+    return errors::InvalidArgument("the output values are NULL");
+  }
+  std::vector<Tensor> values;
+  HR_RETURN_IF_ERROR(session->session->PRun(
+      handle, pb::RunOptions::default_instance(), feeds, fetches, &values));
+  for (size_t i = 0; i < values.size(); ++i) {
+    output_values[i] = new TF_Tensor{std::move(values[i])};
+  }
+  return headrace::OkStatus();
+}
+
+}  // namespace
+
+void TF_SessionPRunSetup(TF_Session* session, const TF_Output* inputs,
+                         int ninputs, const TF_Output* outputs, int noutputs,
+                         const TF_Operation* const* target_opers, int ntargets,
+                         const char** handle, TF_Status* status) {
+  if (handle != nullptr) *handle = nullptr;
+  Set(status, Setup(session, inputs, ninputs, outputs, noutputs, target_opers,
+                    ntargets, handle));
+}
+
+void TF_SessionPRun(TF_Session* session, const char* handle,
+                    const TF_Output* inputs, TF_Tensor* const* input_values,
+                    int ninputs, const TF_Output* outputs,
+                    TF_Tensor** output_values, int noutputs,
+                    const TF_Operation* const*, int, TF_Status* status) {
+  for (int i = 0; output_values != nullptr && i < noutputs; ++i) {
+    output_values[i] = nullptr;
+  }
+  Set(status, Continue(session, handle, inputs, input_values, ninputs, outputs,
+                       output_values, noutputs));
+}
+
+void TF_DeletePRunHandle(const char* handle) {
+  if (handle == nullptr) return;
+  std::shared_ptr<Session> session;
+  {
+    Handles* handles = GetHandles();
+    MutexLock lock(&handles->mu);
+    auto it = handles->sessions.find(handle);
+    if (it != handles->sessions.end()) {
+      session = it->second.lock();
+      handles->sessions.erase(it);
+    }
+  }
+  if (session != nullptr) session->PRunClose(handle);
+  delete[] handle;
+}

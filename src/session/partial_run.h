@@ -1,0 +1,77 @@
+// PartialRun: a step that is fed and fetched in several calls. Its executors
+// run from the first moment; _Arg nodes wait for their values, and fetches are
+// kept until somebody takes them.
+#ifndef HEADRACE_SESSION_PARTIAL_RUN_H_
+#define HEADRACE_SESSION_PARTIAL_RUN_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/async_call_frame.h"
+#include "session/prepared_step.h"
+
+namespace headrace {
+
+// Thread-safe.
+class PartialRun : public AsyncCallFrame {
+ public:
+  explicit PartialRun(std::shared_ptr<PreparedStep> step)
+      : step_(std::move(step)),
+        feeds_(step_->feeds.size()),
+        fetches_(step_->fetches.size()) {}
+
+  const PreparedStep& step() const { return *step_; }
+
+  // Gives values to feeds and waits for fetches, both by name ("x:0").
+  // InvalidArgument for what was not declared, is given or taken a second time,
+  // or needs feeds that have not come; then nothing has happened.
+  // DeadlineExceeded after `timeout_ms` (0: none), which is for the caller to
+  // turn into the end of the run; otherwise the step's own failure. Sets
+  // `complete` when every feed was given and every fetch taken; the targets may
+  // still be running.
+  Status Call(const std::vector<std::pair<std::string, Tensor>>& feeds,
+              const std::vector<std::string>& fetches, int64_t timeout_ms,
+              std::vector<Tensor>* outputs, bool* complete);
+
+  // The step has ended so.
+  void Finish(const Status& status);
+  // Waits for Finish; what it said. DeadlineExceeded after `timeout_ms`.
+  Status Wait(int64_t timeout_ms);
+
+  const Tensor* GetArg(int) const override { return nullptr; }
+  Status SetRetval(int index, const Tensor& value) override;
+  void WaitArg(int index, CancellationManager* cancellation,
+               ArgCallback done) override;
+
+ private:
+  struct Feed {
+    bool given = false;
+    Tensor value;
+    ArgCallback waiter;
+    CancellationManager* cancellation = nullptr;
+    CancellationManager::Token token = 0;
+  };
+  struct Fetch {
+    bool taken = false;  // or being waited for
+    std::optional<Tensor> value;
+  };
+
+  Status Find(const std::vector<std::pair<std::string, Tensor>>& feeds,
+              const std::vector<std::string>& fetches,
+              std::vector<int>* feed_index, std::vector<int>* fetch_index)
+      REQUIRES(mu_);
+
+  const std::shared_ptr<PreparedStep> step_;
+  Mutex mu_;  // never held while a waiter runs
+  CondVar changed_;
+  std::vector<Feed> feeds_ GUARDED_BY(mu_);
+  std::vector<Fetch> fetches_ GUARDED_BY(mu_);
+  std::optional<Status> finished_ GUARDED_BY(mu_);
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_SESSION_PARTIAL_RUN_H_

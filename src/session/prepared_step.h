@@ -1,0 +1,64 @@
+// PreparedStep: one combination of feeds, fetches and targets, compiled.
+#ifndef HEADRACE_SESSION_PREPARED_STEP_H_
+#define HEADRACE_SESSION_PREPARED_STEP_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/executor.h"
+#include "session/session.h"
+
+namespace headrace {
+
+class Session::Prepared {
+ public:
+  virtual ~Prepared() = default;
+};
+
+// Immutable once made.
+class PreparedStep : public Session::Prepared {
+ public:
+  struct FeedInfo {
+    std::string name;  // "x:0"
+    DataType dtype;
+    PartialTensorShape shape;
+  };
+  struct Part {
+    Device* device = nullptr;
+    std::unique_ptr<Graph> graph;  // for RunMetadata
+    std::unique_ptr<Executor> executor;
+  };
+
+  // InvalidArgument if a value does not fit feed i.
+  Status CheckFeed(size_t i, const Tensor& value) const {
+    const FeedInfo& want = feeds[i];
+    if (value.dtype() != want.dtype) {
+      return errors::InvalidArgument("Cannot feed a tensor of type ",
+                                     DataTypeString(value.dtype()), " for '",
+                                     want.name, "', which has type ",
+                                     DataTypeString(want.dtype));
+    }
+    if (!want.shape.IsCompatibleWith(value.shape())) {
+      return errors::InvalidArgument(
+          "Cannot feed a value of shape ", value.shape().DebugString(),
+          " for '", want.name, "', which has shape ", want.shape.DebugString());
+    }
+    return OkStatus();
+  }
+
+  // The session's devices and threads, which kernels refer to: a prepared step
+  // may outlive its session. First, so that it goes last.
+  std::shared_ptr<const void> resources;
+  const Session* session = nullptr;
+  std::vector<FeedInfo> feeds;
+  std::vector<std::string> fetches;
+  std::vector<Part> parts;
+  bool needs_rendezvous = false;
+  // For each fetch the feeds that it needs; only of a partial run's step.
+  std::vector<std::vector<int>> fetch_needs;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_SESSION_PREPARED_STEP_H_
