@@ -17,30 +17,42 @@ struct Pixel {
   A x, y, z;
 };
 
+// In turns, [0, 1).
 template <typename A>
-Pixel<A> RgbToHsv(Pixel<A> p) {
+A Hue(Pixel<A> p) {
   const A r = p.x, g = p.y, b = p.z;
   const A v = std::max({r, g, b});
   const A range = v - std::min({r, g, b});
-  const A s = v > 0 ? range / v : A(0);
-  if (!(range > 0)) return {A(0), s, v};
+  if (!(range > 0)) return A(0);
   const A norm = A(1) / (A(6) * range);
-  A h = r == v   ? norm * (g - b)
-        : g == v ? norm * (b - r) + A(2) / A(6)
-                 : norm * (r - g) + A(4) / A(6);
-  if (h < 0) h += A(1);
-  return {h, s, v};
+  const A h = r == v   ? norm * (g - b)
+              : g == v ? norm * (b - r) + A(2) / A(6)
+                       : norm * (r - g) + A(4) / A(6);
+  return h < 0 ? h + A(1) : h;
+}
+
+// The colour of a hue with full saturation and value.
+template <typename A>
+Pixel<A> PureColour(A hue) {
+  const A h = hue * A(6);
+  auto unit = [](A x) { return std::min(std::max(x, A(0)), A(1)); };
+  return {unit(std::abs(h - A(3)) - A(1)), unit(A(2) - std::abs(h - A(2))),
+          unit(A(2) - std::abs(h - A(4)))};
+}
+
+template <typename A>
+Pixel<A> RgbToHsv(Pixel<A> p) {
+  const A v = std::max({p.x, p.y, p.z});
+  const A range = v - std::min({p.x, p.y, p.z});
+  return {Hue(p), v > 0 ? range / v : A(0), v};
 }
 
 template <typename A>
 Pixel<A> HsvToRgb(Pixel<A> p) {
-  const A h = p.x * A(6), s = p.y, v = p.z;
-  auto unit = [](A x) { return std::min(std::max(x, A(0)), A(1)); };
-  const A r = unit(std::abs(h - A(3)) - A(1));
-  const A g = unit(A(2) - std::abs(h - A(2)));
-  const A b = unit(A(2) - std::abs(h - A(4)));
-  return {(A(1) - s + s * r) * v, (A(1) - s + s * g) * v,
-          (A(1) - s + s * b) * v};
+  const A s = p.y, v = p.z;
+  const Pixel<A> pure = PureColour(p.x);
+  return {(A(1) - s + s * pure.x) * v, (A(1) - s + s * pure.y) * v,
+          (A(1) - s + s * pure.z) * v};
 }
 
 struct ToHsv {
@@ -55,14 +67,18 @@ struct ToRgb {
     return HsvToRgb(p);
   }
 };
+// Not by way of HSV: with the range of a pixel's values in place of saturation
+// and value, negative values come out right too.
 struct TurnHue {
   float by;
   template <typename A>
   Pixel<A> operator()(Pixel<A> p) const {
-    Pixel<A> hsv = RgbToHsv(p);
-    hsv.x += A(by);
-    hsv.x -= std::floor(hsv.x);
-    return HsvToRgb(hsv);
+    const A low = std::min({p.x, p.y, p.z});
+    const A range = std::max({p.x, p.y, p.z}) - low;
+    A h = Hue(p) + A(by);
+    h -= std::floor(h);
+    const Pixel<A> pure = PureColour(h);
+    return {low + range * pure.x, low + range * pure.y, low + range * pure.z};
   }
 };
 struct ScaleSaturation {
