@@ -81,6 +81,7 @@ REGISTER_KERNEL_BUILDER(Name("ConcatV2").Device(DEVICE_CPU), ConcatOp);
 class PackOp : public OpKernel {
  public:
   explicit PackOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    expensive_ = false;
     OP_REQUIRES_OK(ctx, ctx->GetAttr("axis", &axis_));
   }
   void Compute(OpKernelContext* ctx) override {

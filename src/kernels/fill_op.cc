@@ -17,7 +17,9 @@ void FillAll(OpKernelContext* ctx, const Tensor& value, Tensor* out) {
 
 class FillOp : public OpKernel {
  public:
-  using OpKernel::OpKernel;
+  explicit FillOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    expensive_ = false;
+  }
   void Compute(OpKernelContext* ctx) override {
     const Tensor& dims_in = ctx->input(0);
     const Tensor& value = ctx->input(1);
@@ -45,7 +47,9 @@ REGISTER_KERNEL_BUILDER(Name("Fill").Device(DEVICE_CPU), FillOp);
 // memory: an empty variant stands for it.
 class ZerosLikeOp : public OpKernel {
  public:
-  using OpKernel::OpKernel;
+  explicit ZerosLikeOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    expensive_ = false;
+  }
   void Compute(OpKernelContext* ctx) override {
     Tensor* out = nullptr;
     if (DataTypeCanUseMemcpy(ctx->input(0).dtype())) {
@@ -62,7 +66,9 @@ REGISTER_KERNEL_BUILDER(Name("ZerosLike").Device(DEVICE_CPU), ZerosLikeOp);
 template <typename T>
 class OnesLikeOp : public OpKernel {
  public:
-  using OpKernel::OpKernel;
+  explicit OnesLikeOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    expensive_ = false;
+  }
   void Compute(OpKernelContext* ctx) override {
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->forward_input_or_allocate_output(

@@ -41,7 +41,9 @@ void SplitInto(OpKernelContext* ctx, const Tensor& in, int axis,
 
 class SplitOp : public OpKernel {
  public:
-  using OpKernel::OpKernel;
+  explicit SplitOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    expensive_ = false;
+  }
   void Compute(OpKernelContext* ctx) override {
     const Tensor& in = ctx->input(1);
     const Tensor& axis_in = ctx->input(0);
@@ -74,7 +76,9 @@ REGISTER_KERNEL_BUILDER(Name("Split").Device(DEVICE_CPU), SplitOp);
 
 class SplitVOp : public OpKernel {
  public:
-  using OpKernel::OpKernel;
+  explicit SplitVOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    expensive_ = false;
+  }
   void Compute(OpKernelContext* ctx) override {
     const Tensor& in = ctx->input(0);
     const Tensor& sizes_in = ctx->input(1);
@@ -131,6 +135,7 @@ REGISTER_KERNEL_BUILDER(Name("SplitV").Device(DEVICE_CPU), SplitVOp);
 class UnpackOp : public OpKernel {
  public:
   explicit UnpackOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    expensive_ = false;
     OP_REQUIRES_OK(ctx, ctx->GetAttr("axis", &axis_));
   }
   void Compute(OpKernelContext* ctx) override {
