@@ -5,7 +5,8 @@ file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/python/ext/*.cc)
 if(NOT sources OR NOT Python_EXECUTABLE)
   return()
 endif()
-find_package(Python 3.9 REQUIRED COMPONENTS Interpreter Development.Module)
+find_package(Python 3.10 REQUIRED
+  COMPONENTS Interpreter Development.Module NumPy)
 execute_process(
   COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
   OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE
@@ -14,6 +15,6 @@ find_package(nanobind CONFIG REQUIRED)
 nanobind_add_module(_headrace NB_STATIC ${sources})
 get_property(plugins GLOBAL PROPERTY HEADRACE_PLUGINS)
 add_dependencies(_headrace hr_proto_headers ${plugins})
-target_link_libraries(_headrace PRIVATE headrace)
+target_link_libraries(_headrace PRIVATE headrace Python::NumPy)
 install(TARGETS _headrace headrace ${plugins} COMPONENT python
   LIBRARY DESTINATION headrace EXCLUDE_FROM_ALL)

@@ -1,0 +1,26 @@
+// headrace._headrace: what the Python package is built on. One file a topic;
+// the package, not this module, is the interface for users.
+#include <nanobind/nanobind.h>
+
+#include "base/version.h"
+#include "interrupt.h"
+#include "message.h"
+#include "numpy_convert.h"
+#include "py_graph.h"
+#include "py_session.h"
+#include "py_support.h"
+
+NB_MODULE(_headrace, m) {
+  using namespace headrace::python;  // NOLINT: a list of registrations
+  // Objects that live as long as the process are no leaks.
+  nanobind::set_leak_warnings(false);
+  ImportNumpy();
+  InitInterrupts();
+  m.attr("version") = headrace::Version();
+  RegisterSupport(m);
+  RegisterMessages(m);
+  RegisterGraph(m);
+  RegisterOpFunction(m);
+  RegisterNumpy(m);
+  RegisterSession(m);
+}

@@ -1,0 +1,572 @@
+#include "py_graph.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_join.h"
+#include "attr_convert.h"
+#include "framework/device_name.h"
+#include "framework/tensor_proto.h"
+#include "graph/importer.h"
+#include "message.h"
+#include "numpy_convert.h"
+#include "py_support.h"
+
+namespace headrace::python {
+namespace {
+
+// Graphs of as_default() on this thread, borrowed: the `with` keeps them.
+thread_local std::vector<PyObject*> default_graphs;
+
+template <typename T>
+bool IsInstance(nb::handle o) {
+  static PyTypeObject* const type =
+      reinterpret_cast<PyTypeObject*>(nb::type<T>().ptr());
+  return Py_TYPE(o.ptr()) == type;
+}
+
+PyGraph* CoreOf(nb::handle graph) { return nb::inst_ptr<PyGraph>(graph); }
+
+// What a new node waits for: of each `with`, its operations, unless an input
+// was made inside it and waits already, and but for inputs themselves.
+std::vector<Node*> ControlInputs(const PyGraph& core,
+                                 absl::Span<const Endpoint> inputs) {
+  std::vector<Node*> control;
+  for (const ControlFrame& frame : core.control_frames) {
+    bool waits_already = false;
+    for (const Endpoint& e : inputs) {
+      waits_already |= frame.made_inside.contains(e.node);
+    }
+    if (waits_already) continue;
+    for (Node* n : frame.nodes) {
+      bool is_input = false;
+      for (const Endpoint& e : inputs) is_input |= e.node == n;
+      if (!is_input) control.push_back(n);
+    }
+  }
+  return control;
+}
+
+nb::object ShapeList(PyTensor& t) {
+  return FromPartialShape(t.op->node->output_shape(t.index));
+}
+
+void SetShape(PyTensor& t, nb::handle shape) {
+  const PartialTensorShape given = ToPartialShape(shape);
+  Node* n = t.op->node;
+  PartialTensorShape merged;
+  if (!n->output_shape(t.index).MergeWith(given, &merged).ok()) {
+    RaiseValueError(StrCat("Shapes must be compatible: tensor ",
+                           EndpointName(t.endpoint()), " has shape ",
+                           n->output_shape(t.index).DebugString(), ", got ",
+                           given.DebugString()));
+  }
+  MutexLock lock(&t.op->core->graph->mu());
+  t.op->core->graph->SetOutputShape(n, t.index, std::move(merged));
+}
+
+nb::list Inputs(PyOperation& op) {
+  nb::list out;
+  for (const Edge* e : op.node->data_inputs()) {
+    if (e == nullptr) continue;
+    out.append(TensorObject(op.graph, op.core, {e->src(), e->src_output()}));
+  }
+  return out;
+}
+
+nb::list ControlInputObjects(PyOperation& op) {
+  nb::list out;
+  for (const Edge* e : op.node->control_inputs()) {
+    out.append(OperationObject(op.graph, op.core, e->src()));
+  }
+  return out;
+}
+
+nb::list Outputs(nb::handle self) {
+  nb::list out;
+  const int n = nb::inst_ptr<PyOperation>(self)->node->num_outputs();
+  for (int i = 0; i < n; ++i) out.append(TensorObject(self, i));
+  return out;
+}
+
+nb::list ConsumersOf(PyTensor& t) {
+  nb::list out;
+  absl::flat_hash_set<const Node*> seen;
+  for (const Edge* e : t.op->node->out_edges()) {
+    if (e->src_output() != t.index || !seen.insert(e->dst()).second) continue;
+    out.append(OperationObject(t.op->graph, t.op->core, e->dst()));
+  }
+  return out;
+}
+
+nb::object NodeDefMessage(PyOperation& op) {
+  NodeDef def = op.node->def();
+  def.inputs.clear();
+  for (const Edge* e : op.node->data_inputs()) {
+    if (e == nullptr) continue;
+    def.inputs.push_back(e->src_output() == 0
+                             ? e->src()->name()
+                             : EndpointName({e->src(), e->src_output()}));
+  }
+  for (const Edge* e : op.node->control_inputs()) {
+    def.inputs.push_back(StrCat("^", e->src()->name()));
+  }
+  pb::NodeDef* message = nullptr;
+  nb::object o = NewMessage(&message);
+  NodeDefToProto(def, message);
+  return o;
+}
+
+nb::object GetAttr(PyOperation& op, const std::string& name) {
+  const AttrValue* v = op.node->attrs().Find(name);
+  if (v == nullptr) {
+    RaiseValueError(StrCat("Operation '", op.node->name(),
+                           "' has no attr named '", name, "'."));
+  }
+  return FromAttrValue(*v);
+}
+
+void SetAttr(PyOperation& op, const std::string& name, nb::handle value) {
+  AttrValue v;
+  const int i = op.node->op_def().FindAttr(name);
+  if (const google::protobuf::Message* m = AsMessage(value)) {
+    const auto& proto = MessageAs<pb::AttrValue>(value, "the attr");
+    static_cast<void>(m);
+    Check(AttrValueFromProto(proto, &v));
+  } else if (i >= 0) {
+    v = ToAttrValue(op.node->op_def(), op.node->op_def().attrs[i], value);
+  } else if (nb::isinstance<nb::list>(value)) {
+    v = nb::cast<std::vector<std::string>>(value);
+  } else {
+    v = ToString(value, "an attr");
+  }
+  MutexLock lock(&op.core->graph->mu());
+  op.core->graph->SetNodeAttr(op.node, name, std::move(v));
+}
+
+std::vector<std::string> ColocationGroups(const Node& n) {
+  std::vector<std::string> groups;
+  if (const AttrValue* v = n.attrs().Find("_class")) {
+    if (const auto* list = v->GetList<std::string>()) groups = *list;
+  }
+  if (groups.empty()) groups.push_back(StrCat("loc:@", n.name()));
+  return groups;
+}
+
+// "" stands for no device; raises ValueError if `name` is malformed.
+std::string MergeDevices(const std::string& inner, const std::string& outer) {
+  DeviceName result, base;
+  if (Status s = DeviceName::Parse(inner, &result); !s.ok()) {
+    RaiseValueError(std::string(s.message()));
+  }
+  if (Status s = DeviceName::Parse(outer, &base); !s.ok()) {
+    RaiseValueError(std::string(s.message()));
+  }
+  if (!result.has_job && base.has_job) {
+    result.has_job = true;
+    result.job = base.job;
+  }
+  if (!result.has_replica && base.has_replica) {
+    result.has_replica = true;
+    result.replica = base.replica;
+  }
+  if (!result.has_task && base.has_task) {
+    result.has_task = true;
+    result.task = base.task;
+  }
+  if (!result.has_type && base.has_type) {
+    result.has_type = true;
+    result.type = base.type;
+  }
+  if (!result.has_id && base.has_id) {
+    result.has_id = true;
+    result.id = base.id;
+  }
+  return result.ToString();
+}
+
+nb::object ImportGraph(nb::handle graph, nb::handle message,
+                       const std::string& prefix,
+                       const std::vector<std::pair<std::string, Endpoint>>&
+                           input_map,
+                       const std::vector<std::string>& returns) {
+  PyGraph* core = CoreOf(graph);
+  ImportOptions options;
+  options.prefix = prefix;
+  options.uniquify_names = true;
+  options.input_map = input_map;
+  options.default_device = core->device;
+  options.control_dependencies = ControlInputs(*core, {});
+  std::vector<bool> is_tensor;
+  for (const std::string& r : returns) {
+    is_tensor.push_back(absl::StrContains(r, ':'));
+    (is_tensor.back() ? options.return_tensors : options.return_nodes)
+        .push_back(r);
+  }
+  ImportResults results;
+  Status status;
+  {
+    const auto& def = MessageAs<pb::GraphDef>(message, "graph_def");
+    MutexLock lock(&core->graph->mu());
+    status = ImportGraphDef(options, def, core->graph.get(), &results);
+  }
+  if (!status.ok()) RaiseBuildError(status);
+  core->operations.resize(core->graph->num_node_ids());
+  for (Node* n : results.nodes) {
+    core->names_in_use.emplace(absl::AsciiStrToLower(n->name()), 1);
+    for (ControlFrame& f : core->control_frames) f.made_inside.insert(n);
+  }
+  if (!results.missing_unused_input_map_keys.empty()) {
+    RaiseValueError(StrCat(
+        "Attempted to map inputs that were not found in graph_def: [",
+        absl::StrJoin(results.missing_unused_input_map_keys, ", "), "]"));
+  }
+  nb::list out;
+  size_t t = 0, o = 0;
+  for (bool tensor : is_tensor) {
+    if (tensor) {
+      out.append(TensorObject(graph, core, results.return_tensors[t++]));
+    } else {
+      out.append(OperationObject(graph, core, results.return_nodes[o++]));
+    }
+  }
+  return out;
+}
+
+// Cyclic garbage: a graph's collections reach tensors, which reach the graph.
+// Clearing its __dict__ breaks every such cycle, so nothing is cleared here.
+int TraverseTensor(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  Py_VISIT(nb::inst_ptr<PyTensor>(self)->operation.ptr());
+  return 0;
+}
+int TraverseOperation(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  Py_VISIT(nb::inst_ptr<PyOperation>(self)->graph.ptr());
+  return 0;
+}
+PyType_Slot kTensorSlots[] = {
+    {Py_tp_traverse, reinterpret_cast<void*>(TraverseTensor)}, {0, nullptr}};
+PyType_Slot kOperationSlots[] = {
+    {Py_tp_traverse, reinterpret_cast<void*>(TraverseOperation)}, {0, nullptr}};
+
+}  // namespace
+
+PyOperation::~PyOperation() {
+  if (core == nullptr || node == nullptr) return;
+  const auto id = static_cast<size_t>(node->id());
+  if (id < core->operations.size() && core->operations[id] != nullptr &&
+      nb::inst_ptr<PyOperation>(core->operations[id]) == this) {
+    core->operations[id] = nullptr;
+  }
+}
+
+PyTensor::~PyTensor() {
+  if (op == nullptr) return;
+  PyObject*& slot = op->outputs[index];
+  if (slot != nullptr && nb::inst_ptr<PyTensor>(slot) == this) slot = nullptr;
+}
+
+PyTensor* AsTensor(nb::handle o) {
+  return IsInstance<PyTensor>(o) ? nb::inst_ptr<PyTensor>(o) : nullptr;
+}
+PyOperation* AsOperation(nb::handle o) {
+  return IsInstance<PyOperation>(o) ? nb::inst_ptr<PyOperation>(o) : nullptr;
+}
+
+nb::object OperationObject(nb::handle graph, PyGraph* core, Node* node) {
+  static PyObject* const type = nb::type<PyOperation>().ptr();
+  const auto id = static_cast<size_t>(node->id());
+  if (core->operations.size() <= id) core->operations.resize(id + 1);
+  PyObject*& slot = core->operations[id];
+  if (slot != nullptr && Py_REFCNT(slot) > 0) return nb::borrow(slot);
+  nb::object o = nb::inst_alloc(type);
+  auto* op = new (nb::inst_ptr<PyOperation>(o)) PyOperation;
+  op->graph = nb::borrow(graph);
+  op->core = core;
+  op->node = node;
+  op->outputs.resize(node->num_outputs());
+  nb::inst_mark_ready(o);
+  slot = o.ptr();
+  return o;
+}
+
+nb::object TensorObject(nb::handle operation, int index) {
+  static PyObject* const type = nb::type<PyTensor>().ptr();
+  auto* op = nb::inst_ptr<PyOperation>(operation);
+  PyObject*& slot = op->outputs[index];
+  if (slot != nullptr && Py_REFCNT(slot) > 0) return nb::borrow(slot);
+  nb::object o = nb::inst_alloc(type);
+  auto* t = new (nb::inst_ptr<PyTensor>(o)) PyTensor;
+  t->operation = nb::borrow(operation);
+  t->op = op;
+  t->index = index;
+  nb::inst_mark_ready(o);
+  slot = o.ptr();
+  return o;
+}
+
+nb::object TensorObject(nb::handle graph, PyGraph* core, const Endpoint& e) {
+  return TensorObject(OperationObject(graph, core, e.node), e.index);
+}
+
+std::string PyGraph::UniqueName(const std::string& name, bool mark_as_used) {
+  std::string full =
+      name_scope.empty() ? name : StrCat(name_scope, "/", name);
+  std::string key = absl::AsciiStrToLower(full);
+  const auto it = names_in_use.find(key);
+  int i = it == names_in_use.end() ? 0 : it->second;
+  if (mark_as_used) names_in_use[key] = i + 1;
+  if (i == 0) return full;
+  std::string numbered = key;
+  while (names_in_use.contains(numbered)) {
+    numbered = StrCat(key, "_", i++);
+  }
+  if (mark_as_used) {
+    names_in_use[numbered] = 1;
+    // The next one starts looking where this one ended.
+    int& count = names_in_use[key];
+    if (count < i) count = i;
+  }
+  return StrCat(full, "_", i - 1);
+}
+
+std::string PyGraph::NodeName(const std::string& name) {
+  if (!name.empty() && name.back() == '/') {
+    return name.substr(0, name.size() - 1);
+  }
+  return UniqueName(name);
+}
+
+Node* AddNode(nb::handle graph, PyGraph* core, NodeDef def,
+              absl::Span<const Endpoint> inputs,
+              absl::Span<const int> arg_sizes) {
+  if (core->finalized) {
+    PyErr_SetString(PyExc_RuntimeError,
+                    "Graph is finalized and cannot be modified.");
+    throw nb::python_error();
+  }
+  def.device = core->device;
+  def.source = UserSourceLine();
+  if (!core->colocation.empty()) def.attrs.Set("_class", core->colocation);
+  for (const auto& [name, value] : core->extra_attrs) {
+    if (def.attrs.Find(name) == nullptr) def.attrs.Set(name, value);
+  }
+  std::vector<Node*> control;
+  if (!core->control_frames.empty()) control = ControlInputs(*core, inputs);
+  StatusOr<Node*> node = nullptr;
+  {
+    MutexLock lock(&core->graph->mu());
+    node = core->graph->AddNode(std::move(def), inputs, control, arg_sizes);
+  }
+  if (!node.ok()) [[unlikely]] RaiseBuildError(node.status());
+  for (ControlFrame& f : core->control_frames) f.made_inside.insert(*node);
+  if (core->has_device_functions) {
+    graph.attr("_apply_device_functions")(OperationObject(graph, core, *node));
+  }
+  return *node;
+}
+
+nb::object AddConstant(nb::handle graph, PyGraph* core, Tensor value,
+                       const std::string& name) {
+  NodeDef def;
+  def.name = core->NodeName(name);
+  def.op = "Const";
+  def.attrs.Set("dtype", value.dtype());
+  def.attrs.Set("value", std::move(value));
+  Node* n = AddNode(graph, core, std::move(def), {});
+  return TensorObject(graph, core, {n, 0});
+}
+
+nb::object DefaultGraph() {
+  if (default_graphs.empty()) return hooks().global_graph();
+  return nb::borrow(default_graphs.back());
+}
+
+void PushDefaultGraph(nb::handle graph) {
+  default_graphs.push_back(graph.ptr());
+}
+void PopDefaultGraph() {
+  if (!default_graphs.empty()) default_graphs.pop_back();
+}
+
+void RegisterGraph(nb::module_& m) {
+  m.def("push_default_graph", &PushDefaultGraph);
+  m.def("pop_default_graph", &PopDefaultGraph);
+  m.def("default_graph_depth", [] { return default_graphs.size(); });
+  m.def("get_default_graph", &DefaultGraph);
+  m.def("merge_devices", &MergeDevices);
+  m.def("user_source_line", &UserSourceLine);
+
+  nb::class_<PyTensor>(m, "Tensor", nb::type_slots(kTensorSlots),
+                       nb::is_weak_referenceable())
+      .def_prop_ro("op", [](PyTensor& t) { return t.operation; })
+      .def_prop_ro("graph", [](PyTensor& t) { return t.op->graph; })
+      .def_prop_ro("value_index", [](PyTensor& t) { return t.index; })
+      .def_prop_ro("name",
+                   [](PyTensor& t) { return EndpointName(t.endpoint()); })
+      .def_prop_ro("dtype", [](PyTensor& t) { return DTypeObject(t.dtype()); })
+      .def_prop_ro("device",
+                   [](PyTensor& t) { return t.op->node->requested_device(); })
+      .def("consumers", &ConsumersOf)
+      .def("_shape_list", &ShapeList)
+      .def("_rank",
+           [](PyTensor& t) -> nb::object {
+             const int r = t.op->node->output_shape(t.index).dims();
+             return r < 0 ? nb::none() : nb::object(nb::int_(r));
+           })
+      .def("_set_shape", &SetShape, nb::arg("shape").none());
+
+  nb::class_<PyOperation>(m, "Operation", nb::type_slots(kOperationSlots),
+                          nb::is_weak_referenceable())
+      .def_prop_ro("name", [](PyOperation& o) { return o.node->name(); })
+      .def_prop_ro("type", [](PyOperation& o) { return o.node->type_string(); })
+      .def_prop_ro("graph", [](PyOperation& o) { return o.graph; })
+      .def_prop_ro("device",
+                   [](PyOperation& o) { return o.node->requested_device(); })
+      .def_prop_ro("source", [](PyOperation& o) { return o.node->def().source; })
+      .def_prop_ro("_id", [](PyOperation& o) { return o.node->id(); })
+      .def_prop_ro("inputs", &Inputs)
+      .def_prop_ro("control_inputs", &ControlInputObjects)
+      .def_prop_ro("outputs", &Outputs)
+      .def("values", [](nb::handle self) { return nb::tuple(Outputs(self)); })
+      .def_prop_ro("node_def", &NodeDefMessage)
+      .def_prop_ro("op_def",
+                   [](PyOperation& o) {
+                     pb::OpDef* message = nullptr;
+                     nb::object out = NewMessage(&message);
+                     OpDefToProto(o.node->op_def(), message);
+                     return out;
+                   })
+      .def("get_attr", &GetAttr, nb::arg("name"))
+      .def("_set_attr", &SetAttr)
+      .def("colocation_groups",
+           [](PyOperation& o) {
+             nb::list out;
+             for (const std::string& g : ColocationGroups(*o.node)) {
+               out.append(nb::bytes(g.data(), g.size()));
+             }
+             return out;
+           })
+      .def("_set_device",
+           [](PyOperation& o, const std::string& device) {
+             MutexLock lock(&o.core->graph->mu());
+             o.core->graph->SetRequestedDevice(o.node, device);
+           })
+      .def("_add_control_input", [](PyOperation& o, nb::handle input) {
+        PyOperation* from = AsOperation(input);
+        if (from == nullptr || from->core != o.core) {
+          RaiseTypeError("a control input must be an operation of the graph");
+        }
+        MutexLock lock(&o.core->graph->mu());
+        o.core->graph->AddControlEdge(from->node, o.node);
+      });
+
+  nb::class_<PyGraph>(m, "GraphCore", nb::is_weak_referenceable())
+      .def(nb::init<>())
+      .def_rw("_finalized", &PyGraph::finalized)
+      .def_rw("_name_scope", &PyGraph::name_scope)
+      .def_rw("_device", &PyGraph::device)
+      .def_rw("_has_device_functions", &PyGraph::has_device_functions)
+      .def_rw("_colocation", &PyGraph::colocation)
+      .def("unique_name", &PyGraph::UniqueName, nb::arg("name"),
+           nb::arg("mark_as_used") = true)
+      .def("_num_nodes", [](PyGraph& g) { return g.graph->num_nodes(); })
+      // TensorFlow numbers nodes from 1.
+      .def_prop_ro("_last_id", [](PyGraph& g) { return g.graph->num_node_ids(); })
+      .def("_push_control",
+           [](PyGraph& g, nb::list operations) {
+             ControlFrame frame;
+             for (nb::handle o : operations) {
+               PyOperation* op = AsOperation(o);
+               if (op == nullptr || op->core != &g) {
+                 RaiseValueError(
+                     "a control input is not an operation of this graph");
+               }
+               frame.nodes.push_back(op->node);
+             }
+             g.control_frames.push_back(std::move(frame));
+           })
+      .def("_pop_control", [](PyGraph& g) { g.control_frames.pop_back(); })
+      // Takes all frames away, and puts them back.
+      .def("_suspend_control",
+           [](PyGraph& g) {
+             auto* frames = new std::vector<ControlFrame>;
+             frames->swap(g.control_frames);
+             return nb::capsule(frames, [](void* p) noexcept {
+               delete static_cast<std::vector<ControlFrame>*>(p);
+             });
+           })
+      .def("_resume_control",
+           [](PyGraph& g, nb::capsule c) {
+             g.control_frames.swap(
+                 *static_cast<std::vector<ControlFrame>*>(c.data()));
+           })
+      .def("_push_class",
+           [](PyGraph& g, const std::vector<std::string>& groups) {
+             g.extra_attrs.emplace_back("_class", groups);
+           })
+      .def("_pop_class", [](PyGraph& g) { g.extra_attrs.pop_back(); })
+      .def("_operation",
+           [](nb::handle self, const std::string& name) -> nb::object {
+             PyGraph* g = CoreOf(self);
+             Node* n = g->graph->FindNode(name);
+             return n == nullptr ? nb::none() : OperationObject(self, g, n);
+           })
+      .def("_operation_by_id",
+           [](nb::handle self, int id) -> nb::object {
+             PyGraph* g = CoreOf(self);
+             if (id < 0 || id >= g->graph->num_node_ids()) return nb::none();
+             Node* n = g->graph->node(id);
+             return n == nullptr ? nb::none() : OperationObject(self, g, n);
+           })
+      .def("get_operations",
+           [](nb::handle self) {
+             PyGraph* g = CoreOf(self);
+             nb::list out;
+             g->graph->ForEachNode(
+                 [&](Node* n) { out.append(OperationObject(self, g, n)); });
+             return out;
+           })
+      .def("_graph_def",
+           [](PyGraph& g) {
+             pb::GraphDef* message = nullptr;
+             nb::object o = NewMessage(&message);
+             GraphToGraphDef(*g.graph, message);
+             return o;
+           })
+      .def("_import_graph_def",
+           [](nb::handle self, nb::handle message, const std::string& prefix,
+              nb::list input_map, const std::vector<std::string>& returns) {
+             std::vector<std::pair<std::string, Endpoint>> map;
+             for (nb::handle item : input_map) {
+               const auto name = nb::cast<std::string>(nb::object(item[0]));
+               nb::object to = item[1];
+               if (PyTensor* t = AsTensor(to)) {
+                 map.emplace_back(name, t->endpoint());
+               } else if (PyOperation* o = AsOperation(to)) {
+                 map.emplace_back(name, Endpoint{o->node, kControlSlot});
+               }
+             }
+             return ImportGraph(self, message, prefix, map, returns);
+           })
+      .def("_constant", [](nb::handle self, nb::handle value, nb::handle dtype,
+                           const std::string& name) {
+        const DataType t = dtype.is_none() ? DT_INVALID : ToDataType(dtype);
+        return AddConstant(self, CoreOf(self),
+                           ToTensor(value, t, Sharing::kCopy), name);
+      }, nb::arg("value"), nb::arg("dtype").none(), nb::arg("name"));
+
+  m.def("parse_graph_def", [](nb::bytes data) {
+    pb::GraphDef* message = nullptr;
+    nb::object o = NewMessage(&message);
+    Check(ParseGraphDef(absl::string_view(data.c_str(), data.size()), message));
+    return o;
+  });
+}
+
+}  // namespace headrace::python

@@ -1,0 +1,13 @@
+#ifndef HEADRACE_PYTHON_EXT_PY_SESSION_H_
+#define HEADRACE_PYTHON_EXT_PY_SESSION_H_
+
+#include <nanobind/nanobind.h>
+
+namespace headrace::python {
+
+// SessionCore, the base class of headrace.Session, and Callable.
+void RegisterSession(nanobind::module_& m);
+
+}  // namespace headrace::python
+
+#endif  // HEADRACE_PYTHON_EXT_PY_SESSION_H_

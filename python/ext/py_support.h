@@ -1,0 +1,61 @@
+// Small things that all binding files need: errors, objects registered by the
+// Python side, the user's source line.
+#ifndef HEADRACE_PYTHON_EXT_PY_SUPPORT_H_
+#define HEADRACE_PYTHON_EXT_PY_SUPPORT_H_
+
+#include <nanobind/nanobind.h>
+
+#include <string>
+
+#include "base/status.h"
+#include "framework/types.h"
+
+namespace headrace::python {
+
+namespace nb = nanobind;
+
+// Functions and objects of the package that the bindings call, set once by
+// headrace/__init__.py through set_hooks(**hooks).
+struct Hooks {
+  nb::object make_error;         // (code, message, graph) -> exception
+  nb::object global_graph;       // () -> the global default graph
+  nb::object convert_to_tensor;  // (value, dtype, name, preferred, as_ref)
+  nb::object to_array;           // (value, numpy dtype or None) -> ndarray
+  nb::object as_dtype;           // (anything) -> DType
+  nb::object as_shape_list;      // (anything) -> list of int, or None
+  nb::object bfloat16;           // () -> numpy dtype
+  nb::object make_result_type;   // (op name, output names) -> namedtuple type
+  nb::object expand_fetch;       // (object) -> (fetches, function) or None
+  nb::object expand_feed;        // (key, value) -> [(tensor, value)] or None
+  nb::list dtypes;               // DType by enum, references included
+  std::string package_dir;       // frames below are not the user's
+};
+Hooks& hooks();
+
+[[noreturn]] void RaiseTypeError(const std::string& message);
+[[noreturn]] void RaiseValueError(const std::string& message);
+// The tf.errors class of the code; `graph` (or None) tells the operation whose
+// name the message holds.
+[[noreturn]] void RaiseStatus(const Status& status, nb::handle graph);
+inline void Check(const Status& status) {
+  if (!status.ok()) [[unlikely]] RaiseStatus(status, nb::none());
+}
+// As TF 1.x does while a graph is built: InvalidArgument is ValueError.
+[[noreturn]] void RaiseBuildError(const Status& status);
+
+nb::object DTypeObject(DataType t);
+// A DType, a NumPy type, a name, or an enum number; raises TypeError.
+DataType ToDataType(nb::handle o);
+
+// str or bytes as they are in UTF-8; raises TypeError.
+std::string ToString(nb::handle o, const char* what);
+
+// "train.py:12 in build_model": the innermost frame that is not of this
+// package; "" if there is none.
+std::string UserSourceLine();
+
+void RegisterSupport(nb::module_& m);
+
+}  // namespace headrace::python
+
+#endif  // HEADRACE_PYTHON_EXT_PY_SUPPORT_H_
