@@ -15,8 +15,8 @@ struct Context {
 
   [[noreturn]] void Refuse(nb::handle value, const char* wanted) const {
     RaiseTypeError(StrCat("Expected ", wanted, " for argument '", attr.name,
-                          "' of op ", op.name, " not ",
-                          nb::repr(value).c_str(), "."));
+                          "' of op ", op.name, " not ", nb::repr(value).c_str(),
+                          "."));
   }
 };
 
@@ -128,9 +128,8 @@ AttrValue Convert(const Context& c, nb::handle v) {
     case AttrType::kFunc:
       return ToFunction(v, c);
     case AttrType::kListString:
-      return ToList<std::string>(v, c, [&](nb::handle h) {
-        return ToStr(h, c);
-      });
+      return ToList<std::string>(v, c,
+                                 [&](nb::handle h) { return ToStr(h, c); });
     case AttrType::kListInt:
       return ToList<int64_t>(v, c, [&](nb::handle h) { return ToInt(h, c); });
     case AttrType::kListFloat:
@@ -145,16 +144,15 @@ AttrValue Convert(const Context& c, nb::handle v) {
     case AttrType::kListTensor:
       return ToList<Tensor>(v, c, ToTensorValue);
     case AttrType::kListFunc:
-      return ToList<NameAttrList>(v, c, [&](nb::handle h) {
-        return ToFunction(h, c);
-      });
+      return ToList<NameAttrList>(
+          v, c, [&](nb::handle h) { return ToFunction(h, c); });
   }
   c.Refuse(v, "a value");
 }
 
 nb::object Str(const std::string& s) {
-  return nb::steal(PyBytes_FromStringAndSize(
-      s.data(), static_cast<Py_ssize_t>(s.size())));
+  return nb::steal(
+      PyBytes_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())));
 }
 
 template <typename T>

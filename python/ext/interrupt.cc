@@ -56,7 +56,8 @@ void Watch() {
 bool PutHandlerInFront() {
   struct sigaction current;
   if (sigaction(SIGINT, nullptr, &current) != 0) return false;
-  if ((current.sa_flags & SA_SIGINFO) != 0 && current.sa_sigaction == OnSignal) {
+  if ((current.sa_flags & SA_SIGINFO) != 0 &&
+      current.sa_sigaction == OnSignal) {
     return true;
   }
   if ((current.sa_flags & SA_SIGINFO) == 0 &&

@@ -2,6 +2,7 @@
 
 #include <google/protobuf/arena.h>
 #include <google/protobuf/descriptor.h>
+#include <google/protobuf/descriptor.pb.h>
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/util/message_differencer.h>
@@ -80,8 +81,8 @@ class Core : public std::enable_shared_from_this<Core> {
   }
   std::shared_ptr<Core> MapValue(const FieldDescriptor* map, std::string key) {
     auto c = Field(map);
-    c->prototype_ = Prototype(
-        map->message_type()->FindFieldByNumber(2)->message_type());
+    c->prototype_ =
+        Prototype(map->message_type()->FindFieldByNumber(2)->message_type());
     c->key_ = std::move(key);
     c->in_map_ = true;
     return c;
@@ -195,8 +196,8 @@ nb::object Text(const std::string& s) {
 }
 nb::object StringObject(const FieldDescriptor* f, const std::string& s) {
   if (f->type() == FieldDescriptor::TYPE_BYTES) {
-    return nb::steal(PyBytes_FromStringAndSize(
-        s.data(), static_cast<Py_ssize_t>(s.size())));
+    return nb::steal(
+        PyBytes_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())));
   }
   return Text(s);
 }
@@ -243,11 +244,10 @@ double ToDouble(const FieldDescriptor* f, nb::handle v) {
 
 int ToEnum(const FieldDescriptor* f, nb::handle v) {
   if (PyUnicode_Check(v.ptr())) {
-    const auto* value =
-        f->enum_type()->FindValueByName(ToString(v, "an enum"));
+    const auto* value = f->enum_type()->FindValueByName(ToString(v, "an enum"));
     if (value == nullptr) {
-      RaiseValueError(StrCat("unknown value ", nb::repr(v).c_str(),
-                             " of enum ", f->enum_type()->full_name()));
+      RaiseValueError(StrCat("unknown value ", nb::repr(v).c_str(), " of enum ",
+                             f->enum_type()->full_name()));
     }
     return value->number();
   }
@@ -255,20 +255,20 @@ int ToEnum(const FieldDescriptor* f, nb::handle v) {
 }
 
 // One case a C++ type, for the plain kinds of field.
-#define HR_FOR_SCALARS(M)                  \
-  M(INT32, Int32, int32_t, ToInteger)      \
-  M(INT64, Int64, int64_t, ToInteger)      \
-  M(UINT32, UInt32, uint32_t, ToInteger)   \
-  M(UINT64, UInt64, uint64_t, ToInteger)   \
-  M(FLOAT, Float, float, ToDouble)         \
-  M(DOUBLE, Double, double, ToDouble)      \
+#define HR_FOR_SCALARS(M)                \
+  M(INT32, Int32, int32_t, ToInteger)    \
+  M(INT64, Int64, int64_t, ToInteger)    \
+  M(UINT32, UInt32, uint32_t, ToInteger) \
+  M(UINT64, UInt64, uint64_t, ToInteger) \
+  M(FLOAT, Float, float, ToDouble)       \
+  M(DOUBLE, Double, double, ToDouble)    \
   M(BOOL, Bool, bool, ToInteger)
 
 nb::object GetScalar(const Message& m, const FieldDescriptor* f) {
   const Reflection* r = m.GetReflection();
   switch (f->cpp_type()) {
-#define HR_CASE(KIND, Name, type, to)        \
-  case FieldDescriptor::CPPTYPE_##KIND:      \
+#define HR_CASE(KIND, Name, type, to)   \
+  case FieldDescriptor::CPPTYPE_##KIND: \
     return nb::cast(r->Get##Name(m, f));
     HR_FOR_SCALARS(HR_CASE)
 #undef HR_CASE
@@ -291,8 +291,8 @@ nb::object GetElement(PyRepeated& list, int i) {
   const Message& m = list.core->get();
   const Reflection* r = m.GetReflection();
   switch (f->cpp_type()) {
-#define HR_CASE(KIND, Name, type, to)        \
-  case FieldDescriptor::CPPTYPE_##KIND:      \
+#define HR_CASE(KIND, Name, type, to)   \
+  case FieldDescriptor::CPPTYPE_##KIND: \
     return nb::cast(r->GetRepeated##Name(m, f, i));
     HR_FOR_SCALARS(HR_CASE)
 #undef HR_CASE
@@ -308,8 +308,8 @@ nb::object GetElement(PyRepeated& list, int i) {
 void SetScalar(Message* m, const FieldDescriptor* f, nb::handle v) {
   const Reflection* r = m->GetReflection();
   switch (f->cpp_type()) {
-#define HR_CASE(KIND, Name, type, to)                     \
-  case FieldDescriptor::CPPTYPE_##KIND:                   \
+#define HR_CASE(KIND, Name, type, to)   \
+  case FieldDescriptor::CPPTYPE_##KIND: \
     return r->Set##Name(m, f, static_cast<type>(to(f, v)));
     HR_FOR_SCALARS(HR_CASE)
 #undef HR_CASE
@@ -323,8 +323,8 @@ void SetScalar(Message* m, const FieldDescriptor* f, nb::handle v) {
 void AddScalar(Message* m, const FieldDescriptor* f, nb::handle v) {
   const Reflection* r = m->GetReflection();
   switch (f->cpp_type()) {
-#define HR_CASE(KIND, Name, type, to)                     \
-  case FieldDescriptor::CPPTYPE_##KIND:                   \
+#define HR_CASE(KIND, Name, type, to)   \
+  case FieldDescriptor::CPPTYPE_##KIND: \
     return r->Add##Name(m, f, static_cast<type>(to(f, v)));
     HR_FOR_SCALARS(HR_CASE)
 #undef HR_CASE
@@ -338,8 +338,8 @@ void AddScalar(Message* m, const FieldDescriptor* f, nb::handle v) {
 void SetElement(Message* m, const FieldDescriptor* f, int i, nb::handle v) {
   const Reflection* r = m->GetReflection();
   switch (f->cpp_type()) {
-#define HR_CASE(KIND, Name, type, to)                     \
-  case FieldDescriptor::CPPTYPE_##KIND:                   \
+#define HR_CASE(KIND, Name, type, to)   \
+  case FieldDescriptor::CPPTYPE_##KIND: \
     return r->SetRepeated##Name(m, f, i, static_cast<type>(to(f, v)));
     HR_FOR_SCALARS(HR_CASE)
 #undef HR_CASE
@@ -357,9 +357,8 @@ const FieldDescriptor* FindField(const Descriptor* type,
                                  const std::string& name) {
   const FieldDescriptor* f = type->FindFieldByName(name);
   if (f == nullptr) {
-    PyErr_SetString(
-        PyExc_AttributeError,
-        StrCat(type->name(), " has no field '", name, "'").c_str());
+    PyErr_SetString(PyExc_AttributeError,
+                    StrCat(type->name(), " has no field '", name, "'").c_str());
     throw nb::python_error();
   }
   return f;
@@ -492,7 +491,7 @@ nb::object ClassOf(const Descriptor* type) {
   const auto it = classes->find(type);
   if (it != classes->end()) return nb::borrow(it->second);
 
-  nb::object base = nb::type<PyMessage>();
+  nb::object base = nb::borrow(nb::type<PyMessage>());
   nb::dict members;
   members["_type_name"] = nb::str(type->full_name().c_str());
   members["__module__"] = nb::str("headrace");
@@ -519,8 +518,8 @@ nb::object ClassOf(const Descriptor* type) {
     Parse(message, data, /*merge=*/false);
     return Wrap(message.core);
   });
-  nb::object metaclass = nb::borrow(
-      reinterpret_cast<PyObject*>(Py_TYPE(base.ptr())));
+  nb::object metaclass =
+      nb::borrow(reinterpret_cast<PyObject*>(Py_TYPE(base.ptr())));
   nb::object made =
       metaclass(nb::str(type->name().c_str()), nb::make_tuple(base), members);
   classes->emplace(type, nb::object(made).release().ptr());
@@ -571,8 +570,8 @@ void Parse(PyMessage& self, nb::handle data, bool merge) {
 
 nb::object Serialize(const PyMessage& self) {
   const std::string s = self.core->get().SerializeAsString();
-  return nb::steal(PyBytes_FromStringAndSize(
-      s.data(), static_cast<Py_ssize_t>(s.size())));
+  return nb::steal(
+      PyBytes_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())));
 }
 
 int Index(nb::handle key, int size) {
@@ -603,7 +602,9 @@ void RegisterRepeated(nb::module_& m) {
       .def("__len__", &PyRepeated::size)
       .def("__getitem__",
            [](PyRepeated& self, nb::handle key) -> nb::object {
-             if (PySlice_Check(key.ptr())) return Elements(self)[key];
+             if (PySlice_Check(key.ptr())) {
+               return nb::object(nb::object(Elements(self))[key]);
+             }
              return GetElement(self, Index(key, self.size()));
            })
       .def("__setitem__",
@@ -636,28 +637,27 @@ void RegisterRepeated(nb::module_& m) {
            })
       .def("__repr__",
            [](PyRepeated& self) { return nb::repr(Elements(self)); })
-      .def("append",
-           [](PyRepeated& self, nb::handle v) {
-             Extend(self, nb::make_tuple(v));
-           })
+      .def("append", [](PyRepeated& self,
+                        nb::handle v) { Extend(self, nb::make_tuple(v)); })
       .def("extend", &Extend)
       .def("MergeFrom", &Extend)
       .def("add",
            [](PyRepeated& self, nb::kwargs kw) {
              Message* m = self.core->mutable_message();
-             auto core = self.core->At(
-                 m->GetReflection()->AddMessage(m, self.field));
+             auto core =
+                 self.core->At(m->GetReflection()->AddMessage(m, self.field));
              AssignAll(core, kw);
              return Wrap(core);
            })
-      .def("pop",
-           [](PyRepeated& self, nb::handle at) {
-             const int i = Index(at, self.size());
-             nb::object last = GetElement(self, i);
-             DeleteElements(self, i, i + 1);
-             return last;
-           },
-           nb::arg("index") = -1)
+      .def(
+          "pop",
+          [](PyRepeated& self, nb::handle at) {
+            const int i = Index(at, self.size());
+            nb::object last = GetElement(self, i);
+            DeleteElements(self, i, i + 1);
+            return last;
+          },
+          nb::arg("index") = -1)
       .def("remove", [](PyRepeated& self, nb::handle v) {
         for (int i = 0; i < self.size(); ++i) {
           if (!GetElement(self, i).equal(v)) continue;
@@ -703,12 +703,13 @@ void RegisterMap(nb::module_& m) {
              }
              return out;
            })
-      .def("get",
-           [](PyMap& self, nb::handle key, nb::object otherwise) {
-             return FindEntry(self, ScalarKey(key)) >= 0 ? GetMapItem(self, key)
-                                                         : otherwise;
-           },
-           nb::arg("key"), nb::arg("default") = nb::none())
+      .def(
+          "get",
+          [](PyMap& self, nb::handle key, nb::object otherwise) {
+            return FindEntry(self, ScalarKey(key)) >= 0 ? GetMapItem(self, key)
+                                                        : otherwise;
+          },
+          nb::arg("key"), nb::arg("default") = nb::none())
       .def("get_or_create", &GetMapItem)
       .def("__repr__", [](PyMap& self) {
         nb::dict d;
@@ -800,9 +801,9 @@ void RegisterMessages(nb::module_& m) {
            })
       .def("__reduce__",
            [](nb::object self) {
-             return nb::make_tuple(self.type().attr("FromString"),
-                                   nb::make_tuple(
-                                       self.attr("SerializeToString")()));
+             return nb::make_tuple(
+                 self.type().attr("FromString"),
+                 nb::make_tuple(self.attr("SerializeToString")()));
            })
       .def("__deepcopy__",
            [](PyMessage& self, nb::handle memo) {
@@ -847,8 +848,7 @@ void RegisterMessages(nb::module_& m) {
            })
       .def("Clear",
            [](PyMessage& self) { self.core->mutable_message()->Clear(); })
-      .def("SetInParent",
-           [](PyMessage& self) { self.core->mutable_message(); })
+      .def("SetInParent", [](PyMessage& self) { self.core->mutable_message(); })
       .def("IsInitialized", [](PyMessage&) { return true; })
       .def("HasField",
            [](PyMessage& self, const char* name) {
@@ -862,10 +862,10 @@ void RegisterMessages(nb::module_& m) {
                }
              }
              if (f == nullptr || !f->has_presence()) {
-               RaiseValueError(StrCat("Protocol message ",
-                                      self.core->type()->name(),
-                                      " has no non-repeated submessage field ",
-                                      "\"", name, "\" nor marker field for it"));
+               RaiseValueError(
+                   StrCat("Protocol message ", self.core->type()->name(),
+                          " has no non-repeated submessage field ", "\"", name,
+                          "\" nor marker field for it"));
              }
              return m.GetReflection()->HasField(m, f);
            })
@@ -874,8 +874,8 @@ void RegisterMessages(nb::module_& m) {
              const FieldDescriptor* f =
                  self.core->type()->FindFieldByName(name);
              if (f == nullptr) {
-               RaiseValueError(StrCat("Protocol message has no \"", name,
-                                      "\" field."));
+               RaiseValueError(
+                   StrCat("Protocol message has no \"", name, "\" field."));
              }
              Message* m = self.core->mutable_message();
              m->GetReflection()->ClearField(m, f);
@@ -893,18 +893,16 @@ void RegisterMessages(nb::module_& m) {
              if (f == nullptr) return nb::none();
              return nb::str(f->name().c_str());
            })
-      .def("ListFields",
-           [](PyMessage& self) {
-             std::vector<const FieldDescriptor*> fields;
-             const Message& m = self.core->get();
-             m.GetReflection()->ListFields(m, &fields);
-             nb::list out;
-             for (const FieldDescriptor* f : fields) {
-               out.append(
-                   nb::make_tuple(f->name().c_str(), GetField(self, f)));
-             }
-             return out;
-           });
+      .def("ListFields", [](PyMessage& self) {
+        std::vector<const FieldDescriptor*> fields;
+        const Message& m = self.core->get();
+        m.GetReflection()->ListFields(m, &fields);
+        nb::list out;
+        for (const FieldDescriptor* f : fields) {
+          out.append(nb::make_tuple(f->name().c_str(), GetField(self, f)));
+        }
+        return out;
+      });
   RegisterRepeated(m);
   RegisterMap(m);
 

@@ -25,8 +25,8 @@ const M& MessageAs(nb::handle o, const char* what);
 template <typename M>
 M* MutableMessageAs(nb::handle o, const char* what);
 void CheckMessageType(const google::protobuf::Message* m,
-                      const google::protobuf::Descriptor* wanted,
-                      nb::handle o, const char* what);
+                      const google::protobuf::Descriptor* wanted, nb::handle o,
+                      const char* what);
 
 template <typename M>
 const M& MessageAs(nb::handle o, const char* what) {

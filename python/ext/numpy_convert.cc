@@ -236,8 +236,8 @@ bool StoreNumber(PyObject* o, DataType t, void* at) {
   }
   if (is_bool) return false;
   if (t == DT_FLOAT || t == DT_DOUBLE) {
-    const double v = PyFloat_CheckExact(o) ? PyFloat_AS_DOUBLE(o)
-                                           : PyLong_AsDouble(o);
+    const double v =
+        PyFloat_CheckExact(o) ? PyFloat_AS_DOUBLE(o) : PyLong_AsDouble(o);
     if (v == -1.0 && PyErr_Occurred()) {
       PyErr_Clear();
       return false;
@@ -396,7 +396,8 @@ nb::object ToNumpy(Tensor t) {
 }
 
 void DropReleasedArrays() {
-  if (released.load(std::memory_order_relaxed) == nullptr) [[likely]] return;
+  if (released.load(std::memory_order_relaxed) == nullptr) [[likely]]
+    return;
   Released* r = released.exchange(nullptr);
   while (r != nullptr) {
     Released* next = r->next;
@@ -413,9 +414,9 @@ void ImportNumpy() {
 void RegisterNumpy(nb::module_& m) {
   // For tests: a tensor made from the value and back.
   m.def("round_trip", [](nb::handle value, nb::handle dtype) {
-    return ToNumpy(ToTensor(
-        value, dtype.is_none() ? DT_INVALID : ToDataType(dtype),
-        Sharing::kCopy));
+    return ToNumpy(ToTensor(value,
+                            dtype.is_none() ? DT_INVALID : ToDataType(dtype),
+                            Sharing::kCopy));
   });
 }
 

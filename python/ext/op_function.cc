@@ -109,9 +109,9 @@ class OpFunction::Application {
       }
     }
     node_def_.name = std::move(name_);
-    Node* n = AddNode(graph_, core_, std::move(node_def_), endpoints_,
-                      has_list ? absl::MakeConstSpan(arg_sizes_)
-                               : absl::Span<const int>());
+    Node* n = AddNode(
+        graph_, core_, std::move(node_def_), endpoints_,
+        has_list ? absl::MakeConstSpan(arg_sizes_) : absl::Span<const int>());
     return Result(n);
   }
 
@@ -223,15 +223,15 @@ class OpFunction::Application {
   }
 
   // Appends the value, converted, to the inputs.
-  void Convert(const OpDef::Arg& arg, const std::string& name,
-               nb::handle value, DataType want, DataType preferred) {
+  void Convert(const OpDef::Arg& arg, const std::string& name, nb::handle value,
+               DataType want, DataType preferred) {
     nb::object o;
     if (AsTensor(value) != nullptr) {
       o = nb::borrow(value);
     } else {
       Tensor t;
-      if (!arg.is_ref && PlainValueToTensor(
-                             value, want != DT_INVALID ? want : preferred,
+      if (!arg.is_ref &&
+          PlainValueToTensor(value, want != DT_INVALID ? want : preferred,
                              &t)) {
         std::swap(core_->name_scope, name_);
         const auto restore =
@@ -263,8 +263,8 @@ class OpFunction::Application {
   }
 
   void CheckType(const OpDef::Arg& arg, size_t at) {
-    const DataType got = BaseType(endpoints_[at].node->output_type(
-        endpoints_[at].index));
+    const DataType got =
+        BaseType(endpoints_[at].node->output_type(endpoints_[at].index));
     if (arg.type != DT_INVALID) {
       if (got != BaseType(arg.type)) {
         RaiseTypeError(StrCat("Input '", arg.name, "' of '", def_.name,
@@ -287,8 +287,8 @@ class OpFunction::Application {
         }
         RaiseTypeError(StrCat("Value passed to parameter '", arg.name,
                               "' of op ", def_.name, " has DataType ",
-                              Name(got), " not in list of allowed values: ",
-                              allowed));
+                              Name(got),
+                              " not in list of allowed values: ", allowed));
       }
       node_def_.attrs.Set(attr.name, got);
       decided_by_.emplace_back(arg.type_attr, &arg);
@@ -302,10 +302,9 @@ class OpFunction::Application {
                             " that does not match type ", Name(known),
                             " of argument '", by->name, "'."));
     }
-    RaiseTypeError(StrCat("Input '", arg.name, "' of '", def_.name,
-                          "' Op has type ", Name(got),
-                          " that does not match attr ", attr.name, "=",
-                          Name(known), "."));
+    RaiseTypeError(StrCat(
+        "Input '", arg.name, "' of '", def_.name, "' Op has type ", Name(got),
+        " that does not match attr ", attr.name, "=", Name(known), "."));
   }
 
   static std::string Name(DataType t) {
@@ -340,10 +339,9 @@ class OpFunction::Application {
         arg.number_attr >= 0 ? arg.number_attr : arg.type_list_attr;
     const OpDef::Attr& attr = def_.attrs[size_attr];
     if (attr.has_minimum && n < attr.minimum) {
-      RaiseValueError(StrCat("List argument '", arg.name, "' to '", def_.name,
-                             "' Op with length ", n,
-                             " shorter than minimum length ", attr.minimum,
-                             "."));
+      RaiseValueError(StrCat(
+          "List argument '", arg.name, "' to '", def_.name, "' Op with length ",
+          n, " shorter than minimum length ", attr.minimum, "."));
     }
     if (arg.number_attr >= 0) {
       if (const AttrValue* v = node_def_.attrs.Find(attr.name)) {
@@ -351,8 +349,8 @@ class OpFunction::Application {
         if (wanted != nullptr && *wanted != n) {
           RaiseValueError(StrCat("List argument '", arg.name, "' to '",
                                  def_.name, "' Op with length ", n,
-                                 " must match length ", *wanted,
-                                 " of attr ", attr.name, "."));
+                                 " must match length ", *wanted, " of attr ",
+                                 attr.name, "."));
         }
       }
     }
@@ -436,8 +434,8 @@ OpFunction::OpFunction(const std::string& name) {
     throw nb::python_error();
   }
   for (size_t i = 0; i < def_->inputs.size(); ++i) {
-    positional_.push_back({Interned(def_->inputs[i].name),
-                           static_cast<int>(i), true});
+    positional_.push_back(
+        {Interned(def_->inputs[i].name), static_cast<int>(i), true});
   }
   for (const bool with_default : {false, true}) {
     for (size_t i = 0; i < def_->attrs.size(); ++i) {
@@ -466,7 +464,8 @@ nb::list OpFunction::Parameters() const {
   nb::list out;
   for (const Parameter& p : positional_) {
     if (p.is_input) {
-      out.append(nb::make_tuple(nb::handle(p.name), "input", false, nb::none()));
+      out.append(
+          nb::make_tuple(nb::handle(p.name), "input", false, nb::none()));
       continue;
     }
     const OpDef::Attr& attr = def_->attrs[p.index];
@@ -485,7 +484,6 @@ void RegisterOpFunction(nb::module_& m) {
       .def(nb::init<const std::string&>(), nb::arg("op_type"))
       .def("__call__", &OpFunction::Call)
       .def_prop_ro("op_type", &OpFunction::op_name)
-      .def_prop_ro("__name__", &OpFunction::op_name)
       .def_prop_ro("signature_text", &OpFunction::Doc)
       .def("parameters", &OpFunction::Parameters);
   m.def("op_names", [] {

@@ -187,11 +187,10 @@ std::string MergeDevices(const std::string& inner, const std::string& outer) {
   return result.ToString();
 }
 
-nb::object ImportGraph(nb::handle graph, nb::handle message,
-                       const std::string& prefix,
-                       const std::vector<std::pair<std::string, Endpoint>>&
-                           input_map,
-                       const std::vector<std::string>& returns) {
+nb::object ImportGraph(
+    nb::handle graph, nb::handle message, const std::string& prefix,
+    const std::vector<std::pair<std::string, Endpoint>>& input_map,
+    const std::vector<std::string>& returns) {
   PyGraph* core = CoreOf(graph);
   ImportOptions options;
   options.prefix = prefix;
@@ -315,8 +314,7 @@ nb::object TensorObject(nb::handle graph, PyGraph* core, const Endpoint& e) {
 }
 
 std::string PyGraph::UniqueName(const std::string& name, bool mark_as_used) {
-  std::string full =
-      name_scope.empty() ? name : StrCat(name_scope, "/", name);
+  std::string full = name_scope.empty() ? name : StrCat(name_scope, "/", name);
   std::string key = absl::AsciiStrToLower(full);
   const auto it = names_in_use.find(key);
   int i = it == names_in_use.end() ? 0 : it->second;
@@ -363,7 +361,8 @@ Node* AddNode(nb::handle graph, PyGraph* core, NodeDef def,
     MutexLock lock(&core->graph->mu());
     node = core->graph->AddNode(std::move(def), inputs, control, arg_sizes);
   }
-  if (!node.ok()) [[unlikely]] RaiseBuildError(node.status());
+  if (!node.ok()) [[unlikely]]
+    RaiseBuildError(node.status());
   for (ControlFrame& f : core->control_frames) f.made_inside.insert(*node);
   if (core->has_device_functions) {
     graph.attr("_apply_device_functions")(OperationObject(graph, core, *node));
@@ -428,7 +427,8 @@ void RegisterGraph(nb::module_& m) {
       .def_prop_ro("graph", [](PyOperation& o) { return o.graph; })
       .def_prop_ro("device",
                    [](PyOperation& o) { return o.node->requested_device(); })
-      .def_prop_ro("source", [](PyOperation& o) { return o.node->def().source; })
+      .def_prop_ro("source",
+                   [](PyOperation& o) { return o.node->def().source; })
       .def_prop_ro("_id", [](PyOperation& o) { return o.node->id(); })
       .def_prop_ro("inputs", &Inputs)
       .def_prop_ro("control_inputs", &ControlInputObjects)
@@ -477,7 +477,8 @@ void RegisterGraph(nb::module_& m) {
            nb::arg("mark_as_used") = true)
       .def("_num_nodes", [](PyGraph& g) { return g.graph->num_nodes(); })
       // TensorFlow numbers nodes from 1.
-      .def_prop_ro("_last_id", [](PyGraph& g) { return g.graph->num_node_ids(); })
+      .def_prop_ro("_last_id",
+                   [](PyGraph& g) { return g.graph->num_node_ids(); })
       .def("_push_control",
            [](PyGraph& g, nb::list operations) {
              ControlFrame frame;
@@ -554,12 +555,15 @@ void RegisterGraph(nb::module_& m) {
              }
              return ImportGraph(self, message, prefix, map, returns);
            })
-      .def("_constant", [](nb::handle self, nb::handle value, nb::handle dtype,
-                           const std::string& name) {
-        const DataType t = dtype.is_none() ? DT_INVALID : ToDataType(dtype);
-        return AddConstant(self, CoreOf(self),
-                           ToTensor(value, t, Sharing::kCopy), name);
-      }, nb::arg("value"), nb::arg("dtype").none(), nb::arg("name"));
+      .def(
+          "_constant",
+          [](nb::handle self, nb::handle value, nb::handle dtype,
+             const std::string& name) {
+            const DataType t = dtype.is_none() ? DT_INVALID : ToDataType(dtype);
+            return AddConstant(self, CoreOf(self),
+                               ToTensor(value, t, Sharing::kCopy), name);
+          },
+          nb::arg("value"), nb::arg("dtype").none(), nb::arg("name"));
 
   m.def("parse_graph_def", [](nb::bytes data) {
     pb::GraphDef* message = nullptr;

@@ -44,8 +44,8 @@ struct PyGraph {
   // if there are any, see each operation once it is made.
   std::string device;
   bool has_device_functions = false;
-  std::vector<std::string> colocation;     // "loc:@name"
-  std::vector<PyObject*> operations;       // by node id; borrowed, may be null
+  std::vector<std::string> colocation;  // "loc:@name"
+  std::vector<PyObject*> operations;    // by node id; borrowed, may be null
   std::vector<std::pair<std::string, AttrValue>> extra_attrs;  // of all nodes
 
   // `name` under the current scope, with a number if that is taken.

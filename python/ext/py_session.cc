@@ -1,7 +1,5 @@
 // Session for Python: what is fetched and fed is read off the Python values,
 // the run goes on without the GIL, and results take the fetches' structure.
-#include "session/session.h"
-
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
@@ -13,6 +11,7 @@
 #include "numpy_convert.h"
 #include "py_graph.h"
 #include "py_support.h"
+#include "session/session.h"
 
 namespace headrace::python {
 namespace {
@@ -20,7 +19,15 @@ namespace {
 // What a fetched structure is made of, flattened in order of visit: each step
 // takes one value, or builds a container from the values since its start.
 struct Fetches {
-  enum Kind : uint8_t { kTensor, kNothing, kList, kTuple, kNamed, kDict, kCall };
+  enum Kind : uint8_t {
+    kTensor,
+    kNothing,
+    kList,
+    kTuple,
+    kNamed,
+    kDict,
+    kCall
+  };
   struct Step {
     Kind kind;
     int n;           // index into `endpoints`, or the number of parts
@@ -88,8 +95,8 @@ class PySession {
     nb::list out;
     for (Device* d : session_->ListDevices()) {
       const DeviceAttributes& a = d->attributes();
-      out.append(nb::make_tuple(a.name, a.device_type, a.memory_limit,
-                                a.incarnation));
+      out.append(
+          nb::make_tuple(a.name, a.device_type, a.memory_limit, a.incarnation));
     }
     return out;
   }
@@ -163,8 +170,9 @@ void PySession::ReadName(nb::handle f, Fetches* out) {
   if (index >= n->num_outputs()) {
     RaiseValueError(StrCat("Fetch argument ", nb::repr(f).c_str(),
                            " cannot be interpreted as a Tensor. (The "
-                           "operation '", node, "' exists but only has ",
-                           n->num_outputs(), " outputs.)"));
+                           "operation '",
+                           node, "' exists but only has ", n->num_outputs(),
+                           " outputs.)"));
   }
   out->steps.push_back({Fetches::kTensor, out->Add({n, index}), {}});
 }
@@ -200,8 +208,8 @@ void PySession::ReadFetch(nb::handle f, Fetches* out) {
     for (Py_ssize_t i = 0; i < n; ++i) {
       ReadFetch(PySequence_Fast_GET_ITEM(p, i), out);
     }
-    Fetches::Step step{is_list ? Fetches::kList : Fetches::kTuple,
-                       static_cast<int>(n), {}};
+    Fetches::Step step{
+        is_list ? Fetches::kList : Fetches::kTuple, static_cast<int>(n), {}};
     if (!is_list && !PyTuple_CheckExact(p) && nb::hasattr(f, "_fields")) {
       step.kind = Fetches::kNamed;
       step.how = nb::borrow(reinterpret_cast<PyObject*>(Py_TYPE(p)));
@@ -220,8 +228,9 @@ void PySession::ReadFetch(nb::handle f, Fetches* out) {
   // Variables and the like: (fetches, function of their values).
   nb::object expanded = hooks().expand_fetch(f);
   if (expanded.is_none()) {
-    RefuseFetch(f, "must be a string or Tensor. (Can not convert it into a "
-                   "Tensor or Operation.)");
+    RefuseFetch(f,
+                "must be a string or Tensor. (Can not convert it into a "
+                "Tensor or Operation.)");
   }
   ReadFetch(nb::object(expanded[0]), out);
   nb::object function = expanded[1];
@@ -329,10 +338,9 @@ Tensor PySession::FeedValue(const Endpoint& e, nb::handle value) {
   if (!shape.IsCompatibleWith(t.shape())) {
     std::string made_at = e.node->def().source;
     if (!made_at.empty()) made_at = StrCat(", made at ", made_at);
-    RaiseValueError(StrCat("Cannot feed value of shape ",
-                           t.shape().DebugString(), " for Tensor '",
-                           EndpointName(e), "', which has shape ",
-                           shape.DebugString(), made_at));
+    RaiseValueError(StrCat(
+        "Cannot feed value of shape ", t.shape().DebugString(), " for Tensor '",
+        EndpointName(e), "', which has shape ", shape.DebugString(), made_at));
   }
   return t;
 }
@@ -365,9 +373,10 @@ void PySession::ReadFeeds(nb::handle dict, const Fetches& fetches, Feeds* out) {
     // Variables and the like: [(tensor, value)].
     nb::object pairs = hooks().expand_feed(nb::handle(key), nb::handle(value));
     if (pairs.is_none()) {
-      RaiseTypeError(StrCat("Cannot interpret feed_dict key as Tensor: Can "
-                            "not convert a ",
-                            Py_TYPE(key)->tp_name, " into a Tensor."));
+      RaiseTypeError(
+          StrCat("Cannot interpret feed_dict key as Tensor: Can "
+                 "not convert a ",
+                 Py_TYPE(key)->tp_name, " into a Tensor."));
     }
     for (nb::handle pair : nb::cast<nb::list>(pairs)) {
       nb::object to = pair[0], what = pair[1];
@@ -390,7 +399,8 @@ void PySession::RunUnlocked(F call, nb::handle metadata) {
     PyEval_RestoreThread(state);
   }
   DropReleasedArrays();
-  if (status.ok()) [[likely]] return;
+  if (status.ok()) [[likely]]
+    return;
   // The signal's own exception tells more than what it cancelled.
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
   RaiseStatus(status, graph_);
@@ -459,8 +469,8 @@ nb::object PySession::MakeCallable(nb::handle fetches, nb::handle feed_list,
       feeds.push_back(e);
     }
   }
-  return nb::cast(Callable(nb::find(this), this, std::move(f),
-                           std::move(feeds), accept_options));
+  return nb::cast(Callable(nb::find(this), this, std::move(f), std::move(feeds),
+                           accept_options));
 }
 
 Callable::Callable(nb::object owner, PySession* session, Fetches fetches,
@@ -494,8 +504,8 @@ nb::object Callable::Call(nb::args args, nb::kwargs kwargs) {
     }
   }
   if (args.size() != feeds_.size()) {
-    RaiseTypeError(StrCat("Expected ", feeds_.size(), " feeds, got ",
-                          args.size()));
+    RaiseTypeError(
+        StrCat("Expected ", feeds_.size(), " feeds, got ", args.size()));
   }
   DropReleasedArrays();
   const pb::RunOptions& run_options =
@@ -510,8 +520,8 @@ nb::object Callable::Call(nb::args args, nb::kwargs kwargs) {
     std::shared_ptr<Session> session = session_->session_;
     session_->RunUnlocked(
         [&](pb::RunMetadata* m, CancellationManager* cancellation) {
-          return session->RunPrepared(*prepared_, run_options, inputs,
-                                      &outputs, m, cancellation);
+          return session->RunPrepared(*prepared_, run_options, inputs, &outputs,
+                                      m, cancellation);
         },
         metadata);
   }
@@ -538,9 +548,8 @@ void RegisterSession(nb::module_& m) {
       .def("run", &PySession::Run, nb::arg("fetches").none(),
            nb::arg("feed_dict") = nb::none(), nb::arg("options") = nb::none(),
            nb::arg("run_metadata") = nb::none())
-      .def("make_callable", &PySession::MakeCallable,
-           nb::arg("fetches").none(), nb::arg("feed_list") = nb::none(),
-           nb::arg("accept_options") = false)
+      .def("make_callable", &PySession::MakeCallable, nb::arg("fetches").none(),
+           nb::arg("feed_list") = nb::none(), nb::arg("accept_options") = false)
       .def("close", &PySession::Close)
       .def("list_devices", &PySession::ListDevices)
       .def_prop_ro("graph", &PySession::graph);

@@ -25,8 +25,8 @@ void RaiseStatus(const Status& status, nb::handle graph) {
   const std::string message(status.message());
   nb::object text = nb::steal(PyUnicode_DecodeUTF8(
       message.data(), static_cast<Py_ssize_t>(message.size()), "replace"));
-  nb::object error = hooks().make_error(static_cast<int>(status.code()), text,
-                                        graph);
+  nb::object error =
+      hooks().make_error(static_cast<int>(status.code()), text, graph);
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())),
                   error.ptr());
   throw nb::python_error();
@@ -93,9 +93,8 @@ std::string UserSourceLine() {
       if (slash != absl::string_view::npos) name.remove_prefix(slash + 1);
       const char* function = PyUnicode_AsUTF8(code->co_name);
       if (function == nullptr) PyErr_Clear();
-      std::string line =
-          StrCat(name, ":", PyFrame_GetLineNumber(frame), " in ",
-                 function == nullptr ? "?" : function);
+      std::string line = StrCat(name, ":", PyFrame_GetLineNumber(frame), " in ",
+                                function == nullptr ? "?" : function);
       Py_DECREF(code);
       Py_DECREF(frame);
       return line;

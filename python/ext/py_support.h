@@ -38,7 +38,8 @@ Hooks& hooks();
 // name the message holds.
 [[noreturn]] void RaiseStatus(const Status& status, nb::handle graph);
 inline void Check(const Status& status) {
-  if (!status.ok()) [[unlikely]] RaiseStatus(status, nb::none());
+  if (!status.ok()) [[unlikely]]
+    RaiseStatus(status, nb::none());
 }
 // As TF 1.x does while a graph is built: InvalidArgument is ValueError.
 [[noreturn]] void RaiseBuildError(const Status& status);

@@ -1,0 +1,220 @@
+"""The names of tf.*: what the package's modules define, the namespaces
+(tf.nn, tf.math, ...), and, on demand, every op of the registry."""
+import sys as _sys
+import types as _types
+
+from headrace import _headrace
+from headrace import array_ops as _array
+from headrace import control_flow_ops as _flow
+from headrace import dtypes
+from headrace import errors
+from headrace import graph as _graph
+from headrace import initializers
+from headrace import math_ops as _math
+from headrace import nn
+from headrace import random_ops as _random
+from headrace import raw_ops
+from headrace import session as _session
+from headrace import tensor as _tensor
+from headrace import tensor_shape as _tensor_shape
+from headrace import variable_scope as _scopes
+from headrace import variables as _variables
+from headrace import importer as _importer
+from headrace._names import lookup as _lookup
+
+__version__ = VERSION = "1.15.5"  # the interface that holds here
+headrace_version = _headrace.version
+GRAPH_DEF_VERSION = 134
+
+
+def _take(module, names):
+    here = globals()
+    for name in names.split():
+        here[name] = getattr(module, name)
+
+
+_take(_graph, """
+    Graph GraphKeys Operation Tensor add_to_collection add_to_collections
+    colocate_with container control_dependencies device get_collection
+    get_collection_ref get_default_graph init_scope name_scope
+    reset_default_graph""")
+_take(_session, "InteractiveSession Session get_default_session")
+_take(_tensor, """
+    constant convert_to_tensor is_tensor
+    register_tensor_conversion_function""")
+_take(_tensor_shape, "Dimension TensorShape dimension_value")
+_take(dtypes, """
+    DType QUANTIZED_DTYPES as_dtype bfloat16 complex128 complex64 double
+    float16 float32 float64 half int16 int32 int64 int8 qint16 qint32 qint8
+    quint16 quint8 resource string uint16 uint32 uint64 uint8 variant""")
+_take(_math, """
+    abs accumulate_n add add_n angle arg_max arg_min argmax argmin bitcast cast
+    ceil clip_by_global_norm clip_by_norm clip_by_value complex conj cos
+    count_nonzero cumprod cumsum div div_no_nan divide equal exp floor floor_div
+    floordiv floormod global_norm greater greater_equal imag less less_equal
+    lin_space linspace log log_sigmoid logical_and logical_not logical_or
+    logical_xor matmul maximum minimum mod multiply negative not_equal pow range
+    real realdiv reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean
+    reduce_min reduce_prod reduce_sum round rsqrt saturate_cast scalar_mul
+    sigmoid sin sqrt square squared_difference subtract tanh tensordot to_bfloat16
+    to_double to_float to_int32 to_int64 truediv truncatediv truncatemod""")
+_take(_array, """
+    batch_gather batch_to_space boolean_mask broadcast_dynamic_shape
+    broadcast_static_shape broadcast_to concat depth_to_space expand_dims
+    extract_image_patches eye fill gather gather_nd get_static_value
+    guarantee_const identity matrix_transpose meshgrid newaxis no_op one_hot
+    ones ones_like pad parallel_stack placeholder placeholder_with_default rank
+    repeat required_space_to_batch_paddings reshape reverse reverse_sequence
+    reverse_v2 sequence_mask setdiff1d shape shape_n size slice space_to_batch
+    space_to_depth sparse_placeholder split squeeze stack stop_gradient
+    strided_slice tile transpose unique unique_with_counts unstack where
+    where_v2 zeros zeros_like""")
+_take(_random, """
+    multinomial random_crop random_gamma random_normal random_shuffle
+    random_uniform set_random_seed truncated_normal""")
+_take(_flow, """
+    Assert Print assert_equal assert_greater assert_greater_equal assert_less
+    assert_less_equal assert_non_negative assert_positive assert_rank case cond
+    custom_gradient foldl foldr gradients group hessians map_fn py_func
+    py_function scan timestamp tuple while_loop""")
+_take(_variables, """
+    Variable all_variables assert_variables_initialized assign assign_add
+    assign_sub disable_resource_variables enable_resource_variables
+    global_variables global_variables_initializer initialize_all_variables
+    initialize_local_variables initialize_variables is_variable_initialized
+    local_variables local_variables_initializer model_variables
+    moving_average_variables report_uninitialized_variables
+    resource_variables_enabled scatter_add scatter_div scatter_max scatter_min
+    scatter_mul scatter_sub scatter_update tables_initializer
+    trainable_variables variables_initializer""")
+_take(_scopes, """
+    AUTO_REUSE VariableScope get_local_variable get_variable
+    get_variable_scope make_template no_regularizer variable_op_scope
+    variable_scope""")
+_take(initializers, """
+    constant_initializer glorot_normal_initializer glorot_uniform_initializer
+    ones_initializer random_normal_initializer random_uniform_initializer
+    truncated_normal_initializer uniform_unit_scaling_initializer
+    variance_scaling_initializer zeros_initializer""")
+_take(_importer, "import_graph_def")
+
+globals()["bool"] = dtypes.bool_
+OpError = errors.OpError
+embedding_lookup = nn.embedding_lookup
+
+
+def einsum(equation, *inputs, **kwargs):
+    """Sums of products by an equation such as "ij,jk->ik"."""
+    return raw_ops.Einsum(list(inputs), equation=equation,
+                          name=kwargs.get("name"))
+
+
+def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None,
+         keep_dims=None):
+    """The norm of a tensor: "euclidean" (2), 1, another number, or inf."""
+    keep = _math._keep(keepdims, keep_dims)
+    with _graph.name_scope(name, "norm", [tensor]):
+        x = _tensor.convert_to_tensor(tensor)
+        if ord in ("fro", "euclidean", 2, 2.0):
+            return _math.sqrt(_math.reduce_sum(
+                x * _math.conj(x), axis, keepdims=keep))
+        size = _math.abs(x)
+        if ord == float("inf"):
+            return _math.reduce_max(size, axis, keepdims=keep)
+        if ord == 1:
+            return _math.reduce_sum(size, axis, keepdims=keep)
+        return _math.pow(_math.reduce_sum(_math.pow(size, ord), axis,
+                                          keepdims=keep), 1.0 / ord)
+
+
+def diag(diagonal, name=None):
+    return raw_ops.Diag(diagonal, name=name)
+
+
+def executing_eagerly():
+    """False: nodes are run by sessions alone."""
+    return False
+
+
+def disable_v2_behavior():
+    """Does nothing: this is the behaviour of 1.x."""
+
+
+disable_eager_execution = disable_v2_tensorshape = disable_v2_behavior
+
+
+def enable_eager_execution(*args, **kwargs):
+    raise NotImplementedError("eager execution is not supported")
+
+
+def op_scope(values, name, default_name=None):
+    return _graph.name_scope(name, default_name, values)
+
+
+# Namespaces. Each is a module that finds ops of the registry like tf itself.
+
+def _namespace(name, **members):
+    module = _types.ModuleType("headrace." + name,
+                               "tf.%s: see the functions." % name)
+    module.__dict__.update(members)
+    module.__getattr__ = lambda attr: _lookup(attr, module.__dict__)
+    _sys.modules["headrace." + name] = module
+    return module
+
+
+def _pick(source, names):
+    return {n: getattr(source, n) for n in names.split()}
+
+
+math = _namespace("math", **{
+    n: getattr(_math, n) for n in dir(_math) if not n.startswith("_")
+    and callable(getattr(_math, n))})
+math.__dict__.update(
+    top_k=nn.top_k, in_top_k=nn.in_top_k, l2_normalize=nn.l2_normalize,
+    zero_fraction=nn.zero_fraction,
+    log_softmax=nn.log_softmax, softmax=nn.softmax)
+random = _namespace(
+    "random", uniform=_random.random_uniform, normal=_random.random_normal,
+    truncated_normal=_random.truncated_normal, shuffle=_random.random_shuffle,
+    set_random_seed=_random.set_random_seed, gamma=_random.random_gamma,
+    multinomial=_random.multinomial, categorical=_random.categorical,
+    get_seed=_random.get_seed)
+linalg = _namespace(
+    "linalg", matmul=_math.matmul, matvec=_math.matvec, eye=_array.eye,
+    transpose=_array.matrix_transpose, tensordot=_math.tensordot, norm=norm,
+    l2_normalize=nn.l2_normalize, einsum=einsum)
+strings = _namespace("strings", join=lambda inputs, separator="", name=None:
+                     raw_ops.StringJoin(inputs, separator=separator, name=name))
+bitwise = _namespace("bitwise")
+debugging = _namespace(
+    "debugging", **_pick(_flow, """
+        Assert assert_equal assert_greater assert_greater_equal assert_less
+        assert_less_equal assert_non_negative assert_positive assert_rank"""))
+train = _namespace("train", write_graph=_importer.write_graph)
+io = _namespace("io", write_graph=_importer.write_graph)
+graph_util = _namespace("graph_util")
+test = _namespace("test", is_gpu_available=lambda *a, **k: False,
+                  is_built_with_cuda=lambda: False, gpu_device_name=lambda: "")
+client = _namespace("client")
+saved_model = _namespace("saved_model")
+compat = _namespace(
+    "compat",
+    as_bytes=lambda s, encoding="utf-8":
+        s if isinstance(s, bytes) else s.encode(encoding),
+    as_text=lambda s, encoding="utf-8":
+        s if isinstance(s, str) else s.decode(encoding))
+compat.as_str = compat.as_str_any = compat.as_text
+compat.v1 = _sys.modules["headrace"]
+_sys.modules["headrace.compat.v1"] = _sys.modules["headrace"]
+v1 = compat.v1
+
+
+def __getattr__(name):
+    """Messages (ConfigProto, GraphDef, ...) and ops not written by hand."""
+    if name[:1].isupper():
+        cls = _headrace.message_class(name)
+        if cls is not None:
+            _sys.modules["headrace"].__dict__[name] = cls
+            return cls
+        raise AttributeError("module 'headrace' has no attribute %r" % name)
+    return _lookup(name, _sys.modules["headrace"].__dict__)

@@ -1,0 +1,41 @@
+"""Python names of ops: softplus for Softplus, l2_loss for L2Loss, ...
+
+Functions that TensorFlow writes by hand stand in this package's modules; every
+other op of the registry is found here when its name is first asked for.
+"""
+import re
+
+from headrace import raw_ops
+from headrace._headrace import op_names
+
+# Where the Python name is not the op's in snake case.
+_RENAMED = {
+    "matrix_inverse": "MatrixInverse", "inv": "MatrixInverse",
+    "det": "MatrixDeterminant", "tensor_diag": "Diag",
+    "tensor_diag_part": "DiagPart", "band_part": "MatrixBandPart",
+    "set_diag": "MatrixSetDiag", "diag_part": "DiagPart",
+    "parse_tensor": "ParseTensor",
+}
+_snake = {}
+
+
+def _to_snake(name):
+    name = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", name)
+    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
+
+
+def lookup(name, module):
+    """The function for an op's Python name, kept in `module` (its globals).
+    AttributeError if there is none."""
+    if not name.startswith("_"):
+        if not _snake:
+            for op in op_names():
+                if not op.startswith("_"):
+                    _snake.setdefault(_to_snake(op), op)
+        op = _RENAMED.get(name) or _snake.get(name)
+        if op:
+            function = getattr(raw_ops, op)
+            module[name] = function
+            return function
+    raise AttributeError("module %r has no attribute %r"
+                         % (module.get("__name__"), name))

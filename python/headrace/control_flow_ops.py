@@ -1,0 +1,180 @@
+"""Ordering of operations; and what is not supported yet, by name."""
+import builtins
+
+from headrace import raw_ops as _raw
+from headrace.graph import control_dependencies, get_default_graph, name_scope
+from headrace._headrace import Operation, Tensor
+from headrace.tensor import constant, convert_to_tensor
+
+
+def _operations(inputs):
+    for x in inputs:
+        if isinstance(x, (list, builtins.tuple)):
+            yield from _operations(x)
+            continue
+        if x is None:
+            raise TypeError("Expected tf.group() expected Tensor objects not "
+                            "None")
+        if hasattr(x, "_as_graph_element"):
+            x = x._as_graph_element()
+        if isinstance(x, Operation):
+            yield x
+        elif hasattr(x, "op"):
+            yield x.op
+        else:
+            raise TypeError("'inputs' should be zero or more (nested) Tensors. "
+                            "Received %r with type %s" % (x, type(x)))
+
+
+def group(*inputs, **kwargs):
+    """An Operation that is done when all of `inputs` are."""
+    name = kwargs.pop("name", None)
+    if kwargs:
+        raise ValueError("Unknown keyword arguments: "
+                         + ", ".join(kwargs.keys()))
+    operations = list(_operations(inputs))
+    with name_scope(name, "group_deps", operations) as scope:
+        by_device = {}
+        for op in operations:
+            by_device.setdefault(op.device, []).append(op)
+        if len(by_device) <= 1:
+            with control_dependencies(operations):
+                graph = get_default_graph()
+                if operations and operations[0].device:
+                    with graph.device(operations[0].device):
+                        return _raw.NoOp(name=scope)
+                return _raw.NoOp(name=scope)
+        parts = []
+        for where in sorted(by_device):
+            with control_dependencies(by_device[where]), \
+                    get_default_graph().device(where or None):
+                parts.append(_raw.NoOp())
+        with control_dependencies(parts):
+            return _raw.NoOp(name=scope)
+
+
+def tuple(tensors, name=None, control_inputs=None):
+    """The tensors, each there only once all of them are."""
+    with name_scope(name, "tuple", tensors):
+        gates = [t.op for t in tensors if t is not None]
+        gates += [c.op if isinstance(c, Tensor) else c
+                  for c in control_inputs or ()]
+        if not gates:
+            raise ValueError("Must have at least one Tensor: %s" % (tensors,))
+        gate = group(*gates)
+        out = []
+        for t in tensors:
+            if t is None:
+                out.append(None)
+                continue
+            with control_dependencies([gate]):
+                out.append(_raw.Identity(t))
+        return out
+
+
+def with_dependencies(dependencies, output_tensor, name=None):
+    with name_scope(name, "control_dependency",
+                    list(dependencies) + [output_tensor]) as scope:
+        with control_dependencies(dependencies):
+            return _raw.Identity(output_tensor, name=scope)
+
+
+def Assert(condition, data, summarize=None, name=None):
+    """An Operation that fails with `data` in its message unless `condition`
+    holds."""
+    with name_scope(name, "Assert", [condition] + list(data)):
+        data = [convert_to_tensor(d) for d in data]
+        return _raw.Assert(condition, data,
+                           summarize=3 if summarize is None else summarize,
+                           name="Assert")
+
+
+def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
+    """input_, printing `data` to the log when it is computed."""
+    return _raw.Print(input_, [convert_to_tensor(d) for d in data],
+                      message=message or "",
+                      first_n=-1 if first_n is None else first_n,
+                      summarize=3 if summarize is None else summarize,
+                      name=name)
+
+
+def timestamp(name=None):
+    return _raw.Timestamp(name=name)
+
+
+def _missing(name):
+    def function(*args, **kwargs):
+        raise NotImplementedError("tf.%s is not supported yet" % name)
+    function.__name__ = name
+    function.__doc__ = "Not supported yet: raises NotImplementedError."
+    return function
+
+
+for _name in ("gradients", "hessians", "while_loop", "cond", "case", "map_fn",
+              "scan", "foldl", "foldr", "py_func", "py_function",
+              "custom_gradient"):
+    globals()[_name] = _missing(_name)
+
+
+def assert_equal(x, y, data=None, summarize=None, message=None, name=None):
+    """An Operation that fails unless x == y everywhere."""
+    return _assert_all(_raw.Equal, "assert_equal", "==", x, y, data, summarize,
+                       message, name)
+
+
+def assert_less(x, y, data=None, summarize=None, message=None, name=None):
+    return _assert_all(_raw.Less, "assert_less", "<", x, y, data, summarize,
+                       message, name)
+
+
+def assert_less_equal(x, y, data=None, summarize=None, message=None,
+                      name=None):
+    return _assert_all(_raw.LessEqual, "assert_less_equal", "<=", x, y, data,
+                       summarize, message, name)
+
+
+def assert_greater(x, y, data=None, summarize=None, message=None, name=None):
+    return _assert_all(_raw.Greater, "assert_greater", ">", x, y, data,
+                       summarize, message, name)
+
+
+def assert_greater_equal(x, y, data=None, summarize=None, message=None,
+                         name=None):
+    return _assert_all(_raw.GreaterEqual, "assert_greater_equal", ">=", x, y,
+                       data, summarize, message, name)
+
+
+def assert_positive(x, data=None, summarize=None, message=None, name=None):
+    x = convert_to_tensor(x, name="x")
+    return assert_less(constant(0, x.dtype.base_dtype), x, data, summarize,
+                       message, name or "assert_positive")
+
+
+def assert_non_negative(x, data=None, summarize=None, message=None, name=None):
+    x = convert_to_tensor(x, name="x")
+    return assert_less_equal(constant(0, x.dtype.base_dtype), x, data,
+                             summarize, message, name or "assert_non_negative")
+
+
+def _assert_all(op, default, sign, x, y, data, summarize, message, name):
+    with name_scope(name, default, [x, y]):
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, dtype_hint=x.dtype.base_dtype, name="y")
+        if data is None:
+            data = [message or "", "Condition x %s y did not hold "
+                    "element-wise:" % sign, "x (%s) = " % x.name, x,
+                    "y (%s) = " % y.name, y]
+        from headrace.math_ops import reduce_all
+        return Assert(reduce_all(op(x, y)), data, summarize)
+
+
+def assert_rank(x, rank, data=None, summarize=None, message=None, name=None):
+    """Checks the rank now; ValueError if it is known to differ."""
+    x = convert_to_tensor(x)
+    if x._rank() is not None and x._rank() != rank:
+        raise ValueError("%sTensor %s must have rank %d.  Received rank %d, "
+                         "shape %s" % (message or "", x.name, rank, x._rank(),
+                                       x.get_shape()))
+    if x._rank() is not None:
+        return _raw.NoOp(name=name)
+    return assert_equal(_raw.Rank(x), rank, message=message, name=name)

@@ -1,0 +1,614 @@
+"""Arithmetic, reductions, casts and matrix products, as tf.* and tf.math.*."""
+import builtins
+
+import numpy as np
+
+from headrace import dtypes
+from headrace import raw_ops as _raw
+from headrace.graph import name_scope
+from headrace._headrace import Tensor
+from headrace.tensor import constant, convert_to_tensor
+
+_count = builtins.range
+
+# These are the registry's functions themselves.
+add = _raw.Add
+multiply = _raw.Mul
+subtract = _raw.Sub
+negative = _raw.Neg
+floordiv = _raw.FloorDiv
+floormod = mod = _raw.FloorMod
+realdiv = _raw.RealDiv
+truncatediv = _raw.TruncateDiv
+truncatemod = _raw.TruncateMod
+floor_div = _raw.FloorDiv
+maximum = _raw.Maximum
+minimum = _raw.Minimum
+squared_difference = _raw.SquaredDifference
+greater = _raw.Greater
+greater_equal = _raw.GreaterEqual
+less = _raw.Less
+less_equal = _raw.LessEqual
+logical_and = _raw.LogicalAnd
+logical_or = _raw.LogicalOr
+logical_not = _raw.LogicalNot
+sigmoid = _raw.Sigmoid
+tanh = _raw.Tanh
+sqrt = _raw.Sqrt
+square = _raw.Square
+exp = _raw.Exp
+log = _raw.Log
+sin = _raw.Sin
+cos = _raw.Cos
+floor = _raw.Floor
+ceil = _raw.Ceil
+rsqrt = _raw.Rsqrt
+
+
+def equal(x, y, name=None):
+    """x == y, elementwise with broadcasting, as bool."""
+    return _raw.Equal(x, y, name=name)
+
+
+def not_equal(x, y, name=None):
+    """x != y, elementwise with broadcasting, as bool."""
+    return _raw.NotEqual(x, y, name=name)
+
+
+def abs(x, name=None):
+    """The absolute value; of complex numbers their magnitude."""
+    x = convert_to_tensor(x, name="x")
+    if x.dtype.is_complex:
+        return _raw.ComplexAbs(x, Tout=x.dtype.real_dtype, name=name or "Abs")
+    return _raw.Abs(x, name=name)
+
+
+def pow(x, y, name=None):
+    """x to the power y, elementwise."""
+    with name_scope(name, "Pow", [x]) as scope:
+        return _raw.Pow(x, y, name=scope)
+
+
+def divide(x, y, name=None):
+    """x / y as Python divides: integers give floats."""
+    if name is not None:
+        return _truediv(x, y, name)
+    return convert_to_tensor(x) / y
+
+
+def div(x, y, name=None):
+    """x / y as Python 2 divides: integers give integers, rounded down."""
+    with name_scope(name, "div", [x, y]) as scope:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
+        if x.dtype.is_floating or x.dtype.is_complex:
+            return _raw.RealDiv(x, y, name=scope)
+        return _raw.FloorDiv(x, y, name=scope)
+
+
+def div_no_nan(x, y, name=None):
+    """x / y, and 0 where y is 0."""
+    return _raw.DivNoNan(x, y, name=name or "div_no_nan")
+
+
+_TRUEDIV = {dtypes.uint8: dtypes.float32, dtypes.int8: dtypes.float32,
+            dtypes.uint16: dtypes.float32, dtypes.int16: dtypes.float32,
+            dtypes.int32: dtypes.float64, dtypes.int64: dtypes.float64}
+
+
+def _truediv(x, y, name=None):
+    with name_scope(name, "truediv", [x, y]) as scope:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, name="y", dtype_hint=x.dtype.base_dtype)
+        kind = x.dtype.base_dtype
+        if kind != y.dtype.base_dtype:
+            raise TypeError("x and y must have the same dtype, got %r != %r"
+                            % (kind, y.dtype.base_dtype))
+        if kind.is_integer:
+            if kind not in _TRUEDIV:
+                raise TypeError("Invalid dtype %r in __truediv__." % kind)
+            x = cast(x, _TRUEDIV[kind])
+            y = cast(y, _TRUEDIV[kind])
+        return _raw.RealDiv(x, y, name=scope)
+
+
+def truediv(x, y, name=None):
+    """x / y; integers are cast to floating point first (int32 to float64)."""
+    return _truediv(x, y, name)
+
+
+def scalar_mul(scalar, x, name=None):
+    """A scalar times a tensor."""
+    scalar = convert_to_tensor(scalar, dtype=x.dtype.base_dtype, name="scalar")
+    if scalar._rank() not in (0, None):
+        raise ValueError("Only scalar multiply works, got shape %s"
+                         % scalar.get_shape())
+    return _raw.Mul(scalar, x, name=name)
+
+
+def add_n(inputs, name=None):
+    """The sum of a list of tensors of one shape and type."""
+    if not isinstance(inputs, (list, tuple)) or not inputs:
+        raise ValueError("inputs must be a list of at least one "
+                         "Tensor/IndexedSlices with the same dtype and shape")
+    inputs = [convert_to_tensor(x) for x in inputs]
+    if len(inputs) == 1:
+        if name:
+            return _raw.Identity(inputs[0], name=name)
+        return inputs[0]
+    return _raw.AddN(list(inputs), name=name)
+
+
+def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
+    return add_n(inputs, name)
+
+
+def round(x, name=None):
+    """Rounded to the nearest integer, halves to even."""
+    x = convert_to_tensor(x, name="x")
+    return x if x.dtype.is_integer else _raw.Round(x, name=name)
+
+
+def log_sigmoid(x, name=None):
+    """log(1 / (1 + exp(-x)))."""
+    with name_scope(name, "LogSigmoid", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        return _raw.Neg(_raw.Softplus(-x), name=scope)
+
+
+def cast(x, dtype, name=None):
+    """x as `dtype`; x itself if it has that type already."""
+    dtype = dtypes.as_dtype(dtype).base_dtype
+    if isinstance(x, Tensor) and x.dtype == dtype:
+        return x
+    with name_scope(name, "Cast", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        if x.dtype.base_dtype != dtype:
+            x = _raw.Cast(x, DstT=dtype, name=scope)
+        return x
+
+
+def saturate_cast(value, dtype, name=None):
+    """cast, with values brought into the range of `dtype` first."""
+    with name_scope(name, "saturate_cast", [value]) as scope:
+        value = convert_to_tensor(value, name="value")
+        dtype = dtypes.as_dtype(dtype).base_dtype
+        if value.dtype.min < dtype.min:
+            value = _raw.Maximum(value, constant(
+                dtype.min, value.dtype.base_dtype, name="min"))
+        if value.dtype.max > dtype.max:
+            value = _raw.Minimum(value, constant(
+                dtype.max, value.dtype.base_dtype, name="max"))
+        return cast(value, dtype, name=scope)
+
+
+def to_float(x, name="ToFloat"):
+    return cast(x, dtypes.float32, name)
+
+
+def to_double(x, name="ToDouble"):
+    return cast(x, dtypes.float64, name)
+
+
+def to_int32(x, name="ToInt32"):
+    return cast(x, dtypes.int32, name)
+
+
+def to_int64(x, name="ToInt64"):
+    return cast(x, dtypes.int64, name)
+
+
+def to_bfloat16(x, name="ToBFloat16"):
+    return cast(x, dtypes.bfloat16, name)
+
+
+def bitcast(input, type, name=None):
+    """The same bits as another type."""
+    return _raw.Bitcast(input, type, name=name)
+
+
+def complex(real, imag, name=None):
+    """real + i imag: complex64 of float32, complex128 of float64."""
+    real = convert_to_tensor(real, name="real")
+    imag = convert_to_tensor(imag, name="imag")
+    out = (dtypes.complex128 if real.dtype.base_dtype == dtypes.float64
+           else dtypes.complex64)
+    return _raw.Complex(real, imag, Tout=out, name=name)
+
+
+def real(input, name=None):
+    input = convert_to_tensor(input, name="input")
+    if not input.dtype.is_complex:
+        return input
+    return _raw.Real(input, Tout=input.dtype.real_dtype, name=name)
+
+
+def imag(input, name=None):
+    input = convert_to_tensor(input, name="input")
+    if not input.dtype.is_complex:
+        return _raw.ZerosLike(input, name=name)
+    return _raw.Imag(input, Tout=input.dtype.real_dtype, name=name)
+
+
+def angle(input, name=None):
+    return _raw.Angle(input, Tout=input.dtype.real_dtype, name=name)
+
+
+def conj(x, name=None):
+    x = convert_to_tensor(x, name="x")
+    return _raw.Conj(x, name=name) if x.dtype.is_complex else x
+
+
+# Reductions.
+
+def _axis(x, axis, reduction_indices):
+    """The axes to reduce, as what the op takes."""
+    if reduction_indices is not None:
+        if axis is not None:
+            raise ValueError("Can't specify both 'axis' and "
+                             "'reduction_indices'.")
+        axis = reduction_indices
+    if axis is not None:
+        return axis
+    rank = x._rank()
+    if rank is not None:
+        return constant(np.arange(rank), dtype=dtypes.int32)
+    return _raw.Range(0, _raw.Rank(x), 1, name="range")
+
+
+def _keep(keepdims, keep_dims):
+    if keep_dims is not None:
+        if keepdims is not None:
+            raise ValueError("Cannot specify both 'keep_dims' and 'keepdims'.")
+        return keep_dims
+    return bool(keepdims)
+
+
+def _reduction(op_type, doc):
+    op = getattr(_raw, op_type)
+
+    def reduce(input_tensor, axis=None, keepdims=None, name=None,
+               reduction_indices=None, keep_dims=None):
+        x = convert_to_tensor(input_tensor)
+        keep = _keep(keepdims, keep_dims)
+        out = op(x, _axis(x, axis, reduction_indices), keep_dims=keep,
+                 name=name)
+        if axis is None and reduction_indices is None and not keep:
+            out.set_shape([])
+        return out
+    reduce.__doc__ = doc + """
+
+    `axis`: a number or list of numbers, negative ones from the end; None for
+    all. `keepdims`: reduced dimensions stay, with size 1."""
+    return reduce
+
+
+reduce_sum = _reduction("Sum", "The sum over dimensions.")
+reduce_mean = _reduction("Mean", "The mean over dimensions.")
+reduce_prod = _reduction("Prod", "The product over dimensions.")
+reduce_max = _reduction("Max", "The largest element over dimensions.")
+reduce_min = _reduction("Min", "The smallest element over dimensions.")
+reduce_all = _reduction("All", "Logical and over dimensions of a bool tensor.")
+reduce_any = _reduction("Any", "Logical or over dimensions of a bool tensor.")
+for _n in ("sum", "mean", "prod", "max", "min", "all", "any"):
+    globals()["reduce_" + _n].__name__ = "reduce_" + _n
+
+
+def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
+    """The mean of squared distances from the mean."""
+    with name_scope(name or "reduce_variance"):
+        x = convert_to_tensor(input_tensor)
+        means = reduce_mean(x, axis=axis, keepdims=True)
+        return reduce_mean(_raw.Square(x - means), axis=axis,
+                           keepdims=keepdims)
+
+
+def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
+    """The square root of reduce_variance."""
+    with name_scope(name or "reduce_std"):
+        return _raw.Sqrt(reduce_variance(input_tensor, axis, keepdims))
+
+
+def reduce_logsumexp(input_tensor, axis=None, keepdims=None, name=None,
+                     reduction_indices=None, keep_dims=None):
+    """log(sum(exp(x))) over dimensions, without overflow."""
+    keep = _keep(keepdims, keep_dims)
+    if reduction_indices is not None:
+        axis = reduction_indices
+    with name_scope(name, "ReduceLogSumExp", [input_tensor]):
+        x = convert_to_tensor(input_tensor)
+        raw_max = reduce_max(x, axis=axis, keepdims=True)
+        offset = _raw.StopGradient(_raw.Select(
+            _raw.IsFinite(raw_max), raw_max, _raw.ZerosLike(raw_max)))
+        total = reduce_sum(_raw.Exp(_raw.Sub(x, offset)), axis=axis,
+                           keepdims=keep)
+        result = _raw.Log(total)
+        if not keep:
+            offset = _raw.Reshape(offset, _raw.Shape(result))
+        return _raw.Add(result, offset)
+
+
+def count_nonzero(input_tensor=None, axis=None, keepdims=None,
+                  dtype=dtypes.int64, name=None, reduction_indices=None,
+                  keep_dims=None, input=None):
+    """How many elements differ from zero, over dimensions."""
+    keep = _keep(keepdims, keep_dims)
+    x = input if input_tensor is None else input_tensor
+    with name_scope(name, "count_nonzero", [x]):
+        x = convert_to_tensor(x, name="input")
+        zero = constant(np.zeros((), x.dtype.as_numpy_dtype),
+                        x.dtype.base_dtype)
+        hits = cast(_raw.NotEqual(x, zero), dtypes.int64)
+        return cast(reduce_sum(hits, axis, keep,
+                               reduction_indices=reduction_indices), dtype)
+
+
+def argmax(input, axis=None, name=None, dimension=None,
+           output_type=dtypes.int64):
+    """The index of the largest element along `axis` (0 by default)."""
+    axis = dimension if axis is None else axis
+    return _raw.ArgMax(input, 0 if axis is None else axis,
+                       output_type=output_type, name=name)
+
+
+def argmin(input, axis=None, name=None, dimension=None,
+           output_type=dtypes.int64):
+    """The index of the smallest element along `axis` (0 by default)."""
+    axis = dimension if axis is None else axis
+    return _raw.ArgMin(input, 0 if axis is None else axis,
+                       output_type=output_type, name=name)
+
+
+arg_max, arg_min = argmax, argmin
+
+
+def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
+    """Running sums along `axis`."""
+    with name_scope(name, "Cumsum", [x]) as scope:
+        return _raw.Cumsum(x, axis, exclusive=exclusive, reverse=reverse,
+                           name=scope)
+
+
+def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
+    """Running products along `axis`."""
+    with name_scope(name, "Cumprod", [x]) as scope:
+        return _raw.Cumprod(x, axis, exclusive=exclusive, reverse=reverse,
+                            name=scope)
+
+
+# Matrix products.
+
+def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False,
+           adjoint_b=False, a_is_sparse=False, b_is_sparse=False, name=None):
+    """The product of matrices, or of the matrices in the last two dimensions
+    of tensors of one type and rank. ValueError if inner sizes differ or an
+    argument is both to be transposed and adjoint."""
+    with name_scope(name, "MatMul", [a, b]) as scope:
+        if transpose_a and adjoint_a or transpose_b and adjoint_b:
+            raise ValueError("Only one of transpose_a and adjoint_a, and of "
+                             "transpose_b and adjoint_b, can be True.")
+        a = convert_to_tensor(a, name="a")
+        b = convert_to_tensor(b, dtype_hint=a.dtype.base_dtype, name="b")
+        rank_a, rank_b = a._rank(), b._rank()
+        if ((rank_a is None or rank_a > 2) and (rank_b is None or rank_b > 2)):
+            if transpose_a:
+                a, adjoint_a = conj(a), True
+            if transpose_b:
+                b, adjoint_b = conj(b), True
+            return _raw.BatchMatMulV2(a, b, adj_x=adjoint_a, adj_y=adjoint_b,
+                                      name=scope)
+        if adjoint_a:
+            a, transpose_a = conj(a), True
+        if adjoint_b:
+            b, transpose_b = conj(b), True
+        if a_is_sparse or b_is_sparse:
+            return _raw.SparseMatMul(
+                a, b, transpose_a=transpose_a, transpose_b=transpose_b,
+                a_is_sparse=a_is_sparse, b_is_sparse=b_is_sparse, name=scope)
+        return _raw.MatMul(a, b, transpose_a=transpose_a,
+                           transpose_b=transpose_b, name=scope)
+
+
+def matvec(a, b, transpose_a=False, adjoint_a=False, name=None):
+    """A matrix times a vector."""
+    with name_scope(name, "MatVec", [a, b]):
+        b = convert_to_tensor(b, name="b")
+        product = matmul(a, _raw.ExpandDims(b, -1), transpose_a=transpose_a,
+                         adjoint_a=adjoint_a)
+        return _raw.Squeeze(product, squeeze_dims=[-1])
+
+
+def tensordot(a, b, axes, name=None):
+    """Sums products over pairs of axes: the last `axes` of a with the first of
+    b, or axes[0] of a with axes[1] of b. Shapes must be known but for one
+    dimension of each."""
+    with name_scope(name, "Tensordot", [a, b, axes]) as scope:
+        a = convert_to_tensor(a, name="a")
+        b = convert_to_tensor(b, name="b")
+        rank_a, rank_b = a._rank(), b._rank()
+        if rank_a is None or rank_b is None:
+            raise ValueError("tensordot needs the ranks of its arguments")
+        if isinstance(axes, (int, np.integer)):
+            axes = [list(_count(rank_a - axes, rank_a)),
+                    list(_count(axes))]
+        sum_a, sum_b = ([x] if isinstance(x, (int, np.integer)) else list(x)
+                        for x in axes)
+        sum_a = [i % rank_a for i in sum_a]
+        sum_b = [i % rank_b for i in sum_b]
+        if len(sum_a) != len(sum_b):
+            raise ValueError("Different number of contraction axes 'a' and "
+                             "'b', %d != %d." % (len(sum_a), len(sum_b)))
+        free_a = [i for i in _count(rank_a) if i not in sum_a]
+        free_b = [i for i in _count(rank_b) if i not in sum_b]
+        inner = _raw.Prod(_raw.GatherV2(_raw.Shape(a), sum_a, 0), 0)
+        rows = _raw.Reshape(
+            _raw.Transpose(a, free_a + sum_a),
+            _raw.Pack([constant(-1), inner]))
+        columns = _raw.Reshape(
+            _raw.Transpose(b, sum_b + free_b),
+            _raw.Pack([inner, constant(-1)]))
+        shape = _raw.ConcatV2([
+            _raw.GatherV2(_raw.Shape(a), np.array(free_a, np.int32), 0),
+            _raw.GatherV2(_raw.Shape(b), np.array(free_b, np.int32), 0)], 0)
+        out = _raw.Reshape(_raw.MatMul(rows, columns), shape, name=scope)
+        out.set_shape([a.get_shape().as_list()[i] for i in free_a]
+                      + [b.get_shape().as_list()[i] for i in free_b])
+        return out
+
+
+# Sequences.
+
+def range(start, limit=None, delta=1, dtype=None, name="range"):
+    """start, start + delta, ... up to but without limit; range(n) from 0."""
+    if limit is None:
+        start, limit = 0, start
+    with name_scope(name, "Range", [start, limit, delta]) as scope:
+        given = [("start", start), ("limit", limit), ("delta", delta)]
+        values = [convert_to_tensor(v, dtype=dtype, name=n) for n, v in given]
+        if dtype is None:
+            order = [dtypes.int32, dtypes.int64, dtypes.float32,
+                     dtypes.float64]
+            wanted = max((v.dtype.base_dtype for v in values), key=order.index)
+            values = [cast(v, wanted) for v in values]
+        return _raw.Range(*values, name=scope)
+
+
+def linspace(start, stop, num, name=None):
+    """`num` evenly spaced values from start to stop, both included."""
+    return _raw.LinSpace(start, stop, num, name=name)
+
+
+lin_space = linspace
+
+
+# Clipping.
+
+def clip_by_value(t, clip_value_min, clip_value_max, name=None):
+    """Elements below the minimum or above the maximum are set to it."""
+    with name_scope(name, "clip_by_value",
+                    [t, clip_value_min, clip_value_max]) as scope:
+        t = convert_to_tensor(t, name="t")
+        low = _raw.Minimum(t, clip_value_max)
+        t.get_shape().merge_with(low.get_shape())
+        high = _raw.Maximum(low, clip_value_min, name=scope)
+        t.get_shape().merge_with(high.get_shape())
+        return high
+
+
+def clip_by_norm(t, clip_norm, axes=None, name=None):
+    """t, scaled down to an L2 norm of clip_norm where that is larger."""
+    with name_scope(name, "clip_by_norm", [t, clip_norm]) as scope:
+        t = convert_to_tensor(t, name="t")
+        squares = reduce_sum(t * t, axes, keepdims=True)
+        positive = _raw.Greater(squares, constant(
+            0, squares.dtype.base_dtype))
+        safe = _raw.Select(positive, squares, _raw.OnesLike(squares))
+        norm = _raw.Select(positive, _raw.Sqrt(safe), squares)
+        return _raw.Identity(
+            t * clip_norm / _raw.Maximum(norm, clip_norm), name=scope)
+
+
+def global_norm(t_list, name=None):
+    """The L2 norm of all elements of a list of tensors, None left out."""
+    with name_scope(name, "global_norm", t_list):
+        halves = [_raw.L2Loss(convert_to_tensor(t)) for t in t_list
+                  if t is not None]
+        half = reduce_sum(_raw.Pack(halves))
+        two = constant(2.0, half.dtype.base_dtype)
+        return _raw.Sqrt(half * two, name="global_norm")
+
+
+def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
+    """(t_list scaled so that its global_norm is at most clip_norm, the norm)."""
+    if use_norm is None:
+        use_norm = global_norm(t_list, name)
+    with name_scope(name, "clip_by_global_norm",
+                    list(t_list) + [clip_norm]) as scope:
+        one = constant(1.0, use_norm.dtype.base_dtype)
+        scale = clip_norm * _raw.Minimum(
+            one / use_norm,
+            _raw.RealDiv(one, convert_to_tensor(
+                clip_norm, dtype=use_norm.dtype.base_dtype)))
+        scale = scale + (use_norm - use_norm)  # not finite: NaN for all
+        clipped = []
+        for i, t in enumerate(t_list):
+            clipped.append(None if t is None else _raw.Identity(
+                convert_to_tensor(t) * scale, name="%s_%d" % (scope, i)))
+        return clipped, use_norm
+
+
+# Operators of Tensor.
+
+def _operator(op, name):
+    def forward(x, y):
+        return op(x, y, name=name)
+
+    def backward(y, x):
+        dtype = y.dtype.base_dtype
+        if not isinstance(x, Tensor):
+            with name_scope(None, name, [x, y]) as scope:
+                x = convert_to_tensor(x, dtype=dtype, name="x")
+                return op(x, y, name=scope)
+        return op(x, y, name=name)
+    return forward, backward
+
+
+def _add_forward(x, y):
+    if x.dtype.base_dtype is dtypes.string:
+        return _raw.Add(x, y, name="add")
+    return _raw.AddV2(x, y, name="add")
+
+
+def _add_backward(y, x):
+    with name_scope(None, "add", [x, y]) as scope:
+        x = convert_to_tensor(x, dtype=y.dtype.base_dtype, name="x")
+        op = _raw.Add if y.dtype.base_dtype is dtypes.string else _raw.AddV2
+        return op(x, y, name=scope)
+
+
+def _truediv_backward(y, x):
+    with name_scope(None, "truediv", [x, y]) as scope:
+        x = convert_to_tensor(x, dtype=y.dtype.base_dtype, name="x")
+        return _truediv(x, y, scope)
+
+
+def _matmul_backward(y, x):
+    return matmul(convert_to_tensor(x, dtype=y.dtype.base_dtype), y,
+                  name="matmul")
+
+
+def install_operators():
+    """Gives Tensor its arithmetic operators. `==` stays identity."""
+    Tensor.__add__, Tensor.__radd__ = _add_forward, _add_backward
+    for method, op, name in (
+            ("sub", _raw.Sub, "sub"), ("mul", _raw.Mul, "mul"),
+            ("floordiv", _raw.FloorDiv, "floordiv"),
+            ("mod", _raw.FloorMod, "mod"), ("pow", _raw.Pow, "pow"),
+            ("and", _raw.LogicalAnd, "and"), ("or", _raw.LogicalOr, "or")):
+        forward, backward = _operator(op, name)
+        setattr(Tensor, "__%s__" % method, forward)
+        setattr(Tensor, "__r%s__" % method, backward)
+    Tensor.__xor__, Tensor.__rxor__ = logical_xor, (
+        lambda y, x: logical_xor(x, y))
+    Tensor.__truediv__ = lambda x, y: _truediv(x, y)
+    Tensor.__rtruediv__ = _truediv_backward
+    Tensor.__div__, Tensor.__rdiv__ = Tensor.__truediv__, _truediv_backward
+    Tensor.__matmul__ = lambda x, y: matmul(x, y, name="matmul")
+    Tensor.__rmatmul__ = _matmul_backward
+    Tensor.__lt__ = lambda x, y: _raw.Less(x, y)
+    Tensor.__le__ = lambda x, y: _raw.LessEqual(x, y)
+    Tensor.__gt__ = lambda x, y: _raw.Greater(x, y)
+    Tensor.__ge__ = lambda x, y: _raw.GreaterEqual(x, y)
+    Tensor.__neg__ = lambda x: _raw.Neg(x)
+    Tensor.__abs__ = lambda x: abs(x)
+    Tensor.__invert__ = lambda x: _raw.LogicalNot(x)
+
+
+def logical_xor(x, y, name="LogicalXor"):
+    """x xor y of bool tensors."""
+    return _raw.LogicalAnd(
+        _raw.LogicalOr(x, y), _raw.LogicalNot(_raw.LogicalAnd(x, y)),
+        name=name)
+
+
+install_operators()

@@ -1,0 +1,24 @@
+"""Protobuf messages: GraphDef, ConfigProto, RunMetadata and all the others.
+
+`messages.X` is the class of message X; it has the methods and attributes that
+protobuf's own Python classes have.
+"""
+from headrace._headrace import Message, message_class
+
+
+def __getattr__(name):
+    cls = message_class(name) if name[:1].isupper() else None
+    if cls is None:
+        raise AttributeError("no message type %r" % name)
+    globals()[name] = cls
+    return cls
+
+
+def from_text(text, message):
+    """Merges a message's text form into `message`, and returns it. Raises
+    ValueError with line and column."""
+    message.MergeText(text)
+    return message
+
+
+__all__ = ["Message", "from_text"]

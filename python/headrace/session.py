@@ -1,0 +1,194 @@
+"""Session: runs parts of a graph."""
+import collections
+import threading
+
+from headrace import _headrace
+from headrace import graph as _graph
+from headrace._headrace import Tensor
+
+_sessions = threading.local()
+
+_DeviceAttributes = collections.namedtuple(
+    "_DeviceAttributes",
+    ["name", "device_type", "memory_limit_bytes", "incarnation"])
+
+
+class Session:
+    """Runs operations of one graph and keeps its variables' values.
+
+    `target`: "" for this process. `graph`: the default graph if None.
+    `config`: a ConfigProto. As a context manager, it makes itself and its graph
+    the default and closes itself at the end."""
+
+    def __init__(self, target="", graph=None, config=None):
+        if graph is None:
+            graph = _graph.get_default_graph()
+        elif not isinstance(graph, _graph.Graph):
+            raise TypeError("graph must be a tf.Graph, but got %s"
+                            % type(graph))
+        if isinstance(target, bytes):
+            target = target.decode()
+        if not isinstance(target, str):
+            raise TypeError("target must be a string, but got %s"
+                            % type(target))
+        self._graph = graph
+        self._target = target
+        self._config = config
+        self._core = _headrace.SessionCore(graph, target, config)
+        self._run = self._core.run
+        self._contexts = []
+        self._closed = False
+
+    graph = property(lambda self: self._graph)
+    graph_def = property(lambda self: self._graph.as_graph_def())
+    sess_str = property(lambda self: self._target)
+
+    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+        """Runs what `fetches` needs and returns the values in its structure.
+
+        `fetches`: a Tensor, Operation, variable or name, or a list, tuple or
+        dict of such, nested as you like. Operations give None, tensors NumPy
+        arrays or, for rank 0, NumPy scalars; strings are bytes.
+        `feed_dict`: values taken instead of tensors, by Tensor or name.
+        Raises tf.errors for what fails in the run, and RuntimeError if the
+        session is closed; Ctrl-C cancels the run."""
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        if not self._graph._last_id:
+            raise RuntimeError("The Session graph is empty.  Add operations to "
+                               "the graph before calling run().")
+        return self._run(fetches, feed_dict, options, run_metadata)
+
+    def make_callable(self, fetches, feed_list=None, accept_options=False):
+        """A function that takes the values of `feed_list` in order and returns
+        what run(fetches) would; what can be worked out beforehand is."""
+        return self._core.make_callable(fetches, feed_list, accept_options)
+
+    def partial_run_setup(self, fetches, feeds=None):
+        raise NotImplementedError(
+            "Session.partial_run_setup is not supported yet")
+
+    def partial_run(self, handle, fetches, feed_dict=None):
+        raise NotImplementedError("Session.partial_run is not supported yet")
+
+    def list_devices(self):
+        """The devices of this session: name, device_type,
+        memory_limit_bytes, incarnation."""
+        return [_DeviceAttributes(*d) for d in self._core.list_devices()]
+
+    def close(self):
+        """Runs in progress are cancelled, later ones refused."""
+        if not self._closed:
+            self._closed = True
+            self._core.close()
+
+    def as_default(self):
+        """Makes this the default session of a `with` block; does not close
+        it."""
+        return _Default(self)
+
+    def __enter__(self):
+        context = self._graph.as_default(), _Default(self)
+        for c in context:
+            c.__enter__()
+        self._contexts.append(context)
+        return self
+
+    def __exit__(self, kind, value, trace):
+        for c in reversed(self._contexts.pop()):
+            c.__exit__(kind, value, trace)
+        self.close()
+
+
+BaseSession = Session
+
+
+class _Default:
+    def __init__(self, session):
+        self._session = session
+
+    def __enter__(self):
+        _stack().append(self._session)
+        return self._session
+
+    def __exit__(self, *error):
+        _stack().remove(self._session)
+
+
+class InteractiveSession(Session):
+    """A Session that is the default from its construction to its close()."""
+
+    def __init__(self, target="", graph=None, config=None):
+        super().__init__(target, graph, config)
+        self._default_graph = None
+        if graph is not None:
+            self._default_graph = graph.as_default()
+            self._default_graph.__enter__()
+        _stack().append(self)
+
+    def close(self):
+        super().close()
+        if self in _stack():
+            _stack().remove(self)
+        if self._default_graph is not None:
+            self._default_graph.__exit__(None, None, None)
+            self._default_graph = None
+
+
+def _stack():
+    if not hasattr(_sessions, "stack"):
+        _sessions.stack = []
+    return _sessions.stack
+
+
+def get_default_session():
+    """The innermost default session of this thread, or None."""
+    stack = _stack()
+    return stack[-1] if stack else None
+
+
+def session_for(session, graph):
+    """`session` or the default one, if it is of `graph`; else ValueError."""
+    if session is None:
+        session = get_default_session()
+        if session is None:
+            raise ValueError(
+                "Cannot evaluate tensor using `eval()` or run an operation "
+                "using `run()`: No default session is registered. Use `with "
+                "sess.as_default()` or pass an explicit session to "
+                "`eval(session=sess)` or `run(session=sess)`.")
+    if session.graph is not graph:
+        raise ValueError("Cannot use the given or default session: the "
+                         "tensor's graph is different from the session's "
+                         "graph.")
+    return session
+
+
+# How objects that stand for tensors are fetched and fed.
+
+def expand_fetch(fetch):
+    """(fetches, function of their values or None) for variables and objects
+    with their own idea of it; None for what cannot be fetched."""
+    if hasattr(fetch, "_as_graph_element"):
+        return fetch._as_graph_element(), None
+    if hasattr(fetch, "_fetch_components"):
+        return fetch._fetch_components()
+    if isinstance(fetch, collections.abc.Mapping):
+        keys = list(fetch.keys())
+        return ([fetch[k] for k in keys],
+                lambda values: dict(zip(keys, values)))
+    return None
+
+
+def expand_feed(key, value):
+    """[(tensor, value)] for keys that are no Tensor, or None."""
+    if isinstance(key, tuple):
+        if not isinstance(value, (list, tuple)) or len(key) != len(value):
+            return None
+        return list(zip(key, value))
+    if hasattr(key, "_feed_components"):
+        return key._feed_components(value)
+    if hasattr(key, "_as_graph_element"):
+        element = key._as_graph_element()
+        return [(element, value)] if isinstance(element, Tensor) else None
+    return None
