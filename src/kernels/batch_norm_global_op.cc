@@ -5,7 +5,6 @@
 // others: the gradient has a part for each of t, m, v, beta, gamma.
 #include <cmath>
 #include <cstdint>
-#include <vector>
 
 #include "framework/op_kernel.h"
 #include "kernels/nn_math.h"
@@ -55,7 +54,11 @@ class BatchNormGlobalOp : public GlobalNormKernel {
     Tensor* output = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, input.shape(), &output));
     if (output->NumElements() == 0) return;
-    std::vector<C> factor(n), mean(n), beta(n);
+    Tensor scratch;
+    OP_REQUIRES_OK(ctx, ctx->allocate_temp(DataTypeToEnum<C>::value,
+                                           TensorShape({3, n}), &scratch));
+    C* factor = scratch.template data<C>();
+    C *mean = factor + n, *beta = mean + n;
     for (int64_t c = 0; c < n; ++c) {
       mean[c] = static_cast<C>(ctx->input(1).data<T>()[c]);
       beta[c] = static_cast<C>(ctx->input(3).data<T>()[c]);

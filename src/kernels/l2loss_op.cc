@@ -3,7 +3,6 @@
 // order, so it does not depend on the number of threads.
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 #include "framework/op_kernel.h"
 #include "kernels/nn_math.h"
@@ -27,8 +26,11 @@ class L2LossOp : public OpKernel {
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, TensorShape(), &output));
     const T* t = input.data<T>();
     const int64_t n = input.NumElements();
-    std::vector<C> partial((n + kBlock - 1) / kBlock);
-    C* sums = partial.data();
+    const int64_t blocks = n / kBlock + (n % kBlock != 0);
+    Tensor partial;
+    OP_REQUIRES_OK(ctx, ctx->allocate_temp(DataTypeToEnum<C>::value,
+                                           TensorShape({blocks}), &partial));
+    C* sums = partial.data<C>();
     ctx->thread_pool()->ParallelFor(
         n, kBlock, [t, sums](int64_t begin, int64_t end) {
           RunSimd([t, sums, begin, end] {
@@ -41,7 +43,7 @@ class L2LossOp : public OpKernel {
           });
         });
     C total = C(0);
-    for (const C s : partial) total += s;
+    for (int64_t k = 0; k < blocks; ++k) total += sums[k];
     output->data<T>()[0] = static_cast<T>(total / C(2));
   }
 };

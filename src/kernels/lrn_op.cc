@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <vector>
 
 #include "framework/op_kernel.h"
+#include "kernels/block_scratch.h"
 #include "kernels/nn_math.h"
 #include "kernels/simd.h"
 
@@ -86,29 +86,30 @@ class LrnOp : public OpKernel {
     if (output->NumElements() == 0) return;
     T* out = output->data<T>();
     const int64_t n = input.dim_size(3);
-    ctx->ParallelFor(output->NumElements() / n, LrnCost(attrs_, n),
-                     [&, in, out, n](int64_t begin, int64_t end) {
-                       std::vector<float> scratch(4 * n);
-                       float* x = scratch.data();
-                       float *squares = x + n, *norm = x + 2 * n,
-                             *scale = x + 3 * n;
-                       RunSimd([=, this] {
-                         for (int64_t p = begin; p < end; ++p) {
-                           const T* from = in + p * n;
-                           T* to = out + p * n;
-                           for (int64_t c = 0; c < n; ++c) {
-                             x[c] = static_cast<float>(from[c]);
-                           }
-                           for (int64_t c = 0; c < n; ++c)
-                             squares[c] = x[c] * x[c];
-                           attrs_.WindowSums(squares, n, norm);
-                           attrs_.Scales(n, norm, scale);
-                           for (int64_t c = 0; c < n; ++c) {
-                             to[c] = static_cast<T>(x[c] * scale[c]);
-                           }
-                         }
-                       });
-                     });
+    const int64_t pixels = output->NumElements() / n;
+    const double cost = LrnCost(attrs_, n);
+    BlockScratch<float> scratch;
+    OP_REQUIRES_OK(ctx, scratch.Allocate(ctx, pixels, cost,
+                                         MultiplyWithoutOverflow(4, n)));
+    ctx->ParallelFor(pixels, cost, [&, in, out, n](int64_t begin, int64_t end) {
+      float* x = scratch.For(begin);
+      float *squares = x + n, *norm = x + 2 * n, *scale = x + 3 * n;
+      RunSimd([=, this] {
+        for (int64_t p = begin; p < end; ++p) {
+          const T* from = in + p * n;
+          T* to = out + p * n;
+          for (int64_t c = 0; c < n; ++c) {
+            x[c] = static_cast<float>(from[c]);
+          }
+          for (int64_t c = 0; c < n; ++c) squares[c] = x[c] * x[c];
+          attrs_.WindowSums(squares, n, norm);
+          attrs_.Scales(n, norm, scale);
+          for (int64_t c = 0; c < n; ++c) {
+            to[c] = static_cast<T>(x[c] * scale[c]);
+          }
+        }
+      });
+    });
   }
 
  private:
@@ -146,36 +147,40 @@ class LrnGradOp : public OpKernel {
     T* out = output->data<T>();
     const int64_t n = input.dim_size(3);
     const float factor = -2.0f * attrs_.alpha * attrs_.beta;
-    ctx->ParallelFor(output->NumElements() / n, 2 * LrnCost(attrs_, n),
-                     [=, this](int64_t begin, int64_t end) {
-                       std::vector<float> scratch(5 * n);
-                       float* x = scratch.data();
-                       float *squares = x + n, *norm = x + 2 * n,
-                             *scale = x + 3 * n, *sum = x + 4 * n;
-                       RunSimd([=, this] {
-                         for (int64_t p = begin; p < end; ++p) {
-                           const T *g = g_in + p * n, *y = y_in + p * n,
-                                   *from = x_in + p * n;
-                           for (int64_t c = 0; c < n; ++c) {
-                             x[c] = static_cast<float>(from[c]);
-                           }
-                           for (int64_t c = 0; c < n; ++c)
-                             squares[c] = x[c] * x[c];
-                           attrs_.WindowSums(squares, n, norm);
-                           attrs_.Scales(n, norm, scale);
-                           for (int64_t c = 0; c < n; ++c) {
-                             squares[c] = static_cast<float>(g[c]) *
-                                          static_cast<float>(y[c]) / norm[c];
-                           }
-                           attrs_.WindowSums(squares, n, sum);
-                           for (int64_t c = 0; c < n; ++c) {
-                             out[p * n + c] = static_cast<T>(
-                                 static_cast<float>(g[c]) * scale[c] +
-                                 factor * x[c] * sum[c]);
-                           }
-                         }
-                       });
-                     });
+    const int64_t pixels = output->NumElements() / n;
+    const double cost = 2 * LrnCost(attrs_, n);
+    BlockScratch<float> scratch;
+    OP_REQUIRES_OK(ctx, scratch.Allocate(ctx, pixels, cost,
+                                         MultiplyWithoutOverflow(5, n)));
+    ctx->ParallelFor(
+        pixels, cost,
+        [&, g_in, x_in, y_in, out, n, factor](int64_t begin, int64_t end) {
+          float* x = scratch.For(begin);
+          float *squares = x + n, *norm = x + 2 * n, *scale = x + 3 * n,
+                *sum = x + 4 * n;
+          RunSimd([=, this] {
+            for (int64_t p = begin; p < end; ++p) {
+              const T *g = g_in + p * n, *y = y_in + p * n,
+                      *from = x_in + p * n;
+              for (int64_t c = 0; c < n; ++c) {
+                x[c] = static_cast<float>(from[c]);
+              }
+              for (int64_t c = 0; c < n; ++c) squares[c] = x[c] * x[c];
+              attrs_.WindowSums(squares, n, norm);
+              attrs_.Scales(n, norm, scale);
+              for (int64_t c = 0; c < n; ++c) {
+                squares[c] = static_cast<float>(g[c]) *
+                             static_cast<float>(y[c]) / norm[c];
+              }
+              attrs_.WindowSums(squares, n, sum);
+              for (int64_t c = 0; c < n; ++c) {
+                out[p * n + c] =
+                    static_cast<T>(static_cast<float>(g[c]) * scale[c] +
+                                   factor * x[c] * sum[c]);
+              }
+            }
+          });
+        });
   }
 
  private:

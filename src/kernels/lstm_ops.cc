@@ -22,10 +22,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <vector>
 
 #include "framework/op_kernel.h"
 #include "kernels/gemm.h"
+#include "kernels/narrow_float.h"
 #include "kernels/nn_math.h"
 #include "kernels/simd.h"
 
@@ -44,27 +44,31 @@ struct LstmSizes {
   int64_t step() const { return batch * cell; }  // elements of one output step
 };
 
-// A read-only float view of a tensor; half is converted into `hold`.
+// An input as floats; half is converted. Failure to find memory for that is
+// left in *status.
 class FloatView {
  public:
-  explicit FloatView(const Tensor& t) {
+  FloatView(OpKernelContext* ctx, int index, Status* status) {
+    const Tensor& t = ctx->input(index);
     if (t.dtype() == DT_FLOAT) {
       data_ = t.data<float>();
-    } else {
-      hold_.resize(t.NumElements());
-      const half* p = t.data<half>();
-      for (size_t k = 0; k < hold_.size(); ++k) {
-        hold_[k] = static_cast<float>(p[k]);
-      }
-      data_ = hold_.data();
+      return;
     }
+    const Status s =
+        ctx->allocate_temp(DT_FLOAT, t.shape(), &hold_, Tensor::kHeap);
+    if (!s.ok()) {
+      *status = s;
+      return;
+    }
+    Widen(t.data<half>(), hold_.data<float>(), t.NumElements());
+    data_ = hold_.data<float>();
   }
   FloatView(const FloatView&) = delete;
   const float* data() const { return data_; }
 
  private:
-  const float* data_;
-  std::vector<float> hold_;
+  const float* data_ = nullptr;
+  Tensor hold_;
 };
 
 // An output written as float and stored as T by Finish. Starts as zeros from
@@ -79,16 +83,16 @@ class FloatOutput {
       data_ = tensor_->data<float>();
       std::fill(data_ + zero_from, data_ + tensor_->NumElements(), 0.0f);
     } else {
-      hold_.assign(tensor_->NumElements(), 0.0f);
-      data_ = hold_.data();
+      HR_RETURN_IF_ERROR(
+          ctx->allocate_temp(DT_FLOAT, shape, &hold_, Tensor::kHeap));
+      data_ = hold_.data<float>();
+      std::fill(data_ + zero_from, data_ + hold_.NumElements(), 0.0f);
     }
     return OkStatus();
   }
   void Finish() {
     if constexpr (!std::is_same_v<T, float>) {
-      for (size_t k = 0; k < hold_.size(); ++k) {
-        tensor_->data<T>()[k] = static_cast<T>(hold_[k]);
-      }
+      Narrow(data_, tensor_->data<T>(), tensor_->NumElements());
     }
   }
   float* data() const { return data_; }
@@ -96,7 +100,7 @@ class FloatOutput {
  private:
   Tensor* tensor_ = nullptr;
   float* data_ = nullptr;
-  std::vector<float> hold_;
+  Tensor hold_;
 };
 
 void Multiply(OpKernelContext* ctx, int64_t m, int64_t n, int64_t k,
@@ -281,10 +285,12 @@ class LstmOp : public OpKernel {
     }
     if (shape.num_elements() == 0 || steps == 0) return Finish(&out);
 
-    const FloatView x(ctx->input(at)), cs_prev(ctx->input(at + 1)),
-        h_prev(ctx->input(at + 2)), w(ctx->input(at + 3)),
-        wci(ctx->input(at + 4)), wcf(ctx->input(at + 5)),
-        wco(ctx->input(at + 6)), bias(ctx->input(at + 7));
+    Status status;
+    const FloatView x(ctx, at, &status), cs_prev(ctx, at + 1, &status),
+        h_prev(ctx, at + 2, &status), w(ctx, at + 3, &status),
+        wci(ctx, at + 4, &status), wcf(ctx, at + 5, &status),
+        wco(ctx, at + 6, &status), bias(ctx, at + 7, &status);
+    OP_REQUIRES_OK(ctx, status);
     CellParams p;
     p.order = kV2 ? kIfco : kIcfo;
     p.forget_bias = forget_bias_;
@@ -425,11 +431,13 @@ class LstmBlockCellGradOp : public OpKernel {
     OP_REQUIRES_OK(ctx, wcf_grad.Allocate(ctx, 3, vector));
     OP_REQUIRES_OK(ctx, wco_grad.Allocate(ctx, 4, vector));
     if (state.num_elements() > 0) {
-      const FloatView cs_prev(ctx->input(1)), wci(ctx->input(4)),
-          wcf(ctx->input(5)), wco(ctx->input(6)), i(ctx->input(8)),
-          cs(ctx->input(9)), f(ctx->input(10)), o(ctx->input(11)),
-          ci(ctx->input(12)), co(ctx->input(13)), cs_grad(ctx->input(14)),
-          h_grad(ctx->input(15));
+      Status status;
+      const FloatView cs_prev(ctx, 1, &status), wci(ctx, 4, &status),
+          wcf(ctx, 5, &status), wco(ctx, 6, &status), i(ctx, 8, &status),
+          cs(ctx, 9, &status), f(ctx, 10, &status), o(ctx, 11, &status),
+          ci(ctx, 12, &status), co(ctx, 13, &status), cs_grad(ctx, 14, &status),
+          h_grad(ctx, 15, &status);
+      OP_REQUIRES_OK(ctx, status);
       CellParams p;
       if (peephole_) {
         p.wci = wci.data();
@@ -498,12 +506,14 @@ class BlockLstmGradOp : public OpKernel {
  private:
   Status Backward(OpKernelContext* ctx, const LstmSizes& s, int64_t steps,
                   const std::array<FloatOutput<T>, 8>& out) {
-    const FloatView x(ctx->input(1)), cs_prev(ctx->input(2)),
-        h_prev(ctx->input(3)), w(ctx->input(4)), wci(ctx->input(5)),
-        wcf(ctx->input(6)), wco(ctx->input(7)), i(ctx->input(9)),
-        cs(ctx->input(10)), f(ctx->input(11)), o(ctx->input(12)),
-        ci(ctx->input(13)), co(ctx->input(14)), h(ctx->input(15)),
-        cs_grad(ctx->input(16)), h_grad(ctx->input(17));
+    Status status;
+    const FloatView x(ctx, 1, &status), cs_prev(ctx, 2, &status),
+        h_prev(ctx, 3, &status), w(ctx, 4, &status), wci(ctx, 5, &status),
+        wcf(ctx, 6, &status), wco(ctx, 7, &status), i(ctx, 9, &status),
+        cs(ctx, 10, &status), f(ctx, 11, &status), o(ctx, 12, &status),
+        ci(ctx, 13, &status), co(ctx, 14, &status), h(ctx, 15, &status),
+        cs_grad(ctx, 16, &status), h_grad(ctx, 17, &status);
+    HR_RETURN_IF_ERROR(status);
     float *x_grad = out[0].data(), *cs_prev_grad = out[1].data(),
           *h_prev_grad = out[2].data(), *w_grad = out[3].data(),
           *b_grad = out[7].data();

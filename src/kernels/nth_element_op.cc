@@ -2,9 +2,9 @@
 // reverse; the result has one dimension fewer. NaN ranks above every number.
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 #include "framework/op_kernel.h"
+#include "kernels/block_scratch.h"
 #include "kernels/total_order.h"
 
 namespace headrace {
@@ -41,18 +41,22 @@ class NthElementOp : public OpKernel {
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &output));
     const T* x = input.data<T>();
     T* y = output->data<T>();
-    ctx->ParallelFor(
-        output->NumElements(), 10.0 * static_cast<double>(size),
-        [=](int64_t begin, int64_t end) {
-          std::vector<T> row;
-          for (int64_t r = begin; r < end; ++r) {
-            row.assign(x + r * size, x + (r + 1) * size);
-            std::nth_element(
-                row.begin(), row.begin() + n, row.end(),
-                [](const T& a, const T& b) { return TotalGreater(b, a); });
-            y[r] = row[n];
-          }
-        });
+    const double cost = 10.0 * static_cast<double>(size);
+    BlockScratch<T> scratch;
+    OP_REQUIRES_OK(ctx,
+                   scratch.Allocate(ctx, output->NumElements(), cost, size));
+    ctx->ParallelFor(output->NumElements(), cost,
+                     [&, x, y, n, size](int64_t begin, int64_t end) {
+                       T* row = scratch.For(begin);
+                       for (int64_t r = begin; r < end; ++r) {
+                         std::copy(x + r * size, x + (r + 1) * size, row);
+                         std::nth_element(row, row + n, row + size,
+                                          [](const T& a, const T& b) {
+                                            return TotalGreater(b, a);
+                                          });
+                         y[r] = row[n];
+                       }
+                     });
   }
 
  private:

@@ -14,7 +14,6 @@
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
-#include <vector>
 
 #include "framework/op_kernel.h"
 #include "kernels/nn_math.h"
@@ -52,26 +51,26 @@ class SoftmaxOp : public OpKernel {
   using C = ComputeType<T>;
 
   // Rows are taken a block at a time, so that exp runs over long stretches
-  // however few the classes are.
+  // however few the classes are. A row that is longer than a block is one.
   static constexpr int64_t kBlockElements = 2048;
 
   static void Rows(const T* x, T* y, int64_t n, int64_t begin, int64_t end) {
-    const int64_t block = std::max<int64_t>(1, kBlockElements / n);
-    constexpr bool kDirect = std::is_same_v<T, C>;
-    // x - max and its exponential; the output itself holds what it can.
-    std::vector<C> shifted(kDirect ? 0 : block * n);
-    std::vector<C> exps(kLog ? block * n : 0);
-    RunSimd([&] {
+    RunSimd([=] {
+      constexpr bool kInPlace = std::is_same_v<T, C> && !kLog;
+      if (n > kBlockElements && !kInPlace) {
+        for (int64_t r = begin; r < end; ++r) LongRow(x + r * n, y + r * n, n);
+        return;
+      }
+      // x - max and its exponential, unless the output itself holds them.
+      C shifted[kInPlace ? 1 : kBlockElements];
+      C exps[kInPlace ? 1 : kBlockElements];
+      const int64_t block = std::max<int64_t>(1, kBlockElements / n);
       for (int64_t r = begin; r < end; r += block) {
         const int64_t rows = std::min(block, end - r);
         const T* from = x + r * n;
         T* to = y + r * n;
-        C* s;
-        if constexpr (kDirect) {
-          s = to;
-        } else {
-          s = shifted.data();
-        }
+        C *s = shifted, *e = exps;
+        if constexpr (kInPlace) s = e = to;
         for (int64_t k = 0; k < rows; ++k) {
           const T* row = from + k * n;
           C* out = s + k * n;
@@ -79,29 +78,40 @@ class SoftmaxOp : public OpKernel {
 #pragma GCC ivdep
           for (int64_t i = 0; i < n; ++i) out[i] = static_cast<C>(row[i]) - max;
         }
-        C* e = kLog ? exps.data() : s;
 #pragma GCC ivdep
         for (int64_t i = 0; i < rows * n; ++i) e[i] = vec::Exp(s[i]);
         for (int64_t k = 0; k < rows; ++k) {
           const C* row = e + k * n;
-          C* out = s + k * n;
+          const C* shifted_row = s + k * n;
+          T* out = to + k * n;
           const C sum =
               row_math::SumOf<C>(n, [row](int64_t i) { return row[i]; });
-          if constexpr (kLog) {
-            const C shift = std::log(sum);
+          const C log_sum = kLog ? std::log(sum) : C(0);
+          const C scale = C(1) / sum;
 #pragma GCC ivdep
-            for (int64_t i = 0; i < n; ++i) out[i] -= shift;
-          } else {
-            const C scale = C(1) / sum;
-#pragma GCC ivdep
-            for (int64_t i = 0; i < n; ++i) out[i] *= scale;
+          for (int64_t i = 0; i < n; ++i) {
+            out[i] = static_cast<T>(kLog ? shifted_row[i] - log_sum
+                                         : row[i] * scale);
           }
-        }
-        if constexpr (!kDirect) {
-          for (int64_t i = 0; i < rows * n; ++i) to[i] = static_cast<T>(s[i]);
         }
       }
     });
+  }
+
+  // Without scratch: exp is computed twice where it is needed twice.
+  static inline void LongRow(const T* x, T* y, int64_t n) {
+    const C max = row_math::Max<C>(x, n);
+    const C sum = row_math::SumOf<C>(n, [x, max](int64_t i) {
+      return vec::Exp(static_cast<C>(x[i]) - max);
+    });
+    const C log_sum = kLog ? std::log(sum) : C(0);
+    const C scale = C(1) / sum;
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) {
+      const C shifted = static_cast<C>(x[i]) - max;
+      y[i] =
+          static_cast<T>(kLog ? shifted - log_sum : vec::Exp(shifted) * scale);
+    }
   }
 };
 

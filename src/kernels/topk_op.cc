@@ -6,17 +6,17 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
-#include <vector>
 
 #include "framework/op_kernel.h"
+#include "kernels/block_scratch.h"
 #include "kernels/total_order.h"
 
 namespace headrace {
 namespace {
 
 template <typename T, typename Index>
-void TopRow(const T* x, int64_t n, int64_t k, std::vector<Index>* scratch,
-            T* values, Index* indices) {
+void TopRow(const T* x, int64_t n, int64_t k, Index* order, T* values,
+            Index* indices) {
   auto before = [x](Index a, Index b) {
     if (TotalGreater(x[a], x[b])) return true;
     if (TotalGreater(x[b], x[a])) return false;
@@ -29,18 +29,16 @@ void TopRow(const T* x, int64_t n, int64_t k, std::vector<Index>* scratch,
     }
     indices[0] = best;
   } else {
-    std::vector<Index>& order = *scratch;
-    order.resize(n);
-    std::iota(order.begin(), order.end(), Index(0));
+    std::iota(order, order + n, Index(0));
     if (k < n / 16) {
-      std::partial_sort(order.begin(), order.begin() + k, order.end(), before);
+      std::partial_sort(order, order + k, order + n, before);
     } else {
       if (k < n) {
-        std::nth_element(order.begin(), order.begin() + k, order.end(), before);
+        std::nth_element(order, order + k, order + n, before);
       }
-      std::sort(order.begin(), order.begin() + k, before);
+      std::sort(order, order + k, before);
     }
-    std::copy(order.begin(), order.begin() + k, indices);
+    std::copy(order, order + k, indices);
   }
   for (int64_t i = 0; i < k; ++i) values[i] = x[indices[i]];
 }
@@ -86,15 +84,16 @@ class TopKOp : public OpKernel {
     const T* x = input.data<T>();
     T* v = values->data<T>();
     Index* at = indices->data<Index>();
-    ctx->ParallelFor(values->NumElements() / k,
-                     static_cast<double>(n) * (k == 1 ? 1.0 : 8.0),
-                     [=](int64_t begin, int64_t end) {
-                       std::vector<Index> scratch;
-                       for (int64_t r = begin; r < end; ++r) {
-                         TopRow(x + r * n, n, k, &scratch, v + r * k,
-                                at + r * k);
-                       }
-                     });
+    const int64_t rows = values->NumElements() / k;
+    const double cost = static_cast<double>(n) * (k == 1 ? 1.0 : 8.0);
+    BlockScratch<Index> order;
+    OP_REQUIRES_OK(ctx, order.Allocate(ctx, rows, cost, k == 1 ? 0 : n));
+    ctx->ParallelFor(
+        rows, cost, [&, x, v, at, n, k](int64_t begin, int64_t end) {
+          for (int64_t r = begin; r < end; ++r) {
+            TopRow(x + r * n, n, k, order.For(begin), v + r * k, at + r * k);
+          }
+        });
   }
 
  private:

@@ -15,7 +15,8 @@
 
 #include <cmath>
 #include <cstdint>
-#include <vector>
+#include <limits>
+#include <type_traits>
 
 #include "framework/common_shape_fns.h"
 #include "framework/op_kernel.h"
@@ -78,7 +79,6 @@ class XentOp : public OpKernel {
   struct Strided {
     const T* data;
     int64_t row, col;
-    T At(int64_t r, int64_t c) const { return data[r * row + c * col]; }
   };
   static Strided MakeStrided(const Tensor& t) {
     const int64_t cols = t.dims() >= 1 ? t.dim_size(t.dims() - 1) : 1;
@@ -88,42 +88,51 @@ class XentOp : public OpKernel {
 
   static void Rows(Strided x, Strided l, int64_t n, int64_t begin, int64_t end,
                    T* loss, T* grad) {
-    const bool direct = std::is_same_v<T, C> && x.col == 1 && l.col == 1;
-    std::vector<C> copy(direct ? 0 : 3 * n);
-    RunSimd([&] {
+    RunSimd([=] {
       for (int64_t r = begin; r < end; ++r) {
-        const C* xr;
-        const C* lr;
-        C* gr;
-        if (direct) {
-          xr = reinterpret_cast<const C*>(x.data + r * x.row);
-          lr = reinterpret_cast<const C*>(l.data + r * l.row);
-          gr = reinterpret_cast<C*>(grad + r * n);
-        } else {
-          for (int64_t c = 0; c < n; ++c) {
-            copy[c] = static_cast<C>(x.At(r, c));
-            copy[n + c] = static_cast<C>(l.At(r, c));
-          }
-          xr = copy.data();
-          lr = xr + n;
-          gr = copy.data() + 2 * n;
-        }
-        C max;
-        const C sum = ExpRow(xr, n, &max, gr);
-        const C log_sum = std::log(sum);
-        const C m = max;
-        loss[r] = static_cast<T>(row_math::SumOf<C>(
-            n, [=](int64_t c) { return lr[c] * (log_sum - (xr[c] - m)); }));
-        const C scale = C(1) / sum;
-#pragma GCC ivdep
-        for (int64_t c = 0; c < n; ++c) gr[c] = gr[c] * scale - lr[c];
-        if (!direct) {
-          for (int64_t c = 0; c < n; ++c) {
-            grad[r * n + c] = static_cast<T>(gr[c]);
+        if constexpr (std::is_same_v<T, C>) {
+          if (x.col == 1 && l.col == 1) {
+            loss[r] =
+                Row(x.data + r * x.row, l.data + r * l.row, n, grad + r * n);
+            continue;
           }
         }
+        loss[r] = StridedRow(x, l, r, n, grad + r * n);
       }
     });
+  }
+
+  // Returns the loss; the exponentials pass through `grad`.
+  static inline C Row(const C* x, const C* l, int64_t n, C* grad) {
+    C max;
+    const C sum = ExpRow(x, n, &max, grad);
+    const C log_sum = std::log(sum), m = max;
+    const C loss = row_math::SumOf<C>(
+        n, [=](int64_t c) { return l[c] * (log_sum - (x[c] - m)); });
+    const C scale = C(1) / sum;
+#pragma GCC ivdep
+    for (int64_t c = 0; c < n; ++c) grad[c] = grad[c] * scale - l[c];
+    return loss;
+  }
+
+  // The same for narrow types and broadcast columns, without scratch.
+  static inline T StridedRow(const Strided& x, const Strided& l, int64_t r,
+                             int64_t n, T* grad) {
+    auto at = [r](const Strided& s, int64_t c) {
+      return static_cast<C>(s.data[r * s.row + c * s.col]);
+    };
+    C max = -std::numeric_limits<C>::infinity();
+    for (int64_t c = 0; c < n; ++c) max = at(x, c) > max ? at(x, c) : max;
+    const C sum = row_math::SumOf<C>(
+        n, [&](int64_t c) { return vec::Exp(at(x, c) - max); });
+    const C log_sum = std::log(sum);
+    const C loss = row_math::SumOf<C>(
+        n, [&](int64_t c) { return at(l, c) * (log_sum - (at(x, c) - max)); });
+    const C scale = C(1) / sum;
+    for (int64_t c = 0; c < n; ++c) {
+      grad[c] = static_cast<T>(vec::Exp(at(x, c) - max) * scale - at(l, c));
+    }
+    return static_cast<T>(loss);
   }
 };
 
@@ -177,35 +186,30 @@ class SparseXentOp : public OpKernel {
 
   static void Rows(const T* x, const Index* labels, int64_t n, int64_t begin,
                    int64_t end, T* loss, T* grad) {
-    constexpr bool kDirect = std::is_same_v<T, C>;
-    std::vector<C> copy(kDirect ? 0 : 2 * n);
-    RunSimd([&] {
+    RunSimd([=] {
       for (int64_t r = begin; r < end; ++r) {
-        const C* xr;
-        C* gr;
-        if constexpr (kDirect) {
-          xr = x + r * n;
-          gr = grad + r * n;
-        } else {
-          for (int64_t c = 0; c < n; ++c) {
-            copy[c] = static_cast<C>(x[r * n + c]);
-          }
-          xr = copy.data();
-          gr = copy.data() + n;
-        }
-        C max;
-        const C sum = ExpRow(xr, n, &max, gr);
+        const T* row = x + r * n;
+        T* out = grad + r * n;
         const int64_t label = labels[r];
-        loss[r] = static_cast<T>(std::log(sum) - (xr[label] - max));
-        const C scale = C(1) / sum;
+        C max, sum;
+        if constexpr (std::is_same_v<T, C>) {
+          sum = ExpRow(row, n, &max, out);
+          const C scale = C(1) / sum;
 #pragma GCC ivdep
-        for (int64_t c = 0; c < n; ++c) gr[c] *= scale;
-        gr[label] -= C(1);
-        if constexpr (!kDirect) {
+          for (int64_t c = 0; c < n; ++c) out[c] *= scale;
+        } else {
+          max = row_math::Max<C>(row, n);
+          const C m = max;
+          sum = row_math::SumOf<C>(n, [row, m](int64_t c) {
+            return vec::Exp(static_cast<C>(row[c]) - m);
+          });
           for (int64_t c = 0; c < n; ++c) {
-            grad[r * n + c] = static_cast<T>(gr[c]);
+            out[c] = static_cast<T>(vec::Exp(static_cast<C>(row[c]) - m) / sum);
           }
         }
+        const C at_label = static_cast<C>(row[label]) - max;
+        loss[r] = static_cast<T>(std::log(sum) - at_label);
+        out[label] = static_cast<T>(vec::Exp(at_label) / sum - C(1));
       }
     });
   }
