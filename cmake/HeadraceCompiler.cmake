@@ -26,12 +26,14 @@ add_library(hr_flags INTERFACE)
 target_include_directories(hr_flags INTERFACE
   ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
 set(HEADRACE_FLAGS
-  -ffp-contract=off -fno-math-errno -fno-semantic-interposition
+  -ffp-contract=off -fno-math-errno -fno-trapping-math
+  -fno-semantic-interposition
   -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
   $<$<BOOL:${HEADRACE_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # GCC 12 sees both in std::string and absl::InlinedVector, where neither is.
-  list(APPEND HEADRACE_FLAGS -Wno-maybe-uninitialized -Wno-restrict)
+  list(APPEND HEADRACE_FLAGS
+    -Wno-maybe-uninitialized -Wno-uninitialized -Wno-restrict)
 endif()
 
 if(HEADRACE_SANITIZE)
