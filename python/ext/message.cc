@@ -631,10 +631,12 @@ void RegisterRepeated(nb::module_& m) {
            })
       .def("__iter__",
            [](PyRepeated& self) { return nb::iter(Elements(self)); })
-      .def("__eq__",
-           [](PyRepeated& self, nb::handle o) {
-             return Elements(self).equal(nb::list(nb::borrow(o)));
-           })
+      .def(
+          "__eq__",
+          [](PyRepeated& self, nb::handle o) {
+            return Elements(self).equal(nb::list(nb::borrow(o)));
+          },
+          nb::arg("other").none())
       .def("__repr__",
            [](PyRepeated& self) { return nb::repr(Elements(self)); })
       .def("append", [](PyRepeated& self,
@@ -774,14 +776,16 @@ void RegisterMessages(nb::module_& m) {
              }
              SetScalar(self.core->mutable_message(), f, value);
            })
-      .def("__eq__",
-           [](PyMessage& self, nb::handle o) {
-             const Message* other = AsMessage(o);
-             return other != nullptr &&
-                    other->GetDescriptor() == self.core->type() &&
-                    google::protobuf::util::MessageDifferencer::Equals(
-                        self.core->get(), *other);
-           })
+      .def(
+          "__eq__",
+          [](PyMessage& self, nb::handle o) {
+            const Message* other = AsMessage(o);
+            return other != nullptr &&
+                   other->GetDescriptor() == self.core->type() &&
+                   google::protobuf::util::MessageDifferencer::Equals(
+                       self.core->get(), *other);
+          },
+          nb::arg("other").none())
       .def("__hash__",
            [](nb::handle self) {
              RaiseTypeError("unhashable object: a message");

@@ -322,6 +322,9 @@ Tensor ToTensor(nb::handle value, DataType want, Sharing sharing) {
   } else {
     Tensor t;
     if (PlainValueToTensor(value, want, &t)) return t;
+    if (want == DT_FLOAT && PyArray_IsScalar(value.ptr(), Float)) {
+      return Tensor::Scalar(PyArrayScalar_VAL(value.ptr(), Float));
+    }
   }
   nb::object descr = nb::none();
   if (want == DT_STRING) {
@@ -413,11 +416,14 @@ void ImportNumpy() {
 
 void RegisterNumpy(nb::module_& m) {
   // For tests: a tensor made from the value and back.
-  m.def("round_trip", [](nb::handle value, nb::handle dtype) {
-    return ToNumpy(ToTensor(value,
-                            dtype.is_none() ? DT_INVALID : ToDataType(dtype),
-                            Sharing::kCopy));
-  });
+  m.def(
+      "round_trip",
+      [](nb::handle value, nb::handle dtype) {
+        return ToNumpy(
+            ToTensor(value, dtype.is_none() ? DT_INVALID : ToDataType(dtype),
+                     Sharing::kCopy));
+      },
+      nb::arg("value").none(), nb::arg("dtype").none());
 }
 
 }  // namespace headrace::python

@@ -563,7 +563,7 @@ void RegisterGraph(nb::module_& m) {
             return AddConstant(self, CoreOf(self),
                                ToTensor(value, t, Sharing::kCopy), name);
           },
-          nb::arg("value"), nb::arg("dtype").none(), nb::arg("name"));
+          nb::arg("value").none(), nb::arg("dtype").none(), nb::arg("name"));
 
   m.def("parse_graph_def", [](nb::bytes data) {
     pb::GraphDef* message = nullptr;

@@ -116,8 +116,9 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None,
     with _graph.name_scope(name, "norm", [tensor]):
         x = _tensor.convert_to_tensor(tensor)
         if ord in ("fro", "euclidean", 2, 2.0):
-            return _math.sqrt(_math.reduce_sum(
-                x * _math.conj(x), axis, keepdims=keep))
+            out = _math.sqrt(_math.reduce_sum(
+                x * _math.conj(x), axis, keepdims=True))
+            return out if keep else _array.squeeze(out, axis)
         size = _math.abs(x)
         if ord == float("inf"):
             return _math.reduce_max(size, axis, keepdims=keep)

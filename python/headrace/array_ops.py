@@ -210,6 +210,10 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32,
         name=None):
     """The identity matrix, or a batch of it."""
     with name_scope(name, "eye", [num_rows, num_columns, batch_shape]) as scope:
+        if isinstance(num_rows, int) and num_columns is None and (
+                batch_shape is None or isinstance(batch_shape, (list, tuple))):
+            diagonal = ones(list(batch_shape or ()) + [num_rows], dtype=dtype)
+            return _raw.MatrixDiag(diagonal, name=scope)
         columns = num_rows if num_columns is None else num_columns
         square = num_columns is None
         diagonal = num_rows if square else _raw.Minimum(num_rows, columns)
@@ -424,10 +428,9 @@ def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
             raise ValueError("mask cannot be scalar.")
         static = tensor.get_shape()
         static[axis:axis + n].assert_is_compatible_with(mask.get_shape())
-        dims = _raw.Shape(tensor)
-        leading = _raw.Prod(dims[axis:axis + n], [0])
+        leading = _raw.Prod(shape(tensor)[axis:axis + n], [0])
         tensor = _raw.Reshape(tensor, concat(
-            [dims[:axis], [leading], dims[axis + n:]], 0))
+            [shape(tensor)[:axis], [leading], shape(tensor)[axis + n:]], 0))
         indices = _raw.Squeeze(_raw.Where(_raw.Reshape(mask, [-1])),
                                squeeze_dims=[1])
         return gather(tensor, indices, axis=axis)
@@ -582,16 +585,15 @@ def meshgrid(*args, **kwargs):
         for i, x in enumerate(args):
             dims = [1] * n
             dims[i] = -1
-            grids.append(_raw.Reshape(_raw.Pack([x]), dims))
-        sizes = [_raw.Size(x) for x in args]
+            grids.append(_raw.Reshape(stack(x), dims))
+        sizes = [size(x) for x in args]
         if indexing == "xy" and n > 1:
             dims = [-1, 1] + [1] * (n - 2)
             swapped = [1, -1] + [1] * (n - 2)
             grids[0] = _raw.Reshape(grids[0], swapped)
             grids[1] = _raw.Reshape(grids[1], dims)
             sizes[0], sizes[1] = sizes[1], sizes[0]
-        full = fill(_raw.Pack(sizes),
-                    constant(1, convert_to_tensor(grids[0]).dtype.base_dtype))
+        full = ones(sizes, grids[0].dtype.base_dtype)
         return [g * full for g in grids]
 
 
@@ -600,9 +602,12 @@ def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool_, name=None):
     with name_scope(name, "SequenceMask", [lengths, maxlen]):
         lengths = convert_to_tensor(lengths)
         if maxlen is None:
-            maxlen = _raw.Maximum(constant(0, lengths.dtype.base_dtype),
-                                  _raw.Max(lengths, _raw.Range(
-                                      0, _raw.Rank(lengths), 1)))
+            n = lengths._rank()
+            axes = (constant(np.arange(n), dtypes.int32) if n is not None
+                    else _raw.Range(0, _raw.Rank(lengths), 1))
+            maxlen = _raw.Max(lengths, axes)
+            maxlen = _raw.Maximum(constant(0, maxlen.dtype.base_dtype),
+                                  maxlen)
         else:
             maxlen = convert_to_tensor(maxlen)
         row = _raw.Range(constant(0, maxlen.dtype.base_dtype), maxlen,

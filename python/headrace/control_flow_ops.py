@@ -67,8 +67,7 @@ def tuple(tensors, name=None, control_inputs=None):
             if t is None:
                 out.append(None)
                 continue
-            with control_dependencies([gate]):
-                out.append(_raw.Identity(t))
+            out.append(with_dependencies([gate], t))
         return out
 
 
@@ -83,8 +82,7 @@ def Assert(condition, data, summarize=None, name=None):
     """An Operation that fails with `data` in its message unless `condition`
     holds."""
     with name_scope(name, "Assert", [condition] + list(data)):
-        data = [convert_to_tensor(d) for d in data]
-        return _raw.Assert(condition, data,
+        return _raw.Assert(condition, list(data),
                            summarize=3 if summarize is None else summarize,
                            name="Assert")
 

@@ -337,7 +337,7 @@ def count_nonzero(input_tensor=None, axis=None, keepdims=None,
     with name_scope(name, "count_nonzero", [x]):
         x = convert_to_tensor(x, name="input")
         zero = constant(np.zeros((), x.dtype.as_numpy_dtype),
-                        x.dtype.base_dtype)
+                        x.dtype.base_dtype, name="zeros")
         hits = cast(_raw.NotEqual(x, zero), dtypes.int64)
         return cast(reduce_sum(hits, axis, keep,
                                reduction_indices=reduction_indices), dtype)
@@ -440,19 +440,27 @@ def tensordot(a, b, axes, name=None):
                              "'b', %d != %d." % (len(sum_a), len(sum_b)))
         free_a = [i for i in _count(rank_a) if i not in sum_a]
         free_b = [i for i in _count(rank_b) if i not in sum_b]
-        inner = _raw.Prod(_raw.GatherV2(_raw.Shape(a), sum_a, 0), 0)
-        rows = _raw.Reshape(
-            _raw.Transpose(a, free_a + sum_a),
-            _raw.Pack([constant(-1), inner]))
-        columns = _raw.Reshape(
-            _raw.Transpose(b, sum_b + free_b),
-            _raw.Pack([inner, constant(-1)]))
-        shape = _raw.ConcatV2([
-            _raw.GatherV2(_raw.Shape(a), np.array(free_a, np.int32), 0),
-            _raw.GatherV2(_raw.Shape(b), np.array(free_b, np.int32), 0)], 0)
-        out = _raw.Reshape(_raw.MatMul(rows, columns), shape, name=scope)
-        out.set_shape([a.get_shape().as_list()[i] for i in free_a]
-                      + [b.get_shape().as_list()[i] for i in free_b])
+        dims_a, dims_b = a.get_shape().as_list(), b.get_shape().as_list()
+        out_dims = [dims_a[i] for i in free_a] + [dims_b[i] for i in free_b]
+        if None not in dims_a and None not in dims_b:
+            inner, rows_n, columns_n = (
+                int(np.prod(sizes, dtype=np.int64)) for sizes in (
+                    [dims_a[i] for i in sum_a], [dims_a[i] for i in free_a],
+                    [dims_b[i] for i in free_b]))
+            out_shape = np.array(out_dims, np.int32)
+        else:
+            inner = _raw.Prod(_raw.GatherV2(_raw.Shape(a), sum_a, 0), 0)
+            rows_n = columns_n = -1
+            out_shape = _raw.ConcatV2([
+                _raw.GatherV2(_raw.Shape(a), np.array(free_a, np.int32), 0),
+                _raw.GatherV2(_raw.Shape(b), np.array(free_b, np.int32), 0)],
+                0)
+        rows = _raw.Reshape(_raw.Transpose(a, free_a + sum_a),
+                            [rows_n, inner])
+        columns = _raw.Reshape(_raw.Transpose(b, sum_b + free_b),
+                               [inner, columns_n])
+        out = _raw.Reshape(_raw.MatMul(rows, columns), out_shape, name=scope)
+        out.set_shape(out_dims)
         return out
 
 
@@ -497,12 +505,12 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None):
 
 def clip_by_norm(t, clip_norm, axes=None, name=None):
     """t, scaled down to an L2 norm of clip_norm where that is larger."""
+    from headrace.array_ops import ones_like
     with name_scope(name, "clip_by_norm", [t, clip_norm]) as scope:
         t = convert_to_tensor(t, name="t")
         squares = reduce_sum(t * t, axes, keepdims=True)
-        positive = _raw.Greater(squares, constant(
-            0, squares.dtype.base_dtype))
-        safe = _raw.Select(positive, squares, _raw.OnesLike(squares))
+        positive = squares > 0
+        safe = _raw.Select(positive, squares, ones_like(squares))
         norm = _raw.Select(positive, _raw.Sqrt(safe), squares)
         return _raw.Identity(
             t * clip_norm / _raw.Maximum(norm, clip_norm), name=scope)
@@ -513,7 +521,7 @@ def global_norm(t_list, name=None):
     with name_scope(name, "global_norm", t_list):
         halves = [_raw.L2Loss(convert_to_tensor(t)) for t in t_list
                   if t is not None]
-        half = reduce_sum(_raw.Pack(halves))
+        half = reduce_sum(_raw.Pack(halves, name="stack"))
         two = constant(2.0, half.dtype.base_dtype)
         return _raw.Sqrt(half * two, name="global_norm")
 
@@ -524,11 +532,9 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
         use_norm = global_norm(t_list, name)
     with name_scope(name, "clip_by_global_norm",
                     list(t_list) + [clip_norm]) as scope:
-        one = constant(1.0, use_norm.dtype.base_dtype)
         scale = clip_norm * _raw.Minimum(
-            one / use_norm,
-            _raw.RealDiv(one, convert_to_tensor(
-                clip_norm, dtype=use_norm.dtype.base_dtype)))
+            1.0 / use_norm,
+            constant(1.0, use_norm.dtype.base_dtype) / clip_norm)
         scale = scale + (use_norm - use_norm)  # not finite: NaN for all
         clipped = []
         for i, t in enumerate(t_list):

@@ -131,7 +131,7 @@ def conv1d(value=None, filters=None, stride=None, padding=None,
            dilations=None):
     """Convolution of [batch, width, channels] with [width, in, out]."""
     value = _either(value, input, "value, input")
-    with name_scope(name, "conv1d", [value, filters]):
+    with name_scope(name, "conv1d", [value, filters]) as scope:
         ncw = data_format in ("NCW", "NCHW")
         channel = 1 if ncw else 3
         stride = _sequence(stride, 1, 1 if ncw else 2, "stride")
@@ -141,7 +141,8 @@ def conv1d(value=None, filters=None, stride=None, padding=None,
         out = conv2d(value, _raw.ExpandDims(filters, 0),
                      stride[:at] + [1] + stride[at:], padding,
                      data_format="NCHW" if channel == 1 else "NHWC",
-                     dilations=dilations[:at] + [1] + dilations[at:])
+                     dilations=dilations[:at] + [1] + dilations[at:],
+                     name=scope)
         return _raw.Squeeze(out, squeeze_dims=[at])
 
 
@@ -242,6 +243,8 @@ def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None,
         nchw = data_format == "NCHW"
         window = filter.get_shape().as_list()[:2]
         dense = rate == [1, 1]
+        _array.shape(filter)
+        constant(rate, dtypes.int32, name="dilation_rate")
 
         def op(x, pad):
             return _raw.DepthwiseConv2dNative(
@@ -359,8 +362,9 @@ def batch_normalization(x, mean, variance, offset, scale, variance_epsilon,
         inv = _raw.Rsqrt(variance + variance_epsilon)
         if scale is not None:
             inv *= scale
+        scaled = x * _math.cast(inv, x.dtype)
         shift = offset - mean * inv if offset is not None else -mean * inv
-        return (x * _math.cast(inv, x.dtype) + _math.cast(shift, x.dtype))
+        return scaled + _math.cast(shift, x.dtype)
 
 
 def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
@@ -548,8 +552,8 @@ def _need_named(sentinel, labels, logits, name):
 
 
 def _flatten_outer(x):
-    last = _array.slice(_array.shape(x),
-                        [_raw.Sub(_array.rank(x), 1)], [1])
+    rank = _array.rank(x)
+    last = _array.slice(_array.shape(x), [_raw.Sub(rank, 1)], [1])
     flat = _raw.Reshape(x, _array.concat([[-1], last], 0))
     static = x.get_shape()
     if static.ndims is not None:
@@ -611,7 +615,7 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None,
     _need_named(_sentinel, labels, logits,
                 "sparse_softmax_cross_entropy_with_logits")
     with name_scope(name, "SparseSoftmaxCrossEntropyWithLogits",
-                    [labels, logits]) as scope:
+                    [labels, logits]):
         labels = convert_to_tensor(labels)
         logits = convert_to_tensor(logits)
         narrow = logits.dtype.base_dtype in (dtypes.float16, dtypes.bfloat16)
@@ -628,11 +632,11 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None,
                 % (labels._rank(), logits._rank()))
         op = _raw.SparseSoftmaxCrossEntropyWithLogits
         if logits._rank() == 2:
-            cost = op(precise, labels, name=scope)[0]
+            cost = op(precise, labels, name=name)[0]
         else:
             classes = _array.shape(logits)[_array.rank(logits) - 1]
             out = op(_raw.Reshape(precise, [-1, classes]),
-                     _raw.Reshape(labels, [-1]), name=scope)
+                     _raw.Reshape(labels, [-1]), name=name)
             cost = _raw.Reshape(out[0], label_shape)
             cost.set_shape(labels.get_shape())
         return _math.cast(cost, logits.dtype) if narrow else cost

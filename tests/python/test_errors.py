@@ -1,0 +1,103 @@
+"""Errors: their classes, what they say, and when."""
+import pickle
+
+import pytest
+
+import headrace as tf
+
+
+@pytest.mark.parametrize("code, name", [
+    (1, "CancelledError"), (2, "UnknownError"), (3, "InvalidArgumentError"),
+    (4, "DeadlineExceededError"), (5, "NotFoundError"),
+    (6, "AlreadyExistsError"), (7, "PermissionDeniedError"),
+    (8, "ResourceExhaustedError"), (9, "FailedPreconditionError"),
+    (10, "AbortedError"), (11, "OutOfRangeError"), (12, "UnimplementedError"),
+    (13, "InternalError"), (14, "UnavailableError"), (15, "DataLossError"),
+    (16, "UnauthenticatedError")])
+def test_classes(code, name):
+    cls = getattr(tf.errors, name)
+    e = cls(None, None, "why")
+    assert isinstance(e, tf.errors.OpError) and isinstance(e, Exception)
+    assert (e.message, e.error_code, str(e)) == ("why", code, "why")
+    assert tf.errors.exception_type_from_error_code(code) is cls
+    again = pickle.loads(pickle.dumps(e))
+    assert type(again) is cls and again.message == "why"
+
+
+def test_run_error_has_op_and_line():
+    x = tf.placeholder(tf.int32)
+    y = tf.reshape(x, [7], name="seven")
+    with tf.Session() as sess, pytest.raises(
+            tf.errors.InvalidArgumentError, match="seven") as e:
+        sess.run(y, {x: [1, 2]})
+    assert e.value.op is y.op
+    assert e.value.node_def.name == "seven"
+    assert "test_errors.py" in e.value.message
+
+
+def test_uninitialized_variable():
+    v = tf.Variable(1.0, name="v")
+    with tf.Session() as sess, pytest.raises(
+            tf.errors.FailedPreconditionError, match="v"):
+        sess.run(v + 1.0)
+
+
+def test_build_errors():
+    a = tf.zeros([2, 3])
+    with pytest.raises(ValueError, match="test_errors.py"):
+        tf.matmul(a, a)
+    with pytest.raises(ValueError):
+        tf.reshape(a, [7])
+    with pytest.raises(TypeError, match="int32.*float32"):
+        tf.add(a, tf.zeros([2, 3], tf.int32))
+    with pytest.raises(TypeError, match="not in list of allowed values"):
+        tf.nn.relu(tf.constant("a"))
+    with pytest.raises(TypeError, match="missing required argument"):
+        tf.raw_ops.Placeholder()
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        tf.raw_ops.Add(1, 2, z=3)
+    with pytest.raises(TypeError, match="at most"):
+        tf.raw_ops.Add(1, 2, "n", 4)
+    with pytest.raises(TypeError, match="Expected list"):
+        tf.raw_ops.AddN(a)
+    with pytest.raises(ValueError, match="minimum length"):
+        tf.raw_ops.AddN([])
+    with pytest.raises(TypeError, match="strides"):
+        tf.raw_ops.Conv2D(a, a, strides=3, padding="SAME")
+    with pytest.raises(ValueError, match="padding"):
+        tf.raw_ops.Conv2D(a, a, strides=[1, 1, 1, 1], padding="BIG")
+    with pytest.raises(AttributeError):
+        tf.raw_ops.NoSuchOp
+    with pytest.raises(AttributeError):
+        tf.no_such_function
+
+
+def test_failed_build_leaves_the_graph_alone():
+    a = tf.zeros([2, 3])
+    before = len(tf.get_default_graph().get_operations())
+    with pytest.raises(ValueError):
+        tf.raw_ops.MatMul(a, a)
+    assert len(tf.get_default_graph().get_operations()) == before
+
+
+def test_tensor_is_no_bool():
+    with pytest.raises(TypeError, match="bool"):
+        bool(tf.constant(True))
+    with pytest.raises(TypeError):
+        iter(tf.constant([1, 2]))
+    with pytest.raises(TypeError):
+        len(tf.constant([1, 2]))
+
+
+@pytest.mark.parametrize("name", [
+    "gradients", "while_loop", "cond", "map_fn", "py_func"])
+def test_missing_functions_say_so(name):
+    with pytest.raises(NotImplementedError, match="tf.%s" % name):
+        getattr(tf, name)(None)
+
+
+def test_timeout():
+    q = tf.raw_ops.FIFOQueueV2(component_types=[tf.float32])
+    wait = tf.raw_ops.QueueDequeueV2(q, [tf.float32])
+    with tf.Session() as sess, pytest.raises(tf.errors.DeadlineExceededError):
+        sess.run(wait, options=tf.RunOptions(timeout_in_ms=50))

@@ -1,0 +1,237 @@
+"""Session: fetches, feeds, lifetimes, interruption."""
+import collections
+import gc
+import os
+import signal
+import threading
+import time
+import weakref
+
+import numpy as np
+import pytest
+
+import headrace as tf
+
+
+@pytest.fixture
+def sess():
+    with tf.Graph().as_default(), tf.Session() as s:
+        yield s
+
+
+def test_structures(sess):
+    a, b = tf.constant(1.0, name="a"), tf.constant([2.0], name="b")
+    Pair = collections.namedtuple("Pair", "x y")
+    out = sess.run({"l": [a, (b, a.op)], "p": Pair(a, b), "n": "b:0",
+                    "o": "a", "d": collections.OrderedDict(k=a)})
+    assert out["l"][0] == 1 and out["l"][1][1] is None
+    assert isinstance(out["l"], list) and isinstance(out["l"][1], tuple)
+    assert out["p"].x == 1 and out["p"].y.tolist() == [2]
+    assert type(out["p"]) is Pair
+    assert out["n"].tolist() == [2] and out["o"] is None
+    assert type(out["d"]) is collections.OrderedDict
+    assert sess.run([]) == [] and sess.run({}) == {} and sess.run(()) == ()
+    assert sess.run([a, a, a]) == [1, 1, 1]
+
+
+@pytest.mark.parametrize("fetch, error", [
+    (None, TypeError), ([None], TypeError), (1, TypeError),
+    ("nothing", ValueError), ("a:1", ValueError), ("a:x", ValueError)])
+def test_bad_fetches(sess, fetch, error):
+    tf.constant(1.0, name="a")
+    with pytest.raises(error, match="Fetch argument"):
+        sess.run(fetch)
+
+
+def test_feeds(sess):
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    y = x + 1.0
+    for value in ([[1, 2]], np.ones((1, 2)), np.ones((3, 2), np.float32),
+                  [np.ones(2), [1, 2]]):
+        np.testing.assert_array_equal(sess.run(y, {x: value}),
+                                      np.asarray(value) + 1)
+    assert sess.run(y, {"x:0": [[0, 0]]}).tolist() == [[1, 1]]
+    inner = tf.constant(1.0)
+    assert sess.run(inner * 2.0, {inner: 5}) == 10
+
+
+@pytest.mark.parametrize("value, error, message", [
+    (np.ones(2, np.float32), ValueError, r"shape \[2\] for Tensor 'x:0'"),
+    ([[1, 2, 3]], ValueError, r"\[1,3\].*\[\?,2\].*test_session.py"),
+    ([["a", "b"]], TypeError, "x:0"),
+    ([[1], [1, 2]], ValueError, "x:0"),
+    (None, ValueError, "x:0")])
+def test_bad_feeds(sess, value, error, message):
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    with pytest.raises(error, match=message):
+        sess.run(x + 1.0, {x: value})
+
+
+def test_bad_feed_keys(sess):
+    x = tf.placeholder(tf.float32, name="x")
+    with pytest.raises(TypeError, match="Cannot interpret feed_dict key"):
+        sess.run(x, {1: 1.0})
+    with pytest.raises(TypeError, match="Cannot interpret feed_dict key"):
+        sess.run(x, {"x": 1.0})
+    with pytest.raises(TypeError, match="cannot be a tf.Tensor"):
+        sess.run(x, {x: tf.constant(1.0)})
+    with pytest.raises(TypeError, match="feed_dict"):
+        sess.run(x, [1])
+
+
+def test_other_graph(sess):
+    tf.constant(0.0)
+    with tf.Graph().as_default():
+        y = tf.constant(1.0)
+    with pytest.raises(ValueError, match="not an element of this graph"):
+        sess.run(y)
+    with pytest.raises(ValueError):
+        tf.add(tf.constant(1.0), y)
+
+
+def test_unfed_placeholder_names_the_line(sess):
+    x = tf.placeholder(tf.float32, name="x")
+    with pytest.raises(tf.errors.InvalidArgumentError,
+                       match="(?s)placeholder.*test_session.py") as e:
+        sess.run(x + 1.0)
+    assert e.value.op is x.op
+
+
+def test_closed(sess):
+    c = tf.constant(1.0)
+    other = tf.Session()
+    assert other.run(c) == 1
+    other.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        other.run(c)
+
+
+def test_empty_graph():
+    with tf.Graph().as_default(), tf.Session() as s:
+        with pytest.raises(RuntimeError, match="empty"):
+            s.run([])
+
+
+def test_default_session():
+    with tf.Graph().as_default():
+        c = tf.constant(3)
+        with pytest.raises(ValueError, match="No default session"):
+            c.eval()
+        with tf.Session() as s:
+            assert tf.get_default_session() is s
+            assert c.eval() == 3
+        assert tf.get_default_session() is None
+        s = tf.InteractiveSession()
+        assert c.eval() == 3
+        s.close()
+        assert tf.get_default_session() is None
+
+
+def test_graph_grows_between_runs(sess):
+    a = tf.constant(1.0)
+    for i in range(5):
+        a = a + 1.0
+        assert sess.run(a) == i + 2
+
+
+def test_metadata(sess):
+    x = tf.placeholder(tf.float32, [4])
+    y = tf.nn.relu(x * 2.0, name="out")
+    metadata = tf.RunMetadata()
+    sess.run(y, {x: np.ones(4)}, tf.RunOptions(
+        trace_level=tf.RunOptions.FULL_TRACE, output_partition_graphs=True),
+        metadata)
+    names = [n.node_name for d in metadata.step_stats.dev_stats
+             for n in d.node_stats]
+    assert any("out" in n for n in names)
+    assert metadata.partition_graphs[0].node
+    with pytest.raises(TypeError, match="options must be a RunOptions"):
+        sess.run(y, {x: np.ones(4)}, tf.ConfigProto())
+
+
+def test_config():
+    config = tf.ConfigProto(device_count={"CPU": 2},
+                            allow_soft_placement=True)
+    config.gpu_options.allow_growth = True
+    with tf.Graph().as_default(), tf.Session(config=config) as s:
+        assert [d.name[-5:] for d in s.list_devices()] == ["CPU:0", "CPU:1"]
+        with tf.device("/cpu:1"):
+            c = tf.constant(2.0) * 3.0
+        assert c.op.device == "/device:CPU:1"
+        assert s.run(c) == 6
+
+
+def test_unknown_target():
+    with tf.Graph().as_default(), pytest.raises(tf.errors.NotFoundError):
+        tf.Session("nosuch://host")
+
+
+def test_callable(sess):
+    x = tf.placeholder(tf.float32, [2])
+    y = tf.placeholder(tf.float32, [])
+    f = sess.make_callable({"s": x * y, "o": x.op}, [x, y])
+    assert f([1, 2], 3.0)["s"].tolist() == [3, 6]
+    assert f(np.ones(2, np.float32), np.float32(2))["o"] is None
+    with pytest.raises(TypeError, match="Expected 2 feeds"):
+        f(1)
+    with pytest.raises(ValueError):
+        f([1, 2, 3], 1)
+
+
+def test_not_supported_yet_says_so(sess):
+    with pytest.raises(NotImplementedError, match="partial_run"):
+        sess.partial_run_setup([])
+
+
+def test_threads(sess):
+    x = tf.placeholder(tf.float32, [100])
+    y = tf.reduce_sum(tf.exp(x * 0.0) * x)
+    wrong = []
+
+    def work(k):
+        for _ in range(50):
+            if sess.run(y, {x: np.full(100, k, np.float32)}) != 100 * k:
+                wrong.append(k)
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+def test_graphs_are_freed():
+    with tf.Graph().as_default() as g:
+        v = tf.Variable(tf.ones([10]))
+        with tf.Session() as s:
+            s.run(v.initializer)
+            s.run(v + 1.0)
+    ref = weakref.ref(g)
+    del g, v, s
+    gc.collect()
+    assert ref() is None
+
+
+def test_objects_are_the_same():
+    with tf.Graph().as_default() as g:
+        c = tf.constant(1.0, name="c")
+        assert g.get_tensor_by_name("c:0") is c
+        assert c.op.outputs[0] is c
+        assert (c + 1.0).op.inputs[0] is c
+        assert {c: 1}[g.get_operations()[0].outputs[0]] == 1
+
+
+def test_interrupt():
+    with tf.Graph().as_default(), tf.Session() as s:
+        q = tf.raw_ops.FIFOQueueV2(component_types=[tf.float32])
+        wait = tf.raw_ops.QueueDequeueV2(q, [tf.float32])
+        one = tf.constant(1.0)
+        for _ in range(2):  # the second: after an interrupted run
+            timer = threading.Timer(
+                0.2, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            start = time.monotonic()
+            with pytest.raises(KeyboardInterrupt):
+                s.run(wait)
+            assert time.monotonic() - start < 30
+            assert s.run(one) == 1

@@ -1,0 +1,176 @@
+"""Variables, variable scopes, initializers, seeds."""
+import numpy as np
+import pytest
+
+import headrace as tf
+
+KINDS = pytest.mark.parametrize("resource", [False, True])
+
+
+@KINDS
+def test_life(resource):
+    v = tf.Variable([1., 2.], name="v", use_resource=resource)
+    assert v.name == "v:0" and v.get_shape().as_list() == [2]
+    assert v.dtype.base_dtype == tf.float32
+    with tf.Session() as sess:
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            sess.run(v)
+        sess.run(tf.global_variables_initializer())
+        assert sess.run(v).tolist() == [1, 2]
+        assert sess.run(v.assign([3., 4.])).tolist() == [3, 4]
+        assert sess.run(v.assign_add([1., 1.])).tolist() == [4, 5]
+        sess.run(v.assign_sub([2., 2.]).op)
+        assert v.eval().tolist() == [2, 3]
+        assert sess.run(tf.assign(v, [0., 1.])).tolist() == [0, 1]
+        assert sess.run(v * 2. + v[1]).tolist() == [1, 3]
+        assert sess.run([v.value(), v.read_value()])[1].tolist() == [0, 1]
+        v.load([9., 9.])
+        assert sess.run(v + 0.).tolist() == [9, 9]
+    with tf.Session() as sess:  # each session has its own
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            sess.run(v)
+
+
+@KINDS
+def test_collections(resource):
+    a = tf.Variable(1., use_resource=resource)
+    b = tf.Variable(1., trainable=False, use_resource=resource)
+    c = tf.Variable(1., collections=["mine"], trainable=False,
+                    use_resource=resource)
+    assert tf.global_variables() == [a, b]
+    assert tf.trainable_variables() == [a]
+    assert tf.get_collection("mine") == [c]
+
+
+def test_bad_variables():
+    with pytest.raises(ValueError, match="initial_value"):
+        tf.Variable()
+    with pytest.raises(TypeError):
+        iter(tf.Variable([1.]))
+    v = tf.Variable([1.])
+    with pytest.raises(ValueError):
+        tf.assign(v, [1., 2.])
+    with pytest.raises(TypeError):
+        tf.assign(v, tf.constant([1]))
+    with pytest.raises(TypeError, match="mutable"):
+        tf.assign(tf.constant(1.), 2.)
+
+
+@KINDS
+def test_uninitialized_report(resource):
+    a = tf.Variable(1., name="a", use_resource=resource)
+    tf.Variable(1., name="b", use_resource=resource)
+    report = tf.report_uninitialized_variables()
+    with tf.Session() as sess:
+        assert sess.run(report).tolist() == [b"a", b"b"]
+        sess.run(a.initializer)
+        assert sess.run(report).tolist() == [b"b"]
+
+
+def test_feeding_a_variable():
+    v = tf.Variable(1.)
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        assert sess.run(v + 1., {v: 5.}) == 6
+
+
+@KINDS
+def test_scatter(resource):
+    v = tf.Variable(tf.zeros([3, 2]), use_resource=resource)
+    up = tf.scatter_update(v, [1], [[1., 2.]])
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        assert sess.run(up).tolist() == [[0, 0], [1, 2], [0, 0]]
+        assert sess.run(tf.nn.embedding_lookup(v, [1, 1])).tolist() == [
+            [1, 2], [1, 2]]
+
+
+def test_sharing():
+    with tf.variable_scope("s"):
+        a = tf.get_variable("w", [2, 3])
+        with pytest.raises(ValueError, match="already exists"):
+            tf.get_variable("w", [2, 3])
+    with tf.variable_scope("s", reuse=True):
+        assert tf.get_variable("w", [2, 3]) is a
+        with pytest.raises(ValueError, match="does not exist"):
+            tf.get_variable("x", [1])
+        with pytest.raises(ValueError, match="specified shape"):
+            tf.get_variable("w", [3, 3])
+        with pytest.raises(ValueError, match="specified dtype"):
+            tf.get_variable("w", [2, 3], tf.float64)
+    with tf.variable_scope("s", reuse=tf.AUTO_REUSE) as scope:
+        assert tf.get_variable("w") is a
+        b = tf.get_variable("b", [1])
+    with tf.variable_scope(scope):
+        assert tf.get_variable("b") is b
+    with pytest.raises(ValueError, match="fully defined"):
+        tf.get_variable("u")
+    assert a.name == "s/w:0"
+
+
+def test_default_names():
+    names = []
+    for _ in range(2):
+        with tf.variable_scope(None, "layer"):
+            names.append(tf.get_variable("w", [1]).name)
+    assert names == ["layer/w:0", "layer_1/w:0"]
+
+
+def test_scope_defaults():
+    def double(getter, name, *args, **kwargs):
+        return getter(name, *args, **kwargs) * 2.
+    with tf.variable_scope("a", initializer=tf.constant_initializer(3.),
+                           regularizer=tf.reduce_sum, custom_getter=double):
+        w = tf.get_variable("w", [2])
+    losses = tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        assert sess.run(w).tolist() == [6, 6]
+        assert sess.run(losses) == [6]
+
+
+@pytest.mark.parametrize("make, check", [
+    (tf.zeros_initializer(), lambda v: (v == 0).all()),
+    (tf.ones_initializer, lambda v: (v == 1).all()),
+    (tf.constant_initializer(2.), lambda v: (v == 2).all()),
+    (tf.random_uniform_initializer(-1, 1), lambda v: abs(v).max() <= 1),
+    (tf.truncated_normal_initializer(stddev=.1), lambda v: abs(v).max() < .2),
+    (tf.random_normal_initializer(5., .1), lambda v: abs(v - 5).max() < 1),
+    (tf.glorot_uniform_initializer(),
+     lambda v: abs(v).max() <= np.sqrt(6 / 70)),
+    (tf.variance_scaling_initializer(), lambda v: abs(v).max() < 1),
+    (tf.initializers.identity(), lambda v: (v == np.eye(40, 30)).all())])
+def test_initializers(make, check):
+    v = tf.get_variable("v", [40, 30], initializer=make)
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        assert check(sess.run(v))
+
+
+def draw(build):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        return sess.run(build())
+
+
+def test_seeds():
+    def graph_seed():
+        tf.set_random_seed(7)
+        return tf.random_uniform([4])
+
+    def op_seed():
+        return tf.random_uniform([4], seed=7)
+    for build in (graph_seed, op_seed):
+        assert draw(build).tolist() == draw(build).tolist()
+    assert draw(graph_seed).tolist() != draw(op_seed).tolist()
+    free = [draw(lambda: tf.random_uniform([4])).tolist() for _ in range(2)]
+    assert free[0] != free[1]
+    tf.set_random_seed(7)
+    op = tf.random_uniform([2]).op.inputs[0].op.inputs[0].op
+    assert op.get_attr("seed") == 7 and op.get_attr("seed2") == 3
+
+
+def test_seeded_values():
+    # TensorFlow's own numbers for seed 87654321, op seed 1.
+    a = draw(lambda: tf.random_uniform([3], seed=1))
+    np.testing.assert_allclose(
+        a, [0.2390374, 0.92039955, 0.05051243], rtol=1e-6)
