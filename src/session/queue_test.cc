@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <functional>
 #include <thread>
 
 #include "absl/time/clock.h"
@@ -238,47 +237,6 @@ TEST_F(QueueTest, ClosingTheSessionEndsWaits) {
   absl::SleepFor(absl::Milliseconds(20));
   EXPECT_EQ(session_->Close(), OkStatus());
   taker.join();
-}
-
-// Whatever is cancelled, every element comes out once.
-TEST_F(QueueTest, CancellationsLoseNothing) {
-  Make(10);
-  constexpr int kProducers = 2, kEach = 300;
-  std::vector<std::atomic<int>> seen(kProducers * kEach);
-  std::vector<std::thread> threads;
-  for (int p = 0; p < kProducers; ++p) {
-    threads.emplace_back([&, p] {
-      for (int i = 0; i < kEach; ++i) {
-        EXPECT_EQ(Put("put", I(p * kEach + i)), OkStatus());
-      }
-    });
-  }
-  std::atomic<int> left{kProducers * kEach};
-  for (int c = 0; c < 3; ++c) {
-    threads.emplace_back([&, c] {
-      for (int round = 0; left > 0; ++round) {
-        CancellationManager cancel;
-        std::thread canceller([&] {
-          absl::SleepFor(absl::Microseconds(50 * (round % 7)));
-          cancel.StartCancel();
-        });
-        std::vector<int> got;
-        const Status s = Take("take_many", 1 + (c + round) % 9, &got, &cancel);
-        canceller.join();
-        if (!s.ok()) continue;
-        for (int v : got) ++seen[v];
-        left -= static_cast<int>(got.size());
-        if (left < 9) break;  // what is left fits into the queue
-      }
-    });
-  }
-  for (auto& t : threads) t.join();
-  std::vector<int> rest;
-  if (const int n = Size(); n > 0) {
-    EXPECT_EQ(Take("take_many", n, &rest), OkStatus());
-  }
-  for (int v : rest) ++seen[v];
-  for (size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], 1) << i;
 }
 
 }  // namespace
