@@ -338,7 +338,8 @@ Tensor ToTensor(nb::handle value, DataType want, Sharing sharing) {
     }
     descr = nb::steal(reinterpret_cast<PyObject*>(d));
   }
-  array = hooks().to_array(value, descr);
+  array = sharing == Sharing::kMayShare ? hooks().feed_to_array(value, descr)
+                                        : hooks().to_array(value, descr);
   if (!PyArray_Check(array.ptr())) RaiseTypeError("expected an array");
   auto* a = reinterpret_cast<PyArrayObject*>(array.ptr());
   if (want == DT_INVALID) want = TypeOfArray(a);

@@ -20,6 +20,9 @@ namespace headrace::python {
 
 namespace nb = nanobind;
 
+// kMayShare is how feeds come in: arrays are wrapped, and values converted as
+// numpy.asarray does. kCopy is for constants: the value is copied, and its
+// type must fit.
 enum class Sharing { kCopy, kMayShare };
 
 // Any value as a tensor of type `want`; DT_INVALID: of the type that the value

@@ -313,6 +313,16 @@ Endpoint PySession::FeedTarget(nb::handle key) {
   return {};
 }
 
+// "(?, 3)", "(2,)": a shape of known rank as Python shows it.
+std::string TupleString(const PartialTensorShape& shape) {
+  std::string s = "(";
+  for (int i = 0; i < shape.dims(); ++i) {
+    const int64_t d = shape.dim_size(i);
+    StrAppend(&s, i == 0 ? "" : ", ", d < 0 ? "?" : StrCat(d));
+  }
+  return s + (shape.dims() == 1 ? ",)" : ")");
+}
+
 Tensor PySession::FeedValue(const Endpoint& e, nb::handle value) {
   const DataType type = BaseType(e.node->output_type(e.index));
   if (AsTensor(value) != nullptr) {
@@ -338,9 +348,10 @@ Tensor PySession::FeedValue(const Endpoint& e, nb::handle value) {
   if (!shape.IsCompatibleWith(t.shape())) {
     std::string made_at = e.node->def().source;
     if (!made_at.empty()) made_at = StrCat(", made at ", made_at);
-    RaiseValueError(StrCat(
-        "Cannot feed value of shape ", t.shape().DebugString(), " for Tensor '",
-        EndpointName(e), "', which has shape ", shape.DebugString(), made_at));
+    RaiseValueError(StrCat("Cannot feed value of shape ",
+                           TupleString(t.shape()), " for Tensor '",
+                           EndpointName(e), "', which has shape '",
+                           TupleString(shape), "'", made_at));
   }
   return t;
 }

@@ -114,6 +114,7 @@ void RegisterSupport(nb::module_& m) {
     h.global_graph = given["global_graph"];
     h.convert_to_tensor = given["convert_to_tensor"];
     h.to_array = given["to_array"];
+    h.feed_to_array = given["feed_to_array"];
     h.as_dtype = given["as_dtype"];
     h.as_shape_list = given["as_shape_list"];
     h.bfloat16 = given["bfloat16"];

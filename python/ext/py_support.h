@@ -21,6 +21,7 @@ struct Hooks {
   nb::object global_graph;       // () -> the global default graph
   nb::object convert_to_tensor;  // (value, dtype, name, preferred, as_ref)
   nb::object to_array;           // (value, numpy dtype or None) -> ndarray
+  nb::object feed_to_array;      // the same, as feeds are converted
   nb::object as_dtype;           // (anything) -> DType
   nb::object as_shape_list;      // (anything) -> list of int, or None
   nb::object bfloat16;           // () -> numpy dtype

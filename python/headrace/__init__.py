@@ -27,6 +27,7 @@ _headrace.set_hooks(
     global_graph=_graph.global_graph,
     convert_to_tensor=_tensor._convert,
     to_array=_tensor.to_array,
+    feed_to_array=_tensor.feed_to_array,
     as_dtype=dtypes.as_dtype,
     as_shape_list=_tensor_shape.as_list_or_none,
     bfloat16=dtypes.bfloat16_numpy,

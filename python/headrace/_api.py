@@ -212,10 +212,4 @@ v1 = compat.v1
 
 def __getattr__(name):
     """Messages (ConfigProto, GraphDef, ...) and ops not written by hand."""
-    if name[:1].isupper():
-        cls = _headrace.message_class(name)
-        if cls is not None:
-            _sys.modules["headrace"].__dict__[name] = cls
-            return cls
-        raise AttributeError("module 'headrace' has no attribute %r" % name)
     return _lookup(name, _sys.modules["headrace"].__dict__)

@@ -6,7 +6,7 @@ other op of the registry is found here when its name is first asked for.
 import re
 
 from headrace import raw_ops
-from headrace._headrace import op_names
+from headrace._headrace import message_class, op_names
 
 # Where the Python name is not the op's in snake case.
 _RENAMED = {
@@ -25,9 +25,14 @@ def _to_snake(name):
 
 
 def lookup(name, module):
-    """The function for an op's Python name, kept in `module` (its globals).
-    AttributeError if there is none."""
-    if not name.startswith("_"):
+    """The function for an op's Python name, or the class of a message, kept in
+    `module` (its globals). AttributeError if there is none."""
+    if name[:1].isupper():
+        message = message_class(name)
+        if message is not None:
+            module[name] = message
+            return message
+    elif not name.startswith("_"):
         if not _snake:
             for op in op_names():
                 if not op.startswith("_"):

@@ -36,5 +36,10 @@ def signature(function):
     return inspect.Signature(parameters)
 
 
+OpFunction.__signature__ = property(signature)
+OpFunction.__repr__ = lambda self: "<op %s%s>" % (
+    self.op_type, signature(self))
+
+
 def make_result_type(op_name, output_names):
     return collections.namedtuple(op_name, output_names, rename=True)

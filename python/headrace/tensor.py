@@ -69,6 +69,20 @@ def to_array(value, dtype):
     return result
 
 
+def feed_to_array(value, dtype):
+    """A fed value as an array of `dtype`: as numpy.asarray converts it, but
+    that ints must keep their value."""
+    if dtype is None or dtype == object:
+        return to_array(value, dtype)
+    if value is None:
+        raise ValueError("None values not supported.")
+    array = np.asarray(value, dtype=dtype)
+    if isinstance(value, int) and array != value:
+        raise TypeError("Type of feed value %r with type %s is not compatible "
+                        "with Tensor type %s" % (value, type(value), dtype))
+    return array
+
+
 def _fits(kind, want):
     """True if Python values of NumPy kind `kind` go into type `want` by
     themselves: bool only to bool, ints to any number, floats to floats."""

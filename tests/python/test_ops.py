@@ -346,3 +346,4 @@ def test_every_op_is_a_function():
         function = getattr(raw_ops, name)
         assert function.op_type == name
         raw_ops.signature(function)
+    assert repr(raw_ops.Relu) == "<op Relu(features, name=None)>"

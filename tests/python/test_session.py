@@ -56,15 +56,26 @@ def test_feeds(sess):
 
 
 @pytest.mark.parametrize("value, error, message", [
-    (np.ones(2, np.float32), ValueError, r"shape \[2\] for Tensor 'x:0'"),
-    ([[1, 2, 3]], ValueError, r"\[1,3\].*\[\?,2\].*test_session.py"),
-    ([["a", "b"]], TypeError, "x:0"),
+    (np.ones(2, np.float32), ValueError, r"shape \(2,\) for Tensor 'x:0'"),
+    ([[1, 2, 3]], ValueError, r"\(1, 3\).*'\(\?, 2\)'.*test_session.py"),
+    ([["a", "b"]], ValueError, "x:0"),
     ([[1], [1, 2]], ValueError, "x:0"),
     (None, ValueError, "x:0")])
 def test_bad_feeds(sess, value, error, message):
     x = tf.placeholder(tf.float32, [None, 2], name="x")
     with pytest.raises(error, match=message):
         sess.run(x + 1.0, {x: value})
+
+
+def test_feeds_are_converted_as_numpy_does(sess):
+    i, f = tf.placeholder(tf.int32), tf.placeholder(tf.float32)
+    assert sess.run(i + 0, {i: [1.0, 2.0]}).tolist() == [1, 2]
+    assert sess.run(f + 0, {f: [True, False]}).tolist() == [1, 0]
+    assert sess.run(f + 0, {f: np.float64(.5)}) == .5
+    b = tf.placeholder(tf.bool)
+    assert sess.run(tf.identity(b), {b: True}) == True  # noqa: E712
+    with pytest.raises((TypeError, OverflowError)):
+        sess.run(i + 0, {i: 2 ** 40})
 
 
 def test_bad_feed_keys(sess):
