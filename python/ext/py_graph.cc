@@ -271,10 +271,14 @@ PyTensor::~PyTensor() {
 }
 
 PyTensor* AsTensor(nb::handle o) {
-  return IsInstance<PyTensor>(o) ? nb::inst_ptr<PyTensor>(o) : nullptr;
+  return IsInstance<PyTensor>(o) && nb::inst_ready(o)
+             ? nb::inst_ptr<PyTensor>(o)
+             : nullptr;
 }
 PyOperation* AsOperation(nb::handle o) {
-  return IsInstance<PyOperation>(o) ? nb::inst_ptr<PyOperation>(o) : nullptr;
+  return IsInstance<PyOperation>(o) && nb::inst_ready(o)
+             ? nb::inst_ptr<PyOperation>(o)
+             : nullptr;
 }
 
 nb::object OperationObject(nb::handle graph, PyGraph* core, Node* node) {
@@ -387,6 +391,9 @@ nb::object DefaultGraph() {
 }
 
 void PushDefaultGraph(nb::handle graph) {
+  if (!nb::isinstance<PyGraph>(graph) || !nb::inst_ready(graph)) {
+    RaiseTypeError("expected a tf.Graph");
+  }
   default_graphs.push_back(graph.ptr());
 }
 void PopDefaultGraph() {
@@ -492,7 +499,10 @@ void RegisterGraph(nb::module_& m) {
              }
              g.control_frames.push_back(std::move(frame));
            })
-      .def("_pop_control", [](PyGraph& g) { g.control_frames.pop_back(); })
+      .def("_pop_control",
+           [](PyGraph& g) {
+             if (!g.control_frames.empty()) g.control_frames.pop_back();
+           })
       // Takes all frames away, and puts them back.
       .def("_suspend_control",
            [](PyGraph& g) {
@@ -511,7 +521,10 @@ void RegisterGraph(nb::module_& m) {
            [](PyGraph& g, const std::vector<std::string>& groups) {
              g.extra_attrs.emplace_back("_class", groups);
            })
-      .def("_pop_class", [](PyGraph& g) { g.extra_attrs.pop_back(); })
+      .def("_pop_class",
+           [](PyGraph& g) {
+             if (!g.extra_attrs.empty()) g.extra_attrs.pop_back();
+           })
       .def("_operation",
            [](nb::handle self, const std::string& name) -> nb::object {
              PyGraph* g = CoreOf(self);

@@ -61,7 +61,11 @@ struct Feeds {
 class PySession {
  public:
   PySession(nb::object graph, const std::string& target, nb::handle config)
-      : graph_(std::move(graph)), core_(nb::inst_ptr<PyGraph>(graph_)) {
+      : graph_(std::move(graph)) {
+    if (!nb::isinstance<PyGraph>(graph_) || !nb::inst_ready(graph_)) {
+      RaiseTypeError("expected a tf.Graph");
+    }
+    core_ = nb::inst_ptr<PyGraph>(graph_);
     const pb::ConfigProto& proto =
         config.is_none() ? pb::ConfigProto::default_instance()
                          : MessageAs<pb::ConfigProto>(config, "config");
@@ -120,7 +124,7 @@ class PySession {
   void RunUnlocked(F call, nb::handle metadata);
 
   nb::object graph_;
-  PyGraph* core_;
+  PyGraph* core_ = nullptr;
   std::shared_ptr<Session> session_;
 };
 
