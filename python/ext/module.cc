@@ -6,6 +6,7 @@
 #include "interrupt.h"
 #include "message.h"
 #include "numpy_convert.h"
+#include "py_func.h"
 #include "py_graph.h"
 #include "py_session.h"
 #include "py_support.h"
@@ -23,4 +24,5 @@ NB_MODULE(_headrace, m) {
   RegisterOpFunction(m);
   RegisterNumpy(m);
   RegisterSession(m);
+  RegisterPyFunc(m);
 }

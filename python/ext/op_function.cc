@@ -384,7 +384,7 @@ class OpFunction::Application {
 
   nb::object Result(Node* n) const {
     nb::object op = OperationObject(graph_, core_, n);
-    if (def_.outputs.empty()) return op;
+    if (n->num_outputs() == 0) return op;
     bool has_list = false;
     for (const OpDef::Arg& a : def_.outputs) {
       has_list |= a.number_attr >= 0 || a.type_list_attr >= 0;

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
@@ -234,6 +235,34 @@ nb::object ImportGraph(
   return out;
 }
 
+// What a new node in a branch or loop takes instead of `inputs` and `control`:
+// the context brings values from outside in by nodes of its own, whose names go
+// under that of the new one.
+void TakeIntoContext(nb::handle graph, PyGraph* core, const NodeDef& def,
+                     std::vector<Endpoint>* inputs,
+                     std::vector<Node*>* control) {
+  nb::list in, waits;
+  for (const Endpoint& e : *inputs) in.append(TensorObject(graph, core, e));
+  for (Node* n : *control) waits.append(OperationObject(graph, core, n));
+  const std::string scope = core->name_scope;
+  core->name_scope = def.name;
+  PushDefaultGraph(graph);
+  const auto restore = absl::MakeCleanup([&] {
+    core->name_scope = scope;
+    PopDefaultGraph();
+  });
+  nb::object context = core->flow_context;
+  nb::object taken = context.attr("_before_add")(def.op, in, waits);
+  inputs->clear();
+  control->clear();
+  for (nb::handle t : nb::object(taken[0])) {
+    inputs->push_back(AsTensor(t)->endpoint());
+  }
+  for (nb::handle o : nb::object(taken[1])) {
+    control->push_back(AsOperation(o)->node);
+  }
+}
+
 // Cyclic garbage: a graph's collections reach tensors, which reach the graph.
 // Clearing its __dict__ breaks every such cycle, so nothing is cleared here.
 int TraverseTensor(PyObject* self, visitproc visit, void* arg) {
@@ -360,6 +389,13 @@ Node* AddNode(nb::handle graph, PyGraph* core, NodeDef def,
   }
   std::vector<Node*> control;
   if (!core->control_frames.empty()) control = ControlInputs(*core, inputs);
+  std::vector<Endpoint> inputs_in_context;
+  const bool in_context = core->flow_context.is_valid();
+  if (in_context) [[unlikely]] {
+    inputs_in_context.assign(inputs.begin(), inputs.end());
+    TakeIntoContext(graph, core, def, &inputs_in_context, &control);
+    inputs = inputs_in_context;
+  }
   StatusOr<Node*> node = nullptr;
   {
     MutexLock lock(&core->graph->mu());
@@ -368,6 +404,10 @@ Node* AddNode(nb::handle graph, PyGraph* core, NodeDef def,
   if (!node.ok()) [[unlikely]]
     RaiseBuildError(node.status());
   for (ControlFrame& f : core->control_frames) f.made_inside.insert(*node);
+  if (in_context) [[unlikely]] {
+    nb::object context = core->flow_context;
+    context.attr("_after_add")(OperationObject(graph, core, *node));
+  }
   if (core->has_device_functions) {
     graph.attr("_apply_device_functions")(OperationObject(graph, core, *node));
   }
@@ -464,6 +504,19 @@ void RegisterGraph(nb::module_& m) {
              MutexLock lock(&o.core->graph->mu());
              o.core->graph->SetRequestedDevice(o.node, device);
            })
+      .def("_update_input",
+           [](PyOperation& o, int i, nb::handle input) {
+             PyTensor* from = AsTensor(input);
+             if (from == nullptr || from->op->core != o.core) {
+               RaiseTypeError("an input must be a tensor of the graph");
+             }
+             Status s;
+             {
+               MutexLock lock(&o.core->graph->mu());
+               s = o.core->graph->ReplaceInput(o.node, i, from->endpoint());
+             }
+             if (!s.ok()) RaiseBuildError(s);
+           })
       .def("_add_control_input", [](PyOperation& o, nb::handle input) {
         PyOperation* from = AsOperation(input);
         if (from == nullptr || from->core != o.core) {
@@ -480,6 +533,39 @@ void RegisterGraph(nb::module_& m) {
       .def_rw("_device", &PyGraph::device)
       .def_rw("_has_device_functions", &PyGraph::has_device_functions)
       .def_rw("_colocation", &PyGraph::colocation)
+      .def_prop_rw(
+          "_flow_context",
+          [](PyGraph& g) {
+            return g.flow_context.is_valid() ? g.flow_context : nb::none();
+          },
+          [](PyGraph& g, nb::handle context) {
+            g.flow_context =
+                context.is_none() ? nb::object() : nb::borrow(context);
+          },
+          nb::for_setter(nb::arg("context").none()))
+      // Whoever takes what `op` gives waits for these blocks already.
+      .def("_record_seen_by_control",
+           [](PyGraph& g, nb::handle op) {
+             PyOperation* o = AsOperation(op);
+             if (o == nullptr) RaiseTypeError("not an operation");
+             for (ControlFrame& f : g.control_frames) {
+               f.made_inside.insert(o->node);
+             }
+           })
+      // What a node with these inputs waits for here.
+      .def("_control_dependencies_for_inputs",
+           [](nb::handle self, nb::list inputs) {
+             std::vector<Endpoint> endpoints;
+             for (nb::handle t : inputs) {
+               endpoints.push_back(AsTensor(t)->endpoint());
+             }
+             PyGraph* g = CoreOf(self);
+             nb::list out;
+             for (Node* n : ControlInputs(*g, endpoints)) {
+               out.append(OperationObject(self, g, n));
+             }
+             return out;
+           })
       .def("unique_name", &PyGraph::UniqueName, nb::arg("name"),
            nb::arg("mark_as_used") = true)
       .def("_num_nodes", [](PyGraph& g) { return g.graph->num_nodes(); })

@@ -47,6 +47,9 @@ struct PyGraph {
   std::vector<std::string> colocation;  // "loc:@name"
   std::vector<PyObject*> operations;    // by node id; borrowed, may be null
   std::vector<std::pair<std::string, AttrValue>> extra_attrs;  // of all nodes
+  // The innermost branch or loop that nodes are made in, which turns their
+  // inputs into its own (headrace.control_flow); null outside of any.
+  nb::object flow_context;
 
   // `name` under the current scope, with a number if that is taken.
   std::string UniqueName(const std::string& name, bool mark_as_used = true);

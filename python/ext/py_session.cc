@@ -87,6 +87,13 @@ class PySession {
                  nb::handle metadata);
   nb::object MakeCallable(nb::handle fetches, nb::handle feed_list,
                           bool accept_options);
+  std::string PartialRunSetup(nb::handle fetches, nb::handle feeds);
+  nb::object PartialRun(const std::string& handle, nb::handle fetches,
+                        nb::handle feed_dict, nb::handle options);
+  void PartialRunClose(const std::string& handle) {
+    nb::gil_scoped_release unlocked;
+    session_->PRunClose(handle);
+  }
   void Close() {
     Status s;
     {
@@ -119,6 +126,7 @@ class PySession {
   Endpoint FeedTarget(nb::handle key);
   void ReadFeeds(nb::handle dict, const Fetches& fetches, Feeds* out);
   Tensor FeedValue(const Endpoint& e, nb::handle value);
+  std::vector<Endpoint> FeedTargets(nb::handle feed_list);
   // Runs `call(metadata, cancellation)` without the GIL and raises its error.
   template <typename F>
   void RunUnlocked(F call, nb::handle metadata);
@@ -469,21 +477,72 @@ nb::object PySession::Run(nb::handle fetches, nb::handle feed_dict,
   return Assemble(f, values);
 }
 
+std::vector<Endpoint> PySession::FeedTargets(nb::handle feed_list) {
+  std::vector<Endpoint> feeds;
+  if (feed_list.is_none()) return feeds;
+  for (nb::handle key : nb::list(nb::borrow(feed_list))) {
+    nb::object target = nb::borrow(key);
+    if (AsTensor(key) == nullptr && nb::hasattr(key, "_as_graph_element")) {
+      target = key.attr("_as_graph_element")();
+    }
+    const Endpoint e = FeedTarget(target);
+    if (e.node == nullptr) {
+      RaiseTypeError(StrCat("Cannot interpret feed_list key as Tensor: ",
+                            nb::repr(key).c_str()));
+    }
+    feeds.push_back(e);
+  }
+  return feeds;
+}
+
+std::string PySession::PartialRunSetup(nb::handle fetches, nb::handle feeds) {
+  Fetches f;
+  ReadFetch(fetches, &f);
+  const std::vector<Endpoint> fed = FeedTargets(feeds);
+  std::string handle;
+  Status s;
+  {
+    nb::gil_scoped_release unlocked;
+    s = session_->PRunSetup(fed, f.endpoints, f.targets, &handle);
+  }
+  if (!s.ok()) RaiseStatus(s, graph_);
+  return handle;
+}
+
+nb::object PySession::PartialRun(const std::string& handle, nb::handle fetches,
+                                 nb::handle feed_dict, nb::handle options) {
+  DropReleasedArrays();
+  Fetches f;
+  ReadFetch(fetches, &f);
+  Feeds feeds;
+  if (!feed_dict.is_none()) {
+    if (!PyDict_Check(feed_dict.ptr())) {
+      RaiseTypeError("feed_dict must be a dictionary");
+    }
+    ReadFeeds(feed_dict, f, &feeds);
+  }
+  const pb::RunOptions& run_options =
+      options.is_none() ? pb::RunOptions::default_instance()
+                        : MessageAs<pb::RunOptions>(options, "options");
+  std::vector<Tensor> outputs;
+  std::shared_ptr<Session> session = session_;
+  RunUnlocked(
+      [&](pb::RunMetadata*, CancellationManager* cancellation) {
+        return session->PRun(handle, run_options, feeds.values, f.endpoints,
+                             &outputs, cancellation);
+      },
+      nb::none());
+  feeds.values.clear();
+  std::vector<nb::object> values;
+  for (Tensor& t : outputs) values.push_back(ToNumpy(std::move(t)));
+  return Assemble(f, values);
+}
+
 nb::object PySession::MakeCallable(nb::handle fetches, nb::handle feed_list,
                                    bool accept_options) {
   Fetches f;
   ReadFetch(fetches, &f);
-  std::vector<Endpoint> feeds;
-  if (!feed_list.is_none()) {
-    for (nb::handle key : nb::list(nb::borrow(feed_list))) {
-      const Endpoint e = FeedTarget(key);
-      if (e.node == nullptr) {
-        RaiseTypeError(StrCat("Cannot interpret feed_list key as Tensor: ",
-                              nb::repr(key).c_str()));
-      }
-      feeds.push_back(e);
-    }
-  }
+  std::vector<Endpoint> feeds = FeedTargets(feed_list);
   return nb::cast(Callable(nb::find(this), this, std::move(f), std::move(feeds),
                            accept_options));
 }
@@ -565,6 +624,12 @@ void RegisterSession(nb::module_& m) {
            nb::arg("run_metadata") = nb::none())
       .def("make_callable", &PySession::MakeCallable, nb::arg("fetches").none(),
            nb::arg("feed_list") = nb::none(), nb::arg("accept_options") = false)
+      .def("partial_run_setup", &PySession::PartialRunSetup,
+           nb::arg("fetches").none(), nb::arg("feeds").none())
+      .def("partial_run", &PySession::PartialRun, nb::arg("handle"),
+           nb::arg("fetches").none(), nb::arg("feed_dict").none(),
+           nb::arg("options").none())
+      .def("partial_run_close", &PySession::PartialRunClose)
       .def("close", &PySession::Close)
       .def("list_devices", &PySession::ListDevices)
       .def_prop_ro("graph", &PySession::graph);

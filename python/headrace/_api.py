@@ -6,16 +6,19 @@ import types as _types
 from headrace import _headrace
 from headrace import array_ops as _array
 from headrace import control_flow_ops as _flow
+from headrace import coordinator as _coordinator
 from headrace import dtypes
 from headrace import errors
 from headrace import graph as _graph
 from headrace import initializers
 from headrace import math_ops as _math
 from headrace import nn
+from headrace import queues as _queues
 from headrace import random_ops as _random
 from headrace import raw_ops
 from headrace import session as _session
 from headrace import tensor as _tensor
+from headrace import tensor_array as _tensor_array
 from headrace import tensor_shape as _tensor_shape
 from headrace import variable_scope as _scopes
 from headrace import variables as _variables
@@ -75,8 +78,11 @@ _take(_random, """
 _take(_flow, """
     Assert Print assert_equal assert_greater assert_greater_equal assert_less
     assert_less_equal assert_non_negative assert_positive assert_rank case cond
-    custom_gradient foldl foldr gradients group hessians map_fn py_func
-    py_function scan timestamp tuple while_loop""")
+    custom_gradient foldl foldr gradients group hessians map_fn numpy_function
+    py_func py_function scan timestamp tuple while_loop""")
+_take(_tensor_array, "TensorArray")
+_take(_queues, """
+    FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue""")
 _take(_variables, """
     Variable all_variables assert_variables_initialized assign assign_add
     assign_sub disable_resource_variables enable_resource_variables
@@ -191,7 +197,13 @@ debugging = _namespace(
     "debugging", **_pick(_flow, """
         Assert assert_equal assert_greater assert_greater_equal assert_less
         assert_less_equal assert_non_negative assert_positive assert_rank"""))
-train = _namespace("train", write_graph=_importer.write_graph)
+train = _namespace("train", write_graph=_importer.write_graph, **_pick(
+    _coordinator, """
+        Coordinator QueueRunner add_queue_runner batch input_producer
+        limit_epochs range_input_producer shuffle_batch slice_input_producer
+        start_queue_runners string_input_producer"""))
+queue = _namespace("queue", **_pick(_queues, """
+    FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue"""))
 io = _namespace("io", write_graph=_importer.write_graph)
 graph_util = _namespace("graph_util")
 test = _namespace("test", is_gpu_available=lambda *a, **k: False,

@@ -1,9 +1,15 @@
-"""Ordering of operations; and what is not supported yet, by name."""
+"""Ordering of operations, checks of values, and, by import, branches and
+loops."""
 import builtins
 
 from headrace import raw_ops as _raw
 from headrace.graph import control_dependencies, get_default_graph, name_scope
 from headrace._headrace import Operation, Tensor
+from headrace.control_flow import (  # noqa: F401: found here
+    case, cond, smart_cond, while_loop)
+from headrace.functional_ops import (  # noqa: F401: found here
+    foldl, foldr, map_fn, scan)
+from headrace.script_ops import numpy_function, py_func  # noqa: F401
 from headrace.tensor import constant, convert_to_tensor
 
 
@@ -108,9 +114,7 @@ def _missing(name):
     return function
 
 
-for _name in ("gradients", "hessians", "while_loop", "cond", "case", "map_fn",
-              "scan", "foldl", "foldr", "py_func", "py_function",
-              "custom_gradient"):
+for _name in ("gradients", "hessians", "py_function", "custom_gradient"):
     globals()[_name] = _missing(_name)
 
 

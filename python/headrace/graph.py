@@ -59,6 +59,8 @@ class Graph(_headrace.GraphCore):
         self._seed = None
         self._device_stack = []  # innermost last: a name, None or a function
         self._variable_scopes = None  # headrace.variable_scope's
+        self._flow_contexts = {}  # by node id; headrace.control_flow's
+        self._py_functions = []  # what PyFunc nodes call
         self._lock = threading.RLock()
 
     # What there is.
@@ -249,12 +251,15 @@ class Graph(_headrace.GraphCore):
     @contextlib.contextmanager
     def control_dependencies(self, control_inputs):
         """Nodes made inside run after `control_inputs`: Operations, Tensors or
-        variables. None lifts the dependencies of outer blocks instead."""
+        variables. None lifts the dependencies of outer blocks instead, and
+        leaves branches and loops."""
         if control_inputs is None:
-            saved = self._suspend_control()
+            saved, context = self._suspend_control(), self._flow_context
+            self._flow_context = None
             try:
                 yield
             finally:
+                self._flow_context = context
                 self._resume_control(saved)
             return
         operations = []

@@ -65,11 +65,28 @@ class Session:
         return self._core.make_callable(fetches, feed_list, accept_options)
 
     def partial_run_setup(self, fetches, feeds=None):
-        raise NotImplementedError(
-            "Session.partial_run_setup is not supported yet")
+        """Begins a run whose feeds and fetches come in several calls: declares
+        all of them, and returns a handle for partial_run."""
+        self._check_open()
+        feeds = [] if feeds is None else feeds
+        if not isinstance(feeds, (list, tuple)):
+            feeds = [feeds]
+        return self._core.partial_run_setup(fetches, feeds)
 
-    def partial_run(self, handle, fetches, feed_dict=None):
-        raise NotImplementedError("Session.partial_run is not supported yet")
+    def partial_run(self, handle, fetches, feed_dict=None, options=None):
+        """Gives some of the feeds and takes some of the fetches that
+        partial_run_setup declared, each once. The run ends when all are; or by
+        partial_run_close."""
+        self._check_open()
+        return self._core.partial_run(handle, fetches, feed_dict, options)
+
+    def partial_run_close(self, handle):
+        """Ends a partial run early."""
+        self._core.partial_run_close(handle)
+
+    def _check_open(self):
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
 
     def list_devices(self):
         """The devices of this session: name, device_type,

@@ -1,0 +1,320 @@
+"""cond, case and while_loop against NumPy: nested, with captured tensors,
+structures, control dependencies and errors."""
+import collections
+
+import numpy as np
+import pytest
+
+import headrace as tf
+
+
+def run(fetches, feeds=None):
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        return session.run(fetches, feeds)
+
+
+class TestCond:
+    def test_takes_the_branch_that_pred_says(self):
+        x = tf.placeholder(tf.float32, [])
+        y = tf.cond(x > 0, lambda: x * 2, lambda: x - 1)
+        with tf.Session() as session:
+            assert session.run(y, {x: 3}) == 6
+            assert session.run(y, {x: -3}) == -4
+
+    def test_runs_only_one_branch(self):
+        pred = tf.placeholder(tf.bool, [])
+        counts = [tf.Variable(0), tf.Variable(0)]
+
+        def count(i):
+            return lambda: tf.identity(counts[i].assign_add(1))
+        out = tf.cond(pred, count(0), count(1))
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            for p in (True, True, False):
+                session.run(out, {pred: p})
+            assert session.run(counts) == [2, 1]
+
+    def test_constants_and_outer_tensors_as_results(self):
+        pred, x = tf.placeholder(tf.bool, []), tf.constant([1., 2.])
+        out = tf.cond(pred, lambda: x, lambda: tf.constant([5., 6.]))
+        assert run(out, {pred: True}).tolist() == [1, 2]
+        assert run(out, {pred: False}).tolist() == [5, 6]
+
+    def test_structures(self):
+        pair = collections.namedtuple("Pair", "a b")
+        pred = tf.placeholder(tf.bool, [])
+
+        def branch(k):
+            return lambda: {"p": pair(tf.constant(k), tf.constant(k + 1)),
+                            "l": [tf.constant(k + 2)]}
+        out = tf.cond(pred, branch(0), branch(10))
+        assert run(out, {pred: False}) == {"p": pair(10, 11), "l": [12]}
+
+    def test_single_element_lists(self):
+        pred = tf.constant(True)
+        f = lambda: [tf.constant(1)]  # noqa: E731
+        assert isinstance(tf.cond(pred, f, f), tf.Tensor)
+        assert isinstance(tf.cond(pred, f, f, strict=True), list)
+
+    def test_operations_as_results(self):
+        v = tf.Variable(1)
+        out = tf.cond(tf.constant(True), lambda: v.assign(7).op,
+                      lambda: tf.no_op())
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            session.run(out)
+            assert session.run(v) == 7
+
+    def test_nested(self):
+        x = tf.placeholder(tf.int32, [])
+        k = tf.constant(100)
+        y = tf.cond(x > 0, lambda: tf.cond(x > 10, lambda: x + k,
+                                           lambda: x * 2),
+                    lambda: tf.cond(x < -10, lambda: -k, lambda: k * x))
+        with tf.Session() as session:
+            got = [session.run(y, {x: v}) for v in (20, 3, -20, -3)]
+        assert got == [120, 6, -100, -300]
+
+    def test_names_are_those_of_tensorflow(self):
+        x = tf.placeholder(tf.float32, [], name="x")
+        y = tf.cond(x > 0, lambda: tf.add(x, 1), lambda: x)
+        assert y.op.name == "cond/Merge"
+        names = {o.name for o in tf.get_default_graph().get_operations()}
+        assert {"cond/Switch", "cond/switch_t", "cond/switch_f",
+                "cond/pred_id", "cond/Add/Switch"} <= names
+
+    def test_control_dependencies_outside(self):
+        v = tf.Variable(1)
+        with tf.control_dependencies([v.assign(5)]):
+            y = tf.cond(tf.constant(True), lambda: v.read_value(),
+                        lambda: tf.constant(0))
+        assert run(y) == 5
+
+    @pytest.mark.parametrize("functions, error, text", [
+        ((None, lambda: 1), TypeError, "true_fn must be callable"),
+        ((lambda: None, lambda: 1), ValueError, "must have a return value"),
+        ((lambda: tf.constant(1), lambda: tf.constant(1.)), ValueError,
+         "must have the same type"),
+        ((lambda: [tf.constant(1)] * 2, lambda: tf.constant(1)), ValueError,
+         "Incompatible return types"),
+    ])
+    def test_refusals(self, functions, error, text):
+        with pytest.raises(error, match=text):
+            tf.cond(tf.constant(True), *functions)
+        assert tf.get_default_graph()._flow_context is None
+
+    def test_python_bool(self):
+        with pytest.raises(TypeError, match="Python bool"):
+            tf.cond(True, lambda: 1, lambda: 2)
+
+
+class TestCase:
+    def test_first_that_holds(self):
+        x = tf.placeholder(tf.int32, [])
+        y = tf.case([(x < 0, lambda: tf.constant(-1)),
+                     (x < 10, lambda: tf.constant(0))],
+                    default=lambda: tf.constant(1))
+        with tf.Session() as session:
+            assert [session.run(y, {x: v}) for v in (-5, 5, 15)] == [-1, 0, 1]
+
+    def test_exclusive(self):
+        x = tf.placeholder(tf.int32, [])
+        y = tf.case([(x < 0, lambda: tf.constant(-1)),
+                     (x < 10, lambda: tf.constant(0))],
+                    default=lambda: tf.constant(1), exclusive=True)
+        with tf.Session() as session:
+            assert session.run(y, {x: 5}) == 0
+            with pytest.raises(tf.errors.InvalidArgumentError,
+                               match="more than 1 conditions"):
+                session.run(y, {x: -5})
+
+    def test_none_holds(self):
+        x = tf.placeholder(tf.int32, [])
+        y = tf.case([(x < 0, lambda: tf.constant(-1)),
+                     (x < 10, lambda: tf.constant(0))])
+        with tf.Session() as session:
+            assert session.run(y, {x: 5}) == 0
+            with pytest.raises(tf.errors.InvalidArgumentError,
+                               match="None of conditions"):
+                session.run(y, {x: 50})
+
+
+class TestWhile:
+    def test_counts(self):
+        assert run(tf.while_loop(lambda i: i < 10, lambda i: i + 1, [0])) == 10
+        assert run(tf.while_loop(lambda i: i < 0, lambda i: i + 1, [3])) == 3
+
+    def test_captures(self):
+        x = tf.placeholder(tf.float32, [3])
+        _, s = tf.while_loop(lambda i, s: i < 5,
+                             lambda i, s: (i + 1, s + x * tf.constant(2.)),
+                             (0, tf.zeros([3])))
+        assert run(s, {x: [1, 2, 3]}).tolist() == [10, 20, 30]
+
+    def test_structures(self):
+        state = collections.namedtuple("State", "n d")
+
+        def body(s):
+            return [state(s.n + 1, {"a": s.d["a"] * 2, "b": [s.d["b"][0] + 3]})]
+        out = tf.while_loop(lambda s: s.n < 4, body,
+                            [state(tf.constant(0), {"a": tf.constant(1),
+                                                    "b": [tf.constant(0)]})])
+        assert run(out[0] if isinstance(out, list) else out) == state(
+            4, {"a": 16, "b": [12]})
+
+    def test_nested_loops(self):
+        def outer(i, total):
+            _, total = tf.while_loop(lambda j, t: j < i,
+                                     lambda j, t: (j + 1, t + i * j),
+                                     (0, total))
+            return i + 1, total
+        _, total = tf.while_loop(lambda i, t: i < 8, outer, (0, 0))
+        assert run(total) == sum(i * j for i in range(8) for j in range(i))
+
+    def test_three_levels_with_outer_tensor(self):
+        k = tf.placeholder(tf.int32, [])
+
+        def loop(n, body):
+            return lambda t: tf.while_loop(
+                lambda i, t: i < n, lambda i, t: (i + 1, body(t)), (0, t))[1]
+        out = loop(2, loop(3, loop(4, lambda t: t + k)))(tf.constant(0))
+        assert run(out, {k: 5}) == 120
+
+    def test_cond_in_while(self):
+        k = tf.placeholder(tf.int32, [])
+
+        def body(n, steps):
+            n = tf.cond(tf.equal(n % 2, 0), lambda: n // 2,
+                        lambda: k * n + 1)
+            return n, steps + 1
+        _, steps = tf.while_loop(lambda n, s: n > 1, body, (27, 0))
+        assert run(steps, {k: 3}) == 111
+
+    def test_while_in_cond(self):
+        pred, n = tf.placeholder(tf.bool, []), tf.placeholder(tf.int32, [])
+
+        def count():
+            return tf.while_loop(lambda i, s: i < n,
+                                 lambda i, s: (i + 1, s + n), (0, 0))[1]
+        out = tf.cond(pred, count, lambda: n)
+        with tf.Session() as session:
+            assert session.run(out, {pred: True, n: 6}) == 36
+            assert session.run(out, {pred: False, n: 6}) == 6
+
+    def test_while_in_cond_in_while(self):
+        def inner(i):
+            return tf.while_loop(lambda j: j < i, lambda j: j + 1, [0])
+
+        def body(i, s):
+            return i + 1, s + tf.cond(i > 3, lambda: inner(i), lambda: 0 * i)
+        _, s = tf.while_loop(lambda i, s: i < 8, body, (0, 0))
+        assert run(s) == 4 + 5 + 6 + 7
+
+    def test_maximum_iterations(self):
+        out = tf.while_loop(lambda i, s: i < 100, lambda i, s: (i + 1, s + i),
+                            (0, 0), maximum_iterations=5)
+        assert run(out) == (5, 10)
+        one = tf.while_loop(lambda i: True, lambda i: i * 2, [1],
+                            maximum_iterations=10)
+        assert run(one) == 1024
+
+    def test_shape_invariants(self):
+        x = tf.constant([[1.]])
+        _, out = tf.while_loop(
+            lambda i, v: i < 3, lambda i, v: (i + 1, tf.concat([v, v], 0)),
+            (0, x), shape_invariants=(tf.TensorShape([]),
+                                      tf.TensorShape([None, 1])))
+        assert out.shape.as_list() == [None, 1]
+        assert run(out).shape == (8, 1)
+
+    def test_static_shape_is_kept(self):
+        x = tf.while_loop(lambda v: tf.reduce_sum(v) < 10, lambda v: v + 1,
+                          [tf.zeros([2, 3])])
+        assert x.shape.as_list() == [2, 3]
+
+    def test_names_are_those_of_tensorflow(self):
+        k = tf.constant(3, name="k")
+        out = tf.while_loop(lambda i: i < 10, lambda i: tf.add(i, k), [0])
+        assert out.op.name == "while/Exit"
+        graph = tf.get_default_graph()
+        names = {o.name for o in graph.get_operations()}
+        assert {"while/Enter", "while/Merge", "while/LoopCond", "while/Switch",
+                "while/Identity", "while/Add/Enter",
+                "while/NextIteration"} <= names
+        enter = graph.get_operation_by_name("while/Add/Enter")
+        assert enter.get_attr("is_constant")
+        assert enter.get_attr("frame_name") == b"while/while_context"
+        less = graph.get_operation_by_name("while/Less/y")
+        assert [o.name for o in less.control_inputs] == ["while/Merge"]
+
+    def test_variables_are_assigned_in_each_iteration(self):
+        v = tf.Variable(0)
+
+        def body(i):
+            with tf.control_dependencies([v.assign_add(i)]):
+                return i + 1
+        loop = tf.while_loop(lambda i: i < 5, body, [0])
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            session.run(loop)
+            assert session.run(v) == 10
+
+    def test_control_dependencies_around_the_loop(self):
+        v = tf.Variable(1)
+        with tf.control_dependencies([v.assign(10)]):
+            out = tf.while_loop(lambda i: i < 3,
+                                lambda i: i + tf.ones_like(i), [0])
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            assert session.run(out) == 3
+            assert session.run(v) == 10
+
+    def test_parallel_iterations_do_not_change_results(self):
+        rng = np.random.RandomState(0)
+        m = rng.randn(4, 4).astype(np.float32) / 4
+        want = np.linalg.matrix_power(m.astype(np.float64), 20)
+        for n in (1, 3, 32):
+            _, out = tf.while_loop(lambda i, x: i < 20,
+                                   lambda i, x: (i + 1, tf.matmul(x, m)),
+                                   (0, np.eye(4, dtype=np.float32)),
+                                   parallel_iterations=n)
+            np.testing.assert_allclose(run(out), want, atol=1e-6)
+
+    @pytest.mark.parametrize("arguments, error, text", [
+        ((lambda: 1, lambda: 1, []), ValueError, "No loop variables"),
+        ((1, lambda i: i, [0]), TypeError, "cond must be callable"),
+        ((lambda i: i < 3, 1, [0]), TypeError, "body must be callable"),
+        ((lambda i: i < 3, lambda i: (i, i), [0]), ValueError,
+         "same nested structure"),
+        ((lambda i: i[0] < 3, lambda i: tf.concat([i, i], 0),
+          [np.zeros([1], np.int32)]), ValueError,
+         "shape_invariants"),
+        ((lambda i: i < 3, lambda i: tf.cast(i, tf.float32), [0]), ValueError,
+         "float"),
+    ])
+    def test_refusals(self, arguments, error, text):
+        with pytest.raises(error, match=text):
+            tf.while_loop(*arguments)
+        assert tf.get_default_graph()._flow_context is None
+
+    def test_an_error_names_the_node_in_the_loop(self):
+        out = tf.while_loop(lambda i: i >= 0, lambda i: 1 // (i - 3) + i + 1,
+                            [5])
+        body = tf.while_loop(
+            lambda i: i < 5,
+            lambda i: tf.reduce_sum(tf.gather(tf.constant([1, 2]), i)) + i,
+            [0], name="bad")
+        del out
+        with pytest.raises(tf.errors.InvalidArgumentError, match="bad/"):
+            run(body)
+
+
+def test_print_and_assert_in_a_loop(capfd):
+    def body(i):
+        check = tf.Assert(i < 3, [i])
+        with tf.control_dependencies([check]):
+            return tf.Print(i, [i], "at ") + 1
+    out = tf.while_loop(lambda i: i < 3, body, [0])
+    assert run(out) == 3
+    assert capfd.readouterr().err.count("at ") == 3

@@ -1,0 +1,94 @@
+"""Python functions as nodes."""
+import threading
+
+import numpy as np
+import pytest
+
+import headrace as tf
+
+
+def run(fetches, feeds=None):
+    with tf.Session() as session:
+        return session.run(fetches, feeds)
+
+
+def test_one_result():
+    x = tf.placeholder(tf.float32, [2])
+    y = tf.py_func(lambda a: np.sinh(a), [x], tf.float32)
+    np.testing.assert_allclose(run(y, {x: [1, 2]}), np.sinh([1, 2]), rtol=1e-6)
+
+
+def test_several_results_and_strings():
+    def f(a, s):
+        assert isinstance(s, bytes)
+        return a + 1, np.array([s + b"!", b""], object)
+    a, s = tf.py_func(f, [tf.constant([1, 2]), "hi"], [tf.int32, tf.string])
+    a, s = run([a, s])
+    assert a.tolist() == [2, 3] and s.tolist() == [b"hi!", b""]
+
+
+def test_no_result_and_no_argument():
+    calls = []
+    op = tf.py_func(lambda: calls.append(1), [], [])
+    run(op)
+    assert calls == [1]
+
+
+def test_in_a_loop():
+    out = tf.while_loop(
+        lambda i: i < 5,
+        lambda i: tf.reshape(tf.py_func(lambda v: np.int32(v + 1), [i],
+                                        tf.int32), []), [0])
+    assert run(out) == 5
+
+
+def test_from_threads():
+    x = tf.placeholder(tf.int64, [])
+    y = tf.py_func(lambda v: v * 2, [x], tf.int64)
+    got = {}
+    with tf.Session() as session:
+        def work(i):
+            got[i] = [int(session.run(y, {x: k})) for k in range(i, i + 20)]
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join(60)
+    assert got == {i: [2 * k for k in range(i, i + 20)] for i in range(8)}
+
+
+@pytest.mark.parametrize("raised, error", [
+    (ValueError("no"), tf.errors.InvalidArgumentError),
+    (TypeError("no"), tf.errors.InvalidArgumentError),
+    (StopIteration("no"), tf.errors.OutOfRangeError),
+    (MemoryError("no"), tf.errors.ResourceExhaustedError),
+    (NotImplementedError("no"), tf.errors.UnimplementedError),
+    (KeyError("no"), tf.errors.UnknownError),
+])
+def test_exceptions(raised, error):
+    def f():
+        raise raised
+    y = tf.py_func(f, [], tf.int32)
+    with pytest.raises(error, match=type(raised).__name__):
+        run(y)
+
+
+@pytest.mark.parametrize("result, text", [
+    (np.zeros(2, np.float64), "float64, but expects float32"),
+    ((np.float32(1), np.float32(2)), "returns 2 values"),
+])
+def test_results_of_the_wrong_kind(result, text):
+    y = tf.py_func(lambda: result, [], tf.float32)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+        run(y)
+
+
+def test_a_function_that_is_none():
+    with pytest.raises(ValueError, match="callable"):
+        tf.py_func(3, [], tf.int32)
+
+
+def test_a_function_of_another_process():
+    y = tf.raw_ops.PyFunc([], token="elsewhere", Tout=[tf.int32])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not found"):
+        run(y[0])

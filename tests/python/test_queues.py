@@ -1,0 +1,150 @@
+"""Queues, queue runners and batches."""
+import threading
+
+import numpy as np
+import pytest
+
+import headrace as tf
+
+
+@pytest.fixture
+def session():
+    with tf.Session() as s:
+        yield s
+
+
+def test_fifo(session):
+    q = tf.FIFOQueue(10, [tf.int32, tf.float32], shapes=[[], [2]])
+    put = q.enqueue_many([[1, 2, 3], [[1., 2.], [3., 4.], [5., 6.]]])
+    one, many, size = q.dequeue(), q.dequeue_many(2), q.size()
+    assert many[1].shape.as_list() == [2, 2]
+    session.run(put)
+    assert session.run(size) == 3
+    a, b = session.run(one)
+    assert a == 1 and b.tolist() == [1, 2]
+    a, b = session.run(many)
+    assert a.tolist() == [2, 3] and b.tolist() == [[3, 4], [5, 6]]
+
+
+def test_close(session):
+    q = tf.FIFOQueue(10, tf.int32, shapes=[])
+    x = tf.placeholder(tf.int32, [])
+    put, take, closed = q.enqueue(x), q.dequeue(), q.is_closed()
+    rest, many = q.dequeue_up_to(5), q.dequeue_many(5)
+    for i in range(3):
+        session.run(put, {x: i})
+    assert not session.run(closed)
+    session.run(q.close())
+    assert session.run(closed)
+    with pytest.raises(tf.errors.CancelledError):
+        session.run(put, {x: 1})
+    with pytest.raises(tf.errors.OutOfRangeError):
+        session.run(many)
+    assert session.run(take) == 0
+    assert session.run(rest).tolist() == [1, 2]
+    with pytest.raises(tf.errors.OutOfRangeError):
+        session.run(take)
+
+
+def test_dequeue_waits_for_enqueue(session):
+    q = tf.FIFOQueue(1, tf.int32, shapes=[])
+    x = tf.placeholder(tf.int32, [])
+    put, take = q.enqueue(x), q.dequeue()
+    got = []
+    t = threading.Thread(target=lambda: got.extend(
+        session.run(take) for _ in range(20)))
+    t.start()
+    for i in range(20):
+        session.run(put, {x: i})
+    t.join(20)
+    assert got == list(range(20))
+
+
+def test_random_shuffle(session):
+    q = tf.RandomShuffleQueue(200, 0, tf.int32, shapes=[], seed=3)
+    session.run(q.enqueue_many([np.arange(100, dtype=np.int32)]))
+    got = session.run(q.dequeue_many(100)).tolist()
+    assert got != sorted(got) and sorted(got) == list(range(100))
+
+
+def test_padding(session):
+    q = tf.PaddingFIFOQueue(10, tf.int32, [[None]])
+    x = tf.placeholder(tf.int32, [None])
+    put = q.enqueue(x)
+    session.run(put, {x: [1]})
+    session.run(put, {x: [2, 3, 4]})
+    assert session.run(q.dequeue_many(2)).tolist() == [[1, 0, 0], [2, 3, 4]]
+
+
+def test_priority(session):
+    q = tf.PriorityQueue(10, [tf.string], shapes=[[]])
+    session.run(q.enqueue_many([np.array([3, 1, 2], np.int64),
+                                ["c", "a", "b"]]))
+    assert session.run(q.dequeue_many(3)[1]).tolist() == [b"a", b"b", b"c"]
+
+
+def test_names(session):
+    q = tf.FIFOQueue(4, [tf.int32, tf.int32], names=["a", "b"],
+                     shapes=[[], []])
+    session.run(q.enqueue({"a": 1, "b": 2}))
+    assert session.run(q.dequeue()) == {"a": 1, "b": 2}
+    with pytest.raises(ValueError, match="dictionary"):
+        q.enqueue([1, 2])
+
+
+def test_refusals():
+    q = tf.FIFOQueue(4, [tf.int32], shapes=[[2]])
+    with pytest.raises(ValueError):
+        q.enqueue([[1, 2, 3]])
+    with pytest.raises((TypeError, ValueError)):
+        q.enqueue([[1., 2.]])
+    with pytest.raises(ValueError, match="components"):
+        q.enqueue([[1, 2], [3, 4]])
+
+
+def test_queue_runner_and_coordinator(session):
+    q = tf.FIFOQueue(4, tf.int32, shapes=[])
+    v = tf.Variable(0)
+    tf.train.add_queue_runner(tf.train.QueueRunner(
+        q, [q.enqueue(v.assign_add(1) + 0)]))
+    take = q.dequeue()
+    session.run(tf.global_variables_initializer())
+    coord = tf.train.Coordinator()
+    threads = tf.train.start_queue_runners(session, coord)
+    got = [session.run(take) for _ in range(30)]
+    assert got == list(range(1, 31))
+    coord.request_stop()
+    coord.join(threads, stop_grace_period_secs=20)
+    assert not any(t.is_alive() for t in threads)
+
+
+def test_coordinator_raises_what_a_thread_reported():
+    coord = tf.train.Coordinator()
+
+    def fail():
+        with coord.stop_on_exception():
+            raise ValueError("this one")
+    t = threading.Thread(target=fail)
+    t.start()
+    with pytest.raises(ValueError, match="this one"):
+        coord.join([t])
+    assert coord.should_stop()
+
+
+def test_batch(session):
+    row = tf.train.range_input_producer(7, num_epochs=1,
+                                        shuffle=False).dequeue()
+    out = tf.train.batch([row, tf.cast(row, tf.float32) * 2], 3,
+                         allow_smaller_final_batch=True)
+    session.run(tf.local_variables_initializer())
+    coord = tf.train.Coordinator()
+    threads = tf.train.start_queue_runners(session, coord)
+    got = []
+    with pytest.raises(tf.errors.OutOfRangeError):
+        while True:
+            a, b = session.run(out)
+            np.testing.assert_array_equal(b, a * 2)
+            got.append(a.tolist())
+    assert got == [[0, 1, 2], [3, 4, 5], [6]]
+    coord.request_stop()
+    coord.join(threads, stop_grace_period_secs=20)
