@@ -189,11 +189,6 @@ def test_callable(sess):
         f([1, 2, 3], 1)
 
 
-def test_not_supported_yet_says_so(sess):
-    with pytest.raises(NotImplementedError, match="partial_run"):
-        sess.partial_run_setup([])
-
-
 def test_threads(sess):
     x = tf.placeholder(tf.float32, [100])
     y = tf.reduce_sum(tf.exp(x * 0.0) * x)
