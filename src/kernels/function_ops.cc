@@ -1,5 +1,6 @@
 // _Arg and _Retval: where values enter and leave a graph that is called, be it
 // a function or a step whose feeds and fetches go through a CallFrame.
+#include "framework/function_runtime.h"
 #include "framework/op_kernel.h"
 
 namespace headrace {
@@ -22,7 +23,14 @@ class ArgOp : public OpKernel {
         errors::InvalidArgument("Type mismatch: argument ", index_, " is ",
                                 DataTypeString(value->dtype()), ", wanted ",
                                 DataTypeString(output_type(0))));
-    ctx->set_output(0, *value);
+    // Owned by nobody else, a kernel of the body may write into it.
+    auto* const call = dynamic_cast<FunctionCallFrame*>(frame);
+    Tensor own;
+    if (call != nullptr && call->TakeArg(index_, &own)) {
+      ctx->set_output(0, std::move(own));
+    } else {
+      ctx->set_output(0, *value);
+    }
   }
 
  private:

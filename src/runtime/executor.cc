@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
+#include "runtime/call_site.h"
 #include "runtime/frame_propagator.h"
 #include "runtime/plan.h"
 #include "runtime/simple_propagator.h"
@@ -58,6 +59,12 @@ class ExecutorState {
     std::optional<OpKernelContext> ctx;
     Item item{};
     int64_t scheduled_ns = 0, start_ns = 0;
+    // Set by the callback before it is through.
+    Status status;
+    ReadyList ready;
+    // Set by the end of ComputeAsync and by the callback: the second of the two
+    // goes on with what became ready.
+    std::atomic<bool> first_is_through{false};
   };
 
   void InitCall(Call* c) {
@@ -92,7 +99,7 @@ class ExecutorState {
       if (next < ready->size()) {
         item = (*ready)[next++];
         const PlanNode& n = propagator_.node(item);
-        if (n.expensive && n.async == nullptr && !Propagator::IsDead(item)) {
+        if (n.expensive && !Propagator::IsDead(item)) {
           expensive.push_back(item);
           continue;
         }
@@ -112,7 +119,7 @@ class ExecutorState {
         continue;
       }
       if (n.async != nullptr) {
-        StartAsync(item, scheduled_ns);
+        if (!StartAsync(item, scheduled_ns, ready)) break;
         continue;
       }
       Status s = PrepareInputs(item, n, &call.inputs);
@@ -229,8 +236,8 @@ class ExecutorState {
   }
 
   void Fail(const PlanNode& n, Status* s) {
-    *s = Annotate(
-        *s, absl::StrCat("\n\t [[", NodeErrorSuffix(n.kernel->def()), "]]"));
+    *s = Annotate(*s, absl::StrCat("\n\t [[", NodeErrorSuffix(n.kernel->def()),
+                                   "]]", DescribeCalls(args_.call_site)));
     args_.cancellation->StartCancel(*s);
     if (args_.rendezvous != nullptr) args_.rendezvous->StartAbort(*s);
   }
@@ -254,7 +261,9 @@ class ExecutorState {
     args_.stats->Add(plan_.device, std::move(r));
   }
 
-  void StartAsync(const Item& item, int64_t scheduled_ns) {
+  // Appends to `ready` if the kernel finished before it returned; false if it
+  // failed so soon.
+  bool StartAsync(const Item& item, int64_t scheduled_ns, ReadyList* ready) {
     const PlanNode& n = propagator_.node(item);
     auto* a = new AsyncCall;
     InitCall(&a->call);
@@ -264,25 +273,35 @@ class ExecutorState {
     if (!s.ok()) {
       Fail(n, &s);
       delete a;
-      return;
+      return false;
     }
     SetNode(item, n, &a->call);
     a->ctx.emplace(&a->call.params);
     a->start_ns = Now();
     tasks_.fetch_add(1, std::memory_order_relaxed);
     n.async->ComputeAsync(&*a->ctx, [this, a] {
-      ReadyList ready;
-      const Status s = Finish(a->item, a->ctx->status(), &a->call, &*a->ctx,
-                              a->scheduled_ns, a->start_ns, &ready);
-      delete a;
-      if (!s.ok() || ready.empty()) {
+      a->status = Finish(a->item, a->ctx->status(), &a->call, &*a->ctx,
+                         a->scheduled_ns, a->start_ns, &a->ready);
+      if (!a->first_is_through.exchange(true, std::memory_order_acq_rel)) {
+        return;  // whoever started the kernel goes on
+      }
+      const std::unique_ptr<AsyncCall> owned(a);
+      if (!a->status.ok() || a->ready.empty()) {
         EndTask();
         return;
       }
-      // The callback may come from a thread that has other work to do, or from
-      // inside ComputeAsync: go on elsewhere.
-      args_.pool->Schedule([this, ready]() mutable { Process(&ready); });
+      // The callback may come from a thread that has other work to do: go on
+      // elsewhere.
+      args_.pool->Schedule(
+          [this, ready = std::move(a->ready)]() mutable { Process(&ready); });
     });
+    if (!a->first_is_through.exchange(true, std::memory_order_acq_rel)) {
+      return true;  // the callback goes on
+    }
+    const std::unique_ptr<AsyncCall> owned(a);
+    tasks_.fetch_sub(1, std::memory_order_acq_rel);
+    ready->insert(ready->end(), a->ready.begin(), a->ready.end());
+    return a->status.ok();
   }
 
   void EndTask() {

@@ -19,6 +19,8 @@
 
 namespace headrace {
 
+struct CallSite;  // runtime/call_site.h
+
 // What the runs of one step share. All pointers outlive the step.
 struct StepArgs {
   int64_t step_id = 0;
@@ -30,6 +32,7 @@ struct StepArgs {
   const std::string* session_handle = nullptr;
   StepStatsCollector* stats = nullptr;  // null: not traced
   ThreadPool* pool = nullptr;  // for nodes that leave the caller's thread
+  const CallSite* call_site = nullptr;  // of a function; null at top level
 };
 
 // Thread-safe.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "framework/function_runtime.h"
 #include "graph/algorithm.h"
 #include "graph/control_flow.h"
 
@@ -85,7 +86,10 @@ Status BuildPlan(Device* device, const Graph& graph, bool with_frames,
     PlanNode& p = plan->nodes[i];
     p.kernel = kernels[n->id()].get();
     p.async = p.kernel->AsAsync();
-    p.expensive = p.kernel->IsExpensive();
+    // Other asynchronous kernels return at once.
+    p.expensive = p.async == nullptr
+                      ? p.kernel->IsExpensive()
+                      : dynamic_cast<FunctionCallKernel*>(p.async) != nullptr;
     p.allows_uninitialized = n->op_def().allows_uninitialized_input;
     p.first_slot = plan->num_slots;
     p.num_inputs = n->num_inputs();

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -16,6 +17,7 @@
 #include "graph/partition.h"
 #include "runtime/deadline_timer.h"
 #include "runtime/executor.h"
+#include "runtime/function_runtime.h"
 #include "runtime/graph_pass.h"
 #include "runtime/placer.h"
 #include "session/partial_run.h"
@@ -72,6 +74,8 @@ class DirectSession : public Session {
         options_.num_cpu_devices, kPrefix,
         resources_->intra ? resources_->intra.get() : ThreadPool::Global());
     for (const auto& d : resources_->devices) device_list_.push_back(d.get());
+    functions_ = std::make_unique<SessionFunctions>(device_list_,
+                                                    options_.disabled_passes);
     running_.next = running_.previous = &running_;
   }
 
@@ -268,6 +272,7 @@ class DirectSession : public Session {
     ResourceMgr step_resources;
     RefPtr<Rendezvous> rendezvous;
     StepArgs args;
+    std::optional<StepFunctions> functions;
     std::atomic<size_t> left;
   };
 
@@ -277,6 +282,8 @@ class DirectSession : public Session {
     p->args.call_frame = &p->run;
     p->args.pool = inter_;
     p->args.step_resources = &p->step_resources;
+    p->functions.emplace(functions_.get(), &p->args);
+    p->args.functions = &*p->functions;
     if (p->run.step().needs_rendezvous) {
       p->rendezvous = NewLocalRendezvous();
       p->args.rendezvous = p->rendezvous.get();
@@ -350,6 +357,7 @@ class DirectSession : public Session {
       HR_ASSIGN_OR_RETURN(client,
                           BuildClientGraph(*graph(), feeds, fetches, targets,
                                            device_list_.front()->name()));
+      functions_->SetLibrary(*graph());
     }
     if (partial) MakePartial(client.get(), step.get());
     HR_RETURN_IF_ERROR(RunGraphPasses(context, options_.disabled_passes,
@@ -413,8 +421,7 @@ class DirectSession : public Session {
       }
     }
     std::unique_ptr<OpKernel> made;
-    HR_RETURN_IF_ERROR(
-        CreateOpKernel(device, n.shared_def(), &n.op_def(), &made));
+    HR_RETURN_IF_ERROR(CreateNodeKernel(device, n, &made));
     *kernel = std::move(made);
     if (shared) {
       MutexLock lock(&mu_);
@@ -495,6 +502,8 @@ class DirectSession : public Session {
     args.pool = inter_;
     ResourceMgr step_resources;
     args.step_resources = &step_resources;
+    StepFunctions functions(functions_.get(), &args);
+    args.functions = &functions;
     RefPtr<Rendezvous> rendezvous;
     if (step.needs_rendezvous) {
       rendezvous = NewLocalRendezvous();
@@ -585,6 +594,7 @@ class DirectSession : public Session {
   const std::shared_ptr<Resources> resources_ = std::make_shared<Resources>();
   ThreadPool* inter_ = nullptr;
   std::vector<Device*> device_list_;
+  std::unique_ptr<SessionFunctions> functions_;
   std::atomic<bool> closed_{false};
   std::atomic<int64_t> next_step_{1};
 

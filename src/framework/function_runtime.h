@@ -1,0 +1,80 @@
+// FunctionRuntime: how a kernel calls functions of the graph. The one that a
+// kernel finds in its context knows the step: what it calls runs with the
+// step's cancellation, rendezvous, resources and trace, and a failure in it
+// fails the step.
+//
+// Thread-safe. A FunctionRuntime lives as long as the kernel's call; the
+// functions that it hands out live as long as the session, so that a kernel may
+// keep them.
+#ifndef HEADRACE_FRAMEWORK_FUNCTION_RUNTIME_H_
+#define HEADRACE_FRAMEWORK_FUNCTION_RUNTIME_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "framework/attr_value.h"
+#include "framework/op_kernel.h"
+#include "framework/tensor.h"
+
+namespace headrace {
+
+class FunctionRuntime {
+ public:
+  // A function with its attrs, ready to run on one device.
+  class Function {
+   public:
+    virtual ~Function() = default;
+    const std::string& name() const { return name_; }
+    const DataTypeVector& arg_types() const { return arg_types_; }
+    const DataTypeVector& ret_types() const { return ret_types_; }
+
+   protected:
+    std::string name_;
+    DataTypeVector arg_types_, ret_types_;
+  };
+
+  // `results` are those of the function, as many and of the types that it
+  // declares, if the status is OK.
+  using DoneCallback =
+      std::function<void(const Status&, std::vector<Tensor> results)>;
+
+  virtual ~FunctionRuntime() = default;
+
+  // Compiles the function for `device` (a full name, or a part of one that
+  // fits) when it is asked for the first time. NotFound if there is no such
+  // function; InvalidArgument, naming it, if its body is not valid or no device
+  // fits.
+  virtual Status Instantiate(const NameAttrList& function,
+                             const std::string& device,
+                             const Function** out) = 0;
+
+  // Runs on the calling thread as far as it can and calls `done` exactly once,
+  // perhaps before this returns. `caller` is named in messages. Arguments that
+  // only `args` holds may be overwritten. ResourceExhausted if the chain of
+  // calls has become too long.
+  virtual void Call(const Function& function, const OpKernel& caller,
+                    std::vector<Tensor> args, DoneCallback done) = 0;
+
+  // The gradient function that the library names for `function`; "" if none.
+  virtual std::string Gradient(const std::string& function) = 0;
+};
+
+// A kernel that calls functions. Its ComputeAsync does not only start something
+// and return, but may compute for long on the calling thread.
+class FunctionCallKernel : public AsyncOpKernel {
+ public:
+  using AsyncOpKernel::AsyncOpKernel;
+};
+
+// The call frame of a function: it owns the arguments.
+class FunctionCallFrame : public CallFrame {
+ public:
+  // Moves argument `index` out; nobody asks for it again. False if there is
+  // none.
+  virtual bool TakeArg(int index, Tensor* out) = 0;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_FRAMEWORK_FUNCTION_RUNTIME_H_

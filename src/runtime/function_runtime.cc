@@ -1,0 +1,335 @@
+#include "runtime/function_runtime.h"
+
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "graph/function_body.h"
+#include "runtime/graph_pass.h"
+
+namespace headrace {
+namespace {
+
+// A call runs on its caller's stack; every so many calls the stack would grow
+// too deep, and the call goes on in a thread of the pool.
+constexpr int kCallsOnOneStack = 32;
+
+// How many calls at either end of a chain a message names.
+constexpr int kNamedCalls = 4;
+
+// Attrs beginning with "_" are remarks about a call, and do not make another
+// function of it.
+AttrMap InstanceAttrs(const AttrMap& attrs) {
+  AttrMap out;
+  for (const auto& [name, value] : attrs) {
+    if (!absl::StartsWith(name, "_")) out.Set(name, value);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string DescribeCalls(const CallSite* site) {
+  std::string s;
+  const int length = site == nullptr ? 0 : site->depth;
+  for (; site != nullptr; site = site->outer) {
+    const int from_inside = length - site->depth;
+    if (from_inside >= kNamedCalls && site->depth > kNamedCalls) {
+      if (from_inside == kNamedCalls) {
+        absl::StrAppend(&s, "\n\t ... ", length - 2 * kNamedCalls,
+                        " more calls");
+      }
+      continue;
+    }
+    absl::StrAppend(&s, "\n\t in function '", *site->function,
+                    "', called by [[", NodeErrorSuffix(site->caller->def()),
+                    "]]");
+  }
+  return s;
+}
+
+class SessionFunctions::Instance : public FunctionRuntime::Function {
+ public:
+  Instance(std::string name, AttrMap attrs, Device* device)
+      : attrs(std::move(attrs)), device(device) {
+    name_ = std::move(name);
+  }
+  void SetTypes(DataTypeVector args, DataTypeVector rets) {
+    arg_types_ = std::move(args);
+    ret_types_ = std::move(rets);
+  }
+
+  const AttrMap attrs;
+  Device* const device;
+  std::unique_ptr<Executor> executor;
+};
+
+SessionFunctions::SessionFunctions(
+    std::vector<Device*> devices,
+    absl::flat_hash_set<std::string> disabled_passes)
+    : devices_(std::move(devices)),
+      disabled_passes_(std::move(disabled_passes)) {}
+
+SessionFunctions::~SessionFunctions() = default;
+
+void SessionFunctions::SetLibrary(const Graph& graph) {
+  MutexLock lock(&mu_);
+  if (graph.functions() != nullptr) library_ = graph.shared_functions();
+  versions_ = graph.versions();
+}
+
+std::string SessionFunctions::Gradient(const std::string& function) const {
+  std::shared_ptr<FunctionLibrary> library;
+  {
+    MutexLock lock(&mu_);
+    library = library_;
+  }
+  return library == nullptr ? "" : library->FindGradient(function);
+}
+
+Device* SessionFunctions::FindDevice(const std::string& name) const {
+  for (Device* d : devices_) {
+    if (d->name() == name) return d;
+  }
+  DeviceName wanted;
+  if (!DeviceName::Parse(name, &wanted).ok()) return nullptr;
+  for (Device* d : devices_) {
+    if (wanted.Matches(d->parsed_name())) return d;
+  }
+  return nullptr;
+}
+
+const SessionFunctions::Instance* SessionFunctions::FindLocked(
+    const std::string& name, const AttrMap& attrs, const Device* device) const {
+  const auto it = instances_.find(name);
+  if (it == instances_.end()) return nullptr;
+  for (const auto& i : it->second) {
+    if (i->device == device && i->attrs == attrs) return i.get();
+  }
+  return nullptr;
+}
+
+Status SessionFunctions::Instantiate(const NameAttrList& function,
+                                     const std::string& device,
+                                     const Instance** out) {
+  Device* const d = FindDevice(device);
+  if (d == nullptr) {
+    std::vector<std::string> names;
+    for (const Device* known : devices_) names.push_back(known->name());
+    return errors::InvalidArgument(
+        "function '", function.name, "' is to run on unknown device '", device,
+        "'; devices are ", absl::StrJoin(names, ", "));
+  }
+  const AttrMap attrs =
+      function.attrs == nullptr ? AttrMap() : InstanceAttrs(*function.attrs);
+  {
+    MutexLock lock(&mu_);
+    *out = FindLocked(function.name, attrs, d);
+    if (*out != nullptr) return OkStatus();
+  }
+  std::unique_ptr<Instance> made;
+  HR_RETURN_IF_ERROR(Compile(function, attrs, d, &made));
+  MutexLock lock(&mu_);
+  // Another thread may have been first, and its kernels may have state by now.
+  *out = FindLocked(function.name, attrs, d);
+  if (*out == nullptr) {
+    *out = made.get();
+    instances_[function.name].push_back(std::move(made));
+  }
+  return OkStatus();
+}
+
+Status SessionFunctions::Compile(const NameAttrList& function,
+                                 const AttrMap& attrs, Device* device,
+                                 std::unique_ptr<Instance>* out) const {
+  std::shared_ptr<FunctionLibrary> library;
+  GraphVersions versions;
+  {
+    MutexLock lock(&mu_);
+    library = library_;
+    versions = versions_;
+  }
+  HR_ASSIGN_OR_RETURN(
+      FunctionBody body,
+      BuildFunctionBody(library, function.name, attrs, versions));
+  auto instance = std::make_unique<Instance>(function.name, attrs, device);
+  instance->SetTypes(body.arg_types, body.ret_types);
+  GraphPassContext context;
+  for (const Node* n : body.effects) context.targets.insert(n->name());
+  const std::string in_function =
+      absl::StrCat("\n\t in function '", function.name, "'");
+  HR_RETURN_IF_ERROR(Annotate(
+      RunGraphPasses(context, disabled_passes_, body.graph.get(), nullptr),
+      in_function));
+  bool control_flow = false;
+  std::vector<Node*> unused;
+  body.graph->ForEachNode([&](Node* n) {
+    control_flow |= n->IsControlFlow();
+    if (n->IsArg() && n->out_edges().empty()) unused.push_back(n);
+    n->set_assigned_device(device->name());
+  });
+  for (Node* n : unused) body.graph->RemoveNode(n);
+  HR_RETURN_IF_ERROR(
+      Annotate(Executor::Create(
+                   device, *body.graph, control_flow,
+                   [device](const Node& n, std::shared_ptr<OpKernel>* kernel) {
+                     std::unique_ptr<OpKernel> made;
+                     HR_RETURN_IF_ERROR(CreateNodeKernel(device, n, &made));
+                     *kernel = std::move(made);
+                     return OkStatus();
+                   },
+                   &instance->executor),
+               in_function));
+  *out = std::move(instance);
+  return OkStatus();
+}
+
+namespace {
+
+// A call in progress. Owns itself: deleted when the executor is done.
+class FunctionCall final : public FunctionCallFrame {
+ public:
+  FunctionCall(SessionFunctions* session,
+               const SessionFunctions::Instance& function, const StepArgs& step,
+               const CallSite& site, std::vector<Tensor> args,
+               FunctionRuntime::DoneCallback done)
+      : function_(function),
+        args_(std::move(args)),
+        rets_(function.ret_types().size()),
+        site_(site),
+        step_(step),
+        functions_(session, &step_, &site_),
+        done_(std::move(done)) {
+    step_.call_frame = this;
+    step_.functions = &functions_;
+    step_.call_site = &site_;
+  }
+
+  const Tensor* GetArg(int i) const override {
+    return i >= 0 && i < static_cast<int>(args_.size()) ? &args_[i] : nullptr;
+  }
+  // A body has one node for each argument, and it runs once.
+  bool TakeArg(int i, Tensor* out) override {
+    if (i < 0 || i >= static_cast<int>(args_.size())) return false;
+    *out = std::move(args_[i]);
+    return true;
+  }
+  Status SetRetval(int i, const Tensor& value) override {
+    if (i < 0 || i >= static_cast<int>(rets_.size())) {
+      return errors::InvalidArgument("Retval index ", i, " of ", rets_.size());
+    }
+    rets_[i] = value;
+    return OkStatus();
+  }
+
+  void Start() {
+    if (site_.depth % kCallsOnOneStack == 0 && step_.pool != nullptr) {
+      step_.pool->Schedule([this] { Run(); });
+    } else {
+      Run();
+    }
+  }
+
+ private:
+  void Run() {
+    function_.executor->RunAsync(step_, [this] { Finish(); });
+  }
+
+  void Finish() {
+    Status s;
+    if (step_.cancellation->IsCancelled()) [[unlikely]] {
+      s = step_.cancellation->status();
+    }
+    for (size_t i = 0; i < rets_.size() && s.ok(); ++i) {
+      if (!rets_[i].IsInitialized()) [[unlikely]] {
+        s = errors::InvalidArgument("Retval[", i,
+                                    "] does not have value: a "
+                                    "result of function '",
+                                    function_.name(), "'");
+      }
+    }
+    const FunctionRuntime::DoneCallback done = std::move(done_);
+    std::vector<Tensor> rets = std::move(rets_);
+    delete this;
+    done(s, std::move(rets));
+  }
+
+  const SessionFunctions::Instance& function_;
+  std::vector<Tensor> args_, rets_;
+  const CallSite site_;
+  StepArgs step_;
+  StepFunctions functions_;
+  FunctionRuntime::DoneCallback done_;
+};
+
+}  // namespace
+
+Status StepFunctions::Instantiate(const NameAttrList& function,
+                                  const std::string& device,
+                                  const Function** out) {
+  const SessionFunctions::Instance* instance;
+  HR_RETURN_IF_ERROR(session_->Instantiate(function, device, &instance));
+  *out = instance;
+  return OkStatus();
+}
+
+void StepFunctions::Call(const Function& function, const OpKernel& caller,
+                         std::vector<Tensor> args, DoneCallback done) {
+  const int depth = site_ == nullptr ? 1 : site_->depth + 1;
+  Status s;
+  if (depth > kMaxCallDepth) {
+    s = errors::ResourceExhausted(
+        "function '", function.name(), "' is called at depth ", depth,
+        ", the limit is ", kMaxCallDepth, ": does its recursion end?");
+  } else if (args.size() != function.arg_types().size()) {
+    s = errors::InvalidArgument("function '", function.name(), "' has ",
+                                function.arg_types().size(),
+                                " arguments, was called with ", args.size());
+  }
+  for (size_t i = 0; i < args.size() && s.ok(); ++i) {
+    if (args[i].dtype() != function.arg_types()[i]) {
+      s = errors::InvalidArgument(
+          "argument ", i, " of function '", function.name(), "' is ",
+          DataTypeString(function.arg_types()[i]), ", was called with ",
+          DataTypeString(args[i].dtype()));
+    }
+  }
+  if (!s.ok()) {
+    done(s, {});
+    return;
+  }
+  const CallSite site{&function.name(), &caller, site_, depth};
+  (new FunctionCall(session_,
+                    static_cast<const SessionFunctions::Instance&>(function),
+                    *args_, site, std::move(args), std::move(done)))
+      ->Start();
+}
+
+Status CreateNodeKernel(Device* device, const Node& node,
+                        std::unique_ptr<OpKernel>* kernel) {
+  if (!IsFunctionCall(node)) {
+    return CreateOpKernel(device, node.shared_def(), &node.op_def(), kernel);
+  }
+  auto def = std::make_shared<NodeDef>();
+  def->name = node.name();
+  def->op =
+      node.op_def().is_stateful ? "StatefulPartitionedCall" : "PartitionedCall";
+  def->device = node.requested_device();
+  def->source = node.def().source;
+  NameAttrList f;
+  f.name = node.type_string();
+  f.attrs = std::make_shared<AttrMap>(InstanceAttrs(node.attrs()));
+  def->attrs.Set("f", std::move(f));
+  std::vector<DataType> in, out;
+  for (DataType t : node.input_types()) in.push_back(BaseType(t));
+  for (DataType t : node.output_types()) out.push_back(BaseType(t));
+  def->attrs.Set("Tin", std::move(in));
+  def->attrs.Set("Tout", std::move(out));
+  const OpDef* op_def;
+  HR_RETURN_IF_ERROR(OpRegistry::Global()->LookUp(def->op, &op_def));
+  AddDefaultAttrs(*op_def, &def->attrs);
+  return CreateOpKernel(device, std::move(def), op_def, kernel);
+}
+
+}  // namespace headrace

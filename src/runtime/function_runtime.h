@@ -1,0 +1,93 @@
+// The functions of a session, compiled once for each set of attrs and device,
+// and the FunctionRuntime through which the kernels of a step call them.
+//
+// A function runs as a whole on the device of the node that calls it. Its body
+// goes through the graph passes and becomes one executor. It is compiled when
+// it is called for the first time, not when its caller is: so a function may
+// call itself. Kernels with state belong to the compiled function, and all
+// calls share them.
+#ifndef HEADRACE_RUNTIME_FUNCTION_RUNTIME_H_
+#define HEADRACE_RUNTIME_FUNCTION_RUNTIME_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "base/mutex.h"
+#include "framework/function_runtime.h"
+#include "graph/function_library.h"
+#include "graph/graph.h"
+#include "runtime/call_site.h"
+#include "runtime/executor.h"
+
+namespace headrace {
+
+// How many calls may be in progress inside each other. Enough for recursion
+// over real data; what goes beyond would seldom end.
+constexpr int kMaxCallDepth = 1000;
+
+// Thread-safe. Outlives all steps of the session.
+class SessionFunctions {
+ public:
+  SessionFunctions(std::vector<Device*> devices,
+                   absl::flat_hash_set<std::string> disabled_passes);
+  ~SessionFunctions();
+
+  // Functions are looked up in the library of the graph that is compiled; it
+  // may be extended at any time. Caller holds graph.mu() if others write it.
+  void SetLibrary(const Graph& graph);
+
+  class Instance;
+  Status Instantiate(const NameAttrList& function, const std::string& device,
+                     const Instance** out);
+  std::string Gradient(const std::string& function) const;
+
+ private:
+  Device* FindDevice(const std::string& name) const;
+  Status Compile(const NameAttrList& function, const AttrMap& attrs,
+                 Device* device, std::unique_ptr<Instance>* out) const;
+  const Instance* FindLocked(const std::string& name, const AttrMap& attrs,
+                             const Device* device) const REQUIRES(mu_);
+
+  const std::vector<Device*> devices_;
+  const absl::flat_hash_set<std::string> disabled_passes_;
+  mutable Mutex mu_;  // not held while a function is compiled
+  std::shared_ptr<FunctionLibrary> library_ GUARDED_BY(mu_);
+  GraphVersions versions_ GUARDED_BY(mu_);
+  absl::flat_hash_map<std::string, std::vector<std::unique_ptr<Instance>>>
+      instances_ GUARDED_BY(mu_);  // by name; few for each
+};
+
+// What one step, or one call in it, sees. Cheap to make.
+class StepFunctions final : public FunctionRuntime {
+ public:
+  // `args`, those of the executors that get this as args->functions, and
+  // `site` outlive it.
+  StepFunctions(SessionFunctions* session, const StepArgs* args,
+                const CallSite* site = nullptr)
+      : session_(session), args_(args), site_(site) {}
+
+  Status Instantiate(const NameAttrList& function, const std::string& device,
+                     const Function** out) override;
+  void Call(const Function& function, const OpKernel& caller,
+            std::vector<Tensor> args, DoneCallback done) override;
+  std::string Gradient(const std::string& function) override {
+    return session_->Gradient(function);
+  }
+
+ private:
+  SessionFunctions* const session_;
+  const StepArgs* const args_;
+  const CallSite* const site_;
+};
+
+// Makes the kernel of a node. A node whose op is a function gets the kernel
+// that calls it.
+Status CreateNodeKernel(Device* device, const Node& node,
+                        std::unique_ptr<OpKernel>* kernel);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_RUNTIME_FUNCTION_RUNTIME_H_
