@@ -8,6 +8,8 @@ namespace headrace {
 const std::vector<GraphPass>& GraphPasses() {
   static const std::vector<GraphPass>* const passes =
       new std::vector<GraphPass>{
+          {"inline_functions", "puts functions in the place of their calls",
+           InlineFunctions},
           {"constant_folding", "computes nodes whose inputs are all constant",
            FoldConstants},
           {"cse", "merges nodes that compute the same",

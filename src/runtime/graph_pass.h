@@ -23,7 +23,8 @@ struct GraphPass {
   Status (*run)(const GraphPassContext& context, Graph* graph, int* changes);
 };
 
-// In the order in which they run: "constant_folding", "cse", "prune".
+// In the order in which they run: "inline_functions", "constant_folding", "cse",
+// "prune".
 const std::vector<GraphPass>& GraphPasses();
 
 // Runs those not named in `disabled`. `report` (may be null) gets a line a
@@ -33,6 +34,8 @@ Status RunGraphPasses(const GraphPassContext& context,
                       Graph* graph, std::vector<std::string>* report);
 
 // The passes themselves, one file each.
+Status InlineFunctions(const GraphPassContext& context, Graph* graph,
+                       int* changes);
 Status FoldConstants(const GraphPassContext& context, Graph* graph,
                      int* changes);
 Status MergeCommonSubexpressions(const GraphPassContext& context, Graph* graph,

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "framework/op_tester.h"
 #include "graph/importer.h"
@@ -45,7 +46,7 @@ std::string Function(const std::string& name, const std::string& nodes,
   return absl::StrCat("library { function { signature { name: '", name,
                       "' input_arg { name: 'x' type: DT_INT32 } "
                       "output_arg { name: 'y' type: DT_INT32 } } ",
-                      nodes, " ret { key: 'y' value: '", ret, "' } } } ");
+                      nodes, " ret { key: 'y' value: '", ret, "' } } } %%");
 }
 
 // y = x + 1, and y = x * 2.
@@ -65,15 +66,19 @@ std::string Twice() {
 
 class FunctionTest : public ::testing::TestWithParam<bool> {
  protected:
-  // A graph of these nodes, with a placeholder "in" of type int32.
+  // A graph of these nodes and functions (texts ended by "%%", so that each may
+  // have its library), with a placeholder "in" of type int32.
   Status Load(const std::string& text) {
     pb::GraphDef def;
-    HR_RETURN_IF_ERROR(ParseGraphDef(
-        Expand(absl::StrCat(
-            "node { name: 'in' op: 'Placeholder' attr { key: 'dtype' value { "
-            "type: DT_INT32 } } } ",
-            text)),
-        &def));
+    for (const absl::string_view part : absl::StrSplit(
+             Expand(absl::StrCat("node { name: 'in' op: 'Placeholder' attr { "
+                                 "key: 'dtype' value { type: DT_INT32 } } } %%",
+                                 text)),
+             "%%", absl::SkipWhitespace())) {
+      pb::GraphDef more;
+      HR_RETURN_IF_ERROR(ParseGraphDef(part, &more));
+      def.MergeFrom(more);
+    }
     {
       MutexLock lock(&graph_->mu());
       HR_RETURN_IF_ERROR(ImportGraphDef({}, def, graph_.get()));
@@ -140,24 +145,25 @@ TEST_P(FunctionTest, FunctionsCallFunctions) {
 
 TEST_P(FunctionTest, AttrsOfTheCallGoIntoTheBody) {
   const std::string f =
-      "library { function { signature { name: 'Sum' "
+      "library { function { signature { name: 'SumAll' "
       "input_arg { name: 'x' type_attr: 'T' number_attr: 'N' } "
       "output_arg { name: 'y' type_attr: 'T' } "
       "attr { name: 'T' type: 'type' } attr { name: 'N' type: 'int' } } "
       "node_def { name: 's' op: 'AddV2' input: 'x:0' input: 'x:1' "
       "attr { key: 'T' value { placeholder: 'T' } } } "
       "ret { key: 'y' value: 's:z' } } } ";
-  ASSERT_EQ(Load(f + "node { name: 'c' op: 'Cast' input: 'in' "
-                     "attr { key: 'SrcT' value { type: DT_INT32 } } "
-                     "attr { key: 'DstT' value { type: DT_FLOAT } } } "
-                     "node { name: 'g' op: 'Sum' input: 'c' input: 'c' $float "
-                     "attr { key: 'N' value { i: 2 } } } "
-                     "node { name: 'd' op: 'Cast' input: 'g' "
-                     "attr { key: 'SrcT' value { type: DT_FLOAT } } "
-                     "attr { key: 'DstT' value { type: DT_INT32 } } } "
-                     "node { name: 'out' op: 'Sum' input: 'd' input: 'in' $int "
-                     "attr { key: 'N' value { i: 2 } } }"),
-            OkStatus());
+  ASSERT_EQ(
+      Load(f + "node { name: 'c' op: 'Cast' input: 'in' "
+               "attr { key: 'SrcT' value { type: DT_INT32 } } "
+               "attr { key: 'DstT' value { type: DT_FLOAT } } } "
+               "node { name: 'g' op: 'SumAll' input: 'c' input: 'c' $float "
+               "attr { key: 'N' value { i: 2 } } } "
+               "node { name: 'd' op: 'Cast' input: 'g' "
+               "attr { key: 'SrcT' value { type: DT_FLOAT } } "
+               "attr { key: 'DstT' value { type: DT_INT32 } } } "
+               "node { name: 'out' op: 'SumAll' input: 'd' input: 'in' $int "
+               "attr { key: 'N' value { i: 2 } } }"),
+      OkStatus());
   EXPECT_EQ(Out(5), 15);
 }
 
@@ -320,18 +326,18 @@ TEST_P(FunctionTest, ACallOfItselfWithoutABranchFailsClearly) {
 
 TEST_P(FunctionTest, AnErrorNamesNodeAndFunction) {
   ASSERT_EQ(
-      Load(Function("Div",
+      Load(Function("Ratio",
                     absl::StrCat("node_def { ", Const("hundred", 100),
                                  " } node_def { name: 'ratio' op: 'FloorDiv' "
                                  "input: 'hundred:output:0' input: 'x' $int }"),
                     "ratio:z:0") +
-           "node { name: 'out' op: 'Div' input: 'in' }"),
+           "node { name: 'out' op: 'Ratio' input: 'in' }"),
       OkStatus());
   EXPECT_EQ(Out(7), 14);
   int out;
   const Status s = Run(0, "out:0", &out);
   EXPECT_EQ(s.code(), absl::StatusCode::kInvalidArgument);
-  for (const char* part : {"ratio", "'Div'", "out"}) {
+  for (const char* part : {"ratio", "'Ratio'", "out"}) {
     EXPECT_TRUE(absl::StrContains(s.message(), part)) << part << ": " << s;
   }
 }

@@ -71,6 +71,9 @@ Status SessionOptions::FromConfig(const pb::ConfigProto& config,
       r.disable_meta_optimizer()) {
     HR_RETURN_IF_ERROR(DisableByName("all", &o.disabled_passes));
   }
+  if (r.function_optimization() == pb::RewriterConfig::OFF) {
+    o.disabled_passes.insert("inline_functions");
+  }
   if (r.constant_folding() == pb::RewriterConfig::OFF) {
     o.disabled_passes.insert("constant_folding");
   }
