@@ -543,6 +543,9 @@ void RegisterGraph(nb::module_& m) {
                 context.is_none() ? nb::object() : nb::borrow(context);
           },
           nb::for_setter(nb::arg("context").none()))
+      .def("_mark_internal", [](PyGraph& g, int id) { g.internal.insert(id); })
+      .def("_is_internal",
+           [](PyGraph& g, int id) { return g.internal.contains(id); })
       // Whoever takes what `op` gives waits for these blocks already.
       .def("_record_seen_by_control",
            [](PyGraph& g, nb::handle op) {

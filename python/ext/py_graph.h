@@ -50,6 +50,8 @@ struct PyGraph {
   // The innermost branch or loop that nodes are made in, which turns their
   // inputs into its own (headrace.control_flow); null outside of any.
   nb::object flow_context;
+  // Ids of nodes in branches and loops: runs can neither feed nor fetch them.
+  absl::flat_hash_set<int> internal;
 
   // `name` under the current scope, with a number if that is taken.
   std::string UniqueName(const std::string& name, bool mark_as_used = true);

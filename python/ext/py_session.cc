@@ -158,6 +158,12 @@ class Callable {
                         why));
 }
 
+void RefuseInternal(const PyGraph& graph, const Node& n, const char* what) {
+  if (graph.internal.empty() || !graph.internal.contains(n.id())) return;
+  RaiseValueError(StrCat("Operation '", n.name(), "' has been marked as not ",
+                         what, ": it is inside a branch or a loop."));
+}
+
 void PySession::ReadName(nb::handle f, Fetches* out) {
   const std::string name = ToString(f, "a fetch");
   std::string node;
@@ -174,6 +180,7 @@ void PySession::ReadName(nb::handle f, Fetches* out) {
                            is_tensor ? "a Tensor" : "an Operation",
                            " which does not exist in the graph.)"));
   }
+  RefuseInternal(*core_, *n, "fetchable");
   if (!is_tensor) {
     out->AddTarget(n);
     out->steps.push_back({Fetches::kNothing, 0, {}});
@@ -197,6 +204,7 @@ void PySession::ReadFetch(nb::handle f, Fetches* out) {
                              EndpointName(t->endpoint()),
                              " is not an element of this graph.)"));
     }
+    RefuseInternal(*core_, *t->op->node, "fetchable");
     out->steps.push_back({Fetches::kTensor, out->Add(t->endpoint()), {}});
     return;
   }
@@ -207,6 +215,7 @@ void PySession::ReadFetch(nb::handle f, Fetches* out) {
                              o->node->name(),
                              " is not an element of this graph.)"));
     }
+    RefuseInternal(*core_, *o->node, "fetchable");
     out->AddTarget(o->node);
     out->steps.push_back({Fetches::kNothing, 0, {}});
     return;

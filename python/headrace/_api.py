@@ -80,6 +80,7 @@ _take(_flow, """
     assert_less_equal assert_non_negative assert_positive assert_rank case cond
     custom_gradient foldl foldr gradients group hessians map_fn numpy_function
     py_func py_function scan timestamp tuple while_loop""")
+_take(_flow, "delete_session_tensor get_session_handle get_session_tensor")
 _take(_tensor_array, "TensorArray")
 _take(_queues, """
     FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue""")

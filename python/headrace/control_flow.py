@@ -128,6 +128,8 @@ class ControlFlowContext:
 
     def _adopt(self, op):
         self._graph._flow_contexts[op._id] = self
+        if self._outer is not None or not _is_loop_exit(op):
+            self._graph._mark_internal(op._id)
 
 
 class CondContext(ControlFlowContext):

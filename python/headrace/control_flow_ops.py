@@ -114,7 +114,9 @@ def _missing(name):
     return function
 
 
-for _name in ("gradients", "hessians", "py_function", "custom_gradient"):
+for _name in ("gradients", "hessians", "py_function", "custom_gradient",
+              "get_session_handle", "get_session_tensor",
+              "delete_session_tensor"):
     globals()[_name] = _missing(_name)
 
 

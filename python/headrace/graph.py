@@ -179,10 +179,13 @@ class Graph(_headrace.GraphCore):
         return outputs[int(index)]
 
     def is_feedable(self, tensor):
-        return True
+        """False for what lies inside a branch or a loop."""
+        return self.is_fetchable(tensor)
 
     def is_fetchable(self, tensor_or_op):
-        return True
+        """False for what lies inside a branch or a loop."""
+        return not self._is_internal(getattr(tensor_or_op, "op",
+                                             tensor_or_op)._id)
 
     # Collections.
 

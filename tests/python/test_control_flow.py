@@ -318,3 +318,18 @@ def test_print_and_assert_in_a_loop(capfd):
     out = tf.while_loop(lambda i: i < 3, body, [0])
     assert run(out) == 3
     assert capfd.readouterr().err.count("at ") == 3
+
+
+def test_what_is_inside_cannot_be_fetched():
+    tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0])
+    pred = tf.constant(True)
+    tf.cond(pred, lambda: tf.constant(1), lambda: tf.constant(2))
+    graph = tf.get_default_graph()
+    with tf.Session() as session:
+        for name in ("while/add:0", "cond/Const:0"):
+            tensor = graph.get_tensor_by_name(name)
+            assert not graph.is_fetchable(tensor)
+            for fetch in (tensor, name, tensor.op):
+                with pytest.raises(ValueError, match="not fetchable"):
+                    session.run(fetch)
+        assert session.run("while/Exit:0") == 3
