@@ -9,6 +9,7 @@ from headrace import control_flow_ops as _flow
 from headrace import coordinator as _coordinator
 from headrace import dtypes
 from headrace import errors
+from headrace import function as _function
 from headrace import graph as _graph
 from headrace import initializers
 from headrace import math_ops as _math
@@ -81,6 +82,7 @@ _take(_flow, """
     custom_gradient foldl foldr gradients group hessians map_fn numpy_function
     py_func py_function scan timestamp tuple while_loop""")
 _take(_flow, "delete_session_tensor get_session_handle get_session_tensor")
+_take(_function, "Defun")
 _take(_tensor_array, "TensorArray")
 _take(_queues, """
     FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue""")
