@@ -39,14 +39,21 @@ static void check(TF_Status* s) {
   exit(1);
 }
 
-static void keep(void* data, size_t size, void* arg) { (void)data, (void)size, (void)arg; }
+static void keep(void* data, size_t size, void* arg) {
+  (void)data, (void)size, (void)arg;
+}
 
 int main(int argc, char** argv) {
   void* lib = argc == 2 ? dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL) : NULL;
-  if (lib == NULL) return fprintf(stderr, "usage: floor LIBRARY (%s)\n", argc == 2 ? dlerror() : "one argument"), 2;
+  if (lib == NULL)
+    return fprintf(stderr, "usage: floor LIBRARY (%s)\n",
+                   argc == 2 ? dlerror() : "one argument"),
+           2;
 #define LOAD(name) name##_ = (__typeof__(name)*)dlsym(lib, #name)
-  LOAD(TF_NewStatus), LOAD(TF_GetCode), LOAD(TF_Message), LOAD(TF_NewGraph), LOAD(TF_NewOperation), LOAD(TF_SetAttrType);
-  LOAD(TF_SetAttrShape), LOAD(TF_AddInput), LOAD(TF_FinishOperation), LOAD(TF_NewSessionOptions), LOAD(TF_NewSession);
+  LOAD(TF_NewStatus), LOAD(TF_GetCode), LOAD(TF_Message), LOAD(TF_NewGraph),
+      LOAD(TF_NewOperation), LOAD(TF_SetAttrType);
+  LOAD(TF_SetAttrShape), LOAD(TF_AddInput), LOAD(TF_FinishOperation),
+      LOAD(TF_NewSessionOptions), LOAD(TF_NewSession);
   LOAD(TF_NewTensor), LOAD(TF_DeleteTensor), LOAD(TF_SessionRun);
 
   enum { kNodes = 10000 };
@@ -73,13 +80,21 @@ int main(int argc, char** argv) {
   TF_Session* session = TF_NewSession_(g, options, s);
   check(s);
   float value = 1;
-  TF_Tensor *in = TF_NewTensor_(TF_FLOAT, NULL, 0, &value, sizeof value, keep, NULL), *out = NULL;
-  const struct { const char* name; int node, runs; } cases[] = {
-      {"add_us", 1, 5000}, {"chain_1000_us", 1000, 300}, {"chain_10000_us", 10000, 30}};
+  TF_Tensor *in = TF_NewTensor_(TF_FLOAT, NULL, 0, &value, sizeof value, keep,
+                                NULL),
+            *out = NULL;
+  const struct {
+    const char* name;
+    int node, runs;
+  } cases[] = {{"add_us", 1, 5000},
+               {"chain_1000_us", 1000, 300},
+               {"chain_10000_us", 10000, 30}};
   for (int c = 0; c < 3; c++) {
     TF_Output fetch = {nodes[cases[c].node], 0};
     begin = now();
-    TF_SessionRun_(session, NULL, &x, &in, 1, &fetch, &out, 1, NULL, 0, NULL, s), check(s);
+    TF_SessionRun_(session, NULL, &x, &in, 1, &fetch, &out, 1, NULL, 0, NULL,
+                   s),
+        check(s);
     if (c == 2) printf("first_run_10000_ms %.2f\n", (now() - begin) * 1e3);
     TF_DeleteTensor_(out);
     double best = 1e9;
@@ -87,7 +102,8 @@ int main(int argc, char** argv) {
       begin = now();
       for (int i = 0; i < cases[c].runs; i++) {
         out = NULL;
-        TF_SessionRun_(session, NULL, &x, &in, 1, &fetch, &out, 1, NULL, 0, NULL, s);
+        TF_SessionRun_(session, NULL, &x, &in, 1, &fetch, &out, 1, NULL, 0,
+                       NULL, s);
         TF_DeleteTensor_(out);
       }
       double us = (now() - begin) / cases[c].runs * 1e6;

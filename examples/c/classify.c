@@ -34,9 +34,11 @@ static void free_data(void* data, size_t size, void* arg) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 4) return fprintf(stderr, "usage: classify MODEL PIXELS EXPECTED\n"), 2;
+  if (argc != 4)
+    return fprintf(stderr, "usage: classify MODEL PIXELS EXPECTED\n"), 2;
   const int64_t dims[4] = {1, 32, 32, 3};
-  size_t model_size = 0, pixel_size = sizeof(float) * 32 * 32 * 3, probability_size = sizeof(float) * 10;
+  size_t model_size = 0, pixel_size = sizeof(float) * 32 * 32 * 3,
+         probability_size = sizeof(float) * 10;
   void* model = read_file(argv[1], &model_size);
   void* pixels = read_file(argv[2], &pixel_size);
   float* expected = read_file(argv[3], &probability_size);
@@ -49,9 +51,13 @@ int main(int argc, char** argv) {
   TF_SessionOptions* options = TF_NewSessionOptions();
   TF_Session* session = TF_NewSession(graph, options, status);
   check(status);
-  TF_Output in = {TF_GraphOperationByName(graph, "input_1"), 0}, out = {TF_GraphOperationByName(graph, "output_0"), 0};
-  TF_Tensor *x = TF_NewTensor(TF_FLOAT, dims, 4, pixels, pixel_size, free_data, NULL), *y = NULL;
-  TF_SessionRun(session, NULL, &in, &x, 1, &out, &y, 1, NULL, 0, NULL, status), check(status);
+  TF_Output in = {TF_GraphOperationByName(graph, "input_1"), 0},
+            out = {TF_GraphOperationByName(graph, "output_0"), 0};
+  TF_Tensor *x = TF_NewTensor(TF_FLOAT, dims, 4, pixels, pixel_size, free_data,
+                              NULL),
+            *y = NULL;
+  TF_SessionRun(session, NULL, &in, &x, 1, &out, &y, 1, NULL, 0, NULL, status),
+      check(status);
 
   const float* p = TF_TensorData(y);
   float difference = 0;
@@ -59,11 +65,13 @@ int main(int argc, char** argv) {
     printf("  class %d  %9.6f\n", i, p[i]);
     difference = fmaxf(difference, fabsf(p[i] - expected[i]));
   }
-  printf("TF C API of version %s; largest difference to %s: %g\n", TF_Version(), argv[3], difference);
+  printf("TF C API of version %s; largest difference to %s: %g\n", TF_Version(),
+         argv[3], difference);
 
   TF_DeleteTensor(x), TF_DeleteTensor(y);
   TF_CloseSession(session, status), TF_DeleteSession(session, status);
-  TF_DeleteSessionOptions(options), TF_DeleteImportGraphDefOptions(import), TF_DeleteBuffer(buffer);
+  TF_DeleteSessionOptions(options), TF_DeleteImportGraphDefOptions(import),
+      TF_DeleteBuffer(buffer);
   TF_DeleteGraph(graph), TF_DeleteStatus(status);
   free(model), free(expected);
   return difference > 1e-5f;

@@ -71,8 +71,8 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
 };
 
 // Says that a section only reads. Readers exclude each other all the same: the
-// sections are short, and a shared lock's own count is as contended as the lock.
-// A reader must not take the same Mutex again.
+// sections are short, and a shared lock's own count is as contended as the
+// lock. A reader must not take the same Mutex again.
 using ReaderMutexLock = MutexLock;
 
 // Thread-safe. Waits may end without a signal: loop on the condition.

@@ -18,7 +18,7 @@ Tensor Vec(const std::vector<T>& v) {
   return MakeTensor<T>({static_cast<int64_t>(v.size())}, v);
 }
 Tensor Reduced(const std::string& op, Tensor x, Tensor axes, bool keep = false,
-           ThreadPool* pool = ThreadPool::Global()) {
+               ThreadPool* pool = ThreadPool::Global()) {
   OpTester t(op, pool);
   t.Attr("keep_dims", keep).Input(std::move(x)).Input(std::move(axes));
   const Status s = t.Run();
@@ -134,8 +134,9 @@ TEST(ReductionTest, Rules) {
               MakeScalar<float>(3));
   ExpectClose(Reduced("Prod", Vec<complex64>({{0, 1}, {0, 1}}), Axes({0})),
               MakeScalar<complex64>({-1, 0}));
-  ExpectClose(Reduced("EuclideanNorm", Vec<complex64>({{3, 0}, {0, 4}}), Axes({0})),
-              MakeScalar<complex64>({5, 0}));
+  ExpectClose(
+      Reduced("EuclideanNorm", Vec<complex64>({{3, 0}, {0, 4}}), Axes({0})),
+      MakeScalar<complex64>({5, 0}));
   ExpectClose(Reduced("EuclideanNorm", Vec<float>({-3, 4}), Axes({})),
               Vec<float>({3, 4}));
   ExpectClose(Reduced("Max", Vec<float>({1, kNan, 3}), Axes({0})),

@@ -19,14 +19,15 @@ TEST(SelectTest, ScalarVectorAndWhole) {
   }
   {
     OpTester t("Select");
-    ASSERT_EQ(RunSelect(t, MakeTensor<bool>({2}, {true, false}), x, y), OkStatus());
+    ASSERT_EQ(RunSelect(t, MakeTensor<bool>({2}, {true, false}), x, y),
+              OkStatus());
     ExpectEqual(t.Output(0), MakeTensor<float>({2, 2}, {1, 2, 7, 8}));
   }
   {
     OpTester t("Select");
-    ASSERT_EQ(
-        RunSelect(t, MakeTensor<bool>({2, 2}, {true, false, false, true}), x, y),
-        OkStatus());
+    ASSERT_EQ(RunSelect(t, MakeTensor<bool>({2, 2}, {true, false, false, true}),
+                        x, y),
+              OkStatus());
     ExpectEqual(t.Output(0), MakeTensor<float>({2, 2}, {1, 6, 7, 4}));
   }
   {
@@ -44,23 +45,24 @@ TEST(SelectTest, ScalarVectorAndWhole) {
 TEST(SelectTest, V2Broadcasts) {
   {
     OpTester t("SelectV2");
-    ASSERT_EQ(RunSelect(t, MakeTensor<bool>({2}, {true, false}),
+    ASSERT_EQ(
+        RunSelect(t, MakeTensor<bool>({2}, {true, false}),
                   MakeTensor<int64_t>({2, 1}, {1, 2}), MakeScalar<int64_t>(9)),
-              OkStatus());
+        OkStatus());
     ExpectEqual(t.Output(0), MakeTensor<int64_t>({2, 2}, {1, 9, 2, 9}));
   }
   {
     OpTester t("SelectV2");
-    ASSERT_EQ(
-        RunSelect(t, MakeTensor<bool>({2}, {true, false}), MakeScalar<tstring>("a"),
-            MakeTensor<tstring>({2}, {"b", "c"})),
-        OkStatus());
+    ASSERT_EQ(RunSelect(t, MakeTensor<bool>({2}, {true, false}),
+                        MakeScalar<tstring>("a"),
+                        MakeTensor<tstring>({2}, {"b", "c"})),
+              OkStatus());
     ExpectEqual(t.Output(0), MakeTensor<tstring>({2}, {"a", "c"}));
   }
   {
     OpTester t("SelectV2");
     ExpectError(RunSelect(t, MakeTensor<bool>({3}, {true, false, true}),
-                    MakeTensor<float>({2}, {1, 2}), MakeScalar<float>(1)),
+                          MakeTensor<float>({2}, {1, 2}), MakeScalar<float>(1)),
                 absl::StatusCode::kInvalidArgument, "Incompatible shapes");
   }
 }

@@ -23,8 +23,8 @@ struct GraphPass {
   Status (*run)(const GraphPassContext& context, Graph* graph, int* changes);
 };
 
-// In the order in which they run: "inline_functions", "constant_folding", "cse",
-// "prune".
+// In the order in which they run: "inline_functions", "constant_folding",
+// "cse", "prune".
 const std::vector<GraphPass>& GraphPasses();
 
 // Runs those not named in `disabled`. `report` (may be null) gets a line a
