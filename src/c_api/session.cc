@@ -172,18 +172,6 @@ TF_Session* TF_NewSession(TF_Graph* graph, const TF_SessionOptions* opts,
   return s.ok() ? session.release() : nullptr;
 }
 
-TF_Session* TF_LoadSessionFromSavedModel(const TF_SessionOptions*,
-                                         const TF_Buffer*,
-                                         const char* export_dir,
-                                         const char* const*, int, TF_Graph*,
-                                         TF_Buffer*, TF_Status* status) {
-  Set(status, errors::Unimplemented("TF_LoadSessionFromSavedModel: loading '",
-                                    Text(export_dir),
-                                    "': SavedModels are not supported yet; "
-                                    "import a frozen GraphDef"));
-  return nullptr;
-}
-
 void TF_CloseSession(TF_Session* session, TF_Status* status) {
   Set(status, session == nullptr
                   ? errors::InvalidArgument("the session is NULL")

@@ -1,0 +1,66 @@
+// A checkpoint of version 1: tables whose values hold the tensors themselves,
+// as messages. The entry "" lists the tensors and their slices; each slice has
+// an entry under EncodeSliceKey, also where a slice is a whole tensor.
+#ifndef HEADRACE_IO_CHECKPOINT_V1_H_
+#define HEADRACE_IO_CHECKPOINT_V1_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/env.h"
+#include "framework/tensor.h"
+#include "io/table.h"
+#include "io/tensor_slice.h"
+
+namespace headrace {
+
+// Reads all files that match a pattern as one checkpoint. Immutable, so
+// thread-safe; nothing in the files makes it crash or allocate more than a few
+// times what they hold.
+class CheckpointV1Reader {
+ public:
+  // NotFound if no file matches.
+  static StatusOr<std::unique_ptr<CheckpointV1Reader>> Open(
+      Env* env, const std::string& pattern);
+
+  // The slice of the tensor; all of it if `slice` is null. `full_shape`, if
+  // given, must be the stored one. NotFound if there is no such tensor.
+  Status Read(const std::string& name, const TensorShape* full_shape,
+              const TensorSlice* slice, Tensor* out) const;
+
+ private:
+  struct Piece {
+    TensorSlice slice;
+    const Table* table;
+  };
+  struct Stored {
+    DataType dtype;
+    TensorShape shape;
+    std::vector<Piece> pieces;
+  };
+  CheckpointV1Reader() = default;
+  Status AddTable(std::unique_ptr<Table> table);
+  Status ReadPiece(const std::string& name, const Stored& stored,
+                   const Piece& piece, const TensorShape& shape,
+                   Tensor* out) const;
+
+  std::vector<std::unique_ptr<Table>> tables_;
+  std::map<std::string, Stored> tensors_;
+};
+
+struct CheckpointV1Item {
+  std::string name;
+  TensorShape full_shape;
+  TensorSlice slice;
+  Tensor value;
+};
+// Writes them as one file, atomically. InvalidArgument for types that the
+// format lacks and for a slice given twice.
+Status WriteCheckpointV1(Env* env, const std::string& path,
+                         const std::vector<CheckpointV1Item>& items);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_IO_CHECKPOINT_V1_H_

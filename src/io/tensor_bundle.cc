@@ -1,0 +1,552 @@
+#include "io/tensor_bundle.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "base/crc32c.h"
+#include "framework/tensor_proto.h"
+#include "framework/variant.h"
+#include "io/coding.h"
+
+namespace headrace {
+namespace {
+
+constexpr int kVersion = 1;
+constexpr bool kHostIsBig = std::endian::native == std::endian::big;
+
+// The running checksum of strings takes lengths as numbers, not as varints.
+uint32_t ExtendByLength(uint32_t crc, uint64_t length) {
+  std::string bytes;
+  if (length <= UINT32_MAX) {
+    PutFixed<uint32_t>(&bytes, static_cast<uint32_t>(length));
+  } else {
+    PutFixed<uint64_t>(&bytes, length);
+  }
+  return crc32c::Extend(crc, bytes.data(), bytes.size());
+}
+
+Status ShapeOf(absl::string_view key, const pb::TensorShapeProto& proto,
+               TensorShape* out) {
+  PartialTensorShape partial;
+  const Status s = ShapeFromProto(proto, &partial);
+  if (!s.ok() || !partial.AsTensorShape(out) || !out->IsValid()) {
+    return errors::DataLoss("checkpoint: the shape of '", key,
+                            "' is not a shape of a tensor ", s.message());
+  }
+  return OkStatus();
+}
+
+Status ReadStrings(absl::string_view key, absl::string_view bytes, uint32_t crc,
+                   int64_t n, Tensor* out) {
+  const auto broken = [&](const char* what) {
+    return errors::DataLoss("checkpoint: ", what, " of string tensor '", key,
+                            "'");
+  };
+  std::vector<uint64_t> lengths(n);
+  absl::string_view rest = bytes;
+  uint32_t running = 0;
+  uint64_t total = 0;
+  for (uint64_t& length : lengths) {
+    if (!GetVarint64(&rest, &length) || length > bytes.size() ||
+        (total += length) > bytes.size()) {
+      return broken("bad length in the bytes");
+    }
+    running = ExtendByLength(running, length);
+  }
+  if (rest.size() < 4 || rest.size() - 4 != total) {
+    return broken("the lengths do not add up to the size");
+  }
+  if (crc32c::Mask(running) != GetFixed<uint32_t>(rest.data())) {
+    return broken("wrong checksum of the lengths");
+  }
+  running = crc32c::Extend(running, rest.data(), rest.size());
+  if (crc32c::Mask(running) != crc) return broken("wrong checksum");
+  rest.remove_prefix(4);
+  for (int64_t i = 0; i < n; ++i) {
+    out->data<tstring>()[i].assign(rest.data(), lengths[i]);
+    rest.remove_prefix(lengths[i]);
+  }
+  return OkStatus();
+}
+
+void SwapBytes(Tensor* t) {
+  size_t size = DataTypeSize(t->dtype());
+  if (DataTypeIsComplex(t->dtype())) size /= 2;
+  char* p = static_cast<char*>(t->raw_data());
+  for (char* end = p + t->TotalBytes(); p != end; p += size) {
+    std::reverse(p, p + size);
+  }
+}
+
+std::string Temporary(const std::string& path, const std::string& suffix) {
+  return path + suffix;
+}
+
+}  // namespace
+
+std::string BundleIndexPath(const std::string& prefix) {
+  return prefix + ".index";
+}
+
+std::string BundleDataPath(const std::string& prefix, int shard, int shards) {
+  return absl::StrFormat("%s.data-%05d-of-%05d", prefix, shard, shards);
+}
+
+StatusOr<std::unique_ptr<BundleReader>> BundleReader::Open(
+    Env* env, const std::string& prefix) {
+  std::unique_ptr<BundleReader> reader(new BundleReader(env, prefix));
+  const std::string path = BundleIndexPath(prefix);
+  HR_ASSIGN_OR_RETURN(reader->index_, Table::Open(env, path));
+  const Table::Entry* header = reader->index_->Find("");
+  if (header == nullptr ||
+      !reader->header_.ParseFromArray(header->value.data(),
+                                      static_cast<int>(header->value.size()))) {
+    return errors::DataLoss("checkpoint: ", path, " has no header");
+  }
+  const pb::BundleHeaderProto& h = reader->header_;
+  if (h.num_shards() <= 0) {
+    return errors::DataLoss("checkpoint: ", path, " says that it has ",
+                            h.num_shards(), " shards");
+  }
+  if (h.version().min_consumer() > kVersion || h.version().producer() < 0) {
+    return errors::InvalidArgument(
+        "checkpoint: ", path, " needs a reader of version ",
+        h.version().min_consumer(), "; this one is of version ", kVersion);
+  }
+  return reader;
+}
+
+Status BundleReader::Lookup(absl::string_view key,
+                            pb::BundleEntryProto* entry) const {
+  const Table::Entry* found = key.empty() ? nullptr : index_->Find(key);
+  if (found == nullptr) {
+    return errors::NotFound("Key ", key, " not found in checkpoint");
+  }
+  if (!entry->ParseFromArray(found->value.data(),
+                             static_cast<int>(found->value.size()))) {
+    return errors::DataLoss("checkpoint: the entry of '", key, "' in ",
+                            BundleIndexPath(prefix_), " is no message");
+  }
+  return OkStatus();
+}
+
+StatusOr<RefPtr<MappedFile>> BundleReader::DataFile(int shard) {
+  MutexLock lock(&mu_);
+  RefPtr<MappedFile>& file = data_[shard];
+  if (file == nullptr) {
+    auto opened =
+        env_->MapFile(BundleDataPath(prefix_, shard, header_.num_shards()));
+    if (!opened.ok()) {
+      data_.erase(shard);
+      return opened.status();
+    }
+    file = *std::move(opened);
+  }
+  return file;
+}
+
+Status BundleReader::ReadEntry(absl::string_view key,
+                               const pb::BundleEntryProto& entry, Tensor* out) {
+  const auto dtype = static_cast<DataType>(entry.dtype());
+  if (!IsValidDataType(dtype) || IsRefType(dtype) || dtype == DT_RESOURCE) {
+    return errors::DataLoss("checkpoint: '", key, "' has type ",
+                            static_cast<int>(dtype));
+  }
+  if (dtype == DT_VARIANT) {
+    return errors::Unimplemented("checkpoint: '", key,
+                                 "' is a variant, which cannot be read");
+  }
+  TensorShape shape;
+  HR_RETURN_IF_ERROR(ShapeOf(key, entry.shape(), &shape));
+  if (entry.shard_id() < 0 || entry.shard_id() >= header_.num_shards()) {
+    return errors::DataLoss("checkpoint: '", key, "' lies in shard ",
+                            entry.shard_id(), " of ", header_.num_shards());
+  }
+  HR_ASSIGN_OR_RETURN(RefPtr<MappedFile> file, DataFile(entry.shard_id()));
+  const uint64_t offset = entry.offset(), size = entry.size();
+  if (offset > file->size() || size > file->size() - offset) {
+    return errors::DataLoss(
+        "checkpoint: '", key, "' (", entry.size(), " bytes at ", entry.offset(),
+        ") lies outside of the data file of ", file->size(), " bytes");
+  }
+  const absl::string_view bytes = ToAbsl(file->view()).substr(offset, size);
+  const int64_t n = shape.num_elements();
+  const uint64_t least =  // each string has a length of a byte at least
+      dtype == DT_STRING ? n : MultiplyWithoutOverflow(n, DataTypeSize(dtype));
+  if (dtype == DT_STRING ? least > size : least != size) {
+    return errors::DataLoss(
+        "checkpoint: '", key, "' of type ", DataTypeString(dtype),
+        " and shape ", shape.DebugString(), " has ", entry.size(), " bytes");
+  }
+  HR_RETURN_IF_ERROR(Tensor::Allocate(CpuAllocator(), dtype, shape, out));
+  if (dtype == DT_STRING)
+    return ReadStrings(key, bytes, entry.crc32c(), n, out);
+  if (size > 0) std::memcpy(out->raw_data(), bytes.data(), size);
+  // Of the copy, which nobody can change any more.
+  if (crc32c::Mask(crc32c::Value(ToStd(out->tensor_data()))) !=
+      entry.crc32c()) {
+    return errors::DataLoss("checkpoint: the checksum of '", key,
+                            "' does not match");
+  }
+  const bool is_big = header_.endianness() == pb::BundleHeaderProto::BIG;
+  if (is_big != kHostIsBig) SwapBytes(out);
+  return OkStatus();
+}
+
+Status BundleReader::ReadFromSlices(absl::string_view key,
+                                    const pb::BundleEntryProto& entry,
+                                    const TensorShape& shape,
+                                    const TensorSlice& wanted, Tensor* out) {
+  const auto dtype = static_cast<DataType>(entry.dtype());
+  TensorSlice box;
+  TensorShape box_shape;
+  HR_RETURN_IF_ERROR(wanted.Resolve(shape, &box, &box_shape));
+  const int64_t n = box_shape.num_elements();
+
+  // First what the slices would cover, so that nothing is allocated for a shape
+  // that the file only claims to have.
+  std::vector<TensorSlice> slices, boxes;
+  int64_t covered = 0;
+  for (const auto& proto : entry.slices()) {
+    TensorSlice slice, slice_box;
+    TensorShape slice_shape;
+    Status s = TensorSlice::FromProto(proto, &slice);
+    if (s.ok()) s = slice.Resolve(shape, &slice_box, &slice_shape);
+    if (!s.ok()) {
+      return errors::DataLoss("checkpoint: a slice of '", key,
+                              "': ", s.message());
+    }
+    int64_t common = slice_shape.num_elements() == 0 ? 0 : 1;
+    for (int i = 0; i < shape.dims() && common > 0; ++i) {
+      const auto &a = box.extent(i), &b = slice_box.extent(i);
+      common *= std::max<int64_t>(
+          0, std::min(a.start + a.length, b.start + b.length) -
+                 std::max(a.start, b.start));
+    }
+    if (common == 0) continue;
+    covered = AddWithoutOverflow(covered, common);
+    slices.push_back(std::move(slice));
+    boxes.push_back(std::move(slice_box));
+    if (covered < 0) break;
+  }
+  const auto insufficient = [&] {
+    return errors::InvalidArgument(
+        "Does not have sufficient slices for partitioned tensor ", key,
+        " to restore in slice_spec: ", wanted.DebugString());
+  };
+  if (covered < n) return insufficient();
+
+  std::vector<Tensor> pieces;
+  for (const TensorSlice& slice : slices) {
+    const std::string slice_key = EncodeSliceKey(key, slice);
+    pb::BundleEntryProto piece;
+    pieces.emplace_back();
+    if (!Lookup(slice_key, &piece).ok()) {
+      return errors::DataLoss("checkpoint: slice ", slice.DebugString(),
+                              " of '", key, "' is listed but not there");
+    }
+    HR_RETURN_IF_ERROR(ReadEntry(key, piece, &pieces.back()));
+    TensorSlice unused;
+    TensorShape slice_shape;
+    HR_RETURN_IF_ERROR(slice.Resolve(shape, &unused, &slice_shape));
+    if (pieces.back().dtype() != dtype ||
+        pieces.back().shape() != slice_shape) {
+      return errors::DataLoss("checkpoint: slice ", slice.DebugString(),
+                              " of '", key, "' is of another type or shape");
+    }
+  }
+  HR_RETURN_IF_ERROR(Tensor::Allocate(CpuAllocator(), dtype, box_shape, out));
+  std::vector<bool> is_set(n, false);
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    TensorSlice::ForEachCommonRun(
+        box, boxes[i], [&](int64_t to, int64_t from, int64_t count) {
+          CopyElements(pieces[i], from, out, to, count);
+          std::fill_n(is_set.begin() + to, count, true);
+        });
+  }
+  // Slices that overlap may leave gaps all the same.
+  if (std::find(is_set.begin(), is_set.end(), false) != is_set.end()) {
+    return insufficient();
+  }
+  return OkStatus();
+}
+
+Status BundleReader::Read(absl::string_view key, Tensor* out) {
+  pb::BundleEntryProto entry;
+  HR_RETURN_IF_ERROR(Lookup(key, &entry));
+  if (entry.slices().empty()) return ReadEntry(key, entry, out);
+  TensorShape shape;
+  HR_RETURN_IF_ERROR(ShapeOf(key, entry.shape(), &shape));
+  return ReadFromSlices(key, entry, shape, TensorSlice::Full(shape.dims()),
+                        out);
+}
+
+Status BundleReader::ReadSlice(absl::string_view key,
+                               const TensorShape& full_shape,
+                               const TensorSlice& slice, Tensor* out) {
+  pb::BundleEntryProto entry;
+  HR_RETURN_IF_ERROR(Lookup(key, &entry));
+  TensorShape shape;
+  HR_RETURN_IF_ERROR(ShapeOf(key, entry.shape(), &shape));
+  if (shape != full_shape) {
+    return errors::InvalidArgument(
+        "tensor_name = ", key, "; shape in shape_and_slice spec ",
+        full_shape.DebugString(), " does not match the shape stored in ",
+        "checkpoint: ", shape.DebugString());
+  }
+  if (!entry.slices().empty()) {
+    return ReadFromSlices(key, entry, shape, slice, out);
+  }
+  if (slice.IsFull()) return ReadEntry(key, entry, out);
+  Tensor whole;
+  HR_RETURN_IF_ERROR(ReadEntry(key, entry, &whole));
+  TensorSlice box, all;
+  TensorShape box_shape, unused;
+  HR_RETURN_IF_ERROR(slice.Resolve(shape, &box, &box_shape));
+  HR_RETURN_IF_ERROR(
+      TensorSlice::Full(shape.dims()).Resolve(shape, &all, &unused));
+  HR_RETURN_IF_ERROR(
+      Tensor::Allocate(CpuAllocator(), whole.dtype(), box_shape, out));
+  TensorSlice::ForEachCommonRun(box, all,
+                                [&](int64_t to, int64_t from, int64_t count) {
+                                  CopyElements(whole, from, out, to, count);
+                                });
+  return OkStatus();
+}
+
+// ---- Writing ---------------------------------------------------------------
+
+BundleWriter::BundleWriter(Env* env, std::string prefix)
+    : env_(env), prefix_(std::move(prefix)) {
+  temporary_suffix_ = StrCat(".tempstate", env->NowNanos());
+}
+
+StatusOr<std::unique_ptr<BundleWriter>> BundleWriter::Open(
+    Env* env, const std::string& prefix) {
+  const std::string_view dir = Dirname(prefix);
+  if (!dir.empty()) {
+    HR_RETURN_IF_ERROR(env->CreateDirRecursively(std::string(dir)));
+  }
+  std::unique_ptr<BundleWriter> writer(new BundleWriter(env, prefix));
+  HR_ASSIGN_OR_RETURN(writer->data_, env->NewWritableFile(
+                                         Temporary(BundleDataPath(prefix, 0, 1),
+                                                   writer->temporary_suffix_)));
+  return writer;
+}
+
+BundleWriter::~BundleWriter() {
+  if (finished_) return;
+  data_.reset();
+  (void)env_
+      ->DeleteFile(Temporary(BundleDataPath(prefix_, 0, 1), temporary_suffix_))
+      .ok();
+}
+
+Status BundleWriter::Add(const std::string& key, const Tensor& value) {
+  if (key.empty() || entries_.count(key) != 0) {
+    return errors::InvalidArgument("Adding duplicate key: '", key, "'");
+  }
+  const DataType dtype = value.dtype();
+  if (!value.IsInitialized() ||
+      (dtype != DT_STRING && !DataTypeCanUseMemcpy(dtype))) {
+    return errors::Unimplemented("saving '", key, "' of type ",
+                                 DataTypeString(dtype));
+  }
+  pb::BundleEntryProto entry;
+  entry.set_dtype(static_cast<pb::DataType>(dtype));
+  ShapeToProto(value.shape(), entry.mutable_shape());
+  entry.set_offset(offset_);
+  uint32_t crc = 0;
+  int64_t size = 0;
+  const auto append = [&](absl::string_view bytes) {
+    size += static_cast<int64_t>(bytes.size());
+    return data_->Append(ToStd(bytes));
+  };
+  if (dtype == DT_STRING) {
+    std::string lengths;
+    for (const tstring& s : value.span<tstring>()) {
+      PutVarint(&lengths, s.size());
+      crc = ExtendByLength(crc, s.size());
+    }
+    std::string checksum;
+    PutFixed<uint32_t>(&checksum, crc32c::Mask(crc));
+    crc = crc32c::Extend(crc, checksum.data(), checksum.size());
+    HR_RETURN_IF_ERROR(append(lengths + checksum));
+    for (const tstring& s : value.span<tstring>()) {
+      crc = crc32c::Extend(crc, s.data(), s.size());
+      HR_RETURN_IF_ERROR(append(s));
+    }
+  } else {
+    crc = crc32c::Value(ToStd(value.tensor_data()));
+    HR_RETURN_IF_ERROR(append(value.tensor_data()));
+  }
+  entry.set_size(size);
+  entry.set_crc32c(crc32c::Mask(crc));
+  offset_ += size;
+  entries_.emplace(key, std::move(entry));
+  return OkStatus();
+}
+
+Status BundleWriter::AddSlice(const std::string& key,
+                              const TensorShape& full_shape,
+                              const TensorSlice& slice, const Tensor& value) {
+  TensorSlice box;
+  TensorShape box_shape;
+  HR_RETURN_IF_ERROR(slice.Resolve(full_shape, &box, &box_shape));
+  if (box_shape != value.shape()) {
+    return errors::InvalidArgument(
+        "'", key, "': slice ", slice.DebugString(), " of ",
+        full_shape.DebugString(), " has shape ", box_shape.DebugString(),
+        ", the tensor has ", value.shape().DebugString());
+  }
+  // A slice that covers all is a whole tensor.
+  if (box_shape == full_shape) return Add(key, value);
+  pb::BundleEntryProto whole;
+  whole.set_dtype(static_cast<pb::DataType>(value.dtype()));
+  ShapeToProto(full_shape, whole.mutable_shape());
+  const auto at = entries_.find(key);
+  if (at != entries_.end()) {
+    if (at->second.slices().empty()) {
+      return errors::InvalidArgument("Adding duplicate key: '", key, "'");
+    }
+    if (at->second.dtype() != whole.dtype() ||
+        at->second.shape().SerializeAsString() !=
+            whole.shape().SerializeAsString()) {
+      return errors::InvalidArgument("slices of '", key,
+                                     "' have different types or full shapes");
+    }
+  }
+  HR_RETURN_IF_ERROR(Add(EncodeSliceKey(key, slice), value));
+  slice.ToProto(
+      entries_.emplace(key, std::move(whole)).first->second.add_slices());
+  return OkStatus();
+}
+
+Status BundleWriter::Finish() {
+  const std::string path = BundleDataPath(prefix_, 0, 1);
+  HR_RETURN_IF_ERROR(data_->Sync());
+  HR_RETURN_IF_ERROR(data_->Close());
+  HR_RETURN_IF_ERROR(
+      env_->RenameFile(Temporary(path, temporary_suffix_), path));
+  finished_ = true;
+  pb::BundleHeaderProto header;
+  header.set_num_shards(1);
+  if (kHostIsBig) header.set_endianness(pb::BundleHeaderProto::BIG);
+  header.mutable_version()->set_producer(kVersion);
+  return WriteBundleIndex(env_, BundleIndexPath(prefix_), header, entries_);
+}
+
+Status WriteBundleIndex(
+    Env* env, const std::string& path, const pb::BundleHeaderProto& header,
+    const std::map<std::string, pb::BundleEntryProto>& entries) {
+  const std::string temporary =
+      Temporary(path, StrCat(".tempstate", env->NowNanos()));
+  const auto write = [&]() -> Status {
+    HR_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file,
+                        env->NewWritableFile(temporary));
+    TableWriter table(file.get());
+    HR_RETURN_IF_ERROR(table.Add("", header.SerializeAsString()));
+    for (const auto& [key, entry] : entries) {
+      HR_RETURN_IF_ERROR(table.Add(key, entry.SerializeAsString()));
+    }
+    HR_RETURN_IF_ERROR(table.Finish());
+    HR_RETURN_IF_ERROR(file->Sync());
+    HR_RETURN_IF_ERROR(file->Close());
+    return env->RenameFile(temporary, path);
+  };
+  const Status s = write();
+  if (!s.ok()) (void)env->DeleteFile(temporary).ok();
+  return s;
+}
+
+Status MergeBundles(Env* env, const std::vector<std::string>& prefixes,
+                    const std::string& destination, bool allow_missing) {
+  struct Source {
+    std::string prefix;
+    int shard, shards;
+  };
+  std::vector<Source> sources;
+  std::vector<std::string> indexes;
+  std::map<std::string, pb::BundleEntryProto> entries;
+  pb::BundleHeaderProto header;
+  for (const std::string& prefix : prefixes) {
+    auto opened = BundleReader::Open(env, prefix);
+    if (allow_missing && errors::IsNotFound(opened.status())) continue;
+    HR_RETURN_IF_ERROR(opened.status());
+    const BundleReader& reader = **opened;
+    if (indexes.empty()) {
+      header = reader.header();
+    } else if (header.endianness() != reader.header().endianness() ||
+               header.version().SerializeAsString() !=
+                   reader.header().version().SerializeAsString()) {
+      return errors::InvalidArgument(
+          "checkpoints ", prefixes[0], " and ", prefix,
+          " differ in endianness or version and cannot be merged");
+    }
+    indexes.push_back(BundleIndexPath(prefix));
+    absl::flat_hash_map<int, int> numbers;  // of this checkpoint's shards
+    for (const Table::Entry& e : reader.table().entries()) {
+      if (e.key.empty()) continue;
+      pb::BundleEntryProto entry;
+      HR_RETURN_IF_ERROR(reader.Lookup(e.key, &entry));
+      const bool partitioned = !entry.slices().empty();
+      if (!partitioned) {
+        const int old = entry.shard_id();
+        if (old < 0 || old >= reader.header().num_shards()) {
+          return errors::DataLoss("checkpoint ", prefix, ": an entry in shard ",
+                                  old);
+        }
+        const auto [at, added] =
+            numbers.emplace(old, static_cast<int>(sources.size()));
+        if (added) {
+          sources.push_back({prefix, old, reader.header().num_shards()});
+        }
+        entry.set_shard_id(at->second);
+      }
+      const auto [at, added] = entries.emplace(e.key, entry);
+      if (added) continue;
+      pb::BundleEntryProto& merged = at->second;
+      if (!partitioned || merged.slices().empty()) {
+        return errors::InvalidArgument(
+            "Duplicate tensor keyed by ", e.key,
+            " encountered, when merging prefix: ", prefix);
+      }
+      if (merged.dtype() != entry.dtype() ||
+          merged.shape().SerializeAsString() !=
+              entry.shape().SerializeAsString()) {
+        return errors::InvalidArgument("slices of '", e.key,
+                                       "' have different types or full shapes");
+      }
+      merged.mutable_slices()->MergeFrom(entry.slices());
+    }
+  }
+  if (indexes.empty()) {
+    return errors::InvalidArgument(
+        "MergeV2Checkpoints: none of the input checkpoints exists");
+  }
+  const std::string_view dir = Dirname(destination);
+  if (!dir.empty()) {
+    HR_RETURN_IF_ERROR(env->CreateDirRecursively(std::string(dir)));
+  }
+  const int shards = std::max<int>(1, static_cast<int>(sources.size()));
+  for (int i = 0; i < static_cast<int>(sources.size()); ++i) {
+    const Source& s = sources[i];
+    HR_RETURN_IF_ERROR(
+        env->RenameFile(BundleDataPath(s.prefix, s.shard, s.shards),
+                        BundleDataPath(destination, i, shards)));
+  }
+  header.set_num_shards(shards);
+  HR_RETURN_IF_ERROR(
+      WriteBundleIndex(env, BundleIndexPath(destination), header, entries));
+  for (const std::string& index : indexes) {
+    if (index != BundleIndexPath(destination)) {
+      HR_RETURN_IF_ERROR(env->DeleteFile(index));
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace headrace
