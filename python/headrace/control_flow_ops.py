@@ -5,12 +5,21 @@ import builtins
 from headrace import raw_ops as _raw
 from headrace.graph import control_dependencies, get_default_graph, name_scope
 from headrace._headrace import Operation, Tensor
-from headrace.control_flow import (  # noqa: F401: found here
-    case, cond, smart_cond, while_loop)
-from headrace.functional_ops import (  # noqa: F401: found here
-    foldl, foldr, map_fn, scan)
-from headrace.script_ops import numpy_function, py_func  # noqa: F401
+from headrace import control_flow as _branches
+from headrace import functional_ops as _functional
+from headrace import script_ops as _script
 from headrace.tensor import constant, convert_to_tensor
+
+case = _branches.case
+cond = _branches.cond
+smart_cond = _branches.smart_cond
+while_loop = _branches.while_loop
+foldl = _functional.foldl
+foldr = _functional.foldr
+map_fn = _functional.map_fn
+scan = _functional.scan
+numpy_function = _script.numpy_function
+py_func = _script.py_func
 
 
 def _operations(inputs):
