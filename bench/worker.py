@@ -53,7 +53,8 @@ def onnxruntime(model, threads):
 def openvino(model, threads, batch):
     import openvino as ov
     core = ov.Core()
-    network = core.read_model(model.replace(".pb", ".onnx"))
+    onnx = model.replace(".pb", ".onnx")
+    network = core.read_model(onnx if os.path.exists(onnx) else model)
     network.reshape([batch, 224, 224, 3])
     compiled = core.compile_model(network, "CPU", {"INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32",
                                                    "PERFORMANCE_HINT": "LATENCY"})
