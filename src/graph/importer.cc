@@ -510,8 +510,7 @@ Status Importer::InferAllShapes() {
 // Scratch outputs, whose shapes differ between TensorFlow's versions and matter
 // to nobody.
 bool IsReserveSpace(const Node& n, int output) {
-  return output >= 3 &&
-         absl::StartsWith(n.type_string(), "FusedBatchNormGrad");
+  return output >= 3 && absl::StartsWith(n.type_string(), "FusedBatchNormGrad");
 }
 
 Status Importer::CheckAssertedShapes(const Item& item) {
