@@ -106,6 +106,16 @@ Status ResizeBackward(const Tensor& grads, int64_t in_h, int64_t in_w,
   return CheckSides(in_h, in_w, out->out_h, out->out_w);
 }
 
+Status ResizeBackwardTo(const Tensor& grads, const Tensor& original_image,
+                        bool align_corners, ResizeShape* shape) {
+  if (original_image.dims() != 4) {
+    return errors::InvalidArgument("original_image must be 4-dimensional, got ",
+                                   original_image.shape().DebugString());
+  }
+  return ResizeBackward(grads, original_image.dim_size(1),
+                        original_image.dim_size(2), align_corners, shape);
+}
+
 std::vector<LinearTap> LinearTaps(int64_t in, int64_t out, float scale,
                                   bool half_pixel_centers) {
   std::vector<LinearTap> taps(out);

@@ -45,6 +45,10 @@ Status ResizeForward(const Tensor& images, const Tensor& size,
 // The gradient's view: `grads` is [b,out_h,out_w,c], the image is in_h x in_w.
 Status ResizeBackward(const Tensor& grads, int64_t in_h, int64_t in_w,
                       bool align_corners, ResizeShape* out);
+// The same for gradient ops that are given the original image, whose rank they
+// check.
+Status ResizeBackwardTo(const Tensor& grads, const Tensor& original_image,
+                        bool align_corners, ResizeShape* shape);
 
 // The two taps of linear interpolation along one axis.
 struct LinearTap {

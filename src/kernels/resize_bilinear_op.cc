@@ -76,14 +76,9 @@ class ResizeBilinearGradOp : public OpKernel {
   void Compute(OpKernelContext* ctx) override {
     const Tensor& grads = ctx->input(0);
     const Tensor& image = ctx->input(1);
-    OP_REQUIRES(ctx, image.dims() == 4,
-                errors::InvalidArgument("original_image must be 4-dimensional, "
-                                        "got ",
-                                        image.shape().DebugString()));
     ResizeShape s;
     OP_REQUIRES_OK(ctx,
-                   ResizeBackward(grads, image.dim_size(1), image.dim_size(2),
-                                  attrs_.align_corners, &s));
+                   ResizeBackwardTo(grads, image, attrs_.align_corners, &s));
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(
                             0, {s.batch, s.in_h, s.in_w, s.channels}, &out));
