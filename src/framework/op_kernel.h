@@ -91,6 +91,10 @@ class OpKernel {
   // A kernel whose output is always this tensor (Const): the executor takes it
   // without calling Compute. Null otherwise.
   virtual const Tensor* const_tensor() const { return nullptr; }
+  // Input i will be `value` in every call. Called before the first Compute, on
+  // one thread, for kernels that prepare what does not change (packed weights);
+  // the buffer stays alive as long as the kernel.
+  virtual void SetConstantInput(int i, const Tensor& value) {}
 
   const std::string& name() const { return def_->name; }
   const std::string& type_string() const { return def_->op; }
@@ -130,6 +134,10 @@ class AsyncOpKernel : public OpKernel {
   using DoneCallback = std::function<void()>;
   virtual void ComputeAsync(OpKernelContext* ctx, DoneCallback done) = 0;
   AsyncOpKernel* AsAsync() final { return this; }
+  // What a call that has not called back waits for, for the message of a
+  // deadline: "an element in queue 'q'". Empty if there is nothing to say. May
+  // run beside ComputeAsync on another thread: reads `ctx`'s inputs only.
+  virtual std::string WaitsFor(OpKernelContext* ctx) const { return ""; }
   // Runs ComputeAsync and waits; for callers without an executor.
   void Compute(OpKernelContext* ctx) final;
 };

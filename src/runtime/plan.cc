@@ -106,6 +106,9 @@ Status BuildPlan(Device* device, const Graph& graph, bool with_frames,
                                 NodeErrorSuffix(n->def()), " is not connected");
       }
       plan->bound.push_back(bound[e->src()->id()]);
+      if (plan->bound.back() != nullptr) {
+        p.kernel->SetConstantInput(k, *plan->bound.back());
+      }
       plan->slot_sources.push_back(e->src()->name());
       if (plan->bound.back() == nullptr && !p.is_merge) ++p.pending;
     }
