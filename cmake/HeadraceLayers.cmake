@@ -1,5 +1,14 @@
 # hr_<layer> for each folder of src/ that has sources, and what is linked from
 # them. *_test.cc are tests; *_testlib.cc help tests and stay out of libraries.
+#
+# The headers that nearly every source includes are compiled once (hr_pch), which
+# halves the build. Sources still name what they use: clang-tidy sees no hr_pch.
+set(HEADRACE_COMMON_HEADERS <framework/op_kernel.h> <absl/strings/str_cat.h>)
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/pch.cc CONTENT "")
+add_library(hr_pch OBJECT ${CMAKE_BINARY_DIR}/pch.cc)
+target_link_libraries(hr_pch PRIVATE hr_deps)
+target_precompile_headers(hr_pch PRIVATE ${HEADRACE_COMMON_HEADERS})
+
 foreach(layer ${HEADRACE_LAYERS})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS
     ${CMAKE_SOURCE_DIR}/src/${layer}/*.cc)
@@ -8,6 +17,11 @@ foreach(layer ${HEADRACE_LAYERS})
     add_library(hr_${layer} OBJECT ${sources})
     target_link_libraries(hr_${layer} PRIVATE hr_deps)
     add_dependencies(hr_${layer} hr_proto_headers)
+    if(layer STREQUAL c_api)  # its flags differ
+      target_precompile_headers(hr_c_api PRIVATE ${HEADRACE_COMMON_HEADERS})
+    elseif(NOT layer STREQUAL base)
+      target_precompile_headers(hr_${layer} REUSE_FROM hr_pch)
+    endif()
   endif()
 endforeach()
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/base/version.cc PROPERTIES

@@ -36,6 +36,15 @@ foreach(layer ${HEADRACE_LAYERS} distributed gpu)
   elseif(layer STREQUAL cli AND TARGET headrace_cli)
     add_dependencies(${layer}_test headrace_cli)
   endif()
+  if(NOT layer STREQUAL base)
+    if(NOT TARGET hr_test_pch)
+      add_executable(hr_test_pch EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/pch.cc)
+      target_link_libraries(hr_test_pch PRIVATE hr_deps GTest::gtest)
+      target_precompile_headers(hr_test_pch PRIVATE
+        ${HEADRACE_COMMON_HEADERS} <gtest/gtest.h>)
+    endif()
+    target_precompile_headers(${layer}_test REUSE_FROM hr_test_pch)
+  endif()
   set_target_properties(${layer}_test PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 
