@@ -3,7 +3,8 @@
      floor LIBRARY
 
    Prints, in microseconds or milliseconds, "name value" lines: building 10,000
-   nodes, and the shortest of many runs of one scalar add and of chains. */
+   nodes, and the shortest of many runs of one scalar add, of chains, and of
+   1,000 adds side by side. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ USE(TF_NewOperation);
 USE(TF_SetAttrType);
 USE(TF_SetAttrShape);
 USE(TF_AddInput);
+USE(TF_AddInputList);
 USE(TF_FinishOperation);
 USE(TF_NewSessionOptions);
 USE(TF_NewSession);
@@ -52,11 +54,11 @@ int main(int argc, char** argv) {
 #define LOAD(name) name##_ = (__typeof__(name)*)dlsym(lib, #name)
   LOAD(TF_NewStatus), LOAD(TF_GetCode), LOAD(TF_Message), LOAD(TF_NewGraph),
       LOAD(TF_NewOperation), LOAD(TF_SetAttrType);
-  LOAD(TF_SetAttrShape), LOAD(TF_AddInput), LOAD(TF_FinishOperation),
-      LOAD(TF_NewSessionOptions), LOAD(TF_NewSession);
+  LOAD(TF_SetAttrShape), LOAD(TF_AddInput), LOAD(TF_AddInputList);
+  LOAD(TF_FinishOperation), LOAD(TF_NewSessionOptions), LOAD(TF_NewSession);
   LOAD(TF_NewTensor), LOAD(TF_DeleteTensor), LOAD(TF_SessionRun);
 
-  enum { kNodes = 10000 };
+  enum { kNodes = 10000, kWide = 1000 };
   TF_Status* s = TF_NewStatus_();
   TF_Graph* g = TF_NewGraph_();
   TF_OperationDescription* d = TF_NewOperation_(g, "Placeholder", "x");
@@ -76,6 +78,20 @@ int main(int argc, char** argv) {
   }
   printf("build_10000_ms %.2f\n", (now() - begin) * 1e3);
 
+  TF_Output wide[kWide];
+  for (int i = 0; i < kWide; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "w%d", i);
+    d = TF_NewOperation_(g, "AddV2", name);
+    TF_AddInput_(d, x), TF_AddInput_(d, x);
+    wide[i] = (TF_Output){TF_FinishOperation_(d, s), 0};
+    check(s);
+  }
+  d = TF_NewOperation_(g, "AddN", "sum");
+  TF_AddInputList_(d, wide, kWide);
+  TF_Operation* sum = TF_FinishOperation_(d, s);
+  check(s);
+
   TF_SessionOptions* options = TF_NewSessionOptions_();
   TF_Session* session = TF_NewSession_(g, options, s);
   check(s);
@@ -85,12 +101,14 @@ int main(int argc, char** argv) {
             *out = NULL;
   const struct {
     const char* name;
-    int node, runs;
-  } cases[] = {{"add_us", 1, 5000},
-               {"chain_1000_us", 1000, 300},
-               {"chain_10000_us", 10000, 30}};
-  for (int c = 0; c < 3; c++) {
-    TF_Output fetch = {nodes[cases[c].node], 0};
+    TF_Operation* node;
+    int runs;
+  } cases[] = {{"add_us", nodes[1], 5000},
+               {"chain_1000_us", nodes[1000], 300},
+               {"chain_10000_us", nodes[10000], 30},
+               {"wide_1000_us", sum, 300}};
+  for (int c = 0; c < 4; c++) {
+    TF_Output fetch = {cases[c].node, 0};
     begin = now();
     TF_SessionRun_(session, NULL, &x, &in, 1, &fetch, &out, 1, NULL, 0, NULL,
                    s),

@@ -32,10 +32,22 @@ y = x + 1.0
 z = x
 for _ in range(1000):
     z = z + x
+wide = tf.add_n([x + float(i) for i in range(1000)])
+branch = tf.cond(x > 0, lambda: x + 1.0, lambda: x - 1.0)
+
+
+def loop(count, x):
+    """`count` turns of two ops, and a third for the condition."""
+    return tf.while_loop(lambda i, _: i < count, lambda i, v: (i + 1, v * 0.5), [0, x])[1]
+
+
+once = loop(1000, x)
+nested = tf.while_loop(lambda i, _: i < 30, lambda i, v: (i + 1, loop(30, v)), [0, x])[1]
 session = tf.Session()
 one = np.float32(1)
-print(f"python_add_us {shortest_us(lambda: session.run(y, {x: one}), 3000):.2f}")
-print(f"python_chain_1000_us {shortest_us(lambda: session.run(z, {x: one}), 200):.1f}")
+for name, fetch, runs in (("add", y, 3000), ("chain_1000", z, 200), ("wide_1000", wide, 200), ("cond", branch, 3000),
+                          ("while_1000", once, 100), ("while_30x30", nested, 100)):
+    print(f"python_{name}_us {shortest_us(lambda: session.run(fetch, {x: one}), runs):.2f}")
 graph = tf.Graph()
 with graph.as_default():
     a = b = tf.placeholder(tf.float32, [])

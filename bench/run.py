@@ -128,7 +128,7 @@ def floor_table():
                                           stderr=subprocess.DEVNULL, text=True).stdout)
     say("dispatch: Headrace and TensorFlow in turn")
     ours, theirs = {}, {}
-    for _ in range(2):
+    for _ in range(3):
         for store, values in ((ours, c(str(ROOT / "build/lib/libtensorflow.so.2"))),
                               (theirs, c(f"{site}/libtensorflow_cc.so.2", LD_LIBRARY_PATH=site, TF_CPP_MIN_LOG_LEVEL="3")),
                               (ours, py(OURS, "headrace")), (theirs, py(PEERS, "tensorflow"))):
@@ -137,6 +137,8 @@ def floor_table():
     names = {"add_us": "C: one scalar add, us", "chain_1000_us": "C: chain of 1,000 adds, us", "chain_10000_us": "C: chain of 10,000 adds, us",
              "build_10000_ms": "C: build 10,000 nodes, ms", "first_run_10000_ms": "C: first run of 10,000 nodes, ms",
              "python_add_us": "Python: one scalar add, us", "python_chain_1000_us": "Python: chain of 1,000 adds, us",
+             "python_wide_1000_us": "Python: 1,000 adds side by side, us", "python_cond_us": "Python: cond, us",
+             "python_while_1000_us": "Python: while_loop, 1,000 turns of 2 ops, us", "python_while_30x30_us": "Python: while_loop in while_loop, 30 x 30 turns of 2 ops, us",
              "python_build_10000_ms": "Python: build 10,000 nodes, ms", "import_s": "Python: import, s"}
     lines = ["| dispatch | Headrace | TensorFlow | ratio |", "|---|---|---|---|"]
     for key, name in names.items():

@@ -39,7 +39,8 @@ foreach(layer ${HEADRACE_LAYERS} distributed gpu)
   if(NOT layer STREQUAL base)
     if(NOT TARGET hr_test_pch)
       add_executable(hr_test_pch EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/pch.cc)
-      target_link_libraries(hr_test_pch PRIVATE hr_deps GTest::gtest)
+      target_link_libraries(hr_test_pch PRIVATE hr_deps GTest::gtest
+        GTest::gtest_main)
       target_precompile_headers(hr_test_pch PRIVATE
         ${HEADRACE_COMMON_HEADERS} <gtest/gtest.h>)
     endif()

@@ -55,9 +55,13 @@ OpKernelContext::OpKernelContext(const Params* params) { Reset(params); }
 
 void OpKernelContext::Reset(const Params* params) {
   params_ = params;
-  outputs_.clear();
-  outputs_.resize(params->kernel->num_outputs());
-  status_ = OkStatus();
+  // Mostly they are empty already, and as many.
+  for (OutputSlot& o : outputs_) {
+    if (o.is_set || o.value.IsInitialized()) o = OutputSlot();
+  }
+  const size_t n = params->kernel->num_outputs();
+  if (outputs_.size() != n) outputs_.resize(n);
+  if (!status_.ok()) status_ = OkStatus();
 }
 
 Status OpKernelContext::input(absl::string_view name,

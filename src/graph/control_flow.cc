@@ -88,6 +88,13 @@ class Analysis {
       LoopFrame f;
       f.name = name;
       f.parent = parent;
+      f.depth = out_.frames[parent].depth + 1;
+      if (f.depth > kMaxLoopDepth) {
+        return errors::InvalidArgument("The node ", NodeErrorSuffix(n->def()),
+                                       " enters frame '", name, "' at depth ",
+                                       f.depth, "; loops nest at most ",
+                                       kMaxLoopDepth, " deep");
+      }
       f.parallel_iterations = parallel;
       out_.frames.push_back(std::move(f));
     }
@@ -116,6 +123,11 @@ class Analysis {
 };
 
 }  // namespace
+
+bool IsConstantEnter(const Node& n) {
+  const AttrValue* v = n.IsEnter() ? n.attrs().Find("is_constant") : nullptr;
+  return v != nullptr && *v == AttrValue(true);
+}
 
 Status AnalyzeControlFlow(const Graph& graph, ControlFlow* out) {
   return Analysis(graph, out).Run();

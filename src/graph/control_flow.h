@@ -13,6 +13,7 @@ namespace headrace {
 struct LoopFrame {
   std::string name;  // "" for the top level, which is frame 0
   int parent = -1;
+  int depth = 0;
   int num_enters = 0;
   int64_t parallel_iterations = 10;
 };
@@ -25,9 +26,16 @@ struct ControlFlow {
   std::vector<int> puts_out_to;
 };
 
+// Loops inside loops: a frame's name tells all around it.
+constexpr int kMaxLoopDepth = 200;
+
+// An Enter whose value comes into every iteration: a loop invariant.
+bool IsConstantEnter(const Node& n);
+
 // InvalidArgument, naming nodes and frames, for a node whose inputs come from
 // different frames, an Exit or NextIteration outside any frame, a frame entered
-// from two places, and Enters of one frame that disagree.
+// from two places, Enters of one frame that disagree, and loops that nest
+// deeper than kMaxLoopDepth. An outer frame comes before those inside it.
 Status AnalyzeControlFlow(const Graph& graph, ControlFlow* out);
 
 }  // namespace headrace

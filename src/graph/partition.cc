@@ -1,54 +1,26 @@
 // Splitting a placed graph. Every crossing goes through a pair made once for
 // what is sent and where to: a tensor, or the fact that a node has run, which
 // travels as an empty tensor.
+//
+// A loop whose nodes are on several devices runs on each of them, iteration by
+// iteration. On a device without the loop's condition a control loop keeps it
+// going: Merge(Enter, NextIteration) -> Switch by the condition, which is sent
+// over -> NextIteration. Each _Recv of the loop waits for that Merge, and so is
+// started once in every iteration; the _Send runs in every iteration too,
+// perhaps on a dead value. The Enter of a control loop is driven by the control
+// loop of the loop around it, or by a constant at the top.
 #include "graph/partition.h"
 
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "graph/algorithm.h"
+#include "graph/control_flow.h"
 
 namespace headrace {
 namespace {
-
-// The control-flow frame that each node's outputs belong to: the Enter that
-// opened it, null at top level. Enter opens, Exit goes back to the frame that
-// its own frame was opened in.
-std::vector<const Node*> OutputFrames(const Graph& graph) {
-  std::vector<const Node*> frame(graph.num_node_ids());
-  // The frame around the one that this Enter opens.
-  absl::flat_hash_map<const Node*, const Node*> parent;
-  std::vector<bool> seen(graph.num_node_ids());
-  std::vector<const Node*> stack;
-  graph.ForEachNode([&](Node* n) {
-    bool has_input = !n->control_inputs().empty();
-    for (const Edge* e : n->data_inputs()) has_input |= e != nullptr;
-    if (!has_input) {
-      seen[n->id()] = true;
-      stack.push_back(n);
-    }
-  });
-  while (!stack.empty()) {
-    const Node* const n = stack.back();
-    stack.pop_back();
-    const Node* const here = frame[n->id()];
-    for (const Edge* e : n->out_edges()) {
-      const Node* const dst = e->dst();
-      if (seen[dst->id()]) continue;
-      seen[dst->id()] = true;
-      const Node* f = here;
-      if (dst->IsEnter()) {
-        parent[dst] = here;
-        f = dst;
-      } else if (dst->IsExit() && here != nullptr) {
-        f = parent[here];
-      }
-      frame[dst->id()] = f;
-      stack.push_back(dst);
-    }
-  }
-  return frame;
-}
 
 class Partitioner {
  public:
@@ -57,13 +29,14 @@ class Partitioner {
       : options_(options),
         graph_(graph),
         parts_(parts),
-        copies_(graph.num_node_ids()),
-        frames_(OutputFrames(graph)) {}
+        device_(graph.num_node_ids()),
+        copies_(graph.num_node_ids()) {}
 
   Status Run() {
     parts_->clear();
-    HR_RETURN_IF_ERROR(CopyNodes());
-    Status s;
+    HR_RETURN_IF_ERROR(Place());
+    CopyNodes();
+    Status s = MakeControlLoops();
     graph_.ForEachNode([&](Node* n) {
       for (const Edge* e : n->data_inputs()) {
         if (s.ok() && e != nullptr) s = ConnectData(*e);
@@ -80,109 +53,258 @@ class Partitioner {
   // What crosses, and to which device.
   using Crossing = std::pair<Endpoint, std::string>;
 
-  Graph* PartOf(const Node* n) { return (*parts_)[n->assigned_device()].get(); }
+  const std::string& DeviceOf(const Node* n) const { return *device_[n->id()]; }
+  Graph* Part(const std::string& device) { return (*parts_)[device].get(); }
 
-  Status CopyNodes() {
+  // Notes where every node goes, and analyses the loops if they may cross.
+  Status Place() {
     Status s;
+    const Node* first = nullptr;
+    bool crosses = false, control_flow = false;
     graph_.ForEachNode([&](Node* n) {
-      if (n->assigned_device().empty()) {
-        if (s.ok()) {
-          s = errors::Internal("Node '", n->name(), "' has no device");
-        }
+      if (n->assigned_device().empty() && s.ok()) {
+        s = errors::Internal("Node '", n->name(), "' has no device");
+      }
+      device_[n->id()] = &n->assigned_device();
+      if (first == nullptr) first = n;
+      crosses |= n->assigned_device() != first->assigned_device();
+      control_flow |= n->IsControlFlow();
+    });
+    HR_RETURN_IF_ERROR(s);
+    if (!crosses || !control_flow) return OkStatus();
+    HR_RETURN_IF_ERROR(AnalyzeControlFlow(graph_, &flow_));
+    std::vector<Node*> order;
+    HR_RETURN_IF_ERROR(TopologicalOrder(graph_, &order));
+    for (const Node* n : order) MoveToNeighbour(n);
+    FindFirstIterationOnly(order);
+    return OkStatus();
+  }
+
+  // These only pass values on: less crosses if they are with their neighbours.
+  void MoveToNeighbour(const Node* n) {
+    if (n->IsSwitch() || n->IsExit()) {
+      if (const Edge* e = n->input_edge(0)) {
+        device_[n->id()] = device_[e->src()->id()];
+      }
+    } else if ((n->IsEnter() && !IsRefType(n->output_type(0))) ||
+               n->IsNextIteration()) {
+      for (const Edge* e : n->out_edges()) {
+        if (e->IsControlEdge()) continue;
+        device_[n->id()] = device_[e->dst()->id()];
         return;
       }
-      std::unique_ptr<Graph>& part = (*parts_)[n->assigned_device()];
+    }
+  }
+
+  // What depends on an Enter or NextIteration, and on no Merge, has no value in
+  // some iterations.
+  void FindFirstIterationOnly(const std::vector<Node*>& order) {
+    irregular_.resize(graph_.num_node_ids());
+    for (const Node* n : order) {
+      bool some = false, all = true;
+      const auto look = [&](const Edge* e) {
+        if (e == nullptr) return;
+        some |= irregular_[e->src()->id()];
+        all &= irregular_[e->src()->id()] && !e->src()->IsNextIteration();
+      };
+      for (const Edge* e : n->data_inputs()) look(e);
+      for (const Edge* e : n->control_inputs()) look(e);
+      irregular_[n->id()] =
+          n->IsNextIteration() || (n->IsEnter() && !IsConstantEnter(*n)) ||
+          (!n->IsExit() && (n->IsMerge() ? some && all : some));
+    }
+  }
+
+  void CopyNodes() {
+    graph_.ForEachNode([&](Node* n) {
+      const std::string& device = DeviceOf(n);
+      std::unique_ptr<Graph>& part = (*parts_)[device];
       if (part == nullptr) {
         part = std::make_unique<Graph>();
         part->versions() = graph_.versions();
         part->set_functions(graph_.shared_functions());
       }
-      copies_[n->id()] = part->CopyNode(*n);
+      Node* const copy = part->CopyNode(*n);
+      copies_[n->id()] = copy;
+      if (copy->assigned_device() != device) {
+        copy->set_placement_reason(
+            StrCat("beside its neighbour, not on ", copy->assigned_device()));
+        copy->set_assigned_device(device);
+      }
     });
-    return s;
   }
 
-  Status ConnectData(const Edge& e) {
-    Node* const dst = copies_[e.dst()->id()];
-    Graph* const part = PartOf(e.dst());
-    if (e.src()->assigned_device() == e.dst()->assigned_device()) {
-      return part->AddEdge({copies_[e.src()->id()], e.src_output()}, dst,
-                           e.dst_input());
+  // The control loop of each loop on each of its devices. Where the condition
+  // is, it is made only for a _Recv that needs it.
+  Status MakeControlLoops() {
+    const size_t num_frames = flow_.frames.size();
+    if (num_frames <= 1) return OkStatus();
+    conditions_.resize(num_frames);
+    std::vector<std::set<std::string>> devices(num_frames);
+    graph_.ForEachNode([&](Node* n) {
+      const int frame = flow_.runs_in[n->id()];
+      devices[frame].insert(DeviceOf(n));
+      if (n->IsLoopCond()) conditions_[frame] = n;
+    });
+    // A loop is in the frame list behind the one around it.
+    for (size_t f = num_frames - 1; f > 0; --f) {
+      devices[flow_.frames[f].parent].insert(devices[f].begin(),
+                                             devices[f].end());
     }
-    if (IsRefType(e.dst()->input_type(e.dst_input()))) {
-      return errors::InvalidArgument(
-          "Node '", e.dst()->name(), "' on ", e.dst()->assigned_device(),
-          " takes a reference of '", e.src()->name(), "' on ",
-          e.src()->assigned_device(),
-          "; a reference cannot cross devices: place both on one");
+    for (size_t f = 1; f < num_frames; ++f) {
+      if (devices[f].size() <= 1) continue;
+      for (const std::string& device : devices[f]) {
+        const Node* const condition = conditions_[f];
+        if (condition != nullptr && DeviceOf(condition) == device) continue;
+        HR_RETURN_IF_ERROR(ControlLoop(static_cast<int>(f), device).status());
+      }
     }
-    HR_RETURN_IF_ERROR(CheckFrame(e));
-    const Crossing crossing{{e.src(), e.src_output()},
-                            e.dst()->assigned_device()};
-    Node*& recv = received_[crossing];
-    if (recv == nullptr) {
-      HR_ASSIGN_OR_RETURN(
-          recv, AddPair({copies_[e.src()->id()], e.src_output()}, *e.src(),
-                        e.dst()->assigned_device()));
-    }
-    return part->AddEdge({recv, 0}, dst, e.dst_input());
-  }
-
-  Status ConnectControl(const Edge& e) {
-    Node* const dst = copies_[e.dst()->id()];
-    Graph* const part = PartOf(e.dst());
-    if (e.src()->assigned_device() == e.dst()->assigned_device()) {
-      part->AddControlEdge(copies_[e.src()->id()], dst);
-      return OkStatus();
-    }
-    HR_RETURN_IF_ERROR(CheckFrame(e));
-    const Crossing crossing{{e.src(), kControlSlot},
-                            e.dst()->assigned_device()};
-    Node*& arrived = received_[crossing];
-    if (arrived == nullptr) {
-      // An empty constant that waits for the source stands for its having run.
-      NodeDef token;
-      token.op = "Const";
-      token.attrs = {{"dtype", DT_FLOAT}, {"value", Tensor(DT_FLOAT)}};
-      HR_ASSIGN_OR_RETURN(Node * sent,
-                          Add(std::move(token), *e.src(),
-                              e.src()->assigned_device(), TensorShape({0})));
-      PartOf(e.src())->AddControlEdge(copies_[e.src()->id()], sent);
-      HR_ASSIGN_OR_RETURN(Node * recv, AddPair({sent, 0}, *e.src(),
-                                               e.dst()->assigned_device()));
-      NodeDef identity;
-      identity.op = "Identity";
-      identity.attrs = {{"T", DT_FLOAT}};
-      HR_ASSIGN_OR_RETURN(arrived,
-                          Add(std::move(identity), *e.src(),
-                              e.dst()->assigned_device(), TensorShape({0})));
-      HR_RETURN_IF_ERROR(part->AddEdge({recv, 0}, arrived, 0));
-    }
-    part->AddControlEdge(arrived, dst);
     return OkStatus();
   }
 
-  // A _Recv inside a loop must be started anew for each iteration, which needs
-  // a copy of the loop's control on its device.
-  Status CheckFrame(const Edge& e) {
-    const Node* const enter = frames_[e.src()->id()];
-    if (enter == nullptr) return OkStatus();
-    std::string frame_name;
-    enter->attrs().Get("frame_name", &frame_name).IgnoreError();
-    return errors::Unimplemented(
-        "The loop '", frame_name, "' crosses devices: its node '",
-        e.src()->name(), "' on ", e.src()->assigned_device(), " feeds '",
-        e.dst()->name(), "' on ", e.dst()->assigned_device(),
-        "; place the whole loop on one device");
+  // Its Merge.
+  StatusOr<Node*> ControlLoop(int f, const std::string& device) {
+    if (Node* made = control_loops_[{f, device}]) return made;
+    const LoopFrame& frame = flow_.frames[f];
+    const Node* const condition = conditions_[f];
+    if (condition == nullptr) {
+      return errors::InvalidArgument(
+          "A cross-device loop must have a pivot predicate: loop '", frame.name,
+          "' has nodes on ", device, " and elsewhere, and no LoopCond");
+    }
+    Graph* const part = Part(device);
+    Endpoint start;
+    if (frame.parent != 0) {
+      HR_ASSIGN_OR_RETURN(start.node, ControlLoop(frame.parent, device));
+    } else {
+      HR_ASSIGN_OR_RETURN(start.node, AddToken(*condition, device));
+    }
+    const auto add = [&](const char* op, AttrMap attrs) {
+      NodeDef def;
+      def.op = op;
+      def.attrs = std::move(attrs);
+      def.attrs.Set("T", DT_FLOAT);
+      return Add(std::move(def), *condition, device, TensorShape({0}),
+                 "_cloop");
+    };
+    HR_ASSIGN_OR_RETURN(
+        Node * enter,
+        add("Enter", {{"frame_name", frame.name},
+                      {"is_constant", false},
+                      {"parallel_iterations", frame.parallel_iterations}}));
+    HR_ASSIGN_OR_RETURN(Node * merge, add("Merge", {{"N", int64_t{2}}}));
+    HR_ASSIGN_OR_RETURN(Node * split, add("Switch", {}));
+    HR_ASSIGN_OR_RETURN(Node * next, add("NextIteration", {}));
+    control_loops_[{f, device}] = merge;
+    HR_RETURN_IF_ERROR(part->AddEdge(start, enter, 0));
+    HR_RETURN_IF_ERROR(part->AddEdge({enter, 0}, merge, 0));
+    HR_RETURN_IF_ERROR(part->AddEdge({next, 0}, merge, 1));
+    HR_RETURN_IF_ERROR(part->AddEdge({merge, 0}, split, 0));
+    HR_ASSIGN_OR_RETURN(Endpoint goes_on,
+                        Bring({const_cast<Node*>(condition), 0}, device));
+    HR_RETURN_IF_ERROR(part->AddEdge(goes_on, split, 1));
+    HR_RETURN_IF_ERROR(part->AddEdge({split, 1}, next, 0));
+    return merge;
+  }
+
+  Status ConnectData(const Edge& e) {
+    const std::string& device = DeviceOf(e.dst());
+    if (DeviceOf(e.src()) != device &&
+        IsRefType(e.dst()->input_type(e.dst_input()))) {
+      return errors::InvalidArgument(
+          "Node '", e.dst()->name(), "' on ", device, " takes a reference of '",
+          e.src()->name(), "' on ", DeviceOf(e.src()),
+          "; a reference cannot cross devices: place both on one");
+    }
+    HR_ASSIGN_OR_RETURN(Endpoint value,
+                        Bring({e.src(), e.src_output()}, device));
+    return Part(device)->AddEdge(value, copies_[e.dst()->id()], e.dst_input());
+  }
+
+  Status ConnectControl(const Edge& e) {
+    const std::string& device = DeviceOf(e.dst());
+    HR_ASSIGN_OR_RETURN(Node * done, BringControl(e.src(), device));
+    Part(device)->AddControlEdge(done, copies_[e.dst()->id()]);
+    return OkStatus();
+  }
+
+  // A tensor of graph_, in the part of `device`.
+  StatusOr<Endpoint> Bring(Endpoint value, const std::string& device) {
+    const Node& src = *value.node;
+    if (DeviceOf(&src) == device) {
+      return Endpoint{copies_[src.id()], value.index};
+    }
+    if (CanBeCopied(src)) {
+      HR_ASSIGN_OR_RETURN(Node * enter, EnterOn(src, device));
+      return Endpoint{enter, 0};
+    }
+    const Crossing crossing{value, device};
+    if (Node* made = received_[crossing]) return Endpoint{made, 0};
+    HR_ASSIGN_OR_RETURN(Node * recv,
+                        AddPair({copies_[src.id()], value.index}, src, device));
+    received_[crossing] = recv;
+    return Endpoint{recv, 0};
+  }
+
+  // What tells in the part of `device` that a node of graph_ has run.
+  StatusOr<Node*> BringControl(Node* src, const std::string& device) {
+    if (DeviceOf(src) == device) return copies_[src->id()];
+    if (CanBeCopied(*src)) return EnterOn(*src, device);
+    const Crossing crossing{{src, kControlSlot}, device};
+    if (Node* made = received_[crossing]) return made;
+    // An empty constant that waits for the source stands for its having run.
+    HR_ASSIGN_OR_RETURN(Node * sent, AddToken(*src, DeviceOf(src)));
+    Part(DeviceOf(src))->AddControlEdge(copies_[src->id()], sent);
+    HR_ASSIGN_OR_RETURN(Node * recv, AddPair({sent, 0}, *src, device));
+    NodeDef identity;
+    identity.op = "Identity";
+    identity.attrs = {{"T", DT_FLOAT}};
+    HR_ASSIGN_OR_RETURN(Node * arrived, Add(std::move(identity), *src, device,
+                                            TensorShape({0})));
+    HR_RETURN_IF_ERROR(Part(device)->AddEdge({recv, 0}, arrived, 0));
+    received_[crossing] = arrived;
+    return arrived;
+  }
+
+  // An Enter runs on each device that reads it: its input crosses once, where
+  // its output would in every iteration, or in the first alone.
+  static bool CanBeCopied(const Node& n) {
+    return n.IsEnter() && !IsRefType(n.output_type(0));
+  }
+
+  StatusOr<Node*> EnterOn(const Node& enter, const std::string& device) {
+    const Crossing key{{const_cast<Node*>(&enter), 0}, device};
+    if (Node* made = received_[key]) return made;
+    NodeDef def = enter.def();
+    HR_ASSIGN_OR_RETURN(
+        Node * copy, Add(std::move(def), enter, device, enter.output_shape(0)));
+    received_[key] = copy;
+    const Edge* const in = enter.input_edge(0);
+    HR_ASSIGN_OR_RETURN(Endpoint value,
+                        Bring({in->src(), in->src_output()}, device));
+    HR_RETURN_IF_ERROR(Part(device)->AddEdge(value, copy, 0));
+    for (const Edge* e : enter.control_inputs()) {
+      HR_ASSIGN_OR_RETURN(Node * done, BringControl(e->src(), device));
+      Part(device)->AddControlEdge(done, copy);
+    }
+    return copy;
+  }
+
+  StatusOr<Node*> AddToken(const Node& origin, const std::string& device) {
+    NodeDef token;
+    token.op = "Const";
+    token.attrs = {{"dtype", DT_FLOAT}, {"value", Tensor(DT_FLOAT)}};
+    return Add(std::move(token), origin, device, TensorShape({0}));
   }
 
   // Adds a node made here, `origin` being the one it serves.
   StatusOr<Node*> Add(NodeDef def, const Node& origin,
                       const std::string& device,
-                      const PartialTensorShape& shape) {
-    Graph* const part = (*parts_)[device].get();
+                      const PartialTensorShape& shape,
+                      const char* prefix = "") {
+    Graph* const part = Part(device);
     do {
-      def.name = StrCat(origin.name(), "/_", ++names_);
+      def.name = StrCat(prefix, origin.name(), "/_", ++names_);
     } while (graph_.FindNode(def.name) != nullptr);
     def.device = device;
     def.source = origin.def().source;
@@ -199,6 +321,14 @@ class Partitioner {
   StatusOr<Node*> AddPair(Endpoint value, const Node& origin,
                           const std::string& to_device) {
     const std::string& from_device = value.node->assigned_device();
+    const int frame = flow_.frames.empty() ? 0 : flow_.puts_out_to[origin.id()];
+    if (frame != 0 && irregular_[origin.id()]) {
+      return errors::InvalidArgument(
+          "Node '", origin.name(), "' of loop '", flow_.frames[frame].name,
+          "' on ", from_device, " is read on ", to_device,
+          ", but it depends on no Merge and so has no value in some iterations;"
+          " place its readers on its own device");
+    }
     const DataType dtype = BaseType(value.node->output_type(value.index));
     const uint64_t incarnation =
         options_.incarnation ? options_.incarnation(from_device) : 1;
@@ -216,19 +346,30 @@ class Partitioner {
     const PartialTensorShape& shape = value.node->output_shape(value.index);
     HR_ASSIGN_OR_RETURN(Node * sent,
                         Add(std::move(send), origin, from_device, shape));
-    HR_RETURN_IF_ERROR((*parts_)[from_device]->AddEdge(value, sent, 0));
+    HR_RETURN_IF_ERROR(Part(from_device)->AddEdge(value, sent, 0));
     NodeDef recv;
     recv.op = "_Recv";
     recv.attrs = std::move(attrs);
     recv.attrs.Set("tensor_type", dtype);
-    return Add(std::move(recv), origin, to_device, shape);
+    HR_ASSIGN_OR_RETURN(Node * received,
+                        Add(std::move(recv), origin, to_device, shape));
+    if (frame != 0) {
+      HR_ASSIGN_OR_RETURN(Node * starts, ControlLoop(frame, to_device));
+      Part(to_device)->AddControlEdge(starts, received);
+    }
+    return received;
   }
 
   const PartitionOptions& options_;
   const Graph& graph_;
   std::map<std::string, std::unique_ptr<Graph>>* const parts_;
-  std::vector<Node*> copies_;        // by id in graph_
-  std::vector<const Node*> frames_;  // by id in graph_
+  // By id in graph_:
+  std::vector<const std::string*> device_;
+  std::vector<Node*> copies_;
+  std::vector<bool> irregular_;          // empty unless a loop may cross
+  ControlFlow flow_;                     // the same
+  std::vector<const Node*> conditions_;  // by frame: its LoopCond
+  std::map<std::pair<int, std::string>, Node*> control_loops_;
   absl::flat_hash_map<Crossing, Node*> received_;
   int names_ = 0;
   int edges_ = 0;

@@ -3,8 +3,10 @@
 #include <map>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "graph/algorithm.h"
 #include "graph/client_graph.h"
+#include "graph/control_flow.h"
 #include "graph/graph_test_util.h"
 
 namespace headrace {
@@ -107,6 +109,124 @@ TEST(PartitionTest, RefusesReferencesAndNodesWithoutDevice) {
   AddOp(&g, "nowhere", "NoOp");
   ExpectError(Partition(g, &parts), absl::StatusCode::kInternal,
               "'nowhere' has no device");
+}
+
+// i = 0; while (p(i)) i = -i, with `body` on a device of its own.
+struct Loop {
+  explicit Loop(const char* body_device, bool with_condition = true) {
+    const AttrMap frame{{"frame_name", "f"}, {"parallel_iterations", 4}};
+    AttrMap constant = frame;
+    constant.Set("is_constant", true);
+    const Endpoint zero = Const(&g, "zero", MakeScalar(0.f));
+    const Endpoint yes = Const(&g, "yes", MakeScalar(true));
+    enter = AddOp(&g, "enter", "Enter", {zero}, frame);
+    scale = AddOp(&g, "scale", "Enter", {zero}, constant);
+    Node* const pred = AddOp(&g, "pred", "Enter", {yes}, constant);
+    NodeDef def;
+    def.name = "merge";
+    def.op = "Merge";
+    def.attrs = {{"T", DT_FLOAT}, {"N", int64_t{2}}};
+    auto added = g.AddUnconnectedNode(std::move(def));
+    EXPECT_TRUE(added.ok());
+    merge = *added;
+    EXPECT_EQ(g.AddEdge({enter, 0}, merge, 0), OkStatus());
+    Node* const cond =
+        with_condition ? AddOp(&g, "cond", "LoopCond", {{pred, 0}}) : pred;
+    split = AddOp(&g, "switch", "Switch", {{merge, 0}, {cond, 0}});
+    body = AddOp(&g, "body", "Mul", {{split, 1}, {scale, 0}});
+    next = AddOp(&g, "next", "NextIteration", {{body, 0}});
+    EXPECT_EQ(g.AddEdge({next, 0}, merge, 1), OkStatus());
+    exit = AddOp(&g, "exit", "Exit", {{split, 0}});
+    g.ForEachNode([](Node* n) { On(kA, n); });
+    On(body_device, body);
+  }
+  Graph g;
+  Node *enter, *scale, *merge, *split, *body, *next, *exit;
+};
+
+TEST(PartitionTest, ALoopRunsOnEachOfItsDevices) {
+  Loop loop(kB);
+  Parts parts;
+  ASSERT_EQ(Partition(loop.g, &parts), OkStatus());
+  // Over there: the loop that the condition keeps going, and the invariant,
+  // which crosses outside the loop.
+  EXPECT_EQ(CountOps(*parts[kB]),
+            (std::map<std::string, int>{{"Const", 1},
+                                        {"Enter", 2},
+                                        {"Merge", 1},
+                                        {"Switch", 1},
+                                        {"NextIteration", 1},
+                                        {"Mul", 1},
+                                        {"_Recv", 3},
+                                        {"_Send", 1}}));
+  for (const char* device : {kA, kB}) {
+    int in_loop = 0;
+    parts[device]->ForEachNode([&](Node* n) {
+      if (!n->IsRecv()) return;
+      if (n->control_inputs().empty()) {
+        EXPECT_TRUE(n->out_edges()[0]->dst()->IsEnter());
+        return;
+      }
+      ++in_loop;
+      const Node* const starts = n->control_inputs()[0]->src();
+      EXPECT_TRUE(starts->IsMerge());
+      EXPECT_TRUE(absl::StartsWith(starts->name(), "_cloop"));
+      EXPECT_NE(starts, parts[device]->FindNode("merge"));
+    });
+    EXPECT_EQ(in_loop, device == kA ? 1 : 2) << device;
+    std::vector<Node*> order;
+    EXPECT_EQ(TopologicalOrder(*parts[device], &order), OkStatus());
+    ControlFlow flow;
+    ASSERT_EQ(AnalyzeControlFlow(*parts[device], &flow), OkStatus());
+    ASSERT_EQ(flow.frames.size(), 2u);
+    EXPECT_EQ(flow.frames[1].name, "f");
+    EXPECT_EQ(flow.frames[1].parallel_iterations, 4);
+  }
+}
+
+TEST(PartitionTest, NodesThatOnlyPassValuesOnGoToTheirNeighbours) {
+  Loop loop(kA);
+  for (Node* n : {loop.enter, loop.scale, loop.split, loop.next, loop.exit}) {
+    On(kB, n);
+  }
+  Parts parts;
+  ASSERT_EQ(Partition(loop.g, &parts), OkStatus());
+  for (const auto& [device, part] : parts) {
+    part->ForEachNode([&](Node* n) { EXPECT_FALSE(n->IsSend()) << n->name(); });
+  }
+  EXPECT_EQ(parts[kA]->FindNode("exit")->assigned_device(), kA);
+}
+
+TEST(PartitionTest, RefusesLoopsThatCannotCross) {
+  Parts parts;
+  {
+    Loop loop(kB, /*with_condition=*/false);
+    ExpectError(Partition(loop.g, &parts), absl::StatusCode::kInvalidArgument,
+                "A cross-device loop must have a pivot predicate: loop 'f'");
+    EXPECT_TRUE(parts.empty());
+  }
+  Loop loop(kA);
+  Node* const once = On(kA, AddOp(&loop.g, "once", "Neg", {{loop.enter, 0}}));
+  On(kB, AddOp(&loop.g, "reader", "Neg", {{once, 0}}));
+  ExpectError(Partition(loop.g, &parts), absl::StatusCode::kInvalidArgument,
+              "'once' of loop 'f'");
+  EXPECT_TRUE(parts.empty());
+}
+
+TEST(ControlFlowTest, FramesOfNodes) {
+  Loop loop(kA);
+  ControlFlow flow;
+  ASSERT_EQ(AnalyzeControlFlow(loop.g, &flow), OkStatus());
+  ASSERT_EQ(flow.frames.size(), 2u);
+  EXPECT_EQ(flow.frames[1].num_enters, 3);
+  EXPECT_EQ(flow.frames[1].depth, 1);
+  EXPECT_EQ(flow.runs_in[loop.enter->id()], 0);
+  EXPECT_EQ(flow.puts_out_to[loop.enter->id()], 1);
+  EXPECT_EQ(flow.runs_in[loop.body->id()], 1);
+  EXPECT_EQ(flow.runs_in[loop.exit->id()], 1);
+  EXPECT_EQ(flow.puts_out_to[loop.exit->id()], 0);
+  EXPECT_TRUE(IsConstantEnter(*loop.scale));
+  EXPECT_FALSE(IsConstantEnter(*loop.enter));
 }
 
 class ClientGraphTest : public ::testing::Test {

@@ -22,6 +22,25 @@ void Split(OpKernelContext* ctx, int64_t n, double cost, const F& f) {
     ctx->ParallelFor(n, cost, f);
   }
 }
+
+// Makes output 0 a scalar with its element inside the object, as `x` is; null
+// where that is not so simple. Graphs of scalars spend their time in allocation
+// otherwise.
+Tensor* InlineScalarOutput(OpKernelContext* ctx, const Tensor& x) {
+  if (x.dims() != 0 || !x.IsInline()) return nullptr;
+  static const Tensor* const kBool = new Tensor(Tensor::Scalar(false));
+  const DataType type = ctx->expected_output_dtype(0);
+  OutputSlot& slot = ctx->output_slot(0);
+  if (type == x.dtype()) {
+    slot.value = x;
+  } else if (type == DT_BOOL) {
+    slot.value = *kBool;
+  } else {
+    return nullptr;
+  }
+  slot.is_set = true;
+  return &slot.value;
+}
 }  // namespace
 
 namespace elementwise_internal {
@@ -45,12 +64,17 @@ UnaryKernel::UnaryKernel(OpKernelConstruction* ctx, const UnaryLoop* loop)
 
 void UnaryKernel::Compute(OpKernelContext* ctx) {
   const Tensor& x = ctx->input(0);
-  Tensor* y = nullptr;
+  const char* from = static_cast<const char*>(x.raw_data());
+  ElementwiseState state;
+  Tensor* y = InlineScalarOutput(ctx, x);
+  if (y != nullptr) {
+    Run(from, static_cast<char*>(y->raw_data()), 1, &state);
+    OP_REQUIRES(ctx, !state.failed, loop_.error());
+    return;
+  }
   OP_REQUIRES_OK(ctx,
                  ctx->forward_input_or_allocate_output({0}, 0, x.shape(), &y));
-  const char* from = static_cast<const char*>(x.raw_data());
   char* to = static_cast<char*>(y->raw_data());
-  ElementwiseState state;
   Split(ctx, x.NumElements(), loop_.cost, [&](int64_t begin, int64_t end) {
     Run(from + begin * in_size_, to + begin * out_size_, end - begin, &state);
   });
@@ -100,6 +124,15 @@ void BinaryKernel::Compute(OpKernelContext* ctx) {
   const Tensor& y = ctx->input(1);
   ElementwiseState state;
   state.param = param_;
+  if (y.dims() == 0) {
+    if (Tensor* z = InlineScalarOutput(ctx, x)) {
+      Run(static_cast<const char*>(x.raw_data()),
+          static_cast<const char*>(y.raw_data()),
+          static_cast<char*>(z->raw_data()), 1, LoopShape::kBoth, &state);
+      OP_REQUIRES(ctx, !state.failed, loop_.error());
+      return;
+    }
+  }
   LoopShape shape;
   const TensorShape* out_shape;
   if (x.shape() == y.shape()) {

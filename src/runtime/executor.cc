@@ -35,11 +35,10 @@ class ExecutorState {
     args_ = args;
     done_ = std::move(done);
     recycle_ = std::move(recycle);
-    ReadyList ready;
-    propagator_.Start(drained_early_, &ready);
+    propagator_.Start(drained_early_, &first_ready_);
     drained_early_ = false;
     tasks_.store(1, std::memory_order_relaxed);
-    Process(&ready);
+    Process(&first_ready_);
   }
 
  private:
@@ -77,6 +76,7 @@ class ExecutorState {
     c->params.functions = args_.functions;
     c->params.session_handle = args_.session_handle;
     c->params.trace = args_.stats != nullptr ? &c->trace : nullptr;
+    c->inputs.resize(plan_.max_inputs);
   }
 
   // Runs ready nodes, and those that become ready, until none is left for this
@@ -85,6 +85,7 @@ class ExecutorState {
     Call call;
     InitCall(&call);
     std::optional<OpKernelContext> ctx;
+    const bool traced = args_.stats != nullptr;
     int64_t scheduled_ns = Now();
     // Inexpensive nodes are taken first, so that the expensive ones that
     // they make ready reach the pool early.
@@ -95,11 +96,14 @@ class ExecutorState {
       if (next == ready->size()) {
         ready->clear();
         next = 0;
+      } else if (next == kMaxTaken) {
+        // A loop always has something ready.
+        ready->erase(ready->begin(), ready->begin() + kMaxTaken);
+        next = 0;
       }
       if (next < ready->size()) {
         item = (*ready)[next++];
-        const PlanNode& n = propagator_.node(item);
-        if (n.expensive && !Propagator::IsDead(item)) {
+        if (propagator_.node(item).expensive && !Propagator::IsDead(item)) {
           expensive.push_back(item);
           continue;
         }
@@ -114,32 +118,35 @@ class ExecutorState {
       if (args_.cancellation->IsCancelled()) [[unlikely]]
         break;
       const PlanNode& n = propagator_.node(item);
+      Status s;
       if (IsSkipped(item, n)) {
-        if (!PassOn(item, n, nullptr, ready).ok()) break;
-        continue;
-      }
-      if (n.async != nullptr) {
+        s = PassOn(item, n, Outputs(), ready);
+      } else if (n.action != PlanAction::kCompute && !traced &&
+                 HandOn(item, n, ready, &s)) {
+        // Done without a call.
+      } else if (n.async != nullptr) {
         if (!StartAsync(item, scheduled_ns, ready)) break;
         continue;
-      }
-      Status s = PrepareInputs(item, n, &call.inputs);
-      int64_t start_ns = 0;
-      if (s.ok()) [[likely]] {
-        SetNode(item, n, &call);
-        if (ctx.has_value()) {
-          ctx->Reset(&call.params);
-        } else {
-          ctx.emplace(&call.params);
+      } else {
+        s = PrepareInputs(item, n, &call.inputs);
+        int64_t start_ns = 0;
+        if (s.ok()) [[likely]] {
+          SetNode(item, n, &call);
+          if (ctx.has_value()) {
+            ctx->Reset(&call.params);
+          } else {
+            ctx.emplace(&call.params);
+          }
+          start_ns = Now();
+          plan_.device->Compute(n.kernel, &*ctx);
+          s = ctx->status();
         }
-        start_ns = Now();
-        plan_.device->Compute(n.kernel, &*ctx);
-        s = ctx->status();
+        s = Finish(item, std::move(s), &call, ctx.has_value() ? &*ctx : nullptr,
+                   scheduled_ns, start_ns, ready);
       }
-      s = Finish(item, std::move(s), &call, ctx.has_value() ? &*ctx : nullptr,
-                 scheduled_ns, start_ns, ready);
       if (!s.ok()) [[unlikely]]
         break;
-      if (args_.stats != nullptr) scheduled_ns = Now();
+      if (traced) scheduled_ns = Now();
     }
     EndTask();
   }
@@ -153,7 +160,8 @@ class ExecutorState {
 
   void SetNode(const Item& item, const PlanNode& n, Call* call) const {
     call->params.kernel = n.kernel;
-    call->params.inputs = call->inputs;
+    call->params.inputs =
+        absl::MakeConstSpan(call->inputs.data(), n.num_inputs);
     call->params.frame_id = Propagator::frame_id(item);
     call->params.frame_iter = Propagator::frame_iter(item);
     call->params.is_input_dead = Propagator::IsDead(item);
@@ -163,6 +171,10 @@ class ExecutorState {
     return args_.stats != nullptr ? Env::Default()->NowNanos() : 0;
   }
 
+  // True if nobody else works on this step: then nobody but the caller can make
+  // that change.
+  bool IsAlone() const { return tasks_.load(std::memory_order_acquire) == 1; }
+
   void Spawn(const Item& item) {
     tasks_.fetch_add(1, std::memory_order_relaxed);
     args_.pool->Schedule([this, item] {
@@ -171,38 +183,90 @@ class ExecutorState {
     });
   }
 
+  // What a node whose action is not kCompute does, without its kernel. False if
+  // the kernel must be called after all: it finds fault with an input.
+  bool HandOn(const Item& item, const PlanNode& n, ReadyList* ready,
+              Status* s) {
+    Entry* const entries = propagator_.entries(item);
+    const Tensor* const* const bound = plan_.bound.data() + n.first_input;
+    Entry copy;  // of what stays where it is
+    const auto input = [&](int first_output) {
+      if (bound[0] == nullptr) return Outputs(&entries[0], first_output, 1);
+      copy.value = *bound[0];
+      copy.is_set = true;
+      return Outputs(&copy, first_output, 1);
+    };
+    Outputs outputs;
+    switch (n.action) {
+      case PlanAction::kCompute:
+        return false;
+      case PlanAction::kNothing:
+        break;
+      case PlanAction::kConstant:
+        copy.value = *n.kernel->const_tensor();
+        copy.is_set = true;
+        outputs = Outputs(&copy, 0, 1);
+        break;
+      case PlanAction::kLoopCond:
+        if ((bound[0] == nullptr ? entries[0].value : *bound[0]).dims() != 0) {
+          return false;
+        }
+        outputs = input(0);
+        break;
+      case PlanAction::kPass:
+        outputs = input(0);
+        break;
+      case PlanAction::kSwitch: {
+        const Tensor& pred = bound[1] == nullptr ? entries[1].value : *bound[1];
+        if (pred.dims() != 0) return false;
+        outputs = input(pred.scalar<bool>() ? 1 : 0);
+        Clear(&entries[1]);
+        break;
+      }
+      case PlanAction::kMerge: {
+        int i = 0;
+        while (i < n.num_inputs && !entries[i].is_set) ++i;
+        if (i == n.num_inputs) return false;
+        outputs = Outputs(&entries[i], 0, 1);
+        break;
+      }
+    }
+    *s = Propagate(item, n, outputs, ready);
+    return true;
+  }
+
   // Points `inputs` at what was delivered; reads references where the kernel
   // wants values.
   Status PrepareInputs(const Item& item, const PlanNode& n,
                        absl::InlinedVector<TensorValue, 4>* inputs) {
-    inputs->resize(n.num_inputs);
-    Entry* entries = propagator_.entries(item);
+    TensorValue* const in = inputs->data();
+    Entry* const entries = propagator_.entries(item);
+    const Tensor* const* const bound = plan_.bound.data() + n.first_input;
     for (int i = 0; i < n.num_inputs; ++i) {
-      TensorValue& v = (*inputs)[i];
-      if (const Tensor* bound = plan_.bound[n.first_slot + i]) {
-        // Kernels do not write through inputs that they do not own.
-        v = {const_cast<Tensor*>(bound), nullptr};
-        continue;
-      }
+      // Kernels do not write through inputs that they do not own.
+      in[i] = {bound[i] != nullptr ? const_cast<Tensor*>(bound[i])
+                                   : &entries[i].value,
+               nullptr};
+    }
+    if (!n.reads_refs) [[likely]]
+      return OkStatus();
+    for (int i = 0; i < n.num_inputs; ++i) {
       Entry& e = entries[i];
-      if (e.ref == nullptr) {
-        v = {&e.value, nullptr};
-        continue;
-      }
+      if (e.ref == nullptr) continue;
+      const bool wants_ref = IsRefType(n.kernel->input_type(i));
       {
         MutexLock lock(e.ref_mutex);
         if (!e.ref->IsInitialized() && !n.allows_uninitialized) {
           return errors::FailedPrecondition(
               "Attempting to use uninitialized value ",
-              plan_.slot_sources[n.first_slot + i]);
+              plan_.sources[n.first_input + i]->name());
         }
-        if (!IsRefType(n.kernel->input_type(i))) e.value = *e.ref;
+        if (!wants_ref) e.value = *e.ref;
       }
-      if (IsRefType(n.kernel->input_type(i))) {
-        v = {e.ref, e.ref_mutex};
+      if (wants_ref) {
+        in[i] = {e.ref, e.ref_mutex};
       } else {
         e.ref = nullptr;
-        v = {&e.value, nullptr};
       }
     }
     return OkStatus();
@@ -219,16 +283,24 @@ class ExecutorState {
       Fail(n, &s);
       return s;
     }
-    return PassOn(item, n, ctx, ready);
+    const int count = ctx->num_outputs();
+    return PassOn(
+        item, n,
+        count == 0 ? Outputs() : Outputs(&ctx->output_slot(0), 0, count),
+        ready);
   }
 
-  // Drops the inputs of a node and propagates its outputs, dead ones if `ctx`
-  // is null.
-  Status PassOn(const Item& item, const PlanNode& n, OpKernelContext* ctx,
+  // Drops the inputs of a node and propagates its outputs.
+  Status PassOn(const Item& item, const PlanNode& n, const Outputs& outputs,
                 ReadyList* ready) {
     Entry* entries = propagator_.entries(item);
-    for (int i = 0; i < n.num_inputs; ++i) entries[i].Clear();
-    Status s = propagator_.Propagate(item, ctx, ready);
+    for (int i = 0; i < n.num_inputs; ++i) Clear(&entries[i]);
+    return Propagate(item, n, outputs, ready);
+  }
+
+  Status Propagate(const Item& item, const PlanNode& n, const Outputs& outputs,
+                   ReadyList* ready) {
+    Status s = propagator_.Propagate(item, outputs, IsAlone(), ready);
     if (!s.ok()) [[unlikely]] {
       Fail(n, &s);
     }
@@ -315,8 +387,12 @@ class ExecutorState {
     done();
   }
 
+  // How many items that were taken stay in the list.
+  static constexpr size_t kMaxTaken = 1024;
+
   const Plan& plan_;
   Propagator propagator_;
+  ReadyList first_ready_;  // of the thread that starts the step
   bool drained_early_ = false;
   StepArgs args_;
   Executor::DoneCallback done_;
@@ -338,9 +414,15 @@ class ExecutorImpl : public Executor {
   }
 
   void Run(const StepArgs& args) override {
-    Notification done;
-    RunAsync(args, [&done] { done.Notify(); });
-    done.WaitForNotification();
+    // Whoever of callback and caller comes second finds the other through.
+    struct {
+      std::atomic<bool> first_is_through{false};
+      Notification done;
+    } run;
+    RunAsync(args, [&run] {
+      if (run.first_is_through.exchange(true)) run.done.Notify();
+    });
+    if (!run.first_is_through.exchange(true)) run.done.WaitForNotification();
   }
 
   bool needs_rendezvous() const override { return plan_->needs_rendezvous; }

@@ -1,6 +1,8 @@
 #include "runtime/frame_propagator.h"
 
 #include <algorithm>
+#include <deque>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -8,21 +10,13 @@
 
 namespace headrace {
 
-// What a node of one iteration still waits for. A Merge counts control inputs
-// alone in `waiting`.
-struct FramePropagator::Pending {
-  int32_t waiting = 0;
-  int32_t dead = 0;  // dead inputs that have come
-  bool merge_live = false;
-};
-
 struct FramePropagator::Iteration {
   Frame* frame = nullptr;
   int64_t index = 0;
   int64_t active = 0;                         // items that are ready or running
   std::vector<std::unique_ptr<Frame>> inner;  // open frames
   std::vector<Entry> entries;                 // by slot within the frame
-  std::vector<Pending> pending;               // by node within the frame
+  std::vector<PendingInputs> pending;         // by node within the frame
 };
 
 struct FramePropagator::Frame {
@@ -40,33 +34,37 @@ struct FramePropagator::Frame {
 };
 
 namespace {
+constexpr size_t kMaxSpare = 32;
+
 void AddOnce(int32_t v, std::vector<int32_t>* to) {
   if (std::find(to->begin(), to->end(), v) == to->end()) to->push_back(v);
 }
 }  // namespace
 
 FramePropagator::FramePropagator(const Plan& plan)
-    : plan_(plan), spare_(plan.frames.size()) {}
+    : plan_(plan),
+      spare_iterations_(plan.frames.size()),
+      spare_frames_(plan.frames.size()) {}
 
-FramePropagator::~FramePropagator() {
-  MutexLock lock(&mu_);
-  Clear();
-}
-
-// Frames nest as deep as loops in the graph do, so destructors do not recurse
-// far.
-void FramePropagator::Clear() { root_.reset(); }
+// Frames nest as deep as loops in the graph may, kMaxLoopDepth: destructors do
+// not recurse far.
+FramePropagator::~FramePropagator() = default;
 
 void FramePropagator::Start(bool, ReadyList* ready) {
   MutexLock lock(&mu_);
-  Clear();
-  root_.reset(NewFrame(0, nullptr));
+  ready->clear();
+  // After an error, or where something waited in vain, much is left over.
+  if (root_ == nullptr || !root_->iterations.empty()) {
+    root_.reset();
+    root_.reset(NewFrame(0, nullptr));
+  }
+  root_->first_index = 0;
   Iteration* top = NewIteration(root_.get(), ready);
   for (int32_t n : plan_.roots) Ready(n, false, top, ready);
 }
 
 Entry* FramePropagator::entries(const Item& i) {
-  return i.iteration->entries.data() + plan_.nodes[i.node].frame_slot;
+  return i.iteration->entries.data() + plan_.nodes[i.node].first_slot;
 }
 uint64_t FramePropagator::frame_id(const Item& i) {
   return i.iteration->frame->id;
@@ -77,23 +75,31 @@ int64_t FramePropagator::frame_iter(const Item& i) {
 
 FramePropagator::Frame* FramePropagator::NewFrame(int plan_frame,
                                                   Iteration* parent) {
-  auto* f = new Frame;
-  f->plan_frame = plan_frame;
+  std::unique_ptr<Frame> f;
+  auto& spare = spare_frames_[plan_frame];
+  if (!spare.empty()) {
+    f = std::move(spare.back());
+    spare.pop_back();
+  } else {
+    f = std::make_unique<Frame>();
+    f->plan_frame = plan_frame;
+  }
   f->parent = parent;
+  f->first_index = 0;
   if (parent != nullptr) {
     f->name = absl::StrCat(parent->frame->name, ";", parent->index, ";",
                            plan_.frames[plan_frame].name);
     f->id = Hash64(f->name.data(), f->name.size());
     f->enters_left = plan_.frames[plan_frame].num_enters;
   }
-  return f;
+  return f.release();
 }
 
 FramePropagator::Iteration* FramePropagator::NewIteration(Frame* f,
                                                           ReadyList* ready) {
   const PlanFrame& p = plan_.frames[f->plan_frame];
   std::unique_ptr<Iteration> it;
-  auto& spare = spare_[f->plan_frame];
+  auto& spare = spare_iterations_[f->plan_frame];
   if (!spare.empty()) {
     it = std::move(spare.back());
     spare.pop_back();
@@ -104,23 +110,19 @@ FramePropagator::Iteration* FramePropagator::NewIteration(Frame* f,
   it->frame = f;
   it->index = f->first_index + static_cast<int64_t>(f->iterations.size());
   it->active = 0;
-  it->pending.assign(p.nodes.size(), Pending());
-  for (size_t i = 0; i < p.nodes.size(); ++i) {
-    it->pending[i].waiting = plan_.nodes[p.nodes[i]].pending;
-  }
+  it->pending = p.pending;
   Iteration* raw = it.get();
   f->iterations.push_back(std::move(it));
   // What arrives here by itself: constants of the loop, then what waited for
   // the iteration.
-  for (const Saved& s : f->invariants) FanSaved(s, raw, ready);
-  std::vector<Saved> deferred;
-  deferred.swap(f->deferred);
-  for (const Saved& s : deferred) FanSaved(s, raw, ready);
+  for (Saved& s : f->invariants) FanSaved(&s, /*keep=*/true, raw, ready);
+  for (Saved& s : f->deferred) FanSaved(&s, /*keep=*/false, raw, ready);
+  f->deferred.clear();
   return raw;
 }
 
-FramePropagator::Frame* FramePropagator::EnterFrame(const PlanNode& n,
-                                                    Iteration* from) {
+FramePropagator::Frame* FramePropagator::FindOrEnterFrame(const PlanNode& n,
+                                                          Iteration* from) {
   for (const auto& f : from->inner) {
     if (f->plan_frame == n.out_frame) return f.get();
   }
@@ -131,21 +133,20 @@ FramePropagator::Frame* FramePropagator::EnterFrame(const PlanNode& n,
 void FramePropagator::Ready(int32_t node, bool dead, Iteration* to,
                             ReadyList* ready) {
   ++to->active;
-  ready->push_back({node, dead, to});
+  ready->push_back({node, dead && !plan_.nodes[node].is_control_trigger, to});
 }
 
-void FramePropagator::ArriveData(const PlanEdge& e, OutputSlot* out,
-                                 bool last_use, bool from_dead_enter,
-                                 Iteration* to, ReadyList* ready) {
+void FramePropagator::ArriveData(const PlanEdge& e, OutputSlot* out, bool move,
+                                 bool from_dead_enter, Iteration* to,
+                                 ReadyList* ready) {
   const PlanNode& dst = plan_.nodes[e.dst];
-  Pending& p = to->pending[dst.frame_index];
+  PendingInputs& p = to->pending[dst.frame_index];
   const bool live = out != nullptr;
-  Entry* in = &to->entries[dst.frame_slot + (e.slot - dst.first_slot)];
   if (dst.is_merge) {
     if (live) {
       if (p.merge_live) return;  // the first one counts
       p.merge_live = true;
-      Deliver(out, last_use, in);
+      headrace::Deliver(out, move, &to->entries[e.slot]);
       if (p.waiting == 0) Ready(e.dst, false, to, ready);
       return;
     }
@@ -159,7 +160,7 @@ void FramePropagator::ArriveData(const PlanEdge& e, OutputSlot* out,
     return;
   }
   if (live) {
-    Deliver(out, last_use, in);
+    headrace::Deliver(out, move, &to->entries[e.slot]);
   } else {
     ++p.dead;
   }
@@ -169,7 +170,7 @@ void FramePropagator::ArriveData(const PlanEdge& e, OutputSlot* out,
 void FramePropagator::ArriveControl(int32_t node, bool dead, Iteration* to,
                                     ReadyList* ready) {
   const PlanNode& dst = plan_.nodes[node];
-  Pending& p = to->pending[dst.frame_index];
+  PendingInputs& p = to->pending[dst.frame_index];
   --p.waiting;
   if (dst.is_merge) {
     // Control inputs of a Merge only delay it.
@@ -183,146 +184,154 @@ void FramePropagator::ArriveControl(int32_t node, bool dead, Iteration* to,
   if (p.waiting == 0) Ready(node, p.dead > 0, to, ready);
 }
 
-Status FramePropagator::Fan(int32_t node, bool dead, OpKernelContext* ctx,
-                            Iteration* to, ReadyList* ready) {
+// With `keep` the outputs will be delivered again.
+Status FramePropagator::Fan(int32_t node, bool dead, const Outputs& outputs,
+                            bool keep, Iteration* to, ReadyList* ready) {
   const PlanNode& n = plan_.nodes[node];
   const bool dead_enter = dead && n.is_enter;
   for (int32_t k = n.edges_begin; k < n.edges_end; ++k) {
     const PlanEdge& e = plan_.edges[k];
-    OutputSlot* out = nullptr;
-    if (!dead) {
-      out = &ctx->output_slot(e.src_output);
-      if (!out->is_set) {
-        if (!n.may_leave_unset) {
-          return errors::Internal("Missing ", e.src_output, "-th output");
-        }
-        out = nullptr;
-      } else {
-        HR_RETURN_IF_ERROR(CheckOutput(n, e, *out));
-      }
+    OutputSlot* out;
+    HR_RETURN_IF_ERROR(FindOutput(outputs, e, &out));
+    if (out == nullptr && !dead && !n.may_leave_unset) [[unlikely]] {
+      return errors::Internal("Missing ", e.src_output, "-th output");
     }
-    ArriveData(e, out, e.last_use, dead_enter, to, ready);
+    ArriveData(e, out, e.last_use && !keep, dead_enter, to, ready);
   }
   // A _Recv that got something dead is as dead as if it had not run.
-  if (!dead && n.is_recv && ctx->num_outputs() == 1 &&
-      !ctx->output_slot(0).is_set) {
-    dead = true;
-  }
+  if (n.is_recv && outputs.Find(0) == nullptr) dead = true;
   for (int32_t k = n.control_begin; k < n.control_end; ++k) {
     ArriveControl(plan_.control_edges[k], dead, to, ready);
   }
   return OkStatus();
 }
 
-// Enter and NextIteration have one output.
-void FramePropagator::FanSaved(const Saved& s, Iteration* to,
+void FramePropagator::FanSaved(Saved* s, bool keep, Iteration* to,
                                ReadyList* ready) {
-  const PlanNode& n = plan_.nodes[s.node];
-  OutputSlot copy = s.value;
-  for (int32_t k = n.edges_begin; k < n.edges_end; ++k) {
-    ArriveData(plan_.edges[k], s.is_dead ? nullptr : &copy, false,
-               s.is_dead && n.is_enter, to, ready);
-  }
-  for (int32_t k = n.control_begin; k < n.control_end; ++k) {
-    ArriveControl(plan_.control_edges[k], s.is_dead, to, ready);
-  }
+  const Outputs outputs =
+      s->is_dead ? Outputs() : Outputs(&s->value, /*first=*/0, /*count=*/1);
+  // Its output is there, and was of the right type when it came.
+  Fan(s->node, s->is_dead, outputs, keep, to, ready).IgnoreError();
 }
 
-void FramePropagator::NextIteration(const Item& i, OpKernelContext* ctx,
-                                    ReadyList* ready) {
-  if (i.is_dead) return;
-  Frame* f = i.iteration->frame;
+Status FramePropagator::Enter(const Item& i, const Outputs& outputs,
+                              ReadyList* ready) {
+  const PlanNode& n = plan_.nodes[i.node];
+  Frame* const inner = FindOrEnterFrame(n, i.iteration);
+  if (inner->iterations.empty()) NewIteration(inner, ready);
+  if (n.is_constant_enter) {
+    Saved s{i.node, i.is_dead, {}};
+    if (OutputSlot* out = outputs.Find(0)) s.value = std::move(*out);
+    for (const auto& it : inner->iterations) {
+      FanSaved(&s, /*keep=*/true, it.get(), ready);
+    }
+    inner->invariants.push_back(std::move(s));
+  } else if (inner->first_index == 0) {
+    HR_RETURN_IF_ERROR(Fan(i.node, i.is_dead, outputs, /*keep=*/false,
+                           inner->iterations.front().get(), ready));
+  }
+  --inner->enters_left;
+  // The inner frame may have been waiting for this alone.
+  EndFinishedIterations(inner, ready);
+  return OkStatus();
+}
+
+Status FramePropagator::NextIteration(const Item& i, const Outputs& outputs,
+                                      ReadyList* ready) {
+  if (i.is_dead) return OkStatus();
+  Frame* const f = i.iteration->frame;
   const size_t next = i.iteration->index + 1 - f->first_index;
-  if (next < f->iterations.size()) {
-    Fan(i.node, false, ctx, f->iterations[next].get(), ready).IgnoreError();
-    return;
-  }
-  // All that goes to an iteration that has not begun goes through `deferred`.
-  f->deferred.push_back({i.node, false, std::move(ctx->output_slot(0))});
   const int64_t parallel = plan_.frames[f->plan_frame].parallel_iterations;
-  if (static_cast<int64_t>(f->iterations.size()) < parallel) {
-    NewIteration(f, ready);
+  Iteration* to = nullptr;
+  if (next < f->iterations.size()) {
+    to = f->iterations[next].get();
+  } else if (static_cast<int64_t>(f->iterations.size()) < parallel) {
+    to = NewIteration(f, ready);
+  } else {
+    OutputSlot* const out = outputs.Find(0);
+    f->deferred.push_back({i.node, false, std::move(*out)});
+    return OkStatus();
   }
+  return Fan(i.node, false, outputs, /*keep=*/false, to, ready);
 }
 
-Status FramePropagator::Propagate(const Item& i, OpKernelContext* ctx,
-                                  ReadyList* ready) {
+Status FramePropagator::Propagate(const Item& i, const Outputs& outputs,
+                                  bool alone, ReadyList* ready) {
+  if (alone) {
+    mu_.AssertHeld();  // nobody else is there
+    return Deliver(i, outputs, ready);
+  }
+  MutexLock lock(&mu_);
+  return Deliver(i, outputs, ready);
+}
+
+Status FramePropagator::Deliver(const Item& i, const Outputs& outputs,
+                                ReadyList* ready) {
   const PlanNode& n = plan_.nodes[i.node];
   Iteration* const here = i.iteration;
   Frame* const frame = here->frame;
-  MutexLock lock(&mu_);
   if (n.is_enter) {
-    Frame* inner = EnterFrame(n, here);
-    if (inner->iterations.empty()) NewIteration(inner, ready);
-    if (n.is_constant_enter) {
-      Saved s{i.node, i.is_dead, {}};
-      if (!i.is_dead) s.value = std::move(ctx->output_slot(0));
-      for (const auto& it : inner->iterations) FanSaved(s, it.get(), ready);
-      inner->invariants.push_back(std::move(s));
-    } else if (inner->first_index == 0) {
-      HR_RETURN_IF_ERROR(
-          Fan(i.node, i.is_dead, ctx, inner->iterations.front().get(), ready));
-    }
-    --inner->enters_left;
-    // The inner frame may have been waiting for this alone.
-    EndFinishedIterations(inner, ready);
+    HR_RETURN_IF_ERROR(Enter(i, outputs, ready));
   } else if (n.is_next_iteration) {
-    NextIteration(i, ctx, ready);
+    HR_RETURN_IF_ERROR(NextIteration(i, outputs, ready));
   } else if (n.is_exit) {
     AddOnce(i.node, i.is_dead ? &frame->dead_exits : &frame->live_exits);
     if (!i.is_dead) {
-      HR_RETURN_IF_ERROR(Fan(i.node, false, ctx, frame->parent, ready));
+      HR_RETURN_IF_ERROR(
+          Fan(i.node, false, outputs, /*keep=*/false, frame->parent, ready));
     }
   } else {
-    HR_RETURN_IF_ERROR(Fan(i.node, i.is_dead, ctx, here, ready));
+    HR_RETURN_IF_ERROR(
+        Fan(i.node, i.is_dead, outputs, /*keep=*/false, here, ready));
   }
-  --here->active;
-  EndFinishedIterations(frame, ready);
+  outputs.ClearAll();
+  if (--here->active == 0) EndFinishedIterations(frame, ready);
   return OkStatus();
 }
 
 void FramePropagator::EndFinishedIterations(Frame* f, ReadyList* ready) {
   while (f != nullptr) {
     while (!f->iterations.empty()) {
-      Iteration* it = f->iterations.front().get();
-      const bool first = it->index == 0;
-      if (it->active != 0 || !it->inner.empty() ||
-          (first && f->enters_left > 0)) {
-        break;
+      const Iteration& it = *f->iterations.front();
+      if (it.active != 0 || !it.inner.empty() ||
+          (it.index == 0 && f->enters_left > 0)) {
+        return;
       }
-      Recycle(f->iterations.front().release());
+      Recycle(std::move(f->iterations.front()));
       f->iterations.pop_front();
       ++f->first_index;
       if (!f->deferred.empty()) NewIteration(f, ready);
     }
-    if (!f->iterations.empty() || f->parent == nullptr) return;
-    // The frame has ended.
-    Iteration* const outer = f->parent;
-    for (int32_t exit : f->dead_exits) {
-      if (std::find(f->live_exits.begin(), f->live_exits.end(), exit) ==
-          f->live_exits.end()) {
-        Fan(exit, true, nullptr, outer, ready).IgnoreError();
-      }
-    }
-    for (auto inner = outer->inner.begin(); inner != outer->inner.end();
-         ++inner) {
-      if (inner->get() == f) {
-        outer->inner.erase(inner);
-        break;
-      }
-    }
-    f = outer->frame;
+    if (f->parent == nullptr) return;
+    Frame* const outer = f->parent->frame;
+    EndFrame(f, ready);
+    f = outer;
   }
 }
 
-void FramePropagator::Recycle(Iteration* it) {
-  constexpr size_t kMaxSpare = 32;
-  auto& spare = spare_[it->frame->plan_frame];
-  std::unique_ptr<Iteration> owned(it);
+void FramePropagator::EndFrame(Frame* f, ReadyList* ready) {
+  Iteration* const outer = f->parent;
+  for (int32_t exit : f->dead_exits) {
+    if (std::find(f->live_exits.begin(), f->live_exits.end(), exit) ==
+        f->live_exits.end()) {
+      Fan(exit, true, Outputs(), /*keep=*/false, outer, ready).IgnoreError();
+    }
+  }
+  f->invariants.clear();
+  f->dead_exits.clear();
+  f->live_exits.clear();
+  auto at = std::find_if(outer->inner.begin(), outer->inner.end(),
+                         [f](const auto& inner) { return inner.get() == f; });
+  auto& spare = spare_frames_[f->plan_frame];
+  if (spare.size() < kMaxSpare) spare.push_back(std::move(*at));
+  outer->inner.erase(at);
+}
+
+void FramePropagator::Recycle(std::unique_ptr<Iteration> it) {
+  auto& spare = spare_iterations_[it->frame->plan_frame];
   if (spare.size() >= kMaxSpare) return;
-  for (Entry& e : owned->entries) e.Clear();
-  owned->inner.clear();
-  spare.push_back(std::move(owned));
+  for (Entry& e : it->entries) Clear(&e);
+  spare.push_back(std::move(it));
 }
 
 }  // namespace headrace

@@ -6,23 +6,22 @@
 // entries and pending counts of its own for the nodes of the frame; at most
 // parallel_iterations of them exist at once, and a NextIteration beyond waits.
 // A value may be *dead*: the branch that a Switch did not take. A node with a
-// dead input, data or control, does not run and puts out dead values; a Merge
-// fires with the first live input, and is dead when all its inputs are. A dead
-// NextIteration stops: so a loop ends. A dead Exit waits for the frame's end
-// and is delivered then if no live one came.
+// dead input, data or control, does not run and puts out dead values, but for a
+// ControlTrigger; a Merge fires with the first live input, and is dead when all
+// its inputs are. A dead NextIteration stops: so a loop ends. A dead Exit waits
+// for the frame's end and is delivered then if no live one came.
 //
 // An iteration ends when nothing of it runs or is ready, no inner frame of it
 // is left, and the iteration before it has ended (the first: when every Enter
-// has arrived). A frame ends with its last iteration.
+// has arrived). A frame ends with its last iteration. Both are kept for the
+// next one of their kind.
 //
 // Thread-safe as SimplePropagator: one mutex guards the frames; kernels run
 // outside it.
 #ifndef HEADRACE_RUNTIME_FRAME_PROPAGATOR_H_
 #define HEADRACE_RUNTIME_FRAME_PROPAGATOR_H_
 
-#include <deque>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "base/mutex.h"
@@ -53,45 +52,53 @@ class FramePropagator {
   static uint64_t frame_id(const Item& i);
   static int64_t frame_iter(const Item& i);
 
-  // As SimplePropagator's; `ctx` is null for a dead item that did not run.
-  // After it the item's iteration may be gone.
-  Status Propagate(const Item& i, OpKernelContext* ctx, ReadyList* ready);
+  // As SimplePropagator's. After it the item's iteration may be gone.
+  Status Propagate(const Item& i, const Outputs& outputs, bool alone,
+                   ReadyList* ready);
 
  private:
   struct Frame;
-  struct Pending;
-  // A delivery to all nodes that read an output of `node`, kept for later.
+  // A delivery to all nodes that read the output of an Enter or NextIteration,
+  // kept for later.
   struct Saved {
     int32_t node;
     bool is_dead;
     OutputSlot value;
   };
 
-  // All of these run under mu_.
+  // All of these run under mu_, or alone.
+  Status Deliver(const Item& i, const Outputs& outputs, ReadyList* ready)
+      REQUIRES(mu_);
   Frame* NewFrame(int plan_frame, Iteration* parent) REQUIRES(mu_);
   Iteration* NewIteration(Frame* f, ReadyList* ready) REQUIRES(mu_);
-  Frame* EnterFrame(const PlanNode& n, Iteration* from) REQUIRES(mu_);
-  Status Fan(int32_t node, bool dead, OpKernelContext* ctx, Iteration* to,
-             ReadyList* ready) REQUIRES(mu_);
-  void FanSaved(const Saved& s, Iteration* to, ReadyList* ready) REQUIRES(mu_);
-  void ArriveData(const PlanEdge& e, OutputSlot* out, bool last_use,
+  Frame* FindOrEnterFrame(const PlanNode& n, Iteration* from) REQUIRES(mu_);
+  Status Fan(int32_t node, bool dead, const Outputs& outputs, bool keep,
+             Iteration* to, ReadyList* ready) REQUIRES(mu_);
+  void FanSaved(Saved* s, bool keep, Iteration* to, ReadyList* ready)
+      REQUIRES(mu_);
+  void ArriveData(const PlanEdge& e, OutputSlot* out, bool move,
                   bool from_dead_enter, Iteration* to, ReadyList* ready)
       REQUIRES(mu_);
   void ArriveControl(int32_t dst, bool dead, Iteration* to, ReadyList* ready)
       REQUIRES(mu_);
   void Ready(int32_t node, bool dead, Iteration* to, ReadyList* ready)
       REQUIRES(mu_);
-  void NextIteration(const Item& i, OpKernelContext* ctx, ReadyList* ready)
+  Status Enter(const Item& i, const Outputs& outputs, ReadyList* ready)
+      REQUIRES(mu_);
+  Status NextIteration(const Item& i, const Outputs& outputs, ReadyList* ready)
       REQUIRES(mu_);
   void EndFinishedIterations(Frame* f, ReadyList* ready) REQUIRES(mu_);
-  void Recycle(Iteration* it) REQUIRES(mu_);
-  void Clear() REQUIRES(mu_);
+  void EndFrame(Frame* f, ReadyList* ready) REQUIRES(mu_);
+  void Recycle(std::unique_ptr<Iteration> it) REQUIRES(mu_);
 
   const Plan& plan_;
   Mutex mu_;
   std::unique_ptr<Frame> root_ GUARDED_BY(mu_);
-  // Iterations that have ended, by plan frame, for the next one.
-  std::vector<std::vector<std::unique_ptr<Iteration>>> spare_ GUARDED_BY(mu_);
+  // What has ended, by plan frame.
+  std::vector<std::vector<std::unique_ptr<Iteration>>> spare_iterations_
+      GUARDED_BY(mu_);
+  std::vector<std::vector<std::unique_ptr<Frame>>> spare_frames_
+      GUARDED_BY(mu_);
 };
 
 }  // namespace headrace

@@ -22,25 +22,49 @@ bool IsBound(const Node& n, const OpKernel& kernel) {
   return true;
 }
 
+PlanAction ActionOf(const Node& n, const OpKernel& kernel) {
+  switch (n.node_class()) {
+    case Node::Class::kSwitch:
+      return PlanAction::kSwitch;
+    case Node::Class::kMerge:
+      // Somebody who wants to know which input came is seldom there.
+      for (const Edge* e : n.out_edges()) {
+        if (e->src_output() == 1) return PlanAction::kCompute;
+      }
+      return PlanAction::kMerge;
+    case Node::Class::kEnter:
+    case Node::Class::kExit:
+    case Node::Class::kNextIteration:
+      return PlanAction::kPass;
+    case Node::Class::kLoopCond:
+      return PlanAction::kLoopCond;
+    case Node::Class::kControlTrigger:
+      return PlanAction::kNothing;
+    default:
+      if (n.type_string() == "Identity") return PlanAction::kPass;
+      if (n.type_string() == "NoOp") return PlanAction::kNothing;
+      if (kernel.const_tensor() != nullptr) return PlanAction::kConstant;
+      return PlanAction::kCompute;
+  }
+}
+
 void DescribeControlFlow(const Node& n, const ControlFlow& flow, Plan* plan,
-                         int32_t index) {
-  PlanNode& p = plan->nodes[index];
+                         PlanNode* p) {
   PlanFrame& frame = plan->frames[flow.runs_in[n.id()]];
-  p.frame_index = static_cast<int32_t>(frame.nodes.size());
-  p.frame_slot = frame.num_slots;
-  frame.nodes.push_back(index);
-  frame.num_slots += p.num_inputs;
-  p.out_frame = flow.puts_out_to[n.id()];
-  p.is_merge = n.IsMerge();
-  p.is_enter = n.IsEnter();
-  p.is_constant_enter = p.is_enter &&
-                        n.attrs().Find("is_constant") != nullptr &&
-                        *n.attrs().Find("is_constant") == AttrValue(true);
-  p.is_exit = n.IsExit();
-  p.is_next_iteration = n.IsNextIteration();
-  p.is_recv = n.IsRecv();
-  p.handles_dead = n.IsSend();
-  p.may_leave_unset = n.IsSwitch() || n.IsRecv();
+  p->frame_index = static_cast<int32_t>(frame.pending.size());
+  p->first_slot = frame.num_slots;
+  frame.pending.push_back({p->pending, 0, false});
+  frame.num_slots += p->num_inputs;
+  p->out_frame = flow.puts_out_to[n.id()];
+  p->is_merge = n.IsMerge();
+  p->is_enter = n.IsEnter();
+  p->is_constant_enter = IsConstantEnter(n);
+  p->is_exit = n.IsExit();
+  p->is_next_iteration = n.IsNextIteration();
+  p->is_recv = n.IsRecv();
+  p->is_control_trigger = n.node_class() == Node::Class::kControlTrigger;
+  p->handles_dead = n.IsSend();
+  p->may_leave_unset = n.IsSwitch() || n.IsRecv();
 }
 
 }  // namespace
@@ -73,7 +97,6 @@ Status BuildPlan(Device* device, const Graph& graph, bool with_frames,
       plan->constants.push_back(
           std::make_unique<Tensor>(*kernel->const_tensor()));
       bound[n->id()] = plan->constants.back().get();
-      ++plan->num_constants;
     } else {
       index[n->id()] = static_cast<int32_t>(run.size());
       run.push_back(n);
@@ -90,15 +113,12 @@ Status BuildPlan(Device* device, const Graph& graph, bool with_frames,
     p.expensive = p.async == nullptr
                       ? p.kernel->IsExpensive()
                       : dynamic_cast<FunctionCallKernel*>(p.async) != nullptr;
+    p.action = ActionOf(*n, *p.kernel);
     p.allows_uninitialized = n->op_def().allows_uninitialized_input;
-    p.first_slot = plan->num_slots;
+    p.first_input = static_cast<int32_t>(plan->bound.size());
     p.num_inputs = n->num_inputs();
-    p.num_outputs = n->num_outputs();
     p.is_retval = n->IsRetval();
-    plan->num_slots += p.num_inputs;
-    if (with_frames) {
-      DescribeControlFlow(*n, flow, plan, static_cast<int32_t>(i));
-    }
+    plan->max_inputs = std::max(plan->max_inputs, p.num_inputs);
     for (int k = 0; k < n->num_inputs(); ++k) {
       const Edge* e = n->input_edge(k);
       if (e == nullptr) {
@@ -109,33 +129,48 @@ Status BuildPlan(Device* device, const Graph& graph, bool with_frames,
       if (plan->bound.back() != nullptr) {
         p.kernel->SetConstantInput(k, *plan->bound.back());
       }
-      plan->slot_sources.push_back(e->src()->name());
-      if (plan->bound.back() == nullptr && !p.is_merge) ++p.pending;
+      plan->sources.push_back(kernels[e->src()->id()].get());
+      p.reads_refs |= IsRefType(e->src()->output_type(e->src_output()));
+      if (plan->bound.back() == nullptr && !n->IsMerge()) ++p.pending;
     }
+    // References are the kernels' business.
+    if (p.reads_refs) p.action = PlanAction::kCompute;
     for (const Edge* e : n->control_inputs()) {
       if (bound[e->src()->id()] == nullptr) ++p.pending;
     }
-    if (p.pending == 0 && !p.is_merge)
+    if (p.pending == 0 && !n->IsMerge()) {
       plan->roots.push_back(static_cast<int32_t>(i));
+    }
+    plan->pending.push_back(p.pending);
+    if (with_frames) {
+      DescribeControlFlow(*n, flow, plan, &p);
+    } else {
+      p.first_slot = plan->num_slots;
+      plan->num_slots += p.num_inputs;
+    }
   }
+  std::vector<PlanEdge> data;
   for (size_t i = 0; i < run.size(); ++i) {
     PlanNode& p = plan->nodes[i];
     p.edges_begin = static_cast<int32_t>(plan->edges.size());
     p.control_begin = static_cast<int32_t>(plan->control_edges.size());
-    std::vector<PlanEdge> data;
+    data.clear();
     for (const Edge* e : run[i]->out_edges()) {
       const int32_t dst = index[e->dst()->id()];
       if (e->IsControlEdge()) {
         plan->control_edges.push_back(dst);
       } else {
         data.push_back({dst, plan->nodes[dst].first_slot + e->dst_input(),
-                        e->src_output(), true});
+                        e->src_output(),
+                        BaseType(run[i]->output_type(e->src_output())), true});
       }
     }
-    std::stable_sort(data.begin(), data.end(),
-                     [](const PlanEdge& a, const PlanEdge& b) {
-                       return a.src_output < b.src_output;
-                     });
+    const auto by_output = [](const PlanEdge& a, const PlanEdge& b) {
+      return a.src_output < b.src_output;
+    };
+    if (!std::is_sorted(data.begin(), data.end(), by_output)) {
+      std::stable_sort(data.begin(), data.end(), by_output);
+    }
     for (size_t k = 0; k + 1 < data.size(); ++k) {
       data[k].last_use = data[k].src_output != data[k + 1].src_output;
     }

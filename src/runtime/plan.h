@@ -1,7 +1,8 @@
 // Plan: a partition's graph, compiled for execution. Immutable.
 //
-// Every data input of every node has a slot; a step keeps one Entry a slot.
-// Slots that a constant feeds are bound to its tensor here.
+// Every data input of every node has a slot; a step keeps one Entry a slot, or,
+// in a loop, one for each iteration. Inputs that a constant feeds are bound to
+// its tensor here.
 #ifndef HEADRACE_RUNTIME_PLAN_H_
 #define HEADRACE_RUNTIME_PLAN_H_
 
@@ -19,34 +20,58 @@ struct PlanEdge {
   int32_t dst;         // plan node
   int32_t slot;        // input slot of dst
   int32_t src_output;  // of the source
+  DataType dtype;      // what the source declares, no reference
   bool last_use;       // no later edge of the source takes the same output
+};
+
+// How the executor runs a node. What only hands a value on it does itself; a
+// traced step calls every kernel.
+enum class PlanAction : uint8_t {
+  kCompute,
+  kNothing,   // NoOp
+  kConstant,  // a Const that cannot be bound
+  kPass,      // its input: Identity, Enter, Exit, NextIteration
+  kLoopCond,  // the same, if it is a scalar
+  kSwitch,
+  kMerge,
 };
 
 struct PlanNode {
   OpKernel* kernel = nullptr;
   AsyncOpKernel* async = nullptr;  // null for a synchronous kernel
+  PlanAction action = PlanAction::kCompute;
+  bool expensive = false;
+  bool reads_refs = false;  // an input may be a reference
+  bool allows_uninitialized = false;
+  bool is_retval = false;
+  int32_t first_input = 0;  // of Plan::bound and Plan::sources
   int32_t first_slot = 0;
   int32_t num_inputs = 0;
-  int32_t num_outputs = 0;
+  // Inputs that a step must deliver: data and control; of a Merge, control.
+  int32_t pending = 0;
   // Data edges [edges_begin, edges_end), then control edges up to control_end,
   // in Plan::edges and Plan::control_edges.
   int32_t edges_begin = 0, edges_end = 0;
   int32_t control_begin = 0, control_end = 0;
-  // Inputs that a step must deliver: data and control; of a Merge, control.
-  int32_t pending = 0;
-  bool expensive = false;
-  bool allows_uninitialized = false;
-  bool is_retval = false;
 
-  // Control flow. `frame_index` and `frame_slot` number the nodes and slots of
-  // the frame in which the node runs; `out_frame` is where an Enter leads.
-  int32_t frame_index = 0, frame_slot = 0, out_frame = 0;
+  // Control flow. `frame_index` numbers the nodes of the frame in which the
+  // node runs, as first_slot its slots; `out_frame` is where an Enter leads.
+  int32_t frame_index = 0, out_frame = 0;
   bool is_merge = false;
   bool is_enter = false, is_constant_enter = false;
   bool is_exit = false, is_next_iteration = false;
   bool is_recv = false;
-  bool handles_dead = false;     // runs on a dead input: _Send
-  bool may_leave_unset = false;  // an unset output is dead: Switch, _Recv
+  bool is_control_trigger = false;  // runs whatever is dead
+  bool handles_dead = false;        // runs on a dead input: _Send
+  bool may_leave_unset = false;     // an unset output is dead: Switch, _Recv
+};
+
+// What a node of one iteration still waits for. A Merge counts control inputs
+// alone in `waiting`.
+struct PendingInputs {
+  int32_t waiting = 0;
+  int32_t dead = 0;  // dead inputs that have come
+  bool merge_live = false;
 };
 
 // A loop, or the top level (frame 0).
@@ -54,7 +79,7 @@ struct PlanFrame {
   std::string name;
   int num_enters = 0;
   int64_t parallel_iterations = 1;
-  std::vector<int32_t> nodes;
+  std::vector<PendingInputs> pending;  // as an iteration begins
   int32_t num_slots = 0;
 };
 
@@ -64,11 +89,12 @@ struct Plan {
   std::vector<PlanEdge> edges;
   std::vector<int32_t> control_edges;  // destination nodes
   std::vector<int32_t> roots;          // nodes that wait for nothing
+  std::vector<int32_t> pending;        // by node
   std::vector<PlanFrame> frames;       // empty without control flow
-  std::vector<const Tensor*> bound;    // by slot; null: delivered by the step
-  std::vector<std::string> slot_sources;  // by slot: the producer, for messages
-  int32_t num_slots = 0;
-  int32_t num_constants = 0;
+  std::vector<const Tensor*> bound;    // by input; null: delivered by the step
+  std::vector<const OpKernel*> sources;  // by input: the producer
+  int32_t num_slots = 0;                 // without control flow
+  int32_t max_inputs = 0;                // of one node
   bool needs_rendezvous = false;
 
   std::vector<std::shared_ptr<OpKernel>> kernels;

@@ -3,12 +3,12 @@
 //
 // Thread-safe in this sense: any thread may propagate the outputs of a node
 // that it has run, and the thread to which a node is handed as ready owns that
-// node's entries.
+// node's entries. A caller who is the only thread of the step says so (`alone`)
+// and is spared the atomics.
 #ifndef HEADRACE_RUNTIME_SIMPLE_PROPAGATOR_H_
 #define HEADRACE_RUNTIME_SIMPLE_PROPAGATOR_H_
 
 #include <atomic>
-#include <memory>
 #include <vector>
 
 #include "runtime/entry.h"
@@ -23,18 +23,14 @@ class SimplePropagator {
   using ReadyList = std::vector<Item>;
 
   explicit SimplePropagator(const Plan& plan)
-      : plan_(plan),
-        entries_(plan.num_slots),
-        pending_(new std::atomic<int32_t>[plan.nodes.size()]) {}
+      : plan_(plan), entries_(plan.num_slots) {}
 
   // Begins a step; `drained_early` if the one before ended in an error, so that
   // deliveries may be left over.
   void Start(bool drained_early, ReadyList* ready) {
-    for (size_t i = 0; i < plan_.nodes.size(); ++i) {
-      pending_[i].store(plan_.nodes[i].pending, std::memory_order_relaxed);
-    }
+    pending_ = plan_.pending;
     if (drained_early) {
-      for (Entry& e : entries_) e.Clear();
+      for (Entry& e : entries_) Clear(&e);
     }
     *ready = plan_.roots;
   }
@@ -46,38 +42,45 @@ class SimplePropagator {
   static int64_t frame_iter(Item) { return 0; }
 
   // Moves the outputs of item `i` to their consumers and appends those that
-  // became ready. An error if an output that somebody reads is missing or of
-  // the wrong type.
-  Status Propagate(Item i, OpKernelContext* ctx, ReadyList* ready) {
+  // became ready; `outputs` are empty afterwards. An error if an output that
+  // somebody reads is missing or of the wrong type.
+  Status Propagate(Item i, const Outputs& outputs, bool alone,
+                   ReadyList* ready) {
     const PlanNode& n = plan_.nodes[i];
     for (int32_t k = n.edges_begin; k < n.edges_end; ++k) {
       const PlanEdge& e = plan_.edges[k];
-      OutputSlot& out = ctx->output_slot(e.src_output);
-      if (!out.is_set) [[unlikely]] {
+      OutputSlot* out;
+      HR_RETURN_IF_ERROR(FindOutput(outputs, e, &out));
+      if (out == nullptr) [[unlikely]] {
         return errors::Internal("Missing ", e.src_output, "-th output");
       }
-      HR_RETURN_IF_ERROR(CheckOutput(n, e, out));
-      Deliver(&out, e.last_use, &entries_[e.slot]);
-      Arrived(e.dst, ready);
+      Deliver(out, e.last_use, &entries_[e.slot]);
+      Arrived(e.dst, alone, ready);
     }
     for (int32_t k = n.control_begin; k < n.control_end; ++k) {
-      Arrived(plan_.control_edges[k], ready);
+      Arrived(plan_.control_edges[k], alone, ready);
     }
+    outputs.ClearAll();
     return OkStatus();
   }
 
  private:
-  void Arrived(int32_t dst, ReadyList* ready) {
+  void Arrived(int32_t dst, bool alone, ReadyList* ready) {
     // With one input to wait for, this is it.
-    if (plan_.nodes[dst].pending == 1 ||
-        pending_[dst].fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      ready->push_back(dst);
+    if (plan_.nodes[dst].pending != 1) {
+      if (alone) {
+        if (--pending_[dst] > 0) return;
+      } else if (std::atomic_ref(pending_[dst])
+                     .fetch_sub(1, std::memory_order_acq_rel) > 1) {
+        return;
+      }
     }
+    ready->push_back(dst);
   }
 
   const Plan& plan_;
   std::vector<Entry> entries_;
-  const std::unique_ptr<std::atomic<int32_t>[]> pending_;
+  std::vector<int32_t> pending_;
 };
 
 }  // namespace headrace
