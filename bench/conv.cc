@@ -3,6 +3,9 @@
 // mean something on a shared machine too. Every algorithm that accepts a layer
 // runs, but for the reference loop; a star marks what ChooseConv takes.
 //
+// Filters of the forward direction are prepared ahead. conv_networks.cc has the
+// layers of whole networks.
+//
 //   bench/conv --benchmark_filter='forward/resnet'
 #include <benchmark/benchmark.h>
 
@@ -92,6 +95,13 @@ void RunConvolution(benchmark::State& state, ConvDirection direction,
                                                              : w.data();
   args.workspace = reinterpret_cast<void*>(
       (reinterpret_cast<uintptr_t>(workspace.data()) + 63) / 64 * 64);
+  std::vector<char> prepared(impl->PreparedFilterBytes(p) + 64);
+  if (impl->PreparedFilterBytes(p) > 0) {
+    args.prepared_filter = reinterpret_cast<void*>(
+        (reinterpret_cast<uintptr_t>(prepared.data()) + 63) / 64 * 64);
+    impl->PrepareFilter(pool, p, w.data(),
+                        const_cast<void*>(args.prepared_filter));
+  }
   Measure(state, p.flops(), [&] { impl->Run(args); });
   state.counters["estimate_us"] = impl->EstimateNs(p, HostCpu()) / 1e3;
 }

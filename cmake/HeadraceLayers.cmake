@@ -4,7 +4,7 @@
 # The headers that nearly every source includes are compiled once (hr_pch), which
 # halves the build. Sources still name what they use: clang-tidy sees no hr_pch.
 set(HEADRACE_COMMON_HEADERS <framework/op_kernel.h> <absl/strings/str_cat.h>)
-file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/pch.cc CONTENT "")
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/pch.cc CONTENT "int main() {}\n")
 add_library(hr_pch OBJECT ${CMAKE_BINARY_DIR}/pch.cc)
 target_link_libraries(hr_pch PRIVATE hr_deps)
 target_precompile_headers(hr_pch PRIVATE ${HEADRACE_COMMON_HEADERS})

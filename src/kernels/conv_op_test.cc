@@ -4,6 +4,7 @@
 
 #include "framework/op_tester.h"
 #include "kernels/conv/conv_impl.h"
+#include "kernels/conv/prepared_filter.h"
 
 namespace headrace {
 namespace {
@@ -32,7 +33,33 @@ const std::vector<ConvCase>& Cases() {
       {"dilated", {1, 11, 12, 4}, {3, 3, 4, 6}, {1, 1}, kSame, {2, 3}},
       {"dilated_valid", {1, 11, 12, 4}, {3, 3, 4, 6}, {2, 1}, kValid, {2, 3}},
       {"window_dwarfs_image", {1, 2, 3, 2}, {5, 7, 2, 3}},
+      {"two_tiles_and_a_bit", {1, 9, 10, 17}, {3, 3, 17, 33}},
+      {"one_pixel", {3, 1, 1, 20}, {3, 3, 20, 40}},
+      {"one_row", {1, 1, 30, 16}, {3, 3, 16, 65}},
+      {"valid_3x3", {2, 13, 11, 32}, {3, 3, 32, 64}, {1, 1}, kValid},
+      {"uneven_pads",
+       {1, 10, 7, 8},
+       {3, 3, 8, 24},
+       {1, 1},
+       Padding::kExplicit,
+       {1, 1},
+       {0, 2, 3, 1}},
+      {"beyond_the_padding",
+       {1, 3, 3, 5},
+       {3, 3, 5, 6},
+       {1, 1},
+       Padding::kExplicit,
+       {1, 1},
+       {7, 8, 9, 7}},
+      {"few_tiles_many_channels", {2, 7, 7, 272}, {3, 3, 272, 160}},
+      {"volume_of_images",
+       {2, 3, 6, 7, 8},
+       {1, 3, 3, 8, 9},
+       {1, 1, 1},
+       kSame,
+       {1, 1, 1}},
       {"pointwise", {2, 5, 6, 33}, {1, 1, 33, 70}},
+      {"pointwise_deep", {1, 3, 5, 1030}, {1, 1, 1030, 8}},
       {"pointwise_strided", {1, 9, 9, 8}, {1, 1, 8, 8}, {2, 2}},
       {"filter_is_input", {3, 4, 5, 6}, {4, 5, 6, 9}, {1, 1}, kValid},
       {"filter_is_input_same", {1, 3, 3, 4}, {3, 3, 4, 5}},
@@ -93,6 +120,7 @@ const std::vector<ConvCase>& Cases() {
        {1, 1, 1}},
       // Large enough to be cut into several tiles and slices.
       {"tiles", {2, 24, 24, 32}, {3, 3, 32, 72}},
+      {"tiles_strided", {1, 40, 40, 64}, {3, 3, 64, 72}, {2, 2}},
   };
   return cases;
 }
@@ -143,7 +171,8 @@ Tensor Random(DataType dtype, int64_t n) {
 
 // The result of one implementation.
 Tensor RunOne(const ConvImplementation* impl, ConvDirection d,
-              const ConvParams& p, ThreadPool* pool) {
+              const ConvParams& p, ThreadPool* pool,
+              const Epilogue& epilogue = {}) {
   const Tensor in = Random(p.dtype, p.in_elements());
   const Tensor w = Random(p.dtype, p.filter_elements());
   const Tensor dy = Random(p.dtype, p.out_elements());
@@ -159,13 +188,38 @@ Tensor RunOne(const ConvImplementation* impl, ConvDirection d,
   ConvArgs args;
   args.pool = pool;
   args.params = &p;
+  args.epilogue = epilogue;
   if (d != ConvDirection::kBackwardInput) args.input = in.raw_data();
   if (d != ConvDirection::kBackwardFilter) args.filter = w.raw_data();
   if (d != ConvDirection::kForward) args.out_backprop = dy.raw_data();
   args.result = result.raw_data();
   args.workspace = workspace.raw_data();
+  Tensor prepared(
+      DT_UINT8,
+      TensorShape({std::max<int64_t>(64, impl->PreparedFilterBytes(p))}));
+  if (impl->PreparedFilterBytes(p) > 0) {
+    std::memset(prepared.raw_data(), 0x55, prepared.TotalBytes());
+    impl->PrepareFilter(pool, p, args.filter, prepared.raw_data());
+    args.prepared_filter = prepared.raw_data();
+    args.filter = nullptr;
+  }
   impl->Run(args);
   return result;
+}
+
+// The largest error that is taken for rounding, for values in [-1, 1]. Those of
+// Winograd's transforms are what winograd.cc promises.
+double Tolerance(const ConvImplementation* impl, ConvDirection d,
+                 const ConvParams& p) {
+  const std::string name = impl->Name();
+  const double unit = name == "winograd_f4" ? 8e-6
+                      : p.dtype == DT_FLOAT ? 1e-6
+                                            : 1e-14;
+  const double terms =
+      d == ConvDirection::kBackwardFilter ? 1.0 * p.batch * p.out_pixels()
+      : d == ConvDirection::kForward      ? 1.0 * p.taps() * p.group_in()
+                                          : 1.0 * p.taps() * p.group_out();
+  return unit * std::sqrt(std::max(terms, 16.0));
 }
 
 TEST(ConvImplementations, AgreeWithTheReferenceLoop) {
@@ -186,12 +240,7 @@ TEST(ConvImplementations, AgreeWithTheReferenceLoop) {
           SCOPED_TRACE(StrCat(c.name, " ", impl->Name(), " direction ",
                               static_cast<int>(d), " ", DataTypeString(dtype)));
           const Tensor got = RunOne(impl, d, p, &four);
-          const double scale =
-              std::sqrt(d == ConvDirection::kBackwardFilter
-                            ? 1.0 * p.batch * p.out_pixels()
-                            : 1.0 * p.taps() * (p.group_in() + p.group_out()));
-          ExpectClose(got, want, 1e-5,
-                      (dtype == DT_FLOAT ? 1e-6 : 1e-14) * scale);
+          ExpectClose(got, want, 1e-5, Tolerance(impl, d, p));
           ExpectEqual(RunOne(impl, d, p, &one), got);
         }
         EXPECT_GE(accepted, 1) << c.name;
@@ -204,6 +253,123 @@ TEST(ConvImplementations, AgreeWithTheReferenceLoop) {
   }
 }
 
+// Whoever says so applies bias, addend and activation, to every element once.
+TEST(ConvImplementations, ApplyTheEpilogue) {
+  ThreadPool one(1), four(4);
+  constexpr auto kForward = ConvDirection::kForward;
+  for (const ConvCase& c : Cases()) {
+    for (const DataType dtype : {DT_FLOAT, DT_DOUBLE}) {
+      ConvParams p = Params(c);
+      p.dtype = dtype;
+      const Tensor bias = Random(dtype, p.out_channels);
+      const Tensor addend = Random(dtype, p.out_elements() + 1);
+      for (const ConvImplementation* impl : ConvImplementations(kForward)) {
+        if (!impl->Accepts(p, HostCpu()) || !impl->AppliesEpilogue()) continue;
+        const Tensor plain = RunOne(impl, kForward, p, &four);
+        for (const bool with_bias : {true, false}) {
+          for (const Activation a :
+               {Activation::kNone, Activation::kRelu, Activation::kRelu6,
+                Activation::kLeakyRelu, Activation::kTanh}) {
+            const Epilogue e = {with_bias ? bias.raw_data() : nullptr,
+                                with_bias ? nullptr : addend.raw_data(), a};
+            SCOPED_TRACE(StrCat(c.name, " ", impl->Name(), " ",
+                                DataTypeString(dtype), " activation ",
+                                static_cast<int>(a), " bias ", with_bias));
+            Tensor want = plain;
+            ASSERT_EQ(plain.DeepCopyTo(&want), OkStatus());
+            ApplyEpilogue(&four, dtype, e, p.batch * p.out_pixels(),
+                          p.out_channels, want.raw_data());
+            const Tensor got = RunOne(impl, kForward, p, &four, e);
+            ExpectClose(got, want, 1e-6, 1e-6);
+            ExpectEqual(RunOne(impl, kForward, p, &one, e), got);
+          }
+        }
+      }
+    }
+  }
+}
+
+// What winograd.cc says of its accuracy, for deep sums.
+TEST(Winograd, ErrorsAreAsStated) {
+  ThreadPool* pool = ThreadPool::Global();
+  const auto all = ConvImplementations(ConvDirection::kForward);
+  for (const int64_t channels : {16, 512}) {
+    const ConvParams p =
+        Params({"", {1, 14, 14, channels}, {3, 3, channels, 32}});
+    const Tensor want = RunOne(all.back(), ConvDirection::kForward, p, pool);
+    for (const ConvImplementation* impl : all) {
+      const std::string name = impl->Name();
+      if (name.find("winograd") != 0) continue;
+      const Tensor got = RunOne(impl, ConvDirection::kForward, p, pool);
+      double largest = 0;
+      for (int64_t i = 0; i < got.NumElements(); ++i) {
+        largest = std::max<double>(
+            largest, std::abs(got.data<float>()[i] - want.data<float>()[i]));
+      }
+      const double stated =
+          (name == "winograd_f4" ? 8e-6 : 2e-6) * std::sqrt(9.0 * channels);
+      EXPECT_LT(largest, stated) << name << ", " << channels << " channels";
+      RecordProperty(StrCat(name, "_", channels), StrCat(largest / stated));
+    }
+  }
+}
+
+TEST(PreparedFilters, AreSharedAndReleased) {
+  ThreadPool* pool = ThreadPool::Global();
+  ConvParams p = Params({"", {1, 8, 8, 32}, {3, 3, 32, 64}});
+  const auto all = ConvImplementations(ConvDirection::kForward);
+  const Tensor filter = Random(DT_FLOAT, p.filter_elements());
+  const int64_t before = PreparedFilterBytesInUse();
+  for (const ConvImplementation* impl : all) {
+    const int64_t bytes = impl->PreparedFilterBytes(p);
+    if (!impl->Accepts(p, HostCpu()) || bytes == 0) continue;
+    SCOPED_TRACE(impl->Name());
+    {
+      ConstantFilter a, b, none;
+      a.Set(filter);
+      b.Set(filter);
+      const void* form = a.Get(pool, *impl, p);
+      ASSERT_NE(form, nullptr);
+      EXPECT_EQ(PreparedFilterBytesInUse(), before + bytes);
+      // Also for images of another size.
+      p.in[2] = p.out[2] = 20;
+      EXPECT_EQ(b.Get(pool, *impl, p), form);
+      EXPECT_EQ(none.Get(pool, *impl, p), nullptr);
+      std::vector<char> again(bytes);
+      impl->PrepareFilter(pool, p, filter.raw_data(), again.data());
+      EXPECT_EQ(std::memcmp(form, again.data(), bytes), 0);
+      // Other bytes have a form of their own.
+      ConstantFilter c;
+      Tensor other;
+      ASSERT_EQ(filter.DeepCopyTo(&other), OkStatus());
+      c.Set(other);
+      EXPECT_NE(c.Get(pool, *impl, p), form);
+    }
+    EXPECT_EQ(PreparedFilterBytesInUse(), before);
+  }
+}
+
+TEST(PreparedFilters, AreMadeOnceByManyThreads) {
+  ThreadPool four(4);
+  const ConvParams p = Params({"", {1, 8, 8, 64}, {3, 3, 64, 64}});
+  const ConvImplementation* impl =
+      ConvImplementations(ConvDirection::kForward).front();
+  for (const ConvImplementation* i :
+       ConvImplementations(ConvDirection::kForward)) {
+    if (std::string(i->Name()) == "winograd_f4") impl = i;
+  }
+  const Tensor filter = Random(DT_FLOAT, p.filter_elements());
+  const int64_t before = PreparedFilterBytesInUse();
+  std::vector<ConstantFilter> kernels(8);
+  std::vector<const void*> forms(8);
+  for (ConstantFilter& k : kernels) k.Set(filter);
+  four.ParallelFor(8, 1, [&](int64_t i, int64_t) {
+    forms[i] = kernels[i].Get(&four, *impl, p);
+  });
+  EXPECT_EQ(std::count(forms.begin(), forms.end(), forms[0]), 8);
+  EXPECT_EQ(PreparedFilterBytesInUse(), before + impl->PreparedFilterBytes(p));
+}
+
 TEST(ConvImplementations, ShortCutsAreTaken) {
   struct {
     const char* name;
@@ -211,7 +377,8 @@ TEST(ConvImplementations, ShortCutsAreTaken) {
   } const kWanted[] = {{"pointwise", "gemm_1x1"},
                        {"filter_is_input", "gemm_full"},
                        {"depthwise", "depthwise"},
-                       {"tiles", "direct"}};
+                       {"tiles_strided", "direct"},
+                       {"tiles", "winograd_f4"}};
   for (const auto& want : kWanted) {
     for (const ConvCase& c : Cases()) {
       if (std::string(c.name) != want.name) continue;

@@ -8,6 +8,7 @@
 // filter's depth, group g being channels g * depth and on.
 #include "framework/op_kernel.h"
 #include "kernels/conv/conv_impl.h"
+#include "kernels/conv/prepared_filter.h"
 
 namespace headrace {
 
@@ -23,6 +24,12 @@ class ConvOp : public OpKernel {
                     attrs_.stride(0), " and ", attrs_.stride(1)));
   }
 
+  void SetConstantInput(int i, const Tensor& value) override {
+    if (i != 1) return;
+    constant_ = true;
+    filter_.Set(value);
+  }
+
   void Compute(OpKernelContext* ctx) override {
     const Tensor& input = ctx->input(0);
     const Tensor& filter = ctx->input(1);
@@ -34,12 +41,15 @@ class ConvOp : public OpKernel {
     Tensor* output = nullptr;
     OP_REQUIRES_OK(
         ctx, ctx->allocate_output(0, ConvOutputShape(attrs_, p), &output));
-    OP_REQUIRES_OK(ctx, RunConv(ctx, ConvDirection::kForward, p, &input,
-                                &filter, nullptr, output));
+    OP_REQUIRES_OK(
+        ctx, RunConv(ctx, ConvDirection::kForward, p, &input, &filter, nullptr,
+                     output, {}, constant_ ? &filter_ : nullptr));
   }
 
  private:
   ConvAttrs attrs_;
+  bool constant_ = false;  // the filter is filter_ in every call
+  ConstantFilter filter_;
 };
 
 using Conv2DOp = ConvOp<2, false>;

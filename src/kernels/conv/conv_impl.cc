@@ -4,6 +4,7 @@
 
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/layout.h"
+#include "kernels/conv/prepared_filter.h"
 
 namespace headrace {
 
@@ -12,7 +13,8 @@ absl::Span<const ConvImplementation* const> ConvImplementations(
   using D = ConvDirection;
   static const ConvImplementation* const forward[] = {
       conv::Gemm1x1(D::kForward),   conv::GemmFull(D::kForward),
-      conv::Depthwise(D::kForward), conv::DirectForward(),
+      conv::Depthwise(D::kForward), conv::WinogradF4(),
+      conv::WinogradF2(),           conv::DirectForward(),
       conv::Im2colForward(),        conv::EigenForward(),
       conv::Reference(D::kForward)};
   static const ConvImplementation* const backward_input[] = {
@@ -77,66 +79,96 @@ Status Normalise(OpKernelContext* ctx, const Tensor* t, bool transpose,
 
 Status RunConv(OpKernelContext* ctx, ConvDirection direction,
                const ConvParams& params, const Tensor* input,
-               const Tensor* filter, const Tensor* out_backprop,
-               Tensor* result) {
+               const Tensor* filter, const Tensor* out_backprop, Tensor* result,
+               const ConvEpilogue& epilogue, ConstantFilter* constant) {
   if (result->NumElements() == 0) return OkStatus();
-  for (const Tensor* t : {input, filter, out_backprop}) {
-    if (t != nullptr && t->NumElements() == 0) {
-      // Sums of nothing.
-      std::memset(result->raw_data(), 0, result->TotalBytes());
-      return OkStatus();
-    }
-  }
   ConvParams p = params;
   const bool narrow = p.dtype == DT_HALF || p.dtype == DT_BFLOAT16;
   if (narrow) p.dtype = DT_FLOAT;
   const bool nchw = p.format == DataFormat::kNCHW;
   p.format = DataFormat::kNHWC;
-  const ConvImplementation* chosen = ChooseConv(direction, p);
-  if (chosen == nullptr) {
+  p.constant_filter = constant != nullptr;
+  // Sums of nothing need no algorithm.
+  bool empty = false;
+  for (const Tensor* t : {input, filter, out_backprop}) {
+    empty |= t != nullptr && t->NumElements() == 0;
+  }
+  const ConvImplementation* chosen = empty ? nullptr : ChooseConv(direction, p);
+  if (chosen != nullptr) {
+    ctx->set_algorithm(chosen->Name());
+  } else if (!empty) {
     return errors::Unimplemented("no convolution algorithm for type ",
                                  DataTypeString(p.dtype));
   }
-  ctx->set_algorithm(chosen->Name());
 
   ThreadPool* pool = ctx->thread_pool();
-  Tensor in, w, dy;
+  Tensor in, w, dy, bias, addend;
   HR_RETURN_IF_ERROR(Normalise(ctx, input, nchw, p.dtype, &in));
-  HR_RETURN_IF_ERROR(Normalise(ctx, filter, false, p.dtype, &w));
   HR_RETURN_IF_ERROR(Normalise(ctx, out_backprop, nchw, p.dtype, &dy));
+  HR_RETURN_IF_ERROR(Normalise(ctx, epilogue.bias, false, p.dtype, &bias));
+  HR_RETURN_IF_ERROR(Normalise(ctx, epilogue.addend, nchw, p.dtype, &addend));
   const bool transpose_result =
       nchw && direction != ConvDirection::kBackwardFilter;
+  const bool direct = !narrow && !transpose_result;
   Tensor computed = *result;
-  if (narrow || transpose_result) {
+  if (!direct) {
     const TensorShape shape =
         transpose_result ? ChannelsLast(result->shape()) : result->shape();
     HR_RETURN_IF_ERROR(ctx->allocate_temp(p.dtype, shape, &computed));
   }
-  const int64_t bytes = chosen->WorkspaceBytes(p, pool->NumThreads());
-  Tensor workspace;
-  HR_RETURN_IF_ERROR(
-      ctx->allocate_temp(DT_UINT8, TensorShape({bytes}), &workspace));
-
-  ConvArgs args;
-  args.pool = pool;
-  args.params = &p;
-  if (input != nullptr) args.input = in.raw_data();
-  if (filter != nullptr) args.filter = w.raw_data();
-  if (out_backprop != nullptr) args.out_backprop = dy.raw_data();
   // Not `computed`'s own bytes: a small tensor keeps them inside itself.
-  args.result =
-      narrow || transpose_result ? computed.raw_data() : result->raw_data();
-  args.workspace = workspace.raw_data();
-  chosen->Run(args);
+  Tensor* const to = direct ? result : &computed;
+
+  Epilogue after;
+  if (epilogue.bias != nullptr) after.bias = bias.raw_data();
+  if (epilogue.addend != nullptr) after.addend = addend.raw_data();
+  after.activation = epilogue.activation;
+  after.leaky_alpha = epilogue.leaky_alpha;
+
+  if (empty) {
+    std::memset(to->raw_data(), 0, to->TotalBytes());
+  } else {
+    ConvArgs args;
+    Tensor form;
+    const int64_t form_bytes = chosen->PreparedFilterBytes(p);
+    if (form_bytes > 0 && constant != nullptr) {
+      args.prepared_filter = constant->Get(pool, *chosen, p);
+    }
+    if (args.prepared_filter == nullptr) {
+      HR_RETURN_IF_ERROR(Normalise(ctx, filter, false, p.dtype, &w));
+      if (filter != nullptr) args.filter = w.raw_data();
+      if (form_bytes > 0) {
+        HR_RETURN_IF_ERROR(ctx->allocate_temp(
+            DT_UINT8, TensorShape({form_bytes}), &form, Tensor::kHeap));
+        chosen->PrepareFilter(pool, p, args.filter, form.raw_data());
+        args.prepared_filter = form.raw_data();
+      }
+    }
+    Tensor workspace;
+    HR_RETURN_IF_ERROR(ctx->allocate_temp(
+        DT_UINT8, TensorShape({chosen->WorkspaceBytes(p, pool->NumThreads())}),
+        &workspace, Tensor::kHeap));
+    args.pool = pool;
+    args.params = &p;
+    if (input != nullptr) args.input = in.raw_data();
+    if (out_backprop != nullptr) args.out_backprop = dy.raw_data();
+    args.result = to->raw_data();
+    args.workspace = workspace.raw_data();
+    if (chosen->AppliesEpilogue()) args.epilogue = after;
+    chosen->Run(args);
+  }
+  if (empty || !chosen->AppliesEpilogue()) {
+    ApplyEpilogue(pool, p.dtype, after, p.batch * p.out_pixels(),
+                  p.out_channels, to->raw_data());
+  }
 
   if (narrow) {
     Tensor rounded = *result;
-    const bool direct = !transpose_result;
-    if (!direct) {
+    if (transpose_result) {
       HR_RETURN_IF_ERROR(
           ctx->allocate_temp(result->dtype(), computed.shape(), &rounded));
     }
-    Narrow(pool, computed, direct ? result : &rounded);
+    Narrow(pool, computed, transpose_result ? &rounded : result);
     computed = rounded;
   }
   if (transpose_result) NhwcToNchw(pool, computed, result);

@@ -17,6 +17,7 @@
 #include "base/thread_pool.h"
 #include "framework/conv_attrs.h"
 #include "framework/op_kernel.h"
+#include "kernels/epilogue.h"
 
 namespace headrace {
 
@@ -26,6 +27,8 @@ enum class ConvDirection { kForward, kBackwardInput, kBackwardFilter };
 struct ConvParams : ConvSizes {
   DataType dtype = DT_FLOAT;
   DataFormat format = DataFormat::kNHWC;
+  // The filter is the same in every call and is prepared once.
+  bool constant_filter = false;
 
   int64_t taps() const { return filter[0] * filter[1] * filter[2]; }
   int64_t in_pixels() const { return in[0] * in[1] * in[2]; }
@@ -53,9 +56,12 @@ struct ConvArgs {
   const void* input = nullptr;
   const void* filter = nullptr;
   const void* out_backprop = nullptr;
-  // What PrepareFilter made of `filter`, or null: Run then does it itself.
+  // What PrepareFilter made of the filter, where PreparedFilterBytes is not 0;
+  // `filter` may then be null.
   const void* prepared_filter = nullptr;
   void* result = nullptr;
+  // Forward only, and empty for implementations that do not apply it.
+  Epilogue epilogue;
   void* workspace = nullptr;  // WorkspaceBytes, aligned to 64
 };
 
@@ -73,10 +79,14 @@ class ConvImplementation {
   virtual int64_t WorkspaceBytes(const ConvParams& p, int threads) const {
     return 0;
   }
-  // For filters that are used many times: their form for this algorithm.
+  // The form of the filter that this algorithm reads, instead of the filter
+  // itself; 0: none. It depends on the type, the filter's sizes and the groups
+  // alone, so that it serves images of every size.
   virtual int64_t PreparedFilterBytes(const ConvParams& p) const { return 0; }
   virtual void PrepareFilter(ThreadPool* pool, const ConvParams& p,
                              const void* filter, void* prepared) const {}
+  // True if Run applies ConvArgs::epilogue; otherwise RunConv does, afterwards.
+  virtual bool AppliesEpilogue() const { return false; }
   virtual void Run(const ConvArgs& args) const = 0;
 };
 
@@ -89,11 +99,25 @@ const ConvImplementation* ChooseConv(ConvDirection direction,
                                      const ConvParams& p,
                                      const CpuFeatures& cpu = HostCpu());
 
+class ConstantFilter;  // prepared_filter.h
+
+// What is fused with a forward convolution: result = activation(convolution +
+// bias + addend). Both tensors have the result's type and may be null.
+struct ConvEpilogue {
+  const Tensor* bias = nullptr;    // [out channels]
+  const Tensor* addend = nullptr;  // the result's shape and format
+  Activation activation = Activation::kNone;
+  float leaky_alpha = 0.2f;
+};
+
 // Computes `result` from the other two tensors; the remaining one is null. The
-// tensors have the shapes that `p` tells. Reports the algorithm to a trace.
+// tensors have the shapes that `p` tells. `constant` is null or keeps what is
+// prepared of `filter`, which never changes. Reports the algorithm to a trace.
 Status RunConv(OpKernelContext* ctx, ConvDirection direction,
                const ConvParams& p, const Tensor* input, const Tensor* filter,
-               const Tensor* out_backprop, Tensor* result);
+               const Tensor* out_backprop, Tensor* result,
+               const ConvEpilogue& epilogue = {},
+               ConstantFilter* constant = nullptr);
 
 }  // namespace headrace
 

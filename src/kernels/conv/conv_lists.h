@@ -18,6 +18,9 @@ const ConvImplementation* Im2colForward();
 const ConvImplementation* EigenForward();
 const ConvImplementation* Im2colBackwardFilter();
 const ConvImplementation* EigenBackwardFilter();
+// winograd.cc
+const ConvImplementation* WinogradF2();
+const ConvImplementation* WinogradF4();
 // depthwise_conv.cc
 const ConvImplementation* Depthwise(ConvDirection d);
 // reference_conv.cc

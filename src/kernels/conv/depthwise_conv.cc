@@ -297,6 +297,14 @@ void SumTaps(const ConvArgs& args) {
         }
       }
       RunSimd([&] { sum.Run(taps, to + row * dst_row); });
+      if (!args.epilogue.empty()) {
+        ApplyEpilogue(args.epilogue,
+                      {.row = row * p.out[2],
+                       .rows = p.out[2],
+                       .channels = p.out_channels,
+                       .row_size = p.out_channels},
+                      to);
+      }
     }
   });
 }
@@ -373,6 +381,7 @@ class DepthwiseConv : public ConvImplementation {
  public:
   explicit DepthwiseConv(ConvDirection d) : direction_(d) {}
   const char* Name() const override { return "depthwise"; }
+  bool AppliesEpilogue() const override { return true; }
   bool Accepts(const ConvParams& p, const CpuFeatures&) const override {
     return p.format == DataFormat::kNHWC && p.group_in() == 1 &&
            (p.dtype == DT_FLOAT || p.dtype == DT_DOUBLE);

@@ -1,15 +1,17 @@
-// direct: forward convolution as a sum of small matrix products straight on
-// the input, without the im2col matrix. For one row of output pixels and one
-// filter tap the input pixels lie `stride * channels` apart, so that they are
-// the rows of a matrix already:
+// direct: forward convolution as a sum of small matrix products straight on the
+// input. For one row of output pixels and one filter tap the input pixels lie
+// `stride * channels` apart, so that they are the rows of a matrix already:
 //
 //   y[row, o] += X[row + tap, c] W[tap][c, o]        for every tap
 //
-// Needs the padding to be there as zeros: images that have any are first copied
-// into a padded buffer, some images at a time to bound its size.
-//
-// Work is cut into tiles of rows and panels of output channels; a tile packs
-// each block of the filter next to each other and runs all its rows over it.
+// Taps that fall outside the image shorten the row; nothing is padded or
+// copied. The filter is packed ahead in panels of output channels,
+// W[panel][tap] [c, o]. Work is cut into tiles of pixels and panels; within a
+// tile some rows by one panel of results stay in the first level cache until
+// all taps and the epilogue are done. A pointwise convolution is one long row.
+#include <cstring>
+
+#include "absl/container/inlined_vector.h"
 #include "framework/tensor_shape.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
@@ -18,155 +20,200 @@
 namespace headrace::conv {
 namespace {
 
-constexpr int64_t kPaddedBytes = int64_t{16} << 20;  // wanted at a time
+constexpr int64_t kPixels = 64;  // of one panel of results, wanted
+constexpr int64_t kDepth = 512;  // of one product, at most
 
-// The part of the padded image that the taps read.
-struct Padded {
-  ConvSizes::Dims size;
-  bool copy = false;     // false: the input itself serves
-  int64_t elements = 0;  // of one image; -1 if it overflows
-  int64_t images = 0;    // copied at a time
+// The same convolution with as few and long rows as possible.
+ConvParams Flattened(const ConvParams& params) {
+  ConvParams p = params;
+  if (p.IsPointwise()) {
+    const int64_t pixels = p.batch * p.in_pixels();
+    p.batch = 1;
+    p.in = p.out = {1, 1, pixels};
+  }
+  return p;
+}
 
-  explicit Padded(const ConvParams& p) {
-    elements = p.in_channels;
-    for (int i = 0; i < 3; ++i) {
-      size[i] =
-          (p.out[i] - 1) * p.stride[i] + (p.filter[i] - 1) * p.dilation[i] + 1;
-      if (p.pad_before[i] > 0 || size[i] - p.pad_before[i] > p.in[i]) {
-        copy = true;
-      }
-      elements = MultiplyWithoutOverflow(elements, size[i]);
-    }
-    if (!copy) {
-      size = p.in;
-      elements = p.in_pixels() * p.in_channels;
-      images = p.batch;
-    } else if (elements > 0) {
-      images = std::clamp<int64_t>(
-          kPaddedBytes / std::max<int64_t>(1, elements * 4), 1, p.batch);
-    }
+// Outputs [begin, end) along one dimension whose tap t falls inside the input.
+struct Range {
+  int64_t begin, end;
+  Range(const ConvParams& p, int dim, int64_t t) {
+    const int64_t shift = t * p.dilation[dim] - p.pad_before[dim];
+    begin = shift >= 0 ? 0 : CeilDiv(-shift, p.stride[dim]);
+    end = p.in[dim] <= shift ? 0 : CeilDiv(p.in[dim] - shift, p.stride[dim]);
+    end = std::min(end, p.out[dim]);
+    begin = std::min(begin, end);
+  }
+  bool Whole(const ConvParams& p, int dim) const {
+    return begin == 0 && end == p.out[dim];
   }
 };
 
-// Copies `images` images into `padded`, zeros around them.
-template <typename T>
-void Pad(ThreadPool* pool, const ConvParams& p, const Padded& padded,
-         const T* in, int64_t images, T* out) {
-  const int64_t width = padded.size[2] * p.in_channels;
-  const int64_t rows = images * padded.size[0] * padded.size[1];
-  const int64_t left =
-      std::min(p.pad_before[2], padded.size[2]) * p.in_channels;
-  const int64_t copied = std::min(p.in[2] * p.in_channels, width - left);
-  pool->ParallelForCost(
-      rows, 20 + 0.3 * width, [&](int64_t begin, int64_t end) {
-        for (int64_t row = begin; row < end; ++row) {
-          T* to = out + row * width;
-          const int64_t n = row / (padded.size[0] * padded.size[1]);
-          const int64_t z =
-              row / padded.size[1] % padded.size[0] - p.pad_before[0];
-          const int64_t y = row % padded.size[1] - p.pad_before[1];
-          if (z < 0 || z >= p.in[0] || y < 0 || y >= p.in[1]) {
-            std::fill_n(to, width, T(0));
-            continue;
-          }
-          std::fill_n(to, left, T(0));
-          std::copy_n(
-              in + ((n * p.in[0] + z) * p.in[1] + y) * p.in[2] * p.in_channels,
-              copied, to + left);
-          std::fill_n(to + left + copied, width - left - copied, T(0));
-        }
-      });
+// The tap that falls inside the image for every output, or -1.
+int64_t WholeTap(const ConvParams& p) {
+  int64_t tap = 0;
+  for (int dim = 0; dim < 3; ++dim) {
+    int64_t t = 0;
+    while (t < p.filter[dim] && !Range(p, dim, t).Whole(p, dim)) ++t;
+    if (t == p.filter[dim]) return -1;
+    tap = tap * p.filter[dim] + t;
+  }
+  return tap;
 }
 
-// `images` images at `in`, laid out as `size` says, to `out`.
+// The few products that a tile consists of.
 template <typename T>
-void Convolve(ThreadPool* pool, const ConvParams& p,
-              const ConvSizes::Dims& size, const T* in, const T* filter,
-              int64_t images, T* out) {
-  constexpr int64_t kPanel = kGemmPanel<T>;
-  // A unit is a segment of an output row: the row, unless it is very wide.
-  const int64_t segments = CeilDiv(p.out[2], 384);
-  const int64_t segment = CeilDiv(p.out[2], segments);
-  const int64_t units = images * p.out[0] * p.out[1] * segments;
-  const int64_t group_panels = CeilDiv(p.group_out(), kPanel);
-  const Tiling tiles = Tiling::Of(units, segment, p.groups * group_panels,
-                                  kPanel, p.taps() * p.group_in());
-  const int64_t depth =
-      CeilDiv(p.group_in(), CeilDiv(p.group_in(), kGemmDepth));
-  const bool pack = tiles.rows * segment >= 48 && p.out_channels > kPanel;
+class Kernels {
+ public:
+  using Shape = typename GemmKernel<T>::Shape;
+  const GemmKernel<T>& Get(const Shape& s) {
+    for (const auto& k : kernels_) {
+      if (k.first.m == s.m && k.first.n == s.n && k.first.k == s.k &&
+          k.first.accumulate == s.accumulate) {
+        return k.second;
+      }
+    }
+    kernels_.emplace_back(s, GemmKernel<T>(s));
+    return kernels_.back().second;
+  }
 
-  pool->ParallelFor(tiles.size(), 1, [&](int64_t tile, int64_t) {
-    alignas(64) T panel[kGemmDepth * kPanel];
-    const int64_t u0 = tile / tiles.panel_tiles * tiles.rows;
-    const int64_t u1 = std::min(units, u0 + tiles.rows);
-    const int64_t p0 = tile % tiles.panel_tiles * tiles.panels;
-    const int64_t p1 = std::min(p.groups * group_panels, p0 + tiles.panels);
-    for (int64_t tap = 0; tap < p.taps(); ++tap) {
-      const int64_t tz = tap / (p.filter[1] * p.filter[2]);
-      const int64_t ty = tap / p.filter[2] % p.filter[1];
-      const int64_t tx = tap % p.filter[2];
-      for (int64_t c = 0; c < p.group_in(); c += depth) {
-        const int64_t k = std::min(depth, p.group_in() - c);
-        for (int64_t at = p0; at < p1; ++at) {
-          const int64_t group = at / group_panels;
-          const int64_t j = at % group_panels * kPanel;
-          const int64_t n = std::min(kPanel, p.group_out() - j);
-          const int64_t o = group * p.group_out() + j;
-          const T* w = filter + (tap * p.group_in() + c) * p.out_channels + o;
-          if (pack) {
-            PackPanel(w, p.out_channels, false, 0, 0, k, n, panel);
-          }
-          typename GemmKernel<T>::Shape shape = {
-              .m = segment,
-              .n = n,
-              .k = k,
-              .lda = p.stride[2] * p.in_channels,
-              .ldb = pack ? n : p.out_channels,
-              .ldc = p.out_channels,
-              .accumulate = tap > 0 || c > 0};
-          const GemmKernel<T> whole(shape);
-          shape.m = p.out[2] - (segments - 1) * segment;
-          const GemmKernel<T> last(shape);
-          for (int64_t unit = u0; unit < u1; ++unit) {
-            const int64_t row = unit / segments;
-            const int64_t x = unit % segments * segment;
-            const int64_t y = row % p.out[1];
-            const int64_t z = row / p.out[1] % p.out[0];
-            const int64_t image = row / (p.out[1] * p.out[0]);
-            const int64_t from =
-                ((image * size[0] + z * p.stride[0] + tz * p.dilation[0]) *
-                     size[1] +
-                 y * p.stride[1] + ty * p.dilation[1]) *
-                    size[2] +
-                x * p.stride[2] + tx * p.dilation[2];
-            const GemmKernel<T>& kernel =
-                unit % segments == segments - 1 ? last : whole;
-            kernel(in + from * p.in_channels + group * p.group_in() + c,
-                   pack ? panel : w,
-                   out + (row * p.out[2] + x) * p.out_channels + o);
-          }
+ private:
+  absl::InlinedVector<std::pair<Shape, GemmKernel<T>>, 8> kernels_;
+};
+
+template <typename T>
+class Tile {
+ public:
+  Tile(const ConvArgs& args, const ConvParams& p)
+      : p_(p),
+        in_(static_cast<const T*>(args.input)),
+        filter_(static_cast<const T*>(args.prepared_filter)),
+        out_(static_cast<T*>(args.result)),
+        epilogue_(args.epilogue),
+        segments_(
+            CeilDiv(p.out[2], p.out[2] < 2 * kPixels ? 2 * kPixels : kPixels)),
+        segment_(CeilDiv(p.out[2], segments_)),
+        group_rows_(std::max<int64_t>(1, kPixels / segment_)),
+        group_panels_(CeilDiv(p.group_out(), kPanel)),
+        depth_(CeilDiv(p.group_in(), CeilDiv(p.group_in(), kDepth))),
+        whole_tap_(WholeTap(p)) {}
+
+  // Groups of units; a unit is a segment of a row. Segments of one place in the
+  // row follow each other, so that a group's units are alike.
+  int64_t rows() const { return p_.batch * p_.out[0] * p_.out[1]; }
+  int64_t row_groups() const { return CeilDiv(rows(), group_rows_); }
+  int64_t groups() const { return row_groups() * segments_; }
+  int64_t group_pixels() const { return group_rows_ * segment_; }
+  int64_t panels() const { return p_.groups * group_panels_; }
+
+  void Run(int64_t g0, int64_t g1, int64_t p0, int64_t p1) const {
+    Kernels<T> kernels;
+    for (int64_t panel = p0; panel < p1; ++panel) {
+      for (int64_t g = g0; g < g1; ++g) RunGroup(g, panel, &kernels);
+    }
+  }
+
+ private:
+  static constexpr int64_t kPanel = kGemmPanel<T>;
+
+  void RunGroup(int64_t g, int64_t panel, Kernels<T>* kernels) const {
+    const int64_t group = panel / group_panels_;
+    const int64_t j = panel % group_panels_ * kPanel;
+    const int64_t n = std::min(kPanel, p_.group_out() - j);
+    const int64_t o = group * p_.group_out() + j;
+    const int64_t r0 = g / segments_ * group_rows_;
+    const int64_t r1 = std::min(rows(), r0 + group_rows_);
+    const int64_t x0 = g % segments_ * segment_;
+    const int64_t x1 = std::min(p_.out[2], x0 + segment_);
+    const T* w = filter_ + p_.taps() * p_.group_in() * o;
+    if (whole_tap_ >= 0) {
+      Add(whole_tap_, r0, r1, x0, x1, group, o, n, w, true, kernels);
+    } else {
+      for (int64_t r = r0; r < r1; ++r) {
+        for (int64_t x = x0; x < x1; ++x) {
+          std::fill_n(out_ + (r * p_.out[2] + x) * p_.out_channels + o, n,
+                      T(0));
         }
       }
     }
-  });
-}
+    for (int64_t tap = 0; tap < p_.taps(); ++tap) {
+      if (tap == whole_tap_) continue;
+      Add(tap, r0, r1, x0, x1, group, o, n, w, false, kernels);
+    }
+    if (epilogue_.empty()) return;
+    for (int64_t r = r0; r < r1; ++r) {
+      ApplyEpilogue(epilogue_,
+                    {.row = r * p_.out[2] + x0,
+                     .rows = x1 - x0,
+                     .channel = o,
+                     .channels = n,
+                     .row_size = p_.out_channels},
+                    out_);
+    }
+  }
+
+  // The products of one tap, for rows [r0, r1) and columns [x0, x1).
+  void Add(int64_t tap, int64_t r0, int64_t r1, int64_t x0, int64_t x1,
+           int64_t group, int64_t o, int64_t n, const T* w, bool first,
+           Kernels<T>* kernels) const {
+    const int64_t tz = tap / (p_.filter[1] * p_.filter[2]);
+    const int64_t ty = tap / p_.filter[2] % p_.filter[1];
+    const int64_t tx = tap % p_.filter[2];
+    const Range zs(p_, 0, tz), ys(p_, 1, ty), xs(p_, 2, tx);
+    x0 = std::max(x0, xs.begin);
+    x1 = std::min(x1, xs.end);
+    if (x0 >= x1) return;
+    const int64_t in_x =
+        x0 * p_.stride[2] + tx * p_.dilation[2] - p_.pad_before[2];
+    for (int64_t c = 0; c < p_.group_in(); c += depth_) {
+      const int64_t k = std::min(depth_, p_.group_in() - c);
+      const GemmKernel<T>& kernel =
+          kernels->Get({.m = x1 - x0,
+                        .n = n,
+                        .k = k,
+                        .lda = p_.stride[2] * p_.in_channels,
+                        .ldb = n,
+                        .ldc = p_.out_channels,
+                        .accumulate = !first || c > 0});
+      for (int64_t r = r0; r < r1; ++r) {
+        const int64_t y = r % p_.out[1], z = r / p_.out[1] % p_.out[0];
+        if (y < ys.begin || y >= ys.end || z < zs.begin || z >= zs.end) {
+          continue;
+        }
+        const int64_t image = r / (p_.out[1] * p_.out[0]);
+        const int64_t in_z =
+            z * p_.stride[0] + tz * p_.dilation[0] - p_.pad_before[0];
+        const int64_t in_y =
+            y * p_.stride[1] + ty * p_.dilation[1] - p_.pad_before[1];
+        const int64_t from =
+            ((image * p_.in[0] + in_z) * p_.in[1] + in_y) * p_.in[2] + in_x;
+        kernel(in_ + from * p_.in_channels + group * p_.group_in() + c,
+               w + (tap * p_.group_in() + c) * n,
+               out_ + (r * p_.out[2] + x0) * p_.out_channels + o);
+      }
+    }
+  }
+
+  const ConvParams& p_;
+  const T* const in_;
+  const T* const filter_;
+  T* const out_;
+  const Epilogue epilogue_;
+  const int64_t segments_, segment_;  // of a row, and pixels in each
+  const int64_t group_rows_, group_panels_, depth_, whole_tap_;
+};
 
 class DirectConv : public ConvImplementation {
  public:
   const char* Name() const override { return "direct"; }
+  bool AppliesEpilogue() const override { return true; }
   bool Accepts(const ConvParams& p, const CpuFeatures&) const override {
-    if (p.format != DataFormat::kNHWC ||
-        (p.dtype != DT_FLOAT && p.dtype != DT_DOUBLE && p.dtype != DT_INT32)) {
-      return false;
-    }
-    // Padding that dwarfs the image (huge dilations) is not worth storing.
-    const Padded padded(p);
-    return padded.elements > 0 && padded.elements < (int64_t{1} << 40) &&
-           (!padded.copy ||
-            padded.elements / 16 <= p.in_pixels() * p.in_channels + 4096);
+    return p.format == DataFormat::kNHWC &&
+           (p.dtype == DT_FLOAT || p.dtype == DT_DOUBLE || p.dtype == DT_INT32);
   }
-  double EstimateNs(const ConvParams& p, const CpuFeatures&) const override {
-    const Padded padded(p);
+  double EstimateNs(const ConvParams& params,
+                    const CpuFeatures&) const override {
+    const ConvParams p = Flattened(params);
     // Short products spend their time starting: depth, rows, columns.
     const double idle = (1 + 6.0 / p.group_in()) * (1 + 2.5 / p.out[2]) *
                         (CeilDiv(p.group_out(), 16) * 16.0 / p.group_out());
@@ -174,13 +221,21 @@ class DirectConv : public ConvImplementation {
     const double calls =
         p.groups > 1 ? 1.0 * p.batch * p.out[0] * p.out[1] * p.taps() * p.groups
                      : 0;
-    return p.flops() / 208 * idle + 60 * calls +
-           (padded.copy ? 0.4 * p.batch * padded.elements : 0);
+    return p.flops() / 208 * idle + 60 * calls;
   }
-  int64_t WorkspaceBytes(const ConvParams& p, int) const override {
-    const Padded padded(p);
-    return padded.copy ? padded.images * padded.elements * DataTypeSize(p.dtype)
-                       : 0;
+  int64_t PreparedFilterBytes(const ConvParams& p) const override {
+    return p.filter_elements() * DataTypeSize(p.dtype);
+  }
+  void PrepareFilter(ThreadPool* pool, const ConvParams& p, const void* filter,
+                     void* prepared) const override {
+    switch (p.dtype) {
+      case DT_FLOAT:
+        return Pack<float>(pool, p, filter, prepared);
+      case DT_DOUBLE:
+        return Pack<double>(pool, p, filter, prepared);
+      default:
+        return Pack<int32_t>(pool, p, filter, prepared);
+    }
   }
   void Run(const ConvArgs& args) const override {
     switch (args.params->dtype) {
@@ -195,23 +250,47 @@ class DirectConv : public ConvImplementation {
 
  private:
   template <typename T>
+  static void Pack(ThreadPool* pool, const ConvParams& p, const void* filter,
+                   void* prepared) {
+    constexpr int64_t kPanel = kGemmPanel<T>;
+    const T* from = static_cast<const T*>(filter);
+    T* to = static_cast<T*>(prepared);
+    const int64_t rows = p.taps() * p.group_in();
+    const int64_t group_panels = CeilDiv(p.group_out(), kPanel);
+    constexpr int64_t kRows = 64;  // of a piece of work
+    const int64_t pieces = CeilDiv(rows, kRows);
+    pool->ParallelForCost(
+        p.groups * group_panels * pieces, 0.2 * kRows * kPanel,
+        [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) {
+            const int64_t panel = i / pieces, r0 = i % pieces * kRows;
+            const int64_t j = panel % group_panels * kPanel;
+            const int64_t n = std::min(kPanel, p.group_out() - j);
+            const int64_t o = panel / group_panels * p.group_out() + j;
+            PackPanel(from + o, p.out_channels, false, r0, 0,
+                      std::min(kRows, rows - r0), n, to + rows * o + r0 * n);
+          }
+        });
+  }
+
+  template <typename T>
   static void RunAs(const ConvArgs& args) {
-    const ConvParams& p = *args.params;
-    const Padded padded(p);
-    const T* in = static_cast<const T*>(args.input);
-    const T* filter = static_cast<const T*>(args.filter);
-    T* out = static_cast<T*>(args.result);
-    T* buffer = static_cast<T*>(args.workspace);
-    for (int64_t n = 0; n < p.batch; n += padded.images) {
-      const int64_t images = std::min(padded.images, p.batch - n);
-      const T* from = in + n * p.in_pixels() * p.in_channels;
-      if (padded.copy) {
-        Pad(args.pool, p, padded, from, images, buffer);
-        from = buffer;
-      }
-      Convolve(args.pool, p, padded.size, from, filter, images,
-               out + n * p.out_pixels() * p.out_channels);
-    }
+    const ConvParams p = Flattened(*args.params);
+    const Tile<T> tile(args, p);
+    // About 256 pixels, and enough panels to be worth a thread's while.
+    const int64_t groups = std::min(
+        tile.groups(), CeilDiv(256, std::max<int64_t>(1, tile.group_pixels())));
+    const double panel_flops = 2.0 * groups * tile.group_pixels() *
+                               kGemmPanel<T> * p.taps() * p.group_in();
+    const int64_t panels = std::clamp<int64_t>(
+        static_cast<int64_t>(8e6 / panel_flops), 1, tile.panels());
+    const int64_t across = CeilDiv(tile.panels(), panels);
+    args.pool->ParallelFor(
+        CeilDiv(tile.groups(), groups) * across, 1, [&](int64_t i, int64_t) {
+          const int64_t g = i / across * groups, q = i % across * panels;
+          tile.Run(g, std::min(tile.groups(), g + groups), q,
+                   std::min(tile.panels(), q + panels));
+        });
   }
 };
 

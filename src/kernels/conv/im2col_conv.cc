@@ -175,6 +175,15 @@ void Forward(const ConvArgs& args, int threads, bool generate) {
         kernel(patches, pack ? panel : w, out + r0 * p.out_channels + o);
       }
     }
+    if (args.epilogue.empty()) return;
+    const int64_t first = p0 * kPanel;
+    ApplyEpilogue(args.epilogue,
+                  {.row = r0,
+                   .rows = m,
+                   .channel = group * p.group_out() + first,
+                   .channels = std::min(p1 * kPanel, p.group_out()) - first,
+                   .row_size = p.out_channels},
+                  out);
   });
 }
 
@@ -274,6 +283,7 @@ class Im2colConv : public ConvImplementation {
   const char* Name() const override {
     return generate_ ? "im2col_gemm" : "eigen";
   }
+  bool AppliesEpilogue() const override { return true; }
   bool Accepts(const ConvParams& p, const CpuFeatures&) const override {
     if (p.format != DataFormat::kNHWC || WorkspaceBytes(p, 1) < 0) return false;
     return p.dtype == DT_FLOAT || p.dtype == DT_DOUBLE ||

@@ -1,0 +1,495 @@
+// winograd_f2, winograd_f4: forward 3x3 convolution of stride 1 with 2.25 or 4
+// times fewer multiplications. The output is cut into tiles of M x M pixels;
+// the inputs a tile sees, (M+2) x (M+2) pixels, are transformed, each element
+// of the transform is a matrix product over the channels, and the sums are
+// transformed back (winograd_transform.h):
+//
+//   V[e][tile, c] = (B' d B)[e]      input transform, E = (M+2)^2 elements
+//   X[e][tile, o] = V[e] U[e]        products with the transformed filter
+//   y[tile, o]    = A' X A           output transform, bias, activation
+//
+// The filter is transformed ahead, in panels of output channels: U[panel][e][c,
+// o]. Where tiles are many each thread takes blocks of tiles through all three
+// stages, in its own cache. Where they are few for the size of the filter, all
+// tiles are transformed first and the work is then split by panels, so that the
+// filter, which is the larger part, is read once.
+//
+// Accuracy: errors are relative to the largest terms of the sums, not to a
+// result that cancels. For inputs and filters in [-1, 1] and up to 512 channels
+// the largest error is below 2e-6 sqrt(9 C) (F2) and 8e-6 sqrt(9 C) (F4). The
+// order of all sums is fixed.
+
+// Products and sums of the transforms may be fused: their order is fixed, and
+// no other copy of them has to give the same bits. Before all includes, so that
+// what they define inline can be inlined.
+#pragma GCC optimize("fp-contract=fast")
+
+#include <cstring>
+#include <limits>
+
+#include "framework/tensor_shape.h"
+#include "kernels/conv/conv_lists.h"
+#include "kernels/conv/tiles.h"
+#include "kernels/conv/winograd_transform.h"
+#include "kernels/gemm_kernel.h"
+#include "kernels/simd_width.h"
+
+namespace headrace::conv {
+namespace {
+
+constexpr int64_t kPanel = kGemmPanel<float>;
+// Rows of channels begin on a cache line; those of successive elements are one
+// line off a power of two, or all would compete for the same lines of the
+// cache.
+constexpr int64_t kLine = 16;
+
+int64_t RoundUp(int64_t n, int64_t to) { return CeilDiv(n, to) * to; }
+
+// How the work is cut. Follows from the sizes and the processor alone.
+template <int M>
+struct Cut {
+  static constexpr int64_t kElements = (M + 2) * (M + 2);
+
+  Cut(const ConvParams& p, const CpuFeatures& cpu) {
+    tiles_y = CeilDiv(p.out[1], M);
+    tiles_x = CeilDiv(p.out[2], M);
+    tiles = p.batch * p.out[0] * tiles_y * tiles_x;
+    panels = CeilDiv(p.out_channels, kPanel);
+    depth = RoundUp(p.in_channels, kLine);
+    const int64_t tile_bytes = kElements * depth * int64_t{sizeof(float)};
+    // Blocks of tiles whose V fills half of the second level cache; a multiple
+    // of four blocks, so that two or four threads end together.
+    const int64_t wanted =
+        std::clamp<int64_t>(cpu.l2_bytes / 2 / tile_bytes, 12, 48);
+    const int64_t blocks = RoundUp(CeilDiv(tiles, wanted), 4);
+    block = CeilDiv(tiles, blocks);
+    chunk = block;
+    // Sharing V: all tiles at once, unless V becomes large; products of few
+    // enough tiles for a panel's X to stay in the cache, and with pieces for
+    // every thread.
+    const int64_t most = std::max<int64_t>(kSharedBytes / tile_bytes, 96);
+    const int64_t shared_block = CeilDiv(tiles, CeilDiv(tiles, most));
+    const int64_t pieces =
+        std::max(CeilDiv(shared_block, 64),
+                 std::min(CeilDiv(shared_block, 24), CeilDiv(8, panels)));
+    // What then comes from beyond that cache: U once a piece, and V twice;
+    // otherwise U once a block.
+    const double filter =
+        1.0 * kElements * p.in_channels * p.out_channels * sizeof(float);
+    shared = blocks * filter >
+             2.0 * tiles * tile_bytes +
+                 1.0 * pieces * CeilDiv(tiles, shared_block) * filter;
+    if (shared) {
+      block = shared_block;
+      chunk = CeilDiv(block, pieces);
+    }
+    v_stride = block * depth + kLine;
+    x_stride = chunk * kPanel + kLine;
+  }
+
+  static constexpr int64_t kSharedBytes = int64_t{16} << 20;
+
+  int64_t tiles_y, tiles_x, tiles;  // of an image; of all images
+  int64_t panels, depth;
+  bool shared;
+  int64_t block, chunk;        // tiles transformed, and multiplied, at a time
+  int64_t v_stride, x_stride;  // from one element to the next
+
+  int64_t v_elements() const { return kElements * v_stride; }
+  int64_t x_elements() const { return kElements * x_stride; }
+};
+
+// Where a tile lies.
+template <int M>
+struct Position {
+  int64_t image, y, x;  // the first output pixel
+  Position(const ConvParams& p, const Cut<M>& cut, int64_t tile)
+      : image(tile / (cut.tiles_y * cut.tiles_x)),
+        y(tile / cut.tiles_x % cut.tiles_y * M),
+        x(tile % cut.tiles_x * M) {}
+};
+
+template <int kBytes>
+struct VectorOf {
+  static constexpr int kLanes = kBytes / sizeof(float);
+  typedef float Type
+      __attribute__((vector_size(kBytes), aligned(4), may_alias));
+};
+
+// Transforms the channels from c on of one tile, a vector at a time; `at[i]` is
+// where pixel i of the tile begins.
+template <int M, int kBytes>
+inline void InputTile(const float* const* at, int64_t channels, float* v,
+                      int64_t v_stride) {
+  using V = typename VectorOf<kBytes>::Type;
+  constexpr int kLanes = VectorOf<kBytes>::kLanes;
+  constexpr int kEdge = M + 2;
+  for (int64_t c = 0; c < channels; c += kLanes) {
+    V rows[kEdge][kEdge];
+    const bool whole = c + kLanes <= channels;
+#pragma GCC unroll 8
+    for (int i = 0; i < kEdge; ++i) {
+      V d[kEdge];
+      if (whole) {
+#pragma GCC unroll 8
+        for (int j = 0; j < kEdge; ++j) {
+          d[j] = *reinterpret_cast<const V*>(at[i * kEdge + j] + c);
+        }
+      } else {
+        float part[kEdge][kLanes] = {};
+        for (int j = 0; j < kEdge; ++j) {
+          for (int64_t k = 0; k < channels - c; ++k) {
+            part[j][k] = at[i * kEdge + j][c + k];
+          }
+          d[j] = *reinterpret_cast<const V*>(part[j]);
+        }
+      }
+      WinogradTransform<M>::Input(d, rows[i]);
+    }
+#pragma GCC unroll 8
+    for (int j = 0; j < kEdge; ++j) {
+      V d[kEdge], o[kEdge];
+#pragma GCC unroll 8
+      for (int i = 0; i < kEdge; ++i) d[i] = rows[i][j];
+      WinogradTransform<M>::Input(d, o);
+#pragma GCC unroll 8
+      for (int i = 0; i < kEdge; ++i) {
+        *reinterpret_cast<V*>(v + (i * kEdge + j) * v_stride + c) = o[i];
+      }
+    }
+  }
+}
+
+// V of `count` tiles from `first` on; `zeros` has as many as there are
+// channels.
+template <int M>
+void InputTiles(const ConvParams& p, const Cut<M>& cut, const float* in,
+                const float* zeros, int64_t first, int64_t count, float* v) {
+  constexpr int kEdge = M + 2;
+  const int64_t row_size = p.in[2] * p.in_channels;
+  RunSimdWide([&](auto bytes) {
+    for (int64_t t = 0; t < count; ++t) {
+      const Position<M> tile(p, cut, first + t);
+      const float* at[kEdge * kEdge];
+      for (int i = 0; i < kEdge; ++i) {
+        const int64_t y = tile.y - p.pad_before[1] + i;
+        const bool inside = y >= 0 && y < p.in[1];
+        const float* row = in + (tile.image * p.in[1] + y) * row_size;
+        for (int j = 0; j < kEdge; ++j) {
+          const int64_t x = tile.x - p.pad_before[2] + j;
+          at[i * kEdge + j] =
+              inside && x >= 0 && x < p.in[2] ? row + x * p.in_channels : zeros;
+        }
+      }
+      InputTile<M, decltype(bytes)::value>(at, p.in_channels, v + t * cut.depth,
+                                           cut.v_stride);
+    }
+  });
+}
+
+// What follows the sums inside the output transform. Relu and Relu6 are bounds;
+// other activations need a pass of their own over what was just written.
+struct After {
+  explicit After(const Epilogue& e)
+      : bias(static_cast<const float*>(e.bias)),
+        addend(static_cast<const float*>(e.addend)) {
+    switch (e.activation) {
+      case Activation::kRelu6:
+        high = 6;
+        [[fallthrough]];
+      case Activation::kRelu:
+        low = 0;
+        break;
+      default:
+        rest.activation = e.activation;
+        rest.leaky_alpha = e.leaky_alpha;
+    }
+  }
+  const float* bias;
+  const float* addend;
+  float low = -std::numeric_limits<float>::infinity();
+  float high = std::numeric_limits<float>::infinity();
+  Epilogue rest;
+};
+
+// Outputs of one tile: `rows` x `columns` pixels, `channels` from `o` on.
+template <int M, int kBytes>
+inline void OutputTile(const float* x, int64_t x_stride, const After& after,
+                       int64_t rows, int64_t columns, int64_t channels,
+                       int64_t row_size, int64_t pixel_size, int64_t o,
+                       int64_t offset, float* out) {
+  using V = typename VectorOf<kBytes>::Type;
+  constexpr int kLanes = VectorOf<kBytes>::kLanes;
+  constexpr int kEdge = M + 2;
+  for (int64_t c = 0; c < channels; c += kLanes) {
+    const int64_t lanes = std::min<int64_t>(kLanes, channels - c);
+    V half[kEdge][M];
+#pragma GCC unroll 8
+    for (int i = 0; i < kEdge; ++i) {
+      V d[kEdge];
+#pragma GCC unroll 8
+      for (int j = 0; j < kEdge; ++j) {
+        d[j] = *reinterpret_cast<const V*>(x + (i * kEdge + j) * x_stride + c);
+      }
+      WinogradTransform<M>::Output(d, half[i]);
+    }
+    V bias = {};
+    if (after.bias != nullptr) {
+      if (lanes == kLanes) {
+        bias = *reinterpret_cast<const V*>(after.bias + o + c);
+      } else {
+        for (int64_t k = 0; k < lanes; ++k) bias[k] = after.bias[o + c + k];
+      }
+    }
+    V y[M][M];
+#pragma GCC unroll 8
+    for (int j = 0; j < M; ++j) {
+      V d[kEdge], r[M];
+#pragma GCC unroll 8
+      for (int i = 0; i < kEdge; ++i) d[i] = half[i][j];
+      WinogradTransform<M>::Output(d, r);
+#pragma GCC unroll 8
+      for (int i = 0; i < M; ++i) y[i][j] = r[i] + bias;
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < M; ++i) {
+      if (i >= rows) break;
+#pragma GCC unroll 8
+      for (int j = 0; j < M; ++j) {
+        if (j >= columns) break;
+        const int64_t at = offset + i * row_size + j * pixel_size + c;
+        V sum = y[i][j];
+        if (lanes == kLanes) {
+          if (after.addend != nullptr) {
+            sum += *reinterpret_cast<const V*>(after.addend + at);
+          }
+          sum = sum < after.low ? V{} + after.low : sum;
+          sum = sum > after.high ? V{} + after.high : sum;
+          *reinterpret_cast<V*>(out + at) = sum;
+        } else {
+          for (int64_t k = 0; k < lanes; ++k) {
+            float s = sum[k];
+            if (after.addend != nullptr) s += after.addend[at + k];
+            s = s < after.low ? after.low : s;
+            out[at + k] = s > after.high ? after.high : s;
+          }
+        }
+      }
+    }
+  }
+}
+
+// The results of `count` tiles from `first` on, for `channels` channels from
+// `o` on.
+template <int M>
+void OutputTiles(const ConvParams& p, const Cut<M>& cut, const float* x,
+                 int64_t first, int64_t count, int64_t o, int64_t channels,
+                 const After& after, float* out) {
+  const int64_t pixel_size = p.out_channels;
+  const int64_t row_size = p.out[2] * pixel_size;
+  RunSimdWide([&](auto bytes) {
+    for (int64_t t = 0; t < count; ++t) {
+      const Position<M> tile(p, cut, first + t);
+      const int64_t offset =
+          (tile.image * p.out[1] + tile.y) * row_size + tile.x * pixel_size + o;
+      OutputTile<M, decltype(bytes)::value>(
+          x + t * kPanel, cut.x_stride, after, p.out[1] - tile.y,
+          p.out[2] - tile.x, channels, row_size, pixel_size, o, offset, out);
+    }
+  });
+  if (after.rest.empty()) return;
+  for (int64_t t = 0; t < count; ++t) {
+    const Position<M> tile(p, cut, first + t);
+    for (int64_t i = 0; i < std::min<int64_t>(M, p.out[1] - tile.y); ++i) {
+      ApplyEpilogue(
+          after.rest,
+          {.row = (tile.image * p.out[1] + tile.y + i) * p.out[2] + tile.x,
+           .rows = std::min<int64_t>(M, p.out[2] - tile.x),
+           .channel = o,
+           .channels = channels,
+           .row_size = pixel_size},
+          out);
+    }
+  }
+}
+
+// One panel of the results of `count` tiles, whose V begins at `v`.
+template <int M>
+void MultiplyPanel(const ConvParams& p, const Cut<M>& cut, const float* v,
+                   const float* u, int64_t panel, int64_t first, int64_t count,
+                   const After& after, float* x, float* out) {
+  const int64_t o = panel * kPanel;
+  const int64_t n = std::min(kPanel, p.out_channels - o);
+  const float* w = u + Cut<M>::kElements * p.in_channels * o;
+  const GemmKernel<float> kernel({.m = count,
+                                  .n = n,
+                                  .k = p.in_channels,
+                                  .lda = cut.depth,
+                                  .ldb = n,
+                                  .ldc = kPanel});
+  for (int64_t e = 0; e < Cut<M>::kElements; ++e) {
+    kernel(v + e * cut.v_stride, w + e * p.in_channels * n,
+           x + e * cut.x_stride);
+  }
+  OutputTiles(p, cut, x, first, count, o, n, after, out);
+}
+
+template <int M>
+class WinogradConv : public ConvImplementation {
+ public:
+  const char* Name() const override {
+    return M == 4 ? "winograd_f4" : "winograd_f2";
+  }
+  bool AppliesEpilogue() const override { return true; }
+
+  bool Accepts(const ConvParams& p, const CpuFeatures&) const override {
+    for (int i = 0; i < 3; ++i) {
+      if (p.filter[i] != (i == 0 ? 1 : 3) || p.stride[i] != 1 ||
+          p.dilation[i] != 1) {
+        return false;
+      }
+    }
+    // The depth of a volume counts as more images.
+    return p.format == DataFormat::kNHWC && p.dtype == DT_FLOAT &&
+           p.groups == 1 && p.pad_before[0] == 0 && p.pad_after[0] == 0 &&
+           p.in_channels <= kMostChannels && p.out_channels <= kMostChannels;
+  }
+
+  double EstimateNs(const ConvParams& p,
+                    const CpuFeatures& cpu) const override {
+    const Cut<M> cut(p, cpu);
+    const double products =
+        2.0 * cut.tiles * Cut<M>::kElements * p.in_channels * p.out_channels;
+    return products / 190 + 0.2 * cut.tiles * Cut<M>::kElements *
+                                (p.in_channels + p.out_channels);
+  }
+
+  int64_t WorkspaceBytes(const ConvParams& p, int threads) const override {
+    threads = std::min(threads, ScratchSlots::kMost);
+    const Cut<M> cut(p, HostCpu());
+    const int64_t v = cut.v_elements(), x = cut.x_elements();
+    return sizeof(float) *
+           (cut.depth + (cut.shared ? v + threads * x : threads * (v + x)));
+  }
+
+  int64_t PreparedFilterBytes(const ConvParams& p) const override {
+    return sizeof(float) * Cut<M>::kElements * p.in_channels * p.out_channels;
+  }
+
+  void PrepareFilter(ThreadPool* pool, const ConvParams& p, const void* filter,
+                     void* prepared) const override {
+    const float* g = static_cast<const float*>(filter);
+    float* u = static_cast<float*>(prepared);
+    const int64_t panels = CeilDiv(p.out_channels, kPanel);
+    pool->ParallelForCost(
+        panels * p.in_channels, 0.5 * kPanel * Cut<M>::kElements,
+        [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) {
+            const int64_t o = i / p.in_channels * kPanel, c = i % p.in_channels;
+            const int64_t n = std::min(kPanel, p.out_channels - o);
+            TransformFilter(p, g + c * p.out_channels + o, n,
+                            u + Cut<M>::kElements * p.in_channels * o + c * n);
+          }
+        });
+  }
+
+  void Run(const ConvArgs& args) const override {
+    const ConvParams& p = *args.params;
+    const Cut<M> cut(p, HostCpu());
+    const float* in = static_cast<const float*>(args.input);
+    const float* u = static_cast<const float*>(args.prepared_filter);
+    float* out = static_cast<float*>(args.result);
+    const After after(args.epilogue);
+    float* zeros = static_cast<float*>(args.workspace);
+    std::fill_n(zeros, cut.depth, 0.0f);
+    float* rest = zeros + cut.depth;
+    const int threads = std::min(args.pool->NumThreads(), ScratchSlots::kMost);
+    const int64_t v_size = cut.v_elements(), x_size = cut.x_elements();
+
+    if (!cut.shared) {
+      ScratchSlots slots(rest, sizeof(float) * (v_size + x_size), threads);
+      args.pool->ParallelFor(
+          CeilDiv(cut.tiles, cut.block), 1, [&](int64_t block, int64_t) {
+            const ScratchSlots::Slot slot(&slots);
+            float* v = static_cast<float*>(slot.data());
+            const int64_t first = block * cut.block;
+            const int64_t count = std::min(cut.block, cut.tiles - first);
+            InputTiles(p, cut, in, zeros, first, count, v);
+            for (int64_t panel = 0; panel < cut.panels; ++panel) {
+              MultiplyPanel(p, cut, v, u, panel, first, count, after,
+                            v + v_size, out);
+            }
+          });
+      return;
+    }
+
+    float* v = rest;
+    ScratchSlots slots(rest + v_size, sizeof(float) * x_size, threads);
+    for (int64_t first = 0; first < cut.tiles; first += cut.block) {
+      const int64_t count = std::min(cut.block, cut.tiles - first);
+      args.pool->ParallelForCost(count, 0.3 * Cut<M>::kElements * cut.depth,
+                                 [&](int64_t begin, int64_t end) {
+                                   InputTiles(p, cut, in, zeros, first + begin,
+                                              end - begin,
+                                              v + begin * cut.depth);
+                                 });
+      const int64_t chunks = CeilDiv(count, cut.chunk);
+      args.pool->ParallelFor(cut.panels * chunks, 1, [&](int64_t i, int64_t) {
+        const ScratchSlots::Slot slot(&slots);
+        const int64_t t = i % chunks * cut.chunk;
+        MultiplyPanel(p, cut, v + t * cut.depth, u, i / chunks, first + t,
+                      std::min(cut.chunk, count - t), after,
+                      static_cast<float*>(slot.data()), out);
+      });
+    }
+  }
+
+ private:
+  // Bounds the workspace, and keeps its size from overflowing.
+  static constexpr int64_t kMostChannels = 1 << 14;
+
+  // The transform of the taps of one input channel and `n` output channels.
+  static void TransformFilter(const ConvParams& p, const float* g, int64_t n,
+                              float* u) {
+    constexpr int kEdge = M + 2;
+    const int64_t tap_stride = p.in_channels * p.out_channels;
+    const int64_t u_stride = p.in_channels * n;
+    RunSimd([&] {
+      for (int64_t o = 0; o < n; ++o) {
+        double rows[kEdge][3];  // G g
+#pragma GCC unroll 8
+        for (int j = 0; j < 3; ++j) {
+          const double column[3] = {g[j * tap_stride + o],
+                                    g[(3 + j) * tap_stride + o],
+                                    g[(6 + j) * tap_stride + o]};
+          double t[kEdge];
+          WinogradTransform<M>::Filter(column, t);
+#pragma GCC unroll 8
+          for (int i = 0; i < kEdge; ++i) rows[i][j] = t[i];
+        }
+#pragma GCC unroll 8
+        for (int i = 0; i < kEdge; ++i) {
+          double t[kEdge];
+          WinogradTransform<M>::Filter(rows[i], t);
+#pragma GCC unroll 8
+          for (int j = 0; j < kEdge; ++j) {
+            u[(i * kEdge + j) * u_stride + o] = static_cast<float>(t[j]);
+          }
+        }
+      }
+    });
+  }
+};
+
+}  // namespace
+
+const ConvImplementation* WinogradF2() {
+  static const WinogradConv<2> implementation;
+  return &implementation;
+}
+const ConvImplementation* WinogradF4() {
+  static const WinogradConv<4> implementation;
+  return &implementation;
+}
+
+}  // namespace headrace::conv

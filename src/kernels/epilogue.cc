@@ -1,0 +1,197 @@
+#include "kernels/epilogue.h"
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "kernels/nn_math.h"
+#include "kernels/simd.h"
+
+namespace headrace {
+namespace {
+
+// NaN passes through every activation: comparisons keep it.
+template <Activation kActivation, typename T>
+inline T Activate(T x, T alpha) {
+  if constexpr (kActivation == Activation::kRelu) {
+    return x < T(0) ? T(0) : x;
+  } else if constexpr (kActivation == Activation::kRelu6) {
+    const T y = x < T(0) ? T(0) : x;
+    return y > T(6) ? T(6) : y;
+  } else if constexpr (kActivation == Activation::kElu) {
+    return x < T(0) ? vec::Expm1(x) : x;
+  } else if constexpr (kActivation == Activation::kLeakyRelu) {
+    const T scaled = alpha * x;
+    return x > T(0) ? x : scaled;
+  } else if constexpr (kActivation == Activation::kSigmoid) {
+    return vec::Sigmoid(x);
+  } else if constexpr (kActivation == Activation::kTanh) {
+    return vec::Tanh(x);
+  } else {
+    return x;
+  }
+}
+
+template <typename T>
+inline T Add(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
+  } else {
+    return a + b;
+  }
+}
+
+template <Activation kActivation, typename T>
+void ApplyAs(const Epilogue& e, const EpilogueBlock& b, T* result) {
+  const T* bias = static_cast<const T*>(e.bias);
+  const T* addend = static_cast<const T*>(e.addend);
+  const T alpha = static_cast<T>(e.leaky_alpha);
+  const int64_t first = b.row * b.row_size + b.channel;
+  if (bias != nullptr) bias += b.channel;
+  RunSimd([&] {
+    for (int64_t r = 0; r < b.rows; ++r) {
+      T* y = result + first + r * b.row_size;
+      const T* more = addend + first + r * b.row_size;
+      if (bias != nullptr && addend != nullptr) {
+        for (int64_t c = 0; c < b.channels; ++c) {
+          y[c] = Activate<kActivation>(Add(Add(y[c], bias[c]), more[c]), alpha);
+        }
+      } else if (bias != nullptr) {
+        for (int64_t c = 0; c < b.channels; ++c) {
+          y[c] = Activate<kActivation>(Add(y[c], bias[c]), alpha);
+        }
+      } else if (addend != nullptr) {
+        for (int64_t c = 0; c < b.channels; ++c) {
+          y[c] = Activate<kActivation>(Add(y[c], more[c]), alpha);
+        }
+      } else {
+        for (int64_t c = 0; c < b.channels; ++c) {
+          y[c] = Activate<kActivation>(y[c], alpha);
+        }
+      }
+    }
+  });
+}
+
+// Nanoseconds an element, roughly.
+double Cost(const Epilogue& e) {
+  switch (e.activation) {
+    case Activation::kElu:
+    case Activation::kSigmoid:
+    case Activation::kTanh:
+      return 1;
+    default:
+      return 0.2;
+  }
+}
+
+struct ActivationName {
+  const char* name;
+  Activation activation;
+};
+constexpr ActivationName kActivations[] = {
+    {"Relu", Activation::kRelu},       {"Relu6", Activation::kRelu6},
+    {"Elu", Activation::kElu},         {"LeakyRelu", Activation::kLeakyRelu},
+    {"Sigmoid", Activation::kSigmoid}, {"Tanh", Activation::kTanh}};
+
+}  // namespace
+
+template <typename T>
+void ApplyEpilogue(const Epilogue& e, const EpilogueBlock& b, T* result) {
+  if constexpr (std::is_integral_v<T>) {
+    return ApplyAs<Activation::kNone>(e, b, result);
+  } else {
+    switch (e.activation) {
+      case Activation::kNone:
+        return ApplyAs<Activation::kNone>(e, b, result);
+      case Activation::kRelu:
+        return ApplyAs<Activation::kRelu>(e, b, result);
+      case Activation::kRelu6:
+        return ApplyAs<Activation::kRelu6>(e, b, result);
+      case Activation::kElu:
+        return ApplyAs<Activation::kElu>(e, b, result);
+      case Activation::kLeakyRelu:
+        return ApplyAs<Activation::kLeakyRelu>(e, b, result);
+      case Activation::kSigmoid:
+        return ApplyAs<Activation::kSigmoid>(e, b, result);
+      case Activation::kTanh:
+        return ApplyAs<Activation::kTanh>(e, b, result);
+    }
+  }
+}
+template void ApplyEpilogue(const Epilogue&, const EpilogueBlock&, float*);
+template void ApplyEpilogue(const Epilogue&, const EpilogueBlock&, double*);
+template void ApplyEpilogue(const Epilogue&, const EpilogueBlock&, int32_t*);
+
+void ApplyEpilogue(ThreadPool* pool, DataType dtype, const Epilogue& e,
+                   int64_t rows, int64_t channels, void* result) {
+  if (e.empty()) return;
+  pool->ParallelForCost(
+      rows, 2 + Cost(e) * channels, [&](int64_t begin, int64_t end) {
+        const EpilogueBlock block = {.row = begin,
+                                     .rows = end - begin,
+                                     .channels = channels,
+                                     .row_size = channels};
+        switch (dtype) {
+          case DT_FLOAT:
+            return ApplyEpilogue(e, block, static_cast<float*>(result));
+          case DT_DOUBLE:
+            return ApplyEpilogue(e, block, static_cast<double*>(result));
+          default:
+            return ApplyEpilogue(e, block, static_cast<int32_t*>(result));
+        }
+      });
+}
+
+Status FusedOps::Read(const OpKernelConstruction& ctx, int first_arg,
+                      FusedOps* out) {
+  std::vector<std::string> ops;
+  int64_t num_args = 0;
+  DataType dtype;
+  HR_RETURN_IF_ERROR(ctx.GetAttr("fused_ops", &ops));
+  HR_RETURN_IF_ERROR(ctx.GetAttr("num_args", &num_args));
+  HR_RETURN_IF_ERROR(ctx.GetAttr("epsilon", &out->epsilon));
+  HR_RETURN_IF_ERROR(ctx.GetAttr("leakyrelu_alpha", &out->leaky_alpha));
+  HR_RETURN_IF_ERROR(ctx.GetAttr("T", &dtype));
+  size_t at = 0;
+  const auto take = [&](const char* name) {
+    if (at == ops.size() || ops[at] != name) return false;
+    ++at;
+    return true;
+  };
+  out->bias = take("BiasAdd");
+  out->batch_norm = !out->bias && take("FusedBatchNorm");
+  out->add = take("Add");
+  for (const ActivationName& a : kActivations) {
+    if (take(a.name)) {
+      out->activation = a.activation;
+      break;
+    }
+  }
+  if (ops.empty() || at < ops.size()) {
+    return errors::Unimplemented(
+        "fused_ops: got [", absl::StrJoin(ops, ", "),
+        "], wanted [BiasAdd | FusedBatchNorm] [Add] [Relu | Relu6 | Elu | "
+        "LeakyRelu | Sigmoid | Tanh], at least one of them");
+  }
+  if (num_args != out->num_args() ||
+      ctx.num_inputs() - first_arg != out->num_args()) {
+    return errors::InvalidArgument(
+        "args: fused_ops [", absl::StrJoin(ops, ", "), "] take ",
+        out->num_args(), " arguments, got num_args = ", num_args, " and ",
+        ctx.num_inputs() - first_arg, " inputs");
+  }
+  for (int i = first_arg; i < ctx.num_inputs(); ++i) {
+    if (ctx.input_type(i) != dtype) {
+      return errors::InvalidArgument("args: argument ", i - first_arg,
+                                     " has type ",
+                                     DataTypeString(ctx.input_type(i)),
+                                     ", wanted ", DataTypeString(dtype));
+    }
+  }
+  return OkStatus();
+}
+
+}  // namespace headrace

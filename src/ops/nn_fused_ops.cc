@@ -1,0 +1,59 @@
+// Schemas of the nodes that graph passes make of several: a convolution and
+// what follows it element by element.
+#include "framework/common_shape_fns.h"
+#include "framework/op.h"
+
+namespace headrace {
+namespace {
+
+Status FusedConv2DShape(InferenceContext* c) {
+  std::string filter_format;
+  HR_RETURN_IF_ERROR(c->GetAttr("filter_format", &filter_format));
+  if (filter_format != "HWIO") {
+    return errors::Unimplemented("filter_format: got ", filter_format,
+                                 ", wanted HWIO");
+  }
+  return shape_inference::Conv2DShape(c);
+}
+
+}  // namespace
+
+REGISTER_OP("_FusedConv2D")
+    .Input("input: T")
+    .Input("filter: T")
+    .Input("args: TArgs")
+    .Input("host_args: num_host_args * float")
+    .Output("output: T")
+    .Attr("T: {half, float, double, int8, qint8}")
+    .Attr("TArgs: list(type) >= 1")
+    .Attr("num_args: int >= 0")
+    .Attr("num_host_args: int >= 0 = 0")
+    .Attr("strides: list(int)")
+    .Attr("padding: {'SAME', 'VALID', 'EXPLICIT'}")
+    .Attr("explicit_paddings: list(int) = []")
+    .Attr("data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'")
+    .Attr("filter_format: {'HWIO', 'OIHW', 'OIHW_VECT_I'} = 'HWIO'")
+    .Attr("dilations: list(int) = [1, 1, 1, 1]")
+    .Attr("use_cudnn_on_gpu: bool = true")
+    .Attr("fused_ops: list(string) = []")
+    .Attr("epsilon: float = 0.0001")
+    .Attr("leakyrelu_alpha: float = 0.2")
+    .SetShapeFn(FusedConv2DShape);
+
+REGISTER_OP("_FusedDepthwiseConv2dNative")
+    .Input("input: T")
+    .Input("filter: T")
+    .Input("args: num_args * T")
+    .Output("output: T")
+    .Attr("T: {half, bfloat16, float, double}")
+    .Attr("num_args: int >= 0")
+    .Attr("strides: list(int)")
+    .Attr("padding: {'SAME', 'VALID'}")
+    .Attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'")
+    .Attr("dilations: list(int) = [1, 1, 1, 1]")
+    .Attr("fused_ops: list(string) = []")
+    .Attr("epsilon: float = 0.0001")
+    .Attr("leakyrelu_alpha: float = 0.2")
+    .SetShapeFn(shape_inference::DepthwiseConv2DNativeShape);
+
+}  // namespace headrace
