@@ -30,6 +30,7 @@
 
 #include "base/cpu.h"
 #include "base/mutex.h"
+#include "base/stoppable_loops.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -138,6 +139,7 @@ class ThreadPool::State {
     int64_t block = 0;
     int64_t num_blocks = 0;
     uint32_t float_mode = 0;
+    const StoppableLoops* stoppable = nullptr;
     alignas(64) std::atomic<int64_t> next_block{0};
     // Number of workers looking at this slot, and kCallerWaits.
     alignas(64) std::atomic<uint32_t> helpers{0};
@@ -210,8 +212,10 @@ void ThreadPool::State::ParallelFor(int64_t total, int64_t block,
                                     int64_t num_blocks, const LoopBody& fn) {
   const int helpers = num_threads_ > 1 ? EnsureWorkers(num_threads_ - 1) : 0;
   const int slot = helpers > 0 ? AcquireSlot() : -1;
+  const StoppableLoops* const stoppable = StoppableLoops::Current();
   if (slot < 0) {
     for (int64_t k = 0; k < num_blocks; ++k) {
+      if (stoppable != nullptr && stoppable->Stop()) return;
       fn(k * block, k * block + std::min(block, total - k * block));
     }
     return;
@@ -223,6 +227,7 @@ void ThreadPool::State::ParallelFor(int64_t total, int64_t block,
   loop.block = block;
   loop.num_blocks = num_blocks;
   loop.float_mode = FloatMode();
+  loop.stoppable = stoppable;
   loop.next_block.store(1, std::memory_order_relaxed);  // 0 is this thread's
   active_.fetch_or(bit);
   Wake(std::min<int64_t>(num_blocks - 1, helpers));
@@ -248,6 +253,7 @@ int ThreadPool::State::AcquireSlot() {
 void ThreadPool::State::RunBlocks(Loop& loop, int64_t first) {
   for (int64_t k = first; k < loop.num_blocks;
        k = loop.next_block.fetch_add(1, std::memory_order_relaxed)) {
+    if (loop.stoppable != nullptr && loop.stoppable->Stop()) return;
     const int64_t begin = k * loop.block;
     // Not min(total, begin + block): that sum may overflow.
     (*loop.fn)(begin, begin + std::min(loop.block, loop.total - begin));
@@ -296,7 +302,10 @@ bool ThreadPool::State::HelpSomeLoop() {
       if (found) {
         const uint32_t own_mode = FloatMode();
         if (own_mode != loop.float_mode) SetFloatMode(loop.float_mode);
+        const StoppableLoops* const own =
+            StoppableLoops::SetCurrent(loop.stoppable);
         RunBlocks(loop, first);
+        StoppableLoops::SetCurrent(own);
         if (own_mode != loop.float_mode) SetFloatMode(own_mode);
       }
       if (active_.load() & bit) active_.fetch_and(~bit);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/stoppable_loops.h"
 #include "gtest/gtest.h"
 
 #if defined(__x86_64__)
@@ -107,6 +108,34 @@ TEST_P(ThreadPoolTest, SmallWorkRunsInlineInOneCall) {
   pool_.ParallelForCost(1000, 1.0, body);
   pool_.ParallelFor(1000, 1000, body);
   EXPECT_EQ(calls, 2);
+}
+
+TEST_P(ThreadPoolTest, StoppableLoopsLeaveOutTheRest) {
+  ThreadPool pool(GetParam());
+  std::atomic<bool> stop{false};
+  std::atomic<int> ran{0};
+  {
+    StoppableLoops loops(
+        [](const void* flag) {
+          return static_cast<const std::atomic<bool>*>(flag)->load();
+        },
+        &stop);
+    // Also where the loop is inside the body of another.
+    pool.ParallelFor(2, 1, [&](int64_t, int64_t) {
+      pool.ParallelFor(1000, 1, [&](int64_t, int64_t) {
+        if (ran.fetch_add(1) == 9) stop = true;
+        while (!stop && ran > 9) {
+        }
+      });
+    });
+    EXPECT_TRUE(loops.cut());
+  }
+  EXPECT_GE(ran, 10);
+  EXPECT_LE(ran, 10 + 2 * GetParam());
+  // Gone with the scope.
+  ran = 0;
+  pool.ParallelFor(1000, 1, [&](int64_t, int64_t) { ++ran; });
+  EXPECT_EQ(ran, 1000);
 }
 
 TEST_P(ThreadPoolTest, NestedLoops) {

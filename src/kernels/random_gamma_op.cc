@@ -11,6 +11,7 @@
 
 #include "framework/op_kernel.h"
 #include "framework/philox.h"
+#include "kernels/cancellable_loops.h"
 #include "kernels/random_fill.h"
 
 namespace headrace {
@@ -139,6 +140,7 @@ class RandomPerParameterOp : public OpKernel {
     const int64_t total = out->NumElements();
     const Philox stream = stream_.ReserveOutputs(total);
     T* o = out->data<T>();
+    CancellableLoops cancellable(ctx);
     ctx->ParallelFor(total, 150, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t p = i / samples, s = i % samples;

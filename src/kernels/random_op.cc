@@ -3,6 +3,7 @@
 // each run goes on where the last one stopped, as long as the session lives.
 #include "framework/op_kernel.h"
 #include "framework/philox.h"
+#include "kernels/cancellable_loops.h"
 #include "kernels/random_fill.h"
 
 namespace headrace {
@@ -30,6 +31,7 @@ class RandomOp : public SeededOp {
     OP_REQUIRES_OK(ctx, ShapeFromVector(ctx->input(0), &shape));
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
+    CancellableLoops cancellable(ctx);
     OP_REQUIRES_OK(
         ctx,
         FillRandom(ctx, dist, stream_.ReserveOutputs(out->NumElements()), out));
