@@ -10,6 +10,7 @@ class PartialArgOp : public AsyncOpKernel {
   explicit PartialArgOp(OpKernelConstruction* ctx) : AsyncOpKernel(ctx) {
     expensive_ = false;
     OP_REQUIRES_OK(ctx, ctx->GetAttr("index", &index_));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("_feed", &feed_));
   }
   void ComputeAsync(OpKernelContext* ctx, DoneCallback done) override {
     auto* frame = dynamic_cast<AsyncCallFrame*>(ctx->call_frame());
@@ -25,9 +26,13 @@ class PartialArgOp : public AsyncOpKernel {
                      done();
                    });
   }
+  std::string WaitsFor(OpKernelContext*) const override {
+    return absl::StrCat("the feed of ", feed_);
+  }
 
  private:
   int32_t index_ = 0;
+  std::string feed_;
 };
 REGISTER_KERNEL_BUILDER(Name("_Arg").Device(DEVICE_CPU).Label("partial"),
                         PartialArgOp);

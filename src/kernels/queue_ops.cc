@@ -32,7 +32,21 @@ class QueueAccessOp : public AsyncOpKernel {
     OP_REQUIRES_OK_ASYNC(ctx, s, done);
   }
 
+  std::string WaitsFor(OpKernelContext* ctx) const final {
+    RefPtr<QueueBase> queue;
+    if (!LookupInput<QueueBase>(*ctx, 0, ctx->resource_manager(), &queue)
+             .ok()) {
+      return "";
+    }
+    const int64_t capacity = queue->options().capacity;
+    return absl::StrCat(
+        Wanted(ctx), " ", queue->DebugString(), ", which has ", queue->size(),
+        capacity < 0 ? "" : absl::StrCat(" of at most ", capacity));
+  }
+
  protected:
+  // "an element of"
+  virtual std::string Wanted(OpKernelContext* ctx) const = 0;
   // Hands *done on to the queue, or fails and leaves it.
   virtual Status Start(OpKernelContext* ctx, const RefPtr<QueueBase>& queue,
                        DoneCallback* done) = 0;
@@ -57,6 +71,7 @@ class EnqueueOp : public QueueAccessOp {
     *done = nullptr;
     return OkStatus();
   }
+  std::string Wanted(OpKernelContext*) const override { return "room in"; }
 };
 REGISTER_KERNEL_BUILDER(Name("QueueEnqueue").Device(DEVICE_CPU),
                         EnqueueOp<false>);
@@ -101,6 +116,9 @@ class DequeueOp : public QueueAccessOp {
     *done = nullptr;
     return OkStatus();
   }
+  std::string Wanted(OpKernelContext*) const override {
+    return "an element of";
+  }
 };
 REGISTER_KERNEL_BUILDER(Name("QueueDequeue").Device(DEVICE_CPU), DequeueOp);
 REGISTER_KERNEL_BUILDER(Name("QueueDequeueV2").Device(DEVICE_CPU), DequeueOp);
@@ -140,6 +158,11 @@ class DequeueManyOp : public QueueAccessOp {
     *done = nullptr;
     return OkStatus();
   }
+  std::string Wanted(OpKernelContext* ctx) const override {
+    int64_t n = 0;
+    ReadInteger(ctx->input(1), "n", &n).IgnoreError();  // Start read it
+    return absl::StrCat(n, " elements of");
+  }
 };
 REGISTER_KERNEL_BUILDER(Name("QueueDequeueMany").Device(DEVICE_CPU),
                         DequeueManyOp<false>);
@@ -163,6 +186,9 @@ class QueueCloseOp : public QueueAccessOp {
     queue->Close(ctx, cancel_pending_, std::move(*done));
     *done = nullptr;
     return OkStatus();
+  }
+  std::string Wanted(OpKernelContext*) const override {
+    return "the enqueues before it on";
   }
 
  private:

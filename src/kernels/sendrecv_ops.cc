@@ -30,6 +30,9 @@ class KeyMaker {
     return Rendezvous::CreateKey(send_device_, incarnation_, recv_device_,
                                  tensor_name_, frame, iter);
   }
+  std::string Describe() const {
+    return absl::StrCat("tensor '", tensor_name_, "' from ", send_device_);
+  }
 
  private:
   std::string send_device_, recv_device_, tensor_name_, root_key_;
@@ -84,6 +87,9 @@ class RecvOp : public AsyncOpKernel {
           }
           done();
         });
+  }
+  std::string WaitsFor(OpKernelContext*) const override {
+    return key_.Describe();
   }
 
  private:

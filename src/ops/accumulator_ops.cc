@@ -116,6 +116,47 @@ REGISTER_OP("ResourceAccumulatorTakeGradient")
         "half, uint32, uint64}")
     .SetIsStateful()
     .SetShapeFn(TakeShape);
+REGISTER_OP("SparseConditionalAccumulator")
+    .Output("handle: Ref(string)")
+    .Attr(
+        "dtype: {float, double, int32, uint8, int16, int8, complex64, int64, "
+        "qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, "
+        "half, uint32, uint64}")
+    .Attr("shape: shape")
+    .Attr("container: string = ''")
+    .Attr("shared_name: string = ''")
+    .Attr("reduction_type: {'MEAN', 'SUM'} = 'MEAN'")
+    .SetIsStateful()
+    .SetShapeFn(AccumulatorShape);
+REGISTER_OP("SparseAccumulatorApplyGradient")
+    .Input("handle: Ref(string)")
+    .Input("local_step: int64")
+    .Input("gradient_indices: int64")
+    .Input("gradient_values: dtype")
+    .Input("gradient_shape: int64")
+    .Attr(
+        "dtype: {float, double, int32, uint8, int16, int8, complex64, int64, "
+        "qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, "
+        "half, uint32, uint64}")
+    .Attr("has_known_shape: bool")
+    .SetShapeFn(ScalarSecondInput);
+REGISTER_OP("SparseAccumulatorTakeGradient")
+    .Input("handle: Ref(string)")
+    .Input("num_required: int32")
+    .Output("indices: int64")
+    .Output("values: dtype")
+    .Output("shape: int64")
+    .Attr(
+        "dtype: {float, double, int32, uint8, int16, int8, complex64, int64, "
+        "qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, "
+        "half, uint32, uint64}")
+    .SetShapeFn([](InferenceContext* c) -> Status {
+      HR_RETURN_IF_ERROR(ScalarSecondInput(c));
+      c->set_output(0, c->Vector(-1));
+      c->set_output(1, Shape());
+      c->set_output(2, c->Vector(-1));
+      return OkStatus();
+    });
 
 }  // namespace
 }  // namespace headrace

@@ -1,0 +1,194 @@
+// The conditional accumulator of sparse gradients: rows of a large tensor, each
+// with its index. A row's mean is over the gradients that had this row, not
+// over all. Rows that one gradient names twice are added up.
+#include <map>
+
+#include "kernels/accumulator.h"
+#include "kernels/tensor_sum.h"
+
+namespace headrace {
+namespace {
+
+struct SparseGradient {
+  const Tensor& indices;  // int64 vector
+  const Tensor& values;   // a row each
+  const Tensor& shape;    // int64 vector; empty: not known
+};
+
+class SparseAccumulator : public Accumulator {
+ public:
+  using Accumulator::Accumulator;
+
+  Status Apply(int64_t local_step, bool has_known_shape,
+               const SparseGradient& g) {
+    HR_RETURN_IF_ERROR(Validate(has_known_shape, g));
+    return Add(local_step, [&]() -> Status {
+      HR_RETURN_IF_ERROR(FitsRows(g.values));
+      ++gradients_;
+      const int64_t* indices = g.indices.data<int64_t>();
+      for (int64_t i = 0; i < g.indices.NumElements(); ++i) {
+        Row& row = rows_[indices[i]];
+        if (row.gradients == 0) {
+          row.sum = g.values.SubSlice(i);
+        } else {
+          HR_RETURN_IF_ERROR(AddToTensor(g.values.SubSlice(i), &row.sum));
+        }
+        if (row.last_gradient != gradients_) ++row.gradients;
+        row.last_gradient = gradients_;
+      }
+      row_shape_ = g.values.shape();
+      row_shape_.RemoveDim(0);
+      return OkStatus();
+    });
+  }
+
+ private:
+  struct Row {
+    Tensor sum;
+    int64_t gradients = 0;
+    int64_t last_gradient = 0;
+  };
+
+  Status Validate(bool has_known_shape, const SparseGradient& g) const {
+    const std::string& name = options().name;
+    if (g.values.dtype() != options().dtype) {
+      return errors::InvalidArgument("Wrong dtype: the ", DebugString(),
+                                     " was given ",
+                                     DataTypeString(g.values.dtype()));
+    }
+    if (g.indices.dims() != 1) {
+      return errors::InvalidArgument(
+          "Input indices should be vector but received shape: ",
+          g.indices.shape().DebugString());
+    }
+    if (g.values.dims() < 1) {
+      return errors::InvalidArgument("Values cannot be 0-dimensional.");
+    }
+    if (g.values.dim_size(0) != g.indices.dim_size(0)) {
+      return errors::InvalidArgument(
+          "accumulator '", name, "': gradient_values has ",
+          g.values.dim_size(0), " rows, gradient_indices has ",
+          g.indices.dim_size(0));
+    }
+    const PartialTensorShape& want = options().shape;
+    if (has_known_shape) {
+      if (g.shape.dims() != 1) {
+        return errors::InvalidArgument(
+            "Input shape should be vector but received shape: ",
+            g.shape.shape().DebugString());
+      }
+      DimVector dims;
+      HR_RETURN_IF_ERROR(ReadIntegerVector(g.shape, "gradient_shape", &dims));
+      for (int64_t d : dims) {
+        if (d < -1) {
+          return errors::InvalidArgument("gradient_shape has dimension ", d);
+        }
+      }
+      const PartialTensorShape got(dims);
+      if (!want.IsCompatibleWith(got)) {
+        return errors::InvalidArgument("Shape mismatch: expected ",
+                                       want.DebugString(), ", got ",
+                                       got.DebugString());
+      }
+    }
+    const TensorShape& values_shape = g.values.shape();
+    if (want.dims() >= 0) {
+      DimVector dims(values_shape.dim_sizes().begin(),
+                     values_shape.dim_sizes().end());
+      if (want.dims() >= 1) dims[0] = want.dim_size(0);
+      if (!want.IsCompatibleWith(PartialTensorShape(dims))) {
+        return errors::InvalidArgument("Shape mismatch: expected rows of ",
+                                       want.DebugString(), ", got values of ",
+                                       values_shape.DebugString());
+      }
+    }
+    const int64_t rows = want.dims() >= 1 ? want.dim_size(0) : -1;
+    for (int64_t index : g.indices.span<int64_t>()) {
+      if (index < 0 || (rows >= 0 && index >= rows)) {
+        return errors::InvalidArgument("accumulator '", name,
+                                       "': gradient_indices has ", index,
+                                       ", which is not in [0, ", rows, ")");
+      }
+    }
+    return OkStatus();
+  }
+
+  // All rows between two takes have one shape.
+  Status FitsRows(const Tensor& values) const {
+    TensorShape shape = values.shape();
+    shape.RemoveDim(0);
+    if (rows_.empty() || shape == row_shape_) return OkStatus();
+    return errors::InvalidArgument(
+        "Shape mismatch: the accumulator has rows of shape ",
+        row_shape_.DebugString(), ", got rows of ", shape.DebugString());
+  }
+
+  Status TakeLocked(int64_t, std::vector<Tensor>* result) override {
+    std::map<int64_t, Row> rows = std::move(rows_);
+    rows_.clear();
+    const int64_t n = static_cast<int64_t>(rows.size());
+    TensorShape shape({n});
+    shape.AppendShape(row_shape_);
+    Tensor indices, values;
+    HR_RETURN_IF_ERROR(
+        Tensor::Allocate(CpuAllocator(), DT_INT64, TensorShape({n}), &indices));
+    HR_RETURN_IF_ERROR(
+        Tensor::Allocate(CpuAllocator(), options().dtype, shape, &values));
+    int64_t i = 0;
+    for (auto& [index, row] : rows) {
+      Tensor sum = std::move(row.sum);
+      if (options().mean && row.gradients > 1) {
+        HR_RETURN_IF_ERROR(DivideTensor(row.gradients, &sum));
+      }
+      indices.data<int64_t>()[i] = index;
+      CopyElements(sum, 0, &values, i * sum.NumElements(), sum.NumElements());
+      ++i;
+    }
+    Tensor dense(DT_INT64, TensorShape({int64_t{1} + row_shape_.dims()}));
+    dense.data<int64_t>()[0] =
+        options().shape.dims() > 0 ? options().shape.dim_size(0) : -1;
+    for (int d = 0; d < row_shape_.dims(); ++d) {
+      dense.data<int64_t>()[d + 1] = row_shape_.dim_size(d);
+    }
+    *result = {std::move(indices), std::move(values), std::move(dense)};
+    return OkStatus();
+  }
+
+  // Guarded by mu_.
+  std::map<int64_t, Row> rows_;
+  TensorShape row_shape_;
+  int64_t gradients_ = 0;
+};
+
+using SparseAccumulatorOp = AccumulatorOp<SparseAccumulator>;
+REGISTER_KERNEL_BUILDER(Name("SparseConditionalAccumulator").Device(DEVICE_CPU),
+                        SparseAccumulatorOp);
+
+class SparseApplyGradientOp : public OpKernel {
+ public:
+  explicit SparseApplyGradientOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("has_known_shape", &has_known_shape_));
+  }
+  void Compute(OpKernelContext* ctx) override {
+    RefPtr<SparseAccumulator> a;
+    OP_REQUIRES_OK(ctx, LookupAccumulator<SparseAccumulator>(ctx, &a));
+    int64_t step = 0;
+    OP_REQUIRES_OK(ctx, ReadInteger(ctx->input(1), "local_step", &step));
+    OP_REQUIRES_OK(ctx,
+                   a->Apply(step, has_known_shape_,
+                            {ctx->input(2), ctx->input(3), ctx->input(4)}));
+  }
+
+ private:
+  bool has_known_shape_ = false;
+};
+REGISTER_KERNEL_BUILDER(
+    Name("SparseAccumulatorApplyGradient").Device(DEVICE_CPU),
+    SparseApplyGradientOp);
+
+using TakeSparseOp = TakeGradientOp<SparseAccumulator>;
+REGISTER_KERNEL_BUILDER(
+    Name("SparseAccumulatorTakeGradient").Device(DEVICE_CPU), TakeSparseOp);
+
+}  // namespace
+}  // namespace headrace
