@@ -12,6 +12,7 @@
 #include "base/env.h"
 #include "runtime/call_site.h"
 #include "runtime/frame_propagator.h"
+#include "runtime/pending_calls.h"
 #include "runtime/plan.h"
 #include "runtime/simple_propagator.h"
 
@@ -28,15 +29,16 @@ uint32_t ThreadId() {
 template <typename Propagator>
 class ExecutorState {
  public:
+  using RecycleCallback = std::function<void(ExecutorState*, bool complete)>;
+
   explicit ExecutorState(const Plan& plan) : plan_(plan), propagator_(plan) {}
 
   void Start(const StepArgs& args, Executor::DoneCallback done,
-             std::function<void(ExecutorState*)> recycle) {
+             RecycleCallback recycle) {
     args_ = args;
     done_ = std::move(done);
     recycle_ = std::move(recycle);
-    propagator_.Start(drained_early_, &first_ready_);
-    drained_early_ = false;
+    propagator_.Start(&first_ready_);
     tasks_.store(1, std::memory_order_relaxed);
     Process(&first_ready_);
   }
@@ -58,6 +60,7 @@ class ExecutorState {
     std::optional<OpKernelContext> ctx;
     Item item{};
     int64_t scheduled_ns = 0, start_ns = 0;
+    PendingCalls::Entry pending;
     // Set by the callback before it is through.
     Status status;
     ReadyList ready;
@@ -108,16 +111,24 @@ class ExecutorState {
           continue;
         }
       } else if (!expensive.empty()) {
-        // All but the first to others; this one here.
+        // All but the first to others, if there are any; this one here.
         item = expensive.front();
-        for (size_t i = 1; i < expensive.size(); ++i) Spawn(expensive[i]);
-        expensive.clear();
+        if (args_.pool == nullptr) {
+          expensive.erase(expensive.begin());
+        } else {
+          for (size_t i = 1; i < expensive.size(); ++i) Spawn(expensive[i]);
+          expensive.clear();
+        }
       } else {
         break;
       }
-      if (args_.cancellation->IsCancelled()) [[unlikely]]
-        break;
       const PlanNode& n = propagator_.node(item);
+      // What was computed already is still handed out: an element that was
+      // taken from a queue would be lost.
+      if (args_.cancellation->IsCancelled() && !n.is_retval) [[unlikely]] {
+        complete_.store(false, std::memory_order_relaxed);
+        break;
+      }
       Status s;
       if (IsSkipped(item, n)) {
         s = PassOn(item, n, Outputs(), ready);
@@ -308,6 +319,7 @@ class ExecutorState {
   }
 
   void Fail(const PlanNode& n, Status* s) {
+    complete_.store(false, std::memory_order_relaxed);
     *s = Annotate(*s, absl::StrCat("\n\t [[", NodeErrorSuffix(n.kernel->def()),
                                    "]]", DescribeCalls(args_.call_site)));
     args_.cancellation->StartCancel(*s);
@@ -351,7 +363,13 @@ class ExecutorState {
     a->ctx.emplace(&a->call.params);
     a->start_ns = Now();
     tasks_.fetch_add(1, std::memory_order_relaxed);
+    if (args_.pending != nullptr) {
+      a->pending.kernel = n.async;
+      a->pending.ctx = &*a->ctx;
+      args_.pending->Add(&a->pending);
+    }
     n.async->ComputeAsync(&*a->ctx, [this, a] {
+      if (args_.pending != nullptr) args_.pending->Remove(&a->pending);
       a->status = Finish(a->item, a->ctx->status(), &a->call, &*a->ctx,
                          a->scheduled_ns, a->start_ns, &a->ready);
       if (!a->first_is_through.exchange(true, std::memory_order_acq_rel)) {
@@ -360,6 +378,10 @@ class ExecutorState {
       const std::unique_ptr<AsyncCall> owned(a);
       if (!a->status.ok() || a->ready.empty()) {
         EndTask();
+        return;
+      }
+      if (args_.pool == nullptr) {
+        Process(&a->ready);
         return;
       }
       // The callback may come from a thread that has other work to do: go on
@@ -378,13 +400,13 @@ class ExecutorState {
 
   void EndTask() {
     if (tasks_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    drained_early_ = args_.cancellation->IsCancelled();
+    const bool complete = complete_.load(std::memory_order_relaxed);
     // After `recycle` this object may serve another step, and after `done` the
     // executor may be gone.
     Executor::DoneCallback done = std::move(done_);
-    std::function<void(ExecutorState*)> recycle = std::move(recycle_);
-    recycle(this);
-    done();
+    RecycleCallback recycle = std::move(recycle_);
+    recycle(this, complete);
+    done(complete);
   }
 
   // How many items that were taken stay in the list.
@@ -393,10 +415,11 @@ class ExecutorState {
   const Plan& plan_;
   Propagator propagator_;
   ReadyList first_ready_;  // of the thread that starts the step
-  bool drained_early_ = false;
+  // False when a node that was to run did not, or failed. tasks_ orders it.
+  std::atomic<bool> complete_{true};
   StepArgs args_;
   Executor::DoneCallback done_;
-  std::function<void(ExecutorState*)> recycle_;
+  RecycleCallback recycle_;
   std::atomic<int32_t> tasks_{0};
 };
 
@@ -409,20 +432,24 @@ class ExecutorImpl : public Executor {
   }
 
   void RunAsync(const StepArgs& args, DoneCallback done) override {
-    TakeState()->Start(args, std::move(done),
-                       [this](State* s) { GiveBack(s); });
+    TakeState()->Start(args, std::move(done), [this](State* s, bool complete) {
+      GiveBack(s, complete);
+    });
   }
 
-  void Run(const StepArgs& args) override {
+  bool Run(const StepArgs& args) override {
     // Whoever of callback and caller comes second finds the other through.
     struct {
       std::atomic<bool> first_is_through{false};
+      bool complete = false;
       Notification done;
     } run;
-    RunAsync(args, [&run] {
+    RunAsync(args, [&run](bool complete) {
+      run.complete = complete;
       if (run.first_is_through.exchange(true)) run.done.Notify();
     });
     if (!run.first_is_through.exchange(true)) run.done.WaitForNotification();
+    return run.complete;
   }
 
   bool needs_rendezvous() const override { return plan_->needs_rendezvous; }
@@ -445,8 +472,9 @@ class ExecutorImpl : public Executor {
     }
     return new State(*plan_);
   }
-  void GiveBack(State* s) {
-    {
+  // One that is not complete still holds values that nobody took: they go now.
+  void GiveBack(State* s, bool complete) {
+    if (complete) {
       MutexLock lock(&mu_);
       if (idle_.size() < kMaxIdle) {
         idle_.push_back(s);

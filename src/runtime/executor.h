@@ -19,7 +19,8 @@
 
 namespace headrace {
 
-struct CallSite;  // runtime/call_site.h
+struct CallSite;     // runtime/call_site.h
+class PendingCalls;  // runtime/pending_calls.h
 
 // What the runs of one step share. All pointers outlive the step.
 struct StepArgs {
@@ -31,8 +32,10 @@ struct StepArgs {
   FunctionRuntime* functions = nullptr;
   const std::string* session_handle = nullptr;
   StepStatsCollector* stats = nullptr;  // null: not traced
-  ThreadPool* pool = nullptr;  // for nodes that leave the caller's thread
+  // For nodes that leave the thread on which they became ready; null: none do.
+  ThreadPool* pool = nullptr;
   const CallSite* call_site = nullptr;  // of a function; null at top level
+  PendingCalls* pending = nullptr;      // null: nobody asks
 };
 
 // Thread-safe.
@@ -42,7 +45,9 @@ class Executor {
   // executor shares ownership.
   using KernelFn =
       std::function<Status(const Node&, std::shared_ptr<OpKernel>*)>;
-  using DoneCallback = std::function<void()>;
+  // `complete`: every node has run that was to run. False only if the step was
+  // cancelled, by a failure in it or from outside, before it came so far.
+  using DoneCallback = std::function<void(bool complete)>;
 
   // `control_flow` says that this or another partition of the step has control
   // flow, so that values may be dead. `graph` is not needed later.
@@ -53,11 +58,10 @@ class Executor {
 
   // Runs on the calling thread as far as it can and calls `done` when the whole
   // partition has finished or drained, from any thread, perhaps before this
-  // returns. How it went is args.cancellation->status(): OK unless somebody
-  // cancelled.
+  // returns. Why it is not complete is args.cancellation->status().
   virtual void RunAsync(const StepArgs& args, DoneCallback done) = 0;
-  // RunAsync and wait.
-  virtual void Run(const StepArgs& args) = 0;
+  // RunAsync and wait; whether it is complete.
+  virtual bool Run(const StepArgs& args) = 0;
 
   // True if any node sends or receives.
   virtual bool needs_rendezvous() const = 0;

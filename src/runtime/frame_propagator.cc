@@ -50,7 +50,7 @@ FramePropagator::FramePropagator(const Plan& plan)
 // not recurse far.
 FramePropagator::~FramePropagator() = default;
 
-void FramePropagator::Start(bool, ReadyList* ready) {
+void FramePropagator::Start(ReadyList* ready) {
   MutexLock lock(&mu_);
   ready->clear();
   // After an error, or where something waited in vain, much is left over.

@@ -44,7 +44,7 @@ class FramePropagator {
   explicit FramePropagator(const Plan& plan);
   ~FramePropagator();
 
-  void Start(bool drained_early, ReadyList* ready);
+  void Start(ReadyList* ready);
 
   const PlanNode& node(const Item& i) const { return plan_.nodes[i.node]; }
   Entry* entries(const Item& i);

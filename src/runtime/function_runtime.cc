@@ -233,14 +233,13 @@ class FunctionCall final : public FunctionCallFrame {
 
  private:
   void Run() {
-    function_.executor->RunAsync(step_, [this] { Finish(); });
+    function_.executor->RunAsync(step_, [this](bool c) { Finish(c); });
   }
 
-  void Finish() {
+  void Finish(bool complete) {
     Status s;
-    if (step_.cancellation->IsCancelled()) [[unlikely]] {
+    if (!complete) [[unlikely]]
       s = step_.cancellation->status();
-    }
     for (size_t i = 0; i < rets_.size() && s.ok(); ++i) {
       if (!rets_[i].IsInitialized()) [[unlikely]] {
         s = errors::InvalidArgument("Retval[", i,

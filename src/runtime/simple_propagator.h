@@ -25,13 +25,9 @@ class SimplePropagator {
   explicit SimplePropagator(const Plan& plan)
       : plan_(plan), entries_(plan.num_slots) {}
 
-  // Begins a step; `drained_early` if the one before ended in an error, so that
-  // deliveries may be left over.
-  void Start(bool drained_early, ReadyList* ready) {
+  // Begins a step; the one before, if any, was complete.
+  void Start(ReadyList* ready) {
     pending_ = plan_.pending;
-    if (drained_early) {
-      for (Entry& e : entries_) Clear(&e);
-    }
     *ready = plan_.roots;
   }
 

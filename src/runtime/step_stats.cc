@@ -12,6 +12,29 @@ void StepStatsCollector::Add(const Device* device, NodeRecord record) {
   records_.emplace_back(device, std::move(record));
 }
 
+std::string StepStatsCollector::LargestOutputs() {
+  constexpr size_t kNamed = 10;
+  std::vector<std::pair<int64_t, const OpKernel*>> outputs;
+  {
+    MutexLock lock(&mu_);
+    for (const auto& [device, r] : records_) {
+      for (const NodeRecord::Output& o : r.outputs) {
+        outputs.emplace_back(o.bytes, r.kernel);
+      }
+    }
+  }
+  std::stable_sort(
+      outputs.begin(), outputs.end(),
+      [](const auto& a, const auto& b) { return a.first > b.first; });
+  if (outputs.size() > kNamed) outputs.resize(kNamed);
+  std::string text;
+  for (const auto& [bytes, kernel] : outputs) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ", bytes, " bytes by node '",
+                    kernel->name(), "' (", kernel->type_string(), ")");
+  }
+  return text;
+}
+
 void StepStatsCollector::Finish(pb::StepStats* out) {
   MutexLock lock(&mu_);
   std::sort(records_.begin(), records_.end(), [](const auto& a, const auto& b) {
@@ -50,6 +73,7 @@ void StepStatsCollector::Finish(pb::StepStats* out) {
         t->mutable_shape()->add_dim()->set_size(dim);
       }
       t->mutable_allocation_description()->set_requested_bytes(o.bytes);
+      t->mutable_allocation_description()->set_allocated_bytes(o.bytes);
       t->mutable_allocation_description()->set_allocator_name("cpu");
     }
   }

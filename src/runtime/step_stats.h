@@ -32,6 +32,9 @@ class StepStatsCollector {
   };
 
   void Add(const Device* device, NodeRecord record);
+  // "4000000 bytes by node 'a' (MatMul), ...": the largest tensors put out so
+  // far, whether they are still alive or not.
+  std::string LargestOutputs();
   // In the order of start times. The timeline label of a node is
   // "KernelClass [algorithm]".
   void Finish(pb::StepStats* out);

@@ -11,18 +11,23 @@
 #include "base/mutex.h"
 #include "base/thread_pool.h"
 #include "device/cpu/cpu_device.h"
+#include "framework/session_tensors.h"
 #include "graph/algorithm.h"
 #include "graph/client_graph.h"
 #include "graph/importer.h"
 #include "graph/partition.h"
+#include "runtime/cost_graph.h"
 #include "runtime/deadline_timer.h"
 #include "runtime/executor.h"
 #include "runtime/function_runtime.h"
 #include "runtime/graph_pass.h"
+#include "runtime/pending_calls.h"
 #include "runtime/placer.h"
+#include "session/inter_op_pools.h"
 #include "session/partial_run.h"
 #include "session/prepared_step.h"
 #include "session/session_options.h"
+#include "session/uninitialized.h"
 
 namespace headrace {
 
@@ -51,35 +56,68 @@ class StepFrame : public CallFrame {
 
 // A step in progress, in the session's list while it runs.
 struct RunningStep {
+  // `why` and what the step is waiting for.
+  Status Explain(const Status& why) {
+    return Annotate(why, pending.Describe());
+  }
+
   CancellationManager cancellation;
-  int pins = 0;  // by who cancels it without the session's lock
+  PendingCalls pending;
+  std::string report;  // goes into the message of a failure
+  int pins = 0;        // by who cancels it without the session's lock
   RunningStep* previous = nullptr;
   RunningStep* next = nullptr;
 };
 
+class DirectSession;
+
+// All sessions of the process, for ResetDirectSessions.
+struct LiveSessions {
+  Mutex mu;
+  CondVar unpinned;
+  std::map<DirectSession*, int> pins GUARDED_BY(mu);  // by who resets them
+  static LiveSessions* Get() {
+    static LiveSessions* const live = new LiveSessions;
+    return live;
+  }
+};
+
 class DirectSession : public Session {
  public:
-  DirectSession(SessionOptions options, std::shared_ptr<Graph> graph)
+  DirectSession(SessionOptions options, std::unique_ptr<InterOpPools> pools,
+                std::shared_ptr<Graph> graph)
       : Session(std::move(graph)), options_(std::move(options)) {
     if (options_.intra_op_threads > 0) {
       resources_->intra = std::make_unique<ThreadPool>(
           options_.intra_op_threads, "headrace_intra");
     }
-    if (options_.inter_op_threads > 0) {
-      resources_->inter = std::make_unique<ThreadPool>(
-          options_.inter_op_threads, "headrace_inter");
-    }
-    inter_ = resources_->inter ? resources_->inter.get() : ThreadPool::Global();
+    resources_->inter = std::move(pools);
+    inter_ = resources_->inter->first();
     resources_->devices = NewCpuDevices(
         options_.num_cpu_devices, kPrefix,
         resources_->intra ? resources_->intra.get() : ThreadPool::Global());
-    for (const auto& d : resources_->devices) device_list_.push_back(d.get());
+    for (const auto& d : resources_->devices) {
+      device_list_.push_back(d.get());
+      d->resource_manager()
+          ->Create<SessionTensors>(SessionTensors::kContainer,
+                                   SessionTensors::kName, session_tensors_)
+          .IgnoreError();  // new devices are empty
+    }
     functions_ = std::make_unique<SessionFunctions>(device_list_,
                                                     options_.disabled_passes);
     running_.next = running_.previous = &running_;
+    LiveSessions* live = LiveSessions::Get();
+    MutexLock lock(&live->mu);
+    live->pins[this] = 0;
   }
 
   ~DirectSession() override {
+    {
+      LiveSessions* live = LiveSessions::Get();
+      MutexLock lock(&live->mu);
+      while (live->pins[this] > 0) live->unpinned.Wait(&live->mu);
+      live->pins.erase(this);
+    }
     Close().IgnoreError();
     {
       MutexLock lock(&mu_);
@@ -163,7 +201,7 @@ class DirectSession : public Session {
     // What a cancelled step calls may come back to this session.
     for (RunningStep* s : steps) {
       s->cancellation.StartCancel(
-          errors::Cancelled("Session has been closed."));
+          s->Explain(errors::Cancelled("Session has been closed.")));
     }
     MutexLock lock(&mu_);
     for (RunningStep* s : steps) --s->pins;
@@ -195,7 +233,8 @@ class DirectSession : public Session {
               std::vector<Tensor>* outputs,
               CancellationManager* cancellation) override {
     HR_RETURN_IF_ERROR(CheckOpen());
-    HR_RETURN_IF_ERROR(CheckRunOptions(options));
+    ThreadPool* unused;  // the executors run already
+    HR_RETURN_IF_ERROR(CheckRunOptions(options, &unused));
     std::shared_ptr<PartialStep> p;
     {
       MutexLock lock(&mu_);
@@ -214,24 +253,33 @@ class DirectSession : public Session {
     std::vector<std::string> fetch_list;
     for (const Endpoint& f : fetches) fetch_list.push_back(EndpointName(f));
 
-    auto end = [&p](const Status& why) { Abort(p->args, &p->running, why); };
+    auto end = [&p](const Status& why) {
+      const Status full = p->running.Explain(why);
+      Abort(p->args, &p->running, full);
+      return full;
+    };
     CancellationManager::Token token = 0;
     if (cancellation != nullptr) {
       token = cancellation->NextToken();
       if (!cancellation->RegisterCallback(token, [&end] {
-            end(errors::Cancelled("Run was cancelled."));
+            end(errors::Cancelled("Run was cancelled.")).IgnoreError();
           })) {
-        end(errors::Cancelled("Run was cancelled."));
+        end(errors::Cancelled("Run was cancelled.")).IgnoreError();
       }
     }
     const int64_t timeout = TimeoutOf(options);
     bool complete = false;
     Status s = p->run.Call(feed_list, fetch_list, timeout, outputs, &complete);
-    if (errors::IsDeadlineExceeded(s)) end(s);
+    if (errors::IsDeadlineExceeded(s)) s = end(s);
     // The last call waits for the targets too.
     if (s.ok() && complete) {
       s = p->run.Wait(timeout);
-      if (errors::IsDeadlineExceeded(s)) end(s);
+      if (errors::IsDeadlineExceeded(s)) s = end(s);
+    }
+    for (size_t i = 0; s.ok() && i < fetches.size(); ++i) {
+      if (IsSessionHandle(fetches[i])) {
+        KeepSessionTensor((*outputs)[i], &p->step_resources);
+      }
     }
     if (cancellation != nullptr) cancellation->DeregisterCallback(token);
     if (complete || p->running.cancellation.IsCancelled()) {
@@ -256,10 +304,21 @@ class DirectSession : public Session {
 
   std::vector<Device*> ListDevices() override { return device_list_; }
 
+  // Steps in progress keep what they hold of the containers.
+  void Reset(const std::vector<std::string>& containers) {
+    Close().IgnoreError();
+    for (Device* d : device_list_) {
+      ResourceMgr* mgr = d->resource_manager();
+      if (containers.empty()) mgr->Cleanup(mgr->default_container());
+      for (const std::string& c : containers) mgr->Cleanup(c);
+    }
+  }
+
  private:
   // What kernels refer to.
   struct Resources {
-    std::unique_ptr<ThreadPool> intra, inter;  // null: the process-wide pool
+    std::unique_ptr<ThreadPool> intra;  // null: the process-wide pool
+    std::unique_ptr<InterOpPools> inter;
     std::vector<std::unique_ptr<Device>> devices;
   };
 
@@ -274,6 +333,7 @@ class DirectSession : public Session {
     StepArgs args;
     std::optional<StepFunctions> functions;
     std::atomic<size_t> left;
+    std::atomic<bool> complete{true};
   };
 
   void StartPartial(const std::shared_ptr<PartialStep>& p) {
@@ -282,20 +342,23 @@ class DirectSession : public Session {
     p->args.call_frame = &p->run;
     p->args.pool = inter_;
     p->args.step_resources = &p->step_resources;
+    p->args.pending = &p->running.pending;
     p->functions.emplace(functions_.get(), &p->args);
     p->args.functions = &*p->functions;
     if (p->run.step().needs_rendezvous) {
       p->rendezvous = NewLocalRendezvous();
       p->args.rendezvous = p->rendezvous.get();
     }
-    auto finished = [this, p] {
+    auto finished = [this, p](bool complete) {
+      if (!complete) p->complete = false;
       if (p->left.fetch_sub(1) != 1) return;
       // Not from here: this may be a callback of a cancellation that Leave
       // would wait for.
       inter_->Schedule([this, p] {
         Status s;
-        if (p->running.cancellation.IsCancelled()) {
-          s = p->running.cancellation.status();
+        if (!p->complete) {
+          s = ListUninitialized(p->running.cancellation.status(), p->run.step(),
+                                *graph());
         }
         p->run.Finish(s);
         Leave(&p->running);
@@ -351,6 +414,10 @@ class DirectSession : public Session {
                                f.node->output_shape(f.index)});
       }
       for (const Endpoint& f : fetches) {
+        if (IsSessionHandle(f)) {
+          step->handle_fetches.push_back(
+              static_cast<int>(step->fetches.size()));
+        }
         step->fetches.push_back(EndpointName(f));
       }
       for (const Node* t : targets) context.targets.insert(t->name());
@@ -395,6 +462,26 @@ class DirectSession : public Session {
     }
     *out = std::move(step);
     return OkStatus();
+  }
+
+  static bool IsSessionHandle(const Endpoint& e) {
+    return e.node->type_string() == "GetSessionHandle" ||
+           e.node->type_string() == "GetSessionHandleV2";
+  }
+
+  // Takes what a fetched handle stands for over from the step.
+  void KeepSessionTensor(const Tensor& fetched, ResourceMgr* step) {
+    const std::string handle = fetched.dtype() == DT_RESOURCE
+                                   ? fetched.scalar<ResourceHandle>().name
+                                   : std::string(fetched.scalar<tstring>());
+    RefPtr<SessionTensors> from;
+    Tensor value;
+    if (step->Lookup<SessionTensors>(SessionTensors::kContainer,
+                                     SessionTensors::kName, &from)
+            .ok() &&
+        from->Get(handle, &value).ok()) {
+      session_tensors_->Put(handle, std::move(value));
+    }
   }
 
   Device* FindDevice(const std::string& name) const {
@@ -449,38 +536,42 @@ class DirectSession : public Session {
         if (needed[a->id()]) step->fetch_needs[index(*r)].push_back(index(*a));
       }
     }
-    for (Node* a : args) client->SetNodeAttr(a, "_kernel", "partial");
+    for (Node* a : args) {
+      client->SetNodeAttr(a, "_kernel", "partial");
+      client->SetNodeAttr(a, "_feed", step->feeds[index(*a)].name);
+    }
   }
 
-  Status CheckRunOptions(const pb::RunOptions& options) const {
+  Status CheckRunOptions(const pb::RunOptions& options,
+                         ThreadPool** pool) const {
     if (options.debug_options().debug_tensor_watch_opts_size() > 0) {
       return errors::Unimplemented(
           "RunOptions.debug_options: watching tensors is not supported");
     }
-    if (options.inter_op_thread_pool() > 0) {
-      return errors::InvalidArgument(
-          "Invalid inter_op_thread_pool: ", options.inter_op_thread_pool(),
-          "; this session has one");
-    }
-    return OkStatus();
+    return resources_->inter->Find(options.inter_op_thread_pool(), pool);
   }
 
   Status Execute(const PreparedStep& step, const pb::RunOptions& options,
                  StepFrame* frame, std::vector<Tensor>* outputs,
                  pb::RunMetadata* metadata, CancellationManager* cancellation) {
+    ThreadPool* pool = inter_;
     if (&options != &pb::RunOptions::default_instance()) {
-      HR_RETURN_IF_ERROR(CheckRunOptions(options));
+      HR_RETURN_IF_ERROR(CheckRunOptions(options, &pool));
     }
     for (size_t i = 0; i < step.feeds.size(); ++i) {
       HR_RETURN_IF_ERROR(step.CheckFeed(i, *frame->args[i]));
     }
     RunningStep running;
     HR_RETURN_IF_ERROR(Enter(&running));
-    RunParts(step, options, frame, metadata, cancellation, &running);
+    const bool complete =
+        RunParts(step, options, pool, frame, metadata, cancellation, &running);
     Leave(&running);
 
-    if (running.cancellation.IsCancelled()) [[unlikely]] {
-      return running.cancellation.status();
+    // One that was cancelled when all had been done is as good as any.
+    if (!complete) [[unlikely]] {
+      return Annotate(
+          ListUninitialized(running.cancellation.status(), step, *graph()),
+          running.report);
     }
     for (size_t i = 0; i < frame->values.size(); ++i) {
       if (!frame->values[i].IsInitialized()) [[unlikely]] {
@@ -492,16 +583,18 @@ class DirectSession : public Session {
     return OkStatus();
   }
 
-  void RunParts(const PreparedStep& step, const pb::RunOptions& options,
-                StepFrame* frame, pb::RunMetadata* metadata,
+  // Whether all parts are complete.
+  bool RunParts(const PreparedStep& step, const pb::RunOptions& options,
+                ThreadPool* pool, StepFrame* frame, pb::RunMetadata* metadata,
                 CancellationManager* caller, RunningStep* running) {
     StepArgs args;
     args.step_id = next_step_.fetch_add(1, std::memory_order_relaxed);
     args.cancellation = &running->cancellation;
     args.call_frame = frame;
-    args.pool = inter_;
+    args.pool = pool;
     ResourceMgr step_resources;
     args.step_resources = &step_resources;
+    args.pending = &running->pending;
     StepFunctions functions(functions_.get(), &args);
     args.functions = &functions;
     RefPtr<Rendezvous> rendezvous;
@@ -509,9 +602,11 @@ class DirectSession : public Session {
       rendezvous = NewLocalRendezvous();
       args.rendezvous = rendezvous.get();
     }
+    const bool traced = metadata != nullptr &&
+                        options.trace_level() != pb::RunOptions::NO_TRACE;
+    const bool costs = metadata != nullptr && ReportsCosts(step);
     std::unique_ptr<StepStatsCollector> stats;
-    if (metadata != nullptr &&
-        options.trace_level() != pb::RunOptions::NO_TRACE) {
+    if (traced || costs || options.report_tensor_allocations_upon_oom()) {
       stats = std::make_unique<StepStatsCollector>();
       args.stats = stats.get();
     }
@@ -521,50 +616,89 @@ class DirectSession : public Session {
       deadline =
           std::make_unique<Deadline>(timeout, [&running, &args, timeout] {
             Abort(args, running,
-                  errors::DeadlineExceeded(
+                  running->Explain(errors::DeadlineExceeded(
                       "Timed out waiting for notification: the run "
                       "was not finished after ",
-                      timeout, " ms"));
+                      timeout, " ms")));
           });
     }
     CancellationManager::Token token = 0;
     if (caller != nullptr) {
       token = caller->NextToken();
       if (!caller->RegisterCallback(token, [&] {
-            Abort(args, running, errors::Cancelled("Run was cancelled."));
+            Abort(args, running,
+                  running->Explain(errors::Cancelled("Run was cancelled.")));
           })) {
         Abort(args, running, errors::Cancelled("Run was cancelled."));
       }
     }
 
+    bool complete = true;
     if (step.parts.size() == 1) [[likely]] {
-      step.parts[0].executor->Run(args);
+      complete = step.parts[0].executor->Run(args);
     } else {
       std::atomic<size_t> left{step.parts.size()};
+      std::atomic<bool> all{true};
       Notification done;
-      auto finished = [&left, &done] {
+      auto finished = [&](bool c) {
+        if (!c) all = false;
         if (left.fetch_sub(1) == 1) done.Notify();
       };
       for (size_t i = 1; i < step.parts.size(); ++i) {
-        inter_->Schedule([&args, &finished, e = step.parts[i].executor.get()] {
+        Executor* e = step.parts[i].executor.get();
+        if (pool == nullptr) {
           e->RunAsync(args, finished);
-        });
+          continue;
+        }
+        pool->Schedule([&args, &finished, e] { e->RunAsync(args, finished); });
       }
       step.parts[0].executor->RunAsync(args, finished);
       done.WaitForNotification();
+      complete = all;
     }
     if (caller != nullptr) caller->DeregisterCallback(token);
     deadline.reset();
 
+    if (!complete && options.report_tensor_allocations_upon_oom()) {
+      ReportAllocations(stats.get(), running);
+    }
     if (metadata != nullptr) {
       metadata->Clear();
-      if (stats != nullptr) stats->Finish(metadata->mutable_step_stats());
-      if (options.output_partition_graphs()) {
-        for (const PreparedStep::Part& p : step.parts) {
+      pb::StepStats step_stats;
+      if (stats != nullptr) stats->Finish(&step_stats);
+      for (const PreparedStep::Part& p : step.parts) {
+        if (costs) {
+          AddCosts(*p.graph, p.device->name(), step_stats,
+                   metadata->mutable_cost_graph());
+        }
+        if (options.output_partition_graphs()) {
           GraphToGraphDef(*p.graph, metadata->add_partition_graphs());
         }
       }
+      if (traced) *metadata->mutable_step_stats() = std::move(step_stats);
     }
+    for (int i : step.handle_fetches) {
+      if (complete && frame->values[i].IsInitialized()) {
+        KeepSessionTensor(frame->values[i], &step_resources);
+      }
+    }
+    return complete;
+  }
+
+  bool ReportsCosts(const PreparedStep& step) const {
+    if (options_.cost_graph_every <= 0) return false;
+    const int64_t run = step.runs.fetch_add(1, std::memory_order_relaxed) -
+                        options_.cost_graph_after;
+    return run >= 0 && (run + 1) % options_.cost_graph_every == 0;
+  }
+
+  static void ReportAllocations(StepStatsCollector* stats,
+                                RunningStep* running) {
+    if (!errors::IsResourceExhausted(running->cancellation.status())) return;
+    const std::string largest = stats->LargestOutputs();
+    running->report =
+        absl::StrCat("\n\t Largest tensors that the step had made: ",
+                     largest.empty() ? "none" : largest);
   }
 
   static void Abort(const StepArgs& args, RunningStep* running,
@@ -592,6 +726,7 @@ class DirectSession : public Session {
 
   const SessionOptions options_;
   const std::shared_ptr<Resources> resources_ = std::make_shared<Resources>();
+  const RefPtr<SessionTensors> session_tensors_ = MakeRef<SessionTensors>();
   ThreadPool* inter_ = nullptr;
   std::vector<Device*> device_list_;
   std::unique_ptr<SessionFunctions> functions_;
@@ -614,12 +749,32 @@ class DirectSession : public Session {
 
 }  // namespace
 
+void ResetDirectSessions(const std::vector<std::string>& containers) {
+  LiveSessions* live = LiveSessions::Get();
+  std::vector<DirectSession*> sessions;
+  {
+    MutexLock lock(&live->mu);
+    for (auto& [session, pins] : live->pins) {
+      ++pins;
+      sessions.push_back(session);
+    }
+  }
+  // What a cancelled step calls may make or delete sessions.
+  for (DirectSession* s : sessions) s->Reset(containers);
+  MutexLock lock(&live->mu);
+  for (DirectSession* s : sessions) --live->pins[s];
+  live->unpinned.SignalAll();
+}
+
 Status NewDirectSession(const pb::ConfigProto& config,
                         std::shared_ptr<Graph> graph,
                         std::unique_ptr<Session>* out) {
   SessionOptions options;
+  std::unique_ptr<InterOpPools> pools;
   HR_RETURN_IF_ERROR(SessionOptions::FromConfig(config, &options));
-  *out = std::make_unique<DirectSession>(std::move(options), std::move(graph));
+  HR_RETURN_IF_ERROR(InterOpPools::Make(options, &pools));
+  *out = std::make_unique<DirectSession>(std::move(options), std::move(pools),
+                                         std::move(graph));
   return OkStatus();
 }
 

@@ -78,6 +78,23 @@ class TestCountOp : public OpKernel {
 };
 REGISTER_KERNEL_BUILDER(Name("TestCount").Device(DEVICE_CPU), TestCountOp);
 
+// Cancels the step that it runs in.
+REGISTER_OP("TestCancel")
+    .Input("x: float")
+    .Output("y: float")
+    .SetIsStateful()
+    .SetShapeFn(shape_inference::UnchangedShape);
+class TestCancelOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* ctx) override {
+    ctx->cancellation_manager()->StartCancel(
+        errors::Cancelled("by TestCancel"));
+    ctx->set_output(0, ctx->input(0));
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("TestCancel").Device(DEVICE_CPU), TestCancelOp);
+
 class SessionTest : public ::testing::Test {
  protected:
   Endpoint Add(const std::string& name, const std::string& op,
@@ -503,6 +520,116 @@ TEST(NewSessionTest, RefusesUnknownTargetsAndBadOptions) {
   (*config.mutable_device_count())["CPU"] = -1;
   ExpectError(NewSession(config, "", graph, &session),
               absl::StatusCode::kInvalidArgument, "device_count");
+}
+
+TEST_F(SessionTest, CancelledAfterItsDequeueFinishedKeepsTheElement) {
+  const std::vector<DataType> types = {DT_FLOAT};
+  const Endpoint q = Add("q", "FIFOQueueV2", {}, {{"component_types", types}});
+  const Endpoint x = Placeholder("x");
+  const Endpoint put =
+      Add("put", "QueueEnqueueV2", {q, x}, {{"Tcomponents", types}});
+  const Endpoint take =
+      Add("take", "QueueDequeueV2", {q}, {{"component_types", types}});
+  const Endpoint cancel = Add("cancel", "TestCancel", {take});
+  const Endpoint more = Add("more", "TestCount", {cancel});
+  Start();
+  ASSERT_EQ(Run({{x, F(7)}}, {}, nullptr, {put.node}), OkStatus());
+  std::vector<Tensor> out;
+  ASSERT_EQ(Run({}, {cancel}, &out), OkStatus());
+  EXPECT_EQ(out[0].scalar<float>(), 7);
+  // Where nodes were still to run it is cancelled, as ever.
+  ASSERT_EQ(Run({{x, F(8)}}, {}, nullptr, {put.node}), OkStatus());
+  ExpectError(Run({}, {more}, &out), absl::StatusCode::kCancelled,
+              "by TestCancel");
+}
+
+TEST_F(SessionTest, DeadlineTellsWhatItWasWaitingFor) {
+  const std::vector<DataType> types = {DT_FLOAT};
+  const Endpoint q = Add("q", "FIFOQueueV2", {},
+                         {{"component_types", types},
+                          {"capacity", int64_t{3}},
+                          {"shared_name", std::string("numbers")}});
+  const Endpoint take =
+      Add("take", "QueueDequeueV2", {q}, {{"component_types", types}});
+  const Endpoint there = Add("there", "Neg", {take}, {}, "/device:CPU:1");
+  pb::ConfigProto config;
+  (*config.mutable_device_count())["CPU"] = 2;
+  Start(config);
+  pb::RunOptions options;
+  options.set_timeout_in_ms(20);
+  std::vector<Tensor> out;
+  const Status s = Run({}, {there}, &out, {}, options);
+  ExpectError(s, absl::StatusCode::kDeadlineExceeded,
+              "node 'take' (QueueDequeueV2) for an element of FIFOQueue "
+              "'numbers', which has 0 of at most 3");
+  ExpectError(s, absl::StatusCode::kDeadlineExceeded, "(_Recv) for tensor '");
+}
+
+TEST_F(SessionTest, PartialRunDeadlineNamesTheFeedsThatHaveNotCome) {
+  const Endpoint a = Placeholder("a"), b = Placeholder("b");
+  const Endpoint sum = Add("sum", "AddV2", {a, b});
+  const Endpoint wait = Add("wait", "TestWait", {a});
+  Start();
+  std::string handle;
+  ASSERT_EQ(session_->PRunSetup({a, b}, {sum, wait}, {}, &handle), OkStatus());
+  pb::RunOptions options;
+  options.set_timeout_in_ms(20);
+  std::vector<Tensor> out;
+  ExpectError(session_->PRun(handle, options, {{a, F(1)}}, {wait}, &out),
+              absl::StatusCode::kDeadlineExceeded, "for the feed of b");
+}
+
+TEST_F(SessionTest, AllUninitializedVariablesAreNamedWithTheirInitializers) {
+  const auto variable = [&](const std::string& name) {
+    return Add(name, "VariableV2", {},
+               {{"dtype", DT_FLOAT}, {"shape", PartialTensorShape::Scalar()}});
+  };
+  const Endpoint one = Const("one", F(1));
+  const Endpoint a = variable("a"), b = variable("b"), c = variable("c");
+  const Endpoint init_a = Add("a/Assign", "Assign", {a, one});
+  Add("set_b", "Assign", {b, one});
+  const Endpoint r =
+      Add("r", "VarHandleOp", {},
+          {{"dtype", DT_FLOAT}, {"shape", PartialTensorShape::Scalar()}});
+  Add("r/Assign", "AssignVariableOp", {r, one});
+  const Endpoint sum =
+      Add("sum", "AddN",
+          {Add("ra", "Identity", {a}), Add("rb", "Identity", {b}),
+           Add("rr", "ReadVariableOp", {r}, {{"dtype", DT_FLOAT}})});
+  const Endpoint unused = Add("unused", "Identity", {c});
+  Start();
+  std::vector<Tensor> out;
+  const Status s = Run({}, {sum}, &out);
+  ExpectError(s, absl::StatusCode::kFailedPrecondition,
+              "Variables without a value that this step reads (3): 'a' "
+              "(initializer 'a/Assign'), 'b' (initializer 'set_b'), 'r' "
+              "(initializer 'r/Assign')");
+  EXPECT_TRUE(
+      absl::StartsWith(s.message(), "Attempting to use uninitialized value ") ||
+      absl::StartsWith(s.message(), "Error while reading resource variable r"))
+      << s;
+  ASSERT_EQ(Run({}, {init_a}, &out), OkStatus());
+  ExpectError(Run({}, {sum}, &out), absl::StatusCode::kFailedPrecondition,
+              "reads (2): 'b'");
+  ExpectError(Run({}, {unused}, &out), absl::StatusCode::kFailedPrecondition,
+              "reads (1): 'c' (no node of the graph assigns it)");
+}
+
+TEST_F(SessionTest, ADeadlineEndsALongKernelBetweenTwoBlocks) {
+  const Endpoint shape =
+      Const("shape", MakeTensor<int32_t>({1}, {40 * 1000 * 1000}));
+  const Endpoint samples =
+      Add("samples", "RandomGamma", {shape, Const("alpha", F(0.5))},
+          {{"S", DT_INT32}, {"T", DT_FLOAT}});
+  Start();
+  pb::RunOptions options;
+  options.set_timeout_in_ms(30);
+  std::vector<Tensor> out;
+  const absl::Time start = absl::Now();
+  ExpectError(Run({}, {samples}, &out, {}, options),
+              absl::StatusCode::kDeadlineExceeded, "30 ms");
+  // All of it would be seconds.
+  EXPECT_LT(absl::Now() - start, absl::Milliseconds(800));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #ifndef HEADRACE_SESSION_PREPARED_STEP_H_
 #define HEADRACE_SESSION_PREPARED_STEP_H_
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,7 +17,7 @@ class Session::Prepared {
   virtual ~Prepared() = default;
 };
 
-// Immutable once made.
+// Immutable once made, but for the count of its runs.
 class PreparedStep : public Session::Prepared {
  public:
   struct FeedInfo {
@@ -55,6 +56,9 @@ class PreparedStep : public Session::Prepared {
   std::vector<std::string> fetches;
   std::vector<Part> parts;
   bool needs_rendezvous = false;
+  // Fetches of session handles: what they stand for outlives the step.
+  std::vector<int> handle_fetches;
+  mutable std::atomic<int64_t> runs{0};  // counted for cost graphs
   // For each fetch the feeds that it needs; only of a partial run's step.
   std::vector<std::vector<int>> fetch_needs;
 };

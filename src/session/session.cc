@@ -154,6 +154,17 @@ StatusOr<std::shared_ptr<Session::Prepared>> Session::MakeCallable(
   return Prepare(feeds, fetches, targets);
 }
 
+Status ResetSessions(const std::string& target,
+                     const std::vector<std::string>& containers) {
+  if (!target.empty() && target != "local") {
+    return errors::Unimplemented("the sessions of target '", target,
+                                 "' cannot be reset; only those of this "
+                                 "process, target ''");
+  }
+  ResetDirectSessions(containers);
+  return OkStatus();
+}
+
 Status NewSession(const pb::ConfigProto& config, const std::string& target,
                   std::shared_ptr<Graph> graph, std::unique_ptr<Session>* out) {
   if (target.empty() || target == "local") {

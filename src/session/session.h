@@ -118,6 +118,12 @@ class Session {
 Status NewSession(const pb::ConfigProto& config, const std::string& target,
                   std::shared_ptr<Graph> graph, std::unique_ptr<Session>* out);
 
+// Closes the sessions on `target` and drops what they keep in `containers`;
+// none means the default container. Unimplemented for other targets than this
+// process.
+Status ResetSessions(const std::string& target,
+                     const std::vector<std::string>& containers);
+
 // How remote sessions plug in.
 using SessionFactory = Status (*)(const pb::ConfigProto& config,
                                   const std::string& target,

@@ -61,11 +61,19 @@ Status SessionOptions::FromConfig(const pb::ConfigProto& config,
   if (o.inter_op_threads == 0 && config.use_per_session_threads()) {
     o.inter_op_threads = AvailableCpus();
   }
+  for (const pb::ThreadPoolOptionProto& p :
+       config.session_inter_op_thread_pool()) {
+    HR_RETURN_IF_ERROR(
+        CheckThreads("session_inter_op_thread_pool", p.num_threads()));
+    o.inter_op_pools.push_back({p.num_threads(), p.global_name()});
+  }
   o.allow_soft_placement = config.allow_soft_placement();
   o.log_device_placement = config.log_device_placement();
   o.operation_timeout_ms = config.operation_timeout_in_ms();
 
   const pb::GraphOptions& g = config.graph_options();
+  o.cost_graph_every = g.build_cost_model();
+  o.cost_graph_after = g.build_cost_model_after();
   const pb::RewriterConfig& r = g.rewrite_options();
   if (g.optimizer_options().opt_level() == pb::OptimizerOptions::L0 ||
       r.disable_meta_optimizer()) {

@@ -3,6 +3,7 @@
 #define HEADRACE_SESSION_SESSION_OPTIONS_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "base/status.h"
@@ -15,9 +16,18 @@ struct SessionOptions {
   // 0: the process-wide pool.
   int intra_op_threads = 0;
   int inter_op_threads = 0;
+  struct InterOpPool {
+    int threads = 0;  // 0: as many as there are processors
+    std::string global_name;
+  };
+  // If not empty, instead of inter_op_threads.
+  std::vector<InterOpPool> inter_op_pools;
   bool allow_soft_placement = false;
   bool log_device_placement = false;
   int64_t operation_timeout_ms = 0;  // 0: none
+  // Of each combination's runs after the first `after` every n-th reports a
+  // cost graph; 0: none does.
+  int64_t cost_graph_every = 0, cost_graph_after = 0;
   // Names of graph passes that are switched off: by graph_options, and by the
   // environment variable HEADRACE_DISABLE_PASSES ("cse,constant_folding",
   // "all").

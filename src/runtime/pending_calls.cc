@@ -1,0 +1,29 @@
+#include "runtime/pending_calls.h"
+
+#include "absl/strings/str_cat.h"
+#include "framework/function_runtime.h"
+
+namespace headrace {
+
+std::string PendingCalls::Describe() {
+  constexpr int kNamed = 8;
+  std::string text;
+  int more = 0, named = 0;
+  MutexLock lock(&mu_);
+  for (const Entry* e = head_.next; e != &head_; e = e->next) {
+    // What the called function waits for has an entry of its own.
+    if (dynamic_cast<const FunctionCallKernel*>(e->kernel) != nullptr) continue;
+    if (named == kNamed) {
+      ++more;
+      continue;
+    }
+    absl::StrAppend(&text, named++ == 0 ? "; still waiting: " : ", ", "node '",
+                    e->kernel->name(), "' (", e->kernel->type_string(), ")");
+    const std::string what = e->kernel->WaitsFor(e->ctx);
+    if (!what.empty()) absl::StrAppend(&text, " for ", what);
+  }
+  if (more > 0) absl::StrAppend(&text, " and ", more, " more nodes");
+  return text;
+}
+
+}  // namespace headrace
