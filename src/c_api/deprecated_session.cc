@@ -34,42 +34,83 @@ Status FindOutput(const Graph& graph, const char* what, const char* name,
   return CheckOutput(what, ToOutput(*out));
 }
 
+// The nodes behind names. Arrays of `n` names, or NULL if there are none.
+struct Names {
+  const char** inputs;
+  int ninputs;
+  const char** outputs;
+  int noutputs;
+  const char** targets;
+  int ntargets;
+};
+Status FindAll(TF_DeprecatedSession* session, const Names& names,
+               EndpointList* feeds, EndpointList* fetches,
+               TargetList* targets) {
+  if (session == nullptr || names.ninputs < 0 || names.noutputs < 0 ||
+      names.ntargets < 0) {
+    return errors::InvalidArgument("a NULL session or negative count");
+  }
+  MutexLock lock(&session->graph->mu());
+  const Graph& graph = *session->graph;
+  for (int i = 0; i < names.ninputs; ++i) {
+    feeds->emplace_back();
+    HR_RETURN_IF_ERROR(
+        FindOutput(graph, "FeedInputs", names.inputs[i], &feeds->back()));
+  }
+  for (int i = 0; i < names.noutputs; ++i) {
+    fetches->emplace_back();
+    HR_RETURN_IF_ERROR(
+        FindOutput(graph, "FetchOutputs", names.outputs[i], &fetches->back()));
+  }
+  for (int i = 0; i < names.ntargets; ++i) {
+    Endpoint e;
+    HR_RETURN_IF_ERROR(FindNode(graph, "TargetNodes", names.targets[i], &e));
+    targets->push_back(e.node);
+  }
+  return OkStatus();
+}
+
+Status AddValues(const EndpointList& endpoints, TF_Tensor** values,
+                 FeedList* out) {
+  for (size_t i = 0; i < endpoints.size(); ++i) {
+    if (values[i] == nullptr) {
+      return errors::InvalidArgument("the value fed for '",
+                                     EndpointName(endpoints[i]), "' is NULL");
+    }
+    out->emplace_back(endpoints[i], values[i]->tensor);
+  }
+  return OkStatus();
+}
+
 Status Run(TF_DeprecatedSession* session, const TF_Buffer* run_options,
-           const char** input_names, TF_Tensor** inputs, int ninputs,
-           const char** output_names, TF_Tensor** outputs, int noutputs,
-           const char** target_oper_names, int ntargets,
+           const Names& names, TF_Tensor** inputs, TF_Tensor** outputs,
            TF_Buffer* run_metadata) {
-  if (session == nullptr || ninputs < 0 || noutputs < 0 || ntargets < 0) {
-    return errors::InvalidArgument("TF_Run: a NULL session or negative count");
-  }
-  std::vector<Session::Feed> feeds(ninputs);
-  std::vector<Endpoint> fetches(noutputs);
-  std::vector<Node*> targets(ntargets);
-  {
-    MutexLock lock(&session->graph->mu());
-    const Graph& graph = *session->graph;
-    for (int i = 0; i < ninputs; ++i) {
-      HR_RETURN_IF_ERROR(
-          FindOutput(graph, "FeedInputs", input_names[i], &feeds[i].first));
-      if (inputs[i] == nullptr) {
-        return errors::InvalidArgument("the value fed for '", input_names[i],
-                                       "' is NULL");
-      }
-      feeds[i].second = inputs[i]->tensor;
-    }
-    for (int i = 0; i < noutputs; ++i) {
-      HR_RETURN_IF_ERROR(
-          FindOutput(graph, "FetchOutputs", output_names[i], &fetches[i]));
-    }
-    for (int i = 0; i < ntargets; ++i) {
-      Endpoint e;
-      HR_RETURN_IF_ERROR(
-          FindNode(graph, "TargetNodes", target_oper_names[i], &e));
-      targets[i] = e.node;
-    }
-  }
+  EndpointList fed, fetches;
+  TargetList targets;
+  FeedList feeds;
+  HR_RETURN_IF_ERROR(FindAll(session, names, &fed, &fetches, &targets));
+  HR_RETURN_IF_ERROR(AddValues(fed, inputs, &feeds));
   return RunAndWrap(session->session.get(), run_options, feeds, fetches,
                     targets, outputs, run_metadata);
+}
+
+Status PRunSetup(TF_DeprecatedSession* session, const Names& names,
+                 const char** handle) {
+  EndpointList feeds, fetches;
+  TargetList targets;
+  HR_RETURN_IF_ERROR(FindAll(session, names, &feeds, &fetches, &targets));
+  return StartPartialRun(session->session, feeds, fetches, targets, handle);
+}
+
+Status PRun(TF_DeprecatedSession* session, const char* handle,
+            const Names& names, TF_Tensor** inputs, TF_Tensor** outputs) {
+  EndpointList fed, fetches;
+  TargetList targets;
+  FeedList feeds;
+  HR_RETURN_IF_ERROR(FindAll(session, names, &fed, &fetches, &targets));
+  HR_RETURN_IF_ERROR(AddValues(fed, inputs, &feeds));
+  return ContinuePartialRun(session->session.get(), handle, feeds, fetches,
+                            outputs);
 }
 
 }  // namespace
@@ -78,9 +119,11 @@ TF_DeprecatedSession* TF_NewDeprecatedSession(const TF_SessionOptions* opts,
                                               TF_Status* status) {
   auto session = std::make_unique<TF_DeprecatedSession>();
   session->graph = std::make_shared<Graph>();
+  std::unique_ptr<Session> made;
   const Status s = headrace::NewSession(
       opts == nullptr ? pb::ConfigProto::default_instance() : opts->config,
-      opts == nullptr ? "" : opts->target, session->graph, &session->session);
+      opts == nullptr ? "" : opts->target, session->graph, &made);
+  session->session = std::move(made);
   Set(status, s);
   return s.ok() ? session.release() : nullptr;
 }
@@ -118,7 +161,30 @@ void TF_Run(TF_DeprecatedSession* session, const TF_Buffer* run_options,
             const char** target_oper_names, int ntargets,
             TF_Buffer* run_metadata, TF_Status* status) {
   for (int i = 0; outputs != nullptr && i < noutputs; ++i) outputs[i] = nullptr;
-  Set(status,
-      Run(session, run_options, input_names, inputs, ninputs, output_names,
-          outputs, noutputs, target_oper_names, ntargets, run_metadata));
+  Set(status, Run(session, run_options,
+                  {input_names, ninputs, output_names, noutputs,
+                   target_oper_names, ntargets},
+                  inputs, outputs, run_metadata));
+}
+
+void TF_PRunSetup(TF_DeprecatedSession* session, const char** input_names,
+                  int ninputs, const char** output_names, int noutputs,
+                  const char** target_oper_names, int ntargets,
+                  const char** handle, TF_Status* status) {
+  if (handle != nullptr) *handle = nullptr;
+  Set(status, PRunSetup(session,
+                        {input_names, ninputs, output_names, noutputs,
+                         target_oper_names, ntargets},
+                        handle));
+}
+
+void TF_PRun(TF_DeprecatedSession* session, const char* handle,
+             const char** input_names, TF_Tensor** inputs, int ninputs,
+             const char** output_names, TF_Tensor** outputs, int noutputs,
+             const char** target_oper_names, int ntargets, TF_Status* status) {
+  for (int i = 0; outputs != nullptr && i < noutputs; ++i) outputs[i] = nullptr;
+  Set(status, PRun(session, handle,
+                   {input_names, ninputs, output_names, noutputs,
+                    target_oper_names, ntargets},
+                   inputs, outputs));
 }

@@ -75,7 +75,7 @@ struct TF_Session {
 
 struct TF_DeprecatedSession {
   std::shared_ptr<headrace::Graph> graph;
-  std::unique_ptr<headrace::Session> session;
+  std::shared_ptr<headrace::Session> session;  // as TF_Session's
 };
 
 struct TF_DeviceList {
@@ -152,6 +152,16 @@ Status RunAndWrap(Session* session, const TF_Buffer* run_options,
                   absl::Span<const Endpoint> fetches,
                   absl::Span<Node* const> targets, TF_Tensor** outputs,
                   TF_Buffer* run_metadata);
+
+// Partial runs. `*handle` is for TF_DeletePRunHandle.
+Status StartPartialRun(const std::shared_ptr<Session>& session,
+                       absl::Span<const Endpoint> feeds,
+                       absl::Span<const Endpoint> fetches,
+                       absl::Span<Node* const> targets, const char** handle);
+Status ContinuePartialRun(Session* session, const char* handle,
+                          absl::Span<const Session::Feed> feeds,
+                          absl::Span<const Endpoint> fetches,
+                          TF_Tensor** outputs);
 
 }  // namespace headrace::c_api
 

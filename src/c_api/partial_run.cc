@@ -27,12 +27,57 @@ Handles* GetHandles() {
   return handles;
 }
 
+}  // namespace
+
+namespace headrace::c_api {
+
+Status StartPartialRun(const std::shared_ptr<Session>& session,
+                       absl::Span<const Endpoint> feeds,
+                       absl::Span<const Endpoint> fetches,
+                       absl::Span<Node* const> targets, const char** handle) {
+  if (handle == nullptr) {
+    return errors::InvalidArgument("the handle is NULL");
+  }
+  std::string name;
+  HR_RETURN_IF_ERROR(session->PRunSetup(feeds, fetches, targets, &name));
+  char* copy = new char[name.size() + 1];
+  std::memcpy(copy, name.c_str(), name.size() + 1);
+  *handle = copy;
+  Handles* handles = GetHandles();
+  MutexLock lock(&handles->mu);
+  handles->sessions[copy] = session;
+  return OkStatus();
+}
+
+Status ContinuePartialRun(Session* session, const char* handle,
+                          absl::Span<const Session::Feed> feeds,
+                          absl::Span<const Endpoint> fetches,
+                          TF_Tensor** outputs) {
+  if (handle == nullptr) {
+    return errors::InvalidArgument("the handle is NULL");
+  }
+  if (!fetches.empty() && outputs == nullptr) {
+    return errors::InvalidArgument("the output values are NULL");
+  }
+  std::vector<Tensor> values;
+  HR_RETURN_IF_ERROR(session->PRun(handle, pb::RunOptions::default_instance(),
+                                   feeds, fetches, &values));
+  for (size_t i = 0; i < values.size(); ++i) {
+    outputs[i] = new TF_Tensor{std::move(values[i])};
+  }
+  return OkStatus();
+}
+
+}  // namespace headrace::c_api
+
+namespace {
+
 Status Setup(TF_Session* session, const TF_Output* inputs, int ninputs,
              const TF_Output* outputs, int noutputs,
              const TF_Operation* const* target_opers, int ntargets,
              const char** handle) {
-  if (session == nullptr || handle == nullptr) {
-    return errors::InvalidArgument("the session or the handle is NULL");
+  if (session == nullptr) {
+    return errors::InvalidArgument("the session is NULL");
   }
   EndpointList feeds, fetches;
   TargetList targets;
@@ -40,40 +85,23 @@ Status Setup(TF_Session* session, const TF_Output* inputs, int ninputs,
   HR_RETURN_IF_ERROR(
       ReadEndpoints("a fetched tensor", outputs, noutputs, &fetches));
   HR_RETURN_IF_ERROR(ReadTargets(target_opers, ntargets, &targets));
-  std::string name;
-  HR_RETURN_IF_ERROR(
-      session->session->PRunSetup(feeds, fetches, targets, &name));
-  char* copy = new char[name.size() + 1];
-  std::memcpy(copy, name.c_str(), name.size() + 1);
-  *handle = copy;
-  Handles* handles = GetHandles();
-  MutexLock lock(&handles->mu);
-  handles->sessions[copy] = session->session;
-  return headrace::OkStatus();
+  return StartPartialRun(session->session, feeds, fetches, targets, handle);
 }
 
 Status Continue(TF_Session* session, const char* handle,
                 const TF_Output* inputs, TF_Tensor* const* input_values,
                 int ninputs, const TF_Output* outputs,
                 TF_Tensor** output_values, int noutputs) {
-  if (session == nullptr || handle == nullptr) {
-    return errors::InvalidArgument("the session or the handle is NULL");
+  if (session == nullptr) {
+    return errors::InvalidArgument("the session is NULL");
   }
   FeedList feeds;
   EndpointList fetches;
   HR_RETURN_IF_ERROR(ReadFeeds(inputs, input_values, ninputs, &feeds));
   HR_RETURN_IF_ERROR(
       ReadEndpoints("a fetched tensor", outputs, noutputs, &fetches));
-  if (noutputs > 0 && output_values == nullptr) {
-    return errors::InvalidArgument("the output values are NULL");
-  }
-  std::vector<Tensor> values;
-  HR_RETURN_IF_ERROR(session->session->PRun(
-      handle, pb::RunOptions::default_instance(), feeds, fetches, &values));
-  for (size_t i = 0; i < values.size(); ++i) {
-    output_values[i] = new TF_Tensor{std::move(values[i])};
-  }
-  return headrace::OkStatus();
+  return ContinuePartialRun(session->session.get(), handle, feeds, fetches,
+                            output_values);
 }
 
 }  // namespace

@@ -172,6 +172,16 @@ TF_Session* TF_NewSession(TF_Graph* graph, const TF_SessionOptions* opts,
   return s.ok() ? session.release() : nullptr;
 }
 
+void TF_Reset(const TF_SessionOptions* opt, const char** containers,
+              int ncontainers, TF_Status* status) {
+  const Status s = CheckCount("containers", containers, ncontainers);
+  if (!s.ok()) return Set(status, s);
+  std::vector<std::string> names;
+  for (int i = 0; i < ncontainers; ++i) names.emplace_back(Text(containers[i]));
+  Set(status,
+      headrace::ResetSessions(opt == nullptr ? "" : opt->target, names));
+}
+
 void TF_CloseSession(TF_Session* session, TF_Status* status) {
   Set(status, session == nullptr
                   ? errors::InvalidArgument("the session is NULL")

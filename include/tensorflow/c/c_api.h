@@ -590,6 +590,12 @@ TF_CAPI_EXPORT extern void TF_DeleteDeprecatedSession(TF_DeprecatedSession*,
 TF_CAPI_EXPORT extern void TF_ExtendGraph(TF_DeprecatedSession*,
                                           const void* proto, size_t proto_len,
                                           TF_Status*);
+/* Closes every session of the target, this process by default, and drops the
+   variables and other state that they keep in the containers; of the default
+   container if none is named. */
+TF_CAPI_EXPORT extern void TF_Reset(const TF_SessionOptions* opt,
+                                    const char** containers, int ncontainers,
+                                    TF_Status* status);
 /* As TF_SessionRun. */
 TF_CAPI_EXPORT extern void TF_Run(TF_DeprecatedSession*,
                                   const TF_Buffer* run_options,
@@ -598,6 +604,17 @@ TF_CAPI_EXPORT extern void TF_Run(TF_DeprecatedSession*,
                                   TF_Tensor** outputs, int noutputs,
                                   const char** target_oper_names, int ntargets,
                                   TF_Buffer* run_metadata, TF_Status*);
+/* As TF_SessionPRunSetup and TF_SessionPRun. */
+TF_CAPI_EXPORT extern void TF_PRunSetup(
+    TF_DeprecatedSession*, const char** input_names, int ninputs,
+    const char** output_names, int noutputs, const char** target_oper_names,
+    int ntargets, const char** handle, TF_Status*);
+TF_CAPI_EXPORT extern void TF_PRun(TF_DeprecatedSession*, const char* handle,
+                                   const char** input_names, TF_Tensor** inputs,
+                                   int ninputs, const char** output_names,
+                                   TF_Tensor** outputs, int noutputs,
+                                   const char** target_oper_names, int ntargets,
+                                   TF_Status*);
 
 /* ---- Devices ------------------------------------------------------------ */
 
