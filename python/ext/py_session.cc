@@ -2,6 +2,7 @@
 // the run goes on without the GIL, and results take the fetches' structure.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "absl/cleanup/cleanup.h"
 #include "attr_convert.h"
@@ -643,6 +644,15 @@ void RegisterSession(nb::module_& m) {
       .def("list_devices", &PySession::ListDevices)
       .def_prop_ro("graph", &PySession::graph);
   nb::class_<Callable>(m, "Callable").def("__call__", &Callable::Call);
+  m.def("reset_sessions", [](const std::string& target,
+                             const std::vector<std::string>& containers) {
+    Status s;
+    {
+      nb::gil_scoped_release unlocked;
+      s = ResetSessions(target, containers);
+    }
+    Check(s);
+  });
 }
 
 }  // namespace headrace::python

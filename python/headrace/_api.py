@@ -4,6 +4,7 @@ import sys as _sys
 import types as _types
 
 from headrace import _headrace
+from headrace import accumulators as _accumulators
 from headrace import array_ops as _array
 from headrace import control_flow_ops as _flow
 from headrace import coordinator as _coordinator
@@ -12,12 +13,14 @@ from headrace import errors
 from headrace import function as _function
 from headrace import graph as _graph
 from headrace import initializers
+from headrace import input_pipelines as _inputs
 from headrace import math_ops as _math
 from headrace import nn
 from headrace import queues as _queues
 from headrace import random_ops as _random
 from headrace import raw_ops
 from headrace import session as _session
+from headrace import session_handles as _handles
 from headrace import tensor as _tensor
 from headrace import tensor_array as _tensor_array
 from headrace import tensor_shape as _tensor_shape
@@ -81,11 +84,15 @@ _take(_flow, """
     assert_less_equal assert_non_negative assert_positive assert_rank case cond
     custom_gradient foldl foldr gradients group hessians map_fn numpy_function
     py_func py_function scan timestamp tuple while_loop""")
-_take(_flow, "delete_session_tensor get_session_handle get_session_tensor")
+_take(_handles, "delete_session_tensor get_session_handle get_session_tensor")
 _take(_function, "Defun")
 _take(_tensor_array, "TensorArray")
 _take(_queues, """
     FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue""")
+_take(_accumulators, """
+    ConditionalAccumulator ConditionalAccumulatorBase CriticalSection
+    SparseConditionalAccumulator""")
+_take(_flow, "add_check_numerics_ops verify_tensor_all_finite")
 _take(_variables, """
     Variable all_variables assert_variables_initialized assign assign_add
     assign_sub disable_resource_variables enable_resource_variables
@@ -202,11 +209,20 @@ debugging = _namespace(
         assert_less_equal assert_non_negative assert_positive assert_rank"""))
 train = _namespace("train", write_graph=_importer.write_graph, **_pick(
     _coordinator, """
-        Coordinator QueueRunner add_queue_runner batch input_producer
-        limit_epochs range_input_producer shuffle_batch slice_input_producer
-        start_queue_runners string_input_producer"""))
+        Coordinator LooperThread QueueRunner add_queue_runner
+        start_queue_runners"""), **_pick(_inputs, """
+        batch batch_join input_producer limit_epochs match_filenames_once
+        maybe_batch maybe_batch_join maybe_shuffle_batch
+        maybe_shuffle_batch_join range_input_producer shuffle_batch
+        shuffle_batch_join slice_input_producer string_input_producer"""))
 queue = _namespace("queue", **_pick(_queues, """
     FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue"""))
+data_flow_ops = _namespace("data_flow_ops", **_pick(_accumulators, """
+    Barrier ConditionalAccumulator MapStagingArea StagingArea
+    SparseConditionalAccumulator"""), **_pick(_queues, """
+    FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue"""))
+contrib = _namespace("contrib", staging=_namespace(
+    "contrib.staging", **_pick(_accumulators, "MapStagingArea StagingArea")))
 io = _namespace("io", write_graph=_importer.write_graph)
 graph_util = _namespace("graph_util")
 test = _namespace("test", is_gpu_available=lambda *a, **k: False,

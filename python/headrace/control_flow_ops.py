@@ -3,7 +3,8 @@ loops."""
 import builtins
 
 from headrace import raw_ops as _raw
-from headrace.graph import control_dependencies, get_default_graph, name_scope
+from headrace.graph import (
+    colocate_with, control_dependencies, get_default_graph, name_scope)
 from headrace._headrace import Operation, Tensor
 from headrace import control_flow as _branches
 from headrace import functional_ops as _functional
@@ -111,6 +112,41 @@ def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
                       name=name)
 
 
+def verify_tensor_all_finite(t=None, msg=None, name=None, x=None,
+                             message=None):
+    """`t`, computed only if no element is NaN or infinite; else the step fails
+    with `msg`."""
+    x = t if x is None else x
+    message = msg if message is None else message
+    with name_scope(name, "VerifyFinite", [x]):
+        x = convert_to_tensor(x)
+        with colocate_with(x):
+            check = _raw.CheckNumerics(x, message=message)
+            with control_dependencies([check]):
+                return _raw.Identity(x)
+
+
+def add_check_numerics_ops():
+    """An operation that checks every floating-point tensor of the default graph
+    for NaN and infinity, each before those computed from it."""
+    graph = get_default_graph()
+    checks = []
+    for op in graph.get_operations():
+        for output in op.outputs:
+            if output.dtype.base_dtype.name not in (
+                    "float16", "bfloat16", "float32", "float64"):
+                continue
+            if graph._flow_contexts.get(op._id) is not None:
+                raise ValueError(
+                    "`tf.add_check_numerics_ops() is not compatible with "
+                    "TensorFlow control flow operations such as `tf.cond()` "
+                    "or `tf.while_loop()`.")
+            with control_dependencies(checks), colocate_with(op):
+                checks = [_raw.CheckNumerics(
+                    output, message="%s:%d" % (op.name, output.value_index))]
+    return group(*checks)
+
+
 def timestamp(name=None):
     return _raw.Timestamp(name=name)
 
@@ -123,9 +159,7 @@ def _missing(name):
     return function
 
 
-for _name in ("gradients", "hessians", "py_function", "custom_gradient",
-              "get_session_handle", "get_session_tensor",
-              "delete_session_tensor"):
+for _name in ("gradients", "hessians", "py_function", "custom_gradient"):
     globals()[_name] = _missing(_name)
 
 

@@ -6,7 +6,6 @@ import time
 
 from headrace import errors
 from headrace import graph as _graph
-from headrace import raw_ops as _raw
 
 _ENDS = (errors.OutOfRangeError, errors.CancelledError)
 
@@ -94,6 +93,56 @@ class Coordinator:
         if stuck and not ignore_live_threads:
             raise RuntimeError("Coordinator stopped with threads still "
                                "running: %s" % " ".join(stuck))
+
+
+class LooperThread(threading.Thread):
+    """Calls a function again and again, every `timer_interval_secs` seconds or
+    without a pause, until the coordinator asks to stop."""
+
+    def __init__(self, coord, timer_interval_secs, target=None, args=None,
+                 kwargs=None):
+        if not isinstance(coord, Coordinator):
+            raise ValueError("'coord' argument must be a Coordinator: %s"
+                             % coord)
+        super().__init__()
+        self.daemon = True
+        self._coord = coord
+        self._interval = timer_interval_secs
+        self._call = (target, args or (), kwargs or {})
+        coord.register_thread(self)
+
+    @staticmethod
+    def loop(coord, timer_interval_secs, target, args=None, kwargs=None):
+        """Starts one."""
+        looper = LooperThread(coord, timer_interval_secs, target, args, kwargs)
+        looper.start()
+        return looper
+
+    def run(self):
+        with self._coord.stop_on_exception():
+            self.start_loop()
+            if self._interval is None:
+                while not self._coord.should_stop():
+                    self.run_loop()
+            else:
+                next_time = time.monotonic()
+                while not self._coord.wait_for_stop(
+                        max(0, next_time - time.monotonic())):
+                    next_time += self._interval
+                    self.run_loop()
+            self.stop_loop()
+
+    def start_loop(self):
+        """Called first; for subclasses."""
+
+    def stop_loop(self):
+        """Called last; for subclasses."""
+
+    def run_loop(self):
+        """One turn."""
+        target, args, kwargs = self._call
+        if target:
+            target(*args, **kwargs)
 
 
 class QueueRunner:
@@ -201,119 +250,3 @@ def start_queue_runners(sess=None, coord=None, daemon=True, start=True,
         return [t for qr in _graph.get_collection(collection)
                 for t in qr.create_threads(sess, coord=coord, daemon=daemon,
                                            start=start)]
-
-
-def batch(tensors, batch_size, num_threads=1, capacity=32, enqueue_many=False,
-          shapes=None, dynamic_pad=False, allow_smaller_final_batch=False,
-          shared_name=None, name=None):
-    """Batches of what `tensors` give, run after run, through a queue that
-    start_queue_runners fills."""
-    return _batch(tensors, batch_size, num_threads, capacity, None,
-                  enqueue_many, shapes, dynamic_pad, allow_smaller_final_batch,
-                  None, shared_name, name, "batch")
-
-
-def shuffle_batch(tensors, batch_size, capacity, min_after_dequeue,
-                  num_threads=1, seed=None, enqueue_many=False, shapes=None,
-                  allow_smaller_final_batch=False, shared_name=None,
-                  name=None):
-    """As batch, in random order."""
-    return _batch(tensors, batch_size, num_threads, capacity,
-                  min_after_dequeue, enqueue_many, shapes, False,
-                  allow_smaller_final_batch, seed, shared_name, name,
-                  "shuffle_batch")
-
-
-def _batch(tensors, batch_size, num_threads, capacity, min_after_dequeue,
-           enqueue_many, shapes, dynamic_pad, smaller_end, seed, shared_name,
-           name, default_name):
-    from headrace import queues
-    from headrace.tensor import convert_to_tensor
-    keys = None
-    if isinstance(tensors, dict):
-        keys, tensors = list(tensors), list(tensors.values())
-    single = not isinstance(tensors, (list, tuple))
-    with _graph.name_scope(name, default_name,
-                           [tensors] if single else tensors):
-        flat = [convert_to_tensor(t)
-                for t in ([tensors] if single else tensors)]
-        types = [t.dtype.base_dtype for t in flat]
-        if shapes is None:
-            shapes = [t.get_shape()[1:] if enqueue_many else t.get_shape()
-                      for t in flat]
-        if min_after_dequeue is not None:
-            queue = queues.RandomShuffleQueue(
-                capacity, min_after_dequeue, types, shapes, seed=seed,
-                shared_name=shared_name)
-        elif dynamic_pad:
-            queue = queues.PaddingFIFOQueue(capacity, types, shapes,
-                                            shared_name=shared_name)
-        else:
-            queue = queues.FIFOQueue(capacity, types, shapes,
-                                     shared_name=shared_name)
-        enqueue = queue.enqueue_many if enqueue_many else queue.enqueue
-        add_queue_runner(QueueRunner(queue, [enqueue(flat)] * num_threads))
-        out = (queue.dequeue_up_to if smaller_end
-               else queue.dequeue_many)(batch_size)
-        if keys is not None:
-            return dict(zip(keys, out if isinstance(out, list) else [out]))
-        return out
-
-
-def limit_epochs(tensor, num_epochs=None, name=None):
-    """`tensor`, `num_epochs` times, then OutOfRange."""
-    from headrace import variables
-    if num_epochs is None:
-        return tensor
-    with _graph.name_scope(name, "limit_epochs", [tensor]):
-        epochs = variables.Variable(
-            0, trainable=False, name="epochs", use_resource=False,
-            collections=[_graph.GraphKeys.LOCAL_VARIABLES])
-        count = epochs.count_up_to(num_epochs)
-        with _graph.control_dependencies([count]):
-            return _raw.Identity(tensor, name="limited")
-
-
-def input_producer(input_tensor, num_epochs=None, shuffle=True, seed=None,
-                   capacity=32, shared_name=None, name=None):
-    """A queue of the rows of a tensor, in turn or shuffled each time."""
-    from headrace import queues, random_ops
-    from headrace.tensor import convert_to_tensor
-    with _graph.name_scope(name, "input_producer", [input_tensor]):
-        rows = convert_to_tensor(input_tensor)
-        shape = rows.get_shape()[1:]
-        if shuffle:
-            rows = random_ops.random_shuffle(rows, seed=seed)
-        rows = limit_epochs(rows, num_epochs)
-        queue = queues.FIFOQueue(capacity, [rows.dtype.base_dtype], [shape],
-                                 shared_name=shared_name)
-        add_queue_runner(QueueRunner(queue, [queue.enqueue_many([rows])]))
-        return queue
-
-
-def string_input_producer(string_tensor, num_epochs=None, shuffle=True,
-                          seed=None, capacity=32, shared_name=None, name=None):
-    return input_producer(string_tensor, num_epochs, shuffle, seed, capacity,
-                          shared_name, name or "input_producer")
-
-
-def range_input_producer(limit, num_epochs=None, shuffle=True, seed=None,
-                         capacity=32, shared_name=None, name=None):
-    from headrace import math_ops
-    return input_producer(math_ops.range(limit), num_epochs, shuffle, seed,
-                          capacity, shared_name, name)
-
-
-def slice_input_producer(tensor_list, num_epochs=None, shuffle=True, seed=None,
-                         capacity=32, shared_name=None, name=None):
-    """One slice of each tensor, all at the same index."""
-    from headrace import array_ops
-    from headrace.tensor import convert_to_tensor
-    tensors = [convert_to_tensor(t) for t in tensor_list]
-    if not tensors:
-        raise ValueError("Expected at least one tensor in "
-                         "slice_input_producer().")
-    queue = range_input_producer(array_ops.shape(tensors[0])[0], num_epochs,
-                                 shuffle, seed, capacity, shared_name, name)
-    index = queue.dequeue()
-    return [array_ops.gather(t, index) for t in tensors]

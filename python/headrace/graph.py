@@ -61,6 +61,7 @@ class Graph(_headrace.GraphCore):
         self._variable_scopes = None  # headrace.variable_scope's
         self._flow_contexts = {}  # by node id; headrace.control_flow's
         self._py_functions = []  # what PyFunc nodes call
+        self._session_handles = False  # whether there are GetSessionHandles
         self._lock = threading.RLock()
 
     # What there is.

@@ -38,6 +38,7 @@ class Session:
         self._run = self._core.run
         self._contexts = []
         self._closed = False
+        self._dead_handles = []  # of TensorHandles that are gone
 
     graph = property(lambda self: self._graph)
     graph_def = property(lambda self: self._graph.as_graph_def())
@@ -57,11 +58,15 @@ class Session:
         if not self._graph._last_id:
             raise RuntimeError("The Session graph is empty.  Add operations to "
                                "the graph before calling run().")
+        if self._graph._session_handles:
+            fetches = _prepare_handles(self, fetches)
         return self._run(fetches, feed_dict, options, run_metadata)
 
     def make_callable(self, fetches, feed_list=None, accept_options=False):
         """A function that takes the values of `feed_list` in order and returns
         what run(fetches) would; what can be worked out beforehand is."""
+        if self._graph._session_handles:
+            fetches = _prepare_handles(self, fetches)
         return self._core.make_callable(fetches, feed_list, accept_options)
 
     def partial_run_setup(self, fetches, feeds=None):
@@ -78,6 +83,8 @@ class Session:
         partial_run_setup declared, each once. The run ends when all are; or by
         partial_run_close."""
         self._check_open()
+        if self._graph._session_handles:
+            fetches = _prepare_handles(self, fetches)
         return self._core.partial_run(handle, fetches, feed_dict, options)
 
     def partial_run_close(self, handle):
@@ -92,6 +99,20 @@ class Session:
         """The devices of this session: name, device_type,
         memory_limit_bytes, incarnation."""
         return [_DeviceAttributes(*d) for d in self._core.list_devices()]
+
+    @staticmethod
+    def reset(target, containers=None, config=None):
+        """Closes all sessions on `target` ("" is this process) and drops the
+        variables and other state of `containers`, names or one name; of the
+        default container if none is named."""
+        del config
+        if isinstance(target, bytes):
+            target = target.decode()
+        if isinstance(containers, (str, bytes)):
+            containers = [containers]
+        _headrace.reset_sessions(target or "", [
+            c.decode() if isinstance(c, bytes) else c
+            for c in containers or ()])
 
     def close(self):
         """Runs in progress are cancelled, later ones refused."""
@@ -150,6 +171,11 @@ class InteractiveSession(Session):
         if self._default_graph is not None:
             self._default_graph.__exit__(None, None, None)
             self._default_graph = None
+
+
+def _prepare_handles(session, fetches):
+    from headrace import session_handles
+    return session_handles.prepare(session, fetches)
 
 
 def _stack():

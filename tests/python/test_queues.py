@@ -148,3 +148,79 @@ def test_batch(session):
     assert got == [[0, 1, 2], [3, 4, 5], [6]]
     coord.request_stop()
     coord.join(threads, stop_grace_period_secs=20)
+
+
+def _all_of(session, fetch):
+    """What `fetch` gives until the end of its input."""
+    session.run(tf.local_variables_initializer())
+    coord = tf.train.Coordinator()
+    threads = tf.train.start_queue_runners(session, coord)
+    got = []
+    with pytest.raises(tf.errors.OutOfRangeError):
+        while True:
+            got.append(session.run(fetch))
+    coord.request_stop()
+    coord.join(threads, stop_grace_period_secs=20)
+    return got
+
+
+def test_batch_join(session):
+    sources = []
+    for k in range(3):
+        row = tf.train.range_input_producer(4, num_epochs=1,
+                                            shuffle=False).dequeue()
+        sources.append({"row": row + 10 * k, "k": tf.constant(k)})
+    out = tf.train.batch_join(sources, 3)
+    assert out["row"].shape.as_list() == [3]
+    rows = np.concatenate([b["row"] for b in _all_of(session, out)])
+    assert sorted(rows) == [0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23]
+    with pytest.raises(ValueError, match="same number"):
+        tf.train.batch_join([[1, 2], [1]], 2)
+    with pytest.raises(TypeError, match="consistent"):
+        tf.train.batch_join([[1], [1.]], 2)
+
+
+def test_maybe_batch(session):
+    row = tf.train.range_input_producer(10, num_epochs=1,
+                                        shuffle=False).dequeue()
+    out = tf.train.maybe_batch(row, tf.equal(row % 2, 0), 2,
+                               allow_smaller_final_batch=True)
+    assert [b.tolist() for b in _all_of(session, out)] == [
+        [0, 2], [4, 6], [8]]
+
+
+def test_maybe_batch_of_rows(session):
+    rows = tf.train.range_input_producer(8, num_epochs=1,
+                                         shuffle=False).dequeue_many(4)
+    out = tf.train.maybe_batch(rows, tf.greater(rows, 2), 2,
+                               enqueue_many=True,
+                               allow_smaller_final_batch=True)
+    assert np.concatenate(_all_of(session, out)).tolist() == [3, 4, 5, 6, 7]
+
+
+def test_shuffle_batch_join(session):
+    rows = [tf.train.range_input_producer(50, num_epochs=1,
+                                          seed=i).dequeue()
+            for i in range(2)]
+    out = tf.train.shuffle_batch_join([[r] for r in rows], 10, 60, 20)
+    got = np.concatenate(_all_of(session, out))
+    assert sorted(got) == sorted(list(range(50)) * 2)
+
+
+def test_dynamic_pad(session):
+    n = tf.train.range_input_producer(4, num_epochs=1,
+                                      shuffle=False).dequeue()
+    out = tf.train.batch(tf.fill([n], n), 2, dynamic_pad=True)
+    assert [b.tolist() for b in _all_of(session, out)] == [
+        [[0], [1]], [[2, 2, 0], [3, 3, 3]]]
+
+
+def test_slice_and_string_producers(session):
+    s, i = tf.train.slice_input_producer([["a", "b", "c"], [1, 2, 3]],
+                                         num_epochs=2, shuffle=False)
+    got = _all_of(session, [s, i])
+    assert [g[0] for g in got] == [b"a", b"b", b"c"] * 2
+    with pytest.raises(ValueError, match="non-null"):
+        tf.train.string_input_producer([])
+    with pytest.raises(ValueError, match="> 0"):
+        tf.train.limit_epochs(tf.constant(1), num_epochs=0)
