@@ -2,11 +2,12 @@
 // does not call Compute. Also the placeholders, which compute only when nobody
 // fed them: that is the user's error, and the message is what he looks for.
 #include "framework/op_kernel.h"
+#include "framework/stored_constant.h"
 
 namespace headrace {
 namespace {
 
-class ConstOp : public OpKernel {
+class ConstOp : public OpKernel, public StoredConstant {
  public:
   explicit ConstOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
     expensive_ = false;
@@ -17,11 +18,21 @@ class ConstOp : public OpKernel {
                                         ", which is different from dtype ",
                                         DataTypeString(ctx->output_type(0))));
   }
-  void Compute(OpKernelContext* ctx) override { ctx->set_output(0, value_); }
-  const Tensor* const_tensor() const override { return &value_; }
+  void Compute(OpKernelContext* ctx) override {
+    const Tensor* value = nullptr;
+    OP_REQUIRES_OK(ctx, aligned_.Get(value_, &value));
+    ctx->set_output(0, *value);
+  }
+  // Null if there is no memory for an aligned copy; Compute then says so.
+  const Tensor* const_tensor() const override {
+    const Tensor* value = nullptr;
+    return aligned_.Get(value_, &value).ok() ? value : nullptr;
+  }
+  const Tensor& stored_tensor() const override { return value_; }
 
  private:
   Tensor value_;
+  AlignedCopy aligned_;
 };
 REGISTER_KERNEL_BUILDER(Name("Const").Device(DEVICE_CPU), ConstOp);
 

@@ -1,8 +1,8 @@
 // How a product is cut, by type and shape:
 //   float, double    blocks of rows x a few panels of columns; a panel of B is
 //                    copied next to each other when enough rows use it
-//   few rows of A    one pass over B at the speed of memory (and, through the
-//                    transposed problem, one column of B)
+//   few rows of A    one pass over B at the speed of memory: thin_gemm.h (and,
+//                    through the transposed problem, one column of B)
 //   tall k           k is split and the partial products are added in order,
 //                    where C is too small to keep several threads busy
 //   half, bfloat16   blocks of A and B are widened to float on the stack
@@ -18,6 +18,7 @@
 #include "kernels/gemm_kernel.h"
 #include "kernels/half_convert.h"
 #include "kernels/simd.h"
+#include "kernels/thin_gemm.h"
 
 namespace headrace {
 namespace {
@@ -146,95 +147,11 @@ bool SplitK(ThreadPool* pool, const GemmArgs<T>& g) {
   return true;
 }
 
-// ---- float and double: few rows of A ---------------------------------------
-
-constexpr int64_t kFewRows = 3;
-
-// C[:, j0:j1] with the rows of B read as they lie. Four rows at a time: the
-// sums stay in the first level cache.
-template <typename T>
-void FewRowsColumns(const GemmArgs<T>& g, int64_t j0, int64_t j1) {
-  RunSimd([&] {
-    const int64_t n = j1 - j0;
-    for (int64_t i = 0; i < g.m; ++i) {
-      if (!g.accumulate) std::fill_n(g.c + i * g.ldc + j0, n, T(0));
-    }
-    int64_t p = 0;
-    for (; p + 4 <= g.k; p += 4) {
-      const T* b = g.b + p * g.ldb + j0;
-      const int64_t ld = g.ldb;
-      for (int64_t i = 0; i < g.m; ++i) {
-        T* c = g.c + i * g.ldc + j0;
-        const T x0 = *AtA(g, i, p), x1 = *AtA(g, i, p + 1),
-                x2 = *AtA(g, i, p + 2), x3 = *AtA(g, i, p + 3);
-        for (int64_t j = 0; j < n; ++j) {
-          c[j] += (x0 * b[j] + x1 * b[ld + j]) +
-                  (x2 * b[2 * ld + j] + x3 * b[3 * ld + j]);
-        }
-      }
-    }
-    for (; p < g.k; ++p) {
-      const T* b = g.b + p * g.ldb + j0;
-      for (int64_t i = 0; i < g.m; ++i) {
-        T* c = g.c + i * g.ldc + j0;
-        const T x = *AtA(g, i, p);
-        for (int64_t j = 0; j < n; ++j) c[j] += x * b[j];
-      }
-    }
-  });
-}
-
-// C[:, j0:j1] where each column of op(B) lies contiguous: inner products, in
-// 32 interleaved sums that are then added as a tree.
-template <typename T>
-void FewRowsDots(const GemmArgs<T>& g, int64_t j0, int64_t j1) {
-  constexpr int64_t kLanes = 32;
-  RunSimd([&] {
-    for (int64_t i = 0; i < g.m; ++i) {
-      const T* a = AtA(g, i, 0);
-      const int64_t step = g.transpose_a ? g.lda : 1;
-      for (int64_t j = j0; j < j1; ++j) {
-        const T* b = g.b + j * g.ldb;
-        T sum[kLanes] = {};
-        int64_t p = 0;
-        if (step == 1) {
-          for (; p + kLanes <= g.k; p += kLanes) {
-            for (int64_t l = 0; l < kLanes; ++l) sum[l] += a[p + l] * b[p + l];
-          }
-        }
-        for (; p < g.k; ++p) sum[p % kLanes] += a[p * step] * b[p];
-        for (int64_t half = kLanes / 2; half > 0; half /= 2) {
-          for (int64_t l = 0; l < half; ++l) sum[l] += sum[l + half];
-        }
-        T* c = g.c + i * g.ldc + j;
-        *c = g.accumulate ? *c + sum[0] : sum[0];
-      }
-    }
-  });
-}
-
-template <typename T>
-void FewRows(ThreadPool* pool, const GemmArgs<T>& g) {
-  // Work in bytes of B; a block is worth about 64 KB at least.
-  const int64_t column_bytes = g.k * static_cast<int64_t>(sizeof(T));
-  int64_t block = std::max<int64_t>(1, 65536 / column_bytes);
-  if (!g.transpose_b) {
-    block = std::max<int64_t>(block, 1024 / sizeof(T));
-    block = CeilDiv(block, 16) * 16;
-  }
-  For(pool, CeilDiv(g.n, block), [&](int64_t at) {
-    const int64_t j0 = at * block, j1 = std::min(g.n, j0 + block);
-    if (g.transpose_b) {
-      FewRowsDots(g, j0, j1);
-    } else {
-      FewRowsColumns(g, j0, j1);
-    }
-  });
-}
+// ---- float and double: by shape --------------------------------------------
 
 template <typename T>
 void FloatGemm(ThreadPool* pool, const GemmArgs<T>& g) {
-  if (g.m <= kFewRows) return FewRows(pool, g);
+  if (PrefersThinGemm(g)) return ThinGemm(pool, g);
   if (g.n == 1 && g.ldc == 1) {
     // The transposed problem: C' = op(B)' op(A)', one row.
     GemmArgs<T> t = g;
@@ -247,7 +164,7 @@ void FloatGemm(ThreadPool* pool, const GemmArgs<T>& g) {
     t.ldb = g.lda;
     t.transpose_b = !g.transpose_a;
     t.ldc = g.m;
-    return FewRows(pool, t);
+    return ThinGemm(pool, t);
   }
   if (SplitK(pool, g)) return;
   Blocked(pool, g);

@@ -3,9 +3,12 @@
 #include "kernels/gemm.h"
 
 #include <complex>
+#include <cstring>
 #include <random>
+#include <string>
 
 #include "framework/op_tester.h"
+#include "kernels/thin_gemm.h"
 
 namespace headrace {
 namespace {
@@ -106,6 +109,43 @@ TEST(Gemm, AgreesWithTheDefinition) {
   CheckAll<uint8_t>();
   CheckAll<complex64>();
   CheckAll<complex128>();
+}
+
+// Few rows over a B beyond the caches, and over a transposed B: thin_gemm.h.
+TEST(Gemm, ThinProductsAgreeWithTheDefinition) {
+  for (int64_t m : {4, 5, 6, 7, 8}) {
+    Check<float>({m, 4101, 1031}, m % 2 == 0, false, false, m == 5);
+  }
+  Check<double>({8, 2057, 1027}, false, false, false, true);
+  for (int64_t m : {4, 7, 9, 16}) {
+    for (bool transpose_a : {false, true}) {
+      Check<float>({m, 41, 2100}, transpose_a, true, false, m == 7);
+      Check<double>({m, 9, 1111}, transpose_a, true, false, m == 9);
+    }
+  }
+}
+
+TEST(Gemm, ThinProductsReadBAtAnyAddress) {
+  constexpr int64_t kN = 83, kK = 77;
+  for (bool transpose_b : {false, true}) {
+    std::vector<float> a(kK), b(kN * kK), c(kN), want(kN);
+    for (int64_t i = 0; i < kK; ++i) a[i] = static_cast<float>(i % 5);
+    for (int64_t i = 0; i < kN * kK; ++i) b[i] = static_cast<float>(i % 7);
+    GemmArgs<float> g = {.m = 1, .n = kN, .k = kK, .a = a.data(), .lda = kK};
+    g.transpose_b = transpose_b;
+    g.ldb = transpose_b ? kK : kN;
+    g.ldc = kN;
+    g.b = b.data();
+    g.c = want.data();
+    Gemm<float>(nullptr, g);
+    std::string bytes(1 + b.size() * sizeof(float), 0);
+    std::memcpy(bytes.data() + 1, b.data(), b.size() * sizeof(float));
+    g.b = reinterpret_cast<const float*>(bytes.data() + 1);
+    g.c = c.data();
+    ASSERT_TRUE(PrefersThinGemm(g));
+    Gemm<float>(nullptr, g);
+    EXPECT_TRUE(c == want) << transpose_b;
+  }
 }
 
 TEST(Gemm, Int32WrapsAround) {

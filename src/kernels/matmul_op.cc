@@ -1,19 +1,30 @@
 // MatMul: C = op(A) op(B) for matrices. transpose_a and transpose_b are plain
 // transposes: complex values are not conjugated (BatchMatMul's adj_x are).
+// _FusedMatMul adds a bias to the product's rows and applies an activation.
 #include "framework/op_kernel.h"
+#include "framework/stored_constant.h"
+#include "kernels/bias_activation.h"
 #include "kernels/gemm.h"
+#include "kernels/thin_gemm.h"
 
 namespace headrace {
 
 template <typename T>
-class MatMulOp : public OpKernel {
+class MatMulOp : public OpKernel, public StoredConstantReader {
  public:
   explicit MatMulOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("transpose_a", &transpose_a_));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("transpose_b", &transpose_b_));
   }
 
-  void Compute(OpKernelContext* ctx) override {
+  void Compute(OpKernelContext* ctx) override { Multiply(ctx); }
+  bool TakesStoredConstant(int input) const override {
+    return input == 1 &&
+           (std::is_same_v<T, float> || std::is_same_v<T, double>);
+  }
+
+ protected:
+  void Multiply(OpKernelContext* ctx) {
     const Tensor& a = ctx->input(0);
     const Tensor& b = ctx->input(1);
     OP_REQUIRES(
@@ -39,6 +50,11 @@ class MatMulOp : public OpKernel {
     g.a = a.data<T>();
     g.lda = a.dim_size(1);
     g.b = b.data<T>();
+    if (!IsAligned(b) && !PrefersThinGemm(g)) {
+      const Tensor* aligned = nullptr;
+      OP_REQUIRES_OK(ctx, aligned_b_.Get(b, &aligned));
+      g.b = aligned->data<T>();
+    }
     g.ldb = b.dim_size(1);
     g.c = c->data<T>();
     g.ldc = g.n;
@@ -47,6 +63,44 @@ class MatMulOp : public OpKernel {
 
  private:
   bool transpose_a_ = false, transpose_b_ = false;
+  AlignedCopy aligned_b_;
+};
+
+template <typename T>
+class FusedMatMulOp : public MatMulOp<T> {
+ public:
+  explicit FusedMatMulOp(OpKernelConstruction* ctx) : MatMulOp<T>(ctx) {
+    OP_REQUIRES_OK(ctx,
+                   GetBiasActivation(ctx, &activation_, &leakyrelu_alpha_));
+    OP_REQUIRES(ctx, this->num_inputs() == 3,
+                errors::InvalidArgument("fused_ops with BiasAdd need num_args "
+                                        "to be 1, got ",
+                                        this->num_inputs() - 2));
+  }
+
+  void Compute(OpKernelContext* ctx) override {
+    const Tensor& bias = ctx->input(2);
+    this->Multiply(ctx);
+    if (!ctx->status().ok()) return;
+    Tensor* c = ctx->mutable_output(0);
+    const int64_t n = c->dim_size(1);
+    OP_REQUIRES(ctx, bias.dims() == 1 && bias.dim_size(0) == n,
+                errors::InvalidArgument(
+                    "Must provide as many biases as the product has columns: ",
+                    bias.shape().DebugString(), " vs. ", n, " in ",
+                    c->shape().DebugString()));
+    T* x = c->data<T>();
+    ctx->ParallelFor(c->dim_size(0), 0.5 * static_cast<double>(n) + 1,
+                     [&](int64_t begin, int64_t end) {
+                       ApplyBiasActivation(x + begin * n, end - begin, n, n,
+                                           bias.data<T>(), activation_,
+                                           leakyrelu_alpha_);
+                     });
+  }
+
+ private:
+  Activation activation_ = Activation::kNone;
+  float leakyrelu_alpha_ = 0.2f;
 };
 
 #define HR_REGISTER(T)     \
@@ -58,5 +112,14 @@ HR_CALL_UNSIGNED_INT_TYPES(HR_REGISTER)
 HR_REGISTER(int32_t)
 HR_REGISTER(int64_t)
 #undef HR_REGISTER
+
+#define HR_REGISTER_FUSED(T)                                          \
+  REGISTER_KERNEL_BUILDER(                                            \
+      Name("_FusedMatMul").Device(DEVICE_CPU).TypeConstraint<T>("T"), \
+      FusedMatMulOp<T>);
+HR_REGISTER_FUSED(float)
+HR_REGISTER_FUSED(half)
+HR_REGISTER_FUSED(bfloat16)
+#undef HR_REGISTER_FUSED
 
 }  // namespace headrace

@@ -39,6 +39,65 @@ TEST(MatMulOp, TransposeDoesNotConjugateAndAdjointDoes) {
   ExpectEqual(adjoint.Output(0), MakeTensor<complex64>({1, 1}, {{11, -2}}));
 }
 
+TEST(FusedMatMulOp, IsProductThenBiasThenActivation) {
+  const Tensor a = MakeTensor<float>({2, 2}, {1, 2, -3, 4});
+  const Tensor b = MakeTensor<float>({2, 3}, {1, 0, 2, 0, 1, -1});
+  const Tensor bias = MakeTensor<float>({3}, {-3, 0.5f, 9});
+  // a b + bias = {-2, 2.5, 9}, {-6, 4.5, -1}
+  const struct {
+    std::vector<std::string> ops;
+    F want;
+  } kCases[] = {
+      {{"BiasAdd"}, {-2, 2.5f, 9, -6, 4.5f, -1}},
+      {{"BiasAdd", "Relu"}, {0, 2.5f, 9, 0, 4.5f, 0}},
+      {{"BiasAdd", "Relu6"}, {0, 2.5f, 6, 0, 4.5f, 0}},
+      {{"BiasAdd", "LeakyRelu"}, {-0.5f, 2.5f, 9, -1.5f, 4.5f, -0.25f}},
+      {{"BiasAdd", "Elu"},
+       {std::expm1(-2.0f), 2.5f, 9, std::expm1(-6.0f), 4.5f,
+        std::expm1(-1.0f)}},
+      {{"BiasAdd", "Tanh"},
+       {std::tanh(-2.0f), std::tanh(2.5f), std::tanh(9.0f), std::tanh(-6.0f),
+        std::tanh(4.5f), std::tanh(-1.0f)}},
+      {{"BiasAdd", "Sigmoid"},
+       {0.11920292f, 0.92414182f, 0.99987661f, 0.00247262f, 0.98901306f,
+        0.26894142f}},
+  };
+  for (const auto& c : kCases) {
+    OpTester t("_FusedMatMul");
+    t.Attr("fused_ops", c.ops).Attr("num_args", int64_t{1});
+    t.Attr("leakyrelu_alpha", 0.25f).Attr("T", DT_FLOAT);
+    t.Input(a).Input(b).Input(bias);
+    ASSERT_EQ(t.Run(), OkStatus());
+    ExpectClose(t.Output(0), MakeTensor<float>({2, 3}, c.want));
+  }
+}
+
+TEST(FusedMatMulOp, Refusals) {
+  using Ops = std::vector<std::string>;
+  const auto run = [](const Ops& ops, int64_t bias_size) {
+    OpTester t("_FusedMatMul");
+    t.Attr("fused_ops", ops).Attr("num_args", int64_t{1}).Attr("T", DT_FLOAT);
+    t.Input(MakeTensor<float>({1, 2}, {1, 2}));
+    t.Input(MakeTensor<float>({2, 2}, {1, 2, 3, 4}));
+    t.Input(MakeTensor<float>({bias_size}, F(bias_size, 1)));
+    return t.Run();
+  };
+  ExpectError(run({"BiasAdd"}, 3), absl::StatusCode::kInvalidArgument,
+              "as many biases as the product has columns: [3] vs. 2");
+  for (const Ops& ops : {Ops{}, Ops{"Relu"}, Ops{"BiasAdd", "Selu"},
+                         Ops{"BiasAdd", "Relu", "Relu"}}) {
+    ExpectError(run(ops, 2), absl::StatusCode::kUnimplemented,
+                "is not supported");
+  }
+  OpTester none("_FusedMatMul");
+  none.Attr("fused_ops", Ops{"BiasAdd"}).Attr("num_args", int64_t{0});
+  none.Attr("T", DT_FLOAT);
+  none.Input(MakeTensor<float>({1, 1}, {1}))
+      .Input(MakeTensor<float>({1, 1}, {1}));
+  ExpectError(none.Run(), absl::StatusCode::kInvalidArgument,
+              "need num_args to be 1, got 0");
+}
+
 TEST(BatchMatMulOp, BroadcastsBatchDimensions) {
   OpTester t("BatchMatMulV2");
   t.Input(MakeTensor<float>({2, 1, 1, 2}, {1, 2, 3, 4}));

@@ -16,6 +16,21 @@ REGISTER_OP("MatMul")
     .Attr("grad_b: bool = false")
     .SetShapeFn(shape_inference::MatMulShape);
 
+// MatMul, then BiasAdd, then at most one activation: made by graph passes.
+REGISTER_OP("_FusedMatMul")
+    .Input("a: T")
+    .Input("b: T")
+    .Input("args: num_args * T")
+    .Output("product: T")
+    .Attr("transpose_a: bool = false")
+    .Attr("transpose_b: bool = false")
+    .Attr("T: {bfloat16, half, float}")
+    .Attr("num_args: int >= 0")
+    .Attr("fused_ops: list(string) = []")
+    .Attr("epsilon: float = 0.0001")
+    .Attr("leakyrelu_alpha: float = 0.2")
+    .SetShapeFn(shape_inference::MatMulShape);
+
 REGISTER_OP("BatchMatMul")
     .Input("x: T")
     .Input("y: T")
