@@ -3,6 +3,7 @@
 #include <google/protobuf/arena.h>
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
+#include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/util/message_differencer.h>
@@ -12,7 +13,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
+#include "graph/graph_def_reader.h"
 #include "headrace/config.pb.h"
+#include "numpy_convert.h"
 #include "py_support.h"
 
 namespace headrace::python {
@@ -53,6 +56,11 @@ std::string EntryKey(const Message& entry) {
   }
 }
 
+[[noreturn]] void RaiseParseError(const Descriptor* type) {
+  RaiseStatus(errors::DataLoss("Error parsing message of type ", type->name()),
+              nb::none());
+}
+
 // Where a message is: by itself, a field of a parent that may not be set yet,
 // or the value under a key of a parent's map.
 class Core : public std::enable_shared_from_this<Core> {
@@ -62,6 +70,7 @@ class Core : public std::enable_shared_from_this<Core> {
     c->arena_ = std::make_shared<Arena>();
     c->prototype_ = Prototype(type);
     c->message_ = c->prototype_->New(c->arena_.get());
+    c->is_root_ = true;
     return c;
   }
   std::shared_ptr<Core> At(Message* element) {  // of a repeated field
@@ -89,8 +98,18 @@ class Core : public std::enable_shared_from_this<Core> {
   }
 
   const Descriptor* type() const { return prototype_->GetDescriptor(); }
+  bool is_root() const { return is_root_; }
+
+  // Of a root: `bytes` of a valid message instead of what is there.
+  void SetUnread(nb::bytes bytes) {
+    message_->Clear();
+    unread_ = std::move(bytes);
+  }
+  // Not valid if it has been read.
+  const nb::object& unread() const { return unread_; }
 
   const Message& get() const {
+    if (unread_.is_valid()) Read();
     if (message_ != nullptr) return *message_;
     const Message& parent = parent_->get();
     const Reflection* r = parent.GetReflection();
@@ -109,6 +128,7 @@ class Core : public std::enable_shared_from_this<Core> {
   }
 
   Message* mutable_message() {
+    if (unread_.is_valid()) Read();
     if (message_ != nullptr) return message_;
     Message* parent = parent_->mutable_message();
     const Reflection* r = parent->GetReflection();
@@ -129,6 +149,14 @@ class Core : public std::enable_shared_from_this<Core> {
  private:
   static const Message* Prototype(const Descriptor* type) {
     return MessageFactory::generated_factory()->GetPrototype(type);
+  }
+  void Read() const {
+    const auto bytes = nb::borrow<nb::bytes>(unread_);
+    unread_ = nb::object();
+    if (!message_->ParseFromArray(bytes.c_str(),
+                                  static_cast<int>(bytes.size()))) {
+      RaiseParseError(message_->GetDescriptor());
+    }
   }
   void SetEntryKey(Message* entry) const {
     const FieldDescriptor* f = entry->GetDescriptor()->FindFieldByNumber(1);
@@ -156,6 +184,8 @@ class Core : public std::enable_shared_from_this<Core> {
   const FieldDescriptor* field_ = nullptr;
   bool in_map_ = false;
   std::string key_;
+  bool is_root_ = false;
+  mutable nb::object unread_;  // of a root: what message_ is to be read from
 };
 
 struct PyMessage {
@@ -558,17 +588,41 @@ std::string Bytes(nb::handle data) {
   return ToString(bytes, "a message");
 }
 
-void Parse(PyMessage& self, nb::handle data, bool merge) {
-  Message* m = self.core->mutable_message();
-  if (!merge) m->Clear();
-  if (!m->MergeFromString(Bytes(data))) {
-    RaiseStatus(errors::DataLoss("Error parsing message of type ",
-                                 m->GetDescriptor()->name()),
-                nb::none());
+// True if `data` is a GraphDef that import_graph_def had better read in place.
+bool IsLargeGraphDef(const Descriptor* type, nb::handle data) {
+  constexpr Py_ssize_t kLarge = 1 << 20;
+  if (type != pb::GraphDef::descriptor() || !PyBytes_Check(data.ptr()) ||
+      PyBytes_GET_SIZE(data.ptr()) < kLarge) {
+    return false;
   }
+  // What protobuf would refuse is refused now, not when it is looked into.
+  GraphDefParts parts;
+  return ReadGraphDefParts(BufferOverBytes(data), &parts).ok();
+}
+
+void Parse(PyMessage& self, nb::handle data, bool merge) {
+  Core& core = *self.core;
+  if (!merge && core.is_root() && IsLargeGraphDef(core.type(), data)) {
+    core.SetUnread(nb::borrow<nb::bytes>(data));
+    return;
+  }
+  Message* m = core.mutable_message();
+  if (!merge) m->Clear();
+  bool parsed = false;
+  if (PyBytes_Check(data.ptr())) {
+    google::protobuf::io::CodedInputStream in(
+        reinterpret_cast<const uint8_t*>(PyBytes_AS_STRING(data.ptr())),
+        static_cast<int>(PyBytes_GET_SIZE(data.ptr())));
+    parsed = PyBytes_GET_SIZE(data.ptr()) <= INT32_MAX &&
+             m->MergeFromCodedStream(&in) && in.ConsumedEntireMessage();
+  } else {
+    parsed = m->MergeFromString(Bytes(data));
+  }
+  if (!parsed) RaiseParseError(core.type());
 }
 
 nb::object Serialize(const PyMessage& self) {
+  if (self.core->unread().is_valid()) return self.core->unread();
   const std::string s = self.core->get().SerializeAsString();
   return nb::steal(
       PyBytes_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())));
@@ -733,6 +787,15 @@ Message* AsMutableMessage(nb::handle o) {
   return nb::try_cast<PyMessage*>(o, m) && m != nullptr
              ? m->core->mutable_message()
              : nullptr;
+}
+
+RefPtr<TensorBuffer> UnreadGraphDef(nb::handle o) {
+  PyMessage* m = nullptr;
+  if (!nb::try_cast<PyMessage*>(o, m) || m == nullptr ||
+      !m->core->unread().is_valid()) {
+    return RefPtr<TensorBuffer>();
+  }
+  return BufferOverBytes(m->core->unread());
 }
 
 void CheckMessageType(const Message* m, const Descriptor* wanted, nb::handle o,

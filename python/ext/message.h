@@ -5,11 +5,16 @@
 //
 // Every message lives on an arena that all objects reaching into it share, so
 // an object for a part stays valid whatever happens to the whole.
+//
+// A large GraphDef is not taken apart when it is parsed, but when it is first
+// looked into: import_graph_def reads its bytes where they are.
 #ifndef HEADRACE_PYTHON_EXT_MESSAGE_H_
 #define HEADRACE_PYTHON_EXT_MESSAGE_H_
 
 #include <google/protobuf/message.h>
 #include <nanobind/nanobind.h>
+
+#include "framework/tensor.h"
 
 namespace headrace::python {
 
@@ -40,6 +45,10 @@ M* MutableMessageAs(nb::handle o, const char* what) {
   CheckMessageType(m, M::descriptor(), o, what);
   return static_cast<M*>(m);
 }
+
+// The bytes that a large GraphDef was parsed from, as a buffer for constants to
+// be views of, while nobody has looked into it; null otherwise.
+RefPtr<TensorBuffer> UnreadGraphDef(nb::handle o);
 
 // An empty message of the type; `*message` is where to write.
 nb::object NewMessage(const google::protobuf::Descriptor* type,

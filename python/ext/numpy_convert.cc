@@ -14,20 +14,20 @@
 namespace headrace::python {
 namespace {
 
-// Arrays whose last tensor went on a thread without the GIL: a stack that any
-// thread pushes to and a thread with the GIL empties.
+// Arrays and bytes whose last tensor went on a thread without the GIL: a stack
+// that any thread pushes to and a thread with the GIL empties.
 struct Released {
-  PyObject* array;
+  PyObject* object;
   Released* next;
 };
 std::atomic<Released*> released{nullptr};
 
-void ReleaseArray(PyObject* array) {
+void ReleaseObject(PyObject* object) {
   if (PyGILState_Check() != 0) {
-    Py_DECREF(array);
+    Py_DECREF(object);
     return;
   }
-  auto* r = new Released{array, released.load(std::memory_order_relaxed)};
+  auto* r = new Released{object, released.load(std::memory_order_relaxed)};
   while (!released.compare_exchange_weak(r->next, r)) {
   }
 }
@@ -168,7 +168,7 @@ Tensor PlainTensor(PyArrayObject* a, DataType t, Sharing sharing) {
     auto* object = reinterpret_cast<PyObject*>(a);
     return Tensor(t, shape,
                   WrapExternalBuffer(PyArray_DATA(a), bytes, /*writable=*/false,
-                                     [object] { ReleaseArray(object); }));
+                                     [object] { ReleaseObject(object); }));
   }
   Tensor out;
   Check(Tensor::Allocate(CpuAllocator(), t, shape, &out));
@@ -399,13 +399,20 @@ nb::object ToNumpy(Tensor t) {
   return array;
 }
 
+RefPtr<TensorBuffer> BufferOverBytes(nb::handle bytes) {
+  PyObject* object = bytes.inc_ref().ptr();
+  return WrapExternalBuffer(
+      PyBytes_AS_STRING(object), static_cast<size_t>(PyBytes_GET_SIZE(object)),
+      /*writable=*/false, [object] { ReleaseObject(object); });
+}
+
 void DropReleasedArrays() {
   if (released.load(std::memory_order_relaxed) == nullptr) [[likely]]
     return;
   Released* r = released.exchange(nullptr);
   while (r != nullptr) {
     Released* next = r->next;
-    Py_DECREF(r->array);
+    Py_DECREF(r->object);
     delete r;
     r = next;
   }

@@ -35,8 +35,11 @@ bool PlainValueToTensor(nb::handle value, DataType want, Tensor* out);
 // Consumes the tensor.
 nb::object ToNumpy(Tensor t);
 
+// The memory of a Python bytes object, which it keeps alive.
+RefPtr<TensorBuffer> BufferOverBytes(nb::handle bytes);
+
 // Drops references that other threads left behind when the last tensor over an
-// array went.
+// array or bytes went.
 void DropReleasedArrays();
 
 void ImportNumpy();  // before anything else; raises ImportError

@@ -208,9 +208,17 @@ nb::object ImportGraph(
   ImportResults results;
   Status status;
   {
-    const auto& def = MessageAs<pb::GraphDef>(message, "graph_def");
+    const RefPtr<TensorBuffer> bytes = PyBytes_Check(message.ptr())
+                                           ? BufferOverBytes(message)
+                                           : UnreadGraphDef(message);
+    const pb::GraphDef* def =
+        bytes != nullptr ? nullptr
+                         : &MessageAs<pb::GraphDef>(message, "graph_def");
     MutexLock lock(&core->graph->mu());
-    status = ImportGraphDef(options, def, core->graph.get(), &results);
+    status =
+        def == nullptr
+            ? ImportGraphDefBytes(options, bytes, core->graph.get(), &results)
+            : ImportGraphDef(options, *def, core->graph.get(), &results);
   }
   if (!status.ok()) RaiseBuildError(status);
   core->operations.resize(core->graph->num_node_ids());
@@ -666,13 +674,6 @@ void RegisterGraph(nb::module_& m) {
                                ToTensor(value, t, Sharing::kCopy), name);
           },
           nb::arg("value").none(), nb::arg("dtype").none(), nb::arg("name"));
-
-  m.def("parse_graph_def", [](nb::bytes data) {
-    pb::GraphDef* message = nullptr;
-    nb::object o = NewMessage(&message);
-    Check(ParseGraphDef(absl::string_view(data.c_str(), data.size()), message));
-    return o;
-  });
 }
 
 }  // namespace headrace::python

@@ -2,7 +2,6 @@
 import os
 
 from headrace import messages
-from headrace._headrace import parse_graph_def
 from headrace.graph import get_default_graph
 from headrace.tensor import convert_to_tensor
 
@@ -15,9 +14,8 @@ def import_graph_def(graph_def, input_map=None, return_elements=None,
     `input_map`: {"node:0" of the GraphDef: Tensor to take instead}.
     Returns the Tensors and Operations that `return_elements` names. ValueError
     for a GraphDef that is not valid; the graph is unchanged then."""
-    if isinstance(graph_def, bytes):
-        graph_def = parse_graph_def(graph_def)
-    if type(graph_def) is not messages.GraphDef:
+    if (not isinstance(graph_def, bytes)
+            and type(graph_def) is not messages.GraphDef):
         # Protobuf's own Python classes, as those of TensorFlow.
         if not hasattr(graph_def, "SerializeToString"):
             raise TypeError("graph_def must be a GraphDef proto.")

@@ -299,6 +299,28 @@ Status TensorShapeFromProto(const pb::TensorShapeProto& proto,
   return TensorShape::Build(dims, out);
 }
 
+// The size is checked before memory is asked for.
+Status CheckContent(DataType dtype, const pb::TensorShapeProto& shape_proto,
+                    absl::string_view content, TensorShape* shape) {
+  HR_RETURN_IF_ERROR(CheckDtype(dtype));
+  HR_RETURN_IF_ERROR(TensorShapeFromProto(shape_proto, shape));
+  if (DataTypeCanUseMemcpy(dtype)) {
+    const int64_t bytes =
+        MultiplyWithoutOverflow(shape->num_elements(), DataTypeSize(dtype));
+    if (bytes < 0 || static_cast<uint64_t>(bytes) != content.size()) {
+      return errors::InvalidArgument(
+          "Cannot parse tensor from proto: tensor_content has ", content.size(),
+          " bytes, ", DataTypeString(dtype), " of shape ", shape->DebugString(),
+          " has ", bytes);
+    }
+  } else if (shape->num_elements() > static_cast<int64_t>(content.size())) {
+    return errors::InvalidArgument(
+        "Cannot parse tensor from proto: tensor_content of ", content.size(),
+        " bytes is too short for ", shape->num_elements(), " elements");
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 Status TensorFromContent(DataType dtype,
@@ -306,27 +328,25 @@ Status TensorFromContent(DataType dtype,
                          absl::string_view content, Tensor* out,
                          const std::function<void(absl::string_view)>& copied) {
   TensorShape shape;
-  HR_RETURN_IF_ERROR(CheckDtype(dtype));
-  HR_RETURN_IF_ERROR(TensorShapeFromProto(shape_proto, &shape));
-  // The size is checked before memory is asked for.
-  if (DataTypeCanUseMemcpy(dtype)) {
-    const int64_t bytes =
-        MultiplyWithoutOverflow(shape.num_elements(), DataTypeSize(dtype));
-    if (bytes < 0 || static_cast<uint64_t>(bytes) != content.size()) {
-      return errors::InvalidArgument(
-          "Cannot parse tensor from proto: tensor_content has ", content.size(),
-          " bytes, ", DataTypeString(dtype), " of shape ", shape.DebugString(),
-          " has ", bytes);
-    }
-  } else if (shape.num_elements() > static_cast<int64_t>(content.size())) {
-    return errors::InvalidArgument(
-        "Cannot parse tensor from proto: tensor_content of ", content.size(),
-        " bytes is too short for ", shape.num_elements(), " elements");
-  }
+  HR_RETURN_IF_ERROR(CheckContent(dtype, shape_proto, content, &shape));
   Tensor t;
   HR_RETURN_IF_ERROR(Tensor::Allocate(CpuAllocator(), dtype, shape, &t));
   HR_RETURN_IF_ERROR(FromContent(content, &t, copied));
   *out = std::move(t);
+  return OkStatus();
+}
+
+Status TensorOverContent(DataType dtype,
+                         const pb::TensorShapeProto& shape_proto,
+                         absl::string_view content,
+                         const RefPtr<TensorBuffer>& owner, Tensor* out) {
+  if (!DataTypeCanUseMemcpy(dtype) || dtype == DT_BOOL) {
+    return TensorFromContent(dtype, shape_proto, content, out);
+  }
+  TensorShape shape;
+  HR_RETURN_IF_ERROR(CheckContent(dtype, shape_proto, content, &shape));
+  const size_t at = content.data() - static_cast<const char*>(owner->data());
+  *out = Tensor(dtype, shape, owner, at);
   return OkStatus();
 }
 

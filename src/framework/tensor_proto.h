@@ -22,6 +22,11 @@ Status TensorFromContent(
     DataType dtype, const pb::TensorShapeProto& shape,
     absl::string_view content, Tensor* out,
     const std::function<void(absl::string_view)>& copied = nullptr);
+// A view of `content`, which lies in `owner`, where the type's elements stand
+// in memory as they do in the content; otherwise a copy.
+Status TensorOverContent(DataType dtype, const pb::TensorShapeProto& shape,
+                         absl::string_view content,
+                         const RefPtr<TensorBuffer>& owner, Tensor* out);
 // Plain data as tensor_content, strings as string_val.
 void TensorToProto(const Tensor& t, pb::TensorProto* proto);
 

@@ -19,6 +19,8 @@ namespace {
 constexpr int kMaxNesting = 100;
 // Constants below this size are not worth a way of their own.
 constexpr size_t kLargeContent = 1024;
+// Constants from this size on are left where they are, if that can be.
+constexpr size_t kViewedContent = 16000000;
 
 enum WireType { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
@@ -151,8 +153,10 @@ bool ParseMessage(absl::string_view bytes, Proto* proto) {
 
 class Reader {
  public:
-  explicit Reader(const std::function<void(absl::string_view)>& copied)
-      : copied_(copied) {}
+  // `owner` of the bytes may be null; then nothing becomes a view of them.
+  Reader(const std::function<void(absl::string_view)>& copied,
+         const RefPtr<TensorBuffer>& owner)
+      : copied_(copied), owner_(owner) {}
 
   // These return false if the bytes are not the message; what the message says
   // may still be wrong, which goes into a Status.
@@ -166,6 +170,7 @@ class Reader {
                        bool* done);
 
   const std::function<void(absl::string_view)>& copied_;
+  const RefPtr<TensorBuffer>& owner_;
   std::string bad_attr_;  // of the node being read, if its status is bad
 };
 
@@ -277,7 +282,11 @@ bool Reader::ReadLargeTensor(absl::string_view bytes, AttrValue* out,
   if (content.size() < kLargeContent) return true;
   *done = true;
   Tensor t;
-  *status = TensorFromContent(dtype, shape, content, &t, copied_);
+  if (owner_ != nullptr && content.size() >= kViewedContent) {
+    *status = TensorOverContent(dtype, shape, content, owner_, &t);
+  } else {
+    *status = TensorFromContent(dtype, shape, content, &t, copied_);
+  }
   if (status->ok()) *out = std::move(t);
   return true;
 }
@@ -287,13 +296,12 @@ Status Broken(absl::string_view bytes) {
                                  " bytes: ", DescribeBrokenGraphDef(bytes));
 }
 
-}  // namespace
-
-Status ReadGraphDefParts(absl::string_view bytes, GraphDefParts* parts,
-                         const std::function<void(absl::string_view)>& copied) {
+Status ReadParts(absl::string_view bytes, GraphDefParts* parts,
+                 const std::function<void(absl::string_view)>& copied,
+                 const RefPtr<TensorBuffer>& owner) {
   // What is wrong goes into the Status, not to stderr.
   const google::protobuf::LogSilencer silencer;
-  Reader reader(copied);
+  Reader reader(copied, owner);
   std::string rest;
   WireReader in(bytes);
   while (in.Next()) {
@@ -310,6 +318,19 @@ Status ReadGraphDefParts(absl::string_view bytes, GraphDefParts* parts,
   }
   if (!in.ok() || !ParseMessage(rest, &parts->rest)) return Broken(bytes);
   return OkStatus();
+}
+
+}  // namespace
+
+Status ReadGraphDefParts(absl::string_view bytes, GraphDefParts* parts,
+                         const std::function<void(absl::string_view)>& copied) {
+  return ReadParts(bytes, parts, copied, RefPtr<TensorBuffer>());
+}
+
+Status ReadGraphDefParts(const RefPtr<TensorBuffer>& bytes,
+                         GraphDefParts* parts) {
+  return ReadParts({static_cast<const char*>(bytes->data()), bytes->size()},
+                   parts, nullptr, bytes);
 }
 
 GraphDefParts GraphDefPartsFromProto(const pb::GraphDef& def) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "framework/node_def.h"
+#include "framework/tensor.h"
 #include "headrace/graph.pb.h"
 
 namespace headrace {
@@ -26,6 +27,11 @@ struct GraphDefParts {
 Status ReadGraphDefParts(
     absl::string_view bytes, GraphDefParts* parts,
     const std::function<void(absl::string_view)>& copied = nullptr);
+
+// The same, but the largest constants become views of the bytes and keep them
+// alive; see framework/stored_constant.h for what that asks of their readers.
+Status ReadGraphDefParts(const RefPtr<TensorBuffer>& bytes,
+                         GraphDefParts* parts);
 
 GraphDefParts GraphDefPartsFromProto(const pb::GraphDef& def);
 

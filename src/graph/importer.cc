@@ -615,6 +615,19 @@ Status ImportGraphDefBytes(const ImportOptions& options,
   return Importer(options, std::move(parts), graph, results).Run();
 }
 
+Status ImportGraphDefBytes(const ImportOptions& options,
+                           const RefPtr<TensorBuffer>& bytes, Graph* graph,
+                           ImportResults* results) {
+  const absl::string_view view(static_cast<const char*>(bytes->data()),
+                               bytes->size());
+  if (IsGraphDefText(view)) {
+    return ImportGraphDefBytes(options, view, graph, results);
+  }
+  GraphDefParts parts;
+  HR_RETURN_IF_ERROR(ReadGraphDefParts(bytes, &parts));
+  return Importer(options, std::move(parts), graph, results).Run();
+}
+
 Status ImportGraphDefFile(const ImportOptions& options, const std::string& path,
                           Graph* graph, ImportResults* results) {
   HR_ASSIGN_OR_RETURN(const RefPtr<MappedFile> file,

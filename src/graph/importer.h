@@ -45,6 +45,10 @@ Status ImportGraphDef(const ImportOptions& options, const pb::GraphDef& def,
 Status ImportGraphDefBytes(const ImportOptions& options,
                            absl::string_view bytes, Graph* graph,
                            ImportResults* results = nullptr);
+// The largest constants become views of `bytes`, which they keep alive.
+Status ImportGraphDefBytes(const ImportOptions& options,
+                           const RefPtr<TensorBuffer>& bytes, Graph* graph,
+                           ImportResults* results = nullptr);
 Status ImportGraphDefFile(const ImportOptions& options, const std::string& path,
                           Graph* graph, ImportResults* results = nullptr);
 

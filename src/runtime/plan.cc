@@ -4,16 +4,31 @@
 
 #include "absl/strings/str_cat.h"
 #include "framework/function_runtime.h"
+#include "framework/stored_constant.h"
 #include "graph/algorithm.h"
 #include "graph/control_flow.h"
 
 namespace headrace {
 namespace {
 
+// The tensor of a Const that only a StoredConstantReader can read; else null.
+const Tensor* UnalignedConstant(const OpKernel& kernel) {
+  const auto* stored = dynamic_cast<const StoredConstant*>(&kernel);
+  return stored == nullptr || IsAligned(stored->stored_tensor())
+             ? nullptr
+             : &stored->stored_tensor();
+}
+
+bool TakesStoredConstant(const OpKernel& kernel, int input) {
+  const auto* reader = dynamic_cast<const StoredConstantReader*>(&kernel);
+  return reader != nullptr && reader->TakesStoredConstant(input);
+}
+
 // A constant is bound, not run, unless control edges say when it may be read,
 // or a Merge must see it arrive.
 bool IsBound(const Node& n, const OpKernel& kernel) {
-  if (kernel.const_tensor() == nullptr || !n.control_inputs().empty()) {
+  if (!n.control_inputs().empty() || (UnalignedConstant(kernel) == nullptr &&
+                                      kernel.const_tensor() == nullptr)) {
     return false;
   }
   for (const Edge* e : n.out_edges()) {
@@ -94,8 +109,9 @@ Status BuildPlan(Device* device, const Graph& graph, bool with_frames,
     plan->kernels.push_back(kernel);
     plan->needs_rendezvous |= n->IsSend() || n->IsRecv();
     if (IsBound(*n, *kernel)) {
-      plan->constants.push_back(
-          std::make_unique<Tensor>(*kernel->const_tensor()));
+      const Tensor* unaligned = UnalignedConstant(*kernel);
+      plan->constants.push_back(std::make_unique<Tensor>(
+          unaligned != nullptr ? *unaligned : *kernel->const_tensor()));
       bound[n->id()] = plan->constants.back().get();
     } else {
       index[n->id()] = static_cast<int32_t>(run.size());
@@ -125,7 +141,18 @@ Status BuildPlan(Device* device, const Graph& graph, bool with_frames,
         return errors::Internal("input ", k, " of node ",
                                 NodeErrorSuffix(n->def()), " is not connected");
       }
-      plan->bound.push_back(bound[e->src()->id()]);
+      const Tensor* value = bound[e->src()->id()];
+      if (value != nullptr && !IsAligned(*value) &&
+          !TakesStoredConstant(*p.kernel, k)) {
+        value = kernels[e->src()->id()]->const_tensor();
+        if (value == nullptr) {
+          return errors::ResourceExhausted(
+              "no memory for an aligned copy of constant ", e->src()->name());
+        }
+        plan->constants.push_back(std::make_unique<Tensor>(*value));
+        value = plan->constants.back().get();
+      }
+      plan->bound.push_back(value);
       if (plan->bound.back() != nullptr) {
         p.kernel->SetConstantInput(k, *plan->bound.back());
       }

@@ -1,0 +1,92 @@
+"""GraphDefs with large constants: read in place, looked into when asked."""
+import gc
+
+import numpy as np
+import pytest
+
+import headrace as tf
+
+# Above the size from which constants stay in the GraphDef's bytes.
+K, N = 2048, 2056
+
+
+@pytest.fixture(scope="module", params=range(4))
+def model(request):
+    """A GraphDef's bytes, and what it computes; a name before the constant moves
+    it to other addresses."""
+    w = np.random.RandomState(3).randn(K, N).astype(np.float32)
+    graph = tf.Graph()
+    with graph.as_default():
+        x = tf.placeholder(tf.float32, [None, K], name="x")
+        tf.no_op(name="n" * (1 + request.param))
+        c = tf.constant(w, name="w")
+        tf.matmul(x, c, name="y")
+        tf.matmul(x, tf.reshape(c, [N, K]), transpose_b=True, name="z")
+        tf.reduce_sum(c, name="sum")
+    return graph.as_graph_def().SerializeToString(), w
+
+
+def check(graph, w):
+    with tf.Session(graph=graph) as session:
+        for rows in (1, 5, 33):
+            x = np.random.RandomState(rows).randn(rows, K).astype(np.float32)
+            y, z = session.run(["y:0", "z:0"], {"x:0": x})
+            np.testing.assert_allclose(y, x @ w, rtol=1e-3, atol=1e-2)
+            np.testing.assert_allclose(z, x @ w.reshape(N, K).T, rtol=1e-3,
+                                       atol=1e-2)
+        total, got = session.run(["sum:0", "w:0"])
+        np.testing.assert_allclose(total, w.sum(), rtol=1e-2)
+        np.testing.assert_array_equal(got, w)
+
+
+@pytest.mark.parametrize("how", ["bytes", "FromString", "ParseFromString",
+                                 "looked into"])
+def test_import(model, how):
+    data, w = model
+    data = bytes(bytearray(data))  # one that only the graph will keep
+    if how == "bytes":
+        graph_def = data
+    elif how == "ParseFromString":
+        graph_def = tf.GraphDef()
+        graph_def.ParseFromString(data)
+    else:
+        graph_def = tf.GraphDef.FromString(data)
+    if how == "looked into":
+        assert len(graph_def.node) == 9
+    graph = tf.Graph()
+    with graph.as_default():
+        tf.import_graph_def(graph_def, name="")
+        tf.import_graph_def(graph_def, name="again")
+    del data, graph_def
+    gc.collect()
+    check(graph, w)
+
+
+def test_message(model):
+    data, w = model
+    graph_def = tf.GraphDef.FromString(data)
+    assert graph_def.SerializeToString() == data
+    assert [n.name for n in graph_def.node if n.op == "Const"][0] == "w"
+    graph_def.node[0].name = "renamed"
+    other = tf.GraphDef.FromString(graph_def.SerializeToString())
+    assert other.node[0].name == "renamed"
+    assert other != tf.GraphDef.FromString(data)
+    graph_def.ParseFromString(data)
+    assert graph_def == tf.GraphDef.FromString(data)
+    copy = tf.GraphDef()
+    copy.CopyFrom(tf.GraphDef.FromString(data))
+    assert copy.node[0].name == "x"
+    merged = tf.GraphDef.FromString(data)
+    merged.MergeFromString(data)
+    assert len(merged.node) == 2 * len(copy.node)
+
+
+def test_damaged(model):
+    data, _ = model
+    for bad in (data[:-1], data[:1000000], b"\xff" + data):
+        with pytest.raises(tf.errors.DataLossError):
+            tf.GraphDef.FromString(bad)
+        graph = tf.Graph()
+        with graph.as_default(), pytest.raises(ValueError):
+            tf.import_graph_def(bad)
+        assert not graph.get_operations()
