@@ -11,6 +11,7 @@ from headrace import coordinator as _coordinator
 from headrace import dtypes
 from headrace import errors
 from headrace import function as _function
+from headrace import image_ops as _image
 from headrace import graph as _graph
 from headrace import initializers
 from headrace import input_pipelines as _inputs
@@ -21,6 +22,8 @@ from headrace import random_ops as _random
 from headrace import raw_ops
 from headrace import session as _session
 from headrace import session_handles as _handles
+from headrace import sparse_ops as _sparse
+from headrace import summary as _summary
 from headrace import tensor as _tensor
 from headrace import tensor_array as _tensor_array
 from headrace import tensor_shape as _tensor_shape
@@ -57,7 +60,8 @@ _take(dtypes, """
 _take(_math, """
     abs accumulate_n add add_n angle arg_max arg_min argmax argmin bitcast cast
     ceil clip_by_global_norm clip_by_norm clip_by_value complex conj cos
-    count_nonzero cumprod cumsum div div_no_nan divide equal exp floor floor_div
+    count_nonzero cumprod cumsum div div_no_nan divide einsum equal exp floor
+    floor_div
     floordiv floormod global_norm greater greater_equal imag less less_equal
     lin_space linspace log log_sigmoid logical_and logical_not logical_or
     logical_xor matmul maximum minimum mod multiply negative not_equal pow range
@@ -73,7 +77,7 @@ _take(_array, """
     ones ones_like pad parallel_stack placeholder placeholder_with_default rank
     repeat required_space_to_batch_paddings reshape reverse reverse_sequence
     reverse_v2 sequence_mask setdiff1d shape shape_n size slice space_to_batch
-    space_to_depth sparse_placeholder split squeeze stack stop_gradient
+    space_to_depth split squeeze stack stop_gradient
     strided_slice tile transpose unique unique_with_counts unstack where
     where_v2 zeros zeros_like""")
 _take(_random, """
@@ -114,15 +118,20 @@ _take(initializers, """
     variance_scaling_initializer zeros_initializer""")
 _take(_importer, "import_graph_def")
 
+_take(_sparse, """
+    SparseTensor SparseTensorValue convert_to_tensor_or_sparse_tensor
+    deserialize_many_sparse serialize_many_sparse serialize_sparse sparse_add
+    sparse_concat sparse_fill_empty_rows sparse_maximum sparse_merge
+    sparse_minimum sparse_placeholder sparse_reduce_max sparse_reduce_max_sparse
+    sparse_reduce_sum sparse_reduce_sum_sparse sparse_reorder sparse_reset_shape
+    sparse_reshape sparse_retain sparse_slice sparse_softmax sparse_split
+    sparse_tensor_dense_matmul sparse_tensor_to_dense sparse_to_dense
+    sparse_to_indicator sparse_transpose""")
+
 globals()["bool"] = dtypes.bool_
 OpError = errors.OpError
 embedding_lookup = nn.embedding_lookup
-
-
-def einsum(equation, *inputs, **kwargs):
-    """Sums of products by an equation such as "ij,jk->ik"."""
-    return raw_ops.Einsum(list(inputs), equation=equation,
-                          name=kwargs.get("name"))
+nn.embedding_lookup_sparse = _sparse.embedding_lookup_sparse
 
 
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None,
@@ -199,9 +208,34 @@ random = _namespace(
 linalg = _namespace(
     "linalg", matmul=_math.matmul, matvec=_math.matvec, eye=_array.eye,
     transpose=_array.matrix_transpose, tensordot=_math.tensordot, norm=norm,
-    l2_normalize=nn.l2_normalize, einsum=einsum)
+    l2_normalize=nn.l2_normalize, einsum=_math.einsum)
 strings = _namespace("strings", join=lambda inputs, separator="", name=None:
                      raw_ops.StringJoin(inputs, separator=separator, name=name))
+image = _namespace("image", **{
+    n: f for n, f in vars(_image).items() if not n.startswith("_")
+    and getattr(f, "__module__", None) == _image.__name__})
+sparse = _namespace(
+    "sparse", SparseTensor=_sparse.SparseTensor,
+    deserialize_sparse=_sparse.deserialize_sparse, eye=_sparse.sparse_eye,
+    expand_dims=_sparse.sparse_expand_dims, from_dense=_sparse.sparse_from_dense,
+    cross=_sparse.sparse_cross, cross_hashed=_sparse.sparse_cross_hashed,
+    sparse_dense_matmul=_sparse.sparse_tensor_dense_matmul,
+    to_dense=_sparse.sparse_tensor_to_dense,
+    matmul=_sparse.sparse_tensor_dense_matmul,
+    serialize=_sparse.serialize_sparse,
+    serialize_sparse=_sparse.serialize_sparse,
+    serialize_many_sparse=_sparse.serialize_many_sparse,
+    deserialize_many_sparse=_sparse.deserialize_many_sparse,
+    **{n: getattr(_sparse, "sparse_" + n) for n in """
+        add concat fill_empty_rows maximum merge minimum placeholder reduce_max
+        reduce_max_sparse reduce_sum reduce_sum_sparse reorder reset_shape
+        reshape retain slice softmax split to_indicator transpose""".split()})
+summary = _summary
+sets = _namespace(
+    "sets", **_pick(_sparse, "set_difference set_intersection set_size"),
+    set_union=_sparse.set_union, difference=_sparse.set_difference,
+    intersection=_sparse.set_intersection, size=_sparse.set_size,
+    union=_sparse.set_union)
 bitwise = _namespace("bitwise")
 debugging = _namespace(
     "debugging", **_pick(_flow, """

@@ -694,9 +694,5 @@ def guarantee_const(input, name=None):
     return _raw.GuaranteeConst(input, name=name)
 
 
-def sparse_placeholder(dtype, shape=None, name=None):
-    raise NotImplementedError("sparse tensors are not supported yet")
-
-
 def _last_node_id():
     return get_default_graph()._last_id

@@ -409,6 +409,61 @@ def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False,
                            transpose_b=transpose_b, name=scope)
 
 
+def einsum(equation, *inputs, **kwargs):
+    """Sums of products by an equation such as "ij,jk->ik": a label that the
+    output has not is summed over, a repeated one takes the diagonal, "..."
+    stands for dimensions that broadcast. Without "->" the output has the labels
+    that occur once, in alphabetical order. More than two inputs are multiplied
+    from left to right."""
+    name = kwargs.pop("name", None)
+    kwargs.pop("optimize", None)
+    if kwargs:
+        raise TypeError("invalid keyword arguments for this function: %s"
+                        % ", ".join(sorted(kwargs)))
+    terms, output = _einsum_terms(equation, len(inputs))
+    with name_scope(name, "einsum", list(inputs)) as scope:
+        inputs = [convert_to_tensor(x, name="input") for x in inputs]
+        total, labels = inputs[0], terms[0]
+        for i in _count(1, len(inputs) - 1):
+            # What is still to come needs these labels of the product so far.
+            later = "".join(terms[i + 1:]) + output
+            both = labels + terms[i]
+            kept = "..." if "..." in both else ""
+            kept += "".join(c for j, c in enumerate(both)
+                            if c != "." and c in later and c not in both[:j])
+            total = _raw.Einsum([total, inputs[i]],
+                                equation="%s,%s->%s" % (labels, terms[i], kept))
+            labels = kept
+        if len(inputs) == 1:
+            return _raw.Einsum([total], equation="%s->%s" % (labels, output),
+                               name=scope)
+        return _raw.Einsum([total, inputs[-1]], name=scope, equation=(
+            "%s,%s->%s" % (labels, terms[-1], output)))
+
+
+def _einsum_terms(equation, count):
+    """The labels of each input and of the output."""
+    left, arrow, output = equation.replace(" ", "").partition("->")
+    terms = left.split(",")
+    for term in terms + [output]:
+        rest = term.replace("...", "", 1)
+        if rest and not (rest.isascii() and rest.isalpha()):
+            raise ValueError("Indices have incorrect format: %s" % equation)
+    if len(terms) != count:
+        raise ValueError("Incorrect number of arguments for equation %r: it "
+                         "has %d inputs, %d are given"
+                         % (equation, len(terms), count))
+    labels = "".join(terms).replace(".", "")
+    if not arrow:
+        output = ("..." if "..." in left else "") + "".join(
+            sorted(c for c in labels if labels.count(c) == 1))
+    for c in output.replace(".", ""):
+        if c not in labels:
+            raise ValueError("Unknown output axis: %s in equation %r"
+                             % (c, equation))
+    return terms, output
+
+
 def matvec(a, b, transpose_a=False, adjoint_a=False, name=None):
     """A matrix times a vector."""
     with name_scope(name, "MatVec", [a, b]):

@@ -1,0 +1,768 @@
+"""tf.image: images in files, sizes and crops, flips, colours, comparisons.
+
+An image is [height, width, channels]; most functions take a batch of images,
+[batch, height, width, channels], too."""
+import numpy as np
+
+from headrace import array_ops as _array
+from headrace import control_flow_ops as _flow
+from headrace import dtypes
+from headrace import math_ops as _math
+from headrace import nn as _nn
+from headrace import random_ops as _random
+from headrace import raw_ops as _raw
+from headrace.graph import control_dependencies, name_scope
+from headrace.tensor import constant, constant_value, convert_to_tensor
+
+
+# Files.
+
+def decode_jpeg(contents, channels=0, ratio=1, fancy_upscaling=True,
+                try_recover_truncated=False, acceptable_fraction=1,
+                dct_method="", name=None):
+    """A JPEG file as uint8 [height, width, channels]. `channels`: 0 (as in the
+    file), 1 or 3. `ratio` 2, 4, 8: that many times smaller. `dct_method`:
+    "INTEGER_ACCURATE", or fast. InvalidArgument for what is no image."""
+    return _raw.DecodeJpeg(
+        contents, channels=channels, ratio=ratio,
+        fancy_upscaling=fancy_upscaling,
+        try_recover_truncated=try_recover_truncated,
+        acceptable_fraction=acceptable_fraction, dct_method=dct_method,
+        name=name)
+
+
+def decode_and_crop_jpeg(contents, crop_window, channels=0, ratio=1,
+                         fancy_upscaling=True, try_recover_truncated=False,
+                         acceptable_fraction=1, dct_method="", name=None):
+    """The part [y, x, height, width] of a JPEG file."""
+    return _raw.DecodeAndCropJpeg(
+        contents, crop_window, channels=channels, ratio=ratio,
+        fancy_upscaling=fancy_upscaling,
+        try_recover_truncated=try_recover_truncated,
+        acceptable_fraction=acceptable_fraction, dct_method=dct_method,
+        name=name)
+
+
+def decode_png(contents, channels=0, dtype=dtypes.uint8, name=None):
+    """A PNG file as [height, width, channels] of uint8 or uint16."""
+    return _raw.DecodePng(contents, channels=channels, dtype=dtype, name=name)
+
+
+def decode_gif(contents, name=None):
+    """A GIF file as uint8 [frames, height, width, 3]."""
+    return _raw.DecodeGif(contents, name=name)
+
+
+def decode_bmp(contents, channels=0, name=None):
+    """A BMP file as uint8 [height, width, channels]."""
+    return _raw.DecodeBmp(contents, channels=channels, name=name)
+
+
+def decode_image(contents, channels=None, dtype=dtypes.uint8, name=None,
+                 expand_animations=True):
+    """A BMP, GIF, JPEG or PNG file by its first bytes, as uint8, uint16 or
+    float32 in [0, 1]. A GIF gives [frames, height, width, 3], or its first
+    frame if `expand_animations` is false."""
+    return _raw.DecodeImage(contents, channels=channels or 0, dtype=dtype,
+                            expand_animations=expand_animations, name=name)
+
+
+def encode_jpeg(image, format="", quality=95, progressive=False,
+                optimize_size=False, chroma_downsampling=True,
+                density_unit="in", x_density=300, y_density=300,
+                xmp_metadata="", name=None):
+    """A uint8 image of 1 or 3 channels as the bytes of a JPEG file."""
+    return _raw.EncodeJpeg(
+        image, format=format, quality=quality, progressive=progressive,
+        optimize_size=optimize_size, chroma_downsampling=chroma_downsampling,
+        density_unit=density_unit, x_density=x_density, y_density=y_density,
+        xmp_metadata=xmp_metadata, name=name)
+
+
+def encode_png(image, compression=-1, name=None):
+    """A uint8 or uint16 image of 1 to 4 channels as the bytes of a PNG file."""
+    return _raw.EncodePng(convert_to_tensor(image), compression=compression, name=name)
+
+
+def extract_jpeg_shape(contents, output_type=dtypes.int32, name=None):
+    """[height, width, channels] of a JPEG file, from its header."""
+    return _raw.ExtractJpegShape(contents, output_type=output_type, name=name)
+
+
+def is_jpeg(contents, name=None):
+    """Whether the bytes begin as those of a JPEG file."""
+    with name_scope(name, "is_jpeg"):
+        return _raw.Equal(_raw.Substr(contents, 0, 3), b"\xff\xd8\xff")
+
+
+# Shapes.
+
+def _image(image, name="image"):
+    """A tensor of rank 3 or 4, and whether it is a batch; ValueError for other
+    ranks."""
+    image = convert_to_tensor(image, name=name)
+    rank = image._rank()
+    if rank not in (3, 4, None):
+        raise ValueError("'%s' (shape %s) must have either 3 or 4 dimensions."
+                         % (name, image.get_shape()))
+    return image, rank == 4
+
+
+def _height_width(image):
+    """What is known of them is a number, the rest a tensor."""
+    known = image.get_shape()
+    dims = known.as_list() if known.ndims is not None else [None] * 3
+    dynamic = None
+    out = []
+    for axis in (-3, -2):
+        if dims[axis] is not None:
+            out.append(dims[axis])
+            continue
+        if dynamic is None:
+            dynamic = _array.shape(image)
+        out.append(dynamic[axis])
+    return out
+
+
+def _check(condition, error):
+    """Fails at once if `condition` is false, in the run if it is a tensor."""
+    if isinstance(condition, (bool, np.bool_)):
+        if not condition:
+            raise ValueError(error)
+        return []
+    return [_flow.Assert(condition, [error])]
+
+
+def crop_to_bounding_box(image, offset_height, offset_width, target_height,
+                         target_width):
+    """The target_height x target_width part that begins at the offset.
+    ValueError, or InvalidArgument in the run, if it leaves the image."""
+    with name_scope(None, "crop_to_bounding_box", [image]):
+        image, batch = _image(image)
+        height, width = _height_width(image)
+        checks = _check(offset_width >= 0, "offset_width must be >= 0.")
+        checks += _check(offset_height >= 0, "offset_height must be >= 0.")
+        checks += _check(target_width > 0, "target_width must be > 0.")
+        checks += _check(target_height > 0, "target_height must be > 0.")
+        checks += _check(width >= target_width + offset_width,
+                         "width must be >= target + offset.")
+        checks += _check(height >= target_height + offset_height,
+                         "height must be >= target + offset.")
+        with control_dependencies(checks):
+            image = _array.identity(image)
+        begin = [offset_height, offset_width, 0]
+        size = [target_height, target_width, -1]
+        if batch:
+            begin, size = [0] + begin, [-1] + size
+        out = _array.slice(image, _array.stack(begin), _array.stack(size))
+        return _with_size(out, image, target_height, target_width)
+
+
+def _with_size(out, image, height, width):
+    """Tells `out` what is known: of `image` all but the size."""
+    shape = image.get_shape()
+    if shape.ndims is not None:
+        dims = shape.as_list()
+        dims[-3:-1] = [d if isinstance(d, int) else None
+                       for d in (height, width)]
+        out.set_shape(dims)
+    return out
+
+
+def pad_to_bounding_box(image, offset_height, offset_width, target_height,
+                        target_width):
+    """The image in a target_height x target_width one, at the offset, zeros
+    around it."""
+    with name_scope(None, "pad_to_bounding_box", [image]):
+        image, batch = _image(image)
+        height, width = _height_width(image)
+        below = target_height - offset_height - height
+        right = target_width - offset_width - width
+        checks = _check(offset_height >= 0, "offset_height must be >= 0")
+        checks += _check(offset_width >= 0, "offset_width must be >= 0")
+        checks += _check(right >= 0, "width must be <= target - offset")
+        checks += _check(below >= 0, "height must be <= target - offset")
+        with control_dependencies(checks):
+            image = _array.identity(image)
+        around = [offset_height, below, offset_width, right, 0, 0]
+        if batch:
+            around = [0, 0] + around
+        out = _array.pad(image, _array.reshape(_array.stack(around), [-1, 2]))
+        return _with_size(out, image, target_height, target_width)
+
+
+def _larger(a, b):
+    if isinstance(a, int) and isinstance(b, int):
+        return max(a, b)
+    return _math.maximum(a, b)
+
+
+def _smaller(a, b):
+    if isinstance(a, int) and isinstance(b, int):
+        return min(a, b)
+    return _math.minimum(a, b)
+
+
+def resize_image_with_crop_or_pad(image, target_height, target_width):
+    """The middle of the image, or the image in the middle of zeros, so that it
+    is target_height x target_width."""
+    with name_scope(None, "resize_image_with_crop_or_pad", [image]):
+        image, _ = _image(image)
+        checks = _check(target_width > 0, "target_width must be > 0.")
+        checks += _check(target_height > 0, "target_height must be > 0.")
+        with control_dependencies(checks):
+            image = _array.identity(image)
+        height, width = _height_width(image)
+        more_rows, more_columns = target_height - height, target_width - width
+        cropped = crop_to_bounding_box(
+            image, _larger(-more_rows // 2, 0), _larger(-more_columns // 2, 0),
+            _smaller(target_height, height), _smaller(target_width, width))
+        return pad_to_bounding_box(
+            cropped, _larger(more_rows // 2, 0), _larger(more_columns // 2, 0),
+            target_height, target_width)
+
+
+resize_with_crop_or_pad = resize_image_with_crop_or_pad
+
+
+def central_crop(image, central_fraction):
+    """The middle part of the image, central_fraction of its height and
+    width."""
+    with name_scope(None, "central_crop", [image]):
+        image, batch = _image(image)
+        if not 0 < central_fraction <= 1:
+            raise ValueError("central_fraction must be within (0, 1]")
+        if central_fraction == 1:
+            return image
+        begins, sizes = [], []
+        for size in _height_width(image):
+            if isinstance(size, int):
+                begin = int((size - size * central_fraction) / 2)
+            else:
+                real = _math.cast(size, dtypes.float64)
+                begin = _math.cast((real - real * central_fraction) / 2,
+                                   dtypes.int32)
+            begins.append(begin)
+            sizes.append(size - begin * 2)
+        begin, size = begins + [0], sizes + [-1]
+        if batch:
+            begin, size = [0] + begin, [-1] + size
+        return _array.slice(image, _array.stack(begin), _array.stack(size))
+
+
+class ResizeMethod:
+    """How resize_images finds the new pixels."""
+    BILINEAR = 0
+    NEAREST_NEIGHBOR = 1
+    BICUBIC = 2
+    AREA = 3
+
+
+_RESIZE = {ResizeMethod.BILINEAR: "ResizeBilinear",
+           ResizeMethod.NEAREST_NEIGHBOR: "ResizeNearestNeighbor",
+           ResizeMethod.BICUBIC: "ResizeBicubic",
+           ResizeMethod.AREA: "ResizeArea"}
+
+
+def resize_images(images, size, method=ResizeMethod.BILINEAR,
+                  align_corners=False, preserve_aspect_ratio=False, name=None):
+    """`images` as large as `size` [height, width] says, as float32 except for
+    NEAREST_NEIGHBOR. With preserve_aspect_ratio the largest that fits it."""
+    with name_scope(name, "resize", [images, size]):
+        images, batch = _image(images, "images")
+        if method not in _RESIZE:
+            raise ValueError("Resize method is not implemented: %s" % (method,))
+        if not batch:
+            images = _array.expand_dims(images, 0)
+        try:
+            size = convert_to_tensor(size, dtypes.int32, name="size")
+        except (TypeError, ValueError):
+            raise ValueError("'size' must be a 1-D int32 Tensor")
+        if not size.get_shape().is_compatible_with([2]):
+            raise ValueError("'size' must be a 1-D Tensor of 2 elements: "
+                             "new_height, new_width")
+        height, width = _height_width(images)
+        if preserve_aspect_ratio:
+            size = _scaled_size(size, height, width)
+        known = constant_value(size)
+        if known is not None and [height, width] == list(known):
+            out = images  # as it is, and of its own type
+        else:
+            out = getattr(_raw, _RESIZE[method])(images, size,
+                                                 align_corners=align_corners)
+        if known is not None:
+            shape = images.get_shape().as_list()
+            out.set_shape([shape[0], int(known[0]), int(known[1]), shape[3]])
+        return out if batch else _array.squeeze(out, [0])
+
+
+resize = resize_images
+
+
+def _scaled_size(size, height, width):
+    height, width = (_math.cast(d, dtypes.float32) for d in (height, width))
+    wanted = _math.cast(size, dtypes.float32)
+    scale = _math.minimum(wanted[0] / height, wanted[1] / width)
+    return _math.cast(_math.round(_array.stack(
+        [scale * height, scale * width])), dtypes.int32)
+
+
+def resize_image_with_pad(image, target_height, target_width,
+                          method=ResizeMethod.BILINEAR, align_corners=False):
+    """The whole image as large as fits, in the middle of zeros."""
+    with name_scope(None, "resize_image_with_pad", [image]):
+        image, _ = _image(image)
+        size = _array.stack([target_height, target_width])
+        scaled = resize_images(image, size, method, align_corners,
+                               preserve_aspect_ratio=True)
+        height, width = _height_width(scaled)
+        return pad_to_bounding_box(
+            scaled, _larger((target_height - height) // 2, 0),
+            _larger((target_width - width) // 2, 0), target_height,
+            target_width)
+
+
+# Flips.
+
+def _flip(image, axis, name):
+    with name_scope(None, name, [image]):
+        image, batch = _image(image)
+        return _array.reverse(image, [axis + 1 if batch else axis])
+
+
+def flip_left_right(image):
+    """The columns in reverse order."""
+    return _flip(image, 1, "flip_left_right")
+
+
+def flip_up_down(image):
+    """The rows in reverse order."""
+    return _flip(image, 0, "flip_up_down")
+
+
+def _random_flip(image, axis, seed, name):
+    with name_scope(None, name, [image]):
+        image, batch = _image(image)
+        if not batch:
+            flip = _math.less(_random.random_uniform([], 0, 1.0, seed=seed), .5)
+            return _flow.cond(flip, lambda: _array.reverse(image, [axis]),
+                              lambda: image)
+        n = _array.shape(image)[0]
+        draw = _random.random_uniform(_array.expand_dims(n, 0), seed=seed)
+        flips = _array.reshape(_math.round(draw), [-1, 1, 1, 1])
+        flips = _math.cast(flips, image.dtype.base_dtype)
+        return flips * _array.reverse(image, [axis + 1]) + (1 - flips) * image
+
+
+def random_flip_left_right(image, seed=None):
+    """flip_left_right for every other image, by chance."""
+    return _random_flip(image, 1, seed, "random_flip_left_right")
+
+
+def random_flip_up_down(image, seed=None):
+    """flip_up_down for every other image, by chance."""
+    return _random_flip(image, 0, seed, "random_flip_up_down")
+
+
+def transpose_image(image):
+    """Rows as columns."""
+    with name_scope(None, "transpose", [image]):
+        image, batch = _image(image)
+        return _array.transpose(image, [0, 2, 1, 3] if batch else [1, 0, 2])
+
+
+transpose = transpose_image
+
+
+def rot90(image, k=1, name=None):
+    """Turned by k quarters of a circle, counter-clockwise."""
+    with name_scope(name, "rot90", [image, k]):
+        image, batch = _image(image)
+        known = constant_value(convert_to_tensor(k))
+        if known is None:
+            raise ValueError("k must be known when the graph is built")
+        turns = int(known) % 4
+        if turns == 1:
+            return flip_up_down(transpose_image(image))
+        if turns == 2:
+            return _array.reverse(image, [1, 2] if batch else [0, 1])
+        if turns == 3:
+            return transpose_image(flip_up_down(image))
+        return image
+
+
+# Values and colours.
+
+def convert_image_dtype(image, dtype, saturate=False, name=None):
+    """As `dtype`, scaled so that the largest integer is 1.0. `saturate`: values
+    that would overflow are clipped first."""
+    image = convert_to_tensor(image, name="image")
+    dtype = dtypes.as_dtype(dtype).base_dtype
+    kind = image.dtype.base_dtype
+    if not (kind.is_floating or kind.is_integer):
+        raise AttributeError("image must be of integers or floats, got %s"
+                             % kind.name)
+    if dtype == kind:
+        return _array.identity(image, name=name)
+    with name_scope(name, "convert_image", [image]) as scope:
+        if kind.is_integer and dtype.is_integer:
+            scale_in, scale_out = kind.max, dtype.max
+            if scale_in > scale_out:
+                scale = (scale_in + 1) // (scale_out + 1)
+                scaled = _math.floordiv(image, constant(scale, kind))
+                return (_math.saturate_cast(scaled, dtype, name=scope)
+                        if saturate else _math.cast(scaled, dtype, scope))
+            cast = (_math.saturate_cast(image, dtype) if saturate
+                    else _math.cast(image, dtype))
+            scale = (scale_out + 1) // (scale_in + 1)
+            return _math.multiply(cast, constant(scale, dtype), name=scope)
+        if kind.is_floating and dtype.is_floating:
+            return _math.cast(image, dtype, scope)
+        if kind.is_integer:
+            return _math.multiply(_math.cast(image, dtype),
+                                  constant(1. / kind.max, dtype), name=scope)
+        # Rounds rather than cuts: 0.5 beyond the largest integer.
+        scaled = _math.multiply(image, constant(dtype.max + 0.5, kind))
+        return (_math.saturate_cast(scaled, dtype, name=scope) if saturate
+                else _math.cast(scaled, dtype, scope))
+
+
+def rgb_to_grayscale(images, name=None):
+    """Weighted sums of red, green and blue, in one channel."""
+    with name_scope(name, "rgb_to_grayscale", [images]) as scope:
+        images = convert_to_tensor(images, name="images")
+        kind = images.dtype.base_dtype
+        real = convert_image_dtype(images, dtypes.float32)
+        gray = _math.tensordot(real, np.float32([0.2989, 0.5870, 0.1140]),
+                               [-1, -1])
+        gray = _array.expand_dims(gray, -1)
+        return convert_image_dtype(gray, kind, name=scope)
+
+
+def grayscale_to_rgb(images, name=None):
+    """The one channel three times."""
+    with name_scope(name, "grayscale_to_rgb", [images]) as scope:
+        images = convert_to_tensor(images, name="images")
+        rank = images._rank()
+        if rank is None or images.get_shape()[-1].value not in (1, None):
+            raise ValueError("images must have one channel, got shape %s"
+                             % images.get_shape())
+        out = _array.tile(images, [1] * (rank - 1) + [3], name=scope)
+        out.set_shape(images.get_shape()[:-1].concatenate([3]))
+        return out
+
+
+def _as_float(image):
+    """(float32 image, function back to its own type)."""
+    image = convert_to_tensor(image, name="image")
+    kind = image.dtype.base_dtype
+    if kind in (dtypes.float16, dtypes.float32):
+        return image, lambda x: x
+    return (convert_image_dtype(image, dtypes.float32),
+            lambda x: convert_image_dtype(x, kind, saturate=True))
+
+
+def adjust_brightness(image, delta):
+    """image + delta, delta as of an image of floats in [0, 1)."""
+    with name_scope(None, "adjust_brightness", [image, delta]):
+        real, back = _as_float(image)
+        return back(_math.add(real, _math.cast(delta, real.dtype.base_dtype)))
+
+
+def adjust_contrast(images, contrast_factor):
+    """Each channel's distances from its mean times contrast_factor."""
+    with name_scope(None, "adjust_contrast", [images, contrast_factor]):
+        real, back = _as_float(images)
+        return back(_raw.AdjustContrastv2(real, contrast_factor))
+
+
+def adjust_gamma(image, gamma=1, gain=1):
+    """gain * image ** gamma."""
+    with name_scope(None, "adjust_gamma", [image, gamma, gain]):
+        real, back = _as_float(image)
+        checks = _check(gamma >= 0, "Gamma should be a non-negative real "
+                                    "number.")
+        with control_dependencies(checks):
+            gamma = _math.cast(gamma, real.dtype.base_dtype)
+        return back(_math.pow(real, gamma) * _math.cast(gain, real.dtype))
+
+
+def adjust_hue(image, delta, name=None):
+    """The hue of an RGB image turned by delta, in turns."""
+    with name_scope(name, "adjust_hue", [image]):
+        real, back = _as_float(image)
+        return back(_raw.AdjustHue(real, delta))
+
+
+def adjust_saturation(image, saturation_factor, name=None):
+    """The saturation of an RGB image times saturation_factor."""
+    with name_scope(name, "adjust_saturation", [image]):
+        real, back = _as_float(image)
+        return back(_raw.AdjustSaturation(real, saturation_factor))
+
+
+def random_brightness(image, max_delta, seed=None):
+    """adjust_brightness by a number drawn from [-max_delta, max_delta)."""
+    if max_delta < 0:
+        raise ValueError("max_delta must be non-negative.")
+    return adjust_brightness(image, _random.random_uniform(
+        [], -max_delta, max_delta, seed=seed))
+
+
+def random_contrast(image, lower, upper, seed=None):
+    """adjust_contrast by a number drawn from [lower, upper)."""
+    if upper <= lower:
+        raise ValueError("upper must be > lower.")
+    if lower < 0:
+        raise ValueError("lower must be non-negative.")
+    return adjust_contrast(image, _random.random_uniform(
+        [], lower, upper, seed=seed))
+
+
+def random_hue(image, max_delta, seed=None):
+    """adjust_hue by a number drawn from [-max_delta, max_delta)."""
+    if not 0 <= max_delta <= 0.5:
+        raise ValueError("max_delta must be in [0, 0.5].")
+    return adjust_hue(image, _random.random_uniform(
+        [], -max_delta, max_delta, seed=seed))
+
+
+def random_saturation(image, lower, upper, seed=None):
+    """adjust_saturation by a number drawn from [lower, upper)."""
+    if upper <= lower:
+        raise ValueError("upper must be > lower.")
+    if lower < 0:
+        raise ValueError("lower must be non-negative.")
+    return adjust_saturation(image, _random.random_uniform(
+        [], lower, upper, seed=seed))
+
+
+def per_image_standardization(image):
+    """(image - mean) / max(deviation, 1 / sqrt(number of values)), for each
+    image of a batch by itself."""
+    with name_scope(None, "per_image_standardization", [image]) as scope:
+        image, _ = _image(image)
+        count = _math.reduce_prod(_array.shape(image)[-3:])
+        image = _math.cast(image, dtypes.float32)
+        axes = [-1, -2, -3]
+        mean = _math.reduce_mean(image, axes, keepdims=True)
+        variance = (_math.reduce_mean(_math.square(image), axes, keepdims=True)
+                    - _math.square(mean))
+        deviation = _math.sqrt(_raw.Relu(variance))
+        least = _math.rsqrt(_math.cast(count, dtypes.float32))
+        return _raw.RealDiv(image - mean, _math.maximum(deviation, least),
+                            name=scope)
+
+
+_YIQ = np.array([[0.299, 0.59590059, 0.2115],
+                 [0.587, -0.27455667, -0.52273617],
+                 [0.114, -0.32134392, 0.31119955]])
+_YUV = np.array([[0.299, -0.14714119, 0.61497538],
+                 [0.587, -0.28886916, -0.51496512],
+                 [0.114, 0.43601035, -0.10001026]])
+_FROM_YIQ = np.array([[1, 1, 1], [0.95598634, -0.27201283, -1.10674021],
+                      [0.6208248, -0.64720424, 1.70423049]])
+_FROM_YUV = np.array([[1, 1, 1], [0, -0.394642334, 2.03206185],
+                      [1.13988303, -0.58062185, 0]])
+
+
+def _colors(images, matrix):
+    images = convert_to_tensor(images, name="images")
+    return _math.tensordot(
+        images, constant(matrix, images.dtype.base_dtype),
+        [[images._rank() - 1], [0]])
+
+
+def rgb_to_yiq(images):
+    """RGB in [0, 1] to YIQ."""
+    return _colors(images, _YIQ)
+
+
+def yiq_to_rgb(images):
+    """YIQ to RGB."""
+    return _colors(images, _FROM_YIQ)
+
+
+def rgb_to_yuv(images):
+    """RGB in [0, 1] to YUV."""
+    return _colors(images, _YUV)
+
+
+def yuv_to_rgb(images):
+    """YUV to RGB."""
+    return _colors(images, _FROM_YUV)
+
+
+# Comparisons and gradients.
+
+def _pair(a, b, max_val):
+    a = convert_to_tensor(a, name="a")
+    b = convert_to_tensor(b, name="b")
+    max_val = _math.cast(max_val, a.dtype.base_dtype)
+    return (convert_image_dtype(a, dtypes.float32),
+            convert_image_dtype(b, dtypes.float32),
+            convert_image_dtype(max_val, dtypes.float32))
+
+
+def psnr(a, b, max_val, name=None):
+    """The peak signal-to-noise ratio in dB, for each image of the batch;
+    `max_val`: the distance of the largest from the smallest value."""
+    with name_scope(name, "PSNR", [a, b]):
+        a, b, max_val = _pair(a, b, max_val)
+        mse = _math.reduce_mean(_math.squared_difference(a, b), [-3, -2, -1])
+        return _math.subtract(
+            20 * _math.log(max_val) / np.float32(np.log(10)),
+            np.float32(10 / np.log(10)) * _math.log(mse), name="psnr")
+
+
+def _gaussian(size, sigma):
+    along = np.arange(size, dtype=np.float64) - (size - 1) / 2
+    g = np.exp(-0.5 * (along[:, None] ** 2 + along[None] ** 2) / sigma ** 2)
+    return (g / g.sum()).astype(np.float32)[:, :, None, None]
+
+
+def _ssim(a, b, max_val, filter_size, filter_sigma, k1, k2):
+    """(SSIM, contrast part) for each image and channel."""
+    channels = a.get_shape()[-1].value
+    if channels is None:
+        raise ValueError("the number of channels must be known")
+    kernel = np.tile(_gaussian(filter_size, filter_sigma), [1, 1, channels, 1])
+
+    def smooth(x):
+        shape = _array.shape(x)
+        flat = _array.reshape(x, _array.concat([[-1], shape[-3:]], 0))
+        out = _nn.depthwise_conv2d(flat, kernel, [1, 1, 1, 1], "VALID")
+        return _array.reshape(out, _array.concat(
+            [shape[:-3], _array.shape(out)[1:]], 0))
+    c1, c2 = (k1 * max_val) ** 2, (k2 * max_val) ** 2
+    mean_a, mean_b = smooth(a), smooth(b)
+    means = mean_a * mean_b * 2
+    squares = _math.square(mean_a) + _math.square(mean_b)
+    luminance = (means + c1) / (squares + c1)
+    products = smooth(a * b) * 2
+    total = smooth(_math.square(a) + _math.square(b))
+    contrast = (products - means + c2) / (total - squares + c2)
+    axes = [-3, -2]
+    return (_math.reduce_mean(luminance * contrast, axes),
+            _math.reduce_mean(contrast, axes))
+
+
+def ssim(img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01,
+         k2=0.03):
+    """The structural similarity of each pair of images, over Gaussian windows
+    of filter_size; images are at least that large."""
+    with name_scope(None, "SSIM", [img1, img2]):
+        a, b, max_val = _pair(img1, img2, max_val)
+        for known in (a.get_shape(), b.get_shape()):
+            for size in known[-3:-1].as_list():
+                if size is not None and size < filter_size:
+                    raise ValueError("images of shape %s are smaller than the "
+                                     "filter, %d" % (known, filter_size))
+        value, _ = _ssim(a, b, max_val, filter_size, filter_sigma, k1, k2)
+        return _math.reduce_mean(value, [-1])
+
+
+def ssim_multiscale(img1, img2, max_val,
+                    power_factors=(0.0448, 0.2856, 0.3001, 0.2363, 0.1333),
+                    filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03):
+    """The product of powers of the structural similarities at scales that
+    halve, as many as there are power_factors."""
+    with name_scope(None, "MS-SSIM", [img1, img2]):
+        a, b, max_val = _pair(img1, img2, max_val)
+        if a._rank() is None:
+            raise ValueError("the rank of the images must be known")
+        parts = []
+        for i in range(len(power_factors)):
+            if i:
+                a, b = _halved(a), _halved(b)
+            value, contrast = _ssim(a, b, max_val, filter_size, filter_sigma,
+                                    k1, k2)
+            parts.append(_raw.Relu(contrast))
+        parts[-1] = _raw.Relu(value)
+        stacked = _array.stack(parts, axis=-1)
+        return _math.reduce_mean(_math.reduce_prod(
+            _math.pow(stacked, np.float32(power_factors)), [-1]), [-1])
+
+
+def _halved(x):
+    shape = _array.shape(x)
+    flat = _array.reshape(x, _array.concat([[-1], shape[-3:]], 0))
+    odd = _array.concat([[0], shape[-3:-1] % 2, [0]], 0)
+    flat = _array.pad(flat, _array.stack([_array.zeros_like(odd), odd], axis=1),
+                      mode="SYMMETRIC")
+    out = _raw.AvgPool(flat, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1],
+                       padding="VALID")
+    out = _array.reshape(out, _array.concat(
+        [shape[:-3], _array.shape(out)[1:]], 0))
+    out.set_shape(x.get_shape()[:-3].concatenate(
+        [None, None, x.get_shape()[-1]]))
+    return out
+
+
+def total_variation(images, name=None):
+    """The sum of distances of neighbouring pixels, for each image."""
+    with name_scope(name, "total_variation"):
+        images, batch = _image(images, "images")
+        down = images[..., 1:, :, :] - images[..., :-1, :, :]
+        right = images[..., :, 1:, :] - images[..., :, :-1, :]
+        axes = [1, 2, 3] if batch else None
+        return (_math.reduce_sum(_math.abs(down), axes)
+                + _math.reduce_sum(_math.abs(right), axes))
+
+
+def image_gradients(image):
+    """(dy, dx): differences of neighbouring pixels, 0 in the last row and
+    column, of a batch."""
+    image = convert_to_tensor(image)
+    if image._rank() != 4:
+        raise ValueError("image_gradients expects a 4D tensor [batch_size, h, "
+                         "w, d], not %s." % image.get_shape())
+    dy = image[:, 1:] - image[:, :-1]
+    dx = image[:, :, 1:] - image[:, :, :-1]
+    dy = _array.concat([dy, _array.zeros_like(image[:, :1])], 1)
+    dx = _array.concat([dx, _array.zeros_like(image[:, :, :1])], 2)
+    return dy, dx
+
+
+def sobel_edges(image):
+    """[batch, height, width, channels, 2]: the Sobel filter along y and x, over
+    the image mirrored at its edges."""
+    image = convert_to_tensor(image)
+    known = image.get_shape()
+    channels = _array.shape(image)[3] if known[3].value is None else (
+        known[3].value)
+    kernel = np.array([[[-1, -2, -1], [0, 0, 0], [1, 2, 1]],
+                       [[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]]], np.float32)
+    kernel = kernel.transpose(1, 2, 0)[:, :, None]
+    kernel = _array.tile(kernel, _array.stack([1, 1, channels, 1]))
+    padded = _array.pad(image, [[0, 0], [1, 1], [1, 1], [0, 0]],
+                        mode="REFLECT")
+    out = _raw.DepthwiseConv2dNative(padded, kernel, strides=[1, 1, 1, 1],
+                                     padding="VALID")
+    out = _array.reshape(out, _array.concat([_array.shape(image), [2]], 0))
+    out.set_shape(known.concatenate([2]))
+    return out
+
+
+# Boxes.
+
+def non_max_suppression(boxes, scores, max_output_size, iou_threshold=0.5,
+                        score_threshold=float("-inf"), name=None):
+    """Indices of the best boxes [y1, x1, y2, x2], no two of which overlap by
+    more than iou_threshold."""
+    with name_scope(name, "non_max_suppression"):
+        return _raw.NonMaxSuppressionV3(
+            boxes, scores, max_output_size,
+            convert_to_tensor(iou_threshold, dtypes.float32),
+            convert_to_tensor(score_threshold, dtypes.float32))
+
+
+def crop_and_resize(image, boxes, box_ind=None, crop_size=None,
+                    method="bilinear", extrapolation_value=0, name=None,
+                    box_indices=None):
+    """The parts `boxes` (in [0, 1]) of the images `box_ind`, each resized to
+    crop_size."""
+    return _raw.CropAndResize(
+        image, boxes, box_ind if box_indices is None else box_indices,
+        crop_size, method=method, extrapolation_value=extrapolation_value,
+        name=name)

@@ -1,0 +1,702 @@
+"""Sparse tensors: SparseTensor, tf.sparse_* and tf.sparse.*, tf.sets.*, and
+look-ups of embeddings by sparse ids."""
+import collections
+
+import numpy as np
+
+from headrace import array_ops as _array
+from headrace import dtypes
+from headrace import math_ops as _math
+from headrace import nn as _nn
+from headrace import raw_ops as _raw
+from headrace.graph import name_scope
+from headrace.tensor import constant, constant_value, convert_to_tensor
+from headrace.tensor_shape import TensorShape, unknown_shape
+
+SparseTensorValue = collections.namedtuple(
+    "SparseTensorValue", ["indices", "values", "dense_shape"])
+
+
+class SparseTensor:
+    """Three tensors: `indices` [n, rank] (int64), `values` [n] and
+    `dense_shape` [rank] (int64). Element indices[i] is values[i]; the others
+    are zero. Most ops want the indices in lexicographic order, as
+    sparse_reorder puts them.
+
+    Session.run fetches one as a SparseTensorValue and takes one, or a tuple of
+    three arrays, as its feed."""
+
+    def __init__(self, indices, values, dense_shape):
+        with name_scope(None, "SparseTensor", [indices, values, dense_shape]):
+            self._indices = convert_to_tensor(indices, dtypes.int64, "indices")
+            self._values = convert_to_tensor(values, name="values")
+            self._dense_shape = convert_to_tensor(dense_shape, dtypes.int64,
+                                                  "dense_shape")
+        indices_shape = self._indices.get_shape().with_rank(2)
+        values_shape = self._values.get_shape().with_rank(1)
+        shape_shape = self._dense_shape.get_shape().with_rank(1)
+        indices_shape[0].merge_with(values_shape[0])
+        indices_shape[1].merge_with(shape_shape[0])
+
+    @classmethod
+    def from_value(cls, value):
+        """A SparseTensor of a SparseTensorValue; a SparseTensor as it is."""
+        if isinstance(value, SparseTensor):
+            return value
+        if not (isinstance(value, tuple) and len(value) == 3):
+            raise TypeError("Neither a SparseTensor nor SparseTensorValue: %s."
+                            % (value,))
+        return cls(*value)
+
+    indices = property(lambda self: self._indices)
+    values = property(lambda self: self._values)
+    dense_shape = property(lambda self: self._dense_shape)
+    op = property(lambda self: self._values.op)
+    name = property(lambda self: self._values.name)
+    dtype = property(lambda self: self._values.dtype)
+    graph = property(lambda self: self._values.graph)
+    shape = property(lambda self: self.get_shape())
+
+    def get_shape(self):
+        """The TensorShape, as far as dense_shape is known."""
+        known = constant_value(self._dense_shape)
+        if known is not None:
+            return TensorShape([int(d) if d >= 0 else None for d in known])
+        rank = self._dense_shape.get_shape()[0].value
+        return unknown_shape(rank)
+
+    def consumers(self):
+        return self._values.consumers()
+
+    def eval(self, feed_dict=None, session=None):
+        """The SparseTensorValue in `session` or the default one."""
+        parts = [t.eval(feed_dict, session)
+                 for t in (self._indices, self._values, self._dense_shape)]
+        return SparseTensorValue(*parts)
+
+    def _fetch_components(self):
+        return ([self._indices, self._values, self._dense_shape],
+                lambda parts: SparseTensorValue(*parts))
+
+    def _feed_components(self, value):
+        if not isinstance(value, (tuple, list)) or len(value) != 3:
+            raise TypeError("A SparseTensor is fed a SparseTensorValue or a "
+                            "tuple of indices, values and dense_shape, got %r"
+                            % type(value))
+        return list(zip((self._indices, self._values, self._dense_shape),
+                        value))
+
+    def __mul__(self, dense):
+        return self._with_dense(_raw.SparseDenseCwiseMul, dense, "mul")
+
+    def __truediv__(self, dense):
+        return self._with_dense(_raw.SparseDenseCwiseDiv, dense, "truediv")
+
+    __div__ = __truediv__
+    __array_priority__ = 100
+
+    def __rmul__(self, dense):
+        return self * dense
+
+    def _with_dense(self, op, dense, name):
+        with name_scope(None, name, [self.values, dense]) as scope:
+            dense = convert_to_tensor(dense, self.dtype.base_dtype)
+            return SparseTensor(
+                self._indices,
+                op(self._indices, self._values, self._dense_shape, dense,
+                   name=scope), self._dense_shape)
+
+    def __repr__(self):
+        return "SparseTensor(indices=%s, values=%s, dense_shape=%s)" % (
+            self._indices, self._values, self._dense_shape)
+
+    __str__ = __repr__
+
+
+def _sparse(value):
+    if isinstance(value, (SparseTensor, SparseTensorValue)):
+        return SparseTensor.from_value(value)
+    raise TypeError("Input must be a SparseTensor, got %r." % type(value))
+
+
+def _is_sparse(value):
+    return isinstance(value, (SparseTensor, SparseTensorValue))
+
+
+def is_sparse(x):
+    """True for a SparseTensor or SparseTensorValue."""
+    return _is_sparse(x)
+
+
+def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
+    """`value` as a SparseTensor if it is a sparse value, else as a Tensor.
+    RuntimeError if it is sparse and of another type than `dtype`."""
+    if _is_sparse(value):
+        value = SparseTensor.from_value(value)
+        if dtype and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
+            raise RuntimeError("Sparse dtype: requested = %s, actual = %s" % (
+                dtypes.as_dtype(dtype).name, value.dtype.name))
+        return value
+    return convert_to_tensor(value, dtype=dtype, name=name)
+
+
+def sparse_placeholder(dtype, shape=None, name=None):
+    """A SparseTensor that must be fed. With a fully known `shape` only its
+    indices and values need to be; the rank follows from a partly known one."""
+    def part(of):
+        return None if name is None else name + "/" + of
+    rank, dense_shape = None, None
+    if hasattr(shape, "op"):
+        dense_shape = _math.cast(shape, dtypes.int64)
+        rank = dense_shape.get_shape()[0].value
+    elif shape is not None:
+        dims = (shape if isinstance(shape, np.ndarray)
+                else TensorShape(shape).as_list())
+        rank = len(dims)
+        if all(d is not None and d >= 0 for d in dims):
+            dense_shape = constant(np.array(dims, np.int64), dtypes.int64,
+                                   name=part("shape") or "Const")
+    values = _array.placeholder(dtype, [None], part("values"))
+    indices = _array.placeholder(dtypes.int64, [None, rank], part("indices"))
+    if dense_shape is None:
+        dense_shape = _array.placeholder(dtypes.int64, [rank], part("shape"))
+    return SparseTensor(indices, values, dense_shape)
+
+
+def sparse_to_dense(sparse_indices, output_shape, sparse_values,
+                    default_value=0, validate_indices=True, name=None):
+    """A tensor of `output_shape` with sparse_values at sparse_indices (a
+    number, a vector of numbers, or a matrix with an index a row) and
+    `default_value` elsewhere. With validate_indices they must be in order and
+    not repeated."""
+    values = convert_to_tensor(sparse_values)
+    return _raw.SparseToDense(
+        sparse_indices, output_shape, values,
+        convert_to_tensor(default_value, values.dtype.base_dtype),
+        validate_indices=validate_indices, name=name)
+
+
+def sparse_tensor_to_dense(sp_input, default_value=None, validate_indices=True,
+                           name=None):
+    """The Tensor that a SparseTensor stands for; `default_value` (zero, or the
+    empty string) where it has nothing."""
+    sp_input = _sparse(sp_input)
+    if default_value is None:
+        default_value = "" if sp_input.dtype == dtypes.string else (
+            np.zeros((), sp_input.dtype.as_numpy_dtype))
+    return sparse_to_dense(
+        sp_input.indices, sp_input.dense_shape, sp_input.values, default_value,
+        validate_indices, name)
+
+
+def sparse_to_indicator(sp_input, vocab_size, name=None):
+    """A bool tensor with the last dim replaced by `vocab_size`: true at
+    [..., v] where a row of the last dim has the value v."""
+    sp_input = _sparse(sp_input)
+    with name_scope(name, "SparseToIndicator", [sp_input.values]) as scope:
+        n = _raw.Shape(sp_input.values)
+        ones = _array.fill(n, True)
+        rows = _array.slice(sp_input.indices, [0, 0], [-1, _array.size(
+            sp_input.dense_shape) - 1])
+        columns = _array.expand_dims(_math.cast(sp_input.values, dtypes.int64),
+                                     1)
+        shape = _array.concat([
+            sp_input.dense_shape[:-1],
+            _array.reshape(_math.cast(vocab_size, dtypes.int64), [1])], 0)
+        found = sparse_reorder(SparseTensor(
+            _array.concat([rows, columns], 1), ones, shape))
+        return sparse_tensor_to_dense(found, False, validate_indices=False,
+                                      name=scope)
+
+
+def sparse_from_dense(tensor, name=None):
+    """The elements of a tensor that are not zero, as a SparseTensor."""
+    with name_scope(name, "dense_to_sparse"):
+        tensor = convert_to_tensor(tensor)
+        zero = "" if tensor.dtype == dtypes.string else np.zeros(
+            (), tensor.dtype.as_numpy_dtype)
+        indices = _raw.Where(_raw.NotEqual(
+            tensor, convert_to_tensor(zero, tensor.dtype.base_dtype)))
+        return SparseTensor(indices, _array.gather_nd(tensor, indices),
+                            _array.shape(tensor, out_type=dtypes.int64))
+
+
+def sparse_tensor_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False,
+                               name=None):
+    """The product of a SparseTensor matrix and a matrix, either of them as its
+    conjugate transpose on demand."""
+    sp_a = _sparse(sp_a)
+    with name_scope(name, "SparseTensorDenseMatMul",
+                    [sp_a.indices, sp_a.values, b]) as scope:
+        return _raw.SparseTensorDenseMatMul(
+            sp_a.indices, sp_a.values, sp_a.dense_shape, convert_to_tensor(b),
+            adjoint_a=adjoint_a, adjoint_b=adjoint_b, name=scope)
+
+
+def sparse_add(a, b, threshold=None, thresh=None):
+    """a + b, where at least one is sparse. Of two sparse tensors the sum is
+    sparse too, without what is below `threshold` in magnitude where both have
+    an element; else it is dense. Nothing is broadcast."""
+    threshold = thresh if threshold is None else threshold
+    if not (_is_sparse(a) or _is_sparse(b)):
+        raise TypeError("At least one input should be SparseTensor; do you "
+                        "mean to use tf.add()?")
+    if _is_sparse(a) and _is_sparse(b):
+        a, b = _sparse(a), _sparse(b)
+        limit = convert_to_tensor(0 if threshold is None else threshold,
+                                  a.values.dtype.real_dtype.base_dtype,
+                                  name="thresh")
+        return SparseTensor(*_raw.SparseAdd(
+            a.indices, a.values, a.dense_shape, b.indices, b.values,
+            b.dense_shape, limit))
+    if _is_sparse(b):
+        a, b = b, a
+    a = _sparse(a)
+    return _raw.SparseTensorDenseAdd(a.indices, a.values, a.dense_shape, b)
+
+
+def sparse_concat(axis, sp_inputs, name=None, expand_nonconcat_dim=False,
+                  concat_dim=None, expand_nonconcat_dims=None):
+    """Sparse tensors behind each other along `axis`. Their other dimensions
+    are equal, or with expand_nonconcat_dim are taken for the largest."""
+    if concat_dim is not None:
+        axis = concat_dim
+    if expand_nonconcat_dims is not None:
+        expand_nonconcat_dim = expand_nonconcat_dims
+    sp_inputs = [_sparse(s) for s in sp_inputs]
+    if len(sp_inputs) == 1:
+        return sp_inputs[0]
+    shapes = [s.dense_shape for s in sp_inputs]
+    if expand_nonconcat_dim:
+        largest = _math.reduce_max(_array.stack(shapes), axis=0)
+        rank = shapes[0].get_shape()[0].value
+        if rank is None:
+            raise ValueError("expand_nonconcat_dim needs inputs of known rank")
+        at = axis + rank if axis < 0 else axis
+        shapes = [_array.concat([largest[:at], s[at:at + 1], largest[at + 1:]],
+                                0) for s in shapes]
+    return SparseTensor(*_raw.SparseConcat(
+        [s.indices for s in sp_inputs], [s.values for s in sp_inputs], shapes,
+        concat_dim=axis, name=name))
+
+
+def sparse_split(keyword_required=None, sp_input=None, num_split=None,
+                 axis=None, name=None, split_dim=None):
+    """A list of `num_split` slices along `axis`; the first ones are one longer
+    if the size is no multiple. All arguments by keyword, as in TensorFlow."""
+    axis = split_dim if axis is None else axis
+    if keyword_required is not None and sp_input is not None:
+        raise ValueError("Keyword arguments are required for this function.")
+    if sp_input is None:
+        raise ValueError("sp_input is required")
+    if num_split is None:
+        raise ValueError("num_split is required")
+    if axis is None:
+        raise ValueError("axis is required")
+    sp_input = _sparse(sp_input)
+    indices, values, shapes = _raw.SparseSplit(
+        convert_to_tensor(axis, dtypes.int64), sp_input.indices,
+        sp_input.values, sp_input.dense_shape, num_split=num_split, name=name)
+    return [SparseTensor(*parts) for parts in zip(indices, values, shapes)]
+
+
+def sparse_slice(sp_input, start, size, name=None):
+    """The part of a SparseTensor from `start` on, of `size` or as much of it as
+    there is."""
+    sp_input = _sparse(sp_input)
+    with name_scope(name, "SparseSlice", [sp_input.values]) as scope:
+        return SparseTensor(*_raw.SparseSlice(
+            sp_input.indices, sp_input.values, sp_input.dense_shape,
+            convert_to_tensor(start, dtypes.int64),
+            convert_to_tensor(size, dtypes.int64), name=scope))
+
+
+def sparse_reshape(sp_input, shape, name=None):
+    """The same elements under another shape, of which one may be -1."""
+    sp_input = _sparse(sp_input)
+    with name_scope(name, "SparseReshape", [sp_input.values]) as scope:
+        shape = _math.cast(shape, dtypes.int64)
+        out = _raw.SparseReshape(sp_input.indices, sp_input.dense_shape, shape,
+                                 name=scope)
+        return SparseTensor(out[0], sp_input.values, out[1])
+
+
+def sparse_reorder(sp_input, name=None):
+    """The same elements in lexicographic order of their indices."""
+    sp_input = _sparse(sp_input)
+    indices, values = _raw.SparseReorder(
+        sp_input.indices, sp_input.values, sp_input.dense_shape, name=name)
+    return SparseTensor(indices, values, sp_input.dense_shape)
+
+
+def sparse_retain(sp_input, to_retain):
+    """The elements for which the bool vector `to_retain` is true."""
+    sp_input = _sparse(sp_input)
+    to_retain = convert_to_tensor(to_retain)
+    to_retain.get_shape().with_rank(1)
+    kept = _array.reshape(_raw.Where(to_retain), [-1])
+    return SparseTensor(_array.gather(sp_input.indices, kept),
+                        _array.gather(sp_input.values, kept),
+                        sp_input.dense_shape)
+
+
+def sparse_reset_shape(sp_input, new_shape=None):
+    """The same elements in a larger shape, or in the smallest that has them
+    all. InvalidArgument if new_shape is smaller in some dimension."""
+    sp_input = _sparse(sp_input)
+    if new_shape is None:
+        empty = _array.zeros_like(sp_input.dense_shape)
+        tight = _math.reduce_max(_array.concat(
+            [sp_input.indices + 1, _array.expand_dims(empty, 0)], 0), axis=0)
+        return SparseTensor(sp_input.indices, sp_input.values, tight)
+    from headrace import control_flow_ops
+    from headrace.graph import control_dependencies
+    wanted = convert_to_tensor(new_shape, dtypes.int64)
+    wanted.get_shape().with_rank(1)
+    if (wanted.get_shape().is_fully_defined()
+            and sp_input.dense_shape.get_shape().is_fully_defined()
+            and wanted.get_shape() != sp_input.dense_shape.get_shape()):
+        raise ValueError("new_shape must have the rank of the input, got %s "
+                         "and %s" % (wanted.get_shape(),
+                                     sp_input.dense_shape.get_shape()))
+    check = control_flow_ops.assert_less_equal(sp_input.dense_shape, wanted)
+    with control_dependencies([check]):
+        wanted = _array.identity(wanted)
+    return SparseTensor(sp_input.indices, sp_input.values, wanted)
+
+
+def sparse_fill_empty_rows(sp_input, default_value, name=None):
+    """(SparseTensor, bool vector): each row of a matrix that has no element
+    gets `default_value` in column 0; the vector says which had none."""
+    sp_input = _sparse(sp_input)
+    with name_scope(name, "SparseFillEmptyRows", [sp_input.values]):
+        default_value = convert_to_tensor(default_value,
+                                          sp_input.values.dtype.base_dtype)
+        indices, values, empty, _ = _raw.SparseFillEmptyRows(
+            sp_input.indices, sp_input.values, sp_input.dense_shape,
+            default_value)
+        return (SparseTensor(indices, values, sp_input.dense_shape), empty)
+
+
+def _reduction_axes(sp_input, axis, reduction_axes):
+    axis = reduction_axes if axis is None else axis
+    if axis is not None:
+        return convert_to_tensor(axis, dtypes.int32)
+    return _raw.Range(0, _array.size(sp_input.dense_shape), 1)
+
+
+def _reduction(op_type, doc):
+    dense, sparse = getattr(_raw, op_type), getattr(_raw, op_type + "Sparse")
+
+    def reduce(sp_input, axis=None, keepdims=None, reduction_axes=None,
+               keep_dims=None):
+        sp_input = _sparse(sp_input)
+        return dense(sp_input.indices, sp_input.values, sp_input.dense_shape,
+                     _reduction_axes(sp_input, axis, reduction_axes),
+                     keep_dims=_math._keep(keepdims, keep_dims))
+
+    def reduce_sparse(sp_input, axis=None, keepdims=None, reduction_axes=None,
+                      keep_dims=None):
+        sp_input = _sparse(sp_input)
+        return SparseTensor(*sparse(
+            sp_input.indices, sp_input.values, sp_input.dense_shape,
+            _reduction_axes(sp_input, axis, reduction_axes),
+            keep_dims=_math._keep(keepdims, keep_dims)))
+    reduce.__doc__ = doc + " over dimensions, as a Tensor."
+    reduce_sparse.__doc__ = doc + " over dimensions, as a SparseTensor."
+    return reduce, reduce_sparse
+
+
+sparse_reduce_sum, sparse_reduce_sum_sparse = _reduction(
+    "SparseReduceSum", "The sum of the elements there are")
+sparse_reduce_max, sparse_reduce_max_sparse = _reduction(
+    "SparseReduceMax", "The largest of the elements there are")
+
+
+def sparse_softmax(sp_input, name=None):
+    """Softmax over the last dimension, among the elements there are."""
+    sp_input = _sparse(sp_input)
+    with name_scope(name, "SparseSoftmax", [sp_input.values]) as scope:
+        values = _raw.SparseSoftmax(sp_input.indices, sp_input.values,
+                                    sp_input.dense_shape, name=scope)
+        return SparseTensor(sp_input.indices, values, sp_input.dense_shape)
+
+
+def _extreme(op, sp_a, sp_b, name):
+    sp_a, sp_b = _sparse(sp_a), _sparse(sp_b)
+    indices, values = op(sp_a.indices, sp_a.values, sp_a.dense_shape,
+                         sp_b.indices, sp_b.values, sp_b.dense_shape,
+                         name=name)
+    return SparseTensor(indices, values, sp_a.dense_shape)
+
+
+def sparse_maximum(sp_a, sp_b, name=None):
+    """The larger at each index that either has; what is missing is 0."""
+    return _extreme(_raw.SparseSparseMaximum, sp_a, sp_b, name)
+
+
+def sparse_minimum(sp_a, sp_b, name=None):
+    """The smaller at each index that either has; what is missing is 0."""
+    return _extreme(_raw.SparseSparseMinimum, sp_a, sp_b, name)
+
+
+def sparse_transpose(sp_input, perm=None, name=None):
+    """The dimensions in the order of `perm`, reversed by default."""
+    sp_input = _sparse(sp_input)
+    with name_scope(name, "SparseTranspose", [sp_input.values]):
+        if perm is None:
+            rank = sp_input.dense_shape.get_shape()[0].value
+            perm = (np.arange(rank)[::-1] if rank is not None else
+                    _array.size(sp_input.dense_shape) - 1
+                    - _raw.Range(0, _array.size(sp_input.dense_shape), 1))
+        return sparse_reorder(SparseTensor(
+            _array.gather(sp_input.indices, perm, axis=1), sp_input.values,
+            _array.gather(sp_input.dense_shape, perm)))
+
+
+def sparse_expand_dims(sp_input, axis=None, name=None):
+    """With a dimension of size 1 more, at `axis` (last by default)."""
+    sp_input = _sparse(sp_input)
+    rank = sp_input.dense_shape.get_shape()[0].value
+    if rank is None:
+        raise ValueError("the rank of the sparse tensor must be known")
+    axis = -1 if axis is None else axis
+    at = axis + rank + 1 if axis < 0 else axis
+    if not 0 <= at <= rank:
+        raise ValueError("axis %d is out of range for rank %d" % (axis, rank))
+    with name_scope(name, "expand_dims", [sp_input.values]):
+        zeros = _array.zeros_like(sp_input.indices[:, :1])
+        return SparseTensor(
+            _array.concat([sp_input.indices[:, :at], zeros,
+                           sp_input.indices[:, at:]], 1), sp_input.values,
+            _array.concat([sp_input.dense_shape[:at], [1],
+                           sp_input.dense_shape[at:]], 0))
+
+
+def sparse_eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
+    """A sparse identity matrix."""
+    with name_scope(name, "eye"):
+        rows = _math.cast(num_rows, dtypes.int64)
+        columns = rows if num_columns is None else _math.cast(num_columns,
+                                                              dtypes.int64)
+        n = _math.minimum(rows, columns)
+        along = _raw.Range(convert_to_tensor(0, dtypes.int64), n,
+                           convert_to_tensor(1, dtypes.int64))
+        return SparseTensor(
+            _array.stack([along, along], axis=1),
+            _array.ones(_array.expand_dims(n, 0), dtype),
+            _array.stack([rows, columns]))
+
+
+def sparse_merge(sp_ids, sp_values, vocab_size, name=None,
+                 already_sorted=False):
+    """Batches of ids and of values of one shape, as a sparse tensor that has
+    the value at [..., id]. A list of ids needs a list of vocabulary sizes."""
+    many = isinstance(sp_ids, collections.abc.Iterable) and not _is_sparse(
+        sp_ids)
+    if not many:
+        sp_ids, vocab_size = [sp_ids], [vocab_size]
+    if len(vocab_size) != len(sp_ids):
+        raise ValueError("sp_ids and vocab_size have to have equal lengths.")
+    sp_ids = [_sparse(s) for s in sp_ids]
+    sp_values = _sparse(sp_values)
+    with name_scope(name, "SparseMerge", [sp_values.values]):
+        columns = [_array.expand_dims(_math.cast(s.values, dtypes.int64), 1)
+                   for s in sp_ids]
+        sizes = [_array.reshape(_math.cast(v, dtypes.int64), [1])
+                 for v in vocab_size]
+        rows = sp_values.indices[:, :-1]
+        result = SparseTensor(
+            _array.concat([rows] + columns, 1), sp_values.values,
+            _array.concat([sp_values.dense_shape[:-1]] + sizes, 0))
+        return result if already_sorted else sparse_reorder(result)
+
+
+def _cross(inputs, hashed_output, num_buckets, hash_key, name):
+    if not isinstance(inputs, (list, tuple)):
+        raise TypeError("Inputs must be a list")
+    if not all(_is_sparse(i) or hasattr(i, "op")
+               or isinstance(i, (np.ndarray, list)) for i in inputs):
+        raise TypeError("All inputs must be Tensors or SparseTensors")
+    sparse = [_sparse(i) for i in inputs if _is_sparse(i)]
+    dense = [convert_to_tensor(i) for i in inputs if not _is_sparse(i)]
+
+    def as_int64(t):
+        return (t if t.dtype.base_dtype == dtypes.string
+                else _math.cast(t, dtypes.int64))
+    # A hash takes integers as they are; names take them as text.
+    out = dtypes.int64 if hashed_output else dtypes.string
+    integers = any(t.dtype.base_dtype != dtypes.string for t in
+                   [s.values for s in sparse] + dense)
+    internal = (dtypes.int64 if hashed_output and integers else dtypes.string)
+    return SparseTensor(*_raw.SparseCross(
+        [s.indices for s in sparse], [as_int64(s.values) for s in sparse],
+        [s.dense_shape for s in sparse], [as_int64(d) for d in dense],
+        hashed_output=hashed_output, num_buckets=num_buckets,
+        hash_key=hash_key, out_type=out, internal_type=internal, name=name))
+
+
+def sparse_cross(inputs, name=None):
+    """All combinations of the features of each row, one of each input, as
+    strings joined by "_X_"."""
+    return _cross(inputs, False, 0, 0, name)
+
+
+DEFAULT_HASH_KEY = 0xDECAFCAFFE
+
+
+def sparse_cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
+    """As sparse_cross, with each combination's hash, modulo num_buckets if that
+    is not 0."""
+    key = DEFAULT_HASH_KEY if hash_key is None else hash_key
+    return _cross(inputs, True, num_buckets, key, name)
+
+
+def serialize_sparse(sp_input, name=None, out_type=dtypes.string):
+    """A vector of 3 strings (or variants) that deserialize_sparse reads."""
+    sp_input = _sparse(sp_input)
+    return _raw.SerializeSparse(sp_input.indices, sp_input.values,
+                                sp_input.dense_shape, out_type=out_type,
+                                name=name)
+
+
+def serialize_many_sparse(sp_input, name=None, out_type=dtypes.string):
+    """A row of 3 strings (or variants) for each slice of the first
+    dimension."""
+    sp_input = _sparse(sp_input)
+    return _raw.SerializeManySparse(sp_input.indices, sp_input.values,
+                                    sp_input.dense_shape, out_type=out_type,
+                                    name=name)
+
+
+def _deserialized(out, rank, prefix_dims):
+    indices, values, shape = out
+    if rank is not None:
+        indices.set_shape([None, rank + prefix_dims])
+        shape.set_shape([rank + prefix_dims])
+    return SparseTensor(indices, values, shape)
+
+
+def deserialize_sparse(serialized_sparse, dtype, rank=None, name=None):
+    """The SparseTensor of what serialize_sparse made; a batch of such gives one
+    with as many dimensions more. `rank`: of each, if it is known."""
+    serialized_sparse = convert_to_tensor(serialized_sparse)
+    more = serialized_sparse.get_shape().ndims
+    return _deserialized(
+        _raw.DeserializeSparse(serialized_sparse, dtype=dtype, name=name),
+        None if more is None else rank, (more or 1) - 1)
+
+
+def deserialize_many_sparse(serialized_sparse, dtype, rank=None, name=None):
+    """The SparseTensor of rows that serialize_sparse or serialize_many_sparse
+    made; its first dimension is the row."""
+    return _deserialized(
+        _raw.DeserializeManySparse(serialized_sparse, dtype=dtype, name=name),
+        rank, 1)
+
+
+# Sets.
+
+def _set_operation(a, b, operation, validate_indices):
+    a = convert_to_tensor_or_sparse_tensor(a, name="a")
+    b = convert_to_tensor_or_sparse_tensor(b, name="b")
+    if a.dtype.base_dtype != b.dtype.base_dtype:
+        raise TypeError("Types don't match, %s vs %s." % (a.dtype, b.dtype))
+    if not _is_sparse(a) and _is_sparse(b):
+        out = _raw.DenseToSparseSetOperation(
+            a, b.indices, b.values, b.dense_shape, set_operation=operation,
+            validate_indices=validate_indices)
+    elif _is_sparse(a) and not _is_sparse(b):
+        flipped = {"a-b": "b-a", "b-a": "a-b"}.get(operation, operation)
+        out = _raw.DenseToSparseSetOperation(
+            b, a.indices, a.values, a.dense_shape, set_operation=flipped,
+            validate_indices=validate_indices)
+    elif _is_sparse(a):
+        out = _raw.SparseToSparseSetOperation(
+            a.indices, a.values, a.dense_shape, b.indices, b.values,
+            b.dense_shape, set_operation=operation,
+            validate_indices=validate_indices)
+    else:
+        out = _raw.DenseToDenseSetOperation(
+            a, b, set_operation=operation, validate_indices=validate_indices)
+    return SparseTensor(*out)
+
+
+def set_size(a, validate_indices=True):
+    """How many different values each row of the last dimension of a
+    SparseTensor has, as an int32 tensor of one rank less."""
+    a = convert_to_tensor_or_sparse_tensor(a, name="a")
+    if not _is_sparse(a):
+        raise TypeError("Expected SparseTensor, got %s." % a)
+    return _raw.SetSize(a.indices, a.values, a.dense_shape,
+                        validate_indices=validate_indices)
+
+
+def set_intersection(a, b, validate_indices=True):
+    """For each row of the last dimension the values that both have."""
+    return _set_operation(a, b, "intersection", validate_indices)
+
+
+def set_difference(a, b, aminusb=True, validate_indices=True):
+    """For each row of the last dimension the values of `a` that `b` has not, or
+    the other way round."""
+    return _set_operation(a, b, "a-b" if aminusb else "b-a", validate_indices)
+
+
+def set_union(a, b, validate_indices=True):
+    """For each row of the last dimension the values that either has."""
+    return _set_operation(a, b, "union", validate_indices)
+
+
+# Embeddings.
+
+def embedding_lookup_sparse(params, sp_ids, sp_weights,
+                            partition_strategy="mod", name=None, combiner=None,
+                            max_norm=None):
+    """For each row of `sp_ids` the embeddings of its ids, times `sp_weights`
+    (None: 1), combined by "mean" (the default), "sum" or "sqrtn": the sum over
+    the root of the sum of squared weights. Every row has at least one id."""
+    combiner = "mean" if combiner is None else combiner
+    if combiner not in ("mean", "sqrtn", "sum"):
+        raise ValueError("combiner must be one of 'mean', 'sqrtn' or 'sum'")
+    if not isinstance(sp_ids, SparseTensor):
+        raise TypeError("sp_ids must be SparseTensor")
+    if sp_weights is not None:
+        if not isinstance(sp_weights, SparseTensor):
+            raise TypeError("sp_weights must be either None or SparseTensor")
+        sp_ids.values.get_shape().assert_is_compatible_with(
+            sp_weights.values.get_shape())
+    single = params[0] if isinstance(params, (list, tuple)) else params
+    with name_scope(name, "embedding_lookup_sparse", [single]) as scope:
+        rows = _math.cast(sp_ids.indices[:, 0], dtypes.int32)
+        ids, position = _array.unique(sp_ids.values)
+        found = _nn.embedding_lookup(
+            params, ids, partition_strategy=partition_strategy,
+            max_norm=max_norm)
+        if sp_weights is None:
+            op = {"sum": _raw.SparseSegmentSum, "mean": _raw.SparseSegmentMean,
+                  "sqrtn": _raw.SparseSegmentSqrtN}[combiner]
+            return op(found, position, rows, name=scope)
+        weights = sp_weights.values
+        if weights.dtype != found.dtype:
+            weights = _math.cast(weights, found.dtype)
+        found = _array.gather(found, position)
+        ones = _array.ones(_array.expand_dims(_array.rank(found) - 1, 0),
+                           dtypes.int32)
+        shape = found.get_shape()
+        weights = _array.reshape(weights, _array.concat(
+            [_array.shape(weights), ones], 0))
+        if shape.ndims is not None:
+            weights.set_shape(
+                [sp_weights.values.get_shape()[0].value]
+                + [1] * (shape.ndims - 1))
+        total = _raw.SegmentSum(found * weights, rows,
+                                **({"name": scope} if combiner == "sum"
+                                   else {}))
+        if combiner == "sum":
+            return total
+        if combiner == "mean":
+            by = _raw.SegmentSum(weights, rows)
+        else:
+            by = _math.sqrt(_raw.SegmentSum(_math.square(weights), rows))
+        return _raw.RealDiv(total, by, name=scope)
