@@ -1,7 +1,11 @@
 // headrace ops: the registered ops, and of one op its signature and kernels.
 #include <cstdio>
 #include <map>
+#include <set>
+#include <vector>
 
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "cli/command.h"
 #include "framework/op.h"
 #include "framework/op_kernel.h"
@@ -10,9 +14,10 @@ namespace headrace::cli {
 namespace {
 
 constexpr char kHelp[] =
-    "usage: headrace ops [OP]\n\n"
+    "usage: headrace ops [--table] [OP]\n\n"
     "Lists every op with the number of its kernels; with OP, its signature and "
-    "each\nkernel with the types it takes.\n";
+    "each\nkernel with the types it takes. --table: a line for each op and "
+    "device, with\nthe types of all its kernels there, between tabs.\n";
 
 int PrintOp(const std::string& name) {
   const OpDef* def = nullptr;
@@ -23,21 +28,65 @@ int PrintOp(const std::string& name) {
   return 0;
 }
 
+// "T: float, half; Tidx: int32" of constraints such as "T in [half]; Tidx in
+// [int32]", over all kernels.
+std::string AllTypes(const std::vector<std::string>& constraints) {
+  std::map<std::string, std::set<std::string>> types;
+  for (const std::string& kernel : constraints) {
+    for (absl::string_view one : absl::StrSplit(kernel, "; ")) {
+      const std::vector<absl::string_view> parts = absl::StrSplit(one, " in [");
+      if (parts.size() != 2) continue;
+      absl::string_view list = parts[1];
+      list = list.substr(0, list.find(']'));
+      for (absl::string_view t : absl::StrSplit(list, ", ")) {
+        types[std::string(parts[0])].insert(std::string(t));
+      }
+    }
+  }
+  std::vector<std::string> attrs;
+  for (const auto& [attr, of] : types) {
+    attrs.push_back(absl::StrCat(attr, ": ", absl::StrJoin(of, ", ")));
+  }
+  return absl::StrJoin(attrs, "; ");
+}
+
+int PrintTable() {
+  std::map<std::string, std::map<std::string, std::vector<std::string>>> ops;
+  for (const OpDef* def : OpRegistry::Global()->All()) ops[def->name];
+  for (const auto& info : KernelRegistry::Global()->All()) {
+    ops[info.op][info.device].push_back(info.constraints);
+  }
+  for (const auto& [op, devices] : ops) {
+    if (devices.empty()) std::printf("%s\t\t\n", op.c_str());
+    for (const auto& [device, constraints] : devices) {
+      std::printf("%s\t%s\t%s\n", op.c_str(), device.c_str(),
+                  AllTypes(constraints).c_str());
+    }
+  }
+  return 0;
+}
+
 }  // namespace
 
 int OpsCommand(const Args& args) {
   ArgReader reader(args);
   std::string op;
+  bool table = false;
   while (!reader.done() && reader.status().ok()) {
     if (reader.Flag("--help") || reader.Flag("-h")) {
       std::fputs(kHelp, stdout);
       return 0;
+    }
+    if (reader.Flag("--table")) {
+      table = true;
+      continue;
     }
     op = reader.Positional();
   }
   if (!reader.status().ok()) {
     return UsageError("ops", std::string(reader.status().message()));
   }
+  if (table) return PrintTable();
   if (!op.empty()) return PrintOp(op);
   std::map<std::string, int> kernels;
   for (const auto& info : KernelRegistry::Global()->All()) ++kernels[info.op];

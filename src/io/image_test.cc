@@ -13,7 +13,7 @@ constexpr int kHeight = 13, kWidth = 9;
 Tensor Picture() {
   Tensor t(DT_UINT8, TensorShape({kHeight, kWidth, 3}));
   for (int64_t i = 0; i < t.NumElements(); ++i) {
-    t.data<uint8_t>()[i] = static_cast<uint8_t>(i / 3 * 2 + i % 3 * 40);
+    t.data<uint8_t>()[i] = static_cast<uint8_t>(i / 3 + i % 3 * 40);
   }
   return t;
 }
