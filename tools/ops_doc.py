@@ -4,10 +4,11 @@
     tools/ops_doc.py [--check]
 
 The ops and types are those of build/bin/headrace; tests are the recorded cases
-of tests/conformance whose graphs have the op, and C++ tests that name it. Needs
+of tests/conformance whose graphs have the op, and the tests that name it. Needs
 the package (./run build). --check: exit 1 if docs/ops.md says something else.
 """
 import collections
+import json
 import pathlib
 import re
 import subprocess
@@ -27,7 +28,7 @@ op's whole signature.
 - **types**: of the kernels on a device, by attr; "any" where a kernel asks for
   none in particular and takes what the op's signature allows.
 - **tested by**: recorded cases of `tests/conformance` (ops, graphs, hostile:
-  graphs that have the op; models: networks) and C++ tests that name it.
+  graphs that have the op; models: networks), C++ and Python tests that name it.
 
 """
 
@@ -43,22 +44,27 @@ def ops_of(graph_def):
     return found
 
 
-def model_graphs(folder):
+def model_graphs(case):
     """Serialised GraphDefs of a recorded model."""
     import headrace
-    for file in sorted(folder.rglob("*.pb")):
-        data = file.read_bytes()
-        if file.name == "saved_model.pb":
-            model = headrace.SavedModel()
-            model.ParseFromString(data)
-            for meta in model.meta_graphs:
-                yield meta.graph_def.SerializeToString()
-        else:
-            yield data
+    what = json.loads(case.read_text())
+    path = case.parent / what["model"]
+    if what["kind"] == "graphdef":
+        if path.suffix == ".pb":
+            yield path.read_bytes()
+    elif path.suffix == ".meta":
+        meta = headrace.MetaGraphDef()
+        meta.ParseFromString(path.read_bytes())
+        yield meta.graph_def.SerializeToString()
+    elif (path / "saved_model.pb").exists():
+        model = headrace.SavedModel()
+        model.ParseFromString((path / "saved_model.pb").read_bytes())
+        for meta in model.meta_graphs:
+            yield meta.graph_def.SerializeToString()
 
 
-def coverage():
-    """{op: {kind of test: number or names}}"""
+def coverage(ops):
+    """({op: {kind of case: number}}, {op: names of tests}) of `ops`."""
     found = collections.defaultdict(lambda: collections.defaultdict(int))
     for kind in ("ops", "graphs", "hostile"):
         for file in sorted((CASES / kind).glob("*.npz")):
@@ -70,7 +76,7 @@ def coverage():
                     found[op][kind] += 1
     for case in sorted((CASES / "models").rglob("case.json")):
         of_model = set()
-        for graph in model_graphs(case.parent):
+        for graph in model_graphs(case):
             of_model |= ops_of(graph)
         for op in of_model:
             found[op]["models"] += 1
@@ -78,6 +84,12 @@ def coverage():
     for file in sorted((ROOT / "src").rglob("*_test.cc")):
         for op in set(re.findall(r'"([A-Z_]\w+)"', file.read_text())):
             names[op].add(file.stem)
+    from headrace._names import _to_snake
+    by_name = {_to_snake(op): op for op in ops} | {op: op for op in ops}
+    for file in sorted((ROOT / "tests" / "python").glob("test_*.py")):
+        for name in set(re.findall(r"\.(\w+)", file.read_text())):
+            if name in by_name:
+                names[by_name[name]].add(file.stem)
     return found, names
 
 
@@ -96,7 +108,7 @@ def table():
 
 def document():
     devices = table()
-    cases, names = coverage()
+    cases, names = coverage(devices)
     out = [HEAD, "| op | types | tested by |\n|---|---|---|\n"]
     for op, kernels in devices.items():
         if op.startswith("_"):
