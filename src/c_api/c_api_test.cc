@@ -763,6 +763,37 @@ TEST_F(CApiTest, ImportsWhatItExported) {
          s());
   EXPECT_EQ(TF_GetCode(s()), TF_NOT_FOUND);
   EXPECT_EQ(result, nullptr);
+
+  const char* handle = nullptr;
+  TF_PRunSetup(old, &in, 1, &out, 1, nullptr, 0, &handle, s());
+  ASSERT_EQ(TF_GetCode(s()), TF_OK) << message();
+  TF_PRun(old, handle, nullptr, nullptr, 0, &out, &result, 1, nullptr, 0, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  EXPECT_EQ(result, nullptr);
+  TF_PRun(old, handle, &in, &feed, 1, &out, &result, 1, nullptr, 0, s());
+  EXPECT_EQ(Value(result), 42) << message();
+  TF_DeleteTensor(result);
+  TF_DeletePRunHandle(handle);
+  TF_PRunSetup(old, &nowhere, 1, &out, 1, nullptr, 0, &handle, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_NOT_FOUND);
+  EXPECT_EQ(handle, nullptr);
+  TF_PRunSetup(nullptr, nullptr, 0, nullptr, 0, nullptr, 0, &handle, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+
+  TF_Reset(nullptr, nullptr, 1, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  TF_SessionOptions* remote = TF_NewSessionOptions();
+  TF_SetTarget(remote, "nowhere://x");
+  TF_Reset(remote, nullptr, 0, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_UNIMPLEMENTED);
+  TF_DeleteSessionOptions(remote);
+  const char* container = "other";
+  TF_Reset(nullptr, &container, 1, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+  TF_Run(old, nullptr, &in, &feed, 1, &out, &result, 1, nullptr, 0, nullptr,
+         s());
+  EXPECT_EQ(TF_GetCode(s()), TF_CANCELLED) << message();
+  EXPECT_EQ(result, nullptr);
   TF_CloseDeprecatedSession(old, s());
   TF_DeleteDeprecatedSession(old, s());
 }

@@ -8,6 +8,7 @@
 #include "absl/container/inlined_vector.h"
 #include "framework/common_shape_fns.h"
 #include "framework/op_kernel.h"
+#include "kernels/cancellable_loops.h"
 #include "kernels/gemm.h"
 
 namespace headrace {
@@ -84,6 +85,7 @@ class BatchMatMulOp : public OpKernel {
       one.c = out->data<T>() + i * g.m * g.n;
       Gemm(pool, one);
     };
+    CancellableLoops cancellable(ctx);
     // Large products are split themselves; small ones are shared out whole.
     const double flops = 2.0 * g.m * g.n * g.k;
     if (flops > 2e7) {

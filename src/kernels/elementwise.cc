@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/broadcast.h"
+#include "kernels/cancellable_loops.h"
 
 namespace headrace {
 
@@ -19,6 +20,7 @@ void Split(OpKernelContext* ctx, int64_t n, double cost, const F& f) {
   if (static_cast<double>(n) * cost < kInlineNs) {
     if (n > 0) f(0, n);
   } else {
+    CancellableLoops cancellable(ctx);
     ctx->ParallelFor(n, cost, f);
   }
 }

@@ -4,6 +4,7 @@
 #include "framework/op_kernel.h"
 #include "framework/stored_constant.h"
 #include "kernels/bias_activation.h"
+#include "kernels/cancellable_loops.h"
 #include "kernels/gemm.h"
 #include "kernels/thin_gemm.h"
 
@@ -58,6 +59,7 @@ class MatMulOp : public OpKernel, public StoredConstantReader {
     g.ldb = b.dim_size(1);
     g.c = c->data<T>();
     g.ldc = g.n;
+    CancellableLoops cancellable(ctx);
     Gemm(ctx->thread_pool(), g);
   }
 

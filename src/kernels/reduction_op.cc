@@ -1,5 +1,7 @@
 #include "kernels/reduction_op.h"
 
+#include "kernels/cancellable_loops.h"
+
 namespace headrace {
 
 ReductionKernel::ReductionKernel(OpKernelConstruction* ctx,
@@ -24,6 +26,7 @@ void ReductionKernel::Compute(OpKernelContext* ctx) {
   }
   Tensor* y = nullptr;
   OP_REQUIRES_OK(ctx, ctx->allocate_output(0, plan.output_shape, &y));
+  CancellableLoops cancellable(ctx);
   if (plan.outputs == 0) return;
 
   // Room for accumulators that are not results, and for parts.

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "kernels/cancellable_loops.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/layout.h"
 #include "kernels/conv/prepared_filter.h"
@@ -155,6 +156,8 @@ Status RunConv(OpKernelContext* ctx, ConvDirection direction,
     args.result = to->raw_data();
     args.workspace = workspace.raw_data();
     if (chosen->AppliesEpilogue()) args.epilogue = after;
+    // Not around what `constant` keeps for later calls.
+    CancellableLoops cancellable(ctx);
     chosen->Run(args);
   }
   if (empty || !chosen->AppliesEpilogue()) {
