@@ -45,6 +45,8 @@ def shape(input, name=None, out_type=dtypes.int32):
 
 
 def _shape(input, name, optimize, out_type=dtypes.int32):
+    if hasattr(input, "dense_shape"):
+        return _raw.Cast(input.dense_shape, DstT=out_type, name=name)
     with name_scope(name, "Shape", [input]) as scope:
         input = convert_to_tensor(input)
         static = input.get_shape()
@@ -60,6 +62,8 @@ def shape_n(input, out_type=dtypes.int32, name=None):
 
 def rank(input, name=None):
     """The number of dimensions; a constant where it is known now."""
+    if hasattr(input, "dense_shape"):
+        return size(input.dense_shape, name)
     with name_scope(name, "Rank", [input]) as scope:
         input = convert_to_tensor(input)
         if input._rank() is not None:
@@ -69,6 +73,9 @@ def rank(input, name=None):
 
 def size(input, name=None, out_type=dtypes.int32):
     """The number of elements; a constant where it is known now."""
+    if hasattr(input, "dense_shape"):
+        return _raw.Prod(_raw.Cast(input.dense_shape, DstT=out_type), [0],
+                         name=name)
     with name_scope(name, "Size", [input]) as scope:
         input = convert_to_tensor(input)
         static = input.get_shape()

@@ -157,10 +157,13 @@ def log_sigmoid(x, name=None):
 
 
 def cast(x, dtype, name=None):
-    """x as `dtype`; x itself if it has that type already."""
+    """x as `dtype`; x itself if it has that type already. A SparseTensor's
+    values are cast."""
     dtype = dtypes.as_dtype(dtype).base_dtype
     if isinstance(x, Tensor) and x.dtype == dtype:
         return x
+    if hasattr(x, "_with_values"):
+        return x._with_values(cast(x.values, dtype, name))
     with name_scope(name, "Cast", [x]) as scope:
         x = convert_to_tensor(x, name="x")
         if x.dtype.base_dtype != dtype:

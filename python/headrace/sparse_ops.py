@@ -65,6 +65,10 @@ class SparseTensor:
         rank = self._dense_shape.get_shape()[0].value
         return unknown_shape(rank)
 
+    def _with_values(self, values):
+        """The same indices and shape with other values."""
+        return SparseTensor(self._indices, values, self._dense_shape)
+
     def consumers(self):
         return self._values.consumers()
 
@@ -101,10 +105,8 @@ class SparseTensor:
     def _with_dense(self, op, dense, name):
         with name_scope(None, name, [self.values, dense]) as scope:
             dense = convert_to_tensor(dense, self.dtype.base_dtype)
-            return SparseTensor(
-                self._indices,
-                op(self._indices, self._values, self._dense_shape, dense,
-                   name=scope), self._dense_shape)
+            return self._with_values(op(self._indices, self._values,
+                                        self._dense_shape, dense, name=scope))
 
     def __repr__(self):
         return "SparseTensor(indices=%s, values=%s, dense_shape=%s)" % (

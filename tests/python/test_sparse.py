@@ -50,6 +50,14 @@ def test_sparse_tensor():
     check(s / np.float32([[1], [2], [4]]), MATRIX / [[1], [2], [4]])
 
 
+def test_general_functions():
+    s = sparse(MATRIX)
+    check(tf.cast(s, tf.int32), MATRIX.astype(np.int32))
+    assert run(tf.cast(s, tf.int32)).values.dtype == np.int32
+    assert run(tf.shape(s)).tolist() == [3, 4]
+    assert run([tf.rank(s), tf.size(s)]) == [2, 12]
+
+
 def test_placeholder():
     s = tf.sparse_placeholder(tf.float32, name="s")
     assert s.values.name == "s/values:0" and s.indices.name == "s/indices:0"
