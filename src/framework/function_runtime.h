@@ -10,14 +10,18 @@
 #define HEADRACE_FRAMEWORK_FUNCTION_RUNTIME_H_
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/functional/any_invocable.h"
 #include "framework/attr_value.h"
 #include "framework/op_kernel.h"
 #include "framework/tensor.h"
 
 namespace headrace {
+
+class DetachedFunctions;
 
 class FunctionRuntime {
  public:
@@ -58,6 +62,37 @@ class FunctionRuntime {
 
   // The gradient function that the library names for `function`; "" if none.
   virtual std::string Gradient(const std::string& function) = 0;
+
+  // The same functions for what outlives the step. Never null.
+  virtual std::shared_ptr<DetachedFunctions> Detach() = 0;
+};
+
+// Calls functions apart from any step, for datasets and iterators. A failure in
+// a call is its caller's alone. Each call has resources of its own.
+//
+// Thread-safe. May outlive the session, whose end cancels the calls in progress
+// and waits for them; whatever is asked later is Cancelled.
+class DetachedFunctions {
+ public:
+  using Function = FunctionRuntime::Function;
+
+  virtual ~DetachedFunctions() = default;
+
+  // As FunctionRuntime::Instantiate.
+  virtual Status Instantiate(const NameAttrList& function,
+                             const std::string& device,
+                             const Function** out) = 0;
+
+  // Runs `fn` on the session's pool, soon. False, and `fn` is dropped, if the
+  // session has ended. `fn` must not wait.
+  [[nodiscard]] virtual bool Schedule(absl::AnyInvocable<void()> fn) = 0;
+
+  // As FunctionRuntime::Call. `cancellation` ends the call, and lives until
+  // `done`, which does not run inside a callback of it.
+  virtual void Call(const Function& function,
+                    std::shared_ptr<const NodeDef> caller,
+                    std::vector<Tensor> args, CancellationManager* cancellation,
+                    FunctionRuntime::DoneCallback done) = 0;
 };
 
 // A kernel that calls functions. Its ComputeAsync does not only start something

@@ -5,13 +5,13 @@
 
 #include <string>
 
-#include "framework/op_kernel.h"
+#include "framework/node_def.h"
 
 namespace headrace {
 
 struct CallSite {
   const std::string* function = nullptr;
-  const OpKernel* caller = nullptr;
+  const NodeDef* caller = nullptr;
   const CallSite* outer = nullptr;  // null: called by the client's graph
   int depth = 1;                    // length of the list
 };

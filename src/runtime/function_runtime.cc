@@ -43,8 +43,7 @@ std::string DescribeCalls(const CallSite* site) {
       continue;
     }
     absl::StrAppend(&s, "\n\t in function '", *site->function,
-                    "', called by [[", NodeErrorSuffix(site->caller->def()),
-                    "]]");
+                    "', called by [[", NodeErrorSuffix(*site->caller), "]]");
   }
   return s;
 }
@@ -66,12 +65,39 @@ class SessionFunctions::Instance : public FunctionRuntime::Function {
 };
 
 SessionFunctions::SessionFunctions(
-    std::vector<Device*> devices,
+    std::vector<Device*> devices, ThreadPool* pool,
     absl::flat_hash_set<std::string> disabled_passes)
     : devices_(std::move(devices)),
+      pool_(pool),
       disabled_passes_(std::move(disabled_passes)) {}
 
 SessionFunctions::~SessionFunctions() = default;
+
+Status SessionFunctions::Enter() {
+  MutexLock lock(&mu_);
+  if (shut_down_) return errors::Cancelled("Session has been closed.");
+  ++entered_;
+  return OkStatus();
+}
+
+void SessionFunctions::Leave() {
+  MutexLock lock(&mu_);
+  // Under the lock: who waits may destroy this.
+  if (--entered_ == 0) left_.SignalAll();
+}
+
+void SessionFunctions::Shutdown() {
+  {
+    MutexLock lock(&mu_);
+    shut_down_ = true;
+  }
+  detached_.StartCancel(errors::Cancelled("Session has been closed."));
+  decltype(instances_) gone;
+  MutexLock lock(&mu_);
+  while (entered_ > 0) left_.Wait(&mu_);
+  gone.swap(instances_);
+  library_ = nullptr;
+}
 
 void SessionFunctions::SetLibrary(const Graph& graph) {
   MutexLock lock(&mu_);
@@ -262,7 +288,155 @@ class FunctionCall final : public FunctionCallFrame {
   FunctionRuntime::DoneCallback done_;
 };
 
+Status CheckCall(const FunctionRuntime::Function& function, int depth,
+                 const std::vector<Tensor>& args) {
+  if (depth > kMaxCallDepth) {
+    return errors::ResourceExhausted(
+        "function '", function.name(), "' is called at depth ", depth,
+        ", the limit is ", kMaxCallDepth, ": does its recursion end?");
+  }
+  if (args.size() != function.arg_types().size()) {
+    return errors::InvalidArgument("function '", function.name(), "' has ",
+                                   function.arg_types().size(),
+                                   " arguments, was called with ", args.size());
+  }
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].dtype() != function.arg_types()[i]) {
+      return errors::InvalidArgument(
+          "argument ", i, " of function '", function.name(), "' is ",
+          DataTypeString(function.arg_types()[i]), ", was called with ",
+          DataTypeString(args[i].dtype()));
+    }
+  }
+  return OkStatus();
+}
+
+// A detached call in progress: the step around a FunctionCall. Owns itself.
+class DetachedCall {
+ public:
+  // The caller has entered the session.
+  DetachedCall(std::shared_ptr<SessionFunctions> session,
+               std::shared_ptr<const NodeDef> caller,
+               CancellationManager* cancellation,
+               FunctionRuntime::DoneCallback done)
+      : session_(std::move(session)),
+        caller_(std::move(caller)),
+        cancellation_(cancellation),
+        done_(std::move(done)) {
+    CancellationManager* const all = session_->detached();
+    token_ = all->NextToken();
+    if (!all->RegisterCallback(token_, [this, all] {
+          cancellation_.StartCancel(all->status());
+        })) {
+      cancellation_.StartCancel(all->status());
+    }
+    step_.step_id = session_->NextDetachedCall();
+    step_.cancellation = &cancellation_;
+    step_.step_resources = &resources_;
+    step_.pool = session_->pool();
+  }
+
+  void Start(const SessionFunctions::Instance& function,
+             std::vector<Tensor> args) {
+    if (function.executor->needs_rendezvous()) {
+      rendezvous_ = NewLocalRendezvous();
+      step_.rendezvous = rendezvous_.get();
+    }
+    const CallSite site{&function.name(), caller_.get(), nullptr, 1};
+    (new FunctionCall(session_.get(), function, step_, site, std::move(args),
+                      [this](const Status& s, std::vector<Tensor> results) {
+                        Finish(s, std::move(results));
+                      }))
+        ->Start();
+  }
+
+ private:
+  void Finish(const Status& s, std::vector<Tensor> results) {
+    if (!cancellation_.IsCancelled()) {
+      End(s, std::move(results));
+      return;
+    }
+    // This may be a callback of the cancellation, and End waits for those.
+    step_.pool->Schedule([this, s, results = std::move(results)]() mutable {
+      End(s, std::move(results));
+    });
+  }
+
+  void End(const Status& s, std::vector<Tensor> results) {
+    session_->detached()->DeregisterCallback(token_);
+    const std::shared_ptr<SessionFunctions> session = std::move(session_);
+    const FunctionRuntime::DoneCallback done = std::move(done_);
+    delete this;
+    done(s, std::move(results));
+    session->Leave();
+  }
+
+  std::shared_ptr<SessionFunctions> session_;
+  const std::shared_ptr<const NodeDef> caller_;
+  CancellationManager cancellation_;
+  CancellationManager::Token token_ = 0;
+  ResourceMgr resources_;
+  RefPtr<Rendezvous> rendezvous_;
+  StepArgs step_;
+  FunctionRuntime::DoneCallback done_;
+};
+
+class DetachedSessionFunctions : public DetachedFunctions {
+ public:
+  explicit DetachedSessionFunctions(std::shared_ptr<SessionFunctions> session)
+      : session_(std::move(session)) {}
+
+  Status Instantiate(const NameAttrList& function, const std::string& device,
+                     const Function** out) override {
+    HR_RETURN_IF_ERROR(session_->Enter());
+    const SessionFunctions::Instance* instance = nullptr;
+    const Status s = session_->Instantiate(function, device, &instance);
+    *out = instance;
+    session_->Leave();
+    return s;
+  }
+
+  bool Schedule(absl::AnyInvocable<void()> fn) override {
+    if (!session_->Enter().ok()) return false;
+    session_->pool()->Schedule(
+        [session = session_, fn = std::move(fn)]() mutable {
+          fn();
+          fn = nullptr;
+          session->Leave();
+        });
+    return true;
+  }
+
+  void Call(const Function& function, std::shared_ptr<const NodeDef> caller,
+            std::vector<Tensor> args, CancellationManager* cancellation,
+            FunctionRuntime::DoneCallback done) override {
+    Status s = session_->Enter();
+    if (!s.ok()) {
+      done(s, {});
+      return;
+    }
+    s = cancellation->IsCancelled() ? cancellation->status()
+                                    : CheckCall(function, 1, args);
+    if (!s.ok()) {
+      done(s, {});
+      session_->Leave();
+      return;
+    }
+    (new DetachedCall(session_, std::move(caller), cancellation,
+                      std::move(done)))
+        ->Start(static_cast<const SessionFunctions::Instance&>(function),
+                std::move(args));
+  }
+
+ private:
+  const std::shared_ptr<SessionFunctions> session_;
+};
+
 }  // namespace
+
+std::shared_ptr<DetachedFunctions> SessionFunctions::Detach() {
+  return std::make_shared<DetachedSessionFunctions>(shared_from_this());
+}
 
 Status StepFunctions::Instantiate(const NameAttrList& function,
                                   const std::string& device,
@@ -276,29 +450,12 @@ Status StepFunctions::Instantiate(const NameAttrList& function,
 void StepFunctions::Call(const Function& function, const OpKernel& caller,
                          std::vector<Tensor> args, DoneCallback done) {
   const int depth = site_ == nullptr ? 1 : site_->depth + 1;
-  Status s;
-  if (depth > kMaxCallDepth) {
-    s = errors::ResourceExhausted(
-        "function '", function.name(), "' is called at depth ", depth,
-        ", the limit is ", kMaxCallDepth, ": does its recursion end?");
-  } else if (args.size() != function.arg_types().size()) {
-    s = errors::InvalidArgument("function '", function.name(), "' has ",
-                                function.arg_types().size(),
-                                " arguments, was called with ", args.size());
-  }
-  for (size_t i = 0; i < args.size() && s.ok(); ++i) {
-    if (args[i].dtype() != function.arg_types()[i]) {
-      s = errors::InvalidArgument(
-          "argument ", i, " of function '", function.name(), "' is ",
-          DataTypeString(function.arg_types()[i]), ", was called with ",
-          DataTypeString(args[i].dtype()));
-    }
-  }
+  const Status s = CheckCall(function, depth, args);
   if (!s.ok()) {
     done(s, {});
     return;
   }
-  const CallSite site{&function.name(), &caller, site_, depth};
+  const CallSite site{&function.name(), &caller.def(), site_, depth};
   (new FunctionCall(session_,
                     static_cast<const SessionFunctions::Instance&>(function),
                     *args_, site, std::move(args), std::move(done)))

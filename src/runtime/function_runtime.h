@@ -9,6 +9,7 @@
 #ifndef HEADRACE_RUNTIME_FUNCTION_RUNTIME_H_
 #define HEADRACE_RUNTIME_FUNCTION_RUNTIME_H_
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,12 +29,18 @@ namespace headrace {
 // over real data; what goes beyond would seldom end.
 constexpr int kMaxCallDepth = 1000;
 
-// Thread-safe. Outlives all steps of the session.
-class SessionFunctions {
+// Thread-safe. The session's until Shutdown; DetachedFunctions may hold on to
+// it for longer.
+class SessionFunctions : public std::enable_shared_from_this<SessionFunctions> {
  public:
-  SessionFunctions(std::vector<Device*> devices,
+  // `pool`, like the devices, lives until Shutdown.
+  SessionFunctions(std::vector<Device*> devices, ThreadPool* pool,
                    absl::flat_hash_set<std::string> disabled_passes);
   ~SessionFunctions();
+
+  // No step runs any more. Cancels the calls that no step waits for, waits for
+  // them, and drops all functions.
+  void Shutdown();
 
   // Functions are looked up in the library of the graph that is compiled; it
   // may be extended at any time. Caller holds graph.mu() if others write it.
@@ -44,6 +51,15 @@ class SessionFunctions {
                      const Instance** out);
   std::string Gradient(const std::string& function) const;
 
+  std::shared_ptr<DetachedFunctions> Detach();
+  // A detached use begins, unless the session has ended; every Enter that is OK
+  // is followed by a Leave.
+  Status Enter();
+  void Leave();
+  CancellationManager* detached() { return &detached_; }
+  ThreadPool* pool() const { return pool_; }
+  int64_t NextDetachedCall() { return next_call_.fetch_add(1); }
+
  private:
   Device* FindDevice(const std::string& name) const;
   Status Compile(const NameAttrList& function, const AttrMap& attrs,
@@ -52,8 +68,15 @@ class SessionFunctions {
                              const Device* device) const REQUIRES(mu_);
 
   const std::vector<Device*> devices_;
+  ThreadPool* const pool_;
   const absl::flat_hash_set<std::string> disabled_passes_;
+  CancellationManager detached_;  // of all detached calls
+  // Steps count up from 1; a detached call's id must not be a step's.
+  std::atomic<int64_t> next_call_{int64_t{1} << 62};
   mutable Mutex mu_;  // not held while a function is compiled
+  CondVar left_;
+  int64_t entered_ GUARDED_BY(mu_) = 0;
+  bool shut_down_ GUARDED_BY(mu_) = false;
   std::shared_ptr<FunctionLibrary> library_ GUARDED_BY(mu_);
   GraphVersions versions_ GUARDED_BY(mu_);
   absl::flat_hash_map<std::string, std::vector<std::unique_ptr<Instance>>>
@@ -75,6 +98,9 @@ class StepFunctions final : public FunctionRuntime {
             std::vector<Tensor> args, DoneCallback done) override;
   std::string Gradient(const std::string& function) override {
     return session_->Gradient(function);
+  }
+  std::shared_ptr<DetachedFunctions> Detach() override {
+    return session_->Detach();
   }
 
  private:

@@ -103,7 +103,7 @@ class DirectSession : public Session {
                                    SessionTensors::kName, session_tensors_)
           .IgnoreError();  // new devices are empty
     }
-    functions_ = std::make_unique<SessionFunctions>(device_list_,
+    functions_ = std::make_shared<SessionFunctions>(device_list_, inter_,
                                                     options_.disabled_passes);
     running_.next = running_.previous = &running_;
     LiveSessions* live = LiveSessions::Get();
@@ -123,8 +123,15 @@ class DirectSession : public Session {
       MutexLock lock(&mu_);
       partial_runs_.clear();
     }
-    MutexLock lock(&mu_);
-    while (running_.next != &running_) idle_.Wait(&mu_);
+    {
+      MutexLock lock(&mu_);
+      while (running_.next != &running_) idle_.Wait(&mu_);
+    }
+    // Iterators call functions until they are gone, and may call one to end.
+    steps_.clear();
+    stateful_kernels_.clear();
+    for (Device* d : device_list_) d->resource_manager()->Clear();
+    functions_->Shutdown();
   }
 
   Status Run(const pb::RunOptions& options, absl::Span<const Feed> feeds,
@@ -729,7 +736,7 @@ class DirectSession : public Session {
   const RefPtr<SessionTensors> session_tensors_ = MakeRef<SessionTensors>();
   ThreadPool* inter_ = nullptr;
   std::vector<Device*> device_list_;
-  std::unique_ptr<SessionFunctions> functions_;
+  std::shared_ptr<SessionFunctions> functions_;
   std::atomic<bool> closed_{false};
   std::atomic<int64_t> next_step_{1};
 
