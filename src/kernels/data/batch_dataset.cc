@@ -1,0 +1,260 @@
+// BatchDataset, MapAndBatchDataset and UnbatchDataset: elements stacked along
+// a new first dimension, and taken apart along the first.
+#include <utility>
+
+#include "kernels/data/element_buffer.h"
+#include "kernels/data/parallel_map_dataset.h"
+
+namespace headrace {
+namespace {
+
+ElementSpec BatchedSpec(const ElementSpec& spec, int64_t batch) {
+  ElementSpec out;
+  out.dtypes = spec.dtypes;
+  for (const PartialTensorShape& s : spec.shapes) {
+    out.shapes.push_back(PartialTensorShape({batch}).Concatenate(s));
+  }
+  return out;
+}
+
+Status Stack(const std::vector<TensorTuple>& elements, TensorTuple* out) {
+  const int64_t n = static_cast<int64_t>(elements.size());
+  out->clear();
+  for (size_t c = 0; c < elements[0].size(); ++c) {
+    const Tensor& first = elements[0][c];
+    TensorShape shape({n});
+    shape.AppendShape(first.shape());
+    Tensor batch;
+    HR_RETURN_IF_ERROR(
+        Tensor::Allocate(CpuAllocator(), first.dtype(), shape, &batch));
+    const int64_t size = first.NumElements();
+    for (int64_t i = 0; i < n; ++i) {
+      if (elements[i].size() != elements[0].size() ||
+          elements[i][c].dtype() != first.dtype()) {
+        return errors::InvalidArgument(
+            "Cannot batch elements of different types: component ", c,
+            " of element ", i, " differs from that of element 0");
+      }
+      const Tensor& t = elements[i][c];
+      if (t.shape() != first.shape()) {
+        return errors::InvalidArgument(
+            "Cannot batch tensors with different shapes in component ", c,
+            ". First element had shape ", first.shape().DebugString(),
+            " and element ", i, " had shape ", t.shape().DebugString(), ".");
+      }
+      CopyElements(t, 0, &batch, i * size, size);
+    }
+    out->push_back(std::move(batch));
+  }
+  return OkStatus();
+}
+
+class BatchDataset : public Dataset {
+ public:
+  BatchDataset(RefPtr<const Dataset> input, int64_t batch_size,
+               bool drop_remainder)
+      : Dataset(BatchedSpec(input->spec(), drop_remainder ? batch_size : -1),
+                {input}),
+        batch_size_(batch_size),
+        drop_remainder_(drop_remainder) {}
+
+  int64_t Cardinality() const override {
+    const int64_t n = input().Cardinality();
+    if (n < 0) return n;
+    return n / batch_size_ + (n % batch_size_ > 0 && !drop_remainder_ ? 1 : 0);
+  }
+
+  class Iterator : public InputIterator<BatchDataset> {
+   public:
+    using InputIterator::InputIterator;
+    Status GetNext(const IteratorContext& ctx, TensorTuple* out,
+                   bool* end) override {
+      ElementBuffer batch("a batch");
+      while (input_ != nullptr && batch.size() < dataset().batch_size_) {
+        HR_RETURN_IF_ERROR(ctx.CheckCancelled());
+        TensorTuple e;
+        bool input_end = false;
+        HR_RETURN_IF_ERROR(input_->GetNext(ctx, &e, &input_end));
+        if (input_end) {
+          input_ = nullptr;
+        } else {
+          HR_RETURN_IF_ERROR(batch.Add(std::move(e)));
+        }
+      }
+      if (batch.size() == 0 ||
+          (dataset().drop_remainder_ && batch.size() < dataset().batch_size_)) {
+        *end = true;
+        return OkStatus();
+      }
+      return Stack(batch.elements(), out);
+    }
+  };
+
+ protected:
+  Status MakeIterator(const IteratorContext& ctx,
+                      std::unique_ptr<DatasetIterator>* out) const override {
+    return Iterator::Make(this, ctx, out);
+  }
+
+ private:
+  const int64_t batch_size_;
+  const bool drop_remainder_;
+};
+
+Status ReadBatchSize(OpKernelContext* ctx, int64_t* size) {
+  HR_RETURN_IF_ERROR(ScalarInput(*ctx, "batch_size", size));
+  if (*size > 0) return OkStatus();
+  return errors::InvalidArgument("Batch size must be greater than zero.");
+}
+
+template <bool kHasDropRemainder>
+class BatchDatasetOp : public UnaryDatasetOp {
+ public:
+  using UnaryDatasetOp::UnaryDatasetOp;
+
+ protected:
+  Status Make(OpKernelContext* ctx, RefPtr<const Dataset> input,
+              RefPtr<const Dataset>* out) override {
+    int64_t size = 0;
+    bool drop_remainder = false;
+    HR_RETURN_IF_ERROR(ReadBatchSize(ctx, &size));
+    if (kHasDropRemainder) {
+      HR_RETURN_IF_ERROR(ScalarInput(*ctx, "drop_remainder", &drop_remainder));
+    }
+    *out = MakeRef<BatchDataset>(std::move(input), size, drop_remainder);
+    return OkStatus();
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("BatchDataset").Device(DEVICE_CPU),
+                        BatchDatasetOp<false>);
+REGISTER_KERNEL_BUILDER(Name("BatchDatasetV2").Device(DEVICE_CPU),
+                        BatchDatasetOp<true>);
+REGISTER_KERNEL_BUILDER(Name("ParallelBatchDataset").Device(DEVICE_CPU),
+                        BatchDatasetOp<true>);
+
+class MapAndBatchDatasetOp : public FunctionDatasetOp {
+ public:
+  explicit MapAndBatchDatasetOp(OpKernelConstruction* ctx)
+      : FunctionDatasetOp(ctx, "f") {
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("preserve_cardinality", &preserve_));
+  }
+
+ protected:
+  Status Make(OpKernelContext* ctx, RefPtr<const Dataset> input,
+              std::shared_ptr<const CapturedFunction> f,
+              RefPtr<const Dataset>* out) override {
+    int64_t size = 0, parallelism = 0;
+    bool drop_remainder = false;
+    HR_RETURN_IF_ERROR(ReadBatchSize(ctx, &size));
+    HR_RETURN_IF_ERROR(ReadParallelism(ctx, &parallelism));
+    HR_RETURN_IF_ERROR(ScalarInput(*ctx, "drop_remainder", &drop_remainder));
+    HR_RETURN_IF_ERROR(f->CheckResults(spec().dtypes));
+    ElementSpec rows = spec();
+    for (PartialTensorShape& s : rows.shapes) {
+      s = s.dims() > 0 ? PartialTensorShape(s.dim_sizes().subspan(1))
+                       : PartialTensorShape();
+    }
+    *out = MakeRef<BatchDataset>(
+        MakeParallelMapDataset(std::move(rows), std::move(input), std::move(f),
+                               parallelism, preserve_),
+        size, drop_remainder);
+    return OkStatus();
+  }
+
+ private:
+  bool preserve_ = false;
+};
+REGISTER_KERNEL_BUILDER(Name("MapAndBatchDataset").Device(DEVICE_CPU),
+                        MapAndBatchDatasetOp);
+REGISTER_KERNEL_BUILDER(
+    Name("ExperimentalMapAndBatchDataset").Device(DEVICE_CPU),
+    MapAndBatchDatasetOp);
+
+// The slices of the elements.
+class UnbatchDataset : public Dataset {
+ public:
+  UnbatchDataset(ElementSpec spec, RefPtr<const Dataset> input)
+      : Dataset(std::move(spec), {std::move(input)}) {}
+
+  class Iterator : public InputIterator<UnbatchDataset> {
+   public:
+    using InputIterator::InputIterator;
+    Status GetNext(const IteratorContext& ctx, TensorTuple* out,
+                   bool* end) override {
+      while (next_ >= size_) {
+        HR_RETURN_IF_ERROR(ctx.CheckCancelled());
+        if (input_ == nullptr) {
+          *end = true;
+          return OkStatus();
+        }
+        bool input_end = false;
+        HR_RETURN_IF_ERROR(input_->GetNext(ctx, &batch_, &input_end));
+        if (input_end) {
+          input_ = nullptr;
+          batch_.clear();
+          continue;
+        }
+        for (size_t c = 0; c < batch_.size(); ++c) {
+          if (batch_[c].dims() == 0) {
+            return errors::InvalidArgument(
+                "Input element must have a non-scalar value in component ", c,
+                ".");
+          }
+          if (batch_[c].dim_size(0) != batch_[0].dim_size(0)) {
+            return errors::InvalidArgument(
+                "Input element must have the same batch size in each "
+                "component. Component 0 had size ",
+                batch_[0].dim_size(0), " but component ", c, " had size, ",
+                batch_[c].dim_size(0), ".");
+          }
+        }
+        next_ = 0;
+        size_ = batch_.empty() ? 0 : batch_[0].dim_size(0);
+      }
+      out->clear();
+      for (const Tensor& t : batch_) out->push_back(t.SubSlice(next_));
+      ++next_;
+      return OkStatus();
+    }
+
+   private:
+    TensorTuple batch_;
+    int64_t next_ = 0, size_ = 0;
+  };
+
+ protected:
+  Status MakeIterator(const IteratorContext& ctx,
+                      std::unique_ptr<DatasetIterator>* out) const override {
+    return Iterator::Make(this, ctx, out);
+  }
+};
+
+class UnbatchDatasetOp : public UnaryDatasetOp {
+ public:
+  using UnaryDatasetOp::UnaryDatasetOp;
+
+ protected:
+  Status Make(OpKernelContext*, RefPtr<const Dataset> input,
+              RefPtr<const Dataset>* out) override {
+    ElementSpec rows;
+    rows.dtypes = input->spec().dtypes;
+    for (const PartialTensorShape& s : input->spec().shapes) {
+      if (s.dims() == 0) {
+        return errors::InvalidArgument(
+            "Cannot unbatch an input with scalar components.");
+      }
+      rows.shapes.push_back(s.dims() > 0
+                                ? PartialTensorShape(s.dim_sizes().subspan(1))
+                                : PartialTensorShape());
+    }
+    *out = MakeRef<UnbatchDataset>(std::move(rows), std::move(input));
+    return OkStatus();
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("UnbatchDataset").Device(DEVICE_CPU),
+                        UnbatchDatasetOp);
+REGISTER_KERNEL_BUILDER(Name("ExperimentalUnbatchDataset").Device(DEVICE_CPU),
+                        UnbatchDatasetOp);
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,41 @@
+// CancellableWait: a wait on a condition variable that a cancellation ends too.
+#ifndef HEADRACE_KERNELS_DATA_CANCELLABLE_WAIT_H_
+#define HEADRACE_KERNELS_DATA_CANCELLABLE_WAIT_H_
+
+#include "base/mutex.h"
+#include "framework/cancellation.h"
+
+namespace headrace {
+
+//   CancellableWait wait(cancellation, &mu, &changed);  // mu not held
+//   MutexLock lock(&mu);
+//   while (!ready && !wait.cancelled()) changed.Wait(&mu);
+class CancellableWait {
+ public:
+  CancellableWait(CancellationManager* cancellation, Mutex* mu,
+                  CondVar* changed)
+      : cancellation_(cancellation), token_(cancellation->NextToken()) {
+    registered_ = cancellation->RegisterCallback(token_, [mu, changed] {
+      // Whoever has found that nothing was cancelled is waiting by now.
+      MutexLock lock(mu);
+      changed->SignalAll();
+    });
+  }
+  // `mu` is not held.
+  ~CancellableWait() {
+    if (registered_) cancellation_->DeregisterCallback(token_);
+  }
+  CancellableWait(const CancellableWait&) = delete;
+  CancellableWait& operator=(const CancellableWait&) = delete;
+
+  bool cancelled() const { return cancellation_->IsCancelled(); }
+
+ private:
+  CancellationManager* const cancellation_;
+  const CancellationManager::Token token_;
+  bool registered_ = false;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_DATA_CANCELLABLE_WAIT_H_

@@ -1,0 +1,77 @@
+// CapturedFunction: a function of the graph together with the tensors that it
+// captured when the dataset was made, callable as long as the session lives.
+#ifndef HEADRACE_KERNELS_DATA_CAPTURED_FUNCTION_H_
+#define HEADRACE_KERNELS_DATA_CAPTURED_FUNCTION_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "framework/function_runtime.h"
+#include "kernels/data/dataset.h"
+
+namespace headrace {
+
+// Thread-safe.
+class CapturedFunction {
+ public:
+  // Of the function `f` and the inputs of the list `captured`. Compiles it.
+  static Status Create(OpKernelContext* ctx, const NameAttrList& f,
+                       absl::string_view captured,
+                       std::shared_ptr<const CapturedFunction>* out);
+
+  const std::string& name() const { return name_; }
+  const DataTypeVector& ret_types() const { return ret_types_; }
+  const TensorTuple& captured() const { return captured_; }
+  // InvalidArgument, naming the function, unless its results have these types.
+  Status CheckResults(const DataTypeVector& types) const;
+
+  // Calls it with `args` before what was captured, and waits.
+  Status Run(const IteratorContext& ctx, TensorTuple args,
+             TensorTuple* results) const;
+  // `cancellation` lives until `done`, which may run before this returns, but
+  // not inside a callback of it.
+  void RunAsync(CancellationManager* cancellation, TensorTuple args,
+                FunctionRuntime::DoneCallback done) const;
+  // DetachedFunctions::Schedule.
+  [[nodiscard]] bool Schedule(absl::AnyInvocable<void()> fn) const {
+    return functions_->Schedule(std::move(fn));
+  }
+
+ private:
+  std::shared_ptr<DetachedFunctions> functions_;
+  std::shared_ptr<const NodeDef> caller_;  // for messages
+  // Not to be read: it goes with the session.
+  const FunctionRuntime::Function* function_ = nullptr;
+  std::string name_;
+  DataTypeVector ret_types_;
+  TensorTuple captured_;
+};
+
+// A dataset op with a function: reads the attr, makes the CapturedFunction.
+class FunctionDatasetOp : public UnaryDatasetOp {
+ public:
+  FunctionDatasetOp(OpKernelConstruction* ctx, const char* attr)
+      : UnaryDatasetOp(ctx) {
+    OP_REQUIRES_OK(ctx, ctx->GetAttr(attr, &f_));
+  }
+
+ protected:
+  Status Make(OpKernelContext* ctx, RefPtr<const Dataset> input,
+              RefPtr<const Dataset>* out) final {
+    std::shared_ptr<const CapturedFunction> f;
+    HR_RETURN_IF_ERROR(
+        CapturedFunction::Create(ctx, f_, "other_arguments", &f));
+    return Make(ctx, std::move(input), std::move(f), out);
+  }
+  virtual Status Make(OpKernelContext* ctx, RefPtr<const Dataset> input,
+                      std::shared_ptr<const CapturedFunction> f,
+                      RefPtr<const Dataset>* out) = 0;
+
+ private:
+  NameAttrList f_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_DATA_CAPTURED_FUNCTION_H_

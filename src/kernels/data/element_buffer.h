@@ -1,0 +1,62 @@
+// ElementBuffer: elements that are collected because a graph asks for so many
+// at once. How many is a number in the graph, and the sequence may have no end;
+// so what is collected is limited by the machine's memory.
+#ifndef HEADRACE_KERNELS_DATA_ELEMENT_BUFFER_H_
+#define HEADRACE_KERNELS_DATA_ELEMENT_BUFFER_H_
+
+#include <utility>
+#include <vector>
+
+#include "kernels/data/dataset.h"
+#include "kernels/data/element_bytes.h"
+
+namespace headrace {
+
+// Half of the machine's memory, as far as this process may have it.
+int64_t MaxBufferedBytes();
+
+// Counts elements' memory against the limit.
+class BufferBudget {
+ public:
+  // `what` is named in the refusal: "a batch".
+  explicit BufferBudget(const char* what) : what_(what) {}
+  // ResourceExhausted if the limit is passed; `e` still counts.
+  Status Add(const TensorTuple& e) {
+    bytes_ += Cost(e);
+    if (bytes_ <= MaxBufferedBytes()) [[likely]]
+      return OkStatus();
+    return errors::ResourceExhausted(what_, " would take more than ",
+                                     MaxBufferedBytes(), " bytes");
+  }
+  void Remove(const TensorTuple& e) { bytes_ -= Cost(e); }
+
+ private:
+  static int64_t Cost(const TensorTuple& e) {
+    return ElementBytes(e) + static_cast<int64_t>(sizeof(TensorTuple) +
+                                                  e.size() * sizeof(Tensor));
+  }
+
+  const char* const what_;
+  int64_t bytes_ = 0;
+};
+
+class ElementBuffer {
+ public:
+  explicit ElementBuffer(const char* what) : budget_(what) {}
+  Status Add(TensorTuple e) {
+    HR_RETURN_IF_ERROR(budget_.Add(e));
+    elements_.push_back(std::move(e));
+    return OkStatus();
+  }
+  int64_t size() const { return static_cast<int64_t>(elements_.size()); }
+  const std::vector<TensorTuple>& elements() const& { return elements_; }
+  std::vector<TensorTuple> elements() && { return std::move(elements_); }
+
+ private:
+  BufferBudget budget_;
+  std::vector<TensorTuple> elements_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_DATA_ELEMENT_BUFFER_H_

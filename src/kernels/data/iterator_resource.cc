@@ -1,0 +1,119 @@
+#include "kernels/data/iterator_resource.h"
+
+#include <utility>
+
+#include "base/waiting_threads.h"
+#include "kernels/data/run_waiting.h"
+
+namespace headrace {
+
+Status IteratorResource::SetDataset(const IteratorContext& ctx,
+                                    RefPtr<const Dataset> dataset) {
+  HR_RETURN_IF_ERROR(spec_.CheckAccepts(dataset->spec(), "iterator"));
+  auto source = std::make_shared<Source>();
+  HR_RETURN_IF_ERROR(dataset->NewIterator(ctx, &source->iterator));
+  source->dataset = std::move(dataset);
+  MutexLock lock(&mu_);
+  source_.swap(source);  // the old one goes when the lock has gone
+  return OkStatus();
+}
+
+void IteratorResource::GetNext(OpKernelContext* ctx, TakeCallback take,
+                               AsyncOpKernel::DoneCallback done) {
+  CancellationManager* const cm = ctx->cancellation_manager();
+  {
+    MutexLock lock(&mu_);
+    Request r;
+    r.id = next_id_++;
+    r.ctx = ctx;
+    r.take = std::move(take);
+    r.done = std::move(done);
+    if (serving_) {
+      // What is served before it may take long. (A request whose step is
+      // cancelled already fails when its turn comes.)
+      if (cm != nullptr) {
+        r.token = cm->NextToken();
+        r.registered = cm->RegisterCallback(
+            r.token, [self = RefPtr<IteratorResource>::NewRef(this),
+                      id = r.id] { self->Cancel(id); });
+      }
+      waiting_.push_back(std::move(r));
+      return;
+    }
+    serving_ = true;
+    waiting_.push_back(std::move(r));
+  }
+  Serve(false);
+}
+
+void IteratorResource::Serve(bool may_wait) {
+  // `done` may end the step that holds the last other reference.
+  const auto self = RefPtr<IteratorResource>::NewRef(this);
+  for (bool first = true;; first = false) {
+    Request request;
+    std::shared_ptr<Source> source;
+    bool move_on = false;
+    {
+      MutexLock lock(&mu_);
+      if (waiting_.empty()) {
+        serving_ = false;
+        return;
+      }
+      // The kernel that called is to return, if it can.
+      move_on =
+          !may_wait &&
+          (!first || (source_ != nullptr && source_->dataset->may_wait()));
+    }
+    if (move_on && StartWaitingThread([self] { self->Serve(true); })) return;
+    {
+      MutexLock lock(&mu_);
+      if (waiting_.empty()) continue;  // cancelled meanwhile
+      request = std::move(waiting_.front());
+      waiting_.pop_front();
+      source = source_;
+    }
+    if (request.registered) {
+      request.ctx->cancellation_manager()->TryDeregisterCallback(request.token);
+    }
+    ServeOne(&request, source.get());
+  }
+}
+
+void IteratorResource::ServeOne(Request* request, Source* source) {
+  OpKernelContext* const ctx = request->ctx;
+  const AsyncOpKernel::DoneCallback done = std::move(request->done);
+  const KernelIteration iteration(ctx);
+  Status s = iteration.context().CheckCancelled();
+  if (s.ok() && source == nullptr) {
+    s = errors::FailedPrecondition(
+        "GetNext() failed because the iterator has not been initialized. "
+        "Ensure that you have run the initializer operation for this iterator "
+        "before getting the next element.");
+  }
+  TensorTuple element;
+  bool end = false;
+  if (s.ok())
+    s = source->iterator->GetNext(iteration.context(), &element, &end);
+  if (s.ok()) s = request->take(std::move(element), end);
+  if (!s.ok()) ctx->CtxFailure(std::move(s));
+  request->take = nullptr;
+  done();
+}
+
+void IteratorResource::Cancel(int64_t id) {
+  std::list<Request> cancelled;
+  {
+    MutexLock lock(&mu_);
+    for (auto it = waiting_.begin(); it != waiting_.end(); ++it) {
+      if (it->id != id) continue;
+      cancelled.splice(cancelled.end(), waiting_, it);
+      break;
+    }
+  }
+  for (Request& r : cancelled) {
+    r.ctx->CtxFailure(errors::Cancelled("the step was cancelled"));
+    r.done();
+  }
+}
+
+}  // namespace headrace

@@ -1,0 +1,225 @@
+#include "kernels/data/parallel_map_dataset.h"
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <utility>
+
+#include "base/mutex.h"
+#include "kernels/data/cancellable_wait.h"
+#include "kernels/data/element_bytes.h"
+
+namespace headrace {
+namespace {
+
+using Function = std::shared_ptr<const CapturedFunction>;
+
+// Results beyond these bytes are not made ahead.
+constexpr int64_t kMaxBytesAhead = int64_t{256} << 20;
+constexpr int64_t kMaxParallelism = 256;
+
+class ParallelMapDataset : public Dataset {
+ public:
+  ParallelMapDataset(ElementSpec spec, RefPtr<const Dataset> input, Function f,
+                     int64_t parallelism, bool preserve_cardinality)
+      : Dataset(std::move(spec), {std::move(input)}),
+        f_(std::move(f)),
+        parallelism_(parallelism),
+        preserve_cardinality_(preserve_cardinality) {
+    set_may_wait();
+    CountHeld(f_->captured());
+  }
+
+  int64_t Cardinality() const override {
+    return preserve_cardinality_ ? input().Cardinality() : kUnknownCardinality;
+  }
+
+  class Iterator;
+
+ protected:
+  Status MakeIterator(const IteratorContext& ctx,
+                      std::unique_ptr<DatasetIterator>* out) const override;
+
+ private:
+  const Function f_;
+  const int64_t parallelism_;
+  const bool preserve_cardinality_;
+};
+
+// The consumer takes elements from the input and has workers of the pool call
+// f; the call that it waits for it makes itself, if no worker has come to it.
+class ParallelMapDataset::Iterator : public InputIterator<ParallelMapDataset> {
+ public:
+  using InputIterator::InputIterator;
+
+  ~Iterator() override {
+    shared_->cancellation.StartCancel(
+        errors::Cancelled("the iterator was destroyed"));
+    MutexLock lock(&shared_->mu);
+    while (shared_->running > 0) shared_->changed.Wait(&shared_->mu);
+  }
+
+  Status GetNext(const IteratorContext& ctx, TensorTuple* out,
+                 bool* end) override {
+    FillUp(ctx);
+    if (calls_.empty()) {
+      *end = true;
+      return OkStatus();
+    }
+    const std::shared_ptr<Call> call = calls_.front();
+    if (!call->claimed.exchange(true)) Start(shared_, dataset().f_, call);
+    {
+      CancellableWait wait(ctx.cancellation, &shared_->mu, &shared_->changed);
+      MutexLock lock(&shared_->mu);
+      while (!call->done) {
+        if (wait.cancelled()) return ctx.cancellation->status();
+        shared_->changed.Wait(&shared_->mu);
+      }
+      shared_->bytes -= call->bytes;
+    }
+    calls_.pop_front();
+    if (!errors::IsOutOfRange(call->status) || call->of_input) {
+      *out = std::move(call->element);
+      return call->status;
+    }
+    if (dataset().preserve_cardinality_) {
+      return errors::InvalidArgument(
+          "Function invocation produced OutOfRangeError: ",
+          call->status.message());
+    }
+    *end = true;
+    return OkStatus();
+  }
+
+ private:
+  struct Call {
+    std::atomic<bool> claimed{false};
+    bool of_input = false;  // the status is the input's
+    // Set when `done` is: until then `element` holds the arguments.
+    Status status;
+    TensorTuple element;
+    int64_t bytes = 0;
+    bool done = false;
+  };
+  // What calls in progress refer to.
+  struct Shared {
+    CancellationManager cancellation;
+    Mutex mu;
+    CondVar changed;
+    int64_t running GUARDED_BY(mu) = 0;
+    int64_t bytes GUARDED_BY(mu) = 0;  // of results nobody has taken
+  };
+
+  void FillUp(const IteratorContext& ctx) {
+    while (!input_end_ &&
+           static_cast<int64_t>(calls_.size()) < dataset().parallelism_) {
+      if (!calls_.empty()) {
+        MutexLock lock(&shared_->mu);
+        if (shared_->bytes > kMaxBytesAhead) return;
+      }
+      auto call = std::make_shared<Call>();
+      call->status = input_->GetNext(ctx, &call->element, &input_end_);
+      if (call->status.ok() && input_end_) return;
+      const bool failed = !call->status.ok();
+      if (failed) {
+        input_end_ = false;
+        call->of_input = call->done = true;
+        call->claimed = true;
+      }
+      calls_.push_back(call);
+      if (failed) return;  // what is ready goes first
+      if (dataset().parallelism_ == 1) continue;
+      // If it cannot be scheduled, the consumer makes the call.
+      (void)dataset().f_->Schedule([shared = shared_, f = dataset().f_, call] {
+        if (!call->claimed.exchange(true)) Start(shared, f, call);
+      });
+    }
+  }
+
+  static void Start(const std::shared_ptr<Shared>& shared, const Function& f,
+                    const std::shared_ptr<Call>& call) {
+    {
+      MutexLock lock(&shared->mu);
+      ++shared->running;
+    }
+    f->RunAsync(&shared->cancellation, std::move(call->element),
+                [shared, call](const Status& s, TensorTuple results) {
+                  MutexLock lock(&shared->mu);
+                  call->status = s;
+                  call->element = std::move(results);
+                  call->bytes = ElementBytes(call->element);
+                  shared->bytes += call->bytes;
+                  call->done = true;
+                  --shared->running;
+                  shared->changed.SignalAll();
+                });
+  }
+
+  const std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
+  std::deque<std::shared_ptr<Call>> calls_;
+  bool input_end_ = false;
+};
+
+Status ParallelMapDataset::MakeIterator(
+    const IteratorContext& ctx, std::unique_ptr<DatasetIterator>* out) const {
+  return Iterator::Make(this, ctx, out);
+}
+
+class ParallelMapDatasetOp : public FunctionDatasetOp {
+ public:
+  explicit ParallelMapDatasetOp(OpKernelConstruction* ctx)
+      : FunctionDatasetOp(ctx, "f") {
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("preserve_cardinality", &preserve_));
+  }
+
+ protected:
+  Status Make(OpKernelContext* ctx, RefPtr<const Dataset> input, Function f,
+              RefPtr<const Dataset>* out) override {
+    HR_RETURN_IF_ERROR(f->CheckResults(spec().dtypes));
+    int64_t parallelism = 0;
+    HR_RETURN_IF_ERROR(ReadParallelism(ctx, &parallelism));
+    *out = MakeParallelMapDataset(spec(), std::move(input), std::move(f),
+                                  parallelism, preserve_);
+    return OkStatus();
+  }
+
+ private:
+  bool preserve_ = false;
+};
+REGISTER_KERNEL_BUILDER(Name("ParallelMapDataset").Device(DEVICE_CPU),
+                        ParallelMapDatasetOp);
+REGISTER_KERNEL_BUILDER(Name("ParallelMapDatasetV2").Device(DEVICE_CPU),
+                        ParallelMapDatasetOp);
+
+}  // namespace
+
+RefPtr<const Dataset> MakeParallelMapDataset(
+    ElementSpec spec, RefPtr<const Dataset> input,
+    std::shared_ptr<const CapturedFunction> f, int64_t parallelism,
+    bool preserve_cardinality) {
+  return MakeRef<ParallelMapDataset>(std::move(spec), std::move(input),
+                                     std::move(f), parallelism,
+                                     preserve_cardinality);
+}
+
+Status ReadParallelism(OpKernelContext* ctx, int64_t* parallelism) {
+  const Tensor* t = nullptr;
+  HR_RETURN_IF_ERROR(ctx->input("num_parallel_calls", &t));
+  if (t->dtype() == DT_INT32) {
+    int32_t n = 0;
+    HR_RETURN_IF_ERROR(ScalarInput(*ctx, "num_parallel_calls", &n));
+    *parallelism = n;
+  } else {
+    HR_RETURN_IF_ERROR(ScalarInput(*ctx, "num_parallel_calls", parallelism));
+  }
+  if (*parallelism != -1 && *parallelism < 1) {
+    return errors::InvalidArgument(
+        "num_parallel_calls must be greater than zero.");
+  }
+  if (*parallelism == -1) *parallelism = ctx->thread_pool()->NumThreads();
+  // An upper limit: fewer are as good, and each costs memory.
+  *parallelism = std::min(*parallelism, kMaxParallelism);
+  return OkStatus();
+}
+
+}  // namespace headrace

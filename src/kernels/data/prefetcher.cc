@@ -1,0 +1,96 @@
+#include "kernels/data/prefetcher.h"
+
+#include <utility>
+
+#include "base/waiting_threads.h"
+#include "kernels/data/cancellable_wait.h"
+#include "kernels/data/element_bytes.h"
+
+namespace headrace {
+namespace {
+// Elements beyond these bytes are made when they are asked for.
+constexpr int64_t kMaxBytes = int64_t{256} << 20;
+}  // namespace
+
+Prefetcher::Prefetcher(std::unique_ptr<DatasetIterator> input, int64_t capacity,
+                       int depth)
+    : input_(std::move(input)), capacity_(capacity), depth_(depth) {}
+
+Prefetcher::~Prefetcher() {
+  cancellation_.StartCancel(errors::Cancelled("the iterator was destroyed"));
+  MutexLock lock(&mu_);
+  while (filling_) changed_.Wait(&mu_);
+}
+
+bool Prefetcher::HasRoom() const {
+  return static_cast<int64_t>(items_.size()) < capacity_ &&
+         (items_.empty() || bytes_ < kMaxBytes);
+}
+
+Prefetcher::Item Prefetcher::Produce(bool* end) {
+  Item item;
+  item.status = input_->GetNext({&cancellation_, depth_}, &item.element, end);
+  item.bytes = ElementBytes(item.element);
+  return item;
+}
+
+bool Prefetcher::StartFilling() {
+  filling_ = StartWaitingThread([this] { Fill(); });
+  return filling_;
+}
+
+void Prefetcher::Fill() {
+  for (;;) {
+    bool end = false;
+    Item item = Produce(&end);
+    MutexLock lock(&mu_);
+    if (item.status.ok() && end) {
+      ended_ = true;
+    } else {
+      bytes_ += item.bytes;
+      items_.push_back(std::move(item));
+    }
+    filling_ = !ended_ && HasRoom() && !cancellation_.IsCancelled();
+    changed_.SignalAll();
+    if (!filling_) return;  // *this may be gone
+  }
+}
+
+Status Prefetcher::GetNext(const IteratorContext& ctx, TensorTuple* out,
+                           bool* end) {
+  {
+    CancellableWait wait(ctx.cancellation, &mu_, &changed_);
+    MutexLock lock(&mu_);
+    while (items_.empty() && !ended_) {
+      if (!filling_ && !StartFilling()) break;
+      if (wait.cancelled()) return ctx.cancellation->status();
+      changed_.Wait(&mu_);
+    }
+    if (!items_.empty()) {
+      Item item = std::move(items_.front());
+      items_.pop_front();
+      bytes_ -= item.bytes;
+      // Not for each element: a start costs more than many elements do.
+      if (!filling_ && !ended_ && HasRoom() &&
+          static_cast<int64_t>(items_.size()) <= capacity_ / 2) {
+        StartFilling();
+      }
+      *out = std::move(item.element);
+      return item.status;
+    }
+    if (ended_) {
+      *end = true;
+      return OkStatus();
+    }
+  }
+  // Without a thread; nobody else calls the input now.
+  Item item = Produce(end);
+  if (item.status.ok() && *end) {
+    MutexLock lock(&mu_);
+    ended_ = true;
+  }
+  *out = std::move(item.element);
+  return item.status;
+}
+
+}  // namespace headrace

@@ -1,0 +1,51 @@
+// RunWaiting: the end of an asynchronous kernel that iterates a dataset.
+#ifndef HEADRACE_KERNELS_DATA_RUN_WAITING_H_
+#define HEADRACE_KERNELS_DATA_RUN_WAITING_H_
+
+#include <utility>
+
+#include "base/waiting_threads.h"
+#include "kernels/data/dataset.h"
+
+namespace headrace {
+
+// Runs work(), which returns a Status and may wait if `dataset` may, where it
+// may; puts a failure into `ctx` and calls `done`.
+template <typename F>
+void RunWaiting(OpKernelContext* ctx, const Dataset& dataset,
+                AsyncOpKernel::DoneCallback done, F work) {
+  if (!dataset.may_wait()) {
+    OP_REQUIRES_OK_ASYNC(ctx, work(), done);
+    done();
+    return;
+  }
+  if (!StartWaitingThread([ctx, done, work = std::move(work)]() mutable {
+        {
+          F w = std::move(work);
+          const Status s = w();
+          if (!s.ok()) ctx->CtxFailure(s);
+        }
+        done();
+      })) {
+    ctx->CtxFailure(errors::ResourceExhausted("no thread to iterate on"));
+    done();
+  }
+}
+
+// The context of a kernel's own iteration.
+class KernelIteration {
+ public:
+  explicit KernelIteration(OpKernelContext* ctx)
+      : context_{ctx->cancellation_manager() != nullptr
+                     ? ctx->cancellation_manager()
+                     : &none_} {}
+  const IteratorContext& context() const { return context_; }
+
+ private:
+  CancellationManager none_;
+  IteratorContext context_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_DATA_RUN_WAITING_H_

@@ -1,0 +1,47 @@
+// Seeds of datasets that draw at random, and generators that give each
+// iteration seeds of its own.
+#ifndef HEADRACE_KERNELS_DATA_SEEDS_H_
+#define HEADRACE_KERNELS_DATA_SEEDS_H_
+
+#include "base/mutex.h"
+#include "framework/op_kernel.h"
+#include "framework/philox.h"
+
+namespace headrace {
+
+struct SeedPair {
+  uint64_t seed = 0, seed2 = 0;
+
+  PhiloxWords Words() const { return PhiloxWords(Philox(seed, seed2)); }
+};
+
+// The inputs "seed" and "seed2"; if both are 0, seeds that nobody can predict.
+Status ReadSeeds(const OpKernelContext& ctx, SeedPair* out);
+
+// Thread-safe.
+class SeedGenerator : public ResourceBase {
+ public:
+  // Without `reshuffle` every call of Next gives `seeds`.
+  SeedGenerator(SeedPair seeds, bool reshuffle)
+      : seeds_(seeds), reshuffle_(reshuffle), words_(seeds.Words()) {}
+  std::string DebugString() const override { return "SeedGenerator"; }
+
+  SeedPair Next() {
+    if (!reshuffle_) return seeds_;
+    MutexLock lock(&mu_);
+    SeedPair next;
+    next.seed = words_();
+    next.seed2 = words_();
+    return next;
+  }
+
+ private:
+  const SeedPair seeds_;
+  const bool reshuffle_;
+  Mutex mu_;
+  PhiloxWords words_ GUARDED_BY(mu_);
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_DATA_SEEDS_H_

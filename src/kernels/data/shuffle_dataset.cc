@@ -1,0 +1,224 @@
+// ShuffleDataset and ShuffleAndRepeatDataset: each element is drawn from a
+// buffer that the input keeps full. Draws are TensorFlow's for the same seeds.
+//
+// The buffer is a ring in which the rounds of a repeated input follow each
+// other; a round is drawn from until nothing of it is left. The first element
+// of a round takes the place of the one drawn, so that what is left lies
+// together.
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <utility>
+
+#include "kernels/data/element_buffer.h"
+#include "kernels/data/owned_handle.h"
+#include "kernels/data/seeds.h"
+#include "kernels/handle_lookup.h"
+
+namespace headrace {
+namespace {
+
+// Rounds in the buffer, but for the one that is drawn from.
+constexpr size_t kMaxRoundsAhead = 3;
+
+class ShuffleDataset : public Dataset {
+ public:
+  ShuffleDataset(RefPtr<const Dataset> input, int64_t buffer_size,
+                 int64_t count, RefPtr<SeedGenerator> seeds)
+      : Dataset(input->spec(), {input}),
+        buffer_size_(buffer_size),
+        count_(count),
+        seeds_(std::move(seeds)) {}
+
+  int64_t Cardinality() const override {
+    const int64_t n = input().Cardinality();
+    if (count_ == 1 || n <= 0) return n;
+    if (count_ < 0) return kInfiniteCardinality;
+    const int64_t product = MultiplyWithoutOverflow(n, count_);
+    return product < 0 ? kUnknownCardinality : product;
+  }
+
+  class Iterator : public DatasetIterator {
+   public:
+    explicit Iterator(RefPtr<const ShuffleDataset> dataset)
+        : dataset_(std::move(dataset)),
+          words_(dataset_->seeds_->Next().Words()),
+          budget_("a shuffle buffer") {}
+
+    Status GetNext(const IteratorContext& ctx, TensorTuple* out,
+                   bool* end) override {
+      HR_RETURN_IF_ERROR(Fill(ctx));
+      if (left_ == 0) {
+        *end = true;
+        return OkStatus();
+      }
+      while (rounds_.front().begin == rounds_.front().end) {
+        rounds_.pop_front();
+        words_ = dataset_->seeds_->Next().Words();
+      }
+      Round& round = rounds_.front();
+      const int64_t drawn =
+          round.begin +
+          words_() % static_cast<uint64_t>(round.end - round.begin);
+      TensorTuple& e = At(drawn);
+      *out = std::move(e);
+      budget_.Remove(*out);
+      if (drawn != round.begin) e = std::move(At(round.begin));
+      ++round.begin;
+      --left_;
+      return OkStatus();
+    }
+
+   private:
+    // Positions in the sequence of all rounds.
+    struct Round {
+      int64_t begin, end;
+    };
+
+    TensorTuple& At(int64_t position) {
+      return ring_[position % dataset_->buffer_size_];
+    }
+
+    bool WantsMore() const {
+      if (input_ == nullptr && dataset_->count_ >= 0 &&
+          round_ >= dataset_->count_) {
+        return false;
+      }
+      if (rounds_.size() > kMaxRoundsAhead && left_ > 0) return false;
+      return left_ < dataset_->buffer_size_;
+    }
+
+    Status Fill(const IteratorContext& ctx) {
+      while (WantsMore()) {
+        HR_RETURN_IF_ERROR(ctx.CheckCancelled());
+        if (input_ == nullptr) {
+          HR_RETURN_IF_ERROR(dataset_->input().NewIterator(ctx, &input_));
+          const int64_t begin = rounds_.empty() ? next_ : rounds_.back().end;
+          rounds_.push_back({begin, begin});
+          ++round_;
+        }
+        TensorTuple e;
+        bool input_end = false;
+        HR_RETURN_IF_ERROR(input_->GetNext(ctx, &e, &input_end));
+        if (input_end) {
+          input_ = nullptr;
+          if (next_ == 0 && dataset_->count_ < 0) {
+            return OkStatus();  // nothing to repeat
+          }
+          continue;
+        }
+        HR_RETURN_IF_ERROR(budget_.Add(e));
+        // The ring grows as long as it has never been full.
+        if (next_ == static_cast<int64_t>(ring_.size()) &&
+            next_ < dataset_->buffer_size_) {
+          ring_.push_back(std::move(e));
+        } else {
+          At(next_) = std::move(e);
+        }
+        rounds_.back().end = ++next_;
+        ++left_;
+      }
+      return OkStatus();
+    }
+
+    const RefPtr<const ShuffleDataset> dataset_;
+    std::unique_ptr<DatasetIterator> input_;
+    int64_t round_ = 0;  // how many were begun
+    std::vector<TensorTuple> ring_;
+    std::deque<Round> rounds_;
+    int64_t next_ = 0;  // the position of the next element
+    int64_t left_ = 0;
+    PhiloxWords words_;
+    BufferBudget budget_;
+  };
+
+ protected:
+  Status MakeIterator(const IteratorContext&,
+                      std::unique_ptr<DatasetIterator>* out) const override {
+    *out =
+        std::make_unique<Iterator>(RefPtr<const ShuffleDataset>::NewRef(this));
+    return OkStatus();
+  }
+
+ private:
+  const int64_t buffer_size_;
+  const int64_t count_;
+  const RefPtr<SeedGenerator> seeds_;
+};
+
+// The generator that input "seed_generator" names, if the op has one; null if
+// it is to make its own.
+Status GeneratorInput(const OpKernelContext& ctx,
+                      RefPtr<SeedGenerator>* generator) {
+  const Tensor* handle = nullptr;
+  if (!ctx.input("seed_generator", &handle).ok()) return OkStatus();
+  if (handle->dtype() != DT_RESOURCE || handle->NumElements() != 1) {
+    return errors::InvalidArgument(
+        "seed_generator must be a scalar resource handle, got shape ",
+        handle->shape().DebugString());
+  }
+  const ResourceHandle& h = *handle->data<ResourceHandle>();
+  if (IsDummyHandle(h)) return OkStatus();
+  return LookupResource<SeedGenerator>(ctx.resource_manager(), h, generator);
+}
+
+template <bool kRepeat>
+class ShuffleDatasetOp : public UnaryDatasetOp {
+ public:
+  explicit ShuffleDatasetOp(OpKernelConstruction* ctx) : UnaryDatasetOp(ctx) {
+    if (ctx->HasAttr("reshuffle_each_iteration")) {
+      OP_REQUIRES_OK(ctx,
+                     ctx->GetAttr("reshuffle_each_iteration", &reshuffle_));
+    }
+  }
+
+ protected:
+  Status Make(OpKernelContext* ctx, RefPtr<const Dataset> input,
+              RefPtr<const Dataset>* out) override {
+    int64_t buffer_size = 0, count = 1;
+    HR_RETURN_IF_ERROR(ScalarInput(*ctx, "buffer_size", &buffer_size));
+    if (buffer_size == kUnknownCardinality) {
+      buffer_size = std::numeric_limits<int64_t>::max();
+    }
+    if (buffer_size <= 0) {
+      return errors::InvalidArgument(
+          "buffer_size must be greater than zero, got ", buffer_size);
+    }
+    if (kRepeat) {
+      HR_RETURN_IF_ERROR(ScalarInput(*ctx, "count", &count));
+      if (count <= 0 && count != -1) {
+        return errors::InvalidArgument(
+            "count must be greater than zero or equal to -1, got ", count);
+      }
+    }
+    RefPtr<SeedGenerator> seeds;
+    HR_RETURN_IF_ERROR(GeneratorInput(*ctx, &seeds));
+    if (seeds == nullptr) {
+      SeedPair pair = {RandomSeed64(), RandomSeed64()};
+      const Tensor* seed = nullptr;
+      if (ctx->input("seed", &seed).ok()) {
+        HR_RETURN_IF_ERROR(ReadSeeds(*ctx, &pair));
+      }
+      seeds = MakeRef<SeedGenerator>(pair, reshuffle_);
+    }
+    *out = MakeRef<ShuffleDataset>(std::move(input), buffer_size, count,
+                                   std::move(seeds));
+    return OkStatus();
+  }
+
+ private:
+  bool reshuffle_ = true;
+};
+REGISTER_KERNEL_BUILDER(Name("ShuffleDataset").Device(DEVICE_CPU),
+                        ShuffleDatasetOp<false>);
+REGISTER_KERNEL_BUILDER(Name("ShuffleDatasetV2").Device(DEVICE_CPU),
+                        ShuffleDatasetOp<false>);
+REGISTER_KERNEL_BUILDER(Name("ShuffleDatasetV3").Device(DEVICE_CPU),
+                        ShuffleDatasetOp<false>);
+REGISTER_KERNEL_BUILDER(Name("ShuffleAndRepeatDataset").Device(DEVICE_CPU),
+                        ShuffleDatasetOp<true>);
+REGISTER_KERNEL_BUILDER(Name("ShuffleAndRepeatDatasetV2").Device(DEVICE_CPU),
+                        ShuffleDatasetOp<true>);
+
+}  // namespace
+}  // namespace headrace
