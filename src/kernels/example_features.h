@@ -1,0 +1,92 @@
+// What the ops share that take Examples apart: one feature of every example of
+// a batch, a column, becomes a sparse, dense or ragged tensor.
+#ifndef HEADRACE_KERNELS_EXAMPLE_FEATURES_H_
+#define HEADRACE_KERNELS_EXAMPLE_FEATURES_H_
+
+#include <string>
+#include <vector>
+
+#include "framework/op_kernel.h"
+#include "framework/tstring.h"
+#include "headrace/example.pb.h"
+
+namespace headrace {
+
+// The values of a feature.
+class FeatureValues {
+ public:
+  FeatureValues() = default;  // absent
+  // A feature without a kind is as good as none.
+  explicit FeatureValues(const pb::Feature& f)
+      : feature_(f.kind_case() == pb::Feature::KIND_NOT_SET ? nullptr : &f) {}
+
+  bool present() const { return feature_ != nullptr; }
+  DataType type() const;
+  int64_t size() const;
+  // To elements [at, at + size()) of `out`, which is of the same type.
+  void CopyTo(Tensor* out, int64_t at) const;
+
+ private:
+  const pb::Feature* feature_ = nullptr;
+};
+
+using FeatureColumn = std::vector<FeatureValues>;
+
+// InvalidArgument "Could not parse `what`" unless `bytes` are such a message.
+template <typename Message>
+Status ParseMessage(const tstring& bytes, absl::string_view what,
+                    Message* out) {
+  if (bytes.size() <= INT32_MAX &&
+      out->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return OkStatus();
+  }
+  return errors::InvalidArgument("Could not parse ", what);
+}
+
+// "Name: x" of example i; "<unknown>" if `names` are empty.
+std::string ExampleName(const Tensor& names, int64_t i);
+
+// The feature `key` of each example, all of type `dtype` where present.
+Status SelectColumn(const std::vector<const pb::Features*>& examples,
+                    const std::string& key, DataType dtype, const Tensor& names,
+                    FeatureColumn* column);
+
+// The keys in a tensor of strings, `count` of them.
+Status ReadKeys(const Tensor& t, absl::string_view name, size_t count,
+                std::vector<std::string>* keys);
+
+// Row i of the sparse tensor holds the values of column[i]; if `scalar`, for a
+// column of one, the tensor is the row.
+Status SparseColumn(OpKernelContext* ctx, const FeatureColumn& column,
+                    bool scalar, int indices_output, int values_output,
+                    int shape_output);
+
+struct DenseFeature {
+  std::string key;
+  DataType dtype = DT_INVALID;
+  // Only the first dimension may be unknown: rows then are as long as the
+  // longest, padded.
+  PartialTensorShape shape;
+  // Fills in for an absent feature; without elements: the feature is required.
+  // Of an unknown length, one element, which pads.
+  Tensor fallback;
+};
+// InvalidArgument unless only the first dimension of `shape` is unknown.
+Status CheckDenseShape(const PartialTensorShape& shape, absl::string_view who);
+Status DenseColumn(OpKernelContext* ctx, const FeatureColumn& column,
+                   bool scalar, const DenseFeature& feature,
+                   const Tensor& names, int output);
+
+// The values behind each other, and where those of each row begin and end:
+// The values behind each other, and the splits between those of one row and of
+// the next; if `scalar`, for a column of one, there are no splits.
+Status RaggedColumn(OpKernelContext* ctx, const FeatureColumn& column,
+                    bool scalar, int values_output, int splits_output);
+// Row splits, DT_INT32 or DT_INT64 as the output's type is, from the lengths of
+// the rows.
+Status SplitsOutput(OpKernelContext* ctx, const std::vector<int64_t>& lengths,
+                    int output);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_EXAMPLE_FEATURES_H_
