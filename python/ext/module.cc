@@ -10,6 +10,7 @@
 #include "py_graph.h"
 #include "py_session.h"
 #include "py_support.h"
+#include "record_io.h"
 
 NB_MODULE(_headrace, m) {
   using namespace headrace::python;  // NOLINT: a list of registrations
@@ -25,4 +26,5 @@ NB_MODULE(_headrace, m) {
   RegisterNumpy(m);
   RegisterSession(m);
   RegisterPyFunc(m);
+  RegisterRecordIo(m);
 }

@@ -178,8 +178,15 @@ class OpFunction::Application {
                           nb::str(key).c_str(), "'"));
   }
 
-  // The graph of the first input that has one, else the default graph.
+  // The function that is being traced; else the graph of the first input that
+  // has one, else the default graph.
   void FindGraph() {
+    const nb::object current = DefaultGraph();
+    if (nb::inst_ptr<PyGraph>(current)->captures) {
+      graph_ = current;
+      core_ = nb::inst_ptr<PyGraph>(current);
+      return;
+    }
     for (nb::handle v : inputs_) {
       PyTensor* t = AsTensor(v);
       if (t == nullptr && PyList_CheckExact(v.ptr())) {
@@ -194,7 +201,7 @@ class OpFunction::Application {
         return;
       }
     }
-    graph_ = DefaultGraph();
+    graph_ = current;
     core_ = nb::inst_ptr<PyGraph>(graph_);
   }
 
@@ -247,6 +254,11 @@ class OpFunction::Application {
     }
     PyTensor* t = AsTensor(o);
     if (t == nullptr) RaiseTypeError("conversion did not give a Tensor");
+    if (t->op->core != core_ && core_->captures) {
+      o = graph_.attr("_capture")(o);
+      t = AsTensor(o);
+      if (t == nullptr) RaiseTypeError("a capture did not give a Tensor");
+    }
     if (t->op->core != core_) {
       RaiseValueError(StrCat("Tensor ", EndpointName(t->endpoint()),
                              ", input '", arg.name, "' of op ", def_.name,

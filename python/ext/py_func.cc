@@ -6,6 +6,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include "absl/cleanup/cleanup.h"
+#include "base/mutex.h"
 #include "framework/common_shape_fns.h"
 #include "framework/op.h"
 #include "framework/op_kernel.h"
@@ -16,6 +18,39 @@ namespace headrace::python {
 namespace {
 
 PyObject* caller = nullptr;  // (token, arrays) -> arrays; lives for ever
+
+// The calls in progress. Threads of the library may still make some when Python
+// ends, and a thread that asks for the GIL then is lost.
+class Calls {
+ public:
+  bool Enter() {
+    MutexLock lock(&mu_);
+    if (!ended_) ++count_;
+    return !ended_;
+  }
+  void Leave() {
+    MutexLock lock(&mu_);
+    --count_;
+    left_.SignalAll();
+  }
+  // Waits, but not for ever, for those that are in Python.
+  void End() {
+    nb::gil_scoped_release unlocked;
+    const absl::Time latest = absl::Now() + absl::Seconds(10);
+    MutexLock lock(&mu_);
+    ended_ = true;
+    while (count_ > 0 && !left_.WaitWithDeadline(&mu_, latest)) {
+    }
+  }
+
+ private:
+  Mutex mu_;
+  CondVar left_;
+  int count_ GUARDED_BY(mu_) = 0;
+  bool ended_ GUARDED_BY(mu_) = false;
+};
+// Never destroyed: threads may outlive main.
+Calls& calls = *new Calls;
 
 REGISTER_OP("PyFunc")
     .Input("input: Tin")
@@ -57,8 +92,9 @@ class PyFuncOp : public OpKernel {
   }
 
   void Compute(OpKernelContext* ctx) override {
-    OP_REQUIRES(ctx, caller != nullptr && Py_IsInitialized() != 0,
+    OP_REQUIRES(ctx, caller != nullptr && calls.Enter(),
                 errors::FailedPrecondition("Python is not there"));
+    const auto leave = absl::MakeCleanup([] { calls.Leave(); });
     nb::gil_scoped_acquire locked;
     try {
       nb::list arguments;
@@ -90,6 +126,7 @@ REGISTER_KERNEL_BUILDER(Name("PyFuncStateless").Device(DEVICE_CPU), PyFuncOp);
 }  // namespace
 
 void RegisterPyFunc(nb::module_& m) {
+  m.def("end_py_functions", [] { calls.End(); });
   m.def("set_py_function_caller",
         [](nb::object function) { caller = function.release().ptr(); });
 }

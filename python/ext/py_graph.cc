@@ -537,6 +537,7 @@ void RegisterGraph(nb::module_& m) {
   nb::class_<PyGraph>(m, "GraphCore", nb::is_weak_referenceable())
       .def(nb::init<>())
       .def_rw("_finalized", &PyGraph::finalized)
+      .def_rw("_captures", &PyGraph::captures)
       .def_rw("_name_scope", &PyGraph::name_scope)
       .def_rw("_device", &PyGraph::device)
       .def_rw("_has_device_functions", &PyGraph::has_device_functions)

@@ -50,6 +50,9 @@ struct PyGraph {
   // The innermost branch or loop that nodes are made in, which turns their
   // inputs into its own (headrace.control_flow); null outside of any.
   nb::object flow_context;
+  // The body of a function being traced: what its nodes take from other graphs
+  // becomes arguments (headrace.func_graph).
+  bool captures = false;
   // Ids of nodes in branches and loops: runs can neither feed nor fetch them.
   absl::flat_hash_set<int> internal;
 

@@ -8,6 +8,7 @@ from headrace import accumulators as _accumulators
 from headrace import array_ops as _array
 from headrace import control_flow_ops as _flow
 from headrace import coordinator as _coordinator
+from headrace import data as _data
 from headrace import dtypes
 from headrace import errors
 from headrace import function as _function
@@ -18,8 +19,10 @@ from headrace import input_pipelines as _inputs
 from headrace import math_ops as _math
 from headrace import nn
 from headrace import queues as _queues
+from headrace import parsing_ops as _parsing
 from headrace import random_ops as _random
 from headrace import raw_ops
+from headrace import readers as _readers
 from headrace import session as _session
 from headrace import session_handles as _handles
 from headrace import sparse_ops as _sparse
@@ -117,6 +120,13 @@ _take(initializers, """
     truncated_normal_initializer uniform_unit_scaling_initializer
     variance_scaling_initializer zeros_initializer""")
 _take(_importer, "import_graph_def")
+_take(_parsing, """
+    FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature
+    decode_csv parse_example parse_single_example parse_single_sequence_example
+    parse_sequence_example""")
+_take(_readers, """
+    FixedLengthRecordReader IdentityReader ReaderBase TFRecordReader
+    TextLineReader WholeFileReader""")
 
 _take(_sparse, """
     SparseTensor SparseTensorValue convert_to_tensor_or_sparse_tensor
@@ -257,7 +267,25 @@ data_flow_ops = _namespace("data_flow_ops", **_pick(_accumulators, """
     FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue"""))
 contrib = _namespace("contrib", staging=_namespace(
     "contrib.staging", **_pick(_accumulators, "MapStagingArea StagingArea")))
-io = _namespace("io", write_graph=_importer.write_graph)
+data = _namespace("data", experimental=_namespace(
+    "data.experimental", Optional=_data._Optional, **_pick(_data, """
+        AUTOTUNE INFINITE_CARDINALITY RandomDataset TFRecordWriter
+        UNKNOWN_CARDINALITY cardinality enumerate_dataset get_next_as_optional
+        get_single_element ignore_errors map_and_batch parallel_interleave scan
+        shuffle_and_repeat take_while unbatch""")), **_pick(_data, """
+    Dataset FixedLengthRecordDataset Iterator Options TFRecordDataset
+    TextLineDataset get_output_classes get_output_shapes get_output_types
+    make_initializable_iterator make_one_shot_iterator"""))
+io = _namespace(
+    "io", write_graph=_importer.write_graph, **_pick(_parsing, """
+        FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature
+        decode_csv parse_example parse_sequence_example parse_single_example
+        parse_single_sequence_example"""), **_pick(_readers, """
+        TFRecordCompressionType TFRecordOptions TFRecordWriter
+        tf_record_iterator"""))
+python_io = _namespace("python_io", **_pick(_readers, """
+    TFRecordCompressionType TFRecordOptions TFRecordWriter
+    tf_record_iterator"""))
 graph_util = _namespace("graph_util")
 test = _namespace("test", is_gpu_available=lambda *a, **k: False,
                   is_built_with_cuda=lambda: False, gpu_device_name=lambda: "")

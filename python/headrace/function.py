@@ -78,8 +78,8 @@ class _Defined:
         base = re.sub(r"\W", "_", getattr(self._function, "__name__", "f"))
         name = self._given_name or "%s_%d" % (
             base.strip("_") or "f", _next_number())
-        self._def = _function_def(name, body, arguments, results,
-                                  self._out_names)
+        self._def = _function_def(name, body.get_operations(), arguments,
+                                  results, self._out_names)
 
     def add_to_graph(self, graph):
         """Makes the function known to a graph, as a call does."""
@@ -120,9 +120,9 @@ def _next_number():
     return _count
 
 
-def _function_def(name, body, arguments, results, out_names):
-    """What `body` does between arguments and results, as a FunctionDef: there
-    an output is named by its argument in the op's signature."""
+def _function_def(name, operations, arguments, results, out_names=None):
+    """What `operations` do between arguments and results, as a FunctionDef:
+    there an output is named by its argument in the op's signature."""
     definition = messages.FunctionDef()
     definition.signature.name = name
     inputs = {}
@@ -138,7 +138,7 @@ def _function_def(name, body, arguments, results, out_names):
         return "%s:%s" % (tensor.op.name, _output_name(tensor))
 
     # Names of nodes may hold "/" here too.
-    for op in body.get_operations():
+    for op in operations:
         if op._id in inputs:
             continue
         node = op.node_def

@@ -415,7 +415,11 @@ class name_scope:
 
 
 def graph_of(values):
-    """The graph of the first of `values` that has one, else the default."""
+    """The graph of the first of `values` that has one, else the default; in a
+    function that is being traced, the function's."""
+    current = get_default_graph()
+    if current._captures:
+        return current
     for v in values or ():
         if isinstance(v, (list, tuple)):
             for w in v:
@@ -425,7 +429,7 @@ def graph_of(values):
             return v.graph
         elif hasattr(v, "_as_graph_element"):
             return v._as_graph_element().graph
-    return get_default_graph()
+    return current
 
 
 def control_dependencies(control_inputs):

@@ -1,5 +1,6 @@
 """py_func: a Python function as a node. The graph keeps the function; what it
 becomes in a GraphDef is a name that only this process knows."""
+import atexit
 import itertools
 import threading
 import weakref
@@ -88,3 +89,4 @@ def numpy_function(func, inp, Tout, name=None):
 
 
 _headrace.set_py_function_caller(_call)
+atexit.register(_headrace.end_py_functions)
