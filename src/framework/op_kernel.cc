@@ -55,9 +55,8 @@ OpKernelContext::OpKernelContext(const Params* params) { Reset(params); }
 
 void OpKernelContext::Reset(const Params* params) {
   params_ = params;
-  // Mostly they are empty already, and as many.
   for (OutputSlot& o : outputs_) {
-    if (o.is_set || o.value.IsInitialized()) o = OutputSlot();
+    if (o.is_set) o = OutputSlot();
   }
   const size_t n = params->kernel->num_outputs();
   if (outputs_.size() != n) outputs_.resize(n);

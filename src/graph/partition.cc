@@ -382,4 +382,21 @@ Status PartitionGraph(const PartitionOptions& options, const Graph& graph,
   return Partitioner(options, graph, parts).Run();
 }
 
+Status PartitionGraph(const PartitionOptions& options,
+                      std::unique_ptr<Graph> graph,
+                      std::map<std::string, std::unique_ptr<Graph>>* parts) {
+  const Node* first = nullptr;
+  bool together = true;
+  graph->ForEachNode([&](const Node* n) {
+    if (first == nullptr) first = n;
+    together &= n->assigned_device() == first->assigned_device();
+  });
+  if (first == nullptr || !together || first->assigned_device().empty()) {
+    return PartitionGraph(options, *graph, parts);
+  }
+  parts->clear();
+  parts->emplace(first->assigned_device(), std::move(graph));
+  return OkStatus();
+}
+
 }  // namespace headrace

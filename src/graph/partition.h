@@ -23,6 +23,10 @@ struct PartitionOptions {
 // Every node must have an assigned device. A reference edge may not cross.
 Status PartitionGraph(const PartitionOptions& options, const Graph& graph,
                       std::map<std::string, std::unique_ptr<Graph>>* parts);
+// The same; a graph on one device is taken as it is.
+Status PartitionGraph(const PartitionOptions& options,
+                      std::unique_ptr<Graph> graph,
+                      std::map<std::string, std::unique_ptr<Graph>>* parts);
 
 }  // namespace headrace
 

@@ -33,7 +33,10 @@ Tensor* InlineScalarOutput(OpKernelContext* ctx, const Tensor& x) {
   static const Tensor* const kBool = new Tensor(Tensor::Scalar(false));
   const DataType type = ctx->expected_output_dtype(0);
   OutputSlot& slot = ctx->output_slot(0);
-  if (type == x.dtype()) {
+  if (slot.value.dtype() == type && slot.value.dims() == 0 &&
+      slot.value.IsInline()) {
+    // As an earlier call left it.
+  } else if (type == x.dtype()) {
     slot.value = x;
   } else if (type == DT_BOOL) {
     slot.value = *kBool;

@@ -3,6 +3,10 @@
 #ifndef HEADRACE_RUNTIME_ENTRY_H_
 #define HEADRACE_RUNTIME_ENTRY_H_
 
+#include <cstring>
+#include <memory>
+#include <utility>
+
 #include "framework/op_kernel.h"
 #include "runtime/plan.h"
 
@@ -11,8 +15,14 @@ namespace headrace {
 // A value, a reference, or (unset) nothing: a dead input.
 using Entry = OutputSlot;
 
+// What an empty slot holds is no value. A tensor inside the object may stay in
+// it, as it holds nothing else: it is often of the kind that comes next.
 inline void Clear(Entry* e) {
-  if (e->value.IsInitialized()) e->value = Tensor();
+  if (!e->value.IsInline()) {
+    // Assigning Tensor() would read the new object back before it is written.
+    std::destroy_at(&e->value);
+    std::construct_at(&e->value);
+  }
   e->ref = nullptr;
   e->ref_mutex = nullptr;
   e->is_set = false;
@@ -41,30 +51,42 @@ class Outputs {
   unsigned count_ = 0;
 };
 
-// What edge `e` takes: null if it is unset. An error if it has not the declared
-// type.
-inline Status FindOutput(const Outputs& outputs, const PlanEdge& e,
-                         OutputSlot** out) {
-  *out = outputs.Find(e.src_output);
-  if (*out != nullptr && (*out)->ref == nullptr &&
-      (*out)->value.dtype() != e.dtype) [[unlikely]] {
-    return errors::Internal("Output ", e.src_output, " has type ",
-                            DataTypeString((*out)->value.dtype()),
-                            " but the op declares ", DataTypeString(e.dtype));
-  }
-  return OkStatus();
+// The error of an output that has not the declared type.
+Status WrongOutputType(const PlanEdge& e, const OutputSlot& out);
+
+inline bool HasRightType(const PlanEdge& e, const OutputSlot& out) {
+  return out.value.dtype() == e.dtype || out.ref != nullptr;
 }
 
-// Hands an output over, without a copy if nobody takes it after.
-inline void Deliver(OutputSlot* out, bool last_use, Entry* in) {
+// Hands over what edge `e` takes: with `move` without a copy.
+inline void Deliver(const PlanEdge& e, OutputSlot* out, bool move, Entry* in) {
   in->is_set = true;
-  if (out->ref != nullptr) {
+  const Tensor& from = out->value;
+  Tensor& to = in->value;
+  if (out->ref != nullptr) [[unlikely]] {
     in->ref = out->ref;
     in->ref_mutex = out->ref_mutex;
-  } else if (last_use) {
-    in->value = std::move(out->value);
+  } else if (from.IsInline()) {
+    // A scalar over a scalar is one word. It is copied in its own size: reading
+    // more than was just written waits until that is in the cache.
+    if (to.dtype() == e.dtype && to.dims() == 0 && from.dims() == 0 &&
+        to.IsInline()) [[likely]] {
+      if (e.element_size == 4) {
+        std::memcpy(to.raw_data(), from.raw_data(), 4);
+      } else if (e.element_size == 8) {
+        std::memcpy(to.raw_data(), from.raw_data(), 8);
+      } else if (e.element_size == 1) {
+        std::memcpy(to.raw_data(), from.raw_data(), 1);
+      } else {
+        std::memcpy(to.raw_data(), from.raw_data(), Tensor::kInlineBytes);
+      }
+    } else {
+      to = from;
+    }
+  } else if (move) {
+    to = std::move(out->value);
   } else {
-    in->value = out->value;
+    to = from;
   }
 }
 

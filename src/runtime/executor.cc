@@ -259,10 +259,17 @@ class ExecutorState {
                                    : &entries[i].value,
                nullptr};
     }
-    if (!n.reads_refs) [[likely]]
+    if (!n.reads_refs && !n.is_merge) [[likely]]
       return OkStatus();
+    return PrepareSpecialInputs(n, entries, in);
+  }
+
+  // References, and the inputs of a Merge that have not come or are dead.
+  Status PrepareSpecialInputs(const PlanNode& n, Entry* entries,
+                              TensorValue* in) {
     for (int i = 0; i < n.num_inputs; ++i) {
       Entry& e = entries[i];
+      if (n.is_merge && !e.is_set) e.value = Tensor();
       if (e.ref == nullptr) continue;
       const bool wants_ref = IsRefType(n.kernel->input_type(i));
       {

@@ -1,37 +1,12 @@
 #include "runtime/frame_propagator.h"
 
 #include <algorithm>
-#include <deque>
-#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/strings.h"
 
 namespace headrace {
-
-struct FramePropagator::Iteration {
-  Frame* frame = nullptr;
-  int64_t index = 0;
-  int64_t active = 0;                         // items that are ready or running
-  std::vector<std::unique_ptr<Frame>> inner;  // open frames
-  std::vector<Entry> entries;                 // by slot within the frame
-  std::vector<PendingInputs> pending;         // by node within the frame
-};
-
-struct FramePropagator::Frame {
-  int plan_frame = 0;
-  std::string name;  // unique for the step: "outer;iteration;name"
-  uint64_t id = 0;
-  Iteration* parent = nullptr;  // null for the top level
-  int enters_left = 0;
-  int64_t first_index = 0;  // of iterations.front()
-  std::deque<std::unique_ptr<Iteration>> iterations;
-  std::vector<Saved> invariants;  // outputs of constant Enters
-  std::vector<Saved> deferred;    // for the iteration that may not begin yet
-  // Exits that put out something dead, and those that put out something live.
-  std::vector<int32_t> dead_exits, live_exits;
-};
 
 namespace {
 constexpr size_t kMaxSpare = 32;
@@ -61,16 +36,6 @@ void FramePropagator::Start(ReadyList* ready) {
   root_->first_index = 0;
   Iteration* top = NewIteration(root_.get(), ready);
   for (int32_t n : plan_.roots) Ready(n, false, top, ready);
-}
-
-Entry* FramePropagator::entries(const Item& i) {
-  return i.iteration->entries.data() + plan_.nodes[i.node].first_slot;
-}
-uint64_t FramePropagator::frame_id(const Item& i) {
-  return i.iteration->frame->id;
-}
-int64_t FramePropagator::frame_iter(const Item& i) {
-  return i.iteration->index;
 }
 
 FramePropagator::Frame* FramePropagator::NewFrame(int plan_frame,
@@ -130,41 +95,31 @@ FramePropagator::Frame* FramePropagator::FindOrEnterFrame(const PlanNode& n,
   return from->inner.back().get();
 }
 
-void FramePropagator::Ready(int32_t node, bool dead, Iteration* to,
-                            ReadyList* ready) {
+inline void FramePropagator::Ready(int32_t node, bool dead, Iteration* to,
+                                   ReadyList* ready) {
   ++to->active;
-  ready->push_back({node, dead && !plan_.nodes[node].is_control_trigger, to});
+  ready->emplace_back(node, dead && !plan_.nodes[node].is_control_trigger, to);
 }
 
-void FramePropagator::ArriveData(const PlanEdge& e, OutputSlot* out, bool move,
-                                 bool from_dead_enter, Iteration* to,
-                                 ReadyList* ready) {
+void FramePropagator::ArriveAtMerge(const PlanEdge& e, OutputSlot* out,
+                                    bool move, bool from_dead_enter,
+                                    Iteration* to, ReadyList* ready) {
   const PlanNode& dst = plan_.nodes[e.dst];
   PendingInputs& p = to->pending[dst.frame_index];
-  const bool live = out != nullptr;
-  if (dst.is_merge) {
-    if (live) {
-      if (p.merge_live) return;  // the first one counts
-      p.merge_live = true;
-      headrace::Deliver(out, move, &to->entries[e.slot]);
-      if (p.waiting == 0) Ready(e.dst, false, to, ready);
-      return;
-    }
-    ++p.dead;
-    // A loop on a branch that was not taken: its NextIteration never comes.
-    const bool dead = from_dead_enter || p.dead == dst.num_inputs;
-    if (from_dead_enter) p.dead = dst.num_inputs;
-    if (p.waiting == 0 && dead && !p.merge_live) {
-      Ready(e.dst, true, to, ready);
-    }
+  if (out != nullptr) {
+    if (p.merge_live) return;  // the first one counts
+    p.merge_live = true;
+    Deliver(e, out, move, &to->entries[e.slot]);
+    if (p.waiting == 0) Ready(e.dst, false, to, ready);
     return;
   }
-  if (live) {
-    headrace::Deliver(out, move, &to->entries[e.slot]);
-  } else {
-    ++p.dead;
+  ++p.dead;
+  // A loop on a branch that was not taken: its NextIteration never comes.
+  const bool dead = from_dead_enter || p.dead == dst.num_inputs;
+  if (from_dead_enter) p.dead = dst.num_inputs;
+  if (p.waiting == 0 && dead && !p.merge_live) {
+    Ready(e.dst, true, to, ready);
   }
-  if (--p.waiting == 0) Ready(e.dst, p.dead > 0, to, ready);
 }
 
 void FramePropagator::ArriveControl(int32_t node, bool dead, Iteration* to,
@@ -191,12 +146,26 @@ Status FramePropagator::Fan(int32_t node, bool dead, const Outputs& outputs,
   const bool dead_enter = dead && n.is_enter;
   for (int32_t k = n.edges_begin; k < n.edges_end; ++k) {
     const PlanEdge& e = plan_.edges[k];
-    OutputSlot* out;
-    HR_RETURN_IF_ERROR(FindOutput(outputs, e, &out));
-    if (out == nullptr && !dead && !n.may_leave_unset) [[unlikely]] {
-      return errors::Internal("Missing ", e.src_output, "-th output");
+    OutputSlot* const out = outputs.Find(e.src_output);
+    if (out == nullptr) {
+      if (!dead && !n.may_leave_unset) [[unlikely]] {
+        return errors::Internal("Missing ", e.src_output, "-th output");
+      }
+    } else if (!HasRightType(e, *out)) [[unlikely]] {
+      return WrongOutputType(e, *out);
     }
-    ArriveData(e, out, e.last_use && !keep, dead_enter, to, ready);
+    const PlanNode& dst = plan_.nodes[e.dst];
+    if (dst.is_merge) {
+      ArriveAtMerge(e, out, e.last_use && !keep, dead_enter, to, ready);
+      continue;
+    }
+    PendingInputs& p = to->pending[dst.frame_index];
+    if (out != nullptr) {
+      Deliver(e, out, e.last_use && !keep, &to->entries[e.slot]);
+    } else {
+      ++p.dead;
+    }
+    if (--p.waiting == 0) Ready(e.dst, p.dead > 0, to, ready);
   }
   // A _Recv that got something dead is as dead as if it had not run.
   if (n.is_recv && outputs.Find(0) == nullptr) dead = true;
@@ -255,18 +224,8 @@ Status FramePropagator::NextIteration(const Item& i, const Outputs& outputs,
   return Fan(i.node, false, outputs, /*keep=*/false, to, ready);
 }
 
-Status FramePropagator::Propagate(const Item& i, const Outputs& outputs,
-                                  bool alone, ReadyList* ready) {
-  if (alone) {
-    mu_.AssertHeld();  // nobody else is there
-    return Deliver(i, outputs, ready);
-  }
-  MutexLock lock(&mu_);
-  return Deliver(i, outputs, ready);
-}
-
-Status FramePropagator::Deliver(const Item& i, const Outputs& outputs,
-                                ReadyList* ready) {
+Status FramePropagator::PutOut(const Item& i, const Outputs& outputs,
+                               ReadyList* ready) {
   const PlanNode& n = plan_.nodes[i.node];
   Iteration* const here = i.iteration;
   Frame* const frame = here->frame;

@@ -21,7 +21,9 @@
 #ifndef HEADRACE_RUNTIME_FRAME_PROPAGATOR_H_
 #define HEADRACE_RUNTIME_FRAME_PROPAGATOR_H_
 
+#include <deque>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/mutex.h"
@@ -31,13 +33,29 @@
 namespace headrace {
 
 class FramePropagator {
- public:
+  struct Frame;
   struct Iteration;
+
+ public:
   // A node that is ready in an iteration, perhaps only to pass on death.
   struct Item {
-    int32_t node;
-    bool is_dead;
-    Iteration* iteration;
+    Item() = default;
+    Item(int32_t n, bool dead, Iteration* i)
+        : node(n), is_dead(dead), iteration(i) {}
+    // Part by part, as it was written: to read it as one word would have to
+    // wait for the parts.
+    Item(const Item& o)
+        : node(o.node), is_dead(o.is_dead), iteration(o.iteration) {}
+    Item& operator=(const Item& o) {
+      node = o.node;
+      is_dead = o.is_dead;
+      iteration = o.iteration;
+      return *this;
+    }
+
+    int32_t node = 0;
+    bool is_dead = false;
+    Iteration* iteration = nullptr;
   };
   using ReadyList = std::vector<Item>;
 
@@ -47,17 +65,33 @@ class FramePropagator {
   void Start(ReadyList* ready);
 
   const PlanNode& node(const Item& i) const { return plan_.nodes[i.node]; }
-  Entry* entries(const Item& i);
+  Entry* entries(const Item& i) {
+    return i.iteration->entries.data() + plan_.nodes[i.node].first_slot;
+  }
   static bool IsDead(const Item& i) { return i.is_dead; }
-  static uint64_t frame_id(const Item& i);
-  static int64_t frame_iter(const Item& i);
+  static uint64_t frame_id(const Item& i) { return i.iteration->frame->id; }
+  static int64_t frame_iter(const Item& i) { return i.iteration->index; }
 
   // As SimplePropagator's. After it the item's iteration may be gone.
   Status Propagate(const Item& i, const Outputs& outputs, bool alone,
-                   ReadyList* ready);
+                   ReadyList* ready) {
+    if (alone) {
+      mu_.AssertHeld();  // nobody else is there
+      return PutOut(i, outputs, ready);
+    }
+    MutexLock lock(&mu_);
+    return PutOut(i, outputs, ready);
+  }
 
  private:
-  struct Frame;
+  struct Iteration {
+    Frame* frame = nullptr;
+    int64_t index = 0;
+    int64_t active = 0;                  // items that are ready or running
+    std::vector<Entry> entries;          // by slot within the frame
+    std::vector<PendingInputs> pending;  // by node within the frame
+    std::vector<std::unique_ptr<Frame>> inner;  // open frames
+  };
   // A delivery to all nodes that read the output of an Enter or NextIteration,
   // kept for later.
   struct Saved {
@@ -65,9 +99,22 @@ class FramePropagator {
     bool is_dead;
     OutputSlot value;
   };
+  struct Frame {
+    int plan_frame = 0;
+    std::string name;  // unique for the step: "outer;iteration;name"
+    uint64_t id = 0;
+    Iteration* parent = nullptr;  // null for the top level
+    int enters_left = 0;
+    int64_t first_index = 0;  // of iterations.front()
+    std::deque<std::unique_ptr<Iteration>> iterations;
+    std::vector<Saved> invariants;  // outputs of constant Enters
+    std::vector<Saved> deferred;    // for the iteration that may not begin yet
+    // Exits that put out something dead, and that put out something live.
+    std::vector<int32_t> dead_exits, live_exits;
+  };
 
   // All of these run under mu_, or alone.
-  Status Deliver(const Item& i, const Outputs& outputs, ReadyList* ready)
+  Status PutOut(const Item& i, const Outputs& outputs, ReadyList* ready)
       REQUIRES(mu_);
   Frame* NewFrame(int plan_frame, Iteration* parent) REQUIRES(mu_);
   Iteration* NewIteration(Frame* f, ReadyList* ready) REQUIRES(mu_);
@@ -76,8 +123,8 @@ class FramePropagator {
              Iteration* to, ReadyList* ready) REQUIRES(mu_);
   void FanSaved(Saved* s, bool keep, Iteration* to, ReadyList* ready)
       REQUIRES(mu_);
-  void ArriveData(const PlanEdge& e, OutputSlot* out, bool move,
-                  bool from_dead_enter, Iteration* to, ReadyList* ready)
+  void ArriveAtMerge(const PlanEdge& e, OutputSlot* out, bool move,
+                     bool from_dead_enter, Iteration* to, ReadyList* ready)
       REQUIRES(mu_);
   void ArriveControl(int32_t dst, bool dead, Iteration* to, ReadyList* ready)
       REQUIRES(mu_);

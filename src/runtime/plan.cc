@@ -7,6 +7,7 @@
 #include "framework/stored_constant.h"
 #include "graph/algorithm.h"
 #include "graph/control_flow.h"
+#include "runtime/plan_inputs.h"
 
 namespace headrace {
 namespace {
@@ -24,17 +25,9 @@ bool TakesStoredConstant(const OpKernel& kernel, int input) {
   return reader != nullptr && reader->TakesStoredConstant(input);
 }
 
-// A constant is bound, not run, unless control edges say when it may be read,
-// or a Merge must see it arrive.
-bool IsBound(const Node& n, const OpKernel& kernel) {
-  if (!n.control_inputs().empty() || (UnalignedConstant(kernel) == nullptr &&
-                                      kernel.const_tensor() == nullptr)) {
-    return false;
-  }
-  for (const Edge* e : n.out_edges()) {
-    if (e->dst()->IsMerge()) return false;
-  }
-  return true;
+Status NoMemoryFor(const Node& constant) {
+  return errors::ResourceExhausted("no memory for an aligned copy of constant ",
+                                   constant.name());
 }
 
 PlanAction ActionOf(const Node& n, const OpKernel& kernel) {
@@ -99,6 +92,15 @@ Status BuildPlan(Device* device, const Graph& graph, bool with_frames,
     }
   }
 
+  for (const Node* n : order) {
+    for (int k = 0; k < n->num_inputs(); ++k) {
+      if (n->input_edge(k) != nullptr) continue;
+      return errors::Internal("input ", k, " of node ",
+                              NodeErrorSuffix(n->def()), " is not connected");
+    }
+  }
+  const PlanInputs inputs(graph);
+
   std::vector<std::shared_ptr<OpKernel>> kernels(graph.num_node_ids());
   std::vector<int32_t> index(graph.num_node_ids(), -1);
   std::vector<const Tensor*> bound(graph.num_node_ids(), nullptr);
@@ -108,12 +110,13 @@ Status BuildPlan(Device* device, const Graph& graph, bool with_frames,
     HR_RETURN_IF_ERROR(make_kernel(*n, &kernel));
     plan->kernels.push_back(kernel);
     plan->needs_rendezvous |= n->IsSend() || n->IsRecv();
-    if (IsBound(*n, *kernel)) {
-      const Tensor* unaligned = UnalignedConstant(*kernel);
-      plan->constants.push_back(std::make_unique<Tensor>(
-          unaligned != nullptr ? *unaligned : *kernel->const_tensor()));
+    if (inputs.IsBound(*n)) {
+      const Tensor* value = UnalignedConstant(*kernel);
+      if (value == nullptr) value = kernel->const_tensor();
+      if (value == nullptr) return NoMemoryFor(*n);
+      plan->constants.push_back(std::make_unique<Tensor>(*value));
       bound[n->id()] = plan->constants.back().get();
-    } else {
+    } else if (inputs.IsRun(*n)) {
       index[n->id()] = static_cast<int32_t>(run.size());
       run.push_back(n);
     }
@@ -136,19 +139,12 @@ Status BuildPlan(Device* device, const Graph& graph, bool with_frames,
     p.is_retval = n->IsRetval();
     plan->max_inputs = std::max(plan->max_inputs, p.num_inputs);
     for (int k = 0; k < n->num_inputs(); ++k) {
-      const Edge* e = n->input_edge(k);
-      if (e == nullptr) {
-        return errors::Internal("input ", k, " of node ",
-                                NodeErrorSuffix(n->def()), " is not connected");
-      }
-      const Tensor* value = bound[e->src()->id()];
+      const Endpoint from = inputs.Source(*n->input_edge(k));
+      const Tensor* value = bound[from.node->id()];
       if (value != nullptr && !IsAligned(*value) &&
           !TakesStoredConstant(*p.kernel, k)) {
-        value = kernels[e->src()->id()]->const_tensor();
-        if (value == nullptr) {
-          return errors::ResourceExhausted(
-              "no memory for an aligned copy of constant ", e->src()->name());
-        }
+        value = kernels[from.node->id()]->const_tensor();
+        if (value == nullptr) return NoMemoryFor(*from.node);
         plan->constants.push_back(std::make_unique<Tensor>(*value));
         value = plan->constants.back().get();
       }
@@ -156,8 +152,8 @@ Status BuildPlan(Device* device, const Graph& graph, bool with_frames,
       if (plan->bound.back() != nullptr) {
         p.kernel->SetConstantInput(k, *plan->bound.back());
       }
-      plan->sources.push_back(kernels[e->src()->id()].get());
-      p.reads_refs |= IsRefType(e->src()->output_type(e->src_output()));
+      plan->sources.push_back(kernels[from.node->id()].get());
+      p.reads_refs |= IsRefType(from.node->output_type(from.index));
       if (plan->bound.back() == nullptr && !n->IsMerge()) ++p.pending;
     }
     // References are the kernels' business.
@@ -182,16 +178,16 @@ Status BuildPlan(Device* device, const Graph& graph, bool with_frames,
     p.edges_begin = static_cast<int32_t>(plan->edges.size());
     p.control_begin = static_cast<int32_t>(plan->control_edges.size());
     data.clear();
-    for (const Edge* e : run[i]->out_edges()) {
-      const int32_t dst = index[e->dst()->id()];
-      if (e->IsControlEdge()) {
+    inputs.ForEachOutEdge(*run[i], [&](const Edge& e, int output) {
+      const int32_t dst = index[e.dst()->id()];
+      if (e.IsControlEdge()) {
         plan->control_edges.push_back(dst);
-      } else {
-        data.push_back({dst, plan->nodes[dst].first_slot + e->dst_input(),
-                        e->src_output(),
-                        BaseType(run[i]->output_type(e->src_output())), true});
+        return;
       }
-    }
+      const DataType t = BaseType(run[i]->output_type(output));
+      data.push_back({dst, plan->nodes[dst].first_slot + e.dst_input(), output,
+                      t, static_cast<uint8_t>(DataTypeObjectSize(t)), true});
+    });
     const auto by_output = [](const PlanEdge& a, const PlanEdge& b) {
       return a.src_output < b.src_output;
     };

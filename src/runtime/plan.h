@@ -21,7 +21,8 @@ struct PlanEdge {
   int32_t slot;        // input slot of dst
   int32_t src_output;  // of the source
   DataType dtype;      // what the source declares, no reference
-  bool last_use;       // no later edge of the source takes the same output
+  uint8_t element_size;
+  bool last_use;  // no later edge of the source takes the same output
 };
 
 // How the executor runs a node. What only hands a value on it does itself; a

@@ -45,12 +45,14 @@ class SimplePropagator {
     const PlanNode& n = plan_.nodes[i];
     for (int32_t k = n.edges_begin; k < n.edges_end; ++k) {
       const PlanEdge& e = plan_.edges[k];
-      OutputSlot* out;
-      HR_RETURN_IF_ERROR(FindOutput(outputs, e, &out));
+      OutputSlot* const out = outputs.Find(e.src_output);
       if (out == nullptr) [[unlikely]] {
         return errors::Internal("Missing ", e.src_output, "-th output");
       }
-      Deliver(out, e.last_use, &entries_[e.slot]);
+      if (!HasRightType(e, *out)) [[unlikely]] {
+        return WrongOutputType(e, *out);
+      }
+      Deliver(e, out, e.last_use, &entries_[e.slot]);
       Arrived(e.dst, alone, ready);
     }
     for (int32_t k = n.control_begin; k < n.control_end; ++k) {

@@ -653,6 +653,14 @@ TEST_F(ControlFlowTest, NothingRunsOnADeadInput) {
       "d: LoopTestCount pivot",
       "c: Const 3 ^pivot\n d: LoopTestCount c",
       "n: NoOp ^pivot\n c: Const 3 ^n\n d: LoopTestCount c",
+      "c: Const 3 ^pivot\n a: AddV2 x c\n d: LoopTestCount a",
+      "c: Const 3 ^pivot\n a: AddV2 s:1 c\n d: LoopTestCount a",
+      "c: Const 3 ^pivot\n o: Neg s:1\n a: AddV2 o c\n d: LoopTestCount a",
+      "c: Const 3 ^pivot\n e: Const 4 ^pivot\n a: AddV2 c e\n"
+      " d: LoopTestCount a",
+      "n: NoOp ^pivot\n c: Const 3 ^n\n a: AddV2 x c\n d: LoopTestCount a",
+      "t: ControlTrigger ^pivot\n u: Switch x p ^t\n c: Const 3 ^u\n"
+      " a: AddV2 u:1 c\n d: LoopTestCount a",
       "a: AddV2 x pivot\n d: LoopTestCount a",
       "q: FIFOQueueV2 component_types=none\n w: QueueSizeV2 q ^pivot\n"
       " d: LoopTestCount w",
@@ -692,6 +700,22 @@ TEST_F(ControlFlowTest, NothingRunsOnADeadInput) {
         kInvalid, {"Retval[0] does not have value", "d:0"});
     EXPECT_EQ(counted, 1);
   }
+}
+
+TEST_F(ControlFlowTest, AConstantWaitsForItsControlInputs) {
+  ASSERT_EQ(Load(R"(
+      v: VariableV2 dtype=int32 shape=[]
+      zero: Const 0
+      late: LoopTestSlow zero
+      first: Assign v late
+      one: Const 1 ^first
+      second: AssignAdd v one
+      done: NoOp ^second
+      two: Const 2 ^done
+      third: AssignAdd v two
+      out: Identity third)"),
+            OkStatus());
+  for (int i = 0; i < 5; ++i) ASSERT_EQ(Get("out"), 3);
 }
 
 TEST_F(ControlFlowTest, FetchesInsideBranchesAndLoops) {

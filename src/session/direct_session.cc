@@ -447,10 +447,10 @@ class DirectSession : public Session {
       const Device* d = FindDevice(name);
       return d == nullptr ? 0 : d->attributes().incarnation;
     };
-    HR_RETURN_IF_ERROR(PartitionGraph(partition, *client, &graphs));
     bool control_flow = false;
     client->ForEachNode(
         [&](const Node* n) { control_flow |= n->IsControlFlow(); });
+    HR_RETURN_IF_ERROR(PartitionGraph(partition, std::move(client), &graphs));
     for (auto& [name, part] : graphs) {
       PreparedStep::Part p;
       p.device = FindDevice(name);

@@ -1,0 +1,129 @@
+#include "runtime/plan_inputs.h"
+
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+
+namespace headrace {
+namespace {
+
+// What must have run, alive, before a node can: found backwards from its
+// inputs. Constants are no evidence, since they may be bound themselves.
+class Evidence {
+ public:
+  Evidence(const Node& reader, const Node& constant) {
+    Look(reader, &constant);
+    while (!stack_.empty() && alive_.size() < kMaxNodes) {
+      const Node* const n = stack_.back();
+      stack_.pop_back();
+      if (NeedsItsInputs(*n)) Look(*n, nullptr);
+    }
+  }
+
+  // True if `n` need not be waited for: it is among what must have run; or it
+  // has no effect, and its inputs are.
+  bool Covers(const Node& n, int depth = 0) const {
+    if (alive_.contains(&n)) return true;
+    if (depth > kMaxDepth ||
+        !(n.IsSwitch() || n.IsLoopCond() || n.type_string() == "Identity" ||
+          n.type_string() == "NoOp")) {
+      return false;
+    }
+    for (const Edge* e : n.data_inputs()) {
+      if (!Covers(*e, depth)) return false;
+    }
+    for (const Edge* e : n.control_inputs()) {
+      if (!Covers(*e->src(), depth + 1)) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr size_t kMaxNodes = 64;
+  static constexpr int kMaxDepth = 8;
+  using Branch = std::pair<Endpoint, int>;  // predicate, output of the Switch
+
+  // False where inputs may be dead, or are in other frames and iterations.
+  static bool NeedsItsInputs(const Node& n) {
+    return !n.IsMerge() && !n.IsEnter() && !n.IsExit() &&
+           !n.IsNextIteration() &&
+           n.node_class() != Node::Class::kControlTrigger;
+  }
+
+  static Branch BranchOf(const Edge& e) {
+    const Edge* pred = e.src()->input_edge(1);
+    while (pred->src()->type_string() == "Identity") {
+      pred = pred->src()->input_edge(0);
+    }
+    return {{pred->src(), pred->src_output()}, e.src_output()};
+  }
+
+  void Look(const Node& n, const Node* without) {
+    const auto look = [&](const Edge* e) {
+      if (e->src() == without || e->src()->IsConstant()) return;
+      if (e->src()->IsSwitch() && !e->IsControlEdge()) {
+        branches_.insert(BranchOf(*e));
+      }
+      if (alive_.insert(e->src()).second) stack_.push_back(e->src());
+    };
+    for (const Edge* e : n.data_inputs()) look(e);
+    for (const Edge* e : n.control_inputs()) look(e);
+  }
+
+  bool Covers(const Edge& e, int depth) const {
+    return Covers(*e.src(), depth + 1) &&
+           (!e.src()->IsSwitch() || branches_.contains(BranchOf(e)));
+  }
+
+  absl::flat_hash_set<const Node*> alive_;
+  absl::flat_hash_set<Branch> branches_;
+  std::vector<const Node*> stack_;
+};
+
+}  // namespace
+
+PlanInputs::PlanInputs(const Graph& graph)
+    : bound_(graph.num_node_ids()), passed_by_(graph.num_node_ids()) {
+  graph.ForEachNode([&](Node* n) {
+    if (n->IsConstant()) bound_[n->id()] = CanBeBound(*n);
+  });
+  graph.ForEachNode([&](Node* n) {
+    if (n->type_string() == "Identity") passed_by_[n->id()] = CanBePassedBy(*n);
+  });
+}
+
+bool PlanInputs::CanBeBound(const Node& n) const {
+  for (const Edge* e : n.out_edges()) {
+    const Node& reader = *e->dst();
+    if (reader.IsMerge()) return false;
+    if (n.control_inputs().empty()) continue;
+    if (e->IsControlEdge()) return false;
+    const Evidence evidence(reader, n);
+    for (const Edge* c : n.control_inputs()) {
+      if (!evidence.Covers(*c->src())) return false;
+    }
+  }
+  return true;
+}
+
+bool PlanInputs::CanBePassedBy(const Node& n) const {
+  const Edge* const in = n.input_edge(0);
+  if (in == nullptr || !n.control_inputs().empty() || IsBound(*in->src()) ||
+      IsRefType(in->src()->output_type(in->src_output()))) {
+    return false;
+  }
+  bool is_read = false;
+  for (const Edge* e : n.out_edges()) {
+    is_read |= !e->IsControlEdge();
+    if (e->IsControlEdge() && !IsBound(*e->dst())) return false;
+  }
+  return is_read;
+}
+
+Endpoint PlanInputs::Source(const Edge& e) const {
+  const Edge* from = &e;
+  while (IsPassedBy(*from->src())) from = from->src()->input_edge(0);
+  return {from->src(), from->src_output()};
+}
+
+}  // namespace headrace
