@@ -32,6 +32,14 @@ op's whole signature.
 
 """
 
+# Why an op has no kernel, where that is on purpose.
+WITHOUT_KERNEL = {
+    "CudnnRNN": "no kernel for the CPU, as in TensorFlow",
+    "CudnnRNNBackprop": "no kernel for the CPU, as in TensorFlow",
+    "CudnnRNNParamsSize": "no kernel for the CPU, as in TensorFlow",
+    "TileGrad": "no kernel, as in TensorFlow: graphs of 2015 have it",
+}
+
 
 def ops_of(graph_def):
     """The op types of a serialised GraphDef, functions included."""
@@ -113,7 +121,8 @@ def document():
     for op, kernels in devices.items():
         if op.startswith("_"):
             continue
-        types = "<br>".join("%s: %s" % k for k in kernels) or "no kernel"
+        types = "<br>".join("%s: %s" % k for k in kernels) or (
+            WITHOUT_KERNEL.get(op, "no kernel"))
         tests = ["%s %d" % (kind, cases[op][kind])
                  for kind in ("ops", "graphs", "hostile", "models")
                  if cases[op][kind]]

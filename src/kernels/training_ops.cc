@@ -510,6 +510,26 @@ class ApplyOp : public OpKernel {
   REGISTER_SPARSE(RMSProp, T);                 \
   REGISTER_SPARSE(CenteredRMSProp, T);
 HR_CALL_FLOAT_TYPES(REGISTER)
+// Squares stay squares, not magnitudes, and roots are complex, as in
+// TensorFlow.
+#define REGISTER_COMPLEX(T)                   \
+  REGISTER_DENSE(GradientDescent, T);         \
+  REGISTER_DENSE(Momentum, T);                \
+  REGISTER_RESOURCE(KerasMomentum, T);        \
+  REGISTER_DENSE(Adagrad, T);                 \
+  REGISTER_DENSE(AdagradV2, T);               \
+  REGISTER_DENSE(Adadelta, T);                \
+  REGISTER_DENSE(Adam, T);                    \
+  REGISTER_DENSE(RMSProp, T);                 \
+  REGISTER_DENSE(CenteredRMSProp, T);         \
+  REGISTER_SPARSE(Momentum, T);               \
+  REGISTER_RESOURCE_SPARSE(KerasMomentum, T); \
+  REGISTER_SPARSE(Adagrad, T);                \
+  REGISTER_SPARSE(AdagradV2, T);              \
+  REGISTER_SPARSE(Adadelta, T);               \
+  REGISTER_SPARSE(RMSProp, T);                \
+  REGISTER_SPARSE(CenteredRMSProp, T);
+HR_CALL_COMPLEX_TYPES(REGISTER_COMPLEX)
 
 }  // namespace
 }  // namespace headrace

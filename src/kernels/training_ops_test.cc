@@ -174,6 +174,18 @@ TEST(TrainingOpsTest, Nesterov) {
   ExpectNear(t.Output(0), 1 - 0.1 * (kG + 0.9 * (2 * 0.9 + kG)));
 }
 
+TEST(TrainingOpsTest, Complex) {
+  // The root of 3 + 4i is 2 + i; 5 / (2 + i) is 2 - i.
+  OpTester t("ApplyAdagrad");
+  t.Attr("update_slots", false).Ref(MakeTensor<complex128>({1}, {{1, 1}}));
+  t.Ref(MakeTensor<complex128>({1}, {{3, 4}}));
+  t.Input(MakeScalar<complex128>({1, 0}));
+  t.Input(MakeTensor<complex128>({1}, {{5, 0}}));
+  ASSERT_EQ(t.Run(), OkStatus());
+  ExpectClose(t.Output(0), MakeTensor<complex128>({1}, {{-1, 2}}));
+  ExpectClose(t.InputTensor(1), MakeTensor<complex128>({1}, {{3, 4}}));
+}
+
 TEST(TrainingOpsTest, Refusals) {
   const auto kInvalid = absl::StatusCode::kInvalidArgument;
   OpTester grad("ApplyGradientDescent");
