@@ -149,9 +149,7 @@ Status LookupTable::Insert(const Tensor& keys, const Tensor& values) {
 }
 
 Status LookupTable::Import(const Tensor& keys, const Tensor& values) {
-  if (options_.immutable) {
-    return errors::Unimplemented("the ", DebugString(), " takes no import");
-  }
+  if (options_.immutable) return Initialize(keys, values);
   HR_RETURN_IF_ERROR(CheckTypes(keys, &values));
   MutexLock lock(&mu_);
   map_.clear();

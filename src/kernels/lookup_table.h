@@ -36,7 +36,7 @@ class LookupTable : public ResourceBase {
   Status Initialize(const Tensor& keys, const Tensor& values);
   bool is_initialized();
   Status Insert(const Tensor& keys, const Tensor& values);
-  // Replaces everything.
+  // Replaces everything; an immutable table is initialized, as Initialize does.
   Status Import(const Tensor& keys, const Tensor& values);
   Status Remove(const Tensor& keys);
   // Of a missing key the default, which is one value for all or one each.

@@ -30,7 +30,7 @@ TEST(LookupTableTest, IsInitializedOnce) {
   ExpectError(t.Initialize(K({1, 1}), V({1, 2})),
               StatusCode::kFailedPrecondition, "different value for same key");
   EXPECT_EQ(t.Initialize(K({1, 1}), V({1, 1})), OkStatus());
-  EXPECT_EQ(t.Initialize(K({1}), V({5})), OkStatus());
+  EXPECT_EQ(t.Import(K({1}), V({5})), OkStatus());
   EXPECT_EQ(t.Find(K({1, 9}), MakeScalar<float>(-1), &out), OkStatus());
   ExpectEqual(out, V({1, -1}));
   EXPECT_EQ(t.size(), 1);
