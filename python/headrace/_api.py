@@ -26,6 +26,7 @@ from headrace import readers as _readers
 from headrace import session as _session
 from headrace import session_handles as _handles
 from headrace import sparse_ops as _sparse
+from headrace import string_ops as _string
 from headrace import summary as _summary
 from headrace import tensor as _tensor
 from headrace import tensor_array as _tensor_array
@@ -92,6 +93,10 @@ _take(_flow, """
     custom_gradient foldl foldr gradients group hessians map_fn numpy_function
     py_func py_function scan timestamp tuple while_loop""")
 _take(_handles, "delete_session_tensor get_session_handle get_session_tensor")
+_take(_string, """
+    as_string decode_base64 decode_raw encode_base64 reduce_join regex_replace
+    string_join string_split string_to_hash_bucket string_to_hash_bucket_fast
+    string_to_hash_bucket_strong string_to_number substr""")
 _take(_function, "Defun")
 _take(_tensor_array, "TensorArray")
 _take(_queues, """
@@ -219,8 +224,17 @@ linalg = _namespace(
     "linalg", matmul=_math.matmul, matvec=_math.matvec, eye=_array.eye,
     transpose=_array.matrix_transpose, tensordot=_math.tensordot, norm=norm,
     l2_normalize=nn.l2_normalize, einsum=_math.einsum)
-strings = _namespace("strings", join=lambda inputs, separator="", name=None:
-                     raw_ops.StringJoin(inputs, separator=separator, name=name))
+strings = _namespace(
+    "strings", join=_string.string_join, split=_string.split,
+    length=_string.string_length, format=_string.string_format,
+    to_number=_string.string_to_number,
+    to_hash_bucket=_string.string_to_hash_bucket,
+    to_hash_bucket_fast=_string.string_to_hash_bucket_fast,
+    to_hash_bucket_strong=_string.string_to_hash_bucket_strong,
+    **_pick(_string, """
+        as_string lower reduce_join regex_full_match regex_replace strip substr
+        unicode_script unicode_transcode unsorted_segment_join upper"""))
+audio = _namespace("audio")  # decode_wav, encode_wav, audio_spectrogram, mfcc
 image = _namespace("image", **{
     n: f for n, f in vars(_image).items() if not n.startswith("_")
     and getattr(f, "__module__", None) == _image.__name__})
@@ -282,7 +296,8 @@ io = _namespace(
         decode_csv parse_example parse_sequence_example parse_single_example
         parse_single_sequence_example"""), **_pick(_readers, """
         TFRecordCompressionType TFRecordOptions TFRecordWriter
-        tf_record_iterator"""))
+        tf_record_iterator"""), **_pick(_string, """
+            decode_base64 decode_raw encode_base64"""))
 python_io = _namespace("python_io", **_pick(_readers, """
     TFRecordCompressionType TFRecordOptions TFRecordWriter
     tf_record_iterator"""))

@@ -1,0 +1,101 @@
+"""tf.strings, the string functions of tf, and tf.audio."""
+import numpy as np
+import pytest
+
+import headrace as tf
+
+
+def run(x, feed=None):
+    with tf.Session() as sess:
+        return sess.run(x, feed)
+
+
+CASES = {
+    "as_string": (lambda: tf.as_string([1.5, -2], precision=1),
+                  [b"1.5", b"-2.0"]),
+    "string_join": (lambda: tf.string_join([["a", "b"], "c"], "-"),
+                    [b"a-c", b"b-c"]),
+    "reduce_join_all": (lambda: tf.reduce_join([["a", "b"], ["c", "d"]]),
+                        b"abcd"),
+    "reduce_join_axis": (lambda: tf.reduce_join(
+        [["a", "b"], ["c", "d"]], 0, keep_dims=True, separator="."),
+        [[b"a.c", b"b.d"]]),
+    "hash": (lambda: tf.string_to_hash_bucket(["hello"], 1000), [938]),
+    "hash_fast": (lambda: tf.string_to_hash_bucket_fast(["hello"], 1000),
+                  [296]),
+    "hash_strong": (lambda: tf.strings.to_hash_bucket_strong(
+        ["hello"], 1000, [1, 2]), [622]),
+    "to_number": (lambda: tf.string_to_number(["1", "-7"], tf.int32),
+                  [1, -7]),
+    "substr": (lambda: tf.substr("hello", 1, 3), b"ell"),
+    "substr_chars": (lambda: tf.strings.substr(
+        "a\u00e9b", 1, 1, unit="UTF8_CHAR"), "\u00e9".encode()),
+    "regex_replace": (lambda: tf.regex_replace("a1b22", r"\d+", "#"),
+                      b"a#b#"),
+    "regex_replace_tensor": (lambda: tf.strings.regex_replace(
+        "a1b22", tf.constant(r"\d+"), "#", replace_global=False), b"a#b22"),
+    "regex_full_match": (lambda: tf.strings.regex_full_match(
+        ["ab", "b"], "a.*"), [True, False]),
+    "decode_raw": (lambda: tf.decode_raw(b"\1\0\2\0", tf.uint16), [1, 2]),
+    "encode_base64": (lambda: tf.encode_base64("a", pad=True), b"YQ=="),
+    "decode_base64": (lambda: tf.io.decode_base64("YQ"), b"a"),
+    "length": (lambda: tf.strings.length("\u00e9", unit="UTF8_CHAR"), 1),
+    "strip": (lambda: tf.strings.strip(" a\n"), b"a"),
+    "lower": (lambda: tf.strings.lower("AB"), b"ab"),
+    "upper": (lambda: tf.strings.upper("\u00df", encoding="utf-8"), b"SS"),
+    "format": (lambda: tf.strings.format("<{}>", [[1, 2]]), b"<[1 2]>"),
+    "transcode": (lambda: tf.strings.unicode_transcode(
+        "\u00e9", "UTF-8", "UTF-16-BE"), b"\0\xe9"),
+    "segment_join": (lambda: tf.strings.unsorted_segment_join(
+        ["a", "b", "c"], [1, 0, 1], 2), [b"b", b"ac"]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_value(name):
+    build, want = CASES[name]
+    np.testing.assert_array_equal(run(build()), np.array(want, object)
+                                  if isinstance(want, bytes) else want)
+
+
+def test_reduce_join_of_unknown_rank():
+    x = tf.placeholder(tf.string)
+    assert run(tf.reduce_join(x), {x: [["a", "b"], ["c", "d"]]}) == b"abcd"
+
+
+def test_split():
+    out = tf.string_split(["a b", "", "c"])
+    indices, values, shape = run([out.indices, out.values, out.dense_shape])
+    assert indices.tolist() == [[0, 0], [0, 1], [2, 0]]
+    assert values.tolist() == [b"a", b"b", b"c"]
+    assert shape.tolist() == [3, 2]
+    out = tf.strings.split(["a--b--"], "--")
+    assert run(out.values).tolist() == [b"a", b"b", b""]
+    with pytest.raises(ValueError, match="result_type"):
+        tf.strings.split(["a"], result_type="RaggedTensor")
+
+
+def test_format_counts_placeholders():
+    with pytest.raises(ValueError, match="placeholder"):
+        tf.strings.format("{} {}", [1])
+
+
+def test_one_of_two_names():
+    with pytest.raises(ValueError, match="Exactly one"):
+        tf.string_to_number(["1"], input=["1"])
+
+
+def test_bad_number():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="could not"):
+        run(tf.string_to_number(["x"]))
+
+
+def test_wav():
+    audio = np.array([[0.5, -0.5], [0.25, 0]], np.float32)
+    wav = tf.audio.encode_wav(audio, 8000)
+    back = tf.audio.decode_wav(wav, desired_channels=1)
+    samples, rate = run([back.audio, back.sample_rate])
+    np.testing.assert_array_equal(samples, audio[:, :1])
+    assert rate == 8000
+    with pytest.raises(tf.errors.InvalidArgumentError, match="RIFF"):
+        run(tf.audio.decode_wav("RIFX"))
