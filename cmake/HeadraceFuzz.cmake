@@ -1,0 +1,30 @@
+# tests/fuzz/*.cc: with HEADRACE_FUZZ (clang) a libFuzzer program for each target,
+# else all of them in one program that replays the corpora, as a CTest entry.
+file(GLOB targets CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/*.cc)
+list(FILTER targets EXCLUDE REGEX "/replay\\.cc$")
+set(corpora ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus)
+
+if(HEADRACE_FUZZ)
+  foreach(source ${targets})
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(fuzz_${name} ${source})
+    target_compile_definitions(fuzz_${name} PRIVATE HEADRACE_LIBFUZZER=1)
+    target_link_libraries(fuzz_${name} PRIVATE headrace hr_deps)
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    add_dependencies(fuzz_${name} hr_proto_headers)
+    set_target_properties(fuzz_${name} PROPERTIES
+      RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+  endforeach()
+  return()
+endif()
+
+add_library(hr_fuzz OBJECT ${targets})
+target_link_libraries(hr_fuzz PRIVATE hr_deps)
+target_precompile_headers(hr_fuzz REUSE_FROM hr_pch)
+add_dependencies(hr_fuzz hr_proto_headers)
+add_executable(fuzz_replay ${CMAKE_SOURCE_DIR}/tests/fuzz/replay.cc)
+target_link_libraries(fuzz_replay PRIVATE hr_fuzz headrace hr_deps)
+set_target_properties(fuzz_replay PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+add_test(NAME fuzz_corpora COMMAND fuzz_replay ${corpora})
+set_tests_properties(fuzz_corpora PROPERTIES TIMEOUT 600)
