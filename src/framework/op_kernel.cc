@@ -60,7 +60,8 @@ void OpKernelContext::Reset(const Params* params) {
   }
   const size_t n = params->kernel->num_outputs();
   if (outputs_.size() != n) outputs_.resize(n);
-  if (!status_.ok()) status_ = OkStatus();
+  if (!status_.ok()) [[unlikely]]
+    status_ = OkStatus();
 }
 
 Status OpKernelContext::input(absl::string_view name,

@@ -28,6 +28,11 @@ class ArgOp : public OpKernel {
     Tensor own;
     if (call != nullptr && call->TakeArg(index_, &own)) {
       ctx->set_output(0, std::move(own));
+    } else if (value->TotalBytes() <= Tensor::kInlineBytes &&
+               !value->IsInline() && DataTypeCanUseMemcpy(value->dtype())) {
+      // A few bytes are sooner copied than shared by all that read them.
+      OP_REQUIRES_OK(ctx, value->DeepCopyTo(&own));
+      ctx->set_output(0, std::move(own));
     } else {
       ctx->set_output(0, *value);
     }

@@ -139,7 +139,7 @@ class ExecutorState {
         if (!StartAsync(item, scheduled_ns, ready)) break;
         continue;
       } else {
-        s = PrepareInputs(item, n, &call.inputs);
+        s = PrepareInputs(item, n, &call);
         int64_t start_ns = 0;
         if (s.ok()) [[likely]] {
           SetNode(item, n, &call);
@@ -248,25 +248,23 @@ class ExecutorState {
 
   // Points `inputs` at what was delivered; reads references where the kernel
   // wants values.
-  Status PrepareInputs(const Item& item, const PlanNode& n,
-                       absl::InlinedVector<TensorValue, 4>* inputs) {
-    TensorValue* const in = inputs->data();
-    Entry* const entries = propagator_.entries(item);
-    const Tensor* const* const bound = plan_.bound.data() + n.first_input;
-    for (int i = 0; i < n.num_inputs; ++i) {
+  Status PrepareInputs(const Item& item, const PlanNode& n, Call* call) {
+    TensorValue* in = call->inputs.data();
+    Entry* e = propagator_.entries(item);
+    const Tensor* const* bound = plan_.bound.data() + n.first_input;
+    for (int i = 0; i < n.num_inputs; ++i, ++in, ++e, ++bound) {
       // Kernels do not write through inputs that they do not own.
-      in[i] = {bound[i] != nullptr ? const_cast<Tensor*>(bound[i])
-                                   : &entries[i].value,
-               nullptr};
+      in->tensor = *bound != nullptr ? const_cast<Tensor*>(*bound) : &e->value;
+      in->ref_mutex = nullptr;
     }
-    if (!n.reads_refs && !n.is_merge) [[likely]]
-      return OkStatus();
-    return PrepareSpecialInputs(n, entries, in);
+    return n.reads_refs || n.is_merge ? PrepareSpecialInputs(item, n, call)
+                                      : OkStatus();
   }
 
   // References, and the inputs of a Merge that have not come or are dead.
-  Status PrepareSpecialInputs(const PlanNode& n, Entry* entries,
-                              TensorValue* in) {
+  Status PrepareSpecialInputs(const Item& item, const PlanNode& n, Call* call) {
+    Entry* const entries = propagator_.entries(item);
+    TensorValue* const in = call->inputs.data();
     for (int i = 0; i < n.num_inputs; ++i) {
       Entry& e = entries[i];
       if (n.is_merge && !e.is_set) e.value = Tensor();
@@ -360,7 +358,7 @@ class ExecutorState {
     InitCall(&a->call);
     a->item = item;
     a->scheduled_ns = scheduled_ns;
-    Status s = PrepareInputs(item, n, &a->call.inputs);
+    Status s = PrepareInputs(item, n, &a->call);
     if (!s.ok()) {
       Fail(n, &s);
       delete a;
