@@ -85,6 +85,8 @@ class SparseAddGradOp : public OpKernel {
       OP_REQUIRES(ctx, ctx->input(i).dims() == 2,
                   errors::InvalidArgument("indices must be matrices, got ",
                                           ctx->input(i).shape().DebugString()));
+    }
+    for (int i = 1; i <= 2; ++i) {
       OP_REQUIRES(ctx, ctx->input(i).dim_size(1) == sum.dim_size(1),
                   errors::InvalidArgument(
                       "a, b and sum must have indices of one rank, got ",

@@ -180,6 +180,10 @@ TEST(SparseAddTest, ThreshAndGradient) {
   ASSERT_EQ(grad.Run(), OkStatus());
   ExpectEqual(grad.Output(0), V({1, 2}));
   ExpectEqual(grad.Output(1), V({2, 0, 3}));
+  OpTester vector("SparseAddGrad");
+  vector.Input(V({1})).Input(Rows(1, {0})).Input(Rows(1, {1}));
+  vector.Input(V<int64_t>({0}));
+  ExpectError(vector.Run(), kInvalid, "matrices");
   OpTester shapes("SparseAdd");
   Feed(shapes, a);
   Feed(shapes, S({0}, {1}, {4})).Input(MakeScalar(0.f));

@@ -233,6 +233,21 @@ TEST(StringOpsTest, FingerprintOfRows) {
   ExpectError(bad.Run(), kInvalid, "Unsupported fingerprint method");
 }
 
+TEST(StringOpsTest, DecodeCompressed) {
+  const std::string packed("x\x9c\xcb\xc8\x04\0\x01;\0\xd2", 10);
+  OpTester t("DecodeCompressed");
+  t.Attr("compression_type", std::string("ZLIB"));
+  t.Input(Strings({packed, ""}));
+  ASSERT_EQ(t.Run(), OkStatus());
+  ExpectEqual(t.Output(0), Strings({"hi", ""}));
+  for (size_t cut : {1, 5, 9}) {
+    OpTester u("DecodeCompressed");
+    u.Attr("compression_type", std::string("ZLIB"));
+    u.Input(Str(packed.substr(0, cut)));
+    ExpectError(u.Run(), absl::StatusCode::kDataLoss, "");
+  }
+}
+
 TEST(StringOpsTest, CompareAndBitpack) {
   OpTester t("CompareAndBitpack");
   t.Input(MakeTensor<float>({8}, {1, 0, 0, 2, 0, 0, 0, 3}));

@@ -106,6 +106,18 @@ def checkpoints():
             put("checkpoint", name, out + b"\0" + data)
 
 
+def records():
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in ("", "ZLIB", "GZIP"):
+            path = folder + "/r"
+            with tf.python_io.TFRecordWriter(
+                    path, tf.python_io.TFRecordOptions(kind)) as writer:
+                for record in (b"one", b"", b"three" * 9):
+                    writer.write(record)
+            put("record", kind.lower() or "plain",
+                pathlib.Path(path).read_bytes())
+
+
 def varint(data, at):
     value = shift = 0
     while True:
@@ -147,4 +159,4 @@ def ops():
 
 
 if __name__ == "__main__":
-    graphs(), images(), arrays(), sounds(), checkpoints(), ops()
+    graphs(), images(), arrays(), sounds(), checkpoints(), records(), ops()
