@@ -13,7 +13,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
-#include "graph/graph_def_reader.h"
 #include "headrace/config.pb.h"
 #include "numpy_convert.h"
 #include "py_support.h"
@@ -100,16 +99,20 @@ class Core : public std::enable_shared_from_this<Core> {
   const Descriptor* type() const { return prototype_->GetDescriptor(); }
   bool is_root() const { return is_root_; }
 
-  // Of a root: `bytes` of a valid message instead of what is there.
-  void SetUnread(nb::bytes bytes) {
+  // A GraphDef that has not been made a message yet.
+  struct Unread {
+    nb::bytes bytes;
+    GraphDefParts parts;
+  };
+  // Of a root: instead of what is there.
+  void SetUnread(std::unique_ptr<Unread> unread) {
     message_->Clear();
-    unread_ = std::move(bytes);
+    unread_ = std::move(unread);
   }
-  // Not valid if it has been read.
-  const nb::object& unread() const { return unread_; }
+  const Unread* unread() const { return unread_.get(); }
 
   const Message& get() const {
-    if (unread_.is_valid()) Read();
+    if (unread_ != nullptr) Read();
     if (message_ != nullptr) return *message_;
     const Message& parent = parent_->get();
     const Reflection* r = parent.GetReflection();
@@ -128,7 +131,7 @@ class Core : public std::enable_shared_from_this<Core> {
   }
 
   Message* mutable_message() {
-    if (unread_.is_valid()) Read();
+    if (unread_ != nullptr) Read();
     if (message_ != nullptr) return message_;
     Message* parent = parent_->mutable_message();
     const Reflection* r = parent->GetReflection();
@@ -151,10 +154,9 @@ class Core : public std::enable_shared_from_this<Core> {
     return MessageFactory::generated_factory()->GetPrototype(type);
   }
   void Read() const {
-    const auto bytes = nb::borrow<nb::bytes>(unread_);
-    unread_ = nb::object();
-    if (!message_->ParseFromArray(bytes.c_str(),
-                                  static_cast<int>(bytes.size()))) {
+    const std::unique_ptr<Unread> unread = std::move(unread_);
+    if (!message_->ParseFromArray(unread->bytes.c_str(),
+                                  static_cast<int>(unread->bytes.size()))) {
       RaiseParseError(message_->GetDescriptor());
     }
   }
@@ -185,7 +187,7 @@ class Core : public std::enable_shared_from_this<Core> {
   bool in_map_ = false;
   std::string key_;
   bool is_root_ = false;
-  mutable nb::object unread_;  // of a root: what message_ is to be read from
+  mutable std::unique_ptr<Unread> unread_;  // what message_ is to be read from
 };
 
 struct PyMessage {
@@ -588,23 +590,29 @@ std::string Bytes(nb::handle data) {
   return ToString(bytes, "a message");
 }
 
-// True if `data` is a GraphDef that import_graph_def had better read in place.
-bool IsLargeGraphDef(const Descriptor* type, nb::handle data) {
+// Null if `data` is no large GraphDef, or a broken one: what protobuf would
+// refuse is refused now, not when it is looked into.
+std::unique_ptr<Core::Unread> ReadLargeGraphDef(const Descriptor* type,
+                                                nb::handle data) {
   constexpr Py_ssize_t kLarge = 1 << 20;
   if (type != pb::GraphDef::descriptor() || !PyBytes_Check(data.ptr()) ||
       PyBytes_GET_SIZE(data.ptr()) < kLarge) {
-    return false;
+    return nullptr;
   }
-  // What protobuf would refuse is refused now, not when it is looked into.
-  GraphDefParts parts;
-  return ReadGraphDefParts(BufferOverBytes(data), &parts).ok();
+  auto unread = std::make_unique<Core::Unread>();
+  unread->bytes = nb::borrow<nb::bytes>(data);
+  if (!ReadGraphDefParts(BufferOverBytes(data), &unread->parts).ok()) {
+    return nullptr;
+  }
+  return unread;
 }
 
 void Parse(PyMessage& self, nb::handle data, bool merge) {
   Core& core = *self.core;
-  if (!merge && core.is_root() && IsLargeGraphDef(core.type(), data)) {
-    core.SetUnread(nb::borrow<nb::bytes>(data));
-    return;
+  if (!merge && core.is_root()) {
+    if (auto unread = ReadLargeGraphDef(core.type(), data)) {
+      return core.SetUnread(std::move(unread));
+    }
   }
   Message* m = core.mutable_message();
   if (!merge) m->Clear();
@@ -622,7 +630,7 @@ void Parse(PyMessage& self, nb::handle data, bool merge) {
 }
 
 nb::object Serialize(const PyMessage& self) {
-  if (self.core->unread().is_valid()) return self.core->unread();
+  if (self.core->unread() != nullptr) return self.core->unread()->bytes;
   const std::string s = self.core->get().SerializeAsString();
   return nb::steal(
       PyBytes_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())));
@@ -789,13 +797,12 @@ Message* AsMutableMessage(nb::handle o) {
              : nullptr;
 }
 
-RefPtr<TensorBuffer> UnreadGraphDef(nb::handle o) {
+const GraphDefParts* UnreadGraphDef(nb::handle o) {
   PyMessage* m = nullptr;
-  if (!nb::try_cast<PyMessage*>(o, m) || m == nullptr ||
-      !m->core->unread().is_valid()) {
-    return RefPtr<TensorBuffer>();
-  }
-  return BufferOverBytes(m->core->unread());
+  return nb::try_cast<PyMessage*>(o, m) && m != nullptr &&
+                 m->core->unread() != nullptr
+             ? &m->core->unread()->parts
+             : nullptr;
 }
 
 void CheckMessageType(const Message* m, const Descriptor* wanted, nb::handle o,

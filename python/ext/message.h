@@ -14,7 +14,7 @@
 #include <google/protobuf/message.h>
 #include <nanobind/nanobind.h>
 
-#include "framework/tensor.h"
+#include "graph/graph_def_reader.h"
 
 namespace headrace::python {
 
@@ -46,9 +46,9 @@ M* MutableMessageAs(nb::handle o, const char* what) {
   return static_cast<M*>(m);
 }
 
-// The bytes that a large GraphDef was parsed from, as a buffer for constants to
-// be views of, while nobody has looked into it; null otherwise.
-RefPtr<TensorBuffer> UnreadGraphDef(nb::handle o);
+// The nodes of a large GraphDef that nobody has looked into since it was
+// parsed; null otherwise.
+const GraphDefParts* UnreadGraphDef(nb::handle o);
 
 // An empty message of the type; `*message` is where to write.
 nb::object NewMessage(const google::protobuf::Descriptor* type,

@@ -207,18 +207,18 @@ nb::object ImportGraph(
   }
   ImportResults results;
   Status status;
-  {
-    const RefPtr<TensorBuffer> bytes = PyBytes_Check(message.ptr())
-                                           ? BufferOverBytes(message)
-                                           : UnreadGraphDef(message);
-    const pb::GraphDef* def =
-        bytes != nullptr ? nullptr
-                         : &MessageAs<pb::GraphDef>(message, "graph_def");
-    MutexLock lock(&core->graph->mu());
-    status =
-        def == nullptr
-            ? ImportGraphDefBytes(options, bytes, core->graph.get(), &results)
-            : ImportGraphDef(options, *def, core->graph.get(), &results);
+  Graph* to = core->graph.get();
+  if (PyBytes_Check(message.ptr())) {
+    const RefPtr<TensorBuffer> bytes = BufferOverBytes(message);
+    MutexLock lock(&to->mu());
+    status = ImportGraphDefBytes(options, bytes, to, &results);
+  } else if (const GraphDefParts* parts = UnreadGraphDef(message)) {
+    MutexLock lock(&to->mu());
+    status = ImportGraphDefParts(options, *parts, to, &results);
+  } else {
+    const auto& def = MessageAs<pb::GraphDef>(message, "graph_def");
+    MutexLock lock(&to->mu());
+    status = ImportGraphDef(options, def, to, &results);
   }
   if (!status.ok()) RaiseBuildError(status);
   core->operations.resize(core->graph->num_node_ids());

@@ -45,10 +45,10 @@ class CpuAllocatorImpl : public Allocator {
     const size_t rounded = Rounded(bytes);
     void* p = nullptr;
     if (rounded >= kLarge) p = TakeKept(rounded);
-    if (p == nullptr) p = std::aligned_alloc(kAlignment, rounded);
+    if (p == nullptr) p = Fresh(rounded);
     if (p == nullptr) {
       DropKept();
-      p = std::aligned_alloc(kAlignment, rounded);
+      p = Fresh(rounded);
       if (p == nullptr) return nullptr;
     }
     const int64_t size = static_cast<int64_t>(rounded);
@@ -84,6 +84,8 @@ class CpuAllocatorImpl : public Allocator {
 
  private:
   static constexpr size_t kLarge = size_t{128} << 10;
+  static constexpr size_t kHugePage = size_t{2} << 20;
+  static constexpr size_t kHuge = 2 * kHugePage;
   static constexpr size_t kKeepBytes = size_t{256} << 20;
 
   // Large sizes in steps of an eighth of their power of two, so that similar
@@ -95,6 +97,17 @@ class CpuAllocatorImpl : public Allocator {
       step = size_t{1} << (log2 - 3);
     }
     return (n + step - 1) / step * step;
+  }
+  // Pages of 2 MiB where the system has them: a tenth of the faults' cost, and
+  // fewer misses of the address cache later. Only whole ones, so that no more
+  // memory is taken than was asked for.
+  static void* Fresh(size_t rounded) {
+    if (rounded < kHuge) return std::aligned_alloc(kAlignment, rounded);
+    void* p = std::aligned_alloc(kHugePage, rounded);
+    if (p != nullptr) {
+      madvise(p, rounded / kHugePage * kHugePage, MADV_HUGEPAGE);
+    }
+    return p;
   }
   static void RaiseTo(std::atomic<int64_t>* a, int64_t v) {
     int64_t old = a->load(std::memory_order_relaxed);

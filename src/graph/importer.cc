@@ -625,6 +625,11 @@ Status ImportGraphDefBytes(const ImportOptions& options,
   }
   GraphDefParts parts;
   HR_RETURN_IF_ERROR(ReadGraphDefParts(bytes, &parts));
+  return ImportGraphDefParts(options, std::move(parts), graph, results);
+}
+
+Status ImportGraphDefParts(const ImportOptions& options, GraphDefParts parts,
+                           Graph* graph, ImportResults* results) {
   return Importer(options, std::move(parts), graph, results).Run();
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/graph_def_reader.h"
 #include "headrace/graph.pb.h"
 
 namespace headrace {
@@ -49,6 +50,9 @@ Status ImportGraphDefBytes(const ImportOptions& options,
 Status ImportGraphDefBytes(const ImportOptions& options,
                            const RefPtr<TensorBuffer>& bytes, Graph* graph,
                            ImportResults* results = nullptr);
+// What ReadGraphDefParts made.
+Status ImportGraphDefParts(const ImportOptions& options, GraphDefParts parts,
+                           Graph* graph, ImportResults* results = nullptr);
 Status ImportGraphDefFile(const ImportOptions& options, const std::string& path,
                           Graph* graph, ImportResults* results = nullptr);
 
