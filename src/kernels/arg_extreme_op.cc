@@ -2,10 +2,13 @@
 // ones. NaN never wins; where nothing does (all NaN, or all at the type's end)
 // the answer is 0.
 #include <algorithm>
+#include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/axis_split.h"
 #include "kernels/elementwise.h"
+#include "kernels/simd.h"
 
 namespace headrace {
 namespace {
@@ -79,16 +82,55 @@ class ArgExtremeOp : public OpKernel {
   static constexpr int64_t kColumns = 256;
   using C = ComputeType<T>;
   using B = Better<C, kMax>;
+  static constexpr bool kVector =
+      std::is_same_v<C, T> && std::is_arithmetic_v<T> && sizeof(T) >= 4;
 
+  // The extreme, in lanes, and then where it is first.
   static int64_t Scan(const T* x, int64_t n) {
-    C best = B::Worst();
     int64_t at = 0;
-    for (int64_t i = 0; i < n; ++i) {
-      const C v = static_cast<C>(x[i]);
-      if (B::Is(v, best)) {
-        best = v;
-        at = i;
+    const auto body = [&at, x, n] {
+      constexpr int kLanes = 16;
+      C best = B::Worst();
+      int64_t i = 0;
+      if constexpr (kVector) {
+        typedef C V __attribute__((vector_size(kLanes * sizeof(C))));
+        V v, extreme = V{} + best;
+        for (; i + kLanes <= n; i += kLanes) {
+          std::memcpy(&v, x + i, sizeof(v));
+          extreme = (kMax ? v > extreme : v < extreme) ? v : extreme;
+        }
+        for (int l = 0; l < kLanes; ++l) {
+          if (B::Is(extreme[l], best)) best = extreme[l];
+        }
       }
+      for (; i < n; ++i) {
+        const C v = static_cast<C>(x[i]);
+        best = B::Is(v, best) ? v : best;
+      }
+      if (!B::Is(best, B::Worst())) return;
+      i = 0;
+      if constexpr (kVector) {
+        constexpr int64_t kBlock = 16 * kLanes;
+        typedef C V __attribute__((vector_size(kLanes * sizeof(C))));
+        V v;
+        for (; i + kBlock <= n; i += kBlock) {
+          auto hits = V{} != V{};
+          for (int64_t l = 0; l < kBlock; l += kLanes) {
+            std::memcpy(&v, x + i + l, sizeof(v));
+            hits |= v == best;
+          }
+          bool found = false;
+          for (int l = 0; l < kLanes; ++l) found |= hits[l] != 0;
+          if (found) break;
+        }
+      }
+      while (static_cast<C>(x[i]) != best) ++i;
+      at = i;
+    };
+    if constexpr (kVector) {
+      RunSimd(body);
+    } else {
+      body();
     }
     return at;
   }

@@ -1,18 +1,26 @@
 // Reductions of one row of floats or doubles, in the order of a fixed tree:
 // kLanes partial results, element i in lane i mod kLanes, then the lanes folded
-// by halves. The compiler may not reorder floating-point sums by itself; with
-// the lanes written out the loops become vector code.
+// by halves. The compiler may not reorder floating-point sums by itself, and it
+// does not see vectors in an array of lanes either: they are written out.
 #ifndef HEADRACE_KERNELS_ROW_MATH_H_
 #define HEADRACE_KERNELS_ROW_MATH_H_
 
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/nn_math.h"
 
 namespace headrace::row_math {
 
 constexpr int kLanes = 16;
+
+// kLanes numbers at once.
+template <typename C>
+struct Lanes {
+  typedef C Type __attribute__((vector_size(kLanes * sizeof(C))));
+};
 
 template <typename C>
 inline C FoldSum(C* lane) {
@@ -39,6 +47,27 @@ inline C SumOf(int64_t n, const F& f) {
   return FoldSum(lane);
 }
 
+// The same for numbers in memory.
+template <typename C>
+inline C Sum(const C* x, int64_t n) {
+  if (n < kLanes) {
+    C sum = C(0);
+    for (int64_t i = 0; i < n; ++i) sum += x[i];
+    return sum;
+  }
+  typename Lanes<C>::Type sum = {};
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    typename Lanes<C>::Type v;
+    std::memcpy(&v, x + i, sizeof(v));
+    sum += v;
+  }
+  C lane[kLanes];
+  std::memcpy(lane, &sum, sizeof(sum));
+  for (int l = 0; i < n; ++i, ++l) lane[l] += x[i];
+  return FoldSum(lane);
+}
+
 // The largest element, NaN skipped; -inf for an empty row.
 template <typename C, typename T>
 inline C Max(const T* x, int64_t n) {
@@ -55,10 +84,20 @@ inline C Max(const T* x, int64_t n) {
     lane[l] = -std::numeric_limits<C>::infinity();
   }
   int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (int l = 0; l < kLanes; ++l) {
-      const C v = static_cast<C>(x[i + l]);
-      lane[l] = v > lane[l] ? v : lane[l];
+  if constexpr (std::is_same_v<C, T>) {
+    typename Lanes<C>::Type max, v;
+    std::memcpy(&max, lane, sizeof(max));
+    for (; i + kLanes <= n; i += kLanes) {
+      std::memcpy(&v, x + i, sizeof(v));
+      max = v > max ? v : max;
+    }
+    std::memcpy(lane, &max, sizeof(max));
+  } else {
+    for (; i + kLanes <= n; i += kLanes) {
+      for (int l = 0; l < kLanes; ++l) {
+        const C v = static_cast<C>(x[i + l]);
+        lane[l] = v > lane[l] ? v : lane[l];
+      }
     }
   }
   for (; i < n; ++i) {
@@ -78,7 +117,7 @@ template <typename C>
 inline C ExpAndSum(const C* x, int64_t n, C max, C* y) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) y[i] = vec::Exp(x[i] - max);
-  return SumOf<C>(n, [y](int64_t i) { return y[i]; });
+  return Sum(y, n);
 }
 
 }  // namespace headrace::row_math

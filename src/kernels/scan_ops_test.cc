@@ -76,6 +76,29 @@ TEST(ArgExtremeTest, TiesNanAndAxes) {
   ExpectError(scalar.Run(), absl::StatusCode::kInvalidArgument, "dimension");
 }
 
+// Rows long enough for lanes and blocks, with the extreme in each part of them.
+TEST(ArgExtremeTest, LongRows) {
+  for (int64_t at : {0, 15, 17, 255, 256, 700, 767, 768, 783, 790}) {
+    for (const char* op : {"ArgMax", "ArgMin"}) {
+      const float extreme = op[4] == 'a' ? 9 : -9;
+      std::vector<float> x(791);
+      for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7);
+      x[790] = extreme;  // the first of equal ones counts
+      x[at] = extreme;
+      if (at != 3) x[3] = kNan;
+      OpTester t(op);
+      t.Input(Vec(x)).Input(MakeScalar(0));
+      ASSERT_EQ(t.Run(), OkStatus());
+      ExpectEqual(t.Output(0), MakeScalar(at));
+      OpTester none(op);
+      none.Input(Vec(std::vector<float>(791, op[4] == 'a' ? -kInf : kInf)));
+      none.Input(MakeScalar(0));
+      ASSERT_EQ(none.Run(), OkStatus());
+      ExpectEqual(none.Output(0), MakeScalar<int64_t>(0));
+    }
+  }
+}
+
 TEST(SequenceTest, RangeAndLinSpace) {
   const auto range = [](Tensor a, Tensor b, Tensor c) {
     OpTester t("Range");

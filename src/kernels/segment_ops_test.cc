@@ -168,5 +168,20 @@ TEST(HistogramTest, CountsAndBins) {
   ExpectEqual(z.Output(0), Vec<int32_t>({0, 1, 2, 2}));
 }
 
+// More columns than one block of work has.
+TEST(UnsortedSegmentTest, WideRows) {
+  constexpr int64_t kRows = 3, kColumns = 1300;
+  std::vector<float> x(kRows * kColumns), want(2 * kColumns);
+  for (int64_t i = 0; i < kRows * kColumns; ++i) {
+    x[i] = static_cast<float>(i % 11);
+    want[(i / kColumns == 1 ? 0 : kColumns) + i % kColumns] += x[i];
+  }
+  OpTester t("UnsortedSegmentSum");
+  t.Input(MakeTensor<float>({kRows, kColumns}, x));
+  t.Input(MakeTensor<int32_t>({3}, {1, 0, 1})).Input(MakeScalar<int32_t>(2));
+  ASSERT_EQ(t.Run(), OkStatus());
+  ExpectEqual(t.Output(0), MakeTensor<float>({2, kColumns}, want));
+}
+
 }  // namespace
 }  // namespace headrace

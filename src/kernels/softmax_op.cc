@@ -84,8 +84,7 @@ class SoftmaxOp : public OpKernel {
           const C* row = e + k * n;
           const C* shifted_row = s + k * n;
           T* out = to + k * n;
-          const C sum =
-              row_math::SumOf<C>(n, [row](int64_t i) { return row[i]; });
+          const C sum = row_math::Sum(row, n);
           const C log_sum = kLog ? std::log(sum) : C(0);
           const C scale = C(1) / sum;
 #pragma GCC ivdep

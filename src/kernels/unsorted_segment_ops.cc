@@ -6,6 +6,7 @@
 //
 // Work is split over columns, so that every result is summed in the order of
 // the data.
+#include <algorithm>
 #include <string>
 
 #include "kernels/segment_loops.h"
@@ -68,7 +69,13 @@ class UnsortedSegmentKernel : public OpKernel {
     loops_.init(acc, total);
     const int64_t inner = total / rows;
     const char* x = static_cast<const char*>(data.raw_data());
-    ctx->ParallelFor(inner, 1.0 * n, [&](int64_t begin, int64_t end) {
+    // Enough columns at a time for whole runs of memory.
+    constexpr int64_t kColumns = 512;
+    const int64_t blocks = (inner + kColumns - 1) / kColumns;
+    const double cost = 0.3 * n * std::min(inner, kColumns);
+    ctx->ParallelFor(blocks, cost, [&](int64_t first, int64_t last) {
+      const int64_t begin = first * kColumns;
+      const int64_t end = std::min(inner, last * kColumns);
       for (int64_t i = 0; i < n; ++i) {
         const int64_t id = IdAt(ids, i);
         if (id < 0) continue;
