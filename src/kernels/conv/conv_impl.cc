@@ -37,6 +37,15 @@ absl::Span<const ConvImplementation* const> ConvImplementations(
   return backward_filter;
 }
 
+double PeakFlopsPerNs(const CpuFeatures& cpu) {
+  if (!cpu.fma) return cpu.avx ? 48 : 24;
+  // Two multiply-adds of 256 bits a cycle, or of 512 bits where the processor
+  // has such units and not, as Zen 4, halves of them.
+  const bool wide =
+      cpu.avx512f && !(cpu.vendor == "AuthenticAMD" && cpu.family < 26);
+  return wide ? 200 : 115;
+}
+
 const ConvImplementation* ChooseConv(ConvDirection direction,
                                      const ConvParams& p,
                                      const CpuFeatures& cpu) {

@@ -90,6 +90,10 @@ class ConvImplementation {
   virtual void Run(const ConvArgs& args) const = 0;
 };
 
+// Multiplications and additions of floats that a core of such a processor does
+// in a nanosecond, roughly: the unit of EstimateNs.
+double PeakFlopsPerNs(const CpuFeatures& cpu);
+
 // All implementations of a direction; of equal cost the earlier one is taken.
 absl::Span<const ConvImplementation* const> ConvImplementations(
     ConvDirection direction);

@@ -212,16 +212,20 @@ class DirectConv : public ConvImplementation {
            (p.dtype == DT_FLOAT || p.dtype == DT_DOUBLE || p.dtype == DT_INT32);
   }
   double EstimateNs(const ConvParams& params,
-                    const CpuFeatures&) const override {
+                    const CpuFeatures& cpu) const override {
     const ConvParams p = Flattened(params);
-    // Short products spend their time starting: depth, rows, columns.
-    const double idle = (1 + 6.0 / p.group_in()) * (1 + 2.5 / p.out[2]) *
-                        (CeilDiv(p.group_out(), 16) * 16.0 / p.group_out());
-    // So do those of thin groups, one call after the other.
-    const double calls =
-        p.groups > 1 ? 1.0 * p.batch * p.out[0] * p.out[1] * p.taps() * p.groups
-                     : 0;
-    return p.flops() / 208 * idle + 60 * calls;
+    // Products waste the part of their last vector that is not there, and spend
+    // some time starting: of shallow ones that is most of it.
+    const double out_depth = 1.0 * CeilDiv(p.group_out(), 16) * 16 * p.groups;
+    const double products = p.flops() / p.out_channels * out_depth /
+                            PeakFlopsPerNs(cpu) *
+                            (1 + 2.2 / static_cast<double>(p.group_in()));
+    const double calls = 1.0 * p.batch * p.out[0] * p.out[1] *
+                         CeilDiv(p.out[2], kPixels) * p.taps() * p.groups *
+                         CeilDiv(p.group_out(), kGemmPanel<float>);
+    const double prepare = p.constant_filter ? 0 : 0.25 * p.filter_elements();
+    return 1000 + products + 25 * calls + 0.06 * p.out_elements() +
+           FilterNs(p) + prepare;
   }
   int64_t PreparedFilterBytes(const ConvParams& p) const override {
     return p.filter_elements() * DataTypeSize(p.dtype);
@@ -249,6 +253,12 @@ class DirectConv : public ConvImplementation {
   }
 
  private:
+  // The filter is read from memory where it does not stay in the caches.
+  static double FilterNs(const ConvParams& p) {
+    const double bytes = 1.0 * p.filter_elements() * DataTypeSize(p.dtype);
+    return bytes * (bytes > kCachedFilter ? 0.03 : 0.004);
+  }
+
   template <typename T>
   static void Pack(ThreadPool* pool, const ConvParams& p, const void* filter,
                    void* prepared) {

@@ -100,10 +100,17 @@ class GemmConv : public ConvImplementation {
             p.dtype == DT_INT32) &&
            (full_ ? p.FilterIsInput() : p.IsPointwise());
   }
-  double EstimateNs(const ConvParams& p, const CpuFeatures&) const override {
+  double EstimateNs(const ConvParams& p,
+                    const CpuFeatures& cpu) const override {
     // Thin groups leave the vector units idle.
-    return p.flops() / 215 *
-           (1 + (p.groups > 1 ? 64.0 / (p.group_in() + p.group_out()) : 0));
+    const double idle =
+        1 + (p.groups > 1 ? 64.0 / (p.group_in() + p.group_out()) : 0);
+    if (direction_ != ConvDirection::kForward) return p.flops() / 215 * idle;
+    // A pass over the result follows for bias and activation, and the filter is
+    // packed in each call where that pays.
+    const int64_t rows = p.batch * p.out_pixels();
+    return p.flops() / PeakFlopsPerNs(cpu) * idle + 0.1 * p.out_elements() +
+           (rows < 48 ? 0 : 0.3 * p.filter_elements());
   }
   void Run(const ConvArgs& args) const override {
     switch (args.params->dtype) {

@@ -290,16 +290,28 @@ class Im2colConv : public ConvImplementation {
            (p.dtype == DT_INT32 && generate_ &&
             direction_ == ConvDirection::kForward);
   }
-  double EstimateNs(const ConvParams& p, const CpuFeatures&) const override {
+  double EstimateNs(const ConvParams& p,
+                    const CpuFeatures& cpu) const override {
     const double patches =
         1.0 * p.batch * p.out_pixels() * p.taps() * p.in_channels;
-    const double product = p.flops() / (generate_ ? 185 : 20) *
+    const bool forward = direction_ == ConvDirection::kForward;
+    const double rate = !generate_ ? 20
+                        : forward  ? 0.9 * PeakFlopsPerNs(cpu)
+                                   : 185;
+    const double product = p.flops() / rate *
                            (1 + 4.0 / (p.taps() * p.group_in())) *
                            (CeilDiv(p.group_out(), 16) * 16.0 / p.group_out());
     // Each run of neighbours costs a call.
     const int64_t run = p.groups == 1 && p.dilation[2] == 1
                             ? p.filter[2] * p.in_channels
                             : p.group_in();
+    if (forward) {
+      // The filter is packed by each tile of pixels.
+      const int64_t tiles = CeilDiv(p.batch * p.out_pixels(), kPixels);
+      return 2000 + product + 0.06 * p.out_elements() +
+             patches * (0.05 + 4.0 / run) * CeilDiv(p.group_out(), 256) +
+             0.1 * tiles * p.filter_elements();
+    }
     return product + patches * (0.3 + 3.5 / run) * CeilDiv(p.group_out(), 256);
   }
   int64_t WorkspaceBytes(const ConvParams& p, int threads) const override {

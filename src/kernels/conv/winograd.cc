@@ -17,7 +17,8 @@
 // Accuracy: errors are relative to the largest terms of the sums, not to a
 // result that cancels. For inputs and filters in [-1, 1] and up to 512 channels
 // the largest error is below 2e-6 sqrt(9 C) (F2) and 8e-6 sqrt(9 C) (F4). The
-// order of all sums is fixed.
+// order of all sums is fixed. An infinity or NaN makes NaN of every output of
+// the tiles that see it.
 
 // Products and sums of the transforms may be fused: their order is fixed, and
 // no other copy of them has to give the same bits. Before all includes, so that
@@ -56,37 +57,32 @@ struct Cut {
     tiles = p.batch * p.out[0] * tiles_y * tiles_x;
     panels = CeilDiv(p.out_channels, kPanel);
     depth = RoundUp(p.in_channels, kLine);
+    // Blocks of about 24 tiles: enough to pay for reading U, few enough for V
+    // and X to stay in the second level cache. A multiple of four blocks, so
+    // that two or four threads end together.
+    const int64_t blocks = RoundUp(CeilDiv(tiles, kBlock), 4);
+    block = chunk = CeilDiv(tiles, blocks);
     const int64_t tile_bytes = kElements * depth * int64_t{sizeof(float)};
-    // Blocks of tiles whose V fills half of the second level cache; a multiple
-    // of four blocks, so that two or four threads end together.
-    const int64_t wanted =
-        std::clamp<int64_t>(cpu.l2_bytes / 2 / tile_bytes, 12, 48);
-    const int64_t blocks = RoundUp(CeilDiv(tiles, wanted), 4);
-    block = CeilDiv(tiles, blocks);
-    chunk = block;
-    // Sharing V: all tiles at once, unless V becomes large; products of few
-    // enough tiles for a panel's X to stay in the cache, and with pieces for
-    // every thread.
-    const int64_t most = std::max<int64_t>(kSharedBytes / tile_bytes, 96);
-    const int64_t shared_block = CeilDiv(tiles, CeilDiv(tiles, most));
-    const int64_t pieces =
-        std::max(CeilDiv(shared_block, 64),
-                 std::min(CeilDiv(shared_block, 24), CeilDiv(8, panels)));
-    // What then comes from beyond that cache: U once a piece, and V twice;
-    // otherwise U once a block.
-    const double filter =
-        1.0 * kElements * p.in_channels * p.out_channels * sizeof(float);
-    shared = blocks * filter >
-             2.0 * tiles * tile_bytes +
-                 1.0 * pieces * CeilDiv(tiles, shared_block) * filter;
+    const int64_t filter_bytes =
+        kElements * p.in_channels * p.out_channels * int64_t{sizeof(float)};
+    shared = tiles < 2 * kBlock || filter_bytes > kCachedFilter;
     if (shared) {
-      block = shared_block;
+      // All tiles at once, unless V becomes large; products with pieces for
+      // every thread, and each piece reads all of U.
+      const int64_t most = std::max<int64_t>(kSharedBytes / tile_bytes, 96);
+      block = CeilDiv(tiles, CeilDiv(tiles, most));
+      const int64_t pieces =
+          std::max(CeilDiv(block, 4 * kBlock),
+                   std::min(CeilDiv(block, kBlock), CeilDiv(8, panels)));
       chunk = CeilDiv(block, pieces);
     }
+    far = (p.in_elements() + p.out_elements()) * int64_t{sizeof(float)} >
+          cpu.l2_bytes;
     v_stride = block * depth + kLine;
     x_stride = chunk * kPanel + kLine;
   }
 
+  static constexpr int64_t kBlock = 24;
   static constexpr int64_t kSharedBytes = int64_t{16} << 20;
 
   int64_t tiles_y, tiles_x, tiles;  // of an image; of all images
@@ -94,6 +90,7 @@ struct Cut {
   bool shared;
   int64_t block, chunk;        // tiles transformed, and multiplied, at a time
   int64_t v_stride, x_stride;  // from one element to the next
+  bool far;  // the images come from beyond the second level cache
 
   int64_t v_elements() const { return kElements * v_stride; }
   int64_t x_elements() const { return kElements * x_stride; }
@@ -116,8 +113,8 @@ struct VectorOf {
       __attribute__((vector_size(kBytes), aligned(4), may_alias));
 };
 
-// Transforms the channels from c on of one tile, a vector at a time; `at[i]` is
-// where pixel i of the tile begins.
+// Transforms one tile, a vector of channels at a time; `at[i]` is where pixel i
+// of the tile begins.
 template <int M, int kBytes>
 inline void InputTile(const float* const* at, int64_t channels, float* v,
                       int64_t v_stride) {
@@ -157,6 +154,14 @@ inline void InputTile(const float* const* at, int64_t channels, float* v,
         *reinterpret_cast<V*>(v + (i * kEdge + j) * v_stride + c) = o[i];
       }
     }
+  }
+}
+
+// Asks for the cache lines of `count` floats.
+template <bool kWrite>
+inline void Prefetch(const float* p, int64_t count) {
+  for (int64_t i = 0; i < count; i += kLine) {
+    __builtin_prefetch(p + i, kWrite, 2);
   }
 }
 
@@ -358,10 +363,22 @@ class WinogradConv : public ConvImplementation {
   double EstimateNs(const ConvParams& p,
                     const CpuFeatures& cpu) const override {
     const Cut<M> cut(p, cpu);
-    const double products =
-        2.0 * cut.tiles * Cut<M>::kElements * p.in_channels * p.out_channels;
-    return products / 190 + 0.2 * cut.tiles * Cut<M>::kElements *
-                                (p.in_channels + p.out_channels);
+    const double elements = 1.0 * cut.tiles * Cut<M>::kElements;
+    const double out_depth = RoundUp(p.out_channels, kLine);
+    const double products = 2 * elements * p.in_channels * out_depth /
+                            PeakFlopsPerNs(cpu) *
+                            (1 + 1.5 / static_cast<double>(p.in_channels));
+    double transforms = elements * (0.16 * cut.depth + 0.12 * out_depth);
+    if (p.in_channels % kLine != 0) transforms += 11 * elements;
+    const double images =
+        cut.far ? 0.25 * p.in_elements() + 0.25 * p.out_elements() : 0;
+    // U is read from memory where it does not stay in the caches.
+    const double filter_bytes = PreparedFilterBytes(p);
+    const double filter =
+        filter_bytes * (filter_bytes > kCachedFilter ? 0.03 : 0.004);
+    const double prepare =
+        p.constant_filter ? 0 : 0.4 * filter_bytes / sizeof(float);
+    return 3000 + products + transforms + images + filter + prepare;
   }
 
   int64_t WorkspaceBytes(const ConvParams& p, int threads) const override {
@@ -448,32 +465,39 @@ class WinogradConv : public ConvImplementation {
   // Bounds the workspace, and keeps its size from overflowing.
   static constexpr int64_t kMostChannels = 1 << 14;
 
-  // The transform of the taps of one input channel and `n` output channels.
+  // The transform of the taps of one input channel and `n` output channels, in
+  // double.
   static void TransformFilter(const ConvParams& p, const float* g, int64_t n,
                               float* u) {
     constexpr int kEdge = M + 2;
+    constexpr int kLanes = 8;
+    typedef double V __attribute__((vector_size(8 * kLanes)));
+    typedef float F
+        __attribute__((vector_size(4 * kLanes), aligned(4), may_alias));
     const int64_t tap_stride = p.in_channels * p.out_channels;
     const int64_t u_stride = p.in_channels * n;
     RunSimd([&] {
-      for (int64_t o = 0; o < n; ++o) {
-        double rows[kEdge][3];  // G g
-#pragma GCC unroll 8
-        for (int j = 0; j < 3; ++j) {
-          const double column[3] = {g[j * tap_stride + o],
-                                    g[(3 + j) * tap_stride + o],
-                                    g[(6 + j) * tap_stride + o]};
-          double t[kEdge];
-          WinogradTransform<M>::Filter(column, t);
-#pragma GCC unroll 8
-          for (int i = 0; i < kEdge; ++i) rows[i][j] = t[i];
+      for (int64_t o = 0; o < n; o += kLanes) {
+        const int64_t lanes = std::min<int64_t>(kLanes, n - o);
+        V taps[3][3], rows[3][kEdge];  // rows: of G g, transposed
+        for (int t = 0; t < 9; ++t) {
+          float part[kLanes] = {};
+          std::memcpy(part, g + t * tap_stride + o,
+                      sizeof(float) * static_cast<size_t>(lanes));
+          taps[t % 3][t / 3] =
+              __builtin_convertvector(*reinterpret_cast<const F*>(part), V);
         }
-#pragma GCC unroll 8
+        for (int j = 0; j < 3; ++j) {
+          WinogradTransform<M>::Filter(taps[j], rows[j]);
+        }
         for (int i = 0; i < kEdge; ++i) {
-          double t[kEdge];
-          WinogradTransform<M>::Filter(rows[i], t);
-#pragma GCC unroll 8
+          const V row[3] = {rows[0][i], rows[1][i], rows[2][i]};
+          V t[kEdge];
+          WinogradTransform<M>::Filter(row, t);
           for (int j = 0; j < kEdge; ++j) {
-            u[(i * kEdge + j) * u_stride + o] = static_cast<float>(t[j]);
+            const F f = __builtin_convertvector(t[j], F);
+            std::memcpy(u + (i * kEdge + j) * u_stride + o, &f,
+                        sizeof(float) * static_cast<size_t>(lanes));
           }
         }
       }
