@@ -2,6 +2,7 @@
 // keep theirs), and in each row that has none an entry in column 0 with the
 // default value. reverse_index_map[i] is where entry i went. The gradient
 // gathers along that map; what no entry maps to goes to the default value.
+#include <numeric>
 #include <vector>
 
 #include "kernels/element.h"
@@ -10,6 +11,13 @@
 
 namespace headrace {
 namespace {
+
+bool RowsAreOrdered(const SparseView& s) {
+  for (int64_t i = 1; i < s.n; ++i) {
+    if (s.at(i, 0) < s.at(i - 1, 0)) return false;
+  }
+  return true;
+}
 
 class SparseFillEmptyRowsOp : public OpKernel {
  public:
@@ -46,11 +54,19 @@ class SparseFillEmptyRowsOp : public OpKernel {
       ++next[row];
     }
     int64_t total = 0;
+    bool any_empty = false;
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t count = next[r];
+      any_empty |= count == 0;
       empty->data<bool>()[r] = count == 0;
       next[r] = total;
       total += count == 0 ? 1 : count;
+    }
+    if (!any_empty && RowsAreOrdered(s)) {
+      ctx->set_output(0, ctx->input(0));
+      ctx->set_output(1, ctx->input(1));
+      std::iota(map->data<int64_t>(), map->data<int64_t>() + s.n, int64_t{0});
+      return;
     }
     Tensor *indices = nullptr, *values = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, {total, s.rank}, &indices));

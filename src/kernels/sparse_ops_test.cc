@@ -97,6 +97,14 @@ TEST(SparseFillEmptyRowsTest, RowsAreOrderedAndFilled) {
   ASSERT_EQ(strings.Run(), OkStatus());
   ExpectEqual(strings.Output(1), V<tstring>({"none", "a"}));
 
+  OpTester full("SparseFillEmptyRows");
+  Feed(full, S({0, 3, 1, 0}, {1, 2}, {2, 4})).Input(MakeScalar(9.f));
+  ASSERT_EQ(full.Run(), OkStatus());
+  ExpectEqual(full.Output(0), Rows(2, {0, 3, 1, 0}));
+  ExpectEqual(full.Output(1), V({1, 2}));
+  ExpectEqual(full.Output(2), V<bool>({false, false}));
+  ExpectEqual(full.Output(3), I({0, 1}));
+
   OpTester none("SparseFillEmptyRows");
   Feed(none, S({}, {}, {0, 4})).Input(MakeScalar(9.f));
   ASSERT_EQ(none.Run(), OkStatus());
@@ -463,6 +471,61 @@ TEST(SparseTensorsMapTest, TakenOnce) {
   Feed(one, Three());
   ASSERT_EQ(one.Run(), OkStatus());
   ExpectEqual(one.Output(0), MakeScalar<int64_t>(0));
+}
+
+// Recorded from TensorFlow.
+TEST(SparseCrossTest, NamesAndHashes) {
+  const auto feed = [](OpTester& t, Tensor dense) {
+    t.Attr("N", int64_t{1});
+    t.Input(Rows(2, {0, 0, 0, 1, 1, 0})).Input(V<tstring>({"a", "b", "c"}));
+    t.Input(I({2, 2})).Input(std::move(dense));
+    t.Attr("sparse_types", std::vector<DataType>{DT_STRING});
+    t.Attr("hash_key", int64_t{956888297470});
+  };
+  const Ints indices = {0, 0, 0, 1, 0, 2, 0, 3, 1, 0, 1, 1};
+  const Tensor words = MakeTensor<tstring>({2, 2}, {"x", "y", "z", "w"});
+  OpTester names("SparseCross"), hashes("SparseCross"), mixed("SparseCross");
+  feed(names, words);
+  names.Attr("hashed_output", false).Attr("num_buckets", int64_t{0});
+  names.Attr("out_type", DT_STRING).Attr("internal_type", DT_STRING);
+  ASSERT_EQ(names.Run(), OkStatus());
+  ExpectEqual(names.Output(0), Rows(2, indices));
+  ExpectEqual(names.Output(1), V<tstring>({"a_X_x", "a_X_y", "b_X_x", "b_X_y",
+                                           "c_X_z", "c_X_w"}));
+  ExpectEqual(names.Output(2), I({2, 4}));
+  feed(hashes, words);
+  hashes.Attr("hashed_output", true).Attr("num_buckets", int64_t{1000});
+  hashes.Attr("out_type", DT_INT64).Attr("internal_type", DT_STRING);
+  ASSERT_EQ(hashes.Run(), OkStatus());
+  ExpectEqual(hashes.Output(1), I({892, 747, 4, 805, 280, 235}));
+  feed(mixed, MakeTensor<int64_t>({2, 2}, {7, 8, -9, 10}));
+  mixed.Attr("hashed_output", true).Attr("num_buckets", int64_t{0});
+  mixed.Attr("out_type", DT_INT64).Attr("internal_type", DT_INT64);
+  ASSERT_EQ(mixed.Run(), OkStatus());
+  ExpectEqual(mixed.Output(1), I({3509787333349122856, 7821721036908942428,
+                                  443223928722139976, 9003972888028304919,
+                                  2240240797798572304, 1626759058771676473}));
+}
+
+TEST(SparseCrossTest, Refusals) {
+  const auto run = [](std::vector<Tensor> dense) {
+    OpTester t("SparseCross");
+    t.Attr("N", int64_t{0}).Attr("sparse_types", std::vector<DataType>{});
+    t.Attr("dense_types", std::vector<DataType>(dense.size(), DT_INT64));
+    t.Attr("hashed_output", true).Attr("num_buckets", int64_t{0});
+    t.Attr("hash_key", int64_t{1});
+    t.Attr("out_type", DT_INT64).Attr("internal_type", DT_INT64);
+    for (Tensor& d : dense) t.Input(std::move(d));
+    return t.Run();
+  };
+  const Tensor wide(DT_INT64, TensorShape({1, 1000}));
+  ExpectError(run({wide, Tensor(DT_INT64, TensorShape({2, 1}))}), kInvalid,
+              "Expected batch size 1 got 2");
+  ExpectError(run({I({1})}), kInvalid, "must be a matrix");
+  // 1000^5 combinations, and more than int64 counts.
+  ExpectError(run(std::vector<Tensor>(5, wide)),
+              absl::StatusCode::kResourceExhausted, "OOM");
+  ExpectError(run(std::vector<Tensor>(7, wide)), kInvalid, "int64");
 }
 
 TEST(SetOperationTest, AllForms) {

@@ -12,6 +12,7 @@
 #include "framework/tensor_proto.h"
 #include "headrace/summary.pb.h"
 #include "io/image.h"
+#include "io/wav.h"
 #include "kernels/narrow_float.h"
 
 namespace headrace {
@@ -250,6 +251,62 @@ class ImageSummaryOp : public OpKernel {
 };
 REGISTER_KERNEL_BUILDER(Name("ImageSummary").Device(DEVICE_CPU),
                         ImageSummaryOp);
+
+class AudioSummaryOp : public OpKernel {
+ public:
+  explicit AudioSummaryOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("max_outputs", &max_outputs_));
+    if (ctx->num_inputs() == 2) {
+      OP_REQUIRES_OK(ctx, ctx->GetAttr("sample_rate", &sample_rate_));
+    }
+  }
+
+  void Compute(OpKernelContext* ctx) override {
+    std::string tag;
+    OP_REQUIRES_OK(ctx, ReadTag(ctx->input(0), &tag));
+    const Tensor& audio = ctx->input(1);
+    OP_REQUIRES(ctx, audio.dims() == 2 || audio.dims() == 3,
+                errors::InvalidArgument("Tensor must be 3-D or 2-D, got: ",
+                                        audio.shape().DebugString()));
+    float rate = sample_rate_;
+    if (ctx->num_inputs() == 3) {
+      const Tensor& t = ctx->input(2);
+      OP_REQUIRES(ctx, t.dims() == 0,
+                  errors::InvalidArgument("sample_rate must be a scalar, got ",
+                                          t.shape().DebugString()));
+      rate = t.scalar<float>();
+    }
+    OP_REQUIRES(ctx, rate > 0 && rate < 2147483648.f,
+                errors::InvalidArgument("sample_rate must be > 0, got ", rate));
+    const int64_t frames = audio.dim_size(1);
+    const int64_t channels = audio.dims() == 3 ? audio.dim_size(2) : 1;
+    const int64_t n = std::min(max_outputs_, audio.dim_size(0));
+    pb::Summary summary;
+    for (int64_t i = 0; i < n; ++i) {
+      pb::Summary::Value* v = summary.add_value();
+      v->set_tag(max_outputs_ > 1 ? StrCat(tag, "/audio/", i)
+                                  : StrCat(tag, "/audio"));
+      pb::Summary::Audio* out = v->mutable_audio();
+      out->set_sample_rate(rate);
+      out->set_num_channels(channels);
+      out->set_length_frames(frames);
+      out->set_content_type("audio/wav");
+      OP_REQUIRES_OK(
+          ctx, EncodeWav(audio.data<float>() + i * frames * channels, frames,
+                         channels, static_cast<int64_t>(rate),
+                         out->mutable_encoded_audio_string()));
+    }
+    SetSummary(ctx, summary);
+  }
+
+ private:
+  int64_t max_outputs_ = 3;
+  float sample_rate_ = 0;
+};
+REGISTER_KERNEL_BUILDER(Name("AudioSummary").Device(DEVICE_CPU),
+                        AudioSummaryOp);
+REGISTER_KERNEL_BUILDER(Name("AudioSummaryV2").Device(DEVICE_CPU),
+                        AudioSummaryOp);
 
 class TensorSummaryOp : public OpKernel {
  public:

@@ -100,6 +100,7 @@ def test_jpeg():
     np.testing.assert_array_equal(
         run(tf.image.decode_image(data, dtype=tf.uint16)),
         whole.astype(np.uint16) * 256)
+    assert run(tf.image.is_jpeg(data)) and not run(tf.image.is_jpeg(b"abcd"))
     gray = save(RGB[..., :1], "JPEG")
     assert run(tf.image.decode_jpeg(gray)).shape == (21, 33, 1)
     cmyk = io.BytesIO()
@@ -417,3 +418,23 @@ def test_gradients():
     np.testing.assert_allclose(edges[0, 1, 2, 2],
                                [(window * ky).sum(), (window * ky.T).sum()],
                                rtol=1e-4, atol=1e-5)
+
+
+# Recorded from TensorFlow: the same crops for the same seeds.
+SAMPLES = [[11, 20, 0, 46, 46, -1], [5, 1, 0, 40, 36, -1],
+           [17, 28, 0, 41, 31, -1], [1, 21, 0, 38, 33, -1],
+           [19, 37, 0, 32, 33, -1], [1, 8, 0, 52, 58, -1]]
+
+
+def test_sample_distorted_bounding_box():
+    boxes = np.float32([[[.1, .2, .9, .8]]])
+    begin, size, box = tf.image.sample_distorted_bounding_box(
+        [60, 80, 3], boxes, seed=5, seed2=7, min_object_covered=.3)
+    with tf.Session() as sess:
+        for want in SAMPLES:
+            got = sess.run([begin, size, box])
+            assert got[0].tolist() + got[1].tolist() == want
+            np.testing.assert_allclose(
+                got[2][0, 0], [want[0] / 60, want[1] / 80,
+                               (want[0] + want[3]) / 60,
+                               (want[1] + want[4]) / 80], rtol=1e-6)

@@ -201,6 +201,20 @@ def test_tensors_map():
             sess.run(list(taken), {at: h})
 
 
+def test_cross():
+    words = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], ["a", "b", "c"], [2, 2])
+    numbers = np.int64([[7, 8], [-9, 10]])
+    names = run(tf.sparse.cross([words, numbers]))
+    assert names.values.tolist() == [b"a_X_7", b"a_X_8", b"b_X_7", b"b_X_8",
+                                     b"c_X_-9", b"c_X_10"]
+    assert names.dense_shape.tolist() == [2, 4]
+    hashes = run(tf.sparse.cross_hashed([words, numbers], num_buckets=100))
+    assert hashes.values.dtype == np.int64
+    assert ((0 <= hashes.values) & (hashes.values < 100)).all()
+    with pytest.raises(TypeError):
+        tf.sparse.cross([3])
+
+
 def test_sets():
     a = np.array([[3, 1, 3], [4, 4, 5]])
     b = np.array([[1, 2], [9, 4]])

@@ -81,6 +81,28 @@ def test_image():
             run(tf.summary.image("bad", bad))
 
 
+def test_audio():
+    sound = (np.random.RandomState(0).rand(2, 20, 2) * 2 - 1).astype(np.float32)
+    for samples, channels in ((sound, 2), (sound[..., 0], 1)):
+        summary = run(tf.summary.audio("a", samples, 8000.))
+        tag = summary.value[0].tag.split("/")[0]
+        assert [v.tag for v in summary.value] == [
+            tag + "/audio/0", tag + "/audio/1"]
+        for v, want in zip(summary.value, samples):
+            audio = v.audio
+            assert (audio.sample_rate, audio.num_channels, audio.length_frames,
+                    audio.content_type) == (8000, channels, 20, "audio/wav")
+            with tf.Session() as sess:
+                got = sess.run(tf.audio.decode_wav(audio.encoded_audio_string))
+            np.testing.assert_allclose(got[0], want.reshape(20, channels),
+                                       atol=1e-4)
+    one = run(tf.summary.audio("one", sound, 8000., max_outputs=1))
+    assert [v.tag for v in one.value] == ["one/audio"]
+    for bad, rate in ((sound[0, :, 0], 8000.), (sound, -1.)):
+        with pytest.raises((ValueError, tf.errors.InvalidArgumentError)):
+            run(tf.summary.audio("bad", bad, rate))
+
+
 def test_tensor_and_text():
     v = run(tf.summary.tensor_summary("t", [[1., 2.]])).value[0]
     assert v.tag == "t" and v.tensor.tensor_shape.dim[1].size == 2
