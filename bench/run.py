@@ -59,11 +59,8 @@ def prepare(nets):
         onnx = FOLDER / f"{net}.onnx"
         if not onnx.exists():
             say(f"converting {net} to ONNX")
-            done = subprocess.run([str(PEERS), "-m", "tf2onnx.convert", "--graphdef", str(FOLDER / f"{net}.pb"), "--inputs", "input:0",
-                            "--outputs", "prob:0", "--output", str(onnx)], check=False,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            if done.returncode != 0:
-                say(f"tf2onnx could not convert {net} (status {done.returncode}): ONNX Runtime is left out")
+            subprocess.run([str(PEERS), str(HERE / "to_onnx.py"), str(FOLDER / f"{net}.pb"), str(onnx)], check=True,
+                           stderr=subprocess.DEVNULL)
 
 
 def bench_net(net, batch, runs, threads):
