@@ -16,6 +16,13 @@ _RENAMED = {
     "set_diag": "MatrixSetDiag", "diag_part": "DiagPart",
     "parse_tensor": "ParseTensor",
 }
+# Parts of TensorFlow 1.x that are not there, and are said to be.
+_UNSUPPORTED = re.compile(
+    r"headrace\.(layers|keras|estimator|losses|metrics|distribute|distributions"
+    r"|feature_column|profiler|app|flags|logging|gfile"
+    r"|summary\.FileWriter\w*|train\.(\w*Optimizer|Saver|Supervisor|\w*Session\w*|\w*Hook|Server"
+    r"|ClusterSpec|Checkpoint\w*|Scaffold|\w*checkpoint\w*|\w*_decay"
+    r"|ExponentialMovingAverage|\w*global_step\w*))")
 _snake = {}
 
 
@@ -42,5 +49,9 @@ def lookup(name, module):
             function = getattr(raw_ops, op)
             module[name] = function
             return function
+    full_name = "%s.%s" % (module.get("__name__"), name)
+    if _UNSUPPORTED.fullmatch(full_name):
+        raise AttributeError("tf%s is not supported yet"
+                             % full_name[len("headrace"):])
     raise AttributeError("module %r has no attribute %r"
                          % (module.get("__name__"), name))

@@ -100,3 +100,13 @@ def test_timeout():
     wait = tf.raw_ops.QueueDequeueV2(q, [tf.float32])
     with tf.Session() as sess, pytest.raises(tf.errors.DeadlineExceededError):
         sess.run(wait, options=tf.RunOptions(timeout_in_ms=50))
+
+
+@pytest.mark.parametrize("module, name", [
+    (tf, "layers"), (tf.train, "Saver"), (tf.train, "AdamOptimizer"),
+    (tf.summary, "FileWriter")])
+def test_unsupported_parts_say_so(module, name):
+    with pytest.raises(AttributeError, match=r"tf\..*%s is not supported yet" % name):
+        getattr(module, name)
+    with pytest.raises(AttributeError, match="has no attribute"):
+        getattr(module, name + "x_no_such_thing")
