@@ -255,6 +255,7 @@ sparse = _namespace(
         reduce_max_sparse reduce_sum reduce_sum_sparse reorder reset_shape
         reshape retain slice softmax split to_indicator transpose""".split()})
 summary = _summary
+summary.__getattr__ = lambda attr: _lookup(attr, summary.__dict__)
 sets = _namespace(
     "sets", **_pick(_sparse, "set_difference set_intersection set_size"),
     set_union=_sparse.set_union, difference=_sparse.set_difference,
