@@ -20,7 +20,7 @@ _RENAMED = {
 _UNSUPPORTED = re.compile(
     r"headrace\.(layers|keras|estimator|losses|metrics|distribute|distributions"
     r"|feature_column|profiler|app|flags|logging|gfile"
-    r"|summary\.FileWriter\w*|train\.(\w*Optimizer|Saver|Supervisor|\w*Session\w*|\w*Hook|Server"
+    r"|summary\.FileWriter(Cache)?|train\.(\w*Optimizer|Saver|Supervisor|\w*Session\w*|\w*Hook|Server"
     r"|ClusterSpec|Checkpoint\w*|Scaffold|\w*checkpoint\w*|\w*_decay"
     r"|ExponentialMovingAverage|\w*global_step\w*))")
 _snake = {}
