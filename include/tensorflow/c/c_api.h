@@ -605,10 +605,12 @@ TF_CAPI_EXPORT extern void TF_Run(TF_DeprecatedSession*,
                                   const char** target_oper_names, int ntargets,
                                   TF_Buffer* run_metadata, TF_Status*);
 /* As TF_SessionPRunSetup and TF_SessionPRun. */
-TF_CAPI_EXPORT extern void TF_PRunSetup(
-    TF_DeprecatedSession*, const char** input_names, int ninputs,
-    const char** output_names, int noutputs, const char** target_oper_names,
-    int ntargets, const char** handle, TF_Status*);
+TF_CAPI_EXPORT extern void TF_PRunSetup(TF_DeprecatedSession*,
+                                        const char** input_names, int ninputs,
+                                        const char** output_names, int noutputs,
+                                        const char** target_oper_names,
+                                        int ntargets, const char** handle,
+                                        TF_Status*);
 TF_CAPI_EXPORT extern void TF_PRun(TF_DeprecatedSession*, const char* handle,
                                    const char** input_names, TF_Tensor** inputs,
                                    int ninputs, const char** output_names,
