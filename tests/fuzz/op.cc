@@ -78,7 +78,8 @@ PartialTensorShape Shape(Choices* in, bool partial) {
   if (partial && in->OneIn(4)) return PartialTensorShape::UnknownRank();
   DimVector dims(in->OneIn(8) ? in->Below(10) : in->Below(5));
   for (int64_t& d : dims) {
-    d = partial && in->OneIn(4) ? -1 : in->Below(dims.size() > 5 ? 2 : 4);
+    d = static_cast<int64_t>(in->Below(dims.size() > 5 ? 2 : 4));
+    if (partial && in->OneIn(4)) d = -1;
   }
   return PartialTensorShape(dims);
 }
