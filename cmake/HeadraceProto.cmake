@@ -17,7 +17,12 @@ add_custom_target(hr_proto_headers DEPENDS ${proto_headers})
 target_include_directories(hr_deps SYSTEM INTERFACE ${gen})
 add_library(hr_proto OBJECT ${proto_sources})
 target_link_libraries(hr_proto PRIVATE hr_deps)
-# Generated code gains nothing from -O3, debug information or sanitizers.
+# Generated code gains nothing from -O3, debug information or sanitizers. But
+# ThreadSanitizer changes the layout of messages: all files have it or none.
+set(proto_options "-w;-g0;$<$<CONFIG:Release>:-O2>")
+if(NOT HEADRACE_SANITIZE STREQUAL "thread")
+  list(APPEND proto_options -fno-sanitize=all)
+endif()
 set_source_files_properties(${proto_sources} PROPERTIES
-  COMPILE_OPTIONS "-w;-g0;$<$<CONFIG:Release>:-O2>;-fno-sanitize=all")
+  COMPILE_OPTIONS "${proto_options}")
 add_dependencies(hr_proto hr_proto_headers)
