@@ -285,9 +285,11 @@ contrib = _namespace("contrib", staging=_namespace(
 data = _namespace("data", experimental=_namespace(
     "data.experimental", Optional=_data._Optional, **_pick(_data, """
         AUTOTUNE INFINITE_CARDINALITY RandomDataset TFRecordWriter
-        UNKNOWN_CARDINALITY cardinality enumerate_dataset get_next_as_optional
-        get_single_element ignore_errors map_and_batch parallel_interleave scan
-        shuffle_and_repeat take_while unbatch""")), **_pick(_data, """
+        UNKNOWN_CARDINALITY bucket_by_sequence_length cardinality
+        choose_from_datasets enumerate_dataset get_next_as_optional
+        get_single_element group_by_window ignore_errors map_and_batch
+        parallel_interleave sample_from_datasets scan shuffle_and_repeat
+        take_while unbatch""")), **_pick(_data, """
     Dataset FixedLengthRecordDataset Iterator Options TFRecordDataset
     TextLineDataset get_output_classes get_output_shapes get_output_types
     make_initializable_iterator make_one_shot_iterator"""))

@@ -74,9 +74,9 @@ def _map(function, *structures):
     return _pack(structures[0], [function(*leaves) for leaves in zip(*flat)])
 
 
-def _like(structure, value, is_leaf):
-    """`value` in the form of `structure`, whose leaves may be given once for
-    all of them (None) or each."""
+def _like(structure, value, convert):
+    """The leaves of `value`, converted, which has the form of `structure`; None
+    stands for one None each."""
     if value is None:
         return [None] * len(_flatten(structure))
     if _is_nested(structure):
@@ -89,8 +89,8 @@ def _like(structure, value, is_leaf):
             raise ValueError("%s does not have the structure of %s"
                              % (value, structure))
         return [leaf for c, p in zip(children, parts)
-                for leaf in _like(c, p, is_leaf)]
-    return [is_leaf(value)]
+                for leaf in _like(c, p, convert)]
+    return [convert(value)]
 
 
 # What is at the leaves of elements. Each is one tensor in the graph.
@@ -234,7 +234,7 @@ def _int64(value, name):
 class _Function:
     """A Python function of elements, traced. `spec`: of what it returns."""
 
-    def __init__(self, function, *arg_specs, name=None, one_argument=False):
+    def __init__(self, function, *arg_specs, name=None):
         leaves = [leaf for s in arg_specs for leaf in _flatten(s)]
 
         def call(tensors):
@@ -244,8 +244,7 @@ class _Function:
                 values.append(_values(s, tensors[at:at + n]))
                 at += n
             # A tuple is what the function's parameters are.
-            if len(values) == 1 and type(values[0]) is tuple \
-                    and not one_argument:
+            if len(values) == 1 and type(values[0]) is tuple:
                 values = values[0]
             result = function(*values)
             if result is None:
@@ -326,6 +325,21 @@ class Dataset:
         return Dataset(_raw.TensorSliceDataset(
             flat, output_shapes=[leaf.flat_shape for leaf in _flatten(spec)]),
             spec)
+
+    @staticmethod
+    def from_sparse_tensor_slices(sparse_tensor):
+        """The rows of a SparseTensor, each as (indices, values, dense_shape)."""
+        if not isinstance(sparse_tensor, _sparse.SparseTensor):
+            raise TypeError("`sparse_tensor` must be a `tf.SparseTensor` object,"
+                            " not %r." % (sparse_tensor,))
+        rank = sparse_tensor.get_shape().ndims
+        rank = None if rank is None else rank - 1
+        spec = (_TensorLeaf(_dtypes.int64, [None, rank]),
+                _TensorLeaf(sparse_tensor.dtype, [None]),
+                _TensorLeaf(_dtypes.int64, [rank]))
+        return Dataset(_raw.SparseTensorSliceDataset(
+            sparse_tensor.indices, sparse_tensor.values,
+            sparse_tensor.dense_shape), spec)
 
     @staticmethod
     def range(*args):
@@ -473,14 +487,14 @@ class Dataset:
         """As batch, each component padded to the shape that `padded_shapes`
         has for it; None (or -1) there: to the longest of the batch."""
         leaves = _flatten(self._spec)
+        if padded_shapes is None:
+            raise ValueError("padded_shapes must be given")
         if not all(isinstance(leaf, _TensorLeaf) for leaf in leaves):
             raise TypeError("Batching of padded sparse tensors is not currently "
                             "supported")
         shapes, static = [], []
-        for leaf, s in zip(leaves, _like(self._spec, padded_shapes,
-                                         lambda s: s)):
-            known = s
-            if s is not None and not hasattr(s, "op"):
+        for s in _like(self._spec, padded_shapes, lambda s: s):
+            if not hasattr(s, "op"):
                 known = TensorShape([None if d == -1 else d
                                      for d in _plain_dims(s)])
                 s = [-1 if d is None else d for d in known.as_list()]
@@ -636,25 +650,19 @@ class Dataset:
                 "`LookupTable`. In these cases, use "
                 "`Dataset.make_initializable_iterator()`. (Original error: %s)"
                 % error) from None
-        with _within(self._variant_tensor):
+        with self._variant_tensor.graph.as_default():
             resource = _raw.OneShotIterator(dataset_factory=factory,
                                             **_attrs(self._spec))
             return Iterator(resource, None, self._spec)
 
     def make_initializable_iterator(self, shared_name=None):
         """An iterator whose `initializer` is to be run first."""
-        with _within(self._variant_tensor):
+        with self._variant_tensor.graph.as_default():
             resource = _raw.IteratorV2(
                 container="", shared_name=shared_name or "",
                 **_attrs(self._spec))
             return Iterator(resource, _raw.MakeIterator(self._variant_tensor,
                                                         resource), self._spec)
-
-
-def _within(tensor):
-    return _graph.name_scope("", values=[tensor]) \
-        if tensor.graph is not _graph.get_default_graph() \
-        else _graph.control_dependencies([])
 
 
 def _plain_dims(shape):
@@ -1044,6 +1052,112 @@ def take_while(predicate):
         return dataset._unary(_raw.TakeWhileDataset,
                               other_arguments=f.captured, predicate=f.attr)
     return make
+
+
+def group_by_window(key_func, reduce_func, window_size=None,
+                    window_size_func=None):
+    """Collects elements by the int64 key_func(element); each `window_size` (or
+    window_size_func(key)) of a key become reduce_func(key, dataset)."""
+    if (window_size is None) == (window_size_func is None):
+        raise ValueError("Must pass either window_size or window_size_func.")
+
+    def size_of(key):
+        if window_size is not None:
+            return _int64(window_size, "window_size")
+        return _int64(window_size_func(key), "window_size")
+
+    def make(dataset):
+        key_spec = _TensorLeaf(_dtypes.int64, [])
+
+        def key_of(*element):
+            return _raw.Cast(key_func(*element), DstT=_dtypes.int64)
+        key = _Function(key_of, dataset._spec, name="Dataset_key")
+        reduce = _Function(reduce_func, key_spec, _DatasetLeaf(dataset._spec))
+        size = _Function(size_of, key_spec, name="Dataset_window_size")
+        spec = _dataset_spec(reduce, "group_by_window")
+        return Dataset(_raw.GroupByWindowDataset(
+            dataset._variant_tensor, key.captured, reduce.captured,
+            size.captured, key_func=key.attr, reduce_func=reduce.attr,
+            window_size_func=size.attr, **_attrs(spec)), spec)
+    return make
+
+
+def bucket_by_sequence_length(
+        element_length_func, bucket_boundaries, bucket_batch_sizes,
+        padded_shapes=None, padding_values=None, pad_to_bucket_boundary=False,
+        no_padding=False, drop_remainder=False):
+    """Padded batches of elements of similar lengths: bucket i holds those
+    shorter than bucket_boundaries[i], the last one the rest."""
+    if len(bucket_batch_sizes) != len(bucket_boundaries) + 1:
+        raise ValueError("len(bucket_batch_sizes) must equal "
+                         "len(bucket_boundaries) + 1")
+    if pad_to_bucket_boundary and no_padding:
+        raise ValueError("pad_to_bucket_boundary and no_padding exclude each "
+                         "other.")
+    sizes = np.array(bucket_batch_sizes, np.int64)
+    bounds = np.array(bucket_boundaries, np.int64)
+
+    def bucket_of(*element):
+        length = _raw.Cast(element_length_func(*element), DstT=_dtypes.int64)
+        return _raw.Sum(_raw.Cast(_raw.LessEqual(bounds, length),
+                                  DstT=_dtypes.int64), 0)
+
+    def batch_size(bucket):
+        return _raw.GatherV2(sizes, bucket, 0)
+
+    def batches(bucket, group):
+        if no_padding:
+            return group.batch(batch_size(bucket), drop_remainder)
+        shapes = padded_shapes if padded_shapes is not None \
+            else group.output_shapes
+        if pad_to_bucket_boundary:
+            # The last bucket has no boundary.
+            limit = _raw.GatherV2(bounds, _raw.Minimum(
+                bucket, max(len(bounds) - 1, 0)), 0) - 1
+
+            def filled(shape):
+                return _raw.Pack([limit if d in (None, -1) else np.int64(d)
+                                  for d in _plain_dims(TensorShape(shape))]) \
+                    if TensorShape(shape).ndims else shape
+            shapes = _pack(group._spec, [
+                filled(x) for x in _like(group._spec, shapes, lambda x: x)])
+        return group.padded_batch(batch_size(bucket), shapes, padding_values,
+                                  drop_remainder)
+    return group_by_window(bucket_of, batches, window_size_func=batch_size)
+
+
+def choose_from_datasets(datasets, choice_dataset):
+    """Elements of `datasets`, of which one the int64 scalars of
+    `choice_dataset` say."""
+    if not datasets:
+        raise ValueError("`datasets` must have at least one dataset.")
+    spec = datasets[0]._spec
+    for d in datasets[1:]:
+        if d.output_types != datasets[0].output_types:
+            raise TypeError("All datasets must have the same type: %s and %s."
+                            % (datasets[0].output_types, d.output_types))
+        spec = _map(_most_specific, spec, d._spec)
+    return Dataset(_raw.DirectedInterleaveDataset(
+        choice_dataset._variant_tensor, [d._variant_tensor for d in datasets],
+        **_attrs(spec)), spec)
+
+
+def sample_from_datasets(datasets, weights=None, seed=None):
+    """Elements of `datasets` at random, with the given weights."""
+    if weights is None:
+        weights = [1.0 / len(datasets)] * len(datasets)
+    elif len(weights) != len(datasets):
+        raise ValueError("`weights` must be a vector of length %d."
+                         % len(datasets))
+    with np.errstate(divide="ignore"):  # a weight of 0: never
+        logits = np.log(np.asarray(weights, np.float32))[np.newaxis]
+
+    def choose(pair):
+        drawn = _raw.StatelessMultinomial(logits, 1, pair,
+                                          output_dtype=_dtypes.int64)
+        return _raw.Squeeze(drawn)
+    choice = RandomDataset(seed).batch(2, drop_remainder=True).map(choose)
+    return choose_from_datasets(datasets, choice)
 
 
 def RandomDataset(seed=None):

@@ -79,16 +79,26 @@ void ReaderBase::Read(OpKernelContext* ctx, RefPtr<QueueBase> queue, int64_t n,
     r.take = std::move(take);
     r.done = std::move(done);
     CancellationManager* const cm = ctx->cancellation_manager();
+    bool cancelled = false;
     if (serving_ && cm != nullptr) {
       r.token = cm->NextToken();
       r.registered = cm->RegisterCallback(
           r.token, [self = RefPtr<ReaderBase>::NewRef(this), id = r.id] {
             self->Cancel(id);
           });
+      cancelled = !r.registered;
     }
-    waiting_.push_back(std::move(r));
-    if (serving_) return;
-    serving_ = true;
+    done = cancelled ? std::move(r.done) : nullptr;
+    if (!cancelled) {
+      waiting_.push_back(std::move(r));
+      if (serving_) return;
+      serving_ = true;
+    }
+  }
+  if (done != nullptr) {
+    ctx->CtxFailure(errors::Cancelled("Read operation was cancelled"));
+    done();
+    return;
   }
   Serve();
 }

@@ -48,6 +48,9 @@ class DatasetIterator {
   // it, if that is possible.
   virtual Status GetNext(const IteratorContext& ctx, TensorTuple* out,
                          bool* end) = 0;
+
+  // True if it is certain that the next call of GetNext will not wait.
+  virtual bool IsReady() { return false; }
 };
 
 // Types and what is known of the shapes of an element's components.

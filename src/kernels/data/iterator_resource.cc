@@ -7,14 +7,25 @@
 
 namespace headrace {
 
+IteratorResource::~IteratorResource() { Drop(std::move(source_)); }
+
+void IteratorResource::Drop(std::shared_ptr<Source> source) {
+  if (source == nullptr || !source->dataset->may_wait()) return;
+  // Without a thread it ends here.
+  (void)StartWaitingThread([source = std::move(source)] {});
+}
+
 Status IteratorResource::SetDataset(const IteratorContext& ctx,
                                     RefPtr<const Dataset> dataset) {
   HR_RETURN_IF_ERROR(spec_.CheckAccepts(dataset->spec(), "iterator"));
   auto source = std::make_shared<Source>();
   HR_RETURN_IF_ERROR(dataset->NewIterator(ctx, &source->iterator));
   source->dataset = std::move(dataset);
-  MutexLock lock(&mu_);
-  source_.swap(source);  // the old one goes when the lock has gone
+  {
+    MutexLock lock(&mu_);
+    source_.swap(source);
+  }
+  Drop(std::move(source));
   return OkStatus();
 }
 
@@ -29,19 +40,30 @@ void IteratorResource::GetNext(OpKernelContext* ctx, TakeCallback take,
     r.take = std::move(take);
     r.done = std::move(done);
     if (serving_) {
-      // What is served before it may take long. (A request whose step is
-      // cancelled already fails when its turn comes.)
+      // What is served before it may take long.
+      bool cancelled = false;
       if (cm != nullptr) {
         r.token = cm->NextToken();
         r.registered = cm->RegisterCallback(
             r.token, [self = RefPtr<IteratorResource>::NewRef(this),
                       id = r.id] { self->Cancel(id); });
+        cancelled = !r.registered;
       }
+      if (!cancelled) {
+        waiting_.push_back(std::move(r));
+        return;
+      }
+      done = std::move(r.done);
+    } else {
+      serving_ = true;
       waiting_.push_back(std::move(r));
-      return;
+      done = nullptr;
     }
-    serving_ = true;
-    waiting_.push_back(std::move(r));
+  }
+  if (done != nullptr) {
+    ctx->CtxFailure(cm->status());
+    done();
+    return;
   }
   Serve(false);
 }
@@ -76,6 +98,7 @@ void IteratorResource::Serve(bool may_wait) {
       request.ctx->cancellation_manager()->TryDeregisterCallback(request.token);
     }
     ServeOne(&request, source.get());
+    Drop(std::move(source));
   }
 }
 

@@ -22,6 +22,7 @@ class IteratorResource : public ResourceBase {
   using TakeCallback = std::function<Status(TensorTuple element, bool end)>;
 
   explicit IteratorResource(ElementSpec spec) : spec_(std::move(spec)) {}
+  ~IteratorResource() override;
 
   const ElementSpec& spec() const { return spec_; }
   std::string DebugString() const override { return "Iterator"; }
@@ -52,6 +53,9 @@ class IteratorResource : public ResourceBase {
   // Serves requests until there are none, on a thread that may wait; on
   // another, one at most.
   void Serve(bool may_wait);
+  // The end of an iterator may wait for what it has begun, and that for the
+  // pool; so it ends on a thread that may wait.
+  static void Drop(std::shared_ptr<Source> source);
   static void ServeOne(Request* request, Source* source);
   void Cancel(int64_t id);
 

@@ -56,6 +56,11 @@ void Prefetcher::Fill() {
   }
 }
 
+bool Prefetcher::IsReady() {
+  MutexLock lock(&mu_);
+  return !items_.empty() || ended_;
+}
+
 Status Prefetcher::GetNext(const IteratorContext& ctx, TensorTuple* out,
                            bool* end) {
   {

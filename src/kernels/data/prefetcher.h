@@ -23,6 +23,7 @@ class Prefetcher : public DatasetIterator {
 
   Status GetNext(const IteratorContext& ctx, TensorTuple* out,
                  bool* end) override;
+  bool IsReady() override;
 
  private:
   struct Item {

@@ -4,51 +4,10 @@
 #include <utility>
 
 #include "kernels/data/element_buffer.h"
+#include "kernels/data/elements_dataset.h"
 
 namespace headrace {
 namespace {
-
-// One component of the elements of a window.
-class ComponentDataset : public Dataset {
- public:
-  ComponentDataset(ElementSpec spec, std::vector<TensorTuple> elements)
-      : Dataset(std::move(spec)), elements_(std::move(elements)) {
-    for (const TensorTuple& e : elements_) CountHeld(e);
-  }
-  int64_t Cardinality() const override {
-    return static_cast<int64_t>(elements_.size());
-  }
-
-  class Iterator : public DatasetIterator {
-   public:
-    explicit Iterator(RefPtr<const ComponentDataset> dataset)
-        : dataset_(std::move(dataset)) {}
-    Status GetNext(const IteratorContext&, TensorTuple* out,
-                   bool* end) override {
-      if (next_ == dataset_->elements_.size()) {
-        *end = true;
-      } else {
-        *out = dataset_->elements_[next_++];
-      }
-      return OkStatus();
-    }
-
-   private:
-    const RefPtr<const ComponentDataset> dataset_;
-    size_t next_ = 0;
-  };
-
- protected:
-  Status MakeIterator(const IteratorContext&,
-                      std::unique_ptr<DatasetIterator>* out) const override {
-    *out = std::make_unique<Iterator>(
-        RefPtr<const ComponentDataset>::NewRef(this));
-    return OkStatus();
-  }
-
- private:
-  const std::vector<TensorTuple> elements_;
-};
 
 ElementSpec WindowSpec(size_t components) {
   ElementSpec spec;
@@ -103,7 +62,7 @@ class WindowDataset : public Dataset {
           }
           column.push_back({elements_[i][c]});
         }
-        out->push_back(DatasetTensor(MakeRef<ComponentDataset>(
+        out->push_back(DatasetTensor(MakeElementsDataset(
             ElementSpec{{in.spec().dtypes[c]}, {in.spec().shapes[c]}},
             std::move(column))));
       }
