@@ -1,12 +1,19 @@
 // How nodes are named in messages.
 #include "framework/node_def.h"
 
+#include "absl/strings/str_join.h"
+
 namespace headrace {
 
 std::string NodeErrorSuffix(const NodeDef& node) {
-  return node.source.empty()
-             ? StrCat("{{node ", node.name, "}}")
-             : StrCat("{{node ", node.name, "}} made at ", node.source);
+  std::string s = StrCat("{{node ", node.name, "}}");
+  // Set by graph passes: the client knows the nodes that were merged.
+  std::vector<std::string> merged;
+  if (node.attrs.Get("_merged_nodes", &merged).ok()) {
+    StrAppend(&s, " (fused from ", absl::StrJoin(merged, ", "), ")");
+  }
+  if (!node.source.empty()) StrAppend(&s, " made at ", node.source);
+  return s;
 }
 
 std::string SummarizeNodeDef(const NodeDef& node) {

@@ -10,16 +10,12 @@
 #include "graph/algorithm.h"
 #include "graph/constant_eval.h"
 #include "runtime/graph_pass.h"
+#include "runtime/rewrite.h"
 
 namespace headrace {
 namespace {
 
 constexpr int64_t kMaxFoldedBytes = 10 << 20;
-
-// A constant that may be read at any time.
-const Tensor* FreeConstant(const Node& n) {
-  return n.control_inputs().empty() ? ConstantValue(n) : nullptr;
-}
 
 bool Foldable(const GraphPassContext& context, const Node& n) {
   if (n.IsConstant() || !IsPure(n) || n.num_inputs() == 0 ||

@@ -10,10 +10,19 @@ const std::vector<GraphPass>& GraphPasses() {
       new std::vector<GraphPass>{
           {"inline_functions", "puts functions in the place of their calls",
            InlineFunctions},
+          {"remove_noops", "removes nodes that hand an input on as it is",
+           RemoveNoOps},
           {"constant_folding", "computes nodes whose inputs are all constant",
            FoldConstants},
           {"cse", "merges nodes that compute the same",
            MergeCommonSubexpressions},
+          {"fold_pad", "puts padding with zeros into convolutions", FoldPad},
+          {"fold_batch_norm", "puts batch norm into the convolution before it",
+           FoldBatchNorm},
+          {"fuse_conv", "puts bias, addition and activation into convolutions",
+           FuseConv},
+          {"fuse_matmul", "puts bias and activation into matrix products",
+           FuseMatMul},
           {"prune", "removes nodes that nothing needs", PruneUnneeded},
       };
   return *passes;

@@ -23,8 +23,9 @@ struct GraphPass {
   Status (*run)(const GraphPassContext& context, Graph* graph, int* changes);
 };
 
-// In the order in which they run: "inline_functions", "constant_folding",
-// "cse", "prune".
+// In the order in which they run: "inline_functions", "remove_noops",
+// "constant_folding", "cse", "fold_pad", "fold_batch_norm", "fuse_conv",
+// "fuse_matmul", "prune".
 const std::vector<GraphPass>& GraphPasses();
 
 // Runs those not named in `disabled`. `report` (may be null) gets a line a
@@ -36,10 +37,16 @@ Status RunGraphPasses(const GraphPassContext& context,
 // The passes themselves, one file each.
 Status InlineFunctions(const GraphPassContext& context, Graph* graph,
                        int* changes);
+Status RemoveNoOps(const GraphPassContext& context, Graph* graph, int* changes);
 Status FoldConstants(const GraphPassContext& context, Graph* graph,
                      int* changes);
 Status MergeCommonSubexpressions(const GraphPassContext& context, Graph* graph,
                                  int* changes);
+Status FoldPad(const GraphPassContext& context, Graph* graph, int* changes);
+Status FoldBatchNorm(const GraphPassContext& context, Graph* graph,
+                     int* changes);
+Status FuseConv(const GraphPassContext& context, Graph* graph, int* changes);
+Status FuseMatMul(const GraphPassContext& context, Graph* graph, int* changes);
 // Removes what neither a _Retval nor a target needs.
 Status PruneUnneeded(const GraphPassContext& context, Graph* graph,
                      int* changes);

@@ -88,6 +88,15 @@ Status SessionOptions::FromConfig(const pb::ConfigProto& config,
   if (r.common_subgraph_elimination() == pb::RewriterConfig::OFF) {
     o.disabled_passes.insert("cse");
   }
+  if (r.arithmetic_optimization() == pb::RewriterConfig::OFF) {
+    o.disabled_passes.insert("remove_noops");
+  }
+  if (r.remapping() == pb::RewriterConfig::OFF) {
+    for (const char* name :
+         {"fold_pad", "fold_batch_norm", "fuse_conv", "fuse_matmul"}) {
+      o.disabled_passes.insert(name);
+    }
+  }
   if (const char* names = std::getenv("HEADRACE_DISABLE_PASSES")) {
     for (absl::string_view name :
          absl::StrSplit(names, ',', absl::SkipWhitespace())) {

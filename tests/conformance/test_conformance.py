@@ -68,3 +68,10 @@ def test_cases(folder, tmp_path):
 def test_models(tmp_path):
     results = run("run_models.py", "models", tmp_path / "report.json")
     check({f"models/{k}": why for k, why in results.items()})
+
+
+def test_models_agree_without_graph_passes(tmp_path):
+    """With all graph passes and with none the models compute the same."""
+    results = run("compare_passes.py", "models", tmp_path / "report.json")
+    assert results
+    assert not any(results.values()), "\n".join(f"{k}: {why}" for k, why in results.items() if why)

@@ -1,0 +1,244 @@
+// Graphs run with all graph passes and with none: the results agree, and the
+// nodes that were to be fused are.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include "framework/op_tester.h"
+#include "graph/graph_test_util.h"
+#include "session/direct_session.h"
+
+namespace headrace {
+namespace {
+
+// Of one convolution or product in float, relative to the largest value.
+constexpr double kTolerance = 2e-5;
+
+class FusedGraphTest : public ::testing::Test {
+ protected:
+  Tensor Random(const TensorShape& shape, float low = -1, float high = 1) {
+    Tensor t(DT_FLOAT, shape);
+    std::uniform_real_distribution<float> d(low, high);
+    for (int64_t i = 0; i < t.NumElements(); ++i) t.data<float>()[i] = d(rng_);
+    return t;
+  }
+  Endpoint Op(const std::string& op, std::vector<Endpoint> inputs,
+              AttrMap attrs = {}) {
+    return {AddOp(g_.get(), g_->UniqueName(op), op, std::move(inputs),
+                  std::move(attrs)),
+            0};
+  }
+  Endpoint Weights(const TensorShape& shape, float low = -1, float high = 1) {
+    return Const(g_.get(), g_->UniqueName("weights"), Random(shape, low, high));
+  }
+  Endpoint Feed(const PartialTensorShape& declared, const TensorShape& shape) {
+    const Endpoint e =
+        Placeholder(g_.get(), g_->UniqueName("x"), DT_FLOAT, declared);
+    feeds_.emplace_back(e, Random(shape));
+    return e;
+  }
+  AttrMap ConvAttrs(int64_t stride, const std::string& padding) const {
+    std::vector<int64_t> strides{1, stride, stride, 1};
+    if (format_ == "NCHW") strides = {1, 1, stride, stride};
+    return {
+        {"strides", strides}, {"padding", padding}, {"data_format", format_}};
+  }
+  Endpoint Conv(Endpoint x, int64_t k, int64_t in, int64_t out,
+                int64_t stride = 1, const std::string& padding = "SAME") {
+    return Op("Conv2D", {x, Weights({k, k, in, out})},
+              ConvAttrs(stride, padding));
+  }
+  Endpoint Depthwise(Endpoint x, int64_t k, int64_t in, int64_t multiplier,
+                     int64_t stride = 1, const std::string& padding = "SAME") {
+    return Op("DepthwiseConv2dNative", {x, Weights({k, k, in, multiplier})},
+              ConvAttrs(stride, padding));
+  }
+  Endpoint Norm(Endpoint x, int64_t channels) {
+    const TensorShape s({channels});
+    return Op("FusedBatchNormV3",
+              {x, Weights(s), Weights(s), Weights(s), Weights(s, 0.1f, 2)},
+              {{"is_training", false}, {"data_format", format_}});
+  }
+  Endpoint Bias(Endpoint x, int64_t channels) {
+    return Op("BiasAdd", {x, Weights({channels})}, {{"data_format", format_}});
+  }
+  // Batch, rows, columns and channels in the order of format_.
+  template <typename Shape>
+  Shape Image(int64_t n, int64_t h, int64_t w, int64_t c) const {
+    return format_ == "NCHW" ? Shape({n, c, h, w}) : Shape({n, h, w, c});
+  }
+
+  // Runs with and without passes, compares, and counts the ops that are left.
+  std::map<std::string, int> Compare(const std::vector<Endpoint>& fetches,
+                                     double tolerance = kTolerance) {
+    std::map<std::string, int> ops;
+    std::vector<Tensor> results[2];
+    for (const bool optimized : {false, true}) {
+      pb::ConfigProto config;
+      if (!optimized) {
+        config.mutable_graph_options()
+            ->mutable_optimizer_options()
+            ->set_opt_level(pb::OptimizerOptions::L0);
+      }
+      std::unique_ptr<Session> session;
+      EXPECT_EQ(NewDirectSession(config, g_, &session), OkStatus());
+      pb::RunOptions options;
+      options.set_output_partition_graphs(true);
+      pb::RunMetadata metadata;
+      EXPECT_EQ(session->Run(options, feeds_, fetches, {}, &results[optimized],
+                             &metadata, nullptr),
+                OkStatus());
+      if (!optimized || results[1].size() != results[0].size()) continue;
+      for (const auto& n : metadata.partition_graphs(0).node()) ++ops[n.op()];
+      for (size_t i = 0; i < fetches.size(); ++i) {
+        CompareTensors(results[1][i], results[0][i], tolerance);
+      }
+    }
+    for (const char* op : {"_Arg", "_Retval", "Const"}) ops.erase(op);
+    return ops;
+  }
+  static void CompareTensors(const Tensor& got, const Tensor& want,
+                             double tolerance) {
+    ASSERT_EQ(got.shape().DebugString(), want.shape().DebugString());
+    double scale = 0, difference = 0;
+    for (int64_t i = 0; i < want.NumElements(); ++i) {
+      const double w = want.data<float>()[i];
+      scale = std::max(scale, std::abs(w));
+      difference = std::max(difference, std::abs(got.data<float>()[i] - w));
+    }
+    EXPECT_LE(difference, tolerance * scale);
+  }
+  using Ops = std::map<std::string, int>;
+
+  std::mt19937 rng_{42};
+  std::string format_ = "NHWC";
+  std::shared_ptr<Graph> g_ = std::make_shared<Graph>();
+  std::vector<Session::Feed> feeds_;
+};
+
+class FusedImageTest : public FusedGraphTest,
+                       public ::testing::WithParamInterface<const char*> {
+ protected:
+  void SetUp() override { format_ = GetParam(); }
+};
+INSTANTIATE_TEST_SUITE_P(Formats, FusedImageTest,
+                         ::testing::Values("NHWC", "NCHW"),
+                         [](const auto& info) { return info.param; });
+
+// A residual block with a projection, of an image of any size.
+TEST_P(FusedImageTest, ResidualBlock) {
+  const Endpoint x = Feed(Image<PartialTensorShape>(-1, -1, -1, 8),
+                          Image<TensorShape>(2, 13, 9, 8));
+  const Endpoint shortcut = Norm(Conv(x, 1, 8, 16, 2), 16);
+  Endpoint y = Op("Relu", {Norm(Conv(x, 1, 8, 12, 2), 12)});
+  y = Op("Relu", {Norm(Conv(y, 3, 12, 12), 12)});
+  y = Norm(Conv(y, 1, 12, 16), 16);
+  EXPECT_EQ(Compare({Op("Relu", {Op("Add", {shortcut, y})})}),
+            Ops({{"_FusedConv2D", 4}}));
+}
+
+TEST_P(FusedImageTest, DepthwiseSeparable) {
+  const Endpoint x = Feed(Image<PartialTensorShape>(-1, 10, 10, 8),
+                          Image<TensorShape>(2, 10, 10, 8));
+  Endpoint y = Op("Relu6", {Norm(Depthwise(x, 3, 8, 2, 2), 16)});
+  y = Norm(Conv(y, 1, 16, 8), 8);
+  EXPECT_EQ(Compare({Op("Relu6", {y})}),
+            Ops({{"_FusedDepthwiseConv2dNative", 1}, {"_FusedConv2D", 1}}));
+}
+
+TEST_P(FusedImageTest, EveryActivation) {
+  for (const char* activation :
+       {"Relu", "Relu6", "Elu", "LeakyRelu", "Sigmoid", "Tanh"}) {
+    SCOPED_TRACE(activation);
+    g_ = std::make_shared<Graph>();
+    feeds_.clear();
+    const Endpoint x = Feed(Image<PartialTensorShape>(-1, 6, 5, 3),
+                            Image<TensorShape>(1, 6, 5, 3));
+    EXPECT_EQ(Compare({Op(activation, {Bias(Conv(x, 3, 3, 5), 5)})}),
+              Ops({{"_FusedConv2D", 1}}));
+  }
+}
+
+TEST_P(FusedImageTest, PaddedConvolution) {
+  const Endpoint x = Feed(Image<PartialTensorShape>(-1, -1, -1, 3),
+                          Image<TensorShape>(2, 11, 12, 3));
+  Tensor paddings(DT_INT32, TensorShape({4, 2}));
+  const std::vector<int32_t> values =
+      format_ == "NCHW" ? std::vector<int32_t>{0, 0, 0, 0, 3, 2, 1, 3}
+                        : std::vector<int32_t>{0, 0, 3, 2, 1, 3, 0, 0};
+  std::copy(values.begin(), values.end(), paddings.data<int32_t>());
+  const Endpoint pad = Op("Pad", {x, Const(g_.get(), "paddings", paddings)});
+  EXPECT_EQ(Compare({Op("Relu", {Bias(Conv(pad, 5, 3, 4, 2, "VALID"), 4)})}),
+            Ops({{"_FusedConv2D", 1}}));
+}
+
+// Batch norm as old graphs spell it out, and Identity around every constant.
+TEST_F(FusedGraphTest, DecomposedBatchNorm) {
+  const Endpoint x = Feed({-1, 7, 7, 4}, {2, 7, 7, 4});
+  const auto read = [&](Endpoint e) { return Op("Identity", {e}); };
+  const Endpoint gamma = read(Weights({6})), beta = read(Weights({6})),
+                 mean = read(Weights({6})),
+                 variance = read(Weights({6}, 0.1f, 2));
+  const Endpoint factor =
+      Op("Mul", {Op("Rsqrt", {Op("Add", {variance, Const(g_.get(), "epsilon",
+                                                         MakeScalar(1e-3f))})}),
+                 gamma});
+  const Endpoint conv =
+      Op("Conv2D", {x, read(Weights({3, 3, 4, 6}))}, ConvAttrs(1, "SAME"));
+  const Endpoint shift = Op("Sub", {beta, Op("Mul", {mean, factor})});
+  const Endpoint y = Op("Add", {Op("Mul", {conv, factor}), shift});
+  EXPECT_EQ(Compare({Op("Relu", {y})}),
+            Ops({{"Conv2D", 1}, {"Mul", 1}, {"Add", 1}, {"Relu", 1}}));
+}
+
+// What is in between is fetched too.
+TEST_F(FusedGraphTest, FetchedNodesKeepTheirValues) {
+  const Endpoint conv = Conv(Feed({-1, 5, 5, 2}, {1, 5, 5, 2}), 3, 2, 3);
+  const Endpoint norm = Norm(conv, 3);
+  const Endpoint relu = Op("Relu", {norm});
+  Compare({conv, norm, relu});
+  Compare({norm, relu});
+  Compare({conv, relu});
+}
+
+// The shortcut has a batch of 1, which the Add broadcasts.
+TEST_F(FusedGraphTest, ShortcutThatBroadcasts) {
+  const Endpoint x = Feed({-1, 6, 6, 4}, {3, 6, 6, 4});
+  const Endpoint y = Feed({-1, 6, 6, 4}, {1, 6, 6, 4});
+  const Endpoint sum =
+      Op("Add", {Bias(Conv(x, 3, 4, 4), 4), Bias(Conv(y, 3, 4, 4), 4)});
+  EXPECT_EQ(Compare({Op("Relu", {sum})}),
+            Ops({{"_FusedConv2D", 2}, {"Add", 1}, {"Relu", 1}}));
+}
+
+TEST_F(FusedGraphTest, ErrorsNameTheNodesThatWereFused) {
+  const Endpoint x = Placeholder(g_.get(), "x", DT_FLOAT);
+  const Endpoint filter = Const(g_.get(), "filter", Random({3, 3, 2, 4}));
+  const Endpoint conv = {
+      AddOp(g_.get(), "the_conv", "Conv2D", {x, filter}, ConvAttrs(1, "SAME")),
+      0};
+  const Endpoint relu = Op("Relu", {Bias(conv, 4)});
+  std::unique_ptr<Session> session;
+  ASSERT_EQ(NewDirectSession({}, g_, &session), OkStatus());
+  std::vector<Tensor> out;
+  const Status s = session->Run({}, {{x, Random({1, 5, 5, 3})}}, {relu}, {},
+                                &out, nullptr, nullptr);
+  EXPECT_TRUE(errors::IsInvalidArgument(s)) << s;
+  EXPECT_NE(s.message().find("the_conv"), absl::string_view::npos) << s;
+}
+
+TEST_F(FusedGraphTest, DenseLayers) {
+  const Endpoint x = Feed({-1, 20}, {3, 20});
+  const auto dense = [&](Endpoint e, int64_t in, int64_t out) {
+    return Bias(Op("MatMul", {e, Weights({in, out})}), out);
+  };
+  const Endpoint y = Op("Relu", {dense(x, 20, 16)});
+  const Endpoint scaled = Op("Mul", {dense(y, 16, 8), Weights({8})});
+  EXPECT_EQ(Compare({Op("Tanh", {scaled})}),
+            Ops({{"_FusedMatMul", 2}, {"Mul", 1}, {"Tanh", 1}}));
+}
+
+}  // namespace
+}  // namespace headrace
