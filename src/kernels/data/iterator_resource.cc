@@ -82,9 +82,9 @@ void IteratorResource::Serve(bool may_wait) {
         return;
       }
       // The kernel that called is to return, if it can.
-      move_on =
-          !may_wait &&
-          (!first || (source_ != nullptr && source_->dataset->may_wait()));
+      move_on = !may_wait && (!first || (source_ != nullptr &&
+                                         source_->dataset->may_wait() &&
+                                         !source_->iterator->IsReady()));
     }
     if (move_on && StartWaitingThread([self] { self->Serve(true); })) return;
     {
@@ -98,7 +98,11 @@ void IteratorResource::Serve(bool may_wait) {
       request.ctx->cancellation_manager()->TryDeregisterCallback(request.token);
     }
     ServeOne(&request, source.get());
-    Drop(std::move(source));
+    {
+      MutexLock lock(&mu_);
+      if (source == source_) source = nullptr;  // not the last to hold it
+    }
+    if (!may_wait) Drop(std::move(source));
   }
 }
 
