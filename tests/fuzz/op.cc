@@ -233,7 +233,7 @@ Status BuildAndRun(Choices* in) {
   std::unique_ptr<Session> session;
   HR_RETURN_IF_ERROR(NewSession({}, "", graph, &session));
   pb::RunOptions options;
-  options.set_timeout_in_ms(1000);  // of what waits: queues, barriers
+  options.set_timeout_in_ms(50);  // of what waits: queues, barriers
   std::vector<Endpoint> fetches;
   for (size_t i = 0; i < outputs.size(); ++i) {
     fetches.push_back(Endpoint(node, static_cast<int>(i)));
