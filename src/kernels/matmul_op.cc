@@ -3,9 +3,10 @@
 // _FusedMatMul adds a bias to the product's rows and applies an activation.
 #include "framework/op_kernel.h"
 #include "framework/stored_constant.h"
-#include "kernels/bias_activation.h"
 #include "kernels/cancellable_loops.h"
+#include "kernels/epilogue.h"
 #include "kernels/gemm.h"
+#include "kernels/narrow_float.h"
 #include "kernels/thin_gemm.h"
 
 namespace headrace {
@@ -72,12 +73,11 @@ template <typename T>
 class FusedMatMulOp : public MatMulOp<T> {
  public:
   explicit FusedMatMulOp(OpKernelConstruction* ctx) : MatMulOp<T>(ctx) {
-    OP_REQUIRES_OK(ctx,
-                   GetBiasActivation(ctx, &activation_, &leakyrelu_alpha_));
-    OP_REQUIRES(ctx, this->num_inputs() == 3,
-                errors::InvalidArgument("fused_ops with BiasAdd need num_args "
-                                        "to be 1, got ",
-                                        this->num_inputs() - 2));
+    OP_REQUIRES_OK(ctx, FusedOps::Read(*ctx, 2, &fused_));
+    OP_REQUIRES(ctx, fused_.bias && !fused_.add,
+                errors::Unimplemented("fused_ops of ", this->type_string(),
+                                      " must be BiasAdd, or BiasAdd and an "
+                                      "activation"));
   }
 
   void Compute(OpKernelContext* ctx) override {
@@ -85,24 +85,34 @@ class FusedMatMulOp : public MatMulOp<T> {
     this->Multiply(ctx);
     if (!ctx->status().ok()) return;
     Tensor* c = ctx->mutable_output(0);
-    const int64_t n = c->dim_size(1);
+    const int64_t rows = c->dim_size(0), n = c->dim_size(1);
     OP_REQUIRES(ctx, bias.dims() == 1 && bias.dim_size(0) == n,
                 errors::InvalidArgument(
                     "Must provide as many biases as the product has columns: ",
                     bias.shape().DebugString(), " vs. ", n, " in ",
                     c->shape().DebugString()));
-    T* x = c->data<T>();
-    ctx->ParallelFor(c->dim_size(0), 0.5 * static_cast<double>(n) + 1,
-                     [&](int64_t begin, int64_t end) {
-                       ApplyBiasActivation(x + begin * n, end - begin, n, n,
-                                           bias.data<T>(), activation_,
-                                           leakyrelu_alpha_);
-                     });
+    Epilogue epilogue = {.activation = fused_.activation,
+                         .leaky_alpha = fused_.leaky_alpha};
+    if constexpr (std::is_same_v<T, float>) {
+      epilogue.bias = bias.data<float>();
+      ApplyEpilogue(ctx->thread_pool(), DT_FLOAT, epilogue, rows, n,
+                    c->data<float>());
+    } else {
+      Tensor wide, wide_bias;
+      OP_REQUIRES_OK(ctx, ctx->allocate_temp(DT_FLOAT, c->shape(), &wide));
+      OP_REQUIRES_OK(ctx,
+                     ctx->allocate_temp(DT_FLOAT, bias.shape(), &wide_bias));
+      Widen(c->data<T>(), wide.data<float>(), rows * n);
+      Widen(bias.data<T>(), wide_bias.data<float>(), n);
+      epilogue.bias = wide_bias.data<float>();
+      ApplyEpilogue(ctx->thread_pool(), DT_FLOAT, epilogue, rows, n,
+                    wide.data<float>());
+      Narrow(wide.data<float>(), c->data<T>(), rows * n);
+    }
   }
 
  private:
-  Activation activation_ = Activation::kNone;
-  float leakyrelu_alpha_ = 0.2f;
+  FusedOps fused_;
 };
 
 #define HR_REGISTER(T)     \
