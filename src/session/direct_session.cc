@@ -725,9 +725,10 @@ class DirectSession : public Session {
   }
   void Leave(RunningStep* s) {
     MutexLock lock(&mu_);
+    // Before it leaves the list: the session may go when the list is empty.
+    while (s->pins > 0) idle_.Wait(&mu_);
     s->previous->next = s->next;
     s->next->previous = s->previous;
-    while (s->pins > 0) idle_.Wait(&mu_);
     if (running_.next == &running_) idle_.SignalAll();
   }
 
