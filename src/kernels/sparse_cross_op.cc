@@ -44,6 +44,12 @@ class SparseCrossOp : public OpKernel {
     hash_key_ = static_cast<uint64_t>(key);
     OP_REQUIRES_OK(ctx, ctx->GetAttr("internal_type", &internal_type_));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("N", &sparse_));
+    DataTypeVector types;
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("sparse_types", &types));
+    OP_REQUIRES(
+        ctx, static_cast<int64_t>(types.size()) == sparse_,
+        errors::InvalidArgument("SparseCross: N is ", sparse_, " but ",
+                                types.size(), " sparse_types are given"));
   }
 
   void Compute(OpKernelContext* ctx) override {
