@@ -241,7 +241,9 @@ TEST(ImportGraphDefBytes, ReadsEveryKindOfAttr) {
     const Status s =
         ImportGraphDefBytes({}, absl::string_view(bytes).substr(0, n), &g);
     // A cut between two fields leaves a whole graph.
-    if (!s.ok()) EXPECT_EQ(g.num_nodes(), 0) << n;
+    if (!s.ok()) {
+      EXPECT_EQ(g.num_nodes(), 0) << n;
+    }
   }
   for (const char* broken : {"\x0a\xff\xff\xff\xff\x0f", "\x0b\x00", "\x0a\x01",
                              "\x0a\x03\x0a\x01\xff"}) {

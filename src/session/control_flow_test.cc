@@ -551,7 +551,9 @@ TEST_P(DevicesTest, SeveralRunsAtOnce) {
         EXPECT_EQ(session_->Run({{"x:0", Tensor::Scalar<int32_t>(t * 7 + k)}},
                                 {"i:0"}, {}, &out),
                   OkStatus());
-        if (!out.empty()) EXPECT_EQ(out[0].scalar<int32_t>(), t * 7 + k);
+        if (!out.empty()) {
+          EXPECT_EQ(out[0].scalar<int32_t>(), t * 7 + k);
+        }
       }
     });
   }
