@@ -103,10 +103,10 @@ class CpuAllocatorImpl : public Allocator {
   // memory is taken than was asked for.
   static void* Fresh(size_t rounded) {
     if (rounded < kHuge) return std::aligned_alloc(kAlignment, rounded);
-    void* p = std::aligned_alloc(kHugePage, rounded);
-    if (p != nullptr) {
-      madvise(p, rounded / kHugePage * kHugePage, MADV_HUGEPAGE);
-    }
+    // Not aligned_alloc, which wants a multiple of the alignment.
+    void* p = nullptr;
+    if (posix_memalign(&p, kHugePage, rounded) != 0) return nullptr;
+    madvise(p, rounded / kHugePage * kHugePage, MADV_HUGEPAGE);
     return p;
   }
   static void RaiseTo(std::atomic<int64_t>* a, int64_t v) {
