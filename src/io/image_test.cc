@@ -18,7 +18,7 @@ Tensor Picture() {
   return t;
 }
 
-std::string Number(uint32_t v, int bytes) {
+std::string Number(uint64_t v, int bytes) {
   std::string s;
   for (int i = 0; i < bytes; ++i) s += static_cast<char>(v >> (8 * i));
   return s;
