@@ -150,7 +150,7 @@ TEST_F(CApiTest, DeallocatorIsCalledOnce) {
       {"negative dim", TF_FLOAT, negative, 1, data, 24, false, false},
       {"overflow", TF_FLOAT, huge, 2, data, 24, false, false},
       {"negative rank", TF_FLOAT, dims, -1, data, 24, false, false},
-      {"no type", static_cast<TF_DataType>(99), dims, 2, data, 24, false,
+      {"no type", static_cast<TF_DataType>(31), dims, 2, data, 24, false,
        false},
       {"resource", TF_RESOURCE, dims, 2, data, 64, false, false},
   };
