@@ -272,16 +272,8 @@ def _dataset_spec(function, what):
     return function.spec.spec
 
 
-class Dataset:
-    """A sequence of elements. Made by the class's functions below, and from
-    other datasets by its methods."""
-
-    def __init__(self, variant_tensor, spec):
-        self._variant_tensor = variant_tensor
-        self._spec = spec
-
-    def _as_graph_element(self):
-        return self._variant_tensor
+class _Typed:
+    """What has elements of the structure `_spec`."""
 
     @property
     def output_types(self):
@@ -294,6 +286,18 @@ class Dataset:
     @property
     def output_classes(self):
         return _map(lambda leaf: leaf.cls, self._spec)
+
+
+class Dataset(_Typed):
+    """A sequence of elements. Made by the class's functions below, and from
+    other datasets by its methods."""
+
+    def __init__(self, variant_tensor, spec):
+        self._variant_tensor = variant_tensor
+        self._spec = spec
+
+    def _as_graph_element(self):
+        return self._variant_tensor
 
     def __repr__(self):
         return "<Dataset shapes: %s, types: %s>" % (self.output_shapes,
@@ -770,7 +774,7 @@ class Options:
         return value
 
 
-class Iterator:
+class Iterator(_Typed):
     """A place in a sequence that the runs of a session share."""
 
     def __init__(self, iterator_resource, initializer, spec):
@@ -833,18 +837,6 @@ class Iterator:
     def string_handle(self, name=None):
         """A scalar string that names the iterator."""
         return _raw.IteratorToStringHandle(self._iterator_resource, name=name)
-
-    @property
-    def output_types(self):
-        return _map(lambda leaf: leaf.type, self._spec)
-
-    @property
-    def output_shapes(self):
-        return _map(lambda leaf: leaf.shape, self._spec)
-
-    @property
-    def output_classes(self):
-        return _map(lambda leaf: leaf.cls, self._spec)
 
 
 class _Optional:

@@ -1,55 +1,30 @@
 // Conv2D, Conv3D and DepthwiseConv2dNative: cross-correlation (the filter is
-// not flipped) of an image with a filter. Here are the checks; the algorithms
-// are in kernels/conv.
+// not flipped) of an image with a filter. The checks are in forward_conv.h, the
+// algorithms in kernels/conv.
 //
 // What a reader would get wrong: the odd pixel of SAME padding goes to the end,
 // and the padding depends on the input's size; a VALID window one larger than
 // the input gives an empty output, not an error; groups are implied by the
 // filter's depth, group g being channels g * depth and on.
-#include "framework/op_kernel.h"
-#include "kernels/conv/conv_impl.h"
-#include "kernels/conv/prepared_filter.h"
+#include "kernels/forward_conv.h"
 
 namespace headrace {
 
 template <int kSpatial, bool kDepthwise>
-class ConvOp : public OpKernel {
+class ConvOp : public ForwardConv<kSpatial, kDepthwise> {
  public:
-  explicit ConvOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    OP_REQUIRES_OK(ctx, ConvAttrs::Read(*ctx, kSpatial, &attrs_));
-    OP_REQUIRES_OK(ctx, attrs_.CheckValues());
-    OP_REQUIRES(ctx, !kDepthwise || attrs_.stride(0) == attrs_.stride(1),
-                errors::InvalidArgument(
-                    "strides: row and column strides must be equal, got ",
-                    attrs_.stride(0), " and ", attrs_.stride(1)));
-  }
-
-  void SetConstantInput(int i, const Tensor& value) override {
-    if (i != 1) return;
-    constant_ = true;
-    filter_.Set(value);
-  }
+  using ForwardConv<kSpatial, kDepthwise>::ForwardConv;
 
   void Compute(OpKernelContext* ctx) override {
-    const Tensor& input = ctx->input(0);
-    const Tensor& filter = ctx->input(1);
     ConvParams p;
-    OP_REQUIRES_OK(ctx, ConvSizesOf(attrs_, input.shape(), filter.shape(),
-                                    kDepthwise, &p));
-    p.dtype = input.dtype();
-    p.format = attrs_.format;
+    OP_REQUIRES_OK(ctx, this->ReadSizes(ctx, &p));
     Tensor* output = nullptr;
-    OP_REQUIRES_OK(
-        ctx, ctx->allocate_output(0, ConvOutputShape(attrs_, p), &output));
-    OP_REQUIRES_OK(
-        ctx, RunConv(ctx, ConvDirection::kForward, p, &input, &filter, nullptr,
-                     output, {}, constant_ ? &filter_ : nullptr));
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(
+                            0, ConvOutputShape(this->attrs(), p), &output));
+    OP_REQUIRES_OK(ctx, RunConv(ctx, ConvDirection::kForward, p, &ctx->input(0),
+                                &ctx->input(1), nullptr, output, {},
+                                this->constant_filter()));
   }
-
- private:
-  ConvAttrs attrs_;
-  bool constant_ = false;  // the filter is filter_ in every call
-  ConstantFilter filter_;
 };
 
 using Conv2DOp = ConvOp<2, false>;

@@ -7,9 +7,7 @@
 // filter and a bias.
 #include <cmath>
 
-#include "framework/op_kernel.h"
-#include "kernels/conv/conv_impl.h"
-#include "kernels/conv/prepared_filter.h"
+#include "kernels/forward_conv.h"
 
 namespace headrace {
 namespace {
@@ -71,33 +69,19 @@ Status FoldBatchNorm(OpKernelContext* ctx, int first_arg, float epsilon,
 }  // namespace
 
 template <typename T, bool kDepthwise>
-class FusedConvOp : public OpKernel {
+class FusedConvOp : public ForwardConv<2, kDepthwise> {
  public:
-  explicit FusedConvOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    OP_REQUIRES_OK(ctx, ConvAttrs::Read(*ctx, 2, &attrs_));
-    OP_REQUIRES_OK(ctx, attrs_.CheckValues());
-    OP_REQUIRES(ctx, !kDepthwise || attrs_.stride(0) == attrs_.stride(1),
-                errors::InvalidArgument(
-                    "strides: row and column strides must be equal, got ",
-                    attrs_.stride(0), " and ", attrs_.stride(1)));
+  explicit FusedConvOp(OpKernelConstruction* ctx)
+      : ForwardConv<2, kDepthwise>(ctx) {
     OP_REQUIRES_OK(ctx, FusedOps::Read(*ctx, kFirstArg, &fused_));
-  }
-
-  void SetConstantInput(int i, const Tensor& value) override {
-    if (i != 1) return;
-    constant_ = true;
-    filter_.Set(value);
   }
 
   void Compute(OpKernelContext* ctx) override {
     const Tensor& input = ctx->input(0);
     const Tensor* filter = &ctx->input(1);
     ConvParams p;
-    OP_REQUIRES_OK(ctx, ConvSizesOf(attrs_, input.shape(), filter->shape(),
-                                    kDepthwise, &p));
-    p.dtype = input.dtype();
-    p.format = attrs_.format;
-    const TensorShape shape = ConvOutputShape(attrs_, p);
+    OP_REQUIRES_OK(ctx, this->ReadSizes(ctx, &p));
+    const TensorShape shape = ConvOutputShape(this->attrs(), p);
 
     ConvEpilogue epilogue;
     epilogue.activation = fused_.activation;
@@ -124,17 +108,14 @@ class FusedConvOp : public OpKernel {
     Tensor* output = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &output));
     // What is folded into the filter is made anew in each call.
-    const bool constant = constant_ && filter == &ctx->input(1);
-    OP_REQUIRES_OK(
-        ctx, RunConv(ctx, ConvDirection::kForward, p, &input, filter, nullptr,
-                     output, epilogue, constant ? &filter_ : nullptr));
+    const bool folded = filter == &scaled;
+    OP_REQUIRES_OK(ctx, RunConv(ctx, ConvDirection::kForward, p, &input, filter,
+                                nullptr, output, epilogue,
+                                folded ? nullptr : this->constant_filter()));
   }
 
  private:
   static constexpr int kFirstArg = 2;
-  ConvAttrs attrs_;
-  bool constant_ = false;  // the filter is filter_ in every call
-  ConstantFilter filter_;
   FusedOps fused_;
 };
 

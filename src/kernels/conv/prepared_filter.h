@@ -23,6 +23,7 @@ class ConstantFilter {
  public:
   // The buffer stays alive as long as this does.
   void Set(const Tensor& filter) { filter_ = filter; }
+  bool is_set() const { return filter_.IsInitialized(); }
 
   // What `impl` makes of the filter for `p`, whose type may be wider than the
   // filter's; valid as long as this. Null if there is no constant filter or no
