@@ -10,39 +10,11 @@
 #include <utility>
 
 #include "kernels/element.h"
-#include "kernels/queue_base.h"
+#include "kernels/priority_queue.h"
 #include "kernels/resource_op.h"
 
 namespace headrace {
 namespace {
-
-// Elements are {index, key, components...}; the smallest index comes first, of
-// equals the first put in.
-class ReadyQueue : public QueueBase {
- public:
-  using QueueBase::QueueBase;
-
- protected:
-  int64_t SizeLocked() const override {
-    return static_cast<int64_t>(elements_.size());
-  }
-  void PushLocked(Tuple e) override {
-    const int64_t index = e[0].scalar<int64_t>();
-    elements_.emplace(index, std::move(e));
-  }
-  Tuple PopLocked() override {
-    Tuple e = std::move(elements_.begin()->second);
-    elements_.erase(elements_.begin());
-    return e;
-  }
-  void PutBackLocked(Tuple e) override {
-    const int64_t index = e[0].scalar<int64_t>();
-    elements_.emplace_hint(elements_.lower_bound(index), index, std::move(e));
-  }
-
- private:
-  std::multimap<int64_t, Tuple> elements_;
-};
 
 // Thread-safe.
 class Barrier : public ResourceBase {
@@ -64,7 +36,7 @@ class Barrier : public ResourceBase {
       options.component_shapes.insert(options.component_shapes.end(),
                                       shapes_.begin(), shapes_.end());
     }
-    ready_ = MakeRef<ReadyQueue>(std::move(options));
+    ready_ = MakeRef<PriorityQueue>(std::move(options));
   }
 
   std::string DebugString() const override {
@@ -307,7 +279,8 @@ class Barrier : public ResourceBase {
   const std::string name_;
   const DataTypeVector types_;
   const std::vector<PartialTensorShape> shapes_;  // empty: any
-  RefPtr<ReadyQueue> ready_;
+  // Elements are {index, key, components...}.
+  RefPtr<PriorityQueue> ready_;
   Mutex mu_;  // before the queue's
   absl::flat_hash_map<std::string, Incomplete> incomplete_ GUARDED_BY(mu_);
   // Of the next insertion that brings new keys.

@@ -86,6 +86,22 @@ Status ReadKeys(const Tensor& t, absl::string_view name, size_t count,
   return OkStatus();
 }
 
+Status CheckSerialized(const Tensor& serialized, const Tensor& names,
+                       absl::string_view names_arg, ExampleForm form) {
+  const bool single = form == ExampleForm::kSingle;
+  const bool fits = serialized.dims() == 0 ? form != ExampleForm::kV1
+                                           : serialized.dims() == 1 && !single;
+  if (!fits) {
+    return errors::InvalidArgument("serialized must be a ",
+                                   single ? "scalar" : "vector", ", got shape ",
+                                   serialized.shape().DebugString());
+  }
+  const int64_t n = serialized.NumElements();
+  if (names.NumElements() == 0 || names.NumElements() == n) return OkStatus();
+  return errors::InvalidArgument(names_arg, " must be empty or have ", n,
+                                 " elements, got ", names.NumElements());
+}
+
 Status SparseColumn(OpKernelContext* ctx, const FeatureColumn& column,
                     bool scalar, int indices_output, int values_output,
                     int shape_output) {

@@ -32,6 +32,15 @@ class FeatureValues {
 
 using FeatureColumn = std::vector<FeatureValues>;
 
+// Which of the ops of a name: the first version takes a batch, the second a
+// batch or one example, "Single" one.
+enum class ExampleForm { kV1, kV2, kSingle };
+
+// Checks the shape of `serialized`, and that `names` (for messages; of argument
+// `names_arg`) is empty or has one for each.
+Status CheckSerialized(const Tensor& serialized, const Tensor& names,
+                       absl::string_view names_arg, ExampleForm form);
+
 // InvalidArgument "Could not parse `what`" unless `bytes` are such a message.
 template <typename Message>
 Status ParseMessage(const tstring& bytes, absl::string_view what,

@@ -11,9 +11,7 @@
 namespace headrace {
 namespace {
 
-enum class Form { kV1, kV2, kSingle };
-
-template <Form kForm>
+template <ExampleForm kForm>
 class ParseExampleOp : public OpKernel {
  public:
   explicit ParseExampleOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
@@ -22,10 +20,11 @@ class ParseExampleOp : public OpKernel {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("dense_shapes", &dense_shapes_));
     int64_t sparse = 0, dense = dense_types_.size();
     OP_REQUIRES_OK(
-        ctx,
-        ctx->GetAttr(kForm == Form::kV1 ? "Nsparse" : "num_sparse", &sparse));
-    if (kForm == Form::kV1) OP_REQUIRES_OK(ctx, ctx->GetAttr("Ndense", &dense));
-    if (kForm == Form::kSingle) {
+        ctx, ctx->GetAttr(kForm == ExampleForm::kV1 ? "Nsparse" : "num_sparse",
+                          &sparse));
+    if (kForm == ExampleForm::kV1)
+      OP_REQUIRES_OK(ctx, ctx->GetAttr("Ndense", &dense));
+    if (kForm == ExampleForm::kSingle) {
       OP_REQUIRES_OK(ctx, ctx->GetAttr("sparse_keys", &sparse_keys_));
       OP_REQUIRES_OK(ctx, ctx->GetAttr("dense_keys", &dense_keys_));
       OP_REQUIRES(ctx,
@@ -49,7 +48,7 @@ class ParseExampleOp : public OpKernel {
     for (const PartialTensorShape& s : dense_shapes_) {
       OP_REQUIRES_OK(ctx, CheckDenseShape(s, "dense_shapes"));
     }
-    if (kForm == Form::kV2) {
+    if (kForm == ExampleForm::kV2) {
       std::vector<DataType> splits;
       OP_REQUIRES_OK(ctx, ctx->GetAttr("ragged_value_types", &ragged_types_));
       OP_REQUIRES_OK(ctx, ctx->GetAttr("ragged_split_types", &splits));
@@ -64,20 +63,9 @@ class ParseExampleOp : public OpKernel {
   void Compute(OpKernelContext* ctx) override {
     const Tensor& serialized = ctx->input(0);
     const bool scalar = serialized.dims() == 0;
-    OP_REQUIRES(ctx,
-                (scalar && kForm != Form::kV1) ||
-                    (serialized.dims() == 1 && kForm != Form::kSingle),
-                errors::InvalidArgument(
-                    "serialized must be a ",
-                    kForm == Form::kSingle ? "scalar" : "vector",
-                    ", got shape ", serialized.shape().DebugString()));
     const Tensor none(DT_STRING);
-    const Tensor& names = kForm == Form::kSingle ? none : ctx->input(1);
-    const int64_t n = serialized.NumElements();
-    OP_REQUIRES(
-        ctx, names.NumElements() == 0 || names.NumElements() == n,
-        errors::InvalidArgument("names must be empty or have ", n,
-                                " elements, got ", names.NumElements()));
+    const Tensor& names = kForm == ExampleForm::kSingle ? none : ctx->input(1);
+    OP_REQUIRES_OK(ctx, CheckSerialized(serialized, names, "names", kForm));
     OP_REQUIRES_OK(ctx, Parse(ctx, serialized, names, scalar));
   }
 
@@ -86,14 +74,14 @@ class ParseExampleOp : public OpKernel {
   Status Keys(OpKernelContext* ctx, std::vector<std::string>* sparse,
               std::vector<std::string>* dense, std::vector<std::string>* ragged,
               int* first_default) const {
-    if (kForm == Form::kSingle) {
+    if (kForm == ExampleForm::kSingle) {
       *sparse = sparse_keys_;
       *dense = dense_keys_;
       *first_default = 1;
       return OkStatus();
     }
     int at = 2;
-    if (kForm == Form::kV2) {
+    if (kForm == ExampleForm::kV2) {
       HR_RETURN_IF_ERROR(ReadKeys(ctx->input(at++), "sparse_keys",
                                   sparse_types_.size(), sparse));
       HR_RETURN_IF_ERROR(
@@ -167,11 +155,11 @@ class ParseExampleOp : public OpKernel {
 };
 
 REGISTER_KERNEL_BUILDER(Name("ParseExample").Device(DEVICE_CPU),
-                        ParseExampleOp<Form::kV1>);
+                        ParseExampleOp<ExampleForm::kV1>);
 REGISTER_KERNEL_BUILDER(Name("ParseExampleV2").Device(DEVICE_CPU),
-                        ParseExampleOp<Form::kV2>);
+                        ParseExampleOp<ExampleForm::kV2>);
 REGISTER_KERNEL_BUILDER(Name("ParseSingleExample").Device(DEVICE_CPU),
-                        ParseExampleOp<Form::kSingle>);
+                        ParseExampleOp<ExampleForm::kSingle>);
 
 }  // namespace
 }  // namespace headrace

@@ -14,8 +14,6 @@
 namespace headrace {
 namespace {
 
-enum class Form { kV1, kV2, kSingle };
-
 // One feature list of each example: the values of its steps.
 struct ListColumn {
   std::vector<std::vector<FeatureValues>> steps;
@@ -41,7 +39,7 @@ Status Outputs(OpKernelContext* ctx, absl::string_view name, int* first) {
   return ctx->output_list_range(name, first, &end);
 }
 
-template <Form kForm>
+template <ExampleForm kForm>
 class ParseSequenceExampleOp : public OpKernel {
  public:
   explicit ParseSequenceExampleOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
@@ -55,13 +53,13 @@ class ParseSequenceExampleOp : public OpKernel {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("context_dense_shapes", &context_shapes_));
     OP_REQUIRES_OK(ctx,
                    ctx->GetAttr("feature_list_dense_shapes", &list_shapes_));
-    if (kForm == Form::kV2) {
+    if (kForm == ExampleForm::kV2) {
       types("context_ragged_value_types", &keys_.context_ragged);
       types("feature_list_ragged_value_types", &keys_.list_ragged);
       CheckCount(ctx, "context_ragged_split_types", keys_.context_ragged);
       CheckCount(ctx, "feature_list_ragged_split_types", keys_.list_ragged);
     }
-    if (kForm == Form::kV1) {
+    if (kForm == ExampleForm::kV1) {
       const auto keys = [&](const char* attr, Features* f) {
         OP_REQUIRES_OK(ctx, ctx->GetAttr(attr, &f->keys));
         OP_REQUIRES(ctx, f->keys.size() == f->types.size(),
@@ -99,20 +97,10 @@ class ParseSequenceExampleOp : public OpKernel {
   void Compute(OpKernelContext* ctx) override {
     const Tensor& serialized = ctx->input(0);
     const bool scalar = serialized.dims() == 0;
-    OP_REQUIRES(ctx,
-                (scalar && kForm != Form::kV1) ||
-                    (serialized.dims() == 1 && kForm != Form::kSingle),
-                errors::InvalidArgument(
-                    "serialized must be a ",
-                    kForm == Form::kSingle ? "scalar" : "vector",
-                    ", got shape ", serialized.shape().DebugString()));
     const Tensor* names = nullptr;
     OP_REQUIRES_OK(ctx, ctx->input("debug_name", &names));
-    const int64_t n = serialized.NumElements();
-    OP_REQUIRES(
-        ctx, names->NumElements() == 0 || names->NumElements() == n,
-        errors::InvalidArgument("debug_name must be empty or have ", n,
-                                " elements, got ", names->NumElements()));
+    OP_REQUIRES_OK(ctx,
+                   CheckSerialized(serialized, *names, "debug_name", kForm));
     OP_REQUIRES_OK(ctx, Parse(ctx, serialized, *names, scalar));
   }
 
@@ -128,7 +116,7 @@ class ParseSequenceExampleOp : public OpKernel {
 
   static Status KeysFromInput(OpKernelContext* ctx, const char* name,
                               Features* f) {
-    if (kForm == Form::kV2) {
+    if (kForm == ExampleForm::kV2) {
       const Tensor* t = nullptr;
       HR_RETURN_IF_ERROR(ctx->input(name, &t));
       return ReadKeys(*t, name, f->size(), &f->keys);
@@ -151,7 +139,7 @@ class ParseSequenceExampleOp : public OpKernel {
   Status ReadAllKeys(OpKernelContext* ctx, Keys* keys) const {
     *keys = keys_;
     std::vector<std::string> may_be_missing = may_be_missing_;
-    if (kForm != Form::kV1) {
+    if (kForm != ExampleForm::kV1) {
       HR_RETURN_IF_ERROR(
           KeysFromInput(ctx, "context_sparse_keys", &keys->context_sparse));
       HR_RETURN_IF_ERROR(
@@ -161,17 +149,17 @@ class ParseSequenceExampleOp : public OpKernel {
       HR_RETURN_IF_ERROR(
           KeysFromInput(ctx, "feature_list_dense_keys", &keys->list_dense));
     }
-    if (kForm == Form::kV2) {
+    if (kForm == ExampleForm::kV2) {
       HR_RETURN_IF_ERROR(
           KeysFromInput(ctx, "context_ragged_keys", &keys->context_ragged));
       HR_RETURN_IF_ERROR(
           KeysFromInput(ctx, "feature_list_ragged_keys", &keys->list_ragged));
     }
-    if (kForm != Form::kV1) {
+    if (kForm != ExampleForm::kV1) {
       const Tensor* missing = nullptr;
       HR_RETURN_IF_ERROR(
           ctx->input("feature_list_dense_missing_assumed_empty", &missing));
-      if (kForm == Form::kV2) {
+      if (kForm == ExampleForm::kV2) {
         if (missing->NumElements() !=
             static_cast<int64_t>(keys->list_dense.size())) {
           return errors::InvalidArgument(
@@ -311,7 +299,7 @@ class ParseSequenceExampleOp : public OpKernel {
                                     keys.list_dense.types[k], names, &column));
       HR_RETURN_IF_ERROR(
           DenseList(ctx, column, scalar, keys, k, names, first + k));
-      if (kForm == Form::kSingle) continue;
+      if (kForm == ExampleForm::kSingle) continue;
       Tensor* lengths = nullptr;
       HR_RETURN_IF_ERROR(ctx->allocate_output(
           first + dense + k,
@@ -441,11 +429,11 @@ class ParseSequenceExampleOp : public OpKernel {
 };
 
 REGISTER_KERNEL_BUILDER(Name("ParseSequenceExample").Device(DEVICE_CPU),
-                        ParseSequenceExampleOp<Form::kV1>);
+                        ParseSequenceExampleOp<ExampleForm::kV1>);
 REGISTER_KERNEL_BUILDER(Name("ParseSequenceExampleV2").Device(DEVICE_CPU),
-                        ParseSequenceExampleOp<Form::kV2>);
+                        ParseSequenceExampleOp<ExampleForm::kV2>);
 REGISTER_KERNEL_BUILDER(Name("ParseSingleSequenceExample").Device(DEVICE_CPU),
-                        ParseSequenceExampleOp<Form::kSingle>);
+                        ParseSequenceExampleOp<ExampleForm::kSingle>);
 
 }  // namespace
 }  // namespace headrace

@@ -2,12 +2,12 @@
 // come out, and that PaddingFIFOQueue makes batches of elements of differing
 // shapes.
 #include <deque>
-#include <map>
 #include <utility>
 
 #include "framework/philox.h"
 #include "kernels/box_copy.h"
 #include "kernels/element.h"
+#include "kernels/priority_queue.h"
 #include "kernels/queue_base.h"
 #include "kernels/resource_op.h"
 
@@ -105,34 +105,6 @@ class RandomShuffleQueue : public QueueBase {
   const int64_t min_after_dequeue_;
   PhiloxWords words_;
   std::vector<Tuple> elements_;
-};
-
-// The smallest first component comes out first; of equals, the first put in.
-class PriorityQueue : public QueueBase {
- public:
-  using QueueBase::QueueBase;
-
- protected:
-  int64_t SizeLocked() const override {
-    return static_cast<int64_t>(elements_.size());
-  }
-  void PushLocked(Tuple e) override {
-    const int64_t priority = e[0].scalar<int64_t>();
-    elements_.emplace(priority, std::move(e));
-  }
-  Tuple PopLocked() override {
-    Tuple e = std::move(elements_.begin()->second);
-    elements_.erase(elements_.begin());
-    return e;
-  }
-  void PutBackLocked(Tuple e) override {
-    const int64_t priority = e[0].scalar<int64_t>();
-    elements_.emplace_hint(elements_.lower_bound(priority), priority,
-                           std::move(e));
-  }
-
- private:
-  std::multimap<int64_t, Tuple> elements_;
 };
 
 class QueueOp : public ResourceOp<QueueBase> {

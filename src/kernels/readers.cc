@@ -20,46 +20,8 @@ class ReaderOp : public ResourceOp<ReaderBase> {
   }
 };
 
-// A record is the work unit itself.
-class IdentityReader : public ReaderBase {
- public:
-  using ReaderBase::ReaderBase;
-
- protected:
-  Status Open(const std::string&) override {
-    given_ = false;
-    return OkStatus();
-  }
-  Status Next(const std::string& work, std::string* key, std::string* value,
-              bool* end) override {
-    *end = given_;
-    *key = *value = work;
-    given_ = true;
-    return OkStatus();
-  }
-  bool HasState() const override { return true; }
-
- private:
-  bool given_ = false;
-};
-
-class IdentityReaderOp : public ReaderOp {
- public:
-  using ReaderOp::ReaderOp;
-
- protected:
-  Status Make(OpKernelContext*, RefPtr<ReaderBase>* out) override {
-    *out = MakeRef<IdentityReader>(StrCat("IdentityReader '", name(), "'"));
-    return OkStatus();
-  }
-};
-REGISTER_KERNEL_BUILDER(Name("IdentityReader").Device(DEVICE_CPU),
-                        IdentityReaderOp);
-REGISTER_KERNEL_BUILDER(Name("IdentityReaderV2").Device(DEVICE_CPU),
-                        IdentityReaderOp);
-
-// A record is a whole file.
-class WholeFileReader : public ReaderBase {
+// One record a work unit, under the unit's name.
+class WholeUnitReader : public ReaderBase {
  public:
   using ReaderBase::ReaderBase;
 
@@ -74,23 +36,57 @@ class WholeFileReader : public ReaderBase {
     if (given_) return OkStatus();
     given_ = true;
     *key = work;
-    return Env::Default()->ReadFile(work, value);
+    return Read(work, value);
   }
+  virtual Status Read(const std::string& work, std::string* value) = 0;
 
  private:
   bool given_ = false;
 };
 
-class WholeFileReaderOp : public ReaderOp {
+// The record is the work unit itself.
+class IdentityReader : public WholeUnitReader {
+ public:
+  static constexpr char kType[] = "IdentityReader";
+  using WholeUnitReader::WholeUnitReader;
+
+ protected:
+  Status Read(const std::string& work, std::string* value) override {
+    *value = work;
+    return OkStatus();
+  }
+  bool HasState() const override { return true; }
+};
+
+// The record is a whole file.
+class WholeFileReader : public WholeUnitReader {
+ public:
+  static constexpr char kType[] = "WholeFileReader";
+  using WholeUnitReader::WholeUnitReader;
+
+ protected:
+  Status Read(const std::string& work, std::string* value) override {
+    return Env::Default()->ReadFile(work, value);
+  }
+};
+
+template <typename Reader>
+class WholeUnitReaderOp : public ReaderOp {
  public:
   using ReaderOp::ReaderOp;
 
  protected:
   Status Make(OpKernelContext*, RefPtr<ReaderBase>* out) override {
-    *out = MakeRef<WholeFileReader>(StrCat("WholeFileReader '", name(), "'"));
+    *out = MakeRef<Reader>(StrCat(Reader::kType, " '", name(), "'"));
     return OkStatus();
   }
 };
+using IdentityReaderOp = WholeUnitReaderOp<IdentityReader>;
+using WholeFileReaderOp = WholeUnitReaderOp<WholeFileReader>;
+REGISTER_KERNEL_BUILDER(Name("IdentityReader").Device(DEVICE_CPU),
+                        IdentityReaderOp);
+REGISTER_KERNEL_BUILDER(Name("IdentityReaderV2").Device(DEVICE_CPU),
+                        IdentityReaderOp);
 REGISTER_KERNEL_BUILDER(Name("WholeFileReader").Device(DEVICE_CPU),
                         WholeFileReaderOp);
 REGISTER_KERNEL_BUILDER(Name("WholeFileReaderV2").Device(DEVICE_CPU),

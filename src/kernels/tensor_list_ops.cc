@@ -10,6 +10,7 @@
 #include "framework/op_kernel.h"
 #include "framework/variant.h"
 #include "kernels/element.h"
+#include "kernels/variant_value.h"
 
 namespace headrace {
 namespace {
@@ -49,18 +50,6 @@ Status GetListOf(OpKernelContext* ctx, int i, DataType dtype,
   return errors::InvalidArgument("Invalid data types; op elements ",
                                  DataTypeString(dtype), " but list elements ",
                                  DataTypeString((*out)->dtype));
-}
-
-// Output 0 becomes the list of input 0, which the caller has checked, to be
-// changed: in place if the input alone holds it.
-Status ListForWrite(OpKernelContext* ctx, TensorList** out) {
-  Tensor* t = nullptr;
-  int forwarded = -1;
-  HR_RETURN_IF_ERROR(ctx->forward_input_or_allocate_output(
-      {0}, 0, TensorShape(), &t, &forwarded));
-  if (forwarded < 0) t->scalar<Variant>() = *ctx->input(0).data<Variant>();
-  *out = t->scalar<Variant>().GetMutable<TensorList>();
-  return OkStatus();
 }
 
 // A shape given as a tensor: a scalar -1 is an unknown rank, a -1 in a vector
@@ -248,7 +237,7 @@ class PushBackOp : public ListOp {
             " max_num_elements: ", list->max_num_elements));
     TensorList* out = nullptr;
     const Tensor value = ctx->input(1);
-    OP_REQUIRES_OK(ctx, ListForWrite(ctx, &out));
+    OP_REQUIRES_OK(ctx, ValueForWrite(ctx, &out));
     out->tensors.push_back(value);
   }
 };
@@ -271,7 +260,7 @@ class PopBackOp : public ListOp {
       OP_REQUIRES_OK(ctx, ZerosOf(common, dtype_, &value));
     }
     TensorList* out = nullptr;
-    OP_REQUIRES_OK(ctx, ListForWrite(ctx, &out));
+    OP_REQUIRES_OK(ctx, ValueForWrite(ctx, &out));
     out->tensors.pop_back();
     ctx->set_output(1, std::move(value));
   }
@@ -330,7 +319,7 @@ class ResizeOp : public ListOp {
                                         "in [0, ",
                                         kMaxElements, "]. Got: ", n));
     TensorList* out = nullptr;
-    OP_REQUIRES_OK(ctx, ListForWrite(ctx, &out));
+    OP_REQUIRES_OK(ctx, ValueForWrite(ctx, &out));
     out->tensors.resize(n);
   }
 };
@@ -389,7 +378,7 @@ class SetItemOp : public ListOp {
     const Tensor value = ctx->input(2);
     OP_REQUIRES_OK(ctx, CheckElement(*list, value));
     TensorList* out = nullptr;
-    OP_REQUIRES_OK(ctx, ListForWrite(ctx, &out));
+    OP_REQUIRES_OK(ctx, ValueForWrite(ctx, &out));
     if (i >= n) out->tensors.resize(i + 1);
     out->tensors[i] = value;
   }
@@ -676,7 +665,7 @@ class ScatterIntoOp : public ListOp {
     const TensorList* list = nullptr;
     OP_REQUIRES_OK(ctx, GetListOf(ctx, 0, dtype_, &list));
     TensorList* out = nullptr;
-    OP_REQUIRES_OK(ctx, ListForWrite(ctx, &out));
+    OP_REQUIRES_OK(ctx, ValueForWrite(ctx, &out));
     OP_REQUIRES_OK(ctx, ScatterRows(ctx->input(1), ctx->input(2), out));
   }
 };

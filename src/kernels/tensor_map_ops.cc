@@ -8,6 +8,7 @@
 #include "framework/op_kernel.h"
 #include "framework/variant.h"
 #include "kernels/element.h"
+#include "kernels/variant_value.h"
 
 namespace headrace {
 namespace {
@@ -49,17 +50,6 @@ Status GetMap(OpKernelContext* ctx, const TensorMap** out) {
   if (*out != nullptr) return OkStatus();
   return errors::InvalidArgument("Input handle 0 is not a map. Saw: '",
                                  t.data<Variant>()->TypeName(), "'");
-}
-
-// Output 0 becomes the map of input 0, which GetMap has checked, to be changed.
-Status MapForWrite(OpKernelContext* ctx, TensorMap** out) {
-  Tensor* t = nullptr;
-  int forwarded = -1;
-  HR_RETURN_IF_ERROR(ctx->forward_input_or_allocate_output(
-      {0}, 0, TensorShape(), &t, &forwarded));
-  if (forwarded < 0) t->scalar<Variant>() = *ctx->input(0).data<Variant>();
-  *out = t->scalar<Variant>().GetMutable<TensorMap>();
-  return OkStatus();
 }
 
 class EmptyTensorMapOp : public OpKernel {
@@ -117,7 +107,7 @@ class TensorMapInsertOp : public KeyOp {
  protected:
   Status Do(OpKernelContext* ctx, const TensorMap&, std::string key) override {
     TensorMap* map = nullptr;
-    HR_RETURN_IF_ERROR(MapForWrite(ctx, &map));
+    HR_RETURN_IF_ERROR(ValueForWrite(ctx, &map));
     map->items[std::move(key)] = {ctx->input(1), ctx->input(2)};
     return OkStatus();
   }
@@ -136,7 +126,7 @@ class TensorMapEraseOp : public KeyOp {
       return NotThere(ctx, "erase non-existent item");
     }
     TensorMap* map = nullptr;
-    HR_RETURN_IF_ERROR(MapForWrite(ctx, &map));
+    HR_RETURN_IF_ERROR(ValueForWrite(ctx, &map));
     map->items.erase(key);
     return OkStatus();
   }

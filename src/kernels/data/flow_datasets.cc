@@ -11,6 +11,22 @@ Status CountInput(const OpKernelContext& ctx, int64_t* count) {
   return ScalarInput(ctx, "count", count);
 }
 
+// D, made of a dataset and the input "count".
+template <typename D>
+class CountDatasetOp : public UnaryDatasetOp {
+ public:
+  using UnaryDatasetOp::UnaryDatasetOp;
+
+ protected:
+  Status Make(OpKernelContext* ctx, RefPtr<const Dataset> input,
+              RefPtr<const Dataset>* out) override {
+    int64_t count = 0;
+    HR_RETURN_IF_ERROR(CountInput(*ctx, &count));
+    *out = MakeRef<D>(std::move(input), count);
+    return OkStatus();
+  }
+};
+
 // The input `count` times; for ever if that is negative.
 class RepeatDataset : public Dataset {
  public:
@@ -75,21 +91,8 @@ class RepeatDataset : public Dataset {
   const int64_t count_;
 };
 
-class RepeatDatasetOp : public UnaryDatasetOp {
- public:
-  using UnaryDatasetOp::UnaryDatasetOp;
-
- protected:
-  Status Make(OpKernelContext* ctx, RefPtr<const Dataset> input,
-              RefPtr<const Dataset>* out) override {
-    int64_t count = 0;
-    HR_RETURN_IF_ERROR(CountInput(*ctx, &count));
-    *out = MakeRef<RepeatDataset>(std::move(input), count);
-    return OkStatus();
-  }
-};
 REGISTER_KERNEL_BUILDER(Name("RepeatDataset").Device(DEVICE_CPU),
-                        RepeatDatasetOp);
+                        CountDatasetOp<RepeatDataset>);
 
 // The first `count` elements; all if that is negative.
 class TakeDataset : public Dataset {
@@ -137,20 +140,8 @@ class TakeDataset : public Dataset {
   const int64_t count_;
 };
 
-class TakeDatasetOp : public UnaryDatasetOp {
- public:
-  using UnaryDatasetOp::UnaryDatasetOp;
-
- protected:
-  Status Make(OpKernelContext* ctx, RefPtr<const Dataset> input,
-              RefPtr<const Dataset>* out) override {
-    int64_t count = 0;
-    HR_RETURN_IF_ERROR(CountInput(*ctx, &count));
-    *out = MakeRef<TakeDataset>(std::move(input), count);
-    return OkStatus();
-  }
-};
-REGISTER_KERNEL_BUILDER(Name("TakeDataset").Device(DEVICE_CPU), TakeDatasetOp);
+REGISTER_KERNEL_BUILDER(Name("TakeDataset").Device(DEVICE_CPU),
+                        CountDatasetOp<TakeDataset>);
 
 // What follows the first `count` elements; nothing if that is negative.
 class SkipDataset : public Dataset {
@@ -198,20 +189,8 @@ class SkipDataset : public Dataset {
   const int64_t count_;
 };
 
-class SkipDatasetOp : public UnaryDatasetOp {
- public:
-  using UnaryDatasetOp::UnaryDatasetOp;
-
- protected:
-  Status Make(OpKernelContext* ctx, RefPtr<const Dataset> input,
-              RefPtr<const Dataset>* out) override {
-    int64_t count = 0;
-    HR_RETURN_IF_ERROR(CountInput(*ctx, &count));
-    *out = MakeRef<SkipDataset>(std::move(input), count);
-    return OkStatus();
-  }
-};
-REGISTER_KERNEL_BUILDER(Name("SkipDataset").Device(DEVICE_CPU), SkipDatasetOp);
+REGISTER_KERNEL_BUILDER(Name("SkipDataset").Device(DEVICE_CPU),
+                        CountDatasetOp<SkipDataset>);
 
 // Every num_shards-th element, from `index` on.
 class ShardDataset : public Dataset {
