@@ -1,6 +1,6 @@
 """Measures Headrace beside TensorFlow, ONNX Runtime and OpenVINO.
 
-    run.py [--nets vgg16,resnet50,mobilenet_v1] [--batch 1] [--runs 20] [--threads N] [--out FILE]
+    run.py [--nets vgg16,resnet50,mobilenet_v1,mobilenet_v2,inception_v3] [--batch 1] [--runs 20] [--threads N] [--out FILE]
 
 All engines have a network loaded at the same time and run in turn, one run
 each, so that a noisy machine is noisy for all; what counts is the ratio. Prints
@@ -147,7 +147,7 @@ def floor_table():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nets", default="vgg16,resnet50,mobilenet_v1")
+    parser.add_argument("--nets", default="vgg16,resnet50,mobilenet_v1,mobilenet_v2,inception_v3")
     parser.add_argument("--batch", default="1", help="comma-separated batch sizes")
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))

@@ -85,6 +85,10 @@ class Converter:
         elif op in ("Add", "AddV2"):
             self.emit("Add", [self.operand(i) for i in inputs], name)
             image = any(i in self.images for i in inputs)
+        elif op == "ConcatV2":
+            inputs = inputs[:-1]  # of images along the channels
+            self.emit("Concat", inputs, name, axis=1)
+            image = True
         elif op == "MatMul":
             self.emit("MatMul", [x, self.weight(f"{name}/w", self.constant(inputs[1]))], name)
         elif op == "MaxPool":
@@ -123,7 +127,10 @@ def main():
     with open(sys.argv[1], "rb") as f:
         graph_def.ParseFromString(f.read())
     converter = Converter(graph_def)
+    size = 0
     for node in graph_def.node:
+        if node.op == "Placeholder":
+            size = node.attr["shape"].shape.dim[1].size
         # The placeholder's own name stays that of the model's input.
         if node.op == "Placeholder":
             node.name = "input/nchw"
@@ -133,7 +140,7 @@ def main():
         converter.convert(node)
     graph = helper.make_graph(
         converter.nodes, "bench",
-        [helper.make_tensor_value_info("input", TensorProto.FLOAT, [None, 224, 224, 3])],
+        [helper.make_tensor_value_info("input", TensorProto.FLOAT, [None, size, size, 3])],
         [helper.make_tensor_value_info("prob", TensorProto.FLOAT, [None, None])], converter.initializers)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)])
     model.ir_version = 8

@@ -66,6 +66,15 @@ const std::vector<ConvCase>& Cases() {
       {"wide_channels", {1, 6, 14, 70}, {3, 3, 70, 130}},
       {"deep", {1, 4, 4, 300}, {3, 3, 300, 20}},
       {"wide_row", {1, 1, 800, 3}, {1, 5, 3, 16}},
+      {"narrow_stride2", {2, 33, 31, 3}, {3, 3, 3, 32}, {2, 2}},
+      {"narrow_7x7", {1, 30, 62, 3}, {7, 7, 3, 64}, {2, 2}, kValid},
+      {"narrow_four_channels", {1, 9, 37, 4}, {3, 5, 4, 50}, {1, 2}},
+      {"narrow_rows_dilated",
+       {1, 12, 20, 2},
+       {3, 3, 2, 17},
+       {1, 1},
+       kSame,
+       {2, 1}},
       {"groups", {2, 6, 7, 6}, {3, 3, 2, 9}},
       {"groups_strided_dilated",
        {1, 9, 9, 8},
@@ -74,6 +83,19 @@ const std::vector<ConvCase>& Cases() {
        kSame,
        {2, 2}},
       {"depthwise", {2, 7, 8, 37}, {3, 3, 1, 37}},
+      {"depthwise_few_channels", {2, 3, 9, 6}, {3, 3, 1, 6}},
+      {"depthwise_thin_image", {1, 9, 3, 40}, {3, 3, 1, 40}, {2, 2}},
+      {"depthwise_odd_rows", {1, 9, 20, 40}, {3, 3, 1, 40}},
+      {"depthwise_17_columns", {2, 8, 33, 18}, {3, 3, 1, 18}, {2, 2}},
+      {"depthwise_valid", {2, 9, 12, 48}, {3, 3, 1, 48}, {2, 2}, kValid},
+      {"depthwise_5x5", {1, 9, 14, 24}, {5, 5, 1, 24}},
+      {"depthwise_uneven_pads",
+       {1, 8, 7, 20},
+       {3, 3, 1, 20},
+       {1, 1},
+       Padding::kExplicit,
+       {1, 1},
+       {0, 2, 3, 1}},
       {"depthwise_stride2", {1, 9, 9, 16}, {3, 3, 1, 16}, {2, 2}},
       {"depthwise_stride_beyond_filter", {1, 9, 11, 20}, {2, 2, 1, 20}, {4, 3}},
       {"depthwise_dilated",
@@ -262,7 +284,8 @@ TEST(ConvImplementations, ApplyTheEpilogue) {
       ConvParams p = Params(c);
       p.dtype = dtype;
       const Tensor bias = Random(dtype, p.out_channels);
-      const Tensor addend = Random(dtype, p.out_elements() + 1);
+      const Tensor scale = Random(dtype, p.out_channels + 1);
+      const Tensor addend = Random(dtype, p.out_elements() + 2);
       for (const ConvImplementation* impl : ConvImplementations(kForward)) {
         if (!impl->Accepts(p, HostCpu()) || !impl->AppliesEpilogue()) continue;
         const Tensor plain = RunOne(impl, kForward, p, &four);
@@ -270,7 +293,8 @@ TEST(ConvImplementations, ApplyTheEpilogue) {
           for (const Activation a :
                {Activation::kNone, Activation::kRelu, Activation::kRelu6,
                 Activation::kLeakyRelu, Activation::kTanh}) {
-            const Epilogue e = {with_bias ? bias.raw_data() : nullptr,
+            const Epilogue e = {with_bias ? scale.raw_data() : nullptr,
+                                with_bias ? bias.raw_data() : nullptr,
                                 with_bias ? nullptr : addend.raw_data(), a};
             SCOPED_TRACE(StrCat(c.name, " ", impl->Name(), " ",
                                 DataTypeString(dtype), " activation ",
@@ -374,11 +398,11 @@ TEST(ConvImplementations, ShortCutsAreTaken) {
   struct {
     const char* name;
     const char* algorithm;
-  } const kWanted[] = {{"pointwise", "gemm_1x1"},
-                       {"filter_is_input", "gemm_full"},
-                       {"depthwise", "depthwise"},
-                       {"tiles_strided", "direct"},
-                       {"tiles", "winograd_f4"}};
+  } const kWanted[] = {
+      {"pointwise", "gemm_1x1"},      {"filter_is_input", "gemm_full"},
+      {"depthwise", "depthwise_3x3"}, {"depthwise_5x5", "depthwise"},
+      {"narrow_7x7", "narrow"},       {"tiles_strided", "direct"},
+      {"tiles", "winograd_f4"}};
   for (const auto& want : kWanted) {
     for (const ConvCase& c : Cases()) {
       if (std::string(c.name) != want.name) continue;

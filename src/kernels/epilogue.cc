@@ -6,7 +6,8 @@
 
 #include "absl/strings/str_join.h"
 #include "kernels/nn_math.h"
-#include "kernels/simd.h"
+#include "kernels/simd_width.h"
+#include "kernels/vector_tail.h"
 
 namespace headrace {
 namespace {
@@ -26,10 +27,9 @@ inline T Activate(T x, T alpha) {
     return x > T(0) ? x : scaled;
   } else if constexpr (kActivation == Activation::kSigmoid) {
     return vec::Sigmoid(x);
-  } else if constexpr (kActivation == Activation::kTanh) {
-    return vec::Tanh(x);
   } else {
-    return x;
+    static_assert(kActivation == Activation::kTanh);
+    return vec::Tanh(x);
   }
 }
 
@@ -43,33 +43,57 @@ inline T Add(T a, T b) {
   }
 }
 
-template <Activation kActivation, typename T>
-void ApplyAs(const Epilogue& e, const EpilogueBlock& b, T* result) {
+template <typename T>
+void ScaleAndAdd(const Epilogue& e, const EpilogueBlock& b, T* result) {
+  const T* scale = static_cast<const T*>(e.scale);
   const T* bias = static_cast<const T*>(e.bias);
   const T* addend = static_cast<const T*>(e.addend);
-  const T alpha = static_cast<T>(e.leaky_alpha);
-  const int64_t first = b.row * b.row_size + b.channel;
-  if (bias != nullptr) bias += b.channel;
   RunSimd([&] {
     for (int64_t r = 0; r < b.rows; ++r) {
-      T* y = result + first + r * b.row_size;
-      const T* more = addend + first + r * b.row_size;
-      if (bias != nullptr && addend != nullptr) {
-        for (int64_t c = 0; c < b.channels; ++c) {
-          y[c] = Activate<kActivation>(Add(Add(y[c], bias[c]), more[c]), alpha);
+      const int64_t first = (b.row + r) * b.row_size + b.channel;
+      T* y = result + first;
+      if constexpr (std::is_floating_point_v<T>) {
+        for (int64_t c = 0; scale != nullptr && c < b.channels; ++c) {
+          y[c] *= scale[b.channel + c];
         }
-      } else if (bias != nullptr) {
-        for (int64_t c = 0; c < b.channels; ++c) {
-          y[c] = Activate<kActivation>(Add(y[c], bias[c]), alpha);
-        }
-      } else if (addend != nullptr) {
-        for (int64_t c = 0; c < b.channels; ++c) {
-          y[c] = Activate<kActivation>(Add(y[c], more[c]), alpha);
-        }
-      } else {
-        for (int64_t c = 0; c < b.channels; ++c) {
-          y[c] = Activate<kActivation>(y[c], alpha);
-        }
+      }
+      for (int64_t c = 0; bias != nullptr && c < b.channels; ++c) {
+        y[c] = Add(y[c], bias[b.channel + c]);
+      }
+      for (int64_t c = 0; addend != nullptr && c < b.channels; ++c) {
+        y[c] = Add(y[c], addend[first + c]);
+      }
+    }
+  });
+}
+
+template <Activation kActivation, typename T>
+void ActivateAll(const Epilogue& e, const EpilogueBlock& b, T* result) {
+  const T alpha = static_cast<T>(e.leaky_alpha);
+  RunSimd([&] {
+    for (int64_t r = 0; r < b.rows; ++r) {
+      T* y = result + (b.row + r) * b.row_size + b.channel;
+      for (int64_t c = 0; c < b.channels; ++c) {
+        y[c] = Activate<kActivation>(y[c], alpha);
+      }
+    }
+  });
+}
+
+// All in one pass, which is what most convolutions need.
+void ApplyTail(const VectorTail& tail, const EpilogueBlock& b, float* result) {
+  RunSimdWide([&](auto bytes) {
+    using Vector = VectorOf<decltype(bytes)::value>;
+    const int64_t end = b.channel + b.channels;
+    for (int64_t r = b.row; r < b.row + b.rows; ++r) {
+      int64_t c = b.channel;
+      for (; c + Vector::kLanes <= end; c += Vector::kLanes) {
+        const int64_t at = r * b.row_size + c;
+        tail.Store<Vector>(Vector::At(result + at), {tail, c}, at, result);
+      }
+      if (c < end) {
+        const int64_t at = r * b.row_size + c;
+        tail.StorePart(result + at, end - c, c, at, result);
       }
     }
   });
@@ -100,24 +124,27 @@ constexpr ActivationName kActivations[] = {
 
 template <typename T>
 void ApplyEpilogue(const Epilogue& e, const EpilogueBlock& b, T* result) {
-  if constexpr (std::is_integral_v<T>) {
-    return ApplyAs<Activation::kNone>(e, b, result);
-  } else {
+  if constexpr (std::is_same_v<T, float>) {
+    const VectorTail tail(e);
+    if (tail.rest.empty()) return ApplyTail(tail, b, result);
+  }
+  ScaleAndAdd(e, b, result);
+  if constexpr (!std::is_integral_v<T>) {
     switch (e.activation) {
       case Activation::kNone:
-        return ApplyAs<Activation::kNone>(e, b, result);
+        return;
       case Activation::kRelu:
-        return ApplyAs<Activation::kRelu>(e, b, result);
+        return ActivateAll<Activation::kRelu>(e, b, result);
       case Activation::kRelu6:
-        return ApplyAs<Activation::kRelu6>(e, b, result);
+        return ActivateAll<Activation::kRelu6>(e, b, result);
       case Activation::kElu:
-        return ApplyAs<Activation::kElu>(e, b, result);
+        return ActivateAll<Activation::kElu>(e, b, result);
       case Activation::kLeakyRelu:
-        return ApplyAs<Activation::kLeakyRelu>(e, b, result);
+        return ActivateAll<Activation::kLeakyRelu>(e, b, result);
       case Activation::kSigmoid:
-        return ApplyAs<Activation::kSigmoid>(e, b, result);
+        return ActivateAll<Activation::kSigmoid>(e, b, result);
       case Activation::kTanh:
-        return ApplyAs<Activation::kTanh>(e, b, result);
+        return ActivateAll<Activation::kTanh>(e, b, result);
     }
   }
 }
@@ -161,6 +188,7 @@ Status FusedOps::Read(const OpKernelConstruction& ctx, int first_arg,
     ++at;
     return true;
   };
+  out->mul = take("Mul");
   out->bias = take("BiasAdd");
   out->batch_norm = !out->bias && take("FusedBatchNorm");
   out->add = take("Add");
@@ -173,7 +201,8 @@ Status FusedOps::Read(const OpKernelConstruction& ctx, int first_arg,
   if (ops.empty() || at < ops.size()) {
     return errors::Unimplemented(
         "fused_ops: got [", absl::StrJoin(ops, ", "),
-        "], wanted [BiasAdd | FusedBatchNorm] [Add] [Relu | Relu6 | Elu | "
+        "], wanted [Mul] [BiasAdd | FusedBatchNorm] [Add] [Relu | Relu6 | Elu "
+        "| "
         "LeakyRelu | Sigmoid | Tanh], at least one of them");
   }
   if (num_args != out->num_args() ||

@@ -1,7 +1,7 @@
 // Epilogue: what follows a convolution or a matrix product element by element,
 // applied to its result while that is still in the cache:
 //
-//   y = activation(y + bias[channel] + addend)
+//   y = activation(y * scale[channel] + bias[channel] + addend)
 //
 // and FusedOps, the attrs in which the nodes of graph passes (_FusedConv2D and
 // its like) spell it.
@@ -24,16 +24,18 @@ enum class Activation : uint8_t {
   kTanh
 };
 
-// A result is rows of channels, the channels innermost. `bias` has one element
-// a channel, `addend` the result's layout; both have its type and may be null.
+// A result is rows of channels, the channels innermost. `scale` and `bias` have
+// one element a channel, `addend` the result's layout; all have its type and
+// may be null. int32 results are not scaled.
 struct Epilogue {
+  const void* scale = nullptr;
   const void* bias = nullptr;
   const void* addend = nullptr;
   Activation activation = Activation::kNone;
   float leaky_alpha = 0.2f;
 
   bool empty() const {
-    return bias == nullptr && addend == nullptr &&
+    return scale == nullptr && bias == nullptr && addend == nullptr &&
            activation == Activation::kNone;
   }
 };
@@ -55,16 +57,17 @@ void ApplyEpilogue(const Epilogue& e, const EpilogueBlock& block, T* result);
 void ApplyEpilogue(ThreadPool* pool, DataType dtype, const Epilogue& e,
                    int64_t rows, int64_t channels, void* result);
 
-// fused_ops = [BiasAdd | FusedBatchNorm] [Add] [an activation], at least one of
-// them; their arguments follow each other in `args` in this order: the bias, or
-// scale, offset, mean and variance; then the addend.
+// fused_ops = [Mul] [BiasAdd | FusedBatchNorm] [Add] [an activation], at least
+// one of them; their arguments follow each other in `args` in this order: a
+// factor for each channel; the bias, or scale, offset, mean and variance; the
+// addend.
 struct FusedOps {
-  bool bias = false, batch_norm = false, add = false;
+  bool mul = false, bias = false, batch_norm = false, add = false;
   Activation activation = Activation::kNone;
   float leaky_alpha = 0.2f, epsilon = 0.0001f;
 
   int num_args() const {
-    return (bias ? 1 : batch_norm ? 4 : 0) + (add ? 1 : 0);
+    return (mul ? 1 : 0) + (bias ? 1 : batch_norm ? 4 : 0) + (add ? 1 : 0);
   }
   // Reads and checks the attrs fused_ops, num_args, epsilon and leakyrelu_alpha
   // of a node whose `args` begin at input `first_arg` and have type T.

@@ -3,8 +3,8 @@
 // epilogue.h for fused_ops.
 //
 // FusedBatchNorm is that of inference, y = (x - mean) / sqrt(variance +
-// epsilon) * scale + offset. It is linear in x: it becomes a factor on each
-// filter and a bias.
+// epsilon) * scale + offset. It is linear in x: a factor and a bias for each
+// channel.
 #include <cmath>
 
 #include "kernels/forward_conv.h"
@@ -19,11 +19,13 @@ Status CheckVector(const char* name, const Tensor& t, int64_t channels) {
                                  " output channels");
 }
 
-// scaled = filter * factor and bias = offset - mean * factor, where factor =
-// scale / sqrt(variance + epsilon), of each output channel.
+// The batch norm whose arguments begin at input `first_arg`, after a factor
+// `mul` for each channel that may be null: x * scale + bias, where
+// factor = scale argument / sqrt(variance + epsilon), scale = mul * factor and
+// bias = offset - mean * factor; both float where T is narrower.
 template <typename T>
-Status FoldBatchNorm(OpKernelContext* ctx, int first_arg, float epsilon,
-                     int64_t channels, const Tensor& filter, Tensor* scaled,
+Status ReadBatchNorm(OpKernelContext* ctx, int first_arg, float epsilon,
+                     int64_t channels, const Tensor* mul, Tensor* scale,
                      Tensor* bias) {
   constexpr const char* kNames[] = {"scale", "offset", "mean", "variance"};
   const T* args[4];
@@ -33,36 +35,18 @@ Status FoldBatchNorm(OpKernelContext* ctx, int first_arg, float epsilon,
     args[i] = t.data<T>();
   }
   using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
-  HR_RETURN_IF_ERROR(
-      ctx->allocate_temp(filter.dtype(), filter.shape(), scaled));
-  HR_RETURN_IF_ERROR(
-      ctx->allocate_temp(filter.dtype(), TensorShape({channels}), bias));
-  Tensor factors;
-  HR_RETURN_IF_ERROR(ctx->allocate_temp(DataTypeToEnum<C>::value,
-                                        TensorShape({channels}), &factors));
-  C* factor = factors.data<C>();
-  T* b = bias->data<T>();
+  constexpr DataType dtype = DataTypeToEnum<C>::value;
+  HR_RETURN_IF_ERROR(ctx->allocate_temp(dtype, TensorShape({channels}), scale));
+  HR_RETURN_IF_ERROR(ctx->allocate_temp(dtype, TensorShape({channels}), bias));
+  C* s = scale->data<C>();
+  C* b = bias->data<C>();
   for (int64_t o = 0; o < channels; ++o) {
-    factor[o] = static_cast<C>(args[0][o]) /
-                std::sqrt(static_cast<C>(args[3][o]) + C(epsilon));
-    b[o] = static_cast<T>(static_cast<C>(args[1][o]) -
-                          static_cast<C>(args[2][o]) * factor[o]);
+    C factor = static_cast<C>(args[0][o]) /
+               std::sqrt(static_cast<C>(args[3][o]) + C(epsilon));
+    b[o] = static_cast<C>(args[1][o]) - static_cast<C>(args[2][o]) * factor;
+    if (mul != nullptr) factor *= static_cast<C>(mul->data<T>()[o]);
+    s[o] = factor;
   }
-  if (filter.NumElements() == 0) return OkStatus();
-  // The output channels are the innermost dimension, of a depthwise filter the
-  // two innermost.
-  const T* from = filter.data<T>();
-  T* to = scaled->data<T>();
-  ctx->ParallelFor(
-      filter.NumElements() / channels, 0.5 * channels,
-      [&](int64_t begin, int64_t end) {
-        for (int64_t row = begin; row < end; ++row) {
-          for (int64_t o = 0; o < channels; ++o) {
-            const int64_t i = row * channels + o;
-            to[i] = static_cast<T>(static_cast<C>(from[i]) * factor[o]);
-          }
-        }
-      });
   return OkStatus();
 }
 
@@ -78,7 +62,6 @@ class FusedConvOp : public ForwardConv<2, kDepthwise> {
 
   void Compute(OpKernelContext* ctx) override {
     const Tensor& input = ctx->input(0);
-    const Tensor* filter = &ctx->input(1);
     ConvParams p;
     OP_REQUIRES_OK(ctx, this->ReadSizes(ctx, &p));
     const TensorShape shape = ConvOutputShape(this->attrs(), p);
@@ -86,19 +69,25 @@ class FusedConvOp : public ForwardConv<2, kDepthwise> {
     ConvEpilogue epilogue;
     epilogue.activation = fused_.activation;
     epilogue.leaky_alpha = fused_.leaky_alpha;
-    Tensor scaled, bias;
+    int arg = kFirstArg;
+    if (fused_.mul) {
+      epilogue.scale = &ctx->input(arg++);
+      OP_REQUIRES_OK(ctx, CheckVector("mul", *epilogue.scale, p.out_channels));
+    }
+    Tensor scale, bias;
     if (fused_.bias) {
-      epilogue.bias = &ctx->input(kFirstArg);
+      epilogue.bias = &ctx->input(arg++);
       OP_REQUIRES_OK(ctx, CheckVector("bias", *epilogue.bias, p.out_channels));
     } else if (fused_.batch_norm) {
-      OP_REQUIRES_OK(
-          ctx, FoldBatchNorm<T>(ctx, kFirstArg, fused_.epsilon, p.out_channels,
-                                *filter, &scaled, &bias));
-      filter = &scaled;
+      OP_REQUIRES_OK(ctx,
+                     ReadBatchNorm<T>(ctx, arg, fused_.epsilon, p.out_channels,
+                                      epilogue.scale, &scale, &bias));
+      epilogue.scale = &scale;
       epilogue.bias = &bias;
+      arg += 4;
     }
     if (fused_.add) {
-      epilogue.addend = &ctx->input(kFirstArg + fused_.num_args() - 1);
+      epilogue.addend = &ctx->input(arg);
       OP_REQUIRES(
           ctx, epilogue.addend->shape() == shape,
           errors::InvalidArgument(
@@ -107,11 +96,9 @@ class FusedConvOp : public ForwardConv<2, kDepthwise> {
     }
     Tensor* output = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &output));
-    // What is folded into the filter is made anew in each call.
-    const bool folded = filter == &scaled;
-    OP_REQUIRES_OK(ctx, RunConv(ctx, ConvDirection::kForward, p, &input, filter,
-                                nullptr, output, epilogue,
-                                folded ? nullptr : this->constant_filter()));
+    OP_REQUIRES_OK(
+        ctx, RunConv(ctx, ConvDirection::kForward, p, &input, &ctx->input(1),
+                     nullptr, output, epilogue, this->constant_filter()));
   }
 
  private:

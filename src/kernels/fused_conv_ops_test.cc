@@ -93,6 +93,8 @@ void ExpectSameAsUnfused(const FusedCase& c) {
     return std::find(c.ops.begin(), c.ops.end(), op) != c.ops.end();
   };
   const TensorShape vector({out});
+  if (has("Mul")) args.push_back(Values(c.dtype, vector, 4, 1.7));
+  const size_t after_mul = args.size();
   if (has("BiasAdd")) args.push_back(Values(c.dtype, vector, 2, 1.1));
   if (has("FusedBatchNorm")) {
     for (int i = 0; i < 3; ++i) {
@@ -117,11 +119,11 @@ void ExpectSameAsUnfused(const FusedCase& c) {
   for (int64_t i = 0; i < before.NumElements(); ++i) {
     const int64_t channel = nchw ? i / (h * w) % out : i % out;
     double want = At(before, i);
-    if (has("BiasAdd")) want += At(args[0], channel);
+    if (has("Mul")) want *= At(args[0], channel);
+    const auto arg = [&](int k) { return At(args[after_mul + k], channel); };
+    if (has("BiasAdd")) want += arg(0);
     if (has("FusedBatchNorm")) {
-      want = (want - At(args[2], channel)) /
-                 std::sqrt(At(args[3], channel) + 0.01) * At(args[0], channel) +
-             At(args[1], channel);
+      want = (want - arg(2)) / std::sqrt(arg(3) + 0.01) * arg(0) + arg(1);
     }
     if (has("Add")) want += At(args.back(), i);
     want = Activate(c.ops.back(), want);
@@ -141,6 +143,12 @@ TEST(FusedConvOps, SameAsUnfused) {
       {{"BiasAdd", "Sigmoid"}},
       {{"BiasAdd", "Tanh"}},
       {{"BiasAdd", "Add"}},
+      {{"Mul", "Relu"}},
+      {{"Mul", "BiasAdd", "Relu6"}},
+      {{"Mul", "BiasAdd", "Add", "Relu"}, false, "NCHW"},
+      {{"Mul", "BiasAdd"}, true},
+      {{"Mul", "FusedBatchNorm"}},
+      {{"Mul", "BiasAdd"}, false, "NHWC", DT_HALF},
       {{"Add", "Relu"}},
       {{"BiasAdd", "Add", "Relu"}},
       {{"FusedBatchNorm"}},

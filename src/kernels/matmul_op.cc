@@ -74,7 +74,7 @@ class FusedMatMulOp : public MatMulOp<T> {
  public:
   explicit FusedMatMulOp(OpKernelConstruction* ctx) : MatMulOp<T>(ctx) {
     OP_REQUIRES_OK(ctx, FusedOps::Read(*ctx, 2, &fused_));
-    OP_REQUIRES(ctx, fused_.bias && !fused_.add,
+    OP_REQUIRES(ctx, fused_.bias && !fused_.mul && !fused_.add,
                 errors::Unimplemented("fused_ops of ", this->type_string(),
                                       " must be BiasAdd, or BiasAdd and an "
                                       "activation"));

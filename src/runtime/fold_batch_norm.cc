@@ -1,18 +1,15 @@
-// Folds batch norm for inference, and scales and shifts by constants around it
-// (Mul, RealDiv, Add, Sub, BiasAdd), into the constant filter of the
-// convolution before them and one bias.
+// Makes one factor and one bias for each channel of what follows a convolution
+// with a constant filter: batch norm for inference, and scales and shifts by
+// constants (Mul, RealDiv, Add, Sub, BiasAdd).
 //
-//   norm(conv(x, w)) = conv(x, w * s) + t
+//   norm(conv(x, w)) = conv(x, w) * s + t
 //
-// Scales without a batch norm op, as in graphs that spell it out, stay: folded,
-// the result is as close to the exact one, but it differs from what the graph
-// as written gives by some millionths, more than such graphs are compared with
-// (mobilenet_v1_retrained_astronaut among the conformance cases). Shifts alone
-// become one bias.
-//
-// Products of factors are computed in double; a filter with elements that are
-// not finite afterwards is left alone. float and double only: folded half
-// filters would lose digits that the graph as written keeps.
+// The filter itself stays as it is: sessions, and signatures of one, go on
+// sharing it and what is prepared of it. fuse_conv then puts both into the
+// convolution. A scale and a shift that the graph spells out stay the two nodes
+// that they are; products of several are computed in double. Left alone where a
+// factor or bias is not finite. float and double only: half would lose digits
+// that the graph as written keeps.
 #include <cmath>
 #include <string>
 #include <utility>
@@ -28,9 +25,7 @@ namespace {
 // The value of channel c is value * scale[c] + shift[c].
 struct Affine {
   std::vector<double> scale, shift;
-  bool scales = false;  // some scale is not 1
-  bool batch_norm = false;
-  int shifts = 0;  // nodes that shift
+  int scales = 0, shifts = 0;  // nodes that do
 };
 
 // What is folded into. The channel of filter element i is i % channels.
@@ -118,7 +113,7 @@ bool ApplyBatchNorm(const Linear& l, const Node& n, Affine* a) {
     a->scale[c] *= factor;
     a->shift[c] = (a->shift[c] - v[2][c]) * factor + v[1][c];
   }
-  a->scales = a->batch_norm = true;
+  ++a->scales;
   ++a->shifts;
   return true;
 }
@@ -164,49 +159,40 @@ bool Apply(const Linear& l, const Node& n, int input, Affine* a) {
       t = v[c] - t;
     }
   }
-  a->scales |= scales || (op == "Sub" && input == 1);
+  a->scales += scales || (op == "Sub" && input == 1);
   a->shifts += !scales;
   return true;
 }
 
-template <typename T>
-bool ScaleFilter(const Linear& l, const std::vector<double>& scale,
-                 Tensor* out) {
-  const T* const from = l.filter.data<T>();
-  T* const to = out->data<T>();
+// One value a channel, as [channels] or [channels, 1, 1]. False if a value is
+// not finite.
+bool Vector(const Linear& l, const std::vector<double>& values, bool upright,
+            Tensor* out) {
+  *out = Tensor(l.filter.dtype(), upright ? TensorShape({l.channels, 1, 1})
+                                          : TensorShape({l.channels}));
+  if (!out->IsInitialized()) return false;
   bool finite = true;
-  for (int64_t i = 0, n = l.filter.NumElements(); i < n;) {
-    for (int64_t c = 0; c < l.channels; ++c, ++i) {
-      to[i] = static_cast<T>(from[i] * scale[c]);
-      finite &= std::isfinite(to[i]);
-    }
-  }
-  return finite;
-}
-
-// False if there is no memory or an element is not finite.
-bool FoldedFilter(const Linear& l, const Affine& a, Tensor* out) {
-  if (!Tensor::Allocate(CpuAllocator(), l.filter.dtype(), l.filter.shape(), out)
-           .ok()) {
-    return false;
-  }
-  return out->dtype() == DT_FLOAT ? ScaleFilter<float>(l, a.scale, out)
-                                  : ScaleFilter<double>(l, a.scale, out);
-}
-
-bool Bias(const Linear& l, const Affine& a, Tensor* out) {
-  *out = Tensor(l.filter.dtype(), TensorShape({l.channels}));
-  bool finite = out->IsInitialized();
-  for (int64_t c = 0; finite && c < l.channels; ++c) {
+  for (int64_t c = 0; c < l.channels; ++c) {
     if (out->dtype() == DT_FLOAT) {
-      out->data<float>()[c] = static_cast<float>(a.shift[c]);
-      finite = std::isfinite(out->data<float>()[c]);
+      const float v = static_cast<float>(values[c]);
+      out->data<float>()[c] = v;
+      finite &= std::isfinite(v);
     } else {
-      out->data<double>()[c] = a.shift[c];
-      finite = std::isfinite(a.shift[c]);
+      out->data<double>()[c] = values[c];
+      finite &= std::isfinite(values[c]);
     }
   }
   return finite;
+}
+
+// A Mul, a bias, or one after the other: what would come out.
+bool IsPlain(absl::Span<Node* const> chain) {
+  if (chain.size() > 1 && chain[0]->type_string() == "Mul") {
+    chain.remove_prefix(1);
+  }
+  const std::string& op = chain[0]->type_string();
+  return chain.size() == 1 &&
+         (op == "Mul" || op == "BiasAdd" || op == "Add" || op == "AddV2");
 }
 
 Status Fold(Rewriter* rewriter, Graph* graph, const Linear& l, int* changes) {
@@ -223,33 +209,51 @@ Status Fold(Rewriter* rewriter, Graph* graph, const Linear& l, int* changes) {
     chain.push_back(e->dst());
     last = e->dst();
   }
-  // One shift alone is a bias already.
-  if (a.scales ? !a.batch_norm : a.shifts < 2) return OkStatus();
-  Tensor filter = l.filter, bias;
-  if ((a.scales && !FoldedFilter(l, a, &filter)) || !Bias(l, a, &bias)) {
+  if (chain.empty() || IsPlain(chain)) return OkStatus();
+  Tensor scale, bias;
+  if (!Vector(l, a.scale, l.nchw, &scale) ||
+      !Vector(l, a.shift, false, &bias)) {
     return OkStatus();
   }
   const std::string name = l.node->name();
-  const int merged = static_cast<int>(chain.size());
-  Node* filter_node = l.node->input_edge(1)->src();
-  if (a.scales) {
+  const int folded = static_cast<int>(chain.size());
+  Endpoint value = {l.node, 0};
+  Node* mul_node = nullptr;
+  if (a.scales > 0) {
     HR_ASSIGN_OR_RETURN(
-        filter_node, rewriter->AddConst(*l.node, StrCat(name, "/folded_filter"),
-                                        std::move(filter)));
+        Node * scale_node,
+        rewriter->AddConst(*l.node, StrCat(name, "/scale"), std::move(scale)));
+    NodeDef def;
+    def.op = "Mul";
+    def.attrs.Set("T", l.filter.dtype());
+    if (a.shifts == 0) {
+      HR_ASSIGN_OR_RETURN(
+          Node * done,
+          rewriter->Merge(chain, std::move(def), {value, {scale_node, 0}}));
+      if (done != nullptr) *changes += folded;
+      return OkStatus();
+    }
+    def.name = graph->UniqueName(StrCat(name, "/scaled"));
+    def.device = l.node->requested_device();
+    def.source = l.node->def().source;
+    HR_ASSIGN_OR_RETURN(
+        mul_node, graph->AddNode(std::move(def), {value, {scale_node, 0}}));
+    value = {mul_node, 0};
   }
-  HR_ASSIGN_OR_RETURN(Node * bias_node,
-                      rewriter->AddConst(*l.node, StrCat(name, "/folded_bias"),
-                                         std::move(bias)));
+  HR_ASSIGN_OR_RETURN(
+      Node * bias_node,
+      rewriter->AddConst(*l.node, StrCat(name, "/bias"), std::move(bias)));
   NodeDef def;
   def.op = "BiasAdd";
   def.attrs.Set("T", l.filter.dtype());
   def.attrs.Set("data_format", l.nchw ? "NCHW" : "NHWC");
-  HR_ASSIGN_OR_RETURN(
-      Node * done,
-      rewriter->Merge(chain, std::move(def), {{l.node, 0}, {bias_node, 0}}));
-  if (done == nullptr) return OkStatus();
-  HR_RETURN_IF_ERROR(graph->ReplaceInput(l.node, 1, {filter_node, 0}));
-  *changes += merged;
+  HR_ASSIGN_OR_RETURN(Node * done, rewriter->Merge(chain, std::move(def),
+                                                   {value, {bias_node, 0}}));
+  if (done != nullptr) {
+    *changes += folded;
+  } else if (mul_node != nullptr) {
+    graph->RemoveNode(mul_node);
+  }
   return OkStatus();
 }
 

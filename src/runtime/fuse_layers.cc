@@ -1,7 +1,7 @@
-// Fuses what follows a convolution or matrix product into it: a bias, a second
-// tensor to add (convolutions alone: the shortcut of a residual network), an
-// activation, each optional, in this order. Nobody else may read what is in
-// between.
+// Fuses what follows a convolution or matrix product into it: a factor for each
+// channel (convolutions alone), a bias, a second tensor to add (convolutions
+// alone: the shortcut of a residual network), an activation, each optional, in
+// this order. Nobody else may read what is in between.
 //
 // The second tensor must surely have the result's shape (symbolic_shape.h),
 // since Add broadcasts and the fused node does not. Where both operands of an
@@ -22,7 +22,7 @@ namespace {
 struct Layer {
   const char* op;
   const char* fused;
-  bool adds;  // takes a second tensor
+  bool convolves;  // takes a factor and a second tensor
 };
 constexpr Layer kConvolutions[] = {
     {"Conv2D", "_FusedConv2D", true},
@@ -82,8 +82,9 @@ class Fuser {
   Status Fuse(Node* n, const Layer& layer, int* changes) {
     Match m;
     m.chain.push_back(n);
+    if (layer.convolves) HR_RETURN_IF_ERROR(MatchScale(&m));
     HR_RETURN_IF_ERROR(MatchBias(&m));
-    if (layer.adds) MatchAdd(&m);
+    if (layer.convolves) MatchAdd(&m);
     MatchActivation(&m);
     const OpDef* found = nullptr;
     if (m.chain.size() == 1 ||
@@ -137,6 +138,22 @@ class Fuser {
                : nullptr;
   }
 
+  Status MatchScale(Match* m) {
+    const Edge* const e = Next(*m);
+    if (e == nullptr || e->dst()->type_string() != "Mul" ||
+        m->chain[0]->output_type(0) == DT_INT32) {
+      return OkStatus();
+    }
+    Endpoint scale;
+    HR_RETURN_IF_ERROR(
+        ChannelConstant(*m, *e->dst(), 1 - e->dst_input(), &scale));
+    if (scale.node == nullptr) return OkStatus();
+    m->chain.push_back(e->dst());
+    m->ops.push_back("Mul");
+    m->args.push_back(scale);
+    return OkStatus();
+  }
+
   Status MatchBias(Match* m) {
     const Edge* const e = Next(*m);
     if (e == nullptr) return OkStatus();
@@ -150,7 +167,7 @@ class Fuser {
       }
       bias = {b->src(), b->src_output()};
     } else if (IsAdd(*n)) {
-      HR_RETURN_IF_ERROR(ConstantBias(*m, *n, 1 - e->dst_input(), &bias));
+      HR_RETURN_IF_ERROR(ChannelConstant(*m, *n, 1 - e->dst_input(), &bias));
     }
     if (bias.node == nullptr) return OkStatus();
     m->chain.push_back(n);
@@ -159,10 +176,10 @@ class Fuser {
     return OkStatus();
   }
 
-  // A bias of the constant input `i` of an Add, if it has one value a channel;
-  // else `bias` stays null.
-  Status ConstantBias(const Match& m, const Node& add, int i, Endpoint* bias) {
-    const Tensor* const t = ConstantInput(add, i);
+  // A vector of the constant input `i` of an Add or Mul, if it has one value a
+  // channel; else `out` stays null.
+  Status ChannelConstant(const Match& m, const Node& n, int i, Endpoint* out) {
+    const Tensor* const t = ConstantInput(n, i);
     const int64_t channels = Channels(*m.chain[0]);
     if (t == nullptr || channels < 0 || t->NumElements() != channels) {
       return OkStatus();
@@ -177,14 +194,14 @@ class Fuser {
     }
     if (t->dims() > rank) return OkStatus();
     if (t->dims() == 1) {
-      *bias = {add.input_edge(i)->src(), 0};
+      *out = {n.input_edge(i)->src(), 0};
       return OkStatus();
     }
     Tensor flat;
     if (!flat.CopyFrom(*t, TensorShape({channels}))) return OkStatus();
     HR_ASSIGN_OR_RETURN(
-        bias->node,
-        rewriter_.AddConst(add, StrCat(add.name(), "/bias"), std::move(flat)));
+        out->node,
+        rewriter_.AddConst(n, StrCat(n.name(), "/vector"), std::move(flat)));
     return OkStatus();
   }
 

@@ -315,21 +315,21 @@ TEST_F(PassTest, PaddingThatAConvolutionCannotTakeStays) {
 
 // ---- fold_batch_norm --------------------------------------------------------
 
-TEST_F(PassTest, BatchNormGoesIntoTheFilter) {
+TEST_F(PassTest, BatchNormBecomesAScaleAndABias) {
   const Endpoint conv =
       Conv("conv", In("x", {-1, 8, 8, 1}), Weights("w", {1, 1, 1, 2}));
   Fetch(Op("relu", "Relu", {Norm("norm", conv, 2)}));
   EXPECT_EQ(Run("fold_batch_norm"),
-            "conv = Conv2D(x, conv/folded_filter)\n"
-            "norm = BiasAdd(conv, conv/folded_bias)\n"
+            "conv = Conv2D(x, w)\n"
+            "conv/scaled = Mul(conv, conv/scale)\n"
+            "norm = BiasAdd(conv/scaled, conv/bias)\n"
             "relu = Relu(norm)\n"
             "fetch_relu_0 = _Retval(relu)\n");
-  // scale, offset, mean and variance are 0.5 and 1; so is the filter.
+  // scale, offset, mean and variance are 0.5 and 1.
   const float f0 = 0.5f / std::sqrt(0.5f + 1e-4f);
   const float f1 = 1.0f / std::sqrt(1.0f + 1e-4f);
-  ExpectClose(Value("conv/folded_filter"),
-              MakeTensor<float>({1, 1, 1, 2}, {0.5f * f0, f1}));
-  ExpectClose(Value("conv/folded_bias"),
+  ExpectClose(Value("conv/scale"), MakeTensor<float>({2}, {f0, f1}));
+  ExpectClose(Value("conv/bias"),
               MakeTensor<float>({2}, {0.5f - 0.5f * f0, 1 - f1}));
 }
 
@@ -348,32 +348,45 @@ TEST_F(PassTest, ScalesAndShiftsAreFoldedInAnyOrderAndLayout) {
          {sub, Const(&g_, "d", MakeTensor<float>({1, 2, 1, 1}, {2, 4}))});
   Fetch(Norm("norm", div, 2, /*training=*/false, "NCHW"));
   EXPECT_EQ(Run("fold_batch_norm"),
-            "conv = Conv2D(x, conv/folded_filter)\n"
-            "norm = BiasAdd(conv, conv/folded_bias)\n"
+            "conv = Conv2D(x, w)\n"
+            "conv/scaled = Mul(conv, conv/scale)\n"
+            "norm = BiasAdd(conv/scaled, conv/bias)\n"
             "fetch_norm_0 = _Retval(norm)\n");
   const float f0 = 0.5f / std::sqrt(0.5f + 1e-4f);
   const float f1 = 1.0f / std::sqrt(1.0f + 1e-4f);
-  ExpectClose(Value("conv/folded_filter"),
-              MakeTensor<float>({1, 1, 1, 2}, {-2.5f * f0, -25 * f1}));
-  ExpectClose(Value("conv/folded_bias"),
+  ExpectClose(Value("conv/scale"),
+              MakeTensor<float>({2, 1, 1}, {-5 * f0, -25 * f1}));
+  ExpectClose(Value("conv/bias"),
               MakeTensor<float>({2}, {-4 * f0 + 0.5f, -50.25f * f1 + 1}));
 }
 
-TEST_F(PassTest, ShiftsAloneBecomeOneBiasAndScalesAloneStay) {
+TEST_F(PassTest, ShiftsBecomeOneBiasAndScalesOneMul) {
   const Endpoint x = In("x", {-1, 8, 8, 1});
   const Endpoint w = Weights("w", {1, 1, 1, 2});
   const Endpoint bias =
       Op("bias", "BiasAdd", {Conv("a", x, w), Floats("b", {1, 2})});
   Fetch(Op("sum", "Add", {bias, Floats("c", {10, 20})}));
-  Fetch(Op("mul", "Mul", {Conv("d", x, w), Floats("m", {2, 10})}));
+  const Endpoint mul =
+      Op("mul", "Mul", {Conv("d", x, w), Floats("m", {2, 10})});
+  Fetch(Op("div", "RealDiv", {mul, Scalar("four", 4)}));
   EXPECT_EQ(Run("fold_batch_norm"),
             "a = Conv2D(x, w)\n"
             "d = Conv2D(x, w)\n"
-            "mul = Mul(d, m)\n"
-            "fetch_mul_0 = _Retval(mul)\n"
-            "sum = BiasAdd(a, a/folded_bias)\n"
-            "fetch_sum_0 = _Retval(sum)\n");
-  ExpectClose(Value("a/folded_bias"), MakeTensor<float>({2}, {11, 22}));
+            "sum = BiasAdd(a, a/bias)\n"
+            "fetch_sum_0 = _Retval(sum)\n"
+            "div = Mul(d, d/scale)\n"
+            "fetch_div_0 = _Retval(div)\n");
+  ExpectClose(Value("a/bias"), MakeTensor<float>({2}, {11, 22}));
+  ExpectClose(Value("d/scale"), MakeTensor<float>({2}, {0.5, 2.5}));
+}
+
+TEST_F(PassTest, AScaleAndAShiftThatAreSpelledOutStay) {
+  const Endpoint x = In("x", {-1, 8, 8, 1});
+  const Endpoint w = Weights("w", {1, 1, 1, 2});
+  const Endpoint mul = Op("mul", "Mul", {Conv("a", x, w), Floats("m", {1, 2})});
+  Fetch(Op("sum", "Add", {mul, Floats("b", {10, 20})}));
+  Run("fold_batch_norm");
+  EXPECT_EQ(report_[5], "fold_batch_norm: 0 nodes");
 }
 
 TEST_F(PassTest, WhatIsReadElsewhereOrIsNoConstantIsNotFolded) {
@@ -395,7 +408,7 @@ TEST_F(PassTest, WhatIsReadElsewhereOrIsNoConstantIsNotFolded) {
   EXPECT_EQ(report_[5], "fold_batch_norm: 0 nodes");
 }
 
-TEST_F(PassTest, AFilterThatWouldOverflowIsLeftAlone) {
+TEST_F(PassTest, AScaleThatIsNotFiniteIsLeftAlone) {
   const Endpoint conv =
       Conv("conv", In("x", {-1, 8, 8, 1}), Weights("w", {1, 1, 1, 2}));
   Fetch(Norm("norm", Op("div", "RealDiv", {conv, Floats("zeros", {0, 1})}), 2));
@@ -451,9 +464,30 @@ TEST_F(PassTest, ConstantsThatAreAddedAreABiasIfThereIsOneAChannel) {
             "d = Conv2D(y, w)\n"
             "e = Add(b, d)\n"
             "fetch_e_0 = _Retval(e)\n"
-            "a = _FusedConv2D(x, w, a/bias)\n"
+            "a = _FusedConv2D(x, w, a/vector)\n"
             "fetch_a_0 = _Retval(a)\n");
-  ExpectClose(Value("a/bias"), MakeTensor<float>({2}, {1, 2}));
+  ExpectClose(Value("a/vector"), MakeTensor<float>({2}, {1, 2}));
+}
+
+TEST_F(PassTest, AFactorForEachChannelGoesIntoTheConvolutionFirst) {
+  const Endpoint w = Weights("w", {1, 1, 4, 2}), m = Floats("m", {2, 10});
+  const Endpoint x = In("x", {-1, 8, 8, 4});
+  const Endpoint bias =
+      Op("bias", "BiasAdd",
+         {Op("mul", "Mul", {m, Conv("c", x, w)}), Floats("b", {1, 2})});
+  Fetch(Op("a", "Relu6", {bias}));
+  // Nothing scales after the bias.
+  const Endpoint late =
+      Op("late", "Mul",
+         {Op("e_bias", "BiasAdd", {Conv("e", x, w), Floats("f", {1, 2})}), m});
+  Fetch(late);
+  EXPECT_EQ(Run("fuse_conv"),
+            "a = _FusedConv2D(x, w, m, b)\n"
+            "fetch_a_0 = _Retval(a)\n"
+            "e_bias = _FusedConv2D(x, w, f)\n"
+            "late = Mul(e_bias, m)\n"
+            "fetch_late_0 = _Retval(late)\n");
+  EXPECT_EQ(FusedOps("a"), "Mul BiasAdd Relu6");
 }
 
 TEST_F(PassTest, AnActivationAloneIsFusedWithABiasOfZeros) {

@@ -13,10 +13,16 @@ absl::Span<const ConvImplementation* const> ConvImplementations(
     ConvDirection direction) {
   using D = ConvDirection;
   static const ConvImplementation* const forward[] = {
-      conv::Gemm1x1(D::kForward),   conv::GemmFull(D::kForward),
-      conv::Depthwise(D::kForward), conv::WinogradF4(),
-      conv::WinogradF2(),           conv::DirectForward(),
-      conv::Im2colForward(),        conv::EigenForward(),
+      conv::Gemm1x1(D::kForward),
+      conv::GemmFull(D::kForward),
+      conv::Depthwise3x3(),
+      conv::Depthwise(D::kForward),
+      conv::WinogradF4(),
+      conv::WinogradF2(),
+      conv::Narrow(),
+      conv::DirectForward(),
+      conv::Im2colForward(),
+      conv::EigenForward(),
       conv::Reference(D::kForward)};
   static const ConvImplementation* const backward_input[] = {
       conv::Gemm1x1(D::kBackwardInput), conv::GemmFull(D::kBackwardInput),
@@ -112,9 +118,10 @@ Status RunConv(OpKernelContext* ctx, ConvDirection direction,
   }
 
   ThreadPool* pool = ctx->thread_pool();
-  Tensor in, w, dy, bias, addend;
+  Tensor in, w, dy, scale, bias, addend;
   HR_RETURN_IF_ERROR(Normalise(ctx, input, nchw, p.dtype, &in));
   HR_RETURN_IF_ERROR(Normalise(ctx, out_backprop, nchw, p.dtype, &dy));
+  HR_RETURN_IF_ERROR(Normalise(ctx, epilogue.scale, false, p.dtype, &scale));
   HR_RETURN_IF_ERROR(Normalise(ctx, epilogue.bias, false, p.dtype, &bias));
   HR_RETURN_IF_ERROR(Normalise(ctx, epilogue.addend, nchw, p.dtype, &addend));
   const bool transpose_result =
@@ -130,6 +137,7 @@ Status RunConv(OpKernelContext* ctx, ConvDirection direction,
   Tensor* const to = direct ? result : &computed;
 
   Epilogue after;
+  if (epilogue.scale != nullptr) after.scale = scale.raw_data();
   if (epilogue.bias != nullptr) after.bias = bias.raw_data();
   if (epilogue.addend != nullptr) after.addend = addend.raw_data();
   after.activation = epilogue.activation;

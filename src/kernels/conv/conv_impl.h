@@ -105,9 +105,11 @@ const ConvImplementation* ChooseConv(ConvDirection direction,
 
 class ConstantFilter;  // prepared_filter.h
 
-// What is fused with a forward convolution: result = activation(convolution +
-// bias + addend). Both tensors have the result's type and may be null.
+// What is fused with a forward convolution: result = activation(convolution *
+// scale + bias + addend). The tensors have the result's type, or float where
+// that is narrower, and may be null.
 struct ConvEpilogue {
+  const Tensor* scale = nullptr;   // [out channels]; not for int32
   const Tensor* bias = nullptr;    // [out channels]
   const Tensor* addend = nullptr;  // the result's shape and format
   Activation activation = Activation::kNone;

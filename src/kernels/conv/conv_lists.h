@@ -21,7 +21,10 @@ const ConvImplementation* EigenBackwardFilter();
 // winograd.cc
 const ConvImplementation* WinogradF2();
 const ConvImplementation* WinogradF4();
-// depthwise_conv.cc
+// narrow_conv.cc
+const ConvImplementation* Narrow();
+// depthwise_3x3.cc, depthwise_conv.cc
+const ConvImplementation* Depthwise3x3();
 const ConvImplementation* Depthwise(ConvDirection d);
 // reference_conv.cc
 const ConvImplementation* Reference(ConvDirection d);

@@ -7,18 +7,25 @@
 //
 // The gradient of the input is such a sum too (for M = 1), over the outputs
 // that touch a pixel. The gradient of the filter sums over all pixels, in
-// slices of rows whose sums are added in order.
+// slices of rows whose sums are added in order. The usual filters have a kernel
+// of their own: depthwise_3x3.cc.
+
+// Before all includes, so that what they define inline can be inlined.
+#pragma GCC optimize("fp-contract=fast")
+
 #include <cstring>
 #include <vector>
 
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
-#include "kernels/simd.h"
+#include "kernels/simd_width.h"
+#include "kernels/vector_tail.h"
 
 namespace headrace::conv {
 namespace {
 
 constexpr int kMostTaps = 9;  // summed in one pass over the channels
+constexpr int kPixels = 4;    // summed at once, so that they share the taps
 
 // Multiplicands of some pixels that have the same taps: rows of channels. From
 // one pixel to the next x moves by x_step and y by y_step elements.
@@ -34,125 +41,95 @@ struct Span {
   bool accumulate = false;  // y += instead of y =
 };
 
-template <typename T, int kBytes>
-struct VectorOf {
-  typedef T Type
-      __attribute__((vector_size(kBytes), aligned(sizeof(T)), may_alias));
-};
-
-// y[pixel][c] (+)= sum over kTaps taps of x[pixel][c] * w[c], for the channels
-// from c on that fill whole vectors; returns the first that was not done. The
-// filter stays in registers for all the pixels.
-template <typename T, int kTaps, int kBytes>
-inline int64_t SumVectors(const Span<T>& s, int64_t c, int64_t channels) {
-  using V = typename VectorOf<T, kBytes>::Type;
-  constexpr int64_t kLanes = kBytes / sizeof(T);
-  for (; c + kLanes <= channels; c += kLanes) {
-    V w[kTaps];
-    const T* x[kTaps];
-#pragma GCC unroll 16
-    for (int t = 0; t < kTaps; ++t) {
-      w[t] = *reinterpret_cast<const V*>(s.w[t] + c);
-      x[t] = s.x[t] + c;
-    }
-    T* y = s.y + c;
-    for (int64_t i = 0; i < s.pixels; ++i) {
-      V sum = *reinterpret_cast<const V*>(x[0] + i * s.x_step) * w[0];
-#pragma GCC unroll 16
-      for (int t = 1; t < kTaps; ++t) {
-        sum += *reinterpret_cast<const V*>(x[t] + i * s.x_step) * w[t];
-      }
-      V* to = reinterpret_cast<V*>(y + i * s.y_step);
-      *to = s.accumulate ? *to + sum : sum;
+// y[pixel][c] (+)= sum over taps of x[pixel][c] * w[c], for kCount pixels from
+// `pixel` on and the channels that a vector holds from c on.
+template <typename Vector, int kCount, typename T>
+inline void SumVectors(const Span<T>& s, int64_t pixel, int64_t c) {
+  using V = typename Vector::Type;
+  V sum[kCount] = {};
+  const int64_t from = pixel * s.x_step + c;
+  for (int t = 0; t < s.taps; ++t) {
+    const V w = Vector::At(s.w[t] + c);
+    const T* x = s.x[t] + from;
+#pragma GCC unroll 4
+    for (int i = 0; i < kCount; ++i) {
+      sum[i] += Vector::At(x + i * s.x_step) * w;
     }
   }
-  return c;
+  T* y = s.y + pixel * s.y_step + c;
+#pragma GCC unroll 4
+  for (int i = 0; i < kCount; ++i) {
+    T* const to = y + i * s.y_step;
+    if (s.accumulate) sum[i] += Vector::At(to);
+    Vector::At(to) = sum[i];
+  }
 }
 
-template <typename T, int kTaps>
-inline void SumProductsOf(const Span<T>& s, int64_t channels) {
-  int64_t c = SumVectors<T, kTaps, 64>(s, 0, channels);
-  c = SumVectors<T, kTaps, 16>(s, c, channels);
-  for (; c < channels; ++c) {
-    for (int64_t i = 0; i < s.pixels; ++i) {
-      T sum = s.x[0][i * s.x_step + c] * s.w[0][c];
-      for (int t = 1; t < kTaps; ++t) {
-        sum += s.x[t][i * s.x_step + c] * s.w[t][c];
-      }
-      T* to = s.y + i * s.y_step + c;
-      *to = s.accumulate ? *to + sum : sum;
-    }
+template <int kBytes, int kCount, typename T>
+inline void SumChannels(const Span<T>& s, int64_t pixel, int64_t channels) {
+  using Vector = VectorOf<kBytes, T>;
+  int64_t c = 0;
+  for (; c + Vector::kLanes <= channels; c += Vector::kLanes) {
+    SumVectors<Vector, kCount>(s, pixel, c);
   }
+  for (; c < channels; ++c) SumVectors<ScalarOf<T>, kCount>(s, pixel, c);
 }
 
 template <typename T>
-inline void SumProducts(const Span<T>& s, int64_t channels) {
-  switch (s.taps) {
-    case 0:
-      for (int64_t i = 0; i < s.pixels && !s.accumulate; ++i) {
-        std::fill_n(s.y + i * s.y_step, channels, T(0));
-      }
-      return;
-    case 1:
-      return SumProductsOf<T, 1>(s, channels);
-    case 2:
-      return SumProductsOf<T, 2>(s, channels);
-    case 3:
-      return SumProductsOf<T, 3>(s, channels);
-    case 4:
-      return SumProductsOf<T, 4>(s, channels);
-    case 5:
-      return SumProductsOf<T, 5>(s, channels);
-    case 6:
-      return SumProductsOf<T, 6>(s, channels);
-    case 7:
-      return SumProductsOf<T, 7>(s, channels);
-    case 8:
-      return SumProductsOf<T, 8>(s, channels);
-    default:
-      return SumProductsOf<T, 9>(s, channels);
-  }
+void SumProducts(const Span<T>& s, int64_t channels) {
+  RunSimdWide([&](auto bytes) {
+    constexpr int kBytes = decltype(bytes)::value;
+    int64_t i = 0;
+    for (; i + kPixels <= s.pixels; i += kPixels) {
+      SumChannels<kBytes, kPixels>(s, i, channels);
+    }
+    for (; i < s.pixels; ++i) SumChannels<kBytes, 1>(s, i, channels);
+  });
 }
 
 // y[pixel][c*M + m] (+)= sum over taps of x[pixel][c] * w[c*M + m].
 template <typename T>
-inline void SumProductsExpanding(const Span<T>& s, int64_t channels,
-                                 int64_t multiplier) {
-  for (int64_t i = 0; i < s.pixels; ++i) {
-    T* const y = s.y + i * s.y_step;
-    if (!s.accumulate) std::fill_n(y, channels * multiplier, T(0));
-    for (int t = 0; t < s.taps; ++t) {
-      const T* w = s.w[t];
-      T* out = y;
-      for (int64_t c = 0; c < channels; ++c) {
-        const T x = s.x[t][i * s.x_step + c];
-        for (int64_t m = 0; m < multiplier; ++m) out[m] += x * w[m];
-        out += multiplier;
-        w += multiplier;
+void SumProductsExpanding(const Span<T>& s, int64_t channels,
+                          int64_t multiplier) {
+  RunSimd([&] {
+    for (int64_t i = 0; i < s.pixels; ++i) {
+      T* const y = s.y + i * s.y_step;
+      if (!s.accumulate) std::fill_n(y, channels * multiplier, T(0));
+      for (int t = 0; t < s.taps; ++t) {
+        const T* w = s.w[t];
+        T* out = y;
+        for (int64_t c = 0; c < channels; ++c) {
+          const T x = s.x[t][i * s.x_step + c];
+          for (int64_t m = 0; m < multiplier; ++m) out[m] += x * w[m];
+          out += multiplier;
+          w += multiplier;
+        }
       }
     }
-  }
+  });
 }
 
 // y[pixel][c] (+)= sum over taps and m of x[pixel][c*M + m] * w[c*M + m].
 template <typename T>
-inline void SumProductsFolding(const Span<T>& s, int64_t channels,
-                               int64_t multiplier) {
-  for (int64_t i = 0; i < s.pixels; ++i) {
-    T* const y = s.y + i * s.y_step;
-    if (!s.accumulate) std::fill_n(y, channels, T(0));
-    for (int t = 0; t < s.taps; ++t) {
-      const T* x = s.x[t] + i * s.x_step;
-      const T* w = s.w[t];
-      for (int64_t c = 0; c < channels; ++c) {
-        T sum = 0;
-        for (int64_t m = 0; m < multiplier; ++m) sum += x[m] * w[m];
-        y[c] += sum;
-        x += multiplier;
-        w += multiplier;
+void SumProductsFolding(const Span<T>& s, int64_t channels,
+                        int64_t multiplier) {
+  RunSimd([&] {
+    for (int64_t i = 0; i < s.pixels; ++i) {
+      T* const y = s.y + i * s.y_step;
+      if (!s.accumulate) std::fill_n(y, channels, T(0));
+      for (int t = 0; t < s.taps; ++t) {
+        const T* x = s.x[t] + i * s.x_step;
+        const T* w = s.w[t];
+        for (int64_t c = 0; c < channels; ++c) {
+          T sum = 0;
+          for (int64_t m = 0; m < multiplier; ++m) sum += x[m] * w[m];
+          y[c] += sum;
+          x += multiplier;
+          w += multiplier;
+        }
       }
     }
-  }
+  });
 }
 
 // Along one dimension, destination i pairs with source (i + shift) / divide *
@@ -296,7 +273,7 @@ void SumTaps(const ConvArgs& args) {
                                         p.out_channels);
         }
       }
-      RunSimd([&] { sum.Run(taps, to + row * dst_row); });
+      sum.Run(taps, to + row * dst_row);
       if (!args.epilogue.empty()) {
         ApplyEpilogue(args.epilogue,
                       {.row = row * p.out[2],

@@ -34,6 +34,7 @@
 #include "kernels/conv/winograd_transform.h"
 #include "kernels/gemm_kernel.h"
 #include "kernels/simd_width.h"
+#include "kernels/vector_tail.h"
 
 namespace headrace::conv {
 namespace {
@@ -104,13 +105,6 @@ struct Position {
       : image(tile / (cut.tiles_y * cut.tiles_x)),
         y(tile / cut.tiles_x % cut.tiles_y * M),
         x(tile % cut.tiles_x * M) {}
-};
-
-template <int kBytes>
-struct VectorOf {
-  static constexpr int kLanes = kBytes / sizeof(float);
-  typedef float Type
-      __attribute__((vector_size(kBytes), aligned(4), may_alias));
 };
 
 // Transforms one tile, a vector of channels at a time; `at[i]` is where pixel i
@@ -192,38 +186,14 @@ void InputTiles(const ConvParams& p, const Cut<M>& cut, const float* in,
   });
 }
 
-// What follows the sums inside the output transform. Relu and Relu6 are bounds;
-// other activations need a pass of their own over what was just written.
-struct After {
-  explicit After(const Epilogue& e)
-      : bias(static_cast<const float*>(e.bias)),
-        addend(static_cast<const float*>(e.addend)) {
-    switch (e.activation) {
-      case Activation::kRelu6:
-        high = 6;
-        [[fallthrough]];
-      case Activation::kRelu:
-        low = 0;
-        break;
-      default:
-        rest.activation = e.activation;
-        rest.leaky_alpha = e.leaky_alpha;
-    }
-  }
-  const float* bias;
-  const float* addend;
-  float low = -std::numeric_limits<float>::infinity();
-  float high = std::numeric_limits<float>::infinity();
-  Epilogue rest;
-};
-
 // Outputs of one tile: `rows` x `columns` pixels, `channels` from `o` on.
 template <int M, int kBytes>
-inline void OutputTile(const float* x, int64_t x_stride, const After& after,
+inline void OutputTile(const float* x, int64_t x_stride, const VectorTail& tail,
                        int64_t rows, int64_t columns, int64_t channels,
                        int64_t row_size, int64_t pixel_size, int64_t o,
                        int64_t offset, float* out) {
-  using V = typename VectorOf<kBytes>::Type;
+  using Vector = VectorOf<kBytes>;
+  using V = typename Vector::Type;
   constexpr int kLanes = VectorOf<kBytes>::kLanes;
   constexpr int kEdge = M + 2;
   for (int64_t c = 0; c < channels; c += kLanes) {
@@ -238,14 +208,6 @@ inline void OutputTile(const float* x, int64_t x_stride, const After& after,
       }
       WinogradTransform<M>::Output(d, half[i]);
     }
-    V bias = {};
-    if (after.bias != nullptr) {
-      if (lanes == kLanes) {
-        bias = *reinterpret_cast<const V*>(after.bias + o + c);
-      } else {
-        for (int64_t k = 0; k < lanes; ++k) bias[k] = after.bias[o + c + k];
-      }
-    }
     V y[M][M];
 #pragma GCC unroll 8
     for (int j = 0; j < M; ++j) {
@@ -254,7 +216,7 @@ inline void OutputTile(const float* x, int64_t x_stride, const After& after,
       for (int i = 0; i < kEdge; ++i) d[i] = half[i][j];
       WinogradTransform<M>::Output(d, r);
 #pragma GCC unroll 8
-      for (int i = 0; i < M; ++i) y[i][j] = r[i] + bias;
+      for (int i = 0; i < M; ++i) y[i][j] = r[i];
     }
 #pragma GCC unroll 8
     for (int i = 0; i < M; ++i) {
@@ -263,22 +225,13 @@ inline void OutputTile(const float* x, int64_t x_stride, const After& after,
       for (int j = 0; j < M; ++j) {
         if (j >= columns) break;
         const int64_t at = offset + i * row_size + j * pixel_size + c;
-        V sum = y[i][j];
         if (lanes == kLanes) {
-          if (after.addend != nullptr) {
-            sum += *reinterpret_cast<const V*>(after.addend + at);
-          }
-          sum = sum < after.low ? V{} + after.low : sum;
-          sum = sum > after.high ? V{} + after.high : sum;
-          *reinterpret_cast<V*>(out + at) = sum;
-        } else {
-          for (int64_t k = 0; k < lanes; ++k) {
-            float s = sum[k];
-            if (after.addend != nullptr) s += after.addend[at + k];
-            s = s < after.low ? after.low : s;
-            out[at + k] = s > after.high ? after.high : s;
-          }
+          tail.Store<Vector>(y[i][j], {tail, o + c}, at, out);
+          continue;
         }
+        const V part = y[i][j];
+        tail.StorePart(reinterpret_cast<const float*>(&part), lanes, o + c, at,
+                       out);
       }
     }
   }
@@ -289,7 +242,7 @@ inline void OutputTile(const float* x, int64_t x_stride, const After& after,
 template <int M>
 void OutputTiles(const ConvParams& p, const Cut<M>& cut, const float* x,
                  int64_t first, int64_t count, int64_t o, int64_t channels,
-                 const After& after, float* out) {
+                 const VectorTail& tail, float* out) {
   const int64_t pixel_size = p.out_channels;
   const int64_t row_size = p.out[2] * pixel_size;
   RunSimdWide([&](auto bytes) {
@@ -298,16 +251,16 @@ void OutputTiles(const ConvParams& p, const Cut<M>& cut, const float* x,
       const int64_t offset =
           (tile.image * p.out[1] + tile.y) * row_size + tile.x * pixel_size + o;
       OutputTile<M, decltype(bytes)::value>(
-          x + t * kPanel, cut.x_stride, after, p.out[1] - tile.y,
+          x + t * kPanel, cut.x_stride, tail, p.out[1] - tile.y,
           p.out[2] - tile.x, channels, row_size, pixel_size, o, offset, out);
     }
   });
-  if (after.rest.empty()) return;
+  if (tail.rest.empty()) return;
   for (int64_t t = 0; t < count; ++t) {
     const Position<M> tile(p, cut, first + t);
     for (int64_t i = 0; i < std::min<int64_t>(M, p.out[1] - tile.y); ++i) {
       ApplyEpilogue(
-          after.rest,
+          tail.rest,
           {.row = (tile.image * p.out[1] + tile.y + i) * p.out[2] + tile.x,
            .rows = std::min<int64_t>(M, p.out[2] - tile.x),
            .channel = o,
@@ -322,7 +275,7 @@ void OutputTiles(const ConvParams& p, const Cut<M>& cut, const float* x,
 template <int M>
 void MultiplyPanel(const ConvParams& p, const Cut<M>& cut, const float* v,
                    const float* u, int64_t panel, int64_t first, int64_t count,
-                   const After& after, float* x, float* out) {
+                   const VectorTail& tail, float* x, float* out) {
   const int64_t o = panel * kPanel;
   const int64_t n = std::min(kPanel, p.out_channels - o);
   const float* w = u + Cut<M>::kElements * p.in_channels * o;
@@ -336,7 +289,7 @@ void MultiplyPanel(const ConvParams& p, const Cut<M>& cut, const float* v,
     kernel(v + e * cut.v_stride, w + e * p.in_channels * n,
            x + e * cut.x_stride);
   }
-  OutputTiles(p, cut, x, first, count, o, n, after, out);
+  OutputTiles(p, cut, x, first, count, o, n, tail, out);
 }
 
 template <int M>
@@ -416,7 +369,7 @@ class WinogradConv : public ConvImplementation {
     const float* in = static_cast<const float*>(args.input);
     const float* u = static_cast<const float*>(args.prepared_filter);
     float* out = static_cast<float*>(args.result);
-    const After after(args.epilogue);
+    const VectorTail tail(args.epilogue);
     float* zeros = static_cast<float*>(args.workspace);
     std::fill_n(zeros, cut.depth, 0.0f);
     float* rest = zeros + cut.depth;
@@ -433,8 +386,8 @@ class WinogradConv : public ConvImplementation {
             const int64_t count = std::min(cut.block, cut.tiles - first);
             InputTiles(p, cut, in, zeros, first, count, v);
             for (int64_t panel = 0; panel < cut.panels; ++panel) {
-              MultiplyPanel(p, cut, v, u, panel, first, count, after,
-                            v + v_size, out);
+              MultiplyPanel(p, cut, v, u, panel, first, count, tail, v + v_size,
+                            out);
             }
           });
       return;
@@ -455,7 +408,7 @@ class WinogradConv : public ConvImplementation {
         const ScratchSlots::Slot slot(&slots);
         const int64_t t = i % chunks * cut.chunk;
         MultiplyPanel(p, cut, v + t * cut.depth, u, i / chunks, first + t,
-                      std::min(cut.chunk, count - t), after,
+                      std::min(cut.chunk, count - t), tail,
                       static_cast<float*>(slot.data()), out);
       });
     }
