@@ -18,6 +18,7 @@
 #include <limits>
 
 #include "framework/op_kernel.h"
+#include "kernels/elementwise.h"
 #include "kernels/nn_math.h"
 #include "kernels/simd.h"
 
@@ -188,6 +189,18 @@ void Loop(const F& f) {
   }
 }
 
+template <typename T, typename Functor>
+void RunActivation(const Functor& functor, const T* x, T* y, int64_t n) {
+  Loop<T>([&functor, x, y, n] {
+    using C = ComputeType<T>;
+    const Functor f = functor;
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) {
+      y[i] = static_cast<T>(f(static_cast<C>(x[i])));
+    }
+  });
+}
+
 template <typename T, template <typename> class Functor>
 class UnaryActivationOp : public OpKernel {
  public:
@@ -203,14 +216,8 @@ class UnaryActivationOp : public OpKernel {
     T* y = output->data<T>();
     ctx->ParallelFor(output->NumElements(), Functor<T>::kCost,
                      [this, x, y](int64_t begin, int64_t end) {
-                       Loop<T>([this, x, y, begin, end] {
-                         using C = ComputeType<T>;
-                         const Functor<T> f = functor_;
-#pragma GCC ivdep
-                         for (int64_t i = begin; i < end; ++i) {
-                           y[i] = static_cast<T>(f(static_cast<C>(x[i])));
-                         }
-                       });
+                       RunActivation(functor_, x + begin, y + begin,
+                                     end - begin);
                      });
   }
 
@@ -280,6 +287,35 @@ HR_CALL_REAL_NUMBER_TYPES(REGISTER_REAL)
   REGISTER_ACTIVATION("Softsign", UnaryActivationOp, Softsign, T);        \
   REGISTER_ACTIVATION("SoftsignGrad", ActivationGradOp, SoftsignGrad, T);
 HR_CALL_FLOAT_TYPES(REGISTER_FLOAT)
+
+// For chains (see elementwise.h): the activations without attrs.
+template <typename T, template <typename> class Functor>
+const UnaryLoop* ActivationLoop() {
+  static constexpr UnaryLoop kLoop = {
+      [](const void* x, void* y, int64_t n, ElementwiseState*) {
+        RunActivation(Functor<T>(nullptr), static_cast<const T*>(x),
+                      static_cast<T*>(y), n);
+      },
+      sizeof(T),
+      sizeof(T),
+      true,
+      Functor<T>::kCost,
+      nullptr};
+  return &kLoop;
+}
+template <typename T>
+bool NameActivations() {
+  const DataType type = DataTypeToEnum<T>::value;
+  NameLoop("Relu", type, ActivationLoop<T, Relu>());
+  NameLoop("Relu6", type, ActivationLoop<T, Relu6>());
+  NameLoop("Elu", type, ActivationLoop<T, Elu>());
+  NameLoop("Selu", type, ActivationLoop<T, Selu>());
+  NameLoop("Softplus", type, ActivationLoop<T, Softplus>());
+  NameLoop("Softsign", type, ActivationLoop<T, Softsign>());
+  return true;
+}
+[[maybe_unused]] const bool named =
+    NameActivations<float>() && NameActivations<double>();
 
 }  // namespace
 }  // namespace headrace

@@ -1,7 +1,9 @@
 #include "kernels/elementwise.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "kernels/broadcast.h"
 #include "kernels/cancellable_loops.h"
 
@@ -47,6 +49,33 @@ Tensor* InlineScalarOutput(OpKernelContext* ctx, const Tensor& x) {
   return &slot.value;
 }
 }  // namespace
+
+namespace {
+template <typename Loop>
+auto& LoopTable() {
+  using Key = std::pair<absl::string_view, DataType>;
+  static auto* const table = new absl::flat_hash_map<Key, const Loop*>;
+  return *table;
+}
+template <typename Loop>
+const Loop* FindLoop(absl::string_view op, DataType type) {
+  const auto found = LoopTable<Loop>().find({op, type});
+  return found == LoopTable<Loop>().end() ? nullptr : found->second;
+}
+}  // namespace
+
+const UnaryLoop* FindUnaryLoop(absl::string_view op, DataType type) {
+  return FindLoop<UnaryLoop>(op, type);
+}
+const BinaryLoop* FindBinaryLoop(absl::string_view op, DataType type) {
+  return FindLoop<BinaryLoop>(op, type);
+}
+void NameLoop(const char* op, DataType type, const UnaryLoop* loop) {
+  LoopTable<UnaryLoop>().emplace(std::make_pair(op, type), loop);
+}
+void NameLoop(const char* op, DataType type, const BinaryLoop* loop) {
+  LoopTable<BinaryLoop>().emplace(std::make_pair(op, type), loop);
+}
 
 namespace elementwise_internal {
 KernelSpec Spec(const char* op, const char* type_attr, DataType type,

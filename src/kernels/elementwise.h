@@ -95,6 +95,14 @@ struct BinaryLoop {
   Status (*error)();
 };
 
+// Loops by op, for the kernel that runs several ops at once: those of float and
+// double that write what they read. Null where there is none.
+const UnaryLoop* FindUnaryLoop(absl::string_view op, DataType type);
+const BinaryLoop* FindBinaryLoop(absl::string_view op, DataType type);
+// While the process starts, before anybody looks for one.
+void NameLoop(const char* op, DataType type, const UnaryLoop* loop);
+void NameLoop(const char* op, DataType type, const BinaryLoop* loop);
+
 class UnaryKernel final : public OpKernel {
  public:
   UnaryKernel(OpKernelConstruction* ctx, const UnaryLoop* loop);
@@ -243,6 +251,13 @@ inline constexpr BinaryLoop kBinaryLoop = {
     Cost<Fn, T>(),
     ErrorOf<Fn>()};
 
+template <typename T, typename Loop>
+void NameIfPlain(const char* op, const Loop& loop) {
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    if (loop.same_type) NameLoop(op, DataTypeToEnum<T>::value, &loop);
+  }
+}
+
 // Name(op) on the CPU, constrained by the attrs that are not null.
 KernelSpec Spec(const char* op, const char* type_attr, DataType type,
                 const char* result_attr, DataType result);
@@ -256,7 +271,9 @@ struct UnaryRegistrar {
                  DataTypeToEnum<UnaryResult<Fn, ComputeType<T>>>::value),
             kernel_class, [](OpKernelConstruction* ctx) -> OpKernel* {
               return new UnaryKernel(ctx, &kUnaryLoop<Fn, ComputeType<T>>);
-            })...} {}
+            })...} {
+    (NameIfPlain<T>(op, kUnaryLoop<Fn, ComputeType<T>>), ...);
+  }
   KernelEntry entries[sizeof...(T)];
 };
 template <bool kSameShape, typename Fn, typename... T>
@@ -270,7 +287,9 @@ struct BinaryRegistrar {
             kernel_class, [](OpKernelConstruction* ctx) -> OpKernel* {
               return new BinaryKernel(ctx, &kBinaryLoop<Fn, ComputeType<T>>,
                                       kSameShape);
-            })...} {}
+            })...} {
+    if (!kSameShape) (NameIfPlain<T>(op, kBinaryLoop<Fn, ComputeType<T>>), ...);
+  }
   KernelEntry entries[sizeof...(T)];
 };
 

@@ -1,5 +1,5 @@
 // Schemas of the nodes that graph passes make of several: a convolution and
-// what follows it element by element.
+// what follows it element by element, chains of element-wise ops.
 #include "framework/common_shape_fns.h"
 #include "framework/op.h"
 
@@ -55,5 +55,24 @@ REGISTER_OP("_FusedDepthwiseConv2dNative")
     .Attr("epsilon: float = 0.0001")
     .Attr("leakyrelu_alpha: float = 0.2")
     .SetShapeFn(shape_inference::DepthwiseConv2DNativeShape);
+
+// "ops" one after the other, the first on x. "sides" says of each where the
+// next of "args" is: 0: it has one operand; 1: the second; 2: the first. The
+// pass that makes these nodes takes the ops that "ops" allows.
+REGISTER_OP("_FusedElementwise")
+    .Input("x: T")
+    .Input("args: num_args * T")
+    .Output("y: T")
+    .Attr("T: {float, double}")
+    .Attr("num_args: int >= 0")
+    .Attr(
+        "ops: list({'Abs', 'Add', 'AddV2', 'Ceil', 'Cos', 'Div', 'DivNoNan', "
+        "'Elu', 'Erf', 'Erfc', 'Exp', 'Expm1', 'Floor', 'Inv', 'Log', 'Log1p', "
+        "'Maximum', 'Minimum', 'Mul', 'MulNoNan', 'Neg', 'Pow', 'RealDiv', "
+        "'Reciprocal', 'Relu', 'Relu6', 'Rint', 'Round', 'Rsqrt', 'Selu', "
+        "'Sigmoid', 'Sign', 'Sin', 'Softplus', 'Softsign', 'Sqrt', 'Square', "
+        "'SquaredDifference', 'Sub', 'Tanh'}) >= 1")
+    .Attr("sides: list(int)")
+    .SetShapeFn(shape_inference::UnchangedShape);
 
 }  // namespace headrace

@@ -23,6 +23,8 @@ const std::vector<GraphPass>& GraphPasses() {
            FuseConv},
           {"fuse_matmul", "puts bias and activation into matrix products",
            FuseMatMul},
+          {"fuse_elementwise", "runs chains of element-wise nodes as one",
+           FuseElementwise},
           {"prune", "removes nodes that nothing needs", PruneUnneeded},
       };
   return *passes;

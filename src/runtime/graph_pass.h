@@ -25,7 +25,7 @@ struct GraphPass {
 
 // In the order in which they run: "inline_functions", "remove_noops",
 // "constant_folding", "cse", "fold_pad", "fold_batch_norm", "fuse_conv",
-// "fuse_matmul", "prune".
+// "fuse_matmul", "fuse_elementwise", "prune".
 const std::vector<GraphPass>& GraphPasses();
 
 // Runs those not named in `disabled`. `report` (may be null) gets a line a
@@ -47,6 +47,8 @@ Status FoldBatchNorm(const GraphPassContext& context, Graph* graph,
                      int* changes);
 Status FuseConv(const GraphPassContext& context, Graph* graph, int* changes);
 Status FuseMatMul(const GraphPassContext& context, Graph* graph, int* changes);
+Status FuseElementwise(const GraphPassContext& context, Graph* graph,
+                       int* changes);
 // Removes what neither a _Retval nor a target needs.
 Status PruneUnneeded(const GraphPassContext& context, Graph* graph,
                      int* changes);

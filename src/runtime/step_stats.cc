@@ -4,6 +4,8 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "runtime/rewrite.h"
 
 namespace headrace {
 
@@ -59,10 +61,13 @@ void StepStatsCollector::Finish(pb::StepStats* out) {
     n->set_scheduled_micros(r.scheduled_ns / 1000);
     n->set_scheduled_nanos(r.scheduled_ns);
     n->set_thread_id(r.thread_id);
-    n->set_timeline_label(
-        r.algorithm.empty()
-            ? std::string(r.kernel->kernel_class())
-            : absl::StrCat(r.kernel->kernel_class(), " [", r.algorithm, "]"));
+    std::string label = r.kernel->kernel_class();
+    if (!r.algorithm.empty()) absl::StrAppend(&label, " [", r.algorithm, "]");
+    std::vector<std::string> merged;
+    if (r.kernel->def().attrs.Get(kMergedNodesAttr, &merged).ok()) {
+      absl::StrAppend(&label, " (", absl::StrJoin(merged, ", "), ")");
+    }
+    n->set_timeline_label(std::move(label));
     for (const NodeRecord::Output& o : r.outputs) {
       pb::NodeOutput* no = n->add_output();
       no->set_slot(o.slot);

@@ -102,6 +102,9 @@ class FusedGraphTest : public ::testing::Test {
   static void CompareTensors(const Tensor& got, const Tensor& want,
                              double tolerance) {
     ASSERT_EQ(got.shape().DebugString(), want.shape().DebugString());
+    if (tolerance == 0) {
+      EXPECT_EQ(got.tensor_data(), want.tensor_data());
+    }
     double scale = 0, difference = 0;
     for (int64_t i = 0; i < want.NumElements(); ++i) {
       const double w = want.data<float>()[i];
@@ -236,7 +239,63 @@ TEST_F(FusedGraphTest, DenseLayers) {
   const Endpoint y = Op("Relu", {dense(x, 20, 16)});
   const Endpoint scaled = Op("Mul", {dense(y, 16, 8), Weights({8})});
   EXPECT_EQ(Compare({Op("Tanh", {scaled})}),
-            Ops({{"_FusedMatMul", 2}, {"Mul", 1}, {"Tanh", 1}}));
+            Ops({{"_FusedMatMul", 2}, {"_FusedElementwise", 1}}));
+}
+
+// Every op that may stand in a chain, over tensors that are not made of whole
+// blocks, keeps every bit.
+TEST_F(FusedGraphTest, ElementwiseChainsKeepEveryBit) {
+  const OpDef* def = nullptr;
+  ASSERT_EQ(OpRegistry::Global()->LookUp("_FusedElementwise", &def),
+            OkStatus());
+  for (const std::string& op :
+       def->attrs[def->FindAttr("ops")].allowed_strings) {
+    SCOPED_TRACE(op);
+    const OpDef* alone = nullptr;
+    ASSERT_EQ(OpRegistry::Global()->LookUp(op, &alone), OkStatus());
+    for (const TensorShape& shape :
+         {TensorShape({3, 1025}), TensorShape({7, 30, 31}), TensorShape({0, 5}),
+          TensorShape({1, 2})}) {
+      g_ = std::make_shared<Graph>();
+      feeds_.clear();
+      const int64_t last = shape.dim_size(shape.dims() - 1);
+      DimVector open(shape.dim_sizes().begin(), shape.dim_sizes().end());
+      open[0] = -1;
+      const Endpoint x = Feed(PartialTensorShape(open), shape);
+      Endpoint y = Op("Square", {x});
+      if (alone->inputs.size() == 1) {
+        y = Op(op, {y});
+      } else {
+        y = Op(op, {y, Weights({last}, 0.5, 1)});
+        y = Op(op, {Weights({}, 0.5, 1), y});
+        y = Op(op, {y, x});
+      }
+      EXPECT_EQ(Compare({Op("Neg", {y})}, 0), Ops({{"_FusedElementwise", 1}}));
+    }
+  }
+}
+
+TEST_F(FusedGraphTest, TracesNameTheNodesOfAChain) {
+  const Endpoint x = Feed({-1, 4}, {2, 4});
+  const Node* neg = AddOp(g_.get(), "first", "Neg", {x});
+  const Node* exp =
+      AddOp(g_.get(), "second", "Exp", {{const_cast<Node*>(neg), 0}});
+  std::unique_ptr<Session> session;
+  ASSERT_EQ(NewDirectSession({}, g_, &session), OkStatus());
+  pb::RunOptions options;
+  options.set_trace_level(pb::RunOptions::FULL_TRACE);
+  pb::RunMetadata metadata;
+  std::vector<Tensor> out;
+  ASSERT_EQ(session->Run(options, feeds_, {{const_cast<Node*>(exp), 0}}, {},
+                         &out, &metadata, nullptr),
+            OkStatus());
+  std::string labels;
+  for (const auto& n : metadata.step_stats().dev_stats(0).node_stats()) {
+    StrAppend(&labels, n.node_name(), ": ", n.timeline_label(), "\n");
+  }
+  EXPECT_NE(labels.find("second: FusedElementwiseOp (first, second)\n"),
+            std::string::npos)
+      << labels;
 }
 
 }  // namespace
