@@ -20,6 +20,7 @@ absl::Span<const ConvImplementation* const> ConvImplementations(
       conv::WinogradF4(),
       conv::WinogradF2(),
       conv::Narrow(),
+      conv::Pointwise(),
       conv::DirectForward(),
       conv::Im2colForward(),
       conv::EigenForward(),

@@ -10,6 +10,8 @@ namespace headrace::conv {
 // gemm_conv.cc: the cases that are one matrix product, in every direction.
 const ConvImplementation* Gemm1x1(ConvDirection d);
 const ConvImplementation* GemmFull(ConvDirection d);
+// pointwise_conv.cc
+const ConvImplementation* Pointwise();
 // direct_conv.cc, direct_backward_input.cc
 const ConvImplementation* DirectForward();
 const ConvImplementation* DirectBackwardInput();
