@@ -85,47 +85,22 @@ class ArgExtremeOp : public OpKernel {
   static constexpr bool kVector =
       std::is_same_v<C, T> && std::is_arithmetic_v<T> && sizeof(T) >= 4;
 
-  // The extreme, in lanes, and then where it is first.
+  // Block by block: the first block that has the extreme is searched for it
+  // when all have been seen.
   static int64_t Scan(const T* x, int64_t n) {
     int64_t at = 0;
     const auto body = [&at, x, n] {
-      constexpr int kLanes = 16;
       C best = B::Worst();
-      int64_t i = 0;
-      if constexpr (kVector) {
-        typedef C V __attribute__((vector_size(kLanes * sizeof(C))));
-        V v, extreme = V{} + best;
-        for (; i + kLanes <= n; i += kLanes) {
-          std::memcpy(&v, x + i, sizeof(v));
-          extreme = (kMax ? v > extreme : v < extreme) ? v : extreme;
-        }
-        for (int l = 0; l < kLanes; ++l) {
-          if (B::Is(extreme[l], best)) best = extreme[l];
-        }
+      int64_t where = -1;
+      for (int64_t i = 0; i < n; i += kBlock) {
+        const C extreme = Extreme(x + i, std::min(kBlock, n - i));
+        if (!B::Is(extreme, best)) continue;
+        best = extreme;
+        where = i;
       }
-      for (; i < n; ++i) {
-        const C v = static_cast<C>(x[i]);
-        best = B::Is(v, best) ? v : best;
-      }
-      if (!B::Is(best, B::Worst())) return;
-      i = 0;
-      if constexpr (kVector) {
-        constexpr int64_t kBlock = 16 * kLanes;
-        typedef C V __attribute__((vector_size(kLanes * sizeof(C))));
-        V v;
-        for (; i + kBlock <= n; i += kBlock) {
-          auto hits = V{} != V{};
-          for (int64_t l = 0; l < kBlock; l += kLanes) {
-            std::memcpy(&v, x + i + l, sizeof(v));
-            hits |= v == best;
-          }
-          bool found = false;
-          for (int l = 0; l < kLanes; ++l) found |= hits[l] != 0;
-          if (found) break;
-        }
-      }
-      while (static_cast<C>(x[i]) != best) ++i;
-      at = i;
+      if (where < 0) return;
+      while (static_cast<C>(x[where]) != best) ++where;
+      at = where;
     };
     if constexpr (kVector) {
       RunSimd(body);
@@ -134,6 +109,41 @@ class ArgExtremeOp : public OpKernel {
     }
     return at;
   }
+
+  static constexpr int64_t kBlock = 1024;
+
+  // Of n elements, in lanes: four vectors, so that one comparison need not wait
+  // for the one before.
+  static inline C Extreme(const T* x, int64_t n) {
+    C best = B::Worst();
+    int64_t i = 0;
+    if constexpr (kVector) {
+      constexpr int kLanes = 64 / sizeof(C);
+      typedef C V __attribute__((vector_size(64)));
+      V lane[4];
+      for (V& v : lane) v = V{} + best;
+      for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
+        for (int k = 0; k < 4; ++k) {
+          V v;
+          std::memcpy(&v, x + i + k * kLanes, sizeof(v));
+          lane[k] = (kMax ? v > lane[k] : v < lane[k]) ? v : lane[k];
+        }
+      }
+      for (int k = 1; k < 4; ++k) {
+        lane[0] =
+            (kMax ? lane[k] > lane[0] : lane[k] < lane[0]) ? lane[k] : lane[0];
+      }
+      for (int l = 0; l < kLanes; ++l) {
+        if (B::Is(lane[0][l], best)) best = lane[0][l];
+      }
+    }
+    for (; i < n; ++i) {
+      const C v = static_cast<C>(x[i]);
+      best = B::Is(v, best) ? v : best;
+    }
+    return best;
+  }
+
   static void ScanColumns(const T* x, int64_t rows, int64_t stride, int64_t n,
                           DataType type, int64_t to, void* out) {
     C best[kColumns];

@@ -6,6 +6,10 @@
 
 #include "kernels/element.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 namespace headrace {
 namespace {
 
@@ -16,11 +20,49 @@ constexpr int64_t kTile = sizeof(T) <= 2   ? 64
                                            : 16;
 constexpr int64_t kMaxTile = 64;
 
+// A destination of this size does not stay in the caches that belong to one
+// core: whole lines of it are written past them, which saves reading them
+// first.
+constexpr int64_t kStreamBytes = 4 << 20;
+constexpr int64_t kLineBytes = 64;
+
+// Elements of one line.
+template <typename T>
+constexpr int64_t kLine = kLineBytes / sizeof(T);
+// Rows of the destination that a streaming transpose has in hand.
+constexpr int64_t kStreamRows = 64;
+
 struct Plane {
   int64_t na, nb;        // b is the inner loop
   int64_t src_a, src_b;  // strides
   int64_t dst_a, dst_b;
+  bool stream;  // rows of the destination begin on lines, and it is large
 };
+
+// Lines, past the caches; StreamEnd must follow before others may read them.
+inline void StreamLines(const void* src, void* dst, int64_t lines) {
+#ifdef __SSE2__
+  const auto* from = static_cast<const __m128i*>(src);
+  auto* to = static_cast<__m128i*>(dst);
+  for (int64_t i = 0; i < lines * (kLineBytes / 16); i += 4) {
+    const __m128i a = _mm_loadu_si128(from + i);
+    const __m128i b = _mm_loadu_si128(from + i + 1);
+    const __m128i c = _mm_loadu_si128(from + i + 2);
+    const __m128i d = _mm_loadu_si128(from + i + 3);
+    _mm_stream_si128(to + i, a);
+    _mm_stream_si128(to + i + 1, b);
+    _mm_stream_si128(to + i + 2, c);
+    _mm_stream_si128(to + i + 3, d);
+  }
+#else
+  std::memcpy(dst, src, lines * kLineBytes);
+#endif
+}
+inline void StreamEnd() {
+#ifdef __SSE2__
+  _mm_sfence();
+#endif
+}
 
 template <typename T>
 inline void CopyRow(const T* src, T* dst, int64_t n) {
@@ -109,8 +151,64 @@ void TransposeTile(const T* src, T* dst, int64_t na, int64_t nb, int64_t src_b,
   }
 }
 
+// kLine columns and up to kStreamRows rows of the destination.
 template <typename T>
-void CopyPlane(const T* src, T* dst, const Plane& p) {
+void StreamTransposed(const T* src, T* dst, int64_t na, int64_t src_b,
+                      int64_t dst_a) {
+  constexpr int64_t n = kLine<T>;
+  alignas(64) T tile[kStreamRows * n];
+  int64_t a = 0;
+  if constexpr (std::is_same_v<T, uint32_t>) {
+    for (; a + 4 <= na; a += 4) {
+      for (int64_t b = 0; b < n; b += 4) {
+        Transpose4x4(src + b * src_b + a, src_b, tile + a * n + b, n);
+      }
+    }
+  }
+  for (int64_t b = 0; b < n; ++b) {
+    for (int64_t i = a; i < na; ++i) tile[i * n + b] = src[b * src_b + i];
+  }
+  for (int64_t i = 0; i < na; ++i) {
+    StreamLines(tile + i * n, dst + i * dst_a, 1);
+  }
+}
+
+// What can be streamed of a plane; false if nothing. Source rows are read along
+// in their order.
+template <typename T>
+bool StreamPlane(const T* src, T* dst, Plane* p) {
+  if constexpr (kIsPlainElement<T> && sizeof(T) <= kLineBytes) {
+    const int64_t nb = p->nb / kLine<T> * kLine<T>;
+    if (!p->stream || p->dst_b != 1 || nb == 0) return false;
+    if (p->src_b == 1) {
+      for (int64_t a = 0; a < p->na; ++a) {
+        StreamLines(src + a * p->src_a, dst + a * p->dst_a, nb / kLine<T>);
+      }
+    } else if (p->src_a == 1) {
+      for (int64_t b = 0; b < nb; b += kLine<T>) {
+        for (int64_t a = 0; a < p->na; a += kStreamRows) {
+          StreamTransposed(src + b * p->src_b + a, dst + a * p->dst_a + b,
+                           std::min(kStreamRows, p->na - a), p->src_b,
+                           p->dst_a);
+        }
+      }
+    } else {
+      return false;
+    }
+    p->nb -= nb;
+    return true;
+  }
+  return false;
+}
+
+template <typename T>
+void CopyPlane(const T* src, T* dst, Plane p) {
+  const int64_t all = p.nb;
+  if (StreamPlane(src, dst, &p)) {
+    src += (all - p.nb) * p.src_b;
+    dst += all - p.nb;
+    if (p.nb == 0) return;
+  }
   if (p.dst_b == 1 && p.src_b == 1) {
     for (int64_t a = 0; a < p.na; ++a) {
       CopyRow(src + a * p.src_a, dst + a * p.dst_a, p.nb);
@@ -136,6 +234,14 @@ void CopyPlane(const T* src, T* dst, const Plane& p) {
       for (int64_t b = 0; b < p.nb; ++b) d[b * p.dst_b] = s[b * p.src_b];
     }
   }
+}
+
+// Element `at` begins a line.
+bool IsLine(const void* data, int64_t at, int64_t element_size) {
+  return (reinterpret_cast<uintptr_t>(data) +
+          static_cast<uintptr_t>(at * element_size)) %
+             kLineBytes ==
+         0;
 }
 
 }  // namespace
@@ -204,11 +310,18 @@ void BoxCopy::Run(OpKernelContext* ctx, const Tensor& src, int64_t src_at,
   // A unit of work is one index of the outer dims and a block of a.
   const bool transposes = b.dst == 1 && b.src != 1 && a.src == 1;
   int64_t block = std::max<int64_t>(1, (16384 / element_size) / b.n);
-  if (transposes) block = (block + kMaxTile - 1) / kMaxTile * kMaxTile;
-  block = std::min(block, a.n);
-  const int64_t blocks = (a.n + block - 1) / block;
   int64_t outer = 1;
   for (const Dim& d : dims_) outer *= d.n;
+  bool stream = plain && outer * a.n * b.n * element_size >= kStreamBytes &&
+                IsLine(dst->raw_data(), dst_at, element_size) &&
+                a.dst * element_size % kLineBytes == 0;
+  for (const Dim& d : dims_) stream &= d.dst * element_size % kLineBytes == 0;
+  if (transposes) {
+    const int64_t rows = stream ? 4 * kStreamRows : kMaxTile;
+    block = (block + rows - 1) / rows * rows;
+  }
+  block = std::min(block, a.n);
+  const int64_t blocks = (a.n + block - 1) / block;
   const double cost =
       static_cast<double>(block) * b.n *
       (!plain ? 20.0 : (b.src == 1 && b.dst == 1 ? 0.1 : 0.3) * element_size);
@@ -229,9 +342,9 @@ void BoxCopy::Run(OpKernelContext* ctx, const Tensor& src, int64_t src_at,
       }
       for (int64_t unit = begin; unit < end; ++unit) {
         const int64_t a0 = in_a * block;
-        CopyPlane<T>(
-            from + s + a0 * a.src, to + d + a0 * a.dst,
-            {std::min(block, a.n - a0), b.n, a.src, b.src, a.dst, b.dst});
+        CopyPlane<T>(from + s + a0 * a.src, to + d + a0 * a.dst,
+                     {std::min(block, a.n - a0), b.n, a.src, b.src, a.dst,
+                      b.dst, stream});
         if (++in_a < blocks) continue;
         in_a = 0;
         for (size_t i = dims_.size(); i-- > 0;) {
@@ -243,6 +356,7 @@ void BoxCopy::Run(OpKernelContext* ctx, const Tensor& src, int64_t src_at,
           at[i] = 0;
         }
       }
+      if (stream) StreamEnd();
     });
   });
 }

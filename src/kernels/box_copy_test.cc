@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "framework/op_tester.h"
@@ -81,6 +82,45 @@ TEST_F(BoxCopyTest, Transposes) {
   }
   CheckTranspose<float>({2, 3, 4, 5, 6}, {4, 2, 0, 3, 1});
   CheckTranspose<float>({2, 1, 4, 1, 6}, {3, 4, 2, 1, 0});
+}
+
+// Of 4 MiB and more, written past the caches: columns that are no whole blocks,
+// rows of the destination that begin on lines, and some that do not.
+TEST_F(BoxCopyTest, LargeTransposes) {
+  CheckTranspose<float>({1040, 1083}, {1, 0});
+  CheckTranspose<float>({1041, 1083}, {1, 0});
+  CheckTranspose<uint8_t>({2112, 2051}, {1, 0});
+  CheckTranspose<int16_t>({1536, 1411}, {1, 0});
+  CheckTranspose<double>({776, 701}, {1, 0});
+  CheckTranspose<complex128>({516, 515}, {1, 0});
+  CheckTranspose<float>({3, 4096, 90}, {0, 2, 1});
+  CheckTranspose<float>({90, 4096, 3}, {2, 0, 1});
+}
+
+// Columns of a wider destination: nothing beside them is written, whether a row
+// is made of lines or not.
+TEST_F(BoxCopyTest, LargeRows) {
+  for (const int64_t columns : {int64_t{64}, int64_t{1001}, int64_t{1024}}) {
+    for (const int64_t first : {int64_t{0}, int64_t{3}}) {
+      const int64_t rows = 20000, width = 1040;
+      const Tensor src = Iota<float>(rows * columns);
+      Tensor dst(DT_FLOAT, TensorShape({rows * width}));
+      std::fill_n(dst.data<float>(), rows * width, -1.0f);
+      BoxCopy copy;
+      copy.AddDim(rows, columns, width);
+      copy.AddDim(columns, 1, 1);
+      copy.Run(ctx_.get(), src, 0, &dst, first);
+      int64_t wrong = 0;
+      for (int64_t i = 0; i < rows * width; ++i) {
+        const int64_t c = i % width - first;
+        const float want = c < 0 || c >= columns
+                               ? -1.0f
+                               : src.data<float>()[i / width * columns + c];
+        wrong += dst.data<float>()[i] != want;
+      }
+      EXPECT_EQ(wrong, 0) << columns << " columns from " << first;
+    }
+  }
 }
 
 TEST_F(BoxCopyTest, RepeatsAndReverses) {

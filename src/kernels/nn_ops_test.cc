@@ -18,6 +18,38 @@ Tensor Ints(const std::vector<int32_t>& v) {
   return MakeTensor<int32_t>({static_cast<int64_t>(v.size())}, v);
 }
 
+// Every number of classes that is treated as one vector and the next ones, over
+// more rows than a block holds.
+TEST(SoftmaxTest, FewClasses) {
+  for (int64_t n = 1; n <= 18; ++n) {
+    for (const int64_t rows : {int64_t{1}, 5000 / n}) {
+      Tensor x(DT_FLOAT, TensorShape({rows, n}));
+      for (int64_t i = 0; i < rows * n; ++i) {
+        x.data<float>()[i] = static_cast<float>(i * 37 % 101) / 7 - 5;
+      }
+      OpTester t("Softmax"), log("LogSoftmax");
+      t.Input(x);
+      log.Input(x);
+      ASSERT_EQ(t.Run(), OkStatus());
+      ASSERT_EQ(log.Run(), OkStatus());
+      double worst = 0;
+      for (int64_t r = 0; r < rows; ++r) {
+        const float* row = x.data<float>() + r * n;
+        double sum = 0;
+        for (int64_t i = 0; i < n; ++i) sum += std::exp(double{row[i]});
+        for (int64_t i = 0; i < n; ++i) {
+          const double want = std::exp(double{row[i]}) / sum;
+          const double got = t.Output(0).data<float>()[r * n + i];
+          const double got_log = log.Output(0).data<float>()[r * n + i];
+          worst = std::max({worst, std::abs(got - want),
+                            std::abs(got_log - std::log(want)) / 10});
+        }
+      }
+      EXPECT_LT(worst, 2e-7) << n << " classes, " << rows << " rows";
+    }
+  }
+}
+
 TEST(SoftmaxTest, RowsAndInfinities) {
   OpTester t("Softmax");
   t.Input(MakeTensor<float>(

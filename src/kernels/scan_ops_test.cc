@@ -67,6 +67,18 @@ TEST(ArgExtremeTest, TiesNanAndAxes) {
   t.Input(MakeScalar<int64_t>(-3));
   ASSERT_EQ(t.Run(), OkStatus());
   ExpectEqual(t.Output(0), MakeTensor<int32_t>({2, 1}, {1, 0}));
+  // In the second of two blocks, twice there, behind NaN.
+  Tensor row(DT_FLOAT, TensorShape({1, 1500}));
+  std::fill_n(row.data<float>(), 1500, std::nanf(""));
+  row.data<float>()[7] = 1;
+  row.data<float>()[1201] = row.data<float>()[1203] = 2;
+  row.data<float>()[1400] = -3;
+  for (const auto& [op, want] : {std::pair("ArgMax", 1201), {"ArgMin", 1400}}) {
+    OpTester blocks(op);
+    blocks.Input(row).Input(MakeScalar<int32_t>(1));
+    ASSERT_EQ(blocks.Run(), OkStatus());
+    ExpectEqual(blocks.Output(0), MakeTensor<int64_t>({1}, {want}));
+  }
   OpTester empty("ArgMax");
   empty.Input(MakeTensor<float>({0, 2}, {})).Input(MakeScalar(0));
   ExpectError(empty.Run(), absl::StatusCode::kInvalidArgument,

@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "framework/op_kernel.h"
@@ -56,6 +58,12 @@ class SoftmaxOp : public OpKernel {
 
   static void Rows(const T* x, T* y, int64_t n, int64_t begin, int64_t end) {
     RunSimd([=] {
+      if constexpr (std::is_same_v<T, C>) {
+        if (n <= row_math::kLanes) {
+          FewClasses(x, y, n, begin, end);
+          return;
+        }
+      }
       constexpr bool kInPlace = std::is_same_v<T, C> && !kLog;
       if (n > kBlockElements && !kInPlace) {
         for (int64_t r = begin; r < end; ++r) LongRow(x + r * n, y + r * n, n);
@@ -95,6 +103,52 @@ class SoftmaxOp : public OpKernel {
         }
       }
     });
+  }
+
+  // A row is one vector; its lanes from n on hold what changes nothing. Vectors
+  // overlap, so they go through blocks of scratch.
+  static inline void FewClasses(const T* x, T* y, int64_t n, int64_t begin,
+                                int64_t end) {
+    constexpr int kLanes = row_math::kLanes;
+    using V = typename row_math::Lanes<C>::Type;
+    using I = decltype(V() < V());
+    I index, halves[4];
+    for (int l = 0; l < kLanes; ++l) {
+      index[l] = l;
+      for (int k = 0; k < 4; ++k) halves[k][l] = l ^ (kLanes >> (k + 1));
+    }
+    const I used = index < static_cast<int>(n);
+    const V none = V{} - std::numeric_limits<C>::infinity();
+    C in[kBlockElements + kLanes], out[kBlockElements + kLanes];
+    const int64_t block = kBlockElements / n;
+    for (int64_t r = begin; r < end; r += block) {
+      const int64_t rows = std::min(block, end - r);
+      std::memcpy(in, x + r * n, rows * n * sizeof(C));
+      std::fill_n(in + rows * n, kLanes, C(0));
+      for (int64_t k = 0; k < rows; ++k) {
+        V v, max, e, sum;
+        std::memcpy(&v, in + k * n, sizeof(v));
+        max = used ? v : none;
+        for (const I& half : halves) {
+          const V other = __builtin_shuffle(max, half);
+          max = other > max ? other : max;
+        }
+        v -= max;
+        C s[kLanes], exps[kLanes];
+        std::memcpy(s, &v, sizeof(v));
+        for (int l = 0; l < kLanes; ++l) exps[l] = vec::Exp(s[l]);
+        std::memcpy(&e, exps, sizeof(e));
+        sum = used ? e : V{};
+        for (const I& half : halves) sum += __builtin_shuffle(sum, half);
+        if (kLog) {
+          v -= std::log(sum[0]);
+        } else {
+          v = e * (C(1) / sum[0]);
+        }
+        std::memcpy(out + k * n, &v, sizeof(v));
+      }
+      std::memcpy(y + r * n, out, rows * n * sizeof(C));
+    }
   }
 
   // Without scratch: exp is computed twice where it is needed twice.
