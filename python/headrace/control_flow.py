@@ -196,9 +196,7 @@ class CondContext(ControlFlowContext):
         original = function()
         if original is None:
             return None, None
-        if not isinstance(original, Operation):
-            original = nest.map_structure(_identity_of_leaf, original)
-        flat = [self._result(x) for x in nest.flatten(original)]
+        flat = [self._result(x) for x in _expand(nest.flatten(original))]
         return original, flat
 
     def _result(self, value):
@@ -206,30 +204,32 @@ class CondContext(ControlFlowContext):
             # The pivot, once the operation has run, stands for it.
             with self._graph.control_dependencies([value]):
                 return _raw.Identity(self._pivot, name="control_dependency")
-        value = _to_flow(value)
         if not isinstance(value, Tensor):
             value = convert_to_tensor(value)
         return self.add_value(value)
 
 
-def _identity_of_leaf(value):
-    if value is None or isinstance(value, Operation):
-        return value
-    if hasattr(value, "_with_flow"):
-        return value._with_flow(_raw.Identity(value.flow))
-    if not isinstance(value, Tensor):
-        value = convert_to_tensor(value)
-    return _identity(value)
+# An object made of tensors (a SparseTensor), or that a tensor orders (a
+# TensorArray), goes through a branch or a loop as its _flow_components().
+
+def _expand(leaves):
+    """The leaves, each such object replaced by its components."""
+    out = []
+    for x in leaves:
+        if hasattr(x, "_flow_components"):
+            out.extend(x._flow_components())
+        else:
+            out.append(x)
+    return out
 
 
-def _to_flow(value):
-    """A TensorArray is what flows: its `flow`."""
-    return value.flow if hasattr(value, "_with_flow") else value
-
-
-def _from_flows(originals, tensors):
-    return [o._with_flow(t) if hasattr(o, "_with_flow") else t
-            for o, t in zip(originals, tensors)]
+def _collapse(leaves, tensors):
+    """The tensors again as objects of the kinds of `leaves`."""
+    tensors = iter(tensors)
+    return [x._from_flow_components([next(tensors)
+                                     for _ in x._flow_components()])
+            if hasattr(x, "_flow_components") else next(tensors)
+            for x in leaves]
 
 
 def _unpack_if_single(result):
@@ -283,6 +283,9 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None,
                 context._leave(flat)
             results.append((original, flat))
         (original, flat_true), (original_false, flat_false) = results
+        if not strict:
+            original = _unpack_if_single(original)
+            original_false = _unpack_if_single(original_false)
         # An Operation stands for a tensor.
         try:
             nest.assert_same_structure(original, original_false)
@@ -299,7 +302,7 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None,
                     "Outputs of true_fn and false_fn must have the same type: "
                     "%s, %s" % (t.dtype.name, f.dtype.name))
             merges.append(_merge([f, t]))
-        merges = _from_flows(nest.flatten(original), merges)
+        merges = _collapse(nest.flatten(original), merges)
         result = nest.pack_sequence_as(original, merges)
         return result if strict else _unpack_if_single(result)
 
@@ -403,11 +406,11 @@ class WhileContext(ControlFlowContext):
     def build(self, pred, body, loop_vars, shape_invariants,
               return_same_structure):
         flat = nest.flatten(loop_vars)
-        tensors = [convert_to_tensor(_to_flow(x)) for x in flat]
+        tensors = [convert_to_tensor(x) for x in _expand(flat)]
         with self._inside():
             original, exits = self._build(pred, body, loop_vars, flat, tensors,
                                           shape_invariants)
-        results = _from_flows(nest.flatten(original), exits)
+        results = _collapse(nest.flatten(original), exits)
         packed = nest.pack_sequence_as(original, results)
         if return_same_structure:
             return packed
@@ -445,20 +448,20 @@ class WhileContext(ControlFlowContext):
         self.loop_merges = merges
         self._pivot_for_pred = merges[0]
 
-        variables = nest.pack_sequence_as(loop_vars, _from_flows(flat, merges))
+        variables = nest.pack_sequence_as(loop_vars, _collapse(flat, merges))
         self.pivot = _raw.LoopCond(convert_to_tensor(pred(*variables)),
                                    name="LoopCond")
         switches = [_switch(m, self.pivot) for m in merges]
         for_body = [_identity(s[1]) for s in switches]
         self._pivot_for_body = for_body[0]
         variables = nest.pack_sequence_as(loop_vars,
-                                          _from_flows(flat, for_body))
+                                          _collapse(flat, for_body))
         original = body(*variables)
         if not nest.is_nested(original):
             original = [original]
         nest.assert_same_structure(list(variables), list(original))
-        results = [convert_to_tensor(_to_flow(r))
-                   for r in nest.flatten(original)]
+        results = [convert_to_tensor(r)
+                   for r in _expand(nest.flatten(original))]
         if len(results) != len(merges):
             raise ValueError("Number of inputs and outputs of body must match "
                              "loop_vars: %d, %d" % (len(merges), len(results)))
@@ -561,11 +564,11 @@ def while_loop(cond, body, loop_vars, shape_invariants=None,
 
 
 def _shapes_like(loop_vars, invariants):
-    """The invariants in the structure of the variables: a TensorShape (or
-    what becomes one) for each leaf."""
+    """The invariants in the structure of the variables: a TensorShape for each
+    tensor, a list of them for an object of several."""
     if not nest.is_nested(loop_vars):
-        if hasattr(loop_vars, "_with_flow"):
-            return TensorShape([])
+        if hasattr(loop_vars, "_flow_components"):
+            return loop_vars._flow_invariants(TensorShape(invariants))
         return TensorShape(invariants)
     if isinstance(loop_vars, dict):
         return {k: _shapes_like(v, invariants[k])
@@ -594,6 +597,9 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False,
     for pair in pairs:
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")
+        if not isinstance(pair[0], Tensor) and not hasattr(
+                pair[0], "_as_graph_element"):
+            raise TypeError("pred must be a Tensor, got: %s" % (pair[0],))
         if pair[0].dtype.base_dtype.name != "bool":
             raise TypeError("pred must be Tensor of type bool: %s"
                             % pair[0].name)
@@ -621,8 +627,9 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False,
             any_true = predicates[0]
             for p in predicates[1:]:
                 any_true = _raw.LogicalOr(any_true, p)
-            message = ("None of conditions evaluated as True. Conditions: (%s),"
-                       " Values:" % ", ".join(p.name for p in predicates))
+            message = ("Input error: None of conditions evaluated as True. "
+                       "Conditions: (%s), Values:"
+                       % ", ".join(p.name for p in predicates))
 
             def default():
                 check = Assert(any_true, [message, _raw.Pack(predicates)],

@@ -32,6 +32,9 @@ class Coordinator:
         with self._lock:
             if isinstance(ex, tuple):
                 ex = ex[1]
+            if ex is not None and not isinstance(ex, BaseException):
+                raise TypeError("ex must be an exception or sys.exc_info(), "
+                                "got %r" % (ex,))
             if ex is not None and self._joined:
                 raise ex
             if not self._stop.is_set():
@@ -158,8 +161,16 @@ class QueueRunner:
         self._close_op = queue.close() if close_op is None else close_op
         self._cancel_op = (queue.close(cancel_pending_enqueues=True)
                            if cancel_op is None else cancel_op)
-        self._closed_types = tuple(queue_closed_exception_types
-                                   or (errors.OutOfRangeError,))
+        if queue_closed_exception_types is None:
+            queue_closed_exception_types = (errors.OutOfRangeError,)
+        if not isinstance(queue_closed_exception_types, tuple) or not all(
+                isinstance(t, type) and issubclass(t, errors.OpError)
+                for t in queue_closed_exception_types):
+            raise TypeError(
+                "queue_closed_exception_types, when provided, must be a tuple "
+                "of tf.error types, but saw: %s"
+                % (queue_closed_exception_types,))
+        self._closed_types = queue_closed_exception_types
         self._lock = threading.Lock()
         self._running = {}  # session -> threads that still fill
         self._errors = []
@@ -238,7 +249,7 @@ def add_queue_runner(qr, collection=_graph.GraphKeys.QUEUE_RUNNERS):
 def start_queue_runners(sess=None, coord=None, daemon=True, start=True,
                         collection=_graph.GraphKeys.QUEUE_RUNNERS):
     """Starts the threads of every QueueRunner of the collection."""
-    from headrace.session import get_default_session
+    from headrace.session import Session, get_default_session
     if sess is None:
         sess = get_default_session()
         if sess is None:
@@ -246,6 +257,9 @@ def start_queue_runners(sess=None, coord=None, daemon=True, start=True,
                              "is registered. Use `with sess.as_default()` or "
                              "pass an explicit session to "
                              "tf.start_queue_runners(sess=sess)")
+    if not isinstance(sess, Session):
+        raise TypeError("sess must be a `tf.Session` object. Given class: %s"
+                        % type(sess))
     with sess.graph.as_default():
         return [t for qr in _graph.get_collection(collection)
                 for t in qr.create_threads(sess, coord=coord, daemon=daemon,

@@ -7,21 +7,27 @@ from headrace import dtypes as _dtypes
 from headrace import function as _function
 from headrace import graph as _graph
 from headrace import messages
+from headrace import raw_ops as _raw
 from headrace.array_ops import placeholder
 
 
 class FuncGraph(_graph.Graph):
-    """The body of a function that is traced inside `outer`."""
+    """The body of a function that is traced inside `outer`. With `copies`,
+    what it takes from there is computed in the body once more."""
 
-    def __init__(self, outer):
+    def __init__(self, outer, copies=False):
         super().__init__()
         self._captures = True
+        self._copies = copies
+        self._copied = {}  # outer tensor -> its copy
         self._outer = outer
         self._seed = outer.seed
         self._captured = {}  # outer tensor -> argument
 
     def _capture(self, tensor):
-        """The argument that stands for a tensor from outside."""
+        """What stands for a tensor from outside: an argument, or a copy."""
+        if self._copies:
+            return self._copy(tensor)
         if tensor.graph is not self._outer:
             if not self._outer._captures:
                 raise ValueError("Tensor %s is neither of the function nor of "
@@ -34,6 +40,18 @@ class FuncGraph(_graph.Graph):
                     tensor.dtype.base_dtype, tensor.get_shape(),
                     name="captured")
         return self._captured[tensor]
+
+    def _copy(self, tensor):
+        if tensor not in self._copied:
+            name = by_value(tensor, "captured", into=self)
+            with self.as_default(), self.name_scope(None), \
+                    self.control_dependencies(None):
+                copy = _raw.StatefulPartitionedCall(
+                    [], Tout=[tensor.dtype.base_dtype], f=name)
+            copy = copy[0] if isinstance(copy, (list, tuple)) else copy
+            copy.set_shape(tensor.get_shape())
+            self._copied[tensor] = copy
+        return self._copied[tensor]
 
 
 class TracedFunction:
@@ -63,10 +81,10 @@ class TracedFunction:
         _add_function(outer, definition, body)
 
 
-def by_value(tensor, name):
-    """The name of a new function without arguments that gives `tensor`, which
-    is computed in it once more. ValueError where that is not possible: for
-    what is fed, and for state."""
+def by_value(tensor, name, into=None):
+    """The name of a new function without arguments, of the tensor's graph or
+    `into`, that gives `tensor`, which is computed in it once more. ValueError
+    where that is not possible: for what is fed, and for state."""
     graph = tensor.graph
     wanted, todo = set(), [tensor.op]
     while todo:
@@ -89,7 +107,8 @@ def by_value(tensor, name):
     definition = _function._function_def(
         name, [op for op in graph.get_operations() if op._id in wanted], [],
         [tensor])
-    _add_function(graph, definition, None)
+    _add_function(graph if into is None else into, definition,
+                  None if into is None else graph)
     return name
 
 

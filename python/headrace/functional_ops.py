@@ -5,6 +5,7 @@ from headrace import graph as _graph
 from headrace import nest
 from headrace import raw_ops as _raw
 from headrace.control_flow import while_loop
+from headrace.sparse_ops import SparseTensor
 from headrace.tensor import constant, convert_to_tensor
 from headrace.tensor_array import TensorArray
 
@@ -51,6 +52,11 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True,
     structure of types."""
     if not callable(fn):
         raise TypeError("fn must be callable.")
+    if isinstance(elems, SparseTensor):
+        raise TypeError(
+            "map_fn takes no SparseTensor. Map its values: SparseTensor("
+            "x.indices, map_fn(fn, x.values), x.dense_shape); or the rows of "
+            "sparse_tensor_to_dense(x)")
     with _graph.name_scope(name, "map", nest.flatten(elems)):
         flat, arrays, n, static = _slices(elems)
         if dtype is None:

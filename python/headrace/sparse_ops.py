@@ -69,6 +69,19 @@ class SparseTensor:
         """The same indices and shape with other values."""
         return SparseTensor(self._indices, values, self._dense_shape)
 
+    def _flow_components(self):
+        return [self._indices, self._values, self._dense_shape]
+
+    @staticmethod
+    def _from_flow_components(components):
+        return SparseTensor(*components)
+
+    @staticmethod
+    def _flow_invariants(shape):
+        """`shape` is that of dense_shape, as while_loop takes it."""
+        shape = shape.with_rank(1)
+        return [TensorShape([None, shape[0]]), TensorShape([None]), shape]
+
     def consumers(self):
         return self._values.consumers()
 

@@ -9,7 +9,7 @@ from headrace import dtypes
 from headrace import graph as _graph
 from headrace import math_ops as _math
 from headrace import raw_ops as _raw
-from headrace.tensor import convert_to_tensor
+from headrace.tensor import constant_value, convert_to_tensor
 from headrace.tensor_shape import TensorShape
 
 
@@ -71,6 +71,16 @@ class TensorArray:
         other.__dict__.update(self.__dict__)
         other._flow = flow
         return other
+
+    def _flow_components(self):
+        return [self._flow]
+
+    def _from_flow_components(self, components):
+        return self._with_flow(components[0])
+
+    @staticmethod
+    def _flow_invariants(shape):
+        return [TensorShape([])]
 
     def identity(self):
         return self._with_flow(_raw.Identity(self._flow))
@@ -176,7 +186,14 @@ class TensorArray:
         with _graph.name_scope(name, "TensorArraySplit",
                                [self._handle, value, lengths]):
             value = self._checked(value)
-            lengths = _math.cast(convert_to_tensor(lengths), dtypes.int64)
+            lengths = convert_to_tensor(lengths)
+            known = constant_value(lengths)
+            lengths = _math.cast(lengths, dtypes.int64)
+            shape = value.get_shape()
+            if (known is not None and known.size and shape.ndims is not None
+                    and known.min() == known.max()):
+                self._merge_shape(TensorShape(
+                    [int(known.flat[0])] + shape.as_list()[1:]))
             return self._with_flow(_raw.TensorArraySplitV3(
                 self._handle, value, lengths, self._flow))
 

@@ -255,6 +255,14 @@ def get_variable(name, shape=None, dtype=None, initializer=None,
     function of (shape, dtype), or a value, which then tells the shape.
     ValueError if the variable exists and reuse is off, does not exist and reuse
     is on, or has another shape or dtype."""
+    graph = get_default_graph()
+    if graph._captures:
+        # Variables outlive the call: they are those of the graph around.
+        with graph._outer.as_default():
+            return get_variable(
+                name, shape, dtype, initializer, regularizer, trainable,
+                collections, caching_device, partitioner, validate_shape,
+                use_resource, custom_getter, constraint)
     return get_variable_scope().get_variable(
         name, shape=shape, dtype=dtype, initializer=initializer,
         regularizer=regularizer, trainable=trainable, collections=collections,

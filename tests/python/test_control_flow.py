@@ -57,6 +57,40 @@ class TestCond:
         assert isinstance(tf.cond(pred, f, f), tf.Tensor)
         assert isinstance(tf.cond(pred, f, f, strict=True), list)
 
+    def test_single_element_lists_of_lists(self):
+        pred = tf.constant(True)
+        f = lambda: [[tf.constant(1)]]  # noqa: E731
+        assert isinstance(tf.cond(pred, f, f), tf.Tensor)
+        assert run(tf.cond(pred, f, f, strict=True)) == [[1]]
+
+    def test_references_as_results(self):
+        a, b = tf.Variable(3), tf.Variable(4)
+        pred = tf.placeholder(tf.bool, [])
+        out = tf.cond(pred, lambda: a.assign_add(10), lambda: b.assign_add(10))
+        assert out.dtype._is_ref_dtype
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            assert session.run(out, {pred: True}) == 13
+            assert session.run([a, b]) == [13, 4]
+
+    def test_no_nodes_but_the_users_in_a_branch(self):
+        x = tf.placeholder(tf.float32, [])
+        tf.cond(x > 0, lambda: tf.identity(x), lambda: x)
+        names = {o.name for o in tf.get_default_graph().get_operations()
+                 if o.type == "Identity"}
+        assert names == {"cond/switch_t", "cond/switch_f", "cond/pred_id",
+                         "cond/Identity"}
+
+    def test_sparse_tensors(self):
+        pred = tf.placeholder(tf.bool, [])
+
+        def branch(k):
+            return lambda: tf.SparseTensor([[k]], [10 * k], [5])
+        out = tf.cond(pred, branch(1), branch(2))
+        assert isinstance(out, tf.SparseTensor)
+        assert run(tf.sparse_tensor_to_dense(out), {pred: False}).tolist() == [
+            0, 0, 20, 0, 0]
+
     def test_operations_as_results(self):
         v = tf.Variable(1)
         out = tf.cond(tf.constant(True), lambda: v.assign(7).op,
@@ -128,6 +162,10 @@ class TestCase:
             with pytest.raises(tf.errors.InvalidArgumentError,
                                match="more than 1 conditions"):
                 session.run(y, {x: -5})
+
+    def test_predicates_are_tensors(self):
+        with pytest.raises(TypeError, match="pred must be a Tensor"):
+            tf.case([(True, lambda: tf.constant(1))])
 
     def test_none_holds(self):
         x = tf.placeholder(tf.int32, [])
@@ -227,6 +265,32 @@ class TestWhile:
                                       tf.TensorShape([None, 1])))
         assert out.shape.as_list() == [None, 1]
         assert run(out).shape == (8, 1)
+
+    def test_sparse_tensors(self):
+        x = tf.SparseTensor([[0, 0], [1, 1]], [1, 2], [2, 2])
+        _, out = tf.while_loop(
+            lambda i, s: i < 3,
+            lambda i, s: (i + 1, tf.SparseTensor(s.indices, s.values * 2,
+                                                 s.dense_shape)), (0, x))
+        assert isinstance(out, tf.SparseTensor)
+        assert run(out).values.tolist() == [8, 16]
+
+    def test_sparse_tensors_that_grow(self):
+        x = tf.SparseTensor([[0]], [1], [4])
+
+        def body(i, s):
+            return i + 1, tf.SparseTensor(
+                tf.concat([s.indices, [[i]]], 0),
+                tf.concat([s.values, [5]], 0), s.dense_shape)
+        _, out = tf.while_loop(
+            lambda i, s: i < tf.constant(3, tf.int64), body,
+            (tf.constant(1, tf.int64), x),
+            shape_invariants=(tf.TensorShape([]), tf.TensorShape([1])))
+        assert run(out).values.tolist() == [1, 5, 5]
+        with pytest.raises(ValueError, match="rank 1"):
+            tf.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, s), (0, x),
+                          shape_invariants=(tf.TensorShape([]),
+                                            tf.TensorShape([None, None])))
 
     def test_static_shape_is_kept(self):
         x = tf.while_loop(lambda v: tf.reduce_sum(v) < 10, lambda v: v + 1,

@@ -44,13 +44,93 @@ def test_a_function_that_calls_another():
     assert run(fourth(tf.constant(3.))) == 81
 
 
-def test_refusals():
-    outer = tf.constant(1.)
+def test_what_the_body_takes_from_outside_is_captured():
+    c = tf.placeholder(tf.float32, [])
 
     @tf.Defun(tf.float32)
+    def f(x):
+        return x * c
+    y = f(tf.constant(3.)) + f(tf.constant(4.))
+    assert f.captured_inputs == [c]
+    assert run(y, {c: 2}) == 14
+
+
+def test_variables_of_the_body_are_those_of_the_graph():
+    @tf.Defun(tf.float32)
+    def f(x):
+        return x * tf.get_variable("w", [],
+                                   initializer=tf.constant_initializer(3.))
+    y = f(2.)
+    assert [v.name for v in tf.global_variables()] == ["w:0"]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(y) == 6
+
+
+def test_capture_by_value_computes_in_the_body():
+    c = tf.constant(2.) * 3
+
+    @tf.Defun(tf.float32, capture_by_value=True)
+    def f(x):
+        return x + c
+    assert run(f(1.)) == 7
+    assert not f.captured_inputs
+    fed = tf.placeholder(tf.float32, [])
+
+    @tf.Defun(tf.float32, capture_by_value=True)
+    def g(x):
+        return x + fed
+    with pytest.raises(ValueError, match="Cannot capture a placeholder"):
+        g(1.)
+
+
+def test_types_are_those_of_the_call_when_none_are_declared():
+    @tf.Defun()
+    def twice(x):
+        return x * 2
+    assert run([twice(tf.constant(2.5)), twice(tf.constant(3))]) == [5, 6]
+
+
+def test_results_are_a_tensor_a_tuple_or_the_operation():
+    @tf.Defun(tf.float32)
+    def two(x):
+        return x, tf.reshape(x, [1])
+
+    @tf.Defun(tf.float32)
+    def one(x):
+        return [x]
+
+    @tf.Defun(tf.float32)
+    def none(x):
+        tf.Print(x, [x])
+    assert [t.shape.ndims for t in two(1.)] == [None, 1]
+    assert isinstance(two(1.), tuple)
+    assert isinstance(one(1.), tf.Tensor)
+    assert isinstance(none(1.), tf.Operation)
+
+
+def test_names_and_shapes_that_are_given():
+    @tf.Defun(tf.float32, func_name="F", out_names=["a", "b"], noinline=True,
+              shape_func=lambda op: [op.inputs[0].shape, [7]])
+    def f(x):
+        return x, x
+    a, b = f(tf.zeros([3]))
+    assert [o.name for o in f.definition.signature.output_arg] == ["a", "b"]
+    assert f.definition.attr["_noinline"].b
+    assert f.declared_input_types == (tf.float32,)
+    assert (a.shape.as_list(), b.shape.as_list()) == ([3], [7])
+
+
+def test_refusals():
+    @tf.Defun(tf.float32)
     def f(a):
-        return a + outer
-    with pytest.raises(ValueError):
-        f(outer)
+        return a
+    outer = tf.constant(1.)
     with pytest.raises(ValueError, match="number of arguments"):
         f(outer, outer)
+    with pytest.raises(ValueError, match="Unknown keyword"):
+        f(outer, device="x")
+    with pytest.raises(ValueError, match="Unknown keyword"):
+        tf.Defun(tf.float32, nonsense=1)
+    with pytest.raises(ValueError, match="float32"):
+        f(tf.constant(1))

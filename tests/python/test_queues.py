@@ -224,3 +224,14 @@ def test_slice_and_string_producers(session):
         tf.train.string_input_producer([])
     with pytest.raises(ValueError, match="> 0"):
         tf.train.limit_epochs(tf.constant(1), num_epochs=0)
+
+
+def test_what_runners_and_coordinators_refuse(session):
+    queue = tf.FIFOQueue(1, tf.float32)
+    with pytest.raises(TypeError, match="tuple of tf.error types"):
+        tf.train.QueueRunner(queue, [queue.enqueue(1.)],
+                             queue_closed_exception_types=(ValueError,))
+    with pytest.raises(TypeError, match="sess must be"):
+        tf.train.start_queue_runners("a session")
+    with pytest.raises(TypeError, match="an exception"):
+        tf.train.Coordinator().request_stop("because")

@@ -36,6 +36,13 @@ class TestTensorArray:
             X, [1, 3])
         np.testing.assert_array_equal(run(a.read(1)), X[1:])
 
+    def test_parts_of_one_length_have_a_known_shape(self):
+        x = tf.zeros([4, 3])
+        def array():
+            return tf.TensorArray(tf.float32, 2)
+        assert array().split(x, [2, 2]).read(0).shape.as_list() == [2, 3]
+        assert array().split(x, [3, 1]).read(0).shape.ndims is None
+
     def test_in_a_loop(self):
         a = tf.TensorArray(tf.int32, size=0, dynamic_size=True)
         _, a = tf.while_loop(lambda i, a: i < 6,
@@ -83,6 +90,10 @@ class TestMap:
     def test_nested(self):
         out = tf.map_fn(lambda r: tf.map_fn(lambda v: v * v, r), X)
         np.testing.assert_array_equal(run(out), X * X)
+
+    def test_sparse_tensors_are_refused(self):
+        with pytest.raises(TypeError, match="SparseTensor"):
+            tf.map_fn(lambda x: x, tf.SparseTensor([[0]], [1], [3]))
 
     def test_scalars_are_refused(self):
         with pytest.raises(ValueError, match="scalars"):
