@@ -173,6 +173,52 @@ Status ToInt32(absl::string_view name, int64_t v, int32_t* out) {
 
 }  // namespace
 
+AttrValue::AttrValue() = default;
+AttrValue::AttrValue(const AttrValue& v) = default;
+AttrValue::AttrValue(AttrValue&& v) noexcept = default;
+AttrValue& AttrValue::operator=(const AttrValue& v) = default;
+AttrValue& AttrValue::operator=(AttrValue&& v) noexcept = default;
+AttrValue::~AttrValue() = default;
+AttrValue::AttrValue(std::string v) : v_(std::move(v)) {}
+AttrValue::AttrValue(const char* v) : v_(std::string(v)) {}
+AttrValue::AttrValue(absl::string_view v) : v_(std::string(v)) {}
+AttrValue::AttrValue(int64_t v) : v_(v) {}
+AttrValue::AttrValue(int v) : v_(static_cast<int64_t>(v)) {}
+AttrValue::AttrValue(float v) : v_(v) {}
+AttrValue::AttrValue(double v) : v_(static_cast<float>(v)) {}
+AttrValue::AttrValue(bool v) : v_(v) {}
+AttrValue::AttrValue(DataType v) : v_(v) {}
+AttrValue::AttrValue(PartialTensorShape v) : v_(std::move(v)) {}
+AttrValue::AttrValue(const TensorShape& v) : v_(PartialTensorShape(v)) {}
+AttrValue::AttrValue(Tensor v) : v_(std::move(v)) {}
+AttrValue::AttrValue(NameAttrList v) : v_(std::move(v)) {}
+AttrValue::AttrValue(std::vector<std::string> v) : v_(std::move(v)) {}
+AttrValue::AttrValue(std::vector<int64_t> v) : v_(std::move(v)) {}
+AttrValue::AttrValue(std::vector<float> v) : v_(std::move(v)) {}
+AttrValue::AttrValue(std::vector<bool> v) : v_(std::move(v)) {}
+AttrValue::AttrValue(std::vector<DataType> v) : v_(std::move(v)) {}
+AttrValue::AttrValue(std::vector<PartialTensorShape> v) : v_(std::move(v)) {}
+AttrValue::AttrValue(std::vector<Tensor> v) : v_(std::move(v)) {}
+AttrValue::AttrValue(std::vector<NameAttrList> v) : v_(std::move(v)) {}
+AttrValue::AttrValue(EmptyList v) : v_(v) {}
+AttrValue::AttrValue(Placeholder v) : v_(std::move(v)) {}
+
+AttrMap::AttrMap() = default;
+AttrMap::AttrMap(std::initializer_list<Item> items) {
+  for (const Item& i : items) Set(i.first, i.second);
+}
+AttrMap::AttrMap(const AttrMap& map) = default;
+AttrMap::AttrMap(AttrMap&& map) noexcept = default;
+AttrMap& AttrMap::operator=(const AttrMap& map) = default;
+AttrMap& AttrMap::operator=(AttrMap&& map) noexcept = default;
+AttrMap::~AttrMap() = default;
+
+void AttrMap::Reserve(size_t n) { items_.reserve(n); }
+
+bool operator==(const AttrMap& a, const AttrMap& b) {
+  return a.items_ == b.items_;
+}
+
 bool operator==(const NameAttrList& a, const NameAttrList& b) {
   if (a.name != b.name) return false;
   static const AttrMap* const kNone = new AttrMap();

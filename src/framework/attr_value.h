@@ -47,30 +47,37 @@ class AttrValue {
                    std::vector<PartialTensorShape>, std::vector<Tensor>,
                    std::vector<NameAttrList>, EmptyList, Placeholder>;
 
-  AttrValue() = default;
-  AttrValue(std::string v) : v_(std::move(v)) {}                      // NOLINT
-  AttrValue(const char* v) : v_(std::string(v)) {}                    // NOLINT
-  AttrValue(absl::string_view v) : v_(std::string(v)) {}              // NOLINT
-  AttrValue(int64_t v) : v_(v) {}                                     // NOLINT
-  AttrValue(int v) : v_(static_cast<int64_t>(v)) {}                   // NOLINT
-  AttrValue(float v) : v_(v) {}                                       // NOLINT
-  AttrValue(double v) : v_(static_cast<float>(v)) {}                  // NOLINT
-  AttrValue(bool v) : v_(v) {}                                        // NOLINT
-  AttrValue(DataType v) : v_(v) {}                                    // NOLINT
-  AttrValue(PartialTensorShape v) : v_(std::move(v)) {}               // NOLINT
-  AttrValue(const TensorShape& v) : v_(PartialTensorShape(v)) {}      // NOLINT
-  AttrValue(Tensor v) : v_(std::move(v)) {}                           // NOLINT
-  AttrValue(NameAttrList v) : v_(std::move(v)) {}                     // NOLINT
-  AttrValue(std::vector<std::string> v) : v_(std::move(v)) {}         // NOLINT
-  AttrValue(std::vector<int64_t> v) : v_(std::move(v)) {}             // NOLINT
-  AttrValue(std::vector<float> v) : v_(std::move(v)) {}               // NOLINT
-  AttrValue(std::vector<bool> v) : v_(std::move(v)) {}                // NOLINT
-  AttrValue(std::vector<DataType> v) : v_(std::move(v)) {}            // NOLINT
-  AttrValue(std::vector<PartialTensorShape> v) : v_(std::move(v)) {}  // NOLINT
-  AttrValue(std::vector<Tensor> v) : v_(std::move(v)) {}              // NOLINT
-  AttrValue(std::vector<NameAttrList> v) : v_(std::move(v)) {}        // NOLINT
-  AttrValue(EmptyList v) : v_(v) {}                                   // NOLINT
-  AttrValue(Placeholder v) : v_(std::move(v)) {}                      // NOLINT
+  // What copies or destroys a Storage is not inline: every source that includes
+  // this would instantiate it.
+  AttrValue();
+  AttrValue(const AttrValue& v);
+  AttrValue(AttrValue&& v) noexcept;
+  AttrValue& operator=(const AttrValue& v);
+  AttrValue& operator=(AttrValue&& v) noexcept;
+  ~AttrValue();
+  AttrValue(std::string v);  // NOLINT
+  AttrValue(const char* v);  // NOLINT
+  AttrValue(absl::string_view v);  // NOLINT
+  AttrValue(int64_t v);  // NOLINT
+  AttrValue(int v);  // NOLINT
+  AttrValue(float v);  // NOLINT
+  AttrValue(double v);  // NOLINT
+  AttrValue(bool v);  // NOLINT
+  AttrValue(DataType v);  // NOLINT
+  AttrValue(PartialTensorShape v);  // NOLINT
+  AttrValue(const TensorShape& v);  // NOLINT
+  AttrValue(Tensor v);  // NOLINT
+  AttrValue(NameAttrList v);  // NOLINT
+  AttrValue(std::vector<std::string> v);  // NOLINT
+  AttrValue(std::vector<int64_t> v);  // NOLINT
+  AttrValue(std::vector<float> v);  // NOLINT
+  AttrValue(std::vector<bool> v);  // NOLINT
+  AttrValue(std::vector<DataType> v);  // NOLINT
+  AttrValue(std::vector<PartialTensorShape> v);  // NOLINT
+  AttrValue(std::vector<Tensor> v);  // NOLINT
+  AttrValue(std::vector<NameAttrList> v);  // NOLINT
+  AttrValue(EmptyList v);  // NOLINT
+  AttrValue(Placeholder v);  // NOLINT
 
   bool IsSet() const { return !std::holds_alternative<std::monostate>(v_); }
   bool IsList() const;
@@ -115,23 +122,24 @@ class AttrMap {
  public:
   using Item = std::pair<std::string, AttrValue>;
 
-  AttrMap() = default;
-  AttrMap(std::initializer_list<Item> items) {
-    for (const Item& i : items) Set(i.first, i.second);
-  }
+  AttrMap();
+  AttrMap(std::initializer_list<Item> items);
+  AttrMap(const AttrMap& map);
+  AttrMap(AttrMap&& map) noexcept;
+  AttrMap& operator=(const AttrMap& map);
+  AttrMap& operator=(AttrMap&& map) noexcept;
+  ~AttrMap();
 
   // Null if there is none.
   const AttrValue* Find(absl::string_view name) const;
   void Set(absl::string_view name, AttrValue value);
   bool Erase(absl::string_view name);
-  void Reserve(size_t n) { items_.reserve(n); }
+  void Reserve(size_t n);
   bool empty() const { return items_.empty(); }
   size_t size() const { return items_.size(); }
   auto begin() const { return items_.begin(); }
   auto end() const { return items_.end(); }
-  friend bool operator==(const AttrMap& a, const AttrMap& b) {
-    return a.items_ == b.items_;
-  }
+  friend bool operator==(const AttrMap& a, const AttrMap& b);
 
   // Typed access: NotFound if absent, InvalidArgument if of another type.
   // Integers also come out as int32 (checked) and strings as std::string.
