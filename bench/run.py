@@ -1,10 +1,12 @@
 """Measures Headrace beside TensorFlow, ONNX Runtime and OpenVINO.
 
-    run.py [--nets vgg16,resnet50,mobilenet_v1,mobilenet_v2,inception_v3] [--batch 1] [--runs 20] [--threads N] [--out FILE]
+    run.py [--nets vgg16,vgg16:8,resnet50] [--runs 20] [--threads N] [--readme]
 
-All engines have a network loaded at the same time and run in turn, one run
-each, so that a noisy machine is noisy for all; what counts is the ratio. Prints
-tables in Markdown. The peers live in a virtual environment of their own.
+A net is NAME or NAME:BATCH, of those that nets.py builds. All engines have a
+network loaded at the same time and run in turn, one run each, so that a noisy
+machine is noisy for all; what counts is the ratio. Prints tables in Markdown;
+--readme puts them into README.md, where the last ones stand. The peers live in a
+virtual environment of their own.
 """
 import argparse
 import json
@@ -18,7 +20,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 OURS = ROOT / ".venv" / "bin" / "python"
 PEERS = ROOT / ".venv-bench" / "bin" / "python"
-ENGINES = ["headrace", "tensorflow", "onnxruntime", "openvino"]
+NAMES = {"headrace": "Headrace", "tensorflow": "TensorFlow", "onnxruntime": "ONNX Runtime", "openvino": "OpenVINO"}
+ENGINES = list(NAMES)
 FOLDER = ROOT / "build" / "bench_nets"
 
 
@@ -30,6 +33,7 @@ class Worker:
     """A process with one engine; started, asked, and stopped from here."""
 
     def __init__(self, engine, model, batch, threads):
+        self.engine = engine
         python = OURS if engine == "headrace" else PEERS
         self.process = subprocess.Popen(
             [str(python), str(HERE / "worker.py"), engine, str(model), str(batch), str(threads)],
@@ -56,11 +60,28 @@ class Worker:
 def prepare(nets):
     subprocess.run([str(OURS), str(HERE / "nets.py"), str(FOLDER), *nets], check=True)
     for net in nets:
-        onnx = FOLDER / f"{net}.onnx"
-        if not onnx.exists():
+        model, onnx = FOLDER / f"{net}.pb", FOLDER / f"{net}.onnx"
+        if spec(net)["onnx"] and not (onnx.exists() and onnx.stat().st_mtime > model.stat().st_mtime):
             say(f"converting {net} to ONNX")
-            subprocess.run([str(PEERS), str(HERE / "to_onnx.py"), str(FOLDER / f"{net}.pb"), str(onnx)], check=True,
-                           stderr=subprocess.DEVNULL)
+            subprocess.run([str(PEERS), str(HERE / "to_onnx.py"), str(model), str(onnx)], check=True, stderr=subprocess.DEVNULL)
+
+
+def spec(net):
+    return json.loads((FOLDER / f"{net}.json").read_text())
+
+
+def compiled(name, *flags):
+    """bench/NAME.c as a program."""
+    binary = ROOT / "build" / name
+    subprocess.run(["cc", "-O2", *flags, str(HERE / f"{name}.c"), "-o", str(binary), "-ldl"], check=True)
+    return str(binary)
+
+
+def limits(threads):
+    """{"fma_gflops", "read_gbs"} of this machine, now."""
+    say("limits of the machine")
+    program = compiled("limits", "-O3", "-march=native", "-ffast-math", "-pthread")
+    return parse_pairs(subprocess.run([program, str(threads)], stdout=subprocess.PIPE, text=True, check=True).stdout)
 
 
 def bench_net(net, batch, runs, threads):
@@ -93,19 +114,31 @@ def median(values):
     return sorted(values)[len(values) // 2]
 
 
-def net_table(results):
-    lines = ["| network | engine | min ms | median ms | start to first result | peak memory |", "|---|---|---|---|---|---|"]
-    ratios = ["| network | time | load | memory |", "|---|---|---|---|"]
+def title(net, batch):
+    name = {"vgg16": "VGG16", "resnet50": "ResNet-50", "mobilenet_v1": "MobileNet v1", "mobilenet_v2": "MobileNet v2",
+            "inception_v3": "Inception v3", "lstm_unrolled": "LSTM language model, unrolled",
+            "lstm_dynamic": "LSTM language model, while_loop"}[net]
+    return name if batch == 1 else f"{name}, {batch} images"
+
+
+def limit_ms(net, batch, machine):
+    """What a run takes at least: its multiply-adds at peak, or its weights read once."""
+    cost = spec(net)
+    return max(2e-6 * cost["multiply_adds"] * batch / machine["fma_gflops"], 1e-6 * cost["weight_bytes"] / machine["read_gbs"])
+
+
+def net_table(results, machine):
+    lines = ["| network | limit | " + " | ".join(NAMES.values()) + " | time | load | memory |", "|---" * (len(NAMES) + 5) + "|"]
     for (net, batch), workers in results.items():
-        name = f"{net}, {batch} image{'s' if batch > 1 else ''}"
-        for engine, w in workers.items():
-            lines.append(f"| {name} | {engine} | {min(w.times):.1f} | {median(w.times):.1f} | {w.first['load_s']:.2f} s | {w.peak_mb:.0f} MB |")
+        cells = [title(net, batch), f"{limit_ms(net, batch, machine):.1f} ms"]
+        for engine in ENGINES:
+            w = workers.get(engine)
+            cells.append(f"{min(w.times):.1f} / {median(w.times):.1f} ms, {w.first['load_s']:.2f} s, {w.peak_mb:.0f} MB" if w else "-")
         ours, peers = workers["headrace"], [w for e, w in workers.items() if e != "headrace"]
-        if peers:
-            ratios.append(f"| {name} | {min(ours.times) / min(min(w.times) for w in peers):.2f} "
-                          f"| {ours.first['load_s'] / min(w.first['load_s'] for w in peers):.2f} "
-                          f"| {ours.peak_mb / min(w.peak_mb for w in peers):.2f} |")
-    return "\n".join(lines) + "\n\nRatio of Headrace to the best peer:\n\n" + "\n".join(ratios)
+        for value in (lambda w: min(w.times), lambda w: w.first["load_s"], lambda w: w.peak_mb):
+            cells.append(f"{value(ours) / min(map(value, peers)):.2f}" if peers else "-")
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
 
 
 def parse_pairs(text):
@@ -113,12 +146,11 @@ def parse_pairs(text):
 
 
 def floor_table():
-    binary = ROOT / "build" / "floor"
-    subprocess.run(["cc", "-O2", f"-I{ROOT / 'include'}", str(HERE / "floor.c"), "-o", str(binary), "-ldl"], check=True)
+    binary = compiled("floor", f"-I{ROOT / 'include'}")
     site = subprocess.run([str(PEERS), "-c", "import importlib.util as u; print(u.find_spec('tensorflow').submodule_search_locations[0])"],
                           stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
     def c(library, **env):
-        return parse_pairs(subprocess.run([str(binary), library], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        return parse_pairs(subprocess.run([binary, library], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                           env=dict(os.environ, **env)).stdout)
     def py(python, engine):
         return parse_pairs(subprocess.run([str(python), str(HERE / "floor.py"), engine], stdout=subprocess.PIPE,
@@ -145,25 +177,55 @@ def floor_table():
     return "\n".join(lines)
 
 
+def versions():
+    code = "import importlib.metadata as m; print(m.version('tensorflow-cpu'), m.version('onnxruntime'), m.version('openvino'))"
+    tensorflow, ort, openvino = subprocess.run([str(PEERS), "-c", code], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+    return f"TensorFlow {tensorflow}, ONNX Runtime {ort}, OpenVINO {openvino.split('-')[0]}"
+
+
+def replace_between(path, text):
+    """Puts text between the two bench marks of a Markdown file."""
+    begin, end = "<!-- bench -->\n", "<!-- /bench -->"
+    old = path.read_text()
+    if old.count(begin) != 1 or old.count(end) != 1:
+        raise SystemExit(f"{path} does not have one {begin.strip()} and one {end}")
+    head, rest = old.split(begin)
+    path.write_text(head + begin + text + end + rest.split(end)[1])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nets", default="vgg16,resnet50,mobilenet_v1,mobilenet_v2,inception_v3")
-    parser.add_argument("--batch", default="1", help="comma-separated batch sizes")
+    parser.add_argument("--nets", default="vgg16,vgg16:8,resnet50,mobilenet_v1,mobilenet_v2,inception_v3,lstm_unrolled,lstm_dynamic",
+                        help="default: %(default)s; '' for none")
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--out", help="also write the tables to this file")
+    parser.add_argument("--readme", action="store_true", help="also write the tables into README.md")
     parser.add_argument("--no-floor", action="store_true", help="leave the dispatch table out")
     args = parser.parse_args()
-    nets = [n for n in args.nets.split(",") if n]
-    prepare(nets)
-    results = {(n, int(b)): bench_net(n, int(b), args.runs, args.threads) for n in nets for b in args.batch.split(",")}
+    nets = []
+    for net in filter(None, args.nets.split(",")):
+        name, _, batch = net.partition(":")
+        if not (batch or "1").isdigit():
+            parser.error(f"{net}: a net is NAME or NAME:BATCH")
+        nets.append((name, int(batch or 1)))
+    prepare(sorted({name for name, _ in nets}))
     cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.processor())
-    text = f"{args.threads} threads of {cpu}.\n\n{net_table(results)}\n"
+    machine = limits(args.threads)
+    results = {net: bench_net(*net, args.runs, args.threads) for net in nets}
+    text = (f"{args.threads} threads of {cpu}, which give {machine['fma_gflops']:.0f} GFLOP/s of float32 multiply-adds and read "
+            f"{machine['read_gbs']:.1f} GB/s. {versions()}.\n")
+    if nets:
+        text += (f"Networks: float32, all engines loaded at once and run in turn; shortest / median of {args.runs} runs, start of the process "
+                 "to the first result, peak memory, all from Python; then the ratios of Headrace's to the best peer's. The limit is that of "
+                 "direct convolution at the machine's peak, or of reading the weights once.\n\n" + net_table(results, machine) + "\n")
     if not args.no_floor:
         text += f"\n{floor_table()}\n"
     print(text)
     if args.out:
         pathlib.Path(args.out).write_text(text)
+    if args.readme:
+        replace_between(ROOT / "README.md", text)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,10 @@
     to_onnx.py MODEL.pb MODEL.onnx
 
 ONNX computes images as NCHW: the input is transposed once, weights are written
-in ONNX's order. Covers the ops that nets.py uses and refuses any other. (tf2onnx
+in ONNX's order. MODEL.json says what the input is. Covers the ops that nets.py uses and refuses any other. (tf2onnx
 takes many minutes and gigabytes for VGG16's 553 MB.)
 """
+import json
 import os
 import sys
 
@@ -28,6 +29,8 @@ class Converter:
 
     def constant(self, name):
         """The value of a constant node, or None."""
+        if ":" in name:
+            return None
         node = self.defs[name]
         while node.op == "Identity":
             node = self.defs[node.input[0]]
@@ -53,14 +56,17 @@ class Converter:
         return attrs
 
     def convert(self, node):
-        inputs = [i.split(":")[0] for i in node.input]
+        inputs = list(node.input)
         x, name, op = inputs[0] if inputs else "", node.name, node.op
         image = x in self.images
         if op == "Const":
             return
         if op == "Placeholder":
-            self.emit("Transpose", ["input"], name, perm=[0, 3, 1, 2])
-            image = True
+            image = len(node.attr["shape"].shape.dim) == 4
+            if image:
+                self.emit("Transpose", ["input"], name, perm=[0, 3, 1, 2])
+            else:
+                self.emit("Identity", ["input"], name)
         elif op in ("Conv2D", "DepthwiseConv2dNative"):
             w = self.constant(inputs[1])
             attrs = self.window(node, w.shape[:2])
@@ -82,13 +88,32 @@ class Converter:
         elif op == "Relu6":
             limits = [self.weight(f"{name}/{v}", np.float32(v)) for v in (0, 6)]
             self.emit("Clip", [x, *limits], name)
-        elif op in ("Add", "AddV2"):
-            self.emit("Add", [self.operand(i) for i in inputs], name)
+        elif op in ("Add", "AddV2", "Mul"):
+            self.emit(op[:3], [self.operand(i) for i in inputs], name)
             image = any(i in self.images for i in inputs)
         elif op == "ConcatV2":
-            inputs = inputs[:-1]  # of images along the channels
-            self.emit("Concat", inputs, name, axis=1)
-            image = True
+            axis = int(self.constant(inputs[-1]))
+            self.emit("Concat", inputs[:-1], name, axis={3: 1}[axis] if image else axis)
+        elif op in ("Sigmoid", "Tanh"):
+            self.emit(op, [x], name)
+        elif op == "Split":
+            outputs = [name] + [f"{name}:{i}" for i in range(1, node.attr["num_split"].i)]
+            self.nodes.append(helper.make_node("Split", [inputs[1]], outputs, name=name, axis=int(self.constant(x))))
+        elif op == "GatherV2":
+            self.emit("Gather", [self.operand(x), inputs[1]], name, axis=int(self.constant(inputs[2])))
+        elif op == "ZerosLike":
+            self.emit("Mul", [x, self.weight(f"{name}/zero", np.float32(0))], name)
+        elif op == "StridedSlice":  # x[:, t, :]
+            begin, masks = self.constant(inputs[1]), [node.attr[a].i for a in ("begin_mask", "end_mask", "shrink_axis_mask")]
+            if masks != [5, 5, 2]:
+                raise SystemExit(f"to_onnx.py: StridedSlice {node.name} is not x[:, t, :]")
+            self.emit("Gather", [x, self.weight(f"{name}/t", np.int64(begin[1]))], name, axis=1)
+        elif op == "Pack":
+            axes, parts = self.weight(f"{name}/axis", np.array([node.attr["axis"].i], np.int64)), []
+            for i, source in enumerate(inputs):
+                parts.append(f"{name}/{i}")
+                self.emit("Unsqueeze", [source, axes], parts[-1])
+            self.emit("Concat", parts, name, axis=node.attr["axis"].i)
         elif op == "MatMul":
             self.emit("MatMul", [x, self.weight(f"{name}/w", self.constant(inputs[1]))], name)
         elif op == "MaxPool":
@@ -126,21 +151,20 @@ def main():
     graph_def = graph_pb2.GraphDef()
     with open(sys.argv[1], "rb") as f:
         graph_def.ParseFromString(f.read())
+    with open(sys.argv[1].replace(".pb", ".json")) as f:
+        spec = json.load(f)
     converter = Converter(graph_def)
-    size = 0
     for node in graph_def.node:
-        if node.op == "Placeholder":
-            size = node.attr["shape"].shape.dim[1].size
         # The placeholder's own name stays that of the model's input.
         if node.op == "Placeholder":
-            node.name = "input/nchw"
+            node.name = "input/read"
         for i, name in enumerate(node.input):
             if name == "input":
-                node.input[i] = "input/nchw"
+                node.input[i] = "input/read"
         converter.convert(node)
     graph = helper.make_graph(
         converter.nodes, "bench",
-        [helper.make_tensor_value_info("input", TensorProto.FLOAT, [None, size, size, 3])],
+        [helper.make_tensor_value_info("input", helper.np_dtype_to_tensor_dtype(np.dtype(spec["dtype"])), [None, *spec["shape"]])],
         [helper.make_tensor_value_info("prob", TensorProto.FLOAT, [None, None])], converter.initializers)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)])
     model.ir_version = 8

@@ -2,8 +2,8 @@
 
     worker.py ENGINE MODEL BATCH THREADS     engines: headrace tensorflow onnxruntime openvino
 
-Prints a JSON line when the first result is there ({"load_s", "rss_mb", "sum"}),
-then one line with the milliseconds of a run for each line read from stdin, and
+MODEL.json (of nets.py) says what is fed and fetched. Prints a JSON line when the
+first result is there ({"load_s", "prob"}: the first numbers of the result), then one line with the milliseconds of a run for each line read from stdin, and
 at the end of stdin the peak memory in MB.
 """
 import json
@@ -16,16 +16,11 @@ START = time.perf_counter()
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
 
-def image_size(model):
-    """Rows and columns of the pictures that a network of nets.py takes."""
-    return 299 if "inception" in model else 224
-
-
 def peak_mb():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def headrace(model, threads):
+def headrace(model, spec, threads, batch):
     import headrace as tf
     graph = tf.Graph()
     with graph.as_default():
@@ -33,20 +28,20 @@ def headrace(model, threads):
     config = tf.ConfigProto()
     config.intra_op_parallelism_threads = threads
     session = tf.Session(graph=graph, config=config)
-    return lambda x: session.run("prob:0", {"input:0": x})
+    return lambda x: session.run(spec["fetch"], {spec["feed"]: x})
 
 
-def tensorflow(model, threads):
+def tensorflow(model, spec, threads, batch):
     import tensorflow.compat.v1 as tf
     tf.disable_eager_execution()
     graph_def = tf.GraphDef()
     graph_def.ParseFromString(open(model, "rb").read())
     tf.import_graph_def(graph_def, name="")
     session = tf.Session(config=tf.ConfigProto(inter_op_parallelism_threads=1, intra_op_parallelism_threads=threads))
-    return lambda x: session.run("prob:0", {"input:0": x})
+    return lambda x: session.run(spec["fetch"], {spec["feed"]: x})
 
 
-def onnxruntime(model, threads):
+def onnxruntime(model, spec, threads, batch):
     import onnxruntime as ort
     options = ort.SessionOptions()
     options.intra_op_num_threads = threads
@@ -55,12 +50,12 @@ def onnxruntime(model, threads):
     return lambda x: session.run(None, {name: x})[0]
 
 
-def openvino(model, threads, batch):
+def openvino(model, spec, threads, batch):
     import openvino as ov
     core = ov.Core()
     onnx = model.replace(".pb", ".onnx")
     network = core.read_model(onnx if os.path.exists(onnx) else model)
-    network.reshape([batch, image_size(model), image_size(model), 3])
+    network.reshape([batch, *spec["shape"]])
     compiled = core.compile_model(network, "CPU", {"INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32",
                                                    "PERFORMANCE_HINT": "LATENCY"})
     request = compiled.create_infer_request()
@@ -69,11 +64,12 @@ def openvino(model, threads, batch):
 
 def main():
     engine, model, batch, threads = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    spec = json.load(open(model.replace(".pb", ".json")))
     import numpy as np
-    size = image_size(model)
-    x = np.random.RandomState(0).rand(batch, size, size, 3).astype(np.float32)
-    args = (model, threads, batch) if engine == "openvino" else (model, threads)
-    run = globals()[engine](*args)
+    random, shape = np.random.RandomState(0), [batch, *spec["shape"]]
+    x = random.randint(spec["below"], size=shape) if spec["below"] else random.rand(*shape)
+    x = x.astype(spec["dtype"])
+    run = globals()[engine](model, spec, threads, batch)
     first = np.asarray(run(x))
     print(json.dumps({"load_s": time.perf_counter() - START, "prob": [float(v) for v in first[0, :8]]}), flush=True)
     for _ in sys.stdin:

@@ -55,29 +55,29 @@ class AttrValue {
   AttrValue& operator=(const AttrValue& v);
   AttrValue& operator=(AttrValue&& v) noexcept;
   ~AttrValue();
-  AttrValue(std::string v);  // NOLINT
-  AttrValue(const char* v);  // NOLINT
-  AttrValue(absl::string_view v);  // NOLINT
-  AttrValue(int64_t v);  // NOLINT
-  AttrValue(int v);  // NOLINT
-  AttrValue(float v);  // NOLINT
-  AttrValue(double v);  // NOLINT
-  AttrValue(bool v);  // NOLINT
-  AttrValue(DataType v);  // NOLINT
-  AttrValue(PartialTensorShape v);  // NOLINT
-  AttrValue(const TensorShape& v);  // NOLINT
-  AttrValue(Tensor v);  // NOLINT
-  AttrValue(NameAttrList v);  // NOLINT
-  AttrValue(std::vector<std::string> v);  // NOLINT
-  AttrValue(std::vector<int64_t> v);  // NOLINT
-  AttrValue(std::vector<float> v);  // NOLINT
-  AttrValue(std::vector<bool> v);  // NOLINT
-  AttrValue(std::vector<DataType> v);  // NOLINT
+  AttrValue(std::string v);                      // NOLINT
+  AttrValue(const char* v);                      // NOLINT
+  AttrValue(absl::string_view v);                // NOLINT
+  AttrValue(int64_t v);                          // NOLINT
+  AttrValue(int v);                              // NOLINT
+  AttrValue(float v);                            // NOLINT
+  AttrValue(double v);                           // NOLINT
+  AttrValue(bool v);                             // NOLINT
+  AttrValue(DataType v);                         // NOLINT
+  AttrValue(PartialTensorShape v);               // NOLINT
+  AttrValue(const TensorShape& v);               // NOLINT
+  AttrValue(Tensor v);                           // NOLINT
+  AttrValue(NameAttrList v);                     // NOLINT
+  AttrValue(std::vector<std::string> v);         // NOLINT
+  AttrValue(std::vector<int64_t> v);             // NOLINT
+  AttrValue(std::vector<float> v);               // NOLINT
+  AttrValue(std::vector<bool> v);                // NOLINT
+  AttrValue(std::vector<DataType> v);            // NOLINT
   AttrValue(std::vector<PartialTensorShape> v);  // NOLINT
-  AttrValue(std::vector<Tensor> v);  // NOLINT
-  AttrValue(std::vector<NameAttrList> v);  // NOLINT
-  AttrValue(EmptyList v);  // NOLINT
-  AttrValue(Placeholder v);  // NOLINT
+  AttrValue(std::vector<Tensor> v);              // NOLINT
+  AttrValue(std::vector<NameAttrList> v);        // NOLINT
+  AttrValue(EmptyList v);                        // NOLINT
+  AttrValue(Placeholder v);                      // NOLINT
 
   bool IsSet() const { return !std::holds_alternative<std::monostate>(v_); }
   bool IsList() const;

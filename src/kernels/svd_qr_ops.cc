@@ -3,11 +3,12 @@
 // full_matrices both give only the first min(m, n) columns of the unitary
 // factors. Signs (phases) are the algorithm's choice.
 #include <Eigen/QR>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "kernels/linalg.h"
+#include "kernels/svd.h"
 
 namespace headrace {
 namespace {
@@ -38,10 +39,6 @@ class SvdOp : public LinalgOp {
     using Matrix = LinalgMatrix<S>;
     const int64_t m = in[0].rows(), n = in[0].cols(), k = std::min(m, n);
     Matrix &s = (*out)[0], &u = (*out)[1], &v = (*out)[2];
-    const unsigned options = !vectors_ ? 0
-                             : full_
-                                 ? Eigen::ComputeFullU | Eigen::ComputeFullV
-                                 : Eigen::ComputeThinU | Eigen::ComputeThinV;
     s = Matrix::Zero(k, 1);
     if (k == 0) {  // full unitary factors of nothing
       u = Matrix::Identity(m, full_ ? m : 0);
@@ -49,11 +46,13 @@ class SvdOp : public LinalgOp {
       return OkStatus();
     }
     if (in[0].allFinite()) {
-      const Eigen::BDCSVD<Matrix> svd(in[0], options);
-      s = svd.singularValues().template cast<S>();
+      Svd<S> svd = ComputeSvd<S>(in[0], !vectors_ ? SvdVectors::kNone
+                                        : full_   ? SvdVectors::kFull
+                                                  : SvdVectors::kThin);
+      s = svd.s.template cast<S>();
       if (vectors_) {
-        u = svd.matrixU();
-        v = svd.matrixV();
+        u = std::move(svd.u);
+        v = std::move(svd.v);
       }
       return OkStatus();
     }

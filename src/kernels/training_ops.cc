@@ -299,56 +299,21 @@ struct PowerSign {
 
 constexpr int kMaxScalars = 8;
 constexpr int kMaxVars = 4;
+// Elements of half or bfloat16 that are made float at a time.
+constexpr int64_t kBlock = 1024;
 
-// Steps elements [begin, end) of the variables; gradient element 0 belongs to
-// element `begin`.
-template <typename T, typename A, typename Rule>
-void StepRange(const Rule& rule, T* const* vars, const T* grad, int64_t begin,
-               int64_t end) {
-  constexpr int n = Rule::kVars;
-  T* const v0 = vars[0] + begin;
-  T* const v1 = n > 1 ? vars[1] + begin : nullptr;
-  T* const v2 = n > 2 ? vars[2] + begin : nullptr;
-  T* const v3 = n > 3 ? vars[3] + begin : nullptr;
-  const Rule r = rule;
-  RunSimd([=] {
-    for (int64_t i = 0; i < end - begin; ++i) {
-      const A g = static_cast<A>(grad[i]);
-      A a = static_cast<A>(v0[i]);
-      if constexpr (n == 1) {
-        r.Step(g, a);
-      } else {
-        A b = static_cast<A>(v1[i]);
-        if constexpr (n == 2) {
-          r.Step(g, a, b);
-        } else {
-          A c = static_cast<A>(v2[i]);
-          if constexpr (n == 3) {
-            r.Step(g, a, b, c);
-          } else {
-            A d = static_cast<A>(v3[i]);
-            r.Step(g, a, b, c, d);
-            v3[i] = static_cast<T>(d);
-          }
-          v2[i] = static_cast<T>(c);
-        }
-        v1[i] = static_cast<T>(b);
-      }
-      v0[i] = static_cast<T>(a);
-    }
-  });
-}
+// half and bfloat16 are computed in float.
+template <typename T>
+using ComputedIn = std::conditional_t<kIsSmallFloat<T>, float, T>;
 
-template <typename T, template <typename> class RuleOf>
-class ApplyOp : public OpKernel {
+// All but the rule itself, which is the only part that is compiled for each.
+class ApplyOpBase : public OpKernel {
  public:
-  // half and bfloat16 are computed in float.
-  using A = std::conditional_t<kIsSmallFloat<T>, float, T>;
-  using Rule = RuleOf<A>;
-
-  explicit ApplyOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+  ApplyOpBase(OpKernelConstruction* ctx, int num_vars)
+      : OpKernel(ctx), num_vars_(num_vars) {
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("T", &dtype_));
     const OpDef& op = ctx->op_def();
-    for (int i = Rule::kVars; i < ctx->num_inputs(); ++i) {
+    for (int i = num_vars; i < ctx->num_inputs(); ++i) {
       const std::string& name = op.inputs[i].name;
       if (name == "grad" || name == "delta") {
         grad_ = i;
@@ -372,39 +337,27 @@ class ApplyOp : public OpKernel {
 
   void Compute(OpKernelContext* ctx) override {
     VariableWriter writer;
-    OP_REQUIRES_OK(ctx,
-                   writer.Lock(ctx, 0, Rule::kVars, DataTypeToEnum<T>::value));
+    OP_REQUIRES_OK(ctx, writer.Lock(ctx, 0, num_vars_, dtype_));
     OP_REQUIRES_OK(ctx, CheckShapes(ctx, &writer));
-    A s[kMaxScalars] = {};
-    for (size_t k = 0; k < scalars_.size(); ++k) {
-      const Tensor& t = ctx->input(scalars_[k]);
-      s[k] = t.dtype() == DT_INT64 ? static_cast<A>(t.scalar<int64_t>())
-                                   : static_cast<A>(t.scalar<T>());
+    switch (dtype_) {
+#define HR_CASE(T)               \
+  case DataTypeToEnum<T>::value: \
+    return Update<T>(ctx, &writer);
+      HR_CALL_FLOAT_TYPES(HR_CASE)
+      HR_CALL_COMPLEX_TYPES(HR_CASE)
+#undef HR_CASE
+      default:
+        ctx->SetStatus(errors::Unimplemented("T is ", DataTypeString(dtype_)));
     }
-    Rule rule;
-    rule.Load(s, flags_);
-    T* vars[kMaxVars];
-    for (int i = 0; i < Rule::kVars; ++i) {
-      OP_REQUIRES_OK(ctx, writer.PrepareToWrite(i));
-    }
-    for (int i = 0; i < Rule::kVars; ++i) vars[i] = writer.tensor(i)->data<T>();
-    const T* grad = ctx->input(grad_).data<T>();
-    if (indices_ < 0) {
-      ctx->ParallelFor(writer.tensor(0)->NumElements(), 0.5 * Rule::kVars,
-                       [&](int64_t begin, int64_t end) {
-                         StepRange<T, A>(rule, vars, grad + begin, begin, end);
-                       });
-    } else {
-      const Tensor& indices = ctx->input(indices_);
-      const int64_t row =
-          writer.tensor(0)->shape().ProductOf(1, writer.tensor(0)->dims());
-      for (int64_t i = 0; i < indices.NumElements(); ++i) {
-        const int64_t at = IndexAt(indices, i);
-        StepRange<T, A>(rule, vars, grad + i * row, at * row, (at + 1) * row);
-      }
-    }
-    if (num_outputs() > 0) ctx->forward_ref_input_to_ref_output(0, 0);
   }
+
+ protected:
+  const Flags& flags() const { return flags_; }
+
+  // Steps n elements. scalars are of the type A that the rule computes in, and
+  // so are the elements.
+  virtual void Step(const void* scalars, void* const* vars, const void* grad,
+                    int64_t n) const = 0;
 
  private:
   static int64_t IndexAt(const Tensor& indices, int64_t i) {
@@ -412,9 +365,69 @@ class ApplyOp : public OpKernel {
                                        : indices.data<int64_t>()[i];
   }
 
+  template <typename T>
+  void Update(OpKernelContext* ctx, VariableWriter* writer) {
+    using A = ComputedIn<T>;
+    A scalars[kMaxScalars] = {};
+    for (size_t k = 0; k < scalars_.size(); ++k) {
+      const Tensor& t = ctx->input(scalars_[k]);
+      scalars[k] = t.dtype() == DT_INT64 ? static_cast<A>(t.scalar<int64_t>())
+                                         : static_cast<A>(t.scalar<T>());
+    }
+    T* vars[kMaxVars] = {};
+    for (int i = 0; i < num_vars_; ++i) {
+      OP_REQUIRES_OK(ctx, writer->PrepareToWrite(i));
+    }
+    for (int i = 0; i < num_vars_; ++i) vars[i] = writer->tensor(i)->data<T>();
+    const T* grad = ctx->input(grad_).data<T>();
+    if (indices_ < 0) {
+      ctx->ParallelFor(writer->tensor(0)->NumElements(), 0.5 * num_vars_,
+                       [&](int64_t begin, int64_t end) {
+                         StepRange<T, A>(scalars, vars, begin, grad + begin,
+                                         end - begin);
+                       });
+    } else {
+      const Tensor& indices = ctx->input(indices_);
+      const int64_t row =
+          writer->tensor(0)->shape().ProductOf(1, writer->tensor(0)->dims());
+      for (int64_t i = 0; i < indices.NumElements(); ++i) {
+        StepRange<T, A>(scalars, vars, IndexAt(indices, i) * row,
+                        grad + i * row, row);
+      }
+    }
+    if (num_outputs() > 0) ctx->forward_ref_input_to_ref_output(0, 0);
+  }
+
+  // Steps n elements of the variables from `begin` on.
+  template <typename T, typename A>
+  void StepRange(const A* scalars, T* const* vars, int64_t begin, const T* grad,
+                 int64_t n) const {
+    void* at[kMaxVars];
+    if constexpr (std::is_same_v<T, A>) {
+      for (int v = 0; v < num_vars_; ++v) at[v] = vars[v] + begin;
+      Step(scalars, at, grad, n);
+    } else {
+      A wide[kMaxVars][kBlock], wide_grad[kBlock];
+      for (int64_t done = 0; done < n; done += kBlock) {
+        const int64_t count = std::min(kBlock, n - done);
+        std::copy_n(grad + done, count, wide_grad);
+        for (int v = 0; v < num_vars_; ++v) {
+          std::copy_n(vars[v] + begin + done, count, wide[v]);
+          at[v] = wide[v];
+        }
+        Step(scalars, at, wide_grad, count);
+        for (int v = 0; v < num_vars_; ++v) {
+          T* to = vars[v] + begin + done;
+          for (int64_t i = 0; i < count; ++i)
+            to[i] = static_cast<T>(wide[v][i]);
+        }
+      }
+    }
+  }
+
   Status CheckShapes(OpKernelContext* ctx, VariableWriter* writer) const {
     const TensorShape& var = writer->tensor(0)->shape();
-    for (int i = 1; i < Rule::kVars; ++i) {
+    for (int i = 1; i < num_vars_; ++i) {
       if (writer->tensor(i)->shape() != var) {
         return errors::InvalidArgument(
             "var and slot ", i, " do not have the same shape",
@@ -460,14 +473,51 @@ class ApplyOp : public OpKernel {
     return OkStatus();
   }
 
+  const int num_vars_;
+  DataType dtype_ = DT_INVALID;
   Flags flags_;
   int grad_ = -1, indices_ = -1;
   absl::InlinedVector<int, kMaxScalars> scalars_;
 };
 
+template <typename A, template <typename> class RuleOf>
+class ApplyOp : public ApplyOpBase {
+ public:
+  using Rule = RuleOf<A>;
+
+  explicit ApplyOp(OpKernelConstruction* ctx) : ApplyOpBase(ctx, Rule::kVars) {}
+
+ private:
+  void Step(const void* scalars, void* const* vars, const void* grad,
+            int64_t n) const override {
+    constexpr int k = Rule::kVars;
+    Rule rule;
+    rule.Load(static_cast<const A*>(scalars), flags());
+    const A* g = static_cast<const A*>(grad);
+    A* const a = static_cast<A*>(vars[0]);
+    A* const b = k > 1 ? static_cast<A*>(vars[1]) : nullptr;
+    A* const c = k > 2 ? static_cast<A*>(vars[2]) : nullptr;
+    A* const d = k > 3 ? static_cast<A*>(vars[3]) : nullptr;
+    // By value: what a step writes cannot be the rule's numbers.
+    const auto loop = [=] {
+      for (int64_t i = 0; i < n; ++i) {
+        if constexpr (k == 1) rule.Step(g[i], a[i]);
+        if constexpr (k == 2) rule.Step(g[i], a[i], b[i]);
+        if constexpr (k == 3) rule.Step(g[i], a[i], b[i], c[i]);
+        if constexpr (k == 4) rule.Step(g[i], a[i], b[i], c[i], d[i]);
+      }
+    };
+    if constexpr (std::is_floating_point_v<A>) {
+      RunSimd(loop);
+    } else {
+      loop();
+    }
+  }
+};
+
 #define REGISTER_ONE(OP, RULE, T)                                             \
   REGISTER_KERNEL_BUILDER(Name(OP).Device(DEVICE_CPU).TypeConstraint<T>("T"), \
-                          ApplyOp<T, RULE>)
+                          ApplyOp<ComputedIn<T>, RULE>)
 #define REGISTER_REF(RULE, T) REGISTER_ONE("Apply" #RULE, RULE, T)
 #define REGISTER_RESOURCE(RULE, T) REGISTER_ONE("ResourceApply" #RULE, RULE, T)
 #define REGISTER_DENSE(RULE, T) \

@@ -1,11 +1,12 @@
 // MatrixTriangularSolve: x with A x = b (or A^H x = b), reading one triangle of
 // A; batches broadcast. A zero on the diagonal gives infinities and NaNs, not
 // an error. MatrixSolveLs: least squares with an L2 term, by normal equations
-// (fast) or by an orthogonal decomposition that bears a deficient rank.
+// (fast) or by singular values, which bear a deficient rank.
 #include <Eigen/Cholesky>
-#include <Eigen/QR>
+#include <limits>
 
 #include "kernels/linalg.h"
+#include "kernels/svd.h"
 
 namespace headrace {
 namespace {
@@ -106,7 +107,20 @@ class MatrixSolveLsOp : public LinalgOp {
       return OkStatus();
     }
     if (!fast_) {
-      x = a.completeOrthogonalDecomposition().solve(b);
+      if (!a.allFinite()) {
+        x = Matrix::Constant(a.cols(), b.cols(),
+                             S(std::numeric_limits<double>::quiet_NaN()));
+        return OkStatus();
+      }
+      // The smallest of the least-squares solutions: directions in which `a` is
+      // as good as zero get nothing.
+      const Svd<S> svd = ComputeSvd<S>(a, SvdVectors::kThin);
+      const double zero =
+          svd.s[0] * svd.s.size() * std::numeric_limits<double>::epsilon();
+      const Eigen::VectorXd inverse =
+          svd.s.unaryExpr([zero](double s) { return s > zero ? 1 / s : 0; });
+      x = svd.v *
+          (inverse.template cast<S>().asDiagonal() * (svd.u.adjoint() * b));
       return OkStatus();
     }
     const bool tall = a.rows() >= a.cols();
