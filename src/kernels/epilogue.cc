@@ -172,16 +172,7 @@ void ApplyEpilogue(ThreadPool* pool, DataType dtype, const Epilogue& e,
       });
 }
 
-Status FusedOps::Read(const OpKernelConstruction& ctx, int first_arg,
-                      FusedOps* out) {
-  std::vector<std::string> ops;
-  int64_t num_args = 0;
-  DataType dtype;
-  HR_RETURN_IF_ERROR(ctx.GetAttr("fused_ops", &ops));
-  HR_RETURN_IF_ERROR(ctx.GetAttr("num_args", &num_args));
-  HR_RETURN_IF_ERROR(ctx.GetAttr("epsilon", &out->epsilon));
-  HR_RETURN_IF_ERROR(ctx.GetAttr("leakyrelu_alpha", &out->leaky_alpha));
-  HR_RETURN_IF_ERROR(ctx.GetAttr("T", &dtype));
+Status FusedOps::Parse(absl::Span<const std::string> ops, FusedOps* out) {
   size_t at = 0;
   const auto take = [&](const char* name) {
     if (at == ops.size() || ops[at] != name) return false;
@@ -205,6 +196,20 @@ Status FusedOps::Read(const OpKernelConstruction& ctx, int first_arg,
         "| "
         "LeakyRelu | Sigmoid | Tanh], at least one of them");
   }
+  return OkStatus();
+}
+
+Status FusedOps::Read(const OpKernelConstruction& ctx, int first_arg,
+                      FusedOps* out) {
+  std::vector<std::string> ops;
+  int64_t num_args = 0;
+  DataType dtype;
+  HR_RETURN_IF_ERROR(ctx.GetAttr("fused_ops", &ops));
+  HR_RETURN_IF_ERROR(ctx.GetAttr("num_args", &num_args));
+  HR_RETURN_IF_ERROR(ctx.GetAttr("epsilon", &out->epsilon));
+  HR_RETURN_IF_ERROR(ctx.GetAttr("leakyrelu_alpha", &out->leaky_alpha));
+  HR_RETURN_IF_ERROR(ctx.GetAttr("T", &dtype));
+  HR_RETURN_IF_ERROR(Parse(ops, out));
   if (num_args != out->num_args() ||
       ctx.num_inputs() - first_arg != out->num_args()) {
     return errors::InvalidArgument(

@@ -9,7 +9,9 @@
 #define HEADRACE_KERNELS_EPILOGUE_H_
 
 #include <cstdint>
+#include <string>
 
+#include "absl/types/span.h"
 #include "framework/op_kernel.h"
 
 namespace headrace {
@@ -69,6 +71,8 @@ struct FusedOps {
   int num_args() const {
     return (mul ? 1 : 0) + (bias ? 1 : batch_norm ? 4 : 0) + (add ? 1 : 0);
   }
+  // Of the ops alone. Unimplemented for other combinations.
+  static Status Parse(absl::Span<const std::string> ops, FusedOps* out);
   // Reads and checks the attrs fused_ops, num_args, epsilon and leakyrelu_alpha
   // of a node whose `args` begin at input `first_arg` and have type T.
   // Unimplemented for other combinations.

@@ -16,6 +16,26 @@ Status FusedConv2DShape(InferenceContext* c) {
   return shape_inference::Conv2DShape(c);
 }
 
+// Rows and columns are what the node that this one stands for has.
+Status FusedConvChainShape(InferenceContext* c) {
+  int64_t convs;
+  std::vector<bool> depthwise;
+  HR_RETURN_IF_ERROR(c->GetAttr("num_convs", &convs));
+  HR_RETURN_IF_ERROR(c->GetAttr("depthwise", &depthwise));
+  PartialTensorShape image, filter;
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &image));
+  HR_RETURN_IF_ERROR(
+      c->WithRank(c->input(static_cast<int>(convs)), 4, &filter));
+  if (static_cast<int64_t>(depthwise.size()) != convs || depthwise.back()) {
+    return errors::InvalidArgument("depthwise: wanted one element for each of ",
+                                   convs,
+                                   " convolutions, the last of them false");
+  }
+  c->set_output(
+      0, PartialTensorShape({image.dim_size(0), -1, -1, filter.dim_size(3)}));
+  return OkStatus();
+}
+
 }  // namespace
 
 REGISTER_OP("_FusedConv2D")
@@ -55,6 +75,23 @@ REGISTER_OP("_FusedDepthwiseConv2dNative")
     .Attr("epsilon: float = 0.0001")
     .Attr("leakyrelu_alpha: float = 0.2")
     .SetShapeFn(shape_inference::DepthwiseConv2DNativeShape);
+
+// Convolutions of NHWC images one after the other, and what is fused with each:
+// "fused_ops" of the ith is a list as that of _FusedConv2D, joined by commas;
+// "args" has the arguments of all of them in order.
+REGISTER_OP("_FusedConvChain")
+    .Input("input: T")
+    .Input("filters: num_convs * T")
+    .Input("args: num_args * T")
+    .Output("output: T")
+    .Attr("T: {float}")
+    .Attr("num_convs: int >= 2")
+    .Attr("num_args: int >= 0")
+    .Attr("depthwise: list(bool)")
+    .Attr("strides: list(int)")
+    .Attr("paddings: list({'SAME', 'VALID'})")
+    .Attr("fused_ops: list(string)")
+    .SetShapeFn(FusedConvChainShape);
 
 // "ops" one after the other, the first on x. "sides" says of each where the
 // next of "args" is: 0: it has one operand; 1: the second; 2: the first. The

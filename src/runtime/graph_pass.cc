@@ -21,6 +21,8 @@ const std::vector<GraphPass>& GraphPasses() {
            FoldBatchNorm},
           {"fuse_conv", "puts bias, addition and activation into convolutions",
            FuseConv},
+          {"fuse_conv_chain", "runs depthwise and 1x1 convolutions as one",
+           FuseConvChain},
           {"fuse_matmul", "puts bias and activation into matrix products",
            FuseMatMul},
           {"fuse_elementwise", "runs chains of element-wise nodes as one",

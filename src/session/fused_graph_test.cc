@@ -195,6 +195,34 @@ TEST_F(FusedGraphTest, DecomposedBatchNorm) {
   EXPECT_EQ(Compare({Op("Relu", {y})}), Ops({{"_FusedConv2D", 1}}));
 }
 
+// A narrow image that is widened, filtered and narrowed again, small enough for
+// one convolution after the other, and larger.
+TEST_F(FusedGraphTest, InvertedResiduals) {
+  for (const int64_t size : {9, 60}) {
+    for (const int64_t stride : {1, 2}) {
+      const Endpoint x = Feed({-1, -1, -1, 16}, {2, size, size + 1, 16});
+      const Endpoint wide = Op("Relu6", {Norm(Conv(x, 1, 16, 64), 64)});
+      const Endpoint filtered =
+          Op("Relu6", {Norm(Depthwise(wide, 3, 64, 1, stride), 64)});
+      Endpoint y = Norm(Conv(filtered, 1, 64, 16), 16);
+      if (stride == 1) y = Op("Add", {x, y});
+      EXPECT_EQ(Compare({y}), Ops({{"_FusedConvChain", 1}}))
+          << size << ", stride " << stride;
+    }
+  }
+}
+
+TEST_F(FusedGraphTest, SeparableConvolutions) {
+  for (const int64_t size : {11, 80}) {
+    Endpoint y = Feed({-1, -1, -1, 32}, {1, size, size, 32});
+    for (const int64_t stride : {1, 2}) {
+      y = Op("Relu", {Bias(Depthwise(y, 3, 32, 1, stride, "VALID"), 32)});
+      y = Op("Relu", {Bias(Conv(y, 1, 32, 32), 32)});
+    }
+    EXPECT_EQ(Compare({y}), Ops({{"_FusedConvChain", 2}})) << size;
+  }
+}
+
 // What is in between is fetched too.
 TEST_F(FusedGraphTest, FetchedNodesKeepTheirValues) {
   const Endpoint conv = Conv(Feed({-1, 5, 5, 2}, {1, 5, 5, 2}), 3, 2, 3);

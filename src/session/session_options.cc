@@ -92,8 +92,9 @@ Status SessionOptions::FromConfig(const pb::ConfigProto& config,
     o.disabled_passes.insert("remove_noops");
   }
   if (r.remapping() == pb::RewriterConfig::OFF) {
-    for (const char* name : {"fold_pad", "fold_batch_norm", "fuse_conv",
-                             "fuse_matmul", "fuse_elementwise"}) {
+    for (const char* name :
+         {"fold_pad", "fold_batch_norm", "fuse_conv", "fuse_conv_chain",
+          "fuse_matmul", "fuse_elementwise"}) {
       o.disabled_passes.insert(name);
     }
   }

@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "kernels/conv/conv_lists.h"
+#include "kernels/conv/conv_rows.h"
 #include "kernels/conv/tiles.h"
 #include "kernels/simd_width.h"
 #include "kernels/vector_tail.h"
@@ -32,18 +33,21 @@ constexpr int64_t kMostColumns = kColumns<64>;
 // Vectors of 16 bytes serve images with few channels.
 constexpr int64_t kFewestChannels = VectorOf<16>::kLanes;
 
+// One image, or rows of it.
 struct Image {
   const ConvParams& p;
-  const float* in;
+  const float* in;  // begins at row `in_row` of the image
+  int64_t in_row;
   const float* filter;
   const float* zeros;  // one for each channel
-  float* out;
+  float* out;          // of row y, pixel x: element `first` + (y * width + x) *
+  int64_t first;       // channels
   const VectorTail& tail;
 };
 
-// The tile whose first output is row `y`, column `x` of image `n`.
+// The tile whose first output is row `y`, column `x`.
 template <int kBytes, int kStride>
-inline void SumTile(const Image& image, int64_t n, int64_t y, int64_t x) {
+inline void SumTile(const Image& image, int64_t y, int64_t x) {
   using Vector = VectorOf<kBytes>;
   using V = typename Vector::Type;
   constexpr int64_t kLanes = Vector::kLanes;
@@ -62,7 +66,7 @@ inline void SumTile(const Image& image, int64_t n, int64_t y, int64_t x) {
     const bool inside = from_y >= 0 && from_y < p.in[1];
     const float* row = image.zeros;
     if (inside) {
-      row = image.in + ((n * p.in[1] + from_y) * p.in[2] + from_x) * channels;
+      row = image.in + ((from_y - image.in_row) * p.in[2] + from_x) * channels;
     }
     if (middle || !inside) {
       const int64_t step = inside ? channels : 0;
@@ -77,7 +81,7 @@ inline void SumTile(const Image& image, int64_t n, int64_t y, int64_t x) {
                                                          : image.zeros;
     }
   }
-  const int64_t to = ((n * p.out[1] + y) * p.out[2] + x) * channels;
+  const int64_t to = image.first + (y * p.out[2] + x) * channels;
   for (int64_t next = 0; next < channels; next += kLanes) {
     // The last vector overlaps the one before rather than end outside.
     const int64_t c = std::min(next, channels - kLanes);
@@ -117,30 +121,38 @@ inline void SumTile(const Image& image, int64_t n, int64_t y, int64_t x) {
   }
 }
 
-// Output rows [y, end) of image `n`, at least kRows; what the last tile of a
+// Output rows [y, end), at least kRows; what the last tile of a
 // row, or the last row of tiles, has too many overlaps those before.
 template <int kBytes, int kStride>
-inline void SumBand(const Image& image, int64_t n, int64_t y, int64_t end) {
+inline void SumBand(const Image& image, int64_t y, int64_t end) {
   constexpr int64_t kWidth = kColumns<kBytes>;
   const int64_t width = image.p.out[2];
   for (; y < end; y += kRows) {
     for (int64_t x = 0; x < width; x += kWidth) {
-      SumTile<kBytes, kStride>(image, n, std::min(y, end - kRows),
+      SumTile<kBytes, kStride>(image, std::min(y, end - kRows),
                                std::min(x, width - kWidth));
     }
   }
 }
 
 template <int kStride>
-void Sum(const Image& image, int64_t n, int64_t y, int64_t end) {
+void Sum(const Image& image, int64_t y, int64_t end) {
   bool done = false;
   RunSimdWide([&](auto bytes) {
     constexpr int kBytes = decltype(bytes)::value;
     if (image.p.in_channels < VectorOf<kBytes>::kLanes) return;
-    SumBand<kBytes, kStride>(image, n, y, end);
+    SumBand<kBytes, kStride>(image, y, end);
     done = true;
   });
-  if (!done) SumBand<16, kStride>(image, n, y, end);
+  if (!done) SumBand<16, kStride>(image, y, end);
+}
+
+void Sum(const Image& image, int64_t y, int64_t end) {
+  if (image.p.stride[1] == 1) {
+    Sum<1>(image, y, end);
+  } else {
+    Sum<2>(image, y, end);
+  }
 }
 
 class Depthwise3x3Conv : public ConvImplementation {
@@ -175,12 +187,11 @@ class Depthwise3x3Conv : public ConvImplementation {
     float* zeros = static_cast<float*>(args.workspace);
     std::fill_n(zeros, p.in_channels, 0.0f);
     const VectorTail tail(args.epilogue);
-    const Image image = {p,
-                         static_cast<const float*>(args.input),
-                         static_cast<const float*>(args.filter),
-                         zeros,
-                         static_cast<float*>(args.result),
-                         tail};
+    const float* in = static_cast<const float*>(args.input);
+    const float* filter = static_cast<const float*>(args.filter);
+    float* out = static_cast<float*>(args.result);
+    const int64_t in_image = p.in[1] * p.in[2] * p.in_channels;
+    const int64_t out_image = p.out[1] * p.out[2] * p.in_channels;
     const int64_t bands = p.out[1] / kRows;
     // Small pieces: between two products even 20 us are worth sharing.
     const double cost = 0.25 * kRows * p.out[2] * p.in_channels;
@@ -191,18 +202,16 @@ class Depthwise3x3Conv : public ConvImplementation {
           for (int64_t i = begin; i < end; ++i) {
             const int64_t n = i / bands, band = i % bands, y = band * kRows;
             const int64_t rows = band + 1 < bands ? kRows : p.out[1] - y;
-            if (p.stride[1] == 1) {
-              Sum<1>(image, n, y, y + rows);
-            } else {
-              Sum<2>(image, n, y, y + rows);
-            }
+            Sum({p, in + n * in_image, 0, filter, zeros, out, n * out_image,
+                 tail},
+                y, y + rows);
             if (!tail.rest.empty()) {
               ApplyEpilogue(tail.rest,
                             {.row = (n * p.out[1] + y) * p.out[2],
                              .rows = rows * p.out[2],
                              .channels = p.in_channels,
                              .row_size = p.in_channels},
-                            image.out);
+                            out);
             }
           }
         });
@@ -210,6 +219,15 @@ class Depthwise3x3Conv : public ConvImplementation {
 };
 
 }  // namespace
+
+void Depthwise3x3Rows(const ConvParams& p, const float* filter,
+                      const float* zeros, const VectorTail& tail,
+                      const float* in, int64_t in_row, int64_t y, int64_t end,
+                      float* out) {
+  // Row y is where `out` begins.
+  Sum({p, in, in_row, filter, zeros, out, -y * p.out[2] * p.in_channels, tail},
+      y, end);
+}
 
 const ConvImplementation* Depthwise3x3() {
   static const Depthwise3x3Conv implementation;

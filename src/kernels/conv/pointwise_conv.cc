@@ -15,6 +15,7 @@
 
 #include "framework/tensor_shape.h"
 #include "kernels/conv/conv_lists.h"
+#include "kernels/conv/conv_rows.h"
 #include "kernels/conv/tiles.h"
 #include "kernels/simd_width.h"
 #include "kernels/vector_tail.h"
@@ -274,6 +275,26 @@ class PointwiseConv : public ConvImplementation {
 };
 
 }  // namespace
+
+void PointwisePixels(const ConvParams& p, const void* prepared,
+                     const VectorTail& tail, const float* in, int64_t count,
+                     int64_t pixel, float* out) {
+  const Panels panels(p);
+  const Product m = {panels, tail,          static_cast<const float*>(prepared),
+                     out,    p.in_channels, p.out_channels};
+  RunSimdWide([&](auto bytes) {
+    constexpr int kBytes = decltype(bytes)::value;
+    constexpr int64_t kBlock = kPixels<kBytes>;
+    int64_t i = 0;
+    for (; i + kBlock <= count; i += kBlock) {
+      SumPanels<kBytes, kPixels<kBytes>>(m, in + i * m.step, pixel + i, 0,
+                                         panels.count);
+    }
+    for (; i < count; ++i) {
+      SumPanels<kBytes, 1>(m, in + i * m.step, pixel + i, 0, panels.count);
+    }
+  });
+}
 
 const ConvImplementation* Pointwise() {
   static const PointwiseConv implementation;

@@ -1,0 +1,135 @@
+#include "kernels/conv/conv_bands.h"
+
+#include <algorithm>
+
+#include "kernels/conv/conv_lists.h"
+#include "kernels/conv/conv_rows.h"
+#include "kernels/conv/tiles.h"
+
+namespace headrace {
+
+namespace {
+
+using conv::CeilDiv;
+
+constexpr int64_t kFewestRows = 2;
+// What lies between must be larger than this: less stays in the caches anyway.
+constexpr int64_t kLeastBytes = 512 << 10;
+// Nanoseconds for a byte that is written to memory and read again.
+constexpr double kByteNs = 0.06;
+// Pieces of work for some threads. Not for as many as there are: what fits must
+// not depend on them, since other algorithms may give other bits.
+constexpr int64_t kPieces = 7;
+// Of the 1x1 filters, which are read again for each band.
+constexpr int64_t kMostFilterBytes = 320 << 10;
+
+// Each pixel by itself.
+bool IsPointwise(const ConvParams& p, const CpuFeatures& cpu) {
+  return p.IsPointwise() && conv::Pointwise()->Accepts(p, cpu);
+}
+
+int64_t RoundUp(int64_t n) { return CeilDiv(n, 16) * 16; }
+
+// Rows of the input that `rows` of the result see.
+int64_t SeenRows(const ConvParams& p, int64_t rows) {
+  return (rows - 1) * p.stride[1] + p.filter[1];
+}
+
+}  // namespace
+
+int64_t ConvBands::Sizes::bytes() const {
+  return (expanded + filtered) * int64_t{sizeof(float)};
+}
+
+ConvBands::Sizes ConvBands::SizesFor(int64_t rows) const {
+  // The last band of an image may have a row more than the others.
+  const ConvParams& p = depthwise_;
+  const int64_t in_row = p.in[2] * p.in_channels;
+  const int64_t out_row = p.out[2] * p.in_channels;
+  return {expands_ ? RoundUp(SeenRows(p, rows + 1) * in_row) : 0,
+          RoundUp((rows + 1) * out_row)};
+}
+
+ConvBands::ConvBands(absl::Span<const ConvParams> params, int threads,
+                     const CpuFeatures& cpu)
+    : threads_(std::min(threads, conv::ScratchSlots::kMost)) {
+  if (params.size() != 2 && params.size() != 3) return;
+  expands_ = params.size() == 3;
+  depthwise_ = params[params.size() - 2];
+  const ConvParams& p = depthwise_;
+  const ConvParams& project = params.back();
+  if (expands_) expand_ = params[0];
+  if (!conv::Depthwise3x3()->Accepts(p, cpu) || !IsPointwise(project, cpu) ||
+      (expands_ && !IsPointwise(expand_, cpu)) || p.in[0] != 1) {
+    return;
+  }
+  constexpr int64_t kFloat = sizeof(float);
+  const int64_t between = p.out_elements() + (expands_ ? p.in_elements() : 0);
+  const int64_t filters =
+      project.filter_elements() + (expands_ ? expand_.filter_elements() : 0);
+  if (between * kFloat < kLeastBytes || filters * kFloat > kMostFilterBytes) {
+    return;
+  }
+  // As many rows as the cache holds, since the bands of an expanded image
+  // overlap, but enough bands.
+  int64_t rows = kFewestRows;
+  while (p.batch * CeilDiv(p.out[1], rows + kFewestRows) >= kPieces &&
+         SizesFor(rows + kFewestRows).bytes() <=
+             (expands_ ? cpu.l2_bytes / 2 : cpu.l2_bytes / 8)) {
+    rows += kFewestRows;
+  }
+  if (SizesFor(rows).bytes() > cpu.l2_bytes * 3 / 4) return;
+  const double twice = 1.0 * SeenRows(p, rows) / (rows * p.stride[1]) - 1;
+  const double lost =
+      expands_ ? expand_.flops() * twice / PeakFlopsPerNs(cpu) : 0;
+  if (lost < kByteNs * between * kFloat) rows_ = rows;
+}
+
+int64_t ConvBands::WorkspaceBytes() const {
+  return threads_ * SizesFor(rows_).bytes() +
+         RoundUp(depthwise_.in_channels) * int64_t{sizeof(float)};
+}
+
+void ConvBands::Run(ThreadPool* pool, absl::Span<const BandStage> stages,
+                    const float* in, float* out, void* workspace) const {
+  const ConvParams& p = depthwise_;
+  const BandStage& depthwise = stages[stages.size() - 2];
+  const BandStage& project = stages.back();
+  const VectorTail expand_tail(stages.front().epilogue),
+      depthwise_tail(depthwise.epilogue), project_tail(project.epilogue);
+  float* const zeros = static_cast<float*>(workspace);
+  std::fill_n(zeros, p.in_channels, 0.0f);
+  const Sizes sizes = SizesFor(rows_);
+  conv::ScratchSlots slots(zeros + RoundUp(p.in_channels), sizes.bytes(),
+                           threads_);
+  const int64_t in_row = p.in[2] * stages.front().params->in_channels;
+  // A band has at least two rows.
+  const int64_t bands =
+      std::max<int64_t>(1, CeilDiv(p.out[1] - (kFewestRows - 1), rows_));
+  pool->ParallelFor(p.batch * bands, 1, [&](int64_t i, int64_t) {
+    const conv::ScratchSlots::Slot slot(&slots);
+    float* const expanded = static_cast<float*>(slot.data());
+    float* const filtered = expanded + sizes.expanded;
+    const int64_t n = i / bands, y = i % bands * rows_;
+    const int64_t end = i % bands + 1 < bands ? y + rows_ : p.out[1];
+    // Input rows [from, to) are seen.
+    const int64_t at = y * p.stride[1] - p.pad_before[1];
+    const int64_t from = std::clamp<int64_t>(at, 0, p.in[1]);
+    const int64_t to =
+        std::clamp<int64_t>(at + SeenRows(p, end - y), from, p.in[1]);
+    const float* image = in + n * p.in[1] * in_row + from * in_row;
+    if (expands_) {
+      conv::PointwisePixels(expand_, stages.front().filter, expand_tail, image,
+                            (to - from) * p.in[2], 0, expanded);
+      image = expanded;
+    }
+    conv::Depthwise3x3Rows(p, static_cast<const float*>(depthwise.filter),
+                           zeros, depthwise_tail, image, from, y, end,
+                           filtered);
+    conv::PointwisePixels(*project.params, project.filter, project_tail,
+                          filtered, (end - y) * p.out[2],
+                          (n * p.out[1] + y) * p.out[2], out);
+  });
+}
+
+}  // namespace headrace
