@@ -241,6 +241,13 @@ REGISTER_OP("Identity")
     .Attr("T: type")
     .SetShapeFn(UnchangedShape);
 
+REGISTER_OP("RefIdentity")
+    .Input("input: Ref(T)")
+    .Output("output: Ref(T)")
+    .Attr("T: type")
+    .SetAllowsUninitializedInput()
+    .SetShapeFn(UnchangedShape);
+
 REGISTER_OP("IdentityN")
     .Input("input: T")
     .Output("output: T")

@@ -212,5 +212,22 @@ REGISTER_OP("ReaderRestoreStateV2")
     .SetIsStateful()
     .SetShapeFn(RestoreShape);
 
+REGISTER_OP("RecordInput")
+    .Output("records: string")
+    .Attr("file_pattern: string")
+    .Attr("file_random_seed: int = 301")
+    .Attr("file_shuffle_shift_ratio: float = 0")
+    .Attr("file_buffer_size: int = 10000")
+    .Attr("file_parallelism: int = 16")
+    .Attr("batch_size: int = 32")
+    .Attr("compression_type: string = ''")
+    .SetIsStateful()
+    .SetShapeFn([](InferenceContext* c) {
+      int64_t batch_size;
+      HR_RETURN_IF_ERROR(c->GetAttr("batch_size", &batch_size));
+      c->set_output(0, c->Vector(batch_size));
+      return OkStatus();
+    });
+
 }  // namespace
 }  // namespace headrace

@@ -247,3 +247,52 @@ def test_writers_errors(tmp_path):
     bad = write(tmp_path / "bad", b"x" * 50)
     with pytest.raises(tf.errors.DataLossError, match="corrupted record at 0"):
         list(tf.python_io.tf_record_iterator(bad))
+
+
+class TestRecordInput:
+    def write(self, tmp_path, files=3, records=4):
+        for i in range(files):
+            with tf.python_io.TFRecordWriter(
+                    str(tmp_path / ("r%d" % i))) as writer:
+                for k in range(records):
+                    writer.write(b"%d-%d" % (i, k))
+        return {b"%d-%d" % (i, k) for i in range(files)
+                for k in range(records)}
+
+    def batches(self, n, **attrs):
+        node = tf.raw_ops.RecordInput(**attrs)
+        with tf.Session() as session:
+            return [session.run(node).tolist() for _ in range(n)]
+
+    def test_each_epoch_has_every_record_once(self, tmp_path):
+        want = self.write(tmp_path)
+        for attrs in ({}, {"file_buffer_size": 1}, {"file_parallelism": 1}):
+            got = self.batches(4, file_pattern=str(tmp_path / "r*"),
+                               batch_size=6, **attrs)
+            assert set(got[0] + got[1]) == want == set(got[2] + got[3])
+
+    def test_the_seed_says_the_order(self, tmp_path):
+        self.write(tmp_path)
+        pattern = str(tmp_path / "r*")
+        first, second, other = (
+            self.batches(2, file_pattern=pattern, batch_size=12,
+                         file_random_seed=seed,
+                         file_shuffle_shift_ratio=0.5)
+            for seed in (1, 1, 2))
+        assert first == second != other
+        assert first[0] != first[1]
+
+    def test_refusals(self, tmp_path):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="batch_size"):
+            self.batches(1, file_pattern="x", batch_size=0)
+        with pytest.raises(tf.errors.InvalidArgumentError,
+                           match="file_shuffle_shift_ratio"):
+            self.batches(1, file_pattern="x", file_shuffle_shift_ratio=2.)
+        with pytest.raises(tf.errors.NotFoundError, match="no file matches"):
+            self.batches(1, file_pattern=str(tmp_path / "none*"))
+        (tmp_path / "empty").write_bytes(b"")
+        with pytest.raises(tf.errors.NotFoundError, match="holds a record"):
+            self.batches(1, file_pattern=str(tmp_path / "empty"))
+        (tmp_path / "bad").write_bytes(b"no records at all, as one sees")
+        with pytest.raises(tf.errors.DataLossError, match="in file .*bad"):
+            self.batches(1, file_pattern=str(tmp_path / "bad"))
