@@ -67,7 +67,9 @@ def py_func(func, inp, Tout, stateful=True, name=None):
     one type for a single array, which then comes back as a tensor. An
     exception fails the run: ValueError and TypeError as InvalidArgument,
     StopIteration as OutOfRange, NotImplementedError as Unimplemented,
-    MemoryError as ResourceExhausted, any other as Unknown."""
+    MemoryError as ResourceExhausted, any other as Unknown. A run does not wait
+    beyond its deadline for `func` to return: its error says so; the end of the
+    session and of the program do wait."""
     if not callable(func):
         raise ValueError("Expected func to be callable, got func of type %s"
                          % type(func))

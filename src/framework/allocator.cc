@@ -11,6 +11,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/mutex.h"
+#include "framework/allocation_trace.h"
 
 namespace headrace {
 namespace {
@@ -57,11 +58,13 @@ class CpuAllocatorImpl : public Allocator {
         in_use_.fetch_add(size, std::memory_order_relaxed) + size;
     RaiseTo(&peak_, now);
     RaiseTo(&largest_, size);
+    AllocationTrace::Allocated(p, size);
     return p;
   }
 
   void DeallocateRaw(void* ptr, size_t bytes) override {
     if (ptr == nullptr) return;
+    AllocationTrace::Freed(ptr);
     const size_t rounded = Rounded(bytes == 0 ? 1 : bytes);
     in_use_.fetch_sub(static_cast<int64_t>(rounded), std::memory_order_relaxed);
     if (rounded >= kLarge && Keep(ptr, rounded)) return;

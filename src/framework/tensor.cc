@@ -6,6 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "framework/allocation_trace.h"
 #include "framework/resource_handle.h"
 #include "framework/variant.h"
 
@@ -220,6 +221,7 @@ Status Tensor::DeepCopyTo(Tensor* out, Placement placement) const {
   Tensor t;
   HR_RETURN_IF_ERROR(Allocate(CpuAllocator(), dtype_, shape_, &t, placement));
   CopyElements(*this, 0, &t, 0, NumElements());
+  AllocationTrace::Copied(static_cast<int64_t>(TotalBytes()));
   *out = std::move(t);
   return OkStatus();
 }

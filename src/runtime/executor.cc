@@ -14,6 +14,7 @@
 #include "runtime/frame_propagator.h"
 #include "runtime/pending_calls.h"
 #include "runtime/plan.h"
+#include "runtime/running_kernels.h"
 #include "runtime/simple_propagator.h"
 
 namespace headrace {
@@ -53,6 +54,7 @@ class ExecutorState {
     OpKernelContext::Params params;
     absl::InlinedVector<TensorValue, 4> inputs;
     KernelTrace trace;
+    std::optional<AllocationTrace> memory;  // while a traced kernel runs
   };
   // The same for an asynchronous kernel, alive until it calls back.
   struct AsyncCall {
@@ -149,7 +151,18 @@ class ExecutorState {
             ctx.emplace(&call.params);
           }
           start_ns = Now();
-          plan_.device->Compute(n.kernel, &*ctx);
+          if (traced) [[unlikely]]
+            call.memory.emplace();
+          if (!n.expensive || args_.running == nullptr) [[likely]] {
+            plan_.device->Compute(n.kernel, &*ctx);
+          } else {
+            const RunningKernels::Call call_listed(args_.running, n.kernel);
+            if (call_listed.may_run()) {
+              plan_.device->Compute(n.kernel, &*ctx);
+            } else {
+              ctx->CtxFailure(args_.cancellation->status());
+            }
+          }
           s = ctx->status();
         }
         s = Finish(item, std::move(s), &call, ctx.has_value() ? &*ctx : nullptr,
@@ -341,12 +354,18 @@ class ExecutorState {
     r.thread_id = ThreadId();
     r.algorithm = std::move(call->trace.algorithm);
     call->trace.algorithm.clear();
+    if (call->memory.has_value()) r.memory = call->memory->counts();
     for (int i = 0; i < ctx->num_outputs(); ++i) {
       const OutputSlot& o = ctx->output_slot(i);
       if (!o.is_set || o.ref != nullptr) continue;
       r.outputs.push_back({i, o.value.dtype(), o.value.shape(),
                            static_cast<int64_t>(o.value.TotalBytes())});
+      if (call->memory.has_value()) {
+        r.outputs.back().made_here =
+            call->memory->LiveBytes(o.value.raw_data());
+      }
     }
+    call->memory.reset();
     args_.stats->Add(plan_.device, std::move(r));
   }
 
@@ -458,6 +477,7 @@ class ExecutorImpl : public Executor {
   }
 
   bool needs_rendezvous() const override { return plan_->needs_rendezvous; }
+  bool may_run_long() const override { return plan_->may_run_long; }
   int num_nodes() const override {
     return static_cast<int>(plan_->nodes.size());
   }

@@ -19,8 +19,9 @@
 
 namespace headrace {
 
-struct CallSite;     // runtime/call_site.h
-class PendingCalls;  // runtime/pending_calls.h
+struct CallSite;       // runtime/call_site.h
+class PendingCalls;    // runtime/pending_calls.h
+class RunningKernels;  // runtime/running_kernels.h
 
 // What the runs of one step share. All pointers outlive the step.
 struct StepArgs {
@@ -36,6 +37,7 @@ struct StepArgs {
   ThreadPool* pool = nullptr;
   const CallSite* call_site = nullptr;  // of a function; null at top level
   PendingCalls* pending = nullptr;      // null: nobody asks
+  RunningKernels* running = nullptr;    // null: nobody leaves the step
 };
 
 // Thread-safe.
@@ -66,6 +68,8 @@ class Executor {
   // True if any node sends or receives.
   virtual bool needs_rendezvous() const = 0;
   virtual int num_nodes() const = 0;
+  // True if there is a kernel that is neither cheap nor asynchronous.
+  virtual bool may_run_long() const = 0;
 };
 
 }  // namespace headrace

@@ -132,6 +132,8 @@ Status BuildPlan(Device* device, const Graph& graph, bool with_frames,
     p.expensive = p.async == nullptr
                       ? p.kernel->IsExpensive()
                       : dynamic_cast<FunctionCallKernel*>(p.async) != nullptr;
+    // A function that is called may hold anything.
+    plan->may_run_long |= p.expensive;
     p.action = ActionOf(*n, *p.kernel);
     p.allows_uninitialized = n->op_def().allows_uninitialized_input;
     p.first_input = static_cast<int32_t>(plan->bound.size());

@@ -9,6 +9,28 @@
 
 namespace headrace {
 
+namespace {
+
+// What is neither put out nor kept is temporary.
+void SetMemory(const StepStatsCollector::NodeRecord& r,
+               pb::NodeExecStats* out) {
+  const AllocationTrace::Counts& c = r.memory;
+  if (c.allocations == 0) return;
+  pb::AllocatorMemoryUsed* used = out->add_memory();
+  used->set_allocator_name("cpu");
+  used->set_total_bytes(c.bytes);
+  used->set_peak_bytes(c.peak_bytes);
+  used->set_live_bytes(c.live_bytes);
+  int64_t put_out = 0;
+  for (const auto& o : r.outputs) put_out += o.made_here;
+  pb::MemoryStats* stats = out->mutable_memory_stats();
+  stats->set_temp_memory_size(c.bytes - c.live_bytes);
+  stats->set_persistent_memory_size(
+      std::max<int64_t>(c.live_bytes - put_out, 0));
+}
+
+}  // namespace
+
 void StepStatsCollector::Add(const Device* device, NodeRecord record) {
   MutexLock lock(&mu_);
   records_.emplace_back(device, std::move(record));
@@ -37,7 +59,7 @@ std::string StepStatsCollector::LargestOutputs() {
   return text;
 }
 
-void StepStatsCollector::Finish(pb::StepStats* out) {
+void StepStatsCollector::Finish(pb::StepStats* out, pb::RunCounters* counters) {
   MutexLock lock(&mu_);
   std::sort(records_.begin(), records_.end(), [](const auto& a, const auto& b) {
     return a.second.start_ns < b.second.start_ns;
@@ -68,6 +90,7 @@ void StepStatsCollector::Finish(pb::StepStats* out) {
       absl::StrAppend(&label, " (", absl::StrJoin(merged, ", "), ")");
     }
     n->set_timeline_label(std::move(label));
+    SetMemory(r, n);
     for (const NodeRecord::Output& o : r.outputs) {
       pb::NodeOutput* no = n->add_output();
       no->set_slot(o.slot);
@@ -82,6 +105,18 @@ void StepStatsCollector::Finish(pb::StepStats* out) {
       t->mutable_allocation_description()->set_allocator_name("cpu");
     }
   }
+  AllocationTrace::Counts all;
+  for (const auto& [device, r] : records_) {
+    all.allocations += r.memory.allocations;
+    all.bytes += r.memory.bytes;
+    all.copies += r.memory.copies;
+    all.copied_bytes += r.memory.copied_bytes;
+  }
+  counters->set_nodes(static_cast<int64_t>(records_.size()));
+  counters->set_allocations(all.allocations);
+  counters->set_allocated_bytes(all.bytes);
+  counters->set_copies(all.copies);
+  counters->set_copied_bytes(all.copied_bytes);
   records_.clear();
 }
 

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "framework/allocation_trace.h"
 #include "framework/op_kernel.h"
+#include "headrace/config.pb.h"
 #include "headrace/step_stats.pb.h"
 
 namespace headrace {
@@ -27,8 +29,12 @@ class StepStatsCollector {
       DataType dtype;
       TensorShape shape;
       int64_t bytes;
+      int64_t made_here = 0;  // of the bytes that the node itself took
     };
     std::vector<Output> outputs;
+    // Of the thread that called the kernel. An asynchronous kernel has none: it
+    // goes on elsewhere.
+    AllocationTrace::Counts memory;
   };
 
   void Add(const Device* device, NodeRecord record);
@@ -36,8 +42,8 @@ class StepStatsCollector {
   // far, whether they are still alive or not.
   std::string LargestOutputs();
   // In the order of start times. The timeline label of a node is
-  // "KernelClass [algorithm]".
-  void Finish(pb::StepStats* out);
+  // "KernelClass [algorithm]". `counters` are the sums over the nodes.
+  void Finish(pb::StepStats* out, pb::RunCounters* counters);
 
  private:
   Mutex mu_;

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/mutex.h"
 #include "base/thread_pool.h"
+#include "base/waiting_threads.h"
 #include "device/cpu/cpu_device.h"
 #include "framework/session_tensors.h"
 #include "graph/algorithm.h"
@@ -23,6 +24,7 @@
 #include "runtime/graph_pass.h"
 #include "runtime/pending_calls.h"
 #include "runtime/placer.h"
+#include "runtime/running_kernels.h"
 #include "session/inter_op_pools.h"
 #include "session/partial_run.h"
 #include "session/prepared_step.h"
@@ -67,6 +69,44 @@ struct RunningStep {
   int pins = 0;        // by who cancels it without the session's lock
   RunningStep* previous = nullptr;
   RunningStep* next = nullptr;
+};
+
+// One run of a prepared step.
+struct StepRun {
+  explicit StepRun(size_t num_fetches) : frame(num_fetches) {}
+
+  StepFrame frame;
+  RunningStep running;
+  ResourceMgr resources;
+  RefPtr<Rendezvous> rendezvous;
+  StepArgs args;
+  std::optional<StepFunctions> functions;
+  std::unique_ptr<StepStatsCollector> stats;  // null: not wanted
+  bool traced = false, costs = false;
+  bool complete = false;
+};
+
+// One that its caller may leave to the thread on which it runs.
+struct LeavableRun : StepRun {
+  using StepRun::StepRun;
+
+  // What may refer to the session goes before the run leaves its list.
+  void Clear() {
+    functions.reset();
+    resources.Clear();
+    frame.args.clear();
+    frame.values.clear();
+    feeds.clear();
+  }
+
+  std::shared_ptr<const PreparedStep> step;
+  std::vector<Tensor> feeds;
+  RunningKernels kernels;
+  // Set by the end of the run and by who leaves it: whoever is second sees to
+  // the rest.
+  std::atomic<bool> first_is_through{false};
+  Notification done;   // and not left
+  Notification event;  // done, or cancelled
 };
 
 class DirectSession;
@@ -161,9 +201,9 @@ class DirectSession : public Session {
       // Another thread may have been first; its kernels are as good.
       step = steps_.emplace(std::move(key), std::move(step)).first->second;
     }
-    StepFrame frame(step->fetches.size());
-    for (const Feed& f : feeds) frame.args.push_back(&f.second);
-    return Execute(*step, options, &frame, outputs, metadata, cancellation);
+    absl::InlinedVector<const Tensor*, 4> args;
+    for (const Feed& f : feeds) args.push_back(&f.second);
+    return Execute(*step, options, args, outputs, metadata, cancellation);
   }
 
   StatusOr<std::shared_ptr<Prepared>> Prepare(
@@ -190,9 +230,9 @@ class DirectSession : public Session {
       return errors::InvalidArgument("Expected ", step.feeds.size(),
                                      " feed tensors, but got ", feeds.size());
     }
-    StepFrame frame(step.fetches.size());
-    for (const Tensor& t : feeds) frame.args.push_back(&t);
-    return Execute(step, options, &frame, outputs, metadata, cancellation);
+    absl::InlinedVector<const Tensor*, 4> args;
+    for (const Tensor& t : feeds) args.push_back(&t);
+    return Execute(step, options, args, outputs, metadata, cancellation);
   }
 
   Status Close() override {
@@ -464,6 +504,7 @@ class DirectSession : public Session {
           },
           &p.executor));
       step->needs_rendezvous |= p.executor->needs_rendezvous();
+      step->may_run_long |= p.executor->may_run_long();
       p.graph = std::move(part);
       step->parts.push_back(std::move(p));
     }
@@ -558,123 +599,203 @@ class DirectSession : public Session {
     return resources_->inter->Find(options.inter_op_thread_pool(), pool);
   }
 
+  using FeedPointers = absl::InlinedVector<const Tensor*, 4>;
+
   Status Execute(const PreparedStep& step, const pb::RunOptions& options,
-                 StepFrame* frame, std::vector<Tensor>* outputs,
+                 const FeedPointers& feeds, std::vector<Tensor>* outputs,
                  pb::RunMetadata* metadata, CancellationManager* cancellation) {
     ThreadPool* pool = inter_;
     if (&options != &pb::RunOptions::default_instance()) {
       HR_RETURN_IF_ERROR(CheckRunOptions(options, &pool));
     }
     for (size_t i = 0; i < step.feeds.size(); ++i) {
-      HR_RETURN_IF_ERROR(step.CheckFeed(i, *frame->args[i]));
+      HR_RETURN_IF_ERROR(step.CheckFeed(i, *feeds[i]));
     }
-    RunningStep running;
-    HR_RETURN_IF_ERROR(Enter(&running));
-    const bool complete =
-        RunParts(step, options, pool, frame, metadata, cancellation, &running);
-    Leave(&running);
+    const int64_t timeout = TimeoutOf(options);
+    if (timeout > 0 && step.may_run_long) {
+      return ExecuteUntil(timeout, step, options, pool, feeds, outputs,
+                          metadata, cancellation);
+    }
+    StepRun run(step.fetches.size());
+    run.frame.args = feeds;
+    HR_RETURN_IF_ERROR(Enter(&run.running));
+    Begin(step, options, pool, metadata != nullptr, &run);
+    {
+      const Limits limits(timeout, cancellation, &run);
+      run.complete = RunParts(step, &run);
+    }
+    Report(step, options, &run, metadata);
+    Leave(&run.running);
+    return Results(step, &run, outputs);
+  }
 
-    // One that was cancelled when all had been done is as good as any.
-    if (!complete) [[unlikely]] {
-      return Annotate(
-          ListUninitialized(running.cancellation.status(), step, *graph()),
-          running.report);
+  // With a deadline: on a thread of its own, so that this one can leave the run
+  // if it is in a kernel that takes long.
+  Status ExecuteUntil(int64_t timeout, const PreparedStep& step,
+                      const pb::RunOptions& options, ThreadPool* pool,
+                      const FeedPointers& feeds, std::vector<Tensor>* outputs,
+                      pb::RunMetadata* metadata,
+                      CancellationManager* cancellation) {
+    const auto run = std::make_shared<LeavableRun>(step.fetches.size());
+    run->step = step.shared_from_this();
+    run->feeds.reserve(feeds.size());
+    for (const Tensor* t : feeds) {
+      run->feeds.push_back(*t);
+      run->frame.args.push_back(&run->feeds.back());
     }
-    for (size_t i = 0; i < frame->values.size(); ++i) {
-      if (!frame->values[i].IsInitialized()) [[unlikely]] {
-        return errors::InvalidArgument(
-            "Retval[", i, "] does not have value: ", step.fetches[i]);
+    HR_RETURN_IF_ERROR(Enter(&run->running));
+    Begin(step, options, pool, metadata != nullptr, run.get());
+    run->args.running = &run->kernels;
+    CancellationManager* const cancelled = &run->running.cancellation;
+    if (!cancelled->RegisterCallback(cancelled->NextToken(),
+                                     [r = run.get()] { r->event.Notify(); })) {
+      run->event.Notify();
+    }
+    const Limits limits(timeout, cancellation, run.get());
+    if (!StartWaitingThread([this, run] { RunAlone(run.get()); })) {
+      RunAlone(run.get());
+    }
+    run->event.WaitForNotification();
+    std::string waited_for;
+    for (int ms = 0;
+         !run->done.WaitForNotificationWithTimeout(absl::Milliseconds(1));) {
+      // What can be interrupted ends by itself in this time.
+      if (++ms < kGraceMs || !EndedFromOutside(cancelled->status())) continue;
+      std::string which;
+      if (!run->kernels.Leave(&which)) {
+        if (!which.empty()) waited_for = std::move(which);
+      } else if (!run->first_is_through.exchange(true)) {
+        return Annotate(
+            cancelled->status(),
+            absl::StrCat("; left running: ", which,
+                         ", which cannot be interrupted; what becomes of it is "
+                         "dropped"));
       }
     }
-    if (outputs != nullptr) *outputs = std::move(frame->values);
-    return OkStatus();
+    Report(step, options, run.get(), metadata);
+    const Status s = Results(step, run.get(), outputs);
+    run->Clear();
+    Leave(&run->running);
+    if (waited_for.empty() || s.ok()) return s;
+    return Annotate(s, absl::StrCat("; waited for the end of ", waited_for,
+                                    ", which changes state"));
+  }
+
+  void RunAlone(LeavableRun* run) {
+    run->complete = RunParts(*run->step, run);
+    if (!run->first_is_through.exchange(true)) {
+      run->done.Notify();
+      run->event.Notify();
+      return;
+    }
+    run->Clear();
+    Leave(&run->running);
+  }
+
+  static bool EndedFromOutside(const Status& s) {
+    return errors::IsDeadlineExceeded(s) || errors::IsCancelled(s);
+  }
+
+  // The deadline of a run and its caller's token, while this lives.
+  class Limits {
+   public:
+    Limits(int64_t timeout, CancellationManager* caller, StepRun* run)
+        : caller_(caller) {
+      if (timeout > 0) {
+        deadline_ = std::make_unique<Deadline>(timeout, [run, timeout] {
+          Abort(run->args, &run->running,
+                run->running.Explain(errors::DeadlineExceeded(
+                    "Timed out waiting for notification: the run was not "
+                    "finished after ",
+                    timeout, " ms")));
+        });
+      }
+      if (caller == nullptr) return;
+      token_ = caller->NextToken();
+      if (!caller->RegisterCallback(token_, [run] {
+            Abort(
+                run->args, &run->running,
+                run->running.Explain(errors::Cancelled("Run was cancelled.")));
+          })) {
+        Abort(run->args, &run->running,
+              errors::Cancelled("Run was cancelled."));
+      }
+    }
+    ~Limits() {
+      if (caller_ != nullptr) caller_->DeregisterCallback(token_);
+    }
+    Limits(const Limits&) = delete;
+    Limits& operator=(const Limits&) = delete;
+
+   private:
+    CancellationManager* const caller_;
+    CancellationManager::Token token_ = 0;
+    std::unique_ptr<Deadline> deadline_;
+  };
+
+  void Begin(const PreparedStep& step, const pb::RunOptions& options,
+             ThreadPool* pool, bool wants_metadata, StepRun* run) {
+    StepArgs& args = run->args;
+    args.step_id = next_step_.fetch_add(1, std::memory_order_relaxed);
+    args.cancellation = &run->running.cancellation;
+    args.call_frame = &run->frame;
+    args.pool = pool;
+    args.step_resources = &run->resources;
+    args.pending = &run->running.pending;
+    run->functions.emplace(functions_.get(), &args);
+    args.functions = &*run->functions;
+    if (step.needs_rendezvous) {
+      run->rendezvous = NewLocalRendezvous();
+      args.rendezvous = run->rendezvous.get();
+    }
+    run->traced =
+        wants_metadata && options.trace_level() != pb::RunOptions::NO_TRACE;
+    run->costs = wants_metadata && ReportsCosts(step);
+    if (run->traced || run->costs ||
+        options.report_tensor_allocations_upon_oom()) {
+      run->stats = std::make_unique<StepStatsCollector>();
+      args.stats = run->stats.get();
+    }
   }
 
   // Whether all parts are complete.
-  bool RunParts(const PreparedStep& step, const pb::RunOptions& options,
-                ThreadPool* pool, StepFrame* frame, pb::RunMetadata* metadata,
-                CancellationManager* caller, RunningStep* running) {
-    StepArgs args;
-    args.step_id = next_step_.fetch_add(1, std::memory_order_relaxed);
-    args.cancellation = &running->cancellation;
-    args.call_frame = frame;
-    args.pool = pool;
-    ResourceMgr step_resources;
-    args.step_resources = &step_resources;
-    args.pending = &running->pending;
-    StepFunctions functions(functions_.get(), &args);
-    args.functions = &functions;
-    RefPtr<Rendezvous> rendezvous;
-    if (step.needs_rendezvous) {
-      rendezvous = NewLocalRendezvous();
-      args.rendezvous = rendezvous.get();
-    }
-    const bool traced = metadata != nullptr &&
-                        options.trace_level() != pb::RunOptions::NO_TRACE;
-    const bool costs = metadata != nullptr && ReportsCosts(step);
-    std::unique_ptr<StepStatsCollector> stats;
-    if (traced || costs || options.report_tensor_allocations_upon_oom()) {
-      stats = std::make_unique<StepStatsCollector>();
-      args.stats = stats.get();
-    }
-    const int64_t timeout = TimeoutOf(options);
-    std::unique_ptr<Deadline> deadline;
-    if (timeout > 0) {
-      deadline =
-          std::make_unique<Deadline>(timeout, [&running, &args, timeout] {
-            Abort(args, running,
-                  running->Explain(errors::DeadlineExceeded(
-                      "Timed out waiting for notification: the run "
-                      "was not finished after ",
-                      timeout, " ms")));
-          });
-    }
-    CancellationManager::Token token = 0;
-    if (caller != nullptr) {
-      token = caller->NextToken();
-      if (!caller->RegisterCallback(token, [&] {
-            Abort(args, running,
-                  running->Explain(errors::Cancelled("Run was cancelled.")));
-          })) {
-        Abort(args, running, errors::Cancelled("Run was cancelled."));
-      }
-    }
-
-    bool complete = true;
+  static bool RunParts(const PreparedStep& step, StepRun* run) {
     if (step.parts.size() == 1) [[likely]] {
-      complete = step.parts[0].executor->Run(args);
-    } else {
-      std::atomic<size_t> left{step.parts.size()};
-      std::atomic<bool> all{true};
-      Notification done;
-      auto finished = [&](bool c) {
-        if (!c) all = false;
-        if (left.fetch_sub(1) == 1) done.Notify();
-      };
-      for (size_t i = 1; i < step.parts.size(); ++i) {
-        Executor* e = step.parts[i].executor.get();
-        if (pool == nullptr) {
-          e->RunAsync(args, finished);
-          continue;
-        }
-        pool->Schedule([&args, &finished, e] { e->RunAsync(args, finished); });
-      }
-      step.parts[0].executor->RunAsync(args, finished);
-      done.WaitForNotification();
-      complete = all;
+      return step.parts[0].executor->Run(run->args);
     }
-    if (caller != nullptr) caller->DeregisterCallback(token);
-    deadline.reset();
+    std::atomic<size_t> left{step.parts.size()};
+    std::atomic<bool> all{true};
+    Notification done;
+    auto finished = [&](bool c) {
+      if (!c) all = false;
+      if (left.fetch_sub(1) == 1) done.Notify();
+    };
+    for (size_t i = 1; i < step.parts.size(); ++i) {
+      Executor* e = step.parts[i].executor.get();
+      if (run->args.pool == nullptr) {
+        e->RunAsync(run->args, finished);
+        continue;
+      }
+      run->args.pool->Schedule(
+          [run, &finished, e] { e->RunAsync(run->args, finished); });
+    }
+    step.parts[0].executor->RunAsync(run->args, finished);
+    done.WaitForNotification();
+    return all;
+  }
 
-    if (!complete && options.report_tensor_allocations_upon_oom()) {
-      ReportAllocations(stats.get(), running);
+  void Report(const PreparedStep& step, const pb::RunOptions& options,
+              StepRun* run, pb::RunMetadata* metadata) {
+    if (!run->complete && options.report_tensor_allocations_upon_oom()) {
+      ReportAllocations(run->stats.get(), &run->running);
     }
     if (metadata != nullptr) {
       metadata->Clear();
       pb::StepStats step_stats;
-      if (stats != nullptr) stats->Finish(&step_stats);
+      pb::RunCounters counters;
+      if (run->stats != nullptr) run->stats->Finish(&step_stats, &counters);
       for (const PreparedStep::Part& p : step.parts) {
-        if (costs) {
+        if (run->costs) {
           AddCosts(*p.graph, p.device->name(), step_stats,
                    metadata->mutable_cost_graph());
         }
@@ -682,14 +803,35 @@ class DirectSession : public Session {
           GraphToGraphDef(*p.graph, metadata->add_partition_graphs());
         }
       }
-      if (traced) *metadata->mutable_step_stats() = std::move(step_stats);
-    }
-    for (int i : step.handle_fetches) {
-      if (complete && frame->values[i].IsInitialized()) {
-        KeepSessionTensor(frame->values[i], &step_resources);
+      if (run->traced) {
+        *metadata->mutable_step_stats() = std::move(step_stats);
+        *metadata->mutable_headrace_counters() = counters;
       }
     }
-    return complete;
+    for (int i : step.handle_fetches) {
+      if (run->complete && run->frame.values[i].IsInitialized()) {
+        KeepSessionTensor(run->frame.values[i], &run->resources);
+      }
+    }
+  }
+
+  Status Results(const PreparedStep& step, StepRun* run,
+                 std::vector<Tensor>* outputs) {
+    // One that was cancelled when all had been done is as good as any.
+    if (!run->complete) [[unlikely]] {
+      return Annotate(
+          ListUninitialized(run->running.cancellation.status(), step, *graph()),
+          run->running.report);
+    }
+    std::vector<Tensor>& values = run->frame.values;
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (!values[i].IsInitialized()) [[unlikely]] {
+        return errors::InvalidArgument(
+            "Retval[", i, "] does not have value: ", step.fetches[i]);
+      }
+    }
+    if (outputs != nullptr) *outputs = std::move(values);
+    return OkStatus();
   }
 
   bool ReportsCosts(const PreparedStep& step) const {
@@ -731,6 +873,9 @@ class DirectSession : public Session {
     s->next->previous = s->previous;
     if (running_.next == &running_) idle_.SignalAll();
   }
+
+  // How long a cancelled run may take to end before it is left.
+  static constexpr int kGraceMs = 3;
 
   const SessionOptions options_;
   const std::shared_ptr<Resources> resources_ = std::make_shared<Resources>();

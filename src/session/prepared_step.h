@@ -18,7 +18,8 @@ class Session::Prepared {
 };
 
 // Immutable once made, but for the count of its runs.
-class PreparedStep : public Session::Prepared {
+class PreparedStep : public Session::Prepared,
+                     public std::enable_shared_from_this<PreparedStep> {
  public:
   struct FeedInfo {
     std::string name;  // "x:0"
@@ -56,6 +57,7 @@ class PreparedStep : public Session::Prepared {
   std::vector<std::string> fetches;
   std::vector<Part> parts;
   bool needs_rendezvous = false;
+  bool may_run_long = false;  // see Executor
   // Fetches of session handles: what they stand for outlives the step.
   std::vector<int> handle_fetches;
   mutable std::atomic<int64_t> runs{0};  // counted for cost graphs

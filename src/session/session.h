@@ -34,7 +34,10 @@ class Session {
 
   // Outputs are set only on OK. `metadata` may be null; it is filled as far as
   // `options` ask. `cancellation` may be null: a token by which the caller
-  // stops this run. Errors: InvalidArgument (feed of wrong type, fed twice,
+  // stops this run. A run with a deadline returns soon after it, whatever runs:
+  // a kernel that cannot be interrupted and changes no state goes on by itself,
+  // and the message names it; `this` waits for it in the end.
+  // Errors: InvalidArgument (feed of wrong type, fed twice,
   // nothing to do), DeadlineExceeded (timeout_in_ms), Cancelled ("Session has
   // been closed."), or the first failure of a node, with the node named.
   virtual Status Run(const pb::RunOptions& options,

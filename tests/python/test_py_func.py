@@ -92,3 +92,22 @@ def test_a_function_of_another_process():
     y = tf.raw_ops.PyFunc([], token="elsewhere", Tout=[tf.int32])
     with pytest.raises(tf.errors.InvalidArgumentError, match="not found"):
         run(y[0])
+
+
+def test_a_deadline_does_not_wait_for_a_function():
+    release, ended = threading.Event(), threading.Event()
+
+    def wait():
+        release.wait(60)
+        ended.set()
+        return np.float32(1)
+    y = tf.py_func(wait, [], tf.float32, name="slow")
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.DeadlineExceededError,
+                           match=r"left running: node 'slow' \(PyFunc\)"):
+            session.run(y, options=tf.RunOptions(timeout_in_ms=30))
+        assert not ended.is_set()
+        assert session.run(tf.constant(2)) == 2
+        release.set()
+    del session
+    assert ended.wait(30)

@@ -280,6 +280,31 @@ def test_trace_levels(session):
         session.run(y, options=watch)
 
 
+def test_a_trace_tells_memory_and_copies(session):
+    a = tf.placeholder(tf.float32, [64, 64])
+    product = tf.matmul(a, a, name="product")
+    copy = tf.raw_ops.DeepCopy(product, name="copy")
+    values = np.ones([64, 64], np.float32)
+    metadata = tf.RunMetadata()
+    session.run(copy, {a: values}, run_metadata=metadata,
+                options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE))
+    nodes = {n.node_name: n for n in
+             metadata.step_stats.dev_stats[0].node_stats}
+    for name in ("product", "copy"):
+        memory, = nodes[name].memory
+        assert memory.live_bytes == values.nbytes
+        assert memory.peak_bytes >= memory.live_bytes
+        stats = nodes[name].memory_stats
+        assert stats.temp_memory_size == memory.total_bytes - values.nbytes
+        assert stats.persistent_memory_size == 0
+    counters = metadata.headrace_counters
+    assert counters.copies == 1
+    assert counters.copied_bytes == values.nbytes
+    assert counters.allocations >= 2
+    assert counters.allocated_bytes >= 2 * values.nbytes
+    assert counters.nodes == len(nodes)
+
+
 def test_out_of_memory_reports_what_the_step_made(session):
     a = tf.zeros([1000, 10], name="a") + tf.random_uniform([], name="r")
     n = tf.placeholder(tf.int64, [])

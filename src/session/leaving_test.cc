@@ -1,0 +1,132 @@
+// A run whose deadline passes while a kernel runs that nothing can interrupt.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "absl/strings/match.h"
+#include "absl/time/clock.h"
+#include "base/mutex.h"
+#include "framework/op.h"
+#include "graph/graph_test_util.h"
+#include "session/session.h"
+
+namespace headrace {
+namespace {
+
+std::atomic<int> begun{0}, ended{0};
+Notification* release = nullptr;
+
+// Hands its input on when it is released.
+class HoldOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* ctx) override {
+    ++begun;
+    release->WaitForNotification();
+    ctx->set_output(0, ctx->input(0));
+    ++ended;
+  }
+};
+REGISTER_OP("TestHold").Input("x: float").Output("y: float");
+REGISTER_OP("TestHoldState")
+    .Input("x: float")
+    .Output("y: float")
+    .SetIsStateful();
+REGISTER_KERNEL_BUILDER(Name("TestHold").Device(DEVICE_CPU), HoldOp);
+REGISTER_KERNEL_BUILDER(Name("TestHoldState").Device(DEVICE_CPU), HoldOp);
+
+class LeavingTest : public ::testing::Test {
+ protected:
+  LeavingTest() {
+    begun = ended = 0;
+    release = &release_;
+    MutexLock lock(&graph_->mu());
+    x_ = Placeholder(graph_.get(), "x", DT_FLOAT);
+    hold_ = {AddOp(graph_.get(), "hold", "TestHold", {x_}), 0};
+    after_ = {AddOp(graph_.get(), "after", "TestHold", {hold_}), 0};
+    state_ = {AddOp(graph_.get(), "state", "TestHoldState", {x_}), 0};
+  }
+  void SetUp() override {
+    ASSERT_EQ(NewSession({}, "", graph_, &session_), OkStatus());
+  }
+
+  Status Run(const Endpoint& fetch, int64_t timeout_ms,
+             CancellationManager* cancellation = nullptr) {
+    pb::RunOptions options;
+    options.set_timeout_in_ms(timeout_ms);
+    std::vector<Tensor> out;
+    const Status s = session_->Run(options, {{x_, Tensor::Scalar<float>(3)}},
+                                   {fetch}, {}, &out, nullptr, cancellation);
+    if (s.ok()) {
+      EXPECT_EQ(out[0].scalar<float>(), 3);
+    }
+    return s;
+  }
+
+  Notification release_;
+  std::shared_ptr<Graph> graph_ = std::make_shared<Graph>();
+  std::unique_ptr<Session> session_;
+  Endpoint x_, hold_, after_, state_;
+};
+
+TEST_F(LeavingTest, ADeadlineLeavesAKernelThatNothingInterrupts) {
+  const Status s = Run(after_, 20);
+  EXPECT_EQ(s.code(), absl::StatusCode::kDeadlineExceeded) << s;
+  EXPECT_TRUE(
+      absl::StrContains(s.message(), "left running: node 'hold' (TestHold)"))
+      << s;
+  EXPECT_EQ(begun, 1);
+  EXPECT_EQ(ended, 0);
+  release_.Notify();
+  session_.reset();  // waits for it
+  EXPECT_EQ(ended, 1);
+  EXPECT_EQ(begun, 1);  // nothing after it has run
+}
+
+TEST_F(LeavingTest, TheCallersTokenLeavesItToo) {
+  CancellationManager token;
+  std::thread other([&token] {
+    while (begun == 0) absl::SleepFor(absl::Milliseconds(1));
+    token.StartCancel();
+  });
+  const Status s = Run(hold_, 600000, &token);
+  other.join();
+  EXPECT_EQ(s.code(), absl::StatusCode::kCancelled) << s;
+  EXPECT_EQ(ended, 0);
+  release_.Notify();
+}
+
+TEST_F(LeavingTest, OtherRunsGoOnMeanwhile) {
+  EXPECT_EQ(Run(hold_, 20).code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(Run(x_, 20).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Run(hold_, 20).code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(begun, 2);
+  release_.Notify();
+  EXPECT_EQ(Run(after_, 60000), OkStatus());
+}
+
+TEST_F(LeavingTest, AKernelThatChangesStateIsWaitedFor) {
+  std::thread other([this] {
+    while (begun == 0) absl::SleepFor(absl::Milliseconds(1));
+    absl::SleepFor(absl::Milliseconds(60));
+    release_.Notify();
+  });
+  const Status s = Run(state_, 20);
+  EXPECT_EQ(ended, 1);
+  other.join();
+  // Its result was there in the end.
+  EXPECT_TRUE(
+      s.ok() ||
+      absl::StrContains(s.message(),
+                        "waited for the end of node 'state' (TestHoldState)"))
+      << s;
+}
+
+TEST_F(LeavingTest, ARunThatIsInTimeIsAsAnyOther) {
+  release_.Notify();
+  EXPECT_EQ(Run(after_, 60000), OkStatus());
+}
+
+}  // namespace
+}  // namespace headrace
