@@ -274,6 +274,51 @@ TEST(BinaryTest, IntegersAndStrings) {
 }
 
 // Every broadcast against the definition, element by element.
+// Against double precision, what C99 says of the corners included; and the same
+// bits whether the exponent is one for all or one each.
+TEST(BinaryTest, PowOfFloats) {
+  const std::vector<float> special = {
+      0.0f,     -0.0f,       1,    -1,       2,       -2,     0.5f,
+      3,        -3,          kInf, -kInf,    kNan,    1e-45f, -1e-45f,
+      1e38f,    16777217.0f, 1.5f, -1.5f,    8388609, 127,    -149,
+      0.99999f, 1.000001f,   2.5f, -8388609, 1e-30f};
+  std::vector<float> x, y;
+  for (const float a : special) {
+    for (const float b : special) {
+      x.push_back(a);
+      y.push_back(b);
+    }
+  }
+  for (int i = 0; i < 20000; ++i) {
+    x.push_back(0.001f * static_cast<float>(i % 4999 + 1));
+    y.push_back(0.01f * static_cast<float>(i % 2003) - 10);
+  }
+  const Tensor z = Run2("Pow", Vec(x), Vec(y));
+  int wrong = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const auto want = static_cast<float>(std::pow(double{x[i]}, double{y[i]}));
+    const float got = z.data<float>()[i];
+    const bool close = std::isnan(want) ? std::isnan(got)
+                       : want == got
+                           ? std::signbit(want) == std::signbit(got)
+                           : std::abs(want - got) <= 2e-7f * std::abs(want);
+    if (!close && wrong++ < 10) {
+      ADD_FAILURE() << x[i] << " ^ " << y[i] << " is " << got << ", wanted "
+                    << want;
+    }
+  }
+  for (const float e : {2.0f, 3.0f, 0.5f, 1.7f}) {
+    const Tensor all = Run2("Pow", Vec(x), MakeScalar(e));
+    const Tensor each =
+        Run2("Pow", Vec(x), Vec(std::vector<float>(x.size(), e)));
+    EXPECT_EQ(all.tensor_data(), each.tensor_data()) << e;
+    const Tensor base = Run2("Pow", MakeScalar(e), Vec(y));
+    const Tensor bases =
+        Run2("Pow", Vec(std::vector<float>(y.size(), e)), Vec(y));
+    EXPECT_EQ(base.tensor_data(), bases.tensor_data()) << e;
+  }
+}
+
 TEST(BinaryTest, BroadcastsAnyRank) {
   const struct {
     std::vector<int64_t> x, y, z;

@@ -119,14 +119,15 @@ class SoftmaxOp : public OpKernel {
     }
     const I used = index < static_cast<int>(n);
     const V none = V{} - std::numeric_limits<C>::infinity();
-    C in[kBlockElements + kLanes], out[kBlockElements + kLanes];
+    C in[kBlockElements + kLanes], shifted[kBlockElements + kLanes],
+        out[kBlockElements + kLanes];
     const int64_t block = kBlockElements / n;
     for (int64_t r = begin; r < end; r += block) {
       const int64_t rows = std::min(block, end - r);
       std::memcpy(in, x + r * n, rows * n * sizeof(C));
       std::fill_n(in + rows * n, kLanes, C(0));
       for (int64_t k = 0; k < rows; ++k) {
-        V v, max, e, sum;
+        V v, max;
         std::memcpy(&v, in + k * n, sizeof(v));
         max = used ? v : none;
         for (const I& half : halves) {
@@ -134,16 +135,20 @@ class SoftmaxOp : public OpKernel {
           max = other > max ? other : max;
         }
         v -= max;
-        C s[kLanes], exps[kLanes];
-        std::memcpy(s, &v, sizeof(v));
-        for (int l = 0; l < kLanes; ++l) exps[l] = vec::Exp(s[l]);
-        std::memcpy(&e, exps, sizeof(e));
+        std::memcpy(shifted + k * n, &v, sizeof(v));
+      }
+#pragma GCC ivdep
+      for (int64_t i = 0; i < rows * n; ++i) in[i] = vec::Exp(shifted[i]);
+      for (int64_t k = 0; k < rows; ++k) {
+        V e, sum, v;
+        std::memcpy(&e, in + k * n, sizeof(e));
         sum = used ? e : V{};
         for (const I& half : halves) sum += __builtin_shuffle(sum, half);
         if (kLog) {
+          std::memcpy(&v, shifted + k * n, sizeof(v));
           v -= std::log(sum[0]);
         } else {
-          v = e * (C(1) / sum[0]);
+          v = e / sum;
         }
         std::memcpy(out + k * n, &v, sizeof(v));
       }

@@ -147,6 +147,69 @@ inline float VecSigmoid(float x) {
   return Pick(x < 0.0f, e * s, s);
 }
 
+// x^y = 2^(y log2(|x|)) in double precision, where 30 bits are plenty for a
+// float; then what C99 says of signs, zeros, infinities and NaN.
+inline float VecPow(float x, float y) {
+  // |x| = 2^e m, sqrt(1/2) < m <= sqrt(2); log(m) = 2 atanh(s).
+  constexpr uint64_t kOne = std::bit_cast<uint64_t>(1.0);
+  constexpr uint64_t kMantissa = (uint64_t{1} << 52) - 1;
+  // Adding it leaves an integer in the low bits.
+  constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52
+  constexpr uint64_t kRoundBits = std::bit_cast<uint64_t>(kRound);
+  const uint64_t bits =
+      std::bit_cast<uint64_t>(static_cast<double>(std::abs(x)));
+  double m = std::bit_cast<double>((bits & kMantissa) | kOne);
+  const bool high = m > 1.4142135623730951;
+  m = high ? 0.5 * m : m;
+  const double e =
+      std::bit_cast<double>((bits >> 52) + kRoundBits) - (kRound + 1023.0);
+  const double s = (m - 1.0) / (m + 1.0);
+  const double z = s * s;
+  double p = 1.0 / 15;
+  p = p * z + 1.0 / 13;
+  p = p * z + 1.0 / 11;
+  p = p * z + 1.0 / 9;
+  p = p * z + 1.0 / 7;
+  p = p * z + 1.0 / 5;
+  p = p * z + 1.0 / 3;
+  p = p * z + 1.0;
+  const double log2 = (high ? e + 1.0 : e) + p * s * 2.8853900817779268;
+  double t = static_cast<double>(y) * log2;
+  t = t < -200.0 ? -200.0 : t;
+  t = t > 200.0 ? 200.0 : t;
+  const double rounded = t + kRound;
+  const double f = (t - (rounded - kRound)) * 0.6931471805599453;
+  double q = 1.0 / 40320;
+  q = q * f + 1.0 / 5040;
+  q = q * f + 1.0 / 720;
+  q = q * f + 1.0 / 120;
+  q = q * f + 1.0 / 24;
+  q = q * f + 1.0 / 6;
+  q = q * f + 0.5;
+  q = q * f + 1.0;
+  q = q * f + 1.0;
+  const uint64_t n = std::bit_cast<uint64_t>(rounded) - kRoundBits;
+  const double power = std::bit_cast<double>((n + 1023) << 52);
+  float r = static_cast<float>(q * power);
+
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  // Floats from 2^24 on are even integers.
+  const float small_y = Pick(std::abs(y) < 16777216.0f, y, 0.0f);
+  const int32_t integer = static_cast<int32_t>(small_y);
+  const bool is_integer = static_cast<float>(integer) == small_y;
+  const auto odd = static_cast<uint32_t>(is_integer ? integer : 0) << 31;
+  const float ax = std::abs(x);
+  r = Pick(ax == 0.0f, Pick(y < 0.0f, kInf, 0.0f), r);
+  r = Pick(ax == kInf, Pick(y < 0.0f, 0.0f, kInf), r);
+  r = Pick((x < 0.0f) & (ax != kInf) & !is_integer,
+           std::numeric_limits<float>::quiet_NaN(), r);
+  r = std::bit_cast<float>(std::bit_cast<uint32_t>(r) |
+                           (odd & std::bit_cast<uint32_t>(x)));
+  r = Pick((x != x) | (y != y), x + y, r);
+  r = Pick((ax == 1.0f) & (std::abs(y) == kInf), 1.0f, r);
+  return Pick((x == 1.0f) | (y == 0.0f), 1.0f, r);
+}
+
 }  // namespace headrace
 
 #endif  // HEADRACE_KERNELS_VECTOR_MATH_H_
