@@ -194,8 +194,8 @@ StatusOr<Endpoint> Source(Graph* graph, int i, const Tensor& value, Choices* in,
     def.attrs.Set("shape", PartialTensorShape::UnknownRank());
   }
   HR_ASSIGN_OR_RETURN(Node * node, graph->AddNode(std::move(def), {}));
-  if (!constant) feeds->push_back({Endpoint(node, 0), value});
-  return Endpoint(node, 0);
+  if (!constant) feeds->push_back({Endpoint{node, 0}, value});
+  return Endpoint{node, 0};
 }
 
 Status BuildAndRun(Choices* in) {
@@ -236,7 +236,7 @@ Status BuildAndRun(Choices* in) {
   options.set_timeout_in_ms(50);  // of what waits: queues, barriers
   std::vector<Endpoint> fetches;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    fetches.push_back(Endpoint(node, static_cast<int>(i)));
+    fetches.push_back(Endpoint{node, static_cast<int>(i)});
   }
   std::vector<Node*> targets = {node};
   std::vector<Tensor> results;
