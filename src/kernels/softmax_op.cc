@@ -105,6 +105,22 @@ class SoftmaxOp : public OpKernel {
     });
   }
 
+  // Lane l of `out` is v's lane l ^ k.
+  template <int k, typename V>
+  static inline void Swap(const V& v, V* out) {
+    *out = __builtin_shufflevector(v, v, 0 ^ k, 1 ^ k, 2 ^ k, 3 ^ k, 4 ^ k,
+                                   5 ^ k, 6 ^ k, 7 ^ k, 8 ^ k, 9 ^ k, 10 ^ k,
+                                   11 ^ k, 12 ^ k, 13 ^ k, 14 ^ k, 15 ^ k);
+  }
+
+  template <typename F>
+  static inline void ForHalves(const F& f) {
+    f(std::integral_constant<int, 8>());
+    f(std::integral_constant<int, 4>());
+    f(std::integral_constant<int, 2>());
+    f(std::integral_constant<int, 1>());
+  }
+
   // A row is one vector; its lanes from n on hold what changes nothing. Vectors
   // overlap, so they go through blocks of scratch.
   static inline void FewClasses(const T* x, T* y, int64_t n, int64_t begin,
@@ -112,11 +128,8 @@ class SoftmaxOp : public OpKernel {
     constexpr int kLanes = row_math::kLanes;
     using V = typename row_math::Lanes<C>::Type;
     using I = decltype(V() < V());
-    I index, halves[4];
-    for (int l = 0; l < kLanes; ++l) {
-      index[l] = l;
-      for (int k = 0; k < 4; ++k) halves[k][l] = l ^ (kLanes >> (k + 1));
-    }
+    I index;
+    for (int l = 0; l < kLanes; ++l) index[l] = l;
     const I used = index < static_cast<int>(n);
     const V none = V{} - std::numeric_limits<C>::infinity();
     C in[kBlockElements + kLanes], shifted[kBlockElements + kLanes],
@@ -130,10 +143,12 @@ class SoftmaxOp : public OpKernel {
         V v, max;
         std::memcpy(&v, in + k * n, sizeof(v));
         max = used ? v : none;
-        for (const I& half : halves) {
-          const V other = __builtin_shuffle(max, half);
+        const auto fold_max = [&max]<int k>(std::integral_constant<int, k>) {
+          V other;
+          Swap<k>(max, &other);
           max = other > max ? other : max;
-        }
+        };
+        ForHalves(fold_max);
         v -= max;
         std::memcpy(shifted + k * n, &v, sizeof(v));
       }
@@ -143,7 +158,12 @@ class SoftmaxOp : public OpKernel {
         V e, sum, v;
         std::memcpy(&e, in + k * n, sizeof(e));
         sum = used ? e : V{};
-        for (const I& half : halves) sum += __builtin_shuffle(sum, half);
+        const auto fold_sum = [&sum]<int k>(std::integral_constant<int, k>) {
+          V other;
+          Swap<k>(sum, &other);
+          sum += other;
+        };
+        ForHalves(fold_sum);
         if (kLog) {
           std::memcpy(&v, shifted + k * n, sizeof(v));
           v -= std::log(sum[0]);
