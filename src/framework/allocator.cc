@@ -7,10 +7,15 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
+#include <limits>
+#include <map>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/time/clock.h"
 #include "base/mutex.h"
+#include "framework/allocation_size.h"
 #include "framework/allocation_trace.h"
 
 namespace headrace {
@@ -33,9 +38,11 @@ int64_t MemoryLimit() {
   return limit;
 }
 
-// Blocks of at least kLarge are kept when freed, by rounded size, up to
-// kKeepBytes in all: a fresh mapping costs a page fault for every 4 KiB, which
-// is more than most element-wise kernels take to fill it.
+// Blocks of at least kLargeAllocation are kept when freed, up to kKeepBytes in
+// all and not longer than kKeepSeconds: a fresh mapping costs a page fault for
+// every 4 KiB, which is more than most element-wise kernels take to fill it. A
+// request takes the smallest kept block that holds it, if that is not twice as
+// large: layer after layer of a network finds room in what larger ones left.
 class CpuAllocatorImpl : public Allocator {
  public:
   std::string Name() const override { return "cpu"; }
@@ -43,9 +50,9 @@ class CpuAllocatorImpl : public Allocator {
   void* AllocateRaw(size_t bytes) override {
     if (bytes == 0) bytes = 1;
     if (bytes > static_cast<size_t>(limit_)) return nullptr;
-    const size_t rounded = Rounded(bytes);
+    const size_t rounded = AllocationSize(bytes);
     void* p = nullptr;
-    if (rounded >= kLarge) p = TakeKept(rounded);
+    if (rounded >= kLargeAllocation) p = TakeKept(rounded);
     if (p == nullptr) p = Fresh(rounded);
     if (p == nullptr) {
       DropKept();
@@ -65,9 +72,9 @@ class CpuAllocatorImpl : public Allocator {
   void DeallocateRaw(void* ptr, size_t bytes) override {
     if (ptr == nullptr) return;
     AllocationTrace::Freed(ptr);
-    const size_t rounded = Rounded(bytes == 0 ? 1 : bytes);
+    const size_t rounded = AllocationSize(bytes == 0 ? 1 : bytes);
     in_use_.fetch_sub(static_cast<int64_t>(rounded), std::memory_order_relaxed);
-    if (rounded >= kLarge && Keep(ptr, rounded)) return;
+    if (rounded >= kLargeAllocation && Keep(ptr, rounded)) return;
     std::free(ptr);
   }
 
@@ -86,21 +93,11 @@ class CpuAllocatorImpl : public Allocator {
   }
 
  private:
-  static constexpr size_t kLarge = size_t{128} << 10;
   static constexpr size_t kHugePage = size_t{2} << 20;
   static constexpr size_t kHuge = 2 * kHugePage;
   static constexpr size_t kKeepBytes = size_t{256} << 20;
+  static constexpr int64_t kKeepSeconds = 20;
 
-  // Large sizes in steps of an eighth of their power of two, so that similar
-  // requests share blocks and at most an eighth is wasted.
-  static size_t Rounded(size_t n) {
-    size_t step = kAlignment;
-    if (n >= kLarge) {
-      const int log2 = 63 - __builtin_clzll(n);
-      step = size_t{1} << (log2 - 3);
-    }
-    return (n + step - 1) / step * step;
-  }
   // Pages of 2 MiB where the system has them: a tenth of the faults' cost, and
   // fewer misses of the address cache later. Only whole ones, so that no more
   // memory is taken than was asked for.
@@ -120,33 +117,72 @@ class CpuAllocatorImpl : public Allocator {
   }
   void* TakeKept(size_t rounded) {
     MutexLock lock(&mu_);
-    auto it = kept_.find(rounded);
-    if (it == kept_.end() || it->second.empty()) return nullptr;
-    void* p = it->second.back();
-    it->second.pop_back();
-    kept_bytes_ -= rounded;
+    auto it = kept_.lower_bound(rounded);
+    if (it == kept_.end() || it->first >= 2 * rounded) return nullptr;
+    // Of that size the one that was freed last, which may be in the cache.
+    it = std::prev(kept_.upper_bound(it->first));
+    void* p = it->second.data;
+    if (it->first != rounded) larger_[p] = it->first;
+    kept_bytes_ -= it->first;
+    kept_.erase(it);
     return p;
   }
+  // `rounded` is what was asked for.
   bool Keep(void* p, size_t rounded) {
-    MutexLock lock(&mu_);
-    if (kept_bytes_ + rounded > kKeepBytes) return false;
-    kept_[rounded].push_back(p);
-    kept_bytes_ += rounded;
-    return true;
+    const int64_t now = absl::GetCurrentTimeNanos();
+    std::vector<void*> old;
+    bool keep = false;
+    {
+      MutexLock lock(&mu_);
+      const auto it = larger_.find(p);
+      if (it != larger_.end()) {
+        rounded = it->second;
+        larger_.erase(it);
+      }
+      keep = kept_bytes_ + rounded <= kKeepBytes;
+      if (keep) {
+        kept_.emplace(rounded, Block{p, now});
+        kept_bytes_ += rounded;
+      }
+      if (now >= next_look_) {
+        next_look_ = now + kKeepSeconds * 1000000000 / 4;
+        DropUnusedSince(now - kKeepSeconds * 1000000000, &old);
+      }
+    }
+    for (void* o : old) std::free(o);
+    return keep;
+  }
+  void DropUnusedSince(int64_t ns, std::vector<void*>* old) REQUIRES(mu_) {
+    for (auto it = kept_.begin(); it != kept_.end();) {
+      if (it->second.freed_ns > ns) {
+        ++it;
+        continue;
+      }
+      old->push_back(it->second.data);
+      kept_bytes_ -= it->first;
+      it = kept_.erase(it);
+    }
   }
   void DropKept() {
-    MutexLock lock(&mu_);
-    for (auto& [size, blocks] : kept_) {
-      for (void* p : blocks) std::free(p);
+    std::vector<void*> old;
+    {
+      MutexLock lock(&mu_);
+      DropUnusedSince(std::numeric_limits<int64_t>::max(), &old);
     }
-    kept_.clear();
-    kept_bytes_ = 0;
+    for (void* o : old) std::free(o);
   }
 
   const int64_t limit_ = MemoryLimit();
   std::atomic<int64_t> allocs_{0}, in_use_{0}, peak_{0}, largest_{0};
   Mutex mu_;
-  absl::flat_hash_map<size_t, std::vector<void*>> kept_ GUARDED_BY(mu_);
+  struct Block {
+    void* data;
+    int64_t freed_ns;
+  };
+  std::multimap<size_t, Block> kept_ GUARDED_BY(mu_);  // by size
+  // Sizes of blocks in use that are larger than what was asked for.
+  absl::flat_hash_map<void*, size_t> larger_ GUARDED_BY(mu_);
+  int64_t next_look_ GUARDED_BY(mu_) = 0;
   size_t kept_bytes_ GUARDED_BY(mu_) = 0;
 };
 

@@ -1,0 +1,88 @@
+#include "framework/allocator.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "framework/allocation_size.h"
+
+namespace headrace {
+namespace {
+
+constexpr size_t kMiB = size_t{1} << 20;
+
+TEST(AllocationSizeTest, WastesLittle) {
+  for (size_t n = 1; n < 100 * kMiB; n += n / 3 + 1) {
+    const size_t size = AllocationSize(n);
+    EXPECT_GE(size, n);
+    EXPECT_LT(size, n + std::max<size_t>(64, n / 8 + 1)) << n;
+    EXPECT_EQ(AllocationSize(size), size) << n;
+  }
+}
+
+TEST(CpuAllocatorTest, CountsWhatIsInUse) {
+  Allocator* a = CpuAllocator();
+  a->ResetPeak();
+  const AllocatorStats before = a->GetStats();
+  void* small = a->AllocateRaw(100);
+  void* large = a->AllocateRaw(3 * kMiB);
+  ASSERT_NE(small, nullptr);
+  ASSERT_NE(large, nullptr);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(small) % Allocator::kAlignment, 0);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(large) % Allocator::kAlignment, 0);
+  const int64_t both = 128 + 3 * kMiB;
+  EXPECT_EQ(a->GetStats().bytes_in_use - before.bytes_in_use, both);
+  a->DeallocateRaw(large, 3 * kMiB);
+  a->DeallocateRaw(small, 100);
+  EXPECT_EQ(a->GetStats().bytes_in_use, before.bytes_in_use);
+  EXPECT_EQ(a->GetStats().peak_bytes_in_use - before.bytes_in_use, both);
+}
+
+TEST(CpuAllocatorTest, AKeptBlockServesSmallerRequests) {
+  Allocator* a = CpuAllocator();
+  const size_t large = 97 * kMiB, smaller = 80 * kMiB, small = 20 * kMiB;
+  void* p = a->AllocateRaw(large);
+  ASSERT_NE(p, nullptr);
+  a->DeallocateRaw(p, large);
+  void* q = a->AllocateRaw(smaller);
+  EXPECT_EQ(q, p);
+  // Not twice as large as what is asked for.
+  void* r = a->AllocateRaw(small);
+  EXPECT_NE(r, p);
+  a->DeallocateRaw(r, small);
+  a->DeallocateRaw(q, smaller);
+  // It has kept its own size.
+  q = a->AllocateRaw(large);
+  EXPECT_EQ(q, p);
+  std::memset(q, 1, large);
+  a->DeallocateRaw(q, large);
+}
+
+TEST(CpuAllocatorTest, RefusesWhatNoMachineHas) {
+  EXPECT_EQ(CpuAllocator()->AllocateRaw(size_t{1} << 62), nullptr);
+}
+
+TEST(CpuAllocatorTest, ThreadsGetDistinctBlocks) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([t] {
+      for (int i = 0; i < 200; ++i) {
+        const size_t n = (200 + 37 * ((i * 7 + t) % 11)) << 10;
+        auto* p = static_cast<char*>(CpuAllocator()->AllocateRaw(n));
+        ASSERT_NE(p, nullptr);
+        p[0] = p[n / 2] = p[n - 1] = static_cast<char>(t);
+        std::this_thread::yield();
+        ASSERT_EQ(p[0], t);
+        ASSERT_EQ(p[n / 2], t);
+        ASSERT_EQ(p[n - 1], t);
+        CpuAllocator()->DeallocateRaw(p, n);
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+}
+
+}  // namespace
+}  // namespace headrace
