@@ -12,6 +12,7 @@
 #include "numpy_convert.h"
 #include "py_graph.h"
 #include "py_support.h"
+#include "runtime/memory_plan.h"
 #include "session/session.h"
 
 namespace headrace::python {
@@ -84,6 +85,7 @@ class PySession {
     session_.reset();
   }
 
+  nb::object PlanMemory(nb::handle fetches, nb::handle feed_shapes);
   nb::object Run(nb::handle fetches, nb::handle feed_dict, nb::handle options,
                  nb::handle metadata);
   nb::object MakeCallable(nb::handle fetches, nb::handle feed_list,
@@ -487,6 +489,37 @@ nb::object PySession::Run(nb::handle fetches, nb::handle feed_dict,
   return Assemble(f, values);
 }
 
+nb::object PySession::PlanMemory(nb::handle fetches, nb::handle feed_shapes) {
+  Fetches f;
+  ReadFetch(fetches, &f);
+  std::vector<std::pair<Endpoint, TensorShape>> feeds;
+  for (auto [key, value] : nb::cast<nb::dict>(feed_shapes)) {
+    const Endpoint e = FeedTarget(key);
+    if (e.node == nullptr) {
+      RaiseTypeError(StrCat("feed_shapes: ", nb::repr(key).c_str(),
+                            " is no tensor and no name of one"));
+    }
+    TensorShape shape;
+    const Status s =
+        TensorShape::Build(nb::cast<std::vector<int64_t>>(value), &shape);
+    if (!s.ok()) RaiseStatus(s, graph_);
+    feeds.emplace_back(e, shape);
+  }
+  MemoryPlan plan;
+  std::shared_ptr<Session> session = session_;
+  RunUnlocked(
+      [&](pb::RunMetadata*, CancellationManager*) {
+        return session->PlanMemory(feeds, f.endpoints, f.targets, &plan);
+      },
+      nb::none());
+  nb::list blocks, unknown;
+  for (const MemoryPlan::Block& b : plan.blocks) {
+    blocks.append(nb::make_tuple(b.name, b.contents, b.bytes, b.offset));
+  }
+  for (const std::string& name : plan.unknown) unknown.append(name);
+  return nb::make_tuple(plan.peak_bytes, plan.total_bytes, blocks, unknown);
+}
+
 std::vector<Endpoint> PySession::FeedTargets(nb::handle feed_list) {
   std::vector<Endpoint> feeds;
   if (feed_list.is_none()) return feeds;
@@ -640,6 +673,8 @@ void RegisterSession(nb::module_& m) {
            nb::arg("fetches").none(), nb::arg("feed_dict").none(),
            nb::arg("options").none())
       .def("partial_run_close", &PySession::PartialRunClose)
+      .def("plan_memory", &PySession::PlanMemory, nb::arg("fetches"),
+           nb::arg("feed_shapes"))
       .def("close", &PySession::Close)
       .def("list_devices", &PySession::ListDevices)
       .def_prop_ro("graph", &PySession::graph);

@@ -11,6 +11,10 @@ _sessions = threading.local()
 _DeviceAttributes = collections.namedtuple(
     "_DeviceAttributes",
     ["name", "device_type", "memory_limit_bytes", "incarnation"])
+MemoryPlan = collections.namedtuple(
+    "MemoryPlan", ["peak_bytes", "total_bytes", "blocks", "unknown"])
+_Block = collections.namedtuple(
+    "_Block", ["name", "contents", "bytes", "offset"])
 
 
 class Session:
@@ -68,6 +72,22 @@ class Session:
         if self._graph._session_handles:
             fetches = _prepare_handles(self, fetches)
         return self._core.make_callable(fetches, feed_list, accept_options)
+
+    def plan(self, fetches, feed_shapes=None):
+        """What the tensors of a run would take, known without running it.
+
+        `feed_shapes`: the shapes of what will be fed, by Tensor or name.
+        The result has `peak_bytes`, which no order of the nodes exceeds;
+        `total_bytes` of all tensors together; `blocks`, the largest first, each
+        with name, contents, bytes and offset; and `unknown`, the names of
+        tensors whose size depends on values and which are not counted.
+        Constants, variables and feeds are not counted. `config.headrace.
+        memory_budget_bytes`, or the same of RunOptions, refuses runs whose
+        peak is more."""
+        self._check_open()
+        peak, total, blocks, unknown = self._core.plan_memory(
+            fetches, dict(feed_shapes or {}))
+        return MemoryPlan(peak, total, [_Block(*b) for b in blocks], unknown)
 
     def partial_run_setup(self, fetches, feeds=None):
         """Begins a run whose feeds and fetches come in several calls: declares

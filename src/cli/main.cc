@@ -16,6 +16,10 @@ struct Entry {
 constexpr Entry kCommands[] = {
     {"run", "run a model on pictures, arrays or numbers", RunCommand},
     {"inspect", "show what a model takes, gives and needs", InspectCommand},
+    {"explain", "show how a model would run: algorithms and their times",
+     ExplainCommand},
+    {"tune", "measure which algorithms are the fastest for a model",
+     TuneCommand},
     {"ops", "list the ops and kernels of this library", OpsCommand},
 };
 

@@ -62,6 +62,7 @@ struct ConvSizes {
 
   int64_t group_in() const { return in_channels / groups; }
   int64_t group_out() const { return out_channels / groups; }
+  bool operator==(const ConvSizes&) const = default;
 };
 
 // Checks `input` against `filter` and computes the output's size. With

@@ -9,6 +9,8 @@
 #include <numeric>
 
 #include "framework/op_kernel.h"
+#include "framework/temporary_memory.h"
+#include "kernels/conv/conv_choice.h"
 #include "kernels/conv/conv_impl.h"
 
 namespace headrace {
@@ -35,9 +37,10 @@ Status ShapeFromVector(const char* name, const Tensor& t, DimVector* dims) {
 
 // kSizes: the missing tensor's shape is given as a vector.
 template <int kSpatial, bool kDepthwise, ConvDirection kDirection, bool kSizes>
-class ConvGradOp : public OpKernel {
+class ConvGradOp : public OpKernel, public TemporaryMemory {
  public:
-  explicit ConvGradOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+  explicit ConvGradOp(OpKernelConstruction* ctx)
+      : OpKernel(ctx), chooser_(*ctx) {
     OP_REQUIRES_OK(ctx, ConvAttrs::Read(*ctx, kSpatial, &attrs_));
     OP_REQUIRES_OK(ctx, attrs_.CheckValues());
     OP_REQUIRES(ctx, !kDepthwise || attrs_.stride(0) == attrs_.stride(1),
@@ -60,7 +63,22 @@ class ConvGradOp : public OpKernel {
                    ctx->allocate_output(0, kInput ? input : filter, &result));
     OP_REQUIRES_OK(
         ctx, RunConv(ctx, kDirection, p, kInput ? nullptr : &ctx->input(0),
-                     kInput ? &ctx->input(1) : nullptr, &out_backprop, result));
+                     kInput ? &ctx->input(1) : nullptr, &out_backprop, result,
+                     {}, nullptr, &chooser_));
+  }
+
+  int64_t TemporaryBytes(absl::Span<const TensorShape> inputs,
+                         absl::Span<const TensorShape> outputs,
+                         ThreadPool* pool) override {
+    ConvParams p;
+    if (!ConvSizesOf(attrs_, kInput ? outputs[0] : inputs[0],
+                     kInput ? inputs[1] : outputs[0], kDepthwise, &p)
+             .ok()) {
+      return 0;
+    }
+    p.dtype = input_type(2);
+    p.format = attrs_.format;
+    return ConvTemporaryBytes(pool, kDirection, p, false, false, &chooser_);
   }
 
  private:
@@ -107,6 +125,7 @@ class ConvGradOp : public OpKernel {
   }
 
   ConvAttrs attrs_;
+  ConvChooser chooser_;
 };
 
 template <int kSpatial, bool kDepthwise, bool kSizes>

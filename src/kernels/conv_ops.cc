@@ -23,7 +23,7 @@ class ConvOp : public ForwardConv<kSpatial, kDepthwise> {
                             0, ConvOutputShape(this->attrs(), p), &output));
     OP_REQUIRES_OK(ctx, RunConv(ctx, ConvDirection::kForward, p, &ctx->input(0),
                                 &ctx->input(1), nullptr, output, {},
-                                this->constant_filter()));
+                                this->constant_filter(), this->chooser()));
   }
 };
 

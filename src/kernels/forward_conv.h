@@ -5,15 +5,18 @@
 
 #include "framework/conv_attrs.h"
 #include "framework/op_kernel.h"
+#include "framework/temporary_memory.h"
+#include "kernels/conv/conv_choice.h"
 #include "kernels/conv/conv_impl.h"
 #include "kernels/conv/prepared_filter.h"
 
 namespace headrace {
 
 template <int kSpatial, bool kDepthwise>
-class ForwardConv : public OpKernel {
+class ForwardConv : public OpKernel, public TemporaryMemory {
  public:
-  explicit ForwardConv(OpKernelConstruction* ctx) : OpKernel(ctx) {
+  explicit ForwardConv(OpKernelConstruction* ctx)
+      : OpKernel(ctx), chooser_(*ctx) {
     OP_REQUIRES_OK(ctx, ConvAttrs::Read(*ctx, kSpatial, &attrs_));
     OP_REQUIRES_OK(ctx, attrs_.CheckValues());
     OP_REQUIRES(ctx, !kDepthwise || attrs_.stride(0) == attrs_.stride(1),
@@ -26,6 +29,21 @@ class ForwardConv : public OpKernel {
     if (i == 1) constant_filter_.Set(value);
   }
 
+  int64_t TemporaryBytes(absl::Span<const TensorShape> inputs,
+                         absl::Span<const TensorShape> outputs,
+                         ThreadPool* pool) final {
+    ConvParams p;
+    if (!ConvSizesOf(attrs_, inputs[0], inputs[1], kDepthwise, &p).ok()) {
+      return 0;
+    }
+    p.dtype = this->input_type(0);
+    p.format = attrs_.format;
+    // The ops of graph passes have an epilogue.
+    return ConvTemporaryBytes(pool, ConvDirection::kForward, p,
+                              constant_filter_.is_set(),
+                              this->type_string()[0] == '_', &chooser_);
+  }
+
  protected:
   // Checks inputs 0 and 1 against each other.
   Status ReadSizes(OpKernelContext* ctx, ConvParams* p) const {
@@ -36,6 +54,7 @@ class ForwardConv : public OpKernel {
     return OkStatus();
   }
   const ConvAttrs& attrs() const { return attrs_; }
+  ConvChooser* chooser() { return &chooser_; }
   // Holds input 1; null if that may change from call to call.
   ConstantFilter* constant_filter() {
     return constant_filter_.is_set() ? &constant_filter_ : nullptr;
@@ -43,6 +62,7 @@ class ForwardConv : public OpKernel {
 
  private:
   ConvAttrs attrs_;
+  ConvChooser chooser_;
   ConstantFilter constant_filter_;
 };
 

@@ -96,9 +96,9 @@ class FusedConvOp : public ForwardConv<2, kDepthwise> {
     }
     Tensor* output = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &output));
-    OP_REQUIRES_OK(
-        ctx, RunConv(ctx, ConvDirection::kForward, p, &input, &ctx->input(1),
-                     nullptr, output, epilogue, this->constant_filter()));
+    OP_REQUIRES_OK(ctx, RunConv(ctx, ConvDirection::kForward, p, &input,
+                                &ctx->input(1), nullptr, output, epilogue,
+                                this->constant_filter(), this->chooser()));
   }
 
  private:

@@ -481,6 +481,9 @@ class ExecutorImpl : public Executor {
   int num_nodes() const override {
     return static_cast<int>(plan_->nodes.size());
   }
+  absl::Span<const std::shared_ptr<OpKernel>> kernels() const override {
+    return plan_->kernels;
+  }
 
  private:
   using State = ExecutorState<Propagator>;

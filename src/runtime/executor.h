@@ -70,6 +70,8 @@ class Executor {
   virtual int num_nodes() const = 0;
   // True if there is a kernel that is neither cheap nor asynchronous.
   virtual bool may_run_long() const = 0;
+  // Of all nodes.
+  virtual absl::Span<const std::shared_ptr<OpKernel>> kernels() const = 0;
 };
 
 }  // namespace headrace

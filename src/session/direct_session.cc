@@ -1,5 +1,6 @@
 #include "session/direct_session.h"
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "base/thread_pool.h"
 #include "base/waiting_threads.h"
 #include "device/cpu/cpu_device.h"
+#include "framework/algorithm_tuner.h"
 #include "framework/session_tensors.h"
 #include "graph/algorithm.h"
 #include "graph/client_graph.h"
@@ -35,6 +37,8 @@ namespace headrace {
 
 namespace {
 
+// Memory plans that a step keeps, by shapes.
+constexpr size_t kMaxPlans = 64;
 constexpr char kPrefix[] = "/job:localhost/replica:0/task:0";
 
 // Feeds in, fetches out.
@@ -124,9 +128,12 @@ struct LiveSessions {
 
 class DirectSession : public Session {
  public:
+  // `tuner` may be null.
   DirectSession(SessionOptions options, std::unique_ptr<InterOpPools> pools,
-                std::shared_ptr<Graph> graph)
-      : Session(std::move(graph)), options_(std::move(options)) {
+                RefPtr<AlgorithmTuner> tuner, std::shared_ptr<Graph> graph)
+      : Session(std::move(graph)),
+        options_(std::move(options)),
+        tuner_(std::move(tuner)) {
     if (options_.intra_op_threads > 0) {
       resources_->intra = std::make_unique<ThreadPool>(
           options_.intra_op_threads, "headrace_intra");
@@ -142,6 +149,11 @@ class DirectSession : public Session {
           ->Create<SessionTensors>(SessionTensors::kContainer,
                                    SessionTensors::kName, session_tensors_)
           .IgnoreError();  // new devices are empty
+      if (tuner_ == nullptr) continue;
+      d->resource_manager()
+          ->Create<AlgorithmTuner>(AlgorithmTuner::kContainer,
+                                   AlgorithmTuner::kName, tuner_)
+          .IgnoreError();
     }
     functions_ = std::make_shared<SessionFunctions>(device_list_, inter_,
                                                     options_.disabled_passes);
@@ -180,27 +192,8 @@ class DirectSession : public Session {
              pb::RunMetadata* metadata,
              CancellationManager* cancellation) override {
     HR_RETURN_IF_ERROR(CheckOpen());
-    Signature key;
-    AppendToKey(feeds.size(), &key);
-    for (const Feed& f : feeds) AppendToKey(f.first, &key);
-    AppendToKey(fetches.size(), &key);
-    for (const Endpoint& f : fetches) AppendToKey(f, &key);
-    for (const Node* t : targets) AppendToKey({const_cast<Node*>(t), 0}, &key);
     std::shared_ptr<PreparedStep> step;
-    {
-      ReaderMutexLock lock(&steps_mu_);
-      auto it = steps_.find(key);
-      if (it != steps_.end()) step = it->second;
-    }
-    if (step == nullptr) {
-      std::vector<Endpoint> feed_list;
-      for (const Feed& f : feeds) feed_list.push_back(f.first);
-      HR_RETURN_IF_ERROR(
-          Compile(feed_list, fetches, targets, /*partial=*/false, &step));
-      MutexLock lock(&steps_mu_);
-      // Another thread may have been first; its kernels are as good.
-      step = steps_.emplace(std::move(key), std::move(step)).first->second;
-    }
+    HR_RETURN_IF_ERROR(FindOrCompile(feeds, fetches, targets, &step));
     absl::InlinedVector<const Tensor*, 4> args;
     for (const Feed& f : feeds) args.push_back(&f.second);
     return Execute(*step, options, args, outputs, metadata, cancellation);
@@ -235,6 +228,26 @@ class DirectSession : public Session {
     return Execute(step, options, args, outputs, metadata, cancellation);
   }
 
+  Status PlanMemory(absl::Span<const std::pair<Endpoint, TensorShape>> feeds,
+                    absl::Span<const Endpoint> fetches,
+                    absl::Span<Node* const> targets,
+                    MemoryPlan* plan) override {
+    HR_RETURN_IF_ERROR(CheckOpen());
+    std::shared_ptr<PreparedStep> step;
+    HR_RETURN_IF_ERROR(FindOrCompile(feeds, fetches, targets, &step));
+    std::vector<TensorShape> shapes;
+    for (size_t i = 0; i < feeds.size(); ++i) {
+      shapes.push_back(feeds[i].second);
+      if (!step->feeds[i].shape.IsCompatibleWith(shapes[i])) {
+        return errors::InvalidArgument(
+            "a plan with shape ", shapes[i].DebugString(), " for '",
+            step->feeds[i].name, "', which has shape ",
+            step->feeds[i].shape.DebugString());
+      }
+    }
+    return PlanStep(*step, shapes, plan);
+  }
+
   Status Close() override {
     std::vector<RunningStep*> steps;
     {
@@ -250,9 +263,12 @@ class DirectSession : public Session {
       s->cancellation.StartCancel(
           s->Explain(errors::Cancelled("Session has been closed.")));
     }
-    MutexLock lock(&mu_);
-    for (RunningStep* s : steps) --s->pins;
-    idle_.SignalAll();
+    {
+      MutexLock lock(&mu_);
+      for (RunningStep* s : steps) --s->pins;
+      idle_.SignalAll();
+    }
+    if (tuner_ != nullptr) tuner_->Stop();
     return OkStatus();
   }
 
@@ -432,6 +448,96 @@ class DirectSession : public Session {
     return OkStatus();
   }
 
+  // The step for feeds (pairs that begin with an endpoint), fetches and
+  // targets.
+  template <typename Fed>
+  Status FindOrCompile(absl::Span<const Fed> feeds,
+                       absl::Span<const Endpoint> fetches,
+                       absl::Span<Node* const> targets,
+                       std::shared_ptr<PreparedStep>* step) {
+    Signature key;
+    AppendToKey(feeds.size(), &key);
+    for (const Fed& f : feeds) AppendToKey(f.first, &key);
+    AppendToKey(fetches.size(), &key);
+    for (const Endpoint& f : fetches) AppendToKey(f, &key);
+    for (const Node* t : targets) AppendToKey({const_cast<Node*>(t), 0}, &key);
+    {
+      ReaderMutexLock lock(&steps_mu_);
+      auto it = steps_.find(key);
+      if (it != steps_.end()) {
+        *step = it->second;
+        return OkStatus();
+      }
+    }
+    std::vector<Endpoint> feed_list;
+    for (const Fed& f : feeds) feed_list.push_back(f.first);
+    HR_RETURN_IF_ERROR(
+        Compile(feed_list, fetches, targets, /*partial=*/false, step));
+    MutexLock lock(&steps_mu_);
+    // Another thread may have been first; its kernels are as good.
+    *step = steps_.emplace(std::move(key), std::move(*step)).first->second;
+    return OkStatus();
+  }
+
+  // The parts run at the same time, each with tensors of its own.
+  static Status PlanStep(const PreparedStep& step,
+                         absl::Span<const TensorShape> shapes,
+                         MemoryPlan* plan) {
+    *plan = MemoryPlan();
+    for (const PreparedStep::Part& part : step.parts) {
+      MemoryPlan p;
+      HR_RETURN_IF_ERROR(headrace::PlanMemory(*part.graph, shapes,
+                                              part.executor->kernels(),
+                                              part.device->thread_pool(), &p));
+      for (MemoryPlan::Block& b : p.blocks) {
+        b.offset += plan->peak_bytes;
+        plan->blocks.push_back(std::move(b));
+      }
+      plan->peak_bytes += p.peak_bytes;
+      plan->total_bytes += p.total_bytes;
+      plan->unknown.insert(plan->unknown.end(), p.unknown.begin(),
+                           p.unknown.end());
+    }
+    if (step.parts.size() > 1) {
+      std::stable_sort(
+          plan->blocks.begin(), plan->blocks.end(),
+          [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+    }
+    return OkStatus();
+  }
+
+  // ResourceExhausted if the tensors of a run with these feeds do not fit.
+  static Status CheckBudget(const PreparedStep& step,
+                            absl::Span<const Tensor* const> feeds,
+                            int64_t budget) {
+    std::string key;
+    std::vector<TensorShape> shapes;
+    for (const Tensor* t : feeds) {
+      shapes.push_back(t->shape());
+      absl::StrAppend(&key, t->shape().DebugString());
+    }
+    std::shared_ptr<const MemoryPlan> plan;
+    {
+      MutexLock lock(&step.plans_mu);
+      const auto it = step.plans.find(key);
+      if (it != step.plans.end()) plan = it->second;
+    }
+    if (plan == nullptr) {
+      auto made = std::make_shared<MemoryPlan>();
+      HR_RETURN_IF_ERROR(Annotate(PlanStep(step, shapes, made.get()),
+                                  " (for the memory budget)"));
+      plan = std::move(made);
+      MutexLock lock(&step.plans_mu);
+      if (step.plans.size() >= kMaxPlans) step.plans.clear();
+      step.plans.emplace(std::move(key), plan);
+    }
+    if (plan->peak_bytes <= budget) return OkStatus();
+    return errors::ResourceExhausted(
+        "the tensors of the run take up to ", plan->peak_bytes,
+        " bytes at once, the memory budget is ", budget,
+        ". The largest: ", plan->Largest(5));
+  }
+
   // A node's address is its own for the graph's life, and no node of another
   // graph gets past Compile into steps_.
   static void AppendToKey(size_t n, Signature* key) { key->push_back(n); }
@@ -596,6 +702,11 @@ class DirectSession : public Session {
       return errors::Unimplemented(
           "RunOptions.debug_options: watching tensors is not supported");
     }
+    if (options.headrace().memory_budget_bytes() < 0) {
+      return errors::InvalidArgument("RunOptions: memory_budget_bytes is ",
+                                     options.headrace().memory_budget_bytes(),
+                                     ", wanted 0 or more");
+    }
     return resources_->inter->Find(options.inter_op_thread_pool(), pool);
   }
 
@@ -610,6 +721,12 @@ class DirectSession : public Session {
     }
     for (size_t i = 0; i < step.feeds.size(); ++i) {
       HR_RETURN_IF_ERROR(step.CheckFeed(i, *feeds[i]));
+    }
+    const int64_t budget = options.headrace().memory_budget_bytes() != 0
+                               ? options.headrace().memory_budget_bytes()
+                               : options_.memory_budget;
+    if (budget != 0) [[unlikely]] {
+      HR_RETURN_IF_ERROR(CheckBudget(step, feeds, budget));
     }
     const int64_t timeout = TimeoutOf(options);
     if (timeout > 0 && step.may_run_long) {
@@ -880,6 +997,7 @@ class DirectSession : public Session {
   const SessionOptions options_;
   const std::shared_ptr<Resources> resources_ = std::make_shared<Resources>();
   const RefPtr<SessionTensors> session_tensors_ = MakeRef<SessionTensors>();
+  const RefPtr<AlgorithmTuner> tuner_;
   ThreadPool* inter_ = nullptr;
   std::vector<Device*> device_list_;
   std::shared_ptr<SessionFunctions> functions_;
@@ -926,8 +1044,12 @@ Status NewDirectSession(const pb::ConfigProto& config,
   std::unique_ptr<InterOpPools> pools;
   HR_RETURN_IF_ERROR(SessionOptions::FromConfig(config, &options));
   HR_RETURN_IF_ERROR(InterOpPools::Make(options, &pools));
+  RefPtr<AlgorithmTuner> tuner;
+  if (options.wants_tuner) {
+    HR_ASSIGN_OR_RETURN(tuner, AlgorithmTuner::Create(options.tuning));
+  }
   *out = std::make_unique<DirectSession>(std::move(options), std::move(pools),
-                                         std::move(graph));
+                                         std::move(tuner), std::move(graph));
   return OkStatus();
 }
 

@@ -7,7 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "base/mutex.h"
 #include "runtime/executor.h"
+#include "runtime/memory_plan.h"
 #include "session/session.h"
 
 namespace headrace {
@@ -17,7 +20,7 @@ class Session::Prepared {
   virtual ~Prepared() = default;
 };
 
-// Immutable once made, but for the count of its runs.
+// Immutable once made, but for the count of its runs and its memory plans.
 class PreparedStep : public Session::Prepared,
                      public std::enable_shared_from_this<PreparedStep> {
  public:
@@ -63,6 +66,11 @@ class PreparedStep : public Session::Prepared,
   mutable std::atomic<int64_t> runs{0};  // counted for cost graphs
   // For each fetch the feeds that it needs; only of a partial run's step.
   std::vector<std::vector<int>> fetch_needs;
+  // Found when first asked for, by the feeds' shapes; forgotten when there are
+  // many.
+  mutable Mutex plans_mu;
+  mutable absl::flat_hash_map<std::string, std::shared_ptr<const MemoryPlan>>
+      plans GUARDED_BY(plans_mu);
 };
 
 }  // namespace headrace

@@ -21,6 +21,7 @@
 namespace headrace {
 
 class Device;
+struct MemoryPlan;
 
 class Session {
  public:
@@ -102,6 +103,14 @@ class Session {
                       CancellationManager* cancellation = nullptr) = 0;
   // Ends a partial run early; an unknown handle is fine.
   virtual void PRunClose(const std::string& handle) = 0;
+
+  // What the tensors of such a run would take at once, with feeds of these
+  // shapes; see runtime/memory_plan.h. Compiles the step if it is new, runs
+  // nothing.
+  virtual Status PlanMemory(
+      absl::Span<const std::pair<Endpoint, TensorShape>> feeds,
+      absl::Span<const Endpoint> fetches, absl::Span<Node* const> targets,
+      MemoryPlan* plan) = 0;
 
   // Later runs fail with Cancelled, runs in progress are cancelled.
   virtual Status Close() = 0;

@@ -38,6 +38,37 @@ Status DisableByName(absl::string_view name,
                                  name, "'; there are: ", known, ", all");
 }
 
+Status ReadTuning(const pb::ConfigProto::Headrace& config,
+                  SessionOptions* options) {
+  using Config = pb::ConfigProto::Headrace;
+  AlgorithmTuner::Options* const out = &options->tuning;
+  Config::ConvTuning mode = config.conv_tuning();
+  const char* tuning = std::getenv("HEADRACE_CONV_TUNING");
+  const char* cache = std::getenv("HEADRACE_CONV_CACHE");
+  out->cache_path = config.conv_cache();
+  if (mode == Config::UNSET) {
+    const absl::string_view text = tuning == nullptr ? "" : tuning;
+    if (text == "background") {
+      mode = Config::BACKGROUND;
+    } else if (!text.empty() && text != "off") {
+      return errors::InvalidArgument("HEADRACE_CONV_TUNING is '", text,
+                                     "'; wanted off or background");
+    }
+    if (out->cache_path.empty() && cache != nullptr) out->cache_path = cache;
+  }
+  out->measure = mode == Config::BACKGROUND || mode == Config::BUSY;
+  out->yields = mode == Config::BACKGROUND;
+  options->wants_tuner =
+      out->measure || mode == Config::REPORT || !out->cache_path.empty();
+  const double seconds = config.conv_tuning_seconds();
+  if (seconds != 0) out->seconds = seconds;
+  if (!(out->seconds > 0 && out->seconds <= 86400)) {
+    return errors::InvalidArgument("ConfigProto: conv_tuning_seconds is ",
+                                   seconds, ", wanted up to a day");
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 Status SessionOptions::FromConfig(const pb::ConfigProto& config,
@@ -70,6 +101,13 @@ Status SessionOptions::FromConfig(const pb::ConfigProto& config,
   o.allow_soft_placement = config.allow_soft_placement();
   o.log_device_placement = config.log_device_placement();
   o.operation_timeout_ms = config.operation_timeout_in_ms();
+
+  HR_RETURN_IF_ERROR(ReadTuning(config.headrace(), &o));
+  o.memory_budget = config.headrace().memory_budget_bytes();
+  if (o.memory_budget < 0) {
+    return errors::InvalidArgument("ConfigProto: memory_budget_bytes is ",
+                                   o.memory_budget, ", wanted 0 or more");
+  }
 
   const pb::GraphOptions& g = config.graph_options();
   o.cost_graph_every = g.build_cost_model();

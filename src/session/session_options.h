@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "base/status.h"
+#include "framework/algorithm_tuner.h"
 #include "headrace/config.pb.h"
 
 namespace headrace {
@@ -32,6 +33,12 @@ struct SessionOptions {
   // environment variable HEADRACE_DISABLE_PASSES ("cse,constant_folding",
   // "all").
   absl::flat_hash_set<std::string> disabled_passes;
+  // Whether and how convolutions are measured, or measured choices read: by
+  // ConfigProto.headrace, and where that says nothing by HEADRACE_CONV_TUNING
+  // ("off", "background") and HEADRACE_CONV_CACHE (a path).
+  AlgorithmTuner::Options tuning;
+  bool wants_tuner = false;
+  int64_t memory_budget = 0;  // of a run, in bytes; 0: none
 
   // InvalidArgument for numbers that make no sense and unknown pass names.
   static Status FromConfig(const pb::ConfigProto& config, SessionOptions* out);

@@ -2,7 +2,9 @@
 
 #include <cstring>
 
+#include "framework/allocation_size.h"
 #include "kernels/cancellable_loops.h"
+#include "kernels/conv/conv_choice.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/layout.h"
 #include "kernels/conv/prepared_filter.h"
@@ -97,7 +99,8 @@ Status Normalise(OpKernelContext* ctx, const Tensor* t, bool transpose,
 Status RunConv(OpKernelContext* ctx, ConvDirection direction,
                const ConvParams& params, const Tensor* input,
                const Tensor* filter, const Tensor* out_backprop, Tensor* result,
-               const ConvEpilogue& epilogue, ConstantFilter* constant) {
+               const ConvEpilogue& epilogue, ConstantFilter* constant,
+               ConvChooser* chooser) {
   if (result->NumElements() == 0) return OkStatus();
   ConvParams p = params;
   const bool narrow = p.dtype == DT_HALF || p.dtype == DT_BFLOAT16;
@@ -110,7 +113,12 @@ Status RunConv(OpKernelContext* ctx, ConvDirection direction,
   for (const Tensor* t : {input, filter, out_backprop}) {
     empty |= t != nullptr && t->NumElements() == 0;
   }
-  const ConvImplementation* chosen = empty ? nullptr : ChooseConv(direction, p);
+  const ConvImplementation* chosen = nullptr;
+  if (!empty) {
+    chosen = chooser == nullptr ? ChooseConv(direction, p)
+                                : chooser->Choose(ctx->thread_pool(), direction,
+                                                  p, !epilogue.empty());
+  }
   if (chosen != nullptr) {
     ctx->set_algorithm(chosen->Name());
   } else if (!empty) {
@@ -194,6 +202,42 @@ Status RunConv(OpKernelContext* ctx, ConvDirection direction,
   }
   if (transpose_result) NhwcToNchw(pool, computed, result);
   return OkStatus();
+}
+
+int64_t ConvTemporaryBytes(ThreadPool* pool, ConvDirection direction,
+                           const ConvParams& params, bool constant, bool fused,
+                           ConvChooser* chooser) {
+  ConvParams p = params;
+  if (p.in_elements() == 0 || p.filter_elements() == 0 ||
+      p.out_elements() == 0) {
+    return 0;
+  }
+  const bool narrow = p.dtype == DT_HALF || p.dtype == DT_BFLOAT16;
+  if (narrow) p.dtype = DT_FLOAT;
+  const bool nchw = p.format == DataFormat::kNCHW;
+  p.format = DataFormat::kNHWC;
+  p.constant_filter = constant;
+  const ConvImplementation* const chosen =
+      chooser->Choose(pool, direction, p, fused);
+  if (chosen == nullptr) return 0;
+  int64_t total = 0;
+  const auto add = [&total](int64_t bytes) {
+    if (bytes > 0) {
+      total += static_cast<int64_t>(AllocationSize(static_cast<size_t>(bytes)));
+    }
+  };
+  add(chosen->WorkspaceBytes(p, pool->NumThreads()));
+  if (!constant) add(chosen->PreparedFilterBytes(p));
+  // Copies of images in another order or a wider type, one after the other.
+  const auto add_image = [&](int64_t elements) {
+    if (nchw) add(elements * DataTypeSize(params.dtype));
+    if (narrow) add(elements * DataTypeSize(p.dtype));
+  };
+  add_image(p.in_elements());
+  add_image(p.out_elements());
+  if (fused) add_image(p.out_elements());
+  if (narrow) add(p.filter_elements() * DataTypeSize(p.dtype));
+  return total;
 }
 
 }  // namespace headrace

@@ -44,6 +44,7 @@ struct ConvParams : ConvSizes {
   bool IsPointwise() const;
   // One output pixel that sees the whole input: a matrix product over images.
   bool FilterIsInput() const;
+  bool operator==(const ConvParams&) const = default;
 };
 
 // What an implementation works on: two tensors are read, one is written whole.
@@ -104,6 +105,7 @@ const ConvImplementation* ChooseConv(ConvDirection direction,
                                      const CpuFeatures& cpu = HostCpu());
 
 class ConstantFilter;  // prepared_filter.h
+class ConvChooser;     // conv_choice.h
 
 // What is fused with a forward convolution: result = activation(convolution *
 // scale + bias + addend). The tensors have the result's type, or float where
@@ -114,16 +116,29 @@ struct ConvEpilogue {
   const Tensor* addend = nullptr;  // the result's shape and format
   Activation activation = Activation::kNone;
   float leaky_alpha = 0.2f;
+
+  bool empty() const {
+    return scale == nullptr && bias == nullptr && addend == nullptr &&
+           activation == Activation::kNone;
+  }
 };
 
 // Computes `result` from the other two tensors; the remaining one is null. The
 // tensors have the shapes that `p` tells. `constant` is null or keeps what is
-// prepared of `filter`, which never changes. Reports the algorithm to a trace.
+// prepared of `filter`, which never changes. Without `chooser` it is ChooseConv
+// that decides. Reports the algorithm to a trace.
 Status RunConv(OpKernelContext* ctx, ConvDirection direction,
                const ConvParams& p, const Tensor* input, const Tensor* filter,
                const Tensor* out_backprop, Tensor* result,
                const ConvEpilogue& epilogue = {},
-               ConstantFilter* constant = nullptr);
+               ConstantFilter* constant = nullptr,
+               ConvChooser* chooser = nullptr);
+
+// What RunConv with these arguments allocates beside `result` and what
+// `constant` keeps, at most. `fused`: the epilogue is not empty.
+int64_t ConvTemporaryBytes(ThreadPool* pool, ConvDirection direction,
+                           const ConvParams& p, bool constant, bool fused,
+                           ConvChooser* chooser);
 
 }  // namespace headrace
 

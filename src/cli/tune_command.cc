@@ -1,0 +1,164 @@
+// headrace tune: measures the algorithms that a model can choose from and keeps
+// the times in a file; lists and merges such files.
+#include <cstdio>
+
+#include "cli/command.h"
+#include "cli/trial.h"
+#include "framework/algorithm_choices.h"
+
+namespace headrace::cli {
+namespace {
+
+constexpr char kHelp[] =
+    "usage: headrace tune MODEL [OPTIONS]\n"
+    "       headrace tune --list FILE...\n"
+    "       headrace tune --merge OUT FILE...\n\n"
+    "Measures, for each convolution of a model (a GraphDef, binary or text) at "
+    "the sizes\nit meets, the algorithms that can compute it, and keeps the "
+    "times in a file.\nSessions take the fastest if HEADRACE_CONV_CACHE, or "
+    "ConfigProto.headrace.conv_cache,\nnames that file. It holds for this kind "
+    "of processor and this version; a file may\nhave parts for several, so "
+    "that it can travel with a model.\n\n"
+    "  --cache FILE        where to keep the times, beside what is there; by "
+    "default\n"
+    "                      MODEL.choices\n"
+    "  --seconds S         how long to measure at most; 60\n"
+    "%s"
+    "  --list FILE...      print what files hold\n"
+    "  --merge OUT FILE... write what files hold into one, the shorter "
+    "times\n\n"
+    "example:\n"
+    "  headrace tune resnet50.pb --shape input:0=1,224,224,3\n"
+    "  HEADRACE_CONV_CACHE=resnet50.pb.choices ./server\n";
+
+int List(const std::vector<std::string>& files) {
+  if (files.empty()) return UsageError("tune", "--list which files?");
+  for (const std::string& file : files) {
+    StatusOr<AlgorithmChoices> choices =
+        AlgorithmChoices::ReadFile(Env::Default(), file);
+    if (!choices.ok()) return Fail(choices.status());
+    std::printf("%s\n", file.c_str());
+    for (const auto& [machine, section] : choices->machines()) {
+      std::printf("  %s%s\n", machine.c_str(),
+                  machine == ThisMachine() ? "  (this machine)" : "");
+      for (const auto& [problem, times] : section) {
+        std::printf("    %s\n     ", problem.c_str());
+        for (const AlgorithmChoices::Time& t : times) {
+          std::printf(" %s %.3f ms", t.algorithm.c_str(), t.ns / 1e6);
+        }
+        std::printf("\n");
+      }
+    }
+  }
+  return 0;
+}
+
+int Merge(const std::vector<std::string>& files) {
+  if (files.size() < 2) {
+    return UsageError("tune",
+                      "--merge wants the file to write, then those to "
+                      "read");
+  }
+  AlgorithmChoices all;
+  for (size_t i = 1; i < files.size(); ++i) {
+    StatusOr<AlgorithmChoices> choices =
+        AlgorithmChoices::ReadFile(Env::Default(), files[i]);
+    if (!choices.ok()) return Fail(choices.status());
+    all.Merge(*choices);
+  }
+  const Status s = all.WriteFile(Env::Default(), files[0]);
+  return s.ok() ? 0 : Fail(s);
+}
+
+double TimeOf(const AlgorithmChoices::Times& times, const std::string& name) {
+  for (const AlgorithmChoices::Time& t : times) {
+    if (t.algorithm == name) return t.ns;
+  }
+  return 0;
+}
+
+Status Tune(const TrialArgs& args, const std::string& cache, double seconds) {
+  pb::ConfigProto config;
+  pb::ConfigProto::Headrace* const tuning = config.mutable_headrace();
+  tuning->set_conv_tuning(pb::ConfigProto::Headrace::BUSY);
+  tuning->set_conv_cache(cache);
+  tuning->set_conv_tuning_seconds(seconds);
+  Trial trial;
+  HR_RETURN_IF_ERROR(PrepareTrial(args, config, &trial));
+  HR_RETURN_IF_ERROR(trial.Run());
+  const RefPtr<AlgorithmTuner> tuner = trial.tuner();
+  const std::vector<AlgorithmTuner::Use> uses = tuner->Uses();
+  const int64_t left_out = tuner->Wait();
+  tuner->Stop();
+  const AlgorithmChoices choices = tuner->Choices();
+
+  double before = 0, after = 0;
+  std::printf("%10s %10s  %-28s %s\n", "was ms", "is ms", "algorithm", "node");
+  for (const AlgorithmTuner::Use& u : uses) {
+    const AlgorithmChoices::Times* times =
+        choices.Find(ThisMachine(), u.problem);
+    if (times == nullptr) continue;
+    const double best = times->front().ns;
+    // What the estimate took may have been too slow to be measured on.
+    const double first = TimeOf(*times, u.predicted.front().algorithm);
+    before += first == 0 ? best : first;
+    after += best;
+    const std::string change =
+        times->front().algorithm == u.predicted.front().algorithm
+            ? times->front().algorithm
+            : StrCat(u.predicted.front().algorithm, " -> ",
+                     times->front().algorithm);
+    std::printf("%10.3f %10.3f  %-28s %s\n", (first == 0 ? best : first) / 1e6,
+                best / 1e6, change.c_str(), u.node.c_str());
+  }
+  std::printf("%10.3f %10.3f  in all\n", before / 1e6, after / 1e6);
+  if (uses.empty()) {
+    std::printf("nothing to measure: the run met no convolution\n");
+    return OkStatus();
+  }
+  if (left_out > 0) {
+    std::printf("not measured for lack of time: %lld; give more --seconds\n",
+                static_cast<long long>(left_out));
+  }
+  std::printf("kept in %s\n", cache.c_str());
+  return OkStatus();
+}
+
+}  // namespace
+
+int TuneCommand(const Args& args) {
+  ArgReader reader(args);
+  TrialArgs trial;
+  std::string cache, value;
+  double seconds = 60;
+  Status status;
+  while (!reader.done() && reader.status().ok() && status.ok()) {
+    if (reader.Flag("--help") || reader.Flag("-h")) {
+      std::printf(kHelp, kTrialHelp);
+      return 0;
+    }
+    const bool list = reader.Flag("--list");
+    if (list || reader.Flag("--merge")) {
+      Args files;
+      while (!reader.done()) files.push_back(reader.Positional());
+      if (!reader.status().ok()) break;
+      return list ? List(files) : Merge(files);
+    }
+    if (reader.Option("--cache", &cache)) continue;
+    if (reader.Option("--seconds", &value)) {
+      status = ParseSeconds(value, &seconds);
+      continue;
+    }
+    TakeTrialArg(&reader, &trial, &status);
+  }
+  if (status.ok()) status = reader.status();
+  if (status.ok() && trial.model.empty()) {
+    status = errors::InvalidArgument("which model?");
+  }
+  if (!status.ok()) return UsageError("tune", std::string(status.message()));
+  if (cache.empty()) cache = trial.model + ".choices";
+  status = Tune(trial, cache, seconds);
+  return status.ok() ? 0 : Fail(status);
+}
+
+}  // namespace headrace::cli

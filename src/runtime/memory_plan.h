@@ -1,0 +1,56 @@
+// MemoryPlan: what the tensors of a step take at once, known before it runs.
+//
+// Every tensor that the step makes gets a place in one range of bytes. Two may
+// share bytes only if the graph's edges put the last reader of the one before
+// the producer of the other, so the plan holds for every order in which the
+// executor may run nodes: tensors that are alive at one moment never share, and
+// what they take together never exceeds the plan's peak.
+//
+// Not counted, since they are no step's: constants, variables, prepared
+// filters, and what the client feeds. Fetches are counted to the end. A kernel
+// that writes its output over an input takes less than planned.
+#ifndef HEADRACE_RUNTIME_MEMORY_PLAN_H_
+#define HEADRACE_RUNTIME_MEMORY_PLAN_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "framework/op_kernel.h"
+#include "graph/graph.h"
+
+namespace headrace {
+
+struct MemoryPlan {
+  struct Block {
+    std::string name;      // "conv1:0"; "conv1 (temporary)"
+    std::string contents;  // "float [1,56,56,64]"; empty for temporary memory
+    int64_t bytes = 0;     // as the allocator rounds them
+    int64_t offset = 0;
+  };
+  int64_t peak_bytes = 0;
+  // The sum of all blocks: what it would take without sharing.
+  int64_t total_bytes = 0;
+  std::vector<Block> blocks;  // the largest first
+  // Tensors whose size is not known before the run, and calls of functions;
+  // counted as nothing, so that peak_bytes is what the others take.
+  std::vector<std::string> unknown;
+
+  // "a:0 float [2,3] 64 bytes, b:0 ...", the largest ones.
+  std::string Largest(int count) const;
+};
+
+// Plans a step of `graph`, a partition's, with arguments (_Arg nodes by index)
+// of these shapes. `kernels` say what temporary memory they take.
+// InvalidArgument if the shapes do not fit the graph; Unimplemented for one
+// with loops, whose iterations hold tensors at once that no plan can tell
+// apart, and for one that is too large.
+Status PlanMemory(const Graph& graph, absl::Span<const TensorShape> args,
+                  absl::Span<const std::shared_ptr<OpKernel>> kernels,
+                  ThreadPool* pool, MemoryPlan* plan);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_RUNTIME_MEMORY_PLAN_H_

@@ -1,0 +1,85 @@
+"""`headrace tune` and `headrace explain`, from the command line."""
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+
+import headrace as tf
+
+PROGRAM = pathlib.Path(__file__).resolve().parent.parent.parent / "build" / "bin" / "headrace"
+pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="the command line was not built")
+
+
+def headrace(*args, **env):
+    return subprocess.run([PROGRAM, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          env=dict(os.environ, **env))
+
+
+@pytest.fixture
+def model(tmp_path):
+    x = tf.placeholder(tf.float32, [None, 20, 20, 4], name="x")
+    w = tf.constant(np.ones([3, 3, 4, 8], np.float32))
+    tf.nn.relu(tf.nn.conv2d(x, w, strides=[1, 1, 1, 1], padding="SAME"), name="y")
+    path = tmp_path / "model.pb"
+    path.write_bytes(tf.get_default_graph().as_graph_def().SerializeToString())
+    return path
+
+
+def test_tune_list_merge_and_explain(model):
+    tuned = headrace("tune", model, "--shape", "x=2,20,20,4", "--seconds", 5)
+    assert tuned.returncode == 0, tuned.stderr
+    choices = model.with_name("model.pb.choices")
+    assert f"kept in {choices}" in tuned.stdout
+    listed = headrace("tune", "--list", choices).stdout
+    assert "(this machine)" in listed and "conv forward float 2x20x20x4 filter 3x3x4x8" in listed
+
+    other = model.with_name("other.choices")
+    other.write_text(choices.read_text().replace("[", "[Another "))
+    both = model.with_name("both.choices")
+    assert headrace("tune", "--merge", both, choices, other).returncode == 0
+    assert both.read_text().count("\n[") == 2
+
+    explained = headrace("explain", model, "--shape", "x=2,20,20,4", "--cache", both)
+    assert explained.returncode == 0, explained.stderr
+    chosen = [line for line in explained.stdout.splitlines() if line.endswith("chosen")]
+    assert len(chosen) == 1 and "measured" in chosen[0] and " - ms" not in chosen[0]
+
+
+def test_refuses_damaged_and_passes_over_foreign_files(model):
+    damaged = model.with_name("damaged.choices")
+    damaged.write_text("hello\n")
+    run = headrace("explain", model, "--cache", damaged)
+    assert run.returncode == 1 and "damaged.choices, line 1" in run.stderr
+    assert headrace("tune", "--list", damaged).returncode == 1
+    assert headrace("tune", model, "--cache", damaged).returncode == 1
+    assert damaged.read_text() == "hello\n"
+
+    foreign = model.with_name("foreign.choices")
+    foreign.write_text("headrace algorithm choices 1\n[Z80; headrace 9]\nconv\treference 1\n")
+    run = headrace("explain", model, HEADRACE_MIN_LOG_LEVEL="1")
+    assert run.returncode == 0
+    run = headrace("explain", model, "--cache", foreign, HEADRACE_MIN_LOG_LEVEL="1")
+    assert run.returncode == 0 and "no choices for this machine" in run.stderr and "Z80" in run.stderr
+
+
+@pytest.mark.parametrize("args, message", [
+    ((), "which model?"), (("--list",), "which files?"), (("--merge", "a"), "--merge wants"),
+    (("m.pb", "--seconds", "-1"), "--seconds wants"), (("m.pb", "--shape", "x"), "--shape wants NAME=VALUE")])
+def test_wrong_usage(args, message):
+    run = headrace("tune", *args)
+    assert run.returncode == 2 and message in run.stderr
+
+
+def test_environment(model, monkeypatch):
+    monkeypatch.setenv("HEADRACE_CONV_TUNING", "always")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="wanted off or background"):
+        tf.Session()
+    monkeypatch.setenv("HEADRACE_CONV_TUNING", "background")
+    monkeypatch.setenv("HEADRACE_CONV_CACHE", str(model.with_name("env.choices")))
+    with tf.Session() as session:
+        session.run("y:0", {"x:0": np.zeros([1, 20, 20, 4], np.float32)})
+    config = tf.ConfigProto()
+    config.headrace.conv_tuning = tf.ConfigProto.Headrace.OFF
+    tf.Session(config=config).close()
