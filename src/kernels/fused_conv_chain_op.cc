@@ -1,16 +1,20 @@
 // _FusedConvChain: convolutions that follow each other, as a graph pass puts
 // them together. Band by band of the image where that pays (conv_bands.h);
 // otherwise one after the other, each as RunConv does it.
+#include <algorithm>
 #include <deque>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_split.h"
+#include "framework/allocation_size.h"
 #include "framework/conv_attrs.h"
 #include "framework/op_kernel.h"
+#include "framework/temporary_memory.h"
 #include "kernels/cancellable_loops.h"
 #include "kernels/conv/conv_bands.h"
+#include "kernels/conv/conv_choice.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/prepared_filter.h"
 
@@ -27,9 +31,10 @@ struct Stage {
 
 }  // namespace
 
-class FusedConvChainOp : public OpKernel {
+class FusedConvChainOp : public OpKernel, public TemporaryMemory {
  public:
-  explicit FusedConvChainOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+  explicit FusedConvChainOp(OpKernelConstruction* ctx)
+      : OpKernel(ctx), chooser_(*ctx) {
     OP_REQUIRES_OK(ctx, Init(*ctx));
   }
 
@@ -74,9 +79,57 @@ class FusedConvChainOp : public OpKernel {
           stages_[i].filter.is_set() ? &stages_[i].filter : nullptr;
       OP_REQUIRES_OK(ctx, RunConv(ctx, ConvDirection::kForward, params[i],
                                   &from, &ctx->input(1 + i), nullptr, to,
-                                  epilogues[i], constant));
+                                  epilogues[i], constant, &chooser_));
       from = *to;
     }
+  }
+
+  int64_t TemporaryBytes(absl::Span<const TensorShape> inputs,
+                         absl::Span<const TensorShape> outputs,
+                         ThreadPool* pool) override {
+    const size_t n = stages_.size();
+    std::vector<ConvParams> params(n);
+    TensorShape shape = inputs[0];
+    for (size_t i = 0; i < n; ++i) {
+      const Stage& s = stages_[i];
+      if (!ConvSizesOf(s.attrs, shape, inputs[1 + i], s.depthwise, &params[i])
+               .ok()) {
+        return 0;
+      }
+      params[i].dtype = DT_FLOAT;
+      params[i].constant_filter = s.filter.is_set();
+      shape = ConvOutputShape(s.attrs, params[i]);
+    }
+    if (shape.num_elements() == 0) return 0;
+    const auto size = [](int64_t bytes) {
+      return bytes <= 0 ? 0
+                        : static_cast<int64_t>(
+                              AllocationSize(static_cast<size_t>(bytes)));
+    };
+    const ConvBands bands(params, pool->NumThreads());
+    int64_t total = 0;
+    if (bands.fits()) {
+      total = size(bands.WorkspaceBytes());
+      for (size_t i = 0; i < n; ++i) {
+        if (stages_[i].depthwise || params[i].constant_filter) continue;
+        total += size(conv::Pointwise()->PreparedFilterBytes(params[i]));
+      }
+      return total;
+    }
+    // What a convolution reads, what it writes and what it needs meanwhile.
+    int64_t read = 0;
+    for (size_t i = 0; i < n; ++i) {
+      const int64_t written =
+          i + 1 < n ? size(params[i].out_elements() * 4) : 0;
+      const int64_t temporary = ConvTemporaryBytes(
+          pool, ConvDirection::kForward, params[i], params[i].constant_filter,
+          stages_[i].fused.num_args() > 0 ||
+              stages_[i].fused.activation != Activation::kNone,
+          &chooser_);
+      total = std::max(total, read + written + temporary);
+      read = written;
+    }
+    return total;
   }
 
  private:
@@ -196,6 +249,7 @@ class FusedConvChainOp : public OpKernel {
   }
 
   std::deque<Stage> stages_;  // none moves
+  ConvChooser chooser_;
 };
 
 REGISTER_KERNEL_BUILDER(

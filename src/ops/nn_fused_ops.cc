@@ -16,23 +16,45 @@ Status FusedConv2DShape(InferenceContext* c) {
   return shape_inference::Conv2DShape(c);
 }
 
-// Rows and columns are what the node that this one stands for has.
 Status FusedConvChainShape(InferenceContext* c) {
   int64_t convs;
   std::vector<bool> depthwise;
+  std::vector<int64_t> strides;
+  std::vector<std::string> paddings;
+  HR_RETURN_IF_ERROR(c->GetAttr("strides", &strides));
+  HR_RETURN_IF_ERROR(c->GetAttr("paddings", &paddings));
   HR_RETURN_IF_ERROR(c->GetAttr("num_convs", &convs));
   HR_RETURN_IF_ERROR(c->GetAttr("depthwise", &depthwise));
   PartialTensorShape image, filter;
   HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &image));
   HR_RETURN_IF_ERROR(
       c->WithRank(c->input(static_cast<int>(convs)), 4, &filter));
-  if (static_cast<int64_t>(depthwise.size()) != convs || depthwise.back()) {
-    return errors::InvalidArgument("depthwise: wanted one element for each of ",
-                                   convs,
-                                   " convolutions, the last of them false");
+  const auto count = static_cast<size_t>(convs);
+  if (depthwise.size() != count || strides.size() != count ||
+      paddings.size() != count || depthwise.back()) {
+    return errors::InvalidArgument(
+        "depthwise, strides and paddings: wanted one element for each of ",
+        convs, " convolutions, the last of depthwise false");
   }
-  c->set_output(
-      0, PartialTensorShape({image.dim_size(0), -1, -1, filter.dim_size(3)}));
+  int64_t size[2] = {image.dim_size(1), image.dim_size(2)};
+  for (size_t i = 0; i < count; ++i) {
+    Padding padding;
+    HR_RETURN_IF_ERROR(ParsePadding(paddings[i], &padding));
+    PartialTensorShape window;
+    HR_RETURN_IF_ERROR(
+        c->WithRank(c->input(1 + static_cast<int>(i)), 4, &window));
+    for (int k = 0; k < 2; ++k) {
+      const int64_t in = size[k];
+      size[k] = -1;
+      if (in < 0 || window.dim_size(k) <= 0 || strides[i] <= 0) continue;
+      int64_t before = 0, after = 0;
+      HR_RETURN_IF_ERROR(WindowedOutputSize(in, window.dim_size(k), 1,
+                                            strides[i], padding, &size[k],
+                                            &before, &after));
+    }
+  }
+  c->set_output(0, PartialTensorShape({image.dim_size(0), size[0], size[1],
+                                       filter.dim_size(3)}));
   return OkStatus();
 }
 
