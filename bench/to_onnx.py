@@ -24,7 +24,7 @@ OPSET = 15
 class Converter:
     def __init__(self, graph_def):
         self.defs = {n.name: n for n in graph_def.node}
-        self.nodes, self.initializers = [], []
+        self.nodes, self.weights = [], {}  # weights: tensors by name
         self.images = set()  # names of tensors that are NCHW
 
     def constant(self, name):
@@ -37,7 +37,8 @@ class Converter:
         return tensor_util.MakeNdarray(node.attr["value"].tensor) if node.op == "Const" else None
 
     def weight(self, name, value):
-        self.initializers.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
+        if name not in self.weights:
+            self.weights[name] = numpy_helper.from_array(np.asarray(value, order="C"), name)
         return name
 
     def emit(self, op, inputs, output, **attrs):
@@ -46,7 +47,7 @@ class Converter:
     def operand(self, name):
         """The ONNX name of an operand: constants become initializers."""
         value = self.constant(name)
-        return name if value is None else self.weight(f"{name}/copy{len(self.initializers)}", value)
+        return name if value is None else self.weight(f"{name}/constant", value)
 
     def window(self, node, sizes=None):
         """Strides, padding and window of a convolution or pooling."""
@@ -115,7 +116,7 @@ class Converter:
                 self.emit("Unsqueeze", [source, axes], parts[-1])
             self.emit("Concat", parts, name, axis=node.attr["axis"].i)
         elif op == "MatMul":
-            self.emit("MatMul", [x, self.weight(f"{name}/w", self.constant(inputs[1]))], name)
+            self.emit("MatMul", [x, self.weight(f"{inputs[1]}/w", self.constant(inputs[1]))], name)
         elif op == "MaxPool":
             self.emit("MaxPool", [x], name, **self.window(node))
         elif op == "AvgPool":
@@ -165,7 +166,7 @@ def main():
     graph = helper.make_graph(
         converter.nodes, "bench",
         [helper.make_tensor_value_info("input", helper.np_dtype_to_tensor_dtype(np.dtype(spec["dtype"])), [None, *spec["shape"]])],
-        [helper.make_tensor_value_info("prob", TensorProto.FLOAT, [None, None])], converter.initializers)
+        [helper.make_tensor_value_info("prob", TensorProto.FLOAT, [None, None])], list(converter.weights.values()))
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)])
     model.ir_version = 8
     onnx.save(model, sys.argv[2])

@@ -11,10 +11,17 @@
 // then looks, all sequentially consistent: a producer publishes work and then
 // reads the two counts; a worker changes the counts and then looks for work. So
 // one of them always sees the other, and no wake-up is lost.
+//
+// Placement: the kernel may wake a worker on the processor of the very thread
+// that wakes it, with others idle (Linux does where processors share no cache,
+// as in virtual machines), and that costs milliseconds, until its load is
+// balanced. So whoever wakes workers first keeps the parked ones off its own
+// processor; a worker takes its old affinity back as soon as it runs.
 #include "base/thread_pool.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -119,7 +126,10 @@ void SetFloatMode([[maybe_unused]] uint32_t mode) {
 class ThreadPool::State {
  public:
   State(int num_threads, const std::string& name)
-      : num_threads_(num_threads), name_(name), loops_(kMaxLoops) {}
+      : num_threads_(num_threads),
+        name_(name),
+        loops_(kMaxLoops),
+        beds_(std::max(1, num_threads - 1)) {}
   ~State();
 
   void Schedule(Task fn);
@@ -151,9 +161,21 @@ class ThreadPool::State {
     int index;
   };
 
+  // Where a worker sleeps.
+  struct alignas(64) Bed {
+    std::atomic<bool> taken{false};
+    std::atomic<bool> sent_away{false};
+    Mutex mu;
+    pid_t thread GUARDED_BY(mu) = 0;
+    cpu_set_t affinity GUARDED_BY(mu);  // of before it was sent away
+  };
+
   static void* WorkerMain(void* arg);
-  void WorkerLoop();
-  void Park();
+  void WorkerLoop(Bed* bed);
+  void Park(Bed* bed);
+  // Keeps parked workers off the processor of this thread.
+  void MakeRoom();
+  static void ComeBack(Bed* bed);
   bool HelpSomeLoop();
   bool RunSomeTask();
   bool HasWork() const { return active_.load() != 0 || queued_.load() != 0; }
@@ -186,6 +208,7 @@ class ThreadPool::State {
   Mutex start_mu_;
   bool start_refused_ GUARDED_BY(start_mu_) = false;
   std::vector<pthread_t> workers_ GUARDED_BY(start_mu_);
+  std::vector<Bed> beds_;  // one for each worker that there may be
 };
 
 ThreadPool::State::~State() {
@@ -341,18 +364,54 @@ void ThreadPool::State::Wake(int64_t wanted) {
   if (missing <= 0) return;
   const int64_t count = std::min<int64_t>(missing, parked_.load());
   if (count <= 0) return;
+  MakeRoom();
   wake_epoch_.fetch_add(1);
   FutexWake(&wake_epoch_, static_cast<int>(count));
 }
 
-void ThreadPool::State::Park() {
+void ThreadPool::State::MakeRoom() {
+  const int here = sched_getcpu();
+  if (here < 0 || here >= CPU_SETSIZE) return;
+  for (Bed& bed : beds_) {
+    if (!bed.taken.load(std::memory_order_relaxed)) continue;
+    MutexLock lock(&bed.mu);
+    if (bed.sent_away.load(std::memory_order_relaxed)) continue;
+    cpu_set_t rest;
+    if (sched_getaffinity(bed.thread, sizeof(rest), &bed.affinity) != 0)
+      continue;
+    rest = bed.affinity;
+    CPU_CLR(here, &rest);
+    if (CPU_COUNT(&rest) == 0) continue;
+    if (sched_setaffinity(bed.thread, sizeof(rest), &rest) == 0) {
+      bed.sent_away.store(true, std::memory_order_relaxed);
+    }
+  }
+}
+
+void ThreadPool::State::ComeBack(Bed* bed) {
+  MutexLock lock(&bed->mu);
+  if (!bed->sent_away.load(std::memory_order_relaxed)) return;
+  sched_setaffinity(bed->thread, sizeof(bed->affinity), &bed->affinity);
+  bed->sent_away.store(false, std::memory_order_relaxed);
+}
+
+void ThreadPool::State::Park(Bed* bed) {
+  bed->taken.store(true, std::memory_order_relaxed);
   parked_.fetch_add(1);
   const uint32_t epoch = wake_epoch_.load();
   if (!HasWork() && !stopping_.load()) FutexWait(&wake_epoch_, epoch);
   parked_.fetch_sub(1);
+  bed->taken.store(false, std::memory_order_relaxed);
+  // Whoever sends it away after this look does no harm: the next park undoes
+  // it.
+  if (bed->sent_away.load(std::memory_order_relaxed)) ComeBack(bed);
 }
 
-void ThreadPool::State::WorkerLoop() {
+void ThreadPool::State::WorkerLoop(Bed* bed) {
+  {
+    MutexLock lock(&bed->mu);
+    bed->thread = static_cast<pid_t>(syscall(SYS_gettid));
+  }
   bool loops_first = true;
   while (true) {
     // Turns, so that neither kind of work keeps the other waiting for ever.
@@ -366,7 +425,7 @@ void ThreadPool::State::WorkerLoop() {
         SpinUntil([this] { return HasWork() || stopping_.load(); });
     spinning_.fetch_sub(1);
     if (!found) {
-      Park();
+      Park(bed);
     } else if (queued_.load() > 1 || (queued_.load() != 0 && active_.load())) {
       Wake(1);  // more than this worker can take at once
     }
@@ -381,7 +440,7 @@ void* ThreadPool::State::WorkerMain(void* arg) {
   std::string name = worker.state->name_.substr(0, 15 - index.size()) + index;
   pthread_setname_np(pthread_self(), name.c_str());
   worker_of = worker.state;
-  worker.state->WorkerLoop();
+  worker.state->WorkerLoop(&worker.state->beds_[worker.index - 1]);
   return nullptr;
 }
 
