@@ -284,11 +284,12 @@ contrib = _namespace("contrib", staging=_namespace(
     "contrib.staging", **_pick(_accumulators, "MapStagingArea StagingArea")))
 data = _namespace("data", experimental=_namespace(
     "data.experimental", Optional=_data._Optional, **_pick(_data, """
-        AUTOTUNE INFINITE_CARDINALITY RandomDataset TFRecordWriter
+        AUTOTUNE CsvDataset INFINITE_CARDINALITY RandomDataset TFRecordWriter
         UNKNOWN_CARDINALITY bucket_by_sequence_length cardinality
         choose_from_datasets enumerate_dataset get_next_as_optional
         get_single_element group_by_window ignore_errors map_and_batch
-        parallel_interleave sample_from_datasets scan shuffle_and_repeat
+        parallel_interleave parse_example_dataset sample_from_datasets scan
+        shuffle_and_repeat
         take_while unbatch""")), **_pick(_data, """
     Dataset FixedLengthRecordDataset Iterator Options TFRecordDataset
     TextLineDataset get_output_classes get_output_shapes get_output_types

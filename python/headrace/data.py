@@ -14,6 +14,7 @@ import numpy as np
 from headrace import dtypes as _dtypes
 from headrace import func_graph as _func_graph
 from headrace import graph as _graph
+from headrace import parsing_ops as _parsing
 from headrace import raw_ops as _raw
 from headrace import script_ops as _script
 from headrace import sparse_ops as _sparse
@@ -933,6 +934,34 @@ class FixedLengthRecordDataset(Dataset):
         super().__init__(made._variant_tensor, made._spec)
 
 
+class CsvDataset(Dataset):
+    """The records of comma-separated files: a tuple of scalars, one for each of
+    `record_defaults`: a type for a required field, else what a missing one
+    becomes. `select_cols`: the numbers of the columns that are taken."""
+
+    def __init__(self, filenames, record_defaults, compression_type=None,
+                 buffer_size=None, header=False, field_delim=",",
+                 use_quote_delim=True, na_value="", select_cols=None):
+        def default(value):
+            if not isinstance(value, (_dtypes.DType, type)):
+                value = convert_to_tensor(value)
+                return value if value.get_shape().ndims else \
+                    _raw.Reshape(value, [1])
+            dtype = _dtypes.as_dtype(value)
+            return convert_to_tensor(np.zeros([0], dtype.as_numpy_dtype),
+                                     dtype=dtype)
+        defaults = [default(value) for value in record_defaults]
+        spec = tuple(_TensorLeaf(d.dtype, []) for d in defaults)
+        made = _raw.CSVDataset(
+            convert_to_tensor(filenames, dtype=_dtypes.string),
+            _text(compression_type),
+            _int64(buffer_size or 4 << 20, "buffer_size"), header,
+            _text(field_delim), use_quote_delim, _text(na_value),
+            _int64(np.asarray(select_cols or [], np.int64), "select_cols"),
+            defaults, output_shapes=_attrs(spec)["output_shapes"])
+        super().__init__(made, spec)
+
+
 def make_one_shot_iterator(dataset):
     return dataset.make_one_shot_iterator()
 
@@ -1043,6 +1072,34 @@ def take_while(predicate):
         f = _Function(predicate, dataset._spec)
         return dataset._unary(_raw.TakeWhileDataset,
                               other_arguments=f.captured, predicate=f.attr)
+    return make
+
+
+def parse_example_dataset(features, num_parallel_calls=1):
+    """Of batches of serialized Examples: dicts of `features`."""
+    columns = _parsing.example_columns(features)
+    leaves = {key: _SparseLeaf(type_, [None, None]) for key, type_ in zip(
+        columns.sparse_keys, columns.sparse_types)}
+    leaves.update((key, _TensorLeaf(type_, _concatenate([None], shape)))
+                  for key, type_, shape in zip(
+                      columns.dense_keys, columns.dense_types,
+                      columns.dense_shapes))
+
+    def results(element):
+        sparse = [element[key] for key in columns.sparse_keys]
+        return columns.results(
+            ([s.indices for s in sparse], [s.values for s in sparse],
+             [s.dense_shape for s in sparse]),
+            [element[key] for key in columns.dense_keys])
+
+    def make(dataset):
+        parsed = dataset._unary(
+            _raw.ParseExampleDataset, leaves,
+            num_parallel_calls=_int64(num_parallel_calls, "parallel_calls"),
+            dense_defaults=columns.defaults(), sparse_keys=columns.sparse_keys,
+            dense_keys=columns.dense_keys, sparse_types=columns.sparse_types,
+            dense_shapes=columns.dense_shapes)
+        return parsed if set(leaves) == set(features) else parsed.map(results)
     return make
 
 

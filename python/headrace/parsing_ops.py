@@ -170,11 +170,16 @@ def _strings(values, name):
         name=name)
 
 
-def parse_example(serialized, features, name=None, example_names=None):
-    """A dict like `features` of what a vector of serialized Examples holds."""
+def example_columns(features):
+    """What is wanted of Examples, as the ops want it."""
     if not features:
         raise ValueError("Missing: features was %s." % (features,))
-    columns = _Columns(features, _EXAMPLE, sequences_pad=True)
+    return _Columns(features, _EXAMPLE, sequences_pad=True)
+
+
+def parse_example(serialized, features, name=None, example_names=None):
+    """A dict like `features` of what a vector of serialized Examples holds."""
+    columns = example_columns(features)
     with _graph.name_scope(name, "ParseExample", [serialized]):
         out = _raw.ParseExample(
             convert_to_tensor(serialized, dtype=_dtypes.string),

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "framework/op_kernel.h"
 #include "framework/tstring.h"
+#include "kernels/csv_field.h"
 
 namespace headrace {
 namespace {
@@ -28,27 +28,13 @@ class DecodeCsvOp : public OpKernel {
         select_.empty() || static_cast<int>(select_.size()) == num_outputs(),
         errors::InvalidArgument("select_cols should match output size: ",
                                 select_.size(), " and ", num_outputs()));
-    int64_t before = -1;
-    for (const int64_t s : select_) {
-      OP_REQUIRES(ctx, s >= 0,
-                  errors::InvalidArgument(
-                      "select_cols should be non-negative indices, got ", s));
-      OP_REQUIRES(ctx, s > before,
-                  errors::InvalidArgument(
-                      "select_cols should be strictly increasing indices, got ",
-                      s, " after ", before));
-      before = s;
-    }
+    OP_REQUIRES_OK(ctx, CheckCsvColumns(select_, "select_cols"));
   }
 
   void Compute(OpKernelContext* ctx) override {
     const Tensor& records = ctx->input(0);
     for (int i = 0; i < num_outputs(); ++i) {
-      const Tensor& d = ctx->input(1 + i);
-      OP_REQUIRES(ctx, d.dims() <= 1 && d.NumElements() <= 1,
-                  errors::InvalidArgument(
-                      "There should only be 1 default per field but field ", i,
-                      " has shape ", d.shape().DebugString()));
+      OP_REQUIRES_OK(ctx, CheckCsvDefault(ctx->input(1 + i), i));
     }
     std::vector<Tensor*> outputs(num_outputs());
     for (int i = 0; i < num_outputs(); ++i) {
@@ -57,14 +43,16 @@ class DecodeCsvOp : public OpKernel {
     }
     std::vector<std::string> fields;
     for (int64_t r = 0; r < records.NumElements(); ++r) {
+      const std::string record = StrCat("record ", r);
       OP_REQUIRES_OK(ctx, Split(records.data<tstring>()[r], &fields));
       OP_REQUIRES(
           ctx, static_cast<int>(fields.size()) == num_outputs(),
           errors::InvalidArgument("Expect ", num_outputs(), " fields but have ",
-                                  fields.size(), " in record ", r));
+                                  fields.size(), " in ", record));
       for (int i = 0; i < num_outputs(); ++i) {
         OP_REQUIRES_OK(ctx,
-                       Store(fields[i], ctx->input(1 + i), i, r, outputs[i]));
+                       StoreCsvField(fields[i], na_value_, ctx->input(1 + i), i,
+                                     record, r, outputs[i]));
       }
     }
   }
@@ -117,40 +105,6 @@ class DecodeCsvOp : public OpKernel {
     }
     return errors::InvalidArgument(
         "Quoted field has to end with quote followed by delim or end");
-  }
-
-  // To element `r` of `out`: the value of a field, or its default.
-  Status Store(const std::string& field, const Tensor& fallback, int i,
-               int64_t r, Tensor* out) const {
-    if (field.empty() || field == na_value_) {
-      if (fallback.NumElements() != 1) {
-        return errors::InvalidArgument(
-            "Field ", i, " is required but missing in record ", r, "!");
-      }
-      CopyElements(fallback, 0, out, r, 1);
-      return OkStatus();
-    }
-    bool ok = true;
-    switch (out->dtype()) {
-      case DT_INT32:
-        ok = absl::SimpleAtoi(field, &out->data<int32_t>()[r]);
-        break;
-      case DT_INT64:
-        ok = absl::SimpleAtoi(field, &out->data<int64_t>()[r]);
-        break;
-      case DT_FLOAT:
-        ok = absl::SimpleAtof(field, &out->data<float>()[r]);
-        break;
-      case DT_DOUBLE:
-        ok = absl::SimpleAtod(field, &out->data<double>()[r]);
-        break;
-      default:
-        out->data<tstring>()[r] = field;
-    }
-    if (ok) return OkStatus();
-    return errors::InvalidArgument("Field ", i, " in record ", r,
-                                   " is not a valid ",
-                                   DataTypeString(out->dtype()), ": ", field);
   }
 
   char delim_ = ',';

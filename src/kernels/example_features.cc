@@ -102,9 +102,8 @@ Status CheckSerialized(const Tensor& serialized, const Tensor& names,
                                  " elements, got ", names.NumElements());
 }
 
-Status SparseColumn(OpKernelContext* ctx, const FeatureColumn& column,
-                    bool scalar, int indices_output, int values_output,
-                    int shape_output) {
+Status SparseColumn(MakeOutput make, const FeatureColumn& column, bool scalar,
+                    int indices_output, int values_output, int shape_output) {
   int64_t total = 0, longest = 0;
   for (const FeatureValues& v : column) {
     total += v.size();
@@ -112,12 +111,10 @@ Status SparseColumn(OpKernelContext* ctx, const FeatureColumn& column,
   }
   const int64_t rank = scalar ? 1 : 2;
   Tensor *indices, *values, *shape;
-  HR_RETURN_IF_ERROR(ctx->allocate_output(
-      indices_output, TensorShape({total, rank}), &indices));
   HR_RETURN_IF_ERROR(
-      ctx->allocate_output(values_output, TensorShape({total}), &values));
-  HR_RETURN_IF_ERROR(
-      ctx->allocate_output(shape_output, TensorShape({rank}), &shape));
+      make(indices_output, TensorShape({total, rank}), &indices));
+  HR_RETURN_IF_ERROR(make(values_output, TensorShape({total}), &values));
+  HR_RETURN_IF_ERROR(make(shape_output, TensorShape({rank}), &shape));
   int64_t at = 0;
   int64_t* index = indices->data<int64_t>();
   for (size_t i = 0; i < column.size(); ++i) {
@@ -144,9 +141,9 @@ Status CheckDenseShape(const PartialTensorShape& shape, absl::string_view who) {
       shape.DebugString());
 }
 
-Status DenseColumn(OpKernelContext* ctx, const FeatureColumn& column,
-                   bool scalar, const DenseFeature& feature,
-                   const Tensor& names, int output) {
+Status DenseColumn(MakeOutput make, const FeatureColumn& column, bool scalar,
+                   const DenseFeature& feature, const Tensor& names,
+                   int output) {
   const PartialTensorShape& wanted = feature.shape;
   const Tensor& fallback = feature.fallback;
   const bool variable = wanted.dims() > 0 && wanted.dim_size(0) < 0;
@@ -195,7 +192,7 @@ Status DenseColumn(OpKernelContext* ctx, const FeatureColumn& column,
                                     : wanted.dim_size(i));
   }
   Tensor* out = nullptr;
-  HR_RETURN_IF_ERROR(ctx->allocate_output(output, shape, &out));
+  HR_RETURN_IF_ERROR(make(output, shape, &out));
   if (variable) {
     if (fallback.NumElements() == 1) {
       FillElements(fallback, out, 0, out->NumElements());
@@ -213,12 +210,11 @@ Status DenseColumn(OpKernelContext* ctx, const FeatureColumn& column,
   return OkStatus();
 }
 
-Status SplitsOutput(OpKernelContext* ctx, const std::vector<int64_t>& lengths,
+Status SplitsOutput(MakeOutput make, const std::vector<int64_t>& lengths,
                     int output) {
   Tensor* splits = nullptr;
   const int64_t n = static_cast<int64_t>(lengths.size());
-  HR_RETURN_IF_ERROR(
-      ctx->allocate_output(output, TensorShape({n + 1}), &splits));
+  HR_RETURN_IF_ERROR(make(output, TensorShape({n + 1}), &splits));
   int64_t sum = 0;
   for (int64_t i = 0; i <= n; ++i) {
     if (splits->dtype() == DT_INT64) {
@@ -234,8 +230,8 @@ Status SplitsOutput(OpKernelContext* ctx, const std::vector<int64_t>& lengths,
   return OkStatus();
 }
 
-Status RaggedColumn(OpKernelContext* ctx, const FeatureColumn& column,
-                    bool scalar, int values_output, int splits_output) {
+Status RaggedColumn(MakeOutput make, const FeatureColumn& column, bool scalar,
+                    int values_output, int splits_output) {
   std::vector<int64_t> lengths;
   int64_t total = 0;
   for (const FeatureValues& v : column) {
@@ -243,16 +239,55 @@ Status RaggedColumn(OpKernelContext* ctx, const FeatureColumn& column,
     total += v.size();
   }
   Tensor* values = nullptr;
-  HR_RETURN_IF_ERROR(
-      ctx->allocate_output(values_output, TensorShape({total}), &values));
+  HR_RETURN_IF_ERROR(make(values_output, TensorShape({total}), &values));
   int64_t at = 0;
   for (const FeatureValues& v : column) {
     v.CopyTo(values, at);
     at += v.size();
   }
-  if (!scalar) return SplitsOutput(ctx, lengths, splits_output);
+  if (!scalar) return SplitsOutput(make, lengths, splits_output);
   Tensor* splits = nullptr;
-  return ctx->allocate_output(splits_output, TensorShape({0}), &splits);
+  return make(splits_output, TensorShape({0}), &splits);
+}
+
+Status ParseExamples(const Tensor& serialized, const Tensor& names,
+                     const WantedFeatures& wanted, MakeOutput make) {
+  const bool scalar = serialized.dims() == 0;
+  const int64_t n = serialized.NumElements();
+  std::vector<pb::Example> examples(n);
+  std::vector<const pb::Features*> features(n);
+  for (int64_t i = 0; i < n; ++i) {
+    HR_RETURN_IF_ERROR(
+        ParseMessage(serialized.data<tstring>()[i],
+                     StrCat("example input, index ", i,
+                            " (Name: ", ExampleName(names, i), ")"),
+                     &examples[i]));
+    features[i] = &examples[i].features();
+  }
+  FeatureColumn column;
+  const int sparse = static_cast<int>(wanted.sparse_keys.size());
+  const int dense = static_cast<int>(wanted.dense.size());
+  const int ragged = static_cast<int>(wanted.ragged_keys.size());
+  for (int k = 0; k < sparse; ++k) {
+    HR_RETURN_IF_ERROR(SelectColumn(features, wanted.sparse_keys[k],
+                                    wanted.sparse_types[k], names, &column));
+    HR_RETURN_IF_ERROR(
+        SparseColumn(make, column, scalar, k, sparse + k, 2 * sparse + k));
+  }
+  for (int k = 0; k < dense; ++k) {
+    const DenseFeature& f = wanted.dense[k];
+    HR_RETURN_IF_ERROR(SelectColumn(features, f.key, f.dtype, names, &column));
+    HR_RETURN_IF_ERROR(
+        DenseColumn(make, column, scalar, f, names, 3 * sparse + k));
+  }
+  for (int k = 0; k < ragged; ++k) {
+    HR_RETURN_IF_ERROR(SelectColumn(features, wanted.ragged_keys[k],
+                                    wanted.ragged_types[k], names, &column));
+    const int values = 3 * sparse + dense + k;
+    HR_RETURN_IF_ERROR(
+        RaggedColumn(make, column, scalar, values, values + ragged));
+  }
+  return OkStatus();
 }
 
 }  // namespace headrace

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "framework/op_kernel.h"
 #include "framework/tstring.h"
 #include "headrace/example.pb.h"
@@ -31,6 +32,15 @@ class FeatureValues {
 };
 
 using FeatureColumn = std::vector<FeatureValues>;
+
+// Makes output `i`, of the given shape: of a kernel, or of something else.
+using MakeOutput =
+    absl::FunctionRef<Status(int i, const TensorShape& shape, Tensor** out)>;
+inline auto OutputsOf(OpKernelContext* ctx) {
+  return [ctx](int i, const TensorShape& shape, Tensor** out) {
+    return ctx->allocate_output(i, shape, out);
+  };
+}
 
 // Which of the ops of a name: the first version takes a batch, the second a
 // batch or one example, "Single" one.
@@ -66,9 +76,8 @@ Status ReadKeys(const Tensor& t, absl::string_view name, size_t count,
 
 // Row i of the sparse tensor holds the values of column[i]; if `scalar`, for a
 // column of one, the tensor is the row.
-Status SparseColumn(OpKernelContext* ctx, const FeatureColumn& column,
-                    bool scalar, int indices_output, int values_output,
-                    int shape_output);
+Status SparseColumn(MakeOutput make, const FeatureColumn& column, bool scalar,
+                    int indices_output, int values_output, int shape_output);
 
 struct DenseFeature {
   std::string key;
@@ -82,19 +91,29 @@ struct DenseFeature {
 };
 // InvalidArgument unless only the first dimension of `shape` is unknown.
 Status CheckDenseShape(const PartialTensorShape& shape, absl::string_view who);
-Status DenseColumn(OpKernelContext* ctx, const FeatureColumn& column,
-                   bool scalar, const DenseFeature& feature,
-                   const Tensor& names, int output);
+Status DenseColumn(MakeOutput make, const FeatureColumn& column, bool scalar,
+                   const DenseFeature& feature, const Tensor& names,
+                   int output);
 
-// The values behind each other, and where those of each row begin and end:
 // The values behind each other, and the splits between those of one row and of
 // the next; if `scalar`, for a column of one, there are no splits.
-Status RaggedColumn(OpKernelContext* ctx, const FeatureColumn& column,
-                    bool scalar, int values_output, int splits_output);
+Status RaggedColumn(MakeOutput make, const FeatureColumn& column, bool scalar,
+                    int values_output, int splits_output);
 // Row splits, DT_INT32 or DT_INT64 as the output's type is, from the lengths of
 // the rows.
-Status SplitsOutput(OpKernelContext* ctx, const std::vector<int64_t>& lengths,
+Status SplitsOutput(MakeOutput make, const std::vector<int64_t>& lengths,
                     int output);
+
+// What is wanted of Examples, output by output: the indices of all sparse
+// keys, their values, their shapes; dense values; ragged values, ragged splits.
+struct WantedFeatures {
+  std::vector<std::string> sparse_keys, ragged_keys;
+  std::vector<DataType> sparse_types, ragged_types;
+  std::vector<DenseFeature> dense;
+};
+// `serialized` and `names` have passed CheckSerialized.
+Status ParseExamples(const Tensor& serialized, const Tensor& names,
+                     const WantedFeatures& wanted, MakeOutput make);
 
 }  // namespace headrace
 

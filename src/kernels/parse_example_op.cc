@@ -62,89 +62,47 @@ class ParseExampleOp : public OpKernel {
 
   void Compute(OpKernelContext* ctx) override {
     const Tensor& serialized = ctx->input(0);
-    const bool scalar = serialized.dims() == 0;
     const Tensor none(DT_STRING);
     const Tensor& names = kForm == ExampleForm::kSingle ? none : ctx->input(1);
     OP_REQUIRES_OK(ctx, CheckSerialized(serialized, names, "names", kForm));
-    OP_REQUIRES_OK(ctx, Parse(ctx, serialized, names, scalar));
+    WantedFeatures wanted;
+    OP_REQUIRES_OK(ctx, Wanted(ctx, &wanted));
+    OP_REQUIRES_OK(ctx,
+                   ParseExamples(serialized, names, wanted, OutputsOf(ctx)));
   }
 
  private:
-  // Keys, and the first of the inputs dense_defaults.
-  Status Keys(OpKernelContext* ctx, std::vector<std::string>* sparse,
-              std::vector<std::string>* dense, std::vector<std::string>* ragged,
-              int* first_default) const {
+  Status Wanted(OpKernelContext* ctx, WantedFeatures* out) const {
+    std::vector<std::string> dense_keys;
+    int at = 1;  // in the inputs
     if (kForm == ExampleForm::kSingle) {
-      *sparse = sparse_keys_;
-      *dense = dense_keys_;
-      *first_default = 1;
-      return OkStatus();
-    }
-    int at = 2;
-    if (kForm == ExampleForm::kV2) {
+      out->sparse_keys = sparse_keys_;
+      dense_keys = dense_keys_;
+    } else if (kForm == ExampleForm::kV2) {
+      ++at;
       HR_RETURN_IF_ERROR(ReadKeys(ctx->input(at++), "sparse_keys",
-                                  sparse_types_.size(), sparse));
-      HR_RETURN_IF_ERROR(
-          ReadKeys(ctx->input(at++), "dense_keys", dense_types_.size(), dense));
+                                  sparse_types_.size(), &out->sparse_keys));
+      HR_RETURN_IF_ERROR(ReadKeys(ctx->input(at++), "dense_keys",
+                                  dense_types_.size(), &dense_keys));
       HR_RETURN_IF_ERROR(ReadKeys(ctx->input(at++), "ragged_keys",
-                                  ragged_types_.size(), ragged));
+                                  ragged_types_.size(), &out->ragged_keys));
     } else {
+      ++at;
       std::vector<std::string> key;
       for (size_t i = 0; i < sparse_types_.size(); ++i) {
         HR_RETURN_IF_ERROR(ReadKeys(ctx->input(at++), "a sparse key", 1, &key));
-        sparse->push_back(key[0]);
+        out->sparse_keys.push_back(key[0]);
       }
       for (size_t i = 0; i < dense_types_.size(); ++i) {
         HR_RETURN_IF_ERROR(ReadKeys(ctx->input(at++), "a dense key", 1, &key));
-        dense->push_back(key[0]);
+        dense_keys.push_back(key[0]);
       }
     }
-    *first_default = at;
-    return OkStatus();
-  }
-
-  Status Parse(OpKernelContext* ctx, const Tensor& serialized,
-               const Tensor& names, bool scalar) const {
-    std::vector<std::string> sparse_keys, dense_keys, ragged_keys;
-    int first_default = 0;
-    HR_RETURN_IF_ERROR(
-        Keys(ctx, &sparse_keys, &dense_keys, &ragged_keys, &first_default));
-    const int64_t n = serialized.NumElements();
-    std::vector<pb::Example> examples(n);
-    std::vector<const pb::Features*> features(n);
-    for (int64_t i = 0; i < n; ++i) {
-      HR_RETURN_IF_ERROR(
-          ParseMessage(serialized.data<tstring>()[i],
-                       StrCat("example input, index ", i,
-                              " (Name: ", ExampleName(names, i), ")"),
-                       &examples[i]));
-      features[i] = &examples[i].features();
-    }
-    FeatureColumn column;
-    const int sparse = static_cast<int>(sparse_keys.size());
-    const int dense = static_cast<int>(dense_keys.size());
-    const int ragged = static_cast<int>(ragged_keys.size());
-    for (int k = 0; k < sparse; ++k) {
-      HR_RETURN_IF_ERROR(SelectColumn(features, sparse_keys[k],
-                                      sparse_types_[k], names, &column));
-      HR_RETURN_IF_ERROR(
-          SparseColumn(ctx, column, scalar, k, sparse + k, 2 * sparse + k));
-    }
-    for (int k = 0; k < dense; ++k) {
-      HR_RETURN_IF_ERROR(SelectColumn(features, dense_keys[k], dense_types_[k],
-                                      names, &column));
-      HR_RETURN_IF_ERROR(
-          DenseColumn(ctx, column, scalar,
-                      {dense_keys[k], dense_types_[k], dense_shapes_[k],
-                       ctx->input(first_default + k)},
-                      names, 3 * sparse + k));
-    }
-    for (int k = 0; k < ragged; ++k) {
-      HR_RETURN_IF_ERROR(SelectColumn(features, ragged_keys[k],
-                                      ragged_types_[k], names, &column));
-      const int values = 3 * sparse + dense + k;
-      HR_RETURN_IF_ERROR(
-          RaggedColumn(ctx, column, scalar, values, values + ragged));
+    out->sparse_types = sparse_types_;
+    out->ragged_types = ragged_types_;
+    for (size_t i = 0; i < dense_types_.size(); ++i) {
+      out->dense.push_back(
+          {dense_keys[i], dense_types_[i], dense_shapes_[i], ctx->input(at++)});
     }
     return OkStatus();
   }

@@ -216,7 +216,7 @@ class ParseSequenceExampleOp : public OpKernel {
       HR_RETURN_IF_ERROR(SelectColumn(contexts, keys.context_sparse.keys[k],
                                       keys.context_sparse.types[k], names,
                                       &column));
-      HR_RETURN_IF_ERROR(SparseColumn(ctx, column, scalar, first + k,
+      HR_RETURN_IF_ERROR(SparseColumn(OutputsOf(ctx), column, scalar, first + k,
                                       first + sparse + k,
                                       first + 2 * sparse + k));
     }
@@ -230,7 +230,7 @@ class ParseSequenceExampleOp : public OpKernel {
                                       keys.context_dense.types[k], names,
                                       &column));
       HR_RETURN_IF_ERROR(
-          DenseColumn(ctx, column, scalar,
+          DenseColumn(OutputsOf(ctx), column, scalar,
                       {keys.context_dense.keys[k], keys.context_dense.types[k],
                        context_shapes_[k], *defaults[k]},
                       names, first + static_cast<int>(k)));
@@ -243,8 +243,8 @@ class ParseSequenceExampleOp : public OpKernel {
       HR_RETURN_IF_ERROR(SelectColumn(contexts, keys.context_ragged.keys[k],
                                       keys.context_ragged.types[k], names,
                                       &column));
-      HR_RETURN_IF_ERROR(
-          RaggedColumn(ctx, column, scalar, first + k, first + ragged + k));
+      HR_RETURN_IF_ERROR(RaggedColumn(OutputsOf(ctx), column, scalar, first + k,
+                                      first + ragged + k));
     }
     return OkStatus();
   }
@@ -324,10 +324,11 @@ class ParseSequenceExampleOp : public OpKernel {
         all.insert(all.end(), steps.begin(), steps.end());
         lengths.push_back(static_cast<int64_t>(steps.size()));
       }
-      HR_RETURN_IF_ERROR(
-          RaggedColumn(ctx, all, false, first + k, first + 2 * ragged + k));
+      HR_RETURN_IF_ERROR(RaggedColumn(OutputsOf(ctx), all, false, first + k,
+                                      first + 2 * ragged + k));
       if (!scalar) {
-        HR_RETURN_IF_ERROR(SplitsOutput(ctx, lengths, first + ragged + k));
+        HR_RETURN_IF_ERROR(
+            SplitsOutput(OutputsOf(ctx), lengths, first + ragged + k));
         continue;
       }
       Tensor* splits = nullptr;

@@ -1,8 +1,9 @@
-// Record files, plain and compressed; and lines.
+// Record files, plain and compressed; lines and comma-separated fields.
 #include <string>
 #include <utility>
 
 #include "fuzz_target.h"
+#include "io/csv_reader.h"
 #include "io/record_file.h"
 
 namespace headrace {
@@ -32,6 +33,14 @@ FUZZ_TARGET(record) {
   std::string line;
   bool end = false;
   while (!end && lines.Next(&line, &end).ok()) {
+  }
+  for (const bool quotes : {false, true}) {
+    CsvReader fields(NewStringStream(text), ',', quotes);
+    bool last = false;
+    while (fields.AtEnd(&end).ok() && !end) {
+      const Status s = fields.ReadField(&line, &last);
+      if (!s.ok() && !errors::IsInvalidArgument(s)) break;
+    }
   }
 }
 }  // namespace headrace

@@ -884,6 +884,126 @@ def test_text_lines(tmp_path):
         lambda s: tf.not_equal(s, ""))) == [b"c", b"last"]
 
 
+CSV = [  # text, options, elements; a string in place of an error's message
+    (b"1,2.5,a\n2,3.5,b", {}, [(1, 2.5, b"a"), (2, 3.5, b"b")]),
+    (b"1,2.5,a\r2,3.5,b\r\n3,4,c\n", {},
+     [(1, 2.5, b"a"), (2, 3.5, b"b"), (3, 4, b"c")]),
+    (b'1,2,"a,\nb""c\r\n"\r\n2,"3.5",""\n', {},
+     [(1, 2, b'a,\nb"c\r\n'), (2, 3.5, b"none")]),
+    (b'1,2,"a"b\n', dict(use_quote_delim=False), [(1, 2, b'"a"b')]),
+    (b" 1 , 2.5 , a \n1,0x10,a\0b\n,nan,\n1,1e400,x", {},
+     [(1, 2.5, b" a "), (1, 16, b"a\0b"), (7, float("nan"), b"none"),
+      (1, float("inf"), b"x")]),
+    (b"", {}, []),
+    (b"a,b,c\n1,2,x\n", dict(header=True), [(1, 2, b"x")]),
+    (b'"a\nb",b\n1,2,x\n', dict(header=True), [(1, 2, b"x")]),
+    (b"", dict(header=True), ["Can't read header of file"]),
+    (b"1;2;x", dict(field_delim=";"), [(1, 2, b"x")]),
+    (b'NA,1,"NA"', dict(na_value="NA"), [(7, 1, b"none")]),
+    (b"1,2,3,4,q\n5,6,7\n8,9,1,2,r,t", dict(select_cols=[0, 2, 4]),
+     [(1, 3, b"q"), "Expect 3 fields but have 2", (8, 1, b"r")]),
+    (b"1,2\n1,2,3,4\n\n3,4,z", {},
+     ["Expect 3 fields but have 2", "Expect 3 fields but have more",
+      "Expect 3 fields but have 1", (3, 4, b"z")]),
+    (b"x,2,3\n99999999999,1,2\n1,y,3\n1,2,3", {},
+     ["Field 0 in record is not a valid int32: x",
+      "Field 0 in record is not a valid int32: 99999999999",
+      "Field 1 in record is not a valid float: y", (1, 2, b"3")]),
+    (b'1,2,a"b\n1,2,"a"b",x\r"2",3,c', {},
+     ["Unquoted fields cannot have quotes inside",
+      "Quote inside a string has to be escaped", (2, 3, b"c")]),
+    (b'1,2,"abc\n2,3,c\n', {}, ["Reached end of file without closing"]),
+    (b"1,2,x", dict(field_delim=";;"), ["field_delim should be only 1 char"]),
+    (b"1,2,x", dict(field_delim=""), ["field_delim should be only 1 char"]),
+    (b"1,2,x", dict(select_cols=[0, 4, 2]), ["strictly increasing"]),
+    (b"1,2,x", dict(select_cols=[-1, 4, 2]), ["non-negative"]),
+    (b"1,2,x", dict(select_cols=[0, 1]), ["should match output size"]),
+    (b"1,2,x", dict(buffer_size=-1), ["buffer_size should be positive"]),
+    (b"1,2,x", dict(compression_type="LZ"), ["Unsupported compression_type"]),
+]
+
+
+@pytest.mark.parametrize("text, options, wanted", CSV)
+def test_csv(tmp_path, text, options, wanted):
+    path = _write(tmp_path / "a.csv", text)
+    defaults = [[7], tf.constant([0.5]), "none"]
+    try:
+        got = values(tf.data.experimental.CsvDataset(path, defaults, **options))
+    except tf.errors.OpError as error:
+        got = [error]
+    assert len(got) == len(wanted), got
+    for g, w in zip(got, wanted):
+        if isinstance(w, str):
+            assert isinstance(g, tf.errors.InvalidArgumentError)
+            assert w in str(g), g
+        else:
+            np.testing.assert_equal(g, w)
+
+
+def test_csv_files(tmp_path):
+    X = tf.data.experimental
+    a = _write(tmp_path / "a", b'h,h\n1,"2\n')
+    b = _write(tmp_path / "b", b"h,h\n3,4\n5,6")
+    got = values(X.CsvDataset([a, "/nowhere/x", b], [tf.int32, tf.int64],
+                              header=True))
+    assert got[2:] == [(3, 4), (5, 6)]
+    assert "Reached end of file" in str(got[0]) and str(a) in str(got[0])
+    assert isinstance(got[1], tf.errors.NotFoundError)
+    packed = _write(tmp_path / "c", gzip.compress(b"1,2\n,4"))
+    got = values(X.CsvDataset(packed, [tf.int32, [9]], compression_type="GZIP",
+                              buffer_size=1))
+    assert got[0] == (1, 2) and len(got) == 2
+    assert "Field 0 is required but missing in record" in str(got[1])
+    got = values(X.CsvDataset(b, [tf.int32], compression_type="GZIP"))
+    assert isinstance(got[0], tf.errors.DataLossError) and len(got) == 1
+    with tf.Session() as sess:
+        made = tf.raw_ops.CSVDatasetV2(
+            [b], "", 10, True, ",", True, "", np.array([], np.int64), [[7]],
+            np.array([0], np.int64), output_shapes=[[]])
+        get_next = tf.data.Dataset(made, tf.data.Dataset.from_tensors(
+            1)._spec).make_one_shot_iterator().get_next()
+        assert [sess.run(get_next), sess.run(get_next)] == [4, 6]
+
+
+def test_parse_example_dataset():
+    def example(**features):
+        e = tf.train.Example()
+        for key, value in features.items():
+            if isinstance(value[0], bytes):
+                e.features.feature[key].bytes_list.value.extend(value)
+            else:
+                e.features.feature[key].int64_list.value.extend(value)
+        return e.SerializeToString()
+    batches = Dataset.from_tensor_slices(
+        [example(b=[1, 2], a=[b"x"], z=[7]), example(b=[3, 4]),
+         example(b=[5, 6], z=[8, 9])]).batch(2)
+    X = tf.data.experimental
+    d = batches.apply(X.parse_example_dataset({
+        "z": tf.VarLenFeature(tf.int64),
+        "a": tf.FixedLenFeature([], tf.string, "none"),
+        "b": tf.FixedLenFeature([2], tf.int64)}, num_parallel_calls=2))
+    assert d.output_types == {"a": tf.string, "b": tf.int64, "z": tf.int64}
+    assert d.output_shapes["b"].as_list() == [None, 2]
+    get_next = d.make_one_shot_iterator().get_next()
+    with tf.Session() as sess:
+        first, second = sess.run(get_next), sess.run(get_next)
+    assert first["a"].tolist() == [b"x", b"none"]
+    assert first["b"].tolist() == [[1, 2], [3, 4]]
+    assert first["z"].indices.tolist() == [[0, 0]]
+    assert first["z"].values.tolist() == [7]
+    assert first["z"].dense_shape.tolist() == [2, 1]
+    assert second["z"].values.tolist() == [8, 9]
+    # A required key that is missing; no Example; no strings.
+    required = X.parse_example_dataset({"a": tf.FixedLenFeature([], tf.string)})
+    got = values(batches.apply(required))
+    assert ["Feature: a (data type: string) is required" in str(g)
+            for g in got] == [True, True]
+    got = values(Dataset.from_tensors(["\x0a\xff"]).apply(required))
+    assert "Could not parse example input, index 0" in str(got[0])
+    got = values(Dataset.range(2).batch(2).apply(required))
+    assert "must be one tensor of strings" in str(got[0])
+
+
 def test_fixed_length_records(tmp_path):
     data = b"HHaaabbbF"
     a = _write(tmp_path / "a", data)

@@ -2,22 +2,24 @@
 // a new first dimension, and taken apart along the first.
 #include <utility>
 
-#include "kernels/data/element_buffer.h"
+#include "kernels/data/batching_dataset.h"
 #include "kernels/data/parallel_map_dataset.h"
+#include "kernels/element.h"
 
 namespace headrace {
 namespace {
 
-ElementSpec BatchedSpec(const ElementSpec& spec, int64_t batch) {
+ElementSpec BatchedSpec(const ElementSpec& spec, const BatchOptions& options) {
   ElementSpec out;
   out.dtypes = spec.dtypes;
+  const int64_t rows = options.drop_remainder ? options.size : -1;
   for (const PartialTensorShape& s : spec.shapes) {
-    out.shapes.push_back(PartialTensorShape({batch}).Concatenate(s));
+    out.shapes.push_back(PartialTensorShape({rows}).Concatenate(s));
   }
   return out;
 }
 
-Status Stack(const std::vector<TensorTuple>& elements, TensorTuple* out) {
+Status StackEqual(const std::vector<TensorTuple>& elements, TensorTuple* out) {
   const int64_t n = static_cast<int64_t>(elements.size());
   out->clear();
   for (size_t c = 0; c < elements[0].size(); ++c) {
@@ -49,65 +51,18 @@ Status Stack(const std::vector<TensorTuple>& elements, TensorTuple* out) {
   return OkStatus();
 }
 
-class BatchDataset : public Dataset {
+class BatchDataset : public BatchingDataset {
  public:
-  BatchDataset(RefPtr<const Dataset> input, int64_t batch_size,
-               bool drop_remainder)
-      : Dataset(BatchedSpec(input->spec(), drop_remainder ? batch_size : -1),
-                {input}),
-        batch_size_(batch_size),
-        drop_remainder_(drop_remainder) {}
-
-  int64_t Cardinality() const override {
-    const int64_t n = input().Cardinality();
-    if (n < 0) return n;
-    return n / batch_size_ + (n % batch_size_ > 0 && !drop_remainder_ ? 1 : 0);
-  }
-
-  class Iterator : public InputIterator<BatchDataset> {
-   public:
-    using InputIterator::InputIterator;
-    Status GetNext(const IteratorContext& ctx, TensorTuple* out,
-                   bool* end) override {
-      ElementBuffer batch("a batch");
-      while (input_ != nullptr && batch.size() < dataset().batch_size_) {
-        HR_RETURN_IF_ERROR(ctx.CheckCancelled());
-        TensorTuple e;
-        bool input_end = false;
-        HR_RETURN_IF_ERROR(input_->GetNext(ctx, &e, &input_end));
-        if (input_end) {
-          input_ = nullptr;
-        } else {
-          HR_RETURN_IF_ERROR(batch.Add(std::move(e)));
-        }
-      }
-      if (batch.size() == 0 ||
-          (dataset().drop_remainder_ && batch.size() < dataset().batch_size_)) {
-        *end = true;
-        return OkStatus();
-      }
-      return Stack(batch.elements(), out);
-    }
-  };
+  BatchDataset(const RefPtr<const Dataset>& input, const BatchOptions& options)
+      : BatchingDataset(BatchedSpec(input->spec(), options), input, options) {}
 
  protected:
-  Status MakeIterator(const IteratorContext& ctx,
-                      std::unique_ptr<DatasetIterator>* out) const override {
-    return Iterator::Make(this, ctx, out);
+  Status Stack(const std::vector<TensorTuple>& elements,
+               TensorTuple* out) const override {
+    return StackEqual(elements, out);
   }
-
- private:
-  const int64_t batch_size_;
-  const bool drop_remainder_;
 };
 
-Status ReadBatchSize(OpKernelContext* ctx, int64_t* size) {
-  HR_RETURN_IF_ERROR(ScalarInput(*ctx, "batch_size", size));
-  if (*size > 0) return OkStatus();
-  return errors::InvalidArgument("Batch size must be greater than zero.");
-}
-
-template <bool kHasDropRemainder>
 class BatchDatasetOp : public UnaryDatasetOp {
  public:
   using UnaryDatasetOp::UnaryDatasetOp;
@@ -115,22 +70,18 @@ class BatchDatasetOp : public UnaryDatasetOp {
  protected:
   Status Make(OpKernelContext* ctx, RefPtr<const Dataset> input,
               RefPtr<const Dataset>* out) override {
-    int64_t size = 0;
-    bool drop_remainder = false;
-    HR_RETURN_IF_ERROR(ReadBatchSize(ctx, &size));
-    if (kHasDropRemainder) {
-      HR_RETURN_IF_ERROR(ScalarInput(*ctx, "drop_remainder", &drop_remainder));
-    }
-    *out = MakeRef<BatchDataset>(std::move(input), size, drop_remainder);
+    BatchOptions options;
+    HR_RETURN_IF_ERROR(ReadBatchOptions(ctx, &options));
+    *out = MakeRef<BatchDataset>(std::move(input), options);
     return OkStatus();
   }
 };
 REGISTER_KERNEL_BUILDER(Name("BatchDataset").Device(DEVICE_CPU),
-                        BatchDatasetOp<false>);
+                        BatchDatasetOp);
 REGISTER_KERNEL_BUILDER(Name("BatchDatasetV2").Device(DEVICE_CPU),
-                        BatchDatasetOp<true>);
+                        BatchDatasetOp);
 REGISTER_KERNEL_BUILDER(Name("ParallelBatchDataset").Device(DEVICE_CPU),
-                        BatchDatasetOp<true>);
+                        BatchDatasetOp);
 
 class MapAndBatchDatasetOp : public FunctionDatasetOp {
  public:
@@ -143,11 +94,10 @@ class MapAndBatchDatasetOp : public FunctionDatasetOp {
   Status Make(OpKernelContext* ctx, RefPtr<const Dataset> input,
               std::shared_ptr<const CapturedFunction> f,
               RefPtr<const Dataset>* out) override {
-    int64_t size = 0, parallelism = 0;
-    bool drop_remainder = false;
-    HR_RETURN_IF_ERROR(ReadBatchSize(ctx, &size));
+    BatchOptions options;
+    int64_t parallelism = 0;
+    HR_RETURN_IF_ERROR(ReadBatchOptions(ctx, &options));
     HR_RETURN_IF_ERROR(ReadParallelism(ctx, &parallelism));
-    HR_RETURN_IF_ERROR(ScalarInput(*ctx, "drop_remainder", &drop_remainder));
     HR_RETURN_IF_ERROR(f->CheckResults(spec().dtypes));
     ElementSpec rows = spec();
     for (PartialTensorShape& s : rows.shapes) {
@@ -157,7 +107,7 @@ class MapAndBatchDatasetOp : public FunctionDatasetOp {
     *out = MakeRef<BatchDataset>(
         MakeParallelMapDataset(std::move(rows), std::move(input), std::move(f),
                                parallelism, preserve_),
-        size, drop_remainder);
+        options);
     return OkStatus();
   }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/data/element_buffer.h"
+#include "kernels/data/batching_dataset.h"
 #include "kernels/element.h"
 
 namespace headrace {
@@ -27,62 +27,29 @@ void CopyToCorner(const Tensor& from, absl::Span<const int64_t> block,
   }
 }
 
-class PaddedBatchDataset : public Dataset {
+class PaddedBatchDataset : public BatchingDataset {
  public:
   PaddedBatchDataset(ElementSpec spec, RefPtr<const Dataset> input,
-                     int64_t batch_size, bool drop_remainder,
+                     const BatchOptions& options,
                      std::vector<DimVector> padded_shapes,
                      TensorTuple padding_values)
-      : Dataset(std::move(spec), {std::move(input)}),
-        batch_size_(batch_size),
-        drop_remainder_(drop_remainder),
+      : BatchingDataset(std::move(spec), std::move(input), options),
         padded_shapes_(std::move(padded_shapes)),
         padding_values_(std::move(padding_values)) {}
 
-  int64_t Cardinality() const override {
-    const int64_t n = input().Cardinality();
-    if (n < 0) return n;
-    return n / batch_size_ + (n % batch_size_ > 0 && !drop_remainder_ ? 1 : 0);
-  }
-
-  class Iterator : public InputIterator<PaddedBatchDataset> {
-   public:
-    using InputIterator::InputIterator;
-    Status GetNext(const IteratorContext& ctx, TensorTuple* out,
-                   bool* end) override {
-      ElementBuffer batch("a batch");
-      while (input_ != nullptr && batch.size() < dataset().batch_size_) {
-        HR_RETURN_IF_ERROR(ctx.CheckCancelled());
-        TensorTuple e;
-        bool input_end = false;
-        HR_RETURN_IF_ERROR(input_->GetNext(ctx, &e, &input_end));
-        if (input_end) {
-          input_ = nullptr;
-        } else {
-          HR_RETURN_IF_ERROR(
-              dataset().input().spec().CheckElement(e, "PaddedBatchDataset"));
-          HR_RETURN_IF_ERROR(batch.Add(std::move(e)));
-        }
-      }
-      if (batch.size() == 0 ||
-          (dataset().drop_remainder_ && batch.size() < dataset().batch_size_)) {
-        *end = true;
-        return OkStatus();
-      }
-      out->clear();
-      for (size_t c = 0; c < dataset().padded_shapes_.size(); ++c) {
-        Tensor t;
-        HR_RETURN_IF_ERROR(dataset().StackComponent(batch.elements(), c, &t));
-        out->push_back(std::move(t));
-      }
-      return OkStatus();
-    }
-  };
-
  protected:
-  Status MakeIterator(const IteratorContext& ctx,
-                      std::unique_ptr<DatasetIterator>* out) const override {
-    return Iterator::Make(this, ctx, out);
+  Status Stack(const std::vector<TensorTuple>& elements,
+               TensorTuple* out) const override {
+    for (const TensorTuple& e : elements) {
+      HR_RETURN_IF_ERROR(input().spec().CheckElement(e, "PaddedBatchDataset"));
+    }
+    out->clear();
+    for (size_t c = 0; c < padded_shapes_.size(); ++c) {
+      Tensor t;
+      HR_RETURN_IF_ERROR(StackComponent(elements, c, &t));
+      out->push_back(std::move(t));
+    }
+    return OkStatus();
   }
 
  private:
@@ -125,13 +92,10 @@ class PaddedBatchDataset : public Dataset {
     return OkStatus();
   }
 
-  const int64_t batch_size_;
-  const bool drop_remainder_;
   const std::vector<DimVector> padded_shapes_;
   const TensorTuple padding_values_;
 };
 
-template <bool kHasDropRemainder>
 class PaddedBatchDatasetOp : public UnaryDatasetOp {
  public:
   using UnaryDatasetOp::UnaryDatasetOp;
@@ -139,15 +103,8 @@ class PaddedBatchDatasetOp : public UnaryDatasetOp {
  protected:
   Status Make(OpKernelContext* ctx, RefPtr<const Dataset> input,
               RefPtr<const Dataset>* out) override {
-    int64_t size = 0;
-    bool drop_remainder = false;
-    HR_RETURN_IF_ERROR(ScalarInput(*ctx, "batch_size", &size));
-    if (size <= 0) {
-      return errors::InvalidArgument("Batch size must be greater than zero.");
-    }
-    if (kHasDropRemainder) {
-      HR_RETURN_IF_ERROR(ScalarInput(*ctx, "drop_remainder", &drop_remainder));
-    }
+    BatchOptions options;
+    HR_RETURN_IF_ERROR(ReadBatchOptions(ctx, &options));
     const ElementSpec& in = input->spec();
     std::vector<const Tensor*> shapes, values;
     HR_RETURN_IF_ERROR(ctx->input_list("padded_shapes", &shapes));
@@ -164,6 +121,7 @@ class PaddedBatchDatasetOp : public UnaryDatasetOp {
     std::vector<DimVector> padded(shapes.size());
     TensorTuple padding;
     ElementSpec out_spec;
+    const int64_t rows = options.drop_remainder ? options.size : -1;
     out_spec.dtypes = in.dtypes;
     for (size_t c = 0; c < shapes.size(); ++c) {
       if (values[c]->dims() != 0) {
@@ -182,19 +140,18 @@ class PaddedBatchDatasetOp : public UnaryDatasetOp {
       PartialTensorShape shape;
       HR_RETURN_IF_ERROR(PartialTensorShape::Build(padded[c], &shape));
       padding.push_back(*values[c]);
-      out_spec.shapes.push_back(
-          PartialTensorShape({drop_remainder ? size : -1}).Concatenate(shape));
+      out_spec.shapes.push_back(PartialTensorShape({rows}).Concatenate(shape));
     }
     *out = MakeRef<PaddedBatchDataset>(std::move(out_spec), std::move(input),
-                                       size, drop_remainder, std::move(padded),
+                                       options, std::move(padded),
                                        std::move(padding));
     return OkStatus();
   }
 };
 REGISTER_KERNEL_BUILDER(Name("PaddedBatchDataset").Device(DEVICE_CPU),
-                        PaddedBatchDatasetOp<false>);
+                        PaddedBatchDatasetOp);
 REGISTER_KERNEL_BUILDER(Name("PaddedBatchDatasetV2").Device(DEVICE_CPU),
-                        PaddedBatchDatasetOp<true>);
+                        PaddedBatchDatasetOp);
 
 }  // namespace
 }  // namespace headrace
