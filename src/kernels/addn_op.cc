@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "kernels/elementwise.h"
+#include "kernels/variant_math.h"
 
 namespace headrace {
 namespace {
@@ -86,6 +87,30 @@ class AddNOp : public OpKernel {
     }
   }
 };
+
+// Lists, maps, optionals: a scalar of each.
+class AddVariantsOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* ctx) override {
+    for (int i = 0; i < ctx->num_inputs(); ++i) {
+      OP_REQUIRES(ctx, ctx->input(i).dims() == 0,
+                  errors::InvalidArgument(type_string(),
+                                          " of variants that are no scalars is "
+                                          "not supported; inputs[",
+                                          i, "] has shape ",
+                                          ctx->input(i).shape().DebugString()));
+    }
+    Tensor sum = ctx->input(0);
+    for (int i = 1; i < ctx->num_inputs(); ++i) {
+      OP_REQUIRES_OK(ctx, AddTensors(sum, ctx->input(i), 0, &sum));
+    }
+    ctx->set_output(0, std::move(sum));
+  }
+};
+REGISTER_KERNEL_BUILDER(
+    Name("AddN").Device(DEVICE_CPU).TypeConstraint<Variant>("T"),
+    AddVariantsOp);
 
 #define HR_REGISTER(T)                                                    \
   REGISTER_KERNEL_BUILDER(                                                \

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "framework/op_kernel.h"
+#include "framework/variant.h"
 
 namespace headrace {
 namespace {
@@ -142,6 +143,26 @@ HR_CALL_NUMBER_TYPES(HR_REGISTER)
 HR_REGISTER(bool)
 HR_REGISTER(tstring)
 #undef HR_REGISTER
+
+// What a variant holds is told by its type alone.
+class VariantAsStringOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* ctx) override {
+    const Tensor& in = ctx->input(0);
+    Tensor* out = nullptr;
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(0, in.shape(), &out));
+    for (int64_t i = 0; i < in.NumElements(); ++i) {
+      const std::string& type = in.data<Variant>()[i].TypeName();
+      out->data<tstring>()[i] =
+          StrCat("Variant<type: ", type,
+                 " value: ", type.substr(type.rfind(':') + 1), ">");
+    }
+  }
+};
+REGISTER_KERNEL_BUILDER(
+    Name("AsString").Device(DEVICE_CPU).TypeConstraint<Variant>("T"),
+    VariantAsStringOp);
 
 }  // namespace
 }  // namespace headrace

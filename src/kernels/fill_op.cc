@@ -3,6 +3,7 @@
 
 #include "framework/op_kernel.h"
 #include "kernels/element.h"
+#include "kernels/variant_math.h"
 
 namespace headrace {
 namespace {
@@ -43,21 +44,22 @@ class FillOp : public OpKernel {
 };
 REGISTER_KERNEL_BUILDER(Name("Fill").Device(DEVICE_CPU), FillOp);
 
-// The variant case, whose zero is that of the value held, is not an element of
-// memory: an empty variant stands for it.
 class ZerosLikeOp : public OpKernel {
  public:
   explicit ZerosLikeOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
     expensive_ = false;
   }
   void Compute(OpKernelContext* ctx) override {
-    Tensor* out = nullptr;
-    if (DataTypeCanUseMemcpy(ctx->input(0).dtype())) {
-      OP_REQUIRES_OK(ctx, ctx->forward_input_or_allocate_output(
-                              {0}, 0, ctx->input(0).shape(), &out));
+    const Tensor& in = ctx->input(0);
+    if (DataTypeCanUseMemcpy(in.dtype())) {
+      Tensor* out = nullptr;
+      OP_REQUIRES_OK(
+          ctx, ctx->forward_input_or_allocate_output({0}, 0, in.shape(), &out));
       ZeroElements(out);
     } else {
-      OP_REQUIRES_OK(ctx, ctx->allocate_output(0, ctx->input(0).shape(), &out));
+      Tensor out;
+      OP_REQUIRES_OK(ctx, ZerosLikeTensor(in, 0, &out));
+      ctx->set_output(0, std::move(out));
     }
   }
 };

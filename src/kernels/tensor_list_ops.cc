@@ -10,6 +10,7 @@
 #include "framework/op_kernel.h"
 #include "framework/variant.h"
 #include "kernels/element.h"
+#include "kernels/variant_math.h"
 #include "kernels/variant_value.h"
 
 namespace headrace {
@@ -745,6 +746,54 @@ class PushBackBatchOp : public ListOp {
 };
 REGISTER_KERNEL_BUILDER(Name("TensorListPushBackBatch").Device(DEVICE_CPU),
                         PushBackBatchOp);
+
+Status ZerosLikeList(const Variant& v, int depth, Variant* out) {
+  TensorList list = *v.Get<TensorList>();
+  for (Tensor& t : list.tensors) {
+    if (!t.IsInitialized()) continue;
+    Tensor zeros;
+    HR_RETURN_IF_ERROR(ZerosLikeTensor(t, depth, &zeros));
+    t = std::move(zeros);
+  }
+  *out = Variant::Of(std::move(list), kTypeName);
+  return OkStatus();
+}
+
+Status AddLists(const Variant& a, const Variant& b, int depth, Variant* out) {
+  const TensorList& x = *a.Get<TensorList>();
+  const TensorList& y = *b.Get<TensorList>();
+  if (x.dtype != y.dtype) {
+    return errors::InvalidArgument(
+        "Trying to add two lists of tensors of different dtypes. One is ",
+        DataTypeString(x.dtype), " and the other is ", DataTypeString(y.dtype));
+  }
+  if (x.tensors.size() != y.tensors.size()) {
+    return errors::InvalidArgument(
+        "Trying to add two lists of tensors with different lengths. One is ",
+        x.tensors.size(), " and the other is ", y.tensors.size());
+  }
+  TensorList sum = x;
+  if (!x.element_shape.MergeWith(y.element_shape, &sum.element_shape).ok()) {
+    return errors::InvalidArgument(
+        "Trying to add two lists of tensors with incompatible element shapes. "
+        "One is ",
+        x.element_shape.DebugString(), " and the other is ",
+        y.element_shape.DebugString());
+  }
+  for (size_t i = 0; i < sum.tensors.size(); ++i) {
+    if (!y.tensors[i].IsInitialized()) continue;
+    if (!x.tensors[i].IsInitialized()) {
+      sum.tensors[i] = y.tensors[i];
+      continue;
+    }
+    HR_RETURN_IF_ERROR(
+        AddTensors(x.tensors[i], y.tensors[i], depth, &sum.tensors[i]));
+  }
+  *out = Variant::Of(std::move(sum), kTypeName);
+  return OkStatus();
+}
+
+const VariantMathRegistrar list_math(kTypeName, {ZerosLikeList, AddLists});
 
 }  // namespace
 }  // namespace headrace

@@ -8,6 +8,7 @@
 #include "framework/op_kernel.h"
 #include "framework/variant.h"
 #include "kernels/element.h"
+#include "kernels/variant_math.h"
 #include "kernels/variant_value.h"
 
 namespace headrace {
@@ -204,6 +205,32 @@ class TensorMapStackKeysOp : public OpKernel {
 };
 REGISTER_KERNEL_BUILDER(Name("TensorMapStackKeys").Device(DEVICE_CPU),
                         TensorMapStackKeysOp);
+
+Status ZerosLikeMap(const Variant& v, int depth, Variant* out) {
+  TensorMap map = *v.Get<TensorMap>();
+  for (auto& [bytes, item] : map.items) {
+    Tensor zeros;
+    HR_RETURN_IF_ERROR(ZerosLikeTensor(item.value, depth, &zeros));
+    item.value = std::move(zeros);
+  }
+  *out = Variant::Of(std::move(map), kTypeName);
+  return OkStatus();
+}
+
+// What only one of them has stands for itself.
+Status AddMaps(const Variant& a, const Variant& b, int depth, Variant* out) {
+  TensorMap sum = *a.Get<TensorMap>();
+  for (const auto& [bytes, item] : b.Get<TensorMap>()->items) {
+    const auto [at, added] = sum.items.emplace(bytes, item);
+    if (added) continue;
+    HR_RETURN_IF_ERROR(
+        AddTensors(at->second.value, item.value, depth, &at->second.value));
+  }
+  *out = Variant::Of(std::move(sum), kTypeName);
+  return OkStatus();
+}
+
+const VariantMathRegistrar map_math(kTypeName, {ZerosLikeMap, AddMaps});
 
 }  // namespace
 }  // namespace headrace

@@ -2,13 +2,18 @@
 
 #include "framework/variant.h"
 #include "kernels/data/optional.h"
+#include "kernels/variant_math.h"
 
 namespace headrace {
+namespace {
+
+constexpr char kTypeName[] = "tensorflow::data::Optional";
+
+}  // namespace
 
 Tensor OptionalTensor(OptionalValue value) {
   Tensor t(DT_VARIANT, TensorShape());
-  t.scalar<Variant>() = Variant::Of<OptionalValue>(
-      std::move(value), "tensorflow::data::Optional");
+  t.scalar<Variant>() = Variant::Of<OptionalValue>(std::move(value), kTypeName);
   return t;
 }
 
@@ -91,6 +96,46 @@ class OptionalGetValueOp : public OpKernel {
 };
 REGISTER_KERNEL_BUILDER(Name("OptionalGetValue").Device(DEVICE_CPU),
                         OptionalGetValueOp);
+
+Status ZerosLikeOptional(const Variant& v, int depth, Variant* out) {
+  const OptionalValue& value = *v.Get<OptionalValue>();
+  *out = v;
+  if (value.components == nullptr) return OkStatus();
+  TensorTuple zeros(value.components->size());
+  for (size_t i = 0; i < zeros.size(); ++i) {
+    HR_RETURN_IF_ERROR(
+        ZerosLikeTensor((*value.components)[i], depth, &zeros[i]));
+  }
+  *out = Variant::Of<OptionalValue>(
+      {std::make_shared<const TensorTuple>(std::move(zeros))}, kTypeName);
+  return OkStatus();
+}
+
+Status AddOptionals(const Variant& a, const Variant& b, int depth,
+                    Variant* out) {
+  const OptionalValue& x = *a.Get<OptionalValue>();
+  const OptionalValue& y = *b.Get<OptionalValue>();
+  const size_t n = x.components == nullptr ? 0 : x.components->size();
+  if ((x.components == nullptr) != (y.components == nullptr) ||
+      (n > 0 && y.components->size() != n)) {
+    return errors::InvalidArgument(
+        "Cannot add optionals because one has a value and the other does not, "
+        "or other components");
+  }
+  *out = a;
+  if (n == 0) return OkStatus();
+  TensorTuple sum(n);
+  for (size_t i = 0; i < n; ++i) {
+    HR_RETURN_IF_ERROR(
+        AddTensors((*x.components)[i], (*y.components)[i], depth, &sum[i]));
+  }
+  *out = Variant::Of<OptionalValue>(
+      {std::make_shared<const TensorTuple>(std::move(sum))}, kTypeName);
+  return OkStatus();
+}
+
+const VariantMathRegistrar optional_math(kTypeName,
+                                         {ZerosLikeOptional, AddOptionals});
 
 }  // namespace
 }  // namespace headrace
