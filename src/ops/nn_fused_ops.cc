@@ -1,5 +1,5 @@
 // Schemas of the nodes that graph passes make of several: a convolution and
-// what follows it element by element, chains of element-wise ops.
+// what follows it element by element, chains of element-wise ops, LSTM cells.
 #include "framework/common_shape_fns.h"
 #include "framework/op.h"
 
@@ -55,6 +55,31 @@ Status FusedConvChainShape(InferenceContext* c) {
   }
   c->set_output(0, PartialTensorShape({image.dim_size(0), size[0], size[1],
                                        filter.dim_size(3)}));
+  return OkStatus();
+}
+
+Status FusedLstmShape(InferenceContext* c) {
+  int64_t steps;
+  HR_RETURN_IF_ERROR(c->GetAttr("num_steps", &steps));
+  const int n = static_cast<int>(steps);
+  PartialTensorShape x, h_prev, cs_prev, w, b;
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(n), 2, &h_prev));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(n + 1), 2, &cs_prev));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(n + 2), 2, &w));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(n + 3), 1, &b));
+  int64_t rows = h_prev.dim_size(0), gates, cells;
+  for (int i = 0; i < n; ++i) {
+    HR_RETURN_IF_ERROR(c->WithRank(c->input(i), 2, &x));
+    HR_RETURN_IF_ERROR(c->MergeDims(rows, x.dim_size(0), &rows));
+  }
+  HR_RETURN_IF_ERROR(c->MergeDims(w.dim_size(1), b.dim_size(0), &gates));
+  HR_RETURN_IF_ERROR(c->Divide(gates, 4, true, &cells));
+  HR_RETURN_IF_ERROR(c->MergeDims(cells, cs_prev.dim_size(1), &cells));
+  // One row of gates goes with any number of rows of cs_prev.
+  if (rows == 1) rows = cs_prev.dim_size(0);
+  for (int i = 0; i < 2 * n; ++i) {
+    c->set_output(i, PartialTensorShape({rows, cells}));
+  }
   return OkStatus();
 }
 
@@ -133,5 +158,22 @@ REGISTER_OP("_FusedElementwise")
         "'SquaredDifference', 'Sub', 'Tanh'}) >= 1")
     .Attr("sides: list(int)")
     .SetShapeFn(shape_inference::UnchangedShape);
+
+// Steps of a basic LSTM cell: the results of each go into the next. Of the four
+// parts of the columns of w and b, gate_order tells which are the input gate,
+// the new input, the forget gate and the output gate.
+REGISTER_OP("_FusedLSTM")
+    .Input("x: num_steps * T")
+    .Input("h_prev: T")
+    .Input("cs_prev: T")
+    .Input("w: T")
+    .Input("b: T")
+    .Output("cs: num_steps * T")
+    .Output("h: num_steps * T")
+    .Attr("T: {float}")
+    .Attr("num_steps: int >= 1")
+    .Attr("forget_bias: float = 0.0")
+    .Attr("gate_order: list(int) = [0, 1, 2, 3]")
+    .SetShapeFn(FusedLstmShape);
 
 }  // namespace headrace

@@ -23,6 +23,8 @@ const std::vector<GraphPass>& GraphPasses() {
            FuseConv},
           {"fuse_conv_chain", "runs depthwise and 1x1 convolutions as one",
            FuseConvChain},
+          {"fuse_lstm", "runs LSTM cells, and layers of them, as one",
+           FuseLstm},
           {"fuse_matmul", "puts bias and activation into matrix products",
            FuseMatMul},
           {"fuse_elementwise", "runs chains of element-wise nodes as one",

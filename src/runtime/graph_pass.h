@@ -25,7 +25,7 @@ struct GraphPass {
 
 // In the order in which they run: "inline_functions", "remove_noops",
 // "constant_folding", "cse", "fold_pad", "fold_batch_norm", "fuse_conv",
-// "fuse_conv_chain", "fuse_matmul", "fuse_elementwise", "prune".
+// "fuse_conv_chain", "fuse_lstm", "fuse_matmul", "fuse_elementwise", "prune".
 const std::vector<GraphPass>& GraphPasses();
 
 // Runs those not named in `disabled`. `report` (may be null) gets a line a
@@ -48,6 +48,7 @@ Status FoldBatchNorm(const GraphPassContext& context, Graph* graph,
 Status FuseConv(const GraphPassContext& context, Graph* graph, int* changes);
 Status FuseConvChain(const GraphPassContext& context, Graph* graph,
                      int* changes);
+Status FuseLstm(const GraphPassContext& context, Graph* graph, int* changes);
 Status FuseMatMul(const GraphPassContext& context, Graph* graph, int* changes);
 Status FuseElementwise(const GraphPassContext& context, Graph* graph,
                        int* changes);

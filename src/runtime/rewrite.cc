@@ -91,11 +91,17 @@ StatusOr<Node*> Rewriter::AddConst(const Node& like, absl::string_view name,
 
 StatusOr<Node*> Rewriter::Merge(absl::Span<Node* const> chain, NodeDef def,
                                 absl::Span<const Endpoint> inputs) {
-  const Node& first = *chain.front();
-  const Node& last = *chain.back();
+  const Output result = {{chain.back(), 0}, 0};
+  return Replace(chain, {&result, 1}, std::move(def), inputs);
+}
+
+StatusOr<Node*> Rewriter::Replace(absl::Span<Node* const> nodes,
+                                  absl::Span<const Output> outputs, NodeDef def,
+                                  absl::Span<const Endpoint> inputs) {
+  const Node& last = *nodes.back();
   std::vector<std::string> origins;
   std::vector<Node*> controls;
-  for (const Node* n : chain) {
+  for (const Node* n : nodes) {
     AppendOrigins(*n, &origins);
     for (const Edge* e : n->control_inputs()) {
       if (!absl::c_linear_search(controls, e->src())) {
@@ -104,40 +110,56 @@ StatusOr<Node*> Rewriter::Merge(absl::Span<Node* const> chain, NodeDef def,
     }
   }
   def.device = last.requested_device();
-  def.source = first.def().source;
+  def.source = nodes.front()->def().source;
   if (const AttrValue* v = last.attrs().Find("_class")) {
     def.attrs.Set("_class", *v);
   }
-  if (chain.size() > 1) def.attrs.Set(kMergedNodesAttr, std::move(origins));
+  if (nodes.size() > 1) def.attrs.Set(kMergedNodesAttr, std::move(origins));
 
-  // Under another name first, while the chain is still there.
+  // Under another name first, while the nodes are still there.
   def.name = graph_->UniqueName(last.name());
   StatusOr<Node*> trial = graph_->AddNode(def, inputs, controls);
   if (!trial.ok()) return nullptr;
-  const bool runs = RunsWhereverItRan(first.def(), (*trial)->def());
-  PartialTensorShape shape = (*trial)->output_shape(0);
-  const bool fits = last.output_shape(0).MergeWith(shape, &shape).ok();
+  bool fits = RunsWhereverItRan(nodes.front()->def(), (*trial)->def());
+  std::vector<PartialTensorShape> shapes;
+  for (const Output& o : outputs) {
+    PartialTensorShape& shape =
+        shapes.emplace_back((*trial)->output_shape(o.index));
+    fits =
+        fits &&
+        o.from.node->output_shape(o.from.index).MergeWith(shape, &shape).ok();
+  }
   graph_->RemoveNode(*trial);
-  if (!runs || !fits) return nullptr;
+  if (!fits) return nullptr;
 
   def.name = last.name();
   struct Consumer {
     Node* node;
     int input;
+    int output;
   };
   std::vector<Consumer> consumers;
-  for (const Edge* e : last.out_edges()) {
-    consumers.push_back({e->dst(), e->dst_input()});
+  for (const Output& o : outputs) {
+    for (const Edge* e : o.from.node->out_edges()) {
+      if (e->src_output() == o.from.index || e->IsControlEdge()) {
+        consumers.push_back({e->dst(), e->dst_input(), o.index});
+      }
+    }
   }
-  for (Node* n : chain) graph_->RemoveNode(n);
+  std::erase_if(consumers, [&](const Consumer& c) {
+    return absl::c_linear_search(nodes, c.node);
+  });
+  for (Node* n : nodes) graph_->RemoveNode(n);
   HR_ASSIGN_OR_RETURN(Node * merged,
                       graph_->AddNode(std::move(def), inputs, controls));
-  graph_->SetOutputShape(merged, 0, std::move(shape));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    graph_->SetOutputShape(merged, outputs[i].index, std::move(shapes[i]));
+  }
   for (const Consumer& c : consumers) {
     if (c.input == kControlSlot) {
       graph_->AddControlEdge(merged, c.node);
     } else {
-      HR_RETURN_IF_ERROR(graph_->AddEdge({merged, 0}, c.node, c.input));
+      HR_RETURN_IF_ERROR(graph_->AddEdge({merged, c.output}, c.node, c.input));
     }
   }
   return merged;

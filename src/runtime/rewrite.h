@@ -52,6 +52,16 @@ class Rewriter {
   // than the chain's first.
   StatusOr<Node*> Merge(absl::Span<Node* const> chain, NodeDef def,
                         absl::Span<const Endpoint> inputs);
+  // The same for `nodes` of any form, of which others read `outputs` alone:
+  // these become outputs of the new node. Who may read what is the caller's to
+  // check.
+  struct Output {
+    Endpoint from;
+    int index;
+  };
+  StatusOr<Node*> Replace(absl::Span<Node* const> nodes,
+                          absl::Span<const Output> outputs, NodeDef def,
+                          absl::Span<const Endpoint> inputs);
 
  private:
   const GraphPassContext& context_;

@@ -303,6 +303,44 @@ TEST_F(FusedGraphTest, ElementwiseChainsKeepEveryBit) {
   }
 }
 
+// Two layers over four words, as BasicLSTMCell spells them out. The first state
+// has one row for the whole batch.
+TEST_F(FusedGraphTest, UnrolledLstm) {
+  for (const int64_t batch : {1, 3}) {
+    SCOPED_TRACE(batch);
+    g_ = std::make_shared<Graph>();
+    feeds_.clear();
+    constexpr int64_t kCells = 20;
+    const Endpoint axis = Const(g_.get(), "axis", Tensor::Scalar<int32_t>(1));
+    const Endpoint one = Const(g_.get(), "one", Tensor::Scalar<float>(1));
+    std::vector<Endpoint> x, fetches;
+    for (int t = 0; t < 4; ++t) {
+      x.push_back(Feed({-1, kCells}, TensorShape({batch, kCells})));
+    }
+    for (int layer = 0; layer < 2; ++layer) {
+      const Endpoint w = Weights({2 * kCells, 4 * kCells}),
+                     b = Weights({4 * kCells});
+      Endpoint cs = Feed({-1, kCells}, TensorShape({1, kCells}));
+      Endpoint h = Feed({-1, kCells}, TensorShape({batch, kCells}));
+      for (Endpoint& e : x) {
+        const Endpoint gates =
+            Op("BiasAdd", {Op("MatMul", {Op("ConcatV2", {e, h, axis}), w}), b});
+        const Node* split = Op("Split", {axis, gates}, {{"num_split", 4}}).node;
+        const auto gate = [&](int i) {
+          return Endpoint{const_cast<Node*>(split), i};
+        };
+        cs = Op("Add",
+                {Op("Mul", {cs, Op("Sigmoid", {Op("Add", {gate(2), one})})}),
+                 Op("Mul", {Op("Sigmoid", {gate(0)}), Op("Tanh", {gate(1)})})});
+        h = Op("Mul", {Op("Tanh", {cs}), Op("Sigmoid", {gate(3)})});
+        e = h;
+      }
+      fetches.insert(fetches.end(), {cs, h});
+    }
+    EXPECT_EQ(Compare(fetches), Ops({{"_FusedLSTM", 2}}));
+  }
+}
+
 TEST_F(FusedGraphTest, TracesNameTheNodesOfAChain) {
   const Endpoint x = Feed({-1, 4}, {2, 4});
   const Node* neg = AddOp(g_.get(), "first", "Neg", {x});
