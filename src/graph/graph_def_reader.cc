@@ -19,8 +19,9 @@ namespace {
 constexpr int kMaxNesting = 100;
 // Constants below this size are not worth a way of their own.
 constexpr size_t kLargeContent = 1024;
-// Constants from this size on are left where they are, if that can be.
-constexpr size_t kViewedContent = 16000000;
+// Constants from the first size on are left where they are, if that can be and
+// one of them has the second: the bytes are then kept, all of them.
+constexpr size_t kViewedContent = 1 << 20, kKeptContent = 16000000;
 
 enum WireType { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
@@ -162,6 +163,9 @@ class Reader {
   // may still be wrong, which goes into a Status.
   bool ReadNode(absl::string_view bytes, GraphDefParts::Node* out);
 
+  // After the last node: copies what had better not keep the bytes.
+  void Finish(std::vector<GraphDefParts::Node>* nodes);
+
  private:
   bool ReadAttr(absl::string_view bytes, GraphDefParts::Node* out);
   bool ReadValue(absl::string_view bytes, AttrValue* out, Status* status);
@@ -172,6 +176,7 @@ class Reader {
   const std::function<void(absl::string_view)>& copied_;
   const RefPtr<TensorBuffer>& owner_;
   std::string bad_attr_;  // of the node being read, if its status is bad
+  size_t largest_view_ = 0;
 };
 
 bool Reader::ReadNode(absl::string_view bytes, GraphDefParts::Node* out) {
@@ -284,11 +289,30 @@ bool Reader::ReadLargeTensor(absl::string_view bytes, AttrValue* out,
   Tensor t;
   if (owner_ != nullptr && content.size() >= kViewedContent) {
     *status = TensorOverContent(dtype, shape, content, owner_, &t);
+    largest_view_ = std::max(largest_view_, content.size());
   } else {
     *status = TensorFromContent(dtype, shape, content, &t, copied_);
   }
   if (status->ok()) *out = std::move(t);
   return true;
+}
+
+void Reader::Finish(std::vector<GraphDefParts::Node>* nodes) {
+  if (largest_view_ == 0 || largest_view_ >= kKeptContent) return;
+  for (GraphDefParts::Node& n : *nodes) {
+    AttrMap copies;
+    for (const auto& [name, value] : n.def.attrs) {
+      const Tensor* const t = value.Get<Tensor>();
+      if (t == nullptr || t->TotalBytes() < kViewedContent) continue;
+      Tensor copy;
+      if (Status s = t->DeepCopyTo(&copy); s.ok()) {
+        copies.Set(name, std::move(copy));
+      } else if (n.status.ok()) {
+        n.status = std::move(s);
+      }
+    }
+    for (const auto& [name, value] : copies) n.def.attrs.Set(name, value);
+  }
 }
 
 Status Broken(absl::string_view bytes) {
@@ -317,6 +341,7 @@ Status ReadParts(absl::string_view bytes, GraphDefParts* parts,
     }
   }
   if (!in.ok() || !ParseMessage(rest, &parts->rest)) return Broken(bytes);
+  reader.Finish(&parts->nodes);
   return OkStatus();
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "framework/op_kernel.h"
+#include "framework/stored_constant.h"
 #include "kernels/element.h"
 #include "kernels/scatter_indices.h"
 
@@ -29,10 +30,13 @@ void GatherRows(OpKernelContext* ctx, const T* src, T* dst, int64_t groups,
           const T* source = src + group * src_group + from * row;
           if (from < 0) {
             std::fill(to, to + row, T());
-          } else if (row == 1) {
-            *to = *source;
           } else if constexpr (kIsPlainElement<T>) {
-            std::memcpy(to, source, row * sizeof(T));
+            // Not by assignment: constants may lie at any address.
+            if (row == 1) {
+              std::memcpy(to, source, sizeof(T));
+            } else {
+              std::memcpy(to, source, row * sizeof(T));
+            }
           } else {
             std::copy(source, source + row, to);
           }
@@ -44,13 +48,14 @@ void GatherRows(OpKernelContext* ctx, const T* src, T* dst, int64_t groups,
       });
 }
 
-class GatherOp : public OpKernel {
+class GatherOp : public OpKernel, public StoredConstantReader {
  public:
   explicit GatherOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
     if (ctx->HasAttr("batch_dims")) {
       OP_REQUIRES_OK(ctx, ctx->GetAttr("batch_dims", &batch_dims_));
     }
   }
+  bool TakesStoredConstant(int input) const override { return input == 0; }
   void Compute(OpKernelContext* ctx) override {
     const Tensor& params = ctx->input(0);
     const Tensor& indices = ctx->input(1);
@@ -124,11 +129,12 @@ class GatherOp : public OpKernel {
 REGISTER_KERNEL_BUILDER(Name("Gather").Device(DEVICE_CPU), GatherOp);
 REGISTER_KERNEL_BUILDER(Name("GatherV2").Device(DEVICE_CPU), GatherOp);
 
-class GatherNdOp : public OpKernel {
+class GatherNdOp : public OpKernel, public StoredConstantReader {
  public:
   explicit GatherNdOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
     OP_REQUIRES_OK(ctx, GetIgnoreBadIndices(ctx, &ignore_bad_));
   }
+  bool TakesStoredConstant(int input) const override { return input == 0; }
   void Compute(OpKernelContext* ctx) override {
     const Tensor& params = ctx->input(0);
     const Tensor& indices = ctx->input(1);

@@ -2,7 +2,8 @@
 //   float, double    blocks of rows x a few panels of columns; a panel of B is
 //                    copied next to each other when enough rows use it
 //   few rows of A    one pass over B at the speed of memory: thin_gemm.h (and,
-//                    through the transposed problem, one column of B)
+//                    through the transposed problem, one column of B), and
+//                    few_rows_gemm.h for some more rows
 //   tall k           k is split and the partial products are added in order,
 //                    where C is too small to keep several threads busy
 //   half, bfloat16   blocks of A and B are widened to float on the stack
@@ -15,6 +16,7 @@
 #include <type_traits>
 
 #include "framework/allocator.h"
+#include "kernels/few_rows_gemm.h"
 #include "kernels/gemm_kernel.h"
 #include "kernels/half_convert.h"
 #include "kernels/simd.h"
@@ -47,6 +49,11 @@ const T* AtB(const GemmArgs<T>& g, int64_t p, int64_t j) {
 }
 
 template <typename T>
+bool IsAligned(const T* p) {
+  return reinterpret_cast<uintptr_t>(p) % alignof(T) == 0;
+}
+
+template <typename T>
 void Zero(const GemmArgs<T>& g) {
   for (int64_t i = 0; i < g.m; ++i) {
     std::fill_n(g.c + i * g.ldc, g.n, T(0));
@@ -66,16 +73,24 @@ void Block(const GemmArgs<T>& g, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
     const int64_t k = std::min(kGemmDepth, g.k - k0);
     for (int64_t j = j0; j < j1; j += kPanel) {
       const int64_t n = std::min(kPanel, j1 - j);
-      if (pack) PackPanel(g.b, g.ldb, g.transpose_b, k0, j, k, n, panel);
-      const GemmKernel<T> kernel({.m = m,
-                                  .n = n,
-                                  .k = k,
-                                  .lda = g.lda,
-                                  .ldb = pack ? n : g.ldb,
-                                  .ldc = g.ldc,
-                                  .transpose_a = g.transpose_a,
-                                  .accumulate = g.accumulate || k0 > 0});
-      kernel(AtA(g, i0, k0), pack ? panel : AtB(g, k0, j),
+      const auto kernel_for = [&](int64_t ldb) {
+        return GemmKernel<T>({.m = m,
+                              .n = n,
+                              .k = k,
+                              .lda = g.lda,
+                              .ldb = ldb,
+                              .ldc = g.ldc,
+                              .transpose_a = g.transpose_a,
+                              .accumulate = g.accumulate || k0 > 0});
+      };
+      bool copied = pack;
+      GemmKernel<T> kernel = kernel_for(pack ? n : g.ldb);
+      if (!pack && !kernel.generated() && !IsAligned(g.b)) {
+        copied = true;
+        kernel = kernel_for(n);
+      }
+      if (copied) PackPanel(g.b, g.ldb, g.transpose_b, k0, j, k, n, panel);
+      kernel(AtA(g, i0, k0), copied ? panel : AtB(g, k0, j),
              g.c + i0 * g.ldc + j);
     }
   }
@@ -165,6 +180,9 @@ void FloatGemm(ThreadPool* pool, const GemmArgs<T>& g) {
     t.transpose_b = !g.transpose_a;
     t.ldc = g.m;
     return ThinGemm(pool, t);
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    if (PrefersFewRowsGemm(g)) return FewRowsGemm(pool, g);
   }
   if (SplitK(pool, g)) return;
   Blocked(pool, g);

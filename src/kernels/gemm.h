@@ -4,7 +4,8 @@
 //
 // All matrices are row-major; op is nothing, the transpose, or (complex types)
 // the conjugate. k = 0 gives zeros. Integers wrap around. half and bfloat16 are
-// computed and summed in float and rounded once.
+// computed and summed in float and rounded once. A and C are aligned; B of
+// float or double may lie at any address (framework/stored_constant.h).
 //
 // The result depends on the arguments alone, not on the number of threads: the
 // blocks, and the order in which each element is summed, follow from m, n, k.

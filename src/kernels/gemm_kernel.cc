@@ -1,6 +1,7 @@
 #include "kernels/gemm_kernel.h"
 
 #include <Eigen/Core>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -110,7 +111,7 @@ void PackPanel(const T* b, int64_t ldb, bool transpose_b, int64_t k0,
   if (!transpose_b) {
     const T* from = b + k0 * ldb + n0;
     for (int64_t i = 0; i < k; ++i) {
-      std::copy_n(from + i * ldb, n, panel + i * n);
+      std::memcpy(panel + i * n, from + i * ldb, n * sizeof(T));
     }
     return;
   }
@@ -126,7 +127,9 @@ void PackPanel(const T* b, int64_t ldb, bool transpose_b, int64_t k0,
     }
   }
   for (; j < n; ++j) {
-    for (int64_t i = 0; i < k; ++i) panel[i * n + j] = from[j * ldb + i];
+    for (int64_t i = 0; i < k; ++i) {
+      std::memcpy(panel + i * n + j, from + j * ldb + i, sizeof(T));
+    }
   }
 }
 

@@ -61,7 +61,8 @@ inline constexpr int64_t kGemmPanel = 256 / sizeof(T);
 // beside a slice of A, the second level cache.
 inline constexpr int64_t kGemmDepth = 256;
 
-// Copies op(B)[k0 + i, n0 + j] to panel[i * n + j], i < k, j < n.
+// Copies op(B)[k0 + i, n0 + j] to panel[i * n + j], i < k, j < n. B may lie at
+// any address; so may that of generated code.
 template <typename T>
 void PackPanel(const T* b, int64_t ldb, bool transpose_b, int64_t k0,
                int64_t n0, int64_t k, int64_t n, T* panel);

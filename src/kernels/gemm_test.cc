@@ -125,27 +125,46 @@ TEST(Gemm, ThinProductsAgreeWithTheDefinition) {
   }
 }
 
-TEST(Gemm, ThinProductsReadBAtAnyAddress) {
-  constexpr int64_t kN = 83, kK = 77;
-  for (bool transpose_b : {false, true}) {
-    std::vector<float> a(kK), b(kN * kK), c(kN), want(kN);
-    for (int64_t i = 0; i < kK; ++i) a[i] = static_cast<float>(i % 5);
-    for (int64_t i = 0; i < kN * kK; ++i) b[i] = static_cast<float>(i % 7);
-    GemmArgs<float> g = {.m = 1, .n = kN, .k = kK, .a = a.data(), .lda = kK};
-    g.transpose_b = transpose_b;
-    g.ldb = transpose_b ? kK : kN;
-    g.ldc = kN;
-    g.b = b.data();
-    g.c = want.data();
-    Gemm<float>(nullptr, g);
-    std::string bytes(1 + b.size() * sizeof(float), 0);
-    std::memcpy(bytes.data() + 1, b.data(), b.size() * sizeof(float));
-    g.b = reinterpret_cast<const float*>(bytes.data() + 1);
-    g.c = c.data();
-    ASSERT_TRUE(PrefersThinGemm(g));
-    Gemm<float>(nullptr, g);
-    EXPECT_TRUE(c == want) << transpose_b;
+// Some rows over a B beyond the caches: few_rows_gemm.h.
+TEST(Gemm, ProductsOfSomeRowsAgreeWithTheDefinition) {
+  for (int64_t m : {4, 7, 9, 13, 20, 32}) {
+    Check<float>({m, 1100 + m, 1000}, m % 2 == 1, false, false, m == 9);
   }
+}
+
+// The same bits, wherever B lies: few rows, a column, copied panels and not.
+template <typename T>
+void CheckBAtAnyAddress() {
+  for (const Size& s :
+       {Size{1, 83, 77}, Size{20, 300, 300}, Size{60, 90, 300}, Size{90, 1, 40},
+        Size{9, 40, 4100}, Size{11, 1080, 1010}}) {
+    for (const bool transpose_b : {false, true}) {
+      std::mt19937 random(1);
+      std::uniform_real_distribution<T> uniform(-1, 1);
+      std::vector<T> a(s.m * s.k), b(s.n * s.k), c(s.m * s.n), want(s.m * s.n);
+      for (T& v : a) v = uniform(random);
+      for (T& v : b) v = uniform(random);
+      GemmArgs<T> g = {.m = s.m, .n = s.n, .k = s.k, .a = a.data(), .lda = s.k};
+      g.transpose_b = transpose_b;
+      g.ldb = transpose_b ? s.k : s.n;
+      g.ldc = s.n;
+      g.b = b.data();
+      g.c = want.data();
+      Gemm<T>(nullptr, g);
+      std::string bytes(1 + b.size() * sizeof(T), 0);
+      std::memcpy(bytes.data() + 1, b.data(), b.size() * sizeof(T));
+      g.b = reinterpret_cast<const T*>(bytes.data() + 1);
+      g.c = c.data();
+      Gemm<T>(nullptr, g);
+      EXPECT_TRUE(c == want)
+          << s.m << "x" << s.n << "x" << s.k << " " << transpose_b;
+    }
+  }
+}
+
+TEST(Gemm, ReadsBAtAnyAddress) {
+  CheckBAtAnyAddress<float>();
+  CheckBAtAnyAddress<double>();
 }
 
 TEST(Gemm, Int32WrapsAround) {
@@ -165,8 +184,9 @@ TEST(Gemm, Int32WrapsAround) {
 
 // Real values: the sum's rounding is the same for every number of threads.
 TEST(Gemm, ResultDoesNotDependOnThreads) {
-  for (const Size& s : {Size{300, 200, 500}, Size{16, 16, 20000},
-                        Size{1, 4096, 512}, Size{1000, 1, 300}}) {
+  for (const Size& s :
+       {Size{300, 200, 500}, Size{16, 16, 20000}, Size{1, 4096, 512},
+        Size{1000, 1, 300}, Size{20, 2600, 650}}) {
     std::mt19937 random(1);
     std::uniform_real_distribution<float> uniform(-1, 1);
     std::vector<float> a(s.m * s.k), b(s.k * s.n), c1(s.m * s.n), c8(s.m * s.n);

@@ -7,7 +7,6 @@
 #include "kernels/epilogue.h"
 #include "kernels/gemm.h"
 #include "kernels/narrow_float.h"
-#include "kernels/thin_gemm.h"
 
 namespace headrace {
 
@@ -52,11 +51,6 @@ class MatMulOp : public OpKernel, public StoredConstantReader {
     g.a = a.data<T>();
     g.lda = a.dim_size(1);
     g.b = b.data<T>();
-    if (!IsAligned(b) && !PrefersThinGemm(g)) {
-      const Tensor* aligned = nullptr;
-      OP_REQUIRES_OK(ctx, aligned_b_.Get(b, &aligned));
-      g.b = aligned->data<T>();
-    }
     g.ldb = b.dim_size(1);
     g.c = c->data<T>();
     g.ldc = g.n;
@@ -66,7 +60,6 @@ class MatMulOp : public OpKernel, public StoredConstantReader {
 
  private:
   bool transpose_a_ = false, transpose_b_ = false;
-  AlignedCopy aligned_b_;
 };
 
 template <typename T>

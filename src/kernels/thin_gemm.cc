@@ -35,7 +35,7 @@ inline void Store(const typename Vec<T>::Type& v, T* p) {
   std::memcpy(p, &v, sizeof(v));
 }
 
-// B may lie at any address.
+// A and B may lie at any address.
 template <typename T>
 inline T At(const T* p) {
   T v;
@@ -105,7 +105,7 @@ inline void Rows(const GemmArgs<T>& g, int64_t k0, int64_t k1, int64_t j0,
     for (int64_t i = 0; i < kM; ++i) {
       const T* a = g.transpose_a ? g.a + k * g.lda + i : g.a + i * g.lda + k;
       const int64_t step = g.transpose_a ? g.lda : 1;
-      for (int64_t p = 0; p < depth; ++p) x[p * kM + i] = a[p * step];
+      for (int64_t p = 0; p < depth; ++p) x[p * kM + i] = At(a + p * step);
     }
     const T* b = g.b + k * g.ldb + j0;
     int64_t p = 0;
@@ -176,7 +176,7 @@ inline void MultiplyDots(const T* a, int64_t lda, const T* b, int64_t ldb,
       }
       T total = lane[0];
       for (int64_t q = p; q < k; ++q) {
-        total += a[i * lda + q] * At(b + j * ldb + q);
+        total += At(a + i * lda + q) * At(b + j * ldb + q);
       }
       T* out = c + i * ldc + j;
       *out = accumulate ? *out + total : total;
@@ -223,7 +223,7 @@ void Dots(const GemmArgs<T>& g, int64_t k0, int64_t k1, int64_t j0, int64_t n,
       if (g.transpose_a) {
         for (int64_t p = 0; p < depth; ++p) {
           for (int64_t i = 0; i < g.m; ++i) {
-            x[i * kChunk + p] = g.a[(k + p) * g.lda + i];
+            x[i * kChunk + p] = At(g.a + (k + p) * g.lda + i);
           }
         }
         a = x;
@@ -265,7 +265,7 @@ void ThinGemm(ThreadPool* pool, const GemmArgs<T>& g) {
     partial = static_cast<T*>(CpuAllocator()->AllocateRaw(bytes));
     if (partial == nullptr) slices = 1;
   }
-  const int64_t depth = CeilDiv(CeilDiv(g.k, slices), 64) * 64;
+  const int64_t depth = CeilDiv(CeilDiv(g.k, slices), 8) * 8;
   slices = CeilDiv(g.k, depth);
   const auto run = [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; ++unit) {

@@ -32,7 +32,8 @@ bool PrefersThinGemm(const GemmArgs<T>& args) {
           static_cast<double>(args.n) * args.k * sizeof(T) >= kCacheBytes);
 }
 
-// For PrefersThinGemm(args), and m, n, k > 0. B may lie at any address.
+// For PrefersThinGemm(args), and m, n, k > 0. A and B may lie at any
+// address.
 template <typename T>
 void ThinGemm(ThreadPool* pool, const GemmArgs<T>& args);
 

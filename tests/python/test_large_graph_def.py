@@ -1,5 +1,6 @@
 """GraphDefs with large constants: read in place, looked into when asked."""
 import gc
+import sys
 
 import numpy as np
 import pytest
@@ -90,3 +91,39 @@ def test_damaged(model):
         with graph.as_default(), pytest.raises(ValueError):
             tf.import_graph_def(bad)
         assert not graph.get_operations()
+
+
+@pytest.mark.parametrize("words", [100, 4200])
+def test_all_stay_in_the_bytes_or_none(words):
+    """Weights of 1 to 2 MB, beside a table that is small or large."""
+    random = np.random.RandomState(5)
+    table = random.randn(words, 1024).astype(np.float32)
+    w = random.randn(1024, 400).astype(np.float32)
+    image_filter = random.randn(1, 1, 1024, 300).astype(np.float32)
+    graph = tf.Graph()
+    with graph.as_default():
+        ids = tf.placeholder(tf.int32, [None], name="ids")
+        rows = tf.gather(tf.constant(table), ids)
+        tf.matmul(rows, tf.constant(w), name="product")
+        tf.nn.conv2d(tf.reshape(rows, [-1, 1, 1, 1024]),
+                     tf.constant(image_filter), [1, 1, 1, 1], "SAME",
+                     name="convolution")
+        tf.gather_nd(tf.constant(table), ids[:, None], name="again")
+    data = graph.as_graph_def().SerializeToString()
+    graph = tf.Graph()
+    with graph.as_default():
+        before = sys.getrefcount(data)
+        tf.import_graph_def(tf.GraphDef.FromString(data), name="")
+        gc.collect()
+        assert (sys.getrefcount(data) > before) == (words == 4200)
+    with tf.Session(graph=graph) as session:
+        for n in (1, 20, 70):
+            at = random.randint(words, size=n)
+            product, convolution, again = session.run(
+                ["product:0", "convolution:0", "again:0"], {"ids:0": at})
+            np.testing.assert_allclose(product, table[at] @ w, rtol=1e-3,
+                                       atol=1e-2)
+            np.testing.assert_allclose(convolution[:, 0, 0],
+                                       table[at] @ image_filter[0, 0],
+                                       rtol=1e-3, atol=1e-2)
+            np.testing.assert_array_equal(again, table[at])
