@@ -1,7 +1,7 @@
 // exp, log, tanh, erf and the logistic function of floats without branches, so
-// that a plain loop over them vectorises (see simd.h). Errors over all floats, in
-// units of the last place: pow 0.6, log 0.9, exp 1, expm1 1.6, the others 2.7.
-// NaN goes through, infinities and subnormals come out right.
+// that a plain loop over them vectorises (see simd.h). Errors over all floats,
+// in units of the last place: pow 0.6, log 0.9, exp 1, expm1 1.6, the
+// others 2.7. NaN goes through, infinities and subnormals come out right.
 #ifndef HEADRACE_KERNELS_VECTOR_MATH_H_
 #define HEADRACE_KERNELS_VECTOR_MATH_H_
 
