@@ -54,6 +54,11 @@ constexpr std::chrono::microseconds kSpinTime(20);
 // processor is busy.
 constexpr int kMaxLoops = 64;
 
+// Up to so many threads the workers are kept off the processor of the thread
+// that wakes them. Among more processors the system finds a free one, and the
+// calls, two for each worker, would take longer than they save.
+constexpr int kFewThreads = 4;
+
 // Incremented in the child by fork().
 std::atomic<uint64_t> fork_generation{0};
 [[maybe_unused]] const int kAtForkRegistered = pthread_atfork(
@@ -173,7 +178,8 @@ class ThreadPool::State {
   static void* WorkerMain(void* arg);
   void WorkerLoop(Bed* bed);
   void Park(Bed* bed);
-  // Keeps parked workers off the processor of this thread.
+  // Keeps parked workers off the processor of this thread: the system may put
+  // a woken one there, and move it only after milliseconds.
   void MakeRoom();
   static void ComeBack(Bed* bed);
   bool HelpSomeLoop();
@@ -364,7 +370,7 @@ void ThreadPool::State::Wake(int64_t wanted) {
   if (missing <= 0) return;
   const int64_t count = std::min<int64_t>(missing, parked_.load());
   if (count <= 0) return;
-  MakeRoom();
+  if (num_threads_ <= kFewThreads) MakeRoom();
   wake_epoch_.fetch_add(1);
   FutexWake(&wake_epoch_, static_cast<int>(count));
 }

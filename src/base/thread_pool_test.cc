@@ -1,5 +1,6 @@
 #include "base/thread_pool.h"
 
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -344,6 +345,31 @@ TEST(ThreadPoolLifeTest, ParkedWorkersCostNothing) {
   const double before = ProcessCpuSeconds();
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   EXPECT_LT(ProcessCpuSeconds() - before, 0.02);
+}
+
+int OwnProcessors() {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 0;
+}
+
+// A worker is kept off one processor while it is being woken, but not for long.
+TEST(ThreadPoolLifeTest, WorkersKeepAllProcessors) {
+  const int all = OwnProcessors();
+  for (int threads : {2, 4, 8}) {
+    ThreadPool pool(threads);
+    int seen = 0;
+    for (int i = 0; i < 2000 && seen < 20; ++i) {
+      // Parked, so that it is woken.
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      Notification ran;
+      pool.Schedule([&] {
+        seen += OwnProcessors() == all;
+        ran.Notify();
+      });
+      ran.WaitForNotification();
+    }
+    EXPECT_EQ(seen, 20) << threads << " threads";
+  }
 }
 
 #if defined(__SANITIZE_THREAD__)
