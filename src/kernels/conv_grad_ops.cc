@@ -8,10 +8,7 @@
 // batch.
 #include <numeric>
 
-#include "framework/op_kernel.h"
-#include "framework/temporary_memory.h"
-#include "kernels/conv/conv_choice.h"
-#include "kernels/conv/conv_impl.h"
+#include "kernels/conv_kernel.h"
 
 namespace headrace {
 namespace {
@@ -37,48 +34,37 @@ Status ShapeFromVector(const char* name, const Tensor& t, DimVector* dims) {
 
 // kSizes: the missing tensor's shape is given as a vector.
 template <int kSpatial, bool kDepthwise, ConvDirection kDirection, bool kSizes>
-class ConvGradOp : public OpKernel, public TemporaryMemory {
+class ConvGradOp : public ConvKernel<kSpatial, kDepthwise> {
  public:
-  explicit ConvGradOp(OpKernelConstruction* ctx)
-      : OpKernel(ctx), chooser_(*ctx) {
-    OP_REQUIRES_OK(ctx, ConvAttrs::Read(*ctx, kSpatial, &attrs_));
-    OP_REQUIRES_OK(ctx, attrs_.CheckValues());
-    OP_REQUIRES(ctx, !kDepthwise || attrs_.stride(0) == attrs_.stride(1),
-                errors::InvalidArgument(
-                    "strides: row and column strides must be equal, got ",
-                    attrs_.stride(0), " and ", attrs_.stride(1)));
-  }
+  using ConvKernel<kSpatial, kDepthwise>::ConvKernel;
 
   void Compute(OpKernelContext* ctx) override {
     const Tensor& out_backprop = ctx->input(2);
     TensorShape input, filter;
     OP_REQUIRES_OK(ctx, Shapes(ctx, out_backprop.shape(), &input, &filter));
     ConvParams p;
-    OP_REQUIRES_OK(ctx, ConvSizesOf(attrs_, input, filter, kDepthwise, &p));
+    OP_REQUIRES_OK(ctx, this->SizesOf(input, filter, out_backprop.dtype(), &p));
     OP_REQUIRES_OK(ctx, CheckBackprop(p, out_backprop.shape()));
-    p.dtype = out_backprop.dtype();
-    p.format = attrs_.format;
     Tensor* result = nullptr;
     OP_REQUIRES_OK(ctx,
                    ctx->allocate_output(0, kInput ? input : filter, &result));
     OP_REQUIRES_OK(
         ctx, RunConv(ctx, kDirection, p, kInput ? nullptr : &ctx->input(0),
                      kInput ? &ctx->input(1) : nullptr, &out_backprop, result,
-                     {}, nullptr, &chooser_));
+                     {}, nullptr, this->chooser()));
   }
 
   int64_t TemporaryBytes(absl::Span<const TensorShape> inputs,
                          absl::Span<const TensorShape> outputs,
                          ThreadPool* pool) override {
     ConvParams p;
-    if (!ConvSizesOf(attrs_, kInput ? outputs[0] : inputs[0],
-                     kInput ? inputs[1] : outputs[0], kDepthwise, &p)
+    if (!this->SizesOf(kInput ? outputs[0] : inputs[0],
+                       kInput ? inputs[1] : outputs[0], this->input_type(2), &p)
              .ok()) {
       return 0;
     }
-    p.dtype = input_type(2);
-    p.format = attrs_.format;
-    return ConvTemporaryBytes(pool, kDirection, p, false, false, &chooser_);
+    return ConvTemporaryBytes(pool, kDirection, p, false, false,
+                              this->chooser());
   }
 
  private:
@@ -98,9 +84,9 @@ class ConvGradOp : public OpKernel, public TemporaryMemory {
       // Height and width alone; the rest is known.
       DimVector whole(rank);
       whole[0] = out_backprop.dim_size(0);
-      whole[ChannelDim(attrs_.format, rank)] = filter->dim_size(2);
-      whole[SpatialDim(attrs_.format, 0)] = dims[0];
-      whole[SpatialDim(attrs_.format, 1)] = dims[1];
+      whole[ChannelDim(this->attrs().format, rank)] = filter->dim_size(2);
+      whole[SpatialDim(this->attrs().format, 0)] = dims[0];
+      whole[SpatialDim(this->attrs().format, 1)] = dims[1];
       dims = whole;
     }
     return TensorShape::Build(dims, kInput ? input : filter);
@@ -112,7 +98,7 @@ class ConvGradOp : public OpKernel, public TemporaryMemory {
       return errors::InvalidArgument("out_backprop must be ", rank,
                                      "-dimensional, got ", got.DebugString());
     }
-    const TensorShape want = ConvOutputShape(attrs_, sizes);
+    const TensorShape want = ConvOutputShape(this->attrs(), sizes);
     for (int i = 0; i < rank; ++i) {
       if (got.dim_size(i) == want.dim_size(i)) continue;
       return errors::InvalidArgument(
@@ -123,9 +109,6 @@ class ConvGradOp : public OpKernel, public TemporaryMemory {
     }
     return OkStatus();
   }
-
-  ConvAttrs attrs_;
-  ConvChooser chooser_;
 };
 
 template <int kSpatial, bool kDepthwise, bool kSizes>

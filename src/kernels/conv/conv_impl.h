@@ -47,6 +47,16 @@ struct ConvParams : ConvSizes {
   bool operator==(const ConvParams&) const = default;
 };
 
+// All channels of `count` rows of output pixels from row `first` on; rows count
+// on through depths and images.
+inline EpilogueBlock OutputRows(const ConvParams& p, int64_t first,
+                                int64_t count = 1) {
+  return {.row = first * p.out[2],
+          .rows = count * p.out[2],
+          .channels = p.out_channels,
+          .row_size = p.out_channels};
+}
+
 // What an implementation works on: two tensors are read, one is written whole.
 //   forward:          input, filter       -> result [output]
 //   backward input:   filter, out_backprop -> result [input]

@@ -206,11 +206,7 @@ class Depthwise3x3Conv : public ConvImplementation {
                  tail},
                 y, y + rows);
             if (!tail.rest.empty()) {
-              ApplyEpilogue(tail.rest,
-                            {.row = (n * p.out[1] + y) * p.out[2],
-                             .rows = rows * p.out[2],
-                             .channels = p.in_channels,
-                             .row_size = p.in_channels},
+              ApplyEpilogue(tail.rest, OutputRows(p, n * p.out[1] + y, rows),
                             out);
             }
           }

@@ -275,12 +275,7 @@ void SumTaps(const ConvArgs& args) {
       }
       sum.Run(taps, to + row * dst_row);
       if (!args.epilogue.empty()) {
-        ApplyEpilogue(args.epilogue,
-                      {.row = row * p.out[2],
-                       .rows = p.out[2],
-                       .channels = p.out_channels,
-                       .row_size = p.out_channels},
-                      to);
+        ApplyEpilogue(args.epilogue, OutputRows(p, row), to);
       }
     }
   });

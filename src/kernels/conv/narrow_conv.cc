@@ -265,12 +265,7 @@ class NarrowConv : public ConvImplementation {
         }
         Sum({p, tail, {count, at, taps}, out, r * p.out[2] * p.out_channels});
         if (!tail.rest.empty()) {
-          ApplyEpilogue(tail.rest,
-                        {.row = r * p.out[2],
-                         .rows = p.out[2],
-                         .channels = p.out_channels,
-                         .row_size = p.out_channels},
-                        out);
+          ApplyEpilogue(tail.rest, OutputRows(p, r), out);
         }
       }
     });
