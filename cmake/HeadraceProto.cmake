@@ -19,10 +19,12 @@ add_library(hr_proto OBJECT ${proto_sources})
 target_link_libraries(hr_proto PRIVATE hr_deps)
 # Generated code gains nothing from -O3, debug information or sanitizers. But
 # ThreadSanitizer changes the layout of messages: all files have it or none.
-set(proto_options "-w;-g0;$<$<CONFIG:Release>:-O2>")
+target_compile_options(hr_proto PRIVATE -w -g0 $<$<CONFIG:Release>:-O1>)
 if(NOT HEADRACE_SANITIZE STREQUAL "thread")
-  list(APPEND proto_options -fno-sanitize=all)
+  target_compile_options(hr_proto PRIVATE -fno-sanitize=all)
 endif()
-set_source_files_properties(${proto_sources} PROPERTIES
-  COMPILE_OPTIONS "${proto_options}")
+target_precompile_headers(hr_proto PRIVATE
+  <algorithm> <google/protobuf/map_entry.h> <google/protobuf/map_field_inl.h>
+  <google/protobuf/generated_message_reflection.h>
+  <google/protobuf/reflection_ops.h> <google/protobuf/wire_format.h>)
 add_dependencies(hr_proto hr_proto_headers)

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "absl/strings/str_join.h"
+
 namespace headrace {
 
 Status Annotate(const Status& status, std::string_view suffix) {
@@ -14,4 +16,12 @@ Status Annotate(const Status& status, std::string_view suffix) {
   return out;
 }
 
+namespace errors {
+
+Status MakeError(absl::StatusCode code,
+                 std::initializer_list<absl::string_view> pieces) {
+  return Status(code, absl::StrJoin(pieces, ""));
+}
+
+}  // namespace errors
 }  // namespace headrace

@@ -1,9 +1,10 @@
 // Status and StatusOr for all of Headrace: absl's types under our name, one
 // maker a code, and the two macros that pass an error up. A message names the
-// op, the argument, what was got and what was wanted (docs/design, Decision 2).
+// op, the argument, what was got and what was wanted.
 #ifndef HEADRACE_BASE_STATUS_H_
 #define HEADRACE_BASE_STATUS_H_
 
+#include <initializer_list>
 #include <string_view>
 #include <utility>
 
@@ -28,13 +29,19 @@ inline Status OkStatus() { return absl::OkStatus(); }
 // arguments are joined by StrCat (numbers, strings, std::string_view).
 namespace errors {
 
-#define HR_DEFINE_ERROR_(Name)                                             \
-  template <typename... Args>                                              \
-  [[nodiscard]] Status Name(const Args&... args) {                         \
-    return Status(absl::StatusCode::k##Name, ::headrace::StrCat(args...)); \
-  }                                                                        \
-  inline bool Is##Name(const Status& s) {                                  \
-    return s.code() == absl::StatusCode::k##Name;                          \
+// Out of line, so that the many checks of a kernel stay small.
+[[nodiscard, gnu::cold]] Status MakeError(
+    absl::StatusCode code, std::initializer_list<absl::string_view> pieces);
+
+#define HR_DEFINE_ERROR_(Name)                                               \
+  template <typename... Args>                                                \
+  [[nodiscard]] Status Name(const Args&... args) {                           \
+    return MakeError(                                                        \
+        absl::StatusCode::k##Name,                                           \
+        {absl::AlphaNum(::headrace::internal::StrCatArg(args)).Piece()...}); \
+  }                                                                          \
+  inline bool Is##Name(const Status& s) {                                    \
+    return s.code() == absl::StatusCode::k##Name;                            \
   }
 
 HR_DEFINE_ERROR_(Cancelled)

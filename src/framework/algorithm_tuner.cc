@@ -181,7 +181,9 @@ void AlgorithmTuner::Save(AlgorithmChoices choices) const {
   if (s.ok() || errors::IsNotFound(s)) {
     s = choices.WriteFile(env, options_.cache_path);
   }
-  if (!s.ok()) HR_LOG(WARNING) << "measured choices are not kept: " << s;
+  if (!s.ok()) {
+    HR_LOG(WARNING) << "measured choices are not kept: " << s;
+  }
 }
 
 void AlgorithmTuner::Report(Use use) {

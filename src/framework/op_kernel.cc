@@ -8,6 +8,8 @@
 
 namespace headrace {
 
+OpKernel::~OpKernel() = default;
+
 OpKernel::OpKernel(OpKernelConstruction* ctx)
     : def_(ctx->def_),
       op_def_(ctx->op_def_),

@@ -77,7 +77,7 @@ class FunctionRuntime;  // framework/function_runtime.h
 class OpKernel {
  public:
   explicit OpKernel(OpKernelConstruction* ctx);
-  virtual ~OpKernel() = default;
+  virtual ~OpKernel();
   OpKernel(const OpKernel&) = delete;
   OpKernel& operator=(const OpKernel&) = delete;
 
@@ -91,9 +91,11 @@ class OpKernel {
   // A kernel whose output is always this tensor (Const): the executor takes it
   // without calling Compute. Null otherwise.
   virtual const Tensor* const_tensor() const { return nullptr; }
-  // Input i will be `value` in every call. Called before the first Compute, on
-  // one thread, for kernels that prepare what does not change (packed weights);
-  // the buffer stays alive as long as the kernel.
+  // Input i will be `value` in every call. For kernels that prepare what does
+  // not change (packed weights); the buffer stays alive as long as the kernel.
+  // Called on one thread, once for each plan that has the kernel, while it is
+  // compiled; a kernel that the session keeps may be called again, with the
+  // same value.
   virtual void SetConstantInput(int i, const Tensor& value) {}
 
   const std::string& name() const { return def_->name; }

@@ -117,10 +117,11 @@ Status LookupAccumulator(OpKernelContext* ctx, RefPtr<A>* out) {
   RefPtr<Accumulator> found;
   HR_RETURN_IF_ERROR(
       LookupInput<Accumulator>(*ctx, 0, ctx->resource_manager(), &found));
-  auto* a = dynamic_cast<A*>(found.get());
+  Accumulator& any = *found;
+  auto* a = dynamic_cast<A*>(&any);
   if (a == nullptr) {
     return errors::InvalidArgument(ctx->op_kernel().type_string(), ": the ",
-                                   found->DebugString(), " is of another kind");
+                                   any.DebugString(), " is of another kind");
   }
   *out = RefPtr<A>::NewRef(a);
   return OkStatus();

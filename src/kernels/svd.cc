@@ -1,18 +1,21 @@
-// Divide and conquer on the bidiagonal form (Eigen's BDCSVD).
+// Divide and conquer on the bidiagonal form (Eigen's BDCSVD). A complex matrix
+// is brought into that form first, which can be made real; so the templates of
+// the rest are compiled for double alone.
 #include "kernels/svd.h"
 
 #include <Eigen/SVD>
+#include <utility>
 
 namespace headrace {
 
-template <typename S>
-Svd<S> ComputeSvd(const LinalgMatrix<S>& a, SvdVectors vectors) {
+template <>
+Svd<double> ComputeSvd(const LinalgMatrix<double>& a, SvdVectors vectors) {
   const unsigned options = vectors == SvdVectors::kNone ? 0
                            : vectors == SvdVectors::kFull
                                ? Eigen::ComputeFullU | Eigen::ComputeFullV
                                : Eigen::ComputeThinU | Eigen::ComputeThinV;
-  const Eigen::BDCSVD<LinalgMatrix<S>> svd(a, options);
-  Svd<S> result;
+  const Eigen::BDCSVD<LinalgMatrix<double>> svd(a, options);
+  Svd<double> result;
   result.s = svd.singularValues();
   if (vectors != SvdVectors::kNone) {
     result.u = svd.matrixU();
@@ -20,8 +23,32 @@ Svd<S> ComputeSvd(const LinalgMatrix<S>& a, SvdVectors vectors) {
   }
   return result;
 }
-template Svd<double> ComputeSvd(const LinalgMatrix<double>&, SvdVectors);
-template Svd<complex128> ComputeSvd(const LinalgMatrix<complex128>&,
-                                    SvdVectors);
+
+template <>
+Svd<complex128> ComputeSvd(const LinalgMatrix<complex128>& a,
+                           SvdVectors vectors) {
+  using Matrix = LinalgMatrix<complex128>;
+  const Eigen::Index m = a.rows(), n = a.cols();
+  if (m < n) {
+    Svd<complex128> result = ComputeSvd<complex128>(a.adjoint(), vectors);
+    std::swap(result.u, result.v);
+    return result;
+  }
+  // The squares of large and of small elements have to fit a double.
+  double scale = a.cwiseAbs().maxCoeff();
+  if (scale == 0) scale = 1;
+  Eigen::internal::UpperBidiagonalization<Matrix> form(Matrix(a / scale));
+  Svd<double> inner =
+      ComputeSvd<double>(form.bidiagonal().toDenseMatrix(), vectors);
+  Svd<complex128> result;
+  result.s = inner.s * scale;
+  if (vectors == SvdVectors::kNone) return result;
+  result.u = Matrix::Identity(m, vectors == SvdVectors::kFull ? m : n);
+  result.u.topLeftCorner(n, n) = inner.u.cast<complex128>();
+  result.u.applyOnTheLeft(form.householderU());
+  result.v = inner.v.cast<complex128>();
+  result.v.applyOnTheLeft(form.householderV());
+  return result;
+}
 
 }  // namespace headrace

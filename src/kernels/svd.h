@@ -1,5 +1,5 @@
 // Singular values and vectors of one matrix, compiled once: the templates
-// behind them take a minute.
+// behind them take long.
 #ifndef HEADRACE_KERNELS_SVD_H_
 #define HEADRACE_KERNELS_SVD_H_
 
@@ -20,9 +20,11 @@ struct Svd {
 // S is double or complex128; `a` is finite and has rows and columns.
 template <typename S>
 Svd<S> ComputeSvd(const LinalgMatrix<S>& a, SvdVectors vectors);
-extern template Svd<double> ComputeSvd(const LinalgMatrix<double>&, SvdVectors);
-extern template Svd<complex128> ComputeSvd(const LinalgMatrix<complex128>&,
-                                           SvdVectors);
+template <>
+Svd<double> ComputeSvd(const LinalgMatrix<double>& a, SvdVectors vectors);
+template <>
+Svd<complex128> ComputeSvd(const LinalgMatrix<complex128>& a,
+                           SvdVectors vectors);
 
 }  // namespace headrace
 
