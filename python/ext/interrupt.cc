@@ -92,9 +92,11 @@ void AfterFork() {
 
 }  // namespace
 
-InterruptScope::InterruptScope()
+InterruptScope::InterruptScope(CancellationManager* caller)
     : active_(pthread_equal(pthread_self(), state->main_thread) != 0 &&
-              PutHandlerInFront()) {
+              PutHandlerInFront()),
+      caller_(caller),
+      manager_(active_ ? caller : nullptr) {
   if (!active_) return;
   const std::lock_guard<std::mutex> lock(state->mu);
   outer_ = state->running;

@@ -11,18 +11,21 @@
 
 namespace headrace::python {
 
-// Made before a run, on any thread; manager() is null off the main thread.
+// Made before a run, on any thread. manager() is cancelled by Ctrl-C, if this
+// is the main thread, and with `caller`, which may be null and must outlive it;
+// it is null where there is neither.
 class InterruptScope {
  public:
-  InterruptScope();
+  explicit InterruptScope(CancellationManager* caller);
   ~InterruptScope();
   InterruptScope(const InterruptScope&) = delete;
   InterruptScope& operator=(const InterruptScope&) = delete;
 
-  CancellationManager* manager() { return active_ ? &manager_ : nullptr; }
+  CancellationManager* manager() { return active_ ? &manager_ : caller_; }
 
  private:
   const bool active_;
+  CancellationManager* const caller_;
   CancellationManager manager_;
   InterruptScope* outer_ = nullptr;
 };

@@ -60,6 +60,25 @@ struct Feeds {
   std::vector<Session::Feed> values;
 };
 
+// By which any thread stops the runs that were given it.
+class PyCancellation {
+ public:
+  void StartCancel() {
+    nb::gil_scoped_release unlocked;
+    // Whoever runs may drop this object when it has been told.
+    const std::shared_ptr<CancellationManager> manager = manager_;
+    manager->StartCancel(errors::Cancelled("Run was cancelled."));
+  }
+  bool is_cancelled() const { return manager_->IsCancelled(); }
+  const std::shared_ptr<CancellationManager>& manager() const {
+    return manager_;
+  }
+
+ private:
+  const std::shared_ptr<CancellationManager> manager_ =
+      std::make_shared<CancellationManager>();
+};
+
 class PySession {
  public:
   PySession(nb::object graph, const std::string& target, nb::handle config)
@@ -87,12 +106,13 @@ class PySession {
 
   nb::object PlanMemory(nb::handle fetches, nb::handle feed_shapes);
   nb::object Run(nb::handle fetches, nb::handle feed_dict, nb::handle options,
-                 nb::handle metadata);
+                 nb::handle metadata, nb::handle cancellation);
   nb::object MakeCallable(nb::handle fetches, nb::handle feed_list,
                           bool accept_options);
   std::string PartialRunSetup(nb::handle fetches, nb::handle feeds);
   nb::object PartialRun(const std::string& handle, nb::handle fetches,
-                        nb::handle feed_dict, nb::handle options);
+                        nb::handle feed_dict, nb::handle options,
+                        nb::handle cancellation);
   void PartialRunClose(const std::string& handle) {
     nb::gil_scoped_release unlocked;
     session_->PRunClose(handle);
@@ -130,9 +150,10 @@ class PySession {
   void ReadFeeds(nb::handle dict, const Fetches& fetches, Feeds* out);
   Tensor FeedValue(const Endpoint& e, nb::handle value);
   std::vector<Endpoint> FeedTargets(nb::handle feed_list);
-  // Runs `call(metadata, cancellation)` without the GIL and raises its error.
+  // Runs `call(metadata, token)` without the GIL and raises its error.
+  // `cancellation` is a PyCancellation or None.
   template <typename F>
-  void RunUnlocked(F call, nb::handle metadata);
+  void RunUnlocked(F call, nb::handle metadata, nb::handle cancellation);
 
   nb::object graph_;
   PyGraph* core_ = nullptr;
@@ -421,16 +442,29 @@ void PySession::ReadFeeds(nb::handle dict, const Fetches& fetches, Feeds* out) {
 }
 
 template <typename F>
-void PySession::RunUnlocked(F call, nb::handle metadata) {
+void PySession::RunUnlocked(F call, nb::handle metadata,
+                            nb::handle cancellation) {
+  std::shared_ptr<CancellationManager> caller;
+  if (cancellation.ptr() != nullptr && !cancellation.is_none()) {
+    if (!nb::isinstance<PyCancellation>(cancellation)) {
+      RaiseTypeError(
+          StrCat("cancellation must be a tf.CancellationManager, "
+                 "but got ",
+                 Py_TYPE(cancellation.ptr())->tp_name));
+    }
+    caller = nb::cast<const PyCancellation&>(cancellation).manager();
+  }
   pb::RunMetadata* m =
       metadata.ptr() == nullptr || metadata.is_none()
           ? nullptr
           : MutableMessageAs<pb::RunMetadata>(metadata, "run_metadata");
   Status status;
   {
-    InterruptScope interrupt;
+    InterruptScope interrupt(caller.get());
+    RunToken token = interrupt.manager();
+    token.leaves_kernels = caller != nullptr;
     PyThreadState* state = PyEval_SaveThread();
-    status = call(m, interrupt.manager());
+    status = call(m, token);
     PyEval_RestoreThread(state);
   }
   DropReleasedArrays();
@@ -442,7 +476,8 @@ void PySession::RunUnlocked(F call, nb::handle metadata) {
 }
 
 nb::object PySession::Run(nb::handle fetches, nb::handle feed_dict,
-                          nb::handle options, nb::handle metadata) {
+                          nb::handle options, nb::handle metadata,
+                          nb::handle cancellation) {
   DropReleasedArrays();
   Fetches f;
   ReadFetch(fetches, &f);
@@ -475,12 +510,12 @@ nb::object PySession::Run(nb::handle fetches, nb::handle feed_dict,
     std::vector<Tensor> outputs;
     std::shared_ptr<Session> session = session_;
     RunUnlocked(
-        [&](pb::RunMetadata* m, CancellationManager* cancellation) {
+        [&](pb::RunMetadata* m, RunToken token) {
           Status s = session->Run(run_options, feeds.values, wanted, f.targets,
-                                  &outputs, m, cancellation);
+                                  &outputs, m, token);
           return s;
         },
-        metadata);
+        metadata, cancellation);
     feeds.values.clear();
     for (size_t i = 0; i < wanted.size(); ++i) {
       values[wanted_at[i]] = ToNumpy(std::move(outputs[i]));
@@ -508,10 +543,10 @@ nb::object PySession::PlanMemory(nb::handle fetches, nb::handle feed_shapes) {
   MemoryPlan plan;
   std::shared_ptr<Session> session = session_;
   RunUnlocked(
-      [&](pb::RunMetadata*, CancellationManager*) {
+      [&](pb::RunMetadata*, RunToken) {
         return session->PlanMemory(feeds, f.endpoints, f.targets, &plan);
       },
-      nb::none());
+      nb::none(), nb::none());
   nb::list blocks, unknown;
   for (const MemoryPlan::Block& b : plan.blocks) {
     blocks.append(nb::make_tuple(b.name, b.contents, b.bytes, b.offset));
@@ -553,7 +588,8 @@ std::string PySession::PartialRunSetup(nb::handle fetches, nb::handle feeds) {
 }
 
 nb::object PySession::PartialRun(const std::string& handle, nb::handle fetches,
-                                 nb::handle feed_dict, nb::handle options) {
+                                 nb::handle feed_dict, nb::handle options,
+                                 nb::handle cancellation) {
   DropReleasedArrays();
   Fetches f;
   ReadFetch(fetches, &f);
@@ -570,11 +606,11 @@ nb::object PySession::PartialRun(const std::string& handle, nb::handle fetches,
   std::vector<Tensor> outputs;
   std::shared_ptr<Session> session = session_;
   RunUnlocked(
-      [&](pb::RunMetadata*, CancellationManager* cancellation) {
+      [&](pb::RunMetadata*, RunToken token) {
         return session->PRun(handle, run_options, feeds.values, f.endpoints,
-                             &outputs, cancellation);
+                             &outputs, token);
       },
-      nb::none());
+      nb::none(), cancellation);
   feeds.values.clear();
   std::vector<nb::object> values;
   for (Tensor& t : outputs) values.push_back(ToNumpy(std::move(t)));
@@ -609,13 +645,16 @@ Callable::Callable(nb::object owner, PySession* session, Fetches fetches,
 }
 
 nb::object Callable::Call(nb::args args, nb::kwargs kwargs) {
-  nb::object options = nb::none(), metadata = nb::none();
+  nb::object options = nb::none(), metadata = nb::none(),
+             cancellation = nb::none();
   for (auto [key, value] : kwargs) {
     const std::string name = nb::cast<std::string>(key);
     if (accept_options_ && name == "options") {
       options = nb::borrow(value);
     } else if (accept_options_ && name == "run_metadata") {
       metadata = nb::borrow(value);
+    } else if (name == "cancellation") {
+      cancellation = nb::borrow(value);
     } else {
       RaiseTypeError(StrCat("unexpected keyword argument '", name, "'"));
     }
@@ -636,11 +675,11 @@ nb::object Callable::Call(nb::args args, nb::kwargs kwargs) {
   if (prepared_ != nullptr) {
     std::shared_ptr<Session> session = session_->session_;
     session_->RunUnlocked(
-        [&](pb::RunMetadata* m, CancellationManager* cancellation) {
+        [&](pb::RunMetadata* m, RunToken token) {
           return session->RunPrepared(*prepared_, run_options, inputs, &outputs,
-                                      m, cancellation);
+                                      m, token);
         },
-        metadata);
+        metadata, cancellation);
   }
   inputs.clear();
   std::vector<nb::object> values;
@@ -664,20 +703,33 @@ void RegisterSession(nb::module_& m) {
            nb::arg("graph"), nb::arg("target"), nb::arg("config").none())
       .def("run", &PySession::Run, nb::arg("fetches").none(),
            nb::arg("feed_dict") = nb::none(), nb::arg("options") = nb::none(),
-           nb::arg("run_metadata") = nb::none())
+           nb::arg("run_metadata") = nb::none(),
+           nb::arg("cancellation") = nb::none())
       .def("make_callable", &PySession::MakeCallable, nb::arg("fetches").none(),
            nb::arg("feed_list") = nb::none(), nb::arg("accept_options") = false)
       .def("partial_run_setup", &PySession::PartialRunSetup,
            nb::arg("fetches").none(), nb::arg("feeds").none())
       .def("partial_run", &PySession::PartialRun, nb::arg("handle"),
            nb::arg("fetches").none(), nb::arg("feed_dict").none(),
-           nb::arg("options").none())
+           nb::arg("options").none(), nb::arg("cancellation").none())
       .def("partial_run_close", &PySession::PartialRunClose)
       .def("plan_memory", &PySession::PlanMemory, nb::arg("fetches"),
            nb::arg("feed_shapes"))
       .def("close", &PySession::Close)
       .def("list_devices", &PySession::ListDevices)
       .def_prop_ro("graph", &PySession::graph);
+  nb::class_<PyCancellation>(m, "CancellationManager",
+                             R"(A token by which any thread stops runs.
+
+Give it to Session.run, to a callable or to partial_run as `cancellation`, any
+number of times. Thread-safe; cancelled once, it stays so.)")
+      .def(nb::init<>())
+      .def("start_cancel", &PyCancellation::StartCancel,
+           R"(Ends the runs that have this token with tf.errors.CancelledError.
+
+Later ones end so at once. A run returns within milliseconds, even from a kernel
+that nothing can interrupt: unless that changes state, it is left to itself.)")
+      .def_prop_ro("is_cancelled", &PyCancellation::is_cancelled);
   nb::class_<Callable>(m, "Callable").def("__call__", &Callable::Call);
   m.def("reset_sessions", [](const std::string& target,
                              const std::vector<std::string>& containers) {

@@ -4,7 +4,7 @@ import threading
 
 from headrace import _headrace
 from headrace import graph as _graph
-from headrace._headrace import Tensor
+from headrace._headrace import CancellationManager, Tensor
 
 _sessions = threading.local()
 
@@ -48,13 +48,16 @@ class Session:
     graph_def = property(lambda self: self._graph.as_graph_def())
     sess_str = property(lambda self: self._target)
 
-    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+    def run(self, fetches, feed_dict=None, options=None, run_metadata=None,
+            *, cancellation=None):
         """Runs what `fetches` needs and returns the values in its structure.
 
         `fetches`: a Tensor, Operation, variable or name, or a list, tuple or
         dict of such, nested as you like. Operations give None, tensors NumPy
         arrays or, for rank 0, NumPy scalars; strings are bytes.
         `feed_dict`: values taken instead of tensors, by Tensor or name.
+        `cancellation`: a tf.CancellationManager by which another thread can
+        stop the run.
         Raises tf.errors for what fails in the run, and RuntimeError if the
         session is closed; Ctrl-C cancels the run."""
         if self._closed:
@@ -64,11 +67,13 @@ class Session:
                                "the graph before calling run().")
         if self._graph._session_handles:
             fetches = _prepare_handles(self, fetches)
-        return self._run(fetches, feed_dict, options, run_metadata)
+        return self._run(fetches, feed_dict, options, run_metadata,
+                         cancellation)
 
     def make_callable(self, fetches, feed_list=None, accept_options=False):
         """A function that takes the values of `feed_list` in order and returns
-        what run(fetches) would; what can be worked out beforehand is."""
+        what run(fetches) would; what can be worked out beforehand is. It takes
+        `cancellation` as run() does."""
         if self._graph._session_handles:
             fetches = _prepare_handles(self, fetches)
         return self._core.make_callable(fetches, feed_list, accept_options)
@@ -98,14 +103,17 @@ class Session:
             feeds = [feeds]
         return self._core.partial_run_setup(fetches, feeds)
 
-    def partial_run(self, handle, fetches, feed_dict=None, options=None):
+    def partial_run(self, handle, fetches, feed_dict=None, options=None,
+                    *, cancellation=None):
         """Gives some of the feeds and takes some of the fetches that
         partial_run_setup declared, each once. The run ends when all are; or by
-        partial_run_close."""
+        partial_run_close, by the deadline that `options` give to a call, or by
+        its `cancellation`."""
         self._check_open()
         if self._graph._session_handles:
             fetches = _prepare_handles(self, fetches)
-        return self._core.partial_run(handle, fetches, feed_dict, options)
+        return self._core.partial_run(handle, fetches, feed_dict, options,
+                                      cancellation)
 
     def partial_run_close(self, handle):
         """Ends a partial run early."""

@@ -1,6 +1,7 @@
 // The C API as a client sees it: nothing but its headers.
-#include "tensorflow/c/c_api.h"
+#include "headrace/c_api.h"
 
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -18,6 +19,9 @@ struct Deleter {
   void operator()(TF_Buffer* b) const { TF_DeleteBuffer(b); }
   void operator()(TF_DeviceList* l) const { TF_DeleteDeviceList(l); }
   void operator()(TF_Function* f) const { TF_DeleteFunction(f); }
+  void operator()(TF_CancellationManager* m) const {
+    TF_DeleteCancellationManager(m);
+  }
 };
 using Tensor = std::unique_ptr<TF_Tensor, Deleter>;
 using Buffer = std::unique_ptr<TF_Buffer, Deleter>;
@@ -218,6 +222,71 @@ TEST_F(CApiTest, RunsAnAdd) {
   TF_CloseSession(session, s());
   EXPECT_EQ(Run(session, x, Scalar(1).get(), sum), nullptr);
   EXPECT_EQ(TF_GetCode(s()), TF_CANCELLED);
+  TF_DeleteSession(session, s());
+}
+
+TEST_F(CApiTest, ATokenStopsRuns) {
+  TF_OperationDescription* d = TF_NewOperation(g(), "FIFOQueueV2", "queue");
+  const TF_DataType types[] = {TF_INT32};
+  TF_SetAttrTypeList(d, "component_types", types, 1);
+  TF_Operation* queue = Finish(d);
+  d = TF_NewOperation(g(), "QueueDequeueV2", "take");
+  TF_AddInput(d, {queue, 0});
+  TF_SetAttrTypeList(d, "component_types", types, 1);
+  const TF_Output take = {Finish(d), 0};
+  const TF_Output x = {Placeholder("x"), 0};
+  const TF_Output sum = {Add("sum", x.oper, Const("two", 2)), 0};
+  TF_Session* session = NewSession();
+
+  using Token = std::unique_ptr<TF_CancellationManager, Deleter>;
+  Token token(TF_NewCancellationManager());
+  auto run = [&](const TF_Output& fetch, const TF_Output* in, TF_Tensor* value,
+                 TF_CancellationManager* with) {
+    TF_Tensor* result = nullptr;
+    TF_SessionRunCancellable(session, nullptr, in, &value, in != nullptr,
+                             &fetch, &result, 1, nullptr, 0, nullptr, with,
+                             s());
+    return Tensor(result);
+  };
+  for (TF_CancellationManager* t : {token.get(), Token().get()}) {
+    EXPECT_EQ(Value(run(sum, &x, Scalar(5).get(), t).get()), 7) << message();
+  }
+  EXPECT_FALSE(TF_CancellationManagerIsCancelled(token.get()));
+  std::thread other([&token] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    TF_CancellationManagerStartCancel(token.get());
+  });
+  EXPECT_EQ(run(take, nullptr, nullptr, token.get()), nullptr);
+  EXPECT_EQ(TF_GetCode(s()), TF_CANCELLED) << message();
+  EXPECT_NE(message().find("take"), std::string::npos) << message();
+  other.join();
+  EXPECT_TRUE(TF_CancellationManagerIsCancelled(token.get()));
+  TF_CancellationManagerStartCancel(token.get());
+  run(take, nullptr, nullptr, token.get());
+  EXPECT_EQ(TF_GetCode(s()), TF_CANCELLED) << message();
+
+  // A partial run: by its deadline, and by a token.
+  const std::string one_ms("\x10\x01", 2);  // RunOptions.timeout_in_ms
+  Buffer options(TF_NewBufferFromString(one_ms.data(), one_ms.size()));
+  for (bool by_deadline : {true, false}) {
+    const char* handle = nullptr;
+    TF_SessionPRunSetup(session, nullptr, 0, &take, 1, nullptr, 0, &handle,
+                        s());
+    ASSERT_EQ(TF_GetCode(s()), TF_OK) << message();
+    TF_Tensor* result = nullptr;
+    TF_SessionPRunCancellable(session, handle,
+                              by_deadline ? options.get() : nullptr, nullptr,
+                              nullptr, 0, &take, &result, 1,
+                              by_deadline ? nullptr : token.get(), s());
+    EXPECT_EQ(TF_GetCode(s()),
+              by_deadline ? TF_DEADLINE_EXCEEDED : TF_CANCELLED)
+        << message();
+    EXPECT_EQ(result, nullptr);
+    TF_DeletePRunHandle(handle);
+  }
+  token.reset();
+  TF_CancellationManagerStartCancel(nullptr);
+  EXPECT_FALSE(TF_CancellationManagerIsCancelled(nullptr));
   TF_DeleteSession(session, s());
 }
 
@@ -873,7 +942,7 @@ TEST_F(CApiTest, RegistriesCanBeListed) {
   EXPECT_EQ(TF_LoadLibrary(nullptr, s()), nullptr);
 }
 
-TEST_F(CApiTest, WhatIsNotSupportedYetSaysSo) {
+TEST_F(CApiTest, NullHandlesAndWhatIsNotSupportedSaySo) {
   TF_Operation* x = Placeholder("x", TF_FLOAT);
   TF_Output out = {x, 0}, dy = {x, 5};
   TF_SessionRun(nullptr, nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0,

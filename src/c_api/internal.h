@@ -18,6 +18,7 @@
 #include "headrace/config.pb.h"
 #include "headrace/graph.pb.h"
 #include "session/session.h"
+#include "headrace/c_api.h"
 #include "tensorflow/c/c_api.h"
 
 struct TF_Status {
@@ -76,6 +77,12 @@ struct TF_Session {
 struct TF_DeprecatedSession {
   std::shared_ptr<headrace::Graph> graph;
   std::shared_ptr<headrace::Session> session;  // as TF_Session's
+};
+
+// Shared, so that the handle may go before the runs that have it.
+struct TF_CancellationManager {
+  const std::shared_ptr<headrace::CancellationManager> manager =
+      std::make_shared<headrace::CancellationManager>();
 };
 
 struct TF_DeviceList {
@@ -151,7 +158,8 @@ Status RunAndWrap(Session* session, const TF_Buffer* run_options,
                   absl::Span<const Session::Feed> feeds,
                   absl::Span<const Endpoint> fetches,
                   absl::Span<Node* const> targets, TF_Tensor** outputs,
-                  TF_Buffer* run_metadata);
+                  TF_Buffer* run_metadata,
+                  TF_CancellationManager* cancellation = nullptr);
 
 // Partial runs. `*handle` is for TF_DeletePRunHandle.
 Status StartPartialRun(const std::shared_ptr<Session>& session,
@@ -161,7 +169,9 @@ Status StartPartialRun(const std::shared_ptr<Session>& session,
 Status ContinuePartialRun(Session* session, const char* handle,
                           absl::Span<const Session::Feed> feeds,
                           absl::Span<const Endpoint> fetches,
-                          TF_Tensor** outputs);
+                          TF_Tensor** outputs,
+                          const TF_Buffer* run_options = nullptr,
+                          TF_CancellationManager* cancellation = nullptr);
 
 }  // namespace headrace::c_api
 

@@ -52,16 +52,24 @@ Status StartPartialRun(const std::shared_ptr<Session>& session,
 Status ContinuePartialRun(Session* session, const char* handle,
                           absl::Span<const Session::Feed> feeds,
                           absl::Span<const Endpoint> fetches,
-                          TF_Tensor** outputs) {
+                          TF_Tensor** outputs, const TF_Buffer* run_options,
+                          TF_CancellationManager* cancellation) {
   if (handle == nullptr) {
     return errors::InvalidArgument("the handle is NULL");
   }
   if (!fetches.empty() && outputs == nullptr) {
     return errors::InvalidArgument("the output values are NULL");
   }
+  pb::RunOptions options;
+  if (run_options != nullptr) {
+    HR_RETURN_IF_ERROR(ParseProto("run_options", run_options->data,
+                                  run_options->length, &options));
+  }
+  std::shared_ptr<headrace::CancellationManager> manager;
+  if (cancellation != nullptr) manager = cancellation->manager;
   std::vector<Tensor> values;
-  HR_RETURN_IF_ERROR(session->PRun(handle, pb::RunOptions::default_instance(),
-                                   feeds, fetches, &values));
+  HR_RETURN_IF_ERROR(
+      session->PRun(handle, options, feeds, fetches, &values, manager.get()));
   for (size_t i = 0; i < values.size(); ++i) {
     outputs[i] = new TF_Tensor{std::move(values[i])};
   }
@@ -89,9 +97,10 @@ Status Setup(TF_Session* session, const TF_Output* inputs, int ninputs,
 }
 
 Status Continue(TF_Session* session, const char* handle,
-                const TF_Output* inputs, TF_Tensor* const* input_values,
-                int ninputs, const TF_Output* outputs,
-                TF_Tensor** output_values, int noutputs) {
+                const TF_Buffer* run_options, const TF_Output* inputs,
+                TF_Tensor* const* input_values, int ninputs,
+                const TF_Output* outputs, TF_Tensor** output_values,
+                int noutputs, TF_CancellationManager* cancellation) {
   if (session == nullptr) {
     return errors::InvalidArgument("the session is NULL");
   }
@@ -101,7 +110,7 @@ Status Continue(TF_Session* session, const char* handle,
   HR_RETURN_IF_ERROR(
       ReadEndpoints("a fetched tensor", outputs, noutputs, &fetches));
   return ContinuePartialRun(session->session.get(), handle, feeds, fetches,
-                            output_values);
+                            output_values, run_options, cancellation);
 }
 
 }  // namespace
@@ -120,11 +129,22 @@ void TF_SessionPRun(TF_Session* session, const char* handle,
                     int ninputs, const TF_Output* outputs,
                     TF_Tensor** output_values, int noutputs,
                     const TF_Operation* const*, int, TF_Status* status) {
+  TF_SessionPRunCancellable(session, handle, nullptr, inputs, input_values,
+                            ninputs, outputs, output_values, noutputs, nullptr,
+                            status);
+}
+
+void TF_SessionPRunCancellable(
+    TF_Session* session, const char* handle, const TF_Buffer* run_options,
+    const TF_Output* inputs, TF_Tensor* const* input_values, int ninputs,
+    const TF_Output* outputs, TF_Tensor** output_values, int noutputs,
+    TF_CancellationManager* cancellation, TF_Status* status) {
   for (int i = 0; output_values != nullptr && i < noutputs; ++i) {
     output_values[i] = nullptr;
   }
-  Set(status, Continue(session, handle, inputs, input_values, ninputs, outputs,
-                       output_values, noutputs));
+  Set(status,
+      Continue(session, handle, run_options, inputs, input_values, ninputs,
+               outputs, output_values, noutputs, cancellation));
 }
 
 void TF_DeletePRunHandle(const char* handle) {

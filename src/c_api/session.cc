@@ -18,11 +18,15 @@ Status RunAndWrap(Session* session, const TF_Buffer* run_options,
                   absl::Span<const Session::Feed> feeds,
                   absl::Span<const Endpoint> fetches,
                   absl::Span<Node* const> targets, TF_Tensor** outputs,
-                  TF_Buffer* run_metadata) {
+                  TF_Buffer* run_metadata,
+                  TF_CancellationManager* cancellation) {
   std::vector<Tensor> values;
+  std::shared_ptr<headrace::CancellationManager> manager;
+  if (cancellation != nullptr) manager = cancellation->manager;
   if (run_options == nullptr && run_metadata == nullptr) [[likely]] {
     HR_RETURN_IF_ERROR(session->Run(pb::RunOptions::default_instance(), feeds,
-                                    fetches, targets, &values));
+                                    fetches, targets, &values, nullptr,
+                                    manager.get()));
   } else {
     pb::RunOptions options;
     if (run_options != nullptr) {
@@ -36,7 +40,8 @@ Status RunAndWrap(Session* session, const TF_Buffer* run_options,
     }
     pb::RunMetadata metadata;
     HR_RETURN_IF_ERROR(session->Run(options, feeds, fetches, targets, &values,
-                                    run_metadata ? &metadata : nullptr));
+                                    run_metadata ? &metadata : nullptr,
+                                    manager.get()));
     if (run_metadata != nullptr) {
       HR_RETURN_IF_ERROR(ToBuffer(metadata, run_metadata));
     }
@@ -115,7 +120,7 @@ Status Run(TF_Session* session, const TF_Buffer* run_options,
            const TF_Output* inputs, TF_Tensor* const* input_values, int ninputs,
            const TF_Output* outputs, TF_Tensor** output_values, int noutputs,
            const TF_Operation* const* target_opers, int ntargets,
-           TF_Buffer* run_metadata) {
+           TF_Buffer* run_metadata, TF_CancellationManager* cancellation) {
   if (session == nullptr) {
     return errors::InvalidArgument("the session is NULL");
   }
@@ -128,7 +133,7 @@ Status Run(TF_Session* session, const TF_Buffer* run_options,
   HR_RETURN_IF_ERROR(CheckCount("output values", output_values, noutputs));
   HR_RETURN_IF_ERROR(ReadTargets(target_opers, ntargets, &targets));
   return RunAndWrap(session->session.get(), run_options, feeds, fetches,
-                    targets, output_values, run_metadata);
+                    targets, output_values, run_metadata, cancellation);
 }
 
 void ClearOutputs(TF_Tensor** outputs, int n) {
@@ -199,8 +204,22 @@ void TF_SessionRun(TF_Session* session, const TF_Buffer* run_options,
                    TF_Tensor** output_values, int noutputs,
                    const TF_Operation* const* target_opers, int ntargets,
                    TF_Buffer* run_metadata, TF_Status* status) {
+  TF_SessionRunCancellable(session, run_options, inputs, input_values, ninputs,
+                           outputs, output_values, noutputs, target_opers,
+                           ntargets, run_metadata, nullptr, status);
+}
+
+void TF_SessionRunCancellable(TF_Session* session, const TF_Buffer* run_options,
+                              const TF_Output* inputs,
+                              TF_Tensor* const* input_values, int ninputs,
+                              const TF_Output* outputs,
+                              TF_Tensor** output_values, int noutputs,
+                              const TF_Operation* const* target_opers,
+                              int ntargets, TF_Buffer* run_metadata,
+                              TF_CancellationManager* cancellation,
+                              TF_Status* status) {
   ClearOutputs(output_values, noutputs);
-  Set(status,
-      Run(session, run_options, inputs, input_values, ninputs, outputs,
-          output_values, noutputs, target_opers, ntargets, run_metadata));
+  Set(status, Run(session, run_options, inputs, input_values, ninputs, outputs,
+                  output_values, noutputs, target_opers, ntargets, run_metadata,
+                  cancellation));
 }

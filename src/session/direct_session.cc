@@ -3,115 +3,31 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "base/mutex.h"
 #include "base/thread_pool.h"
-#include "base/waiting_threads.h"
 #include "device/cpu/cpu_device.h"
 #include "framework/algorithm_tuner.h"
 #include "framework/session_tensors.h"
-#include "graph/algorithm.h"
 #include "graph/client_graph.h"
-#include "graph/importer.h"
 #include "graph/partition.h"
-#include "runtime/cost_graph.h"
-#include "runtime/deadline_timer.h"
-#include "runtime/executor.h"
 #include "runtime/function_runtime.h"
 #include "runtime/graph_pass.h"
-#include "runtime/pending_calls.h"
 #include "runtime/placer.h"
-#include "runtime/running_kernels.h"
 #include "session/inter_op_pools.h"
 #include "session/partial_run.h"
-#include "session/prepared_step.h"
 #include "session/session_options.h"
+#include "session/step_run.h"
 #include "session/uninitialized.h"
 
 namespace headrace {
 
 namespace {
 
-// Memory plans that a step keeps, by shapes.
-constexpr size_t kMaxPlans = 64;
 constexpr char kPrefix[] = "/job:localhost/replica:0/task:0";
-
-// Feeds in, fetches out.
-class StepFrame : public CallFrame {
- public:
-  explicit StepFrame(size_t num_fetches) : values(num_fetches) {}
-  const Tensor* GetArg(int i) const override {
-    return i >= 0 && i < static_cast<int>(args.size()) ? args[i] : nullptr;
-  }
-  Status SetRetval(int i, const Tensor& value) override {
-    if (i < 0 || i >= static_cast<int>(values.size())) {
-      return errors::InvalidArgument("Retval index ", i, " of ", values.size());
-    }
-    values[i] = value;
-    return OkStatus();
-  }
-
-  absl::InlinedVector<const Tensor*, 4> args;
-  std::vector<Tensor> values;
-};
-
-// A step in progress, in the session's list while it runs.
-struct RunningStep {
-  // `why` and what the step is waiting for.
-  Status Explain(const Status& why) {
-    return Annotate(why, pending.Describe());
-  }
-
-  CancellationManager cancellation;
-  PendingCalls pending;
-  std::string report;  // goes into the message of a failure
-  int pins = 0;        // by who cancels it without the session's lock
-  RunningStep* previous = nullptr;
-  RunningStep* next = nullptr;
-};
-
-// One run of a prepared step.
-struct StepRun {
-  explicit StepRun(size_t num_fetches) : frame(num_fetches) {}
-
-  StepFrame frame;
-  RunningStep running;
-  ResourceMgr resources;
-  RefPtr<Rendezvous> rendezvous;
-  StepArgs args;
-  std::optional<StepFunctions> functions;
-  std::unique_ptr<StepStatsCollector> stats;  // null: not wanted
-  bool traced = false, costs = false;
-  bool complete = false;
-};
-
-// One that its caller may leave to the thread on which it runs.
-struct LeavableRun : StepRun {
-  using StepRun::StepRun;
-
-  // What may refer to the session goes before the run leaves its list.
-  void Clear() {
-    functions.reset();
-    resources.Clear();
-    frame.args.clear();
-    frame.values.clear();
-    feeds.clear();
-  }
-
-  std::shared_ptr<const PreparedStep> step;
-  std::vector<Tensor> feeds;
-  RunningKernels kernels;
-  // Set by the end of the run and by who leaves it: whoever is second sees to
-  // the rest.
-  std::atomic<bool> first_is_through{false};
-  Notification done;   // and not left
-  Notification event;  // done, or cancelled
-};
 
 class DirectSession;
 
@@ -157,7 +73,6 @@ class DirectSession : public Session {
     }
     functions_ = std::make_shared<SessionFunctions>(device_list_, inter_,
                                                     options_.disabled_passes);
-    running_.next = running_.previous = &running_;
     LiveSessions* live = LiveSessions::Get();
     MutexLock lock(&live->mu);
     live->pins[this] = 0;
@@ -175,10 +90,7 @@ class DirectSession : public Session {
       MutexLock lock(&mu_);
       partial_runs_.clear();
     }
-    {
-      MutexLock lock(&mu_);
-      while (running_.next != &running_) idle_.Wait(&mu_);
-    }
+    running_.WaitUntilNone();
     // Iterators call functions until they are gone, and may call one to end.
     steps_.clear();
     stateful_kernels_.clear();
@@ -189,20 +101,19 @@ class DirectSession : public Session {
   Status Run(const pb::RunOptions& options, absl::Span<const Feed> feeds,
              absl::Span<const Endpoint> fetches,
              absl::Span<Node* const> targets, std::vector<Tensor>* outputs,
-             pb::RunMetadata* metadata,
-             CancellationManager* cancellation) override {
-    HR_RETURN_IF_ERROR(CheckOpen());
+             pb::RunMetadata* metadata, RunToken token) override {
+    HR_RETURN_IF_ERROR(running_.CheckOpen());
     std::shared_ptr<PreparedStep> step;
     HR_RETURN_IF_ERROR(FindOrCompile(feeds, fetches, targets, &step));
     absl::InlinedVector<const Tensor*, 4> args;
     for (const Feed& f : feeds) args.push_back(&f.second);
-    return Execute(*step, options, args, outputs, metadata, cancellation);
+    return Execute(*step, options, args, outputs, metadata, token);
   }
 
   StatusOr<std::shared_ptr<Prepared>> Prepare(
       absl::Span<const Endpoint> feeds, absl::Span<const Endpoint> fetches,
       absl::Span<Node* const> targets) override {
-    HR_RETURN_IF_ERROR(CheckOpen());
+    HR_RETURN_IF_ERROR(running_.CheckOpen());
     std::shared_ptr<PreparedStep> step;
     HR_RETURN_IF_ERROR(
         Compile(feeds, fetches, targets, /*partial=*/false, &step));
@@ -212,8 +123,8 @@ class DirectSession : public Session {
   Status RunPrepared(const Prepared& prepared, const pb::RunOptions& options,
                      absl::Span<const Tensor> feeds,
                      std::vector<Tensor>* outputs, pb::RunMetadata* metadata,
-                     CancellationManager* cancellation) override {
-    HR_RETURN_IF_ERROR(CheckOpen());
+                     RunToken token) override {
+    HR_RETURN_IF_ERROR(running_.CheckOpen());
     const auto& step = static_cast<const PreparedStep&>(prepared);
     if (step.session != this) {
       return errors::InvalidArgument(
@@ -225,14 +136,14 @@ class DirectSession : public Session {
     }
     absl::InlinedVector<const Tensor*, 4> args;
     for (const Tensor& t : feeds) args.push_back(&t);
-    return Execute(step, options, args, outputs, metadata, cancellation);
+    return Execute(step, options, args, outputs, metadata, token);
   }
 
   Status PlanMemory(absl::Span<const std::pair<Endpoint, TensorShape>> feeds,
                     absl::Span<const Endpoint> fetches,
                     absl::Span<Node* const> targets,
                     MemoryPlan* plan) override {
-    HR_RETURN_IF_ERROR(CheckOpen());
+    HR_RETURN_IF_ERROR(running_.CheckOpen());
     std::shared_ptr<PreparedStep> step;
     HR_RETURN_IF_ERROR(FindOrCompile(feeds, fetches, targets, &step));
     std::vector<TensorShape> shapes;
@@ -245,29 +156,11 @@ class DirectSession : public Session {
             step->feeds[i].shape.DebugString());
       }
     }
-    return PlanStep(*step, shapes, plan);
+    return step->PlanMemory(shapes, plan);
   }
 
   Status Close() override {
-    std::vector<RunningStep*> steps;
-    {
-      MutexLock lock(&mu_);
-      closed_.store(true, std::memory_order_release);
-      for (RunningStep* s = running_.next; s != &running_; s = s->next) {
-        ++s->pins;
-        steps.push_back(s);
-      }
-    }
-    // What a cancelled step calls may come back to this session.
-    for (RunningStep* s : steps) {
-      s->cancellation.StartCancel(
-          s->Explain(errors::Cancelled("Session has been closed.")));
-    }
-    {
-      MutexLock lock(&mu_);
-      for (RunningStep* s : steps) --s->pins;
-      idle_.SignalAll();
-    }
+    running_.Close();
     if (tuner_ != nullptr) tuner_->Stop();
     return OkStatus();
   }
@@ -276,12 +169,12 @@ class DirectSession : public Session {
                    absl::Span<const Endpoint> fetches,
                    absl::Span<Node* const> targets,
                    std::string* handle) override {
-    HR_RETURN_IF_ERROR(CheckOpen());
+    HR_RETURN_IF_ERROR(running_.CheckOpen());
     std::shared_ptr<PreparedStep> step;
     HR_RETURN_IF_ERROR(
         Compile(feeds, fetches, targets, /*partial=*/true, &step));
     auto p = std::make_shared<PartialStep>(std::move(step));
-    HR_RETURN_IF_ERROR(Enter(&p->running));
+    HR_RETURN_IF_ERROR(running_.Enter(&p->running));
     {
       MutexLock lock(&mu_);
       *handle = absl::StrCat(next_partial_run_++);
@@ -293,9 +186,8 @@ class DirectSession : public Session {
 
   Status PRun(const std::string& handle, const pb::RunOptions& options,
               absl::Span<const Feed> feeds, absl::Span<const Endpoint> fetches,
-              std::vector<Tensor>* outputs,
-              CancellationManager* cancellation) override {
-    HR_RETURN_IF_ERROR(CheckOpen());
+              std::vector<Tensor>* outputs, RunToken token) override {
+    HR_RETURN_IF_ERROR(running_.CheckOpen());
     ThreadPool* unused;  // the executors run already
     HR_RETURN_IF_ERROR(CheckRunOptions(options, &unused));
     std::shared_ptr<PartialStep> p;
@@ -318,13 +210,14 @@ class DirectSession : public Session {
 
     auto end = [&p](const Status& why) {
       const Status full = p->running.Explain(why);
-      Abort(p->args, &p->running, full);
+      p->Abort(full);
       return full;
     };
-    CancellationManager::Token token = 0;
-    if (cancellation != nullptr) {
-      token = cancellation->NextToken();
-      if (!cancellation->RegisterCallback(token, [&end] {
+    CancellationManager* const caller = token.manager;
+    CancellationManager::Token key = 0;
+    if (caller != nullptr) {
+      key = caller->NextToken();
+      if (!caller->RegisterCallback(key, [&end] {
             end(errors::Cancelled("Run was cancelled.")).IgnoreError();
           })) {
         end(errors::Cancelled("Run was cancelled.")).IgnoreError();
@@ -341,10 +234,10 @@ class DirectSession : public Session {
     }
     for (size_t i = 0; s.ok() && i < fetches.size(); ++i) {
       if (IsSessionHandle(fetches[i])) {
-        KeepSessionTensor((*outputs)[i], &p->step_resources);
+        KeepSessionTensor((*outputs)[i], &p->resources);
       }
     }
-    if (cancellation != nullptr) cancellation->DeregisterCallback(token);
+    if (caller != nullptr) caller->DeregisterCallback(key);
     if (complete || p->running.cancellation.IsCancelled()) {
       MutexLock lock(&mu_);
       partial_runs_.erase(handle);
@@ -361,8 +254,7 @@ class DirectSession : public Session {
       p = std::move(it->second);
       partial_runs_.erase(it);
     }
-    Abort(p->args, &p->running,
-          errors::Cancelled("The partial run was ended."));
+    p->Abort(errors::Cancelled("The partial run was ended."));
   }
 
   std::vector<Device*> ListDevices() override { return device_list_; }
@@ -386,32 +278,16 @@ class DirectSession : public Session {
   };
 
   // A partial run in progress. The executors' last callback holds a reference.
-  struct PartialStep {
+  struct PartialStep : StepRun {
     explicit PartialStep(std::shared_ptr<PreparedStep> step)
         : run(std::move(step)), left(run.step().parts.size()) {}
     PartialRun run;
-    RunningStep running;
-    ResourceMgr step_resources;
-    RefPtr<Rendezvous> rendezvous;
-    StepArgs args;
-    std::optional<StepFunctions> functions;
     std::atomic<size_t> left;
     std::atomic<bool> complete{true};
   };
 
   void StartPartial(const std::shared_ptr<PartialStep>& p) {
-    p->args.step_id = next_step_.fetch_add(1, std::memory_order_relaxed);
-    p->args.cancellation = &p->running.cancellation;
-    p->args.call_frame = &p->run;
-    p->args.pool = inter_;
-    p->args.step_resources = &p->step_resources;
-    p->args.pending = &p->running.pending;
-    p->functions.emplace(functions_.get(), &p->args);
-    p->args.functions = &*p->functions;
-    if (p->run.step().needs_rendezvous) {
-      p->rendezvous = NewLocalRendezvous();
-      p->args.rendezvous = p->rendezvous.get();
-    }
+    p->Begin(NextStepId(), p->run.step(), &p->run, inter_, functions_.get());
     auto finished = [this, p](bool complete) {
       if (!complete) p->complete = false;
       if (p->left.fetch_sub(1) != 1) return;
@@ -424,7 +300,7 @@ class DirectSession : public Session {
                                 *graph());
         }
         p->run.Finish(s);
-        Leave(&p->running);
+        running_.Leave(&p->running);
       });
     };
     for (const PreparedStep::Part& part : p->run.step().parts) {
@@ -440,13 +316,6 @@ class DirectSession : public Session {
   }
 
   using Signature = absl::InlinedVector<uint64_t, 12>;
-
-  Status CheckOpen() const {
-    if (closed_.load(std::memory_order_acquire)) [[unlikely]] {
-      return errors::Cancelled("Session has been closed.");
-    }
-    return OkStatus();
-  }
 
   // The step for feeds (pairs that begin with an endpoint), fetches and
   // targets.
@@ -477,65 +346,6 @@ class DirectSession : public Session {
     // Another thread may have been first; its kernels are as good.
     *step = steps_.emplace(std::move(key), std::move(*step)).first->second;
     return OkStatus();
-  }
-
-  // The parts run at the same time, each with tensors of its own.
-  static Status PlanStep(const PreparedStep& step,
-                         absl::Span<const TensorShape> shapes,
-                         MemoryPlan* plan) {
-    *plan = MemoryPlan();
-    for (const PreparedStep::Part& part : step.parts) {
-      MemoryPlan p;
-      HR_RETURN_IF_ERROR(headrace::PlanMemory(*part.graph, shapes,
-                                              part.executor->kernels(),
-                                              part.device->thread_pool(), &p));
-      for (MemoryPlan::Block& b : p.blocks) {
-        b.offset += plan->peak_bytes;
-        plan->blocks.push_back(std::move(b));
-      }
-      plan->peak_bytes += p.peak_bytes;
-      plan->total_bytes += p.total_bytes;
-      plan->unknown.insert(plan->unknown.end(), p.unknown.begin(),
-                           p.unknown.end());
-    }
-    if (step.parts.size() > 1) {
-      std::stable_sort(
-          plan->blocks.begin(), plan->blocks.end(),
-          [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
-    }
-    return OkStatus();
-  }
-
-  // ResourceExhausted if the tensors of a run with these feeds do not fit.
-  static Status CheckBudget(const PreparedStep& step,
-                            absl::Span<const Tensor* const> feeds,
-                            int64_t budget) {
-    std::string key;
-    std::vector<TensorShape> shapes;
-    for (const Tensor* t : feeds) {
-      shapes.push_back(t->shape());
-      absl::StrAppend(&key, t->shape().DebugString());
-    }
-    std::shared_ptr<const MemoryPlan> plan;
-    {
-      MutexLock lock(&step.plans_mu);
-      const auto it = step.plans.find(key);
-      if (it != step.plans.end()) plan = it->second;
-    }
-    if (plan == nullptr) {
-      auto made = std::make_shared<MemoryPlan>();
-      HR_RETURN_IF_ERROR(Annotate(PlanStep(step, shapes, made.get()),
-                                  " (for the memory budget)"));
-      plan = std::move(made);
-      MutexLock lock(&step.plans_mu);
-      if (step.plans.size() >= kMaxPlans) step.plans.clear();
-      step.plans.emplace(std::move(key), plan);
-    }
-    if (plan->peak_bytes <= budget) return OkStatus();
-    return errors::ResourceExhausted(
-        "the tensors of the run take up to ", plan->peak_bytes,
-        " bytes at once, the memory budget is ", budget,
-        ". The largest: ", plan->Largest(5));
   }
 
   // A node's address is its own for the graph's life, and no node of another
@@ -579,7 +389,7 @@ class DirectSession : public Session {
                                            device_list_.front()->name()));
       functions_->SetLibrary(*graph());
     }
-    if (partial) MakePartial(client.get(), step.get());
+    if (partial) PartialRun::Adapt(client.get(), step.get());
     HR_RETURN_IF_ERROR(RunGraphPasses(context, options_.disabled_passes,
                                       client.get(), nullptr));
     PlacerOptions placer;
@@ -671,31 +481,6 @@ class DirectSession : public Session {
     return OkStatus();
   }
 
-  // Lets _Arg nodes wait for their values, and notes what each fetch needs.
-  static void MakePartial(Graph* client, PreparedStep* step) {
-    std::vector<Node*> args, retvals;
-    client->ForEachNode([&](Node* n) {
-      if (n->IsArg()) args.push_back(n);
-      if (n->IsRetval()) retvals.push_back(n);
-    });
-    auto index = [](const Node& n) {
-      int32_t i = 0;
-      n.attrs().Get("index", &i).IgnoreError();  // BuildClientGraph set it
-      return i;
-    };
-    step->fetch_needs.resize(step->fetches.size());
-    for (Node* r : retvals) {
-      const std::vector<bool> needed = ReachableBackwards(*client, {r});
-      for (const Node* a : args) {
-        if (needed[a->id()]) step->fetch_needs[index(*r)].push_back(index(*a));
-      }
-    }
-    for (Node* a : args) {
-      client->SetNodeAttr(a, "_kernel", "partial");
-      client->SetNodeAttr(a, "_feed", step->feeds[index(*a)].name);
-    }
-  }
-
   Status CheckRunOptions(const pb::RunOptions& options,
                          ThreadPool** pool) const {
     if (options.debug_options().debug_tensor_watch_opts_size() > 0) {
@@ -714,7 +499,7 @@ class DirectSession : public Session {
 
   Status Execute(const PreparedStep& step, const pb::RunOptions& options,
                  const FeedPointers& feeds, std::vector<Tensor>* outputs,
-                 pb::RunMetadata* metadata, CancellationManager* cancellation) {
+                 pb::RunMetadata* metadata, RunToken token) {
     ThreadPool* pool = inter_;
     if (&options != &pb::RunOptions::default_instance()) {
       HR_RETURN_IF_ERROR(CheckRunOptions(options, &pool));
@@ -726,229 +511,74 @@ class DirectSession : public Session {
                                ? options.headrace().memory_budget_bytes()
                                : options_.memory_budget;
     if (budget != 0) [[unlikely]] {
-      HR_RETURN_IF_ERROR(CheckBudget(step, feeds, budget));
+      HR_RETURN_IF_ERROR(step.CheckBudget(feeds, budget));
     }
     const int64_t timeout = TimeoutOf(options);
-    if (timeout > 0 && step.may_run_long) {
+    const bool may_leave =
+        timeout > 0 || (token.manager != nullptr && token.leaves_kernels);
+    if (may_leave && step.may_run_long) {
       return ExecuteUntil(timeout, step, options, pool, feeds, outputs,
-                          metadata, cancellation);
+                          metadata, token);
     }
-    StepRun run(step.fetches.size());
+    WholeRun run(step.fetches.size());
     run.frame.args = feeds;
-    HR_RETURN_IF_ERROR(Enter(&run.running));
-    Begin(step, options, pool, metadata != nullptr, &run);
+    HR_RETURN_IF_ERROR(Begin(step, options, pool, metadata != nullptr, &run));
     {
-      const Limits limits(timeout, cancellation, &run);
-      run.complete = RunParts(step, &run);
+      const RunLimits limits(timeout, token.manager, &run);
+      run.RunParts(step);
     }
-    Report(step, options, &run, metadata);
-    Leave(&run.running);
-    return Results(step, &run, outputs);
+    const Status s = End(step, options, &run, outputs, metadata);
+    running_.Leave(&run.running);
+    return s;
   }
 
-  // With a deadline: on a thread of its own, so that this one can leave the run
-  // if it is in a kernel that takes long.
+  // On a thread of its own, so that this one can leave the run if it is in a
+  // kernel that takes long.
   Status ExecuteUntil(int64_t timeout, const PreparedStep& step,
                       const pb::RunOptions& options, ThreadPool* pool,
                       const FeedPointers& feeds, std::vector<Tensor>* outputs,
-                      pb::RunMetadata* metadata,
-                      CancellationManager* cancellation) {
-    const auto run = std::make_shared<LeavableRun>(step.fetches.size());
-    run->step = step.shared_from_this();
-    run->feeds.reserve(feeds.size());
-    for (const Tensor* t : feeds) {
-      run->feeds.push_back(*t);
-      run->frame.args.push_back(&run->feeds.back());
-    }
-    HR_RETURN_IF_ERROR(Enter(&run->running));
-    Begin(step, options, pool, metadata != nullptr, run.get());
-    run->args.running = &run->kernels;
-    CancellationManager* const cancelled = &run->running.cancellation;
-    if (!cancelled->RegisterCallback(cancelled->NextToken(),
-                                     [r = run.get()] { r->event.Notify(); })) {
-      run->event.Notify();
-    }
-    const Limits limits(timeout, cancellation, run.get());
-    if (!StartWaitingThread([this, run] { RunAlone(run.get()); })) {
-      RunAlone(run.get());
-    }
-    run->event.WaitForNotification();
-    std::string waited_for;
-    for (int ms = 0;
-         !run->done.WaitForNotificationWithTimeout(absl::Milliseconds(1));) {
-      // What can be interrupted ends by itself in this time.
-      if (++ms < kGraceMs || !EndedFromOutside(cancelled->status())) continue;
-      std::string which;
-      if (!run->kernels.Leave(&which)) {
-        if (!which.empty()) waited_for = std::move(which);
-      } else if (!run->first_is_through.exchange(true)) {
-        return Annotate(
-            cancelled->status(),
-            absl::StrCat("; left running: ", which,
-                         ", which cannot be interrupted; what becomes of it is "
-                         "dropped"));
-      }
-    }
-    Report(step, options, run.get(), metadata);
-    const Status s = Results(step, run.get(), outputs);
-    run->Clear();
-    Leave(&run->running);
-    if (waited_for.empty() || s.ok()) return s;
-    return Annotate(s, absl::StrCat("; waited for the end of ", waited_for,
-                                    ", which changes state"));
-  }
-
-  void RunAlone(LeavableRun* run) {
-    run->complete = RunParts(*run->step, run);
-    if (!run->first_is_through.exchange(true)) {
-      run->done.Notify();
-      run->event.Notify();
-      return;
-    }
-    run->Clear();
-    Leave(&run->running);
-  }
-
-  static bool EndedFromOutside(const Status& s) {
-    return errors::IsDeadlineExceeded(s) || errors::IsCancelled(s);
-  }
-
-  // The deadline of a run and its caller's token, while this lives.
-  class Limits {
-   public:
-    Limits(int64_t timeout, CancellationManager* caller, StepRun* run)
-        : caller_(caller) {
-      if (timeout > 0) {
-        deadline_ = std::make_unique<Deadline>(timeout, [run, timeout] {
-          Abort(run->args, &run->running,
-                run->running.Explain(errors::DeadlineExceeded(
-                    "Timed out waiting for notification: the run was not "
-                    "finished after ",
-                    timeout, " ms")));
-        });
-      }
-      if (caller == nullptr) return;
-      token_ = caller->NextToken();
-      if (!caller->RegisterCallback(token_, [run] {
-            Abort(
-                run->args, &run->running,
-                run->running.Explain(errors::Cancelled("Run was cancelled.")));
-          })) {
-        Abort(run->args, &run->running,
-              errors::Cancelled("Run was cancelled."));
-      }
-    }
-    ~Limits() {
-      if (caller_ != nullptr) caller_->DeregisterCallback(token_);
-    }
-    Limits(const Limits&) = delete;
-    Limits& operator=(const Limits&) = delete;
-
-   private:
-    CancellationManager* const caller_;
-    CancellationManager::Token token_ = 0;
-    std::unique_ptr<Deadline> deadline_;
-  };
-
-  void Begin(const PreparedStep& step, const pb::RunOptions& options,
-             ThreadPool* pool, bool wants_metadata, StepRun* run) {
-    StepArgs& args = run->args;
-    args.step_id = next_step_.fetch_add(1, std::memory_order_relaxed);
-    args.cancellation = &run->running.cancellation;
-    args.call_frame = &run->frame;
-    args.pool = pool;
-    args.step_resources = &run->resources;
-    args.pending = &run->running.pending;
-    run->functions.emplace(functions_.get(), &args);
-    args.functions = &*run->functions;
-    if (step.needs_rendezvous) {
-      run->rendezvous = NewLocalRendezvous();
-      args.rendezvous = run->rendezvous.get();
-    }
-    run->traced =
-        wants_metadata && options.trace_level() != pb::RunOptions::NO_TRACE;
-    run->costs = wants_metadata && ReportsCosts(step);
-    if (run->traced || run->costs ||
-        options.report_tensor_allocations_upon_oom()) {
-      run->stats = std::make_unique<StepStatsCollector>();
-      args.stats = run->stats.get();
-    }
-  }
-
-  // Whether all parts are complete.
-  static bool RunParts(const PreparedStep& step, StepRun* run) {
-    if (step.parts.size() == 1) [[likely]] {
-      return step.parts[0].executor->Run(run->args);
-    }
-    std::atomic<size_t> left{step.parts.size()};
-    std::atomic<bool> all{true};
-    Notification done;
-    auto finished = [&](bool c) {
-      if (!c) all = false;
-      if (left.fetch_sub(1) == 1) done.Notify();
+                      pb::RunMetadata* metadata, RunToken token) {
+    const auto run =
+        std::make_shared<LeavableRun>(step.shared_from_this(), feeds);
+    HR_RETURN_IF_ERROR(
+        Begin(step, options, pool, metadata != nullptr, run.get()));
+    // What may refer to the session goes before the session may go.
+    const auto left = [this, r = run.get()] {
+      r->Clear();
+      running_.Leave(&r->running);
     };
-    for (size_t i = 1; i < step.parts.size(); ++i) {
-      Executor* e = step.parts[i].executor.get();
-      if (run->args.pool == nullptr) {
-        e->RunAsync(run->args, finished);
-        continue;
-      }
-      run->args.pool->Schedule(
-          [run, &finished, e] { e->RunAsync(run->args, finished); });
+    const RunLimits limits(timeout, token.manager, run.get());
+    std::string why;
+    if (!LeavableRun::RunAndWait(run, left, &why)) {
+      return Annotate(run->running.cancellation.status(), why);
     }
-    step.parts[0].executor->RunAsync(run->args, finished);
-    done.WaitForNotification();
-    return all;
+    const Status s = End(step, options, run.get(), outputs, metadata);
+    left();
+    return Annotate(s, why);
   }
 
-  void Report(const PreparedStep& step, const pb::RunOptions& options,
-              StepRun* run, pb::RunMetadata* metadata) {
-    if (!run->complete && options.report_tensor_allocations_upon_oom()) {
-      ReportAllocations(run->stats.get(), &run->running);
-    }
-    if (metadata != nullptr) {
-      metadata->Clear();
-      pb::StepStats step_stats;
-      pb::RunCounters counters;
-      if (run->stats != nullptr) run->stats->Finish(&step_stats, &counters);
-      for (const PreparedStep::Part& p : step.parts) {
-        if (run->costs) {
-          AddCosts(*p.graph, p.device->name(), step_stats,
-                   metadata->mutable_cost_graph());
-        }
-        if (options.output_partition_graphs()) {
-          GraphToGraphDef(*p.graph, metadata->add_partition_graphs());
-        }
-      }
-      if (run->traced) {
-        *metadata->mutable_step_stats() = std::move(step_stats);
-        *metadata->mutable_headrace_counters() = counters;
-      }
-    }
+  int64_t NextStepId() {
+    return next_step_.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  Status Begin(const PreparedStep& step, const pb::RunOptions& options,
+               ThreadPool* pool, bool wants_metadata, WholeRun* run) {
+    HR_RETURN_IF_ERROR(running_.Enter(&run->running));
+    run->Begin(NextStepId(), step, &run->frame, pool, functions_.get());
+    run->Trace(options, wants_metadata, wants_metadata && ReportsCosts(step));
+    return OkStatus();
+  }
+
+  Status End(const PreparedStep& step, const pb::RunOptions& options,
+             WholeRun* run, std::vector<Tensor>* outputs,
+             pb::RunMetadata* metadata) {
+    run->Report(step, options, metadata);
     for (int i : step.handle_fetches) {
       if (run->complete && run->frame.values[i].IsInitialized()) {
         KeepSessionTensor(run->frame.values[i], &run->resources);
       }
     }
-  }
-
-  Status Results(const PreparedStep& step, StepRun* run,
-                 std::vector<Tensor>* outputs) {
-    // One that was cancelled when all had been done is as good as any.
-    if (!run->complete) [[unlikely]] {
-      return Annotate(
-          ListUninitialized(run->running.cancellation.status(), step, *graph()),
-          run->running.report);
-    }
-    std::vector<Tensor>& values = run->frame.values;
-    for (size_t i = 0; i < values.size(); ++i) {
-      if (!values[i].IsInitialized()) [[unlikely]] {
-        return errors::InvalidArgument(
-            "Retval[", i, "] does not have value: ", step.fetches[i]);
-      }
-    }
-    if (outputs != nullptr) *outputs = std::move(values);
-    return OkStatus();
+    return run->Results(step, *graph(), outputs);
   }
 
   bool ReportsCosts(const PreparedStep& step) const {
@@ -958,42 +588,6 @@ class DirectSession : public Session {
     return run >= 0 && (run + 1) % options_.cost_graph_every == 0;
   }
 
-  static void ReportAllocations(StepStatsCollector* stats,
-                                RunningStep* running) {
-    if (!errors::IsResourceExhausted(running->cancellation.status())) return;
-    const std::string largest = stats->LargestOutputs();
-    running->report =
-        absl::StrCat("\n\t Largest tensors that the step had made: ",
-                     largest.empty() ? "none" : largest);
-  }
-
-  static void Abort(const StepArgs& args, RunningStep* running,
-                    const Status& why) {
-    running->cancellation.StartCancel(why);
-    if (args.rendezvous != nullptr) args.rendezvous->StartAbort(why);
-  }
-
-  Status Enter(RunningStep* s) {
-    MutexLock lock(&mu_);
-    HR_RETURN_IF_ERROR(CheckOpen());
-    s->previous = running_.previous;
-    s->next = &running_;
-    running_.previous->next = s;
-    running_.previous = s;
-    return OkStatus();
-  }
-  void Leave(RunningStep* s) {
-    MutexLock lock(&mu_);
-    // Before it leaves the list: the session may go when the list is empty.
-    while (s->pins > 0) idle_.Wait(&mu_);
-    s->previous->next = s->next;
-    s->next->previous = s->previous;
-    if (running_.next == &running_) idle_.SignalAll();
-  }
-
-  // How long a cancelled run may take to end before it is left.
-  static constexpr int kGraceMs = 3;
-
   const SessionOptions options_;
   const std::shared_ptr<Resources> resources_ = std::make_shared<Resources>();
   const RefPtr<SessionTensors> session_tensors_ = MakeRef<SessionTensors>();
@@ -1001,13 +595,11 @@ class DirectSession : public Session {
   ThreadPool* inter_ = nullptr;
   std::vector<Device*> device_list_;
   std::shared_ptr<SessionFunctions> functions_;
-  std::atomic<bool> closed_{false};
   std::atomic<int64_t> next_step_{1};
+  RunningSteps running_;
 
   // Lock order: the graph's mutex and steps_mu_ are never held with mu_.
   Mutex mu_;
-  CondVar idle_;         // signalled when the last step leaves
-  RunningStep running_;  // head of a ring; linked under mu_
   absl::flat_hash_map<std::string, std::shared_ptr<OpKernel>> stateful_kernels_
       GUARDED_BY(mu_);
   absl::flat_hash_map<std::string, std::shared_ptr<PartialStep>> partial_runs_

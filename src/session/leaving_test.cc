@@ -51,13 +51,12 @@ class LeavingTest : public ::testing::Test {
     ASSERT_EQ(NewSession({}, "", graph_, &session_), OkStatus());
   }
 
-  Status Run(const Endpoint& fetch, int64_t timeout_ms,
-             CancellationManager* cancellation = nullptr) {
+  Status Run(const Endpoint& fetch, int64_t timeout_ms, RunToken token = {}) {
     pb::RunOptions options;
     options.set_timeout_in_ms(timeout_ms);
     std::vector<Tensor> out;
     const Status s = session_->Run(options, {{x_, Tensor::Scalar<float>(3)}},
-                                   {fetch}, {}, &out, nullptr, cancellation);
+                                   {fetch}, {}, &out, nullptr, token);
     if (s.ok()) {
       EXPECT_EQ(out[0].scalar<float>(), 3);
     }
@@ -90,11 +89,26 @@ TEST_F(LeavingTest, TheCallersTokenLeavesItToo) {
     while (begun == 0) absl::SleepFor(absl::Milliseconds(1));
     token.StartCancel();
   });
-  const Status s = Run(hold_, 600000, &token);
+  const Status s = Run(hold_, 0, &token);
   other.join();
   EXPECT_EQ(s.code(), absl::StatusCode::kCancelled) << s;
   EXPECT_EQ(ended, 0);
   release_.Notify();
+}
+
+TEST_F(LeavingTest, ATokenThatLeavesNothingWaits) {
+  CancellationManager manager;
+  std::thread other([&] {
+    while (begun == 0) absl::SleepFor(absl::Milliseconds(1));
+    manager.StartCancel();
+    absl::SleepFor(absl::Milliseconds(20));
+    release_.Notify();
+  });
+  RunToken token = &manager;
+  token.leaves_kernels = false;
+  EXPECT_EQ(Run(after_, 0, token).code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(ended, 1);
+  other.join();
 }
 
 TEST_F(LeavingTest, OtherRunsGoOnMeanwhile) {

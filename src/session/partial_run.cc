@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "absl/time/clock.h"
+#include "graph/algorithm.h"
+#include "graph/client_graph.h"
 
 namespace headrace {
 namespace {
@@ -20,6 +22,30 @@ Status TimedOut(int64_t timeout_ms) {
 }
 
 }  // namespace
+
+void PartialRun::Adapt(Graph* client, PreparedStep* step) {
+  std::vector<Node*> args, retvals;
+  client->ForEachNode([&](Node* n) {
+    if (n->IsArg()) args.push_back(n);
+    if (n->IsRetval()) retvals.push_back(n);
+  });
+  auto index = [](const Node& n) {
+    int32_t i = 0;
+    n.attrs().Get("index", &i).IgnoreError();  // BuildClientGraph set it
+    return i;
+  };
+  step->fetch_needs.resize(step->fetches.size());
+  for (Node* r : retvals) {
+    const std::vector<bool> needed = ReachableBackwards(*client, {r});
+    for (const Node* a : args) {
+      if (needed[a->id()]) step->fetch_needs[index(*r)].push_back(index(*a));
+    }
+  }
+  for (Node* a : args) {
+    client->SetNodeAttr(a, "_kernel", "partial");
+    client->SetNodeAttr(a, "_feed", step->feeds[index(*a)].name);
+  }
+}
 
 Status PartialRun::Find(
     const std::vector<std::pair<std::string, Tensor>>& feeds,

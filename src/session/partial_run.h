@@ -18,6 +18,10 @@ namespace headrace {
 // Thread-safe.
 class PartialRun : public AsyncCallFrame {
  public:
+  // Lets the _Arg nodes of a step's graph wait for their values, and notes in
+  // `step` what each fetch needs. Before the step is compiled further.
+  static void Adapt(Graph* client, PreparedStep* step);
+
   explicit PartialRun(std::shared_ptr<PreparedStep> step)
       : step_(std::move(step)),
         feeds_(step_->feeds.size()),

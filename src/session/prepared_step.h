@@ -20,7 +20,7 @@ class Session::Prepared {
   virtual ~Prepared() = default;
 };
 
-// Immutable once made, but for the count of its runs and its memory plans.
+// Immutable once made, but for the count of its runs and the plans it keeps.
 class PreparedStep : public Session::Prepared,
                      public std::enable_shared_from_this<PreparedStep> {
  public:
@@ -36,21 +36,15 @@ class PreparedStep : public Session::Prepared,
   };
 
   // InvalidArgument if a value does not fit feed i.
-  Status CheckFeed(size_t i, const Tensor& value) const {
-    const FeedInfo& want = feeds[i];
-    if (value.dtype() != want.dtype) {
-      return errors::InvalidArgument("Cannot feed a tensor of type ",
-                                     DataTypeString(value.dtype()), " for '",
-                                     want.name, "', which has type ",
-                                     DataTypeString(want.dtype));
-    }
-    if (!want.shape.IsCompatibleWith(value.shape())) {
-      return errors::InvalidArgument(
-          "Cannot feed a value of shape ", value.shape().DebugString(),
-          " for '", want.name, "', which has shape ", want.shape.DebugString());
-    }
-    return OkStatus();
-  }
+  Status CheckFeed(size_t i, const Tensor& value) const;
+  // What the tensors of a run with feeds of these shapes take, the parts' side
+  // by side.
+  Status PlanMemory(absl::Span<const TensorShape> feeds,
+                    MemoryPlan* plan) const;
+  // ResourceExhausted if the tensors of a run with these feeds would take more
+  // bytes than `budget` at once. Thread-safe.
+  Status CheckBudget(absl::Span<const Tensor* const> feeds,
+                     int64_t budget) const;
 
   // The session's devices and threads, which kernels refer to: a prepared step
   // may outlive its session. First, so that it goes last.
@@ -66,11 +60,12 @@ class PreparedStep : public Session::Prepared,
   mutable std::atomic<int64_t> runs{0};  // counted for cost graphs
   // For each fetch the feeds that it needs; only of a partial run's step.
   std::vector<std::vector<int>> fetch_needs;
-  // Found when first asked for, by the feeds' shapes; forgotten when there are
-  // many.
-  mutable Mutex plans_mu;
+
+ private:
+  // By the feeds' shapes; forgotten when there are many.
+  mutable Mutex plans_mu_;
   mutable absl::flat_hash_map<std::string, std::shared_ptr<const MemoryPlan>>
-      plans GUARDED_BY(plans_mu);
+      plans_ GUARDED_BY(plans_mu_);
 };
 
 }  // namespace headrace

@@ -83,11 +83,10 @@ Status Session::RunPreparedInto(const Prepared& prepared,
                                 const pb::RunOptions& options,
                                 absl::Span<const Tensor> feeds,
                                 absl::Span<Tensor> outputs,
-                                pb::RunMetadata* metadata,
-                                CancellationManager* cancellation) {
+                                pb::RunMetadata* metadata, RunToken token) {
   std::vector<Tensor> values;
   HR_RETURN_IF_ERROR(
-      RunPrepared(prepared, options, feeds, &values, metadata, cancellation));
+      RunPrepared(prepared, options, feeds, &values, metadata, token));
   if (values.size() != outputs.size()) {
     return errors::InvalidArgument("Expected ", values.size(),
                                    " output tensors, but got ", outputs.size());

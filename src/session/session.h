@@ -23,6 +23,18 @@ namespace headrace {
 class Device;
 struct MemoryPlan;
 
+// By what the caller of a run stops it.
+struct RunToken {
+  RunToken(CancellationManager* m = nullptr)  // NOLINT: so that one will do
+      : manager(m) {}
+
+  CancellationManager* manager;  // null: nothing
+  // Whether a stopped run returns at once even where it is in a kernel that
+  // cannot be interrupted, as it does at its deadline. If not, it waits for the
+  // kernel, and can do without a thread of its own, which costs some 20 us.
+  bool leaves_kernels = true;
+};
+
 class Session {
  public:
   using Feed = std::pair<Endpoint, Tensor>;
@@ -34,10 +46,10 @@ class Session {
   virtual ~Session() = default;
 
   // Outputs are set only on OK. `metadata` may be null; it is filled as far as
-  // `options` ask. `cancellation` may be null: a token by which the caller
-  // stops this run. A run with a deadline returns soon after it, whatever runs:
-  // a kernel that cannot be interrupted and changes no state goes on by itself,
-  // and the message names it; `this` waits for it in the end.
+  // `options` ask. A run with a deadline, or that `token` cancels, returns soon
+  // after, whatever runs: a kernel that cannot be interrupted and changes no
+  // state goes on by itself, and the message names it; `this` waits for it in
+  // the end.
   // Errors: InvalidArgument (feed of wrong type, fed twice,
   // nothing to do), DeadlineExceeded (timeout_in_ms), Cancelled ("Session has
   // been closed."), or the first failure of a node, with the node named.
@@ -47,7 +59,7 @@ class Session {
                      absl::Span<Node* const> targets,
                      std::vector<Tensor>* outputs,
                      pb::RunMetadata* metadata = nullptr,
-                     CancellationManager* cancellation = nullptr) = 0;
+                     RunToken token = {}) = 0;
 
   // With default options, by name: feeds and fetches "a:0", targets "b".
   // NotFound "FetchOutputs node x: not found" and the like.
@@ -69,7 +81,7 @@ class Session {
                              absl::Span<const Tensor> feeds,
                              std::vector<Tensor>* outputs,
                              pb::RunMetadata* metadata = nullptr,
-                             CancellationManager* cancellation = nullptr) = 0;
+                             RunToken token = {}) = 0;
 
   // As RunPrepared, into tensors that the caller owns: each of `outputs` has
   // the fetch's type and shape already, and its buffer is written.
@@ -79,7 +91,7 @@ class Session {
                          absl::Span<const Tensor> feeds,
                          absl::Span<Tensor> outputs,
                          pb::RunMetadata* metadata = nullptr,
-                         CancellationManager* cancellation = nullptr);
+                         RunToken token = {});
   // Prepare by names, as CallableOptions give them. feed_devices and
   // fetch_devices must name this session's devices.
   StatusOr<std::shared_ptr<Prepared>> MakeCallable(
@@ -88,7 +100,7 @@ class Session {
   // A step that is fed and fetched piece by piece: declare everything that will
   // be fed and fetched, and the targets, then call PRun until every feed was
   // given and every fetch taken, or end it by PRunClose. `options` of a call
-  // give its deadline, whose expiry ends the partial run, and `cancellation`
+  // give its deadline, whose expiry ends the partial run, and `token` does so
   // too; other runs of the session are not touched. Errors: InvalidArgument for
   // an unknown or finished handle, for what was not declared or is given twice,
   // and for a fetch whose feeds have not come.
@@ -99,8 +111,7 @@ class Session {
   virtual Status PRun(const std::string& handle, const pb::RunOptions& options,
                       absl::Span<const Feed> feeds,
                       absl::Span<const Endpoint> fetches,
-                      std::vector<Tensor>* outputs,
-                      CancellationManager* cancellation = nullptr) = 0;
+                      std::vector<Tensor>* outputs, RunToken token = {}) = 0;
   // Ends a partial run early; an unknown handle is fine.
   virtual void PRunClose(const std::string& handle) = 0;
 

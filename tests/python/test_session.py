@@ -241,3 +241,48 @@ def test_interrupt():
                 s.run(wait)
             assert time.monotonic() - start < 30
             assert s.run(one) == 1
+
+
+def test_cancellation_manager():
+    with tf.Graph().as_default(), tf.Session() as s:
+        q = tf.raw_ops.FIFOQueueV2(component_types=[tf.float32])
+        wait = tf.raw_ops.QueueDequeueV2(q, [tf.float32])
+        # Nothing can interrupt a function.
+        naps = tf.py_func(lambda: time.sleep(2) or 1.0, [], tf.double)
+        x = tf.placeholder(tf.float32)
+        one = x + 1.0
+        takes_one = s.make_callable(one, [x])
+        runs = [lambda c: s.run(wait, cancellation=c),
+                lambda c: s.run(naps, cancellation=c),
+                lambda c: s.make_callable(wait)(cancellation=c),
+                lambda c: s.partial_run(s.partial_run_setup([wait]), wait,
+                                        cancellation=c)]
+        for run in runs:
+            token = tf.CancellationManager()
+            assert s.run(one, {x: 1.0}, cancellation=token) == 2
+            assert takes_one(2.0, cancellation=token) == 3
+            assert not token.is_cancelled
+            timer = threading.Timer(0.05, token.start_cancel)
+            timer.start()
+            start = time.monotonic()
+            with pytest.raises(tf.errors.CancelledError):
+                run(token)
+            assert time.monotonic() - start < 1.5
+            timer.join()
+            assert token.is_cancelled
+            with pytest.raises(tf.errors.CancelledError):
+                run(token)
+            assert s.run(one, {x: 3.0}) == 4
+        with pytest.raises(TypeError, match="CancellationManager"):
+            s.run(one, {x: 1.0}, cancellation=object())
+
+
+def test_interrupt_of_a_run_with_a_token():
+    with tf.Graph().as_default(), tf.Session() as s:
+        q = tf.raw_ops.FIFOQueueV2(component_types=[tf.float32])
+        wait = tf.raw_ops.QueueDequeueV2(q, [tf.float32])
+        token = tf.CancellationManager()
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            s.run(wait, cancellation=token)
+        assert not token.is_cancelled

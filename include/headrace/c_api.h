@@ -1,0 +1,49 @@
+/* What the C API has beyond TensorFlow's. The conventions are those of
+   tensorflow/c/c_api.h. */
+#ifndef HEADRACE_C_API_H_
+#define HEADRACE_C_API_H_
+
+#include "tensorflow/c/c_api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A token by which any thread stops runs. Thread-safe; it may be deleted while
+   runs have it, which then go on. */
+typedef struct TF_CancellationManager TF_CancellationManager;
+
+TF_CAPI_EXPORT extern TF_CancellationManager* TF_NewCancellationManager(void);
+TF_CAPI_EXPORT extern void TF_DeleteCancellationManager(
+    TF_CancellationManager*);
+/* Ends the runs that have the token with CANCELLED, and later ones at once. A
+   run returns within milliseconds, even from a kernel that nothing can
+   interrupt: unless that changes state, it is left to itself, and the message
+   says so. */
+TF_CAPI_EXPORT extern void TF_CancellationManagerStartCancel(
+    TF_CancellationManager*);
+TF_CAPI_EXPORT extern TF_Bool TF_CancellationManagerIsCancelled(
+    TF_CancellationManager*);
+
+/* TF_SessionRun with a token, which may be NULL. */
+TF_CAPI_EXPORT extern void TF_SessionRunCancellable(
+    TF_Session* session, const TF_Buffer* run_options, const TF_Output* inputs,
+    TF_Tensor* const* input_values, int ninputs, const TF_Output* outputs,
+    TF_Tensor** output_values, int noutputs,
+    const TF_Operation* const* target_opers, int ntargets,
+    TF_Buffer* run_metadata, TF_CancellationManager* cancellation, TF_Status*);
+
+/* TF_SessionPRun with a serialized RunOptions, of which the deadline counts,
+   and a token; both may be NULL. The deadline's expiry and the token end the
+   whole partial run. */
+TF_CAPI_EXPORT extern void TF_SessionPRunCancellable(
+    TF_Session*, const char* handle, const TF_Buffer* run_options,
+    const TF_Output* inputs, TF_Tensor* const* input_values, int ninputs,
+    const TF_Output* outputs, TF_Tensor** output_values, int noutputs,
+    TF_CancellationManager* cancellation, TF_Status*);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* HEADRACE_C_API_H_ */

@@ -1,0 +1,85 @@
+#include "session/prepared_step.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace headrace {
+namespace {
+
+constexpr size_t kMaxPlans = 64;
+
+}  // namespace
+
+Status PreparedStep::CheckFeed(size_t i, const Tensor& value) const {
+  const FeedInfo& want = feeds[i];
+  if (value.dtype() != want.dtype) {
+    return errors::InvalidArgument(
+        "Cannot feed a tensor of type ", DataTypeString(value.dtype()),
+        " for '", want.name, "', which has type ", DataTypeString(want.dtype));
+  }
+  if (!want.shape.IsCompatibleWith(value.shape())) {
+    return errors::InvalidArgument(
+        "Cannot feed a value of shape ", value.shape().DebugString(), " for '",
+        want.name, "', which has shape ", want.shape.DebugString());
+  }
+  return OkStatus();
+}
+
+Status PreparedStep::PlanMemory(absl::Span<const TensorShape> shapes,
+                                MemoryPlan* plan) const {
+  *plan = MemoryPlan();
+  for (const Part& part : parts) {
+    MemoryPlan p;
+    HR_RETURN_IF_ERROR(headrace::PlanMemory(*part.graph, shapes,
+                                            part.executor->kernels(),
+                                            part.device->thread_pool(), &p));
+    for (MemoryPlan::Block& b : p.blocks) {
+      b.offset += plan->peak_bytes;
+      plan->blocks.push_back(std::move(b));
+    }
+    plan->peak_bytes += p.peak_bytes;
+    plan->total_bytes += p.total_bytes;
+    plan->unknown.insert(plan->unknown.end(), p.unknown.begin(),
+                         p.unknown.end());
+  }
+  if (parts.size() > 1) {
+    std::stable_sort(
+        plan->blocks.begin(), plan->blocks.end(),
+        [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  }
+  return OkStatus();
+}
+
+Status PreparedStep::CheckBudget(absl::Span<const Tensor* const> values,
+                                 int64_t budget) const {
+  std::string key;
+  std::vector<TensorShape> shapes;
+  for (const Tensor* t : values) {
+    shapes.push_back(t->shape());
+    absl::StrAppend(&key, t->shape().DebugString());
+  }
+  std::shared_ptr<const MemoryPlan> plan;
+  {
+    MutexLock lock(&plans_mu_);
+    const auto it = plans_.find(key);
+    if (it != plans_.end()) plan = it->second;
+  }
+  if (plan == nullptr) {
+    auto made = std::make_shared<MemoryPlan>();
+    HR_RETURN_IF_ERROR(
+        Annotate(PlanMemory(shapes, made.get()), " (for the memory budget)"));
+    plan = std::move(made);
+    MutexLock lock(&plans_mu_);
+    if (plans_.size() >= kMaxPlans) plans_.clear();
+    plans_.emplace(std::move(key), plan);
+  }
+  if (plan->peak_bytes <= budget) return OkStatus();
+  return errors::ResourceExhausted("the tensors of the run take up to ",
+                                   plan->peak_bytes,
+                                   " bytes at once, the memory budget is ",
+                                   budget, ". The largest: ", plan->Largest(5));
+}
+
+}  // namespace headrace
