@@ -147,6 +147,7 @@ class PySession {
   void ReadFetch(nb::handle f, Fetches* out);
   void ReadName(nb::handle name, Fetches* out);
   Endpoint FeedTarget(nb::handle key);
+  // `dict` may be None.
   void ReadFeeds(nb::handle dict, const Fetches& fetches, Feeds* out);
   Tensor FeedValue(const Endpoint& e, nb::handle value);
   std::vector<Endpoint> FeedTargets(nb::handle feed_list);
@@ -402,6 +403,9 @@ Tensor PySession::FeedValue(const Endpoint& e, nb::handle value) {
 }
 
 void PySession::ReadFeeds(nb::handle dict, const Fetches& fetches, Feeds* out) {
+  if (dict.is_none()) return;
+  if (!PyDict_Check(dict.ptr()))
+    RaiseTypeError("feed_dict must be a dictionary");
   const auto add = [&](const Endpoint& e, nb::handle value) {
     for (const Endpoint& old : out->endpoints) {
       if (old == e) {
@@ -475,6 +479,11 @@ void PySession::RunUnlocked(F call, nb::handle metadata,
   RaiseStatus(status, graph_);
 }
 
+const pb::RunOptions& OptionsOf(nb::handle options) {
+  return options.is_none() ? pb::RunOptions::default_instance()
+                           : MessageAs<pb::RunOptions>(options, "options");
+}
+
 nb::object PySession::Run(nb::handle fetches, nb::handle feed_dict,
                           nb::handle options, nb::handle metadata,
                           nb::handle cancellation) {
@@ -482,15 +491,8 @@ nb::object PySession::Run(nb::handle fetches, nb::handle feed_dict,
   Fetches f;
   ReadFetch(fetches, &f);
   Feeds feeds;
-  if (!feed_dict.is_none()) {
-    if (!PyDict_Check(feed_dict.ptr())) {
-      RaiseTypeError("feed_dict must be a dictionary");
-    }
-    ReadFeeds(feed_dict, f, &feeds);
-  }
-  const pb::RunOptions& run_options =
-      options.is_none() ? pb::RunOptions::default_instance()
-                        : MessageAs<pb::RunOptions>(options, "options");
+  ReadFeeds(feed_dict, f, &feeds);
+  const pb::RunOptions& run_options = OptionsOf(options);
 
   // What is fed and fetched at once comes back as it was given.
   std::vector<nb::object> values(f.endpoints.size());
@@ -594,15 +596,8 @@ nb::object PySession::PartialRun(const std::string& handle, nb::handle fetches,
   Fetches f;
   ReadFetch(fetches, &f);
   Feeds feeds;
-  if (!feed_dict.is_none()) {
-    if (!PyDict_Check(feed_dict.ptr())) {
-      RaiseTypeError("feed_dict must be a dictionary");
-    }
-    ReadFeeds(feed_dict, f, &feeds);
-  }
-  const pb::RunOptions& run_options =
-      options.is_none() ? pb::RunOptions::default_instance()
-                        : MessageAs<pb::RunOptions>(options, "options");
+  ReadFeeds(feed_dict, f, &feeds);
+  const pb::RunOptions& run_options = OptionsOf(options);
   std::vector<Tensor> outputs;
   std::shared_ptr<Session> session = session_;
   RunUnlocked(
@@ -664,9 +659,7 @@ nb::object Callable::Call(nb::args args, nb::kwargs kwargs) {
         StrCat("Expected ", feeds_.size(), " feeds, got ", args.size()));
   }
   DropReleasedArrays();
-  const pb::RunOptions& run_options =
-      options.is_none() ? pb::RunOptions::default_instance()
-                        : MessageAs<pb::RunOptions>(options, "options");
+  const pb::RunOptions& run_options = OptionsOf(options);
   std::vector<Tensor> inputs, outputs;
   inputs.reserve(feeds_.size());
   for (size_t i = 0; i < feeds_.size(); ++i) {

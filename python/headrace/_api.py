@@ -14,6 +14,7 @@ from headrace import errors
 from headrace import function as _function
 from headrace import image_ops as _image
 from headrace import graph as _graph
+from headrace import indexed_slices as _indexed
 from headrace import initializers
 from headrace import input_pipelines as _inputs
 from headrace import math_ops as _math
@@ -134,6 +135,8 @@ _take(_readers, """
     FixedLengthRecordReader IdentityReader ReaderBase TFRecordReader
     TextLineReader WholeFileReader""")
 
+_take(_indexed, """
+    IndexedSlices IndexedSlicesValue convert_to_tensor_or_indexed_slices""")
 _take(_sparse, """
     SparseTensor SparseTensorValue convert_to_tensor_or_sparse_tensor
     deserialize_many_sparse serialize_many_sparse serialize_sparse sparse_add

@@ -6,7 +6,9 @@ import threading
 from headrace import array_ops as _array
 from headrace import dtypes as _dtypes
 from headrace import graph as _graph
+from headrace import math_ops as _math
 from headrace import raw_ops as _raw
+from headrace.indexed_slices import IndexedSlices
 from headrace.tensor import convert_to_tensor
 from headrace.tensor_shape import TensorShape
 
@@ -55,7 +57,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
             raise ValueError("Shapes %s and %s are not compatible"
                              % (grad.get_shape(), self._shape))
         return _raw.AccumulatorApplyGradient(
-            self._ref, convert_to_tensor(local_step, _dtypes.int64), grad,
+            self._ref, _math.cast(local_step, _dtypes.int64), grad,
             name=self._name(name, "ApplyGradient"))
 
     def take_grad(self, num_required, name=None):
@@ -89,11 +91,16 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         before the global step."""
         known = grad_shape is not None
         return _raw.SparseAccumulatorApplyGradient(
-            self._ref, convert_to_tensor(local_step, _dtypes.int64),
-            convert_to_tensor(grad_indices, _dtypes.int64),
+            self._ref, _math.cast(local_step, _dtypes.int64),
+            _math.cast(grad_indices, _dtypes.int64),
             convert_to_tensor(grad_values, self._dtype),
-            convert_to_tensor(grad_shape if known else [], _dtypes.int64),
+            _math.cast(grad_shape if known else [], _dtypes.int64),
             has_known_shape=known, name=self._name(name, "ApplyGradient"))
+
+    def take_indexed_slices_grad(self, num_required, name=None):
+        """take_grad as IndexedSlices."""
+        indices, values, shape = self.take_grad(num_required, name)
+        return IndexedSlices(values, indices, shape)
 
     def take_grad(self, num_required, name=None):
         """(indices, values, shape) of at least `num_required` gradients."""

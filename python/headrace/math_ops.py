@@ -7,6 +7,7 @@ from headrace import dtypes
 from headrace import raw_ops as _raw
 from headrace.graph import name_scope
 from headrace._headrace import Tensor
+from headrace.indexed_slices import IndexedSlices
 from headrace.tensor import constant, convert_to_tensor
 
 _count = builtins.range
@@ -118,11 +119,14 @@ def truediv(x, y, name=None):
 
 
 def scalar_mul(scalar, x, name=None):
-    """A scalar times a tensor."""
+    """A scalar times a Tensor or IndexedSlices, of the same kind."""
     scalar = convert_to_tensor(scalar, dtype=x.dtype.base_dtype, name="scalar")
     if scalar._rank() not in (0, None):
         raise ValueError("Only scalar multiply works, got shape %s"
                          % scalar.get_shape())
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(_raw.Mul(scalar, x.values, name=name), x.indices,
+                             x.dense_shape)
     return _raw.Mul(scalar, x, name=name)
 
 
