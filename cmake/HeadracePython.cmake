@@ -14,7 +14,7 @@ execute_process(
 find_package(nanobind CONFIG REQUIRED)
 nanobind_add_module(_headrace NB_STATIC ${sources})
 target_precompile_headers(_headrace PRIVATE
-  ${HEADRACE_COMMON_HEADERS} <nanobind/nanobind.h>)
+  ${HEADRACE_GRAPH_HEADERS} <nanobind/nanobind.h>)
 get_property(plugins GLOBAL PROPERTY HEADRACE_PLUGINS)
 add_dependencies(_headrace hr_proto_headers ${plugins})
 target_link_libraries(_headrace PRIVATE headrace Python::NumPy)
