@@ -1,8 +1,9 @@
 #include "framework/op_kernel.h"
 
 #include <algorithm>
-#include <set>
+#include <cstring>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -177,6 +178,10 @@ std::atomic<const KernelEntry*>& KernelList() {
   static std::atomic<const KernelEntry*> head{nullptr};
   return head;
 }
+// Of literals, which are mostly one.
+bool SameText(const char* a, const char* b) {
+  return a == b || std::strcmp(a, b) == 0;
+}
 }  // namespace
 
 KernelEntry::KernelEntry(const KernelSpec& s, const char* cls, KernelFactory f)
@@ -202,8 +207,12 @@ void KernelRegistry::TakePending() {
 
 const KernelEntry* KernelRegistry::Find(const std::string& device_type,
                                         const NodeDef& node) {
-  std::string label;
-  node.attrs.Get("_kernel", &label).IgnoreError();
+  const AttrValue* const label_attr = node.attrs.Find("_kernel");
+  const std::string* const label =
+      label_attr == nullptr ? nullptr : label_attr->Get<std::string>();
+  // Most constraints of an op are on one attr.
+  const char* last_attr = "";
+  const AttrValue* last_value = nullptr;
   MutexLock lock(&mu_);
   TakePending();
   auto it = by_op_.find(node.op);
@@ -213,35 +222,37 @@ const KernelEntry* KernelRegistry::Find(const std::string& device_type,
   for (const KernelEntry* e : it->second) {
     const KernelSpec& s = e->spec;
     const bool exact = device_type == s.device_;
-    if (!exact && absl::string_view(s.device_) != DEVICE_DEFAULT) continue;
-    if (label != s.label_) continue;
+    if (!exact && !SameText(s.device_, DEVICE_DEFAULT)) continue;
+    if (label == nullptr ? *s.label_ != '\0' : *label != s.label_) continue;
     bool fits = true;
     for (int i = 0; i < s.num_constraints_ && fits; ++i) {
       const char* attr = s.constraints_[i].attr;
       // Alternatives for one attr add up; each attr is judged at its first
       // mention.
       bool seen = false;
-      for (int j = 0; j < i; ++j) {
-        seen |= absl::string_view(s.constraints_[j].attr) == attr;
-      }
+      for (int j = 0; j < i; ++j)
+        seen |= SameText(s.constraints_[j].attr, attr);
       if (seen) continue;
-      const AttrValue* v = node.attrs.Find(attr);
-      if (v == nullptr) {
+      if (!SameText(attr, last_attr)) {
+        last_attr = attr;
+        last_value = node.attrs.Find(attr);
+      }
+      if (last_value == nullptr) {
         fits = false;
         break;
       }
       auto allowed = [&](DataType t) {
         for (int j = i; j < s.num_constraints_; ++j) {
-          if (absl::string_view(s.constraints_[j].attr) == attr &&
-              s.constraints_[j].type == t) {
+          if (s.constraints_[j].type == t &&
+              SameText(s.constraints_[j].attr, attr)) {
             return true;
           }
         }
         return false;
       };
-      if (const DataType* t = v->Get<DataType>()) {
+      if (const DataType* t = last_value->Get<DataType>()) {
         fits = allowed(*t);
-      } else if (const auto* list = v->GetList<DataType>()) {
+      } else if (const auto* list = last_value->GetList<DataType>()) {
         for (DataType t : *list) fits = fits && allowed(t);
       } else {
         fits = false;
@@ -258,18 +269,25 @@ const KernelEntry* KernelRegistry::Find(const std::string& device_type,
 }
 
 std::vector<std::string> KernelRegistry::SupportedDevices(const NodeDef& node) {
-  std::set<std::string> types;
+  absl::InlinedVector<const char*, 4> types;
   {
     MutexLock lock(&mu_);
     TakePending();
     auto it = by_op_.find(node.op);
     if (it == by_op_.end()) return {};
-    for (const KernelEntry* e : it->second) types.insert(e->spec.device_);
+    for (const KernelEntry* e : it->second) {
+      const char* const type = e->spec.device_;
+      if (absl::c_none_of(
+              types, [type](const char* t) { return SameText(t, type); })) {
+        types.push_back(type);
+      }
+    }
   }
   std::vector<std::string> out;
-  for (const std::string& t : types) {
+  for (const char* t : types) {
     if (HasKernel(t, node)) out.push_back(t);
   }
+  std::sort(out.begin(), out.end());
   return out;
 }
 

@@ -18,14 +18,14 @@ namespace {
 constexpr int64_t kMaxFoldedBytes = 10 << 20;
 
 bool Foldable(const GraphPassContext& context, const Node& n) {
-  if (n.IsConstant() || !IsPure(n) || n.num_inputs() == 0 ||
-      !n.control_inputs().empty() || n.out_edges().empty() ||
-      context.targets.contains(n.name()) ||
-      !KernelRegistry::Global()->HasKernel(DEVICE_CPU, n.def())) {
-    return false;
-  }
+  if (n.num_inputs() == 0) return false;
   for (const Edge* e : n.data_inputs()) {
     if (e == nullptr || FreeConstant(*e->src()) == nullptr) return false;
+  }
+  if (n.IsConstant() || !IsPure(n) || !n.control_inputs().empty() ||
+      n.out_edges().empty() || context.targets.contains(n.name()) ||
+      !KernelRegistry::Global()->HasKernel(DEVICE_CPU, n.def())) {
+    return false;
   }
   for (int i = 0; i < n.num_outputs(); ++i) {
     const int64_t elements = n.output_shape(i).num_elements();
