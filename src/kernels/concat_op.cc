@@ -5,6 +5,7 @@
 #include "framework/op_kernel.h"
 #include "kernels/box_copy.h"
 #include "kernels/element.h"
+#include "kernels/quantized_math.h"
 
 namespace headrace {
 namespace {
@@ -34,10 +35,19 @@ class ConcatOp : public OpKernel {
     const Tensor& axis_in = ctx->input(axis_first_ ? 0 : n);
     absl::InlinedVector<const Tensor*, 8> values(n);
     for (int i = 0; i < n; ++i) values[i] = &ctx->input(axis_first_ + i);
+    Concatenate(ctx, axis_in, axis_first_, values);
+  }
+
+ protected:
+  // To output 0.
+  static void Concatenate(OpKernelContext* ctx, const Tensor& axis_in,
+                          bool axis_first,
+                          absl::Span<const Tensor* const> values) {
+    const int n = static_cast<int>(values.size());
     const TensorShape& first = values[0]->shape();
     int64_t axis;
     OP_REQUIRES_OK(
-        ctx, ReadInteger(axis_in, axis_first_ ? "concat_dim" : "axis", &axis));
+        ctx, ReadInteger(axis_in, axis_first ? "concat_dim" : "axis", &axis));
     OP_REQUIRES(ctx, -first.dims() <= axis && axis < first.dims(),
                 errors::InvalidArgument(
                     "ConcatOp : Expected concatenating dimensions in the "
@@ -77,6 +87,65 @@ class ConcatOp : public OpKernel {
 };
 REGISTER_KERNEL_BUILDER(Name("Concat").Device(DEVICE_CPU), ConcatOp);
 REGISTER_KERNEL_BUILDER(Name("ConcatV2").Device(DEVICE_CPU), ConcatOp);
+
+// Values of several ranges, in the range that holds all of them.
+template <typename Q>
+class QuantizedConcatOp : public ConcatOp {
+  using T = typename StoredInteger<Q>::Type;
+
+ public:
+  explicit QuantizedConcatOp(OpKernelConstruction* ctx)
+      : ConcatOp(ctx), axis_first_(ctx->op_def().name == "QuantizedConcat") {}
+  void Compute(OpKernelContext* ctx) override {
+    const int n = (ctx->num_inputs() - 1) / 3;
+    const int first = axis_first_ ? 1 : 0;
+    const Tensor& axis = ctx->input(axis_first_ ? 0 : n);
+    std::vector<FloatRange> ranges(n);
+    FloatRange all;  // with 0
+    for (int i = 0; i < n; ++i) {
+      OP_REQUIRES_OK(ctx, ReadFloat(*ctx, 1 + n + i, &ranges[i].min));
+      OP_REQUIRES_OK(ctx, ReadFloat(*ctx, 1 + 2 * n + i, &ranges[i].max));
+      all.min = std::min(all.min, ranges[i].min);
+      all.max = std::max(all.max, ranges[i].max);
+    }
+    std::vector<Tensor> converted(n);
+    std::vector<const Tensor*> values(n);
+    for (int i = 0; i < n; ++i) {
+      values[i] = &ctx->input(first + i);
+      if (ranges[i] == all) continue;
+      OP_REQUIRES_OK(ctx,
+                     ctx->allocate_temp(values[i]->dtype(), values[i]->shape(),
+                                        &converted[i]));
+      Convert(*values[i], ranges[i], all, &converted[i]);
+      values[i] = &converted[i];
+    }
+    Concatenate(ctx, axis, axis_first_, values);
+    if (ctx->status().ok()) OP_REQUIRES_OK(ctx, SetRangeOutputs(ctx, 1, all));
+  }
+
+ private:
+  static void Convert(const Tensor& in, const FloatRange& from,
+                      const FloatRange& to, Tensor* out) {
+    const QuantizedNumbers<T> numbers(from), target(to);
+    const T* const x = static_cast<const T*>(in.raw_data());
+    T* const y = static_cast<T*>(out->raw_data());
+    for (int64_t i = 0; i < in.NumElements(); ++i) {
+      y[i] = target.FromFloat(static_cast<float>(numbers.ToFloat(x[i])));
+    }
+  }
+
+  const bool axis_first_;
+};
+#define HR_REGISTER(Q)                                                     \
+  REGISTER_KERNEL_BUILDER(                                                 \
+      Name("QuantizedConcat").Device(DEVICE_CPU).TypeConstraint<Q>("T"),   \
+      QuantizedConcatOp<Q>);                                               \
+  REGISTER_KERNEL_BUILDER(                                                 \
+      Name("QuantizedConcatV2").Device(DEVICE_CPU).TypeConstraint<Q>("T"), \
+      QuantizedConcatOp<Q>)
+HR_REGISTER(quint8);
+HR_REGISTER(qint32);
+#undef HR_REGISTER
 
 class PackOp : public OpKernel {
  public:

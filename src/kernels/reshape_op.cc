@@ -92,6 +92,25 @@ class ReshapeOp : public OpKernel {
 };
 REGISTER_KERNEL_BUILDER(Name("Reshape").Device(DEVICE_CPU), ReshapeOp);
 
+// And the ends of the range, which stay.
+class QuantizedReshapeOp : public ReshapeOp {
+ public:
+  using ReshapeOp::ReshapeOp;
+  void Compute(OpKernelContext* ctx) override {
+    ReshapeOp::Compute(ctx);
+    for (int i = 1; ctx->status().ok() && i < 3; ++i) {
+      const Tensor& end = ctx->input(1 + i);
+      OP_REQUIRES(ctx, end.dims() == 0,
+                  errors::InvalidArgument(i == 1 ? "input_min" : "input_max",
+                                          " must be a scalar, got shape ",
+                                          end.shape().DebugString()));
+      ctx->set_output(i, end);
+    }
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("QuantizedReshape").Device(DEVICE_CPU),
+                        QuantizedReshapeOp);
+
 class SqueezeOp : public OpKernel {
  public:
   explicit SqueezeOp(OpKernelConstruction* ctx) : OpKernel(ctx) {

@@ -1,0 +1,104 @@
+// QuantizedRelu, Relu6 and ReluX, QuantizedBiasAdd.
+#include "kernels/quantized_math.h"
+
+namespace headrace {
+namespace {
+
+enum class Bound { kNone, kSix, kInput };
+
+// The bounds as numbers of the range, which stays.
+template <typename Q, Bound kBound>
+class QuantizedReluOp : public OpKernel {
+  using T = typename StoredInteger<Q>::Type;
+
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* ctx) override {
+    const Tensor& in = ctx->input(0);
+    const int first = kBound == Bound::kInput ? 2 : 1;
+    FloatRange range;
+    OP_REQUIRES_OK(ctx, ReadFloatRange(*ctx, first, &range));
+    float bound = 6;
+    if (kBound == Bound::kInput) {
+      const Tensor& t = ctx->input(1);
+      OP_REQUIRES(ctx, t.dims() == 0,
+                  errors::InvalidArgument("max_value must be a scalar, got "
+                                          "shape ",
+                                          t.shape().DebugString()));
+      bound = t.scalar<float>();
+    }
+    const QuantizedNumbers<T> numbers(range);
+    const T low = numbers.FromFloat(0);
+    const T high = kBound == Bound::kNone ? std::numeric_limits<T>::max()
+                                          : numbers.FromFloat(bound);
+    Tensor* out = nullptr;
+    OP_REQUIRES_OK(
+        ctx, ctx->forward_input_or_allocate_output({0}, 0, in.shape(), &out));
+    const T* const x = static_cast<const T*>(in.raw_data());
+    T* const y = static_cast<T*>(out->raw_data());
+    ctx->ParallelFor(in.NumElements(), 0.5, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        y[i] = std::min(std::max(x[i], low), high);
+      }
+    });
+    OP_REQUIRES_OK(ctx, SetRangeOutputs(ctx, 1, range));
+  }
+};
+
+template <typename Q>
+class QuantizedBiasAddOp : public OpKernel {
+  using T = typename StoredInteger<Q>::Type;
+
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* ctx) override {
+    const Tensor& in = ctx->input(0);
+    const Tensor& bias = ctx->input(1);
+    FloatRange range, bias_range;
+    OP_REQUIRES_OK(ctx, ReadFloatRange(*ctx, 2, &range));
+    OP_REQUIRES_OK(ctx, ReadFloatRange(*ctx, 4, &bias_range));
+    OP_REQUIRES(
+        ctx,
+        in.dims() >= 2 && bias.dims() == 1 &&
+            in.dim_size(in.dims() - 1) == bias.dim_size(0),
+        errors::InvalidArgument(
+            "bias must be a vector as long as the last dimension of "
+            "input, which is at least a matrix; got shapes ",
+            bias.shape().DebugString(), " and ", in.shape().DebugString()));
+    const FloatRange sum = SumRange(range, bias_range, 17);
+    const QuantizedNumbers<T> numbers(range), of_bias(bias_range);
+    const QuantizedNumbers<int32_t> sums(sum);
+    Tensor* out = nullptr;
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(0, in.shape(), &out));
+    const T* const x = static_cast<const T*>(in.raw_data());
+    const T* const b = static_cast<const T*>(bias.raw_data());
+    int32_t* const y = static_cast<int32_t*>(out->raw_data());
+    const int64_t n = bias.NumElements();
+    ctx->ParallelFor(in.NumElements(), 20, [&](int64_t begin, int64_t end) {
+      const auto sum_of = [&](const QuantizedNumbers<T>& from, T v) {
+        return sums.FromFloat(static_cast<float>(from.ToFloat(v)));
+      };
+      for (int64_t i = begin; i < end; ++i) {
+        y[i] = WrapMulAdd(sum_of(numbers, x[i]), 1, sum_of(of_bias, b[i % n]));
+      }
+    });
+    OP_REQUIRES_OK(ctx, SetRangeOutputs(ctx, 1, sum));
+  }
+};
+
+#define HR_REGISTER(NAME, ATTR, Q, ...) \
+  REGISTER_KERNEL_BUILDER(              \
+      Name(NAME).Device(DEVICE_CPU).TypeConstraint<Q>(ATTR), __VA_ARGS__)
+#define HR_REGISTER_RELUS(Q)                                                   \
+  HR_REGISTER("QuantizedRelu", "Tinput", Q, QuantizedReluOp<Q, Bound::kNone>); \
+  HR_REGISTER("QuantizedRelu6", "Tinput", Q, QuantizedReluOp<Q, Bound::kSix>); \
+  HR_REGISTER("QuantizedReluX", "Tinput", Q, QuantizedReluOp<Q, Bound::kInput>)
+HR_REGISTER_RELUS(quint8);
+HR_REGISTER_RELUS(qint32);
+HR_REGISTER("QuantizedBiasAdd", "T1", quint8, QuantizedBiasAddOp<quint8>);
+HR_REGISTER("QuantizedBiasAdd", "T1", qint8, QuantizedBiasAddOp<qint8>);
+#undef HR_REGISTER_RELUS
+#undef HR_REGISTER
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,220 @@
+// Arithmetic on quantised numbers; the numbers wanted are TensorFlow's.
+#include "framework/op_tester.h"
+
+namespace headrace {
+namespace {
+
+using absl::StatusCode;
+
+template <typename T>
+Tensor Numbers(DataType type, const TensorShape& shape,
+               const std::vector<int>& values) {
+  Tensor t(type, shape);
+  for (size_t i = 0; i < values.size(); ++i) {
+    static_cast<T*>(t.raw_data())[i] = static_cast<T>(values[i]);
+  }
+  return t;
+}
+Tensor Bytes(const TensorShape& shape, const std::vector<int>& values) {
+  return Numbers<uint8_t>(DT_QUINT8, shape, values);
+}
+Tensor Sums(const std::vector<int>& values) {
+  return Numbers<int32_t>(
+      DT_QINT32, TensorShape({static_cast<int64_t>(values.size())}), values);
+}
+
+std::vector<int> Values(const Tensor& t) {
+  std::vector<int> out;
+  for (int64_t i = 0; i < t.NumElements(); ++i) {
+    out.push_back(
+        t.dtype() == DT_QINT32  ? static_cast<const int32_t*>(t.raw_data())[i]
+        : t.dtype() == DT_QINT8 ? static_cast<const int8_t*>(t.raw_data())[i]
+                                : static_cast<const uint8_t*>(t.raw_data())[i]);
+  }
+  return out;
+}
+
+// Gives ends of ranges as inputs.
+void Ends(OpTester* t, const std::vector<float>& ends) {
+  for (const float e : ends) t->Input(MakeScalar(e));
+}
+
+void ExpectRange(const OpTester& t, float low, float high) {
+  EXPECT_FLOAT_EQ(const_cast<OpTester&>(t).Output(1).scalar<float>(), low);
+  EXPECT_FLOAT_EQ(const_cast<OpTester&>(t).Output(2).scalar<float>(), high);
+}
+
+TEST(QuantizedOpsTest, RequantizesToWhatIsAskedOrUsed) {
+  OpTester down("QuantizeDownAndShrinkRange");
+  down.Attr("out_type", DT_QUINT8).Input(Sums({0, 1, -1, 100}));
+  Ends(&down, {-1, 1});
+  ASSERT_EQ(down.Run(), OkStatus());
+  EXPECT_EQ(Values(down.Output(0)), (std::vector<int>{1, 4, 0, 254}));
+  ExpectRange(down, -2.32830644e-10f, 4.67989594e-08f);
+
+  OpTester range("RequantizationRange");
+  range.Input(Sums({0, 1, -1, 100}));
+  Ends(&range, {-1, 1});
+  ASSERT_EQ(range.Run(), OkStatus());
+  EXPECT_FLOAT_EQ(range.Output(0).scalar<float>(), -2.32830644e-10f);
+
+  const struct {
+    DataType type;
+    float low, high;
+    std::vector<int> out;
+  } cases[] = {
+      {DT_QUINT8, -1, 1, {128, 127, 255, 0}},
+      {DT_QUINT8, 0, 0.5f, {0, 0, 255, 0}},
+      {DT_QINT8, -1, 1, {0, 0, 127, -128}},
+      // The ratio of the ranges does not overflow.
+      {DT_QUINT8, 0, 1e-30f, {0, 0, 255, 0}},
+  };
+  for (const auto& c : cases) {
+    OpTester t("Requantize");
+    t.Attr("out_type", c.type);
+    t.Input(Sums({0, -9, INT32_MAX, INT32_MIN}));
+    Ends(&t, {-1, 1, c.low, c.high});
+    ASSERT_EQ(t.Run(), OkStatus());
+    EXPECT_EQ(Values(t.Output(0)), c.out) << c.low << " " << c.high;
+    ExpectRange(t, c.low, c.high);
+  }
+}
+
+TEST(QuantizedOpsTest, RequantizeRefuses) {
+  const struct {
+    std::vector<float> ends;
+    const char* message;
+  } cases[] = {
+      {{-1, 1, 0.5f, 1}, "requested_output_min must be <= 0"},
+      {{-1, 1, -1, -2}, "requested_output_max"},
+      {{-1, NAN, -1, 2}, "finite"},
+      {{-1, INFINITY, -1, 2}, "finite"},
+  };
+  for (const auto& c : cases) {
+    OpTester t("Requantize");
+    t.Attr("out_type", DT_QUINT8).Input(Sums({0}));
+    Ends(&t, c.ends);
+    ExpectError(t.Run(), StatusCode::kInvalidArgument, c.message);
+  }
+}
+
+TEST(QuantizedOpsTest, Relus) {
+  const Tensor x = Bytes({4}, {0, 100, 140, 255});
+  OpTester relu("QuantizedRelu"), relu6("QuantizedRelu6"),
+      x_of("QuantizedReluX");
+  relu.Input(x);
+  Ends(&relu, {-1, 1});
+  relu6.Input(x);
+  Ends(&relu6, {-10, 10});
+  x_of.Input(x);
+  Ends(&x_of, {0.5f, -1, 1});
+  ASSERT_EQ(relu.Run(), OkStatus());
+  ASSERT_EQ(relu6.Run(), OkStatus());
+  ASSERT_EQ(x_of.Run(), OkStatus());
+  EXPECT_EQ(Values(relu.Output(0)), (std::vector<int>{128, 128, 140, 255}));
+  EXPECT_EQ(Values(relu6.Output(0)), (std::vector<int>{128, 128, 140, 205}));
+  EXPECT_EQ(Values(x_of.Output(0)), (std::vector<int>{128, 128, 140, 192}));
+  ExpectRange(relu, -1, 1);
+}
+
+TEST(QuantizedOpsTest, BiasAddRaisesTheRange) {
+  OpTester t("QuantizedBiasAdd");
+  t.Attr("out_type", DT_QINT32);
+  t.Input(Bytes({1, 2}, {0, 255})).Input(Bytes({2}, {255, 255}));
+  Ends(&t, {-1, 1, -2, 3});
+  ASSERT_EQ(t.Run(), OkStatus());
+  ExpectRange(t, -393216, 393216);
+  EXPECT_EQ(Values(t.Output(0)), (std::vector<int>{10944, 21867}));
+  OpTester bad("QuantizedBiasAdd");
+  bad.Attr("out_type", DT_QINT32);
+  bad.Input(Bytes({1, 2}, {0, 255})).Input(Bytes({3}, {1, 2, 3}));
+  Ends(&bad, {-1, 1, -2, 3});
+  ExpectError(bad.Run(), StatusCode::kInvalidArgument, "bias");
+}
+
+TEST(QuantizedOpsTest, MatMulOfWhatIsAboveZero) {
+  // 0.0 is at 0 in the left range, at 128 in the right one.
+  const Tensor a = Bytes({2, 2}, {1, 2, 3, 4});
+  const Tensor b = Bytes({2, 2}, {129, 128, 128, 130});
+  for (const bool transposed : {false, true}) {
+    OpTester t("QuantizedMatMul");
+    t.Attr("Toutput", DT_QINT32).Attr("transpose_b", transposed);
+    t.Input(a).Input(b);
+    Ends(&t, {0, 255, -128, 127});
+    ASSERT_EQ(t.Run(), OkStatus());
+    EXPECT_EQ(Values(t.Output(0)), (std::vector<int>{1, 4, 3, 8}));
+    ExpectRange(t, -2147483648.0f, 2147483647.0f);
+  }
+  OpTester bad("QuantizedMatMul");
+  bad.Attr("Toutput", DT_QINT32).Input(a).Input(Bytes({3, 1}, {1, 2, 3}));
+  Ends(&bad, {0, 1, 0, 1});
+  ExpectError(bad.Run(), StatusCode::kInvalidArgument, "size-compatible");
+  OpTester empty("QuantizedMatMul");
+  empty.Attr("Toutput", DT_QINT32).Input(a).Input(b);
+  Ends(&empty, {1, 1, 0, 1});
+  ExpectError(empty.Run(), StatusCode::kInvalidArgument, "empty");
+}
+
+class QuantizedWindow : public OpTester {
+ public:
+  QuantizedWindow(const char* op, int64_t stride, const char* padding)
+      : OpTester(op) {
+    Attr("strides", std::vector<int64_t>{1, stride, stride, 1});
+    Attr("padding", std::string(padding));
+  }
+};
+
+TEST(QuantizedOpsTest, Conv2DPadsWithZero) {
+  const Tensor x = Bytes({1, 3, 3, 1}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+  const Tensor ones = Bytes({2, 2, 1, 1}, {1, 1, 1, 1});
+  QuantizedWindow same("QuantizedConv2D", 1, "SAME");
+  same.Attr("out_type", DT_QINT32).Input(x).Input(ones);
+  Ends(&same, {0, 255, 0, 255});
+  ASSERT_EQ(same.Run(), OkStatus());
+  EXPECT_EQ(Values(same.Output(0)),
+            (std::vector<int>{12, 16, 9, 24, 28, 15, 15, 17, 9}));
+  QuantizedWindow bad("QuantizedConv2D", 1, "VALID");
+  bad.Attr("out_type", DT_QINT32).Input(x).Input(Bytes({1, 1, 2, 1}, {1, 1}));
+  Ends(&bad, {0, 255, 0, 255});
+  ExpectError(bad.Run(), StatusCode::kInvalidArgument, "same depth");
+}
+
+TEST(QuantizedOpsTest, Pools) {
+  const Tensor x = Bytes({1, 3, 3, 1}, {1, 2, 3, 4, 5, 6, 7, 8, 10});
+  for (const bool average : {false, true}) {
+    QuantizedWindow t(average ? "QuantizedAvgPool" : "QuantizedMaxPool", 1,
+                      "SAME");
+    t.Attr("ksize", std::vector<int64_t>{1, 2, 2, 1}).Input(x);
+    Ends(&t, {-1, 2});
+    ASSERT_EQ(t.Run(), OkStatus());
+    EXPECT_EQ(Values(t.Output(0)),
+              average ? (std::vector<int>{3, 4, 4, 6, 7, 8, 7, 9, 10})
+                      : (std::vector<int>{5, 6, 6, 8, 10, 10, 8, 10, 10}));
+    ExpectRange(t, -1, 2);
+  }
+  QuantizedWindow bad("QuantizedMaxPool", 0, "SAME");
+  bad.Attr("ksize", std::vector<int64_t>{1, 2, 2, 1}).Input(x);
+  Ends(&bad, {-1, 2});
+  ExpectError(bad.Run(), StatusCode::kInvalidArgument, "strides");
+}
+
+TEST(QuantizedOpsTest, ConcatAndReshape) {
+  OpTester t("QuantizedConcat");
+  t.Attr("N", int64_t{2}).Input(MakeScalar<int32_t>(0));
+  t.Input(Bytes({3}, {145, 59, 47})).Input(Bytes({2}, {129, 150}));
+  Ends(&t, {-1, -2, 1, 3});
+  ASSERT_EQ(t.Run(), OkStatus());
+  EXPECT_EQ(Values(t.Output(0)), (std::vector<int>{109, 75, 70, 129, 150}));
+  ExpectRange(t, -2, 3);
+
+  OpTester reshape("QuantizedReshape");
+  reshape.Input(Bytes({2, 2}, {1, 2, 3, 4}));
+  reshape.Input(MakeTensor<int32_t>({1}, {-1}));
+  Ends(&reshape, {-1, 2});
+  ASSERT_EQ(reshape.Run(), OkStatus());
+  EXPECT_EQ(reshape.Output(0).shape(), TensorShape({4}));
+  ExpectRange(reshape, -1, 2);
+}
+
+}  // namespace
+}  // namespace headrace

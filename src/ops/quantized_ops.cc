@@ -1,0 +1,264 @@
+// Arithmetic on quantised numbers: beside each tensor go the ends of its range.
+#include "framework/common_shape_fns.h"
+#include "framework/op.h"
+#include "framework/shape_inference.h"
+
+namespace headrace {
+namespace {
+
+using Shape = PartialTensorShape;
+
+// Inputs from `first` on are ends of ranges. So are outputs 1 and 2, if there
+// are any.
+Status RangeEnds(InferenceContext* c, int first) {
+  Shape unused;
+  for (int i = first; i < c->num_inputs(); ++i) {
+    HR_RETURN_IF_ERROR(c->WithRankAtMost(c->input(i), 1, &unused));
+  }
+  for (int i = 1; i < c->num_outputs(); ++i) c->set_output(i, c->Scalar());
+  return OkStatus();
+}
+
+template <int kFirst>
+Status UnchangedWithRange(InferenceContext* c) {
+  c->set_output(0, c->input(0));
+  return RangeEnds(c, kFirst);
+}
+
+Status RequantizationRangeShape(InferenceContext* c) {
+  c->set_output(0, c->Scalar());
+  return RangeEnds(c, 1);
+}
+
+Status BiasAddWithRange(InferenceContext* c) {
+  Shape in, bias;
+  int64_t depth;
+  HR_RETURN_IF_ERROR(c->WithRankAtLeast(c->input(0), 2, &in));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(1), 1, &bias));
+  if (c->RankKnown(in)) {
+    HR_RETURN_IF_ERROR(c->MergeDims(c->Dim(in, -1), c->Dim(bias, 0), &depth));
+  }
+  c->set_output(0, in);
+  return RangeEnds(c, 2);
+}
+
+Status MatMulWithRange(InferenceContext* c) {
+  HR_RETURN_IF_ERROR(shape_inference::MatMulShape(c));
+  return RangeEnds(c, 2);
+}
+
+// A window of these sizes moves over the rows and columns of input 0.
+Status WindowShape(InferenceContext* c, int64_t rows, int64_t columns,
+                   int64_t depth) {
+  Shape in;
+  std::vector<int64_t> strides;
+  std::string text;
+  Padding padding;
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &in));
+  HR_RETURN_IF_ERROR(c->GetAttr("strides", &strides));
+  HR_RETURN_IF_ERROR(c->GetAttr("padding", &text));
+  HR_RETURN_IF_ERROR(ParsePadding(text, &padding));
+  if (strides.size() != 4) {
+    return errors::InvalidArgument("strides must have 4 elements, got ",
+                                   strides.size());
+  }
+  const int64_t window[2] = {rows, columns};
+  int64_t size[2] = {-1, -1};
+  for (int d = 0; d < 2; ++d) {
+    int64_t before, after;
+    const int64_t have = c->Dim(in, 1 + d);
+    if (have < 0 || window[d] < 0) continue;
+    HR_RETURN_IF_ERROR(WindowedOutputSize(have, window[d], 1, strides[1 + d],
+                                          padding, &size[d], &before, &after));
+  }
+  c->set_output(0, Shape({c->Dim(in, 0), size[0], size[1], depth}));
+  return OkStatus();
+}
+
+Status ConvWithRange(InferenceContext* c) {
+  Shape in, filter;
+  int64_t depth;
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &in));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(1), 4, &filter));
+  HR_RETURN_IF_ERROR(c->MergeDims(c->Dim(in, 3), c->Dim(filter, 2), &depth));
+  HR_RETURN_IF_ERROR(
+      WindowShape(c, c->Dim(filter, 0), c->Dim(filter, 1), c->Dim(filter, 3)));
+  return RangeEnds(c, 2);
+}
+
+Status PoolWithRange(InferenceContext* c) {
+  Shape in;
+  std::vector<int64_t> size;
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &in));
+  HR_RETURN_IF_ERROR(c->GetAttr("ksize", &size));
+  if (size.size() != 4) {
+    return errors::InvalidArgument("ksize must have 4 elements, got ",
+                                   size.size());
+  }
+  HR_RETURN_IF_ERROR(WindowShape(c, size[1], size[2], c->Dim(in, 3)));
+  return RangeEnds(c, 1);
+}
+
+// The first dimensions that are asked for are not worked out.
+Status ReshapeWithRange(InferenceContext* c) {
+  Shape shape;
+  HR_RETURN_IF_ERROR(c->MakeShapeFromInput(1, &shape));
+  c->set_output(0, shape);
+  return RangeEnds(c, 2);
+}
+
+Status ConcatWithRange(InferenceContext* c) {
+  c->set_output(0, Shape());
+  return RangeEnds(c, (c->num_inputs() - 1) / 3 + 1);
+}
+
+#define QUANTIZED "{qint8, quint8, qint32, qint16, quint16}"
+
+#define SHRINK_OP(NAME)          \
+  REGISTER_OP(NAME)              \
+      .Input("input: Tinput")    \
+      .Input("input_min: float") \
+      .Input("input_max: float") \
+      .Attr("Tinput: " QUANTIZED)
+SHRINK_OP("QuantizeDownAndShrinkRange")
+    .Output("output: out_type")
+    .Output("output_min: float")
+    .Output("output_max: float")
+    .Attr("out_type: " QUANTIZED)
+    .SetShapeFn(UnchangedWithRange<1>);
+SHRINK_OP("Requantize")
+    .Input("requested_output_min: float")
+    .Input("requested_output_max: float")
+    .Output("output: out_type")
+    .Output("output_min: float")
+    .Output("output_max: float")
+    .Attr("out_type: " QUANTIZED)
+    .SetShapeFn(UnchangedWithRange<1>);
+SHRINK_OP("RequantizationRange")
+    .Output("output_min: float")
+    .Output("output_max: float")
+    .SetShapeFn(RequantizationRangeShape);
+#undef SHRINK_OP
+
+#define RELU_OP(NAME, BOUND, FIRST)                                 \
+  REGISTER_OP(NAME)                                                 \
+      .Input("features: Tinput") BOUND.Input("min_features: float") \
+      .Input("max_features: float")                                 \
+      .Output("activations: out_type")                              \
+      .Output("min_activations: float")                             \
+      .Output("max_activations: float")                             \
+      .Attr("Tinput: " QUANTIZED)                                   \
+      .Attr("out_type: " QUANTIZED " = DT_QUINT8")                  \
+      .SetShapeFn(UnchangedWithRange<FIRST>)
+RELU_OP("QuantizedRelu", , 1);
+RELU_OP("QuantizedRelu6", , 1);
+RELU_OP("QuantizedReluX", .Input("max_value: float"), 1);
+#undef RELU_OP
+
+REGISTER_OP("QuantizedReshape")
+    .Input("tensor: T")
+    .Input("shape: Tshape")
+    .Input("input_min: float")
+    .Input("input_max: float")
+    .Output("output: T")
+    .Output("output_min: float")
+    .Output("output_max: float")
+    .Attr("T: type")
+    .Attr("Tshape: {int32, int64} = DT_INT32")
+    .SetShapeFn(ReshapeWithRange);
+
+REGISTER_OP("QuantizedBiasAdd")
+    .Input("input: T1")
+    .Input("bias: T2")
+    .Input("min_input: float")
+    .Input("max_input: float")
+    .Input("min_bias: float")
+    .Input("max_bias: float")
+    .Output("output: out_type")
+    .Output("min_out: float")
+    .Output("max_out: float")
+    .Attr("T1: " QUANTIZED)
+    .Attr("T2: " QUANTIZED)
+    .Attr("out_type: " QUANTIZED)
+    .SetShapeFn(BiasAddWithRange);
+
+REGISTER_OP("QuantizedMatMul")
+    .Input("a: T1")
+    .Input("b: T2")
+    .Input("min_a: float")
+    .Input("max_a: float")
+    .Input("min_b: float")
+    .Input("max_b: float")
+    .Output("out: Toutput")
+    .Output("min_out: float")
+    .Output("max_out: float")
+    .Attr("T1: " QUANTIZED)
+    .Attr("T2: " QUANTIZED)
+    .Attr("Toutput: " QUANTIZED " = DT_QINT32")
+    .Attr("transpose_a: bool = false")
+    .Attr("transpose_b: bool = false")
+    .Attr("Tactivation: " QUANTIZED " = DT_QUINT8")
+    .SetShapeFn(MatMulWithRange);
+
+REGISTER_OP("QuantizedConv2D")
+    .Input("input: Tinput")
+    .Input("filter: Tfilter")
+    .Input("min_input: float")
+    .Input("max_input: float")
+    .Input("min_filter: float")
+    .Input("max_filter: float")
+    .Output("output: out_type")
+    .Output("min_output: float")
+    .Output("max_output: float")
+    .Attr("Tinput: " QUANTIZED)
+    .Attr("Tfilter: " QUANTIZED)
+    .Attr("out_type: " QUANTIZED " = DT_QINT32")
+    .Attr("strides: list(int)")
+    .Attr("padding: {'SAME', 'VALID'}")
+    .Attr("dilations: list(int) = [1, 1, 1, 1]")
+    .SetShapeFn(ConvWithRange);
+
+#define POOL_OP(NAME)                     \
+  REGISTER_OP(NAME)                       \
+      .Input("input: T")                  \
+      .Input("min_input: float")          \
+      .Input("max_input: float")          \
+      .Output("output: T")                \
+      .Output("min_output: float")        \
+      .Output("max_output: float")        \
+      .Attr("T: " QUANTIZED)              \
+      .Attr("ksize: list(int)")           \
+      .Attr("strides: list(int)")         \
+      .Attr("padding: {'SAME', 'VALID'}") \
+      .SetShapeFn(PoolWithRange)
+POOL_OP("QuantizedMaxPool");
+POOL_OP("QuantizedAvgPool");
+#undef POOL_OP
+
+REGISTER_OP("QuantizedConcat")
+    .Input("concat_dim: int32")
+    .Input("values: N * T")
+    .Input("input_mins: N * float")
+    .Input("input_maxes: N * float")
+    .Output("output: T")
+    .Output("output_min: float")
+    .Output("output_max: float")
+    .Attr("N: int >= 2")
+    .Attr("T: type")
+    .SetShapeFn(ConcatWithRange);
+REGISTER_OP("QuantizedConcatV2")
+    .Input("values: N * T")
+    .Input("axis: Tidx")
+    .Input("input_mins: N * float")
+    .Input("input_maxes: N * float")
+    .Output("output: T")
+    .Output("output_min: float")
+    .Output("output_max: float")
+    .Attr("N: int >= 2")
+    .Attr("T: type")
+    .Attr("Tidx: {int32, int64} = DT_INT32")
+    .SetShapeFn(ConcatWithRange);
+#undef QUANTIZED
+
+}  // namespace
+}  // namespace headrace
