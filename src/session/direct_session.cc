@@ -180,6 +180,12 @@ class DirectSession : public Session {
       *handle = absl::StrCat(next_partial_run_++);
       partial_runs_.emplace(*handle, p);
     }
+    // Who waits for it does so no longer, whatever kernel it is in.
+    CancellationManager* const cancelled = &p->running.cancellation;
+    cancelled->RegisterCallback(cancelled->NextToken(), [r = p.get()] {
+      const Status why = r->running.cancellation.status();
+      if (EndedFromOutside(why)) r->run.Finish(why);
+    });
     StartPartial(p);
     return OkStatus();
   }

@@ -96,6 +96,28 @@ TEST_F(LeavingTest, TheCallersTokenLeavesItToo) {
   release_.Notify();
 }
 
+TEST_F(LeavingTest, APartialRunIsLeftToo) {
+  for (bool by_token : {true, false}) {
+    std::string handle;
+    ASSERT_EQ(session_->PRunSetup({x_}, {hold_}, {}, &handle), OkStatus());
+    CancellationManager token;
+    std::thread other([&] {
+      // The second may have to wait for a thread that the first one holds.
+      while (begun == 0) absl::SleepFor(absl::Milliseconds(1));
+      absl::SleepFor(absl::Milliseconds(10));
+      by_token ? token.StartCancel() : session_->PRunClose(handle);
+    });
+    std::vector<Tensor> out;
+    const Status s =
+        session_->PRun(handle, {}, {{x_, Tensor::Scalar<float>(3)}}, {hold_},
+                       &out, by_token ? &token : nullptr);
+    other.join();
+    EXPECT_EQ(s.code(), absl::StatusCode::kCancelled) << s;
+    EXPECT_EQ(ended, 0);
+  }
+  release_.Notify();
+}
+
 TEST_F(LeavingTest, ATokenThatLeavesNothingWaits) {
   CancellationManager manager;
   std::thread other([&] {

@@ -159,7 +159,7 @@ Status PartialRun::Call(
 
 void PartialRun::Finish(const Status& status) {
   MutexLock lock(&mu_);
-  finished_ = status;
+  if (!finished_.has_value()) finished_ = status;
   changed_.SignalAll();
 }
 

@@ -40,7 +40,7 @@ class PartialRun : public AsyncCallFrame {
               const std::vector<std::string>& fetches, int64_t timeout_ms,
               std::vector<Tensor>* outputs, bool* complete);
 
-  // The step has ended so.
+  // The step has ended so, or nobody is to wait for its end. The first counts.
   void Finish(const Status& status);
   // Waits for Finish; what it said. DeadlineExceeded after `timeout_ms`.
   Status Wait(int64_t timeout_ms);

@@ -15,11 +15,11 @@ namespace {
 // How long a cancelled run may take to end before it is left.
 constexpr int kGraceMs = 3;
 
+}  // namespace
+
 bool EndedFromOutside(const Status& s) {
   return errors::IsDeadlineExceeded(s) || errors::IsCancelled(s);
 }
-
-}  // namespace
 
 void StepRun::Begin(int64_t id, const PreparedStep& step, CallFrame* frame,
                     ThreadPool* pool, SessionFunctions* session) {

@@ -21,6 +21,9 @@
 
 namespace headrace {
 
+// Whether a step with this status was cancelled, not failed by itself.
+bool EndedFromOutside(const Status& s);
+
 struct StepRun {
   // Fills `args`; `frame` and `session` live as long as this. `pool` may be
   // null.
