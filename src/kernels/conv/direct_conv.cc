@@ -287,13 +287,23 @@ class DirectConv : public ConvImplementation {
   static void RunAs(const ConvArgs& args) {
     const ConvParams p = Flattened(*args.params);
     const Tile<T> tile(args, p);
-    // About 256 pixels, and enough panels to be worth a thread's while.
-    const int64_t groups = std::min(
+    // About 256 pixels, and enough panels to be worth a thread's while; but
+    // enough blocks, too, for threads to share them evenly.
+    constexpr int64_t kBlocks = 16;
+    const double unit_flops =
+        2.0 * tile.group_pixels() * kGemmPanel<T> * p.taps() * p.group_in();
+    int64_t groups = std::min(
         tile.groups(), CeilDiv(256, std::max<int64_t>(1, tile.group_pixels())));
-    const double panel_flops = 2.0 * groups * tile.group_pixels() *
-                               kGemmPanel<T> * p.taps() * p.group_in();
-    const int64_t panels = std::clamp<int64_t>(
-        static_cast<int64_t>(8e6 / panel_flops), 1, tile.panels());
+    int64_t panels = std::clamp<int64_t>(
+        static_cast<int64_t>(8e6 / (groups * unit_flops)), 1, tile.panels());
+    const auto blocks = [&] {
+      return CeilDiv(tile.groups(), groups) * CeilDiv(tile.panels(), panels);
+    };
+    while (blocks() < kBlocks && groups * panels > 1 &&
+           groups * panels * unit_flops > 2e6) {
+      int64_t& cut = groups > 1 ? groups : panels;
+      cut = CeilDiv(cut, 2);
+    }
     const int64_t across = CeilDiv(tile.panels(), panels);
     args.pool->ParallelFor(
         CeilDiv(tile.groups(), groups) * across, 1, [&](int64_t i, int64_t) {
