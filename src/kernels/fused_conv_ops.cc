@@ -110,6 +110,7 @@ class FusedConvOp : public ForwardConv<2, kDepthwise> {
   REGISTER_KERNEL_BUILDER(Name(OP).Device(DEVICE_CPU).TypeConstraint<T>("T"), \
                           FusedConvOp<T, DEPTHWISE>);
 HR_REGISTER("_FusedConv2D", false, half)
+HR_REGISTER("_FusedConv2D", false, bfloat16)
 HR_REGISTER("_FusedConv2D", false, float)
 HR_REGISTER("_FusedConv2D", false, double)
 HR_REGISTER("_FusedDepthwiseConv2dNative", true, half)

@@ -16,6 +16,9 @@ Tensor Values(DataType dtype, const TensorShape& shape, double first,
       case DT_HALF:
         t.data<half>()[i] = static_cast<half>(v);
         break;
+      case DT_BFLOAT16:
+        t.data<bfloat16>()[i] = static_cast<bfloat16>(v);
+        break;
       case DT_FLOAT:
         t.data<float>()[i] = v;
         break;
@@ -30,6 +33,8 @@ double At(const Tensor& t, int64_t i) {
   switch (t.dtype()) {
     case DT_HALF:
       return static_cast<float>(t.data<half>()[i]);
+    case DT_BFLOAT16:
+      return static_cast<float>(t.data<bfloat16>()[i]);
     case DT_FLOAT:
       return t.data<float>()[i];
     default:
@@ -113,9 +118,10 @@ void ExpectSameAsUnfused(const FusedCase& c) {
   ASSERT_EQ(fused.Run(), OkStatus());
 
   const Tensor& before = plain.Output(0);
-  const double tolerance = c.dtype == DT_HALF    ? 0.02
-                           : c.dtype == DT_FLOAT ? 2e-5
-                                                 : 1e-12;
+  const double tolerance = c.dtype == DT_HALF       ? 0.02
+                           : c.dtype == DT_BFLOAT16 ? 0.16
+                           : c.dtype == DT_FLOAT    ? 2e-5
+                                                    : 1e-12;
   for (int64_t i = 0; i < before.NumElements(); ++i) {
     const int64_t channel = nchw ? i / (h * w) % out : i % out;
     double want = At(before, i);
@@ -149,6 +155,8 @@ TEST(FusedConvOps, SameAsUnfused) {
       {{"Mul", "BiasAdd"}, true},
       {{"Mul", "FusedBatchNorm"}},
       {{"Mul", "BiasAdd"}, false, "NHWC", DT_HALF},
+      {{"BiasAdd", "Relu"}, false, "NHWC", DT_BFLOAT16},
+      {{"BiasAdd", "Relu"}, true, "NHWC", DT_BFLOAT16},
       {{"Add", "Relu"}},
       {{"BiasAdd", "Add", "Relu"}},
       {{"FusedBatchNorm"}},

@@ -177,6 +177,20 @@ TEST_P(FusedImageTest, PaddedConvolution) {
             Ops({{"_FusedConv2D", 1}}));
 }
 
+TEST_P(FusedImageTest, PaddedDepthwiseConvolution) {
+  const Endpoint x = Feed(Image<PartialTensorShape>(-1, -1, -1, 4),
+                          Image<TensorShape>(2, 11, 12, 4));
+  Tensor paddings(DT_INT32, TensorShape({4, 2}));
+  const std::vector<int32_t> values =
+      format_ == "NCHW" ? std::vector<int32_t>{0, 0, 0, 0, 0, 1, 1, 2}
+                        : std::vector<int32_t>{0, 0, 0, 1, 1, 2, 0, 0};
+  std::copy(values.begin(), values.end(), paddings.data<int32_t>());
+  const Endpoint pad = Op("Pad", {x, Const(g_.get(), "paddings", paddings)});
+  const Endpoint conv = Depthwise(pad, 3, 4, 2, 2, "VALID");
+  EXPECT_EQ(Compare({Op("Relu6", {Norm(conv, 8)})}),
+            Ops({{"_FusedDepthwiseConv2dNative", 1}}));
+}
+
 // Batch norm as old graphs spell it out, and Identity around every constant.
 TEST_F(FusedGraphTest, DecomposedBatchNorm) {
   const Endpoint x = Feed({-1, 7, 7, 4}, {2, 7, 7, 4});
