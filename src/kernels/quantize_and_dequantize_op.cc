@@ -79,10 +79,15 @@ class QuantizeAndDequantizeOp : public OpKernel {
       bits = t.scalar<int32_t>();
       OP_REQUIRES_OK(ctx, CheckBits(bits));
     }
-    std::vector<Steps<T>> steps(slices.slices);
+    std::vector<Steps<T>> steps;
     if (!range_given_) {
-      ReadRanges(in, slices, &steps);
+      // There may be any number of slices without elements.
+      if (slices.total > 0) {
+        steps.resize(slices.slices);
+        ReadRanges(in, slices, &steps);
+      }
     } else if (kVersion == Version::kV1) {
+      steps.resize(1);
       steps[0].low = given_low_;
       steps[0].high = given_high_;
     } else {
@@ -90,6 +95,7 @@ class QuantizeAndDequantizeOp : public OpKernel {
       const Tensor& high = ctx->input(2);
       OP_REQUIRES_OK(ctx, slices.CheckRange(low, "input_min", axis_));
       OP_REQUIRES_OK(ctx, slices.CheckRange(high, "input_max", axis_));
+      steps.resize(slices.slices);
       for (int64_t i = 0; i < slices.slices; ++i) {
         steps[i].low = low.data<T>()[i];
         steps[i].high = high.data<T>()[i];

@@ -86,18 +86,30 @@ class QuantizedBiasAddOp : public OpKernel {
   }
 };
 
-#define HR_REGISTER(NAME, ATTR, Q, ...) \
-  REGISTER_KERNEL_BUILDER(              \
-      Name(NAME).Device(DEVICE_CPU).TypeConstraint<Q>(ATTR), __VA_ARGS__)
-#define HR_REGISTER_RELUS(Q)                                                   \
-  HR_REGISTER("QuantizedRelu", "Tinput", Q, QuantizedReluOp<Q, Bound::kNone>); \
-  HR_REGISTER("QuantizedRelu6", "Tinput", Q, QuantizedReluOp<Q, Bound::kSix>); \
-  HR_REGISTER("QuantizedReluX", "Tinput", Q, QuantizedReluOp<Q, Bound::kInput>)
+#define HR_REGISTER_RELU(NAME, Q, BOUND)                      \
+  REGISTER_KERNEL_BUILDER(Name(NAME)                          \
+                              .Device(DEVICE_CPU)             \
+                              .TypeConstraint<Q>("Tinput")    \
+                              .TypeConstraint<Q>("out_type"), \
+                          QuantizedReluOp<Q, BOUND>)
+#define HR_REGISTER_RELUS(Q)                          \
+  HR_REGISTER_RELU("QuantizedRelu", Q, Bound::kNone); \
+  HR_REGISTER_RELU("QuantizedRelu6", Q, Bound::kSix); \
+  HR_REGISTER_RELU("QuantizedReluX", Q, Bound::kInput)
 HR_REGISTER_RELUS(quint8);
 HR_REGISTER_RELUS(qint32);
-HR_REGISTER("QuantizedBiasAdd", "T1", quint8, QuantizedBiasAddOp<quint8>);
-HR_REGISTER("QuantizedBiasAdd", "T1", qint8, QuantizedBiasAddOp<qint8>);
 #undef HR_REGISTER_RELUS
+#undef HR_REGISTER_RELU
+
+#define HR_REGISTER(Q)                                             \
+  REGISTER_KERNEL_BUILDER(Name("QuantizedBiasAdd")                 \
+                              .Device(DEVICE_CPU)                  \
+                              .TypeConstraint<Q>("T1")             \
+                              .TypeConstraint<Q>("T2")             \
+                              .TypeConstraint<qint32>("out_type"), \
+                          QuantizedBiasAddOp<Q>)
+HR_REGISTER(quint8);
+HR_REGISTER(qint8);
 #undef HR_REGISTER
 
 }  // namespace

@@ -39,9 +39,9 @@ void Ends(OpTester* t, const std::vector<float>& ends) {
   for (const float e : ends) t->Input(MakeScalar(e));
 }
 
-void ExpectRange(const OpTester& t, float low, float high) {
-  EXPECT_FLOAT_EQ(const_cast<OpTester&>(t).Output(1).scalar<float>(), low);
-  EXPECT_FLOAT_EQ(const_cast<OpTester&>(t).Output(2).scalar<float>(), high);
+void ExpectRange(OpTester* t, float low, float high) {
+  EXPECT_FLOAT_EQ(t->Output(1).scalar<float>(), low);
+  EXPECT_FLOAT_EQ(t->Output(2).scalar<float>(), high);
 }
 
 TEST(QuantizedOpsTest, RequantizesToWhatIsAskedOrUsed) {
@@ -50,7 +50,7 @@ TEST(QuantizedOpsTest, RequantizesToWhatIsAskedOrUsed) {
   Ends(&down, {-1, 1});
   ASSERT_EQ(down.Run(), OkStatus());
   EXPECT_EQ(Values(down.Output(0)), (std::vector<int>{1, 4, 0, 254}));
-  ExpectRange(down, -2.32830644e-10f, 4.67989594e-08f);
+  ExpectRange(&down, -2.32830644e-10f, 4.67989594e-08f);
 
   OpTester range("RequantizationRange");
   range.Input(Sums({0, 1, -1, 100}));
@@ -76,7 +76,7 @@ TEST(QuantizedOpsTest, RequantizesToWhatIsAskedOrUsed) {
     Ends(&t, {-1, 1, c.low, c.high});
     ASSERT_EQ(t.Run(), OkStatus());
     EXPECT_EQ(Values(t.Output(0)), c.out) << c.low << " " << c.high;
-    ExpectRange(t, c.low, c.high);
+    ExpectRange(&t, c.low, c.high);
   }
 }
 
@@ -114,7 +114,18 @@ TEST(QuantizedOpsTest, Relus) {
   EXPECT_EQ(Values(relu.Output(0)), (std::vector<int>{128, 128, 140, 255}));
   EXPECT_EQ(Values(relu6.Output(0)), (std::vector<int>{128, 128, 140, 205}));
   EXPECT_EQ(Values(x_of.Output(0)), (std::vector<int>{128, 128, 140, 192}));
-  ExpectRange(relu, -1, 1);
+  ExpectRange(&relu, -1, 1);
+}
+
+TEST(QuantizedOpsTest, OutputsAreOfTheTypesThatKernelsWrite) {
+  OpTester relu("QuantizedRelu"), bias("QuantizedBiasAdd");
+  relu.Attr("out_type", DT_QUINT8).Input(Sums({1, 2, 3}));
+  Ends(&relu, {-1, 1});
+  EXPECT_FALSE(relu.Run().ok());
+  bias.Attr("out_type", DT_QUINT8);
+  bias.Input(Bytes({1, 2}, {0, 255})).Input(Bytes({2}, {255, 255}));
+  Ends(&bias, {-1, 1, -2, 3});
+  EXPECT_FALSE(bias.Run().ok());
 }
 
 TEST(QuantizedOpsTest, BiasAddRaisesTheRange) {
@@ -123,7 +134,7 @@ TEST(QuantizedOpsTest, BiasAddRaisesTheRange) {
   t.Input(Bytes({1, 2}, {0, 255})).Input(Bytes({2}, {255, 255}));
   Ends(&t, {-1, 1, -2, 3});
   ASSERT_EQ(t.Run(), OkStatus());
-  ExpectRange(t, -393216, 393216);
+  ExpectRange(&t, -393216, 393216);
   EXPECT_EQ(Values(t.Output(0)), (std::vector<int>{10944, 21867}));
   OpTester bad("QuantizedBiasAdd");
   bad.Attr("out_type", DT_QINT32);
@@ -143,7 +154,7 @@ TEST(QuantizedOpsTest, MatMulOfWhatIsAboveZero) {
     Ends(&t, {0, 255, -128, 127});
     ASSERT_EQ(t.Run(), OkStatus());
     EXPECT_EQ(Values(t.Output(0)), (std::vector<int>{1, 4, 3, 8}));
-    ExpectRange(t, -2147483648.0f, 2147483647.0f);
+    ExpectRange(&t, -2147483648.0f, 2147483647.0f);
   }
   OpTester bad("QuantizedMatMul");
   bad.Attr("Toutput", DT_QINT32).Input(a).Input(Bytes({3, 1}, {1, 2, 3}));
@@ -190,7 +201,7 @@ TEST(QuantizedOpsTest, Pools) {
     EXPECT_EQ(Values(t.Output(0)),
               average ? (std::vector<int>{3, 4, 4, 6, 7, 8, 7, 9, 10})
                       : (std::vector<int>{5, 6, 6, 8, 10, 10, 8, 10, 10}));
-    ExpectRange(t, -1, 2);
+    ExpectRange(&t, -1, 2);
   }
   QuantizedWindow bad("QuantizedMaxPool", 0, "SAME");
   bad.Attr("ksize", std::vector<int64_t>{1, 2, 2, 1}).Input(x);
@@ -205,7 +216,7 @@ TEST(QuantizedOpsTest, ConcatAndReshape) {
   Ends(&t, {-1, -2, 1, 3});
   ASSERT_EQ(t.Run(), OkStatus());
   EXPECT_EQ(Values(t.Output(0)), (std::vector<int>{109, 75, 70, 129, 150}));
-  ExpectRange(t, -2, 3);
+  ExpectRange(&t, -2, 3);
 
   OpTester reshape("QuantizedReshape");
   reshape.Input(Bytes({2, 2}, {1, 2, 3, 4}));
@@ -213,7 +224,7 @@ TEST(QuantizedOpsTest, ConcatAndReshape) {
   Ends(&reshape, {-1, 2});
   ASSERT_EQ(reshape.Run(), OkStatus());
   EXPECT_EQ(reshape.Output(0).shape(), TensorShape({4}));
-  ExpectRange(reshape, -1, 2);
+  ExpectRange(&reshape, -1, 2);
 }
 
 }  // namespace

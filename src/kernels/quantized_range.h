@@ -37,8 +37,10 @@ struct StoredInteger<qint32> {
 // A tensor as [outer, slices, inner]; without an axis one slice, all of it.
 struct QuantizedSlices {
   int64_t outer = 1, slices = 1, inner = 1;
+  int64_t total = 1;  // the product, unless that overflows beside a 0
 
   Status Init(const TensorShape& shape, int64_t axis) {
+    total = shape.num_elements();
     if (axis < 0) {
       inner = shape.num_elements();
       return OkStatus();
@@ -69,7 +71,6 @@ struct QuantizedSlices {
   // parallel.
   template <typename F>
   void ForEachRun(OpKernelContext* ctx, const F& fn) const {
-    const int64_t total = outer * slices * inner;
     if (total == 0) return;
     ctx->ParallelFor(total, 2.0, [&](int64_t begin, int64_t end) {
       while (begin < end) {

@@ -19,10 +19,9 @@ Status RangeEnds(InferenceContext* c, int first) {
   return OkStatus();
 }
 
-template <int kFirst>
 Status UnchangedWithRange(InferenceContext* c) {
   c->set_output(0, c->input(0));
-  return RangeEnds(c, kFirst);
+  return RangeEnds(c, 1);
 }
 
 Status RequantizationRangeShape(InferenceContext* c) {
@@ -99,7 +98,7 @@ Status PoolWithRange(InferenceContext* c) {
   return RangeEnds(c, 1);
 }
 
-// The first dimensions that are asked for are not worked out.
+// A -1 stays unknown.
 Status ReshapeWithRange(InferenceContext* c) {
   Shape shape;
   HR_RETURN_IF_ERROR(c->MakeShapeFromInput(1, &shape));
@@ -125,7 +124,7 @@ SHRINK_OP("QuantizeDownAndShrinkRange")
     .Output("output_min: float")
     .Output("output_max: float")
     .Attr("out_type: " QUANTIZED)
-    .SetShapeFn(UnchangedWithRange<1>);
+    .SetShapeFn(UnchangedWithRange);
 SHRINK_OP("Requantize")
     .Input("requested_output_min: float")
     .Input("requested_output_max: float")
@@ -133,14 +132,14 @@ SHRINK_OP("Requantize")
     .Output("output_min: float")
     .Output("output_max: float")
     .Attr("out_type: " QUANTIZED)
-    .SetShapeFn(UnchangedWithRange<1>);
+    .SetShapeFn(UnchangedWithRange);
 SHRINK_OP("RequantizationRange")
     .Output("output_min: float")
     .Output("output_max: float")
     .SetShapeFn(RequantizationRangeShape);
 #undef SHRINK_OP
 
-#define RELU_OP(NAME, BOUND, FIRST)                                 \
+#define RELU_OP(NAME, BOUND)                                        \
   REGISTER_OP(NAME)                                                 \
       .Input("features: Tinput") BOUND.Input("min_features: float") \
       .Input("max_features: float")                                 \
@@ -149,10 +148,10 @@ SHRINK_OP("RequantizationRange")
       .Output("max_activations: float")                             \
       .Attr("Tinput: " QUANTIZED)                                   \
       .Attr("out_type: " QUANTIZED " = DT_QUINT8")                  \
-      .SetShapeFn(UnchangedWithRange<FIRST>)
-RELU_OP("QuantizedRelu", , 1);
-RELU_OP("QuantizedRelu6", , 1);
-RELU_OP("QuantizedReluX", .Input("max_value: float"), 1);
+      .SetShapeFn(UnchangedWithRange)
+RELU_OP("QuantizedRelu", );
+RELU_OP("QuantizedRelu6", );
+RELU_OP("QuantizedReluX", .Input("max_value: float"));
 #undef RELU_OP
 
 REGISTER_OP("QuantizedReshape")
