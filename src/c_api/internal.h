@@ -15,10 +15,10 @@
 #include "graph/function_library.h"
 #include "graph/graph.h"
 #include "graph/importer.h"
+#include "headrace/c_api.h"
 #include "headrace/config.pb.h"
 #include "headrace/graph.pb.h"
 #include "session/session.h"
-#include "headrace/c_api.h"
 #include "tensorflow/c/c_api.h"
 
 struct TF_Status {

@@ -565,10 +565,10 @@ TF_CAPI_EXPORT extern void TF_SessionRun(
 
 /* Partial runs: a run whose feeds and fetches come in several calls. Setup
    declares all of them and the targets, and sets `*handle`, which
-   TF_DeletePRunHandle frees. Each call of TF_SessionPRun gives some of the feeds
-   and takes some of the fetches, each once; a fetch whose feeds have not come is
-   INVALID_ARGUMENT. The run ends when every feed was given and every fetch
-   taken, or when its handle is deleted. */
+   TF_DeletePRunHandle frees. Each call of TF_SessionPRun gives some of the
+   feeds and takes some of the fetches, each once; a fetch whose feeds have not
+   come is INVALID_ARGUMENT. The run ends when every feed was given and every
+   fetch taken, or when its handle is deleted. */
 TF_CAPI_EXPORT extern void TF_SessionPRunSetup(
     TF_Session*, const TF_Output* inputs, int ninputs, const TF_Output* outputs,
     int noutputs, const TF_Operation* const* target_opers, int ntargets,
