@@ -2,8 +2,6 @@
 
 #include <string>
 
-#include "absl/strings/str_join.h"
-
 namespace headrace {
 
 Status Annotate(const Status& status, std::string_view suffix) {
@@ -20,7 +18,11 @@ namespace errors {
 
 Status MakeError(absl::StatusCode code,
                  std::initializer_list<absl::string_view> pieces) {
-  return Status(code, absl::StrJoin(pieces, ""));
+  std::string message;
+  for (absl::string_view piece : pieces) {
+    message.append(piece.data(), piece.size());
+  }
+  return Status(code, message);
 }
 
 }  // namespace errors

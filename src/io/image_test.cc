@@ -20,7 +20,7 @@ Tensor Picture() {
 
 std::string Number(uint64_t v, int bytes) {
   std::string s;
-  for (int i = 0; i < bytes; ++i) s += static_cast<char>(v >> (8 * i));
+  for (int i = 0; i < bytes; ++i, v >>= 8) s += static_cast<char>(v);
   return s;
 }
 

@@ -67,7 +67,7 @@ class StringStream : public InputStream {
   explicit StringStream(std::string_view text) : rest_(text) {}
   Status Read(char* to, size_t n, size_t* got) override {
     *got = std::min(n, rest_.size());
-    std::memcpy(to, rest_.data(), *got);
+    rest_.copy(to, *got);
     rest_.remove_prefix(*got);
     return OkStatus();
   }

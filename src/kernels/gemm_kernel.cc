@@ -116,14 +116,16 @@ void PackPanel(const T* b, int64_t ldb, bool transpose_b, int64_t k0,
     return;
   }
   // Eight rows of B at once: each line of the panel is then written in runs of
-  // eight while eight lines of B are read on.
+  // eight while eight lines of B are read on. B may lie at any address.
   const T* from = b + n0 * ldb + k0;
   int64_t j = 0;
   for (; j + 8 <= n; j += 8) {
     const T* rows = from + j * ldb;
     for (int64_t i = 0; i < k; ++i) {
       T* to = panel + i * n + j;
-      for (int64_t r = 0; r < 8; ++r) to[r] = rows[r * ldb + i];
+      for (int64_t r = 0; r < 8; ++r) {
+        std::memcpy(to + r, rows + r * ldb + i, sizeof(T));
+      }
     }
   }
   for (; j < n; ++j) {
