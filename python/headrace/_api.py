@@ -53,8 +53,8 @@ _take(_graph, """
     colocate_with container control_dependencies device get_collection
     get_collection_ref get_default_graph init_scope name_scope
     reset_default_graph""")
-_take(_session, """
-    CancellationManager InteractiveSession Session get_default_session""")
+_take(_headrace, "CancellationManager")
+_take(_session, "InteractiveSession Session get_default_session")
 _take(_tensor, """
     constant convert_to_tensor is_tensor
     register_tensor_conversion_function""")

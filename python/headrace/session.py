@@ -4,7 +4,7 @@ import threading
 
 from headrace import _headrace
 from headrace import graph as _graph
-from headrace._headrace import CancellationManager, Tensor
+from headrace._headrace import Tensor
 
 _sessions = threading.local()
 

@@ -16,6 +16,14 @@ namespace {
 
 enum class Mode { kMinCombined, kMinFirst, kScaled };
 
+// Of input 0, with a range, inputs 1 and 2, for each.
+Status ReadSlices(const OpKernelContext& ctx, int64_t axis,
+                  QuantizedSlices* slices) {
+  HR_RETURN_IF_ERROR(slices->Init(ctx.input(0).shape(), axis));
+  HR_RETURN_IF_ERROR(slices->CheckRange(ctx.input(1), "min_range", axis));
+  return slices->CheckRange(ctx.input(2), "max_range", axis);
+}
+
 Status ReadMode(OpKernelConstruction* ctx, Mode* mode) {
   std::string s;
   HR_RETURN_IF_ERROR(ctx->GetAttr("mode", &s));
@@ -72,9 +80,7 @@ class QuantizeV2Op : public OpKernel {
   void Compute(OpKernelContext* ctx) override {
     const Tensor& in = ctx->input(0);
     QuantizedSlices slices;
-    OP_REQUIRES_OK(ctx, slices.Init(in.shape(), axis_));
-    OP_REQUIRES_OK(ctx, slices.CheckRange(ctx->input(1), "min_range", axis_));
-    OP_REQUIRES_OK(ctx, slices.CheckRange(ctx->input(2), "max_range", axis_));
+    OP_REQUIRES_OK(ctx, ReadSlices(*ctx, axis_, &slices));
     const TensorShape range_shape =
         axis_ < 0 ? TensorShape() : TensorShape({slices.slices});
     Tensor *out = nullptr, *low = nullptr, *high = nullptr;
@@ -175,9 +181,7 @@ class DequantizeOp : public OpKernel {
   void Compute(OpKernelContext* ctx) override {
     const Tensor& in = ctx->input(0);
     QuantizedSlices slices;
-    OP_REQUIRES_OK(ctx, slices.Init(in.shape(), axis_));
-    OP_REQUIRES_OK(ctx, slices.CheckRange(ctx->input(1), "min_range", axis_));
-    OP_REQUIRES_OK(ctx, slices.CheckRange(ctx->input(2), "max_range", axis_));
+    OP_REQUIRES_OK(ctx, ReadSlices(*ctx, axis_, &slices));
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, in.shape(), &out));
     std::vector<Line> lines;

@@ -41,11 +41,11 @@ inline Status ReadFloatRange(const OpKernelContext& ctx, int first,
   return ReadFloat(ctx, first + 1, &out->max);
 }
 
-inline Status SetRangeOutputs(OpKernelContext* ctx, int first,
-                              const FloatRange& range) {
+// Outputs `first` and first + 1.
+inline void SetRangeOutputs(OpKernelContext* ctx, int first,
+                            const FloatRange& range) {
   ctx->set_output(first, Tensor::Scalar(range.min));
   ctx->set_output(first + 1, Tensor::Scalar(range.max));
-  return OkStatus();
 }
 
 // The numbers of a stored type T (int8_t ... int32_t) in a range.
@@ -67,13 +67,14 @@ class QuantizedNumbers {
     if (empty_) return range_.min;
     return rounded_min_ + (static_cast<double>(q) - kLowest) * step_;
   }
-  // The nearest, as if there were integers beyond the type's.
+  // The nearest, as if there were integers beyond the type's; for NaN a very
+  // low one.
   int64_t Unclamped(float x) const {
     if (empty_) return static_cast<int64_t>(kLowest);
     const double q = std::round(x * per_unit_) -
                      std::round(range_.min * per_unit_) + kLowest;
     constexpr double kFar = 1e15;
-    return static_cast<int64_t>(std::clamp(q, -kFar, kFar));
+    return static_cast<int64_t>(q > -kFar ? std::min(q, kFar) : -kFar);
   }
   T FromFloat(float x) const {
     return static_cast<T>(std::clamp<int64_t>(Unclamped(x),

@@ -117,6 +117,14 @@ TEST(QuantizedOpsTest, Relus) {
   ExpectRange(&relu, -1, 1);
 }
 
+TEST(QuantizedOpsTest, AReluBoundThatIsNoNumberIsTheLowest) {
+  OpTester t("QuantizedReluX");
+  t.Input(Bytes({2}, {0, 255}));
+  Ends(&t, {NAN, -1, 1});
+  ASSERT_EQ(t.Run(), OkStatus());
+  EXPECT_EQ(Values(t.Output(0)), (std::vector<int>{0, 0}));
+}
+
 TEST(QuantizedOpsTest, OutputsAreOfTheTypesThatKernelsWrite) {
   OpTester relu("QuantizedRelu"), bias("QuantizedBiasAdd");
   relu.Attr("out_type", DT_QUINT8).Input(Sums({1, 2, 3}));

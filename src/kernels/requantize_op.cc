@@ -98,7 +98,7 @@ class RequantizeOp : public OpKernel {
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, in.shape(), &out));
     (out->dtype() == DT_QINT8 ? ConvertSigned : Convert)(ctx, in, range, wanted,
                                                          out);
-    OP_REQUIRES_OK(ctx, SetRangeOutputs(ctx, 1, wanted));
+    SetRangeOutputs(ctx, 1, wanted);
   }
 };
 
@@ -108,8 +108,7 @@ class RequantizationRangeOp : public OpKernel {
   void Compute(OpKernelContext* ctx) override {
     FloatRange range;
     OP_REQUIRES_OK(ctx, ReadFloatRange(*ctx, 1, &range));
-    OP_REQUIRES_OK(ctx,
-                   SetRangeOutputs(ctx, 0, UsedRange(ctx->input(0), range)));
+    SetRangeOutputs(ctx, 0, UsedRange(ctx->input(0), range));
   }
 };
 
