@@ -40,6 +40,12 @@ if(HEADRACE_SANITIZE)
   list(APPEND HEADRACE_FLAGS -fsanitize=${HEADRACE_SANITIZE}
     -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(hr_flags INTERFACE -fsanitize=${HEADRACE_SANITIZE})
+  if(HEADRACE_SANITIZE STREQUAL "thread")
+    # Protobuf's headers change the layout of messages under this macro, and the
+    # library that is linked was built without it.
+    list(APPEND HEADRACE_FLAGS -U__SANITIZE_THREAD__ -D_GLIBCXX_TSAN=1
+      -DHEADRACE_TSAN=1)
+  endif()
 else()
   set(HEADRACE_NO_UNDEFINED -Wl,-z,defs)
 endif()
@@ -56,12 +62,14 @@ elseif(HEADRACE_LLD)
 endif()
 
 # Paths are made relative before they are hashed, so that another clone of the
-# same sources hits the same cache.
+# same sources hits the same cache. Sources are not preprocessed first: for a
+# precompiled header that would read the one that it replaces.
 find_program(HEADRACE_CCACHE ccache)
 if(HEADRACE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER
     ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
-    CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
+    CCACHE_DEPEND=1 CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros
     ${HEADRACE_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()

@@ -372,7 +372,7 @@ TEST(ThreadPoolLifeTest, WorkersKeepAllProcessors) {
   }
 }
 
-#if defined(__SANITIZE_THREAD__)
+#if defined(HEADRACE_TSAN)
 constexpr bool kForkAllowed = false;  // TSan refuses threads after a fork
 #else
 constexpr bool kForkAllowed = true;

@@ -12,7 +12,7 @@
 namespace headrace {
 namespace {
 
-Status CheckVector(const char* name, const Tensor& t, int64_t channels) {
+Status CheckPerChannel(const char* name, const Tensor& t, int64_t channels) {
   if (t.dims() == 1 && t.NumElements() == channels) return OkStatus();
   return errors::InvalidArgument(name, ": got shape ", t.shape().DebugString(),
                                  ", wanted one element for each of ", channels,
@@ -31,7 +31,7 @@ Status ReadBatchNorm(OpKernelContext* ctx, int first_arg, float epsilon,
   const T* args[4];
   for (int i = 0; i < 4; ++i) {
     const Tensor& t = ctx->input(first_arg + i);
-    HR_RETURN_IF_ERROR(CheckVector(kNames[i], t, channels));
+    HR_RETURN_IF_ERROR(CheckPerChannel(kNames[i], t, channels));
     args[i] = t.data<T>();
   }
   using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
@@ -72,12 +72,14 @@ class FusedConvOp : public ForwardConv<2, kDepthwise> {
     int arg = kFirstArg;
     if (fused_.mul) {
       epilogue.scale = &ctx->input(arg++);
-      OP_REQUIRES_OK(ctx, CheckVector("mul", *epilogue.scale, p.out_channels));
+      OP_REQUIRES_OK(ctx,
+                     CheckPerChannel("mul", *epilogue.scale, p.out_channels));
     }
     Tensor scale, bias;
     if (fused_.bias) {
       epilogue.bias = &ctx->input(arg++);
-      OP_REQUIRES_OK(ctx, CheckVector("bias", *epilogue.bias, p.out_channels));
+      OP_REQUIRES_OK(ctx,
+                     CheckPerChannel("bias", *epilogue.bias, p.out_channels));
     } else if (fused_.batch_norm) {
       OP_REQUIRES_OK(ctx,
                      ReadBatchNorm<T>(ctx, arg, fused_.epsilon, p.out_channels,

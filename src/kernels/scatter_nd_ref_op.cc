@@ -52,9 +52,9 @@ Status Check(const TensorShape& params, const Tensor& indices,
 }
 
 template <typename T, UpdateOp op>
-class ScatterNdOp : public OpKernel {
+class ScatterNdVariableOp : public OpKernel {
  public:
-  explicit ScatterNdOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+  explicit ScatterNdVariableOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
     OP_REQUIRES_OK(ctx, GetIgnoreBadIndices(ctx, &skip_bad_));
   }
 
@@ -85,11 +85,11 @@ class ScatterNdOp : public OpKernel {
 #define REGISTER(NAME, OP, T)                                           \
   REGISTER_KERNEL_BUILDER(                                              \
       Name("ScatterNd" NAME).Device(DEVICE_CPU).TypeConstraint<T>("T"), \
-      ScatterNdOp<T, OP>);                                              \
+      ScatterNdVariableOp<T, OP>);                                      \
   REGISTER_KERNEL_BUILDER(Name("ResourceScatterNd" NAME)                \
                               .Device(DEVICE_CPU)                       \
                               .TypeConstraint<T>("T"),                  \
-                          ScatterNdOp<T, OP>)
+                          ScatterNdVariableOp<T, OP>)
 #define REGISTER_UPDATE(T) REGISTER("Update", UpdateOp::kAssign, T);
 #define REGISTER_ARITHMETIC(T)        \
   REGISTER("Add", UpdateOp::kAdd, T); \

@@ -42,7 +42,7 @@ void Choose(const bool* c, const E* t, const E* e, E* out, int64_t n) {
 
 // Runs `f` with a value of the type that stands for elements of `t`.
 template <typename F>
-void WithElement(DataType t, const F& f) {
+void WithValueOfType(DataType t, const F& f) {
   switch (t) {
     case DT_STRING:
       return f(tstring());
@@ -99,7 +99,7 @@ class SelectOp : public OpKernel {
     const bool* c = cond.data<bool>();
     const int64_t n = same ? t.NumElements() : cond.NumElements();
     const int64_t row = n == 0 ? 0 : t.NumElements() / n;
-    WithElement(BaseType(t.dtype()), [&](auto element) {
+    WithValueOfType(BaseType(t.dtype()), [&](auto element) {
       using E = decltype(element);
       const E* x = static_cast<const E*>(t.raw_data());
       const E* y = static_cast<const E*>(e.raw_data());
@@ -138,7 +138,7 @@ class SelectV2Op : public OpKernel {
     const int64_t total = out->NumElements();
     if (total == 0) return;
     const bool* c = cond.data<bool>();
-    WithElement(BaseType(t.dtype()), [&](auto element) {
+    WithValueOfType(BaseType(t.dtype()), [&](auto element) {
       using E = decltype(element);
       const E* x = static_cast<const E*>(t.raw_data());
       const E* y = static_cast<const E*>(e.raw_data());

@@ -12,7 +12,7 @@
 #define HEADRACE_KERNELS_SIMD_H_
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(HEADRACE_TSAN) &&       \
     defined(__OPTIMIZE__)
 #define HR_HAVE_TARGET_CLONES 1
 #define HR_TARGET_CLONES \

@@ -20,7 +20,7 @@ struct TensorMap {
   };
   std::map<std::string, Item> items;  // by KeyBytes
 };
-constexpr char kTypeName[] = "tensorflow::TensorMap";
+constexpr char kMapTypeName[] = "tensorflow::TensorMap";
 
 // What tells keys apart: type, shape, elements.
 Status KeyBytes(const Tensor& key, std::string* out) {
@@ -58,7 +58,7 @@ class EmptyTensorMapOp : public OpKernel {
   using OpKernel::OpKernel;
   void Compute(OpKernelContext* ctx) override {
     Tensor t(DT_VARIANT, TensorShape());
-    t.scalar<Variant>() = Variant::Of(TensorMap(), kTypeName);
+    t.scalar<Variant>() = Variant::Of(TensorMap(), kMapTypeName);
     ctx->set_output(0, std::move(t));
   }
 };
@@ -213,7 +213,7 @@ Status ZerosLikeMap(const Variant& v, int depth, Variant* out) {
     HR_RETURN_IF_ERROR(ZerosLikeTensor(item.value, depth, &zeros));
     item.value = std::move(zeros);
   }
-  *out = Variant::Of(std::move(map), kTypeName);
+  *out = Variant::Of(std::move(map), kMapTypeName);
   return OkStatus();
 }
 
@@ -226,11 +226,11 @@ Status AddMaps(const Variant& a, const Variant& b, int depth, Variant* out) {
     HR_RETURN_IF_ERROR(
         AddTensors(at->second.value, item.value, depth, &at->second.value));
   }
-  *out = Variant::Of(std::move(sum), kTypeName);
+  *out = Variant::Of(std::move(sum), kMapTypeName);
   return OkStatus();
 }
 
-const VariantMathRegistrar map_math(kTypeName, {ZerosLikeMap, AddMaps});
+const VariantMathRegistrar map_math(kMapTypeName, {ZerosLikeMap, AddMaps});
 
 }  // namespace
 }  // namespace headrace

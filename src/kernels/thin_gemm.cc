@@ -1,7 +1,8 @@
 // Multiply-add in one instruction where the processor has it, as the generated
 // kernels of gemm_kernel.h do. Before all includes, so that what they define
-// inline has it too.
-#pragma GCC optimize("fp-contract=fast")
+// inline has it too. The other two passes take a third of the compile time and
+// change nothing in loops that are unrolled whole.
+#pragma GCC optimize("fp-contract=fast", "no-gcse-after-reload", "no-tree-pre")
 
 #include "kernels/thin_gemm.h"
 
@@ -114,7 +115,12 @@ inline void Rows(const GemmArgs<T>& g, int64_t k0, int64_t k1, int64_t j0,
                                   stride);
     }
     for (; p < depth; ++p) {
-      MultiplyRows<T, kM, 1>(x + p * kM, b + p * g.ldb, g.ldb, n, sums, stride);
+      const T* row = b + p * g.ldb;
+      for (int i = 0; i < kM; ++i) {
+        for (int64_t j = 0; j < n; ++j) {
+          sums[i * stride + j] += x[p * kM + i] * At(row + j);
+        }
+      }
     }
   }
   for (int64_t i = 0; i < kM; ++i) {
