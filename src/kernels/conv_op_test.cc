@@ -66,6 +66,14 @@ const std::vector<ConvCase>& Cases() {
       {"pointwise_strided_rows", {2, 15, 29, 40}, {1, 1, 40, 72}, {2, 2}},
       {"pointwise_deep", {1, 3, 5, 1030}, {1, 1, 1030, 8}},
       {"pointwise_strided", {1, 9, 9, 8}, {1, 1, 8, 8}, {2, 2}},
+      {"line_1x7", {2, 17, 17, 32}, {1, 7, 32, 80}},
+      {"line_7x1", {2, 17, 18, 33}, {7, 1, 33, 65}},
+      {"line_1x5_valid", {1, 3, 14, 16}, {1, 5, 16, 24}, {1, 1}, kValid},
+      {"line_5x1", {1, 9, 2, 20}, {5, 1, 20, 16}},
+      {"line_1x3", {3, 2, 9, 7}, {1, 3, 7, 130}},
+      {"line_3x1_valid", {2, 8, 5, 48}, {3, 1, 48, 16}, {1, 1}, kValid},
+      {"line_beyond_image", {1, 2, 3, 16}, {1, 7, 16, 16}},
+      {"line_1x7_one_row", {1, 1, 60, 16}, {1, 7, 16, 20}},
       {"filter_is_input", {3, 4, 5, 6}, {4, 5, 6, 9}, {1, 1}, kValid},
       {"filter_is_input_same", {1, 3, 3, 4}, {3, 3, 4, 5}},
       {"wide_channels", {1, 6, 14, 70}, {3, 3, 70, 130}},
@@ -239,9 +247,11 @@ Tensor RunOne(const ConvImplementation* impl, ConvDirection d,
 double Tolerance(const ConvImplementation* impl, ConvDirection d,
                  const ConvParams& p) {
   const std::string name = impl->Name();
-  const double unit = name == "winograd_f4" ? 8e-6
-                      : p.dtype == DT_FLOAT ? 1e-6
-                                            : 1e-14;
+  const double unit = name == "winograd_f4"             ? 8e-6
+                      : name == "winograd_line7"        ? 1.4e-5
+                      : name.find("winograd_line") == 0 ? 6e-6
+                      : p.dtype == DT_FLOAT             ? 1e-6
+                                                        : 1e-14;
   const double terms =
       d == ConvDirection::kBackwardFilter ? 1.0 * p.batch * p.out_pixels()
       : d == ConvDirection::kForward      ? 1.0 * p.taps() * p.group_in()
@@ -318,25 +328,33 @@ TEST(ConvImplementations, ApplyTheEpilogue) {
   }
 }
 
-// What winograd.cc says of its accuracy, for deep sums.
+// What winograd.cc and winograd_line.cc say of their accuracy, for deep sums.
 TEST(Winograd, ErrorsAreAsStated) {
   ThreadPool* pool = ThreadPool::Global();
   const auto all = ConvImplementations(ConvDirection::kForward);
-  for (const int64_t channels : {16, 512}) {
+  struct {
+    int64_t channels, height, width;
+  } const cases[] = {{16, 3, 3},  {512, 3, 3}, {16, 1, 3}, {512, 3, 1},
+                     {512, 1, 5}, {512, 5, 1}, {16, 7, 1}, {512, 1, 7}};
+  for (const auto& c : cases) {
+    const int64_t channels = c.channels;
     const ConvParams p =
-        Params({"", {1, 14, 14, channels}, {3, 3, channels, 32}});
+        Params({"", {1, 14, 14, channels}, {c.height, c.width, channels, 32}});
     const Tensor want = RunOne(all.back(), ConvDirection::kForward, p, pool);
     for (const ConvImplementation* impl : all) {
       const std::string name = impl->Name();
-      if (name.find("winograd") != 0) continue;
+      if (name.find("winograd") != 0 || !impl->Accepts(p, HostCpu())) continue;
       const Tensor got = RunOne(impl, ConvDirection::kForward, p, pool);
       double largest = 0;
       for (int64_t i = 0; i < got.NumElements(); ++i) {
         largest = std::max<double>(
             largest, std::abs(got.data<float>()[i] - want.data<float>()[i]));
       }
-      const double stated =
-          (name == "winograd_f4" ? 8e-6 : 2e-6) * std::sqrt(9.0 * channels);
+      const double stated = (name == "winograd_f4"      ? 8e-6
+                             : name == "winograd_f2"    ? 2e-6
+                             : name == "winograd_line7" ? 1.4e-5
+                                                        : 6e-6) *
+                            std::sqrt(1.0 * p.taps() * channels);
       EXPECT_LT(largest, stated) << name << ", " << channels << " channels";
       RecordProperty(StrCat(name, "_", channels), StrCat(largest / stated));
     }

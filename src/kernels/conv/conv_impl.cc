@@ -15,17 +15,13 @@ absl::Span<const ConvImplementation* const> ConvImplementations(
     ConvDirection direction) {
   using D = ConvDirection;
   static const ConvImplementation* const forward[] = {
-      conv::Gemm1x1(D::kForward),
-      conv::GemmFull(D::kForward),
-      conv::Depthwise3x3(),
-      conv::Depthwise(D::kForward),
-      conv::WinogradF4(),
-      conv::WinogradF2(),
-      conv::Narrow(),
-      conv::Pointwise(),
-      conv::DirectForward(),
-      conv::Im2colForward(),
-      conv::EigenForward(),
+      conv::Gemm1x1(D::kForward),  conv::GemmFull(D::kForward),
+      conv::Depthwise3x3(),        conv::Depthwise(D::kForward),
+      conv::WinogradF4(),          conv::WinogradF2(),
+      conv::WinogradLine3(),       conv::WinogradLine5(),
+      conv::WinogradLine7(),       conv::Narrow(),
+      conv::Pointwise(),           conv::DirectForward(),
+      conv::Im2colForward(),       conv::EigenForward(),
       conv::Reference(D::kForward)};
   static const ConvImplementation* const backward_input[] = {
       conv::Gemm1x1(D::kBackwardInput), conv::GemmFull(D::kBackwardInput),

@@ -23,6 +23,10 @@ const ConvImplementation* EigenBackwardFilter();
 // winograd.cc
 const ConvImplementation* WinogradF2();
 const ConvImplementation* WinogradF4();
+// winograd_line.cc
+const ConvImplementation* WinogradLine3();
+const ConvImplementation* WinogradLine5();
+const ConvImplementation* WinogradLine7();
 // narrow_conv.cc
 const ConvImplementation* Narrow();
 // depthwise_3x3.cc, depthwise_conv.cc
