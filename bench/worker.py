@@ -8,6 +8,7 @@ at the end of stdin the peak memory in MB.
 """
 import json
 import os
+import pathlib
 import resource
 import sys
 import time
@@ -24,7 +25,7 @@ def headrace(model, spec, threads, batch):
     import headrace as tf
     graph = tf.Graph()
     with graph.as_default():
-        tf.import_graph_def(tf.GraphDef.FromString(open(model, "rb").read()), name="")
+        tf.import_graph_def(pathlib.Path(model), name="")
     config = tf.ConfigProto()
     config.intra_op_parallelism_threads = threads
     session = tf.Session(graph=graph, config=config)

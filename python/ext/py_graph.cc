@@ -208,7 +208,11 @@ nb::object ImportGraph(
   ImportResults results;
   Status status;
   Graph* to = core->graph.get();
-  if (PyBytes_Check(message.ptr())) {
+  if (PyUnicode_Check(message.ptr())) {
+    const std::string path = nb::cast<std::string>(message);
+    MutexLock lock(&to->mu());
+    status = ImportGraphDefFile(options, path, to, &results);
+  } else if (PyBytes_Check(message.ptr())) {
     const RefPtr<TensorBuffer> bytes = BufferOverBytes(message);
     MutexLock lock(&to->mu());
     status = ImportGraphDefBytes(options, bytes, to, &results);

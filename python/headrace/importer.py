@@ -11,10 +11,16 @@ def import_graph_def(graph_def, input_map=None, return_elements=None,
     """Adds the nodes of a GraphDef (or its bytes) to the default graph, under
     the scope `name` ("import" by default).
 
+    A pathlib.Path, or another os.PathLike, names a file of one, binary or text.
+    It is mapped and not read whole: loading is faster and takes less memory.
+    The file must not be written over in place while the graph is in use.
+
     `input_map`: {"node:0" of the GraphDef: Tensor to take instead}.
     Returns the Tensors and Operations that `return_elements` names. ValueError
     for a GraphDef that is not valid; the graph is unchanged then."""
-    if (not isinstance(graph_def, bytes)
+    if isinstance(graph_def, os.PathLike):
+        graph_def = os.fsdecode(graph_def)
+    elif (not isinstance(graph_def, bytes)
             and type(graph_def) is not messages.GraphDef):
         # Protobuf's own Python classes, as those of TensorFlow.
         if not hasattr(graph_def, "SerializeToString"):

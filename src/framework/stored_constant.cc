@@ -1,5 +1,7 @@
 #include "framework/stored_constant.h"
 
+#include "framework/mapped_buffer.h"
+
 namespace headrace {
 
 bool IsAligned(const Tensor& t) {
@@ -14,6 +16,7 @@ Status AlignedCopy::Get(const Tensor& stored, const Tensor** aligned) const {
   MutexLock lock(&mu_);
   if (!copy_.IsInitialized()) {
     HR_RETURN_IF_ERROR(stored.DeepCopyTo(&copy_));
+    ReleasePages(stored);
   }
   *aligned = &copy_;
   return OkStatus();

@@ -135,8 +135,7 @@ Status ReadJoined(absl::string_view content, int64_t n, F set) {
   return OkStatus();
 }
 
-Status FromContent(absl::string_view content, Tensor* t,
-                   const std::function<void(absl::string_view)>& copied) {
+Status FromContent(absl::string_view content, Tensor* t) {
   const int64_t n = t->NumElements();
   switch (t->dtype()) {
     case DT_STRING:
@@ -163,20 +162,9 @@ Status FromContent(absl::string_view content, Tensor* t,
     case DT_BOOL:  // any byte but 0 is true; in memory only 0 and 1 may stand
       for (int64_t i = 0; i < n; ++i) t->data<bool>()[i] = content[i] != 0;
       return OkStatus();
-    default: {
-      // Pieces of 16 MiB: what was copied can leave memory before the rest
-      // comes in.
-      constexpr size_t kPiece = 16 << 20;
-      char* to = static_cast<char*>(t->raw_data());
-      while (!content.empty()) {
-        const absl::string_view piece = content.substr(0, kPiece);
-        std::memcpy(to, piece.data(), piece.size());
-        to += piece.size();
-        content.remove_prefix(piece.size());
-        if (copied) copied(piece);
-      }
+    default:
+      if (n > 0) std::memcpy(t->raw_data(), content.data(), content.size());
       return OkStatus();
-    }
   }
 }
 
@@ -325,13 +313,12 @@ Status CheckContent(DataType dtype, const pb::TensorShapeProto& shape_proto,
 
 Status TensorFromContent(DataType dtype,
                          const pb::TensorShapeProto& shape_proto,
-                         absl::string_view content, Tensor* out,
-                         const std::function<void(absl::string_view)>& copied) {
+                         absl::string_view content, Tensor* out) {
   TensorShape shape;
   HR_RETURN_IF_ERROR(CheckContent(dtype, shape_proto, content, &shape));
   Tensor t;
   HR_RETURN_IF_ERROR(Tensor::Allocate(CpuAllocator(), dtype, shape, &t));
-  HR_RETURN_IF_ERROR(FromContent(content, &t, copied));
+  HR_RETURN_IF_ERROR(FromContent(content, &t));
   *out = std::move(t);
   return OkStatus();
 }

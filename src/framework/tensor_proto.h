@@ -2,8 +2,6 @@
 #ifndef HEADRACE_FRAMEWORK_TENSOR_PROTO_H_
 #define HEADRACE_FRAMEWORK_TENSOR_PROTO_H_
 
-#include <functional>
-
 #include "framework/attr_value.h"
 #include "framework/node_def.h"
 #include "framework/op_def.h"
@@ -16,12 +14,9 @@ namespace headrace {
 // overflow, unknown types.
 Status TensorFromProto(const pb::TensorProto& proto, Tensor* out);
 // A tensor from its tensor_content, which need not be in a message: a view into
-// a file. Elements that are bytes are copied piece by piece; `copied`, if set,
-// is told of each piece of `content` that is not needed any more.
-Status TensorFromContent(
-    DataType dtype, const pb::TensorShapeProto& shape,
-    absl::string_view content, Tensor* out,
-    const std::function<void(absl::string_view)>& copied = nullptr);
+// a file.
+Status TensorFromContent(DataType dtype, const pb::TensorShapeProto& shape,
+                         absl::string_view content, Tensor* out);
 // A view of `content`, which lies in `owner`, where the type's elements stand
 // in memory as they do in the content; otherwise a copy.
 Status TensorOverContent(DataType dtype, const pb::TensorShapeProto& shape,

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "framework/mapped_buffer.h"
 #include "framework/tensor_proto.h"
 
 namespace headrace {
@@ -19,8 +20,10 @@ namespace {
 constexpr int kMaxNesting = 100;
 // Constants below this size are not worth a way of their own.
 constexpr size_t kLargeContent = 1024;
-// Constants from the first size on are left where they are, if that can be and
-// one of them has the second: the bytes are then kept, all of them.
+// Constants from the first size on are left in a mapped file.
+constexpr size_t kMappedContent = 16 << 10;
+// Those from the first size on are left in other bytes that can be kept, if one
+// of them has the second: the bytes are then kept, all of them.
 constexpr size_t kViewedContent = 1 << 20, kKeptContent = 16000000;
 
 enum WireType { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
@@ -155,9 +158,10 @@ bool ParseMessage(absl::string_view bytes, Proto* proto) {
 class Reader {
  public:
   // `owner` of the bytes may be null; then nothing becomes a view of them.
-  Reader(const std::function<void(absl::string_view)>& copied,
-         const RefPtr<TensorBuffer>& owner)
-      : copied_(copied), owner_(owner) {}
+  explicit Reader(const RefPtr<TensorBuffer>& owner)
+      : owner_(owner),
+        mapped_(owner != nullptr && IsMapped(*owner)),
+        viewed_(mapped_ ? kMappedContent : kViewedContent) {}
 
   // These return false if the bytes are not the message; what the message says
   // may still be wrong, which goes into a Status.
@@ -173,8 +177,9 @@ class Reader {
   bool ReadLargeTensor(absl::string_view bytes, AttrValue* out, Status* status,
                        bool* done);
 
-  const std::function<void(absl::string_view)>& copied_;
   const RefPtr<TensorBuffer>& owner_;
+  const bool mapped_;
+  const size_t viewed_;   // the size of the least view
   std::string bad_attr_;  // of the node being read, if its status is bad
   size_t largest_view_ = 0;
 };
@@ -287,18 +292,18 @@ bool Reader::ReadLargeTensor(absl::string_view bytes, AttrValue* out,
   if (content.size() < kLargeContent) return true;
   *done = true;
   Tensor t;
-  if (owner_ != nullptr && content.size() >= kViewedContent) {
+  if (owner_ != nullptr && content.size() >= viewed_) {
     *status = TensorOverContent(dtype, shape, content, owner_, &t);
     largest_view_ = std::max(largest_view_, content.size());
   } else {
-    *status = TensorFromContent(dtype, shape, content, &t, copied_);
+    *status = TensorFromContent(dtype, shape, content, &t);
   }
   if (status->ok()) *out = std::move(t);
   return true;
 }
 
 void Reader::Finish(std::vector<GraphDefParts::Node>* nodes) {
-  if (largest_view_ == 0 || largest_view_ >= kKeptContent) return;
+  if (mapped_ || largest_view_ == 0 || largest_view_ >= kKeptContent) return;
   for (GraphDefParts::Node& n : *nodes) {
     AttrMap copies;
     for (const auto& [name, value] : n.def.attrs) {
@@ -321,11 +326,10 @@ Status Broken(absl::string_view bytes) {
 }
 
 Status ReadParts(absl::string_view bytes, GraphDefParts* parts,
-                 const std::function<void(absl::string_view)>& copied,
                  const RefPtr<TensorBuffer>& owner) {
   // What is wrong goes into the Status, not to stderr.
   const google::protobuf::LogSilencer silencer;
-  Reader reader(copied, owner);
+  Reader reader(owner);
   std::string rest;
   WireReader in(bytes);
   while (in.Next()) {
@@ -347,15 +351,14 @@ Status ReadParts(absl::string_view bytes, GraphDefParts* parts,
 
 }  // namespace
 
-Status ReadGraphDefParts(absl::string_view bytes, GraphDefParts* parts,
-                         const std::function<void(absl::string_view)>& copied) {
-  return ReadParts(bytes, parts, copied, RefPtr<TensorBuffer>());
+Status ReadGraphDefParts(absl::string_view bytes, GraphDefParts* parts) {
+  return ReadParts(bytes, parts, RefPtr<TensorBuffer>());
 }
 
 Status ReadGraphDefParts(const RefPtr<TensorBuffer>& bytes,
                          GraphDefParts* parts) {
   return ReadParts({static_cast<const char*>(bytes->data()), bytes->size()},
-                   parts, nullptr, bytes);
+                   parts, bytes);
 }
 
 GraphDefParts GraphDefPartsFromProto(const pb::GraphDef& def) {

@@ -4,7 +4,6 @@
 #ifndef HEADRACE_GRAPH_GRAPH_DEF_READER_H_
 #define HEADRACE_GRAPH_GRAPH_DEF_READER_H_
 
-#include <functional>
 #include <vector>
 
 #include "framework/node_def.h"
@@ -23,13 +22,11 @@ struct GraphDefParts {
 };
 
 // Binary. InvalidArgument, with the place, if the bytes are no GraphDef.
-// `copied` is told of pieces of large constants that are not needed any more.
-Status ReadGraphDefParts(
-    absl::string_view bytes, GraphDefParts* parts,
-    const std::function<void(absl::string_view)>& copied = nullptr);
+Status ReadGraphDefParts(absl::string_view bytes, GraphDefParts* parts);
 
-// The same, but the largest constants become views of the bytes and keep them
-// alive; see framework/stored_constant.h for what that asks of their readers.
+// The same, but large constants become views of the bytes and keep them alive:
+// all of them if the bytes are a mapped file, else only if one is so large that
+// this pays. See framework/stored_constant.h for what it asks of their readers.
 Status ReadGraphDefParts(const RefPtr<TensorBuffer>& bytes,
                          GraphDefParts* parts);
 

@@ -11,6 +11,7 @@
 #include "absl/strings/strip.h"
 #include "base/env.h"
 #include "base/log.h"
+#include "framework/mapped_buffer.h"
 #include "graph/algorithm.h"
 #include "graph/function_library.h"
 #include "graph/graph_def_reader.h"
@@ -637,23 +638,9 @@ Status ImportGraphDefFile(const ImportOptions& options, const std::string& path,
                           Graph* graph, ImportResults* results) {
   HR_ASSIGN_OR_RETURN(const RefPtr<MappedFile> file,
                       Env::Default()->MapFile(path));
-  const absl::string_view bytes = ToAbsl(file->view());
-  Status s;
-  if (IsGraphDefText(bytes)) {
-    s = ImportGraphDefBytes(options, bytes, graph, results);
-  } else {
-    // What has been copied leaves memory: the file and the tensors together
-    // would take twice the model's size.
-    GraphDefParts parts;
-    s = ReadGraphDefParts(bytes, &parts, [&](absl::string_view piece) {
-      const size_t at = piece.data() - bytes.data();
-      file->Release(at, at + piece.size());
-    });
-    if (s.ok()) {
-      s = Importer(options, std::move(parts), graph, results).Run();
-    }
-  }
-  return Annotate(s, StrCat(" (file ", path, ")"));
+  return Annotate(
+      ImportGraphDefBytes(options, MappedBuffer(file), graph, results),
+      StrCat(" (file ", path, ")"));
 }
 
 }  // namespace headrace

@@ -53,6 +53,9 @@ Status ImportGraphDefBytes(const ImportOptions& options,
 // What ReadGraphDefParts made.
 Status ImportGraphDefParts(const ImportOptions& options, GraphDefParts parts,
                            Graph* graph, ImportResults* results = nullptr);
+// The file is mapped, and large constants stay in it until something is made of
+// them: while the graph or a session of it lives it must not be cut or written
+// over in place (another may be renamed over it).
 Status ImportGraphDefFile(const ImportOptions& options, const std::string& path,
                           Graph* graph, ImportResults* results = nullptr);
 

@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+#include "base/env.h"
+#include "framework/mapped_buffer.h"
 #include "graph/function_library.h"
 #include "graph/graph_test_util.h"
 
@@ -253,6 +255,39 @@ TEST(ImportGraphDefBytes, ReadsEveryKindOfAttr) {
   }
   Graph g;
   EXPECT_FALSE(ImportGraphDefFile({}, "/nonexistent/graph.pb", &g).ok());
+}
+
+TEST(ImportGraphDef, LargeConstantsStayInTheirFile) {
+  const auto constant = [](const std::string& name, size_t bytes, char c) {
+    pb::NodeDef node =
+        Parse(NodeText(name, "Const", {}, Type("dtype", "DT_UINT8"))).node(0);
+    pb::TensorProto* const t = (*node.mutable_attr())["value"].mutable_tensor();
+    t->set_dtype(pb::DT_UINT8);
+    t->mutable_tensor_shape()->add_dim()->set_size(bytes);
+    t->set_tensor_content(std::string(bytes, c));
+    return node;
+  };
+  pb::GraphDef def;
+  *def.add_node() = constant("large", 100000, 'a');
+  *def.add_node() = constant("small", 2000, 'b');
+  const std::string path = StrCat(testing::TempDir(), "/large_constants.pb");
+  ASSERT_EQ(Env::Default()->WriteFile(path, def.SerializeAsString()),
+            OkStatus());
+  Graph g;
+  ASSERT_EQ(ImportGraphDefFile({}, path, &g), OkStatus());
+  const auto value = [&g](const char* name) {
+    return *g.FindNode(name)->def().attrs.Find("value")->Get<Tensor>();
+  };
+  EXPECT_TRUE(IsMapped(*value("large").buffer()));
+  EXPECT_FALSE(IsMapped(*value("small").buffer()));
+  ReleasePages(value("large"));
+  ReleasePages(value("small"));
+  pb::GraphDef again;
+  GraphToGraphDef(g, &again);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(again.node(i).attr().at("value").tensor().tensor_content(),
+              def.node(i).attr().at("value").tensor().tensor_content());
+  }
 }
 
 TEST(ImportGraphDef, NamesAllProblemsOfAllNodes) {

@@ -40,13 +40,16 @@ def check(graph, w):
         np.testing.assert_array_equal(got, w)
 
 
-@pytest.mark.parametrize("how", ["bytes", "FromString", "ParseFromString",
-                                 "looked into"])
-def test_import(model, how):
+@pytest.mark.parametrize("how", ["bytes", "file", "FromString",
+                                 "ParseFromString", "looked into"])
+def test_import(model, how, tmp_path):
     data, w = model
     data = bytes(bytearray(data))  # one that only the graph will keep
     if how == "bytes":
         graph_def = data
+    elif how == "file":
+        graph_def = tmp_path / "graph.pb"
+        graph_def.write_bytes(data)
     elif how == "ParseFromString":
         graph_def = tf.GraphDef()
         graph_def.ParseFromString(data)
@@ -127,3 +130,19 @@ def test_all_stay_in_the_bytes_or_none(words):
                                        table[at] @ image_filter[0, 0],
                                        rtol=1e-3, atol=1e-2)
             np.testing.assert_array_equal(again, table[at])
+
+
+def test_import_of_files(tmp_path):
+    text = tmp_path / "graph.pbtxt"
+    text.write_text('node { name: "n" op: "NoOp" }')
+    cut = tmp_path / "cut.pb"
+    cut.write_bytes(b"\x0a\x7f")
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(text, name="")
+        assert [op.name for op in graph.get_operations()] == ["n"]
+        with pytest.raises(tf.errors.NotFoundError, match="missing.pb"):
+            tf.import_graph_def(tmp_path / "missing.pb")
+        with pytest.raises(ValueError, match="cut.pb"):
+            tf.import_graph_def(cut)
+        with pytest.raises(TypeError):
+            tf.import_graph_def(str(text))

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "framework/mapped_buffer.h"
 #include "kernels/conv/layout.h"
 
 namespace headrace {
@@ -70,6 +71,7 @@ class PreparedFilter {
     key_.impl->PrepareFilter(pool, p, from->raw_data(), form.raw_data());
     bytes_in_use.fetch_add(bytes);
     form_ = form;
+    ReleasePages(filter_);
   }
 
   const Key key_;
