@@ -22,6 +22,11 @@ tanh = _math.tanh
 log_sigmoid = _math.log_sigmoid
 
 
+def _sparse():
+    from headrace import sparse_ops  # which is built on this module
+    return sparse_ops
+
+
 def _sequence(value, n, channel_index, name):
     """A window size or stride as one number for each dimension."""
     if value is None:
@@ -677,6 +682,61 @@ def weighted_cross_entropy_with_logits(labels=None, logits=None,
             (1 - labels) * logits,
             weight * (_raw.Log1p(_raw.Exp(-_raw.Abs(logits)))
                       + _raw.Relu(-logits)), name=scope)
+
+
+# Connectionist temporal classification.
+
+def _time_major(inputs, name="inputs"):
+    return _array.transpose(convert_to_tensor(inputs, name=name), [1, 0, 2])
+
+
+def ctc_loss(labels, inputs=None, sequence_length=None,
+             preprocess_collapse_repeated=False, ctc_merge_repeated=True,
+             ignore_longer_outputs_than_inputs=False, time_major=True,
+             logits=None):
+    """For each row of the batch -log of the probability that the logits
+    [time, batch, classes] spell its labels: a SparseTensor of int32
+    [batch, time]. The last class is the blank, which parts labels and repeats.
+    `time_major` False: the logits are [batch, time, classes]."""
+    if not isinstance(labels, _sparse().SparseTensor):
+        raise TypeError(
+            "Expected labels (first argument) to be a SparseTensor")
+    inputs = _either(inputs, logits, "inputs, logits")
+    if not time_major:
+        inputs = _time_major(inputs)
+    return _raw.CTCLoss(
+        inputs, labels.indices, labels.values, sequence_length,
+        preprocess_collapse_repeated=preprocess_collapse_repeated,
+        ctc_merge_repeated=ctc_merge_repeated,
+        ignore_longer_outputs_than_inputs=ignore_longer_outputs_than_inputs)[0]
+
+
+def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True):
+    """([labels], scores): the likeliest class of each time step without blanks
+    (the last class) and, if merge_repeated, without repeats, as a SparseTensor
+    of int64; and minus the sum of the picked logits, [batch, 1]."""
+    out = _raw.CTCGreedyDecoder(inputs, sequence_length,
+                                merge_repeated=merge_repeated)
+    return [_sparse().SparseTensor(*out[:3])], out[3]
+
+
+def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100,
+                            top_paths=1, merge_repeated=True):
+    """(labellings, log-probabilities [batch, top_paths]): the likeliest
+    labellings, best first, each a SparseTensor of int64 [batch, longest].
+    merge_repeated also joins equal labels that a blank kept apart."""
+    out = _raw.CTCBeamSearchDecoder(
+        inputs, sequence_length, beam_width=beam_width, top_paths=top_paths,
+        merge_repeated=merge_repeated)
+    return ([_sparse().SparseTensor(*parts) for parts in zip(*out[:3])],
+            out[3])
+
+
+def ctc_beam_search_decoder_v2(inputs, sequence_length, beam_width=100,
+                               top_paths=1):
+    """ctc_beam_search_decoder without merge_repeated."""
+    return ctc_beam_search_decoder(inputs, sequence_length, beam_width,
+                                   top_paths, merge_repeated=False)
 
 
 # Embeddings and what else there is.

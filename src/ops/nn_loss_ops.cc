@@ -32,6 +32,58 @@ Status SparseXentShape(InferenceContext* c) {
   return OkStatus();
 }
 
+// Connectionist temporal classification: inputs are [time, batch, classes];
+// labels and decoded sequences are sparse [batch, time].
+
+// The batch's size, of inputs and sequence_length alike.
+Status CtcBatch(InferenceContext* c, int length_input, int64_t* batch,
+                PartialTensorShape* inputs) {
+  PartialTensorShape length;
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 3, inputs));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(length_input), 1, &length));
+  return c->MergeDims(InferenceContext::Dim(*inputs, 1),
+                      InferenceContext::Dim(length, 0), batch);
+}
+
+Status CtcLossShape(InferenceContext* c) {
+  PartialTensorShape inputs, indices, values;
+  int64_t batch, unused;
+  HR_RETURN_IF_ERROR(CtcBatch(c, 3, &batch, &inputs));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(1), 2, &indices));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(2), 1, &values));
+  HR_RETURN_IF_ERROR(c->MergeDims(InferenceContext::Dim(indices, 0),
+                                  InferenceContext::Dim(values, 0), &unused));
+  c->set_output(0, InferenceContext::Vector(batch));
+  if (c->RankKnown(inputs)) inputs.set_dim(1, batch);
+  c->set_output(1, inputs);
+  return OkStatus();
+}
+
+// Indices, values and shape of `paths` sparse matrices, then log_probability.
+Status SetDecoded(InferenceContext* c, int paths, int64_t batch) {
+  for (int p = 0; p < paths; ++p) {
+    c->set_output(p, InferenceContext::Matrix(-1, 2));
+    c->set_output(paths + p, InferenceContext::Vector(-1));
+    c->set_output(2 * paths + p, InferenceContext::Vector(2));
+  }
+  c->set_output(3 * paths, InferenceContext::Matrix(batch, paths));
+  return OkStatus();
+}
+
+Status CtcGreedyShape(InferenceContext* c) {
+  PartialTensorShape inputs;
+  int64_t batch;
+  HR_RETURN_IF_ERROR(CtcBatch(c, 1, &batch, &inputs));
+  return SetDecoded(c, 1, batch);
+}
+
+Status CtcBeamShape(InferenceContext* c) {
+  PartialTensorShape inputs;
+  int64_t batch;
+  HR_RETURN_IF_ERROR(CtcBatch(c, 1, &batch, &inputs));
+  return SetDecoded(c, (c->num_outputs() - 1) / 3, batch);
+}
+
 }  // namespace
 
 REGISTER_OP("SoftmaxCrossEntropyWithLogits")
@@ -56,5 +108,56 @@ REGISTER_OP("L2Loss")
     .Output("output: T")
     .Attr("T: {half, bfloat16, float, double}")
     .SetShapeFn(shape_inference::ScalarShape);
+
+REGISTER_OP("CTCLoss")
+    .Input("inputs: T")
+    .Input("labels_indices: int64")
+    .Input("labels_values: int32")
+    .Input("sequence_length: int32")
+    .Attr("preprocess_collapse_repeated: bool = false")
+    .Attr("ctc_merge_repeated: bool = true")
+    .Attr("ignore_longer_outputs_than_inputs: bool = false")
+    .Output("loss: T")
+    .Output("gradient: T")
+    .Attr("T: {float, double} = DT_FLOAT")
+    .SetShapeFn(CtcLossShape);
+
+// As CTCLoss with class 0 as the blank.
+REGISTER_OP("CTCLossV2")
+    .Input("inputs: float")
+    .Input("labels_indices: int64")
+    .Input("labels_values: int32")
+    .Input("sequence_length: int32")
+    .Attr("preprocess_collapse_repeated: bool = false")
+    .Attr("ctc_merge_repeated: bool = true")
+    .Attr("ignore_longer_outputs_than_inputs: bool = false")
+    .Output("loss: float")
+    .Output("gradient: float")
+    .SetShapeFn(CtcLossShape);
+
+REGISTER_OP("CTCGreedyDecoder")
+    .Input("inputs: T")
+    .Input("sequence_length: int32")
+    .Attr("merge_repeated: bool = false")
+    .Attr("blank_index: int = -1")
+    .Output("decoded_indices: int64")
+    .Output("decoded_values: int64")
+    .Output("decoded_shape: int64")
+    .Output("log_probability: T")
+    .Attr("T: {float, double} = DT_FLOAT")
+    .SetShapeFn(CtcGreedyShape);
+
+REGISTER_OP("CTCBeamSearchDecoder")
+    .Input("inputs: T")
+    .Input("sequence_length: int32")
+    .Attr("beam_width: int >= 1")
+    .Attr("top_paths: int >= 1")
+    .Attr("merge_repeated: bool = true")
+    .Output("decoded_indices: top_paths * int64")
+    .Output("decoded_values: top_paths * int64")
+    .Output("decoded_shape: top_paths * int64")
+    .Output("log_probability: T")
+    .Attr("T: {float, double} = DT_FLOAT")
+    .SetShapeFn(CtcBeamShape);
 
 }  // namespace headrace

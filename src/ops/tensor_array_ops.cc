@@ -111,7 +111,7 @@ Status ScatterShape(InferenceContext* c) {
   return ScalarShape(c);
 }
 
-Status SplitShape(InferenceContext* c) {
+Status TensorArraySplitShape(InferenceContext* c) {
   Shape unused;
   HR_RETURN_IF_ERROR(c->WithRankAtLeast(c->input(1), 1, &unused));
   HR_RETURN_IF_ERROR(c->WithRank(c->input(2), 1, &unused));
@@ -243,7 +243,7 @@ REGISTER_OP("TensorArraySplit")
     .Output("flow_out: float")
     .Attr("T: type")
     .Deprecated(16, "Use TensorArraySplitV3")
-    .SetShapeFn(SplitShape);
+    .SetShapeFn(TensorArraySplitShape);
 REGISTER_OP("TensorArraySize")
     .Input("handle: Ref(string)")
     .Input("flow_in: float")
@@ -305,7 +305,7 @@ REGISTER_OP("TensorArraySplitV2")
     .Output("flow_out: float")
     .Attr("T: type")
     .Deprecated(26, "Use TensorArraySplitV3")
-    .SetShapeFn(SplitShape);
+    .SetShapeFn(TensorArraySplitShape);
 REGISTER_OP("TensorArraySizeV2")
     .Input("handle: string")
     .Input("flow_in: float")
@@ -368,7 +368,7 @@ REGISTER_OP("TensorArraySplitV3")
     .Output("flow_out: float")
     .Attr("T: type")
     .SetIsStateful()
-    .SetShapeFn(SplitShape);
+    .SetShapeFn(TensorArraySplitShape);
 REGISTER_OP("TensorArraySizeV3")
     .Input("handle: resource")
     .Input("flow_in: float")

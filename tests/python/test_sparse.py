@@ -276,3 +276,41 @@ def test_einsum_refusals():
             tf.einsum(equation, *inputs)
     with pytest.raises(TypeError):
         tf.einsum("ij->ji", a, bogus=1)
+
+
+# Connectionist temporal classification.
+
+LOGITS = np.array([[[1.8, 0.4, 0.1], [-1.9, -0.3, -0.4]],
+                   [[-0.1, -0.6, 0.0], [-0.5, -1.3, 0.9]],
+                   [[0.9, 1.7, 0.1], [-0.4, -0.5, -1.5]],
+                   [[1.0, -1.1, -1.2], [-0.2, 1.5, 0.2]]], np.float32)
+
+
+@pytest.mark.parametrize("time_major", [True, False])
+def test_ctc_loss(time_major):
+    labels = tf.SparseTensor([[0, 0], [0, 1], [1, 0]],
+                             np.array([0, 0, 1], np.int32), [2, 2])
+    logits = LOGITS if time_major else LOGITS.transpose(1, 0, 2)
+    loss = tf.nn.ctc_loss(labels, logits, [4, 3], time_major=time_major)
+    assert loss.get_shape() == [2]
+    np.testing.assert_allclose(run(loss), [2.052498, 1.510564], rtol=1e-5)
+    with pytest.raises(TypeError, match="to be a SparseTensor"):
+        tf.nn.ctc_loss([[0, 0]], logits, [4, 3])
+
+
+def test_ctc_decoders():
+    # 0 twice, parted by a blank in the first row alone.
+    x = np.log(np.array([[[.8, .1, .1], [.1, .8, .1]],
+                         [[.1, .1, .8], [.1, .8, .1]],
+                         [[.8, .1, .1], [.8, .1, .1]]], np.float32))
+    decoded, score = tf.nn.ctc_greedy_decoder(x, [3, 3])
+    np.testing.assert_array_equal(dense(run(decoded[0])), [[0, 0], [1, 0]])
+    np.testing.assert_allclose(run(score), np.full([2, 1], -3 * np.log(.8)),
+                               rtol=1e-5)
+    paths, scores = tf.nn.ctc_beam_search_decoder(x, [3, 3], top_paths=2,
+                                                  merge_repeated=False)
+    assert len(paths) == 2 and scores.get_shape() == [2, 2]
+    assert run(paths[0]).values.tolist() == [0, 0, 1, 0]
+    assert np.all(np.diff(run(scores)) <= 0)
+    merged, _ = tf.nn.ctc_beam_search_decoder(x, [3, 3])
+    assert run(merged[0]).values.tolist() == [0, 1, 0]
