@@ -5,9 +5,12 @@
 // 0, also for Max and Min, and 1 for Prod.
 //
 // The gradients of the sparse forms scatter: row indices[i] of the result gains
-// grad[segment_ids[i]], divided by what the sum was divided by.
+// grad[segment_ids[i]], divided by what the sum was divided by. Their second
+// versions give only the rows that an index names, in the order of these rows,
+// and which they are.
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "kernels/segment_loops.h"
 
@@ -180,6 +183,19 @@ class SparseSegmentGradKernel : public OpKernel {
                   errors::InvalidArgument("Index ", index, " out of range [0, ",
                                           rows, ")."));
     }
+    // The row that index i means.
+    std::vector<int64_t> to(n);
+    for (int64_t i = 0; i < n; ++i) to[i] = IdAt(indices, i);
+    if (ctx->num_outputs() == 2) {
+      std::vector<int64_t> named = to;
+      std::sort(named.begin(), named.end());
+      named.erase(std::unique(named.begin(), named.end()), named.end());
+      rows = static_cast<int64_t>(named.size());
+      OP_REQUIRES_OK(ctx, SetIndices(ctx, named));
+      for (int64_t& row : to) {
+        row = std::lower_bound(named.begin(), named.end(), row) - named.begin();
+      }
+    }
     TensorShape shape;
     OP_REQUIRES_OK(ctx, WithRows(grad.shape(), rows, &shape));
     Tensor* out = nullptr;
@@ -209,16 +225,29 @@ class SparseSegmentGradKernel : public OpKernel {
     ctx->ParallelFor(inner, 1.0 * n, [&](int64_t begin, int64_t end) {
       for (int64_t i = 0; i < n; ++i) {
         const int64_t id = IdAt(ids, i);
-        loops_.scatter(
-            x + (id * inner + begin) * size, divisor_, count[id],
-            acc + (IdAt(indices, i) * inner + begin) * loops_.acc_size,
-            end - begin);
+        loops_.scatter(x + (id * inner + begin) * size, divisor_, count[id],
+                       acc + (to[i] * inner + begin) * loops_.acc_size,
+                       end - begin);
       }
     });
     loops_.finish(acc, total, Divisor::kOne, 1, out->raw_data());
   }
 
  private:
+  static Status SetIndices(OpKernelContext* ctx,
+                           const std::vector<int64_t>& rows) {
+    Tensor* out = nullptr;
+    HR_RETURN_IF_ERROR(
+        ctx->allocate_output(1, {static_cast<int64_t>(rows.size())}, &out));
+    if (out->dtype() == DT_INT64) {
+      std::copy(rows.begin(), rows.end(), out->data<int64_t>());
+    } else {
+      std::transform(rows.begin(), rows.end(), out->data<int32_t>(),
+                     [](int64_t row) { return static_cast<int32_t>(row); });
+    }
+    return OkStatus();
+  }
+
   const SegmentLoops& loops_;
   const Divisor divisor_;
 };
@@ -230,12 +259,14 @@ HR_REGISTER_SEGMENT("SegmentProd", SegmentKernel, kProd, kOne, HR_TYPES_NUMBER);
 HR_REGISTER_SEGMENT("SegmentMax", SegmentKernel, kMax, kOne, HR_TYPES_REAL);
 HR_REGISTER_SEGMENT("SegmentMin", SegmentKernel, kMin, kOne, HR_TYPES_REAL);
 
-#define HR_REGISTER_SPARSE(NAME, DIVISOR, ...)                               \
-  HR_REGISTER_SEGMENT("SparseSegment" NAME, SegmentKernel, kSum, DIVISOR,    \
-                      __VA_ARGS__);                                          \
-  HR_REGISTER_SEGMENT("SparseSegment" NAME "WithNumSegments", SegmentKernel, \
-                      kSum, DIVISOR, __VA_ARGS__);                           \
-  HR_REGISTER_SEGMENT("SparseSegment" NAME "Grad", SparseSegmentGradKernel,  \
+#define HR_REGISTER_SPARSE(NAME, DIVISOR, ...)                                \
+  HR_REGISTER_SEGMENT("SparseSegment" NAME, SegmentKernel, kSum, DIVISOR,     \
+                      __VA_ARGS__);                                           \
+  HR_REGISTER_SEGMENT("SparseSegment" NAME "WithNumSegments", SegmentKernel,  \
+                      kSum, DIVISOR, __VA_ARGS__);                            \
+  HR_REGISTER_SEGMENT("SparseSegment" NAME "Grad", SparseSegmentGradKernel,   \
+                      kSum, DIVISOR, HR_TYPES_FLOAT);                         \
+  HR_REGISTER_SEGMENT("SparseSegment" NAME "GradV2", SparseSegmentGradKernel, \
                       kSum, DIVISOR, HR_TYPES_FLOAT)
 HR_REGISTER_SPARSE("Sum", kOne, HR_TYPES_REAL);
 HR_REGISTER_SPARSE("Mean", kCount, HR_TYPES_FLOAT);

@@ -70,6 +70,15 @@ Status SparseSegmentGradShape(InferenceContext* c) {
   HR_RETURN_IF_ERROR(c->MakeDimForScalarInput(3, &rows));
   return SetRows(c, data, 1, rows);
 }
+
+// Only the rows that an index names, and which they are.
+Status SparseSegmentGradV2Shape(InferenceContext* c) {
+  Shape data, num;
+  HR_RETURN_IF_ERROR(CheckIndices(c, &data));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(3), 0, &num));
+  c->set_output(1, c->Vector(-1));
+  return SetRows(c, data, 1, -1);
+}
 }  // namespace
 
 REGISTER_OP("SegmentSum")
@@ -312,5 +321,38 @@ REGISTER_OP("SparseSegmentSqrtNGrad")
     .Attr("Tidx: {int32, int64} = DT_INT32")
     .Attr("Tsegmentids: {int32, int64} = DT_INT32")
     .SetShapeFn(SparseSegmentGradShape);
+REGISTER_OP("SparseSegmentSumGradV2")
+    .Input("grad: T")
+    .Input("indices: Tidx")
+    .Input("segment_ids: Tsegmentids")
+    .Input("dense_output_dim0: int32")
+    .Output("output: T")
+    .Output("sorted_unique_indices: Tidx")
+    .Attr("T: {bfloat16, half, float, double}")
+    .Attr("Tidx: {int32, int64} = DT_INT32")
+    .Attr("Tsegmentids: {int32, int64} = DT_INT32")
+    .SetShapeFn(SparseSegmentGradV2Shape);
+REGISTER_OP("SparseSegmentMeanGradV2")
+    .Input("grad: T")
+    .Input("indices: Tidx")
+    .Input("segment_ids: Tsegmentids")
+    .Input("dense_output_dim0: int32")
+    .Output("output: T")
+    .Output("sorted_unique_indices: Tidx")
+    .Attr("T: {bfloat16, half, float, double}")
+    .Attr("Tidx: {int32, int64} = DT_INT32")
+    .Attr("Tsegmentids: {int32, int64} = DT_INT32")
+    .SetShapeFn(SparseSegmentGradV2Shape);
+REGISTER_OP("SparseSegmentSqrtNGradV2")
+    .Input("grad: T")
+    .Input("indices: Tidx")
+    .Input("segment_ids: Tsegmentids")
+    .Input("dense_output_dim0: int32")
+    .Output("output: T")
+    .Output("sorted_unique_indices: Tidx")
+    .Attr("T: {bfloat16, half, float, double}")
+    .Attr("Tidx: {int32, int64} = DT_INT32")
+    .Attr("Tsegmentids: {int32, int64} = DT_INT32")
+    .SetShapeFn(SparseSegmentGradV2Shape);
 
 }  // namespace headrace
