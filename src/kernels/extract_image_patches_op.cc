@@ -1,5 +1,6 @@
-// ExtractImagePatches: im2col. The depth of a patch runs over (ky, kx, c); what
-// lies outside the image is zero. Each (ky, kx) is one strided copy.
+// ExtractImagePatches and ExtractVolumePatches: im2col. The depth of a patch
+// runs over (ky, kx, c), of a volume's over (kz, ky, kx, c); what lies outside
+// is zero. Each tap of the window is one strided copy.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -24,72 +25,87 @@ struct Window {
   }
 };
 
-class ExtractImagePatchesOp : public OpKernel {
+class ExtractPatchesOp : public OpKernel {
  public:
-  explicit ExtractImagePatchesOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+  explicit ExtractPatchesOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    rank_ = type_string() == "ExtractVolumePatches" ? 5 : 4;
     OP_REQUIRES_OK(ctx, Read(ctx, "ksizes", &ksizes_));
     OP_REQUIRES_OK(ctx, Read(ctx, "strides", &strides_));
-    OP_REQUIRES_OK(ctx, Read(ctx, "rates", &rates_));
+    if (rank_ == 5) {
+      rates_.assign(rank_, 1);
+    } else {
+      OP_REQUIRES_OK(ctx, Read(ctx, "rates", &rates_));
+    }
     std::string padding;
     OP_REQUIRES_OK(ctx, ctx->GetAttr("padding", &padding));
     OP_REQUIRES_OK(ctx, ParsePadding(padding, &padding_));
   }
   void Compute(OpKernelContext* ctx) override {
     const Tensor& in = ctx->input(0);
-    OP_REQUIRES(ctx, in.dims() == 4,
-                errors::InvalidArgument("images must be 4-dimensional, got ",
-                                        in.shape().DebugString()));
-    const int64_t channels = in.dim_size(3);
-    Window y, x;
-    OP_REQUIRES_OK(ctx, Make(in, 1, &y));
-    OP_REQUIRES_OK(ctx, Make(in, 2, &x));
-    int64_t depth = MultiplyWithoutOverflow(y.kernel, x.kernel);
-    depth = MultiplyWithoutOverflow(depth, channels);
+    OP_REQUIRES(ctx, in.dims() == rank_,
+                errors::InvalidArgument(
+                    rank_ == 4 ? "images" : "input", " must be ", rank_,
+                    "-dimensional, got ", in.shape().DebugString()));
+    const int64_t channels = in.dim_size(rank_ - 1);
+    std::vector<Window> windows(rank_ - 2);
+    int64_t taps = 1;
+    TensorShape shape({in.dim_size(0)});
+    for (int d = 0; d < rank_ - 2; ++d) {
+      OP_REQUIRES_OK(ctx, Make(in, d + 1, &windows[d]));
+      if (taps >= 0) taps = MultiplyWithoutOverflow(taps, windows[d].kernel);
+      shape.AddDim(windows[d].out);
+    }
+    const int64_t depth =
+        taps < 0 ? taps : MultiplyWithoutOverflow(taps, channels);
     OP_REQUIRES(ctx, depth >= 0,
                 errors::InvalidArgument("the patches' depth overflows"));
+    shape.AddDim(depth);
     Tensor* out = nullptr;
-    OP_REQUIRES_OK(ctx, ctx->allocate_output(
-                            0, {in.dim_size(0), y.out, x.out, depth}, &out));
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
     if (out->NumElements() == 0) return;
     if (padding_ == Padding::kSame) ZeroElements(out);
     const DimVector from = RowMajorStrides(in.shape().dim_sizes());
     const DimVector to = RowMajorStrides(out->shape().dim_sizes());
-    for (int64_t ky = 0; ky < y.kernel; ++ky) {
-      for (int64_t kx = 0; kx < x.kernel; ++kx) {
-        int64_t y0, y1, x0, x1;
-        y.Range(ky, &y0, &y1);
-        x.Range(kx, &x0, &x1);
-        if (y0 >= y1 || x0 >= x1) continue;
-        BoxCopy copy;
-        copy.AddDim(in.dim_size(0), from[0], to[0]);
-        copy.AddDim(y1 - y0, y.stride * from[1], to[1]);
-        copy.AddDim(x1 - x0, x.stride * from[2], to[2]);
-        copy.AddDim(channels, 1, 1);
-        copy.Run(ctx, in,
-                 (y0 * y.stride + ky * y.rate - y.pad) * from[1] +
-                     (x0 * x.stride + kx * x.rate - x.pad) * from[2],
-                 out,
-                 y0 * to[1] + x0 * to[2] + (ky * x.kernel + kx) * channels);
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      BoxCopy copy;
+      copy.AddDim(in.dim_size(0), from[0], to[0]);
+      int64_t read = 0, write = tap * channels, rest = taps, at = tap;
+      bool inside = true;
+      for (int d = 0; d < rank_ - 2; ++d) {
+        const Window& w = windows[d];
+        rest /= w.kernel;
+        const int64_t k = at / rest;
+        at %= rest;
+        int64_t first, end;
+        w.Range(k, &first, &end);
+        inside = inside && first < end;
+        copy.AddDim(end - first, w.stride * from[d + 1], to[d + 1]);
+        read += (first * w.stride + k * w.rate - w.pad) * from[d + 1];
+        write += first * to[d + 1];
       }
+      if (!inside) continue;
+      copy.AddDim(channels, 1, 1);
+      copy.Run(ctx, in, read, out, write);
     }
   }
 
  private:
-  static Status Read(OpKernelConstruction* ctx, const char* name,
-                     std::vector<int64_t>* v) {
+  Status Read(OpKernelConstruction* ctx, const char* name,
+              std::vector<int64_t>* v) const {
     HR_RETURN_IF_ERROR(ctx->GetAttr(name, v));
-    if (v->size() != 4) {
-      return errors::InvalidArgument(name, " must have 4 elements, got ",
-                                     v->size());
+    if (static_cast<int>(v->size()) != rank_) {
+      return errors::InvalidArgument(name, " must have ", rank_,
+                                     " elements, got ", v->size());
     }
-    if ((*v)[0] != 1 || (*v)[3] != 1) {
+    if (v->front() != 1 || v->back() != 1) {
       return errors::Unimplemented("Only support ", name,
                                    " across space: the first and last must be "
                                    "1");
     }
-    if ((*v)[1] < 1 || (*v)[2] < 1) {
-      return errors::OutOfRange(name, " must be positive, got ", (*v)[1],
-                                " and ", (*v)[2]);
+    for (int64_t n : *v) {
+      if (n < 1) {
+        return errors::OutOfRange(name, " must be positive, got ", n);
+      }
     }
     return OkStatus();
   }
@@ -100,11 +116,14 @@ class ExtractImagePatchesOp : public OpKernel {
                               &w->out, &w->pad, &after);
   }
 
+  int rank_ = 4;
   std::vector<int64_t> ksizes_, strides_, rates_;
   Padding padding_ = Padding::kValid;
 };
 REGISTER_KERNEL_BUILDER(Name("ExtractImagePatches").Device(DEVICE_CPU),
-                        ExtractImagePatchesOp);
+                        ExtractPatchesOp);
+REGISTER_KERNEL_BUILDER(Name("ExtractVolumePatches").Device(DEVICE_CPU),
+                        ExtractPatchesOp);
 
 }  // namespace
 }  // namespace headrace

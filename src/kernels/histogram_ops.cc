@@ -1,5 +1,6 @@
-// Bincount, DenseBincount, HistogramFixedWidth and Bucketize. The counters drop
-// values beyond `size` and refuse negative ones; the histogram puts outliers
+// Bincount, DenseBincount, SparseBincount, RaggedBincount, HistogramFixedWidth
+// and Bucketize. The counters drop values beyond `size` and refuse negative
+// ones (SparseBincount of rows drops them too); the histogram puts outliers
 // into the first and last bin.
 #include <algorithm>
 #include <cmath>
@@ -7,6 +8,7 @@
 
 #include "kernels/elementwise.h"
 #include "kernels/segment_loops.h"
+#include "kernels/sparse_tensor.h"
 
 namespace headrace {
 namespace {
@@ -96,6 +98,106 @@ class BincountOp : public OpKernel {
 
  private:
   bool binary_ = false;
+};
+
+// Counts per row of values whose rows are told by inputs before them.
+template <typename T>
+class RowBincountOp : public OpKernel {
+ public:
+  explicit RowBincountOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("binary_output", &binary_));
+  }
+
+ protected:
+  // Row i's number is row_of(i).
+  template <typename F>
+  void Count(OpKernelContext* ctx, int size_input, const TensorShape& rows,
+             bool drop_negative, const F& row_of) const {
+    const Tensor& values = ctx->input(1);
+    const Tensor& weights = ctx->input(size_input + 1);
+    int64_t size = 0;
+    OP_REQUIRES_OK(ctx, ReadSize(ctx, size_input, &size));
+    TensorShape shape = rows;
+    shape.AddDim(size);
+    OP_REQUIRES(ctx, shape.IsValid(),
+                errors::InvalidArgument("size (", size, ") is too large for ",
+                                        rows.DebugString(), " rows"));
+    OP_REQUIRES_OK(ctx, CheckBins(shape.num_elements(), sizeof(T)));
+    OP_REQUIRES(ctx,
+                weights.NumElements() == 0 || weights.shape() == values.shape(),
+                errors::InvalidArgument(
+                    "weights must be empty or of the values' shape: got ",
+                    weights.shape().DebugString(), " and ",
+                    values.shape().DebugString()));
+    Tensor* out = nullptr;
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
+    T* const bins = out->data<T>();
+    std::fill(bins, bins + out->NumElements(), T(0));
+    const T* w = weights.NumElements() > 0 ? weights.data<T>() : nullptr;
+    for (int64_t i = 0; i < values.NumElements(); ++i) {
+      const int64_t v = IdAt(values, i);
+      OP_REQUIRES(ctx, v >= 0 || drop_negative,
+                  errors::InvalidArgument("Input must be non-negative, got ", v,
+                                          " at position ", i));
+      if (v < 0 || v >= size) continue;
+      T& bin = bins[row_of(i) * size + v];
+      bin = binary_ ? T(1) : WrapAdd(bin, w == nullptr ? T(1) : w[i]);
+    }
+  }
+
+ private:
+  bool binary_ = false;
+};
+
+// Rows are the first dimension of a sparse tensor; a sparse vector is one row.
+template <typename T>
+class SparseBincountOp : public RowBincountOp<T> {
+ public:
+  using RowBincountOp<T>::RowBincountOp;
+
+  void Compute(OpKernelContext* ctx) override {
+    SparseView s;
+    OP_REQUIRES_OK(ctx, ReadSparseInputs(*ctx, 0, "", &s));
+    OP_REQUIRES(ctx, s.rank >= 1,
+                errors::InvalidArgument("dense_shape must not be empty"));
+    OP_REQUIRES_OK(ctx, CheckBounds(s, ""));
+    const bool vector = s.rank == 1;
+    this->Count(ctx, 3, vector ? TensorShape() : TensorShape({s.dims[0]}),
+                !vector, [&](int64_t i) { return vector ? 0 : s.at(i, 0); });
+  }
+};
+
+// Row r has the values from splits[r] to splits[r + 1].
+template <typename T>
+class RaggedBincountOp : public RowBincountOp<T> {
+ public:
+  using RowBincountOp<T>::RowBincountOp;
+
+  void Compute(OpKernelContext* ctx) override {
+    const Tensor &splits = ctx->input(0), &values = ctx->input(1);
+    OP_REQUIRES(
+        ctx, splits.dims() == 1 && splits.NumElements() > 0,
+        errors::InvalidArgument("Splits must be a non-empty vector, got shape ",
+                                splits.shape().DebugString()));
+    OP_REQUIRES(ctx, values.dims() == 1,
+                errors::InvalidArgument("values must be a vector, got shape ",
+                                        values.shape().DebugString()));
+    const auto at = splits.span<int64_t>();
+    OP_REQUIRES(ctx, at.front() == 0,
+                errors::InvalidArgument("Splits must start with 0, not with ",
+                                        at.front()));
+    OP_REQUIRES(ctx, at.back() == values.NumElements(),
+                errors::InvalidArgument(
+                    "Splits must end with the number of values, got ",
+                    at.back(), " instead of ", values.NumElements()));
+    // The last split is beyond every value, so that the rows end.
+    int64_t row = 0;
+    this->Count(ctx, 2, TensorShape({splits.NumElements() - 1}), false,
+                [&](int64_t i) {
+                  while (i >= at[row + 1]) ++row;
+                  return row;
+                });
+  }
 };
 
 template <typename T>
@@ -190,6 +292,12 @@ class BucketizeOp : public OpKernel {
   REGISTER_KERNEL_BUILDER(                                                   \
       Name("DenseBincount").Device(DEVICE_CPU).TypeConstraint<T>("T"),       \
       BincountOp<T, true>);                                                  \
+  REGISTER_KERNEL_BUILDER(                                                   \
+      Name("SparseBincount").Device(DEVICE_CPU).TypeConstraint<T>("T"),      \
+      SparseBincountOp<T>);                                                  \
+  REGISTER_KERNEL_BUILDER(                                                   \
+      Name("RaggedBincount").Device(DEVICE_CPU).TypeConstraint<T>("T"),      \
+      RaggedBincountOp<T>);                                                  \
   REGISTER_KERNEL_BUILDER(                                                   \
       Name("HistogramFixedWidth").Device(DEVICE_CPU).TypeConstraint<T>("T"), \
       HistogramFixedWidthOp<T>);                                             \

@@ -205,5 +205,48 @@ TEST(LoggingTest, Assert) {
   ExpectError(t.Run(), kInvalid, "assertion failed: [1 2...] [hey]");
 }
 
+TEST(ExtractVolumePatchesTest, Results) {
+  std::vector<float> x(18);
+  for (int i = 0; i < 18; ++i) x[i] = static_cast<float>(i);
+  const Tensor volume = MakeTensor<float>({1, 2, 3, 3, 1}, x);
+  const auto run = [&](const Tensor& in, std::vector<int64_t> ksizes,
+                       const char* padding, OpTester* t) {
+    t->Attr("ksizes", ksizes).Attr("padding", std::string(padding));
+    t->Attr("strides", std::vector<int64_t>{1, 1, 2, 1, 1}).Input(in);
+    return t->Run();
+  };
+  OpTester same("ExtractVolumePatches"), valid("ExtractVolumePatches");
+  ASSERT_EQ(run(volume, {1, 2, 2, 2, 1}, "SAME", &same), OkStatus());
+  ExpectEqual(
+      same.Output(0),
+      MakeTensor<float>(
+          {1, 2, 2, 3, 8},
+          {0,  1,  3,  4,  9,  10, 12, 13, 1,  2,  4,  5,  10, 11, 13, 14,
+           2,  0,  5,  0,  11, 0,  14, 0,  6,  7,  0,  0,  15, 16, 0,  0,
+           7,  8,  0,  0,  16, 17, 0,  0,  8,  0,  0,  0,  17, 0,  0,  0,
+           9,  10, 12, 13, 0,  0,  0,  0,  10, 11, 13, 14, 0,  0,  0,  0,
+           11, 0,  14, 0,  0,  0,  0,  0,  15, 16, 0,  0,  0,  0,  0,  0,
+           16, 17, 0,  0,  0,  0,  0,  0,  17, 0,  0,  0,  0,  0,  0,  0}));
+  ASSERT_EQ(run(volume, {1, 2, 2, 2, 1}, "VALID", &valid), OkStatus());
+  ExpectEqual(valid.Output(0),
+              MakeTensor<float>({1, 1, 1, 2, 8}, {0, 1, 3, 4, 9, 10, 12, 13, 1,
+                                                  2, 4, 5, 10, 11, 13, 14}));
+  OpTester empty("ExtractVolumePatches"), large("ExtractVolumePatches"),
+      rank("ExtractVolumePatches"), batch("ExtractVolumePatches"),
+      short_sizes("ExtractVolumePatches");
+  EXPECT_EQ(run(MakeTensor<float>({0, 2, 3, 3, 1}, {}), {1, 2, 2, 2, 1}, "SAME",
+                &empty),
+            OkStatus());
+  ExpectError(run(volume, {1, 5, 2, 2, 1}, "VALID", &large), kInvalid,
+              "negative");
+  ExpectError(
+      run(MakeTensor<float>({1, 1, 1, 1}, {0}), {1, 1, 1, 1, 1}, "SAME", &rank),
+      kInvalid, "5-dimensional");
+  ExpectError(run(volume, {2, 1, 1, 1, 1}, "SAME", &batch),
+              absl::StatusCode::kUnimplemented, "across space");
+  ExpectError(run(volume, {1, 1, 1, 1, 1, 1}, "SAME", &short_sizes), kInvalid,
+              "ksizes must have 5 elements");
+}
+
 }  // namespace
 }  // namespace headrace

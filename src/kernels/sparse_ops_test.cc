@@ -507,6 +507,72 @@ TEST(SparseCrossTest, NamesAndHashes) {
                                   2240240797798572304, 1626759058771676473}));
 }
 
+TEST(SparseCrossTest, SeparatorsAndKeys) {
+  const auto feed = [](OpTester& t) {
+    t.Attr("N", int64_t{1});
+    t.Attr("sparse_types", std::vector<DataType>{DT_STRING});
+    t.Attr("dense_types", std::vector<DataType>{DT_STRING});
+    t.Input(Rows(2, {0, 0, 0, 1, 1, 0})).Input(V<tstring>({"a", "b", "c"}));
+    t.Input(I({2, 2}));
+    t.Input(MakeTensor<tstring>({2, 2}, {"x", "y", "z", "w"}));
+  };
+  OpTester names("SparseCrossV2");
+  feed(names);
+  names.Input(MakeScalar<tstring>("--"));
+  ASSERT_EQ(names.Run(), OkStatus());
+  ExpectEqual(names.Output(0), Rows(2, {0, 0, 0, 1, 0, 2, 0, 3, 1, 0, 1, 1}));
+  ExpectEqual(names.Output(1),
+              V<tstring>({"a--x", "a--y", "b--x", "b--y", "c--z", "c--w"}));
+  ExpectEqual(names.Output(2), I({2, 4}));
+  const struct {
+    int64_t buckets;
+    bool strong;
+    Ints salt, want;
+  } cases[] = {
+      {0,
+       false,
+       {1, 2},
+       {598440913169127831, 6036059348631970633, 4641000509844720313,
+        5599933622718060628, 1621918656961971918, 4162198233228194460}},
+      {100, false, {0, 0}, {38, 33, 20, 35, 18, 60}},
+      {0,
+       true,
+       {1, 2},
+       {7324330830475149127, 708031238239218187, 1048655356086242816,
+        7844677534625648961, 6568955687041374298, 8770754301739087473}},
+      {7, true, {3, -4}, {0, 5, 6, 6, 2, 2}}};
+  for (const auto& c : cases) {
+    OpTester t("SparseCrossHashed");
+    feed(t);
+    t.Input(MakeScalar(c.buckets)).Input(MakeScalar(c.strong)).Input(I(c.salt));
+    ASSERT_EQ(t.Run(), OkStatus());
+    ExpectEqual(t.Output(1), I(c.want));
+  }
+  // Integers are hashed as they are, whatever the key.
+  Tensor first;
+  for (bool strong : {false, true}) {
+    OpTester integers("SparseCrossHashed");
+    integers.Attr("N", int64_t{1});
+    integers.Attr("sparse_types", std::vector<DataType>{DT_INT64});
+    integers.Attr("dense_types", std::vector<DataType>{DT_INT64});
+    integers.Input(Rows(2, {0, 0, 0, 1, 1, 0})).Input(I({5, -6, 7}));
+    integers.Input(I({2, 2})).Input(MakeTensor<int64_t>({2, 1}, {1, 2}));
+    integers.Input(MakeScalar(int64_t{0})).Input(MakeScalar(strong));
+    integers.Input(I({1, 2}));
+    ASSERT_EQ(integers.Run(), OkStatus());
+    ExpectEqual(integers.Output(0), Rows(2, {0, 0, 0, 1, 1, 0}));
+    if (strong) ExpectEqual(integers.Output(1), first);
+    first = integers.Output(1);
+  }
+  OpTester salt("SparseCrossHashed"), separator("SparseCrossV2");
+  feed(salt);
+  salt.Input(MakeScalar(int64_t{0})).Input(MakeScalar(true)).Input(I({1}));
+  ExpectError(salt.Run(), kInvalid, "\"salt\" must be a vector of 2");
+  feed(separator);
+  separator.Input(V<tstring>({"-"}));
+  ExpectError(separator.Run(), kInvalid, "\"sep\" must be a scalar");
+}
+
 TEST(SparseCrossTest, Refusals) {
   const auto run = [](std::vector<Tensor> dense) {
     OpTester t("SparseCross");

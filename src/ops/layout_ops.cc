@@ -351,27 +351,30 @@ Status SpaceDepthShape(InferenceContext* c) {
   return OkStatus();
 }
 
-Status ExtractImagePatchesShape(InferenceContext* c) {
+// Windows over the dims between the first and the last.
+Status PatchesShape(InferenceContext* c, int rank) {
+  const std::string& op = c->op_def().name;
   Shape in;
-  HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &in));
-  std::vector<int64_t> ksizes, strides, rates;
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(0), rank, &in));
+  std::vector<int64_t> ksizes, strides, rates(rank, 1);
   std::string padding_name;
   HR_RETURN_IF_ERROR(c->GetAttr("ksizes", &ksizes));
   HR_RETURN_IF_ERROR(c->GetAttr("strides", &strides));
-  HR_RETURN_IF_ERROR(c->GetAttr("rates", &rates));
+  if (rank == 4) HR_RETURN_IF_ERROR(c->GetAttr("rates", &rates));
   HR_RETURN_IF_ERROR(c->GetAttr("padding", &padding_name));
   Padding padding;
   HR_RETURN_IF_ERROR(ParsePadding(padding_name, &padding));
-  if (ksizes.size() != 4 || strides.size() != 4 || rates.size() != 4) {
-    return errors::InvalidArgument(
-        "ExtractImagePatches: ksizes, strides and rates must have 4 elements");
+  const auto n = static_cast<size_t>(rank);
+  if (ksizes.size() != n || strides.size() != n || rates.size() != n) {
+    return errors::InvalidArgument(op, ": ksizes, strides and rates must have ",
+                                   rank, " elements");
   }
   Shape out = in;
-  int64_t depth = in.dim_size(3);
-  for (int i = 1; i < 3; ++i) {
+  int64_t depth = in.dim_size(rank - 1);
+  for (int i = 1; i < rank - 1; ++i) {
     if (ksizes[i] < 1 || strides[i] < 1 || rates[i] < 1) {
       return errors::InvalidArgument(
-          "ExtractImagePatches: ksizes, strides and rates must be positive");
+          op, ": ksizes, strides and rates must be positive");
     }
     int64_t d = -1, before, after;
     if (in.dim_size(i) >= 0) {
@@ -382,9 +385,15 @@ Status ExtractImagePatchesShape(InferenceContext* c) {
     out.set_dim(i, d);
     HR_RETURN_IF_ERROR(c->Multiply(depth, ksizes[i], &depth));
   }
-  out.set_dim(3, depth);
+  out.set_dim(rank - 1, depth);
   c->set_output(0, out);
   return OkStatus();
+}
+Status ExtractImagePatchesShape(InferenceContext* c) {
+  return PatchesShape(c, 4);
+}
+Status ExtractVolumePatchesShape(InferenceContext* c) {
+  return PatchesShape(c, 5);
 }
 
 }  // namespace
@@ -566,5 +575,16 @@ REGISTER_OP("ExtractImagePatches")
         "uint16, uint32, uint64, complex64, complex128, bool}")
     .Attr("padding: {'SAME', 'VALID'}")
     .SetShapeFn(ExtractImagePatchesShape);
+
+REGISTER_OP("ExtractVolumePatches")
+    .Input("input: T")
+    .Output("patches: T")
+    .Attr("ksizes: list(int) >= 5")
+    .Attr("strides: list(int) >= 5")
+    .Attr(
+        "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, "
+        "uint16, half, uint32, uint64}")
+    .Attr("padding: {'SAME', 'VALID'}")
+    .SetShapeFn(ExtractVolumePatchesShape);
 
 }  // namespace headrace

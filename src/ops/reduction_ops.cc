@@ -1,4 +1,7 @@
 // Reductions, scans and histograms: schemas and shapes.
+#include <algorithm>
+#include <vector>
+
 #include "framework/common_shape_fns.h"
 #include "framework/op.h"
 
@@ -67,6 +70,50 @@ Status DenseBincountShape(InferenceContext* c) {
   }
   return OkStatus();
 }
+
+// indices, values, dense_shape, size: a sparse vector counts as one row.
+Status SparseBincountShape(InferenceContext* c) {
+  Shape dense, size;
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(2), 1, &dense));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(3), 0, &size));
+  int64_t n;
+  HR_RETURN_IF_ERROR(c->MakeDimForScalarInput(3, &n));
+  const int64_t rank = c->Dim(dense, 0);
+  if (rank < 0) return shape_inference::UnknownShape(c);
+  std::vector<int64_t> dims;
+  const int64_t rows = rank > 0 && c->IntInputs(2, &dims) ? dims[0] : -1;
+  c->set_output(0,
+                rank == 1 ? c->Vector(n) : c->Matrix(rows < 0 ? -1 : rows, n));
+  return OkStatus();
+}
+
+Status RaggedBincountShape(InferenceContext* c) {
+  Shape splits, size;
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 1, &splits));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(2), 0, &size));
+  int64_t n;
+  HR_RETURN_IF_ERROR(c->MakeDimForScalarInput(2, &n));
+  const int64_t ends = c->Dim(splits, 0);
+  c->set_output(0, c->Matrix(ends > 0 ? ends - 1 : -1, n));
+  return OkStatus();
+}
+
+// A sparse tensor of counts, of this rank.
+Status SetCounts(InferenceContext* c, int64_t rank) {
+  c->set_output(0, c->Matrix(-1, rank));
+  c->set_output(1, c->Vector(-1));
+  c->set_output(2, c->Vector(rank));
+  return OkStatus();
+}
+Status DenseCountShape(InferenceContext* c) {
+  const Shape& values = c->input(0);
+  return SetCounts(c, values.unknown_rank() ? -1 : values.dims());
+}
+Status SparseCountShape(InferenceContext* c) {
+  const int64_t rank = c->Dim(c->input(2), 0);
+  return SetCounts(c, rank < 0 ? -1 : std::min<int64_t>(rank, 2));
+}
+Status RaggedCountShape(InferenceContext* c) { return SetCounts(c, 2); }
 
 Status HistogramShape(InferenceContext* c) {
   Shape range, bins;
@@ -233,6 +280,66 @@ REGISTER_OP("DenseBincount")
     .Attr("T: {int32, int64, float, double}")
     .Attr("binary_output: bool = false")
     .SetShapeFn(DenseBincountShape);
+REGISTER_OP("SparseBincount")
+    .Input("indices: int64")
+    .Input("values: Tidx")
+    .Input("dense_shape: int64")
+    .Input("size: Tidx")
+    .Input("weights: T")
+    .Output("output: T")
+    .Attr("Tidx: {int32, int64}")
+    .Attr("T: {int32, int64, float, double}")
+    .Attr("binary_output: bool = false")
+    .SetShapeFn(SparseBincountShape);
+REGISTER_OP("RaggedBincount")
+    .Input("splits: int64")
+    .Input("values: Tidx")
+    .Input("size: Tidx")
+    .Input("weights: T")
+    .Output("output: T")
+    .Attr("Tidx: {int32, int64}")
+    .Attr("T: {int32, int64, float, double}")
+    .Attr("binary_output: bool = false")
+    .SetShapeFn(RaggedBincountShape);
+REGISTER_OP("DenseCountSparseOutput")
+    .Input("values: T")
+    .Input("weights: output_type")
+    .Attr("T: {int32, int64}")
+    .Attr("minlength: int >= -1 = -1")
+    .Attr("maxlength: int >= -1 = -1")
+    .Attr("binary_output: bool")
+    .Attr("output_type: {int32, int64, float, double}")
+    .Output("output_indices: int64")
+    .Output("output_values: output_type")
+    .Output("output_dense_shape: int64")
+    .SetShapeFn(DenseCountShape);
+REGISTER_OP("SparseCountSparseOutput")
+    .Input("indices: int64")
+    .Input("values: T")
+    .Input("dense_shape: int64")
+    .Input("weights: output_type")
+    .Attr("T: {int32, int64}")
+    .Attr("minlength: int >= -1 = -1")
+    .Attr("maxlength: int >= -1 = -1")
+    .Attr("binary_output: bool")
+    .Attr("output_type: {int32, int64, float, double}")
+    .Output("output_indices: int64")
+    .Output("output_values: output_type")
+    .Output("output_dense_shape: int64")
+    .SetShapeFn(SparseCountShape);
+REGISTER_OP("RaggedCountSparseOutput")
+    .Input("splits: int64")
+    .Input("values: T")
+    .Input("weights: output_type")
+    .Attr("T: {int32, int64}")
+    .Attr("minlength: int >= -1 = -1")
+    .Attr("maxlength: int >= -1 = -1")
+    .Attr("binary_output: bool")
+    .Attr("output_type: {int32, int64, float, double}")
+    .Output("output_indices: int64")
+    .Output("output_values: output_type")
+    .Output("output_dense_shape: int64")
+    .SetShapeFn(RaggedCountShape);
 REGISTER_OP("HistogramFixedWidth")
     .Input("values: T")
     .Input("value_range: T")
