@@ -74,6 +74,39 @@ Status CropAndResizeGradBoxesShape(InferenceContext* c) {
   return OkStatus();
 }
 
+// images, transforms [n or 1, 8], output_shape [2], and scalars.
+Status ProjectiveTransformShape(InferenceContext* c) {
+  Shape transforms, unused;
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(1), 2, &transforms));
+  int64_t eight;
+  HR_RETURN_IF_ERROR(c->WithValue(c->Dim(transforms, 1), 8, &eight));
+  if (c->num_inputs() > 3) {
+    HR_RETURN_IF_ERROR(c->WithRank(c->input(3), 0, &unused));
+  }
+  const Shape size = c->input(2);
+  Shape images;
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &images));
+  int64_t two;
+  HR_RETURN_IF_ERROR(c->WithRank(size, 1, &unused));
+  HR_RETURN_IF_ERROR(c->WithValue(c->Dim(size, 0), 2, &two));
+  std::vector<int64_t> given;
+  const bool known = c->IntInputs(2, &given) && given.size() == 2;
+  c->set_output(0, Shape({c->Dim(images, 0), known ? given[0] : -1,
+                          known ? given[1] : -1, c->Dim(images, 3)}));
+  return OkStatus();
+}
+
+// images, size, offsets [n, 2]
+Status GlimpseShape(InferenceContext* c) {
+  Shape offsets;
+  int64_t unused;
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(2), 2, &offsets));
+  HR_RETURN_IF_ERROR(c->WithValue(c->Dim(offsets, 1), 2, &unused));
+  HR_RETURN_IF_ERROR(
+      c->MergeDims(c->Dim(c->input(0), 0), c->Dim(offsets, 0), &unused));
+  return ResizeShape(c);
+}
+
 Status ColourShape(InferenceContext* c) {
   Shape images;
   int64_t three;
@@ -283,6 +316,68 @@ REGISTER_OP("HSVToRGB")
     .Output("output: T")
     .Attr("T: {half, bfloat16, float, double} = DT_FLOAT")
     .SetShapeFn(ColourShape);
+
+REGISTER_OP("ScaleAndTranslate")
+    .Input("images: T")
+    .Input("size: int32")
+    .Input("scale: float")
+    .Input("translation: float")
+    .Output("resized_images: float")
+    .Attr(
+        "T: {int8, uint8, int16, uint16, int32, int64, bfloat16, half, float, "
+        "double}")
+    .Attr("kernel_type: string = 'lanczos3'")
+    .Attr("antialias: bool = true")
+    .SetShapeFn(ResizeShape);
+REGISTER_OP("ScaleAndTranslateGrad")
+    .Input("grads: T")
+    .Input("original_image: T")
+    .Input("scale: float")
+    .Input("translation: float")
+    .Output("output: T")
+    .Attr("T: {float}")
+    .Attr("kernel_type: string = 'lanczos3'")
+    .Attr("antialias: bool = true")
+    .SetShapeFn(ResizeGradShape);
+REGISTER_OP("ImageProjectiveTransformV2")
+    .Input("images: dtype")
+    .Input("transforms: float")
+    .Input("output_shape: int32")
+    .Attr("dtype: {uint8, int32, int64, half, bfloat16, float, double}")
+    .Attr("interpolation: string")
+    .Attr("fill_mode: string = 'CONSTANT'")
+    .Output("transformed_images: dtype")
+    .SetShapeFn(ProjectiveTransformShape);
+REGISTER_OP("ImageProjectiveTransformV3")
+    .Input("images: dtype")
+    .Input("transforms: float")
+    .Input("output_shape: int32")
+    .Input("fill_value: float")
+    .Attr("dtype: {uint8, int32, int64, half, bfloat16, float, double}")
+    .Attr("interpolation: string")
+    .Attr("fill_mode: string = 'CONSTANT'")
+    .Output("transformed_images: dtype")
+    .SetShapeFn(ProjectiveTransformShape);
+REGISTER_OP("ExtractGlimpse")
+    .Input("input: float")
+    .Input("size: int32")
+    .Input("offsets: float")
+    .Output("glimpse: float")
+    .Attr("centered: bool = true")
+    .Attr("normalized: bool = true")
+    .Attr("uniform_noise: bool = true")
+    .Attr("noise: string = 'uniform'")
+    .SetShapeFn(GlimpseShape);
+REGISTER_OP("ExtractGlimpseV2")
+    .Input("input: float")
+    .Input("size: int32")
+    .Input("offsets: float")
+    .Output("glimpse: float")
+    .Attr("centered: bool = true")
+    .Attr("normalized: bool = true")
+    .Attr("uniform_noise: bool = true")
+    .Attr("noise: string = 'uniform'")
+    .SetShapeFn(GlimpseShape);
 
 REGISTER_OP("AdjustContrastv2")
     .Input("images: T")

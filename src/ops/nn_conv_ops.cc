@@ -76,6 +76,41 @@ Status Dilation2DShape(InferenceContext* c) {
   return OkStatus();
 }
 
+// input, (size,) paddings, filter: Conv2D of an image that was resized and
+// padded.
+Status FusedPadConvShape(InferenceContext* c) {
+  const int n = c->num_inputs();
+  ConvAttrs attrs;
+  HR_RETURN_IF_ERROR(ConvAttrs::Read(*c, 2, &attrs));
+  PartialTensorShape input, paddings, filter;
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &input));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(n - 2), 2, &paddings));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(n - 1), 4, &filter));
+  int64_t unused;
+  HR_RETURN_IF_ERROR(c->WithValue(c->Dim(paddings, 0), 4, &unused));
+  HR_RETURN_IF_ERROR(c->WithValue(c->Dim(paddings, 1), 2, &unused));
+  HR_RETURN_IF_ERROR(
+      c->MergeDims(c->Dim(input, 3), c->Dim(filter, 2), &unused));
+  std::vector<int64_t> size = {c->Dim(input, 1), c->Dim(input, 2)}, pads;
+  if (n == 4 && (!c->IntInputs(1, &size) || size.size() != 2)) {
+    size = {-1, -1};
+  }
+  const bool pads_known = c->IntInputs(n - 2, &pads) && pads.size() == 8;
+  DimVector dims = {c->Dim(input, 0), -1, -1, c->Dim(filter, 3)};
+  for (int d = 0; d < 2; ++d) {
+    const int64_t window = c->Dim(filter, d);
+    if (size[d] < 0 || window < 0 || !pads_known) continue;
+    int64_t padded, before, after;
+    HR_RETURN_IF_ERROR(c->Add(size[d], pads[2 * d + 2], &padded));
+    HR_RETURN_IF_ERROR(c->Add(padded, pads[2 * d + 3], &padded));
+    HR_RETURN_IF_ERROR(WindowedOutputSize(padded, window, 1, attrs.stride(d),
+                                          attrs.padding, &dims[d + 1], &before,
+                                          &after));
+  }
+  c->set_output(0, PartialTensorShape(dims));
+  return OkStatus();
+}
+
 }  // namespace
 
 REGISTER_OP("Conv2D")
@@ -90,6 +125,30 @@ REGISTER_OP("Conv2D")
     .Attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'")
     .Attr("dilations: list(int) = [1, 1, 1, 1]")
     .SetShapeFn(shape_inference::Conv2DShape);
+
+REGISTER_OP("FusedPadConv2D")
+    .Input("input: T")
+    .Input("paddings: int32")
+    .Input("filter: T")
+    .Output("output: T")
+    .Attr("T: {half, bfloat16, float, double}")
+    .Attr("mode: {'REFLECT', 'SYMMETRIC'}")
+    .Attr("strides: list(int)")
+    .Attr("padding: {'SAME', 'VALID'}")
+    .SetShapeFn(FusedPadConvShape);
+
+REGISTER_OP("FusedResizeAndPadConv2D")
+    .Input("input: T")
+    .Input("size: int32")
+    .Input("paddings: int32")
+    .Input("filter: T")
+    .Output("output: T")
+    .Attr("T: {half, float, double}")
+    .Attr("resize_align_corners: bool = false")
+    .Attr("mode: {'REFLECT', 'SYMMETRIC'}")
+    .Attr("strides: list(int)")
+    .Attr("padding: {'SAME', 'VALID'}")
+    .SetShapeFn(FusedPadConvShape);
 
 REGISTER_OP("Conv2DBackpropInput")
     .Input("input_sizes: int32")
