@@ -235,5 +235,86 @@ TEST(QuantizedOpsTest, ConcatAndReshape) {
   ExpectRange(&reshape, -1, 2);
 }
 
+TEST(QuantizedOpsTest, AddsAndMultiplies) {
+  const Tensor a = Bytes({6}, {0, 1, 50, 128, 254, 255});
+  const Tensor z = Bytes({6}, {255, 254, 128, 50, 1, 0});
+  const Tensor both =
+      Bytes({2, 6}, {0, 1, 50, 128, 254, 255, 255, 254, 128, 50, 1, 0});
+  const struct {
+    const char* op;
+    Tensor x, y;
+    std::vector<float> ends;
+    std::vector<int> want;
+    float high;
+  } cases[] = {{"QuantizedAdd",
+                a,
+                z,
+                {-1, 3, -2, 1},
+                {-173, -2, -31201, -17863, 43261, 43432},
+                49152},
+               {"QuantizedAdd",
+                a,
+                Bytes({}, {7}),
+                {-1, 3, -2, 1},
+                {-127645, -126960, -93395, -39965, 46345, 47030},
+                49152},
+               {"QuantizedAdd",
+                Bytes({1}, {7}),
+                a,
+                {-1, 3, -2, 1},
+                {-126446, -125932, -100746, -60654, 4110, 4624},
+                49152},
+               {"QuantizedAdd",
+                both,
+                a,
+                {0, 3, 0, 1},
+                {0, 685, 34250, 87680, 173990, 174675, 131070, 130727, 74342,
+                 47588, 43948, 43605},
+                49152},
+               {"QuantizedMul",
+                a,
+                z,
+                {-1, 3, -2, 1},
+                {-5440, -5292, 588, -7680, -32110, -32470},
+                396306.125f},
+               {"QuantizedMul",
+                a,
+                Bytes({}, {7}),
+                {-1, 3, -2, 1},
+                {10432, 10269, 2282, -10432, -30970, -31133},
+                396306.125f},
+               {"QuantizedMul",
+                a,
+                both,
+                {0, 3, 0, 1},
+                {0, 1, 2500, 16384, 64516, 65025, 0, 254, 6400, 6400, 254, 0},
+                99076.53125f}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.op);
+    OpTester t(c.op);
+    t.Attr("Toutput", DT_QINT32).Input(c.x).Input(c.y);
+    Ends(&t, c.ends);
+    ASSERT_EQ(t.Run(), OkStatus());
+    EXPECT_EQ(Values(t.Output(0)), c.want);
+    ExpectRange(&t, -c.high, c.high);
+  }
+  for (const char* op : {"QuantizedAdd", "QuantizedMul"}) {
+    const auto run = [op](Tensor x, Tensor y, const std::vector<float>& ends) {
+      OpTester t(op);
+      t.Attr("Toutput", DT_QINT32).Input(std::move(x)).Input(std::move(y));
+      Ends(&t, ends);
+      return t.Run();
+    };
+    EXPECT_EQ(run(Bytes({0}, {}), Bytes({0}, {}), {0, 1, 0, 1}), OkStatus());
+    EXPECT_EQ(run(a, z, {-3e38f, 3e38f, 1e30f, 1.0001e30f}), OkStatus());
+    ExpectError(run(a, Bytes({2}, {1, 2}), {0, 1, 0, 1}),
+                StatusCode::kInvalidArgument, "Incompatible shapes");
+    ExpectError(run(a, z, {3, 3, 0, 1}), StatusCode::kInvalidArgument,
+                "max_x must be larger than min_x");
+    ExpectError(run(a, z, {0, 1, NAN, 1}), StatusCode::kInvalidArgument,
+                "must be finite");
+  }
+}
+
 }  // namespace
 }  // namespace headrace

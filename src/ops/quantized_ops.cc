@@ -29,6 +29,11 @@ Status RequantizationRangeShape(InferenceContext* c) {
   return RangeEnds(c, 1);
 }
 
+Status BroadcastWithRange(InferenceContext* c) {
+  HR_RETURN_IF_ERROR(shape_inference::BroadcastBinaryOp(c));
+  return RangeEnds(c, 2);
+}
+
 Status BiasAddWithRange(InferenceContext* c) {
   Shape in, bias;
   int64_t depth;
@@ -138,6 +143,25 @@ SHRINK_OP("RequantizationRange")
     .Output("output_max: float")
     .SetShapeFn(RequantizationRangeShape);
 #undef SHRINK_OP
+
+#define SUM_OP(NAME)                              \
+  REGISTER_OP(NAME)                               \
+      .Input("x: T1")                             \
+      .Input("y: T2")                             \
+      .Input("min_x: float")                      \
+      .Input("max_x: float")                      \
+      .Input("min_y: float")                      \
+      .Input("max_y: float")                      \
+      .Output("z: Toutput")                       \
+      .Output("min_z: float")                     \
+      .Output("max_z: float")                     \
+      .Attr("T1: " QUANTIZED)                     \
+      .Attr("T2: " QUANTIZED)                     \
+      .Attr("Toutput: " QUANTIZED " = DT_QINT32") \
+      .SetShapeFn(BroadcastWithRange)
+SUM_OP("QuantizedAdd");
+SUM_OP("QuantizedMul");
+#undef SUM_OP
 
 #define RELU_OP(NAME, BOUND)                                        \
   REGISTER_OP(NAME)                                                 \
