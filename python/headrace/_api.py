@@ -7,6 +7,7 @@ from headrace import _headrace
 from headrace import accumulators as _accumulators
 from headrace import array_ops as _array
 from headrace import control_flow_ops as _flow
+from headrace import candidate_sampling as _sampling
 from headrace import coordinator as _coordinator
 from headrace import data as _data
 from headrace import dtypes
@@ -87,7 +88,8 @@ _take(_array, """
     strided_slice tile transpose unique unique_with_counts unstack where
     where_v2 zeros zeros_like""")
 _take(_random, """
-    multinomial random_crop random_gamma random_normal random_shuffle
+    multinomial random_crop random_gamma random_normal random_poisson
+    random_shuffle
     random_uniform set_random_seed truncated_normal""")
 _take(_flow, """
     Assert Print assert_equal assert_greater assert_greater_equal assert_less
@@ -151,6 +153,13 @@ globals()["bool"] = dtypes.bool_
 OpError = errors.OpError
 embedding_lookup = nn.embedding_lookup
 nn.embedding_lookup_sparse = _sparse.embedding_lookup_sparse
+_SAMPLERS = """
+    all_candidate_sampler fixed_unigram_candidate_sampler
+    learned_unigram_candidate_sampler log_uniform_candidate_sampler
+    uniform_candidate_sampler"""
+for _name in (_SAMPLERS + " compute_accidental_hits nce_loss"
+              " sampled_softmax_loss").split():
+    setattr(nn, _name, getattr(_sampling, _name))
 
 
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None,
@@ -223,7 +232,13 @@ random = _namespace(
     truncated_normal=_random.truncated_normal, shuffle=_random.random_shuffle,
     set_random_seed=_random.set_random_seed, gamma=_random.random_gamma,
     multinomial=_random.multinomial, categorical=_random.categorical,
-    get_seed=_random.get_seed)
+    poisson=_random.random_poisson, get_seed=_random.get_seed,
+    stateless_uniform=_random.stateless_random_uniform,
+    stateless_normal=_random.stateless_random_normal,
+    stateless_truncated_normal=_random.stateless_truncated_normal,
+    stateless_multinomial=_random.stateless_multinomial,
+    stateless_categorical=_random.stateless_categorical,
+    **_pick(_sampling, _SAMPLERS))
 linalg = _namespace(
     "linalg", matmul=_math.matmul, matvec=_math.matvec, eye=_array.eye,
     transpose=_array.matrix_transpose, tensordot=_math.tensordot, norm=norm,

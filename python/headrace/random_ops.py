@@ -136,3 +136,76 @@ def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
 
 
 categorical = multinomial
+
+
+def random_poisson(lam, shape, dtype=dtypes.float32, seed=None, name=None):
+    """Values of Poisson distributions: shape + the shape of lam, their means."""
+    with name_scope(name, "random_poisson", [lam, shape]):
+        shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
+        return _raw.RandomPoissonV2(shape, lam, dtype=dtype, **_seeds(seed))
+
+
+# Stateless: equal seeds, a vector of two integers, give equal values always.
+
+def stateless_random_uniform(shape, seed, minval=0, maxval=None,
+                             dtype=dtypes.float32, name=None):
+    """Values in [minval, maxval); maxval is 1 for floating types. For integers
+    both must be given, or be None: then any value may come."""
+    dtype = dtypes.as_dtype(dtype)
+    if dtype.is_integer and (minval is None) != (maxval is None):
+        raise ValueError("For integer dtype %r, minval and maxval must be both "
+                         "None or both not None" % dtype)
+    with name_scope(name, "stateless_random_uniform",
+                    [shape, seed, minval, maxval]) as scope:
+        shape = _shape(shape)
+        if minval is None and dtype.is_integer:
+            return _raw.StatelessRandomUniformFullInt(shape, seed, dtype=dtype,
+                                                      name=scope)
+        minval = convert_to_tensor(0 if minval is None else minval,
+                                   dtype=dtype, name="min")
+        maxval = convert_to_tensor(1 if maxval is None else maxval,
+                                   dtype=dtype, name="max")
+        if dtype.is_integer:
+            return _raw.StatelessRandomUniformInt(shape, seed, minval, maxval,
+                                                  name=scope)
+        values = _raw.StatelessRandomUniform(shape, seed, dtype=dtype)
+        return _raw.Add(values * (maxval - minval), minval, name=scope)
+
+
+def _stateless_normal(op, default, shape, seed, mean, stddev, dtype, name):
+    with name_scope(name, default, [shape, seed, mean, stddev]) as scope:
+        shape = _shape(shape)
+        mean = convert_to_tensor(mean, dtype=dtype, name="mean")
+        stddev = convert_to_tensor(stddev, dtype=dtype, name="stddev")
+        values = op(shape, seed, dtype=dtype)
+        return _raw.Add(values * stddev, mean, name=scope)
+
+
+def stateless_random_normal(shape, seed, mean=0.0, stddev=1.0,
+                            dtype=dtypes.float32, name=None):
+    """Values of a normal distribution."""
+    return _stateless_normal(_raw.StatelessRandomNormal,
+                             "stateless_random_normal", shape, seed, mean,
+                             stddev, dtype, name)
+
+
+def stateless_truncated_normal(shape, seed, mean=0.0, stddev=1.0,
+                               dtype=dtypes.float32, name=None):
+    """Values of a normal distribution within two standard deviations."""
+    return _stateless_normal(_raw.StatelessTruncatedNormal,
+                             "stateless_truncated_normal", shape, seed, mean,
+                             stddev, dtype, name)
+
+
+def stateless_multinomial(logits, num_samples, seed, output_dtype=dtypes.int64,
+                          name=None):
+    """Indices drawn with the probabilities that softmax(logits) gives."""
+    with name_scope(name, "stateless_multinomial", [logits, seed]):
+        return _raw.StatelessMultinomial(logits, num_samples, seed,
+                                         output_dtype=output_dtype)
+
+
+def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64,
+                          name=None):
+    """As stateless_multinomial."""
+    return stateless_multinomial(logits, num_samples, seed, dtype, name)

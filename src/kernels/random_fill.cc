@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <vector>
 
+#include "kernels/random_sampling.h"
 #include "kernels/simd.h"
 
 namespace headrace {
@@ -53,25 +53,6 @@ inline void Generate(const Philox& stream, int64_t first, int64_t n,
       o[3] = c3[l];
     }
   }
-}
-
-struct FloatPair {
-  float a, b;
-};
-FloatPair BoxMuller(uint32_t x0, uint32_t x1) {
-  const float u = std::max(UniformFloat(x0), 1e-7f);
-  const float v = static_cast<float>(2 * std::numbers::pi * UniformFloat(x1));
-  const float r = std::sqrt(-2.0f * std::log(u));
-  return {std::sin(v) * r, std::cos(v) * r};
-}
-struct DoublePair {
-  double a, b;
-};
-DoublePair BoxMullerDouble(uint32_t x0, uint32_t x1, uint32_t x2, uint32_t x3) {
-  const double u = std::max(UniformDouble(x0, x1), 1e-7);
-  const double v = 2 * std::numbers::pi * UniformDouble(x2, x3);
-  const double r = std::sqrt(-2.0 * std::log(u));
-  return {std::sin(v) * r, std::cos(v) * r};
 }
 
 // Calls convert(words, out, count) on pieces of at most kChunk blocks; `per`
@@ -118,14 +99,14 @@ void Uniform(OpKernelContext* ctx, const Philox& stream, T* out, int64_t n) {
 template <typename T>
 void Normal(OpKernelContext* ctx, const Philox& stream, T* out, int64_t n) {
   if constexpr (std::is_same_v<T, double>) {
-    FillBlocks<2>(
-        ctx, stream, out, n, 80, [](const uint32_t* w, double* o, int64_t m) {
-          for (int64_t i = 0; i < m; i += 2, w += 4) {
-            const DoublePair p = BoxMullerDouble(w[0], w[1], w[2], w[3]);
-            o[i] = p.a;
-            if (i + 1 < m) o[i + 1] = p.b;
-          }
-        });
+    FillBlocks<2>(ctx, stream, out, n, 80,
+                  [](const uint32_t* w, double* o, int64_t m) {
+                    for (int64_t i = 0; i < m; i += 2, w += 4) {
+                      const DoublePair p = BoxMullerDouble(w);
+                      o[i] = p.a;
+                      if (i + 1 < m) o[i + 1] = p.b;
+                    }
+                  });
   } else {
     FillBlocks<4>(ctx, stream, out, n, 80,
                   [](const uint32_t* w, T* o, int64_t m) {
@@ -154,8 +135,8 @@ void TruncatedNormal(OpKernelContext* ctx, const Philox& stream, T* out,
             double a, b;
             const uint32_t x0 = next(), x1 = next();
             if constexpr (kDouble) {
-              const uint32_t x2 = next(), x3 = next();
-              const DoublePair p = BoxMullerDouble(x0, x1, x2, x3);
+              const uint32_t x[4] = {x0, x1, next(), next()};
+              const DoublePair p = BoxMullerDouble(x);
               a = p.a, b = p.b;
             } else {
               const FloatPair p = BoxMuller(x0, x1);
@@ -212,17 +193,22 @@ void UniformIntegers(OpKernelContext* ctx, const Philox& stream, U lo, U range,
 }
 
 template <typename T>
-Status BoundedIntegers(OpKernelContext* ctx, const Philox& stream,
-                       const Tensor& lo, const Tensor& hi, Tensor* out) {
-  using U = std::make_unsigned_t<T>;
+Status CheckBounds(const Tensor& lo, const Tensor& hi, int64_t n) {
   const T l = lo.scalar<T>(), h = hi.scalar<T>();
-  if (l >= h && out->NumElements() > 0) {
+  if (l >= h && n > 0) {
     return errors::InvalidArgument("Need minval < maxval, got ", l, " >= ", h);
   }
-  UniformIntegers<U>(ctx, stream, static_cast<U>(l),
-                     static_cast<U>(h) - static_cast<U>(l),
-                     static_cast<U*>(out->raw_data()), out->NumElements());
   return OkStatus();
+}
+
+template <typename T>
+void BoundedIntegers(OpKernelContext* ctx, const Philox& stream,
+                     const Tensor& lo, const Tensor& hi, Tensor* out) {
+  using U = std::make_unsigned_t<T>;
+  const U l = static_cast<U>(lo.scalar<T>()),
+          h = static_cast<U>(hi.scalar<T>());
+  UniformIntegers<U>(ctx, stream, l, h - l, static_cast<U*>(out->raw_data()),
+                     out->NumElements());
 }
 
 // Cumulative weights of a row, relative to its greatest finite logit, so that
@@ -298,26 +284,44 @@ Status FillRandom(OpKernelContext* ctx, RandomDist dist, const Philox& stream,
   }
 }
 
-Status FillUniformInt(OpKernelContext* ctx, const Philox& stream,
-                      const Tensor& lo, const Tensor& hi, Tensor* out) {
+Status CheckUniformIntBounds(const Tensor& lo, const Tensor& hi, int64_t n) {
   if (lo.dims() != 0 || hi.dims() != 0) {
     return errors::InvalidArgument("minval and maxval must be scalars, got ",
                                    lo.shape().DebugString(), " and ",
                                    hi.shape().DebugString());
   }
-  switch (out->dtype()) {
+  switch (lo.dtype()) {
     case DT_INT32:
-      return BoundedIntegers<int32_t>(ctx, stream, lo, hi, out);
+      return CheckBounds<int32_t>(lo, hi, n);
     case DT_INT64:
-      return BoundedIntegers<int64_t>(ctx, stream, lo, hi, out);
+      return CheckBounds<int64_t>(lo, hi, n);
     case DT_UINT32:
-      return BoundedIntegers<uint32_t>(ctx, stream, lo, hi, out);
+      return CheckBounds<uint32_t>(lo, hi, n);
     case DT_UINT64:
-      return BoundedIntegers<uint64_t>(ctx, stream, lo, hi, out);
+      return CheckBounds<uint64_t>(lo, hi, n);
     default:
       return errors::Unimplemented("random integers of type ",
-                                   DataTypeString(out->dtype()));
+                                   DataTypeString(lo.dtype()));
   }
+}
+
+Status FillUniformInt(OpKernelContext* ctx, const Philox& stream,
+                      const Tensor& lo, const Tensor& hi, Tensor* out) {
+  HR_RETURN_IF_ERROR(CheckUniformIntBounds(lo, hi, out->NumElements()));
+  switch (out->dtype()) {
+    case DT_INT32:
+      BoundedIntegers<int32_t>(ctx, stream, lo, hi, out);
+      break;
+    case DT_INT64:
+      BoundedIntegers<int64_t>(ctx, stream, lo, hi, out);
+      break;
+    case DT_UINT32:
+      BoundedIntegers<uint32_t>(ctx, stream, lo, hi, out);
+      break;
+    default:
+      BoundedIntegers<uint64_t>(ctx, stream, lo, hi, out);
+  }
+  return OkStatus();
 }
 
 Status FillFullInt(OpKernelContext* ctx, const Philox& stream, Tensor* out) {
@@ -396,6 +400,20 @@ Status ShapeFromVector(const Tensor& t, TensorShape* out) {
     }
   }
   return TensorShape::Build(dims, out);
+}
+
+Status CheckShapeEndsWith(const TensorShape& shape,
+                          const TensorShape& parameters) {
+  const int outer = shape.dims() - parameters.dims();
+  bool ends = outer >= 0;
+  for (int i = 0; ends && i < parameters.dims(); ++i) {
+    ends = shape.dim_size(outer + i) == parameters.dim_size(i);
+  }
+  if (ends) return OkStatus();
+  return errors::InvalidArgument(
+      "Shape passed in must end with broadcasted shape ",
+      parameters.DebugString(), " of the parameters, got ",
+      shape.DebugString());
 }
 
 }  // namespace headrace

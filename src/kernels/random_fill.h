@@ -20,6 +20,9 @@ Status FillRandom(OpKernelContext* ctx, RandomDist dist, const Philox& stream,
 Status FillUniformInt(OpKernelContext* ctx, const Philox& stream,
                       const Tensor& lo, const Tensor& hi, Tensor* out);
 
+// The refusals of FillUniformInt, for n results.
+Status CheckUniformIntBounds(const Tensor& lo, const Tensor& hi, int64_t n);
+
 // All values of a 32- or 64-bit integer type.
 Status FillFullInt(OpKernelContext* ctx, const Philox& stream, Tensor* out);
 
@@ -33,6 +36,10 @@ Status MultinomialShape(const Tensor& logits, const Tensor& num_samples,
 
 // Reads an int32 or int64 vector as a shape.
 Status ShapeFromVector(const Tensor& t, TensorShape* out);
+
+// InvalidArgument unless the last dims of `shape` are `parameters`.
+Status CheckShapeEndsWith(const TensorShape& shape,
+                          const TensorShape& parameters);
 
 }  // namespace headrace
 

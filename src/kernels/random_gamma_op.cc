@@ -1,7 +1,8 @@
 // RandomGamma and RandomPoisson(V2): for each parameter p, prod(shape) samples;
-// the output's shape is shape ++ parameters.shape. Sample s of parameter p has
-// a stretch of the stream of its own, 256 blocks from (p * samples + s) * 256,
-// so the split over threads does not matter.
+// the output's shape is shape ++ parameters.shape, which the stateless ops
+// expect as `shape`. Sample s of parameter p has a stretch of the stream of its
+// own, 256 blocks from (p * samples + s) * 256, so the split over threads does
+// not matter.
 //
 // Gamma: Marsaglia and Tsang's method; below alpha 1 a sample for alpha + 1 is
 // scaled by u^(1/alpha). Poisson: products of uniforms below a rate of 10,
@@ -13,40 +14,14 @@
 #include "framework/philox.h"
 #include "kernels/cancellable_loops.h"
 #include "kernels/random_fill.h"
+#include "kernels/random_sampling.h"
+#include "kernels/random_stream.h"
 
 namespace headrace {
 namespace {
 
-// Doubles two at a time from a block, the second handed out first.
-class Doubles {
- public:
-  Doubles(Philox* stream, bool normal) : stream_(stream), normal_(normal) {}
-  double operator()() {
-    if (left_ == 0) {
-      const Philox::Block b = (*stream_)();
-      pair_[0] = UniformDouble(b[0], b[1]);
-      pair_[1] = UniformDouble(b[2], b[3]);
-      if (normal_) {
-        const double u = std::max(pair_[0], 1e-7);
-        const double v = 2 * M_PI * pair_[1];
-        const double r = std::sqrt(-2.0 * std::log(u));
-        pair_[0] = std::sin(v) * r;
-        pair_[1] = std::cos(v) * r;
-      }
-      left_ = 2;
-    }
-    return pair_[--left_];
-  }
-
- private:
-  Philox* stream_;
-  const bool normal_;
-  double pair_[2] = {};
-  int left_ = 0;
-};
-
 double SampleGamma(double alpha, Philox stream) {
-  Doubles uniform(&stream, false), normal(&stream, true);
+  RandomDoubles uniform(&stream, false), normal(&stream, true);
   if (alpha == 1.0) return -std::log1p(-uniform());
   // Not positive, or NaN: no such distribution.
   if (!(alpha > 0)) return std::numeric_limits<double>::quiet_NaN();
@@ -69,7 +44,7 @@ double SampleGamma(double alpha, Philox stream) {
 }
 
 double SamplePoisson(double rate, double limit, Philox stream) {
-  Doubles uniform(&stream, false);
+  RandomDoubles uniform(&stream, false);
   if (!std::isfinite(rate) || rate < 0) {
     return std::numeric_limits<double>::quiet_NaN();
   }
@@ -119,6 +94,40 @@ double AsDouble(const Tensor& t, int64_t i) {
 }
 
 template <typename T, bool gamma>
+T SampleOne(double parameter, const Philox& stream) {
+  if constexpr (gamma) {
+    return static_cast<T>(SampleGamma(parameter, stream));
+  } else {
+    const double limit = static_cast<double>(std::numeric_limits<T>::max());
+    const double x = SamplePoisson(parameter, limit, stream);
+    if constexpr (std::is_integral_v<T>) {
+      if (std::isnan(x)) return 0;
+      if (x >= limit) return std::numeric_limits<T>::max();
+    }
+    return static_cast<T>(x);
+  }
+}
+
+// The last dims of `out` are those of the parameters.
+template <typename T, bool gamma>
+void FillPerParameter(OpKernelContext* ctx, const Tensor& parameters,
+                      const Philox& stream, Tensor* out) {
+  if (out->NumElements() == 0) return;
+  const int64_t n = parameters.NumElements();
+  const int64_t samples = out->NumElements() / n;
+  T* o = out->data<T>();
+  CancellableLoops cancellable(ctx);
+  ctx->ParallelFor(out->NumElements(), 150, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t p = i / samples, s = i % samples;
+      Philox mine = stream;
+      mine.Skip(static_cast<Philox::Counter>(i) * 256);
+      o[s * n + p] = SampleOne<T, gamma>(AsDouble(parameters, p), mine);
+    }
+  });
+}
+
+template <typename T, bool gamma>
 class RandomPerParameterOp : public OpKernel {
  public:
   explicit RandomPerParameterOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
@@ -132,62 +141,68 @@ class RandomPerParameterOp : public OpKernel {
     TensorShape shape;
     OP_REQUIRES_OK(ctx, ShapeFromVector(ctx->input(0), &shape));
     const Tensor& parameters = ctx->input(1);
-    const int64_t samples = shape.num_elements();
-    const int64_t n = parameters.NumElements();
     shape.AppendShape(parameters.shape());
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
-    const int64_t total = out->NumElements();
-    const Philox stream = stream_.ReserveOutputs(total);
-    T* o = out->data<T>();
-    CancellableLoops cancellable(ctx);
-    ctx->ParallelFor(total, 150, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t p = i / samples, s = i % samples;
-        Philox mine = stream;
-        mine.Skip(static_cast<Philox::Counter>(i) * 256);
-        o[s * n + p] = Sample(AsDouble(parameters, p), mine);
-      }
-    });
+    FillPerParameter<T, gamma>(ctx, parameters,
+                               stream_.ReserveOutputs(out->NumElements()), out);
   }
 
  private:
-  static T Sample(double parameter, const Philox& stream) {
-    if constexpr (gamma) {
-      return static_cast<T>(SampleGamma(parameter, stream));
-    } else {
-      const double limit = static_cast<double>(std::numeric_limits<T>::max());
-      const double x = SamplePoisson(parameter, limit, stream);
-      if constexpr (std::is_integral_v<T>) {
-        if (std::isnan(x)) return 0;
-        if (x >= limit) return std::numeric_limits<T>::max();
-      }
-      return static_cast<T>(x);
-    }
-  }
-
   GuardedPhilox stream_;
+};
+
+// Inputs: shape; seed, or key, counter and alg; the parameters.
+template <typename T, bool gamma>
+class StatelessPerParameterOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* ctx) override {
+    TensorShape shape;
+    OP_REQUIRES_OK(ctx, ShapeFromVector(ctx->input(0), &shape));
+    const bool from_key = ctx->num_inputs() == 5;
+    Philox stream;
+    OP_REQUIRES_OK(ctx, from_key ? StreamFromKey(ctx->input(1), ctx->input(2),
+                                                 ctx->input(3), &stream)
+                                 : StreamFromSeed(ctx->input(1), &stream));
+    const Tensor& parameters = ctx->input(from_key ? 4 : 2);
+    OP_REQUIRES_OK(ctx, CheckShapeEndsWith(shape, parameters.shape()));
+    Tensor* out = nullptr;
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
+    FillPerParameter<T, gamma>(ctx, parameters, stream, out);
+  }
 };
 
 #define REGISTER_GAMMA(T)                                            \
   REGISTER_KERNEL_BUILDER(                                           \
       Name("RandomGamma").Device(DEVICE_CPU).TypeConstraint<T>("T"), \
-      RandomPerParameterOp<T, true>)
-#define REGISTER_POISSON(NAME, T)                               \
+      RandomPerParameterOp<T, true>);                                \
+  REGISTER_KERNEL_BUILDER(Name("StatelessRandomGammaV2")             \
+                              .Device(DEVICE_CPU)                    \
+                              .TypeConstraint<T>("dtype"),           \
+                          StatelessPerParameterOp<T, true>);         \
+  REGISTER_KERNEL_BUILDER(Name("StatelessRandomGammaV3")             \
+                              .Device(DEVICE_CPU)                    \
+                              .TypeConstraint<T>("dtype"),           \
+                          StatelessPerParameterOp<T, true>)
+#define REGISTER_POISSON(NAME, T, CLASS)                        \
   REGISTER_KERNEL_BUILDER(                                      \
       Name(NAME).Device(DEVICE_CPU).TypeConstraint<T>("dtype"), \
-      RandomPerParameterOp<T, false>)
+      CLASS<T, false>)
+#define REGISTER_BOTH(T)                                        \
+  REGISTER_POISSON("RandomPoissonV2", T, RandomPerParameterOp); \
+  REGISTER_POISSON("StatelessRandomPoisson", T, StatelessPerParameterOp)
 REGISTER_GAMMA(half);
 REGISTER_GAMMA(float);
 REGISTER_GAMMA(double);
-REGISTER_POISSON("RandomPoisson", half);
-REGISTER_POISSON("RandomPoisson", float);
-REGISTER_POISSON("RandomPoisson", double);
-REGISTER_POISSON("RandomPoissonV2", half);
-REGISTER_POISSON("RandomPoissonV2", float);
-REGISTER_POISSON("RandomPoissonV2", double);
-REGISTER_POISSON("RandomPoissonV2", int32_t);
-REGISTER_POISSON("RandomPoissonV2", int64_t);
+REGISTER_POISSON("RandomPoisson", half, RandomPerParameterOp);
+REGISTER_POISSON("RandomPoisson", float, RandomPerParameterOp);
+REGISTER_POISSON("RandomPoisson", double, RandomPerParameterOp);
+REGISTER_BOTH(half);
+REGISTER_BOTH(float);
+REGISTER_BOTH(double);
+REGISTER_BOTH(int32_t);
+REGISTER_BOTH(int64_t);
 
 }  // namespace
 }  // namespace headrace

@@ -1,7 +1,8 @@
-// SampleDistortedBoundingBox: a random part of an image, of an area and an
-// aspect ratio in given ranges, that covers enough of one of the boxes; the
-// whole image if none is found in max_attempts. How the numbers of the stream
-// are used is TensorFlow's way, so that a seed gives its crops.
+// SampleDistortedBoundingBox, stateful and stateless: a random part of an
+// image, of an area and an aspect ratio in given ranges, that covers enough of
+// one of the boxes; the whole image if none is found in max_attempts. How the
+// numbers of the stream are used is TensorFlow's way, so that a seed gives its
+// crops.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -10,6 +11,8 @@
 #include "framework/op_kernel.h"
 #include "framework/philox.h"
 #include "kernels/element.h"
+#include "kernels/random_stream.h"
+#include "kernels/uniform_below.h"
 
 namespace headrace {
 namespace {
@@ -39,17 +42,6 @@ bool CoversAny(const Rectangle& crop, float least,
   return false;
 }
 
-// In [0, n), without bias: numbers below 2^32 mod n are drawn again.
-uint32_t Uniform(uint32_t n, PhiloxWords* next) {
-  if ((n & (n - 1)) == 0) return (*next)() & (n - 1);
-  const uint32_t rest = ~uint32_t{0} % n + 1;
-  uint32_t x;
-  do {
-    x = (*next)();
-  } while (x < rest);
-  return x % n;
-}
-
 int32_t Round(float x) { return static_cast<int32_t>(std::lrint(x)); }
 
 // False if no crop of this ratio has an area in [least, most] of the image's.
@@ -70,7 +62,8 @@ bool DrawCrop(int32_t width, int32_t height, float least, float most,
   }
   max_h = std::min(max_h, height);
   h = std::min(h, max_h);
-  if (h < max_h) h += static_cast<int32_t>(Uniform(max_h - h + 1, next));
+  if (h < max_h)
+    h += static_cast<int32_t>(UniformBelow<uint32_t>(max_h - h + 1, next));
   int32_t w = Round(h * ratio);
   // Rounding may have led out of the range by one row.
   const auto area = [&] { return static_cast<float>(w) * h; };
@@ -80,8 +73,13 @@ bool DrawCrop(int32_t width, int32_t height, float least, float most,
       w <= 0 || h <= 0) {
     return false;
   }
-  crop->y0 = h < height ? static_cast<int32_t>(Uniform(height - h, next)) : 0;
-  crop->x0 = w < width ? static_cast<int32_t>(Uniform(width - w, next)) : 0;
+  crop->y0 =
+      h < height
+          ? static_cast<int32_t>(UniformBelow<uint32_t>(height - h, next))
+          : 0;
+  crop->x0 = w < width
+                 ? static_cast<int32_t>(UniformBelow<uint32_t>(width - w, next))
+                 : 0;
   crop->x1 = crop->x0 + w;
   crop->y1 = crop->y0 + h;
   return true;
@@ -94,10 +92,12 @@ class SampleDistortedBoundingBoxOp : public OpKernel {
  public:
   explicit SampleDistortedBoundingBoxOp(OpKernelConstruction* ctx)
       : OpKernel(ctx) {
-    int64_t seed, seed2;
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("seed", &seed));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("seed2", &seed2));
-    stream_.Init(seed, seed2);
+    if (ctx->num_inputs() < 4) {
+      int64_t seed, seed2;
+      OP_REQUIRES_OK(ctx, ctx->GetAttr("seed", &seed));
+      OP_REQUIRES_OK(ctx, ctx->GetAttr("seed2", &seed2));
+      stream_.Init(seed, seed2);
+    }
     if (ctx->num_inputs() == 2) {
       OP_REQUIRES_OK(ctx, ctx->GetAttr("min_object_covered", &covered_));
       OP_REQUIRES_OK(ctx, CheckCovered(covered_));
@@ -138,7 +138,7 @@ class SampleDistortedBoundingBoxOp : public OpKernel {
     std::vector<Rectangle> boxes;
     OP_REQUIRES_OK(ctx, ReadBoxes(ctx->input(1), height, width, &boxes));
     float covered = covered_;
-    if (ctx->num_inputs() == 3) {
+    if (ctx->num_inputs() > 2) {
       const Tensor& t = ctx->input(2);
       OP_REQUIRES(
           ctx, t.dims() == 0,
@@ -157,7 +157,13 @@ class SampleDistortedBoundingBoxOp : public OpKernel {
       boxes.push_back(image);
     }
     Rectangle crop = image;
-    PhiloxWords next(stream_.Reserve(attempts_));
+    Philox stream;
+    if (ctx->num_inputs() < 4) {
+      stream = stream_.Reserve(attempts_);
+    } else {
+      OP_REQUIRES_OK(ctx, StreamFromSeed(ctx->input(3), &stream));
+    }
+    PhiloxWords next(stream);
     for (int64_t i = 0; i < attempts_; ++i) {
       OP_REQUIRES(ctx,
                   i % 1024 != 1023 || ctx->cancellation_manager() == nullptr ||
@@ -251,6 +257,9 @@ REGISTER_KERNEL_BUILDER(Name("SampleDistortedBoundingBox").Device(DEVICE_CPU),
                         SampleDistortedBoundingBoxOp);
 REGISTER_KERNEL_BUILDER(Name("SampleDistortedBoundingBoxV2").Device(DEVICE_CPU),
                         SampleDistortedBoundingBoxOp);
+REGISTER_KERNEL_BUILDER(
+    Name("StatelessSampleDistortedBoundingBox").Device(DEVICE_CPU),
+    SampleDistortedBoundingBoxOp);
 
 }  // namespace
 }  // namespace headrace

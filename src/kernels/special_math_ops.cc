@@ -53,6 +53,11 @@ double IgammaGradA(double a, double x) {
   if (!(a > 0) || !(x >= 0)) return kNan;
   return Eigen::numext::igamma_der_a(a, x);
 }
+// How a gamma sample moves with the distribution's shape.
+double RandomGammaGrad(double alpha, double sample) {
+  if (!(alpha > 0) || !(sample >= 0)) return kNan;
+  return Eigen::numext::gamma_sample_der_alpha(alpha, sample);
+}
 // The quantile of the normal distribution; NaN outside [0, 1].
 double Ndtri(double x) {
   return x >= 0 && x <= 1 ? Eigen::numext::ndtri(x) : kNan;
@@ -245,6 +250,7 @@ HR_DEFINE_SPECIAL1(FresnelSin, Fresnel(x).imag());
 HR_DEFINE_SPECIAL2(Igamma, Igamma(a, x), HR_TYPES_FLOAT);
 HR_DEFINE_SPECIAL2(Igammac, Igammac(a, x), HR_TYPES_FLOAT);
 HR_DEFINE_SPECIAL2(IgammaGradA, IgammaGradA(a, x), float, double);
+HR_DEFINE_SPECIAL2(RandomGammaGrad, RandomGammaGrad(a, x), float, double);
 HR_DEFINE_SPECIAL2(Zeta, Eigen::numext::zeta(a, x), float, double);
 HR_DEFINE_SPECIAL2(Polygamma, Eigen::numext::polygamma(a, x), float, double);
 #undef HR_DEFINE_SPECIAL1

@@ -1,68 +1,13 @@
-// Stateless random ops: the result is a function of the inputs alone. The
-// seed's two numbers are scrambled by one Philox block into a key and the upper
-// half of a counter; the V2 ops take key and counter as inputs, and
-// StatelessRandomGetKeyCounter does the scrambling.
+// Stateless random ops: the result is a function of the inputs alone, a seed.
+// The V2 ops take key and counter, which StatelessRandomGetKeyCounter makes of
+// a seed.
 #include "framework/op_kernel.h"
 #include "framework/philox.h"
 #include "kernels/random_fill.h"
+#include "kernels/random_stream.h"
 
 namespace headrace {
 namespace {
-
-// The numbering of the "alg" inputs.
-enum RngAlgorithm { kPhilox = 1, kThreeFry = 2, kAutoSelect = 3 };
-
-Status StreamFromSeed(const Tensor& seed, Philox* out) {
-  if (seed.dims() != 1 || seed.dim_size(0) != 2) {
-    return errors::InvalidArgument("seed must have shape [2], got ",
-                                   seed.shape().DebugString());
-  }
-  auto at = [&seed](int i) -> uint64_t {
-    switch (seed.dtype()) {
-      case DT_INT32:  // sign-extended
-        return static_cast<uint64_t>(int64_t{seed.data<int32_t>()[i]});
-      case DT_UINT32:
-        return seed.data<uint32_t>()[i];
-      case DT_UINT64:
-        return seed.data<uint64_t>()[i];
-      default:
-        return static_cast<uint64_t>(seed.data<int64_t>()[i]);
-    }
-  };
-  constexpr uint64_t kMixKey = uint64_t{0x02461e29} << 32 | 0x3ec8f720;
-  const Philox::Block mix = Philox::FromState(kMixKey, at(0), at(1))();
-  *out =
-      Philox(mix[0] | uint64_t{mix[1]} << 32, mix[2] | uint64_t{mix[3]} << 32);
-  return OkStatus();
-}
-
-Status StreamFromKey(const Tensor& key, const Tensor& counter,
-                     const Tensor& alg, Philox* out) {
-  if (alg.dims() != 0) {
-    return errors::InvalidArgument("alg must be a scalar, got shape ",
-                                   alg.shape().DebugString());
-  }
-  const int32_t a = alg.scalar<int32_t>();
-  if (a == kThreeFry) {
-    return errors::Unimplemented(
-        "the ThreeFry algorithm (alg 2) has no CPU "
-        "kernel; use Philox (alg 1)");
-  }
-  if (a != kPhilox && a != kAutoSelect) {
-    return errors::InvalidArgument("Unsupported algorithm id: ", a);
-  }
-  if (key.dims() != 1 || key.dim_size(0) < 1) {
-    return errors::InvalidArgument("key must have shape [1], got ",
-                                   key.shape().DebugString());
-  }
-  if (counter.dims() != 1 || counter.dim_size(0) < 2) {
-    return errors::InvalidArgument("counter must have shape [2], got ",
-                                   counter.shape().DebugString());
-  }
-  *out = Philox::FromState(key.data<uint64_t>()[0], counter.data<uint64_t>()[0],
-                           counter.data<uint64_t>()[1]);
-  return OkStatus();
-}
 
 // Inputs: shape, then the seed, or key, counter and alg (V2), then what the
 // distribution needs.

@@ -57,6 +57,12 @@ SOURCE_OP("GeneratorDataset")
   SOURCE_OP(NAME).Input("seed: int64").Input("seed2: int64") DATASET_ELEMENTS
 RANDOM_OP("RandomDataset").Attr("metadata: string = ''");
 RANDOM_OP("ExperimentalRandomDataset");
+SOURCE_OP("RandomDatasetV2")
+    .Input("seed: int64")
+    .Input("seed2: int64")
+    .Input("seed_generator: resource")
+    .Attr("rerandomize_each_iteration: bool = false")
+        DATASET_ELEMENTS.Attr("metadata: string = ''");
 #undef RANDOM_OP
 
 #define FILES_OP(NAME) \

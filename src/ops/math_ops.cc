@@ -693,6 +693,12 @@ REGISTER_OP("IgammaGradA")
     .Output("z: T")
     .Attr("T: {float, double}")
     .SetShapeFn(shape_inference::BroadcastBinaryOp);
+REGISTER_OP("RandomGammaGrad")
+    .Input("alpha: T")
+    .Input("sample: T")
+    .Output("output: T")
+    .Attr("T: {float, double}")
+    .SetShapeFn(shape_inference::BroadcastBinaryOp);
 REGISTER_OP("Zeta")
     .Input("x: T")
     .Input("q: T")

@@ -131,6 +131,18 @@ def test_random():
                             3326414959]
 
 
+@pytest.mark.parametrize("rerandomize, wanted", [
+    (False, [1995848961, 2377083460, 192503441] * 2),
+    (True, [1138331117, 168407181, 2899603629, 2689513579, 368471435,
+            394051648])])
+def test_random_of_each_iteration(rerandomize, wanted):
+    d = Dataset(tf.raw_ops.RandomDatasetV2(
+        3, 4, tf.raw_ops.DummySeedGenerator(), output_types=[tf.int64],
+        output_shapes=[[]], rerandomize_each_iteration=rerandomize),
+        Dataset.range(1)._spec)
+    assert values(d.take(3).repeat(2)) == wanted
+
+
 # Transformations.
 
 def test_map():

@@ -2,6 +2,7 @@
 #include "kernels/data/dataset.h"
 #include "kernels/data/owned_handle.h"
 #include "kernels/data/seeds.h"
+#include "kernels/handle_lookup.h"
 
 namespace headrace {
 
@@ -15,6 +16,20 @@ Status ReadSeeds(const OpKernelContext& ctx, SeedPair* out) {
     *out = {static_cast<uint64_t>(seed), static_cast<uint64_t>(seed2)};
   }
   return OkStatus();
+}
+
+Status GeneratorInput(const OpKernelContext& ctx,
+                      RefPtr<SeedGenerator>* generator) {
+  const Tensor* handle = nullptr;
+  if (!ctx.input("seed_generator", &handle).ok()) return OkStatus();
+  if (handle->dtype() != DT_RESOURCE || handle->NumElements() != 1) {
+    return errors::InvalidArgument(
+        "seed_generator must be a scalar resource handle, got shape ",
+        handle->shape().DebugString());
+  }
+  const ResourceHandle& h = *handle->data<ResourceHandle>();
+  if (IsDummyHandle(h)) return OkStatus();
+  return LookupResource<SeedGenerator>(ctx.resource_manager(), h, generator);
 }
 
 namespace {

@@ -42,6 +42,11 @@ class SeedGenerator : public ResourceBase {
   PhiloxWords words_ GUARDED_BY(mu_);
 };
 
+// The generator that input "seed_generator" names, if the op has one; null if
+// it is to make its own.
+Status GeneratorInput(const OpKernelContext& ctx,
+                      RefPtr<SeedGenerator>* generator);
+
 }  // namespace headrace
 
 #endif  // HEADRACE_KERNELS_DATA_SEEDS_H_

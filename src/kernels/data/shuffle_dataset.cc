@@ -146,22 +146,6 @@ class ShuffleDataset : public Dataset {
   const RefPtr<SeedGenerator> seeds_;
 };
 
-// The generator that input "seed_generator" names, if the op has one; null if
-// it is to make its own.
-Status GeneratorInput(const OpKernelContext& ctx,
-                      RefPtr<SeedGenerator>* generator) {
-  const Tensor* handle = nullptr;
-  if (!ctx.input("seed_generator", &handle).ok()) return OkStatus();
-  if (handle->dtype() != DT_RESOURCE || handle->NumElements() != 1) {
-    return errors::InvalidArgument(
-        "seed_generator must be a scalar resource handle, got shape ",
-        handle->shape().DebugString());
-  }
-  const ResourceHandle& h = *handle->data<ResourceHandle>();
-  if (IsDummyHandle(h)) return OkStatus();
-  return LookupResource<SeedGenerator>(ctx.resource_manager(), h, generator);
-}
-
 template <bool kRepeat>
 class ShuffleDatasetOp : public UnaryDatasetOp {
  public:

@@ -329,9 +329,9 @@ REGISTER_KERNEL_BUILDER(Name("RangeDataset").Device(DEVICE_CPU),
 // Random words, without end.
 class RandomDataset : public Dataset {
  public:
-  explicit RandomDataset(SeedPair seeds)
+  explicit RandomDataset(RefPtr<SeedGenerator> seeds)
       : Dataset(ElementSpec{{DT_INT64}, {PartialTensorShape::Scalar()}}),
-        seeds_(seeds) {}
+        seeds_(std::move(seeds)) {}
 
   int64_t Cardinality() const override { return kInfiniteCardinality; }
 
@@ -351,27 +351,42 @@ class RandomDataset : public Dataset {
  protected:
   Status MakeIterator(const IteratorContext&,
                       std::unique_ptr<DatasetIterator>* out) const override {
-    *out = std::make_unique<Iterator>(seeds_);
+    *out = std::make_unique<Iterator>(seeds_->Next());
     return OkStatus();
   }
 
  private:
-  const SeedPair seeds_;
+  const RefPtr<SeedGenerator> seeds_;
 };
 
 class RandomDatasetOp : public DatasetOp {
  public:
-  using DatasetOp::DatasetOp;
+  explicit RandomDatasetOp(OpKernelConstruction* ctx) : DatasetOp(ctx) {
+    if (ctx->HasAttr("rerandomize_each_iteration")) {
+      OP_REQUIRES_OK(ctx,
+                     ctx->GetAttr("rerandomize_each_iteration", &rerandomize_));
+    }
+  }
 
  protected:
   Status Make(OpKernelContext* ctx, RefPtr<const Dataset>* out) override {
-    SeedPair seeds;
-    HR_RETURN_IF_ERROR(ReadSeeds(*ctx, &seeds));
-    *out = MakeRef<RandomDataset>(seeds);
+    RefPtr<SeedGenerator> generator;
+    HR_RETURN_IF_ERROR(GeneratorInput(*ctx, &generator));
+    if (generator == nullptr) {
+      SeedPair seeds;
+      HR_RETURN_IF_ERROR(ReadSeeds(*ctx, &seeds));
+      generator = MakeRef<SeedGenerator>(seeds, rerandomize_);
+    }
+    *out = MakeRef<RandomDataset>(std::move(generator));
     return OkStatus();
   }
+
+ private:
+  bool rerandomize_ = false;
 };
 REGISTER_KERNEL_BUILDER(Name("RandomDataset").Device(DEVICE_CPU),
+                        RandomDatasetOp);
+REGISTER_KERNEL_BUILDER(Name("RandomDatasetV2").Device(DEVICE_CPU),
                         RandomDatasetOp);
 REGISTER_KERNEL_BUILDER(Name("ExperimentalRandomDataset").Device(DEVICE_CPU),
                         RandomDatasetOp);
