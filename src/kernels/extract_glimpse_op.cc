@@ -67,6 +67,12 @@ class ExtractGlimpseOp : public OpKernel {
     OP_REQUIRES(ctx, height >= 0 && width >= 0,
                 errors::InvalidArgument("size must not be negative, got ",
                                         height, " and ", width));
+    // Offsets are float32, which cannot tell pixels apart beyond this.
+    constexpr int64_t kMaxGlimpseSide = int64_t{1} << 24;
+    OP_REQUIRES(ctx, std::max(height, width) <= kMaxGlimpseSide,
+                errors::InvalidArgument("no side of a glimpse may exceed ",
+                                        kMaxGlimpseSide, " pixels, got ",
+                                        height, " x ", width));
     Tensor* out = nullptr;
     OP_REQUIRES_OK(
         ctx, ctx->allocate_output(0, {batch, height, width, channels}, &out));

@@ -114,6 +114,12 @@ class ImageProjectiveTransformOp : public OpKernel {
                 errors::InvalidArgument("output dimensions must be positive, "
                                         "got ",
                                         height, " and ", width));
+    // Beyond this float32 coordinates cannot tell neighbouring pixels apart.
+    constexpr int64_t kMaxOutputSide = int64_t{1} << 24;
+    OP_REQUIRES(ctx, std::max(height, width) <= kMaxOutputSide,
+                errors::InvalidArgument("no side of the output may exceed ",
+                                        kMaxOutputSide, " pixels, got ", height,
+                                        " x ", width));
     float fill = 0;
     if (ctx->num_inputs() > 3) {
       const Tensor& t = ctx->input(3);

@@ -256,6 +256,10 @@ TEST(ImageProjectiveTransformTest, EdgesAndRefusals) {
       }
     }
   }
+  OpTester large("ImageProjectiveTransformV2");
+  large.Attr("interpolation", std::string("NEAREST"));
+  large.Input(image).Input(Ramp({1, 8})).Input(Pair(1, INT32_MAX));
+  ExpectError(large.Run(), kInvalid, "no side of the output may exceed");
   const auto refused = [&](Tensor images, Tensor transforms,
                            const char* message, const char* interpolation,
                            const char* mode) {
@@ -335,6 +339,9 @@ TEST(ExtractGlimpseTest, NoiseAndRefusals) {
               "got 'foo'");
   ExpectError(run(&negative, false, "zero", Pair(-2, 2), origin), kInvalid,
               "size must not be negative");
+  OpTester large("ExtractGlimpse");
+  ExpectError(run(&large, false, "zero", Pair(1, INT32_MAX), origin), kInvalid,
+              "no side of a glimpse may exceed");
   ExpectError(run(&many, false, "zero", Pair(2, 2), Ramp({2, 2})), kInvalid,
               "offsets must be [1, 2]");
 }
