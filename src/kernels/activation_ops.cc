@@ -316,6 +316,9 @@ bool NameActivations() {
 }
 [[maybe_unused]] const bool named =
     NameActivations<float>() && NameActivations<double>();
+#undef REGISTER_ACTIVATION
+#undef REGISTER_REAL
+#undef REGISTER_FLOAT
 
 }  // namespace
 }  // namespace headrace

@@ -314,5 +314,8 @@ HR_CALL_FLOAT_TYPES(INSTANTIATE)
   REGISTER("AvgPoolGrad", T, AvgPoolGradOp<T>); \
   REGISTER("AvgPool3DGrad", T, AvgPoolGradOp<T>);
 HR_CALL_FLOAT_TYPES(REGISTER_AVG)
+#undef INSTANTIATE
+#undef REGISTER
+#undef REGISTER_AVG
 
 }  // namespace headrace

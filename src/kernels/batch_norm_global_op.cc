@@ -145,6 +145,7 @@ class BatchNormGlobalGradOp : public GlobalNormKernel {
                               .TypeConstraint<T>("T"),                 \
                           BatchNormGlobalGradOp<T>);
 HR_CALL_FLOAT_TYPES(REGISTER_GLOBAL_NORM)
+#undef REGISTER_GLOBAL_NORM
 
 }  // namespace
 }  // namespace headrace

@@ -237,6 +237,7 @@ class BiasAddGradOp : public OpKernel {
       Name("BiasAddGrad").Device(DEVICE_CPU).TypeConstraint<T>("T"), \
       BiasAddGradOp<T>);
 HR_CALL_NUMBER_TYPES(REGISTER_BIAS)
+#undef REGISTER_BIAS
 
 }  // namespace
 }  // namespace headrace

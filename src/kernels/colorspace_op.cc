@@ -225,6 +225,9 @@ HR_CALL_FLOAT_TYPES(REGISTER)
   REGISTER_ONE("AdjustContrastv2", T, AdjustContrastOp<T>);
 REGISTER_ADJUST(half)
 REGISTER_ADJUST(float)
+#undef REGISTER_ONE
+#undef REGISTER
+#undef REGISTER_ADJUST
 
 }  // namespace
 }  // namespace headrace

@@ -367,6 +367,8 @@ REGISTER_ONE("CropAndResizeGradImage", half, CropAndResizeGradImageOp<half>);
 REGISTER_ONE("CropAndResizeGradImage", float, CropAndResizeGradImageOp<float>);
 REGISTER_ONE("CropAndResizeGradImage", double,
              CropAndResizeGradImageOp<double>);
+#undef REGISTER_ONE
+#undef REGISTER
 
 }  // namespace
 }  // namespace headrace

@@ -130,6 +130,7 @@ class DataFormatVecPermuteOp : public OpKernel {
       DataFormatVecPermuteOp<T>);
 REGISTER_DATA_FORMAT(int32_t)
 REGISTER_DATA_FORMAT(int64_t)
+#undef REGISTER_DATA_FORMAT
 
 }  // namespace
 }  // namespace headrace

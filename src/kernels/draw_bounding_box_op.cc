@@ -128,6 +128,7 @@ REGISTER("DrawBoundingBoxes", float);
 REGISTER("DrawBoundingBoxes", half);
 REGISTER("DrawBoundingBoxesV2", float);
 REGISTER("DrawBoundingBoxesV2", half);
+#undef REGISTER
 
 }  // namespace
 }  // namespace headrace

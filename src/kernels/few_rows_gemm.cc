@@ -189,5 +189,6 @@ bool PrefersFewRowsGemm(const GemmArgs<float>&) { return false; }
 void FewRowsGemm(ThreadPool*, const GemmArgs<float>&) {}
 
 #endif
+#undef HR_AVX512
 
 }  // namespace headrace

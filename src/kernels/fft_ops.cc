@@ -272,6 +272,7 @@ REGISTER("RFFT3D", RfftOp<3>);
 REGISTER("IRFFT", IrfftOp<1>);
 REGISTER("IRFFT2D", IrfftOp<2>);
 REGISTER("IRFFT3D", IrfftOp<3>);
+#undef REGISTER
 
 }  // namespace
 }  // namespace headrace

@@ -280,6 +280,8 @@ REGISTER_TYPE(bfloat16)
 REGISTER_TYPE(float)
 REGISTER("FusedBatchNormV3", bfloat16, bfloat16,
          FusedBatchNormOp<bfloat16, bfloat16>);
+#undef REGISTER
+#undef REGISTER_TYPE
 
 }  // namespace
 }  // namespace headrace

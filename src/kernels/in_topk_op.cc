@@ -78,6 +78,7 @@ class InTopKOp : public OpKernel {
       InTopKOp<Index>);
 REGISTER_IN_TOPK(int32_t)
 REGISTER_IN_TOPK(int64_t)
+#undef REGISTER_IN_TOPK
 
 }  // namespace
 }  // namespace headrace

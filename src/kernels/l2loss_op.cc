@@ -52,6 +52,7 @@ class L2LossOp : public OpKernel {
   REGISTER_KERNEL_BUILDER( \
       Name("L2Loss").Device(DEVICE_CPU).TypeConstraint<T>("T"), L2LossOp<T>);
 HR_CALL_FLOAT_TYPES(REGISTER_L2LOSS)
+#undef REGISTER_L2LOSS
 
 }  // namespace
 }  // namespace headrace

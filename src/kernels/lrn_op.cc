@@ -196,6 +196,7 @@ class LrnGradOp : public OpKernel {
 REGISTER_LRN(half)
 REGISTER_LRN(bfloat16)
 REGISTER_LRN(float)
+#undef REGISTER_LRN
 
 }  // namespace
 }  // namespace headrace

@@ -591,6 +591,8 @@ class BlockLstmGradOp : public OpKernel {
   REGISTER("BlockLSTMGradV2", T, BlockLstmGradOp<T, true>);
 REGISTER_LSTM(half)
 REGISTER_LSTM(float)
+#undef REGISTER
+#undef REGISTER_LSTM
 
 }  // namespace
 }  // namespace headrace

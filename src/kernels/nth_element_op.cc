@@ -68,6 +68,7 @@ class NthElementOp : public OpKernel {
       Name("NthElement").Device(DEVICE_CPU).TypeConstraint<T>("T"), \
       NthElementOp<T>);
 HR_CALL_REAL_NUMBER_TYPES(REGISTER_NTH_ELEMENT)
+#undef REGISTER_NTH_ELEMENT
 
 }  // namespace
 }  // namespace headrace

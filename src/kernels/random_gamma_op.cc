@@ -72,7 +72,8 @@ double SamplePoisson(double rate, double limit, Philox stream) {
     if (us >= 0.07 && v <= v_r) return k;
     if (k < 0 || (us < 0.013 && v > us)) continue;
     const double s = std::log(v * inv_alpha / (a / (us * us) + b));
-    const double t = -rate + k * log_rate - std::lgamma(k + 1);
+    int sign;  // std::lgamma writes a global
+    const double t = -rate + k * log_rate - lgamma_r(k + 1, &sign);
     if (s <= t) return k;
   }
   return limit;
@@ -203,6 +204,9 @@ REGISTER_BOTH(float);
 REGISTER_BOTH(double);
 REGISTER_BOTH(int32_t);
 REGISTER_BOTH(int64_t);
+#undef REGISTER_GAMMA
+#undef REGISTER_POISSON
+#undef REGISTER_BOTH
 
 }  // namespace
 }  // namespace headrace

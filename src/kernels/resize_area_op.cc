@@ -98,6 +98,7 @@ HR_CALL_FLOAT_TYPES(REGISTER)
 HR_CALL_SIGNED_INT_TYPES(REGISTER)
 REGISTER(uint8_t)
 REGISTER(uint16_t)
+#undef REGISTER
 
 }  // namespace
 }  // namespace headrace

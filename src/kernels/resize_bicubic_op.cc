@@ -132,6 +132,7 @@ REGISTER_KERNEL_BUILDER(
 REGISTER_KERNEL_BUILDER(
     Name("ResizeBicubicGrad").Device(DEVICE_CPU).TypeConstraint<double>("T"),
     ResizeBicubicGradOp<double>);
+#undef REGISTER
 
 }  // namespace
 }  // namespace headrace

@@ -144,6 +144,8 @@ REGISTER_GRAD(half, float);
 REGISTER_GRAD(bfloat16, float);
 REGISTER_GRAD(float, float);
 REGISTER_GRAD(double, double);
+#undef REGISTER
+#undef REGISTER_GRAD
 
 }  // namespace
 }  // namespace headrace

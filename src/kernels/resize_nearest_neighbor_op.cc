@@ -116,6 +116,7 @@ HR_CALL_FLOAT_TYPES(REGISTER)
 REGISTER(int8_t)
 REGISTER(uint8_t)
 REGISTER(int32_t)
+#undef REGISTER
 
 }  // namespace
 }  // namespace headrace

@@ -155,6 +155,10 @@ HR_CALL_REAL_NUMBER_TYPES(REGISTER_ORDERED)
 // An assignment moves elements and does not care for their type.
 REGISTER_KERNEL_BUILDER(Name("TensorScatterUpdate").Device(DEVICE_CPU),
                         ScatterNdOp<Update::kAssign, void>);
+#undef REGISTER
+#undef REGISTER_ADD
+#undef REGISTER_SUB
+#undef REGISTER_ORDERED
 
 }  // namespace
 }  // namespace headrace

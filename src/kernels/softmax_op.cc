@@ -201,6 +201,7 @@ class SoftmaxOp : public OpKernel {
       Name("LogSoftmax").Device(DEVICE_CPU).TypeConstraint<T>("T"), \
       SoftmaxOp<T, true>);
 HR_CALL_FLOAT_TYPES(REGISTER_SOFTMAX)
+#undef REGISTER_SOFTMAX
 
 }  // namespace
 }  // namespace headrace

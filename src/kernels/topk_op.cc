@@ -120,6 +120,7 @@ class TopKOp : public OpKernel {
                               .TypeConstraint<int64_t>("index_type"), \
                           TopKOp<T, int64_t>);
 HR_CALL_REAL_NUMBER_TYPES(REGISTER_TOPK)
+#undef REGISTER_TOPK
 
 }  // namespace
 }  // namespace headrace

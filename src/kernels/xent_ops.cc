@@ -231,6 +231,7 @@ class SparseXentOp : public OpKernel {
                               .TypeConstraint<int64_t>("Tlabels"),    \
                           SparseXentOp<T, int64_t>);
 HR_CALL_FLOAT_TYPES(REGISTER_XENT)
+#undef REGISTER_XENT
 
 }  // namespace
 }  // namespace headrace

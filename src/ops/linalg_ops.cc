@@ -339,6 +339,7 @@ REGISTER_OP("BatchSvd")
     .Attr("T: {double, float, complex64, complex128}")
     .Deprecated(13, "Use Svd instead.")
     .SetShapeFn(SvdShape);
+#undef LINALG_TYPES
 
 }  // namespace
 }  // namespace headrace

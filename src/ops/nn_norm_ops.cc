@@ -225,5 +225,6 @@ REGISTER_OP("LRNGrad")
     .Attr("beta: float = 0.5")
     .Attr("T: {half, bfloat16, float} = DT_FLOAT")
     .SetShapeFn(LrnGradShape);
+#undef HR_NUMBER_TYPES
 
 }  // namespace headrace

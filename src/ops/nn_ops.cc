@@ -274,5 +274,7 @@ REGISTER_OP("DataFormatVecPermute")
     .Attr("src_format: string = 'NHWC'")
     .Attr("dst_format: string = 'NCHW'")
     .SetShapeFn(UnchangedShape);
+#undef HR_REAL_TYPES
+#undef HR_NUMBER_TYPES
 
 }  // namespace headrace

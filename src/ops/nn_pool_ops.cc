@@ -299,5 +299,6 @@ REGISTER_OP("MaxPool3DGradGrad")
     .Attr("data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'")
     .Attr("T: " HR_REAL_TYPES)
     .SetShapeFn(GradGradShape);
+#undef HR_REAL_TYPES
 
 }  // namespace headrace

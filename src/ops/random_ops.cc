@@ -568,6 +568,9 @@ REGISTER_OP("ComputeAccidentalHits")
     .Attr("seed: int = 0")
     .Attr("seed2: int = 0")
     .SetShapeFn(AccidentalHitsShape);
+#undef RANDOM_FLOAT_OP
+#undef STATELESS_FLOAT_OP
+#undef STATELESS_FLOAT_V2_OP
 
 }  // namespace
 }  // namespace headrace

@@ -303,6 +303,8 @@ RESOURCE_SCATTER_ND_OP("ResourceScatterNdAdd");
 RESOURCE_SCATTER_ND_OP("ResourceScatterNdSub");
 RESOURCE_SCATTER_ND_OP("ResourceScatterNdMin");
 RESOURCE_SCATTER_ND_OP("ResourceScatterNdMax");
+#undef RESOURCE_SCATTER_OP
+#undef RESOURCE_SCATTER_ND_OP
 
 }  // namespace
 }  // namespace headrace

@@ -236,5 +236,6 @@ REGISTER_OP("GRUBlockCellGrad")
     .Output("d_r_bar_u_bar: T")
     .Attr("T: {float}")
     .SetShapeFn(GruCellGradShape);
+#undef HR_BLOCK_LSTM_GRAD
 
 }  // namespace headrace

@@ -86,6 +86,10 @@ BATCH_FFT_OP("BatchFFT3D", 3, "FFT3D");
 BATCH_FFT_OP("BatchIFFT", 1, "IFFT");
 BATCH_FFT_OP("BatchIFFT2D", 2, "IFFT2D");
 BATCH_FFT_OP("BatchIFFT3D", 3, "IFFT3D");
+#undef FFT_OP
+#undef RFFT_OP
+#undef IRFFT_OP
+#undef BATCH_FFT_OP
 
 }  // namespace
 }  // namespace headrace

@@ -184,6 +184,8 @@ SCATTER_ND_OP("ScatterNdAdd", "numbertype", "false");
 SCATTER_ND_OP("ScatterNdSub", "numbertype", "false");
 SCATTER_ND_OP("ScatterNdMin", "numbertype", "false");
 SCATTER_ND_OP("ScatterNdMax", "numbertype", "false");
+#undef SCATTER_OP
+#undef SCATTER_ND_OP
 
 }  // namespace
 }  // namespace headrace
