@@ -29,6 +29,9 @@ function(compile_together layer)
   endforeach()
   set_target_properties(hr_${layer} PROPERTIES
     UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
+  # For GCC an anonymous namespace of an included source is a header's.
+  target_compile_options(hr_${layer} PRIVATE
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
 foreach(layer ${HEADRACE_LAYERS})
