@@ -31,21 +31,13 @@
 #include "framework/tensor_shape.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
+#include "kernels/conv/winograd_panels.h"
 #include "kernels/conv/winograd_transform.h"
-#include "kernels/gemm_kernel.h"
 #include "kernels/simd_width.h"
 #include "kernels/vector_tail.h"
 
 namespace headrace::conv {
 namespace {
-
-constexpr int64_t kPanel = kGemmPanel<float>;
-// Rows of channels begin on a cache line; those of successive elements are one
-// line off a power of two, or all would compete for the same lines of the
-// cache.
-constexpr int64_t kLine = 16;
-
-int64_t RoundUp(int64_t n, int64_t to) { return CeilDiv(n, to) * to; }
 
 // How the work is cut. Follows from the sizes and the processor alone.
 template <int M>
@@ -276,20 +268,10 @@ template <int M>
 void MultiplyPanel(const ConvParams& p, const Cut<M>& cut, const float* v,
                    const float* u, int64_t panel, int64_t first, int64_t count,
                    const VectorTail& tail, float* x, float* out) {
-  const int64_t o = panel * kPanel;
-  const int64_t n = std::min(kPanel, p.out_channels - o);
-  const float* w = u + Cut<M>::kElements * p.in_channels * o;
-  const GemmKernel<float> kernel({.m = count,
-                                  .n = n,
-                                  .k = p.in_channels,
-                                  .lda = cut.depth,
-                                  .ldb = n,
-                                  .ldc = kPanel});
-  for (int64_t e = 0; e < Cut<M>::kElements; ++e) {
-    kernel(v + e * cut.v_stride, w + e * p.in_channels * n,
-           x + e * cut.x_stride);
-  }
-  OutputTiles(p, cut, x, first, count, o, n, tail, out);
+  const PanelChannels channels = ChannelsOf(p, panel);
+  MultiplyElements(p, cut, v, u, channels, count, x);
+  OutputTiles(p, cut, x, first, count, channels.first, channels.count, tail,
+              out);
 }
 
 template <int M>
@@ -310,7 +292,8 @@ class WinogradConv : public ConvImplementation {
     // The depth of a volume counts as more images.
     return p.format == DataFormat::kNHWC && p.dtype == DT_FLOAT &&
            p.groups == 1 && p.pad_before[0] == 0 && p.pad_after[0] == 0 &&
-           p.in_channels <= kMostChannels && p.out_channels <= kMostChannels;
+           p.in_channels <= kMostWinogradChannels &&
+           p.out_channels <= kMostWinogradChannels;
   }
 
   double EstimateNs(const ConvParams& p,
@@ -348,19 +331,13 @@ class WinogradConv : public ConvImplementation {
 
   void PrepareFilter(ThreadPool* pool, const ConvParams& p, const void* filter,
                      void* prepared) const override {
-    const float* g = static_cast<const float*>(filter);
-    float* u = static_cast<float*>(prepared);
-    const int64_t panels = CeilDiv(p.out_channels, kPanel);
-    pool->ParallelForCost(
-        panels * p.in_channels, 0.5 * kPanel * Cut<M>::kElements,
-        [&](int64_t begin, int64_t end) {
-          for (int64_t i = begin; i < end; ++i) {
-            const int64_t o = i / p.in_channels * kPanel, c = i % p.in_channels;
-            const int64_t n = std::min(kPanel, p.out_channels - o);
-            TransformFilter(p, g + c * p.out_channels + o, n,
-                            u + Cut<M>::kElements * p.in_channels * o + c * n);
-          }
-        });
+    TransformPanels<Cut<M>::kElements>(
+        pool, p, static_cast<const float*>(filter),
+        0.5 * kPanel * Cut<M>::kElements,
+        [&p](const float* g, int64_t n, float* u) {
+          TransformFilter(p, g, n, u);
+        },
+        static_cast<float*>(prepared));
   }
 
   void Run(const ConvArgs& args) const override {
@@ -415,9 +392,6 @@ class WinogradConv : public ConvImplementation {
   }
 
  private:
-  // Bounds the workspace, and keeps its size from overflowing.
-  static constexpr int64_t kMostChannels = 1 << 14;
-
   // The transform of the taps of one input channel and `n` output channels, in
   // double.
   static void TransformFilter(const ConvParams& p, const float* g, int64_t n,

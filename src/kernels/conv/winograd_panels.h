@@ -1,0 +1,75 @@
+// What the Winograd algorithms share: the transformed filter in panels of
+// output channels, U[panel][e][c, o], and the products with one of them. A Cut
+// says how an algorithm cuts its work; of its members kElements, depth,
+// v_stride and x_stride are used here.
+#ifndef HEADRACE_KERNELS_CONV_WINOGRAD_PANELS_H_
+#define HEADRACE_KERNELS_CONV_WINOGRAD_PANELS_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/thread_pool.h"
+#include "kernels/conv/conv_impl.h"
+#include "kernels/conv/tiles.h"
+#include "kernels/gemm_kernel.h"
+
+namespace headrace::conv {
+
+inline constexpr int64_t kPanel = kGemmPanel<float>;
+// Rows of channels begin on a cache line; those of successive elements are one
+// line off a power of two, or all would compete for the same lines of the
+// cache.
+inline constexpr int64_t kLine = 16;
+// Bounds the workspace, and keeps its size from overflowing.
+inline constexpr int64_t kMostWinogradChannels = 1 << 14;
+
+inline int64_t RoundUp(int64_t n, int64_t to) { return CeilDiv(n, to) * to; }
+
+// The output channels of a panel.
+struct PanelChannels {
+  int64_t first, count;
+};
+inline PanelChannels ChannelsOf(const ConvParams& p, int64_t panel) {
+  const int64_t first = panel * kPanel;
+  return {first, std::min(kPanel, p.out_channels - first)};
+}
+
+// Fills U. transform(g, n, u) is called for the taps of one input channel and
+// n output channels, and writes element e to u[e * in_channels * n]; it costs
+// `cost_ns`.
+template <int64_t kElements, typename F>
+void TransformPanels(ThreadPool* pool, const ConvParams& p, const float* g,
+                     double cost_ns, const F& transform, float* u) {
+  const int64_t panels = CeilDiv(p.out_channels, kPanel);
+  pool->ParallelForCost(
+      panels * p.in_channels, cost_ns, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t c = i % p.in_channels;
+          const auto [o, n] = ChannelsOf(p, i / p.in_channels);
+          transform(g + c * p.out_channels + o, n,
+                    u + kElements * p.in_channels * o + c * n);
+        }
+      });
+}
+
+// X[e] = V[e] U[panel][e] for `count` tiles.
+template <typename Cut>
+void MultiplyElements(const ConvParams& p, const Cut& cut, const float* v,
+                      const float* u, PanelChannels panel, int64_t count,
+                      float* x) {
+  const float* w = u + Cut::kElements * p.in_channels * panel.first;
+  const GemmKernel<float> kernel({.m = count,
+                                  .n = panel.count,
+                                  .k = p.in_channels,
+                                  .lda = cut.depth,
+                                  .ldb = panel.count,
+                                  .ldc = kPanel});
+  for (int64_t e = 0; e < Cut::kElements; ++e) {
+    kernel(v + e * cut.v_stride, w + e * p.in_channels * panel.count,
+           x + e * cut.x_stride);
+  }
+}
+
+}  // namespace headrace::conv
+
+#endif  // HEADRACE_KERNELS_CONV_WINOGRAD_PANELS_H_
