@@ -40,6 +40,7 @@ if(HEADRACE_SANITIZE)
   list(APPEND HEADRACE_FLAGS -fsanitize=${HEADRACE_SANITIZE}
     -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(hr_flags INTERFACE -fsanitize=${HEADRACE_SANITIZE})
+  set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")  # a report needs lines, not variables
   if(HEADRACE_SANITIZE STREQUAL "thread")
     # Protobuf's headers change the layout of messages under this macro, and the
     # library that is linked was built without it.

@@ -11,7 +11,6 @@
 // also those that a blank kept apart; models know it as the default.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <utility>
 #include <vector>
@@ -19,6 +18,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "framework/op_kernel.h"
 #include "kernels/cancellable_loops.h"
+#include "kernels/ctc.h"
 
 namespace headrace {
 namespace {
@@ -27,15 +27,7 @@ using CtcSequence = std::vector<int64_t>;
 
 Status CheckCtcInputs(OpKernelContext* ctx) {
   const Tensor &inputs = ctx->input(0), &lengths = ctx->input(1);
-  if (inputs.dims() != 3) {
-    return errors::InvalidArgument(
-        "inputs must be [time, batch, classes], got shape ",
-        inputs.shape().DebugString());
-  }
-  if (inputs.NumElements() == 0) {
-    return errors::InvalidArgument("inputs must not be empty, got shape ",
-                                   inputs.shape().DebugString());
-  }
+  HR_RETURN_IF_ERROR(CheckCtcLogits(inputs));
   if (lengths.dims() != 1 || lengths.dim_size(0) != inputs.dim_size(1)) {
     return errors::InvalidArgument(
         "len(sequence_length) != batch_size: got shape ",
@@ -191,7 +183,7 @@ class CtcBeam {
   }
 
  private:
-  static constexpr T kZero = -std::numeric_limits<T>::infinity();
+  static constexpr T kZero = kLogZero<T>;
 
   // Logarithms; `total` is the sum of the other two.
   struct Probability {
@@ -215,13 +207,6 @@ class CtcBeam {
       return prefix > o.prefix;
     }
   };
-
-  static T LogSum(T a, T b) {
-    if (a == kZero) return b;
-    if (b == kZero) return a;
-    return a > b ? a + std::log1p(std::exp(b - a))
-                 : b + std::log1p(std::exp(a - b));
-  }
 
   // What of the parent's probability a label can follow.
   static T Extended(const Prefix& parent, int64_t label) {

@@ -9,27 +9,16 @@
 // its own. The blank is the last class, in CTCLossV2 the first.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "absl/strings/str_join.h"
 #include "framework/op_kernel.h"
 #include "kernels/cancellable_loops.h"
+#include "kernels/ctc.h"
 #include "kernels/element.h"
 
 namespace headrace {
 namespace {
-
-template <typename T>
-constexpr T kLogZero = -std::numeric_limits<T>::infinity();
-
-template <typename T>
-T LogSum(T a, T b) {
-  if (a == kLogZero<T>) return b;
-  if (b == kLogZero<T>) return a;
-  return a > b ? a + std::log1p(std::exp(b - a))
-               : b + std::log1p(std::exp(a - b));
-}
 
 template <typename T>
 class CtcLossOp : public OpKernel {
@@ -91,15 +80,7 @@ class CtcLossOp : public OpKernel {
                            std::vector<std::vector<int32_t>>* labels) {
     const Tensor &inputs = ctx->input(0), &indices = ctx->input(1),
                  &values = ctx->input(2), &lengths = ctx->input(3);
-    if (inputs.dims() != 3) {
-      return errors::InvalidArgument(
-          "inputs must be [time, batch, classes], got shape ",
-          inputs.shape().DebugString());
-    }
-    if (inputs.NumElements() == 0) {
-      return errors::InvalidArgument("inputs must not be empty, got shape ",
-                                     inputs.shape().DebugString());
-    }
+    HR_RETURN_IF_ERROR(CheckCtcLogits(inputs));
     const int64_t batch = inputs.dim_size(1);
     if (lengths.dims() != 1 || lengths.dim_size(0) != batch) {
       return errors::InvalidArgument(

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/elementwise.h"
+#include "kernels/row_splits.h"
 #include "kernels/segment_loops.h"
 #include "kernels/sparse_tensor.h"
 
@@ -112,7 +113,7 @@ class RowBincountOp : public OpKernel {
   // Row i's number is row_of(i).
   template <typename F>
   void Count(OpKernelContext* ctx, int size_input, const TensorShape& rows,
-             bool drop_negative, const F& row_of) const {
+             bool drop_negative, F row_of) const {
     const Tensor& values = ctx->input(1);
     const Tensor& weights = ctx->input(size_input + 1);
     int64_t size = 0;
@@ -167,7 +168,6 @@ class SparseBincountOp : public RowBincountOp<T> {
   }
 };
 
-// Row r has the values from splits[r] to splits[r + 1].
 template <typename T>
 class RaggedBincountOp : public RowBincountOp<T> {
  public:
@@ -179,24 +179,9 @@ class RaggedBincountOp : public RowBincountOp<T> {
         ctx, splits.dims() == 1 && splits.NumElements() > 0,
         errors::InvalidArgument("Splits must be a non-empty vector, got shape ",
                                 splits.shape().DebugString()));
-    OP_REQUIRES(ctx, values.dims() == 1,
-                errors::InvalidArgument("values must be a vector, got shape ",
-                                        values.shape().DebugString()));
-    const auto at = splits.span<int64_t>();
-    OP_REQUIRES(ctx, at.front() == 0,
-                errors::InvalidArgument("Splits must start with 0, not with ",
-                                        at.front()));
-    OP_REQUIRES(ctx, at.back() == values.NumElements(),
-                errors::InvalidArgument(
-                    "Splits must end with the number of values, got ",
-                    at.back(), " instead of ", values.NumElements()));
-    // The last split is beyond every value, so that the rows end.
-    int64_t row = 0;
+    OP_REQUIRES_OK(ctx, CheckRowSplits(splits, values));
     this->Count(ctx, 2, TensorShape({splits.NumElements() - 1}), false,
-                [&](int64_t i) {
-                  while (i >= at[row + 1]) ++row;
-                  return row;
-                });
+                RowOfValue(splits));
   }
 };
 

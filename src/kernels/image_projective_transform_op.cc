@@ -11,6 +11,7 @@
 
 #include "framework/op_kernel.h"
 #include "kernels/cancellable_loops.h"
+#include "kernels/resize.h"
 
 namespace headrace {
 namespace {
@@ -104,16 +105,8 @@ class ImageProjectiveTransformOp : public OpKernel {
                     "shape ",
                     transforms.shape().DebugString(), " for images of shape ",
                     images.shape().DebugString()));
-    OP_REQUIRES(ctx, size.dims() == 1 && size.dim_size(0) == 2,
-                errors::InvalidArgument("output shape must be a vector of two "
-                                        "elements, got shape ",
-                                        size.shape().DebugString()));
-    const int64_t height = size.data<int32_t>()[0];
-    const int64_t width = size.data<int32_t>()[1];
-    OP_REQUIRES(ctx, height > 0 && width > 0,
-                errors::InvalidArgument("output dimensions must be positive, "
-                                        "got ",
-                                        height, " and ", width));
+    int64_t height, width;
+    OP_REQUIRES_OK(ctx, ImageSize(size, &height, &width));
     // Beyond this float32 coordinates cannot tell neighbouring pixels apart.
     constexpr int64_t kMaxOutputSide = int64_t{1} << 24;
     OP_REQUIRES(ctx, std::max(height, width) <= kMaxOutputSide,

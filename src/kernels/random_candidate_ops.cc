@@ -18,6 +18,7 @@
 #include "base/env.h"
 #include "framework/op_kernel.h"
 #include "framework/philox.h"
+#include "kernels/random_stream.h"
 #include "kernels/range_sampler.h"
 
 namespace headrace {
@@ -33,10 +34,7 @@ class CandidateSamplerOp : public OpKernel {
     OP_REQUIRES(ctx, num_sampled_ <= std::numeric_limits<int32_t>::max(),
                 errors::InvalidArgument("num_sampled must be below 2^31, got ",
                                         num_sampled_));
-    int64_t seed = 0, seed2 = 0;
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("seed", &seed));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("seed2", &seed2));
-    stream_.Init(seed, seed2);
+    OP_REQUIRES_OK(ctx, InitFromSeedAttrs(ctx, &stream_));
   }
 
   void Compute(OpKernelContext* ctx) final {
@@ -121,25 +119,29 @@ class CandidateSamplerOp : public OpKernel {
   GuardedPhilox stream_;
 };
 
-template <typename Sampler>
-class FormulaSamplerOp : public CandidateSamplerOp {
- public:
-  explicit FormulaSamplerOp(OpKernelConstruction* ctx)
-      : CandidateSamplerOp(ctx) {
-    int64_t range = 0;
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("range_max", &range));
-    sampler_ = std::make_unique<Sampler>(range);
-  }
-
+// Draws from a sampler that its constructor makes and no run changes.
+class UnchangingSamplerOp : public CandidateSamplerOp {
  protected:
+  using CandidateSamplerOp::CandidateSamplerOp;
+
   int64_t Range() const override { return sampler_->range(); }
   Status Sample(OpKernelContext* ctx, const Tensor& classes, Tensor* sampled,
                 Tensor* true_count, Tensor* count) override {
     return Draw(ctx, *sampler_, classes, sampled, true_count, count);
   }
 
- private:
-  std::unique_ptr<const Sampler> sampler_;
+  std::unique_ptr<const RangeSampler> sampler_;
+};
+
+template <typename Sampler>
+class FormulaSamplerOp : public UnchangingSamplerOp {
+ public:
+  explicit FormulaSamplerOp(OpKernelConstruction* ctx)
+      : UnchangingSamplerOp(ctx) {
+    int64_t range = 0;
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("range_max", &range));
+    sampler_ = std::make_unique<Sampler>(range);
+  }
 };
 REGISTER_KERNEL_BUILDER(Name("UniformCandidateSampler").Device(DEVICE_CPU),
                         FormulaSamplerOp<UniformSampler>);
@@ -262,18 +264,11 @@ Status AddVocabulary(const std::string& path, UnigramWeights* weights) {
   return OkStatus();
 }
 
-class FixedUnigramSamplerOp : public CandidateSamplerOp {
+class FixedUnigramSamplerOp : public UnchangingSamplerOp {
  public:
   explicit FixedUnigramSamplerOp(OpKernelConstruction* ctx)
-      : CandidateSamplerOp(ctx) {
+      : UnchangingSamplerOp(ctx) {
     OP_REQUIRES_OK(ctx, Init(ctx));
-  }
-
- protected:
-  int64_t Range() const override { return sampler_->range(); }
-  Status Sample(OpKernelContext* ctx, const Tensor& classes, Tensor* sampled,
-                Tensor* true_count, Tensor* count) override {
-    return Draw(ctx, *sampler_, classes, sampled, true_count, count);
   }
 
  private:
@@ -311,8 +306,6 @@ class FixedUnigramSamplerOp : public CandidateSamplerOp {
     sampler_ = std::move(made);
     return OkStatus();
   }
-
-  std::unique_ptr<const WeightedSampler> sampler_;
 };
 REGISTER_KERNEL_BUILDER(Name("FixedUnigramCandidateSampler").Device(DEVICE_CPU),
                         FixedUnigramSamplerOp);

@@ -132,10 +132,7 @@ template <typename T, bool gamma>
 class RandomPerParameterOp : public OpKernel {
  public:
   explicit RandomPerParameterOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    int64_t seed = 0, seed2 = 0;
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("seed", &seed));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("seed2", &seed2));
-    stream_.Init(seed, seed2);
+    OP_REQUIRES_OK(ctx, InitFromSeedAttrs(ctx, &stream_));
   }
 
   void Compute(OpKernelContext* ctx) override {

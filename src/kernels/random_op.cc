@@ -5,6 +5,7 @@
 #include "framework/philox.h"
 #include "kernels/cancellable_loops.h"
 #include "kernels/random_fill.h"
+#include "kernels/random_stream.h"
 
 namespace headrace {
 namespace {
@@ -12,10 +13,7 @@ namespace {
 class SeededOp : public OpKernel {
  public:
   explicit SeededOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    int64_t seed = 0, seed2 = 0;
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("seed", &seed));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("seed2", &seed2));
-    stream_.Init(seed, seed2);
+    OP_REQUIRES_OK(ctx, InitFromSeedAttrs(ctx, &stream_));
   }
 
  protected:

@@ -58,10 +58,7 @@ void ShuffleRows(OpKernelContext* ctx, const Philox& stream) {
 class RandomShuffleOp : public OpKernel {
  public:
   explicit RandomShuffleOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    int64_t seed = 0, seed2 = 0;
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("seed", &seed));
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("seed2", &seed2));
-    stream_.Init(seed, seed2);
+    OP_REQUIRES_OK(ctx, InitFromSeedAttrs(ctx, &stream_));
   }
 
   void Compute(OpKernelContext* ctx) override {

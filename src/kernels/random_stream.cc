@@ -4,6 +4,14 @@
 
 namespace headrace {
 
+Status InitFromSeedAttrs(OpKernelConstruction* ctx, GuardedPhilox* stream) {
+  int64_t seed = 0, seed2 = 0;
+  HR_RETURN_IF_ERROR(ctx->GetAttr("seed", &seed));
+  HR_RETURN_IF_ERROR(ctx->GetAttr("seed2", &seed2));
+  stream->Init(seed, seed2);
+  return OkStatus();
+}
+
 Status CheckRngAlgorithm(int64_t alg) {
   if (alg == kThreeFry) {
     return errors::Unimplemented(

@@ -1,5 +1,5 @@
-// Streams of random numbers from an op's inputs: from a seed, from a key and a
-// counter, or from a variable that holds a generator's state.
+// Streams of random numbers from an op's attrs or inputs: from seeds, from a
+// key and a counter, or from a variable that holds a generator's state.
 #ifndef HEADRACE_KERNELS_RANDOM_STREAM_H_
 #define HEADRACE_KERNELS_RANDOM_STREAM_H_
 
@@ -9,6 +9,9 @@
 #include "framework/philox.h"
 
 namespace headrace {
+
+// From the attrs "seed" and "seed2".
+Status InitFromSeedAttrs(OpKernelConstruction* ctx, GuardedPhilox* stream);
 
 // The numbering of the inputs "alg" and "algorithm". Philox alone has kernels.
 enum RngAlgorithm { kPhilox = 1, kThreeFry = 2, kAutoSelect = 3 };

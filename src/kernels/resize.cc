@@ -50,22 +50,29 @@ Status ResizeAttrs::Init(OpKernelConstruction* ctx) {
   return OkStatus();
 }
 
+Status ImageSize(const Tensor& size, int64_t* height, int64_t* width) {
+  if (size.dims() != 1 || size.dim_size(0) != 2) {
+    return errors::InvalidArgument(
+        "size must be a vector of 2 numbers, height and width, got shape ",
+        size.shape().DebugString());
+  }
+  *height = size.data<int32_t>()[0];
+  *width = size.data<int32_t>()[1];
+  if (*height <= 0 || *width <= 0) {
+    return errors::InvalidArgument("output dimensions must be positive, got ",
+                                   *height, " x ", *width);
+  }
+  return OkStatus();
+}
+
 Status ResizeForward(const Tensor& images, const Tensor& size,
                      bool align_corners, ResizeShape* out) {
   if (images.dims() != 4) {
     return errors::InvalidArgument("input must be 4-dimensional, got ",
                                    images.shape().DebugString());
   }
-  if (size.dims() != 1 || size.dim_size(0) != 2) {
-    return errors::InvalidArgument(
-        "size must be a vector of 2 numbers, height and width, got shape ",
-        size.shape().DebugString());
-  }
-  const int32_t* hw = size.data<int32_t>();
-  if (hw[0] <= 0 || hw[1] <= 0) {
-    return errors::InvalidArgument("output dimensions must be positive, got ",
-                                   hw[0], " x ", hw[1]);
-  }
+  int64_t height, width;
+  HR_RETURN_IF_ERROR(ImageSize(size, &height, &width));
   if (images.dim_size(1) <= 0 || images.dim_size(2) <= 0) {
     return errors::InvalidArgument("input image must be of non-zero size, got ",
                                    images.shape().DebugString());
@@ -73,11 +80,11 @@ Status ResizeForward(const Tensor& images, const Tensor& size,
   *out = {images.dim_size(0),
           images.dim_size(1),
           images.dim_size(2),
-          hw[0],
-          hw[1],
+          height,
+          width,
           images.dim_size(3),
-          ResizeScale(images.dim_size(1), hw[0], align_corners),
-          ResizeScale(images.dim_size(2), hw[1], align_corners)};
+          ResizeScale(images.dim_size(1), height, align_corners),
+          ResizeScale(images.dim_size(2), width, align_corners)};
   return CheckSides(out->in_h, out->in_w, out->out_h, out->out_w);
 }
 

@@ -1,4 +1,4 @@
-// What the resize ops share: the checks, and the mapping of an output
+// What ops that resize share: the checks, and the mapping of an output
 // coordinate to an input coordinate. All of it is float32, as in TensorFlow:
 // doing it in double moves samples.
 #ifndef HEADRACE_KERNELS_RESIZE_H_
@@ -38,7 +38,10 @@ struct ResizeShape {
   float scale_h, scale_w;
 };
 
-// Checks images [b,h,w,c] and a size of two positive numbers.
+// Of an int32 input of two positive numbers.
+Status ImageSize(const Tensor& size, int64_t* height, int64_t* width);
+
+// Checks images [b,h,w,c] and the size.
 Status ResizeForward(const Tensor& images, const Tensor& size,
                      bool align_corners, ResizeShape* out);
 

@@ -93,10 +93,7 @@ class SampleDistortedBoundingBoxOp : public OpKernel {
   explicit SampleDistortedBoundingBoxOp(OpKernelConstruction* ctx)
       : OpKernel(ctx) {
     if (ctx->num_inputs() < 4) {
-      int64_t seed, seed2;
-      OP_REQUIRES_OK(ctx, ctx->GetAttr("seed", &seed));
-      OP_REQUIRES_OK(ctx, ctx->GetAttr("seed2", &seed2));
-      stream_.Init(seed, seed2);
+      OP_REQUIRES_OK(ctx, InitFromSeedAttrs(ctx, &stream_));
     }
     if (ctx->num_inputs() == 2) {
       OP_REQUIRES_OK(ctx, ctx->GetAttr("min_object_covered", &covered_));

@@ -11,6 +11,7 @@
 #include "framework/op_kernel.h"
 #include "kernels/cancellable_loops.h"
 #include "kernels/element.h"
+#include "kernels/resize.h"
 
 namespace headrace {
 namespace {
@@ -245,17 +246,8 @@ class ScaleAndTranslateOp : public ScaleAndTranslateBase {
   void Compute(OpKernelContext* ctx) override {
     const Tensor &in = ctx->input(0), &size = ctx->input(1);
     OP_REQUIRES_OK(ctx, CheckResampled(in, "images"));
-    OP_REQUIRES(
-        ctx, size.dims() == 1 && size.dim_size(0) == 2,
-        errors::InvalidArgument("size must be a vector of two elements, got "
-                                "shape ",
-                                size.shape().DebugString()));
-    const int64_t height = size.data<int32_t>()[0];
-    const int64_t width = size.data<int32_t>()[1];
-    OP_REQUIRES(ctx, height > 0 && width > 0,
-                errors::InvalidArgument("output dimensions must be positive, "
-                                        "got ",
-                                        height, " and ", width));
+    int64_t height, width;
+    OP_REQUIRES_OK(ctx, ImageSize(size, &height, &width));
     Placement p;
     OP_REQUIRES_OK(ctx, ReadPlacement(ctx, 2, &p));
     const int64_t batch = in.dim_size(0), channels = in.dim_size(3);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/elementwise.h"
+#include "kernels/row_splits.h"
 #include "kernels/segment_loops.h"
 #include "kernels/sparse_tensor.h"
 
@@ -27,7 +28,7 @@ class CountOp : public OpKernel {
   // Value i is in row row_of(i), asked in order; `rows` is -1 for a vector.
   template <typename F>
   void Count(OpKernelContext* ctx, const Tensor& values, const Tensor& weights,
-             int64_t rows, const F& row_of) const {
+             int64_t rows, F row_of) const {
     OP_REQUIRES(
         ctx, weights.NumElements() == 0 || weights.shape() == values.shape(),
         errors::InvalidArgument(
@@ -141,23 +142,9 @@ class RaggedCountOp : public CountOp<T> {
                     "Must provide at least 2 elements for the splits argument, "
                     "a vector, got shape ",
                     splits.shape().DebugString()));
-    OP_REQUIRES(ctx, values.dims() == 1,
-                errors::InvalidArgument("values must be a vector, got shape ",
-                                        values.shape().DebugString()));
-    const auto at = splits.span<int64_t>();
-    OP_REQUIRES(ctx, at.front() == 0,
-                errors::InvalidArgument("Splits must start with 0, not with ",
-                                        at.front()));
-    OP_REQUIRES(ctx, at.back() == values.NumElements(),
-                errors::InvalidArgument(
-                    "Splits must end with the number of values, got ",
-                    at.back(), " instead of ", values.NumElements()));
-    int64_t row = 0;
+    OP_REQUIRES_OK(ctx, CheckRowSplits(splits, values));
     this->Count(ctx, values, ctx->input(2), splits.NumElements() - 1,
-                [&](int64_t i) {
-                  while (i >= at[row + 1]) ++row;
-                  return row;
-                });
+                RowOfValue(splits));
   }
 };
 

@@ -1,0 +1,46 @@
+// Ragged rows: row r has the values from splits[r] to splits[r + 1].
+#ifndef HEADRACE_KERNELS_ROW_SPLITS_H_
+#define HEADRACE_KERNELS_ROW_SPLITS_H_
+
+#include "framework/op_kernel.h"
+
+namespace headrace {
+
+// That a not empty vector of splits begins with 0 and ends with the number of
+// values, which must be a vector. Splits between may be in any order.
+inline Status CheckRowSplits(const Tensor& splits, const Tensor& values) {
+  if (values.dims() != 1) {
+    return errors::InvalidArgument("values must be a vector, got shape ",
+                                   values.shape().DebugString());
+  }
+  const auto at = splits.span<int64_t>();
+  if (at.front() != 0) {
+    return errors::InvalidArgument("Splits must start with 0, not with ",
+                                   at.front());
+  }
+  if (at.back() != values.NumElements()) {
+    return errors::InvalidArgument(
+        "Splits must end with the number of values, got ", at.back(),
+        " instead of ", values.NumElements());
+  }
+  return OkStatus();
+}
+
+// The row of value i, asked for in order. The last split is beyond every value,
+// so that the rows end.
+class RowOfValue {
+ public:
+  explicit RowOfValue(const Tensor& splits) : at_(splits.span<int64_t>()) {}
+  int64_t operator()(int64_t i) {
+    while (i >= at_[row_ + 1]) ++row_;
+    return row_;
+  }
+
+ private:
+  const absl::Span<const int64_t> at_;
+  int64_t row_ = 0;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_ROW_SPLITS_H_
