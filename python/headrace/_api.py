@@ -10,6 +10,9 @@ from headrace import control_flow_ops as _flow
 from headrace import candidate_sampling as _sampling
 from headrace import coordinator as _coordinator
 from headrace import data as _data
+from headrace import data_experimental as _data_experimental
+from headrace import data_files as _data_files
+from headrace import data_iterators as _data_iterators
 from headrace import dtypes
 from headrace import errors
 from headrace import function as _function
@@ -302,17 +305,19 @@ data_flow_ops = _namespace("data_flow_ops", **_pick(_accumulators, """
 contrib = _namespace("contrib", staging=_namespace(
     "contrib.staging", **_pick(_accumulators, "MapStagingArea StagingArea")))
 data = _namespace("data", experimental=_namespace(
-    "data.experimental", Optional=_data._Optional, **_pick(_data, """
-        AUTOTUNE CsvDataset INFINITE_CARDINALITY RandomDataset TFRecordWriter
-        UNKNOWN_CARDINALITY bucket_by_sequence_length cardinality
-        choose_from_datasets enumerate_dataset get_next_as_optional
-        get_single_element group_by_window ignore_errors map_and_batch
-        parallel_interleave parse_example_dataset sample_from_datasets scan
-        shuffle_and_repeat
-        take_while unbatch""")), **_pick(_data, """
-    Dataset FixedLengthRecordDataset Iterator Options TFRecordDataset
-    TextLineDataset get_output_classes get_output_shapes get_output_types
-    make_initializable_iterator make_one_shot_iterator"""))
+    "data.experimental", AUTOTUNE=_data.AUTOTUNE,
+    Optional=_data_iterators.Optional, **_pick(_data_experimental, """
+        INFINITE_CARDINALITY RandomDataset UNKNOWN_CARDINALITY
+        bucket_by_sequence_length cardinality choose_from_datasets
+        enumerate_dataset get_next_as_optional get_single_element
+        group_by_window ignore_errors map_and_batch parallel_interleave
+        parse_example_dataset sample_from_datasets scan shuffle_and_repeat
+        take_while unbatch"""), **_pick(
+        _data_files, "CsvDataset TFRecordWriter")), **_pick(_data_files, """
+    FixedLengthRecordDataset TFRecordDataset TextLineDataset"""), **_pick(
+        _data, """
+    Dataset Iterator Options get_output_classes get_output_shapes
+    get_output_types make_initializable_iterator make_one_shot_iterator"""))
 io = _namespace(
     "io", write_graph=_importer.write_graph, **_pick(_parsing, """
         FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature
