@@ -1,0 +1,248 @@
+"""Iterators: taking elements, waiting for them, and ending meanwhile."""
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import headrace as tf
+from dataset_values import one_shot, plain
+
+Dataset = tf.data.Dataset
+
+
+def test_one_shot_copies_what_it_depends_on():
+    k = tf.constant(2, tf.int64) * 3
+    assert one_shot(Dataset.range(k).map(lambda x: x + k)) == list(range(6, 12))
+    x = tf.placeholder(tf.int64, [])
+    with pytest.raises(ValueError, match="placeholder"):
+        Dataset.range(x).make_one_shot_iterator()
+    v = tf.get_variable("v", [], tf.int64, use_resource=True)
+    with pytest.raises(ValueError, match="make_initializable_iterator"):
+        Dataset.range(3).map(lambda x: x + v).make_one_shot_iterator()
+
+
+def test_the_end_is_the_end():
+    get_next = Dataset.range(1).make_one_shot_iterator().get_next()
+    with tf.Session() as sess:
+        sess.run(get_next)
+        for _ in range(3):
+            with pytest.raises(tf.errors.OutOfRangeError,
+                               match="End of sequence"):
+                sess.run(get_next)
+
+
+def test_an_uninitialized_iterator():
+    iterator = Dataset.range(1).make_initializable_iterator()
+    with tf.Session() as sess, pytest.raises(
+            tf.errors.FailedPreconditionError, match="not been initialized"):
+        sess.run(iterator.get_next())
+    with pytest.raises(ValueError, match="does not have an initializer"):
+        Dataset.range(1).make_one_shot_iterator().initializer
+
+
+def test_initialize_again():
+    n = tf.placeholder(tf.int64, [])
+    iterator = Dataset.range(n).make_initializable_iterator()
+    get_next = iterator.get_next()
+    with tf.Session() as sess:
+        for count in (2, 3):
+            sess.run(iterator.initializer, {n: count})
+            assert [sess.run(get_next) for _ in range(count)] == \
+                list(range(count))
+            with pytest.raises(tf.errors.OutOfRangeError):
+                sess.run(get_next)
+
+
+def test_from_structure():
+    a, b = Dataset.range(3), Dataset.range(10, 12)
+    iterator = tf.data.Iterator.from_structure(a.output_types, a.output_shapes)
+    get_next = iterator.get_next()
+    init_a, init_b = iterator.make_initializer(a), iterator.make_initializer(b)
+    with tf.Session() as sess:
+        sess.run(init_a)
+        assert sess.run(get_next) == 0
+        sess.run(init_b)
+        assert sess.run(get_next) == 10
+    with pytest.raises(TypeError, match="output types"):
+        iterator.make_initializer(Dataset.from_tensors(1.0))
+    with pytest.raises(TypeError, match="output shapes"):
+        iterator.make_initializer(Dataset.range(4).batch(2))
+
+
+def test_string_handles():
+    a = Dataset.range(3).make_one_shot_iterator()
+    b = Dataset.range(10, 13).make_initializable_iterator()
+    name = tf.placeholder(tf.string, [])
+    either = tf.data.Iterator.from_string_handle(
+        name, a.output_types, a.output_shapes)
+    get_next = either.get_next()
+    wrong = tf.data.Iterator.from_string_handle(name, tf.float32).get_next()
+    with tf.Session() as sess:
+        sess.run(b.initializer)
+        names = sess.run([a.string_handle(), b.string_handle()])
+        assert [sess.run(get_next, {name: names[i]})
+                for i in (0, 1, 0, 1)] == [0, 10, 1, 11]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="types"):
+            sess.run(wrong, {name: names[0]})
+        for junk in (b"", b"junk", names[0][:10], names[0] + b"x"):
+            with pytest.raises(tf.errors.OpError):
+                sess.run(get_next, {name: junk})
+
+
+def test_two_outputs_of_one_element():
+    x, y = Dataset.from_tensor_slices(
+        ([1, 2], [3, 4])).make_one_shot_iterator().get_next()
+    with tf.Session() as sess:
+        assert sess.run([x, y]) == [1, 3]
+        assert sess.run(y) == 4
+
+
+def test_optionals():
+    Optional = tf.data.experimental.Optional
+    some, none = Optional.from_value((1, "a")), Optional.none_from_structure(
+        Dataset.from_tensors(1)._spec)
+    nexts = Dataset.range(1).make_one_shot_iterator().get_next_as_optional()
+    has, value = nexts.has_value(), nexts.get_value()
+    with tf.Session() as sess:
+        assert sess.run(some.has_value()) and not sess.run(none.has_value())
+        assert plain(sess.run(some.get_value())) == (1, b"a")
+        with pytest.raises(tf.errors.InvalidArgumentError,
+                           match="does not have a value"):
+            sess.run(none.get_value())
+        assert sess.run([has, value]) == [True, 0]
+        assert not sess.run(has)
+
+
+def test_many_threads_share_an_iterator():
+    for d in (Dataset.range(400), Dataset.range(400).map(lambda x: x + 0),
+              Dataset.range(400).prefetch(5)):
+        get_next, got = d.make_one_shot_iterator().get_next(), []
+        with tf.Session() as sess:
+            def take():
+                while True:
+                    try:
+                        got.append(int(sess.run(get_next)))
+                    except tf.errors.OutOfRangeError:
+                        return
+            threads = [threading.Thread(target=take) for _ in range(4)]
+            for t in threads:
+                t.start()
+            for t in threads:
+                t.join(60)
+        assert sorted(got) == list(range(400))
+
+
+# Waiting, and ending while something waits.
+
+def test_a_deadline_ends_the_wait():
+    q = tf.FIFOQueue(1, tf.int64, shapes=[])
+    d = Dataset.range(2).map(lambda x: x + q.dequeue())
+    iterator = d.make_initializable_iterator()
+    get_next, put = iterator.get_next(), q.enqueue(np.int64(40))
+    with tf.Session(config=tf.ConfigProto(
+            inter_op_parallelism_threads=1)) as sess:
+        sess.run(iterator.initializer)
+        with pytest.raises(tf.errors.DeadlineExceededError):
+            sess.run(get_next, options=tf.RunOptions(timeout_in_ms=100))
+        sess.run(put)
+        assert sess.run(get_next) == 41
+
+
+def test_those_who_wait_hold_no_worker():
+    """As many steps wait for elements as there are threads, and more."""
+    q = tf.FIFOQueue(100, tf.int64, shapes=[])
+    get_next = [Dataset.range(1).map(lambda x: x + q.dequeue()) for _ in
+                range(8)]
+    iterators = [d.make_initializable_iterator() for d in get_next]
+    get_next = [i.get_next() for i in iterators]
+    many = q.enqueue_many([np.arange(8, dtype=np.int64)])
+    got = []
+    with tf.Session(config=tf.ConfigProto(
+            inter_op_parallelism_threads=1)) as sess:
+        sess.run([i.initializer for i in iterators])
+        threads = [threading.Thread(target=lambda g=g: got.append(sess.run(g)))
+                   for g in get_next]
+        for t in threads:
+            t.start()
+        time.sleep(0.1)
+        sess.run(many)
+        for t in threads:
+            t.join(30)
+    assert sorted(got) == list(range(8))
+
+
+def test_a_session_ends_while_elements_are_made():
+    script = """
+import time, numpy as np, headrace as tf
+D = tf.data.Dataset
+q = tf.FIFOQueue(1, tf.int64, shapes=[])
+def slow(x):
+    time.sleep(0.01)
+    return x
+for d in (D.range(1000).map(lambda x: tf.py_func(slow, [x], tf.int64)).prefetch(50),
+          D.range(1000).map(lambda x: tf.py_func(slow, [x], tf.int64), 8),
+          D.range(1000).map(lambda x: x + q.dequeue()).prefetch(5),
+          D.range(9).interleave(lambda x: D.range(1000).map(
+              lambda y: tf.py_func(slow, [y], tf.int64)), 4, 2, 4)):
+    iterator = d.make_initializable_iterator()
+    get_next = iterator.get_next()
+    sess = tf.Session()
+    sess.run(iterator.initializer)
+    try:
+        sess.run(get_next, options=tf.RunOptions(timeout_in_ms=60))
+    except tf.errors.DeadlineExceededError:
+        pass
+    sess.close()
+    del sess
+print("ended")
+# And one that is still at work when Python ends.
+get_next = D.range(10**9).map(lambda x: tf.py_func(slow, [x], tf.int64)
+                              ).prefetch(10**6).make_one_shot_iterator().get_next()
+sess = tf.Session()
+sess.run(get_next)
+"""
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True,
+                         timeout=120, text=True)
+    assert out.returncode == 0, out.stderr[-2000:]
+    assert out.stdout.strip() == "ended"
+
+
+def test_initialize_again_while_elements_are_made():
+    def slow(x):
+        time.sleep(0.002)
+        return x
+
+    d = Dataset.range(10**6).map(
+        lambda x: tf.py_func(slow, [x], tf.int64), 2).prefetch(10)
+    iterator = d.make_initializable_iterator()
+    get_next = iterator.get_next()
+    with tf.Session(config=tf.ConfigProto(
+            inter_op_parallelism_threads=1)) as sess:
+        for _ in range(10):
+            sess.run([iterator.initializer, tf.constant(1)])
+            assert [sess.run(get_next) for _ in range(3)] == [0, 1, 2]
+
+
+def test_wrong_types_in_a_graph():
+    raw = tf.raw_ops
+    d = raw.RangeDataset(0, 3, 1, output_types=[tf.int64], output_shapes=[[]])
+    for types, shapes, part in (([tf.float32], [[]], "types"),
+                                ([tf.int64], [[2]], "shapes"),
+                                ([tf.int64] * 2, [[], []], "number or types")):
+        i = raw.IteratorV2(shared_name="", container="", output_types=types,
+                           output_shapes=shapes)
+        with tf.Session() as sess, pytest.raises(
+                tf.errors.InvalidArgumentError, match=part):
+            sess.run(raw.MakeIterator(d, i))
+    # A dataset that lies about its elements.
+    lie = raw.BatchDatasetV2(d, 2, False, output_types=[tf.float32],
+                             output_shapes=[[7]])
+    i = raw.IteratorV2(shared_name="", container="", output_types=[tf.float32],
+                       output_shapes=[[7]])
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError):
+        sess.run(raw.MakeIterator(lie, i))
+        sess.run(raw.IteratorGetNext(i, output_types=[tf.float32],
+                                     output_shapes=[[7]]))
