@@ -14,6 +14,7 @@ from headrace import data_experimental as _data_experimental
 from headrace import data_files as _data_files
 from headrace import data_iterators as _data_iterators
 from headrace import dtypes
+from headrace import embeddings as _embeddings
 from headrace import errors
 from headrace import function as _function
 from headrace import image_ops as _image
@@ -30,6 +31,7 @@ from headrace import raw_ops
 from headrace import readers as _readers
 from headrace import session as _session
 from headrace import session_handles as _handles
+from headrace import set_ops as _sets
 from headrace import sparse_ops as _sparse
 from headrace import string_ops as _string
 from headrace import summary as _summary
@@ -154,8 +156,8 @@ _take(_sparse, """
 
 globals()["bool"] = dtypes.bool_
 OpError = errors.OpError
-embedding_lookup = nn.embedding_lookup
-nn.embedding_lookup_sparse = _sparse.embedding_lookup_sparse
+embedding_lookup = nn.embedding_lookup = _embeddings.embedding_lookup
+nn.embedding_lookup_sparse = _embeddings.embedding_lookup_sparse
 _SAMPLERS = """
     all_candidate_sampler fixed_unigram_candidate_sampler
     learned_unigram_candidate_sampler log_uniform_candidate_sampler
@@ -279,10 +281,10 @@ sparse = _namespace(
 summary = _summary
 summary.__getattr__ = lambda attr: _lookup(attr, summary.__dict__)
 sets = _namespace(
-    "sets", **_pick(_sparse, "set_difference set_intersection set_size"),
-    set_union=_sparse.set_union, difference=_sparse.set_difference,
-    intersection=_sparse.set_intersection, size=_sparse.set_size,
-    union=_sparse.set_union)
+    "sets", **_pick(
+        _sets, "set_difference set_intersection set_size set_union"),
+    difference=_sets.set_difference, intersection=_sets.set_intersection,
+    size=_sets.set_size, union=_sets.set_union)
 bitwise = _namespace("bitwise")
 debugging = _namespace(
     "debugging", **_pick(_flow, """

@@ -12,6 +12,7 @@ from headrace import math_ops as _math
 from headrace import nn as _nn
 from headrace import raw_ops as _raw
 from headrace import sparse_ops as _sparse
+from headrace.embeddings import embedding_lookup
 from headrace.graph import name_scope
 from headrace.random_ops import _seeds
 from headrace.tensor import convert_to_tensor
@@ -104,8 +105,7 @@ def _logits_and_labels(weights, biases, labels, inputs, num_sampled,
         sampled = _math.cast(sampled, dtypes.int64)
         ids = _array.concat([flat, sampled], 0)
 
-        rows = _math.cast(_nn.embedding_lookup(weights, ids,
-                                               partition_strategy),
+        rows = _math.cast(embedding_lookup(weights, ids, partition_strategy),
                           inputs.dtype)
         n = _array.shape(flat)[0]
         true_w = _array.slice(rows, [0, 0], _array.stack([n, -1]))
@@ -113,8 +113,7 @@ def _logits_and_labels(weights, biases, labels, inputs, num_sampled,
         sampled_w = _array.slice(rows, _array.stack([n, 0]), [-1, -1])
         sampled_logits = _math.matmul(inputs, sampled_w, transpose_b=True)
 
-        all_b = _math.cast(_nn.embedding_lookup(biases, ids,
-                                                partition_strategy),
+        all_b = _math.cast(embedding_lookup(biases, ids, partition_strategy),
                            inputs.dtype)
         true_b = _array.slice(all_b, [0], _array.shape(flat))
         sampled_b = _array.slice(all_b, _array.shape(flat), [-1])

@@ -13,18 +13,14 @@ from headrace import dtypes
 from headrace import math_ops as _math
 from headrace import raw_ops as _raw
 from headrace import random_ops as _random
+from headrace import sparse_ops as _sparse
 from headrace._names import lookup as _lookup
-from headrace.graph import colocate_with, name_scope
+from headrace.graph import name_scope
 from headrace.tensor import constant, convert_to_tensor
 
 sigmoid = _math.sigmoid
 tanh = _math.tanh
 log_sigmoid = _math.log_sigmoid
-
-
-def _sparse():
-    from headrace import sparse_ops  # which is built on this module
-    return sparse_ops
 
 
 def _sequence(value, n, channel_index, name):
@@ -698,7 +694,7 @@ def ctc_loss(labels, inputs=None, sequence_length=None,
     [time, batch, classes] spell its labels: a SparseTensor of int32
     [batch, time]. The last class is the blank, which parts labels and repeats.
     `time_major` False: the logits are [batch, time, classes]."""
-    if not isinstance(labels, _sparse().SparseTensor):
+    if not isinstance(labels, _sparse.SparseTensor):
         raise TypeError(
             "Expected labels (first argument) to be a SparseTensor")
     inputs = _either(inputs, logits, "inputs, logits")
@@ -717,7 +713,7 @@ def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True):
     of int64; and minus the sum of the picked logits, [batch, 1]."""
     out = _raw.CTCGreedyDecoder(inputs, sequence_length,
                                 merge_repeated=merge_repeated)
-    return [_sparse().SparseTensor(*out[:3])], out[3]
+    return [_sparse.SparseTensor(*out[:3])], out[3]
 
 
 def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100,
@@ -728,7 +724,7 @@ def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100,
     out = _raw.CTCBeamSearchDecoder(
         inputs, sequence_length, beam_width=beam_width, top_paths=top_paths,
         merge_repeated=merge_repeated)
-    return ([_sparse().SparseTensor(*parts) for parts in zip(*out[:3])],
+    return ([_sparse.SparseTensor(*parts) for parts in zip(*out[:3])],
             out[3])
 
 
@@ -739,28 +735,7 @@ def ctc_beam_search_decoder_v2(inputs, sequence_length, beam_width=100,
                                    top_paths, merge_repeated=False)
 
 
-# Embeddings and what else there is.
-
-def embedding_lookup(params, ids, partition_strategy="mod", name=None,
-                     validate_indices=True, max_norm=None):
-    """Rows of `params`, a tensor or variable, at `ids`."""
-    if isinstance(params, (list, tuple)):
-        if len(params) != 1:
-            raise NotImplementedError(
-                "embedding_lookup: params in several parts are not supported "
-                "yet")
-        params = params[0]
-    with name_scope(name, "embedding_lookup", [params, ids]) as scope:
-        if not hasattr(params, "op"):
-            params = convert_to_tensor(params, name="params")
-        ids = convert_to_tensor(ids, name="ids")
-        with colocate_with(params.op):
-            rows = _array.gather(params, ids, name=scope)
-            if max_norm is not None:
-                rows = _math.clip_by_norm(
-                    rows, max_norm, axes=list(range(ids._rank(), rows._rank())))
-            return _raw.Identity(rows)
-
+# What else there is.
 
 def top_k(input, k=1, sorted=True, name=None):
     """(values, indices) of the k largest along the last dimension."""

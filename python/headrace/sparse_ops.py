@@ -1,5 +1,4 @@
-"""Sparse tensors: SparseTensor, tf.sparse_* and tf.sparse.*, tf.sets.*, and
-look-ups of embeddings by sparse ids."""
+"""Sparse tensors: SparseTensor, tf.sparse_* and tf.sparse.*."""
 import collections
 
 import numpy as np
@@ -7,7 +6,6 @@ import numpy as np
 from headrace import array_ops as _array
 from headrace import dtypes
 from headrace import math_ops as _math
-from headrace import nn as _nn
 from headrace import raw_ops as _raw
 from headrace.graph import name_scope
 from headrace.tensor import constant, constant_value, convert_to_tensor
@@ -608,110 +606,3 @@ def deserialize_many_sparse(serialized_sparse, dtype, rank=None, name=None):
     return _deserialized(
         _raw.DeserializeManySparse(serialized_sparse, dtype=dtype, name=name),
         rank, 1)
-
-
-# Sets.
-
-def _set_operation(a, b, operation, validate_indices):
-    a = convert_to_tensor_or_sparse_tensor(a, name="a")
-    b = convert_to_tensor_or_sparse_tensor(b, name="b")
-    if a.dtype.base_dtype != b.dtype.base_dtype:
-        raise TypeError("Types don't match, %s vs %s." % (a.dtype, b.dtype))
-    if not _is_sparse(a) and _is_sparse(b):
-        out = _raw.DenseToSparseSetOperation(
-            a, b.indices, b.values, b.dense_shape, set_operation=operation,
-            validate_indices=validate_indices)
-    elif _is_sparse(a) and not _is_sparse(b):
-        flipped = {"a-b": "b-a", "b-a": "a-b"}.get(operation, operation)
-        out = _raw.DenseToSparseSetOperation(
-            b, a.indices, a.values, a.dense_shape, set_operation=flipped,
-            validate_indices=validate_indices)
-    elif _is_sparse(a):
-        out = _raw.SparseToSparseSetOperation(
-            a.indices, a.values, a.dense_shape, b.indices, b.values,
-            b.dense_shape, set_operation=operation,
-            validate_indices=validate_indices)
-    else:
-        out = _raw.DenseToDenseSetOperation(
-            a, b, set_operation=operation, validate_indices=validate_indices)
-    return SparseTensor(*out)
-
-
-def set_size(a, validate_indices=True):
-    """How many different values each row of the last dimension of a
-    SparseTensor has, as an int32 tensor of one rank less."""
-    a = convert_to_tensor_or_sparse_tensor(a, name="a")
-    if not _is_sparse(a):
-        raise TypeError("Expected SparseTensor, got %s." % a)
-    return _raw.SetSize(a.indices, a.values, a.dense_shape,
-                        validate_indices=validate_indices)
-
-
-def set_intersection(a, b, validate_indices=True):
-    """For each row of the last dimension the values that both have."""
-    return _set_operation(a, b, "intersection", validate_indices)
-
-
-def set_difference(a, b, aminusb=True, validate_indices=True):
-    """For each row of the last dimension the values of `a` that `b` has not, or
-    the other way round."""
-    return _set_operation(a, b, "a-b" if aminusb else "b-a", validate_indices)
-
-
-def set_union(a, b, validate_indices=True):
-    """For each row of the last dimension the values that either has."""
-    return _set_operation(a, b, "union", validate_indices)
-
-
-# Embeddings.
-
-def embedding_lookup_sparse(params, sp_ids, sp_weights,
-                            partition_strategy="mod", name=None, combiner=None,
-                            max_norm=None):
-    """For each row of `sp_ids` the embeddings of its ids, times `sp_weights`
-    (None: 1), combined by "mean" (the default), "sum" or "sqrtn": the sum over
-    the root of the sum of squared weights. Every row has at least one id."""
-    combiner = "mean" if combiner is None else combiner
-    if combiner not in ("mean", "sqrtn", "sum"):
-        raise ValueError("combiner must be one of 'mean', 'sqrtn' or 'sum'")
-    if not isinstance(sp_ids, SparseTensor):
-        raise TypeError("sp_ids must be SparseTensor")
-    if sp_weights is not None:
-        if not isinstance(sp_weights, SparseTensor):
-            raise TypeError("sp_weights must be either None or SparseTensor")
-        sp_ids.values.get_shape().assert_is_compatible_with(
-            sp_weights.values.get_shape())
-    single = params[0] if isinstance(params, (list, tuple)) else params
-    with name_scope(name, "embedding_lookup_sparse", [single]) as scope:
-        rows = _math.cast(sp_ids.indices[:, 0], dtypes.int32)
-        ids, position = _array.unique(sp_ids.values)
-        found = _nn.embedding_lookup(
-            params, ids, partition_strategy=partition_strategy,
-            max_norm=max_norm)
-        if sp_weights is None:
-            op = {"sum": _raw.SparseSegmentSum, "mean": _raw.SparseSegmentMean,
-                  "sqrtn": _raw.SparseSegmentSqrtN}[combiner]
-            return op(found, position, rows, name=scope)
-        weights = sp_weights.values
-        if weights.dtype != found.dtype:
-            weights = _math.cast(weights, found.dtype)
-        found = _array.gather(found, position)
-        ones = _array.ones(_array.expand_dims(_array.rank(found) - 1, 0),
-                           dtypes.int32)
-        shape = found.get_shape()
-        weights = _array.reshape(weights, _array.concat(
-            [_array.shape(weights), ones], 0))
-        if shape.ndims is not None:
-            weights.set_shape(
-                [sp_weights.values.get_shape()[0].value]
-                + [1] * (shape.ndims - 1))
-        total = _raw.SegmentSum(found * weights, rows,
-                                **({"name": scope} if combiner == "sum"
-                                   else {}))
-        if combiner == "sum":
-            return total
-        if combiner == "mean":
-            by = _raw.SegmentSum(weights, rows)
-        else:
-            by = _math.sqrt(_raw.SegmentSum(_math.square(weights), rows))
-        return _raw.RealDiv(total, by, name=scope)
