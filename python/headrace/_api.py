@@ -17,6 +17,8 @@ from headrace import dtypes
 from headrace import embeddings as _embeddings
 from headrace import errors
 from headrace import function as _function
+from headrace import image_colors as _image_colors
+from headrace import image_measures as _image_measures
 from headrace import image_ops as _image
 from headrace import graph as _graph
 from headrace import indexed_slices as _indexed
@@ -260,8 +262,9 @@ strings = _namespace(
         unicode_script unicode_transcode unsorted_segment_join upper"""))
 audio = _namespace("audio")  # decode_wav, encode_wav, audio_spectrogram, mfcc
 image = _namespace("image", **{
-    n: f for n, f in vars(_image).items() if not n.startswith("_")
-    and getattr(f, "__module__", None) == _image.__name__})
+    n: f for source in (_image, _image_colors, _image_measures)
+    for n, f in vars(source).items() if not n.startswith("_")
+    and getattr(f, "__module__", None) == source.__name__})
 sparse = _namespace(
     "sparse", SparseTensor=_sparse.SparseTensor,
     deserialize_sparse=_sparse.deserialize_sparse, eye=_sparse.sparse_eye,
