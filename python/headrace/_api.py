@@ -26,6 +26,8 @@ from headrace import initializers
 from headrace import input_pipelines as _inputs
 from headrace import math_ops as _math
 from headrace import nn
+from headrace import nn_conv as _nn_conv
+from headrace import nn_losses as _nn_losses
 from headrace import queues as _queues
 from headrace import parsing_ops as _parsing
 from headrace import random_ops as _random
@@ -54,6 +56,12 @@ def _take(module, names):
     here = globals()
     for name in names.split():
         here[name] = getattr(module, name)
+
+
+def _public(module):
+    """What a module defines for users; not what it imports."""
+    return {n: f for n, f in vars(module).items() if not n.startswith("_")
+            and getattr(f, "__module__", None) == module.__name__}
 
 
 _take(_graph, """
@@ -158,6 +166,7 @@ _take(_sparse, """
 
 globals()["bool"] = dtypes.bool_
 OpError = errors.OpError
+vars(nn).update(**_public(_nn_conv), **_public(_nn_losses))
 embedding_lookup = nn.embedding_lookup = _embeddings.embedding_lookup
 nn.embedding_lookup_sparse = _embeddings.embedding_lookup_sparse
 _SAMPLERS = """
@@ -261,10 +270,8 @@ strings = _namespace(
         as_string lower reduce_join regex_full_match regex_replace strip substr
         unicode_script unicode_transcode unsorted_segment_join upper"""))
 audio = _namespace("audio")  # decode_wav, encode_wav, audio_spectrogram, mfcc
-image = _namespace("image", **{
-    n: f for source in (_image, _image_colors, _image_measures)
-    for n, f in vars(source).items() if not n.startswith("_")
-    and getattr(f, "__module__", None) == source.__name__})
+image = _namespace("image", **_public(_image), **_public(_image_colors),
+                   **_public(_image_measures))
 sparse = _namespace(
     "sparse", SparseTensor=_sparse.SparseTensor,
     deserialize_sparse=_sparse.deserialize_sparse, eye=_sparse.sparse_eye,

@@ -9,11 +9,12 @@ TensorFlow's classes.
 from headrace import array_ops as _array
 from headrace import dtypes
 from headrace import math_ops as _math
-from headrace import nn as _nn
 from headrace import raw_ops as _raw
 from headrace import sparse_ops as _sparse
 from headrace.embeddings import embedding_lookup
 from headrace.graph import name_scope
+from headrace.nn_losses import (
+    sigmoid_cross_entropy_with_logits, softmax_cross_entropy_with_logits_v2)
 from headrace.random_ops import _seeds
 from headrace.tensor import convert_to_tensor
 
@@ -163,7 +164,7 @@ def nce_loss(weights, biases, labels, inputs, num_sampled, num_classes,
     logits, labels = _logits_and_labels(
         weights, biases, labels, inputs, num_sampled, num_classes, num_true,
         sampled_values, remove_accidental_hits, partition_strategy, name, None)
-    return _sum_rows(_nn.sigmoid_cross_entropy_with_logits(
+    return _sum_rows(sigmoid_cross_entropy_with_logits(
         labels=labels, logits=logits, name="sampled_losses"))
 
 
@@ -179,5 +180,4 @@ def sampled_softmax_loss(weights, biases, labels, inputs, num_sampled,
         weights, biases, labels, inputs, num_sampled, num_classes, num_true,
         sampled_values, remove_accidental_hits, partition_strategy, name, seed)
     labels = _raw.StopGradient(labels, name="labels_stop_gradient")
-    return _nn.softmax_cross_entropy_with_logits_v2(labels=labels,
-                                                    logits=logits)
+    return softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits)

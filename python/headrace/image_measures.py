@@ -4,11 +4,11 @@ import numpy as np
 from headrace import array_ops as _array
 from headrace import dtypes
 from headrace import math_ops as _math
-from headrace import nn as _nn
 from headrace import raw_ops as _raw
 from headrace.graph import name_scope
 from headrace.image_colors import convert_image_dtype
 from headrace.image_ops import _image
+from headrace.nn_conv import depthwise_conv2d
 from headrace.tensor import convert_to_tensor
 
 
@@ -48,7 +48,7 @@ def _ssim(a, b, max_val, filter_size, filter_sigma, k1, k2):
     def smooth(x):
         shape = _array.shape(x)
         flat = _array.reshape(x, _array.concat([[-1], shape[-3:]], 0))
-        out = _nn.depthwise_conv2d(flat, kernel, [1, 1, 1, 1], "VALID")
+        out = depthwise_conv2d(flat, kernel, [1, 1, 1, 1], "VALID")
         return _array.reshape(out, _array.concat(
             [shape[:-3], _array.shape(out)[1:]], 0))
     c1, c2 = (k1 * max_val) ** 2, (k2 * max_val) ** 2
