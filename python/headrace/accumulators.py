@@ -4,9 +4,11 @@ import itertools
 import threading
 
 from headrace import array_ops as _array
+from headrace import control_flow_ops as _flow
 from headrace import dtypes as _dtypes
 from headrace import graph as _graph
 from headrace import math_ops as _math
+from headrace import nest
 from headrace import raw_ops as _raw
 from headrace.indexed_slices import IndexedSlices
 from headrace.tensor import convert_to_tensor
@@ -362,8 +364,6 @@ class CriticalSection:
 
     def execute(self, fn, exclusive_resource_access=True, name=None):
         """What `fn()` returns, computed while the lock is held."""
-        from headrace import control_flow_ops as _flow
-        from headrace import nest
         if getattr(self._local, "inside", False):
             raise ValueError("Attempting to lock a CriticalSection in which we "
                              "are already running")

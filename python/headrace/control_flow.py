@@ -14,7 +14,7 @@ from headrace import graph as _graph
 from headrace import nest
 from headrace import raw_ops as _raw
 from headrace._headrace import Operation, Tensor
-from headrace.tensor import constant, convert_to_tensor
+from headrace.tensor import constant, constant_value, convert_to_tensor
 from headrace.tensor_shape import TensorShape
 
 
@@ -309,7 +309,6 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None,
 
 def smart_cond(pred, true_fn=None, false_fn=None, name=None):
     """cond, or a plain call where `pred` is known now."""
-    from headrace.tensor import constant_value
     value = pred
     if isinstance(pred, Tensor):
         value = constant_value(pred)

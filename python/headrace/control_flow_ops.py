@@ -9,6 +9,7 @@ from headrace._headrace import Operation, Tensor
 from headrace import control_flow as _branches
 from headrace import functional_ops as _functional
 from headrace import script_ops as _script
+from headrace.math_ops import reduce_all
 from headrace.tensor import constant, convert_to_tensor
 
 case = _branches.case
@@ -211,7 +212,6 @@ def _assert_all(op, default, sign, x, y, data, summarize, message, name):
             data = [message or "", "Condition x %s y did not hold "
                     "element-wise:" % sign, "x (%s) = " % x.name, x,
                     "y (%s) = " % y.name, y]
-        from headrace.math_ops import reduce_all
         return Assert(reduce_all(op(x, y)), data, summarize)
 
 

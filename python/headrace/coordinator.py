@@ -6,6 +6,7 @@ import time
 
 from headrace import errors
 from headrace import graph as _graph
+from headrace.session import Session, get_default_session
 
 _ENDS = (errors.OutOfRangeError, errors.CancelledError)
 
@@ -249,7 +250,6 @@ def add_queue_runner(qr, collection=_graph.GraphKeys.QUEUE_RUNNERS):
 def start_queue_runners(sess=None, coord=None, daemon=True, start=True,
                         collection=_graph.GraphKeys.QUEUE_RUNNERS):
     """Starts the threads of every QueueRunner of the collection."""
-    from headrace.session import Session, get_default_session
     if sess is None:
         sess = get_default_session()
         if sess is None:

@@ -14,6 +14,7 @@ from headrace import raw_ops as _raw
 from headrace import script_ops as _script
 from headrace import sparse_ops as _sparse
 from headrace.array_ops import constant_value
+from headrace.control_flow_ops import Assert
 from headrace.data_elements import (
     ElementFunction, TensorLeaf, Typed, as_int64, attrs, flatten,
     flatten_up_to, leaves_like, map_leaves, normalize, pack, pack_values,
@@ -178,7 +179,6 @@ class Dataset(Typed):
     @staticmethod
     def list_files(file_pattern, shuffle=None, seed=None):
         """The paths that match; in random order unless `shuffle` is False."""
-        from headrace.control_flow_ops import Assert
         patterns = convert_to_tensor(file_pattern, dtype=_dtypes.string)
         paths = _raw.MatchingFiles(patterns)
         found = _raw.Greater(_raw.Size(paths), 0)

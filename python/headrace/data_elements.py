@@ -9,6 +9,7 @@ import collections.abc
 from headrace import dtypes as _dtypes
 from headrace import func_graph as _func_graph
 from headrace import sparse_ops as _sparse
+from headrace._headrace import Tensor
 from headrace.tensor import convert_to_tensor
 from headrace.tensor_shape import TensorShape
 
@@ -112,11 +113,7 @@ class TensorLeaf:
 
     type = property(lambda self: self.dtype)
     flat_shape = property(lambda self: self.shape)
-
-    @property
-    def cls(self):
-        from headrace.tensor import Tensor
-        return Tensor
+    cls = property(lambda self: Tensor)
 
     def value(self, tensor):
         return tensor

@@ -7,6 +7,7 @@ from headrace import dtypes
 from headrace import raw_ops as _raw
 from headrace.graph import name_scope
 from headrace._headrace import Tensor
+from headrace.array_ops import ones_like as _ones_like
 from headrace.indexed_slices import IndexedSlices
 from headrace.tensor import constant, convert_to_tensor
 
@@ -567,12 +568,11 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None):
 
 def clip_by_norm(t, clip_norm, axes=None, name=None):
     """t, scaled down to an L2 norm of clip_norm where that is larger."""
-    from headrace.array_ops import ones_like
     with name_scope(name, "clip_by_norm", [t, clip_norm]) as scope:
         t = convert_to_tensor(t, name="t")
         squares = reduce_sum(t * t, axes, keepdims=True)
         positive = squares > 0
-        safe = _raw.Select(positive, squares, ones_like(squares))
+        safe = _raw.Select(positive, squares, _ones_like(squares))
         norm = _raw.Select(positive, _raw.Sqrt(safe), squares)
         return _raw.Identity(
             t * clip_norm / _raw.Maximum(norm, clip_norm), name=scope)

@@ -2,6 +2,7 @@
 from headrace import dtypes as _dtypes
 from headrace import graph as _graph
 from headrace import raw_ops as _raw
+from headrace.random_ops import get_seed
 from headrace.tensor import constant_value, convert_to_tensor
 from headrace.tensor_shape import TensorShape
 
@@ -201,7 +202,6 @@ class RandomShuffleQueue(QueueBase):
     def __init__(self, capacity, min_after_dequeue, dtypes, shapes=None,
                  names=None, seed=None, shared_name=None,
                  name="random_shuffle_queue"):
-        from headrace.random_ops import get_seed
         types = _types(dtypes)
         shapes, names = _shapes(shapes, types), _names(names, types)
         seed1, seed2 = get_seed(seed)

@@ -6,10 +6,12 @@ written by nodes of its own. `Variable(...)` makes the one or the other.
 """
 from headrace import dtypes
 from headrace import raw_ops as _raw
-from headrace.control_flow_ops import group
+from headrace._headrace import Tensor
+from headrace.control_flow_ops import Assert, group
 from headrace.graph import (GraphKeys, colocate_with, control_dependencies,
                             get_default_graph, init_scope, name_scope)
 from headrace.math_ops import reduce_all
+from headrace.session import session_for
 from headrace.tensor import constant, convert_to_tensor
 from headrace.tensor_shape import TensorShape
 
@@ -124,7 +126,6 @@ class Variable(metaclass=_VariableType):
 
     def load(self, value, session=None):
         """Gives the variable a value in `session`, or the default session."""
-        from headrace.session import session_for
         session_for(session, self.graph).run(
             self.initializer, {self.initializer.inputs[1]: value})
 
@@ -363,8 +364,6 @@ class ResourceVariable(Variable):
 
 
 def _install_operators():
-    from headrace._headrace import Tensor
-
     def forward(method):
         def operator(self, *args):
             return getattr(self._as_tensor(None, None, False), method)(*args)
@@ -465,7 +464,6 @@ def report_uninitialized_variables(var_list=None,
 
 def assert_variables_initialized(var_list=None):
     """An Operation that fails unless the variables have values."""
-    from headrace.control_flow_ops import Assert
     var_list = global_variables() if var_list is None else var_list
     return Assert(reduce_all(_raw.Pack(
         [is_variable_initialized(v) for v in var_list])),
