@@ -6,6 +6,7 @@ import types as _types
 from headrace import _headrace
 from headrace import accumulators as _accumulators
 from headrace import array_ops as _array
+from headrace import control_flow as _control_flow
 from headrace import control_flow_ops as _flow
 from headrace import candidate_sampling as _sampling
 from headrace import coordinator as _coordinator
@@ -17,6 +18,7 @@ from headrace import dtypes
 from headrace import embeddings as _embeddings
 from headrace import errors
 from headrace import function as _function
+from headrace import functional_ops as _functional
 from headrace import image_colors as _image_colors
 from headrace import image_measures as _image_measures
 from headrace import image_ops as _image
@@ -33,6 +35,7 @@ from headrace import parsing_ops as _parsing
 from headrace import random_ops as _random
 from headrace import raw_ops
 from headrace import readers as _readers
+from headrace import script_ops as _script
 from headrace import session as _session
 from headrace import session_handles as _handles
 from headrace import set_ops as _sets
@@ -108,9 +111,11 @@ _take(_random, """
     random_uniform set_random_seed truncated_normal""")
 _take(_flow, """
     Assert Print assert_equal assert_greater assert_greater_equal assert_less
-    assert_less_equal assert_non_negative assert_positive assert_rank case cond
-    custom_gradient foldl foldr gradients group hessians map_fn numpy_function
-    py_func py_function scan timestamp tuple while_loop""")
+    assert_less_equal assert_non_negative assert_positive assert_rank
+    custom_gradient gradients group hessians py_function timestamp tuple""")
+_take(_control_flow, "case cond while_loop")
+_take(_functional, "foldl foldr map_fn scan")
+_take(_script, "numpy_function py_func")
 _take(_handles, "delete_session_tensor get_session_handle get_session_tensor")
 _take(_string, """
     as_string decode_base64 decode_raw encode_base64 reduce_join regex_replace

@@ -14,6 +14,7 @@ from headrace import graph as _graph
 from headrace import nest
 from headrace import raw_ops as _raw
 from headrace._headrace import Operation, Tensor
+from headrace.control_flow_ops import Assert
 from headrace.tensor import constant, constant_value, convert_to_tensor
 from headrace.tensor_shape import TensorShape
 
@@ -608,7 +609,6 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False,
         raise TypeError("default must be callable.")
     if not pairs:
         raise ValueError("pred_fn_pairs must not be empty")
-    from headrace.control_flow_ops import Assert
     predicates = [p for p, _ in pairs]
     with _graph.name_scope(name, "case", predicates):
         checks = []

@@ -1,27 +1,12 @@
-"""Ordering of operations, checks of values, and, by import, branches and
-loops."""
+"""Ordering of operations, and checks of values."""
 import builtins
 
 from headrace import raw_ops as _raw
 from headrace.graph import (
     colocate_with, control_dependencies, get_default_graph, name_scope)
 from headrace._headrace import Operation, Tensor
-from headrace import control_flow as _branches
-from headrace import functional_ops as _functional
-from headrace import script_ops as _script
 from headrace.math_ops import reduce_all
 from headrace.tensor import constant, convert_to_tensor
-
-case = _branches.case
-cond = _branches.cond
-smart_cond = _branches.smart_cond
-while_loop = _branches.while_loop
-foldl = _functional.foldl
-foldr = _functional.foldr
-map_fn = _functional.map_fn
-scan = _functional.scan
-numpy_function = _script.numpy_function
-py_func = _script.py_func
 
 
 def _operations(inputs):

@@ -10,6 +10,7 @@ from headrace import dtypes
 from headrace import math_ops as _math
 from headrace import random_ops as _random
 from headrace import raw_ops as _raw
+from headrace.control_flow import cond
 from headrace.graph import control_dependencies, name_scope
 from headrace.tensor import constant_value, convert_to_tensor
 
@@ -344,8 +345,8 @@ def _random_flip(image, axis, seed, name):
         image, batch = _image(image)
         if not batch:
             flip = _math.less(_random.random_uniform([], 0, 1.0, seed=seed), .5)
-            return _flow.cond(flip, lambda: _array.reverse(image, [axis]),
-                              lambda: image)
+            return cond(flip, lambda: _array.reverse(image, [axis]),
+                        lambda: image)
         n = _array.shape(image)[0]
         draw = _random.random_uniform(_array.expand_dims(n, 0), seed=seed)
         flips = _array.reshape(_math.round(draw), [-1, 1, 1, 1])

@@ -9,6 +9,7 @@ from headrace import queues as _queues
 from headrace import random_ops as _random
 from headrace import raw_ops as _raw
 from headrace import variables as _variables
+from headrace.control_flow import cond
 from headrace.coordinator import QueueRunner, add_queue_runner
 from headrace.tensor import constant_value, convert_to_tensor
 from headrace.tensor_shape import TensorShape
@@ -272,4 +273,4 @@ def _enqueue(queue, tensors, keep_input, enqueue_many):
 
     def enqueue():
         return _flow.group(put(tensors))
-    return _flow.cond(keep_input, enqueue, _array.no_op)
+    return cond(keep_input, enqueue, _array.no_op)

@@ -7,6 +7,7 @@ from headrace import array_ops as _array
 from headrace import dtypes
 from headrace import math_ops as _math
 from headrace import raw_ops as _raw
+from headrace.control_flow_ops import assert_less_equal
 from headrace.graph import control_dependencies, name_scope
 from headrace.tensor import constant, constant_value, convert_to_tensor
 from headrace.tensor_shape import TensorShape, unknown_shape
@@ -362,7 +363,6 @@ def sparse_reset_shape(sp_input, new_shape=None):
         tight = _math.reduce_max(_array.concat(
             [sp_input.indices + 1, _array.expand_dims(empty, 0)], 0), axis=0)
         return SparseTensor(sp_input.indices, sp_input.values, tight)
-    from headrace import control_flow_ops  # which is built on this module
     wanted = convert_to_tensor(new_shape, dtypes.int64)
     wanted.get_shape().with_rank(1)
     if (wanted.get_shape().is_fully_defined()
@@ -371,7 +371,7 @@ def sparse_reset_shape(sp_input, new_shape=None):
         raise ValueError("new_shape must have the rank of the input, got %s "
                          "and %s" % (wanted.get_shape(),
                                      sp_input.dense_shape.get_shape()))
-    check = control_flow_ops.assert_less_equal(sp_input.dense_shape, wanted)
+    check = assert_less_equal(sp_input.dense_shape, wanted)
     with control_dependencies([check]):
         wanted = _array.identity(wanted)
     return SparseTensor(sp_input.indices, sp_input.values, wanted)
