@@ -387,7 +387,7 @@ class CriticalSection:
                 if isinstance(result, _graph.Operation):
                     return _flow.group(result, ensure)
                 if result is None:
-                    return _flow.no_op()
+                    return _array.no_op()
                 return nest.map_structure(
                     lambda x: x if x is None or isinstance(x, _graph.Operation)
                     else next(done), result)

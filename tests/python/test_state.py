@@ -163,6 +163,12 @@ def test_critical_section(session):
     assert session.run(v) == 200
 
 
+def test_critical_section_of_a_function_that_returns_nothing(session):
+    done = tf.CriticalSection().execute(lambda: None)
+    assert [op.type for op in done.control_inputs] == ["ConsumeMutexLock"]
+    assert session.run(done) is None
+
+
 def test_all_uninitialized_variables_are_named(session):
     a = tf.Variable(1., name="a", use_resource=False)
     b = tf.Variable(1., name="b", use_resource=True)
