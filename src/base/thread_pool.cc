@@ -6,6 +6,10 @@
 // allocated and no lock is taken. Scheduled functions wait in a queue under
 // `queue_mu_`.
 //
+// Who gets what: each thread begins with a range of the blocks that is its own
+// in every loop, so that it reads in the next loop what it wrote in this one,
+// which is still in its cache; then it takes what others have left.
+//
 // Sleeping: a worker out of work spins (counted in `spinning_`), then parks on
 // the futex `wake_epoch_` (counted in `parked_`). Each side first announces and
 // then looks, all sequentially consistent: a producer publishes work and then
@@ -46,9 +50,12 @@
 namespace headrace {
 namespace {
 
-// Longer than the gap between two loops of one step, shorter than a park and
-// wake-up (5-50 us) is dear.
-constexpr std::chrono::microseconds kSpinTime(20);
+// Longer than the gap between two loops of one step and than most blocks, for
+// which the caller waits at the end of a loop: a park and wake-up is 5-50 us.
+constexpr std::chrono::microseconds kSpinTime(100);
+
+// A loop's blocks are dealt to the threads in as many ranges at most.
+constexpr int kMaxRanges = 16;
 
 // More loops than this at once run on their callers alone; by then every
 // processor is busy.
@@ -65,8 +72,10 @@ std::atomic<uint64_t> fork_generation{0};
     nullptr, nullptr,
     [] { fork_generation.fetch_add(1, std::memory_order_relaxed); });
 
-// Which State this thread works for; null elsewhere.
+// Which State this thread works for, and as which of its workers, from 1; null
+// elsewhere.
 thread_local const void* worker_of = nullptr;
+thread_local int worker_index = 0;
 
 inline void CpuRelax() {
 #if defined(__x86_64__)
@@ -145,6 +154,11 @@ class ThreadPool::State {
   }
 
  private:
+  // Blocks [next, end) are not yet claimed.
+  struct alignas(64) Range {
+    std::atomic<int64_t> next{0};
+    int64_t end = 0;
+  };
   // A slot for one parallel loop. The constants of the loop are written before
   // its bit in active_ is set and read by those that saw the bit after counting
   // themselves in.
@@ -152,10 +166,10 @@ class ThreadPool::State {
     const LoopBody* fn = nullptr;
     int64_t total = 0;
     int64_t block = 0;
-    int64_t num_blocks = 0;
     uint32_t float_mode = 0;
     const StoppableLoops* stoppable = nullptr;
-    alignas(64) std::atomic<int64_t> next_block{0};
+    int num_ranges = 0;
+    Range ranges[kMaxRanges];
     // Number of workers looking at this slot, and kCallerWaits.
     alignas(64) std::atomic<uint32_t> helpers{0};
   };
@@ -190,7 +204,11 @@ class ThreadPool::State {
   // Starts workers until there are `wanted`; returns how many there are.
   int EnsureWorkers(int wanted);
   int AcquireSlot();
-  static void RunBlocks(Loop& loop, int64_t first);
+  // The range of the loop's blocks with which this thread begins.
+  int OwnRange(const Loop& loop) const;
+  // Claims a block, of `*range` or the next one that has any; -1: none is left.
+  static int64_t Claim(Loop& loop, int* range);
+  static void RunBlocks(Loop& loop, int64_t first, int range);
   static void LeaveLoop(Loop& loop);
   static void WaitForHelpers(Loop& loop);
 
@@ -254,13 +272,23 @@ void ThreadPool::State::ParallelFor(int64_t total, int64_t block,
   loop.fn = &fn;
   loop.total = total;
   loop.block = block;
-  loop.num_blocks = num_blocks;
   loop.float_mode = FloatMode();
   loop.stoppable = stoppable;
-  loop.next_block.store(1, std::memory_order_relaxed);  // 0 is this thread's
+  loop.num_ranges = static_cast<int>(
+      std::min<int64_t>({num_blocks, num_threads_, kMaxRanges}));
+  int64_t begin = 0;
+  for (int i = 0; i < loop.num_ranges; ++i) {
+    // Not num_blocks * (i + 1): that may overflow.
+    const int64_t size = num_blocks / loop.num_ranges +
+                         (i < num_blocks % loop.num_ranges ? 1 : 0);
+    loop.ranges[i].next.store(begin, std::memory_order_relaxed);
+    loop.ranges[i].end = begin += size;
+  }
+  int range = OwnRange(loop);
+  const int64_t first = Claim(loop, &range);
   active_.fetch_or(bit);
   Wake(std::min<int64_t>(num_blocks - 1, helpers));
-  RunBlocks(loop, 0);
+  RunBlocks(loop, first, range);
   // After this no worker enters: it would see the bit clear.
   if (active_.load() & bit) active_.fetch_and(~bit);
   WaitForHelpers(loop);
@@ -279,9 +307,25 @@ int ThreadPool::State::AcquireSlot() {
   return -1;
 }
 
-void ThreadPool::State::RunBlocks(Loop& loop, int64_t first) {
-  for (int64_t k = first; k < loop.num_blocks;
-       k = loop.next_block.fetch_add(1, std::memory_order_relaxed)) {
+int ThreadPool::State::OwnRange(const Loop& loop) const {
+  const int64_t thread = worker_of == this ? worker_index : 0;
+  return static_cast<int>(thread * loop.num_ranges / num_threads_);
+}
+
+int64_t ThreadPool::State::Claim(Loop& loop, int* range) {
+  for (int tries = 0; tries < loop.num_ranges; ++tries) {
+    Range& r = loop.ranges[*range];
+    if (r.next.load(std::memory_order_relaxed) < r.end) {
+      const int64_t k = r.next.fetch_add(1, std::memory_order_relaxed);
+      if (k < r.end) return k;
+    }
+    *range = *range + 1 < loop.num_ranges ? *range + 1 : 0;
+  }
+  return -1;
+}
+
+void ThreadPool::State::RunBlocks(Loop& loop, int64_t first, int range) {
+  for (int64_t k = first; k >= 0; k = Claim(loop, &range)) {
     if (loop.stoppable != nullptr && loop.stoppable->Stop()) return;
     const int64_t begin = k * loop.block;
     // Not min(total, begin + block): that sum may overflow.
@@ -325,15 +369,15 @@ bool ThreadPool::State::HelpSomeLoop() {
     const uint64_t bit = uint64_t{1} << slot;
     loop.helpers.fetch_add(1);
     if (active_.load() & bit) {
-      const int64_t first =
-          loop.next_block.fetch_add(1, std::memory_order_relaxed);
-      const bool found = first < loop.num_blocks;
+      int range = OwnRange(loop);
+      const int64_t first = Claim(loop, &range);
+      const bool found = first >= 0;
       if (found) {
         const uint32_t own_mode = FloatMode();
         if (own_mode != loop.float_mode) SetFloatMode(loop.float_mode);
         const StoppableLoops* const own =
             StoppableLoops::SetCurrent(loop.stoppable);
-        RunBlocks(loop, first);
+        RunBlocks(loop, first, range);
         StoppableLoops::SetCurrent(own);
         if (own_mode != loop.float_mode) SetFloatMode(own_mode);
       }
@@ -446,6 +490,7 @@ void* ThreadPool::State::WorkerMain(void* arg) {
   std::string name = worker.state->name_.substr(0, 15 - index.size()) + index;
   pthread_setname_np(pthread_self(), name.c_str());
   worker_of = worker.state;
+  worker_index = worker.index;
   worker.state->WorkerLoop(&worker.state->beds_[worker.index - 1]);
   return nullptr;
 }

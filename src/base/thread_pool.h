@@ -8,7 +8,7 @@
 // and run while every worker is busy or blocked.
 //
 // Workers start at the first use. One that runs out of work spins for about
-// 20 us, then parks and costs nothing. After fork() the child's pools start
+// 100 us, then parks and costs nothing. After fork() the child's pools start
 // workers of their own at their next use; work scheduled in the parent and not
 // yet run stays with the parent. (Do not fork from inside a function that the
 // pool is running and then return from it in the child.)
@@ -52,7 +52,9 @@ class ThreadPool {
 
   // Calls fn(begin, end) once for each block [k * block, min((k + 1) * block,
   // total)), from this thread and from workers, in no fixed order; returns when
-  // all calls have returned, and what they wrote is visible. `total` <= 0 does
+  // all calls have returned, and what they wrote is visible. A thread begins
+  // with the same part of the range in every loop, where what it worked on in
+  // the loop before may still be in its cache. `total` <= 0 does
   // nothing; `block` is raised to 1. A single block runs right here. The
   // workers' floating-point mode (flush-to-zero, rounding) is the caller's for
   // the time of the loop.
