@@ -75,6 +75,25 @@ class ControlTriggerOp : public CheapKernel {
   void Compute(OpKernelContext*) override {}
 };
 
+// TensorFlow's ends the process. Here the step ends, and the caller decides.
+class AbortOp : public CheapKernel {
+ public:
+  explicit AbortOp(OpKernelConstruction* ctx) : CheapKernel(ctx) {
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("error_msg", &message_));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("exit_without_error", &without_error_));
+  }
+  void Compute(OpKernelContext* ctx) override {
+    ctx->CtxFailure(errors::Aborted(
+        message_.empty() ? "Abort was run" : message_, " (asked to ",
+        without_error_ ? "exit without error" : "abort the process",
+        "; the step was ended instead)"));
+  }
+
+ private:
+  std::string message_;
+  bool without_error_ = false;
+};
+
 class RefSelectOp : public CheapKernel {
  public:
   using CheapKernel::CheapKernel;
@@ -113,6 +132,7 @@ REGISTER_KERNEL_BUILDER(Name("LoopCond")
                             .HostMemory("input")
                             .HostMemory("output"),
                         LoopCondOp);
+REGISTER_KERNEL_BUILDER(Name("Abort").Device(DEVICE_DEFAULT), AbortOp);
 REGISTER_KERNEL_BUILDER(Name("ControlTrigger").Device(DEVICE_DEFAULT),
                         ControlTriggerOp);
 REGISTER_KERNEL_BUILDER(

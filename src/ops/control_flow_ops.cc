@@ -121,6 +121,11 @@ REGISTER_OP("LoopCond")
     .SetShapeFn([](InferenceContext* c) {
       return shape_inference::UnchangedShapeWithRank(c, 0);
     });
+REGISTER_OP("Abort")
+    .Attr("error_msg: string = ''")
+    .Attr("exit_without_error: bool = false")
+    .SetShapeFn(shape_inference::NoOutputs);
+
 REGISTER_OP("ControlTrigger").SetShapeFn(shape_inference::NoOutputs);
 
 // Picks the input that `index` names.

@@ -464,6 +464,19 @@ TEST_F(ControlFlowTest, ConditionsMustBeScalars) {
               {"scalar", "[2]", "{{node c}}"});
 }
 
+TEST_F(ControlFlowTest, AbortEndsTheStepAndNotTheProcess) {
+  ASSERT_EQ(Load(R"(
+      a: Abort error_msg=boo
+      b: Abort exit_without_error=true)"),
+            OkStatus());
+  std::vector<Tensor> out;
+  const auto kAborted = absl::StatusCode::kAborted;
+  ExpectError(session_->Run({}, {}, {"a"}, &out), kAborted,
+              {"boo (asked to abort the process", "{{node a}}"});
+  ExpectError(session_->Run({}, {}, {"b"}, &out), kAborted,
+              {"Abort was run (asked to exit without error", "{{node b}}"});
+}
+
 TEST_F(ControlFlowTest, LoopsThatCannotCrossDevices) {
   ASSERT_EQ(Load(R"(
       x: Const 1

@@ -520,11 +520,19 @@ class DirectSession : public Session {
       HR_RETURN_IF_ERROR(step.CheckBudget(feeds, budget));
     }
     const int64_t timeout = TimeoutOf(options);
-    const bool may_leave =
-        timeout > 0 || (token.manager != nullptr && token.leaves_kernels);
-    if (may_leave && step.may_run_long) {
-      return ExecuteUntil(timeout, step, options, pool, feeds, outputs,
-                          metadata, token);
+    int64_t elements = 0;
+    absl::Time start;
+    if (step.may_run_long) {
+      const bool may_be_cut =
+          timeout > 0 || (token.manager != nullptr && token.leaves_kernels);
+      for (const Tensor* t : feeds) elements += t->NumElements();
+      start = absl::Now();
+      if (may_be_cut || step.MayRunLong(elements)) {
+        const Status s = ExecuteUntil(timeout, step, options, pool, feeds,
+                                      outputs, metadata, token);
+        if (s.ok()) step.Ran(elements, absl::Now() - start);
+        return s;
+      }
     }
     WholeRun run(step.fetches.size());
     run.frame.args = feeds;
@@ -533,13 +541,16 @@ class DirectSession : public Session {
       const RunLimits limits(timeout, token.manager, &run);
       run.RunParts(step);
     }
+    if (step.may_run_long && run.complete) {
+      step.Ran(elements, absl::Now() - start);
+    }
     const Status s = End(step, options, &run, outputs, metadata);
     running_.Leave(&run.running);
     return s;
   }
 
   // On a thread of its own, so that this one can leave the run if it is in a
-  // kernel that takes long.
+  // kernel that takes long when the run is cancelled or the session closed.
   Status ExecuteUntil(int64_t timeout, const PreparedStep& step,
                       const pb::RunOptions& options, ThreadPool* pool,
                       const FeedPointers& feeds, std::vector<Tensor>* outputs,

@@ -1,4 +1,4 @@
-// A run whose deadline passes while a kernel runs that nothing can interrupt.
+// A run that is cancelled while a kernel runs that nothing can interrupt.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -121,19 +121,44 @@ TEST_F(LeavingTest, APartialRunIsLeftToo) {
   release_.Notify();
 }
 
-TEST_F(LeavingTest, ATokenThatLeavesNothingWaits) {
+TEST_F(LeavingTest, CloseLeavesIt) {
+  std::thread other([this] {
+    while (begun == 0) absl::SleepFor(absl::Milliseconds(1));
+    EXPECT_EQ(session_->Close(), OkStatus());
+  });
+  const Status s = Run(hold_, 0);
+  other.join();
+  EXPECT_EQ(s.code(), absl::StatusCode::kCancelled) << s;
+  EXPECT_TRUE(absl::StrContains(s.message(), "Session has been closed."));
+  EXPECT_TRUE(absl::StrContains(s.message(), "left running: node 'hold'")) << s;
+  EXPECT_EQ(ended, 0);
+  release_.Notify();
+}
+
+// What was quick so far need not be left, unless it is asked for.
+TEST_F(LeavingTest, ARunOfAQuickStepMayWait) {
+  release_.Notify();
+  ASSERT_EQ(Run(after_, 0), OkStatus());
+  Notification again;
+  release = &again;
+  begun = ended = 0;
   CancellationManager manager;
   std::thread other([&] {
     while (begun == 0) absl::SleepFor(absl::Milliseconds(1));
     manager.StartCancel();
     absl::SleepFor(absl::Milliseconds(20));
-    release_.Notify();
+    again.Notify();
   });
   RunToken token = &manager;
   token.leaves_kernels = false;
-  EXPECT_EQ(Run(after_, 0, token).code(), absl::StatusCode::kCancelled);
-  EXPECT_EQ(ended, 1);
+  const Status s = Run(after_, 0, token);
   other.join();
+  EXPECT_EQ(s.code(), absl::StatusCode::kCancelled) << s;
+  // The first run may have been a slow one, on a machine that does much else.
+  EXPECT_TRUE(ended == 1 || absl::StrContains(s.message(), "left running"))
+      << s;
+  EXPECT_EQ(begun, 1);
+  session_.reset();
 }
 
 TEST_F(LeavingTest, OtherRunsGoOnMeanwhile) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
 #include "base/mutex.h"
 #include "runtime/executor.h"
 #include "runtime/memory_plan.h"
@@ -20,7 +21,8 @@ class Session::Prepared {
   virtual ~Prepared() = default;
 };
 
-// Immutable once made, but for the count of its runs and the plans it keeps.
+// Immutable once made, but for what it remembers of its runs and the plans it
+// keeps.
 class PreparedStep : public Session::Prepared,
                      public std::enable_shared_from_this<PreparedStep> {
  public:
@@ -46,6 +48,16 @@ class PreparedStep : public Session::Prepared,
   Status CheckBudget(absl::Span<const Tensor* const> feeds,
                      int64_t budget) const;
 
+  // Whether a run with feeds of so many elements may go on for more than some
+  // 20 ms, as far as runs before have shown; one of a kind not seen may.
+  // Thread-safe, as Ran is.
+  bool MayRunLong(int64_t feed_elements) const {
+    return may_run_long &&
+           feed_elements > quick_elements_.load(std::memory_order_relaxed);
+  }
+  // After a run that was not cut short.
+  void Ran(int64_t feed_elements, absl::Duration time) const;
+
   // The session's devices and threads, which kernels refer to: a prepared step
   // may outlive its session. First, so that it goes last.
   std::shared_ptr<const void> resources;
@@ -62,6 +74,8 @@ class PreparedStep : public Session::Prepared,
   std::vector<std::vector<int>> fetch_needs;
 
  private:
+  // The most elements fed to a quick run, fewer than to any long one since.
+  mutable std::atomic<int64_t> quick_elements_{-1};
   // By the feeds' shapes; forgotten when there are many.
   mutable Mutex plans_mu_;
   mutable absl::flat_hash_map<std::string, std::shared_ptr<const MemoryPlan>>

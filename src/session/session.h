@@ -30,8 +30,9 @@ struct RunToken {
 
   CancellationManager* manager;  // null: nothing
   // Whether a stopped run returns at once even where it is in a kernel that
-  // cannot be interrupted, as it does at its deadline. If not, it waits for the
-  // kernel, and can do without a thread of its own, which costs some 20 us.
+  // cannot be interrupted, as it does at its deadline. If not, it may wait for
+  // the kernel, if runs of its kind have been quick, and then does without a
+  // thread of its own, which costs some 20 us.
   bool leaves_kernels = true;
 };
 
@@ -49,7 +50,9 @@ class Session {
   // `options` ask. A run with a deadline, or that `token` cancels, returns soon
   // after, whatever runs: a kernel that cannot be interrupted and changes no
   // state goes on by itself, and the message names it; `this` waits for it in
-  // the end.
+  // the end. So does a run that Close cancels, but for one that has neither
+  // deadline nor token and of whose kind (the same step, no larger feeds) the
+  // last took less than 20 ms: that may wait for the kernel it is in.
   // Errors: InvalidArgument (feed of wrong type, fed twice,
   // nothing to do), DeadlineExceeded (timeout_in_ms), Cancelled ("Session has
   // been closed."), or the first failure of a node, with the node named.
