@@ -4,11 +4,11 @@ calls the function has to pass."""
 import re
 
 from headrace import dtypes as _dtypes
-from headrace import function as _function
 from headrace import graph as _graph
 from headrace import messages
 from headrace import raw_ops as _raw
 from headrace.array_ops import placeholder
+from headrace.function_def import function_def, next_number
 
 
 class FuncGraph(_graph.Graph):
@@ -72,9 +72,8 @@ class TracedFunction:
                             for r in self.results]
         self.captured = list(body._captured)
         base = re.sub(r"\W", "_", name or getattr(function, "__name__", "f"))
-        self.name = "%s_%d" % (base.strip("_") or "f",
-                               _function._next_number())
-        definition = _function._function_def(
+        self.name = "%s_%d" % (base.strip("_") or "f", next_number())
+        definition = function_def(
             self.name, body.get_operations(),
             arguments + [body._captured[t] for t in self.captured],
             self.results)
@@ -103,8 +102,8 @@ def by_value(tensor, name, into=None):
                              " by value." % (op.name, op.type))
         todo.extend(t.op for t in op.inputs)
         todo.extend(op.control_inputs)
-    name = "%s_%d" % (name, _function._next_number())
-    definition = _function._function_def(
+    name = "%s_%d" % (name, next_number())
+    definition = function_def(
         name, [op for op in graph.get_operations() if op._id in wanted], [],
         [tensor])
     _add_function(graph if into is None else into, definition,

@@ -7,8 +7,9 @@ from headrace import dtypes
 from headrace import graph as _graph
 from headrace import messages
 from headrace import raw_ops as _raw
-from headrace._headrace import Tensor
 from headrace.array_ops import placeholder
+from headrace.func_graph import FuncGraph
+from headrace.function_def import function_def, next_number
 from headrace.tensor import convert_to_tensor
 
 
@@ -105,7 +106,6 @@ class _Defined:
     def _trace(self):
         if self._def is not None:
             return
-        from headrace.func_graph import FuncGraph
         body = FuncGraph(_graph.get_default_graph(), bool(self._by_value))
         with body.as_default():
             arguments = [placeholder(t, name="arg%d" % i)
@@ -125,8 +125,8 @@ class _Defined:
         self._called = list(body.as_graph_def().library.function)
         base = re.sub(r"\W", "_", getattr(self._function, "__name__", "f"))
         name = self._given_name or "%s_%d" % (
-            base.strip("_") or "f", _next_number())
-        self._def = _function_def(
+            base.strip("_") or "f", next_number())
+        self._def = function_def(
             name, body.get_operations(),
             arguments + [body._captured[t] for t in self._captured], results,
             self._out_names)
@@ -170,64 +170,3 @@ class _Defined:
         for tensor, shape in zip(out, shapes):
             tensor.set_shape(shape)
         return out[0] if len(out) == 1 else tuple(out)
-
-
-_count = 0
-
-
-def _next_number():
-    global _count
-    _count += 1
-    return _count
-
-
-def _function_def(name, operations, arguments, results, out_names=None):
-    """What `operations` do between arguments and results, as a FunctionDef:
-    there an output is named by its argument in the op's signature."""
-    definition = messages.FunctionDef()
-    definition.signature.name = name
-    inputs = {}
-    for i, t in enumerate(arguments):
-        arg = definition.signature.input_arg.add()
-        arg.name = t.op.name
-        arg.type = int(t.dtype)
-        inputs[t.op._id] = t.op.name
-
-    def reference(tensor):
-        if tensor.op._id in inputs:
-            return inputs[tensor.op._id]
-        return "%s:%s" % (tensor.op.name, _output_name(tensor))
-
-    # Names of nodes may hold "/" here too.
-    for op in operations:
-        if op._id in inputs:
-            continue
-        node = op.node_def
-        del node.input[:]
-        node.input.extend([reference(t) for t in op.inputs])
-        node.input.extend(["^" + c.name for c in op.control_inputs
-                           if c._id not in inputs])
-        definition.node_def.extend([node])
-        if op.op_def.is_stateful:
-            definition.signature.is_stateful = True
-    for i, t in enumerate(results):
-        arg = definition.signature.output_arg.add()
-        arg.name = out_names[i] if out_names else "out%d" % i
-        arg.type = int(t.dtype.base_dtype)
-        definition.ret[arg.name] = reference(t)
-    return definition
-
-
-def _output_name(tensor):
-    assert isinstance(tensor, Tensor)
-    at = tensor.value_index
-    for arg in tensor.op.op_def.output_arg:
-        n = 1
-        if arg.number_attr:
-            n = int(tensor.op.get_attr(arg.number_attr))
-        elif arg.type_list_attr:
-            n = len(tensor.op.get_attr(arg.type_list_attr))
-        if at < n:
-            return "%s:%d" % (arg.name, at)
-        at -= n
-    raise ValueError("%s has no such output" % tensor.name)
