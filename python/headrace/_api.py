@@ -14,6 +14,7 @@ from headrace import data as _data
 from headrace import data_experimental as _data_experimental
 from headrace import data_files as _data_files
 from headrace import data_iterators as _data_iterators
+from headrace import default_session as _default_session
 from headrace import dtypes
 from headrace import embeddings as _embeddings
 from headrace import errors
@@ -73,7 +74,8 @@ _take(_graph, """
     get_collection_ref get_default_graph init_scope name_scope
     reset_default_graph""")
 _take(_headrace, "CancellationManager")
-_take(_session, "InteractiveSession Session get_default_session")
+_take(_default_session, "get_default_session")
+_take(_session, "InteractiveSession Session")
 _take(_tensor, """
     constant convert_to_tensor is_tensor
     register_tensor_conversion_function""")

@@ -6,7 +6,8 @@ import time
 
 from headrace import errors
 from headrace import graph as _graph
-from headrace.session import Session, get_default_session
+from headrace.default_session import get_default_session
+from headrace.session import Session
 
 _ENDS = (errors.OutOfRangeError, errors.CancelledError)
 

@@ -8,6 +8,7 @@ import threading
 
 from headrace import _headrace
 from headrace._headrace import Operation, Tensor
+from headrace.default_session import session_for
 
 _SCOPE = re.compile(r"^[A-Za-z0-9_.\-/]*$")
 _ROOT_SCOPE = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\-/]*$")
@@ -478,7 +479,6 @@ def get_collection_ref(key):
 
 def _operation_run(self, feed_dict=None, session=None):
     """Runs this operation in `session`, or the default session."""
-    from headrace.session import session_for
     session_for(session, self.graph).run(self, feed_dict)
 
 

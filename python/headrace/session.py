@@ -1,12 +1,11 @@
 """Session: runs parts of a graph."""
 import collections
-import threading
 
 from headrace import _headrace
 from headrace import graph as _graph
+from headrace import session_handles
 from headrace._headrace import Tensor
-
-_sessions = threading.local()
+from headrace.default_session import default_sessions
 
 _DeviceAttributes = collections.namedtuple(
     "_DeviceAttributes",
@@ -66,7 +65,7 @@ class Session:
             raise RuntimeError("The Session graph is empty.  Add operations to "
                                "the graph before calling run().")
         if self._graph._session_handles:
-            fetches = _prepare_handles(self, fetches)
+            fetches = session_handles.prepare(self, fetches)
         return self._run(fetches, feed_dict, options, run_metadata,
                          cancellation)
 
@@ -75,7 +74,7 @@ class Session:
         what run(fetches) would; what can be worked out beforehand is. It takes
         `cancellation` as run() does."""
         if self._graph._session_handles:
-            fetches = _prepare_handles(self, fetches)
+            fetches = session_handles.prepare(self, fetches)
         return self._core.make_callable(fetches, feed_list, accept_options)
 
     def plan(self, fetches, feed_shapes=None):
@@ -111,7 +110,7 @@ class Session:
         its `cancellation`."""
         self._check_open()
         if self._graph._session_handles:
-            fetches = _prepare_handles(self, fetches)
+            fetches = session_handles.prepare(self, fetches)
         return self._core.partial_run(handle, fetches, feed_dict, options,
                                       cancellation)
 
@@ -174,11 +173,11 @@ class _Default:
         self._session = session
 
     def __enter__(self):
-        _stack().append(self._session)
+        default_sessions().append(self._session)
         return self._session
 
     def __exit__(self, *error):
-        _stack().remove(self._session)
+        default_sessions().remove(self._session)
 
 
 class InteractiveSession(Session):
@@ -190,49 +189,15 @@ class InteractiveSession(Session):
         if graph is not None:
             self._default_graph = graph.as_default()
             self._default_graph.__enter__()
-        _stack().append(self)
+        default_sessions().append(self)
 
     def close(self):
         super().close()
-        if self in _stack():
-            _stack().remove(self)
+        if self in default_sessions():
+            default_sessions().remove(self)
         if self._default_graph is not None:
             self._default_graph.__exit__(None, None, None)
             self._default_graph = None
-
-
-def _prepare_handles(session, fetches):
-    from headrace import session_handles
-    return session_handles.prepare(session, fetches)
-
-
-def _stack():
-    if not hasattr(_sessions, "stack"):
-        _sessions.stack = []
-    return _sessions.stack
-
-
-def get_default_session():
-    """The innermost default session of this thread, or None."""
-    stack = _stack()
-    return stack[-1] if stack else None
-
-
-def session_for(session, graph):
-    """`session` or the default one, if it is of `graph`; else ValueError."""
-    if session is None:
-        session = get_default_session()
-        if session is None:
-            raise ValueError(
-                "Cannot evaluate tensor using `eval()` or run an operation "
-                "using `run()`: No default session is registered. Use `with "
-                "sess.as_default()` or pass an explicit session to "
-                "`eval(session=sess)` or `run(session=sess)`.")
-    if session.graph is not graph:
-        raise ValueError("Cannot use the given or default session: the "
-                         "tensor's graph is different from the session's "
-                         "graph.")
-    return session
 
 
 # How objects that stand for tensors are fetched and fed.

@@ -6,6 +6,7 @@ from headrace import dtypes
 from headrace import graph as _graph
 from headrace import raw_ops
 from headrace._headrace import Tensor
+from headrace.default_session import session_for
 from headrace.tensor_shape import TensorShape
 
 
@@ -296,7 +297,6 @@ def constant_value(tensor, partial=False):
 
 def _eval(self, feed_dict=None, session=None):
     """The value, by running `session` or the default session."""
-    from headrace.session import session_for
     return session_for(session, self.graph).run(self, feed_dict)
 
 

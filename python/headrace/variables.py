@@ -8,10 +8,10 @@ from headrace import dtypes
 from headrace import raw_ops as _raw
 from headrace._headrace import Tensor
 from headrace.control_flow_ops import Assert, group
+from headrace.default_session import session_for
 from headrace.graph import (GraphKeys, colocate_with, control_dependencies,
                             get_default_graph, init_scope, name_scope)
 from headrace.math_ops import reduce_all
-from headrace.session import session_for
 from headrace.tensor import constant, convert_to_tensor
 from headrace.tensor_shape import TensorShape
 
