@@ -3,12 +3,13 @@
 // mean something on a shared machine too. Every algorithm that accepts a layer
 // runs, but for the reference loop; a star marks what ChooseConv takes.
 //
-// Filters of the forward direction are prepared ahead. conv_networks.cc has the
-// layers of whole networks.
+// Filters of the forward direction are prepared ahead, those of the gradients,
+// which change, in each run. conv_networks.cc has the layers of whole networks.
 //
 //   bench/conv --benchmark_filter='forward/resnet'
 #include <benchmark/benchmark.h>
 
+#include <cstring>
 #include <ctime>
 #include <string>
 #include <vector>
@@ -81,28 +82,45 @@ ConvParams Params(const Layer& l) {
 void RunConvolution(benchmark::State& state, ConvDirection direction,
                     const ConvParams& p, const ConvImplementation* impl) {
   ThreadPool* pool = ThreadPool::Global();
-  std::vector<float> in(p.in_elements(), 0.5f), w(p.filter_elements(), 0.25f),
-      dy(p.out_elements(), 0.5f);
-  std::vector<char> workspace(impl->WorkspaceBytes(p, pool->NumThreads()) + 64);
+  // As kernels get memory: large blocks in huge pages.
+  const auto floats = [](int64_t n, float value) {
+    Tensor t(DT_FLOAT, TensorShape({n}));
+    std::fill_n(t.data<float>(), n, value);
+    return t;
+  };
+  const auto bytes = [](int64_t n) {
+    Tensor t(DT_UINT8, TensorShape({std::max<int64_t>(n, 64)}));
+    std::memset(t.raw_data(), 0, t.TotalBytes());
+    return t;
+  };
+  Tensor in = floats(p.in_elements(), 0.5f),
+         w = floats(p.filter_elements(), 0.25f),
+         dy = floats(p.out_elements(), 0.5f),
+         workspace = bytes(impl->WorkspaceBytes(p, pool->NumThreads())),
+         form = bytes(impl->PreparedFilterBytes(p));
   ConvArgs args;
   args.pool = pool;
   args.params = &p;
-  args.input = in.data();
-  args.filter = w.data();
-  args.out_backprop = dy.data();
-  args.result = direction == ConvDirection::kForward         ? dy.data()
-                : direction == ConvDirection::kBackwardInput ? in.data()
-                                                             : w.data();
-  args.workspace = reinterpret_cast<void*>(
-      (reinterpret_cast<uintptr_t>(workspace.data()) + 63) / 64 * 64);
-  std::vector<char> prepared(impl->PreparedFilterBytes(p) + 64);
-  if (impl->PreparedFilterBytes(p) > 0) {
-    args.prepared_filter = reinterpret_cast<void*>(
-        (reinterpret_cast<uintptr_t>(prepared.data()) + 63) / 64 * 64);
-    impl->PrepareFilter(pool, p, w.data(),
-                        const_cast<void*>(args.prepared_filter));
+  args.input = in.raw_data();
+  args.filter = w.raw_data();
+  args.out_backprop = dy.raw_data();
+  args.result = (direction == ConvDirection::kForward         ? dy
+                 : direction == ConvDirection::kBackwardInput ? in
+                                                              : w)
+                    .raw_data();
+  args.workspace = workspace.raw_data();
+  const bool prepares = impl->PreparedFilterBytes(p) > 0;
+  const auto prepare = [&] {
+    impl->PrepareFilter(pool, p, w.raw_data(), form.raw_data());
+  };
+  if (prepares) {
+    args.prepared_filter = form.raw_data();
+    prepare();
   }
-  Measure(state, p.flops(), [&] { impl->Run(args); });
+  Measure(state, p.flops(), [&] {
+    if (prepares && direction != ConvDirection::kForward) prepare();
+    impl->Run(args);
+  });
   state.counters["estimate_us"] = impl->EstimateNs(p, HostCpu()) / 1e3;
 }
 

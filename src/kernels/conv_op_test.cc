@@ -328,35 +328,50 @@ TEST(ConvImplementations, ApplyTheEpilogue) {
   }
 }
 
-// What winograd.cc and winograd_line.cc say of their accuracy, for deep sums.
+// What winograd*.cc say of their accuracy, for deep sums.
 TEST(Winograd, ErrorsAreAsStated) {
   ThreadPool* pool = ThreadPool::Global();
-  const auto all = ConvImplementations(ConvDirection::kForward);
   struct {
     int64_t channels, height, width;
   } const cases[] = {{16, 3, 3},  {512, 3, 3}, {16, 1, 3}, {512, 3, 1},
                      {512, 1, 5}, {512, 5, 1}, {16, 7, 1}, {512, 1, 7}};
-  for (const auto& c : cases) {
-    const int64_t channels = c.channels;
-    const ConvParams p =
-        Params({"", {1, 14, 14, channels}, {c.height, c.width, channels, 32}});
-    const Tensor want = RunOne(all.back(), ConvDirection::kForward, p, pool);
-    for (const ConvImplementation* impl : all) {
-      const std::string name = impl->Name();
-      if (name.find("winograd") != 0 || !impl->Accepts(p, HostCpu())) continue;
-      const Tensor got = RunOne(impl, ConvDirection::kForward, p, pool);
-      double largest = 0;
-      for (int64_t i = 0; i < got.NumElements(); ++i) {
-        largest = std::max<double>(
-            largest, std::abs(got.data<float>()[i] - want.data<float>()[i]));
+  for (const ConvDirection d :
+       {ConvDirection::kForward, ConvDirection::kBackwardInput,
+        ConvDirection::kBackwardFilter}) {
+    const auto all = ConvImplementations(d);
+    for (const auto& c : cases) {
+      const int64_t in = d == ConvDirection::kBackwardInput ? 32 : c.channels;
+      const int64_t out = d == ConvDirection::kBackwardInput ? c.channels : 32;
+      const bool sums_pixels = d == ConvDirection::kBackwardFilter;
+      const int64_t size = sums_pixels ? 60 : 14;
+      const ConvParams p =
+          Params({"", {1, size, size, in}, {c.height, c.width, in, out}});
+      const double terms =
+          sums_pixels ? 1.0 * p.out_pixels() : 1.0 * p.taps() * c.channels;
+      const Tensor want = RunOne(all.back(), d, p, pool);
+      for (const ConvImplementation* impl : all) {
+        const std::string name = impl->Name();
+        if (name.find("winograd") != 0 || !impl->Accepts(p, HostCpu())) {
+          continue;
+        }
+        const Tensor got = RunOne(impl, d, p, pool);
+        double largest = 0;
+        for (int64_t i = 0; i < got.NumElements(); ++i) {
+          largest = std::max<double>(
+              largest, std::abs(got.data<float>()[i] - want.data<float>()[i]));
+        }
+        const double stated =
+            (name == "winograd_f4"      ? 8e-6
+             : name == "winograd_f2"    ? sums_pixels ? 3e-6 : 2e-6
+             : name == "winograd_line7" ? 1.4e-5
+                                        : 6e-6) *
+            std::sqrt(terms);
+        EXPECT_LT(largest, stated)
+            << name << ", " << c.channels << " channels, direction "
+            << static_cast<int>(d);
+        RecordProperty(StrCat(name, "_", c.channels, "_", static_cast<int>(d)),
+                       StrCat(largest / stated));
       }
-      const double stated = (name == "winograd_f4"      ? 8e-6
-                             : name == "winograd_f2"    ? 2e-6
-                             : name == "winograd_line7" ? 1.4e-5
-                                                        : 6e-6) *
-                            std::sqrt(1.0 * p.taps() * channels);
-      EXPECT_LT(largest, stated) << name << ", " << channels << " channels";
-      RecordProperty(StrCat(name, "_", channels), StrCat(largest / stated));
     }
   }
 }

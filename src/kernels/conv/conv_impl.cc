@@ -24,12 +24,15 @@ absl::Span<const ConvImplementation* const> ConvImplementations(
       conv::Im2colForward(),       conv::EigenForward(),
       conv::Reference(D::kForward)};
   static const ConvImplementation* const backward_input[] = {
-      conv::Gemm1x1(D::kBackwardInput), conv::GemmFull(D::kBackwardInput),
-      conv::Depthwise(D::kBackwardInput), conv::DirectBackwardInput(),
-      conv::Reference(D::kBackwardInput)};
+      conv::Gemm1x1(D::kBackwardInput),   conv::GemmFull(D::kBackwardInput),
+      conv::Depthwise(D::kBackwardInput), conv::TurnedWinogradF4(),
+      conv::TurnedWinogradF2(),           conv::TurnedWinogradLine3(),
+      conv::TurnedWinogradLine5(),        conv::TurnedWinogradLine7(),
+      conv::DirectBackwardInput(),        conv::Reference(D::kBackwardInput)};
   static const ConvImplementation* const backward_filter[] = {
       conv::Gemm1x1(D::kBackwardFilter),   conv::GemmFull(D::kBackwardFilter),
-      conv::Depthwise(D::kBackwardFilter), conv::Im2colBackwardFilter(),
+      conv::Depthwise(D::kBackwardFilter), conv::WinogradF4BackwardFilter(),
+      conv::WinogradF2BackwardFilter(),    conv::Im2colBackwardFilter(),
       conv::EigenBackwardFilter(),         conv::Reference(D::kBackwardFilter)};
   switch (direction) {
     case D::kForward:

@@ -27,6 +27,15 @@ const ConvImplementation* WinogradF4();
 const ConvImplementation* WinogradLine3();
 const ConvImplementation* WinogradLine5();
 const ConvImplementation* WinogradLine7();
+// turned_conv.cc: backward input by these.
+const ConvImplementation* TurnedWinogradF2();
+const ConvImplementation* TurnedWinogradF4();
+const ConvImplementation* TurnedWinogradLine3();
+const ConvImplementation* TurnedWinogradLine5();
+const ConvImplementation* TurnedWinogradLine7();
+// winograd_backward_filter.cc
+const ConvImplementation* WinogradF2BackwardFilter();
+const ConvImplementation* WinogradF4BackwardFilter();
 // narrow_conv.cc
 const ConvImplementation* Narrow();
 // depthwise_3x3.cc, depthwise_conv.cc

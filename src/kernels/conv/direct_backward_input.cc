@@ -101,13 +101,14 @@ class DirectBackwardInputConv : public ConvImplementation {
     return p.format == DataFormat::kNHWC &&
            (p.dtype == DT_FLOAT || p.dtype == DT_DOUBLE || p.dtype == DT_INT32);
   }
-  double EstimateNs(const ConvParams& p, const CpuFeatures&) const override {
+  double EstimateNs(const ConvParams& p,
+                    const CpuFeatures& cpu) const override {
     const double idle = (1 + 6.0 / p.group_out()) * (1 + 2.5 / p.out[2]) *
                         (CeilDiv(p.group_in(), 16) * 16.0 / p.group_in());
     const double calls =
         p.groups > 1 ? 1.0 * p.batch * p.in[0] * p.in[1] * p.taps() * p.groups
                      : 0;
-    return p.flops() / 190 * idle + 60 * calls;
+    return p.flops() / (0.95 * PeakFlopsPerNs(cpu)) * idle + 60 * calls;
   }
   void Run(const ConvArgs& args) const override {
     switch (args.params->dtype) {

@@ -295,9 +295,8 @@ class Im2colConv : public ConvImplementation {
     const double patches =
         1.0 * p.batch * p.out_pixels() * p.taps() * p.in_channels;
     const bool forward = direction_ == ConvDirection::kForward;
-    const double rate = !generate_ ? 20
-                        : forward  ? 0.9 * PeakFlopsPerNs(cpu)
-                                   : 185;
+    const double rate =
+        generate_ ? (forward ? 0.9 : 0.925) * PeakFlopsPerNs(cpu) : 20;
     const double product = p.flops() / rate *
                            (1 + 4.0 / (p.taps() * p.group_in())) *
                            (CeilDiv(p.group_out(), 16) * 16.0 / p.group_out());

@@ -25,13 +25,13 @@
 // what they define inline can be inlined.
 #pragma GCC optimize("fp-contract=fast")
 
-#include <cstring>
 #include <limits>
 
 #include "framework/tensor_shape.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
 #include "kernels/conv/winograd_panels.h"
+#include "kernels/conv/winograd_tiles.h"
 #include "kernels/conv/winograd_transform.h"
 #include "kernels/simd_width.h"
 #include "kernels/vector_tail.h"
@@ -99,83 +99,17 @@ struct Position {
         x(tile % cut.tiles_x * M) {}
 };
 
-// Transforms one tile, a vector of channels at a time; `at[i]` is where pixel i
-// of the tile begins.
-template <int M, int kBytes>
-inline void InputTile(const float* const* at, int64_t channels, float* v,
-                      int64_t v_stride) {
-  using V = typename VectorOf<kBytes>::Type;
-  constexpr int kLanes = VectorOf<kBytes>::kLanes;
-  constexpr int kEdge = M + 2;
-  for (int64_t c = 0; c < channels; c += kLanes) {
-    V rows[kEdge][kEdge];
-    const bool whole = c + kLanes <= channels;
-#pragma GCC unroll 8
-    for (int i = 0; i < kEdge; ++i) {
-      V d[kEdge];
-      if (whole) {
-#pragma GCC unroll 8
-        for (int j = 0; j < kEdge; ++j) {
-          d[j] = *reinterpret_cast<const V*>(at[i * kEdge + j] + c);
-        }
-      } else {
-        float part[kEdge][kLanes] = {};
-        for (int j = 0; j < kEdge; ++j) {
-          for (int64_t k = 0; k < channels - c; ++k) {
-            part[j][k] = at[i * kEdge + j][c + k];
-          }
-          d[j] = *reinterpret_cast<const V*>(part[j]);
-        }
-      }
-      WinogradTransform<M>::Input(d, rows[i]);
-    }
-#pragma GCC unroll 8
-    for (int j = 0; j < kEdge; ++j) {
-      V d[kEdge], o[kEdge];
-#pragma GCC unroll 8
-      for (int i = 0; i < kEdge; ++i) d[i] = rows[i][j];
-      WinogradTransform<M>::Input(d, o);
-#pragma GCC unroll 8
-      for (int i = 0; i < kEdge; ++i) {
-        *reinterpret_cast<V*>(v + (i * kEdge + j) * v_stride + c) = o[i];
-      }
-    }
-  }
-}
-
-// Asks for the cache lines of `count` floats.
-template <bool kWrite>
-inline void Prefetch(const float* p, int64_t count) {
-  for (int64_t i = 0; i < count; i += kLine) {
-    __builtin_prefetch(p + i, kWrite, 2);
-  }
-}
-
 // V of `count` tiles from `first` on; `zeros` has as many as there are
 // channels.
 template <int M>
 void InputTiles(const ConvParams& p, const Cut<M>& cut, const float* in,
                 const float* zeros, int64_t first, int64_t count, float* v) {
-  constexpr int kEdge = M + 2;
-  const int64_t row_size = p.in[2] * p.in_channels;
-  RunSimdWide([&](auto bytes) {
-    for (int64_t t = 0; t < count; ++t) {
-      const Position<M> tile(p, cut, first + t);
-      const float* at[kEdge * kEdge];
-      for (int i = 0; i < kEdge; ++i) {
-        const int64_t y = tile.y - p.pad_before[1] + i;
-        const bool inside = y >= 0 && y < p.in[1];
-        const float* row = in + (tile.image * p.in[1] + y) * row_size;
-        for (int j = 0; j < kEdge; ++j) {
-          const int64_t x = tile.x - p.pad_before[2] + j;
-          at[i * kEdge + j] =
-              inside && x >= 0 && x < p.in[2] ? row + x * p.in_channels : zeros;
-        }
-      }
-      InputTile<M, decltype(bytes)::value>(at, p.in_channels, v + t * cut.depth,
-                                           cut.v_stride);
-    }
-  });
+  const TileView view = {
+      in,         p.in[1],          p.in[2],          p.in_channels,
+      M,          -p.pad_before[1], -p.pad_before[2], cut.tiles_y,
+      cut.tiles_x};
+  TransformTiles<InputMap<M>>(view, zeros, first, count, cut.depth,
+                              cut.v_stride, v);
 }
 
 // Outputs of one tile: `rows` x `columns` pixels, `channels` from `o` on.
@@ -312,8 +246,7 @@ class WinogradConv : public ConvImplementation {
     const double filter_bytes = PreparedFilterBytes(p);
     const double filter =
         filter_bytes * (filter_bytes > kCachedFilter ? 0.03 : 0.004);
-    const double prepare =
-        p.constant_filter ? 0 : 0.4 * filter_bytes / sizeof(float);
+    const double prepare = p.constant_filter ? 0 : PrepareNs(filter_bytes);
     return 3000 + products + transforms + images + filter + prepare;
   }
 
@@ -397,34 +330,24 @@ class WinogradConv : public ConvImplementation {
   static void TransformFilter(const ConvParams& p, const float* g, int64_t n,
                               float* u) {
     constexpr int kEdge = M + 2;
-    constexpr int kLanes = 8;
-    typedef double V __attribute__((vector_size(8 * kLanes)));
-    typedef float F
-        __attribute__((vector_size(4 * kLanes), aligned(4), may_alias));
+    using Lanes = WinogradLanes;
     const int64_t tap_stride = p.in_channels * p.out_channels;
     const int64_t u_stride = p.in_channels * n;
     RunSimd([&] {
-      for (int64_t o = 0; o < n; o += kLanes) {
-        const int64_t lanes = std::min<int64_t>(kLanes, n - o);
-        V taps[3][3], rows[3][kEdge];  // rows: of G g, transposed
+      for (int64_t o = 0; o < n; o += Lanes::kCount) {
+        Lanes::V taps[3][3], rows[3][kEdge];  // rows: of G g, transposed
         for (int t = 0; t < 9; ++t) {
-          float part[kLanes] = {};
-          std::memcpy(part, g + t * tap_stride + o,
-                      sizeof(float) * static_cast<size_t>(lanes));
-          taps[t % 3][t / 3] =
-              __builtin_convertvector(*reinterpret_cast<const F*>(part), V);
+          Lanes::Load(g + t * tap_stride + o, n - o, &taps[t % 3][t / 3]);
         }
         for (int j = 0; j < 3; ++j) {
           WinogradTransform<M>::Filter(taps[j], rows[j]);
         }
         for (int i = 0; i < kEdge; ++i) {
-          const V row[3] = {rows[0][i], rows[1][i], rows[2][i]};
-          V t[kEdge];
+          const Lanes::V row[3] = {rows[0][i], rows[1][i], rows[2][i]};
+          Lanes::V t[kEdge];
           WinogradTransform<M>::Filter(row, t);
           for (int j = 0; j < kEdge; ++j) {
-            const F f = __builtin_convertvector(t[j], F);
-            std::memcpy(u + (i * kEdge + j) * u_stride + o, &f,
-                        sizeof(float) * static_cast<size_t>(lanes));
+            Lanes::Store(t[j], n - o, u + (i * kEdge + j) * u_stride + o);
           }
         }
       }

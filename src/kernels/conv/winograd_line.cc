@@ -346,8 +346,7 @@ class WinogradLine : public ConvImplementation {
         filter_bytes > kCachedFilter
             ? 0.03 * filter_bytes * CeilDiv(cut.tiles, cut.block)
             : 0.004 * filter_bytes;
-    const double prepare =
-        p.constant_filter ? 0 : 0.4 * filter_bytes / sizeof(float);
+    const double prepare = p.constant_filter ? 0 : PrepareNs(filter_bytes);
     return 3000 + products + transforms + filter + prepare;
   }
 

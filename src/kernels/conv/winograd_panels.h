@@ -34,6 +34,11 @@ inline PanelChannels ChannelsOf(const ConvParams& p, int64_t panel) {
   return {first, std::min(kPanel, p.out_channels - first)};
 }
 
+// Nanoseconds to write U, for an estimate.
+inline double PrepareNs(double bytes) {
+  return (bytes > kCachedFilter ? 0.3 : 0.18) * bytes;
+}
+
 // Fills U. transform(g, n, u) is called for the taps of one input channel and
 // n output channels, and writes element e to u[e * in_channels * n]; it costs
 // `cost_ns`.

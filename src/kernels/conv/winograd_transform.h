@@ -2,6 +2,9 @@
 // channels: Y = A' [(G g G') * (B' d B)] A for a tile d of kEdge x kEdge
 // inputs, a 3x3 filter g and M x M outputs, kEdge = M + 2.
 //
+// The gradient of the filter takes the transposed maps: dg = G' [(B' d B) * (A
+// dy A')] G, summed over the tiles.
+//
 // They follow from polynomial interpolation at kEdge - 1 points and infinity.
 // F(2x2) takes 0, 1, -1. F(4x4) takes 0, a, -a, b, -b with a = 5/8, b = 3/2:
 // with the usual 1 and 2 the largest errors are four times as large, for the
@@ -9,7 +12,32 @@
 #ifndef HEADRACE_KERNELS_CONV_WINOGRAD_TRANSFORM_H_
 #define HEADRACE_KERNELS_CONV_WINOGRAD_TRANSFORM_H_
 
+#include <cstdint>
+
 namespace headrace::conv {
+
+// Eight floats in double, in which filters are transformed.
+struct WinogradLanes {
+  static constexpr int64_t kCount = 8;
+  typedef double V __attribute__((vector_size(64)));
+  typedef float Floats __attribute__((vector_size(32), aligned(4), may_alias));
+
+  // `lanes` of them, the others 0.
+  static inline void Load(const float* p, int64_t lanes, V* v) {
+    if (lanes >= kCount) {
+      *v = __builtin_convertvector(*reinterpret_cast<const Floats*>(p), V);
+      return;
+    }
+    for (int64_t i = 0; i < kCount; ++i) (*v)[i] = i < lanes ? p[i] : 0;
+  }
+  static inline void Store(const V& v, int64_t lanes, float* p) {
+    if (lanes >= kCount) {
+      *reinterpret_cast<Floats*>(p) = __builtin_convertvector(v, Floats);
+      return;
+    }
+    for (int64_t i = 0; i < lanes; ++i) p[i] = static_cast<float>(v[i]);
+  }
+};
 
 // V is float, double or a vector of them.
 template <int M>
@@ -33,6 +61,14 @@ struct WinogradTransform<2> {
     y[0] = x[0] + x[1] + x[2];
     y[1] = x[1] - x[2] + x[3];
   }
+  // x = A y
+  template <typename V>
+  static inline void OutputTransposed(const V* y, V* x) {
+    x[0] = y[0];
+    x[1] = y[0] + y[1];
+    x[2] = y[0] - y[1];
+    x[3] = y[1];
+  }
   // u = G g
   template <typename V>
   static inline void Filter(const V* g, V* u) {
@@ -41,6 +77,14 @@ struct WinogradTransform<2> {
     u[1] = even + odd;
     u[2] = even - odd;
     u[3] = g[2];
+  }
+  // g = G' u
+  template <typename V>
+  static inline void FilterTransposed(const V* u, V* g) {
+    const V even = 0.5f * (u[1] + u[2]);
+    g[0] = u[0] + even;
+    g[1] = 0.5f * (u[1] - u[2]);
+    g[2] = even + u[3];
   }
 };
 
@@ -73,20 +117,42 @@ struct WinogradTransform<4> {
     y[3] = kA * kA2 * a_odd + (kB * kB2 * b_odd + x[5]);
   }
   template <typename V>
+  static inline void OutputTransposed(const V* y, V* x) {
+    const V a_even = y[0] + kA2 * y[2], a_odd = kA * (y[1] + kA2 * y[3]);
+    const V b_even = y[0] + kB2 * y[2], b_odd = kB * (y[1] + kB2 * y[3]);
+    x[0] = y[0];
+    x[1] = a_even + a_odd;
+    x[2] = a_even - a_odd;
+    x[3] = b_even + b_odd;
+    x[4] = b_even - b_odd;
+    x[5] = y[3];
+  }
+  // V is double or a vector of them.
+  template <typename V>
   static inline void Filter(const V* g, V* u) {
     // g(point) over the product of the point's distances to the others.
-    constexpr double a2 = kA2, b2 = kB2;
-    constexpr double zero = 1 / (a2 * b2);
-    constexpr double a = 1 / (2 * a2 * (a2 - b2)), b = 1 / (2 * b2 * (b2 - a2));
-    u[0] = zero * g[0];
-    const V a_even = a * (g[0] + a2 * g[2]), a_odd = a * kA * g[1];
+    u[0] = kZeroScale * g[0];
+    const V a_even = kAScale * (g[0] + kA2 * g[2]), a_odd = kAScale * kA * g[1];
     u[1] = a_even + a_odd;
     u[2] = a_even - a_odd;
-    const V b_even = b * (g[0] + b2 * g[2]), b_odd = b * kB * g[1];
+    const V b_even = kBScale * (g[0] + kB2 * g[2]), b_odd = kBScale * kB * g[1];
     u[3] = b_even + b_odd;
     u[4] = b_even - b_odd;
     u[5] = g[2];
   }
+  template <typename V>
+  static inline void FilterTransposed(const V* u, V* g) {
+    const V a_even = kAScale * (u[1] + u[2]);
+    const V b_even = kBScale * (u[3] + u[4]);
+    g[0] = kZeroScale * u[0] + (a_even + b_even);
+    g[1] = kAScale * kA * (u[1] - u[2]) + kBScale * kB * (u[3] - u[4]);
+    g[2] = kA2 * a_even + (kB2 * b_even + u[5]);
+  }
+
+ private:
+  static constexpr double kZeroScale = 1.0 / (kA2 * kB2),
+                          kAScale = 1.0 / (2 * kA2 * (kA2 - kB2)),
+                          kBScale = 1.0 / (2 * kB2 * (kB2 - kA2));
 };
 
 }  // namespace headrace::conv
