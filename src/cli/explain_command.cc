@@ -44,13 +44,21 @@ void PrintUse(const AlgorithmTuner::Use& use, const AlgorithmChoices& choices) {
       measured[t.algorithm] = t.ns;
     }
   }
+  bool listed = false;
   for (const AlgorithmChoices::Time& t : use.predicted) {
+    listed |= t.algorithm == use.chosen;
     const auto it = measured.find(t.algorithm);
     const std::string time =
         it == measured.end() ? "-" : absl::StrFormat("%.3f", it->second / 1e6);
     std::printf("    %-20s predicted %10.3f ms   measured %10s ms%s\n",
                 t.algorithm.c_str(), t.ns / 1e6, time.c_str(),
                 t.algorithm == use.chosen ? "   chosen" : "");
+  }
+  if (!listed) {
+    std::printf(
+        "    %-20s together with others of the node, so that what lies between "
+        "them\n                         stays in the cache   chosen\n",
+        use.chosen.c_str());
   }
 }
 

@@ -212,7 +212,7 @@ class FusedConvChainOp : public OpKernel, public TemporaryMemory {
   Status RunBands(OpKernelContext* ctx, const ConvBands& bands,
                   const std::vector<ConvParams>& params,
                   const std::vector<ConvEpilogue>& epilogues, Tensor* output) {
-    ctx->set_algorithm("bands");
+    ctx->set_algorithm(kBands);
     const auto data = [](const Tensor* t) {
       return t == nullptr ? nullptr : t->raw_data();
     };
@@ -224,6 +224,7 @@ class FusedConvChainOp : public OpKernel, public TemporaryMemory {
       stages[i].epilogue = {data(e.scale), data(e.bias), data(e.addend),
                             e.activation};
       stages[i].filter = ctx->input(1 + i).raw_data();
+      chooser_.Report(ctx->thread_pool(), params[i], !e.empty(), kBands);
       if (stages_[i].depthwise) continue;
       const ConvImplementation& pointwise = *conv::Pointwise();
       const void* form =
@@ -247,6 +248,8 @@ class FusedConvChainOp : public OpKernel, public TemporaryMemory {
               output->data<float>(), workspace.raw_data());
     return OkStatus();
   }
+
+  static constexpr char kBands[] = "bands";
 
   std::deque<Stage> stages_;  // none moves
   ConvChooser chooser_;

@@ -47,6 +47,21 @@ def test_tune_list_merge_and_explain(model):
     assert len(chosen) == 1 and "measured" in chosen[0] and " - ms" not in chosen[0]
 
 
+def test_explain_lists_convolutions_that_run_band_by_band(tmp_path):
+    x = tf.placeholder(tf.float32, [1, 56, 56, 24], name="x")
+    y = tf.nn.relu6(tf.nn.conv2d(x, tf.ones([1, 1, 24, 144]), strides=[1, 1, 1, 1], padding="SAME"))
+    y = tf.nn.relu6(tf.nn.depthwise_conv2d(y, tf.ones([3, 3, 144, 1]), strides=[1, 1, 1, 1], padding="SAME"))
+    tf.nn.conv2d(y, tf.ones([1, 1, 144, 24]), strides=[1, 1, 1, 1], padding="SAME", name="y")
+    path = tmp_path / "model.pb"
+    path.write_bytes(tf.get_default_graph().as_graph_def().SerializeToString())
+    explained = headrace("explain", path)
+    assert explained.returncode == 0, explained.stderr
+    lines = explained.stdout.splitlines()
+    assert "3 convolutions" in lines
+    assert sum(line.startswith("    bands ") for line in lines) == 3
+    assert sum("pointwise " in line for line in lines) == 2 and sum("depthwise_3x3 " in line for line in lines) == 1
+
+
 def test_refuses_damaged_and_passes_over_foreign_files(model):
     damaged = model.with_name("damaged.choices")
     damaged.write_text("hello\n")

@@ -229,28 +229,50 @@ ConvChooser::ConvChooser(const OpKernelConstruction& ctx)
       .IgnoreError();
 }
 
+ConvChooser::Choice* ConvChooser::Recent(const ConvParams& p, bool fused) {
+  const auto it = std::find_if(
+      recent_.begin(), recent_.end(),
+      [&](const Choice& c) { return c.p == p && c.fused == fused; });
+  return it == recent_.end() ? nullptr : &*it;
+}
+
+void ConvChooser::Remember(const Choice& choice) {
+  if (Choice* const old = Recent(choice.p, choice.fused)) {
+    *old = choice;
+    return;
+  }
+  if (recent_.size() == kRecent) recent_.erase(recent_.begin());
+  recent_.push_back(choice);
+}
+
 const ConvImplementation* ConvChooser::Choose(ThreadPool* pool,
                                               ConvDirection direction,
                                               const ConvParams& p, bool fused) {
   if (tuner_ == nullptr) return ChooseConv(direction, p);
   const int64_t generation = tuner_->generation();
-  const auto same = [&](const Choice& c) {
-    return c.p == p && c.fused == fused;
-  };
   MutexLock lock(&mu_);
-  const auto it = std::find_if(recent_.begin(), recent_.end(), same);
-  if (it != recent_.end() && it->generation == generation) {
-    return it->implementation;
+  const Choice* const recent = Recent(p, fused);
+  if (recent != nullptr && recent->generation == generation) {
+    return recent->implementation;
   }
   const ConvImplementation* const chosen = Look(pool, direction, p, fused);
-  if (it != recent_.end()) {
-    it->generation = generation;
-    it->implementation = chosen;
-    return chosen;
-  }
-  if (recent_.size() == kRecent) recent_.erase(recent_.begin());
-  recent_.push_back({p, fused, generation, chosen});
+  Remember({p, fused, generation, chosen});
   return chosen;
+}
+
+void ConvChooser::Report(ThreadPool* pool, const ConvParams& p, bool fused,
+                         const char* how) {
+  if (tuner_ == nullptr) return;
+  constexpr auto kForward = ConvDirection::kForward;
+  MutexLock lock(&mu_);
+  if (Recent(p, fused) != nullptr) return;
+  AlgorithmTuner::Use use{
+      node_, ConvProblem(kForward, p, fused, pool->NumThreads()), how, {}};
+  for (const auto& [ns, i] : Candidates(kForward, p)) {
+    use.predicted.push_back({i->Name(), ns});
+  }
+  tuner_->Report(std::move(use));
+  Remember({p, fused, tuner_->generation(), nullptr});
 }
 
 const ConvImplementation* ConvChooser::Look(ThreadPool* pool,

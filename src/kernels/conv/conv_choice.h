@@ -21,14 +21,21 @@ class ConvChooser {
   // As ChooseConv. `fused`: there is an epilogue. Never waits for measuring.
   const ConvImplementation* Choose(ThreadPool* pool, ConvDirection direction,
                                    const ConvParams& p, bool fused);
+  // For reports: the kernel does without a choice and runs the forward
+  // convolution as `how`, which is no implementation's name.
+  void Report(ThreadPool* pool, const ConvParams& p, bool fused,
+              const char* how);
 
  private:
   struct Choice {
     ConvParams p;
     bool fused;
     int64_t generation;
-    const ConvImplementation* implementation;
+    const ConvImplementation* implementation;  // null: only reported
   };
+  // Null if p and fused are not among the recent ones.
+  Choice* Recent(const ConvParams& p, bool fused) REQUIRES(mu_);
+  void Remember(const Choice& choice) REQUIRES(mu_);
   const ConvImplementation* Look(ThreadPool* pool, ConvDirection direction,
                                  const ConvParams& p, bool fused);
 
