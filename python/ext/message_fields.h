@@ -1,0 +1,26 @@
+// A message's fields as Python has them: scalars are values; messages, repeated
+// fields and maps are objects that reach into the message.
+#ifndef HEADRACE_PYTHON_EXT_MESSAGE_FIELDS_H_
+#define HEADRACE_PYTHON_EXT_MESSAGE_FIELDS_H_
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+
+#include "message_place.h"
+
+namespace headrace::python {
+
+nb::object GetField(const std::shared_ptr<MessagePlace>& place,
+                    const google::protobuf::FieldDescriptor* f);
+
+// Sets every field that `dict` names, {field: value}, which is what
+// constructors and add() take; None leaves a field as it is.
+void AssignAll(const std::shared_ptr<MessagePlace>& place, nb::handle dict);
+
+// The classes RepeatedField and MapField.
+void RegisterMessageFields(nb::module_& m);
+
+}  // namespace headrace::python
+
+#endif  // HEADRACE_PYTHON_EXT_MESSAGE_FIELDS_H_

@@ -1,0 +1,38 @@
+// Fields of one number, string or enum value, and elements of repeated ones,
+// read and written from Python. What does not fit a field raises TypeError or
+// ValueError.
+#ifndef HEADRACE_PYTHON_EXT_MESSAGE_SCALAR_H_
+#define HEADRACE_PYTHON_EXT_MESSAGE_SCALAR_H_
+
+#include <google/protobuf/message.h>
+#include <nanobind/nanobind.h>
+
+#include <string>
+
+namespace headrace::python {
+
+namespace nb = nanobind;
+
+nb::object GetScalar(const google::protobuf::Message& m,
+                     const google::protobuf::FieldDescriptor* f);
+void SetScalar(google::protobuf::Message* m,
+               const google::protobuf::FieldDescriptor* f, nb::handle v);
+
+// Of a repeated field.
+nb::object GetScalarAt(const google::protobuf::Message& m,
+                       const google::protobuf::FieldDescriptor* f, int i);
+void SetScalarAt(google::protobuf::Message* m,
+                 const google::protobuf::FieldDescriptor* f, int i,
+                 nb::handle v);
+void AddScalar(google::protobuf::Message* m,
+               const google::protobuf::FieldDescriptor* f, nb::handle v);
+
+// A str; bytes that are not UTF-8 are escaped.
+nb::object Text(const std::string& s);
+
+[[noreturn]] void RefuseValue(const google::protobuf::FieldDescriptor* f,
+                              nb::handle v);
+
+}  // namespace headrace::python
+
+#endif  // HEADRACE_PYTHON_EXT_MESSAGE_SCALAR_H_
