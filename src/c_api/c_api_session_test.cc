@@ -1,0 +1,326 @@
+// The C API: sessions and their runs.
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "c_api/c_api_test_util.h"
+
+namespace c_api_test {
+namespace {
+
+TEST_F(CApiTest, RunsAnAdd) {
+  TF_Operation* x = Placeholder("x");
+  TF_Operation* sum = Add("sum", x, Const("two", 2));
+  TF_Session* session = NewSession();
+  for (int v : {3, 40}) {
+    Tensor out = Run(session, x, Scalar(v).get(), sum);
+    EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+    EXPECT_EQ(Value(out.get()), v + 2);
+  }
+  // Nodes that come later are seen.
+  TF_Operation* more = Add("more", sum, sum);
+  EXPECT_EQ(Value(Run(session, x, Scalar(1).get(), more).get()), 6);
+  TF_CloseSession(session, s());
+  EXPECT_EQ(Run(session, x, Scalar(1).get(), sum), nullptr);
+  EXPECT_EQ(TF_GetCode(s()), TF_CANCELLED);
+  TF_DeleteSession(session, s());
+}
+
+TEST_F(CApiTest, ATokenStopsRuns) {
+  TF_OperationDescription* d = TF_NewOperation(g(), "FIFOQueueV2", "queue");
+  const TF_DataType types[] = {TF_INT32};
+  TF_SetAttrTypeList(d, "component_types", types, 1);
+  TF_Operation* queue = Finish(d);
+  d = TF_NewOperation(g(), "QueueDequeueV2", "take");
+  TF_AddInput(d, {queue, 0});
+  TF_SetAttrTypeList(d, "component_types", types, 1);
+  const TF_Output take = {Finish(d), 0};
+  const TF_Output x = {Placeholder("x"), 0};
+  const TF_Output sum = {Add("sum", x.oper, Const("two", 2)), 0};
+  TF_Session* session = NewSession();
+
+  using Token = std::unique_ptr<TF_CancellationManager, Deleter>;
+  Token token(TF_NewCancellationManager());
+  auto run = [&](const TF_Output& fetch, const TF_Output* in, TF_Tensor* value,
+                 TF_CancellationManager* with) {
+    TF_Tensor* result = nullptr;
+    TF_SessionRunCancellable(session, nullptr, in, &value, in != nullptr,
+                             &fetch, &result, 1, nullptr, 0, nullptr, with,
+                             s());
+    return Tensor(result);
+  };
+  for (TF_CancellationManager* t : {token.get(), Token().get()}) {
+    EXPECT_EQ(Value(run(sum, &x, Scalar(5).get(), t).get()), 7) << message();
+  }
+  EXPECT_FALSE(TF_CancellationManagerIsCancelled(token.get()));
+  std::thread other([&token] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    TF_CancellationManagerStartCancel(token.get());
+  });
+  EXPECT_EQ(run(take, nullptr, nullptr, token.get()), nullptr);
+  EXPECT_EQ(TF_GetCode(s()), TF_CANCELLED) << message();
+  EXPECT_NE(message().find("take"), std::string::npos) << message();
+  other.join();
+  EXPECT_TRUE(TF_CancellationManagerIsCancelled(token.get()));
+  TF_CancellationManagerStartCancel(token.get());
+  run(take, nullptr, nullptr, token.get());
+  EXPECT_EQ(TF_GetCode(s()), TF_CANCELLED) << message();
+
+  // A partial run: by its deadline, and by a token.
+  const std::string one_ms("\x10\x01", 2);  // RunOptions.timeout_in_ms
+  Buffer options(TF_NewBufferFromString(one_ms.data(), one_ms.size()));
+  for (bool by_deadline : {true, false}) {
+    const char* handle = nullptr;
+    TF_SessionPRunSetup(session, nullptr, 0, &take, 1, nullptr, 0, &handle,
+                        s());
+    ASSERT_EQ(TF_GetCode(s()), TF_OK) << message();
+    TF_Tensor* result = nullptr;
+    TF_SessionPRunCancellable(session, handle,
+                              by_deadline ? options.get() : nullptr, nullptr,
+                              nullptr, 0, &take, &result, 1,
+                              by_deadline ? nullptr : token.get(), s());
+    EXPECT_EQ(TF_GetCode(s()),
+              by_deadline ? TF_DEADLINE_EXCEEDED : TF_CANCELLED)
+        << message();
+    EXPECT_EQ(result, nullptr);
+    TF_DeletePRunHandle(handle);
+  }
+  token.reset();
+  TF_CancellationManagerStartCancel(nullptr);
+  EXPECT_FALSE(TF_CancellationManagerIsCancelled(nullptr));
+  TF_DeleteSession(session, s());
+}
+
+TEST_F(CApiTest, RunRefuses) {
+  TF_Operation* x = Placeholder("x");
+  TF_Operation* sum = Add("sum", x, x);
+  TF_Session* session = NewSession();
+  struct {
+    const char* name;
+    TF_Output feed;
+    TF_Tensor* value;
+    TF_Output fetch;
+    int nfetch;
+    const char* says;
+  } const cases[] = {
+      {"feed of NULL", {nullptr, 0}, Scalar(1).release(), {sum, 0}, 1, "NULL"},
+      {"feed of no output", {x, 1}, Scalar(1).release(), {sum, 0}, 1, "'x'"},
+      {"no value", {x, 0}, nullptr, {sum, 0}, 1, "'x:0'"},
+      {"fetch of no output", {x, 0}, Scalar(1).release(), {sum, 3}, 1, "'sum'"},
+      {"negative index", {x, 0}, Scalar(1).release(), {sum, -1}, 1, "'sum'"},
+      {"nothing to do", {x, 0}, Scalar(1).release(), {sum, 0}, 0, ""},
+      {"wrong type",
+       {x, 0},
+       TF_AllocateTensor(TF_FLOAT, nullptr, 0, 4),
+       {sum, 0},
+       1,
+       "float"},
+  };
+  for (const auto& c : cases) {
+    TF_Tensor* out = c.value;  // must become NULL
+    TF_SessionRun(session, nullptr, &c.feed, &c.value, 1, &c.fetch, &out,
+                  c.nfetch, nullptr, 0, nullptr, s());
+    EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << c.name << message();
+    EXPECT_NE(message().find(c.says), std::string::npos) << message();
+    if (c.nfetch > 0) {
+      EXPECT_EQ(out, nullptr) << c.name;
+    }
+    TF_DeleteTensor(c.value);
+  }
+  EXPECT_EQ(Run(session, nullptr, nullptr, sum), nullptr);
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << "nothing was fed";
+  EXPECT_NE(message().find("x"), std::string::npos);
+  TF_SessionRun(nullptr, nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0,
+                nullptr, 0, nullptr, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  TF_DeleteSession(session, s());
+}
+
+// Nodes are numbered in their graph; those of another one must not be mistaken
+// for its own.
+TEST_F(CApiTest, NodesOfAnotherGraphAreRefused) {
+  TF_Operation* x = Placeholder("x");
+  TF_Operation* sum = Add("sum", x, x);
+  std::unique_ptr<TF_Graph, Deleter> other(TF_NewGraph());
+  TF_Session* session = TF_NewSession(other.get(), nullptr, s());
+  EXPECT_EQ(Run(session, x, Scalar(1).get(), sum), nullptr);
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("another graph"), std::string::npos) << message();
+  TF_OperationDescription* d = TF_NewOperation(other.get(), "Identity", "y");
+  TF_AddInput(d, {x, 0});
+  EXPECT_EQ(TF_FinishOperation(d, s()), nullptr);
+  EXPECT_NE(message().find("another graph"), std::string::npos) << message();
+  TF_DeleteSession(session, s());
+}
+
+TEST_F(CApiTest, RunOptionsAndMetadataAreBuffers) {
+  TF_Operation* x = Placeholder("x");
+  TF_Operation* sum = Add("sum", x, x);
+  TF_Session* session = NewSession();
+  const TF_Output in = {x, 0}, out = {sum, 0};
+  Tensor value = Scalar(4);
+  TF_Tensor *feed = value.get(), *result = nullptr;
+  // trace_level: FULL_TRACE, output_partition_graphs: true.
+  Buffer options(TF_NewBufferFromString("\x08\x03\x28\x01", 4));
+  Buffer metadata(TF_NewBuffer());
+  TF_SessionRun(session, options.get(), &in, &feed, 1, &out, &result, 1,
+                nullptr, 0, metadata.get(), s());
+  ASSERT_EQ(TF_GetCode(s()), TF_OK) << message();
+  EXPECT_EQ(Value(result), 8);
+  TF_DeleteTensor(result);
+  EXPECT_NE(Bytes(metadata.get()).find("sum"), std::string::npos);
+  TF_SessionRun(session, nullptr, &in, &feed, 1, &out, &result, 1, nullptr, 0,
+                metadata.get(), s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << "metadata is not empty";
+  Buffer broken(TF_NewBufferFromString("\x08", 1));
+  TF_SessionRun(session, broken.get(), &in, &feed, 1, &out, &result, 1, nullptr,
+                0, nullptr, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  EXPECT_EQ(result, nullptr);
+  TF_DeleteSession(session, s());
+}
+
+TEST_F(CApiTest, SeveralSessionsOutliveTheGraphHandle) {
+  TF_Graph* graph = TF_NewGraph();
+  TF_OperationDescription* d = TF_NewOperation(graph, "Const", "c");
+  TF_SetAttrType(d, "dtype", TF_INT32);
+  TF_SetAttrTensor(d, "value", Scalar(5).get(), s());
+  TF_Operation* c = Finish(d);
+  TF_Session* a = TF_NewSession(graph, nullptr, s());
+  TF_Session* b = TF_NewSession(graph, nullptr, s());
+  TF_DeleteGraph(graph);
+  EXPECT_EQ(Value(Run(a, nullptr, nullptr, c).get()), 5) << message();
+  TF_DeleteSession(a, s());
+  EXPECT_EQ(Value(Run(b, nullptr, nullptr, c).get()), 5) << message();
+  TF_DeleteSession(b, s());
+}
+
+TEST_F(CApiTest, RunsWhileAnotherThreadExtends) {
+  TF_Operation* x = Placeholder("x");
+  TF_Operation* sum = Add("sum", x, x);
+  TF_Session* session = NewSession();
+  std::thread extender([&] {
+    TF_Status* status = TF_NewStatus();
+    for (int i = 0; i < 200; ++i) {
+      TF_OperationDescription* d = TF_NewOperation(
+          g(), "Identity", ("extra" + std::to_string(i)).c_str());
+      TF_AddInput(d, {sum, 0});
+      TF_FinishOperation(d, status);
+      EXPECT_EQ(TF_GetCode(status), TF_OK) << TF_Message(status);
+    }
+    TF_DeleteStatus(status);
+  });
+  for (int i = 0; i < 200; ++i) {
+    EXPECT_EQ(Value(Run(session, x, Scalar(i).get(), sum).get()), 2 * i);
+    const std::string extra = "extra" + std::to_string(i);
+    if (TF_Operation* op = TF_GraphOperationByName(g(), extra.c_str())) {
+      EXPECT_EQ(Value(Run(session, x, Scalar(i).get(), op).get()), 2 * i);
+    }
+  }
+  extender.join();
+  TF_DeleteSession(session, s());
+}
+
+TEST_F(CApiTest, SessionOptionsAndDevices) {
+  TF_SessionOptions* o = TF_NewSessionOptions();
+  TF_SetConfig(o,
+               "\x0a\x07\x0a\x03"
+               "CPU\x10\x02",
+               9, s());  // CPU: 2
+  EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+  TF_Session* session = TF_NewSession(g(), o, s());
+  ASSERT_NE(session, nullptr) << message();
+  std::unique_ptr<TF_DeviceList, Deleter> list(
+      TF_SessionListDevices(session, s()));
+  ASSERT_EQ(TF_DeviceListCount(list.get()), 2);
+  EXPECT_STREQ(TF_DeviceListName(list.get(), 1, s()),
+               "/job:localhost/replica:0/task:0/device:CPU:1");
+  EXPECT_STREQ(TF_DeviceListType(list.get(), 1, s()), "CPU");
+  EXPECT_GT(TF_DeviceListMemoryBytes(list.get(), 1, s()), 0);
+  EXPECT_NE(TF_DeviceListIncarnation(list.get(), 0, s()), 0u);
+  EXPECT_EQ(TF_DeviceListName(list.get(), 2, s()), nullptr);
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  TF_DeleteSession(session, s());
+
+  TF_SetConfig(o, "\x0a\xff", 2, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  TF_SetTarget(o, "nowhere://x");
+  EXPECT_EQ(TF_NewSession(g(), o, s()), nullptr);
+  EXPECT_EQ(TF_GetCode(s()), TF_NOT_FOUND);
+  TF_DeleteSessionOptions(o);
+}
+
+TEST_F(CApiTest, DeprecatedSessionsRunByName) {
+  Add("sum", Placeholder("x"), Const("two", 2));
+  Buffer def(TF_NewBuffer());
+  TF_GraphToGraphDef(g(), def.get(), s());
+  ASSERT_EQ(TF_GetCode(s()), TF_OK) << message();
+  TF_DeprecatedSession* old = TF_NewDeprecatedSession(nullptr, s());
+  TF_ExtendGraph(old, def->data, def->length, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+  const char *in = "x:0", *out = "sum:0", *nowhere = "nowhere";
+  Tensor value = Scalar(40);
+  TF_Tensor *feed = value.get(), *result = nullptr;
+  TF_Run(old, nullptr, &in, &feed, 1, &out, &result, 1, nullptr, 0, nullptr,
+         s());
+  EXPECT_EQ(Value(result), 42) << message();
+  TF_DeleteTensor(result);
+  TF_Run(old, nullptr, &in, &feed, 1, &nowhere, &result, 1, nullptr, 0, nullptr,
+         s());
+  EXPECT_EQ(TF_GetCode(s()), TF_NOT_FOUND);
+  EXPECT_EQ(result, nullptr);
+
+  const char* handle = nullptr;
+  TF_PRunSetup(old, &in, 1, &out, 1, nullptr, 0, &handle, s());
+  ASSERT_EQ(TF_GetCode(s()), TF_OK) << message();
+  TF_PRun(old, handle, nullptr, nullptr, 0, &out, &result, 1, nullptr, 0, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  EXPECT_EQ(result, nullptr);
+  TF_PRun(old, handle, &in, &feed, 1, &out, &result, 1, nullptr, 0, s());
+  EXPECT_EQ(Value(result), 42) << message();
+  TF_DeleteTensor(result);
+  TF_DeletePRunHandle(handle);
+  TF_PRunSetup(old, &nowhere, 1, &out, 1, nullptr, 0, &handle, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_NOT_FOUND);
+  EXPECT_EQ(handle, nullptr);
+  TF_PRunSetup(nullptr, nullptr, 0, nullptr, 0, nullptr, 0, &handle, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+
+  TF_Reset(nullptr, nullptr, 1, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  TF_SessionOptions* remote = TF_NewSessionOptions();
+  TF_SetTarget(remote, "nowhere://x");
+  TF_Reset(remote, nullptr, 0, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_UNIMPLEMENTED);
+  TF_DeleteSessionOptions(remote);
+  const char* container = "other";
+  TF_Reset(nullptr, &container, 1, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+  TF_Run(old, nullptr, &in, &feed, 1, &out, &result, 1, nullptr, 0, nullptr,
+         s());
+  EXPECT_EQ(TF_GetCode(s()), TF_CANCELLED) << message();
+  EXPECT_EQ(result, nullptr);
+  TF_CloseDeprecatedSession(old, s());
+  TF_DeleteDeprecatedSession(old, s());
+}
+
+TEST_F(CApiTest, NullHandlesAndWhatIsNotSupportedSaySo) {
+  TF_Operation* x = Placeholder("x", TF_FLOAT);
+  TF_Output out = {x, 0}, dy = {x, 5};
+  TF_SessionRun(nullptr, nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0,
+                nullptr, 0, nullptr, nullptr);  // no status is fine
+  const char* handle = "";
+  TF_SessionPRunSetup(nullptr, nullptr, 0, nullptr, 0, nullptr, 0, &handle,
+                      s());
+  EXPECT_NE(TF_GetCode(s()), TF_OK);
+  EXPECT_EQ(handle, nullptr);
+  TF_DeletePRunHandle(handle);
+  TF_AddGradients(g(), &out, 1, &out, 1, nullptr, s(), &dy);
+  if (TF_GetCode(s()) == TF_UNIMPLEMENTED) {
+    EXPECT_EQ(dy.oper, nullptr);
+  }
+}
+
+}  // namespace
+}  // namespace c_api_test

@@ -1,0 +1,176 @@
+// The C API: statuses, strings and tensors.
+#include <string>
+
+#include "c_api/c_api_test_util.h"
+
+namespace c_api_test {
+namespace {
+
+TEST_F(CApiTest, StatusKeepsCodeMessageAndPayloads) {
+  EXPECT_STREQ(TF_Message(s()), "");
+  TF_SetStatus(s(), TF_NOT_FOUND, "no such thing");
+  TF_SetPayload(s(), "where", "here");
+  EXPECT_EQ(TF_GetCode(s()), TF_NOT_FOUND);
+  EXPECT_STREQ(TF_Message(s()), "no such thing");
+  std::string seen;
+  TF_ForEachPayload(
+      s(),
+      [](const char* k, const char* v, void* out) {
+        *static_cast<std::string*>(out) += std::string(k) + "=" + v;
+      },
+      &seen);
+  EXPECT_EQ(seen, "where=here");
+  TF_SetStatusFromIOError(s(), ENOENT, "opening x");
+  EXPECT_EQ(TF_GetCode(s()), TF_NOT_FOUND);
+  EXPECT_EQ(message().find("opening x; "), 0u);
+  TF_SetStatus(s(), TF_OK, "dropped");
+  EXPECT_STREQ(TF_Message(s()), "");
+}
+
+TEST_F(CApiTest, StringsOfEveryKind) {
+  TF_TString t;
+  TF_StringInit(&t);
+  EXPECT_EQ(TF_StringGetSize(&t), 0u);
+  EXPECT_EQ(TF_StringGetCapacity(&t), 22u);
+  const std::string small(22, 'a'), large(23, 'b');
+  TF_StringCopy(&t, small.data(), small.size());
+  EXPECT_EQ(TF_StringGetType(&t), TF_TSTR_SMALL);
+  TF_StringCopy(&t, large.data(), large.size());
+  EXPECT_EQ(TF_StringGetType(&t), TF_TSTR_LARGE);
+  EXPECT_EQ(TF_StringGetCapacity(&t), 31u);
+  EXPECT_EQ(TF_StringGetDataPointer(&t), large);
+  TF_StringAssignView(&t, small.data(), 3);
+  EXPECT_EQ(TF_StringGetType(&t), TF_TSTR_VIEW);
+  EXPECT_EQ(TF_StringGetSize(&t), 3u);
+  EXPECT_EQ(TF_StringGetDataPointer(&t), small.data());
+  TF_StringDealloc(&t);
+  EXPECT_EQ(TF_StringGetSize(&t), 0u);
+  EXPECT_EQ(TF_StringGetType(&t), TF_TSTR_SMALL);
+}
+
+// A deallocator that counts its calls.
+void Count(void*, size_t, void* arg) { ++*static_cast<int*>(arg); }
+
+TEST_F(CApiTest, DeallocatorIsCalledOnce) {
+  alignas(64) char data[64] = {};
+  const int64_t dims[] = {2, 3}, negative[] = {-1},
+                huge[] = {1ll << 40, 1ll << 40};
+  struct {
+    const char* name;
+    TF_DataType type;
+    const int64_t* dims;
+    int num_dims;
+    char* data;
+    size_t len;
+    bool made, in_place;
+  } const cases[] = {
+      {"in place", TF_FLOAT, dims, 2, data, 24, true, true},
+      {"more bytes than needed", TF_FLOAT, dims, 2, data, 64, true, true},
+      {"not aligned", TF_FLOAT, dims, 2, data + 1, 24, true, false},
+      {"too few bytes", TF_FLOAT, dims, 2, data, 23, false, false},
+      {"negative dim", TF_FLOAT, negative, 1, data, 24, false, false},
+      {"overflow", TF_FLOAT, huge, 2, data, 24, false, false},
+      {"negative rank", TF_FLOAT, dims, -1, data, 24, false, false},
+      {"no type", static_cast<TF_DataType>(31), dims, 2, data, 24, false,
+       false},
+      {"resource", TF_RESOURCE, dims, 2, data, 64, false, false},
+  };
+  for (const auto& c : cases) {
+    int calls = 0;
+    TF_Tensor* t =
+        TF_NewTensor(c.type, c.dims, c.num_dims, c.data, c.len, Count, &calls);
+    EXPECT_EQ(t != nullptr, c.made) << c.name;
+    EXPECT_EQ(calls, c.in_place ? 0 : 1) << c.name;
+    if (t != nullptr) {
+      EXPECT_EQ(TF_TensorData(t) == c.data, c.in_place) << c.name;
+      EXPECT_EQ(TF_TensorByteSize(t), 24u) << c.name;
+      TF_Tensor* moved = TF_TensorMaybeMove(t);
+      EXPECT_EQ(moved == nullptr, c.in_place) << c.name;
+      if (moved != nullptr) t = moved;
+    }
+    TF_DeleteTensor(t);
+    EXPECT_EQ(calls, 1) << c.name;
+  }
+}
+
+TEST_F(CApiTest, FeedsAreSharedUntilNobodyNeedsThem) {
+  TF_Operation* x = Placeholder("x");
+  TF_OperationDescription* d = TF_NewOperation(g(), "Identity", "y");
+  TF_AddInput(d, {x, 0});
+  TF_Operation* y = Finish(d);
+  TF_Session* session = NewSession();
+  alignas(64) int32_t data[32] = {7};
+  const int64_t dims[] = {32};
+  int calls = 0;
+  TF_Tensor* t =
+      TF_NewTensor(TF_INT32, dims, 1, data, sizeof(data), Count, &calls);
+  Tensor out = Run(session, x, t, y);
+  EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+  TF_DeleteTensor(t);
+  EXPECT_EQ(Value(out.get()), 7);
+  out.reset();
+  TF_DeleteSession(session, s());
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_F(CApiTest, TensorsAllocateReshapeMoveAndBitcast) {
+  const int64_t dims[] = {2, 3, 4}, flat[] = {24}, wrong[] = {25};
+  EXPECT_EQ(TF_AllocateTensor(TF_FLOAT, dims, 3, 95), nullptr);
+  Tensor t(TF_AllocateTensor(TF_FLOAT, dims, 3, 96));
+  ASSERT_NE(t, nullptr);
+  EXPECT_EQ(TF_NumDims(t.get()), 3);
+  EXPECT_EQ(TF_Dim(t.get(), 2), 4);
+  EXPECT_EQ(TF_Dim(t.get(), 3), -1);
+  EXPECT_EQ(TF_TensorElementCount(t.get()), 24);
+  EXPECT_TRUE(TF_TensorIsAligned(t.get()));
+  TF_SetShape(t.get(), wrong, 1);
+  EXPECT_EQ(TF_NumDims(t.get()), 3);
+  TF_SetShape(t.get(), flat, 1);
+  EXPECT_EQ(TF_Dim(t.get(), 0), 24);
+
+  void* data = TF_TensorData(t.get());
+  Tensor moved(TF_TensorMaybeMove(t.get()));
+  ASSERT_NE(moved, nullptr);
+  t.release();
+  EXPECT_EQ(TF_TensorData(moved.get()), data);
+
+  Tensor other = Scalar(0);
+  TF_TensorBitcastFrom(moved.get(), TF_INT16, other.get(), flat, 1, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  const int64_t twice[] = {48};
+  TF_TensorBitcastFrom(moved.get(), TF_INT16, other.get(), twice, 1, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+  EXPECT_EQ(TF_TensorData(other.get()), data);
+  EXPECT_EQ(TF_TensorMaybeMove(moved.get()), nullptr) << "memory is shared";
+}
+
+TEST_F(CApiTest, StringTensorsRoundTrip) {
+  TF_Operation* x = Placeholder("x", TF_STRING);
+  TF_OperationDescription* d = TF_NewOperation(g(), "Identity", "y");
+  TF_AddInput(d, {x, 0});
+  TF_Operation* y = Finish(d);
+  TF_Session* session = NewSession();
+  const std::string words[] = {"", "short", std::string(100, 'z')};
+  const int64_t dims[] = {3};
+  EXPECT_EQ(TF_AllocateTensor(TF_STRING, dims, 1, 71), nullptr);
+  Tensor in(TF_AllocateTensor(TF_STRING, dims, 1, 3 * sizeof(TF_TString)));
+  auto* strings = static_cast<TF_TString*>(TF_TensorData(in.get()));
+  for (int i = 0; i < 3; ++i) {
+    TF_StringInit(&strings[i]);
+    TF_StringCopy(&strings[i], words[i].data(), words[i].size());
+  }
+  Tensor out = Run(session, x, in.get(), y);
+  ASSERT_NE(out, nullptr) << message();
+  in.reset();
+  EXPECT_EQ(TF_TensorByteSize(out.get()), 72u);
+  const auto* got = static_cast<TF_TString*>(TF_TensorData(out.get()));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(std::string(TF_StringGetDataPointer(&got[i]),
+                          TF_StringGetSize(&got[i])),
+              words[i]);
+  }
+  TF_DeleteSession(session, s());
+}
+
+}  // namespace
+}  // namespace c_api_test
