@@ -20,6 +20,8 @@ namespace {
 constexpr int64_t kMaxRows = 32;
 // A tile of B: 16 KiB, which the first level cache holds beside the rows of A.
 constexpr int64_t kDepth = 64, kPanel = 64;
+// Which panel after this one is fetched: memory takes longer than one.
+constexpr int64_t kAhead = 2;
 // Rows that the registers hold sums of, for one panel.
 constexpr int64_t kMostRows = 6;
 constexpr int64_t kLanes = 16;
@@ -39,9 +41,10 @@ HR_AVX512 inline void Store(const Vec& v, float* p) {
   std::memcpy(p, &v, sizeof(v));
 }
 
-// c[0:kM, 0:64] += x b for `depth` rows of b; x is [depth, kM]. Fetches one
-// line of each row of `next` meanwhile.
-template <int kM>
+// c[0:kM, 0:64] += x b for `depth` rows of b; x is [depth, kM]. Fetches kLines
+// lines of each row of `next` meanwhile, into the second level cache: the first
+// one is full.
+template <int kM, int kLines>
 HR_AVX512 inline void Tile(const float* x, int64_t depth, const float* b,
                            int64_t ldb, const char* next, int64_t next_step,
                            float* c, int64_t ldc) {
@@ -53,7 +56,9 @@ HR_AVX512 inline void Tile(const float* x, int64_t depth, const float* b,
   for (int64_t p = 0; p < depth; ++p) {
     Vec row[kWide];
     for (int w = 0; w < kWide; ++w) Load(b + p * ldb + w * kLanes, &row[w]);
-    __builtin_prefetch(next + p * next_step);
+    for (int l = 0; l < kLines; ++l) {
+      __builtin_prefetch(next + p * next_step + l * int64_t{sizeof(Vec)}, 0, 2);
+    }
     for (int i = 0; i < kM; ++i) {
       for (int w = 0; w < kWide; ++w) sum[i][w] += x[p * kM + i] * row[w];
     }
@@ -89,25 +94,25 @@ void PackRows(const GemmArgs<float>& g, const Rows& rows, int64_t k0,
 struct Panel {
   const float* b;
   int64_t ldb;
-  const float* next;  // the panel after it
+  const float* next;  // what comes soon
   float* c;
   int64_t ldc;
 };
 
+template <int kLines>
 HR_AVX512 void MultiplyPanel(const Rows& rows, const float* x, int64_t depth,
                              const Panel& p) {
   for (int64_t group = 0; group < rows.groups; ++group) {
     const int64_t begin = rows.begin(group);
-    // Every other line first: processors fetch them in pairs.
-    static constexpr int64_t kLine[] = {0, 2, 1, 3};
+    constexpr int kGroups = kPanel / kLanes / kLines;  // that share the lines
     const char* const next = reinterpret_cast<const char*>(p.next) +
-                             kLine[group % 4] * int64_t{sizeof(Vec)};
+                             group % kGroups * kLines * int64_t{sizeof(Vec)};
     const int64_t step = p.ldb * int64_t{sizeof(float)};
     switch (rows.count(group)) {
-#define HR_CASE(M)                                             \
-  case M:                                                      \
-    Tile<M>(x + begin * kDepth, depth, p.b, p.ldb, next, step, \
-            p.c + begin * p.ldc, p.ldc);                       \
+#define HR_CASE(M)                                                     \
+  case M:                                                              \
+    Tile<M, kLines>(x + begin * kDepth, depth, p.b, p.ldb, next, step, \
+                    p.c + begin * p.ldc, p.ldc);                       \
     break;
       HR_CASE(3)
       HR_CASE(4)
@@ -116,6 +121,13 @@ HR_AVX512 void MultiplyPanel(const Rows& rows, const float* x, int64_t depth,
 #undef HR_CASE
     }
   }
+}
+
+HR_AVX512 void MultiplyPanel(const Rows& rows, const float* x, int64_t depth,
+                             const Panel& p) {
+  if (rows.groups >= 4) return MultiplyPanel<1>(rows, x, depth, p);
+  if (rows.groups >= 2) return MultiplyPanel<2>(rows, x, depth, p);
+  MultiplyPanel<4>(rows, x, depth, p);
 }
 
 // The last columns, fewer than a panel: copied to where there is room for one.
@@ -145,10 +157,15 @@ void Columns(const GemmArgs<float>& g, const Rows& rows, int64_t j0,
     const int64_t depth = std::min(kDepth, g.k - k0);
     PackRows(g, rows, k0, depth, x);
     const float* const b = g.b + k0 * g.ldb;
-    const float* const below = b + std::min(depth, g.k - depth - k0) * g.ldb;
+    const float* const below =
+        b + std::min(depth, g.k - depth - k0) * g.ldb + j0;
     for (int64_t j = j0; j < j1; j += kPanel) {
       const int64_t n = std::min(kPanel, j1 - j);
-      const Panel panel = {b + j, g.ldb, j + n < j1 ? b + j + n : below + j0,
+      const int64_t ahead = j + kAhead * kPanel;
+      const Panel panel = {b + j, g.ldb,
+                           ahead + kPanel <= j1
+                               ? b + ahead
+                               : below + std::max<int64_t>(0, ahead - j1),
                            g.c + j, g.ldc};
       if (n == kPanel) {
         MultiplyPanel(rows, x, depth, panel);
