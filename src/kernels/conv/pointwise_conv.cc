@@ -205,7 +205,9 @@ class PointwiseConv : public ConvImplementation {
     const int64_t rows = Rows(p), width = RowPixels(p);
     const int64_t row_blocks = CeilDiv(width, panels.block_pixels);
     const int64_t all_blocks = rows * row_blocks;
-    // Pieces of some blocks by some panels, worth about 4 Mflop.
+    // Pieces of some blocks by some panels: enough of them that no thread waits
+    // long for the last, none too small to pay for being dealt out.
+    constexpr double kPieces = 14;
     const int64_t group =
         CeilDiv(panels.count,
                 std::clamp<int64_t>(
@@ -215,8 +217,9 @@ class PointwiseConv : public ConvImplementation {
     const double block_flops =
         2.0 * panels.block_pixels * p.in_channels *
         std::min(group * panels.most * panels.lanes, p.out_channels);
+    const double piece_flops = std::clamp(p.flops() / kPieces, 5e5, 4e6);
     const int64_t blocks = std::clamp<int64_t>(
-        static_cast<int64_t>(4e6 / block_flops), 1, all_blocks);
+        static_cast<int64_t>(piece_flops / block_flops), 1, all_blocks);
     args.pool->ParallelFor(
         CeilDiv(all_blocks, blocks) * across, 1, [&](int64_t piece, int64_t) {
           const int64_t b0 = piece / across * blocks;
