@@ -2,9 +2,38 @@
 #ifndef HEADRACE_KERNELS_ROW_SPLITS_H_
 #define HEADRACE_KERNELS_ROW_SPLITS_H_
 
+#include <vector>
+
 #include "framework/op_kernel.h"
 
 namespace headrace {
+
+// int32 or int64 splits as int64. InvalidArgument unless they are a vector that
+// begins with 0, never falls and ends with `num_values`.
+Status ReadRowSplits(const Tensor& splits, int64_t num_values,
+                     absl::string_view name, std::vector<int64_t>* out);
+// Nested splits, the outermost first: those of a level are rows of the level
+// before, and the last ones are rows of `values`, which has a dimension at
+// least. `name` is the argument's.
+Status ReadNestedSplits(absl::Span<const Tensor* const> splits,
+                        const Tensor& values, absl::string_view name,
+                        std::vector<std::vector<int64_t>>* out);
+
+// Splits of an output, of type int32 or int64. InvalidArgument if what they
+// count is more than the type can.
+class SplitsWriter {
+ public:
+  // Allocates output i with `rows` rows and writes the leading 0.
+  Status Allocate(OpKernelContext* ctx, int i, int64_t rows);
+  // The next row has `length` values.
+  Status Add(int64_t length);
+  // How many values the rows so far have.
+  int64_t end() const { return end_; }
+
+ private:
+  Tensor* splits_ = nullptr;
+  int64_t at_ = 0, end_ = 0;
+};
 
 // That a not empty vector of splits begins with 0 and ends with the number of
 // values, which must be a vector. Splits between may be in any order.

@@ -2,6 +2,7 @@
 // keep theirs), and in each row that has none an entry in column 0 with the
 // default value. reverse_index_map[i] is where entry i went. The gradient
 // gathers along that map; what no entry maps to goes to the default value.
+// RaggedFillEmptyRows does the same to values of which only the rows are told.
 #include <numeric>
 #include <vector>
 
@@ -19,12 +20,36 @@ bool RowsAreOrdered(const SparseView& s) {
   return true;
 }
 
-class SparseFillEmptyRowsOp : public OpKernel {
+// Values and their rows as entries of one dimension.
+Status ReadRaggedInputs(const OpKernelContext& ctx, SparseView* out) {
+  const Tensor &rows = ctx.input(0), &values = ctx.input(1);
+  const Tensor& nrows = ctx.input(2);
+  if (rows.dims() != 1 || values.shape() != rows.shape()) {
+    return errors::InvalidArgument(
+        "value_rowids and values must be vectors of the same length, saw: ",
+        rows.shape().DebugString(), " and ", values.shape().DebugString());
+  }
+  if (nrows.dims() != 0 || nrows.scalar<int64_t>() < 0) {
+    return errors::InvalidArgument(
+        "nrows must be a scalar that is not negative, saw: ",
+        nrows.DebugString());
+  }
+  *out = {.n = rows.NumElements(),
+          .rank = 1,
+          .indices = rows.data<int64_t>(),
+          .values = values,
+          .dims = {nrows.scalar<int64_t>()}};
+  return OkStatus();
+}
+
+template <bool kRagged>
+class FillEmptyRowsOp : public OpKernel {
  public:
   using OpKernel::OpKernel;
   void Compute(OpKernelContext* ctx) override {
     SparseView s;
-    OP_REQUIRES_OK(ctx, ReadSparseInputs(*ctx, 0, "", &s));
+    OP_REQUIRES_OK(ctx, kRagged ? ReadRaggedInputs(*ctx, &s)
+                                : ReadSparseInputs(*ctx, 0, "", &s));
     const Tensor& value = ctx->input(3);
     OP_REQUIRES(ctx, value.dims() == 0,
                 errors::InvalidArgument("default_value must be a scalar, got ",
@@ -69,7 +94,11 @@ class SparseFillEmptyRowsOp : public OpKernel {
       return;
     }
     Tensor *indices = nullptr, *values = nullptr;
-    OP_REQUIRES_OK(ctx, ctx->allocate_output(0, {total, s.rank}, &indices));
+    OP_REQUIRES_OK(
+        ctx,
+        ctx->allocate_output(
+            0, kRagged ? TensorShape({total}) : TensorShape({total, s.rank}),
+            &indices));
     OP_REQUIRES_OK(ctx, ctx->allocate_output(1, {total}, &values));
     int64_t* to = indices->data<int64_t>();
     for (int64_t i = 0; i < s.n; ++i) {
@@ -94,10 +123,12 @@ class SparseFillEmptyRowsOp : public OpKernel {
   }
 };
 REGISTER_KERNEL_BUILDER(Name("SparseFillEmptyRows").Device(DEVICE_CPU),
-                        SparseFillEmptyRowsOp);
+                        FillEmptyRowsOp<false>);
+REGISTER_KERNEL_BUILDER(Name("RaggedFillEmptyRows").Device(DEVICE_CPU),
+                        FillEmptyRowsOp<true>);
 
 template <typename T>
-class SparseFillEmptyRowsGradOp : public OpKernel {
+class FillEmptyRowsGradOp : public OpKernel {
  public:
   using OpKernel::OpKernel;
   void Compute(OpKernelContext* ctx) override {
@@ -136,7 +167,11 @@ class SparseFillEmptyRowsGradOp : public OpKernel {
   REGISTER_KERNEL_BUILDER(Name("SparseFillEmptyRowsGrad") \
                               .Device(DEVICE_CPU)         \
                               .TypeConstraint<T>("T"),    \
-                          SparseFillEmptyRowsGradOp<T>);
+                          FillEmptyRowsGradOp<T>);        \
+  REGISTER_KERNEL_BUILDER(Name("RaggedFillEmptyRowsGrad") \
+                              .Device(DEVICE_CPU)         \
+                              .TypeConstraint<T>("T"),    \
+                          FillEmptyRowsGradOp<T>);
 HR_CALL_NUMBER_TYPES(HR_REGISTER)
 #undef HR_REGISTER
 

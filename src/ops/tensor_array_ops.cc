@@ -94,7 +94,7 @@ Status ConcatShape(InferenceContext* c) {
 }
 
 // Scatter and Unpack: the value is input n - 2.
-Status ScatterShape(InferenceContext* c) {
+Status TensorArrayScatterShape(InferenceContext* c) {
   Shape value, unused;
   const int at = c->num_inputs() - 2;
   HR_RETURN_IF_ERROR(c->WithRankAtLeast(c->input(at), 1, &value));
@@ -225,7 +225,7 @@ REGISTER_OP("TensorArrayScatter")
     .Output("flow_out: float")
     .Attr("T: type")
     .Deprecated(19, "Use TensorArrayScatterV3")
-    .SetShapeFn(ScatterShape);
+    .SetShapeFn(TensorArrayScatterShape);
 REGISTER_OP("TensorArrayConcat")
     .Input("handle: Ref(string)")
     .Input("flow_in: float")
@@ -288,7 +288,7 @@ REGISTER_OP("TensorArrayScatterV2")
     .Output("flow_out: float")
     .Attr("T: type")
     .Deprecated(26, "Use TensorArrayScatterV3")
-    .SetShapeFn(ScatterShape);
+    .SetShapeFn(TensorArrayScatterShape);
 REGISTER_OP("TensorArrayConcatV2")
     .Input("handle: string")
     .Input("flow_in: float")
@@ -350,7 +350,7 @@ REGISTER_OP("TensorArrayScatterV3")
     .Output("flow_out: float")
     .Attr("T: type")
     .SetIsStateful()
-    .SetShapeFn(ScatterShape);
+    .SetShapeFn(TensorArrayScatterShape);
 REGISTER_OP("TensorArrayConcatV3")
     .Input("handle: resource")
     .Input("flow_in: float")
@@ -394,7 +394,7 @@ REGISTER_OP("TensorArrayUnpack")
     .Output("flow_out: float")
     .Attr("T: type")
     .Deprecated(20, "Use TensorArrayScatterV3 with RangeOp")
-    .SetShapeFn(ScatterShape);
+    .SetShapeFn(TensorArrayScatterShape);
 REGISTER_OP("Stack")
     .Output("handle: Ref(string)")
     .Attr("elem_type: type")
