@@ -1,4 +1,4 @@
-// Summaries as serialised messages: schemas and shapes.
+// Summaries as serialised messages, and written into files: schemas and shapes.
 #include "framework/common_shape_fns.h"
 #include "framework/op.h"
 
@@ -61,5 +61,100 @@ REGISTER_OP("MergeSummary")
     .Output("summary: string")
     .Attr("N: int >= 1")
     .SetShapeFn(shape_inference::ScalarShape);
+
+// Those that write into files through a resource.
+REGISTER_OP("SummaryWriter")
+    .Output("writer: resource")
+    .Attr("shared_name: string = ''")
+    .Attr("container: string = ''")
+    .SetIsStateful()
+    .SetShapeFn(shape_inference::ScalarShape);
+REGISTER_OP("CreateSummaryFileWriter")
+    .Input("writer: resource")
+    .Input("logdir: string")
+    .Input("max_queue: int32")
+    .Input("flush_millis: int32")
+    .Input("filename_suffix: string")
+    .SetIsStateful()
+    .SetShapeFn(shape_inference::NoOutputs);
+REGISTER_OP("CreateSummaryDbWriter")
+    .Input("writer: resource")
+    .Input("db_uri: string")
+    .Input("experiment_name: string")
+    .Input("run_name: string")
+    .Input("user_name: string")
+    .SetIsStateful()
+    .SetShapeFn(shape_inference::NoOutputs);
+REGISTER_OP("FlushSummaryWriter")
+    .Input("writer: resource")
+    .SetIsStateful()
+    .SetShapeFn(shape_inference::NoOutputs);
+REGISTER_OP("CloseSummaryWriter")
+    .Input("writer: resource")
+    .SetIsStateful()
+    .SetShapeFn(shape_inference::NoOutputs);
+REGISTER_OP("WriteSummary")
+    .Input("writer: resource")
+    .Input("step: int64")
+    .Input("tensor: T")
+    .Input("tag: string")
+    .Input("summary_metadata: string")
+    .Attr("T: type")
+    .SetIsStateful()
+    .SetShapeFn(shape_inference::NoOutputs);
+REGISTER_OP("WriteRawProtoSummary")
+    .Input("writer: resource")
+    .Input("step: int64")
+    .Input("tensor: string")
+    .SetIsStateful()
+    .SetShapeFn(shape_inference::NoOutputs);
+REGISTER_OP("WriteScalarSummary")
+    .Input("writer: resource")
+    .Input("step: int64")
+    .Input("tag: string")
+    .Input("value: T")
+    .Attr("T: realnumbertype")
+    .SetIsStateful()
+    .SetShapeFn(shape_inference::NoOutputs);
+REGISTER_OP("WriteHistogramSummary")
+    .Input("writer: resource")
+    .Input("step: int64")
+    .Input("tag: string")
+    .Input("values: T")
+    .Attr(
+        "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, "
+        "uint16, half, uint32, uint64, bool} = DT_FLOAT")
+    .SetIsStateful()
+    .SetShapeFn(shape_inference::NoOutputs);
+REGISTER_OP("WriteImageSummary")
+    .Input("writer: resource")
+    .Input("step: int64")
+    .Input("tag: string")
+    .Input("tensor: T")
+    .Input("bad_color: uint8")
+    .Attr("max_images: int >= 1 = 3")
+    .Attr("T: {uint8, double, float, half} = DT_FLOAT")
+    .SetIsStateful()
+    .SetShapeFn(shape_inference::NoOutputs);
+REGISTER_OP("WriteAudioSummary")
+    .Input("writer: resource")
+    .Input("step: int64")
+    .Input("tag: string")
+    .Input("tensor: float")
+    .Input("sample_rate: float")
+    .Attr("max_outputs: int >= 1 = 3")
+    .SetIsStateful()
+    .SetShapeFn(shape_inference::NoOutputs);
+REGISTER_OP("WriteGraphSummary")
+    .Input("writer: resource")
+    .Input("step: int64")
+    .Input("tensor: string")
+    .SetIsStateful()
+    .SetShapeFn(shape_inference::NoOutputs);
+REGISTER_OP("ImportEvent")
+    .Input("writer: resource")
+    .Input("event: string")
+    .SetIsStateful()
+    .SetShapeFn(shape_inference::NoOutputs);
 
 }  // namespace headrace

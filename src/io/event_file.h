@@ -1,0 +1,59 @@
+// Event files: records of Event messages, the first of which names the format.
+// TensorBoard finds them by their names, LOGDIR/events.out.tfevents.SECONDS.
+// HOST.PID.NUMBER, and orders them by these.
+#ifndef HEADRACE_IO_EVENT_FILE_H_
+#define HEADRACE_IO_EVENT_FILE_H_
+
+#include <memory>
+#include <string>
+
+#include "base/mutex.h"
+#include "headrace/event.pb.h"
+#include "io/record_file.h"
+
+namespace headrace {
+
+// Thread-safe; its lock is held while it writes. Destruction closes the file,
+// without a report of errors: call Close.
+class EventFileWriter {
+ public:
+  // After how many events, or how long after the last time, what was written is
+  // handed to the system. Both are looked at when an event is written.
+  struct FlushPolicy {
+    int64_t max_queue = 10;
+    int64_t millis = 2 * 60 * 1000;
+  };
+
+  // Makes the directory and a new file in it, whose name ends with `suffix`.
+  static StatusOr<std::unique_ptr<EventFileWriter>> Open(
+      Env* env, const std::string& logdir, const std::string& suffix,
+      const FlushPolicy& policy);
+
+  const std::string& path() const { return path_; }
+  [[nodiscard]] Status Write(const pb::Event& event);
+  [[nodiscard]] Status Flush();
+  // Once; what is written later is FailedPrecondition.
+  [[nodiscard]] Status Close();
+
+ private:
+  EventFileWriter(Env* env, std::string path, const FlushPolicy& policy,
+                  std::unique_ptr<RecordWriter> file)
+      : env_(env),
+        path_(std::move(path)),
+        policy_(policy),
+        file_(std::move(file)),
+        last_flush_(env->NowMicros()) {}
+  Status FlushLocked() REQUIRES(mu_);
+
+  Env* const env_;
+  const std::string path_;
+  const FlushPolicy policy_;
+  Mutex mu_;
+  std::unique_ptr<RecordWriter> file_ GUARDED_BY(mu_);  // null: closed
+  int64_t unflushed_ GUARDED_BY(mu_) = 0;
+  uint64_t last_flush_ GUARDED_BY(mu_);
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_IO_EVENT_FILE_H_
