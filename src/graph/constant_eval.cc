@@ -50,6 +50,7 @@ bool IsImpureOp(absl::string_view op) {
       "ReadFile",
       "WriteFile",
       "MatchingFiles",
+      "GenerateVocabRemapping",
       "ImmutableConst",
       "Assert",
       "Print",

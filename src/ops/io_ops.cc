@@ -167,5 +167,43 @@ REGISTER_OP("MatchingFiles")
       return OkStatus();
     });
 
+REGISTER_OP("GenerateVocabRemapping")
+    .Input("new_vocab_file: string")
+    .Input("old_vocab_file: string")
+    .Attr("new_vocab_offset: int >= 0")
+    .Attr("num_new_vocab: int >= 0")
+    .Attr("old_vocab_size: int >= -1 = -1")
+    .Output("remapping: int64")
+    .Output("num_present: int32")
+    .SetShapeFn([](InferenceContext* c) -> Status {
+      int64_t n;
+      HR_RETURN_IF_ERROR(c->GetAttr("num_new_vocab", &n));
+      c->set_output(0, InferenceContext::Vector(n));
+      c->set_output(1, InferenceContext::Scalar());
+      return OkStatus();
+    });
+
+REGISTER_OP("LoadAndRemapMatrix")
+    .Input("ckpt_path: string")
+    .Input("old_tensor_name: string")
+    .Input("row_remapping: int64")
+    .Input("col_remapping: int64")
+    .Input("initializing_values: float")
+    .Attr("num_rows: int >= 0")
+    .Attr("num_cols: int >= 1")
+    .Attr("max_rows_in_memory: int = -1")
+    .Output("output_matrix: float")
+    .SetIsStateful()
+    .SetShapeFn([](InferenceContext* c) -> Status {
+      Shape vector;
+      HR_RETURN_IF_ERROR(c->WithRank(c->input(2), 1, &vector));
+      HR_RETURN_IF_ERROR(c->WithRank(c->input(3), 1, &vector));
+      int64_t rows, cols;
+      HR_RETURN_IF_ERROR(c->GetAttr("num_rows", &rows));
+      HR_RETURN_IF_ERROR(c->GetAttr("num_cols", &cols));
+      c->set_output(0, InferenceContext::Matrix(rows, cols));
+      return OkStatus();
+    });
+
 }  // namespace
 }  // namespace headrace
