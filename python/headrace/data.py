@@ -220,6 +220,11 @@ class Dataset(Typed):
                    num_parallel_calls=None):
         """The elements of the datasets map_func(element): `block_length` of
         each of `cycle_length` datasets in turn."""
+        return self._interleave(map_func, cycle_length, block_length,
+                                num_parallel_calls, sloppy=False)
+
+    def _interleave(self, map_func, cycle_length, block_length,
+                    num_parallel_calls, sloppy):
         f = ElementFunction(map_func, self._spec)
         spec = dataset_spec(f, "interleave")
         lengths = (as_int64(cycle_length, "cycle_length"),
@@ -231,7 +236,7 @@ class Dataset(Typed):
             out = _raw.ParallelInterleaveDatasetV2(
                 self._variant_tensor, f.captured, *lengths,
                 as_int64(num_parallel_calls, "num_parallel_calls"), f=f.attr,
-                **attrs(spec))
+                sloppy=sloppy, **attrs(spec))
         return Dataset(out, spec)
 
     def filter(self, predicate):

@@ -70,9 +70,11 @@ def shuffle_and_repeat(buffer_size, count=None, seed=None):
 def parallel_interleave(map_func, cycle_length, block_length=1, sloppy=False,
                         buffer_output_elements=None,
                         prefetch_input_elements=None):
-    """interleave, in parallel."""
-    return lambda d: d.interleave(map_func, cycle_length, block_length,
-                                  num_parallel_calls=cycle_length)
+    """interleave, in parallel. If it is `sloppy`, a dataset whose next element
+    is not ready lets the others pass."""
+    return lambda d: d._interleave(map_func, cycle_length, block_length,
+                                   num_parallel_calls=cycle_length,
+                                   sloppy=sloppy)
 
 
 def scan(initial_state, scan_func):

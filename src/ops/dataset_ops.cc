@@ -33,6 +33,12 @@ REGISTER_OP("DatasetToSingleElement")
     .SetIsStateful()
     .SetShapeFn(ElementShape);
 
+REGISTER_OP("GetElementAtIndex")
+    .Input("dataset: variant")
+    .Input("index: int64")
+    .Output("components: output_types")
+        DATASET_ELEMENTS.SetShapeFn(ElementShape);
+
 #define RESOURCE_OP(NAME)         \
   REGISTER_OP(NAME)               \
       .Output("handle: resource") \

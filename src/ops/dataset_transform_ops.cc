@@ -43,6 +43,18 @@ TRANSFORM_OP("WindowDataset")
     .Input("stride: int64")
     .Input("drop_remainder: bool")
     .Attr("metadata: string = ''");
+TRANSFORM_OP_AFTER(.Attr("drop_remainder: bool = true"), "SlidingWindowDataset")
+    .Input("window_size: int64")
+    .Input("window_shift: int64")
+    .Input("window_stride: int64");
+TRANSFORM_OP("ExperimentalSlidingWindowDataset")
+    .Input("window_size: int64")
+    .Input("window_shift: int64")
+    .Input("window_stride: int64");
+TRANSFORM_OP("UniqueDataset").Attr("metadata: string = ''");
+TRANSFORM_OP("ExperimentalUniqueDataset");
+TRANSFORM_OP("SleepDataset").Input("sleep_microseconds: int64");
+TRANSFORM_OP("ExperimentalSleepDataset").Input("sleep_microseconds: int64");
 
 TRANSFORM_OP("RepeatDataset")
     .Input("count: int64")

@@ -4,7 +4,6 @@
 
 #include "kernels/data/batching_dataset.h"
 #include "kernels/data/parallel_map_dataset.h"
-#include "kernels/element.h"
 
 namespace headrace {
 namespace {
@@ -19,38 +18,6 @@ ElementSpec BatchedSpec(const ElementSpec& spec, const BatchOptions& options) {
   return out;
 }
 
-Status StackEqual(const std::vector<TensorTuple>& elements, TensorTuple* out) {
-  const int64_t n = static_cast<int64_t>(elements.size());
-  out->clear();
-  for (size_t c = 0; c < elements[0].size(); ++c) {
-    const Tensor& first = elements[0][c];
-    TensorShape shape({n});
-    shape.AppendShape(first.shape());
-    Tensor batch;
-    HR_RETURN_IF_ERROR(
-        Tensor::Allocate(CpuAllocator(), first.dtype(), shape, &batch));
-    const int64_t size = first.NumElements();
-    for (int64_t i = 0; i < n; ++i) {
-      if (elements[i].size() != elements[0].size() ||
-          elements[i][c].dtype() != first.dtype()) {
-        return errors::InvalidArgument(
-            "Cannot batch elements of different types: component ", c,
-            " of element ", i, " differs from that of element 0");
-      }
-      const Tensor& t = elements[i][c];
-      if (t.shape() != first.shape()) {
-        return errors::InvalidArgument(
-            "Cannot batch tensors with different shapes in component ", c,
-            ". First element had shape ", first.shape().DebugString(),
-            " and element ", i, " had shape ", t.shape().DebugString(), ".");
-      }
-      CopyElements(t, 0, &batch, i * size, size);
-    }
-    out->push_back(std::move(batch));
-  }
-  return OkStatus();
-}
-
 class BatchDataset : public BatchingDataset {
  public:
   BatchDataset(const RefPtr<const Dataset>& input, const BatchOptions& options)
@@ -59,7 +26,7 @@ class BatchDataset : public BatchingDataset {
  protected:
   Status Stack(const std::vector<TensorTuple>& elements,
                TensorTuple* out) const override {
-    return StackEqual(elements, out);
+    return StackElements(elements, out);
   }
 };
 
@@ -105,8 +72,9 @@ class MapAndBatchDatasetOp : public FunctionDatasetOp {
                        : PartialTensorShape();
     }
     *out = MakeRef<BatchDataset>(
-        MakeParallelMapDataset(std::move(rows), std::move(input), std::move(f),
-                               parallelism, preserve_),
+        MakeParallelMapDataset(
+            std::move(rows), std::move(input), std::move(f),
+            {.parallelism = parallelism, .preserve_cardinality = preserve_}),
         options);
     return OkStatus();
   }

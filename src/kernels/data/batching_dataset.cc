@@ -55,4 +55,37 @@ Status ReadBatchOptions(OpKernelContext* ctx, BatchOptions* out) {
   return ScalarInput(*ctx, "drop_remainder", &out->drop_remainder);
 }
 
+Status StackElements(const std::vector<TensorTuple>& elements,
+                     TensorTuple* out) {
+  const int64_t n = static_cast<int64_t>(elements.size());
+  out->clear();
+  for (size_t c = 0; c < elements[0].size(); ++c) {
+    const Tensor& first = elements[0][c];
+    TensorShape shape({n});
+    shape.AppendShape(first.shape());
+    Tensor batch;
+    HR_RETURN_IF_ERROR(
+        Tensor::Allocate(CpuAllocator(), first.dtype(), shape, &batch));
+    const int64_t size = first.NumElements();
+    for (int64_t i = 0; i < n; ++i) {
+      if (elements[i].size() != elements[0].size() ||
+          elements[i][c].dtype() != first.dtype()) {
+        return errors::InvalidArgument(
+            "Cannot batch elements of different types: component ", c,
+            " of element ", i, " differs from that of element 0");
+      }
+      const Tensor& t = elements[i][c];
+      if (t.shape() != first.shape()) {
+        return errors::InvalidArgument(
+            "Cannot batch tensors with different shapes in component ", c,
+            ". First element had shape ", first.shape().DebugString(),
+            " and element ", i, " had shape ", t.shape().DebugString(), ".");
+      }
+      CopyElements(t, 0, &batch, i * size, size);
+    }
+    out->push_back(std::move(batch));
+  }
+  return OkStatus();
+}
+
 }  // namespace headrace

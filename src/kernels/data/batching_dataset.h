@@ -17,6 +17,11 @@ struct BatchOptions {
 // From the inputs batch_size and, if the op has it, drop_remainder.
 Status ReadBatchOptions(OpKernelContext* ctx, BatchOptions* out);
 
+// Elements, at least one, along a new first dimension. They must agree in types
+// and shapes.
+Status StackElements(const std::vector<TensorTuple>& elements,
+                     TensorTuple* out);
+
 class BatchingDataset : public Dataset {
  public:
   BatchingDataset(ElementSpec spec, RefPtr<const Dataset> input,

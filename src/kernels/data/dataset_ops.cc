@@ -54,6 +54,62 @@ class DatasetToSingleElementOp : public AsyncOpKernel {
 REGISTER_KERNEL_BUILDER(Name("DatasetToSingleElement").Device(DEVICE_CPU),
                         DatasetToSingleElementOp);
 
+// The element with this index, of a dataset that knows how many it has. The
+// elements before it are made too.
+class GetElementAtIndexOp : public AsyncOpKernel {
+ public:
+  explicit GetElementAtIndexOp(OpKernelConstruction* ctx) : AsyncOpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, ReadElementSpec(ctx, &spec_));
+  }
+
+  void ComputeAsync(OpKernelContext* ctx, DoneCallback done) override {
+    RefPtr<const Dataset> dataset;
+    int64_t index = 0;
+    OP_REQUIRES_OK_ASYNC(
+        ctx, DatasetFromTensor(ctx->input(0), "dataset", &dataset), done);
+    OP_REQUIRES_OK_ASYNC(ctx, ScalarInput(*ctx, "index", &index), done);
+    const int64_t n = dataset->Cardinality();
+    OP_REQUIRES_ASYNC(ctx, n >= 0,
+                      errors::FailedPrecondition(
+                          "The dataset has ",
+                          n == kInfiniteCardinality ? "infinite" : "unknown",
+                          " cardinality, which does not support random "
+                          "access."),
+                      done);
+    OP_REQUIRES_ASYNC(
+        ctx, index >= 0 && index < n,
+        errors::OutOfRange("Index out of range [0, ", n, "):", index), done);
+    RunWaiting(ctx, *dataset, std::move(done), [this, ctx, dataset, index] {
+      return Take(ctx, *dataset, index);
+    });
+  }
+
+ private:
+  Status Take(OpKernelContext* ctx, const Dataset& dataset,
+              int64_t index) const {
+    const KernelIteration iteration(ctx);
+    std::unique_ptr<DatasetIterator> iterator;
+    HR_RETURN_IF_ERROR(dataset.NewIterator(iteration.context(), &iterator));
+    TensorTuple element;
+    for (int64_t i = 0; i <= index; ++i) {
+      bool end = false;
+      HR_RETURN_IF_ERROR(iteration.context().CheckCancelled());
+      HR_RETURN_IF_ERROR(
+          iterator->GetNext(iteration.context(), &element, &end));
+      if (end) {
+        return errors::OutOfRange("Index out of range [0, ", i, "):", index);
+      }
+    }
+    HR_RETURN_IF_ERROR(spec_.CheckElement(element, type_string()));
+    SetOutputs(ctx, &element);
+    return OkStatus();
+  }
+
+  ElementSpec spec_;
+};
+REGISTER_KERNEL_BUILDER(Name("GetElementAtIndex").Device(DEVICE_CPU),
+                        GetElementAtIndexOp);
+
 // state = f(state, element) for each element; the last state.
 class ReduceDatasetOp : public AsyncOpKernel {
  public:

@@ -1,7 +1,8 @@
 // FlatMapDataset and the Interleave datasets: f makes a dataset of each
 // element, whose elements follow each other, or take turns: `block_length` of
 // each of `cycle_length` datasets. The parallel ones prepare the elements of
-// all open datasets in the background, and give them in the same order.
+// all open datasets in the background, and give them in the same order, unless
+// they may be sloppy: then a dataset that is not ready lets the others pass.
 #include <algorithm>
 #include <utility>
 
@@ -27,6 +28,7 @@ class InterleaveDataset : public Dataset {
     int64_t cycle_length = 1;
     int64_t block_length = 1;
     int64_t elements_ahead = 0;  // 0: not parallel
+    bool sloppy = false;         // only where parallel
   };
 
   InterleaveDataset(ElementSpec spec, RefPtr<const Dataset> input, Function f,
@@ -67,6 +69,7 @@ class InterleaveDataset : public Dataset {
           }
           continue;
         }
+        if (o.sloppy) HR_RETURN_IF_ERROR(GoToReady(ctx));
         Slot& slot = slots_[at_];
         if (!slot.status.ok()) {
           const Status s = std::move(slot.status);
@@ -91,12 +94,31 @@ class InterleaveDataset : public Dataset {
     // Open if it has an iterator or the failure to make one.
     struct Slot {
       std::unique_ptr<DatasetIterator> iterator;
+      Prefetcher* prefetcher = nullptr;  // the iterator, where parallel
       Status status;
       bool empty() const { return iterator == nullptr && status.ok(); }
     };
 
     IteratorContext Inside(const IteratorContext& ctx) const {
       return {ctx.cancellation, ctx.depth + dataset().depth()};
+    }
+
+    // Leaves the slot, which is open, for one that is ready, if it is not;
+    // waits if none is.
+    Status GoToReady(const IteratorContext& ctx) {
+      for (;;) {
+        const uint64_t seen = signal_->count();
+        for (size_t i = 0; i < slots_.size(); ++i) {
+          const size_t s = (at_ + i) % slots_.size();
+          const Slot& slot = slots_[s];
+          if (slot.empty()) continue;
+          if (slot.status.ok() && !slot.prefetcher->ReadyOrStart()) continue;
+          if (s != at_) in_block_ = 0;
+          at_ = s;
+          return OkStatus();
+        }
+        HR_RETURN_IF_ERROR(signal_->WaitBeyond(seen, ctx.cancellation));
+      }
     }
 
     void NextSlot() {
@@ -126,15 +148,14 @@ class InterleaveDataset : public Dataset {
         return;
       }
       if (slot.status.ok()) {
-        slot.status = Open(ctx, std::move(args), &slot.iterator);
+        slot.status = Open(ctx, std::move(args), &slot);
       }
       if (i >= slots_.size()) slots_.resize(i + 1);
       slots_[i] = std::move(slot);
       ++open_;
     }
 
-    Status Open(const IteratorContext& ctx, TensorTuple args,
-                std::unique_ptr<DatasetIterator>* out) const {
+    Status Open(const IteratorContext& ctx, TensorTuple args, Slot* out) const {
       TensorTuple results;
       HR_RETURN_IF_ERROR(dataset().f_->Run(ctx, std::move(args), &results));
       RefPtr<const Dataset> made;
@@ -147,15 +168,21 @@ class InterleaveDataset : public Dataset {
             DataTypeSliceString(made->spec().dtypes), ", wanted ",
             DataTypeSliceString(dataset().spec().dtypes));
       }
-      HR_RETURN_IF_ERROR(made->NewIterator(Inside(ctx), out));
+      std::unique_ptr<DatasetIterator> iterator;
+      HR_RETURN_IF_ERROR(made->NewIterator(Inside(ctx), &iterator));
       const int64_t ahead = dataset().options_.elements_ahead;
       if (ahead > 0) {
-        *out = std::make_unique<Prefetcher>(std::move(*out), ahead,
-                                            ctx.depth + dataset().depth());
+        auto prefetcher = std::make_unique<Prefetcher>(
+            std::move(iterator), ahead, ctx.depth + dataset().depth(), signal_);
+        out->prefetcher = prefetcher.get();
+        iterator = std::move(prefetcher);
       }
+      out->iterator = std::move(iterator);
       return OkStatus();
     }
 
+    const std::shared_ptr<ReadySignal> signal_ =
+        dataset().options_.sloppy ? std::make_shared<ReadySignal>() : nullptr;
     std::vector<Slot> slots_;
     size_t at_ = 0;
     int64_t in_block_ = 0;
@@ -226,10 +253,12 @@ class InterleaveDatasetOp : public FlatMapDatasetOp {
 REGISTER_KERNEL_BUILDER(Name("InterleaveDataset").Device(DEVICE_CPU),
                         InterleaveDatasetOp);
 
-// Where the op may give elements in any order, it gives them in this.
 class ParallelInterleaveDatasetOp : public InterleaveDatasetOp {
  public:
-  using InterleaveDatasetOp::InterleaveDatasetOp;
+  explicit ParallelInterleaveDatasetOp(OpKernelConstruction* ctx)
+      : InterleaveDatasetOp(ctx) {
+    OP_REQUIRES_OK(ctx, ReadSloppiness(ctx, &sloppy_));
+  }
 
  protected:
   Status Read(OpKernelContext* ctx,
@@ -237,6 +266,11 @@ class ParallelInterleaveDatasetOp : public InterleaveDatasetOp {
     HR_RETURN_IF_ERROR(InterleaveDatasetOp::Read(ctx, options));
     options->elements_ahead =
         std::min(options->block_length, kMaxElementsAhead);
+    options->sloppy = sloppy_;
+    if (type_string() == "ParallelInterleaveDataset" ||
+        type_string() == "ExperimentalParallelInterleaveDataset") {
+      HR_RETURN_IF_ERROR(ScalarInput(*ctx, "sloppy", &options->sloppy));
+    }
     if (type_string() == "ParallelInterleaveDatasetV2" ||
         type_string() == "ParallelInterleaveDatasetV3" ||
         type_string() == "ParallelInterleaveDatasetV4") {
@@ -245,6 +279,9 @@ class ParallelInterleaveDatasetOp : public InterleaveDatasetOp {
     }
     return OkStatus();
   }
+
+ private:
+  bool sloppy_ = false;  // by attr
 };
 #define HR_REGISTER_PARALLEL(op)                       \
   REGISTER_KERNEL_BUILDER(Name(op).Device(DEVICE_CPU), \

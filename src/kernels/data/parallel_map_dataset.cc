@@ -21,17 +21,17 @@ constexpr int64_t kMaxParallelism = 256;
 class ParallelMapDataset : public Dataset {
  public:
   ParallelMapDataset(ElementSpec spec, RefPtr<const Dataset> input, Function f,
-                     int64_t parallelism, bool preserve_cardinality)
+                     const ParallelMapOptions& options)
       : Dataset(std::move(spec), {std::move(input)}),
         f_(std::move(f)),
-        parallelism_(parallelism),
-        preserve_cardinality_(preserve_cardinality) {
+        options_(options) {
     set_may_wait();
     CountHeld(f_->captured());
   }
 
   int64_t Cardinality() const override {
-    return preserve_cardinality_ ? input().Cardinality() : kUnknownCardinality;
+    return options_.preserve_cardinality ? input().Cardinality()
+                                         : kUnknownCardinality;
   }
 
   class Iterator;
@@ -42,8 +42,7 @@ class ParallelMapDataset : public Dataset {
 
  private:
   const Function f_;
-  const int64_t parallelism_;
-  const bool preserve_cardinality_;
+  const ParallelMapOptions options_;
 };
 
 // The consumer takes elements from the input and has workers of the pool call
@@ -66,23 +65,31 @@ class ParallelMapDataset::Iterator : public InputIterator<ParallelMapDataset> {
       *end = true;
       return OkStatus();
     }
-    const std::shared_ptr<Call> call = calls_.front();
-    if (!call->claimed.exchange(true)) Start(shared_, dataset().f_, call);
+    const size_t candidates = dataset().options_.sloppy ? calls_.size() : 1;
+    StartOne(candidates);
+    std::shared_ptr<Call> call;
     {
       CancellableWait wait(ctx.cancellation, &shared_->mu, &shared_->changed);
       MutexLock lock(&shared_->mu);
-      while (!call->done) {
+      for (;;) {
+        const auto end_of_candidates = calls_.begin() + candidates;
+        const auto done = std::find_if(calls_.begin(), end_of_candidates,
+                                       [](const auto& c) { return c->done; });
+        if (done != end_of_candidates) {
+          call = *done;
+          calls_.erase(done);
+          break;
+        }
         if (wait.cancelled()) return ctx.cancellation->status();
         shared_->changed.Wait(&shared_->mu);
       }
       shared_->bytes -= call->bytes;
     }
-    calls_.pop_front();
     if (!errors::IsOutOfRange(call->status) || call->of_input) {
       *out = std::move(call->element);
       return call->status;
     }
-    if (dataset().preserve_cardinality_) {
+    if (dataset().options_.preserve_cardinality) {
       return errors::InvalidArgument(
           "Function invocation produced OutOfRangeError: ",
           call->status.message());
@@ -110,9 +117,18 @@ class ParallelMapDataset::Iterator : public InputIterator<ParallelMapDataset> {
     int64_t bytes GUARDED_BY(mu) = 0;  // of results nobody has taken
   };
 
+  // Makes the first call, unless somebody has come to one of the candidates.
+  void StartOne(size_t candidates) {
+    for (size_t i = 0; i < candidates; ++i) {
+      if (calls_[i]->claimed.load()) return;
+    }
+    const std::shared_ptr<Call>& call = calls_.front();
+    if (!call->claimed.exchange(true)) Start(shared_, dataset().f_, call);
+  }
+
   void FillUp(const IteratorContext& ctx) {
-    while (!input_end_ &&
-           static_cast<int64_t>(calls_.size()) < dataset().parallelism_) {
+    while (!input_end_ && static_cast<int64_t>(calls_.size()) <
+                              dataset().options_.parallelism) {
       if (!calls_.empty()) {
         MutexLock lock(&shared_->mu);
         if (shared_->bytes > kMaxBytesAhead) return;
@@ -128,7 +144,7 @@ class ParallelMapDataset::Iterator : public InputIterator<ParallelMapDataset> {
       }
       calls_.push_back(call);
       if (failed) return;  // what is ready goes first
-      if (dataset().parallelism_ == 1) continue;
+      if (dataset().options_.parallelism == 1) continue;
       // If it cannot be scheduled, the consumer makes the call.
       (void)dataset().f_->Schedule([shared = shared_, f = dataset().f_, call] {
         if (!call->claimed.exchange(true)) Start(shared, f, call);
@@ -169,22 +185,24 @@ class ParallelMapDatasetOp : public FunctionDatasetOp {
  public:
   explicit ParallelMapDatasetOp(OpKernelConstruction* ctx)
       : FunctionDatasetOp(ctx, "f") {
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("preserve_cardinality", &preserve_));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("preserve_cardinality",
+                                     &options_.preserve_cardinality));
+    OP_REQUIRES_OK(ctx, ReadSloppiness(ctx, &options_.sloppy));
   }
 
  protected:
   Status Make(OpKernelContext* ctx, RefPtr<const Dataset> input, Function f,
               RefPtr<const Dataset>* out) override {
     HR_RETURN_IF_ERROR(f->CheckResults(spec().dtypes));
-    int64_t parallelism = 0;
-    HR_RETURN_IF_ERROR(ReadParallelism(ctx, &parallelism));
-    *out = MakeParallelMapDataset(spec(), std::move(input), std::move(f),
-                                  parallelism, preserve_);
+    ParallelMapOptions options = options_;
+    HR_RETURN_IF_ERROR(ReadParallelism(ctx, &options.parallelism));
+    *out =
+        MakeParallelMapDataset(spec(), std::move(input), std::move(f), options);
     return OkStatus();
   }
 
  private:
-  bool preserve_ = false;
+  ParallelMapOptions options_;
 };
 REGISTER_KERNEL_BUILDER(Name("ParallelMapDataset").Device(DEVICE_CPU),
                         ParallelMapDatasetOp);
@@ -195,11 +213,26 @@ REGISTER_KERNEL_BUILDER(Name("ParallelMapDatasetV2").Device(DEVICE_CPU),
 
 RefPtr<const Dataset> MakeParallelMapDataset(
     ElementSpec spec, RefPtr<const Dataset> input,
-    std::shared_ptr<const CapturedFunction> f, int64_t parallelism,
-    bool preserve_cardinality) {
+    std::shared_ptr<const CapturedFunction> f,
+    const ParallelMapOptions& options) {
   return MakeRef<ParallelMapDataset>(std::move(spec), std::move(input),
-                                     std::move(f), parallelism,
-                                     preserve_cardinality);
+                                     std::move(f), options);
+}
+
+Status ReadSloppiness(OpKernelConstruction* ctx, bool* sloppy) {
+  if (ctx->HasAttr("sloppy")) return ctx->GetAttr("sloppy", sloppy);
+  *sloppy = false;
+  if (!ctx->HasAttr("deterministic")) return OkStatus();
+  std::string deterministic;
+  HR_RETURN_IF_ERROR(ctx->GetAttr("deterministic", &deterministic));
+  if (deterministic != "true" && deterministic != "false" &&
+      deterministic != "default") {
+    return errors::InvalidArgument(
+        "deterministic must be 'true', 'false' or 'default', got '",
+        deterministic, "'");
+  }
+  *sloppy = deterministic == "false";
+  return OkStatus();
 }
 
 Status ReadParallelism(OpKernelContext* ctx, int64_t* parallelism) {

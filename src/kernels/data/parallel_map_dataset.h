@@ -1,4 +1,5 @@
-// ParallelMapDataset: f(element), several calls at a time, in order.
+// ParallelMapDataset: f(element), several calls at a time, in order, or in the
+// order in which they are done.
 #ifndef HEADRACE_KERNELS_DATA_PARALLEL_MAP_DATASET_H_
 #define HEADRACE_KERNELS_DATA_PARALLEL_MAP_DATASET_H_
 
@@ -8,14 +9,22 @@
 
 namespace headrace {
 
-// `parallelism` >= 1 calls are in progress or done and not yet asked for.
+struct ParallelMapOptions {
+  int64_t parallelism = 1;  // calls in progress, or done and not asked for
+  bool preserve_cardinality = false;
+  bool sloppy = false;  // what is done goes first
+};
 RefPtr<const Dataset> MakeParallelMapDataset(
     ElementSpec spec, RefPtr<const Dataset> input,
-    std::shared_ptr<const CapturedFunction> f, int64_t parallelism,
-    bool preserve_cardinality);
+    std::shared_ptr<const CapturedFunction> f,
+    const ParallelMapOptions& options);
 
 // What num_parallel_calls (-1: as many as there are processors) says.
 Status ReadParallelism(OpKernelContext* ctx, int64_t* parallelism);
+
+// Whether the attr `sloppy` or `deterministic` lets elements change places;
+// false for an op that has neither.
+Status ReadSloppiness(OpKernelConstruction* ctx, bool* sloppy);
 
 }  // namespace headrace
 

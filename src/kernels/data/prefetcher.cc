@@ -12,9 +12,34 @@ namespace {
 constexpr int64_t kMaxBytes = int64_t{256} << 20;
 }  // namespace
 
+uint64_t ReadySignal::count() {
+  MutexLock lock(&mu_);
+  return count_;
+}
+
+void ReadySignal::Notify() {
+  MutexLock lock(&mu_);
+  ++count_;
+  changed_.SignalAll();
+}
+
+Status ReadySignal::WaitBeyond(uint64_t count,
+                               CancellationManager* cancellation) {
+  CancellableWait wait(cancellation, &mu_, &changed_);
+  MutexLock lock(&mu_);
+  while (count_ == count) {
+    if (wait.cancelled()) return cancellation->status();
+    changed_.Wait(&mu_);
+  }
+  return OkStatus();
+}
+
 Prefetcher::Prefetcher(std::unique_ptr<DatasetIterator> input, int64_t capacity,
-                       int depth)
-    : input_(std::move(input)), capacity_(capacity), depth_(depth) {}
+                       int depth, std::shared_ptr<ReadySignal> signal)
+    : input_(std::move(input)),
+      capacity_(capacity),
+      depth_(depth),
+      signal_(std::move(signal)) {}
 
 Prefetcher::~Prefetcher() {
   cancellation_.StartCancel(errors::Cancelled("the iterator was destroyed"));
@@ -40,20 +65,29 @@ bool Prefetcher::StartFilling() {
 }
 
 void Prefetcher::Fill() {
-  for (;;) {
+  const std::shared_ptr<ReadySignal> signal = signal_;
+  for (bool more = true; more;) {
     bool end = false;
     Item item = Produce(&end);
-    MutexLock lock(&mu_);
-    if (item.status.ok() && end) {
-      ended_ = true;
-    } else {
-      bytes_ += item.bytes;
-      items_.push_back(std::move(item));
+    {
+      MutexLock lock(&mu_);
+      if (item.status.ok() && end) {
+        ended_ = true;
+      } else {
+        bytes_ += item.bytes;
+        items_.push_back(std::move(item));
+      }
+      more = filling_ = !ended_ && HasRoom() && !cancellation_.IsCancelled();
+      changed_.SignalAll();
     }
-    filling_ = !ended_ && HasRoom() && !cancellation_.IsCancelled();
-    changed_.SignalAll();
-    if (!filling_) return;  // *this may be gone
+    // *this may be gone, unless there is more to do.
+    if (signal != nullptr) signal->Notify();
   }
+}
+
+bool Prefetcher::ReadyOrStart() {
+  MutexLock lock(&mu_);
+  return !items_.empty() || ended_ || (!filling_ && !StartFilling());
 }
 
 bool Prefetcher::IsReady() {

@@ -12,18 +12,38 @@
 
 namespace headrace {
 
+// How one thread learns that one of several Prefetchers has become ready.
+// Thread-safe.
+class ReadySignal {
+ public:
+  // How often somebody became ready.
+  uint64_t count();
+  void Notify();
+  // Until the count is another. The cancellation's status if that ends it.
+  Status WaitBeyond(uint64_t count, CancellationManager* cancellation);
+
+ private:
+  Mutex mu_;
+  CondVar changed_;
+  uint64_t count_ GUARDED_BY(mu_) = 0;
+};
+
 class Prefetcher : public DatasetIterator {
  public:
   // Keeps up to `capacity` >= 1 elements ready, fewer if they are large.
-  // `depth`: of the stack below the input; see IteratorContext.
+  // `depth`: of the stack below the input; see IteratorContext. `signal`, if
+  // there is one, is notified when there is an element, or the end.
   Prefetcher(std::unique_ptr<DatasetIterator> input, int64_t capacity,
-             int depth);
+             int depth, std::shared_ptr<ReadySignal> signal = nullptr);
   // Cancels what the input is doing and waits for it.
   ~Prefetcher() override;
 
   Status GetNext(const IteratorContext& ctx, TensorTuple* out,
                  bool* end) override;
   bool IsReady() override;
+  // True if GetNext may be called now: it will not wait, or there is no thread
+  // that could prepare anything. Otherwise a thread is at it.
+  bool ReadyOrStart();
 
  private:
   struct Item {
@@ -42,6 +62,7 @@ class Prefetcher : public DatasetIterator {
   const std::unique_ptr<DatasetIterator> input_;
   const int64_t capacity_;
   const int depth_;
+  const std::shared_ptr<ReadySignal> signal_;
   CancellationManager cancellation_;
   Mutex mu_;
   CondVar changed_;
