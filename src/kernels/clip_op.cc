@@ -1,9 +1,22 @@
 // ClipByValue: min(x, high), then max with low, so that low wins where the
-// bounds are crossed; NaN passes. Each bound is a scalar or has x's shape.
+// bounds are crossed; NaN passes. Each bound is a scalar or has x's shape. Of
+// complex numbers both parts are clipped.
 #include "kernels/elementwise.h"
 
 namespace headrace {
 namespace {
+
+template <typename C>
+inline C ClipOne(C x, C low, C high) {
+  const C v = x > high ? high : x;
+  return v < low ? low : v;
+}
+template <typename F>
+inline std::complex<F> ClipOne(std::complex<F> x, std::complex<F> low,
+                               std::complex<F> high) {
+  return {ClipOne(x.real(), low.real(), high.real()),
+          ClipOne(x.imag(), low.imag(), high.imag())};
+}
 
 template <typename C>
 void Clip(const C* x, const C* low, int64_t low_step, const C* high,
@@ -15,15 +28,11 @@ void Clip(const C* x, const C* low, int64_t low_step, const C* high,
     if (low_step == 0 && high_step == 0) {
       const C lo = l[0], hi = h[0];
 #pragma GCC ivdep
-      for (int64_t i = 0; i < count; ++i) {
-        const C v = a[i] > hi ? hi : a[i];
-        out[i] = v < lo ? lo : v;
-      }
+      for (int64_t i = 0; i < count; ++i) out[i] = ClipOne(a[i], lo, hi);
       return;
     }
     for (int64_t i = 0; i < count; ++i, l += low_step, h += high_step) {
-      const C v = a[i] > *h ? *h : a[i];
-      out[i] = v < *l ? *l : v;
+      out[i] = ClipOne(a[i], *l, *h);
     }
   };
   if constexpr (std::is_same_v<C, float>) {
@@ -93,6 +102,7 @@ class ClipByValueOp : public OpKernel {
       ClipByValueOp<T>);
 HR_CALL_REAL_NUMBER_TYPES(HR_REGISTER)
 HR_CALL_QUANTIZED_TYPES(HR_REGISTER)
+HR_CALL_COMPLEX_TYPES(HR_REGISTER)
 #undef HR_REGISTER
 
 }  // namespace

@@ -215,6 +215,11 @@ TEST(ClipTest, BoundsAndNan) {
   crossed.Input(MakeScalar(1));
   ASSERT_EQ(crossed.Run(), OkStatus());
   ExpectEqual(crossed.Output(0), Vec<int32_t>({5, 5}));
+  OpTester parts("ClipByValue");
+  parts.Input(Vec<complex64>({{5, -3}, {0.5f, 9}}));
+  parts.Input(MakeScalar(complex64{0, 1})).Input(MakeScalar(complex64{2, 3}));
+  ASSERT_EQ(parts.Run(), OkStatus());
+  ExpectEqual(parts.Output(0), Vec<complex64>({{2, 1}, {0.5f, 3}}));
   OpTester bad("ClipByValue");
   bad.Input(Vec<float>({1, 2, 3})).Input(Vec<float>({1, 2}));
   bad.Input(MakeScalar(1.0f));
