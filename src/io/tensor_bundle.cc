@@ -317,7 +317,7 @@ Status BundleReader::ReadSlice(absl::string_view key,
   return OkStatus();
 }
 
-// ---- Writing ---------------------------------------------------------------
+// Writing.
 
 BundleWriter::BundleWriter(Env* env, std::string prefix)
     : env_(env), prefix_(std::move(prefix)) {

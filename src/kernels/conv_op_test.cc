@@ -458,7 +458,7 @@ TEST(ConvImplementations, ShortCutsAreTaken) {
   }
 }
 
-// ---- The kernels -----------------------------------------------------------
+// The kernels.
 
 using Ints = std::vector<int64_t>;
 

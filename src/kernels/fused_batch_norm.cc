@@ -11,7 +11,7 @@
 namespace headrace {
 namespace {
 
-// ---- Reference: any layout, one channel after the other, sums in double -----
+// Reference: any layout, one channel after the other, sums in double.
 
 template <typename T, typename Fn>
 inline void ForChannel(const BatchNormView& v, int64_t c, const Fn& fn) {
@@ -94,8 +94,8 @@ void GradInputReference(OpKernelContext* ctx, const BatchNormView& v,
       });
 }
 
-// ---- NHWC: rows of contiguous channels
-// ---------------------------------------
+// NHWC: the data are rows of contiguous channels, so loops go along rows and
+// keep sums for all channels.
 //
 // Few channels make short rows, so several pixels are taken as one row of
 // `lanes` floats; the last pixels, too few for a row, are a shorter row.

@@ -60,7 +60,7 @@ void Zero(const GemmArgs<T>& g) {
   }
 }
 
-// ---- float and double: blocks ----------------------------------------------
+// float and double: blocks.
 
 // Rows [i0, i1) and columns [j0, j1) of C.
 template <typename T>
@@ -162,7 +162,7 @@ bool SplitK(ThreadPool* pool, const GemmArgs<T>& g) {
   return true;
 }
 
-// ---- float and double: by shape --------------------------------------------
+// float and double: by shape.
 
 template <typename T>
 void FloatGemm(ThreadPool* pool, const GemmArgs<T>& g) {
@@ -188,7 +188,7 @@ void FloatGemm(ThreadPool* pool, const GemmArgs<T>& g) {
   Blocked(pool, g);
 }
 
-// ---- half and bfloat16: blocks widened to float ----------------------------
+// half and bfloat16: blocks widened to float.
 
 template <typename T>
 void HalfGemm(ThreadPool* pool, const GemmArgs<T>& g) {
@@ -243,7 +243,7 @@ void HalfGemm(ThreadPool* pool, const GemmArgs<T>& g) {
       });
 }
 
-// ---- integers and complex numbers: plain loops -----------------------------
+// Integers and complex numbers: plain loops.
 
 // Multiplies and adds without undefined behaviour, NaN repair or promotion to
 // int of narrow unsigned types.

@@ -168,8 +168,8 @@ Status CheckInputs(OpKernelContext* ctx, int at, int x_rank, bool peephole,
   return CheckShape("b", ctx->input(at + 7), TensorShape({gates}));
 }
 
-// ---- Forward
-// -----------------------------------------------------------------
+// Forward: what a cell computes in one step, and the ops of one step and of
+// many.
 
 struct CellParams {
   GateOrder order;
@@ -338,8 +338,8 @@ class LstmOp : public OpKernel {
   bool peephole_ = false;
 };
 
-// ---- Backward
-// ----------------------------------------------------------------
+// Backward: the gradients of one step, and the ops that take them through one
+// step and through many.
 
 // What the forward op left of one step, and the gradients that come in.
 struct CellGradInputs {

@@ -33,7 +33,7 @@ struct RowAt {
       : b(index / (planes * rows)), p(index / rows % planes), r(index % rows) {}
 };
 
-// ---- Forward ---------------------------------------------------------------
+// Forward.
 
 template <typename T>
 void MaxReference(OpKernelContext* ctx, const PoolGeometry& g, const T* in,
@@ -138,7 +138,7 @@ void MaxNhwc(OpKernelContext* ctx, const PoolGeometry& g, const T* in, T* out) {
   }
 }
 
-// ---- The place of the maximum ----------------------------------------------
+// The place of the maximum.
 
 // Offset in the whole flattened input of the window's first maximum; -1 if the
 // window is empty.
@@ -222,7 +222,7 @@ bool PositionsAccept(const PoolGeometry& g) {
          pixels < (int64_t{1} << 31);
 }
 
-// ---- Gradient to the first maximum ------------------------------------------
+// Gradient to the first maximum.
 
 template <typename T>
 void MaxGradReference(OpKernelContext* ctx, const PoolGeometry& g, const T* in,
@@ -296,8 +296,8 @@ void MaxGradNhwc(OpKernelContext* ctx, const PoolGeometry& g, const T* in,
   }
 }
 
-// ---- Kernels
-// -----------------------------------------------------------------
+// Kernels: they check the inputs, work the geometry out, and choose an
+// implementation where there are several.
 
 // ksize and strides are attrs, or for the V2 ops the inputs `at` and `at` + 1.
 Status GetGeometry(OpKernelContext* ctx, const PoolAttrs& attrs, int at,

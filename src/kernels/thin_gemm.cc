@@ -44,7 +44,7 @@ inline T At(const T* p) {
   return v;
 }
 
-// ---- B as it lies: rows of B, sums of whole rows of C ----------------------
+// B as it lies: rows of B, sums of whole rows of C.
 
 // c[i, 0:n] += sum over p < kDepth of x[p, i] b[p, 0:n], for kM rows i. x is
 // [kDepth, kM] and c [kM, ldc].
@@ -153,7 +153,7 @@ void RowsOf(const GemmArgs<T>& g, int64_t k0, int64_t k1, int64_t j0, int64_t n,
   });
 }
 
-// ---- B transposed: inner products ------------------------------------------
+// B transposed: inner products.
 
 // c[i, j] (+)= the inner product of rows a[i] and b[j] over k elements, for kM
 // rows of A and kN of B.

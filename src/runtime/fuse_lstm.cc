@@ -273,7 +273,7 @@ bool ReadsReference(const Cell& c) {
       });
 }
 
-// ---- Cells that follow each other ------------------------------------------
+// Cells that follow each other.
 
 // Of a node of one step.
 constexpr int kX = 0, kHPrev = 1, kCsPrev = 2, kW = 3, kB = 4;
