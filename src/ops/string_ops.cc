@@ -245,5 +245,31 @@ REGISTER_OP("StringNGrams")
       return OkStatus();
     });
 
+REGISTER_OP("Skipgram")
+    .Output("vocab_word: string")
+    .Output("vocab_freq: int32")
+    .Output("words_per_epoch: int64")
+    .Output("current_epoch: int32")
+    .Output("total_words_processed: int64")
+    .Output("examples: int32")
+    .Output("labels: int32")
+    .Attr("filename: string")
+    .Attr("batch_size: int")
+    .Attr("window_size: int = 5")
+    .Attr("min_count: int = 5")
+    .Attr("subsample: float = 0.001")
+    .SetIsStateful()
+    .Deprecated(19, "Pairs of words are made outside of the graph.")
+    .SetShapeFn([](InferenceContext* c) -> Status {
+      int64_t batch_size;
+      HR_RETURN_IF_ERROR(c->GetAttr("batch_size", &batch_size));
+      for (int i = 0; i < 2; ++i) {
+        c->set_output(i, InferenceContext::Vector(-1));
+        c->set_output(5 + i, InferenceContext::Vector(batch_size));
+      }
+      for (int i = 2; i < 5; ++i) c->set_output(i, InferenceContext::Scalar());
+      return OkStatus();
+    });
+
 }  // namespace
 }  // namespace headrace
