@@ -131,7 +131,7 @@ def slow_then_quick(x):
     d = Dataset.from_tensors(x).repeat(2)
     return d._unary(raw.SleepDataset,
                     sleep_microseconds=tf.where(tf.equal(x, 0),
-                                                tf.constant(400000, tf.int64),
+                                                tf.constant(600000, tf.int64),
                                                 tf.constant(0, tf.int64)))
 
 
@@ -140,7 +140,7 @@ def test_sloppy_interleave_lets_what_is_ready_pass():
         slow_then_quick, cycle_length=4, sloppy=True))
     got = values(d)
     assert sorted(got) == [0, 0, 1, 1, 2, 2, 3, 3]
-    assert got[-2:] == [0, 0]
+    assert got[0] != 0
     d = Dataset.range(4).apply(tf.data.experimental.parallel_interleave(
         slow_then_quick, cycle_length=4))
     assert values(d) == [0, 1, 2, 3, 0, 1, 2, 3]
@@ -170,8 +170,7 @@ def test_sloppy_map_gives_what_is_done():
             output_types=[tf.int64], output_shapes=[None])
         got = values(type(d)(out, d._spec))
         assert sorted(got) == [0, 1, 2, 3, 4, 5]
-        if not sloppy:
-            assert got == sorted(got)
+        assert (got[0] == 0) != sloppy
 
 
 def tf_map(dataset, f):

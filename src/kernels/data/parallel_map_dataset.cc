@@ -117,13 +117,21 @@ class ParallelMapDataset::Iterator : public InputIterator<ParallelMapDataset> {
     int64_t bytes GUARDED_BY(mu) = 0;  // of results nobody has taken
   };
 
-  // Makes the first call, unless somebody has come to one of the candidates.
+  // Makes a call that nobody has come to, unless one is done: of several the
+  // last, since workers begin with the first.
   void StartOne(size_t candidates) {
-    for (size_t i = 0; i < candidates; ++i) {
-      if (calls_[i]->claimed.load()) return;
+    if (candidates > 1) {
+      MutexLock lock(&shared_->mu);
+      for (size_t i = 0; i < candidates; ++i) {
+        if (calls_[i]->done) return;
+      }
     }
-    const std::shared_ptr<Call>& call = calls_.front();
-    if (!call->claimed.exchange(true)) Start(shared_, dataset().f_, call);
+    for (size_t i = candidates; i-- > 0;) {
+      const std::shared_ptr<Call>& call = calls_[i];
+      if (!call->claimed.exchange(true)) {
+        return Start(shared_, dataset().f_, call);
+      }
+    }
   }
 
   void FillUp(const IteratorContext& ctx) {
