@@ -1,48 +1,10 @@
 // Arithmetic on quantised numbers; the numbers wanted are TensorFlow's.
-#include "framework/op_tester.h"
+#include "kernels/quantized_test_util.h"
 
 namespace headrace {
 namespace {
 
 using absl::StatusCode;
-
-template <typename T>
-Tensor Numbers(DataType type, const TensorShape& shape,
-               const std::vector<int>& values) {
-  Tensor t(type, shape);
-  for (size_t i = 0; i < values.size(); ++i) {
-    static_cast<T*>(t.raw_data())[i] = static_cast<T>(values[i]);
-  }
-  return t;
-}
-Tensor Bytes(const TensorShape& shape, const std::vector<int>& values) {
-  return Numbers<uint8_t>(DT_QUINT8, shape, values);
-}
-Tensor Sums(const std::vector<int>& values) {
-  return Numbers<int32_t>(
-      DT_QINT32, TensorShape({static_cast<int64_t>(values.size())}), values);
-}
-
-std::vector<int> Values(const Tensor& t) {
-  std::vector<int> out;
-  for (int64_t i = 0; i < t.NumElements(); ++i) {
-    out.push_back(
-        t.dtype() == DT_QINT32  ? static_cast<const int32_t*>(t.raw_data())[i]
-        : t.dtype() == DT_QINT8 ? static_cast<const int8_t*>(t.raw_data())[i]
-                                : static_cast<const uint8_t*>(t.raw_data())[i]);
-  }
-  return out;
-}
-
-// Gives ends of ranges as inputs.
-void Ends(OpTester* t, const std::vector<float>& ends) {
-  for (const float e : ends) t->Input(MakeScalar(e));
-}
-
-void ExpectRange(OpTester* t, float low, float high) {
-  EXPECT_FLOAT_EQ(t->Output(1).scalar<float>(), low);
-  EXPECT_FLOAT_EQ(t->Output(2).scalar<float>(), high);
-}
 
 TEST(QuantizedOpsTest, RequantizesToWhatIsAskedOrUsed) {
   OpTester down("QuantizeDownAndShrinkRange");

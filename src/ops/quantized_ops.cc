@@ -116,6 +116,65 @@ Status ConcatWithRange(InferenceContext* c) {
   return RangeEnds(c, (c->num_inputs() - 1) / 3 + 1);
 }
 
+// One range for each channel, the last dimension of input 0.
+Status ChannelRanges(InferenceContext* c) {
+  Shape in, low, high;
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &in));
+  HR_RETURN_IF_ERROR(c->WithRankAtMost(c->input(1), 1, &low));
+  HR_RETURN_IF_ERROR(c->WithRankAtMost(c->input(2), 1, &high));
+  return c->Merge(low, high, &low);
+}
+
+Status RequantizePerChannelShape(InferenceContext* c) {
+  HR_RETURN_IF_ERROR(ChannelRanges(c));
+  c->set_output(0, c->input(0));
+  return RangeEnds(c, 3);
+}
+
+Status RequantizationRangePerChannelShape(InferenceContext* c) {
+  HR_RETURN_IF_ERROR(ChannelRanges(c));
+  c->set_output(0, c->Scalar());
+  c->set_output(1, c->Scalar());
+  return OkStatus();
+}
+
+Status ResizeWithRange(InferenceContext* c) {
+  Shape images, size;
+  int64_t unused, height = -1, width = -1;
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &images));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(1), 1, &size));
+  HR_RETURN_IF_ERROR(c->WithValue(c->Dim(size, 0), 2, &unused));
+  std::vector<int64_t> given;
+  if (c->IntInputs(1, &given) && given.size() == 2) {
+    height = given[0];
+    width = given[1];
+  }
+  c->set_output(0,
+                Shape({c->Dim(images, 0), height, width, c->Dim(images, 3)}));
+  return RangeEnds(c, 2);
+}
+
+Status BatchNormWithRange(InferenceContext* c) {
+  Shape in, vector;
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &in));
+  int64_t depth = c->Dim(in, 3);
+  for (const int i : {3, 6, 9, 12}) {
+    HR_RETURN_IF_ERROR(c->WithRank(c->input(i), 1, &vector));
+    HR_RETURN_IF_ERROR(c->MergeDims(depth, c->Dim(vector, 0), &depth));
+  }
+  c->set_output(0, Shape({c->Dim(in, 0), c->Dim(in, 1), c->Dim(in, 2), depth}));
+  c->set_output(1, c->Scalar());
+  c->set_output(2, c->Scalar());
+  return OkStatus();
+}
+
+Status InstanceNormWithRange(InferenceContext* c) {
+  Shape in;
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &in));
+  c->set_output(0, in);
+  return RangeEnds(c, 1);
+}
+
 #define QUANTIZED "{qint8, quint8, qint32, qint16, quint16}"
 
 #define SHRINK_OP(NAME)          \
@@ -281,6 +340,81 @@ REGISTER_OP("QuantizedConcatV2")
     .Attr("T: type")
     .Attr("Tidx: {int32, int64} = DT_INT32")
     .SetShapeFn(ConcatWithRange);
+
+REGISTER_OP("RequantizePerChannel")
+    .Input("input: T")
+    .Input("input_min: float")
+    .Input("input_max: float")
+    .Input("requested_output_min: float")
+    .Input("requested_output_max: float")
+    .Output("output: out_type")
+    .Output("output_min: float")
+    .Output("output_max: float")
+    .Attr("T: " QUANTIZED " = DT_QINT32")
+    .Attr("out_type: " QUANTIZED " = DT_QUINT8")
+    .SetShapeFn(RequantizePerChannelShape);
+REGISTER_OP("RequantizationRangePerChannel")
+    .Input("input: T")
+    .Input("input_min: float")
+    .Input("input_max: float")
+    .Output("output_min: float")
+    .Output("output_max: float")
+    .Attr("T: " QUANTIZED " = DT_QINT32")
+    .Attr("clip_value_max: float")
+    .SetShapeFn(RequantizationRangePerChannelShape);
+
+REGISTER_OP("QuantizedResizeBilinear")
+    .Input("images: T")
+    .Input("size: int32")
+    .Input("min: float")
+    .Input("max: float")
+    .Output("resized_images: T")
+    .Output("out_min: float")
+    .Output("out_max: float")
+    .Attr("T: {quint8, qint32, float}")
+    .Attr("align_corners: bool = false")
+    .Attr("half_pixel_centers: bool = false")
+    .SetShapeFn(ResizeWithRange);
+
+REGISTER_OP("QuantizedBatchNormWithGlobalNormalization")
+    .Input("t: Tinput")
+    .Input("t_min: float")
+    .Input("t_max: float")
+    .Input("m: Tinput")
+    .Input("m_min: float")
+    .Input("m_max: float")
+    .Input("v: Tinput")
+    .Input("v_min: float")
+    .Input("v_max: float")
+    .Input("beta: Tinput")
+    .Input("beta_min: float")
+    .Input("beta_max: float")
+    .Input("gamma: Tinput")
+    .Input("gamma_min: float")
+    .Input("gamma_max: float")
+    .Output("result: out_type")
+    .Output("result_min: float")
+    .Output("result_max: float")
+    .Attr("Tinput: " QUANTIZED)
+    .Attr("out_type: " QUANTIZED)
+    .Attr("variance_epsilon: float")
+    .Attr("scale_after_normalization: bool")
+    .SetShapeFn(BatchNormWithRange);
+
+REGISTER_OP("QuantizedInstanceNorm")
+    .Input("x: T")
+    .Input("x_min: float")
+    .Input("x_max: float")
+    .Output("y: T")
+    .Output("y_min: float")
+    .Output("y_max: float")
+    .Attr("T: " QUANTIZED)
+    .Attr("output_range_given: bool = false")
+    .Attr("given_y_min: float = 0")
+    .Attr("given_y_max: float = 0")
+    .Attr("variance_epsilon: float = 1e-05")
+    .Attr("min_separation: float = 0.001")
+    .SetShapeFn(InstanceNormWithRange);
 #undef QUANTIZED
 
 }  // namespace
