@@ -117,18 +117,22 @@ Status LookupTable::InsertLocked(const Tensor& keys, const Tensor& values,
   return OkStatus();
 }
 
-Status LookupTable::Initialize(const Tensor& keys, const Tensor& values) {
+Status LookupTable::Initialize(const std::vector<Rows>& parts) {
   if (!options_.immutable) {
     return errors::InvalidArgument("the ", DebugString(),
                                    " is mutable and cannot be initialized");
   }
-  HR_RETURN_IF_ERROR(CheckTypes(keys, &values));
+  for (const Rows& part : parts) {
+    HR_RETURN_IF_ERROR(CheckTypes(part.keys, &part.values));
+  }
   MutexLock lock(&mu_);
   if (initialized_) return OkStatus();
-  const Status s = InsertLocked(keys, values, /*once=*/true);
-  if (!s.ok()) {
-    map_.clear();
-    return s;
+  for (const Rows& part : parts) {
+    const Status s = InsertLocked(part.keys, part.values, /*once=*/true);
+    if (!s.ok()) {
+      map_.clear();
+      return s;
+    }
   }
   initialized_ = true;
   return OkStatus();

@@ -31,9 +31,15 @@ class LookupTable : public ResourceBase {
   const Options& options() const { return options_; }
   std::string DebugString() const override;
 
+  struct Rows {
+    Tensor keys, values;
+  };
   // FailedPrecondition if a key is there twice with differing values. A second
   // call changes nothing.
-  Status Initialize(const Tensor& keys, const Tensor& values);
+  Status Initialize(const std::vector<Rows>& parts);
+  Status Initialize(const Tensor& keys, const Tensor& values) {
+    return Initialize(std::vector<Rows>{{keys, values}});
+  }
   bool is_initialized();
   Status Insert(const Tensor& keys, const Tensor& values);
   // Replaces everything; an immutable table is initialized, as Initialize does.

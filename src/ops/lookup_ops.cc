@@ -40,6 +40,12 @@ Status InitializeFromFileShape(InferenceContext* c) {
   return c->WithRank(c->input(1), 0, &unused);
 }
 
+Status InitializeFromDatasetShape(InferenceContext* c) {
+  Shape unused;
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 0, &unused));
+  return c->WithRank(c->input(1), 0, &unused);
+}
+
 // The shape of the keys and then of a value, which the default has too.
 Status FindShape(InferenceContext* c) {
   c->set_output(0, c->UnknownShape());
@@ -239,6 +245,11 @@ REGISTER_OP("InitializeTableFromTextFileV2")
     .Attr("offset: int = 0")
     .SetIsStateful()
     .SetShapeFn(InitializeFromFileShape);
+REGISTER_OP("InitializeTableFromDataset")
+    .Input("table_handle: resource")
+    .Input("dataset: variant")
+    .SetIsStateful()
+    .SetShapeFn(InitializeFromDatasetShape);
 REGISTER_OP("LookupTableFindV2")
     .Input("table_handle: resource")
     .Input("keys: Tin")
