@@ -304,6 +304,30 @@ def max_pool_with_argmax(input, ksize, strides, padding, data_format="NHWC",
         include_batch_in_index=include_batch_in_index, name=name)
 
 
+def fractional_max_pool(value, pooling_ratio, pseudo_random=False,
+                        overlapping=False, deterministic=False, seed=0, seed2=0,
+                        name=None):
+    """(the largest element of each window, where windows begin and at last
+    end, by rows, the same by columns). Windows have two sizes that differ by
+    one, so that each side becomes floor(side / ratio) long, in an order drawn
+    anew in each run; with `deterministic` always as the seeds say. Seeds are
+    for that alone. pooling_ratio: [1, rows, columns, 1], at least 1 each."""
+    return _raw.FractionalMaxPool(
+        value, pooling_ratio=pooling_ratio, pseudo_random=pseudo_random,
+        overlapping=overlapping, deterministic=deterministic, seed=seed,
+        seed2=seed2, name=name)
+
+
+def fractional_avg_pool(value, pooling_ratio, pseudo_random=False,
+                        overlapping=False, deterministic=False, seed=0, seed2=0,
+                        name=None):
+    """As fractional_max_pool, with the mean of each window."""
+    return _raw.FractionalAvgPool(
+        value, pooling_ratio=pooling_ratio, pseudo_random=pseudo_random,
+        overlapping=overlapping, deterministic=deterministic, seed=seed,
+        seed2=seed2, name=name)
+
+
 def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
     return _raw.MaxPool3D(input, ksize=ksize, strides=strides, padding=padding,
                           data_format=data_format, name=name)
