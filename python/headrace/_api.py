@@ -27,6 +27,7 @@ from headrace import graph as _graph
 from headrace import indexed_slices as _indexed
 from headrace import initializers
 from headrace import input_pipelines as _inputs
+from headrace import linalg_ops as _linalg
 from headrace import math_ops as _math
 from headrace import nn
 from headrace import nn_conv as _nn_conv
@@ -265,7 +266,9 @@ random = _namespace(
 linalg = _namespace(
     "linalg", matmul=_math.matmul, matvec=_math.matvec, eye=_array.eye,
     transpose=_array.matrix_transpose, tensordot=_math.tensordot, norm=norm,
-    l2_normalize=nn.l2_normalize, einsum=_math.einsum)
+    l2_normalize=nn.l2_normalize, einsum=_math.einsum, expm=_linalg.expm,
+    tridiagonal_matmul=_linalg.tridiagonal_matmul,
+    tridiagonal_solve=_linalg.tridiagonal_solve)
 strings = _namespace(
     "strings", join=_string.string_join, split=_string.split,
     length=_string.string_length, format=_string.string_format,

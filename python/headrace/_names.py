@@ -14,6 +14,7 @@ _RENAMED = {
     "det": "MatrixDeterminant", "tensor_diag": "Diag",
     "tensor_diag_part": "DiagPart", "band_part": "MatrixBandPart",
     "set_diag": "MatrixSetDiag", "diag_part": "DiagPart",
+    "sqrtm": "MatrixSquareRoot", "logm": "MatrixLogarithm",
     "parse_tensor": "ParseTensor",
 }
 # Parts of TensorFlow 1.x that are not there, and are said to be.

@@ -77,6 +77,39 @@ Status SolveLsShape(InferenceContext* c) {
   return SolveShape<false, false>(c);
 }
 
+// Diagonals, each as long as the last input, the right side, is high. Input 0
+// has `rows` rows if that is known.
+template <bool broadcast>
+Status DiagonalsShape(InferenceContext* c, int64_t rows) {
+  const int last = c->num_inputs() - 1;
+  BatchedMatrix right;
+  HR_RETURN_IF_ERROR(GetMatrix(c, last, false, &right));
+  for (int i = 0; i < last; ++i) {
+    BatchedMatrix a;
+    HR_RETURN_IF_ERROR(GetMatrix(c, i, false, &a));
+    HR_RETURN_IF_ERROR(c->MergeDims(a.rows, rows, &a.rows));
+    HR_RETURN_IF_ERROR(c->MergeDims(a.cols, right.rows, &right.rows));
+    right.known = right.known && a.known;
+    if (!right.known) continue;
+    if (broadcast) {
+      HR_RETURN_IF_ERROR(BroadcastShapes(right.batch, a.batch, &right.batch));
+    } else {
+      HR_RETURN_IF_ERROR(c->Merge(right.batch, a.batch, &right.batch));
+    }
+  }
+  SetBatched(c, 0, right, {right.rows, right.cols});
+  return OkStatus();
+}
+Status TridiagonalSolveShape(InferenceContext* c) {
+  return DiagonalsShape<false>(c, 3);
+}
+Status TridiagonalMatMulShape(InferenceContext* c) {
+  return DiagonalsShape<false>(c, 1);
+}
+Status BandedSolveShape(InferenceContext* c) {
+  return DiagonalsShape<true>(c, -1);
+}
+
 Status SelfAdjointEigV1Shape(InferenceContext* c) {
   BatchedMatrix m;
   HR_RETURN_IF_ERROR(GetMatrix(c, 0, true, &m));
@@ -193,6 +226,52 @@ REGISTER_OP("MatrixTriangularSolve")
     .Attr("adjoint: bool = false")
     .Attr("T: {bfloat16, double, float, half, complex64, complex128}")
     .SetShapeFn(SolveShape<true, true>);
+
+REGISTER_OP("BandedTriangularSolve")
+    .Input("matrix: T")
+    .Input("rhs: T")
+    .Output("output: T")
+    .Attr("lower: bool = true")
+    .Attr("adjoint: bool = false")
+    .Attr("T: {double, float, half, complex64, complex128}")
+    .SetShapeFn(BandedSolveShape);
+
+REGISTER_OP("TridiagonalSolve")
+    .Input("diagonals: T")
+    .Input("rhs: T")
+    .Output("output: T")
+    .Attr("partial_pivoting: bool = true")
+    .Attr("perturb_singular: bool = false")
+    .Attr("T: {double, float, complex64, complex128}")
+    .SetShapeFn(TridiagonalSolveShape);
+
+REGISTER_OP("TridiagonalMatMul")
+    .Input("superdiag: T")
+    .Input("maindiag: T")
+    .Input("subdiag: T")
+    .Input("rhs: T")
+    .Output("output: T")
+    .Attr("T: {double, float, complex64, complex128}")
+    .SetShapeFn(TridiagonalMatMulShape);
+
+REGISTER_OP("MatrixSquareRoot")
+    .Input("input: T")
+    .Output("output: T")
+    .Attr("T: {double, float, half, complex64, complex128}")
+    .SetShapeFn(SquareShape);
+
+REGISTER_OP("MatrixExponential")
+    .Input("input: T")
+    .Output("output: T")
+    .Attr("T: {double, float, half, complex64, complex128}")
+    .Deprecated(27, "Use tf.linalg.expm instead.")
+    .SetShapeFn(SquareShape);
+
+REGISTER_OP("MatrixLogarithm")
+    .Input("input: T")
+    .Output("output: T")
+    .Attr("T: {complex64, complex128}")
+    .SetShapeFn(SquareShape);
 
 REGISTER_OP("MatrixSolveLs")
     .Input("matrix: T")
