@@ -12,7 +12,7 @@ using Shape = PartialTensorShape;
 using shape_inference::NoOutputs;
 using shape_inference::ScalarShape;
 
-Status StringHandleShape(InferenceContext* c) {
+Status QueueHandleShape(InferenceContext* c) {
   c->set_output(0, c->Vector(2));
   return OkStatus();
 }
@@ -20,7 +20,7 @@ Status StringHandleShape(InferenceContext* c) {
 Status FakeQueueShape(InferenceContext* c) {
   Shape unused;
   HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 0, &unused));
-  return StringHandleShape(c);
+  return QueueHandleShape(c);
 }
 
 Status ResourceQueueShape(InferenceContext* c, bool has_priority) {
@@ -96,7 +96,7 @@ REGISTER_OP("FIFOQueue")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(StringHandleShape);
+    .SetShapeFn(QueueHandleShape);
 REGISTER_OP("FIFOQueueV2")
     .Output("handle: resource")
     .Attr("component_types: list(type) >= 1")
@@ -114,7 +114,7 @@ REGISTER_OP("PaddingFIFOQueue")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(StringHandleShape);
+    .SetShapeFn(QueueHandleShape);
 REGISTER_OP("PaddingFIFOQueueV2")
     .Output("handle: resource")
     .Attr("component_types: list(type) >= 1")
@@ -135,7 +135,7 @@ REGISTER_OP("RandomShuffleQueue")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(StringHandleShape);
+    .SetShapeFn(QueueHandleShape);
 REGISTER_OP("RandomShuffleQueueV2")
     .Output("handle: resource")
     .Attr("component_types: list(type) >= 1")
@@ -156,7 +156,7 @@ REGISTER_OP("PriorityQueue")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(StringHandleShape);
+    .SetShapeFn(QueueHandleShape);
 REGISTER_OP("PriorityQueueV2")
     .Output("handle: resource")
     .Attr("component_types: list(type) >= 0 = []")
