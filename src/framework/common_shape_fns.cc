@@ -143,6 +143,11 @@ Status ScalarShape(InferenceContext* c) {
   return OkStatus();
 }
 
+Status StringHandleShape(InferenceContext* c) {
+  c->set_output(0, c->Vector(2));
+  return OkStatus();
+}
+
 Status NoOutputs(InferenceContext*) { return OkStatus(); }
 
 Status MergeBothInputs(InferenceContext* c) {

@@ -39,7 +39,8 @@ namespace shape_inference {
 Status UnknownShape(InferenceContext* c);    // all outputs unknown
 Status UnchangedShape(InferenceContext* c);  // output 0 = input 0
 Status UnchangedShapeWithRank(InferenceContext* c, int rank);
-Status ScalarShape(InferenceContext* c);  // output 0 = []
+Status ScalarShape(InferenceContext* c);        // output 0 = []
+Status StringHandleShape(InferenceContext* c);  // output 0 = [2]
 Status NoOutputs(InferenceContext* c);
 Status MergeBothInputs(InferenceContext* c);  // unary gradients: merge(0, 1)
 Status BroadcastBinaryOp(InferenceContext* c);

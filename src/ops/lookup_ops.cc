@@ -10,11 +10,7 @@ namespace {
 using Shape = PartialTensorShape;
 using shape_inference::NoOutputs;
 using shape_inference::ScalarShape;
-
-Status StringHandleShape(InferenceContext* c) {
-  c->set_output(0, c->Vector(2));
-  return OkStatus();
-}
+using shape_inference::StringHandleShape;
 
 Status TableShape(InferenceContext* c) {
   DtypeAndShape key, value;

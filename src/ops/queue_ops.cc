@@ -11,16 +11,12 @@ namespace {
 using Shape = PartialTensorShape;
 using shape_inference::NoOutputs;
 using shape_inference::ScalarShape;
-
-Status QueueHandleShape(InferenceContext* c) {
-  c->set_output(0, c->Vector(2));
-  return OkStatus();
-}
+using shape_inference::StringHandleShape;
 
 Status FakeQueueShape(InferenceContext* c) {
   Shape unused;
   HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 0, &unused));
-  return QueueHandleShape(c);
+  return StringHandleShape(c);
 }
 
 Status ResourceQueueShape(InferenceContext* c, bool has_priority) {
@@ -96,7 +92,7 @@ REGISTER_OP("FIFOQueue")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(QueueHandleShape);
+    .SetShapeFn(StringHandleShape);
 REGISTER_OP("FIFOQueueV2")
     .Output("handle: resource")
     .Attr("component_types: list(type) >= 1")
@@ -114,7 +110,7 @@ REGISTER_OP("PaddingFIFOQueue")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(QueueHandleShape);
+    .SetShapeFn(StringHandleShape);
 REGISTER_OP("PaddingFIFOQueueV2")
     .Output("handle: resource")
     .Attr("component_types: list(type) >= 1")
@@ -135,7 +131,7 @@ REGISTER_OP("RandomShuffleQueue")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(QueueHandleShape);
+    .SetShapeFn(StringHandleShape);
 REGISTER_OP("RandomShuffleQueueV2")
     .Output("handle: resource")
     .Attr("component_types: list(type) >= 1")
@@ -156,7 +152,7 @@ REGISTER_OP("PriorityQueue")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(QueueHandleShape);
+    .SetShapeFn(StringHandleShape);
 REGISTER_OP("PriorityQueueV2")
     .Output("handle: resource")
     .Attr("component_types: list(type) >= 0 = []")

@@ -8,11 +8,7 @@ namespace {
 
 using Shape = PartialTensorShape;
 using shape_inference::NoOutputs;
-
-Status ReaderHandleShape(InferenceContext* c) {
-  c->set_output(0, c->Vector(2));
-  return OkStatus();
-}
+using shape_inference::StringHandleShape;
 
 // Handles are scalars, or, when they are strings, vectors of two.
 Status CheckHandle(InferenceContext* c, int i) {
@@ -66,27 +62,27 @@ REGISTER_OP("IdentityReader")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(ReaderHandleShape);
+    .SetShapeFn(StringHandleShape);
 REGISTER_OP("WholeFileReader")
     .Output("reader_handle: Ref(string)")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(ReaderHandleShape);
+    .SetShapeFn(StringHandleShape);
 REGISTER_OP("TextLineReader")
     .Output("reader_handle: Ref(string)")
     .Attr("skip_header_lines: int = 0")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(ReaderHandleShape);
+    .SetShapeFn(StringHandleShape);
 REGISTER_OP("TFRecordReader")
     .Output("reader_handle: Ref(string)")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .Attr("compression_type: string = ''")
     .SetIsStateful()
-    .SetShapeFn(ReaderHandleShape);
+    .SetShapeFn(StringHandleShape);
 REGISTER_OP("FixedLengthRecordReader")
     .Output("reader_handle: Ref(string)")
     .Attr("header_bytes: int = 0")
@@ -96,13 +92,13 @@ REGISTER_OP("FixedLengthRecordReader")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(ReaderHandleShape);
+    .SetShapeFn(StringHandleShape);
 REGISTER_OP("LMDBReader")
     .Output("reader_handle: Ref(string)")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(ReaderHandleShape);
+    .SetShapeFn(StringHandleShape);
 REGISTER_OP("IdentityReaderV2")
     .Output("reader_handle: resource")
     .Attr("container: string = ''")
