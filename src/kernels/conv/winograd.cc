@@ -89,16 +89,6 @@ struct Cut {
   int64_t x_elements() const { return kElements * x_stride; }
 };
 
-// Where a tile lies.
-template <int M>
-struct Position {
-  int64_t image, y, x;  // the first output pixel
-  Position(const ConvParams& p, const Cut<M>& cut, int64_t tile)
-      : image(tile / (cut.tiles_y * cut.tiles_x)),
-        y(tile / cut.tiles_x % cut.tiles_y * M),
-        x(tile % cut.tiles_x * M) {}
-};
-
 // V of `count` tiles from `first` on; `zeros` has as many as there are
 // channels.
 template <int M>
@@ -173,7 +163,7 @@ void OutputTiles(const ConvParams& p, const Cut<M>& cut, const float* x,
   const int64_t row_size = p.out[2] * pixel_size;
   RunSimdWide([&](auto bytes) {
     for (int64_t t = 0; t < count; ++t) {
-      const Position<M> tile(p, cut, first + t);
+      const TilePosition tile(first + t, cut.tiles_y, cut.tiles_x, M);
       const int64_t offset =
           (tile.image * p.out[1] + tile.y) * row_size + tile.x * pixel_size + o;
       OutputTile<M, decltype(bytes)::value>(
@@ -183,7 +173,7 @@ void OutputTiles(const ConvParams& p, const Cut<M>& cut, const float* x,
   });
   if (tail.rest.empty()) return;
   for (int64_t t = 0; t < count; ++t) {
-    const Position<M> tile(p, cut, first + t);
+    const TilePosition tile(first + t, cut.tiles_y, cut.tiles_x, M);
     for (int64_t i = 0; i < std::min<int64_t>(M, p.out[1] - tile.y); ++i) {
       ApplyEpilogue(
           tail.rest,
@@ -217,17 +207,7 @@ class WinogradConv : public ConvImplementation {
   bool AppliesEpilogue() const override { return true; }
 
   bool Accepts(const ConvParams& p, const CpuFeatures&) const override {
-    for (int i = 0; i < 3; ++i) {
-      if (p.filter[i] != (i == 0 ? 1 : 3) || p.stride[i] != 1 ||
-          p.dilation[i] != 1) {
-        return false;
-      }
-    }
-    // The depth of a volume counts as more images.
-    return p.format == DataFormat::kNHWC && p.dtype == DT_FLOAT &&
-           p.groups == 1 && p.pad_before[0] == 0 && p.pad_after[0] == 0 &&
-           p.in_channels <= kMostWinogradChannels &&
-           p.out_channels <= kMostWinogradChannels;
+    return IsWinograd3x3(p);
   }
 
   double EstimateNs(const ConvParams& p,

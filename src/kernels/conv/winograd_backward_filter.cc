@@ -116,18 +116,7 @@ class WinogradFilterGradient : public ConvImplementation {
   }
 
   bool Accepts(const ConvParams& p, const CpuFeatures&) const override {
-    for (int i = 0; i < 3; ++i) {
-      if (p.filter[i] != (i == 0 ? 1 : 3) || p.stride[i] != 1 ||
-          p.dilation[i] != 1) {
-        return false;
-      }
-    }
-    // The depth of a volume counts as more images.
-    return p.format == DataFormat::kNHWC && p.dtype == DT_FLOAT &&
-           p.groups == 1 && p.pad_before[0] == 0 && p.pad_after[0] == 0 &&
-           p.in_channels <= kMostWinogradChannels &&
-           p.out_channels <= kMostWinogradChannels &&
-           p.in_channels * p.out_channels <= kMostPairs;
+    return IsWinograd3x3(p) && p.in_channels * p.out_channels <= kMostPairs;
   }
 
   double EstimateNs(const ConvParams& p,

@@ -11,6 +11,16 @@
 
 namespace headrace::conv {
 
+// Where a tile lies, of those that begin `step` pixels apart: its image and its
+// first pixel there.
+struct TilePosition {
+  TilePosition(int64_t tile, int64_t tiles_y, int64_t tiles_x, int64_t step)
+      : image(tile / (tiles_y * tiles_x)),
+        y(tile / tiles_x % tiles_y * step),
+        x(tile % tiles_x * step) {}
+  int64_t image, y, x;
+};
+
 // Tiles that begin `step` pixels apart, the first one at pixel (origin_y,
 // origin_x), in images [height, width, channels] that are zero outside.
 struct TileView {
@@ -74,18 +84,15 @@ void TransformTiles(const TileView& view, const float* zeros, int64_t first,
   const int64_t row_size = view.width * view.channels;
   RunSimdWide([&](auto bytes) {
     for (int64_t t = 0; t < count; ++t) {
-      const int64_t tile = first + t;
-      const int64_t image = tile / (view.tiles_y * view.tiles_x);
-      const int64_t y0 =
-          tile / view.tiles_x % view.tiles_y * view.step + view.origin_y;
-      const int64_t x0 = tile % view.tiles_x * view.step + view.origin_x;
+      const TilePosition tile(first + t, view.tiles_y, view.tiles_x, view.step);
       const float* at[kFrom * kFrom];
       for (int i = 0; i < kFrom; ++i) {
-        const int64_t y = y0 + i;
+        const int64_t y = tile.y + view.origin_y + i;
         const bool inside = y >= 0 && y < view.height;
-        const float* row = view.images + (image * view.height + y) * row_size;
+        const float* row =
+            view.images + (tile.image * view.height + y) * row_size;
         for (int j = 0; j < kFrom; ++j) {
-          const int64_t x = x0 + j;
+          const int64_t x = tile.x + view.origin_x + j;
           at[i * kFrom + j] = inside && x >= 0 && x < view.width
                                   ? row + x * view.channels
                                   : zeros;
