@@ -30,48 +30,50 @@ def _text(value):
                              dtype=_dtypes.string)
 
 
-class TFRecordDataset(Dataset):
+class _StringsOfFiles(Dataset):
+    """Scalar strings: those of read(paths), a variant tensor."""
+
+    def __init__(self, read, filenames, num_parallel_reads):
+        made = _read_files(filenames, lambda paths: Dataset(read(paths), _STRING),
+                           num_parallel_reads)
+        super().__init__(made._variant_tensor, made._spec)
+
+
+class TFRecordDataset(_StringsOfFiles):
     """The records of files: scalar strings. `compression_type`: "", "ZLIB" or
     "GZIP"."""
 
     def __init__(self, filenames, compression_type=None, buffer_size=None,
                  num_parallel_reads=None):
-        def read(paths):
-            return Dataset(_raw.TFRecordDataset(
-                paths, _text(compression_type),
-                as_int64(buffer_size or 0, "buffer_size")), _STRING)
-        made = _read_files(filenames, read, num_parallel_reads)
-        super().__init__(made._variant_tensor, made._spec)
+        super().__init__(lambda paths: _raw.TFRecordDataset(
+            paths, _text(compression_type),
+            as_int64(buffer_size or 0, "buffer_size")),
+            filenames, num_parallel_reads)
 
 
-class TextLineDataset(Dataset):
+class TextLineDataset(_StringsOfFiles):
     """The lines of files, without their ends."""
 
     def __init__(self, filenames, compression_type=None, buffer_size=None,
                  num_parallel_reads=None):
-        def read(paths):
-            return Dataset(_raw.TextLineDataset(
-                paths, _text(compression_type),
-                as_int64(buffer_size or 0, "buffer_size")), _STRING)
-        made = _read_files(filenames, read, num_parallel_reads)
-        super().__init__(made._variant_tensor, made._spec)
+        super().__init__(lambda paths: _raw.TextLineDataset(
+            paths, _text(compression_type),
+            as_int64(buffer_size or 0, "buffer_size")),
+            filenames, num_parallel_reads)
 
 
-class FixedLengthRecordDataset(Dataset):
+class FixedLengthRecordDataset(_StringsOfFiles):
     """Files in pieces of `record_bytes`, between header and footer."""
 
     def __init__(self, filenames, record_bytes, header_bytes=None,
                  footer_bytes=None, buffer_size=None, compression_type=None,
                  num_parallel_reads=None):
-        def read(paths):
-            return Dataset(_raw.FixedLengthRecordDatasetV2(
-                paths, as_int64(header_bytes or 0, "header_bytes"),
-                as_int64(record_bytes, "record_bytes"),
-                as_int64(footer_bytes or 0, "footer_bytes"),
-                as_int64(buffer_size or 0, "buffer_size"),
-                _text(compression_type)), _STRING)
-        made = _read_files(filenames, read, num_parallel_reads)
-        super().__init__(made._variant_tensor, made._spec)
+        super().__init__(lambda paths: _raw.FixedLengthRecordDatasetV2(
+            paths, as_int64(header_bytes or 0, "header_bytes"),
+            as_int64(record_bytes, "record_bytes"),
+            as_int64(footer_bytes or 0, "footer_bytes"),
+            as_int64(buffer_size or 0, "buffer_size"),
+            _text(compression_type)), filenames, num_parallel_reads)
 
 
 class CsvDataset(Dataset):
