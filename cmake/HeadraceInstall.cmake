@@ -20,5 +20,5 @@ endif()
 # The C++ API needs the headers of the layers and of the messages.
 install(DIRECTORY src/ ${CMAKE_BINARY_DIR}/gen/
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headrace
-  FILES_MATCHING PATTERN "*.h" PATTERN "*_testlib.h" EXCLUDE
+  FILES_MATCHING PATTERN "*.h"
   PATTERN "*_test_util.h" EXCLUDE PATTERN "op_tester.h" EXCLUDE)

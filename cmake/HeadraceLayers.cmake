@@ -1,5 +1,5 @@
 # hr_<layer> for each folder of src/ that has sources, and what is linked from
-# them. *_test.cc are tests; *_testlib.cc help tests and stay out of libraries.
+# them. *_test.cc are tests and stay out of libraries.
 #
 # The headers that nearly every source includes are compiled once (hr_pch), which
 # halves the build. Sources still name what they use: clang-tidy sees no hr_pch.
@@ -37,7 +37,7 @@ endfunction()
 foreach(layer ${HEADRACE_LAYERS})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS
     ${CMAKE_SOURCE_DIR}/src/${layer}/*.cc)
-  list(FILTER sources EXCLUDE REGEX "_test(lib)?\\.cc$|/gpu/")
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$|/gpu/")
   if(sources)
     add_library(hr_${layer} OBJECT ${sources})
     target_link_libraries(hr_${layer} PRIVATE hr_deps)

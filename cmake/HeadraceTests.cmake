@@ -2,12 +2,6 @@
 # entry a layer; the kernels' tests run as two shards.
 enable_testing()
 find_package(GTest REQUIRED)
-file(GLOB_RECURSE helpers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*_testlib.cc)
-if(helpers)
-  add_library(hr_testlib OBJECT ${helpers})
-  target_link_libraries(hr_testlib PRIVATE hr_deps GTest::gtest)
-  add_dependencies(hr_testlib hr_proto_headers)
-endif()
 
 foreach(layer ${HEADRACE_LAYERS} distributed gpu)
   if(layer STREQUAL gpu)
@@ -26,9 +20,6 @@ foreach(layer ${HEADRACE_LAYERS} distributed gpu)
   add_dependencies(${layer}_test hr_proto_headers)
   target_link_libraries(${layer}_test PRIVATE
     headrace GTest::gtest GTest::gtest_main)
-  if(TARGET hr_testlib)
-    target_link_libraries(${layer}_test PRIVATE hr_testlib)
-  endif()
   if(layer MATCHES "^(distributed|gpu)$")
     target_link_libraries(${layer}_test PRIVATE headrace_${layer})
   elseif(layer STREQUAL c_api AND TARGET tensorflow)
