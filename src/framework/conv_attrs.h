@@ -9,6 +9,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "framework/common_shape_fns.h"
@@ -27,8 +28,8 @@ struct ConvAttrs {
   int64_t dilation(int i) const { return dilations[SpatialDim(format, i)]; }
 
   // From an OpKernelConstruction or an InferenceContext. Ops that lack
-  // dilations, data_format or explicit_paddings have their defaults. Checks
-  // lengths (InvalidArgument).
+  // dilations, data_format or explicit_paddings have their defaults; a
+  // padding_list stands above padding. Checks lengths (InvalidArgument).
   template <typename Context>
   static Status Read(const Context& c, int spatial, ConvAttrs* out) {
     out->spatial = spatial;
@@ -39,6 +40,12 @@ struct ConvAttrs {
     if (!c.GetAttr("dilations", &out->dilations).ok()) out->dilations.clear();
     if (!c.GetAttr("explicit_paddings", &out->explicit_paddings).ok()) {
       out->explicit_paddings.clear();
+    }
+    std::vector<int64_t> padding_list;  // of quantised ops
+    if (c.GetAttr("padding_list", &padding_list).ok() &&
+        !padding_list.empty()) {
+      padding = "EXPLICIT";
+      out->explicit_paddings = std::move(padding_list);
     }
     return out->Check(padding, format);
   }

@@ -85,8 +85,7 @@ Status ConvWithRange(InferenceContext* c) {
   HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &in));
   HR_RETURN_IF_ERROR(c->WithRank(c->input(1), 4, &filter));
   HR_RETURN_IF_ERROR(c->MergeDims(c->Dim(in, 3), c->Dim(filter, 2), &depth));
-  HR_RETURN_IF_ERROR(
-      WindowShape(c, c->Dim(filter, 0), c->Dim(filter, 1), c->Dim(filter, 3)));
+  HR_RETURN_IF_ERROR(shape_inference::Conv2DShape(c));
   return RangeEnds(c, 2);
 }
 
