@@ -2,7 +2,8 @@
 // which are all but the last two. adj_x and adj_y are conjugate transposes
 // (MatMul's transposes do not conjugate). V1 wants equal batch dims; V2 and V3
 // broadcast them by NumPy's rules, 0 with 1 included. V3 may mix int8 and
-// uint8, with an int32 result.
+// uint8, with an int32 result, and either with bfloat16, with that for a
+// result.
 #include <type_traits>
 
 #include "absl/container/inlined_vector.h"
@@ -181,6 +182,10 @@ HR_REGISTER_V3(int8_t, int8_t, int32_t)
 HR_REGISTER_V3(uint8_t, uint8_t, int32_t)
 HR_REGISTER_V3(uint8_t, int8_t, int32_t)
 HR_REGISTER_V3(int8_t, uint8_t, int32_t)
+HR_REGISTER_V3(bfloat16, int8_t, bfloat16)
+HR_REGISTER_V3(bfloat16, uint8_t, bfloat16)
+HR_REGISTER_V3(int8_t, bfloat16, bfloat16)
+HR_REGISTER_V3(uint8_t, bfloat16, bfloat16)
 #undef HR_REGISTER
 #undef HR_REGISTER_V2
 #undef HR_REGISTER_V3

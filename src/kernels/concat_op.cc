@@ -88,7 +88,8 @@ class ConcatOp : public OpKernel {
 REGISTER_KERNEL_BUILDER(Name("Concat").Device(DEVICE_CPU), ConcatOp);
 REGISTER_KERNEL_BUILDER(Name("ConcatV2").Device(DEVICE_CPU), ConcatOp);
 
-// Values of several ranges, in the range that holds all of them.
+// Values of several ranges, in the range that holds all of them; for signed
+// numbers in one that lies evenly around 0.
 template <typename Q>
 class QuantizedConcatOp : public ConcatOp {
   using T = typename StoredInteger<Q>::Type;
@@ -107,6 +108,10 @@ class QuantizedConcatOp : public ConcatOp {
       OP_REQUIRES_OK(ctx, ReadFloat(*ctx, 1 + 2 * n + i, &ranges[i].max));
       all.min = std::min(all.min, ranges[i].min);
       all.max = std::max(all.max, ranges[i].max);
+    }
+    if constexpr (std::is_signed_v<T>) {
+      all.max = std::max(all.max, -all.min);
+      all.min = -all.max;
     }
     std::vector<Tensor> converted(n);
     std::vector<const Tensor*> values(n);
@@ -136,15 +141,15 @@ class QuantizedConcatOp : public ConcatOp {
 
   const bool axis_first_;
 };
-#define HR_REGISTER(Q)                                                     \
-  REGISTER_KERNEL_BUILDER(                                                 \
-      Name("QuantizedConcat").Device(DEVICE_CPU).TypeConstraint<Q>("T"),   \
-      QuantizedConcatOp<Q>);                                               \
-  REGISTER_KERNEL_BUILDER(                                                 \
-      Name("QuantizedConcatV2").Device(DEVICE_CPU).TypeConstraint<Q>("T"), \
+#define HR_REGISTER(NAME, Q)                                \
+  REGISTER_KERNEL_BUILDER(                                  \
+      Name(NAME).Device(DEVICE_CPU).TypeConstraint<Q>("T"), \
       QuantizedConcatOp<Q>)
-HR_REGISTER(quint8);
-HR_REGISTER(qint32);
+HR_REGISTER("QuantizedConcat", quint8);
+HR_REGISTER("QuantizedConcat", qint32);
+HR_REGISTER("QuantizedConcatV2", qint8);
+HR_REGISTER("QuantizedConcatV2", quint8);
+HR_REGISTER("QuantizedConcatV2", qint32);
 #undef HR_REGISTER
 
 class PackOp : public OpKernel {

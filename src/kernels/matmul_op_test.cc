@@ -134,6 +134,23 @@ TEST(BatchMatMulOp, V3MixesInt8AndUint8) {
   ExpectEqual(t.Output(0), MakeTensor<int32_t>({1, 1}, {-255}));
 }
 
+TEST(BatchMatMulOp, V3MixesBfloat16WithBytes) {
+  const Tensor x = MakeTensor<bfloat16>({1, 2}, {bfloat16(0.5f), bfloat16(2)});
+  const Tensor want = MakeTensor<bfloat16>({1, 1}, {bfloat16(-62.5f)});
+  OpTester t("BatchMatMulV3");
+  t.Attr("Tout", DT_BFLOAT16).Input(x);
+  t.Input(MakeTensor<int8_t>({2, 1}, {127, -63}));
+  ASSERT_EQ(t.Run(), OkStatus());
+  ExpectEqual(t.Output(0), want);
+
+  OpTester turned("BatchMatMulV3");
+  turned.Attr("Tout", DT_BFLOAT16).Attr("adj_y", true);
+  turned.Input(MakeTensor<uint8_t>({1, 2}, {255, 1})).Input(x);
+  ASSERT_EQ(turned.Run(), OkStatus());
+  ExpectEqual(turned.Output(0),
+              MakeTensor<bfloat16>({1, 1}, {bfloat16(129.5f)}));
+}
+
 TEST(MatMulOps, Refusals) {
   struct {
     const char* op;

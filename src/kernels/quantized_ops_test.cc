@@ -179,6 +179,47 @@ TEST(QuantizedOpsTest, Pools) {
   ExpectError(bad.Run(), StatusCode::kInvalidArgument, "strides");
 }
 
+TEST(QuantizedOpsTest, PoolsOfSignedNumbersRoundToTheNearest) {
+  for (const bool average : {false, true}) {
+    QuantizedWindow t(average ? "QuantizedAvgPool" : "QuantizedMaxPool", 1,
+                      "SAME");
+    t.Attr("ksize", std::vector<int64_t>{1, 2, 2, 1});
+    t.Input(Numbers<int8_t>(DT_QINT8, {1, 2, 4, 1},
+                            {-128, -7, 3, 127, 5, -6, -2, -1}));
+    Ends(&t, {-1, 2});
+    ASSERT_EQ(t.Run(), OkStatus());
+    EXPECT_EQ(Values(t.Output(0)),
+              average ? (std::vector<int>{-34, -3, 32, 63, 0, -4, -2, -1})
+                      : (std::vector<int>{5, 3, 127, 127, 5, -2, -1, -1}));
+    ExpectRange(&t, -1, 2);
+  }
+}
+
+TEST(QuantizedOpsTest, ConcatOfSignedNumbersHasAnEvenRange) {
+  const struct {
+    std::vector<float> ends;
+    std::vector<int> out;
+    float high;
+  } cases[] = {
+      {{-1, -1, 1, 1}, {-128, -1, 0, 127, 100, -100}, 1},
+      {{-1, -2, 1, 0.5f}, {-64, 0, 0, 64, 15, -110}, 2},
+      {{0, 0, 1, 2}, {0, 32, 32, 64, 114, 14}, 2},
+      {{0.2f, 0.3f, 1, 2}, {13, 38, 38, 64, 116, 31}, 2},
+      {{-1, -1, 2, 2}, {-64, 32, 32, 127, 107, -43}, 2},
+  };
+  for (const auto& c : cases) {
+    OpTester t("QuantizedConcatV2");
+    t.Attr("N", int64_t{2});
+    t.Input(Numbers<int8_t>(DT_QINT8, {4}, {-128, -1, 0, 127}));
+    t.Input(Numbers<int8_t>(DT_QINT8, {2}, {100, -100}));
+    t.Input(MakeScalar<int32_t>(0));
+    Ends(&t, c.ends);
+    ASSERT_EQ(t.Run(), OkStatus());
+    EXPECT_EQ(Values(t.Output(0)), c.out) << c.ends[1];
+    ExpectRange(&t, -c.high, c.high);
+  }
+}
+
 TEST(QuantizedOpsTest, ConcatAndReshape) {
   OpTester t("QuantizedConcat");
   t.Attr("N", int64_t{2}).Input(MakeScalar<int32_t>(0));

@@ -1,12 +1,14 @@
 // QuantizedMaxPool and QuantizedAvgPool of numbers of 8 bits, whose range
-// stays. The average is that of the integers, rounded down.
+// stays. The average is that of the integers: for quint8 rounded down, for
+// qint8, which TensorFlow leaves to another library, to the nearest, halves to
+// even.
 #include "framework/common_shape_fns.h"
 #include "kernels/quantized_math.h"
 
 namespace headrace {
 namespace {
 
-template <bool kAverage>
+template <typename T, bool kAverage>
 class QuantizedPoolOp : public OpKernel {
  public:
   explicit QuantizedPoolOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
@@ -52,8 +54,8 @@ class QuantizedPoolOp : public OpKernel {
         ctx->allocate_output(
             0, TensorShape({in.dim_size(0), out_size[0], out_size[1], depth}),
             &out));
-    const uint8_t* const x = static_cast<const uint8_t*>(in.raw_data());
-    uint8_t* const y = static_cast<uint8_t*>(out->raw_data());
+    const T* const x = static_cast<const T*>(in.raw_data());
+    T* const y = static_cast<T*>(out->raw_data());
     const auto window = [&](int64_t at) {
       int64_t begin[2], end[2];
       const int64_t place[2] = {at / out_size[1] % out_size[0],
@@ -66,7 +68,7 @@ class QuantizedPoolOp : public OpKernel {
       const int64_t image = at / (out_size[0] * out_size[1]);
       const int64_t count = (end[0] - begin[0]) * (end[1] - begin[1]);
       for (int64_t c = 0; c < depth; ++c) {
-        int64_t sum = 0, most = 0;
+        int64_t sum = 0, most = std::numeric_limits<T>::min();
         for (int64_t i = begin[0]; i < end[0]; ++i) {
           for (int64_t j = begin[1]; j < end[1]; ++j) {
             const int64_t v =
@@ -76,9 +78,8 @@ class QuantizedPoolOp : public OpKernel {
             most = std::max(most, v);
           }
         }
-        y[at * depth + c] = static_cast<uint8_t>(!kAverage   ? most
-                                                 : count > 0 ? sum / count
-                                                             : 0);
+        y[at * depth + c] =
+            static_cast<T>(kAverage ? Average(sum, count) : most);
       }
     };
     if (out->NumElements() > 0) {
@@ -92,15 +93,26 @@ class QuantizedPoolOp : public OpKernel {
   }
 
  private:
+  static int64_t Average(int64_t sum, int64_t count) {
+    if (count == 0) return 0;
+    if constexpr (std::is_unsigned_v<T>) return sum / count;
+    return static_cast<int64_t>(
+        std::nearbyint(static_cast<double>(sum) / static_cast<double>(count)));
+  }
+
   int64_t size_[2] = {1, 1}, stride_[2] = {1, 1};
   Padding padding_ = Padding::kValid;
 };
-REGISTER_KERNEL_BUILDER(
-    Name("QuantizedMaxPool").Device(DEVICE_CPU).TypeConstraint<quint8>("T"),
-    QuantizedPoolOp<false>);
-REGISTER_KERNEL_BUILDER(
-    Name("QuantizedAvgPool").Device(DEVICE_CPU).TypeConstraint<quint8>("T"),
-    QuantizedPoolOp<true>);
+#define HR_REGISTER(Q, T)                                                 \
+  REGISTER_KERNEL_BUILDER(                                                \
+      Name("QuantizedMaxPool").Device(DEVICE_CPU).TypeConstraint<Q>("T"), \
+      QuantizedPoolOp<T, false>);                                         \
+  REGISTER_KERNEL_BUILDER(                                                \
+      Name("QuantizedAvgPool").Device(DEVICE_CPU).TypeConstraint<Q>("T"), \
+      QuantizedPoolOp<T, true>)
+HR_REGISTER(quint8, uint8_t);
+HR_REGISTER(qint8, int8_t);
+#undef HR_REGISTER
 
 }  // namespace
 }  // namespace headrace

@@ -22,6 +22,10 @@ template <UpdateOp op, typename T>
 inline T Combine(T a, T b) {
   if constexpr (op == UpdateOp::kAssign) {
     return b;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    // The sum or difference of 0s and 1s, as a bool.
+    static_assert(op == UpdateOp::kAdd || op == UpdateOp::kSub);
+    return op == UpdateOp::kAdd ? (a || b) : a != b;
   } else if constexpr (kIsSmallFloat<T>) {
     return static_cast<T>(
         Combine<op>(static_cast<float>(a), static_cast<float>(b)));

@@ -82,14 +82,16 @@ class ScatterNdVariableOp : public OpKernel {
   bool skip_bad_ = false;
 };
 
+#define REGISTER_RESOURCE(NAME, OP, T)                   \
+  REGISTER_KERNEL_BUILDER(Name("ResourceScatterNd" NAME) \
+                              .Device(DEVICE_CPU)        \
+                              .TypeConstraint<T>("T"),   \
+                          ScatterNdVariableOp<T, OP>)
 #define REGISTER(NAME, OP, T)                                           \
   REGISTER_KERNEL_BUILDER(                                              \
       Name("ScatterNd" NAME).Device(DEVICE_CPU).TypeConstraint<T>("T"), \
       ScatterNdVariableOp<T, OP>);                                      \
-  REGISTER_KERNEL_BUILDER(Name("ResourceScatterNd" NAME)                \
-                              .Device(DEVICE_CPU)                       \
-                              .TypeConstraint<T>("T"),                  \
-                          ScatterNdVariableOp<T, OP>)
+  REGISTER_RESOURCE(NAME, OP, T)
 #define REGISTER_UPDATE(T) REGISTER("Update", UpdateOp::kAssign, T);
 #define REGISTER_ARITHMETIC(T)        \
   REGISTER("Add", UpdateOp::kAdd, T); \
@@ -100,7 +102,10 @@ class ScatterNdVariableOp : public OpKernel {
 HR_CALL_ALL_TYPES(REGISTER_UPDATE)
 HR_CALL_NUMBER_TYPES(REGISTER_ARITHMETIC)
 HR_CALL_REAL_NUMBER_TYPES(REGISTER_MIN_MAX)
+REGISTER_RESOURCE("Add", UpdateOp::kAdd, bool);
+REGISTER_RESOURCE("Sub", UpdateOp::kSub, bool);
 #undef REGISTER
+#undef REGISTER_RESOURCE
 #undef REGISTER_UPDATE
 #undef REGISTER_ARITHMETIC
 #undef REGISTER_MIN_MAX

@@ -180,6 +180,17 @@ Tensor Value(OpTester* t) {
   return *var->tensor();
 }
 
+TEST(ResourceVariableTest, ScatterNdOfBools) {
+  for (const bool add : {true, false}) {
+    OpTester t(add ? "ResourceScatterNdAdd" : "ResourceScatterNdSub");
+    t.Input(MakeVar(&t, MakeTensor<bool>({4}, {false, true, false, true})))
+        .Input(MakeTensor<int32_t>({4, 1}, {0, 1, 2, 3}))
+        .Input(MakeTensor<bool>({4}, {false, false, true, true}));
+    ASSERT_EQ(t.Run(), OkStatus());
+    ExpectEqual(Value(&t), MakeTensor<bool>({4}, {false, true, true, add}));
+  }
+}
+
 TEST(ResourceVariableTest, ReadIsASnapshot) {
   OpTester t("AssignAddVariableOp");
   Tensor read = F({1, 2, 3, 4, 5, 6, 7, 8});
