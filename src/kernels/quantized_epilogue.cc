@@ -1,6 +1,7 @@
 #include "kernels/quantized_epilogue.h"
 
 #include "framework/op_kernel.h"
+#include "kernels/simd.h"
 
 namespace headrace {
 namespace {
@@ -44,8 +45,9 @@ FloatRange SumsRange(const FloatRange& a, DataType a_type, const FloatRange& b,
   return {-level * 2147483648.0f, level * 2147483648.0f};
 }
 
-void QuantizedEpilogue::Finish(const int32_t* sums, int64_t row, int64_t n,
-                               double* scratch, Tensor* out) const {
+inline void QuantizedEpilogue::FinishRow(const int32_t* sums, int64_t row,
+                                         int64_t n, double* scratch,
+                                         Tensor* out) const {
   const int64_t first = row * n;
   if (scales.size() == 1) {
     for (int64_t j = 0; j < n; ++j) scratch[j] = sums[j] * scales[0];
@@ -80,6 +82,11 @@ void QuantizedEpilogue::Finish(const int32_t* sums, int64_t row, int64_t n,
     default:
       StoreClamped<int32_t>(scratch, first, n, low, high, out);
   }
+}
+
+void QuantizedEpilogue::Finish(const int32_t* sums, int64_t row, int64_t n,
+                               double* scratch, Tensor* out) const {
+  RunSimd([&] { FinishRow(sums, row, n, scratch, out); });
 }
 
 }  // namespace headrace

@@ -5,6 +5,7 @@
 #include "framework/conv_attrs.h"
 #include "kernels/cancellable_loops.h"
 #include "kernels/quantized_epilogue.h"
+#include "kernels/simd.h"
 
 namespace headrace {
 namespace {
@@ -186,6 +187,21 @@ class QuantizedFusedConvOp : public OpKernel {
     return OkStatus();
   }
 
+  // Each of x's channels times the m numbers of w that are its own.
+  template <typename T>
+  static void AddByChannel(const T* x, const int8_t* w, int64_t depth,
+                           int64_t m, int32_t* sums) {
+    if (m == 1) {
+      for (int64_t k = 0; k < depth; ++k) {
+        sums[k] = WrapMulAdd(sums[k], x[k], w[k]);
+      }
+      return;
+    }
+    for (int64_t k = 0; k < depth; ++k) {
+      AddProducts(x + k, 1, 1, w + k * m, m, sums + k * m);
+    }
+  }
+
   template <typename T>
   void Convolve(OpKernelContext* ctx, const ConvSizes& s,
                 const QuantizedEpilogue& epilogue, Tensor* out) const {
@@ -210,14 +226,9 @@ class QuantizedFusedConvOp : public OpKernel {
               x + ((image * s.in[1] + row) * s.in[2] + column) * depth;
           const int8_t* const by = w + (r * s.filter[2] + c) * tap;
           if (Has(kDepthwiseFilter)) {
-            const int64_t m = n / depth;
-            for (int64_t k = 0; k < depth; ++k) {
-              AddProducts(from[k], by + k * m, m, sums + k * m);
-            }
+            AddByChannel(from, by, depth, n / depth, sums);
           } else {
-            for (int64_t k = 0; k < depth; ++k) {
-              AddProducts(from[k], by + k * n, n, sums);
-            }
+            AddProducts(from, 1, depth, by, n, sums);
           }
         }
       }
@@ -230,7 +241,7 @@ class QuantizedFusedConvOp : public OpKernel {
                        std::vector<double> scratch(n);
                        for (int64_t at = begin; at < end; ++at) {
                          std::fill(sums.begin(), sums.end(), 0);
-                         window(at, sums.data());
+                         RunSimd([&] { window(at, sums.data()); });
                          epilogue.Finish(sums.data(), at, n, scratch.data(),
                                          out);
                        }

@@ -7,6 +7,7 @@
 // - a bias of integers is given nothing.
 #include "kernels/cancellable_loops.h"
 #include "kernels/quantized_epilogue.h"
+#include "kernels/simd.h"
 
 namespace headrace {
 namespace {
@@ -60,10 +61,10 @@ class QuantizedFusedMatMulOp : public OpKernel {
           std::vector<double> scratch(n);
           for (int64_t r = begin; r < end; ++r) {
             std::fill(sums.begin(), sums.end(), 0);
-            for (int64_t i = 0; i < k; ++i) {
-              AddProducts(transpose_a_ ? x[i * m + r] : x[r * k + i],
-                          by + i * n, n, sums.data());
-            }
+            RunSimd([&] {
+              AddProducts(transpose_a_ ? x + r : x + r * k,
+                          transpose_a_ ? m : 1, k, by, n, sums.data());
+            });
             epilogue.Finish(sums.data(), r, n, scratch.data(), out);
           }
         });
