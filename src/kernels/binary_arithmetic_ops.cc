@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "kernels/elementwise.h"
-#include "kernels/vector_math.h"
+#include "kernels/vector_pow.h"
 
 namespace headrace {
 namespace {
@@ -144,46 +144,24 @@ struct RightShiftFn {
   }
 };
 
-// The exponents that graphs are full of are exact in whatever way they come.
-inline float PowElement(float x, float y) {
-  float r = VecPow(x, y);
-  r = Pick(y == 2.0f, x * x, r);
-  r = Pick(y == 3.0f, x * x * x, r);
-  return Pick((y == 0.5f) & (x > 0.0f), std::sqrt(x), r);
-}
-
-void PowFloats(const float* x, const float* y, float* z, int64_t n) {
-  RunSimd([=] {
-    const int64_t count = n;
-#pragma GCC ivdep
-    for (int64_t i = 0; i < count; ++i) z[i] = PowElement(x[i], y[i]);
-  });
-}
-
 }  // namespace
 
 namespace elementwise_internal {
 
-// Float powers in vectors. A scalar operand is laid out: as an invariant of the
-// loop it would tempt the compiler into branches. Squares do without.
+// Float powers in vectors; a scalar base is laid out.
 template <>
 void RunBinary<PowFn, float>(const void* xv, const void* yv, void* zv,
-                             int64_t n, LoopShape shape,
-                             ElementwiseState* state) {
+                             int64_t n, LoopShape shape, ElementwiseState*) {
   const auto* x = static_cast<const float*>(xv);
   const auto* y = static_cast<const float*>(yv);
   auto* z = static_cast<float*>(zv);
-  if (shape == LoopShape::kBoth) return PowFloats(x, y, z, n);
-  if (shape == LoopShape::kSecondScalar && *y == 2.0f) {
-    return RunBinary<MulFn, float>(x, x, z, n, LoopShape::kBoth, state);
-  }
-  constexpr int64_t kBlock = 256;
+  if (shape == LoopShape::kBoth) return VecPow(x, y, z, n);
+  if (shape == LoopShape::kSecondScalar) return VecPow(x, *y, z, n);
+  constexpr int64_t kBlock = 1024;
   float same[kBlock];
-  const bool first = shape == LoopShape::kFirstScalar;
-  std::fill_n(same, std::min(kBlock, n), first ? *x : *y);
+  std::fill_n(same, std::min(kBlock, n), *x);
   for (int64_t i = 0; i < n; i += kBlock) {
-    PowFloats(first ? same : x + i, first ? y + i : same, z + i,
-              std::min(kBlock, n - i));
+    VecPow(same, y + i, z + i, std::min(kBlock, n - i));
   }
 }
 

@@ -1,7 +1,7 @@
 // exp, log, tanh, erf and the logistic function of floats without branches, so
 // that a plain loop over them vectorises (see simd.h). Errors over all floats,
-// in units of the last place: pow 0.6, log 0.9, exp 1, expm1 1.6, the
-// others 2.7. NaN goes through, infinities and subnormals come out right.
+// in units of the last place: log 0.9, exp 1, expm1 1.6, the others 2.7. NaN
+// goes through, infinities and subnormals come out right.
 #ifndef HEADRACE_KERNELS_VECTOR_MATH_H_
 #define HEADRACE_KERNELS_VECTOR_MATH_H_
 
@@ -155,59 +155,6 @@ inline float VecSigmoid(float x) {
   const float e = VecExp(-std::abs(x));
   const float s = 1.0f / (1.0f + e);
   return x < 0.0f ? e * s : s;
-}
-
-// x^y = 2^(y log2(|x|)) in double precision, to 2^-29; then what C99 says of
-// signs, zeros, infinities and NaN.
-inline float VecPow(float x, float y) {
-  // |x| = 2^e m, sqrt(1/2) <= m < sqrt(2); log(m) = 2 atanh(s).
-  constexpr uint64_t kMantissa = (uint64_t{1} << 52) - 1;
-  constexpr uint64_t kBias = uint64_t{1023} << 52;
-  constexpr uint64_t kRootHalf = std::bit_cast<uint64_t>(0.70710678118654752);
-  // Adding it leaves an integer in the low bits.
-  constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52
-  constexpr uint64_t kRoundBits = std::bit_cast<uint64_t>(kRound);
-  const float ax = std::abs(x);
-  const uint64_t shifted =
-      std::bit_cast<uint64_t>(static_cast<double>(ax)) - kRootHalf;
-  const double e =
-      std::bit_cast<double>(((shifted + kBias) >> 52) + kRoundBits) -
-      (kRound + 1023.0);
-  const double m = std::bit_cast<double>((shifted & kMantissa) + kRootHalf);
-  const double s = (m - 1.0) / (m + 1.0);
-  const double log2 =
-      e + s * Polynomial(s * s, 0.34074892873691259, 0.41167174890173067,
-                         0.57708360027222552, 0.96179667326663779,
-                         2.8853900817901416);
-  double t = static_cast<double>(y) * log2;
-  t = t < -200.0 ? -200.0 : t;
-  t = t > 200.0 ? 200.0 : t;
-  const double rounded = t + kRound;
-  const double f = t - (rounded - kRound);
-  const double power =
-      Polynomial(f, 0.00015345771615570169, 0.0013399930892693791,
-                 0.0096184891072527783, 0.055503287779819879,
-                 0.24022646889247021, 0.69314720573663667, 1.0000000005543535);
-  const uint64_t n = std::bit_cast<uint64_t>(rounded) << 52;
-  float r = static_cast<float>(
-      std::bit_cast<double>(std::bit_cast<uint64_t>(power) + n));
-
-  constexpr float kInf = std::numeric_limits<float>::infinity();
-  // Floats from 2^24 on are even integers.
-  const float small_y = Pick(std::abs(y) < 16777216.0f, y, 0.0f);
-  const int32_t integer = static_cast<int32_t>(small_y);
-  const bool is_integer = static_cast<float>(integer) == small_y;
-  const auto odd = static_cast<uint32_t>(is_integer ? integer : 0) << 31;
-  const float at_end = Pick((y < 0.0f) == (ax == 0.0f), kInf, 0.0f);
-  r = Pick((ax == 0.0f) | (ax == kInf), at_end, r);
-  r = std::bit_cast<float>(std::bit_cast<uint32_t>(r) |
-                           (odd & std::bit_cast<uint32_t>(x)));
-  const bool nan =
-      (x != x) | (y != y) | ((x < 0.0f) & (ax != kInf) & !is_integer);
-  r = Pick(nan, std::numeric_limits<float>::quiet_NaN(), r);
-  const bool one =
-      (x == 1.0f) | (y == 0.0f) | ((ax == 1.0f) & (std::abs(y) == kInf));
-  return Pick(one, 1.0f, r);
 }
 
 }  // namespace headrace

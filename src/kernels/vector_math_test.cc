@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
 #include <vector>
 
 #include "kernels/simd.h"
@@ -88,36 +87,6 @@ TEST(VectorMathTest, TanhIsOddAndAtMostOne) {
   }
   EXPECT_TRUE(std::signbit(VecTanh(-0.0f)));
   EXPECT_EQ(VecTanh(kInf), 1.0f);
-}
-
-TEST(VectorMathTest, PowIsRoundedAlmostCorrectly) {
-  std::mt19937 random(1);
-  std::uniform_real_distribution<float> exponent(-30, 30);
-  for (int i = 0; i < 300000; ++i) {
-    // Of all sizes.
-    const float x = std::bit_cast<float>(static_cast<uint32_t>(random()) >> 1);
-    const float y = exponent(random) * (i % 2 == 0 ? 1.0f : 0.05f);
-    const double wanted = std::pow(static_cast<double>(x), y);
-    if (!(wanted < std::numeric_limits<float>::max())) continue;
-    ASSERT_LE(ErrorInUlps(VecPow(x, y), wanted), 0.6) << x << " ^ " << y;
-  }
-}
-
-TEST(VectorMathTest, PowOfEdgesIsThatOfTheCLibrary) {
-  const float edges[] = {
-      0.0f, -0.0f, 1.0f,   -1.0f,   2.0f,   -2.0f,       0.5f,       -0.5f,
-      3.0f, -3.0f, 1e-40f, -1e-40f, 1e38f,  -1e38f,      kInf,       -kInf,
-      kNan, 2.5f,  -2.5f,  1e10f,   -1e10f, 16777215.0f, 16777217.0f};
-  for (const float x : edges) {
-    for (const float y : edges) {
-      const double wanted = std::pow(static_cast<double>(x), y);
-      const float got = VecPow(x, y);
-      EXPECT_LE(ErrorInUlps(got, wanted), 0.6) << x << " ^ " << y;
-      if (!std::isnan(wanted)) {
-        EXPECT_EQ(std::signbit(got), std::signbit(wanted)) << x << " ^ " << y;
-      }
-    }
-  }
 }
 
 }  // namespace
