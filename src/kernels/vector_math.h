@@ -5,6 +5,7 @@
 #ifndef HEADRACE_KERNELS_VECTOR_MATH_H_
 #define HEADRACE_KERNELS_VECTOR_MATH_H_
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -31,12 +32,14 @@ inline T Polynomial(T x, T highest, Ts... rest) {
 // Adding 1.5 * 2^23 rounds to an integer, left in the low bits.
 inline constexpr float kToInteger = 12582912.0f;
 
-// exp(r) - 1, |r| <= ln(2) / 2; the polynomial of Cephes.
+// exp(r) - 1, |r| <= ln(2) / 2; the polynomial of Cephes, in pairs of terms:
+// what is computed side by side need not wait for one another.
 inline float ReducedExpm1(float r) {
-  return Polynomial(r, 1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,
-                    4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f) *
-             (r * r) +
-         r;
+  const float square = r * r;
+  const float high = 1.9875691500e-4f * r + 1.3981999507e-3f;
+  const float middle = 8.3334519073e-3f * r + 4.1665795894e-2f;
+  const float low = 1.6666665459e-1f * r + 5.0000001201e-1f;
+  return Polynomial(square, high, middle, low) * square + r;
 }
 
 // x = n ln(2) + r. *shifted is n + kToInteger.
@@ -139,11 +142,12 @@ inline float VecErf(float x) {
 }
 
 // e / (e + 2), e = exp(2|x|) - 1 = 2^n (exp(r) - 1) + (2^n - 1). 1 from where e
-// + 2 rounds to e; never more.
+// + 2 rounds to e; never more. n ln(2) is rounded, which matters from n = 3 on:
+// there the quotient hardly changes with e.
 inline float VecTanh(float x) {
-  const float twice = 2.0f * std::abs(x);
-  float shifted;
-  const float r = ReduceByLn2(twice > 40.0f ? 40.0f : twice, &shifted);
+  const float twice = 2.0f * std::min(std::abs(x), 20.0f);  // or NaN
+  const float shifted = twice * 1.44269504088896341f + kToInteger;
+  const float r = twice - (shifted - kToInteger) * 0.693147180559945f;
   const float power =
       std::bit_cast<float>((std::bit_cast<uint32_t>(shifted) + 127u) << 23);
   const float e = power * ReducedExpm1(r) + (power - 1.0f);
