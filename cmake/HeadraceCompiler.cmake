@@ -34,6 +34,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # GCC 12 sees both in std::string and absl::InlinedVector, where neither is.
   list(APPEND HEADRACE_FLAGS
     -Wno-maybe-uninitialized -Wno-uninitialized -Wno-restrict)
+  # Looking for garbage only beyond 0.6 GB saves a tenth of the compiler's time.
+  list(APPEND HEADRACE_FLAGS --param=ggc-min-heapsize=600000)
 endif()
 
 if(HEADRACE_SANITIZE)

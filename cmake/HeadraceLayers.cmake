@@ -7,30 +7,65 @@
 #
 # The many small sources of ops, kernels and c_api are compiled a few at a time
 # (HEADRACE_UNITY), which halves their time again: names in their anonymous
-# namespaces have to differ from their neighbours'. Those that are dear by
-# themselves, or set options by a pragma, stay alone.
+# namespaces have to differ from their neighbours'. Neighbours are the sources
+# whose names begin with the same word, and words that share a hash: a new source
+# changes one group. Those that are dear by themselves, or set options by a
+# pragma, stay alone.
+#
+# What runs in every step and the kernels whose loops are made for the vector
+# units are compiled with -O3. The rest is HEADRACE_PLAIN, which takes the
+# compiler half the time: other kernels (hr_plain_kernels), ops, graph and io.
 set(HEADRACE_COMMON_HEADERS <framework/op_kernel.h> <absl/strings/str_cat.h>)
 set(HEADRACE_GRAPH_HEADERS ${HEADRACE_COMMON_HEADERS} <graph/graph.h>
   <headrace/config.pb.h>)
+set(HEADRACE_PLAIN
+  $<$<CONFIG:Release>:-O2> $<$<CONFIG:Release>:-ftree-vectorize>
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fvect-cost-model=dynamic>)
+set(HEADRACE_FAST_LOOPS
+  "^#(pragma GCC opt|include \"kernels/(simd|elementwise|reduction|conv/))")
+set(HEADRACE_DEAR "^#(pragma GCC opt|include (<Eigen/|\"kernels/(simd|conv/)))")
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/pch.cc CONTENT "int main() {}\n")
 add_library(hr_pch OBJECT ${CMAKE_BINARY_DIR}/pch.cc)
 target_link_libraries(hr_pch PRIVATE hr_deps)
+target_compile_options(hr_pch PRIVATE ${HEADRACE_PLAIN})
 target_precompile_headers(hr_pch PRIVATE ${HEADRACE_COMMON_HEADERS})
 
-function(compile_together layer)
-  get_target_property(sources hr_${layer} SOURCES)
+function(add_layer name)
+  add_library(hr_${name} OBJECT ${ARGN})
+  target_link_libraries(hr_${name} PRIVATE hr_deps)
+  add_dependencies(hr_${name} hr_proto_headers)
+  if(name STREQUAL framework)
+    target_precompile_headers(hr_framework PRIVATE ${HEADRACE_COMMON_HEADERS})
+  elseif(name STREQUAL kernels)
+    target_precompile_headers(hr_kernels REUSE_FROM hr_framework)
+  elseif(name STREQUAL runtime)
+    target_precompile_headers(hr_runtime PRIVATE ${HEADRACE_GRAPH_HEADERS})
+  elseif(name MATCHES "^(session|cli|c_api)$")
+    target_precompile_headers(hr_${name} REUSE_FROM hr_runtime)
+  elseif(NOT name STREQUAL base)
+    target_compile_options(hr_${name} PRIVATE ${HEADRACE_PLAIN})
+    target_precompile_headers(hr_${name} REUSE_FROM hr_pch)
+  endif()
+endfunction()
+
+# Sources of hr_${name} are compiled in about `groups` groups.
+function(compile_together name groups)
+  get_target_property(sources hr_${name} SOURCES)
   foreach(source ${sources})
-    file(STRINGS ${source} alone LIMIT_COUNT 1
-      REGEX "^#(pragma GCC opt|include (<Eigen/|\"kernels/(simd|conv/)))")
-    if(alone)
-      set_source_files_properties(${source} PROPERTIES
-        SKIP_UNITY_BUILD_INCLUSION ON)
+    file(STRINGS ${source} dear LIMIT_COUNT 1 REGEX ${HEADRACE_DEAR})
+    if(dear)
+      continue()
     endif()
+    string(REGEX REPLACE ".*/([a-z0-9]+)[^/]*$" "\\1" word ${source})
+    string(MD5 hash ${word})
+    string(SUBSTRING ${hash} 0 6 hash)
+    math(EXPR group "0x${hash} % ${groups}")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP g${group})
   endforeach()
-  set_target_properties(hr_${layer} PROPERTIES
-    UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
+  set_target_properties(hr_${name} PROPERTIES
+    UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   # For GCC an anonymous namespace of an included source is a header's.
-  target_compile_options(hr_${layer} PRIVATE
+  target_compile_options(hr_${name} PRIVATE
     $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
@@ -38,29 +73,34 @@ foreach(layer ${HEADRACE_LAYERS})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS
     ${CMAKE_SOURCE_DIR}/src/${layer}/*.cc)
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$|/gpu/")
-  if(sources)
-    add_library(hr_${layer} OBJECT ${sources})
-    target_link_libraries(hr_${layer} PRIVATE hr_deps)
-    add_dependencies(hr_${layer} hr_proto_headers)
-    if(layer STREQUAL runtime)
-      target_precompile_headers(hr_${layer} PRIVATE ${HEADRACE_GRAPH_HEADERS})
-    elseif(layer MATCHES "^(session|cli|c_api)$")
-      target_precompile_headers(hr_${layer} REUSE_FROM hr_runtime)
-    elseif(NOT layer STREQUAL base)
-      target_precompile_headers(hr_${layer} REUSE_FROM hr_pch)
-    endif()
-    if(HEADRACE_UNITY AND layer MATCHES "^(ops|kernels|c_api)$")
-      compile_together(${layer})
-    endif()
+  if(NOT sources)
+    continue()
+  elseif(layer STREQUAL kernels)
+    set(plain)
+    foreach(source ${sources})
+      file(STRINGS ${source} fast LIMIT_COUNT 1 REGEX ${HEADRACE_FAST_LOOPS})
+      if(NOT fast AND NOT source MATCHES "/kernels/conv/")
+        list(APPEND plain ${source})
+      endif()
+    endforeach()
+    list(REMOVE_ITEM sources ${plain})
+    add_layer(plain_kernels ${plain})
   endif()
+  add_layer(${layer} ${sources})
 endforeach()
+if(HEADRACE_UNITY AND TARGET hr_kernels)
+  compile_together(ops 12)
+  compile_together(kernels 12)
+  compile_together(plain_kernels 32)
+  compile_together(c_api 4)
+endif()
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/base/version.cc PROPERTIES
   COMPILE_DEFINITIONS HEADRACE_VERSION="${PROJECT_VERSION}")
 
 # libheadrace.so exports namespace headrace and nothing else.
 add_library(headrace SHARED)
 target_link_libraries(headrace PRIVATE hr_proto)
-foreach(layer ${HEADRACE_LIBRARY_LAYERS})
+foreach(layer ${HEADRACE_LIBRARY_LAYERS} plain_kernels)
   if(TARGET hr_${layer})
     target_link_libraries(headrace PRIVATE hr_${layer})
   endif()

@@ -18,6 +18,7 @@ foreach(layer ${HEADRACE_LAYERS} distributed gpu)
   endif()
   add_executable(${layer}_test ${sources})
   add_dependencies(${layer}_test hr_proto_headers)
+  target_compile_options(${layer}_test PRIVATE $<$<CONFIG:Release>:-O1>)
   target_link_libraries(${layer}_test PRIVATE
     headrace GTest::gtest GTest::gtest_main)
   if(layer MATCHES "^(distributed|gpu)$")
@@ -32,6 +33,7 @@ foreach(layer ${HEADRACE_LAYERS} distributed gpu)
       add_executable(hr_test_pch EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/pch.cc)
       target_link_libraries(hr_test_pch PRIVATE hr_deps GTest::gtest
         GTest::gtest_main)
+      target_compile_options(hr_test_pch PRIVATE $<$<CONFIG:Release>:-O1>)
       target_precompile_headers(hr_test_pch PRIVATE
         ${HEADRACE_COMMON_HEADERS} <gtest/gtest.h>)
     endif()

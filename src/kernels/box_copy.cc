@@ -159,9 +159,13 @@ void StreamTransposed(const T* src, T* dst, int64_t na, int64_t src_b,
   alignas(64) T tile[kStreamRows * n];
   int64_t a = 0;
   if constexpr (std::is_same_v<T, uint32_t>) {
-    for (; a + 4 <= na; a += 4) {
+    // Four lines of the source at a time, each used up: with strides that are
+    // powers of two more would drive each other out of the cache.
+    for (; a + n <= na; a += n) {
       for (int64_t b = 0; b < n; b += 4) {
-        Transpose4x4(src + b * src_b + a, src_b, tile + a * n + b, n);
+        for (int64_t i = a; i < a + n; i += 4) {
+          Transpose4x4(src + b * src_b + i, src_b, tile + i * n + b, n);
+        }
       }
     }
   }

@@ -89,7 +89,7 @@ BCastCursor::BCastCursor(absl::Span<const BCast::Dim> dims, int64_t at)
 
 namespace {
 template <int kSize>
-struct alignas(kSize) Element {
+struct alignas(kSize) Chunk {
   char bytes[kSize];
 };
 
@@ -103,7 +103,7 @@ void Gather(const BCast& b, int k, const char* src, int64_t begin, int64_t n,
     const int64_t run = std::min(n, inner.size - at);
     const char* from = src + (cursor.offset(k) + at * inner.stride[k]) * kSize;
     if (inner.stride[k] == 0) {
-      Element<kSize> v;
+      Chunk<kSize> v;
       std::memcpy(&v, from, kSize);
       for (int64_t i = 0; i < run; ++i) {
         std::memcpy(out + i * kSize, &v, kSize);

@@ -1,6 +1,6 @@
 // Divide and conquer on the bidiagonal form (Eigen's BDCSVD). A complex matrix
 // is brought into that form first, which can be made real; so the templates of
-// the rest are compiled for double alone.
+// the rest, the dearest of all to compile, are compiled for double alone.
 #include "kernels/svd.h"
 
 #include <Eigen/SVD>
@@ -37,17 +37,29 @@ Svd<complex128> ComputeSvd(const LinalgMatrix<complex128>& a,
   // The squares of large and of small elements have to fit a double.
   double scale = a.cwiseAbs().maxCoeff();
   if (scale == 0) scale = 1;
-  Eigen::internal::UpperBidiagonalization<Matrix> form(Matrix(a / scale));
-  Svd<double> inner =
-      ComputeSvd<double>(form.bidiagonal().toDenseMatrix(), vectors);
+  Matrix form = a / scale;
+  Eigen::VectorXd diagonal(n), upper(n);
+  Eigen::VectorXcd work(m);
+  Eigen::internal::upperbidiagonalization_inplace_unblocked(
+      form, diagonal.data(), upper.data(), work.data());
+  LinalgMatrix<double> bidiagonal = LinalgMatrix<double>::Zero(n, n);
+  bidiagonal.diagonal() = diagonal;
+  bidiagonal.diagonal<1>() = upper.head(n - 1);
+  Svd<double> inner = ComputeSvd<double>(bidiagonal, vectors);
   Svd<complex128> result;
   result.s = inner.s * scale;
   if (vectors == SvdVectors::kNone) return result;
   result.u = Matrix::Identity(m, vectors == SvdVectors::kFull ? m : n);
   result.u.topLeftCorner(n, n) = inner.u.cast<complex128>();
-  result.u.applyOnTheLeft(form.householderU());
   result.v = inner.v.cast<complex128>();
-  result.v.applyOnTheLeft(form.householderV());
+  for (Eigen::Index k = n; k-- > 0;) {
+    result.u.bottomRows(m - k).applyHouseholderOnTheLeft(
+        form.col(k).tail(m - k - 1), std::conj(form(k, k)), work.data());
+  }
+  for (Eigen::Index k = n - 1; k-- > 0;) {
+    result.v.bottomRows(n - k - 1).applyHouseholderOnTheLeft(
+        form.row(k).tail(n - k - 2).adjoint(), form(k, k + 1), work.data());
+  }
   return result;
 }
 

@@ -11,6 +11,7 @@ namespace {
 using Shape = PartialTensorShape;
 using shape_inference::NoOutputs;
 using shape_inference::ScalarShape;
+using shape_inference::StringHandleShape;
 
 Status ScalarInput(InferenceContext* c, int i) {
   Shape unused;
@@ -21,11 +22,6 @@ Status ScalarInput(InferenceContext* c, int i) {
 Shape ElementShape(InferenceContext* c) {
   const std::vector<DtypeAndShape>* h = c->input_handle(0);
   return h == nullptr || h->empty() ? c->UnknownShape() : h->front().shape;
-}
-
-Status StringHandleShape(InferenceContext* c) {
-  c->set_output(0, c->Vector(2));
-  return OkStatus();
 }
 
 Status TensorArrayShape(InferenceContext* c) {
@@ -64,7 +60,7 @@ Status WriteShape(InferenceContext* c) {
   return ScalarShape(c);
 }
 
-Status ReadShape(InferenceContext* c) {
+Status TensorArrayReadShape(InferenceContext* c) {
   HR_RETURN_IF_ERROR(ScalarInput(c, 1));
   c->set_output(0, ElementShape(c));
   return OkStatus();
@@ -207,7 +203,7 @@ REGISTER_OP("TensorArrayRead")
     .Output("value: dtype")
     .Attr("dtype: type")
     .Deprecated(16, "Use TensorArrayReadV3")
-    .SetShapeFn(ReadShape);
+    .SetShapeFn(TensorArrayReadShape);
 REGISTER_OP("TensorArrayGather")
     .Input("handle: Ref(string)")
     .Input("indices: int32")
@@ -270,7 +266,7 @@ REGISTER_OP("TensorArrayReadV2")
     .Output("value: dtype")
     .Attr("dtype: type")
     .Deprecated(26, "Use TensorArrayReadV3")
-    .SetShapeFn(ReadShape);
+    .SetShapeFn(TensorArrayReadShape);
 REGISTER_OP("TensorArrayGatherV2")
     .Input("handle: string")
     .Input("indices: int32")
@@ -332,7 +328,7 @@ REGISTER_OP("TensorArrayReadV3")
     .Output("value: dtype")
     .Attr("dtype: type")
     .SetIsStateful()
-    .SetShapeFn(ReadShape);
+    .SetShapeFn(TensorArrayReadShape);
 REGISTER_OP("TensorArrayGatherV3")
     .Input("handle: resource")
     .Input("indices: int32")
