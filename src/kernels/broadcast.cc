@@ -21,7 +21,7 @@ BCast::BCast(std::initializer_list<const TensorShape*> shapes) {
   for (int k = 0; k < count; ++k) rank = std::max(rank, operand[k]->dims());
 
   // Sizes and strides of every dim, innermost first.
-  absl::InlinedVector<Dim, 8> all(rank);
+  absl::InlinedVector<Dim, 4> all(rank);
   std::array<int64_t, kMaxOperands> step{1, 1, 1};
   DimVector out(rank, 1);
   for (int i = 0; i < rank; ++i) {

@@ -38,8 +38,10 @@ inline void Apply(T& to, const T& from) {
 }
 
 template <Update kOp, typename T>
-void ScatterRows(const std::vector<int64_t>& at, int64_t row, const T* updates,
-                 T* out) {
+void ScatterRows(const std::vector<int64_t>& at, int64_t row, const Tensor& in,
+                 Tensor* result) {
+  const T* updates = ElementsOf<T>(in);
+  T* out = ElementsOf<T>(result);
   for (size_t i = 0; i < at.size(); ++i) {
     if (at[i] < 0) continue;
     T* to = out + at[i] * row;
@@ -86,11 +88,15 @@ Status Prepare(const Tensor& indices, const Tensor& updates,
   return SliceIndices(indices, shape, "shape", ignore_bad, at);
 }
 
-template <Update kOp, typename T>
 class ScatterNdOp : public OpKernel {
  public:
-  explicit ScatterNdOp(OpKernelConstruction* ctx)
-      : OpKernel(ctx), from_zero_(ctx->op_def().name == "ScatterNd") {
+  using ScatterFn = void (*)(const std::vector<int64_t>& at, int64_t row,
+                             const Tensor& updates, Tensor* out);
+
+  ScatterNdOp(OpKernelConstruction* ctx, ScatterFn scatter)
+      : OpKernel(ctx),
+        from_zero_(ctx->op_def().name == "ScatterNd"),
+        scatter_(scatter) {
     OP_REQUIRES_OK(ctx, GetIgnoreBadIndices(ctx, &ignore_bad_));
   }
   void Compute(OpKernelContext* ctx) override {
@@ -118,26 +124,40 @@ class ScatterNdOp : public OpKernel {
         CopyElements(ctx->input(0), 0, out, 0, shape.num_elements());
       }
     }
-    if (row == 0) return;
-    if constexpr (kOp == Update::kAssign) {
-      WithElement(out->dtype(), [&]<typename S>(Element<S>) {
-        ScatterRows<kOp, S>(at, row, ElementsOf<S>(updates),
-                            ElementsOf<S>(out));
-      });
-    } else {
-      ScatterRows<kOp, T>(at, row, updates.data<T>(), out->data<T>());
-    }
+    if (row > 0) scatter_(at, row, updates, out);
   }
 
  private:
   const bool from_zero_;
+  const ScatterFn scatter_;
   bool ignore_bad_ = false;
+};
+
+template <Update kOp, typename T>
+class TypedScatterNdOp : public ScatterNdOp {
+ public:
+  explicit TypedScatterNdOp(OpKernelConstruction* ctx)
+      : ScatterNdOp(ctx, ScatterRows<kOp, T>) {}
+};
+
+// An assignment moves elements and does not care for their type.
+void MoveRows(const std::vector<int64_t>& at, int64_t row,
+              const Tensor& updates, Tensor* out) {
+  WithElement(out->dtype(), [&]<typename S>(Element<S>) {
+    ScatterRows<Update::kAssign, S>(at, row, updates, out);
+  });
+}
+
+class TensorScatterUpdateOp : public ScatterNdOp {
+ public:
+  explicit TensorScatterUpdateOp(OpKernelConstruction* ctx)
+      : ScatterNdOp(ctx, MoveRows) {}
 };
 
 #define REGISTER(name, op, T)                               \
   REGISTER_KERNEL_BUILDER(                                  \
       Name(name).Device(DEVICE_CPU).TypeConstraint<T>("T"), \
-      ScatterNdOp<Update::op, T>);
+      TypedScatterNdOp<Update::op, T>);
 #define REGISTER_ADD(T)                        \
   REGISTER("ScatterNd", kAdd, T)               \
   REGISTER("ScatterNdNonAliasingAdd", kAdd, T) \
@@ -152,9 +172,8 @@ REGISTER_ADD(tstring)
 HR_CALL_NUMBER_TYPES(REGISTER_SUB)
 HR_CALL_REAL_NUMBER_TYPES(REGISTER_ORDERED)
 
-// An assignment moves elements and does not care for their type.
 REGISTER_KERNEL_BUILDER(Name("TensorScatterUpdate").Device(DEVICE_CPU),
-                        ScatterNdOp<Update::kAssign, void>);
+                        TensorScatterUpdateOp);
 #undef REGISTER
 #undef REGISTER_ADD
 #undef REGISTER_SUB

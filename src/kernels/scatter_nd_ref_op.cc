@@ -52,45 +52,63 @@ Status Check(const TensorShape& params, const Tensor& indices,
 }
 
 template <typename T, UpdateOp op>
+void UpdateSlices(const Slices& slices, const Tensor& updates, Tensor* params) {
+  T* dst = params->data<T>();
+  const T* src = updates.data<T>();
+  for (const int64_t at : slices.at) {
+    if (at >= 0) {
+      UpdateRange<op, T>(dst + at * slices.size, src, slices.size, false);
+    }
+    src += slices.size;
+  }
+}
+
 class ScatterNdVariableOp : public OpKernel {
  public:
-  explicit ScatterNdVariableOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+  using UpdateFn = void (*)(const Slices& slices, const Tensor& updates,
+                            Tensor* params);
+
+  ScatterNdVariableOp(OpKernelConstruction* ctx, DataType dtype,
+                      UpdateFn update)
+      : OpKernel(ctx), dtype_(dtype), update_(update) {
     OP_REQUIRES_OK(ctx, GetIgnoreBadIndices(ctx, &skip_bad_));
   }
 
   void Compute(OpKernelContext* ctx) override {
     VariableWriter writer;
-    OP_REQUIRES_OK(ctx, writer.Lock(ctx, 0, 1, DataTypeToEnum<T>::value));
-    Tensor* params = writer.tensor(0);
+    OP_REQUIRES_OK(ctx, writer.Lock(ctx, 0, 1, dtype_));
     const Tensor& updates = ctx->input(2);
     Slices slices;
-    OP_REQUIRES_OK(ctx, Check(params->shape(), ctx->input(1), updates,
+    OP_REQUIRES_OK(ctx, Check(writer.tensor(0)->shape(), ctx->input(1), updates,
                               skip_bad_, &slices));
     OP_REQUIRES_OK(ctx, writer.PrepareToWrite(0));
-    T* dst = params->data<T>();
-    const T* src = updates.data<T>();
-    for (const int64_t at : slices.at) {
-      if (at >= 0) {
-        UpdateRange<op, T>(dst + at * slices.size, src, slices.size, false);
-      }
-      src += slices.size;
-    }
+    update_(slices, updates, writer.tensor(0));
     if (num_outputs() > 0) ctx->forward_ref_input_to_ref_output(0, 0);
   }
 
  private:
+  const DataType dtype_;
+  const UpdateFn update_;
   bool skip_bad_ = false;
+};
+
+template <typename T, UpdateOp op>
+class TypedScatterNdVariableOp : public ScatterNdVariableOp {
+ public:
+  explicit TypedScatterNdVariableOp(OpKernelConstruction* ctx)
+      : ScatterNdVariableOp(ctx, DataTypeToEnum<T>::value,
+                            UpdateSlices<T, op>) {}
 };
 
 #define REGISTER_RESOURCE(NAME, OP, T)                   \
   REGISTER_KERNEL_BUILDER(Name("ResourceScatterNd" NAME) \
                               .Device(DEVICE_CPU)        \
                               .TypeConstraint<T>("T"),   \
-                          ScatterNdVariableOp<T, OP>)
+                          TypedScatterNdVariableOp<T, OP>)
 #define REGISTER(NAME, OP, T)                                           \
   REGISTER_KERNEL_BUILDER(                                              \
       Name("ScatterNd" NAME).Device(DEVICE_CPU).TypeConstraint<T>("T"), \
-      ScatterNdVariableOp<T, OP>);                                      \
+      TypedScatterNdVariableOp<T, OP>);                                 \
   REGISTER_RESOURCE(NAME, OP, T)
 #define REGISTER_UPDATE(T) REGISTER("Update", UpdateOp::kAssign, T);
 #define REGISTER_ARITHMETIC(T)        \

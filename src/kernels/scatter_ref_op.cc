@@ -45,57 +45,74 @@ Status CheckIndices(const Tensor& indices, int64_t limit) {
   return OkStatus();
 }
 
-template <typename T, typename Index, UpdateOp op>
-void ScatterRows(T* params, int64_t row, const Tensor& indices,
-                 const Tensor& updates) {
-  const Index* at = indices.data<Index>();
+// The indices are those of rows of params.
+template <typename T, UpdateOp op>
+Status UpdateRows(const Tensor& indices, const Tensor& updates,
+                  Tensor* params) {
   const T* src = updates.data<T>();
+  if constexpr (op == UpdateOp::kDiv) {
+    if (HasZero(src, updates.NumElements())) {
+      return errors::InvalidArgument("Integer division by zero");
+    }
+  }
+  T* dst = params->data<T>();
+  const bool narrow = indices.dtype() == DT_INT32;
+  const int32_t* at32 = narrow ? indices.data<int32_t>() : nullptr;
+  const int64_t* at64 = narrow ? nullptr : indices.data<int64_t>();
+  const int64_t row = params->shape().ProductOf(1, params->dims());
   const bool scalar = updates.dims() == 0;
   for (int64_t i = 0; i < indices.NumElements(); ++i) {
-    UpdateRange<op, T>(params + at[i] * row, scalar ? src : src + i * row, row,
+    const int64_t at = narrow ? at32[i] : at64[i];
+    UpdateRange<op, T>(dst + at * row, scalar ? src : src + i * row, row,
                        scalar);
   }
+  return OkStatus();
 }
 
-template <typename T, UpdateOp op>
 class ScatterOp : public OpKernel {
  public:
-  using OpKernel::OpKernel;
+  using UpdateFn = Status (*)(const Tensor& indices, const Tensor& updates,
+                              Tensor* params);
+
+  ScatterOp(OpKernelConstruction* ctx, DataType dtype, UpdateFn update)
+      : OpKernel(ctx), dtype_(dtype), update_(update) {}
 
   void Compute(OpKernelContext* ctx) override {
     VariableWriter writer;
-    OP_REQUIRES_OK(ctx, writer.Lock(ctx, 0, 1, DataTypeToEnum<T>::value));
-    Tensor* params = writer.tensor(0);
+    OP_REQUIRES_OK(ctx, writer.Lock(ctx, 0, 1, dtype_));
     const Tensor& indices = ctx->input(1);
     const Tensor& updates = ctx->input(2);
-    OP_REQUIRES_OK(ctx, CheckShapes(*params, indices, updates));
-    const int64_t rows = params->dim_size(0);
-    const bool narrow = indices.dtype() == DT_INT32;
-    OP_REQUIRES_OK(ctx, narrow ? CheckIndices<int32_t>(indices, rows)
-                               : CheckIndices<int64_t>(indices, rows));
-    if constexpr (op == UpdateOp::kDiv) {
-      OP_REQUIRES(ctx, !HasZero(updates.data<T>(), updates.NumElements()),
-                  errors::InvalidArgument("Integer division by zero"));
-    }
+    const Tensor& params = *writer.tensor(0);
+    OP_REQUIRES_OK(ctx, CheckShapes(params, indices, updates));
+    const int64_t rows = params.dim_size(0);
+    OP_REQUIRES_OK(ctx, indices.dtype() == DT_INT32
+                            ? CheckIndices<int32_t>(indices, rows)
+                            : CheckIndices<int64_t>(indices, rows));
     OP_REQUIRES_OK(ctx, writer.PrepareToWrite(0));
-    const int64_t row = params->shape().ProductOf(1, params->dims());
-    if (narrow) {
-      ScatterRows<T, int32_t, op>(params->data<T>(), row, indices, updates);
-    } else {
-      ScatterRows<T, int64_t, op>(params->data<T>(), row, indices, updates);
-    }
+    OP_REQUIRES_OK(ctx, update_(indices, updates, writer.tensor(0)));
     if (num_outputs() > 0) ctx->forward_ref_input_to_ref_output(0, 0);
   }
+
+ private:
+  const DataType dtype_;
+  const UpdateFn update_;
+};
+
+template <typename T, UpdateOp op>
+class TypedScatterOp : public ScatterOp {
+ public:
+  explicit TypedScatterOp(OpKernelConstruction* ctx)
+      : ScatterOp(ctx, DataTypeToEnum<T>::value, UpdateRows<T, op>) {}
 };
 
 #define REGISTER(NAME, OP, T)                                         \
   REGISTER_KERNEL_BUILDER(                                            \
       Name("Scatter" NAME).Device(DEVICE_CPU).TypeConstraint<T>("T"), \
-      ScatterOp<T, OP>);                                              \
+      TypedScatterOp<T, OP>);                                         \
   REGISTER_KERNEL_BUILDER(Name("ResourceScatter" NAME)                \
                               .Device(DEVICE_CPU)                     \
                               .TypeConstraint<T>("dtype"),            \
-                          ScatterOp<T, OP>)
+                          TypedScatterOp<T, OP>)
 #define REGISTER_UPDATE(T) REGISTER("Update", UpdateOp::kAssign, T);
 #define REGISTER_ARITHMETIC(T)        \
   REGISTER("Add", UpdateOp::kAdd, T); \
