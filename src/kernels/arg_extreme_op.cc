@@ -99,6 +99,7 @@ class ArgExtremeOp : public OpKernel {
         where = i;
       }
       if (where < 0) return;
+      while (where + kSearch <= n && !Has(x + where, best)) where += kSearch;
       while (static_cast<C>(x[where]) != best) ++where;
       at = where;
     };
@@ -111,6 +112,16 @@ class ArgExtremeOp : public OpKernel {
   }
 
   static constexpr int64_t kBlock = 1024;
+  static constexpr int64_t kSearch = 64;
+
+  // Whether `best` is among kSearch elements.
+  static inline bool Has(const T* x, C best) {
+    C found = 0;  // of the elements' size, so that it is one of their lanes
+    for (int64_t i = 0; i < kSearch; ++i) {
+      found = static_cast<C>(x[i]) == best ? C(1) : found;
+    }
+    return found != C(0);
+  }
 
   // Of n elements, in lanes: four vectors, so that one comparison need not wait
   // for the one before.

@@ -1,6 +1,11 @@
 // Exponentials, logarithms and what is made of them; erf. Floats take the
 // vectorised functions of vector_math.h, doubles and complex numbers the C
 // library's.
+//
+// Multiply-add in one instruction where the processor has it. Before all
+// includes, so that what they define inline has it too.
+#pragma GCC optimize("fp-contract=fast")
+
 #include <cmath>
 
 #include "kernels/elementwise.h"
