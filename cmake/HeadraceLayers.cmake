@@ -20,7 +20,7 @@ set(HEADRACE_GRAPH_HEADERS ${HEADRACE_COMMON_HEADERS} <graph/graph.h>
   <headrace/config.pb.h>)
 set(HEADRACE_PLAIN
   $<$<CONFIG:Release>:-O2> $<$<CONFIG:Release>:-ftree-vectorize>
-  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fvect-cost-model=dynamic>)
+  $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-fvect-cost-model=dynamic>)
 set(HEADRACE_FAST_LOOPS
   "^#(pragma GCC opt|include \"kernels/(simd|elementwise|reduction|conv/))")
 set(HEADRACE_DEAR "^#(pragma GCC opt|include (<Eigen/|\"kernels/(simd|conv/)))")
