@@ -5,7 +5,7 @@
 A net is NAME or NAME:BATCH, of those that nets.py builds. All engines have a
 network loaded at the same time and run in turn, so that a noisy machine is noisy
 for all: three runs each, after a rest in which the threads of the one before stop
-spinning. What counts is the ratio. What loads within two seconds is loaded three
+spinning. What counts is the ratio. What loads within ten seconds is loaded three
 times, the shortest counts. Prints tables in Markdown;
 --readme puts them into README.md, where the last ones stand. The peers live in a
 virtual environment of their own.
@@ -94,7 +94,7 @@ def limits(threads):
 def load(engine, model, batch, threads):
     worker = Worker(engine, model, batch, threads)
     for _ in range(2):
-        if worker.first["load_s"] > 2:
+        if worker.first["load_s"] > 10:
             break
         worker.stop()
         last, worker = worker, Worker(engine, model, batch, threads)
