@@ -49,6 +49,7 @@ Status BatchMatMulShape(InferenceContext* c);  // V1 and V2: broadcasts for V2
 Status BiasAddShape(InferenceContext* c);
 Status BiasAddGradShape(InferenceContext* c);
 Status Conv2DShape(InferenceContext* c);
+Status UngroupedConv2DShape(InferenceContext* c);  // NHWC, filter as deep as x
 Status Conv3DShape(InferenceContext* c);
 Status DepthwiseConv2DNativeShape(InferenceContext* c);
 Status AvgPoolShape(InferenceContext* c);  // ksize/strides attrs

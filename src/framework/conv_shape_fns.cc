@@ -237,6 +237,14 @@ Status ConvShape(InferenceContext* c, int spatial, bool depthwise) {
 }  // namespace
 
 Status Conv2DShape(InferenceContext* c) { return ConvShape(c, 2, false); }
+Status UngroupedConv2DShape(InferenceContext* c) {
+  PartialTensorShape in, filter;
+  int64_t depth;
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &in));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(1), 4, &filter));
+  HR_RETURN_IF_ERROR(c->MergeDims(c->Dim(in, 3), c->Dim(filter, 2), &depth));
+  return Conv2DShape(c);
+}
 Status Conv3DShape(InferenceContext* c) { return ConvShape(c, 3, false); }
 Status DepthwiseConv2DNativeShape(InferenceContext* c) {
   return ConvShape(c, 2, true);

@@ -29,25 +29,16 @@ class QuantizedFusedMatMulOp : public OpKernel {
   void Compute(OpKernelContext* ctx) override {
     const Tensor& a = ctx->input(0);
     const Tensor& b = ctx->input(1);
-    OP_REQUIRES(ctx, a.dims() == 2 && b.dims() == 2,
-                errors::InvalidArgument("a and b must be matrices, got shapes ",
-                                        a.shape().DebugString(), " and ",
-                                        b.shape().DebugString()));
-    const int64_t m = a.dim_size(transpose_a_), k = a.dim_size(!transpose_a_);
-    const int64_t n = b.dim_size(!transpose_b_);
-    OP_REQUIRES(ctx, b.dim_size(transpose_b_) == k,
-                errors::InvalidArgument(
-                    "Matrix size-compatible: In[0]: ", a.shape().DebugString(),
-                    ", In[1]: ", b.shape().DebugString()));
+    MatMulSizes sizes;
+    OP_REQUIRES_OK(ctx,
+                   ReadMatMulSizes(*ctx, transpose_a_, transpose_b_, &sizes));
+    const int64_t m = sizes.m, k = sizes.k, n = sizes.n;
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, TensorShape({m, n}), &out));
     const int8_t* by = static_cast<const int8_t*>(b.raw_data());
     std::vector<int8_t> turned;
     if (transpose_b_) {
-      turned.resize(b.NumElements());
-      for (int64_t j = 0; j < n; ++j) {
-        for (int64_t i = 0; i < k; ++i) turned[i * n + j] = by[j * k + i];
-      }
+      turned = TransposedMatrix(by, n, k);
       by = turned.data();
     }
     QuantizedEpilogue epilogue;
@@ -83,14 +74,8 @@ class QuantizedFusedMatMulOp : public OpKernel {
                                      bias.shape().DebugString());
     }
     FloatRange a_range, b_range, wanted;
-    HR_RETURN_IF_ERROR(ReadFloatRange(*ctx, 3, &a_range));
-    HR_RETURN_IF_ERROR(ReadFloatRange(*ctx, 5, &b_range));
-    for (const FloatRange& r : {a_range, b_range}) {
-      if (!(r.min < r.max)) {
-        return errors::InvalidArgument("a range must not be empty, got [",
-                                       r.min, ", ", r.max, "]");
-      }
-    }
+    HR_RETURN_IF_ERROR(ReadWideRange(*ctx, 3, &a_range));
+    HR_RETURN_IF_ERROR(ReadWideRange(*ctx, 5, &b_range));
     const double a_unit = min_first_ ? (double{a_range.max} - a_range.min) / 255
                                      : QuantizedUnit(a_range, DT_QUINT8);
     const double sum_unit = a_unit * QuantizedUnit(b_range, DT_QINT8);

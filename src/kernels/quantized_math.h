@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "kernels/quantized_range.h"
 
@@ -39,6 +40,49 @@ inline Status ReadFloatRange(const OpKernelContext& ctx, int first,
                              FloatRange* out) {
   HR_RETURN_IF_ERROR(ReadFloat(ctx, first, &out->min));
   return ReadFloat(ctx, first + 1, &out->max);
+}
+
+// The same of a range that is not empty (InvalidArgument).
+inline Status ReadWideRange(const OpKernelContext& ctx, int first,
+                            FloatRange* out) {
+  HR_RETURN_IF_ERROR(ReadFloatRange(ctx, first, out));
+  if (out->min < out->max) return OkStatus();
+  return errors::InvalidArgument("a range must not be empty, got [", out->min,
+                                 ", ", out->max, "]");
+}
+
+// A product of m x k by k x n.
+struct MatMulSizes {
+  int64_t m = 0, k = 0, n = 0;
+};
+
+// Of inputs 0 and 1 (InvalidArgument unless they are matrices that fit).
+inline Status ReadMatMulSizes(const OpKernelContext& ctx, bool transpose_a,
+                              bool transpose_b, MatMulSizes* out) {
+  const Tensor& a = ctx.input(0);
+  const Tensor& b = ctx.input(1);
+  if (a.dims() != 2 || b.dims() != 2) {
+    return errors::InvalidArgument("a and b must be matrices, got shapes ",
+                                   a.shape().DebugString(), " and ",
+                                   b.shape().DebugString());
+  }
+  *out = {a.dim_size(transpose_a), a.dim_size(!transpose_a),
+          b.dim_size(!transpose_b)};
+  if (b.dim_size(transpose_b) == out->k) return OkStatus();
+  return errors::InvalidArgument(
+      "Matrix size-compatible: In[0]: ", a.shape().DebugString(),
+      ", In[1]: ", b.shape().DebugString());
+}
+
+// x is rows x columns.
+template <typename T>
+std::vector<T> TransposedMatrix(const T* x, int64_t rows, int64_t columns) {
+  std::vector<T> out(rows * columns);
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = 0; j < columns; ++j)
+      out[j * rows + i] = x[i * columns + j];
+  }
+  return out;
 }
 
 // Outputs `first` and first + 1.

@@ -36,35 +36,18 @@ class QuantizedMatMulOp : public OpKernel {
   void Compute(OpKernelContext* ctx) override {
     const Tensor& a = ctx->input(0);
     const Tensor& b = ctx->input(1);
-    OP_REQUIRES(ctx, a.dims() == 2 && b.dims() == 2,
-                errors::InvalidArgument("a and b must be matrices, got shapes ",
-                                        a.shape().DebugString(), " and ",
-                                        b.shape().DebugString()));
+    MatMulSizes sizes;
+    OP_REQUIRES_OK(ctx,
+                   ReadMatMulSizes(*ctx, transpose_a_, transpose_b_, &sizes));
+    const int64_t m = sizes.m, k = sizes.k, n = sizes.n;
     FloatRange a_range, b_range;
-    OP_REQUIRES_OK(ctx, ReadFloatRange(*ctx, 2, &a_range));
-    OP_REQUIRES_OK(ctx, ReadFloatRange(*ctx, 4, &b_range));
-    for (const FloatRange& r : {a_range, b_range}) {
-      OP_REQUIRES(ctx, r.min < r.max,
-                  errors::InvalidArgument("a range must not be empty, got [",
-                                          r.min, ", ", r.max, "]"));
-    }
-    const int64_t m = a.dim_size(transpose_a_), k = a.dim_size(!transpose_a_);
-    const int64_t n = b.dim_size(!transpose_b_);
-    OP_REQUIRES(ctx, b.dim_size(transpose_b_) == k,
-                errors::InvalidArgument(
-                    "Matrix size-compatible: In[0]: ", a.shape().DebugString(),
-                    ", In[1]: ", b.shape().DebugString()));
+    OP_REQUIRES_OK(ctx, ReadWideRange(*ctx, 2, &a_range));
+    OP_REQUIRES_OK(ctx, ReadWideRange(*ctx, 4, &b_range));
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, TensorShape({m, n}), &out));
     const std::vector<int32_t> left = AboveZero(a, a_range);
     std::vector<int32_t> right = AboveZero(b, b_range);
-    if (transpose_b_) {
-      std::vector<int32_t> rows(right.size());
-      for (int64_t j = 0; j < n; ++j) {
-        for (int64_t i = 0; i < k; ++i) rows[i * n + j] = right[j * k + i];
-      }
-      right = std::move(rows);
-    }
+    if (transpose_b_) right = TransposedMatrix(right.data(), n, k);
     int32_t* const sums = static_cast<int32_t*>(out->raw_data());
     std::fill_n(sums, m * n, 0);
     CancellableLoops cancellable(ctx);

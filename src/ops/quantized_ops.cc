@@ -80,12 +80,7 @@ Status WindowShape(InferenceContext* c, int64_t rows, int64_t columns,
 }
 
 Status ConvWithRange(InferenceContext* c) {
-  Shape in, filter;
-  int64_t depth;
-  HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &in));
-  HR_RETURN_IF_ERROR(c->WithRank(c->input(1), 4, &filter));
-  HR_RETURN_IF_ERROR(c->MergeDims(c->Dim(in, 3), c->Dim(filter, 2), &depth));
-  HR_RETURN_IF_ERROR(shape_inference::Conv2DShape(c));
+  HR_RETURN_IF_ERROR(shape_inference::UngroupedConv2DShape(c));
   return RangeEnds(c, 2);
 }
 
