@@ -115,7 +115,7 @@ def bench_net(net, batch, runs, threads):
     for w in workers.values():  # not counted
         w.turn()
         w.times.clear()
-    for _ in range(-(-runs // TURN)):
+    for _ in range(runs // TURN):
         for w in workers.values():
             w.turn()
     for w in workers.values():
@@ -220,6 +220,7 @@ def main():
     parser.add_argument("--readme", action="store_true", help="also write the tables into README.md")
     parser.add_argument("--no-floor", action="store_true", help="leave the dispatch table out")
     args = parser.parse_args()
+    args.runs = -(-args.runs // TURN) * TURN  # whole turns
     nets = []
     for net in filter(None, args.nets.split(",")):
         name, _, batch = net.partition(":")
