@@ -54,17 +54,28 @@ void AsyncOpKernel::Compute(OpKernelContext* ctx) {
   done.WaitForNotification();
 }
 
+namespace {
+[[gnu::noinline]] void Renew(size_t num_outputs,
+                             absl::InlinedVector<OutputSlot, 1>* outputs,
+                             Status* status) {
+  for (OutputSlot& o : *outputs) {
+    if (o.is_set) o = OutputSlot();
+  }
+  outputs->resize(num_outputs);
+  *status = OkStatus();
+}
+}  // namespace
+
 OpKernelContext::OpKernelContext(const Params* params) { Reset(params); }
 
 void OpKernelContext::Reset(const Params* params) {
   params_ = params;
-  for (OutputSlot& o : outputs_) {
-    if (o.is_set) o = OutputSlot();
-  }
   const size_t n = params->kernel->num_outputs();
-  if (outputs_.size() != n) outputs_.resize(n);
-  if (!status_.ok()) [[unlikely]]
-    status_ = OkStatus();
+  bool as_new = outputs_.size() == n && status_.ok();
+  for (const OutputSlot& o : outputs_) as_new &= !o.is_set;
+  if (!as_new) [[unlikely]] {
+    Renew(n, &outputs_, &status_);
+  }
 }
 
 Status OpKernelContext::input(absl::string_view name,

@@ -27,23 +27,29 @@ void Split(OpKernelContext* ctx, int64_t n, double cost, const F& f) {
   }
 }
 
+[[gnu::noinline]] bool MakeInlineScalar(DataType type, const Tensor& x,
+                                        Tensor* out) {
+  if (type == x.dtype()) {
+    *out = x;
+  } else if (type == DT_BOOL) {
+    *out = Tensor::Scalar(false);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 // Makes output 0 a scalar with its element inside the object, as `x` is; null
 // where that is not so simple. Graphs of scalars spend their time in allocation
 // otherwise.
-Tensor* InlineScalarOutput(OpKernelContext* ctx, const Tensor& x) {
+inline Tensor* InlineScalarOutput(OpKernelContext* ctx, const Tensor& x) {
   if (x.dims() != 0 || !x.IsInline()) return nullptr;
-  static const Tensor* const kBool = new Tensor(Tensor::Scalar(false));
   const DataType type = ctx->expected_output_dtype(0);
   OutputSlot& slot = ctx->output_slot(0);
-  if (slot.value.dtype() == type && slot.value.dims() == 0 &&
-      slot.value.IsInline()) {
-    // As an earlier call left it.
-  } else if (type == x.dtype()) {
-    slot.value = x;
-  } else if (type == DT_BOOL) {
-    slot.value = *kBool;
-  } else {
-    return nullptr;
+  // Often it is as an earlier call left it.
+  if (slot.value.dtype() != type || slot.value.dims() != 0 ||
+      !slot.value.IsInline()) [[unlikely]] {
+    if (!MakeInlineScalar(type, x, &slot.value)) return nullptr;
   }
   slot.is_set = true;
   return &slot.value;
@@ -139,6 +145,7 @@ BinaryKernel::BinaryKernel(OpKernelConstruction* ctx, const BinaryLoop* loop,
     : OpKernel(ctx),
       loop_(*loop),
       same_shape_(same_shape),
+      is_narrow_(IsNarrowFloat(BaseType(input_type(0)))),
       type_(BaseType(input_type(0))),
       in_size_(DataTypeObjectSize(type_)),
       out_size_(DataTypeObjectSize(output_type(0))) {
@@ -153,20 +160,30 @@ BinaryKernel::BinaryKernel(OpKernelConstruction* ctx, const BinaryLoop* loop,
   }
 }
 
+// In programs of scalars most of the time is spent here.
 void BinaryKernel::Compute(OpKernelContext* ctx) {
+  const Tensor& x = ctx->input(0);
+  const Tensor& y = ctx->input(1);
+  Tensor* const z = y.dims() == 0 ? InlineScalarOutput(ctx, x) : nullptr;
+  if (z == nullptr) {
+    ComputeMany(ctx);
+    return;
+  }
+  ElementwiseState state;
+  state.param = param_;
+  if (is_narrow_) [[unlikely]] {
+    Run(x.raw_data(), y.raw_data(), z->raw_data(), 1, LoopShape::kBoth, &state);
+  } else {
+    loop_.run_one(x.raw_data(), y.raw_data(), z->raw_data(), &state);
+  }
+  OP_REQUIRES(ctx, !state.failed, loop_.error());
+}
+
+void BinaryKernel::ComputeMany(OpKernelContext* ctx) {
   const Tensor& x = ctx->input(0);
   const Tensor& y = ctx->input(1);
   ElementwiseState state;
   state.param = param_;
-  if (y.dims() == 0) {
-    if (Tensor* z = InlineScalarOutput(ctx, x)) {
-      Run(static_cast<const char*>(x.raw_data()),
-          static_cast<const char*>(y.raw_data()),
-          static_cast<char*>(z->raw_data()), 1, LoopShape::kBoth, &state);
-      OP_REQUIRES(ctx, !state.failed, loop_.error());
-      return;
-    }
-  }
   LoopShape shape;
   const TensorShape* out_shape;
   if (x.shape() == y.shape()) {
@@ -277,12 +294,18 @@ void BinaryKernel::Broadcast(OpKernelContext* ctx, const Tensor& x,
   });
 }
 
-void BinaryKernel::Run(const char* x, const char* y, char* z, int64_t n,
-                       LoopShape shape, ElementwiseState* s) const {
-  if (!IsNarrowFloat(type_)) {
+inline void BinaryKernel::Run(const void* x, const void* y, void* z, int64_t n,
+                              LoopShape shape, ElementwiseState* s) const {
+  if (is_narrow_) {
+    RunNarrow(static_cast<const char*>(x), static_cast<const char*>(y),
+              static_cast<char*>(z), n, shape, s);
+  } else {
     loop_.run(x, y, z, n, shape, s);
-    return;
   }
+}
+
+void BinaryKernel::RunNarrow(const char* x, const char* y, char* z, int64_t n,
+                             LoopShape shape, ElementwiseState* s) const {
   float x_wide[kBlock], y_wide[kBlock];
   if (shape == LoopShape::kFirstScalar) Widen(type_, x, x_wide, 1);
   if (shape == LoopShape::kSecondScalar) Widen(type_, y, y_wide, 1);

@@ -88,6 +88,8 @@ struct UnaryLoop {
 struct BinaryLoop {
   void (*run)(const void* x, const void* y, void* z, int64_t n, LoopShape shape,
               ElementwiseState* s);
+  // One turn of it, with the same bits.
+  void (*run_one)(const void* x, const void* y, void* z, ElementwiseState* s);
   int in_size, out_size;
   bool same_type;
   bool plain;  // elements are plain data
@@ -124,13 +126,16 @@ class BinaryKernel final : public OpKernel {
   void Compute(OpKernelContext* ctx) override;
 
  private:
+  void ComputeMany(OpKernelContext* ctx);
   void Broadcast(OpKernelContext* ctx, const Tensor& x, const Tensor& y,
                  ElementwiseState* s);
-  void Run(const char* x, const char* y, char* z, int64_t n, LoopShape shape,
+  void Run(const void* x, const void* y, void* z, int64_t n, LoopShape shape,
            ElementwiseState* s) const;
+  void RunNarrow(const char* x, const char* y, char* z, int64_t n,
+                 LoopShape shape, ElementwiseState* s) const;
 
   const BinaryLoop& loop_;
-  const bool same_shape_;
+  const bool same_shape_, is_narrow_;
   const DataType type_;
   const int in_size_, out_size_;
   float param_ = 0;
@@ -228,6 +233,13 @@ void RunBinary(const void* xv, const void* yv, void* zv, int64_t n,
 }
 
 template <typename Fn, typename T>
+void RunOneBinary(const void* x, const void* y, void* z, ElementwiseState* s) {
+  using R = decltype(Call<Fn, T>(T(), T(), s));
+  *static_cast<R*>(z) =
+      Call<Fn, T>(*static_cast<const T*>(x), *static_cast<const T*>(y), s);
+}
+
+template <typename Fn, typename T>
 using UnaryResult =
     decltype(Call<Fn, T>(T(), static_cast<ElementwiseState*>(nullptr)));
 template <typename Fn, typename T>
@@ -244,6 +256,7 @@ inline constexpr UnaryLoop kUnaryLoop = {&RunUnary<Fn, T>,
 template <typename Fn, typename T>
 inline constexpr BinaryLoop kBinaryLoop = {
     &RunBinary<Fn, T>,
+    &RunOneBinary<Fn, T>,
     sizeof(T),
     sizeof(BinaryResult<Fn, T>),
     std::is_same_v<BinaryResult<Fn, T>, T>,

@@ -4,8 +4,6 @@
 #define HEADRACE_RUNTIME_ENTRY_H_
 
 #include <cstring>
-#include <memory>
-#include <utility>
 
 #include "framework/op_kernel.h"
 #include "runtime/plan.h"
@@ -17,12 +15,9 @@ using Entry = OutputSlot;
 
 // What an empty slot holds is no value. A tensor inside the object may stay in
 // it, as it holds nothing else: it is often of the kind that comes next.
+void DropTensor(Tensor* t);  // leaves Tensor()
 inline void Clear(Entry* e) {
-  if (!e->value.IsInline()) {
-    // Assigning Tensor() would read the new object back before it is written.
-    std::destroy_at(&e->value);
-    std::construct_at(&e->value);
-  }
+  if (!e->value.IsInline()) DropTensor(&e->value);
   e->ref = nullptr;
   e->ref_mutex = nullptr;
   e->is_set = false;
@@ -51,42 +46,34 @@ class Outputs {
   unsigned count_ = 0;
 };
 
-// The error of an output that has not the declared type.
-Status WrongOutputType(const PlanEdge& e, const OutputSlot& out);
+// The error of an output that is unset (null) or has not the declared type.
+Status WrongOutput(const PlanEdge& e, const OutputSlot* out);
 
 inline bool HasRightType(const PlanEdge& e, const OutputSlot& out) {
   return out.value.dtype() == e.dtype || out.ref != nullptr;
 }
 
 // Hands over what edge `e` takes: with `move` without a copy.
+void DeliverWhole(OutputSlot* out, bool move, Entry* in);
 inline void Deliver(const PlanEdge& e, OutputSlot* out, bool move, Entry* in) {
   in->is_set = true;
   const Tensor& from = out->value;
   Tensor& to = in->value;
-  if (out->ref != nullptr) [[unlikely]] {
-    in->ref = out->ref;
-    in->ref_mutex = out->ref_mutex;
-  } else if (from.IsInline()) {
-    // A scalar over a scalar is one word. It is copied in its own size: reading
-    // more than was just written waits until that is in the cache.
-    if (to.dtype() == e.dtype && to.dims() == 0 && from.dims() == 0 &&
-        to.IsInline()) [[likely]] {
-      if (e.element_size == 4) {
-        std::memcpy(to.raw_data(), from.raw_data(), 4);
-      } else if (e.element_size == 8) {
-        std::memcpy(to.raw_data(), from.raw_data(), 8);
-      } else if (e.element_size == 1) {
-        std::memcpy(to.raw_data(), from.raw_data(), 1);
-      } else {
-        std::memcpy(to.raw_data(), from.raw_data(), Tensor::kInlineBytes);
-      }
-    } else {
-      to = from;
-    }
-  } else if (move) {
-    to = std::move(out->value);
+  if (!from.IsInline() || !to.IsInline() || to.dtype() != e.dtype ||
+      to.dims() != 0 || from.dims() != 0 || out->ref != nullptr) {
+    DeliverWhole(out, move, in);
+    return;
+  }
+  // A scalar over a scalar is one word. It is copied in its own size: reading
+  // more than was just written waits until that is in the cache.
+  if (e.element_size == 4) {
+    std::memcpy(to.raw_data(), from.raw_data(), 4);
+  } else if (e.element_size == 8) {
+    std::memcpy(to.raw_data(), from.raw_data(), 8);
+  } else if (e.element_size == 1) {
+    std::memcpy(to.raw_data(), from.raw_data(), 1);
   } else {
-    to = from;
+    std::memcpy(to.raw_data(), from.raw_data(), Tensor::kInlineBytes);
   }
 }
 

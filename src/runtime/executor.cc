@@ -32,7 +32,15 @@ class ExecutorState {
  public:
   using RecycleCallback = std::function<void(ExecutorState*, bool complete)>;
 
-  explicit ExecutorState(const Plan& plan) : plan_(plan), propagator_(plan) {}
+  explicit ExecutorState(const Plan& plan)
+      : plan_(plan),
+        propagator_(plan),
+        arg_values_(plan.args.size()),
+        bound_(plan.bound) {
+    for (const Plan::ArgInput& a : plan.arg_inputs) {
+      bound_[a.input] = &arg_values_[a.arg];
+    }
+  }
 
   void Start(const StepArgs& args, Executor::DoneCallback done,
              RecycleCallback recycle) {
@@ -41,7 +49,11 @@ class ExecutorState {
     recycle_ = std::move(recycle);
     propagator_.Start(&first_ready_);
     tasks_.store(1, std::memory_order_relaxed);
-    Process(&first_ready_);
+    if (TakeArgs()) {
+      Process(&first_ready_);
+    } else {
+      EndTask();
+    }
   }
 
  private:
@@ -52,7 +64,8 @@ class ExecutorState {
   // the other.
   struct Call {
     OpKernelContext::Params params;
-    absl::InlinedVector<TensorValue, 4> inputs;
+    absl::InlinedVector<TensorValue, 4> input_storage;
+    TensorValue* inputs = nullptr;  // as many as any node has
     KernelTrace trace;
     std::optional<AllocationTrace> memory;  // while a traced kernel runs
   };
@@ -64,7 +77,7 @@ class ExecutorState {
     int64_t scheduled_ns = 0, start_ns = 0;
     PendingCalls::Entry pending;
     // Set by the callback before it is through.
-    Status status;
+    bool ok = true;
     ReadyList ready;
     // Set by the end of ComputeAsync and by the callback: the second of the two
     // goes on with what became ready.
@@ -81,17 +94,45 @@ class ExecutorState {
     c->params.functions = args_.functions;
     c->params.session_handle = args_.session_handle;
     c->params.trace = args_.stats != nullptr ? &c->trace : nullptr;
-    c->inputs.resize(plan_.max_inputs);
+    c->input_storage.resize(plan_.max_inputs);
+    c->inputs = c->input_storage.data();
+  }
+
+  // False if the step has failed.
+  bool TakeArgs() {
+    if (plan_.args.empty()) return true;
+    Call call;
+    InitCall(&call);
+    for (size_t i = 0; i < plan_.args.size(); ++i) {
+      call.params.kernel = plan_.args[i];
+      OpKernelContext ctx(&call.params);
+      plan_.device->Compute(plan_.args[i], &ctx);
+      if (!ctx.status().ok()) [[unlikely]] {
+        Fail(*plan_.args[i], ctx.status());
+        return false;
+      }
+      arg_values_[i] = std::move(ctx.output_slot(0).value);
+    }
+    return true;
   }
 
   // Runs ready nodes, and those that become ready, until none is left for this
   // thread; then ends the task.
   void Process(ReadyList* ready) {
+    if (args_.stats == nullptr) {
+      ProcessReady</*kTraced=*/false>(ready);
+    } else {
+      ProcessReady</*kTraced=*/true>(ready);
+    }
+    EndTask();
+  }
+
+  template <bool kTraced>
+  void ProcessReady(ReadyList* ready) {
     Call call;
     InitCall(&call);
     std::optional<OpKernelContext> ctx;
-    const bool traced = args_.stats != nullptr;
-    int64_t scheduled_ns = Now();
+    int64_t scheduled_ns = kTraced ? Now() : 0;
     // Inexpensive nodes are taken first, so that the expensive ones that
     // they make ready reach the pool early.
     ReadyList expensive;
@@ -131,48 +172,53 @@ class ExecutorState {
         complete_.store(false, std::memory_order_relaxed);
         break;
       }
-      Status s;
+      Entry* const entries = propagator_.entries(item, n);
+      bool ok = true;
       if (IsSkipped(item, n)) {
-        s = PassOn(item, n, Outputs(), ready);
-      } else if (n.action != PlanAction::kCompute && !traced &&
-                 HandOn(item, n, ready, &s)) {
+        ok = PassOn(item, n, entries, Outputs(), ready);
+      } else if (n.action != PlanAction::kCompute && !kTraced &&
+                 HandOn(item, n, entries, ready, &ok)) {
         // Done without a call.
       } else if (n.async != nullptr) {
-        if (!StartAsync(item, scheduled_ns, ready)) break;
+        if (!StartAsync(item, n, scheduled_ns, ready)) break;
         continue;
       } else {
-        s = PrepareInputs(item, n, &call);
-        int64_t start_ns = 0;
-        if (s.ok()) [[likely]] {
-          SetNode(item, n, &call);
-          if (ctx.has_value()) {
-            ctx->Reset(&call.params);
-          } else {
-            ctx.emplace(&call.params);
-          }
-          start_ns = Now();
-          if (traced) [[unlikely]]
-            call.memory.emplace();
-          if (!n.expensive || args_.running == nullptr) [[likely]] {
-            plan_.device->Compute(n.kernel, &*ctx);
-          } else {
-            const RunningKernels::Call call_listed(args_.running, n.kernel);
-            if (call_listed.may_run()) {
-              plan_.device->Compute(n.kernel, &*ctx);
-            } else {
-              ctx->CtxFailure(args_.cancellation->status());
-            }
-          }
-          s = ctx->status();
+        if (!PrepareCall(item, n, entries, &call)) [[unlikely]]
+          break;
+        if (ctx.has_value()) {
+          ctx->Reset(&call.params);
+        } else {
+          ctx.emplace(&call.params);
         }
-        s = Finish(item, std::move(s), &call, ctx.has_value() ? &*ctx : nullptr,
-                   scheduled_ns, start_ns, ready);
+        int64_t start_ns = 0;
+        if constexpr (kTraced) {
+          start_ns = Now();
+          call.memory.emplace();
+        }
+        if (!n.expensive || args_.running == nullptr) [[likely]] {
+          plan_.device->Compute(n.kernel, &*ctx);
+        } else {
+          ComputeListed(n, &*ctx);
+        }
+        if constexpr (kTraced) {
+          Record(n, &call, &*ctx, scheduled_ns, start_ns);
+        }
+        ok = Finish(item, n, entries, &*ctx, ready);
       }
-      if (!s.ok()) [[unlikely]]
+      if (!ok) [[unlikely]]
         break;
-      if (traced) scheduled_ns = Now();
+      if constexpr (kTraced) scheduled_ns = Now();
     }
-    EndTask();
+  }
+
+  // A dear kernel, of a step that may be left while it runs.
+  void ComputeListed(const PlanNode& n, OpKernelContext* ctx) {
+    const RunningKernels::Call call(args_.running, n.kernel);
+    if (call.may_run()) {
+      plan_.device->Compute(n.kernel, ctx);
+    } else {
+      ctx->CtxFailure(args_.cancellation->status());
+    }
   }
 
   // Dead nodes do not run; nor do fetches inside a loop after its first
@@ -182,18 +228,7 @@ class ExecutorState {
            (n.is_retval && Propagator::frame_iter(item) > 0);
   }
 
-  void SetNode(const Item& item, const PlanNode& n, Call* call) const {
-    call->params.kernel = n.kernel;
-    call->params.inputs =
-        absl::MakeConstSpan(call->inputs.data(), n.num_inputs);
-    call->params.frame_id = Propagator::frame_id(item);
-    call->params.frame_iter = Propagator::frame_iter(item);
-    call->params.is_input_dead = Propagator::IsDead(item);
-  }
-
-  int64_t Now() const {
-    return args_.stats != nullptr ? Env::Default()->NowNanos() : 0;
-  }
+  static int64_t Now() { return Env::Default()->NowNanos(); }
 
   // True if nobody else works on this step: then nobody but the caller can make
   // that change.
@@ -209,10 +244,9 @@ class ExecutorState {
 
   // What a node whose action is not kCompute does, without its kernel. False if
   // the kernel must be called after all: it finds fault with an input.
-  bool HandOn(const Item& item, const PlanNode& n, ReadyList* ready,
-              Status* s) {
-    Entry* const entries = propagator_.entries(item);
-    const Tensor* const* const bound = plan_.bound.data() + n.first_input;
+  bool HandOn(const Item& item, const PlanNode& n, Entry* entries,
+              ReadyList* ready, bool* ok) {
+    const Tensor* const* const bound = bound_.data() + n.first_input;
     Entry copy;  // of what stays where it is
     const auto input = [&](int first_output) {
       if (bound[0] == nullptr) return Outputs(&entries[0], first_output, 1);
@@ -255,29 +289,39 @@ class ExecutorState {
         break;
       }
     }
-    *s = Propagate(item, n, outputs, ready);
+    *ok = Propagate(item, n, outputs, ready);
     return true;
   }
 
-  // Points `inputs` at what was delivered; reads references where the kernel
-  // wants values.
-  Status PrepareInputs(const Item& item, const PlanNode& n, Call* call) {
-    TensorValue* in = call->inputs.data();
-    Entry* e = propagator_.entries(item);
-    const Tensor* const* bound = plan_.bound.data() + n.first_input;
-    for (int i = 0; i < n.num_inputs; ++i, ++in, ++e, ++bound) {
-      // Kernels do not write through inputs that they do not own.
-      in->tensor = *bound != nullptr ? const_cast<Tensor*>(*bound) : &e->value;
-      in->ref_mutex = nullptr;
+  // Describes the node to its kernel and points `inputs` at what was delivered.
+  // False if the step has failed.
+  bool PrepareCall(const Item& item, const PlanNode& n, Entry* entries,
+                   Call* call) {
+    OpKernelContext::Params& p = call->params;
+    p.kernel = n.kernel;
+    p.inputs = absl::MakeConstSpan(call->inputs, n.num_inputs);
+    if constexpr (Propagator::kHasFrames) {
+      p.frame_id = Propagator::frame_id(item);
+      p.frame_iter = Propagator::frame_iter(item);
+      p.is_input_dead = Propagator::IsDead(item);
     }
-    return n.reads_refs || n.is_merge ? PrepareSpecialInputs(item, n, call)
-                                      : OkStatus();
+    const Tensor* const* const bound = bound_.data() + n.first_input;
+    for (int i = 0; i < n.num_inputs; ++i) {
+      // Kernels do not write through inputs that they do not own.
+      call->inputs[i].tensor = bound[i] != nullptr
+                                   ? const_cast<Tensor*>(bound[i])
+                                   : &entries[i].value;
+      call->inputs[i].ref_mutex = nullptr;
+    }
+    if (!n.special_inputs) [[likely]]
+      return true;
+    return PrepareSpecialInputs(n, entries, call->inputs);
   }
 
-  // References, and the inputs of a Merge that have not come or are dead.
-  Status PrepareSpecialInputs(const Item& item, const PlanNode& n, Call* call) {
-    Entry* const entries = propagator_.entries(item);
-    TensorValue* const in = call->inputs.data();
+  // References, read where the kernel wants values, and the inputs of a Merge
+  // that have not come or are dead.
+  [[gnu::noinline]] bool PrepareSpecialInputs(const PlanNode& n, Entry* entries,
+                                              TensorValue* in) {
     for (int i = 0; i < n.num_inputs; ++i) {
       Entry& e = entries[i];
       if (n.is_merge && !e.is_set) e.value = Tensor();
@@ -286,9 +330,10 @@ class ExecutorState {
       {
         MutexLock lock(e.ref_mutex);
         if (!e.ref->IsInitialized() && !n.allows_uninitialized) {
-          return errors::FailedPrecondition(
-              "Attempting to use uninitialized value ",
-              plan_.sources[n.first_input + i]->name());
+          Fail(*n.kernel, errors::FailedPrecondition(
+                              "Attempting to use uninitialized value ",
+                              plan_.sources[n.first_input + i]->name()));
+          return false;
         }
         if (!wants_ref) e.value = *e.ref;
       }
@@ -298,50 +343,55 @@ class ExecutorState {
         e.ref = nullptr;
       }
     }
-    return OkStatus();
+    return true;
   }
 
   // After a kernel: hands its outputs on, or makes its failure the step's.
-  Status Finish(const Item& item, Status s, Call* call, OpKernelContext* ctx,
-                int64_t scheduled_ns, int64_t start_ns, ReadyList* ready) {
-    const PlanNode& n = propagator_.node(item);
-    if (args_.stats != nullptr && start_ns != 0) {
-      Record(n, call, ctx, scheduled_ns, start_ns);
-    }
-    if (!s.ok()) [[unlikely]] {
-      Fail(n, &s);
-      return s;
+  // False if the step has failed; so are the next two.
+  bool Finish(const Item& item, const PlanNode& n, Entry* entries,
+              OpKernelContext* ctx, ReadyList* ready) {
+    if (!ctx->status().ok()) [[unlikely]] {
+      Fail(*n.kernel, ctx->status());
+      return false;
     }
     const int count = ctx->num_outputs();
     return PassOn(
-        item, n,
+        item, n, entries,
         count == 0 ? Outputs() : Outputs(&ctx->output_slot(0), 0, count),
         ready);
   }
 
   // Drops the inputs of a node and propagates its outputs.
-  Status PassOn(const Item& item, const PlanNode& n, const Outputs& outputs,
-                ReadyList* ready) {
-    Entry* entries = propagator_.entries(item);
-    for (int i = 0; i < n.num_inputs; ++i) Clear(&entries[i]);
+  bool PassOn(const Item& item, const PlanNode& n, Entry* entries,
+              const Outputs& outputs, ReadyList* ready) {
+    if (n.special_inputs) [[unlikely]] {
+      for (int i = 0; i < n.num_inputs; ++i) Clear(&entries[i]);
+    } else {
+      for (int i = 0; i < n.num_inputs; ++i) {
+        if (!entries[i].value.IsInline()) DropTensor(&entries[i].value);
+      }
+    }
     return Propagate(item, n, outputs, ready);
   }
 
-  Status Propagate(const Item& item, const PlanNode& n, const Outputs& outputs,
-                   ReadyList* ready) {
-    Status s = propagator_.Propagate(item, outputs, IsAlone(), ready);
+  bool Propagate(const Item& item, const PlanNode& n, const Outputs& outputs,
+                 ReadyList* ready) {
+    const Status s = propagator_.Propagate(item, n, outputs, IsAlone(), ready);
     if (!s.ok()) [[unlikely]] {
-      Fail(n, &s);
+      Fail(*n.kernel, s);
+      return false;
     }
-    return s;
+    return true;
   }
 
-  void Fail(const PlanNode& n, Status* s) {
+  [[gnu::noinline, gnu::cold]] void Fail(const OpKernel& kernel,
+                                         const Status& why) {
     complete_.store(false, std::memory_order_relaxed);
-    *s = Annotate(*s, absl::StrCat("\n\t [[", NodeErrorSuffix(n.kernel->def()),
+    const Status s =
+        Annotate(why, absl::StrCat("\n\t [[", NodeErrorSuffix(kernel.def()),
                                    "]]", DescribeCalls(args_.call_site)));
-    args_.cancellation->StartCancel(*s);
-    if (args_.rendezvous != nullptr) args_.rendezvous->StartAbort(*s);
+    args_.cancellation->StartCancel(s);
+    if (args_.rendezvous != nullptr) args_.rendezvous->StartAbort(s);
   }
 
   void Record(const PlanNode& n, Call* call, OpKernelContext* ctx,
@@ -371,21 +421,18 @@ class ExecutorState {
 
   // Appends to `ready` if the kernel finished before it returned; false if it
   // failed so soon.
-  bool StartAsync(const Item& item, int64_t scheduled_ns, ReadyList* ready) {
-    const PlanNode& n = propagator_.node(item);
+  bool StartAsync(const Item& item, const PlanNode& n, int64_t scheduled_ns,
+                  ReadyList* ready) {
     auto* a = new AsyncCall;
     InitCall(&a->call);
     a->item = item;
     a->scheduled_ns = scheduled_ns;
-    Status s = PrepareInputs(item, n, &a->call);
-    if (!s.ok()) {
-      Fail(n, &s);
+    if (!PrepareCall(item, n, propagator_.entries(item, n), &a->call)) {
       delete a;
       return false;
     }
-    SetNode(item, n, &a->call);
     a->ctx.emplace(&a->call.params);
-    a->start_ns = Now();
+    if (args_.stats != nullptr) a->start_ns = Now();
     tasks_.fetch_add(1, std::memory_order_relaxed);
     if (args_.pending != nullptr) {
       a->pending.kernel = n.async;
@@ -394,13 +441,17 @@ class ExecutorState {
     }
     n.async->ComputeAsync(&*a->ctx, [this, a] {
       if (args_.pending != nullptr) args_.pending->Remove(&a->pending);
-      a->status = Finish(a->item, a->ctx->status(), &a->call, &*a->ctx,
-                         a->scheduled_ns, a->start_ns, &a->ready);
+      const PlanNode& node = propagator_.node(a->item);
+      if (args_.stats != nullptr) {
+        Record(node, &a->call, &*a->ctx, a->scheduled_ns, a->start_ns);
+      }
+      a->ok = Finish(a->item, node, propagator_.entries(a->item, node),
+                     &*a->ctx, &a->ready);
       if (!a->first_is_through.exchange(true, std::memory_order_acq_rel)) {
         return;  // whoever started the kernel goes on
       }
       const std::unique_ptr<AsyncCall> owned(a);
-      if (!a->status.ok() || a->ready.empty()) {
+      if (!a->ok || a->ready.empty()) {
         EndTask();
         return;
       }
@@ -419,11 +470,14 @@ class ExecutorState {
     const std::unique_ptr<AsyncCall> owned(a);
     tasks_.fetch_sub(1, std::memory_order_acq_rel);
     ready->insert(ready->end(), a->ready.begin(), a->ready.end());
-    return a->status.ok();
+    return a->ok;
   }
 
   void EndTask() {
     if (tasks_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    for (Tensor& t : arg_values_) {
+      if (!t.IsInline()) DropTensor(&t);
+    }
     const bool complete = complete_.load(std::memory_order_relaxed);
     // After `recycle` this object may serve another step, and after `done` the
     // executor may be gone.
@@ -438,7 +492,9 @@ class ExecutorState {
 
   const Plan& plan_;
   Propagator propagator_;
-  ReadyList first_ready_;  // of the thread that starts the step
+  std::vector<Tensor> arg_values_;    // by Plan::args
+  std::vector<const Tensor*> bound_;  // Plan::bound, with arguments
+  ReadyList first_ready_;             // of the thread that starts the step
   // False when a node that was to run did not, or failed. tasks_ orders it.
   std::atomic<bool> complete_{true};
   StepArgs args_;
@@ -520,13 +576,13 @@ class ExecutorImpl : public Executor {
 
 }  // namespace
 
-Status Executor::Create(Device* device, const Graph& graph, bool control_flow,
-                        const KernelFn& make_kernel,
+Status Executor::Create(Device* device, const Graph& graph,
+                        const Options& options, const KernelFn& make_kernel,
                         std::unique_ptr<Executor>* out) {
   auto plan = std::make_unique<Plan>();
   HR_RETURN_IF_ERROR(
-      BuildPlan(device, graph, control_flow, make_kernel, plan.get()));
-  if (control_flow) {
+      BuildPlan(device, graph, options, make_kernel, plan.get()));
+  if (options.control_flow) {
     *out = std::make_unique<ExecutorImpl<FramePropagator>>(std::move(plan));
   } else {
     *out = std::make_unique<ExecutorImpl<SimplePropagator>>(std::move(plan));

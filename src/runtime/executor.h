@@ -51,10 +51,17 @@ class Executor {
   // cancelled, by a failure in it or from outside, before it came so far.
   using DoneCallback = std::function<void(bool complete)>;
 
-  // `control_flow` says that this or another partition of the step has control
-  // flow, so that values may be dead. `graph` is not needed later.
-  static Status Create(Device* device, const Graph& graph, bool control_flow,
-                       const KernelFn& make_kernel,
+  struct Options {
+    // This or another partition of the step has control flow, so that values
+    // may be dead.
+    bool control_flow = false;
+    // Who runs a step keeps its arguments until it ends: _Arg nodes have their
+    // value at once, and no kernel may take it for its output.
+    bool args_are_kept = false;
+  };
+  // `graph` is not needed later.
+  static Status Create(Device* device, const Graph& graph,
+                       const Options& options, const KernelFn& make_kernel,
                        std::unique_ptr<Executor>* out);
   virtual ~Executor() = default;
 

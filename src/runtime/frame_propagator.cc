@@ -149,10 +149,10 @@ Status FramePropagator::Fan(int32_t node, bool dead, const Outputs& outputs,
     OutputSlot* const out = outputs.Find(e.src_output);
     if (out == nullptr) {
       if (!dead && !n.may_leave_unset) [[unlikely]] {
-        return errors::Internal("Missing ", e.src_output, "-th output");
+        return WrongOutput(e, nullptr);
       }
     } else if (!HasRightType(e, *out)) [[unlikely]] {
-      return WrongOutputType(e, *out);
+      return WrongOutput(e, out);
     }
     const PlanNode& dst = plan_.nodes[e.dst];
     if (dst.is_merge) {
@@ -224,9 +224,8 @@ Status FramePropagator::NextIteration(const Item& i, const Outputs& outputs,
   return Fan(i.node, false, outputs, /*keep=*/false, to, ready);
 }
 
-Status FramePropagator::PutOut(const Item& i, const Outputs& outputs,
-                               ReadyList* ready) {
-  const PlanNode& n = plan_.nodes[i.node];
+Status FramePropagator::PutOut(const Item& i, const PlanNode& n,
+                               const Outputs& outputs, ReadyList* ready) {
   Iteration* const here = i.iteration;
   Frame* const frame = here->frame;
   if (n.is_enter) {

@@ -65,22 +65,23 @@ class FramePropagator {
   void Start(ReadyList* ready);
 
   const PlanNode& node(const Item& i) const { return plan_.nodes[i.node]; }
-  Entry* entries(const Item& i) {
-    return i.iteration->entries.data() + plan_.nodes[i.node].first_slot;
+  Entry* entries(const Item& i, const PlanNode& n) {
+    return i.iteration->entries.data() + n.first_slot;
   }
+  static constexpr bool kHasFrames = true;
   static bool IsDead(const Item& i) { return i.is_dead; }
   static uint64_t frame_id(const Item& i) { return i.iteration->frame->id; }
   static int64_t frame_iter(const Item& i) { return i.iteration->index; }
 
   // As SimplePropagator's. After it the item's iteration may be gone.
-  Status Propagate(const Item& i, const Outputs& outputs, bool alone,
-                   ReadyList* ready) {
+  Status Propagate(const Item& i, const PlanNode& n, const Outputs& outputs,
+                   bool alone, ReadyList* ready) {
     if (alone) {
       mu_.AssertHeld();  // nobody else is there
-      return PutOut(i, outputs, ready);
+      return PutOut(i, n, outputs, ready);
     }
     MutexLock lock(&mu_);
-    return PutOut(i, outputs, ready);
+    return PutOut(i, n, outputs, ready);
   }
 
  private:
@@ -114,8 +115,8 @@ class FramePropagator {
   };
 
   // All of these run under mu_, or alone.
-  Status PutOut(const Item& i, const Outputs& outputs, ReadyList* ready)
-      REQUIRES(mu_);
+  Status PutOut(const Item& i, const PlanNode& n, const Outputs& outputs,
+                ReadyList* ready) REQUIRES(mu_);
   Frame* NewFrame(int plan_frame, Iteration* parent) REQUIRES(mu_);
   Iteration* NewIteration(Frame* f, ReadyList* ready) REQUIRES(mu_);
   Frame* FindOrEnterFrame(const PlanNode& n, Iteration* from) REQUIRES(mu_);

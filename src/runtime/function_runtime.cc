@@ -198,7 +198,7 @@ Status SessionFunctions::Compile(const NameAttrList& function,
   for (Node* n : unused) body.graph->RemoveNode(n);
   HR_RETURN_IF_ERROR(
       Annotate(Executor::Create(
-                   device, *body.graph, control_flow,
+                   device, *body.graph, {.control_flow = control_flow},
                    [device](const Node& n, std::shared_ptr<OpKernel>* kernel) {
                      std::unique_ptr<OpKernel> made;
                      HR_RETURN_IF_ERROR(CreateNodeKernel(device, n, &made));

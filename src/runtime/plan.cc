@@ -56,6 +56,14 @@ PlanAction ActionOf(const Node& n, const OpKernel& kernel) {
   }
 }
 
+// A Merge must see its inputs arrive.
+bool CanBindArg(const Node& n, const PlanInputs& inputs) {
+  bool can = n.control_inputs().empty();
+  inputs.ForEachOutEdge(
+      n, [&](const Edge& e, int) { can &= !e.dst()->IsMerge(); });
+  return can;
+}
+
 void DescribeControlFlow(const Node& n, const ControlFlow& flow, Plan* plan,
                          PlanNode* p) {
   PlanFrame& frame = plan->frames[flow.runs_in[n.id()]];
@@ -77,8 +85,10 @@ void DescribeControlFlow(const Node& n, const ControlFlow& flow, Plan* plan,
 
 }  // namespace
 
-Status BuildPlan(Device* device, const Graph& graph, bool with_frames,
+Status BuildPlan(Device* device, const Graph& graph,
+                 const Executor::Options& options,
                  const Executor::KernelFn& make_kernel, Plan* plan) {
+  const bool with_frames = options.control_flow;
   plan->device = device;
   std::vector<Node*> order;
   HR_RETURN_IF_ERROR(TopologicalOrder(graph, &order));
@@ -104,6 +114,7 @@ Status BuildPlan(Device* device, const Graph& graph, bool with_frames,
   std::vector<std::shared_ptr<OpKernel>> kernels(graph.num_node_ids());
   std::vector<int32_t> index(graph.num_node_ids(), -1);
   std::vector<const Tensor*> bound(graph.num_node_ids(), nullptr);
+  std::vector<int32_t> arg(graph.num_node_ids(), -1);
   std::vector<const Node*> run;
   for (const Node* n : order) {
     std::shared_ptr<OpKernel>& kernel = kernels[n->id()];
@@ -116,6 +127,10 @@ Status BuildPlan(Device* device, const Graph& graph, bool with_frames,
       if (value == nullptr) return NoMemoryFor(*n);
       plan->constants.push_back(std::make_unique<Tensor>(*value));
       bound[n->id()] = plan->constants.back().get();
+    } else if (options.args_are_kept && n->IsArg() &&
+               kernel->AsAsync() == nullptr && CanBindArg(*n, inputs)) {
+      arg[n->id()] = static_cast<int32_t>(plan->args.size());
+      plan->args.push_back(kernel.get());
     } else if (inputs.IsRun(*n)) {
       index[n->id()] = static_cast<int32_t>(run.size());
       run.push_back(n);
@@ -150,18 +165,23 @@ Status BuildPlan(Device* device, const Graph& graph, bool with_frames,
         plan->constants.push_back(std::make_unique<Tensor>(*value));
         value = plan->constants.back().get();
       }
-      plan->bound.push_back(value);
-      if (plan->bound.back() != nullptr) {
-        p.kernel->SetConstantInput(k, *plan->bound.back());
+      if (value != nullptr) {
+        p.kernel->SetConstantInput(k, *value);
+      } else if (arg[from.node->id()] >= 0) {
+        plan->arg_inputs.push_back(
+            {static_cast<int32_t>(plan->bound.size()), arg[from.node->id()]});
+      } else if (!n->IsMerge()) {
+        ++p.pending;
       }
+      plan->bound.push_back(value);
       plan->sources.push_back(kernels[from.node->id()].get());
-      p.reads_refs |= IsRefType(from.node->output_type(from.index));
-      if (plan->bound.back() == nullptr && !n->IsMerge()) ++p.pending;
+      p.special_inputs |= IsRefType(from.node->output_type(from.index));
     }
     // References are the kernels' business.
-    if (p.reads_refs) p.action = PlanAction::kCompute;
+    if (p.special_inputs) p.action = PlanAction::kCompute;
+    p.special_inputs |= n->IsMerge();
     for (const Edge* e : n->control_inputs()) {
-      if (bound[e->src()->id()] == nullptr) ++p.pending;
+      if (index[e->src()->id()] >= 0) ++p.pending;
     }
     if (p.pending == 0 && !n->IsMerge()) {
       plan->roots.push_back(static_cast<int32_t>(i));
@@ -187,8 +207,14 @@ Status BuildPlan(Device* device, const Graph& graph, bool with_frames,
         return;
       }
       const DataType t = BaseType(run[i]->output_type(output));
-      data.push_back({dst, plan->nodes[dst].first_slot + e.dst_input(), output,
-                      t, static_cast<uint8_t>(DataTypeObjectSize(t)), true});
+      const PlanNode& to = plan->nodes[dst];
+      data.push_back(
+          {.dst = dst,
+           .slot = to.first_slot + e.dst_input(),
+           .src_output = output,
+           .dtype = t,
+           .element_size = static_cast<uint8_t>(DataTypeObjectSize(t)),
+           .awaited_alone = to.pending == 1 && !e.dst()->IsMerge()});
     });
     const auto by_output = [](const PlanEdge& a, const PlanEdge& b) {
       return a.src_output < b.src_output;

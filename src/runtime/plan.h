@@ -2,7 +2,7 @@
 //
 // Every data input of every node has a slot; a step keeps one Entry a slot, or,
 // in a loop, one for each iteration. Inputs that a constant feeds are bound to
-// its tensor here.
+// its tensor here; those that an argument of the step feeds, by each step.
 #ifndef HEADRACE_RUNTIME_PLAN_H_
 #define HEADRACE_RUNTIME_PLAN_H_
 
@@ -22,7 +22,8 @@ struct PlanEdge {
   int32_t src_output;  // of the source
   DataType dtype;      // what the source declares, no reference
   uint8_t element_size;
-  bool last_use;  // no later edge of the source takes the same output
+  bool last_use = true;  // no later edge of the source takes the same output
+  bool awaited_alone = false;  // dst waits for nothing else
 };
 
 // How the executor runs a node. What only hands a value on it does itself; a
@@ -37,14 +38,29 @@ enum class PlanAction : uint8_t {
   kMerge,
 };
 
-struct PlanNode {
+// One cache line.
+struct alignas(64) PlanNode {
   OpKernel* kernel = nullptr;
   AsyncOpKernel* async = nullptr;  // null for a synchronous kernel
   PlanAction action = PlanAction::kCompute;
   bool expensive = false;
-  bool reads_refs = false;  // an input may be a reference
-  bool allows_uninitialized = false;
-  bool is_retval = false;
+  bool special_inputs = false;  // a Merge, or an input may be a reference
+  bool is_retval : 1 = false;
+  bool allows_uninitialized : 1 = false;
+
+  // Control flow.
+  bool is_merge : 1 = false;
+  bool is_enter : 1 = false, is_constant_enter : 1 = false;
+  bool is_exit : 1 = false, is_next_iteration : 1 = false;
+  bool is_recv : 1 = false;
+  bool is_control_trigger : 1 = false;  // runs whatever is dead
+  bool handles_dead : 1 = false;        // runs on a dead input: _Send
+  bool may_leave_unset : 1 = false;  // an unset output is dead: Switch, _Recv
+  // Numbers the nodes of the frame in which the node runs, as first_slot its
+  // slots.
+  int32_t frame_index = 0;
+  int32_t out_frame = 0;  // where an Enter leads
+
   int32_t first_input = 0;  // of Plan::bound and Plan::sources
   int32_t first_slot = 0;
   int32_t num_inputs = 0;
@@ -54,18 +70,8 @@ struct PlanNode {
   // in Plan::edges and Plan::control_edges.
   int32_t edges_begin = 0, edges_end = 0;
   int32_t control_begin = 0, control_end = 0;
-
-  // Control flow. `frame_index` numbers the nodes of the frame in which the
-  // node runs, as first_slot its slots; `out_frame` is where an Enter leads.
-  int32_t frame_index = 0, out_frame = 0;
-  bool is_merge = false;
-  bool is_enter = false, is_constant_enter = false;
-  bool is_exit = false, is_next_iteration = false;
-  bool is_recv = false;
-  bool is_control_trigger = false;  // runs whatever is dead
-  bool handles_dead = false;        // runs on a dead input: _Send
-  bool may_leave_unset = false;     // an unset output is dead: Switch, _Recv
 };
+static_assert(sizeof(PlanNode) == 64);
 
 // What a node of one iteration still waits for. A Merge counts control inputs
 // alone in `waiting`.
@@ -92,7 +98,13 @@ struct Plan {
   std::vector<int32_t> roots;          // nodes that wait for nothing
   std::vector<int32_t> pending;        // by node
   std::vector<PlanFrame> frames;       // empty without control flow
-  std::vector<const Tensor*> bound;    // by input; null: delivered by the step
+  // By input; null: delivered by the step or bound to an argument.
+  std::vector<const Tensor*> bound;
+  std::vector<OpKernel*> args;  // the _Arg kernels that begin a step
+  struct ArgInput {
+    int32_t input, arg;
+  };
+  std::vector<ArgInput> arg_inputs;
   std::vector<const OpKernel*> sources;  // by input: the producer
   int32_t num_slots = 0;                 // without control flow
   int32_t max_inputs = 0;                // of one node
@@ -105,8 +117,9 @@ struct Plan {
   std::vector<std::unique_ptr<Tensor>> constants;
 };
 
-// With `with_frames` the plan is one for FramePropagator.
-Status BuildPlan(Device* device, const Graph& graph, bool with_frames,
+// With options.control_flow the plan is one for FramePropagator.
+Status BuildPlan(Device* device, const Graph& graph,
+                 const Executor::Options& options,
                  const Executor::KernelFn& make_kernel, Plan* plan);
 
 }  // namespace headrace

@@ -23,7 +23,10 @@ class SimplePropagator {
   using ReadyList = std::vector<Item>;
 
   explicit SimplePropagator(const Plan& plan)
-      : plan_(plan), entries_(plan.num_slots) {}
+      : plan_(plan),
+        nodes_(plan.nodes.data()),
+        edges_(plan.edges.data()),
+        entries_(plan.num_slots) {}
 
   // Begins a step; the one before, if any, was complete.
   void Start(ReadyList* ready) {
@@ -31,8 +34,11 @@ class SimplePropagator {
     *ready = plan_.roots;
   }
 
-  const PlanNode& node(Item i) const { return plan_.nodes[i]; }
-  Entry* entries(Item i) { return entries_.data() + plan_.nodes[i].first_slot; }
+  const PlanNode& node(Item i) const { return nodes_[i]; }
+  Entry* entries(Item, const PlanNode& n) {
+    return entries_.data() + n.first_slot;
+  }
+  static constexpr bool kHasFrames = false;
   static bool IsDead(Item) { return false; }
   static uint64_t frame_id(Item) { return 0; }
   static int64_t frame_iter(Item) { return 0; }
@@ -40,43 +46,36 @@ class SimplePropagator {
   // Moves the outputs of item `i` to their consumers and appends those that
   // became ready; `outputs` are empty afterwards. An error if an output that
   // somebody reads is missing or of the wrong type.
-  Status Propagate(Item i, const Outputs& outputs, bool alone,
+  Status Propagate(Item, const PlanNode& n, const Outputs& outputs, bool alone,
                    ReadyList* ready) {
-    const PlanNode& n = plan_.nodes[i];
-    for (int32_t k = n.edges_begin; k < n.edges_end; ++k) {
-      const PlanEdge& e = plan_.edges[k];
-      OutputSlot* const out = outputs.Find(e.src_output);
-      if (out == nullptr) [[unlikely]] {
-        return errors::Internal("Missing ", e.src_output, "-th output");
+    const PlanEdge* const end = edges_ + n.edges_end;
+    for (const PlanEdge* e = edges_ + n.edges_begin; e != end; ++e) {
+      OutputSlot* const out = outputs.Find(e->src_output);
+      if (out == nullptr || !HasRightType(*e, *out)) [[unlikely]] {
+        return WrongOutput(*e, out);
       }
-      if (!HasRightType(e, *out)) [[unlikely]] {
-        return WrongOutputType(e, *out);
-      }
-      Deliver(e, out, e.last_use, &entries_[e.slot]);
-      Arrived(e.dst, alone, ready);
+      Deliver(*e, out, e->last_use, &entries_[e->slot]);
+      if (e->awaited_alone || IsLast(e->dst, alone)) ready->push_back(e->dst);
     }
     for (int32_t k = n.control_begin; k < n.control_end; ++k) {
-      Arrived(plan_.control_edges[k], alone, ready);
+      const int32_t dst = plan_.control_edges[k];
+      if (IsLast(dst, alone)) ready->push_back(dst);
     }
     outputs.ClearAll();
     return OkStatus();
   }
 
  private:
-  void Arrived(int32_t dst, bool alone, ReadyList* ready) {
-    // With one input to wait for, this is it.
-    if (plan_.nodes[dst].pending != 1) {
-      if (alone) {
-        if (--pending_[dst] > 0) return;
-      } else if (std::atomic_ref(pending_[dst])
-                     .fetch_sub(1, std::memory_order_acq_rel) > 1) {
-        return;
-      }
-    }
-    ready->push_back(dst);
+  // Counts one of the inputs for which `dst` waits.
+  bool IsLast(int32_t dst, bool alone) {
+    if (alone) return --pending_[dst] == 0;
+    return std::atomic_ref(pending_[dst])
+               .fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
 
   const Plan& plan_;
+  const PlanNode* const nodes_;
+  const PlanEdge* const edges_;
   std::vector<Entry> entries_;
   std::vector<int32_t> pending_;
 };

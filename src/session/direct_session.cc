@@ -420,7 +420,8 @@ class DirectSession : public Session {
         return errors::Internal("a partition is for unknown device ", name);
       }
       HR_RETURN_IF_ERROR(Executor::Create(
-          p.device, *part, control_flow,
+          p.device, *part,
+          {.control_flow = control_flow, .args_are_kept = true},
           [this, &p](const Node& n, std::shared_ptr<OpKernel>* kernel) {
             return MakeKernel(p.device, n, kernel);
           },

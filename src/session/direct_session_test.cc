@@ -164,6 +164,33 @@ TEST_F(SessionTest, FeedsAreNotWritten) {
   EXPECT_EQ(fed.data<float>()[0], 1);
 }
 
+// Whoever reads a feed finds it, also a Merge, a node that waits for another
+// and a fetch that hands it on; the next run finds the next one.
+TEST_F(SessionTest, AllReadersFindAFeed) {
+  const Endpoint x = Placeholder("x", TensorShape({64}));
+  const Endpoint p = Add("p", "Placeholder", {}, {{"dtype", DT_BOOL}});
+  const Endpoint on = Add("on", "Switch", {x, p});
+  const Endpoint merged = Add("merged", "Merge", {x, on}, {{"N", 2}});
+  const Endpoint copy = Add("copy", "Identity", {x});
+  const Endpoint minus = Add("minus", "Neg", {copy}, {}, "", {on.node});
+  const Endpoint twice = Add("twice", "AddV2", {x, copy});
+  Start();
+  const Tensor yes = Tensor::Scalar(true);
+  for (const float v : {1.f, 2.f}) {
+    Tensor fed(DT_FLOAT, TensorShape({64}));
+    std::fill_n(fed.data<float>(), 64, v);
+    std::vector<Tensor> out;
+    // Output 0 of the Switch is dead, so x alone arrives at the Merge.
+    ASSERT_EQ(Run({{x, std::move(fed)}, {p, yes}}, {merged, minus, twice, copy},
+                  &out),
+              OkStatus());
+    EXPECT_EQ(out[0].data<float>()[63], v);
+    EXPECT_EQ(out[1].data<float>()[63], -v);
+    EXPECT_EQ(out[2].data<float>()[63], 2 * v);
+    EXPECT_EQ(out[3].data<float>()[63], v);
+  }
+}
+
 TEST_F(SessionTest, ConstantsAreNotWritten) {
   Tensor big(DT_FLOAT, TensorShape({64}));
   std::fill_n(big.data<float>(), 64, 1.f);
