@@ -74,8 +74,14 @@ class OpTester {
     inputs_.push_back(std::move(t));
     return *this;
   }
+  // An input that is the same in every call.
+  OpTester& Constant(Tensor t) {
+    constants_.push_back(inputs_.size());
+    return Input(std::move(t));
+  }
   void ClearInputs() {
     inputs_.clear();
+    constants_.clear();
     refs_.clear();
   }
   // A variable for an input that the op takes by reference; what the op writes
@@ -110,6 +116,9 @@ class OpTester {
     HR_RETURN_IF_ERROR(Prepare(&op));
     HR_RETURN_IF_ERROR(CreateOpKernel(&device_, std::make_shared<NodeDef>(def_),
                                       op, &kernel_));
+    for (size_t i : constants_) {
+      kernel_->SetConstantInput(static_cast<int>(i), inputs_[i]);
+    }
     std::vector<TensorValue> values;
     for (Tensor& t : inputs_) values.push_back({&t, nullptr});
     std::vector<std::unique_ptr<Mutex>> mutexes;
@@ -194,7 +203,7 @@ class OpTester {
   TestDevice device_;
   NodeDef def_;
   std::vector<Tensor> inputs_, outputs_;
-  std::vector<size_t> refs_;
+  std::vector<size_t> refs_, constants_;
   std::unique_ptr<OpKernel> kernel_;
   std::string algorithm_;
 };

@@ -388,7 +388,7 @@ TEST(PreparedFilters, AreSharedAndReleased) {
   ConvParams p = Params({"", {1, 8, 8, 32}, {3, 3, 32, 64}});
   const auto all = ConvImplementations(ConvDirection::kForward);
   const Tensor filter = Random(DT_FLOAT, p.filter_elements());
-  const int64_t before = PreparedFilterBytesInUse();
+  const int64_t before = ConstantFormBytesInUse();
   for (const ConvImplementation* impl : all) {
     const int64_t bytes = impl->PreparedFilterBytes(p);
     if (!impl->Accepts(p, HostCpu()) || bytes == 0) continue;
@@ -399,7 +399,7 @@ TEST(PreparedFilters, AreSharedAndReleased) {
       b.Set(filter);
       const void* form = a.Get(pool, *impl, p);
       ASSERT_NE(form, nullptr);
-      EXPECT_EQ(PreparedFilterBytesInUse(), before + bytes);
+      EXPECT_EQ(ConstantFormBytesInUse(), before + bytes);
       // Also for images of another size.
       p.in[2] = p.out[2] = 20;
       EXPECT_EQ(b.Get(pool, *impl, p), form);
@@ -414,7 +414,7 @@ TEST(PreparedFilters, AreSharedAndReleased) {
       c.Set(other);
       EXPECT_NE(c.Get(pool, *impl, p), form);
     }
-    EXPECT_EQ(PreparedFilterBytesInUse(), before);
+    EXPECT_EQ(ConstantFormBytesInUse(), before);
   }
 }
 
@@ -428,7 +428,7 @@ TEST(PreparedFilters, AreMadeOnceByManyThreads) {
     if (std::string(i->Name()) == "winograd_f4") impl = i;
   }
   const Tensor filter = Random(DT_FLOAT, p.filter_elements());
-  const int64_t before = PreparedFilterBytesInUse();
+  const int64_t before = ConstantFormBytesInUse();
   std::vector<ConstantFilter> kernels(8);
   std::vector<const void*> forms(8);
   for (ConstantFilter& k : kernels) k.Set(filter);
@@ -436,7 +436,7 @@ TEST(PreparedFilters, AreMadeOnceByManyThreads) {
     forms[i] = kernels[i].Get(&four, *impl, p);
   });
   EXPECT_EQ(std::count(forms.begin(), forms.end(), forms[0]), 8);
-  EXPECT_EQ(PreparedFilterBytesInUse(), before + impl->PreparedFilterBytes(p));
+  EXPECT_EQ(ConstantFormBytesInUse(), before + impl->PreparedFilterBytes(p));
 }
 
 TEST(ConvImplementations, ShortCutsAreTaken) {

@@ -7,7 +7,9 @@
 //
 // The products of x by its rows of w are those of many steps at once; only the
 // products of h_prev wait for the step before, and read their half of w again.
-// One step is one product.
+// A w that never changes is kept in the order in which steps read it, in panels
+// (lstm_panels.h): a step is then one loop over these, with the cells' formulas
+// while the gates are in the cache.
 //
 // What a reader would get wrong: the element-wise ops of the graph broadcast,
 // so cs_prev may have one row where x has many, and the other way round.
@@ -25,35 +27,47 @@
 #include "framework/op_kernel.h"
 #include "framework/stored_constant.h"
 #include "kernels/cancellable_loops.h"
+#include "kernels/constant_forms.h"
 #include "kernels/gemm.h"
+#include "kernels/lstm_panels.h"
 #include "kernels/nn_math.h"
 #include "kernels/simd.h"
 
 namespace headrace {
 namespace {
 
-// Where each gate stands in a row of w, in cells.
-struct GateOrder {
-  int64_t i = 0, j = 1, f = 2, o = 3;
+// The gates of some cells, without their bias, and the bias.
+struct Gates {
+  const float *i, *j, *f, *o;
+
+  // Those of all cells; `row` has them in a row of w's order.
+  static Gates InRow(const float* row, const GateOrder& at, int64_t cells) {
+    return {row + at.i * cells, row + at.j * cells, row + at.f * cells,
+            row + at.o * cells};
+  }
+  static Gates InPanel(const float* row) {
+    return InRow(row, GateOrder{}, kLstmPanelCells);
+  }
+  Gates From(int64_t cell) const {
+    return {i + cell, j + cell, f + cell, o + cell};
+  }
 };
 
-// One row of one step; the gates come without their bias.
-void CellRow(const GateOrder& at, int64_t cells, const float* gates,
-             const float* bias, float forget_bias, const float* cs_prev,
-             float* cs, float* h) {
-  const float *gi = gates + at.i * cells, *gj = gates + at.j * cells,
-              *gf = gates + at.f * cells, *go = gates + at.o * cells;
-  const float *bi = bias + at.i * cells, *bj = bias + at.j * cells,
-              *bf = bias + at.f * cells, *bo = bias + at.o * cells;
+// One row of one step.
+inline void CellRow(int64_t cells, const Gates& g, const Gates& bias,
+                    float forget_bias, const float* cs_prev, float* cs,
+                    float* h) {
 #pragma GCC ivdep
   for (int64_t k = 0; k < cells; ++k) {
-    const float kept = cs_prev[k] * vec::Sigmoid(gf[k] + bf[k] + forget_bias);
-    const float added = vec::Sigmoid(gi[k] + bi[k]) * vec::Tanh(gj[k] + bj[k]);
+    const float kept =
+        cs_prev[k] * vec::Sigmoid(g.f[k] + bias.f[k] + forget_bias);
+    const float added =
+        vec::Sigmoid(g.i[k] + bias.i[k]) * vec::Tanh(g.j[k] + bias.j[k]);
     cs[k] = kept + added;
   }
 #pragma GCC ivdep
   for (int64_t k = 0; k < cells; ++k) {
-    h[k] = vec::Tanh(cs[k]) * vec::Sigmoid(go[k] + bo[k]);
+    h[k] = vec::Tanh(cs[k]) * vec::Sigmoid(g.o[k] + bias.o[k]);
   }
 }
 
@@ -75,6 +89,9 @@ class FusedLstmOp : public OpKernel, public StoredConstantReader {
   bool TakesStoredConstant(int input) const override {
     return input == steps_ + 2;
   }
+  void SetConstantInput(int i, const Tensor& value) override {
+    if (i == steps_ + 2) constant_w_.Set(value);
+  }
 
   void Compute(OpKernelContext* ctx) override {
     Sizes s;
@@ -88,52 +105,43 @@ class FusedLstmOp : public OpKernel, public StoredConstantReader {
     }
     if (state.num_elements() == 0) return;
 
-    const int64_t columns = 4 * s.cells, depth = s.inputs + s.h_size;
     const int64_t most =
         std::clamp<int64_t>(kRows / s.rows, 1, steps_);  // steps at once
+    const int64_t columns = NumLstmPanels(s.cells) * kPanelColumns;
     Tensor gates_tensor, joined_tensor;
     OP_REQUIRES_OK(
         ctx, ctx->allocate_temp(DT_FLOAT, TensorShape({most * s.rows, columns}),
                                 &gates_tensor, Tensor::kHeap));
     OP_REQUIRES_OK(
-        ctx,
-        ctx->allocate_temp(
-            DT_FLOAT, TensorShape({s.rows, std::max(most * s.inputs, depth)}),
-            &joined_tensor, Tensor::kHeap));
+        ctx, ctx->allocate_temp(
+                 DT_FLOAT,
+                 TensorShape(
+                     {s.rows, std::max(most * s.inputs, s.inputs + s.h_size)}),
+                 &joined_tensor, Tensor::kHeap));
     float* const gates = gates_tensor.data<float>();
     float* const joined = joined_tensor.data<float>();
-    const float* const w = ctx->input(steps_ + 2).data<float>();
-    const float* h_prev = ctx->input(steps_).data<float>();
-    const float* cs_prev = ctx->input(steps_ + 1).data<float>();
-    int64_t cs_rows = ctx->input(steps_ + 1).dim_size(0);
+    const float* const panels = Panels(ctx, s);
+    State before = {ctx->input(steps_).data<float>(),
+                    ctx->input(steps_ + 1).data<float>(),
+                    ctx->input(steps_ + 1).dim_size(0)};
     CancellableLoops cancellable(ctx);
     for (int64_t first = 0; first < steps_; first += most) {
-      const int64_t count = std::min(most, steps_ - first);
-      if (count > 1) {
-        for (int64_t t = 0; t < count; ++t) {
+      const Steps steps = {first, std::min(most, steps_ - first)};
+      const float* x = X(ctx, first);
+      if (steps.count > 1) {
+        for (int64_t t = 0; t < steps.count; ++t) {
           std::copy_n(X(ctx, first + t), s.rows * s.inputs,
                       joined + t * s.rows * s.inputs);
         }
-        Multiply(ctx, count * s.rows, columns, s.inputs, joined, w, false,
-                 gates);
+        x = joined;
       }
-      for (int64_t t = first; t < first + count; ++t) {
-        float* const g = gates + (t - first) * s.rows * columns;
-        if (count > 1) {
-          Multiply(ctx, s.rows, columns, s.h_size, h_prev,
-                   w + s.inputs * columns, true, g);
+      for (int64_t t = first; t < first + steps.count; ++t) {
+        if (panels != nullptr) {
+          StepByPanels(ctx, s, steps, t, x, panels, before, gates, cs[t], h[t]);
         } else {
-          for (int64_t r = 0; r < s.rows; ++r) {
-            float* const row = joined + r * depth;
-            std::copy_n(X(ctx, t) + r * s.inputs, s.inputs, row);
-            std::copy_n(h_prev + r * s.h_size, s.h_size, row + s.inputs);
-          }
-          Multiply(ctx, s.rows, columns, depth, joined, w, false, g);
+          StepByGemm(ctx, s, steps, t, x, before, gates, joined, cs[t], h[t]);
         }
-        Cells(ctx, s, g, cs_prev, cs_rows, cs[t], h[t]);
-        h_prev = h[t];
-        cs_prev = cs[t];
-        cs_rows = s.state_rows;
+        before = {h[t], cs[t], s.state_rows};
       }
     }
   }
@@ -147,6 +155,16 @@ class FusedLstmOp : public OpKernel, public StoredConstantReader {
     int64_t rows = 0;        // of x and h_prev
     int64_t state_rows = 0;  // of the results
     int64_t inputs = 0, h_size = 0, cells = 0;
+  };
+
+  // What a step takes over.
+  struct State {
+    const float *h, *cs;
+    int64_t cs_rows;
+  };
+  // Of which x is multiplied at once, when it is the turn of the first.
+  struct Steps {
+    int64_t first, count;
   };
 
   static const float* X(OpKernelContext* ctx, int64_t t) {
@@ -209,6 +227,110 @@ class FusedLstmOp : public OpKernel, public StoredConstantReader {
     return OkStatus();
   }
 
+  // Null if w may change.
+  const float* Panels(OpKernelContext* ctx, const Sizes& s) {
+    static constexpr char kKind = 0;
+    const int64_t depth = s.inputs + s.h_size;
+    const int64_t sizes[] = {depth,    s.cells,  order_.i,
+                             order_.j, order_.f, order_.o};
+    return static_cast<const float*>(constant_w_.Get(
+        &kKind, sizes,
+        NumLstmPanels(s.cells) * kPanelColumns * depth * sizeof(float),
+        [&](const Tensor& w, void* form) {
+          PackLstmPanels(ctx->thread_pool(), w.raw_data(), depth, s.cells,
+                         order_, static_cast<float*>(form));
+          return true;
+        }));
+  }
+
+  // `gates` has a row for each step and row of x, panel by panel.
+  void StepByPanels(OpKernelContext* ctx, const Sizes& s, const Steps& steps,
+                    int64_t t, const float* x, const float* panels,
+                    const State& before, float* gates, float* cs,
+                    float* h) const {
+    const Gates bias =
+        Gates::InRow(ctx->input(steps_ + 3).data<float>(), order_, s.cells);
+    const int64_t depth = s.inputs + s.h_size;
+    const int64_t gates_step = s.rows == 1 ? 0 : kPanelColumns;
+    const int64_t cs_step = before.cs_rows == 1 ? 0 : s.cells;
+    const auto run = [&](int64_t begin, int64_t end) {
+      for (int64_t panel = begin; panel < end; ++panel) {
+        const float* const w = panels + panel * depth * kPanelColumns;
+        float* const all = gates + panel * steps.count * s.rows * kPanelColumns;
+        if (t == steps.first) {
+          MultiplyPanel({.x = x,
+                         .x_step = s.inputs,
+                         .rows = steps.count * s.rows,
+                         .panel = w,
+                         .depth = s.inputs,
+                         .sums = all,
+                         .sums_step = kPanelColumns,
+                         .fetch = panel + 1 < end ? depth : s.h_size});
+        }
+        float* const g = all + (t - steps.first) * s.rows * kPanelColumns;
+        MultiplyPanel({.x = before.h,
+                       .x_step = s.h_size,
+                       .rows = s.rows,
+                       .panel = w + s.inputs * kPanelColumns,
+                       .depth = s.h_size,
+                       .accumulate = true,
+                       .sums = g,
+                       .sums_step = kPanelColumns});
+        const int64_t cell = panel * kLstmPanelCells;
+        const int64_t n = std::min(kLstmPanelCells, s.cells - cell);
+        RunSimd([&] {
+          for (int64_t r = 0; r < s.state_rows; ++r) {
+            CellRow(n, Gates::InPanel(g + r * gates_step), bias.From(cell),
+                    forget_bias_, before.cs + r * cs_step + cell,
+                    cs + r * s.cells + cell, h + r * s.cells + cell);
+          }
+        });
+      }
+    };
+    // Of about 5 us, at 50 bytes of weights a nanosecond.
+    const int64_t panel_bytes = depth * kPanelColumns * sizeof(float);
+    const int64_t block = std::max<int64_t>(1, 250000 / panel_bytes);
+    ctx->thread_pool()->ParallelFor(NumLstmPanels(s.cells), block, run);
+  }
+
+  // `joined` has room for a row of x and h.
+  void StepByGemm(OpKernelContext* ctx, const Sizes& s, const Steps& steps,
+                  int64_t t, const float* x, const State& before, float* gates,
+                  float* joined, float* cs, float* h) const {
+    const int64_t columns = 4 * s.cells, depth = s.inputs + s.h_size;
+    const float* const w = ctx->input(steps_ + 2).data<float>();
+    float* const g = gates + (t - steps.first) * s.rows * columns;
+    if (steps.count > 1) {
+      if (t == steps.first) {
+        Multiply(ctx, steps.count * s.rows, columns, s.inputs, x, w, false,
+                 gates);
+      }
+      Multiply(ctx, s.rows, columns, s.h_size, before.h, w + s.inputs * columns,
+               true, g);
+    } else {
+      for (int64_t r = 0; r < s.rows; ++r) {
+        float* const row = joined + r * depth;
+        std::copy_n(x + r * s.inputs, s.inputs, row);
+        std::copy_n(before.h + r * s.h_size, s.h_size, row + s.inputs);
+      }
+      Multiply(ctx, s.rows, columns, depth, joined, w, false, g);
+    }
+    const Gates bias =
+        Gates::InRow(ctx->input(steps_ + 3).data<float>(), order_, s.cells);
+    const int64_t gates_step = s.rows == 1 ? 0 : columns;
+    const int64_t cs_step = before.cs_rows == 1 ? 0 : s.cells;
+    const auto rows = [&](int64_t begin, int64_t end) {
+      RunSimd([&] {
+        for (int64_t r = begin; r < end; ++r) {
+          CellRow(s.cells, Gates::InRow(g + r * gates_step, order_, s.cells),
+                  bias, forget_bias_, before.cs + r * cs_step, cs + r * s.cells,
+                  h + r * s.cells);
+        }
+      });
+    };
+    ctx->ParallelFor(s.state_rows, 4.0 * static_cast<double>(s.cells), rows);
+  }
+
   static void Multiply(OpKernelContext* ctx, int64_t m, int64_t n, int64_t k,
                        const float* a, const float* w, bool accumulate,
                        float* c) {
@@ -226,23 +348,7 @@ class FusedLstmOp : public OpKernel, public StoredConstantReader {
     Gemm(ctx->thread_pool(), g);
   }
 
-  void Cells(OpKernelContext* ctx, const Sizes& s, const float* gates,
-             const float* cs_prev, int64_t cs_rows, float* cs, float* h) const {
-    const float* const bias = ctx->input(steps_ + 3).data<float>();
-    const int64_t n = s.cells;
-    const int64_t gates_step = s.rows == 1 ? 0 : 4 * n;
-    const int64_t cs_step = cs_rows == 1 ? 0 : n;
-    const auto rows = [&](int64_t begin, int64_t end) {
-      RunSimd([&] {
-        for (int64_t r = begin; r < end; ++r) {
-          CellRow(order_, n, gates + r * gates_step, bias, forget_bias_,
-                  cs_prev + r * cs_step, cs + r * n, h + r * n);
-        }
-      });
-    };
-    ctx->ParallelFor(s.state_rows, 4.0 * static_cast<double>(n), rows);
-  }
-
+  ConstantForms constant_w_;
   float forget_bias_ = 0;
   GateOrder order_;
   int steps_ = 0;

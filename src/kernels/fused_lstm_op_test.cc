@@ -21,14 +21,17 @@ struct LstmCase {
   std::vector<int64_t> order = {0, 1, 2, 3};
 };
 
-void AddInputs(const LstmCase& c, OpTester* t) {
+// w, which has panels if it is constant.
+void AddInputs(const LstmCase& c, bool constant, OpTester* t) {
   for (int64_t i = 0; i < c.steps; ++i) {
     t->Input(Values(TensorShape({c.rows, c.inputs}), static_cast<double>(i)));
   }
   t->Input(Values(TensorShape({c.rows, c.h_size}), 0.3))
-      .Input(Values(TensorShape({c.cs_rows, c.cells}), 1.9, 2))
-      .Input(Values(TensorShape({c.inputs + c.h_size, 4 * c.cells}), 2.1,
-                    4.0 / std::sqrt(static_cast<double>(c.inputs + c.h_size))))
+      .Input(Values(TensorShape({c.cs_rows, c.cells}), 1.9, 2));
+  const Tensor w =
+      Values(TensorShape({c.inputs + c.h_size, 4 * c.cells}), 2.1,
+             4.0 / std::sqrt(static_cast<double>(c.inputs + c.h_size)));
+  (constant ? t->Constant(w) : t->Input(w))
       .Input(Values(TensorShape({4 * c.cells}), 0.8))
       .Attr("gate_order", c.order)
       .Attr("forget_bias", 0.25f);
@@ -36,9 +39,9 @@ void AddInputs(const LstmCase& c, OpTester* t) {
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-void ExpectFormulas(const LstmCase& c) {
+void ExpectFormulas(const LstmCase& c, bool constant) {
   OpTester t("_FusedLSTM");
-  AddInputs(c, &t);
+  AddInputs(c, constant, &t);
   ASSERT_EQ(t.Run(), OkStatus());
   const int n = static_cast<int>(c.steps);
   const float* const w = t.InputTensor(n + 2).data<float>();
@@ -101,7 +104,8 @@ TEST(FusedLstmTest, FollowsTheFormulas) {
   int i = 0;
   for (const LstmCase& c : cases) {
     SCOPED_TRACE(StrCat("case ", i++));
-    ExpectFormulas(c);
+    ExpectFormulas(c, false);
+    ExpectFormulas(c, true);
   }
 }
 
@@ -113,13 +117,15 @@ TEST(FusedLstmTest, SameResultsForAnyNumberOfThreads) {
                       .cells = 300,
                       .cs_rows = 30};
   ThreadPool one(1, "one"), four(4, "four");
-  OpTester a("_FusedLSTM", &one), b("_FusedLSTM", &four);
-  AddInputs(c, &a);
-  AddInputs(c, &b);
-  ASSERT_EQ(a.Run(), OkStatus());
-  ASSERT_EQ(b.Run(), OkStatus());
-  for (int i = 0; i < 12; ++i) {
-    EXPECT_EQ(a.Output(i).tensor_data(), b.Output(i).tensor_data()) << i;
+  for (const bool constant : {false, true}) {
+    OpTester a("_FusedLSTM", &one), b("_FusedLSTM", &four);
+    AddInputs(c, constant, &a);
+    AddInputs(c, constant, &b);
+    ASSERT_EQ(a.Run(), OkStatus());
+    ASSERT_EQ(b.Run(), OkStatus());
+    for (int i = 0; i < 12; ++i) {
+      EXPECT_EQ(a.Output(i).tensor_data(), b.Output(i).tensor_data()) << i;
+    }
   }
 }
 

@@ -1,12 +1,15 @@
 // MatMul: C = op(A) op(B) for matrices. transpose_a and transpose_b are plain
 // transposes: complex values are not conjugated (BatchMatMul's adj_x are).
 // _FusedMatMul adds a bias to the product's rows and applies an activation.
+// A constant matrix of floats is kept in panels (panel_gemm.h) for few rows.
 #include "framework/op_kernel.h"
 #include "framework/stored_constant.h"
 #include "kernels/cancellable_loops.h"
+#include "kernels/constant_forms.h"
 #include "kernels/epilogue.h"
 #include "kernels/gemm.h"
 #include "kernels/narrow_float.h"
+#include "kernels/panel_gemm.h"
 
 namespace headrace {
 
@@ -19,6 +22,9 @@ class MatMulOp : public OpKernel, public StoredConstantReader {
   }
 
   void Compute(OpKernelContext* ctx) override { Multiply(ctx); }
+  void SetConstantInput(int i, const Tensor& value) override {
+    if (i == 1 && std::is_same_v<T, float>) constant_b_.Set(value);
+  }
   bool TakesStoredConstant(int input) const override {
     return input == 1 &&
            (std::is_same_v<T, float> || std::is_same_v<T, double>);
@@ -55,11 +61,34 @@ class MatMulOp : public OpKernel, public StoredConstantReader {
     g.c = c->data<T>();
     g.ldc = g.n;
     CancellableLoops cancellable(ctx);
+    if constexpr (std::is_same_v<T, float>) {
+      if (constant_b_.is_set() && !transpose_a_ &&
+          PrefersPanels(g.m, g.n, g.k)) {
+        if (const float* const panels = Panels(ctx->thread_pool(), g)) {
+          return PanelGemm(ctx->thread_pool(), g.m, g.n, g.k, g.a, g.lda,
+                           panels, g.c, g.ldc);
+        }
+      }
+    }
     Gemm(ctx->thread_pool(), g);
   }
 
  private:
+  // Null if there is no memory.
+  const float* Panels(ThreadPool* pool, const GemmArgs<float>& g) {
+    static constexpr char kKind = 0;
+    const int64_t sizes[] = {transpose_b_, g.n, g.k};
+    const int64_t floats = NumPanels(g.n) * kPanelColumns * g.k;
+    return static_cast<const float*>(constant_b_.Get(
+        &kKind, sizes, floats * sizeof(float), [&](const Tensor& b, void* to) {
+          PackPanels(pool, b.raw_data(), transpose_b_, g.n, g.k,
+                     static_cast<float*>(to));
+          return true;
+        }));
+  }
+
   bool transpose_a_ = false, transpose_b_ = false;
+  ConstantForms constant_b_;
 };
 
 template <typename T>

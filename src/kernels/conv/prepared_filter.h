@@ -1,29 +1,19 @@
-// What algorithms make of filters that never change, packed panels or
-// transforms: made when first needed, in parallel, once in a process for the
-// same bytes, and kept as long as a kernel holds it.
+// What algorithms make of filters that never change: see constant_forms.h.
 #ifndef HEADRACE_KERNELS_CONV_PREPARED_FILTER_H_
 #define HEADRACE_KERNELS_CONV_PREPARED_FILTER_H_
 
-#include <cstdint>
-#include <memory>
-#include <vector>
-
-#include "base/mutex.h"
-#include "framework/tensor.h"
+#include "kernels/constant_forms.h"
 #include "kernels/conv/conv_impl.h"
 
 namespace headrace {
-
-class PreparedFilter;
 
 // One kernel's constant filter, and its hold on the forms made of it.
 //
 // Set before the first use; then thread-safe.
 class ConstantFilter {
  public:
-  // The buffer stays alive as long as this does.
-  void Set(const Tensor& filter) { filter_ = filter; }
-  bool is_set() const { return filter_.IsInitialized(); }
+  void Set(const Tensor& filter) { forms_.Set(filter); }
+  bool is_set() const { return forms_.is_set(); }
 
   // What `impl` makes of the filter for `p`, whose type may be wider than the
   // filter's; valid as long as this. Null if there is no constant filter or no
@@ -32,13 +22,8 @@ class ConstantFilter {
                   const ConvParams& p);
 
  private:
-  Tensor filter_;
-  Mutex mu_;
-  std::vector<std::shared_ptr<PreparedFilter>> held_ GUARDED_BY(mu_);
+  ConstantForms forms_;
 };
-
-// Bytes of all prepared filters of the process.
-int64_t PreparedFilterBytesInUse();
 
 }  // namespace headrace
 
