@@ -109,7 +109,7 @@ Status BuildPlan(Device* device, const Graph& graph,
                               NodeErrorSuffix(n->def()), " is not connected");
     }
   }
-  const PlanInputs inputs(graph);
+  const PlanInputs inputs(graph, order);
 
   std::vector<std::shared_ptr<OpKernel>> kernels(graph.num_node_ids());
   std::vector<int32_t> index(graph.num_node_ids(), -1);
@@ -131,6 +131,8 @@ Status BuildPlan(Device* device, const Graph& graph,
                kernel->AsAsync() == nullptr && CanBindArg(*n, inputs)) {
       arg[n->id()] = static_cast<int32_t>(plan->args.size());
       plan->args.push_back(kernel.get());
+    } else if (n->IsEnter() && inputs.IsPassedBy(*n)) {
+      --plan->frames[flow.puts_out_to[n->id()]].num_enters;
     } else if (inputs.IsRun(*n)) {
       index[n->id()] = static_cast<int32_t>(run.size());
       run.push_back(n);

@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
+#include "graph/control_flow.h"
 
 namespace headrace {
 namespace {
@@ -82,11 +84,12 @@ class Evidence {
 
 }  // namespace
 
-PlanInputs::PlanInputs(const Graph& graph)
+PlanInputs::PlanInputs(const Graph& graph, absl::Span<Node* const> order)
     : bound_(graph.num_node_ids()), passed_by_(graph.num_node_ids()) {
   graph.ForEachNode([&](Node* n) {
     if (n->IsConstant()) bound_[n->id()] = CanBeBound(*n);
   });
+  PassByEntersOfConstants(order);
   graph.ForEachNode([&](Node* n) {
     if (n->type_string() == "Identity") passed_by_[n->id()] = CanBePassedBy(*n);
   });
@@ -104,6 +107,46 @@ bool PlanInputs::CanBeBound(const Node& n) const {
     }
   }
   return true;
+}
+
+// A constant that a loop is given is there, and alive, in every iteration. It
+// need not arrive if all that read it in the loop have something else to wait
+// for.
+void PlanInputs::PassByEntersOfConstants(absl::Span<Node* const> order) {
+  // What hands on its input, and nothing but that.
+  const auto hands_on = [](const Node& n) {
+    return n.control_inputs().empty() &&
+           (n.type_string() == "Identity" || IsConstantEnter(n));
+  };
+  // Values that are no evidence of an iteration.
+  std::vector<bool> invariant(bound_.size());
+  for (const Node* n : order) {
+    invariant[n->id()] =
+        n->IsConstant() || IsConstantEnter(*n) ||
+        (hands_on(*n) && invariant[n->input_edge(0)->src()->id()]);
+  }
+  std::vector<bool> readers_wait(bound_.size());
+  for (auto n = order.rbegin(); n != order.rend(); ++n) {
+    if (!hands_on(**n)) continue;
+    const auto waits = [&](const Edge* e) {
+      const Node& reader = *e->dst();
+      if (e->IsControlEdge() || reader.IsMerge()) return false;
+      if (hands_on(reader)) return static_cast<bool>(readers_wait[reader.id()]);
+      return absl::c_any_of(reader.data_inputs(), [&](const Edge* in) {
+        return !invariant[in->src()->id()];
+      });
+    };
+    readers_wait[(*n)->id()] =
+        !(*n)->out_edges().empty() && absl::c_all_of((*n)->out_edges(), waits);
+  }
+  std::vector<bool> brings(bound_.size());
+  for (const Node* n : order) {
+    if (!hands_on(*n) || !readers_wait[n->id()]) continue;
+    const Node& from = *n->input_edge(0)->src();
+    brings[n->id()] =
+        brings[from.id()] || (IsConstantEnter(*n) && IsBound(from));
+    if (n->IsEnter()) passed_by_[n->id()] = brings[n->id()];
+  }
 }
 
 bool PlanInputs::CanBePassedBy(const Node& n) const {

@@ -1,19 +1,22 @@
 // What a plan need not run: constants, which are bound to the inputs that read
-// them, and Identities, which are passed by. Both must make no difference to
-// what runs when, and what is dead.
+// them, in loops too; Identities, and the Enters that bring constants into
+// loops, which are passed by. None may make a difference to what runs when, and
+// what is dead.
 #ifndef HEADRACE_RUNTIME_PLAN_INPUTS_H_
 #define HEADRACE_RUNTIME_PLAN_INPUTS_H_
 
 #include <vector>
 
+#include "absl/types/span.h"
 #include "graph/graph.h"
 
 namespace headrace {
 
 class PlanInputs {
  public:
-  // Every data input is connected.
-  explicit PlanInputs(const Graph& graph);
+  // Every data input is connected; `order` is topological, but for the back
+  // edges of loops.
+  PlanInputs(const Graph& graph, absl::Span<Node* const> order);
 
   // A Const without control inputs, unless a Merge must see it arrive. One with
   // control inputs (as in the body of a loop or branch), if all that read it
@@ -50,6 +53,7 @@ class PlanInputs {
 
  private:
   bool CanBeBound(const Node& n) const;
+  void PassByEntersOfConstants(absl::Span<Node* const> order);
   bool CanBePassedBy(const Node& n) const;
 
   std::vector<bool> bound_, passed_by_;  // by id

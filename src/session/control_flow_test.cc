@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <set>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -371,6 +372,94 @@ TEST_F(ControlFlowTest, AnInvariantThatComesLate) {
       out: Exit ss)"),
             OkStatus());
   for (int i = 0; i < 10; ++i) ASSERT_EQ(Get("out"), 5);
+}
+
+TEST_F(ControlFlowTest, ConstantsOfLoopsNeedNotArrive) {
+  const std::string kLoop = R"(
+      zero: Const 0
+      e: Enter zero in=f
+      three: Const 3
+      ethree: Enter three is_constant=true in=f
+      m: Merge e n
+      less: Less m ethree
+      cond: LoopCond less
+      s: Switch m cond
+      one: Const 1
+      eone: Enter one is_constant=true in=f
+      inc: AddV2 s:1 eone
+      n: NextIteration inc
+      ee: Enter zero in=f
+      mm: Merge ee nn
+      ss: Switch mm cond
+      next: AddV2 ss:1 value
+      nn: NextIteration next
+      out: Exit ss
+      five: Const 5
+      efive: Enter five is_constant=true in=f
+)";
+  const struct {
+    const char* nodes;
+    int want;
+    std::vector<const char*> run;  // Enters of constants, beside e and ee
+  } kCases[] = {
+      {"value: AddV2 efive s:1", 5 + 6 + 7, {}},
+      // Through Identities, and where all inputs but one are constants.
+      {"i: Identity efive\n j: Identity i\n value: AddV2 j s:1", 18, {}},
+      {"a: AddV2 efive s:1\n i: Identity ethree\n value: AddV2 a i", 27, {}},
+      // Nothing else to wait for: it must arrive.
+      {"value: AddV2 efive ethree", 24, {"efive", "ethree"}},
+      {"i: Identity efive\n value: AddV2 i efive", 30, {"efive"}},
+      {"value: LoopTestCount efive", 15, {"efive"}},
+      {"i: Identity efive\n v: AddV2 i s:1\n value: Identity v ^i",
+       18,
+       {"efive"}},
+      {"value: Identity s:1 ^efive", 0 + 1 + 2, {"efive"}},
+      // Into an inner loop, of two turns.
+      {R"(
+      g: Enter s:1 in=g
+      gfive: Enter efive is_constant=true in=g
+      gone: Enter eone is_constant=true in=g
+      zz: Const 0
+      gm: Merge g gn
+      two: Const 2
+      etwo: Enter two is_constant=true in=f
+      ez: Enter zz is_constant=true in=f
+      start: AddV2 ez s:1
+      gstart: Enter start is_constant=true in=g
+      gtwo: Enter etwo is_constant=true in=g
+      end: AddV2 gstart gtwo
+      gless: Less gm end
+      gcond: LoopCond gless
+      gs: Switch gm gcond
+      ginc: AddV2 gs:1 gone
+      gn: NextIteration ginc
+      gout: Exit gs
+      gsum: AddV2 gs:1 gfive
+      value: AddV2 gout efive)",
+       2 + 3 + 4 + 15,
+       {"gtwo", "etwo"}},
+  };
+  for (const auto& c : kCases) {
+    SCOPED_TRACE(c.nodes);
+    graph_ = std::make_shared<Graph>();
+    ASSERT_EQ(Load(kLoop + c.nodes), OkStatus());
+    pb::RunOptions options;
+    options.set_trace_level(pb::RunOptions::FULL_TRACE);
+    pb::RunMetadata metadata;
+    out_.clear();
+    ASSERT_EQ(session_->Run(options, {}, {"out:0"}, {}, &out_, &metadata),
+              OkStatus());
+    EXPECT_EQ(out_[0].scalar<int32_t>(), c.want);
+    std::set<std::string> entered, wanted(c.run.begin(), c.run.end());
+    for (const auto& n : metadata.step_stats().dev_stats(0).node_stats()) {
+      for (const char* name :
+           {"efive", "ethree", "eone", "etwo", "ez", "gfive", "gone", "gtwo"}) {
+        if (n.node_name() == name) entered.insert(name);
+      }
+    }
+    EXPECT_EQ(entered, wanted);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(Get("out"), c.want);
+  }
 }
 
 TEST_F(ControlFlowTest, TheFirstLiveInputOfAMergeCounts) {
