@@ -32,7 +32,8 @@ auto Dispatch(const typename GemmKernel<T>::Shape& s) {
   const T alpha = 1, beta = s.accumulate ? 1 : 0;
   const int flags =
       s.transpose_a ? LIBXSMM_GEMM_FLAG_TRANS_B : LIBXSMM_GEMM_FLAG_NONE;
-  const int prefetch = LIBXSMM_GEMM_PREFETCH_NONE;
+  const int prefetch =
+      s.fetch_next_b ? LIBXSMM_GEMM_PREFETCH_AL2 : LIBXSMM_GEMM_PREFETCH_NONE;
   if constexpr (std::is_same_v<T, float>) {
     return libxsmm_smmdispatch(m, n, k, &lda, &ldb, &ldc, &alpha, &beta, &flags,
                                &prefetch);

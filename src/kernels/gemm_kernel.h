@@ -28,13 +28,17 @@ class GemmKernel {
     int64_t lda, ldb, ldc;
     bool transpose_a = false;  // A is stored [k,m]
     bool accumulate = false;   // C += instead of C =
+    // Reads the next B into the second level cache meanwhile.
+    bool fetch_next_b = false;
   };
   // m, n and k are positive. Without `generate`, never generated code.
   explicit GemmKernel(const Shape& shape, bool generate = true);
 
-  void operator()(const T* a, const T* b, T* c) const {
+  // `next_b`: the B that comes next, if the shape says fetch_next_b.
+  void operator()(const T* a, const T* b, T* c,
+                  const T* next_b = nullptr) const {
     if (code_ != nullptr) {
-      code_(a, b, c);
+      code_(a, b, c, next_b);
     } else {
       RunPortable(a, b, c);
     }
@@ -46,7 +50,9 @@ class GemmKernel {
   struct Code {
     void (*fn)(const T* b, const T* a, T* c, ...) = nullptr;
     bool operator!=(std::nullptr_t) const { return fn != nullptr; }
-    void operator()(const T* a, const T* b, T* c) const { fn(b, a, c); }
+    void operator()(const T* a, const T* b, T* c, const T* next_b) const {
+      fn(b, a, c, next_b, a, c);
+    }
   };
   void RunPortable(const T* a, const T* b, T* c) const;
 

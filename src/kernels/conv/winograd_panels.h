@@ -79,10 +79,13 @@ void MultiplyElements(const ConvParams& p, const Cut& cut, const float* v,
                                   .k = p.in_channels,
                                   .lda = cut.depth,
                                   .ldb = panel.count,
-                                  .ldc = kPanel});
+                                  .ldc = kPanel,
+                                  .fetch_next_b = true});
+  // After the last element of U comes the next panel.
+  const int64_t u_stride = p.in_channels * panel.count;
   for (int64_t e = 0; e < Cut::kElements; ++e) {
-    kernel(v + e * cut.v_stride, w + e * p.in_channels * panel.count,
-           x + e * cut.x_stride);
+    kernel(v + e * cut.v_stride, w + e * u_stride, x + e * cut.x_stride,
+           w + (e + 1) * u_stride);
   }
 }
 
