@@ -19,10 +19,13 @@ Tensor Ints(const std::vector<int32_t>& v) {
 }
 
 // Every number of classes that is treated as one vector and the next ones, over
-// more rows than a block holds.
-TEST(SoftmaxTest, FewClasses) {
-  for (int64_t n = 1; n <= 18; ++n) {
-    for (const int64_t rows : {int64_t{1}, 5000 / n}) {
+// more rows than a block holds; then the ends of longer stretches.
+TEST(SoftmaxTest, EveryLength) {
+  std::vector<int64_t> lengths = {127,  128,  129,  255,  256,  257, 1023,
+                                  1024, 1025, 2047, 2048, 2049, 5000};
+  for (int64_t n = 18; n > 0; --n) lengths.push_back(n);
+  for (const int64_t n : lengths) {
+    for (const int64_t rows : {int64_t{1}, (5000 + n - 1) / n}) {
       Tensor x(DT_FLOAT, TensorShape({rows, n}));
       for (int64_t i = 0; i < rows * n; ++i) {
         x.data<float>()[i] = static_cast<float>(i * 37 % 101) / 7 - 5;
@@ -70,6 +73,11 @@ TEST(SoftmaxTest, RowsAndInfinities) {
   double sum = 0;
   for (float v : wide.Output(0).span<float>()) sum += v;
   EXPECT_NEAR(sum, 1, 1e-5);
+  x[700] = kNan;
+  OpTester bad("Softmax");
+  bad.Input(Vec(x));
+  ASSERT_EQ(bad.Run(), OkStatus());
+  for (float v : bad.Output(0).span<float>()) ASSERT_TRUE(std::isnan(v));
   OpTester empty("Softmax");
   empty.Input(MakeTensor<float>({3, 0}, {}));
   ASSERT_EQ(empty.Run(), OkStatus());

@@ -95,6 +95,25 @@ void RunsLoop(const void* xv, int64_t n, int64_t count, int64_t stride,
         A lane[kLanes];
         for (int l = 0; l < kLanes; ++l) lane[l] = Op::template Load<A>(x[l]);
         int64_t i = kLanes;
+        if (n >= 4 * kLanes) {
+          // Twice the lanes: a combination takes longer than a load.
+          A other[kLanes];
+          for (int l = 0; l < kLanes; ++l) {
+            other[l] = Op::template Load<A>(x[i + l]);
+          }
+          for (i += kLanes; i + 2 * kLanes <= n; i += 2 * kLanes) {
+            for (int l = 0; l < kLanes; ++l) {
+              lane[l] = Op::Combine(lane[l], Op::template Load<A>(x[i + l]));
+            }
+            for (int l = 0; l < kLanes; ++l) {
+              other[l] = Op::Combine(other[l],
+                                     Op::template Load<A>(x[i + kLanes + l]));
+            }
+          }
+          for (int l = 0; l < kLanes; ++l) {
+            lane[l] = Op::Combine(lane[l], other[l]);
+          }
+        }
         for (; i + kLanes <= n; i += kLanes) {
           for (int l = 0; l < kLanes; ++l) {
             lane[l] = Op::Combine(lane[l], Op::template Load<A>(x[i + l]));

@@ -35,6 +35,8 @@ TEST(ReductionTest, AgreesWithPlainLoops) {
                                          {9000, 3},    {5, 70, 33},
                                          {70, 600},    {4, 5, 6, 7},
                                          {1, 300, 20}, {130, 2, 130},
+                                         {40, 63},     {40, 127},
+                                         {40, 128},    {40, 193},
                                          {200000},     {3, 2, 2, 2, 5000},
                                          {40000, 4},   {2, 2000, 2, 40}};
   std::mt19937 rng(1);
@@ -141,6 +143,15 @@ TEST(ReductionTest, Rules) {
               Vec<float>({3, 4}));
   ExpectClose(Reduced("Max", Vec<float>({1, kNan, 3}), Axes({0})),
               MakeScalar<float>(kNan));
+  // Wherever in a long row.
+  Tensor diagonal(DT_FLOAT, TensorShape({300, 300}));
+  for (int64_t i = 0; i < 300 * 300; ++i) {
+    diagonal.data<float>()[i] = i % 301 == 0 ? kNan : static_cast<float>(i);
+  }
+  for (const char* op : {"Max", "Min"}) {
+    ExpectClose(Reduced(op, diagonal, Axes({1})),
+                Vec(std::vector<float>(300, kNan)));
+  }
   ExpectEqual(Reduced("All", Vec<bool>({true, false}), MakeScalar<int32_t>(0)),
               MakeScalar(false));
   ExpectEqual(Reduced("Any", Vec<bool>({true, false}), Axes({-1}), true),

@@ -1,7 +1,9 @@
 // Reductions of one row of floats or doubles, in the order of a fixed tree:
-// kLanes partial results, element i in lane i mod kLanes, then the lanes folded
-// by halves. The compiler may not reorder floating-point sums by itself, and it
-// does not see vectors in an array of lanes either: they are written out.
+// kLanes partial results (in long rows kChains times as many, so that they do
+// not wait for each other), element i in the lane that is i modulo their
+// number, then the lanes folded by halves. The compiler may not reorder
+// floating-point sums by itself, and it does not see vectors in an array of
+// lanes either: they are written out.
 #ifndef HEADRACE_KERNELS_ROW_MATH_H_
 #define HEADRACE_KERNELS_ROW_MATH_H_
 
@@ -15,6 +17,7 @@
 namespace headrace::row_math {
 
 constexpr int kLanes = 16;
+constexpr int kChains = 4;
 
 // kLanes numbers at once.
 template <typename C>
@@ -55,10 +58,20 @@ inline C Sum(const C* x, int64_t n) {
     for (int64_t i = 0; i < n; ++i) sum += x[i];
     return sum;
   }
-  typename Lanes<C>::Type sum = {};
+  using V = typename Lanes<C>::Type;
+  V sum = {}, v;
   int64_t i = 0;
+  if (n >= 2 * kChains * kLanes) {
+    V sums[kChains] = {};
+    for (; i + kChains * kLanes <= n; i += kChains * kLanes) {
+      for (int k = 0; k < kChains; ++k) {
+        std::memcpy(&v, x + i + k * kLanes, sizeof(v));
+        sums[k] += v;
+      }
+    }
+    sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  }
   for (; i + kLanes <= n; i += kLanes) {
-    typename Lanes<C>::Type v;
     std::memcpy(&v, x + i, sizeof(v));
     sum += v;
   }
@@ -85,8 +98,19 @@ inline C Max(const T* x, int64_t n) {
   }
   int64_t i = 0;
   if constexpr (std::is_same_v<C, T>) {
-    typename Lanes<C>::Type max, v;
+    using V = typename Lanes<C>::Type;
+    V max, v;
     std::memcpy(&max, lane, sizeof(max));
+    if (n >= 2 * kChains * kLanes) {
+      V most[kChains] = {max, max, max, max};
+      for (; i + kChains * kLanes <= n; i += kChains * kLanes) {
+        for (int k = 0; k < kChains; ++k) {
+          std::memcpy(&v, x + i + k * kLanes, sizeof(v));
+          most[k] = v > most[k] ? v : most[k];
+        }
+      }
+      for (const V& other : most) max = other > max ? other : max;
+    }
     for (; i + kLanes <= n; i += kLanes) {
       std::memcpy(&v, x + i, sizeof(v));
       max = v > max ? v : max;
@@ -115,9 +139,16 @@ inline C Max(const T* x, int64_t n) {
 // y = exp(x - max); returns its sum. y may be x.
 template <typename C>
 inline C ExpAndSum(const C* x, int64_t n, C max, C* y) {
+  // So much stays in the first level cache until it is summed.
+  constexpr int64_t kBlock = 1024;
+  C sum = C(0);
+  for (int64_t from = 0; from < n; from += kBlock) {
+    const int64_t to = n - from < kBlock ? n : from + kBlock;
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) y[i] = vec::Exp(x[i] - max);
-  return Sum(y, n);
+    for (int64_t i = from; i < to; ++i) y[i] = vec::Exp(x[i] - max);
+    sum += Sum(y + from, to - from);
+  }
+  return sum;
 }
 
 }  // namespace headrace::row_math

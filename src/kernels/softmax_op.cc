@@ -56,6 +56,8 @@ class SoftmaxOp : public OpKernel {
   // Rows are taken a block at a time, so that exp runs over long stretches
   // however few the classes are. A row that is longer than a block is one.
   static constexpr int64_t kBlockElements = 2048;
+  // From so many classes on a row is a long stretch by itself.
+  static constexpr int64_t kLongRow = 256;
 
   static void Rows(const T* x, T* y, int64_t n, int64_t begin, int64_t end) {
     RunSimd([=] {
@@ -66,7 +68,14 @@ class SoftmaxOp : public OpKernel {
         }
       }
       constexpr bool kInPlace = std::is_same_v<T, C> && !kLog;
-      if (n > kBlockElements && !kInPlace) {
+      if constexpr (kInPlace) {
+        if (n >= kLongRow) {
+          for (int64_t r = begin; r < end; ++r) {
+            LongRowInPlace(x + r * n, y + r * n, n);
+          }
+          return;
+        }
+      } else if (n > kBlockElements) {
         for (int64_t r = begin; r < end; ++r) LongRow(x + r * n, y + r * n, n);
         return;
       }
@@ -175,6 +184,13 @@ class SoftmaxOp : public OpKernel {
       }
       std::memcpy(y + r * n, out, rows * n * sizeof(C));
     }
+  }
+
+  static inline void LongRowInPlace(const T* x, T* y, int64_t n) {
+    const T sum = row_math::ExpAndSum(x, n, row_math::Max<T>(x, n), y);
+    const T scale = T(1) / sum;
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) y[i] *= scale;
   }
 
   // Without scratch: exp is computed twice where it is needed twice.
