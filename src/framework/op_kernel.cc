@@ -221,9 +221,12 @@ const KernelEntry* KernelRegistry::Find(const std::string& device_type,
   const AttrValue* const label_attr = node.attrs.Find("_kernel");
   const std::string* const label =
       label_attr == nullptr ? nullptr : label_attr->Get<std::string>();
-  // Most constraints of an op are on one attr.
+  // Most constraints of an op are on one attr, most kernels for one device.
   const char* last_attr = "";
   const AttrValue* last_value = nullptr;
+  const DataType* last_type = nullptr;  // if it is one
+  const char* last_device = nullptr;
+  bool exact = false, on_device = false;
   MutexLock lock(&mu_);
   TakePending();
   auto it = by_op_.find(node.op);
@@ -232,8 +235,18 @@ const KernelEntry* KernelRegistry::Find(const std::string& device_type,
   bool best_exact = false;
   for (const KernelEntry* e : it->second) {
     const KernelSpec& s = e->spec;
-    const bool exact = device_type == s.device_;
-    if (!exact && !SameText(s.device_, DEVICE_DEFAULT)) continue;
+    if (s.device_ != last_device) {
+      last_device = s.device_;
+      exact = device_type == s.device_;
+      on_device = exact || SameText(s.device_, DEVICE_DEFAULT);
+    }
+    if (!on_device) continue;
+    // One constraint on the attr of the kernel before.
+    if (s.num_constraints_ == 1 && last_type != nullptr &&
+        s.constraints_[0].attr == last_attr &&
+        s.constraints_[0].type != *last_type) {
+      continue;
+    }
     if (label == nullptr ? *s.label_ != '\0' : *label != s.label_) continue;
     bool fits = true;
     for (int i = 0; i < s.num_constraints_ && fits; ++i) {
@@ -247,6 +260,8 @@ const KernelEntry* KernelRegistry::Find(const std::string& device_type,
       if (!SameText(attr, last_attr)) {
         last_attr = attr;
         last_value = node.attrs.Find(attr);
+        last_type =
+            last_value == nullptr ? nullptr : last_value->Get<DataType>();
       }
       if (last_value == nullptr) {
         fits = false;
@@ -261,8 +276,8 @@ const KernelEntry* KernelRegistry::Find(const std::string& device_type,
         }
         return false;
       };
-      if (const DataType* t = last_value->Get<DataType>()) {
-        fits = allowed(*t);
+      if (last_type != nullptr) {
+        fits = allowed(*last_type);
       } else if (const auto* list = last_value->GetList<DataType>()) {
         for (DataType t : *list) fits = fits && allowed(t);
       } else {
@@ -354,10 +369,10 @@ Status KernelRegistry::MemoryTypes(
     const KernelEntry& entry, const OpDef& op, const NodeDef& node,
     absl::InlinedVector<MemoryType, 4>* inputs,
     absl::InlinedVector<MemoryType, 4>* outputs) {
+  std::vector<ArgRange> ranges;
   for (int side = 0; side < 2; ++side) {
     const auto& args = side == 0 ? op.inputs : op.outputs;
     auto* memory = side == 0 ? inputs : outputs;
-    std::vector<ArgRange> ranges;
     HR_RETURN_IF_ERROR(ArgRanges(args, op, node.attrs, &ranges));
     memory->assign(ranges.empty() ? 0 : ranges.back().end, DEVICE_MEMORY);
     for (int h = 0; h < entry.spec.num_host_; ++h) {

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "graph/algorithm.h"
 
@@ -21,6 +20,8 @@ class Builder {
         targets_(targets),
         client_device_(client_device),
         out_(std::make_unique<Graph>()),
+        has_feed_(graph.num_node_ids()),
+        needed_(graph.num_node_ids()),
         copies_(graph.num_node_ids(), nullptr) {
     out_->versions() = graph.versions();
     out_->set_functions(graph.shared_functions());
@@ -58,6 +59,7 @@ class Builder {
         return errors::InvalidArgument("Endpoint \"", FullName(f),
                                        "\" fed more than once.");
       }
+      has_feed_[f.node->id()] = true;
     }
     for (const Endpoint& f : fetches_) {
       HR_RETURN_IF_ERROR(CheckOwned("fetch", f.node));
@@ -128,6 +130,13 @@ class Builder {
     return out_->AddEdge({copies_[f.node->id()], f.index}, retval, 0);
   }
 
+  // What is fed instead of that which a data edge brings; null if nothing is.
+  Node* ArgOf(const Edge& e) const {
+    if (!has_feed_[e.src()->id()]) return nullptr;
+    const auto it = fed_.find({e.src(), e.src_output()});
+    return it == fed_.end() ? nullptr : it->second;
+  }
+
   // A fed placeholder gives its outgoing control edges to its _Arg.
   Node* FedPlaceholder(const Node* n) const {
     if (n->num_outputs() != 1 || (n->type_string() != "Placeholder" &&
@@ -140,8 +149,11 @@ class Builder {
 
   void CopyNeeded() {
     std::vector<Node*> stack;
+    int count = 0;
     auto need = [&](Node* n) {
-      if (!needed_.insert(n->id()).second) return;
+      if (needed_[n->id()]) return;
+      needed_[n->id()] = true;
+      ++count;
       stack.push_back(n);
     };
     for (const Endpoint& f : fetches_) need(f.node);
@@ -153,15 +165,16 @@ class Builder {
       Node* n = stack.back();
       stack.pop_back();
       for (const Edge* e : n->data_inputs()) {
-        if (!fed_.contains({e->src(), e->src_output()})) need(e->src());
+        if (ArgOf(*e) == nullptr) need(e->src());
       }
       for (const Edge* e : n->control_inputs()) {
         if (FedPlaceholder(e->src()) == nullptr) need(e->src());
       }
     }
+    out_->Reserve(count + static_cast<int>(fetches_.size()));
     // In order of id, so that equal requests give equal graphs.
     graph_.ForEachNode([&](Node* n) {
-      if (needed_.contains(n->id())) copies_[n->id()] = out_->CopyNode(*n);
+      if (needed_[n->id()]) copies_[n->id()] = out_->CopyNode(*n);
     });
   }
 
@@ -171,11 +184,10 @@ class Builder {
       Node* copy = copies_[n->id()];
       if (copy == nullptr || !s.ok()) return;
       for (const Edge* e : n->data_inputs()) {
-        auto fed = fed_.find({e->src(), e->src_output()});
+        Node* const arg = ArgOf(*e);
         const Endpoint from =
-            fed != fed_.end()
-                ? Endpoint{fed->second, 0}
-                : Endpoint{copies_[e->src()->id()], e->src_output()};
+            arg != nullptr ? Endpoint{arg, 0}
+                           : Endpoint{copies_[e->src()->id()], e->src_output()};
         s.Update(out_->AddEdge(from, copy, e->dst_input()));
       }
       for (const Edge* e : n->control_inputs()) {
@@ -192,8 +204,9 @@ class Builder {
   const std::string& client_device_;
   std::unique_ptr<Graph> out_;
   absl::flat_hash_map<Endpoint, Node*> fed_;  // to the _Arg
-  absl::flat_hash_set<int> needed_;
-  std::vector<Node*> copies_;  // by id in graph_
+  // By id in graph_.
+  std::vector<bool> has_feed_, needed_;
+  std::vector<Node*> copies_;
 };
 
 }  // namespace

@@ -95,13 +95,24 @@ Status Graph::LookUpOp(absl::string_view op, const OpDef** def) const {
   return OkStatus();
 }
 
+void Graph::Reserve(int n) {
+  nodes_.reserve(nodes_.size() + n);
+  by_name_.reserve(by_name_.size() + n);
+}
+
 Node* Graph::NewNode(std::shared_ptr<const NodeDef> def, const OpDef* op_def,
-                     DataTypeVector inputs, DataTypeVector outputs) {
-  Node* const n = &node_storage_.emplace_back();
+                     Node::Class node_class, DataTypeVector inputs,
+                     DataTypeVector outputs) {
+  if (node_chunks_.empty() ||
+      node_chunks_.back().size() == node_chunks_.back().capacity()) {
+    node_chunks_.emplace_back().reserve(
+        std::clamp<size_t>(nodes_.size(), 8, 128));
+  }
+  Node* const n = &node_chunks_.back().emplace_back();
   n->id_ = static_cast<int>(nodes_.size());
   n->def_ = std::move(def);
   n->op_def_ = op_def;
-  n->class_ = Classify(n->def_->op);
+  n->class_ = node_class;
   n->input_types_ = std::move(inputs);
   n->output_types_ = std::move(outputs);
   n->inputs_.resize(n->input_types_.size());
@@ -188,8 +199,10 @@ StatusOr<Node*> Graph::AddNode(NodeDef def, absl::Span<const Endpoint> inputs,
   HR_RETURN_IF_ERROR(InferNodeShapes(
       *op_def, def, inputs, static_cast<int>(out_types.size()), &inferred));
 
-  Node* const n = NewNode(std::make_shared<const NodeDef>(std::move(def)),
-                          op_def, std::move(in_types), std::move(out_types));
+  const Node::Class node_class = Classify(def.op);
+  Node* const n =
+      NewNode(std::make_shared<const NodeDef>(std::move(def)), op_def,
+              node_class, std::move(in_types), std::move(out_types));
   n->shapes_ = std::move(inferred.shapes);
   n->handles_ = std::move(inferred.handles);
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -210,13 +223,14 @@ StatusOr<Node*> Graph::AddUnconnectedNode(NodeDef def) {
   }
   if (!s.ok()) return Annotate(s, StrCat(" ", NodeErrorSuffix(def)));
   def.inputs.clear();
+  const Node::Class node_class = Classify(def.op);
   return NewNode(std::make_shared<const NodeDef>(std::move(def)), op_def,
-                 std::move(in_types), std::move(out_types));
+                 node_class, std::move(in_types), std::move(out_types));
 }
 
 Node* Graph::CopyNode(const Node& from) {
-  Node* const n =
-      NewNode(from.def_, from.op_def_, from.input_types_, from.output_types_);
+  Node* const n = NewNode(from.def_, from.op_def_, from.class_,
+                          from.input_types_, from.output_types_);
   n->shapes_ = from.shapes_;
   n->handles_ = from.handles_;
   n->assigned_device_ = from.assigned_device_;

@@ -180,6 +180,8 @@ class Graph {
                           absl::Span<Node* const> control_inputs = {},
                           absl::Span<const int> arg_sizes = {});
 
+  // Makes room for `n` more nodes.
+  void Reserve(int n);
   // For importers and passes: a node whose inputs are connected afterwards and
   // whose shapes are inferred by InferShapes. Attrs must be complete but for
   // those with defaults.
@@ -235,7 +237,8 @@ class Graph {
  private:
   NodeDef* MutableDef(Node* n);
   Node* NewNode(std::shared_ptr<const NodeDef> def, const OpDef* op_def,
-                DataTypeVector inputs, DataTypeVector outputs);
+                Node::Class node_class, DataTypeVector inputs,
+                DataTypeVector outputs);
   Edge* NewEdge(Node* src, int src_output, Node* dst, int dst_input);
   Status CheckNewName(absl::string_view name) const;
   Status LookUpOp(absl::string_view op, const OpDef** def) const;
@@ -243,7 +246,8 @@ class Graph {
   mutable Mutex mu_;
   GraphVersions versions_;
   std::shared_ptr<FunctionLibrary> functions_;
-  std::deque<Node> node_storage_;
+  // Nodes stay where they are: no chunk outgrows its capacity.
+  std::vector<std::vector<Node>> node_chunks_;
   std::deque<Edge> edge_storage_;
   std::vector<Edge*> free_edges_;
   std::vector<Node*> nodes_;  // by id

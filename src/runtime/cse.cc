@@ -2,10 +2,9 @@
 // the same inputs and the same requested device compute the same; the later one
 // gives its consumers to the earlier. One walk in topological order finds whole
 // equal subgraphs, since inputs have been merged before their consumers.
-#include <algorithm>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "graph/algorithm.h"
 #include "graph/constant_eval.h"
@@ -58,13 +57,28 @@ bool SameComputation(const Node& a, const Node& b) {
   return a.attrs() == b.attrs();
 }
 
+// A node in the table of those that are kept.
+struct Kept {
+  Node* node;
+  size_t hash;
+};
+struct KeptHash {
+  size_t operator()(const Kept& k) const { return k.hash; }
+};
+struct KeptEqual {
+  bool operator()(const Kept& a, const Kept& b) const {
+    return a.hash == b.hash && SameComputation(*a.node, *b.node);
+  }
+};
+
 }  // namespace
 
 Status MergeCommonSubexpressions(const GraphPassContext& context, Graph* graph,
                                  int* changes) {
   std::vector<Node*> order;
   HR_RETURN_IF_ERROR(TopologicalOrder(*graph, &order));
-  absl::flat_hash_map<size_t, std::vector<Node*>> seen;
+  absl::flat_hash_set<Kept, KeptHash, KeptEqual> seen;
+  seen.reserve(order.size());
   for (Node* n : order) {
     if (!IsPure(*n) || !n->control_inputs().empty() ||
         context.targets.contains(n->name()) || !Comparable(*n)) {
@@ -73,22 +87,17 @@ Status MergeCommonSubexpressions(const GraphPassContext& context, Graph* graph,
     bool connected = true;
     for (const Edge* e : n->data_inputs()) connected &= e != nullptr;
     if (!connected) continue;
-    std::vector<Node*>& candidates = seen[HashNode(*n)];
-    auto twin =
-        std::find_if(candidates.begin(), candidates.end(),
-                     [&](const Node* c) { return SameComputation(*c, *n); });
-    if (twin == candidates.end()) {
-      candidates.push_back(n);
-      continue;
-    }
+    const auto [kept, is_first] = seen.insert({n, HashNode(*n)});
+    if (is_first) continue;
+    Node* const twin = kept->node;
     const std::vector<const Edge*> out(n->out_edges().begin(),
                                        n->out_edges().end());
     for (const Edge* e : out) {
       if (e->IsControlEdge()) {
-        graph->AddControlEdge(*twin, e->dst());
+        graph->AddControlEdge(twin, e->dst());
       } else {
         HR_RETURN_IF_ERROR(graph->ReplaceInput(e->dst(), e->dst_input(),
-                                               {*twin, e->src_output()}));
+                                               {twin, e->src_output()}));
       }
     }
     graph->RemoveNode(n);

@@ -39,7 +39,13 @@ class Chains {
     for (const Node* n : order) {
       if (IsCandidate(*n)) candidates.push_back(n->id());
     }
-    if (candidates.size() < 2) return OkStatus();
+    const auto may_begin = [this](int id) {
+      const Node& n = *graph_->node(id);
+      return !IsFew(n, 0) || (n.num_inputs() > 1 && !IsFew(n, 1));
+    };
+    if (candidates.size() < 2 || absl::c_none_of(candidates, may_begin)) {
+      return OkStatus();
+    }
     HR_RETURN_IF_ERROR(SymbolicShapes::Make(*graph_, &shapes_));
     absl::flat_hash_set<int> gone;
     for (const int id : candidates) {
@@ -87,14 +93,17 @@ class Chains {
     return true;
   }
 
+  // Kernels of scalars are quick: no chain begins with one.
+  static bool IsFew(const Node& n, int i) {
+    const PartialTensorShape& shape = ShapeOf(Input(n, i));
+    return shape.IsFullyDefined() && shape.num_elements() <= 1;
+  }
+
   Chain Grow(Node* first) {
     Chain chain;
     for (int i = 0; i < first->num_inputs() && chain.nodes.empty(); ++i) {
-      const Endpoint x = Input(*first, i);
-      if (ShapeOf(x).IsFullyDefined() && ShapeOf(x).num_elements() <= 1) {
-        continue;  // kernels of scalars are quick
-      }
-      chain.inputs = {x};
+      if (IsFew(*first, i)) continue;
+      chain.inputs = {Input(*first, i)};
       Append(first, i, &chain);
     }
     while (!chain.nodes.empty() && chain.nodes.size() < kMaxChain) {

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <deque>
 #include <numeric>
+#include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
@@ -13,11 +16,32 @@
 namespace headrace {
 namespace {
 
+using DeviceTypes = std::vector<std::string>;
+
+// True if the attrs that decide which kernels fit are surely the same.
+bool SameTypeAttrs(const AttrMap& a, const AttrMap& b) {
+  if (a.size() != b.size()) return false;
+  for (auto x = a.begin(), y = b.begin(); x != a.end(); ++x, ++y) {
+    if (x->first != y->first || x->first == "_kernel" ||
+        x->second.GetList<DataType>() != nullptr ||
+        y->second.GetList<DataType>() != nullptr) {
+      return false;
+    }
+    const DataType* const s = x->second.Get<DataType>();
+    const DataType* const t = y->second.Get<DataType>();
+    if ((s == nullptr) != (t == nullptr) || (s != nullptr && *s != *t)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // What the nodes of one colocation group agree on.
 struct Group {
   DeviceName wanted;
   const Node* asked_by = nullptr;  // who set `wanted` first
-  std::vector<std::string> types;  // device types that all members support
+  // Device types that all members support; set with types_by.
+  const DeviceTypes* types = nullptr;
   const Node* types_by = nullptr;  // the member with a kernel of its own
   const Node* first = nullptr;
   int members = 0;
@@ -58,7 +82,8 @@ class Placer {
   Status FormGroups() {
     graph_->ForEachNode([&](Node* n) {
       std::vector<std::string> classes;
-      if (n->attrs().Get("_class", &classes).ok()) {
+      if (n->attrs().Find("_class") != nullptr &&
+          n->attrs().Get("_class", &classes).ok()) {
         for (const std::string& c : classes) {
           absl::string_view name = c;
           if (!absl::ConsumePrefix(&name, "loc:@")) continue;
@@ -97,9 +122,8 @@ class Placer {
       if (g.asked_by == nullptr && !asked.Empty()) g.asked_by = n;
     }
     // A node without any kernel is left to kernel creation, which says so.
-    const std::vector<std::string> types =
-        KernelRegistry::Global()->SupportedDevices(n->def());
-    if (types.empty() || absl::c_linear_search(types, DEVICE_DEFAULT)) {
+    const DeviceTypes* const types = SupportedDevices(*n);
+    if (types->empty() || absl::c_linear_search(*types, DEVICE_DEFAULT)) {
       return OkStatus();
     }
     if (g.types_by == nullptr) {
@@ -107,9 +131,9 @@ class Placer {
       g.types_by = n;
       return OkStatus();
     }
-    std::vector<std::string> both;
-    for (const std::string& t : g.types) {
-      if (absl::c_linear_search(types, t)) both.push_back(t);
+    DeviceTypes both;
+    for (const std::string& t : *g.types) {
+      if (absl::c_linear_search(*types, t)) both.push_back(t);
     }
     if (both.empty()) {
       return errors::InvalidArgument(
@@ -118,13 +142,24 @@ class Placer {
           " because no device type supports both of those nodes and the other "
           "nodes colocated with them");
     }
-    g.types = both;
+    g.types = &type_lists_.emplace_back(std::move(both));
     return OkStatus();
+  }
+
+  // Asks the registry once for nodes of one op and type that follow each other.
+  const DeviceTypes* SupportedDevices(const Node& n) {
+    auto& [like, types] = last_of_op_[n.type_string()];
+    if (like == nullptr || !SameTypeAttrs(like->attrs(), n.attrs())) {
+      like = &n;
+      types = &type_lists_.emplace_back(
+          KernelRegistry::Global()->SupportedDevices(n.def()));
+    }
+    return types;
   }
 
   bool Supports(const Group& g, const Device& d) const {
     return g.types_by == nullptr ||
-           absl::c_linear_search(g.types, d.device_type());
+           absl::c_linear_search(*g.types, d.device_type());
   }
 
   // The best device that fits `wanted`; null if none does.
@@ -209,7 +244,8 @@ class Placer {
           g.wanted.ToString(),
           "' because no supported kernel for it is available. Supported device "
           "types: ",
-          absl::StrJoin(g.types, ", "), ".");
+          absl::StrJoin(g.types_by == nullptr ? DeviceTypes() : *g.types, ", "),
+          ".");
     }
     return errors::InvalidArgument("Cannot assign a device for operation ",
                                    n->name(), ": ", why, "\n\t [[",
@@ -221,6 +257,10 @@ class Placer {
   Graph* const graph_;
   std::vector<int> parent_;
   std::vector<Group> groups_;
+  std::deque<DeviceTypes> type_lists_;
+  absl::flat_hash_map<absl::string_view,
+                      std::pair<const Node*, const DeviceTypes*>>
+      last_of_op_;
 };
 
 }  // namespace
