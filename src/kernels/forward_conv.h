@@ -2,19 +2,22 @@
 #ifndef HEADRACE_KERNELS_FORWARD_CONV_H_
 #define HEADRACE_KERNELS_FORWARD_CONV_H_
 
+#include "framework/stored_constant.h"
 #include "kernels/conv/prepared_filter.h"
 #include "kernels/conv_kernel.h"
 
 namespace headrace {
 
 template <int kSpatial, bool kDepthwise>
-class ForwardConv : public ConvKernel<kSpatial, kDepthwise> {
+class ForwardConv : public ConvKernel<kSpatial, kDepthwise>,
+                    public StoredConstantReader {
  public:
   using ConvKernel<kSpatial, kDepthwise>::ConvKernel;
 
   void SetConstantInput(int i, const Tensor& value) final {
     if (i == 1) constant_filter_.Set(value);
   }
+  bool TakesStoredConstant(int input) const final { return input == 1; }
 
   int64_t TemporaryBytes(absl::Span<const TensorShape> inputs,
                          absl::Span<const TensorShape> outputs,

@@ -11,6 +11,7 @@
 #include "framework/allocation_size.h"
 #include "framework/conv_attrs.h"
 #include "framework/op_kernel.h"
+#include "framework/stored_constant.h"
 #include "framework/temporary_memory.h"
 #include "kernels/cancellable_loops.h"
 #include "kernels/conv/conv_bands.h"
@@ -31,7 +32,9 @@ struct Stage {
 
 }  // namespace
 
-class FusedConvChainOp : public OpKernel, public TemporaryMemory {
+class FusedConvChainOp : public OpKernel,
+                         public TemporaryMemory,
+                         public StoredConstantReader {
  public:
   explicit FusedConvChainOp(OpKernelConstruction* ctx)
       : OpKernel(ctx), chooser_(*ctx) {
@@ -42,6 +45,9 @@ class FusedConvChainOp : public OpKernel, public TemporaryMemory {
     if (i >= 1 && i <= static_cast<int>(stages_.size())) {
       stages_[i - 1].filter.Set(value);
     }
+  }
+  bool TakesStoredConstant(int input) const final {
+    return input >= 1 && input <= static_cast<int>(stages_.size());
   }
 
   void Compute(OpKernelContext* ctx) override {
@@ -223,21 +229,25 @@ class FusedConvChainOp : public OpKernel, public TemporaryMemory {
       stages[i].params = &params[i];
       stages[i].epilogue = {data(e.scale), data(e.bias), data(e.addend),
                             e.activation};
-      stages[i].filter = ctx->input(1 + i).raw_data();
       chooser_.Report(ctx->thread_pool(), params[i], !e.empty(), kBands);
-      if (stages_[i].depthwise) continue;
       const ConvImplementation& pointwise = *conv::Pointwise();
-      const void* form =
-          stages_[i].filter.Get(ctx->thread_pool(), pointwise, params[i]);
-      if (form == nullptr) {
-        HR_RETURN_IF_ERROR(ctx->allocate_temp(
-            DT_UINT8, TensorShape({pointwise.PreparedFilterBytes(params[i])}),
-            &forms[i], Tensor::kHeap));
-        pointwise.PrepareFilter(ctx->thread_pool(), params[i], stages[i].filter,
-                                forms[i].raw_data());
-        form = forms[i].raw_data();
+      if (!stages_[i].depthwise) {
+        stages[i].filter =
+            stages_[i].filter.Get(ctx->thread_pool(), pointwise, params[i]);
+        if (stages[i].filter != nullptr) continue;
       }
-      stages[i].filter = form;
+      const Tensor* filter = &ctx->input(1 + i);
+      if (stages_[i].filter.is_set()) {
+        HR_RETURN_IF_ERROR(stages_[i].filter.Aligned(&filter));
+      }
+      stages[i].filter = filter->raw_data();
+      if (stages_[i].depthwise) continue;
+      HR_RETURN_IF_ERROR(ctx->allocate_temp(
+          DT_UINT8, TensorShape({pointwise.PreparedFilterBytes(params[i])}),
+          &forms[i], Tensor::kHeap));
+      pointwise.PrepareFilter(ctx->thread_pool(), params[i], stages[i].filter,
+                              forms[i].raw_data());
+      stages[i].filter = forms[i].raw_data();
     }
     Tensor workspace;
     HR_RETURN_IF_ERROR(ctx->allocate_temp(DT_UINT8,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "framework/conv_attrs.h"
+#include "framework/stored_constant.h"
 #include "kernels/conv/prepared_filter.h"
 #include "kernels/conv_kernel.h"
 #include "kernels/resize.h"
@@ -14,7 +15,7 @@
 namespace headrace {
 namespace {
 
-class FusedPadConvOp : public OpKernel {
+class FusedPadConvOp : public OpKernel, public StoredConstantReader {
  public:
   explicit FusedPadConvOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
     OP_REQUIRES_OK(ctx, ConvAttrs::Read(*ctx, 2, &attrs_));
@@ -33,6 +34,9 @@ class FusedPadConvOp : public OpKernel {
 
   void SetConstantInput(int i, const Tensor& value) override {
     if (i == FilterInput()) constant_filter_.Set(value);
+  }
+  bool TakesStoredConstant(int input) const override {
+    return input == FilterInput();
   }
 
   void Compute(OpKernelContext* ctx) override {

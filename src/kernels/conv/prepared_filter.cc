@@ -13,14 +13,19 @@ const void* ConstantFilter::Get(ThreadPool* pool,
   return forms_.Get(
       &impl, sizes, impl.PreparedFilterBytes(p),
       [&](const Tensor& filter, void* form) {
-        Tensor wide;
+        // These go when the form is made.
+        Tensor aligned, wide;
         const Tensor* from = &filter;
+        if (!IsAligned(filter)) {
+          if (!filter.DeepCopyTo(&aligned).ok()) return false;
+          from = &aligned;
+        }
         if (filter.dtype() != p.dtype) {
           if (!Tensor::Allocate(CpuAllocator(), p.dtype, filter.shape(), &wide)
                    .ok()) {
             return false;
           }
-          Widen(pool, filter, &wide);
+          Widen(pool, *from, &wide);
           from = &wide;
         }
         impl.PrepareFilter(pool, p, from->raw_data(), form);
