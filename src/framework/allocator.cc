@@ -17,6 +17,7 @@
 #include "base/mutex.h"
 #include "framework/allocation_size.h"
 #include "framework/allocation_trace.h"
+#include "framework/lasting_allocator.h"
 
 namespace headrace {
 namespace {
@@ -43,21 +44,33 @@ int64_t MemoryLimit() {
 // every 4 KiB, which is more than most element-wise kernels take to fill it. A
 // request takes the smallest kept block that holds it, if that is not twice as
 // large: layer after layer of a network finds room in what larger ones left.
+// Blocks in use and kept together hardly exceed what was in use at once at some
+// time: where they would, larger ones are taken, too, or kept ones go.
 class CpuAllocatorImpl : public Allocator {
  public:
   std::string Name() const override { return "cpu"; }
 
-  void* AllocateRaw(size_t bytes) override {
+  void* AllocateRaw(size_t bytes) override { return Allocate(bytes, false); }
+  void DeallocateRaw(void* ptr, size_t bytes) override {
+    Free(ptr, bytes, false);
+  }
+
+  // `lasting`: no kept block is taken for it, and it is not kept.
+  void* Allocate(size_t bytes, bool lasting) {
     if (bytes == 0) bytes = 1;
     if (bytes > static_cast<size_t>(limit_)) return nullptr;
     const size_t rounded = AllocationSize(bytes);
+    const bool large = rounded >= kLargeAllocation;
     void* p = nullptr;
-    if (rounded >= kLargeAllocation) p = TakeKept(rounded);
+    if (large) p = TakeKept(rounded, lasting);
     if (p == nullptr) p = Fresh(rounded);
     if (p == nullptr) {
       DropKept();
       p = Fresh(rounded);
-      if (p == nullptr) return nullptr;
+      if (p == nullptr) {
+        if (large) Forget(rounded);
+        return nullptr;
+      }
     }
     const int64_t size = static_cast<int64_t>(rounded);
     allocs_.fetch_add(1, std::memory_order_relaxed);
@@ -69,12 +82,18 @@ class CpuAllocatorImpl : public Allocator {
     return p;
   }
 
-  void DeallocateRaw(void* ptr, size_t bytes) override {
+  void Free(void* ptr, size_t bytes, bool lasting) {
     if (ptr == nullptr) return;
     AllocationTrace::Freed(ptr);
     const size_t rounded = AllocationSize(bytes == 0 ? 1 : bytes);
     in_use_.fetch_sub(static_cast<int64_t>(rounded), std::memory_order_relaxed);
-    if (rounded >= kLargeAllocation && Keep(ptr, rounded)) return;
+    if (rounded >= kLargeAllocation) {
+      if (lasting) {
+        Forget(rounded);
+      } else if (Keep(ptr, rounded)) {
+        return;
+      }
+    }
     std::free(ptr);
   }
 
@@ -96,6 +115,7 @@ class CpuAllocatorImpl : public Allocator {
   static constexpr size_t kHugePage = size_t{2} << 20;
   static constexpr size_t kHuge = 2 * kHugePage;
   static constexpr size_t kKeepBytes = size_t{256} << 20;
+  static constexpr size_t kSlackBytes = size_t{32} << 20;
   static constexpr int64_t kKeepSeconds = 20;
 
   // Pages of 2 MiB where the system has them: a tenth of the faults' cost, and
@@ -115,17 +135,39 @@ class CpuAllocatorImpl : public Allocator {
            !a->compare_exchange_weak(old, v, std::memory_order_relaxed)) {
     }
   }
-  void* TakeKept(size_t rounded) {
+  // Null if the caller has to make a fresh block, which is counted already.
+  void* TakeKept(size_t rounded, bool lasting) {
+    std::vector<void*> old;
+    {
+      MutexLock lock(&mu_);
+      used_ += rounded;
+      most_used_ = std::max(most_used_, used_);
+      const size_t allowed = most_used_ + kSlackBytes;
+      auto it = lasting ? kept_.end() : kept_.lower_bound(rounded);
+      if (it != kept_.end() &&
+          (it->first < 2 * rounded || blocks_ + rounded > allowed)) {
+        // Of that size the one that was freed last, which may be in the cache.
+        it = std::prev(kept_.upper_bound(it->first));
+        void* p = it->second.data;
+        if (it->first != rounded) larger_[p] = it->first;
+        kept_bytes_ -= it->first;
+        kept_.erase(it);
+        return p;
+      }
+      blocks_ += rounded;
+      // The smallest save the least when they are there.
+      while (blocks_ > allowed && !kept_.empty()) {
+        old.push_back(Drop(kept_.begin()));
+      }
+    }
+    for (void* o : old) std::free(o);
+    return nullptr;
+  }
+  // A block that is none, or is freed.
+  void Forget(size_t rounded) {
     MutexLock lock(&mu_);
-    auto it = kept_.lower_bound(rounded);
-    if (it == kept_.end() || it->first >= 2 * rounded) return nullptr;
-    // Of that size the one that was freed last, which may be in the cache.
-    it = std::prev(kept_.upper_bound(it->first));
-    void* p = it->second.data;
-    if (it->first != rounded) larger_[p] = it->first;
-    kept_bytes_ -= it->first;
-    kept_.erase(it);
-    return p;
+    used_ -= rounded;
+    blocks_ -= rounded;
   }
   // `rounded` is what was asked for.
   bool Keep(void* p, size_t rounded) {
@@ -134,6 +176,7 @@ class CpuAllocatorImpl : public Allocator {
     bool keep = false;
     {
       MutexLock lock(&mu_);
+      used_ -= rounded;
       const auto it = larger_.find(p);
       if (it != larger_.end()) {
         rounded = it->second;
@@ -143,6 +186,8 @@ class CpuAllocatorImpl : public Allocator {
       if (keep) {
         kept_.emplace(rounded, Block{p, now});
         kept_bytes_ += rounded;
+      } else {
+        blocks_ -= rounded;
       }
       if (now >= next_look_) {
         next_look_ = now + kKeepSeconds * 1000000000 / 4;
@@ -158,9 +203,9 @@ class CpuAllocatorImpl : public Allocator {
         ++it;
         continue;
       }
-      old->push_back(it->second.data);
-      kept_bytes_ -= it->first;
-      it = kept_.erase(it);
+      const auto next = std::next(it);
+      old->push_back(Drop(it));
+      it = next;
     }
   }
   void DropKept() {
@@ -179,17 +224,51 @@ class CpuAllocatorImpl : public Allocator {
     void* data;
     int64_t freed_ns;
   };
-  std::multimap<size_t, Block> kept_ GUARDED_BY(mu_);  // by size
+  using KeptBlocks = std::multimap<size_t, Block>;  // by size
+  void* Drop(KeptBlocks::iterator it) REQUIRES(mu_) {
+    void* const p = it->second.data;
+    kept_bytes_ -= it->first;
+    blocks_ -= it->first;
+    kept_.erase(it);
+    return p;
+  }
+  KeptBlocks kept_ GUARDED_BY(mu_);
   // Sizes of blocks in use that are larger than what was asked for.
   absl::flat_hash_map<void*, size_t> larger_ GUARDED_BY(mu_);
   int64_t next_look_ GUARDED_BY(mu_) = 0;
   size_t kept_bytes_ GUARDED_BY(mu_) = 0;
+  // Of large blocks: what was asked for of those in use, the most of it so far,
+  // and the sizes of those in use and kept.
+  size_t used_ GUARDED_BY(mu_) = 0,
+               most_used_ GUARDED_BY(mu_) = 0, blocks_ GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace
 
-Allocator* CpuAllocator() {
+namespace {
+CpuAllocatorImpl* Impl() {
   static CpuAllocatorImpl* const allocator = new CpuAllocatorImpl;
+  return allocator;
+}
+
+class LastingAllocatorImpl : public Allocator {
+ public:
+  std::string Name() const override { return Impl()->Name(); }
+  void* AllocateRaw(size_t bytes) override {
+    return Impl()->Allocate(bytes, /*lasting=*/true);
+  }
+  void DeallocateRaw(void* ptr, size_t bytes) override {
+    Impl()->Free(ptr, bytes, /*lasting=*/true);
+  }
+  AllocatorStats GetStats() const override { return Impl()->GetStats(); }
+  void ResetPeak() override { Impl()->ResetPeak(); }
+};
+}  // namespace
+
+Allocator* CpuAllocator() { return Impl(); }
+
+Allocator* LastingAllocator() {
+  static LastingAllocatorImpl* const allocator = new LastingAllocatorImpl;
   return allocator;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "framework/allocation_size.h"
+#include "framework/lasting_allocator.h"
 
 namespace headrace {
 namespace {
@@ -58,6 +59,38 @@ TEST(CpuAllocatorTest, AKeptBlockServesSmallerRequests) {
   EXPECT_EQ(q, p);
   std::memset(q, 1, large);
   a->DeallocateRaw(q, large);
+}
+
+TEST(CpuAllocatorTest, BlocksHardlyExceedWhatWasInUseAtOnce) {
+  Allocator* a = CpuAllocator();
+  // More than any test before had at once.
+  const size_t large = 152 * kMiB, small = 36 * kMiB;
+  void* p = a->AllocateRaw(large);
+  void* q = a->AllocateRaw(large);
+  ASSERT_NE(p, nullptr);
+  ASSERT_NE(q, nullptr);
+  a->DeallocateRaw(p, large);
+  // Both large ones and this would be more.
+  void* r = a->AllocateRaw(small);
+  EXPECT_EQ(r, p);
+  a->DeallocateRaw(r, small);
+  a->DeallocateRaw(q, large);
+}
+
+TEST(LastingAllocatorTest, CountsAsTheOtherAndTakesNoLargerBlock) {
+  Allocator* a = LastingAllocator();
+  a->ResetPeak();
+  const int64_t before = a->GetStats().bytes_in_use;
+  EXPECT_EQ(CpuAllocator()->GetStats().bytes_in_use, before);
+  const size_t kept = 40 * kMiB, size = 36 * kMiB;
+  void* p = CpuAllocator()->AllocateRaw(kept);
+  CpuAllocator()->DeallocateRaw(p, kept);
+  void* lasting = a->AllocateRaw(size);
+  EXPECT_NE(lasting, p);
+  std::memset(lasting, 1, size);
+  EXPECT_EQ(CpuAllocator()->GetStats().bytes_in_use - before, size);
+  a->DeallocateRaw(lasting, size);
+  EXPECT_EQ(a->GetStats().bytes_in_use, before);
 }
 
 TEST(CpuAllocatorTest, RefusesWhatNoMachineHas) {

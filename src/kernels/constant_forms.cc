@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "framework/lasting_allocator.h"
 #include "framework/mapped_buffer.h"
 
 namespace headrace {
@@ -50,8 +51,8 @@ class ConstantForm {
  private:
   void Make(int64_t bytes, ConstantForms::Maker make) REQUIRES(mu_) {
     Tensor form;
-    if (!Tensor::Allocate(CpuAllocator(), DT_UINT8, TensorShape({bytes}), &form,
-                          Tensor::kHeap)
+    if (!Tensor::Allocate(LastingAllocator(), DT_UINT8, TensorShape({bytes}),
+                          &form, Tensor::kHeap)
              .ok() ||
         !make(constant_, form.raw_data())) {
       return;

@@ -2,6 +2,7 @@
 // transposes: complex values are not conjugated (BatchMatMul's adj_x are).
 // _FusedMatMul adds a bias to the product's rows and applies an activation.
 // A constant matrix of floats is kept in panels (panel_gemm.h) for few rows.
+#include "framework/mapped_buffer.h"
 #include "framework/op_kernel.h"
 #include "framework/stored_constant.h"
 #include "kernels/cancellable_loops.h"
@@ -82,7 +83,9 @@ class MatMulOp : public OpKernel, public StoredConstantReader {
     return static_cast<const float*>(constant_b_.Get(
         &kKind, sizes, floats * sizeof(float), [&](const Tensor& b, void* to) {
           PackPanels(pool, b.raw_data(), transpose_b_, g.n, g.k,
-                     static_cast<float*>(to));
+                     static_cast<float*>(to), [&b](int64_t begin, int64_t end) {
+                       ReleasePages(b.Slice(begin, end));
+                     });
           return true;
         }));
   }

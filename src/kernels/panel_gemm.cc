@@ -120,7 +120,8 @@ bool PrefersPanels(int64_t m, int64_t n, int64_t k) {
 }
 
 void PackPanels(ThreadPool* pool, const void* b, bool transpose_b, int64_t n,
-                int64_t k, float* panels) {
+                int64_t k, float* panels,
+                absl::FunctionRef<void(int64_t begin, int64_t end)> packed) {
   const char* const from = static_cast<const char*>(b);
   constexpr int64_t kFloat = sizeof(float);
   const auto rows = [&](int64_t begin, int64_t end) {
@@ -138,6 +139,7 @@ void PackPanels(ThreadPool* pool, const void* b, bool transpose_b, int64_t n,
         std::fill(to + count, to + kPanelColumns, 0.0f);
       }
     }
+    if (!transpose_b) packed(begin, end);
   };
   constexpr int64_t kBlock = 64;  // 16 KiB of a panel
   pool->ParallelFor(k, kBlock, rows);

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include "absl/functional/function_ref.h"
 #include "base/thread_pool.h"
 
 namespace headrace {
@@ -40,9 +41,14 @@ void MultiplyPanel(const PanelProduct& g);
 // transposed) is worth the panels.
 bool PrefersPanels(int64_t m, int64_t n, int64_t k);
 
-// b, whose elements lie at any address, as [NumPanels(n), k, 64].
-void PackPanels(ThreadPool* pool, const void* b, bool transpose_b, int64_t n,
-                int64_t k, float* panels);
+// b, whose elements lie at any address, as [NumPanels(n), k, 64]. Of a b that
+// is not transposed, `packed` is told which rows will not be read any more, on
+// any thread.
+void PackPanels(
+    ThreadPool* pool, const void* b, bool transpose_b, int64_t n, int64_t k,
+    float* panels,
+    absl::FunctionRef<void(int64_t begin, int64_t end)> packed =
+        [](int64_t, int64_t) {});
 
 // c[0:m, 0:n] = a[0:m, 0:k] b. `pool` may be null.
 void PanelGemm(ThreadPool* pool, int64_t m, int64_t n, int64_t k,

@@ -1,0 +1,15 @@
+// Where memory comes from that is kept for long: blocks of the size that was
+// asked for, and none that passing tensors could use again.
+#ifndef HEADRACE_FRAMEWORK_LASTING_ALLOCATOR_H_
+#define HEADRACE_FRAMEWORK_LASTING_ALLOCATOR_H_
+
+#include "framework/allocator.h"
+
+namespace headrace {
+
+// Counted as CpuAllocator's.
+Allocator* LastingAllocator();
+
+}  // namespace headrace
+
+#endif  // HEADRACE_FRAMEWORK_LASTING_ALLOCATOR_H_
