@@ -115,7 +115,7 @@ class CpuAllocatorImpl : public Allocator {
   static constexpr size_t kHugePage = size_t{2} << 20;
   static constexpr size_t kHuge = 2 * kHugePage;
   static constexpr size_t kKeepBytes = size_t{256} << 20;
-  static constexpr size_t kSlackBytes = size_t{32} << 20;
+  static constexpr size_t kSlackBytes = size_t{16} << 20;
   static constexpr int64_t kKeepSeconds = 20;
 
   // Pages of 2 MiB where the system has them: a tenth of the faults' cost, and
