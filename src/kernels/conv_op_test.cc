@@ -458,6 +458,28 @@ TEST(ConvImplementations, ShortCutsAreTaken) {
   }
 }
 
+TEST(ConvImplementations, LargeFormsOfConstantFiltersMustPay) {
+  CpuFeatures cpu;
+  cpu.avx = cpu.fma = cpu.avx512f = true;
+  cpu.vendor = "AuthenticAMD";
+  cpu.family = 25;
+  struct {
+    int64_t size, channels;
+    const char* algorithm;
+  } const kWanted[] = {{28, 128, "winograd_f4"}, {14, 256, "winograd_f2"}};
+  for (const auto& want : kWanted) {
+    ConvParams p;
+    p.batch = 1;
+    p.in = p.out = {1, want.size, want.size};
+    p.in_channels = p.out_channels = want.channels;
+    p.filter = {1, 3, 3};
+    p.pad_before = p.pad_after = {0, 1, 1};
+    p.constant_filter = true;
+    EXPECT_STREQ(ChooseConv(ConvDirection::kForward, p, cpu)->Name(),
+                 want.algorithm);
+  }
+}
+
 // The kernels.
 
 using Ints = std::vector<int64_t>;

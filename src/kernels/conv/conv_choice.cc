@@ -46,7 +46,7 @@ std::vector<std::pair<double, const ConvImplementation*>> Candidates(
   std::vector<std::pair<double, const ConvImplementation*>> out;
   for (const ConvImplementation* i : ConvImplementations(direction)) {
     if (i->Accepts(p, HostCpu())) {
-      out.emplace_back(i->EstimateNs(p, HostCpu()), i);
+      out.emplace_back(ConvCostNs(*i, p, HostCpu()), i);
     }
   }
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) {

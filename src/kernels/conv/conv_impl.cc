@@ -1,5 +1,6 @@
 #include "kernels/conv/conv_impl.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "framework/allocation_size.h"
@@ -54,6 +55,17 @@ double PeakFlopsPerNs(const CpuFeatures& cpu) {
   return wide ? 200 : 115;
 }
 
+double ConvCostNs(const ConvImplementation& i, const ConvParams& p,
+                  const CpuFeatures& cpu) {
+  // A millisecond for 33 MB.
+  constexpr double kByteNs = 0.03;
+  const double ns = i.EstimateNs(p, cpu);
+  if (!p.constant_filter) return ns;
+  const int64_t more =
+      i.PreparedFilterBytes(p) - p.filter_elements() * DataTypeSize(p.dtype);
+  return ns + kByteNs * std::max<int64_t>(more, 0);
+}
+
 const ConvImplementation* ChooseConv(ConvDirection direction,
                                      const ConvParams& p,
                                      const CpuFeatures& cpu) {
@@ -61,7 +73,7 @@ const ConvImplementation* ChooseConv(ConvDirection direction,
   double best_ns = 0;
   for (const ConvImplementation* i : ConvImplementations(direction)) {
     if (!i->Accepts(p, cpu)) continue;
-    const double ns = i->EstimateNs(p, cpu);
+    const double ns = ConvCostNs(*i, p, cpu);
     if (best == nullptr || ns < best_ns) {
       best = i;
       best_ns = ns;

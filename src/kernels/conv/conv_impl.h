@@ -109,6 +109,11 @@ double PeakFlopsPerNs(const CpuFeatures& cpu);
 absl::Span<const ConvImplementation* const> ConvImplementations(
     ConvDirection direction);
 
+// What ChooseConv compares: EstimateNs and, where the filter is constant, a
+// price for the memory that its form takes beyond the filter's own.
+double ConvCostNs(const ConvImplementation& i, const ConvParams& p,
+                  const CpuFeatures& cpu);
+
 // Never null for NHWC float, double and int32 (backward filter: not int32).
 const ConvImplementation* ChooseConv(ConvDirection direction,
                                      const ConvParams& p,
