@@ -12,6 +12,7 @@
 #pragma GCC optimize("fp-contract=fast")
 
 #include <algorithm>
+#include <cstring>
 
 #include "framework/tensor_shape.h"
 #include "kernels/conv/conv_lists.h"
@@ -171,6 +172,7 @@ class PointwiseConv : public ConvImplementation {
     return panels.vectors * panels.lanes * p.in_channels *
            int64_t{sizeof(float)};
   }
+  bool TakesUnalignedFilter() const override { return true; }
   void PrepareFilter(ThreadPool* pool, const ConvParams& p, const void* filter,
                      void* prepared) const override {
     const Panels panels(p);
@@ -183,8 +185,9 @@ class PointwiseConv : public ConvImplementation {
         float* at = to + first * panels.depth * panels.lanes;
         for (int64_t k = 0; k < panels.depth; ++k) {
           for (int64_t v = first; v < panels.First(i + 1); ++v) {
-            at = std::copy_n(from + k * p.out_channels + panels.Channel(v),
-                             panels.lanes, at);
+            std::memcpy(at, from + k * p.out_channels + panels.Channel(v),
+                        panels.lanes * sizeof(float));
+            at += panels.lanes;
           }
         }
       }

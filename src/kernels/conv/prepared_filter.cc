@@ -16,7 +16,8 @@ const void* ConstantFilter::Get(ThreadPool* pool,
         // These go when the form is made.
         Tensor aligned, wide;
         const Tensor* from = &filter;
-        if (!IsAligned(filter)) {
+        if (!IsAligned(filter) &&
+            (!impl.TakesUnalignedFilter() || filter.dtype() != p.dtype)) {
           if (!filter.DeepCopyTo(&aligned).ok()) return false;
           from = &aligned;
         }

@@ -13,6 +13,7 @@
 #define HEADRACE_KERNELS_CONV_WINOGRAD_TRANSFORM_H_
 
 #include <cstdint>
+#include <cstring>
 
 namespace headrace::conv {
 
@@ -22,13 +23,15 @@ struct WinogradLanes {
   typedef double V __attribute__((vector_size(64)));
   typedef float Floats __attribute__((vector_size(32), aligned(4), may_alias));
 
-  // `lanes` of them, the others 0.
+  // `lanes` of them, the others 0. `p` need not be aligned.
   static inline void Load(const float* p, int64_t lanes, V* v) {
+    Floats floats = {};
     if (lanes >= kCount) {
-      *v = __builtin_convertvector(*reinterpret_cast<const Floats*>(p), V);
-      return;
+      std::memcpy(&floats, p, sizeof floats);
+    } else {
+      std::memcpy(&floats, p, lanes * sizeof(float));
     }
-    for (int64_t i = 0; i < kCount; ++i) (*v)[i] = i < lanes ? p[i] : 0;
+    *v = __builtin_convertvector(floats, V);
   }
   static inline void Store(const V& v, int64_t lanes, float* p) {
     if (lanes >= kCount) {
