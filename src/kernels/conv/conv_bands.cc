@@ -17,9 +17,9 @@ constexpr int64_t kFewestRows = 2;
 constexpr int64_t kLeastBytes = 512 << 10;
 // Nanoseconds for a byte that is written to memory and read again.
 constexpr double kByteNs = 0.06;
-// Pieces of work for some threads. Not for as many as there are: what fits must
-// not depend on them, since other algorithms may give other bits.
-constexpr int64_t kPieces = 7;
+// Rows that a thread takes at once, at least: enough that those which its
+// neighbours expand, too, do not matter much, few enough for an even share.
+constexpr int64_t kPieceRows = 6;
 // Of the 1x1 filters, which are read again for each band.
 constexpr int64_t kMostFilterBytes = 320 << 10;
 
@@ -33,6 +33,13 @@ int64_t RoundUp(int64_t n) { return CeilDiv(n, 16) * 16; }
 // Rows of the input that `rows` of the result see.
 int64_t SeenRows(const ConvParams& p, int64_t rows) {
   return (rows - 1) * p.stride[1] + p.filter[1];
+}
+
+// Into how many pieces of work an image is cut: a number that a few threads
+// share evenly.
+int64_t Pieces(const ConvParams& p) {
+  const int64_t pieces = std::max<int64_t>(p.out[1] / kPieceRows, 1);
+  return pieces < 4 ? pieces : pieces / 4 * 4;
 }
 
 }  // namespace
@@ -70,16 +77,17 @@ ConvBands::ConvBands(absl::Span<const ConvParams> params, int threads,
   if (between * kFloat < kLeastBytes || filters * kFloat > kMostFilterBytes) {
     return;
   }
-  // As many rows as the cache holds, since the bands of an expanded image
-  // overlap, but enough bands.
+  // As many rows as the cache holds.
   int64_t rows = kFewestRows;
-  while (p.batch * CeilDiv(p.out[1], rows + kFewestRows) >= kPieces &&
+  const int64_t piece_rows = CeilDiv(p.out[1], Pieces(p));
+  while (rows < piece_rows &&
          SizesFor(rows + kFewestRows).bytes() <=
              (expands_ ? cpu.l2_bytes / 2 : cpu.l2_bytes / 8)) {
     rows += kFewestRows;
   }
   if (SizesFor(rows).bytes() > cpu.l2_bytes * 3 / 4) return;
-  const double twice = 1.0 * SeenRows(p, rows) / (rows * p.stride[1]) - 1;
+  const double twice =
+      1.0 * SeenRows(p, piece_rows) / (piece_rows * p.stride[1]) - 1;
   const double lost =
       expands_ ? expand_.flops() * twice / PeakFlopsPerNs(cpu) : 0;
   if (lost < kByteNs * between * kFloat) rows_ = rows;
@@ -103,32 +111,54 @@ void ConvBands::Run(ThreadPool* pool, absl::Span<const BandStage> stages,
   conv::ScratchSlots slots(zeros + RoundUp(p.in_channels), sizes.bytes(),
                            threads_);
   const int64_t in_row = p.in[2] * stages.front().params->in_channels;
-  // A band has at least two rows.
-  const int64_t bands =
-      std::max<int64_t>(1, CeilDiv(p.out[1] - (kFewestRows - 1), rows_));
-  pool->ParallelFor(p.batch * bands, 1, [&](int64_t i, int64_t) {
+  const int64_t expanded_row = p.in[2] * p.in_channels;
+  // More for more threads: the bits are the same.
+  const int64_t pieces = std::max(
+      Pieces(p),
+      std::min<int64_t>(CeilDiv(threads_, p.batch), p.out[1] / kFewestRows));
+  pool->ParallelFor(p.batch * pieces, 1, [&](int64_t i, int64_t) {
     const conv::ScratchSlots::Slot slot(&slots);
     float* const expanded = static_cast<float*>(slot.data());
     float* const filtered = expanded + sizes.expanded;
-    const int64_t n = i / bands, y = i % bands * rows_;
-    const int64_t end = i % bands + 1 < bands ? y + rows_ : p.out[1];
-    // Input rows [from, to) are seen.
-    const int64_t at = y * p.stride[1] - p.pad_before[1];
-    const int64_t from = std::clamp<int64_t>(at, 0, p.in[1]);
-    const int64_t to =
-        std::clamp<int64_t>(at + SeenRows(p, end - y), from, p.in[1]);
-    const float* image = in + n * p.in[1] * in_row + from * in_row;
-    if (expands_) {
-      conv::PointwisePixels(expand_, stages.front().filter, expand_tail, image,
-                            (to - from) * p.in[2], 0, expanded);
-      image = expanded;
+    const int64_t n = i / pieces, piece = i % pieces;
+    // Rows are computed in pairs.
+    const int64_t begin = p.out[1] * piece / pieces / 2 * 2;
+    const int64_t end =
+        piece + 1 < pieces ? p.out[1] * (piece + 1) / pieces / 2 * 2 : p.out[1];
+    // A band has at least two rows.
+    const int64_t bands =
+        std::max<int64_t>(1, CeilDiv(end - begin - (kFewestRows - 1), rows_));
+    int64_t first = 0, done = 0;  // rows [first, done) are expanded
+    for (int64_t band = 0; band < bands; ++band) {
+      const int64_t y = begin + band * rows_;
+      const int64_t y_end = band + 1 < bands ? y + rows_ : end;
+      // Input rows [from, to) are seen.
+      const int64_t at = y * p.stride[1] - p.pad_before[1];
+      const int64_t from = std::clamp<int64_t>(at, 0, p.in[1]);
+      const int64_t to =
+          std::clamp<int64_t>(at + SeenRows(p, y_end - y), from, p.in[1]);
+      const float* image = in + n * p.in[1] * in_row + from * in_row;
+      if (expands_) {
+        // Some of them the band before has seen, too.
+        const int64_t again = std::max<int64_t>(done - from, 0);
+        if (again > 0) {
+          std::copy_n(expanded + (from - first) * expanded_row,
+                      again * expanded_row, expanded);
+        }
+        conv::PointwisePixels(
+            expand_, stages.front().filter, expand_tail, image + again * in_row,
+            (to - from - again) * p.in[2], 0, expanded + again * expanded_row);
+        first = from;
+        done = to;
+        image = expanded;
+      }
+      conv::Depthwise3x3Rows(p, static_cast<const float*>(depthwise.filter),
+                             zeros, depthwise_tail, image, from, y, y_end,
+                             filtered);
+      conv::PointwisePixels(*project.params, project.filter, project_tail,
+                            filtered, (y_end - y) * p.out[2],
+                            (n * p.out[1] + y) * p.out[2], out);
     }
-    conv::Depthwise3x3Rows(p, static_cast<const float*>(depthwise.filter),
-                           zeros, depthwise_tail, image, from, y, end,
-                           filtered);
-    conv::PointwisePixels(*project.params, project.filter, project_tail,
-                          filtered, (end - y) * p.out[2],
-                          (n * p.out[1] + y) * p.out[2], out);
   });
 }
 
