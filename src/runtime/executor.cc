@@ -98,7 +98,8 @@ class ExecutorState {
     c->inputs = c->input_storage.data();
   }
 
-  // False if the step has failed.
+  // Computes what the inputs that are bound to arguments read. False if the
+  // step has failed.
   bool TakeArgs() {
     if (plan_.args.empty()) return true;
     Call call;
