@@ -233,7 +233,7 @@ class NarrowConv : public ConvImplementation {
     ScratchSlots slots(args.workspace, SlotBytes(p),
                        std::min(args.pool->NumThreads(), ScratchSlots::kMost));
     const int64_t rows = p.batch * p.out[0] * p.out[1];
-    const double cost = 0.01 * p.out[2] * p.out_channels * p.taps() *
+    const double cost = 0.025 * p.out[2] * p.out_channels * p.taps() *
                         static_cast<double>(p.in_channels);
     args.pool->ParallelForCost(rows, cost, [&](int64_t begin, int64_t end) {
       const ScratchSlots::Slot slot(&slots);
