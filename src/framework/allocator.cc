@@ -97,6 +97,15 @@ class CpuAllocatorImpl : public Allocator {
     std::free(ptr);
   }
 
+  void DropKept() {
+    std::vector<void*> old;
+    {
+      MutexLock lock(&mu_);
+      DropUnusedSince(std::numeric_limits<int64_t>::max(), &old);
+    }
+    for (void* o : old) std::free(o);
+  }
+
   AllocatorStats GetStats() const override {
     AllocatorStats s;
     s.num_allocs = allocs_.load(std::memory_order_relaxed);
@@ -208,14 +217,6 @@ class CpuAllocatorImpl : public Allocator {
       it = next;
     }
   }
-  void DropKept() {
-    std::vector<void*> old;
-    {
-      MutexLock lock(&mu_);
-      DropUnusedSince(std::numeric_limits<int64_t>::max(), &old);
-    }
-    for (void* o : old) std::free(o);
-  }
 
   const int64_t limit_ = MemoryLimit();
   std::atomic<int64_t> allocs_{0}, in_use_{0}, peak_{0}, largest_{0};
@@ -243,9 +244,6 @@ class CpuAllocatorImpl : public Allocator {
                most_used_ GUARDED_BY(mu_) = 0, blocks_ GUARDED_BY(mu_) = 0;
 };
 
-}  // namespace
-
-namespace {
 CpuAllocatorImpl* Impl() {
   static CpuAllocatorImpl* const allocator = new CpuAllocatorImpl;
   return allocator;
@@ -263,9 +261,12 @@ class LastingAllocatorImpl : public Allocator {
   AllocatorStats GetStats() const override { return Impl()->GetStats(); }
   void ResetPeak() override { Impl()->ResetPeak(); }
 };
+
 }  // namespace
 
 Allocator* CpuAllocator() { return Impl(); }
+
+void DropKeptBlocks() { Impl()->DropKept(); }
 
 Allocator* LastingAllocator() {
   static LastingAllocatorImpl* const allocator = new LastingAllocatorImpl;

@@ -1,5 +1,6 @@
-// Where memory comes from that is kept for long: blocks of the size that was
-// asked for, and none that passing tensors could use again.
+// Where memory comes from that is kept for long, blocks of the size that was
+// asked for and none that passing tensors could use again; and what the CPU's
+// allocator keeps of theirs.
 #ifndef HEADRACE_FRAMEWORK_LASTING_ALLOCATOR_H_
 #define HEADRACE_FRAMEWORK_LASTING_ALLOCATOR_H_
 
@@ -9,6 +10,9 @@ namespace headrace {
 
 // Counted as CpuAllocator's.
 Allocator* LastingAllocator();
+
+// Frees the blocks that CpuAllocator keeps, for who is about to need others.
+void DropKeptBlocks();
 
 }  // namespace headrace
 

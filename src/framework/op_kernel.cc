@@ -125,9 +125,12 @@ void OpKernelContext::forward_ref_input_to_ref_output(int in, int out) {
 Status OpKernelContext::allocate_output(int i, const TensorShape& shape,
                                         Tensor** out) {
   OutputSlot& slot = outputs_[i];
+  Allocator* a = PlannedAllocator(i);
+  if (a == nullptr) {
+    a = device()->allocator(params_->kernel->output_memory_type(i));
+  }
   HR_RETURN_IF_ERROR(Tensor::Allocate(
-      device()->allocator(params_->kernel->output_memory_type(i)),
-      BaseType(params_->kernel->output_type(i)), shape, &slot.value));
+      a, BaseType(params_->kernel->output_type(i)), shape, &slot.value));
   slot.is_set = true;
   *out = &slot.value;
   return OkStatus();
@@ -137,6 +140,7 @@ Status OpKernelContext::forward_input_or_allocate_output(
     absl::Span<const int> candidates, int output, const TensorShape& shape,
     Tensor** out, int* forwarded_input) {
   const DataType want = params_->kernel->output_type(output);
+  if (PlannedAllocator(output) != nullptr) candidates = {};
   for (int i : candidates) {
     const TensorValue& v = params_->inputs[i];
     if (v.is_ref() || v.tensor->dtype() != want ||

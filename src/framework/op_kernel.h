@@ -235,6 +235,9 @@ class OpKernelContext {
     bool is_input_dead = false;  // only kernels that handle it see true
     // Outputs that the executor can take only as values are never references.
     KernelTrace* trace = nullptr;  // null: nobody traces
+    // By output, from where to allocate it. Null there, or no such list: from
+    // the device, and it may take over the buffer of an input.
+    Allocator* const* output_allocators = nullptr;
   };
 
   explicit OpKernelContext(const Params* params);
@@ -332,6 +335,12 @@ class OpKernelContext {
   void CtxFailure(Status s) { SetStatus(std::move(s)); }
 
  private:
+  Allocator* PlannedAllocator(int output) const {
+    return params_->output_allocators == nullptr
+               ? nullptr
+               : params_->output_allocators[output];
+  }
+
   const Params* params_;
   absl::InlinedVector<OutputSlot, 1> outputs_;
   Status status_;

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
+#include "framework/step_arena.h"
 #include "runtime/call_site.h"
 #include "runtime/frame_propagator.h"
 #include "runtime/pending_calls.h"
@@ -301,6 +302,9 @@ class ExecutorState {
     OpKernelContext::Params& p = call->params;
     p.kernel = n.kernel;
     p.inputs = absl::MakeConstSpan(call->inputs, n.num_inputs);
+    if (args_.arena != nullptr) {
+      p.output_allocators = args_.arena->Outputs(&n - plan_.nodes.data());
+    }
     if constexpr (Propagator::kHasFrames) {
       p.frame_id = Propagator::frame_id(item);
       p.frame_iter = Propagator::frame_iter(item);
@@ -540,6 +544,11 @@ class ExecutorImpl : public Executor {
   }
   absl::Span<const std::shared_ptr<OpKernel>> kernels() const override {
     return plan_->kernels;
+  }
+  std::vector<const OpKernel*> RunKernels() const override {
+    std::vector<const OpKernel*> kernels;
+    for (const PlanNode& n : plan_->nodes) kernels.push_back(n.kernel);
+    return kernels;
   }
 
  private:

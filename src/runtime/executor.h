@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "framework/op_kernel.h"
 #include "graph/graph.h"
@@ -22,6 +23,7 @@ namespace headrace {
 struct CallSite;       // runtime/call_site.h
 class PendingCalls;    // runtime/pending_calls.h
 class RunningKernels;  // runtime/running_kernels.h
+class StepArena;       // framework/step_arena.h
 
 // What the runs of one step share. All pointers outlive the step.
 struct StepArgs {
@@ -38,6 +40,8 @@ struct StepArgs {
   const CallSite* call_site = nullptr;  // of a function; null at top level
   PendingCalls* pending = nullptr;      // null: nobody asks
   RunningKernels* running = nullptr;    // null: nobody leaves the step
+  // Places for the outputs of this executor's nodes; null: none are planned.
+  const StepArena* arena = nullptr;
 };
 
 // Thread-safe.
@@ -79,6 +83,8 @@ class Executor {
   virtual bool may_run_long() const = 0;
   // Of all nodes.
   virtual absl::Span<const std::shared_ptr<OpKernel>> kernels() const = 0;
+  // Of the nodes that run, by the number that each has in a StepArena.
+  virtual std::vector<const OpKernel*> RunKernels() const = 0;
 };
 
 }  // namespace headrace

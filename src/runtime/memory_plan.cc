@@ -18,6 +18,9 @@ namespace {
 // of blocks.
 constexpr int kMaxNodes = 20000;
 constexpr int64_t kMaxBytes = int64_t{1} << 60;
+// Between tensors in an arena: their rows would otherwise compete for the same
+// lines of the first level cache.
+constexpr int64_t kSkew = 5 * 64;
 
 // Bits by node.
 class NodeSet {
@@ -103,6 +106,8 @@ class Planner {
   }
 
  private:
+  using Block = MemoryPlan::Block;
+
   Status Copy() {
     if (from_.num_nodes() > kMaxNodes) {
       return errors::Unimplemented("a memory plan of ", from_.num_nodes(),
@@ -119,6 +124,10 @@ class Planner {
             "a memory plan of a graph with loops (node ", n->name(), ")"));
       }
       copies[n->id()] = graph_.CopyNode(*n);
+      if (copies[n->id()] != nullptr) {
+        originals_.resize(graph_.num_node_ids());
+        originals_[copies[n->id()]->id()] = n;
+      }
     });
     HR_RETURN_IF_ERROR(s);
     from_.ForEachNode([&](Node* n) {
@@ -208,6 +217,7 @@ class Planner {
     AddBuffer(name,
               absl::StrCat(DataTypeString(type), " ", shape.DebugString()),
               bytes, at);
+    buffers_.back().block.output = i;
     return OkStatus();
   }
 
@@ -239,10 +249,12 @@ class Planner {
   void AddBuffer(std::string name, std::string contents, int64_t bytes,
                  int at) {
     Buffer b;
+    b.block.arena_bytes = (bytes + 63) / 64 * 64 + kSkew;
     b.block.name = std::move(name);
     b.block.contents = std::move(contents);
     b.block.bytes =
         static_cast<int64_t>(AllocationSize(static_cast<size_t>(bytes)));
+    b.block.node = originals_[order_[at]->id()];
     b.producer = at;
     b.users.push_back(at);
     buffers_.push_back(std::move(b));
@@ -250,6 +262,7 @@ class Planner {
 
   // For each buffer the nodes that cannot begin before it is free.
   void Order() {
+    if (buffers_.empty()) return;
     const int count = static_cast<int>(order_.size());
     std::vector<NodeSet> after(count, NodeSet(count));
     for (int i = count - 1; i >= 0; --i) {
@@ -269,40 +282,66 @@ class Planner {
     }
   }
 
-  // The largest first, each as low as those already placed that may be alive
-  // beside it allow.
+  // All together; and those that go into an arena apart from the others.
   Status Place() {
-    std::vector<int> by_size(buffers_.size());
-    for (size_t i = 0; i < by_size.size(); ++i)
-      by_size[i] = static_cast<int>(i);
-    std::stable_sort(by_size.begin(), by_size.end(), [this](int a, int b) {
+    std::vector<int> all, apart, rest;
+    for (size_t i = 0; i < buffers_.size(); ++i) {
+      MemoryPlan::Block& b = buffers_[i].block;
+      b.is_kept = buffers_[i].to_the_end;
+      const bool is_large = b.bytes >= static_cast<int64_t>(kLargeAllocation);
+      const bool is_apart = b.output >= 0 && !b.is_kept && is_large;
+      all.push_back(static_cast<int>(i));
+      (is_apart ? apart : rest).push_back(static_cast<int>(i));
+    }
+    HR_RETURN_IF_ERROR(
+        PlaceAll(&all, &Block::bytes, &Block::offset, &plan_->peak_bytes));
+    if (apart.size() > 1) {
+      int64_t arena = 0, beside = 0;
+      HR_RETURN_IF_ERROR(
+          PlaceAll(&rest, &Block::bytes, &Block::arena_offset, &beside));
+      for (const int i : rest) buffers_[i].block.arena_offset = -1;
+      HR_RETURN_IF_ERROR(
+          PlaceAll(&apart, &Block::arena_bytes, &Block::arena_offset, &arena));
+      arena = static_cast<int64_t>(AllocationSize(static_cast<size_t>(arena)));
+      plan_->peak_bytes = std::max(plan_->peak_bytes, arena + beside);
+    }
+    for (const int i : all) {
+      plan_->total_bytes += buffers_[i].block.bytes;
+      plan_->blocks.push_back(buffers_[i].block);
+    }
+    return OkStatus();
+  }
+
+  // The largest first, each as low as those already placed that may be alive
+  // beside it allow. Sorts them so, and sets the end of the last.
+  Status PlaceAll(std::vector<int>* blocks, int64_t Block::*bytes,
+                  int64_t Block::*offset, int64_t* end) {
+    std::stable_sort(blocks->begin(), blocks->end(), [this](int a, int b) {
       return buffers_[a].block.bytes > buffers_[b].block.bytes;
     });
     std::vector<int> placed;  // by offset
-    for (const int i : by_size) {
-      MemoryPlan::Block& block = buffers_[i].block;
-      int64_t offset = 0;
+    for (const int i : *blocks) {
+      Block& block = buffers_[i].block;
+      int64_t at = 0;
       for (const int k : placed) {
         if (free_[k].Has(buffers_[i].producer) ||
             free_[i].Has(buffers_[k].producer)) {
           continue;
         }
-        const MemoryPlan::Block& other = buffers_[k].block;
-        if (offset + block.bytes <= other.offset) break;
-        offset = std::max(offset, other.offset + other.bytes);
+        const Block& other = buffers_[k].block;
+        if (at + block.*bytes <= other.*offset) break;
+        at = std::max(at, other.*offset + other.*bytes);
       }
-      if (offset > kMaxBytes) {
+      if (at > kMaxBytes) {
         return errors::ResourceExhausted("the tensors fit no memory");
       }
-      block.offset = offset;
-      const auto before = [this](int64_t o, int k) {
-        return o < buffers_[k].block.offset;
+      block.*offset = at;
+      const auto before = [&](int64_t o, int k) {
+        return o < buffers_[k].block.*offset;
       };
-      placed.insert(
-          std::upper_bound(placed.begin(), placed.end(), offset, before), i);
-      plan_->peak_bytes = std::max(plan_->peak_bytes, offset + block.bytes);
-      plan_->total_bytes += block.bytes;
-      plan_->blocks.push_back(block);
+      placed.insert(std::upper_bound(placed.begin(), placed.end(), at, before),
+                    i);
+      *end = std::max(*end, at + block.*bytes);
     }
     return OkStatus();
   }
@@ -312,7 +351,8 @@ class Planner {
   ThreadPool* const pool_;
   MemoryPlan* const plan_;
   absl::flat_hash_map<absl::string_view, OpKernel*> kernels_;
-  Graph graph_;  // with the arguments' shapes
+  Graph graph_;                         // with the arguments' shapes
+  std::vector<const Node*> originals_;  // by id in graph_
   std::vector<Node*> order_;
   std::vector<int> position_;                        // by id
   std::vector<std::vector<std::vector<int>>> held_;  // buffers by id and output
@@ -338,6 +378,64 @@ Status PlanMemory(const Graph& graph, absl::Span<const TensorShape> args,
                   ThreadPool* pool, MemoryPlan* plan) {
   *plan = MemoryPlan();
   return Planner(graph, args, kernels, pool, plan).Run();
+}
+
+std::shared_ptr<const ArenaLayout> ArenaOf(const MemoryPlan& plan,
+                                           const Executor& executor) {
+  const std::vector<const OpKernel*> kernels = executor.RunKernels();
+  absl::flat_hash_map<absl::string_view, int64_t> number;
+  auto layout = std::make_shared<ArenaLayout>();
+  for (const OpKernel* k : kernels) {
+    number[k->name()] = static_cast<int64_t>(layout->first_output.size());
+    layout->first_output.push_back(
+        static_cast<int32_t>(layout->output_place.size()));
+    layout->output_place.resize(layout->output_place.size() + k->num_outputs(),
+                                ArenaLayout::kAnywhere);
+  }
+  for (const MemoryPlan::Block& b : plan.blocks) {
+    if (b.arena_offset < 0 && !b.is_kept) continue;
+    const auto it = number.find(b.node->name());
+    if (it == number.end()) continue;
+    int32_t* const place =
+        &layout->output_place[layout->first_output[it->second] + b.output];
+    if (b.is_kept) {
+      *place = ArenaLayout::kOutside;
+      continue;
+    }
+    *place = static_cast<int32_t>(layout->places.size());
+    layout->places.push_back({b.arena_offset, b.arena_bytes, {}});
+    layout->bytes = std::max(layout->bytes, b.arena_offset + b.arena_bytes);
+  }
+  if (layout->places.size() < 2) return nullptr;
+  for (ArenaLayout::Place& a : layout->places) {
+    for (size_t i = 0; i < layout->places.size(); ++i) {
+      const ArenaLayout::Place& b = layout->places[i];
+      if (&a != &b && a.offset < b.offset + b.bytes &&
+          b.offset < a.offset + a.bytes) {
+        a.overlapping.push_back(static_cast<int32_t>(i));
+      }
+    }
+  }
+  return layout;
+}
+
+bool MayHaveArena(const Graph& graph) {
+  constexpr int kMost = 4000;  // nodes that are planned in some milliseconds
+  if (graph.num_nodes() > kMost) return false;
+  int large = 0;
+  bool has_loops = false;
+  graph.ForEachNode([&](Node* n) {
+    has_loops |= n->IsEnter();
+    if (GivesWhatIsThere(*n)) return;
+    for (int i = 0; i < n->num_outputs(); ++i) {
+      const int64_t size = DataTypeSize(BaseType(n->output_type(i)));
+      TensorShape shape;
+      large += size > 0 && (!n->output_shape(i).AsTensorShape(&shape) ||
+                            shape.num_elements() >=
+                                static_cast<int64_t>(kLargeAllocation) / size);
+    }
+  });
+  return !has_loops && large >= 2;
 }
 
 }  // namespace headrace

@@ -4,7 +4,10 @@
 // share bytes only if the graph's edges put the last reader of the one before
 // the producer of the other, so the plan holds for every order in which the
 // executor may run nodes: tensors that are alive at one moment never share, and
-// what they take together never exceeds the plan's peak.
+// what they take together never exceeds the plan's peak. Large ones that end
+// with the step go into one block, which a run takes at its beginning (see
+// ArenaOf); the peak is what they take there, or together with the rest if that
+// is more.
 //
 // Not counted, since they are no step's: constants, variables, prepared
 // filters, and what the client feeds. Fetches are counted to the end. A kernel
@@ -19,16 +22,23 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "framework/op_kernel.h"
+#include "framework/step_arena.h"
 #include "graph/graph.h"
+#include "runtime/executor.h"
 
 namespace headrace {
 
 struct MemoryPlan {
   struct Block {
-    std::string name;      // "conv1:0"; "conv1 (temporary)"
+    std::string name;            // "conv1:0"; "conv1 (temporary)"
+    const Node* node = nullptr;  // of the graph that was planned
+    int output = -1;             // -1: temporary memory
+    bool is_kept = false;        // may outlive the step, as fetches do
     std::string contents;  // "float [1,56,56,64]"; empty for temporary memory
     int64_t bytes = 0;     // as the allocator rounds them
     int64_t offset = 0;
+    int64_t arena_offset = -1;  // -1: not there
+    int64_t arena_bytes = 0;
   };
   int64_t peak_bytes = 0;
   // The sum of all blocks: what it would take without sharing.
@@ -50,6 +60,13 @@ struct MemoryPlan {
 Status PlanMemory(const Graph& graph, absl::Span<const TensorShape> args,
                   absl::Span<const std::shared_ptr<OpKernel>> kernels,
                   ThreadPool* pool, MemoryPlan* plan);
+
+// Where the large tensors of a step go, by a plan of the graph that `executor`
+// was made of. Null if these are too few or too small to be worth it.
+std::shared_ptr<const ArenaLayout> ArenaOf(const MemoryPlan& plan,
+                                           const Executor& executor);
+// False if no plan could make ArenaOf worth it.
+bool MayHaveArena(const Graph& graph);
 
 }  // namespace headrace
 

@@ -321,6 +321,13 @@ class DirectSession : public Session {
                                        : options_.operation_timeout_ms;
   }
 
+  // In bytes; 0: none.
+  int64_t BudgetOf(const pb::RunOptions& options) const {
+    return options.headrace().memory_budget_bytes() != 0
+               ? options.headrace().memory_budget_bytes()
+               : options_.memory_budget;
+  }
+
   using Signature = absl::InlinedVector<uint64_t, 12>;
 
   // The step for feeds (pairs that begin with an endpoint), fetches and
@@ -431,6 +438,7 @@ class DirectSession : public Session {
       p.graph = std::move(part);
       step->parts.push_back(std::move(p));
     }
+    step->LookForArena();
     *out = std::move(step);
     return OkStatus();
   }
@@ -514,9 +522,7 @@ class DirectSession : public Session {
     for (size_t i = 0; i < step.feeds.size(); ++i) {
       HR_RETURN_IF_ERROR(step.CheckFeed(i, *feeds[i]));
     }
-    const int64_t budget = options.headrace().memory_budget_bytes() != 0
-                               ? options.headrace().memory_budget_bytes()
-                               : options_.memory_budget;
+    const int64_t budget = BudgetOf(options);
     if (budget != 0) [[unlikely]] {
       HR_RETURN_IF_ERROR(step.CheckBudget(feeds, budget));
     }
@@ -583,6 +589,9 @@ class DirectSession : public Session {
                ThreadPool* pool, bool wants_metadata, WholeRun* run) {
     HR_RETURN_IF_ERROR(running_.Enter(&run->running));
     run->Begin(NextStepId(), step, &run->frame, pool, functions_.get());
+    // What an arena gives nobody takes over, so that a run within a budget does
+    // better without.
+    if (BudgetOf(options) == 0) run->UseArena(step.NewArena(run->frame.args));
     run->Trace(options, wants_metadata, wants_metadata && ReportsCosts(step));
     return OkStatus();
   }

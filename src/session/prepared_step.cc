@@ -4,11 +4,19 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "framework/lasting_allocator.h"
 
 namespace headrace {
 namespace {
 
 constexpr size_t kMaxPlans = 64;
+
+bool SameShapes(absl::Span<const Tensor* const> values,
+                absl::Span<const TensorShape> shapes) {
+  return std::equal(
+      values.begin(), values.end(), shapes.begin(), shapes.end(),
+      [](const Tensor* t, const TensorShape& s) { return t->shape() == s; });
+}
 // Beside this the hop to another thread and back, some 20 us, is nothing.
 constexpr absl::Duration kLong = absl::Milliseconds(20);
 
@@ -89,6 +97,41 @@ Status PreparedStep::CheckBudget(absl::Span<const Tensor* const> values,
                                    plan->peak_bytes,
                                    " bytes at once, the memory budget is ",
                                    budget, ". The largest: ", plan->Largest(5));
+}
+
+void PreparedStep::LookForArena() {
+  may_have_arena_ = parts.size() == 1 &&
+                    parts[0].device->device_type() == DEVICE_CPU &&
+                    MayHaveArena(*parts[0].graph);
+}
+
+RefPtr<StepArena> PreparedStep::PlannedArena(
+    absl::Span<const Tensor* const> values) const {
+  std::shared_ptr<const ArenaLayout> layout;
+  std::vector<TensorShape> shapes;
+  {
+    MutexLock lock(&arena_mu_);
+    if (arena_shapes_.has_value() && SameShapes(values, *arena_shapes_)) {
+      return arena_ == nullptr ? nullptr : StepArena::New(arena_);
+    }
+    if (plans_arena_) return nullptr;
+    for (const Tensor* t : values) shapes.push_back(t->shape());
+    plans_arena_ = shapes == last_shapes_;
+    last_shapes_ = shapes;
+    if (!plans_arena_) return nullptr;
+  }
+  MemoryPlan plan;
+  if (PlanMemory(shapes, &plan).ok()) {
+    layout = ArenaOf(plan, *parts[0].executor);
+    if (layout != nullptr) DropKeptBlocks();
+  }
+  {
+    MutexLock lock(&arena_mu_);
+    arena_shapes_ = std::move(shapes);
+    arena_ = layout;
+    plans_arena_ = false;
+  }
+  return layout == nullptr ? nullptr : StepArena::New(layout);
 }
 
 }  // namespace headrace

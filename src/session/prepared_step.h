@@ -4,12 +4,14 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
 #include "base/mutex.h"
+#include "framework/step_arena.h"
 #include "runtime/executor.h"
 #include "runtime/memory_plan.h"
 #include "session/session.h"
@@ -48,6 +50,15 @@ class PreparedStep : public Session::Prepared,
   Status CheckBudget(absl::Span<const Tensor* const> feeds,
                      int64_t budget) const;
 
+  // Decides whether runs may have an arena; once `parts` is complete.
+  void LookForArena();
+  // Memory for a run with these feeds; null if none is planned, which happens
+  // when their shapes come twice in a row: so no first run has to wait for it.
+  // Thread-safe.
+  RefPtr<StepArena> NewArena(absl::Span<const Tensor* const> feeds) const {
+    return may_have_arena_ ? PlannedArena(feeds) : nullptr;
+  }
+
   // Whether a run with feeds of so many elements may go on for more than some
   // 20 ms, as far as runs before have shown; one of a kind not seen may.
   // Thread-safe, as Ran is.
@@ -74,6 +85,16 @@ class PreparedStep : public Session::Prepared,
   std::vector<std::vector<int>> fetch_needs;
 
  private:
+  RefPtr<StepArena> PlannedArena(absl::Span<const Tensor* const> feeds) const;
+
+  bool may_have_arena_ = false;
+  mutable Mutex arena_mu_;
+  mutable bool plans_arena_ GUARDED_BY(arena_mu_) = false;
+  // Of the feeds of the last run without an arena, and of those planned for.
+  mutable std::optional<std::vector<TensorShape>>
+      last_shapes_ GUARDED_BY(arena_mu_), arena_shapes_ GUARDED_BY(arena_mu_);
+  // For arena_shapes_; null: not worth it.
+  mutable std::shared_ptr<const ArenaLayout> arena_ GUARDED_BY(arena_mu_);
   // The most elements fed to a quick run, fewer than to any long one since.
   mutable std::atomic<int64_t> quick_elements_{-1};
   // By the feeds' shapes; forgotten when there are many.

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -29,12 +30,18 @@ struct StepRun {
   // null.
   void Begin(int64_t id, const PreparedStep& step, CallFrame* frame,
              ThreadPool* pool, SessionFunctions* session);
+  // After Begin; `a` may be null.
+  void UseArena(RefPtr<StepArena> a) {
+    arena = std::move(a);
+    args.arena = arena.get();
+  }
   // Cancels with `why`. Thread-safe.
   void Abort(const Status& why);
 
   RunningStep running;
   ResourceMgr resources;
   RefPtr<Rendezvous> rendezvous;
+  RefPtr<StepArena> arena;
   StepArgs args;
   std::optional<StepFunctions> functions;
 };

@@ -9,6 +9,7 @@
 #include <random>
 #include <string>
 
+#include "absl/time/clock.h"
 #include "framework/allocator.h"
 #include "graph/graph_test_util.h"
 #include "session/direct_session.h"
@@ -107,7 +108,8 @@ class StoredFilterTest : public ::testing::TestWithParam<Case> {
 TEST_P(StoredFilterTest, GivesTheBitsOfAnAlignedOne) {
   // Threads of sessions before may still give memory back.
   bool keeps_the_same = false;
-  for (int attempt = 0; attempt < 20 && !keeps_the_same; ++attempt) {
+  for (int attempt = 0; attempt < 100 && !keeps_the_same; ++attempt) {
+    if (attempt > 0) absl::SleepFor(absl::Milliseconds(20));
     int64_t kept_aligned = 0, kept_unaligned = 0;
     const Tensor want = Run(true, &kept_aligned);
     const Tensor got = Run(false, &kept_unaligned);

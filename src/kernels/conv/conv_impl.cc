@@ -184,15 +184,18 @@ Status RunConv(OpKernelContext* ctx, ConvDirection direction,
       }
     }
     Tensor workspace;
-    HR_RETURN_IF_ERROR(ctx->allocate_temp(
-        DT_UINT8, TensorShape({chosen->WorkspaceBytes(p, pool->NumThreads())}),
-        &workspace, Tensor::kHeap));
+    const int64_t workspace_bytes =
+        chosen->WorkspaceBytes(p, pool->NumThreads());
+    if (workspace_bytes > 0) {
+      HR_RETURN_IF_ERROR(ctx->allocate_temp(
+          DT_UINT8, TensorShape({workspace_bytes}), &workspace, Tensor::kHeap));
+    }
     args.pool = pool;
     args.params = &p;
     if (input != nullptr) args.input = in.raw_data();
     if (out_backprop != nullptr) args.out_backprop = dy.raw_data();
     args.result = to->raw_data();
-    args.workspace = workspace.raw_data();
+    if (workspace_bytes > 0) args.workspace = workspace.raw_data();
     if (chosen->AppliesEpilogue()) args.epilogue = after;
     // Not around what `constant` keeps for later calls.
     CancellableLoops cancellable(ctx);
