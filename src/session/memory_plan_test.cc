@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <thread>
 
 #include "framework/allocation_size.h"
 #include "framework/op_tester.h"
@@ -195,6 +198,34 @@ TEST_F(MemoryPlanTest, LargeTensorsOfARunAreOneBlock) {
   // Within a budget kernels may take over their inputs.
   session = Open(int64_t{1} << 30);
   EXPECT_GT(allocations(), 2);
+}
+
+TEST_F(MemoryPlanTest, RunsAtOnceHaveABlockEach) {
+  const Endpoint x = Feed({-1}, {40000});
+  std::vector<Endpoint> ends;
+  for (const char* op : {"Neg", "Abs", "Square", "Neg"}) {
+    ends.push_back(Op("Mul", {Op(op, {x}), x}));
+  }
+  const Endpoint y = Op("AddN", ends, {{"N", int64_t{4}}});
+  auto session = Open();
+  const auto client = [&](float value) {
+    Tensor fed(DT_FLOAT, TensorShape({40000}));
+    std::fill_n(fed.data<float>(), 40000, value);
+    const float want = value * value * (value - 2) + std::abs(value) * value;
+    for (int run = 0; run < 30; ++run) {
+      std::vector<Tensor> out;
+      ASSERT_EQ(session->Run({}, {{x, fed}}, {y}, {}, &out, nullptr, nullptr),
+                OkStatus());
+      for (const int64_t at : {int64_t{0}, int64_t{20000}, int64_t{39999}}) {
+        ASSERT_EQ(out[0].data<float>()[at], want);
+      }
+    }
+  };
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 4; ++i) {
+    clients.emplace_back(client, static_cast<float>(i - 2));
+  }
+  for (std::thread& t : clients) t.join();
 }
 
 TEST_F(MemoryPlanTest, WhatAKernelKeepsStaysWhatItIs) {
