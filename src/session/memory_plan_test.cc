@@ -188,6 +188,8 @@ TEST_F(MemoryPlanTest, LargeTensorsOfARunAreOneBlock) {
   EXPECT_GT(allocations(), 2);
   EXPECT_EQ(allocations(), 2);
   EXPECT_EQ(allocations(), 2);
+  feeds_[0].second = Zeros({100000});
+  EXPECT_EQ(allocations(), 2);
   // A client keeps what it fetched, not the block.
   const int64_t before = CpuAllocator()->GetStats().bytes_in_use;
   std::vector<Tensor> out;

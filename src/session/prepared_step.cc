@@ -10,6 +10,8 @@ namespace headrace {
 namespace {
 
 constexpr size_t kMaxPlans = 64;
+constexpr size_t kMaxArenas = 8;
+constexpr int kMaxArenaPlans = 64;
 
 bool SameShapes(absl::Span<const Tensor* const> values,
                 absl::Span<const TensorShape> shapes) {
@@ -111,14 +113,16 @@ RefPtr<StepArena> PreparedStep::PlannedArena(
   std::vector<TensorShape> shapes;
   {
     MutexLock lock(&arena_mu_);
-    if (arena_shapes_.has_value() && SameShapes(values, *arena_shapes_)) {
-      return arena_ == nullptr ? nullptr : StepArena::New(arena_);
+    for (const Arena& a : arenas_) {
+      if (!SameShapes(values, a.feeds)) continue;
+      return a.layout == nullptr ? nullptr : StepArena::New(a.layout);
     }
-    if (plans_arena_) return nullptr;
+    if (plans_arena_ || arena_plans_ == kMaxArenaPlans) return nullptr;
     for (const Tensor* t : values) shapes.push_back(t->shape());
     plans_arena_ = shapes == last_shapes_;
     last_shapes_ = shapes;
     if (!plans_arena_) return nullptr;
+    ++arena_plans_;
   }
   MemoryPlan plan;
   if (PlanMemory(shapes, &plan).ok()) {
@@ -127,8 +131,8 @@ RefPtr<StepArena> PreparedStep::PlannedArena(
   }
   {
     MutexLock lock(&arena_mu_);
-    arena_shapes_ = std::move(shapes);
-    arena_ = layout;
+    if (arenas_.size() == kMaxArenas) arenas_.erase(arenas_.begin());
+    arenas_.push_back({std::move(shapes), layout});
     plans_arena_ = false;
   }
   return layout == nullptr ? nullptr : StepArena::New(layout);

@@ -53,8 +53,8 @@ class PreparedStep : public Session::Prepared,
   // Decides whether runs may have an arena; once `parts` is complete.
   void LookForArena();
   // Memory for a run with these feeds; null if none is planned, which happens
-  // when their shapes come twice in a row: so no first run has to wait for it.
-  // Thread-safe.
+  // when their shapes come twice in a row, so that no first run has to wait for
+  // it, and not without end. Thread-safe.
   RefPtr<StepArena> NewArena(absl::Span<const Tensor* const> feeds) const {
     return may_have_arena_ ? PlannedArena(feeds) : nullptr;
   }
@@ -90,11 +90,15 @@ class PreparedStep : public Session::Prepared,
   bool may_have_arena_ = false;
   mutable Mutex arena_mu_;
   mutable bool plans_arena_ GUARDED_BY(arena_mu_) = false;
-  // Of the feeds of the last run without an arena, and of those planned for.
-  mutable std::optional<std::vector<TensorShape>>
-      last_shapes_ GUARDED_BY(arena_mu_), arena_shapes_ GUARDED_BY(arena_mu_);
-  // For arena_shapes_; null: not worth it.
-  mutable std::shared_ptr<const ArenaLayout> arena_ GUARDED_BY(arena_mu_);
+  mutable int arena_plans_ GUARDED_BY(arena_mu_) = 0;
+  // Of the feeds of the last run that was not planned for.
+  mutable std::optional<std::vector<TensorShape>> last_shapes_
+      GUARDED_BY(arena_mu_);
+  struct Arena {
+    std::vector<TensorShape> feeds;
+    std::shared_ptr<const ArenaLayout> layout;  // null: not worth it
+  };
+  mutable std::vector<Arena> arenas_ GUARDED_BY(arena_mu_);  // the oldest first
   // The most elements fed to a quick run, fewer than to any long one since.
   mutable std::atomic<int64_t> quick_elements_{-1};
   // By the feeds' shapes; forgotten when there are many.
