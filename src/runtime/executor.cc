@@ -15,6 +15,7 @@
 #include "runtime/frame_propagator.h"
 #include "runtime/pending_calls.h"
 #include "runtime/plan.h"
+#include "runtime/reuse_notes.h"
 #include "runtime/running_kernels.h"
 #include "runtime/simple_propagator.h"
 
@@ -360,10 +361,32 @@ class ExecutorState {
       return false;
     }
     const int count = ctx->num_outputs();
+    if (args_.notes != nullptr) [[unlikely]]
+      NoteReuse(n, entries, ctx);
     return PassOn(
         item, n, entries,
         count == 0 ? Outputs() : Outputs(&ctx->output_slot(0), 0, count),
         ready);
+  }
+
+  [[gnu::noinline]] void NoteReuse(const PlanNode& n, const Entry* entries,
+                                   OpKernelContext* ctx) {
+    const Tensor* const* const bound = bound_.data() + n.first_input;
+    for (int i = 0; i < ctx->num_outputs(); ++i) {
+      const OutputSlot& o = ctx->output_slot(i);
+      if (!o.is_set || o.ref != nullptr || o.value.IsInline()) continue;
+      int input = ReuseNotes::kOwn;
+      for (int k = 0; k < n.num_inputs; ++k) {
+        const Tensor& in = entries[k].value;
+        if (bound[k] == nullptr && entries[k].ref == nullptr &&
+            !in.IsInline() && in.raw_data() == o.value.raw_data() &&
+            in.TotalBytes() == o.value.TotalBytes()) {
+          input = k;
+        }
+      }
+      args_.notes->Note(n.kernel, i, input,
+                        static_cast<int64_t>(o.value.TotalBytes()));
+    }
   }
 
   // Drops the inputs of a node and propagates its outputs.

@@ -23,6 +23,7 @@ namespace headrace {
 struct CallSite;       // runtime/call_site.h
 class PendingCalls;    // runtime/pending_calls.h
 class RunningKernels;  // runtime/running_kernels.h
+class ReuseNotes;      // runtime/reuse_notes.h
 class StepArena;       // framework/step_arena.h
 
 // What the runs of one step share. All pointers outlive the step.
@@ -42,6 +43,7 @@ struct StepArgs {
   RunningKernels* running = nullptr;    // null: nobody leaves the step
   // Places for the outputs of this executor's nodes; null: none are planned.
   const StepArena* arena = nullptr;
+  ReuseNotes* notes = nullptr;  // null: nobody plans
 };
 
 // Thread-safe.

@@ -87,8 +87,8 @@ class Planner {
  public:
   Planner(const Graph& graph, absl::Span<const TensorShape> args,
           absl::Span<const std::shared_ptr<OpKernel>> kernels, ThreadPool* pool,
-          MemoryPlan* plan)
-      : from_(graph), args_(args), pool_(pool), plan_(plan) {
+          const ReuseNotes* notes, MemoryPlan* plan)
+      : from_(graph), args_(args), pool_(pool), notes_(notes), plan_(plan) {
     for (const auto& k : kernels) kernels_[k->name()] = k.get();
   }
 
@@ -186,6 +186,11 @@ class Planner {
     }
     for (int i = 0; i < n->num_outputs(); ++i) {
       if (IsRefType(n->output_type(i))) continue;
+      const int taken = TakenOver(*n, i);
+      if (taken != ReuseNotes::kOwn && !input(taken).empty()) {
+        held[i] = input(taken);
+        continue;
+      }
       HR_RETURN_IF_ERROR(AddOutput(*n, i, at));
       if (MayGivePart(*n)) {
         for (int k = 0; k < n->num_inputs(); ++k) {
@@ -194,6 +199,13 @@ class Planner {
       }
     }
     return AddTemporary(*n, at);
+  }
+
+  int TakenOver(const Node& n, int output) const {
+    const auto it = kernels_.find(n.name());
+    return notes_ == nullptr || it == kernels_.end()
+               ? ReuseNotes::kOwn
+               : notes_->InputOf(it->second, output);
   }
 
   Status AddOutput(const Node& n, int i, int at) {
@@ -349,6 +361,7 @@ class Planner {
   const Graph& from_;
   const absl::Span<const TensorShape> args_;
   ThreadPool* const pool_;
+  const ReuseNotes* const notes_;
   MemoryPlan* const plan_;
   absl::flat_hash_map<absl::string_view, OpKernel*> kernels_;
   Graph graph_;                         // with the arguments' shapes
@@ -375,9 +388,9 @@ std::string MemoryPlan::Largest(int count) const {
 
 Status PlanMemory(const Graph& graph, absl::Span<const TensorShape> args,
                   absl::Span<const std::shared_ptr<OpKernel>> kernels,
-                  ThreadPool* pool, MemoryPlan* plan) {
+                  ThreadPool* pool, const ReuseNotes* notes, MemoryPlan* plan) {
   *plan = MemoryPlan();
-  return Planner(graph, args, kernels, pool, plan).Run();
+  return Planner(graph, args, kernels, pool, notes, plan).Run();
 }
 
 std::shared_ptr<const ArenaLayout> ArenaOf(const MemoryPlan& plan,
@@ -420,7 +433,7 @@ std::shared_ptr<const ArenaLayout> ArenaOf(const MemoryPlan& plan,
 }
 
 bool MayHaveArena(const Graph& graph) {
-  constexpr int kMost = 4000;  // nodes that are planned in some milliseconds
+  constexpr int kMost = 2000;  // nodes that are planned in some milliseconds
   if (graph.num_nodes() > kMost) return false;
   int large = 0;
   bool has_loops = false;

@@ -25,6 +25,7 @@
 #include "framework/step_arena.h"
 #include "graph/graph.h"
 #include "runtime/executor.h"
+#include "runtime/reuse_notes.h"
 
 namespace headrace {
 
@@ -53,13 +54,14 @@ struct MemoryPlan {
 };
 
 // Plans a step of `graph`, a partition's, with arguments (_Arg nodes by index)
-// of these shapes. `kernels` say what temporary memory they take.
-// InvalidArgument if the shapes do not fit the graph; Unimplemented for one
-// with loops, whose iterations hold tensors at once that no plan can tell
-// apart, and for one that is too large.
+// of these shapes. `kernels` say what temporary memory they take. `notes` (may
+// be null) are of a run with such arguments: what wrote over its input then
+// will do so again. InvalidArgument if the shapes do not fit the graph;
+// Unimplemented for one with loops, whose iterations hold tensors at once that
+// no plan can tell apart, and for one that is too large.
 Status PlanMemory(const Graph& graph, absl::Span<const TensorShape> args,
                   absl::Span<const std::shared_ptr<OpKernel>> kernels,
-                  ThreadPool* pool, MemoryPlan* plan);
+                  ThreadPool* pool, const ReuseNotes* notes, MemoryPlan* plan);
 
 // Where the large tensors of a step go, by a plan of the graph that `executor`
 // was made of. Null if these are too few or too small to be worth it.

@@ -589,9 +589,8 @@ class DirectSession : public Session {
                ThreadPool* pool, bool wants_metadata, WholeRun* run) {
     HR_RETURN_IF_ERROR(running_.Enter(&run->running));
     run->Begin(NextStepId(), step, &run->frame, pool, functions_.get());
-    // What an arena gives nobody takes over, so that a run within a budget does
-    // better without.
-    if (BudgetOf(options) == 0) run->UseArena(step.NewArena(run->frame.args));
+    // Beside an arena there may be memory for what did not come as planned.
+    if (BudgetOf(options) == 0) run->TakeArena(step);
     run->Trace(options, wants_metadata, wants_metadata && ReportsCosts(step));
     return OkStatus();
   }
@@ -600,6 +599,9 @@ class DirectSession : public Session {
              WholeRun* run, std::vector<Tensor>* outputs,
              pb::RunMetadata* metadata) {
     run->Report(step, options, metadata);
+    if (run->notes != nullptr && run->complete) [[unlikely]] {
+      step.PlanArena(run->frame.args, *run->notes);
+    }
     for (int i : step.handle_fetches) {
       if (run->complete && run->frame.values[i].IsInitialized()) {
         KeepSessionTensor(run->frame.values[i], &run->resources);

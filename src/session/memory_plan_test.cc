@@ -180,13 +180,14 @@ TEST_F(MemoryPlanTest, LargeTensorsOfARunAreOneBlock) {
     EXPECT_EQ(Run(session.get(), {y}), OkStatus());
     return CpuAllocator()->GetStats().num_allocs - before;
   };
-  // The block, and what is fetched, when shapes come again.
+  // The block, and what is fetched; a shape is planned for after its second
+  // run.
   EXPECT_GT(allocations(), 2);
-  EXPECT_EQ(allocations(), 2);
+  EXPECT_GT(allocations(), 2);
   EXPECT_EQ(allocations(), 2);
   feeds_[0].second = Zeros({200000});
   EXPECT_GT(allocations(), 2);
-  EXPECT_EQ(allocations(), 2);
+  EXPECT_GT(allocations(), 2);
   EXPECT_EQ(allocations(), 2);
   feeds_[0].second = Zeros({100000});
   EXPECT_EQ(allocations(), 2);

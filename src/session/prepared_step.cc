@@ -47,13 +47,14 @@ void PreparedStep::Ran(int64_t feed_elements, absl::Duration time) const {
 }
 
 Status PreparedStep::PlanMemory(absl::Span<const TensorShape> shapes,
-                                MemoryPlan* plan) const {
+                                MemoryPlan* plan,
+                                const ReuseNotes* notes) const {
   *plan = MemoryPlan();
   for (const Part& part : parts) {
     MemoryPlan p;
-    HR_RETURN_IF_ERROR(headrace::PlanMemory(*part.graph, shapes,
-                                            part.executor->kernels(),
-                                            part.device->thread_pool(), &p));
+    HR_RETURN_IF_ERROR(
+        headrace::PlanMemory(*part.graph, shapes, part.executor->kernels(),
+                             part.device->thread_pool(), notes, &p));
     for (MemoryPlan::Block& b : p.blocks) {
       b.offset += plan->peak_bytes;
       plan->blocks.push_back(std::move(b));
@@ -108,34 +109,39 @@ void PreparedStep::LookForArena() {
 }
 
 RefPtr<StepArena> PreparedStep::PlannedArena(
-    absl::Span<const Tensor* const> values) const {
-  std::shared_ptr<const ArenaLayout> layout;
-  std::vector<TensorShape> shapes;
-  {
-    MutexLock lock(&arena_mu_);
-    for (const Arena& a : arenas_) {
-      if (!SameShapes(values, a.feeds)) continue;
-      return a.layout == nullptr ? nullptr : StepArena::New(a.layout);
-    }
-    if (plans_arena_ || arena_plans_ == kMaxArenaPlans) return nullptr;
-    for (const Tensor* t : values) shapes.push_back(t->shape());
-    plans_arena_ = shapes == last_shapes_;
-    last_shapes_ = shapes;
-    if (!plans_arena_) return nullptr;
-    ++arena_plans_;
+    absl::Span<const Tensor* const> values,
+    std::unique_ptr<ReuseNotes>* notes) const {
+  MutexLock lock(&arena_mu_);
+  for (const Arena& a : arenas_) {
+    if (!SameShapes(values, a.feeds)) continue;
+    return a.layout == nullptr ? nullptr : StepArena::New(a.layout);
   }
+  if (arena_plans_ >= kMaxArenaPlans) return nullptr;
+  if (last_shapes_.has_value() && SameShapes(values, *last_shapes_)) {
+    *notes = std::make_unique<ReuseNotes>();
+  } else {
+    last_shapes_.emplace();
+    for (const Tensor* t : values) last_shapes_->push_back(t->shape());
+  }
+  return nullptr;
+}
+
+void PreparedStep::PlanArena(absl::Span<const Tensor* const> values,
+                             const ReuseNotes& notes) const {
+  Arena arena;
+  for (const Tensor* t : values) arena.feeds.push_back(t->shape());
   MemoryPlan plan;
-  if (PlanMemory(shapes, &plan).ok()) {
-    layout = ArenaOf(plan, *parts[0].executor);
-    if (layout != nullptr) DropKeptBlocks();
+  if (notes.num_large() > 1 && PlanMemory(arena.feeds, &plan, &notes).ok()) {
+    arena.layout = ArenaOf(plan, *parts[0].executor);
+    if (arena.layout != nullptr) DropKeptBlocks();
   }
-  {
-    MutexLock lock(&arena_mu_);
-    if (arenas_.size() == kMaxArenas) arenas_.erase(arenas_.begin());
-    arenas_.push_back({std::move(shapes), layout});
-    plans_arena_ = false;
+  MutexLock lock(&arena_mu_);
+  ++arena_plans_;
+  for (const Arena& a : arenas_) {
+    if (a.feeds == arena.feeds) return;  // another run was faster
   }
-  return layout == nullptr ? nullptr : StepArena::New(layout);
+  if (arenas_.size() == kMaxArenas) arenas_.erase(arenas_.begin());
+  arenas_.push_back(std::move(arena));
 }
 
 }  // namespace headrace

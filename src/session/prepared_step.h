@@ -42,9 +42,9 @@ class PreparedStep : public Session::Prepared,
   // InvalidArgument if a value does not fit feed i.
   Status CheckFeed(size_t i, const Tensor& value) const;
   // What the tensors of a run with feeds of these shapes take, the parts' side
-  // by side.
-  Status PlanMemory(absl::Span<const TensorShape> feeds,
-                    MemoryPlan* plan) const;
+  // by side. `notes` may be null.
+  Status PlanMemory(absl::Span<const TensorShape> feeds, MemoryPlan* plan,
+                    const ReuseNotes* notes = nullptr) const;
   // ResourceExhausted if the tensors of a run with these feeds would take more
   // bytes than `budget` at once. Thread-safe.
   Status CheckBudget(absl::Span<const Tensor* const> feeds,
@@ -52,12 +52,17 @@ class PreparedStep : public Session::Prepared,
 
   // Decides whether runs may have an arena; once `parts` is complete.
   void LookForArena();
-  // Memory for a run with these feeds; null if none is planned, which happens
-  // when their shapes come twice in a row, so that no first run has to wait for
-  // it, and not without end. Thread-safe.
-  RefPtr<StepArena> NewArena(absl::Span<const Tensor* const> feeds) const {
-    return may_have_arena_ ? PlannedArena(feeds) : nullptr;
+  // Memory for a run with these feeds; null if none is planned. When their
+  // shapes come for the second time in a row `notes` is set, too: the run is
+  // watched, and PlanArena called after it, if it was complete. So no run waits
+  // for a plan before it begins, and plans are not made without end.
+  // Thread-safe, both.
+  RefPtr<StepArena> NewArena(absl::Span<const Tensor* const> feeds,
+                             std::unique_ptr<ReuseNotes>* notes) const {
+    return may_have_arena_ ? PlannedArena(feeds, notes) : nullptr;
   }
+  void PlanArena(absl::Span<const Tensor* const> feeds,
+                 const ReuseNotes& notes) const;
 
   // Whether a run with feeds of so many elements may go on for more than some
   // 20 ms, as far as runs before have shown; one of a kind not seen may.
@@ -85,11 +90,11 @@ class PreparedStep : public Session::Prepared,
   std::vector<std::vector<int>> fetch_needs;
 
  private:
-  RefPtr<StepArena> PlannedArena(absl::Span<const Tensor* const> feeds) const;
+  RefPtr<StepArena> PlannedArena(absl::Span<const Tensor* const> feeds,
+                                 std::unique_ptr<ReuseNotes>* notes) const;
 
   bool may_have_arena_ = false;
   mutable Mutex arena_mu_;
-  mutable bool plans_arena_ GUARDED_BY(arena_mu_) = false;
   mutable int arena_plans_ GUARDED_BY(arena_mu_) = 0;
   // Of the feeds of the last run that was not planned for.
   mutable std::optional<std::vector<TensorShape>> last_shapes_

@@ -60,6 +60,12 @@ void WholeRun::Trace(const pb::RunOptions& options, bool wants_metadata,
   }
 }
 
+void WholeRun::TakeArena(const PreparedStep& step) {
+  arena = step.NewArena(frame.args, &notes);
+  args.arena = arena.get();
+  args.notes = notes.get();
+}
+
 void WholeRun::RunParts(const PreparedStep& step) {
   if (step.parts.size() == 1) [[likely]] {
     complete = step.parts[0].executor->Run(args);

@@ -30,18 +30,12 @@ struct StepRun {
   // null.
   void Begin(int64_t id, const PreparedStep& step, CallFrame* frame,
              ThreadPool* pool, SessionFunctions* session);
-  // After Begin; `a` may be null.
-  void UseArena(RefPtr<StepArena> a) {
-    arena = std::move(a);
-    args.arena = arena.get();
-  }
   // Cancels with `why`. Thread-safe.
   void Abort(const Status& why);
 
   RunningStep running;
   ResourceMgr resources;
   RefPtr<Rendezvous> rendezvous;
-  RefPtr<StepArena> arena;
   StepArgs args;
   std::optional<StepFunctions> functions;
 };
@@ -67,6 +61,8 @@ struct WholeRun : StepRun {
   // `wants_metadata`. After Begin.
   void Trace(const pb::RunOptions& options, bool wants_metadata,
              bool wants_costs);
+  // Takes the memory that is planned for a run with these feeds. After Begin.
+  void TakeArena(const PreparedStep& step);
   // Runs all parts and waits for them.
   void RunParts(const PreparedStep& step);
   // After RunParts; `metadata` may be null.
@@ -79,6 +75,8 @@ struct WholeRun : StepRun {
 
   Frame frame;
   std::unique_ptr<StepStatsCollector> stats;  // null: not wanted
+  RefPtr<StepArena> arena;
+  std::unique_ptr<ReuseNotes> notes;
   bool traced = false, costs = false;
   bool complete = false;
 
