@@ -191,8 +191,15 @@ class CpuAllocatorImpl : public Allocator {
         rounded = it->second;
         larger_.erase(it);
       }
-      keep = kept_bytes_ + rounded <= kKeepBytes;
+      keep = rounded <= kKeepBytes;
       if (keep) {
+        // The block of the last tensor is wanted sooner than older ones.
+        while (kept_bytes_ + rounded > kKeepBytes) {
+          old.push_back(Drop(std::min_element(
+              kept_.begin(), kept_.end(), [](const auto& a, const auto& b) {
+                return a.second.freed_ns < b.second.freed_ns;
+              })));
+        }
         kept_.emplace(rounded, Block{p, now});
         kept_bytes_ += rounded;
       } else {

@@ -93,6 +93,23 @@ TEST(LastingAllocatorTest, CountsAsTheOtherAndTakesNoLargerBlock) {
   EXPECT_EQ(a->GetStats().bytes_in_use, before);
 }
 
+TEST(CpuAllocatorTest, TheLastBlocksAreKept) {
+  Allocator* a = CpuAllocator();
+  // More than is kept in all.
+  std::vector<void*> blocks;
+  for (int i = 0; i < 6; ++i) blocks.push_back(a->AllocateRaw(48 * kMiB));
+  for (void* p : blocks) a->DeallocateRaw(p, 48 * kMiB);
+  const size_t bytes = 23 * kMiB;
+  char* p = static_cast<char*>(a->AllocateRaw(bytes));
+  ASSERT_NE(p, nullptr);
+  p[bytes / 2] = 77;
+  a->DeallocateRaw(p, bytes);
+  p = static_cast<char*>(a->AllocateRaw(bytes));
+  ASSERT_NE(p, nullptr);
+  EXPECT_EQ(p[bytes / 2], 77);  // fresh memory is zero
+  a->DeallocateRaw(p, bytes);
+}
+
 TEST(CpuAllocatorTest, RefusesWhatNoMachineHas) {
   EXPECT_EQ(CpuAllocator()->AllocateRaw(size_t{1} << 62), nullptr);
 }
