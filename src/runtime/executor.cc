@@ -44,9 +44,10 @@ class ExecutorState {
     }
   }
 
-  void Start(const StepArgs& args, Executor::DoneCallback done,
-             RecycleCallback recycle) {
+  void Start(const StepArgs& args, const RunMemory& memory,
+             Executor::DoneCallback done, RecycleCallback recycle) {
     args_ = args;
+    memory_ = memory;
     done_ = std::move(done);
     recycle_ = std::move(recycle);
     propagator_.Start(&first_ready_);
@@ -303,8 +304,8 @@ class ExecutorState {
     OpKernelContext::Params& p = call->params;
     p.kernel = n.kernel;
     p.inputs = absl::MakeConstSpan(call->inputs, n.num_inputs);
-    if (args_.arena != nullptr) {
-      p.output_allocators = args_.arena->Outputs(&n - plan_.nodes.data());
+    if (memory_.arena != nullptr) {
+      p.output_allocators = memory_.arena->Outputs(&n - plan_.nodes.data());
     }
     if constexpr (Propagator::kHasFrames) {
       p.frame_id = Propagator::frame_id(item);
@@ -361,7 +362,7 @@ class ExecutorState {
       return false;
     }
     const int count = ctx->num_outputs();
-    if (args_.notes != nullptr) [[unlikely]]
+    if (memory_.notes != nullptr) [[unlikely]]
       NoteReuse(n, entries, ctx);
     return PassOn(
         item, n, entries,
@@ -384,8 +385,8 @@ class ExecutorState {
           input = k;
         }
       }
-      args_.notes->Note(n.kernel, i, input,
-                        static_cast<int64_t>(o.value.TotalBytes()));
+      memory_.notes->Note(n.kernel, i, input,
+                          static_cast<int64_t>(o.value.TotalBytes()));
     }
   }
 
@@ -526,6 +527,7 @@ class ExecutorState {
   // False when a node that was to run did not, or failed. tasks_ orders it.
   std::atomic<bool> complete_{true};
   StepArgs args_;
+  RunMemory memory_;
   Executor::DoneCallback done_;
   RecycleCallback recycle_;
   std::atomic<int32_t> tasks_{0};
@@ -539,20 +541,21 @@ class ExecutorImpl : public Executor {
     for (State* s : idle_) delete s;
   }
 
-  void RunAsync(const StepArgs& args, DoneCallback done) override {
-    TakeState()->Start(args, std::move(done), [this](State* s, bool complete) {
-      GiveBack(s, complete);
-    });
+  void RunAsync(const StepArgs& args, const RunMemory& memory,
+                DoneCallback done) override {
+    TakeState()->Start(
+        args, memory, std::move(done),
+        [this](State* s, bool complete) { GiveBack(s, complete); });
   }
 
-  bool Run(const StepArgs& args) override {
+  bool Run(const StepArgs& args, const RunMemory& memory) override {
     // Whoever of callback and caller comes second finds the other through.
     struct {
       std::atomic<bool> first_is_through{false};
       bool complete = false;
       Notification done;
     } run;
-    RunAsync(args, [&run](bool complete) {
+    RunAsync(args, memory, [&run](bool complete) {
       run.complete = complete;
       if (run.first_is_through.exchange(true)) run.done.Notify();
     });

@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "framework/op_kernel.h"
@@ -41,9 +42,13 @@ struct StepArgs {
   const CallSite* call_site = nullptr;  // of a function; null at top level
   PendingCalls* pending = nullptr;      // null: nobody asks
   RunningKernels* running = nullptr;    // null: nobody leaves the step
-  // Places for the outputs of this executor's nodes; null: none are planned.
-  const StepArena* arena = nullptr;
-  ReuseNotes* notes = nullptr;  // null: nobody plans
+};
+
+// What one executor's nodes alone have in a run: unlike StepArgs, the functions
+// that they call do not get it.
+struct RunMemory {
+  const StepArena* arena = nullptr;  // null: no places are planned
+  ReuseNotes* notes = nullptr;       // null: nobody plans
 };
 
 // Thread-safe.
@@ -74,9 +79,13 @@ class Executor {
   // Runs on the calling thread as far as it can and calls `done` when the whole
   // partition has finished or drained, from any thread, perhaps before this
   // returns. Why it is not complete is args.cancellation->status().
-  virtual void RunAsync(const StepArgs& args, DoneCallback done) = 0;
+  void RunAsync(const StepArgs& args, DoneCallback done) {
+    RunAsync(args, RunMemory(), std::move(done));
+  }
+  virtual void RunAsync(const StepArgs& args, const RunMemory& memory,
+                        DoneCallback done) = 0;
   // RunAsync and wait; whether it is complete.
-  virtual bool Run(const StepArgs& args) = 0;
+  virtual bool Run(const StepArgs& args, const RunMemory& memory) = 0;
 
   // True if any node sends or receives.
   virtual bool needs_rendezvous() const = 0;

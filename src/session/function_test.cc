@@ -475,6 +475,42 @@ TEST_P(FunctionTest, ThreadsCallOneFunction) {
   for (std::thread& t : threads) t.join();
 }
 
+// Runs with the same shapes have their large tensors in one block: the
+// caller's, not those of the body.
+TEST_P(FunctionTest, ABodyHasNoPlaceInTheCallersMemory) {
+  std::string body = absl::StrCat("node_def { ", Const("one", 1), " }");
+  std::string last = "x";
+  for (int i = 0; i < 60; ++i) {
+    absl::StrAppend(&body, "node_def { name: 'a", i, "' op: 'AddV2' input: '",
+                    last, "' input: 'one:output:0' $int } ");
+    last = absl::StrCat("a", i, ":z:0");
+  }
+  std::string sum =
+      "node { name: 'sum' op: 'AddN' $int attr { key: 'N' value "
+      "{ i: 4 } }";
+  std::string nodes;
+  for (int i = 0; i < 4; ++i) {
+    absl::StrAppend(&nodes, "node { name: 'p", i,
+                    "' op: 'AddV2' input: 'in' input: 'in' $int }");
+    absl::StrAppend(&sum, " input: 'p", i, "'");
+  }
+  ASSERT_EQ(
+      Load(Function("Add60", body, last) + nodes + sum + " }" +
+           "node { name: 'b' op: 'Add60' input: 'sum' }"
+           "node { name: 'out' op: 'AddV2' input: 'b' input: 'in' $int }"),
+      OkStatus());
+  Tensor in(DT_INT32, TensorShape({100000}));
+  for (int i = 0; i < 100000; ++i) in.data<int32_t>()[i] = i;
+  for (int run = 0; run < 5; ++run) {
+    std::vector<Tensor> outputs;
+    ASSERT_EQ(session_->Run({{"in:0", in}}, {"out:0"}, {}, &outputs),
+              OkStatus());
+    for (const int i : {0, 1, 50000, 99999}) {
+      ASSERT_EQ(outputs[0].data<int32_t>()[i], 9 * i + 60) << "run " << run;
+    }
+  }
+}
+
 TEST_P(FunctionTest, TraceShowsTheNodesOfTheBody) {
   ASSERT_EQ(Load(SumLoop(3)), OkStatus());
   pb::RunOptions options;

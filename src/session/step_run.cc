@@ -62,13 +62,11 @@ void WholeRun::Trace(const pb::RunOptions& options, bool wants_metadata,
 
 void WholeRun::TakeArena(const PreparedStep& step) {
   arena = step.NewArena(frame.args, &notes);
-  args.arena = arena.get();
-  args.notes = notes.get();
 }
 
 void WholeRun::RunParts(const PreparedStep& step) {
   if (step.parts.size() == 1) [[likely]] {
-    complete = step.parts[0].executor->Run(args);
+    complete = step.parts[0].executor->Run(args, {arena.get(), notes.get()});
     return;
   }
   std::atomic<size_t> left{step.parts.size()};
