@@ -113,6 +113,8 @@ bool PlanInputs::CanBeBound(const Node& n) const {
 // need not arrive if all that read it in the loop have something else to wait
 // for.
 void PlanInputs::PassByEntersOfConstants(absl::Span<Node* const> order) {
+  const auto is_enter = [](const Node* n) { return IsConstantEnter(*n); };
+  if (absl::c_none_of(order, is_enter)) return;
   // What hands on its input, and nothing but that.
   const auto hands_on = [](const Node& n) {
     return n.control_inputs().empty() &&

@@ -13,14 +13,15 @@ constexpr size_t kMaxPlans = 64;
 constexpr size_t kMaxArenas = 8;
 constexpr int kMaxArenaPlans = 64;
 
+// Beside this the hop to another thread and back, some 20 us, is nothing.
+constexpr absl::Duration kLong = absl::Milliseconds(20);
+
 bool SameShapes(absl::Span<const Tensor* const> values,
                 absl::Span<const TensorShape> shapes) {
   return std::equal(
       values.begin(), values.end(), shapes.begin(), shapes.end(),
       [](const Tensor* t, const TensorShape& s) { return t->shape() == s; });
 }
-// Beside this the hop to another thread and back, some 20 us, is nothing.
-constexpr absl::Duration kLong = absl::Milliseconds(20);
 
 }  // namespace
 
