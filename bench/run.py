@@ -234,8 +234,8 @@ def main():
     text = (f"{args.threads} threads of {cpu}, which give {machine['fma_gflops']:.0f} GFLOP/s of float32 multiply-adds and read "
             f"{machine['read_gbs']:.1f} GB/s. {versions()}.\n")
     if nets:
-        text += (f"Networks: float32, all engines loaded at once and run in turn, three runs each after a rest; shortest / median of {args.runs} runs, start of the process "
-                 "to the first result, peak memory, all from Python; then the ratios of Headrace's to the best peer's. The limit is that of "
+        text += (f"Networks: float32, all engines loaded at once and run in turn, three runs each after a rest; shortest / median of {args.runs} runs, import of the engine "
+                 "to the first result where Python and NumPy are there, peak memory of the process; then the ratios of Headrace's to the best peer's. The limit is that of "
                  "direct convolution at the machine's peak, or of reading the weights once.\n\n" + net_table(results, machine) + "\n")
     if not args.no_floor:
         text += f"\n{floor_table()}\n"

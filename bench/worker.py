@@ -3,8 +3,8 @@
     worker.py ENGINE MODEL BATCH THREADS     engines: headrace tensorflow onnxruntime openvino
 
 MODEL.json (of nets.py) says what is fed and fetched. Prints a JSON line when the
-first result is there ({"load_s", "prob"}: the first numbers of the result), then one line with the milliseconds of a run for each line read from stdin, and
-at the end of stdin the peak memory in MB.
+first result is there ({"load_s": seconds from the import of the engine on, NumPy being there; "prob": the first numbers of the result}), then one line with
+the milliseconds of a run for each line read from stdin, and at the end of stdin the peak memory in MB.
 """
 import json
 import os
@@ -13,7 +13,8 @@ import resource
 import sys
 import time
 
-START = time.perf_counter()
+import numpy as np
+
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
 
@@ -66,13 +67,13 @@ def openvino(model, spec, threads, batch):
 def main():
     engine, model, batch, threads = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     spec = json.load(open(model.replace(".pb", ".json")))
-    import numpy as np
     random, shape = np.random.RandomState(0), [batch, *spec["shape"]]
     x = random.randint(spec["below"], size=shape) if spec["below"] else random.rand(*shape)
     x = x.astype(spec["dtype"])
+    start = time.perf_counter()
     run = globals()[engine](model, spec, threads, batch)
     first = np.asarray(run(x))
-    print(json.dumps({"load_s": time.perf_counter() - START, "prob": [float(v) for v in first[0, :8]]}), flush=True)
+    print(json.dumps({"load_s": time.perf_counter() - start, "prob": [float(v) for v in first[0, :8]]}), flush=True)
     for _ in sys.stdin:
         begin = time.perf_counter()
         run(x)

@@ -139,7 +139,9 @@ void SetAttr(PyOperation& op, const std::string& name, nb::handle value) {
   } else if (i >= 0) {
     v = ToAttrValue(op.node->op_def(), op.node->op_def().attrs[i], value);
   } else if (nb::isinstance<nb::list>(value)) {
-    v = nb::cast<std::vector<std::string>>(value);
+    std::vector<std::string> strings;
+    for (nb::handle s : value) strings.push_back(ToString(s, "an attr"));
+    v = std::move(strings);
   } else {
     v = ToString(value, "an attr");
   }

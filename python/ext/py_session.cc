@@ -150,6 +150,7 @@ class PySession {
   // `dict` may be None.
   void ReadFeeds(nb::handle dict, const Fetches& fetches, Feeds* out);
   Tensor FeedValue(const Endpoint& e, nb::handle value);
+  TensorShape PlannedShape(const Endpoint& e, nb::handle value);
   std::vector<Endpoint> FeedTargets(nb::handle feed_list);
   // Runs `call(metadata, token)` without the GIL and raises its error.
   // `cancellation` is a PyCancellation or None.
@@ -526,6 +527,35 @@ nb::object PySession::Run(nb::handle fetches, nb::handle feed_dict,
   return Assemble(f, values);
 }
 
+// The shape of what will be fed to `e`; raises TypeError, or InvalidArgument
+// for what is not known entirely.
+TensorShape PySession::PlannedShape(const Endpoint& e, nb::handle value) {
+  const std::string wrong = StrCat("feed_shapes: the shape of Tensor '",
+                                   EndpointName(e), "' is "),
+                    wanted = "; wanted integers, as [8, 224, 224, 3]";
+  if (PyUnicode_Check(value.ptr()) || PyBytes_Check(value.ptr())) {
+    RaiseTypeError(StrCat(wrong, nb::repr(value).c_str(), wanted));
+  }
+  PartialTensorShape partial;
+  try {
+    partial = ToPartialShape(value);
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError) &&
+        !error.matches(PyExc_OverflowError)) {
+      throw;
+    }
+    RaiseTypeError(StrCat(wrong, nb::repr(value).c_str(), wanted, ": ",
+                          nb::str(error.value()).c_str()));
+  }
+  TensorShape shape;
+  if (!partial.AsTensorShape(&shape)) {
+    RaiseStatus(errors::InvalidArgument(wrong, partial.DebugString(),
+                                        ", not known entirely", wanted),
+                graph_);
+  }
+  return shape;
+}
+
 nb::object PySession::PlanMemory(nb::handle fetches, nb::handle feed_shapes) {
   Fetches f;
   ReadFetch(fetches, &f);
@@ -536,11 +566,7 @@ nb::object PySession::PlanMemory(nb::handle fetches, nb::handle feed_shapes) {
       RaiseTypeError(StrCat("feed_shapes: ", nb::repr(key).c_str(),
                             " is no tensor and no name of one"));
     }
-    TensorShape shape;
-    const Status s =
-        TensorShape::Build(nb::cast<std::vector<int64_t>>(value), &shape);
-    if (!s.ok()) RaiseStatus(s, graph_);
-    feeds.emplace_back(e, shape);
+    feeds.emplace_back(e, PlannedShape(e, value));
   }
   MemoryPlan plan;
   std::shared_ptr<Session> session = session_;

@@ -2,6 +2,9 @@
 
 #include <frameobject.h>
 
+#include <exception>
+#include <typeinfo>
+
 #include "base/strings.h"
 
 namespace headrace::python {
@@ -108,6 +111,18 @@ std::string UserSourceLine() {
 }
 
 void RegisterSupport(nb::module_& m) {
+  // Of a conversion whose place had nothing to say about it: TypeError, as for
+  // any argument of a wrong type. By itself it would be a RuntimeError.
+  nb::register_exception_translator(
+      [](const std::exception_ptr& p, void* /*payload*/) {
+        try {
+          std::rethrow_exception(p);
+        } catch (const std::bad_cast&) {
+          PyErr_SetString(PyExc_TypeError,
+                          "an argument, or a part of one, is of a type that "
+                          "is not taken here");
+        }
+      });
   m.def("set_hooks", [](nb::kwargs given) {
     Hooks& h = hooks();
     h.make_error = given["make_error"];

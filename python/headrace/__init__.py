@@ -10,7 +10,7 @@
 Names, arguments and defaults are those of TensorFlow 1.15. Every op that the
 library knows is a function of `raw_ops` too.
 """
-import importlib as _importlib
+import atexit as _atexit
 import os as _os
 
 from headrace import _headrace
@@ -38,9 +38,16 @@ _headrace.set_hooks(
     package_dir=_os.path.dirname(_os.path.abspath(__file__)) + _os.sep)
 
 from headrace import _api  # noqa: E402: needs the hooks
+from headrace import math_ops as _math_ops  # noqa: E402
+from headrace import script_ops as _script_ops  # noqa: E402
 
+_math_ops.install_operators()
+_headrace.set_py_function_caller(_script_ops.call)
+_atexit.register(_headrace.end_py_functions)
+
+# What is not imported here, `_api` finds when it is asked for.
 globals().update({name: value for name, value in vars(_api).items()
                   if not name.startswith("_")})
 __version__ = _api.__version__
-messages = _importlib.import_module("headrace.messages")
 __getattr__ = _api.__getattr__
+__dir__ = _api.__dir__

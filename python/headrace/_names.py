@@ -1,12 +1,16 @@
-"""Python names of ops: softplus for Softplus, l2_loss for L2Loss, ...
+"""Names that are found when they are first asked for.
 
-Functions that TensorFlow writes by hand stand in this package's modules; every
-other op of the registry is found here when its name is first asked for.
+Functions that TensorFlow writes by hand stand in this package's modules, which
+are loaded when one of their names is needed: most programs need few of them.
+Every other op of the registry has the Python name that it has in TensorFlow:
+softplus for Softplus, l2_loss for L2Loss, ...
 """
+import functools
+import importlib
 import re
 
 from headrace import raw_ops
-from headrace._headrace import message_class, op_names
+from headrace._headrace import OpFunction, message_class, op_names
 
 # Where the Python name is not the op's in snake case.
 _RENAMED = {
@@ -18,18 +22,35 @@ _RENAMED = {
     "parse_tensor": "ParseTensor",
 }
 # Parts of TensorFlow 1.x that are not there, and are said to be.
-_UNSUPPORTED = re.compile(
+_UNSUPPORTED = (
     r"headrace\.(layers|keras|estimator|losses|metrics|distribute|distributions"
     r"|feature_column|profiler|app|flags|logging|gfile"
     r"|summary\.FileWriter(Cache)?|train\.(\w*Optimizer|Saver|Supervisor|\w*Session\w*|\w*Hook|Server"
     r"|ClusterSpec|Checkpoint\w*|Scaffold|\w*checkpoint\w*|\w*_decay"
     r"|ExponentialMovingAverage|\w*global_step\w*))")
-_snake = {}
 
 
 def _to_snake(name):
     name = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", name)
     return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
+
+
+def _op_named(name):
+    """The op with this Python name, or None."""
+    # Right for most; the names of the whole registry take milliseconds.
+    op = "".join(part[:1].upper() + part[1:] for part in name.split("_"))
+    if _to_snake(op) == name and hasattr(raw_ops, op):
+        return op
+    return _ops_by_python_name().get(name)
+
+
+@functools.cache
+def _ops_by_python_name():
+    ops = {}
+    for op in op_names():
+        if not op.startswith("_"):
+            ops.setdefault(_to_snake(op), op)
+    return ops
 
 
 def lookup(name, module):
@@ -38,21 +59,62 @@ def lookup(name, module):
     if name[:1].isupper():
         message = message_class(name)
         if message is not None:
-            module[name] = message
-            return message
+            return module.setdefault(name, message)
     elif not name.startswith("_"):
-        if not _snake:
-            for op in op_names():
-                if not op.startswith("_"):
-                    _snake.setdefault(_to_snake(op), op)
-        op = _RENAMED.get(name) or _snake.get(name)
+        op = _RENAMED.get(name) or _op_named(name)
         if op:
-            function = getattr(raw_ops, op)
-            module[name] = function
-            return function
+            return module.setdefault(name, getattr(raw_ops, op))
     full_name = "%s.%s" % (module.get("__name__"), name)
-    if _UNSUPPORTED.fullmatch(full_name):
+    if re.fullmatch(_UNSUPPORTED, full_name):
         raise AttributeError("tf%s is not supported yet"
                              % full_name[len("headrace"):])
     raise AttributeError("module %r has no attribute %r"
                          % (module.get("__name__"), name))
+
+
+def load(module):
+    """A module of the package, by its name there."""
+    return importlib.import_module("headrace." + module)
+
+
+def _defined_by(module):
+    """What a module defines for users; not what it imports."""
+    return {n: f for n, f in vars(module).items() if not n.startswith("_")
+            and (isinstance(f, OpFunction)
+                 or getattr(f, "__module__", None) == module.__name__)}
+
+
+def on_demand(namespace, whole="", **homes):
+    """__getattr__ and __dir__ for a module with the globals `namespace`, which
+    has names of other modules and then those that `lookup` finds.
+
+    `homes`: a module, and what of it is taken, under what name, as in
+    string_ops="lower join=string_join". `whole`: modules of which everything
+    is taken that they define. A module is loaded when the first of its names
+    is asked for, or when `dir` asks for all names of a whole one. Any thread
+    may ask: a name is the same object for all."""
+    table = {}
+    for home, names in homes.items():
+        for entry in names.split():
+            name, _, original = entry.partition("=")
+            table[name] = home, original or name
+    whole = whole.split()
+
+    def find(name):
+        if name == "__all__":
+            return [n for n in namespace["__dir__"]() if n[0] != "_"]
+        if name in table:
+            home, original = table[name]
+            return namespace.setdefault(name, getattr(load(home), original))
+        if not name.startswith("_"):
+            for home in whole:
+                defined = _defined_by(load(home))
+                if name in defined:
+                    return namespace.setdefault(name, defined[name])
+        return lookup(name, namespace)
+
+    def names():
+        return sorted({*namespace, *table}.union(
+            *(_defined_by(load(home)) for home in whole)))
+
+    return find, names

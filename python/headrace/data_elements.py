@@ -2,7 +2,7 @@
 tensors or datasets at their leaves. A list is a value, and becomes one tensor.
 
 A spec is such a structure with a leaf's description in place of each value:
-TensorLeaf, SparseLeaf, data.DatasetLeaf.
+TensorLeaf, SparseLeaf, datasets.DatasetLeaf.
 """
 import collections.abc
 

@@ -5,7 +5,7 @@ import numpy as np
 from headrace import dtypes as _dtypes
 from headrace import parsing_ops as _parsing
 from headrace import raw_ops as _raw
-from headrace.data import Dataset, DatasetLeaf, dataset_spec
+from headrace.datasets import Dataset, DatasetLeaf, dataset_spec
 from headrace.data_elements import (
     ElementFunction, SparseLeaf, TensorLeaf, as_int64, attrs, flatten,
     leaves_like, map_leaves, normalize, pack, pack_values, plain_dims)

@@ -3,7 +3,7 @@ import numpy as np
 
 from headrace import dtypes as _dtypes
 from headrace import raw_ops as _raw
-from headrace.data import Dataset
+from headrace.datasets import Dataset
 from headrace.data_elements import TensorLeaf, as_int64, attrs
 from headrace.tensor import convert_to_tensor
 

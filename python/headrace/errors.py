@@ -108,17 +108,17 @@ UnauthenticatedError = _define(
     "UnauthenticatedError", UNAUTHENTICATED,
     "The request has no valid credentials.")
 
-_NODE = re.compile(r"\{\{node ([^ }]+)\}\}")
-_RETVAL = re.compile(r"_retval_(.+)_\d+_\d+$")  # the node of a fetch
+_NODE = r"\{\{node ([^ }]+)\}\}"
+_RETVAL = r"_retval_(.+)_\d+_\d+$"  # the node of a fetch
 
 
 def make(code, message, graph):
     """The exception for a status; `graph` finds the operation it names."""
     op = None
-    found = _NODE.search(message)
+    found = re.search(_NODE, message)
     if graph is not None and found is not None:
         op = graph._operation(found.group(1))
-        fetched = _RETVAL.match(found.group(1))
+        fetched = re.match(_RETVAL, found.group(1))
         if op is None and fetched is not None:
             op = graph._operation(fetched.group(1))
     cls = _classes.get(code)

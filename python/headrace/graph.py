@@ -10,8 +10,8 @@ from headrace import _headrace
 from headrace._headrace import Operation, Tensor
 from headrace.default_session import session_for
 
-_SCOPE = re.compile(r"^[A-Za-z0-9_.\-/]*$")
-_ROOT_SCOPE = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\-/]*$")
+_SCOPE = r"^[A-Za-z0-9_.\-/]*$"
+_ROOT_SCOPE = r"^[A-Za-z0-9.][A-Za-z0-9_.\-/]*$"
 
 
 class GraphKeys:
@@ -59,10 +59,10 @@ class Graph(_headrace.GraphCore):
         self._collections = {}
         self._seed = None
         self._device_stack = []  # innermost last: a name, None or a function
-        self._variable_scopes = None  # headrace.variable_scope's
+        self._variable_scopes = None  # headrace.variable_scopes's
         self._flow_contexts = {}  # by node id; headrace.control_flow's
         self._py_functions = []  # what PyFunc nodes call
-        self._session_handles = False  # whether there are GetSessionHandles
+        self._prepare_fetches = None  # headrace.session_handles's, if it has any
         self._lock = threading.RLock()
 
     # What there is.
@@ -238,7 +238,7 @@ class Graph(_headrace.GraphCore):
         if name:
             if isinstance(name, bytes):
                 name = name.decode()
-            if not (_SCOPE if outer else _ROOT_SCOPE).match(name):
+            if not re.match(_SCOPE if outer else _ROOT_SCOPE, name):
                 raise ValueError("'%s' is not a valid scope name" % name)
             new = (name[:-1] if name.endswith("/")
                    else self.unique_name(name))

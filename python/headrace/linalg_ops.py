@@ -144,3 +144,22 @@ def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
         rows = [_array.expand_dims(d, -2)
                 for d in _diagonals(diagonals, diagonals_format)]
         return _raw.TridiagonalMatMul(*rows, rhs, name=scope)
+
+
+def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None,
+         keep_dims=None):
+    """The norm of a tensor: "euclidean" (2), 1, another number, or inf."""
+    keep = _math._keep(keepdims, keep_dims)
+    with name_scope(name, "norm", [tensor]):
+        x = convert_to_tensor(tensor)
+        if ord in ("fro", "euclidean", 2, 2.0):
+            out = _math.sqrt(_math.reduce_sum(
+                x * _math.conj(x), axis, keepdims=True))
+            return out if keep else _array.squeeze(out, axis)
+        size = _math.abs(x)
+        if ord == float("inf"):
+            return _math.reduce_max(size, axis, keepdims=keep)
+        if ord == 1:
+            return _math.reduce_sum(size, axis, keepdims=keep)
+        return _math.pow(_math.reduce_sum(_math.pow(size, ord), axis,
+                                          keepdims=keep), 1.0 / ord)

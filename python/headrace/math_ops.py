@@ -677,6 +677,3 @@ def logical_xor(x, y, name="LogicalXor"):
     return _raw.LogicalAnd(
         _raw.LogicalOr(x, y), _raw.LogicalNot(_raw.LogicalAnd(x, y)),
         name=name)
-
-
-install_operators()

@@ -1,6 +1,6 @@
-"""tf.nn. Here are normalisation, activations and small things; _api.py adds
-convolutions and pooling (nn_conv.py), losses (nn_losses.py), candidate samplers
-and look-ups of embeddings."""
+"""tf.nn. Here are normalisation, activations and small things; convolutions and
+pooling (nn_conv.py), losses (nn_losses.py), candidate samplers and look-ups of
+embeddings are loaded when they are asked for."""
 import numbers
 
 from headrace import array_ops as _array
@@ -8,7 +8,7 @@ from headrace import dtypes
 from headrace import math_ops as _math
 from headrace import raw_ops as _raw
 from headrace import random_ops as _random
-from headrace._names import lookup as _lookup
+from headrace._names import on_demand as _on_demand
 from headrace.graph import name_scope
 from headrace.tensor import constant, convert_to_tensor
 
@@ -263,5 +263,11 @@ def batch_norm_with_global_normalization(
         gamma if scale_after_normalization else None, variance_epsilon, name)
 
 
-def __getattr__(name):
-    return _lookup(name, globals())
+__getattr__, __dir__ = _on_demand(
+    globals(), whole="nn_conv nn_losses",
+    candidate_sampling="""
+        all_candidate_sampler compute_accidental_hits
+        fixed_unigram_candidate_sampler learned_unigram_candidate_sampler
+        log_uniform_candidate_sampler nce_loss sampled_softmax_loss
+        uniform_candidate_sampler""",
+    embeddings="embedding_lookup embedding_lookup_sparse")

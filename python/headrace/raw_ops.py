@@ -15,9 +15,7 @@ def __getattr__(name):
         raise AttributeError(name)
     if name.startswith("__"):
         raise AttributeError(name)
-    function = OpFunction(name)
-    globals()[name] = function
-    return function
+    return globals().setdefault(name, OpFunction(name))
 
 
 def __dir__():

@@ -1,13 +1,11 @@
 """py_func: a Python function as a node. The graph keeps the function; what it
 becomes in a GraphDef is a name that only this process knows."""
-import atexit
 import itertools
 import threading
 import weakref
 
 import numpy as np
 
-from headrace import _headrace
 from headrace import dtypes
 from headrace import graph as _graph
 from headrace import raw_ops as _raw
@@ -23,7 +21,7 @@ class _Function:
         self.types = types
 
 
-def _call(token, arguments):
+def call(token, arguments):
     """What a PyFunc node calls, the GIL held: a list of arrays."""
     entry = _functions.get(token)
     if entry is None:
@@ -88,7 +86,3 @@ def py_func(func, inp, Tout, stateful=True, name=None):
 
 def numpy_function(func, inp, Tout, name=None):
     return py_func(func, inp, Tout, True, name)
-
-
-_headrace.set_py_function_caller(_call)
-atexit.register(_headrace.end_py_functions)

@@ -1,9 +1,8 @@
 """Session: runs parts of a graph."""
-import collections
+import collections.abc
 
 from headrace import _headrace
 from headrace import graph as _graph
-from headrace import session_handles
 from headrace._headrace import Tensor
 from headrace.default_session import default_sessions
 
@@ -64,8 +63,8 @@ class Session:
         if not self._graph._last_id:
             raise RuntimeError("The Session graph is empty.  Add operations to "
                                "the graph before calling run().")
-        if self._graph._session_handles:
-            fetches = session_handles.prepare(self, fetches)
+        if self._graph._prepare_fetches is not None:
+            fetches = self._graph._prepare_fetches(self, fetches)
         return self._run(fetches, feed_dict, options, run_metadata,
                          cancellation)
 
@@ -73,8 +72,8 @@ class Session:
         """A function that takes the values of `feed_list` in order and returns
         what run(fetches) would; what can be worked out beforehand is. It takes
         `cancellation` as run() does."""
-        if self._graph._session_handles:
-            fetches = session_handles.prepare(self, fetches)
+        if self._graph._prepare_fetches is not None:
+            fetches = self._graph._prepare_fetches(self, fetches)
         return self._core.make_callable(fetches, feed_list, accept_options)
 
     def plan(self, fetches, feed_shapes=None):
@@ -87,10 +86,17 @@ class Session:
         tensors whose size depends on values and which are not counted.
         Constants, variables and feeds are not counted. `config.headrace.
         memory_budget_bytes`, or the same of RunOptions, refuses runs whose
-        peak is more."""
+        peak is more; runs with loops or `unknown` tensors, and partial runs,
+        fail with the first tensor that goes beyond it."""
         self._check_open()
+        if feed_shapes is None:
+            feed_shapes = {}
+        if not isinstance(feed_shapes, collections.abc.Mapping):
+            raise TypeError(
+                "feed_shapes must be a dictionary of shapes, as "
+                "{'x:0': [8, 224, 224, 3]}, but got %r" % (feed_shapes,))
         peak, total, blocks, unknown = self._core.plan_memory(
-            fetches, dict(feed_shapes or {}))
+            fetches, dict(feed_shapes))
         return MemoryPlan(peak, total, [_Block(*b) for b in blocks], unknown)
 
     def partial_run_setup(self, fetches, feeds=None):
@@ -109,8 +115,8 @@ class Session:
         partial_run_close, by the deadline that `options` give to a call, or by
         its `cancellation`."""
         self._check_open()
-        if self._graph._session_handles:
-            fetches = session_handles.prepare(self, fetches)
+        if self._graph._prepare_fetches is not None:
+            fetches = self._graph._prepare_fetches(self, fetches)
         return self._core.partial_run(handle, fetches, feed_dict, options,
                                       cancellation)
 

@@ -71,7 +71,7 @@ def get_session_handle(data, name=None):
     TensorHandle for it."""
     if not isinstance(data, Tensor):
         raise TypeError("`data` must be of type Tensor.")
-    data.graph._session_handles = True
+    data.graph._prepare_fetches = _prepare
     with _graph.colocate_with(data):
         return _raw.GetSessionHandle(data, name=name)
 
@@ -131,7 +131,7 @@ class _HandleFetch:
         return self._tensor, wrap
 
 
-def prepare(session, fetches):
+def _prepare(session, fetches):
     """`fetches` with what session handles need; deletes what handles that are
     gone have left."""
     if len(session._dead_handles) >= 10:

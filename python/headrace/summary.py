@@ -6,6 +6,7 @@ from headrace import dtypes
 from headrace import graph as _graph
 from headrace import raw_ops as _raw
 from headrace._headrace import message_class as _message_class
+from headrace._names import on_demand as _on_demand
 from headrace.graph import GraphKeys
 from headrace.tensor import convert_to_tensor
 
@@ -114,3 +115,5 @@ def merge_all(key=GraphKeys.SUMMARIES, scope=None, name=None):
              if scope is None or re.match(scope, s.name)]
     return merge(found, name=name) if found else None
 
+
+__getattr__, __dir__ = _on_demand(globals())

@@ -339,11 +339,22 @@ def scalar():
     return TensorShape([])
 
 
+def _size_or_none(value):
+    """As Dimension says, but for -1, which is as None is."""
+    if value is None:
+        return None
+    if isinstance(value, Dimension):
+        return value._value
+    number = int(value)
+    if not isinstance(value, (str, bytes)) and number != value:
+        raise ValueError("Ambiguous dimension: %s" % (value,))
+    return number
+
+
 def as_list_or_none(shape):
     """What the extension takes for a shape: a list of int or None, or None."""
     if shape is None:
         return None
     if type(shape) in (list, tuple):
-        return [d._value if isinstance(d, Dimension)
-                else None if d is None else int(d) for d in shape]
+        return [d if type(d) is int else _size_or_none(d) for d in shape]
     return as_shape(shape)._values()

@@ -47,7 +47,9 @@ class WritableFile {
 };
 
 // The bytes of a file, in memory as long as a reference is held. Immutable, so
-// thread-safe; but if another process truncates the file, a read faults.
+// thread-safe; but if another process truncates the file, a read faults. Who
+// maps a file that somebody has mapped already, and that has not changed since,
+// nor within seconds before, gets the bytes at the same address.
 class MappedFile : public RefCounted {
  public:
   const char* data() const { return data_; }

@@ -1,9 +1,12 @@
 #include "base/env.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <ctime>
 #include <string>
 #include <utility>
 #include <vector>
@@ -111,6 +114,34 @@ TEST_F(EnvTest, MapsFiles) {
   map = env_->MapFile(Path("empty"));
   ASSERT_TRUE(map.ok());
   EXPECT_EQ((*map)->size(), 0u);
+}
+
+TEST_F(EnvTest, FilesThatDoNotChangeAreMappedOnce) {
+  const auto write = [&](const std::string& text, time_t at) {
+    // In place: the file stays the same one.
+    std::FILE* const file = std::fopen(Path("f").c_str(), "w");
+    ASSERT_NE(file, nullptr);
+    std::fwrite(text.data(), 1, text.size(), file);
+    std::fclose(file);
+    const timespec times[] = {{at, 0}, {at, 0}};
+    ASSERT_EQ(utimensat(AT_FDCWD, Path("f").c_str(), times, 0), 0);
+  };
+  const auto map = [&] { return *env_->MapFile(Path("f")); };
+  const time_t now = time(nullptr);
+  write("some", now - 100);
+  RefPtr<MappedFile> first = map();
+  EXPECT_EQ(map()->data(), first->data());
+  write("more", now - 50);
+  EXPECT_NE(map()->data(), first->data());
+  // Within the time that tells nothing.
+  write("less", now);
+  first = map();
+  EXPECT_NE(map()->data(), first->data());
+  // When the last has gone it is gone.
+  write("last", now - 10);
+  first = map();
+  first = nullptr;
+  EXPECT_EQ(map()->view(), "last");
 }
 
 TEST_F(EnvTest, RefusalsNameThePath) {

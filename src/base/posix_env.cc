@@ -8,9 +8,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <ctime>
+#include <map>
+#include <memory>
+#include <tuple>
 #include <utility>
 
 #include "base/env.h"
+#include "base/mutex.h"
 #include "base/strings.h"
 
 namespace headrace {
@@ -51,12 +56,10 @@ StatusOr<Fd> Open(const std::string& path, int flags) {
 
 // Opens for reading; a directory, which open(2) takes, is an error. *size is
 // the file's.
-StatusOr<Fd> OpenToRead(const std::string& path, uint64_t* size) {
+StatusOr<Fd> OpenToRead(const std::string& path, struct stat* info) {
   HR_ASSIGN_OR_RETURN(Fd fd, Open(path, O_RDONLY));
-  struct stat info;
-  if (fstat(fd.get(), &info) != 0) return ErrnoToStatus(errno, path);
-  if (S_ISDIR(info.st_mode)) return ErrnoToStatus(EISDIR, path);
-  *size = static_cast<uint64_t>(info.st_size);
+  if (fstat(fd.get(), info) != 0) return ErrnoToStatus(errno, path);
+  if (S_ISDIR(info->st_mode)) return ErrnoToStatus(EISDIR, path);
   return fd;
 }
 
@@ -160,10 +163,61 @@ class PosixWritableFile : public WritableFile {
   std::string buffer_;
 };
 
+struct Mapping {
+  void* data;  // null if empty
+  size_t size;
+  ~Mapping() {
+    if (data != nullptr) munmap(data, size);
+  }
+};
+
+// One mapping for all who map the same file, as long as it does not change:
+// what is known by its address, as forms of constants are, then is so for all.
+class Mappings {
+ public:
+  static Mappings* Global() {
+    static Mappings* const all = new Mappings;
+    return all;
+  }
+
+  // Null, and errno, if there can be none.
+  std::shared_ptr<const Mapping> Get(int fd, const struct stat& info) {
+    const Key key = {info.st_dev, info.st_ino, info.st_size,
+                     info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
+    // A file that was just written may be written again at the same time, as
+    // its file system counts.
+    constexpr time_t kSettled = 2;
+    if (time(nullptr) - info.st_mtim.tv_sec <= kSettled) return Map(fd, info);
+    MutexLock lock(&mu_);
+    std::erase_if(known_, [](const auto& k) { return k.second.expired(); });
+    std::weak_ptr<const Mapping>& known = known_[key];
+    std::shared_ptr<const Mapping> found = known.lock();
+    if (found == nullptr) known = found = Map(fd, info);
+    return found;
+  }
+
+ private:
+  static std::shared_ptr<const Mapping> Map(int fd, const struct stat& info) {
+    void* data = nullptr;
+    const auto size = static_cast<size_t>(info.st_size);
+    if (size > 0) {  // mmap refuses an empty range
+      data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+      if (data == MAP_FAILED) return nullptr;
+    }
+    return std::shared_ptr<const Mapping>(new Mapping{data, size});
+  }
+
+  // Device, inode, size, and when it was written last.
+  using Key = std::tuple<dev_t, ino_t, off_t, time_t, int64_t>;
+  Mutex mu_;
+  std::map<Key, std::weak_ptr<const Mapping>> known_ GUARDED_BY(mu_);
+};
+
 class PosixMappedFile : public MappedFile {
  public:
-  using MappedFile::MappedFile;
-  PosixMappedFile(const char* data, size_t size) : MappedFile(data, size) {}
+  explicit PosixMappedFile(std::shared_ptr<const Mapping> mapping)
+      : MappedFile(static_cast<const char*>(mapping->data), mapping->size),
+        mapping_(std::move(mapping)) {}
   void Release(size_t begin, size_t end) const override {
     const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
     begin = begin / page * page;
@@ -173,17 +227,15 @@ class PosixMappedFile : public MappedFile {
   }
 
  private:
-  ~PosixMappedFile() override {
-    if (data_ != nullptr) munmap(const_cast<char*>(data_), size_);
-  }
+  const std::shared_ptr<const Mapping> mapping_;
 };
 
 class PosixEnv : public Env {
  public:
   StatusOr<std::unique_ptr<RandomAccessFile>> NewRandomAccessFile(
       const std::string& path) override {
-    uint64_t size;
-    HR_ASSIGN_OR_RETURN(Fd fd, OpenToRead(path, &size));
+    struct stat info;
+    HR_ASSIGN_OR_RETURN(Fd fd, OpenToRead(path, &info));
     return std::make_unique<PosixRandomAccessFile>(path, std::move(fd));
   }
 
@@ -200,15 +252,12 @@ class PosixEnv : public Env {
   }
 
   StatusOr<RefPtr<MappedFile>> MapFile(const std::string& path) override {
-    uint64_t size;
-    HR_ASSIGN_OR_RETURN(Fd fd, OpenToRead(path, &size));
-    void* data = nullptr;
-    if (size > 0) {  // mmap refuses an empty range
-      data = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
-      if (data == MAP_FAILED) return ErrnoToStatus(errno, path);
-    }
-    return RefPtr<MappedFile>(
-        new PosixMappedFile(static_cast<const char*>(data), size));
+    struct stat info;
+    HR_ASSIGN_OR_RETURN(Fd fd, OpenToRead(path, &info));
+    std::shared_ptr<const Mapping> mapping =
+        Mappings::Global()->Get(fd.get(), info);
+    if (mapping == nullptr) return ErrnoToStatus(errno, path);
+    return RefPtr<MappedFile>(new PosixMappedFile(std::move(mapping)));
   }
 
   Status FileExists(const std::string& path) override {

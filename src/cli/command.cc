@@ -21,7 +21,7 @@ int UsageError(const std::string& command, const std::string& message) {
 }
 
 bool ArgReader::Option(const std::string& name, std::string* value) {
-  if (!status_.ok() || done()) return false;
+  if (done()) return false;
   const std::string& arg = args_[at_];
   if (absl::StartsWith(arg, name + "=")) {
     *value = arg.substr(name.size() + 1);
@@ -45,7 +45,7 @@ bool ArgReader::Flag(const std::string& name) {
 }
 
 std::string ArgReader::Positional() {
-  if (!status_.ok() || done()) return "";
+  if (done()) return "";
   const std::string& arg = args_[at_++];
   if (absl::StartsWith(arg, "-") && arg != "-") {
     status_ = errors::InvalidArgument("unknown option ", arg);

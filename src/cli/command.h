@@ -29,7 +29,9 @@ int UsageError(const std::string& command, const std::string& message);
 class ArgReader {
  public:
   explicit ArgReader(const Args& args) : args_(args) {}
-  bool done() const { return at_ == args_.size(); }
+  // Nothing more can be taken: the arguments have ended, or status() says what
+  // is wrong.
+  bool done() const { return at_ == args_.size() || !status_.ok(); }
   // True if the next argument is the option `name`, whose value goes to
   // `value`; a missing value sets status().
   bool Option(const std::string& name, std::string* value);

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <map>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/command.h"
 #include "cli/trial.h"
@@ -14,11 +15,11 @@ namespace {
 
 constexpr char kHelp[] =
     "usage: headrace explain MODEL [OPTIONS]\n\n"
-    "Runs a model (a GraphDef, binary or text) once and tells, for each "
-    "convolution, the\nalgorithms that can compute it, the time that the cost "
-    "model predicts for each on\none core, the time that was measured, and "
-    "which one is chosen; and the memory that "
-    "the tensors of a run take.\n\n"
+    "Runs a model (a GraphDef, binary or text, or the folder of a SavedModel) "
+    "once and\ntells, for each convolution, the algorithms that can compute "
+    "it, the time that the\ncost model predicts for each on one core, the time "
+    "that was measured, and which one\nis chosen; what the graph passes did; "
+    "and the memory that the tensors of a run take.\n\n"
     "  --cache FILE        choose by the times that 'headrace tune' kept in "
     "FILE\n"
     "  --measure           measure first, for --seconds (30) at most; keeps "
@@ -59,6 +60,15 @@ void PrintUse(const AlgorithmTuner::Use& use, const AlgorithmChoices& choices) {
         "    %-20s together with others of the node, so that what lies between "
         "them\n                         stays in the cache   chosen\n",
         use.chosen.c_str());
+  }
+}
+
+// What the passes made of the graph.
+void PrintPasses(const pb::RunMetadata& metadata) {
+  std::printf("\ngraph passes, and the nodes that each removed or replaced:\n");
+  for (const pb::GraphPassReport& pass : metadata.headrace_passes()) {
+    std::printf("  %-18s %s\n", pass.name().c_str(),
+                pass.off() ? "off" : absl::StrCat(pass.changes()).c_str());
   }
 }
 
@@ -109,7 +119,8 @@ Status Explain(const ExplainArgs& args) {
   tuning->set_conv_tuning_seconds(args.seconds);
   Trial trial;
   HR_RETURN_IF_ERROR(PrepareTrial(args.trial, config, &trial));
-  HR_RETURN_IF_ERROR(trial.Run());
+  pb::RunMetadata metadata;
+  HR_RETURN_IF_ERROR(trial.Run(&metadata));
   const RefPtr<AlgorithmTuner> tuner = trial.tuner();
   if (args.measure) {
     tuner->Wait();
@@ -120,6 +131,7 @@ Status Explain(const ExplainArgs& args) {
               uses.size());
   const AlgorithmChoices choices = tuner->Choices();
   for (const AlgorithmTuner::Use& u : uses) PrintUse(u, choices);
+  PrintPasses(metadata);
   return PrintMemory(trial);
 }
 
@@ -130,7 +142,7 @@ int ExplainCommand(const Args& args) {
   ExplainArgs parsed;
   std::string value;
   Status status;
-  while (!reader.done() && reader.status().ok() && status.ok()) {
+  while (!reader.done() && status.ok()) {
     if (reader.Flag("--help") || reader.Flag("-h")) {
       std::printf(kHelp, kTrialHelp);
       return 0;

@@ -13,10 +13,9 @@ namespace {
 
 constexpr char kHelp[] =
     "usage: headrace inspect MODEL [--nodes]\n\n"
-    "Shows what a model (a GraphDef, binary or text) takes and gives, how "
-    "large "
-    "its\nconstants are, and which ops it uses; ops without a CPU kernel are "
-    "marked.\n\n"
+    "Shows what a model takes and gives, how large its constants are, and "
+    "which ops it\nuses; ops without a CPU kernel are marked. A model is a "
+    "GraphDef, binary or text, or\nthe folder of a SavedModel.\n\n"
     "  --nodes   also list every node with its inputs and shapes\n";
 
 void PrintNode(const Node& n) {
@@ -46,7 +45,7 @@ int InspectCommand(const Args& args) {
   ArgReader reader(args);
   std::string path;
   bool nodes = false;
-  while (!reader.done() && reader.status().ok()) {
+  while (!reader.done()) {
     if (reader.Flag("--help") || reader.Flag("-h")) {
       std::fputs(kHelp, stdout);
       return 0;
@@ -62,9 +61,10 @@ int InspectCommand(const Args& args) {
   }
   if (path.empty()) return UsageError("inspect", "which model?");
 
-  std::shared_ptr<Graph> graph;
-  const Status loaded = LoadModel(path, &graph);
+  Model model;
+  const Status loaded = LoadModel(path, &model);
   if (!loaded.ok()) return Fail(loaded);
+  const Graph* const graph = model.graph.get();
 
   struct Use {
     int count = 0;
@@ -86,11 +86,11 @@ int InspectCommand(const Args& args) {
               graph->num_nodes(), graph->versions().producer,
               static_cast<double>(constant_bytes) / 1e6);
   std::printf("inputs:\n");
-  for (const Endpoint& e : ModelInputs(*graph)) {
+  for (const Endpoint& e : model.inputs) {
     std::printf("  %s\n", Describe(e).c_str());
   }
   std::printf("outputs:\n");
-  for (const Endpoint& e : ModelOutputs(*graph)) {
+  for (const Endpoint& e : model.outputs) {
     std::printf("  %s\n", Describe(e).c_str());
   }
   std::printf("ops:\n");

@@ -1,38 +1,144 @@
 #include "cli/model.h"
 
+#include <algorithm>
+#include <map>
+#include <utility>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/env.h"
 #include "graph/importer.h"
+#include "session/saved_model.h"
 
 namespace headrace::cli {
+namespace {
 
-Status LoadModel(const std::string& path, std::shared_ptr<Graph>* graph) {
-  auto g = std::make_shared<Graph>();
-  HR_RETURN_IF_ERROR(ImportGraphDefFile(ImportOptions(), path, g.get()));
-  *graph = std::move(g);
+constexpr char kServe[] = "serve", kDefaultSignature[] = "serving_default";
+// A signature's name that begins so is not for users.
+constexpr char kInternal[] = "__saved_model";
+
+void FindEnds(const Graph& graph, Model* model) {
+  graph.ForEachNode([&](Node* n) {
+    if (absl::StartsWith(n->type_string(), "Placeholder")) {
+      model->inputs.push_back({n, 0});
+    }
+    if (n->num_outputs() > 0 && n->num_inputs() > 0 && !n->IsConstant() &&
+        n->out_edges().empty()) {
+      model->outputs.push_back({n, 0});
+    }
+  });
+}
+
+// Of one tensor, or of those that a sparse or composite one consists of.
+void AddNames(const pb::TensorInfo& info, std::vector<std::string>* names) {
+  if (info.has_coo_sparse()) {
+    const pb::TensorInfo::CooSparse& sparse = info.coo_sparse();
+    names->insert(names->end(),
+                  {sparse.values_tensor_name(), sparse.indices_tensor_name(),
+                   sparse.dense_shape_tensor_name()});
+  } else if (info.has_composite_tensor()) {
+    for (const pb::TensorInfo& part : info.composite_tensor().components()) {
+      AddNames(part, names);
+    }
+  } else {
+    names->push_back(info.name());
+  }
+}
+
+using Tensors = google::protobuf::Map<std::string, pb::TensorInfo>;
+
+Status FindTensors(const Graph& graph, const Tensors& tensors,
+                   std::vector<Endpoint>* out) {
+  const std::map<std::string, pb::TensorInfo> sorted(tensors.begin(),
+                                                     tensors.end());
+  for (const auto& [key, info] : sorted) {
+    std::vector<std::string> names;
+    AddNames(info, &names);
+    for (const std::string& name : names) {
+      HR_ASSIGN_OR_RETURN(const Endpoint e, FindTensor(graph, name));
+      if (std::find(out->begin(), out->end(), e) == out->end()) {
+        out->push_back(e);
+      }
+    }
+  }
   return OkStatus();
 }
 
-std::vector<Endpoint> ModelInputs(const Graph& graph) {
-  std::vector<Endpoint> inputs;
-  graph.ForEachNode([&](Node* n) {
-    if (absl::StartsWith(n->type_string(), "Placeholder")) {
-      inputs.push_back({n, 0});
-    }
-  });
-  return inputs;
+// By the signature. If it is not clear which, placeholders and no outputs:
+// among those that nothing reads is the one that writes a checkpoint.
+Status FindEnds(const pb::MetaGraphDef& meta_graph, Model* model) {
+  const pb::SignatureDef* chosen = nullptr;
+  int count = 0;
+  for (const auto& [name, signature] : meta_graph.signature_def()) {
+    if (absl::StartsWith(name, kInternal)) continue;
+    ++count;
+    chosen = &signature;
+  }
+  const auto at = meta_graph.signature_def().find(kDefaultSignature);
+  if (at != meta_graph.signature_def().end()) {
+    chosen = &at->second;
+  } else if (count != 1) {
+    FindEnds(*model->graph, model);
+    model->outputs.clear();
+    return OkStatus();
+  }
+  HR_RETURN_IF_ERROR(
+      FindTensors(*model->graph, chosen->inputs(), &model->inputs));
+  return FindTensors(*model->graph, chosen->outputs(), &model->outputs);
 }
 
-std::vector<Endpoint> ModelOutputs(const Graph& graph) {
-  std::vector<Endpoint> outputs;
-  graph.ForEachNode([&](Node* n) {
-    if (n->num_outputs() == 0 || n->IsConstant() || !n->out_edges().empty() ||
-        n->num_inputs() == 0) {
-      return;
-    }
-    outputs.push_back({n, 0});
-  });
-  return outputs;
+Status CheckFolder(const std::string& path) {
+  if (MaybeSavedModelDirectory(path)) return OkStatus();
+  return errors::InvalidArgument(
+      path,
+      " is a folder without saved_model.pb or saved_model.pbtxt; wanted a "
+      "GraphDef, binary or text, or the folder of a SavedModel");
+}
+
+}  // namespace
+
+Status LoadModel(const std::string& path, Model* model) {
+  model->graph = std::make_shared<Graph>();
+  Graph* const graph = model->graph.get();
+  if (!Env::Default()->IsDirectory(path)) {
+    HR_RETURN_IF_ERROR(ImportGraphDefFile(ImportOptions(), path, graph));
+    FindEnds(*graph, model);
+    return OkStatus();
+  }
+  HR_RETURN_IF_ERROR(CheckFolder(path));
+  pb::MetaGraphDef meta_graph;
+  HR_RETURN_IF_ERROR(ReadMetaGraph(path, {kServe}, &meta_graph));
+  HR_RETURN_IF_ERROR(
+      ImportGraphDef(ImportOptions(), meta_graph.graph_def(), graph));
+  return FindEnds(meta_graph, model);
+}
+
+Status OpenModel(const std::string& path, const pb::ConfigProto& config,
+                 Model* model, std::unique_ptr<Session>* session) {
+  if (!Env::Default()->IsDirectory(path)) {
+    HR_RETURN_IF_ERROR(LoadModel(path, model));
+    return NewSession(config, "", model->graph, session);
+  }
+  HR_RETURN_IF_ERROR(CheckFolder(path));
+  model->graph = std::make_shared<Graph>();
+  model->has_variables = true;
+  pb::MetaGraphDef meta_graph;
+  HR_RETURN_IF_ERROR(LoadSavedModel(config, "", pb::RunOptions(), path,
+                                    {kServe}, model->graph, &meta_graph,
+                                    session));
+  return FindEnds(meta_graph, model);
+}
+
+Status ExplainNoValues(const Status& status, const Model& model) {
+  if (model.has_variables ||
+      !absl::StrContains(status.message(), "Variables without a value")) {
+    return status;
+  }
+  return Annotate(status,
+                  "\nA GraphDef holds no values of variables. Give the folder "
+                  "of a SavedModel, or freeze the graph: put constants in "
+                  "place of its variables, as TensorFlow's freeze_graph and "
+                  "tf.graph_util.convert_variables_to_constants do.");
 }
 
 std::string Describe(const Endpoint& e) {

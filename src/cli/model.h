@@ -7,16 +7,33 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "session/session.h"
 
 namespace headrace::cli {
 
-// A GraphDef file, binary or text.
-Status LoadModel(const std::string& path, std::shared_ptr<Graph>* graph);
+struct Model {
+  std::shared_ptr<Graph> graph;
+  // Of a SavedModel, what its signature "serving_default" says, or else the
+  // only one; if there are others, placeholders and no outputs. Of a graph,
+  // placeholders, and outputs that nothing reads of nodes that compute
+  // something; in order of id.
+  std::vector<Endpoint> inputs, outputs;
+  // Whether values of variables came with it.
+  bool has_variables = false;
+};
 
-// Placeholders, in order of id.
-std::vector<Endpoint> ModelInputs(const Graph& graph);
-// Outputs that nothing in the graph reads, of nodes that compute something.
-std::vector<Endpoint> ModelOutputs(const Graph& graph);
+// A GraphDef file, binary or text, or the folder of a SavedModel, of which the
+// meta graph with the tag "serve" is taken.
+Status LoadModel(const std::string& path, Model* model);
+
+// The same, with a session in which variables have the values that came with
+// the model.
+Status OpenModel(const std::string& path, const pb::ConfigProto& config,
+                 Model* model, std::unique_ptr<Session>* session);
+
+// To the failure of a run whose variables had no value, adds what can be done.
+// Returns any other status as it is.
+Status ExplainNoValues(const Status& status, const Model& model);
 
 // "input_1:0 float [?,32,32,3]".
 std::string Describe(const Endpoint& e);

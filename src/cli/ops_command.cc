@@ -72,7 +72,7 @@ int OpsCommand(const Args& args) {
   ArgReader reader(args);
   std::string op;
   bool table = false;
-  while (!reader.done() && reader.status().ok()) {
+  while (!reader.done()) {
     if (reader.Flag("--help") || reader.Flag("-h")) {
       std::fputs(kHelp, stdout);
       return 0;

@@ -24,7 +24,8 @@ namespace {
 
 constexpr char kHelp[] =
     "usage: headrace run MODEL [--feed NAME=VALUE]... [OPTIONS]\n\n"
-    "Runs a model (a GraphDef, binary or text) once and prints its outputs.\n\n"
+    "Runs a model once and prints its outputs. A model is a GraphDef, binary "
+    "or text, or\nthe folder of a SavedModel.\n\n"
     "  --feed NAME=VALUE   a value for tensor NAME: a .png, .jpg or .npy file, "
     "a number,\n"
     "                      or a list such as '[[1, 2], [3, 4]]'. A picture is "
@@ -90,7 +91,7 @@ Status ParseFloat(const std::string& option, const std::string& text,
 Status ParseArgs(const Args& args, RunArgs* out) {
   ArgReader reader(args);
   std::string value;
-  while (!reader.done() && reader.status().ok()) {
+  while (!reader.done()) {
     if (reader.Flag("--help") || reader.Flag("-h")) {
       out->help = true;
       return OkStatus();
@@ -190,8 +191,13 @@ void PrintTrace(const pb::RunMetadata& metadata) {
 }
 
 Status Run(const RunArgs& args) {
-  std::shared_ptr<Graph> graph;
-  HR_RETURN_IF_ERROR(LoadModel(args.model, &graph));
+  pb::ConfigProto config;
+  config.set_intra_op_parallelism_threads(args.threads);
+  config.set_inter_op_parallelism_threads(args.threads);
+  Model model;
+  std::unique_ptr<Session> session;
+  HR_RETURN_IF_ERROR(OpenModel(args.model, config, &model, &session));
+  const Graph* const graph = model.graph.get();
 
   std::vector<Session::Feed> feeds;
   for (const auto& [name, text] : args.feeds) {
@@ -213,7 +219,7 @@ Status Run(const RunArgs& args) {
   };
   for (const std::string& name : args.fetches) HR_RETURN_IF_ERROR(fetch(name));
   if (fetches.empty()) {
-    for (const Endpoint& e : ModelOutputs(*graph)) {
+    for (const Endpoint& e : model.outputs) {
       fetches.push_back(e);
       names.push_back(absl::StrCat(e.node->name(), ":", e.index));
     }
@@ -222,7 +228,7 @@ Status Run(const RunArgs& args) {
   for (const auto& [name, file] : args.saves) HR_RETURN_IF_ERROR(fetch(name));
   if (fetches.empty()) {
     return errors::InvalidArgument(
-        "the model has no output that nothing reads: name one by --fetch");
+        "the model does not say what to compute: name it by --fetch");
   }
   std::vector<std::string> labels;
   if (!args.labels.empty()) {
@@ -231,11 +237,6 @@ Status Run(const RunArgs& args) {
     labels = ReadLabels(text);
   }
 
-  pb::ConfigProto config;
-  config.set_intra_op_parallelism_threads(args.threads);
-  config.set_inter_op_parallelism_threads(args.threads);
-  std::unique_ptr<Session> session;
-  HR_RETURN_IF_ERROR(NewSession(config, "", graph, &session));
   pb::RunOptions options;
   if (args.trace) options.set_trace_level(pb::RunOptions::FULL_TRACE);
   pb::RunMetadata metadata;
@@ -256,8 +257,9 @@ Status Run(const RunArgs& args) {
   }
   if (!computed.empty()) {
     std::vector<Tensor> results;
-    HR_RETURN_IF_ERROR(
-        session->Run(options, feeds, computed, {}, &results, &metadata));
+    HR_RETURN_IF_ERROR(ExplainNoValues(
+        session->Run(options, feeds, computed, {}, &results, &metadata),
+        model));
     for (size_t k = 0; k < slot.size(); ++k) outputs[slot[k]] = results[k];
   }
 

@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "cli/feed.h"
-#include "cli/model.h"
 #include "framework/device.h"
 
 namespace headrace::cli {
@@ -75,8 +74,9 @@ Status ParseSeconds(const std::string& text, double* seconds) {
   if (absl::SimpleAtod(text, seconds) && *seconds > 0 && *seconds <= 86400) {
     return OkStatus();
   }
-  return errors::InvalidArgument("--seconds wants a number above 0, got '",
-                                 text, "'");
+  return errors::InvalidArgument(
+      "--seconds wants a number above 0, up to 86400 (a day), got '", text,
+      "'");
 }
 
 Status ParseShape(const std::string& text, TensorShape* shape) {
@@ -117,8 +117,10 @@ void TakeTrialArg(ArgReader* reader, TrialArgs* args, Status* status) {
 }
 
 Status PrepareTrial(const TrialArgs& args, pb::ConfigProto config, Trial* out) {
-  HR_RETURN_IF_ERROR(LoadModel(args.model, &out->graph));
-  const Graph& graph = *out->graph;
+  config.set_intra_op_parallelism_threads(args.threads);
+  config.set_inter_op_parallelism_threads(args.threads);
+  HR_RETURN_IF_ERROR(OpenModel(args.model, config, &out->model, &out->session));
+  const Graph& graph = *out->model.graph;
   const auto is_fed = [out](const Endpoint& e) {
     for (const Session::Feed& f : out->feeds) {
       if (f.first == e) return true;
@@ -145,7 +147,7 @@ Status PrepareTrial(const TrialArgs& args, pb::ConfigProto config, Trial* out) {
     HR_RETURN_IF_ERROR(MakeUp(e, &shape, &t));
     out->feeds.emplace_back(e, std::move(t));
   }
-  for (const Endpoint& e : ModelInputs(graph)) {
+  for (const Endpoint& e : out->model.inputs) {
     if (is_fed(e) || e.node->type_string() == "PlaceholderWithDefault") {
       continue;
     }
@@ -157,19 +159,20 @@ Status PrepareTrial(const TrialArgs& args, pb::ConfigProto config, Trial* out) {
     HR_ASSIGN_OR_RETURN(const Endpoint e, FindTensor(graph, name));
     out->fetches.push_back(e);
   }
-  if (out->fetches.empty()) out->fetches = ModelOutputs(graph);
+  if (out->fetches.empty()) out->fetches = out->model.outputs;
   if (out->fetches.empty()) {
     return errors::InvalidArgument(
-        "the model has no output that nothing reads: name one by --fetch");
+        "the model does not say what to compute: name it by --fetch");
   }
-  config.set_intra_op_parallelism_threads(args.threads);
-  config.set_inter_op_parallelism_threads(args.threads);
-  return NewSession(config, "", out->graph, &out->session);
+  return OkStatus();
 }
 
-Status Trial::Run() const {
+Status Trial::Run(pb::RunMetadata* metadata) const {
   std::vector<Tensor> results;
-  return session->Run(pb::RunOptions(), feeds, fetches, {}, &results, nullptr);
+  pb::RunOptions options;
+  if (metadata != nullptr) options.set_trace_level(pb::RunOptions::FULL_TRACE);
+  return ExplainNoValues(
+      session->Run(options, feeds, fetches, {}, &results, metadata), model);
 }
 
 RefPtr<AlgorithmTuner> Trial::tuner() const {

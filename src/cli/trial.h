@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/model.h"
 #include "framework/algorithm_tuner.h"
 #include "session/session.h"
 
@@ -35,12 +36,13 @@ Status ParseSeconds(const std::string& text, double* seconds);
 Status ParseShape(const std::string& text, TensorShape* shape);
 
 struct Trial {
-  std::shared_ptr<Graph> graph;
+  Model model;
   std::vector<Session::Feed> feeds;
   std::vector<Endpoint> fetches;
   std::unique_ptr<Session> session;
 
-  Status Run() const;
+  // Traced if there is `metadata`.
+  Status Run(pb::RunMetadata* metadata = nullptr) const;
   // Null if the session was not asked for one.
   RefPtr<AlgorithmTuner> tuner() const;
 };

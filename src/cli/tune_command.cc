@@ -2,6 +2,8 @@
 // the times in a file; lists and merges such files.
 #include <cstdio>
 
+#include "absl/strings/strip.h"
+#include "base/file_lock.h"
 #include "cli/command.h"
 #include "cli/trial.h"
 #include "framework/algorithm_choices.h"
@@ -13,12 +15,12 @@ constexpr char kHelp[] =
     "usage: headrace tune MODEL [OPTIONS]\n"
     "       headrace tune --list FILE...\n"
     "       headrace tune --merge OUT FILE...\n\n"
-    "Measures, for each convolution of a model (a GraphDef, binary or text) at "
-    "the sizes\nit meets, the algorithms that can compute it, and keeps the "
-    "times in a file.\nSessions take the fastest if HEADRACE_CONV_CACHE, or "
-    "ConfigProto.headrace.conv_cache,\nnames that file. It holds for this kind "
-    "of processor and this version; a file may\nhave parts for several, so "
-    "that it can travel with a model.\n\n"
+    "Measures, for each convolution of a model (a GraphDef, binary or text, or "
+    "the folder\nof a SavedModel) at the sizes it meets, the algorithms that "
+    "can compute it, and keeps\nthe times in a file. Sessions take the fastest "
+    "if HEADRACE_CONV_CACHE, or\nConfigProto.headrace.conv_cache, names that "
+    "file. It holds for this kind of processor\nand this version; a file may "
+    "have parts for several, so that it can travel with a\nmodel.\n\n"
     "  --cache FILE        where to keep the times, beside what is there; by "
     "default\n"
     "                      MODEL.choices\n"
@@ -53,21 +55,17 @@ int List(const std::vector<std::string>& files) {
   return 0;
 }
 
-int Merge(const std::vector<std::string>& files) {
-  if (files.size() < 2) {
-    return UsageError("tune",
-                      "--merge wants the file to write, then those to "
-                      "read");
-  }
+Status Merge(const std::vector<std::string>& files) {
+  Env* const env = Env::Default();
   AlgorithmChoices all;
+  // The first may be read too, while a process adds to it.
+  HR_ASSIGN_OR_RETURN(const FileLock lock, FileLock::Take(files[0]));
   for (size_t i = 1; i < files.size(); ++i) {
-    StatusOr<AlgorithmChoices> choices =
-        AlgorithmChoices::ReadFile(Env::Default(), files[i]);
-    if (!choices.ok()) return Fail(choices.status());
-    all.Merge(*choices);
+    HR_ASSIGN_OR_RETURN(const AlgorithmChoices choices,
+                        AlgorithmChoices::ReadFile(env, files[i]));
+    all.Merge(choices);
   }
-  const Status s = all.WriteFile(Env::Default(), files[0]);
-  return s.ok() ? 0 : Fail(s);
+  return all.WriteFile(env, files[0]);
 }
 
 double TimeOf(const AlgorithmChoices::Times& times, const std::string& name) {
@@ -77,7 +75,14 @@ double TimeOf(const AlgorithmChoices::Times& times, const std::string& name) {
   return 0;
 }
 
+// A minute's measuring should not be lost to a file that cannot be written.
+Status CheckCanKeep(const std::string& cache) {
+  return Annotate(FileLock::Take(cache).status(),
+                  StrCat(" (nothing can be kept in ", cache, ")"));
+}
+
 Status Tune(const TrialArgs& args, const std::string& cache, double seconds) {
+  HR_RETURN_IF_ERROR(CheckCanKeep(cache));
   pb::ConfigProto config;
   pb::ConfigProto::Headrace* const tuning = config.mutable_headrace();
   tuning->set_conv_tuning(pb::ConfigProto::Headrace::BUSY);
@@ -92,12 +97,14 @@ Status Tune(const TrialArgs& args, const std::string& cache, double seconds) {
   tuner->Stop();
   const AlgorithmChoices choices = tuner->Choices();
 
+  bool any = false;
   double before = 0, after = 0;
   std::printf("%10s %10s  %-28s %s\n", "was ms", "is ms", "algorithm", "node");
   for (const AlgorithmTuner::Use& u : uses) {
     const AlgorithmChoices::Times* times =
         choices.Find(ThisMachine(), u.problem);
     if (times == nullptr) continue;
+    any = true;
     const double best = times->front().ns;
     // What the estimate took may have been too slow to be measured on.
     const double first = TimeOf(*times, u.predicted.front().algorithm);
@@ -120,7 +127,8 @@ Status Tune(const TrialArgs& args, const std::string& cache, double seconds) {
     std::printf("not measured for lack of time: %lld; give more --seconds\n",
                 static_cast<long long>(left_out));
   }
-  std::printf("kept in %s\n", cache.c_str());
+  HR_RETURN_IF_ERROR(tuner->SaveStatus());
+  if (any) std::printf("kept in %s\n", cache.c_str());
   return OkStatus();
 }
 
@@ -131,19 +139,21 @@ int TuneCommand(const Args& args) {
   TrialArgs trial;
   std::string cache, value;
   double seconds = 60;
+  bool list = false, merge = false;
+  Args files;
   Status status;
-  while (!reader.done() && reader.status().ok() && status.ok()) {
+  while (!reader.done() && status.ok()) {
     if (reader.Flag("--help") || reader.Flag("-h")) {
       std::printf(kHelp, kTrialHelp);
       return 0;
     }
-    const bool list = reader.Flag("--list");
-    if (list || reader.Flag("--merge")) {
-      Args files;
-      while (!reader.done()) files.push_back(reader.Positional());
-      if (!reader.status().ok()) break;
-      return list ? List(files) : Merge(files);
+    if (list || merge) {
+      files.push_back(reader.Positional());
+      continue;
     }
+    list = reader.Flag("--list");
+    merge = !list && reader.Flag("--merge");
+    if (list || merge) continue;
     if (reader.Option("--cache", &cache)) continue;
     if (reader.Option("--seconds", &value)) {
       status = ParseSeconds(value, &seconds);
@@ -152,11 +162,22 @@ int TuneCommand(const Args& args) {
     TakeTrialArg(&reader, &trial, &status);
   }
   if (status.ok()) status = reader.status();
+  if (status.ok() && list) return List(files);
+  if (status.ok() && merge) {
+    if (files.size() < 2) {
+      return UsageError("tune",
+                        "--merge wants the file to write, then those to read");
+    }
+    status = Merge(files);
+    return status.ok() ? 0 : Fail(status);
+  }
   if (status.ok() && trial.model.empty()) {
     status = errors::InvalidArgument("which model?");
   }
   if (!status.ok()) return UsageError("tune", std::string(status.message()));
-  if (cache.empty()) cache = trial.model + ".choices";
+  if (cache.empty()) {  // beside a folder, not in it
+    cache = StrCat(absl::StripSuffix(trial.model, "/"), ".choices");
+  }
   status = Tune(trial, cache, seconds);
   return status.ok() ? 0 : Fail(status);
 }

@@ -7,7 +7,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "base/cpu.h"
+#include "base/file_lock.h"
 #include "base/version.h"
 
 namespace headrace {
@@ -52,6 +54,8 @@ StatusOr<AlgorithmChoices> AlgorithmChoices::Parse(absl::string_view text,
   size_t number = 0;
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
     ++number;
+    // An editor or a version control system may have put it there.
+    absl::ConsumeSuffix(&line, "\r");
     if (line.size() > kMaxLine) return Wrong(origin, number, "line too long");
     if (number == 1) {
       int format = 0;
@@ -126,6 +130,18 @@ std::string AlgorithmChoices::ToText() const {
 
 Status AlgorithmChoices::WriteFile(Env* env, const std::string& path) const {
   return env->WriteFile(path, ToText(), WriteMode::kAtomic);
+}
+
+Status AlgorithmChoices::AddToFile(Env* env, const std::string& path) const {
+  HR_ASSIGN_OR_RETURN(const FileLock lock, FileLock::Take(path));
+  AlgorithmChoices all = *this;
+  const StatusOr<AlgorithmChoices> there = ReadFile(env, path);
+  if (there.ok()) {
+    all.Merge(*there);
+  } else if (!errors::IsNotFound(there.status())) {
+    return there.status();
+  }
+  return all.WriteFile(env, path);
 }
 
 void AlgorithmChoices::Add(const std::string& machine,

@@ -40,6 +40,9 @@ class AlgorithmChoices {
   std::string ToText() const;
   // Another process sees the old file or the new one.
   Status WriteFile(Env* env, const std::string& path) const;
+  // Into the file, beside what is there; several processes may do so at once. A
+  // file that is damaged or another's stays as it is.
+  Status AddToFile(Env* env, const std::string& path) const;
 
   // Of an algorithm that is there already the shorter time counts.
   void Add(const std::string& machine, const std::string& problem,

@@ -1,8 +1,11 @@
 #include "framework/algorithm_choices.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <set>
+#include <thread>
 
 #include "framework/algorithm_tuner.h"
 
@@ -49,6 +52,34 @@ TEST(AlgorithmChoicesTest, MergeTakesTheShorterTimes) {
   EXPECT_EQ(Describe(*a.Find("m", "p")), "y=5 z=7 x=10 ");
   EXPECT_NE(a.Find("m", "q"), nullptr);
   EXPECT_EQ(a.machines().size(), 2);
+}
+
+TEST(AlgorithmChoicesTest, NoneIsLostAmongSeveralWhoAddToAFile) {
+  constexpr int kThreads = 6, kEach = 10;
+  const std::string path = TempPath("added.choices");
+  Env::Default()->DeleteFile(path).IgnoreError();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&path, t] {
+      for (int i = 0; i < kEach; ++i) {
+        AlgorithmChoices c;
+        c.Add("m", StrCat("problem ", t, " ", i), {{"x", 1}});
+        EXPECT_EQ(c.AddToFile(Env::Default(), path), OkStatus());
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  auto read = AlgorithmChoices::ReadFile(Env::Default(), path);
+  ASSERT_EQ(read.status(), OkStatus());
+  EXPECT_EQ(read->machines().at("m").size(), kThreads * kEach);
+}
+
+TEST(AlgorithmChoicesTest, LinesMayEndAsOnWindows) {
+  const auto read = AlgorithmChoices::Parse(
+      "headrace algorithm choices 1\r\n# why\r\n\r\n[m]\r\np\tx 12\r\n",
+      "f.choices");
+  ASSERT_EQ(read.status(), OkStatus());
+  EXPECT_EQ(read->ToText(), "headrace algorithm choices 1\n[m]\np\tx 12\n");
 }
 
 TEST(AlgorithmChoicesTest, RefusesWhatIsNoSuchFile) {
@@ -137,6 +168,18 @@ TEST(AlgorithmTunerTest, KeepsWhatOthersPutIntoTheFile) {
   EXPECT_NE(read->Find(ThisMachine(), "p"), nullptr);
 }
 
+TEST(AlgorithmTunerTest, SaysThatItCouldNotKeepTheChoice) {
+  auto tuner = AlgorithmTuner::Create(Measuring(TempPath("no_folder/x")));
+  ASSERT_EQ(tuner.status(), OkStatus());
+  (*tuner)->Measure("p", [](const AlgorithmTuner::Clock&) {
+    return Times{{"fast", 1000}};
+  });
+  (*tuner)->Wait();
+  (*tuner)->Stop();
+  EXPECT_TRUE(errors::IsNotFound((*tuner)->SaveStatus()))
+      << (*tuner)->SaveStatus();
+}
+
 TEST(AlgorithmTunerTest, RefusesADamagedCacheAndAMissingOneThatIsOnlyRead) {
   const std::string path = TempPath("damaged.choices");
   ASSERT_EQ(Env::Default()->WriteFile(path, "what?\n"), OkStatus());
@@ -183,6 +226,83 @@ TEST(AlgorithmTunerTest, TimeIsBounded) {
     });
   }
   EXPECT_EQ((*tuner)->Wait(), 5);
+}
+
+// The exit status of a child that does this; -1 if it is killed, by the alarm
+// for one.
+template <typename Fn>
+int InChild(Fn fn) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    alarm(20);
+    _exit(fn());
+  }
+  int status = 0;
+  if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status)) return -1;
+  return WEXITSTATUS(status);
+}
+
+TEST(AlgorithmTunerTest, ForkedChildDestroysATunerWhoseThreadItHasNot) {
+  const auto quick = [](const AlgorithmTuner::Clock&) {
+    return Times{{"fast", 1000}};
+  };
+  const auto endless = [](const AlgorithmTuner::Clock& clock) {
+    while (!clock.IsOver()) Env::Default()->SleepForMicros(100);
+    return Times{{"fast", 1000}};
+  };
+  for (int i = 0; i < 20; ++i) {
+    auto made = AlgorithmTuner::Create(Measuring());
+    ASSERT_EQ(made.status(), OkStatus());
+    RefPtr<AlgorithmTuner> tuner = *std::move(made);
+    tuner->Measure("p", quick);
+    ASSERT_EQ(tuner->Wait(), 0);
+    // The thread waits for work, or is in the middle of it.
+    if (i % 2 == 1) tuner->Measure("q", endless);
+    const int status = InChild([&] {
+      Times found;
+      if (!tuner->Find("p", &found)) return 2;
+      tuner->Measure("r", quick);
+      tuner->Wait();
+      if (tuner->Find("r", &found)) return 3;
+      if (i % 4 > 1) tuner->Stop();
+      tuner.reset();
+      auto own = AlgorithmTuner::Create(Measuring());
+      if (!own.ok()) return 4;
+      (*own)->Measure("r", quick);
+      (*own)->Wait();
+      return (*own)->Find("r", &found) ? 0 : 5;
+    });
+    ASSERT_EQ(status, 0) << "child " << i;
+    tuner->Stop();
+    Times found;
+    EXPECT_TRUE(tuner->Find("p", &found));  // the parent goes on
+  }
+}
+
+TEST(AlgorithmTunerTest, ForkFindsNoLockThatATunersThreadHolds) {
+  auto tuner = AlgorithmTuner::Create(Measuring());
+  ASSERT_EQ(tuner.status(), OkStatus());
+  std::atomic<bool> over{false};
+  std::thread other([&] {
+    for (int i = 0; !over; ++i) {
+      (*tuner)->Measure(StrCat("p", i), [](const AlgorithmTuner::Clock&) {
+        return Times{{"fast", 1000}};
+      });
+      (*tuner)->Report({"n", StrCat("p", i % 10), "fast", {}});
+    }
+  });
+  int failed = 0;
+  for (int i = 0; i < 50; ++i) {
+    failed += InChild([&] {
+                Times found;
+                (*tuner)->Find("p0", &found);
+                *tuner = nullptr;
+                return 0;
+              }) != 0;
+  }
+  over = true;
+  other.join();
+  EXPECT_EQ(failed, 0);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "framework/algorithm_tuner.h"
 
-#include <unistd.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -21,22 +21,15 @@ constexpr size_t kMaxUses = 1 << 14;
 int64_t NowNs() { return static_cast<int64_t>(Env::Default()->NowNanos()); }
 
 // Tuners that may have a thread. When the process ends their threads must end
-// before the libraries whose code they run.
-struct LiveTuners {
-  Mutex mu;
-  std::set<AlgorithmTuner*> all GUARDED_BY(mu);
-  static LiveTuners* Get() {
-    static LiveTuners* const live = [] {
-      std::atexit([] {
-        LiveTuners* const live = Get();
-        MutexLock lock(&live->mu);
-        for (AlgorithmTuner* t : live->all) t->Stop();
-      });
-      return new LiveTuners;
-    }();
-    return live;
-  }
-};
+// before the libraries whose code they run. Not a static local: a fork while
+// another thread initialises that would leave its guard locked in the child.
+Mutex live_mu;
+std::set<AlgorithmTuner*>* live GUARDED_BY(live_mu) = nullptr;
+
+void StopAll() {
+  MutexLock lock(&live_mu);
+  for (AlgorithmTuner* t : *live) t->Stop();
+}
 
 }  // namespace
 
@@ -75,9 +68,12 @@ StatusOr<RefPtr<AlgorithmTuner>> AlgorithmTuner::Create(
     }
   }
   if (options.measure) {
-    LiveTuners* const live = LiveTuners::Get();
-    MutexLock lock(&live->mu);
-    live->all.insert(tuner.get());
+    MutexLock lock(&live_mu);
+    if (live == nullptr) {
+      live = new std::set<AlgorithmTuner*>;
+      std::atexit(StopAll);
+    }
+    live->insert(tuner.get());
   }
   return tuner;
 }
@@ -85,9 +81,8 @@ StatusOr<RefPtr<AlgorithmTuner>> AlgorithmTuner::Create(
 AlgorithmTuner::~AlgorithmTuner() {
   if (!options_.measure) return;
   {
-    LiveTuners* const live = LiveTuners::Get();
-    MutexLock lock(&live->mu);
-    live->all.erase(this);
+    MutexLock lock(&live_mu);
+    if (live != nullptr) live->erase(this);  // not if Create failed
   }
   Stop();
 }
@@ -112,11 +107,10 @@ void AlgorithmTuner::Measure(const std::string& problem, Job job) {
     return;
   }
   queue_.emplace_back(problem, std::move(job));
-  if (!thread_.joinable()) {
-    thread_ = std::thread([this] { Work(); });
-    thread_pid_ = getpid();
+  if (!measurer_->thread.joinable()) {
+    measurer_->thread = std::thread([this] { Work(); });
   }
-  changed_.SignalAll();
+  measurer_->changed.SignalAll();
 }
 
 void AlgorithmTuner::Work() {
@@ -125,16 +119,18 @@ void AlgorithmTuner::Work() {
     std::pair<std::string, Job> next;
     Clock clock;
     AlgorithmChoices to_save;
+    // Destroyed without mu_: a fork waits for it with the allocator's mutex.
+    std::deque<std::pair<std::string, Job>> dropped;
     {
       MutexLock lock(&mu_);
       if (used_ns_ >= options_.seconds * 1e9) {
         left_out_ += static_cast<int64_t>(queue_.size());
-        queue_.clear();
+        dropped.swap(queue_);
       }
       if (queue_.empty() && saved) {
         busy_ = false;
-        changed_.SignalAll();
-        while (queue_.empty() && !stop_) changed_.Wait(&mu_);
+        measurer_->changed.SignalAll();
+        while (queue_.empty() && !stop_) measurer_->changed.Wait(&mu_);
       }
       if (stop_ && saved) return;
       if (stop_ || queue_.empty()) {
@@ -153,7 +149,7 @@ void AlgorithmTuner::Work() {
       }
     }
     if (next.second == nullptr) {
-      Save(std::move(to_save));
+      Save(to_save);
       saved = true;
       continue;
     }
@@ -171,19 +167,13 @@ void AlgorithmTuner::Work() {
   }
 }
 
-void AlgorithmTuner::Save(AlgorithmChoices choices) const {
-  Env* const env = Env::Default();
-  StatusOr<AlgorithmChoices> there =
-      AlgorithmChoices::ReadFile(env, options_.cache_path);
-  Status s = there.status();
-  if (there.ok()) choices.Merge(*there);
-  // What is not ours is not overwritten.
-  if (s.ok() || errors::IsNotFound(s)) {
-    s = choices.WriteFile(env, options_.cache_path);
-  }
+void AlgorithmTuner::Save(const AlgorithmChoices& choices) {
+  const Status s = choices.AddToFile(Env::Default(), options_.cache_path);
   if (!s.ok()) {
     HR_LOG(WARNING) << "measured choices are not kept: " << s;
   }
+  MutexLock lock(&mu_);
+  save_status_ = s;
 }
 
 void AlgorithmTuner::Report(Use use) {
@@ -202,29 +192,56 @@ std::vector<AlgorithmTuner::Use> AlgorithmTuner::Uses() const {
 
 int64_t AlgorithmTuner::Wait() {
   MutexLock lock(&mu_);
-  while (!stop_ && (busy_ || !queue_.empty())) changed_.Wait(&mu_);
+  while (!stop_ && (busy_ || !queue_.empty())) {
+    measurer_->changed.Wait(&mu_);
+  }
   return left_out_;
 }
 
 void AlgorithmTuner::Stop() {
   std::thread thread;
-  int pid = 0;
+  std::deque<std::pair<std::string, Job>> dropped;  // as in Work
   {
     MutexLock lock(&mu_);
     stop_ = true;
-    queue_.clear();
-    std::swap(thread, thread_);
-    pid = thread_pid_;
-    changed_.SignalAll();
+    dropped.swap(queue_);
+    std::swap(thread, measurer_->thread);
+    measurer_->changed.SignalAll();
   }
-  if (!thread.joinable()) return;
-  // A child of fork has the object but not the thread.
-  if (pid == getpid()) {
-    thread.join();
-  } else {
-    thread.detach();
-  }
+  if (thread.joinable()) thread.join();
 }
+
+Status AlgorithmTuner::SaveStatus() const {
+  MutexLock lock(&mu_);
+  return save_status_;
+}
+
+void AlgorithmTuner::LockAll() NO_THREAD_SAFETY_ANALYSIS {
+  live_mu.Lock();
+  if (live == nullptr) return;
+  for (AlgorithmTuner* t : *live) t->mu_.Lock();
+}
+
+void AlgorithmTuner::UnlockAll() NO_THREAD_SAFETY_ANALYSIS {
+  if (live != nullptr) {
+    for (AlgorithmTuner* t : *live) t->mu_.Unlock();
+  }
+  live_mu.Unlock();
+}
+
+void AlgorithmTuner::UnlockAllInChild() NO_THREAD_SAFETY_ANALYSIS {
+  if (live != nullptr) {
+    for (AlgorithmTuner* t : *live) {
+      t->stop_ = true;
+      static_cast<void>(t->measurer_.release());
+      t->measurer_ = std::make_unique<Measurer>();
+    }
+  }
+  UnlockAll();
+}
+
+[[maybe_unused]] const int AlgorithmTuner::kAtForkRegistered =
+    pthread_atfork(&LockAll, &UnlockAll, &UnlockAllInChild);
 
 AlgorithmChoices AlgorithmTuner::Choices() const {
   MutexLock lock(&mu_);

@@ -4,6 +4,9 @@
 // its devices, under kContainer and kName; without it, or where nothing has
 // been measured yet, a kernel chooses by its own estimate.
 //
+// A child of fork() has no such thread: there a tuner of the parent's gives
+// what it had found, and measures no more. One made in the child measures.
+//
 // Thread-safe.
 #ifndef HEADRACE_FRAMEWORK_ALGORITHM_TUNER_H_
 #define HEADRACE_FRAMEWORK_ALGORITHM_TUNER_H_
@@ -12,6 +15,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
@@ -87,6 +91,8 @@ class AlgorithmTuner : public ResourceBase {
   // Ends the measuring: waits for the one that is in progress, which ends
   // early.
   void Stop();
+  // What the last writing of the file came to; an error is logged too.
+  Status SaveStatus() const;
   // What was found. Kept through Stop.
   AlgorithmChoices Choices() const;
 
@@ -94,24 +100,34 @@ class AlgorithmTuner : public ResourceBase {
   explicit AlgorithmTuner(const Options& options) : options_(options) {}
 
   void Work();
-  // Into the file, with what others have put there meanwhile.
-  void Save(AlgorithmChoices choices) const;
+  void Save(const AlgorithmChoices& choices);
+  // Around fork(), so that the child finds no tuner's mu_ locked.
+  static void LockAll();
+  static void UnlockAll();
+  static void UnlockAllInChild();
+  static const int kAtForkRegistered;
 
   const Options options_;
   std::atomic<int64_t> generation_{1};
   std::atomic<bool> stop_{false};
 
+  struct Measurer {
+    CondVar changed;
+    std::thread thread;  // once something was to be measured
+  };
+
   mutable Mutex mu_;
-  CondVar changed_;
+  // A child's is another one: neither part could be destroyed there.
+  std::unique_ptr<Measurer> measurer_ GUARDED_BY(mu_) =
+      std::make_unique<Measurer>();
   AlgorithmChoices choices_ GUARDED_BY(mu_);
   std::map<std::pair<std::string, std::string>, Use> uses_ GUARDED_BY(mu_);
   std::set<std::string> asked_ GUARDED_BY(mu_);
   std::deque<std::pair<std::string, Job>> queue_ GUARDED_BY(mu_);
   bool busy_ GUARDED_BY(mu_) = false;
   int64_t left_out_ GUARDED_BY(mu_) = 0;
+  Status save_status_ GUARDED_BY(mu_);
   double used_ns_ GUARDED_BY(mu_) = 0;
-  std::thread thread_ GUARDED_BY(mu_);
-  int thread_pid_ GUARDED_BY(mu_) = 0;  // of the process that has the thread
 };
 
 }  // namespace headrace

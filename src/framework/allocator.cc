@@ -1,10 +1,12 @@
 #include "framework/allocator.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
@@ -13,11 +15,11 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/time/clock.h"
 #include "base/mutex.h"
 #include "framework/allocation_size.h"
 #include "framework/allocation_trace.h"
 #include "framework/lasting_allocator.h"
+#include "framework/slab.h"
 
 namespace headrace {
 namespace {
@@ -63,10 +65,10 @@ class CpuAllocatorImpl : public Allocator {
     const bool large = rounded >= kLargeAllocation;
     void* p = nullptr;
     if (large) p = TakeKept(rounded, lasting);
-    if (p == nullptr) p = Fresh(rounded);
+    if (p == nullptr) p = Fresh(bytes, rounded, lasting);
     if (p == nullptr) {
       DropKept();
-      p = Fresh(rounded);
+      p = Fresh(bytes, rounded, lasting);
       if (p == nullptr) {
         if (large) Forget(rounded);
         return nullptr;
@@ -85,7 +87,8 @@ class CpuAllocatorImpl : public Allocator {
   void Free(void* ptr, size_t bytes, bool lasting) {
     if (ptr == nullptr) return;
     AllocationTrace::Freed(ptr);
-    const size_t rounded = AllocationSize(bytes == 0 ? 1 : bytes);
+    if (bytes == 0) bytes = 1;
+    const size_t rounded = AllocationSize(bytes);
     in_use_.fetch_sub(static_cast<int64_t>(rounded), std::memory_order_relaxed);
     if (rounded >= kLargeAllocation) {
       if (lasting) {
@@ -94,16 +97,30 @@ class CpuAllocatorImpl : public Allocator {
         return;
       }
     }
-    std::free(ptr);
+    if (lasting && rounded < kHuge) {
+      slabs_.Free(ptr, bytes);
+    } else {
+      Release({ptr, rounded});
+    }
   }
 
   void DropKept() {
-    std::vector<void*> old;
+    std::vector<Gone> old;
     {
       MutexLock lock(&mu_);
       DropUnusedSince(std::numeric_limits<int64_t>::max(), &old);
     }
-    for (void* o : old) std::free(o);
+    for (const Gone& g : old) Release(g);
+  }
+
+  // Around fork(), as Slabs'.
+  void Lock() NO_THREAD_SAFETY_ANALYSIS {
+    mu_.Lock();
+    slabs_.Lock();
+  }
+  void Unlock() NO_THREAD_SAFETY_ANALYSIS {
+    slabs_.Unlock();
+    mu_.Unlock();
   }
 
   AllocatorStats GetStats() const override {
@@ -121,22 +138,40 @@ class CpuAllocatorImpl : public Allocator {
   }
 
  private:
-  static constexpr size_t kHugePage = size_t{2} << 20;
-  static constexpr size_t kHuge = 2 * kHugePage;
+  static constexpr size_t kHuge = size_t{4} << 20;
+  static_assert(kHuge <= Slabs::kMaxBlock);
+#if defined(__SANITIZE_ADDRESS__)
+  static constexpr bool kMapped = false;  // it watches malloc's blocks
+#else
+  static constexpr bool kMapped = true;  // blocks of kHuge
+#endif
   static constexpr size_t kKeepBytes = size_t{256} << 20;
   static constexpr size_t kSlackBytes = size_t{16} << 20;
   static constexpr int64_t kKeepSeconds = 20;
 
   // Pages of 2 MiB where the system has them: a tenth of the faults' cost, and
-  // fewer misses of the address cache later. Only whole ones, so that no more
-  // memory is taken than was asked for.
-  static void* Fresh(size_t rounded) {
-    if (rounded < kHuge) return std::aligned_alloc(kAlignment, rounded);
-    // Not aligned_alloc, which wants a multiple of the alignment.
-    void* p = nullptr;
-    if (posix_memalign(&p, kHugePage, rounded) != 0) return nullptr;
-    madvise(p, rounded / kHugePage * kHugePage, MADV_HUGEPAGE);
-    return p;
+  // fewer misses of the address cache later. Lasting blocks that have none of
+  // their own share them; what `rounded` adds would be in memory there. Not
+  // from malloc, which keeps what it gets back of such sizes.
+  void* Fresh(size_t bytes, size_t rounded, bool lasting) {
+    if (rounded < kHuge) {
+      return lasting ? slabs_.Allocate(bytes)
+                     : std::aligned_alloc(kAlignment, rounded);
+    }
+    return kMapped ? MapHugePages(rounded)
+                   : std::aligned_alloc(kAlignment, rounded);
+  }
+  // A block that is freed, and its size.
+  struct Gone {
+    void* data;
+    size_t bytes;
+  };
+  static void Release(const Gone& block) {
+    if (!kMapped || block.bytes < kHuge) {
+      std::free(block.data);
+    } else {
+      munmap(block.data, block.bytes);
+    }
   }
   static void RaiseTo(std::atomic<int64_t>* a, int64_t v) {
     int64_t old = a->load(std::memory_order_relaxed);
@@ -146,7 +181,7 @@ class CpuAllocatorImpl : public Allocator {
   }
   // Null if the caller has to make a fresh block, which is counted already.
   void* TakeKept(size_t rounded, bool lasting) {
-    std::vector<void*> old;
+    std::vector<Gone> old;
     {
       MutexLock lock(&mu_);
       used_ += rounded;
@@ -169,7 +204,7 @@ class CpuAllocatorImpl : public Allocator {
         old.push_back(Drop(kept_.begin()));
       }
     }
-    for (void* o : old) std::free(o);
+    for (const Gone& g : old) Release(g);
     return nullptr;
   }
   // A block that is none, or is freed.
@@ -180,8 +215,11 @@ class CpuAllocatorImpl : public Allocator {
   }
   // `rounded` is what was asked for.
   bool Keep(void* p, size_t rounded) {
-    const int64_t now = absl::GetCurrentTimeNanos();
-    std::vector<void*> old;
+    // Not absl's clock: a fork may leave its lock locked in the child.
+    const int64_t now = std::chrono::nanoseconds(
+                            std::chrono::steady_clock::now().time_since_epoch())
+                            .count();
+    std::vector<Gone> old;
     bool keep = false;
     {
       MutexLock lock(&mu_);
@@ -210,10 +248,10 @@ class CpuAllocatorImpl : public Allocator {
         DropUnusedSince(now - kKeepSeconds * 1000000000, &old);
       }
     }
-    for (void* o : old) std::free(o);
+    for (const Gone& g : old) Release(g);
     return keep;
   }
-  void DropUnusedSince(int64_t ns, std::vector<void*>* old) REQUIRES(mu_) {
+  void DropUnusedSince(int64_t ns, std::vector<Gone>* old) REQUIRES(mu_) {
     for (auto it = kept_.begin(); it != kept_.end();) {
       if (it->second.freed_ns > ns) {
         ++it;
@@ -226,6 +264,7 @@ class CpuAllocatorImpl : public Allocator {
   }
 
   const int64_t limit_ = MemoryLimit();
+  Slabs slabs_;
   std::atomic<int64_t> allocs_{0}, in_use_{0}, peak_{0}, largest_{0};
   Mutex mu_;
   struct Block {
@@ -233,12 +272,12 @@ class CpuAllocatorImpl : public Allocator {
     int64_t freed_ns;
   };
   using KeptBlocks = std::multimap<size_t, Block>;  // by size
-  void* Drop(KeptBlocks::iterator it) REQUIRES(mu_) {
-    void* const p = it->second.data;
+  Gone Drop(KeptBlocks::iterator it) REQUIRES(mu_) {
+    const Gone gone{it->second.data, it->first};
     kept_bytes_ -= it->first;
     blocks_ -= it->first;
     kept_.erase(it);
-    return p;
+    return gone;
   }
   KeptBlocks kept_ GUARDED_BY(mu_);
   // Sizes of blocks in use that are larger than what was asked for.
@@ -268,6 +307,13 @@ class LastingAllocatorImpl : public Allocator {
   AllocatorStats GetStats() const override { return Impl()->GetStats(); }
   void ResetPeak() override { Impl()->ResetPeak(); }
 };
+
+[[maybe_unused]] const int kAtForkRegistered = pthread_atfork(
+    [] {
+      LastingAllocator();  // not while another thread makes it
+      Impl()->Lock();
+    },
+    [] { Impl()->Unlock(); }, [] { Impl()->Unlock(); });
 
 }  // namespace
 

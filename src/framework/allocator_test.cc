@@ -1,8 +1,14 @@
 #include "framework/allocator.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -93,6 +99,25 @@ TEST(LastingAllocatorTest, CountsAsTheOtherAndTakesNoLargerBlock) {
   EXPECT_EQ(a->GetStats().bytes_in_use, before);
 }
 
+TEST(LastingAllocatorTest, BlocksOfSlabsCountAsOthers) {
+  Allocator* a = LastingAllocator();
+  a->ResetPeak();
+  const AllocatorStats before = a->GetStats();
+  std::vector<void*> blocks;
+  const size_t bytes = 900001;
+  for (int i = 0; i < 20; ++i) {
+    blocks.push_back(a->AllocateRaw(bytes));
+    ASSERT_NE(blocks.back(), nullptr);
+    std::memset(blocks.back(), i, bytes);
+  }
+  const auto size = static_cast<int64_t>(AllocationSize(bytes));
+  EXPECT_EQ(a->GetStats().num_allocs, before.num_allocs + 20);
+  EXPECT_EQ(a->GetStats().bytes_in_use, before.bytes_in_use + 20 * size);
+  for (void* p : blocks) a->DeallocateRaw(p, bytes);
+  EXPECT_EQ(a->GetStats().bytes_in_use, before.bytes_in_use);
+  EXPECT_EQ(a->GetStats().peak_bytes_in_use, before.bytes_in_use + 20 * size);
+}
+
 TEST(CpuAllocatorTest, TheLastBlocksAreKept) {
   Allocator* a = CpuAllocator();
   // More than is kept in all.
@@ -132,6 +157,63 @@ TEST(CpuAllocatorTest, ThreadsGetDistinctBlocks) {
     });
   }
   for (std::thread& t : threads) t.join();
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(CpuAllocatorTest, LargeBlocksDoNotStayInMallocsHeap) {
+  const auto resident_pages = [] {
+    int64_t size = 0, resident = 0;
+    std::ifstream("/proc/self/statm") >> size >> resident;
+    return resident;
+  };
+  constexpr size_t kBlock = 5 * kMiB, kSmall = 64 << 10;
+  Allocator* const a = CpuAllocator();
+  DropKeptBlocks();
+  // What malloc maps and gets back makes it take such sizes from its heap.
+  void* volatile mapped = std::malloc(24 * kMiB);
+  std::free(mapped);
+  const int64_t before = resident_pages();
+  std::vector<void*> blocks;
+  std::vector<std::unique_ptr<char[]>> between;
+  for (int i = 0; i < 20; ++i) {
+    blocks.push_back(a->AllocateRaw(kBlock));
+    ASSERT_NE(blocks.back(), nullptr);
+    std::memset(blocks.back(), 1, kBlock);
+    between.push_back(std::make_unique<char[]>(kSmall));
+  }
+  EXPECT_GT(resident_pages() - before, 20 * kBlock / 4096);
+  for (void* b : blocks) a->DeallocateRaw(b, kBlock);
+  DropKeptBlocks();
+  EXPECT_LT(resident_pages() - before, kBlock / 4096);
+}
+#endif
+
+TEST(AllocatorTest, ForkFindsNoLockThatAnotherThreadHolds) {
+  const auto use = [] {
+    for (Allocator* const a : {CpuAllocator(), LastingAllocator()}) {
+      for (const size_t bytes : {size_t{1} << 20, size_t{1} << 17}) {
+        a->DeallocateRaw(a->AllocateRaw(bytes), bytes);
+      }
+    }
+  };
+  std::atomic<bool> over{false};
+  std::thread other([&] {
+    while (!over) use();
+  });
+  int failed = 0;
+  for (int i = 0; i < 100; ++i) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      alarm(20);
+      use();
+      _exit(0);
+    }
+    int status = -1;
+    failed += waitpid(pid, &status, 0) != pid || status != 0;
+  }
+  over = true;
+  other.join();
+  EXPECT_EQ(failed, 0);
 }
 
 }  // namespace

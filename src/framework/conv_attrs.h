@@ -55,7 +55,35 @@ struct ConvAttrs {
   Status CheckValues() const;
 
  private:
+  friend struct ConvChainAttrs;
   Status Check(const std::string& padding, const std::string& format);
+};
+
+// The convolutions of a _FusedConvChain: NHWC, without dilations.
+struct ConvChainAttrs {
+  std::vector<ConvAttrs> convs;
+  std::vector<bool> depthwise;
+
+  // From an OpKernelConstruction or an InferenceContext. Checks lengths and
+  // values (InvalidArgument).
+  template <typename Context>
+  static Status Read(const Context& c, ConvChainAttrs* out) {
+    int64_t count = 0;
+    std::vector<int64_t> strides, explicit_paddings;
+    std::vector<std::string> paddings;
+    HR_RETURN_IF_ERROR(c.GetAttr("num_convs", &count));
+    HR_RETURN_IF_ERROR(c.GetAttr("depthwise", &out->depthwise));
+    HR_RETURN_IF_ERROR(c.GetAttr("strides", &strides));
+    HR_RETURN_IF_ERROR(c.GetAttr("paddings", &paddings));
+    HR_RETURN_IF_ERROR(c.GetAttr("explicit_paddings", &explicit_paddings));
+    return out->Set(static_cast<size_t>(count), strides, paddings,
+                    explicit_paddings);
+  }
+
+ private:
+  Status Set(size_t count, const std::vector<int64_t>& strides,
+             const std::vector<std::string>& paddings,
+             const std::vector<int64_t>& explicit_paddings);
 };
 
 // A convolution with all sizes known. Two spatial dims are three of which the

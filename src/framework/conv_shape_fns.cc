@@ -86,6 +86,38 @@ Status ConvAttrs::CheckValues() const {
   return OkStatus();
 }
 
+Status ConvChainAttrs::Set(size_t count, const std::vector<int64_t>& strides,
+                           const std::vector<std::string>& paddings,
+                           const std::vector<int64_t>& explicit_paddings) {
+  if (depthwise.size() != count || strides.size() != count ||
+      paddings.size() != count || count == 0 || depthwise.back()) {
+    return errors::InvalidArgument(
+        "depthwise, strides and paddings: wanted one element for each of ",
+        count, " convolutions, the last of depthwise false, got ",
+        depthwise.size(), ", ", strides.size(), " and ", paddings.size());
+  }
+  size_t padded = 0;
+  for (const std::string& p : paddings) padded += p == "EXPLICIT" ? 1 : 0;
+  constexpr size_t kEach = 8;
+  if (explicit_paddings.size() != kEach * padded) {
+    return errors::InvalidArgument(
+        "explicit_paddings: wanted eight elements for each of ", padded,
+        " EXPLICIT convolutions, got ", explicit_paddings.size());
+  }
+  auto next = explicit_paddings.begin();
+  for (size_t i = 0; i < count; ++i) {
+    ConvAttrs& conv = convs.emplace_back();
+    conv.strides = {1, strides[i], strides[i], 1};
+    if (paddings[i] == "EXPLICIT") {
+      conv.explicit_paddings.assign(next, next + kEach);
+      next += kEach;
+    }
+    HR_RETURN_IF_ERROR(conv.Check(paddings[i], "NHWC"));
+    HR_RETURN_IF_ERROR(conv.CheckValues());
+  }
+  return OkStatus();
+}
+
 Status ConvSizesOf(const ConvAttrs& attrs, const TensorShape& input,
                    const TensorShape& filter, bool depthwise, ConvSizes* out) {
   const int rank = attrs.rank();

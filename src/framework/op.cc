@@ -1,6 +1,6 @@
-// The registry of ops. REGISTER_OP's static objects push themselves on a list
-// without locks, also when a custom op library is loaded while other threads
-// look ops up; each look-up that misses takes what is new on that list.
+// The registry of ops. REGISTER_OP's records are pushed on a list without
+// locks, also when a custom op library is loaded while other threads look ops
+// up; each look-up that misses takes what is new on that list.
 #include "framework/op.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace headrace {
 namespace {
 
 // Constant-initialised, so that it is ready before any OpRegistrar is made.
-constinit std::atomic<const OpRegistrar*> g_registrars{nullptr};
+constinit std::atomic<const OpRecord*> g_records{nullptr};
 
 bool SameSignature(const OpDef& a, const OpDef& b) {
   return a.DebugString() == b.DebugString();
@@ -20,35 +20,31 @@ bool SameSignature(const OpDef& a, const OpDef& b) {
 
 }  // namespace
 
-OpRegistrar::OpRegistrar(const OpSpec& spec)
-    : spec_(spec), next_(g_registrars.load(std::memory_order_relaxed)) {
-  while (!g_registrars.compare_exchange_weak(
-      next_, this, std::memory_order_release, std::memory_order_relaxed)) {
+OpRegistrar::OpRegistrar(const OpRecord& record) {
+  record.next_ = g_records.load(std::memory_order_relaxed);
+  while (!g_records.compare_exchange_weak(record.next_, &record,
+                                          std::memory_order_release,
+                                          std::memory_order_relaxed)) {
   }
 }
 
-Status OpSpec::Build(OpDef* def) const {
-  if (count_ > kMaxLines) {
-    return errors::Internal("REGISTER_OP(\"", name_, "\") has ", count_,
-                            " lines; at most ", kMaxLines, " are supported");
-  }
+Status OpRecord::Build(OpDef* def) const {
   def->name = name_;
-  // Attrs first: inputs and outputs name them, wherever they stand.
+  const char* const* line = lines_of_(*this);
   Status status;
-  for (int i = 0; i < count_ && status.ok(); ++i) {
-    if (lines_[i].kind != kAttr) continue;
+  for (int i = 0; i < counts_[kAttr] && status.ok(); ++i) {
     OpDef::Attr attr;
-    status = ParseAttrSpec(lines_[i].spec, &attr);
+    status = ParseAttrSpec(*line++, &attr);
     if (status.ok() && def->FindAttr(attr.name) >= 0) {
       status = errors::InvalidArgument("attr '", attr.name, "' given twice");
     }
     def->attrs.push_back(std::move(attr));
   }
-  for (int i = 0; i < count_ && status.ok(); ++i) {
-    if (lines_[i].kind == kAttr) continue;
+  const int num_args = counts_[kInput] + counts_[kOutput];
+  for (int i = 0; i < num_args && status.ok(); ++i) {
     OpDef::Arg arg;
-    status = ParseArgSpec(lines_[i].spec, def, &arg);
-    auto& args = lines_[i].kind == kInput ? def->inputs : def->outputs;
+    status = ParseArgSpec(*line++, def, &arg);
+    auto& args = i < counts_[kInput] ? def->inputs : def->outputs;
     args.push_back(std::move(arg));
   }
   if (!status.ok()) {
@@ -70,14 +66,14 @@ OpRegistry* OpRegistry::Global() {
 }
 
 void OpRegistry::TakePending() {
-  const OpRegistrar* const head = g_registrars.load(std::memory_order_acquire);
+  const OpRecord* const head = g_records.load(std::memory_order_acquire);
   // The list is newest first; a name belongs to who came first.
-  std::vector<const OpRegistrar*> fresh;
-  for (const OpRegistrar* r = head; r != taken_; r = r->next_) {
+  std::vector<const OpRecord*> fresh;
+  for (const OpRecord* r = head; r != taken_; r = r->next_) {
     fresh.push_back(r);
   }
   for (auto it = fresh.rbegin(); it != fresh.rend(); ++it) {
-    const std::string name = (*it)->spec_.name();
+    const std::string name = (*it)->name();
     if (!defs_.contains(name)) specs_.try_emplace(name, *it);
   }
   taken_ = head;
@@ -98,7 +94,7 @@ Status OpRegistry::LookUp(absl::string_view name, const OpDef** def) {
         "' in this process. If it is a custom op, load its library first.");
   }
   auto parsed = std::make_unique<OpDef>();
-  HR_RETURN_IF_ERROR(spec->second->spec_.Build(parsed.get()));
+  HR_RETURN_IF_ERROR(spec->second->Build(parsed.get()));
   *def = parsed.get();
   defs_.emplace(name, std::move(parsed));
   return OkStatus();

@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "framework/step_budget.h"
 
 namespace headrace {
 
@@ -127,6 +128,9 @@ Status OpKernelContext::allocate_output(int i, const TensorShape& shape,
   OutputSlot& slot = outputs_[i];
   Allocator* a = PlannedAllocator(i);
   if (a == nullptr) {
+    a = StepBudget::Current(params_->step_id);
+  }
+  if (a == nullptr) [[likely]] {
     a = device()->allocator(params_->kernel->output_memory_type(i));
   }
   HR_RETURN_IF_ERROR(Tensor::Allocate(
@@ -165,8 +169,10 @@ Status OpKernelContext::forward_input_or_allocate_output(
 Status OpKernelContext::allocate_temp(DataType dtype, const TensorShape& shape,
                                       Tensor* out,
                                       Tensor::Placement placement) {
-  return Tensor::Allocate(device()->allocator(DEVICE_MEMORY), dtype, shape, out,
-                          placement);
+  Allocator* a = StepBudget::Current(params_->step_id);
+  if (a == nullptr) [[likely]]
+    a = device()->allocator(DEVICE_MEMORY);
+  return Tensor::Allocate(a, dtype, shape, out, placement);
 }
 
 void OpKernelContext::set_output(int i, Tensor value) {
@@ -189,21 +195,19 @@ Tensor* OpKernelContext::mutable_output(int i) {
 namespace {
 // Registrars run before main and while libraries are loaded, one at a time per
 // the dynamic linker's lock; readers take what was added since.
-std::atomic<const KernelEntry*>& KernelList() {
-  static std::atomic<const KernelEntry*> head{nullptr};
-  return head;
-}
+constinit std::atomic<const KernelEntry*> g_kernels{nullptr};
+
 // Of literals, which are mostly one.
 bool SameText(const char* a, const char* b) {
   return a == b || std::strcmp(a, b) == 0;
 }
 }  // namespace
 
-KernelEntry::KernelEntry(const KernelSpec& s, const char* cls, KernelFactory f)
-    : spec(s), kernel_class(cls), factory(f), next(nullptr) {
-  std::atomic<const KernelEntry*>& head = KernelList();
-  next = head.load(std::memory_order_relaxed);
-  while (!head.compare_exchange_weak(next, this, std::memory_order_release)) {
+KernelRegistrar::KernelRegistrar(KernelEntry* newest, KernelEntry* oldest) {
+  oldest->next = g_kernels.load(std::memory_order_relaxed);
+  while (!g_kernels.compare_exchange_weak(oldest->next, newest,
+                                          std::memory_order_release,
+                                          std::memory_order_relaxed)) {
   }
 }
 
@@ -213,9 +217,9 @@ KernelRegistry* KernelRegistry::Global() {
 }
 
 void KernelRegistry::TakePending() {
-  const KernelEntry* head = KernelList().load(std::memory_order_acquire);
+  const KernelEntry* head = g_kernels.load(std::memory_order_acquire);
   for (const KernelEntry* e = head; e != taken_; e = e->next) {
-    by_op_[e->spec.op_].push_back(e);
+    by_op_[e->op].push_back(e);
   }
   taken_ = head;
 }
@@ -238,28 +242,27 @@ const KernelEntry* KernelRegistry::Find(const std::string& device_type,
   const KernelEntry* best = nullptr;
   bool best_exact = false;
   for (const KernelEntry* e : it->second) {
-    const KernelSpec& s = e->spec;
-    if (s.device_ != last_device) {
-      last_device = s.device_;
-      exact = device_type == s.device_;
-      on_device = exact || SameText(s.device_, DEVICE_DEFAULT);
+    if (e->device != last_device) {
+      last_device = e->device;
+      exact = device_type == e->device;
+      on_device = exact || SameText(e->device, DEVICE_DEFAULT);
     }
     if (!on_device) continue;
     // One constraint on the attr of the kernel before.
-    if (s.num_constraints_ == 1 && last_type != nullptr &&
-        s.constraints_[0].attr == last_attr &&
-        s.constraints_[0].type != *last_type) {
+    if (e->num_constraints == 1 && last_type != nullptr &&
+        e->clauses[0].name == last_attr && e->clauses[0].type != *last_type) {
       continue;
     }
-    if (label == nullptr ? *s.label_ != '\0' : *label != s.label_) continue;
+    if (label == nullptr ? *e->label != '\0' : *label != e->label) continue;
+    const absl::Span<const KernelClause> constraints = e->constraints();
     bool fits = true;
-    for (int i = 0; i < s.num_constraints_ && fits; ++i) {
-      const char* attr = s.constraints_[i].attr;
+    for (size_t i = 0; i < constraints.size() && fits; ++i) {
+      const char* attr = constraints[i].name;
       // Alternatives for one attr add up; each attr is judged at its first
       // mention.
       bool seen = false;
-      for (int j = 0; j < i; ++j)
-        seen |= SameText(s.constraints_[j].attr, attr);
+      for (size_t j = 0; j < i; ++j)
+        seen |= SameText(constraints[j].name, attr);
       if (seen) continue;
       if (!SameText(attr, last_attr)) {
         last_attr = attr;
@@ -272,9 +275,8 @@ const KernelEntry* KernelRegistry::Find(const std::string& device_type,
         break;
       }
       auto allowed = [&](DataType t) {
-        for (int j = i; j < s.num_constraints_; ++j) {
-          if (s.constraints_[j].type == t &&
-              SameText(s.constraints_[j].attr, attr)) {
+        for (const KernelClause& c : constraints.subspan(i)) {
+          if (c.type == t && SameText(c.name, attr)) {
             return true;
           }
         }
@@ -290,7 +292,7 @@ const KernelEntry* KernelRegistry::Find(const std::string& device_type,
     }
     if (!fits) continue;
     if (best == nullptr || (exact && !best_exact) ||
-        (exact == best_exact && s.priority_ > best->spec.priority_)) {
+        (exact == best_exact && e->priority > best->priority)) {
       best = e;
       best_exact = exact;
     }
@@ -306,7 +308,7 @@ std::vector<std::string> KernelRegistry::SupportedDevices(const NodeDef& node) {
     auto it = by_op_.find(node.op);
     if (it == by_op_.end()) return {};
     for (const KernelEntry* e : it->second) {
-      const char* const type = e->spec.device_;
+      const char* const type = e->device;
       if (absl::c_none_of(
               types, [type](const char* t) { return SameText(t, type); })) {
         types.push_back(type);
@@ -340,16 +342,14 @@ std::vector<KernelRegistry::Info> KernelRegistry::All() {
   for (const auto& [op, entries] : by_op_) {
     for (const KernelEntry* e : entries) {
       std::vector<std::pair<std::string, std::vector<std::string>>> c;
-      for (int i = 0; i < e->spec.num_constraints_; ++i) {
-        const auto& k = e->spec.constraints_[i];
+      for (const KernelClause& k : e->constraints()) {
         auto at = std::find_if(c.begin(), c.end(), [&](const auto& p) {
-          return p.first == k.attr;
+          return p.first == k.name;
         });
-        if (at == c.end()) at = c.insert(c.end(), {k.attr, {}});
+        if (at == c.end()) at = c.insert(c.end(), {k.name, {}});
         at->second.push_back(DataTypeString(k.type));
       }
-      out.push_back(
-          {e->spec.op_, e->spec.device_, e->kernel_class, ConstraintString(c)});
+      out.push_back({e->op, e->device, e->kernel_class, ConstraintString(c)});
     }
   }
   std::sort(out.begin(), out.end(), [](const Info& a, const Info& b) {
@@ -379,9 +379,9 @@ Status KernelRegistry::MemoryTypes(
     auto* memory = side == 0 ? inputs : outputs;
     HR_RETURN_IF_ERROR(ArgRanges(args, op, node.attrs, &ranges));
     memory->assign(ranges.empty() ? 0 : ranges.back().end, DEVICE_MEMORY);
-    for (int h = 0; h < entry.spec.num_host_; ++h) {
+    for (const KernelClause& host : entry.host_memory()) {
       for (size_t i = 0; i < args.size(); ++i) {
-        if (args[i].name != entry.spec.host_[h]) continue;
+        if (args[i].name != host.name) continue;
         for (int k = ranges[i].begin; k < ranges[i].end; ++k) {
           (*memory)[k] = HOST_MEMORY;
         }

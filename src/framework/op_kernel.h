@@ -13,6 +13,7 @@
 #ifndef HEADRACE_FRAMEWORK_OP_KERNEL_H_
 #define HEADRACE_FRAMEWORK_OP_KERNEL_H_
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -348,83 +349,145 @@ class OpKernelContext {
 
 // ---- Registration ----------------------------------------------------------
 
-// What Name("Op")... collects.
+using KernelFactory = OpKernel* (*)(OpKernelConstruction*);
+
+// A type that an attr may have, or an argument that lives in host memory.
+struct KernelClause {
+  const char* name;
+  DataType type;  // DT_INVALID for arguments
+};
+
+// A registered kernel, in static storage.
+struct KernelEntry {
+  const char* op;
+  const char* device = DEVICE_CPU;
+  const char* label = "";
+  const char* kernel_class = "";
+  KernelFactory factory = nullptr;
+  const KernelClause* clauses = nullptr;  // constraints, then host memory
+  const KernelEntry* next = nullptr;      // the list that all are linked into
+  int priority = 0;
+  uint16_t num_constraints = 0, num_host = 0;
+
+  absl::Span<const KernelClause> constraints() const {
+    return {clauses, num_constraints};
+  }
+  absl::Span<const KernelClause> host_memory() const {
+    return {clauses + num_constraints, num_host};
+  }
+};
+
+// What Name("Op")... collects: an entry with N clauses. Every call gives a new
+// value.
+template <int N>
 class KernelSpec {
  public:
-  explicit KernelSpec(const char* op) : op_(op) {}
-  KernelSpec& Device(const char* type) {
-    device_ = type;
-    return *this;
+  constexpr explicit KernelSpec(const char* op) : entry_{op} {}
+  constexpr KernelSpec Device(const char* type) const {
+    return With(&KernelEntry::device, type);
   }
   // Constraints on one attr add up: TypeConstraint<float>("T") twice with two
   // types allows both.
   template <typename T>
-  KernelSpec& TypeConstraint(const char* attr) {
+  constexpr KernelSpec<N + 1> TypeConstraint(const char* attr) const {
     return TypeConstraint(attr, DataTypeToEnum<T>::value);
   }
-  KernelSpec& TypeConstraint(const char* attr, DataType t) {
-    if (num_constraints_ < kMaxConstraints) {
-      constraints_[num_constraints_++] = {attr, t};
+  constexpr KernelSpec<N + 1> TypeConstraint(const char* attr,
+                                             DataType t) const {
+    KernelSpec<N + 1> more(entry_, clauses_);
+    for (int i = N; i > entry_.num_constraints; --i) {
+      more.clauses_[i] = more.clauses_[i - 1];
     }
-    return *this;
+    more.clauses_[more.entry_.num_constraints++] = {attr, t};
+    return more;
   }
-  KernelSpec& HostMemory(const char* arg) {
-    if (num_host_ < kMaxHost) host_[num_host_++] = arg;
-    return *this;
+  constexpr KernelSpec<N + 1> HostMemory(const char* arg) const {
+    KernelSpec<N + 1> more(entry_, clauses_);
+    more.clauses_[N] = {arg, DT_INVALID};
+    ++more.entry_.num_host;
+    return more;
   }
-  KernelSpec& Label(const char* label) {
-    label_ = label;
-    return *this;
+  constexpr KernelSpec Label(const char* label) const {
+    return With(&KernelEntry::label, label);
   }
-  KernelSpec& Priority(int p) {
-    priority_ = p;
-    return *this;
+  constexpr KernelSpec Priority(int p) const {
+    return With(&KernelEntry::priority, p);
   }
 
  private:
-  friend class KernelRegistry;
-  friend struct KernelEntry;
-  struct Constraint {
-    const char* attr;
-    DataType type;
-  };
-  static constexpr int kMaxConstraints = 12;
-  static constexpr int kMaxHost = 6;
-  const char* op_;
-  const char* device_ = DEVICE_CPU;
-  const char* label_ = "";
-  int priority_ = 0;
-  int num_constraints_ = 0;
-  Constraint constraints_[kMaxConstraints];
-  int num_host_ = 0;
-  const char* host_[kMaxHost];
+  template <int M>
+  friend class KernelSpec;
+  template <int M>
+  friend struct KernelDefinition;
+
+  template <size_t kFewer>
+  constexpr KernelSpec(const KernelEntry& entry,
+                       const std::array<KernelClause, kFewer>& clauses)
+      : entry_(entry) {
+    for (size_t i = 0; i < kFewer; ++i) clauses_[i] = clauses[i];
+  }
+  template <typename T>
+  constexpr KernelSpec With(T KernelEntry::*member, T value) const {
+    KernelSpec copy = *this;
+    copy.entry_.*member = value;
+    return copy;
+  }
+
+  KernelEntry entry_;
+  std::array<KernelClause, N> clauses_ = {};
 };
 
 // Inside REGISTER_KERNEL_BUILDER, as in TensorFlow.
-inline KernelSpec Name(const char* op) { return KernelSpec(op); }
+constexpr KernelSpec<0> Name(const char* op) { return KernelSpec<0>(op); }
 
-using KernelFactory = OpKernel* (*)(OpKernelConstruction*);
+// An entry with its clauses; it does not move.
+template <int N>
+struct KernelDefinition : KernelEntry {
+  constexpr KernelDefinition(const KernelSpec<N>& spec, const char* cls,
+                             KernelFactory f)
+      : KernelEntry(spec.entry_), own_clauses(spec.clauses_) {
+    kernel_class = cls;
+    factory = f;
+    clauses = own_clauses.data();
+  }
+  KernelDefinition(const KernelDefinition&) = delete;
+  KernelDefinition& operator=(const KernelDefinition&) = delete;
 
-struct KernelEntry {
-  KernelEntry(const KernelSpec& spec, const char* kernel_class,
-              KernelFactory factory);
-  const KernelSpec spec;
-  const char* const kernel_class;
-  const KernelFactory factory;
-  const KernelEntry* next;  // the list that all registrars are linked into
+  const std::array<KernelClause, N> own_clauses;
 };
+
+// What runs when a library is loaded: links kernels, which are constants until
+// then.
+class KernelRegistrar {
+ public:
+  explicit KernelRegistrar(KernelEntry* kernel)
+      : KernelRegistrar(kernel, kernel) {}
+  // Those of one table, linked among themselves by ChainKernels.
+  template <int N, size_t kCount>
+  explicit KernelRegistrar(KernelDefinition<N> (&table)[kCount])
+      : KernelRegistrar(&table[kCount - 1], &table[0]) {}
+
+ private:
+  KernelRegistrar(KernelEntry* newest, KernelEntry* oldest);
+};
+
+template <int N, size_t kCount>
+constexpr void ChainKernels(KernelDefinition<N> (&table)[kCount]) {
+  for (size_t i = 1; i < kCount; ++i) table[i].next = &table[i - 1];
+}
 
 #define REGISTER_KERNEL_BUILDER(SPEC, ...) \
   HR_REGISTER_KERNEL_UNIQ(__COUNTER__, SPEC, __VA_ARGS__)
 #define HR_REGISTER_KERNEL_UNIQ(CTR, SPEC, ...) \
   HR_REGISTER_KERNEL_UNIQ2(CTR, SPEC, __VA_ARGS__)
-#define HR_REGISTER_KERNEL_UNIQ2(CTR, SPEC, ...)                               \
-  static const ::headrace::KernelEntry hr_register_kernel##CTR                 \
-      [[maybe_unused]] (                                                       \
-          ::headrace::SPEC, #__VA_ARGS__,                                      \
-          [](::headrace::OpKernelConstruction* ctx) -> ::headrace::OpKernel* { \
-            return new __VA_ARGS__(ctx);                                       \
-          })
+#define HR_REGISTER_KERNEL_UNIQ2(CTR, SPEC, ...)                           \
+  static constinit ::headrace::KernelDefinition hr_kernel##CTR(            \
+      ::headrace::SPEC, #__VA_ARGS__,                                      \
+      [](::headrace::OpKernelConstruction* ctx) -> ::headrace::OpKernel* { \
+        return new __VA_ARGS__(ctx);                                       \
+      });                                                                  \
+  static const ::headrace::KernelRegistrar hr_register_kernel##CTR         \
+      [[maybe_unused]] (&hr_kernel##CTR)
 
 // The kernels of this process, found by op, device type and attrs. Thread-safe.
 class KernelRegistry {

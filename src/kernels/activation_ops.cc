@@ -290,32 +290,30 @@ HR_CALL_FLOAT_TYPES(REGISTER_FLOAT)
 
 // For chains (see elementwise.h): the activations without attrs.
 template <typename T, template <typename> class Functor>
-const UnaryLoop* ActivationLoop() {
-  static constexpr UnaryLoop kLoop = {
-      [](const void* x, void* y, int64_t n, ElementwiseState*) {
-        RunActivation(Functor<T>(nullptr), static_cast<const T*>(x),
-                      static_cast<T*>(y), n);
-      },
-      sizeof(T),
-      sizeof(T),
-      true,
-      Functor<T>::kCost,
-      nullptr};
-  return &kLoop;
+constexpr UnaryLoop kActivationLoop = {
+    [](const void* x, void* y, int64_t n, ElementwiseState*) {
+      RunActivation(Functor<T>(nullptr), static_cast<const T*>(x),
+                    static_cast<T*>(y), n);
+    },
+    sizeof(T),
+    sizeof(T),
+    true,
+    Functor<T>::kCost,
+    nullptr};
+template <template <typename> class Functor>
+constexpr NamedLoops<UnaryLoop> NameActivation(const char* op) {
+  return {op, &kActivationLoop<float, Functor>,
+          &kActivationLoop<double, Functor>};
 }
-template <typename T>
-bool NameActivations() {
-  const DataType type = DataTypeToEnum<T>::value;
-  NameLoop("Relu", type, ActivationLoop<T, Relu>());
-  NameLoop("Relu6", type, ActivationLoop<T, Relu6>());
-  NameLoop("Elu", type, ActivationLoop<T, Elu>());
-  NameLoop("Selu", type, ActivationLoop<T, Selu>());
-  NameLoop("Softplus", type, ActivationLoop<T, Softplus>());
-  NameLoop("Softsign", type, ActivationLoop<T, Softsign>());
+constinit NamedLoops<UnaryLoop> activation_loops[] = {
+    NameActivation<Relu>("Relu"),         NameActivation<Relu6>("Relu6"),
+    NameActivation<Elu>("Elu"),           NameActivation<Selu>("Selu"),
+    NameActivation<Softplus>("Softplus"), NameActivation<Softsign>("Softsign"),
+};
+[[maybe_unused]] const bool named = [] {
+  for (NamedLoops<UnaryLoop>& loops : activation_loops) NameLoops(&loops);
   return true;
-}
-[[maybe_unused]] const bool named =
-    NameActivations<float>() && NameActivations<double>();
+}();
 #undef REGISTER_ACTIVATION
 #undef REGISTER_REAL
 #undef REGISTER_FLOAT

@@ -22,7 +22,9 @@ constexpr BandsCase kCases[] = {
     {"widened_stride2", 2, 61, 57, 17, 64, 16, 2, Padding::kSame, true},
     {"widened_valid", 1, 63, 64, 8, 40, 31, 1, Padding::kValid, true},
     {"separable", 1, 80, 41, 48, 48, 72, 1, Padding::kSame, false},
-    {"separable_stride2", 3, 75, 99, 50, 50, 16, 2, Padding::kValid, false}};
+    {"separable_stride2", 3, 75, 99, 50, 50, 16, 2, Padding::kValid, false},
+    {"padded", 1, 64, 65, 16, 64, 16, 2, Padding::kExplicit, true},
+    {"separable_padded", 2, 80, 41, 48, 48, 72, 1, Padding::kExplicit, false}};
 
 Tensor Values(int64_t n, double step) {
   Tensor t(DT_FLOAT, TensorShape({n}));
@@ -38,6 +40,9 @@ ConvParams Params(const TensorShape& in, const TensorShape& filter,
   attrs.strides = {1, stride, stride, 1};
   attrs.dilations = {1, 1, 1, 1};
   attrs.padding = padding;
+  if (padding == Padding::kExplicit) {
+    attrs.explicit_paddings = {0, 0, 0, 1, 3, 2, 0, 0};
+  }
   ConvParams p;
   const Status s = ConvSizesOf(attrs, in, filter, depthwise, &p);
   EXPECT_TRUE(s.ok()) << s;
@@ -155,6 +160,11 @@ class ChainTester {
     t_.Input(Tensor(DT_FLOAT, shape));
     return *this;
   }
+  ChainTester& Padded(std::vector<int64_t> explicit_paddings) {
+    t_.Attr("paddings", std::vector<std::string>{"EXPLICIT", "SAME"})
+        .Attr("explicit_paddings", std::move(explicit_paddings));
+    return *this;
+  }
   std::string Run() { return std::string(t_.Run().message()); }
 
  private:
@@ -170,6 +180,10 @@ TEST(FusedConvChain, Refusals) {
   refuses(ChainTester({"Add", ""}, 1).Arg({1, 4, 4, 2}).Run(),
           "fused_ops[0]: got Add");
   refuses(ChainTester({""}).Run(), "wanted num_convs = 2");
+  refuses(ChainTester({"", ""}).Padded({0, 0, 1, 1}).Run(),
+          "wanted eight elements for each of 1 EXPLICIT convolutions, got 4");
+  refuses(ChainTester({"", ""}).Padded({0, 0, 0, 1, -1, 1, 0, 0}).Run(),
+          "must be nonnegative, got -1");
   refuses(ChainTester({"BiasAdd", ""}).Run(), "take 1 arguments, got 0");
   refuses(ChainTester({"BiasAdd", ""}, 1).Arg({3}).Run(),
           "bias: got shape [3], wanted one element for each of 2");

@@ -214,7 +214,7 @@ Tensor Random(DataType dtype, int64_t n) {
 // The result of one implementation.
 Tensor RunOne(const ConvImplementation* impl, ConvDirection d,
               const ConvParams& p, ThreadPool* pool,
-              const Epilogue& epilogue = {}) {
+              const Epilogue& epilogue = {}, bool aligned_filter = true) {
   const Tensor in = Random(p.dtype, p.in_elements());
   const Tensor w = Random(p.dtype, p.filter_elements());
   const Tensor dy = Random(p.dtype, p.out_elements());
@@ -233,6 +233,11 @@ Tensor RunOne(const ConvImplementation* impl, ConvDirection d,
   args.epilogue = epilogue;
   if (d != ConvDirection::kBackwardInput) args.input = in.raw_data();
   if (d != ConvDirection::kBackwardFilter) args.filter = w.raw_data();
+  std::vector<char> unaligned(w.TotalBytes() + 1);
+  if (!aligned_filter) {
+    std::memcpy(unaligned.data() + 1, w.raw_data(), w.TotalBytes());
+    args.filter = unaligned.data() + 1;
+  }
   if (d != ConvDirection::kForward) args.out_backprop = dy.raw_data();
   args.result = result.raw_data();
   args.workspace = workspace.raw_data();
@@ -286,6 +291,10 @@ TEST(ConvImplementations, AgreeWithTheReferenceLoop) {
           const Tensor got = RunOne(impl, d, p, &four);
           ExpectClose(got, want, 1e-5, Tolerance(impl, d, p));
           ExpectEqual(RunOne(impl, d, p, &one), got);
+          if (d != ConvDirection::kBackwardFilter &&
+              impl->TakesUnalignedFilter(p)) {
+            ExpectEqual(RunOne(impl, d, p, &four, {}, false), got);
+          }
         }
         EXPECT_GE(accepted, 1) << c.name;
         const ConvImplementation* chosen = ChooseConv(d, p);

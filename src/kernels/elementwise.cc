@@ -57,41 +57,57 @@ inline Tensor* InlineScalarOutput(OpKernelContext* ctx, const Tensor& x) {
 }  // namespace
 
 namespace {
+constinit std::atomic<const NamedLoops<UnaryLoop>*> g_unary_loops{nullptr};
+constinit std::atomic<const NamedLoops<BinaryLoop>*> g_binary_loops{nullptr};
+
 template <typename Loop>
-auto& LoopTable() {
-  using Key = std::pair<absl::string_view, DataType>;
-  static auto* const table = new absl::flat_hash_map<Key, const Loop*>;
-  return *table;
+void Link(NamedLoops<Loop>* loops, std::atomic<const NamedLoops<Loop>*>* head) {
+  loops->next = head->load(std::memory_order_relaxed);
+  while (!head->compare_exchange_weak(loops->next, loops,
+                                      std::memory_order_release,
+                                      std::memory_order_relaxed)) {
+  }
 }
+
 template <typename Loop>
-const Loop* FindLoop(absl::string_view op, DataType type) {
-  const auto found = LoopTable<Loop>().find({op, type});
-  return found == LoopTable<Loop>().end() ? nullptr : found->second;
-}
+class LoopTable {
+ public:
+  explicit LoopTable(const std::atomic<const NamedLoops<Loop>*>* head)
+      : head_(*head) {}
+
+  const Loop* Find(absl::string_view op, DataType type) {
+    MutexLock lock(&mu_);
+    const NamedLoops<Loop>* const newest =
+        head_.load(std::memory_order_acquire);
+    for (const auto* l = newest; l != taken_; l = l->next) {
+      by_op_.try_emplace(l->op, l);
+    }
+    taken_ = newest;
+    const auto found = by_op_.find(op);
+    if (found == by_op_.end()) return nullptr;
+    if (type == DT_FLOAT) return found->second->of_float;
+    return type == DT_DOUBLE ? found->second->of_double : nullptr;
+  }
+
+ private:
+  const std::atomic<const NamedLoops<Loop>*>& head_;
+  Mutex mu_;
+  const NamedLoops<Loop>* taken_ GUARDED_BY(mu_) = nullptr;
+  absl::flat_hash_map<absl::string_view, const NamedLoops<Loop>*> by_op_
+      GUARDED_BY(mu_);
+};
 }  // namespace
 
 const UnaryLoop* FindUnaryLoop(absl::string_view op, DataType type) {
-  return FindLoop<UnaryLoop>(op, type);
+  static auto* const table = new LoopTable<UnaryLoop>(&g_unary_loops);
+  return table->Find(op, type);
 }
 const BinaryLoop* FindBinaryLoop(absl::string_view op, DataType type) {
-  return FindLoop<BinaryLoop>(op, type);
+  static auto* const table = new LoopTable<BinaryLoop>(&g_binary_loops);
+  return table->Find(op, type);
 }
-void NameLoop(const char* op, DataType type, const UnaryLoop* loop) {
-  LoopTable<UnaryLoop>().emplace(std::make_pair(op, type), loop);
-}
-void NameLoop(const char* op, DataType type, const BinaryLoop* loop) {
-  LoopTable<BinaryLoop>().emplace(std::make_pair(op, type), loop);
-}
-
-namespace elementwise_internal {
-KernelSpec Spec(const char* op, const char* type_attr, DataType type,
-                const char* result_attr, DataType result) {
-  KernelSpec spec = Name(op).Device(DEVICE_CPU);
-  if (type_attr != nullptr) spec.TypeConstraint(type_attr, type);
-  if (result_attr != nullptr) spec.TypeConstraint(result_attr, result);
-  return spec;
-}
-}  // namespace elementwise_internal
+void NameLoops(NamedLoops<UnaryLoop>* loops) { Link(loops, &g_unary_loops); }
+void NameLoops(NamedLoops<BinaryLoop>* loops) { Link(loops, &g_binary_loops); }
 
 UnaryKernel::UnaryKernel(OpKernelConstruction* ctx, const UnaryLoop* loop)
     : OpKernel(ctx),

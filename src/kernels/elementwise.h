@@ -101,9 +101,16 @@ struct BinaryLoop {
 // double that write what they read. Null where there is none.
 const UnaryLoop* FindUnaryLoop(absl::string_view op, DataType type);
 const BinaryLoop* FindBinaryLoop(absl::string_view op, DataType type);
-// While the process starts, before anybody looks for one.
-void NameLoop(const char* op, DataType type, const UnaryLoop* loop);
-void NameLoop(const char* op, DataType type, const BinaryLoop* loop);
+template <typename Loop>
+struct NamedLoops {
+  const char* op;
+  const Loop* of_float = nullptr;
+  const Loop* of_double = nullptr;
+  const NamedLoops* next = nullptr;  // the list that all are linked into
+};
+// For static objects, while a library is loaded.
+void NameLoops(NamedLoops<UnaryLoop>* loops);
+void NameLoops(NamedLoops<BinaryLoop>* loops);
 
 class UnaryKernel final : public OpKernel {
  public:
@@ -264,85 +271,110 @@ inline constexpr BinaryLoop kBinaryLoop = {
     Cost<Fn, T>(),
     ErrorOf<Fn>()};
 
-template <typename T, typename Loop>
-void NameIfPlain(const char* op, const Loop& loop) {
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-    if (loop.same_type) NameLoop(op, DataTypeToEnum<T>::value, &loop);
+template <typename Loop, typename T, const Loop& kLoop>
+constexpr void AddIfPlain(NamedLoops<Loop>* named) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (kLoop.same_type) named->of_float = &kLoop;
+  } else if constexpr (std::is_same_v<T, double>) {
+    if (kLoop.same_type) named->of_double = &kLoop;
   }
 }
 
-// Name(op) on the CPU, constrained by the attrs that are not null.
-KernelSpec Spec(const char* op, const char* type_attr, DataType type,
-                const char* result_attr, DataType result);
+// A kernel on the CPU, constrained by "T" and "Tout" or by the first or none.
+template <int kAttrs>
+constexpr KernelSpec<kAttrs> Spec(const char* op, DataType type,
+                                  DataType result) {
+  const KernelSpec<0> spec = Name(op).Device(DEVICE_CPU);
+  if constexpr (kAttrs == 0) {
+    return spec;
+  } else if constexpr (kAttrs == 1) {
+    return spec.TypeConstraint("T", type);
+  } else {
+    return spec.TypeConstraint("T", type).TypeConstraint("Tout", result);
+  }
+}
 
-template <typename Fn, typename... T>
-struct UnaryRegistrar {
-  UnaryRegistrar(const char* op, const char* kernel_class,
-                 const char* type_attr = "T", const char* result_attr = nullptr)
-      : entries{KernelEntry(
-            Spec(op, type_attr, DataTypeToEnum<T>::value, result_attr,
-                 DataTypeToEnum<UnaryResult<Fn, ComputeType<T>>>::value),
-            kernel_class, [](OpKernelConstruction* ctx) -> OpKernel* {
-              return new UnaryKernel(ctx, &kUnaryLoop<Fn, ComputeType<T>>);
-            })...} {
-    (NameIfPlain<T>(op, kUnaryLoop<Fn, ComputeType<T>>), ...);
+// The constants that HR_REGISTER_... leaves, and what links them.
+template <int kAttrs, typename Fn, typename... T>
+struct UnaryTable {
+  constexpr UnaryTable(const char* op, const char* kernel_class)
+      : kernels{{Spec<kAttrs>(
+                     op, DataTypeToEnum<T>::value,
+                     DataTypeToEnum<UnaryResult<Fn, ComputeType<T>>>::value),
+                 kernel_class,
+                 [](OpKernelConstruction* ctx) -> OpKernel* {
+                   return new UnaryKernel(ctx, &kUnaryLoop<Fn, ComputeType<T>>);
+                 }}...},
+        named{op} {
+    ChainKernels(kernels);
+    (AddIfPlain<UnaryLoop, T, kUnaryLoop<Fn, ComputeType<T>>>(&named), ...);
   }
-  KernelEntry entries[sizeof...(T)];
+  KernelDefinition<kAttrs> kernels[sizeof...(T)];
+  NamedLoops<UnaryLoop> named;
 };
-template <bool kSameShape, typename Fn, typename... T>
-struct BinaryRegistrar {
-  BinaryRegistrar(const char* op, const char* kernel_class,
-                  const char* type_attr = "T",
-                  const char* result_attr = nullptr)
-      : entries{KernelEntry(
-            Spec(op, type_attr, DataTypeToEnum<T>::value, result_attr,
-                 DataTypeToEnum<BinaryResult<Fn, ComputeType<T>>>::value),
-            kernel_class, [](OpKernelConstruction* ctx) -> OpKernel* {
-              return new BinaryKernel(ctx, &kBinaryLoop<Fn, ComputeType<T>>,
-                                      kSameShape);
-            })...} {
-    if (!kSameShape) (NameIfPlain<T>(op, kBinaryLoop<Fn, ComputeType<T>>), ...);
+template <int kAttrs, bool kSameShape, typename Fn, typename... T>
+struct BinaryTable {
+  constexpr BinaryTable(const char* op, const char* kernel_class)
+      : kernels{{Spec<kAttrs>(
+                     op, DataTypeToEnum<T>::value,
+                     DataTypeToEnum<BinaryResult<Fn, ComputeType<T>>>::value),
+                 kernel_class,
+                 [](OpKernelConstruction* ctx) -> OpKernel* {
+                   return new BinaryKernel(
+                       ctx, &kBinaryLoop<Fn, ComputeType<T>>, kSameShape);
+                 }}...},
+        named{op} {
+    ChainKernels(kernels);
+    if (kSameShape) return;
+    (AddIfPlain<BinaryLoop, T, kBinaryLoop<Fn, ComputeType<T>>>(&named), ...);
   }
-  KernelEntry entries[sizeof...(T)];
+  KernelDefinition<kAttrs> kernels[sizeof...(T)];
+  NamedLoops<BinaryLoop> named;
+};
+struct Registrar {
+  template <typename Table>
+  explicit Registrar(Table* table) {
+    KernelRegistrar link(table->kernels);
+    if (table->named.of_float != nullptr || table->named.of_double != nullptr) {
+      NameLoops(&table->named);
+    }
+  }
 };
 
 }  // namespace elementwise_internal
 
-#define HR_ELEMENTWISE_CAT2(a, b) a##b
-#define HR_ELEMENTWISE_CAT(a, b) HR_ELEMENTWISE_CAT2(a, b)
+#define HR_REGISTER_ELEMENTWISE(CTR, NAME, FN, ...) \
+  HR_REGISTER_ELEMENTWISE2(CTR, NAME, FN, __VA_ARGS__)
+#define HR_REGISTER_ELEMENTWISE2(CTR, NAME, FN, ...)                       \
+  static constinit elementwise_internal::__VA_ARGS__ hr_elementwise_##CTR( \
+      NAME, FN);                                                           \
+  static const elementwise_internal::Registrar hr_register_##CTR           \
+      [[maybe_unused]] (&hr_elementwise_##CTR)
 
 // Kernels of op NAME for the listed types of attr "T".
-#define HR_REGISTER_UNARY(NAME, FN, ...)                             \
-  static const elementwise_internal::UnaryRegistrar<FN, __VA_ARGS__> \
-  HR_ELEMENTWISE_CAT(hr_elementwise_, __COUNTER__)                   \
-      [[maybe_unused]] (NAME, #FN)
-#define HR_REGISTER_BINARY(NAME, FN, ...)                                    \
-  static const elementwise_internal::BinaryRegistrar<false, FN, __VA_ARGS__> \
-  HR_ELEMENTWISE_CAT(hr_elementwise_, __COUNTER__)                           \
-      [[maybe_unused]] (NAME, #FN)
+#define HR_REGISTER_UNARY(NAME, FN, ...)          \
+  HR_REGISTER_ELEMENTWISE(__COUNTER__, NAME, #FN, \
+                          UnaryTable<1, FN, __VA_ARGS__>)
+#define HR_REGISTER_BINARY(NAME, FN, ...)         \
+  HR_REGISTER_ELEMENTWISE(__COUNTER__, NAME, #FN, \
+                          BinaryTable<1, false, FN, __VA_ARGS__>)
 // Operands of one shape.
-#define HR_REGISTER_BINARY_SAME_SHAPE(NAME, FN, ...)                        \
-  static const elementwise_internal::BinaryRegistrar<true, FN, __VA_ARGS__> \
-  HR_ELEMENTWISE_CAT(hr_elementwise_, __COUNTER__)                          \
-      [[maybe_unused]] (NAME, #FN)
+#define HR_REGISTER_BINARY_SAME_SHAPE(NAME, FN, ...) \
+  HR_REGISTER_ELEMENTWISE(__COUNTER__, NAME, #FN,    \
+                          BinaryTable<1, true, FN, __VA_ARGS__>)
 // Ops whose result has attr "Tout" (Real, ComplexAbs).
-#define HR_REGISTER_UNARY_TOUT(NAME, FN, ...)                        \
-  static const elementwise_internal::UnaryRegistrar<FN, __VA_ARGS__> \
-  HR_ELEMENTWISE_CAT(hr_elementwise_, __COUNTER__)                   \
-      [[maybe_unused]] (NAME, #FN, "T", "Tout")
-#define HR_REGISTER_BINARY_TOUT(NAME, FN, ...)                               \
-  static const elementwise_internal::BinaryRegistrar<false, FN, __VA_ARGS__> \
-  HR_ELEMENTWISE_CAT(hr_elementwise_, __COUNTER__)                           \
-      [[maybe_unused]] (NAME, #FN, "T", "Tout")
+#define HR_REGISTER_UNARY_TOUT(NAME, FN, ...)     \
+  HR_REGISTER_ELEMENTWISE(__COUNTER__, NAME, #FN, \
+                          UnaryTable<2, FN, __VA_ARGS__>)
+#define HR_REGISTER_BINARY_TOUT(NAME, FN, ...)    \
+  HR_REGISTER_ELEMENTWISE(__COUNTER__, NAME, #FN, \
+                          BinaryTable<2, false, FN, __VA_ARGS__>)
 // Ops without type attrs, such as LogicalAnd.
-#define HR_REGISTER_UNARY_UNTYPED(NAME, FN, TYPE)             \
-  static const elementwise_internal::UnaryRegistrar<FN, TYPE> \
-  HR_ELEMENTWISE_CAT(hr_elementwise_, __COUNTER__)            \
-      [[maybe_unused]] (NAME, #FN, nullptr)
-#define HR_REGISTER_BINARY_UNTYPED(NAME, FN, TYPE)                    \
-  static const elementwise_internal::BinaryRegistrar<false, FN, TYPE> \
-  HR_ELEMENTWISE_CAT(hr_elementwise_, __COUNTER__)                    \
-      [[maybe_unused]] (NAME, #FN, nullptr)
+#define HR_REGISTER_UNARY_UNTYPED(NAME, FN, TYPE) \
+  HR_REGISTER_ELEMENTWISE(__COUNTER__, NAME, #FN, UnaryTable<0, FN, TYPE>)
+#define HR_REGISTER_BINARY_UNTYPED(NAME, FN, TYPE) \
+  HR_REGISTER_ELEMENTWISE(__COUNTER__, NAME, #FN,  \
+                          BinaryTable<0, false, FN, TYPE>)
 
 // Type lists for these macros.
 #define HR_TYPES_FLOAT half, bfloat16, float, double

@@ -140,33 +140,22 @@ class FusedConvChainOp : public OpKernel,
 
  private:
   Status Init(const OpKernelConstruction& ctx) {
-    int64_t convs = 0, num_args = 0;
-    std::vector<bool> depthwise;
-    std::vector<int64_t> strides;
-    std::vector<std::string> paddings, fused_ops;
-    HR_RETURN_IF_ERROR(ctx.GetAttr("num_convs", &convs));
+    int64_t num_args = 0;
+    std::vector<std::string> fused_ops;
+    ConvChainAttrs attrs;
+    HR_RETURN_IF_ERROR(ConvChainAttrs::Read(ctx, &attrs));
     HR_RETURN_IF_ERROR(ctx.GetAttr("num_args", &num_args));
-    HR_RETURN_IF_ERROR(ctx.GetAttr("depthwise", &depthwise));
-    HR_RETURN_IF_ERROR(ctx.GetAttr("strides", &strides));
-    HR_RETURN_IF_ERROR(ctx.GetAttr("paddings", &paddings));
     HR_RETURN_IF_ERROR(ctx.GetAttr("fused_ops", &fused_ops));
-    const size_t n = convs;
-    if (depthwise.size() != n || strides.size() != n || paddings.size() != n ||
-        fused_ops.size() != n) {
-      return errors::InvalidArgument(
-          "depthwise, strides, paddings and fused_ops: got ", depthwise.size(),
-          ", ", strides.size(), ", ", paddings.size(), " and ",
-          fused_ops.size(), " elements, wanted num_convs = ", convs);
+    const size_t n = attrs.convs.size();
+    if (fused_ops.size() != n) {
+      return errors::InvalidArgument("fused_ops: got ", fused_ops.size(),
+                                     " elements, wanted num_convs = ", n);
     }
-    int arg = 1 + static_cast<int>(convs);
+    int arg = 1 + static_cast<int>(n);
     for (size_t i = 0; i < n; ++i) {
       Stage& s = stages_.emplace_back();
-      s.depthwise = depthwise[i];
-      s.attrs.strides = {1, strides[i], strides[i], 1};
-      s.attrs.dilations = {1, 1, 1, 1};
-      s.attrs.padding =
-          paddings[i] == "SAME" ? Padding::kSame : Padding::kValid;
-      HR_RETURN_IF_ERROR(s.attrs.CheckValues());
+      s.depthwise = attrs.depthwise[i];
+      s.attrs = attrs.convs[i];
       s.first_arg = arg;
       if (fused_ops[i].empty()) continue;
       const std::vector<std::string> ops = absl::StrSplit(fused_ops[i], ',');
@@ -182,7 +171,8 @@ class FusedConvChainOp : public OpKernel,
       arg += s.fused.num_args();
     }
     if (arg != ctx.num_inputs()) {
-      return errors::InvalidArgument("args: fused_ops take ", arg - 1 - convs,
+      return errors::InvalidArgument("args: fused_ops take ",
+                                     arg - 1 - static_cast<int>(n),
                                      " arguments, got ", num_args);
     }
     return OkStatus();

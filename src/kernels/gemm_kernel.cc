@@ -8,12 +8,64 @@
 #include "kernels/simd.h"
 #ifdef HEADRACE_HAVE_XSMM
 #include <libxsmm.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <thread>
+
+#include "base/mutex.h"
 #endif
 
 namespace headrace {
 namespace {
 
 #ifdef HEADRACE_HAVE_XSMM
+// libxsmm generates code under locks of its own, which a child of fork() would
+// find locked for ever if another thread held them. So whoever forks waits
+// until nobody is in there. Threads count themselves on different lines.
+class XsmmUse {
+ public:
+  XsmmUse() {
+    static std::atomic<int> threads{0};
+    thread_local const int index = threads.fetch_add(1) % kLines;
+    line_ = &lines_[index].inside;
+    for (;;) {
+      line_->fetch_add(1);
+      if (!forking_.load()) [[likely]]
+        return;
+      line_->fetch_sub(1);
+      while (forking_.load()) std::this_thread::yield();
+    }
+  }
+  ~XsmmUse() { line_->fetch_sub(1, std::memory_order_release); }
+  XsmmUse(const XsmmUse&) = delete;
+  XsmmUse& operator=(const XsmmUse&) = delete;
+
+ private:
+  static constexpr int kLines = 16;
+  struct alignas(64) Line {
+    std::atomic<int> inside;
+  };
+  static void BeforeFork() NO_THREAD_SAFETY_ANALYSIS {
+    fork_mu_.Lock();
+    forking_.store(true);
+    for (const Line& l : lines_) {
+      while (l.inside.load() != 0) std::this_thread::yield();
+    }
+  }
+  static void AfterFork() NO_THREAD_SAFETY_ANALYSIS {
+    forking_.store(false);
+    fork_mu_.Unlock();
+  }
+
+  static inline Line lines_[kLines];
+  static inline std::atomic<bool> forking_{false};
+  static inline Mutex fork_mu_;
+  [[maybe_unused]] static inline const int registered_ =
+      pthread_atfork(&BeforeFork, &AfterFork, &AfterFork);
+  std::atomic<int>* line_;
+};
+
 // libxsmm's tables are set up once, before any look-up; those are thread-safe.
 void InitXsmm() {
   static const bool done = [] {
@@ -27,6 +79,7 @@ void InitXsmm() {
 // Null if there is no generated code for the shape.
 template <typename T>
 auto Dispatch(const typename GemmKernel<T>::Shape& s) {
+  const XsmmUse use;
   InitXsmm();
   const int m = s.n, n = s.m, k = s.k, lda = s.ldb, ldb = s.lda, ldc = s.ldc;
   const T alpha = 1, beta = s.accumulate ? 1 : 0;

@@ -99,37 +99,40 @@ class FusedMatMulOp : public MatMulOp<T> {
  public:
   explicit FusedMatMulOp(OpKernelConstruction* ctx) : MatMulOp<T>(ctx) {
     OP_REQUIRES_OK(ctx, FusedOps::Read(*ctx, 2, &fused_));
-    OP_REQUIRES(ctx, fused_.bias && !fused_.mul && !fused_.add,
+    OP_REQUIRES(ctx, !fused_.mul && !fused_.batch_norm && !fused_.add,
                 errors::Unimplemented("fused_ops of ", this->type_string(),
-                                      " must be BiasAdd, or BiasAdd and an "
-                                      "activation"));
+                                      " must be BiasAdd, an activation, or "
+                                      "one and then the other"));
   }
 
   void Compute(OpKernelContext* ctx) override {
-    const Tensor& bias = ctx->input(2);
+    const Tensor* const bias = fused_.bias ? &ctx->input(2) : nullptr;
     this->Multiply(ctx);
     if (!ctx->status().ok()) return;
     Tensor* c = ctx->mutable_output(0);
     const int64_t rows = c->dim_size(0), n = c->dim_size(1);
-    OP_REQUIRES(ctx, bias.dims() == 1 && bias.dim_size(0) == n,
-                errors::InvalidArgument(
-                    "Must provide as many biases as the product has columns: ",
-                    bias.shape().DebugString(), " vs. ", n, " in ",
-                    c->shape().DebugString()));
+    OP_REQUIRES(
+        ctx, bias == nullptr || (bias->dims() == 1 && bias->dim_size(0) == n),
+        errors::InvalidArgument(
+            "Must provide as many biases as the product has columns: ",
+            bias->shape().DebugString(), " vs. ", n, " in ",
+            c->shape().DebugString()));
     Epilogue epilogue = {.activation = fused_.activation,
                          .leaky_alpha = fused_.leaky_alpha};
     if constexpr (std::is_same_v<T, float>) {
-      epilogue.bias = bias.data<float>();
+      if (bias != nullptr) epilogue.bias = bias->data<float>();
       ApplyEpilogue(ctx->thread_pool(), DT_FLOAT, epilogue, rows, n,
                     c->data<float>());
     } else {
       Tensor wide, wide_bias;
       OP_REQUIRES_OK(ctx, ctx->allocate_temp(DT_FLOAT, c->shape(), &wide));
-      OP_REQUIRES_OK(ctx,
-                     ctx->allocate_temp(DT_FLOAT, bias.shape(), &wide_bias));
       Widen(c->data<T>(), wide.data<float>(), rows * n);
-      Widen(bias.data<T>(), wide_bias.data<float>(), n);
-      epilogue.bias = wide_bias.data<float>();
+      if (bias != nullptr) {
+        OP_REQUIRES_OK(ctx,
+                       ctx->allocate_temp(DT_FLOAT, bias->shape(), &wide_bias));
+        Widen(bias->data<T>(), wide_bias.data<float>(), n);
+        epilogue.bias = wide_bias.data<float>();
+      }
       ApplyEpilogue(ctx->thread_pool(), DT_FLOAT, epilogue, rows, n,
                     wide.data<float>());
       Narrow(wide.data<float>(), c->data<T>(), rows * n);

@@ -48,6 +48,10 @@ TEST(FusedMatMulOp, IsProductThenBiasThenActivation) {
     std::vector<std::string> ops;
     F want;
   } kCases[] = {
+      {{"Relu"}, {1, 2, 0, 0, 4, 0}},
+      {{"Tanh"},
+       {std::tanh(1.0f), std::tanh(2.0f), 0, std::tanh(-3.0f), std::tanh(4.0f),
+        std::tanh(-10.0f)}},
       {{"BiasAdd"}, {-2, 2.5f, 9, -6, 4.5f, -1}},
       {{"BiasAdd", "Relu"}, {0, 2.5f, 9, 0, 4.5f, 0}},
       {{"BiasAdd", "Relu6"}, {0, 2.5f, 6, 0, 4.5f, 0}},
@@ -64,9 +68,11 @@ TEST(FusedMatMulOp, IsProductThenBiasThenActivation) {
   };
   for (const auto& c : kCases) {
     OpTester t("_FusedMatMul");
-    t.Attr("fused_ops", c.ops).Attr("num_args", int64_t{1});
+    const bool biased = c.ops[0] == "BiasAdd";
+    t.Attr("fused_ops", c.ops).Attr("num_args", int64_t{biased});
     t.Attr("leakyrelu_alpha", 0.25f).Attr("T", DT_FLOAT);
-    t.Input(a).Input(b).Input(bias);
+    t.Input(a).Input(b);
+    if (biased) t.Input(bias);
     ASSERT_EQ(t.Run(), OkStatus());
     ExpectClose(t.Output(0), MakeTensor<float>({2, 3}, c.want));
   }
@@ -82,6 +88,15 @@ TEST(FusedMatMulOp, NarrowFloats) {
   t.Input(MakeTensor<half>({2}, H{half(0.5f), half(1)}));
   ASSERT_EQ(t.Run(), OkStatus());
   ExpectEqual(t.Output(0), MakeTensor<half>({1, 2}, H{half(3.5f), half(0)}));
+
+  OpTester unbiased("_FusedMatMul");
+  unbiased.Attr("fused_ops", std::vector<std::string>{"Relu"});
+  unbiased.Attr("num_args", int64_t{0}).Attr("T", DT_HALF);
+  unbiased.Input(MakeTensor<half>({1, 1}, H{half(-2)}));
+  unbiased.Input(MakeTensor<half>({1, 2}, H{half(1), half(-3)}));
+  ASSERT_EQ(unbiased.Run(), OkStatus());
+  ExpectEqual(unbiased.Output(0),
+              MakeTensor<half>({1, 2}, H{half(0), half(6)}));
 }
 
 TEST(FusedMatMulOp, Refusals) {

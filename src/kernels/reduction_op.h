@@ -54,27 +54,40 @@ class Kernel {
   }
 };
 
-template <typename Kind, typename... T>
-struct Registrar {
-  Registrar(const char* op, const char* kernel_class, const char* type_attr)
-      : entries{KernelEntry(Spec(op, type_attr, DataTypeToEnum<T>::value),
-                            kernel_class, &Kernel<Kind, T>::Make)...} {}
-  static KernelSpec Spec(const char* op, const char* type_attr, DataType t) {
-    KernelSpec spec = Name(op).Device(DEVICE_CPU);
-    if (type_attr != nullptr) spec.TypeConstraint(type_attr, t);
+template <bool kTyped>
+constexpr KernelSpec<kTyped> Spec(const char* op, const char* type_attr,
+                                  DataType t) {
+  const KernelSpec<0> spec = Name(op).Device(DEVICE_CPU);
+  if constexpr (kTyped) {
+    return spec.TypeConstraint(type_attr, t);
+  } else {
     return spec;
   }
-  KernelEntry entries[sizeof...(T)];
+}
+
+template <bool kTyped, typename Kind, typename... T>
+struct Table {
+  constexpr Table(const char* op, const char* kernel_class,
+                  const char* type_attr)
+      : kernels{{Spec<kTyped>(op, type_attr, DataTypeToEnum<T>::value),
+                 kernel_class, &Kernel<Kind, T>::Make}...} {
+    ChainKernels(kernels);
+  }
+  KernelDefinition<kTyped> kernels[sizeof...(T)];
 };
 }  // namespace reduction_internal
 
-// Kernels of op NAME for the listed types of attr TYPE_ATTR (null if none).
-#define HR_REGISTER_REDUCTION(NAME, KIND, TYPE_ATTR, ...)       \
-  static const reduction_internal::Registrar<KIND, __VA_ARGS__> \
-  HR_REDUCTION_CAT(hr_reduction_, __COUNTER__)                  \
-      [[maybe_unused]] (NAME, "ReductionKernel<" #KIND ">", TYPE_ATTR)
-#define HR_REDUCTION_CAT(a, b) HR_REDUCTION_CAT2(a, b)
-#define HR_REDUCTION_CAT2(a, b) a##b
+// Kernels of op NAME for the listed types of attr TYPE_ATTR (nullptr if none).
+#define HR_REGISTER_REDUCTION(NAME, KIND, TYPE_ATTR, ...) \
+  HR_REGISTER_REDUCTION1(__COUNTER__, NAME, KIND, TYPE_ATTR, __VA_ARGS__)
+#define HR_REGISTER_REDUCTION1(CTR, NAME, KIND, TYPE_ATTR, ...) \
+  HR_REGISTER_REDUCTION2(CTR, NAME, KIND, TYPE_ATTR, __VA_ARGS__)
+#define HR_REGISTER_REDUCTION2(CTR, NAME, KIND, TYPE_ATTR, ...)          \
+  static constinit reduction_internal::Table<                            \
+      !std::is_null_pointer_v<decltype(TYPE_ATTR)>, KIND, __VA_ARGS__>   \
+      hr_reduction_##CTR(NAME, "ReductionKernel<" #KIND ">", TYPE_ATTR); \
+  static const KernelRegistrar hr_register_##CTR                         \
+      [[maybe_unused]] (hr_reduction_##CTR.kernels)
 
 }  // namespace headrace
 

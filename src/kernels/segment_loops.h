@@ -122,24 +122,29 @@ inline constexpr SegmentLoops kSegmentLoops = segment_internal::Make<kOp, T>();
 
 namespace segment_internal {
 template <typename Kernel, SegmentOp kOp, Divisor kDivisor, typename... T>
-struct Registrar {
-  Registrar(const char* op, const char* kernel_class)
-      : entries{KernelEntry(
-            elementwise_internal::Spec(op, "T", DataTypeToEnum<T>::value,
-                                       nullptr, DT_INVALID),
-            kernel_class, [](OpKernelConstruction* ctx) -> OpKernel* {
-              return new Kernel(ctx, &kSegmentLoops<kOp, T>, kDivisor);
-            })...} {}
-  KernelEntry entries[sizeof...(T)];
+struct Table {
+  constexpr Table(const char* op, const char* kernel_class)
+      : kernels{{Name(op).Device(DEVICE_CPU).TypeConstraint<T>("T"),
+                 kernel_class, [](OpKernelConstruction* ctx) -> OpKernel* {
+                   return new Kernel(ctx, &kSegmentLoops<kOp, T>, kDivisor);
+                 }}...} {
+    ChainKernels(kernels);
+  }
+  KernelDefinition<1> kernels[sizeof...(T)];
 };
 }  // namespace segment_internal
 
 // KERNEL(ctx, loops, divisor) for the listed types of attr "T".
-#define HR_REGISTER_SEGMENT(NAME, KERNEL, OP, DIVISOR, ...)               \
-  static const segment_internal::Registrar<KERNEL, SegmentOp::OP,         \
+#define HR_REGISTER_SEGMENT(NAME, KERNEL, OP, DIVISOR, ...) \
+  HR_REGISTER_SEGMENT1(__COUNTER__, NAME, KERNEL, OP, DIVISOR, __VA_ARGS__)
+#define HR_REGISTER_SEGMENT1(CTR, NAME, KERNEL, OP, DIVISOR, ...) \
+  HR_REGISTER_SEGMENT2(CTR, NAME, KERNEL, OP, DIVISOR, __VA_ARGS__)
+#define HR_REGISTER_SEGMENT2(CTR, NAME, KERNEL, OP, DIVISOR, ...)         \
+  static constinit segment_internal::Table<KERNEL, SegmentOp::OP,         \
                                            Divisor::DIVISOR, __VA_ARGS__> \
-  HR_ELEMENTWISE_CAT(hr_segment_, __COUNTER__)                            \
-      [[maybe_unused]] (NAME, #KERNEL)
+      hr_segment_##CTR(NAME, #KERNEL);                                    \
+  static const KernelRegistrar hr_register_##CTR                          \
+      [[maybe_unused]] (hr_segment_##CTR.kernels)
 
 }  // namespace headrace
 

@@ -1,6 +1,7 @@
 // Schemas of the nodes that graph passes make of several: a convolution and
 // what follows it element by element, chains of element-wise ops, LSTM cells.
 #include "framework/common_shape_fns.h"
+#include "framework/conv_attrs.h"
 #include "framework/op.h"
 
 namespace headrace {
@@ -17,40 +18,29 @@ Status FusedConv2DShape(InferenceContext* c) {
 }
 
 Status FusedConvChainShape(InferenceContext* c) {
-  int64_t convs;
-  std::vector<bool> depthwise;
-  std::vector<int64_t> strides;
-  std::vector<std::string> paddings;
-  HR_RETURN_IF_ERROR(c->GetAttr("strides", &strides));
-  HR_RETURN_IF_ERROR(c->GetAttr("paddings", &paddings));
-  HR_RETURN_IF_ERROR(c->GetAttr("num_convs", &convs));
-  HR_RETURN_IF_ERROR(c->GetAttr("depthwise", &depthwise));
+  ConvChainAttrs attrs;
+  HR_RETURN_IF_ERROR(ConvChainAttrs::Read(*c, &attrs));
+  const int count = static_cast<int>(attrs.convs.size());
   PartialTensorShape image, filter;
   HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &image));
-  HR_RETURN_IF_ERROR(
-      c->WithRank(c->input(static_cast<int>(convs)), 4, &filter));
-  const auto count = static_cast<size_t>(convs);
-  if (depthwise.size() != count || strides.size() != count ||
-      paddings.size() != count || depthwise.back()) {
-    return errors::InvalidArgument(
-        "depthwise, strides and paddings: wanted one element for each of ",
-        convs, " convolutions, the last of depthwise false");
-  }
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(count), 4, &filter));
   int64_t size[2] = {image.dim_size(1), image.dim_size(2)};
-  for (size_t i = 0; i < count; ++i) {
-    Padding padding;
-    HR_RETURN_IF_ERROR(ParsePadding(paddings[i], &padding));
+  for (int i = 0; i < count; ++i) {
+    const ConvAttrs& conv = attrs.convs[i];
     PartialTensorShape window;
-    HR_RETURN_IF_ERROR(
-        c->WithRank(c->input(1 + static_cast<int>(i)), 4, &window));
+    HR_RETURN_IF_ERROR(c->WithRank(c->input(1 + i), 4, &window));
     for (int k = 0; k < 2; ++k) {
       const int64_t in = size[k];
       size[k] = -1;
-      if (in < 0 || window.dim_size(k) <= 0 || strides[i] <= 0) continue;
+      if (in < 0 || window.dim_size(k) <= 0) continue;
       int64_t before = 0, after = 0;
+      if (conv.padding == Padding::kExplicit) {
+        before = conv.explicit_paddings[2 * (1 + k)];
+        after = conv.explicit_paddings[2 * (1 + k) + 1];
+      }
       HR_RETURN_IF_ERROR(WindowedOutputSize(in, window.dim_size(k), 1,
-                                            strides[i], padding, &size[k],
-                                            &before, &after));
+                                            conv.stride(k), conv.padding,
+                                            &size[k], &before, &after));
     }
   }
   c->set_output(0, PartialTensorShape({image.dim_size(0), size[0], size[1],
@@ -92,7 +82,7 @@ REGISTER_OP("_FusedConv2D")
     .Input("host_args: num_host_args * float")
     .Output("output: T")
     .Attr("T: {half, bfloat16, float, double, int8, qint8}")
-    .Attr("TArgs: list(type) >= 1")
+    .Attr("TArgs: list(type) >= 0")
     .Attr("num_args: int >= 0")
     .Attr("num_host_args: int >= 0 = 0")
     .Attr("strides: list(int)")
@@ -137,7 +127,8 @@ REGISTER_OP("_FusedConvChain")
     .Attr("num_args: int >= 0")
     .Attr("depthwise: list(bool)")
     .Attr("strides: list(int)")
-    .Attr("paddings: list({'SAME', 'VALID'})")
+    .Attr("paddings: list({'SAME', 'VALID', 'EXPLICIT'})")
+    .Attr("explicit_paddings: list(int) = []")
     .Attr("fused_ops: list(string)")
     .SetShapeFn(FusedConvChainShape);
 

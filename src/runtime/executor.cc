@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
 #include "framework/step_arena.h"
+#include "framework/step_budget.h"
 #include "runtime/call_site.h"
 #include "runtime/frame_propagator.h"
 #include "runtime/pending_calls.h"
@@ -123,11 +124,13 @@ class ExecutorState {
   // Runs ready nodes, and those that become ready, until none is left for this
   // thread; then ends the task.
   void Process(ReadyList* ready) {
+    std::optional<StepBudget::Scope> budget(args_.budget);
     if (args_.stats == nullptr) {
       ProcessReady</*kTraced=*/false>(ready);
     } else {
       ProcessReady</*kTraced=*/true>(ready);
     }
+    budget.reset();  // who goes on after this step may have another
     EndTask();
   }
 

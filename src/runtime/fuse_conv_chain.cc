@@ -25,6 +25,7 @@ struct Convolution {
   TensorShape filter;
   int64_t stride = 1;
   std::string padding;
+  std::vector<int64_t> explicit_paddings;
   std::vector<std::string> ops;
   bool adds() const { return absl::c_linear_search(ops, "Add"); }
 };
@@ -42,8 +43,11 @@ bool Read(Node* n, Convolution* out) {
   if (filter == nullptr || filter->dims() != 4 ||
       n->output_type(0) != DT_FLOAT ||
       !n->attrs().Get("strides", &strides).ok() || strides.size() != 4 ||
-      !n->attrs().Get("padding", &out->padding).ok() ||
-      (out->padding != "SAME" && out->padding != "VALID")) {
+      !n->attrs().Get("padding", &out->padding).ok()) {
+    return false;
+  }
+  if (out->padding == "EXPLICIT" &&
+      !n->attrs().Get("explicit_paddings", &out->explicit_paddings).ok()) {
     return false;
   }
   (void)n->attrs().Get("data_format", &format).ok();
@@ -66,7 +70,7 @@ bool Read(Node* n, Convolution* out) {
 
 bool IsPointwise(const Convolution& c) {
   return !c.depthwise && c.filter.dim_size(0) == 1 &&
-         c.filter.dim_size(1) == 1 && c.stride == 1;
+         c.filter.dim_size(1) == 1 && c.stride == 1 && c.padding != "EXPLICIT";
 }
 
 bool IsMiddle(const Convolution& c) {
@@ -113,7 +117,7 @@ Status FuseConvChain(const GraphPassContext& context, Graph* graph,
 
     std::vector<Node*> nodes;
     std::vector<bool> depthwise;
-    std::vector<int64_t> strides;
+    std::vector<int64_t> strides, explicit_paddings;
     std::vector<std::string> paddings, ops;
     const Edge* const image = chain[0].node->input_edge(0);
     std::vector<Endpoint> inputs = {{image->src(), image->src_output()}}, args;
@@ -122,6 +126,9 @@ Status FuseConvChain(const GraphPassContext& context, Graph* graph,
       depthwise.push_back(c.depthwise);
       strides.push_back(c.stride);
       paddings.push_back(c.padding);
+      explicit_paddings.insert(explicit_paddings.end(),
+                               c.explicit_paddings.begin(),
+                               c.explicit_paddings.end());
       ops.push_back(absl::StrJoin(c.ops, ","));
       int i = 0;
       for (const Edge* e : c.node->data_inputs()) {
@@ -140,6 +147,7 @@ Status FuseConvChain(const GraphPassContext& context, Graph* graph,
     def.attrs.Set("depthwise", std::move(depthwise));
     def.attrs.Set("strides", std::move(strides));
     def.attrs.Set("paddings", std::move(paddings));
+    def.attrs.Set("explicit_paddings", std::move(explicit_paddings));
     def.attrs.Set("fused_ops", std::move(ops));
     const int merged = static_cast<int>(chain.size()) - 1;
     HR_ASSIGN_OR_RETURN(Node * done,

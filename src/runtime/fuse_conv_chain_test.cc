@@ -25,10 +25,16 @@ TEST_F(PassTest, DepthwiseAndPointwiseConvolutionsBecomeOne) {
   const Endpoint h =
       Op("h", "DepthwiseConv2dNative", {Conv("i", thin, wide), w3}, attrs);
   Fetch(Conv("j", h, w1));
+  // Padding that was a node of its own.
+  AttrMap padded = attrs;
+  padded.Set("padding", "EXPLICIT");
+  padded.Set("explicit_paddings", std::vector<int64_t>{0, 0, 0, 1, 0, 1, 0, 0});
+  Fetch(Conv("q", Op("k", "DepthwiseConv2dNative", {x, w3}, padded), w1));
   const std::string after = Run("fuse_conv fuse_conv_chain");
   for (const char* line :
        {"a = Conv2D(x, w1)\n", "p_bias = _FusedConvChain(a, w3, w1, b, b)\n",
-        "f = Conv2D(e, w1)\n", "j = _FusedConvChain(thin, wide, w3, w1)\n"}) {
+        "f = Conv2D(e, w1)\n", "j = _FusedConvChain(thin, wide, w3, w1)\n",
+        "q = _FusedConvChain(x, w3, w1)\n"}) {
     EXPECT_NE(after.find(line), std::string::npos) << after;
   }
   EXPECT_EQ(FusedOps("p_bias"), "BiasAdd,Relu BiasAdd");

@@ -92,11 +92,6 @@ class Fuser {
       return OkStatus();
     }
     const OpDef& fused = *found;
-    // A type list must not be empty.
-    if (m.args.empty() && HasAttr(fused, "TArgs") && !AddZeroBias(&m)) {
-      return OkStatus();
-    }
-
     NodeDef def;
     def.op = fused.name;
     for (const auto& [name, value] : n->attrs()) {
@@ -230,23 +225,6 @@ class Fuser {
     }
     m->chain.push_back(e->dst());
     m->ops.push_back(op);
-  }
-
-  // _FusedConv2D wants at least one argument.
-  bool AddZeroBias(Match* m) {
-    const Node& n = *m->chain[0];
-    const int64_t channels = Channels(n);
-    constexpr int64_t kMaxChannels = 1 << 20;
-    if (channels < 0 || channels > kMaxChannels) return false;
-    Tensor zeros(n.output_type(0), TensorShape({channels}));
-    if (!zeros.IsInitialized()) return false;
-    std::fill_n(static_cast<char*>(zeros.raw_data()), zeros.TotalBytes(), 0);
-    StatusOr<Node*> c =
-        rewriter_.AddConst(n, StrCat(n.name(), "/no_bias"), std::move(zeros));
-    if (!c.ok()) return false;
-    m->ops.insert(m->ops.begin(), "BiasAdd");
-    m->args.push_back({*c, 0});
-    return true;
   }
 
   static bool IsAdd(const Node& n) {

@@ -1,6 +1,5 @@
 #include "runtime/graph_pass.h"
 
-#include "absl/strings/str_cat.h"
 #include "graph/algorithm.h"
 
 namespace headrace {
@@ -36,17 +35,13 @@ const std::vector<GraphPass>& GraphPasses() {
 
 Status RunGraphPasses(const GraphPassContext& context,
                       const absl::flat_hash_set<std::string>& disabled,
-                      Graph* graph, std::vector<std::string>* report) {
+                      Graph* graph, std::vector<GraphPassReport>* report) {
   for (const GraphPass& pass : GraphPasses()) {
-    if (disabled.contains(pass.name)) {
-      if (report) report->push_back(absl::StrCat(pass.name, ": off"));
-      continue;
+    GraphPassReport done = {pass.name, disabled.contains(pass.name), 0};
+    if (!done.off) {
+      HR_RETURN_IF_ERROR(pass.run(context, graph, &done.changes));
     }
-    int changes = 0;
-    HR_RETURN_IF_ERROR(pass.run(context, graph, &changes));
-    if (report) {
-      report->push_back(absl::StrCat(pass.name, ": ", changes, " nodes"));
-    }
+    if (report != nullptr) report->push_back(done);
   }
   return OkStatus();
 }

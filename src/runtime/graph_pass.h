@@ -28,11 +28,17 @@ struct GraphPass {
 // "fuse_conv_chain", "fuse_lstm", "fuse_matmul", "fuse_elementwise", "prune".
 const std::vector<GraphPass>& GraphPasses();
 
-// Runs those not named in `disabled`. `report` (may be null) gets a line a
+struct GraphPassReport {
+  const char* name;
+  bool off;
+  int changes;
+};
+
+// Runs those not named in `disabled`. `report` (may be null) gets an element a
 // pass.
 Status RunGraphPasses(const GraphPassContext& context,
                       const absl::flat_hash_set<std::string>& disabled,
-                      Graph* graph, std::vector<std::string>* report);
+                      Graph* graph, std::vector<GraphPassReport>* report);
 
 // The passes themselves, one file each.
 Status InlineFunctions(const GraphPassContext& context, Graph* graph,

@@ -70,6 +70,15 @@ class PassTest : public ::testing::Test {
           {{"index", fetches_++}});
   }
 
+  // What the last Run's pass said of itself; -1 if it was off.
+  int Changes(absl::string_view pass) const {
+    for (const GraphPassReport& r : report_) {
+      if (r.name == pass) return r.off ? -1 : r.changes;
+    }
+    ADD_FAILURE() << "no pass " << pass;
+    return -1;
+  }
+
   // Runs these passes and "prune"; constants and inputs are left out of the
   // result, which has a line a node in order.
   std::string Run(const std::string& passes) {
@@ -116,7 +125,7 @@ class PassTest : public ::testing::Test {
 
   Graph g_;
   GraphPassContext context_;
-  std::vector<std::string> report_;
+  std::vector<GraphPassReport> report_;
   int fetches_ = 0;
 };
 

@@ -196,6 +196,11 @@ class DirectSession : public Session {
     HR_RETURN_IF_ERROR(running_.CheckOpen());
     ThreadPool* unused;  // the executors run already
     HR_RETURN_IF_ERROR(CheckRunOptions(options, &unused));
+    if (options.headrace().memory_budget_bytes() != 0) {
+      return errors::InvalidArgument(
+          "RunOptions: memory_budget_bytes in a call of a partial run, which "
+          "goes on already; it has the session's");
+    }
     std::shared_ptr<PartialStep> p;
     {
       MutexLock lock(&mu_);
@@ -294,6 +299,8 @@ class DirectSession : public Session {
 
   void StartPartial(const std::shared_ptr<PartialStep>& p) {
     p->Begin(NextStepId(), p->run.step(), &p->run, inter_, functions_.get());
+    // With the shapes of some feeds alone nothing is planned.
+    if (options_.memory_budget != 0) p->LimitMemory(options_.memory_budget);
     auto finished = [this, p](bool complete) {
       if (!complete) p->complete = false;
       if (p->left.fetch_sub(1) != 1) return;
@@ -404,7 +411,7 @@ class DirectSession : public Session {
     }
     if (partial) PartialRun::Adapt(client.get(), step.get());
     HR_RETURN_IF_ERROR(RunGraphPasses(context, options_.disabled_passes,
-                                      client.get(), nullptr));
+                                      client.get(), &step->passes));
     PlacerOptions placer;
     placer.allow_soft_placement = options_.allow_soft_placement;
     placer.log_placement = options_.log_device_placement;
@@ -522,10 +529,6 @@ class DirectSession : public Session {
     for (size_t i = 0; i < step.feeds.size(); ++i) {
       HR_RETURN_IF_ERROR(step.CheckFeed(i, *feeds[i]));
     }
-    const int64_t budget = BudgetOf(options);
-    if (budget != 0) [[unlikely]] {
-      HR_RETURN_IF_ERROR(step.CheckBudget(feeds, budget));
-    }
     const int64_t timeout = TimeoutOf(options);
     int64_t elements = 0;
     absl::Time start;
@@ -587,10 +590,16 @@ class DirectSession : public Session {
 
   Status Begin(const PreparedStep& step, const pb::RunOptions& options,
                ThreadPool* pool, bool wants_metadata, WholeRun* run) {
+    const int64_t budget = BudgetOf(options);
+    bool all_known = true;
+    if (budget != 0) [[unlikely]] {
+      HR_RETURN_IF_ERROR(step.CheckBudget(run->frame.args, budget, &all_known));
+    }
     HR_RETURN_IF_ERROR(running_.Enter(&run->running));
     run->Begin(NextStepId(), step, &run->frame, pool, functions_.get());
     // Beside an arena there may be memory for what did not come as planned.
-    if (BudgetOf(options) == 0) run->TakeArena(step);
+    if (budget == 0) run->TakeArena(step);
+    if (!all_known) run->LimitMemory(budget);
     run->Trace(options, wants_metadata, wants_metadata && ReportsCosts(step));
     return OkStatus();
   }

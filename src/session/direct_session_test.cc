@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <map>
 #include <thread>
 
 #include "absl/strings/match.h"
@@ -11,6 +12,7 @@
 #include "framework/common_shape_fns.h"
 #include "framework/op_kernel.h"
 #include "framework/op_tester.h"
+#include "runtime/graph_pass.h"
 
 namespace headrace {
 namespace {
@@ -367,11 +369,11 @@ TEST_F(SessionTest, PassesCanBeSwitchedOff) {
   const Endpoint p = Add("p", "Mul", {x, c});
   const Endpoint q = Add("q", "Mul", {x, c});
   const Endpoint y = Add("y", "AddV2", {p, q});
+  pb::RunMetadata metadata;
   auto nodes = [&](const pb::ConfigProto& config) {
     Start(config);
     pb::RunOptions options;
     options.set_output_partition_graphs(true);
-    pb::RunMetadata metadata;
     std::vector<Tensor> out;
     EXPECT_EQ(Run({{x, F(5)}}, {y}, &out, {}, options, &metadata), OkStatus());
     EXPECT_EQ(out[0].scalar<float>(), 30);
@@ -388,6 +390,25 @@ TEST_F(SessionTest, PassesCanBeSwitchedOff) {
   EXPECT_EQ(nodes(no_folding), 7);  // two constants and their sum
   EXPECT_EQ(nodes(no_cse), 6);      // two Muls
   EXPECT_EQ(nodes(none), 8);
+
+  pb::ConfigProto by_name;
+  by_name.mutable_headrace()->add_disabled_passes("cse");
+  EXPECT_EQ(nodes(by_name), 6);
+  std::map<std::string, int> done;
+  for (const pb::GraphPassReport& p : metadata.headrace_passes()) {
+    done[p.name()] = p.off() ? -1 : p.changes();
+  }
+  EXPECT_EQ(done.size(), GraphPasses().size());
+  EXPECT_EQ(done["cse"], -1);
+  EXPECT_EQ(done["constant_folding"], 1);
+  EXPECT_EQ(done["fuse_conv"], 0);
+  by_name.mutable_headrace()->add_disabled_passes("csee");
+  std::unique_ptr<Session> session;
+  const Status s = NewSession(by_name, "", graph_, &session);
+  EXPECT_TRUE(errors::IsInvalidArgument(s)) << s;
+  EXPECT_NE(s.message().find("disabled_passes: no graph pass 'csee'"),
+            absl::string_view::npos)
+      << s;
 }
 
 TEST_F(SessionTest, ATracedRunTellsKernelsAndTimes) {

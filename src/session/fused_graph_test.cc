@@ -237,6 +237,23 @@ TEST_F(FusedGraphTest, SeparableConvolutions) {
   }
 }
 
+// As Keras spells a stride of 2.
+TEST_F(FusedGraphTest, PaddedSeparableConvolutions) {
+  for (const int64_t size : {12, 81}) {
+    Tensor paddings(DT_INT32, TensorShape({4, 2}));
+    for (int i = 0; i < 8; ++i) {
+      paddings.data<int32_t>()[i] = i == 3 || i == 5 ? 1 : 0;
+    }
+    const Endpoint x = Feed({-1, size, size, 32}, {2, size, size, 32});
+    const Endpoint pad =
+        Op("Pad",
+           {x, Const(g_.get(), StrCat("paddings", size), std::move(paddings))});
+    Endpoint y = Op("Relu", {Bias(Depthwise(pad, 3, 32, 1, 2, "VALID"), 32)});
+    y = Op("Relu", {Bias(Conv(y, 1, 32, 48), 48)});
+    EXPECT_EQ(Compare({y}), Ops({{"_FusedConvChain", 1}})) << size;
+  }
+}
+
 // What is in between is fetched too.
 TEST_F(FusedGraphTest, FetchedNodesKeepTheirValues) {
   const Endpoint conv = Conv(Feed({-1, 5, 5, 2}, {1, 5, 5, 2}), 3, 2, 3);
@@ -282,6 +299,23 @@ TEST_F(FusedGraphTest, DenseLayers) {
   const Endpoint scaled = Op("Mul", {dense(y, 16, 8), Weights({8})});
   EXPECT_EQ(Compare({Op("Tanh", {scaled})}),
             Ops({{"_FusedMatMul", 2}, {"_FusedElementwise", 1}}));
+}
+
+TEST_F(FusedGraphTest, ActivationsAfterLayersWithoutABias) {
+  for (const char* op :
+       {"Relu", "Relu6", "Elu", "LeakyRelu", "Sigmoid", "Tanh"}) {
+    SCOPED_TRACE(op);
+    for (const int64_t batch : {1, 5}) {
+      const Endpoint x = Feed({-1, 20}, {batch, 20});
+      EXPECT_EQ(Compare({Op(op, {Op("MatMul", {x, Weights({20, 12})})})}),
+                Ops({{"_FusedMatMul", 1}}));
+      const Endpoint image = Feed({-1, 6, 7, 3}, {batch, 6, 7, 3});
+      EXPECT_EQ(Compare({Op(op, {Conv(image, 3, 3, 5)})}),
+                Ops({{"_FusedConv2D", 1}}));
+      EXPECT_EQ(Compare({Op(op, {Depthwise(image, 3, 3, 2)})}),
+                Ops({{"_FusedDepthwiseConv2dNative", 1}}));
+    }
+  }
 }
 
 // Every op that may stand in a chain, over tensors that are not made of whole

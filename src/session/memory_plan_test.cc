@@ -341,5 +341,26 @@ TEST_F(MemoryPlanTest, SaysThatItPlansNoLoops) {
   EXPECT_TRUE(errors::IsUnimplemented(s)) << s;
 }
 
+TEST_F(MemoryPlanTest, BudgetOfWhatIsNotPlannedHoldsAtEachTensor) {
+  const Endpoint x = Feed({-1}, {1000});
+  const Endpoint enter =
+      Op("Enter", {x}, {{"frame_name", std::string("loop")}});
+  const Endpoint exit = Op("Exit", {Op("Neg", {Op("Neg", {enter})})});
+  const Endpoint where = Op("Where", {Op("Neg", {x})}, {{"T", DT_FLOAT}});
+  auto session = Open(2 * kRounded);
+  EXPECT_EQ(Run(session.get(), {exit}), OkStatus());
+  EXPECT_EQ(Run(session.get(), {where}), OkStatus());
+  feeds_[0].second = Zeros({5000});
+  for (const Endpoint& fetch : {exit, where}) {
+    const Status s = Run(session.get(), {fetch});
+    EXPECT_TRUE(errors::IsResourceExhausted(s)) << s;
+    EXPECT_NE(s.message().find("Neg"), std::string::npos) << s;
+    EXPECT_NE(s.message().find("memory budget is"), std::string::npos) << s;
+  }
+  pb::RunOptions options;
+  options.mutable_headrace()->set_memory_budget_bytes(100 * kRounded);
+  EXPECT_EQ(Run(session.get(), {exit}, options), OkStatus());
+}
+
 }  // namespace
 }  // namespace headrace

@@ -74,7 +74,7 @@ Status PreparedStep::PlanMemory(absl::Span<const TensorShape> shapes,
 }
 
 Status PreparedStep::CheckBudget(absl::Span<const Tensor* const> values,
-                                 int64_t budget) const {
+                                 int64_t budget, bool* all_known) const {
   std::string key;
   std::vector<TensorShape> shapes;
   for (const Tensor* t : values) {
@@ -89,13 +89,18 @@ Status PreparedStep::CheckBudget(absl::Span<const Tensor* const> values,
   }
   if (plan == nullptr) {
     auto made = std::make_shared<MemoryPlan>();
-    HR_RETURN_IF_ERROR(
-        Annotate(PlanMemory(shapes, made.get()), " (for the memory budget)"));
+    const Status s = PlanMemory(shapes, made.get());
+    if (errors::IsUnimplemented(s)) {
+      made->unknown.emplace_back(s.message());  // a loop
+    } else if (!s.ok()) {
+      return Annotate(s, " (for the memory budget)");
+    }
     plan = std::move(made);
     MutexLock lock(&plans_mu_);
     if (plans_.size() >= kMaxPlans) plans_.clear();
     plans_.emplace(std::move(key), plan);
   }
+  *all_known = plan->unknown.empty();
   if (plan->peak_bytes <= budget) return OkStatus();
   return errors::ResourceExhausted("the tensors of the run take up to ",
                                    plan->peak_bytes,
@@ -112,19 +117,24 @@ void PreparedStep::LookForArena() {
 RefPtr<StepArena> PreparedStep::PlannedArena(
     absl::Span<const Tensor* const> values,
     std::unique_ptr<ReuseNotes>* notes) const {
-  MutexLock lock(&arena_mu_);
-  for (const Arena& a : arenas_) {
-    if (!SameShapes(values, a.feeds)) continue;
-    return a.layout == nullptr ? nullptr : StepArena::New(a.layout);
+  std::shared_ptr<const ArenaLayout> layout;
+  {
+    MutexLock lock(&arena_mu_);
+    const auto planned = std::find_if(
+        arenas_.begin(), arenas_.end(),
+        [&](const Arena& a) { return SameShapes(values, a.feeds); });
+    if (planned != arenas_.end()) {
+      layout = planned->layout;
+    } else if (arena_plans_ >= kMaxArenaPlans) {
+      return nullptr;
+    } else if (last_shapes_.has_value() && SameShapes(values, *last_shapes_)) {
+      *notes = std::make_unique<ReuseNotes>();
+    } else {
+      last_shapes_.emplace();
+      for (const Tensor* t : values) last_shapes_->push_back(t->shape());
+    }
   }
-  if (arena_plans_ >= kMaxArenaPlans) return nullptr;
-  if (last_shapes_.has_value() && SameShapes(values, *last_shapes_)) {
-    *notes = std::make_unique<ReuseNotes>();
-  } else {
-    last_shapes_.emplace();
-    for (const Tensor* t : values) last_shapes_->push_back(t->shape());
-  }
-  return nullptr;
+  return layout == nullptr ? nullptr : StepArena::New(std::move(layout));
 }
 
 void PreparedStep::PlanArena(absl::Span<const Tensor* const> values,

@@ -13,6 +13,7 @@
 #include "base/mutex.h"
 #include "framework/step_arena.h"
 #include "runtime/executor.h"
+#include "runtime/graph_pass.h"
 #include "runtime/memory_plan.h"
 #include "session/session.h"
 
@@ -46,9 +47,10 @@ class PreparedStep : public Session::Prepared,
   Status PlanMemory(absl::Span<const TensorShape> feeds, MemoryPlan* plan,
                     const ReuseNotes* notes = nullptr) const;
   // ResourceExhausted if the tensors of a run with these feeds would take more
-  // bytes than `budget` at once. Thread-safe.
-  Status CheckBudget(absl::Span<const Tensor* const> feeds,
-                     int64_t budget) const;
+  // bytes than `budget` at once, as far as can be known before it. `all_known`:
+  // that is all of them. Thread-safe.
+  Status CheckBudget(absl::Span<const Tensor* const> feeds, int64_t budget,
+                     bool* all_known) const;
 
   // Decides whether runs may have an arena; once `parts` is complete.
   void LookForArena();
@@ -80,6 +82,7 @@ class PreparedStep : public Session::Prepared,
   const Session* session = nullptr;
   std::vector<FeedInfo> feeds;
   std::vector<std::string> fetches;
+  std::vector<GraphPassReport> passes;
   std::vector<Part> parts;
   bool needs_rendezvous = false;
   bool may_run_long = false;  // see Executor

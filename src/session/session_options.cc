@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/cpu.h"
@@ -22,7 +23,8 @@ Status CheckThreads(const char* field, int n) {
   return OkStatus();
 }
 
-Status DisableByName(absl::string_view name,
+// `from` is where the name stands.
+Status DisableByName(absl::string_view from, absl::string_view name,
                      absl::flat_hash_set<std::string>* disabled) {
   std::string known;
   bool found = false;
@@ -34,8 +36,8 @@ Status DisableByName(absl::string_view name,
     absl::StrAppend(&known, known.empty() ? "" : ", ", p.name);
   }
   if (found) return OkStatus();
-  return errors::InvalidArgument("HEADRACE_DISABLE_PASSES: no graph pass '",
-                                 name, "'; there are: ", known, ", all");
+  return errors::InvalidArgument(from, ": no graph pass '", name,
+                                 "'; there are: ", known, ", all");
 }
 
 Status ReadTuning(const pb::ConfigProto::Headrace& config,
@@ -43,6 +45,13 @@ Status ReadTuning(const pb::ConfigProto::Headrace& config,
   using Config = pb::ConfigProto::Headrace;
   AlgorithmTuner::Options* const out = &options->tuning;
   Config::ConvTuning mode = config.conv_tuning();
+  if (!Config::ConvTuning_IsValid(mode)) {
+    return errors::InvalidArgument(
+        "ConfigProto: conv_tuning is ", static_cast<int>(mode),
+        ", wanted a value of ConfigProto.Headrace.ConvTuning, ",
+        static_cast<int>(Config::ConvTuning_MIN), " to ",
+        static_cast<int>(Config::ConvTuning_MAX));
+  }
   const char* tuning = std::getenv("HEADRACE_CONV_TUNING");
   const char* cache = std::getenv("HEADRACE_CONV_CACHE");
   out->cache_path = config.conv_cache();
@@ -115,7 +124,7 @@ Status SessionOptions::FromConfig(const pb::ConfigProto& config,
   const pb::RewriterConfig& r = g.rewrite_options();
   if (g.optimizer_options().opt_level() == pb::OptimizerOptions::L0 ||
       r.disable_meta_optimizer()) {
-    HR_RETURN_IF_ERROR(DisableByName("all", &o.disabled_passes));
+    HR_RETURN_IF_ERROR(DisableByName("opt_level", "all", &o.disabled_passes));
   }
   if (r.function_optimization() == pb::RewriterConfig::OFF) {
     o.disabled_passes.insert("inline_functions");
@@ -136,10 +145,16 @@ Status SessionOptions::FromConfig(const pb::ConfigProto& config,
       o.disabled_passes.insert(name);
     }
   }
+  for (const std::string& name : config.headrace().disabled_passes()) {
+    HR_RETURN_IF_ERROR(DisableByName("ConfigProto: disabled_passes", name,
+                                     &o.disabled_passes));
+  }
   if (const char* names = std::getenv("HEADRACE_DISABLE_PASSES")) {
     for (absl::string_view name :
          absl::StrSplit(names, ',', absl::SkipWhitespace())) {
-      HR_RETURN_IF_ERROR(DisableByName(name, &o.disabled_passes));
+      HR_RETURN_IF_ERROR(DisableByName("HEADRACE_DISABLE_PASSES",
+                                       absl::StripAsciiWhitespace(name),
+                                       &o.disabled_passes));
     }
   }
   *out = std::move(o);

@@ -37,6 +37,11 @@ void StepRun::Begin(int64_t id, const PreparedStep& step, CallFrame* frame,
   }
 }
 
+void StepRun::LimitMemory(int64_t bytes) {
+  budget = MakeRef<StepBudget>(args.step_id, bytes);
+  args.budget = budget.get();
+}
+
 void StepRun::Abort(const Status& why) {
   running.cancellation.StartCancel(why);
   if (rendezvous != nullptr) rendezvous->StartAbort(why);
@@ -110,6 +115,14 @@ void WholeRun::Report(const PreparedStep& step, const pb::RunOptions& options,
     }
     if (options.output_partition_graphs()) {
       GraphToGraphDef(*p.graph, metadata->add_partition_graphs());
+    }
+  }
+  if (traced || options.output_partition_graphs()) {
+    for (const GraphPassReport& done : step.passes) {
+      pb::GraphPassReport* const pass = metadata->add_headrace_passes();
+      pass->set_name(done.name);
+      pass->set_off(done.off);
+      pass->set_changes(done.changes);
     }
   }
   if (traced) {

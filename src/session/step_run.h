@@ -13,6 +13,7 @@
 #include "absl/container/inlined_vector.h"
 #include "framework/op_kernel.h"
 #include "framework/resource_mgr.h"
+#include "framework/step_budget.h"
 #include "runtime/deadline_timer.h"
 #include "runtime/function_runtime.h"
 #include "runtime/running_kernels.h"
@@ -29,12 +30,15 @@ struct StepRun {
   // null.
   void Begin(int64_t id, const PreparedStep& step, CallFrame* frame,
              ThreadPool* pool, SessionFunctions* session);
+  // Refuses tensors beyond so many bytes at once. After Begin.
+  void LimitMemory(int64_t bytes);
   // Cancels with `why`. Thread-safe.
   void Abort(const Status& why);
 
   RunningStep running;
   ResourceMgr resources;
   RefPtr<Rendezvous> rendezvous;
+  RefPtr<StepBudget> budget;
   StepArgs args;
   std::optional<StepFunctions> functions;
 };

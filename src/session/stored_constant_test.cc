@@ -35,6 +35,7 @@ struct Case {
   std::vector<TensorShape> filters;  // of convolutions one after the other
   // The algorithm reads the filter as it is: an aligned copy stays.
   bool reads_filter = false;
+  const char* padding = "SAME";
 };
 
 class StoredFilterTest : public ::testing::TestWithParam<Case> {
@@ -70,7 +71,7 @@ class StoredFilterTest : public ::testing::TestWithParam<Case> {
       const Endpoint w = Const(graph.get(), graph->UniqueName("w"),
                                aligned ? filter : Unaligned(filter));
       EXPECT_EQ(IsAligned(aligned ? filter : Unaligned(filter)), aligned);
-      AttrMap attrs = {{"padding", "SAME"},
+      AttrMap attrs = {{"padding", c.padding},
                        {"strides", std::vector<int64_t>{1, 1, 1, 1}}};
       std::vector<Endpoint> inputs = {y, w};
       if (std::string(c.op) == "FusedPadConv2D") {
@@ -124,6 +125,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Case{"Pointwise", "Conv2D", DT_FLOAT, {{1, 1, 64, 96}}},
         Case{"Winograd", "Conv2D", DT_FLOAT, {{3, 3, 64, 64}}},
+        Case{"WinogradLine", "Conv2D", DT_FLOAT, {{1, 7, 64, 64}}},
+        Case{"Gemm", "Conv2D", DT_FLOAT, {{14, 14, 8, 64}}, false, "VALID"},
         Case{"Direct", "Conv2D", DT_FLOAT, {{5, 5, 32, 32}}},
         Case{"Narrow", "Conv2D", DT_FLOAT, {{7, 7, 3, 32}}},
         Case{"Double", "Conv2D", DT_DOUBLE, {{3, 3, 16, 32}}},

@@ -397,3 +397,20 @@ def test_what_is_inside_cannot_be_fetched():
                 with pytest.raises(ValueError, match="not fetchable"):
                     session.run(fetch)
         assert session.run("while/Exit:0") == 3
+
+
+@pytest.mark.parametrize("activation", [tf.nn.relu, tf.nn.relu6, tf.nn.elu, tf.nn.leaky_relu, tf.sigmoid, tf.tanh])
+def test_layers_without_a_bias_are_fused_inside_of_loops(activation):
+    image, row = np.linspace(-1, 1, 64, dtype=np.float32).reshape(1, 4, 4, 4), np.linspace(-1, 1, 4, dtype=np.float32).reshape(1, 4)
+    filters, matrix = np.linspace(-1, 1, 144, dtype=np.float32).reshape(3, 3, 4, 4), np.linspace(-1, 1, 16, dtype=np.float32).reshape(4, 4)
+
+    def layers(i, x, y):
+        return (i + 1, activation(tf.nn.conv2d(x, tf.constant(filters), strides=[1, 1, 1, 1], padding="SAME")),
+                activation(tf.matmul(y, tf.constant(matrix))))
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, y = tf.placeholder(tf.float32, [None, 4, 4, 4]), tf.placeholder(tf.float32, [None, 4])
+        got = session.run(tf.while_loop(lambda i, x, y: i < 2, layers, [0, x, y])[1:], {x: image, y: row})
+        want = session.run(layers(0, *layers(0, x, y)[1:])[1:], {x: image, y: row})
+    for g, w in zip(got, want):
+        np.testing.assert_allclose(g, w, rtol=1e-5, atol=1e-6)

@@ -1,6 +1,7 @@
 """Errors: their classes, what they say, and when."""
 import pickle
 
+import numpy as np
 import pytest
 
 import headrace as tf
@@ -110,3 +111,19 @@ def test_unsupported_parts_say_so(module, name):
         getattr(module, name)
     with pytest.raises(AttributeError, match="has no attribute"):
         getattr(module, name + "x_no_such_thing")
+
+
+def test_a_shape_of_half_an_element():
+    for shape in ([1.5, 4], (np.float32(1.5),), np.array([1.5])):
+        with pytest.raises(ValueError, match="Ambiguous dimension: 1.5"):
+            tf.placeholder(tf.float32, shape)
+    assert tf.placeholder(tf.float32, [2., np.int64(3), -1, "4", None]).shape.as_list() == [2, 3, None, 4, None]
+
+
+def test_an_argument_of_a_wrong_type_is_no_runtime_error():
+    graph = tf.get_default_graph()
+    x = tf.placeholder(tf.float32, [], name="x")
+    with pytest.raises(TypeError, match="Expected string for an attr, got 1"):
+        x.op._set_attr("_names", [1])
+    with pytest.raises(TypeError, match="is of a type that is not taken here"):
+        graph._import_graph_def(b"", "", [(1, x)], [])

@@ -1,20 +1,13 @@
 """`headrace tune` and `headrace explain`, from the command line."""
-import os
-import pathlib
 import subprocess
 
 import numpy as np
 import pytest
 
 import headrace as tf
+from program import PROGRAM, headrace, needs_program
 
-PROGRAM = pathlib.Path(__file__).resolve().parent.parent.parent / "build" / "bin" / "headrace"
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="the command line was not built")
-
-
-def headrace(*args, **env):
-    return subprocess.run([PROGRAM, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          env=dict(os.environ, **env))
+pytestmark = needs_program
 
 
 @pytest.fixture
@@ -57,6 +50,8 @@ def test_explain_lists_convolutions_that_run_band_by_band(tmp_path):
     explained = headrace("explain", path)
     assert explained.returncode == 0, explained.stderr
     lines = explained.stdout.splitlines()
+    assert "  fuse_conv_chain    2" in lines
+    assert "  fuse_lstm          0" in lines
     assert "3 convolutions" in lines
     assert sum(line.startswith("    bands ") for line in lines) == 3
     assert sum("pointwise " in line for line in lines) == 2 and sum("depthwise_3x3 " in line for line in lines) == 1
@@ -81,10 +76,45 @@ def test_refuses_damaged_and_passes_over_foreign_files(model):
 
 @pytest.mark.parametrize("args, message", [
     ((), "which model?"), (("--list",), "which files?"), (("--merge", "a"), "--merge wants"),
+    (("--list", "--bogus", "f"), "unknown option --bogus"), (("--merge", "a", "b", "--top", "3"), "unknown option --top"),
+    (("--merge", "a", "b", "--seconds"), "unknown option --seconds"),
+    (("m.pb", "--seconds", "1e9"), "above 0, up to 86400 (a day)"),
     (("m.pb", "--seconds", "-1"), "--seconds wants"), (("m.pb", "--shape", "x"), "--shape wants NAME=VALUE")])
 def test_wrong_usage(args, message):
     run = headrace("tune", *args)
     assert run.returncode == 2 and message in run.stderr
+
+
+@pytest.mark.parametrize("args", [("--help",), ("--list", "--help"), ("--list", "f", "-h"), ("--merge", "--help")])
+def test_tune_help(args):
+    run = headrace("tune", *args)
+    assert run.returncode == 0 and run.stdout.startswith("usage: headrace tune")
+
+
+def test_tune_refuses_a_cache_that_it_cannot_write(model, tmp_path):
+    run = headrace("tune", model, "--cache", tmp_path / "gone" / "x")
+    assert run.returncode == 1 and "kept in" not in run.stdout
+    assert "No such file or directory" in run.stderr and "nothing can be kept in" in run.stderr
+    assert "algorithm" not in run.stdout  # before it measures
+
+
+def test_tune_by_several_processes_loses_nothing(tmp_path):
+    def model(k):
+        graph = tf.Graph()
+        with graph.as_default():
+            x = tf.placeholder(tf.float32, [1, 6 + k, 6, 4], name="x")
+            tf.nn.conv2d(x, tf.ones([3, 3, 4, 4]), strides=[1, 1, 1, 1], padding="SAME", name="y")
+        path = tmp_path / f"{k}.pb"
+        path.write_bytes(graph.as_graph_def().SerializeToString())
+        return path
+    shared = tmp_path / "shared.choices"
+    runs = [subprocess.Popen([PROGRAM, "tune", str(model(k)), "--cache", str(shared), "--seconds", "10"],
+                             stdout=subprocess.PIPE, text=True) for k in range(4)]
+    for run in runs:
+        assert "kept in" in run.communicate()[0]
+    problems = headrace("tune", "--list", shared).stdout.count("conv forward")
+    assert problems == len(runs)
+    assert not shared.with_name("shared.choices.lock").exists()
 
 
 def test_environment(model, monkeypatch):
@@ -98,3 +128,18 @@ def test_environment(model, monkeypatch):
     config = tf.ConfigProto()
     config.headrace.conv_tuning = tf.ConfigProto.Headrace.OFF
     tf.Session(config=config).close()
+
+
+def test_a_number_that_is_no_way_of_tuning():
+    config = tf.ConfigProto()
+    config.headrace.conv_tuning = 77
+    with pytest.raises(tf.errors.InvalidArgumentError, match="conv_tuning is 77, wanted"):
+        tf.Session(config=config)
+
+
+def test_names_of_passes_may_have_blanks_around_them(monkeypatch):
+    monkeypatch.setenv("HEADRACE_DISABLE_PASSES", " cse , constant_folding,\tprune ")
+    tf.Session().close()
+    monkeypatch.setenv("HEADRACE_DISABLE_PASSES", "cse, c s e")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="no graph pass 'c s e'"):
+        tf.Session()

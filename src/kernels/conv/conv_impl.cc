@@ -173,7 +173,9 @@ Status RunConv(OpKernelContext* ctx, ConvDirection direction,
       args.prepared_filter = constant->Get(pool, *chosen, p);
     }
     if (args.prepared_filter == nullptr) {
-      if (constant != nullptr) HR_RETURN_IF_ERROR(constant->Aligned(&filter));
+      if (constant != nullptr && (narrow || !chosen->TakesUnalignedFilter(p))) {
+        HR_RETURN_IF_ERROR(constant->Aligned(&filter));
+      }
       HR_RETURN_IF_ERROR(Normalise(ctx, filter, false, p.dtype, &w));
       if (filter != nullptr) args.filter = w.raw_data();
       if (form_bytes > 0) {

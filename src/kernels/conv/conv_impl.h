@@ -96,8 +96,9 @@ class ConvImplementation {
   virtual int64_t PreparedFilterBytes(const ConvParams& p) const { return 0; }
   virtual void PrepareFilter(ThreadPool* pool, const ConvParams& p,
                              const void* filter, void* prepared) const {}
-  // True if the filter of PrepareFilter need not be aligned.
-  virtual bool TakesUnalignedFilter() const { return false; }
+  // True if the filter that PrepareFilter reads, or Run where there is no form,
+  // need not be aligned.
+  virtual bool TakesUnalignedFilter(const ConvParams& p) const { return false; }
   // True if Run applies ConvArgs::epilogue; otherwise RunConv does, afterwards.
   virtual bool AppliesEpilogue() const { return false; }
   virtual void Run(const ConvArgs& args) const = 0;

@@ -230,6 +230,7 @@ class DirectConv : public ConvImplementation {
   int64_t PreparedFilterBytes(const ConvParams& p) const override {
     return p.filter_elements() * DataTypeSize(p.dtype);
   }
+  bool TakesUnalignedFilter(const ConvParams&) const override { return true; }
   void PrepareFilter(ThreadPool* pool, const ConvParams& p, const void* filter,
                      void* prepared) const override {
     switch (p.dtype) {
@@ -268,12 +269,13 @@ class DirectConv : public ConvImplementation {
     const int64_t rows = p.taps() * p.group_in();
     const int64_t group_panels = CeilDiv(p.group_out(), kPanel);
     constexpr int64_t kRows = 64;  // of a piece of work
-    const int64_t pieces = CeilDiv(rows, kRows);
+    const int64_t panels = p.groups * group_panels;
     pool->ParallelForCost(
-        p.groups * group_panels * pieces, 0.2 * kRows * kPanel,
+        panels * CeilDiv(rows, kRows), 0.2 * kRows * kPanel,
         [&](int64_t begin, int64_t end) {
           for (int64_t i = begin; i < end; ++i) {
-            const int64_t panel = i / pieces, r0 = i % pieces * kRows;
+            // Rows for all panels: what is read lies together.
+            const int64_t panel = i % panels, r0 = i / panels * kRows;
             const int64_t j = panel % group_panels * kPanel;
             const int64_t n = std::min(kPanel, p.group_out() - j);
             const int64_t o = panel / group_panels * p.group_out() + j;

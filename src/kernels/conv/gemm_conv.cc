@@ -112,6 +112,9 @@ class GemmConv : public ConvImplementation {
     return p.flops() / PeakFlopsPerNs(cpu) * idle + 0.1 * p.out_elements() +
            (rows < 48 ? 0 : 0.3 * p.filter_elements());
   }
+  bool TakesUnalignedFilter(const ConvParams& p) const override {
+    return p.dtype != DT_INT32;  // as Gemm
+  }
   void Run(const ConvArgs& args) const override {
     switch (args.params->dtype) {
       case DT_FLOAT:

@@ -17,7 +17,7 @@ const void* ConstantFilter::Get(ThreadPool* pool,
         Tensor aligned, wide;
         const Tensor* from = &filter;
         if (!IsAligned(filter) &&
-            (!impl.TakesUnalignedFilter() || filter.dtype() != p.dtype)) {
+            (!impl.TakesUnalignedFilter(p) || filter.dtype() != p.dtype)) {
           if (!filter.DeepCopyTo(&aligned).ok()) return false;
           from = &aligned;
         }

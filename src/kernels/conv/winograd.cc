@@ -243,7 +243,7 @@ class WinogradConv : public ConvImplementation {
     return sizeof(float) * Cut<M>::kElements * p.in_channels * p.out_channels;
   }
 
-  bool TakesUnalignedFilter() const override { return true; }
+  bool TakesUnalignedFilter(const ConvParams&) const override { return true; }
   void PrepareFilter(ThreadPool* pool, const ConvParams& p, const void* filter,
                      void* prepared) const override {
     TransformPanels<Cut<M>::kElements>(

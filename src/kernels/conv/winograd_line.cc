@@ -30,6 +30,7 @@
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
 #include "kernels/conv/winograd_panels.h"
+#include "kernels/conv/winograd_transform.h"
 #include "kernels/simd_width.h"
 #include "kernels/vector_tail.h"
 
@@ -360,6 +361,7 @@ class WinogradLine : public ConvImplementation {
     return sizeof(float) * Cut<R>::kElements * p.in_channels * p.out_channels;
   }
 
+  bool TakesUnalignedFilter(const ConvParams&) const override { return true; }
   void PrepareFilter(ThreadPool* pool, const ConvParams& p, const void* filter,
                      void* prepared) const override {
     TransformPanels<Cut<R>::kElements>(
@@ -411,15 +413,18 @@ class WinogradLine : public ConvImplementation {
   // double.
   static void TransformFilter(const ConvParams& p, const float* g, int64_t n,
                               float* u) {
+    using Lanes = WinogradLanes;
     const int64_t tap_stride = p.in_channels * p.out_channels;
     const int64_t u_stride = p.in_channels * n;
     RunSimd([&] {
-      for (int64_t o = 0; o < n; ++o) {
-        double taps[R], t[Cut<R>::kElements];
-        for (int i = 0; i < R; ++i) taps[i] = g[i * tap_stride + o];
+      for (int64_t o = 0; o < n; o += Lanes::kCount) {
+        Lanes::V taps[R], t[Cut<R>::kElements];
+        for (int i = 0; i < R; ++i) {
+          Lanes::Load(g + i * tap_stride + o, n - o, &taps[i]);
+        }
         Transform<R>::Filter(taps, t);
         for (int i = 0; i < Cut<R>::kElements; ++i) {
-          u[i * u_stride + o] = static_cast<float>(t[i]);
+          Lanes::Store(t[i], n - o, u + i * u_stride + o);
         }
       }
     });

@@ -57,13 +57,19 @@ template <int64_t kElements, typename F>
 void TransformPanels(ThreadPool* pool, const ConvParams& p, const float* g,
                      double cost_ns, const F& transform, float* u) {
   const int64_t panels = CeilDiv(p.out_channels, kPanel);
+  // Some input channels for all panels: what is read lies together, and what is
+  // written of a panel and an element is a page.
+  constexpr int64_t kRows = 16;
   pool->ParallelForCost(
-      panels * p.in_channels, cost_ns, [&](int64_t begin, int64_t end) {
+      CeilDiv(p.in_channels, kRows) * panels, kRows * cost_ns,
+      [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
-          const int64_t c = i % p.in_channels;
-          const auto [o, n] = ChannelsOf(p, i / p.in_channels);
-          transform(g + c * p.out_channels + o, n,
-                    u + kElements * p.in_channels * o + c * n);
+          const auto [o, n] = ChannelsOf(p, i % panels);
+          const int64_t c0 = i / panels * kRows;
+          for (int64_t c = c0; c < std::min(c0 + kRows, p.in_channels); ++c) {
+            transform(g + c * p.out_channels + o, n,
+                      u + kElements * p.in_channels * o + c * n);
+          }
         }
       });
 }

@@ -1,0 +1,59 @@
+#include "framework/step_budget.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "framework/allocation_size.h"
+
+namespace headrace {
+
+constinit thread_local StepBudget* StepBudget::current_ = nullptr;
+
+std::string StepBudget::Name() const {
+  return absl::StrCat("of the run, whose memory budget is ", bytes_, " bytes");
+}
+
+void* StepBudget::AllocateRaw(size_t bytes) {
+  // AllocationSize would overflow for the largest.
+  if (bytes > static_cast<size_t>(bytes_)) return nullptr;
+  const auto size = static_cast<int64_t>(AllocationSize(bytes));
+  int64_t before = in_use_.load(std::memory_order_relaxed);
+  do {
+    if (size > bytes_ - before) return nullptr;
+  } while (!in_use_.compare_exchange_weak(before, before + size,
+                                          std::memory_order_relaxed));
+  void* const block = CpuAllocator()->AllocateRaw(bytes);
+  if (block == nullptr) {
+    in_use_.fetch_sub(size, std::memory_order_relaxed);
+    return nullptr;
+  }
+  int64_t peak = peak_.load(std::memory_order_relaxed);
+  while (peak < before + size &&
+         !peak_.compare_exchange_weak(peak, before + size,
+                                      std::memory_order_relaxed)) {
+  }
+  Ref();
+  return block;
+}
+
+void StepBudget::DeallocateRaw(void* ptr, size_t bytes) {
+  CpuAllocator()->DeallocateRaw(ptr, bytes);
+  in_use_.fetch_sub(static_cast<int64_t>(AllocationSize(bytes)),
+                    std::memory_order_relaxed);
+  Unref();
+}
+
+AllocatorStats StepBudget::GetStats() const {
+  AllocatorStats s;
+  s.bytes_in_use = in_use_.load(std::memory_order_relaxed);
+  s.peak_bytes_in_use = peak_.load(std::memory_order_relaxed);
+  s.bytes_limit = bytes_;
+  return s;
+}
+
+void StepBudget::ResetPeak() {
+  peak_.store(in_use_.load(std::memory_order_relaxed),
+              std::memory_order_relaxed);
+}
+
+}  // namespace headrace
