@@ -54,8 +54,7 @@ StatusOr<Fd> Open(const std::string& path, int flags) {
   return Fd(fd);
 }
 
-// Opens for reading; a directory, which open(2) takes, is an error. *size is
-// the file's.
+// Opens for reading; a directory, which open(2) takes, is an error.
 StatusOr<Fd> OpenToRead(const std::string& path, struct stat* info) {
   HR_ASSIGN_OR_RETURN(Fd fd, Open(path, O_RDONLY));
   if (fstat(fd.get(), info) != 0) return ErrnoToStatus(errno, path);

@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "base/log.h"
+#include "base/push_front.h"
 
 namespace headrace {
 namespace {
@@ -21,11 +22,7 @@ bool SameSignature(const OpDef& a, const OpDef& b) {
 }  // namespace
 
 OpRegistrar::OpRegistrar(const OpRecord& record) {
-  record.next_ = g_records.load(std::memory_order_relaxed);
-  while (!g_records.compare_exchange_weak(record.next_, &record,
-                                          std::memory_order_release,
-                                          std::memory_order_relaxed)) {
-  }
+  PushFront(&g_records, &record, &record.next_);
 }
 
 Status OpRecord::Build(OpDef* def) const {

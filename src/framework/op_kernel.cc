@@ -6,7 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "framework/step_budget.h"
+#include "base/push_front.h"
 
 namespace headrace {
 
@@ -127,12 +127,8 @@ Status OpKernelContext::allocate_output(int i, const TensorShape& shape,
                                         Tensor** out) {
   OutputSlot& slot = outputs_[i];
   Allocator* a = PlannedAllocator(i);
-  if (a == nullptr) {
-    a = StepBudget::Current(params_->step_id);
-  }
-  if (a == nullptr) [[likely]] {
-    a = device()->allocator(params_->kernel->output_memory_type(i));
-  }
+  if (a == nullptr) [[likely]]
+    a = StepAllocator(params_->kernel->output_memory_type(i));
   HR_RETURN_IF_ERROR(Tensor::Allocate(
       a, BaseType(params_->kernel->output_type(i)), shape, &slot.value));
   slot.is_set = true;
@@ -169,10 +165,8 @@ Status OpKernelContext::forward_input_or_allocate_output(
 Status OpKernelContext::allocate_temp(DataType dtype, const TensorShape& shape,
                                       Tensor* out,
                                       Tensor::Placement placement) {
-  Allocator* a = StepBudget::Current(params_->step_id);
-  if (a == nullptr) [[likely]]
-    a = device()->allocator(DEVICE_MEMORY);
-  return Tensor::Allocate(a, dtype, shape, out, placement);
+  return Tensor::Allocate(StepAllocator(DEVICE_MEMORY), dtype, shape, out,
+                          placement);
 }
 
 void OpKernelContext::set_output(int i, Tensor value) {
@@ -204,11 +198,7 @@ bool SameText(const char* a, const char* b) {
 }  // namespace
 
 KernelRegistrar::KernelRegistrar(KernelEntry* newest, KernelEntry* oldest) {
-  oldest->next = g_kernels.load(std::memory_order_relaxed);
-  while (!g_kernels.compare_exchange_weak(oldest->next, newest,
-                                          std::memory_order_release,
-                                          std::memory_order_relaxed)) {
-  }
+  PushFront(&g_kernels, newest, &oldest->next);
 }
 
 KernelRegistry* KernelRegistry::Global() {

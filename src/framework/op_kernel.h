@@ -236,9 +236,11 @@ class OpKernelContext {
     bool is_input_dead = false;  // only kernels that handle it see true
     // Outputs that the executor can take only as values are never references.
     KernelTrace* trace = nullptr;  // null: nobody traces
-    // By output, from where to allocate it. Null there, or no such list: from
-    // the device, and it may take over the buffer of an input.
+    // By output, from where to allocate it. Null there, or no such list: it
+    // may take over the buffer of an input.
     Allocator* const* output_allocators = nullptr;
+    // For all other tensors in the host's memory. Null: the device's.
+    Allocator* host_allocator = nullptr;
   };
 
   explicit OpKernelContext(const Params* params);
@@ -340,6 +342,13 @@ class OpKernelContext {
     return params_->output_allocators == nullptr
                ? nullptr
                : params_->output_allocators[output];
+  }
+  Allocator* StepAllocator(MemoryType where) const {
+    Allocator* const a = params_->host_allocator;
+    if (a == nullptr) [[likely]]
+      return device()->allocator(where);
+    const bool of_host = where == HOST_MEMORY || device()->IsHostMemory();
+    return of_host ? a : device()->allocator(where);
   }
 
   const Params* params_;

@@ -7,8 +7,6 @@
 
 namespace headrace {
 
-constinit thread_local StepBudget* StepBudget::current_ = nullptr;
-
 std::string StepBudget::Name() const {
   return absl::StrCat("of the run, whose memory budget is ", bytes_, " bytes");
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "base/push_front.h"
 #include "kernels/broadcast.h"
 #include "kernels/cancellable_loops.h"
 
@@ -61,15 +62,6 @@ constinit std::atomic<const NamedLoops<UnaryLoop>*> g_unary_loops{nullptr};
 constinit std::atomic<const NamedLoops<BinaryLoop>*> g_binary_loops{nullptr};
 
 template <typename Loop>
-void Link(NamedLoops<Loop>* loops, std::atomic<const NamedLoops<Loop>*>* head) {
-  loops->next = head->load(std::memory_order_relaxed);
-  while (!head->compare_exchange_weak(loops->next, loops,
-                                      std::memory_order_release,
-                                      std::memory_order_relaxed)) {
-  }
-}
-
-template <typename Loop>
 class LoopTable {
  public:
   explicit LoopTable(const std::atomic<const NamedLoops<Loop>*>* head)
@@ -106,8 +98,12 @@ const BinaryLoop* FindBinaryLoop(absl::string_view op, DataType type) {
   static auto* const table = new LoopTable<BinaryLoop>(&g_binary_loops);
   return table->Find(op, type);
 }
-void NameLoops(NamedLoops<UnaryLoop>* loops) { Link(loops, &g_unary_loops); }
-void NameLoops(NamedLoops<BinaryLoop>* loops) { Link(loops, &g_binary_loops); }
+void NameLoops(NamedLoops<UnaryLoop>* loops) {
+  PushFront(&g_unary_loops, loops, &loops->next);
+}
+void NameLoops(NamedLoops<BinaryLoop>* loops) {
+  PushFront(&g_binary_loops, loops, &loops->next);
+}
 
 UnaryKernel::UnaryKernel(OpKernelConstruction* ctx, const UnaryLoop* loop)
     : OpKernel(ctx),

@@ -271,13 +271,11 @@ inline constexpr BinaryLoop kBinaryLoop = {
     Cost<Fn, T>(),
     ErrorOf<Fn>()};
 
-template <typename Loop, typename T, const Loop& kLoop>
-constexpr void AddIfPlain(NamedLoops<Loop>* named) {
-  if constexpr (std::is_same_v<T, float>) {
-    if (kLoop.same_type) named->of_float = &kLoop;
-  } else if constexpr (std::is_same_v<T, double>) {
-    if (kLoop.same_type) named->of_double = &kLoop;
-  }
+template <typename T, typename Loop>
+constexpr void AddIfPlain(const Loop* loop, NamedLoops<Loop>* named) {
+  if (!loop->same_type) return;
+  if (std::is_same_v<T, float>) named->of_float = loop;
+  if (std::is_same_v<T, double>) named->of_double = loop;
 }
 
 // A kernel on the CPU, constrained by "T" and "Tout" or by the first or none.
@@ -294,43 +292,54 @@ constexpr KernelSpec<kAttrs> Spec(const char* op, DataType type,
   }
 }
 
+// An op of one operand and one of two, as Table sees them.
+template <typename Fn>
+struct Unary {
+  using Loop = UnaryLoop;
+  template <typename T>
+  using Result = UnaryResult<Fn, ComputeType<T>>;
+  template <typename T>
+  static constexpr const Loop* kLoop = &kUnaryLoop<Fn, ComputeType<T>>;
+  static constexpr bool kIsNamed = true;
+  template <typename T>
+  static OpKernel* NewKernel(OpKernelConstruction* ctx) {
+    return new UnaryKernel(ctx, kLoop<T>);
+  }
+};
+template <typename Fn, bool kSameShape>
+struct Binary {
+  using Loop = BinaryLoop;
+  template <typename T>
+  using Result = BinaryResult<Fn, ComputeType<T>>;
+  template <typename T>
+  static constexpr const Loop* kLoop = &kBinaryLoop<Fn, ComputeType<T>>;
+  static constexpr bool kIsNamed = !kSameShape;
+  template <typename T>
+  static OpKernel* NewKernel(OpKernelConstruction* ctx) {
+    return new BinaryKernel(ctx, kLoop<T>, kSameShape);
+  }
+};
+
 // The constants that HR_REGISTER_... leaves, and what links them.
+template <int kAttrs, typename Op, typename... T>
+struct Table {
+  constexpr Table(const char* op, const char* kernel_class)
+      : kernels{{Spec<kAttrs>(
+                     op, DataTypeToEnum<T>::value,
+                     DataTypeToEnum<typename Op::template Result<T>>::value),
+                 kernel_class, &Op::template NewKernel<T>}...},
+        named{op} {
+    ChainKernels(kernels);
+    if (!Op::kIsNamed) return;
+    (AddIfPlain<T>(Op::template kLoop<T>, &named), ...);
+  }
+  KernelDefinition<kAttrs> kernels[sizeof...(T)];
+  NamedLoops<typename Op::Loop> named;
+};
 template <int kAttrs, typename Fn, typename... T>
-struct UnaryTable {
-  constexpr UnaryTable(const char* op, const char* kernel_class)
-      : kernels{{Spec<kAttrs>(
-                     op, DataTypeToEnum<T>::value,
-                     DataTypeToEnum<UnaryResult<Fn, ComputeType<T>>>::value),
-                 kernel_class,
-                 [](OpKernelConstruction* ctx) -> OpKernel* {
-                   return new UnaryKernel(ctx, &kUnaryLoop<Fn, ComputeType<T>>);
-                 }}...},
-        named{op} {
-    ChainKernels(kernels);
-    (AddIfPlain<UnaryLoop, T, kUnaryLoop<Fn, ComputeType<T>>>(&named), ...);
-  }
-  KernelDefinition<kAttrs> kernels[sizeof...(T)];
-  NamedLoops<UnaryLoop> named;
-};
+using UnaryTable = Table<kAttrs, Unary<Fn>, T...>;
 template <int kAttrs, bool kSameShape, typename Fn, typename... T>
-struct BinaryTable {
-  constexpr BinaryTable(const char* op, const char* kernel_class)
-      : kernels{{Spec<kAttrs>(
-                     op, DataTypeToEnum<T>::value,
-                     DataTypeToEnum<BinaryResult<Fn, ComputeType<T>>>::value),
-                 kernel_class,
-                 [](OpKernelConstruction* ctx) -> OpKernel* {
-                   return new BinaryKernel(
-                       ctx, &kBinaryLoop<Fn, ComputeType<T>>, kSameShape);
-                 }}...},
-        named{op} {
-    ChainKernels(kernels);
-    if (kSameShape) return;
-    (AddIfPlain<BinaryLoop, T, kBinaryLoop<Fn, ComputeType<T>>>(&named), ...);
-  }
-  KernelDefinition<kAttrs> kernels[sizeof...(T)];
-  NamedLoops<BinaryLoop> named;
-};
+using BinaryTable = Table<kAttrs, Binary<Fn, kSameShape>, T...>;
 struct Registrar {
   template <typename Table>
   explicit Registrar(Table* table) {

@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
 #include "framework/step_arena.h"
-#include "framework/step_budget.h"
 #include "runtime/call_site.h"
 #include "runtime/frame_propagator.h"
 #include "runtime/pending_calls.h"
@@ -97,6 +96,7 @@ class ExecutorState {
     c->params.call_frame = args_.call_frame;
     c->params.functions = args_.functions;
     c->params.session_handle = args_.session_handle;
+    c->params.host_allocator = args_.host_allocator;
     c->params.trace = args_.stats != nullptr ? &c->trace : nullptr;
     c->input_storage.resize(plan_.max_inputs);
     c->inputs = c->input_storage.data();
@@ -124,13 +124,11 @@ class ExecutorState {
   // Runs ready nodes, and those that become ready, until none is left for this
   // thread; then ends the task.
   void Process(ReadyList* ready) {
-    std::optional<StepBudget::Scope> budget(args_.budget);
     if (args_.stats == nullptr) {
       ProcessReady</*kTraced=*/false>(ready);
     } else {
       ProcessReady</*kTraced=*/true>(ready);
     }
-    budget.reset();  // who goes on after this step may have another
     EndTask();
   }
 

@@ -26,7 +26,6 @@ class PendingCalls;    // runtime/pending_calls.h
 class RunningKernels;  // runtime/running_kernels.h
 class ReuseNotes;      // runtime/reuse_notes.h
 class StepArena;       // framework/step_arena.h
-class StepBudget;      // framework/step_budget.h
 
 // What the runs of one step share. All pointers outlive the step.
 struct StepArgs {
@@ -43,7 +42,7 @@ struct StepArgs {
   const CallSite* call_site = nullptr;  // of a function; null at top level
   PendingCalls* pending = nullptr;      // null: nobody asks
   RunningKernels* running = nullptr;    // null: nobody leaves the step
-  StepBudget* budget = nullptr;         // null: memory is not limited
+  Allocator* host_allocator = nullptr;  // null: each device's
 };
 
 // What one executor's nodes alone have in a run: unlike StepArgs, the functions

@@ -38,8 +38,8 @@ void StepRun::Begin(int64_t id, const PreparedStep& step, CallFrame* frame,
 }
 
 void StepRun::LimitMemory(int64_t bytes) {
-  budget = MakeRef<StepBudget>(args.step_id, bytes);
-  args.budget = budget.get();
+  budget = MakeRef<StepBudget>(bytes);
+  args.host_allocator = budget.get();
 }
 
 void StepRun::Abort(const Status& why) {

@@ -1,0 +1,25 @@
+// A list that grows at its front while others read it: for what registers
+// itself while a library is loaded.
+#ifndef HEADRACE_BASE_PUSH_FRONT_H_
+#define HEADRACE_BASE_PUSH_FRONT_H_
+
+#include <atomic>
+#include <type_traits>
+
+namespace headrace {
+
+// Puts the elements from `newest` to the one whose link is `*next` before those
+// that `head` leads to. Thread-safe; who loads `head` with acquire may follow
+// every link.
+template <typename T>
+void PushFront(std::atomic<const T*>* head,
+               const std::type_identity_t<T>* newest, const T** next) {
+  *next = head->load(std::memory_order_relaxed);
+  while (!head->compare_exchange_weak(*next, newest, std::memory_order_release,
+                                      std::memory_order_relaxed)) {
+  }
+}
+
+}  // namespace headrace
+
+#endif  // HEADRACE_BASE_PUSH_FRONT_H_
