@@ -127,8 +127,11 @@ Status Explain(const ExplainArgs& args) {
     HR_RETURN_IF_ERROR(trial.Run());  // takes what was measured
   }
   const std::vector<AlgorithmTuner::Use> uses = tuner->Uses();
-  std::printf("machine: %s\n%zu convolutions\n\n", ThisMachine().c_str(),
-              uses.size());
+  std::printf(
+      "machine: %s\n%zu convolutions\ntimes: predicted of one core, measured "
+      "of %d threads\n\n",
+      ThisMachine().c_str(), uses.size(),
+      trial.session->ListDevices().front()->thread_pool()->NumThreads());
   const AlgorithmChoices choices = tuner->Choices();
   for (const AlgorithmTuner::Use& u : uses) PrintUse(u, choices);
   PrintPasses(metadata);
