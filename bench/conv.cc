@@ -144,7 +144,8 @@ void Register() {
   for (int d = 0; d < 3; ++d) {
     const auto direction = static_cast<ConvDirection>(d);
     for (const Layer& l : kLayers) {
-      const ConvParams p = Params(l);
+      ConvParams p = Params(l);
+      p.constant_filter = direction == ConvDirection::kForward;
       for (const ConvImplementation* impl : ConvImplementations(direction)) {
         if (!impl->Accepts(p, HostCpu()) ||
             std::string(impl->Name()) == "reference") {

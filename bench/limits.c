@@ -10,7 +10,15 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { LANES = 16, CHAINS = 12, MAX_THREADS = 256, TRIES = 9 };
+/* Chains of one register each, of which AVX2 and SSE have 16. */
+#if defined(__AVX512F__)
+enum { LANES = 16 };
+#elif defined(__AVX__)
+enum { LANES = 8 };
+#else
+enum { LANES = 4 };
+#endif
+enum { CHAINS = 12, MAX_THREADS = 256, TRIES = 9 };
 typedef float Vector __attribute__((vector_size(4 * LANES)));
 
 static const size_t kFloats = (size_t)32 << 20; /* a thread reads 128 MB */
