@@ -88,7 +88,11 @@ Status AppendTypes(const OpDef& def, const std::vector<OpDef::Arg>& args,
         if (given == nullptr) return MissingAttr(def, arg.type_attr);
         t = *given;
       }
-      out->insert(out->end(), n, t);
+      if (n == 1) {
+        out->push_back(t);
+      } else {
+        out->insert(out->end(), n, t);
+      }
     }
     if (arg.is_ref) {
       for (size_t i = first; i < out->size(); ++i) {
