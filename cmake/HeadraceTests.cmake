@@ -1,5 +1,6 @@
 # tests/<layer>_test: all src/<layer>/**/*_test.cc, one binary and one CTest
-# entry a layer; the kernels' tests run as two shards.
+# entry a layer; the kernels' tests run as two shards, and again as on lesser
+# processors.
 enable_testing()
 find_package(GTest REQUIRED)
 
@@ -57,6 +58,14 @@ foreach(layer ${HEADRACE_LAYERS} distributed gpu)
     set_tests_properties(${entry} PROPERTIES TIMEOUT 600 ENVIRONMENT
       "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
   endforeach()
+  if(layer STREQUAL kernels AND NOT HEADRACE_SANITIZE)
+    foreach(isa sse avx2)
+      add_test(NAME kernels.${isa} COMMAND kernels_test
+        WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+      set_tests_properties(kernels.${isa} PROPERTIES TIMEOUT 600 ENVIRONMENT
+        "HEADRACE_MAX_CPU_ISA=${isa}")
+    endforeach()
+  endif()
 endforeach()
 
 find_program(HEADRACE_PYTHON3 python3)

@@ -13,6 +13,8 @@
 #include <sstream>
 #include <vector>
 
+#include "base/log.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -176,6 +178,12 @@ CpuFeatures DetectHost() {
 #if defined(__x86_64__)
   DetectX86(&f);
 #endif
+  if (const char* most = std::getenv("HEADRACE_MAX_CPU_ISA")) {
+    if (!internal::LimitIsa(most, &f)) {
+      HR_LOG(WARNING) << "HEADRACE_MAX_CPU_ISA is '" << most
+                      << "'; wanted sse, avx2 or avx512. It is ignored.";
+    }
+  }
   auto take = [](int64_t* bytes, int name) {
     const long known = sysconf(name);  // NOLINT: sysconf's type
     if (known > 0) *bytes = known;
@@ -191,6 +199,32 @@ CpuFeatures DetectHost() {
 }  // namespace
 
 namespace internal {
+
+bool LimitIsa(std::string_view most, CpuFeatures* f) {
+  if (most == "avx512") {
+    f->amx_tile = f->amx_int8 = f->amx_bf16 = false;
+    return true;
+  }
+  if (most != "avx2" && most != "sse") return false;
+  CpuFeatures kept;
+  kept.sse4_1 = f->sse4_1;
+  kept.sse4_2 = f->sse4_2;
+  if (most == "avx2") {
+    kept.avx = f->avx;
+    kept.avx2 = f->avx2;
+    kept.fma = f->fma;
+    kept.f16c = f->f16c;
+    kept.bmi2 = f->bmi2;
+    kept.avx_vnni = f->avx_vnni;
+  }
+  kept.vendor = f->vendor;
+  kept.brand = f->brand;
+  kept.family = f->family;
+  kept.model = f->model;
+  kept.stepping = f->stepping;
+  *f = kept;  // the caches' sizes are found out later
+  return true;
+}
 
 int CgroupCpuLimit(const std::string& mount,
                    std::string_view proc_self_cgroup) {

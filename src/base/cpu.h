@@ -48,10 +48,15 @@ struct CpuFeatures {
 };
 
 // The processor this process runs on; found at the first call, then constant.
-// Thread-safe.
+// HEADRACE_MAX_CPU_ISA=sse, avx2 or avx512 in the environment leaves out what
+// is beyond that, so that code for lesser processors can be run. Thread-safe.
 const CpuFeatures& HostCpu();
 
 namespace internal {
+
+// Leaves out what is beyond `most`, "sse", "avx2" or "avx512"; false for
+// others.
+bool LimitIsa(std::string_view most, CpuFeatures* f);
 
 // The CPU quota, in processors rounded up, that applies to a process whose
 // /proc/self/cgroup reads `proc_self_cgroup`, with the cgroup file systems

@@ -98,5 +98,35 @@ TEST(CpuTest, HostIsConsistent) {
   EXPECT_GE(host.l2_bytes, host.l1d_bytes);
 }
 
+TEST(CpuTest, IsaIsLimited) {
+  CpuFeatures all;
+  all.sse4_2 = all.avx = all.avx2 = all.fma = all.avx512f = all.avx512_bf16 =
+      all.amx_tile = true;
+  all.vendor = "GenuineIntel";
+  all.model = 143;
+  const struct {
+    const char* most;
+    bool avx2, avx512f, amx;
+  } cases[] = {{"sse", false, false, false},
+               {"avx2", true, false, false},
+               {"avx512", true, true, false}};
+  for (const auto& c : cases) {
+    CpuFeatures f = all;
+    EXPECT_TRUE(internal::LimitIsa(c.most, &f)) << c.most;
+    EXPECT_TRUE(f.sse4_2) << c.most;
+    EXPECT_EQ(f.avx2, c.avx2) << c.most;
+    EXPECT_EQ(f.fma, c.avx2) << c.most;
+    EXPECT_EQ(f.avx512f, c.avx512f) << c.most;
+    EXPECT_EQ(f.avx512_bf16, c.avx512f) << c.most;
+    EXPECT_EQ(f.amx_tile, c.amx) << c.most;
+    EXPECT_EQ(f.vendor, all.vendor) << c.most;
+    EXPECT_EQ(f.model, all.model) << c.most;
+  }
+  CpuFeatures f = all;
+  EXPECT_FALSE(internal::LimitIsa("", &f));
+  EXPECT_FALSE(internal::LimitIsa("neon", &f));
+  EXPECT_TRUE(f.avx512f);
+}
+
 }  // namespace
 }  // namespace headrace

@@ -8,7 +8,8 @@
 
 #include "kernels/axis_split.h"
 #include "kernels/elementwise.h"
-#include "kernels/simd.h"
+#include "kernels/simd_width.h"
+#include "kernels/vector_tail.h"
 
 namespace headrace {
 namespace {
@@ -89,11 +90,12 @@ class ArgExtremeOp : public OpKernel {
   // when all have been seen.
   static int64_t Scan(const T* x, int64_t n) {
     int64_t at = 0;
-    const auto body = [&at, x, n] {
+    const auto body = [&at, x, n](auto bytes) {
       C best = B::Worst();
       int64_t where = -1;
       for (int64_t i = 0; i < n; i += kBlock) {
-        const C extreme = Extreme(x + i, std::min(kBlock, n - i));
+        const C extreme =
+            Extreme<decltype(bytes)::value>(x + i, std::min(kBlock, n - i));
         if (!B::Is(extreme, best)) continue;
         best = extreme;
         where = i;
@@ -104,9 +106,9 @@ class ArgExtremeOp : public OpKernel {
       at = where;
     };
     if constexpr (kVector) {
-      RunSimd(body);
+      RunSimdWide(body);
     } else {
-      body();
+      body(std::integral_constant<int, 16>());
     }
     return at;
   }
@@ -125,18 +127,19 @@ class ArgExtremeOp : public OpKernel {
 
   // Of n elements, in lanes: four vectors, so that one comparison need not wait
   // for the one before.
+  template <int kBytes>
   static inline C Extreme(const T* x, int64_t n) {
     C best = B::Worst();
     int64_t i = 0;
     if constexpr (kVector) {
-      constexpr int kLanes = 64 / sizeof(C);
-      typedef C V __attribute__((vector_size(64)));
+      using Vector = VectorOf<kBytes, C>;
+      using V = typename Vector::Type;
+      constexpr int kLanes = Vector::kLanes;
       V lane[4];
       for (V& v : lane) v = V{} + best;
       for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
         for (int k = 0; k < 4; ++k) {
-          V v;
-          std::memcpy(&v, x + i + k * kLanes, sizeof(v));
+          const V v = Vector::At(x + i + k * kLanes);
           lane[k] = (kMax ? v > lane[k] : v < lane[k]) ? v : lane[k];
         }
       }

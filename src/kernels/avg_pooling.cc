@@ -12,7 +12,8 @@
 
 #include "kernels/nn_math.h"
 #include "kernels/pooling.h"
-#include "kernels/simd.h"
+#include "kernels/simd_width.h"
+#include "kernels/vector_tail.h"
 
 namespace headrace {
 namespace {
@@ -60,19 +61,21 @@ bool VectorAccepts(const PoolGeometry& g) {
   return std::is_floating_point_v<T> && g.IsNhwc();
 }
 
-// Channels are contiguous: 64 bytes of them at a time stay in registers over
-// the window. The order of additions is the reference's.
+// Channels are contiguous: kLine of them at a time stay in registers over the
+// window. The order of additions is the reference's.
 template <typename T>
 void AvgNhwc(OpKernelContext* ctx, const PoolGeometry& g, const T* in, T* out) {
   if constexpr (std::is_floating_point_v<T>) {
-    typedef T Vec __attribute__((vector_size(64)));
-    constexpr int64_t kLanes = 64 / sizeof(T);
     const int64_t channels = g.channels;
     ctx->ParallelFor(
         g.batch * g.out[0] * g.out[1],
         PoolCost(g, 0.15) * static_cast<double>(g.out[2] * channels),
         [&g, in, out, channels](int64_t begin, int64_t end) {
-          RunSimd([&g, in, out, channels, begin, end] {
+          RunSimdWide([&g, in, out, channels, begin, end](auto bytes) {
+            using Vector = VectorOf<decltype(bytes)::value, T>;
+            using V = typename Vector::Type;
+            constexpr int64_t kLine = 64 / sizeof(T);
+            constexpr int kParts = kLine / Vector::kLanes;
             const PoolLayout &x = g.in_layout, &y = g.out_layout;
             int64_t p0, p1, r0, r1, c0, c1;
             for (int64_t i = begin; i < end; ++i) {
@@ -87,20 +90,22 @@ void AvgNhwc(OpKernelContext* ctx, const PoolGeometry& g, const T* in, T* out) {
                 const T count =
                     static_cast<T>((p1 - p0) * (r1 - r0) * (c1 - c0));
                 int64_t ch = 0;
-                for (; ch + kLanes <= channels; ch += kLanes) {
-                  Vec sum = {};
+                for (; ch + kLine <= channels; ch += kLine) {
+                  V sum[kParts] = {};
                   for (int64_t p = p0; p < p1; ++p) {
                     for (int64_t r = r0; r < r1; ++r) {
                       const T* pixel = from + p * x.plane + r * x.row + ch;
                       for (int64_t c = c0; c < c1; ++c) {
-                        Vec v;
-                        std::memcpy(&v, pixel + c * channels, sizeof(v));
-                        sum += v;
+                        for (int k = 0; k < kParts; ++k) {
+                          sum[k] += Vector::At(pixel + c * channels +
+                                               k * Vector::kLanes);
+                        }
                       }
                     }
                   }
-                  sum /= count;
-                  std::memcpy(to + ch, &sum, sizeof(sum));
+                  for (int k = 0; k < kParts; ++k) {
+                    Vector::At(to + ch + k * Vector::kLanes) = sum[k] / count;
+                  }
                 }
                 if (ch == channels) continue;
                 for (int64_t k = ch; k < channels; ++k) to[k] = T(0);

@@ -5,12 +5,14 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/cpu.h"
 #include "kernels/simd.h"
 #ifdef HEADRACE_HAVE_XSMM
 #include <libxsmm.h>
 #include <pthread.h>
 
 #include <atomic>
+#include <climits>
 #include <thread>
 
 #include "base/mutex.h"
@@ -71,6 +73,11 @@ void InitXsmm() {
   static const bool done = [] {
     libxsmm_init();
     libxsmm_set_verbosity(0);
+    const CpuFeatures& cpu = HostCpu();
+    const int most = cpu.avx512f ? INT_MAX
+                     : cpu.avx2  ? LIBXSMM_X86_AVX2
+                                 : LIBXSMM_X86_SSE4;
+    if (libxsmm_get_target_archid() > most) libxsmm_set_target_archid(most);
     return true;
   }();
   (void)done;

@@ -12,7 +12,8 @@
 
 #include "kernels/nn_math.h"
 #include "kernels/pooling.h"
-#include "kernels/simd.h"
+#include "kernels/simd_width.h"
+#include "kernels/vector_tail.h"
 
 namespace headrace {
 namespace {
@@ -20,9 +21,9 @@ namespace {
 template <typename T, typename F>
 void Loop(const F& f) {
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-    RunSimd(f);
+    RunSimdWide(f);
   } else {
-    f();
+    f(std::integral_constant<int, 16>());
   }
 }
 
@@ -79,19 +80,21 @@ bool VectorAccepts(const PoolGeometry& g) {
   return std::is_arithmetic_v<T> && g.IsNhwc() && g.depth_window == 1;
 }
 
-// Channels are contiguous: 64 bytes of them at a time stay in registers over
-// the window.
+// Channels are contiguous: kLine of them at a time stay in registers over the
+// window.
 template <typename T>
 void MaxNhwc(OpKernelContext* ctx, const PoolGeometry& g, const T* in, T* out) {
   if constexpr (std::is_arithmetic_v<T>) {
-    typedef T Vec __attribute__((vector_size(64)));
-    constexpr int64_t kLanes = 64 / sizeof(T);
     const int64_t channels = g.channels;
     ctx->ParallelFor(
         g.batch * g.out[0] * g.out[1],
         PoolCost(g, 0.15) * static_cast<double>(g.out[2] * channels),
         [&g, in, out, channels](int64_t begin, int64_t end) {
-          Loop<T>([&g, in, out, channels, begin, end] {
+          Loop<T>([&g, in, out, channels, begin, end](auto bytes) {
+            using Vector = VectorOf<decltype(bytes)::value, T>;
+            using V = typename Vector::Type;
+            constexpr int64_t kLine = 64 / sizeof(T);
+            constexpr int kParts = kLine / Vector::kLanes;
             const PoolLayout &x = g.in_layout, &y = g.out_layout;
             const T lowest = std::numeric_limits<T>::lowest();
             for (int64_t i = begin; i < end; ++i) {
@@ -104,19 +107,24 @@ void MaxNhwc(OpKernelContext* ctx, const PoolGeometry& g, const T* in, T* out) {
               for (int64_t col = 0; col < g.out[2]; ++col, to += channels) {
                 g.Range(2, col, &c0, &c1);
                 int64_t ch = 0;
-                for (; ch + kLanes <= channels; ch += kLanes) {
-                  Vec best = Vec{} + lowest;
+                for (; ch + kLine <= channels; ch += kLine) {
+                  V best[kParts];
+                  for (V& b : best) b = V{} + lowest;
                   for (int64_t p = p0; p < p1; ++p) {
                     for (int64_t r = r0; r < r1; ++r) {
                       const T* pixel = from + p * x.plane + r * x.row + ch;
                       for (int64_t c = c0; c < c1; ++c) {
-                        Vec v;
-                        std::memcpy(&v, pixel + c * channels, sizeof(v));
-                        best = v > best ? v : best;
+                        for (int k = 0; k < kParts; ++k) {
+                          const V v = Vector::At(pixel + c * channels +
+                                                 k * Vector::kLanes);
+                          best[k] = v > best[k] ? v : best[k];
+                        }
                       }
                     }
                   }
-                  std::memcpy(to + ch, &best, sizeof(best));
+                  for (int k = 0; k < kParts; ++k) {
+                    Vector::At(to + ch + k * Vector::kLanes) = best[k];
+                  }
                 }
                 if (ch == channels) continue;
                 for (int64_t k = ch; k < channels; ++k) to[k] = lowest;
@@ -260,7 +268,7 @@ void MaxGradNhwc(OpKernelContext* ctx, const PoolGeometry& g, const T* in,
         PoolCost(g, 0.5) *
             static_cast<double>(g.out[0] * g.out[1] * g.out[2] * chunk),
         [=, &g](int64_t begin, int64_t end) {
-          Loop<T>([=, &g] {
+          Loop<T>([=, &g](auto) {
             const PoolLayout &x = g.in_layout, &y = g.out_layout;
             T best[kChunk];
             int32_t where[kChunk];

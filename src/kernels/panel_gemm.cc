@@ -7,14 +7,15 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/simd.h"
+#include "kernels/simd_width.h"
+#include "kernels/vector_tail.h"
 
 namespace headrace {
 namespace {
 
-typedef float Vec __attribute__((vector_size(64)));
-constexpr int64_t kLanes = sizeof(Vec) / sizeof(float);
-constexpr int64_t kWide = kPanelColumns / kLanes;
+// Of the cache.
+constexpr int64_t kLine = 64;
+constexpr int64_t kLines = kPanelColumns * int64_t{sizeof(float)} / kLine;
 // Rows of a panel between two looks ahead.
 constexpr int64_t kStride = 8;
 // Rows of a panel that stay in the second level cache while the rows of A pass
@@ -27,14 +28,10 @@ constexpr int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 // Rows that the registers hold sums of.
 int64_t RegisterRows() {
 #ifdef HR_HAVE_TARGET_CLONES
-  if (simd_internal::Level() == 4) return 6;
+  if (simd_internal::Level() >= 3) return 6;
 #endif
   return 1;
 }
-
-// By reference: a vector as argument or result would depend on the ABI.
-inline void Load(const float* p, Vec* v) { std::memcpy(v, p, sizeof(*v)); }
-inline void Store(const Vec& v, float* p) { std::memcpy(p, &v, sizeof(v)); }
 
 // Lines of the cache that are to come, some with every kStride rows.
 struct Ahead {
@@ -44,30 +41,50 @@ struct Ahead {
   void Fetch() {
     for (int64_t i = 0; i < lines; ++i) {
       __builtin_prefetch(next, 0, 2);
-      next += sizeof(Vec);
+      next += kLine;
     }
   }
 };
 
-template <int kRows>
-inline void Multiply(const PanelProduct& g, int64_t first, Ahead* ahead) {
+// Vectors of a panel's row whose sums are taken at a time: as many as leave
+// registers for them, the row and a factor. One row of A needs them to hide how
+// long an addition takes; what it reads of the panel need not be kept.
+template <int kBytes, int kRows>
+constexpr int VectorsAtATime() {
+  constexpr int kRegisters = kBytes == 64 ? 32 : 16;
+  const int whole = kPanelColumns / VectorOf<kBytes>::kLanes;
+  if (kRows == 1) return std::min(whole, kRegisters / 2);
+  int n = whole;
+  while (n * (kRows + 1) >= kRegisters) n /= 2;
+  return n;
+}
+
+// Rows of A from `first` on by kWide vectors of the panel's rows from column
+// `column` on.
+template <int kBytes, int kRows, int kWide>
+inline void MultiplyColumns(const PanelProduct& g, int64_t first,
+                            int64_t column, Ahead* ahead) {
+  using Vector = VectorOf<kBytes>;
+  using V = typename Vector::Type;
+  constexpr int64_t kLanes = Vector::kLanes;
   const float* const x = g.x + first * g.x_step;
-  float* const sums = g.sums + first * g.sums_step;
-  Vec sum[kRows][kWide] = {};
+  float* const sums = g.sums + first * g.sums_step + column;
+  const float* const panel = g.panel + column;
+  V sum[kRows][kWide] = {};
   if (g.accumulate) {
     for (int r = 0; r < kRows; ++r) {
       for (int w = 0; w < kWide; ++w) {
-        Load(sums + r * g.sums_step + w * kLanes, &sum[r][w]);
+        sum[r][w] = Vector::At(sums + r * g.sums_step + w * kLanes);
       }
     }
   }
   for (int64_t from = 0; from < g.depth; from += kStride) {
-    ahead->Fetch();
+    if (column == 0) ahead->Fetch();
     const int64_t to = std::min(g.depth, from + kStride);
     for (int64_t p = from; p < to; ++p) {
-      Vec row[kWide];
+      V row[kWide];
       for (int w = 0; w < kWide; ++w) {
-        Load(g.panel + p * kPanelColumns + w * kLanes, &row[w]);
+        row[w] = Vector::At(panel + p * kPanelColumns + w * kLanes);
       }
       for (int r = 0; r < kRows; ++r) {
         for (int w = 0; w < kWide; ++w) {
@@ -78,8 +95,17 @@ inline void Multiply(const PanelProduct& g, int64_t first, Ahead* ahead) {
   }
   for (int r = 0; r < kRows; ++r) {
     for (int w = 0; w < kWide; ++w) {
-      Store(sum[r][w], sums + r * g.sums_step + w * kLanes);
+      Vector::At(sums + r * g.sums_step + w * kLanes) = sum[r][w];
     }
+  }
+}
+
+template <int kBytes, int kRows>
+inline void Multiply(const PanelProduct& g, int64_t first, Ahead* ahead) {
+  constexpr int kWide = VectorsAtATime<kBytes, kRows>();
+  for (int64_t column = 0; column < kPanelColumns;
+       column += kWide * VectorOf<kBytes>::kLanes) {
+    MultiplyColumns<kBytes, kRows, kWide>(g, first, column, ahead);
   }
 }
 
@@ -91,14 +117,15 @@ void MultiplyPanel(const PanelProduct& g) {
       std::max<int64_t>(1, groups * CeilDiv(g.depth, kStride));
   Ahead ahead = {
       reinterpret_cast<const char*>(g.panel + g.depth * kPanelColumns),
-      CeilDiv(g.fetch * kWide, looks)};
-  RunSimd([&] {
+      CeilDiv(g.fetch * kLines, looks)};
+  RunSimdWide([&](auto bytes) {
+    constexpr int kBytes = decltype(bytes)::value;
     for (int64_t group = 0; group < groups; ++group) {
       const int64_t first = g.rows * group / groups;
       switch (g.rows * (group + 1) / groups - first) {
-#define HR_CASE(N)                 \
-  case N:                          \
-    Multiply<N>(g, first, &ahead); \
+#define HR_CASE(N)                         \
+  case N:                                  \
+    Multiply<kBytes, N>(g, first, &ahead); \
     break;
         HR_CASE(1)
         HR_CASE(2)

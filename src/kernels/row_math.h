@@ -13,16 +13,22 @@
 #include <type_traits>
 
 #include "kernels/nn_math.h"
+#include "kernels/vector_tail.h"
 
 namespace headrace::row_math {
 
 constexpr int kLanes = 16;
 constexpr int kChains = 4;
 
-// kLanes numbers at once.
+// The lanes in parts of 32 bytes: GCC takes vectors that are wider than the
+// processor's registers apart, number by number.
+template <typename C>
+using Part = VectorOf<32, C>;
+template <typename C>
+constexpr int kParts = kLanes / Part<C>::kLanes;
 template <typename C>
 struct Lanes {
-  typedef C Type __attribute__((vector_size(kLanes * sizeof(C))));
+  typename Part<C>::Type part[kParts<C>];
 };
 
 template <typename C>
@@ -58,22 +64,27 @@ inline C Sum(const C* x, int64_t n) {
     for (int64_t i = 0; i < n; ++i) sum += x[i];
     return sum;
   }
-  using V = typename Lanes<C>::Type;
-  V sum = {}, v;
+  constexpr int64_t kPart = Part<C>::kLanes;
+  Lanes<C> sum = {};
   int64_t i = 0;
   if (n >= 2 * kChains * kLanes) {
-    V sums[kChains] = {};
+    Lanes<C> sums[kChains] = {};
     for (; i + kChains * kLanes <= n; i += kChains * kLanes) {
       for (int k = 0; k < kChains; ++k) {
-        std::memcpy(&v, x + i + k * kLanes, sizeof(v));
-        sums[k] += v;
+        for (int p = 0; p < kParts<C>; ++p) {
+          sums[k].part[p] += Part<C>::At(x + i + k * kLanes + p * kPart);
+        }
       }
     }
-    sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    for (int p = 0; p < kParts<C>; ++p) {
+      sum.part[p] = (sums[0].part[p] + sums[1].part[p]) +
+                    (sums[2].part[p] + sums[3].part[p]);
+    }
   }
   for (; i + kLanes <= n; i += kLanes) {
-    std::memcpy(&v, x + i, sizeof(v));
-    sum += v;
+    for (int p = 0; p < kParts<C>; ++p) {
+      sum.part[p] += Part<C>::At(x + i + p * kPart);
+    }
   }
   C lane[kLanes];
   std::memcpy(lane, &sum, sizeof(sum));
@@ -98,22 +109,34 @@ inline C Max(const T* x, int64_t n) {
   }
   int64_t i = 0;
   if constexpr (std::is_same_v<C, T>) {
-    using V = typename Lanes<C>::Type;
-    V max, v;
+    constexpr int64_t kPart = Part<C>::kLanes;
+    using V = typename Part<C>::Type;
+    Lanes<C> max;
     std::memcpy(&max, lane, sizeof(max));
     if (n >= 2 * kChains * kLanes) {
-      V most[kChains] = {max, max, max, max};
+      Lanes<C> most[kChains] = {max, max, max, max};
       for (; i + kChains * kLanes <= n; i += kChains * kLanes) {
         for (int k = 0; k < kChains; ++k) {
-          std::memcpy(&v, x + i + k * kLanes, sizeof(v));
-          most[k] = v > most[k] ? v : most[k];
+          for (int p = 0; p < kParts<C>; ++p) {
+            const V v = Part<C>::At(x + i + k * kLanes + p * kPart);
+            V& m = most[k].part[p];
+            m = v > m ? v : m;
+          }
         }
       }
-      for (const V& other : most) max = other > max ? other : max;
+      for (const Lanes<C>& other : most) {
+        for (int p = 0; p < kParts<C>; ++p) {
+          V& m = max.part[p];
+          m = other.part[p] > m ? other.part[p] : m;
+        }
+      }
     }
     for (; i + kLanes <= n; i += kLanes) {
-      std::memcpy(&v, x + i, sizeof(v));
-      max = v > max ? v : max;
+      for (int p = 0; p < kParts<C>; ++p) {
+        const V v = Part<C>::At(x + i + p * kPart);
+        V& m = max.part[p];
+        m = v > m ? v : m;
+      }
     }
     std::memcpy(lane, &max, sizeof(max));
   } else {

@@ -3,11 +3,11 @@
 // (x86-64-v3) and AVX-512 (x86-64-v4), and the best one is taken at run time.
 // Contraction is off everywhere, so all copies compute the same bits.
 //
-//   HR_TARGET_CLONES void Scale(float* x, int64_t n, float a);  // a function
 //   RunSimd([&] { for (int64_t i = 0; i < n; ++i) y[i] = f(x[i]); });
 //
-// RunSimd serves templates and lambdas: everything the lambda calls whose body
-// is visible is compiled with it. A call costs about 2 ns.
+// Everything the lambda calls whose body is visible is compiled with it. A call
+// costs about 2 ns. No vector of GCC's may be wider than the registers are (see
+// simd_width.h): it would be computed number by number.
 #ifndef HEADRACE_KERNELS_SIMD_H_
 #define HEADRACE_KERNELS_SIMD_H_
 
@@ -15,10 +15,6 @@
     !defined(__SANITIZE_ADDRESS__) && !defined(HEADRACE_TSAN) &&       \
     defined(__OPTIMIZE__)
 #define HR_HAVE_TARGET_CLONES 1
-#define HR_TARGET_CLONES \
-  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define HR_TARGET_CLONES
 #endif
 
 namespace headrace {
@@ -40,10 +36,9 @@ template <typename F>
 __attribute__((flatten, noinline)) void RunBaseline(const F& f) {
   f();
 }
+int FindLevel();
 inline int Level() {
-  static const int level = __builtin_cpu_supports("x86-64-v4")   ? 4
-                           : __builtin_cpu_supports("x86-64-v3") ? 3
-                                                                 : 1;
+  static const int level = FindLevel();
   return level;
 }
 }  // namespace simd_internal

@@ -21,7 +21,7 @@
 #include "framework/op_kernel.h"
 #include "kernels/nn_math.h"
 #include "kernels/row_math.h"
-#include "kernels/simd.h"
+#include "kernels/simd_width.h"
 
 namespace headrace {
 namespace {
@@ -60,9 +60,9 @@ class SoftmaxOp : public OpKernel {
   static constexpr int64_t kLongRow = 256;
 
   static void Rows(const T* x, T* y, int64_t n, int64_t begin, int64_t end) {
-    RunSimd([=] {
-      if constexpr (std::is_same_v<T, C>) {
-        if (n <= row_math::kLanes) {
+    RunSimdWide([=](auto bytes) {
+      if constexpr (std::is_same_v<T, float> && bytes() == kRowBytes) {
+        if (n <= kRowLanes) {
           FewClasses(x, y, n, begin, end);
           return;
         }
@@ -131,12 +131,16 @@ class SoftmaxOp : public OpKernel {
     f(std::integral_constant<int, 1>());
   }
 
+  // A vector of AVX-512.
+  static constexpr int kRowBytes = 64;
+  static constexpr int kRowLanes = kRowBytes / sizeof(float);
+
   // A row is one vector; its lanes from n on hold what changes nothing. Vectors
   // overlap, so they go through blocks of scratch.
   static inline void FewClasses(const T* x, T* y, int64_t n, int64_t begin,
                                 int64_t end) {
-    constexpr int kLanes = row_math::kLanes;
-    using V = typename row_math::Lanes<C>::Type;
+    constexpr int kLanes = kRowLanes;
+    typedef C V __attribute__((vector_size(kRowBytes)));
     using I = decltype(V() < V());
     I index;
     for (int l = 0; l < kLanes; ++l) index[l] = l;

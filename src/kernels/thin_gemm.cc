@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "framework/allocator.h"
-#include "kernels/simd.h"
+#include "kernels/simd_width.h"
 
 namespace headrace {
 namespace {
@@ -19,22 +19,18 @@ constexpr int64_t kSumBytes = 16384;  // half of a first level cache
 
 constexpr int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// 64 bytes: one register of AVX-512, two of AVX2, four of SSE.
-template <typename T>
+// A register. What is loaded and stored may lie at any address.
+template <typename T, int kBytes>
 struct Vec {
-  typedef T Type __attribute__((vector_size(64)));
-  static constexpr int64_t kLanes = 64 / sizeof(T);
-};
+  typedef T Type __attribute__((vector_size(kBytes)));
+  static constexpr int64_t kLanes = kBytes / sizeof(T);
+  // AVX-512 has 32 registers, others 16.
+  static constexpr int kRegisters = kBytes == 64 ? 32 : 16;
 
-// By reference: a vector as argument or result would depend on the ABI.
-template <typename T>
-inline void Load(const T* p, typename Vec<T>::Type* v) {
-  std::memcpy(v, p, sizeof(*v));
-}
-template <typename T>
-inline void Store(const typename Vec<T>::Type& v, T* p) {
-  std::memcpy(p, &v, sizeof(v));
-}
+  // By reference: a vector as argument or result would depend on the ABI.
+  static void Load(const T* p, Type* v) { std::memcpy(v, p, sizeof(*v)); }
+  static void Store(const Type& v, T* p) { std::memcpy(p, &v, sizeof(v)); }
+};
 
 // A and B may lie at any address.
 template <typename T>
@@ -48,24 +44,27 @@ inline T At(const T* p) {
 
 // c[i, 0:n] += sum over p < kDepth of x[p, i] b[p, 0:n], for kM rows i. x is
 // [kDepth, kM] and c [kM, ldc].
-template <typename T, int kM, int kDepth>
+template <typename T, int kBytes, int kM, int kDepth>
 inline void MultiplyRows(const T* x, const T* b, int64_t ldb, int64_t n, T* c,
                          int64_t ldc) {
-  constexpr int64_t kLanes = Vec<T>::kLanes;
-  constexpr int kWide = kM <= 2 ? 4 : 2;
-  using V = typename Vec<T>::Type;
+  using R = Vec<T, kBytes>;
+  using V = typename R::Type;
+  constexpr int64_t kLanes = R::kLanes;
+  // Sums, a row and a factor fill the registers.
+  constexpr int kMost = (R::kRegisters - 1) / (kM + 1);
+  constexpr int kWide = kM <= 2 ? 4 : std::min(kMost, 2);
   int64_t j = 0;
   for (; j + kWide * kLanes <= n; j += kWide * kLanes) {
     V sum[kM][kWide];
     for (int i = 0; i < kM; ++i) {
       for (int w = 0; w < kWide; ++w) {
-        Load(c + i * ldc + j + w * kLanes, &sum[i][w]);
+        R::Load(c + i * ldc + j + w * kLanes, &sum[i][w]);
       }
     }
     for (int p = 0; p < kDepth; ++p) {
       V row[kWide];
       for (int w = 0; w < kWide; ++w) {
-        Load(b + p * ldb + j + w * kLanes, &row[w]);
+        R::Load(b + p * ldb + j + w * kLanes, &row[w]);
       }
       for (int i = 0; i < kM; ++i) {
         for (int w = 0; w < kWide; ++w) sum[i][w] += x[p * kM + i] * row[w];
@@ -73,7 +72,7 @@ inline void MultiplyRows(const T* x, const T* b, int64_t ldb, int64_t n, T* c,
     }
     for (int i = 0; i < kM; ++i) {
       for (int w = 0; w < kWide; ++w) {
-        Store(sum[i][w], c + i * ldc + j + w * kLanes);
+        R::Store(sum[i][w], c + i * ldc + j + w * kLanes);
       }
     }
   }
@@ -89,7 +88,7 @@ inline void MultiplyRows(const T* x, const T* b, int64_t ldb, int64_t n, T* c,
 }
 
 // c[0:kM, 0:n] (+)= columns [j0, j0 + n) and depth [k0, k1) of the product.
-template <typename T, int kM>
+template <typename T, int kBytes, int kM>
 inline void Rows(const GemmArgs<T>& g, int64_t k0, int64_t k1, int64_t j0,
                  int64_t n, T* c, int64_t ldc, bool accumulate) {
   // Rows of B at a time: as many streams from memory, and where n is a power of
@@ -99,7 +98,8 @@ inline void Rows(const GemmArgs<T>& g, int64_t k0, int64_t k1, int64_t j0,
   constexpr int64_t kPacked = 64;  // depth for which A is put together
   alignas(64) T x[kPacked * kM];
   alignas(64) T sums[kSumBytes / sizeof(T)];
-  const int64_t stride = CeilDiv(n, Vec<T>::kLanes) * Vec<T>::kLanes;
+  constexpr int64_t kLine = 64 / sizeof(T);
+  const int64_t stride = CeilDiv(n, kLine) * kLine;
   std::fill_n(sums, kM * stride, T(0));
   for (int64_t k = k0; k < k1; k += kPacked) {
     const int64_t depth = std::min(kPacked, k1 - k);
@@ -111,8 +111,8 @@ inline void Rows(const GemmArgs<T>& g, int64_t k0, int64_t k1, int64_t j0,
     const T* b = g.b + k * g.ldb + j0;
     int64_t p = 0;
     for (; p + kDepth <= depth; p += kDepth) {
-      MultiplyRows<T, kM, kDepth>(x + p * kM, b + p * g.ldb, g.ldb, n, sums,
-                                  stride);
+      MultiplyRows<T, kBytes, kM, kDepth>(x + p * kM, b + p * g.ldb, g.ldb, n,
+                                          sums, stride);
     }
     for (; p < depth; ++p) {
       const T* row = b + p * g.ldb;
@@ -135,11 +135,12 @@ inline void Rows(const GemmArgs<T>& g, int64_t k0, int64_t k1, int64_t j0,
 template <typename T>
 void RowsOf(const GemmArgs<T>& g, int64_t k0, int64_t k1, int64_t j0, int64_t n,
             T* c, int64_t ldc, bool accumulate) {
-  RunSimd([&] {
+  RunSimdWide([&](auto bytes) {
     switch (g.m) {
-#define HR_CASE(M) \
-  case M:          \
-    return Rows<T, M>(g, k0, k1, j0, n, c, ldc, accumulate);
+#define HR_CASE(M)                                                      \
+  case M:                                                               \
+    return Rows<T, decltype(bytes)::value, M>(g, k0, k1, j0, n, c, ldc, \
+                                              accumulate);
       HR_CASE(1)
       HR_CASE(2)
       HR_CASE(3)
@@ -157,26 +158,27 @@ void RowsOf(const GemmArgs<T>& g, int64_t k0, int64_t k1, int64_t j0, int64_t n,
 
 // c[i, j] (+)= the inner product of rows a[i] and b[j] over k elements, for kM
 // rows of A and kN of B.
-template <typename T, int kM, int kN>
+template <typename T, int kBytes, int kM, int kN>
 inline void MultiplyDots(const T* a, int64_t lda, const T* b, int64_t ldb,
                          int64_t k, T* c, int64_t ldc, bool accumulate) {
-  constexpr int64_t kLanes = Vec<T>::kLanes;
-  using V = typename Vec<T>::Type;
+  using R = Vec<T, kBytes>;
+  using V = typename R::Type;
+  constexpr int64_t kLanes = R::kLanes;
   V sum[kM][kN] = {};
   int64_t p = 0;
   for (; p + kLanes <= k; p += kLanes) {
     V x[kM];
-    for (int i = 0; i < kM; ++i) Load(a + i * lda + p, &x[i]);
+    for (int i = 0; i < kM; ++i) R::Load(a + i * lda + p, &x[i]);
     for (int j = 0; j < kN; ++j) {
       V y;
-      Load(b + j * ldb + p, &y);
+      R::Load(b + j * ldb + p, &y);
       for (int i = 0; i < kM; ++i) sum[i][j] += x[i] * y;
     }
   }
   for (int i = 0; i < kM; ++i) {
     for (int j = 0; j < kN; ++j) {
       alignas(64) T lane[kLanes];
-      Store(sum[i][j], lane);
+      R::Store(sum[i][j], lane);
       for (int64_t half = kLanes / 2; half > 0; half /= 2) {
         for (int64_t l = 0; l < half; ++l) lane[l] += lane[l + half];
       }
@@ -190,20 +192,21 @@ inline void MultiplyDots(const T* a, int64_t lda, const T* b, int64_t ldb,
   }
 }
 
-template <typename T, int kN>
+template <typename T, int kBytes, int kN>
 inline void MultiplyDotsOf(int64_t m, const T* a, int64_t lda, const T* b,
                            int64_t ldb, int64_t k, T* c, int64_t ldc,
                            bool accumulate) {
+  constexpr int kMost = kBytes == 64 ? 4 : 2;
   int64_t i = 0;
-  for (; i + 4 <= m; i += 4) {
-    MultiplyDots<T, 4, kN>(a + i * lda, lda, b, ldb, k, c + i * ldc, ldc,
-                           accumulate);
+  for (; i + kMost <= m; i += kMost) {
+    MultiplyDots<T, kBytes, kMost, kN>(a + i * lda, lda, b, ldb, k, c + i * ldc,
+                                       ldc, accumulate);
   }
   switch (m - i) {
-#define HR_CASE(M)                                                          \
-  case M:                                                                   \
-    return MultiplyDots<T, M, kN>(a + i * lda, lda, b, ldb, k, c + i * ldc, \
-                                  ldc, accumulate);
+#define HR_CASE(M)                                                     \
+  case M:                                                              \
+    return MultiplyDots<T, kBytes, M, kN>(a + i * lda, lda, b, ldb, k, \
+                                          c + i * ldc, ldc, accumulate);
     HR_CASE(1)
     HR_CASE(2)
     HR_CASE(3)
@@ -215,7 +218,8 @@ inline void MultiplyDotsOf(int64_t m, const T* a, int64_t lda, const T* b,
 template <typename T>
 void Dots(const GemmArgs<T>& g, int64_t k0, int64_t k1, int64_t j0, int64_t n,
           T* c, int64_t ldc, bool accumulate) {
-  RunSimd([&] {
+  RunSimdWide([&](auto bytes) {
+    constexpr int kBytes = decltype(bytes)::value;
     // So much of four rows of B stays in the first level cache while the rows
     // of A pass over it.
     constexpr int64_t kChunk = 4096 / sizeof(T);
@@ -238,12 +242,12 @@ void Dots(const GemmArgs<T>& g, int64_t k0, int64_t k1, int64_t j0, int64_t n,
       const T* b = g.b + j0 * g.ldb + k;
       int64_t j = 0;
       for (; j + 4 <= n; j += 4) {
-        MultiplyDotsOf<T, 4>(g.m, a, lda, b + j * g.ldb, g.ldb, depth, c + j,
-                             ldc, add);
+        MultiplyDotsOf<T, kBytes, 4>(g.m, a, lda, b + j * g.ldb, g.ldb, depth,
+                                     c + j, ldc, add);
       }
       for (; j < n; ++j) {
-        MultiplyDotsOf<T, 1>(g.m, a, lda, b + j * g.ldb, g.ldb, depth, c + j,
-                             ldc, add);
+        MultiplyDotsOf<T, kBytes, 1>(g.m, a, lda, b + j * g.ldb, g.ldb, depth,
+                                     c + j, ldc, add);
       }
     }
   });

@@ -358,13 +358,16 @@ class DepthwiseConv : public ConvImplementation {
     return p.format == DataFormat::kNHWC && p.group_in() == 1 &&
            (p.dtype == DT_FLOAT || p.dtype == DT_DOUBLE);
   }
-  double EstimateNs(const ConvParams& p, const CpuFeatures&) const override {
+  double EstimateNs(const ConvParams& p,
+                    const CpuFeatures& cpu) const override {
     // Vectors run along the channels, or for M > 1 along the multiples.
     const int64_t run = p.group_out() == 1 ? p.in_channels : p.group_out();
     const double most = p.group_out() == 1                            ? 35
                         : direction_ != ConvDirection::kBackwardInput ? 15
                                                                       : 5;
-    return p.flops() / std::min(most, 0.5 + 1.2 * run);
+    const double rate =
+        std::min({most, 0.3 * PeakFlopsPerNs(cpu), 0.5 + 1.2 * run});
+    return p.flops() / rate;
   }
   int64_t WorkspaceBytes(const ConvParams& p, int) const override {
     if (direction_ != ConvDirection::kBackwardFilter || Slices(p) == 1) {

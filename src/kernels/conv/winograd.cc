@@ -312,12 +312,13 @@ class WinogradConv : public ConvImplementation {
   static void TransformFilter(const ConvParams& p, const float* g, int64_t n,
                               float* u) {
     constexpr int kEdge = M + 2;
-    using Lanes = WinogradLanes;
     const int64_t tap_stride = p.in_channels * p.out_channels;
     const int64_t u_stride = p.in_channels * n;
-    RunSimd([&] {
+    RunSimdWide([&](auto bytes) {
+      using Lanes = WinogradLanes<decltype(bytes)::value>;
       for (int64_t o = 0; o < n; o += Lanes::kCount) {
-        Lanes::V taps[3][3], rows[3][kEdge];  // rows: of G g, transposed
+        typename Lanes::V taps[3][3],
+            rows[3][kEdge];  // rows: of G g, transposed
         for (int t = 0; t < 9; ++t) {
           Lanes::Load(g + t * tap_stride + o, n - o, &taps[t % 3][t / 3]);
         }
@@ -325,8 +326,8 @@ class WinogradConv : public ConvImplementation {
           WinogradTransform<M>::Filter(taps[j], rows[j]);
         }
         for (int i = 0; i < kEdge; ++i) {
-          const Lanes::V row[3] = {rows[0][i], rows[1][i], rows[2][i]};
-          Lanes::V t[kEdge];
+          const typename Lanes::V row[3] = {rows[0][i], rows[1][i], rows[2][i]};
+          typename Lanes::V t[kEdge];
           WinogradTransform<M>::Filter(row, t);
           for (int j = 0; j < kEdge; ++j) {
             Lanes::Store(t[j], n - o, u + (i * kEdge + j) * u_stride + o);

@@ -23,7 +23,7 @@
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/winograd_panels.h"
 #include "kernels/conv/winograd_tiles.h"
-#include "kernels/simd.h"
+#include "kernels/simd_width.h"
 
 namespace headrace::conv {
 namespace {
@@ -83,12 +83,12 @@ template <int M>
 void FilterTaps(int64_t pairs, const float* x, int64_t begin, int64_t end,
                 float* dw) {
   constexpr int kEdge = M + 2;
-  using Lanes = WinogradLanes;
-  RunSimd([&] {
+  RunSimdWide([&](auto bytes) {
+    using Lanes = WinogradLanes<decltype(bytes)::value>;
     for (int64_t at = begin; at < end; at += Lanes::kCount) {
-      Lanes::V columns[3][kEdge];  // of G' X
+      typename Lanes::V columns[3][kEdge];  // of G' X
       for (int j = 0; j < kEdge; ++j) {
-        Lanes::V column[kEdge], taps[3];
+        typename Lanes::V column[kEdge], taps[3];
         for (int i = 0; i < kEdge; ++i) {
           Lanes::Load(x + (i * kEdge + j) * pairs + at, end - at, &column[i]);
         }
@@ -96,7 +96,7 @@ void FilterTaps(int64_t pairs, const float* x, int64_t begin, int64_t end,
         for (int i = 0; i < 3; ++i) columns[i][j] = taps[i];
       }
       for (int i = 0; i < 3; ++i) {
-        Lanes::V taps[3];
+        typename Lanes::V taps[3];
         WinogradTransform<M>::FilterTransposed(columns[i], taps);
         for (int j = 0; j < 3; ++j) {
           Lanes::Store(taps[j], end - at, dw + (i * 3 + j) * pairs + at);

@@ -413,12 +413,12 @@ class WinogradLine : public ConvImplementation {
   // double.
   static void TransformFilter(const ConvParams& p, const float* g, int64_t n,
                               float* u) {
-    using Lanes = WinogradLanes;
     const int64_t tap_stride = p.in_channels * p.out_channels;
     const int64_t u_stride = p.in_channels * n;
-    RunSimd([&] {
+    RunSimdWide([&](auto bytes) {
+      using Lanes = WinogradLanes<decltype(bytes)::value>;
       for (int64_t o = 0; o < n; o += Lanes::kCount) {
-        Lanes::V taps[R], t[Cut<R>::kElements];
+        typename Lanes::V taps[R], t[Cut<R>::kElements];
         for (int i = 0; i < R; ++i) {
           Lanes::Load(g + i * tap_stride + o, n - o, &taps[i]);
         }

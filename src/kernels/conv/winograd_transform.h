@@ -15,13 +15,16 @@
 #include <cstdint>
 #include <cstring>
 
+#include "kernels/vector_tail.h"
+
 namespace headrace::conv {
 
-// Eight floats in double, in which filters are transformed.
+// A register of floats in double, in which filters are transformed.
+template <int kBytes>
 struct WinogradLanes {
-  static constexpr int64_t kCount = 8;
-  typedef double V __attribute__((vector_size(64)));
-  typedef float Floats __attribute__((vector_size(32), aligned(4), may_alias));
+  static constexpr int64_t kCount = kBytes / sizeof(double);
+  using V = typename VectorOf<kBytes, double>::Type;
+  using Floats = typename VectorOf<kBytes / 2>::Type;
 
   // `lanes` of them, the others 0. `p` need not be aligned.
   static inline void Load(const float* p, int64_t lanes, V* v) {
