@@ -87,7 +87,7 @@ inline void SumBlock(const Product& m, const float* in, int64_t pixel,
   const int64_t to = pixel * m.out_channels;
   // Where the result is larger than the caches, stores would be waited for.
   for (int i = 0; i < kBlock; ++i) {
-    for (int j = 0; j < kCount; ++j) {
+    for (int j = 0; j < kCount; j += 64 / kBytes) {
       const int64_t c = (first + j) * Vector::kLanes;
       __builtin_prefetch(m.out + to + i * m.out_channels + c, 1);
     }
