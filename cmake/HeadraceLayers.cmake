@@ -109,6 +109,10 @@ target_link_libraries(headrace PUBLIC hr_deps PRIVATE ${HEADRACE_XSMM_ARCHIVES})
 set(exports ${CMAKE_SOURCE_DIR}/cmake/headrace.map)
 target_link_options(headrace PRIVATE -Wl,-Bsymbolic-functions
   -Wl,--version-script=${exports} ${HEADRACE_NO_UNDEFINED})
+# base/wrapped_new.cc stands before these.
+foreach(name _Znwm _Znam _ZnwmSt11align_val_t)
+  target_link_options(headrace PRIVATE -Wl,--wrap=${name})
+endforeach()
 set_target_properties(headrace PROPERTIES
   LINKER_LANGUAGE CXX LINK_DEPENDS ${exports})
 

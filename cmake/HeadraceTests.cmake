@@ -68,6 +68,22 @@ foreach(layer ${HEADRACE_LAYERS} distributed gpu)
   endif()
 endforeach()
 
+# The kernels' tests with allocations that fail; see framework/op_tester.h.
+if(TARGET kernels_test)
+  add_library(failing_allocations SHARED
+    ${CMAKE_SOURCE_DIR}/tests/faults/failing_allocations.cc)
+  target_compile_options(failing_allocations PRIVATE -fno-sanitize=all)
+  target_link_libraries(failing_allocations PRIVATE ${CMAKE_DL_LIBS})
+  set_target_properties(failing_allocations PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  if(NOT HEADRACE_SANITIZE MATCHES "thread")
+    add_test(NAME kernels.no_memory COMMAND kernels_test
+      WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    set_tests_properties(kernels.no_memory PROPERTIES TIMEOUT 600 ENVIRONMENT
+      "LD_PRELOAD=$<TARGET_FILE:failing_allocations>;ASAN_OPTIONS=verify_asan_link_order=0")
+  endif()
+endif()
+
 find_program(HEADRACE_PYTHON3 python3)
 if(HEADRACE_PYTHON3)
   add_test(NAME layers

@@ -36,11 +36,14 @@
 #include <climits>
 #include <cmath>
 #include <deque>
+#include <exception>
+#include <new>
 #include <utility>
 #include <vector>
 
 #include "base/cpu.h"
 #include "base/mutex.h"
+#include "base/scratch_account.h"
 #include "base/stoppable_loops.h"
 
 #if defined(__x86_64__)
@@ -168,6 +171,10 @@ class ThreadPool::State {
     int64_t block = 0;
     uint32_t float_mode = 0;
     const StoppableLoops* stoppable = nullptr;
+    ScratchAccount* account = nullptr;
+    // Set once, by the first block that throws; no other block begins then.
+    std::atomic<bool> failed{false};
+    std::exception_ptr error;
     int num_ranges = 0;
     Range ranges[kMaxRanges];
     // Number of workers looking at this slot, and kCallerWaits.
@@ -274,6 +281,8 @@ void ThreadPool::State::ParallelFor(int64_t total, int64_t block,
   loop.block = block;
   loop.float_mode = FloatMode();
   loop.stoppable = stoppable;
+  loop.account = ScratchAccount::Current();
+  loop.failed.store(false, std::memory_order_relaxed);
   loop.num_ranges = static_cast<int>(
       std::min<int64_t>({num_blocks, num_threads_, kMaxRanges}));
   int64_t begin = 0;
@@ -292,7 +301,10 @@ void ThreadPool::State::ParallelFor(int64_t total, int64_t block,
   // After this no worker enters: it would see the bit clear.
   if (active_.load() & bit) active_.fetch_and(~bit);
   WaitForHelpers(loop);
+  const std::exception_ptr error = std::exchange(loop.error, nullptr);
   owned_.fetch_and(~bit, std::memory_order_release);
+  if (error != nullptr) [[unlikely]]
+    std::rethrow_exception(error);
 }
 
 int ThreadPool::State::AcquireSlot() {
@@ -327,9 +339,16 @@ int64_t ThreadPool::State::Claim(Loop& loop, int* range) {
 void ThreadPool::State::RunBlocks(Loop& loop, int64_t first, int range) {
   for (int64_t k = first; k >= 0; k = Claim(loop, &range)) {
     if (loop.stoppable != nullptr && loop.stoppable->Stop()) return;
+    if (loop.failed.load(std::memory_order_relaxed)) [[unlikely]]
+      return;
     const int64_t begin = k * loop.block;
-    // Not min(total, begin + block): that sum may overflow.
-    (*loop.fn)(begin, begin + std::min(loop.block, loop.total - begin));
+    try {
+      // Not min(total, begin + block): that sum may overflow.
+      (*loop.fn)(begin, begin + std::min(loop.block, loop.total - begin));
+    } catch (const std::exception&) {
+      if (!loop.failed.exchange(true)) loop.error = std::current_exception();
+      return;
+    }
   }
 }
 
@@ -377,7 +396,10 @@ bool ThreadPool::State::HelpSomeLoop() {
         if (own_mode != loop.float_mode) SetFloatMode(loop.float_mode);
         const StoppableLoops* const own =
             StoppableLoops::SetCurrent(loop.stoppable);
+        ScratchAccount* const own_account =
+            ScratchAccount::SetCurrent(loop.account);
         RunBlocks(loop, first, range);
+        ScratchAccount::SetCurrent(own_account);
         StoppableLoops::SetCurrent(own);
         if (own_mode != loop.float_mode) SetFloatMode(own_mode);
       }
@@ -511,8 +533,9 @@ int ThreadPool::State::EnsureWorkers(int wanted) {
   pthread_sigmask(SIG_SETMASK, &blocked, &before);
   for (int i = started_.load(); i < wanted; ++i) {
     pthread_t thread;
-    auto* arg = new WorkerArg{this, i + 1};
-    if (pthread_create(&thread, nullptr, &WorkerMain, arg) != 0) {
+    auto* arg = new (std::nothrow) WorkerArg{this, i + 1};
+    if (arg == nullptr ||
+        pthread_create(&thread, nullptr, &WorkerMain, arg) != 0) {
       delete arg;
       start_refused_ = true;  // go on with those we have
       break;

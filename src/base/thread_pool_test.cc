@@ -15,7 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/exceptions.h"
 #include "base/mutex.h"
+#include "base/scratch_account.h"
 #include "base/stoppable_loops.h"
 #include "gtest/gtest.h"
 
@@ -53,6 +55,51 @@ class Arrivals {
   int left_ GUARDED_BY(mu_);
   Notification all_;
 };
+
+// Whichever thread it is on; the pool goes on working.
+TEST_P(ThreadPoolTest, WhatABlockThrowsComesOutOfTheLoop) {
+  for (int64_t bad = 0; bad < 64; bad += 7) {
+    std::atomic<int64_t> ran{0};
+    const Status s = CatchExceptions([&] {
+      pool_.ParallelFor(64, 1, [&](int64_t begin, int64_t) {
+        ++ran;
+        if (begin >= bad) throw OutOfMemory(static_cast<size_t>(bad + 1));
+      });
+      return OkStatus();
+    });
+    EXPECT_EQ(s.code(), absl::StatusCode::kResourceExhausted) << s;
+    EXPECT_NE(s.message().find(std::to_string(bad + 1) + " bytes"),
+              absl::string_view::npos)
+        << s;
+    EXPECT_GE(ran, 1);
+  }
+  std::atomic<int64_t> sum{0};
+  pool_.ParallelFor(100, 3, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) sum += i;
+  });
+  EXPECT_EQ(sum, 4950);
+}
+
+TEST_P(ThreadPoolTest, BlocksCountOnTheAccountOfTheLoop) {
+  class Counter : public MemoryCounter {
+   public:
+    bool Reserve(int64_t bytes) override {
+      taken += bytes;
+      return true;
+    }
+    void Release(int64_t bytes) override { taken -= bytes; }
+    std::atomic<int64_t> taken{0};
+  };
+  Counter counter;
+  {
+    const ScratchAccount account(&counter);
+    pool_.ParallelFor(16, 1, [](int64_t, int64_t) {
+      EXPECT_TRUE(ScratchAccount::Admits(ScratchAccount::kMinPiece));
+    });
+    EXPECT_EQ(counter.taken, 16 * ScratchAccount::kMinPiece);
+  }
+  EXPECT_EQ(counter.taken, 0);
+}
 
 TEST_P(ThreadPoolTest, LoopCoversEachUnitOnce) {
   const struct {

@@ -4,7 +4,8 @@
 
 #include <atomic>
 #include <deque>
-#include <system_error>
+#include <exception>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -69,8 +70,9 @@ void Work(Threads* t, absl::AnyInvocable<void()> fn) {
 }  // namespace
 
 bool StartWaitingThread(absl::AnyInvocable<void()> fn) {
-  Threads* const t = Current();
-  {
+  Threads* t = nullptr;
+  try {
+    t = Current();
     MutexLock lock(&t->mu);
     if (t->idle > static_cast<int>(t->tasks.size())) {
       t->tasks.push_back(std::move(fn));
@@ -79,11 +81,13 @@ bool StartWaitingThread(absl::AnyInvocable<void()> fn) {
     }
     if (t->live >= kMaxThreads) return false;
     ++t->live;
+  } catch (const std::bad_alloc&) {
+    return false;
   }
   try {
     std::thread(Work, t, std::move(fn)).detach();
     return true;
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {  // no thread, or no memory for its start
     MutexLock lock(&t->mu);
     --t->live;
     return false;

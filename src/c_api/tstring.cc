@@ -27,7 +27,11 @@ void TF_StringInit(TF_TString* t) {
 
 void TF_StringCopy(TF_TString* dst, const char* src, size_t size) {
   if (dst == nullptr) return;
-  Cast(dst)->assign(src, src == nullptr ? 0 : size);
+  try {
+    Cast(dst)->assign(src, src == nullptr ? 0 : size);
+  } catch (const std::bad_alloc&) {
+    // There is no way to say so here: `dst` is empty.
+  }
 }
 
 void TF_StringAssignView(TF_TString* dst, const char* src, size_t size) {

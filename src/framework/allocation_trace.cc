@@ -1,6 +1,7 @@
 #include "framework/allocation_trace.h"
 
 #include <algorithm>
+#include <new>
 
 namespace headrace {
 
@@ -19,7 +20,11 @@ void AllocationTrace::Add(const void* block, int64_t bytes) {
   counts_.bytes += bytes;
   counts_.live_bytes += bytes;
   counts_.peak_bytes = std::max(counts_.peak_bytes, counts_.live_bytes);
-  live_[block] = bytes;
+  try {
+    live_[block] = bytes;
+  } catch (const std::bad_alloc&) {
+    // The trace takes the block for one that stays; the run goes on.
+  }
 }
 
 void AllocationTrace::Remove(const void* block) {

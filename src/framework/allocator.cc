@@ -2,19 +2,18 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <iterator>
 #include <limits>
 #include <map>
-#include <vector>
+#include <new>
 
 #include "absl/container/flat_hash_map.h"
+#include "base/memory.h"
 #include "base/mutex.h"
 #include "framework/allocation_size.h"
 #include "framework/allocation_trace.h"
@@ -24,22 +23,31 @@
 namespace headrace {
 namespace {
 
-// The machine's memory, or the cgroup's limit if that is lower.
-int64_t MemoryLimit() {
-  int64_t limit = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) *
-                  static_cast<int64_t>(sysconf(_SC_PAGESIZE));
-  for (const char* path : {"/sys/fs/cgroup/memory.max",
-                           "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    std::FILE* f = std::fopen(path, "r");
-    if (f == nullptr) continue;
-    long long v = 0;
-    if (std::fscanf(f, "%lld", &v) == 1 && v > 0) {
-      limit = std::min<int64_t>(limit, v);
-    }
-    std::fclose(f);
+// Blocks that are to go back to the system. They are linked through their own
+// bytes: freeing must not need memory.
+class FreedBlocks {
+ public:
+  FreedBlocks() = default;
+  FreedBlocks(const FreedBlocks&) = delete;
+  FreedBlocks& operator=(const FreedBlocks&) = delete;
+  bool empty() const { return first_ == nullptr; }
+  void Add(void* data, size_t bytes) {
+    first_ = new (data) Block{first_, bytes};
   }
-  return limit;
-}
+  void* Pop(size_t* bytes) {
+    Block* const block = first_;
+    first_ = block->next;
+    *bytes = block->bytes;
+    return block;
+  }
+
+ private:
+  struct Block {
+    Block* next;
+    size_t bytes;
+  };
+  Block* first_ = nullptr;
+};
 
 // Blocks of at least kLargeAllocation are kept when freed, up to kKeepBytes in
 // all and not longer than kKeepSeconds: a fresh mapping costs a page fault for
@@ -88,29 +96,29 @@ class CpuAllocatorImpl : public Allocator {
     if (ptr == nullptr) return;
     AllocationTrace::Freed(ptr);
     if (bytes == 0) bytes = 1;
-    const size_t rounded = AllocationSize(bytes);
+    size_t rounded = AllocationSize(bytes);
     in_use_.fetch_sub(static_cast<int64_t>(rounded), std::memory_order_relaxed);
     if (rounded >= kLargeAllocation) {
       if (lasting) {
         Forget(rounded);
-      } else if (Keep(ptr, rounded)) {
+      } else if (Keep(ptr, &rounded)) {
         return;
       }
     }
     if (lasting && rounded < kHuge) {
       slabs_.Free(ptr, bytes);
     } else {
-      Release({ptr, rounded});
+      Release(ptr, rounded);
     }
   }
 
   void DropKept() {
-    std::vector<Gone> old;
+    FreedBlocks old;
     {
       MutexLock lock(&mu_);
       DropUnusedSince(std::numeric_limits<int64_t>::max(), &old);
     }
-    for (const Gone& g : old) Release(g);
+    ReleaseAll(&old);
   }
 
   // Around fork(), as Slabs'.
@@ -147,6 +155,7 @@ class CpuAllocatorImpl : public Allocator {
 #endif
   static constexpr size_t kKeepBytes = size_t{256} << 20;
   static constexpr size_t kSlackBytes = size_t{16} << 20;
+  static constexpr size_t kLookBytes = size_t{32} << 20;
   static constexpr int64_t kKeepSeconds = 20;
 
   // Pages of 2 MiB where the system has them: a tenth of the faults' cost, and
@@ -154,6 +163,7 @@ class CpuAllocatorImpl : public Allocator {
   // their own share them; what `rounded` adds would be in memory there. Not
   // from malloc, which keeps what it gets back of such sizes.
   void* Fresh(size_t bytes, size_t rounded, bool lasting) {
+    if (rounded >= kLargeAllocation && !IsThereRoom(rounded)) return nullptr;
     if (rounded < kHuge) {
       return lasting ? slabs_.Allocate(bytes)
                      : std::aligned_alloc(kAlignment, rounded);
@@ -161,16 +171,28 @@ class CpuAllocatorImpl : public Allocator {
     return kMapped ? MapHugePages(rounded)
                    : std::aligned_alloc(kAlignment, rounded);
   }
-  // A block that is freed, and its size.
-  struct Gone {
-    void* data;
-    size_t bytes;
-  };
-  static void Release(const Gone& block) {
-    if (!kMapped || block.bytes < kHuge) {
-      std::free(block.data);
+  // The system promises more than it has, and ends a process that then uses it.
+  // It is asked once for so many bytes: that takes some 20 us.
+  bool IsThereRoom(size_t bytes) {
+    if (unseen_.fetch_add(bytes, std::memory_order_relaxed) + bytes <
+        kLookBytes) {
+      return true;
+    }
+    unseen_.store(0, std::memory_order_relaxed);
+    return static_cast<int64_t>(bytes) <= AvailableMemory();
+  }
+  static void Release(void* data, size_t bytes) {
+    if (!kMapped || bytes < kHuge) {
+      std::free(data);
     } else {
-      munmap(block.data, block.bytes);
+      munmap(data, bytes);
+    }
+  }
+  static void ReleaseAll(FreedBlocks* blocks) {
+    while (!blocks->empty()) {
+      size_t bytes = 0;
+      void* const data = blocks->Pop(&bytes);
+      Release(data, bytes);
     }
   }
   static void RaiseTo(std::atomic<int64_t>* a, int64_t v) {
@@ -181,7 +203,7 @@ class CpuAllocatorImpl : public Allocator {
   }
   // Null if the caller has to make a fresh block, which is counted already.
   void* TakeKept(size_t rounded, bool lasting) {
-    std::vector<Gone> old;
+    FreedBlocks old;
     {
       MutexLock lock(&mu_);
       used_ += rounded;
@@ -192,8 +214,12 @@ class CpuAllocatorImpl : public Allocator {
           (it->first < 2 * rounded || blocks_ + rounded > allowed)) {
         // Of that size the one that was freed last, which may be in the cache.
         it = std::prev(kept_.upper_bound(it->first));
+      } else {
+        it = kept_.end();
+      }
+      if (it != kept_.end() &&
+          (it->first == rounded || TryNoteSize(it->second.data, it->first))) {
         void* p = it->second.data;
-        if (it->first != rounded) larger_[p] = it->first;
         kept_bytes_ -= it->first;
         kept_.erase(it);
         return p;
@@ -201,10 +227,10 @@ class CpuAllocatorImpl : public Allocator {
       blocks_ += rounded;
       // The smallest save the least when they are there.
       while (blocks_ > allowed && !kept_.empty()) {
-        old.push_back(Drop(kept_.begin()));
+        Drop(kept_.begin(), &old);
       }
     }
-    for (const Gone& g : old) Release(g);
+    ReleaseAll(&old);
     return nullptr;
   }
   // A block that is none, or is freed.
@@ -213,71 +239,88 @@ class CpuAllocatorImpl : public Allocator {
     used_ -= rounded;
     blocks_ -= rounded;
   }
-  // `rounded` is what was asked for.
-  bool Keep(void* p, size_t rounded) {
+  // `*rounded` is what was asked for, and becomes what the block has.
+  bool Keep(void* p, size_t* rounded) {
     // Not absl's clock: a fork may leave its lock locked in the child.
     const int64_t now = std::chrono::nanoseconds(
                             std::chrono::steady_clock::now().time_since_epoch())
                             .count();
-    std::vector<Gone> old;
+    FreedBlocks old;
     bool keep = false;
     {
       MutexLock lock(&mu_);
-      used_ -= rounded;
+      used_ -= *rounded;
       const auto it = larger_.find(p);
       if (it != larger_.end()) {
-        rounded = it->second;
+        *rounded = it->second;
         larger_.erase(it);
       }
-      keep = rounded <= kKeepBytes;
+      keep = *rounded <= kKeepBytes;
       if (keep) {
         // The block of the last tensor is wanted sooner than older ones.
-        while (kept_bytes_ + rounded > kKeepBytes) {
-          old.push_back(Drop(std::min_element(
-              kept_.begin(), kept_.end(), [](const auto& a, const auto& b) {
-                return a.second.freed_ns < b.second.freed_ns;
-              })));
+        while (kept_bytes_ + *rounded > kKeepBytes) {
+          Drop(std::min_element(kept_.begin(), kept_.end(),
+                                [](const auto& a, const auto& b) {
+                                  return a.second.freed_ns < b.second.freed_ns;
+                                }),
+               &old);
         }
-        kept_.emplace(rounded, Block{p, now});
-        kept_bytes_ += rounded;
-      } else {
-        blocks_ -= rounded;
+        keep = TryKeep(*rounded, {p, now});
       }
+      if (!keep) blocks_ -= *rounded;
       if (now >= next_look_) {
         next_look_ = now + kKeepSeconds * 1000000000 / 4;
         DropUnusedSince(now - kKeepSeconds * 1000000000, &old);
       }
     }
-    for (const Gone& g : old) Release(g);
+    ReleaseAll(&old);
     return keep;
   }
-  void DropUnusedSince(int64_t ns, std::vector<Gone>* old) REQUIRES(mu_) {
+  void DropUnusedSince(int64_t ns, FreedBlocks* old) REQUIRES(mu_) {
     for (auto it = kept_.begin(); it != kept_.end();) {
       if (it->second.freed_ns > ns) {
         ++it;
         continue;
       }
       const auto next = std::next(it);
-      old->push_back(Drop(it));
+      Drop(it, old);
       it = next;
     }
   }
 
-  const int64_t limit_ = MemoryLimit();
+  const int64_t limit_ = TotalMemory();
   Slabs slabs_;
   std::atomic<int64_t> allocs_{0}, in_use_{0}, peak_{0}, largest_{0};
+  std::atomic<size_t> unseen_{0};  // bytes of large fresh blocks since a look
   Mutex mu_;
   struct Block {
     void* data;
     int64_t freed_ns;
   };
   using KeptBlocks = std::multimap<size_t, Block>;  // by size
-  Gone Drop(KeptBlocks::iterator it) REQUIRES(mu_) {
-    const Gone gone{it->second.data, it->first};
+  void Drop(KeptBlocks::iterator it, FreedBlocks* old) REQUIRES(mu_) {
+    old->Add(it->second.data, it->first);
     kept_bytes_ -= it->first;
     blocks_ -= it->first;
     kept_.erase(it);
-    return gone;
+  }
+  // These are false if there is no memory to remember it.
+  bool TryNoteSize(void* block, size_t bytes) REQUIRES(mu_) {
+    try {
+      larger_.emplace(block, bytes);
+      return true;
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+  }
+  bool TryKeep(size_t bytes, Block block) REQUIRES(mu_) {
+    try {
+      kept_.emplace(bytes, block);
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    kept_bytes_ += bytes;
+    return true;
   }
   KeptBlocks kept_ GUARDED_BY(mu_);
   // Sizes of blocks in use that are larger than what was asked for.

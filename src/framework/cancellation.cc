@@ -1,5 +1,6 @@
 #include "framework/cancellation.h"
 
+#include <exception>
 #include <utility>
 #include <vector>
 
@@ -29,7 +30,13 @@ void CancellationManager::StartCancel(Status why) {
     cancelled_.store(true, std::memory_order_release);
     callbacks.swap(callbacks_);
   }
-  for (auto& [token, callback] : callbacks) callback();
+  for (auto& [token, callback] : callbacks) {
+    try {
+      callback();
+    } catch (const std::exception&) {
+      // For want of memory. The others are to stop all the same.
+    }
+  }
   MutexLock lock(&mu_);
   running_ = false;
   finished_.SignalAll();

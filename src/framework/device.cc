@@ -1,5 +1,7 @@
 #include "framework/device.h"
 
+#include "base/exceptions.h"
+#include "base/scratch_account.h"
 #include "framework/op_kernel.h"
 
 namespace headrace {
@@ -14,7 +16,15 @@ Device::Device(DeviceAttributes attributes, ThreadPool* pool)
 Device::~Device() = default;
 
 void Device::Compute(OpKernel* kernel, OpKernelContext* ctx) {
-  kernel->Compute(ctx);
+  try {
+    Allocator* const budget = ctx->params().host_allocator;
+    if (budget == nullptr) [[likely]]
+      return kernel->Compute(ctx);
+    const ScratchAccount account(dynamic_cast<MemoryCounter*>(budget));
+    kernel->Compute(ctx);
+  } catch (const std::exception& e) {
+    ctx->CtxFailure(StatusOf(e));
+  }
 }
 
 }  // namespace headrace

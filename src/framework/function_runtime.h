@@ -84,7 +84,7 @@ class DetachedFunctions {
                              const Function** out) = 0;
 
   // Runs `fn` on the session's pool, soon. False, and `fn` is dropped, if the
-  // session has ended. `fn` must not wait.
+  // session has ended or there is no memory. `fn` must not wait or throw.
   [[nodiscard]] virtual bool Schedule(absl::AnyInvocable<void()> fn) = 0;
 
   // As FunctionRuntime::Call. `cancellation` ends the call, and lives until

@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/exceptions.h"
 #include "base/push_front.h"
 
 namespace headrace {
@@ -400,7 +401,11 @@ Status CreateOpKernel(Device* device, std::shared_ptr<const NodeDef> node,
       InOutTypes(*op_def, node->attrs, &ctx.input_types_, &ctx.output_types_));
   HR_RETURN_IF_ERROR(KernelRegistry::MemoryTypes(
       *entry, *op_def, *node, &ctx.input_memory_, &ctx.output_memory_));
-  std::unique_ptr<OpKernel> made(entry->factory(&ctx));
+  std::unique_ptr<OpKernel> made;
+  ctx.SetStatus(CatchExceptions([&] {
+    made.reset(entry->factory(&ctx));
+    return OkStatus();
+  }));
   if (!ctx.status().ok()) {
     return Annotate(ctx.status(),
                     absl::StrCat("\n\t [[", NodeErrorSuffix(*node), "]]"));

@@ -6,18 +6,24 @@
 //   ExpectClose(t.Output(0), MakeTensor<float>({2}, {0.6931f, 1.3133f}));
 //
 // Attrs of type "type" are inferred from the inputs where they are not given.
+//
+// With tests/faults/failing_allocations.cc preloaded each op is also run with
+// its allocations failing, one after the other.
 #ifndef HEADRACE_FRAMEWORK_OP_TESTER_H_
 #define HEADRACE_FRAMEWORK_OP_TESTER_H_
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/exceptions.h"
 #include "base/thread_pool.h"
+#include "framework/failing_allocations.h"
 #include "framework/op.h"
 #include "framework/op_kernel.h"
 #include "framework/shape_inference.h"
@@ -114,13 +120,32 @@ class OpTester {
   Status Run() {
     const OpDef* op = nullptr;
     HR_RETURN_IF_ERROR(Prepare(&op));
+    HR_RETURN_IF_ERROR(Compute(op, &inputs_, &outputs_));
+    std::vector<PartialTensorShape> inferred;
+    const Status s = InferShapes(&inferred);
+    EXPECT_TRUE(s.ok()) << "the kernel ran but the shape function says " << s;
+    for (size_t i = 0; s.ok() && i < inferred.size(); ++i) {
+      EXPECT_TRUE(inferred[i].IsCompatibleWith(outputs_[i].shape()))
+          << "output " << i << " is " << outputs_[i].shape().DebugString()
+          << ", the shape function said " << inferred[i].DebugString();
+    }
+    if (FailingAllocations::ArePreloaded()) ComputeWithoutMemory(op);
+    return OkStatus();
+  }
+  const Tensor& Output(int i) const { return outputs_.at(i); }
+  // What the kernel reported through set_algorithm.
+  const std::string& algorithm() const { return algorithm_; }
+
+ private:
+  Status Compute(const OpDef* op, std::vector<Tensor>* inputs,
+                 std::vector<Tensor>* outputs) {
     HR_RETURN_IF_ERROR(CreateOpKernel(&device_, std::make_shared<NodeDef>(def_),
                                       op, &kernel_));
     for (size_t i : constants_) {
-      kernel_->SetConstantInput(static_cast<int>(i), inputs_[i]);
+      kernel_->SetConstantInput(static_cast<int>(i), (*inputs)[i]);
     }
     std::vector<TensorValue> values;
-    for (Tensor& t : inputs_) values.push_back({&t, nullptr});
+    for (Tensor& t : *inputs) values.push_back({&t, nullptr});
     std::vector<std::unique_ptr<Mutex>> mutexes;
     for (size_t i : refs_) {
       mutexes.push_back(std::make_unique<Mutex>());
@@ -135,29 +160,62 @@ class OpTester {
     params.step_resources = &step;
     params.trace = &trace;
     OpKernelContext ctx(&params);
-    kernel_->Compute(&ctx);
+    device_.Compute(kernel_.get(), &ctx);
     algorithm_ = trace.algorithm;
     HR_RETURN_IF_ERROR(ctx.status());
-    outputs_.clear();
+    outputs->clear();
     for (int i = 0; i < ctx.num_outputs(); ++i) {
       OutputSlot& slot = ctx.output_slot(i);
-      outputs_.push_back(slot.ref != nullptr ? *slot.ref : slot.value);
-    }
-    std::vector<PartialTensorShape> inferred;
-    const Status s = InferShapes(&inferred);
-    EXPECT_TRUE(s.ok()) << "the kernel ran but the shape function says " << s;
-    for (size_t i = 0; s.ok() && i < inferred.size(); ++i) {
-      EXPECT_TRUE(inferred[i].IsCompatibleWith(outputs_[i].shape()))
-          << "output " << i << " is " << outputs_[i].shape().DebugString()
-          << ", the shape function said " << inferred[i].DebugString();
+      outputs->push_back(slot.ref != nullptr ? *slot.ref : slot.value);
     }
     return OkStatus();
   }
-  const Tensor& Output(int i) const { return outputs_.at(i); }
-  // What the kernel reported through set_algorithm.
-  const std::string& algorithm() const { return algorithm_; }
 
- private:
+  // The n-th allocation fails, and all from the n-th on, for n = 1, 2, ...: an
+  // error that says so, or the right result. For the first runs of each op, and
+  // ops without state: tests go on with that.
+  void ComputeWithoutMemory(const OpDef* op) {
+    constexpr int kRuns = 2;
+    static auto* const runs = new std::map<std::string, int>;
+    if (op->is_stateful || !refs_.empty() || ++(*runs)[op->name] > kRuns) {
+      return;
+    }
+    for (const Tensor& t : inputs_) {
+      if (!DataTypeCanUseMemcpy(t.dtype()) && t.dtype() != DT_STRING) return;
+    }
+    int64_t total = 0;
+    for (int64_t n = 0; n <= total; n += 1 + n / 30) {
+      for (const int64_t count : {int64_t{1}, FailingAllocations::kAll}) {
+        std::vector<Tensor> inputs(inputs_.size()), outputs;
+        for (size_t i = 0; i < inputs.size(); ++i) {
+          ASSERT_EQ(inputs_[i].DeepCopyTo(&inputs[i]), OkStatus());
+        }
+        Status s;
+        {
+          const FailingAllocations failing(
+              n == 0 ? FailingAllocations::kAll : n, count);
+          s = CatchExceptions([&] { return Compute(op, &inputs, &outputs); });
+        }
+        if (n == 0) {
+          ASSERT_EQ(s, OkStatus());
+          total = std::min<int64_t>(FailingAllocations::Seen(), 1000);
+        } else if (!s.ok()) {
+          EXPECT_EQ(s.code(), absl::StatusCode::kResourceExhausted)
+              << op->name << " without allocation " << n << ": " << s;
+        } else {
+          ExpectSame(*op, outputs);
+        }
+      }
+    }
+  }
+  void ExpectSame(const OpDef& op, const std::vector<Tensor>& outputs) {
+    ASSERT_EQ(outputs.size(), outputs_.size());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      EXPECT_EQ(outputs[i].DebugString(1000), outputs_[i].DebugString(1000))
+          << op.name << ", output " << i;
+    }
+  }
+
   Status Prepare(const OpDef** op) {
     HR_RETURN_IF_ERROR(OpRegistry::Global()->LookUp(def_.op, op));
     // Infer type, number and type-list attrs from the inputs, in order.

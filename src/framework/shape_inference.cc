@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/exceptions.h"
 
 namespace headrace {
 
@@ -35,7 +36,8 @@ InferenceContext::InferenceContext(
 }
 
 Status InferenceContext::Run(ShapeFn fn) {
-  return fn == nullptr ? OkStatus() : fn(this);
+  if (fn == nullptr) return OkStatus();
+  return CatchExceptions([&] { return fn(this); });
 }
 
 Status InferenceContext::input(absl::string_view name,

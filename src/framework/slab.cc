@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iterator>
+#include <new>
 #include <utility>
 
 #include "framework/allocator.h"
@@ -89,13 +90,22 @@ char* Slabs::Cut(size_t bytes) {
   if (owner == nullptr) {
     char* const chunk = MapHugePages(kChunk);
     if (chunk == nullptr) return nullptr;
+    try {
+      owner = &*chunks_.emplace(chunk, Gaps{{0, kChunk}}).first;
+    } catch (const std::bad_alloc&) {
+      munmap(chunk, kChunk);
+      return nullptr;
+    }
     SetAccessible(chunk, kChunk, false);
-    owner = &*chunks_.emplace(chunk, Gaps{{0, kChunk}}).first;
     gap = owner->second.begin();
   }
   const auto [begin, end] = *gap;
-  owner->second.erase(gap);
-  if (begin + bytes < end) owner->second.emplace(begin + bytes, end);
+  // What is left keeps the gap's entry: nothing is allocated here.
+  auto entry = owner->second.extract(gap);
+  if (begin + bytes < end) {
+    entry.key() = begin + bytes;
+    owner->second.insert(std::move(entry));
+  }
   return owner->first + begin;
 }
 
@@ -134,7 +144,11 @@ bool Slabs::Uncut(char* block, size_t bytes) {
     munmap(chunk, kChunk);
     return true;
   }
-  gaps.emplace(gap_begin, gap_end);
+  try {
+    gaps.emplace(gap_begin, gap_end);
+  } catch (const std::bad_alloc&) {
+    // Its addresses are lost, and the chunk's with them; its pages go.
+  }
   SetAccessible(block, bytes, false);
   // The block's pages, but for what others in use have of the first and last.
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));

@@ -11,24 +11,33 @@ std::string StepBudget::Name() const {
   return absl::StrCat("of the run, whose memory budget is ", bytes_, " bytes");
 }
 
+bool StepBudget::Reserve(int64_t bytes) {
+  int64_t before = in_use_.load(std::memory_order_relaxed);
+  do {
+    if (bytes > bytes_ - before) return false;
+  } while (!in_use_.compare_exchange_weak(before, before + bytes,
+                                          std::memory_order_relaxed));
+  int64_t peak = peak_.load(std::memory_order_relaxed);
+  while (peak < before + bytes &&
+         !peak_.compare_exchange_weak(peak, before + bytes,
+                                      std::memory_order_relaxed)) {
+  }
+  return true;
+}
+
+void StepBudget::Release(int64_t bytes) {
+  in_use_.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
 void* StepBudget::AllocateRaw(size_t bytes) {
   // AllocationSize would overflow for the largest.
   if (bytes > static_cast<size_t>(bytes_)) return nullptr;
   const auto size = static_cast<int64_t>(AllocationSize(bytes));
-  int64_t before = in_use_.load(std::memory_order_relaxed);
-  do {
-    if (size > bytes_ - before) return nullptr;
-  } while (!in_use_.compare_exchange_weak(before, before + size,
-                                          std::memory_order_relaxed));
+  if (!Reserve(size)) return nullptr;
   void* const block = CpuAllocator()->AllocateRaw(bytes);
   if (block == nullptr) {
-    in_use_.fetch_sub(size, std::memory_order_relaxed);
+    Release(size);
     return nullptr;
-  }
-  int64_t peak = peak_.load(std::memory_order_relaxed);
-  while (peak < before + size &&
-         !peak_.compare_exchange_weak(peak, before + size,
-                                      std::memory_order_relaxed)) {
   }
   Ref();
   return block;
@@ -36,8 +45,7 @@ void* StepBudget::AllocateRaw(size_t bytes) {
 
 void StepBudget::DeallocateRaw(void* ptr, size_t bytes) {
   CpuAllocator()->DeallocateRaw(ptr, bytes);
-  in_use_.fetch_sub(static_cast<int64_t>(AllocationSize(bytes)),
-                    std::memory_order_relaxed);
+  Release(static_cast<int64_t>(AllocationSize(bytes)));
   Unref();
 }
 

@@ -1,8 +1,8 @@
 // StepBudget: the memory of a run that may take so many bytes at once, and
 // refuses what goes beyond. For runs of which that is not known beforehand.
 //
-// The outputs and temporary tensors of such a run's kernels come from here.
-// What a kernel takes in other ways is not counted.
+// The outputs and temporary tensors of such a run's kernels come from here, and
+// large buffers that a kernel takes by `new` count while it runs.
 #ifndef HEADRACE_FRAMEWORK_STEP_BUDGET_H_
 #define HEADRACE_FRAMEWORK_STEP_BUDGET_H_
 
@@ -11,12 +11,13 @@
 #include <string>
 
 #include "base/ref_count.h"
+#include "base/scratch_account.h"
 #include "framework/allocator.h"
 
 namespace headrace {
 
 // Thread-safe. Lives as long as the run or a tensor of it.
-class StepBudget : public Allocator, public RefCounted {
+class StepBudget : public Allocator, public MemoryCounter, public RefCounted {
  public:
   explicit StepBudget(int64_t bytes) : bytes_(bytes) {}
 
@@ -24,6 +25,8 @@ class StepBudget : public Allocator, public RefCounted {
   std::string Name() const override;
   void* AllocateRaw(size_t bytes) override;
   void DeallocateRaw(void* ptr, size_t bytes) override;
+  bool Reserve(int64_t bytes) override;
+  void Release(int64_t bytes) override;
   AllocatorStats GetStats() const override;
   void ResetPeak() override;
 

@@ -6,6 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/exceptions.h"
 #include "framework/allocation_trace.h"
 #include "framework/resource_handle.h"
 #include "framework/variant.h"
@@ -64,16 +65,22 @@ class ExternalBuffer : public TensorBuffer {
 TensorBuffer* NewBuffer(Allocator* a, DataType dtype, size_t bytes) {
   void* p = a->AllocateRaw(bytes);
   if (p == nullptr) return nullptr;
+  TensorBuffer* buffer = nullptr;
   switch (dtype) {
     case DT_STRING:
-      return new ObjectBuffer<tstring>(a, p, bytes);
+      buffer = new (std::nothrow) ObjectBuffer<tstring>(a, p, bytes);
+      break;
     case DT_RESOURCE:
-      return new ObjectBuffer<ResourceHandle>(a, p, bytes);
+      buffer = new (std::nothrow) ObjectBuffer<ResourceHandle>(a, p, bytes);
+      break;
     case DT_VARIANT:
-      return new ObjectBuffer<Variant>(a, p, bytes);
+      buffer = new (std::nothrow) ObjectBuffer<Variant>(a, p, bytes);
+      break;
     default:
-      return new AllocatedBuffer(a, p, bytes);
+      buffer = new (std::nothrow) AllocatedBuffer(a, p, bytes);
   }
+  if (buffer == nullptr) a->DeallocateRaw(p, bytes);
+  return buffer;
 }
 
 // One element as text, as TF 1.x prints it.
@@ -141,7 +148,15 @@ Tensor::Tensor(DataType dtype, const TensorShape& shape)
 
 Tensor::Tensor(Allocator* a, DataType dtype, const TensorShape& shape,
                Placement placement) {
-  if (!Allocate(a, dtype, shape, this, placement).ok()) *this = Tensor();
+  const Status s = Allocate(a, dtype, shape, this, placement);
+  if (s.ok()) [[likely]]
+    return;
+  *this = Tensor();
+  // Who does not look writes over what lies behind an empty tensor.
+  if (errors::IsResourceExhausted(s)) {
+    throw OutOfMemory(static_cast<size_t>(shape.num_elements()) *
+                      DataTypeObjectSize(dtype));
+  }
 }
 
 Tensor::Tensor(DataType dtype, const TensorShape& shape,

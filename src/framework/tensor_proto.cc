@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "framework/resource_handle.h"
+#include "framework/splat_buffer.h"
 #include "framework/variant.h"
 
 namespace headrace {
@@ -261,6 +262,53 @@ Status FromValues(const pb::TensorProto& p, Tensor* t) {
   return OkStatus();
 }
 
+// How many elements the *_val field of the type gives; 0 for types that are not
+// plain data or strings.
+int64_t NumValues(const pb::TensorProto& p, DataType dtype) {
+  switch (dtype) {
+    case DT_FLOAT:
+      return p.float_val_size();
+    case DT_DOUBLE:
+      return p.double_val_size();
+    case DT_STRING:
+      return p.string_val_size();
+    case DT_COMPLEX64:
+      return p.scomplex_val_size() / 2;
+    case DT_COMPLEX128:
+      return p.dcomplex_val_size() / 2;
+    case DT_INT64:
+      return p.int64_val_size();
+    case DT_UINT32:
+      return p.uint32_val_size();
+    case DT_UINT64:
+      return p.uint64_val_size();
+    case DT_BOOL:
+      return p.bool_val_size();
+    case DT_HALF:
+    case DT_BFLOAT16:
+      return p.half_val_size();
+    default:
+      return p.int_val_size();
+  }
+}
+
+// A few values for many elements. False, with nothing done, if that is not so.
+StatusOr<bool> SplatFromValues(const pb::TensorProto& p, DataType dtype,
+                               const TensorShape& shape, Tensor* out) {
+  const int64_t n = shape.num_elements();
+  if ((!DataTypeCanUseMemcpy(dtype) && dtype != DT_STRING) ||
+      n * DataTypeObjectSize(dtype) < kMinSplatBytes) {
+    return false;
+  }
+  const int64_t given = std::max<int64_t>(1, NumValues(p, dtype));
+  if (given > n / 4) return false;
+  Tensor values;
+  HR_RETURN_IF_ERROR(
+      Tensor::Allocate(CpuAllocator(), dtype, TensorShape({given}), &values));
+  HR_RETURN_IF_ERROR(FromValues(p, &values));
+  return MakeSplat(values, shape, out);
+}
+
 Status CheckDtype(DataType dtype) {
   if (IsValidDataType(dtype) && dtype != DT_INVALID && !IsRefType(dtype)) {
     return OkStatus();
@@ -356,6 +404,9 @@ Status TensorFromProto(const pb::TensorProto& proto, Tensor* out) {
         DataTypeString(dtype), " of shape ", shape.DebugString(),
         ", more than ", kMaxExpandedBytes, " bytes");
   }
+  HR_ASSIGN_OR_RETURN(const bool is_splat,
+                      SplatFromValues(proto, dtype, shape, out));
+  if (is_splat) return OkStatus();
   Tensor t;
   HR_RETURN_IF_ERROR(Tensor::Allocate(CpuAllocator(), dtype, shape, &t));
   if (t.NumElements() > 0) HR_RETURN_IF_ERROR(FromValues(proto, &t));

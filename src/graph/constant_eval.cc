@@ -141,7 +141,7 @@ Status EvaluateNode(const Node& n, absl::Span<const Tensor> inputs,
   params.inputs = values;
   params.step_resources = &step;
   OpKernelContext ctx(&params);
-  kernel->Compute(&ctx);
+  device->Compute(kernel.get(), &ctx);
   HR_RETURN_IF_ERROR(ctx.status());
   outputs->clear();
   for (int i = 0; i < ctx.num_outputs(); ++i) {

@@ -4,6 +4,7 @@
 #include "graph/graph.h"
 
 #include <algorithm>
+#include <new>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
@@ -118,8 +119,13 @@ Node* Graph::NewNode(std::shared_ptr<const NodeDef> def, const OpDef* op_def,
   n->inputs_.resize(n->input_types_.size());
   n->shapes_.resize(n->output_types_.size());
   nodes_.push_back(n);
+  try {
+    by_name_.emplace(n->def_->name, n);
+  } catch (const std::bad_alloc&) {
+    nodes_.pop_back();  // as if it had not been made
+    throw;
+  }
   ++num_nodes_;
-  by_name_.emplace(n->def_->name, n);
   return n;
 }
 
@@ -137,7 +143,12 @@ Edge* Graph::NewEdge(Node* src, int src_output, Node* dst, int dst_input) {
   e->dst_input_ = dst_input;
   src->out_edges_.push_back(e);
   if (dst_input == kControlSlot) {
-    dst->control_inputs_.push_back(e);
+    try {
+      dst->control_inputs_.push_back(e);
+    } catch (const std::bad_alloc&) {
+      src->out_edges_.pop_back();
+      throw;
+    }
   } else {
     dst->inputs_[dst_input] = e;
   }

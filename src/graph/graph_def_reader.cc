@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/memory.h"
 #include "framework/mapped_buffer.h"
+#include "framework/splat_buffer.h"
 #include "framework/tensor_proto.h"
 
 namespace headrace {
@@ -154,6 +156,36 @@ bool ParseMessage(absl::string_view bytes, Proto* proto) {
   return bytes.size() <= INT32_MAX && proto->ParseFromCodedStream(&in) &&
          in.ConsumedEntireMessage();
 }
+
+// What the constants of a graph may take.
+class ConstantsBudget {
+ public:
+  explicit ConstantsBudget(int64_t max_bytes)
+      : max_bytes_(max_bytes), free_bytes_(AvailableMemory()) {}
+
+  Status Add(const NodeDef& node) {
+    int64_t bytes = 0;
+    for (const auto& [name, value] : node.attrs) {
+      if (const Tensor* t = value.Get<Tensor>()) bytes += MemoryOf(*t);
+      if (const auto* list = value.GetList<Tensor>()) {
+        for (const Tensor& t : *list) bytes += MemoryOf(t);
+      }
+    }
+    taken_ += bytes;
+    const int64_t allowed = max_bytes_ > 0 ? max_bytes_ : free_bytes_;
+    if (taken_ <= allowed) return OkStatus();
+    return errors::ResourceExhausted(
+        "the constants of the graph take more than ", allowed, " bytes, ",
+        max_bytes_ > 0 ? "what the import may take"
+                       : "the machine's free memory",
+        ": node '", node.name, "', op ", node.op, ", has ", bytes,
+        " bytes, those before it ", taken_ - bytes);
+  }
+
+ private:
+  const int64_t max_bytes_, free_bytes_;
+  int64_t taken_ = 0;
+};
 
 class Reader {
  public:
@@ -326,10 +358,11 @@ Status Broken(absl::string_view bytes) {
 }
 
 Status ReadParts(absl::string_view bytes, GraphDefParts* parts,
-                 const RefPtr<TensorBuffer>& owner) {
+                 const RefPtr<TensorBuffer>& owner, int64_t max_bytes) {
   // What is wrong goes into the Status, not to stderr.
   const google::protobuf::LogSilencer silencer;
   Reader reader(owner);
+  ConstantsBudget budget(max_bytes);
   std::string rest;
   WireReader in(bytes);
   while (in.Next()) {
@@ -340,6 +373,7 @@ Status ReadParts(absl::string_view bytes, GraphDefParts* parts,
                                        " bytes: node ", parts->nodes.size() - 1,
                                        " at byte ", at, " cannot be read");
       }
+      HR_RETURN_IF_ERROR(budget.Add(parts->nodes.back().def));
     } else {
       rest.append(in.raw().data(), in.raw().size());
     }
@@ -351,26 +385,29 @@ Status ReadParts(absl::string_view bytes, GraphDefParts* parts,
 
 }  // namespace
 
-Status ReadGraphDefParts(absl::string_view bytes, GraphDefParts* parts) {
-  return ReadParts(bytes, parts, RefPtr<TensorBuffer>());
+Status ReadGraphDefParts(absl::string_view bytes, GraphDefParts* parts,
+                         int64_t max_bytes) {
+  return ReadParts(bytes, parts, RefPtr<TensorBuffer>(), max_bytes);
 }
 
 Status ReadGraphDefParts(const RefPtr<TensorBuffer>& bytes,
-                         GraphDefParts* parts) {
+                         GraphDefParts* parts, int64_t max_bytes) {
   return ReadParts({static_cast<const char*>(bytes->data()), bytes->size()},
-                   parts, bytes);
+                   parts, bytes, max_bytes);
 }
 
-GraphDefParts GraphDefPartsFromProto(const pb::GraphDef& def) {
-  GraphDefParts parts;
-  parts.nodes.resize(def.node_size());
+Status GraphDefPartsFromProto(const pb::GraphDef& def, GraphDefParts* parts,
+                              int64_t max_bytes) {
+  ConstantsBudget budget(max_bytes);
+  parts->nodes.resize(def.node_size());
   for (int i = 0; i < def.node_size(); ++i) {
-    GraphDefParts::Node& n = parts.nodes[i];
+    GraphDefParts::Node& n = parts->nodes[i];
     n.status = NodeDefFromProto(def.node(i), &n.def);
+    HR_RETURN_IF_ERROR(budget.Add(n.def));
   }
-  *parts.rest.mutable_versions() = def.versions();
-  *parts.rest.mutable_library() = def.library();
-  return parts;
+  *parts->rest.mutable_versions() = def.versions();
+  *parts->rest.mutable_library() = def.library();
+  return OkStatus();
 }
 
 std::string DescribeBrokenGraphDef(absl::string_view bytes) {

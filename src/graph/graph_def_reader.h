@@ -21,16 +21,21 @@ struct GraphDefParts {
   pb::GraphDef rest;  // versions and library: all but the nodes
 };
 
-// Binary. InvalidArgument, with the place, if the bytes are no GraphDef.
-Status ReadGraphDefParts(absl::string_view bytes, GraphDefParts* parts);
+// Binary. InvalidArgument, with the place, if the bytes are no GraphDef;
+// ResourceExhausted, with the node, if its constants take more than `max_bytes`
+// of memory (0: more than the machine has free).
+Status ReadGraphDefParts(absl::string_view bytes, GraphDefParts* parts,
+                         int64_t max_bytes = 0);
 
 // The same, but large constants become views of the bytes and keep them alive:
 // all of them if the bytes are a mapped file, else only if one is so large that
 // this pays. See framework/stored_constant.h for what it asks of their readers.
 Status ReadGraphDefParts(const RefPtr<TensorBuffer>& bytes,
-                         GraphDefParts* parts);
+                         GraphDefParts* parts, int64_t max_bytes = 0);
 
-GraphDefParts GraphDefPartsFromProto(const pb::GraphDef& def);
+// The same from a message.
+Status GraphDefPartsFromProto(const pb::GraphDef& def, GraphDefParts* parts,
+                              int64_t max_bytes = 0);
 
 // Where the fields of a GraphDef break off, in words; for messages.
 std::string DescribeBrokenGraphDef(absl::string_view bytes);

@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
 #include "base/env.h"
+#include "base/exceptions.h"
 #include "base/log.h"
 #include "framework/mapped_buffer.h"
 #include "graph/algorithm.h"
@@ -106,7 +107,7 @@ class Importer {
     const GraphVersions versions = graph_->versions();
     const std::shared_ptr<FunctionLibrary> functions =
         graph_->shared_functions();
-    Status s = DoRun();
+    Status s = CatchExceptions([this] { return DoRun(); });
     if (!s.ok()) {
       for (auto it = made_.rbegin(); it != made_.rend(); ++it) {
         graph_->RemoveNode(*it);
@@ -600,20 +601,28 @@ Status Importer::FillResults() {
 
 Status ImportGraphDef(const ImportOptions& options, const pb::GraphDef& def,
                       Graph* graph, ImportResults* results) {
-  return Importer(options, GraphDefPartsFromProto(def), graph, results).Run();
+  return CatchExceptions([&]() -> Status {
+    GraphDefParts parts;
+    HR_RETURN_IF_ERROR(
+        GraphDefPartsFromProto(def, &parts, options.max_constant_bytes));
+    return Importer(options, std::move(parts), graph, results).Run();
+  });
 }
 
 Status ImportGraphDefBytes(const ImportOptions& options,
                            absl::string_view bytes, Graph* graph,
                            ImportResults* results) {
-  if (IsGraphDefText(bytes)) {
-    pb::GraphDef def;
-    HR_RETURN_IF_ERROR(ParseGraphDef(bytes, &def));
-    return ImportGraphDef(options, def, graph, results);
-  }
-  GraphDefParts parts;
-  HR_RETURN_IF_ERROR(ReadGraphDefParts(bytes, &parts));
-  return Importer(options, std::move(parts), graph, results).Run();
+  return CatchExceptions([&]() -> Status {
+    if (IsGraphDefText(bytes)) {
+      pb::GraphDef def;
+      HR_RETURN_IF_ERROR(ParseGraphDef(bytes, &def));
+      return ImportGraphDef(options, def, graph, results);
+    }
+    GraphDefParts parts;
+    HR_RETURN_IF_ERROR(
+        ReadGraphDefParts(bytes, &parts, options.max_constant_bytes));
+    return Importer(options, std::move(parts), graph, results).Run();
+  });
 }
 
 Status ImportGraphDefBytes(const ImportOptions& options,
@@ -624,14 +633,19 @@ Status ImportGraphDefBytes(const ImportOptions& options,
   if (IsGraphDefText(view)) {
     return ImportGraphDefBytes(options, view, graph, results);
   }
-  GraphDefParts parts;
-  HR_RETURN_IF_ERROR(ReadGraphDefParts(bytes, &parts));
-  return ImportGraphDefParts(options, std::move(parts), graph, results);
+  return CatchExceptions([&]() -> Status {
+    GraphDefParts parts;
+    HR_RETURN_IF_ERROR(
+        ReadGraphDefParts(bytes, &parts, options.max_constant_bytes));
+    return ImportGraphDefParts(options, std::move(parts), graph, results);
+  });
 }
 
 Status ImportGraphDefParts(const ImportOptions& options, GraphDefParts parts,
                            Graph* graph, ImportResults* results) {
-  return Importer(options, std::move(parts), graph, results).Run();
+  return CatchExceptions([&] {
+    return Importer(options, std::move(parts), graph, results).Run();
+  });
 }
 
 Status ImportGraphDefFile(const ImportOptions& options, const std::string& path,

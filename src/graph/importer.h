@@ -26,6 +26,10 @@ struct ImportOptions {
   std::vector<std::string> return_nodes;
   std::string default_device;
   bool validate_shape = true;
+  // What the graph's constants may take of memory; 0: what the machine has
+  // free. A few values that stand for many take little: see
+  // framework/splat_buffer.h.
+  int64_t max_constant_bytes = 0;
 };
 
 struct ImportResults {

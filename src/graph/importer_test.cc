@@ -494,5 +494,51 @@ TEST(ImportGraphDef, TakesDeepChains) {
   EXPECT_EQ(cyclic.num_nodes(), 0);
 }
 
+// A few hundred bytes took 14 GB: each constant was made in full.
+TEST(ImporterTest, ConstantsOfOneValueTakeLittleMemory) {
+  std::string text;
+  for (int i = 0; i < 14; ++i) {
+    StrAppend(&text, ConstText(StrCat("c", i),
+                               "float_val: 1 tensor_shape { dim { size: "
+                               "268435456 } }"));
+  }
+  StrAppend(&text,
+            NodeText("s", "Const", {},
+                     StrCat(Type("dtype", "DT_STRING"),
+                            "attr { key: 'value' value { tensor { dtype: "
+                            "DT_STRING string_val: 'x' tensor_shape { dim { "
+                            "size: 50000000 } } } } }")));
+  const int64_t before = CpuAllocator()->GetStats().bytes_in_use;
+  Graph g;
+  ImportOptions options;
+  options.max_constant_bytes = int64_t{256} << 20;
+  ASSERT_EQ(ImportGraphDef(options, Parse(text), &g), OkStatus());
+  EXPECT_LT(CpuAllocator()->GetStats().bytes_in_use - before, int64_t{1} << 20);
+  const Tensor* const value =
+      g.FindNode("c13")->attrs().Find("value")->Get<Tensor>();
+  ASSERT_NE(value, nullptr);
+  EXPECT_EQ(value->NumElements(), 268435456);
+  EXPECT_EQ(value->data<float>()[268435455], 1);
+}
+
+TEST(ImporterTest, ConstantsBeyondTheBoundAreRefusedByName) {
+  const std::string small = "tensor_content: '" + std::string(400, 'x') +
+                            "' tensor_shape { dim { size: 100 } }";
+  const std::string text = ConstText("a", small) + ConstText("b", small);
+  const std::string bytes = Parse(text).SerializeAsString();
+  ImportOptions options;
+  options.max_constant_bytes = 500;
+  Graph g;
+  for (const Status& s : {ImportGraphDef(options, Parse(text), &g),
+                          ImportGraphDefBytes(options, bytes, &g)}) {
+    ExpectError(s, absl::StatusCode::kResourceExhausted, "node 'b'");
+    ExpectError(s, absl::StatusCode::kResourceExhausted, "500 bytes");
+    ExpectError(s, absl::StatusCode::kResourceExhausted, "400 bytes");
+  }
+  EXPECT_EQ(g.num_nodes(), 0);
+  options.max_constant_bytes = 800;
+  EXPECT_EQ(ImportGraphDefBytes(options, bytes, &g), OkStatus());
+}
+
 }  // namespace
 }  // namespace headrace

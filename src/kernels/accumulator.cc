@@ -2,6 +2,8 @@
 
 #include <iterator>
 
+#include "base/exceptions.h"
+
 namespace headrace {
 
 Status Accumulator::Add(int64_t local_step, absl::FunctionRef<Status()> add) {
@@ -32,11 +34,15 @@ void Accumulator::Take(OpKernelContext* ctx, int64_t wanted,
         ctx->cancellation_manager() != nullptr) {
       Taker& t = takers_.back();
       t.token = ctx->cancellation_manager()->NextToken();
-      t.registered = ctx->cancellation_manager()->RegisterCallback(
-          t.token,
-          [self = RefPtr<Accumulator>::NewRef(this), id] { self->Cancel(id); });
+      t.status = CatchExceptions([&] {
+        t.registered = ctx->cancellation_manager()->RegisterCallback(
+            t.token, [self = RefPtr<Accumulator>::NewRef(this), id] {
+              self->Cancel(id);
+            });
+        return t.registered ? OkStatus()
+                            : errors::Cancelled("the step was cancelled");
+      });
       if (!t.registered) {
-        t.status = errors::Cancelled("the step was cancelled");
         ended.splice(ended.end(), takers_, std::prev(takers_.end()));
       }
     }
@@ -57,7 +63,7 @@ int64_t Accumulator::count() {
 void Accumulator::Serve(TakerList* ended) {
   while (!takers_.empty() && count_ >= takers_.front().wanted) {
     Taker& t = takers_.front();
-    t.status = TakeLocked(count_, &t.result);
+    t.status = CatchExceptions([&] { return TakeLocked(count_, &t.result); });
     count_ = 0;
     if (global_step_ < INT64_MAX) ++global_step_;
     ended->splice(ended->end(), takers_, takers_.begin());

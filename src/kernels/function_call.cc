@@ -1,5 +1,6 @@
 #include "kernels/function_call.h"
 
+#include "base/exceptions.h"
 #include "framework/tstring.h"
 
 namespace headrace {
@@ -107,8 +108,14 @@ Status TensorAsBool(const Tensor& t, bool* out) {
 void CallSequence::Run() {
   for (;;) {
     first_is_through_.store(false, std::memory_order_relaxed);
-    if (!Next()) {
-      const AsyncOpKernel::DoneCallback done = done_;
+    bool goes_on = false;
+    try {
+      goes_on = Next();
+    } catch (const std::exception& e) {  // then no call has begun
+      ctx_->CtxFailure(StatusOf(e));
+    }
+    if (!goes_on) {
+      const AsyncOpKernel::DoneCallback done = std::move(done_);
       delete this;
       done();
       return;

@@ -73,7 +73,7 @@ class CallSequence {
   std::vector<Tensor> results_;
 
  private:
-  const AsyncOpKernel::DoneCallback done_;
+  AsyncOpKernel::DoneCallback done_;
   // Set by the return of a call and by its callback: the second goes on.
   std::atomic<bool> first_is_through_{false};
 };

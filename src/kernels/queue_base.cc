@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/exceptions.h"
 
 namespace headrace {
 
@@ -137,13 +138,16 @@ void QueueBase::Start(AttemptList attempt) {
       if (cm != nullptr) {
         Attempt& waiting = list.back();
         waiting.token = cm->NextToken();
-        waiting.registered = true;
-        if (!cm->RegisterCallback(waiting.token,
-                                  [self = RefPtr<QueueBase>::NewRef(this), id] {
-                                    self->Cancel(id);
-                                  })) {
-          waiting.registered = false;
-          waiting.status = errors::Cancelled("the step was cancelled");
+        waiting.status = CatchExceptions([&] {
+          waiting.registered = cm->RegisterCallback(
+              waiting.token, [self = RefPtr<QueueBase>::NewRef(this), id] {
+                self->Cancel(id);
+              });
+          return waiting.registered
+                     ? OkStatus()
+                     : errors::Cancelled("the step was cancelled");
+        });
+        if (!waiting.registered) {
           PutBack(&waiting);
           ended.splice(ended.end(), list, std::prev(list.end()));
           Flush(&ended);
@@ -182,14 +186,25 @@ void QueueBase::Flush(AttemptList* ended) {
   bool progress = true;
   while (progress) {
     progress = false;
-    while (!enqueues_.empty() && TryEnqueue(&enqueues_.front(), &progress)) {
+    while (!enqueues_.empty() && IsOver(&enqueues_.front(), &progress)) {
       ended->splice(ended->end(), enqueues_, enqueues_.begin());
       progress = true;
     }
-    while (!dequeues_.empty() && TryDequeue(&dequeues_.front(), &progress)) {
+    while (!dequeues_.empty() && IsOver(&dequeues_.front(), &progress)) {
       ended->splice(ended->end(), dequeues_, dequeues_.begin());
       progress = true;
     }
+  }
+}
+
+bool QueueBase::IsOver(Attempt* a, bool* progress) {
+  try {
+    return a->kind == Attempt::kDequeue ? TryDequeue(a, progress)
+                                        : TryEnqueue(a, progress);
+  } catch (const std::exception& e) {
+    a->status = StatusOf(e);
+    PutBack(a);
+    return true;
   }
 }
 
@@ -226,7 +241,8 @@ bool QueueBase::TryEnqueue(Attempt* a, bool* progress) {
 bool QueueBase::TryDequeue(Attempt* a, bool* progress) {
   while (static_cast<int64_t>(a->elements.size()) < a->wanted &&
          AvailableLocked(closed_) > 0) {
-    a->elements.push_back(PopLocked());
+    a->elements.emplace_back();  // what is popped has its place
+    a->elements.back() = PopLocked();
     *progress = true;
   }
   const int64_t taken = static_cast<int64_t>(a->elements.size());
@@ -242,7 +258,12 @@ bool QueueBase::TryDequeue(Attempt* a, bool* progress) {
 
 void QueueBase::PutBack(Attempt* a) {
   for (; !a->elements.empty(); a->elements.pop_back()) {
-    PutBackLocked(std::move(a->elements.back()));
+    if (a->elements.back().empty()) continue;  // its place alone
+    try {
+      PutBackLocked(std::move(a->elements.back()));
+    } catch (const std::bad_alloc&) {
+      // There is no memory to keep it.
+    }
   }
 }
 
@@ -255,7 +276,11 @@ void QueueBase::Finish(AttemptList* ended) {
     if (!a.status.ok()) {
       a.ctx->CtxFailure(std::move(a.status));
     } else if (a.taken) {
-      a.taken(std::move(a.elements));
+      try {
+        a.taken(std::move(a.elements));
+      } catch (const std::exception& e) {
+        a.ctx->CtxFailure(StatusOf(e));
+      }
     }
     a.done();
   }

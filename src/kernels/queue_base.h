@@ -107,6 +107,8 @@ class QueueBase : public ResourceBase {
   // Carries out what can be done; ended attempts move to `ended`.
   void Flush(AttemptList* ended) REQUIRES(mu_);
   // True if the attempt has ended. *progress if the queue was changed.
+  // One of the next two; what it throws is the attempt's failure.
+  bool IsOver(Attempt* a, bool* progress) REQUIRES(mu_);
   bool TryEnqueue(Attempt* a, bool* progress) REQUIRES(mu_);
   bool TryDequeue(Attempt* a, bool* progress) REQUIRES(mu_);
   void PutBack(Attempt* a) REQUIRES(mu_);

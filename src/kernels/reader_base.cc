@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/exceptions.h"
 #include "io/coding.h"
 
 namespace headrace {
@@ -122,33 +123,50 @@ void ReaderBase::Serve() {
     }
     Records records;
     Status status;
-    if (ReadSome(&records, &status)) {
-      Finish(std::move(records), std::move(status));
+    bool has_some = false;
+    const Status thrown = CatchExceptions([&] {
+      has_some = ReadSome(&records, &status);
+      return OkStatus();
+    });
+    if (has_some || !thrown.ok()) {
+      Finish(std::move(records), thrown.ok() ? std::move(status) : thrown);
       continue;
     }
     // Needs work. Whoever of this and of the queue's callback comes second goes
     // on, so that the stack does not grow with the number of units.
-    auto first_is_through = std::make_shared<std::atomic<bool>>(false);
+    std::shared_ptr<std::atomic<bool>> first_is_through;
     OpKernelContext* const ctx = current_.ctx;
     const RefPtr<QueueBase> queue = current_.queue;
-    queue->Dequeue(
-        ctx, 1, false,
-        [this, queue](std::vector<QueueBase::Tuple> elements) {
-          MutexLock lock(&state_mu_);
-          Status s = WorkFromElement(*queue, elements[0], &work_);
-          if (s.ok()) {
-            ++started_;
-            s = Open(work_);
-            working_ = s.ok();
-          }
-          if (!s.ok()) current_.ctx->CtxFailure(std::move(s));
-        },
-        [this, self, ctx, first_is_through] {
-          if (!ctx->status().ok()) Finish({}, OkStatus());
-          if (!first_is_through->exchange(true)) return;
-          // The thread is that of who enqueued.
-          ctx->thread_pool()->Schedule([self] { self->Serve(); });
-        });
+    status = CatchExceptions([&] {
+      first_is_through = std::make_shared<std::atomic<bool>>(false);
+      queue->Dequeue(
+          ctx, 1, false,
+          [this, queue](std::vector<QueueBase::Tuple> elements) {
+            MutexLock lock(&state_mu_);
+            Status s = WorkFromElement(*queue, elements[0], &work_);
+            if (s.ok()) {
+              ++started_;
+              s = Open(work_);
+              working_ = s.ok();
+            }
+            if (!s.ok()) current_.ctx->CtxFailure(std::move(s));
+          },
+          [this, self, ctx, pool = ctx->thread_pool(), first_is_through] {
+            if (!ctx->status().ok()) Finish({}, OkStatus());
+            if (!first_is_through->exchange(true)) return;
+            // The thread is that of who enqueued.
+            try {
+              pool->Schedule([self] { self->Serve(); });
+            } catch (const std::bad_alloc&) {
+              self->Serve();
+            }
+          });
+      return OkStatus();
+    });
+    if (!status.ok()) {  // it does not wait in the queue
+      Finish({}, std::move(status));
+      continue;
+    }
     if (!first_is_through->exchange(true)) return;
   }
 }
@@ -186,7 +204,7 @@ void ReaderBase::DropWork() {
 void ReaderBase::Finish(Records records, Status status) {
   Request r = std::exchange(current_, Request());
   if (status.ok() && r.ctx->status().ok()) {
-    status = r.take(std::move(records));
+    status = CatchExceptions([&] { return r.take(std::move(records)); });
   }
   if (!status.ok()) r.ctx->CtxFailure(std::move(status));
   r.take = nullptr;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/env.h"
+#include "base/exceptions.h"
 #include "base/waiting_threads.h"
 #include "framework/op_kernel.h"
 #include "io/record_file.h"
@@ -143,7 +144,7 @@ class RecordInputOp : public AsyncOpKernel {
   void ComputeAsync(OpKernelContext* ctx, DoneCallback done) override {
     // Files may take their time.
     if (!StartWaitingThread([this, ctx, done] {
-          ctx->CtxFailure(Fill(ctx));
+          ctx->CtxFailure(CatchExceptions([&] { return Fill(ctx); }));
           done();
         })) {
       ctx->CtxFailure(errors::ResourceExhausted("no thread to read on"));

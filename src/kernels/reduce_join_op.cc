@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "framework/op_kernel.h"
+#include "kernels/join_strings.h"
 
 namespace headrace {
 namespace {
@@ -71,14 +72,12 @@ class ReduceJoinOp : public OpKernel {
     std::reverse(order.begin(), order.end());
     // An empty axis joins nothing: the outputs stay "".
     const std::vector<int64_t> bases = offsets(kept), steps = offsets(order);
+    std::vector<absl::string_view> pieces(steps.size());
     for (size_t k = 0; k < bases.size(); ++k) {
-      std::string all;
       for (size_t i = 0; i < steps.size(); ++i) {
-        const tstring& s = in.data<tstring>()[bases[k] + steps[i]];
-        if (i > 0) all += separator_;
-        all.append(s.data(), s.size());
+        pieces[i] = in.data<tstring>()[bases[k] + steps[i]];
       }
-      out->data<tstring>()[k] = all;
+      JoinStrings(pieces, separator_, &out->data<tstring>()[k]);
     }
   }
 

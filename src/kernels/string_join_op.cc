@@ -1,8 +1,10 @@
 // StringJoin: the inputs, element by element, with a separator between them.
 // Scalars go with every shape; the others must agree.
 #include <string>
+#include <vector>
 
 #include "framework/op_kernel.h"
+#include "kernels/join_strings.h"
 
 namespace headrace {
 namespace {
@@ -28,15 +30,13 @@ class StringJoinOp : public OpKernel {
     }
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
+    std::vector<absl::string_view> pieces(ctx->num_inputs());
     for (int64_t k = 0; k < out->NumElements(); ++k) {
-      std::string joined;
       for (int i = 0; i < ctx->num_inputs(); ++i) {
         const Tensor& in = ctx->input(i);
-        const tstring& s = in.data<tstring>()[in.dims() == 0 ? 0 : k];
-        if (i > 0) joined += separator_;
-        joined.append(s.data(), s.size());
+        pieces[i] = in.data<tstring>()[in.dims() == 0 ? 0 : k];
       }
-      out->data<tstring>()[k] = joined;
+      JoinStrings(pieces, separator_, &out->data<tstring>()[k]);
     }
   }
 

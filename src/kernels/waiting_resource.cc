@@ -2,7 +2,22 @@
 
 #include <utility>
 
+#include "base/exceptions.h"
+
 namespace headrace {
+namespace {
+
+// An attempt that throws is over, and has failed.
+bool IsOver(const WaitingResource::Attempt& attempt, OpKernelContext* ctx) {
+  try {
+    return attempt();
+  } catch (const std::exception& e) {
+    ctx->CtxFailure(StatusOf(e));
+    return true;
+  }
+}
+
+}  // namespace
 
 void WaitingResource::Run(OpKernelContext* ctx, Attempt attempt,
                           AsyncOpKernel::DoneCallback done) {
@@ -15,7 +30,7 @@ void WaitingResource::Run(OpKernelContext* ctx, Attempt attempt,
     MutexLock lock(&mu_);
     CancellationManager* cm = ctx->cancellation_manager();
     const int64_t id = w.id = next_id_++;
-    if (w.attempt()) {
+    if (IsOver(w.attempt, ctx)) {
       ended.splice(ended.end(), one);
       Retry(&ended);
     } else if (cm == nullptr) {
@@ -49,7 +64,7 @@ void WaitingResource::Change(absl::FunctionRef<void()> change) {
 
 void WaitingResource::Retry(WaitingList* ended) {
   for (auto it = waiting_.begin(); it != waiting_.end();) {
-    if (it->attempt()) {
+    if (IsOver(it->attempt, it->ctx)) {
       ended->splice(ended->end(), waiting_, it);
       it = waiting_.begin();
     } else {

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
+#include "base/exceptions.h"
 #include "framework/step_arena.h"
 #include "runtime/call_site.h"
 #include "runtime/frame_propagator.h"
@@ -44,15 +45,19 @@ class ExecutorState {
     }
   }
 
-  void Start(const StepArgs& args, const RunMemory& memory,
-             Executor::DoneCallback done, RecycleCallback recycle) {
+  // May throw. Start does not, and always calls `done`.
+  void Prepare(const StepArgs& args, const RunMemory& memory,
+               RecycleCallback recycle) {
     args_ = args;
     memory_ = memory;
-    done_ = std::move(done);
     recycle_ = std::move(recycle);
     propagator_.Start(&first_ready_);
     tasks_.store(1, std::memory_order_relaxed);
-    if (TakeArgs()) {
+  }
+  void Start(Executor::DoneCallback done) {
+    done_ = std::move(done);
+    bool ok = false;
+    if (Guarded(nullptr, [&] { ok = TakeArgs(); }) && ok) {
       Process(&first_ready_);
     } else {
       EndTask();
@@ -72,9 +77,12 @@ class ExecutorState {
     KernelTrace trace;
     std::optional<AllocationTrace> memory;  // while a traced kernel runs
   };
-  // The same for an asynchronous kernel, alive until it calls back.
+  // The same for an asynchronous kernel, alive until it has called back and has
+  // dropped its callback.
   struct AsyncCall {
     Call call;
+    std::atomic<int32_t> refs{1};  // copies of the callback, and who starts it
+    std::atomic<bool> called{false};
     std::optional<OpKernelContext> ctx;
     Item item{};
     int64_t scheduled_ns = 0, start_ns = 0;
@@ -85,6 +93,26 @@ class ExecutorState {
     // Set by the end of ComputeAsync and by the callback: the second of the two
     // goes on with what became ready.
     std::atomic<bool> first_is_through{false};
+  };
+
+  // What an asynchronous kernel is to call. A kernel that runs out of memory
+  // may drop it: then the last copy to go calls in its place, or the step would
+  // never end.
+  class Callback {
+   public:
+    Callback(ExecutorState* step, AsyncCall* call) : step_(step), call_(call) {
+      call_->refs.fetch_add(1, std::memory_order_relaxed);
+    }
+    Callback(const Callback& c) : Callback(c.step_, c.call_) {}
+    Callback& operator=(const Callback&) = delete;
+    ~Callback() { DropCallback(step_, call_); }
+    void operator()() const {
+      if (!call_->called.exchange(true)) step_->CallBack(call_);
+    }
+
+   private:
+    ExecutorState* const step_;
+    AsyncCall* const call_;
   };
 
   void InitCall(Call* c) {
@@ -113,7 +141,7 @@ class ExecutorState {
       OpKernelContext ctx(&call.params);
       plan_.device->Compute(plan_.args[i], &ctx);
       if (!ctx.status().ok()) [[unlikely]] {
-        Fail(*plan_.args[i], ctx.status());
+        Fail(plan_.args[i], ctx.status());
         return false;
       }
       arg_values_[i] = std::move(ctx.output_slot(0).value);
@@ -124,16 +152,34 @@ class ExecutorState {
   // Runs ready nodes, and those that become ready, until none is left for this
   // thread; then ends the task.
   void Process(ReadyList* ready) {
-    if (args_.stats == nullptr) {
-      ProcessReady</*kTraced=*/false>(ready);
-    } else {
-      ProcessReady</*kTraced=*/true>(ready);
-    }
+    const OpKernel* at = nullptr;
+    Guarded(&at, [&] {
+      if (args_.stats == nullptr) {
+        ProcessReady</*kTraced=*/false>(ready, &at);
+      } else {
+        ProcessReady</*kTraced=*/true>(ready, &at);
+      }
+    });
     EndTask();
   }
 
+  // Calls `fn`; what it throws becomes the failure of the step, in the node
+  // `*at`, and the result is false. Kernels have guards of their own: this is
+  // for the lists of the executor itself.
+  template <typename F>
+  bool Guarded(const OpKernel* const* at, F&& fn) {
+    try {
+      fn();
+      return true;
+    } catch (const std::exception& e) {
+      Fail(at == nullptr ? nullptr : *at, StatusOf(e));
+      return false;
+    }
+  }
+
+  // `*at` is the node at which it is.
   template <bool kTraced>
-  void ProcessReady(ReadyList* ready) {
+  void ProcessReady(ReadyList* ready, const OpKernel** at) {
     Call call;
     InitCall(&call);
     std::optional<OpKernelContext> ctx;
@@ -171,6 +217,7 @@ class ExecutorState {
         break;
       }
       const PlanNode& n = propagator_.node(item);
+      *at = n.kernel;
       // What was computed already is still handed out: an element that was
       // taken from a queue would be lost.
       if (args_.cancellation->IsCancelled() && !n.is_retval) [[unlikely]] {
@@ -241,10 +288,19 @@ class ExecutorState {
 
   void Spawn(const Item& item) {
     tasks_.fetch_add(1, std::memory_order_relaxed);
-    args_.pool->Schedule([this, item] {
-      ReadyList ready{item};
-      Process(&ready);
-    });
+    try {
+      args_.pool->Schedule([this, item] {
+        ReadyList ready;
+        if (Guarded(nullptr, [&] { ready.push_back(item); })) {
+          Process(&ready);
+        } else {
+          EndTask();
+        }
+      });
+    } catch (const std::exception&) {
+      tasks_.fetch_sub(1, std::memory_order_relaxed);  // not the last: this one
+      throw;
+    }
   }
 
   // What a node whose action is not kCompute does, without its kernel. False if
@@ -338,9 +394,9 @@ class ExecutorState {
       {
         MutexLock lock(e.ref_mutex);
         if (!e.ref->IsInitialized() && !n.allows_uninitialized) {
-          Fail(*n.kernel, errors::FailedPrecondition(
-                              "Attempting to use uninitialized value ",
-                              plan_.sources[n.first_input + i]->name()));
+          Fail(n.kernel, errors::FailedPrecondition(
+                             "Attempting to use uninitialized value ",
+                             plan_.sources[n.first_input + i]->name()));
           return false;
         }
         if (!wants_ref) e.value = *e.ref;
@@ -359,7 +415,7 @@ class ExecutorState {
   bool Finish(const Item& item, const PlanNode& n, Entry* entries,
               OpKernelContext* ctx, ReadyList* ready) {
     if (!ctx->status().ok()) [[unlikely]] {
-      Fail(*n.kernel, ctx->status());
+      Fail(n.kernel, ctx->status());
       return false;
     }
     const int count = ctx->num_outputs();
@@ -408,18 +464,27 @@ class ExecutorState {
                  ReadyList* ready) {
     const Status s = propagator_.Propagate(item, n, outputs, IsAlone(), ready);
     if (!s.ok()) [[unlikely]] {
-      Fail(*n.kernel, s);
+      Fail(n.kernel, s);
       return false;
     }
     return true;
   }
 
-  [[gnu::noinline, gnu::cold]] void Fail(const OpKernel& kernel,
+  // Does not throw. `kernel` may be null.
+  [[gnu::noinline, gnu::cold]] void Fail(const OpKernel* kernel,
                                          const Status& why) {
     complete_.store(false, std::memory_order_relaxed);
-    const Status s =
-        Annotate(why, absl::StrCat("\n\t [[", NodeErrorSuffix(kernel.def()),
-                                   "]]", DescribeCalls(args_.call_site)));
+    Status s = why;
+    try {
+      s = Annotate(
+          why,
+          absl::StrCat(kernel == nullptr ? "" : "\n\t [[",
+                       kernel == nullptr ? "" : NodeErrorSuffix(kernel->def()),
+                       kernel == nullptr ? "" : "]]",
+                       DescribeCalls(args_.call_site)));
+    } catch (const std::bad_alloc&) {
+      // The failure is that there is no memory, or can do without its place.
+    }
     args_.cancellation->StartCancel(s);
     if (args_.rendezvous != nullptr) args_.rendezvous->StartAbort(s);
   }
@@ -453,54 +518,110 @@ class ExecutorState {
   // failed so soon.
   bool StartAsync(const Item& item, const PlanNode& n, int64_t scheduled_ns,
                   ReadyList* ready) {
-    auto* a = new AsyncCall;
+    auto made = std::make_unique<AsyncCall>();
+    AsyncCall* const a = made.get();
     InitCall(&a->call);
     a->item = item;
     a->scheduled_ns = scheduled_ns;
     if (!PrepareCall(item, n, propagator_.entries(item, n), &a->call)) {
-      delete a;
       return false;
     }
     a->ctx.emplace(&a->call.params);
     if (args_.stats != nullptr) a->start_ns = Now();
+    const Callback callback(this, made.release());
+    Unref(a);  // `callback` holds it
     tasks_.fetch_add(1, std::memory_order_relaxed);
     if (args_.pending != nullptr) {
       a->pending.kernel = n.async;
       a->pending.ctx = &*a->ctx;
       args_.pending->Add(&a->pending);
     }
-    n.async->ComputeAsync(&*a->ctx, [this, a] {
-      if (args_.pending != nullptr) args_.pending->Remove(&a->pending);
-      const PlanNode& node = propagator_.node(a->item);
+    const OpKernel* const at = n.kernel;
+    const bool returned =
+        Guarded(&at, [&] { n.async->ComputeAsync(&*a->ctx, callback); });
+    // With one reference left the kernel has no callback any more.
+    if (a->refs.load(std::memory_order_acquire) == 1 &&
+        !a->called.exchange(true)) {
+      DropPending(a);
+      if (returned) Fail(n.kernel, Dropped());
+      tasks_.fetch_sub(1, std::memory_order_acq_rel);
+      return false;
+    }
+    if (!a->first_is_through.exchange(true, std::memory_order_acq_rel)) {
+      return returned;  // the callback goes on
+    }
+    tasks_.fetch_sub(1, std::memory_order_acq_rel);
+    ready->insert(ready->end(), a->ready.begin(), a->ready.end());
+    return returned && a->ok;
+  }
+
+  // The kernel has called back: does what follows, here or on the pool, unless
+  // who started it is still there to do so. Does not throw.
+  void CallBack(AsyncCall* a) {
+    DropPending(a);
+    const PlanNode& node = propagator_.node(a->item);
+    const OpKernel* const at = node.kernel;
+    bool ok = false;
+    Guarded(&at, [&] {
       if (args_.stats != nullptr) {
         Record(node, &a->call, &*a->ctx, a->scheduled_ns, a->start_ns);
       }
-      a->ok = Finish(a->item, node, propagator_.entries(a->item, node),
-                     &*a->ctx, &a->ready);
-      if (!a->first_is_through.exchange(true, std::memory_order_acq_rel)) {
-        return;  // whoever started the kernel goes on
-      }
-      const std::unique_ptr<AsyncCall> owned(a);
-      if (!a->ok || a->ready.empty()) {
-        EndTask();
-        return;
-      }
-      if (args_.pool == nullptr) {
-        Process(&a->ready);
-        return;
-      }
-      // The callback may come from a thread that has other work to do: go on
-      // elsewhere.
-      args_.pool->Schedule(
-          [this, ready = std::move(a->ready)]() mutable { Process(&ready); });
+      ok = Finish(a->item, node, propagator_.entries(a->item, node), &*a->ctx,
+                  &a->ready);
     });
+    a->ok = ok;
     if (!a->first_is_through.exchange(true, std::memory_order_acq_rel)) {
-      return true;  // the callback goes on
+      return;  // whoever started the kernel goes on
     }
+    if (!a->ok || a->ready.empty()) {
+      EndTask();
+      return;
+    }
+    if (args_.pool == nullptr) {
+      Process(&a->ready);
+      return;
+    }
+    // The callback may come from a thread that has other work to do: go on
+    // elsewhere.
+    a->refs.fetch_add(1, std::memory_order_relaxed);
+    try {
+      args_.pool->Schedule([this, a] {
+        ReadyList ready = std::move(a->ready);
+        Unref(a);
+        Process(&ready);
+      });
+    } catch (const std::exception&) {
+      Unref(a);
+      Process(&a->ready);
+    }
+  }
+
+  void DropPending(AsyncCall* a) {
+    if (args_.pending != nullptr) args_.pending->Remove(&a->pending);
+  }
+
+  // True if nobody else has it.
+  static bool Unref(AsyncCall* a) {
+    if (a->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
+    delete a;
+    return true;
+  }
+
+  // A copy of a callback goes. If it was called the step may be gone, too. If
+  // it is the last and was not, its kernel is not being started any more: who
+  // does that has a copy.
+  static void DropCallback(ExecutorState* step, AsyncCall* a) {
+    if (a->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     const std::unique_ptr<AsyncCall> owned(a);
-    tasks_.fetch_sub(1, std::memory_order_acq_rel);
-    ready->insert(ready->end(), a->ready.begin(), a->ready.end());
-    return a->ok;
+    if (a->called.load(std::memory_order_acquire)) return;
+    step->DropPending(a);
+    step->Fail(step->propagator_.node(a->item).kernel, Dropped());
+    step->EndTask();
+  }
+
+  static Status Dropped() {
+    return errors::ResourceExhausted(
+        "the kernel ended without a result: there was no memory to call back");
   }
 
   void EndTask() {
@@ -514,7 +635,12 @@ class ExecutorState {
     Executor::DoneCallback done = std::move(done_);
     RecycleCallback recycle = std::move(recycle_);
     recycle(this, complete);
-    done(complete);
+    try {
+      done(complete);
+    } catch (const std::exception&) {
+      // Who called a function from a kernel goes on in there. The kernel's own
+      // callback goes with `done`, which fails the kernel's step.
+    }
   }
 
   // How many items that were taken stay in the list.
@@ -537,16 +663,30 @@ class ExecutorState {
 template <typename Propagator>
 class ExecutorImpl : public Executor {
  public:
-  explicit ExecutorImpl(std::unique_ptr<Plan> plan) : plan_(std::move(plan)) {}
+  explicit ExecutorImpl(std::unique_ptr<Plan> plan) : plan_(std::move(plan)) {
+    idle_.reserve(kMaxIdle);  // giving back does not allocate
+  }
   ~ExecutorImpl() override {
     for (State* s : idle_) delete s;
   }
 
   void RunAsync(const StepArgs& args, const RunMemory& memory,
                 DoneCallback done) override {
-    TakeState()->Start(
-        args, memory, std::move(done),
-        [this](State* s, bool complete) { GiveBack(s, complete); });
+    std::unique_ptr<State> state;
+    const Status s = CatchExceptions([&] {
+      state.reset(TakeState());
+      state->Prepare(args, memory, [this](State* used, bool complete) {
+        GiveBack(used, complete);
+      });
+      return OkStatus();
+    });
+    if (s.ok()) [[likely]] {
+      state.release()->Start(std::move(done));
+      return;
+    }
+    args.cancellation->StartCancel(s);
+    if (args.rendezvous != nullptr) args.rendezvous->StartAbort(s);
+    done(false);
   }
 
   bool Run(const StepArgs& args, const RunMemory& memory) override {

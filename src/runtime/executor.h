@@ -79,7 +79,8 @@ class Executor {
 
   // Runs on the calling thread as far as it can and calls `done` when the whole
   // partition has finished or drained, from any thread, perhaps before this
-  // returns. Why it is not complete is args.cancellation->status().
+  // returns. Why it is not complete is args.cancellation->status(). Does not
+  // throw.
   void RunAsync(const StepArgs& args, DoneCallback done) {
     RunAsync(args, RunMemory(), std::move(done));
   }

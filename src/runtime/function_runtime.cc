@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/exceptions.h"
 #include "graph/function_body.h"
 #include "runtime/graph_pass.h"
 
@@ -250,10 +251,13 @@ class FunctionCall final : public FunctionCallFrame {
   }
 
   void Start() {
-    if (site_.depth % kCallsOnOneStack == 0 && step_.pool != nullptr) {
+    if (site_.depth % kCallsOnOneStack != 0 || step_.pool == nullptr) {
+      return Run();
+    }
+    try {
       step_.pool->Schedule([this] { Run(); });
-    } else {
-      Run();
+    } catch (const std::exception& e) {
+      End(StatusOf(e));
     }
   }
 
@@ -274,6 +278,10 @@ class FunctionCall final : public FunctionCallFrame {
                                     function_.name(), "'");
       }
     }
+    End(s);
+  }
+
+  void End(const Status& s) {
     const FunctionRuntime::DoneCallback done = std::move(done_);
     std::vector<Tensor> rets = std::move(rets_);
     delete this;
@@ -317,12 +325,10 @@ class DetachedCall {
   // The caller has entered the session.
   DetachedCall(std::shared_ptr<SessionFunctions> session,
                std::shared_ptr<const NodeDef> caller,
-               CancellationManager* cancellation,
-               FunctionRuntime::DoneCallback done)
+               CancellationManager* cancellation)
       : session_(std::move(session)),
         caller_(std::move(caller)),
-        cancellation_(cancellation),
-        done_(std::move(done)) {
+        cancellation_(cancellation) {
     CancellationManager* const all = session_->detached();
     token_ = all->NextToken();
     if (!all->RegisterCallback(token_, [this, all] {
@@ -337,17 +343,27 @@ class DetachedCall {
   }
 
   void Start(const SessionFunctions::Instance& function,
-             std::vector<Tensor> args) {
-    if (function.executor->needs_rendezvous()) {
-      rendezvous_ = NewLocalRendezvous();
-      step_.rendezvous = rendezvous_.get();
+             std::vector<Tensor> args, FunctionRuntime::DoneCallback done) {
+    done_ = std::move(done);
+    FunctionCall* call = nullptr;
+    const Status s = CatchExceptions([&] {
+      if (function.executor->needs_rendezvous()) {
+        rendezvous_ = NewLocalRendezvous();
+        step_.rendezvous = rendezvous_.get();
+      }
+      const CallSite site{&function.name(), caller_.get(), nullptr, 1};
+      call = new FunctionCall(
+          session_.get(), function, step_, site, std::move(args),
+          [this](const Status& s, std::vector<Tensor> results) {
+            Finish(s, std::move(results));
+          });
+      return OkStatus();
+    });
+    if (s.ok()) {
+      call->Start();
+    } else {
+      End(s, {});
     }
-    const CallSite site{&function.name(), caller_.get(), nullptr, 1};
-    (new FunctionCall(session_.get(), function, step_, site, std::move(args),
-                      [this](const Status& s, std::vector<Tensor> results) {
-                        Finish(s, std::move(results));
-                      }))
-        ->Start();
   }
 
  private:
@@ -398,13 +414,18 @@ class DetachedSessionFunctions : public DetachedFunctions {
 
   bool Schedule(absl::AnyInvocable<void()> fn) override {
     if (!session_->Enter().ok()) return false;
-    session_->pool()->Schedule(
-        [session = session_, fn = std::move(fn)]() mutable {
-          fn();
-          fn = nullptr;
-          session->Leave();
-        });
-    return true;
+    try {
+      session_->pool()->Schedule(
+          [session = session_, fn = std::move(fn)]() mutable {
+            fn();
+            fn = nullptr;
+            session->Leave();
+          });
+      return true;
+    } catch (const std::bad_alloc&) {
+      session_->Leave();
+      return false;
+    }
   }
 
   void Call(const Function& function, std::shared_ptr<const NodeDef> caller,
@@ -422,10 +443,18 @@ class DetachedSessionFunctions : public DetachedFunctions {
       session_->Leave();
       return;
     }
-    (new DetachedCall(session_, std::move(caller), cancellation,
-                      std::move(done)))
-        ->Start(static_cast<const SessionFunctions::Instance&>(function),
-                std::move(args));
+    DetachedCall* call = nullptr;
+    s = CatchExceptions([&] {
+      call = new DetachedCall(session_, std::move(caller), cancellation);
+      return OkStatus();
+    });
+    if (!s.ok()) {
+      done(s, {});
+      session_->Leave();
+      return;
+    }
+    call->Start(static_cast<const SessionFunctions::Instance&>(function),
+                std::move(args), std::move(done));
   }
 
  private:

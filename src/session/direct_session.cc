@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "base/exceptions.h"
 #include "base/mutex.h"
 #include "base/thread_pool.h"
 #include "device/cpu/cpu_device.h"
@@ -103,11 +104,13 @@ class DirectSession : public Session {
              absl::Span<Node* const> targets, std::vector<Tensor>* outputs,
              pb::RunMetadata* metadata, RunToken token) override {
     HR_RETURN_IF_ERROR(running_.CheckOpen());
-    std::shared_ptr<PreparedStep> step;
-    HR_RETURN_IF_ERROR(FindOrCompile(feeds, fetches, targets, &step));
-    absl::InlinedVector<const Tensor*, 4> args;
-    for (const Feed& f : feeds) args.push_back(&f.second);
-    return Execute(*step, options, args, outputs, metadata, token);
+    return CatchExceptions([&]() -> Status {
+      std::shared_ptr<PreparedStep> step;
+      HR_RETURN_IF_ERROR(FindOrCompile(feeds, fetches, targets, &step));
+      absl::InlinedVector<const Tensor*, 4> args;
+      for (const Feed& f : feeds) args.push_back(&f.second);
+      return Execute(*step, options, args, outputs, metadata, token);
+    });
   }
 
   StatusOr<std::shared_ptr<Prepared>> Prepare(
@@ -115,8 +118,9 @@ class DirectSession : public Session {
       absl::Span<Node* const> targets) override {
     HR_RETURN_IF_ERROR(running_.CheckOpen());
     std::shared_ptr<PreparedStep> step;
-    HR_RETURN_IF_ERROR(
-        Compile(feeds, fetches, targets, /*partial=*/false, &step));
+    HR_RETURN_IF_ERROR(CatchExceptions([&] {
+      return Compile(feeds, fetches, targets, /*partial=*/false, &step);
+    }));
     return std::shared_ptr<Prepared>(std::move(step));
   }
 
@@ -134,9 +138,11 @@ class DirectSession : public Session {
       return errors::InvalidArgument("Expected ", step.feeds.size(),
                                      " feed tensors, but got ", feeds.size());
     }
-    absl::InlinedVector<const Tensor*, 4> args;
-    for (const Tensor& t : feeds) args.push_back(&t);
-    return Execute(step, options, args, outputs, metadata, token);
+    return CatchExceptions([&] {
+      absl::InlinedVector<const Tensor*, 4> args;
+      for (const Tensor& t : feeds) args.push_back(&t);
+      return Execute(step, options, args, outputs, metadata, token);
+    });
   }
 
   Status PlanMemory(absl::Span<const std::pair<Endpoint, TensorShape>> feeds,
@@ -171,8 +177,9 @@ class DirectSession : public Session {
                    std::string* handle) override {
     HR_RETURN_IF_ERROR(running_.CheckOpen());
     std::shared_ptr<PreparedStep> step;
-    HR_RETURN_IF_ERROR(
-        Compile(feeds, fetches, targets, /*partial=*/true, &step));
+    HR_RETURN_IF_ERROR(CatchExceptions([&] {
+      return Compile(feeds, fetches, targets, /*partial=*/true, &step);
+    }));
     auto p = std::make_shared<PartialStep>(std::move(step));
     HR_RETURN_IF_ERROR(running_.Enter(&p->running));
     {
@@ -547,14 +554,17 @@ class DirectSession : public Session {
     WholeRun run(step.fetches.size());
     run.frame.args = feeds;
     HR_RETURN_IF_ERROR(Begin(step, options, pool, metadata != nullptr, &run));
-    {
-      const RunLimits limits(timeout, token.manager, &run);
-      run.RunParts(step);
-    }
-    if (step.may_run_long && run.complete) {
-      step.Ran(elements, absl::Now() - start);
-    }
-    const Status s = End(step, options, &run, outputs, metadata);
+    // Whatever happens the run leaves the list of those in progress.
+    const Status s = CatchExceptions([&] {
+      {
+        const RunLimits limits(timeout, token.manager, &run);
+        run.RunParts(step);
+      }
+      if (step.may_run_long && run.complete) {
+        step.Ran(elements, absl::Now() - start);
+      }
+      return End(step, options, &run, outputs, metadata);
+    });
     running_.Leave(&run.running);
     return s;
   }
@@ -574,13 +584,15 @@ class DirectSession : public Session {
       r->Clear();
       running_.Leave(&r->running);
     };
-    const RunLimits limits(timeout, token.manager, run.get());
     std::string why;
-    if (!LeavableRun::RunAndWait(run, left, &why)) {
-      return Annotate(run->running.cancellation.status(), why);
-    }
-    const Status s = End(step, options, run.get(), outputs, metadata);
-    left();
+    bool through = true;
+    const Status s = CatchExceptions([&] {
+      const RunLimits limits(timeout, token.manager, run.get());
+      through = LeavableRun::RunAndWait(run, left, &why);
+      return through ? End(step, options, run.get(), outputs, metadata)
+                     : run->running.cancellation.status();
+    });
+    if (through) left();
     return Annotate(s, why);
   }
 
@@ -596,12 +608,16 @@ class DirectSession : public Session {
       HR_RETURN_IF_ERROR(step.CheckBudget(run->frame.args, budget, &all_known));
     }
     HR_RETURN_IF_ERROR(running_.Enter(&run->running));
-    run->Begin(NextStepId(), step, &run->frame, pool, functions_.get());
-    // Beside an arena there may be memory for what did not come as planned.
-    if (budget == 0) run->TakeArena(step);
-    if (!all_known) run->LimitMemory(budget);
-    run->Trace(options, wants_metadata, wants_metadata && ReportsCosts(step));
-    return OkStatus();
+    const Status s = CatchExceptions([&] {
+      run->Begin(NextStepId(), step, &run->frame, pool, functions_.get());
+      // Beside an arena there may be memory for what did not come as planned.
+      if (budget == 0) run->TakeArena(step);
+      if (!all_known) run->LimitMemory(budget);
+      run->Trace(options, wants_metadata, wants_metadata && ReportsCosts(step));
+      return OkStatus();
+    });
+    if (!s.ok()) running_.Leave(&run->running);
+    return s;
   }
 
   Status End(const PreparedStep& step, const pb::RunOptions& options,

@@ -1,5 +1,7 @@
 #include "session/step_run.h"
 
+#include <functional>
+#include <new>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -77,19 +79,28 @@ void WholeRun::RunParts(const PreparedStep& step) {
   std::atomic<size_t> left{step.parts.size()};
   std::atomic<bool> all{true};
   Notification done;
-  auto finished = [&](bool c) {
+  const auto finished = [&](bool c) {
     if (!c) all = false;
     if (left.fetch_sub(1) == 1) done.Notify();
+  };
+  // Nothing here allocates but Schedule: parts that run go on in what this
+  // thread has.
+  const auto run = [this, &finished](Executor* e) {
+    e->RunAsync(args, std::cref(finished));
   };
   for (size_t i = 1; i < step.parts.size(); ++i) {
     Executor* e = step.parts[i].executor.get();
     if (args.pool == nullptr) {
-      e->RunAsync(args, finished);
+      run(e);
       continue;
     }
-    args.pool->Schedule([this, &finished, e] { e->RunAsync(args, finished); });
+    try {
+      args.pool->Schedule([&run, e] { run(e); });
+    } catch (const std::bad_alloc&) {
+      run(e);
+    }
   }
-  step.parts[0].executor->RunAsync(args, finished);
+  run(step.parts[0].executor.get());
   done.WaitForNotification();
   complete = all;
 }
@@ -193,7 +204,12 @@ bool LeavableRun::RunAndWait(const std::shared_ptr<LeavableRun>& run,
     // What can be interrupted ends by itself in this time.
     if (++ms < kGraceMs || !EndedFromOutside(cancelled->status())) continue;
     std::string which;
-    if (!run->kernels_.Leave(&which)) {
+    bool leaves = false;
+    try {
+      leaves = run->kernels_.Leave(&which);
+    } catch (const std::bad_alloc&) {  // for the names; it waits on
+    }
+    if (!leaves) {
       if (!which.empty()) waited_for = std::move(which);
     } else if (!run->first_is_through_.exchange(true)) {
       *why = absl::StrCat("; left running: ", which,

@@ -2,6 +2,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/exceptions.h"
 #include "io/record_file.h"
 #include "kernels/data/captured_function.h"
 #include "kernels/data/run_waiting.h"
@@ -133,7 +134,8 @@ class ReduceDatasetOp : public AsyncOpKernel {
     // The function may wait, if the dataset does not.
     if (!StartWaitingThread(
             [this, ctx, done, dataset, f, state = std::move(state)]() mutable {
-              const Status s = Reduce(ctx, *dataset, *f, &state);
+              const Status s = CatchExceptions(
+                  [&] { return Reduce(ctx, *dataset, *f, &state); });
               if (!s.ok()) ctx->CtxFailure(s);
               dataset = nullptr;
               f = nullptr;

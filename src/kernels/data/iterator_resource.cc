@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/exceptions.h"
 #include "base/waiting_threads.h"
 #include "kernels/data/run_waiting.h"
 
@@ -55,8 +56,8 @@ void IteratorResource::GetNext(OpKernelContext* ctx, TakeCallback take,
       }
       done = std::move(r.done);
     } else {
-      serving_ = true;
       waiting_.push_back(std::move(r));
+      serving_ = true;
       done = nullptr;
     }
   }
@@ -119,9 +120,13 @@ void IteratorResource::ServeOne(Request* request, Source* source) {
   }
   TensorTuple element;
   bool end = false;
-  if (s.ok())
-    s = source->iterator->GetNext(iteration.context(), &element, &end);
-  if (s.ok()) s = request->take(std::move(element), end);
+  if (s.ok()) {
+    s = CatchExceptions([&] {
+      HR_RETURN_IF_ERROR(
+          source->iterator->GetNext(iteration.context(), &element, &end));
+      return request->take(std::move(element), end);
+    });
+  }
   if (!s.ok()) ctx->CtxFailure(std::move(s));
   request->take = nullptr;
   done();

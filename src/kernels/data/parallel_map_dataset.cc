@@ -5,6 +5,7 @@
 #include <deque>
 #include <utility>
 
+#include "base/exceptions.h"
 #include "base/mutex.h"
 #include "kernels/data/cancellable_wait.h"
 #include "kernels/data/element_bytes.h"
@@ -166,17 +167,21 @@ class ParallelMapDataset::Iterator : public InputIterator<ParallelMapDataset> {
       MutexLock lock(&shared->mu);
       ++shared->running;
     }
-    f->RunAsync(&shared->cancellation, std::move(call->element),
-                [shared, call](const Status& s, TensorTuple results) {
-                  MutexLock lock(&shared->mu);
-                  call->status = s;
-                  call->element = std::move(results);
-                  call->bytes = ElementBytes(call->element);
-                  shared->bytes += call->bytes;
-                  call->done = true;
-                  --shared->running;
-                  shared->changed.SignalAll();
-                });
+    const auto done = [shared, call](const Status& s, TensorTuple results) {
+      MutexLock lock(&shared->mu);
+      call->status = s;
+      call->element = std::move(results);
+      call->bytes = ElementBytes(call->element);
+      shared->bytes += call->bytes;
+      call->done = true;
+      --shared->running;
+      shared->changed.SignalAll();
+    };
+    const Status started = CatchExceptions([&] {
+      f->RunAsync(&shared->cancellation, std::move(call->element), done);
+      return OkStatus();
+    });
+    if (!started.ok()) done(started, {});
   }
 
   const std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();

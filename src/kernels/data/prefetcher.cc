@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/exceptions.h"
 #include "base/waiting_threads.h"
 #include "kernels/data/cancellable_wait.h"
 #include "kernels/data/element_bytes.h"
@@ -54,7 +55,9 @@ bool Prefetcher::HasRoom() const {
 
 Prefetcher::Item Prefetcher::Produce(bool* end) {
   Item item;
-  item.status = input_->GetNext({&cancellation_, depth_}, &item.element, end);
+  item.status = CatchExceptions([&] {
+    return input_->GetNext({&cancellation_, depth_}, &item.element, end);
+  });
   item.bytes = ElementBytes(item.element);
   return item;
 }
@@ -68,14 +71,26 @@ void Prefetcher::Fill() {
   const std::shared_ptr<ReadySignal> signal = signal_;
   for (bool more = true; more;) {
     bool end = false;
-    Item item = Produce(&end);
+    // Its place first: an element that was taken from the input must not be
+    // lost. Without one the consumer makes its elements itself.
+    std::list<Item> item;
+    const bool has_place = CatchExceptions([&item] {
+                             item.emplace_back();
+                             return OkStatus();
+                           }).ok();
+    if (has_place) item.front() = Produce(&end);
     {
       MutexLock lock(&mu_);
-      if (item.status.ok() && end) {
+      if (!has_place) {
+        more = filling_ = false;
+        changed_.SignalAll();
+        break;
+      }
+      if (item.front().status.ok() && end) {
         ended_ = true;
       } else {
-        bytes_ += item.bytes;
-        items_.push_back(std::move(item));
+        bytes_ += item.front().bytes;
+        items_.splice(items_.end(), item);
       }
       more = filling_ = !ended_ && HasRoom() && !cancellation_.IsCancelled();
       changed_.SignalAll();

@@ -4,7 +4,7 @@
 #ifndef HEADRACE_KERNELS_DATA_PREFETCHER_H_
 #define HEADRACE_KERNELS_DATA_PREFETCHER_H_
 
-#include <deque>
+#include <list>
 #include <memory>
 
 #include "base/mutex.h"
@@ -66,7 +66,7 @@ class Prefetcher : public DatasetIterator {
   CancellationManager cancellation_;
   Mutex mu_;
   CondVar changed_;
-  std::deque<Item> items_ GUARDED_BY(mu_);
+  std::list<Item> items_ GUARDED_BY(mu_);
   int64_t bytes_ GUARDED_BY(mu_) = 0;
   bool filling_ GUARDED_BY(mu_) = false;
   bool ended_ GUARDED_BY(mu_) = false;

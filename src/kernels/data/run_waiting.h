@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/exceptions.h"
 #include "base/waiting_threads.h"
 #include "kernels/data/dataset.h"
 
@@ -22,7 +23,7 @@ void RunWaiting(OpKernelContext* ctx, const Dataset& dataset,
   if (!StartWaitingThread([ctx, done, work = std::move(work)]() mutable {
         {
           F w = std::move(work);
-          const Status s = w();
+          const Status s = CatchExceptions([&w] { return w(); });
           if (!s.ok()) ctx->CtxFailure(s);
         }
         done();
