@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <set>
 
 #include "absl/cleanup/cleanup.h"
 #include "attr_convert.h"
@@ -64,6 +65,42 @@ class ConversionScope {
   const std::string saved_;
 };
 
+// While a node with inputs that are references is made: it goes where these
+// are, and no scope's device holds for it.
+class ColocationScope {
+ public:
+  ColocationScope(PyGraph* core, const std::vector<const Node*>& refs)
+      : core_(refs.empty() ? nullptr : core) {
+    if (core_ == nullptr) return;
+    colocation_ = core->colocation;
+    device_ = core->device;
+    has_device_functions_ = core->has_device_functions;
+    std::set<std::string> groups(colocation_.begin(), colocation_.end());
+    std::string device = colocation_.empty() ? "" : device_;
+    for (const Node* n : refs) {
+      for (std::string& g : ColocationGroups(*n)) groups.insert(std::move(g));
+      if (device.empty()) device = n->requested_device();
+    }
+    core->colocation.assign(groups.begin(), groups.end());
+    core->device = std::move(device);
+    core->has_device_functions = false;
+  }
+  ~ColocationScope() {
+    if (core_ == nullptr) return;
+    core_->colocation = std::move(colocation_);
+    core_->device = std::move(device_);
+    core_->has_device_functions = has_device_functions_;
+  }
+  ColocationScope(const ColocationScope&) = delete;
+  ColocationScope& operator=(const ColocationScope&) = delete;
+
+ private:
+  PyGraph* const core_;  // null: nothing was changed
+  std::vector<std::string> colocation_;
+  std::string device_;
+  bool has_device_functions_ = false;
+};
+
 // One call: values are bound to parameters, converted, and become a node.
 class OpFunction::Application {
  public:
@@ -109,6 +146,7 @@ class OpFunction::Application {
       }
     }
     node_def_.name = std::move(name_);
+    const ColocationScope scope(core_, RefInputs());
     Node* n = AddNode(
         graph_, core_, std::move(node_def_), endpoints_,
         has_list ? absl::MakeConstSpan(arg_sizes_) : absl::Span<const int>());
@@ -330,6 +368,18 @@ class OpFunction::Application {
       default:
         return DataTypeString(t);
     }
+  }
+
+  // The nodes that give the inputs that must be references.
+  std::vector<const Node*> RefInputs() const {
+    std::vector<const Node*> refs;
+    size_t at = 0;
+    for (size_t i = 0; i < def_.inputs.size(); ++i) {
+      for (int k = 0; k < arg_sizes_[i]; ++k, ++at) {
+        if (def_.inputs[i].is_ref) refs.push_back(endpoints_[at].node);
+      }
+    }
+    return refs;
   }
 
   void ConvertOne(const OpDef::Arg& arg, nb::handle value) {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "attr_convert.h"
 #include "framework/device_name.h"
+#include "framework/op.h"
 #include "framework/tensor_proto.h"
 #include "graph/importer.h"
 #include "message.h"
@@ -149,15 +150,6 @@ void SetAttr(PyOperation& op, const std::string& name, nb::handle value) {
   op.core->graph->SetNodeAttr(op.node, name, std::move(v));
 }
 
-std::vector<std::string> ColocationGroups(const Node& n) {
-  std::vector<std::string> groups;
-  if (const AttrValue* v = n.attrs().Find("_class")) {
-    if (const auto* list = v->GetList<std::string>()) groups = *list;
-  }
-  if (groups.empty()) groups.push_back(StrCat("loc:@", n.name()));
-  return groups;
-}
-
 // "" stands for no device; raises ValueError if `name` is malformed.
 std::string MergeDevices(const std::string& inner, const std::string& outer) {
   DeviceName result, base;
@@ -277,6 +269,36 @@ void TakeIntoContext(nb::handle graph, PyGraph* core, const NodeDef& def,
   }
 }
 
+// A value inside a loop is one of many, so nothing outside may take it. Nodes
+// made inside of a context are checked there (headrace.control_flow).
+void RefuseLoopValues(const PyGraph& core, const NodeDef& def,
+                      absl::Span<const Endpoint> inputs) {
+  if (def.op == "Enter" || def.op == "RefEnter" || def.op == "Switch" ||
+      def.op == "RefSwitch") {
+    return;
+  }
+  for (const Endpoint& e : inputs) {
+    if (!core.in_loop.contains(e.node->id())) continue;
+    RaiseValueError(StrCat("Cannot use '", e.node->name(), "' as input to '",
+                           def.name, "' because '", e.node->name(),
+                           "' is in a while loop."));
+  }
+}
+
+// Gives a node that keeps state the container of the scope.
+void SetContainer(const std::string& container, NodeDef* def) {
+  const OpDef* op = nullptr;
+  if (!OpRegistry::Global()->LookUp(def->op, &op).ok() || !op->is_stateful) {
+    return;
+  }
+  const int i = op->FindAttr("container");
+  if (i < 0 || op->attrs[i].type != AttrType::kString) return;
+  const AttrValue* given = def->attrs.Find("container");
+  const std::string* name =
+      given == nullptr ? nullptr : given->Get<std::string>();
+  if (name == nullptr || name->empty()) def->attrs.Set("container", container);
+}
+
 // Cyclic garbage: a graph's collections reach tensors, which reach the graph.
 // Clearing its __dict__ breaks every such cycle, so nothing is cleared here.
 int TraverseTensor(PyObject* self, visitproc visit, void* arg) {
@@ -297,6 +319,15 @@ PyType_Slot kOperationSlots[] = {
     {Py_tp_traverse, reinterpret_cast<void*>(TraverseOperation)}, {0, nullptr}};
 
 }  // namespace
+
+std::vector<std::string> ColocationGroups(const Node& n) {
+  std::vector<std::string> groups;
+  if (const AttrValue* v = n.attrs().Find("_class")) {
+    if (const auto* list = v->GetList<std::string>()) groups = *list;
+  }
+  if (groups.empty()) groups.push_back(StrCat("loc:@", n.name()));
+  return groups;
+}
 
 PyOperation::~PyOperation() {
   if (core == nullptr || node == nullptr) return;
@@ -401,6 +432,7 @@ Node* AddNode(nb::handle graph, PyGraph* core, NodeDef def,
   for (const auto& [name, value] : core->extra_attrs) {
     if (def.attrs.Find(name) == nullptr) def.attrs.Set(name, value);
   }
+  if (!core->container.empty()) SetContainer(core->container, &def);
   std::vector<Node*> control;
   if (!core->control_frames.empty()) control = ControlInputs(*core, inputs);
   std::vector<Endpoint> inputs_in_context;
@@ -409,6 +441,8 @@ Node* AddNode(nb::handle graph, PyGraph* core, NodeDef def,
     inputs_in_context.assign(inputs.begin(), inputs.end());
     TakeIntoContext(graph, core, def, &inputs_in_context, &control);
     inputs = inputs_in_context;
+  } else if (!core->in_loop.empty()) [[unlikely]] {
+    RefuseLoopValues(*core, def, inputs);
   }
   StatusOr<Node*> node = nullptr;
   {
@@ -452,6 +486,31 @@ void PushDefaultGraph(nb::handle graph) {
 }
 void PopDefaultGraph() {
   if (!default_graphs.empty()) default_graphs.pop_back();
+}
+
+// A node of exactly these inputs and attrs (AttrValue messages).
+nb::object CreateOp(nb::handle graph, const std::string& op, nb::list inputs,
+                    const std::string& name, nb::dict attrs) {
+  PyGraph* core = CoreOf(graph);
+  NodeDef def;
+  def.op = op;
+  for (auto [key, value] : attrs) {
+    AttrValue v;
+    Check(AttrValueFromProto(MessageAs<pb::AttrValue>(value, "an attr"), &v));
+    def.attrs.Set(ToString(key, "an attr's name"), std::move(v));
+  }
+  std::vector<Endpoint> endpoints;
+  for (nb::handle input : inputs) {
+    PyTensor* t = AsTensor(input);
+    if (t == nullptr || t->op->core != core) {
+      RaiseValueError(StrCat("input ", nb::repr(input).c_str(), " of op ", op,
+                             " is not a tensor of this graph"));
+    }
+    endpoints.push_back(t->endpoint());
+  }
+  def.name = core->NodeName(name);
+  return OperationObject(graph, core,
+                         AddNode(graph, core, std::move(def), endpoints));
 }
 
 void RegisterGraph(nb::module_& m) {
@@ -559,6 +618,16 @@ void RegisterGraph(nb::module_& m) {
           },
           nb::for_setter(nb::arg("context").none()))
       .def("_mark_internal", [](PyGraph& g, int id) { g.internal.insert(id); })
+      .def("_mark_in_loop", [](PyGraph& g, int id) { g.in_loop.insert(id); })
+      .def("_prevent_feeding",
+           [](PyGraph& g, int id, int index) {
+             g.unfeedable.emplace(id, index);
+           })
+      .def("_may_feed",
+           [](PyGraph& g, int id, int index) {
+             return !g.unfeedable.contains({id, index});
+           })
+      .def_rw("_container", &PyGraph::container)
       .def("_is_internal",
            [](PyGraph& g, int id) { return g.internal.contains(id); })
       // Whoever takes what `op` gives waits for these blocks already.
@@ -657,6 +726,7 @@ void RegisterGraph(nb::module_& m) {
              GraphToGraphDef(*g.graph, message);
              return o;
            })
+      .def("_create_op", &CreateOp)
       .def("_import_graph_def",
            [](nb::handle self, nb::handle message, const std::string& prefix,
               nb::list input_map, const std::vector<std::string>& returns) {

@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -55,6 +56,12 @@ struct PyGraph {
   bool captures = false;
   // Ids of nodes in branches and loops: runs can neither feed nor fetch them.
   absl::flat_hash_set<int> internal;
+  // Ids of nodes whose outputs belong to a loop: only nodes in it, or in what
+  // lies inside it, may take them.
+  absl::flat_hash_set<int> in_loop;
+  // Outputs, by node id and index, that runs may not feed.
+  absl::flat_hash_set<std::pair<int, int>> unfeedable;
+  std::string container;  // of new nodes that keep state, unless they name one
 
   // `name` under the current scope, with a number if that is taken.
   std::string UniqueName(const std::string& name, bool mark_as_used = true);
@@ -81,6 +88,9 @@ struct PyTensor {
   DataType dtype() const { return op->node->output_type(index); }
   ~PyTensor();
 };
+
+// "loc:@name" for each node that `n` is colocated with: itself, if no other.
+std::vector<std::string> ColocationGroups(const Node& n);
 
 nb::object OperationObject(nb::handle graph, PyGraph* core, Node* node);
 nb::object TensorObject(nb::handle operation, int index);

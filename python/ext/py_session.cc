@@ -4,6 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "absl/cleanup/cleanup.h"
 #include "attr_convert.h"
 #include "framework/device.h"
@@ -174,6 +176,9 @@ class Callable {
   PySession* session_;
   Fetches fetches_;
   std::vector<Endpoint> feeds_;
+  // For each fetch the feed that is the same tensor, or -1: a run does not see
+  // such fetches, their values are handed back.
+  std::vector<int> fed_;
   const bool accept_options_;
   std::shared_ptr<Session::Prepared> prepared_;
 };
@@ -187,7 +192,9 @@ class Callable {
 void RefuseInternal(const PyGraph& graph, const Node& n, const char* what) {
   if (graph.internal.empty() || !graph.internal.contains(n.id())) return;
   RaiseValueError(StrCat("Operation '", n.name(), "' has been marked as not ",
-                         what, ": it is inside a branch or a loop."));
+                         what,
+                         ": it is inside a branch or a loop, or "
+                         "Graph.prevent_fetching marked it."));
 }
 
 void PySession::ReadName(nb::handle f, Fetches* out) {
@@ -371,6 +378,9 @@ std::string TupleString(const PartialTensorShape& shape) {
 }
 
 Tensor PySession::FeedValue(const Endpoint& e, nb::handle value) {
+  if (core_->unfeedable.contains({e.node->id(), e.index})) {
+    RaiseValueError(StrCat("Tensor ", EndpointName(e), " may not be fed."));
+  }
   const DataType type = BaseType(e.node->output_type(e.index));
   if (AsTensor(value) != nullptr) {
     RaiseTypeError(
@@ -654,12 +664,18 @@ Callable::Callable(nb::object owner, PySession* session, Fetches fetches,
       fetches_(std::move(fetches)),
       feeds_(std::move(feeds)),
       accept_options_(accept_options) {
-  if (fetches_.endpoints.empty() && fetches_.targets.empty()) return;
+  std::vector<Endpoint> computed;
+  for (const Endpoint& e : fetches_.endpoints) {
+    const auto fed = std::find(feeds_.begin(), feeds_.end(), e);
+    fed_.push_back(
+        fed == feeds_.end() ? -1 : static_cast<int>(fed - feeds_.begin()));
+    if (fed == feeds_.end()) computed.push_back(e);
+  }
+  if (computed.empty() && fetches_.targets.empty()) return;
   StatusOr<std::shared_ptr<Session::Prepared>> prepared(nullptr);
   {
     nb::gil_scoped_release unlocked;
-    prepared = session_->session_->Prepare(feeds_, fetches_.endpoints,
-                                           fetches_.targets);
+    prepared = session_->session_->Prepare(feeds_, computed, fetches_.targets);
   }
   if (!prepared.ok()) RaiseStatus(prepared.status(), session_->graph_);
   prepared_ = *std::move(prepared);
@@ -700,9 +716,12 @@ nb::object Callable::Call(nb::args args, nb::kwargs kwargs) {
         },
         metadata, cancellation);
   }
-  inputs.clear();
   std::vector<nb::object> values;
-  for (Tensor& t : outputs) values.push_back(ToNumpy(std::move(t)));
+  size_t next = 0;
+  for (int fed : fed_) {
+    values.push_back(
+        ToNumpy(fed < 0 ? std::move(outputs[next++]) : inputs[fed]));
+  }
   return Assemble(fetches_, values);
 }
 

@@ -83,17 +83,24 @@ _find, _dir = _names.on_demand(
         SparseConditionalAccumulator""",
     variables="""
         Variable all_variables assert_variables_initialized assign assign_add
-        assign_sub disable_resource_variables enable_resource_variables
+        assign_sub batch_scatter_update disable_resource_variables enable_resource_variables
         global_variables global_variables_initializer initialize_all_variables
         initialize_local_variables initialize_variables is_variable_initialized
         local_variables local_variables_initializer model_variables
         moving_average_variables report_uninitialized_variables
         resource_variables_enabled scatter_add scatter_div scatter_max
-        scatter_min scatter_mul scatter_sub scatter_update tables_initializer
-        trainable_variables variables_initializer""",
+        scatter_min scatter_mul scatter_nd_add scatter_nd_sub scatter_nd_update
+        scatter_sub scatter_update tables_initializer trainable_variables
+        variables_initializer""",
+    variable_base="variable_creator_scope",
+    variable_records="VariableAggregation VariableSynchronization",
+    partitioned_variables="""
+        create_partitioned_variables fixed_size_partitioner
+        min_max_variable_partitioner variable_axis_size_partitioner""",
+    template="make_template",
     variable_scopes="""
         AUTO_REUSE VariableScope get_local_variable get_variable
-        get_variable_scope make_template no_regularizer variable_op_scope
+        get_variable_scope no_regularizer variable_op_scope
         variable_scope""",
     initializers="""
         constant_initializer glorot_normal_initializer

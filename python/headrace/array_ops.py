@@ -348,20 +348,44 @@ def slice(input_, begin, size, name=None):
 def strided_slice(input_, begin, end, strides=None, begin_mask=0, end_mask=0,
                   ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0,
                   var=None, name=None):
-    """input_[begin:end:strides], with masks as the op has them."""
+    """input_[begin:end:strides], with masks as the op has them. `var`: the
+    variable that input_ is the value of, for assign() of the result."""
     if strides is None:
         strides = ones_like(begin)
-    return _raw.StridedSlice(
+    result = _raw.StridedSlice(
         input_, begin, end, strides, begin_mask=begin_mask, end_mask=end_mask,
         ellipsis_mask=ellipsis_mask, new_axis_mask=new_axis_mask,
         shrink_axis_mask=shrink_axis_mask, name=name)
+    if var is not None:
+        result.graph._sliced_variables[result.op._id] = var
+    return result
+
+
+def _slice_assign(sliced):
+    """`v[...].assign(value)`: gives that part of the variable v a value."""
+    op = sliced.op
+    if op.type != "StridedSlice":
+        raise AttributeError("'Tensor' object has no attribute 'assign'")
+    var = sliced.graph._sliced_variables.get(op._id)
+
+    def assign(val, name=None):
+        if var is None:
+            raise ValueError("Sliced assignment is only supported for "
+                             "variables")
+        masks = {m: op.get_attr(m) for m in (
+            "begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask",
+            "shrink_axis_mask")}
+        return var._strided_slice_assign(
+            *op.inputs[1:], val, name or op.name + "/_assign", **masks)
+    return assign
 
 
 _slice = builtins.slice
 
 
-def _getitem(tensor, key):
-    """tensor[key]: numbers, slices, newaxis, ... and scalar tensors."""
+def _getitem(tensor, key, var=None):
+    """tensor[key]: numbers, slices, newaxis, ... and scalar tensors. `var`: the
+    variable that `tensor` is the value of."""
     if isinstance(key, (list, tuple)):
         keys = list(key)
     elif (isinstance(key, Tensor) and key.dtype.base_dtype == dtypes.bool_) or (
@@ -398,7 +422,7 @@ def _getitem(tensor, key):
         if any(p.dtype == dtypes.int64 for p in packed):
             packed = [p if p.dtype == dtypes.int64
                       else _raw.Cast(p, DstT=dtypes.int64) for p in packed]
-        return strided_slice(tensor, *packed, name=scope, **masks)
+        return strided_slice(tensor, *packed, name=scope, var=var, **masks)
 
 
 def _index(k, default):
@@ -418,7 +442,8 @@ def _index(k, default):
                     "indices, got %r" % (k,))
 
 
-Tensor.__getitem__ = _getitem
+Tensor.__getitem__ = lambda tensor, key: _getitem(tensor, key)
+Tensor.assign = property(_slice_assign)
 
 
 def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
@@ -448,8 +473,8 @@ def gather(params, indices, validate_indices=None, name=None, axis=None,
     """Slices of `params` along `axis` (0) at `indices`."""
     if axis is None:
         axis = batch_dims
-    if hasattr(params, "sparse_read") and not isinstance(axis, Tensor) and (
-            axis == 0 and batch_dims == 0):
+    if getattr(params, "_is_resource", False) and not isinstance(
+            axis, Tensor) and axis == 0 and batch_dims == 0:
         return params.sparse_read(indices, name=name)
     return _raw.GatherV2(params, indices, axis, batch_dims=batch_dims,
                          name=name)
@@ -460,6 +485,8 @@ def gather_nd(params, indices, name=None, batch_dims=0):
     `indices`."""
     if batch_dims:
         raise NotImplementedError("gather_nd: batch_dims is not supported yet")
+    if getattr(params, "_is_resource", False):
+        return params.gather_nd(indices, name=name)
     return _raw.GatherNd(params, indices, name=name)
 
 

@@ -131,6 +131,32 @@ class ControlFlowContext:
         self._graph._flow_contexts[op._id] = self
         if self._outer is not None or not _is_loop_exit(op):
             self._graph._mark_internal(op._id)
+        context = output_context(op)
+        if context is not None and context.while_context() is not None:
+            self._graph._mark_in_loop(op._id)
+
+    def _check_inputs(self, op_type, inputs):
+        """ValueError for a value of a loop that is not around this context."""
+        loop = self.while_context()
+        if loop is None and op_type in ("Enter", "RefEnter", "Switch",
+                                        "RefSwitch"):
+            return
+        for t in inputs:
+            context = output_context(t.op)
+            if context is None or context is self:
+                continue
+            wanted = context.while_context()
+            around = loop
+            while around is not None and around is not wanted:
+                around = around._outer
+            if around is wanted:
+                continue
+            name = self._graph._name_scope  # of the new node
+            raise ValueError(
+                "Cannot use '%s' as input to '%s' because %s." % (
+                    t.op.name, name,
+                    "they are in different while loops" if loop is not None
+                    else "'%s' is in a while loop" % t.op.name))
 
 
 class CondContext(ControlFlowContext):
@@ -176,6 +202,7 @@ class CondContext(ControlFlowContext):
         return result
 
     def _before_add(self, op_type, inputs, control):
+        self._check_inputs(op_type, inputs)
         control, _ = self._split_control(control)
         if not inputs:
             if not any(output_context(op) is self for op in control):
@@ -386,6 +413,7 @@ class WhileContext(ControlFlowContext):
             self._graph._record_seen_by_control(enter.op)
 
     def _before_add(self, op_type, inputs, control):
+        self._check_inputs(op_type, inputs)
         inputs = [self.add_value(t) for t in inputs]
         control, outside = self._split_control(control)
         if not control and all(_is_loop_constant(t.op) for t in inputs):
@@ -402,6 +430,9 @@ class WhileContext(ControlFlowContext):
     def _after_add(self, op):
         self._adopt(op)
         self._values.update((op._id, i) for i in range(len(op.outputs)))
+        if self._outer is not None or not _is_loop_exit(op):
+            for t in op.outputs:
+                self._graph.prevent_feeding(t)
 
     def build(self, pred, body, loop_vars, shape_invariants,
               return_same_structure):

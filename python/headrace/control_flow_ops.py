@@ -5,6 +5,7 @@ from headrace import raw_ops as _raw
 from headrace.graph import (
     colocate_with, control_dependencies, get_default_graph, name_scope)
 from headrace._headrace import Operation, Tensor
+from headrace.indexed_slices import IndexedSlices
 from headrace.math_ops import reduce_all
 from headrace.tensor import constant, convert_to_tensor
 
@@ -58,9 +59,14 @@ def group(*inputs, **kwargs):
 def tuple(tensors, name=None, control_inputs=None):
     """The tensors, each there only once all of them are."""
     with name_scope(name, "tuple", tensors):
+        tensors = [t if t is None or hasattr(t, "op")
+                   else convert_to_tensor(t) for t in tensors]
         gates = [t.op for t in tensors if t is not None]
-        gates += [c.op if isinstance(c, Tensor) else c
-                  for c in control_inputs or ()]
+        for c in control_inputs or ():
+            if not isinstance(c, (Tensor, Operation)):
+                raise TypeError("Control input must be Operation or Tensor: "
+                                "%s" % (c,))
+            gates.append(c.op if isinstance(c, Tensor) else c)
         if not gates:
             raise ValueError("Must have at least one Tensor: %s" % (tensors,))
         gate = group(*gates)
@@ -74,9 +80,15 @@ def tuple(tensors, name=None, control_inputs=None):
 
 
 def with_dependencies(dependencies, output_tensor, name=None):
+    """`output_tensor`, there only once the dependencies are; IndexedSlices
+    too."""
     with name_scope(name, "control_dependency",
                     list(dependencies) + [output_tensor]) as scope:
         with control_dependencies(dependencies):
+            if isinstance(output_tensor, IndexedSlices):
+                return IndexedSlices(
+                    _raw.Identity(output_tensor.values, name=scope),
+                    output_tensor.indices, output_tensor.dense_shape)
             return _raw.Identity(output_tensor, name=scope)
 
 

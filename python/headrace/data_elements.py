@@ -6,11 +6,15 @@ TensorLeaf, SparseLeaf, datasets.DatasetLeaf.
 """
 import collections.abc
 
+import numpy as np
+
 from headrace import dtypes as _dtypes
 from headrace import func_graph as _func_graph
+from headrace import random_ops as _random
+from headrace import raw_ops as _raw
 from headrace import sparse_ops as _sparse
 from headrace._headrace import Tensor
-from headrace.tensor import convert_to_tensor
+from headrace.tensor import convert_to_tensor, is_tensor
 from headrace.tensor_shape import TensorShape
 
 
@@ -237,7 +241,9 @@ class ElementFunction:
             if result is None:
                 raise TypeError("Unsupported return value from function passed "
                                 "to Dataset: None.")
-            return result
+            # A list here is most often what an op with several outputs gave,
+            # which cannot be stacked.
+            return tuple(result) if type(result) is list else result
 
         def convert(result):
             self.spec, tensors = normalize(result)
@@ -270,6 +276,30 @@ class Typed:
 
 def as_int64(value, name):
     return convert_to_tensor(value, dtype=_dtypes.int64, name=name)
+
+
+def parallel_calls(value):
+    """`value` as int64; it may be a tensor of int32 too."""
+    if is_tensor(value) and value.dtype.base_dtype == _dtypes.int32:
+        value = _raw.Cast(value, DstT=_dtypes.int64)
+    return as_int64(value, "num_parallel_calls")
+
+
+def seeds(seed):
+    """The two int64 seeds of a dataset op. `seed`: None, a number or a scalar
+    tensor."""
+    if not is_tensor(seed):
+        a, b = _random.get_seed(seed)
+        return as_int64(a or 0, "seed"), as_int64(b or 0, "seed2")
+    # As get_seed has it: a pair of zeros would stand for no seed at all.
+    first, _ = _random.get_seed(0)
+    limit = np.iinfo(np.int32).max
+    second = _raw.FloorMod(_raw.Cast(seed, DstT=_dtypes.int64),
+                           as_int64(limit, "limit"))
+    if first == 0:
+        second = _raw.Select(_raw.Equal(second, as_int64(0, "zero")),
+                             as_int64(limit, "limit"), second)
+    return as_int64(first, "seed"), second
 
 
 def plain_dims(shape):

@@ -8,8 +8,7 @@ from headrace import raw_ops as _raw
 from headrace.datasets import Dataset, DatasetLeaf, dataset_spec
 from headrace.data_elements import (
     ElementFunction, SparseLeaf, TensorLeaf, as_int64, attrs, flatten,
-    leaves_like, map_leaves, normalize, pack, pack_values, plain_dims)
-from headrace.random_ops import get_seed as _get_seed
+    leaves_like, map_leaves, normalize, pack, pack_values, plain_dims, seeds)
 from headrace.tensor_shape import TensorShape
 
 INFINITE_CARDINALITY = -1
@@ -51,18 +50,18 @@ def map_and_batch(map_func, batch_size, num_parallel_batches=None,
     parallel = num_parallel_calls
     if parallel is None and num_parallel_batches is not None:
         parallel = num_parallel_batches * batch_size
-    return lambda d: d.map(map_func, parallel or 1).batch(batch_size,
-                                                          drop_remainder)
+    return lambda d: d.map(map_func, 1 if parallel is None else parallel).batch(
+        batch_size, drop_remainder)
 
 
 def shuffle_and_repeat(buffer_size, count=None, seed=None):
     """shuffle, then repeat; epochs meet in the buffer."""
     def make(dataset):
-        a, b = _get_seed(seed)
+        a, b = seeds(seed)
         return dataset._unary(
             _raw.ShuffleAndRepeatDataset,
             buffer_size=as_int64(buffer_size, "buffer_size"),
-            seed=as_int64(a or 0, "seed"), seed2=as_int64(b or 0, "seed2"),
+            seed=a, seed2=b,
             count=as_int64(-1 if count is None else count, "count"))
     return make
 
@@ -246,8 +245,5 @@ def sample_from_datasets(datasets, weights=None, seed=None):
 
 def RandomDataset(seed=None):
     """Random int64 numbers in [0, 2**32), without end."""
-    a, b = _get_seed(seed)
     spec = TensorLeaf(_dtypes.int64, [])
-    return Dataset(_raw.RandomDataset(
-        as_int64(a or 0, "seed"), as_int64(b or 0, "seed2"), **attrs(spec)),
-        spec)
+    return Dataset(_raw.RandomDataset(*seeds(seed), **attrs(spec)), spec)

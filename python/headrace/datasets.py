@@ -18,9 +18,8 @@ from headrace.control_flow_ops import Assert
 from headrace.data_elements import (
     ElementFunction, TensorLeaf, Typed, as_int64, attrs, flatten,
     flatten_up_to, leaves_like, map_leaves, normalize, pack, pack_values,
-    plain_dims, spec_of)
+    parallel_calls, plain_dims, seeds, spec_of)
 from headrace.data_iterators import Iterator
-from headrace.random_ops import get_seed as _get_seed
 from headrace.tensor import convert_to_tensor
 from headrace.tensor_shape import TensorShape
 
@@ -203,7 +202,7 @@ class Dataset(Typed):
                 preserve_cardinality=False, **attrs(f.spec)), f.spec)
         return Dataset(_raw.ParallelMapDatasetV2(
             self._variant_tensor, f.captured,
-            as_int64(num_parallel_calls, "num_parallel_calls"), f=f.attr,
+            parallel_calls(num_parallel_calls), f=f.attr,
             preserve_cardinality=False, **attrs(f.spec)), f.spec)
 
     map_with_legacy_function = map
@@ -235,7 +234,7 @@ class Dataset(Typed):
         else:
             out = _raw.ParallelInterleaveDatasetV2(
                 self._variant_tensor, f.captured, *lengths,
-                as_int64(num_parallel_calls, "num_parallel_calls"), f=f.attr,
+                parallel_calls(num_parallel_calls), f=f.attr,
                 sloppy=sloppy, **attrs(spec))
         return Dataset(out, spec)
 
@@ -332,12 +331,11 @@ class Dataset(Typed):
 
     def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=None):
         """Elements drawn at random from a buffer of `buffer_size`."""
-        seed, seed2 = _get_seed(seed)
+        seed, seed2 = seeds(seed)
         return self._unary(
             _raw.ShuffleDataset,
             buffer_size=as_int64(buffer_size, "buffer_size"),
-            seed=as_int64(seed or 0, "seed"),
-            seed2=as_int64(seed2 or 0, "seed2"),
+            seed=seed, seed2=seed2,
             reshuffle_each_iteration=reshuffle_each_iteration is not False)
 
     def take(self, count):
@@ -371,8 +369,9 @@ class Dataset(Typed):
         """Keeps the elements after the first iteration: in memory, or in a
         file."""
         return self._unary(_raw.CacheDataset,
-                           filename=convert_to_tensor(filename or "",
-                                                      dtype=_dtypes.string))
+                           filename=convert_to_tensor(
+                               "" if filename is None else filename,
+                               dtype=_dtypes.string))
 
     def prefetch(self, buffer_size):
         """Makes up to `buffer_size` elements ahead in the background."""

@@ -185,8 +185,9 @@ _by_name = {t._name: t for t in _by_enum if t is not None}
 _by_name.update(half=float16, double=float64, float=float32)
 _by_numpy = {np.dtype(t._numpy): t for t in _ALL
              if t not in _QUANTIZED and t not in (bfloat16, resource, variant)}
-_by_python = {float: float32, type(True): bool_, int: int32, str: string,
-              bytes: string, complex: complex64, object: string}
+# Which int type a Python int is depends on its value, and so on: TensorFlow
+# takes these alone.
+_by_python = {float: float32, type(True): bool_, object: string}
 
 
 def bfloat16_numpy():
@@ -199,28 +200,31 @@ def bfloat16_numpy():
 
 
 def as_dtype(value):
-    """The DType of a DType, a number of types.proto, a name, a Python type or
-    anything that NumPy takes for a dtype. Raises TypeError."""
+    """The DType of a DType, a number of types.proto, a name, float, bool or
+    object, or a type or dtype of NumPy. Raises TypeError."""
     if type(value) is DType:
         return value
-    if isinstance(value, int) and not isinstance(value, type(True)):
-        if 0 < value < len(_by_enum) and _by_enum[value] is not None:
-            return _by_enum[value]
+    if isinstance(value, (int, float)):
+        if not isinstance(value, type(True)) and value == int(value) and (
+                0 < value < len(_by_enum)) and _by_enum[int(value)]:
+            return _by_enum[int(value)]
     elif isinstance(value, str):
         if value in _by_name:
             return _by_name[value]
     elif isinstance(value, type) and value in _by_python:
         return _by_python[value]
-    if value is not None:
-        try:
-            dtype = np.dtype(value)
-        except TypeError:
-            dtype = None
-        if dtype is not None:
-            if dtype in _by_numpy:
-                return _by_numpy[dtype]
-            if dtype.kind in "SUO":
-                return string
-            if dtype.name == "bfloat16":
-                return bfloat16
+    elif _is_numpy_type(value):
+        dtype = np.dtype(value)
+        if dtype in _by_numpy:
+            return _by_numpy[dtype]
+        if dtype.kind in "SUO":
+            return string
+        if dtype.name == "bfloat16":
+            return bfloat16
     raise TypeError("Cannot convert value %r to a TensorFlow DType." % (value,))
+
+
+def _is_numpy_type(value):
+    if isinstance(value, type):
+        return issubclass(value, np.generic)
+    return isinstance(getattr(value, "dtype", value), np.dtype)

@@ -60,6 +60,8 @@ class Graph(_headrace.GraphCore):
         self._seed = None
         self._device_stack = []  # innermost last: a name, None or a function
         self._variable_scopes = None  # headrace.variable_scopes's
+        self._variable_creators = []  # of variable_creator_scope
+        self._sliced_variables = {}  # by id of the StridedSlice; v[...].assign
         self._flow_contexts = {}  # by node id; headrace.control_flow's
         self._py_functions = []  # what PyFunc nodes call
         self._prepare_fetches = None  # headrace.session_handles's, if it has any
@@ -75,6 +77,11 @@ class Graph(_headrace.GraphCore):
     @property
     def finalized(self):
         return self._finalized
+
+    @property
+    def building_function(self):
+        """True for the body of a function that is being traced."""
+        return self._captures
 
     @property
     def graph_def_versions(self):
@@ -95,6 +102,32 @@ class Graph(_headrace.GraphCore):
 
     def _unsafe_unfinalize(self):
         self._finalized = False
+
+    def _check_not_finalized(self):
+        if self._finalized:
+            raise RuntimeError("Graph is finalized and cannot be modified.")
+
+    def create_op(self, op_type, inputs, dtypes=None, input_types=None,
+                  name=None, attrs=None, op_def=None, compute_shapes=True,
+                  compute_device=True):
+        """A new Operation from the lists of its input tensors and a dict of
+        AttrValues. The types follow from the op's definition and the attrs."""
+        for i, t in enumerate(inputs):
+            if not isinstance(t, Tensor):
+                raise TypeError("Input #%d is not a tensor: %s" % (i, t))
+        op = self._create_op(op_type, list(inputs),
+                             op_type if name is None else name,
+                             {} if attrs is None else dict(attrs))
+        if dtypes is not None and [t.base_dtype for t in dtypes] != [
+                t.dtype.base_dtype for t in op.outputs]:
+            raise TypeError(
+                "Operation '%s' of type %s gives %s, not the dtypes %s"
+                % (op.name, op_type, [t.dtype.name for t in op.outputs],
+                   list(dtypes)))
+        return op
+
+    def switch_to_thread_local(self):
+        """Does nothing: one thread at a time builds a graph."""
 
     def as_graph_def(self, from_version=None, add_shapes=False):
         """The graph as a GraphDef. `from_version`: only nodes that are newer
@@ -155,7 +188,8 @@ class Graph(_headrace.GraphCore):
         if ((isinstance(obj, Tensor) and allow_tensor)
                 or (isinstance(obj, Operation) and allow_operation)):
             if obj.graph is not self:
-                raise ValueError("%s is not an element of this graph." % obj)
+                raise ValueError("%s %s is not an element of this graph." % (
+                    "Tensor" if isinstance(obj, Tensor) else "Operation", obj))
             return obj
         kinds = " or ".join((["Tensor"] if allow_tensor else [])
                             + (["Operation"] if allow_operation else []))
@@ -180,18 +214,33 @@ class Graph(_headrace.GraphCore):
                            "outputs." % (name, node, len(outputs)))
         return outputs[int(index)]
 
+    def prevent_feeding(self, tensor):
+        """Makes runs refuse to feed `tensor`."""
+        self._prevent_feeding(tensor.op._id, tensor.value_index)
+
     def is_feedable(self, tensor):
-        """False for what lies inside a branch or a loop."""
-        return self.is_fetchable(tensor)
+        """False for what lies inside a loop, and after prevent_feeding."""
+        return self._may_feed(tensor.op._id, tensor.value_index)
+
+    def prevent_fetching(self, op):
+        """Makes runs refuse to fetch `op` and its outputs."""
+        self._mark_internal(op._id)
 
     def is_fetchable(self, tensor_or_op):
-        """False for what lies inside a branch or a loop."""
+        """False for what lies inside a branch or a loop, and after
+        prevent_fetching."""
         return not self._is_internal(getattr(tensor_or_op, "op",
                                              tensor_or_op)._id)
 
     # Collections.
 
+    @property
+    def collections(self):
+        """The names of the collections."""
+        return list(self._collections)
+
     def add_to_collection(self, name, value):
+        self._check_not_finalized()
         self._collections.setdefault(name, []).append(value)
 
     def add_to_collections(self, names, value):
@@ -216,6 +265,7 @@ class Graph(_headrace.GraphCore):
         return [k for k in self._collections if isinstance(k, str)]
 
     def clear_collection(self, name):
+        self._check_not_finalized()
         self._collections.pop(name, None)
 
     # Scopes.
@@ -269,10 +319,11 @@ class Graph(_headrace.GraphCore):
             return
         operations = []
         for c in control_inputs:
-            if hasattr(c, "_as_graph_element"):
-                c = c._as_graph_element()
-            if hasattr(c, "indices") and hasattr(c, "values"):
+            if hasattr(c, "indices") and hasattr(c, "values") or getattr(
+                    c, "_is_resource", False):
                 c = c.op
+            elif hasattr(c, "_as_graph_element"):
+                c = c._as_graph_element()
             c = self.as_graph_element(c)
             op = c.op if isinstance(c, Tensor) else c
             if op not in operations:
@@ -349,8 +400,15 @@ class Graph(_headrace.GraphCore):
             (self._colocation, self._device, self._has_device_functions,
              self._device_stack) = outer
 
-    def container(self, name):
-        return contextlib.nullcontext()
+    @contextlib.contextmanager
+    def container(self, container_name):
+        """Variables, queues and other state made inside lie in this container
+        of the session, unless they name one; Session.reset can drop it."""
+        outer, self._container = self._container, container_name
+        try:
+            yield container_name
+        finally:
+            self._container = outer
 
     def gradient_override_map(self, op_type_map):
         return contextlib.nullcontext()
@@ -448,8 +506,9 @@ def colocate_with(op, ignore_existing=False):
     return get_default_graph().colocate_with(op, ignore_existing)
 
 
-def container(name):
-    return get_default_graph().container(name)
+def container(container_name):
+    """Graph.container of the default graph."""
+    return get_default_graph().container(container_name)
 
 
 @contextlib.contextmanager

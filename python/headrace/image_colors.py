@@ -62,10 +62,14 @@ def grayscale_to_rgb(images, name=None):
     with name_scope(name, "grayscale_to_rgb", [images]) as scope:
         images = convert_to_tensor(images, name="images")
         rank = images._rank()
-        if rank is None or images.get_shape()[-1].value not in (1, None):
+        if rank is not None and images.get_shape()[-1].value not in (1, None):
             raise ValueError("images must have one channel, got shape %s"
                              % images.get_shape())
-        out = _array.tile(images, [1] * (rank - 1) + [3], name=scope)
+        # Of an unknown rank: 3 for the last dimension, 1 for the others.
+        multiples = [1] * (rank - 1) + [3] if rank is not None else (
+            _array.concat([_array.ones(_array.expand_dims(
+                _array.rank(images) - 1, 0), dtypes.int32), [3]], 0))
+        out = _array.tile(images, multiples, name=scope)
         out.set_shape(images.get_shape()[:-1].concatenate([3]))
         return out
 

@@ -10,7 +10,7 @@ from headrace import dtypes
 from headrace import math_ops as _math
 from headrace import random_ops as _random
 from headrace import raw_ops as _raw
-from headrace.control_flow import cond
+from headrace.control_flow import case, cond
 from headrace.graph import control_dependencies, name_scope
 from headrace.tensor import constant_value, convert_to_tensor
 
@@ -376,19 +376,31 @@ transpose = transpose_image
 
 def rot90(image, k=1, name=None):
     """Turned by k quarters of a circle, counter-clockwise."""
-    with name_scope(name, "rot90", [image, k]):
-        image, batch = _image(image)
-        known = constant_value(convert_to_tensor(k))
-        if known is None:
-            raise ValueError("k must be known when the graph is built")
-        turns = int(known) % 4
-        if turns == 1:
-            return flip_up_down(transpose_image(image))
-        if turns == 2:
-            return _array.reverse(image, [1, 2] if batch else [0, 1])
-        if turns == 3:
-            return transpose_image(flip_up_down(image))
-        return image
+    with name_scope(name, "rot90", [image, k]) as scope:
+        image = convert_to_tensor(image, name="image")
+        shape = image.get_shape().with_rank_at_least(3)
+        if shape.ndims not in (None, 3, 4):
+            raise ValueError("'image' must have either 3 or 4 dimensions.")
+        k = convert_to_tensor(k, dtypes.int32, name="k")
+        k.get_shape().assert_has_rank(0)
+        height = 1 if shape.ndims == 4 else 0
+        order = [0, 2, 1, 3] if height else [1, 0, 2]
+        turns = [
+            lambda: image,
+            lambda: _array.transpose(_array.reverse(image, [height + 1]),
+                                     order),
+            lambda: _array.reverse(image, [height, height + 1]),
+            lambda: _array.reverse(_array.transpose(image, order),
+                                   [height + 1])]
+        known = constant_value(k)
+        if known is not None:
+            return turns[int(known) % 4]()
+        k = _math.mod(k, 4)
+        turned = case([(_math.equal(k, i), turns[i]) for i in (1, 2, 3)],
+                      default=turns[0], exclusive=True, name=scope)
+        turned.set_shape(shape[:height].concatenate([None, None, shape[-1]])
+                         if shape.ndims else [None] * 3)
+        return turned
 
 
 # Boxes.

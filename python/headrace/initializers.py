@@ -105,7 +105,7 @@ class VarianceScaling(Initializer):
 
     def __call__(self, shape, dtype=None, partition_info=None):
         dtype = dtype or self.dtype
-        fan_in, fan_out = _fans(as_list_or_none(shape))
+        fan_in, fan_out = _fans(_whole(shape, partition_info))
         n = {"fan_in": fan_in, "fan_out": fan_out,
              "fan_avg": (fan_in + fan_out) / 2.}[self.mode]
         scale = self.scale / max(1., n)
@@ -120,6 +120,12 @@ class VarianceScaling(Initializer):
         stddev = math.sqrt(scale) / .87962566103423978
         return _random.truncated_normal(shape, 0.0, stddev, dtype,
                                         seed=self.seed)
+
+
+def _whole(shape, partition_info):
+    """The shape of the variable of which one of `shape` is a slice."""
+    return as_list_or_none(shape if partition_info is None
+                           else partition_info.full_shape)
 
 
 def _fans(shape):
@@ -139,7 +145,7 @@ class UniformUnitScaling(Initializer):
         self.dtype = dtypes.as_dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
-        n = max(1.0, float(np.prod(as_list_or_none(shape)[:-1])))
+        n = max(1.0, float(np.prod(_whole(shape, partition_info)[:-1])))
         limit = math.sqrt(3 / n) * self.factor
         return _random.random_uniform(shape, -limit, limit,
                                       dtype or self.dtype, seed=self.seed)

@@ -9,9 +9,11 @@ from headrace import queues as _queues
 from headrace import random_ops as _random
 from headrace import raw_ops as _raw
 from headrace import variables as _variables
-from headrace.control_flow import cond
+from headrace.control_flow import cond, smart_cond
 from headrace.coordinator import QueueRunner, add_queue_runner
-from headrace.tensor import constant_value, convert_to_tensor
+from headrace.sparse_ops import (
+    SparseTensor, convert_to_tensor_or_sparse_tensor, sparse_retain)
+from headrace.tensor import constant, constant_value, convert_to_tensor
 from headrace.tensor_shape import TensorShape
 
 
@@ -184,13 +186,104 @@ def maybe_shuffle_batch_join(tensors_list, batch_size, capacity,
 
 
 def _tensors(source):
-    """The keys, or None, and the tensors of one element."""
+    """The keys, or None, and the components of one element."""
+    keys = None
     if isinstance(source, dict):
-        keys = sorted(source)
-        return keys, [convert_to_tensor(source[k]) for k in keys]
-    if not isinstance(source, (list, tuple)):
+        keys = sorted(source, key=str)
+        source = [source[k] for k in keys]
+    elif not isinstance(source, (list, tuple)):
         source = [source]
-    return None, [convert_to_tensor(t) for t in source]
+    if not source:
+        raise ValueError("Expected at least one tensor in batch().")
+    return keys, [convert_to_tensor_or_sparse_tensor(t) for t in source]
+
+
+class _Stored:
+    """A SparseTensor component: the queue holds handles of what `map_op` and
+    its like keep in a map of the session."""
+
+    def __init__(self, map_op, rank):
+        self._map_op = map_op
+        self._rank = rank
+
+    @staticmethod
+    def store(value, enqueue_many, keep_input, stored=None):
+        """(handles, _Stored) of a SparseTensor, which goes to the map of
+        `stored` if there is one. What is not kept is not stored: its handle
+        is -1."""
+        op, rank = _raw.AddSparseToTensorsMap, value.get_shape().ndims
+        missing = constant(-1, _dtypes.int64)
+        if enqueue_many:
+            op, rank = _raw.AddManySparseToTensorsMap, rank and rank - 1
+            missing = _array.fill(value.dense_shape[:1], missing)
+        if keep_input.get_shape().ndims == 1:
+            rows = _array.gather(keep_input, value.indices[:, 0])
+            value, keep_input = sparse_retain(value, rows), constant(True)
+        made = []
+
+        def add():
+            handles = op(value.indices, value.values, value.dense_shape,
+                         shared_name=stored._map_op.name if stored else "")
+            made.append(handles.op)
+            return handles
+        # A known keep_input decides on the enqueue operation alone.
+        handles = (cond(keep_input, add, lambda: missing)
+                   if constant_value(keep_input) is None else add())
+        if enqueue_many:
+            handles.set_shape([None])
+        if stored is None:
+            stored = _Stored(made[0], rank)
+        elif None not in (rank, stored._rank) and rank != stored._rank:
+            raise ValueError("Inconsistent SparseTensors: a rank of %d and one "
+                             "of %d" % (stored._rank, rank))
+        return _array.expand_dims(handles, -1), stored
+
+    def restore(self, handles):
+        """The SparseTensors behind a vector of handles as one."""
+        op = self._map_op
+        with _graph.colocate_with(op):
+            indices, values, shape = _raw.TakeManySparseFromTensorsMap(
+                _raw.Squeeze(handles, squeeze_dims=[1]),
+                dtype=op.get_attr("T"), container=op.get_attr("container"),
+                shared_name=op.get_attr("shared_name") or op.name)
+        if self._rank is not None:
+            indices.set_shape([None, self._rank + 1])
+            shape.set_shape([self._rank + 1])
+        return SparseTensor(indices, values, shape)
+
+
+def _store_all(elements, enqueue_many, keep_input):
+    """The components with handles for SparseTensors, and for each component
+    the _Stored or None. `elements`: lists of components."""
+    stored = [None] * len(elements[0])
+    for element in elements[1:]:
+        if [isinstance(t, SparseTensor) for t in element] != [
+                isinstance(t, SparseTensor) for t in elements[0]]:
+            raise ValueError("Inconsistent SparseTensors list: %s vs. %s"
+                             % (elements[0], element))
+    out = []
+    for element in elements:
+        out.append(list(element))
+        for i, t in enumerate(element):
+            if isinstance(t, SparseTensor):
+                out[-1][i], stored[i] = _Stored.store(
+                    t, enqueue_many, keep_input, stored[i])
+    return out, stored
+
+
+def _restore_all(tensors, stored):
+    """The SparseTensors again. All leave their maps whichever is fetched."""
+    if not any(stored):
+        return tensors
+    values = [t if s is None else s.restore(t)
+              for t, s in zip(tensors, stored)]
+    wait = [v.values if isinstance(v, SparseTensor) else v for v in values]
+
+    def after(t):
+        return _flow.with_dependencies(wait, t)
+    return [SparseTensor(after(v.indices), after(v.values),
+                         after(v.dense_shape))
+            if isinstance(v, SparseTensor) else after(v) for v in values]
 
 
 def _batch(sources, keep_input, batch_size, capacity, min_after_dequeue, seed,
@@ -200,23 +293,27 @@ def _batch(sources, keep_input, batch_size, capacity, min_after_dequeue, seed,
         raise ValueError("Expected tensors_list, a list of at least one list "
                          "of tensors")
     with _graph.name_scope(name, default_name, []):
-        made = {}  # the threads of one source share its nodes
-        elements = []
-        for s in sources:
-            if id(s) not in made:
-                made[id(s)] = _tensors(s)
-            elements.append(made[id(s)])
-        keys, first = elements[0]
-        if any(k != keys or len(t) != len(first) for k, t in elements):
+        keep_input = _checked_keep_input(keep_input, enqueue_many)
+        # The threads of one source share its nodes.
+        unique = list({id(s): s for s in sources}.values())
+        read = [_tensors(s) for s in unique]
+        keys, first = read[0]
+        if any(k != keys for k, _ in read):
+            raise ValueError("All dictionaries in tensors_list must have the "
+                             "same keys")
+        if any(len(t) != len(first) for _, t in read):
             raise ValueError("All elements of tensors_list must have the same "
-                             "keys and the same number of tensors")
-        types = [t.dtype.base_dtype for t in first]
-        for _, tensors in elements:
+                             "number of tensors")
+        elements, stored = _store_all([t for _, t in read], enqueue_many,
+                                      keep_input)
+        types = [t.dtype.base_dtype for t in elements[0]]
+        for tensors in elements:
             if [t.dtype.base_dtype for t in tensors] != types:
-                raise TypeError("Expected types to be consistent: %s and %s"
-                                % (types, [t.dtype for t in tensors]))
+                raise TypeError("Expected types to be consistent: %s vs. %s."
+                                % (", ".join(t.name for t in types), ", ".join(
+                                    t.dtype.name for t in tensors)))
         if shapes is None:
-            shapes = [_common_shape([t[i] for _, t in elements], enqueue_many,
+            shapes = [_common_shape([t[i] for t in elements], enqueue_many,
                                     dynamic_pad)
                       for i in range(len(types))]
         if min_after_dequeue is not None:
@@ -229,48 +326,48 @@ def _batch(sources, keep_input, batch_size, capacity, min_after_dequeue, seed,
         else:
             queue = _queues.FIFOQueue(capacity, types, shapes,
                                       shared_name=shared_name)
-        add_queue_runner(QueueRunner(queue, [
-            _enqueue(queue, t, keep_input, enqueue_many)
-            for _, t in elements]))
+        fills = {id(s): _enqueue(queue, t, keep_input, enqueue_many)
+                 for s, t in zip(unique, elements)}
+        add_queue_runner(QueueRunner(queue, [fills[id(s)] for s in sources]))
         out = (queue.dequeue_up_to if smaller_end
                else queue.dequeue_many)(batch_size)
+        out = _restore_all(out if isinstance(out, list) else [out], stored)
         if keys is not None:
-            return dict(zip(keys, out if isinstance(out, list) else [out]))
-        return out
+            return dict(zip(keys, out))
+        return out if len(out) > 1 else out[0]
 
 
 def _common_shape(tensors, enqueue_many, dynamic_pad):
-    shapes = [t.get_shape()[1:] if enqueue_many else t.get_shape()
-              for t in tensors]
+    for t in tensors:
+        if t.get_shape().ndims is None:
+            raise ValueError("Cannot infer Tensor's rank: %s" % t)
+    shapes = [t.get_shape().with_rank_at_least(1)[1:] if enqueue_many
+              else t.get_shape() for t in tensors]
     shape = shapes[0]
     for other in shapes[1:]:
-        if dynamic_pad and shape.ndims is not None and (
-                other.ndims == shape.ndims):
-            shape = TensorShape([a if a == b else None for a, b in zip(
-                shape.as_list(), other.as_list())])
-        else:
-            shape = shape.merge_with(other)
+        merged = shape.merge_with(other)
+        shape = merged if not dynamic_pad else TensorShape(
+            [a if a == b else None for a, b in zip(shape.as_list(),
+                                                   other.as_list())])
     return shape
+
+
+def _checked_keep_input(keep_input, enqueue_many):
+    keep_input = convert_to_tensor(keep_input, _dtypes.bool_)
+    rank = keep_input.get_shape().ndims
+    if rank is None:
+        raise ValueError("`keep_input` dimensions must be known at graph "
+                         "construction.")
+    if rank == 1 and not enqueue_many:
+        raise ValueError("`keep_input` cannot be a vector when "
+                         "`enqueue_many=False`.")
+    if rank > 1:
+        raise ValueError("`keep_input` must be 0 or 1 dimensions.")
+    return keep_input
 
 
 def _enqueue(queue, tensors, keep_input, enqueue_many):
     put = queue.enqueue_many if enqueue_many else queue.enqueue
-    known = keep_input if isinstance(keep_input, bool) else None
-    if known is None:
-        keep_input = convert_to_tensor(keep_input, _dtypes.bool_)
-        known = constant_value(keep_input)
-        if known is not None and known.ndim:
-            known = None
-    if known is not None:
-        return put(tensors) if known else _array.no_op()
-    if keep_input.get_shape().ndims is None:
-        raise ValueError("`keep_input` dimensions must be known")
     if keep_input.get_shape().ndims:
-        if not enqueue_many:
-            raise ValueError("`keep_input` cannot be a vector when "
-                             "`enqueue_many=False`.")
         return put([_array.boolean_mask(t, keep_input) for t in tensors])
-
-    def enqueue():
-        return _flow.group(put(tensors))
-    return cond(keep_input, enqueue, _array.no_op)
+    return smart_cond(keep_input, lambda: put(tensors), _array.no_op)

@@ -9,7 +9,8 @@ from headrace.graph import name_scope
 from headrace._headrace import Tensor
 from headrace.array_ops import ones_like as _ones_like
 from headrace.indexed_slices import IndexedSlices
-from headrace.tensor import constant, convert_to_tensor
+from headrace.tensor import constant, convert_to_tensor, is_tensor
+from headrace.tensor_shape import TensorShape
 
 _count = builtins.range
 
@@ -131,11 +132,14 @@ def scalar_mul(scalar, x, name=None):
     return _raw.Mul(scalar, x, name=name)
 
 
+_LIST_OF = ("inputs must be a list of at least one %s with the same dtype and "
+            "shape")
+
+
 def add_n(inputs, name=None):
     """The sum of a list of tensors of one shape and type."""
     if not isinstance(inputs, (list, tuple)) or not inputs:
-        raise ValueError("inputs must be a list of at least one "
-                         "Tensor/IndexedSlices with the same dtype and shape")
+        raise ValueError(_LIST_OF % "Tensor/IndexedSlices")
     inputs = [convert_to_tensor(x) for x in inputs]
     if len(inputs) == 1:
         if name:
@@ -145,7 +149,25 @@ def add_n(inputs, name=None):
 
 
 def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
-    return add_n(inputs, name)
+    """The sum of a list of tensors, of `shape` and `tensor_dtype` if these are
+    given."""
+    if not isinstance(inputs, (list, tuple)) or not inputs or any(
+            isinstance(x, IndexedSlices) for x in inputs):
+        raise ValueError(_LIST_OF % "Tensor")
+    inputs = [convert_to_tensor(x) for x in inputs]
+    dtype = inputs[0].dtype.base_dtype
+    if any(x.dtype.base_dtype != dtype for x in inputs):
+        raise ValueError("%s, got the types %s" % (
+            _LIST_OF % "Tensor", ", ".join(x.dtype.name for x in inputs)))
+    shape = TensorShape(shape)
+    for x in inputs:
+        shape = shape.merge_with(x.get_shape())
+    if tensor_dtype is not None and tensor_dtype != dtype:
+        raise TypeError("tensor_dtype is %s, but input is of type %s"
+                        % (tensor_dtype, dtype))
+    if len(inputs) == 1:
+        return _raw.Identity(inputs[0], name=name) if name else inputs[0]
+    return _raw.AccumulateNV2(inputs, shape=shape, name=name)
 
 
 def round(x, name=None):
@@ -272,12 +294,14 @@ def _keep(keepdims, keep_dims):
     return bool(keepdims)
 
 
-def _reduction(op_type, doc):
+def _reduction(op_type, doc, kind=None):
+    """`kind`: the only type of what is reduced, if there is but one."""
     op = getattr(_raw, op_type)
 
     def reduce(input_tensor, axis=None, keepdims=None, name=None,
                reduction_indices=None, keep_dims=None):
-        x = convert_to_tensor(input_tensor)
+        x = convert_to_tensor(input_tensor,
+                              None if is_tensor(input_tensor) else kind)
         keep = _keep(keepdims, keep_dims)
         out = op(x, _axis(x, axis, reduction_indices), keep_dims=keep,
                  name=name)
@@ -296,8 +320,10 @@ reduce_mean = _reduction("Mean", "The mean over dimensions.")
 reduce_prod = _reduction("Prod", "The product over dimensions.")
 reduce_max = _reduction("Max", "The largest element over dimensions.")
 reduce_min = _reduction("Min", "The smallest element over dimensions.")
-reduce_all = _reduction("All", "Logical and over dimensions of a bool tensor.")
-reduce_any = _reduction("Any", "Logical or over dimensions of a bool tensor.")
+reduce_all = _reduction("All", "Logical and over dimensions of a bool tensor.",
+                        dtypes.bool_)
+reduce_any = _reduction("Any", "Logical or over dimensions of a bool tensor.",
+                        dtypes.bool_)
 for _n in ("sum", "mean", "prod", "max", "min", "all", "any"):
     globals()["reduce_" + _n].__name__ = "reduce_" + _n
 
@@ -483,48 +509,81 @@ def matvec(a, b, transpose_a=False, adjoint_a=False, name=None):
 
 def tensordot(a, b, axes, name=None):
     """Sums products over pairs of axes: the last `axes` of a with the first of
-    b, or axes[0] of a with axes[1] of b. Shapes must be known but for one
-    dimension of each."""
+    b, or axes[0] of a with axes[1] of b."""
     with name_scope(name, "Tensordot", [a, b, axes]) as scope:
         a = convert_to_tensor(a, name="a")
         b = convert_to_tensor(b, name="b")
-        rank_a, rank_b = a._rank(), b._rank()
-        if rank_a is None or rank_b is None:
-            raise ValueError("tensordot needs the ranks of its arguments")
-        if isinstance(axes, (int, np.integer)):
-            axes = [list(_count(rank_a - axes, rank_a)),
-                    list(_count(axes))]
-        sum_a, sum_b = ([x] if isinstance(x, (int, np.integer)) else list(x)
-                        for x in axes)
-        sum_a = [i % rank_a for i in sum_a]
-        sum_b = [i % rank_b for i in sum_b]
-        if len(sum_a) != len(sum_b):
-            raise ValueError("Different number of contraction axes 'a' and "
-                             "'b', %d != %d." % (len(sum_a), len(sum_b)))
-        free_a = [i for i in _count(rank_a) if i not in sum_a]
-        free_b = [i for i in _count(rank_b) if i not in sum_b]
-        dims_a, dims_b = a.get_shape().as_list(), b.get_shape().as_list()
-        out_dims = [dims_a[i] for i in free_a] + [dims_b[i] for i in free_b]
-        if None not in dims_a and None not in dims_b:
-            inner, rows_n, columns_n = (
-                int(np.prod(sizes, dtype=np.int64)) for sizes in (
-                    [dims_a[i] for i in sum_a], [dims_a[i] for i in free_a],
-                    [dims_b[i] for i in free_b]))
-            out_shape = np.array(out_dims, np.int32)
+        sum_a, sum_b = _tensordot_axes(a, axes)
+        rows, sizes_a, known_a = _as_matrix(a, sum_a, summed_first=False)
+        columns, sizes_b, known_b = _as_matrix(b, sum_b, summed_first=True)
+        known = (None if known_a is None or known_b is None
+                 else known_a + known_b)
+        if known is None or None in known:
+            sizes = _raw.ConcatV2([sizes_a, sizes_b], 0)
         else:
-            inner = _raw.Prod(_raw.GatherV2(_raw.Shape(a), sum_a, 0), 0)
-            rows_n = columns_n = -1
-            out_shape = _raw.ConcatV2([
-                _raw.GatherV2(_raw.Shape(a), np.array(free_a, np.int32), 0),
-                _raw.GatherV2(_raw.Shape(b), np.array(free_b, np.int32), 0)],
-                0)
-        rows = _raw.Reshape(_raw.Transpose(a, free_a + sum_a),
-                            [rows_n, inner])
-        columns = _raw.Reshape(_raw.Transpose(b, sum_b + free_b),
-                               [inner, columns_n])
-        out = _raw.Reshape(_raw.MatMul(rows, columns), out_shape, name=scope)
-        out.set_shape(out_dims)
+            sizes = np.array(known, np.int32)
+        out = _raw.Reshape(_raw.MatMul(rows, columns), sizes, name=scope)
+        if known is not None:
+            out.set_shape(known)
         return out
+
+
+def _tensordot_axes(a, axes):
+    """The axes of both arguments to sum over: lists, or int32 vectors."""
+    if isinstance(axes, (int, np.integer)):
+        rank = a._rank()
+        if axes < 0:
+            raise ValueError("'axes' must be at least 0.")
+        if rank is None:
+            rank = _raw.Rank(a)
+            return _raw.Range(rank - axes, rank, 1), list(_count(axes))
+        if axes > rank:
+            raise ValueError("'axes' must not be larger than the number of "
+                             "dimensions of tensor %s." % a)
+        return list(_count(rank - axes, rank)), list(_count(axes))
+    if not isinstance(axes, (list, tuple)):
+        axes = convert_to_tensor(axes, dtypes.int32, name="axes")
+        return axes[0], axes[1]
+    if len(axes) != 2:
+        raise ValueError("'axes' must be an integer or have length 2.")
+    sum_a, sum_b = ([x] if isinstance(x, (int, np.integer)) else list(x)
+                    for x in axes)
+    if len(sum_a) != len(sum_b):
+        raise ValueError("Different number of contraction axes 'a' and 'b', "
+                         "%d != %d." % (len(sum_a), len(sum_b)))
+    return sum_a, sum_b
+
+
+def _as_matrix(x, axes, summed_first):
+    """(x as a matrix of its other dimensions and those of `axes`, the sizes of
+    the others as a tensor, and as a list with None or just None)."""
+    sizes, rank = _raw.Shape(x), x._rank()
+    if rank is not None and isinstance(axes, list):
+        if any(not -rank <= i < rank for i in axes):
+            raise IndexError("an axis of %s is out of range for the shape %s"
+                             % (axes, x.get_shape()))
+        axes = [i % rank for i in axes]
+        free = [i for i in _count(rank) if i not in axes]
+        known = [x.get_shape()[i].value for i in free]
+        order = axes + free if summed_first else free + axes
+        axes, free = np.array(axes, np.int32), np.array(free, np.int32)
+    else:
+        axes = convert_to_tensor(axes, dtypes.int32, name="axes")
+        axes = _raw.Select(axes >= 0, axes, axes + _raw.Rank(x))
+        free, _ = _raw.ListDiff(_raw.Range(0, _raw.Rank(x), 1), axes)
+        order = _raw.ConcatV2([axes, free] if summed_first else [free, axes],
+                              0)
+        known = None
+    free_sizes = _raw.GatherV2(sizes, free, 0)
+    if x.get_shape().is_fully_defined() and known is not None:
+        dims = x.get_shape().as_list()
+        n, summed = (int(np.prod([dims[i] for i in part], dtype=np.int64))
+                     for part in (free, axes))
+    else:
+        n, summed = _raw.Prod(free_sizes, 0), _raw.Prod(
+            _raw.GatherV2(sizes, axes, 0), 0)
+    shape = [summed, n] if summed_first else [n, summed]
+    return (_raw.Reshape(_raw.Transpose(x, order), shape), free_sizes, known)
 
 
 # Sequences.
@@ -554,35 +613,54 @@ lin_space = linspace
 
 # Clipping.
 
+def _of_values(function, t):
+    """`function` of a tensor, or of the values of IndexedSlices."""
+    if isinstance(t, IndexedSlices):
+        return IndexedSlices(function(t.values), t.indices, t.dense_shape)
+    return function(convert_to_tensor(t, name="t"))
+
+
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
     """Elements below the minimum or above the maximum are set to it."""
     with name_scope(name, "clip_by_value",
                     [t, clip_value_min, clip_value_max]) as scope:
-        t = convert_to_tensor(t, name="t")
-        low = _raw.Minimum(t, clip_value_max)
-        t.get_shape().merge_with(low.get_shape())
-        high = _raw.Maximum(low, clip_value_min, name=scope)
-        t.get_shape().merge_with(high.get_shape())
-        return high
+        def clip(values):
+            low = _raw.Minimum(values, clip_value_max)
+            values.get_shape().merge_with(low.get_shape())
+            high = _raw.Maximum(low, clip_value_min, name=scope)
+            values.get_shape().merge_with(high.get_shape())
+            return high
+        return _of_values(clip, t)
 
 
 def clip_by_norm(t, clip_norm, axes=None, name=None):
     """t, scaled down to an L2 norm of clip_norm where that is larger."""
     with name_scope(name, "clip_by_norm", [t, clip_norm]) as scope:
-        t = convert_to_tensor(t, name="t")
-        squares = reduce_sum(t * t, axes, keepdims=True)
-        positive = squares > 0
-        safe = _raw.Select(positive, squares, _ones_like(squares))
-        norm = _raw.Select(positive, _raw.Sqrt(safe), squares)
-        return _raw.Identity(
-            t * clip_norm / _raw.Maximum(norm, clip_norm), name=scope)
+        def clip(values):
+            squares = reduce_sum(values * values, axes, keepdims=True)
+            positive = squares > 0
+            safe = _raw.Select(positive, squares, _ones_like(squares))
+            norm = _raw.Select(positive, _raw.Sqrt(safe), squares)
+            scaled = values * clip_norm
+            values.get_shape().merge_with(scaled.get_shape())
+            return _raw.Identity(scaled / _raw.Maximum(norm, clip_norm),
+                                 name=scope)
+        return _of_values(clip, t)
+
+
+def _is_list(t_list):
+    if not isinstance(t_list, (list, tuple)):
+        raise TypeError("t_list should be a sequence")
+    return list(t_list)
 
 
 def global_norm(t_list, name=None):
     """The L2 norm of all elements of a list of tensors, None left out."""
+    t_list = _is_list(t_list)
     with name_scope(name, "global_norm", t_list):
-        halves = [_raw.L2Loss(convert_to_tensor(t)) for t in t_list
-                  if t is not None]
+        halves = [_raw.L2Loss(t.values if isinstance(t, IndexedSlices)
+                              else convert_to_tensor(t))
+                  for t in t_list if t is not None]
         half = reduce_sum(_raw.Pack(halves, name="stack"))
         two = constant(2.0, half.dtype.base_dtype)
         return _raw.Sqrt(half * two, name="global_norm")
@@ -590,18 +668,22 @@ def global_norm(t_list, name=None):
 
 def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
     """(t_list scaled so that its global_norm is at most clip_norm, the norm)."""
+    t_list = _is_list(t_list)
     if use_norm is None:
+        if all(t is None for t in t_list):
+            return t_list, constant(0.0)
         use_norm = global_norm(t_list, name)
     with name_scope(name, "clip_by_global_norm",
-                    list(t_list) + [clip_norm]) as scope:
+                    t_list + [clip_norm]) as scope:
         scale = clip_norm * _raw.Minimum(
             1.0 / use_norm,
             constant(1.0, use_norm.dtype.base_dtype) / clip_norm)
         scale = scale + (use_norm - use_norm)  # not finite: NaN for all
         clipped = []
         for i, t in enumerate(t_list):
-            clipped.append(None if t is None else _raw.Identity(
-                convert_to_tensor(t) * scale, name="%s_%d" % (scope, i)))
+            clipped.append(None if t is None else _of_values(
+                lambda values, i=i: _raw.Identity(
+                    values * scale, name="%s_%d" % (scope, i)), t))
         return clipped, use_norm
 
 
@@ -609,6 +691,8 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
 
 def _operator(op, name):
     def forward(x, y):
+        if op is _raw.Mul and hasattr(y, "_times_dense"):  # a SparseTensor
+            return y._times_dense(x)
         return op(x, y, name=name)
 
     def backward(y, x):

@@ -270,4 +270,6 @@ __getattr__, __dir__ = _on_demand(
         fixed_unigram_candidate_sampler learned_unigram_candidate_sampler
         log_uniform_candidate_sampler nce_loss sampled_softmax_loss
         uniform_candidate_sampler""",
-    embeddings="embedding_lookup embedding_lookup_sparse")
+    embeddings="""
+        embedding_lookup embedding_lookup_sparse
+        safe_embedding_lookup_sparse""")

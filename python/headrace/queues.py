@@ -154,7 +154,18 @@ def _types(dtypes):
     return [_dtypes.as_dtype(t) for t in dtypes]
 
 
-def _shapes(shapes, types):
+def _shapes(shapes, types, allow_unknown_sizes=False):
+    shapes = _shape_list(shapes, types)
+    for s in shapes or ():
+        if allow_unknown_sizes and s.ndims is None:
+            raise ValueError("All shapes must have a defined rank: %s"
+                             % shapes)
+        if not allow_unknown_sizes and not s.is_fully_defined():
+            raise ValueError("All shapes must be fully defined: %s" % shapes)
+    return shapes
+
+
+def _shape_list(shapes, types):
     if shapes is None:
         return None
     if isinstance(shapes, TensorShape) or not isinstance(
@@ -220,7 +231,8 @@ class PaddingFIFOQueue(QueueBase):
     def __init__(self, capacity, dtypes, shapes, names=None, shared_name=None,
                  name="padding_fifo_queue"):
         types = _types(dtypes)
-        shapes, names = _shapes(shapes, types), _names(names, types)
+        shapes = _shapes(shapes, types, allow_unknown_sizes=True)
+        names = _names(names, types)
         super().__init__(types, shapes, names, _raw.PaddingFIFOQueueV2(
             component_types=types, shapes=_known(shapes), capacity=capacity,
             shared_name=shared_name or "", name=name))

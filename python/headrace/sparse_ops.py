@@ -9,7 +9,8 @@ from headrace import math_ops as _math
 from headrace import raw_ops as _raw
 from headrace.control_flow_ops import assert_less_equal
 from headrace.graph import control_dependencies, name_scope
-from headrace.tensor import constant, constant_value, convert_to_tensor
+from headrace.tensor import (constant, constant_value, convert_to_tensor,
+                             is_tensor)
 from headrace.tensor_shape import TensorShape, unknown_shape
 
 SparseTensorValue = collections.namedtuple(
@@ -109,10 +110,7 @@ class SparseTensor:
         return self._with_dense(_raw.SparseDenseCwiseDiv, dense, "truediv")
 
     __div__ = __truediv__
-    __array_priority__ = 100
-
-    def __rmul__(self, dense):
-        return self * dense
+    _times_dense = __mul__
 
     def _with_dense(self, op, dense, name):
         with name_scope(None, name, [self.values, dense]) as scope:
@@ -329,10 +327,40 @@ def sparse_reshape(sp_input, shape, name=None):
     """The same elements under another shape, of which one may be -1."""
     sp_input = _sparse(sp_input)
     with name_scope(name, "SparseReshape", [sp_input.values]) as scope:
-        shape = _math.cast(shape, dtypes.int64)
-        out = _raw.SparseReshape(sp_input.indices, sp_input.dense_shape, shape,
-                                 name=scope)
-        return SparseTensor(out[0], sp_input.values, out[1])
+        shape = convert_to_tensor(
+            shape, None if is_tensor(shape) else dtypes.int64, name="shape")
+        known = constant_value(shape)
+        out = _raw.SparseReshape(
+            sp_input.indices, sp_input.dense_shape,
+            _math.cast(shape, dtypes.int64), name=scope)
+        if known is None or known.ndim != 1:
+            return SparseTensor(out[0], sp_input.values, out[1])
+        dims = _inferred([int(d) for d in known], sp_input.get_shape())
+        # The sizes that are known now are so for who asks the result.
+        new_shape = out[1] if None in dims else constant(dims, dtypes.int64)
+        return SparseTensor(out[0], sp_input.values, new_shape)
+
+
+def _inferred(dims, old):
+    """`dims` with what -1 stands for; None if that is not known. ValueError if
+    `old` has another number of elements."""
+    if dims.count(-1) > 1:
+        raise ValueError("At most one dimension can be inferred (-1). Found: "
+                         "%s" % dims)
+    total = old.num_elements()
+    if total is None:
+        return [None if d == -1 else d for d in dims]
+    others = 1
+    for d in dims:
+        others *= 1 if d == -1 else d
+    if (others != total if -1 not in dims
+            else others == 0 and total != 0 or others and total % others):
+        raise ValueError(
+            "Cannot reshape a tensor with %d elements to shape %s (%d "
+            "elements)." % (total, [None if d == -1 else d for d in dims],
+                            others))
+    return [(total // others if others else None) if d == -1 else d
+            for d in dims]
 
 
 def sparse_reorder(sp_input, name=None):
@@ -347,7 +375,8 @@ def sparse_retain(sp_input, to_retain):
     """The elements for which the bool vector `to_retain` is true."""
     sp_input = _sparse(sp_input)
     to_retain = convert_to_tensor(to_retain)
-    to_retain.get_shape().with_rank(1)
+    sp_input.values.get_shape()[0].merge_with(
+        to_retain.get_shape().with_rank(1)[0])
     kept = _array.reshape(_raw.Where(to_retain), [-1])
     return SparseTensor(_array.gather(sp_input.indices, kept),
                         _array.gather(sp_input.values, kept),

@@ -206,7 +206,8 @@ class TensorShape:
             other = as_shape(other)
         except (TypeError, ValueError):
             return NotImplemented
-        return self._values() == other._values()
+        # Sizes that are not known are equal only if they are the same object.
+        return self._dims == other._dims
 
     def __ne__(self, other):
         try:
@@ -216,7 +217,7 @@ class TensorShape:
         if self._dims is None or other._dims is None:
             raise ValueError("The inequality of unknown TensorShapes is "
                              "undefined.")
-        return self._values() != other._values()
+        return self._dims != other._dims
 
     def __hash__(self):
         values = self._values()

@@ -1,13 +1,15 @@
 """get_variable and variable_scope: variables shared by name."""
 import contextlib
+import functools
+import threading
 
 from headrace import dtypes
-from headrace import initializers as _init
 from headrace.graph import (GraphKeys, get_default_graph, graph_of,
                             name_scope)
-from headrace.tensor_shape import TensorShape
-from headrace.variables import RefVariable, ResourceVariable
-from headrace import variables as _variables
+from headrace.tensor import convert_to_tensor
+from headrace.variable_records import (
+    VariableAggregation, VariableSynchronization)
+from headrace.variable_store import VariableStore
 
 
 class _ReuseMode:
@@ -93,142 +95,97 @@ class VariableScope:
     def local_variables(self):
         return self.get_collection(GraphKeys.LOCAL_VARIABLES)
 
-    def _copy(self, **changes):
-        values = dict(
-            reuse=self._reuse, name=self._name, initializer=self._initializer,
+    def _copy(self, reuse, name, name_scope, constraint):
+        return VariableScope(
+            reuse, name=name, initializer=self._initializer,
             regularizer=self._regularizer, caching_device=self._caching_device,
             partitioner=self._partitioner, custom_getter=self._custom_getter,
-            name_scope=self._name_scope, dtype=self._dtype,
-            use_resource=self._use_resource, constraint=self._constraint)
-        values.update(changes)
-        return VariableScope(**values)
+            name_scope=name_scope, dtype=self._dtype,
+            use_resource=self._use_resource, constraint=constraint)
 
-    def get_variable(self, name, shape=None, dtype=None, initializer=None,
-                     regularizer=None, reuse=None, trainable=None,
-                     collections=None, caching_device=None, partitioner=None,
-                     validate_shape=True, use_resource=None,
-                     custom_getter=None, constraint=None, **unused):
-        arguments = dict(
-            shape=shape, dtype=dtype, initializer=initializer,
-            regularizer=self._regularizer if regularizer is None
-            else regularizer,
-            reuse=self._reuse if reuse is None or (
-                self._reuse and not reuse) else reuse,
-            trainable=trainable, collections=collections,
-            caching_device=caching_device,
-            partitioner=self._partitioner if partitioner is None
-            else partitioner, validate_shape=validate_shape,
-            use_resource=self._use_resource if use_resource is None
-            else use_resource,
-            constraint=self._constraint if constraint is None else constraint)
-        if initializer is None:
-            arguments["initializer"] = self._initializer
-        if dtype is None:
-            arguments["dtype"] = self._dtype
-        full = self._name + "/" + name if self._name else name
-        store = _store()
-        getter = store.get
-        for custom in (self._custom_getter, custom_getter):
-            if custom is not None:
-                getter = _bind(custom, getter)
+    def get_variable(self, var_store, name, shape=None, dtype=None,
+                     initializer=None, regularizer=None, reuse=None,
+                     trainable=None, collections=None, caching_device=None,
+                     partitioner=None, validate_shape=True, use_resource=None,
+                     custom_getter=None, constraint=None,
+                     synchronization=VariableSynchronization.AUTO,
+                     aggregation=VariableAggregation.NONE):
+        """The variable "scope/name" of `var_store`, with this scope's defaults
+        for what is None."""
+        if dtype is not None and initializer is not None and (
+                not callable(initializer)):
+            given = convert_to_tensor(initializer).dtype.base_dtype
+            if given != dtype:
+                raise ValueError(
+                    "Initializer type '%s' and explicit dtype '%s' don't "
+                    "match." % (given, dtype))
         with name_scope(None, default_name=""):
-            return getter(full, **arguments)
+            return var_store.get_variable(
+                self._name + "/" + name if self._name else name,
+                shape=shape, trainable=trainable, collections=collections,
+                validate_shape=validate_shape, synchronization=synchronization,
+                aggregation=aggregation,
+                dtype=_or(dtype, self._dtype),
+                initializer=_or(initializer, self._initializer),
+                regularizer=_or(regularizer, self._regularizer),
+                reuse=_or(reuse, self._reuse),
+                caching_device=_or(caching_device, self._caching_device),
+                partitioner=_or(partitioner, self._partitioner),
+                use_resource=_or(use_resource, self._use_resource),
+                custom_getter=_or(custom_getter, self._custom_getter),
+                constraint=_or(constraint, self._constraint))
+
+    def _get_partitioned(self, name, dtype, initializer, partitioner,
+                         **arguments):
+        """A PartitionedVariable named after the scope, and `name` if any."""
+        if self._custom_getter is not None:
+            raise ValueError(
+                "Private access to _get_partitioned_variable is not allowed "
+                "when a custom getter is set.  Current custom getter: %s.  It "
+                "is likely that you're using create_partitioned_variables.  If "
+                "so, consider instead using get_variable with a non-empty "
+                "partitioner parameter instead." % self._custom_getter)
+        with name_scope(None, default_name=""):
+            return _store().get_partitioned(
+                "/".join(n for n in (self._name, name) if n),
+                dtype=dtypes.as_dtype(_or(dtype, self._dtype)),
+                initializer=_or(initializer, self._initializer),
+                partitioner=partitioner, reuse=self._reuse,
+                regularizer=self._regularizer,
+                caching_device=self._caching_device,
+                use_resource=self._use_resource, constraint=self._constraint,
+                **arguments)
 
 
-def _bind(custom, getter):
-    def bound(name, **kwargs):
-        return custom(getter, name, **kwargs)
-    return bound
+def _or(value, default):
+    return default if value is None else value
 
 
-class _Store:
-    """The variables of a graph that get_variable made, by name; and how often
-    each scope's name was opened."""
+class _ScopeState(threading.local):
+    """The scope that a thread is in, and how often it opened each name."""
 
     def __init__(self):
-        self.variables = {}
-        self.opened = {}
         self.current = VariableScope(False)
+        self.opened = {}
 
-    def get(self, name, shape=None, dtype=dtypes.float32, initializer=None,
-            regularizer=None, reuse=None, trainable=None, collections=None,
-            caching_device=None, partitioner=None, validate_shape=True,
-            use_resource=None, constraint=None):
-        if partitioner is not None:
-            raise NotImplementedError(
-                "get_variable: partitioned variables are not supported yet")
-        given = initializer is not None and not callable(initializer)
-        if shape is not None:
-            shape = TensorShape(shape)
-        dtype = dtypes.as_dtype(dtype).base_dtype
-        found = self.variables.get(name)
-        if found is not None:
-            if reuse is False or reuse is None:
-                raise ValueError(
-                    "Variable %s already exists, disallowed. Did you mean to "
-                    "set reuse=True or reuse=tf.AUTO_REUSE in VarScope? It was "
-                    "made at %s" % (name, found.op.source))
-            if shape is not None and not shape.is_compatible_with(
-                    found.get_shape()):
-                raise ValueError(
-                    "Trying to share variable %s, but specified shape %s and "
-                    "found shape %s." % (name, shape, found.get_shape()))
-            if not given and dtype != found.dtype.base_dtype:
-                raise ValueError(
-                    "Trying to share variable %s, but specified dtype %s and "
-                    "found dtype %s." % (name, dtype.name,
-                                         found.dtype.base_dtype.name))
-            return found
-        if reuse is True:
-            raise ValueError(
-                "Variable %s does not exist, or was not created with "
-                "tf.get_variable(). Did you mean to set reuse=tf.AUTO_REUSE in "
-                "VarScope?" % name)
-        if given and shape is not None:
-            raise ValueError("If initializer is a constant, do not specify "
-                             "shape.")
-        if not given and (shape is None or not shape.is_fully_defined()):
-            if shape is None or validate_shape:
-                raise ValueError(
-                    "Shape of a new variable (%s) must be fully defined, but "
-                    "instead was %s." % (name, shape or "<unknown>"))
-        if initializer is None:
-            if dtype.is_floating:
-                initializer = _init.GlorotUniform()
-            elif dtype.is_integer or dtype.is_bool or dtype.is_complex:
-                initializer = _init.Zeros()
-            else:
-                raise ValueError("An initializer for variable %s of %s is "
-                                 "required" % (name, dtype))
-        if given:
-            initial = initializer
-            kind = None
-        else:
-            if isinstance(initializer, type):
-                initializer = initializer()
-            kind = dtype
+    def open(self, name):
+        self.opened[name] = self.opened.get(name, 0) + 1
 
-            def initial():
-                return initializer(shape.as_list(), dtype=dtype)
-        cls = _kind(use_resource)
-        variable = cls(
-            initial_value=initial, trainable=trainable,
-            collections=collections, caching_device=caching_device, name=name,
-            dtype=kind, validate_shape=validate_shape, constraint=constraint)
-        self.variables[name] = variable
-        if regularizer is not None:
-            with name_scope(name + "/Regularizer/"):
-                loss = regularizer(variable)
-            if loss is not None:
-                get_default_graph().add_to_collection(
-                    GraphKeys.REGULARIZATION_LOSSES, loss)
-        return variable
+    def forget_inside(self, name):
+        """Default names inside of the scope start again."""
+        for key in self.opened:
+            if key.startswith(name + "/"):
+                self.opened[key] = 0
 
 
-def _kind(use_resource):
-    if use_resource is None:
-        use_resource = _variables.resource_variables_enabled()
-    return ResourceVariable if use_resource else RefVariable
+class _Store(VariableStore):
+    """With the scopes that say how variables are named."""
+
+    def __init__(self):
+        super().__init__()
+        self.scopes = _ScopeState()
+
+    current = property(lambda self: self.scopes.current)
 
 
 def _store(graph=None):
@@ -247,36 +204,105 @@ def get_variable(name, shape=None, dtype=None, initializer=None,
                  regularizer=None, trainable=None, collections=None,
                  caching_device=None, partitioner=None, validate_shape=True,
                  use_resource=None, custom_getter=None, constraint=None,
-                 synchronization=None, aggregation=None):
+                 synchronization=VariableSynchronization.AUTO,
+                 aggregation=VariableAggregation.NONE):
     """The variable "scope/name": a new one, or under reuse the one that is
     there.
 
     `initializer`: an object of tf.initializers (glorot_uniform by default), a
     function of (shape, dtype), or a value, which then tells the shape.
+    `partitioner`: a function of (shape, dtype) that says into how many slices
+    to cut each axis; then a PartitionedVariable comes back.
     ValueError if the variable exists and reuse is off, does not exist and reuse
     is on, or has another shape or dtype."""
+    arguments = dict(
+        shape=shape, dtype=dtype, initializer=initializer,
+        regularizer=regularizer, trainable=trainable, collections=collections,
+        caching_device=caching_device, partitioner=partitioner,
+        validate_shape=validate_shape, use_resource=use_resource,
+        custom_getter=custom_getter, constraint=constraint,
+        synchronization=synchronization, aggregation=aggregation)
     graph = get_default_graph()
     if graph._captures:
         # Variables outlive the call: they are those of the graph around.
         with graph._outer.as_default():
-            return get_variable(
-                name, shape, dtype, initializer, regularizer, trainable,
-                collections, caching_device, partitioner, validate_shape,
-                use_resource, custom_getter, constraint)
-    return get_variable_scope().get_variable(
-        name, shape=shape, dtype=dtype, initializer=initializer,
-        regularizer=regularizer, trainable=trainable, collections=collections,
-        caching_device=caching_device, partitioner=partitioner,
-        validate_shape=validate_shape, use_resource=use_resource,
-        custom_getter=custom_getter, constraint=constraint)
+            return get_variable(name, **arguments)
+    return get_variable_scope().get_variable(_store(), name, **arguments)
 
 
-def get_local_variable(name, *args, **kwargs):
+def get_local_variable(name, shape=None, dtype=None, initializer=None,
+                       regularizer=None, trainable=False, collections=None,
+                       caching_device=None, partitioner=None,
+                       validate_shape=True, use_resource=None,
+                       custom_getter=None, constraint=None,
+                       synchronization=VariableSynchronization.AUTO,
+                       aggregation=VariableAggregation.NONE):
     """get_variable in the collection LOCAL_VARIABLES, not trainable."""
-    collections = kwargs.pop("collections", None) or []
-    kwargs["collections"] = list(collections) + [GraphKeys.LOCAL_VARIABLES]
-    kwargs["trainable"] = False
-    return get_variable(name, *args, **kwargs)
+    return get_variable(
+        name, shape, dtype, initializer, regularizer, False,
+        list(collections or []) + [GraphKeys.LOCAL_VARIABLES], caching_device,
+        partitioner, validate_shape, use_resource, custom_getter, constraint,
+        synchronization, aggregation)
+
+
+class pure_variable_scope:
+    """A variable_scope that leaves the names of nodes alone."""
+
+    def __init__(self, name_or_scope, reuse=None, original_name_scope=None,
+                 custom_getter=None, constraint=None, **defaults):
+        self._target = name_or_scope
+        self._reuse = reuse
+        self._original = original_name_scope
+        self._custom_getter = custom_getter
+        self._constraint = constraint
+        self._defaults = defaults
+
+    def __enter__(self):
+        self._state = state = _store().scopes
+        self._outer = state.current
+        target = self._target
+        if isinstance(target, VariableScope):
+            base, name = target, target.name
+            original = target.original_name_scope
+            state.open(name)
+            self._counts = dict(state.opened)
+        else:
+            base = self._outer
+            name = base.name + "/" + target if base.name else target
+            original = target if self._original is None else self._original
+            state.open(name)
+            self._counts = None
+        self._scope = scope = base._copy(self._reuse or base.reuse, name,
+                                         original, self._constraint)
+        if self._custom_getter is not None:
+            scope.set_custom_getter(_around(self._custom_getter,
+                                            base.custom_getter))
+        for what, value in self._defaults.items():
+            if value is not None:
+                setattr(scope, "_" + what, value)
+        state.current = scope
+        return scope
+
+    def __exit__(self, *error):
+        state = self._state
+        if state.current is not self._scope:
+            raise RuntimeError("Improper nesting of variable_scope.")
+        if self._counts is not None:
+            state.opened = self._counts
+        else:
+            state.forget_inside(self._scope.name)
+        state.current = self._outer
+
+
+def _around(custom, inner):
+    """A custom getter whose `getter` is the custom getter of the scope
+    around."""
+    if inner is None:
+        return custom
+
+    def getter_of_both(getter, *args, **kwargs):
+        return custom(functools.partial(inner, getter), *args, **kwargs)
+    return getter_of_both
 
 
 class variable_scope:
@@ -298,107 +324,83 @@ class variable_scope:
         if not (reuse in (None, True, False) or reuse is AUTO_REUSE):
             raise ValueError("The reuse parameter must be True or False or "
                              "None.")
+        if not isinstance(auxiliary_name_scope, bool):
+            raise TypeError("The auxiliary_name_scope must be `True` or "
+                            "`False`, while get %s" % (auxiliary_name_scope,))
         self._name_or_scope = name_or_scope
         self._default_name = default_name
         self._values = values
-        self._reuse = reuse
+        self._reuse = reuse or None
         self._auxiliary = auxiliary_name_scope
-        self._changes = {k: v for k, v in dict(
+        self._defaults = dict(
             initializer=initializer, regularizer=regularizer,
             caching_device=caching_device, partitioner=partitioner,
-            dtype=dtype, use_resource=use_resource,
-            constraint=constraint).items() if v is not None}
-        self._custom_getter = custom_getter
+            custom_getter=custom_getter, dtype=dtype,
+            use_resource=use_resource, constraint=constraint)
+        self._entered = []
 
     def __enter__(self):
-        self._stack = contextlib.ExitStack()
-        graph = graph_of(self._values)
-        self._stack.enter_context(graph.as_default())
-        store = self._graph_store = _store(graph)
-        self._outer = outer = store.current
         target = self._name_or_scope
-        reuse = self._reuse
-        if isinstance(target, VariableScope):
-            base = target
-            name = target.name
-            scope_name = name.rpartition("/")[2]
-            reuse = target.reuse if reuse is None else reuse
-        else:
-            base = outer
+        if target is None:
+            if self._reuse:
+                raise ValueError("reuse=True cannot be used without a "
+                                 "name_or_scope")
+        elif not isinstance(target, (str, VariableScope)):
+            raise TypeError("VariableScope: name_or_scope must be a string or "
+                            "VariableScope.")
+        with contextlib.ExitStack() as stack:
+            graph = graph_of(self._values)
+            stack.enter_context(graph.as_default())
             if target is None:
-                if reuse:
-                    raise ValueError("reuse=True cannot be used without a "
-                                     "name_or_scope")
-                target = self._unique(store, outer, self._default_name)
-            scope_name = target
-            name = outer.name + "/" + target if outer.name else target
-            reuse = (reuse or outer.reuse) if reuse is not False else (
-                outer.reuse)
-        opened = ""
-        if self._auxiliary and scope_name:
-            if self._name_or_scope is None:
-                opened = self._stack.enter_context(
-                    graph.name_scope(self._default_name))
+                part = self._default_name
+            elif isinstance(target, str):
+                part = target
             else:
-                opened = self._stack.enter_context(
-                    graph.name_scope(scope_name))
-        elif isinstance(base, VariableScope):
-            opened = graph.get_name_scope() + "/"
-        original = (base.original_name_scope
-                    if isinstance(self._name_or_scope, VariableScope)
-                    else opened)
-        new = base._copy(name=name, reuse=reuse, name_scope=original,
-                         **self._changes)
-        if self._custom_getter is not None:
-            inner, custom = base.custom_getter, self._custom_getter
-            new._custom_getter = custom if inner is None else (
-                lambda getter, *a, **k: custom(_bind(inner, getter), *a, **k))
-        # A scope's name counts as opened, for default names; what its inner
-        # scopes counted starts again when it is opened anew.
-        store.opened[name] = store.opened.get(name, 0) + 1
-        self._counts = dict(store.opened)
-        for key in list(store.opened):
-            if key.startswith(name + "/"):
-                del store.opened[key]
-        store.current = new
-        return new
-
-    @staticmethod
-    def _unique(store, outer, prefix):
-        full = outer.name + "/" + prefix if outer.name else prefix
-        if not store.opened.get(full):
-            return prefix
-        i = 1
-        while store.opened.get("%s_%d" % (full, i)):
-            i += 1
-        return "%s_%d" % (prefix, i)
+                part = target.name.rpartition("/")[2]
+            opened = None
+            if not self._auxiliary:
+                around = graph.get_name_scope()
+                opened = stack.enter_context(graph.name_scope(
+                    around + "/" if around else ""))
+            elif part:
+                opened = stack.enter_context(graph.name_scope(part))
+            scope = stack.enter_context(pure_variable_scope(
+                unique_variable_scope(part) if target is None else target,
+                reuse=self._reuse, original_name_scope=opened,
+                **self._defaults))
+            self._entered.append(stack.pop_all())
+        return scope
 
     def __exit__(self, *error):
-        self._graph_store.current = self._outer
-        self._graph_store.opened = self._counts
-        self._stack.__exit__(*error)
+        self._entered.pop().__exit__(*error)
+
+
+def unique_variable_scope(prefix):
+    """`prefix`, with a number if this scope has opened that name already."""
+    state = _store().scopes
+    outer = state.current.name
+    full = outer + "/" + prefix if outer else prefix
+    if not state.opened.get(full):
+        return prefix
+    i = 1
+    while state.opened.get("%s_%d" % (full, i)):
+        i += 1
+    return "%s_%d" % (prefix, i)
 
 
 @contextlib.contextmanager
-def variable_op_scope(values, name_or_scope, default_name=None, **kwargs):
-    with variable_scope(name_or_scope, default_name, values, **kwargs) as s:
-        yield s
+def variable_op_scope(values, name_or_scope, default_name=None,
+                      initializer=None, regularizer=None, caching_device=None,
+                      partitioner=None, custom_getter=None, reuse=None,
+                      dtype=None, use_resource=None, constraint=None):
+    """variable_scope with the values first."""
+    with variable_scope(
+            name_or_scope, default_name, values, initializer, regularizer,
+            caching_device, partitioner, custom_getter, reuse, dtype,
+            use_resource, constraint) as scope:
+        yield scope
 
 
 def no_regularizer(_):
     """A regularizer that adds nothing."""
     return None
-
-
-def make_template(name_, func_, create_scope_now_=False, **kwargs):
-    """`func_` with variables made at its first call and shared by the
-    others."""
-    state = {}
-
-    def template(*args, **more):
-        with variable_scope(state.get("scope", name_ if not state else None),
-                            reuse=True if state else None) as scope:
-            result = func_(*args, **dict(kwargs, **more))
-            state.setdefault("scope", scope)
-            return result
-    return template

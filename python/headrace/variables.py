@@ -4,16 +4,16 @@ RefVariable is TensorFlow 1.x's own kind, a VariableV2 node whose output is a
 reference; ResourceVariable (use_resource=True) holds a handle and is read and
 written by nodes of its own. `Variable(...)` makes the one or the other.
 """
+from headrace import array_ops as _array
 from headrace import dtypes
 from headrace import raw_ops as _raw
-from headrace._headrace import Tensor
 from headrace.control_flow_ops import Assert, group
-from headrace.default_session import session_for
-from headrace.graph import (GraphKeys, colocate_with, control_dependencies,
-                            get_default_graph, init_scope, name_scope)
+from headrace.graph import (GraphKeys, colocate_with, device,
+                            get_default_graph, name_scope)
 from headrace.math_ops import reduce_all
+from headrace.resource_variables import ResourceVariable
 from headrace.tensor import constant, convert_to_tensor
-from headrace.tensor_shape import TensorShape
+from headrace.variable_base import Variable, sparse_parts
 
 _use_resource_by_default = False
 
@@ -33,139 +33,24 @@ def resource_variables_enabled():
     return _use_resource_by_default
 
 
-class _VariableType(type):
-    """Variable(...) makes a variable of the kind that is asked for."""
-
-    def __call__(cls, *args, **kwargs):
-        if cls is Variable:
-            use_resource = kwargs.pop("use_resource", None)
-            if use_resource is None:
-                use_resource = _use_resource_by_default
-            cls = ResourceVariable if use_resource else RefVariable
-        elif cls is not RefVariable and cls is not ResourceVariable:
-            return super().__call__(*args, **kwargs)
-        else:
-            kwargs.pop("use_resource", None)
-        return super(_VariableType, cls).__call__(*args, **kwargs)
+def _make_default(use_resource=None, **arguments):
+    """A variable of the kind that is asked for."""
+    if use_resource is None:
+        scopes = get_default_graph()._variable_scopes
+        use_resource = scopes and scopes.current.use_resource
+    if use_resource is None:
+        use_resource = _use_resource_by_default
+    return (ResourceVariable if use_resource else RefVariable)(**arguments)
 
 
-class Variable(metaclass=_VariableType):
-    """A value that a session keeps: `Variable(initial_value)`.
-
-    `initial_value`: what converts to a tensor, or a function that returns it
-    (then `dtype` is needed where the value does not tell). `trainable` adds it
-    to the collection TRAINABLE_VARIABLES; `collections` are those it joins,
-    GLOBAL_VARIABLES by default. `validate_shape` False: values of any shape.
-
-    A variable is used as a tensor of its value. Before its `initializer` (or
-    global_variables_initializer) has run, reading it raises
-    FailedPreconditionError."""
-
-    def __init__(self, initial_value=None, trainable=None, collections=None,
-                 validate_shape=True, caching_device=None, name=None,
-                 variable_def=None, dtype=None, expected_shape=None,
-                 import_scope=None, constraint=None, shape=None,
-                 synchronization=None, aggregation=None):
-        if variable_def is not None:
-            raise NotImplementedError(
-                "Variable(variable_def=...) is not supported yet")
-        if initial_value is None:
-            raise ValueError("initial_value must be specified.")
-        if collections is None:
-            collections = [GraphKeys.GLOBAL_VARIABLES]
-        if not isinstance(collections, (list, tuple, set)):
-            raise ValueError(
-                "collections argument to Variable constructor must be a list, "
-                "tuple, or set. Got %s of type %s"
-                % (collections, type(collections)))
-        self._trainable = True if trainable is None else trainable
-        if self._trainable and (
-                GraphKeys.TRAINABLE_VARIABLES not in collections):
-            collections = list(collections) + [GraphKeys.TRAINABLE_VARIABLES]
-        self._constraint = constraint
-        self._save_slice_info = None
-        self._initial_value = None
-        graph = get_default_graph()
-        with init_scope():
-            self._make(initial_value, dtype, name, validate_shape,
-                       caching_device)
-        graph.add_to_collections(collections, self)
-
-    # What both kinds have.
-
-    name = property(lambda self: self._named.name)
-    op = property(lambda self: self._named.op)
-    graph = property(lambda self: self._named.graph)
-    device = property(lambda self: self._named.device)
-    initializer = property(lambda self: self._initializer_op)
-    initial_value = property(lambda self: self._initial_value)
-    trainable = property(lambda self: self._trainable)
-    constraint = property(lambda self: self._constraint)
-
-    @property
-    def _shared_name(self):
-        return self.op.name
-
-    @property
-    def shape(self):
-        return TensorShape(self._shape)
-
-    def get_shape(self):
-        return TensorShape(self._shape)
-
-    def set_shape(self, shape):
-        self._shape = self.shape.merge_with(shape)
-
-    def eval(self, session=None):
-        """The value in `session`, or the default session."""
-        return self.value().eval(session=session)
-
-    def initialized_value(self):
-        """The value, or the initial value where there is none yet."""
-        return self.initial_value
-
-    def load(self, value, session=None):
-        """Gives the variable a value in `session`, or the default session."""
-        session_for(session, self.graph).run(
-            self.initializer, {self.initializer.inputs[1]: value})
-
-    def _set_save_slice_info(self, info):
-        self._save_slice_info = info
-
-    def _get_save_slice_info(self):
-        return self._save_slice_info
-
-    def __repr__(self):
-        return "<tf.Variable '%s' shape=%s dtype=%s>" % (
-            self.name, self.get_shape(), self.dtype.name)
-
-    def __hash__(self):
-        return id(self)
-
-    def __eq__(self, other):
-        return self is other
-
-    def __iter__(self):
-        raise TypeError("'Variable' object is not iterable.")
-
-    def __getitem__(self, key):
-        return self._as_tensor(None, None, False)[key]
-
-    __array_priority__ = 100
-
-    def _convert_initial(self, value, dtype, scope):
-        """The initial value as a tensor of a known base type."""
-        if callable(value):
-            value = value()
-        tensor = convert_to_tensor(value, dtype=dtype, name="initial_value")
-        return tensor
+type(Variable).make = staticmethod(_make_default)
 
 
 class RefVariable(Variable):
     """A VariableV2 node; its output is a reference that Assign writes."""
 
     def _make(self, initial_value, dtype, name, validate_shape,
-              caching_device):
+              caching_device, shape):
         from_function = callable(initial_value)
         with name_scope(name, "Variable",
                         [] if from_function else [initial_value]) as scope:
@@ -182,25 +67,34 @@ class RefVariable(Variable):
             else:
                 initial = self._convert_initial(initial_value, dtype, scope)
             self._initial_value = initial
-            shape = initial.get_shape() if validate_shape else None
-            if validate_shape and not shape.is_fully_defined() and (
-                    shape.ndims is None):
+            if shape is None and validate_shape:
+                shape = initial.get_shape()
+            if validate_shape and not initial.get_shape().is_fully_defined():
                 raise ValueError("initial_value must have a shape specified: "
                                  "%s" % initial)
-            base = initial.dtype.base_dtype
-            self._variable = _raw.VariableV2(shape=shape, dtype=base,
-                                             name=scope)
-            self._named = self._variable
-            if validate_shape:
-                self._variable.set_shape(shape)
-            self._shape = self._variable.get_shape()
+            self._variable = self._named = _raw.VariableV2(
+                shape=shape, dtype=initial.dtype.base_dtype, name=scope)
             self._initializer_op = _raw.Assign(
                 self._variable, initial, validate_shape=validate_shape).op
-            with colocate_with(self._variable.op):
+            with (device(caching_device) if caching_device is not None
+                  else colocate_with(self._variable.op)):
                 self._snapshot = _raw.Identity(self._variable, name="read")
-        self._caching_device = caching_device
+
+    def _find_nodes(self, variable_def, find):
+        self._variable = self._named = find(variable_def.variable_name)
+        self._snapshot = find(variable_def.snapshot_name)
 
     dtype = property(lambda self: self._variable.dtype)
+
+    def get_shape(self):
+        return self._variable.get_shape()
+
+    def set_shape(self, shape):
+        self._variable.set_shape(shape)
+        self._snapshot.set_shape(shape)
+
+    def _initialized(self):
+        return _raw.IsVariableInitialized(self._variable)
 
     def value(self):
         """The value, as the node `read` gives it."""
@@ -217,10 +111,7 @@ class RefVariable(Variable):
         return self._variable
 
     def _as_tensor(self, dtype=None, name=None, as_ref=False):
-        if dtype is not None and not dtype.is_compatible_with(self.dtype):
-            raise ValueError(
-                "Incompatible type conversion requested to type '%s' for "
-                "variable of type '%s'" % (dtype.name, self.dtype.name))
+        self._check_type(dtype)
         return self._variable if as_ref else self._snapshot
 
     def assign(self, value, use_locking=False, name=None, read_value=True):
@@ -239,146 +130,30 @@ class RefVariable(Variable):
                              name=name)
         return out if read_value else out.op
 
+    def _strided_slice_assign(self, begin, end, strides, value, name, **masks):
+        return _raw.StridedSliceAssign(self._variable, begin, end, strides,
+                                       value, name=name, **masks)
+
     def count_up_to(self, limit):
         return _raw.CountUpTo(self._variable, limit=limit)
 
     def _scatter(self, op, slices, use_locking, name):
-        return op(self._variable, slices.indices, slices.values,
-                  use_locking=use_locking, name=name)
+        indices, values = sparse_parts(slices)
+        return getattr(_raw, op)(self._variable, indices, values,
+                                 use_locking=use_locking, name=name)
 
-    def scatter_add(self, sparse_delta, use_locking=False, name=None):
-        return self._scatter(_raw.ScatterAdd, sparse_delta, use_locking, name)
-
-    def scatter_sub(self, sparse_delta, use_locking=False, name=None):
-        return self._scatter(_raw.ScatterSub, sparse_delta, use_locking, name)
-
-    def scatter_update(self, sparse_delta, use_locking=False, name=None):
-        return self._scatter(_raw.ScatterUpdate, sparse_delta, use_locking,
-                             name)
+    def _scatter_nd(self, op, indices, updates, name):
+        return getattr(_raw, op)(self._variable, indices, updates,
+                                 use_locking=True, name=name)
 
 
-class ResourceVariable(Variable):
-    """A VarHandleOp node; read and written by ops that take its handle."""
-
-    def _make(self, initial_value, dtype, name, validate_shape,
-              caching_device):
-        from_function = callable(initial_value)
-        with name_scope(name, "Variable",
-                        [] if from_function else [initial_value]) as scope:
-            graph = get_default_graph()
-            graph._push_class(["loc:@" + scope[:-1]])
-            try:
-                with name_scope("Initializer"), graph.device(None):
-                    initial = self._convert_initial(initial_value, dtype,
-                                                    scope)
-            finally:
-                graph._pop_class()
-            self._initial_value = initial
-            self._dtype = initial.dtype.base_dtype
-            self._shape = (initial.get_shape() if validate_shape
-                           else TensorShape(None))
-            self._handle = _raw.VarHandleOp(
-                dtype=self._dtype, shape=self._shape, shared_name=scope[:-1],
-                name=scope)
-            with name_scope("IsInitialized"):
-                self._is_initialized_op = _raw.VarIsInitializedOp(self._handle)
-            self._initializer_op = _raw.AssignVariableOp(
-                self._handle, initial, name=scope + "Assign/")
-            with name_scope("Read"):
-                self._graph_element = self._read()
-        self._named = self._handle
-
-    name = property(lambda self: self._handle.op.name + ":0")
-    dtype = property(lambda self: self._dtype)
-    handle = property(lambda self: self._handle)
-
-    def _read(self, name=None):
-        value = _raw.ReadVariableOp(self._handle, dtype=self._dtype, name=name)
-        value.set_shape(self._shape)
-        return value
-
-    def is_initialized(self, name=None):
-        return _raw.VarIsInitializedOp(self._handle, name=name)
-
-    def value(self):
-        """The value, read by a new node."""
-        return self._read()
-
-    def read_value(self):
-        with name_scope("Read"):
-            value = self._read()
-        return _raw.Identity(value)
-
-    def _ref(self):
-        return self._handle
-
-    def _as_graph_element(self):
-        return self._graph_element
-
-    def _as_tensor(self, dtype=None, name=None, as_ref=False):
-        if dtype is not None and not dtype.is_compatible_with(self._dtype):
-            raise ValueError(
-                "Incompatible type conversion requested to type '%s' for "
-                "variable of type '%s'" % (dtype.name, self._dtype.name))
-        return self._handle if as_ref else self._read()
-
-    def sparse_read(self, indices, name=None):
-        """Rows of the value, without reading all of it."""
-        with name_scope("Gather" if name is None else name) as scope:
-            rows = _raw.ResourceGather(self._handle, indices,
-                                       dtype=self._dtype, name=scope)
-        return _raw.Identity(rows)
-
-    def _update(self, op, value, name, read_value):
-        value = convert_to_tensor(value, dtype=self._dtype, name="value")
-        self._shape.assert_is_compatible_with(value.get_shape())
-        done = op(self._handle, value, name=name)
-        if not read_value:
-            return done
-        with control_dependencies([done]):
-            return self._read()
-
-    def assign(self, value, use_locking=None, name=None, read_value=True):
-        """A tensor of the new value, which is computed by assigning it."""
-        return self._update(_raw.AssignVariableOp, value, name, read_value)
-
-    def assign_add(self, delta, use_locking=None, name=None, read_value=True):
-        return self._update(_raw.AssignAddVariableOp, delta, name, read_value)
-
-    def assign_sub(self, delta, use_locking=None, name=None, read_value=True):
-        return self._update(_raw.AssignSubVariableOp, delta, name, read_value)
-
-    def _scatter(self, op, slices, name):
-        with control_dependencies([op(self._handle, slices.indices,
-                                      slices.values, name=name)]):
-            return self._read()
-
-    def scatter_add(self, sparse_delta, use_locking=False, name=None):
-        return self._scatter(_raw.ResourceScatterAdd, sparse_delta, name)
-
-    def scatter_sub(self, sparse_delta, use_locking=False, name=None):
-        return self._scatter(_raw.ResourceScatterSub, sparse_delta, name)
-
-    def scatter_update(self, sparse_delta, use_locking=False, name=None):
-        return self._scatter(_raw.ResourceScatterUpdate, sparse_delta, name)
+def _batch_scatter_update_of(self, sparse_delta, use_locking=False, name=None):
+    """Gives rows of the last batch dimension of the indices new values."""
+    return batch_scatter_update(self, *sparse_parts(sparse_delta),
+                                use_locking=use_locking, name=name)
 
 
-def _install_operators():
-    def forward(method):
-        def operator(self, *args):
-            return getattr(self._as_tensor(None, None, False), method)(*args)
-        return operator
-    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow",
-                 "matmul", "and", "or", "xor"):
-        for prefix in ("", "r"):
-            method = "__%s%s__" % (prefix, name)
-            if hasattr(Tensor, method):
-                setattr(Variable, method, forward(method))
-    for name in ("lt", "le", "gt", "ge", "neg", "abs", "invert"):
-        setattr(Variable, "__%s__" % name, forward("__%s__" % name))
-
-
-_install_operators()
+Variable.batch_scatter_update = _batch_scatter_update_of
 
 
 # Collections of variables, and what initialises them.
@@ -442,8 +217,8 @@ def tables_initializer(name="init_all_tables"):
 
 def is_variable_initialized(variable):
     """A bool tensor: whether the variable has a value."""
-    if isinstance(variable, ResourceVariable):
-        return variable.is_initialized()
+    if isinstance(variable, Variable):
+        return variable._initialized()
     return _raw.IsVariableInitialized(variable)
 
 
@@ -472,49 +247,42 @@ def assert_variables_initialized(var_list=None):
 
 # Assignments as functions.
 
-def _assign(method):
-    def function(ref, value, validate_shape=None, use_locking=None, name=None):
-        if isinstance(ref, ResourceVariable):
-            return getattr(ref, method)(value, name=name)
-        op = getattr(_raw, {"assign": "Assign", "assign_add": "AssignAdd",
-                            "assign_sub": "AssignSub"}[method])
-        options = {} if use_locking is None else dict(use_locking=use_locking)
-        if validate_shape is not None and method == "assign":
-            options["validate_shape"] = validate_shape
-        return op(ref, value, name=name, **options)
-    function.__name__ = method
-    return function
-
-
-_assign_any = _assign("assign")
-_assign_add_any = _assign("assign_add")
-_assign_sub_any = _assign("assign_sub")
+def _is_ref(ref):
+    return ref.dtype._is_ref_dtype
 
 
 def assign(ref, value, validate_shape=None, use_locking=None, name=None):
     """Gives the variable a value; a tensor of it. `validate_shape` False
     allows another shape."""
-    return _assign_any(ref, value, validate_shape, use_locking, name)
+    if not _is_ref(ref) and hasattr(ref, "assign"):
+        return ref.assign(value, name=name)
+    options = {} if validate_shape is None else dict(
+        validate_shape=validate_shape)
+    return _raw.Assign(ref, value, use_locking=use_locking, name=name,
+                       **options)
 
 
-def assign_add(ref, value, use_locking=None, name=None):
-    """Adds to the variable; a tensor of the sum."""
-    return _assign_add_any(ref, value, None, use_locking, name)
+def _add_or_subtract(method, op):
+    def function(ref, value, use_locking=None, name=None):
+        if not _is_ref(ref) and hasattr(ref, method):
+            return getattr(ref, method)(value)
+        return getattr(_raw, op)(ref, value, use_locking=use_locking,
+                                 name=name)
+    function.__name__ = method
+    return function
 
 
-def assign_sub(ref, value, use_locking=None, name=None):
-    """Subtracts from the variable; a tensor of the difference."""
-    return _assign_sub_any(ref, value, None, use_locking, name)
+assign_add = _add_or_subtract("assign_add", "AssignAdd")
+assign_add.__doc__ = "Adds to the variable; a tensor of the sum."
+assign_sub = _add_or_subtract("assign_sub", "AssignSub")
+assign_sub.__doc__ = "Subtracts from the variable; a tensor of the difference."
 
 
-def _scatter(name):
-    def function(ref, indices, updates, use_locking=False, name=None,
+def _scatter(name, locks=False):
+    def function(ref, indices, updates, use_locking=locks, name=None,
                  _op=name):
-        if isinstance(ref, ResourceVariable):
-            op = getattr(_raw, "Resource" + _op)
-            with control_dependencies([op(ref.handle, indices, updates,
-                                          name=name)]):
-                return ref.value()
+        if not _is_ref(ref) and isinstance(ref, Variable):
+            return ref._scatter_rows(_op, indices, updates, name)
         return getattr(_raw, _op)(ref, indices, updates,
                                   use_locking=use_locking, name=name)
     function.__doc__ = ("%s: rows of the variable at `indices` with "
@@ -522,10 +290,35 @@ def _scatter(name):
     return function
 
 
-scatter_update = _scatter("ScatterUpdate")
+scatter_update = _scatter("ScatterUpdate", locks=True)
 scatter_add = _scatter("ScatterAdd")
 scatter_sub = _scatter("ScatterSub")
 scatter_mul = _scatter("ScatterMul")
 scatter_div = _scatter("ScatterDiv")
 scatter_min = _scatter("ScatterMin")
 scatter_max = _scatter("ScatterMax")
+scatter_nd_update = _scatter("ScatterNdUpdate", locks=True)
+scatter_nd_add = _scatter("ScatterNdAdd")
+scatter_nd_sub = _scatter("ScatterNdSub")
+
+
+def batch_scatter_update(ref, indices, updates, use_locking=True, name=None):
+    """scatter_update in each batch: ref[b..., indices[b..., i]] becomes
+    updates[b..., i]."""
+    with name_scope(name, "batch_scatter_update", [indices, updates]):
+        indices = convert_to_tensor(indices, name="indices")
+        rank = indices.get_shape().ndims
+        if rank is None:
+            raise ValueError("batch_gather does not allow indices with unknown "
+                             "shape.")
+        sizes = _array.shape(indices)
+        columns = []
+        for axis in range(rank - 1):
+            numbers = _raw.Cast(_raw.Range(0, sizes[axis], 1),
+                                DstT=indices.dtype.base_dtype)
+            numbers = _raw.Reshape(numbers, [
+                -1 if i == axis else 1 for i in range(rank)])
+            columns.append(numbers * _array.ones_like(indices))
+        return scatter_nd_update(
+            ref, _array.stack(columns + [indices], axis=-1), updates,
+            use_locking=use_locking)

@@ -18,7 +18,8 @@ TO_RUN = "importer messages"
 
 # What modules define for each other: of some, everything.
 INTERNAL_MODULES = """
-    data_elements default_session func_graph function_def nest"""
+    data_elements default_session func_graph function_def nest
+    resource_variables variable_partitions variable_records variable_store"""
 INTERNAL = {
     "control_flow": """CondContext ControlFlowContext WhileContext context_of
                        output_context smart_cond""",
@@ -31,9 +32,12 @@ INTERNAL = {
     "session": "MemoryPlan expand_feed expand_fetch",
     "session_handles": "TensorHandle",
     "sparse_ops": "is_sparse",
+    "template": "Template",
     "tensor": "constant_value convert_n_to_tensor feed_to_array to_array",
     "tensor_shape": "as_dimension as_shape scalar unknown_shape",
-    "variables": "RefVariable ResourceVariable",
+    "variable_base": "sparse_parts",
+    "variable_scopes": "pure_variable_scope unique_variable_scope",
+    "variables": "RefVariable",
 }
 MODULES = {name: _names.load(name) for name in sorted(_api._submodules())}
 NAMESPACES = {  # with the modules whose names are all public

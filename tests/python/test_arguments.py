@@ -1,0 +1,172 @@
+"""Arguments that functions take: lists without elements, tensors of unknown
+rank, sparse and sliced values."""
+import numpy as np
+import pytest
+
+import headrace as tf
+
+
+def value_of(fetch, feed=None):
+    with tf.Session() as sess:
+        return sess.run(fetch, feed)
+
+
+def test_reduce_all_of_nothing():
+    assert value_of(tf.reduce_all([])) and not value_of(tf.reduce_any([]))
+    assert value_of(tf.reduce_all([[], []], axis=1)).tolist() == [True, True]
+    assert value_of(tf.reduce_all(np.array([])))
+    with pytest.raises(TypeError):
+        tf.reduce_all([1, 2])
+    with pytest.raises(TypeError, match="expected type of bool"):
+        tf.reduce_all(tf.constant([1]))
+
+
+def numbers(*shape):
+    return np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+
+
+@pytest.mark.parametrize("known_a, known_b", [
+    (None, None), ([None, 3], None), (None, [3, 2]),
+    ([None, None], [None, 2]), ([2, 3], [3, 2])])
+@pytest.mark.parametrize("axes", [1, [[1], [0]], [[-1], [0]], [1, 0]])
+def test_tensordot_of_unknown_rank(known_a, known_b, axes):
+    a = tf.placeholder(tf.float32, known_a)
+    b = tf.placeholder(tf.float32, known_b)
+    x, y = numbers(2, 3), numbers(3, 2)
+    product = tf.tensordot(a, b, axes)
+    assert value_of(product, {a: x, b: y}).tolist() == (x @ y).tolist()
+
+
+def test_tensordot_by_axes_of_a_tensor():
+    a, b = tf.placeholder(tf.float32), tf.placeholder(tf.float32)
+    axes = tf.placeholder(tf.int32)
+    x, y = numbers(2, 3, 4), numbers(4, 3, 5)
+    got = value_of(tf.tensordot(a, b, axes),
+                   {a: x, b: y, axes: [[1, 2], [1, 0]]})
+    np.testing.assert_allclose(got, np.tensordot(x, y, [[1, 2], [1, 0]]))
+    assert value_of(tf.tensordot(a, b, 0), {a: [1., 2.], b: [3.]}
+                    ).tolist() == [[3], [6]]
+
+
+@pytest.mark.parametrize("axes, error", [
+    (-1, ValueError), (3, ValueError), ([1], ValueError),
+    ([[0, 1], [0]], ValueError), ([[0], [7]], IndexError)])
+def test_tensordot_over_axes_that_are_not_there(axes, error):
+    with pytest.raises(error):
+        tf.tensordot([[1., 2.], [3., 4.]], [[1., 2.], [3., 4.]], axes)
+
+
+def test_images_of_unknown_rank():
+    image = tf.placeholder(tf.float32)
+    gray, color = tf.image.rgb_to_grayscale(image), (
+        tf.image.grayscale_to_rgb(image))
+    got = value_of(gray, {image: np.ones((1, 2, 2, 3))})
+    np.testing.assert_allclose(got, np.full((1, 2, 2, 1), .9999), rtol=1e-5)
+    assert value_of(color, {image: np.ones((2, 2, 1))}).shape == (2, 2, 3)
+
+
+@pytest.mark.parametrize("k", range(-1, 5))
+@pytest.mark.parametrize("shape", [(2, 3, 1), (2, 2, 3, 1)])
+def test_rot90_by_a_tensor(k, shape):
+    image, turns = tf.placeholder(tf.float32, shape), (
+        tf.placeholder(tf.int32, []))
+    turned = tf.image.rot90(image, turns)
+    x = numbers(*shape)
+    axes = (0, 1) if len(shape) == 3 else (1, 2)
+    assert value_of(turned, {image: x, turns: k}).tolist() == np.rot90(
+        x, k, axes).tolist()
+    with pytest.raises(ValueError, match="rank 0"):
+        tf.image.rot90(image, [1])
+
+
+def sparse():
+    return tf.SparseTensor([[0, 0], [1, 1]], tf.constant([1., 2.]), [2, 2])
+
+
+def test_dense_times_sparse():
+    dense = tf.constant([[3., 4.], [5., 6.]])
+    for product in (dense * sparse(), sparse() * dense,
+                    tf.Variable([[3., 4.], [5., 6.]],
+                                name="v").initial_value * sparse()):
+        assert isinstance(product, tf.SparseTensor)
+        assert value_of(product).values.tolist() == [3, 12]
+    for refused in (lambda: 2. * sparse(), lambda: dense + sparse(),
+                    lambda: [[1.]] * sparse()):
+        with pytest.raises(TypeError):
+            refused()
+
+
+def test_sparse_retain_of_other_sizes():
+    with pytest.raises(ValueError, match="Dimensions 2 and 1"):
+        tf.sparse_retain(sparse(), [True])
+    kept = value_of(tf.sparse_retain(sparse(), [False, True]))
+    assert kept.indices.tolist() == [[1, 1]]
+
+
+@pytest.mark.parametrize("shape, message", [
+    ([3], "Cannot reshape a tensor with 4"), ([-1, -1], "At most one"),
+    ([-1, 3], "Cannot reshape"), ([2**40, 2**40], "Cannot reshape"),
+    ([0, -1], "Cannot reshape")])
+def test_sparse_reshape_to_another_size(shape, message):
+    with pytest.raises(ValueError, match=message):
+        tf.sparse_reshape(sparse(), shape)
+
+
+def test_sparse_reshape_knows_its_shape():
+    for shape in ([-1, 1], tf.constant([4, -1]), np.array([-1, 1])):
+        out = tf.sparse_reshape(sparse(), shape)
+        assert out.get_shape().as_list() == [4, 1]
+        assert value_of(out).indices.tolist() == [[0, 0], [3, 0]]
+    p = tf.placeholder(tf.int64, [2])
+    assert tf.sparse_reshape(sparse(), p).get_shape().as_list() == [None] * 2
+    unknown = tf.sparse_placeholder(tf.float32, [None, 2])
+    assert tf.sparse_reshape(unknown, [-1]).get_shape().as_list() == [None]
+
+
+def slices(dense_shape=None):
+    return tf.IndexedSlices(tf.constant([[3., 4.]]), tf.constant([1]),
+                            dense_shape)
+
+
+def test_slices_without_dense_shape_are_clipped():
+    clipped, norm = tf.clip_by_global_norm(
+        [slices(), tf.constant([12.]), None], 2.)
+    assert clipped[2] is None and clipped[0].dense_shape is None
+    got = value_of([clipped[0].values, clipped[1], norm])
+    np.testing.assert_allclose(got[0], [[6 / 13, 8 / 13]], rtol=1e-6)
+    np.testing.assert_allclose(got[1], [24 / 13], rtol=1e-6)
+    assert got[2] == 13
+    by_norm = value_of(tf.clip_by_norm(slices(), 1.).values)
+    np.testing.assert_allclose(by_norm, [[.6, .8]], rtol=1e-6)
+    assert value_of(tf.clip_by_value(slices(), 0., 3.5).values).tolist() == [
+        [3, 3.5]]
+    for function in (tf.global_norm, lambda x: tf.clip_by_global_norm(x, 1.)):
+        with pytest.raises(TypeError, match="should be a sequence"):
+            function(tf.constant([1.]))
+    assert tf.clip_by_global_norm([None], 1.)[0] == [None]
+
+
+def test_tuple_of_slices_without_dense_shape():
+    known = tf.constant([3, 2])
+    parts = tf.tuple([tf.constant(1), slices(), None, slices(known), 5])
+    assert parts[1].dense_shape is None and parts[3].dense_shape is known
+    assert parts[2] is None
+    assert value_of([parts[0], parts[1].values, parts[4]])[1].tolist() == [
+        [3, 4]]
+    with pytest.raises(TypeError, match="Operation or Tensor"):
+        tf.tuple([tf.constant(1)], control_inputs=[3])
+
+
+def test_accumulate_n_of_what_does_not_fit():
+    one, two = tf.constant([1.]), tf.constant([1., 2.])
+    for inputs in (3, [], [one, tf.constant([1])], [slices()]):
+        with pytest.raises(ValueError, match="at least one Tensor"):
+            tf.accumulate_n(inputs)
+    with pytest.raises(ValueError, match="not compatible"):
+        tf.accumulate_n([one, two])
+    with pytest.raises(ValueError, match="not compatible"):
+        tf.accumulate_n([one], shape=[2])
+    with pytest.raises(TypeError, match="tensor_dtype is"):
+        tf.accumulate_n([one], tensor_dtype=tf.int32)
+    total = tf.accumulate_n([one, [2.]], shape=[1], tensor_dtype=tf.float32)
+    assert value_of(total) == [3] and total.op.type == "AccumulateNV2"

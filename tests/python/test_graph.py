@@ -1,0 +1,115 @@
+"""Graphs: nodes made one by one, what may be fed and fetched, types and shapes
+that are equal."""
+import pytest
+
+import headrace as tf
+
+
+def test_create_op():
+    g = tf.get_default_graph()
+    a = tf.constant([1., 2.])
+    with tf.name_scope("s"):
+        op = g.create_op("Neg", [a], [tf.float32], name="n",
+                         attrs={"T": tf.AttrValue(type=1)})
+    assert op.name == "s/n" and op.outputs[0].shape.as_list() == [2]
+    with tf.Session() as sess:
+        assert sess.run(op.outputs[0]).tolist() == [-1, -2]
+    with pytest.raises(TypeError, match="Input #0 is not a tensor"):
+        g.create_op("Neg", [3.], [tf.float32])
+    with pytest.raises(TypeError, match="not the dtypes"):
+        g.create_op("Neg", [a], [tf.int32], attrs={"T": tf.AttrValue(type=1)})
+    with pytest.raises(Exception, match="Nope"):
+        g.create_op("Nope", [], [])
+    other = tf.Graph()
+    with pytest.raises(ValueError, match="not a tensor of this graph"):
+        other.create_op("Neg", [a], attrs={"T": tf.AttrValue(type=1)})
+
+
+def test_collections_are_named_and_frozen():
+    g = tf.get_default_graph()
+    tf.add_to_collection("a", 1)
+    assert g.collections == ["a"] and not g.building_function
+    g.finalize()
+    with pytest.raises(RuntimeError, match="finalized"):
+        tf.add_to_collection("a", 2)
+    with pytest.raises(RuntimeError, match="finalized"):
+        g.clear_collection("a")
+
+
+def test_prevented_feeds_and_fetches():
+    g = tf.get_default_graph()
+    a, b = tf.constant(1, name="a"), tf.constant(2, name="b")
+    g.prevent_feeding(a)
+    g.prevent_fetching(b.op)
+    assert not g.is_feedable(a) and g.is_feedable(b)
+    assert not g.is_fetchable(b) and g.is_fetchable(a)
+    with tf.Session() as sess:
+        with pytest.raises(ValueError, match="a:0 may not be fed"):
+            sess.run(a + 1, {a: 1})
+        with pytest.raises(ValueError, match="marked as not fetchable"):
+            sess.run(b)
+        assert sess.run(a + b) == 3
+
+
+def test_value_of_a_loop_is_not_for_others():
+    inside = []
+
+    def body(i):
+        inside.append(tf.add(i, 1, name="inner"))
+        return inside[0]
+    out = tf.while_loop(lambda i: i < 3, body, [0], name="w")
+    x = inside[0]
+    message = "Cannot use 'w/inner' as input to '%s' because 'w/inner' is in a"
+    with pytest.raises(ValueError, match=message % "add"):
+        x + 1
+    with pytest.raises(ValueError, match=message % "cond/add"):
+        tf.cond(tf.constant(True), lambda: x + 1, lambda: 1)
+    with pytest.raises(ValueError, match="they are in different while loops"):
+        tf.while_loop(lambda i: i < 3, lambda i: i + x, [0], name="w2")
+    with tf.Session() as sess:
+        assert sess.run(out + 1) == 4
+        with pytest.raises(ValueError, match="may not be fed"):
+            sess.run(out, {x: 1})
+        assert sess.run(out, {out: 7}) == 7
+
+
+def test_value_of_an_outer_loop_is_for_inner_ones():
+    def body(i, total):
+        j = i * 10
+        inner = tf.while_loop(lambda k: k < 2,
+                              lambda k: k + tf.cond(j > 5, lambda: j - j + 1,
+                                                    lambda: 1), [0])
+        return i + 1, total + inner + j
+    _, total = tf.while_loop(lambda i, t: i < 3, body, [0, 0])
+    with tf.Session() as sess:
+        assert sess.run(total) == 36
+
+
+def test_callable_gives_back_what_is_fed():
+    p = tf.placeholder(tf.float32)
+    with tf.Session() as sess:
+        assert sess.make_callable([p], [p])(3.) == [3]
+        assert sess.make_callable([p * 2., p, p + 1.], [p])(3.) == [6, 3, 4]
+        assert sess.make_callable({"a": p, "b": p.op}, [p])(3.) == {
+            "a": 3, "b": None}
+
+
+def test_python_types_that_are_no_dtype():
+    for t in (int, complex, str, bytes, list, "int", "S4", None):
+        with pytest.raises(TypeError):
+            tf.as_dtype(t)
+        assert not tf.int32 == t and not tf.string == t
+    assert tf.float32 == float and tf.bool == bool and tf.string == object
+    assert tf.as_dtype(3) is tf.as_dtype("int32") is tf.int32
+
+
+def test_unknown_sizes_are_not_equal():
+    shape = tf.TensorShape([None])
+    assert shape == shape
+    assert shape != tf.TensorShape([None])
+    assert not shape == tf.TensorShape([None])
+    assert tf.TensorShape([1, None]) != [1, None]
+    assert tf.TensorShape([1, 2]) == [1, 2]
+    assert tf.TensorShape(None) == tf.TensorShape(None)
+    with pytest.raises(ValueError, match="inequality of unknown"):
+        tf.TensorShape(None) != tf.TensorShape([1])
