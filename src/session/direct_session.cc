@@ -236,11 +236,12 @@ class DirectSession : public Session {
     }
     const int64_t timeout = TimeoutOf(options);
     bool complete = false;
-    Status s = p->run.Call(feed_list, fetch_list, timeout, outputs, &complete);
+    Status s = p->run.Call(feed_list, fetch_list, timeout, token.waits, outputs,
+                           &complete);
     if (errors::IsDeadlineExceeded(s)) s = end(s);
     // The last call waits for the targets too.
     if (s.ok() && complete) {
-      s = p->run.Wait(timeout);
+      s = p->run.Wait(timeout, token.waits);
       if (errors::IsDeadlineExceeded(s)) s = end(s);
     }
     for (size_t i = 0; s.ok() && i < fetches.size(); ++i) {
@@ -549,7 +550,7 @@ class DirectSession : public Session {
     HR_RETURN_IF_ERROR(Begin(step, options, pool, metadata != nullptr, &run));
     {
       const RunLimits limits(timeout, token.manager, &run);
-      run.RunParts(step);
+      run.RunParts(step, token.waits);
     }
     if (step.may_run_long && run.complete) {
       step.Ran(elements, absl::Now() - start);
@@ -576,7 +577,7 @@ class DirectSession : public Session {
     };
     const RunLimits limits(timeout, token.manager, run.get());
     std::string why;
-    if (!LeavableRun::RunAndWait(run, left, &why)) {
+    if (!LeavableRun::RunAndWait(run, token.waits, left, &why)) {
       return Annotate(run->running.cancellation.status(), why);
     }
     const Status s = End(step, options, run.get(), outputs, metadata);
