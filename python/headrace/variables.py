@@ -122,7 +122,18 @@ class Variable(metaclass=_VariableType):
 
     def initialized_value(self):
         """The value, or the initial value where there is none yet."""
-        return self.initial_value
+        from headrace import initial_values  # most programs do without
+        return initial_values.initialized_value(self)
+
+    def _guard(self, initial):
+        """`initial` as the initializer takes it: other variables that it reads
+        need not be initialised before."""
+        self._guarded_initial_value = initial
+        if initial.op.inputs:
+            from headrace import initial_values
+            self._guarded_initial_value = initial_values.guarded(
+                initial, self._named.op.name)
+        return self._guarded_initial_value
 
     def load(self, value, session=None):
         """Gives the variable a value in `session`, or the default session."""
@@ -195,7 +206,8 @@ class RefVariable(Variable):
                 self._variable.set_shape(shape)
             self._shape = self._variable.get_shape()
             self._initializer_op = _raw.Assign(
-                self._variable, initial, validate_shape=validate_shape).op
+                self._variable, self._guard(initial),
+                validate_shape=validate_shape).op
             with colocate_with(self._variable.op):
                 self._snapshot = _raw.Identity(self._variable, name="read")
         self._caching_device = caching_device
@@ -282,11 +294,12 @@ class ResourceVariable(Variable):
                 name=scope)
             with name_scope("IsInitialized"):
                 self._is_initialized_op = _raw.VarIsInitializedOp(self._handle)
-            self._initializer_op = _raw.AssignVariableOp(
-                self._handle, initial, name=scope + "Assign/")
+            self._named = self._handle
+            with name_scope("Assign") as assign_scope:
+                self._initializer_op = _raw.AssignVariableOp(
+                    self._handle, self._guard(initial), name=assign_scope)
             with name_scope("Read"):
                 self._graph_element = self._read()
-        self._named = self._handle
 
     name = property(lambda self: self._handle.op.name + ":0")
     dtype = property(lambda self: self._dtype)
