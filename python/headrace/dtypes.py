@@ -224,3 +224,8 @@ def as_dtype(value):
             if dtype.name == "bfloat16":
                 return bfloat16
     raise TypeError("Cannot convert value %r to a TensorFlow DType." % (value,))
+
+
+def __getattr__(name):
+    from headrace import _names  # which needs this module
+    raise _names.missing(__name__, name)
