@@ -10,6 +10,8 @@
 #include <new>
 #include <thread>
 
+#include "gil.h"
+
 namespace headrace::python {
 namespace {
 
@@ -93,20 +95,42 @@ void AfterFork() {
 }  // namespace
 
 InterruptScope::InterruptScope(CancellationManager* caller)
-    : active_(pthread_equal(pthread_self(), state->main_thread) != 0 &&
-              PutHandlerInFront()),
+    : is_main_(pthread_equal(pthread_self(), state->main_thread) != 0),
+      watches_(is_main_ && PutHandlerInFront()),
       caller_(caller),
-      manager_(active_ ? caller : nullptr) {
-  if (!active_) return;
+      manager_(is_main_ ? caller : nullptr) {
+  if (!watches_) return;
   const std::lock_guard<std::mutex> lock(state->mu);
   outer_ = state->running;
   state->running = this;
 }
 
 InterruptScope::~InterruptScope() {
-  if (!active_) return;
+  if (!watches_) return;
   const std::lock_guard<std::mutex> lock(state->mu);
   state->running = outer_;
+}
+
+void InterruptScope::Poll() {
+  if (type_.is_valid()) return;  // the run is about to end
+  {
+    const GilAcquire locked;
+    if (CallPython([] { return PyErr_CheckSignals(); }) == 0) return;
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    type_ = nanobind::steal(type);
+    value_ = nanobind::steal(value);
+    trace_ = nanobind::steal(trace);
+  }
+  manager_.StartCancel(
+      absl::CancelledError("A signal's handler raised an exception"));
+}
+
+void InterruptScope::Rethrow() {
+  if (!type_.is_valid()) return;
+  PyErr_Restore(type_.release().ptr(), value_.release().ptr(),
+                trace_.release().ptr());
+  throw nanobind::python_error();
 }
 
 void InitInterrupts() {

@@ -1,33 +1,48 @@
-// Ctrl-C during a run. The run sits in C++ on the main thread, where Python
-// cannot look at its signals; so, while there is a handler for SIGINT, ours is
-// put in front of it. It passes the signal on and wakes a thread that cancels
-// the main thread's run.
+// Signals during a run. The run sits in C++ on the main thread, where Python
+// cannot look at them; so, while the thread only waits for the run, it looks
+// after them every now and then, and Python's handlers are called. What one
+// raises ends the run and is raised in its place.
+//
+// Ctrl-C is not left to that: while there is a handler for SIGINT, ours is put
+// in front of it. It passes the signal on and wakes a thread that cancels the
+// main thread's run.
 //
 // A run that is not interrupted pays for one look at the handler and two locks.
 #ifndef HEADRACE_PYTHON_EXT_INTERRUPT_H_
 #define HEADRACE_PYTHON_EXT_INTERRUPT_H_
 
+#include <nanobind/nanobind.h>
+
+#include "base/wait_hook.h"
 #include "framework/cancellation.h"
 
 namespace headrace::python {
 
-// Made before a run, on any thread. manager() is cancelled by Ctrl-C, if this
-// is the main thread, and with `caller`, which may be null and must outlive it;
-// it is null where there is neither.
-class InterruptScope {
+// Made before a run, on any thread, with the GIL. manager() is cancelled by
+// signals, if this is the main thread, and with `caller`, which may be null and
+// must outlive it; it is null where there is neither.
+class InterruptScope : private WaitHook {
  public:
   explicit InterruptScope(CancellationManager* caller);
-  ~InterruptScope();
+  ~InterruptScope() override;
   InterruptScope(const InterruptScope&) = delete;
   InterruptScope& operator=(const InterruptScope&) = delete;
 
-  CancellationManager* manager() { return active_ ? &manager_ : caller_; }
+  CancellationManager* manager() { return is_main_ ? &manager_ : caller_; }
+  // For the time that the run is waited for; may be null.
+  WaitHook* hook() { return is_main_ ? this : nullptr; }
+  // After the run, with the GIL: raises what a handler raised meanwhile.
+  void Rethrow();
 
  private:
-  const bool active_;
+  void Poll() override;
+
+  const bool is_main_, watches_;
   CancellationManager* const caller_;
   CancellationManager manager_;
   InterruptScope* outer_ = nullptr;
+  // What a handler raised.
+  nanobind::object type_, value_, trace_;
 };
 
 // Call from the main thread when the module is imported.

@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include "base/version.h"
+#include "gil.h"
 #include "interrupt.h"
 #include "message.h"
 #include "numpy_convert.h"
@@ -17,6 +18,7 @@ NB_MODULE(_headrace, m) {
   // Objects that live as long as the process are no leaks.
   nanobind::set_leak_warnings(false);
   ImportNumpy();
+  InitGil(m);
   InitInterrupts();
   m.attr("version") = headrace::Version();
   RegisterSupport(m);

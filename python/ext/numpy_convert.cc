@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "gil.h"
 #include "py_support.h"
 
 namespace headrace::python {
@@ -23,7 +24,7 @@ struct Released {
 std::atomic<Released*> released{nullptr};
 
 void ReleaseObject(PyObject* object) {
-  if (PyGILState_Check() != 0) {
+  if (MayTouchPython()) {
     Py_DECREF(object);
     return;
   }
@@ -322,6 +323,11 @@ Tensor ToTensor(nb::handle value, DataType want, Sharing sharing) {
   } else {
     Tensor t;
     if (PlainValueToTensor(value, want, &t)) return t;
+    const bool is_string =
+        PyBytes_Check(value.ptr()) || PyUnicode_Check(value.ptr());
+    if (is_string && (want == DT_INVALID || want == DT_STRING)) {
+      return Tensor::Scalar(tstring(ToString(value, "a string tensor")));
+    }
     if (want == DT_FLOAT && PyArray_IsScalar(value.ptr(), Float)) {
       return Tensor::Scalar(PyArrayScalar_VAL(value.ptr(), Float));
     }
@@ -338,8 +344,8 @@ Tensor ToTensor(nb::handle value, DataType want, Sharing sharing) {
     }
     descr = nb::steal(reinterpret_cast<PyObject*>(d));
   }
-  array = sharing == Sharing::kMayShare ? hooks().feed_to_array(value, descr)
-                                        : hooks().to_array(value, descr);
+  array = sharing == Sharing::kCopy ? hooks().to_array(value, descr)
+                                    : hooks().feed_to_array(value, descr);
   if (!PyArray_Check(array.ptr())) RaiseTypeError("expected an array");
   auto* a = reinterpret_cast<PyArrayObject*>(array.ptr());
   if (want == DT_INVALID) want = TypeOfArray(a);

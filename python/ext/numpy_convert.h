@@ -21,9 +21,10 @@ namespace headrace::python {
 namespace nb = nanobind;
 
 // kMayShare is how feeds come in: arrays are wrapped, and values converted as
-// numpy.asarray does. kCopy is for constants: the value is copied, and its
-// type must fit.
-enum class Sharing { kCopy, kMayShare };
+// numpy.asarray does. What the caller writes into the array later is seen, so
+// that it must not outlive the step unless somebody copies it; kFeedCopy does
+// so here. kCopy is for constants: the value is copied, and its type must fit.
+enum class Sharing { kCopy, kFeedCopy, kMayShare };
 
 // Any value as a tensor of type `want`; DT_INVALID: of the type that the value
 // has (Python floats float, ints int32 where they fit). Raises TypeError or

@@ -23,6 +23,9 @@ PyObject* Interned(const std::string& s) {
   return PyUnicode_InternFromString(s.c_str());
 }
 
+// Of a value that is shown in a message, in bytes.
+constexpr size_t kLongestValue = 200;
+
 class OpFunction {
  public:
   explicit OpFunction(const std::string& name);
@@ -267,6 +270,32 @@ class OpFunction::Application {
     return t == nullptr ? DT_INVALID : *t;
   }
 
+  // Raises the error of a conversion again, with what it was for.
+  [[noreturn]] void RefuseValue(const std::string& name, nb::handle value,
+                                DataType want, const nb::python_error& error) {
+    const std::string why = nb::str(error.value()).c_str();
+    if (error.matches(PyExc_TypeError) && want != DT_INVALID) {
+      std::string text = nb::repr(value).c_str();
+      if (text.size() > kLongestValue) {
+        text = StrCat(text.substr(0, kLongestValue), "...");
+      }
+      RaiseTypeError(StrCat("Expected ", Name(want), " passed to parameter '",
+                            name, "' of op '", def_.name, "', got ", text,
+                            " of type '", Py_TYPE(value.ptr())->tp_name,
+                            "' instead. Error: ", why));
+    }
+    if (error.matches(PyExc_TypeError)) {
+      RaiseTypeError(
+          StrCat(why, " (argument '", name, "' of op '", def_.name, "')"));
+    }
+    if (error.matches(PyExc_ValueError)) {
+      RaiseValueError(StrCat(
+          "Tried to convert '", name, "' to a tensor and failed. Error: ", why,
+          " (argument '", name, "' of op '", def_.name, "')"));
+    }
+    throw;
+  }
+
   // Appends the value, converted, to the inputs.
   void Convert(const OpDef::Arg& arg, const std::string& name, nb::handle value,
                DataType want, DataType preferred) {
@@ -284,10 +313,20 @@ class OpFunction::Application {
         o = AddConstant(graph_, core_, std::move(t), name);
       } else {
         ConversionScope scope(graph_, core_, name_);
-        o = hooks().convert_to_tensor(
-            value, want == DT_INVALID ? nb::none() : DTypeObject(want), name,
-            preferred == DT_INVALID ? nb::none() : DTypeObject(preferred),
-            arg.is_ref);
+        try {
+          o = hooks().convert_to_tensor(
+              value, want == DT_INVALID ? nb::none() : DTypeObject(want), name,
+              preferred == DT_INVALID ? nb::none() : DTypeObject(preferred),
+              arg.is_ref);
+        } catch (nb::python_error& error) {
+          // A variable of another type is refused by its type, below.
+          if (want == DT_INVALID || !error.matches(PyExc_ValueError) ||
+              !nb::hasattr(value, "_as_tensor")) {
+            RefuseValue(name, value, want, error);
+          }
+          o = hooks().convert_to_tensor(value, nb::none(), name, nb::none(),
+                                        arg.is_ref);
+        }
       }
     }
     PyTensor* t = AsTensor(o);

@@ -5,12 +5,16 @@
 #include "py_func.h"
 
 #include <nanobind/nanobind.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
 
 #include "absl/cleanup/cleanup.h"
-#include "base/mutex.h"
 #include "framework/common_shape_fns.h"
 #include "framework/op.h"
 #include "framework/op_kernel.h"
+#include "gil.h"
 #include "numpy_convert.h"
 #include "py_support.h"
 
@@ -19,38 +23,31 @@ namespace {
 
 PyObject* caller = nullptr;  // (token, arrays) -> arrays; lives for ever
 
-// The calls in progress. Threads of the library may still make some when Python
-// ends, and a thread that asks for the GIL then is lost.
-class Calls {
- public:
-  bool Enter() {
-    MutexLock lock(&mu_);
-    if (!ended_) ++count_;
-    return !ended_;
-  }
-  void Leave() {
-    MutexLock lock(&mu_);
-    --count_;
-    left_.SignalAll();
-  }
-  // Waits, but not for ever, for those that are in Python.
-  void End() {
-    nb::gil_scoped_release unlocked;
-    const absl::Time latest = absl::Now() + absl::Seconds(10);
-    MutexLock lock(&mu_);
-    ended_ = true;
-    while (count_ > 0 && !left_.WaitWithDeadline(&mu_, latest)) {
-    }
-  }
+// How many functions this thread is in, one inside the other.
+thread_local int depth_here = 0;
+// Runs that functions have started and wait for, of all threads: a function
+// that runs itself without end may take a new thread for each run.
+constexpr int kMaxNestedRuns = 256;
+std::atomic<int> nested_runs{0};
+// What a run, with the functions that it calls, may need of the stack.
+constexpr size_t kStackReserve = 256 << 10;
 
- private:
-  Mutex mu_;
-  CondVar left_;
-  int count_ GUARDED_BY(mu_) = 0;
-  bool ended_ GUARDED_BY(mu_) = false;
-};
-// Never destroyed: threads may outlive main.
-Calls& calls = *new Calls;
+// Bytes left of this thread's stack; a large number if that is not known.
+size_t StackLeft() {
+  thread_local const char* const end = []() -> const char* {
+    pthread_attr_t attr;
+    void* low = nullptr;
+    size_t size = 0, guard = 0;
+    if (pthread_getattr_np(pthread_self(), &attr) != 0) return nullptr;
+    pthread_attr_getstack(&attr, &low, &size);
+    pthread_attr_getguardsize(&attr, &guard);
+    pthread_attr_destroy(&attr);
+    return static_cast<const char*>(low) + guard;
+  }();
+  const char here = 0;
+  return end == nullptr || &here < end ? SIZE_MAX
+                                       : static_cast<size_t>(&here - end);
+}
 
 REGISTER_OP("PyFunc")
     .Input("input: Tin")
@@ -68,11 +65,20 @@ REGISTER_OP("PyFuncStateless")
     .Attr("Tout: list(type) >= 0")
     .SetShapeFn(shape_inference::UnknownShape);
 
+// The beginning and the end of a text that is longer than that. An error of a
+// run that a function has started stands twice in the function's own.
+std::string Shortened(const std::string& text) {
+  constexpr size_t kHead = 12288, kTail = 4096;
+  if (text.size() <= kHead + kTail) return text;
+  return absl::StrCat(text.substr(0, kHead), "\n[...]\n",
+                      text.substr(text.size() - kTail));
+}
+
 // "ValueError: what\nTraceback ..." and its code.
 Status StatusOf(nb::python_error& error) {
   std::string text = nb::type_name(error.type()).c_str();
-  absl::StrAppend(&text, ": ", nb::str(error.value()).c_str(), "\n",
-                  error.what());
+  absl::StrAppend(&text, ": ", Shortened(nb::str(error.value()).c_str()), "\n",
+                  Shortened(error.what()));
   if (error.matches(PyExc_ValueError) || error.matches(PyExc_TypeError)) {
     return errors::InvalidArgument(text);
   }
@@ -92,16 +98,19 @@ class PyFuncOp : public OpKernel {
   }
 
   void Compute(OpKernelContext* ctx) override {
-    OP_REQUIRES(ctx, caller != nullptr && calls.Enter(),
-                errors::FailedPrecondition("Python is not there"));
-    const auto leave = absl::MakeCleanup([] { calls.Leave(); });
-    nb::gil_scoped_acquire locked;
+    const KernelCall python(ctx->device());
+    OP_REQUIRES(ctx, caller != nullptr && python.ok(),
+                errors::FailedPrecondition(
+                    "a Python function is called, but Python has ended"));
+    ++depth_here;
+    const auto leave = absl::MakeCleanup([] { --depth_here; });
     try {
       nb::list arguments;
       for (int i = 0; i < ctx->num_inputs(); ++i) {
         arguments.append(ToNumpy(ctx->input(i)));
       }
-      nb::object results = nb::handle(caller)(token_.c_str(), arguments);
+      nb::object results = CallPython(
+          [&] { return nb::handle(caller)(token_.c_str(), arguments); });
       size_t i = 0;
       for (nb::handle array : results) {
         if (i == types_.size()) break;
@@ -110,7 +119,7 @@ class PyFuncOp : public OpKernel {
         ++i;
       }
     } catch (nb::python_error& error) {
-      ctx->CtxFailure(StatusOf(error));
+      ctx->CtxFailure(CallPython([&] { return StatusOf(error); }));
     } catch (const std::exception& error) {
       ctx->CtxFailure(errors::Unknown(error.what()));
     }
@@ -125,8 +134,23 @@ REGISTER_KERNEL_BUILDER(Name("PyFuncStateless").Device(DEVICE_CPU), PyFuncOp);
 
 }  // namespace
 
+NestedRun::NestedRun() : nested_(depth_here > 0) {
+  if (!nested_) return;
+  if (nested_runs.fetch_add(1) < kMaxNestedRuns &&
+      StackLeft() > kStackReserve) {
+    return;
+  }
+  nested_runs.fetch_sub(1);
+  PyErr_SetString(PyExc_RecursionError,
+                  "too many runs that Python functions in runs have started");
+  throw nb::python_error();
+}
+
+NestedRun::~NestedRun() {
+  if (nested_) nested_runs.fetch_sub(1);
+}
+
 void RegisterPyFunc(nb::module_& m) {
-  m.def("end_py_functions", [] { calls.End(); });
   m.def("set_py_function_caller",
         [](nb::object function) { caller = function.release().ptr(); });
 }

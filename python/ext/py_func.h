@@ -6,6 +6,19 @@
 
 namespace headrace::python {
 
+// A run that a Python thread is about to begin. Raises RecursionError if Python
+// functions in runs have started too many already, or the stack nears its end.
+class NestedRun {
+ public:
+  NestedRun();
+  ~NestedRun();
+  NestedRun(const NestedRun&) = delete;
+  NestedRun& operator=(const NestedRun&) = delete;
+
+ private:
+  const bool nested_;
+};
+
 void RegisterPyFunc(nanobind::module_& m);
 
 }  // namespace headrace::python

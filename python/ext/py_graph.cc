@@ -29,7 +29,27 @@ bool IsInstance(nb::handle o) {
   return Py_TYPE(o.ptr()) == type;
 }
 
-PyGraph* CoreOf(nb::handle graph) { return nb::inst_ptr<PyGraph>(graph); }
+// Raises TypeError for what is no graph, or one whose __init__ was not called.
+PyGraph* CoreOf(nb::handle graph) {
+  if (!nb::isinstance<PyGraph>(graph)) RaiseTypeError("expected a tf.Graph");
+  if (!nb::inst_ready(graph)) {
+    RaiseTypeError(StrCat("the __init__ of ", Py_TYPE(graph.ptr())->tp_name,
+                          " did not call that of tf.Graph"));
+  }
+  return nb::inst_ptr<PyGraph>(graph);
+}
+
+// Raises TypeError for what is none.
+PyTensor& TensorOf(nb::handle o) {
+  PyTensor* t = AsTensor(o);
+  if (t == nullptr) RaiseTypeError("expected a tf.Tensor");
+  return *t;
+}
+PyOperation& OperationOf(nb::handle o) {
+  PyOperation* op = AsOperation(o);
+  if (op == nullptr) RaiseTypeError("expected a tf.Operation");
+  return *op;
+}
 
 // What a new node waits for: of each `with`, its operations, unless an input
 // was made inside it and waits already, and but for inputs themselves.
@@ -88,7 +108,7 @@ nb::list ControlInputObjects(PyOperation& op) {
 
 nb::list Outputs(nb::handle self) {
   nb::list out;
-  const int n = nb::inst_ptr<PyOperation>(self)->node->num_outputs();
+  const int n = OperationOf(self).node->num_outputs();
   for (int i = 0; i < n; ++i) out.append(TensorObject(self, i));
   return out;
 }
@@ -258,14 +278,15 @@ void TakeIntoContext(nb::handle graph, PyGraph* core, const NodeDef& def,
     PopDefaultGraph();
   });
   nb::object context = core->flow_context;
-  nb::object taken = context.attr("_before_add")(def.op, in, waits);
+  nb::object taken = CallPython(
+      [&] { return context.attr("_before_add")(def.op, in, waits); });
   inputs->clear();
   control->clear();
   for (nb::handle t : nb::object(taken[0])) {
-    inputs->push_back(AsTensor(t)->endpoint());
+    inputs->push_back(TensorOf(t).endpoint());
   }
   for (nb::handle o : nb::object(taken[1])) {
-    control->push_back(AsOperation(o)->node);
+    control->push_back(OperationOf(o).node);
   }
 }
 
@@ -454,10 +475,12 @@ Node* AddNode(nb::handle graph, PyGraph* core, NodeDef def,
   for (ControlFrame& f : core->control_frames) f.made_inside.insert(*node);
   if (in_context) [[unlikely]] {
     nb::object context = core->flow_context;
-    context.attr("_after_add")(OperationObject(graph, core, *node));
+    const nb::object op = OperationObject(graph, core, *node);
+    CallPython([&] { context.attr("_after_add")(op); });
   }
   if (core->has_device_functions) {
-    graph.attr("_apply_device_functions")(OperationObject(graph, core, *node));
+    const nb::object op = OperationObject(graph, core, *node);
+    CallPython([&] { graph.attr("_apply_device_functions")(op); });
   }
   return *node;
 }
@@ -479,9 +502,7 @@ nb::object DefaultGraph() {
 }
 
 void PushDefaultGraph(nb::handle graph) {
-  if (!nb::isinstance<PyGraph>(graph) || !nb::inst_ready(graph)) {
-    RaiseTypeError("expected a tf.Graph");
-  }
+  CoreOf(graph);  // raises
   default_graphs.push_back(graph.ptr());
 }
 void PopDefaultGraph() {
@@ -633,18 +654,15 @@ void RegisterGraph(nb::module_& m) {
       // Whoever takes what `op` gives waits for these blocks already.
       .def("_record_seen_by_control",
            [](PyGraph& g, nb::handle op) {
-             PyOperation* o = AsOperation(op);
-             if (o == nullptr) RaiseTypeError("not an operation");
-             for (ControlFrame& f : g.control_frames) {
-               f.made_inside.insert(o->node);
-             }
+             Node* n = OperationOf(op).node;
+             for (ControlFrame& f : g.control_frames) f.made_inside.insert(n);
            })
       // What a node with these inputs waits for here.
       .def("_control_dependencies_for_inputs",
            [](nb::handle self, nb::list inputs) {
              std::vector<Endpoint> endpoints;
              for (nb::handle t : inputs) {
-               endpoints.push_back(AsTensor(t)->endpoint());
+               endpoints.push_back(TensorOf(t).endpoint());
              }
              PyGraph* g = CoreOf(self);
              nb::list out;

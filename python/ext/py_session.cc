@@ -9,9 +9,11 @@
 #include "absl/cleanup/cleanup.h"
 #include "attr_convert.h"
 #include "framework/device.h"
+#include "gil.h"
 #include "interrupt.h"
 #include "message.h"
 #include "numpy_convert.h"
+#include "py_func.h"
 #include "py_graph.h"
 #include "py_support.h"
 #include "runtime/memory_plan.h"
@@ -66,7 +68,7 @@ struct Feeds {
 class PyCancellation {
  public:
   void StartCancel() {
-    nb::gil_scoped_release unlocked;
+    const GilRelease unlocked;
     // Whoever runs may drop this object when it has been told.
     const std::shared_ptr<CancellationManager> manager = manager_;
     manager->StartCancel(errors::Cancelled("Run was cancelled."));
@@ -95,15 +97,16 @@ class PySession {
     std::unique_ptr<Session> session;
     Status s;
     {
-      nb::gil_scoped_release unlocked;
+      const GilRelease unlocked;
       s = NewSession(proto, target, core_->graph, &session);
     }
     if (!s.ok()) RaiseStatus(s, nb::none());
     session_ = std::move(session);
+    NoteSession(session_);
   }
   ~PySession() {
-    nb::gil_scoped_release unlocked;
-    session_.reset();
+    const GilRelease unlocked;
+    DestroySession(std::move(session_));
   }
 
   nb::object PlanMemory(nb::handle fetches, nb::handle feed_shapes);
@@ -116,13 +119,13 @@ class PySession {
                         nb::handle feed_dict, nb::handle options,
                         nb::handle cancellation);
   void PartialRunClose(const std::string& handle) {
-    nb::gil_scoped_release unlocked;
+    const GilRelease unlocked;
     session_->PRunClose(handle);
   }
   void Close() {
     Status s;
     {
-      nb::gil_scoped_release unlocked;
+      const GilRelease unlocked;
       s = session_->Close();
     }
     if (!s.ok()) RaiseStatus(s, graph_);
@@ -146,12 +149,15 @@ class PySession {
  private:
   friend class Callable;
 
-  void ReadFetch(nb::handle f, Fetches* out);
+  void ReadFetch(nb::handle f, Fetches* out, int depth = 0);
   void ReadName(nb::handle name, Fetches* out);
+  // No node if `key` is neither a tensor nor a name.
   Endpoint FeedTarget(nb::handle key);
   // `dict` may be None.
-  void ReadFeeds(nb::handle dict, const Fetches& fetches, Feeds* out);
-  Tensor FeedValue(const Endpoint& e, nb::handle value);
+  void ReadFeeds(nb::handle dict, const Fetches& fetches, Sharing sharing,
+                 Feeds* out);
+  Tensor FeedValue(const Endpoint& e, nb::handle value,
+                   Sharing sharing = Sharing::kMayShare);
   TensorShape PlannedShape(const Endpoint& e, nb::handle value);
   std::vector<Endpoint> FeedTargets(nb::handle feed_list);
   // Runs `call(metadata, token)` without the GIL and raises its error.
@@ -183,10 +189,20 @@ class Callable {
   std::shared_ptr<Session::Prepared> prepared_;
 };
 
+// Of lists in fetches; the stack of a thread bears many more.
+constexpr int kMaxDepth = 400;
+
 [[noreturn]] void RefuseFetch(nb::handle f, const char* why) {
   RaiseTypeError(StrCat("Fetch argument ", nb::repr(f).c_str(),
                         " has invalid type ", Py_TYPE(f.ptr())->tp_name, ", ",
                         why));
+}
+
+[[noreturn]] void RefuseFeed(nb::handle key) {
+  RaiseTypeError(
+      StrCat("Cannot interpret feed_dict key as Tensor: Can not "
+             "convert a ",
+             Py_TYPE(key.ptr())->tp_name, " into a Tensor."));
 }
 
 void RefuseInternal(const PyGraph& graph, const Node& n, const char* what) {
@@ -229,7 +245,7 @@ void PySession::ReadName(nb::handle f, Fetches* out) {
   out->steps.push_back({Fetches::kTensor, out->Add({n, index}), {}});
 }
 
-void PySession::ReadFetch(nb::handle f, Fetches* out) {
+void PySession::ReadFetch(nb::handle f, Fetches* out, int depth) {
   if (PyTensor* t = AsTensor(f)) {
     if (t->op->core != core_) {
       RaiseValueError(StrCat("Fetch argument ", nb::repr(f).c_str(),
@@ -256,11 +272,19 @@ void PySession::ReadFetch(nb::handle f, Fetches* out) {
   PyObject* p = f.ptr();
   if (PyUnicode_Check(p) || PyBytes_Check(p)) return ReadName(f, out);
   if (f.is_none()) RefuseFetch(f, "must be a Tensor, an Operation or a name");
+  if (++depth > kMaxDepth) {
+    PyErr_Format(PyExc_RecursionError,
+                 "fetches are nested more than %d deep, or contain themselves",
+                 kMaxDepth);
+    throw nb::python_error();
+  }
   const bool is_list = PyList_Check(p);
   if (is_list || PyTuple_Check(p)) {
-    const Py_ssize_t n = PySequence_Fast_GET_SIZE(p);
-    for (Py_ssize_t i = 0; i < n; ++i) {
-      ReadFetch(PySequence_Fast_GET_ITEM(p, i), out);
+    // What is asked for its fetches may change the list.
+    Py_ssize_t n = 0;
+    for (; n < PySequence_Fast_GET_SIZE(p); ++n) {
+      const nb::object part = nb::borrow(PySequence_Fast_GET_ITEM(p, n));
+      ReadFetch(part, out, depth);
     }
     Fetches::Step step{
         is_list ? Fetches::kList : Fetches::kTuple, static_cast<int>(n), {}};
@@ -272,11 +296,12 @@ void PySession::ReadFetch(nb::handle f, Fetches* out) {
     return;
   }
   if (PyDict_Check(p)) {
-    nb::dict d = nb::borrow<nb::dict>(f);
-    for (auto [key, value] : d) ReadFetch(value, out);
+    const nb::list keys = nb::steal<nb::list>(PyDict_Keys(p));
+    const nb::list values = nb::steal<nb::list>(PyDict_Values(p));
+    for (nb::handle value : values) ReadFetch(value, out, depth);
     nb::object type = nb::borrow(reinterpret_cast<PyObject*>(Py_TYPE(p)));
-    out->steps.push_back({Fetches::kDict, static_cast<int>(d.size()),
-                          nb::make_tuple(d.keys(), type)});
+    out->steps.push_back({Fetches::kDict, static_cast<int>(keys.size()),
+                          nb::make_tuple(keys, type)});
     return;
   }
   // Variables and the like: (fetches, function of their values).
@@ -286,7 +311,7 @@ void PySession::ReadFetch(nb::handle f, Fetches* out) {
                 "must be a string or Tensor. (Can not convert it into a "
                 "Tensor or Operation.)");
   }
-  ReadFetch(nb::object(expanded[0]), out);
+  ReadFetch(nb::object(expanded[0]), out, depth);
   nb::object function = expanded[1];
   if (!function.is_none()) {
     out->steps.push_back({Fetches::kCall, 1, std::move(function)});
@@ -320,17 +345,20 @@ nb::object Assemble(const Fetches& f, const std::vector<nb::object>& values) {
         stack.push_back(nb::tuple(parts));
         break;
       case Fetches::kNamed:
-        stack.push_back(s.how(*parts));
+        stack.push_back(CallPython([&] { return s.how(*parts); }));
         break;
       case Fetches::kCall:
-        stack.push_back(s.how(parts[0]));
+        stack.push_back(CallPython([&] { return s.how(parts[0]); }));
         break;
       default: {
         nb::list keys = nb::cast<nb::list>(nb::object(s.how[0]));
-        nb::object d = nb::object(s.how[1])();
-        for (size_t i = 0; i < keys.size(); ++i) {
-          d[nb::object(keys[i])] = nb::object(parts[i]);
-        }
+        nb::object d = CallPython([&] {
+          nb::object made = nb::object(s.how[1])();
+          for (size_t i = 0; i < keys.size(); ++i) {
+            made[nb::object(keys[i])] = nb::object(parts[i]);
+          }
+          return made;
+        });
         stack.push_back(std::move(d));
       }
     }
@@ -339,32 +367,45 @@ nb::object Assemble(const Fetches& f, const std::vector<nb::object>& values) {
 }
 
 Endpoint PySession::FeedTarget(nb::handle key) {
+  const std::string cannot = "Cannot interpret feed_dict key as Tensor: ";
   if (PyTensor* t = AsTensor(key)) {
     if (t->op->core != core_) {
-      RaiseTypeError(StrCat("Cannot interpret feed_dict key as Tensor: Tensor ",
-                            EndpointName(t->endpoint()),
+      RaiseTypeError(StrCat(cannot, "Tensor ", EndpointName(t->endpoint()),
                             " is not an element of this graph."));
     }
     return t->endpoint();
   }
-  if (PyUnicode_Check(key.ptr()) || PyBytes_Check(key.ptr())) {
-    const std::string name = ToString(key, "a feed");
-    std::string node;
-    int index = 0;
-    Node* n = nullptr;
-    if (name.find(':') != std::string::npos &&
-        ParseEndpointName(name, &node, &index).ok()) {
-      n = core_->graph->FindNode(node);
+  if (!PyUnicode_Check(key.ptr()) && !PyBytes_Check(key.ptr())) return {};
+  const std::string name = ToString(key, "a feed");
+  std::string node;
+  int index = 0;
+  if (name.find(':') == std::string::npos) {
+    if (core_->graph->FindNode(name) != nullptr) {
+      RaiseTypeError(StrCat(cannot, "The name '", name,
+                            "' refers to an Operation, not a Tensor; \"", name,
+                            ":0\" is its first output."));
     }
-    if (n == nullptr || index < 0 || index >= n->num_outputs()) {
-      RaiseTypeError(StrCat(
-          "Cannot interpret feed_dict key as Tensor: The name '", name,
-          "' refers to a Tensor which does not exist, or is not the name of a "
-          "tensor, as \"x:0\" is."));
-    }
-    return {n, index};
+    RaiseTypeError(StrCat(cannot, "The name '", name,
+                          "' is not the name of a tensor, as \"x:0\" is."));
   }
-  return {};
+  Node* n = nullptr;
+  if (ParseEndpointName(name, &node, &index).ok()) {
+    n = core_->graph->FindNode(node);
+  }
+  if (n == nullptr) {
+    RaiseTypeError(StrCat(cannot, "The name '", name,
+                          "' refers to a Tensor which does not exist. The "
+                          "operation, '",
+                          node, "', does not exist in the graph."));
+  }
+  if (index < 0 || index >= n->num_outputs()) {
+    RaiseTypeError(StrCat(cannot, "The name '", name,
+                          "' refers to a Tensor which does not exist. The "
+                          "operation, '",
+                          node, "', exists but only has ", n->num_outputs(),
+                          " outputs."));
+  }
+  return {n, index};
 }
 
 // "(?, 3)", "(2,)": a shape of known rank as Python shows it.
@@ -377,7 +418,8 @@ std::string TupleString(const PartialTensorShape& shape) {
   return s + (shape.dims() == 1 ? ",)" : ")");
 }
 
-Tensor PySession::FeedValue(const Endpoint& e, nb::handle value) {
+Tensor PySession::FeedValue(const Endpoint& e, nb::handle value,
+                             Sharing sharing) {
   if (core_->unfeedable.contains({e.node->id(), e.index})) {
     RaiseValueError(StrCat("Tensor ", EndpointName(e), " may not be fed."));
   }
@@ -389,7 +431,7 @@ Tensor PySession::FeedValue(const Endpoint& e, nb::handle value) {
   }
   Tensor t;
   try {
-    t = ToTensor(value, type, Sharing::kMayShare);
+    t = ToTensor(value, type, sharing);
   } catch (nb::python_error& error) {
     // Names what was fed.
     if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) {
@@ -413,7 +455,8 @@ Tensor PySession::FeedValue(const Endpoint& e, nb::handle value) {
   return t;
 }
 
-void PySession::ReadFeeds(nb::handle dict, const Fetches& fetches, Feeds* out) {
+void PySession::ReadFeeds(nb::handle dict, const Fetches& fetches,
+                          Sharing sharing, Feeds* out) {
   if (dict.is_none()) return;
   if (!PyDict_Check(dict.ptr()))
     RaiseTypeError("feed_dict must be a dictionary");
@@ -423,7 +466,7 @@ void PySession::ReadFeeds(nb::handle dict, const Fetches& fetches, Feeds* out) {
         RaiseValueError(StrCat("Tensor ", EndpointName(e), " is fed twice."));
       }
     }
-    Tensor t = FeedValue(e, value);
+    Tensor t = FeedValue(e, value, sharing);
     for (const Endpoint& f : fetches.endpoints) {
       if (f == e) {
         out->originals.resize(out->endpoints.size() + 1);
@@ -433,26 +476,27 @@ void PySession::ReadFeeds(nb::handle dict, const Fetches& fetches, Feeds* out) {
     out->endpoints.push_back(e);
     out->values.emplace_back(e, std::move(t));
   };
-  PyObject *key, *value;
-  Py_ssize_t at = 0;
-  while (PyDict_Next(dict.ptr(), &at, &key, &value)) {
+  const auto add_one = [&](nb::handle key, nb::handle value) {
     const Endpoint e = FeedTarget(key);
-    if (e.node != nullptr) {
-      add(e, value);
+    if (e.node != nullptr) add(e, value);
+    return e.node != nullptr;
+  };
+  // A copy of the pairs: what is asked for its tensors may change the dict.
+  const nb::list items = nb::steal<nb::list>(PyDict_Items(dict.ptr()));
+  for (nb::handle item : items) {
+    const nb::handle key = PyTuple_GET_ITEM(item.ptr(), 0),
+                     value = PyTuple_GET_ITEM(item.ptr(), 1);
+    if (add_one(key, value)) continue;
+    // Variables and the like: [(tensor, value)].
+    const nb::object pairs = hooks().expand_feed(key, value);
+    if (!pairs.is_none()) {
+      for (nb::handle pair : nb::cast<nb::list>(pairs)) {
+        const nb::object to = pair[0], what = pair[1];
+        if (!add_one(to, what)) RefuseFeed(to);
+      }
       continue;
     }
-    // Variables and the like: [(tensor, value)].
-    nb::object pairs = hooks().expand_feed(nb::handle(key), nb::handle(value));
-    if (pairs.is_none()) {
-      RaiseTypeError(
-          StrCat("Cannot interpret feed_dict key as Tensor: Can "
-                 "not convert a ",
-                 Py_TYPE(key)->tp_name, " into a Tensor."));
-    }
-    for (nb::handle pair : nb::cast<nb::list>(pairs)) {
-      nb::object to = pair[0], what = pair[1];
-      add(FeedTarget(to), what);
-    }
+    RefuseFeed(key);
   }
 }
 
@@ -475,12 +519,17 @@ void PySession::RunUnlocked(F call, nb::handle metadata,
           : MutableMessageAs<pb::RunMetadata>(metadata, "run_metadata");
   Status status;
   {
+    const NestedRun nested;
     InterruptScope interrupt(caller.get());
     RunToken token = interrupt.manager();
     token.leaves_kernels = caller != nullptr;
-    PyThreadState* state = PyEval_SaveThread();
-    status = call(m, token);
-    PyEval_RestoreThread(state);
+    token.waits = interrupt.hook();
+    {
+      const GilRelease unlocked;
+      const RunEntry entry;
+      status = call(m, token);
+    }
+    interrupt.Rethrow();
   }
   DropReleasedArrays();
   if (status.ok()) [[likely]]
@@ -502,7 +551,7 @@ nb::object PySession::Run(nb::handle fetches, nb::handle feed_dict,
   Fetches f;
   ReadFetch(fetches, &f);
   Feeds feeds;
-  ReadFeeds(feed_dict, f, &feeds);
+  ReadFeeds(feed_dict, f, Sharing::kMayShare, &feeds);
   const pb::RunOptions& run_options = OptionsOf(options);
 
   // What is fed and fetched at once comes back as it was given.
@@ -618,7 +667,7 @@ std::string PySession::PartialRunSetup(nb::handle fetches, nb::handle feeds) {
   std::string handle;
   Status s;
   {
-    nb::gil_scoped_release unlocked;
+    const GilRelease unlocked;
     s = session_->PRunSetup(fed, f.endpoints, f.targets, &handle);
   }
   if (!s.ok()) RaiseStatus(s, graph_);
@@ -632,7 +681,8 @@ nb::object PySession::PartialRun(const std::string& handle, nb::handle fetches,
   Fetches f;
   ReadFetch(fetches, &f);
   Feeds feeds;
-  ReadFeeds(feed_dict, f, &feeds);
+  // The step goes on with them when this call has returned.
+  ReadFeeds(feed_dict, f, Sharing::kFeedCopy, &feeds);
   const pb::RunOptions& run_options = OptionsOf(options);
   std::vector<Tensor> outputs;
   std::shared_ptr<Session> session = session_;
@@ -674,7 +724,7 @@ Callable::Callable(nb::object owner, PySession* session, Fetches fetches,
   if (computed.empty() && fetches_.targets.empty()) return;
   StatusOr<std::shared_ptr<Session::Prepared>> prepared(nullptr);
   {
-    nb::gil_scoped_release unlocked;
+    const GilRelease unlocked;
     prepared = session_->session_->Prepare(feeds_, computed, fetches_.targets);
   }
   if (!prepared.ok()) RaiseStatus(prepared.status(), session_->graph_);
@@ -773,7 +823,7 @@ that nothing can interrupt: unless that changes state, it is left to itself.)")
                              const std::vector<std::string>& containers) {
     Status s;
     {
-      nb::gil_scoped_release unlocked;
+      const GilRelease unlocked;
       s = ResetSessions(target, containers);
     }
     Check(s);

@@ -115,6 +115,8 @@ void RegisterSupport(nb::module_& m) {
   // any argument of a wrong type. By itself it would be a RuntimeError.
   nb::register_exception_translator(
       [](const std::exception_ptr& p, void* /*payload*/) {
+        // No exception: Python has ended this thread in a call of ours.
+        if (p == nullptr) ParkThread();
         try {
           std::rethrow_exception(p);
         } catch (const std::bad_cast&) {
@@ -125,17 +127,17 @@ void RegisterSupport(nb::module_& m) {
       });
   m.def("set_hooks", [](nb::kwargs given) {
     Hooks& h = hooks();
-    h.make_error = given["make_error"];
-    h.global_graph = given["global_graph"];
-    h.convert_to_tensor = given["convert_to_tensor"];
-    h.to_array = given["to_array"];
-    h.feed_to_array = given["feed_to_array"];
-    h.as_dtype = given["as_dtype"];
-    h.as_shape_list = given["as_shape_list"];
-    h.bfloat16 = given["bfloat16"];
-    h.make_result_type = given["make_result_type"];
-    h.expand_fetch = given["expand_fetch"];
-    h.expand_feed = given["expand_feed"];
+    h.make_error = nb::object(given["make_error"]);
+    h.global_graph = nb::object(given["global_graph"]);
+    h.convert_to_tensor = nb::object(given["convert_to_tensor"]);
+    h.to_array = nb::object(given["to_array"]);
+    h.feed_to_array = nb::object(given["feed_to_array"]);
+    h.as_dtype = nb::object(given["as_dtype"]);
+    h.as_shape_list = nb::object(given["as_shape_list"]);
+    h.bfloat16 = nb::object(given["bfloat16"]);
+    h.make_result_type = nb::object(given["make_result_type"]);
+    h.expand_fetch = nb::object(given["expand_fetch"]);
+    h.expand_feed = nb::object(given["expand_feed"]);
     h.dtypes = nb::cast<nb::list>(given["dtypes"]);
     h.package_dir = nb::cast<std::string>(given["package_dir"]);
   });

@@ -9,27 +9,44 @@
 
 #include "base/status.h"
 #include "framework/types.h"
+#include "gil.h"
 
 namespace headrace::python {
 
 namespace nb = nanobind;
 
+// A function of the package.
+class Hook {
+ public:
+  Hook& operator=(nb::object function) {
+    function_ = std::move(function);
+    return *this;
+  }
+  template <typename... Args>
+  nb::object operator()(Args&&... args) const {
+    return CallPython([&] { return function_(std::forward<Args>(args)...); });
+  }
+
+ private:
+  nb::object function_;
+};
+
 // Functions and objects of the package that the bindings call, set once by
 // headrace/__init__.py through set_hooks(**hooks).
 struct Hooks {
-  nb::object make_error;         // (code, message, graph) -> exception
-  nb::object global_graph;       // () -> the global default graph
-  nb::object convert_to_tensor;  // (value, dtype, name, preferred, as_ref)
-  nb::object to_array;           // (value, numpy dtype or None) -> ndarray
-  nb::object feed_to_array;      // the same, as feeds are converted
-  nb::object as_dtype;           // (anything) -> DType
-  nb::object as_shape_list;      // (anything) -> list of int, or None
-  nb::object bfloat16;           // () -> numpy dtype
-  nb::object make_result_type;   // (op name, output names) -> namedtuple type
-  nb::object expand_fetch;       // (object) -> (fetches, function) or None
-  nb::object expand_feed;        // (key, value) -> [(tensor, value)] or None
-  nb::list dtypes;               // DType by enum, references included
-  std::string package_dir;       // frames below are not the user's
+  Hook make_error;          // (code, message, graph) -> exception
+  Hook global_graph;        // () -> the global default graph
+  Hook convert_to_tensor;   // (value, dtype, name, preferred, as_ref)
+  Hook to_array;            // (value, numpy dtype or None) -> ndarray
+  Hook feed_to_array;       // the same, as feeds are converted
+  Hook as_dtype;            // (anything) -> DType
+  Hook as_shape_list;       // (anything) -> list of int, or None
+  Hook bfloat16;            // () -> numpy dtype
+  Hook make_result_type;    // (op name, output names) -> namedtuple type
+  Hook expand_fetch;        // (object) -> (fetches, function) or None
+  Hook expand_feed;         // (key, value) -> [(tensor, value)] or None
+  nb::list dtypes;          // DType by enum, references included
+  std::string package_dir;  // frames below are not the user's
 };
 Hooks& hooks();
 

@@ -10,7 +10,6 @@
 Names, arguments and defaults are those of TensorFlow 1.15. Every op that the
 library knows is a function of `raw_ops` too.
 """
-import atexit as _atexit
 import os as _os
 
 from headrace import _headrace
@@ -43,7 +42,6 @@ from headrace import script_ops as _script_ops  # noqa: E402
 
 _math_ops.install_operators()
 _headrace.set_py_function_caller(_script_ops.call)
-_atexit.register(_headrace.end_py_functions)
 
 # What is not imported here, `_api` finds when it is asked for.
 globals().update({name: value for name, value in vars(_api).items()

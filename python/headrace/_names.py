@@ -21,13 +21,6 @@ _RENAMED = {
     "sqrtm": "MatrixSquareRoot", "logm": "MatrixLogarithm",
     "parse_tensor": "ParseTensor",
 }
-# Parts of TensorFlow 1.x that are not there, and are said to be.
-_UNSUPPORTED = (
-    r"headrace\.(layers|keras|estimator|losses|metrics|distribute|distributions"
-    r"|feature_column|profiler|app|flags|logging|gfile"
-    r"|summary\.FileWriter(Cache)?|train\.(\w*Optimizer|Saver|Supervisor|\w*Session\w*|\w*Hook|Server"
-    r"|ClusterSpec|Checkpoint\w*|Scaffold|\w*checkpoint\w*|\w*_decay"
-    r"|ExponentialMovingAverage|\w*global_step\w*))")
 
 
 def _to_snake(name):
@@ -64,12 +57,19 @@ def lookup(name, module):
         op = _RENAMED.get(name) or _op_named(name)
         if op:
             return module.setdefault(name, getattr(raw_ops, op))
-    full_name = "%s.%s" % (module.get("__name__"), name)
-    if re.fullmatch(_UNSUPPORTED, full_name):
-        raise AttributeError("tf%s is not supported yet"
-                             % full_name[len("headrace"):])
-    raise AttributeError("module %r has no attribute %r"
-                         % (module.get("__name__"), name))
+    raise missing(module.get("__name__"), name)
+
+
+def missing(module, name):
+    """The AttributeError for a name that is not in `module`: it says so where
+    TensorFlow 1.15 has it."""
+    if not name.startswith("_"):
+        from headrace import _interface  # for those who ask for such names
+        namespace = module.partition(".")[2]
+        if name in _interface.NAMES.get(namespace, "").split():
+            return AttributeError("tf%s is not supported yet" % ".".join(
+                ["", namespace, name] if namespace else ["", name]))
+    return AttributeError("module %r has no attribute %r" % (module, name))
 
 
 def load(module):

@@ -186,8 +186,8 @@ class QueueRunner:
     name = property(lambda self: self._queue.name)
 
     def _fill(self, session, op, coord):
-        fill = session.make_callable(op)
         try:
+            fill = session.make_callable(op)
             while coord is None or not coord.should_stop():
                 try:
                     fill()

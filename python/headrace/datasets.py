@@ -476,11 +476,7 @@ class _GeneratorState:
         for leaf, value in zip(leaves, values):
             wanted = np.dtype(leaf.dtype.as_numpy_dtype)
             try:
-                array = np.asarray(value)
-                if wanted != np.dtype(object) or array.dtype.kind not in "SU":
-                    array = np.asarray(value, dtype=wanted)
-                else:
-                    array = array.astype(object)
+                array = np.asarray(value, dtype=wanted)
             except (TypeError, ValueError):
                 raise TypeError(
                     "`generator` yielded an element that could not be converted"

@@ -228,3 +228,8 @@ def _is_numpy_type(value):
     if isinstance(value, type):
         return issubclass(value, np.generic)
     return isinstance(getattr(value, "dtype", value), np.dtype)
+
+
+def __getattr__(name):
+    from headrace import _names  # which needs this module
+    raise _names.missing(__name__, name)

@@ -135,3 +135,8 @@ def exception_type_from_error_code(code):
 def error_code_from_exception_type(cls):
     """The status code of a class."""
     return cls(None, None, "").error_code
+
+
+def __getattr__(name):
+    from headrace import _names  # which needs this module
+    raise _names.missing(__name__, name)

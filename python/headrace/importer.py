@@ -24,7 +24,12 @@ def import_graph_def(graph_def, input_map=None, return_elements=None,
             and type(graph_def) is not messages.GraphDef):
         # Protobuf's own Python classes, as those of TensorFlow.
         if not hasattr(graph_def, "SerializeToString"):
-            raise TypeError("graph_def must be a GraphDef proto.")
+            raise TypeError(
+                "graph_def must be a GraphDef proto, its bytes, or a "
+                "pathlib.Path of a file that holds one, but got %r%s"
+                % (graph_def, "; for the file of that name, give "
+                   "pathlib.Path(%r)" % graph_def
+                   if isinstance(graph_def, str) else ""))
         graph_def = messages.GraphDef.FromString(
             graph_def.SerializeToString())
     if return_elements is not None and not all(

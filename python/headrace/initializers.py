@@ -207,3 +207,8 @@ uniform_unit_scaling_initializer = UniformUnitScaling
 identity = Identity
 glorot_uniform = glorot_uniform_initializer = GlorotUniform
 glorot_normal = glorot_normal_initializer = GlorotNormal
+
+
+def __getattr__(name):
+    from headrace import _names
+    raise _names.missing(__name__, name)

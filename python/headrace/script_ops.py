@@ -27,12 +27,10 @@ def call(token, arguments):
     if entry is None:
         raise ValueError("callback %s is not found" % token)
     result = entry.function(*arguments)
-    if isinstance(result, (list, tuple)) and (
-            len(entry.types) != 1 or isinstance(result, tuple)
-            or len(result) == 1 and isinstance(result[0], np.ndarray)):
+    if isinstance(result, (list, tuple)):
         values = list(result)
     else:
-        values = [] if result is None and not entry.types else [result]
+        values = [] if result is None else [result]
     if len(values) != len(entry.types):
         raise ValueError("%s returns %d values, but expects to see %d values."
                          % (token, len(values), len(entry.types)))
@@ -61,13 +59,15 @@ def _array(token, i, value, dtype):
 
 def py_func(func, inp, Tout, stateful=True, name=None):
     """The results of `func`, called with the values of `inp` as arrays when
-    the node runs. It returns arrays of the types `Tout`: a list of types, or
-    one type for a single array, which then comes back as a tensor. An
-    exception fails the run: ValueError and TypeError as InvalidArgument,
-    StopIteration as OutOfRange, NotImplementedError as Unimplemented,
-    MemoryError as ResourceExhausted, any other as Unknown. A run does not wait
-    beyond its deadline for `func` to return: its error says so; the end of the
-    session and of the program do wait."""
+    the node runs. It returns arrays of the types `Tout`, a list of types, in a
+    list or tuple; or one array for one type, which then comes back as a tensor.
+    An array that it returns must be of its type; Python's own numbers go into
+    any type that holds them. An exception fails the run: ValueError and
+    TypeError as InvalidArgument, StopIteration as OutOfRange,
+    NotImplementedError as Unimplemented, MemoryError as ResourceExhausted, any
+    other as Unknown. A run does not wait beyond its deadline for `func` to
+    return: its error says so. Nor does the end of the session or the program:
+    `func` is left to itself."""
     if not callable(func):
         raise ValueError("Expected func to be callable, got func of type %s"
                          % type(func))
@@ -81,6 +81,8 @@ def py_func(func, inp, Tout, stateful=True, name=None):
     result = op(list(inp), token=token, Tout=types, name=name)
     node = result if types else [result]
     _graph.graph_of(node)._py_functions.append(entry)
+    if not types:
+        return result if stateful else []  # as TensorFlow does
     return result if many else result[0]
 
 

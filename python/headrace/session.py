@@ -225,9 +225,17 @@ def expand_fetch(fetch):
 def expand_feed(key, value):
     """[(tensor, value)] for keys that are no Tensor, or None."""
     if isinstance(key, tuple):
-        if not isinstance(value, (list, tuple)) or len(key) != len(value):
-            return None
-        return list(zip(key, value))
+        from headrace import nest  # few programs have such keys
+        keys, values = nest.flatten(key), nest.flatten(value)
+        if len(keys) != len(values):
+            raise ValueError(
+                "Could not flatten dictionary. Key had %d elements, but value "
+                "had %d elements. Key: %s, value: %s."
+                % (len(keys), len(values), keys, values))
+        pairs = []
+        for k, v in zip(keys, values):
+            pairs += expand_feed(k, v) or [(k, v)]
+        return pairs
     if hasattr(key, "_feed_components"):
         return key._feed_components(value)
     if hasattr(key, "_as_graph_element"):

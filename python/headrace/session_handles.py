@@ -39,7 +39,9 @@ class TensorHandle:
     def __array__(self, dtype=None, copy=None):
         if dtype is not None and np.dtype(dtype) == object:
             return np.array(self._handle, dtype=object)
-        return np.asarray(self.eval(), dtype)
+        value = self.eval()
+        return np.array(value, object) if isinstance(value, bytes) else (
+            np.asarray(value, dtype))
 
     def get_raw_handle(self):
         """The string, which stays valid until delete_session_tensor: the end

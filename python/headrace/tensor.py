@@ -14,7 +14,15 @@ from headrace.tensor_shape import TensorShape
 
 def to_array(value, dtype):
     """`value` as an array of NumPy type `dtype`; None: of the type that
-    TensorFlow gives it (Python floats float32, ints int32 where they fit)."""
+    TensorFlow gives it (Python floats float32, ints int32 where they fit).
+
+    Strings come as objects: NumPy's own types for them drop NULs at the end."""
+    if isinstance(value, (str, bytes)):  # NumPy's scalars too
+        if dtype is not None and dtype != object:
+            raise TypeError("Expected %s, got %r of type '%s' instead."
+                            % (np.dtype(dtype).name, value,
+                               type(value).__name__))
+        return np.array(value, object)
     if isinstance(value, (np.ndarray, np.generic)):
         if dtype is None:
             return np.asarray(value)
@@ -38,7 +46,8 @@ def to_array(value, dtype):
                 return narrow
         elif array.dtype == np.int64:
             return array.astype(np.int32)
-        elif array.dtype == object:
+        elif array.dtype.kind in "SUO":
+            array = np.array(value, object)
             _check_object_array(array, value)
         return array
     if dtype == object:
@@ -56,13 +65,12 @@ def to_array(value, dtype):
     kind, want = array.dtype.kind, np.dtype(dtype).kind
     if want == "V":  # bfloat16 of ml_dtypes
         want = "f"
-    order = "biufc"
-    if array.size and (kind not in order or want not in order
-                       or not _fits(kind, want)):
-        first = array.flat[0]
-        first = first.item() if hasattr(first, "item") else first
+    if array.size and not _fits(kind, want):
+        items = np.array(plain, object).ravel().tolist()
+        bad = next((item for item in items
+                    if not _fits(np.asarray(item).dtype.kind, want)), items[0])
         raise TypeError("Expected %s, got %r of type '%s' instead."
-                        % (np.dtype(dtype).name, first, type(first).__name__))
+                        % (np.dtype(dtype).name, bad, type(bad).__name__))
     result = array.astype(dtype)
     if want in "iu" and array.size and not (result == array).all():
         raise ValueError("Tensor conversion of %r overflows %s"
@@ -87,6 +95,8 @@ def feed_to_array(value, dtype):
 def _fits(kind, want):
     """True if Python values of NumPy kind `kind` go into type `want` by
     themselves: bool only to bool, ints to any number, floats to floats."""
+    if kind not in "biufc" or want not in "biufc":
+        return False
     if kind == want:
         return True
     if kind == "b" or want == "b":
@@ -114,8 +124,6 @@ def _strings_shape(value):
 
 def _check_object_array(array, value):
     for item in array.flat:
-        if item is None:
-            raise ValueError("None values not supported.")
         if not isinstance(item, (str, bytes)):
             raise TypeError("Failed to convert object of type %s to Tensor. "
                             "Contents: %r. Consider casting elements to a "
@@ -150,7 +158,7 @@ def _fill_shape(value, dtype, shape, verify_shape):
     if array.size == size:
         return array.reshape(shape)
     if array.size == 0:
-        return np.zeros(shape, array.dtype)
+        return np.full(shape, b"" if array.dtype == object else 0, array.dtype)
     flat = np.empty(size, array.dtype)
     flat[:array.size] = array.ravel()
     flat[array.size:] = array.ravel()[-1]
@@ -280,7 +288,9 @@ def constant_value(tensor, partial=False):
     if not isinstance(tensor, Tensor):
         return None
     if tensor.op.type == "Const":
-        return np.asarray(tensor.op.get_attr("value"))
+        value = tensor.op.get_attr("value")
+        return np.array(value, object) if isinstance(value, bytes) else (
+            np.asarray(value))
     if tensor.op.type == "Shape":
         shape = tensor.op.inputs[0].get_shape()
         if shape.is_fully_defined():
@@ -323,8 +333,10 @@ def _bool(self):
 
 
 def _iter(self):
-    raise TypeError("Tensor objects are only iterable when eager execution is "
-                    "enabled. To iterate over this tensor use tf.map_fn.")
+    raise TypeError("'Tensor' object is not iterable: '%s' has values only in "
+                    "a run. tf.unstack makes a list of its rows where their "
+                    "number is known, tf.map_fn and tf.while_loop go through "
+                    "them in the run." % self.name)
 
 
 def _len(self):

@@ -689,7 +689,8 @@ class ExecutorImpl : public Executor {
     done(false);
   }
 
-  bool Run(const StepArgs& args, const RunMemory& memory) override {
+  bool Run(const StepArgs& args, const RunMemory& memory,
+           WaitHook* hook) override {
     // Whoever of callback and caller comes second finds the other through.
     struct {
       std::atomic<bool> first_is_through{false};
@@ -700,7 +701,9 @@ class ExecutorImpl : public Executor {
       run.complete = complete;
       if (run.first_is_through.exchange(true)) run.done.Notify();
     });
-    if (!run.first_is_through.exchange(true)) run.done.WaitForNotification();
+    if (!run.first_is_through.exchange(true)) {
+      WaitForNotification(run.done, hook);
+    }
     return run.complete;
   }
 

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/wait_hook.h"
 #include "framework/op_kernel.h"
 #include "graph/graph.h"
 #include "runtime/step_stats.h"
@@ -86,8 +87,9 @@ class Executor {
   }
   virtual void RunAsync(const StepArgs& args, const RunMemory& memory,
                         DoneCallback done) = 0;
-  // RunAsync and wait; whether it is complete.
-  virtual bool Run(const StepArgs& args, const RunMemory& memory) = 0;
+  // RunAsync and wait; whether it is complete. `hook` may be null.
+  virtual bool Run(const StepArgs& args, const RunMemory& memory,
+                   WaitHook* hook) = 0;
 
   // True if any node sends or receives.
   virtual bool needs_rendezvous() const = 0;

@@ -243,11 +243,12 @@ class DirectSession : public Session {
     }
     const int64_t timeout = TimeoutOf(options);
     bool complete = false;
-    Status s = p->run.Call(feed_list, fetch_list, timeout, outputs, &complete);
+    Status s = p->run.Call(feed_list, fetch_list, timeout, token.waits, outputs,
+                           &complete);
     if (errors::IsDeadlineExceeded(s)) s = end(s);
     // The last call waits for the targets too.
     if (s.ok() && complete) {
-      s = p->run.Wait(timeout);
+      s = p->run.Wait(timeout, token.waits);
       if (errors::IsDeadlineExceeded(s)) s = end(s);
     }
     for (size_t i = 0; s.ok() && i < fetches.size(); ++i) {
@@ -558,7 +559,7 @@ class DirectSession : public Session {
     const Status s = CatchExceptions([&] {
       {
         const RunLimits limits(timeout, token.manager, &run);
-        run.RunParts(step);
+        run.RunParts(step, token.waits);
       }
       if (step.may_run_long && run.complete) {
         step.Ran(elements, absl::Now() - start);
@@ -588,7 +589,7 @@ class DirectSession : public Session {
     bool through = true;
     const Status s = CatchExceptions([&] {
       const RunLimits limits(timeout, token.manager, run.get());
-      through = LeavableRun::RunAndWait(run, left, &why);
+      through = LeavableRun::RunAndWait(run, token.waits, left, &why);
       return through ? End(step, options, run.get(), outputs, metadata)
                      : run->running.cancellation.status();
     });

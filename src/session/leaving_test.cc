@@ -187,6 +187,35 @@ TEST_F(LeavingTest, AKernelThatChangesStateIsWaitedFor) {
       << s;
 }
 
+// Lets a kernel go on when it is called a second time.
+struct Releaser : WaitHook {
+  void Poll() override {
+    if (++polls == 2) release->Notify();
+  }
+  int polls = 0;
+};
+
+TEST_F(LeavingTest, AThreadThatWaitsForAKernelPolls) {
+  Releaser hook;
+  RunToken token;
+  token.waits = &hook;
+  EXPECT_EQ(Run(hold_, 60000, token), OkStatus());
+  EXPECT_GE(hook.polls, 2);
+}
+
+TEST_F(LeavingTest, AThreadThatWaitsForAPartialRunPolls) {
+  Releaser hook;
+  RunToken token;
+  token.waits = &hook;
+  std::string handle;
+  ASSERT_EQ(session_->PRunSetup({x_}, {hold_}, {}, &handle), OkStatus());
+  std::vector<Tensor> out;
+  EXPECT_EQ(session_->PRun(handle, {}, {{x_, Tensor::Scalar<float>(3)}},
+                           {hold_}, &out, token),
+            OkStatus());
+  EXPECT_GE(hook.polls, 2);
+}
+
 TEST_F(LeavingTest, ARunThatIsInTimeIsAsAnyOther) {
   release_.Notify();
   EXPECT_EQ(Run(after_, 60000), OkStatus());

@@ -101,9 +101,26 @@ Status PartialRun::Find(
   return OkStatus();
 }
 
+template <typename F>
+bool PartialRun::WaitUntil(F there, absl::Time deadline, WaitHook* hook) {
+  while (!there()) {
+    const absl::Time next =
+        hook == nullptr
+            ? deadline
+            : std::min(deadline,
+                       absl::Now() + absl::Milliseconds(WaitHook::kPeriodMs));
+    if (!changed_.WaitWithDeadline(&mu_, next) || there()) continue;
+    if (next == deadline) return false;
+    mu_.Unlock();
+    hook->Poll();
+    mu_.Lock();
+  }
+  return true;
+}
+
 Status PartialRun::Call(
     const std::vector<std::pair<std::string, Tensor>>& feeds,
-    const std::vector<std::string>& fetches, int64_t timeout_ms,
+    const std::vector<std::string>& fetches, int64_t timeout_ms, WaitHook* hook,
     std::vector<Tensor>* outputs, bool* complete) {
   *complete = false;
   std::vector<int> feed_index, fetch_index;
@@ -133,12 +150,8 @@ Status PartialRun::Call(
     }
     return true;
   };
-  while (!all_there() && !finished_.has_value()) {
-    if (changed_.WaitWithDeadline(&mu_, deadline) && !all_there() &&
-        !finished_.has_value()) {
-      return TimedOut(timeout_ms);
-    }
-  }
+  const auto through = [&] { return all_there() || finished_.has_value(); };
+  if (!WaitUntil(through, deadline, hook)) return TimedOut(timeout_ms);
   if (finished_.has_value() && !finished_->ok()) return *finished_;
   std::vector<Tensor> values;
   for (size_t k = 0; k < fetch_index.size(); ++k) {
@@ -163,14 +176,11 @@ void PartialRun::Finish(const Status& status) {
   changed_.SignalAll();
 }
 
-Status PartialRun::Wait(int64_t timeout_ms) {
+Status PartialRun::Wait(int64_t timeout_ms, WaitHook* hook) {
   const absl::Time deadline = DeadlineOf(timeout_ms);
   MutexLock lock(&mu_);
-  while (!finished_.has_value()) {
-    if (changed_.WaitWithDeadline(&mu_, deadline) && !finished_.has_value()) {
-      return TimedOut(timeout_ms);
-    }
-  }
+  const auto through = [&] { return finished_.has_value(); };
+  if (!WaitUntil(through, deadline, hook)) return TimedOut(timeout_ms);
   return *finished_;
 }
 

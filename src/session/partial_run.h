@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/wait_hook.h"
 #include "framework/async_call_frame.h"
 #include "session/prepared_step.h"
 
@@ -35,15 +36,16 @@ class PartialRun : public AsyncCallFrame {
   // DeadlineExceeded after `timeout_ms` (0: none), which is for the caller to
   // turn into the end of the run; otherwise the step's own failure. Sets
   // `complete` when every feed was given and every fetch taken; the targets may
-  // still be running.
+  // still be running. `hook` may be null.
   Status Call(const std::vector<std::pair<std::string, Tensor>>& feeds,
               const std::vector<std::string>& fetches, int64_t timeout_ms,
-              std::vector<Tensor>* outputs, bool* complete);
+              WaitHook* hook, std::vector<Tensor>* outputs, bool* complete);
 
   // The step has ended so, or nobody is to wait for its end. The first counts.
   void Finish(const Status& status);
   // Waits for Finish; what it said. DeadlineExceeded after `timeout_ms`.
-  Status Wait(int64_t timeout_ms);
+  // `hook` may be null.
+  Status Wait(int64_t timeout_ms, WaitHook* hook);
 
   const Tensor* GetArg(int) const override { return nullptr; }
   Status SetRetval(int index, const Tensor& value) override;
@@ -67,6 +69,10 @@ class PartialRun : public AsyncCallFrame {
               const std::vector<std::string>& fetches,
               std::vector<int>* feed_index, std::vector<int>* fetch_index)
       REQUIRES(mu_);
+  // Waits for changed_ until `there()`, or until `deadline`: false. Lets go of
+  // mu_ for `hook`.
+  template <typename F>
+  bool WaitUntil(F there, absl::Time deadline, WaitHook* hook) REQUIRES(mu_);
 
   const std::shared_ptr<PreparedStep> step_;
   Mutex mu_;  // never held while a waiter runs

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <thread>
 
 #include "absl/time/clock.h"
@@ -226,6 +227,27 @@ TEST_F(QueueTest, ClosingWakesDequeuesThatCannotBeMet) {
   taker.join();
   EXPECT_EQ(Take("take_many", 2, &got), OkStatus());
   EXPECT_EQ(got, (std::vector<int>{0, 1}));
+}
+
+TEST_F(QueueTest, AThreadThatWaitsForAnElementPollsAndMayRunMeanwhile) {
+  Make(1);
+  struct Putter : WaitHook {
+    void Poll() override {
+      ++polls;
+      put();
+    }
+    std::function<void()> put;
+    int polls = 0;
+  } hook;
+  hook.put = [this] { EXPECT_EQ(Put("put", I(7)), OkStatus()); };
+  RunToken token;
+  token.waits = &hook;
+  const std::vector<Endpoint> fetches = {{nodes_.at("take"), 0}};
+  std::vector<Tensor> outputs;
+  ASSERT_EQ(session_->Run({}, {}, fetches, {}, &outputs, nullptr, token),
+            OkStatus());
+  EXPECT_EQ(outputs[0].scalar<int32_t>(), 7);
+  EXPECT_EQ(hook.polls, 1);
 }
 
 TEST_F(QueueTest, ClosingTheSessionEndsWaits) {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/wait_hook.h"
 #include "framework/cancellation.h"
 #include "framework/tensor.h"
 #include "graph/graph.h"
@@ -34,6 +35,8 @@ struct RunToken {
   // the kernel, if runs of its kind have been quick, and then does without a
   // thread of its own, which costs some 20 us.
   bool leaves_kernels = true;
+  // What the caller's thread does while it only waits for the run. May be null.
+  WaitHook* waits = nullptr;
 };
 
 class Session {

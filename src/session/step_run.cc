@@ -71,9 +71,10 @@ void WholeRun::TakeArena(const PreparedStep& step) {
   arena = step.NewArena(frame.args, &notes);
 }
 
-void WholeRun::RunParts(const PreparedStep& step) {
+void WholeRun::RunParts(const PreparedStep& step, WaitHook* hook) {
   if (step.parts.size() == 1) [[likely]] {
-    complete = step.parts[0].executor->Run(args, {arena.get(), notes.get()});
+    complete =
+        step.parts[0].executor->Run(args, {arena.get(), notes.get()}, hook);
     return;
   }
   std::atomic<size_t> left{step.parts.size()};
@@ -101,7 +102,7 @@ void WholeRun::RunParts(const PreparedStep& step) {
     }
   }
   run(step.parts[0].executor.get());
-  done.WaitForNotification();
+  WaitForNotification(done, hook);
   complete = all;
 }
 
@@ -180,14 +181,15 @@ void LeavableRun::Clear() {
 }
 
 void LeavableRun::RunAlone(const std::function<void()>& left) {
-  RunParts(*step_);
+  RunParts(*step_, nullptr);
   if (first_is_through_.exchange(true)) return left();
   done_.Notify();
   event_.Notify();
 }
 
 bool LeavableRun::RunAndWait(const std::shared_ptr<LeavableRun>& run,
-                             std::function<void()> left, std::string* why) {
+                             WaitHook* hook, std::function<void()> left,
+                             std::string* why) {
   run->args.running = &run->kernels_;
   CancellationManager* const cancelled = &run->running.cancellation;
   if (!cancelled->RegisterCallback(cancelled->NextToken(),
@@ -197,10 +199,11 @@ bool LeavableRun::RunAndWait(const std::shared_ptr<LeavableRun>& run,
   if (!StartWaitingThread([run, left] { run->RunAlone(left); })) {
     run->RunAlone(left);
   }
-  run->event_.WaitForNotification();
+  WaitForNotification(run->event_, hook);
   std::string waited_for;
   for (int ms = 0;
        !run->done_.WaitForNotificationWithTimeout(absl::Milliseconds(1));) {
+    if (hook != nullptr && (ms + 1) % WaitHook::kPeriodMs == 0) hook->Poll();
     // What can be interrupted ends by itself in this time.
     if (++ms < kGraceMs || !EndedFromOutside(cancelled->status())) continue;
     std::string which;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "base/wait_hook.h"
 #include "framework/op_kernel.h"
 #include "framework/resource_mgr.h"
 #include "framework/step_budget.h"
@@ -66,8 +67,8 @@ struct WholeRun : StepRun {
              bool wants_costs);
   // Takes the memory that is planned for a run with these feeds. After Begin.
   void TakeArena(const PreparedStep& step);
-  // Runs all parts and waits for them.
-  void RunParts(const PreparedStep& step);
+  // Runs all parts and waits for them; `hook` may be null.
+  void RunParts(const PreparedStep& step, WaitHook* hook);
   // After RunParts; `metadata` may be null.
   void Report(const PreparedStep& step, const pb::RunOptions& options,
               pb::RunMetadata* metadata);
@@ -95,8 +96,10 @@ class LeavableRun : public WholeRun {
   // has ended, or false soon after it was cancelled: then the error is `why`,
   // the run goes on, and calls `left` when it is through. After true, it is the
   // caller who does so, and adds `why` to the error of a run that failed.
+  // `hook` may be null.
   static bool RunAndWait(const std::shared_ptr<LeavableRun>& run,
-                         std::function<void()> left, std::string* why);
+                         WaitHook* hook, std::function<void()> left,
+                         std::string* why);
 
   LeavableRun(std::shared_ptr<const PreparedStep> step,
               absl::Span<const Tensor* const> feeds);

@@ -127,3 +127,84 @@ def test_an_argument_of_a_wrong_type_is_no_runtime_error():
         x.op._set_attr("_names", [1])
     with pytest.raises(TypeError, match="is of a type that is not taken here"):
         graph._import_graph_def(b"", "", [(1, x)], [])
+
+
+def test_import_of_a_name_says_what_is_taken():
+    with pytest.raises(TypeError, match=r"GraphDef proto, its bytes, or a "
+                       r"pathlib.Path .* pathlib.Path\('model.pb'\)"):
+        tf.import_graph_def("model.pb")
+    with pytest.raises(TypeError, match="but got None"):
+        tf.import_graph_def(None)
+
+
+def test_a_value_of_a_wrong_type_names_op_and_argument():
+    for make in (lambda: tf.constant(1) + 1.5,
+                 lambda: tf.constant(1) + tf.Variable(1.5),
+                 lambda: tf.add(tf.constant(1), "a")):
+        with pytest.raises(TypeError, match="'y' of .*'Add"):
+            make()
+    with pytest.raises(TypeError, match="^Expected int32 passed to parameter "
+                       "'y' of op 'AddV2', got 1.5 of type 'float' instead"):
+        tf.constant(1) + 1.5
+    with pytest.raises(ValueError, match="'y' to a tensor.*None values not "
+                       "supported.*op 'Add'"):
+        tf.add(tf.constant(1), None)
+    with pytest.raises(TypeError) as error:
+        tf.add(tf.constant(1), [0.5] * 100000)
+    assert len(str(error.value)) < 1000
+
+
+@pytest.mark.parametrize("value", [
+    [1, "a"], ["a", 1], [1.5, "a"], [True, "a"], [[1, 2], ["a", "b"]],
+    [np.array(1), "a"], [np.str_("a"), 1], [1, None], [b"a", 2.5]])
+def test_strings_beside_numbers(value):
+    for make in tf.constant, tf.convert_to_tensor:
+        with pytest.raises(TypeError, match="Failed to convert object of type "
+                           "<class 'list'> to Tensor"):
+            make(value)
+
+
+def test_the_element_that_does_not_fit_is_named():
+    with pytest.raises(TypeError, match="Expected int32, got 1.5 of type"):
+        tf.constant([1, 1.5], tf.int32)
+
+
+def test_iteration_over_a_tensor_does_not_speak_of_eager_execution():
+    for x in tf.placeholder(tf.float32), tf.constant([1, 2]):
+        with pytest.raises(TypeError, match="tf.unstack") as error:
+            list(x)
+        assert "ager" not in str(error.value)
+
+
+@pytest.mark.parametrize("make", [
+    lambda: tf.constant(1) // tf.constant(0),
+    lambda: tf.constant([1, 2]) % [1, 0],
+    lambda: tf.div(tf.constant(1, tf.uint8), tf.constant(0, tf.uint8)),
+    lambda: tf.floordiv(tf.constant(1, tf.int64), tf.constant(0, tf.int64)),
+    lambda: tf.map_fn(lambda v: v // 0, tf.constant([1, 2])),
+])
+def test_division_of_integers_by_zero(make):
+    y = make()
+    with tf.Session() as s, pytest.raises(tf.errors.InvalidArgumentError,
+                                          match="Integer division by zero"):
+        s.run(y)
+
+
+def test_every_name_that_is_not_here_yet_says_so():
+    from headrace import _interface
+    assert "Saver" in _interface.NAMES["train"]
+    there = 0
+    for namespace, names in _interface.NAMES.items():
+        module = tf
+        for part in filter(None, namespace.split(".")):
+            module = getattr(module, part, None)
+        if module is None:  # its own name says so
+            continue
+        for name in names.split():
+            if hasattr(module, name):
+                there += 1
+                continue
+            with pytest.raises(AttributeError, match="^tf.*%s is not supported "
+                               "yet$" % name):
+                getattr(module, name)
+    assert there > 1000

@@ -111,3 +111,58 @@ def test_a_deadline_does_not_wait_for_a_function():
         release.set()
     del session
     assert ended.wait(30)
+
+
+@pytest.mark.parametrize("returned, shape", [
+    ([np.array([1, 2])], (2,)), ([[1, 2]], (2,)), (([1, 2],), (2,)),
+    (np.array([[1, 2]]), (1, 2)), ([1], ()), (1, ())])
+def test_a_list_that_is_returned_holds_the_results(returned, shape):
+    assert run(tf.py_func(lambda: returned, [], tf.int64)).shape == shape
+    got, = run(tf.py_func(lambda: returned, [], [tf.int64]))
+    assert got.shape == shape
+
+
+@pytest.mark.parametrize("returned", [[1, 2], (1, 2), [], None])
+def test_another_number_of_results_than_types(returned):
+    n = len(returned or [])
+    for types in tf.int64, [tf.int64]:
+        with pytest.raises(
+                tf.errors.InvalidArgumentError,
+                match="returns %d values, but expects to see 1" % n):
+            run(tf.py_func(lambda: returned, [], types))
+
+
+def test_no_results_of_a_stateless_function():
+    assert tf.py_func(lambda: None, [], [], stateful=False) == []
+    assert isinstance(tf.py_func(lambda: None, [], []), tf.Operation)
+
+
+def test_strings_that_end_in_nuls():
+    for value in (b"a\0", [b"a\0"], np.array([b"a\0"], object)):
+        got = np.array(run(tf.py_func(lambda: value, [], tf.string)), object)
+        assert got.ravel().tolist() == [b"a\0"]
+    assert run(tf.py_func(lambda s: s, [b"b\0\0"], tf.string)) == b"b\0\0"
+
+
+@pytest.mark.parametrize("in_thread", [False, True])
+def test_a_function_that_runs_itself_without_end(in_thread):
+    with tf.Graph().as_default(), tf.Session() as session:
+        y = tf.py_func(lambda: session.run(y), [], tf.double)
+        caught = []
+
+        def go():
+            for options in None, tf.RunOptions(timeout_in_ms=60000):
+                try:
+                    session.run(y, options=options)
+                except tf.errors.UnknownError as error:
+                    caught.append(str(error))
+        if in_thread:
+            thread = threading.Thread(target=go)
+            thread.start()
+            thread.join(120)
+        else:
+            go()
+        assert len(caught) == 2
+        for text in caught:
+            assert "RecursionError" in text and len(text) < 100000
+        assert session.run(tf.py_func(lambda: 1.0, [], tf.double)) == 1

@@ -235,3 +235,27 @@ def test_what_runners_and_coordinators_refuse(session):
         tf.train.start_queue_runners("a session")
     with pytest.raises(TypeError, match="an exception"):
         tf.train.Coordinator().request_stop("because")
+
+
+def test_a_queue_runner_whose_operation_is_of_another_graph(session):
+    with tf.Graph().as_default():
+        other = tf.FIFOQueue(1, tf.float32)
+        bad = other.enqueue(1.0)
+    queue = tf.FIFOQueue(1, tf.float32, shapes=[])
+    runner = tf.train.QueueRunner(queue, [bad])
+    coord = tf.train.Coordinator()
+    threads = runner.create_threads(session, coord=coord, start=True)
+    with pytest.raises(ValueError, match="not an element of this graph"):
+        coord.join(threads, stop_grace_period_secs=20)
+
+    runner = tf.train.QueueRunner(queue, [bad])
+    old, threading.excepthook = threading.excepthook, lambda args: None
+    try:
+        for t in runner.create_threads(session, start=True):
+            t.join(20)
+    finally:
+        threading.excepthook = old
+    error, = runner.exceptions_raised
+    assert "not an element of this graph" in str(error)
+    # And it can be started again.
+    assert len(runner.create_threads(session)) == 1

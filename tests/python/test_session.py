@@ -3,6 +3,8 @@ import collections
 import gc
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 import weakref
@@ -286,3 +288,189 @@ def test_interrupt_of_a_run_with_a_token():
         with pytest.raises(KeyboardInterrupt):
             s.run(wait, cancellation=token)
         assert not token.is_cancelled
+
+
+# Keys of feed_dict that are tuples.
+
+def feed_pair(key, value):
+    with tf.Graph().as_default(), tf.Session() as s:
+        a = tf.placeholder(tf.float32, [], name="a")
+        b = tf.placeholder(tf.float32, [], name="b")
+        return s.run([a + 0.0, b + 0.0], {key(a, b): value})
+
+
+@pytest.mark.parametrize("key, value", [
+    (lambda a, b: ((a,), b), ((1.0,), 2.0)),
+    (lambda a, b: ((a,), b), (1.0, 2.0)),
+    (lambda a, b: (a, (b,)), [1.0, [2.0]]),
+    (lambda a, b: ("a:0", b), (1.0, 2.0)),
+    (lambda a, b: collections.namedtuple("P", "x y")(a, b), (1.0, 2.0)),
+])
+def test_nested_tuples_as_feed_keys(key, value):
+    assert feed_pair(key, value) == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("key, value, error, text", [
+    (lambda a, b: (a, 5), (1.0, 2.0), TypeError, "convert a int into a Tensor"),
+    (lambda a, b: (a, None), (1.0, 2.0), TypeError,
+     "convert a NoneType into a Tensor"),
+    (lambda a, b: (a, b.op), (1.0, 2.0), TypeError,
+     "convert a Operation into a Tensor"),
+    (lambda a, b: ((a,), b), ((1.0,),), ValueError,
+     "Key had 2 elements, but value had 1"),
+    (lambda a, b: (a, b), 1.0, ValueError,
+     "Key had 2 elements, but value had 1"),
+    (lambda a, b: (a, b), np.array([1.0, 2.0]), ValueError,
+     "Key had 2 elements, but value had 1"),
+    (lambda a, b: (a, a), (1.0, 2.0), ValueError, "a:0 is fed twice"),
+    (lambda a, b: ("a", b), (1.0, 2.0), TypeError,
+     "'a' refers to an Operation, not a Tensor"),
+    (lambda a, b: ("c:0", b), (1.0, 2.0), TypeError,
+     "The operation, 'c', does not exist"),
+    (lambda a, b: ("a:1", b), (1.0, 2.0), TypeError, "only has 1 outputs"),
+])
+def test_tuples_as_feed_keys_that_hold_other_things(key, value, error, text):
+    with pytest.raises(error, match=text):
+        feed_pair(key, value)
+
+
+# Structures without end.
+
+def nested(value, depth):
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def test_fetches_that_are_nested_too_deep_or_hold_themselves():
+    one = tf.constant(1.0)
+    itself, mapping = [one], {"x": one}
+    itself.append(itself)
+    mapping["y"] = mapping
+
+    class Endless:
+        _as_graph_element = property(lambda self: lambda: self)
+
+    with tf.Session() as s:
+        assert s.run(nested(one, 100)) == nested(1.0, 100)
+        for fetches in nested(one, 100000), itself, mapping, Endless():
+            for use in (s.run, s.make_callable, s.partial_run_setup):
+                with pytest.raises(RecursionError, match="nested more than"):
+                    use(fetches)
+
+
+def test_fed_values_that_are_nested_too_deep_or_hold_themselves():
+    x = tf.placeholder(tf.float32)
+    itself = [1.0]
+    itself.append(itself)
+    with tf.Session() as s:
+        for value in nested(1.0, 100000), itself:
+            with pytest.raises(ValueError, match="Cannot feed"):
+                s.run(x + 1.0, {x: value})
+
+
+def test_fetches_and_feeds_that_change_while_they_are_read():
+    one, x = tf.constant(1.0), tf.placeholder(tf.float32, [])
+    fetches, feeds = [], {}
+
+    class Clears:
+        def __init__(self, container):
+            self._container = container
+
+        def _as_graph_element(self):
+            self._container.clear()
+            return x
+
+    fetches += [Clears(fetches), one, [one] * 100]
+    feeds[Clears(feeds)] = 5.0
+    feeds.update((tf.placeholder(tf.float32, []), 1.0) for _ in range(9))
+    with tf.Session() as s:
+        assert s.run(fetches, feeds) == [5.0]
+
+
+def test_a_graph_whose_init_was_not_called():
+    class Bare(tf.Graph):
+        def __init__(self):
+            pass
+
+    for use in (lambda: Bare().get_operations(),
+                lambda: Bare().get_tensor_by_name("a:0"),
+                lambda: Bare().as_default().__enter__(),
+                lambda: tf.Session(graph=Bare()),
+                lambda: tf.Graph.get_operations(5),
+                lambda: tf.Operation.outputs.fget(5)):
+        with pytest.raises(TypeError):
+            use()
+
+
+# Signals other than that of Ctrl-C.
+
+class Alarm(Exception):
+    pass
+
+
+@pytest.fixture
+def alarm():
+    def ring(number, frame):
+        raise Alarm
+    old = signal.signal(signal.SIGALRM, ring)
+    yield lambda: signal.setitimer(signal.ITIMER_REAL, 0.1)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, old)
+
+
+def test_what_a_signal_handler_raises_ends_the_run(alarm):
+    with tf.Graph().as_default(), tf.Session() as s:
+        wait = tf.FIFOQueue(1, tf.float32).dequeue()
+        nap = tf.py_func(lambda: threading.Event().wait(5), [], tf.bool)
+        takes = s.make_callable(wait)
+        for run in (lambda: s.run(wait), takes, lambda: s.run(nap),
+                    lambda: s.run(wait, cancellation=tf.CancellationManager()),
+                    lambda: s.partial_run(s.partial_run_setup([wait]), wait)):
+            start = time.monotonic()
+            alarm()
+            with pytest.raises(Alarm):
+                run()
+            assert time.monotonic() - start < 4
+            assert s.run(tf.constant(1)) == 1
+
+
+def test_a_signal_handler_runs_while_a_run_waits():
+    with tf.Graph().as_default(), tf.Session() as s:
+        q = tf.FIFOQueue(1, tf.float32)
+        put, take = q.enqueue(7.0), q.dequeue()
+        old = signal.signal(signal.SIGUSR1, lambda *args: s.run(put))
+        try:
+            threading.Timer(0.1, os.kill,
+                            (os.getpid(), signal.SIGUSR1)).start()
+            assert s.run(take) == 7
+        finally:
+            signal.signal(signal.SIGUSR1, old)
+
+
+def test_a_program_ends_by_sigterm_while_a_run_waits():
+    script = """
+import os, signal, sys, threading
+import headrace as tf
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+signal.signal(signal.SIGTERM, lambda *args: sys.exit(7))
+wait = tf.FIFOQueue(1, tf.float32).dequeue()
+with tf.Session() as s:
+    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGTERM)).start()
+    s.run(wait)
+"""
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True,
+                         timeout=60, text=True)
+    assert (out.returncode, out.stderr) == (7, "")
+
+
+def test_an_array_that_changes_between_the_calls_of_a_partial_run():
+    x, y = tf.placeholder(tf.float32, [8]), tf.placeholder(tf.float32, [8])
+    total = x + y
+    with tf.Session() as s:
+        handle = s.partial_run_setup([total], [x, y])
+        values = np.ones(8, np.float32)
+        s.partial_run(handle, [], {x: values})
+        values[:] = 100
+        got = s.partial_run(handle, total, {y: values})
+    np.testing.assert_array_equal(got, np.full(8, 101))

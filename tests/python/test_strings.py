@@ -99,3 +99,47 @@ def test_wav():
     assert rate == 8000
     with pytest.raises(tf.errors.InvalidArgumentError, match="RIFF"):
         run(tf.audio.decode_wav("RIFX"))
+
+
+@pytest.mark.parametrize("value", [
+    b"ab\0\0", [b"ab\0\0", b"c"], [[b"a\0"], [b"\0"]], "ab\0",
+    np.array([b"ab\0\0", b"c"], object), np.bytes_(b"ab\0"),
+    [np.bytes_(b"a\0"), b"x\0"]])
+def test_nuls_at_the_end_of_strings(value):
+    want = np.vectorize(lambda s: s.encode() if isinstance(s, str) else s,
+                        otypes=[object])(np.array(value, object)).tolist()
+
+    def check(got):
+        assert np.array(got, object).tolist() == want
+
+    variable = tf.Variable(value)
+    x = tf.placeholder(tf.string)
+    with tf.Session() as s:
+        s.run(tf.global_variables_initializer())
+        for tensor in (tf.constant(value), tf.constant(value, tf.string),
+                       tf.convert_to_tensor(value), variable,
+                       tf.identity(value)):
+            check(s.run(tensor))
+        check(s.run(x, {x: value}))
+        check(s.run(tf.identity(x), {x: value}))
+    check(tf.get_static_value(tf.constant(value)))
+    check(tf.constant(value).op.get_attr("value"))
+
+
+def test_nuls_at_the_end_of_strings_of_datasets():
+    values = [b"a\0", b"\0\0", b"b"]
+    D = tf.data.Dataset
+    for d in (D.from_tensor_slices(values), D.from_tensors(values).unbatch()
+              if hasattr(D, "unbatch") else D.from_tensor_slices(values),
+              D.from_generator(lambda: iter(values), tf.string)):
+        get_next = d.make_one_shot_iterator().get_next()
+        with tf.Session() as s:
+            assert [s.run(get_next) for _ in values] == values
+
+
+def test_nuls_in_a_constant_that_is_filled_up():
+    with tf.Session() as s:
+        assert s.run(tf.constant([b"a\0", b"b\0\0"], shape=[3])).tolist() == [
+            b"a\0", b"b\0\0", b"b\0\0"]
+        assert s.run(tf.constant([], tf.string, shape=[2])).tolist() == [
+            b"", b""]
