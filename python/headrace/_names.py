@@ -17,7 +17,7 @@ _RENAMED = {
     "matrix_inverse": "MatrixInverse", "inv": "MatrixInverse",
     "det": "MatrixDeterminant", "tensor_diag": "Diag",
     "tensor_diag_part": "DiagPart", "band_part": "MatrixBandPart",
-    "set_diag": "MatrixSetDiag", "diag_part": "DiagPart",
+    "diag_part": "DiagPart",
     "sqrtm": "MatrixSquareRoot", "logm": "MatrixLogarithm",
     "parse_tensor": "ParseTensor",
 }
@@ -26,7 +26,7 @@ _UNSUPPORTED = (
     r"headrace\.(layers|keras|estimator|losses|metrics|distribute|distributions"
     r"|feature_column|profiler|app|flags|logging|gfile"
     r"|summary\.FileWriter(Cache)?|train\.(\w*Optimizer|Saver|Supervisor|\w*Session\w*|\w*Hook|Server"
-    r"|ClusterSpec|Checkpoint\w*|Scaffold|\w*checkpoint\w*|\w*_decay"
+    r"|ClusterSpec|Checkpoint\w*|Scaffold|\w*checkpoint\w*"
     r"|ExponentialMovingAverage|\w*global_step\w*))")
 
 
