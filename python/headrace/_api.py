@@ -13,6 +13,14 @@ __version__ = VERSION = "1.15.5"  # the interface that holds here
 headrace_version = _headrace.version
 GRAPH_DEF_VERSION = 134
 
+_CHECKS = """
+    assert_equal assert_greater assert_greater_equal assert_integer assert_less
+    assert_less_equal assert_near assert_negative assert_non_negative
+    assert_non_positive assert_none_equal assert_positive assert_proper_iterable
+    assert_rank assert_rank_at_least assert_rank_in assert_same_float_dtype
+    assert_scalar assert_type is_non_decreasing is_numeric_tensor
+    is_strictly_increasing"""
+
 _tf = _sys.modules["headrace"]
 _find, _dir = _names.on_demand(
     vars(_tf),
@@ -36,34 +44,39 @@ _find, _dir = _names.on_demand(
     math_ops="""
         abs accumulate_n add add_n angle arg_max arg_min argmax argmin bitcast
         cast ceil clip_by_global_norm clip_by_norm clip_by_value complex conj
-        cos count_nonzero cumprod cumsum div div_no_nan divide einsum equal exp
-        floor floor_div floordiv floormod global_norm greater greater_equal
-        imag less less_equal lin_space linspace log log_sigmoid logical_and
-        logical_not logical_or logical_xor matmul maximum minimum mod multiply
-        negative not_equal pow range real realdiv reduce_all reduce_any
-        reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod
-        reduce_sum round rsqrt saturate_cast scalar_mul sigmoid sin sqrt square
-        squared_difference subtract tanh tensordot to_bfloat16 to_double
-        to_float to_int32 to_int64 truediv truncatediv truncatemod""",
+        cos count_nonzero cumprod cumsum div div_no_nan divide einsum equal
+        exp floor floor_div floordiv floormod global_norm greater
+        greater_equal imag less less_equal lin_space linspace log log_sigmoid
+        logical_and logical_not logical_or logical_xor matmul maximum minimum
+        mod multiply negative not_equal pow range real realdiv reduce_all
+        reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min
+        reduce_prod reduce_sum round rsqrt saturate_cast scalar_mul sigmoid
+        sin sparse_matmul sqrt square squared_difference subtract tanh
+        tensordot to_bfloat16 to_complex128 to_complex64 to_double to_float
+        to_int32 to_int64 truediv truncatediv truncatemod""",
     array_ops="""
         batch_gather batch_to_space boolean_mask broadcast_dynamic_shape
-        broadcast_static_shape broadcast_to concat depth_to_space expand_dims
-        extract_image_patches eye fill gather gather_nd get_static_value
-        guarantee_const identity matrix_transpose meshgrid newaxis no_op
-        one_hot ones ones_like pad parallel_stack placeholder
-        placeholder_with_default rank repeat required_space_to_batch_paddings
-        reshape reverse reverse_sequence reverse_v2 sequence_mask setdiff1d
-        shape shape_n size slice space_to_batch space_to_depth split squeeze
-        stack stop_gradient strided_slice tile transpose unique
+        broadcast_static_shape broadcast_to concat depth_to_space
+        dimension_at_index ensure_shape expand_dims extract_image_patches eye
+        fill fingerprint gather gather_nd get_static_value guarantee_const
+        identity matrix_transpose meshgrid newaxis no_op one_hot ones
+        ones_like pad parallel_stack placeholder placeholder_with_default rank
+        repeat required_space_to_batch_paddings reshape reverse
+        reverse_sequence reverse_v2 scatter_nd sequence_mask setdiff1d shape
+        shape_n size slice space_to_batch space_to_depth split squeeze stack
+        stop_gradient strided_slice tensor_scatter_add=tensor_scatter_nd_add
+        tensor_scatter_nd_add tensor_scatter_nd_sub tensor_scatter_nd_update
+        tensor_scatter_sub=tensor_scatter_nd_sub
+        tensor_scatter_update=tensor_scatter_nd_update tile transpose unique
         unique_with_counts unstack where where_v2 zeros zeros_like""",
     random_ops="""
-        multinomial random_crop random_gamma random_normal random_poisson
-        random_shuffle random_uniform set_random_seed truncated_normal""",
+        get_seed multinomial random_crop random_gamma random_normal
+        random_poisson random_shuffle random_uniform set_random_seed
+        truncated_normal""",
     control_flow_ops="""
-        Assert Print add_check_numerics_ops assert_equal assert_greater
-        assert_greater_equal assert_less assert_less_equal assert_non_negative
-        assert_positive assert_rank custom_gradient gradients group hessians
-        py_function timestamp tuple verify_tensor_all_finite""",
+        Assert Print add_check_numerics_ops custom_gradient gradients group
+        hessians py_function timestamp tuple verify_tensor_all_finite""",
+    check_ops=_CHECKS,
     control_flow="case cond while_loop",
     functional_ops="foldl foldr map_fn scan",
     script_ops="numpy_function py_func",
@@ -104,7 +117,8 @@ _find, _dir = _names.on_demand(
         variable_scope""",
     initializers="""
         constant_initializer glorot_normal_initializer
-        glorot_uniform_initializer ones_initializer random_normal_initializer
+        glorot_uniform_initializer ones_initializer
+        orthogonal_initializer random_normal_initializer
         random_uniform_initializer truncated_normal_initializer
         uniform_unit_scaling_initializer variance_scaling_initializer
         zeros_initializer""",
@@ -117,18 +131,31 @@ _find, _dir = _names.on_demand(
         FixedLengthRecordReader IdentityReader ReaderBase TFRecordReader
         TextLineReader WholeFileReader""",
     indexed_slices="""
-        IndexedSlices IndexedSlicesValue convert_to_tensor_or_indexed_slices""",
+        IndexedSlices IndexedSlicesValue convert_to_tensor_or_indexed_slices
+        sparse_mask""",
     sparse_ops="""
         SparseTensor SparseTensorValue convert_to_tensor_or_sparse_tensor
-        deserialize_many_sparse serialize_many_sparse serialize_sparse
-        sparse_add sparse_concat sparse_fill_empty_rows sparse_maximum
-        sparse_merge sparse_minimum sparse_placeholder sparse_reduce_max
-        sparse_reduce_max_sparse sparse_reduce_sum sparse_reduce_sum_sparse
-        sparse_reorder sparse_reset_shape sparse_reshape sparse_retain
-        sparse_slice sparse_softmax sparse_split sparse_tensor_dense_matmul
-        sparse_tensor_to_dense sparse_to_dense sparse_to_indicator
-        sparse_transpose""",
-    linalg_ops="norm",
+        deserialize_many_sparse edit_distance serialize_many_sparse
+        serialize_sparse sparse_add sparse_concat sparse_fill_empty_rows
+        sparse_maximum sparse_merge sparse_minimum sparse_placeholder
+        sparse_reduce_max sparse_reduce_max_sparse sparse_reduce_sum
+        sparse_reduce_sum_sparse sparse_reorder sparse_reset_shape
+        sparse_reshape sparse_retain sparse_slice sparse_softmax sparse_split
+        sparse_tensor_dense_matmul sparse_tensor_to_dense sparse_to_dense
+        sparse_to_indicator sparse_transpose""",
+    math_special="""
+        argsort bincount clip_by_average_norm confusion_matrix
+        histogram_fixed_width histogram_fixed_width_bins lbeta searchsorted sort
+        sparse_segment_mean sparse_segment_sqrt_n sparse_segment_sum
+        unsorted_segment_mean unsorted_segment_sqrt_n""",
+    logging_ops="print=print_v2",
+    quantize_ops="dequantize quantize quantize_v2",
+    tensor_proto="make_ndarray make_tensor_proto",
+    spectral_ops="fft2d fft3d ifft2d ifft3d",
+    linalg_ops="""
+        cholesky_solve matrix_diag matrix_diag_part matrix_set_diag
+        matrix_solve_ls norm self_adjoint_eig self_adjoint_eigvals svd
+        trace""",
     embeddings="embedding_lookup",
     errors="OpError")
 
@@ -167,7 +194,8 @@ def disable_v2_behavior():
 disable_eager_execution = disable_v2_tensorshape = disable_v2_behavior
 
 
-def enable_eager_execution(*args, **kwargs):
+def enable_eager_execution(config=None, device_policy=None,
+                           execution_mode=None):
     raise NotImplementedError("eager execution is not supported")
 
 
@@ -192,6 +220,9 @@ _SAMPLERS = """
     uniform_candidate_sampler"""
 _QUEUES = """
     FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue"""
+_FOURIER = """
+    fft fft2d fft3d ifft ifft2d ifft3d irfft irfft2d irfft3d rfft rfft2d
+    rfft3d"""
 _RECORDS = """
     TFRecordCompressionType TFRecordOptions TFRecordWriter tf_record_iterator"""
 
@@ -217,7 +248,7 @@ data.experimental = _namespace(
         enumerate_dataset get_next_as_optional get_single_element
         group_by_window ignore_errors map_and_batch parallel_interleave
         parse_example_dataset sample_from_datasets scan shuffle_and_repeat
-        take_while unbatch""",
+        take_while unbatch unique""",
     data_files="CsvDataset TFRecordWriter",
     data_iterators="Optional",
     datasets="AUTOTUNE")
@@ -227,33 +258,60 @@ data_flow_ops = _namespace(
         Barrier ConditionalAccumulator MapStagingArea
         SparseConditionalAccumulator StagingArea""",
     queues=_QUEUES)
-debugging = _namespace("debugging", control_flow_ops="""
-    Assert assert_equal assert_greater assert_greater_equal assert_less
-    assert_less_equal assert_non_negative assert_positive assert_rank""")
+debugging = _namespace(
+    "debugging", check_ops=_CHECKS + " assert_shapes",
+    control_flow_ops="Assert assert_all_finite=verify_tensor_all_finite")
 graph_util = _namespace("graph_util")
-image = _namespace("image", whole="image_ops image_colors image_measures")
+image = _namespace(
+    "image", whole="image_ops image_colors image_measures image_boxes",
+    array_ops="extract_image_patches", random_ops="random_crop")
 io = _namespace(
     "io", importer="write_graph",
+    image_ops="""
+        decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg
+        decode_png encode_jpeg extract_jpeg_shape is_jpeg""",
+    input_pipelines="match_filenames_once",
+    queues="PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
+    sparse_ops="""
+        deserialize_many_sparse serialize_many_sparse serialize_sparse""",
     parsing_ops="""
         FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature
         decode_csv parse_example parse_sequence_example parse_single_example
         parse_single_sequence_example""",
     readers=_RECORDS,
     string_ops="decode_base64 decode_raw encode_base64")
+manip = _namespace("manip", array_ops="""
+    gather_nd reshape reverse scatter_nd tile""")
 linalg = _namespace(
     "linalg",
-    array_ops="eye transpose=matrix_transpose",
-    linalg_ops="expm norm tridiagonal_matmul tridiagonal_solve",
-    math_ops="einsum matmul matvec tensordot",
+    array_ops="eye matrix_transpose transpose=matrix_transpose",
+    linalg_ops="""
+        adjoint cholesky_solve diag=matrix_diag diag_part=matrix_diag_part
+        eigh=self_adjoint_eig eigvalsh=self_adjoint_eigvals expm logdet lstsq
+        matrix_rank norm normalize pinv set_diag=matrix_set_diag slogdet solve
+        svd trace triangular_solve tridiagonal_matmul tridiagonal_solve""",
+    math_ops="einsum global_norm matmul matvec tensordot",
     nn="l2_normalize")
 math = _namespace(
     "math", whole="math_ops",
     graph="Tensor name_scope",
+    check_ops="is_non_decreasing is_strictly_increasing",
     indexed_slices="IndexedSlices",
+    math_special="""
+        bincount confusion_matrix cumulative_logsumexp lbeta multiply_no_nan
+        nextafter polyval reciprocal_no_nan reduce_euclidean_norm
+        unsorted_segment_mean unsorted_segment_sqrt_n""",
     nn="""
         in_top_k l2_normalize log_softmax softmax top_k zero_fraction""",
     tensor="constant convert_to_tensor")
 python_io = _namespace("python_io", readers=_RECORDS)
+quantization = _namespace("quantization", quantize_ops="""
+    dequantize fake_quant_with_min_max_args
+    fake_quant_with_min_max_args_gradient fake_quant_with_min_max_vars
+    fake_quant_with_min_max_vars_gradient
+    fake_quant_with_min_max_vars_per_channel
+    fake_quant_with_min_max_vars_per_channel_gradient quantize
+    quantize_and_dequantize quantized_concat""")
 queue = _namespace("queue", queues=_QUEUES)
 random = _namespace(
     "random",
@@ -269,7 +327,11 @@ saved_model = _namespace("saved_model")
 sets = _namespace("sets", set_ops="""
     difference=set_difference intersection=set_intersection set_difference
     set_intersection set_size set_union size=set_size union=set_union""")
-sparse = _namespace("sparse", sparse_ops="""
+signal = _namespace("signal", spectral_ops=_FOURIER)
+sparse = _namespace("sparse", accumulators="SparseConditionalAccumulator",
+                    indexed_slices="mask=sparse_mask", math_special="""
+    segment_mean=sparse_segment_mean segment_sqrt_n=sparse_segment_sqrt_n
+    segment_sum=sparse_segment_sum""", sparse_ops="""
     SparseTensor add=sparse_add concat=sparse_concat cross=sparse_cross
     cross_hashed=sparse_cross_hashed deserialize_many_sparse deserialize_sparse
     expand_dims=sparse_expand_dims eye=sparse_eye
@@ -284,14 +346,17 @@ sparse = _namespace("sparse", sparse_ops="""
     sparse_dense_matmul=sparse_tensor_dense_matmul split=sparse_split
     to_dense=sparse_tensor_to_dense to_indicator=sparse_to_indicator
     transpose=sparse_transpose""")
+spectral = _namespace("spectral", spectral_ops=_FOURIER)
 strings = _namespace("strings", string_ops="""
     as_string format=string_format join=string_join length=string_length lower
     reduce_join regex_full_match regex_replace split strip substr
     to_hash_bucket=string_to_hash_bucket
     to_hash_bucket_fast=string_to_hash_bucket_fast
     to_hash_bucket_strong=string_to_hash_bucket_strong
-    to_number=string_to_number unicode_script unicode_transcode
-    unsorted_segment_join upper""")
+    to_number=string_to_number bytes_split unicode_decode
+    unicode_decode_with_offsets unicode_encode unicode_script unicode_split
+    unicode_split_with_offsets unicode_transcode unsorted_segment_join
+    upper""")
 test = _namespace("test")
 train = _namespace(
     "train",
@@ -299,6 +364,10 @@ train = _namespace(
         Coordinator LooperThread QueueRunner add_queue_runner
         start_queue_runners""",
     importer="write_graph",
+    learning_rate_decay="""
+        cosine_decay cosine_decay_restarts exponential_decay inverse_time_decay
+        linear_cosine_decay natural_exp_decay noisy_linear_cosine_decay
+        piecewise_constant piecewise_constant_decay polynomial_decay""",
     input_pipelines="""
         batch batch_join input_producer limit_epochs match_filenames_once
         maybe_batch maybe_batch_join maybe_shuffle_batch
@@ -311,6 +380,7 @@ compat.as_text = lambda s, encoding="utf-8": (
     s if isinstance(s, str) else s.decode(encoding))
 compat.as_str = compat.as_str_any = compat.as_text
 compat.v1 = v1 = _sys.modules["headrace.compat.v1"] = _tf
-test.is_gpu_available = lambda *a, **k: False
+test.is_gpu_available = (
+    lambda cuda_only=False, min_cuda_compute_capability=None: False)
 test.is_built_with_cuda = lambda: False
 test.gpu_device_name = lambda: ""

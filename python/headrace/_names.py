@@ -17,7 +17,7 @@ _RENAMED = {
     "matrix_inverse": "MatrixInverse", "inv": "MatrixInverse",
     "det": "MatrixDeterminant", "tensor_diag": "Diag",
     "tensor_diag_part": "DiagPart", "band_part": "MatrixBandPart",
-    "set_diag": "MatrixSetDiag", "diag_part": "DiagPart",
+    "diag_part": "DiagPart",
     "sqrtm": "MatrixSquareRoot", "logm": "MatrixLogarithm",
     "parse_tensor": "ParseTensor",
 }

@@ -669,17 +669,26 @@ def setdiff1d(x, y, index_dtype=dtypes.int32, name=None):
 
 def space_to_batch(input, paddings, block_size=None, name=None,
                    block_shape=None):
-    """Blocks of the spatial dimensions moved into the batch."""
-    return _raw.SpaceToBatchND(
-        input, np.array([block_size] * 2, np.int32) if block_shape is None
-        else block_shape, paddings, name=name)
+    """Blocks of the spatial dimensions moved into the batch. block_shape: the
+    same as block_size."""
+    return _raw.SpaceToBatchND(input, _block(block_size, block_shape),
+                               paddings, name=name)
+
+
+def _block(block_size, block_shape):
+    """The sides of a block: of a square, unless there are several."""
+    if block_size is not None and block_shape is not None:
+        raise ValueError("Cannot specify both 'block_shape' and 'block_size'")
+    block = block_size if block_shape is None else block_shape
+    if isinstance(block, (int, np.integer)):
+        return np.array([block] * 2, np.int32)
+    return block
 
 
 def batch_to_space(input, crops, block_size, name=None, block_shape=None):
     """What space_to_batch did, undone."""
-    return _raw.BatchToSpaceND(
-        input, np.array([block_size] * 2, np.int32) if block_shape is None
-        else block_shape, crops, name=name)
+    return _raw.BatchToSpaceND(input, _block(block_size, block_shape), crops,
+                               name=name)
 
 
 def space_to_depth(input, block_size, name=None, data_format="NHWC"):
@@ -717,6 +726,42 @@ def required_space_to_batch_paddings(input_shape, block_shape,
 
 def get_static_value(tensor, partial=False):
     return constant_value(tensor, partial)
+
+
+def ensure_shape(x, shape, name=None):
+    """x with its shape known as `shape`; the run fails if it has another."""
+    return _raw.EnsureShape(x, shape, name=name)
+
+
+def fingerprint(data, method="farmhash64", name=None):
+    """8 bytes for each slice of the first dimension, equal for equal
+    slices."""
+    return _raw.Fingerprint(data, method, name=name)
+
+
+def dimension_at_index(shape, index):
+    """The Dimension at `index`, unknown for a shape of unknown rank."""
+    return Dimension(None) if shape.ndims is None else shape.dims[index]
+
+
+def scatter_nd(indices, updates, shape, name=None):
+    """Zeros of `shape` to which `updates` are added at `indices`."""
+    return _raw.ScatterNd(indices, updates, shape, name=name)
+
+
+def tensor_scatter_nd_update(tensor, indices, updates, name=None):
+    """`tensor` with `updates` in the place of what is at `indices`."""
+    return _raw.TensorScatterUpdate(tensor, indices, updates, name=name)
+
+
+def tensor_scatter_nd_add(tensor, indices, updates, name=None):
+    """`tensor` with `updates` added at `indices`."""
+    return _raw.TensorScatterAdd(tensor, indices, updates, name=name)
+
+
+def tensor_scatter_nd_sub(tensor, indices, updates, name=None):
+    """`tensor` with `updates` subtracted at `indices`."""
+    return _raw.TensorScatterSub(tensor, indices, updates, name=name)
 
 
 def no_op(name=None):

@@ -1,4 +1,4 @@
-"""Ordering of operations, and checks of values."""
+"""Ordering of operations, Assert and Print."""
 import builtins
 
 from headrace import raw_ops as _raw
@@ -6,8 +6,7 @@ from headrace.graph import (
     colocate_with, control_dependencies, get_default_graph, name_scope)
 from headrace._headrace import Operation, Tensor
 from headrace.indexed_slices import IndexedSlices
-from headrace.math_ops import reduce_all
-from headrace.tensor import constant, convert_to_tensor
+from headrace.tensor import convert_to_tensor
 
 
 def _operations(inputs):
@@ -159,66 +158,3 @@ def _missing(name):
 
 for _name in ("gradients", "hessians", "py_function", "custom_gradient"):
     globals()[_name] = _missing(_name)
-
-
-def assert_equal(x, y, data=None, summarize=None, message=None, name=None):
-    """An Operation that fails unless x == y everywhere."""
-    return _assert_all(_raw.Equal, "assert_equal", "==", x, y, data, summarize,
-                       message, name)
-
-
-def assert_less(x, y, data=None, summarize=None, message=None, name=None):
-    return _assert_all(_raw.Less, "assert_less", "<", x, y, data, summarize,
-                       message, name)
-
-
-def assert_less_equal(x, y, data=None, summarize=None, message=None,
-                      name=None):
-    return _assert_all(_raw.LessEqual, "assert_less_equal", "<=", x, y, data,
-                       summarize, message, name)
-
-
-def assert_greater(x, y, data=None, summarize=None, message=None, name=None):
-    return _assert_all(_raw.Greater, "assert_greater", ">", x, y, data,
-                       summarize, message, name)
-
-
-def assert_greater_equal(x, y, data=None, summarize=None, message=None,
-                         name=None):
-    return _assert_all(_raw.GreaterEqual, "assert_greater_equal", ">=", x, y,
-                       data, summarize, message, name)
-
-
-def assert_positive(x, data=None, summarize=None, message=None, name=None):
-    x = convert_to_tensor(x, name="x")
-    return assert_less(constant(0, x.dtype.base_dtype), x, data, summarize,
-                       message, name or "assert_positive")
-
-
-def assert_non_negative(x, data=None, summarize=None, message=None, name=None):
-    x = convert_to_tensor(x, name="x")
-    return assert_less_equal(constant(0, x.dtype.base_dtype), x, data,
-                             summarize, message, name or "assert_non_negative")
-
-
-def _assert_all(op, default, sign, x, y, data, summarize, message, name):
-    with name_scope(name, default, [x, y]):
-        x = convert_to_tensor(x, name="x")
-        y = convert_to_tensor(y, dtype_hint=x.dtype.base_dtype, name="y")
-        if data is None:
-            data = [message or "", "Condition x %s y did not hold "
-                    "element-wise:" % sign, "x (%s) = " % x.name, x,
-                    "y (%s) = " % y.name, y]
-        return Assert(reduce_all(op(x, y)), data, summarize)
-
-
-def assert_rank(x, rank, data=None, summarize=None, message=None, name=None):
-    """Checks the rank now; ValueError if it is known to differ."""
-    x = convert_to_tensor(x)
-    if x._rank() is not None and x._rank() != rank:
-        raise ValueError("%sTensor %s must have rank %d.  Received rank %d, "
-                         "shape %s" % (message or "", x.name, rank, x._rank(),
-                                       x.get_shape()))
-    if x._rank() is not None:
-        return _raw.NoOp(name=name)
-    return assert_equal(_raw.Rank(x), rank, message=message, name=name)

@@ -40,6 +40,12 @@ def unbatch():
     return lambda d: d.unbatch()
 
 
+def unique():
+    """Leaves out the elements, scalars of int32, int64 or string, that were
+    there before."""
+    return lambda d: d._unary(_raw.UniqueDataset)
+
+
 def enumerate_dataset(start=0):
     return lambda d: d.enumerate(start)
 

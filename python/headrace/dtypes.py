@@ -1,4 +1,6 @@
 """Types of tensor elements: float32, int64, string, ..."""
+import importlib
+
 import numpy as np
 
 _REF = 100
@@ -137,6 +139,19 @@ class DType:
         return self
 
 
+# Functions that tf.dtypes has too.
+_FUNCTIONS = {"as_string": "string_ops", "cast": "math_ops",
+              "complex": "math_ops", "saturate_cast": "math_ops"}
+
+
+def __getattr__(name):
+    if name in _FUNCTIONS:
+        module = importlib.import_module("headrace." + _FUNCTIONS[name])
+        return getattr(module, name)
+    from headrace import _names  # which needs this module
+    raise _names.missing(__name__, name)
+
+
 float32 = DType(1, "float32", np.float32)
 float64 = DType(2, "float64", np.float64)
 int32 = DType(3, "int32", np.int32)
@@ -228,8 +243,3 @@ def _is_numpy_type(value):
     if isinstance(value, type):
         return issubclass(value, np.generic)
     return isinstance(getattr(value, "dtype", value), np.dtype)
-
-
-def __getattr__(name):
-    from headrace import _names  # which needs this module
-    raise _names.missing(__name__, name)

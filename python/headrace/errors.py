@@ -28,7 +28,7 @@ class OpError(Exception):
     """What a failed run raises. The message names node, argument, what was
     got and wanted, and the line of the program that made the node."""
 
-    def __init__(self, node_def, op, message, error_code=UNKNOWN):
+    def __init__(self, node_def, op, message, error_code):
         super().__init__(message)
         self._node_def = node_def
         self._op = op
@@ -59,8 +59,8 @@ class OpError(Exception):
         return self._message
 
     def __reduce__(self):
-        if type(self) is OpError:
-            return OpError, (None, None, self._message, self._error_code)
+        if type(self) in (OpError, UnknownError):
+            return type(self), (None, None, self._message, self._error_code)
         return type(self), (None, None, self._message)
 
 
@@ -76,7 +76,16 @@ def _define(name, code, doc):
 _classes = {}
 CancelledError = _define(
     "CancelledError", CANCELLED, "The run or the session was cancelled.")
-UnknownError = _define("UnknownError", UNKNOWN, "An error of no known kind.")
+
+
+class UnknownError(OpError):
+    """An error of no known kind."""
+
+    def __init__(self, node_def, op, message, error_code=UNKNOWN):
+        super().__init__(node_def, op, message, error_code)
+
+
+_classes[UNKNOWN] = UnknownError
 InvalidArgumentError = _define(
     "InvalidArgumentError", INVALID_ARGUMENT,
     "A value, shape or attribute that an operation cannot take.")
@@ -127,9 +136,9 @@ def make(code, message, graph):
     return cls(None, op, message)
 
 
-def exception_type_from_error_code(code):
+def exception_type_from_error_code(error_code):
     """The class for a status code."""
-    return _classes[code]
+    return _classes[error_code]
 
 
 def error_code_from_exception_type(cls):

@@ -299,6 +299,28 @@ def resize_images(images, size, method=ResizeMethod.BILINEAR,
 resize = resize_images
 
 
+def resize_bilinear(images, size, align_corners=False, name=None,
+                    half_pixel_centers=False):
+    """A batch resized by interpolation between four pixels, as float32."""
+    return _raw.ResizeBilinear(images, size, align_corners=align_corners,
+                               half_pixel_centers=half_pixel_centers, name=name)
+
+
+def resize_nearest_neighbor(images, size, align_corners=False, name=None,
+                            half_pixel_centers=False):
+    """A batch resized by taking the nearest pixel."""
+    return _raw.ResizeNearestNeighbor(
+        images, size, align_corners=align_corners,
+        half_pixel_centers=half_pixel_centers, name=name)
+
+
+def resize_bicubic(images, size, align_corners=False, name=None,
+                   half_pixel_centers=False):
+    """A batch resized by interpolation between sixteen pixels, as float32."""
+    return _raw.ResizeBicubic(images, size, align_corners=align_corners,
+                              half_pixel_centers=half_pixel_centers, name=name)
+
+
 def _scaled_size(size, height, width):
     height, width = (_math.cast(d, dtypes.float32) for d in (height, width))
     wanted = _math.cast(size, dtypes.float32)
@@ -364,9 +386,9 @@ def random_flip_up_down(image, seed=None):
     return _random_flip(image, 0, seed, "random_flip_up_down")
 
 
-def transpose_image(image):
+def transpose_image(image, name=None):
     """Rows as columns."""
-    with name_scope(None, "transpose", [image]):
+    with name_scope(name, "transpose", [image]):
         image, batch = _image(image)
         return _array.transpose(image, [0, 2, 1, 3] if batch else [1, 0, 2])
 
@@ -401,50 +423,3 @@ def rot90(image, k=1, name=None):
         turned.set_shape(shape[:height].concatenate([None, None, shape[-1]])
                          if shape.ndims else [None] * 3)
         return turned
-
-
-# Boxes.
-
-def non_max_suppression(boxes, scores, max_output_size, iou_threshold=0.5,
-                        score_threshold=float("-inf"), name=None):
-    """Indices of the best boxes [y1, x1, y2, x2], no two of which overlap by
-    more than iou_threshold."""
-    with name_scope(name, "non_max_suppression"):
-        return _raw.NonMaxSuppressionV3(
-            boxes, scores, max_output_size,
-            convert_to_tensor(iou_threshold, dtypes.float32),
-            convert_to_tensor(score_threshold, dtypes.float32))
-
-
-def sample_distorted_bounding_box(image_size, bounding_boxes, seed=None,
-                                  seed2=None, min_object_covered=0.1,
-                                  aspect_ratio_range=None, area_range=None,
-                                  max_attempts=None,
-                                  use_image_if_no_bounding_boxes=None,
-                                  name=None):
-    """(begin, size, box [1, 1, 4]) of a random crop, for slice and for
-    draw_bounding_boxes: its area and aspect ratio (width / height) lie in the
-    ranges, by default (0.05, 1) of the image and (0.75, 1.33), and it covers
-    min_object_covered of one of the boxes [1, n, 4]. The whole image if none is
-    found in max_attempts (100)."""
-    with name_scope(name, "sample_distorted_bounding_box"):
-        return _raw.SampleDistortedBoundingBoxV2(
-            image_size, bounding_boxes,
-            convert_to_tensor(min_object_covered, dtypes.float32),
-            seed=seed or 0, seed2=seed2 or 0,
-            aspect_ratio_range=aspect_ratio_range or [.75, 1.33],
-            area_range=area_range or [.05, 1.],
-            max_attempts=max_attempts or 100,
-            use_image_if_no_bounding_boxes=bool(
-                use_image_if_no_bounding_boxes))
-
-
-def crop_and_resize(image, boxes, box_ind=None, crop_size=None,
-                    method="bilinear", extrapolation_value=0, name=None,
-                    box_indices=None):
-    """The parts `boxes` (in [0, 1]) of the images `box_ind`, each resized to
-    crop_size."""
-    return _raw.CropAndResize(
-        image, boxes, box_ind if box_indices is None else box_indices,
-        crop_size, method=method, extrapolation_value=extrapolation_value,
-        name=name)

@@ -122,3 +122,11 @@ def _as_tensor(value, dtype=None, name=None, as_ref=False):
 
 
 register_tensor_conversion_function(IndexedSlices, _as_tensor)
+
+
+def sparse_mask(a, mask_indices, name=None):
+    """IndexedSlices without those slices whose index is in mask_indices."""
+    with name_scope(name, "sparse_mask", [a.values, mask_indices]) as scope:
+        kept, at = _raw.ListDiff(a.indices, mask_indices)
+        return IndexedSlices(_raw.GatherV2(a.values, at, 0, name=scope), kept,
+                             a.dense_shape)

@@ -1,4 +1,5 @@
 """Initial values of variables: objects called with (shape, dtype)."""
+import importlib
 import math
 
 import numpy as np
@@ -6,7 +7,8 @@ import numpy as np
 from headrace import array_ops as _array
 from headrace import dtypes
 from headrace import random_ops as _random
-from headrace.tensor import constant
+from headrace import raw_ops as _raw
+from headrace.tensor import constant as _constant
 from headrace.tensor_shape import as_list_or_none
 
 
@@ -18,7 +20,9 @@ class Initializer:
         raise NotImplementedError
 
     def get_config(self):
-        return {k: v for k, v in vars(self).items()}
+        """The arguments that from_config makes an equal one of."""
+        return {k: getattr(v, "name", v) if k == "dtype" else v
+                for k, v in vars(self).items()}
 
     @classmethod
     def from_config(cls, config):
@@ -45,14 +49,22 @@ class Constant(Initializer):
     """A number everywhere, or the values of a list or array in order."""
 
     def __init__(self, value=0, dtype=dtypes.float32, verify_shape=False):
+        if not (np.isscalar(value)
+                or isinstance(value, (list, tuple, np.ndarray))):
+            raise TypeError(
+                "Invalid type for initial value: %s (expected Python scalar, "
+                "list or tuple of values, or numpy.ndarray)." % type(value))
         self.value = value
         self.dtype = dtypes.as_dtype(dtype)
         self.verify_shape = verify_shape
 
     def __call__(self, shape, dtype=None, partition_info=None,
                  verify_shape=None):
-        return constant(self.value, dtype=dtype or self.dtype, shape=shape,
-                        verify_shape=verify_shape or self.verify_shape)
+        return _constant(self.value, dtype=dtype or self.dtype, shape=shape,
+                         verify_shape=verify_shape or self.verify_shape)
+
+    def get_config(self):
+        return {"value": self.value, "dtype": self.dtype.name}
 
 
 class RandomUniform(Initializer):
@@ -65,10 +77,17 @@ class RandomUniform(Initializer):
                                       dtype or self.dtype, seed=self.seed)
 
 
+def _floating(dtype):
+    dtype = dtypes.as_dtype(dtype)
+    if not dtype.is_floating:
+        raise ValueError("Expected floating point type, got %s." % dtype)
+    return dtype
+
+
 class RandomNormal(Initializer):
     def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype=dtypes.float32):
         self.mean, self.stddev, self.seed = mean, stddev, seed
-        self.dtype = dtypes.as_dtype(dtype)
+        self.dtype = _floating(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         return _random.random_normal(shape, self.mean, self.stddev,
@@ -101,7 +120,7 @@ class VarianceScaling(Initializer):
                              % distribution)
         self.scale, self.mode, self.distribution = scale, mode, distribution
         self.seed = seed
-        self.dtype = dtypes.as_dtype(dtype)
+        self.dtype = _floating(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         dtype = dtype or self.dtype
@@ -142,7 +161,7 @@ def _fans(shape):
 class UniformUnitScaling(Initializer):
     def __init__(self, factor=1.0, seed=None, dtype=dtypes.float32):
         self.factor, self.seed = factor, seed
-        self.dtype = dtypes.as_dtype(dtype)
+        self.dtype = _floating(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
         n = max(1.0, float(np.prod(_whole(shape, partition_info)[:-1])))
@@ -156,12 +175,46 @@ class Identity(Initializer):
 
     def __init__(self, gain=1.0, dtype=dtypes.float32):
         self.gain = gain
-        self.dtype = dtypes.as_dtype(dtype)
+        self.dtype = _floating(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
-        rows, columns = as_list_or_none(shape)
-        out = _array.eye(rows, columns, dtype=dtype or self.dtype)
+        whole = as_list_or_none(shape if partition_info is None
+                                else partition_info.full_shape)
+        if len(whole) != 2:
+            raise ValueError("Identity matrix initializer can only be used for "
+                             "2D matrices.")
+        out = _array.eye(whole[0], whole[1], dtype=dtype or self.dtype)
+        if partition_info is not None:
+            out = _array.slice(out, partition_info.var_offset, shape)
         return out if self.gain == 1.0 else self.gain * out
+
+
+class Orthogonal(Initializer):
+    """A matrix with orthonormal columns, or rows if there are more columns,
+    times `gain`. A tensor of more dimensions is that matrix with its last
+    dimension as columns."""
+
+    def __init__(self, gain=1.0, seed=None, dtype=dtypes.float32):
+        self.gain, self.seed = gain, seed
+        self.dtype = _floating(dtype)
+
+    def __call__(self, shape, dtype=None, partition_info=None):
+        dtype = dtype or self.dtype
+        sizes = as_list_or_none(shape)
+        if len(sizes) < 2:
+            raise ValueError("The tensor to initialize must be at least "
+                             "two-dimensional")
+        columns = sizes[-1]
+        rows = int(np.prod(sizes[:-1], dtype=np.int64))
+        long, short = max(rows, columns), min(rows, columns)
+        random = _random.random_normal([long, short], dtype=dtype,
+                                       seed=self.seed)
+        q, r = _raw.Qr(random, full_matrices=False)
+        # The signs make the distribution uniform.
+        q = q * _raw.Sign(_raw.MatrixDiagPart(r))
+        if rows < columns:
+            q = _array.matrix_transpose(q)
+        return self.gain * _array.reshape(q, sizes)
 
 
 class GlorotUniform(VarianceScaling):
@@ -169,7 +222,7 @@ class GlorotUniform(VarianceScaling):
         super().__init__(1.0, "fan_avg", "uniform", seed, dtype)
 
     def get_config(self):
-        return {"seed": self.seed, "dtype": self.dtype}
+        return {"seed": self.seed, "dtype": self.dtype.name}
 
 
 class GlorotNormal(VarianceScaling):
@@ -177,7 +230,7 @@ class GlorotNormal(VarianceScaling):
         super().__init__(1.0, "fan_avg", "truncated_normal", seed, dtype)
 
     def get_config(self):
-        return {"seed": self.seed, "dtype": self.dtype}
+        return {"seed": self.seed, "dtype": self.dtype.name}
 
 
 def he_normal(seed=None):
@@ -204,11 +257,22 @@ random_normal = random_normal_initializer = RandomNormal
 truncated_normal = truncated_normal_initializer = TruncatedNormal
 variance_scaling = variance_scaling_initializer = VarianceScaling
 uniform_unit_scaling_initializer = UniformUnitScaling
+uniform_unit_scaling = UniformUnitScaling
 identity = Identity
+orthogonal = orthogonal_initializer = Orthogonal
+constant = Constant
 glorot_uniform = glorot_uniform_initializer = GlorotUniform
 glorot_normal = glorot_normal_initializer = GlorotNormal
 
 
 def __getattr__(name):
+    """Operations that initialize, which tf.initializers has too."""
+    homes = {"global_variables": "global_variables_initializer",
+             "local_variables": "local_variables_initializer",
+             "tables_initializer": "tables_initializer",
+             "variables": "variables_initializer"}
+    if name in homes:
+        module = importlib.import_module("headrace.variables")
+        return getattr(module, homes[name])
     from headrace import _names
     raise _names.missing(__name__, name)

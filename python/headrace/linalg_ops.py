@@ -1,6 +1,8 @@
 """Functions of tf.linalg that are made of several ops."""
 import math
 
+import numpy as np
+
 from headrace import array_ops as _array
 from headrace import control_flow as _flow
 from headrace import dtypes
@@ -146,20 +148,231 @@ def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
         return _raw.TridiagonalMatMul(*rows, rhs, name=scope)
 
 
+# Norms.
+
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None,
          keep_dims=None):
-    """The norm of a tensor: "euclidean" (2), 1, another number, or inf."""
+    """The norm of vectors, or of matrices where `axis` is a pair.
+
+    Vectors along `axis` (None: all elements as one): "euclidean", a positive
+    number or inf. Matrices: "euclidean" or "fro", 1 (the largest column sum),
+    inf (the largest row sum) or 2 (the largest singular value). ValueError for
+    any other."""
     keep = _math._keep(keepdims, keep_dims)
+    matrix = isinstance(axis, (tuple, list)) and len(axis) == 2
+    if isinstance(axis, (tuple, list)) and (
+            not matrix or axis[0] == axis[1]):
+        raise ValueError("'axis' must be None, an integer, or a tuple of 2 "
+                         "unique integers")
+    if matrix:
+        if ord not in ("euclidean", "fro", 1, 2, np.inf):
+            raise ValueError(
+                "'ord' must be a supported matrix norm in ['euclidean', 'fro', "
+                "1, 2, inf], got %s" % ord)
+        axis = tuple(axis)
+    elif ord != "euclidean" and (
+            isinstance(ord, str) or not np.isreal(ord) or ord <= 0):
+        raise ValueError("'ord' must be a supported vector norm, got %s" % ord)
     with name_scope(name, "norm", [tensor]):
         x = convert_to_tensor(tensor)
-        if ord in ("fro", "euclidean", 2, 2.0):
+        if matrix and ord == 2:
+            return _spectral_norm(x, axis, keep)
+        if ord in ("fro", "euclidean", 2):
             out = _math.sqrt(_math.reduce_sum(
                 x * _math.conj(x), axis, keepdims=True))
-            return out if keep else _array.squeeze(out, axis)
+            if keep:
+                return out
+            return _array.squeeze(out, axis)
         size = _math.abs(x)
-        if ord == float("inf"):
-            return _math.reduce_max(size, axis, keepdims=keep)
-        if ord == 1:
-            return _math.reduce_sum(size, axis, keepdims=keep)
+        if ord == 1 or ord == np.inf:
+            if matrix:
+                rows, columns = axis if ord == 1 else axis[::-1]
+                size = _math.reduce_sum(size, rows, keepdims=True)
+                out = _math.reduce_max(size, columns, keepdims=True)
+                return out if keep else _array.squeeze(out, axis)
+            reduce = _math.reduce_sum if ord == 1 else _math.reduce_max
+            return reduce(size, axis, keepdims=keep)
         return _math.pow(_math.reduce_sum(_math.pow(size, ord), axis,
                                           keepdims=keep), 1.0 / ord)
+
+
+def _spectral_norm(x, axes, keep):
+    """The largest singular value of the matrices in two dimensions."""
+    if x._rank() is None:
+        raise ValueError("norm of matrices needs a tensor of known rank")
+    n = x._rank()
+    rest = [i for i in range(n) if i not in (axes[0] % n, axes[1] % n)]
+    last = _array.transpose(x, rest + [axes[0] % n, axes[1] % n])
+    out = _math.reduce_max(svd(last, compute_uv=False), -1)
+    for axis in sorted(a % n for a in axes) if keep else ():
+        out = _array.expand_dims(out, axis)
+    return out
+
+
+def normalize(tensor, ord="euclidean", axis=None, name=None):
+    """(tensor divided by its norm, the norm), as `norm` takes its arguments."""
+    with name_scope(name, "normalize", [tensor]):
+        x = convert_to_tensor(tensor)
+        size = _math.cast(norm(x, ord, axis, keepdims=True), x.dtype)
+        return x / size, size
+
+
+# Decompositions.
+
+def svd(tensor, full_matrices=False, compute_uv=True, name=None):
+    """(s, u, v), for which matrices are u diag(s) adjoint(v), with the singular
+    values s in descending order; without compute_uv s alone. full_matrices: u
+    and v are square."""
+    s, u, v = _raw.Svd(tensor, compute_uv=compute_uv,
+                       full_matrices=full_matrices, name=name)
+    s = _math.real(s)
+    return (s, u, v) if compute_uv else s
+
+
+def self_adjoint_eig(tensor, name=None):
+    """(eigenvalues in ascending order, eigenvectors in the columns) of
+    self-adjoint matrices, of which the lower triangle is read."""
+    e, v = _raw.SelfAdjointEigV2(tensor, compute_v=True, name=name)
+    return e, v
+
+
+def self_adjoint_eigvals(tensor, name=None):
+    """The eigenvalues that self_adjoint_eig gives."""
+    return _raw.SelfAdjointEigV2(tensor, compute_v=False, name=name)[0]
+
+
+def _float_matrix(a):
+    a = convert_to_tensor(a, name="a")
+    if not a.dtype.is_floating:
+        raise TypeError("Input `a` must have `float`-like `dtype` (saw %s)."
+                        % a.dtype.name)
+    if a._rank() is not None and a._rank() < 2:
+        raise ValueError("Input `a` must have at least 2 dimensions (saw: %d)."
+                         % a._rank())
+    return a
+
+
+def matrix_rank(a, tol=None, validate_args=False, name=None):
+    """How many singular values of the matrices are above `tol`, by default
+    eps * max(rows, columns) * the largest one."""
+    with name_scope(name, "matrix_rank", [a]):
+        a = _float_matrix(a)
+        s = svd(a, compute_uv=False)
+        if tol is None:
+            shape = _array.shape(a)
+            sides = _math.cast(_math.maximum(shape[-2], shape[-1]), a.dtype)
+            tol = (np.finfo(a.dtype.as_numpy_dtype).eps * sides
+                   * _math.reduce_max(s, -1, keepdims=True))
+        return _math.reduce_sum(_math.cast(s > tol, dtypes.int32), axis=-1)
+
+
+def pinv(a, rcond=None, validate_args=False, name=None):
+    """The Moore-Penrose inverse of matrices. Singular values up to `rcond`
+    (10 * max(rows, columns) * eps; one number or one for each matrix) times the
+    largest one count as 0."""
+    with name_scope(name, "pinv", [a]):
+        a = _float_matrix(a)
+        if rcond is None:
+            shape = _array.shape(a)
+            sides = _math.cast(_math.maximum(shape[-2], shape[-1]), a.dtype)
+            rcond = (10. * sides
+                     * np.finfo(a.dtype.as_numpy_dtype).eps)
+        rcond = convert_to_tensor(rcond, dtype=a.dtype.base_dtype,
+                                  name="rcond")
+        s, u, v = svd(a)
+        cutoff = rcond * _math.reduce_max(s, -1)
+        cutoff = _array.expand_dims(cutoff, -1)
+        s = _array.where_v2(s > cutoff, s,
+                            np.array(np.inf, a.dtype.as_numpy_dtype))
+        out = _math.matmul(v / _array.expand_dims(s, -2), u, adjoint_b=True)
+        shape = a.get_shape()
+        if shape.ndims is not None:
+            out.set_shape(shape[:-2].concatenate([shape[-1], shape[-2]]))
+        return out
+
+
+# Solving.
+
+def matrix_solve_ls(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
+    """x with the least |matrix x - rhs|^2 + l2_regularizer |x|^2; where there
+    are several, the smallest. fast: by Cholesky's method, for matrices of good
+    condition; else by an orthogonal decomposition, which takes no
+    regularizer."""
+    return _raw.MatrixSolveLs(
+        matrix, rhs, convert_to_tensor(l2_regularizer, dtypes.float64,
+                                       name="l2_regularizer"),
+        fast=fast, name=name)
+
+
+def cholesky_solve(chol, rhs, name=None):
+    """x, for which A x is rhs; chol is the Cholesky decomposition of A."""
+    with name_scope(name, "cholesky_solve", [chol, rhs]):
+        y = _raw.MatrixTriangularSolve(chol, rhs, adjoint=False, lower=True)
+        return _raw.MatrixTriangularSolve(chol, y, adjoint=True, lower=True)
+
+
+lstsq = matrix_solve_ls
+solve = _raw.MatrixSolve
+triangular_solve = _raw.MatrixTriangularSolve
+slogdet = _raw.LogMatrixDeterminant
+
+
+def logdet(matrix, name=None):
+    """The logarithm of the determinant of positive definite matrices."""
+    with name_scope(name, "logdet", [matrix]):
+        chol = _raw.Cholesky(matrix)
+        return 2.0 * _math.reduce_sum(
+            _math.log(_math.real(_raw.MatrixDiagPart(chol))), axis=[-1])
+
+
+# Diagonals.
+
+def _plain_diagonal(k):
+    return isinstance(k, int) and k == 0
+
+
+def matrix_diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1,
+                padding_value=0):
+    """Matrices with the diagonal k (above the main one if positive), or the
+    band from k[0] to k[1], that the last dimension (two for a band, the
+    highest diagonal first) of `diagonal` has, and padding_value around it."""
+    if _plain_diagonal(k) and (num_rows, num_cols, padding_value) == (-1, -1,
+                                                                      0):
+        return _raw.MatrixDiag(diagonal, name=name)
+    diagonal = convert_to_tensor(diagonal, name="diagonal")
+    return _raw.MatrixDiagV2(
+        diagonal, k, num_rows, num_cols,
+        convert_to_tensor(padding_value, diagonal.dtype.base_dtype), name=name)
+
+
+def matrix_diag_part(input, name="diag_part", k=0, padding_value=0):
+    """The diagonal k of matrices, or the band from k[0] to k[1], the highest
+    diagonal first, shorter ones filled with padding_value."""
+    if _plain_diagonal(k):
+        return _raw.MatrixDiagPart(input, name=name)
+    input = convert_to_tensor(input, name="input")
+    return _raw.MatrixDiagPartV2(
+        input, k, convert_to_tensor(padding_value, input.dtype.base_dtype),
+        name=name)
+
+
+def matrix_set_diag(input, diagonal, name="set_diag", k=0):
+    """Matrices with their diagonal k, or the band from k[0] to k[1],
+    replaced."""
+    if _plain_diagonal(k):
+        return _raw.MatrixSetDiag(input, diagonal, name=name)
+    return _raw.MatrixSetDiagV2(input, diagonal, k, name=name)
+
+
+def trace(x, name=None):
+    """The sums of the main diagonals of matrices."""
+    with name_scope(name, "Trace", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        return _math.reduce_sum(_raw.MatrixDiagPart(x), [-1], name=scope)
+
+
+def adjoint(matrix, name=None):
+    """The last two dimensions swapped, complex numbers conjugated."""
+    with name_scope(name, "adjoint", [matrix]):
+        matrix = convert_to_tensor(matrix, name="matrix")
+        return _array.matrix_transpose(matrix, conjugate=True)

@@ -91,7 +91,13 @@ def div(x, y, name=None):
 
 def div_no_nan(x, y, name=None):
     """x / y, and 0 where y is 0."""
-    return _raw.DivNoNan(x, y, name=name or "div_no_nan")
+    with name_scope(name, "div_no_nan", [x, y]) as scope:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
+        return _raw.DivNoNan(x, y, name=scope)
+
+
+divide_no_nan = div_no_nan
 
 
 _TRUEDIV = {dtypes.uint8: dtypes.float32, dtypes.int8: dtypes.float32,
@@ -230,6 +236,14 @@ def to_int64(x, name="ToInt64"):
 
 def to_bfloat16(x, name="ToBFloat16"):
     return cast(x, dtypes.bfloat16, name)
+
+
+def to_complex64(x, name="ToComplex64"):
+    return cast(x, dtypes.complex64, name)
+
+
+def to_complex128(x, name="ToComplex128"):
+    return cast(x, dtypes.complex128, name)
 
 
 def bitcast(input, type, name=None):
@@ -393,7 +407,14 @@ def argmin(input, axis=None, name=None, dimension=None,
                        output_type=output_type, name=name)
 
 
-arg_max, arg_min = argmax, argmin
+def arg_max(input, dimension, output_type=dtypes.int64, name=None):
+    """As argmax."""
+    return _raw.ArgMax(input, dimension, output_type=output_type, name=name)
+
+
+def arg_min(input, dimension, output_type=dtypes.int64, name=None):
+    """As argmin."""
+    return _raw.ArgMin(input, dimension, output_type=output_type, name=name)
 
 
 def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
@@ -441,6 +462,14 @@ def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False,
                 a_is_sparse=a_is_sparse, b_is_sparse=b_is_sparse, name=scope)
         return _raw.MatMul(a, b, transpose_a=transpose_a,
                            transpose_b=transpose_b, name=scope)
+
+
+def sparse_matmul(a, b, transpose_a=False, transpose_b=False, a_is_sparse=False,
+                  b_is_sparse=False, name=None):
+    """The product of matrices of which many elements are 0."""
+    return _raw.SparseMatMul(a, b, transpose_a=transpose_a,
+                             transpose_b=transpose_b, a_is_sparse=a_is_sparse,
+                             b_is_sparse=b_is_sparse, name=name)
 
 
 def einsum(equation, *inputs, **kwargs):
@@ -498,12 +527,14 @@ def _einsum_terms(equation, count):
     return terms, output
 
 
-def matvec(a, b, transpose_a=False, adjoint_a=False, name=None):
+def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False,
+           b_is_sparse=False, name=None):
     """A matrix times a vector."""
     with name_scope(name, "MatVec", [a, b]):
         b = convert_to_tensor(b, name="b")
         product = matmul(a, _raw.ExpandDims(b, -1), transpose_a=transpose_a,
-                         adjoint_a=adjoint_a)
+                         adjoint_a=adjoint_a, a_is_sparse=a_is_sparse,
+                         b_is_sparse=b_is_sparse)
         return _raw.Squeeze(product, squeeze_dims=[-1])
 
 

@@ -3,9 +3,10 @@ their leaves. Dicts go in the order of their sorted keys."""
 import collections.abc
 
 
-def is_nested(x):
-    return (isinstance(x, (list, tuple))
-            or isinstance(x, collections.abc.Mapping))
+def is_nested(seq):
+    """True for lists, tuples and dictionaries."""
+    return (isinstance(seq, (list, tuple))
+            or isinstance(seq, collections.abc.Mapping))
 
 
 is_sequence = is_nested
@@ -17,30 +18,44 @@ def _children(x):
     return list(x)
 
 
-def flatten(structure):
-    """The leaves in order; a structure that is a leaf gives [structure]."""
+def flatten(structure, expand_composites=False):
+    """The leaves in order; a structure that is a leaf gives [structure].
+    expand_composites: a SparseTensor or IndexedSlices is no leaf, its tensors
+    are."""
     if not is_nested(structure):
+        if expand_composites and _is_composite(structure):
+            return list(structure._flow_components())
         return [structure]
-    return [leaf for child in _children(structure) for leaf in flatten(child)]
+    return [leaf for child in _children(structure)
+            for leaf in flatten(child, expand_composites)]
 
 
-def pack_sequence_as(structure, flat_sequence):
+def _is_composite(x):
+    # A TensorArray goes through loops as its parts, but is a leaf here.
+    return hasattr(x, "_flow_components") and hasattr(x, "dense_shape")
+
+
+def pack_sequence_as(structure, flat_sequence, expand_composites=False):
     """`structure` again, its leaves replaced in order by `flat_sequence`.
     ValueError if their numbers differ."""
     flat = list(flat_sequence)
-    wanted = len(flatten(structure))
+    wanted = len(flatten(structure, expand_composites))
     if len(flat) != wanted:
         raise ValueError(
             "Could not pack sequence. Structure had %d elements, but "
             "flat_sequence had %d elements.  Structure: %s, flat_sequence: %s."
             % (wanted, len(flat), structure, flat))
-    return _pack(structure, iter(flat))
+    return _pack(structure, iter(flat), expand_composites)
 
 
-def _pack(structure, leaves):
+def _pack(structure, leaves, expand):
     if not is_nested(structure):
+        if expand and _is_composite(structure):
+            return structure._from_flow_components(
+                [next(leaves) for _ in structure._flow_components()])
         return next(leaves)
-    return _like(structure, [_pack(c, leaves) for c in _children(structure)])
+    return _like(structure, [_pack(c, leaves, expand)
+                             for c in _children(structure)])
 
 
 def _like(structure, children):
@@ -55,24 +70,47 @@ def _like(structure, children):
     return type(structure)(children)
 
 
-def map_structure(function, *structures, check_types=True):
-    """`function` of the leaves that correspond, in the first's structure."""
-    for other in structures[1:]:
-        assert_same_structure(structures[0], other, check_types)
-    results = [function(*leaves)
-               for leaves in zip(*[flatten(s) for s in structures])]
-    return pack_sequence_as(structures[0], results)
+def map_structure(func, *structure, **kwargs):
+    """`func` of the leaves that correspond, in the first's structure. Options:
+    check_types (True), as for assert_same_structure, and expand_composites
+    (False)."""
+    check_types = kwargs.pop("check_types", True)
+    expand = kwargs.pop("expand_composites", False)
+    if kwargs:
+        raise ValueError("Only valid keyword arguments are `check_types` and "
+                         "`expand_composites`, not: `%s`" % ", ".join(kwargs))
+    if not callable(func):
+        raise TypeError("func must be callable, got: %s" % (func,))
+    if not structure:
+        raise ValueError("Must provide at least one structure")
+    for other in structure[1:]:
+        assert_same_structure(structure[0], other, check_types, expand)
+    results = [func(*leaves)
+               for leaves in zip(*[flatten(s, expand) for s in structure])]
+    return pack_sequence_as(structure[0], results, expand)
 
 
-def assert_same_structure(nest1, nest2, check_types=True):
+def assert_same_structure(nest1, nest2, check_types=True,
+                          expand_composites=False):
     """ValueError if the shapes of the structures differ, TypeError if only
-    the types of their sequences do."""
+    the types of their sequences do. expand_composites: a SparseTensor or
+    IndexedSlices meets one of its kind."""
     try:
         _assert_same(nest1, nest2, check_types)
+        if expand_composites:
+            _assert_same_composites(nest1, nest2)
     except (ValueError, TypeError) as error:
         raise type(error)(
             "%s\nEntire first structure:\n%s\nEntire second structure:\n%s"
             % (error, _dots(nest1), _dots(nest2))) from None
+
+
+def _assert_same_composites(a, b):
+    for x, y in zip(flatten(a), flatten(b)):
+        if (_is_composite(x) or _is_composite(y)) and type(x) is not type(y):
+            raise TypeError(
+                "The two structures don't have the same nested structure: one "
+                "has %s where the other has %s" % (type(x), type(y)))
 
 
 def _dots(structure):

@@ -131,7 +131,7 @@ def crelu(features, name=None, axis=-1):
         return relu(both)
 
 
-def swish(features, name=None):
+def swish(features):
     """x sigmoid(x)."""
     features = convert_to_tensor(features, name="features")
     return features * _raw.Sigmoid(features)
@@ -270,6 +270,9 @@ __getattr__, __dir__ = _on_demand(
         fixed_unigram_candidate_sampler learned_unigram_candidate_sampler
         log_uniform_candidate_sampler nce_loss sampled_softmax_loss
         uniform_candidate_sampler""",
+    array_ops="depth_to_space space_to_batch space_to_depth",
+    ctc_ops="collapse_repeated ctc_loss_v2 ctc_unique_labels",
     embeddings="""
         embedding_lookup embedding_lookup_sparse
-        safe_embedding_lookup_sparse""")
+        safe_embedding_lookup_sparse""",
+    quantize_ops="quantized_relu_x")

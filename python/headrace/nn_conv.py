@@ -141,7 +141,7 @@ def conv3d(input, filter=None, strides=None, padding=None, data_format="NDHWC",
         name=name)
 
 
-def conv3d_transpose(value=None, filter=None, output_shape=None, strides=None,
+def conv3d_transpose(value, filter=None, output_shape=None, strides=None,
                      padding="SAME", data_format="NDHWC", name=None,
                      input=None, filters=None, dilations=None):
     """The transpose of conv3d."""
@@ -240,6 +240,28 @@ def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None,
                                     nchw and not dense)
 
 
+def depthwise_conv2d_native_backprop_filter(
+        input, filter_sizes, out_backprop, strides, padding,
+        data_format="NHWC", dilations=[1, 1, 1, 1], name=None):
+    """The gradient of depthwise_conv2d_native with respect to its filter."""
+    return _raw.DepthwiseConv2dNativeBackpropFilter(
+        input, filter_sizes, out_backprop, strides=strides, padding=padding,
+        data_format=data_format, dilations=dilations, name=name)
+
+
+def depthwise_conv2d_native_backprop_input(
+        input_sizes, filter, out_backprop, strides, padding,
+        data_format="NHWC", dilations=[1, 1, 1, 1], name=None):
+    """The gradient of depthwise_conv2d_native with respect to its input."""
+    return _raw.DepthwiseConv2dNativeBackpropInput(
+        input_sizes, filter, out_backprop, strides=strides, padding=padding,
+        data_format=data_format, dilations=dilations, name=name)
+
+
+depthwise_conv2d_backprop_filter = depthwise_conv2d_native_backprop_filter
+depthwise_conv2d_backprop_input = depthwise_conv2d_native_backprop_input
+
+
 def depthwise_conv2d_native(input, filter, strides, padding,
                             data_format="NHWC", dilations=[1, 1, 1, 1],
                             name=None):
@@ -277,6 +299,92 @@ def max_pool(value, ksize, strides, padding, data_format="NHWC", name=None,
     """The largest element of each window, padding left out."""
     return _pool(_raw.MaxPool, "MaxPool", _either(value, input, "value, input"),
                  ksize, strides, padding, data_format, name)
+
+
+def _pool_of_rank(input, window, flat, deep, planar, data_format, name):
+    """The pool for so many spatial dimensions as the input, or else the window
+    or the format, tells."""
+    x = convert_to_tensor(input, name="input")
+    n = x._rank()
+    if n is not None:
+        n -= 2
+    elif data_format is not None:
+        n = len(data_format) - 2
+    elif isinstance(window, (list, tuple)) and len(window) != 1:
+        n = len(window) if len(window) <= 3 else len(window) - 2
+    if n not in (1, 2, 3):
+        raise ValueError("Input tensor must be of rank 3, 4 or 5 but was %s."
+                         % ("unknown" if n is None else n + 2))
+    op, formats = {1: (flat, "NWC"), 2: (planar, "NHWC"), 3: (deep, "NDHWC")}[n]
+    return op(x, data_format or formats, name)
+
+
+def max_pool_v2(input, ksize, strides, padding, data_format=None, name=None):
+    """max_pool1d, max_pool2d or max_pool3d by the rank of the input."""
+    return _pool_of_rank(
+        input, ksize,
+        lambda x, f, n: max_pool1d(x, ksize, strides, padding, f, n),
+        lambda x, f, n: max_pool3d(x, ksize, strides, padding, f, n),
+        lambda x, f, n: max_pool(x, ksize, strides, padding, f, n),
+        data_format, name)
+
+
+def avg_pool_v2(input, ksize, strides, padding, data_format=None, name=None):
+    """avg_pool1d, avg_pool2d or avg_pool3d by the rank of the input."""
+    return _pool_of_rank(
+        input, ksize,
+        lambda x, f, n: avg_pool1d(x, ksize, strides, padding, f, n),
+        lambda x, f, n: avg_pool3d(x, ksize, strides, padding, f, n),
+        lambda x, f, n: avg_pool(x, ksize, strides, padding, f, n),
+        data_format, name)
+
+
+def _pool1d(op, default, input, ksize, strides, padding, data_format, name):
+    with name_scope(name, default, [input]) as scope:
+        data_format = data_format or "NWC"
+        channel = 1 if data_format.startswith("NC") else 2
+        at = 2 if channel == 1 else 1
+        window, step = (_sequence(v, 1, channel, what) for v, what in (
+            (ksize, "ksize"), (strides, "strides")))
+        out = op(_raw.ExpandDims(input, at),
+                 ksize=window[:at] + [1] + window[at:],
+                 strides=step[:at] + [1] + step[at:], padding=padding,
+                 data_format="NCHW" if channel == 1 else "NHWC")
+        return _raw.Squeeze(out, squeeze_dims=[at], name=scope)
+
+
+def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
+    """The largest element of each window of [batch, width, channels]."""
+    return _pool1d(_raw.MaxPool, "MaxPool1d", input, ksize, strides, padding,
+                   data_format, name)
+
+
+def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
+    """The mean of each window of [batch, width, channels]."""
+    return _pool1d(_raw.AvgPool, "AvgPool1D", input, ksize, strides, padding,
+                   data_format, name)
+
+
+def _pool3d(op, default, input, ksize, strides, padding, data_format, name):
+    with name_scope(name, default, [input]) as scope:
+        data_format = data_format or "NDHWC"
+        channel = 1 if data_format.startswith("NC") else 4
+        return op(input, ksize=_sequence(ksize, 3, channel, "ksize"),
+                  strides=_sequence(strides, 3, channel, "strides"),
+                  padding=padding, data_format=data_format, name=scope)
+
+
+def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
+    """The largest element of each window of [batch, depth, height, width,
+    channels]."""
+    return _pool3d(_raw.MaxPool3D, "MaxPool3D", input, ksize, strides, padding,
+                   data_format, name)
+
+
+def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
+    """The mean of each window of [batch, depth, height, width, channels]."""
+    return _pool3d(_raw.AvgPool3D, "AvgPool3D", input, ksize, strides, padding,
+                   data_format, name)
 
 
 def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
@@ -326,13 +434,3 @@ def fractional_avg_pool(value, pooling_ratio, pseudo_random=False,
         value, pooling_ratio=pooling_ratio, pseudo_random=pseudo_random,
         overlapping=overlapping, deterministic=deterministic, seed=seed,
         seed2=seed2, name=name)
-
-
-def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
-    return _raw.MaxPool3D(input, ksize=ksize, strides=strides, padding=padding,
-                          data_format=data_format, name=name)
-
-
-def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
-    return _raw.AvgPool3D(input, ksize=ksize, strides=strides, padding=padding,
-                          data_format=data_format, name=name)

@@ -135,7 +135,10 @@ def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
             output_dtype=output_dtype or dtypes.int64, **_seeds(seed))
 
 
-categorical = multinomial
+def categorical(logits, num_samples, dtype=None, seed=None, name=None):
+    """As multinomial."""
+    with name_scope(name, "categorical", [logits]):
+        return multinomial(logits, num_samples, seed, output_dtype=dtype)
 
 
 def random_poisson(lam, shape, dtype=dtypes.float32, seed=None, name=None):

@@ -7,7 +7,7 @@ from headrace import array_ops as _array
 from headrace import dtypes
 from headrace import math_ops as _math
 from headrace import raw_ops as _raw
-from headrace.control_flow_ops import assert_less_equal
+from headrace.check_ops import assert_less_equal
 from headrace.graph import control_dependencies, name_scope
 from headrace.tensor import (constant, constant_value, convert_to_tensor,
                              is_tensor)
@@ -39,8 +39,9 @@ class SparseTensor:
         indices_shape[1].merge_with(shape_shape[0])
 
     @classmethod
-    def from_value(cls, value):
+    def from_value(cls, sparse_tensor_value):
         """A SparseTensor of a SparseTensorValue; a SparseTensor as it is."""
+        value = sparse_tensor_value
         if isinstance(value, SparseTensor):
             return value
         if not (isinstance(value, tuple) and len(value) == 3):
@@ -292,12 +293,20 @@ def sparse_concat(axis, sp_inputs, name=None, expand_nonconcat_dim=False,
         concat_dim=axis, name=name))
 
 
-def sparse_split(keyword_required=None, sp_input=None, num_split=None,
-                 axis=None, name=None, split_dim=None):
+class _KeywordRequired:
+    """The default of an argument that stands before those that are to be given
+    by keyword."""
+
+    def __repr__(self):
+        return "KeywordRequired()"
+
+
+def sparse_split(keyword_required=_KeywordRequired(), sp_input=None,
+                 num_split=None, axis=None, name=None, split_dim=None):
     """A list of `num_split` slices along `axis`; the first ones are one longer
     if the size is no multiple. All arguments by keyword, as in TensorFlow."""
     axis = split_dim if axis is None else axis
-    if keyword_required is not None and sp_input is not None:
+    if not isinstance(keyword_required, _KeywordRequired):
         raise ValueError("Keyword arguments are required for this function.")
     if sp_input is None:
         raise ValueError("sp_input is required")
@@ -634,3 +643,17 @@ def deserialize_many_sparse(serialized_sparse, dtype, rank=None, name=None):
     return _deserialized(
         _raw.DeserializeManySparse(serialized_sparse, dtype=dtype, name=name),
         rank, 1)
+
+
+def edit_distance(hypothesis, truth, normalize=True, name="edit_distance"):
+    """How many insertions, deletions and replacements make each sequence of
+    `hypothesis` that of `truth`: SparseTensors whose last dimension is the
+    sequence. normalize: divided by the length of the latter."""
+    for value, what in ((hypothesis, "Hypothesis"), (truth, "Truth")):
+        if not _is_sparse(value):
+            raise TypeError("%s must be a SparseTensor." % what)
+    hypothesis, truth = _sparse(hypothesis), _sparse(truth)
+    return _raw.EditDistance(
+        hypothesis.indices, hypothesis.values, hypothesis.dense_shape,
+        truth.indices, truth.values, truth.dense_shape, normalize=normalize,
+        name=name)

@@ -46,12 +46,15 @@ def reduce_join(inputs, axis=None, keep_dims=None, separator="", name=None,
                            keep_dims=keep, separator=separator, name=name)
 
 
-def string_split(source, sep=None, skip_empty=True, delimiter=" ",
+def string_split(source, sep=None, skip_empty=True, delimiter=None,
                  result_type="SparseTensor", name=None):
     """The pieces of each string of a vector between the bytes of `sep`, as a
     SparseTensor with a row a string."""
     _only_sparse(result_type)
+    if sep is not None and delimiter is not None:
+        raise ValueError("Cannot specify both 'sep' and 'delimiter'")
     delimiter = delimiter if sep is None else sep
+    delimiter = " " if delimiter is None else delimiter
     with name_scope(name, "StringSplit", [source]):
         out = _raw.StringSplit(convert_to_tensor(source, dtypes.string),
                                delimiter, skip_empty=skip_empty)
@@ -140,3 +143,98 @@ def decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None,
         raise ValueError("out_type must be given")
     return _raw.DecodeRaw(input_bytes, out_type=out_type,
                           little_endian=little_endian, name=name)
+
+
+# Unicode.
+
+def unicode_encode(input, output_encoding, errors="replace",
+                   replacement_char=65533, name=None):
+    """The strings, "UTF-8", "UTF-16-BE" or "UTF-32-BE", of code points: one for
+    each row of the last dimension."""
+    with name_scope(name, "UnicodeEncode", [input]):
+        input = convert_to_tensor(input)
+        rank = input._rank()
+        if rank is None:
+            raise ValueError("Rank of input_tensor must be statically known.")
+        if rank == 0:
+            raise ValueError("input_tensor's rank must be at least 1.")
+        sizes = _raw.Shape(input)
+        flat = _raw.Reshape(input, [-1])
+        outer = sizes[:-1]
+        rows = _raw.Prod(outer, [0])
+        splits = _raw.Range(0, rows + 1, 1) * sizes[-1]
+        out = _raw.UnicodeEncode(
+            flat, splits, output_encoding=output_encoding, errors=errors,
+            replacement_char=replacement_char)
+        out = _raw.Reshape(out, outer)
+        out.set_shape(input.get_shape()[:-1])
+        return out
+
+
+def _only_scalar(input, function):
+    """A string scalar; what has more dimensions has rows of several lengths as
+    its result."""
+    input = convert_to_tensor(input, dtypes.string, name="input")
+    if input._rank() != 0:
+        raise NotImplementedError(
+            "tf.strings.%s of shape %s is not supported yet: it needs ragged "
+            "tensors. Only scalars are." % (function, input.get_shape()))
+    return _raw.Reshape(input, [1])
+
+
+def _decoded(input, function, input_encoding, errors, replacement_char,
+             replace_control_characters, name):
+    with name_scope(name, "UnicodeDecodeWithOffsets", [input]):
+        return _raw.UnicodeDecodeWithOffsets(
+            _only_scalar(input, function), input_encoding=input_encoding,
+            errors=errors, replacement_char=replacement_char,
+            replace_control_characters=replace_control_characters)
+
+
+def unicode_decode(input, input_encoding, errors="replace",
+                   replacement_char=65533, replace_control_characters=False,
+                   name=None):
+    """The code points of a string scalar, as a vector."""
+    return _decoded(input, "unicode_decode", input_encoding, errors,
+                    replacement_char, replace_control_characters,
+                    name or "UnicodeDecode")[1]
+
+
+def unicode_decode_with_offsets(input, input_encoding, errors="replace",
+                                replacement_char=65533,
+                                replace_control_characters=False, name=None):
+    """(unicode_decode, the byte at which each character begins)."""
+    _, points, offsets = _decoded(
+        input, "unicode_decode_with_offsets", input_encoding, errors,
+        replacement_char, replace_control_characters, name)
+    return points, offsets
+
+
+def _characters(input, function, input_encoding, errors, replacement_char,
+                name):
+    points, offsets = _decoded(input, function, input_encoding, errors,
+                               replacement_char, False, name)[1:]
+    return (unicode_encode(_raw.ExpandDims(points, 1), input_encoding, errors,
+                           replacement_char), offsets)
+
+
+def unicode_split(input, input_encoding, errors="replace",
+                  replacement_char=65533, name=None):
+    """The characters of a string scalar, as strings of the same encoding."""
+    return _characters(input, "unicode_split", input_encoding, errors,
+                       replacement_char, name or "UnicodeSplit")[0]
+
+
+def unicode_split_with_offsets(input, input_encoding, errors="replace",
+                               replacement_char=65533, name=None):
+    """(unicode_split, the byte at which each character begins)."""
+    return _characters(input, "unicode_split_with_offsets", input_encoding,
+                       errors, replacement_char,
+                       name or "UnicodeSplitWithOffsets")
+
+
+def bytes_split(input, name=None):
+    """The bytes of a string scalar, as strings."""
+    with name_scope(name, "StringsByteSplit", [input]):
+        return _raw.StringSplit(_only_scalar(input, "bytes_split"), "",
+                                skip_empty=False)[1]
