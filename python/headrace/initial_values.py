@@ -3,15 +3,16 @@ in which the variables are initialised."""
 from headrace import graph as _graph
 from headrace import messages
 from headrace import raw_ops as _raw
-from headrace.control_flow import cond
 from headrace.graph import GraphKeys
 
 _QUESTIONS = ("IsVariableInitialized", "VarIsInitializedOp")
 _VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
+_READS = ("Variable", "VariableV2", "ReadVariableOp")
 
 
 def initialized_value(variable):
     """The value of `variable`, or its initial value where it has none yet."""
+    from headrace.control_flow import cond  # for those who need it
     with _graph.init_scope():
         if variable.op.type == "VarHandleOp":
             there = variable.is_initialized()
@@ -28,7 +29,7 @@ def guarded(initial, name):
     with "_" and `name` after the names. `initial` itself if it reads none."""
     graph = initial.graph
     order = _inputs_first(initial.op)
-    if order is None:  # a loop
+    if not any(op.type in _READS for op in order):
         return initial
     variables = {}
     for key in (GraphKeys.LOCAL_VARIABLES, GraphKeys.GLOBAL_VARIABLES):
@@ -64,8 +65,8 @@ def _read_by(op, variables):
 
 
 def _inputs_first(op):
-    """The nodes that `op` is computed from, itself last, each after its inputs;
-    None if there is a cycle. Not beyond variables."""
+    """The nodes that `op` is computed from, itself last, each after its inputs.
+    Not beyond variables; nothing if there is a loop."""
     order, state = [], {}
     stack = [(op, False)]
     while stack:
@@ -76,7 +77,7 @@ def _inputs_first(op):
             continue
         if node in state:
             if state[node] == "open":
-                return None
+                return []
             continue
         state[node] = "open"
         stack.append((node, True))
@@ -84,7 +85,7 @@ def _inputs_first(op):
             continue
         for t in node.inputs:
             if state.get(t.op) == "open":
-                return None
+                return []
             if t.op not in state:
                 stack.append((t.op, False))
     return order

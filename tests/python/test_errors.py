@@ -105,7 +105,8 @@ def test_timeout():
 
 @pytest.mark.parametrize("module, name", [
     (tf, "layers"), (tf.train, "Saver"), (tf.train, "AdamOptimizer"),
-    (tf.summary, "FileWriter")])
+    (tf.summary, "FileWriter"), (tf.contrib, "crf"), (tf.nn, "rnn_cell"),
+    (tf.data.experimental, "StatsAggregator"), (tf, "keras")])
 def test_unsupported_parts_say_so(module, name):
     with pytest.raises(AttributeError, match=r"tf\..*%s is not supported yet" % name):
         getattr(module, name)
