@@ -155,6 +155,28 @@ def test_a_value_of_a_wrong_type_names_op_and_argument():
     assert len(str(error.value)) < 1000
 
 
+@pytest.mark.parametrize("make, text", [
+    (lambda: tf.stack([tf.constant(1), 1.5]),
+     r"'values' of 'Pack' Op have types \[int32, float32\] that don't all"),
+    (lambda: tf.stack([1, "a", tf.constant(2.)]),
+     r"\[int32, string, float32\] that don't all match"),
+    (lambda: tf.stack([tf.constant(1), None]),
+     r"\[int32, <NOT CONVERTIBLE TO TENSOR>\] that don't all match"),
+    (lambda: tf.concat([[1], ["a"]], 0),
+     r"'values' of 'ConcatV2' Op have types \[int32, string\]"),
+    (lambda: tf.add_n([tf.constant(1), tf.Variable(1.)]),
+     r"\[int32, float32\] that don't all match"),
+    (lambda: tf.dynamic_stitch([[0.5], [1]], [[1], [2]]),
+     r"'indices' of 'DynamicStitch' Op have types \[float32, int32\] that do "
+     "not match expected type int32"),
+    (lambda: tf.string_join(["a", 1]),
+     r"\[string, int32\] that do not match expected type string"),
+])
+def test_lists_of_several_types_name_them(make, text):
+    with pytest.raises(TypeError, match=text):
+        make()
+
+
 @pytest.mark.parametrize("value", [
     [1, "a"], ["a", 1], [1.5, "a"], [True, "a"], [[1, 2], ["a", "b"]],
     [np.array(1), "a"], [np.str_("a"), 1], [1, None], [b"a", 2.5]])
