@@ -21,8 +21,9 @@ struct State {
   sem_t wake;
   bool watching = false;  // main thread only
   std::mutex mu;
-  InterruptScope* running = nullptr;  // guarded by mu; innermost
-  struct sigaction next = {};         // the handler behind ours
+  InterruptScope* innermost = nullptr;  // main thread only
+  InterruptScope* running = nullptr;    // guarded by mu; innermost that watches
+  struct sigaction next = {};           // the handler behind ours
 };
 State* state = nullptr;
 
@@ -81,7 +82,7 @@ bool PutHandlerInFront() {
 void AfterFork() {
   state->main_thread = pthread_self();
   state->watching = false;
-  state->running = nullptr;
+  state->innermost = state->running = nullptr;
   new (&state->mu) std::mutex;
   sem_init(&state->wake, 0, 0);
   struct sigaction current;
@@ -98,7 +99,9 @@ InterruptScope::InterruptScope(CancellationManager* caller)
     : is_main_(pthread_equal(pthread_self(), state->main_thread) != 0),
       watches_(is_main_ && PutHandlerInFront()),
       caller_(caller),
-      manager_(is_main_ ? caller : nullptr) {
+      manager_(is_main_ ? caller : nullptr),
+      enclosing_(is_main_ ? state->innermost : nullptr) {
+  if (is_main_) state->innermost = this;
   if (!watches_) return;
   const std::lock_guard<std::mutex> lock(state->mu);
   outer_ = state->running;
@@ -106,6 +109,7 @@ InterruptScope::InterruptScope(CancellationManager* caller)
 }
 
 InterruptScope::~InterruptScope() {
+  if (is_main_) state->innermost = enclosing_;
   if (!watches_) return;
   const std::lock_guard<std::mutex> lock(state->mu);
   state->running = outer_;
@@ -124,6 +128,18 @@ void InterruptScope::Poll() {
   }
   manager_.StartCancel(
       absl::CancelledError("A signal's handler raised an exception"));
+}
+
+void InterruptScope::Note(const nanobind::python_error& error) {
+  if (pthread_equal(pthread_self(), state->main_thread) == 0) return;
+  InterruptScope* const scope = state->innermost;
+  if (scope == nullptr || scope->type_.is_valid() ||
+      error.matches(PyExc_Exception)) {
+    return;
+  }
+  scope->type_ = nanobind::borrow(error.type());
+  scope->value_ = nanobind::borrow(error.value());
+  scope->trace_ = nanobind::borrow(error.traceback());
 }
 
 void InterruptScope::Rethrow() {

@@ -33,6 +33,9 @@ class InterruptScope : private WaitHook {
   WaitHook* hook() { return is_main_ ? this : nullptr; }
   // After the run, with the GIL: raises what a handler raised meanwhile.
   void Rethrow();
+  // For a Python function that the run calls on this thread: notes `error` if
+  // it ends programs, as KeyboardInterrupt does, so that the run raises it.
+  static void Note(const nanobind::python_error& error);
 
  private:
   void Poll() override;
@@ -40,7 +43,8 @@ class InterruptScope : private WaitHook {
   const bool is_main_, watches_;
   CancellationManager* const caller_;
   CancellationManager manager_;
-  InterruptScope* outer_ = nullptr;
+  InterruptScope* const enclosing_;  // main thread only
+  InterruptScope* outer_ = nullptr;  // that watches
   // What a handler raised.
   nanobind::object type_, value_, trace_;
 };

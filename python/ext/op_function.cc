@@ -473,14 +473,70 @@ class OpFunction::Application {
         types = &given;
       }
     }
-    for (Py_ssize_t i = 0; i < n; ++i) {
-      if (types != nullptr && static_cast<size_t>(i) < types->size()) {
-        want = (*types)[i];
+    // Decided before, not by this list.
+    const DataType known = Known(arg.type_attr);
+    try {
+      for (Py_ssize_t i = 0; i < n; ++i) {
+        if (types != nullptr && static_cast<size_t>(i) < types->size()) {
+          want = (*types)[i];
+        }
+        Convert(arg, StrCat(arg.name, "_", i), items[i], want,
+                Preferred(arg.type_attr));
+        if (arg.type_list_attr < 0) CheckType(arg, endpoints_.size() - 1);
       }
-      Convert(arg, StrCat(arg.name, "_", i), items[i], want,
-              Preferred(arg.type_attr));
-      if (arg.type_list_attr < 0) CheckType(arg, endpoints_.size() - 1);
+    } catch (nb::python_error& error) {
+      if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) {
+        throw;
+      }
+      RefuseList(arg, absl::MakeConstSpan(items, n), known);
+      throw;
     }
+  }
+
+  // Raises TypeError if the types of the values are why they were refused.
+  void RefuseList(const OpDef::Arg& arg, absl::Span<PyObject* const> values,
+                  DataType known) const {
+    if (arg.type_list_attr >= 0) return;  // each has a type of its own
+    if (arg.type != DT_INVALID) known = BaseType(arg.type);
+    std::string names;
+    bool differ = false;
+    DataType first = known;
+    for (PyObject* value : values) {
+      DataType type = DT_INVALID;
+      try {
+        type = TypeOf(value);
+      } catch (nb::python_error&) {  // cannot be a tensor at all
+      }
+      if (first == DT_INVALID) first = type;
+      differ |= type != first || type == DT_INVALID;
+      if (names.size() > kLongestValue) continue;
+      StrAppend(
+          &names, names.empty() ? "" : ", ",
+          type == DT_INVALID ? "<NOT CONVERTIBLE TO TENSOR>" : Name(type));
+      if (names.size() > kLongestValue) StrAppend(&names, ", ...");
+    }
+    if (!differ) return;
+    const std::string what =
+        StrCat("Tensors in list passed to '", arg.name, "' of '", def_.name,
+               "' Op have types [", names, "]");
+    if (arg.type != DT_INVALID) {
+      RaiseTypeError(
+          StrCat(what, " that do not match expected type ", Name(known), "."));
+    }
+    if (known != DT_INVALID) {
+      RaiseTypeError(StrCat(what, " that do not match type ", Name(known),
+                            " inferred from earlier arguments."));
+    }
+    RaiseTypeError(StrCat(what, " that don't all match."));
+  }
+
+  // What a value is by itself; raises for what is nothing.
+  static DataType TypeOf(nb::handle value) {
+    if (PyTensor* t = AsTensor(value)) return BaseType(t->dtype());
+    if (nb::hasattr(value, "_as_tensor") && nb::hasattr(value, "dtype")) {
+      return BaseType(ToDataType(nb::object(value.attr("dtype"))));
+    }
+    return ToTensor(value, DT_INVALID, Sharing::kCopy).dtype();
   }
 
   nb::object Result(Node* n) const {

@@ -15,6 +15,7 @@
 #include "framework/op.h"
 #include "framework/op_kernel.h"
 #include "gil.h"
+#include "interrupt.h"
 #include "numpy_convert.h"
 #include "py_support.h"
 
@@ -119,6 +120,7 @@ class PyFuncOp : public OpKernel {
         ++i;
       }
     } catch (nb::python_error& error) {
+      InterruptScope::Note(error);
       ctx->CtxFailure(CallPython([&] { return StatusOf(error); }));
     } catch (const std::exception& error) {
       ctx->CtxFailure(errors::Unknown(error.what()));

@@ -8,6 +8,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "attr_convert.h"
+#include "fetches.h"
 #include "framework/device.h"
 #include "gil.h"
 #include "interrupt.h"
@@ -21,42 +22,6 @@
 
 namespace headrace::python {
 namespace {
-
-// What a fetched structure is made of, flattened in order of visit: each step
-// takes one value, or builds a container from the values since its start.
-struct Fetches {
-  enum Kind : uint8_t {
-    kTensor,
-    kNothing,
-    kList,
-    kTuple,
-    kNamed,
-    kDict,
-    kCall
-  };
-  struct Step {
-    Kind kind;
-    int n;           // index into `endpoints`, or the number of parts
-    nb::object how;  // a type, the keys of a dict, or a function
-  };
-  absl::InlinedVector<Step, 4> steps;
-  absl::InlinedVector<Endpoint, 4> endpoints;  // each once
-  absl::InlinedVector<Node*, 2> targets;
-
-  int Add(const Endpoint& e) {
-    for (size_t i = 0; i < endpoints.size(); ++i) {
-      if (endpoints[i] == e) return static_cast<int>(i);
-    }
-    endpoints.push_back(e);
-    return static_cast<int>(endpoints.size()) - 1;
-  }
-  void AddTarget(Node* n) {
-    for (Node* t : targets) {
-      if (t == n) return;
-    }
-    targets.push_back(n);
-  }
-};
 
 struct Feeds {
   absl::InlinedVector<Endpoint, 4> endpoints;
@@ -149,8 +114,6 @@ class PySession {
  private:
   friend class Callable;
 
-  void ReadFetch(nb::handle f, Fetches* out, int depth = 0);
-  void ReadName(nb::handle name, Fetches* out);
   // No node if `key` is neither a tensor nor a name.
   Endpoint FeedTarget(nb::handle key);
   // `dict` may be None.
@@ -189,181 +152,11 @@ class Callable {
   std::shared_ptr<Session::Prepared> prepared_;
 };
 
-// Of lists in fetches; the stack of a thread bears many more.
-constexpr int kMaxDepth = 400;
-
-[[noreturn]] void RefuseFetch(nb::handle f, const char* why) {
-  RaiseTypeError(StrCat("Fetch argument ", nb::repr(f).c_str(),
-                        " has invalid type ", Py_TYPE(f.ptr())->tp_name, ", ",
-                        why));
-}
-
 [[noreturn]] void RefuseFeed(nb::handle key) {
   RaiseTypeError(
       StrCat("Cannot interpret feed_dict key as Tensor: Can not "
              "convert a ",
              Py_TYPE(key.ptr())->tp_name, " into a Tensor."));
-}
-
-void RefuseInternal(const PyGraph& graph, const Node& n, const char* what) {
-  if (graph.internal.empty() || !graph.internal.contains(n.id())) return;
-  RaiseValueError(StrCat("Operation '", n.name(), "' has been marked as not ",
-                         what,
-                         ": it is inside a branch or a loop, or "
-                         "Graph.prevent_fetching marked it."));
-}
-
-void PySession::ReadName(nb::handle f, Fetches* out) {
-  const std::string name = ToString(f, "a fetch");
-  std::string node;
-  int index = 0;
-  const bool is_tensor = name.find(':') != std::string::npos;
-  Node* n = nullptr;
-  if (ParseEndpointName(name, &node, &index).ok() && index != kControlSlot) {
-    n = core_->graph->FindNode(node);
-  }
-  if (n == nullptr) {
-    RaiseValueError(StrCat("Fetch argument ", nb::repr(f).c_str(),
-                           " cannot be interpreted as a Tensor. (The name '",
-                           name, "' refers to ",
-                           is_tensor ? "a Tensor" : "an Operation",
-                           " which does not exist in the graph.)"));
-  }
-  RefuseInternal(*core_, *n, "fetchable");
-  if (!is_tensor) {
-    out->AddTarget(n);
-    out->steps.push_back({Fetches::kNothing, 0, {}});
-    return;
-  }
-  if (index >= n->num_outputs()) {
-    RaiseValueError(StrCat("Fetch argument ", nb::repr(f).c_str(),
-                           " cannot be interpreted as a Tensor. (The "
-                           "operation '",
-                           node, "' exists but only has ", n->num_outputs(),
-                           " outputs.)"));
-  }
-  out->steps.push_back({Fetches::kTensor, out->Add({n, index}), {}});
-}
-
-void PySession::ReadFetch(nb::handle f, Fetches* out, int depth) {
-  if (PyTensor* t = AsTensor(f)) {
-    if (t->op->core != core_) {
-      RaiseValueError(StrCat("Fetch argument ", nb::repr(f).c_str(),
-                             " cannot be interpreted as a Tensor. (Tensor ",
-                             EndpointName(t->endpoint()),
-                             " is not an element of this graph.)"));
-    }
-    RefuseInternal(*core_, *t->op->node, "fetchable");
-    out->steps.push_back({Fetches::kTensor, out->Add(t->endpoint()), {}});
-    return;
-  }
-  if (PyOperation* o = AsOperation(f)) {
-    if (o->core != core_) {
-      RaiseValueError(StrCat("Fetch argument ", nb::repr(f).c_str(),
-                             " cannot be interpreted as a Tensor. (Operation ",
-                             o->node->name(),
-                             " is not an element of this graph.)"));
-    }
-    RefuseInternal(*core_, *o->node, "fetchable");
-    out->AddTarget(o->node);
-    out->steps.push_back({Fetches::kNothing, 0, {}});
-    return;
-  }
-  PyObject* p = f.ptr();
-  if (PyUnicode_Check(p) || PyBytes_Check(p)) return ReadName(f, out);
-  if (f.is_none()) RefuseFetch(f, "must be a Tensor, an Operation or a name");
-  if (++depth > kMaxDepth) {
-    PyErr_Format(PyExc_RecursionError,
-                 "fetches are nested more than %d deep, or contain themselves",
-                 kMaxDepth);
-    throw nb::python_error();
-  }
-  const bool is_list = PyList_Check(p);
-  if (is_list || PyTuple_Check(p)) {
-    // What is asked for its fetches may change the list.
-    Py_ssize_t n = 0;
-    for (; n < PySequence_Fast_GET_SIZE(p); ++n) {
-      const nb::object part = nb::borrow(PySequence_Fast_GET_ITEM(p, n));
-      ReadFetch(part, out, depth);
-    }
-    Fetches::Step step{
-        is_list ? Fetches::kList : Fetches::kTuple, static_cast<int>(n), {}};
-    if (!is_list && !PyTuple_CheckExact(p) && nb::hasattr(f, "_fields")) {
-      step.kind = Fetches::kNamed;
-      step.how = nb::borrow(reinterpret_cast<PyObject*>(Py_TYPE(p)));
-    }
-    out->steps.push_back(std::move(step));
-    return;
-  }
-  if (PyDict_Check(p)) {
-    const nb::list keys = nb::steal<nb::list>(PyDict_Keys(p));
-    const nb::list values = nb::steal<nb::list>(PyDict_Values(p));
-    for (nb::handle value : values) ReadFetch(value, out, depth);
-    nb::object type = nb::borrow(reinterpret_cast<PyObject*>(Py_TYPE(p)));
-    out->steps.push_back({Fetches::kDict, static_cast<int>(keys.size()),
-                          nb::make_tuple(keys, type)});
-    return;
-  }
-  // Variables and the like: (fetches, function of their values).
-  nb::object expanded = hooks().expand_fetch(f);
-  if (expanded.is_none()) {
-    RefuseFetch(f,
-                "must be a string or Tensor. (Can not convert it into a "
-                "Tensor or Operation.)");
-  }
-  ReadFetch(nb::object(expanded[0]), out, depth);
-  nb::object function = expanded[1];
-  if (!function.is_none()) {
-    out->steps.push_back({Fetches::kCall, 1, std::move(function)});
-  }
-}
-
-// The structure again, with `values` at its leaves.
-nb::object Assemble(const Fetches& f, const std::vector<nb::object>& values) {
-  if (f.steps.size() == 1 && f.steps[0].kind == Fetches::kTensor) {
-    return values[f.steps[0].n];
-  }
-  absl::InlinedVector<nb::object, 8> stack;
-  for (const Fetches::Step& s : f.steps) {
-    if (s.kind == Fetches::kTensor) {
-      stack.push_back(values[s.n]);
-      continue;
-    }
-    if (s.kind == Fetches::kNothing) {
-      stack.push_back(nb::none());
-      continue;
-    }
-    nb::list parts;
-    const size_t first = stack.size() - s.n;
-    for (size_t i = first; i < stack.size(); ++i) parts.append(stack[i]);
-    stack.resize(first);
-    switch (s.kind) {
-      case Fetches::kList:
-        stack.push_back(parts);
-        break;
-      case Fetches::kTuple:
-        stack.push_back(nb::tuple(parts));
-        break;
-      case Fetches::kNamed:
-        stack.push_back(CallPython([&] { return s.how(*parts); }));
-        break;
-      case Fetches::kCall:
-        stack.push_back(CallPython([&] { return s.how(parts[0]); }));
-        break;
-      default: {
-        nb::list keys = nb::cast<nb::list>(nb::object(s.how[0]));
-        nb::object d = CallPython([&] {
-          nb::object made = nb::object(s.how[1])();
-          for (size_t i = 0; i < keys.size(); ++i) {
-            made[nb::object(keys[i])] = nb::object(parts[i]);
-          }
-          return made;
-        });
-        stack.push_back(std::move(d));
-      }
-    }
-  }
-  return stack.back();
 }
 
 Endpoint PySession::FeedTarget(nb::handle key) {
@@ -548,8 +341,7 @@ nb::object PySession::Run(nb::handle fetches, nb::handle feed_dict,
                           nb::handle options, nb::handle metadata,
                           nb::handle cancellation) {
   DropReleasedArrays();
-  Fetches f;
-  ReadFetch(fetches, &f);
+  Fetches f = ReadFetches(*core_, fetches);
   Feeds feeds;
   ReadFeeds(feed_dict, f, Sharing::kMayShare, &feeds);
   const pb::RunOptions& run_options = OptionsOf(options);
@@ -616,8 +408,7 @@ TensorShape PySession::PlannedShape(const Endpoint& e, nb::handle value) {
 }
 
 nb::object PySession::PlanMemory(nb::handle fetches, nb::handle feed_shapes) {
-  Fetches f;
-  ReadFetch(fetches, &f);
+  Fetches f = ReadFetches(*core_, fetches);
   std::vector<std::pair<Endpoint, TensorShape>> feeds;
   for (auto [key, value] : nb::cast<nb::dict>(feed_shapes)) {
     const Endpoint e = FeedTarget(key);
@@ -661,8 +452,7 @@ std::vector<Endpoint> PySession::FeedTargets(nb::handle feed_list) {
 }
 
 std::string PySession::PartialRunSetup(nb::handle fetches, nb::handle feeds) {
-  Fetches f;
-  ReadFetch(fetches, &f);
+  Fetches f = ReadFetches(*core_, fetches);
   const std::vector<Endpoint> fed = FeedTargets(feeds);
   std::string handle;
   Status s;
@@ -678,8 +468,7 @@ nb::object PySession::PartialRun(const std::string& handle, nb::handle fetches,
                                  nb::handle feed_dict, nb::handle options,
                                  nb::handle cancellation) {
   DropReleasedArrays();
-  Fetches f;
-  ReadFetch(fetches, &f);
+  Fetches f = ReadFetches(*core_, fetches);
   Feeds feeds;
   // The step goes on with them when this call has returned.
   ReadFeeds(feed_dict, f, Sharing::kFeedCopy, &feeds);
@@ -700,8 +489,7 @@ nb::object PySession::PartialRun(const std::string& handle, nb::handle fetches,
 
 nb::object PySession::MakeCallable(nb::handle fetches, nb::handle feed_list,
                                    bool accept_options) {
-  Fetches f;
-  ReadFetch(fetches, &f);
+  Fetches f = ReadFetches(*core_, fetches);
   std::vector<Endpoint> feeds = FeedTargets(feed_list);
   return nb::cast(Callable(nb::find(this), this, std::move(f), std::move(feeds),
                            accept_options));

@@ -1,5 +1,6 @@
-"""The public names of TensorFlow 1.15, by namespace, and those of tf.contrib that
-programs use: by these, what is not here yet is told from what was never there.
+"""The public names of TensorFlow 1.15, by namespace, the parts of tf.contrib, and
+of what is in them the names that programs use: by these, what is not here yet is
+told from what was never there.
 """
 
 NAMES = {
@@ -29,76 +30,77 @@ NAMES = {
         batch_to_space batch_to_space_nd betainc bfloat16 bincount bitcast bitwise bool
         boolean_mask broadcast_dynamic_shape broadcast_static_shape broadcast_to case cast ceil
         check_numerics cholesky cholesky_solve clip_by_average_norm clip_by_global_norm
-        clip_by_norm clip_by_value colocate_with complex complex128 complex64 concat cond config
-        confusion_matrix conj constant constant_initializer container contrib control_dependencies
-        control_flow_v2_enabled convert_to_tensor convert_to_tensor_or_indexed_slices
-        convert_to_tensor_or_sparse_tensor cos cosh count_nonzero count_up_to
-        create_partitioned_variables cross cumprod cumsum custom_gradient data debugging
-        decode_base64 decode_compressed decode_csv decode_json_example decode_raw
+        clip_by_norm clip_by_value colocate_with compat complex complex128 complex64 concat cond
+        config confusion_matrix conj constant constant_initializer container contrib
+        control_dependencies control_flow_v2_enabled convert_to_tensor
+        convert_to_tensor_or_indexed_slices convert_to_tensor_or_sparse_tensor cos cosh
+        count_nonzero count_up_to create_partitioned_variables cross cumprod cumsum custom_gradient
+        data debugging decode_base64 decode_compressed decode_csv decode_json_example decode_raw
         delete_session_tensor depth_to_space dequantize deserialize_many_sparse device diag
         diag_part digamma dimension_at_index dimension_value disable_control_flow_v2
         disable_eager_execution disable_resource_variables disable_tensor_equality
         disable_v2_behavior disable_v2_tensorshape distribute distributions div div_no_nan divide
         double dtypes dynamic_partition dynamic_stitch edit_distance einsum enable_control_flow_v2
         enable_eager_execution enable_resource_variables enable_tensor_equality enable_v2_behavior
-        enable_v2_tensorshape encode_base64 ensure_shape equal erf erfc errors executing_eagerly
-        exp expand_dims experimental expm1 extract_image_patches extract_volume_patches eye
-        fake_quant_with_min_max_args fake_quant_with_min_max_args_gradient
-        fake_quant_with_min_max_vars fake_quant_with_min_max_vars_gradient
-        fake_quant_with_min_max_vars_per_channel fake_quant_with_min_max_vars_per_channel_gradient
-        feature_column fft fft2d fft3d fill fingerprint fixed_size_partitioner flags float16
-        float32 float64 floor floor_div floordiv floormod foldl foldr function gather gather_nd
-        get_collection get_collection_ref get_default_graph get_default_session get_local_variable
-        get_logger get_seed get_session_handle get_session_tensor get_static_value get_variable
-        get_variable_scope gfile global_norm global_variables global_variables_initializer
-        glorot_normal_initializer glorot_uniform_initializer grad_pass_through gradients graph_util
-        greater greater_equal group guarantee_const half hessians histogram_fixed_width
-        histogram_fixed_width_bins identity identity_n ifft ifft2d ifft3d igamma igammac imag image
-        import_graph_def init_scope initialize_all_tables initialize_all_variables
-        initialize_local_variables initialize_variables initializers int16 int32 int64 int8
-        invert_permutation io is_finite is_inf is_nan is_non_decreasing is_numeric_tensor
-        is_strictly_increasing is_tensor is_variable_initialized layers lbeta less less_equal
-        lgamma lin_space linalg linspace load_file_system_library load_library load_op_library
-        local_variables local_variables_initializer log log1p log_sigmoid logging logical_and
-        logical_not logical_or logical_xor lookup losses make_ndarray make_template
-        make_tensor_proto manip map_fn matching_files math matmul matrix_band_part
-        matrix_determinant matrix_diag matrix_diag_part matrix_inverse matrix_set_diag matrix_solve
-        matrix_solve_ls matrix_square_root matrix_transpose matrix_triangular_solve maximum
-        meshgrid metrics min_max_variable_partitioner minimum mod model_variables
-        moving_average_variables multinomial multiply name_scope negative nest newaxis nn
-        no_gradient no_op no_regularizer nondifferentiable_batch_function norm not_equal
-        numpy_function one_hot ones ones_initializer ones_like op_scope orthogonal_initializer pad
-        parallel_stack parse_example parse_single_example parse_single_sequence_example
-        parse_tensor placeholder placeholder_with_default polygamma pow print profiler py_func
-        py_function python_io qint16 qint32 qint8 qr quantization quantize quantize_v2
-        quantized_concat queue quint16 quint8 ragged random random_crop random_gamma random_normal
-        random_normal_initializer random_poisson random_shuffle random_uniform
-        random_uniform_initializer range rank read_file real realdiv reciprocal recompute_grad
-        reduce_all reduce_any reduce_join reduce_logsumexp reduce_max reduce_mean reduce_min
-        reduce_prod reduce_sum regex_replace register_tensor_conversion_function repeat
-        report_uninitialized_variables required_space_to_batch_paddings reset_default_graph reshape
-        resource resource_loader resource_variables_enabled reverse reverse_sequence reverse_v2
-        rint roll round rsqrt saturate_cast saved_model scalar_mul scan scatter_add scatter_div
-        scatter_max scatter_min scatter_mul scatter_nd scatter_nd_add scatter_nd_sub
-        scatter_nd_update scatter_sub scatter_update searchsorted segment_max segment_mean
-        segment_min segment_prod segment_sum self_adjoint_eig self_adjoint_eigvals sequence_mask
-        serialize_many_sparse serialize_sparse serialize_tensor set_random_seed setdiff1d sets
-        shape shape_n sigmoid sign signal sin sinh size slice sort space_to_batch space_to_batch_nd
-        space_to_depth sparse sparse_add sparse_concat sparse_fill_empty_rows sparse_mask
-        sparse_matmul sparse_maximum sparse_merge sparse_minimum sparse_placeholder
-        sparse_reduce_max sparse_reduce_max_sparse sparse_reduce_sum sparse_reduce_sum_sparse
-        sparse_reorder sparse_reset_shape sparse_reshape sparse_retain sparse_segment_mean
-        sparse_segment_sqrt_n sparse_segment_sum sparse_slice sparse_softmax sparse_split
-        sparse_tensor_dense_matmul sparse_tensor_to_dense sparse_to_dense sparse_to_indicator
-        sparse_transpose spectral split sqrt square squared_difference squeeze stack stop_gradient
-        strided_slice string string_join string_split string_strip string_to_hash_bucket
-        string_to_hash_bucket_fast string_to_hash_bucket_strong string_to_number strings substr
-        subtract summary svd switch_case sysconfig tables_initializer tan tanh tensor_scatter_add
-        tensor_scatter_nd_add tensor_scatter_nd_sub tensor_scatter_nd_update tensor_scatter_sub
-        tensor_scatter_update tensordot test tile timestamp to_bfloat16 to_complex128 to_complex64
-        to_double to_float to_int32 to_int64 tpu trace train trainable_variables transpose truediv
-        truncated_normal truncated_normal_initializer truncatediv truncatemod tuple uint16 uint32
-        uint64 uint8 uniform_unit_scaling_initializer unique unique_with_counts unravel_index
+        enable_v2_tensorshape encode_base64 ensure_shape equal erf erfc errors estimator
+        executing_eagerly exp expand_dims experimental expm1 extract_image_patches
+        extract_volume_patches eye fake_quant_with_min_max_args
+        fake_quant_with_min_max_args_gradient fake_quant_with_min_max_vars
+        fake_quant_with_min_max_vars_gradient fake_quant_with_min_max_vars_per_channel
+        fake_quant_with_min_max_vars_per_channel_gradient feature_column fft fft2d fft3d fill
+        fingerprint fixed_size_partitioner flags float16 float32 float64 floor floor_div floordiv
+        floormod foldl foldr function gather gather_nd get_collection get_collection_ref
+        get_default_graph get_default_session get_local_variable get_logger get_seed
+        get_session_handle get_session_tensor get_static_value get_variable get_variable_scope
+        gfile global_norm global_variables global_variables_initializer glorot_normal_initializer
+        glorot_uniform_initializer grad_pass_through gradients graph_util greater greater_equal
+        group guarantee_const half hessians histogram_fixed_width histogram_fixed_width_bins
+        identity identity_n ifft ifft2d ifft3d igamma igammac imag image import_graph_def
+        init_scope initialize_all_tables initialize_all_variables initialize_local_variables
+        initialize_variables initializers int16 int32 int64 int8 invert_permutation io is_finite
+        is_inf is_nan is_non_decreasing is_numeric_tensor is_strictly_increasing is_tensor
+        is_variable_initialized keras layers lbeta less less_equal lgamma lin_space linalg linspace
+        lite load_file_system_library load_library load_op_library local_variables
+        local_variables_initializer log log1p log_sigmoid logging logical_and logical_not
+        logical_or logical_xor lookup losses make_ndarray make_template make_tensor_proto manip
+        map_fn matching_files math matmul matrix_band_part matrix_determinant matrix_diag
+        matrix_diag_part matrix_inverse matrix_set_diag matrix_solve matrix_solve_ls
+        matrix_square_root matrix_transpose matrix_triangular_solve maximum meshgrid metrics
+        min_max_variable_partitioner minimum mod model_variables moving_average_variables
+        multinomial multiply name_scope negative nest newaxis nn no_gradient no_op no_regularizer
+        nondifferentiable_batch_function norm not_equal numpy_function one_hot ones
+        ones_initializer ones_like op_scope orthogonal_initializer pad parallel_stack parse_example
+        parse_single_example parse_single_sequence_example parse_tensor placeholder
+        placeholder_with_default polygamma pow print profiler py_func py_function python_io qint16
+        qint32 qint8 qr quantization quantize quantize_v2 quantized_concat queue quint16 quint8
+        ragged random random_crop random_gamma random_normal random_normal_initializer
+        random_poisson random_shuffle random_uniform random_uniform_initializer range rank
+        read_file real realdiv reciprocal recompute_grad reduce_all reduce_any reduce_join
+        reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_sum regex_replace
+        register_tensor_conversion_function repeat report_uninitialized_variables
+        required_space_to_batch_paddings reset_default_graph reshape resource resource_loader
+        resource_variables_enabled reverse reverse_sequence reverse_v2 rint roll round rsqrt
+        saturate_cast saved_model scalar_mul scan scatter_add scatter_div scatter_max scatter_min
+        scatter_mul scatter_nd scatter_nd_add scatter_nd_sub scatter_nd_update scatter_sub
+        scatter_update searchsorted segment_max segment_mean segment_min segment_prod segment_sum
+        self_adjoint_eig self_adjoint_eigvals sequence_mask serialize_many_sparse serialize_sparse
+        serialize_tensor set_random_seed setdiff1d sets shape shape_n sigmoid sign signal sin sinh
+        size slice sort space_to_batch space_to_batch_nd space_to_depth sparse sparse_add
+        sparse_concat sparse_fill_empty_rows sparse_mask sparse_matmul sparse_maximum sparse_merge
+        sparse_minimum sparse_placeholder sparse_reduce_max sparse_reduce_max_sparse
+        sparse_reduce_sum sparse_reduce_sum_sparse sparse_reorder sparse_reset_shape sparse_reshape
+        sparse_retain sparse_segment_mean sparse_segment_sqrt_n sparse_segment_sum sparse_slice
+        sparse_softmax sparse_split sparse_tensor_dense_matmul sparse_tensor_to_dense
+        sparse_to_dense sparse_to_indicator sparse_transpose spectral split sqrt square
+        squared_difference squeeze stack stop_gradient strided_slice string string_join
+        string_split string_strip string_to_hash_bucket string_to_hash_bucket_fast
+        string_to_hash_bucket_strong string_to_number strings substr subtract summary svd
+        switch_case sysconfig tables_initializer tan tanh tensor_scatter_add tensor_scatter_nd_add
+        tensor_scatter_nd_sub tensor_scatter_nd_update tensor_scatter_sub tensor_scatter_update
+        tensordot test tile timestamp to_bfloat16 to_complex128 to_complex64 to_double to_float
+        to_int32 to_int64 tpu trace train trainable_variables transpose truediv truncated_normal
+        truncated_normal_initializer truncatediv truncatemod tuple uint16 uint32 uint64 uint8
+        uniform_unit_scaling_initializer unique unique_with_counts unravel_index
         unsorted_segment_max unsorted_segment_mean unsorted_segment_min unsorted_segment_prod
         unsorted_segment_sqrt_n unsorted_segment_sum unstack user_ops
         variable_axis_size_partitioner variable_creator_scope variable_op_scope variable_scope
@@ -110,6 +112,10 @@ NAMES = {
     "autograph": "experimental set_verbosity to_code to_graph trace",
     "autograph.experimental": "Feature do_not_convert set_loop_options",
     "bitwise": "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift",
+    "compat": """
+        as_bytes as_str as_str_any as_text bytes_or_text_types complex_types dimension_at_index
+        dimension_value forward_compatibility_horizon forward_compatible integral_types path_to_str
+        real_types v1 v2""",
     "config": """
         experimental experimental_connect_to_cluster experimental_connect_to_host
         experimental_list_devices experimental_run_functions_eagerly get_soft_device_placement
@@ -124,8 +130,15 @@ NAMES = {
         get_inter_op_parallelism_threads get_intra_op_parallelism_threads
         set_inter_op_parallelism_threads set_intra_op_parallelism_threads""",
     "contrib": """
-        cluster_resolver data distributions eager factorization framework layers learn
-        legacy_seq2seq metrics rnn seq2seq slim staging tpu training""",
+        autograph batching bayesflow checkpoint cloud cluster_resolver compiler
+        constrained_optimization copy_graph crf cudnn_rnn data deprecated distribute distributions
+        eager estimator factorization feature_column ffmpeg framework graph_editor grid_rnn image
+        input_pipeline integrate keras kernel_methods labeled_tensor layers learn legacy_seq2seq
+        linear_optimizer lookup losses memory_stats metrics mixed_precision model_pruning nn opt
+        optimizer_v2 periodic_resample predictor proto quantization quantize receptive_field
+        recurrent reduce_slice_ops remote_fused_graph resampler rnn rpc saved_model seq2seq signal
+        slim solvers sparsemax specs staging stat_summarizer stateless summary tensor_forest
+        tensorboard testing tfprof timeseries tpu training util""",
     "contrib.cluster_resolver": "TPUClusterResolver",
     "contrib.data": "group_by_window map_and_batch parallel_interleave",
     "contrib.distributions": "Normal",

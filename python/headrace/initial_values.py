@@ -5,6 +5,7 @@ from headrace.graph import GraphKeys
 
 _QUESTIONS = ("IsVariableInitialized", "VarIsInitializedOp")
 _VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
+_READS = ("Variable", "VariableV2", "ReadVariableOp")
 
 
 def guarded(initial, name):
@@ -13,7 +14,7 @@ def guarded(initial, name):
     with "_" and `name` after the names. `initial` itself if it reads none."""
     graph = initial.graph
     order = _inputs_first(initial.op)
-    if order is None:  # a loop
+    if not any(op.type in _READS for op in order):
         return initial
     variables = {}
     for key in (GraphKeys.LOCAL_VARIABLES, GraphKeys.GLOBAL_VARIABLES):
@@ -49,8 +50,8 @@ def _read_by(op, variables):
 
 
 def _inputs_first(op):
-    """The nodes that `op` is computed from, itself last, each after its inputs;
-    None if there is a cycle. Not beyond variables."""
+    """The nodes that `op` is computed from, itself last, each after its inputs.
+    Not beyond variables; nothing if there is a loop."""
     order, state = [], {}
     stack = [(op, False)]
     while stack:
@@ -61,7 +62,7 @@ def _inputs_first(op):
             continue
         if node in state:
             if state[node] == "open":
-                return None
+                return []
             continue
         state[node] = "open"
         stack.append((node, True))
@@ -69,7 +70,7 @@ def _inputs_first(op):
             continue
         for t in node.inputs:
             if state.get(t.op) == "open":
-                return None
+                return []
             if t.op not in state:
                 stack.append((t.op, False))
     return order

@@ -105,7 +105,8 @@ def test_timeout():
 
 @pytest.mark.parametrize("module, name", [
     (tf, "layers"), (tf.train, "Saver"), (tf.train, "AdamOptimizer"),
-    (tf.summary, "FileWriter")])
+    (tf.summary, "FileWriter"), (tf.contrib, "crf"), (tf.nn, "rnn_cell"),
+    (tf.data.experimental, "StatsAggregator"), (tf, "keras")])
 def test_unsupported_parts_say_so(module, name):
     with pytest.raises(AttributeError, match=r"tf\..*%s is not supported yet" % name):
         getattr(module, name)
@@ -152,6 +153,28 @@ def test_a_value_of_a_wrong_type_names_op_and_argument():
     with pytest.raises(TypeError) as error:
         tf.add(tf.constant(1), [0.5] * 100000)
     assert len(str(error.value)) < 1000
+
+
+@pytest.mark.parametrize("make, text", [
+    (lambda: tf.stack([tf.constant(1), 1.5]),
+     r"'values' of 'Pack' Op have types \[int32, float32\] that don't all"),
+    (lambda: tf.stack([1, "a", tf.constant(2.)]),
+     r"\[int32, string, float32\] that don't all match"),
+    (lambda: tf.stack([tf.constant(1), None]),
+     r"\[int32, <NOT CONVERTIBLE TO TENSOR>\] that don't all match"),
+    (lambda: tf.concat([[1], ["a"]], 0),
+     r"'values' of 'ConcatV2' Op have types \[int32, string\]"),
+    (lambda: tf.add_n([tf.constant(1), tf.Variable(1.)]),
+     r"\[int32, float32\] that don't all match"),
+    (lambda: tf.dynamic_stitch([[0.5], [1]], [[1], [2]]),
+     r"'indices' of 'DynamicStitch' Op have types \[float32, int32\] that do "
+     "not match expected type int32"),
+    (lambda: tf.string_join(["a", 1]),
+     r"\[string, int32\] that do not match expected type string"),
+])
+def test_lists_of_several_types_name_them(make, text):
+    with pytest.raises(TypeError, match=text):
+        make()
 
 
 @pytest.mark.parametrize("value", [

@@ -435,6 +435,22 @@ def test_what_a_signal_handler_raises_ends_the_run(alarm):
             assert s.run(tf.constant(1)) == 1
 
 
+def test_interrupt_of_a_function_that_the_main_thread_is_in():
+    with tf.Graph().as_default(), tf.Session() as s:
+        end = threading.Event()
+        end.set()
+        y = tf.py_func(lambda: end.wait(20), [], tf.bool)
+        for _ in range(5):  # quick ones: later runs are taken for such too
+            assert s.run(y)
+        end.clear()
+        start = time.monotonic()
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            s.run(y)
+        assert time.monotonic() - start < 15
+        assert s.run(tf.constant(1)) == 1
+
+
 def test_a_signal_handler_runs_while_a_run_waits():
     with tf.Graph().as_default(), tf.Session() as s:
         q = tf.FIFOQueue(1, tf.float32)
