@@ -13,6 +13,19 @@ from headrace.tensor_shape import (Dimension, TensorShape, as_shape,
                                    dimension_value)
 
 newaxis = None
+
+
+def _renamed(name, value, old_name, old_value):
+    """The value of an argument that has an old name too; ValueError if both
+    are given."""
+    if old_value is None:
+        return value
+    if value is not None:
+        raise ValueError("Cannot specify both '%s' and '%s'"
+                         % (old_name, name))
+    return old_value
+
+
 _SMALL = 1000  # constants with fewer elements are written out
 
 
@@ -91,7 +104,7 @@ def reshape(tensor, shape, name=None):
 
 def expand_dims(input, axis=None, name=None, dim=None):
     """A dimension of size 1 put in before `axis`."""
-    axis = dim if axis is None else axis
+    axis = _renamed("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("Must specify an axis argument to tf.expand_dims()")
     return _raw.ExpandDims(input, axis, name=name)
@@ -99,7 +112,7 @@ def expand_dims(input, axis=None, name=None, dim=None):
 
 def squeeze(input, axis=None, name=None, squeeze_dims=None):
     """Without its dimensions of size 1: all, or those that `axis` lists."""
-    axis = squeeze_dims if axis is None else axis
+    axis = _renamed("axis", axis, "squeeze_dims", squeeze_dims)
     if axis is None:
         axis = []
     elif not isinstance(axis, (list, tuple)):
@@ -483,11 +496,34 @@ def gather(params, indices, validate_indices=None, name=None, axis=None,
 def gather_nd(params, indices, name=None, batch_dims=0):
     """Elements or slices at index vectors in the last dimension of
     `indices`."""
-    if batch_dims:
-        raise NotImplementedError("gather_nd: batch_dims is not supported yet")
-    if getattr(params, "_is_resource", False):
-        return params.gather_nd(indices, name=name)
-    return _raw.GatherNd(params, indices, name=name)
+    if not batch_dims:
+        if getattr(params, "_is_resource", False):
+            return params.gather_nd(indices, name=name)
+        return _raw.GatherNd(params, indices, name=name)
+    with name_scope(name, "BatchGatherND", [params, indices]):
+        params = convert_to_tensor(params, name="params")
+        indices = convert_to_tensor(indices, name="indices")
+        if indices._rank() is None or params._rank() is None:
+            raise ValueError("gather_nd with batch_dims needs params and "
+                             "indices of known rank")
+        if not 0 < batch_dims < min(indices._rank(), params._rank()):
+            raise ValueError(
+                "batch_dims = %d must be less than the ranks of params (%d) "
+                "and indices (%d)" % (batch_dims, params._rank(),
+                                      indices._rank()))
+        # Each index vector gets the numbers of its batch before it.
+        sizes = shape(indices, out_type=indices.dtype)
+        columns = []
+        for axis in builtins.range(batch_dims):
+            place = [1] * indices._rank()
+            place[axis] = -1
+            numbers = _raw.Reshape(_raw.Range(
+                constant(0, indices.dtype), sizes[axis],
+                constant(1, indices.dtype)), place)
+            columns.append(_raw.BroadcastTo(
+                numbers, concat([sizes[:-1], constant([1], indices.dtype)],
+                                0)))
+        return _raw.GatherNd(params, concat(columns + [indices], -1))
 
 
 def batch_gather(params, indices, name=None):
@@ -555,22 +591,45 @@ def tile(input, multiples, name=None):
 
 
 def repeat(input, repeats, axis=None, name=None):
-    """Each element `repeats` (a number) times, along `axis` or flattened."""
-    if not isinstance(repeats, (int, np.integer)):
-        raise NotImplementedError("repeat: only a number of repeats is "
-                                  "supported yet")
-    with name_scope(name, "Repeat", [input]):
-        x = convert_to_tensor(input)
+    """Each element `repeats` times, along `axis` or flattened: a number, or a
+    vector of one for each of them."""
+    with name_scope(name, "Repeat", [input, repeats]):
+        x = convert_to_tensor(input, name="input")
         if axis is None:
             x, axis = _raw.Reshape(x, [-1]), 0
         n = x._rank()
+        if n is None:
+            raise ValueError("repeat along an axis needs a tensor of known "
+                             "rank")
         axis = axis % n
+        times = repeats
+        if not isinstance(repeats, (int, np.integer)):
+            times = _raw.Cast(convert_to_tensor(repeats, name="repeats"),
+                              DstT=dtypes.int32)
+            if times._rank() not in (0, 1):
+                raise ValueError("repeats must be a scalar or a vector, got "
+                                 "shape %s" % times.get_shape())
+            if times._rank() == 1:
+                return _repeat_each(x, times, axis)
         multiples = [1] * (n + 1)
-        multiples[axis + 1] = int(repeats)
-        tiled = _raw.Tile(_raw.ExpandDims(x, axis + 1), multiples)
-        dims = _raw.Shape(x)
+        multiples[axis + 1] = times
+        tiled = _raw.Tile(_raw.ExpandDims(x, axis + 1), stack(multiples))
+        dims = shape(x)
         return _raw.Reshape(tiled, concat(
-            [dims[:axis], [-1], dims[axis + 1:]], 0))
+            [dims[:axis], [dims[axis] * times], dims[axis + 1:]], 0))
+
+
+def _repeat_each(x, times, axis):
+    """Slice i of x along `axis` times[i] times."""
+    size = x.get_shape()[axis]
+    if times.get_shape().as_list() != [1]:
+        size.assert_is_compatible_with(times.get_shape()[0])
+    count = shape(x)[axis]
+    times = _raw.BroadcastTo(times, _raw.Reshape(count, [1]))
+    used = sequence_mask(times)
+    numbers = _raw.BroadcastTo(
+        _raw.ExpandDims(_raw.Range(0, count, 1), 1), _raw.Shape(used))
+    return gather(x, boolean_mask(numbers, used), axis=axis)
 
 
 def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
@@ -644,6 +703,8 @@ def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool_, name=None):
                                   maxlen)
         else:
             maxlen = convert_to_tensor(maxlen)
+        if maxlen._rank() not in (None, 0):
+            raise ValueError("maxlen must be scalar for sequence_mask")
         row = _raw.Range(constant(0, maxlen.dtype.base_dtype), maxlen,
                          constant(1, maxlen.dtype.base_dtype))
         column = _raw.Cast(_raw.ExpandDims(lengths, -1),
@@ -711,12 +772,23 @@ def extract_image_patches(images, ksizes=None, strides=None, rates=None,
 
 def required_space_to_batch_paddings(input_shape, block_shape,
                                      base_paddings=None, name=None):
-    """(paddings, crops) that make shapes multiples of the block; of numbers
-    known now."""
-    shape_, block = (np.asarray(constant_value(convert_to_tensor(v)))
-                     for v in (input_shape, block_shape))
-    base = (np.zeros([len(block), 2], np.int32) if base_paddings is None
-            else np.asarray(base_paddings))
+    """(paddings, crops) that make shapes multiples of the block; constants if
+    all is known now."""
+    shape_, block = convert_to_tensor(input_shape), convert_to_tensor(
+        block_shape)
+    if base_paddings is None:
+        base = constant(np.zeros([block.get_shape()[0].value, 2], np.int32))
+    else:
+        base = convert_to_tensor(base_paddings)
+    known = [constant_value(v) for v in (shape_, block, base)]
+    if any(v is None for v in known):
+        with name_scope(name, "required_space_to_batch_paddings",
+                        [shape_, block]):
+            before, after = base[:, 0], base[:, 1]
+            extra = _raw.FloorMod(-(shape_ + before + after), block)
+            return (stack([before, after + extra], 1, name="paddings"),
+                    stack([zeros_like(extra), extra], 1, name="crops"))
+    shape_, block, base = known
     full = shape_ + base.sum(1)
     extra = (-full) % block
     return (constant(np.stack([base[:, 0], base[:, 1] + extra], 1),

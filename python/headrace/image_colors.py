@@ -161,9 +161,11 @@ def random_saturation(image, lower, upper, seed=None):
 
 def per_image_standardization(image):
     """(image - mean) / max(deviation, 1 / sqrt(number of values)), for each
-    image of a batch by itself."""
+    image of a batch by itself; in the type of the image, as convert_image_dtype
+    gives it."""
     with name_scope(None, "per_image_standardization", [image]) as scope:
         image, _ = _image(image)
+        kind = image.dtype.base_dtype
         count = _math.reduce_prod(_array.shape(image)[-3:])
         image = _math.cast(image, dtypes.float32)
         axes = [-1, -2, -3]
@@ -172,8 +174,9 @@ def per_image_standardization(image):
                     - _math.square(mean))
         deviation = _math.sqrt(_raw.Relu(variance))
         least = _math.rsqrt(_math.cast(count, dtypes.float32))
-        return _raw.RealDiv(image - mean, _math.maximum(deviation, least),
-                            name=scope)
+        image = _raw.RealDiv(image - mean, _math.maximum(deviation, least),
+                             name=scope)
+        return convert_image_dtype(image, kind, saturate=True)
 
 
 _YIQ = np.array([[0.299, 0.59590059, 0.2115],

@@ -247,7 +247,8 @@ def central_crop(image, central_fraction):
         begin, size = begins + [0], sizes + [-1]
         if batch:
             begin, size = [0] + begin, [-1] + size
-        return _array.slice(image, _array.stack(begin), _array.stack(size))
+        out = _array.slice(image, _array.stack(begin), _array.stack(size))
+        return _with_size(out, image, *sizes)
 
 
 class ResizeMethod:
@@ -334,14 +335,24 @@ def resize_image_with_pad(image, target_height, target_width,
     """The whole image as large as fits, in the middle of zeros."""
     with name_scope(None, "resize_image_with_pad", [image]):
         image, _ = _image(image)
-        size = _array.stack([target_height, target_width])
-        scaled = resize_images(image, size, method, align_corners,
-                               preserve_aspect_ratio=True)
-        height, width = _height_width(scaled)
-        return pad_to_bounding_box(
-            scaled, _larger((target_height - height) // 2, 0),
-            _larger((target_width - width) // 2, 0), target_height,
-            target_width)
+        checks = _check(target_width > 0, "target_width must be > 0.")
+        checks += _check(target_height > 0, "target_height must be > 0.")
+        with control_dependencies(checks):
+            image = _array.identity(image)
+        targets = target_height, target_width
+        sizes = [_math.cast(s, dtypes.float32) for s in _height_width(image)]
+        wanted = [_math.cast(t, dtypes.float32) for t in targets]
+        ratio = _math.maximum(sizes[0] / wanted[0], sizes[1] / wanted[1])
+        # What is left over is halved before it is rounded down.
+        scaled = [s / ratio for s in sizes]
+        before = [_math.maximum(0, _math.cast(
+            _math.floor((w - s) / 2), dtypes.int32))
+            for w, s in zip(wanted, scaled)]
+        image = resize_images(image, _array.stack(
+            [_math.cast(_math.floor(s), dtypes.int32) for s in scaled]),
+            method, align_corners)
+        out = pad_to_bounding_box(image, before[0], before[1], *targets)
+        return _with_size(out, image, *targets)
 
 
 # Flips.

@@ -7,7 +7,7 @@ from headrace import dtypes
 from headrace import raw_ops as _raw
 from headrace.graph import name_scope
 from headrace._headrace import Tensor
-from headrace.array_ops import ones_like as _ones_like
+from headrace.array_ops import _renamed, ones_like as _ones_like
 from headrace.indexed_slices import IndexedSlices
 from headrace.tensor import constant, convert_to_tensor, is_tensor
 from headrace.tensor_shape import TensorShape
@@ -275,23 +275,30 @@ def imag(input, name=None):
 
 
 def angle(input, name=None):
-    return _raw.Angle(input, Tout=input.dtype.real_dtype, name=name)
+    """The argument of complex numbers; 0 for real ones, negative or not."""
+    with name_scope(name, "Angle", [input]) as scope:
+        input = convert_to_tensor(input, name="input")
+        if not input.dtype.is_complex:
+            return _raw.ZerosLike(input)
+        return _raw.Angle(input, Tout=input.dtype.real_dtype, name=scope)
 
 
 def conj(x, name=None):
+    """The complex conjugate; real numbers as they are."""
     x = convert_to_tensor(x, name="x")
-    return _raw.Conj(x, name=name) if x.dtype.is_complex else x
+    if x.dtype.is_complex or x.dtype.base_dtype == dtypes.variant:
+        return _raw.Conj(x, name=name)
+    if x.dtype.is_floating or x.dtype.is_integer:
+        return x
+    raise TypeError("Expected numeric or variant tensor, got dtype %r"
+                    % x.dtype)
 
 
 # Reductions.
 
 def _axis(x, axis, reduction_indices):
     """The axes to reduce, as what the op takes."""
-    if reduction_indices is not None:
-        if axis is not None:
-            raise ValueError("Can't specify both 'axis' and "
-                             "'reduction_indices'.")
-        axis = reduction_indices
+    axis = _renamed("axis", axis, "reduction_indices", reduction_indices)
     if axis is not None:
         return axis
     rank = x._rank()
@@ -361,8 +368,7 @@ def reduce_logsumexp(input_tensor, axis=None, keepdims=None, name=None,
                      reduction_indices=None, keep_dims=None):
     """log(sum(exp(x))) over dimensions, without overflow."""
     keep = _keep(keepdims, keep_dims)
-    if reduction_indices is not None:
-        axis = reduction_indices
+    axis = _renamed("axis", axis, "reduction_indices", reduction_indices)
     with name_scope(name, "ReduceLogSumExp", [input_tensor]):
         x = convert_to_tensor(input_tensor)
         raw_max = reduce_max(x, axis=axis, keepdims=True)
@@ -381,11 +387,15 @@ def count_nonzero(input_tensor=None, axis=None, keepdims=None,
                   keep_dims=None, input=None):
     """How many elements differ from zero, over dimensions."""
     keep = _keep(keepdims, keep_dims)
-    x = input if input_tensor is None else input_tensor
+    x = _renamed("input", input, "input_tensor", input_tensor)
+    if x is None:
+        raise ValueError("count_nonzero needs an input")
     with name_scope(name, "count_nonzero", [x]):
         x = convert_to_tensor(x, name="input")
-        zero = constant(np.zeros((), x.dtype.as_numpy_dtype),
-                        x.dtype.base_dtype, name="zeros")
+        zero = constant(
+            "" if x.dtype.base_dtype == dtypes.string
+            else np.zeros((), x.dtype.as_numpy_dtype), x.dtype.base_dtype,
+            name="zeros")
         hits = cast(_raw.NotEqual(x, zero), dtypes.int64)
         return cast(reduce_sum(hits, axis, keep,
                                reduction_indices=reduction_indices), dtype)
@@ -394,7 +404,7 @@ def count_nonzero(input_tensor=None, axis=None, keepdims=None,
 def argmax(input, axis=None, name=None, dimension=None,
            output_type=dtypes.int64):
     """The index of the largest element along `axis` (0 by default)."""
-    axis = dimension if axis is None else axis
+    axis = _renamed("axis", axis, "dimension", dimension)
     return _raw.ArgMax(input, 0 if axis is None else axis,
                        output_type=output_type, name=name)
 
@@ -402,7 +412,7 @@ def argmax(input, axis=None, name=None, dimension=None,
 def argmin(input, axis=None, name=None, dimension=None,
            output_type=dtypes.int64):
     """The index of the smallest element along `axis` (0 by default)."""
-    axis = dimension if axis is None else axis
+    axis = _renamed("axis", axis, "dimension", dimension)
     return _raw.ArgMin(input, 0 if axis is None else axis,
                        output_type=output_type, name=name)
 
@@ -445,7 +455,7 @@ def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False,
         a = convert_to_tensor(a, name="a")
         b = convert_to_tensor(b, dtype_hint=a.dtype.base_dtype, name="b")
         rank_a, rank_b = a._rank(), b._rank()
-        if ((rank_a is None or rank_a > 2) and (rank_b is None or rank_b > 2)):
+        if rank_a is None or rank_a > 2 or rank_b is None or rank_b > 2:
             if transpose_a:
                 a, adjoint_a = conj(a), True
             if transpose_b:
@@ -456,7 +466,11 @@ def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False,
             a, transpose_a = conj(a), True
         if adjoint_b:
             b, transpose_b = conj(b), True
-        if a_is_sparse or b_is_sparse:
+        types = (a.dtype.base_dtype, b.dtype.base_dtype)
+        # Where one is bfloat16 and the other float32, no other op does it.
+        if {*types} == {dtypes.bfloat16, dtypes.float32} or (
+                (a_is_sparse or b_is_sparse)
+                and {*types} <= {dtypes.bfloat16, dtypes.float32}):
             return _raw.SparseMatMul(
                 a, b, transpose_a=transpose_a, transpose_b=transpose_b,
                 a_is_sparse=a_is_sparse, b_is_sparse=b_is_sparse, name=scope)

@@ -84,7 +84,7 @@ def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
 
 def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
     """x divided by its L2 norm along `axis`."""
-    axis = dim if axis is None else axis
+    axis = _array._renamed("axis", axis, "dim", dim)
     with name_scope(name, "l2_normalize", [x]) as scope:
         x = convert_to_tensor(x, name="x")
         total = _math.reduce_sum(_raw.Square(x), axis, keepdims=True)
@@ -138,7 +138,7 @@ def swish(features):
 
 
 def _softmax(op, logits, axis, dim, default, name):
-    axis = dim if axis is None else axis
+    axis = _array._renamed("axis", axis, "dim", dim)
     axis = -1 if axis is None else axis
     logits = convert_to_tensor(logits)
     n = logits._rank()
@@ -264,7 +264,7 @@ def batch_norm_with_global_normalization(
 
 
 __getattr__, __dir__ = _on_demand(
-    globals(), whole="nn_conv nn_losses",
+    globals(), whole="nn_conv nn_losses nn_moments nn_spatial",
     candidate_sampling="""
         all_candidate_sampler compute_accidental_hits
         fixed_unigram_candidate_sampler learned_unigram_candidate_sampler
@@ -275,4 +275,4 @@ __getattr__, __dir__ = _on_demand(
     embeddings="""
         embedding_lookup embedding_lookup_sparse
         safe_embedding_lookup_sparse""",
-    quantize_ops="quantized_relu_x")
+    quantize_ops="quantized_conv2d quantized_relu_x")

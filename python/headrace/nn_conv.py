@@ -277,6 +277,10 @@ def separable_conv2d(input, depthwise_filter, pointwise_filter, strides,
     rate = _either(rate, dilations, "rate, dilations")
     with name_scope(name, "separable_conv2d",
                     [input, depthwise_filter, pointwise_filter]) as scope:
+        pointwise_filter = convert_to_tensor(pointwise_filter,
+                                             name="pointwise_filter")
+        for size in pointwise_filter.get_shape()[:2]:
+            size.assert_is_compatible_with(1)
         deep = depthwise_conv2d(input, depthwise_filter, strides, padding,
                                 rate, "depthwise", data_format)
         return conv2d(deep, pointwise_filter, [1, 1, 1, 1], "VALID",

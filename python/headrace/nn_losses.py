@@ -40,7 +40,7 @@ def _flatten_outer(x):
 def softmax_cross_entropy_with_logits_v2(labels, logits, axis=None, name=None,
                                          dim=None):
     """-sum(labels * log_softmax(logits)) along `axis`, the last by default."""
-    axis = dim if axis is None else axis
+    axis = _array._renamed("axis", axis, "dim", dim)
     axis = -1 if axis is None else axis
     with name_scope(name, "softmax_cross_entropy_with_logits",
                     [logits, labels]) as scope:
@@ -153,6 +153,30 @@ def weighted_cross_entropy_with_logits(labels=None, logits=None,
 
 
 # Connectionist temporal classification.
+
+def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
+    """exp(log_input) - targets * log_input, the negative log-likelihood of
+    counts but for a constant; that too (log(targets!), by Stirling's formula
+    above 1) if the full loss is asked for."""
+    with name_scope(name, "log_poisson_loss", [log_input, targets]):
+        log_input = convert_to_tensor(log_input, name="log_input")
+        targets = convert_to_tensor(targets, name="targets")
+        try:
+            targets.get_shape().merge_with(log_input.get_shape())
+        except ValueError:
+            raise ValueError(
+                "log_input and targets must have the same shape (%s vs %s)"
+                % (log_input.get_shape(), targets.get_shape())) from None
+        loss = _math.exp(log_input) - log_input * targets
+        if compute_full_loss:
+            # 2 pi as a constant of the targets' type.
+            turn = convert_to_tensor(2 * np.pi, dtype=targets.dtype)
+            stirling = (targets * _math.log(targets) - targets
+                        + 0.5 * _math.log(turn * targets))
+            small = _math.logical_and(targets >= 0., targets <= 1.)
+            loss += _array.where(small, _array.zeros_like(targets), stirling)
+        return loss
+
 
 def _time_major(inputs, name="inputs"):
     return _array.transpose(convert_to_tensor(inputs, name=name), [1, 0, 2])

@@ -48,6 +48,17 @@ def quantize_and_dequantize(input, input_min, input_max, signed_input=True,
             narrow_range=narrow_range, name=scope)
 
 
+def quantized_conv2d(input, filter, min_input, max_input, min_filter,
+                     max_filter, strides, padding, out_type=dtypes.qint32,
+                     dilations=[1, 1, 1, 1], name=None):
+    """conv2d of quantized images and filters, as (y, the smallest and the
+    largest float that it stands for)."""
+    return _raw.QuantizedConv2D(
+        input, filter, min_input, max_input, min_filter, max_filter,
+        strides=strides, padding=padding, out_type=out_type,
+        dilations=dilations, name=name)
+
+
 def quantized_relu_x(features, max_value, min_features, max_features,
                      out_type=dtypes.quint8, name=None):
     """min(max(x, 0), max_value) of quantized numbers, as (y, the smallest and

@@ -116,7 +116,11 @@ class SparseTensor:
     def _with_dense(self, op, dense, name):
         with name_scope(None, name, [self.values, dense]) as scope:
             dense = convert_to_tensor(dense, self.dtype.base_dtype)
-            return self._with_values(op(self._indices, self._values,
+            values = self._values
+            kind = _math._TRUEDIV.get(values.dtype.base_dtype)
+            if name == "truediv" and kind is not None:
+                values, dense = (_math.cast(x, kind) for x in (values, dense))
+            return self._with_values(op(self._indices, values,
                                         self._dense_shape, dense, name=scope))
 
     def __repr__(self):
@@ -409,6 +413,12 @@ def sparse_reset_shape(sp_input, new_shape=None):
         raise ValueError("new_shape must have the rank of the input, got %s "
                          "and %s" % (wanted.get_shape(),
                                      sp_input.dense_shape.get_shape()))
+    known = [constant_value(x) for x in (sp_input.dense_shape, wanted)]
+    if all(k is not None for k in known) and (known[0] > known[1]).any():
+        raise ValueError(
+            "Requested new_shape should have dimension sizes >= "
+            "sp_input.shape.  Found new_shape (%s), sp_input.shape (%s)."
+            % (known[1], known[0]))
     check = assert_less_equal(sp_input.dense_shape, wanted)
     with control_dependencies([check]):
         wanted = _array.identity(wanted)
@@ -429,7 +439,7 @@ def sparse_fill_empty_rows(sp_input, default_value, name=None):
 
 
 def _reduction_axes(sp_input, axis, reduction_axes):
-    axis = reduction_axes if axis is None else axis
+    axis = _array._renamed("axis", axis, "reduction_axes", reduction_axes)
     if axis is not None:
         return convert_to_tensor(axis, dtypes.int32)
     return _raw.Range(0, _array.size(sp_input.dense_shape), 1)

@@ -8,7 +8,19 @@ import pytest
 
 import headrace as tf
 
+
+
+def _random(*shape):
+    return np.float32(np.random.RandomState(0).rand(*shape))
+
+
+# What the expressions are of.
 LOGITS = np.random.RandomState(0).randn(5, 2, 4).astype(np.float32)
+VALUES = {
+    "np": np, "tf": tf, "L": LOGITS, "X": _random(1, 5, 5, 2),
+    "X1": _random(1, 6, 2), "X3": _random(1, 3, 3, 3, 1),
+    "IMAGE": _random(4, 5, 3), "M": np.float32([[1, -2, 3], [4, 5, -6]]),
+    "BYTES": np.uint8(np.random.RandomState(0).randint(0, 255, (4, 5, 3)))}
 
 
 def table():
@@ -41,7 +53,8 @@ def parts(value, count):
 
 @pytest.mark.parametrize("expression, value, types", table())
 def test_value(expression, value, types):
-    result = leaves(eval(expression, {"tf": tf, "np": np, "L": LOGITS}))
+    sparse = tf.SparseTensor([[0, 1], [1, 0], [1, 2]], [5, 6, 7], [2, 3])
+    result = leaves(eval(expression, dict(VALUES, SPARSE=sparse)))
     wanted = parts(eval(value, {"INF": np.inf, "NAN": np.nan}), len(result))
     tensors = [x for x in result if isinstance(x, tf.Tensor)]
     assert [x.dtype.name for x in tensors] == types.split()
@@ -138,6 +151,44 @@ def test_ctc_loss_v2_without_room_for_the_labels():
     (lambda: tf.space_to_batch(np.ones([1, 2, 2, 1]), [[0, 0], [0, 0]], 2,
                                block_shape=2), ValueError, "Cannot specify"),
     (lambda: tf.initializers.identity()([2]), ValueError, "2D matrices"),
+    (lambda: tf.argmax([1], 0, dimension=0), ValueError,
+     "both 'dimension' and 'axis'"),
+    (lambda: tf.expand_dims([1], 0, dim=0), ValueError, "both 'dim' and 'axis'"),
+    (lambda: tf.squeeze([1], 0, squeeze_dims=0), ValueError,
+     "both 'squeeze_dims' and 'axis'"),
+    (lambda: tf.reduce_sum([1], 0, reduction_indices=0), ValueError,
+     "both 'reduction_indices' and 'axis'"),
+    (lambda: tf.reduce_logsumexp([1.], 0, reduction_indices=0), ValueError,
+     "both 'reduction_indices' and 'axis'"),
+    (lambda: tf.nn.softmax([1.], 0, dim=0), ValueError,
+     "both 'dim' and 'axis'"),
+    (lambda: tf.nn.l2_normalize([1.], 0, dim=0), ValueError,
+     "both 'dim' and 'axis'"),
+    (lambda: tf.sparse_reduce_sum(tf.SparseTensor([[0]], [1], [2]), 0,
+                                  reduction_axes=0), ValueError, "both"),
+    (lambda: tf.repeat([1, 2], [1, 2, 3], 0), ValueError, "not compatible"),
+    (lambda: tf.repeat([1, 2], [[1]], 0), ValueError, "scalar or a vector"),
+    (lambda: tf.gather_nd([[1]], [[0]], batch_dims=2), ValueError,
+     "must be less than the ranks"),
+    (lambda: tf.sequence_mask([1], [3]), ValueError, "maxlen must be scalar"),
+    (lambda: tf.conj(["a"]), TypeError, "numeric"),
+    (lambda: tf.nn.pool(np.ones([1, 2, 2, 1]), [2, 2], "SUM", "SAME"),
+     ValueError, "2-D SUM pooling is not supported"),
+    (lambda: tf.nn.pool(np.ones([1, 2, 2, 1]), [2, 2], "MAX", "SAME", [2, 2],
+                        [2, 2]), ValueError, "strides > 1"),
+    (lambda: tf.nn.pool(np.ones([1, 2, 2, 1]), [2, 2], "MAX", "SAME", [2, 2]),
+     ValueError, "SAME padding"),
+    (lambda: tf.nn.pool(np.ones([1, 2, 2, 1]), [2], "MAX", "SAME"), ValueError,
+     "rank 3"),
+    (lambda: tf.nn.log_poisson_loss([[1.]], [.5]), ValueError, "same shape"),
+    (lambda: tf.nn.conv1d_transpose(np.ones([1, 2, 1]), np.ones([1, 1, 1]),
+                                    [1, 2, 1], 1, data_format="NHWC"),
+     ValueError, "NWC or NCW"),
+    (lambda: tf.nn.conv_transpose(np.ones([1, 2]), np.ones([1, 1]), [1, 2], 1),
+     ValueError, "length 3, 4 or 5"),
+    (lambda: tf.nn.separable_conv2d(
+        np.ones([1, 2, 2, 1]), np.ones([1, 1, 1, 1]), np.ones([2, 1, 1, 1]),
+        [1, 1, 1, 1], "SAME"), ValueError, "not compatible"),
     (lambda: tf.orthogonal_initializer()([3]), ValueError, "two-dimensional"),
     (lambda: tf.orthogonal_initializer(dtype=tf.int32), ValueError,
      "floating point type"),
