@@ -150,6 +150,7 @@ class Variable(metaclass=_VariableType):
                 import_scope=import_scope)
         if variable_def.initial_value_name:
             self._initial_value = find(variable_def.initial_value_name)
+        self._guarded_initial_value = self._initial_value
         self._initializer_op = find(variable_def.initializer_name)
         self._find_nodes(variable_def, find)
 
@@ -181,10 +182,18 @@ class Variable(metaclass=_VariableType):
 
     def initialized_value(self):
         """The value, or the initial value where there is none yet."""
-        from headrace.control_flow import cond
-        with init_scope():
-            return cond(self._initialized(), self.read_value,
-                        lambda: self.initial_value)
+        from headrace import initial_values  # most programs do without
+        return initial_values.initialized_value(self)
+
+    def _guard(self, initial):
+        """`initial` as the initializer takes it: other variables that it reads
+        need not be initialised before."""
+        self._guarded_initial_value = initial
+        if initial.op.inputs:
+            from headrace import initial_values
+            self._guarded_initial_value = initial_values.guarded(
+                initial, self._named.op.name)
+        return self._guarded_initial_value
 
     def load(self, value, session=None):
         """Gives the variable a value in `session`, or the default session."""

@@ -75,7 +75,8 @@ class RefVariable(Variable):
             self._variable = self._named = _raw.VariableV2(
                 shape=shape, dtype=initial.dtype.base_dtype, name=scope)
             self._initializer_op = _raw.Assign(
-                self._variable, initial, validate_shape=validate_shape).op
+                self._variable, self._guard(initial),
+                validate_shape=validate_shape).op
             with (device(caching_device) if caching_device is not None
                   else colocate_with(self._variable.op)):
                 self._snapshot = _raw.Identity(self._variable, name="read")

@@ -18,7 +18,7 @@ TO_RUN = "importer messages"
 
 # What modules define for each other: of some, everything.
 INTERNAL_MODULES = """
-    data_elements default_session func_graph function_def nest
+    data_elements default_session func_graph function_def initial_values nest
     resource_variables variable_partitions variable_records variable_store"""
 INTERNAL = {
     "control_flow": """CondContext ControlFlowContext WhileContext context_of
