@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "absl/cleanup/cleanup.h"
 #include "attr_convert.h"
@@ -75,22 +76,24 @@ class ColocationScope {
   ColocationScope(PyGraph* core, const std::vector<const Node*>& refs)
       : core_(refs.empty() ? nullptr : core) {
     if (core_ == nullptr) return;
-    colocation_ = core->colocation;
-    device_ = core->device;
-    has_device_functions_ = core->has_device_functions;
-    std::set<std::string> groups(colocation_.begin(), colocation_.end());
-    std::string device = colocation_.empty() ? "" : device_;
+    std::set<std::string> groups(core->colocation.begin(),
+                                 core->colocation.end());
+    std::string colocated_device = core->colocated_device;
     for (const Node* n : refs) {
       for (std::string& g : ColocationGroups(*n)) groups.insert(std::move(g));
-      if (device.empty()) device = n->requested_device();
+      if (colocated_device.empty()) colocated_device = n->requested_device();
     }
+    colocation_ = std::exchange(core->colocation, {});
     core->colocation.assign(groups.begin(), groups.end());
-    core->device = std::move(device);
-    core->has_device_functions = false;
+    colocated_device_ =
+        std::exchange(core->colocated_device, std::move(colocated_device));
+    device_ = std::exchange(core->device, "");
+    has_device_functions_ = std::exchange(core->has_device_functions, false);
   }
   ~ColocationScope() {
     if (core_ == nullptr) return;
     core_->colocation = std::move(colocation_);
+    core_->colocated_device = std::move(colocated_device_);
     core_->device = std::move(device_);
     core_->has_device_functions = has_device_functions_;
   }
@@ -100,6 +103,7 @@ class ColocationScope {
  private:
   PyGraph* const core_;  // null: nothing was changed
   std::vector<std::string> colocation_;
+  std::string colocated_device_;
   std::string device_;
   bool has_device_functions_ = false;
 };

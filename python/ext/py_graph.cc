@@ -115,9 +115,8 @@ nb::list Outputs(nb::handle self) {
 
 nb::list ConsumersOf(PyTensor& t) {
   nb::list out;
-  absl::flat_hash_set<const Node*> seen;
   for (const Edge* e : t.op->node->out_edges()) {
-    if (e->src_output() != t.index || !seen.insert(e->dst()).second) continue;
+    if (e->src_output() != t.index) continue;
     out.append(OperationObject(t.op->graph, t.op->core, e->dst()));
   }
   return out;
@@ -447,7 +446,8 @@ Node* AddNode(nb::handle graph, PyGraph* core, NodeDef def,
                     "Graph is finalized and cannot be modified.");
     throw nb::python_error();
   }
-  def.device = core->device;
+  def.device =
+      core->colocated_device.empty() ? core->device : core->colocated_device;
   def.source = UserSourceLine();
   if (!core->colocation.empty()) def.attrs.Set("_class", core->colocation);
   for (const auto& [name, value] : core->extra_attrs) {
@@ -478,7 +478,7 @@ Node* AddNode(nb::handle graph, PyGraph* core, NodeDef def,
     const nb::object op = OperationObject(graph, core, *node);
     CallPython([&] { context.attr("_after_add")(op); });
   }
-  if (core->has_device_functions) {
+  if (core->has_device_functions && core->colocated_device.empty()) {
     const nb::object op = OperationObject(graph, core, *node);
     CallPython([&] { graph.attr("_apply_device_functions")(op); });
   }
@@ -628,6 +628,7 @@ void RegisterGraph(nb::module_& m) {
       .def_rw("_device", &PyGraph::device)
       .def_rw("_has_device_functions", &PyGraph::has_device_functions)
       .def_rw("_colocation", &PyGraph::colocation)
+      .def_rw("_colocated_device", &PyGraph::colocated_device)
       .def_prop_rw(
           "_flow_context",
           [](PyGraph& g) {

@@ -46,7 +46,10 @@ struct PyGraph {
   std::string device;
   bool has_device_functions = false;
   std::vector<std::string> colocation;  // "loc:@name"
-  std::vector<PyObject*> operations;    // by node id; borrowed, may be null
+  // Of what new nodes are colocated with; if there is one, it goes before
+  // every other device.
+  std::string colocated_device;
+  std::vector<PyObject*> operations;  // by node id; borrowed, may be null
   std::vector<std::pair<std::string, AttrValue>> extra_attrs;  // of all nodes
   // The innermost branch or loop that nodes are made in, which turns their
   // inputs into its own (headrace.control_flow); null outside of any.

@@ -11,7 +11,7 @@ from headrace import math_ops as _math
 from headrace import nest
 from headrace import raw_ops as _raw
 from headrace.indexed_slices import IndexedSlices
-from headrace.tensor import convert_to_tensor
+from headrace.tensor import constant_value, convert_to_tensor
 from headrace.tensor_shape import TensorShape
 
 
@@ -30,16 +30,20 @@ class ConditionalAccumulatorBase:
     def _name(self, name, what):
         return name or "%s_%s" % (self.name, what)
 
+    def _op(self, what):
+        """The op that takes a handle, or a reference."""
+        is_handle = self._ref.dtype == _dtypes.resource
+        return getattr(_raw, ("Resource" if is_handle else "") + what)
+
     def num_accumulated(self, name=None):
         """How many gradients have come since the last take."""
-        return _raw.AccumulatorNumAccumulated(
+        return self._op("AccumulatorNumAccumulated")(
             self._ref, name=self._name(name, "NumAccumulated"))
 
     def set_global_step(self, new_global_step, name=None):
         """Gradients of steps before this one are dropped."""
-        return _raw.AccumulatorSetGlobalStep(
-            self._ref, convert_to_tensor(new_global_step, _dtypes.int64),
-            name=self._name(name, "SetGlobalStep"))
+        return self._op("AccumulatorSetGlobalStep")(
+            self._ref, _math.cast(new_global_step, _dtypes.int64), name=name)
 
 
 class ConditionalAccumulator(ConditionalAccumulatorBase):
@@ -47,7 +51,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
 
     def __init__(self, dtype, shape=None, shared_name=None,
                  name="conditional_accumulator", reduction_type="MEAN"):
-        super().__init__(dtype, shape, _raw.ConditionalAccumulator(
+        super().__init__(dtype, shape, _raw.ResourceConditionalAccumulator(
             dtype=_dtypes.as_dtype(dtype), shape=TensorShape(shape),
             shared_name=shared_name or "", name=name,
             reduction_type=reduction_type))
@@ -58,16 +62,14 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         if not self._shape.is_compatible_with(grad.get_shape()):
             raise ValueError("Shapes %s and %s are not compatible"
                              % (grad.get_shape(), self._shape))
-        return _raw.AccumulatorApplyGradient(
-            self._ref, _math.cast(local_step, _dtypes.int64), grad,
-            name=self._name(name, "ApplyGradient"))
+        return self._op("AccumulatorApplyGradient")(
+            self._ref, _math.cast(local_step, _dtypes.int64), grad, name=name)
 
     def take_grad(self, num_required, name=None):
         """The mean or sum of at least `num_required` gradients, as soon as they
         have come."""
-        out = _raw.AccumulatorTakeGradient(
-            self._ref, num_required, dtype=self._dtype,
-            name=self._name(name, "TakeGradient"))
+        out = self._op("AccumulatorTakeGradient")(
+            self._ref, num_required, dtype=self._dtype, name=name)
         out.set_shape(self._shape)
         return out
 
@@ -97,7 +99,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
             _math.cast(grad_indices, _dtypes.int64),
             convert_to_tensor(grad_values, self._dtype),
             _math.cast(grad_shape if known else [], _dtypes.int64),
-            has_known_shape=known, name=self._name(name, "ApplyGradient"))
+            has_known_shape=known, name=name)
 
     def take_indexed_slices_grad(self, num_required, name=None):
         """take_grad as IndexedSlices."""
@@ -107,8 +109,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
     def take_grad(self, num_required, name=None):
         """(indices, values, shape) of at least `num_required` gradients."""
         return _raw.SparseAccumulatorTakeGradient(
-            self._ref, num_required, dtype=self._dtype,
-            name=self._name(name, "TakeGradient"))
+            self._ref, num_required, dtype=self._dtype, name=name)
 
 
 class Barrier:
@@ -123,6 +124,14 @@ class Barrier:
         if len(self._shapes) != len(types):
             raise ValueError("Barrier shapes must have the same length as "
                              "types")
+        if shapes is not None and not all(
+                s.is_fully_defined() for s in self._shapes):
+            raise ValueError("All shapes must be fully defined: %s"
+                             % self._shapes)
+        for i, s in enumerate(self._shapes):
+            if s.num_elements() == 0:
+                raise ValueError("Empty tensors are not supported, but "
+                                 "received shape '%s' at index %d" % (s, i))
         known = [] if shapes is None else self._shapes
         self._ref = _raw.Barrier(component_types=self._types, shapes=known,
                                  shared_name=shared_name or "", name=name)
@@ -149,9 +158,13 @@ class Barrier:
             allow_small_batch=allow_small_batch,
             timeout_ms=-1 if timeout is None else timeout,
             name=self._name(name, "BarrierTakeMany"))
+        n = None if allow_small_batch else constant_value(
+            out.indices.op.inputs[1])
+        batch = TensorShape([None if n is None else int(n)])
+        out.indices.set_shape(batch)
+        out.keys.set_shape(batch)
         for t, shape in zip(out.values, self._shapes):
-            if shape.ndims is not None:
-                t.set_shape([None] + shape.as_list())
+            t.set_shape(batch.concatenate(shape))
         return out
 
     def close(self, cancel_pending_enqueues=False, name=None):

@@ -159,6 +159,9 @@ class Graph(_headrace.GraphCore):
 
     def as_graph_element(self, obj, allow_tensor=True, allow_operation=True):
         """The Tensor or Operation that `obj` is, names or stands for."""
+        if not allow_tensor and not allow_operation:
+            raise ValueError("allow_tensor and allow_operation can't both be "
+                             "False.")
         if hasattr(obj, "_as_graph_element"):
             obj = obj._as_graph_element()
         if isinstance(obj, bytes):
@@ -377,28 +380,32 @@ class Graph(_headrace.GraphCore):
 
     @contextlib.contextmanager
     def colocate_with(self, op, ignore_existing=False):
-        """Nodes made inside go to the device of `op`. None with
-        ignore_existing forgets outer blocks."""
+        """Nodes made inside go to the device of `op`, and device blocks around
+        do not hold for them. None with ignore_existing forgets outer blocks."""
         if op is None and not ignore_existing:
             raise ValueError("Trying to reset colocation (op is None) but "
                              "ignore_existing is not True")
-        outer = (self._colocation, self._device, self._has_device_functions,
-                 self._device_stack)
-        groups = [] if ignore_existing else list(self._colocation)
+        outer = (self._colocation, self._colocated_device, self._device,
+                 self._has_device_functions, self._device_stack)
+        groups, device = [], ""
+        if not ignore_existing:
+            groups, device = list(self._colocation), self._colocated_device
         if op is not None:
             if hasattr(op, "_as_graph_element"):
                 op = op._as_graph_element()
             if not isinstance(op, Operation):
                 op = op.op
             groups += [g.decode() for g in op.colocation_groups()]
-            self._device_stack = [op.device] if op.device else []
-            self._merge_device_stack()
         self._colocation = sorted(set(groups))
+        # The outermost block whose operation has a device says which.
+        self._colocated_device = device or (op.device if op else "")
+        self._device_stack = []
+        self._merge_device_stack()
         try:
             yield
         finally:
-            (self._colocation, self._device, self._has_device_functions,
-             self._device_stack) = outer
+            (self._colocation, self._colocated_device, self._device,
+             self._has_device_functions, self._device_stack) = outer
 
     @contextlib.contextmanager
     def container(self, container_name):
@@ -454,9 +461,12 @@ class name_scope:
     `values` belong to. `name` None means `default_name`."""
 
     def __init__(self, name, default_name=None, values=None):
+        if not (default_name is None or isinstance(default_name, str)):
+            raise TypeError(
+                "`default_name` type (%s) is not a string type. You likely "
+                "meant to pass this into the `values` kwarg."
+                % type(default_name))
         self._name = default_name if name is None else name
-        if name is None and default_name is None and values is not None:
-            raise TypeError("If `name` is None, `default_name` must be given")
         self._values = values
 
     @property
@@ -464,6 +474,9 @@ class name_scope:
         return self._name
 
     def __enter__(self):
+        if self._name is None and self._values is not None:
+            raise ValueError("At least one of name (None) and default_name "
+                             "(None) must be provided.")
         graph = graph_of(self._values)
         self._stack = contextlib.ExitStack()
         self._stack.enter_context(graph.as_default())

@@ -44,7 +44,7 @@ class ResourceVariable(Variable):
                 graph._pop_class()
             with name_scope("IsInitialized"):
                 self._is_initialized_op = _raw.VarIsInitializedOp(self._handle)
-            with self._beside_handle(), name_scope("Assign") as assign_scope:
+            with name_scope("Assign") as assign_scope, self._beside_handle():
                 self._initializer_op = _raw.AssignVariableOp(
                     self._handle, self._guard(initial), name=assign_scope)
             with name_scope("Read"):

@@ -192,8 +192,10 @@ class TensorShape:
     def __getitem__(self, key):
         if self._dims is None:
             if isinstance(key, slice):
+                if key.step is not None:
+                    raise ValueError("Steps are not yet handled")
                 start = key.start or 0
-                if key.stop is not None and start >= 0 and key.stop >= start:
+                if key.stop is not None and start >= 0 and key.stop >= 0:
                     return TensorShape([None] * (key.stop - start))
                 return TensorShape(None)
             return Dimension(None)
@@ -225,6 +227,9 @@ class TensorShape:
 
     def __add__(self, other):
         return self.concatenate(other)
+
+    def __radd__(self, other):
+        return as_shape(other).concatenate(self)
 
     def __reduce__(self):
         return TensorShape, (self._values(),)
@@ -290,6 +295,15 @@ class TensorShape:
             raise ValueError("Shapes %s and %s are not compatible"
                              % (self, other))
         return TensorShape([a.merge_with(b)
+                            for a, b in zip(self._dims, other._dims)])
+
+    def most_specific_compatible_shape(self, other):
+        """The most that is known of a shape that may be this or `other`."""
+        other = as_shape(other)
+        if self._dims is None or other._dims is None or (
+                len(self._dims) != len(other._dims)):
+            return TensorShape(None)
+        return TensorShape([a if a == b else None
                             for a, b in zip(self._dims, other._dims)])
 
     def concatenate(self, other):

@@ -113,3 +113,53 @@ def test_unknown_sizes_are_not_equal():
     assert tf.TensorShape(None) == tf.TensorShape(None)
     with pytest.raises(ValueError, match="inequality of unknown"):
         tf.TensorShape(None) != tf.TensorShape([1])
+
+
+def test_what_is_known_of_two_shapes():
+    both = tf.TensorShape([2, 3]).most_specific_compatible_shape([2, 4])
+    assert both.as_list() == [2, None]
+    assert tf.TensorShape([2]).most_specific_compatible_shape([2, 3]
+                                                              ).ndims is None
+    assert ([4] + tf.TensorShape([1, 2])).as_list() == [4, 1, 2]
+    with pytest.raises(ValueError, match="Steps"):
+        tf.TensorShape(None)[::2]
+
+
+def test_device_blocks_do_not_hold_for_what_is_colocated():
+    with tf.device("/cpu:1"):
+        a = tf.constant(1, name="a")
+    with tf.colocate_with(a):
+        with tf.device("/cpu:2"):
+            b = tf.constant(2)
+        with tf.colocate_with(None, ignore_existing=True):
+            c = tf.constant(3, name="c")
+    with tf.device("/cpu:2"), tf.colocate_with(tf.constant(4, name="d")):
+        d = tf.constant(5)
+    assert b.device == "/device:CPU:1"
+    assert b.op.colocation_groups() == [b"loc:@a"]
+    assert c.device == "" and c.op.colocation_groups() == [b"loc:@c"]
+    assert d.device == "/device:CPU:2"
+
+    def place(op):
+        return "/cpu:3" if op.type == "VariableV2" else "/cpu:1"
+    with tf.device(place):
+        v = tf.Variable(1.)
+        assert v.assign_add(1.).device == v.initializer.device == "/cpu:3"
+        assert v.value().device == "/cpu:3"
+        assert v.initial_value.device == "/cpu:1"
+
+
+def test_names_that_scopes_refuse():
+    with pytest.raises(ValueError, match="At least one of name"):
+        with tf.name_scope(None, None, [1]):
+            pass
+    with pytest.raises(TypeError, match="not a string type"):
+        tf.name_scope(None, [1])
+    with pytest.raises(ValueError, match="can't both be False"):
+        tf.get_default_graph().as_graph_element(
+            "a", allow_tensor=False, allow_operation=False)
+
+
+def test_consumers_once_for_each_input():
+    a = tf.constant(1)
+    assert a + a is not None and len(a.consumers()) == 2

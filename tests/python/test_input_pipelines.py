@@ -197,3 +197,16 @@ def test_shuffle_by_a_seed_that_is_a_tensor(graph_seed, seed):
     numbers = tf.data.Dataset.range(20)
     assert elements(numbers.shuffle(20, seed=p), {p: seed}) == elements(
         numbers.shuffle(20, seed=seed))
+
+
+def test_one_shot_iterator_of_listed_files(tmp_path):
+    for name in "ab":
+        (tmp_path / name).write_text("")
+    files = tf.data.Dataset.list_files(str(tmp_path / "*"), shuffle=False)
+    following = files.make_one_shot_iterator().get_next()
+    none = tf.data.Dataset.list_files(str(tmp_path / "no*"))
+    missing = none.make_one_shot_iterator().get_next()
+    with tf.Session() as sess:
+        assert [sess.run(following)[-1:] for _ in range(2)] == [b"a", b"b"]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="No files"):
+            sess.run(missing)
