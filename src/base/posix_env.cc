@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/env.h"
+#include "base/fork.h"
 #include "base/mutex.h"
 #include "base/strings.h"
 
@@ -174,6 +175,7 @@ struct Mapping {
 // what is known by its address, as forms of constants are, then is so for all.
 class Mappings {
  public:
+  Mappings() { HoldDuringFork(&mu_); }
   static Mappings* Global() {
     static Mappings* const all = new Mappings;
     return all;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/fork.h"
 #include "base/log.h"
 #include "base/push_front.h"
 
@@ -58,7 +59,11 @@ Status OpRecord::Build(OpDef* def) const {
 }
 
 OpRegistry* OpRegistry::Global() {
-  static OpRegistry* const registry = new OpRegistry();
+  static OpRegistry* const registry = [] {
+    auto* made = new OpRegistry();
+    HoldDuringFork(&made->mu_);
+    return made;
+  }();
   return registry;
 }
 

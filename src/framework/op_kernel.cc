@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/exceptions.h"
+#include "base/fork.h"
 #include "base/push_front.h"
 
 namespace headrace {
@@ -203,7 +204,11 @@ KernelRegistrar::KernelRegistrar(KernelEntry* newest, KernelEntry* oldest) {
 }
 
 KernelRegistry* KernelRegistry::Global() {
-  static KernelRegistry* const registry = new KernelRegistry;
+  static KernelRegistry* const registry = [] {
+    auto* made = new KernelRegistry;
+    HoldDuringFork(&made->mu_);
+    return made;
+  }();
   return registry;
 }
 

@@ -32,7 +32,7 @@ class Builder {
     for (size_t i = 0; i < feeds_.size(); ++i) {
       HR_RETURN_IF_ERROR(AddArg(static_cast<int>(i)));
     }
-    CopyNeeded();
+    HR_RETURN_IF_ERROR(CopyNeeded());
     HR_RETURN_IF_ERROR(Connect());
     for (size_t i = 0; i < fetches_.size(); ++i) {
       HR_RETURN_IF_ERROR(AddRetval(static_cast<int>(i)));
@@ -147,7 +147,7 @@ class Builder {
     return it == fed_.end() ? nullptr : it->second;
   }
 
-  void CopyNeeded() {
+  Status CopyNeeded() {
     std::vector<Node*> stack;
     int count = 0;
     auto need = [&](Node* n) {
@@ -173,9 +173,25 @@ class Builder {
     }
     out_->Reserve(count + static_cast<int>(fetches_.size()));
     // In order of id, so that equal requests give equal graphs.
+    Status s;
     graph_.ForEachNode([&](Node* n) {
-      if (needed_[n->id()]) copies_[n->id()] = out_->CopyNode(*n);
+      if (!needed_[n->id()]) return;
+      if (n->IsRetval()) s.Update(CheckRetval(*n));
+      copies_[n->id()] = out_->CopyNode(*n);
     });
+    return s;
+  }
+
+  // A step gives each result once, from one thread.
+  Status CheckRetval(const Node& n) const {
+    int64_t index = 0;
+    HR_RETURN_IF_ERROR(n.attrs().Get("index", &index));
+    if (index < 0 || index >= static_cast<int64_t>(fetches_.size())) {
+      return OkStatus();  // refused where it runs
+    }
+    return errors::InvalidArgument("Retval[", index, "] of node '", n.name(),
+                                   "' has already been set by fetch ",
+                                   FullName(fetches_[index]));
   }
 
   Status Connect() {

@@ -18,19 +18,32 @@ class Analysis {
     std::vector<Node*> order;
     HR_RETURN_IF_ERROR(TopologicalOrder(graph_, &order));
     for (const Node* n : order) {
+      HR_RETURN_IF_ERROR(CheckBegins(n));
       HR_RETURN_IF_ERROR(
           FrameOfInputs(n, /*back_edges=*/false, &out_.runs_in[n->id()]));
       HR_RETURN_IF_ERROR(FrameOfOutputs(n));
     }
     for (const Node* n : order) {
       if (!n->IsMerge()) continue;
-      int frame = 0;
+      int frame = out_.runs_in[n->id()];
       HR_RETURN_IF_ERROR(FrameOfInputs(n, /*back_edges=*/true, &frame));
     }
     return OkStatus();
   }
 
  private:
+  // The inputs that are no back edges say in which frame a Merge runs.
+  static Status CheckBegins(const Node* n) {
+    if (!n->IsMerge()) return OkStatus();
+    for (const Edge* e : n->data_inputs()) {
+      if (e == nullptr || !e->src()->IsNextIteration()) return OkStatus();
+    }
+    return errors::InvalidArgument(
+        NodeErrorSuffix(n->def()), " of type ", n->type_string(),
+        " has inputs from NextIteration alone; a loop begins with a Merge of "
+        "an Enter and a NextIteration");
+  }
+
   Status FrameOfInputs(const Node* n, bool back_edges, int* frame) const {
     const Edge* first = nullptr;
     Status s;

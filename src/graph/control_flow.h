@@ -33,9 +33,11 @@ constexpr int kMaxLoopDepth = 200;
 bool IsConstantEnter(const Node& n);
 
 // InvalidArgument, naming nodes and frames, for a node whose inputs come from
-// different frames, an Exit or NextIteration outside any frame, a frame entered
-// from two places, Enters of one frame that disagree, and loops that nest
-// deeper than kMaxLoopDepth. An outer frame comes before those inside it.
+// different frames, a Merge of NextIterations alone, an Exit or NextIteration
+// outside any frame, a frame entered from two places, Enters of one frame that
+// disagree, and loops that nest deeper than kMaxLoopDepth. If it is OK, every
+// edge leads from the frame that its source puts out to into the frame that its
+// destination runs in. An outer frame comes before those inside it.
 Status AnalyzeControlFlow(const Graph& graph, ControlFlow* out);
 
 }  // namespace headrace

@@ -97,6 +97,13 @@ class Builder {
     def.attrs = std::move(attrs);
     HR_ASSIGN_OR_RETURN(Node * n,
                         body_.graph->AddUnconnectedNode(std::move(def)));
+    // A call gives and takes each value once.
+    if (n->IsArg() || n->IsRetval()) {
+      return errors::InvalidArgument(
+          "Node '", n->name(), "' of the body has op ", n->type_string(),
+          "; a function names its arguments in 'signature' and its results in "
+          "'ret'");
+    }
     nodes_.push_back(n);
     control_names_[n->name()] = n;
     std::vector<ArgRange> ranges;

@@ -43,16 +43,20 @@ Node::Class Classify(absl::string_view op) {
   return it == kClasses->end() ? Class::kOther : it->second;
 }
 
-// Removes `e`, keeping the order of the others. Looks from the back, where
-// RemoveNode finds it at once.
+// Removes the edge that stands at `at`; `place` is where each edge notes that.
 template <typename Edges>
-void EraseEdge(Edges* edges, const Edge* e) {
-  for (auto it = edges->end(); it != edges->begin();) {
-    if (*--it == e) {
-      edges->erase(it);
-      return;
-    }
+void EraseEdge(Edges* edges, uint32_t at, uint32_t Edge::*place) {
+  constexpr size_t kFew = 16;
+  const auto put = [&](size_t to, const Edge* e) {
+    (*edges)[to] = e;
+    const_cast<Edge*>(e)->*place = static_cast<uint32_t>(to);
+  };
+  if (edges->size() > kFew) {
+    put(at, edges->back());
+  } else {
+    for (size_t i = at; i + 1 < edges->size(); ++i) put(i, (*edges)[i + 1]);
   }
+  edges->pop_back();
 }
 
 }  // namespace
@@ -141,8 +145,10 @@ Edge* Graph::NewEdge(Node* src, int src_output, Node* dst, int dst_input) {
   e->dst_ = dst;
   e->src_output_ = src_output;
   e->dst_input_ = dst_input;
+  e->out_at_ = static_cast<uint32_t>(src->out_edges_.size());
   src->out_edges_.push_back(e);
   if (dst_input == kControlSlot) {
+    e->control_at_ = static_cast<uint32_t>(dst->control_inputs_.size());
     try {
       dst->control_inputs_.push_back(e);
     } catch (const std::bad_alloc&) {
@@ -296,14 +302,19 @@ void Graph::AddControlEdge(Node* src, Node* dst) {
   if (!found) NewEdge(src, kControlSlot, dst, kControlSlot);
 }
 
+// Of its source's edges; its memory is free.
+void Graph::TakeOut(const Edge* e) {
+  EraseEdge(&e->src_->out_edges_, e->out_at_, &Edge::out_at_);
+  free_edges_.push_back(const_cast<Edge*>(e));
+}
+
 void Graph::RemoveEdge(const Edge* e) {
-  EraseEdge(&e->src_->out_edges_, e);
+  TakeOut(e);
   if (e->IsControlEdge()) {
-    EraseEdge(&e->dst_->control_inputs_, e);
+    EraseEdge(&e->dst_->control_inputs_, e->control_at_, &Edge::control_at_);
   } else {
     e->dst_->inputs_[e->dst_input_] = nullptr;
   }
-  free_edges_.push_back(const_cast<Edge*>(e));
 }
 
 void Graph::RemoveNode(Node* n) {
@@ -331,10 +342,7 @@ Status Graph::ReplaceInput(Node* dst, int i, Endpoint src) {
     dst->inputs_[i] = old;
     return s;
   }
-  if (old != nullptr) {
-    EraseEdge(&old->src_->out_edges_, old);
-    free_edges_.push_back(const_cast<Edge*>(old));
-  }
+  if (old != nullptr) TakeOut(old);
   return OkStatus();
 }
 

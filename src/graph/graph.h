@@ -135,6 +135,10 @@ class Edge {
   Node* dst_ = nullptr;
   int src_output_ = 0;
   int dst_input_ = 0;
+  // Where it stands in src_->out_edges_ and, a control edge, in
+  // dst_->control_inputs_.
+  uint32_t out_at_ = 0;
+  uint32_t control_at_ = 0;
 };
 
 // An output of a node.
@@ -194,6 +198,8 @@ class Graph {
   Status AddEdge(Endpoint src, Node* dst, int dst_input);
   // No effect if there is one already.
   void AddControlEdge(Node* src, Node* dst);
+  // In constant time: where `e` was one of many, the last one takes its place;
+  // a few keep their order.
   void RemoveEdge(const Edge* e);
   void RemoveNode(Node* n);
   // Takes input `i` of `dst` from `src` instead; keeps everything else.
@@ -240,6 +246,7 @@ class Graph {
                 Node::Class node_class, DataTypeVector inputs,
                 DataTypeVector outputs);
   Edge* NewEdge(Node* src, int src_output, Node* dst, int dst_input);
+  void TakeOut(const Edge* e);
   Status CheckNewName(absl::string_view name) const;
   Status LookUpOp(absl::string_view op, const OpDef** def) const;
 

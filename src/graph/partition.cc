@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "base/interrupt.h"
 #include "graph/algorithm.h"
 #include "graph/control_flow.h"
 
@@ -208,6 +209,7 @@ class Partitioner {
   }
 
   Status ConnectData(const Edge& e) {
+    HR_RETURN_IF_ERROR(CheckInterrupt());
     const std::string& device = DeviceOf(e.dst());
     if (DeviceOf(e.src()) != device &&
         IsRefType(e.dst()->input_type(e.dst_input()))) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "base/fork.h"
 #include "framework/lasting_allocator.h"
 #include "framework/mapped_buffer.h"
 
@@ -73,6 +74,7 @@ namespace {
 // Finds forms that somebody holds. Never destroyed.
 class AllForms {
  public:
+  AllForms() { HoldDuringFork(&mu_); }
   static AllForms* Global() {
     static AllForms* const all = new AllForms;
     return all;

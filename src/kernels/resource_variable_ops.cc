@@ -89,6 +89,9 @@ REGISTER_KERNEL_BUILDER(Name("_VarHandlesOp").Device(DEVICE_CPU), VarHandlesOp);
 class ReadVariablesOp : public OpKernel {
  public:
   explicit ReadVariablesOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    OP_REQUIRES(ctx, num_inputs() == num_outputs(),
+                errors::InvalidArgument("dtypes must have N = ", num_inputs(),
+                                        " entries, got ", num_outputs()));
     expensive_ = false;
   }
   void Compute(OpKernelContext* ctx) override {

@@ -67,7 +67,11 @@ Status ReadVariableShape(InferenceContext* c) {
 }
 
 Status ReadVariablesShape(InferenceContext* c) {
-  for (int i = 0; i < c->num_inputs() && i < c->num_outputs(); ++i) {
+  if (c->num_inputs() != c->num_outputs()) {
+    return errors::InvalidArgument("dtypes must have N = ", c->num_inputs(),
+                                   " entries, got ", c->num_outputs());
+  }
+  for (int i = 0; i < c->num_inputs(); ++i) {
     Shape s;
     HR_RETURN_IF_ERROR(HandleShape(c, i, nullptr, &s));
     c->set_output(i, s);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/interrupt.h"
 #include "framework/op_kernel.h"
 #include "graph/algorithm.h"
 #include "graph/constant_eval.h"
@@ -51,6 +52,7 @@ Status FoldConstants(const GraphPassContext& context, Graph* graph,
   std::vector<Node*> order;
   HR_RETURN_IF_ERROR(TopologicalOrder(*graph, &order));
   for (Node* n : order) {
+    HR_RETURN_IF_ERROR(CheckInterrupt());
     std::vector<Tensor> values;
     if (!Foldable(context, *n) || !Evaluate(*n, &values)) continue;
     std::map<int, Node*> made;  // by output

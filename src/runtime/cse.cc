@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
+#include "base/interrupt.h"
 #include "graph/algorithm.h"
 #include "graph/constant_eval.h"
 #include "runtime/graph_pass.h"
@@ -80,6 +81,7 @@ Status MergeCommonSubexpressions(const GraphPassContext& context, Graph* graph,
   absl::flat_hash_set<Kept, KeptHash, KeptEqual> seen;
   seen.reserve(order.size());
   for (Node* n : order) {
+    HR_RETURN_IF_ERROR(CheckInterrupt());
     if (!IsPure(*n) || !n->control_inputs().empty() ||
         context.targets.contains(n->name()) || !Comparable(*n)) {
       continue;

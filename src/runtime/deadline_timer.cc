@@ -98,7 +98,8 @@ Deadline::Deadline(int64_t timeout_ms, std::function<void()> expired)
                           : -1) {}
 
 Deadline::~Deadline() {
-  if (key_ >= 0) Timer::Get()->Remove(key_);
+  // A timer of the parent process is gone, with whatever it had to do.
+  if (key_ >= 0 && generation_ == ForkGeneration()) Timer::Get()->Remove(key_);
 }
 
 }  // namespace headrace

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <functional>
 
+#include "base/fork.h"
+
 namespace headrace {
 
 // Calls `expired` from the timer's thread `timeout_ms` after construction,
@@ -19,6 +21,7 @@ class Deadline {
 
  private:
   int64_t key_;  // of the timer's table
+  const uint32_t generation_ = ForkGeneration();
 };
 
 }  // namespace headrace

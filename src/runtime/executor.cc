@@ -273,11 +273,11 @@ class ExecutorState {
     }
   }
 
-  // Dead nodes do not run; nor do fetches inside a loop after its first
-  // iteration.
+  // Dead nodes do not run; nor do fetches inside loops after the first
+  // iteration, so that a step gives each result once.
   static bool IsSkipped(const Item& item, const PlanNode& n) {
     return (Propagator::IsDead(item) && !n.handles_dead) ||
-           (n.is_retval && Propagator::frame_iter(item) > 0);
+           (n.is_retval && !Propagator::IsFirstIteration(item));
   }
 
   static int64_t Now() { return Env::Default()->NowNanos(); }

@@ -52,6 +52,7 @@ FramePropagator::Frame* FramePropagator::NewFrame(int plan_frame,
   f->parent = parent;
   f->first_index = 0;
   if (parent != nullptr) {
+    f->in_first = parent->index == 0 && parent->frame->in_first;
     f->name = absl::StrCat(parent->frame->name, ";", parent->index, ";",
                            plan_.frames[plan_frame].name);
     f->id = Hash64(f->name.data(), f->name.size());
@@ -106,20 +107,24 @@ void FramePropagator::ArriveAtMerge(const PlanEdge& e, OutputSlot* out,
                                     Iteration* to, ReadyList* ready) {
   const PlanNode& dst = plan_.nodes[e.dst];
   PendingInputs& p = to->pending[dst.frame_index];
+  if (p.merge_fired || p.merge_live) return;  // the first one counts
   if (out != nullptr) {
-    if (p.merge_live) return;  // the first one counts
     p.merge_live = true;
     Deliver(e, out, move, &to->entries[e.slot]);
-    if (p.waiting == 0) Ready(e.dst, false, to, ready);
-    return;
+  } else {
+    // A loop on a branch that was not taken: its NextIteration never comes.
+    p.dead = from_dead_enter ? dst.num_inputs : p.dead + 1;
   }
-  ++p.dead;
-  // A loop on a branch that was not taken: its NextIteration never comes.
-  const bool dead = from_dead_enter || p.dead == dst.num_inputs;
-  if (from_dead_enter) p.dead = dst.num_inputs;
-  if (p.waiting == 0 && dead && !p.merge_live) {
-    Ready(e.dst, true, to, ready);
-  }
+  FireMerge(e.dst, to, ready);
+}
+
+void FramePropagator::FireMerge(int32_t node, Iteration* to, ReadyList* ready) {
+  const PlanNode& n = plan_.nodes[node];
+  PendingInputs& p = to->pending[n.frame_index];
+  const bool all_dead = p.dead >= n.num_inputs;
+  if (p.merge_fired || p.waiting != 0 || (!p.merge_live && !all_dead)) return;
+  p.merge_fired = true;
+  Ready(node, !p.merge_live, to, ready);
 }
 
 void FramePropagator::ArriveControl(int32_t node, bool dead, Iteration* to,
@@ -129,10 +134,7 @@ void FramePropagator::ArriveControl(int32_t node, bool dead, Iteration* to,
   --p.waiting;
   if (dst.is_merge) {
     // Control inputs of a Merge only delay it.
-    const bool all_dead = p.dead >= dst.num_inputs;
-    if (p.waiting == 0 && (p.merge_live || all_dead)) {
-      Ready(node, !p.merge_live, to, ready);
-    }
+    FireMerge(node, to, ready);
     return;
   }
   if (dead) ++p.dead;
@@ -217,7 +219,14 @@ Status FramePropagator::NextIteration(const Item& i, const Outputs& outputs,
   } else if (static_cast<int64_t>(f->iterations.size()) < parallel) {
     to = NewIteration(f, ready);
   } else {
+    const PlanNode& n = plan_.nodes[i.node];
+    if (n.edges_begin == n.edges_end) {  // only control edges read it
+      f->deferred.push_back({i.node, false, {}});
+      return OkStatus();
+    }
+    const PlanEdge& e = plan_.edges[n.edges_begin];
     OutputSlot* const out = outputs.Find(0);
+    if (out == nullptr || !HasRightType(e, *out)) return WrongOutput(e, out);
     f->deferred.push_back({i.node, false, std::move(*out)});
     return OkStatus();
   }

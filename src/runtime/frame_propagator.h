@@ -8,8 +8,9 @@
 // A value may be *dead*: the branch that a Switch did not take. A node with a
 // dead input, data or control, does not run and puts out dead values, but for a
 // ControlTrigger; a Merge fires with the first live input, and is dead when all
-// its inputs are. A dead NextIteration stops: so a loop ends. A dead Exit waits
-// for the frame's end and is delivered then if no live one came.
+// its inputs are or a dead Enter comes first. It fires once in an iteration. A
+// dead NextIteration stops: so a loop ends. A dead Exit waits for the frame's
+// end and is delivered then if no live one came.
 //
 // An iteration ends when nothing of it runs or is ready, no inner frame of it
 // is left, and the iteration before it has ended (the first: when every Enter
@@ -72,6 +73,10 @@ class FramePropagator {
   static bool IsDead(const Item& i) { return i.is_dead; }
   static uint64_t frame_id(const Item& i) { return i.iteration->frame->id; }
   static int64_t frame_iter(const Item& i) { return i.iteration->index; }
+  // Of its loop and of all loops around it: this happens once in a step.
+  static bool IsFirstIteration(const Item& i) {
+    return i.iteration->index == 0 && i.iteration->frame->in_first;
+  }
 
   // As SimplePropagator's. After it the item's iteration may be gone.
   Status Propagate(const Item& i, const PlanNode& n, const Outputs& outputs,
@@ -105,6 +110,7 @@ class FramePropagator {
     std::string name;  // unique for the step: "outer;iteration;name"
     uint64_t id = 0;
     Iteration* parent = nullptr;  // null for the top level
+    bool in_first = true;  // all loops around it are in their first iteration
     int enters_left = 0;
     int64_t first_index = 0;  // of iterations.front()
     std::deque<std::unique_ptr<Iteration>> iterations;
@@ -127,6 +133,8 @@ class FramePropagator {
   void ArriveAtMerge(const PlanEdge& e, OutputSlot* out, bool move,
                      bool from_dead_enter, Iteration* to, ReadyList* ready)
       REQUIRES(mu_);
+  // If nothing is left to wait for.
+  void FireMerge(int32_t node, Iteration* to, ReadyList* ready) REQUIRES(mu_);
   void ArriveControl(int32_t dst, bool dead, Iteration* to, ReadyList* ready)
       REQUIRES(mu_);
   void Ready(int32_t node, bool dead, Iteration* to, ReadyList* ready)

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/exceptions.h"
+#include "base/interrupt.h"
 #include "graph/function_body.h"
 #include "runtime/graph_pass.h"
 
@@ -67,24 +68,37 @@ class SessionFunctions::Instance : public FunctionRuntime::Function {
 
 SessionFunctions::SessionFunctions(
     std::vector<Device*> devices, ThreadPool* pool,
-    absl::flat_hash_set<std::string> disabled_passes)
+    absl::flat_hash_set<std::string> disabled_passes,
+    std::shared_ptr<ForkGate> gate)
     : devices_(std::move(devices)),
       pool_(pool),
-      disabled_passes_(std::move(disabled_passes)) {}
+      disabled_passes_(std::move(disabled_passes)),
+      gate_(std::move(gate)) {}
 
 SessionFunctions::~SessionFunctions() = default;
 
 Status SessionFunctions::Enter() {
+  if (!gate_->Enter()) {
+    return errors::FailedPrecondition(
+        "the session was running when its process forked");
+  }
   MutexLock lock(&mu_);
-  if (shut_down_) return errors::Cancelled("Session has been closed.");
-  ++entered_;
-  return OkStatus();
+  if (!shut_down_) {
+    ++entered_;
+    return OkStatus();
+  }
+  gate_->Leave();
+  return errors::Cancelled("Session has been closed.");
 }
 
 void SessionFunctions::Leave() {
-  MutexLock lock(&mu_);
-  // Under the lock: who waits may destroy this.
-  if (--entered_ == 0) left_.SignalAll();
+  const std::shared_ptr<ForkGate> gate = gate_;
+  {
+    MutexLock lock(&mu_);
+    // Under the lock: who waits may destroy this.
+    if (--entered_ == 0) left_.SignalAll();
+  }
+  gate->Leave();
 }
 
 void SessionFunctions::Shutdown() {
@@ -470,6 +484,8 @@ std::shared_ptr<DetachedFunctions> SessionFunctions::Detach() {
 Status StepFunctions::Instantiate(const NameAttrList& function,
                                   const std::string& device,
                                   const Function** out) {
+  // Compiling a function is part of the step.
+  const Interrupt interrupt([this] { return args_->cancellation->status(); });
   const SessionFunctions::Instance* instance;
   HR_RETURN_IF_ERROR(session_->Instantiate(function, device, &instance));
   *out = instance;

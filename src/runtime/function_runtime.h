@@ -16,6 +16,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "base/fork.h"
 #include "base/mutex.h"
 #include "framework/function_runtime.h"
 #include "graph/function_library.h"
@@ -33,9 +34,11 @@ constexpr int kMaxCallDepth = 1000;
 // it for longer.
 class SessionFunctions : public std::enable_shared_from_this<SessionFunctions> {
  public:
-  // `pool`, like the devices, lives until Shutdown.
+  // `pool`, like the devices, lives until Shutdown. Whoever has entered is
+  // inside `gate`.
   SessionFunctions(std::vector<Device*> devices, ThreadPool* pool,
-                   absl::flat_hash_set<std::string> disabled_passes);
+                   absl::flat_hash_set<std::string> disabled_passes,
+                   std::shared_ptr<ForkGate> gate);
   ~SessionFunctions();
 
   // No step runs any more. Cancels the calls that no step waits for, waits for
@@ -70,6 +73,7 @@ class SessionFunctions : public std::enable_shared_from_this<SessionFunctions> {
   const std::vector<Device*> devices_;
   ThreadPool* const pool_;
   const absl::flat_hash_set<std::string> disabled_passes_;
+  const std::shared_ptr<ForkGate> gate_;
   CancellationManager detached_;  // of all detached calls
   // Steps count up from 1; a detached call's id must not be a step's.
   std::atomic<int64_t> next_call_{int64_t{1} << 62};

@@ -8,6 +8,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_join.h"
+#include "base/interrupt.h"
 #include "graph/algorithm.h"
 #include "runtime/rewrite.h"
 
@@ -101,6 +102,7 @@ Status FuseConvChain(const GraphPassContext& context, Graph* graph,
     if (Read(n, &c) && IsMiddle(c)) middles.push_back(n->id());
   }
   for (const int id : middles) {
+    HR_RETURN_IF_ERROR(CheckInterrupt());
     Convolution first, middle, last;
     if (!Read(graph->node(id), &middle)) continue;
     Node* const after = ImageReader(&rewriter, *middle.node);

@@ -10,6 +10,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
+#include "base/interrupt.h"
 #include "graph/algorithm.h"
 #include "runtime/rewrite.h"
 #include "runtime/symbolic_shape.h"
@@ -49,6 +50,7 @@ class Chains {
     HR_RETURN_IF_ERROR(SymbolicShapes::Make(*graph_, &shapes_));
     absl::flat_hash_set<int> gone;
     for (const int id : candidates) {
+      HR_RETURN_IF_ERROR(CheckInterrupt());
       if (gone.contains(id)) continue;
       Chain chain = Grow(graph_->node(id));
       if (chain.nodes.size() < 2) continue;

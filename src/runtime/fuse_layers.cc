@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "base/interrupt.h"
 #include "graph/algorithm.h"
 #include "runtime/rewrite.h"
 #include "runtime/symbolic_shape.h"
@@ -57,6 +58,7 @@ class Fuser {
     std::vector<Candidate> found;
     std::vector<int> depth(graph_->num_node_ids(), 0);
     for (Node* n : order) {
+      HR_RETURN_IF_ERROR(CheckInterrupt());
       for (const Edge* e : n->data_inputs()) {
         if (e != nullptr) {
           depth[n->id()] = std::max(depth[n->id()], depth[e->src()->id()] + 1);

@@ -18,6 +18,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
+#include "base/interrupt.h"
 #include "graph/algorithm.h"
 #include "graph/constant_eval.h"
 #include "runtime/rewrite.h"
@@ -356,6 +357,7 @@ class LstmFuser {
     }
     std::vector<int> cells;
     for (const int id : splits) {
+      HR_RETURN_IF_ERROR(CheckInterrupt());
       Cell cell;
       Matcher matcher(&rewriter_);
       if (graph_->node(id) == nullptr ||
@@ -365,6 +367,7 @@ class LstmFuser {
       HR_RETURN_IF_ERROR(MakeCell(cell, &cells, changes));
     }
     for (const int id : cells) {
+      HR_RETURN_IF_ERROR(CheckInterrupt());
       std::vector<Node*> layer = {graph_->node(id)};
       if (layer[0] == nullptr || !layer[0]->control_inputs().empty()) continue;
       while (Node* const next = Next(*layer.back())) layer.push_back(next);

@@ -1,5 +1,6 @@
 #include "runtime/graph_pass.h"
 
+#include "base/interrupt.h"
 #include "graph/algorithm.h"
 
 namespace headrace {
@@ -37,6 +38,7 @@ Status RunGraphPasses(const GraphPassContext& context,
                       const absl::flat_hash_set<std::string>& disabled,
                       Graph* graph, std::vector<GraphPassReport>* report) {
   for (const GraphPass& pass : GraphPasses()) {
+    HR_RETURN_IF_ERROR(CheckInterrupt());
     GraphPassReport done = {pass.name, disabled.contains(pass.name), 0};
     if (!done.off) {
       HR_RETURN_IF_ERROR(pass.run(context, graph, &done.changes));

@@ -16,6 +16,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "base/interrupt.h"
 #include "graph/algorithm.h"
 #include "graph/function_body.h"
 #include "runtime/graph_pass.h"
@@ -82,6 +83,7 @@ class Inliner {
     if (control_flow) return OkStatus();
     const int first_new = graph_->num_node_ids();
     while (!calls.empty()) {
+      HR_RETURN_IF_ERROR(CheckInterrupt());
       const Call call = calls.back();
       calls.pop_back();
       bool done = false;

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "base/interrupt.h"
 #include "framework/op_kernel.h"
 
 namespace headrace {
@@ -104,6 +105,7 @@ class Placer {
   }
 
   Status Constrain(Node* n) {
+    HR_RETURN_IF_ERROR(CheckInterrupt());
     Group& g = groups_[Find(n->id())];
     ++g.members;
     if (g.first == nullptr) g.first = n;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/interrupt.h"
 #include "framework/function_runtime.h"
 #include "framework/stored_constant.h"
 #include "graph/algorithm.h"
@@ -69,7 +70,7 @@ void DescribeControlFlow(const Node& n, const ControlFlow& flow, Plan* plan,
   PlanFrame& frame = plan->frames[flow.runs_in[n.id()]];
   p->frame_index = static_cast<int32_t>(frame.pending.size());
   p->first_slot = frame.num_slots;
-  frame.pending.push_back({p->pending, 0, false});
+  frame.pending.push_back({p->pending});
   frame.num_slots += p->num_inputs;
   p->out_frame = flow.puts_out_to[n.id()];
   p->is_merge = n.IsMerge();
@@ -117,6 +118,7 @@ Status BuildPlan(Device* device, const Graph& graph,
   std::vector<int32_t> arg(graph.num_node_ids(), -1);
   std::vector<const Node*> run;
   for (const Node* n : order) {
+    HR_RETURN_IF_ERROR(CheckInterrupt());
     std::shared_ptr<OpKernel>& kernel = kernels[n->id()];
     HR_RETURN_IF_ERROR(make_kernel(*n, &kernel));
     plan->kernels.push_back(kernel);
@@ -142,6 +144,7 @@ Status BuildPlan(Device* device, const Graph& graph,
   plan->nodes.resize(run.size());
   for (size_t i = 0; i < run.size(); ++i) {
     const Node* n = run[i];
+    HR_RETURN_IF_ERROR(CheckInterrupt());
     PlanNode& p = plan->nodes[i];
     p.kernel = kernels[n->id()].get();
     p.async = p.kernel->AsAsync();
@@ -186,6 +189,11 @@ Status BuildPlan(Device* device, const Graph& graph,
       if (index[e->src()->id()] >= 0) ++p.pending;
     }
     if (p.pending == 0 && !n->IsMerge()) {
+      // A root is started at the top level.
+      if (with_frames && flow.runs_in[n->id()] != 0) {
+        return errors::Internal("node ", NodeErrorSuffix(n->def()),
+                                " of a loop waits for nothing");
+      }
       plan->roots.push_back(static_cast<int32_t>(i));
     }
     plan->pending.push_back(p.pending);
@@ -202,8 +210,11 @@ Status BuildPlan(Device* device, const Graph& graph,
     p.edges_begin = static_cast<int32_t>(plan->edges.size());
     p.control_begin = static_cast<int32_t>(plan->control_edges.size());
     data.clear();
+    bool in_frame = true;
     inputs.ForEachOutEdge(*run[i], [&](const Edge& e, int output) {
       const int32_t dst = index[e.dst()->id()];
+      in_frame &= !with_frames ||
+                  flow.puts_out_to[run[i]->id()] == flow.runs_in[e.dst()->id()];
       if (e.IsControlEdge()) {
         plan->control_edges.push_back(dst);
         return;
@@ -218,6 +229,10 @@ Status BuildPlan(Device* device, const Graph& graph,
            .element_size = static_cast<uint8_t>(DataTypeObjectSize(t)),
            .awaited_alone = to.pending == 1 && !e.dst()->IsMerge()});
     });
+    if (!in_frame) {
+      return errors::Internal("node ", NodeErrorSuffix(run[i]->def()),
+                              " puts out into a frame that a reader is not in");
+    }
     const auto by_output = [](const PlanEdge& a, const PlanEdge& b) {
       return a.src_output < b.src_output;
     };

@@ -79,6 +79,7 @@ struct PendingInputs {
   int32_t waiting = 0;
   int32_t dead = 0;  // dead inputs that have come
   bool merge_live = false;
+  bool merge_fired = false;  // it is ready or has run: later inputs are dropped
 };
 
 // A loop, or the top level (frame 0).

@@ -24,9 +24,9 @@ class Evidence {
 
   // True if `n` need not be waited for: it is among what must have run; or it
   // has no effect, and its inputs are.
-  bool Covers(const Node& n, int depth = 0) const {
+  bool Covers(const Node& n, int depth = 0) {
     if (alive_.contains(&n)) return true;
-    if (depth > kMaxDepth ||
+    if (depth > kMaxDepth || ++covers_asked_ > kMaxCovers ||
         !(n.IsSwitch() || n.IsLoopCond() || n.type_string() == "Identity" ||
           n.type_string() == "NoOp")) {
       return false;
@@ -42,8 +42,11 @@ class Evidence {
 
  private:
   static constexpr size_t kMaxNodes = 64;
+  static constexpr size_t kMaxInputs = 256;
   static constexpr int kMaxDepth = 8;
-  using Branch = std::pair<Endpoint, int>;  // predicate, output of the Switch
+  static constexpr int kMaxCovers = 1000;
+  static constexpr int kMaxIdentities = 64;  // before a predicate
+  using Branch = std::pair<Endpoint, int>;   // predicate, output of the Switch
 
   // False where inputs may be dead, or are in other frames and iterations.
   static bool NeedsItsInputs(const Node& n) {
@@ -54,12 +57,14 @@ class Evidence {
 
   static Branch BranchOf(const Edge& e) {
     const Edge* pred = e.src()->input_edge(1);
-    while (pred->src()->type_string() == "Identity") {
+    for (int i = 0;
+         i < kMaxIdentities && pred->src()->type_string() == "Identity"; ++i) {
       pred = pred->src()->input_edge(0);
     }
     return {{pred->src(), pred->src_output()}, e.src_output()};
   }
 
+  // At some of its inputs, if it has very many.
   void Look(const Node& n, const Node* without) {
     const auto look = [&](const Edge* e) {
       if (e->src() == without || e->src()->IsConstant()) return;
@@ -68,11 +73,18 @@ class Evidence {
       }
       if (alive_.insert(e->src()).second) stack_.push_back(e->src());
     };
-    for (const Edge* e : n.data_inputs()) look(e);
-    for (const Edge* e : n.control_inputs()) look(e);
+    size_t left = kMaxInputs;
+    for (const Edge* e : n.data_inputs()) {
+      if (left-- == 0) return;
+      look(e);
+    }
+    for (const Edge* e : n.control_inputs()) {
+      if (left-- == 0) return;
+      look(e);
+    }
   }
 
-  bool Covers(const Edge& e, int depth) const {
+  bool Covers(const Edge& e, int depth) {
     return Covers(*e.src(), depth + 1) &&
            (!e.src()->IsSwitch() || branches_.contains(BranchOf(e)));
   }
@@ -80,6 +92,7 @@ class Evidence {
   absl::flat_hash_set<const Node*> alive_;
   absl::flat_hash_set<Branch> branches_;
   std::vector<const Node*> stack_;
+  int covers_asked_ = 0;
 };
 
 }  // namespace
@@ -96,12 +109,15 @@ PlanInputs::PlanInputs(const Graph& graph, absl::Span<Node* const> order)
 }
 
 bool PlanInputs::CanBeBound(const Node& n) const {
+  const Node* last_reader = nullptr;
   for (const Edge* e : n.out_edges()) {
     const Node& reader = *e->dst();
     if (reader.IsMerge()) return false;
     if (n.control_inputs().empty()) continue;
     if (e->IsControlEdge()) return false;
-    const Evidence evidence(reader, n);
+    if (&reader == last_reader) continue;
+    last_reader = &reader;
+    Evidence evidence(reader, n);
     for (const Edge* c : n.control_inputs()) {
       if (!evidence.Covers(*c->src())) return false;
     }

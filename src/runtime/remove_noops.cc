@@ -12,6 +12,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "base/interrupt.h"
 #include "graph/algorithm.h"
 #include "graph/constant_eval.h"
 #include "runtime/rewrite.h"
@@ -257,6 +258,7 @@ Status RemoveNoOps(const GraphPassContext& context, Graph* graph,
   std::vector<Node*> order;
   HR_RETURN_IF_ERROR(TopologicalOrder(*graph, &order));
   for (Node* n : order) {
+    HR_RETURN_IF_ERROR(CheckInterrupt());
     std::vector<const Edge*> sources;
     if (n->type_string() == "IdentityN") {
       sources.assign(n->data_inputs().begin(), n->data_inputs().end());

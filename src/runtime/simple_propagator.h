@@ -42,6 +42,7 @@ class SimplePropagator {
   static bool IsDead(Item) { return false; }
   static uint64_t frame_id(Item) { return 0; }
   static int64_t frame_iter(Item) { return 0; }
+  static bool IsFirstIteration(Item) { return true; }
 
   // Moves the outputs of item `i` to their consumers and appends those that
   // became ready; `outputs` are empty afterwards. An error if an output that

@@ -8,6 +8,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "base/exceptions.h"
+#include "base/fork.h"
+#include "base/interrupt.h"
 #include "base/mutex.h"
 #include "base/thread_pool.h"
 #include "device/cpu/cpu_device.h"
@@ -19,14 +21,22 @@
 #include "runtime/graph_pass.h"
 #include "runtime/placer.h"
 #include "session/inter_op_pools.h"
-#include "session/partial_run.h"
+#include "session/partial_runs.h"
 #include "session/session_options.h"
+#include "session/step_cache.h"
 #include "session/step_run.h"
 #include "session/uninitialized.h"
 
 namespace headrace {
 
 namespace {
+
+// So long a compilation goes on beyond the deadline of the run that asked for
+// it: the next one then finds the step. Otherwise a client whose deadlines are
+// short would never get it.
+constexpr int64_t kMinCompileMs = 100;
+// So long a run then has at least, to come to what its error will name.
+constexpr int64_t kMinRunMs = 10;
 
 constexpr char kPrefix[] = "/job:localhost/replica:0/task:0";
 
@@ -38,7 +48,11 @@ struct LiveSessions {
   CondVar unpinned;
   std::map<DirectSession*, int> pins GUARDED_BY(mu);  // by who resets them
   static LiveSessions* Get() {
-    static LiveSessions* const live = new LiveSessions;
+    static LiveSessions* const live = [] {
+      auto* made = new LiveSessions;
+      HoldDuringFork(&made->mu);
+      return made;
+    }();
     return live;
   }
 };
@@ -72,28 +86,35 @@ class DirectSession : public Session {
                                    AlgorithmTuner::kName, tuner_)
           .IgnoreError();
     }
-    functions_ = std::make_shared<SessionFunctions>(device_list_, inter_,
-                                                    options_.disabled_passes);
+    functions_ = std::make_shared<SessionFunctions>(
+        device_list_, inter_, options_.disabled_passes, gate_);
+    // A child of fork() may make a session of its own of the same graph.
+    HoldDuringFork(&this->graph()->mu());
     LiveSessions* live = LiveSessions::Get();
     MutexLock lock(&live->mu);
     live->pins[this] = 0;
   }
 
   ~DirectSession() override {
+    ReleaseFromFork(&graph()->mu());
+    const bool abandoned = gate_->IsAbandoned();
     {
       LiveSessions* live = LiveSessions::Get();
       MutexLock lock(&live->mu);
-      while (live->pins[this] > 0) live->unpinned.Wait(&live->mu);
+      while (!abandoned && live->pins[this] > 0) {
+        live->unpinned.Wait(&live->mu);
+      }
       live->pins.erase(this);
     }
-    Close().IgnoreError();
-    {
-      MutexLock lock(&mu_);
-      partial_runs_.clear();
+    if (abandoned) {
+      Leak();
+      return;
     }
+    Close().IgnoreError();
+    partial_runs_->Clear();
     running_.WaitUntilNone();
     // Iterators call functions until they are gone, and may call one to end.
-    steps_.clear();
+    steps_->Clear();
     stateful_kernels_.clear();
     for (Device* d : device_list_) d->resource_manager()->Clear();
     functions_->Shutdown();
@@ -103,23 +124,31 @@ class DirectSession : public Session {
              absl::Span<const Endpoint> fetches,
              absl::Span<Node* const> targets, std::vector<Tensor>* outputs,
              pb::RunMetadata* metadata, RunToken token) override {
+    const Inside inside(gate_.get());
+    HR_RETURN_IF_ERROR(inside.status());
     HR_RETURN_IF_ERROR(running_.CheckOpen());
     return CatchExceptions([&]() -> Status {
+      RunTime time(TimeoutOf(options));
       std::shared_ptr<PreparedStep> step;
-      HR_RETURN_IF_ERROR(FindOrCompile(feeds, fetches, targets, &step));
+      HR_RETURN_IF_ERROR(
+          FindOrCompile(feeds, fetches, targets, token.manager, &time, &step));
       absl::InlinedVector<const Tensor*, 4> args;
       for (const Feed& f : feeds) args.push_back(&f.second);
-      return Execute(*step, options, args, outputs, metadata, token);
+      return Execute(*step, options, time, args, outputs, metadata, token);
     });
   }
 
   StatusOr<std::shared_ptr<Prepared>> Prepare(
       absl::Span<const Endpoint> feeds, absl::Span<const Endpoint> fetches,
       absl::Span<Node* const> targets) override {
+    const Inside inside(gate_.get());
+    HR_RETURN_IF_ERROR(inside.status());
     HR_RETURN_IF_ERROR(running_.CheckOpen());
+    RunTime time(options_.operation_timeout_ms);
     std::shared_ptr<PreparedStep> step;
     HR_RETURN_IF_ERROR(CatchExceptions([&] {
-      return Compile(feeds, fetches, targets, /*partial=*/false, &step);
+      return Compile(feeds, fetches, targets, /*partial=*/false, nullptr, &time,
+                     &step);
     }));
     return std::shared_ptr<Prepared>(std::move(step));
   }
@@ -128,6 +157,8 @@ class DirectSession : public Session {
                      absl::Span<const Tensor> feeds,
                      std::vector<Tensor>* outputs, pb::RunMetadata* metadata,
                      RunToken token) override {
+    const Inside inside(gate_.get());
+    HR_RETURN_IF_ERROR(inside.status());
     HR_RETURN_IF_ERROR(running_.CheckOpen());
     const auto& step = static_cast<const PreparedStep&>(prepared);
     if (step.session != this) {
@@ -141,7 +172,8 @@ class DirectSession : public Session {
     return CatchExceptions([&] {
       absl::InlinedVector<const Tensor*, 4> args;
       for (const Tensor& t : feeds) args.push_back(&t);
-      return Execute(step, options, args, outputs, metadata, token);
+      return Execute(step, options, RunTime(TimeoutOf(options)), args, outputs,
+                     metadata, token);
     });
   }
 
@@ -149,9 +181,13 @@ class DirectSession : public Session {
                     absl::Span<const Endpoint> fetches,
                     absl::Span<Node* const> targets,
                     MemoryPlan* plan) override {
+    const Inside inside(gate_.get());
+    HR_RETURN_IF_ERROR(inside.status());
     HR_RETURN_IF_ERROR(running_.CheckOpen());
+    RunTime time(options_.operation_timeout_ms);
     std::shared_ptr<PreparedStep> step;
-    HR_RETURN_IF_ERROR(FindOrCompile(feeds, fetches, targets, &step));
+    HR_RETURN_IF_ERROR(
+        FindOrCompile(feeds, fetches, targets, nullptr, &time, &step));
     std::vector<TensorShape> shapes;
     for (size_t i = 0; i < feeds.size(); ++i) {
       shapes.push_back(feeds[i].second);
@@ -166,6 +202,9 @@ class DirectSession : public Session {
   }
 
   Status Close() override {
+    // Nothing runs in a child of fork() that may not come in.
+    const Inside inside(gate_.get());
+    if (!inside.status().ok()) return OkStatus();
     running_.Close();
     if (tuner_ != nullptr) tuner_->Stop();
     return OkStatus();
@@ -175,17 +214,23 @@ class DirectSession : public Session {
                    absl::Span<const Endpoint> fetches,
                    absl::Span<Node* const> targets,
                    std::string* handle) override {
+    const Inside inside(gate_.get());
+    HR_RETURN_IF_ERROR(inside.status());
     HR_RETURN_IF_ERROR(running_.CheckOpen());
+    RunTime time(options_.operation_timeout_ms);
     std::shared_ptr<PreparedStep> step;
     HR_RETURN_IF_ERROR(CatchExceptions([&] {
-      return Compile(feeds, fetches, targets, /*partial=*/true, &step);
+      return Compile(feeds, fetches, targets, /*partial=*/true, nullptr, &time,
+                     &step);
     }));
     auto p = std::make_shared<PartialStep>(std::move(step));
     HR_RETURN_IF_ERROR(running_.Enter(&p->running));
-    {
-      MutexLock lock(&mu_);
-      *handle = absl::StrCat(next_partial_run_++);
-      partial_runs_.emplace(*handle, p);
+    if (!gate_->Enter()) return Inside(gate_.get()).status();  // cannot be
+    std::shared_ptr<PartialStep> dropped;
+    *handle = partial_runs_->Add(p, &dropped);
+    if (dropped != nullptr) {
+      dropped->Abort(errors::Cancelled(
+          "The partial run was dropped: too many newer ones were begun."));
     }
     // Who waits for it does so no longer, whatever kernel it is in.
     CancellationManager* const cancelled = &p->running.cancellation;
@@ -200,6 +245,8 @@ class DirectSession : public Session {
   Status PRun(const std::string& handle, const pb::RunOptions& options,
               absl::Span<const Feed> feeds, absl::Span<const Endpoint> fetches,
               std::vector<Tensor>* outputs, RunToken token) override {
+    const Inside inside(gate_.get());
+    HR_RETURN_IF_ERROR(inside.status());
     HR_RETURN_IF_ERROR(running_.CheckOpen());
     ThreadPool* unused;  // the executors run already
     HR_RETURN_IF_ERROR(CheckRunOptions(options, &unused));
@@ -209,16 +256,7 @@ class DirectSession : public Session {
           "goes on already; it has the session's");
     }
     std::shared_ptr<PartialStep> p;
-    {
-      MutexLock lock(&mu_);
-      auto it = partial_runs_.find(handle);
-      if (it == partial_runs_.end()) {
-        return errors::InvalidArgument(
-            "Must run 'setup' before performing partial runs! (handle '",
-            handle, "')");
-      }
-      p = it->second;
-    }
+    HR_RETURN_IF_ERROR(partial_runs_->BeginCall(handle, &p));
     std::vector<std::pair<std::string, Tensor>> feed_list;
     for (const Feed& f : feeds) {
       feed_list.emplace_back(EndpointName(f.first), f.second);
@@ -257,22 +295,16 @@ class DirectSession : public Session {
       }
     }
     if (caller != nullptr) caller->DeregisterCallback(key);
-    if (complete || p->running.cancellation.IsCancelled()) {
-      MutexLock lock(&mu_);
-      partial_runs_.erase(handle);
-    }
+    partial_runs_->EndCall(handle, p.get(),
+                           complete || p->running.cancellation.IsCancelled());
     return s;
   }
 
   void PRunClose(const std::string& handle) override {
-    std::shared_ptr<PartialStep> p;
-    {
-      MutexLock lock(&mu_);
-      auto it = partial_runs_.find(handle);
-      if (it == partial_runs_.end()) return;
-      p = std::move(it->second);
-      partial_runs_.erase(it);
-    }
+    const Inside inside(gate_.get());
+    if (!inside.status().ok()) return;
+    const std::shared_ptr<PartialStep> p = partial_runs_->Take(handle);
+    if (p == nullptr) return;
     p->Abort(errors::Cancelled("The partial run was ended."));
   }
 
@@ -280,6 +312,8 @@ class DirectSession : public Session {
 
   // Steps in progress keep what they hold of the containers.
   void Reset(const std::vector<std::string>& containers) {
+    const Inside inside(gate_.get());
+    if (!inside.status().ok()) return;
     Close().IgnoreError();
     for (Device* d : device_list_) {
       ResourceMgr* mgr = d->resource_manager();
@@ -296,14 +330,56 @@ class DirectSession : public Session {
     std::vector<std::unique_ptr<Device>> devices;
   };
 
-  // A partial run in progress. The executors' last callback holds a reference.
-  struct PartialStep : StepRun {
-    explicit PartialStep(std::shared_ptr<PreparedStep> step)
-        : run(std::move(step)), left(run.step().parts.size()) {}
-    PartialRun run;
-    std::atomic<size_t> left;
-    std::atomic<bool> complete{true};
+  // A caller of this session, while it lives.
+  class Inside {
+   public:
+    explicit Inside(ForkGate* gate) : gate_(gate->Enter() ? gate : nullptr) {}
+    ~Inside() {
+      if (gate_ != nullptr) gate_->Leave();
+    }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+    // FailedPrecondition in a child of fork() that may not come in.
+    Status status() const {
+      if (gate_ != nullptr) [[likely]]
+        return OkStatus();
+      return errors::FailedPrecondition(
+          "The session was running when its process forked, and the threads "
+          "that ran it are not in this child: make a new session after fork()");
+    }
+
+   private:
+    ForkGate* const gate_;
   };
+
+  // How much time a run has (in ms; 0: no end) and had when it was compiled.
+  struct RunTime {
+    explicit RunTime(int64_t timeout) : timeout(timeout) {}
+    int64_t Left() const {
+      return timeout > 0
+                 ? std::max(timeout - spent, std::min(timeout, kMinRunMs))
+                 : 0;
+    }
+    const int64_t timeout;
+    int64_t spent = 0;
+  };
+
+  // What kernels refer to may be locked and half done; nobody destroys it.
+  void Leak() {
+    new auto(resources_);
+    new auto(session_tensors_);
+    new auto(tuner_);
+    new auto(functions_);
+    {
+      // Nobody else is here, whatever the mutex says.
+      [this]() NO_THREAD_SAFETY_ANALYSIS {
+        new auto(std::move(stateful_kernels_));
+      }();
+    }
+    (void)owned_running_.release();
+    (void)steps_.release();
+    (void)partial_runs_.release();
+  }
 
   void StartPartial(const std::shared_ptr<PartialStep>& p) {
     p->Begin(NextStepId(), p->run.step(), &p->run, inter_, functions_.get());
@@ -321,7 +397,9 @@ class DirectSession : public Session {
                                 *graph());
         }
         p->run.Finish(s);
-        running_.Leave(&p->running);
+        const std::shared_ptr<ForkGate> gate = gate_;
+        running_.Leave(&p->running);  // the session may go
+        gate->Leave();
       });
     };
     for (const PreparedStep::Part& part : p->run.step().parts) {
@@ -343,51 +421,73 @@ class DirectSession : public Session {
                : options_.memory_budget;
   }
 
-  using Signature = absl::InlinedVector<uint64_t, 12>;
-
   // The step for feeds (pairs that begin with an endpoint), fetches and
   // targets.
   template <typename Fed>
   Status FindOrCompile(absl::Span<const Fed> feeds,
                        absl::Span<const Endpoint> fetches,
                        absl::Span<Node* const> targets,
+                       const CancellationManager* token, RunTime* time,
                        std::shared_ptr<PreparedStep>* step) {
-    Signature key;
+    StepCache::Key key;
     AppendToKey(feeds.size(), &key);
     for (const Fed& f : feeds) AppendToKey(f.first, &key);
     AppendToKey(fetches.size(), &key);
     for (const Endpoint& f : fetches) AppendToKey(f, &key);
     for (const Node* t : targets) AppendToKey({const_cast<Node*>(t), 0}, &key);
-    {
-      ReaderMutexLock lock(&steps_mu_);
-      auto it = steps_.find(key);
-      if (it != steps_.end()) {
-        *step = it->second;
-        return OkStatus();
-      }
-    }
+    *step = steps_->Find(key);
+    if (*step != nullptr) return OkStatus();
     std::vector<Endpoint> feed_list;
     for (const Fed& f : feeds) feed_list.push_back(f.first);
-    HR_RETURN_IF_ERROR(
-        Compile(feed_list, fetches, targets, /*partial=*/false, step));
-    MutexLock lock(&steps_mu_);
+    HR_RETURN_IF_ERROR(Compile(feed_list, fetches, targets, /*partial=*/false,
+                               token, time, step));
     // Another thread may have been first; its kernels are as good.
-    *step = steps_.emplace(std::move(key), std::move(*step)).first->second;
+    *step = steps_->Insert(std::move(key), std::move(*step));
     return OkStatus();
   }
 
   // A node's address is its own for the graph's life, and no node of another
   // graph gets past Compile into steps_.
-  static void AppendToKey(size_t n, Signature* key) { key->push_back(n); }
-  static void AppendToKey(const Endpoint& e, Signature* key) {
+  static void AppendToKey(size_t n, StepCache::Key* key) { key->push_back(n); }
+  static void AppendToKey(const Endpoint& e, StepCache::Key* key) {
     key->push_back(reinterpret_cast<uintptr_t>(e.node));
     key->push_back(static_cast<uint32_t>(e.index));
   }
 
+  // Within the time of the run, and as long as nobody cancels it (`token` may
+  // be null) or closes the session.
   Status Compile(absl::Span<const Endpoint> feeds,
                  absl::Span<const Endpoint> fetches,
                  absl::Span<Node* const> targets, bool partial,
+                 const CancellationManager* token, RunTime* time,
                  std::shared_ptr<PreparedStep>* out) {
+    const absl::Time begun = absl::Now();
+    const auto spent = [&] {
+      return absl::ToInt64Milliseconds(absl::Now() - begun);
+    };
+    const Interrupt interrupt([&]() -> Status {
+      HR_RETURN_IF_ERROR(running_.CheckOpen());
+      if (token != nullptr && token->IsCancelled()) {
+        return errors::Cancelled("Run was cancelled.");
+      }
+      if (time->timeout <= 0 ||
+          spent() < std::max(time->timeout, kMinCompileMs)) {
+        return OkStatus();
+      }
+      return errors::DeadlineExceeded(
+          "Timed out waiting for notification: the step was not compiled "
+          "after ",
+          time->timeout, " ms");
+    });
+    HR_RETURN_IF_ERROR(CompileStep(feeds, fetches, targets, partial, out));
+    time->spent = spent();
+    return OkStatus();
+  }
+
+  Status CompileStep(absl::Span<const Endpoint> feeds,
+                     absl::Span<const Endpoint> fetches,
+                     absl::Span<Node* const> targets, bool partial,
+                     std::shared_ptr<PreparedStep>* out) {
     if (fetches.empty() && targets.empty()) {
       return errors::InvalidArgument(
           "Must specify at least one target to fetch or execute.");
@@ -528,8 +628,9 @@ class DirectSession : public Session {
   using FeedPointers = absl::InlinedVector<const Tensor*, 4>;
 
   Status Execute(const PreparedStep& step, const pb::RunOptions& options,
-                 const FeedPointers& feeds, std::vector<Tensor>* outputs,
-                 pb::RunMetadata* metadata, RunToken token) {
+                 const RunTime& time, const FeedPointers& feeds,
+                 std::vector<Tensor>* outputs, pb::RunMetadata* metadata,
+                 RunToken token) {
     ThreadPool* pool = inter_;
     if (&options != &pb::RunOptions::default_instance()) {
       HR_RETURN_IF_ERROR(CheckRunOptions(options, &pool));
@@ -537,17 +638,16 @@ class DirectSession : public Session {
     for (size_t i = 0; i < step.feeds.size(); ++i) {
       HR_RETURN_IF_ERROR(step.CheckFeed(i, *feeds[i]));
     }
-    const int64_t timeout = TimeoutOf(options);
     int64_t elements = 0;
     absl::Time start;
     if (step.may_run_long) {
-      const bool may_be_cut =
-          timeout > 0 || (token.manager != nullptr && token.leaves_kernels);
+      const bool may_be_cut = time.timeout > 0 || (token.manager != nullptr &&
+                                                   token.leaves_kernels);
       for (const Tensor* t : feeds) elements += t->NumElements();
       start = absl::Now();
       if (may_be_cut || step.MayRunLong(elements)) {
-        const Status s = ExecuteUntil(timeout, step, options, pool, feeds,
-                                      outputs, metadata, token);
+        const Status s = ExecuteUntil(time, step, options, pool, feeds, outputs,
+                                      metadata, token);
         if (s.ok()) step.Ran(elements, absl::Now() - start);
         return s;
       }
@@ -558,7 +658,7 @@ class DirectSession : public Session {
     // Whatever happens the run leaves the list of those in progress.
     const Status s = CatchExceptions([&] {
       {
-        const RunLimits limits(timeout, token.manager, &run);
+        const RunLimits limits(time.timeout, time.Left(), token.manager, &run);
         run.RunParts(step, token.waits);
       }
       if (step.may_run_long && run.complete) {
@@ -572,7 +672,7 @@ class DirectSession : public Session {
 
   // On a thread of its own, so that this one can leave the run if it is in a
   // kernel that takes long when the run is cancelled or the session closed.
-  Status ExecuteUntil(int64_t timeout, const PreparedStep& step,
+  Status ExecuteUntil(const RunTime& time, const PreparedStep& step,
                       const pb::RunOptions& options, ThreadPool* pool,
                       const FeedPointers& feeds, std::vector<Tensor>* outputs,
                       pb::RunMetadata* metadata, RunToken token) {
@@ -581,14 +681,17 @@ class DirectSession : public Session {
     HR_RETURN_IF_ERROR(
         Begin(step, options, pool, metadata != nullptr, run.get()));
     // What may refer to the session goes before the session may go.
-    const auto left = [this, r = run.get()] {
+    const auto left = [this, r = run.get(), gate = gate_] {
       r->Clear();
       running_.Leave(&r->running);
+      gate->Leave();
     };
+    if (!gate_->Enter()) return Inside(gate_.get()).status();  // cannot be
     std::string why;
     bool through = true;
     const Status s = CatchExceptions([&] {
-      const RunLimits limits(timeout, token.manager, run.get());
+      const RunLimits limits(time.timeout, time.Left(), token.manager,
+                             run.get());
       through = LeavableRun::RunAndWait(run, token.waits, left, &why);
       return through ? End(step, options, run.get(), outputs, metadata)
                      : run->running.cancellation.status();
@@ -651,18 +754,21 @@ class DirectSession : public Session {
   std::vector<Device*> device_list_;
   std::shared_ptr<SessionFunctions> functions_;
   std::atomic<int64_t> next_step_{1};
-  RunningSteps running_;
+  // Owned by a pointer, so that Leak can let go of it.
+  std::unique_ptr<RunningSteps> owned_running_ =
+      std::make_unique<RunningSteps>();
+  RunningSteps& running_ = *owned_running_;
+  // Callers are inside, and work that goes on when they have left: partial
+  // runs, runs that were left, calls of functions that no step waits for.
+  const std::shared_ptr<ForkGate> gate_ = std::make_shared<ForkGate>();
 
-  // Lock order: the graph's mutex and steps_mu_ are never held with mu_.
+  // The graph's mutex is never held with mu_.
   Mutex mu_;
   absl::flat_hash_map<std::string, std::shared_ptr<OpKernel>> stateful_kernels_
       GUARDED_BY(mu_);
-  absl::flat_hash_map<std::string, std::shared_ptr<PartialStep>> partial_runs_
-      GUARDED_BY(mu_);
-  int64_t next_partial_run_ GUARDED_BY(mu_) = 0;
-  Mutex steps_mu_;
-  absl::flat_hash_map<Signature, std::shared_ptr<PreparedStep>> steps_
-      GUARDED_BY(steps_mu_);
+  // The same.
+  std::unique_ptr<PartialRuns> partial_runs_ = std::make_unique<PartialRuns>();
+  std::unique_ptr<StepCache> steps_ = std::make_unique<StepCache>();
 };
 
 }  // namespace

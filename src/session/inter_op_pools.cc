@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/cpu.h"
+#include "base/fork.h"
 #include "base/mutex.h"
 
 namespace headrace {
@@ -15,7 +16,11 @@ Status FindNamed(const std::string& name, int threads, ThreadPool** out) {
     Mutex mu;
     std::map<std::string, std::unique_ptr<ThreadPool>> pools GUARDED_BY(mu);
   };
-  static Named* const named = new Named;
+  static Named* const named = [] {
+    auto* made = new Named;
+    HoldDuringFork(&made->mu);
+    return made;
+  }();
   MutexLock lock(&named->mu);
   std::unique_ptr<ThreadPool>& pool = named->pools[name];
   if (pool == nullptr) pool = std::make_unique<ThreadPool>(threads, name);

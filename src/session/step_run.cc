@@ -228,10 +228,11 @@ bool LeavableRun::RunAndWait(const std::shared_ptr<LeavableRun>& run,
   return true;
 }
 
-RunLimits::RunLimits(int64_t timeout, CancellationManager* caller, StepRun* run)
+RunLimits::RunLimits(int64_t timeout, int64_t left, CancellationManager* caller,
+                     StepRun* run)
     : caller_(caller) {
   if (timeout > 0) {
-    deadline_ = std::make_unique<Deadline>(timeout, [run, timeout] {
+    deadline_ = std::make_unique<Deadline>(left, [run, timeout] {
       run->Abort(run->running.Explain(errors::DeadlineExceeded(
           "Timed out waiting for notification: the run was not finished after ",
           timeout, " ms")));

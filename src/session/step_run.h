@@ -119,11 +119,12 @@ class LeavableRun : public WholeRun {
   Notification event_;  // done, or cancelled
 };
 
-// The deadline of a run (in ms; 0: none) and its caller's token (may be null),
-// while this lives.
+// The deadline of a run (in ms; 0: none), of which some may have gone by
+// already, and its caller's token (may be null), while this lives.
 class RunLimits {
  public:
-  RunLimits(int64_t timeout, CancellationManager* caller, StepRun* run);
+  RunLimits(int64_t timeout, int64_t left, CancellationManager* caller,
+            StepRun* run);
   ~RunLimits();
   RunLimits(const RunLimits&) = delete;
   RunLimits& operator=(const RunLimits&) = delete;
