@@ -26,6 +26,10 @@ struct ImportOptions {
   std::vector<std::string> return_nodes;
   std::string default_device;
   bool validate_shape = true;
+  // The GraphDef goes on with the graph, as a session's does that is extended:
+  // its inputs and colocations may name nodes that are there. What shape
+  // inference refuses has no static shape; the kernels will tell.
+  bool extends = false;
 };
 
 struct ImportResults {

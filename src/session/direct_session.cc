@@ -104,9 +104,14 @@ class DirectSession : public Session {
              pb::RunMetadata* metadata, RunToken token) override {
     HR_RETURN_IF_ERROR(running_.CheckOpen());
     std::shared_ptr<PreparedStep> step;
-    HR_RETURN_IF_ERROR(FindOrCompile(feeds, fetches, targets, &step));
-    absl::InlinedVector<const Tensor*, 4> args;
+    HR_RETURN_IF_ERROR(
+        FindOrCompile(feeds, fetches, targets, FedShapes::kStatic, &step));
+    FeedPointers args;
     for (const Feed& f : feeds) args.push_back(&f.second);
+    if (!Fits(*step, args)) [[unlikely]] {
+      HR_RETURN_IF_ERROR(
+          FindOrCompile(feeds, fetches, targets, FedShapes::kAny, &step));
+    }
     return Execute(*step, options, args, outputs, metadata, token);
   }
 
@@ -115,8 +120,8 @@ class DirectSession : public Session {
       absl::Span<Node* const> targets) override {
     HR_RETURN_IF_ERROR(running_.CheckOpen());
     std::shared_ptr<PreparedStep> step;
-    HR_RETURN_IF_ERROR(
-        Compile(feeds, fetches, targets, /*partial=*/false, &step));
+    HR_RETURN_IF_ERROR(Compile(feeds, fetches, targets, /*partial=*/false,
+                               FedShapes::kStatic, &step));
     return std::shared_ptr<Prepared>(std::move(step));
   }
 
@@ -134,8 +139,15 @@ class DirectSession : public Session {
       return errors::InvalidArgument("Expected ", step.feeds.size(),
                                      " feed tensors, but got ", feeds.size());
     }
-    absl::InlinedVector<const Tensor*, 4> args;
+    FeedPointers args;
     for (const Tensor& t : feeds) args.push_back(&t);
+    if (!Fits(step, args)) [[unlikely]] {
+      std::shared_ptr<PreparedStep> any;
+      HR_RETURN_IF_ERROR(FindOrCompile(absl::MakeConstSpan(step.feed_endpoints),
+                                       step.fetch_endpoints, step.targets,
+                                       FedShapes::kAny, &any));
+      return Execute(*any, options, args, outputs, metadata, token);
+    }
     return Execute(step, options, args, outputs, metadata, token);
   }
 
@@ -145,7 +157,8 @@ class DirectSession : public Session {
                     MemoryPlan* plan) override {
     HR_RETURN_IF_ERROR(running_.CheckOpen());
     std::shared_ptr<PreparedStep> step;
-    HR_RETURN_IF_ERROR(FindOrCompile(feeds, fetches, targets, &step));
+    HR_RETURN_IF_ERROR(
+        FindOrCompile(feeds, fetches, targets, FedShapes::kStatic, &step));
     std::vector<TensorShape> shapes;
     for (size_t i = 0; i < feeds.size(); ++i) {
       shapes.push_back(feeds[i].second);
@@ -171,8 +184,8 @@ class DirectSession : public Session {
                    std::string* handle) override {
     HR_RETURN_IF_ERROR(running_.CheckOpen());
     std::shared_ptr<PreparedStep> step;
-    HR_RETURN_IF_ERROR(
-        Compile(feeds, fetches, targets, /*partial=*/true, &step));
+    HR_RETURN_IF_ERROR(Compile(feeds, fetches, targets, /*partial=*/true,
+                               FedShapes::kAny, &step));
     auto p = std::make_shared<PartialStep>(std::move(step));
     HR_RETURN_IF_ERROR(running_.Enter(&p->running));
     {
@@ -336,17 +349,37 @@ class DirectSession : public Session {
   }
 
   using Signature = absl::InlinedVector<uint64_t, 12>;
+  using FeedPointers = absl::InlinedVector<const Tensor*, 4>;
 
-  // The step for feeds (pairs that begin with an endpoint), fetches and
+  // Whether a step relies on the static shapes of what is fed. As in
+  // TensorFlow, a client may feed another shape; then the step is compiled once
+  // more, for any.
+  enum class FedShapes : size_t { kStatic, kAny };
+
+  static bool Fits(const PreparedStep& step, const FeedPointers& feeds) {
+    for (size_t i = 0; i < step.feeds.size(); ++i) {
+      if (!step.FitsFeed(i, *feeds[i])) [[unlikely]]
+        return false;
+    }
+    return true;
+  }
+
+  static const Endpoint& FedEndpoint(const Endpoint& e) { return e; }
+  template <typename Value>
+  static const Endpoint& FedEndpoint(const std::pair<Endpoint, Value>& f) {
+    return f.first;
+  }
+
+  // The step for feeds (endpoints, or pairs that begin with one), fetches and
   // targets.
   template <typename Fed>
   Status FindOrCompile(absl::Span<const Fed> feeds,
                        absl::Span<const Endpoint> fetches,
-                       absl::Span<Node* const> targets,
+                       absl::Span<Node* const> targets, FedShapes shapes,
                        std::shared_ptr<PreparedStep>* step) {
     Signature key;
-    AppendToKey(feeds.size(), &key);
-    for (const Fed& f : feeds) AppendToKey(f.first, &key);
+    AppendToKey(2 * feeds.size() + static_cast<size_t>(shapes), &key);
+    for (const Fed& f : feeds) AppendToKey(FedEndpoint(f), &key);
     AppendToKey(fetches.size(), &key);
     for (const Endpoint& f : fetches) AppendToKey(f, &key);
     for (const Node* t : targets) AppendToKey({const_cast<Node*>(t), 0}, &key);
@@ -359,9 +392,9 @@ class DirectSession : public Session {
       }
     }
     std::vector<Endpoint> feed_list;
-    for (const Fed& f : feeds) feed_list.push_back(f.first);
+    for (const Fed& f : feeds) feed_list.push_back(FedEndpoint(f));
     HR_RETURN_IF_ERROR(
-        Compile(feed_list, fetches, targets, /*partial=*/false, step));
+        Compile(feed_list, fetches, targets, /*partial=*/false, shapes, step));
     MutexLock lock(&steps_mu_);
     // Another thread may have been first; its kernels are as good.
     *step = steps_.emplace(std::move(key), std::move(*step)).first->second;
@@ -379,7 +412,7 @@ class DirectSession : public Session {
   Status Compile(absl::Span<const Endpoint> feeds,
                  absl::Span<const Endpoint> fetches,
                  absl::Span<Node* const> targets, bool partial,
-                 std::shared_ptr<PreparedStep>* out) {
+                 FedShapes shapes, std::shared_ptr<PreparedStep>* out) {
     if (fetches.empty() && targets.empty()) {
       return errors::InvalidArgument(
           "Must specify at least one target to fetch or execute.");
@@ -387,14 +420,18 @@ class DirectSession : public Session {
     auto step = std::make_shared<PreparedStep>();
     step->resources = resources_;
     step->session = this;
+    step->feed_endpoints.assign(feeds.begin(), feeds.end());
+    step->fetch_endpoints.assign(fetches.begin(), fetches.end());
+    step->targets.assign(targets.begin(), targets.end());
     GraphPassContext context;
     std::unique_ptr<Graph> client;
     {
       ReaderMutexLock lock(&graph()->mu());
       for (const Endpoint& f : feeds) {
-        step->feeds.push_back({EndpointName(f),
-                               BaseType(f.node->output_type(f.index)),
-                               f.node->output_shape(f.index)});
+        step->feeds.push_back(
+            {EndpointName(f), BaseType(f.node->output_type(f.index)),
+             shapes == FedShapes::kStatic ? f.node->output_shape(f.index)
+                                          : PartialTensorShape::UnknownRank()});
       }
       for (const Endpoint& f : fetches) {
         if (IsSessionHandle(f)) {
@@ -408,6 +445,9 @@ class DirectSession : public Session {
                           BuildClientGraph(*graph(), feeds, fetches, targets,
                                            device_list_.front()->name()));
       functions_->SetLibrary(*graph());
+    }
+    if (shapes == FedShapes::kAny) {
+      HR_RETURN_IF_ERROR(ForgetFedShapes(client.get()));
     }
     if (partial) PartialRun::Adapt(client.get(), step.get());
     HR_RETURN_IF_ERROR(RunGraphPasses(context, options_.disabled_passes,
@@ -516,8 +556,6 @@ class DirectSession : public Session {
     }
     return resources_->inter->Find(options.inter_op_thread_pool(), pool);
   }
-
-  using FeedPointers = absl::InlinedVector<const Tensor*, 4>;
 
   Status Execute(const PreparedStep& step, const pb::RunOptions& options,
                  const FeedPointers& feeds, std::vector<Tensor>* outputs,
