@@ -212,7 +212,7 @@ std::string TupleString(const PartialTensorShape& shape) {
 }
 
 Tensor PySession::FeedValue(const Endpoint& e, nb::handle value,
-                             Sharing sharing) {
+                            Sharing sharing) {
   if (core_->unfeedable.contains({e.node->id(), e.index})) {
     RaiseValueError(StrCat("Tensor ", EndpointName(e), " may not be fed."));
   }

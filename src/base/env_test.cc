@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <ctime>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,32 @@ TEST_F(EnvTest, WritesAndReadsBack) {
 
 TEST_F(EnvTest, ReadsFilesWhoseSizeIsNotKnown) {
   EXPECT_NE(Contents("/proc/self/status").find("Pid:"), std::string::npos);
+}
+
+// A pipe tells no size and cannot be mapped; it must not look empty.
+TEST_F(EnvTest, PipesAreReadToTheirEnd) {
+  const std::string contents(3 << 20, 'x');  // more than a pipe holds at once
+  const std::string path = Path("pipe");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  for (const bool map : {true, false}) {
+    std::thread writer([&] {
+      EXPECT_EQ(Env::Default()->WriteFile(path, contents), OkStatus());
+    });
+    if (map) {
+      StatusOr<RefPtr<MappedFile>> file = Env::Default()->MapFile(path);
+      ASSERT_TRUE(file.ok()) << file.status();
+      EXPECT_EQ((*file)->view(), contents);
+    } else {
+      std::string got;
+      EXPECT_EQ(Env::Default()->ReadFile(path, &got), OkStatus());
+      EXPECT_EQ(got, contents);
+    }
+    writer.join();
+  }
+  StatusOr<RefPtr<MappedFile>> status =
+      Env::Default()->MapFile("/proc/self/status");
+  ASSERT_TRUE(status.ok()) << status.status();
+  EXPECT_GT((*status)->size(), 0u) << "whose size the system says is 0";
 }
 
 TEST_F(EnvTest, AppendsInPieces) {

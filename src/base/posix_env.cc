@@ -97,6 +97,43 @@ class PosixRandomAccessFile : public RandomAccessFile {
   const Fd fd_;
 };
 
+// A pipe or a terminal: it is read from its start to its end, once.
+class PosixStream : public RandomAccessFile {
+ public:
+  PosixStream(std::string path, Fd fd)
+      : path_(std::move(path)), fd_(std::move(fd)) {}
+
+  Status Read(uint64_t offset, size_t n, std::string_view* result,
+              char* scratch) const override {
+    *result = {};
+    MutexLock lock(&mu_);
+    if (offset != at_) {
+      return errors::Unimplemented(path_, "; a stream is at offset ", at_,
+                                   ", it cannot be read at ", offset);
+    }
+    size_t have = 0;
+    while (have < n) {
+      const ssize_t got = RetryOnSignal(
+          [&] { return read(fd_.get(), scratch + have, n - have); });
+      if (got < 0) return ErrnoToStatus(errno, path_);
+      have += static_cast<size_t>(got);
+      at_ += static_cast<uint64_t>(got);
+      *result = {scratch, have};
+      if (got == 0) {
+        return errors::OutOfRange(path_, "; the stream ends after ", at_,
+                                  " bytes");
+      }
+    }
+    return OkStatus();
+  }
+
+ private:
+  const std::string path_;
+  const Fd fd_;
+  mutable Mutex mu_;
+  mutable uint64_t at_ GUARDED_BY(mu_) = 0;
+};
+
 class PosixWritableFile : public WritableFile {
  public:
   PosixWritableFile(std::string path, Fd fd)
@@ -214,6 +251,57 @@ class Mappings {
   std::map<Key, std::weak_ptr<const Mapping>> known_ GUARDED_BY(mu_);
 };
 
+// What could not be mapped, in memory. Not Release'd: it would be lost.
+class FileInMemory : public MappedFile {
+ public:
+  explicit FileInMemory(std::unique_ptr<const Mapping> bytes)
+      : MappedFile(static_cast<const char*>(bytes->data), bytes->size),
+        bytes_(std::move(bytes)) {}
+
+ private:
+  const std::unique_ptr<const Mapping> bytes_;
+};
+
+// MapFile of a pipe, a device, or a file whose size the system does not tell.
+StatusOr<RefPtr<MappedFile>> ReadIntoMemory(int fd, const std::string& path) {
+  // More than any message has; /dev/zero has no end.
+  constexpr size_t kMost = size_t{1} << 31;
+  auto bytes = std::make_unique<Mapping>(Mapping{nullptr, 0});
+  size_t have = 0;
+  while (true) {
+    if (have == bytes->size) {
+      if (have >= kMost) {
+        return errors::ResourceExhausted(path, "; a stream of more than ",
+                                         kMost, " bytes");
+      }
+      const size_t grown = std::max<size_t>(size_t{1} << 20, 2 * have);
+      void* const data = bytes->data == nullptr
+                             ? mmap(nullptr, grown, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                             : mremap(bytes->data, have, grown, MREMAP_MAYMOVE);
+      if (data == MAP_FAILED) return ErrnoToStatus(errno, path);
+      bytes->data = data;
+      bytes->size = grown;
+    }
+    const ssize_t got = RetryOnSignal([&] {
+      return read(fd, static_cast<char*>(bytes->data) + have,
+                  bytes->size - have);
+    });
+    if (got < 0) return ErrnoToStatus(errno, path);
+    if (got == 0) break;
+    have += static_cast<size_t>(got);
+  }
+  // The pages behind the last byte go at once.
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t used = (have + page - 1) / page * page;
+  if (used < bytes->size) {
+    munmap(static_cast<char*>(bytes->data) + used, bytes->size - used);
+  }
+  if (have == 0) bytes->data = nullptr;
+  bytes->size = have;
+  return RefPtr<MappedFile>(new FileInMemory(std::move(bytes)));
+}
+
 class PosixMappedFile : public MappedFile {
  public:
   explicit PosixMappedFile(std::shared_ptr<const Mapping> mapping)
@@ -237,6 +325,9 @@ class PosixEnv : public Env {
       const std::string& path) override {
     struct stat info;
     HR_ASSIGN_OR_RETURN(Fd fd, OpenToRead(path, &info));
+    if (lseek(fd.get(), 0, SEEK_CUR) < 0 && errno == ESPIPE) {
+      return std::make_unique<PosixStream>(path, std::move(fd));
+    }
     return std::make_unique<PosixRandomAccessFile>(path, std::move(fd));
   }
 
@@ -255,6 +346,10 @@ class PosixEnv : public Env {
   StatusOr<RefPtr<MappedFile>> MapFile(const std::string& path) override {
     struct stat info;
     HR_ASSIGN_OR_RETURN(Fd fd, OpenToRead(path, &info));
+    // Files of /proc say that they have no bytes.
+    if (!S_ISREG(info.st_mode) || info.st_size == 0) {
+      return ReadIntoMemory(fd.get(), path);
+    }
     std::shared_ptr<const Mapping> mapping =
         Mappings::Global()->Get(fd.get(), info);
     if (mapping == nullptr) return ErrnoToStatus(errno, path);

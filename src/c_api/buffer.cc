@@ -13,6 +13,15 @@ void FreeBytes(void* data, size_t) { std::free(data); }
 }  // namespace
 
 namespace headrace::c_api {
+namespace {
+
+// "GraphDef": clients do not know our package.
+std::string NameOf(const google::protobuf::MessageLite& proto) {
+  const std::string name = proto.GetTypeName();
+  return name.substr(name.rfind('.') + 1);
+}
+
+}  // namespace
 
 Status ParseProto(absl::string_view what, const void* data, size_t length,
                   google::protobuf::MessageLite* proto) {
@@ -23,30 +32,30 @@ Status ParseProto(absl::string_view what, const void* data, size_t length,
       !proto->ParseFromArray(data, static_cast<int>(length))) {
     return errors::InvalidArgument(what, ": ", length,
                                    " bytes that are not a serialized ",
-                                   proto->GetTypeName());
+                                   NameOf(*proto));
   }
   return OkStatus();
 }
 
 Status ToBuffer(const google::protobuf::MessageLite& proto, TF_Buffer* out) {
   if (out == nullptr) {
-    return errors::InvalidArgument("the buffer for a ", proto.GetTypeName(),
+    return errors::InvalidArgument("the buffer for a ", NameOf(proto),
                                    " is NULL");
   }
   if (out->data != nullptr) {
-    return errors::InvalidArgument("the buffer for a ", proto.GetTypeName(),
+    return errors::InvalidArgument("the buffer for a ", NameOf(proto),
                                    " is not empty: it has ", out->length,
                                    " bytes");
   }
   const size_t length = proto.ByteSizeLong();
   if (length > INT_MAX) {
-    return errors::InvalidArgument("a ", proto.GetTypeName(), " of ", length,
+    return errors::InvalidArgument("a ", NameOf(proto), " of ", length,
                                    " bytes; messages have at most 2 GiB");
   }
   void* data = std::malloc(length == 0 ? 1 : length);
   if (data == nullptr) {
     return errors::ResourceExhausted("no memory for ", length, " bytes of a ",
-                                     proto.GetTypeName());
+                                     NameOf(proto));
   }
   proto.SerializeToArray(data, static_cast<int>(length));
   out->data = data;

@@ -18,13 +18,16 @@ TEST_F(CApiTest, FinishOperationRefuses) {
     TF_Code code;
     const char* says;
   } const cases[] = {
-      {"n1", "NoSuchOp", {}, TF_NOT_FOUND, "NoSuchOp"},
+      {"n1",
+       "NoSuchOp",
+       {},
+       TF_INVALID_ARGUMENT,
+       "Op type not registered 'NoSuchOp' in binary running on "},
       {"x", "Add", {{x, 0}, {x, 0}}, TF_INVALID_ARGUMENT, "x"},
       {"n2", "Add", {{x, 0}}, TF_INVALID_ARGUMENT, ""},
       {"n3", "Add", {{x, 0}, {f, 0}}, TF_INVALID_ARGUMENT, ""},
       {"n4", "Add", {{x, 0}, {x, 1}}, TF_INVALID_ARGUMENT, "'x'"},
       {"n5", "Add", {{x, 0}, {nullptr, 0}}, TF_INVALID_ARGUMENT, "NULL"},
-      {"bad name", "Add", {{x, 0}, {x, 0}}, TF_INVALID_ARGUMENT, "bad name"},
       {"n6", "AddN", {{x, 0}, {x, 0}}, TF_OK, ""},
   };
   for (const auto& c : cases) {
@@ -42,6 +45,165 @@ TEST_F(CApiTest, FinishOperationRefuses) {
   EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
   EXPECT_EQ(TF_FinishOperation(TF_NewOperation(nullptr, "Add", "a"), s()),
             nullptr);
+}
+
+// TensorFlow takes any name, and looks at names when a session takes the graph.
+TEST_F(CApiTest, MalformedNamesAreRefusedWhenASessionRunsThem) {
+  TF_Operation* x = Placeholder("x");
+  TF_Operation* y = Add("y", x, x);
+  TF_Session* session = NewSession();
+  for (const char* name : {"a b", "const/0/[1 2]", ""}) {
+    EXPECT_STREQ(TF_OperationName(Const(name, 1)), name);
+  }
+  EXPECT_NE(TF_GraphOperationByName(g(), "a b"), nullptr);
+  EXPECT_EQ(Run(session, x, Scalar(1).get(), y), nullptr);
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  EXPECT_EQ(message(), "Node 'a b': Node name contains invalid characters");
+  TF_OperationDescription* d = TF_NewOperation(g(), "NoOp", "a b");
+  EXPECT_EQ(TF_FinishOperation(d, s()), nullptr);
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << "the name is taken";
+  Buffer def(TF_NewBuffer());
+  TF_GraphToGraphDef(g(), def.get(), s());
+  std::unique_ptr<TF_Graph, Deleter> other(TF_NewGraph());
+  TF_GraphImportGraphDef(other.get(), def.get(), nullptr, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << "imports check names";
+  TF_DeleteSession(session, s());
+}
+
+TEST_F(CApiTest, AnAttrSetTwiceWithAnotherValueIsRefused) {
+  TF_Operation* x = Placeholder("x");
+  TF_OperationDescription* d = TF_NewOperation(g(), "Identity", "same");
+  TF_SetAttrType(d, "T", TF_INT32);
+  TF_SetAttrType(d, "T", TF_INT32);
+  TF_AddInput(d, {x, 0});
+  Finish(d);
+  d = TF_NewOperation(g(), "Identity", "differ");
+  TF_SetAttrString(d, "_foo", "a", 1);
+  TF_SetAttrString(d, "_foo", "b", 1);
+  TF_AddInput(d, {x, 0});
+  EXPECT_EQ(TF_FinishOperation(d, s()), nullptr);
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  EXPECT_EQ(message().find("Inconsistent values for attr '_foo' \"a\" vs. \"b\""
+                           " while building NodeDef 'differ' using Op<name="),
+            0u)
+      << message();
+}
+
+// The groups of a node, "" for no attr.
+std::string Groups(TF_Operation* op, TF_Status* s) {
+  if (op == nullptr) return "no node";
+  TF_AttrMetadata m = TF_OperationGetAttrMetadata(op, "_class", s);
+  if (TF_GetCode(s) != TF_OK) return "";
+  std::vector<void*> values(m.list_size);
+  std::vector<size_t> lengths(m.list_size);
+  std::string storage(m.total_size, ' '), all;
+  TF_OperationGetAttrStringList(op, "_class", values.data(), lengths.data(),
+                                static_cast<int>(m.list_size), storage.data(),
+                                storage.size(), s);
+  for (int64_t i = 0; i < m.list_size; ++i) {
+    all.append(static_cast<char*>(values[i]), lengths[i]).append(" ");
+  }
+  return all;
+}
+
+TEST_F(CApiTest, AClassListTakesThePlaceOfWhatColocateWithSaid) {
+  TF_Operation* x = Placeholder("x");
+  TF_Operation* y = Placeholder("y");
+  const void* const zz[] = {"loc:@zz"};
+  const size_t length[] = {7};
+  int made = 0;
+  const auto begin = [&] {
+    const std::string name = "n" + std::to_string(made++);
+    TF_OperationDescription* d = TF_NewOperation(g(), "Identity", name.c_str());
+    TF_AddInput(d, {x, 0});
+    return d;
+  };
+  TF_OperationDescription* d = begin();
+  TF_ColocateWith(d, x);
+  TF_ColocateWith(d, y);
+  TF_SetAttrStringList(d, "_class", zz, length, 1);
+  EXPECT_EQ(Groups(Finish(d), s()), "loc:@zz ");
+  d = begin();
+  TF_SetAttrStringList(d, "_class", zz, length, 1);
+  TF_ColocateWith(d, x);
+  EXPECT_EQ(Groups(Finish(d), s()), "loc:@x loc:@zz ");
+  d = begin();
+  TF_ColocateWith(d, x);
+  TF_SetAttrStringList(d, "_class", zz, length, 0);
+  EXPECT_EQ(Groups(Finish(d), s()), "") << "an empty list clears";
+  d = begin();
+  TF_ColocateWith(d, x);
+  TF_SetAttrValueProto(d, "_class", "\x0a\x09\x12\x07loc:@zz", 11, s());
+  EXPECT_EQ(Groups(Finish(d), s()), "loc:@zz ");
+  d = begin();
+  TF_ColocateWith(d, x);
+  TF_SetAttrValueProto(d, "_class", "\x0a\x00", 2, s());
+  EXPECT_EQ(Groups(Finish(d), s()), "");
+  d = begin();
+  TF_ColocateWith(d, x);
+  TF_SetAttrValueProto(d, "_class", "\x18\x05", 2, s());  // i: 5
+  EXPECT_EQ(message(), "Expected \"list\" field for \"_class\" attribute");
+  EXPECT_EQ(Groups(Finish(d), s()), "loc:@x ");
+  d = begin();
+  TF_ColocateWith(d, x);
+  TF_SetAttrString(d, "_class", "abc", 3);
+  EXPECT_EQ(TF_FinishOperation(d, s()), nullptr);
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+}
+
+TEST_F(CApiTest, NodesOfAnotherGraphHaveNoShapeInThis) {
+  TF_Operation* x = Placeholder("x");
+  TF_Operation* y = Add("y", x, x);
+  std::unique_ptr<TF_Graph, Deleter> other(TF_NewGraph());
+  EXPECT_EQ(TF_GraphGetTensorNumDims(other.get(), {x, 0}, s()), -1);
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("Node x was not found in the graph"),
+            std::string::npos);
+  TF_GraphGetTensorShape(other.get(), {x, 0}, nullptr, 0, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  TF_GraphSetTensorShape(other.get(), {x, 0}, nullptr, 0, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  TF_UpdateEdge(other.get(), {x, 0}, {y, 0}, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  EXPECT_EQ(TF_GraphGetTensorNumDims(g(), {x, 0}, s()), -1);
+  EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+}
+
+// As TensorFlow writes them: readers of GraphDefs look for int_val.
+TEST_F(CApiTest, SmallConstantsAreWrittenInTheFieldOfTheirType) {
+  const int64_t three[] = {3};
+  Tensor vector(TF_AllocateTensor(TF_INT32, three, 1, 12));
+  std::memset(TF_TensorData(vector.get()), 1, 12);
+  struct {
+    const char* name;
+    TF_Tensor* value;
+    std::string written;  // dtype, shape, and what follows
+  } const cases[] = {
+      {"scalar", Scalar(7).release(),
+       std::string("\x08\x03\x12\x00:\x01\x07", 7)},
+      {"vector", vector.release(),
+       std::string("\x08\x03\x12\x04\x12\x02\x08\x03\"\x0c", 10)},
+  };
+  for (const auto& c : cases) {
+    TF_OperationDescription* d = TF_NewOperation(g(), "Const", c.name);
+    TF_SetAttrType(d, "dtype", TF_INT32);
+    TF_SetAttrTensor(d, "value", c.value, s());
+    TF_DeleteTensor(c.value);
+    Finish(d);
+    Buffer def(TF_NewBuffer());
+    TF_GraphToGraphDef(g(), def.get(), s());
+    EXPECT_NE(Bytes(def.get()).find(c.written), std::string::npos) << c.name;
+  }
+}
+
+TEST_F(CApiTest, MessagesNameTheMessagesOfTensorFlow) {
+  Buffer broken(TF_NewBufferFromString("\x0a\xff", 2));
+  TF_DeprecatedSession* old = TF_NewDeprecatedSession(nullptr, s());
+  TF_ExtendGraph(old, broken->data, broken->length, s());
+  EXPECT_NE(message().find("a serialized GraphDef"), std::string::npos)
+      << message();
+  EXPECT_EQ(message().find("headrace"), std::string::npos) << message();
+  TF_DeleteDeprecatedSession(old, s());
 }
 
 TEST_F(CApiTest, InputListsSetTheirAttrs) {

@@ -103,11 +103,25 @@ TEST_F(CApiTest, RunRefuses) {
     TF_Output fetch;
     int nfetch;
     const char* says;
+    TF_Code code = TF_INVALID_ARGUMENT;
   } const cases[] = {
       {"feed of NULL", {nullptr, 0}, Scalar(1).release(), {sum, 0}, 1, "NULL"},
-      {"feed of no output", {x, 1}, Scalar(1).release(), {sum, 0}, 1, "'x'"},
+      {"feed of no output",
+       {x, 1},
+       Scalar(1).release(),
+       {sum, 0},
+       1,
+       "Node 'x' (type: 'Placeholder', num of outputs: 1) does not have output "
+       "1",
+       TF_OUT_OF_RANGE},
       {"no value", {x, 0}, nullptr, {sum, 0}, 1, "'x:0'"},
-      {"fetch of no output", {x, 0}, Scalar(1).release(), {sum, 3}, 1, "'sum'"},
+      {"fetch of no output",
+       {x, 0},
+       Scalar(1).release(),
+       {sum, 3},
+       1,
+       "Node 'sum' (type: 'Add', num of outputs: 1) does not have output 3",
+       TF_OUT_OF_RANGE},
       {"negative index", {x, 0}, Scalar(1).release(), {sum, -1}, 1, "'sum'"},
       {"nothing to do", {x, 0}, Scalar(1).release(), {sum, 0}, 0, ""},
       {"wrong type",
@@ -121,7 +135,7 @@ TEST_F(CApiTest, RunRefuses) {
     TF_Tensor* out = c.value;  // must become NULL
     TF_SessionRun(session, nullptr, &c.feed, &c.value, 1, &c.fetch, &out,
                   c.nfetch, nullptr, 0, nullptr, s());
-    EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << c.name << message();
+    EXPECT_EQ(TF_GetCode(s()), c.code) << c.name << message();
     EXPECT_NE(message().find(c.says), std::string::npos) << message();
     if (c.nfetch > 0) {
       EXPECT_EQ(out, nullptr) << c.name;
@@ -303,6 +317,93 @@ TEST_F(CApiTest, DeprecatedSessionsRunByName) {
   EXPECT_EQ(result, nullptr);
   TF_CloseDeprecatedSession(old, s());
   TF_DeleteDeprecatedSession(old, s());
+}
+
+// The bytes of a GraphDef with what is in `g` from the node `first` on.
+std::string NodesFrom(TF_Graph* g, const char* first, TF_Status* s) {
+  std::string def;
+  size_t pos = 0;
+  bool begun = false;
+  while (TF_Operation* op = TF_GraphNextOperation(g, &pos)) {
+    begun = begun || std::strcmp(TF_OperationName(op), first) == 0;
+    if (!begun) continue;
+    Buffer node(TF_NewBuffer());
+    TF_OperationToNodeDef(op, node.get(), s);
+    EXPECT_LT(node->length, 128u);
+    def += std::string("\x0a") + static_cast<char>(node->length) +
+           Bytes(node.get());
+  }
+  return def + std::string("\x22\x02\x08\x16", 4);  // versions: producer 22
+}
+
+// As every session of a front end does that sends its graph bit by bit.
+TEST_F(CApiTest, ALaterGraphNamesNodesOfEarlierOnes) {
+  TF_DeprecatedSession* old = TF_NewDeprecatedSession(nullptr, s());
+  const auto extend = [&](const std::string& def) {
+    TF_ExtendGraph(old, def.data(), def.size(), s());
+  };
+  const auto run = [&](const char* fetch, int32_t fed) {
+    const char* in = "x:0";
+    Tensor value = Scalar(fed);
+    TF_Tensor *feed = value.get(), *result = nullptr;
+    TF_Run(old, nullptr, &in, &feed, 1, &fetch, &result, 1, nullptr, 0, nullptr,
+           s());
+    return Value(Tensor(result).get());
+  };
+  TF_Operation* x = Placeholder("x");
+  TF_Operation* two = Const("two", 2);
+  extend(NodesFrom(g(), "x", s()));
+  ASSERT_EQ(TF_GetCode(s()), TF_OK) << message();
+  TF_OperationDescription* d = TF_NewOperation(g(), "Add", "sum");
+  TF_AddInput(d, {x, 0});
+  TF_AddInput(d, {two, 0});
+  TF_AddControlInput(d, x);
+  TF_ColocateWith(d, two);
+  Finish(d);
+  extend(NodesFrom(g(), "sum", s()));
+  ASSERT_EQ(TF_GetCode(s()), TF_OK) << message();
+  EXPECT_EQ(run("sum", 40), 42) << message();
+
+  extend(NodesFrom(g(), "sum", s()));
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("GraphDef argument to Extend includes node 'sum', "
+                           "which was created by a previous call"),
+            std::string::npos)
+      << message();
+  TF_Operation* more = Add("more", TF_GraphOperationByName(g(), "sum"), two);
+  Add("last", more, two);
+  extend(NodesFrom(g(), "last", s()));
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << "'more' was not sent";
+  EXPECT_NE(message().find("'last': Unknown input node 'more'"),
+            std::string::npos)
+      << message();
+  extend(NodesFrom(g(), "more", s()));
+  ASSERT_EQ(TF_GetCode(s()), TF_OK) << message();
+  EXPECT_EQ(run("last", 40), 46) << message();
+  EXPECT_EQ(run("sum:3", 40), -1);
+  EXPECT_EQ(TF_GetCode(s()), TF_NOT_FOUND) << message();
+  TF_CloseDeprecatedSession(old, s());
+  TF_DeleteDeprecatedSession(old, s());
+}
+
+// TensorFlow's C library looks at the type of a feed, not at its shape.
+TEST_F(CApiTest, AFeedMayHaveAnotherShapeThanTheGraphSays) {
+  const int64_t static_dims[] = {2, 5}, fed_dims[] = {3};
+  TF_OperationDescription* d = TF_NewOperation(g(), "Placeholder", "x");
+  TF_SetAttrType(d, "dtype", TF_INT32);
+  TF_SetAttrShape(d, "shape", static_dims, 2);
+  TF_Operation* x = Finish(d);
+  d = TF_NewOperation(g(), "Shape", "shape");
+  TF_AddInput(d, {x, 0});
+  TF_Operation* shape = Finish(d);
+  TF_Session* session = NewSession();
+  Tensor value(TF_AllocateTensor(TF_INT32, fed_dims, 1, 12));
+  std::memset(TF_TensorData(value.get()), 0, 12);
+  Tensor out = Run(session, x, value.get(), shape);
+  ASSERT_NE(out, nullptr) << message();
+  EXPECT_EQ(TF_TensorElementCount(out.get()), 1);
+  EXPECT_EQ(Value(out.get()), 3);
+  TF_DeleteSession(session, s());
 }
 
 TEST_F(CApiTest, NullHandlesAndWhatIsNotSupportedSaySo) {

@@ -71,9 +71,8 @@ TEST_F(CApiTest, DeallocatorIsCalledOnce) {
       {"negative dim", TF_FLOAT, negative, 1, data, 24, false, false},
       {"overflow", TF_FLOAT, huge, 2, data, 24, false, false},
       {"negative rank", TF_FLOAT, dims, -1, data, 24, false, false},
-      {"no type", static_cast<TF_DataType>(31), dims, 2, data, 24, false,
-       false},
-      {"resource", TF_RESOURCE, dims, 2, data, 64, false, false},
+      {"no type", static_cast<TF_DataType>(31), dims, 2, data, 24, true, true},
+      {"resource", TF_RESOURCE, dims, 2, data, 24, true, true},
   };
   for (const auto& c : cases) {
     int calls = 0;
@@ -83,7 +82,7 @@ TEST_F(CApiTest, DeallocatorIsCalledOnce) {
     EXPECT_EQ(calls, c.in_place ? 0 : 1) << c.name;
     if (t != nullptr) {
       EXPECT_EQ(TF_TensorData(t) == c.data, c.in_place) << c.name;
-      EXPECT_EQ(TF_TensorByteSize(t), 24u) << c.name;
+      EXPECT_EQ(TF_TensorByteSize(t), c.len) << c.name;
       TF_Tensor* moved = TF_TensorMaybeMove(t);
       EXPECT_EQ(moved == nullptr, c.in_place) << c.name;
       if (moved != nullptr) t = moved;
@@ -127,6 +126,12 @@ TEST_F(CApiTest, TensorsAllocateReshapeMoveAndBitcast) {
   EXPECT_EQ(TF_NumDims(t.get()), 3);
   TF_SetShape(t.get(), flat, 1);
   EXPECT_EQ(TF_Dim(t.get(), 0), 24);
+  const int64_t fewer[] = {2};
+  TF_SetShape(t.get(), fewer, 1);
+  EXPECT_EQ(TF_TensorElementCount(t.get()), 2);
+  EXPECT_EQ(TF_TensorByteSize(t.get()), 96u) << "the bytes stay";
+  TF_SetShape(t.get(), flat, 1);
+  EXPECT_EQ(TF_TensorElementCount(t.get()), 24);
 
   void* data = TF_TensorData(t.get());
   Tensor moved(TF_TensorMaybeMove(t.get()));
@@ -144,6 +149,150 @@ TEST_F(CApiTest, TensorsAllocateReshapeMoveAndBitcast) {
   EXPECT_EQ(TF_TensorMaybeMove(moved.get()), nullptr) << "memory is shared";
 }
 
+// TensorFlow makes a tensor of whatever type; clients die of a NULL.
+TEST_F(CApiTest, TensorsOfAnyTypeAndLengthAreAllocated) {
+  const int64_t three[] = {3};
+  struct {
+    const char* name;
+    int type;
+    int num_dims;
+    size_t len;
+    bool made;
+  } const cases[] = {
+      {"strings of no bytes", TF_STRING, 1, 0, true},
+      {"strings of few bytes", TF_STRING, 1, 10, true},
+      {"strings of more bytes", TF_STRING, 1, 100, true},
+      {"a resource", TF_RESOURCE, 0, 8, true},
+      {"resources", TF_RESOURCE, 1, 8, true},
+      {"a variant", TF_VARIANT, 0, 64, true},
+      {"float_ref", 101, 1, 12, true},
+      {"no bytes of float_ref", 101, 1, 0, true},
+      {"an unknown type", 77, 1, 12, true},
+      {"no type", 0, 1, 12, true},
+      {"more bytes than needed", TF_FLOAT, 1, 20, true},
+      {"too few bytes", TF_FLOAT, 1, 8, false},
+  };
+  for (const auto& c : cases) {
+    const auto type = static_cast<TF_DataType>(c.type);
+    Tensor t(TF_AllocateTensor(type, three, c.num_dims, c.len));
+    ASSERT_EQ(t != nullptr, c.made) << c.name;
+    if (t == nullptr) continue;
+    EXPECT_EQ(TF_TensorType(t.get()), type) << c.name;
+    EXPECT_EQ(TF_NumDims(t.get()), c.num_dims) << c.name;
+    EXPECT_EQ(TF_TensorElementCount(t.get()), c.num_dims == 1 ? 3 : 1);
+    EXPECT_EQ(TF_TensorByteSize(t.get()), c.len) << c.name;
+    ASSERT_NE(TF_TensorData(t.get()), nullptr) << c.name;
+    if (c.type != TF_STRING) std::memset(TF_TensorData(t.get()), 0xff, c.len);
+    TF_SetShape(t.get(), three, 1);
+    Tensor moved(TF_TensorMaybeMove(t.get()));
+    ASSERT_NE(moved, nullptr) << c.name;
+    (void)t.release();
+    EXPECT_EQ(TF_TensorByteSize(moved.get()), c.len) << c.name;
+  }
+}
+
+// Bytes that are no value are an error where a value is needed.
+TEST_F(CApiTest, FedBytesOfResourcesVariantsAndShortStringsAreRefused) {
+  const int64_t three[] = {3};
+  const struct {
+    TF_DataType type;
+    int num_dims;
+    std::string bytes;
+    const char* says;
+  } cases[] = {
+      {TF_RESOURCE, 0, "\x0a\x7f oops",
+       "Malformed TF_RESOURCE tensor: unable to parse resource handle"},
+      {TF_RESOURCE, 1, "",
+       "Malformed TF_RESOURCE tensor: expected a scalar, got a tensor with "
+       "shape [3]"},
+      {TF_VARIANT, 0, std::string(64, '\xee'), "Malformed TF_VARIANT tensor"},
+      {TF_STRING, 1, std::string(40, '\xee'), "Malformed TF_STRING tensor"},
+  };
+  int i = 0;
+  for (const auto& c : cases) {
+    const std::string n = std::to_string(i++);
+    TF_Operation* x = Placeholder(("x" + n).c_str(), c.type);
+    TF_OperationDescription* d =
+        TF_NewOperation(g(), "Identity", ("y" + n).c_str());
+    TF_AddInput(d, {x, 0});
+    TF_Operation* y = Finish(d);
+    Tensor t(TF_AllocateTensor(c.type, three, c.num_dims, c.bytes.size()));
+    ASSERT_NE(t, nullptr);
+    std::memcpy(TF_TensorData(t.get()), c.bytes.data(), c.bytes.size());
+    TF_Session* session = NewSession();
+    EXPECT_EQ(Run(session, x, t.get(), y), nullptr);
+    EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+    EXPECT_EQ(message().find(c.says), 0u) << message();
+    TF_DeleteSession(session, s());
+
+    d = TF_NewOperation(g(), "Const", ("c" + n).c_str());
+    TF_SetAttrTensor(d, "value", t.get(), s());
+    EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+    EXPECT_EQ(TF_FinishOperation(d, s()), nullptr);
+  }
+}
+
+// What a client gets of a resource are the bytes of its handle, which it may
+// feed.
+TEST_F(CApiTest, ResourcesAreHandedOutAsBytesAndTakenBack) {
+  TF_OperationDescription* d = TF_NewOperation(g(), "VarHandleOp", "v");
+  TF_SetAttrType(d, "dtype", TF_INT32);
+  TF_SetAttrShape(d, "shape", nullptr, 0);
+  TF_SetAttrString(d, "shared_name", "kept", 4);
+  TF_Operation* v = Finish(d);
+  d = TF_NewOperation(g(), "AssignVariableOp", "assign");
+  TF_AddInput(d, {v, 0});
+  TF_AddInput(d, {Const("five", 5), 0});
+  TF_Operation* assign = Finish(d);
+  TF_Operation* h = Placeholder("h", TF_RESOURCE);
+  d = TF_NewOperation(g(), "ReadVariableOp", "read");
+  TF_SetAttrType(d, "dtype", TF_INT32);
+  TF_AddInput(d, {h, 0});
+  TF_Operation* read = Finish(d);
+  TF_Session* session = NewSession();
+  TF_SessionRun(session, nullptr, nullptr, nullptr, 0, nullptr, nullptr, 0,
+                &assign, 1, nullptr, s());
+  ASSERT_EQ(TF_GetCode(s()), TF_OK) << message();
+  Tensor handle = Run(session, nullptr, nullptr, v);
+  ASSERT_NE(handle, nullptr) << message();
+  EXPECT_EQ(TF_TensorType(handle.get()), TF_RESOURCE);
+  const std::string bytes(static_cast<char*>(TF_TensorData(handle.get())),
+                          TF_TensorByteSize(handle.get()));
+  EXPECT_NE(bytes.find("kept"), std::string::npos);
+  EXPECT_EQ(Value(Run(session, h, handle.get(), read).get()), 5) << message();
+  TF_DeleteSession(session, s());
+}
+
+// A bitcast is a view: what is written to one tensor is seen in the other.
+TEST_F(CApiTest, ABitcastSharesSmallBuffersToo) {
+  TF_Session* session = NewSession();
+  Tensor allocated = Scalar(1);
+  Tensor fetched = Run(session, nullptr, nullptr, Const("c", 2));
+  ASSERT_NE(fetched, nullptr) << message();
+  const int64_t four[] = {4};
+  for (Tensor* from : {&allocated, &fetched}) {
+    void* const data = TF_TensorData(from->get());
+    const int32_t value = Value(from->get());
+    Tensor to = Scalar(0);
+    TF_TensorBitcastFrom(from->get(), TF_UINT8, to.get(), four, 1, s());
+    ASSERT_EQ(TF_GetCode(s()), TF_OK) << message();
+    EXPECT_EQ(TF_TensorData(to.get()), data);
+    EXPECT_EQ(TF_TensorMaybeMove(from->get()), nullptr) << "memory is shared";
+    from->reset();
+    EXPECT_EQ(static_cast<uint8_t*>(TF_TensorData(to.get()))[0], value)
+        << "the bytes outlive the tensor that they came from";
+    TF_TensorBitcastFrom(to.get(), TF_INT32, to.get(), nullptr, 0, s());
+    EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+    EXPECT_EQ(TF_TensorData(to.get()), data) << "into itself";
+  }
+  const int64_t three[] = {3};
+  Tensor longer(TF_AllocateTensor(TF_FLOAT, three, 1, 20)), to = Scalar(0);
+  TF_TensorBitcastFrom(longer.get(), TF_INT32, to.get(), three, 1, s());
+  ASSERT_EQ(TF_GetCode(s()), TF_OK) << message();
+  EXPECT_EQ(TF_TensorByteSize(to.get()), 20u);
+  TF_DeleteSession(session, s());
+}
+
 TEST_F(CApiTest, StringTensorsRoundTrip) {
   TF_Operation* x = Placeholder("x", TF_STRING);
   TF_OperationDescription* d = TF_NewOperation(g(), "Identity", "y");
@@ -152,7 +301,6 @@ TEST_F(CApiTest, StringTensorsRoundTrip) {
   TF_Session* session = NewSession();
   const std::string words[] = {"", "short", std::string(100, 'z')};
   const int64_t dims[] = {3};
-  EXPECT_EQ(TF_AllocateTensor(TF_STRING, dims, 1, 71), nullptr);
   Tensor in(TF_AllocateTensor(TF_STRING, dims, 1, 3 * sizeof(TF_TString)));
   auto* strings = static_cast<TF_TString*>(TF_TensorData(in.get()));
   for (int i = 0; i < 3; ++i) {

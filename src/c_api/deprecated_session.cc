@@ -28,10 +28,21 @@ Status FindNode(const Graph& graph, const char* what, const char* name,
   return OkStatus();
 }
 
-Status FindOutput(const Graph& graph, const char* what, const char* name,
-                  Endpoint* out) {
-  HR_RETURN_IF_ERROR(FindNode(graph, what, name, out));
-  return CheckOutput(what, ToOutput(*out));
+// Of an index beyond the outputs TensorFlow says for feeds InvalidArgument, for
+// fetches NotFound.
+Status FindFeed(const Graph& graph, const char* name, Endpoint* out) {
+  HR_RETURN_IF_ERROR(FindNode(graph, "FeedInputs", name, out));
+  if (IsOutput(ToOutput(*out))) return OkStatus();
+  return errors::InvalidArgument("FeedInputs: ", Text(name),
+                                 " should have output index < ",
+                                 out->node->num_outputs());
+}
+Status FindFetch(const Graph& graph, const char* name, Endpoint* out) {
+  HR_RETURN_IF_ERROR(FindNode(graph, "FetchOutputs", name, out));
+  if (IsOutput(ToOutput(*out))) return OkStatus();
+  return errors::NotFound("FetchOutputs ", Text(name),
+                          ": output index too large, must be < ",
+                          out->node->num_outputs());
 }
 
 // The nodes behind names. Arrays of `n` names, or NULL if there are none.
@@ -54,13 +65,11 @@ Status FindAll(TF_DeprecatedSession* session, const Names& names,
   const Graph& graph = *session->graph;
   for (int i = 0; i < names.ninputs; ++i) {
     feeds->emplace_back();
-    HR_RETURN_IF_ERROR(
-        FindOutput(graph, "FeedInputs", names.inputs[i], &feeds->back()));
+    HR_RETURN_IF_ERROR(FindFeed(graph, names.inputs[i], &feeds->back()));
   }
   for (int i = 0; i < names.noutputs; ++i) {
     fetches->emplace_back();
-    HR_RETURN_IF_ERROR(
-        FindOutput(graph, "FetchOutputs", names.outputs[i], &fetches->back()));
+    HR_RETURN_IF_ERROR(FindFetch(graph, names.outputs[i], &fetches->back()));
   }
   for (int i = 0; i < names.ntargets; ++i) {
     Endpoint e;
@@ -77,7 +86,10 @@ Status AddValues(const EndpointList& endpoints, TF_Tensor** values,
       return errors::InvalidArgument("the value fed for '",
                                      EndpointName(endpoints[i]), "' is NULL");
     }
-    out->emplace_back(endpoints[i], values[i]->tensor);
+    out->emplace_back(endpoints[i], headrace::Tensor());
+    HR_RETURN_IF_ERROR(headrace::Annotate(
+        ReadTensor(*values[i], &out->back().second),
+        absl::StrCat(" (fed for '", EndpointName(endpoints[i]), "')")));
   }
   return OkStatus();
 }
@@ -150,7 +162,9 @@ void TF_ExtendGraph(TF_DeprecatedSession* session, const void* proto,
   Status s = ParseProto("TF_ExtendGraph", proto, proto_len, &def);
   if (s.ok()) {
     MutexLock lock(&session->graph->mu());
-    s = headrace::ImportGraphDef({}, def, session->graph.get());
+    headrace::ImportOptions options;
+    options.extends = true;
+    s = headrace::ImportGraphDef(options, def, session->graph.get());
   }
   Set(status, std::move(s));
 }

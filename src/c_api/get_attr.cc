@@ -329,9 +329,9 @@ void TF_OperationGetAttrTensor(TF_Operation* oper, const char* attr_name,
   *value = nullptr;
   const auto* t = Get<Tensor>(oper, attr_name, "tensor", status);
   if (t == nullptr) return;
-  auto copy = std::make_unique<TF_Tensor>();
-  const Status s = t->DeepCopyTo(&copy->tensor);
-  if (s.ok()) *value = copy.release();
+  Tensor copy;
+  Status s = t->DeepCopyTo(&copy);
+  if (s.ok()) s = WrapTensor(std::move(copy), value);
   Set(status, s);
 }
 
@@ -342,14 +342,12 @@ void TF_OperationGetAttrTensorList(TF_Operation* oper, const char* attr_name,
   if (list == nullptr) return;
   const int n = std::min(static_cast<int>(list->size()), max_values);
   Status s;
+  std::vector<Tensor> copies(n);
   for (int i = 0; i < n; ++i) {
-    values[i] = new TF_Tensor;
-    s.Update((*list)[i].DeepCopyTo(&values[i]->tensor));
-  }
-  for (int i = 0; i < n && !s.ok(); ++i) {
-    delete values[i];
     values[i] = nullptr;
+    s.Update((*list)[i].DeepCopyTo(&copies[i]));
   }
+  if (s.ok()) s = WrapAll(&copies, values);
   Set(status, s);
 }
 

@@ -24,10 +24,20 @@ Status BadOutput(absl::string_view what, const TF_Output& o) {
     return errors::InvalidArgument(what, ": the operation is NULL");
   }
   const Node* n = ToNode(o.oper);
-  return errors::InvalidArgument(what, ": node '", n->name(), "' (type: '",
-                                 n->type_string(),
-                                 "', num of outputs: ", n->num_outputs(),
-                                 ") does not have output ", o.index);
+  const std::string why =
+      absl::StrCat("Node '", n->name(), "' (type: '", n->type_string(),
+                   "', num of outputs: ", n->num_outputs(),
+                   ") does not have output ", o.index, " (", what, ")");
+  return o.index < 0 ? errors::InvalidArgument(why) : errors::OutOfRange(why);
+}
+
+Status CheckOwned(const Graph& graph, const Node* n) {
+  if (n->id() < graph.num_node_ids() && graph.node(n->id()) == n) {
+    return OkStatus();
+  }
+  return errors::InvalidArgument("Node ", n->name(),
+                                 " was not found in the graph: it is of "
+                                 "another graph");
 }
 
 Status MakeShape(const int64_t* dims, int num_dims, PartialTensorShape* out) {
@@ -43,20 +53,33 @@ Status MakeShape(const int64_t* dims, int num_dims, PartialTensorShape* out) {
 
 }  // namespace headrace::c_api
 
+namespace {
+
+// InvalidArgument, as these functions say of whatever is no output.
+Status NoOutput(const char* what, const TF_Output& o) {
+  if (IsOutput(o)) {
+    return errors::InvalidArgument(what, ": the graph or a node is NULL");
+  }
+  return errors::InvalidArgument(BadOutput(what, o).message());
+}
+
+}  // namespace
+
 TF_Graph* TF_NewGraph() { return new TF_Graph; }
 
 void TF_DeleteGraph(TF_Graph* g) { delete g; }
 
 void TF_GraphSetTensorShape(TF_Graph* graph, TF_Output output,
-                            const int64_t* dims, const int num_dims,
+                            const int64_t* dims, int num_dims,
                             TF_Status* status) {
   if (graph == nullptr || !IsOutput(output)) {
-    return Set(status, BadOutput("TF_GraphSetTensorShape", output));
+    return Set(status, NoOutput("TF_GraphSetTensorShape", output));
   }
   PartialTensorShape wanted, merged;
-  Status s = MakeShape(dims, num_dims, &wanted);
   Node* n = ToNode(output.oper);
   MutexLock lock(&graph->graph->mu());
+  Status s = CheckOwned(*graph->graph, n);
+  if (s.ok()) s = MakeShape(dims, num_dims, &wanted);
   if (s.ok()) s = n->output_shape(output.index).MergeWith(wanted, &merged);
   if (s.ok()) graph->graph->SetOutputShape(n, output.index, std::move(merged));
   Set(status, std::move(s));
@@ -65,20 +88,23 @@ void TF_GraphSetTensorShape(TF_Graph* graph, TF_Output output,
 int TF_GraphGetTensorNumDims(TF_Graph* graph, TF_Output output,
                              TF_Status* status) {
   if (graph == nullptr || !IsOutput(output)) {
-    Set(status, BadOutput("TF_GraphGetTensorNumDims", output));
+    Set(status, NoOutput("TF_GraphGetTensorNumDims", output));
     return -1;
   }
-  SetOk(status);
   MutexLock lock(&graph->graph->mu());
-  return ToNode(output.oper)->output_shape(output.index).dims();
+  const Status s = CheckOwned(*graph->graph, ToNode(output.oper));
+  Set(status, s);
+  return s.ok() ? ToNode(output.oper)->output_shape(output.index).dims() : -1;
 }
 
 void TF_GraphGetTensorShape(TF_Graph* graph, TF_Output output, int64_t* dims,
                             int num_dims, TF_Status* status) {
   if (graph == nullptr || !IsOutput(output)) {
-    return Set(status, BadOutput("TF_GraphGetTensorShape", output));
+    return Set(status, NoOutput("TF_GraphGetTensorShape", output));
   }
   MutexLock lock(&graph->graph->mu());
+  const Status s = CheckOwned(*graph->graph, ToNode(output.oper));
+  if (!s.ok()) return Set(status, s);
   const PartialTensorShape& shape =
       ToNode(output.oper)->output_shape(output.index);
   if (num_dims != shape.dims() || (dims == nullptr && num_dims > 0)) {
@@ -93,7 +119,7 @@ void TF_GraphGetTensorShape(TF_Graph* graph, TF_Output output, int64_t* dims,
 void TF_UpdateEdge(TF_Graph* graph, TF_Output new_src, TF_Input dst,
                    TF_Status* status) {
   if (graph == nullptr || dst.oper == nullptr || !IsOutput(new_src)) {
-    return Set(status, BadOutput("TF_UpdateEdge", new_src));
+    return Set(status, NoOutput("TF_UpdateEdge", new_src));
   }
   Node* n = ToNode(dst.oper);
   if (dst.index < 0 || dst.index >= n->num_inputs()) {
@@ -102,8 +128,13 @@ void TF_UpdateEdge(TF_Graph* graph, TF_Output new_src, TF_Input dst,
                            n->num_inputs(), " inputs; got ", dst.index));
   }
   MutexLock lock(&graph->graph->mu());
-  Set(status, graph->graph->ReplaceInput(
-                  n, dst.index, {ToNode(new_src.oper), new_src.index}));
+  Status s = CheckOwned(*graph->graph, n);
+  if (s.ok()) s = CheckOwned(*graph->graph, ToNode(new_src.oper));
+  if (s.ok()) {
+    s = graph->graph->ReplaceInput(n, dst.index,
+                                   {ToNode(new_src.oper), new_src.index});
+  }
+  Set(status, std::move(s));
 }
 
 TF_Operation* TF_GraphOperationByName(TF_Graph* graph, const char* oper_name) {

@@ -13,6 +13,7 @@ using headrace::Node;
 using headrace::OkStatus;
 using headrace::OpDef;
 using headrace::Status;
+using headrace::StatusOr;
 using namespace headrace::c_api;  // NOLINT: our own few helpers
 namespace errors = headrace::errors;
 
@@ -21,6 +22,11 @@ namespace {
 // Records an error of a call that has no status of its own.
 void Fail(TF_OperationDescription* desc, Status s) {
   if (desc->error.ok()) desc->error = std::move(s);
+}
+
+// Of an input that is none TensorFlow says InvalidArgument, whatever is wrong.
+Status BadInput(absl::string_view what, const TF_Output& o) {
+  return errors::InvalidArgument(BadOutput(what, o).message());
 }
 
 // An attr that the lengths and types of an input list determine: set if it is
@@ -38,17 +44,21 @@ Status SetOrCheck(const OpDef::Arg& arg, const std::string& attr,
   return OkStatus();
 }
 
+// Null if there is none.
+const OpDef* FindOpDef(const TF_OperationDescription& desc) {
+  const OpDef* def = nullptr;
+  if (desc.graph->graph->functions() != nullptr) {
+    def = desc.graph->graph->functions()->FindOpDef(desc.def.op);
+  }
+  return def != nullptr ? def
+                        : headrace::OpRegistry::Global()->Find(desc.def.op);
+}
+
 // The graph sees a flat list of inputs. How many calls made it up is known here
 // alone, and tells apart the lists of an op that has several.
 Status SetListAttrs(TF_OperationDescription* desc) {
-  const std::string& op = desc->def.op;
-  const OpDef* def = nullptr;
-  if (desc->graph->graph->functions() != nullptr) {
-    def = desc->graph->graph->functions()->FindOpDef(op);
-  }
-  if (def == nullptr) {
-    HR_RETURN_IF_ERROR(headrace::OpRegistry::Global()->LookUp(op, &def));
-  }
+  const OpDef* const def = FindOpDef(*desc);
+  if (def == nullptr) return OkStatus();  // AddNode says so
   size_t at = 0;
   for (size_t i = 0; i < desc->calls.size() && i < def->inputs.size(); ++i) {
     const OpDef::Arg& arg = def->inputs[i];
@@ -83,29 +93,18 @@ Status SetListAttrs(TF_OperationDescription* desc) {
   return OkStatus();
 }
 
-// Adds the groups asked for to those that a "_class" attr names.
+// The groups as the attr "_class".
 Status SetColocation(TF_OperationDescription* desc) {
-  std::set<std::string> groups = desc->colocation;
+  AttrValue groups(std::vector<std::string>(desc->colocation.begin(),
+                                            desc->colocation.end()));
+  // Lists of groups are no attrs before this.
   if (const AttrValue* given = desc->def.attrs.Find("_class")) {
-    const auto* list = given->GetList<std::string>();
-    if (list == nullptr) {
-      return errors::InvalidArgument("attr '_class' is a ", given->TypeName(),
-                                     "; expected list(string)");
-    }
-    groups.insert(list->begin(), list->end());
+    return errors::InvalidArgument("Inconsistent values for attr '_class' ",
+                                   given->DebugString(), " vs. ",
+                                   groups.DebugString());
   }
-  desc->def.attrs.Set("_class",
-                      std::vector<std::string>(groups.begin(), groups.end()));
+  desc->def.attrs.Set("_class", std::move(groups));
   return OkStatus();
-}
-
-// An edge between two graphs would outlive one of them.
-Status CheckOwned(const Graph& graph, const Node* n) {
-  if (n->id() < graph.num_node_ids() && graph.node(n->id()) == n) {
-    return OkStatus();
-  }
-  return errors::InvalidArgument("input node '", n->name(),
-                                 "' is of another graph");
 }
 
 Status Complete(TF_OperationDescription* desc) {
@@ -124,12 +123,20 @@ Status Complete(TF_OperationDescription* desc) {
 Status Finish(TF_OperationDescription* desc, Node** out) {
   const Status s = Complete(desc);
   if (!s.ok()) {  // AddNode names the node itself
-    return Status(s.code(), absl::StrCat("node '", desc->def.name, "' (op ",
-                                         desc->def.op, "): ", s.message()));
+    const OpDef* const def = FindOpDef(*desc);
+    return Status(
+        s.code(),
+        absl::StrCat(s.message(), " while building NodeDef '", desc->def.name,
+                     "' using ",
+                     def == nullptr ? desc->def.op : def->DebugString()));
   }
-  HR_ASSIGN_OR_RETURN(
-      *out, desc->graph->graph->AddNode(std::move(desc->def), desc->inputs,
-                                        desc->control_inputs));
+  StatusOr<Node*> made = desc->graph->graph->AddNode(
+      std::move(desc->def), desc->inputs, desc->control_inputs);
+  // Whoever describes a node of an unknown op has described it wrongly.
+  if (errors::IsNotFound(made.status())) {
+    return errors::InvalidArgument(made.status().message());
+  }
+  HR_ASSIGN_OR_RETURN(*out, std::move(made));
   return OkStatus();
 }
 
@@ -177,7 +184,7 @@ void TF_SetDevice(TF_OperationDescription* desc, const char* device) {
 
 void TF_AddInput(TF_OperationDescription* desc, TF_Output input) {
   if (desc == nullptr) return;
-  if (!IsOutput(input)) return Fail(desc, BadOutput("TF_AddInput", input));
+  if (!IsOutput(input)) return Fail(desc, BadInput("TF_AddInput", input));
   desc->inputs.push_back({ToNode(input.oper), input.index});
   desc->calls.push_back(TF_OperationDescription::kSingle);
 }
@@ -192,7 +199,7 @@ void TF_AddInputList(TF_OperationDescription* desc, const TF_Output* inputs,
   for (int i = 0; i < num_inputs; ++i) {
     if (!IsOutput(inputs[i])) {
       return Fail(
-          desc, BadOutput(absl::StrCat("TF_AddInputList[", i, "]"), inputs[i]));
+          desc, BadInput(absl::StrCat("TF_AddInputList[", i, "]"), inputs[i]));
     }
     desc->inputs.push_back({ToNode(inputs[i].oper), inputs[i].index});
   }

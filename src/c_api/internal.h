@@ -4,6 +4,7 @@
 #ifndef HEADRACE_C_API_INTERNAL_H_
 #define HEADRACE_C_API_INTERNAL_H_
 
+#include <atomic>
 #include <memory>
 #include <set>
 #include <string>
@@ -26,8 +27,27 @@ struct TF_Status {
   std::string message;  // status.message(), NUL terminated
 };
 
+namespace headrace::c_api {
+// Bytes of a client that are no tensor of ours: of resources and variants, of
+// reference and unknown types, of strings too few. A client may make, read and
+// pass them on; what becomes of them is decided where a value is needed.
+struct OpaqueBytes {
+  TF_DataType type;
+  TensorShape shape;
+  RefPtr<TensorBuffer> buffer;
+};
+}  // namespace headrace::c_api
+
 struct TF_Tensor {
+  TF_Tensor() = default;
+  explicit TF_Tensor(headrace::Tensor t) : tensor(std::move(t)) {}
+
   headrace::Tensor tensor;
+  // If set, `tensor` is none.
+  std::unique_ptr<headrace::c_api::OpaqueBytes> opaque;
+  size_t spare = 0;  // bytes behind the elements that the client asked for
+  // The client's, and one for each tensor that views small data inside this.
+  std::atomic<int> refs{1};
 };
 
 struct TF_SessionOptions {
@@ -38,6 +58,7 @@ struct TF_SessionOptions {
 // Sessions share the Graph, so the handle itself may go before them.
 struct TF_Graph {
   std::shared_ptr<headrace::Graph> graph = std::make_shared<headrace::Graph>();
+  TF_Graph() { graph->TakeAnyName(); }
 };
 
 struct TF_OperationDescription {
@@ -49,7 +70,7 @@ struct TF_OperationDescription {
   absl::InlinedVector<int, 4> calls;
   bool has_lists = false;
   std::vector<headrace::Node*> control_inputs;
-  std::set<std::string> colocation;  // "loc:@name"
+  std::set<std::string> colocation;  // "loc:@name": the attr "_class"
   headrace::Status error;            // the first thing that was wrong
 };
 
@@ -121,15 +142,13 @@ inline TF_DataType FromDataType(DataType t) {
 void Set(TF_Status* out, Status status);
 inline void SetOk(TF_Status* out) { Set(out, OkStatus()); }
 
-// InvalidArgument with "what" unless `o` is an output of a node.
+// An error with "what" unless `o` is an output of a node: OutOfRange for an
+// index beyond its outputs, else InvalidArgument.
 inline bool IsOutput(const TF_Output& o) {
   return o.oper != nullptr && o.index >= 0 &&
          o.index < ToNode(o.oper)->num_outputs();
 }
 Status BadOutput(absl::string_view what, const TF_Output& o);
-inline Status CheckOutput(absl::string_view what, const TF_Output& o) {
-  return IsOutput(o) ? OkStatus() : BadOutput(what, o);
-}
 
 // InvalidArgument naming `what` if it does not parse.
 Status ParseProto(absl::string_view what, const void* data, size_t length,
@@ -137,6 +156,17 @@ Status ParseProto(absl::string_view what, const void* data, size_t length,
 // Puts the bytes of `proto` into an empty buffer.
 Status ToBuffer(const google::protobuf::MessageLite& proto, TF_Buffer* out);
 TF_Buffer* NewBuffer(const google::protobuf::MessageLite& proto);
+
+// What a client's tensor says. InvalidArgument if it is malformed.
+Status ReadTensor(const TF_Tensor& t, Tensor* out);
+// For a client; a resource becomes the bytes that stand for it, and must be a
+// scalar.
+Status WrapTensor(Tensor value, TF_Tensor** out);
+// All of a run's results. No output is set on error.
+Status WrapAll(std::vector<Tensor>* values, TF_Tensor** outputs);
+
+// InvalidArgument if `n` is not a node of `graph`, whose lock is held.
+Status CheckOwned(const Graph& graph, const Node* n);
 
 // num_dims -1 is an unknown rank. InvalidArgument for dims below -1.
 Status MakeShape(const int64_t* dims, int num_dims, PartialTensorShape* out);

@@ -70,10 +70,7 @@ Status ContinuePartialRun(Session* session, const char* handle,
   std::vector<Tensor> values;
   HR_RETURN_IF_ERROR(
       session->PRun(handle, options, feeds, fetches, &values, manager.get()));
-  for (size_t i = 0; i < values.size(); ++i) {
-    outputs[i] = new TF_Tensor{std::move(values[i])};
-  }
-  return OkStatus();
+  return WrapAll(&values, outputs);
 }
 
 }  // namespace headrace::c_api

@@ -50,8 +50,19 @@ Status RunAndWrap(Session* session, const TF_Buffer* run_options,
     return errors::Internal("a run returned ", values.size(), " tensors for ",
                             fetches.size(), " fetches");
   }
-  for (size_t i = 0; i < values.size(); ++i) {
-    outputs[i] = new TF_Tensor{std::move(values[i])};
+  return WrapAll(&values, outputs);
+}
+
+Status WrapAll(std::vector<Tensor>* values, TF_Tensor** outputs) {
+  for (size_t i = 0; i < values->size(); ++i) {
+    const Status s = WrapTensor(std::move((*values)[i]), &outputs[i]);
+    if (s.ok()) [[likely]]
+      continue;
+    while (i > 0) {
+      TF_DeleteTensor(outputs[--i]);
+      outputs[i] = nullptr;
+    }
+    return s;
   }
   return OkStatus();
 }
@@ -82,8 +93,13 @@ Status ReadFeeds(const TF_Output* inputs, TF_Tensor* const* values, int n,
                                      ToNode(inputs[i].oper)->name(), ":",
                                      inputs[i].index, "' is NULL");
     }
-    out->emplace_back(Endpoint{ToNode(inputs[i].oper), inputs[i].index},
-                      values[i]->tensor);
+    const Endpoint fed = {ToNode(inputs[i].oper), inputs[i].index};
+    out->emplace_back(fed, Tensor());
+    const Status s = ReadTensor(*values[i], &out->back().second);
+    if (!s.ok()) [[unlikely]] {
+      return Annotate(s, absl::StrCat(" (fed for '", fed.node->name(), ":",
+                                      fed.index, "')"));
+    }
   }
   return OkStatus();
 }

@@ -24,9 +24,32 @@ Status Fail(TF_OperationDescription* desc, const char* attr, const Status& s) {
   return named;
 }
 
+constexpr char kClass[] = "_class";
+
+// "_class" as a list is colocation: it takes the place of what was said before.
+bool SetsColocation(TF_OperationDescription* desc, absl::string_view attr,
+                    const AttrValue& value) {
+  const bool is_empty = value.Is<AttrValue::EmptyList>();
+  const auto* list = value.GetList<std::string>();
+  if (attr != kClass || (list == nullptr && !is_empty)) return false;
+  desc->colocation.clear();
+  if (list != nullptr) desc->colocation.insert(list->begin(), list->end());
+  return true;
+}
+
 void SetValue(TF_OperationDescription* desc, const char* attr,
               AttrValue value) {
-  if (desc != nullptr) desc->def.attrs.Set(Text(attr), std::move(value));
+  if (desc == nullptr || SetsColocation(desc, Text(attr), value)) return;
+  const AttrValue* old = desc->def.attrs.Find(Text(attr));
+  if (old != nullptr) {
+    if (*old != value && desc->error.ok()) {
+      desc->error = errors::InvalidArgument(
+          "Inconsistent values for attr '", Text(attr), "' ",
+          old->DebugString(), " vs. ", value.DebugString());
+    }
+    return;
+  }
+  desc->def.attrs.Set(Text(attr), std::move(value));
 }
 
 // True if there is an array of n elements to read; else it is an error.
@@ -70,7 +93,9 @@ Status ShapeOfProto(const void* proto, size_t length, PartialTensorShape* out) {
 // The client may write to its tensor afterwards; the node's must not change.
 Status CopyTensor(const TF_Tensor* t, Tensor* out) {
   if (t == nullptr) return errors::InvalidArgument("the tensor is NULL");
-  return t->tensor.DeepCopyTo(out);
+  Tensor value;
+  HR_RETURN_IF_ERROR(ReadTensor(*t, &value));
+  return value.DeepCopyTo(out);
 }
 
 // Sets the attr, or the error in both places.
@@ -244,6 +269,11 @@ void TF_SetAttrValueProto(TF_OperationDescription* desc, const char* attr_name,
   pb::AttrValue parsed;
   AttrValue value;
   Status s = ParseProto("value", proto, proto_len, &parsed);
+  if (s.ok() && Text(attr_name) == kClass && !parsed.has_list() &&
+      parsed.value_case() != pb::AttrValue::VALUE_NOT_SET) {
+    return Set(status, errors::InvalidArgument(
+                           "Expected \"list\" field for \"_class\" attribute"));
+  }
   if (s.ok()) s = headrace::AttrValueFromProto(parsed, &value);
   SetOrFail(desc, attr_name, s, std::move(value), status);
 }

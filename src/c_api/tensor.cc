@@ -1,15 +1,19 @@
-// TF_Tensor: a Tensor behind a handle. Memory of clients is wrapped, never
-// written, and copied only where it is not even aligned for its type.
+// TF_Tensor: a Tensor behind a handle, or bytes that are none (yet). Memory of
+// clients is wrapped, never written, and copied only where it is not even
+// aligned for its type.
 #include <cstring>
 
 #include "c_api/internal.h"
 #include "framework/allocator.h"
 #include "framework/tensor_proto.h"
+#include "framework/tstring.h"
 
 using headrace::Allocator;
 using headrace::DataType;
+using headrace::RefPtr;
 using headrace::Status;
 using headrace::Tensor;
+using headrace::TensorBuffer;
 using headrace::TensorShape;
 using headrace::c_api::Set;
 using headrace::c_api::ToDataType;
@@ -21,9 +25,10 @@ static_assert(TF_UINT64 == static_cast<int>(headrace::DT_UINT64));
 
 namespace {
 
-// A type that a tensor can have: known and no reference.
-bool IsTensorType(TF_DataType t) {
-  return headrace::IsValidDataType(t) && !headrace::IsRefType(ToDataType(t));
+// A type whose tensors clients fill in as we hold them.
+bool IsValueType(TF_DataType t) {
+  return headrace::IsValidDataType(t) && !headrace::IsRefType(ToDataType(t)) &&
+         t != TF_RESOURCE && t != TF_VARIANT;
 }
 
 Status BuildShape(const int64_t* dims, int num_dims, TensorShape* shape) {
@@ -50,6 +55,82 @@ bool IsAligned(const void* p, size_t to) {
   return reinterpret_cast<uintptr_t>(p) % to == 0;
 }
 
+// Zeroed memory of our own; null if there is none. Of strings the first `n` are
+// destroyed with it.
+RefPtr<TensorBuffer> NewBytes(size_t len, int64_t n) {
+  Allocator* const allocator = headrace::CpuAllocator();
+  void* const data = allocator->AllocateRaw(len == 0 ? 1 : len);
+  if (data == nullptr) return nullptr;
+  if (n > 0) std::memset(data, 0, len);  // empty strings
+  return headrace::WrapExternalBuffer(data, len, /*writable=*/true, [=] {
+    for (int64_t i = 0; i < n; ++i) {
+      static_cast<headrace::tstring*>(data)[i].~tstring();
+    }
+    allocator->DeallocateRaw(data, len == 0 ? 1 : len);
+  });
+}
+
+TF_Tensor* NewOpaque(TF_DataType type, const TensorShape& shape,
+                     RefPtr<TensorBuffer> buffer) {
+  auto* const t = new TF_Tensor;
+  t->opaque.reset(
+      new headrace::c_api::OpaqueBytes{type, shape, std::move(buffer)});
+  return t;
+}
+
+// Whether `len` bytes hold a tensor, nothing or bytes that are none.
+enum class Content { kTooShort, kOpaque, kValue };
+Content ContentOf(TF_DataType dt, const TensorShape& shape, size_t len) {
+  if (!IsValueType(dt)) return Content::kOpaque;
+  const int64_t bytes = ByteSize(ToDataType(dt), shape);
+  if (bytes >= 0 && static_cast<size_t>(bytes) <= len) return Content::kValue;
+  // TensorFlow does not know how long strings are.
+  return dt == TF_STRING ? Content::kOpaque : Content::kTooShort;
+}
+
+TF_Tensor* NewValue(DataType dtype, const TensorShape& shape,
+                    RefPtr<TensorBuffer> buffer) {
+  const size_t len = buffer->size();
+  auto* const t = new TF_Tensor(Tensor(dtype, shape, std::move(buffer)));
+  t->spare = len - t->tensor.TotalBytes();
+  return t;
+}
+
+void Unref(TF_Tensor* t) {
+  if (t->refs.fetch_sub(1) == 1) delete t;
+}
+
+// Puts another value into a client's tensor. Small data that others view stay
+// where they are.
+Status Replace(TF_Tensor* to, Tensor value, size_t spare) {
+  if (value.IsInline() && to->refs > 1) {
+    Tensor heap;
+    HR_RETURN_IF_ERROR(value.DeepCopyTo(&heap, Tensor::kHeap));
+    value = std::move(heap);
+  }
+  to->opaque.reset();
+  to->tensor = std::move(value);
+  to->spare = spare;
+  return headrace::OkStatus();
+}
+
+// A view of the first bytes of a tensor of plain data. Small data, which lie in
+// the tensor itself, keep it alive.
+Tensor ViewOf(const TF_Tensor* from, DataType dtype, const TensorShape& shape) {
+  const Tensor& t = from->tensor;
+  if (!t.IsInline()) {
+    const size_t offset = static_cast<const char*>(t.raw_data()) -
+                          static_cast<const char*>(t.buffer()->data());
+    return Tensor(dtype, shape, t.buffer(), offset);
+  }
+  auto* const owner = const_cast<TF_Tensor*>(from);
+  owner->refs.fetch_add(1);
+  return Tensor(dtype, shape,
+                headrace::WrapExternalBuffer(
+                    owner->tensor.raw_data(), Tensor::kInlineBytes,
+                    /*writable=*/true, [owner] { Unref(owner); }));
+}
+
 }  // namespace
 
 size_t TF_DataTypeSize(TF_DataType dt) {
@@ -61,32 +142,30 @@ TF_Tensor* TF_NewTensor(TF_DataType dt, const int64_t* dims, int num_dims,
                         void (*deallocator)(void* data, size_t len, void* arg),
                         void* deallocator_arg) {
   // From here on `buffer` sees to it that the deallocator is called once.
-  headrace::RefPtr<headrace::TensorBuffer> buffer =
+  RefPtr<TensorBuffer> buffer =
       headrace::WrapExternalBuffer(data, len, /*writable=*/false, [=] {
         if (deallocator != nullptr) deallocator(data, len, deallocator_arg);
       });
-  const DataType dtype = ToDataType(dt);
   TensorShape shape;
-  if (!IsTensorType(dt) || dt == TF_RESOURCE || dt == TF_VARIANT ||
-      !BuildShape(dims, num_dims, &shape).ok()) {
+  if (!BuildShape(dims, num_dims, &shape).ok() ||
+      (data == nullptr && len > 0)) {
     return nullptr;
   }
-  const int64_t bytes = ByteSize(dtype, shape);
-  if (bytes < 0 || static_cast<size_t>(bytes) > len ||
-      (data == nullptr && bytes > 0)) {
-    return nullptr;
-  }
-  if (bytes == 0) return new TF_Tensor{Tensor(dtype, shape)};
-  if (!IsAligned(data, AlignmentOf(dtype))) {
-    Tensor copy;
-    if (dt == TF_STRING ||
-        !Tensor::Allocate(headrace::CpuAllocator(), dtype, shape, &copy).ok()) {
-      return nullptr;
+  const Content content = ContentOf(dt, shape, len);
+  if (content == Content::kTooShort) return nullptr;
+  const DataType dtype = ToDataType(dt);
+  if (content == Content::kValue) {
+    if (shape.num_elements() == 0 || IsAligned(data, AlignmentOf(dtype))) {
+      return NewValue(dtype, shape, std::move(buffer));
     }
-    std::memcpy(copy.raw_data(), data, bytes);
-    return new TF_Tensor{std::move(copy)};
+    if (dt != TF_STRING) {
+      RefPtr<TensorBuffer> copy = NewBytes(len, 0);
+      if (copy == nullptr) return nullptr;
+      std::memcpy(copy->data(), data, len);
+      return NewValue(dtype, shape, std::move(copy));
+    }
   }
-  return new TF_Tensor{Tensor(dtype, shape, std::move(buffer))};
+  return NewOpaque(dt, shape, std::move(buffer));
 }
 
 size_t TF_TensorDefaultAlignment() { return Allocator::kAlignment; }
@@ -94,62 +173,89 @@ size_t TF_TensorDefaultAlignment() { return Allocator::kAlignment; }
 TF_Tensor* TF_AllocateTensor(TF_DataType dt, const int64_t* dims, int num_dims,
                              size_t len) {
   TensorShape shape;
-  if (!IsTensorType(dt) || !BuildShape(dims, num_dims, &shape).ok()) {
-    return nullptr;
-  }
-  const int64_t bytes = ByteSize(ToDataType(dt), shape);
-  if (bytes < 0 || static_cast<size_t>(bytes) > len) return nullptr;
-  auto t = std::make_unique<TF_Tensor>();
-  if (!Tensor::Allocate(headrace::CpuAllocator(), ToDataType(dt), shape,
-                        &t->tensor)
-           .ok()) {
-    return nullptr;
-  }
-  return t.release();
+  if (!BuildShape(dims, num_dims, &shape).ok()) return nullptr;
+  const Content content = ContentOf(dt, shape, len);
+  if (content == Content::kTooShort) return nullptr;
+  const bool is_value = content == Content::kValue;
+  RefPtr<TensorBuffer> buffer =
+      NewBytes(len, is_value && dt == TF_STRING ? shape.num_elements() : 0);
+  if (buffer == nullptr) return nullptr;
+  return is_value ? NewValue(ToDataType(dt), shape, std::move(buffer))
+                  : NewOpaque(dt, shape, std::move(buffer));
 }
 
 TF_Tensor* TF_TensorMaybeMove(TF_Tensor* tensor) {
-  if (tensor == nullptr || !tensor->tensor.OwnsExclusively()) return nullptr;
-  auto* moved = new TF_Tensor{std::move(tensor->tensor)};
-  delete tensor;
-  return moved;
+  if (tensor == nullptr || tensor->refs > 1) return nullptr;
+  const bool alone = tensor->opaque != nullptr
+                         ? tensor->opaque->buffer->RefCountIsOne() &&
+                               tensor->opaque->buffer->IsWritable()
+                         : tensor->tensor.OwnsExclusively();
+  return alone ? tensor : nullptr;
 }
 
-void TF_DeleteTensor(TF_Tensor* t) { delete t; }
+void TF_DeleteTensor(TF_Tensor* t) {
+  if (t != nullptr) Unref(t);
+}
 
 TF_DataType TF_TensorType(const TF_Tensor* t) {
+  if (t != nullptr && t->opaque != nullptr) return t->opaque->type;
   return headrace::c_api::FromDataType(t == nullptr ? headrace::DT_INVALID
                                                     : t->tensor.dtype());
 }
 
 void TF_SetShape(TF_Tensor* tensor, const int64_t* dims, int num_dims) {
   TensorShape shape;
-  Tensor reshaped;
-  if (tensor != nullptr && BuildShape(dims, num_dims, &shape).ok() &&
-      reshaped.CopyFrom(tensor->tensor, shape)) {
-    tensor->tensor = std::move(reshaped);
+  if (tensor == nullptr || !BuildShape(dims, num_dims, &shape).ok()) return;
+  if (tensor->opaque != nullptr) {
+    tensor->opaque->shape = shape;
+    return;
   }
+  Tensor& t = tensor->tensor;
+  const int64_t bytes = ByteSize(t.dtype(), shape);
+  const size_t len = TF_TensorByteSize(tensor);
+  if (bytes < 0 || static_cast<size_t>(bytes) > len) return;
+  Tensor reshaped;
+  if (reshaped.CopyFrom(t, shape)) {
+    t = std::move(reshaped);
+  } else if (t.IsInline()) {
+    reshaped = Tensor(t.dtype(), shape);
+    std::memcpy(reshaped.raw_data(), t.raw_data(), Tensor::kInlineBytes);
+    t = std::move(reshaped);
+  } else {
+    t = ViewOf(tensor, t.dtype(), shape);
+  }
+  tensor->spare = len - static_cast<size_t>(bytes);
 }
 
+namespace {
+const TensorShape& ShapeOf(const TF_Tensor& t) {
+  return t.opaque != nullptr ? t.opaque->shape : t.tensor.shape();
+}
+}  // namespace
+
 int TF_NumDims(const TF_Tensor* t) {
-  return t == nullptr ? 0 : t->tensor.dims();
+  return t == nullptr ? 0 : ShapeOf(*t).dims();
 }
 
 int64_t TF_Dim(const TF_Tensor* tensor, int dim_index) {
   if (dim_index < 0 || dim_index >= TF_NumDims(tensor)) return -1;
-  return tensor->tensor.dim_size(dim_index);
+  return ShapeOf(*tensor).dim_size(dim_index);
 }
 
 size_t TF_TensorByteSize(const TF_Tensor* t) {
-  return t == nullptr ? 0 : t->tensor.TotalBytes();
+  if (t == nullptr) return 0;
+  return t->opaque != nullptr ? t->opaque->buffer->size()
+                              : t->tensor.TotalBytes() + t->spare;
 }
 
 void* TF_TensorData(const TF_Tensor* t) {
-  return t == nullptr ? nullptr : const_cast<void*>(t->tensor.raw_data());
+  if (t == nullptr) return nullptr;
+  return t->opaque != nullptr ? t->opaque->buffer->data()
+                              : const_cast<void*>(t->tensor.raw_data());
 }
 
 int64_t TF_TensorElementCount(const TF_Tensor* tensor) {
-  return tensor == nullptr ? 0 : tensor->tensor.NumElements();
+  return tensor == nullptr ? 0 : ShapeOf(*tensor).num_elements();
 }
 
 void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type,
@@ -164,13 +270,14 @@ void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type,
   const Status built = BuildShape(new_dims, num_new_dims, &shape);
   if (!built.ok()) return Set(status, built);
   const DataType dtype = ToDataType(type);
-  if (!headrace::DataTypeCanUseMemcpy(t.dtype()) || !IsTensorType(type) ||
-      !headrace::DataTypeCanUseMemcpy(dtype)) {
-    return Set(status,
-               errors::InvalidArgument("TF_TensorBitcastFrom: from ",
-                                       headrace::DataTypeString(t.dtype()),
-                                       " to ", headrace::DataTypeString(dtype),
-                                       "; both must be plain data"));
+  if (from->opaque != nullptr || !headrace::DataTypeCanUseMemcpy(t.dtype()) ||
+      !IsValueType(type) || !headrace::DataTypeCanUseMemcpy(dtype)) {
+    return Set(
+        status,
+        errors::InvalidArgument(
+            "TF_TensorBitcastFrom: from ",
+            headrace::DataTypeString(ToDataType(TF_TensorType(from))), " to ",
+            headrace::DataTypeString(dtype), "; both must be plain data"));
   }
   const int64_t bytes = ByteSize(dtype, shape);
   if (bytes < 0 || static_cast<size_t>(bytes) != t.TotalBytes()) {
@@ -180,27 +287,25 @@ void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type,
                    headrace::DataTypeString(dtype), " does not have the ",
                    t.TotalBytes(), " bytes of the tensor"));
   }
-  if (t.IsInline()) {
-    Tensor copy(dtype, shape);
-    std::memcpy(copy.raw_data(), t.raw_data(), bytes);
-    to->tensor = std::move(copy);
-  } else if (!IsAligned(t.raw_data(), AlignmentOf(dtype))) {
+  if (!IsAligned(t.raw_data(), AlignmentOf(dtype))) {
     return Set(status,
                errors::InvalidArgument(
                    "TF_TensorBitcastFrom: the data are not aligned for ",
                    headrace::DataTypeString(dtype)));
-  } else {
-    const size_t offset = static_cast<const char*>(t.raw_data()) -
-                          static_cast<const char*>(t.buffer()->data());
-    to->tensor = Tensor(dtype, shape, t.buffer(), offset);
   }
-  Set(status, headrace::OkStatus());
+  if (from == to && t.IsInline()) {
+    Tensor same(dtype, shape);
+    std::memcpy(same.raw_data(), t.raw_data(), bytes);
+    to->tensor = std::move(same);
+    return Set(status, headrace::OkStatus());
+  }
+  const size_t spare = from->spare;
+  Set(status, Replace(to, ViewOf(from, dtype, shape), spare));
 }
 
 bool TF_TensorIsAligned(const TF_Tensor* t) {
-  return t != nullptr &&
-         (t->tensor.IsInline() ||
-          IsAligned(t->tensor.raw_data(), Allocator::kAlignment));
+  return t != nullptr && ((t->opaque == nullptr && t->tensor.IsInline()) ||
+                          IsAligned(TF_TensorData(t), Allocator::kAlignment));
 }
 
 void TF_TensorFromProto(const TF_Buffer* from, TF_Tensor* to,
@@ -214,6 +319,6 @@ void TF_TensorFromProto(const TF_Buffer* from, TF_Tensor* to,
                                          from->length, &proto);
   Tensor t;
   if (s.ok()) s = headrace::TensorFromProto(proto, &t);
-  if (s.ok()) to->tensor = std::move(t);
+  if (s.ok()) s = Replace(to, std::move(t), /*spare=*/0);
   Set(status, std::move(s));
 }

@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "cli/suggest.h"
 
 namespace headrace::cli {
 
@@ -22,6 +23,7 @@ int UsageError(const std::string& command, const std::string& message) {
 
 bool ArgReader::Option(const std::string& name, std::string* value) {
   if (done()) return false;
+  known_.insert(name);
   const std::string& arg = args_[at_];
   if (absl::StartsWith(arg, name + "=")) {
     *value = arg.substr(name.size() + 1);
@@ -39,7 +41,9 @@ bool ArgReader::Option(const std::string& name, std::string* value) {
 }
 
 bool ArgReader::Flag(const std::string& name) {
-  if (!status_.ok() || done() || args_[at_] != name) return false;
+  if (!status_.ok() || done()) return false;
+  known_.insert(name);
+  if (args_[at_] != name) return false;
   ++at_;
   return true;
 }
@@ -48,9 +52,23 @@ std::string ArgReader::Positional() {
   if (done()) return "";
   const std::string& arg = args_[at_++];
   if (absl::StartsWith(arg, "-") && arg != "-") {
-    status_ = errors::InvalidArgument("unknown option ", arg);
+    const std::vector<std::string> known(known_.begin(), known_.end());
+    const std::string option = arg.substr(0, arg.find('='));
+    status_ = errors::InvalidArgument("unknown option ", arg,
+                                      DidYouMean(option, known));
   }
   return arg;
+}
+
+void ArgReader::TakeOnly(const char* what, std::string* value) {
+  const std::string word = Positional();
+  if (!status_.ok()) return;
+  if (!value->empty()) {
+    status_ = errors::InvalidArgument("one ", what, ", please: '", *value,
+                                      "' or '", word, "'?");
+    return;
+  }
+  *value = word;
 }
 
 }  // namespace headrace::cli

@@ -4,6 +4,7 @@
 #ifndef HEADRACE_CLI_COMMAND_H_
 #define HEADRACE_CLI_COMMAND_H_
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,12 +40,15 @@ class ArgReader {
   bool Flag(const std::string& name);
   // The next argument as it is; an unknown option sets status().
   std::string Positional();
+  // The same into `value`; one that is there already sets status().
+  void TakeOnly(const char* what, std::string* value);
   const Status& status() const { return status_; }
 
  private:
   const Args& args_;
   size_t at_ = 0;
   Status status_;
+  std::set<std::string> known_;  // the options that were asked for
 };
 
 }  // namespace headrace::cli

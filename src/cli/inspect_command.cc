@@ -2,10 +2,14 @@
 // run.
 #include <cstdio>
 #include <map>
+#include <set>
+#include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/command.h"
 #include "cli/model.h"
+#include "framework/op.h"
 #include "framework/op_kernel.h"
 
 namespace headrace::cli {
@@ -17,6 +21,12 @@ constexpr char kHelp[] =
     "which ops it\nuses; ops without a CPU kernel are marked. A model is a "
     "GraphDef, binary or text, or\nthe folder of a SavedModel.\n\n"
     "  --nodes   also list every node with its inputs and shapes\n";
+
+struct OpUse {
+  int count = 0;
+  bool known = true;
+  bool runs = true;
+};
 
 void PrintNode(const Node& n) {
   std::printf("  %s = %s(", n.name().c_str(), n.type_string().c_str());
@@ -39,6 +49,65 @@ void PrintNode(const Node& n) {
   std::printf("\n");
 }
 
+// Whether an op runs on the CPU, and in words what is missing.
+const char* Lack(bool is_known, bool has_kernel) {
+  if (!is_known) return "  (op not known here)";
+  return has_kernel ? "" : "  (no CPU kernel)";
+}
+
+void PrintOps(const std::map<std::string, OpUse>& ops) {
+  std::printf("ops:\n");
+  for (const auto& [op, use] : ops) {
+    std::printf("  %6d  %s%s\n", use.count, op.c_str(),
+                Lack(use.known, use.runs));
+  }
+}
+
+// "  x:0  float [?,2]" from the attrs of a node that is in no graph.
+void PrintPlaceholder(const NodeDef& def) {
+  DataType type = DT_INVALID;
+  PartialTensorShape shape = PartialTensorShape::UnknownRank();
+  def.attrs.Get("dtype", &type).IgnoreError();
+  def.attrs.Get("shape", &shape).IgnoreError();
+  std::printf("  %s:0  %s %s\n", def.name.c_str(), DataTypeString(type).c_str(),
+              shape.DebugString().c_str());
+}
+
+// What can be told of a model with ops that are not known here. False if there
+// are none.
+bool PrintUnknown(const std::string& path, const GraphDefParts& parts) {
+  std::set<absl::string_view> functions;
+  for (const pb::FunctionDef& f : parts.rest.library().function()) {
+    functions.insert(f.signature().name());
+  }
+  std::set<std::string> with_kernel;
+  for (const KernelRegistry::Info& k : KernelRegistry::Global()->All()) {
+    if (k.device == DEVICE_CPU) with_kernel.insert(k.op);
+  }
+  std::map<std::string, OpUse> ops;
+  int unknown = 0;
+  for (const GraphDefParts::Node& n : parts.nodes) {
+    OpUse& use = ops[n.def.op];
+    if (use.count++ > 0) continue;
+    const bool is_function = functions.contains(n.def.op);
+    use.known = is_function || OpRegistry::Global()->Find(n.def.op) != nullptr;
+    use.runs = is_function || with_kernel.contains(n.def.op);
+    unknown += use.known ? 0 : 1;
+  }
+  if (unknown == 0) return false;
+  std::printf("%s: %zu nodes, producer %d\ninputs:\n", path.c_str(),
+              parts.nodes.size(), parts.rest.versions().producer());
+  for (const GraphDefParts::Node& n : parts.nodes) {
+    if (absl::StartsWith(n.def.op, "Placeholder")) PrintPlaceholder(n.def);
+  }
+  PrintOps(ops);
+  std::printf(
+      "%d op%s not known here, so that the model cannot run: see the marks "
+      "above\n",
+      unknown, unknown == 1 ? " is" : "s are");
+  return true;
+}
+
 }  // namespace
 
 int InspectCommand(const Args& args) {
@@ -53,7 +122,7 @@ int InspectCommand(const Args& args) {
     if (reader.Flag("--nodes")) {
       nodes = true;
     } else {
-      path = reader.Positional();
+      reader.TakeOnly("model", &path);
     }
   }
   if (!reader.status().ok()) {
@@ -61,19 +130,18 @@ int InspectCommand(const Args& args) {
   }
   if (path.empty()) return UsageError("inspect", "which model?");
 
+  ModelParts parts;
   Model model;
-  const Status loaded = LoadModel(path, &model);
+  Status loaded = ReadModel(path, &parts);
+  if (loaded.ok() && PrintUnknown(path, parts.graph_def)) return 1;
+  if (loaded.ok()) loaded = MakeModel(path, std::move(parts), &model);
   if (!loaded.ok()) return Fail(loaded);
   const Graph* const graph = model.graph.get();
 
-  struct Use {
-    int count = 0;
-    bool runs = true;
-  };
-  std::map<std::string, Use> ops;
+  std::map<std::string, OpUse> ops;
   int64_t constant_bytes = 0;
   graph->ForEachNode([&](Node* n) {
-    Use& u = ops[n->type_string()];
+    OpUse& u = ops[n->type_string()];
     ++u.count;
     u.runs &= KernelRegistry::Global()->HasKernel(DEVICE_CPU, n->def());
     if (n->IsConstant()) {
@@ -93,13 +161,9 @@ int InspectCommand(const Args& args) {
   for (const Endpoint& e : model.outputs) {
     std::printf("  %s\n", Describe(e).c_str());
   }
-  std::printf("ops:\n");
+  PrintOps(ops);
   bool all = true;
-  for (const auto& [op, use] : ops) {
-    std::printf("  %6d  %s%s\n", use.count, op.c_str(),
-                use.runs ? "" : "  (no CPU kernel)");
-    all &= use.runs;
-  }
+  for (const auto& [op, use] : ops) all &= use.runs;
   if (nodes) {
     std::printf("nodes:\n");
     graph->ForEachNode([](Node* n) { PrintNode(*n); });

@@ -1,9 +1,13 @@
 // headrace: runs and inspects models from the command line.
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <string>
+#include <vector>
 
 #include "base/version.h"
 #include "cli/command.h"
+#include "cli/suggest.h"
 
 namespace headrace::cli {
 namespace {
@@ -36,6 +40,20 @@ void PrintHelp(std::FILE* to) {
                "prints the version.\n");
 }
 
+const Entry* FindCommand(const std::string& name) {
+  for (const Entry& e : kCommands) {
+    if (name == e.name) return &e;
+  }
+  return nullptr;
+}
+
+int TooMuch(const std::string& option, const char* argument) {
+  std::fprintf(stderr,
+               "headrace %s: '%s' is too much\nTry 'headrace --help'.\n",
+               option.c_str(), argument);
+  return 2;
+}
+
 }  // namespace
 
 int Main(int argc, char** argv) {
@@ -45,21 +63,40 @@ int Main(int argc, char** argv) {
   }
   const std::string command = argv[1];
   if (command == "--help" || command == "-h" || command == "help") {
+    if (argc == 3 && FindCommand(argv[2]) != nullptr) {
+      return FindCommand(argv[2])->run({"--help"});
+    }
+    if (argc > 2) return TooMuch(command, argv[2]);
     PrintHelp(stdout);
     return 0;
   }
   if (command == "--version") {
+    if (argc > 2) return TooMuch(command, argv[2]);
     std::printf("headrace %s\n", Version());
     return 0;
   }
-  for (const Entry& e : kCommands) {
-    if (command == e.name) return e.run(Args(argv + 2, argv + argc));
+  if (const Entry* e = FindCommand(command)) {
+    return e->run(Args(argv + 2, argv + argc));
   }
-  std::fprintf(stderr, "headrace: no command '%s'. Try 'headrace --help'.\n",
-               command.c_str());
+  std::vector<std::string> names = {"help"};
+  for (const Entry& e : kCommands) names.emplace_back(e.name);
+  std::fprintf(stderr, "headrace: no command '%s'%s\nTry 'headrace --help'.\n",
+               command.c_str(), DidYouMean(command, names).c_str());
   return 2;
+}
+
+// What was printed may be in a buffer still, on its way to a full disk or a
+// closed pipe.
+int FinishOutput(int status) {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  std::fprintf(stderr, "headrace: cannot write to standard output%s%s\n",
+               errno == 0 ? "" : ": ", errno == 0 ? "" : std::strerror(errno));
+  return status == 0 ? 1 : status;
 }
 
 }  // namespace headrace::cli
 
-int main(int argc, char** argv) { return headrace::cli::Main(argc, argv); }
+int main(int argc, char** argv) {
+  return headrace::cli::FinishOutput(headrace::cli::Main(argc, argv));
+}

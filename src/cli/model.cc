@@ -7,12 +7,15 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
+#include "cli/suggest.h"
+#include "framework/mapped_buffer.h"
 #include "graph/importer.h"
 #include "session/saved_model.h"
 
 namespace headrace::cli {
 namespace {
 
+constexpr char kStandardInput[] = "-";
 constexpr char kServe[] = "serve", kDefaultSignature[] = "serving_default";
 // A signature's name that begins so is not for users.
 constexpr char kInternal[] = "__saved_model";
@@ -97,20 +100,49 @@ Status CheckFolder(const std::string& path) {
 
 }  // namespace
 
-Status LoadModel(const std::string& path, Model* model) {
-  model->graph = std::make_shared<Graph>();
-  Graph* const graph = model->graph.get();
-  if (!Env::Default()->IsDirectory(path)) {
-    HR_RETURN_IF_ERROR(ImportGraphDefFile(ImportOptions(), path, graph));
-    FindEnds(*graph, model);
+Status ReadModel(const std::string& path, ModelParts* parts) {
+  if (Env::Default()->IsDirectory(path)) {
+    HR_RETURN_IF_ERROR(CheckFolder(path));
+    HR_RETURN_IF_ERROR(
+        ReadMetaGraph(path, {kServe}, &parts->meta_graph.emplace()));
+    parts->graph_def = GraphDefPartsFromProto(parts->meta_graph->graph_def());
     return OkStatus();
   }
-  HR_RETURN_IF_ERROR(CheckFolder(path));
-  pb::MetaGraphDef meta_graph;
-  HR_RETURN_IF_ERROR(ReadMetaGraph(path, {kServe}, &meta_graph));
+  HR_ASSIGN_OR_RETURN(
+      const RefPtr<MappedFile> file,
+      Env::Default()->MapFile(path == kStandardInput ? "/dev/stdin" : path));
+  if (file->size() == 0) {
+    return errors::InvalidArgument(
+        path, " is empty; wanted a GraphDef, binary or text");
+  }
+  const RefPtr<TensorBuffer> bytes = MappedBuffer(file);
+  const absl::string_view view(file->data(), file->size());
+  Status s;
+  if (IsGraphDefText(view)) {
+    pb::GraphDef def;
+    s = ParseGraphDef(view, &def);
+    if (s.ok()) parts->graph_def = GraphDefPartsFromProto(def);
+  } else {
+    s = ReadGraphDefParts(bytes, &parts->graph_def);
+  }
+  return Annotate(s, absl::StrCat(" (file ", path, ")"));
+}
+
+Status MakeModel(const std::string& path, ModelParts parts, Model* model) {
+  model->graph = std::make_shared<Graph>();
   HR_RETURN_IF_ERROR(
-      ImportGraphDef(ImportOptions(), meta_graph.graph_def(), graph));
-  return FindEnds(meta_graph, model);
+      Annotate(ImportGraphDefParts(ImportOptions(), std::move(parts.graph_def),
+                                   model->graph.get()),
+               absl::StrCat(" (file ", path, ")")));
+  if (parts.meta_graph) return FindEnds(*parts.meta_graph, model);
+  FindEnds(*model->graph, model);
+  return OkStatus();
+}
+
+Status LoadModel(const std::string& path, Model* model) {
+  ModelParts parts;
+  HR_RETURN_IF_ERROR(ReadModel(path, &parts));
+  return MakeModel(path, std::move(parts), model);
 }
 
 Status OpenModel(const std::string& path, const pb::ConfigProto& config,
@@ -147,28 +179,56 @@ std::string Describe(const Endpoint& e) {
                       e.node->output_shape(e.index).DebugString());
 }
 
+Status ExplainNoFeed(const Status& status, const Model& model,
+                     const std::vector<Session::Feed>& feeds) {
+  if (!absl::StrContains(status.message(), "You must feed a value")) {
+    return status;
+  }
+  std::string missing;
+  for (const Endpoint& e : model.inputs) {
+    const bool is_fed =
+        std::any_of(feeds.begin(), feeds.end(),
+                    [&](const auto& f) { return f.first == e; });
+    if (is_fed || e.node->type_string() == "PlaceholderWithDefault") continue;
+    absl::StrAppend(&missing, "\n  ", Describe(e));
+  }
+  if (missing.empty()) return status;
+  return Annotate(status, absl::StrCat("\nGive a value by --feed NAME=VALUE. "
+                                       "Inputs without one:",
+                                       missing));
+}
+
 StatusOr<Endpoint> FindTensor(const Graph& graph, const std::string& name) {
   std::string node;
   int index = 0;
   HR_RETURN_IF_ERROR(ParseEndpointName(name, &node, &index));
   Node* n = graph.FindNode(node);
   if (n == nullptr) {
-    std::string similar;
-    int count = 0;
+    std::vector<std::string> names;
     graph.ForEachNode([&](Node* other) {
-      if (count < 5 && (absl::StrContains(other->name(), node) ||
-                        absl::StrContains(node, other->name()))) {
-        absl::StrAppend(&similar, count++ == 0 ? "; there is " : ", ",
-                        other->name());
-      }
+      if (other->num_outputs() > 0) names.push_back(other->name());
     });
-    return errors::NotFound("the model has no node '", node, "'", similar);
+    return errors::NotFound("the model has no node '", node, "'",
+                            DidYouMean(node, names));
   }
   if (index < 0 || index >= n->num_outputs()) {
     return errors::InvalidArgument("node '", node, "' has ", n->num_outputs(),
                                    " outputs, ", name, " is none of them");
   }
   return Endpoint{n, index};
+}
+
+StatusOr<Endpoint> FindFeed(const Model& model, const std::string& name) {
+  StatusOr<Endpoint> found = FindTensor(*model.graph, name);
+  if (!errors::IsNotFound(found.status()) || model.inputs.empty()) return found;
+  std::vector<std::string> names;
+  std::string list;
+  for (const Endpoint& e : model.inputs) {
+    names.push_back(EndpointName(e));
+    absl::StrAppend(&list, "\n  ", Describe(e));
+  }
+  return errors::NotFound("the model has no input '", name, "'",
+                          DidYouMean(name, names), "\nIts inputs:", list);
 }
 
 }  // namespace headrace::cli

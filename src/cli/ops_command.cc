@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "cli/command.h"
+#include "cli/suggest.h"
 #include "framework/op.h"
 #include "framework/op_kernel.h"
 
@@ -22,6 +23,14 @@ constexpr char kHelp[] =
 int PrintOp(const std::string& name) {
   const OpDef* def = nullptr;
   const Status found = OpRegistry::Global()->LookUp(name, &def);
+  if (errors::IsNotFound(found)) {
+    std::vector<std::string> names;
+    for (const OpDef* op : OpRegistry::Global()->All()) {
+      names.push_back(op->name);
+    }
+    return Fail(errors::NotFound("there is no op '", name, "'",
+                                 DidYouMean(name, names)));
+  }
   if (!found.ok()) return Fail(found);
   std::printf("%s\nkernels:%s\n", def->DebugString().c_str(),
               KernelRegistry::Global()->Describe(name).c_str());
@@ -81,10 +90,14 @@ int OpsCommand(const Args& args) {
       table = true;
       continue;
     }
-    op = reader.Positional();
+    reader.TakeOnly("op", &op);
   }
   if (!reader.status().ok()) {
     return UsageError("ops", std::string(reader.status().message()));
+  }
+  if (table && !op.empty()) {
+    return UsageError(
+        "ops", StrCat("--table lists every op; '", op, "' goes without it"));
   }
   if (table) return PrintTable();
   if (!op.empty()) return PrintOp(op);

@@ -118,13 +118,7 @@ Status ParseArgs(const Args& args, RunArgs* out) {
     } else if (reader.Flag("--trace")) {
       out->trace = true;
     } else if (reader.status().ok()) {
-      const std::string word = reader.Positional();
-      if (!reader.status().ok()) break;
-      if (!out->model.empty()) {
-        return errors::InvalidArgument("one model, please: '", out->model,
-                                       "' or '", word, "'?");
-      }
-      out->model = word;
+      reader.TakeOnly("model", &out->model);
     }
   }
   HR_RETURN_IF_ERROR(reader.status());
@@ -201,7 +195,7 @@ Status Run(const RunArgs& args) {
 
   std::vector<Session::Feed> feeds;
   for (const auto& [name, text] : args.feeds) {
-    HR_ASSIGN_OR_RETURN(const Endpoint e, FindTensor(*graph, name));
+    HR_ASSIGN_OR_RETURN(const Endpoint e, FindFeed(model, name));
     Tensor t;
     HR_RETURN_IF_ERROR(
         Annotate(MakeFeed(text, BaseType(e.node->output_type(e.index)),
@@ -257,9 +251,11 @@ Status Run(const RunArgs& args) {
   }
   if (!computed.empty()) {
     std::vector<Tensor> results;
-    HR_RETURN_IF_ERROR(ExplainNoValues(
-        session->Run(options, feeds, computed, {}, &results, &metadata),
-        model));
+    HR_RETURN_IF_ERROR(ExplainNoFeed(
+        ExplainNoValues(
+            session->Run(options, feeds, computed, {}, &results, &metadata),
+            model),
+        model, feeds));
     for (size_t k = 0; k < slot.size(); ++k) outputs[slot[k]] = results[k];
   }
 

@@ -106,13 +106,7 @@ void TakeTrialArg(ArgReader* reader, TrialArgs* args, Status* status) {
           "--threads wants a number above 0, got '", value, "'");
     }
   } else if (reader->status().ok()) {
-    const std::string word = reader->Positional();
-    if (!reader->status().ok()) return;
-    if (!args->model.empty()) {
-      *status = errors::InvalidArgument("one model, please: '", args->model,
-                                        "' or '", word, "'?");
-    }
-    args->model = word;
+    reader->TakeOnly("model", &args->model);
   }
 }
 
@@ -128,7 +122,7 @@ Status PrepareTrial(const TrialArgs& args, pb::ConfigProto config, Trial* out) {
     return false;
   };
   for (const auto& [name, text] : args.feeds) {
-    HR_ASSIGN_OR_RETURN(const Endpoint e, FindTensor(graph, name));
+    HR_ASSIGN_OR_RETURN(const Endpoint e, FindFeed(out->model, name));
     Tensor t;
     HR_RETURN_IF_ERROR(
         Annotate(MakeFeed(text, BaseType(e.node->output_type(e.index)),
@@ -137,7 +131,7 @@ Status PrepareTrial(const TrialArgs& args, pb::ConfigProto config, Trial* out) {
     out->feeds.emplace_back(e, std::move(t));
   }
   for (const auto& [name, text] : args.shapes) {
-    HR_ASSIGN_OR_RETURN(const Endpoint e, FindTensor(graph, name));
+    HR_ASSIGN_OR_RETURN(const Endpoint e, FindFeed(out->model, name));
     if (is_fed(e)) {
       return errors::InvalidArgument(name, " is given twice");
     }

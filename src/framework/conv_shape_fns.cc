@@ -5,6 +5,7 @@
 
 #include "framework/common_shape_fns.h"
 #include "framework/conv_attrs.h"
+#include "framework/window_shape.h"
 
 namespace headrace {
 
@@ -209,6 +210,22 @@ TensorShape ConvOutputShape(const ConvAttrs& attrs, const ConvSizes& s) {
 namespace shape_inference {
 namespace {
 
+Status CheckWindowsFit(const ConvAttrs& attrs, const PartialTensorShape& input,
+                       const PartialTensorShape& filter) {
+  for (int i = 0; i < attrs.spatial; ++i) {
+    const int dim = SpatialDim(attrs.format, i);
+    const int64_t in = InferenceContext::Dim(input, dim);
+    const int64_t window = InferenceContext::Dim(filter, i);
+    if (in < 0 || window < 0) continue;
+    const bool is_explicit = attrs.padding == Padding::kExplicit;
+    HR_RETURN_IF_ERROR(CheckWindowFits(
+        in, window, attrs.dilations[dim], attrs.padding,
+        is_explicit ? attrs.explicit_paddings[2 * dim] : 0,
+        is_explicit ? attrs.explicit_paddings[2 * dim + 1] : 0));
+  }
+  return OkStatus();
+}
+
 Status ConvShape(InferenceContext* c, int spatial, bool depthwise) {
   const int rank = spatial + 2;
   ConvAttrs attrs;
@@ -216,6 +233,7 @@ Status ConvShape(InferenceContext* c, int spatial, bool depthwise) {
   PartialTensorShape input, filter;
   HR_RETURN_IF_ERROR(c->WithRank(c->input(0), rank, &input));
   HR_RETURN_IF_ERROR(c->WithRank(c->input(1), rank, &filter));
+  HR_RETURN_IF_ERROR(CheckWindowsFit(attrs, input, filter));
   TensorShape known_input, known_filter;
   if (input.AsTensorShape(&known_input) &&
       filter.AsTensorShape(&known_filter)) {

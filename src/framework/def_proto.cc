@@ -88,7 +88,7 @@ struct AttrWriter {
     ShapeToProto(v, proto->mutable_shape());
   }
   void operator()(const Tensor& v) const {
-    TensorToProto(v, proto->mutable_tensor());
+    TensorToAttrProto(v, proto->mutable_tensor());
   }
   void operator()(const NameAttrList& v) const {
     FuncToProto(v, proto->mutable_func());
@@ -116,7 +116,7 @@ struct AttrWriter {
     List();
   }
   void operator()(const std::vector<Tensor>& v) const {
-    for (const auto& e : v) TensorToProto(e, List()->add_tensor());
+    for (const auto& e : v) TensorToAttrProto(e, List()->add_tensor());
     List();
   }
   void operator()(const std::vector<NameAttrList>& v) const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "framework/common_shape_fns.h"
+#include "framework/window_shape.h"
 
 namespace headrace::shape_inference {
 namespace {
@@ -46,6 +47,7 @@ Status PooledDim(int64_t in, int64_t k, int64_t s, Padding padding,
     return WindowedOutputSize(k, k, 1, s, Padding::kValid, &ignored, &before,
                               &after);
   }
+  HR_RETURN_IF_ERROR(CheckWindowFits(in, k, 1, padding, before, after));
   return WindowedOutputSize(in, k, 1, s, padding, out, &before, &after);
 }
 

@@ -3,6 +3,8 @@
 // up; each look-up that misses takes what is new on that list.
 #include "framework/op.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 
@@ -15,6 +17,14 @@ namespace {
 
 // Constant-initialised, so that it is ready before any OpRegistrar is made.
 constinit std::atomic<const OpRecord*> g_records{nullptr};
+
+// Of this machine, as TensorFlow names it in its message.
+std::string HostName() {
+  char name[256] = "";
+  if (gethostname(name, sizeof(name)) != 0) return "localhost";
+  name[sizeof(name) - 1] = '\0';
+  return name;
+}
 
 bool SameSignature(const OpDef& a, const OpDef& b) {
   return a.DebugString() == b.DebugString();
@@ -92,8 +102,9 @@ Status OpRegistry::LookUp(absl::string_view name, const OpDef** def) {
   const auto spec = specs_.find(name);
   if (spec == specs_.end()) {
     return errors::NotFound(
-        "Op type not registered '", name,
-        "' in this process. If it is a custom op, load its library first.");
+        "Op type not registered '", name, "' in binary running on ", HostName(),
+        ". Make sure the Op and Kernel are registered in the binary running "
+        "in this process. If it is a custom op, load its library first.");
   }
   auto parsed = std::make_unique<OpDef>();
   HR_RETURN_IF_ERROR(spec->second->Build(parsed.get()));

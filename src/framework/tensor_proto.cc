@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "framework/resource_handle.h"
 #include "framework/splat_buffer.h"
@@ -309,6 +310,77 @@ StatusOr<bool> SplatFromValues(const pb::TensorProto& p, DataType dtype,
   return MakeSplat(values, shape, out);
 }
 
+// The single element of `t` in the field of its type; false for types that
+// have none here.
+bool WriteElement(const Tensor& t, pb::TensorProto* p) {
+  switch (t.dtype()) {
+    case DT_FLOAT:
+      p->add_float_val(*t.data<float>());
+      return true;
+    case DT_DOUBLE:
+      p->add_double_val(*t.data<double>());
+      return true;
+    case DT_INT32:
+      p->add_int_val(*t.data<int32_t>());
+      return true;
+    case DT_INT16:
+      p->add_int_val(*t.data<int16_t>());
+      return true;
+    case DT_INT8:
+      p->add_int_val(*t.data<int8_t>());
+      return true;
+    case DT_UINT8:
+      p->add_int_val(*t.data<uint8_t>());
+      return true;
+    case DT_UINT16:
+      p->add_int_val(*t.data<uint16_t>());
+      return true;
+    case DT_QINT8:
+      p->add_int_val(t.data<qint8>()->value);
+      return true;
+    case DT_QUINT8:
+      p->add_int_val(t.data<quint8>()->value);
+      return true;
+    case DT_QINT16:
+      p->add_int_val(t.data<qint16>()->value);
+      return true;
+    case DT_QUINT16:
+      p->add_int_val(t.data<quint16>()->value);
+      return true;
+    case DT_QINT32:
+      p->add_int_val(t.data<qint32>()->value);
+      return true;
+    case DT_COMPLEX64:
+      p->add_scomplex_val(t.data<complex64>()->real());
+      p->add_scomplex_val(t.data<complex64>()->imag());
+      return true;
+    case DT_COMPLEX128:
+      p->add_dcomplex_val(t.data<complex128>()->real());
+      p->add_dcomplex_val(t.data<complex128>()->imag());
+      return true;
+    case DT_INT64:
+      p->add_int64_val(*t.data<int64_t>());
+      return true;
+    case DT_UINT32:
+      p->add_uint32_val(*t.data<uint32_t>());
+      return true;
+    case DT_UINT64:
+      p->add_uint64_val(*t.data<uint64_t>());
+      return true;
+    case DT_BOOL:
+      p->add_bool_val(*t.data<bool>());
+      return true;
+    case DT_HALF:
+      p->add_half_val(Eigen::numext::bit_cast<uint16_t>(*t.data<half>()));
+      return true;
+    case DT_BFLOAT16:
+      p->add_half_val(Eigen::numext::bit_cast<uint16_t>(*t.data<bfloat16>()));
+      return true;
+    default:
+      return false;
+  }
+}
+
 Status CheckDtype(DataType dtype) {
   if (IsValidDataType(dtype) && dtype != DT_INVALID && !IsRefType(dtype)) {
     return OkStatus();
@@ -439,6 +511,34 @@ void TensorToProto(const Tensor& t, pb::TensorProto* proto) {
     default:
       proto->set_tensor_content(t.tensor_data().data(), t.tensor_data().size());
   }
+}
+
+void TensorToAttrProto(const Tensor& t, pb::TensorProto* proto) {
+  if (t.IsInitialized() && t.NumElements() == 1) {
+    proto->Clear();
+    if (WriteElement(t, proto)) {
+      proto->set_dtype(static_cast<pb::DataType>(t.dtype()));
+      ShapeToProto(t.shape(), proto->mutable_tensor_shape());
+      return;
+    }
+  }
+  TensorToProto(t, proto);
+}
+
+std::string ResourceHandleToBytes(const ResourceHandle& handle) {
+  pb::ResourceHandleProto proto;
+  HandleToProto(handle, &proto);
+  return proto.SerializeAsString();
+}
+
+Status ResourceHandleFromBytes(absl::string_view bytes, ResourceHandle* out) {
+  pb::ResourceHandleProto proto;
+  if (bytes.size() > std::numeric_limits<int32_t>::max() ||
+      !proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return errors::InvalidArgument(bytes.size(),
+                                   " bytes are no serialized resource handle");
+  }
+  return HandleFromProto(proto, out);
 }
 
 Status ShapeFromProto(const pb::TensorShapeProto& proto,

@@ -5,6 +5,7 @@
 #include "framework/attr_value.h"
 #include "framework/node_def.h"
 #include "framework/op_def.h"
+#include "framework/resource_handle.h"
 #include "framework/tensor.h"
 #include "headrace/graph.pb.h"
 
@@ -24,6 +25,14 @@ Status TensorOverContent(DataType dtype, const pb::TensorShapeProto& shape,
                          const RefPtr<TensorBuffer>& owner, Tensor* out);
 // Plain data as tensor_content, strings as string_val.
 void TensorToProto(const Tensor& t, pb::TensorProto* proto);
+// The same for the value of an attr, where TensorFlow writes a single element
+// in the field of its type: a scalar int32 as int_val.
+void TensorToAttrProto(const Tensor& t, pb::TensorProto* proto);
+
+// A ResourceHandleProto in bytes: how the C API hands a resource to a client.
+std::string ResourceHandleToBytes(const ResourceHandle& handle);
+// InvalidArgument if they are none.
+Status ResourceHandleFromBytes(absl::string_view bytes, ResourceHandle* out);
 
 Status ShapeFromProto(const pb::TensorShapeProto& proto,
                       PartialTensorShape* out);

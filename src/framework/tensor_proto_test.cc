@@ -178,5 +178,40 @@ TEST(AttrValueFromProto, RoundTripsEveryKind) {
   EXPECT_FALSE(AttrValueFromProto(shape, &v).ok());
 }
 
+// One element stands in the field of its type, as readers of GraphDefs expect;
+// whatever the type, it is read back as it was.
+TEST(TensorToAttrProto, WritesASingleElementInTheFieldOfItsType) {
+  const DataType types[] = {DT_FLOAT,     DT_DOUBLE,  DT_INT32,  DT_UINT8,
+                            DT_INT16,     DT_INT8,    DT_INT64,  DT_BOOL,
+                            DT_COMPLEX64, DT_QINT8,   DT_QUINT8, DT_QINT32,
+                            DT_QINT16,    DT_QUINT16, DT_UINT16, DT_HALF,
+                            DT_BFLOAT16,  DT_UINT32,  DT_UINT64, DT_COMPLEX128};
+  for (const DataType type : types) {
+    for (const int64_t n : {1, 2, 0}) {
+      Tensor t(type, TensorShape({n}));
+      char* const bytes = static_cast<char*>(t.raw_data());
+      for (size_t i = 0; i < t.TotalBytes(); ++i) {
+        bytes[i] = type == DT_BOOL ? 1 : static_cast<char>(0xc1 + i);
+      }
+      pb::TensorProto proto;
+      TensorToAttrProto(t, &proto);
+      EXPECT_EQ(proto.tensor_content().size(), n == 2 ? t.TotalBytes() : 0)
+          << DataTypeString(type);
+      Tensor back;
+      ASSERT_EQ(TensorFromProto(proto, &back), OkStatus());
+      EXPECT_EQ(back.dtype(), type);
+      EXPECT_EQ(back.shape(), t.shape());
+      EXPECT_EQ(back.tensor_data(), t.tensor_data()) << DataTypeString(type);
+    }
+  }
+  pb::TensorProto proto;
+  TensorToAttrProto(Tensor::Scalar<int32_t>(-7), &proto);
+  EXPECT_EQ(proto.int_val(0), -7);
+  TensorToAttrProto(Tensor::Scalar<float>(0.5f), &proto);
+  EXPECT_EQ(proto.float_val(0), 0.5f);
+  TensorToAttrProto(Tensor::Scalar<tstring>(tstring("word")), &proto);
+  EXPECT_EQ(proto.string_val(0), "word");
+}
+
 }  // namespace
 }  // namespace headrace

@@ -42,6 +42,7 @@ class Builder {
 
  private:
   Status Check() {
+    HR_RETURN_IF_ERROR(graph_.CheckNames());
     if (fetches_.empty() && targets_.empty()) {
       return errors::InvalidArgument(
           "Must specify at least one target to fetch or execute.");
@@ -238,6 +239,22 @@ StatusOr<std::unique_ptr<Graph>> BuildClientGraph(
   std::vector<Node*> order;
   HR_RETURN_IF_ERROR(TopologicalOrder(*out, &order));
   return out;
+}
+
+Status ForgetFedShapes(Graph* client) {
+  std::vector<Node*> order;
+  HR_RETURN_IF_ERROR(TopologicalOrder(*client, &order));
+  // All first: a Merge sees what a NextIteration had.
+  for (Node* n : order) {
+    for (int i = 0; i < n->num_outputs(); ++i) {
+      client->SetOutputShape(n, i, PartialTensorShape::UnknownRank());
+    }
+  }
+  for (Node* n : order) {
+    // What is refused now stays unknown: its kernel will tell.
+    if (!n->IsArg()) client->InferShapes(n).IgnoreError();
+  }
+  return OkStatus();
 }
 
 }  // namespace headrace

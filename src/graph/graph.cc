@@ -69,8 +69,8 @@ const std::vector<DtypeAndShape>& Node::output_handle(int i) const {
 Graph::Graph() { versions_.producer = kGraphDefProducer; }
 Graph::~Graph() = default;
 
-Status Graph::CheckNewName(absl::string_view name) const {
-  if (!IsValidNodeName(name)) {
+Status Graph::CheckNewName(absl::string_view name, bool any) const {
+  if (!any && !IsValidNodeName(name)) {
     return errors::InvalidArgument(
         "Node name '", name,
         "' is not valid: wanted letters, digits and _.-/ after a letter, a "
@@ -81,6 +81,12 @@ Status Graph::CheckNewName(absl::string_view name) const {
                                    "': node '", name, "' is not unique");
   }
   return OkStatus();
+}
+
+Status Graph::CheckNames() const {
+  if (malformed_ == nullptr) return OkStatus();
+  return errors::InvalidArgument("Node '", malformed_->name(),
+                                 "': Node name contains invalid characters");
 }
 
 Status Graph::LookUpOp(absl::string_view op, const OpDef** def) const {
@@ -164,7 +170,7 @@ Edge* Graph::NewEdge(Node* src, int src_output, Node* dst, int dst_input) {
 StatusOr<Node*> Graph::AddNode(NodeDef def, absl::Span<const Endpoint> inputs,
                                absl::Span<Node* const> control_inputs,
                                absl::Span<const int> arg_sizes) {
-  HR_RETURN_IF_ERROR(CheckNewName(def.name));
+  HR_RETURN_IF_ERROR(CheckNewName(def.name, takes_any_name_));
   const OpDef* op_def;
   if (Status s = LookUpOp(def.op, &op_def); !s.ok()) {
     return Annotate(s, StrCat(" ", NodeErrorSuffix(def)));
@@ -226,11 +232,15 @@ StatusOr<Node*> Graph::AddNode(NodeDef def, absl::Span<const Endpoint> inputs,
     NewEdge(inputs[i].node, inputs[i].index, n, static_cast<int>(i));
   }
   for (Node* c : control_inputs) AddControlEdge(c, n);
+  if (takes_any_name_ && malformed_ == nullptr && !IsValidNodeName(n->name()))
+      [[unlikely]] {
+    malformed_ = n;
+  }
   return n;
 }
 
 StatusOr<Node*> Graph::AddUnconnectedNode(NodeDef def) {
-  HR_RETURN_IF_ERROR(CheckNewName(def.name));
+  HR_RETURN_IF_ERROR(CheckNewName(def.name, /*any=*/false));
   const OpDef* op_def;
   DataTypeVector in_types, out_types;
   Status s = LookUpOp(def.op, &op_def);
@@ -318,6 +328,7 @@ void Graph::RemoveEdge(const Edge* e) {
 }
 
 void Graph::RemoveNode(Node* n) {
+  if (n == malformed_) malformed_ = nullptr;
   while (!n->out_edges_.empty()) RemoveEdge(n->out_edges_.back());
   for (const Edge* e : n->inputs_) {
     if (e != nullptr) RemoveEdge(e);

@@ -184,6 +184,12 @@ class Graph {
                           absl::Span<Node* const> control_inputs = {},
                           absl::Span<const int> arg_sizes = {});
 
+  // From now on AddNode takes nodes of any name. TensorFlow's C API refuses a
+  // malformed name only when a session runs the graph: CheckNames says so then.
+  void TakeAnyName() { takes_any_name_ = true; }
+  // InvalidArgument for the first malformed name that AddNode took.
+  Status CheckNames() const;
+
   // Makes room for `n` more nodes.
   void Reserve(int n);
   // For importers and passes: a node whose inputs are connected afterwards and
@@ -247,7 +253,7 @@ class Graph {
                 DataTypeVector outputs);
   Edge* NewEdge(Node* src, int src_output, Node* dst, int dst_input);
   void TakeOut(const Edge* e);
-  Status CheckNewName(absl::string_view name) const;
+  Status CheckNewName(absl::string_view name, bool any) const;
   Status LookUpOp(absl::string_view op, const OpDef** def) const;
 
   mutable Mutex mu_;
@@ -261,6 +267,8 @@ class Graph {
   int num_nodes_ = 0;
   absl::flat_hash_map<absl::string_view, Node*> by_name_;
   absl::flat_hash_map<std::string, int> name_counters_;
+  bool takes_any_name_ = false;
+  const Node* malformed_ = nullptr;  // the first whose name is
 };
 
 // "a:1"; "^a" for a control slot.

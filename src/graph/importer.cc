@@ -157,6 +157,10 @@ class Importer {
     it->second.used = true;
     return &it->second.to;
   }
+  // A node that was there before, if the GraphDef may name it.
+  Node* FindOld(absl::string_view name) const {
+    return options_.extends ? graph_->FindNode(name) : nullptr;
+  }
   Item* FindItem(absl::string_view name) {
     const auto it = index_.find(name);
     return it == index_.end() ? nullptr : &items_[it->second];
@@ -273,6 +277,11 @@ Status Importer::ChooseNames() {
           "Node '", name, "': Node name contains invalid characters"));
     } else if (!index_.emplace(name, static_cast<int>(i)).second) {
       problems.Add(errors::InvalidArgument("Node '", name, "' is not unique"));
+    } else if (FindOld(name) != nullptr) {
+      problems.Add(errors::InvalidArgument(
+          "GraphDef argument to Extend includes node '", name,
+          "', which was created by a previous call to Create or Extend in this "
+          "session."));
     }
     items_[i].name = prefix_.empty() ? name : StrCat(prefix_, name);
   }
@@ -336,6 +345,10 @@ Status Importer::AddNodes() {
 Status Importer::PrepareDef(Item* item) {
   HR_RETURN_IF_ERROR(item->status);
   NodeDef* const out = &item->def;
+  if (out->op.empty()) {
+    return errors::InvalidArgument("Node '", item->key,
+                                   "' does not specify an operation");
+  }
   out->name = item->name;
   if (out->device.empty()) out->device = options_.default_device;
   if (const AttrValue* v = out->attrs.Find("_output_shapes")) {
@@ -375,6 +388,7 @@ Status Importer::RewriteColocation(NodeDef* node) {
     absl::string_view name = group;
     if (!absl::ConsumePrefix(&name, kColocationPrefix)) continue;
     const Item* item = FindItem(name);
+    if (item == nullptr && FindOld(name) != nullptr) continue;
     if (item == nullptr) {
       return errors::InvalidArgument("Node '", node->name,
                                      "' expects to be colocated with unknown "
@@ -431,10 +445,12 @@ Status Importer::ConnectNode(const Item& item) {
           "': Control dependencies must come after regular dependencies");
     }
     Endpoint src;
+    const Item* const from = FindItem(name);
     if (const Endpoint* mapped = FindMapped(name, index)) {
       src = *mapped;
+    } else if (Node* old = from == nullptr ? FindOld(name) : nullptr) {
+      src = {old, index};
     } else {
-      const Item* from = FindItem(name);
       if (from == nullptr) {
         return errors::InvalidArgument("Node '", item.key,
                                        "': Unknown input node '", input, "'");
@@ -481,6 +497,8 @@ Status Importer::ResolveControl(absl::string_view name, Node** out,
     return OkStatus();
   }
   if (item == nullptr) {
+    *out = FindOld(name);
+    if (*out != nullptr) return OkStatus();
     return errors::InvalidArgument("Unknown input node '^", name, "'");
   }
   *out = item->node;
@@ -493,6 +511,7 @@ Status Importer::InferAllShapes() {
   HR_RETURN_IF_ERROR(TopologicalOrder(made_, &order));
   absl::flat_hash_map<const Node*, const Item*> asserting;
   for (const Item& item : items_) {
+    if (options_.extends) break;  // a session takes no notice of them
     if (item.asserts_shapes && item.node != nullptr) {
       asserting.emplace(item.node, &item);
     }
@@ -500,6 +519,7 @@ Status Importer::InferAllShapes() {
   Problems problems;
   for (Node* n : order) {
     Status s = graph_->InferShapes(n);
+    if (!s.ok() && options_.extends) continue;
     if (s.ok() && !asserting.empty()) {
       const auto it = asserting.find(n);
       if (it != asserting.end()) s = CheckAssertedShapes(*it->second);

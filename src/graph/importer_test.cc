@@ -304,6 +304,38 @@ TEST(ImportGraphDef, NamesAllProblemsOfAllNodes) {
   }
 }
 
+TEST(ImportGraphDef, ANodeWithoutAnOpIsAnInvalidArgument) {
+  Graph g;
+  const Status s =
+      ImportGraphDef({}, Parse("node { name: 'n' }" + Versions(24)), &g);
+  EXPECT_EQ(s.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(s.message(), "Node 'n' does not specify an operation");
+}
+
+TEST(ImportGraphDef, AGraphThatExtendsMayNameWhatIsThere) {
+  Graph g;
+  ImportOptions extends;
+  extends.extends = true;
+  ASSERT_EQ(ImportGraphDef(extends, Parse(ConstText("a") + Versions(24)), &g),
+            OkStatus());
+  const std::string colocated =
+      "attr { key: '_class' value { list { s: 'loc:@a' } } }";
+  const pb::GraphDef more =
+      Parse(IdentityText("c", {"b", "^a"}) +
+            IdentityText("b", {"a"}, colocated) + Versions(24));
+  EXPECT_EQ(ImportGraphDef({}, more, &g).code(),
+            absl::StatusCode::kInvalidArgument)
+      << "others may not";
+  ASSERT_EQ(ImportGraphDef(extends, more, &g), OkStatus());
+  EXPECT_EQ(g.FindNode("b")->input_edge(0)->src(), g.FindNode("a"));
+  EXPECT_EQ(g.FindNode("c")->control_inputs()[0]->src(), g.FindNode("a"));
+  const pb::GraphDef bad =
+      Parse(ConstText("d") + IdentityText("e", {"a:1"}) + Versions(24));
+  EXPECT_EQ(ImportGraphDef(extends, bad, &g).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Names(g), "a c b") << "all or nothing";
+}
+
 TEST(ImportGraphDef, PlaceholdersOfOldProducersHaveNoShape) {
   const std::string node = NodeText(
       "p", "Placeholder", {},

@@ -30,6 +30,15 @@ TEST(TransposeTest, PermutesAndRefuses) {
   }
 }
 
+// The shape function lets them pass, as TensorFlow's does; the kernel does not.
+TEST(TransposeTest, NegativePermutationsAreRefused) {
+  for (const char* op : {"Transpose", "ConjugateTranspose"}) {
+    OpTester t(op);
+    t.Input(Iota({2, 3})).Input(Ints({0, -1}));
+    ExpectError(t.Run(), kInvalid, "-1 is out of range [0 .. 2)");
+  }
+}
+
 TEST(TransposeTest, Conjugates) {
   OpTester t("ConjugateTranspose");
   t.Input(MakeTensor<complex64>({1, 2}, {{1, 2}, {3, -4}})).Input(Ints({1, 0}));

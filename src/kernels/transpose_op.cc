@@ -33,11 +33,10 @@ class TransposeOp : public OpKernel {
                     ". But input(1) is a vector of size ", perm.size()));
     absl::InlinedVector<bool, 8> seen(rank, false);
     TensorShape shape;
-    for (int64_t& p : perm) {
+    for (const int64_t p : perm) {
       OP_REQUIRES(
-          ctx, -rank <= p && p < rank,
+          ctx, 0 <= p && p < rank,
           errors::InvalidArgument(p, " is out of range [0 .. ", rank, ")"));
-      if (p < 0) p += rank;
       seen[p] = true;
       shape.AddDim(in.dim_size(static_cast<int>(p)));
     }

@@ -2,6 +2,7 @@
 #include "framework/common_shape_fns.h"
 #include "framework/conv_attrs.h"
 #include "framework/op.h"
+#include "framework/window_shape.h"
 
 namespace headrace {
 namespace {
@@ -103,6 +104,7 @@ Status FusedPadConvShape(InferenceContext* c) {
     int64_t padded, before, after;
     HR_RETURN_IF_ERROR(c->Add(size[d], pads[2 * d + 2], &padded));
     HR_RETURN_IF_ERROR(c->Add(padded, pads[2 * d + 3], &padded));
+    HR_RETURN_IF_ERROR(CheckWindowFits(padded, window, 1, attrs.padding));
     HR_RETURN_IF_ERROR(WindowedOutputSize(padded, window, 1, attrs.stride(d),
                                           attrs.padding, &dims[d + 1], &before,
                                           &after));

@@ -1,6 +1,7 @@
 // Schemas of pooling.
 #include "framework/common_shape_fns.h"
 #include "framework/op.h"
+#include "framework/window_shape.h"
 
 namespace headrace {
 namespace {
@@ -41,6 +42,7 @@ Status MaxPoolV2ShapeFrom(InferenceContext* c, int at,
           "Sliding window ksize must be positive, got ", ksize[i]);
     }
     int64_t out, before = 0, after = 0;
+    HR_RETURN_IF_ERROR(CheckWindowFits(in, ksize[i], 1, padding));
     HR_RETURN_IF_ERROR(WindowedOutputSize(in, ksize[i], 1, strides[i], padding,
                                           &out, &before, &after));
     output->set_dim(i, out);

@@ -2,6 +2,7 @@
 #include "framework/common_shape_fns.h"
 #include "framework/op.h"
 #include "framework/shape_inference.h"
+#include "framework/window_shape.h"
 
 namespace headrace {
 namespace {
@@ -72,6 +73,7 @@ Status WindowShape(InferenceContext* c, int64_t rows, int64_t columns,
     int64_t before, after;
     const int64_t have = c->Dim(in, 1 + d);
     if (have < 0 || window[d] < 0) continue;
+    HR_RETURN_IF_ERROR(CheckWindowFits(have, window[d], 1, padding));
     HR_RETURN_IF_ERROR(WindowedOutputSize(have, window[d], 1, strides[1 + d],
                                           padding, &size[d], &before, &after));
   }

@@ -128,12 +128,16 @@ class DirectSession : public Session {
     HR_RETURN_IF_ERROR(inside.status());
     HR_RETURN_IF_ERROR(running_.CheckOpen());
     return CatchExceptions([&]() -> Status {
-      RunTime time(TimeoutOf(options));
+      RunTime time(TimeoutOf(options), token.manager);
       std::shared_ptr<PreparedStep> step;
-      HR_RETURN_IF_ERROR(
-          FindOrCompile(feeds, fetches, targets, token.manager, &time, &step));
-      absl::InlinedVector<const Tensor*, 4> args;
+      HR_RETURN_IF_ERROR(FindOrCompile(feeds, fetches, targets,
+                                       FedShapes::kStatic, &time, &step));
+      FeedPointers args;
       for (const Feed& f : feeds) args.push_back(&f.second);
+      if (!Fits(*step, args)) [[unlikely]] {
+        HR_RETURN_IF_ERROR(FindOrCompile(feeds, fetches, targets,
+                                         FedShapes::kAny, &time, &step));
+      }
       return Execute(*step, options, time, args, outputs, metadata, token);
     });
   }
@@ -147,8 +151,8 @@ class DirectSession : public Session {
     RunTime time(options_.operation_timeout_ms);
     std::shared_ptr<PreparedStep> step;
     HR_RETURN_IF_ERROR(CatchExceptions([&] {
-      return Compile(feeds, fetches, targets, /*partial=*/false, nullptr, &time,
-                     &step);
+      return Compile(feeds, fetches, targets, /*partial=*/false,
+                     FedShapes::kStatic, &time, &step);
     }));
     return std::shared_ptr<Prepared>(std::move(step));
   }
@@ -169,11 +173,18 @@ class DirectSession : public Session {
       return errors::InvalidArgument("Expected ", step.feeds.size(),
                                      " feed tensors, but got ", feeds.size());
     }
-    return CatchExceptions([&] {
-      absl::InlinedVector<const Tensor*, 4> args;
+    return CatchExceptions([&]() -> Status {
+      RunTime time(TimeoutOf(options), token.manager);
+      FeedPointers args;
       for (const Tensor& t : feeds) args.push_back(&t);
-      return Execute(step, options, RunTime(TimeoutOf(options)), args, outputs,
-                     metadata, token);
+      if (!Fits(step, args)) [[unlikely]] {
+        std::shared_ptr<PreparedStep> any;
+        HR_RETURN_IF_ERROR(FindOrCompile(
+            absl::MakeConstSpan(step.feed_endpoints), step.fetch_endpoints,
+            step.targets, FedShapes::kAny, &time, &any));
+        return Execute(*any, options, time, args, outputs, metadata, token);
+      }
+      return Execute(step, options, time, args, outputs, metadata, token);
     });
   }
 
@@ -186,8 +197,8 @@ class DirectSession : public Session {
     HR_RETURN_IF_ERROR(running_.CheckOpen());
     RunTime time(options_.operation_timeout_ms);
     std::shared_ptr<PreparedStep> step;
-    HR_RETURN_IF_ERROR(
-        FindOrCompile(feeds, fetches, targets, nullptr, &time, &step));
+    HR_RETURN_IF_ERROR(FindOrCompile(feeds, fetches, targets,
+                                     FedShapes::kStatic, &time, &step));
     std::vector<TensorShape> shapes;
     for (size_t i = 0; i < feeds.size(); ++i) {
       shapes.push_back(feeds[i].second);
@@ -220,8 +231,8 @@ class DirectSession : public Session {
     RunTime time(options_.operation_timeout_ms);
     std::shared_ptr<PreparedStep> step;
     HR_RETURN_IF_ERROR(CatchExceptions([&] {
-      return Compile(feeds, fetches, targets, /*partial=*/true, nullptr, &time,
-                     &step);
+      return Compile(feeds, fetches, targets, /*partial=*/true, FedShapes::kAny,
+                     &time, &step);
     }));
     auto p = std::make_shared<PartialStep>(std::move(step));
     HR_RETURN_IF_ERROR(running_.Enter(&p->running));
@@ -352,15 +363,19 @@ class DirectSession : public Session {
     ForkGate* const gate_;
   };
 
-  // How much time a run has (in ms; 0: no end) and had when it was compiled.
+  // How much time a run has (in ms; 0: no end), what of it went into compiling
+  // its step, and the token that ends it, which may be null.
   struct RunTime {
-    explicit RunTime(int64_t timeout) : timeout(timeout) {}
+    explicit RunTime(int64_t timeout,
+                     const CancellationManager* token = nullptr)
+        : timeout(timeout), token(token) {}
     int64_t Left() const {
       return timeout > 0
                  ? std::max(timeout - spent, std::min(timeout, kMinRunMs))
                  : 0;
     }
     const int64_t timeout;
+    const CancellationManager* const token;
     int64_t spent = 0;
   };
 
@@ -421,26 +436,46 @@ class DirectSession : public Session {
                : options_.memory_budget;
   }
 
-  // The step for feeds (pairs that begin with an endpoint), fetches and
+  using FeedPointers = absl::InlinedVector<const Tensor*, 4>;
+
+  // Whether a step relies on the static shapes of what is fed. As in
+  // TensorFlow, a client may feed another shape; then the step is compiled once
+  // more, for any.
+  enum class FedShapes : size_t { kStatic, kAny };
+
+  static bool Fits(const PreparedStep& step, const FeedPointers& feeds) {
+    for (size_t i = 0; i < step.feeds.size(); ++i) {
+      if (!step.FitsFeed(i, *feeds[i])) [[unlikely]]
+        return false;
+    }
+    return true;
+  }
+
+  static const Endpoint& FedEndpoint(const Endpoint& e) { return e; }
+  template <typename Value>
+  static const Endpoint& FedEndpoint(const std::pair<Endpoint, Value>& f) {
+    return f.first;
+  }
+
+  // The step for feeds (endpoints, or pairs that begin with one), fetches and
   // targets.
   template <typename Fed>
   Status FindOrCompile(absl::Span<const Fed> feeds,
                        absl::Span<const Endpoint> fetches,
-                       absl::Span<Node* const> targets,
-                       const CancellationManager* token, RunTime* time,
-                       std::shared_ptr<PreparedStep>* step) {
+                       absl::Span<Node* const> targets, FedShapes shapes,
+                       RunTime* time, std::shared_ptr<PreparedStep>* step) {
     StepCache::Key key;
-    AppendToKey(feeds.size(), &key);
-    for (const Fed& f : feeds) AppendToKey(f.first, &key);
+    AppendToKey(2 * feeds.size() + static_cast<size_t>(shapes), &key);
+    for (const Fed& f : feeds) AppendToKey(FedEndpoint(f), &key);
     AppendToKey(fetches.size(), &key);
     for (const Endpoint& f : fetches) AppendToKey(f, &key);
     for (const Node* t : targets) AppendToKey({const_cast<Node*>(t), 0}, &key);
     *step = steps_->Find(key);
     if (*step != nullptr) return OkStatus();
     std::vector<Endpoint> feed_list;
-    for (const Fed& f : feeds) feed_list.push_back(f.first);
+    for (const Fed& f : feeds) feed_list.push_back(FedEndpoint(f));
     HR_RETURN_IF_ERROR(Compile(feed_list, fetches, targets, /*partial=*/false,
-                               token, time, step));
+                               shapes, time, step));
     // Another thread may have been first; its kernels are as good.
     *step = steps_->Insert(std::move(key), std::move(*step));
     return OkStatus();
@@ -459,15 +494,15 @@ class DirectSession : public Session {
   Status Compile(absl::Span<const Endpoint> feeds,
                  absl::Span<const Endpoint> fetches,
                  absl::Span<Node* const> targets, bool partial,
-                 const CancellationManager* token, RunTime* time,
+                 FedShapes shapes, RunTime* time,
                  std::shared_ptr<PreparedStep>* out) {
     const absl::Time begun = absl::Now();
     const auto spent = [&] {
-      return absl::ToInt64Milliseconds(absl::Now() - begun);
+      return time->spent + absl::ToInt64Milliseconds(absl::Now() - begun);
     };
     const Interrupt interrupt([&]() -> Status {
       HR_RETURN_IF_ERROR(running_.CheckOpen());
-      if (token != nullptr && token->IsCancelled()) {
+      if (time->token != nullptr && time->token->IsCancelled()) {
         return errors::Cancelled("Run was cancelled.");
       }
       if (time->timeout <= 0 ||
@@ -479,7 +514,8 @@ class DirectSession : public Session {
           "after ",
           time->timeout, " ms");
     });
-    HR_RETURN_IF_ERROR(CompileStep(feeds, fetches, targets, partial, out));
+    HR_RETURN_IF_ERROR(
+        CompileStep(feeds, fetches, targets, partial, shapes, out));
     time->spent = spent();
     return OkStatus();
   }
@@ -487,7 +523,7 @@ class DirectSession : public Session {
   Status CompileStep(absl::Span<const Endpoint> feeds,
                      absl::Span<const Endpoint> fetches,
                      absl::Span<Node* const> targets, bool partial,
-                     std::shared_ptr<PreparedStep>* out) {
+                     FedShapes shapes, std::shared_ptr<PreparedStep>* out) {
     if (fetches.empty() && targets.empty()) {
       return errors::InvalidArgument(
           "Must specify at least one target to fetch or execute.");
@@ -495,14 +531,18 @@ class DirectSession : public Session {
     auto step = std::make_shared<PreparedStep>();
     step->resources = resources_;
     step->session = this;
+    step->feed_endpoints.assign(feeds.begin(), feeds.end());
+    step->fetch_endpoints.assign(fetches.begin(), fetches.end());
+    step->targets.assign(targets.begin(), targets.end());
     GraphPassContext context;
     std::unique_ptr<Graph> client;
     {
       ReaderMutexLock lock(&graph()->mu());
       for (const Endpoint& f : feeds) {
-        step->feeds.push_back({EndpointName(f),
-                               BaseType(f.node->output_type(f.index)),
-                               f.node->output_shape(f.index)});
+        step->feeds.push_back(
+            {EndpointName(f), BaseType(f.node->output_type(f.index)),
+             shapes == FedShapes::kStatic ? f.node->output_shape(f.index)
+                                          : PartialTensorShape::UnknownRank()});
       }
       for (const Endpoint& f : fetches) {
         if (IsSessionHandle(f)) {
@@ -516,6 +556,9 @@ class DirectSession : public Session {
                           BuildClientGraph(*graph(), feeds, fetches, targets,
                                            device_list_.front()->name()));
       functions_->SetLibrary(*graph());
+    }
+    if (shapes == FedShapes::kAny) {
+      HR_RETURN_IF_ERROR(ForgetFedShapes(client.get()));
     }
     if (partial) PartialRun::Adapt(client.get(), step.get());
     HR_RETURN_IF_ERROR(RunGraphPasses(context, options_.disabled_passes,
@@ -624,8 +667,6 @@ class DirectSession : public Session {
     }
     return resources_->inter->Find(options.inter_op_thread_pool(), pool);
   }
-
-  using FeedPointers = absl::InlinedVector<const Tensor*, 4>;
 
   Status Execute(const PreparedStep& step, const pb::RunOptions& options,
                  const RunTime& time, const FeedPointers& feeds,

@@ -222,9 +222,6 @@ TEST_F(SessionTest, RefusesWhatMakesNoSense) {
               "float and shape [2]");
   ExpectError(Run({{x, MakeTensor<int32_t>({2}, {1, 2})}}, {y}, &out),
               StatusCode::kInvalidArgument, "'x:0', which has type float");
-  ExpectError(Run({{x, MakeTensor<float>({3}, {1, 2, 3})}}, {y}, &out),
-              StatusCode::kInvalidArgument,
-              "value of shape [3] for 'x:0', which has shape [2]");
   ExpectError(Run({{x, two}, {x, two}}, {y}, &out),
               StatusCode::kInvalidArgument, "fed more than once");
   ExpectError(Run({{y, two}}, {y}, &out), StatusCode::kInvalidArgument,
@@ -236,6 +233,81 @@ TEST_F(SessionTest, RefusesWhatMakesNoSense) {
   ExpectError(session_->Run({}, {"y:7"}, {}, &out),
               StatusCode::kInvalidArgument, "y:7");
   ASSERT_EQ(Run({{x, two}}, {y}, &out), OkStatus());  // nothing was lost
+}
+
+// What passes and plans concluded from the static shapes must not hold for a
+// feed that has another.
+TEST_F(SessionTest, AFeedOfAnotherShapeThanTheStaticOneIsComputedByItsOwn) {
+  const PartialTensorShape shape({2, 3});
+  const Endpoint x = Placeholder("x", shape);
+  const Endpoint size = Add("size", "Shape", {x});
+  // No operation for [2, 3] alone.
+  const Endpoint reshaped =
+      Add("reshaped", "Reshape",
+          {x, Const("to", MakeTensor<int32_t>({2}, {2, 3}))});
+  Endpoint chain = reshaped;
+  for (int i = 0; i < 4; ++i) {
+    chain = Add(absl::StrCat("add", i), "AddV2", {chain, reshaped});
+  }
+  const Endpoint rows = Add("rows", "Neg", {x});
+  Start();
+  const std::vector<Endpoint> fetches = {size, chain, rows};
+  const Tensor as_said = MakeTensor<float>({2, 3}, {1, 2, 3, 4, 5, 6});
+  const Tensor other = MakeTensor<float>({3, 2}, {1, 2, 3, 4, 5, 6});
+  const Tensor more = MakeTensor<float>({1, 6, 1}, {1, 2, 3, 4, 5, 6});
+  auto prepared = session_->Prepare({x}, fetches, {});
+  ASSERT_TRUE(prepared.ok()) << prepared.status();
+  for (int i = 0; i < 4; ++i) {
+    for (const Tensor& t : {as_said, other, more}) {
+      for (const bool by_callable : {false, true}) {
+        std::vector<Tensor> out;
+        ASSERT_EQ(by_callable ? session_->RunPrepared(**prepared, {}, {t}, &out)
+                              : Run({{x, t}}, fetches, &out),
+                  OkStatus());
+        ASSERT_EQ(out[0].NumElements(), t.dims());
+        EXPECT_EQ(out[0].data<int32_t>()[0], t.dim_size(0));
+        EXPECT_EQ(out[1].shape(), as_said.shape());
+        EXPECT_EQ(out[1].data<float>()[5], 30);
+        EXPECT_EQ(out[2].shape(), t.shape());
+        EXPECT_EQ(out[2].data<float>()[4], -5);
+      }
+    }
+  }
+  // One that the reshape cannot take is its own error.
+  std::vector<Tensor> out;
+  ExpectError(Run({{x, MakeTensor<float>({3}, {1, 2, 3})}}, fetches, &out),
+              absl::StatusCode::kInvalidArgument, "reshaped");
+  // What stands in the middle of the graph may be fed so, too.
+  ASSERT_EQ(Run({{reshaped, more}}, {chain}, &out), OkStatus());
+  EXPECT_EQ(out[0].shape(), more.shape());
+  EXPECT_EQ(out[0].data<float>()[5], 30);
+
+  std::string handle;
+  ASSERT_EQ(session_->PRunSetup({x}, {rows}, {}, &handle), OkStatus());
+  ASSERT_EQ(session_->PRun(handle, {}, {{x, other}}, {rows}, &out), OkStatus());
+  EXPECT_EQ(out[0].shape(), other.shape());
+}
+
+// Tensors large enough for an arena, and a loop over what is fed.
+TEST_F(SessionTest, MemoryIsPlannedForTheShapeThatIsFed) {
+  const Endpoint x = Placeholder("x", PartialTensorShape({8, 8}));
+  Endpoint y = x;
+  for (int i = 0; i < 6; ++i) {
+    y = Add(absl::StrCat("y", i), "MatMul", {y, x});
+    y = Add(absl::StrCat("z", i), "Relu", {y});
+  }
+  Start();
+  for (const int64_t n : {8, 96, 8, 64, 96, 1}) {
+    Tensor t(DT_FLOAT, TensorShape({n, n}));
+    std::fill_n(t.data<float>(), n * n, 1.f / static_cast<float>(n));
+    for (int i = 0; i < 4; ++i) {
+      std::vector<Tensor> out;
+      ASSERT_EQ(Run({{x, t}}, {y}, &out), OkStatus());
+      ASSERT_EQ(out[0].shape(), t.shape());
+      EXPECT_NEAR(out[0].data<float>()[n * n - 1], 1.f / static_cast<float>(n),
+                  1e-5);
+    }
+  }
 }
 
 TEST_F(SessionTest, TheFirstErrorWinsAndNamesNodeAndSource) {

@@ -32,11 +32,6 @@ Status PreparedStep::CheckFeed(size_t i, const Tensor& value) const {
         "Cannot feed a tensor of type ", DataTypeString(value.dtype()),
         " for '", want.name, "', which has type ", DataTypeString(want.dtype));
   }
-  if (!want.shape.IsCompatibleWith(value.shape())) {
-    return errors::InvalidArgument(
-        "Cannot feed a value of shape ", value.shape().DebugString(), " for '",
-        want.name, "', which has shape ", want.shape.DebugString());
-  }
   return OkStatus();
 }
 

@@ -32,6 +32,7 @@ class PreparedStep : public Session::Prepared,
   struct FeedInfo {
     std::string name;  // "x:0"
     DataType dtype;
+    // What the step relies on: the static shape, or any.
     PartialTensorShape shape;
   };
   struct Part {
@@ -40,8 +41,12 @@ class PreparedStep : public Session::Prepared,
     std::unique_ptr<Executor> executor;
   };
 
-  // InvalidArgument if a value does not fit feed i.
+  // InvalidArgument if a value is not of feed i's type.
   Status CheckFeed(size_t i, const Tensor& value) const;
+  // False if a value has a shape that the step was not compiled for.
+  bool FitsFeed(size_t i, const Tensor& value) const {
+    return feeds[i].shape.IsCompatibleWith(value.shape());
+  }
   // What the tensors of a run with feeds of these shapes take, the parts' side
   // by side. `notes` may be null.
   Status PlanMemory(absl::Span<const TensorShape> feeds, MemoryPlan* plan,
@@ -82,6 +87,9 @@ class PreparedStep : public Session::Prepared,
   const Session* session = nullptr;
   std::vector<FeedInfo> feeds;
   std::vector<std::string> fetches;
+  // What the client asked for.
+  std::vector<Endpoint> feed_endpoints, fetch_endpoints;
+  std::vector<Node*> targets;
   std::vector<GraphPassReport> passes;
   std::vector<Part> parts;
   bool needs_rendezvous = false;

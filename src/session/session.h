@@ -56,6 +56,8 @@ class Session {
   // the end. So does a run that Close cancels, but for one that has neither
   // deadline nor token and of whose kind (the same step, no larger feeds) the
   // last took less than 20 ms: that may wait for the kernel it is in.
+  // A feed may have another shape than the graph says: then a step is compiled
+  // that takes any.
   // Errors: InvalidArgument (feed of wrong type, fed twice,
   // nothing to do), DeadlineExceeded (timeout_in_ms), Cancelled ("Session has
   // been closed."), or the first failure of a node, with the node named.

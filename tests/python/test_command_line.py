@@ -1,10 +1,13 @@
 """What the commands of `headrace` take for a model."""
+import os
 import pathlib
+import signal
+import subprocess
 
 import pytest
 
 import headrace as tf
-from program import headrace, needs_program
+from program import PROGRAM, headrace, needs_program
 
 pytestmark = needs_program
 MODELS = pathlib.Path(__file__).resolve().parent.parent / "conformance" / "models"
@@ -71,3 +74,130 @@ def test_a_graph_with_variables_says_how_to_freeze_it(command, use_resource, tmp
     assert run.returncode == 1
     assert "'w' (initializer" in run.stderr
     assert "A GraphDef holds no values of variables. Give the folder of a SavedModel, or freeze" in run.stderr
+
+
+def small_graph():
+    """a + b of placeholders, and a variable nobody needs."""
+    a = tf.placeholder(tf.float32, [2], name="first_input")
+    b = tf.placeholder(tf.float32, [2], name="second_input")
+    tf.get_variable("first_variable", [2], tf.float32, initializer=tf.zeros_initializer())
+    tf.add(a, b, name="total")
+    return tf.get_default_graph().as_graph_def().SerializeToString()
+
+
+@pytest.fixture
+def small_model(tmp_path):
+    path = tmp_path / "small.pb"
+    path.write_bytes(small_graph())
+    return path
+
+
+FEEDS = ["--feed", "first_input=[1, 2]", "--feed", "second_input=[3, 4]", "--fetch", "total"]
+
+
+@pytest.mark.parametrize("command", [
+    "cat {model} | {program} inspect /dev/stdin", "cat {model} | {program} inspect -", "{program} inspect - < {model}"])
+def test_a_model_from_a_pipe_is_not_empty(command, small_model):
+    command = command.format(model=small_model, program=PROGRAM)
+    run = subprocess.run(["sh", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr
+    assert "first_input:0" in run.stdout and "every op can run here" in run.stdout
+
+
+def test_an_empty_model_is_an_error(tmp_path):
+    (tmp_path / "empty.pb").write_bytes(b"")
+    for command in COMMANDS:
+        run = headrace(command, tmp_path / "empty.pb")
+        assert run.returncode == 1 and "empty.pb is empty" in run.stderr
+    run = subprocess.run([PROGRAM, "inspect", "/dev/stdin"], input="", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         text=True, timeout=60)
+    assert run.returncode == 1 and "is empty" in run.stderr
+
+
+@pytest.mark.parametrize("arguments", [["ops"], ["--help"], ["--version"], ["run", "--help"], ["inspect", "MODEL"]])
+def test_output_that_cannot_be_written_is_a_failure(arguments, small_model):
+    arguments = [small_model if a == "MODEL" else a for a in arguments]
+    with open("/dev/full", "w") as full:
+        run = subprocess.run([PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert run.returncode == 1
+    assert "cannot write to standard output: No space left on device" in run.stderr
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    # A pipe that nobody reads, in a process that does not die of it.
+    run = subprocess.run([PROGRAM, *arguments], stdout=write_end, stderr=subprocess.PIPE, text=True, timeout=60,
+                         restore_signals=False, preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN))
+    os.close(write_end)
+    assert run.returncode == 1
+    assert "cannot write to standard output: Broken pipe" in run.stderr
+
+
+def test_a_tensor_that_cannot_be_saved_is_a_failure(small_model):
+    run = headrace("run", small_model, *FEEDS, "--save", "total=/dev/full")
+    assert run.returncode == 1 and "/dev/full; No space left on device" in run.stderr
+
+
+@pytest.mark.parametrize("command", ["run", "explain", "tune"])
+def test_a_wrong_feed_names_the_inputs(command, small_model):
+    run = headrace(command, small_model, "--feed", "frist_input=[1, 2]")
+    assert run.returncode == 1
+    assert "the model has no input 'frist_input'; did you mean 'first_input:0'" in run.stderr
+    assert "Its inputs:\n  first_input:0  float [2]\n  second_input:0  float [2]" in run.stderr
+    assert "first_variable" not in run.stderr
+
+
+def test_a_wrong_fetch_names_what_is_alike(small_model):
+    run = headrace("run", small_model, *FEEDS[:-1], "totla")
+    assert run.returncode == 1
+    assert "the model has no node 'totla'; did you mean 'total'?" in run.stderr
+
+
+def test_a_missing_feed_says_how_to_give_it(small_model):
+    run = headrace("run", small_model, "--feed", "first_input=[1, 2]", "--fetch", "total")
+    assert run.returncode == 1
+    assert "Give a value by --feed NAME=VALUE. Inputs without one:\n  second_input:0  float [2]" in run.stderr
+    assert "first_input:0  float" not in run.stderr
+
+
+@pytest.mark.parametrize("arguments, says", [
+    (["inspect", "a.pb", "b.pb"], "one model, please: 'a.pb' or 'b.pb'?"),
+    (["run", "a.pb", "b.pb"], "one model, please: 'a.pb' or 'b.pb'?"),
+    (["tune", "a.pb", "b.pb"], "one model, please: 'a.pb' or 'b.pb'?"),
+    (["ops", "Add", "Mul"], "one op, please: 'Add' or 'Mul'?"),
+    (["ops", "--table", "Add"], "--table lists every op; 'Add' goes without it"),
+    (["--version", "please"], "'please' is too much"),
+    (["help", "nothing"], "'nothing' is too much"),
+    (["inspcet", "a.pb"], "no command 'inspcet'; did you mean 'inspect'?"),
+    (["run", "a.pb", "--fede", "x=1"], "unknown option --fede; did you mean '--feed'"),
+    (["inspect", "--node", "a.pb"], "unknown option --node; did you mean '--nodes'?"),
+])
+def test_what_is_wrong_with_the_arguments_is_said(arguments, says):
+    run = headrace(*arguments)
+    assert run.returncode == 2 and says in run.stderr, run.stderr
+    assert run.stdout == ""
+
+
+def test_an_op_that_is_not_there_names_what_is_alike():
+    run = headrace("ops", "Conv2d")
+    assert run.returncode == 1 and "there is no op 'Conv2d'; did you mean 'Conv2D'" in run.stderr
+
+
+def test_help_of_a_command():
+    assert headrace("help", "tune").stdout == headrace("tune", "--help").stdout
+
+
+def test_inspect_tells_all_unknown_ops_and_what_else_it_knows(tmp_path):
+    path = tmp_path / "custom.pbtxt"
+    path.write_text("""
+        node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } }
+               attr { key: 'shape' value { shape { dim { size: 3 } } } } }
+        node { name: 'a' op: 'MyFirst' input: 'x' }
+        node { name: 'b' op: 'MySecond' input: 'a' }
+        node { name: 'c' op: 'MySecond' input: 'b' }
+        versions { producer: 24 }""")
+    run = headrace("inspect", path)
+    assert run.returncode == 1
+    assert "4 nodes, producer 24\ninputs:\n  x:0  float [3]\n" in run.stdout
+    lines = [line.split(maxsplit=1) for line in run.stdout.splitlines()]
+    for line in (["1", "MyFirst  (op not known here)"], ["2", "MySecond  (op not known here)"], ["1", "Placeholder"]):
+        assert line in lines
+    assert "2 ops are not known here" in run.stdout

@@ -1,0 +1,82 @@
+// Values out of the tensors of clients, and back. A resource is, for a client,
+// the bytes of a serialized handle.
+#include <cstring>
+
+#include "c_api/internal.h"
+#include "framework/resource_handle.h"
+#include "framework/tensor_proto.h"
+
+namespace headrace::c_api {
+namespace {
+
+Status ReadResource(const OpaqueBytes& bytes, Tensor* out) {
+  if (bytes.shape.dims() != 0) {
+    return errors::InvalidArgument(
+        "Malformed TF_RESOURCE tensor: expected a scalar, got a tensor with "
+        "shape ",
+        bytes.shape.DebugString());
+  }
+  Tensor t(DT_RESOURCE, TensorShape());
+  const absl::string_view data(static_cast<const char*>(bytes.buffer->data()),
+                               bytes.buffer->size());
+  if (!ResourceHandleFromBytes(data, &t.scalar<ResourceHandle>()).ok()) {
+    return errors::InvalidArgument(
+        "Malformed TF_RESOURCE tensor: unable to parse resource handle of ",
+        data.size(), " bytes");
+  }
+  *out = std::move(t);
+  return OkStatus();
+}
+
+}  // namespace
+
+Status ReadTensor(const TF_Tensor& t, Tensor* out) {
+  if (t.opaque == nullptr) [[likely]] {
+    *out = t.tensor;
+    return OkStatus();
+  }
+  const OpaqueBytes& bytes = *t.opaque;
+  switch (bytes.type) {
+    case TF_RESOURCE:
+      return ReadResource(bytes, out);
+    case TF_VARIANT:
+      return errors::InvalidArgument(
+          "Malformed TF_VARIANT tensor: got ", bytes.buffer->size(),
+          " bytes, wanted a tensor that a run or an attr gave");
+    case TF_STRING:
+      return errors::InvalidArgument(
+          "Malformed TF_STRING tensor: got ", bytes.buffer->size(),
+          " bytes, wanted a TF_TString of ", sizeof(TF_TString),
+          " bytes, aligned to ", alignof(TF_TString), ", for each of ",
+          bytes.shape.num_elements(), " elements");
+    default:
+      return errors::InvalidArgument(
+          "Malformed tensor: data type ", static_cast<int>(bytes.type), " (",
+          DataTypeString(ToDataType(bytes.type)), ") is none that values have");
+  }
+}
+
+Status WrapTensor(Tensor value, TF_Tensor** out) {
+  if (value.dtype() != DT_RESOURCE) [[likely]] {
+    *out = new TF_Tensor(std::move(value));
+    return OkStatus();
+  }
+  if (value.dims() != 0) {
+    return errors::InvalidArgument(
+        "Unexpected non-scalar TF_RESOURCE tensor: shape ",
+        value.shape().DebugString(), ", wanted a scalar");
+  }
+  const std::string bytes =
+      ResourceHandleToBytes(value.scalar<ResourceHandle>());
+  auto t = std::unique_ptr<TF_Tensor>(TF_AllocateTensor(
+      TF_RESOURCE, /*dims=*/nullptr, /*num_dims=*/0, bytes.size()));
+  if (t == nullptr) {
+    return errors::ResourceExhausted("no memory for a resource handle of ",
+                                     bytes.size(), " bytes");
+  }
+  std::memcpy(TF_TensorData(t.get()), bytes.data(), bytes.size());
+  *out = t.release();
+  return OkStatus();
+}
+
+}  // namespace headrace::c_api
