@@ -14,19 +14,26 @@ def initialized_value(variable):
     """The value of `variable`, or its initial value where it has none yet."""
     from headrace.control_flow import cond  # for those who need it
     with _graph.init_scope():
-        if variable.op.type == "VarHandleOp":
-            there = variable.is_initialized()
+        op = variable.op
+        if op.type == "VarHandleOp":
+            there = _raw.VarIsInitializedOp(op.outputs[0])
         else:
-            with _graph.colocate_with(variable.op):
-                there = _raw.IsVariableInitialized(variable._ref())
-        return cond(there, variable.read_value,
-                    lambda: variable._guarded_initial_value)
+            with _graph.colocate_with(op):
+                there = _raw.IsVariableInitialized(op.outputs[0])
+        return cond(there, variable.read_value, lambda: getattr(
+            variable, "_guarded_initial_value", variable.initial_value))
 
 
-def guarded(initial, name):
-    """`initial` with every variable that it reads replaced by its
-    initialized_value: what is between them and `initial` is made a second time,
-    with "_" and `name` after the names. `initial` itself if it reads none."""
+def guarded(variable, initial):
+    """`initial`, the initial value of `variable`, with every other variable that
+    it reads replaced by its initialized_value. What is between them is made a
+    second time, with "_" and the variable's name after the names. `initial`
+    itself if it reads none."""
+    variable._guarded_initial_value = _guarded(initial, variable.op.name)
+    return variable._guarded_initial_value
+
+
+def _guarded(initial, name):
     graph = initial.graph
     order = _inputs_first(initial.op)
     if not any(op.type in _READS for op in order):
@@ -34,7 +41,7 @@ def guarded(initial, name):
     variables = {}
     for key in (GraphKeys.LOCAL_VARIABLES, GraphKeys.GLOBAL_VARIABLES):
         for v in graph.get_collection(key):
-            if hasattr(v, "_guarded_initial_value"):
+            if getattr(v, "initial_value", None) is not None:
                 variables[v.op.name] = v
     instead = {}  # op -> the tensor to take in place of its only output
     copied = {}   # op -> its copy's name
