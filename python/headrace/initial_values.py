@@ -24,16 +24,10 @@ def initialized_value(variable):
             variable, "_guarded_initial_value", variable.initial_value))
 
 
-def guarded(variable, initial):
-    """`initial`, the initial value of `variable`, with every other variable that
-    it reads replaced by its initialized_value. What is between them is made a
-    second time, with "_" and the variable's name after the names. `initial`
-    itself if it reads none."""
-    variable._guarded_initial_value = _guarded(initial, variable.op.name)
-    return variable._guarded_initial_value
-
-
-def _guarded(initial, name):
+def guarded(initial, name):
+    """`initial` with every variable that it reads replaced by its
+    initialized_value: what is between them and `initial` is made a second time,
+    with "_" and `name` after the names. `initial` itself if it reads none."""
     graph = initial.graph
     order = _inputs_first(initial.op)
     if not any(op.type in _READS for op in order):

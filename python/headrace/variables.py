@@ -11,7 +11,6 @@ from headrace.control_flow_ops import Assert, group
 from headrace.default_session import session_for
 from headrace.graph import (GraphKeys, colocate_with, control_dependencies,
                             get_default_graph, init_scope, name_scope)
-from headrace.initial_values import guarded, initialized_value
 from headrace.math_ops import reduce_all
 from headrace.tensor import constant, convert_to_tensor
 from headrace.tensor_shape import TensorShape
@@ -123,7 +122,18 @@ class Variable(metaclass=_VariableType):
 
     def initialized_value(self):
         """The value, or the initial value where there is none yet."""
-        return initialized_value(self)
+        from headrace import initial_values  # most programs do without
+        return initial_values.initialized_value(self)
+
+    def _guard(self, initial):
+        """`initial` as the initializer takes it: other variables that it reads
+        need not be initialised before."""
+        self._guarded_initial_value = initial
+        if initial.op.inputs:
+            from headrace import initial_values
+            self._guarded_initial_value = initial_values.guarded(
+                initial, self._named.op.name)
+        return self._guarded_initial_value
 
     def load(self, value, session=None):
         """Gives the variable a value in `session`, or the default session."""
@@ -196,7 +206,7 @@ class RefVariable(Variable):
                 self._variable.set_shape(shape)
             self._shape = self._variable.get_shape()
             self._initializer_op = _raw.Assign(
-                self._variable, guarded(self, initial),
+                self._variable, self._guard(initial),
                 validate_shape=validate_shape).op
             with colocate_with(self._variable.op):
                 self._snapshot = _raw.Identity(self._variable, name="read")
@@ -287,7 +297,7 @@ class ResourceVariable(Variable):
             self._named = self._handle
             with name_scope("Assign") as assign_scope:
                 self._initializer_op = _raw.AssignVariableOp(
-                    self._handle, guarded(self, initial), name=assign_scope)
+                    self._handle, self._guard(initial), name=assign_scope)
             with name_scope("Read"):
                 self._graph_element = self._read()
 
