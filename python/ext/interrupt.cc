@@ -23,13 +23,21 @@ struct State {
   std::mutex mu;
   InterruptScope* innermost = nullptr;  // main thread only
   InterruptScope* running = nullptr;    // guarded by mu; innermost that watches
-  struct sigaction next = {};           // the handler behind ours
+  int64_t last_id = 0;                  // guarded by mu
+  // The id of `running`, and of the run that the last signal came in; 0: none.
+  std::atomic<int64_t> current{0}, interrupted{0};
+  struct sigaction next = {};  // the handler behind ours
+  // Python's signal.getsignal and signal.default_int_handler.
+  PyObject *getsignal = nullptr, *default_handler = nullptr;
 };
 State* state = nullptr;
 
 void OnSignal(int number, siginfo_t* info, void* context) {
   const int saved = errno;
-  sem_post(&state->wake);
+  if (const int64_t run = state->current; run != 0) {
+    state->interrupted = run;
+    sem_post(&state->wake);
+  }
   errno = saved;
   if ((state->next.sa_flags & SA_SIGINFO) != 0) {
     if (state->next.sa_sigaction != nullptr) {
@@ -41,14 +49,29 @@ void OnSignal(int number, siginfo_t* info, void* context) {
   }
 }
 
+// Whether Ctrl-C is to end the run at once: Python's own handler raises
+// KeyboardInterrupt for certain. What another does is seen when it has run.
+bool HandlerRaises() {
+  const KernelCall python(nullptr);
+  if (!python.ok()) return false;
+  PyObject* const handler = CallPython(
+      [] { return PyObject_CallFunction(state->getsignal, "i", SIGINT); });
+  if (handler == nullptr) PyErr_Clear();
+  Py_XDECREF(handler);
+  return handler == state->default_handler;
+}
+
 void Watch() {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
   while (true) {
     if (sem_wait(&state->wake) != 0) continue;
+    // Another run may have begun since.
+    const int64_t interrupted = state->interrupted;
+    if (!HandlerRaises()) continue;
     const std::lock_guard<std::mutex> lock(state->mu);
-    if (state->running != nullptr) {
+    if (state->running != nullptr && state->running->id() == interrupted) {
       state->running->manager()->StartCancel(
           absl::CancelledError("Interrupted by the keyboard"));
     }
@@ -83,6 +106,7 @@ void AfterFork() {
   state->main_thread = pthread_self();
   state->watching = false;
   state->innermost = state->running = nullptr;
+  state->current = 0;
   new (&state->mu) std::mutex;
   sem_init(&state->wake, 0, 0);
   struct sigaction current;
@@ -104,8 +128,10 @@ InterruptScope::InterruptScope(CancellationManager* caller)
   if (is_main_) state->innermost = this;
   if (!watches_) return;
   const std::lock_guard<std::mutex> lock(state->mu);
+  id_ = ++state->last_id;
   outer_ = state->running;
   state->running = this;
+  state->current = id_;
 }
 
 InterruptScope::~InterruptScope() {
@@ -113,6 +139,7 @@ InterruptScope::~InterruptScope() {
   if (!watches_) return;
   const std::lock_guard<std::mutex> lock(state->mu);
   state->running = outer_;
+  state->current = outer_ == nullptr ? 0 : outer_->id_;
 }
 
 void InterruptScope::Poll() {
@@ -152,6 +179,11 @@ void InterruptScope::Rethrow() {
 void InitInterrupts() {
   if (state != nullptr) return;
   state = new State;
+  const auto signals = nanobind::module_::import_("_signal");
+  state->getsignal =
+      nanobind::object(signals.attr("getsignal")).release().ptr();
+  state->default_handler =
+      nanobind::object(signals.attr("default_int_handler")).release().ptr();
   sem_init(&state->wake, 0, 0);
   pthread_atfork(nullptr, nullptr, AfterFork);
 }

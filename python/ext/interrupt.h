@@ -5,7 +5,7 @@
 //
 // Ctrl-C is not left to that: while there is a handler for SIGINT, ours is put
 // in front of it. It passes the signal on and wakes a thread that cancels the
-// main thread's run.
+// main thread's run, if it is for KeyboardInterrupt.
 //
 // A run that is not interrupted pays for one look at the handler and two locks.
 #ifndef HEADRACE_PYTHON_EXT_INTERRUPT_H_
@@ -29,6 +29,7 @@ class InterruptScope : private WaitHook {
   InterruptScope& operator=(const InterruptScope&) = delete;
 
   CancellationManager* manager() { return is_main_ ? &manager_ : caller_; }
+  int64_t id() const { return id_; }  // of one that watches; above 0
   // For the time that the run is waited for; may be null.
   WaitHook* hook() { return is_main_ ? this : nullptr; }
   // After the run, with the GIL: raises what a handler raised meanwhile.
@@ -44,7 +45,9 @@ class InterruptScope : private WaitHook {
   CancellationManager* const caller_;
   CancellationManager manager_;
   InterruptScope* const enclosing_;  // main thread only
-  InterruptScope* outer_ = nullptr;  // that watches
+  // Of those that watch, guarded by their lock.
+  InterruptScope* outer_ = nullptr;
+  int64_t id_ = 0;
   // What a handler raised.
   nanobind::object type_, value_, trace_;
 };

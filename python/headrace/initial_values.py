@@ -1,11 +1,27 @@
 """Initial values that depend on other variables: made independent of the order
 in which the variables are initialised."""
+from headrace import graph as _graph
 from headrace import messages
+from headrace import raw_ops as _raw
 from headrace.graph import GraphKeys
 
 _QUESTIONS = ("IsVariableInitialized", "VarIsInitializedOp")
 _VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
 _READS = ("Variable", "VariableV2", "ReadVariableOp")
+
+
+def initialized_value(variable):
+    """The value of `variable`, or its initial value where it has none yet."""
+    from headrace.control_flow import cond  # for those who need it
+    with _graph.init_scope():
+        op = variable.op
+        if op.type == "VarHandleOp":
+            there = _raw.VarIsInitializedOp(op.outputs[0])
+        else:
+            with _graph.colocate_with(op):
+                there = _raw.IsVariableInitialized(op.outputs[0])
+        return cond(there, variable.read_value, lambda: getattr(
+            variable, "_guarded_initial_value", variable.initial_value))
 
 
 def guarded(initial, name):
@@ -19,7 +35,7 @@ def guarded(initial, name):
     variables = {}
     for key in (GraphKeys.LOCAL_VARIABLES, GraphKeys.GLOBAL_VARIABLES):
         for v in graph.get_collection(key):
-            if hasattr(v, "_guarded_initial_value"):
+            if getattr(v, "initial_value", None) is not None:
                 variables[v.op.name] = v
     instead = {}  # op -> the tensor to take in place of its only output
     copied = {}   # op -> its copy's name
@@ -28,7 +44,7 @@ def guarded(initial, name):
             continue
         variable = _read_by(op, variables)
         if variable is not None:
-            instead[op] = variable.initialized_value()
+            instead[op] = initialized_value(variable)
         elif any(t.op in instead or t.op in copied for t in op.inputs):
             copied[op] = "%s_%s" % (op.name, name)
     if initial.op in instead:

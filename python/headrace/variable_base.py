@@ -182,10 +182,8 @@ class Variable(metaclass=_VariableType):
 
     def initialized_value(self):
         """The value, or the initial value where there is none yet."""
-        from headrace.control_flow import cond
-        with init_scope():
-            return cond(self._initialized(), self.read_value,
-                        lambda: self._guarded_initial_value)
+        from headrace import initial_values  # most programs do without
+        return initial_values.initialized_value(self)
 
     def _guard(self, initial):
         """`initial` as the initializer takes it: other variables that it reads

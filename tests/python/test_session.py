@@ -464,6 +464,32 @@ def test_a_signal_handler_runs_while_a_run_waits():
             signal.signal(signal.SIGUSR1, old)
 
 
+def test_a_handler_of_ctrl_c_that_raises_nothing_lets_the_run_go_on():
+    with tf.Graph().as_default(), tf.Session() as s:
+        q = tf.FIFOQueue(1, tf.float32)
+        put, take = q.enqueue(7.0), q.dequeue()
+        calls = []
+        old = signal.signal(signal.SIGINT, lambda *args: calls.append(1))
+        try:
+            threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+            threading.Timer(0.4, s.run, (put,)).start()
+            assert s.run(take) == 7
+            assert calls == [1]
+        finally:
+            signal.signal(signal.SIGINT, old)
+
+
+def test_ctrl_c_between_runs_does_not_cancel_the_next():
+    nap = tf.py_func(lambda: threading.Event().wait(0.02), [], tf.bool)
+    with tf.Session() as s:
+        s.run(tf.constant(1))  # from here on, signals are watched
+        for _ in range(30):
+            with pytest.raises(KeyboardInterrupt):
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(1)
+            s.run(nap)
+
+
 def test_a_program_ends_by_sigterm_while_a_run_waits():
     script = """
 import os, signal, sys, threading
