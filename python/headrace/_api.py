@@ -320,7 +320,11 @@ saved_model = _namespace("saved_model")
 sets = _namespace("sets", set_ops="""
     difference=set_difference intersection=set_intersection set_difference
     set_intersection set_size set_union size=set_size union=set_union""")
-signal = _namespace("signal", spectral_ops=_FOURIER)
+signal = _namespace("signal", spectral_ops=_FOURIER + " fftshift ifftshift",
+                    signal_ops="""
+    dct frame hamming_window hann_window idct inverse_stft
+    inverse_stft_window_fn linear_to_mel_weight_matrix
+    mfccs_from_log_mel_spectrograms overlap_and_add stft""")
 sparse = _namespace("sparse", accumulators="SparseConditionalAccumulator",
                     indexed_slices="mask=sparse_mask", math_special="""
     segment_mean=sparse_segment_mean segment_sqrt_n=sparse_segment_sqrt_n
@@ -339,7 +343,8 @@ sparse = _namespace("sparse", accumulators="SparseConditionalAccumulator",
     sparse_dense_matmul=sparse_tensor_dense_matmul split=sparse_split
     to_dense=sparse_tensor_to_dense to_indicator=sparse_to_indicator
     transpose=sparse_transpose""")
-spectral = _namespace("spectral", spectral_ops=_FOURIER)
+spectral = _namespace("spectral", signal_ops="dct idct",
+                      spectral_ops=_FOURIER)
 strings = _namespace("strings", string_ops="""
     as_string format=string_format join=string_join length=string_length lower
     reduce_join regex_full_match regex_replace split strip substr
