@@ -78,6 +78,7 @@ _find, _dir = _names.on_demand(
         hessians py_function timestamp tuple verify_tensor_all_finite""",
     check_ops=_CHECKS,
     control_flow="case cond while_loop",
+    switch_ops="switch_case",
     functional_ops="foldl foldr map_fn scan",
     script_ops="numpy_function py_func",
     session_handles="""
@@ -87,7 +88,7 @@ _find, _dir = _names.on_demand(
         regex_replace string_join string_split string_to_hash_bucket
         string_to_hash_bucket_fast string_to_hash_bucket_strong
         string_to_number substr""",
-    function="Defun",
+    defun="Defun",
     tensor_array="TensorArray",
     queues="""
         FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue""",
@@ -185,11 +186,22 @@ def disable_v2_behavior():
 
 
 disable_eager_execution = disable_v2_tensorshape = disable_v2_behavior
+disable_control_flow_v2 = disable_tensor_equality = disable_v2_behavior
+
+
+def control_flow_v2_enabled():
+    """False: cond and while_loop make the nodes of 1.x."""
+    return False
 
 
 def enable_eager_execution(config=None, device_policy=None,
                            execution_mode=None):
     raise NotImplementedError("eager execution is not supported")
+
+
+def initialize_all_tables(name="init_all_tables"):
+    """As tables_initializer."""
+    return _tf.tables_initializer(name)
 
 
 def op_scope(values, name, default_name=None):
@@ -254,7 +266,11 @@ data_flow_ops = _namespace(
 debugging = _namespace(
     "debugging", check_ops=_CHECKS + " assert_shapes",
     control_flow_ops="Assert assert_all_finite=verify_tensor_all_finite")
-graph_util = _namespace("graph_util")
+graph_util = _namespace(
+    "graph_util", graph_rewrites="""
+        convert_variables_to_constants extract_sub_graph must_run_on_cpu
+        remove_training_nodes tensor_shape_from_node_def_name""",
+    importer="import_graph_def")
 image = _namespace(
     "image", whole="image_ops image_colors image_measures image_boxes",
     array_ops="extract_image_patches", random_ops="random_crop")
@@ -372,6 +388,9 @@ train = _namespace(
         maybe_shuffle_batch_join range_input_producer shuffle_batch
         shuffle_batch_join slice_input_producer string_input_producer""")
 
+train.queue_runner = _namespace("train.queue_runner", coordinator="""
+    QueueRunner add_queue_runner start_queue_runners""")
+
 compat.as_bytes = lambda s, encoding="utf-8": (
     s if isinstance(s, bytes) else s.encode(encoding))
 compat.as_text = lambda s, encoding="utf-8": (
@@ -380,5 +399,6 @@ compat.as_str = compat.as_str_any = compat.as_text
 compat.v1 = v1 = _sys.modules["headrace.compat.v1"] = _tf
 test.is_gpu_available = (
     lambda cuda_only=False, min_cuda_compute_capability=None: False)
-test.is_built_with_cuda = lambda: False
+test.is_built_with_cuda = test.is_built_with_rocm = lambda: False
+test.is_built_with_gpu_support = lambda: False
 test.gpu_device_name = lambda: ""
