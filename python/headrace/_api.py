@@ -289,6 +289,11 @@ io = _namespace(
         parse_single_sequence_example""",
     readers=_RECORDS,
     string_ops="decode_base64 decode_raw encode_base64")
+lookup = _namespace("lookup", lookup_ops="""
+    KeyValueTensorInitializer StaticHashTable StaticVocabularyTable
+    TextFileIndex TextFileInitializer""")
+lookup.experimental = _namespace("lookup.experimental",
+                                 lookup_ops="DenseHashTable")
 manip = _namespace("manip", array_ops="""
     gather_nd reshape reverse scatter_nd tile""")
 linalg = _namespace(

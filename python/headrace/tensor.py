@@ -271,8 +271,10 @@ def convert_n_to_tensor(values, dtype=None, name=None):
 
 
 def is_tensor(x):
-    """True for tensors, variables and what converts to a tensor by itself."""
-    return isinstance(x, Tensor) or hasattr(x, "_as_tensor")
+    """True for tensors, variables and what converts to a tensor by itself, and
+    for a SparseTensor or IndexedSlices."""
+    return (isinstance(x, Tensor) or hasattr(x, "_as_tensor")
+            or hasattr(x, "_flow_components") and hasattr(x, "dense_shape"))
 
 
 # Nodes whose value is computed from those of their inputs.
