@@ -234,7 +234,12 @@ _RECORDS = """
 audio = _namespace("audio")  # decode_wav, encode_wav, audio_spectrogram, mfcc
 bitwise = _namespace("bitwise")
 client = _namespace("client")
-compat = _namespace("compat")
+compat = _namespace(
+    "compat", tensor_shape="dimension_value", array_ops="dimension_at_index",
+    text_compat="""
+        as_bytes as_str as_str_any as_text bytes_or_text_types complex_types
+        forward_compatibility_horizon forward_compatible integral_types
+        path_to_str real_types""")
 contrib = _namespace("contrib")
 contrib.staging = _namespace(
     "contrib.staging", accumulators="MapStagingArea StagingArea")
@@ -396,11 +401,6 @@ train = _namespace(
 train.queue_runner = _namespace("train.queue_runner", coordinator="""
     QueueRunner add_queue_runner start_queue_runners""")
 
-compat.as_bytes = lambda s, encoding="utf-8": (
-    s if isinstance(s, bytes) else s.encode(encoding))
-compat.as_text = lambda s, encoding="utf-8": (
-    s if isinstance(s, str) else s.decode(encoding))
-compat.as_str = compat.as_str_any = compat.as_text
 compat.v1 = v1 = _sys.modules["headrace.compat.v1"] = _tf
 test.is_gpu_available = (
     lambda cuda_only=False, min_cuda_compute_capability=None: False)
