@@ -381,7 +381,8 @@ strings = _namespace("strings", string_ops="""
     unicode_decode_with_offsets unicode_encode unicode_script unicode_split
     unicode_split_with_offsets unicode_transcode unsorted_segment_join
     upper""")
-test = _namespace("test")
+test = _namespace("test", test_case="""
+    TestCase assert_equal_graph_def get_temp_dir main test_src_dir_path""")
 train = _namespace(
     "train",
     coordinator="""
