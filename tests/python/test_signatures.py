@@ -31,6 +31,7 @@ EXCEPTIONS = {
         io.FixedLenFeature io.FixedLenSequenceFeature io.SparseFeature""",
     "TensorFlow's table lacks the first argument, or has a decorator's": """
         errors.error_code_from_exception_type
+        test.TestCase.assertRaisesWithPredicateMatch
         train.Coordinator.stop_on_exception""",
 }
 # Methods that are written in C++, which have no signature.
