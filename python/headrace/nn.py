@@ -9,6 +9,7 @@ from headrace import math_ops as _math
 from headrace import raw_ops as _raw
 from headrace import random_ops as _random
 from headrace._names import on_demand as _on_demand
+from headrace.errors import InvalidArgumentError
 from headrace.graph import name_scope
 from headrace.tensor import constant, convert_to_tensor
 
@@ -142,9 +143,10 @@ def _softmax(op, logits, axis, dim, default, name):
     axis = -1 if axis is None else axis
     logits = convert_to_tensor(logits)
     n = logits._rank()
-    if n is not None and not -n <= axis < max(n, 1):
-        raise ValueError("Invalid axis %d for logits of shape %s"
-                         % (axis, logits.get_shape()))
+    if n is not None and axis != -1 and not -n <= axis < n:
+        raise InvalidArgumentError(
+            None, None, "Dimension (%d) must be in the range [%d, %d) where %d "
+            "is the number of dimensions in the input." % (axis, -n, n, n))
     if axis == -1 or (n is not None and axis == n - 1):
         return op(logits, name=name)
     with name_scope(name, default, [logits]) as scope:

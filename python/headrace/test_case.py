@@ -342,6 +342,14 @@ class TestCase(unittest.TestCase):
         self.assertEqual(a.shape, b.shape, msg)
         self.assertTrue(np.linalg.norm((a - b).ravel()) < err, msg)
 
+    # Old names, which Python's own class has no more.
+
+    assert_ = unittest.TestCase.assertTrue
+    assertEquals = unittest.TestCase.assertEqual
+    assertNotEquals = unittest.TestCase.assertNotEqual
+    assertAlmostEquals = unittest.TestCase.assertAlmostEqual
+    assertRegexpMatches = unittest.TestCase.assertRegex
+
     # What else there is.
 
     def assertItemsEqual(self, first, second, msg=None):

@@ -162,6 +162,8 @@ def test_ctc_loss_v2_without_room_for_the_labels():
      "both 'reduction_indices' and 'axis'"),
     (lambda: tf.nn.softmax([1.], 0, dim=0), ValueError,
      "both 'dim' and 'axis'"),
+    (lambda: tf.nn.softmax([[1.]], 2), tf.errors.InvalidArgumentError,
+     r"Dimension \(2\) must be in the range \[-2, 2\)"),
     (lambda: tf.nn.l2_normalize([1.], 0, dim=0), ValueError,
      "both 'dim' and 'axis'"),
     (lambda: tf.sparse_reduce_sum(tf.SparseTensor([[0]], [1], [2]), 0,

@@ -63,6 +63,9 @@ HOLDS = {
     "starts": lambda c: (c.assertStartsWith("abc", "a"),
                          c.assertEndsWith("abc", "c")),
     "device": lambda c: c.assertDeviceEqual("/cpu:0", "/device:CPU:0"),
+    "old_names": lambda c: (
+        c.assert_(True), c.assertEquals(1, 1), c.assertNotEquals(1, 2),
+        c.assertAlmostEquals(1., 1.), c.assertRegexpMatches("abc", "b")),
     "proto": lambda c: c.assertProtoEquals(
         'name: "n" op: "Neg"', tf.NodeDef(name="n", op="Neg")),
 }
