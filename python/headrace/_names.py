@@ -26,7 +26,7 @@ _UNSUPPORTED = (
     r"headrace\.(layers|keras|estimator|losses|metrics|distribute|distributions"
     r"|feature_column|profiler|app|flags|logging|gfile"
     r"|summary\.FileWriter(Cache)?|train\.(\w*Optimizer|Saver|Supervisor|\w*Session\w*|\w*Hook|Server"
-    r"|ClusterSpec|Checkpoint\w*|Scaffold|\w*checkpoint\w*"
+    r"|ClusterSpec|Checkpoint\w*|Scaffold|\w*checkpoint\w*|\w*_decay"
     r"|ExponentialMovingAverage|\w*global_step\w*))")
 
 
