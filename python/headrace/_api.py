@@ -44,16 +44,15 @@ _find, _dir = _names.on_demand(
     math_ops="""
         abs accumulate_n add add_n angle arg_max arg_min argmax argmin bitcast
         cast ceil clip_by_global_norm clip_by_norm clip_by_value complex conj
-        cos count_nonzero cumprod cumsum div div_no_nan divide einsum equal
-        exp floor floor_div floordiv floormod global_norm greater
-        greater_equal imag less less_equal lin_space linspace log log_sigmoid
-        logical_and logical_not logical_or logical_xor matmul maximum minimum
-        mod multiply negative not_equal pow range real realdiv reduce_all
-        reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min
-        reduce_prod reduce_sum round rsqrt saturate_cast scalar_mul sigmoid
-        sin sparse_matmul sqrt square squared_difference subtract tanh
-        tensordot to_bfloat16 to_complex128 to_complex64 to_double to_float
-        to_int32 to_int64 truediv truncatediv truncatemod""",
+        cos count_nonzero cumprod cumsum div div_no_nan divide einsum equal exp
+        floor floor_div floordiv floormod global_norm greater greater_equal
+        imag less less_equal lin_space linspace log log_sigmoid logical_and
+        logical_not logical_or logical_xor matmul maximum minimum mod multiply
+        negative not_equal pow range real realdiv reduce_all reduce_any
+        reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod
+        reduce_sum round rsqrt saturate_cast scalar_mul sigmoid sin sqrt square
+        squared_difference subtract tanh tensordot to_bfloat16 to_double
+        to_float to_int32 to_int64 truediv truncatediv truncatemod""",
     array_ops="""
         batch_gather batch_to_space boolean_mask broadcast_dynamic_shape
         broadcast_static_shape broadcast_to concat depth_to_space
@@ -140,8 +139,9 @@ _find, _dir = _names.on_demand(
     math_special="""
         argsort bincount clip_by_average_norm confusion_matrix
         histogram_fixed_width histogram_fixed_width_bins lbeta searchsorted sort
-        sparse_segment_mean sparse_segment_sqrt_n sparse_segment_sum
-        unsorted_segment_mean unsorted_segment_sqrt_n""",
+        sparse_matmul sparse_segment_mean sparse_segment_sqrt_n
+        sparse_segment_sum to_complex128 to_complex64 unsorted_segment_mean
+        unsorted_segment_sqrt_n""",
     logging_ops="print=print_v2",
     quantize_ops="dequantize quantize quantize_v2",
     tensor_proto="make_ndarray make_tensor_proto",

@@ -267,12 +267,12 @@ def batch_norm_with_global_normalization(
 
 __getattr__, __dir__ = _on_demand(
     globals(), whole="nn_conv nn_losses nn_moments nn_spatial",
+    array_ops="depth_to_space space_to_batch space_to_depth",
+    ctc_ops="collapse_repeated ctc_loss_v2 ctc_unique_labels",
+    quantize_ops="quantized_conv2d quantized_relu_x",
     candidate_sampling="""
         all_candidate_sampler compute_accidental_hits
         fixed_unigram_candidate_sampler learned_unigram_candidate_sampler
         log_uniform_candidate_sampler nce_loss sampled_softmax_loss
         uniform_candidate_sampler""",
-    array_ops="depth_to_space space_to_batch space_to_depth",
-    ctc_ops="collapse_repeated ctc_loss_v2 ctc_unique_labels",
-    embeddings="embedding_lookup embedding_lookup_sparse",
-    quantize_ops="quantized_conv2d quantized_relu_x")
+    embeddings="embedding_lookup embedding_lookup_sparse")
