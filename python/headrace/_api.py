@@ -44,16 +44,15 @@ _find, _dir = _names.on_demand(
     math_ops="""
         abs accumulate_n add add_n angle arg_max arg_min argmax argmin bitcast
         cast ceil clip_by_global_norm clip_by_norm clip_by_value complex conj
-        cos count_nonzero cumprod cumsum div div_no_nan divide einsum equal
-        exp floor floor_div floordiv floormod global_norm greater
-        greater_equal imag less less_equal lin_space linspace log log_sigmoid
-        logical_and logical_not logical_or logical_xor matmul maximum minimum
-        mod multiply negative not_equal pow range real realdiv reduce_all
-        reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min
-        reduce_prod reduce_sum round rsqrt saturate_cast scalar_mul sigmoid
-        sin sparse_matmul sqrt square squared_difference subtract tanh
-        tensordot to_bfloat16 to_complex128 to_complex64 to_double to_float
-        to_int32 to_int64 truediv truncatediv truncatemod""",
+        cos count_nonzero cumprod cumsum div div_no_nan divide einsum equal exp
+        floor floor_div floordiv floormod global_norm greater greater_equal
+        imag less less_equal lin_space linspace log log_sigmoid logical_and
+        logical_not logical_or logical_xor matmul maximum minimum mod multiply
+        negative not_equal pow range real realdiv reduce_all reduce_any
+        reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod
+        reduce_sum round rsqrt saturate_cast scalar_mul sigmoid sin sqrt square
+        squared_difference subtract tanh tensordot to_bfloat16 to_double
+        to_float to_int32 to_int64 truediv truncatediv truncatemod""",
     array_ops="""
         batch_gather batch_to_space boolean_mask broadcast_dynamic_shape
         broadcast_static_shape broadcast_to concat depth_to_space
@@ -78,6 +77,7 @@ _find, _dir = _names.on_demand(
         hessians py_function timestamp tuple verify_tensor_all_finite""",
     check_ops=_CHECKS,
     control_flow="case cond while_loop",
+    switch_ops="switch_case",
     functional_ops="foldl foldr map_fn scan",
     script_ops="numpy_function py_func",
     session_handles="""
@@ -87,7 +87,7 @@ _find, _dir = _names.on_demand(
         regex_replace string_join string_split string_to_hash_bucket
         string_to_hash_bucket_fast string_to_hash_bucket_strong
         string_to_number substr""",
-    function="Defun",
+    defun="Defun",
     tensor_array="TensorArray",
     queues="""
         FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue""",
@@ -146,8 +146,9 @@ _find, _dir = _names.on_demand(
     math_special="""
         argsort bincount clip_by_average_norm confusion_matrix
         histogram_fixed_width histogram_fixed_width_bins lbeta searchsorted sort
-        sparse_segment_mean sparse_segment_sqrt_n sparse_segment_sum
-        unsorted_segment_mean unsorted_segment_sqrt_n""",
+        sparse_matmul sparse_segment_mean sparse_segment_sqrt_n
+        sparse_segment_sum to_complex128 to_complex64 unsorted_segment_mean
+        unsorted_segment_sqrt_n""",
     logging_ops="print=print_v2",
     quantize_ops="dequantize quantize quantize_v2",
     tensor_proto="make_ndarray make_tensor_proto",
@@ -192,11 +193,22 @@ def disable_v2_behavior():
 
 
 disable_eager_execution = disable_v2_tensorshape = disable_v2_behavior
+disable_control_flow_v2 = disable_tensor_equality = disable_v2_behavior
+
+
+def control_flow_v2_enabled():
+    """False: cond and while_loop make the nodes of 1.x."""
+    return False
 
 
 def enable_eager_execution(config=None, device_policy=None,
                            execution_mode=None):
     raise NotImplementedError("eager execution is not supported")
+
+
+def initialize_all_tables(name="init_all_tables"):
+    """As tables_initializer."""
+    return _tf.tables_initializer(name)
 
 
 def op_scope(values, name, default_name=None):
@@ -229,7 +241,12 @@ _RECORDS = """
 audio = _namespace("audio")  # decode_wav, encode_wav, audio_spectrogram, mfcc
 bitwise = _namespace("bitwise")
 client = _namespace("client")
-compat = _namespace("compat")
+compat = _namespace(
+    "compat", tensor_shape="dimension_value", array_ops="dimension_at_index",
+    text_compat="""
+        as_bytes as_str as_str_any as_text bytes_or_text_types complex_types
+        forward_compatibility_horizon forward_compatible integral_types
+        path_to_str real_types""")
 contrib = _namespace("contrib")
 contrib.staging = _namespace(
     "contrib.staging", accumulators="MapStagingArea StagingArea")
@@ -261,7 +278,11 @@ data_flow_ops = _namespace(
 debugging = _namespace(
     "debugging", check_ops=_CHECKS + " assert_shapes",
     control_flow_ops="Assert assert_all_finite=verify_tensor_all_finite")
-graph_util = _namespace("graph_util")
+graph_util = _namespace(
+    "graph_util", graph_rewrites="""
+        convert_variables_to_constants extract_sub_graph must_run_on_cpu
+        remove_training_nodes tensor_shape_from_node_def_name""",
+    importer="import_graph_def")
 image = _namespace(
     "image", whole="image_ops image_colors image_measures image_boxes",
     array_ops="extract_image_patches", random_ops="random_crop")
@@ -280,6 +301,11 @@ io = _namespace(
         parse_single_sequence_example""",
     readers=_RECORDS,
     string_ops="decode_base64 decode_raw encode_base64")
+lookup = _namespace("lookup", lookup_ops="""
+    KeyValueTensorInitializer StaticHashTable StaticVocabularyTable
+    TextFileIndex TextFileInitializer""")
+lookup.experimental = _namespace("lookup.experimental",
+                                 lookup_ops="DenseHashTable")
 manip = _namespace("manip", array_ops="""
     gather_nd reshape reverse scatter_nd tile""")
 linalg = _namespace(
@@ -327,7 +353,11 @@ saved_model = _namespace("saved_model")
 sets = _namespace("sets", set_ops="""
     difference=set_difference intersection=set_intersection set_difference
     set_intersection set_size set_union size=set_size union=set_union""")
-signal = _namespace("signal", spectral_ops=_FOURIER)
+signal = _namespace("signal", spectral_ops=_FOURIER + " fftshift ifftshift",
+                    signal_ops="""
+    dct frame hamming_window hann_window idct inverse_stft
+    inverse_stft_window_fn linear_to_mel_weight_matrix
+    mfccs_from_log_mel_spectrograms overlap_and_add stft""")
 sparse = _namespace("sparse", accumulators="SparseConditionalAccumulator",
                     indexed_slices="mask=sparse_mask", math_special="""
     segment_mean=sparse_segment_mean segment_sqrt_n=sparse_segment_sqrt_n
@@ -346,7 +376,8 @@ sparse = _namespace("sparse", accumulators="SparseConditionalAccumulator",
     sparse_dense_matmul=sparse_tensor_dense_matmul split=sparse_split
     to_dense=sparse_tensor_to_dense to_indicator=sparse_to_indicator
     transpose=sparse_transpose""")
-spectral = _namespace("spectral", spectral_ops=_FOURIER)
+spectral = _namespace("spectral", signal_ops="dct idct",
+                      spectral_ops=_FOURIER)
 strings = _namespace("strings", string_ops="""
     as_string format=string_format join=string_join length=string_length lower
     reduce_join regex_full_match regex_replace split strip substr
@@ -357,7 +388,8 @@ strings = _namespace("strings", string_ops="""
     unicode_decode_with_offsets unicode_encode unicode_script unicode_split
     unicode_split_with_offsets unicode_transcode unsorted_segment_join
     upper""")
-test = _namespace("test")
+test = _namespace("test", test_case="""
+    TestCase assert_equal_graph_def get_temp_dir main test_src_dir_path""")
 train = _namespace(
     "train",
     coordinator="""
@@ -374,13 +406,12 @@ train = _namespace(
         maybe_shuffle_batch_join range_input_producer shuffle_batch
         shuffle_batch_join slice_input_producer string_input_producer""")
 
-compat.as_bytes = lambda s, encoding="utf-8": (
-    s if isinstance(s, bytes) else s.encode(encoding))
-compat.as_text = lambda s, encoding="utf-8": (
-    s if isinstance(s, str) else s.decode(encoding))
-compat.as_str = compat.as_str_any = compat.as_text
+train.queue_runner = _namespace("train.queue_runner", coordinator="""
+    QueueRunner add_queue_runner start_queue_runners""")
+
 compat.v1 = v1 = _sys.modules["headrace.compat.v1"] = _tf
 test.is_gpu_available = (
     lambda cuda_only=False, min_cuda_compute_capability=None: False)
-test.is_built_with_cuda = lambda: False
+test.is_built_with_cuda = test.is_built_with_rocm = lambda: False
+test.is_built_with_gpu_support = lambda: False
 test.gpu_device_name = lambda: ""

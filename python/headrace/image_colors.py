@@ -159,6 +159,30 @@ def random_saturation(image, lower, upper, seed=None):
         [], lower, upper, seed=seed))
 
 
+def adjust_jpeg_quality(image, jpeg_quality, name=None):
+    """The image as a JPEG file of that quality, 0 to 100, shows it."""
+    with name_scope(name, "adjust_jpeg_quality", [image]):
+        image = convert_to_tensor(image, name="image")
+        kind = image.dtype.base_dtype
+        image = convert_image_dtype(image, dtypes.uint8)
+        # The quality may be a number of the run.
+        file = _raw.EncodeJpegVariableQuality(
+            image, convert_to_tensor(jpeg_quality, dtypes.int32))
+        return convert_image_dtype(_raw.DecodeJpeg(file), kind)
+
+
+def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
+    """adjust_jpeg_quality to a random quality, the maximum left out."""
+    if not 0 <= min_jpeg_quality <= 100 or not 0 <= max_jpeg_quality <= 100:
+        raise ValueError("jpeg encoding range must be between 0 and 100.")
+    if min_jpeg_quality >= max_jpeg_quality:
+        raise ValueError("`min_jpeg_quality` must be less than "
+                         "`max_jpeg_quality`.")
+    quality = _random.random_uniform([], min_jpeg_quality, max_jpeg_quality,
+                                     seed=seed, dtype=dtypes.int32)
+    return adjust_jpeg_quality(image, quality)
+
+
 def per_image_standardization(image):
     """(image - mean) / max(deviation, 1 / sqrt(number of values)), for each
     image of a batch by itself; in the type of the image, as convert_image_dtype

@@ -434,3 +434,50 @@ def rot90(image, k=1, name=None):
         turned.set_shape(shape[:height].concatenate([None, None, shape[-1]])
                          if shape.ndims else [None] * 3)
         return turned
+
+
+# Boxes.
+
+def non_max_suppression(boxes, scores, max_output_size, iou_threshold=0.5,
+                        score_threshold=float("-inf"), name=None):
+    """Indices of the best boxes [y1, x1, y2, x2], no two of which overlap by
+    more than iou_threshold."""
+    with name_scope(name, "non_max_suppression"):
+        return _raw.NonMaxSuppressionV3(
+            boxes, scores, max_output_size,
+            convert_to_tensor(iou_threshold, dtypes.float32),
+            convert_to_tensor(score_threshold, dtypes.float32))
+
+
+def sample_distorted_bounding_box(image_size, bounding_boxes, seed=None,
+                                  seed2=None, min_object_covered=0.1,
+                                  aspect_ratio_range=None, area_range=None,
+                                  max_attempts=None,
+                                  use_image_if_no_bounding_boxes=None,
+                                  name=None):
+    """(begin, size, box [1, 1, 4]) of a random crop, for slice and for
+    draw_bounding_boxes: its area and aspect ratio (width / height) lie in the
+    ranges, by default (0.05, 1) of the image and (0.75, 1.33), and it covers
+    min_object_covered of one of the boxes [1, n, 4]. The whole image if none is
+    found in max_attempts (100)."""
+    with name_scope(name, "sample_distorted_bounding_box"):
+        return _raw.SampleDistortedBoundingBoxV2(
+            image_size, bounding_boxes,
+            convert_to_tensor(min_object_covered, dtypes.float32),
+            seed=seed or 0, seed2=seed2 or 0,
+            aspect_ratio_range=aspect_ratio_range or [.75, 1.33],
+            area_range=area_range or [.05, 1.],
+            max_attempts=max_attempts or 100,
+            use_image_if_no_bounding_boxes=bool(
+                use_image_if_no_bounding_boxes))
+
+
+def crop_and_resize(image, boxes, box_ind=None, crop_size=None,
+                    method="bilinear", extrapolation_value=0, name=None,
+                    box_indices=None):
+    """The parts `boxes` (in [0, 1]) of the images `box_ind`, each resized to
+    crop_size."""
+    return _raw.CropAndResize(
+        image, boxes, box_ind if box_indices is None else box_indices,
+        crop_size, method=method, extrapolation_value=extrapolation_value,
+        name=name)

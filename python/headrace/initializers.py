@@ -249,6 +249,32 @@ def lecun_uniform(seed=None):
     return VarianceScaling(1., "fan_in", "uniform", seed)
 
 
+# Operations that initialize, which tf.initializers has too.
+
+def global_variables():
+    """As tf.global_variables_initializer."""
+    return importlib.import_module(
+        "headrace.variables").global_variables_initializer()
+
+
+def local_variables():
+    """As tf.local_variables_initializer."""
+    return importlib.import_module(
+        "headrace.variables").local_variables_initializer()
+
+
+def variables(var_list, name="init"):
+    """As tf.variables_initializer."""
+    return importlib.import_module(
+        "headrace.variables").variables_initializer(var_list, name)
+
+
+def tables_initializer(name="init_all_tables"):
+    """As tf.tables_initializer."""
+    return importlib.import_module(
+        "headrace.variables").tables_initializer(name)
+
+
 zeros = zeros_initializer = Zeros
 ones = ones_initializer = Ones
 constant_initializer = Constant
@@ -266,13 +292,5 @@ glorot_normal = glorot_normal_initializer = GlorotNormal
 
 
 def __getattr__(name):
-    """Operations that initialize, which tf.initializers has too."""
-    homes = {"global_variables": "global_variables_initializer",
-             "local_variables": "local_variables_initializer",
-             "tables_initializer": "tables_initializer",
-             "variables": "variables_initializer"}
-    if name in homes:
-        module = importlib.import_module("headrace.variables")
-        return getattr(module, homes[name])
     from headrace import _names
     raise _names.missing(__name__, name)

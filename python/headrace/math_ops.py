@@ -238,14 +238,6 @@ def to_bfloat16(x, name="ToBFloat16"):
     return cast(x, dtypes.bfloat16, name)
 
 
-def to_complex64(x, name="ToComplex64"):
-    return cast(x, dtypes.complex64, name)
-
-
-def to_complex128(x, name="ToComplex128"):
-    return cast(x, dtypes.complex128, name)
-
-
 def bitcast(input, type, name=None):
     """The same bits as another type."""
     return _raw.Bitcast(input, type, name=name)
@@ -476,14 +468,6 @@ def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False,
                 a_is_sparse=a_is_sparse, b_is_sparse=b_is_sparse, name=scope)
         return _raw.MatMul(a, b, transpose_a=transpose_a,
                            transpose_b=transpose_b, name=scope)
-
-
-def sparse_matmul(a, b, transpose_a=False, transpose_b=False, a_is_sparse=False,
-                  b_is_sparse=False, name=None):
-    """The product of matrices of which many elements are 0."""
-    return _raw.SparseMatMul(a, b, transpose_a=transpose_a,
-                             transpose_b=transpose_b, a_is_sparse=a_is_sparse,
-                             b_is_sparse=b_is_sparse, name=name)
 
 
 def einsum(equation, *inputs, **kwargs):

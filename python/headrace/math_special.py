@@ -262,6 +262,22 @@ def clip_by_average_norm(t, clip_norm, name=None):
             name=scope)
 
 
+def sparse_matmul(a, b, transpose_a=False, transpose_b=False, a_is_sparse=False,
+                  b_is_sparse=False, name=None):
+    """The product of matrices of which many elements are 0."""
+    return _raw.SparseMatMul(a, b, transpose_a=transpose_a,
+                             transpose_b=transpose_b, a_is_sparse=a_is_sparse,
+                             b_is_sparse=b_is_sparse, name=name)
+
+
+def to_complex64(x, name="ToComplex64"):
+    return _math.cast(x, dtypes.complex64, name)
+
+
+def to_complex128(x, name="ToComplex128"):
+    return _math.cast(x, dtypes.complex128, name)
+
+
 # Sorting.
 
 def _direction(direction):

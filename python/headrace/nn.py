@@ -9,6 +9,7 @@ from headrace import math_ops as _math
 from headrace import raw_ops as _raw
 from headrace import random_ops as _random
 from headrace._names import on_demand as _on_demand
+from headrace.errors import InvalidArgumentError
 from headrace.graph import name_scope
 from headrace.tensor import constant, convert_to_tensor
 
@@ -142,9 +143,10 @@ def _softmax(op, logits, axis, dim, default, name):
     axis = -1 if axis is None else axis
     logits = convert_to_tensor(logits)
     n = logits._rank()
-    if n is not None and not -n <= axis < max(n, 1):
-        raise ValueError("Invalid axis %d for logits of shape %s"
-                         % (axis, logits.get_shape()))
+    if n is not None and axis != -1 and not -n <= axis < n:
+        raise InvalidArgumentError(
+            None, None, "Dimension (%d) must be in the range [%d, %d) where %d "
+            "is the number of dimensions in the input." % (axis, -n, n, n))
     if axis == -1 or (n is not None and axis == n - 1):
         return op(logits, name=name)
     with name_scope(name, default, [logits]) as scope:
@@ -265,14 +267,14 @@ def batch_norm_with_global_normalization(
 
 __getattr__, __dir__ = _on_demand(
     globals(), whole="nn_conv nn_losses nn_moments nn_spatial",
+    array_ops="depth_to_space space_to_batch space_to_depth",
+    ctc_ops="collapse_repeated ctc_loss_v2 ctc_unique_labels",
+    quantize_ops="quantized_conv2d quantized_relu_x",
     candidate_sampling="""
         all_candidate_sampler compute_accidental_hits
         fixed_unigram_candidate_sampler learned_unigram_candidate_sampler
         log_uniform_candidate_sampler nce_loss sampled_softmax_loss
         uniform_candidate_sampler""",
-    array_ops="depth_to_space space_to_batch space_to_depth",
-    ctc_ops="collapse_repeated ctc_loss_v2 ctc_unique_labels",
     embeddings="""
         embedding_lookup embedding_lookup_sparse
-        safe_embedding_lookup_sparse""",
-    quantize_ops="quantized_conv2d quantized_relu_x")
+        safe_embedding_lookup_sparse""")

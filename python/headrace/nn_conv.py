@@ -305,42 +305,34 @@ def max_pool(value, ksize, strides, padding, data_format="NHWC", name=None,
                  ksize, strides, padding, data_format, name)
 
 
-def _pool_of_rank(input, window, flat, deep, planar, data_format, name):
-    """The pool for so many spatial dimensions as the input, or else the window
-    or the format, tells."""
+def _pool_of_rank(ops, input, ksize, strides, padding, data_format, name):
+    """The pool of `ops` for so many spatial dimensions as the input, or else
+    the format or the window, tells."""
     x = convert_to_tensor(input, name="input")
     n = x._rank()
     if n is not None:
         n -= 2
     elif data_format is not None:
         n = len(data_format) - 2
-    elif isinstance(window, (list, tuple)) and len(window) != 1:
-        n = len(window) if len(window) <= 3 else len(window) - 2
-    if n not in (1, 2, 3):
+    elif isinstance(ksize, (list, tuple)) and len(ksize) != 1:
+        n = len(ksize) if len(ksize) <= 3 else len(ksize) - 2
+    if n not in ops:
         raise ValueError("Input tensor must be of rank 3, 4 or 5 but was %s."
                          % ("unknown" if n is None else n + 2))
-    op, formats = {1: (flat, "NWC"), 2: (planar, "NHWC"), 3: (deep, "NDHWC")}[n]
-    return op(x, data_format or formats, name)
+    formats = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
+    return ops[n](x, ksize, strides, padding, data_format or formats[n], name)
 
 
 def max_pool_v2(input, ksize, strides, padding, data_format=None, name=None):
     """max_pool1d, max_pool2d or max_pool3d by the rank of the input."""
-    return _pool_of_rank(
-        input, ksize,
-        lambda x, f, n: max_pool1d(x, ksize, strides, padding, f, n),
-        lambda x, f, n: max_pool3d(x, ksize, strides, padding, f, n),
-        lambda x, f, n: max_pool(x, ksize, strides, padding, f, n),
-        data_format, name)
+    return _pool_of_rank({1: max_pool1d, 2: max_pool, 3: max_pool3d}, input,
+                         ksize, strides, padding, data_format, name)
 
 
 def avg_pool_v2(input, ksize, strides, padding, data_format=None, name=None):
     """avg_pool1d, avg_pool2d or avg_pool3d by the rank of the input."""
-    return _pool_of_rank(
-        input, ksize,
-        lambda x, f, n: avg_pool1d(x, ksize, strides, padding, f, n),
-        lambda x, f, n: avg_pool3d(x, ksize, strides, padding, f, n),
-        lambda x, f, n: avg_pool(x, ksize, strides, padding, f, n),
-        data_format, name)
+    return _pool_of_rank({1: avg_pool1d, 2: avg_pool, 3: avg_pool3d}, input,
+                         ksize, strides, padding, data_format, name)
 
 
 def _pool1d(op, default, input, ksize, strides, padding, data_format, name):

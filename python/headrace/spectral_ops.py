@@ -84,3 +84,30 @@ irfft2d = _real_transform("IRFFT2D", 2, True, "What rfft2d did, undone.")
 rfft3d = _real_transform("RFFT3D", 3, False, "The Fourier transform of real "
                          "numbers over the last three dimensions.")
 irfft3d = _real_transform("IRFFT3D", 3, True, "What rfft3d did, undone.")
+
+
+# Shifts.
+
+def _shifted(x, axes, backwards, default, name):
+    with name_scope(name, default) as scope:
+        x = convert_to_tensor(x)
+        sizes = _array.shape(x)
+        if axes is None:
+            axes = _math.range(_array.rank(x))
+            shift = _math.floordiv(sizes, 2)
+        else:
+            axes = convert_to_tensor(axes, dtypes.int32)
+            shift = _math.floordiv(_array.gather(
+                sizes, _math.floormod(axes, _array.rank(x))), 2)
+        return _raw.Roll(x, -shift if backwards else shift, axes, name=scope)
+
+
+def fftshift(x, axes=None, name=None):
+    """The element of frequency 0 moved to the middle, along all `axes` by
+    default."""
+    return _shifted(x, axes, False, "fftshift", name)
+
+
+def ifftshift(x, axes=None, name=None):
+    """What fftshift did, undone."""
+    return _shifted(x, axes, True, "ifftshift", name)

@@ -279,12 +279,20 @@ def convert_n_to_tensor(values, dtype=None, name=None):
 
 
 def is_tensor(x):
-    """True for tensors, variables and what converts to a tensor by itself."""
-    return isinstance(x, Tensor) or hasattr(x, "_as_tensor")
+    """True for tensors, variables and what converts to a tensor by itself, and
+    for a SparseTensor or IndexedSlices."""
+    return (isinstance(x, Tensor) or hasattr(x, "_as_tensor")
+            or hasattr(x, "_flow_components") and hasattr(x, "dense_shape"))
 
 
-def constant_value(tensor, partial=False):
-    """The value of a Const tensor, or None."""
+# Nodes whose value is computed from those of their inputs.
+_COMPUTED = frozenset(["Cast", "ConcatV2", "Equal", "Fill", "NotEqual", "Pack",
+                       "Range", "Size"])
+
+
+def constant_value(tensor, partial=False, _depth=0):
+    """The value of a tensor that the graph tells, or None. partial: of some
+    elements of a vector, None for the others."""
     if not isinstance(tensor, Tensor):
         return None
     if tensor.op.type == "Const":
@@ -300,6 +308,9 @@ def constant_value(tensor, partial=False):
         rank = tensor.op.inputs[0]._rank()
         if rank is not None:
             return np.array(rank, np.int32)
+    if tensor.op.type in _COMPUTED:
+        from headrace import _constant_values
+        return _constant_values.computed(tensor, partial, _depth)
     return None
 
 

@@ -52,7 +52,9 @@ def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False,
         dtype = dtypes.as_dtype(array.dtype)
     sizes = list(array.shape)
     if shape is not None:
-        sizes = [int(d) for d in TensorShape(shape).as_list()]
+        sizes = TensorShape(shape).as_list()
+        if None in sizes:
+            raise ValueError("The shape %s is not fully known" % (shape,))
         differs = sizes != list(array.shape)
         if differs and (verify_shape or allow_broadcast and array.size != 1):
             raise TypeError("Expected Tensor's shape: %s, got %s."

@@ -18,7 +18,7 @@ def _random(*shape):
 LOGITS = np.random.RandomState(0).randn(5, 2, 4).astype(np.float32)
 VALUES = {
     "np": np, "tf": tf, "L": LOGITS, "X": _random(1, 5, 5, 2),
-    "X1": _random(1, 6, 2), "X3": _random(1, 3, 3, 3, 1),
+    "S": _random(2, 20), "X1": _random(1, 6, 2), "X3": _random(1, 3, 3, 3, 1),
     "IMAGE": _random(4, 5, 3), "M": np.float32([[1, -2, 3], [4, 5, -6]]),
     "BYTES": np.uint8(np.random.RandomState(0).randint(0, 255, (4, 5, 3)))}
 
@@ -162,6 +162,8 @@ def test_ctc_loss_v2_without_room_for_the_labels():
      "both 'reduction_indices' and 'axis'"),
     (lambda: tf.nn.softmax([1.], 0, dim=0), ValueError,
      "both 'dim' and 'axis'"),
+    (lambda: tf.nn.softmax([[1.]], 2), tf.errors.InvalidArgumentError,
+     r"Dimension \(2\) must be in the range \[-2, 2\)"),
     (lambda: tf.nn.l2_normalize([1.], 0, dim=0), ValueError,
      "both 'dim' and 'axis'"),
     (lambda: tf.sparse_reduce_sum(tf.SparseTensor([[0]], [1], [2]), 0,
@@ -251,3 +253,32 @@ def test_nest_expands_composites():
         4, [6])
     with pytest.raises(ValueError, match="check_types"):
         tf.nest.map_structure(abs, [1], other=True)
+
+
+@pytest.mark.parametrize("build, message", [
+    (lambda: tf.signal.hann_window(4, dtype=tf.int32), "floating point"),
+    (lambda: tf.signal.overlap_and_add([1.], 1), "rank at least 2"),
+    (lambda: tf.signal.dct([[1., 2.]], 4), "Only Types I, II and III"),
+    (lambda: tf.signal.dct([[1., 2.]], norm="x"), "Unknown normalization"),
+    (lambda: tf.signal.dct([[1., 2.]], 1, norm="ortho"), "Normalization"),
+    (lambda: tf.signal.dct([[1., 2.]], n=0), "positive integer"),
+    (lambda: tf.signal.linear_to_mel_weight_matrix(0), "num_mel_bins"),
+    (lambda: tf.signal.linear_to_mel_weight_matrix(4, 9, -1), "sample_rate"),
+    (lambda: tf.signal.linear_to_mel_weight_matrix(
+        lower_edge_hertz=5., upper_edge_hertz=4.), "lower_edge_hertz 5.0 >="),
+    (lambda: tf.signal.linear_to_mel_weight_matrix(upper_edge_hertz=9000.),
+     "Nyquist"),
+])
+def test_signals_refused(build, message):
+    with pytest.raises(ValueError, match=message):
+        build()
+
+
+def test_inverse_stft_gives_the_signal_back():
+    signal = np.random.RandomState(3).randn(2, 64).astype(np.float32)
+    spectra = tf.signal.stft(signal, 16, 4)
+    back = tf.signal.inverse_stft(
+        spectra, 16, 4, window_fn=tf.signal.inverse_stft_window_fn(4))
+    with tf.Session() as session:
+        np.testing.assert_allclose(session.run(back)[:, 12:-12],
+                                   signal[:, 12:-12], atol=1e-5)

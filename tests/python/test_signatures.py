@@ -18,8 +18,9 @@ EXCEPTIONS = {
     "made by the library, not by users": """
         DType Operation Tensor data.Dataset data.Iterator dtypes.DType""",
     "a part that gradients bring": "custom_gradient gradients hessians",
-    "a part that functions of eager execution bring": "function py_function",
-    "a part that meta graphs bring": "train.QueueRunner saved_model.save",
+    "a part that functions of eager execution bring": "py_function",
+    "a part that meta graphs bring": """
+        saved_model.save train.QueueRunner train.queue_runner.QueueRunner""",
     "variables": """
         Variable VariableScope.get_variable all_variables as_dtype container
         Graph.container dtypes.as_dtype get_local_variable get_variable
@@ -30,6 +31,7 @@ EXCEPTIONS = {
         io.FixedLenFeature io.FixedLenSequenceFeature io.SparseFeature""",
     "TensorFlow's table lacks the first argument, or has a decorator's": """
         errors.error_code_from_exception_type
+        test.TestCase.assertRaisesWithPredicateMatch
         train.Coordinator.stop_on_exception""",
 }
 # Methods that are written in C++, which have no signature.

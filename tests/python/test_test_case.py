@@ -1,0 +1,210 @@
+"""tf.test.TestCase: a program's own tests."""
+import collections
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import headrace as tf
+
+Point = collections.namedtuple("Point", "x y")
+
+
+class Case(tf.test.TestCase):
+    """Not collected: its methods are called below."""
+    __test__ = False
+
+    def runTest(self):
+        pass
+
+
+@pytest.fixture
+def case():
+    case = Case()
+    case.setUp()
+    yield case
+    case.tearDown()
+
+
+HOLDS = {
+    "close": lambda c: c.assertAllClose([1., 2.], np.float32([1, 2.000001])),
+    "close_tensor": lambda c: c.assertAllClose(tf.constant([1., 2.]), [1, 2]),
+    "close_nested": lambda c: c.assertAllClose(
+        {"a": [1., [2., 3.]], "b": (4., np.zeros(3))},
+        {"b": (4., np.zeros(3)), "a": [1., [2., 3.]]}),
+    "close_named": lambda c: c.assertAllClose(Point(1., [2.]),
+                                              Point(1., [2.])),
+    "close_nan": lambda c: c.assertAllClose([np.nan], [np.nan]),
+    "close_half": lambda c: c.assertAllCloseAccordingToType(
+        np.float16([1.]), np.float16([1.001])),
+    "not_close": lambda c: c.assertNotAllClose([1.], [1.1]),
+    "equal": lambda c: c.assertAllEqual(tf.constant([[1, 2]]), [[1, 2]]),
+    "equal_strings": lambda c: c.assertAllEqual(tf.constant(["a", "b"]),
+                                                ["a", b"b"]),
+    "equal_nan": lambda c: c.assertAllEqual([np.nan, 1.], [np.nan, 1.]),
+    "not_equal": lambda c: c.assertNotAllEqual([1], [2]),
+    "greater": lambda c: c.assertAllGreater([2, 3], 1),
+    "greater_equal": lambda c: c.assertAllGreaterEqual([1, 3], 1),
+    "less": lambda c: c.assertAllLess(tf.constant([2, 3]), 4),
+    "less_equal": lambda c: c.assertAllLessEqual([2, 4], 4),
+    "in_range": lambda c: c.assertAllInRange([0., 1.], 0, 2,
+                                             open_upper_bound=True),
+    "in_set": lambda c: c.assertAllInSet([0, 1, 1], {0, 1}),
+    "dtype": lambda c: c.assertDTypeEqual(tf.constant(1.), np.float32),
+    "shape": lambda c: c.assertShapeEqual(np.ones([2, 3]), tf.ones([2, 3])),
+    "near": lambda c: c.assertNear(1., 1.01, .1),
+    "array_near": lambda c: c.assertArrayNear([1., 2.], [1.01, 2.], .1),
+    "ndarray_near": lambda c: c.assertNDArrayNear(np.ones(2), np.ones(2), .1),
+    "items": lambda c: c.assertItemsEqual([1, 2, 2], [2, 1, 2]),
+    "len": lambda c: (c.assertLen([1], 1), c.assertEmpty([]),
+                      c.assertNotEmpty([1])),
+    "starts": lambda c: (c.assertStartsWith("abc", "a"),
+                         c.assertEndsWith("abc", "c")),
+    "device": lambda c: c.assertDeviceEqual("/cpu:0", "/device:CPU:0"),
+    "old_names": lambda c: (
+        c.assert_(True), c.assertEquals(1, 1), c.assertNotEquals(1, 2),
+        c.assertAlmostEquals(1., 1.), c.assertRegexpMatches("abc", "b")),
+    "proto": lambda c: c.assertProtoEquals(
+        'name: "n" op: "Neg"', tf.NodeDef(name="n", op="Neg")),
+}
+FAILS = {
+    "close": lambda c: c.assertAllClose([1.], [1.1]),
+    "close_shape": lambda c: c.assertAllClose([1.], [[1.]]),
+    "close_keys": lambda c: c.assertAllClose({"a": 1.}, {"b": 1.}),
+    "close_length": lambda c: c.assertAllClose([1., [2.]], [1., [2.], 3.]),
+    "not_close": lambda c: c.assertNotAllClose([1.], [1.]),
+    "equal": lambda c: c.assertAllEqual([1, 2], [1, 3]),
+    "equal_strings": lambda c: c.assertAllEqual(["a"], ["b"]),
+    "not_equal": lambda c: c.assertNotAllEqual([1], [1]),
+    "greater": lambda c: c.assertAllGreater([1, 3], 1),
+    "greater_equal": lambda c: c.assertAllGreaterEqual([0, 3], 1),
+    "less": lambda c: c.assertAllLess([2, 4], 4),
+    "less_equal": lambda c: c.assertAllLessEqual([5, 4], 4),
+    "in_range": lambda c: c.assertAllInRange([0., 2.], 0, 2,
+                                             open_upper_bound=True),
+    "in_range_text": lambda c: c.assertAllInRange(["a"], 0, 2),
+    "in_set": lambda c: c.assertAllInSet([0, 5], {0, 1}),
+    "dtype": lambda c: c.assertDTypeEqual(tf.constant(1.), np.float64),
+    "shape": lambda c: c.assertShapeEqual(np.ones([2]), tf.ones([3])),
+    "near": lambda c: c.assertNear(1., 2., .1),
+    "array_near": lambda c: c.assertArrayNear([1.], [2.], .1),
+    "ndarray_near": lambda c: c.assertNDArrayNear(np.ones(2), np.zeros(2), .1),
+    "items": lambda c: c.assertItemsEqual([1, 2], [2, 2]),
+    "len": lambda c: c.assertLen([1], 2),
+    "empty": lambda c: c.assertEmpty([1]),
+    "not_empty": lambda c: c.assertNotEmpty([]),
+    "starts": lambda c: c.assertStartsWith("abc", "b"),
+    "ends": lambda c: c.assertEndsWith("abc", "b"),
+    "device": lambda c: c.assertDeviceEqual("/cpu:0", "/cpu:1"),
+    "proto": lambda c: c.assertProtoEquals('name: "m"', tf.NodeDef(name="n")),
+}
+
+
+@pytest.mark.parametrize("name", HOLDS)
+def test_holds(name, case):
+    HOLDS[name](case)
+
+
+@pytest.mark.parametrize("name", FAILS)
+def test_fails(name, case):
+    with pytest.raises(AssertionError):
+        FAILS[name](case)
+
+
+def test_every_assertion_is_tested():
+    ours = {n for n in vars(tf.test.TestCase) if n.startswith("assert")}
+    source = open(__file__).read()
+    assert {n for n in ours if n + "(" not in source} == set()
+
+
+def test_raises(case):
+    bad = tf.div(tf.constant(1), tf.placeholder_with_default(0, []),
+                 name="bad")
+    check = tf.Assert(tf.equal(bad, 1), ["was not one"], name="check")
+    with case.session() as session:
+        failing = tf.Assert(tf.placeholder_with_default(False, []), ["no"],
+                            name="failing")
+        with case.assertRaisesOpError("assertion failed"):
+            session.run(failing)
+        with case.assertRaisesWithPredicateMatch(tf.errors.OpError,
+                                                 "Caused by: failing"):
+            session.run(failing)
+        with case.assertRaisesWithPredicateMatch(
+                tf.errors.OpError, lambda e: e.op is failing):
+            session.run(failing)
+        with pytest.raises(AssertionError, match="Exception of type"):
+            with case.assertRaisesOpError("another text"):
+                session.run(failing)
+        with pytest.raises(AssertionError, match="not raised"):
+            with case.assertRaisesOpError("text"):
+                pass
+    assert check.name.startswith("check")
+    with case.assertRaisesRegexp(ValueError, "a.c"):
+        raise ValueError("abc")
+
+
+def test_sessions(case):
+    v = tf.Variable(1)
+    with case.cached_session() as first:
+        first.run(v.initializer)
+        case.assertAllEqual(v, 1)
+    with case.test_session() as second:
+        assert second is first and v.eval() == 1
+    assert case.evaluate(v) == 1  # no default session: that of the test
+    with case.session(graph=tf.Graph()) as third:
+        assert third is not first
+    with pytest.raises(ValueError, match="graph used to get the cached"):
+        with tf.Graph().as_default():
+            with case.cached_session():
+                pass
+    with pytest.raises(ValueError, match="config used to get the cached"):
+        with case.cached_session(config=tf.ConfigProto()):
+            pass
+
+
+def test_each_test_begins_anew(case):
+    numbers = case.evaluate(tf.random_uniform([3]))
+    case.tearDown()
+    case.setUp()
+    assert not tf.get_default_graph().get_operations()
+    np.testing.assert_array_equal(case.evaluate(tf.random_uniform([3])),
+                                  numbers)
+
+
+def test_directories(case):
+    assert os.path.isdir(case.get_temp_dir())
+    assert case.get_temp_dir().startswith(tf.test.get_temp_dir())
+    assert Case().get_temp_dir() != case.get_temp_dir()
+    assert tf.test.test_src_dir_path("a").endswith("/a")
+
+
+def test_graph_defs():
+    a, b = tf.constant(1, name="a"), tf.constant(2, name="b")
+    with tf.control_dependencies([a, b]):
+        tf.no_op(name="c")
+    one = tf.get_default_graph().as_graph_def()
+    other = tf.GraphDef()
+    other.node.extend(reversed(list(one.node)))
+    tf.test.assert_equal_graph_def(one, other)
+    other.node[0].name = "d"
+    with pytest.raises(AssertionError, match="'c' is not expected"):
+        tf.test.assert_equal_graph_def(one, other)
+    with pytest.raises(TypeError, match="GraphDef"):
+        tf.test.assert_equal_graph_def(one, 5)
+
+
+@pytest.mark.parametrize("value, status", [(3, 0), (4, 1)])
+def test_main(tmp_path, value, status):
+    program = tmp_path / "program.py"
+    program.write_text("""if True:
+        import headrace as tf
+        class AddTest(tf.test.TestCase):
+            def testAdd(self):
+                with self.cached_session():
+                    self.assertAllEqual(tf.add(1, 2).eval(), %d)
+        tf.test.main()""" % value)
+    done = subprocess.run([sys.executable, str(program)], capture_output=True,
+                          text=True)
+    assert done.returncode == status and "Ran 1 test in" in done.stderr
