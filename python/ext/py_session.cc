@@ -192,9 +192,7 @@ class Callable {
 void RefuseInternal(const PyGraph& graph, const Node& n, const char* what) {
   if (graph.internal.empty() || !graph.internal.contains(n.id())) return;
   RaiseValueError(StrCat("Operation '", n.name(), "' has been marked as not ",
-                         what,
-                         ": it is inside a branch or a loop, or "
-                         "Graph.prevent_fetching marked it."));
+                         what, ": it is inside a branch or a loop."));
 }
 
 void PySession::ReadName(nb::handle f, Fetches* out) {

@@ -43,7 +43,7 @@ class SparseTensor:
         """A SparseTensor of a SparseTensorValue; a SparseTensor as it is."""
         if isinstance(value, SparseTensor):
             return value
-        if not (isinstance(value, tuple) and len(value) == 3):
+        if not isinstance(value, SparseTensorValue):
             raise TypeError("Neither a SparseTensor nor SparseTensorValue: %s."
                             % (value,))
         return cls(*value)
@@ -258,9 +258,13 @@ def sparse_add(a, b, threshold=None, thresh=None):
         limit = convert_to_tensor(0 if threshold is None else threshold,
                                   a.values.dtype.real_dtype.base_dtype,
                                   name="thresh")
-        return SparseTensor(*_raw.SparseAdd(
+        indices, values, shape = _raw.SparseAdd(
             a.indices, a.values, a.dense_shape, b.indices, b.values,
-            b.dense_shape, limit))
+            b.dense_shape, limit)
+        known = a.get_shape().merge_with(b.get_shape())
+        if known.is_fully_defined():
+            shape = constant(known.as_list(), dtypes.int64)
+        return SparseTensor(indices, values, shape)
     if _is_sparse(b):
         a, b = b, a
     a = _sparse(a)
@@ -385,7 +389,8 @@ def sparse_retain(sp_input, to_retain):
 
 def sparse_reset_shape(sp_input, new_shape=None):
     """The same elements in a larger shape, or in the smallest that has them
-    all. InvalidArgument if new_shape is smaller in some dimension."""
+    all. ValueError if new_shape is known to be smaller in some dimension, else
+    InvalidArgument when it is run."""
     sp_input = _sparse(sp_input)
     if new_shape is None:
         empty = _array.zeros_like(sp_input.dense_shape)
@@ -400,6 +405,15 @@ def sparse_reset_shape(sp_input, new_shape=None):
         raise ValueError("new_shape must have the rank of the input, got %s "
                          "and %s" % (wanted.get_shape(),
                                      sp_input.dense_shape.get_shape()))
+    known = constant_value(wanted)
+    if known is not None and sp_input.get_shape().is_fully_defined():
+        old = sp_input.get_shape().as_list()
+        if any(n < o for n, o in zip(known, old)):
+            raise ValueError(
+                "Requested new_shape should have dimension sizes >= "
+                "sp_input.shape.  Found new_shape (%s), sp_input.shape (%s)."
+                % (list(known), old))
+        return SparseTensor(sp_input.indices, sp_input.values, wanted)
     check = assert_less_equal(sp_input.dense_shape, wanted)
     with control_dependencies([check]):
         wanted = _array.identity(wanted)
