@@ -389,8 +389,7 @@ def sparse_retain(sp_input, to_retain):
 
 def sparse_reset_shape(sp_input, new_shape=None):
     """The same elements in a larger shape, or in the smallest that has them
-    all. ValueError if new_shape is known to be smaller in some dimension, else
-    InvalidArgument when it is run."""
+    all. InvalidArgument if new_shape is smaller in some dimension."""
     sp_input = _sparse(sp_input)
     if new_shape is None:
         empty = _array.zeros_like(sp_input.dense_shape)
@@ -405,15 +404,12 @@ def sparse_reset_shape(sp_input, new_shape=None):
         raise ValueError("new_shape must have the rank of the input, got %s "
                          "and %s" % (wanted.get_shape(),
                                      sp_input.dense_shape.get_shape()))
-    known = constant_value(wanted)
-    if known is not None and sp_input.get_shape().is_fully_defined():
-        old = sp_input.get_shape().as_list()
-        if any(n < o for n, o in zip(known, old)):
-            raise ValueError(
-                "Requested new_shape should have dimension sizes >= "
-                "sp_input.shape.  Found new_shape (%s), sp_input.shape (%s)."
-                % (list(known), old))
-        return SparseTensor(sp_input.indices, sp_input.values, wanted)
+    known = [constant_value(x) for x in (sp_input.dense_shape, wanted)]
+    if all(k is not None for k in known) and (known[0] > known[1]).any():
+        raise ValueError(
+            "Requested new_shape should have dimension sizes >= "
+            "sp_input.shape.  Found new_shape (%s), sp_input.shape (%s)."
+            % (known[1], known[0]))
     check = assert_less_equal(sp_input.dense_shape, wanted)
     with control_dependencies([check]):
         wanted = _array.identity(wanted)
