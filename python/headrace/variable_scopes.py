@@ -190,6 +190,8 @@ class _Store(VariableStore):
 
 def _store(graph=None):
     graph = graph or get_default_graph()
+    while graph._captures:  # a function's variables are of the graph around
+        graph = graph._outer
     if graph._variable_scopes is None:
         graph._variable_scopes = _Store()
     return graph._variable_scopes

@@ -210,3 +210,12 @@ def test_variables_that_are_asserted_to_be_initialised():
             sess.run(ranks)
         sess.run(tf.global_variables_initializer())
         assert sess.run(ranks).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("make", [
+    lambda: tf.fill([-1], 1), lambda: tf.ones([-1]),
+    lambda: tf.zeros([2, -1]), lambda: tf.fill(np.int64([2, -1]), 1),
+    lambda: tf.eye(-1)])
+def test_fill_of_a_negative_size(make):
+    with pytest.raises(ValueError, match="Fill dimensions must be >= 0"):
+        make()
