@@ -115,6 +115,8 @@ def test_scopes_that_are_none():
         a.__exit__(None, None, None)
     assert tf.get_variable_scope().name == "a/b"
     b.__exit__(None, None, None)
+    a.__exit__(None, None, None)
+    assert tf.get_variable_scope().name == ""
 
 
 # Templates.
