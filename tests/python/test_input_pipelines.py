@@ -210,3 +210,11 @@ def test_one_shot_iterator_of_listed_files(tmp_path):
         assert [sess.run(following)[-1:] for _ in range(2)] == [b"a", b"b"]
         with pytest.raises(tf.errors.InvalidArgumentError, match="No files"):
             sess.run(missing)
+
+
+def test_pipelines_have_the_names_they_are_given():
+    producer = tf.train.string_input_producer(["a"], name="Q")
+    assert producer.queue_ref.op.name == "Q"
+    assert tf.train.batch([1], 2, name="B").name == "B:0"
+    found = tf.train.match_filenames_once("no*", name="M")
+    assert found.name == "M:0"
