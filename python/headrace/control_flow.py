@@ -33,6 +33,13 @@ def _switch(data, pred, name=None):
     return op(data, pred, name=name)
 
 
+def _switch_value(data, pred):
+    """_switch, which goes where the value is, whatever the node that takes it
+    is colocated with."""
+    with _graph.colocate_with(data, ignore_existing=True):
+        return _switch(data, pred, name="Switch")
+
+
 def _enter(data, frame_name, is_constant, parallel_iterations):
     op = _raw.RefEnter if _is_ref(data) else _raw.Enter
     return op(data, frame_name=frame_name, is_constant=is_constant,
@@ -191,7 +198,7 @@ class CondContext(ControlFlowContext):
         with self._graph.control_dependencies(None):
             # The Switch itself is of the branch: what it gives is dead if the
             # other one is taken.
-            result = _switch(result, self._pred)[self._branch]
+            result = _switch_value(result, self._pred)[self._branch]
         self._adopt(result.op)
         self._values.add(key)
         self._external[key] = result
@@ -482,7 +489,7 @@ class WhileContext(ControlFlowContext):
         variables = nest.pack_sequence_as(loop_vars, _collapse(flat, merges))
         self.pivot = _raw.LoopCond(convert_to_tensor(pred(*variables)),
                                    name="LoopCond")
-        switches = [_switch(m, self.pivot) for m in merges]
+        switches = [_switch_value(m, self.pivot) for m in merges]
         for_body = [_identity(s[1]) for s in switches]
         self._pivot_for_body = for_body[0]
         variables = nest.pack_sequence_as(loop_vars,
