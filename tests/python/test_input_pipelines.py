@@ -218,3 +218,13 @@ def test_pipelines_have_the_names_they_are_given():
     assert tf.train.batch([1], 2, name="B").name == "B:0"
     found = tf.train.match_filenames_once("no*", name="M")
     assert found.name == "M:0"
+
+
+def test_padded_shapes_that_do_not_fit():
+    vectors = tf.data.Dataset.range(1, 3).map(lambda x: tf.fill([x], x))
+    with pytest.raises(ValueError, match="padded shape .* not compatible"):
+        vectors.padded_batch(2, [None, 2])
+    pairs = tf.data.Dataset.from_tensors([1, 2])
+    with pytest.raises(ValueError, match="padded shape .* not compatible"):
+        pairs.padded_batch(1, [1])
+    assert elements(pairs.padded_batch(1, [3]))[0].tolist() == [[1, 2, 0]]
