@@ -199,9 +199,10 @@ def bfloat16_numpy():
         return np.dtype(np.uint16)
 
 
-def as_dtype(value):
+def as_dtype(type_value):
     """The DType of a DType, a number of types.proto, a name, float, bool or
     object, or a type or dtype of NumPy. Raises TypeError."""
+    value = type_value
     if type(value) is DType:
         return value
     if isinstance(value, (int, float)):

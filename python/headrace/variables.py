@@ -164,7 +164,9 @@ def global_variables(scope=None):
         GraphKeys.GLOBAL_VARIABLES, scope)
 
 
-all_variables = global_variables
+def all_variables():
+    """As global_variables."""
+    return global_variables()
 
 
 def local_variables(scope=None):
