@@ -206,8 +206,8 @@ def as_dtype(type_value):
     if type(value) is DType:
         return value
     if isinstance(value, (int, float)):
-        if not isinstance(value, type(True)) and value == int(value) and (
-                0 < value < len(_by_enum)) and _by_enum[int(value)]:
+        if not isinstance(value, type(True)) and value in range(
+                len(_by_enum)) and _by_enum[int(value)] is not None:
             return _by_enum[int(value)]
     elif isinstance(value, str):
         if value in _by_name:

@@ -95,7 +95,8 @@ def test_callable_gives_back_what_is_fed():
 
 
 def test_python_types_that_are_no_dtype():
-    for t in (int, complex, str, bytes, list, "int", "S4", None):
+    for t in (int, complex, str, bytes, list, "int", "S4", None, True, -1, 99,
+              2.5, float("inf"), float("nan")):
         with pytest.raises(TypeError):
             tf.as_dtype(t)
         assert not tf.int32 == t and not tf.string == t
