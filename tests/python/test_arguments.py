@@ -219,3 +219,13 @@ def test_variables_that_are_asserted_to_be_initialised():
 def test_fill_of_a_negative_size(make):
     with pytest.raises(ValueError, match="Fill dimensions must be >= 0"):
         make()
+
+
+def test_branches_with_slices_of_other_index_types():
+    short = tf.IndexedSlices(tf.constant([[1.]]), tf.constant([2], tf.int32))
+    long = tf.IndexedSlices(tf.constant([[3.]]), tf.constant([4], tf.int64))
+    pred = tf.placeholder(tf.bool, [])
+    out, _ = tf.cond(pred, lambda: (short, 1), lambda: (long, 2))
+    assert out.indices.dtype == tf.int64
+    assert value_of(out.indices, {pred: True}) == [2]
+    assert value_of(out.indices, {pred: False}) == [4]
