@@ -44,13 +44,13 @@ _find, _dir = _names.on_demand(
     math_ops="""
         abs accumulate_n add add_n angle arg_max arg_min argmax argmin bitcast
         cast ceil clip_by_global_norm clip_by_norm clip_by_value complex conj
-        cos count_nonzero cumprod cumsum div div_no_nan divide einsum equal exp
+        cos count_nonzero cumprod cumsum div div_no_nan divide einsum equal erf exp
         floor floor_div floordiv floormod global_norm greater greater_equal
         imag less less_equal lin_space linspace log log_sigmoid logical_and
         logical_not logical_or logical_xor matmul maximum minimum mod multiply
         negative not_equal pow range real realdiv reduce_all reduce_any
         reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod
-        reduce_sum round rsqrt saturate_cast scalar_mul sigmoid sin sqrt square
+        reduce_sum round rsqrt saturate_cast scalar_mul sigmoid sign sin sqrt square
         squared_difference subtract tanh tensordot to_bfloat16 to_double
         to_float to_int32 to_int64 truediv truncatediv truncatemod""",
     array_ops="""

@@ -10,11 +10,13 @@ context inside another takes outer tensors from that one.
 """
 import contextlib
 
+from headrace import dtypes
 from headrace import graph as _graph
 from headrace import nest
 from headrace import raw_ops as _raw
 from headrace._headrace import Operation, Tensor
 from headrace.control_flow_ops import Assert
+from headrace.indexed_slices import IndexedSlices
 from headrace.tensor import constant, constant_value, convert_to_tensor
 from headrace.tensor_shape import TensorShape
 
@@ -31,6 +33,13 @@ def _switch(data, pred, name=None):
     """(output if false, output if true)."""
     op = _raw.RefSwitch if _is_ref(data) else _raw.Switch
     return op(data, pred, name=name)
+
+
+def _switch_value(data, pred):
+    """_switch, which goes where the value is, whatever the node that takes it
+    is colocated with."""
+    with _graph.colocate_with(data, ignore_existing=True):
+        return _switch(data, pred, name="Switch")
 
 
 def _enter(data, frame_name, is_constant, parallel_iterations):
@@ -191,7 +200,7 @@ class CondContext(ControlFlowContext):
         with self._graph.control_dependencies(None):
             # The Switch itself is of the branch: what it gives is dead if the
             # other one is taken.
-            result = _switch(result, self._pred)[self._branch]
+            result = _switch_value(result, self._pred)[self._branch]
         self._adopt(result.op)
         self._values.add(key)
         self._external[key] = result
@@ -299,11 +308,12 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None,
         pivot_false = _raw.Identity(if_false, name="switch_f")
         pred = _raw.Identity(pred, name="pred_id")
 
-        results = []
+        results, contexts = [], []
         for function, pivot, branch, what in (
                 (true_fn, pivot_true, 1, "true_fn"),
                 (false_fn, pivot_false, 0, "false_fn")):
             context = CondContext(pred, pivot, branch)
+            contexts.append(context)
             with context._inside():
                 original, flat = context.build(function)
                 if original is None:
@@ -323,6 +333,7 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None,
         if not flat_true:
             raise ValueError("true_fn and false_fn must return at least one "
                              "result.")
+        _widen_indices(original, original_false, contexts, results)
         merges = []
         for t, f in zip(flat_true, flat_false):
             if t.dtype.base_dtype != f.dtype.base_dtype:
@@ -333,6 +344,21 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None,
         merges = _collapse(nest.flatten(original), merges)
         result = nest.pack_sequence_as(original, merges)
         return result if strict else _unpack_if_single(result)
+
+
+def _widen_indices(original, original_false, contexts, results):
+    """Where one branch gives IndexedSlices with indices of int64 and the other
+    of int32, both become int64."""
+    at = 0  # among the flat tensors
+    for pair in zip(nest.flatten(original), nest.flatten(original_false)):
+        if all(isinstance(x, IndexedSlices) for x in pair):
+            types = {x.indices.dtype.base_dtype for x in pair}
+            for context, (_, flat) in zip(contexts, results):
+                if len(types) > 1 and flat[at + 1].dtype != dtypes.int64:
+                    with context._inside():
+                        flat[at + 1] = _raw.Cast(flat[at + 1],
+                                                 DstT=dtypes.int64)
+        at += len(_expand(pair[:1]))
 
 
 def smart_cond(pred, true_fn=None, false_fn=None, name=None):
@@ -482,7 +508,7 @@ class WhileContext(ControlFlowContext):
         variables = nest.pack_sequence_as(loop_vars, _collapse(flat, merges))
         self.pivot = _raw.LoopCond(convert_to_tensor(pred(*variables)),
                                    name="LoopCond")
-        switches = [_switch(m, self.pivot) for m in merges]
+        switches = [_switch_value(m, self.pivot) for m in merges]
         for_body = [_identity(s[1]) for s in switches]
         self._pivot_for_body = for_body[0]
         variables = nest.pack_sequence_as(loop_vars,

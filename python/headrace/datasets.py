@@ -272,10 +272,16 @@ class Dataset(Typed):
             raise TypeError("Batching of padded sparse tensors is not currently "
                             "supported")
         shapes, static = [], []
-        for s in leaves_like(self._spec, padded_shapes, lambda s: s):
+        for leaf, s in zip(leaves, leaves_like(self._spec, padded_shapes,
+                                               lambda s: s)):
             if not hasattr(s, "op"):
                 known = TensorShape([None if d == -1 else d
                                      for d in plain_dims(s)])
+                if not _pads_to(leaf.shape, known):
+                    raise ValueError(
+                        "The padded shape %s is not compatible with the "
+                        "corresponding input component shape %s."
+                        % (known, leaf.shape))
                 s = [-1 if d is None else d for d in known.as_list()]
             else:
                 known = TensorShape(None)
@@ -445,6 +451,15 @@ class Dataset(Typed):
                 **attrs(self._spec))
             return Iterator(resource, _raw.MakeIterator(self._variant_tensor,
                                                         resource), self._spec)
+
+
+def _pads_to(shape, padded):
+    """False if values of `shape` are known not to fit into `padded`."""
+    if shape.ndims is None:
+        return True
+    return shape.ndims == padded.ndims and all(
+        a is None or b is None or a <= b
+        for a, b in zip(shape.as_list(), padded.as_list()))
 
 
 class _GeneratorState:

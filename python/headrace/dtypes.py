@@ -214,14 +214,15 @@ def bfloat16_numpy():
         return np.dtype(np.uint16)
 
 
-def as_dtype(value):
+def as_dtype(type_value):
     """The DType of a DType, a number of types.proto, a name, float, bool or
     object, or a type or dtype of NumPy. Raises TypeError."""
+    value = type_value
     if type(value) is DType:
         return value
     if isinstance(value, (int, float)):
-        if not isinstance(value, type(True)) and value == int(value) and (
-                0 < value < len(_by_enum)) and _by_enum[int(value)]:
+        if not isinstance(value, type(True)) and value in range(
+                len(_by_enum)) and _by_enum[int(value)] is not None:
             return _by_enum[int(value)]
     elif isinstance(value, str):
         if value in _by_name:

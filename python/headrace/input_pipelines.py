@@ -37,10 +37,10 @@ def limit_epochs(tensor, num_epochs=None, name=None):
 def match_filenames_once(pattern, name=None):
     """A local variable with the names of the files that match, as they were
     when it was initialized."""
-    with _graph.name_scope(name, "matching_filenames", [pattern]):
+    with _graph.name_scope(name, "matching_filenames", [pattern]) as scope:
         return _variables.Variable(
             _raw.MatchingFiles(convert_to_tensor(pattern, _dtypes.string)),
-            trainable=False, validate_shape=False, name="matching_filenames",
+            trainable=False, validate_shape=False, name=scope,
             collections=[_graph.GraphKeys.LOCAL_VARIABLES])
 
 
@@ -49,7 +49,7 @@ def input_producer(input_tensor, element_shape=None, num_epochs=None,
                    summary_name=None, name=None, cancel_op=None):
     """A queue of the rows of a tensor, in turn or shuffled each time."""
     del summary_name  # what it would name is not made
-    with _graph.name_scope(name, "input_producer", [input_tensor]):
+    with _graph.name_scope(name, "input_producer", [input_tensor]) as scope:
         rows = convert_to_tensor(input_tensor, name="input_tensor")
         shape = rows.get_shape()[1:].merge_with(TensorShape(element_shape))
         if not shape.is_fully_defined():
@@ -59,7 +59,7 @@ def input_producer(input_tensor, element_shape=None, num_epochs=None,
             rows = _random.random_shuffle(rows, seed=seed)
         rows = limit_epochs(rows, num_epochs)
         queue = _queues.FIFOQueue(capacity, [rows.dtype.base_dtype], [shape],
-                                  shared_name=shared_name)
+                                  shared_name=shared_name, name=scope)
         add_queue_runner(QueueRunner(queue, [queue.enqueue_many([rows])],
                                      cancel_op=cancel_op))
         return queue
@@ -292,7 +292,7 @@ def _batch(sources, keep_input, batch_size, capacity, min_after_dequeue, seed,
     if not isinstance(sources, (list, tuple)) or not sources:
         raise ValueError("Expected tensors_list, a list of at least one list "
                          "of tensors")
-    with _graph.name_scope(name, default_name, []):
+    with _graph.name_scope(name, default_name, []) as scope:
         keep_input = _checked_keep_input(keep_input, enqueue_many)
         # The threads of one source share its nodes.
         unique = list({id(s): s for s in sources}.values())
@@ -330,7 +330,7 @@ def _batch(sources, keep_input, batch_size, capacity, min_after_dequeue, seed,
                  for s, t in zip(unique, elements)}
         add_queue_runner(QueueRunner(queue, [fills[id(s)] for s in sources]))
         out = (queue.dequeue_up_to if smaller_end
-               else queue.dequeue_many)(batch_size)
+               else queue.dequeue_many)(batch_size, name=scope)
         out = _restore_all(out if isinstance(out, list) else [out], stored)
         if keys is not None:
             return dict(zip(keys, out))

@@ -18,7 +18,6 @@ _count = builtins.range
 add = _raw.Add
 multiply = _raw.Mul
 subtract = _raw.Sub
-negative = _raw.Neg
 floordiv = _raw.FloorDiv
 floormod = mod = _raw.FloorMod
 realdiv = _raw.RealDiv
@@ -36,9 +35,6 @@ logical_and = _raw.LogicalAnd
 logical_or = _raw.LogicalOr
 logical_not = _raw.LogicalNot
 sigmoid = _raw.Sigmoid
-tanh = _raw.Tanh
-sqrt = _raw.Sqrt
-square = _raw.Square
 exp = _raw.Exp
 log = _raw.Log
 sin = _raw.Sin
@@ -46,6 +42,28 @@ cos = _raw.Cos
 floor = _raw.Floor
 ceil = _raw.Ceil
 rsqrt = _raw.Rsqrt
+
+
+def _of_each(name, op, doc):
+    """`op` as a function of tensors, and of a SparseTensor's values: what gives
+    0 for 0."""
+    def function(x, name=None):
+        if hasattr(x, "_with_values"):
+            return x._with_values(op(x.values, name=name))
+        return op(x, name=name)
+    function.__name__ = name
+    function.__doc__ = doc + " Also of a SparseTensor's values."
+    return function
+
+
+negative = _of_each("negative", _raw.Neg, "-x.")
+sign = _of_each("sign", _raw.Sign, "-1, 0 or 1; of complex numbers x / abs(x).")
+square = _of_each("square", _raw.Square, "x * x.")
+sqrt = _of_each("sqrt", _raw.Sqrt, "The square root.")
+tanh = _of_each("tanh", _raw.Tanh, "The hyperbolic tangent.")
+erf = _of_each("erf", _raw.Erf, "The error function.")
+bessel_i0e = _of_each("bessel_i0e", _raw.BesselI0e, "Bessel i0, scaled.")
+bessel_i1e = _of_each("bessel_i1e", _raw.BesselI1e, "Bessel i1, scaled.")
 
 
 def equal(x, y, name=None):
@@ -59,7 +77,10 @@ def not_equal(x, y, name=None):
 
 
 def abs(x, name=None):
-    """The absolute value; of complex numbers their magnitude."""
+    """The absolute value; of complex numbers their magnitude. Also of a
+    SparseTensor's values."""
+    if hasattr(x, "_with_values"):
+        return x._with_values(abs(x.values, name))
     x = convert_to_tensor(x, name="x")
     if x.dtype.is_complex:
         return _raw.ComplexAbs(x, Tout=x.dtype.real_dtype, name=name or "Abs")
@@ -190,11 +211,14 @@ def log_sigmoid(x, name=None):
 
 
 def cast(x, dtype, name=None):
-    """x as `dtype`; x itself if it has that type already. A SparseTensor's
-    values are cast."""
+    """x as `dtype`; x itself if it has that type already. Of a SparseTensor
+    and IndexedSlices the values are cast."""
     dtype = dtypes.as_dtype(dtype).base_dtype
     if isinstance(x, Tensor) and x.dtype == dtype:
         return x
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(cast(x.values, dtype, name), x.indices,
+                             x.dense_shape)
     if hasattr(x, "_with_values"):
         return x._with_values(cast(x.values, dtype, name))
     with name_scope(name, "Cast", [x]) as scope:

@@ -44,7 +44,7 @@ class SparseTensor:
         value = sparse_tensor_value
         if isinstance(value, SparseTensor):
             return value
-        if not (isinstance(value, tuple) and len(value) == 3):
+        if not isinstance(value, SparseTensorValue):
             raise TypeError("Neither a SparseTensor nor SparseTensorValue: %s."
                             % (value,))
         return cls(*value)
@@ -263,9 +263,13 @@ def sparse_add(a, b, threshold=None, thresh=None):
         limit = convert_to_tensor(0 if threshold is None else threshold,
                                   a.values.dtype.real_dtype.base_dtype,
                                   name="thresh")
-        return SparseTensor(*_raw.SparseAdd(
+        indices, values, shape = _raw.SparseAdd(
             a.indices, a.values, a.dense_shape, b.indices, b.values,
-            b.dense_shape, limit))
+            b.dense_shape, limit)
+        known = a.get_shape().merge_with(b.get_shape())
+        if known.is_fully_defined():
+            shape = constant(known.as_list(), dtypes.int64)
+        return SparseTensor(indices, values, shape)
     if _is_sparse(b):
         a, b = b, a
     a = _sparse(a)

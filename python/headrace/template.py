@@ -35,7 +35,7 @@ class Template:
         self._made_at = user_source_line()
         self._scope = None
         self._called = False   # the first call has begun
-        self._created = False  # and ended
+        self._variables_created = False  # and ended
         if create_scope_now:
             with pure_variable_scope(unique_name or unique_variable_scope(name),
                                      custom_getter=custom_getter) as scope:
@@ -57,7 +57,7 @@ class Template:
 
     def _call(self, args, kwargs):
         try:
-            if self._created:
+            if self._variables_created:
                 return self._call_again(args, kwargs)
             first, self._called = not self._called, True
             try:
@@ -65,7 +65,7 @@ class Template:
             except BaseException:
                 self._called = not first
                 raise
-            self._created = self._created or first
+            self._variables_created = self._variables_created or first
             return result
         except Exception as error:
             what = error.args[0] if error.args else ""
@@ -93,7 +93,7 @@ class Template:
         return name if not name or name.endswith("/") else name + "/"
 
     def _variables(self, collection):
-        if not self._created:
+        if not self._variables_created:
             return []
         return get_collection(collection, self.variable_scope_name)
 

@@ -46,12 +46,16 @@ def _calling(creator, following):
 def variable_creator_scope(variable_creator):
     """`Variable(...)` inside calls variable_creator(next_creator, **arguments)
     instead, which makes the variable or asks next_creator(**arguments)."""
-    creators = get_default_graph()._variable_creators
-    creators.append(variable_creator)
+    graph = get_default_graph()
+    outer = graph._variable_creators
+    graph._variable_creators = inner = outer + [variable_creator]
     try:
         yield
     finally:
-        creators.remove(variable_creator)
+        if graph._variable_creators is not inner:
+            raise RuntimeError("Exiting variable_creator_scope without proper "
+                               "nesting.")
+        graph._variable_creators = outer
 
 
 class _Reference:

@@ -190,6 +190,8 @@ class _Store(VariableStore):
 
 def _store(graph=None):
     graph = graph or get_default_graph()
+    while graph._captures:  # a function's variables are of the graph around
+        graph = graph._outer
     if graph._variable_scopes is None:
         graph._variable_scopes = _Store()
     return graph._variable_scopes
@@ -283,10 +285,14 @@ class pure_variable_scope:
         state.current = scope
         return scope
 
+    def check_nesting(self):
+        """RuntimeError if a scope inside of this one is still open."""
+        if self._state.current is not self._scope:
+            raise RuntimeError("Improper nesting of variable_scope.")
+
     def __exit__(self, *error):
         state = self._state
-        if state.current is not self._scope:
-            raise RuntimeError("Improper nesting of variable_scope.")
+        self.check_nesting()
         if self._counts is not None:
             state.opened = self._counts
         else:
@@ -364,15 +370,19 @@ class variable_scope:
                     around + "/" if around else ""))
             elif part:
                 opened = stack.enter_context(graph.name_scope(part))
-            scope = stack.enter_context(pure_variable_scope(
+            names = pure_variable_scope(
                 unique_variable_scope(part) if target is None else target,
                 reuse=self._reuse, original_name_scope=opened,
-                **self._defaults))
-            self._entered.append(stack.pop_all())
+                **self._defaults)
+            scope = stack.enter_context(names)
+            self._entered.append((names, stack.pop_all()))
         return scope
 
     def __exit__(self, *error):
-        self._entered.pop().__exit__(*error)
+        names, stack = self._entered[-1]
+        names.check_nesting()
+        self._entered.pop()
+        stack.__exit__(*error)
 
 
 def unique_variable_scope(prefix):

@@ -21,24 +21,36 @@ class VariableStore:
     """The variables of a graph that get_variable made, by name."""
 
     def __init__(self):
-        self.variables = {}
-        self.partitioned = {}
+        self._vars = {}
+        self._partitioned_vars = {}
 
-    def get_variable(self, name, custom_getter=None, **arguments):
+    def get_variable(self, name, shape=None, dtype=dtypes.float32,
+                     initializer=None, regularizer=None, reuse=None,
+                     trainable=None, collections=None, caching_device=None,
+                     partitioner=None, validate_shape=True, use_resource=None,
+                     custom_getter=None, constraint=None,
+                     synchronization=VariableSynchronization.AUTO,
+                     aggregation=VariableAggregation.NONE):
         """The variable, or what a custom getter gives for it, which may ask for
         the variable by the function `getter`."""
+        synchronization, aggregation, trainable = checked_modes(
+            synchronization, aggregation, trainable, name)
+        arguments = dict(
+            name=name, shape=shape, dtype=getattr(dtype, "base_dtype", dtype),
+            initializer=initializer, regularizer=regularizer, reuse=reuse,
+            trainable=trainable, collections=collections,
+            caching_device=caching_device, partitioner=partitioner,
+            validate_shape=validate_shape, use_resource=use_resource,
+            constraint=constraint, synchronization=synchronization,
+            aggregation=aggregation)
         if custom_getter is None:
-            return self._get(name, **arguments)
+            return self._get(**arguments)
         if not callable(custom_getter):
             raise ValueError("Passed a custom_getter which is not callable: %s"
                              % (custom_getter,))
-        arguments["synchronization"], arguments["aggregation"], \
-            arguments["trainable"] = checked_modes(
-                arguments["synchronization"], arguments["aggregation"],
-                arguments["trainable"], name)
         if not _accepts(custom_getter, "constraint"):
             del arguments["constraint"]
-        return custom_getter(getter=self._get, name=name, **arguments)
+        return custom_getter(getter=self._get, **arguments)
 
     def _get(self, name, shape=None, dtype=dtypes.float32, initializer=None,
              regularizer=None, reuse=None, trainable=None, collections=None,
@@ -61,9 +73,10 @@ class VariableStore:
             with name_scope(None):
                 return self.get_partitioned(name, partitioner=partitioner,
                                          **arguments)
-        if reuse is True and partitioner is None and name in self.partitioned:
+        if reuse is True and partitioner is None and (
+                name in self._partitioned_vars):
             return self.get_partitioned(name, partitioner=None, **arguments)
-        if name + "/part_0" in self.variables:
+        if name + "/part_0" in self._vars:
             raise ValueError(
                 "No partitioner was provided, but a partitioned version of the "
                 "variable was found: %s/part_0. Perhaps a variable of the same "
@@ -73,7 +86,7 @@ class VariableStore:
     def get_partitioned(self, name, partitioner, shape, dtype, initializer,
                      reuse, **arguments):
         from_tensor = isinstance(initializer, Tensor)
-        if name in self.variables:
+        if name in self._vars:
             raise ValueError(
                 "A partitioner was provided, but an unpartitioned version of "
                 "the variable was found: %s.  Perhaps a variable of the same "
@@ -84,7 +97,7 @@ class VariableStore:
         slicing = None
         if not reuse or partitioner:
             slicing = call_partitioner(partitioner, shape, dtype)
-        found = self.partitioned.get(name)
+        found = self._partitioned_vars.get(name)
         if found is not None:
             return self._reused(name, found, shape, dtype, slicing, reuse)
         if reuse is True:
@@ -114,10 +127,10 @@ class VariableStore:
             variable._set_save_slice_info(
                 SaveSliceInfo(name, full, offset, size))
             parts.append(variable)
-        self.partitioned[name] = PartitionedVariable(
+        self._partitioned_vars[name] = PartitionedVariable(
             name=name, shape=shape, dtype=dtype, variable_list=parts,
             partitions=slicing)
-        return self.partitioned[name]
+        return self._partitioned_vars[name]
 
     def _reused(self, name, found, shape, dtype, slicing, reuse):
         if reuse is False:
@@ -140,14 +153,14 @@ class VariableStore:
 
     def _check_slices(self, name, n):
         """Slices that are there already must be as many."""
-        if name + "/part_0" not in self.variables:
+        if name + "/part_0" not in self._vars:
             return
         message = ("Partitioner returned a different partitioning than what "
                    "was already found.  Partitioner returned %d shards, and "
                    "shard %s/part_0 was found, but " % (n, name))
-        if "%s/part_%d" % (name, n - 1) not in self.variables:
+        if "%s/part_%d" % (name, n - 1) not in self._vars:
             raise ValueError(message + "%s/part_%d was not." % (name, n - 1))
-        if "%s/part_%d" % (name, n) in self.variables:
+        if "%s/part_%d" % (name, n) in self._vars:
             raise ValueError(message + "so was the extra shard %s/part_%d."
                              % (name, n))
 
@@ -158,7 +171,7 @@ class VariableStore:
             raise ValueError("If initializer is a constant, do not specify "
                              "shape.")
         shape = TensorShape(shape)
-        found = self.variables.get(name)
+        found = self._vars.get(name)
         if found is not None:
             if reuse is False:
                 raise ValueError(
@@ -188,7 +201,7 @@ class VariableStore:
                     name, initializer, shape, dtype, partition_info)
         variable = Variable(initial_value=initializer, name=name, dtype=kind,
                             **arguments)
-        self.variables[name] = variable
+        self._vars[name] = variable
         if regularizer is not None:
             with colocate_with(variable.op), \
                     name_scope(name + "/Regularizer/"), init_scope():

@@ -7,10 +7,9 @@ written by nodes of its own. `Variable(...)` makes the one or the other.
 from headrace import array_ops as _array
 from headrace import dtypes
 from headrace import raw_ops as _raw
-from headrace.control_flow_ops import Assert, group
+from headrace.control_flow_ops import group
 from headrace.graph import (GraphKeys, colocate_with, device,
                             get_default_graph, name_scope)
-from headrace.math_ops import reduce_all
 from headrace.resource_variables import ResourceVariable
 from headrace.tensor import constant, convert_to_tensor
 from headrace.variable_base import Variable, sparse_parts
@@ -165,7 +164,9 @@ def global_variables(scope=None):
         GraphKeys.GLOBAL_VARIABLES, scope)
 
 
-all_variables = global_variables
+def all_variables():
+    """As global_variables."""
+    return global_variables()
 
 
 def local_variables(scope=None):
@@ -239,11 +240,21 @@ def report_uninitialized_variables(var_list=None,
 
 
 def assert_variables_initialized(var_list=None):
-    """An Operation that fails unless the variables have values."""
-    var_list = global_variables() if var_list is None else var_list
-    return Assert(reduce_all(_raw.Pack(
-        [is_variable_initialized(v) for v in var_list])),
-        ["a variable has no value"])
+    """A tensor that can be computed only if the variables, by default all of
+    the graph, have values; None if there are none."""
+    if var_list is None:
+        var_list = global_variables() + local_variables()
+    if not var_list:
+        var_list = [op.outputs[0] for op in get_default_graph().get_operations()
+                    if op.type in ("Variable", "VariableV2",
+                                   "AutoReloadVariable")]
+    if not var_list:
+        return None
+    ranks = []
+    for v in var_list:
+        with colocate_with(v.op):
+            ranks.append(_raw.Rank(v))
+    return ranks[0] if len(ranks) == 1 else _raw.Pack(ranks)
 
 
 # Assignments as functions.

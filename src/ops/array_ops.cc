@@ -195,6 +195,15 @@ Status FillShape(InferenceContext* c) {
   Shape out, scalar;
   HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 1, &out));
   HR_RETURN_IF_ERROR(c->WithRank(c->input(1), 0, &scalar));
+  std::vector<int64_t> dims;
+  if (c->IntInputs(0, &dims)) {
+    // -1 is no size that is not known yet, as it is for other ops.
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (dims[i] >= 0) continue;
+      return errors::InvalidArgument("Fill dimensions must be >= 0, got dims[",
+                                     i, "] = ", dims[i]);
+    }
+  }
   HR_RETURN_IF_ERROR(c->MakeShapeFromInput(0, &out));
   c->set_output(0, out);
   return OkStatus();

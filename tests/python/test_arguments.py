@@ -170,3 +170,62 @@ def test_accumulate_n_of_what_does_not_fit():
         tf.accumulate_n([one], tensor_dtype=tf.int32)
     total = tf.accumulate_n([one, [2.]], shape=[1], tensor_dtype=tf.float32)
     assert value_of(total) == [3] and total.op.type == "AccumulateNV2"
+
+
+def test_functions_of_each_element_of_sparse_tensors():
+    s = tf.SparseTensor([[0], [2]], tf.constant([-4., 1.]), [3])
+    for function, wanted in (
+            (tf.abs, [4, 1]), (tf.negative, [4, -1]), (tf.sign, [-1, 1]),
+            (tf.square, [16, 1]), (tf.sqrt, [np.nan, 1]),
+            (tf.tanh, np.tanh([-4, 1])), (tf.nn.tanh, np.tanh([-4, 1])),
+            (tf.erf, [-1, .842701]), (tf.math.bessel_i0e, [.207, .465760]),
+            (tf.math.bessel_i1e, [-.178751, .207910]),
+            (tf.to_int32, [-4, 1])):
+        got = value_of(function(s))
+        assert got.indices.tolist() == [[0], [2]]
+        np.testing.assert_allclose(got.values, wanted, rtol=1e-4)
+    assert value_of(tf.sqrt([4., 9.], name="n")).tolist() == [2, 3]
+
+
+def test_cast_of_slices():
+    cast = tf.cast(slices(), tf.int32)
+    assert cast.dtype == tf.int32 and cast.dense_shape is None
+
+
+def test_sparse_sum_and_reset_know_their_shapes():
+    assert tf.sparse_add(sparse(), sparse()).get_shape().as_list() == [2, 2]
+    with pytest.raises(ValueError, match="dimension sizes >="):
+        tf.sparse_reset_shape(sparse(), [1, 4])
+    with pytest.raises(TypeError, match="Neither a SparseTensor"):
+        tf.SparseTensor.from_value(([[0]], [1.], [1]))
+
+
+def test_variables_that_are_asserted_to_be_initialised():
+    assert tf.assert_variables_initialized() is None
+    tf.Variable([1.])
+    tf.Variable(2., use_resource=True)
+    ranks = tf.assert_variables_initialized()
+    with tf.Session() as sess:
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            sess.run(ranks)
+        sess.run(tf.global_variables_initializer())
+        assert sess.run(ranks).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("make", [
+    lambda: tf.fill([-1], 1), lambda: tf.ones([-1]),
+    lambda: tf.zeros([2, -1]), lambda: tf.fill(np.int64([2, -1]), 1),
+    lambda: tf.eye(-1)])
+def test_fill_of_a_negative_size(make):
+    with pytest.raises(ValueError, match="Fill dimensions must be >= 0"):
+        make()
+
+
+def test_branches_with_slices_of_other_index_types():
+    short = tf.IndexedSlices(tf.constant([[1.]]), tf.constant([2], tf.int32))
+    long = tf.IndexedSlices(tf.constant([[3.]]), tf.constant([4], tf.int64))
+    pred = tf.placeholder(tf.bool, [])
+    out, _ = tf.cond(pred, lambda: (short, 1), lambda: (long, 2))
+    assert out.indices.dtype == tf.int64
+    assert value_of(out.indices, {pred: True}) == [2]
+    assert value_of(out.indices, {pred: False}) == [4]

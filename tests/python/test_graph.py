@@ -95,7 +95,8 @@ def test_callable_gives_back_what_is_fed():
 
 
 def test_python_types_that_are_no_dtype():
-    for t in (int, complex, str, bytes, list, "int", "S4", None):
+    for t in (int, complex, str, bytes, list, "int", "S4", None, True, -1, 99,
+              2.5, float("inf"), float("nan")):
         with pytest.raises(TypeError):
             tf.as_dtype(t)
         assert not tf.int32 == t and not tf.string == t
@@ -163,3 +164,14 @@ def test_names_that_scopes_refuse():
 def test_consumers_once_for_each_input():
     a = tf.constant(1)
     assert a + a is not None and len(a.consumers()) == 2
+
+
+def test_switch_goes_where_its_value_is():
+    with tf.device("/cpu:1"):
+        x = tf.constant(10., name="x")
+    w = tf.Variable(1., name="w")
+    tf.cond(tf.less(1., 2.), lambda: tf.assign(w, x), lambda: tf.assign(w, 1.))
+    switch = tf.get_default_graph().get_operation_by_name(
+        "cond/Assign/Switch_1")
+    assert switch.inputs[0] is x and switch.device == "/device:CPU:1"
+    assert switch.colocation_groups() == [b"loc:@x"]

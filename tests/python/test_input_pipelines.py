@@ -210,3 +210,21 @@ def test_one_shot_iterator_of_listed_files(tmp_path):
         assert [sess.run(following)[-1:] for _ in range(2)] == [b"a", b"b"]
         with pytest.raises(tf.errors.InvalidArgumentError, match="No files"):
             sess.run(missing)
+
+
+def test_pipelines_have_the_names_they_are_given():
+    producer = tf.train.string_input_producer(["a"], name="Q")
+    assert producer.queue_ref.op.name == "Q"
+    assert tf.train.batch([1], 2, name="B").name == "B:0"
+    found = tf.train.match_filenames_once("no*", name="M")
+    assert found.name == "M:0"
+
+
+def test_padded_shapes_that_do_not_fit():
+    vectors = tf.data.Dataset.range(1, 3).map(lambda x: tf.fill([x], x))
+    with pytest.raises(ValueError, match="padded shape .* not compatible"):
+        vectors.padded_batch(2, [None, 2])
+    pairs = tf.data.Dataset.from_tensors([1, 2])
+    with pytest.raises(ValueError, match="padded shape .* not compatible"):
+        pairs.padded_batch(1, [1])
+    assert elements(pairs.padded_batch(1, [3]))[0].tolist() == [[1, 2, 0]]

@@ -203,6 +203,12 @@ def test_creators_make_variables():
         assert tf.Variable(1., name="v").name == "x:0"
         assert tf.get_variable("w", []).name == "x_1:0"
     assert tf.Variable(1., name="v").name == "v:0"
+    outer = tf.variable_creator_scope(creator)
+    outer.__enter__()
+    inner = tf.variable_creator_scope(creator)
+    inner.__enter__()
+    with pytest.raises(RuntimeError, match="proper nesting"):
+        outer.__exit__(None, None, None)
 
 
 def test_modes_of_replicas():

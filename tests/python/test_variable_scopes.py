@@ -115,6 +115,8 @@ def test_scopes_that_are_none():
         a.__exit__(None, None, None)
     assert tf.get_variable_scope().name == "a/b"
     b.__exit__(None, None, None)
+    a.__exit__(None, None, None)
+    assert tf.get_variable_scope().name == ""
 
 
 # Templates.
@@ -359,3 +361,17 @@ def test_safe_embedding_lookup_sparse():
     assert got[1].tolist() == [[[1, 2], [8, 9]], [[8, 9], [6, 7]]]
     with pytest.raises(ValueError, match="Missing embedding_weights"):
         tf.nn.safe_embedding_lookup_sparse([], ids)
+
+
+def test_scope_inside_of_a_function_names_its_variables():
+    def add(x):
+        with tf.variable_scope("inner"):
+            return x + tf.get_variable("w", [], tf.int64)
+    with tf.variable_scope("outer"):
+        numbers = tf.data.Dataset.range(3).map(add)
+    assert [v.name for v in tf.global_variables()] == ["outer/inner/w:0"]
+    iterator = numbers.make_initializable_iterator()
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        sess.run(iterator.initializer)
+        assert sess.run(iterator.get_next()) == 0
