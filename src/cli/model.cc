@@ -105,8 +105,8 @@ Status ReadModel(const std::string& path, ModelParts* parts) {
     HR_RETURN_IF_ERROR(CheckFolder(path));
     HR_RETURN_IF_ERROR(
         ReadMetaGraph(path, {kServe}, &parts->meta_graph.emplace()));
-    parts->graph_def = GraphDefPartsFromProto(parts->meta_graph->graph_def());
-    return OkStatus();
+    return GraphDefPartsFromProto(parts->meta_graph->graph_def(),
+                                  &parts->graph_def);
   }
   HR_ASSIGN_OR_RETURN(
       const RefPtr<MappedFile> file,
@@ -121,7 +121,7 @@ Status ReadModel(const std::string& path, ModelParts* parts) {
   if (IsGraphDefText(view)) {
     pb::GraphDef def;
     s = ParseGraphDef(view, &def);
-    if (s.ok()) parts->graph_def = GraphDefPartsFromProto(def);
+    if (s.ok()) s = GraphDefPartsFromProto(def, &parts->graph_def);
   } else {
     s = ReadGraphDefParts(bytes, &parts->graph_def);
   }
