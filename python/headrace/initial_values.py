@@ -3,23 +3,25 @@ in which the variables are initialised."""
 from headrace import graph as _graph
 from headrace import messages
 from headrace import raw_ops as _raw
-from headrace.control_flow import cond
 from headrace.graph import GraphKeys
 
 _QUESTIONS = ("IsVariableInitialized", "VarIsInitializedOp")
 _VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
+_READS = ("Variable", "VariableV2", "ReadVariableOp")
 
 
 def initialized_value(variable):
     """The value of `variable`, or its initial value where it has none yet."""
+    from headrace.control_flow import cond  # for those who need it
     with _graph.init_scope():
-        if variable.op.type == "VarHandleOp":
-            there = variable.is_initialized()
+        op = variable.op
+        if op.type == "VarHandleOp":
+            there = _raw.VarIsInitializedOp(op.outputs[0])
         else:
-            with _graph.colocate_with(variable.op):
-                there = _raw.IsVariableInitialized(variable._ref())
-        return cond(there, variable.read_value,
-                    lambda: variable._guarded_initial_value)
+            with _graph.colocate_with(op):
+                there = _raw.IsVariableInitialized(op.outputs[0])
+        return cond(there, variable.read_value, lambda: getattr(
+            variable, "_guarded_initial_value", variable.initial_value))
 
 
 def guarded(initial, name):
@@ -28,12 +30,12 @@ def guarded(initial, name):
     with "_" and `name` after the names. `initial` itself if it reads none."""
     graph = initial.graph
     order = _inputs_first(initial.op)
-    if order is None:  # a loop
+    if not any(op.type in _READS for op in order):
         return initial
     variables = {}
     for key in (GraphKeys.LOCAL_VARIABLES, GraphKeys.GLOBAL_VARIABLES):
         for v in graph.get_collection(key):
-            if hasattr(v, "_guarded_initial_value"):
+            if getattr(v, "initial_value", None) is not None:
                 variables[v.op.name] = v
     instead = {}  # op -> the tensor to take in place of its only output
     copied = {}   # op -> its copy's name
@@ -64,8 +66,8 @@ def _read_by(op, variables):
 
 
 def _inputs_first(op):
-    """The nodes that `op` is computed from, itself last, each after its inputs;
-    None if there is a cycle. Not beyond variables."""
+    """The nodes that `op` is computed from, itself last, each after its inputs.
+    Not beyond variables; nothing if there is a loop."""
     order, state = [], {}
     stack = [(op, False)]
     while stack:
@@ -76,7 +78,7 @@ def _inputs_first(op):
             continue
         if node in state:
             if state[node] == "open":
-                return None
+                return []
             continue
         state[node] = "open"
         stack.append((node, True))
@@ -84,7 +86,7 @@ def _inputs_first(op):
             continue
         for t in node.inputs:
             if state.get(t.op) == "open":
-                return None
+                return []
             if t.op not in state:
                 stack.append((t.op, False))
     return order
