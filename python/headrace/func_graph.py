@@ -91,14 +91,13 @@ def by_value(tensor, name, into=None):
         if op._id in wanted:
             continue
         wanted.add(op._id)
-        if op.type in ("Placeholder", "PlaceholderV2", "PlaceholderWithDefault",
-                       "_Arg"):
+        if op.type in ("Placeholder", "PlaceholderV2", "_Arg"):
             raise ValueError("Cannot capture a placeholder (name:%s, type:%s) "
                              "by value." % (op.name, op.type))
         makes_datasets = op.outputs and all(
             o.dtype == _dtypes.variant for o in op.outputs)
-        # An Assert keeps no state, though its definition says so.
-        if op.op_def.is_stateful and not makes_datasets and (
+        # An Assert has no state, only an effect: a failure.
+        if (op.op_def.is_stateful and not makes_datasets and
                 op.type != "Assert"):
             raise ValueError("Cannot capture a stateful node (name:%s, type:%s)"
                              " by value." % (op.name, op.type))

@@ -263,12 +263,14 @@ def sparse_add(a, b, threshold=None, thresh=None):
         limit = convert_to_tensor(0 if threshold is None else threshold,
                                   a.values.dtype.real_dtype.base_dtype,
                                   name="thresh")
+        shapes = a.get_shape(), b.get_shape()
+        if not shapes[0].is_compatible_with(shapes[1]):
+            raise ValueError("Shapes %s and %s are incompatible" % shapes)
         indices, values, shape = _raw.SparseAdd(
             a.indices, a.values, a.dense_shape, b.indices, b.values,
             b.dense_shape, limit)
-        known = a.get_shape().merge_with(b.get_shape())
-        if known.is_fully_defined():
-            shape = constant(known.as_list(), dtypes.int64)
+        if shapes[0].is_fully_defined() and shapes[1].is_fully_defined():
+            shape = shapes[0].as_list()
         return SparseTensor(indices, values, shape)
     if _is_sparse(b):
         a, b = b, a
