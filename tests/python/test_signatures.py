@@ -21,11 +21,6 @@ EXCEPTIONS = {
     "a part that functions of eager execution bring": "py_function",
     "a part that meta graphs bring": """
         saved_model.save train.QueueRunner train.queue_runner.QueueRunner""",
-    "variables": """
-        Variable VariableScope.get_variable all_variables as_dtype container
-        Graph.container dtypes.as_dtype get_local_variable get_variable
-        make_template scatter_nd_add scatter_nd_sub scatter_nd_update
-        scatter_update variable_op_scope""",
     "named tuples: TensorFlow has the defaults too, its table does not": """
         FixedLenFeature FixedLenSequenceFeature SparseFeature
         io.FixedLenFeature io.FixedLenSequenceFeature io.SparseFeature""",
