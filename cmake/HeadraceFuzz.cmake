@@ -12,6 +12,21 @@ if(HEADRACE_FUZZ)
     IMPORTED_LOCATION ${CMAKE_SOURCE_DIR}/build/lib/libheadrace.so)
   set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/fuzz/op.cc PROPERTIES
     COMPILE_OPTIONS "-fno-sanitize=all;-fsanitize=fuzzer-no-link")
+  # The control_flow target runs steps, all of whose code is instrumented:
+  # sessions, the executor, and the few kernels that its graphs have.
+  foreach(layer runtime session)
+    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${layer}/*.cc)
+    list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+    add_layer(${layer} ${sources})
+    set_target_properties(hr_${layer} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endforeach()
+  set(sources assign_op constant_op control_flow_ops element function_call function_ops
+    functional_loop_ops functional_ops identity_op sendrecv_ops stack_ops
+    tensor_array tensor_array_ops tensor_sum variable_access variable_op)
+  list(TRANSFORM sources PREPEND ${CMAKE_SOURCE_DIR}/src/kernels/)
+  list(TRANSFORM sources APPEND .cc)
+  add_layer(control_flow_kernels ${sources})
+  set_target_properties(hr_control_flow_kernels PROPERTIES EXCLUDE_FROM_ALL ON)
   foreach(source ${targets})
     get_filename_component(name ${source} NAME_WE)
     add_executable(fuzz_${name} ${source})
@@ -20,6 +35,10 @@ if(HEADRACE_FUZZ)
       target_link_libraries(fuzz_${name} PRIVATE hr_release hr_deps)
     else()
       target_link_libraries(fuzz_${name} PRIVATE headrace hr_deps)
+    endif()
+    if(name STREQUAL control_flow)
+      target_link_libraries(fuzz_control_flow PRIVATE
+        hr_runtime hr_session hr_control_flow_kernels)
     endif()
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
     add_dependencies(fuzz_${name} hr_proto_headers)

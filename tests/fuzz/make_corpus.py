@@ -158,5 +158,12 @@ def ops():
         put("op", "random_%02d" % i, random.bytes(60))
 
 
+def control_flow():
+    random = np.random.RandomState(1)
+    for i in range(40):
+        put("control_flow", "random_%02d" % i, random.bytes(60 + 8 * i))
+
+
 if __name__ == "__main__":
     graphs(), images(), arrays(), sounds(), checkpoints(), records(), ops()
+    control_flow()

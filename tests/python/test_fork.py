@@ -70,6 +70,87 @@ for t in threads:
 """)
 
 
+# Threads run steps of `session` while the process forks; each child does WORK.
+# Its exit code is 0 if that came to an end in one of the ways that WORK allows.
+BUSY = START + """
+session = tf.Session()
+small, small_x = tf.reduce_sum(x), np.ones([1, 2, 2, 32], np.float32)
+queue = tf.FIFOQueue(100, tf.float32)
+put, take = queue.enqueue(1.), queue.dequeue()
+session.run([small, put, y], {x: small_x})
+over = False
+def go(k):
+    token = 0
+    while not over:
+        session.run(small, {x: small_x})
+        session.run(put)
+        session.run(take)
+        try:
+            session.run(y, {x: X[:, :8 + token % 30]}, options=tf.RunOptions(timeout_in_ms=1))
+        except tf.errors.DeadlineExceededError:
+            pass
+        token += 1
+threads = [threading.Thread(target=go, args=(k,), daemon=True) for k in range(3)]
+for t in threads:
+    t.start()
+def refused_or(works):
+    try:
+        works()
+    except tf.errors.FailedPreconditionError as e:
+        assert "forked" in str(e) and "new session" in str(e), e
+WORK
+refused = 0
+for i in range(FORKS):
+    in_child(lambda: work() or os._exit(0) if i % 2 else work())
+over = True
+for t in threads:
+    t.join()
+session.run(small, {x: small_x})
+"""
+USES_OF_A_BUSY_SESSION = {
+    "run": "def work(): refused_or(lambda: session.run(small, {x: small_x}))",
+    "new_step": "def work(): refused_or(lambda: session.run(tf.constant(1.) + 1, {x: small_x}))",
+    "close": "def work(): session.close()",
+    "own_session": """def work():
+    with tf.Session() as mine:
+        assert mine.run(small, {x: small_x}) == 128
+        mine.run(y, {x: small_x})""",
+}
+
+
+@pytest.mark.parametrize("use", USES_OF_A_BUSY_SESSION)
+def test_child_of_a_process_that_forked_in_the_middle_of_runs_does_not_hang(use):
+    run(BUSY.replace("WORK", USES_OF_A_BUSY_SESSION[use]).replace("FORKS", os.environ.get("FORKS", "25")))
+
+
+def test_a_session_that_was_running_when_its_process_forked_says_so_in_the_child():
+    run(START + """
+session = tf.Session()
+queue = tf.FIFOQueue(1, tf.float32)
+take, put = queue.dequeue(), queue.enqueue(1.)
+waiting = threading.Thread(target=lambda: session.run(take))
+waiting.start()
+while session.run(queue.size()) != 0 or not waiting.is_alive():
+    pass
+time.sleep(.3)  # it is in the run
+def work():
+    for call in (lambda: session.run(put), lambda: session.make_callable(put),
+                 lambda: session.partial_run_setup([take], [])):
+        try:
+            call()
+            assert False, "it ran"
+        except tf.errors.FailedPreconditionError as e:
+            assert "forked" in str(e), e
+    session.close()
+    with tf.Session() as mine:
+        mine.run(put)
+        assert mine.run(take) == 1
+in_child(work)
+session.run(put)
+waiting.join()
+""")
+
+
 def run(script):
     done = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           env=dict(os.environ), timeout=100)
