@@ -260,6 +260,17 @@ TEST_F(CApiTest, ResourcesAreHandedOutAsBytesAndTakenBack) {
                           TF_TensorByteSize(handle.get()));
   EXPECT_NE(bytes.find("kept"), std::string::npos);
   EXPECT_EQ(Value(Run(session, h, handle.get(), read).get()), 5) << message();
+
+  // dtype: DT_RESOURCE, a scalar, resource_handle_val: what was fetched.
+  ASSERT_LT(bytes.size(), 128u);
+  const std::string proto = std::string("\x08\x14\x12\x00\x72", 5) +
+                            static_cast<char>(bytes.size()) + bytes;
+  Buffer buffer(TF_NewBufferFromString(proto.data(), proto.size()));
+  Tensor parsed = Scalar(0);
+  TF_TensorFromProto(buffer.get(), parsed.get(), s());
+  ASSERT_EQ(TF_GetCode(s()), TF_OK) << message();
+  EXPECT_EQ(TF_TensorByteSize(parsed.get()), bytes.size());
+  EXPECT_EQ(Value(Run(session, h, parsed.get(), read).get()), 5) << message();
   TF_DeleteSession(session, s());
 }
 

@@ -319,6 +319,14 @@ void TF_TensorFromProto(const TF_Buffer* from, TF_Tensor* to,
                                          from->length, &proto);
   Tensor t;
   if (s.ok()) s = headrace::TensorFromProto(proto, &t);
-  if (s.ok()) s = Replace(to, std::move(t), /*spare=*/0);
+  // A resource is bytes for a client, wherever it comes from.
+  TF_Tensor* made = nullptr;
+  if (s.ok()) s = headrace::c_api::WrapTensor(std::move(t), &made);
+  if (s.ok() && made->opaque != nullptr) {
+    to->opaque = std::move(made->opaque);
+  } else if (s.ok()) {
+    s = Replace(to, std::move(made->tensor), /*spare=*/0);
+  }
+  TF_DeleteTensor(made);
   Set(status, std::move(s));
 }
