@@ -274,6 +274,22 @@ TEST_F(CApiTest, ResourcesAreHandedOutAsBytesAndTakenBack) {
   TF_DeleteSession(session, s());
 }
 
+// As a client does that feeds one tensor again and again.
+TEST_F(CApiTest, ASmallTensorMayBeWrittenOnceItsRunHasEnded) {
+  TF_Operation* x = Placeholder("x");
+  TF_OperationDescription* d = TF_NewOperation(g(), "Identity", "y");
+  TF_AddInput(d, {x, 0});
+  TF_Operation* y = Finish(d);
+  TF_Session* session = NewSession();
+  Tensor fed = Scalar(1);
+  Tensor out = Run(session, x, fed.get(), y);
+  const int32_t two = 2;
+  std::memcpy(TF_TensorData(fed.get()), &two, sizeof(two));
+  EXPECT_EQ(Value(out.get()), 1) << message();
+  EXPECT_EQ(Value(Run(session, x, fed.get(), y).get()), 2);
+  TF_DeleteSession(session, s());
+}
+
 // A bitcast is a view: what is written to one tensor is seen in the other.
 TEST_F(CApiTest, ABitcastSharesSmallBuffersToo) {
   TF_Session* session = NewSession();
