@@ -12,6 +12,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_replace.h"
 #include "headrace/config.pb.h"
 #include "message_fields.h"
 #include "message_place.h"
@@ -33,7 +34,9 @@ class FirstError : public google::protobuf::io::ErrorCollector {
  public:
   void AddError(int line, int column, const std::string& message) override {
     if (!text.empty()) return;
-    text = StrCat(line + 1, ":", column + 1, ": ", message);
+    // The names that users know the messages by.
+    text = StrCat(line + 1, ":", column + 1, ": ",
+                  absl::StrReplaceAll(message, {{kPackage, "tensorflow."}}));
   }
   std::string text;
 };

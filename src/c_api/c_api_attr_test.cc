@@ -145,6 +145,15 @@ TEST_F(CApiTest, AttrsRoundTrip) {
   EXPECT_NE(message().find("'_f' of node 'n' is a float"), std::string::npos)
       << message();
   TF_OperationGetAttrInt(n, "nope", &i, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_NOT_FOUND);
+  EXPECT_EQ(message(), "No attr named 'nope' in NodeDef: {{node n}}");
+  TF_Tensor* none[1];
+  TF_OperationGetAttrTensorList(n, "nope", none, 1, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_NOT_FOUND);
+  TF_OperationGetAttrIntList(n, "nope", &i, 1, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  TF_OperationGetAttrString(n, "nope", name, 2, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
   EXPECT_EQ(message(), "Operation 'n' has no attr named 'nope'.");
 }
 

@@ -381,7 +381,7 @@ TEST_F(CApiTest, ALaterGraphNamesNodesOfEarlierOnes) {
   ASSERT_EQ(TF_GetCode(s()), TF_OK) << message();
   EXPECT_EQ(run("last", 40), 46) << message();
   EXPECT_EQ(run("sum:3", 40), -1);
-  EXPECT_EQ(TF_GetCode(s()), TF_NOT_FOUND) << message();
+  EXPECT_EQ(TF_GetCode(s()), TF_OUT_OF_RANGE) << message();
   TF_CloseDeprecatedSession(old, s());
   TF_DeleteDeprecatedSession(old, s());
 }

@@ -260,6 +260,33 @@ TEST_F(CApiTest, ResourcesAreHandedOutAsBytesAndTakenBack) {
                           TF_TensorByteSize(handle.get()));
   EXPECT_NE(bytes.find("kept"), std::string::npos);
   EXPECT_EQ(Value(Run(session, h, handle.get(), read).get()), 5) << message();
+
+  // dtype: DT_RESOURCE, a scalar, resource_handle_val: what was fetched.
+  ASSERT_LT(bytes.size(), 128u);
+  const std::string proto = std::string("\x08\x14\x12\x00\x72", 5) +
+                            static_cast<char>(bytes.size()) + bytes;
+  Buffer buffer(TF_NewBufferFromString(proto.data(), proto.size()));
+  Tensor parsed = Scalar(0);
+  TF_TensorFromProto(buffer.get(), parsed.get(), s());
+  ASSERT_EQ(TF_GetCode(s()), TF_OK) << message();
+  EXPECT_EQ(TF_TensorByteSize(parsed.get()), bytes.size());
+  EXPECT_EQ(Value(Run(session, h, parsed.get(), read).get()), 5) << message();
+  TF_DeleteSession(session, s());
+}
+
+// As a client does that feeds one tensor again and again.
+TEST_F(CApiTest, ASmallTensorMayBeWrittenOnceItsRunHasEnded) {
+  TF_Operation* x = Placeholder("x");
+  TF_OperationDescription* d = TF_NewOperation(g(), "Identity", "y");
+  TF_AddInput(d, {x, 0});
+  TF_Operation* y = Finish(d);
+  TF_Session* session = NewSession();
+  Tensor fed = Scalar(1);
+  Tensor out = Run(session, x, fed.get(), y);
+  const int32_t two = 2;
+  std::memcpy(TF_TensorData(fed.get()), &two, sizeof(two));
+  EXPECT_EQ(Value(out.get()), 1) << message();
+  EXPECT_EQ(Value(Run(session, x, fed.get(), y).get()), 2);
   TF_DeleteSession(session, s());
 }
 

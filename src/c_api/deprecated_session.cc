@@ -28,21 +28,11 @@ Status FindNode(const Graph& graph, const char* what, const char* name,
   return OkStatus();
 }
 
-// Of an index beyond the outputs TensorFlow says for feeds InvalidArgument, for
-// fetches NotFound.
-Status FindFeed(const Graph& graph, const char* name, Endpoint* out) {
-  HR_RETURN_IF_ERROR(FindNode(graph, "FeedInputs", name, out));
-  if (IsOutput(ToOutput(*out))) return OkStatus();
-  return errors::InvalidArgument("FeedInputs: ", Text(name),
-                                 " should have output index < ",
-                                 out->node->num_outputs());
-}
-Status FindFetch(const Graph& graph, const char* name, Endpoint* out) {
-  HR_RETURN_IF_ERROR(FindNode(graph, "FetchOutputs", name, out));
-  if (IsOutput(ToOutput(*out))) return OkStatus();
-  return errors::NotFound("FetchOutputs ", Text(name),
-                          ": output index too large, must be < ",
-                          out->node->num_outputs());
+Status FindOutput(const Graph& graph, const char* what, const char* name,
+                  Endpoint* out) {
+  HR_RETURN_IF_ERROR(FindNode(graph, what, name, out));
+  const TF_Output output = ToOutput(*out);
+  return IsOutput(output) ? OkStatus() : BadOutput(what, output);
 }
 
 // The nodes behind names. Arrays of `n` names, or NULL if there are none.
@@ -65,11 +55,13 @@ Status FindAll(TF_DeprecatedSession* session, const Names& names,
   const Graph& graph = *session->graph;
   for (int i = 0; i < names.ninputs; ++i) {
     feeds->emplace_back();
-    HR_RETURN_IF_ERROR(FindFeed(graph, names.inputs[i], &feeds->back()));
+    HR_RETURN_IF_ERROR(
+        FindOutput(graph, "FeedInputs", names.inputs[i], &feeds->back()));
   }
   for (int i = 0; i < names.noutputs; ++i) {
     fetches->emplace_back();
-    HR_RETURN_IF_ERROR(FindFetch(graph, names.outputs[i], &fetches->back()));
+    HR_RETURN_IF_ERROR(
+        FindOutput(graph, "FetchOutputs", names.outputs[i], &fetches->back()));
   }
   for (int i = 0; i < names.ntargets; ++i) {
     Endpoint e;

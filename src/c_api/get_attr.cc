@@ -25,6 +25,9 @@ static_assert(sizeof(TF_AttrMetadata) == 32);
 
 namespace {
 
+using FindFn = const AttrValue* (*)(TF_Operation*, const char*, TF_Status*);
+
+// InvalidArgument, as of metadata, strings, most lists and serialized values.
 const AttrValue* Find(TF_Operation* oper, const char* attr, TF_Status* status) {
   if (oper == nullptr) {
     Set(status, errors::InvalidArgument("the operation is NULL"));
@@ -46,11 +49,24 @@ Status WrongType(TF_Operation* oper, const char* attr, const AttrValue& v,
                                  "; it was read as ", wanted);
 }
 
+// NotFound, as TensorFlow has it of single values, shapes and tensors.
+const AttrValue* FindTyped(TF_Operation* oper, const char* attr,
+                           TF_Status* status) {
+  if (oper == nullptr) return Find(oper, attr, status);
+  const AttrValue* v = ToNode(oper)->attrs().Find(Text(attr));
+  if (v == nullptr) {
+    Set(status,
+        errors::NotFound("No attr named '", Text(attr), "' in NodeDef: {{node ",
+                         ToNode(oper)->name(), "}}"));
+  }
+  return v;
+}
+
 // The value if it is there and a T.
 template <typename T>
 const T* Get(TF_Operation* oper, const char* attr, const char* wanted,
-             TF_Status* status) {
-  const AttrValue* v = Find(oper, attr, status);
+             TF_Status* status, FindFn find = FindTyped) {
+  const AttrValue* v = find(oper, attr, status);
   if (v == nullptr) return nullptr;
   const T* t = v->Get<T>();
   Set(status, t == nullptr ? WrongType(oper, attr, *v, wanted) : OkStatus());
@@ -58,8 +74,9 @@ const T* Get(TF_Operation* oper, const char* attr, const char* wanted,
 }
 template <typename T>
 const std::vector<T>* GetList(TF_Operation* oper, const char* attr,
-                              const char* wanted, TF_Status* status) {
-  const AttrValue* v = Find(oper, attr, status);
+                              const char* wanted, TF_Status* status,
+                              FindFn find = Find) {
+  const AttrValue* v = find(oper, attr, status);
   if (v == nullptr) return nullptr;
   const std::vector<T>* t = v->GetList<T>();
   Set(status, t == nullptr ? WrongType(oper, attr, *v, wanted) : OkStatus());
@@ -191,7 +208,7 @@ TF_AttrMetadata TF_OperationGetAttrMetadata(TF_Operation* oper,
 void TF_OperationGetAttrString(TF_Operation* oper, const char* attr_name,
                                void* value, size_t max_length,
                                TF_Status* status) {
-  const auto* s = Get<std::string>(oper, attr_name, "string", status);
+  const auto* s = Get<std::string>(oper, attr_name, "string", status, Find);
   if (s == nullptr) return;
   const size_t n = std::min(s->size(), max_length);
   if (n != 0) std::memcpy(value, s->data(), n);
@@ -277,8 +294,8 @@ void TF_OperationGetAttrShapeList(TF_Operation* oper, const char* attr_name,
                                   int64_t** dims, int* num_dims, int num_shapes,
                                   int64_t* storage, int storage_size,
                                   TF_Status* status) {
-  const auto* list =
-      GetList<PartialTensorShape>(oper, attr_name, "list(shape)", status);
+  const auto* list = GetList<PartialTensorShape>(oper, attr_name, "list(shape)",
+                                                 status, FindTyped);
   if (list == nullptr) return;
   int left = storage_size;
   const int n = std::min(static_cast<int>(list->size()), num_shapes);
@@ -302,7 +319,8 @@ void TF_OperationGetAttrShapeList(TF_Operation* oper, const char* attr_name,
 void TF_OperationGetAttrTensorShapeProto(TF_Operation* oper,
                                          const char* attr_name,
                                          TF_Buffer* value, TF_Status* status) {
-  const auto* s = Get<PartialTensorShape>(oper, attr_name, "shape", status);
+  const auto* s =
+      Get<PartialTensorShape>(oper, attr_name, "shape", status, Find);
   if (s == nullptr) return;
   pb::TensorShapeProto proto;
   headrace::ShapeToProto(*s, &proto);
@@ -338,7 +356,8 @@ void TF_OperationGetAttrTensor(TF_Operation* oper, const char* attr_name,
 void TF_OperationGetAttrTensorList(TF_Operation* oper, const char* attr_name,
                                    TF_Tensor** values, int max_values,
                                    TF_Status* status) {
-  const auto* list = GetList<Tensor>(oper, attr_name, "list(tensor)", status);
+  const auto* list =
+      GetList<Tensor>(oper, attr_name, "list(tensor)", status, FindTyped);
   if (list == nullptr) return;
   const int n = std::min(static_cast<int>(list->size()), max_values);
   Status s;

@@ -43,9 +43,12 @@ struct TF_Tensor {
   explicit TF_Tensor(headrace::Tensor t) : tensor(std::move(t)) {}
 
   headrace::Tensor tensor;
-  // If set, `tensor` is none.
+  // If set, this is what the client sees, and `tensor` is nothing.
   std::unique_ptr<headrace::c_api::OpaqueBytes> opaque;
   size_t spare = 0;  // bytes behind the elements that the client asked for
+  // Whether the memory is of TF_AllocateTensor: a client may write it at any
+  // time, but has not to free it.
+  bool is_ours = false;
   // The client's, and one for each tensor that views small data inside this.
   std::atomic<int> refs{1};
 };

@@ -55,14 +55,15 @@ bool IsAligned(const void* p, size_t to) {
   return reinterpret_cast<uintptr_t>(p) % to == 0;
 }
 
-// Zeroed memory of our own; null if there is none. Of strings the first `n` are
-// destroyed with it.
+// Memory for a client to write, now or after a run that has read it: kernels
+// must not. Null if there is none. Of `n` strings it is zeroed, which makes
+// them empty, and they are destroyed with it.
 RefPtr<TensorBuffer> NewBytes(size_t len, int64_t n) {
   Allocator* const allocator = headrace::CpuAllocator();
   void* const data = allocator->AllocateRaw(len == 0 ? 1 : len);
   if (data == nullptr) return nullptr;
-  if (n > 0) std::memset(data, 0, len);  // empty strings
-  return headrace::WrapExternalBuffer(data, len, /*writable=*/true, [=] {
+  if (n > 0) std::memset(data, 0, len);
+  return headrace::WrapExternalBuffer(data, len, /*writable=*/false, [=] {
     for (int64_t i = 0; i < n; ++i) {
       static_cast<headrace::tstring*>(data)[i].~tstring();
     }
@@ -102,7 +103,7 @@ void Unref(TF_Tensor* t) {
 
 // Puts another value into a client's tensor. Small data that others view stay
 // where they are.
-Status Replace(TF_Tensor* to, Tensor value, size_t spare) {
+Status Replace(TF_Tensor* to, Tensor value, size_t spare, bool is_ours) {
   if (value.IsInline() && to->refs > 1) {
     Tensor heap;
     HR_RETURN_IF_ERROR(value.DeepCopyTo(&heap, Tensor::kHeap));
@@ -111,6 +112,7 @@ Status Replace(TF_Tensor* to, Tensor value, size_t spare) {
   to->opaque.reset();
   to->tensor = std::move(value);
   to->spare = spare;
+  to->is_ours = is_ours;
   return headrace::OkStatus();
 }
 
@@ -162,7 +164,9 @@ TF_Tensor* TF_NewTensor(TF_DataType dt, const int64_t* dims, int num_dims,
       RefPtr<TensorBuffer> copy = NewBytes(len, 0);
       if (copy == nullptr) return nullptr;
       std::memcpy(copy->data(), data, len);
-      return NewValue(dtype, shape, std::move(copy));
+      TF_Tensor* const t = NewValue(dtype, shape, std::move(copy));
+      t->is_ours = true;
+      return t;
     }
   }
   return NewOpaque(dt, shape, std::move(buffer));
@@ -180,16 +184,21 @@ TF_Tensor* TF_AllocateTensor(TF_DataType dt, const int64_t* dims, int num_dims,
   RefPtr<TensorBuffer> buffer =
       NewBytes(len, is_value && dt == TF_STRING ? shape.num_elements() : 0);
   if (buffer == nullptr) return nullptr;
-  return is_value ? NewValue(ToDataType(dt), shape, std::move(buffer))
-                  : NewOpaque(dt, shape, std::move(buffer));
+  TF_Tensor* const t = is_value
+                           ? NewValue(ToDataType(dt), shape, std::move(buffer))
+                           : NewOpaque(dt, shape, std::move(buffer));
+  t->is_ours = true;
+  return t;
 }
 
 TF_Tensor* TF_TensorMaybeMove(TF_Tensor* tensor) {
   if (tensor == nullptr || tensor->refs > 1) return nullptr;
-  const bool alone = tensor->opaque != nullptr
-                         ? tensor->opaque->buffer->RefCountIsOne() &&
-                               tensor->opaque->buffer->IsWritable()
-                         : tensor->tensor.OwnsExclusively();
+  const RefPtr<TensorBuffer>& buffer = tensor->opaque != nullptr
+                                           ? tensor->opaque->buffer
+                                           : tensor->tensor.buffer();
+  const bool alone =
+      buffer == nullptr ||
+      (buffer->RefCountIsOne() && (tensor->is_ours || buffer->IsWritable()));
   return alone ? tensor : nullptr;
 }
 
@@ -299,8 +308,8 @@ void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type,
     to->tensor = std::move(same);
     return Set(status, headrace::OkStatus());
   }
-  const size_t spare = from->spare;
-  Set(status, Replace(to, ViewOf(from, dtype, shape), spare));
+  Set(status,
+      Replace(to, ViewOf(from, dtype, shape), from->spare, from->is_ours));
 }
 
 bool TF_TensorIsAligned(const TF_Tensor* t) {
@@ -319,6 +328,15 @@ void TF_TensorFromProto(const TF_Buffer* from, TF_Tensor* to,
                                          from->length, &proto);
   Tensor t;
   if (s.ok()) s = headrace::TensorFromProto(proto, &t);
-  if (s.ok()) s = Replace(to, std::move(t), /*spare=*/0);
+  // A resource is bytes for a client, wherever it comes from.
+  TF_Tensor* made = nullptr;
+  if (s.ok()) s = headrace::c_api::WrapTensor(std::move(t), &made);
+  if (s.ok() && made->opaque != nullptr) {
+    to->opaque = std::move(made->opaque);
+    to->is_ours = true;
+  } else if (s.ok()) {
+    s = Replace(to, std::move(made->tensor), /*spare=*/0, /*is_ours=*/false);
+  }
+  TF_DeleteTensor(made);
   Set(status, std::move(s));
 }

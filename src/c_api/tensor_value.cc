@@ -32,7 +32,15 @@ Status ReadResource(const OpaqueBytes& bytes, Tensor* out) {
 
 Status ReadTensor(const TF_Tensor& t, Tensor* out) {
   if (t.opaque == nullptr) [[likely]] {
-    *out = t.tensor;
+    const Tensor& value = t.tensor;
+    // Small data are copied: that costs less than to share them.
+    if (!value.IsInline() && value.TotalBytes() <= Tensor::kInlineBytes &&
+        DataTypeCanUseMemcpy(value.dtype())) {
+      *out = Tensor(value.dtype(), value.shape());
+      std::memcpy(out->raw_data(), value.raw_data(), value.TotalBytes());
+    } else {
+      *out = value;
+    }
     return OkStatus();
   }
   const OpaqueBytes& bytes = *t.opaque;

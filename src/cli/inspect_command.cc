@@ -19,7 +19,8 @@ constexpr char kHelp[] =
     "usage: headrace inspect MODEL [--nodes]\n\n"
     "Shows what a model takes and gives, how large its constants are, and "
     "which ops it\nuses; ops without a CPU kernel are marked. A model is a "
-    "GraphDef, binary or text, or\nthe folder of a SavedModel.\n\n"
+    "GraphDef, binary or text, or\nthe folder of a SavedModel; - is a GraphDef "
+    "from standard input.\n\n"
     "  --nodes   also list every node with its inputs and shapes\n";
 
 struct OpUse {

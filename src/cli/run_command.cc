@@ -25,7 +25,8 @@ namespace {
 constexpr char kHelp[] =
     "usage: headrace run MODEL [--feed NAME=VALUE]... [OPTIONS]\n\n"
     "Runs a model once and prints its outputs. A model is a GraphDef, binary "
-    "or text, or\nthe folder of a SavedModel.\n\n"
+    "or text, or\nthe folder of a SavedModel; - is a GraphDef from standard "
+    "input.\n\n"
     "  --feed NAME=VALUE   a value for tensor NAME: a .png, .jpg or .npy file, "
     "a number,\n"
     "                      or a list such as '[[1, 2], [3, 4]]'. A picture is "

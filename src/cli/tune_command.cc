@@ -174,6 +174,10 @@ int TuneCommand(const Args& args) {
   if (status.ok() && trial.model.empty()) {
     status = errors::InvalidArgument("which model?");
   }
+  if (status.ok() && trial.model == "-" && cache.empty()) {
+    status = errors::InvalidArgument(
+        "--cache FILE is wanted for a model from standard input");
+  }
   if (!status.ok()) return UsageError("tune", std::string(status.message()));
   if (cache.empty()) {  // beside a folder, not in it
     cache = StrCat(absl::StripSuffix(trial.model, "/"), ".choices");

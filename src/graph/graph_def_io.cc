@@ -9,6 +9,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
 #include "base/env.h"
 #include "framework/tensor_proto.h"
 #include "graph/function_library.h"
@@ -26,7 +27,10 @@ class FirstError : public google::protobuf::io::ErrorCollector {
  public:
   void AddError(int line, int column, const std::string& message) override {
     if (!text_.empty()) return;
-    text_ = StrCat("line ", line + 1, ", column ", column + 1, ": ", message);
+    // Users know the messages by TensorFlow's names.
+    text_ =
+        StrCat("line ", line + 1, ", column ", column + 1, ": ",
+               absl::StrReplaceAll(message, {{"headrace.pb.", "tensorflow."}}));
   }
   const std::string& text() const { return text_; }
 

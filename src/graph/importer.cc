@@ -388,7 +388,7 @@ Status Importer::RewriteColocation(NodeDef* node) {
     absl::string_view name = group;
     if (!absl::ConsumePrefix(&name, kColocationPrefix)) continue;
     const Item* item = FindItem(name);
-    if (item == nullptr && FindOld(name) != nullptr) continue;
+    if (item == nullptr && options_.extends) continue;  // the placer's to say
     if (item == nullptr) {
       return errors::InvalidArgument("Node '", node->name,
                                      "' expects to be colocated with unknown "

@@ -31,7 +31,7 @@ struct ImportOptions {
   // framework/splat_buffer.h.
   int64_t max_constant_bytes = 0;
   // The GraphDef goes on with the graph, as a session's does that is extended:
-  // its inputs and colocations may name nodes that are there. What shape
+  // its inputs may name nodes that are there, its colocations any. What shape
   // inference refuses has no static shape; the kernels will tell.
   bool extends = false;
 };

@@ -334,6 +334,28 @@ TEST(ImportGraphDef, AGraphThatExtendsMayNameWhatIsThere) {
   EXPECT_EQ(ImportGraphDef(extends, bad, &g).code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Names(g), "a c b") << "all or nothing";
+  // What shape inference refuses in any other import; a group without a node.
+  const pb::GraphDef contradictory =
+      Parse(NodeText("f", "Reshape", {"h", "to"},
+                     Type("T", "DT_FLOAT") + Type("Tshape", "DT_INT32")) +
+            ConstText("h") +
+            NodeText("to", "Const", {},
+                     Type("dtype", "DT_INT32") +
+                         "attr { key: 'value' value { tensor { dtype: DT_INT32 "
+                         "tensor_shape { dim { size: 1 } } int_val: 7 } } }") +
+            Versions(24));
+  EXPECT_EQ(ImportGraphDef({}, contradictory, &g).code(),
+            absl::StatusCode::kInvalidArgument);
+  ASSERT_EQ(ImportGraphDef(extends, contradictory, &g), OkStatus());
+  ASSERT_EQ(ImportGraphDef(
+                extends,
+                Parse(IdentityText("i", {"f"},
+                                   "attr { key: '_class' value { list { s: "
+                                   "'loc:@later' } } }") +
+                      Versions(24)),
+                &g),
+            OkStatus());
+  EXPECT_TRUE(g.FindNode("f")->output_shape(0).unknown_rank());
 }
 
 TEST(ImportGraphDef, PlaceholdersOfOldProducersHaveNoShape) {
@@ -470,6 +492,9 @@ TEST(ParseGraphDef, TellsWhereItBreaks) {
   pb::GraphDef def;
   ExpectError(ParseGraphDef("node {\n  name: 'a'\n  opp: 'b' }", &def),
               absl::StatusCode::kInvalidArgument, "line 3, column");
+  ExpectError(ParseGraphDef("node { opp: 'b' }", &def),
+              absl::StatusCode::kInvalidArgument,
+              "Message type \"tensorflow.NodeDef\" has no field named \"opp\"");
   ExpectError(ParseGraphDef("node { name: 'a'", &def),
               absl::StatusCode::kInvalidArgument, "line 1");
   std::string deep;
