@@ -71,6 +71,21 @@ TEST(LinalgTest, EmptySizes) {
   ExpectEqual(svd.Output(2), MakeTensor<float>({2, 2}, {1, 0, 0, 1}));
 }
 
+TEST(LinalgTest, CholeskyRefusesWhatIsNotPositiveDefinite) {
+  for (const Tensor& m :
+       {MakeTensor<float>({2, 2}, {1, 2, 2, 1}),
+        MakeTensor<float>({2, 2}, {0, 0, 0, 0}),
+        MakeTensor<float>({2, 2, 2}, {1, 0, 0, 1, 1, 1, 1, 1})}) {
+    OpTester t("Cholesky");
+    t.Input(m);
+    ExpectError(t.Run(), kInvalid, "Cholesky decomposition was not successful");
+  }
+  OpTester nan("Cholesky");
+  nan.Input(MakeTensor<float>({2, 2}, {NAN, 0, 0, 1}));
+  ASSERT_EQ(nan.Run(), OkStatus());
+  ExpectClose(nan.Output(0), MakeTensor<float>({2, 2}, {NAN, 0, NAN, NAN}));
+}
+
 TEST(LinalgTest, Refusals) {
   OpTester inv("MatrixInverse");
   inv.Input(Singular());
