@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
+#include "base/flush_denormals.h"
 #include "framework/step_arena.h"
 #include "runtime/call_site.h"
 #include "runtime/frame_propagator.h"
@@ -124,6 +125,7 @@ class ExecutorState {
   // Runs ready nodes, and those that become ready, until none is left for this
   // thread; then ends the task.
   void Process(ReadyList* ready) {
+    const FlushDenormals flush;
     if (args_.stats == nullptr) {
       ProcessReady</*kTraced=*/false>(ready);
     } else {
