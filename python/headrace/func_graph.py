@@ -97,7 +97,9 @@ def by_value(tensor, name, into=None):
                              "by value." % (op.name, op.type))
         makes_datasets = op.outputs and all(
             o.dtype == _dtypes.variant for o in op.outputs)
-        if op.op_def.is_stateful and not makes_datasets:
+        # An Assert has no state, only an effect: a failure.
+        if (op.op_def.is_stateful and not makes_datasets and
+                op.type != "Assert"):
             raise ValueError("Cannot capture a stateful node (name:%s, type:%s)"
                              " by value." % (op.name, op.type))
         todo.extend(t.op for t in op.inputs)
