@@ -91,8 +91,7 @@ def by_value(tensor, name, into=None):
         if op._id in wanted:
             continue
         wanted.add(op._id)
-        if op.type in ("Placeholder", "PlaceholderV2", "PlaceholderWithDefault",
-                       "_Arg"):
+        if op.type in ("Placeholder", "PlaceholderV2", "_Arg"):
             raise ValueError("Cannot capture a placeholder (name:%s, type:%s) "
                              "by value." % (op.name, op.type))
         makes_datasets = op.outputs and all(

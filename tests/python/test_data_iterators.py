@@ -347,3 +347,10 @@ def test_one_shot_iterators_take_assertions(tmp_path):
         assert sess.run(data.get_next()) == 3
         with pytest.raises(tf.errors.InvalidArgumentError, match="no"):
             sess.run(wrong.get_next())
+
+
+def test_one_shot_iterators_take_placeholders_with_a_default():
+    n = tf.placeholder_with_default(tf.constant(2, tf.int64), [])
+    data = Dataset.range(n).make_one_shot_iterator()
+    with tf.Session() as sess:
+        assert sess.run(data.get_next()) == 0
