@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "framework/borrowed_buffer.h"
 #include "gil.h"
 #include "py_support.h"
 
@@ -168,7 +169,7 @@ Tensor PlainTensor(PyArrayObject* a, DataType t, Sharing sharing) {
     Py_INCREF(a);
     auto* object = reinterpret_cast<PyObject*>(a);
     return Tensor(t, shape,
-                  WrapExternalBuffer(PyArray_DATA(a), bytes, /*writable=*/false,
+                  WrapBorrowedBuffer(PyArray_DATA(a), bytes,
                                      [object] { ReleaseObject(object); }));
   }
   Tensor out;

@@ -155,8 +155,8 @@ def _shape_tensor(shape):
     """A shape argument as a vector tensor."""
     if not isinstance(shape, Tensor):
         try:
-            shape = constant(np.array(TensorShape(shape).as_list(), np.int32),
-                             name="shape_as_tensor")
+            shape = convert_to_tensor(TensorShape(shape),
+                                      name="shape_as_tensor")
         except (TypeError, ValueError):
             shape = convert_to_tensor(shape, dtype=dtypes.int32)
     if shape._rank() == 0:

@@ -221,7 +221,12 @@ def _convert_by_kind(value, dtype, name, as_ref):
         if not value.is_fully_defined():
             raise ValueError("Cannot convert a partially known TensorShape to "
                              "a Tensor: %s" % value)
-        value = np.array(value.as_list(), np.int64 if dtype == dtypes.int64
+        dims = value.as_list()
+        large = [d for d in dims if d > np.iinfo(np.int32).max]
+        if large and dtype == dtypes.int32:
+            raise ValueError("Cannot convert a TensorShape to dtype int32; a "
+                             "dimension is too large (%d)" % large[0])
+        value = np.array(dims, np.int64 if dtype == dtypes.int64 or large
                          else np.int32)
     return constant(value, dtype, name=name or "Const")
 

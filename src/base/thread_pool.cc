@@ -42,6 +42,7 @@
 #include <vector>
 
 #include "base/cpu.h"
+#include "base/flush_denormals.h"
 #include "base/mutex.h"
 #include "base/scratch_account.h"
 #include "base/stoppable_loops.h"
@@ -480,6 +481,7 @@ void ThreadPool::State::Park(Bed* bed) {
 }
 
 void ThreadPool::State::WorkerLoop(Bed* bed) {
+  const FlushDenormals flush;
   {
     MutexLock lock(&bed->mu);
     bed->thread = static_cast<pid_t>(syscall(SYS_gettid));

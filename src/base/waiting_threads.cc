@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/flush_denormals.h"
 #include "base/mutex.h"
 
 namespace headrace {
@@ -49,6 +50,7 @@ Threads* Current() {
 }
 
 void Work(Threads* t, absl::AnyInvocable<void()> fn) {
+  const FlushDenormals flush;
   for (;;) {
     fn();
     fn = nullptr;

@@ -23,6 +23,15 @@ namespace headrace {
 
 class DetachedFunctions;
 
+// Calls that have state of their own: the kernels with state of the functions
+// called, their random streams for one, belong to the scope and begin anew in
+// the next. Calls in no scope share theirs as long as the session lives. An
+// iterator is a scope: what it gives does not depend on those before it.
+class FunctionScope {
+ public:
+  virtual ~FunctionScope() = default;
+};
+
 class FunctionRuntime {
  public:
   // A function with its attrs, ready to run on one device.
@@ -87,9 +96,12 @@ class DetachedFunctions {
   // session has ended or there is no memory. `fn` must not wait or throw.
   [[nodiscard]] virtual bool Schedule(absl::AnyInvocable<void()> fn) = 0;
 
-  // As FunctionRuntime::Call. `cancellation` ends the call, and lives until
-  // `done`, which does not run inside a callback of it.
-  virtual void Call(const Function& function,
+  virtual std::shared_ptr<FunctionScope> NewScope() = 0;
+
+  // As FunctionRuntime::Call. `scope`, of this session, may be null and lives
+  // until `done`. `cancellation` ends the call, and lives until `done`, which
+  // does not run inside a callback of it.
+  virtual void Call(const Function& function, FunctionScope* scope,
                     std::shared_ptr<const NodeDef> caller,
                     std::vector<Tensor> args, CancellationManager* cancellation,
                     FunctionRuntime::DoneCallback done) = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
+#include "base/flush_denormals.h"
 #include "framework/op_kernel.h"
 #include "graph/shape_value.h"
 
@@ -141,7 +142,10 @@ Status EvaluateNode(const Node& n, absl::Span<const Tensor> inputs,
   params.inputs = values;
   params.step_resources = &step;
   OpKernelContext ctx(&params);
-  device->Compute(kernel.get(), &ctx);
+  {
+    const FlushDenormals flush;  // as in a step
+    device->Compute(kernel.get(), &ctx);
+  }
   HR_RETURN_IF_ERROR(ctx.status());
   outputs->clear();
   for (int i = 0; i < ctx.num_outputs(); ++i) {

@@ -4,11 +4,47 @@
 #include <google/protobuf/util/message_differencer.h>
 
 #include <algorithm>
+#include <iterator>
 
+#include "absl/strings/match.h"
 #include "framework/op.h"
 #include "framework/tensor_proto.h"
 
 namespace headrace {
+
+namespace {
+
+// `def` without what does not make another function of it: attrs without a
+// value, remarks about its nodes, and the order in which they are written.
+pb::FunctionDef Essence(const pb::FunctionDef& def) {
+  pb::FunctionDef out = def;
+  auto* const attrs = out.mutable_attr();
+  for (auto it = attrs->begin(); it != attrs->end();) {
+    const bool is_set = it->second.value_case() != pb::AttrValue::VALUE_NOT_SET;
+    it = is_set ? std::next(it) : attrs->erase(it);
+  }
+  for (pb::NodeDef& n : *out.mutable_node_def()) {
+    auto* const remarks = n.mutable_attr();
+    for (auto it = remarks->begin(); it != remarks->end();) {
+      it =
+          absl::StartsWith(it->first, "_") ? remarks->erase(it) : std::next(it);
+    }
+  }
+  std::sort(out.mutable_node_def()->begin(), out.mutable_node_def()->end(),
+            [](const pb::NodeDef& a, const pb::NodeDef& b) {
+              return a.name() < b.name();
+            });
+  return out;
+}
+
+bool IsSameFunction(const pb::FunctionDef& a, const pb::FunctionDef& b) {
+  using google::protobuf::util::MessageDifferencer;
+  return MessageDifferencer::Equals(a, b) ||
+         (a.node_def_size() == b.node_def_size() &&
+          MessageDifferencer::Equals(Essence(a), Essence(b)));
+}
+
+}  // namespace
 
 Status FunctionLibrary::AddLocked(const pb::FunctionDef& def, bool* is_new) {
   *is_new = false;
@@ -17,10 +53,7 @@ Status FunctionLibrary::AddLocked(const pb::FunctionDef& def, bool* is_new) {
     return errors::InvalidArgument("a function in the library has no name");
   }
   if (const auto it = functions_.find(name); it != functions_.end()) {
-    if (google::protobuf::util::MessageDifferencer::Equals(*it->second.def,
-                                                           def)) {
-      return OkStatus();
-    }
+    if (IsSameFunction(*it->second.def, def)) return OkStatus();
     return errors::InvalidArgument(
         "Cannot add function '", name,
         "' because a different function with the same name already exists.");

@@ -156,11 +156,10 @@ Status EncodeWav(const float* audio, int64_t samples, int64_t channels,
                                    channels);
   }
   const int64_t frame = kBytesOfSample * channels;
-  if (sample_rate > kMaxSize / frame ||
-      samples > (kMaxSize - kHeader) / frame) {
+  if (samples > (kMaxSize - kHeader) / frame) {
     return errors::InvalidArgument("audio of ", samples, " samples of ",
-                                   channels, " channels at ", sample_rate,
-                                   " Hz does not fit into a WAV file");
+                                   channels,
+                                   " channels does not fit into a WAV file");
   }
   const int64_t size = samples * frame;
   std::string out;
@@ -172,7 +171,8 @@ Status EncodeWav(const float* audio, int64_t samples, int64_t channels,
   PutNumber(kPcm, 2, &out);
   PutNumber(channels, 2, &out);
   PutNumber(sample_rate, 4, &out);
-  PutNumber(sample_rate * frame, 4, &out);
+  // Bytes a second: readers do not need them, and they may not fit.
+  PutNumber(sample_rate * frame % (int64_t{1} << 32), 4, &out);
   PutNumber(frame, 2, &out);
   PutNumber(8 * kBytesOfSample, 2, &out);
   out += "data";

@@ -110,6 +110,14 @@ TEST(WavTest, Lies) {
                                 "More than one data chunk"));
 }
 
+TEST(WavTest, TheRateMayNeedAll32Bits) {
+  std::string bytes;
+  const float x = 0;
+  ASSERT_EQ(EncodeWav(&x, 1, 1, 4000000000, &bytes), OkStatus());
+  EXPECT_EQ(bytes.substr(24, 4), std::string("\x00\x28\x6b\xee", 4));
+  EXPECT_FALSE(EncodeWav(&x, 1, 1, int64_t{1} << 32, &bytes).ok());
+}
+
 TEST(WavTest, RefusesWhatAFileCannotHold) {
   std::string bytes;
   const float x = 0;

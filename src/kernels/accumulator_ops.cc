@@ -1,4 +1,5 @@
 // The dense conditional accumulator, and what is asked of either kind.
+#include "framework/borrowed_buffer.h"
 #include "kernels/accumulator.h"
 #include "kernels/tensor_sum.h"
 
@@ -22,7 +23,9 @@ class DenseAccumulator : public Accumulator {
     }
     return Add(local_step, [&]() -> Status {
       if (sum_.IsInitialized()) return AddToTensor(gradient, &sum_);
-      sum_ = gradient;
+      Tensor first = gradient;
+      HR_RETURN_IF_ERROR(OwnBytes(&first));
+      sum_ = std::move(first);
       return OkStatus();
     });
   }

@@ -118,6 +118,34 @@ TEST(UniqueTest, FirstAppearanceAndNans) {
   ExpectEqual(rows.Output(1), Ints({0, 1, 0}));
 }
 
+template <typename T>
+void ExpectNegativesAreNumbers() {
+  const auto values = [](std::initializer_list<float> v) {
+    Tensor t(DataTypeToEnum<T>::value,
+             TensorShape({static_cast<int64_t>(v.size())}));
+    int64_t i = 0;
+    for (float x : v) t.data<T>()[i++] = T(x);
+    return t;
+  };
+  const Tensor x = values({-1, 2, -1, -0.f, 0, -INFINITY, NAN, NAN, -INFINITY});
+  OpTester unique("UniqueWithCounts");
+  unique.Input(x);
+  ASSERT_TRUE(unique.Run().ok());
+  ExpectEqual(unique.Output(1), Ints({0, 1, 0, 2, 2, 3, 4, 5, 3}));
+  ExpectEqual(unique.Output(2), Ints({2, 1, 2, 2, 1, 1}));
+  OpTester diff("ListDiff");
+  diff.Input(x).Input(values({-1, 0, NAN}));
+  ASSERT_TRUE(diff.Run().ok());
+  ExpectEqual(diff.Output(1), Ints({1, 5, 6, 7, 8}));
+}
+
+TEST(UniqueTest, NegativeHalvesAreNotNans) {
+  ExpectNegativesAreNumbers<half>();
+  ExpectNegativesAreNumbers<bfloat16>();
+  ExpectNegativesAreNumbers<float>();
+  ExpectNegativesAreNumbers<double>();
+}
+
 TEST(ListDiffTest, KeepsOrderAndDuplicates) {
   OpTester t("ListDiff");
   t.Input(MakeTensor<tstring>({4}, {"c", "a", "c", "b"}))

@@ -1,7 +1,9 @@
 // Assign, AssignAdd, AssignSub on reference variables. The variable keeps its
 // buffer whenever the new value has as many elements, because Identity of a
-// reference shares that buffer and must see later writes; only AssignAdd and
-// AssignSub insist on equal shapes, there is no broadcasting.
+// reference shares that buffer and must see later writes. Assign insists on the
+// variable's shape unless validate_shape is false, the first time on the one
+// that its node declares; AssignAdd and AssignSub insist on it always. There is
+// no broadcasting.
 #include "framework/op_kernel.h"
 #include "kernels/scalar_update.h"
 #include "kernels/variable_access.h"
@@ -26,13 +28,13 @@ class AssignOp : public OpKernel {
     MutexLock lock(ctx->input_ref_mutex(0));
     Tensor* lhs = ctx->params().inputs[0].tensor;
     const bool has_value = lhs->IsInitialized();
-    OP_REQUIRES(ctx,
-                !validate_shape_ || !has_value || lhs->shape() == rhs.shape(),
-                errors::InvalidArgument(
-                    "Assign requires shapes of both tensors to match. lhs "
-                    "shape= ",
-                    lhs->shape().DebugString(),
-                    " rhs shape= ", rhs.shape().DebugString()));
+    OP_REQUIRES(
+        ctx, !validate_shape_ || !HasShape(*lhs) || lhs->shape() == rhs.shape(),
+        errors::InvalidArgument(
+            "Assign requires shapes of both tensors to match. lhs "
+            "shape= ",
+            lhs->shape().DebugString(),
+            " rhs shape= ", rhs.shape().DebugString()));
     if (!DataTypeCanUseMemcpy(rhs.dtype())) {
       *lhs = rhs;  // never written in place, so it can be shared
       return;

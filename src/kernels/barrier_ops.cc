@@ -4,11 +4,14 @@
 //
 // A closed barrier takes no new key, but still the missing parts of the keys
 // that it has; when it has none left its queue is closed, and takes that wait
-// for more than there is fail.
+// for more than there is fail. Takes that allow a small batch wait for no more
+// once the barrier is closed: they get what is complete, or fail if nothing is.
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <utility>
 
+#include "framework/borrowed_buffer.h"
 #include "kernels/element.h"
 #include "kernels/priority_queue.h"
 #include "kernels/resource_op.h"
@@ -23,14 +26,19 @@ class Barrier : public ResourceBase {
           std::vector<PartialTensorShape> shapes)
       : name_(std::move(name)),
         types_(std::move(types)),
-        shapes_(std::move(shapes)) {
+        shapes_(std::move(shapes)),
+        full_shapes_(!shapes_.empty() &&
+                     std::all_of(shapes_.begin(), shapes_.end(),
+                                 [](const PartialTensorShape& s) {
+                                   return s.IsFullyDefined();
+                                 })) {
     QueueBase::Options options;
     options.type = "Barrier";
     options.name = name_;
     options.component_types = {DT_INT64, DT_STRING};
     options.component_types.insert(options.component_types.end(),
                                    types_.begin(), types_.end());
-    if (!shapes_.empty()) {
+    if (full_shapes_) {
       options.component_shapes = {PartialTensorShape::Scalar(),
                                   PartialTensorShape::Scalar()};
       options.component_shapes.insert(options.component_shapes.end(),
@@ -63,12 +71,15 @@ class Barrier : public ResourceBase {
     for (QueueBase::Tuple& e : complete) {
       ready_->Enqueue(ctx, std::move(e), [] {});
     }
+    bool close_queue = false, no_more = false;
     {
       MutexLock lock(&mu_);
       --inserting_;
-      if (!TimeToCloseQueue()) return;
+      close_queue = TimeToCloseQueue();
+      no_more = NoMoreForSmallBatches();
     }
-    ready_->Close(ctx, false, [] {});
+    if (no_more) ready_->StopWaitingForMore();
+    if (close_queue) ready_->Close(ctx, false, [] {});
   }
 
   void TakeMany(OpKernelContext* ctx, int64_t n, bool allow_small_batch,
@@ -114,16 +125,17 @@ class Barrier : public ResourceBase {
       return errors::InvalidArgument("BarrierTakeMany: num_elements is ", n,
                                      ", wanted at least 0");
     }
-    if (n == 0 && shapes_.empty()) {
+    if (n == 0 && !full_shapes_) {
       return errors::InvalidArgument(
-          DebugString(), " was made without shapes: no elements have no shape");
+          DebugString(),
+          " was made without full shapes: no elements have no shape");
     }
     return OkStatus();
   }
 
   void Close(OpKernelContext* ctx, bool cancel_pending,
              AsyncOpKernel::DoneCallback done) {
-    bool close_queue = false;
+    bool close_queue = false, no_more = false;
     {
       MutexLock lock(&mu_);
       // After a close that still waits for parts, one that does not is fine.
@@ -135,8 +147,10 @@ class Barrier : public ResourceBase {
         cancelled_ = cancel_pending;
         if (cancelled_) incomplete_.clear();
         close_queue = TimeToCloseQueue();
+        no_more = NoMoreForSmallBatches();
       }
     }
+    if (no_more) ready_->StopWaitingForMore();
     if (close_queue) {
       ready_->Close(ctx, false, std::move(done));
     } else {
@@ -155,6 +169,8 @@ class Barrier : public ResourceBase {
   Status Insert(const Tensor& keys, const Tensor& values, int component,
                 std::vector<QueueBase::Tuple>* complete) REQUIRES(mu_) {
     HR_RETURN_IF_ERROR(Check(keys, values, component));
+    Tensor own = values;
+    HR_RETURN_IF_ERROR(OwnBytes(&own));
     const int64_t n = keys.NumElements();
     if (closed_ && (cancelled_ || (n > 0 && incomplete_.empty()))) {
       return errors::Cancelled(
@@ -195,7 +211,7 @@ class Barrier : public ResourceBase {
         e.parts.resize(types_.size());
         e.missing = types_.size();
       }
-      e.parts[component] = values.SubSlice(i);
+      e.parts[component] = own.SubSlice(i);
       if (--e.missing > 0) continue;
       QueueBase::Tuple element = {Tensor::Scalar<int64_t>(e.index),
                                   Tensor::Scalar<tstring>(tstring(key))};
@@ -250,10 +266,15 @@ class Barrier : public ResourceBase {
     return true;
   }
 
+  // True while that is so: elements that are complete are all in the queue.
+  bool NoMoreForSmallBatches() const REQUIRES(mu_) {
+    return closed_ && inserting_ == 0;
+  }
+
   Status Batch(OpKernelContext* ctx,
                const std::vector<QueueBase::Tuple>& elements,
                QueueBase::Tuple* batch) const {
-    if (!shapes_.empty()) return ready_->Batch(ctx, elements, batch);
+    if (full_shapes_) return ready_->Batch(ctx, elements, batch);
     for (size_t c = 0; c < elements[0].size(); ++c) {
       const TensorShape& element = elements[0][c].shape();
       TensorShape shape({static_cast<int64_t>(elements.size())});
@@ -279,6 +300,7 @@ class Barrier : public ResourceBase {
   const std::string name_;
   const DataTypeVector types_;
   const std::vector<PartialTensorShape> shapes_;  // empty: any
+  const bool full_shapes_;                        // all are fully defined
   // Elements are {index, key, components...}.
   RefPtr<PriorityQueue> ready_;
   Mutex mu_;  // before the queue's
@@ -307,12 +329,6 @@ class BarrierOp : public ResourceOp<Barrier> {
                 errors::InvalidArgument(
                     "All of the component shapes must be specified: ",
                     shapes_.size(), " shapes for ", types_.size(), " types"));
-    for (const PartialTensorShape& s : shapes_) {
-      OP_REQUIRES(ctx, s.IsFullyDefined(),
-                  errors::InvalidArgument("a component shape of a Barrier must "
-                                          "be fully defined, got ",
-                                          s.DebugString()));
-    }
   }
 
  protected:

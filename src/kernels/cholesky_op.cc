@@ -1,10 +1,9 @@
 // Cholesky: the lower triangular L with L L^H = A, of A's lower triangle alone;
 // the upper part of the result is zero. A matrix that is not positive definite
-// gives NaNs. CholeskyGrad: the gradient of A from L and the gradient of L,
-// (S + S^T) / 2 with S = L^-T P L^-1 and P the lower triangle of L^T G, its
-// diagonal halved.
+// is refused; one that holds a NaN gives NaNs. CholeskyGrad: the gradient of A
+// from L and the gradient of L, (S + S^T) / 2 with S = L^-T P L^-1 and P the
+// lower triangle of L^T G, its diagonal halved.
 #include <Eigen/Cholesky>
-#include <limits>
 
 #include "kernels/linalg.h"
 
@@ -28,14 +27,12 @@ class CholeskyOp : public LinalgOp {
   Status RunAs(OpKernelContext*, const std::vector<LinalgMatrix<S>>& in,
                std::vector<LinalgMatrix<S>>* out) {
     const Eigen::LLT<LinalgMatrix<S>> llt(in[0]);
-    LinalgMatrix<S>& l = (*out)[0];
-    if (llt.info() == Eigen::Success) {
-      l = llt.matrixL();
-      return OkStatus();
+    if (llt.info() != Eigen::Success) {
+      return errors::InvalidArgument(
+          "Cholesky decomposition was not successful. The input might not be "
+          "valid.");
     }
-    l = LinalgMatrix<S>::Zero(in[0].rows(), in[0].cols());
-    l.template triangularView<Eigen::Lower>().setConstant(
-        S(std::numeric_limits<double>::quiet_NaN()));
+    (*out)[0] = llt.matrixL();
     return OkStatus();
   }
 };

@@ -48,16 +48,16 @@ struct GreaterEqualFn {
     return x >= y;
   }
 };
-// |x - y| < tolerance.
+// |x - y| <= tolerance.
 struct ApproximateEqualFn {
   template <typename T>
   static bool Apply(T x, T y, ElementwiseState* s) {
     if constexpr (std::is_integral_v<T>) {
       const T d = x > y ? WrapSub(x, y) : WrapSub(y, x);
-      return static_cast<double>(static_cast<std::make_unsigned_t<T>>(d)) <
+      return static_cast<double>(static_cast<std::make_unsigned_t<T>>(d)) <=
              s->param;
     } else {
-      return std::abs(x - y) < s->param;
+      return std::abs(x - y) <= s->param;
     }
   }
 };

@@ -252,6 +252,46 @@ TEST(UnaryTest, Gradients) {
               "must have the same size and shape");
 }
 
+// Values of TensorFlow: Sigmoid's and Tanh's leave conjugation to who builds
+// the gradient.
+TEST(UnaryTest, GradientsOfComplexNumbersConjugateWhereTensorFlowDoes) {
+  const Tensor y = Vec<complex64>({{1, 2}, {0.5f, -1}});
+  const Tensor dy = Vec<complex64>({{3, -1}, {1, 1}});
+  const struct {
+    const char* op;
+    std::vector<complex64> want;
+  } cases[] = {
+      {"SigmoidGrad", {{10, -10}, {1.25f, 1.25f}}},
+      {"TanhGrad", {{8, -16}, {0.75f, 2.75f}}},
+      {"SqrtGrad", {{0.5f, 0.5f}, {0.6f, -0.2f}}},
+      {"RsqrtGrad", {{15.5f, -8.5f}, {0.5625f, 0.8125f}}},
+      {"ReciprocalGrad", {{13, 9}, {1.75f, -0.25f}}},
+      {"InvGrad", {{13, 9}, {1.75f, -0.25f}}},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.op);
+    ExpectClose(Run2(c.op, y, dy), Vec<complex64>(c.want));
+  }
+}
+
+TEST(BinaryTest, ApproximateEqualTakesInTheTolerance) {
+  OpTester real("ApproximateEqual");
+  real.Attr("tolerance", 0.5f).Input(Vec<float>({1, 2, 1, 5, 0}));
+  real.Input(Vec<float>({1.5f, 2.25f, 0.5f, 4, NAN}));
+  ASSERT_EQ(real.Run(), OkStatus());
+  ExpectEqual(real.Output(0), Vec<bool>({true, true, true, false, false}));
+  OpTester none("ApproximateEqual");
+  none.Attr("tolerance", 0.f).Input(Vec<double>({1, 1}));
+  none.Input(Vec<double>({1, 0.9}));
+  ASSERT_EQ(none.Run(), OkStatus());
+  ExpectEqual(none.Output(0), Vec<bool>({true, false}));
+  OpTester whole("ApproximateEqual");
+  whole.Attr("tolerance", 1.f).Input(Vec<int32_t>({1, 5}));
+  whole.Input(Vec<int32_t>({2, 3}));
+  ASSERT_EQ(whole.Run(), OkStatus());
+  ExpectEqual(whole.Output(0), Vec<bool>({true, false}));
+}
+
 TEST(BinaryTest, IntegerDivision) {
   const Tensor x = Vec<int32_t>({7, -7, 7, -7, INT32_MIN});
   const Tensor y = Vec<int32_t>({2, 2, -2, -2, -1});

@@ -41,17 +41,20 @@ TEST(LinalgTest, TwoByTwo) {
   ExpectClose(svd.Output(0), MakeTensor<double>({2}, {5, 0}));
 }
 
-TEST(LinalgTest, TriangularSolveBroadcastsAndDividesByZero) {
+TEST(LinalgTest, TriangularSolveBroadcastsAndRefusesToDivideByZero) {
   OpTester t("MatrixTriangularSolve");
   t.Input(MakeTensor<double>({2, 1, 1}, {2, 4}))
       .Input(MakeTensor<double>({1, 1}, {8}));
   ASSERT_EQ(t.Run(), OkStatus());
   ExpectClose(t.Output(0), MakeTensor<double>({2, 1, 1}, {4, 2}));
   OpTester zero("MatrixTriangularSolve");
-  zero.Input(MakeTensor<double>({1, 1}, {0}))
-      .Input(MakeTensor<double>({1, 1}, {1}));
-  ASSERT_EQ(zero.Run(), OkStatus());
-  EXPECT_TRUE(std::isinf(zero.Output(0).data<double>()[0]));
+  zero.Input(MakeTensor<double>({2, 2}, {1, 0, 1, 0}))
+      .Input(MakeTensor<double>({2, 1}, {1, 1}));
+  ExpectError(zero.Run(), kInvalid, "not invertible");
+  OpTester nothing("MatrixTriangularSolve");
+  nothing.Input(MakeTensor<double>({1, 1}, {0}))
+      .Input(MakeTensor<double>({1, 0}, {}));
+  EXPECT_EQ(nothing.Run(), OkStatus());
 }
 
 TEST(LinalgTest, EmptySizes) {
@@ -69,6 +72,21 @@ TEST(LinalgTest, EmptySizes) {
   svd.Attr("full_matrices", true).Input(MakeTensor<float>({0, 2}, {}));
   ASSERT_EQ(svd.Run(), OkStatus());
   ExpectEqual(svd.Output(2), MakeTensor<float>({2, 2}, {1, 0, 0, 1}));
+}
+
+TEST(LinalgTest, CholeskyRefusesWhatIsNotPositiveDefinite) {
+  for (const Tensor& m :
+       {MakeTensor<float>({2, 2}, {1, 2, 2, 1}),
+        MakeTensor<float>({2, 2}, {0, 0, 0, 0}),
+        MakeTensor<float>({2, 2, 2}, {1, 0, 0, 1, 1, 1, 1, 1})}) {
+    OpTester t("Cholesky");
+    t.Input(m);
+    ExpectError(t.Run(), kInvalid, "Cholesky decomposition was not successful");
+  }
+  OpTester nan("Cholesky");
+  nan.Input(MakeTensor<float>({2, 2}, {NAN, 0, 0, 1}));
+  ASSERT_EQ(nan.Run(), OkStatus());
+  ExpectClose(nan.Output(0), MakeTensor<float>({2, 2}, {NAN, 0, NAN, NAN}));
 }
 
 TEST(LinalgTest, Refusals) {

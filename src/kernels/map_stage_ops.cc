@@ -6,6 +6,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "framework/borrowed_buffer.h"
 #include "kernels/staging.h"
 
 namespace headrace {
@@ -224,6 +225,7 @@ class MapStageOp : public StagingOp<Map> {
       return errors::InvalidArgument(indices.size(), " indices for ",
                                      parts.size(), " values");
     }
+    HR_RETURN_IF_ERROR(OwnBytes(&parts));
     map->Put(ctx, key, std::move(indices), std::move(parts), this->dtypes(),
              std::move(*done));
     return OkStatus();

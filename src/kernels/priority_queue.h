@@ -34,6 +34,7 @@ class PriorityQueue : public QueueBase {
     elements_.emplace_hint(elements_.lower_bound(priority), priority,
                            std::move(e));
   }
+  bool TakesTogether() const override { return true; }
 
  private:
   std::multimap<int64_t, Tuple> elements_;

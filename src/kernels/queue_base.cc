@@ -113,6 +113,17 @@ void QueueBase::Close(OpKernelContext* ctx, bool cancel_pending_enqueues,
   Start(std::move(list));
 }
 
+void QueueBase::StopWaitingForMore() {
+  AttemptList ended;
+  {
+    MutexLock lock(&mu_);
+    no_waiting_for_more_ = true;
+    // Those behind one that waits for its full number are served in their turn.
+    Flush(&ended);
+  }
+  Finish(&ended);
+}
+
 int64_t QueueBase::size() {
   MutexLock lock(&mu_);
   return SizeLocked();
@@ -239,6 +250,16 @@ bool QueueBase::TryEnqueue(Attempt* a, bool* progress) {
 }
 
 bool QueueBase::TryDequeue(Attempt* a, bool* progress) {
+  const bool no_more = closed_ || (no_waiting_for_more_ && a->allow_fewer);
+  if (TakesTogether()) {
+    const auto there = SizeLocked() + static_cast<int64_t>(a->elements.size());
+    // One that wants more than there is room for takes what there is when the
+    // queue is full, or nobody could go on.
+    const bool full =
+        options_.capacity >= 0 && SizeLocked() >= options_.capacity;
+    if (there < a->wanted && !no_more && !full) return false;
+    PutBack(a);  // in the order of all
+  }
   while (static_cast<int64_t>(a->elements.size()) < a->wanted &&
          AvailableLocked(closed_) > 0) {
     a->elements.emplace_back();  // what is popped has its place
@@ -247,7 +268,7 @@ bool QueueBase::TryDequeue(Attempt* a, bool* progress) {
   }
   const int64_t taken = static_cast<int64_t>(a->elements.size());
   if (taken == a->wanted) return true;
-  if (!closed_) return false;
+  if (!no_more) return false;
   if (a->allow_fewer && taken > 0) return true;
   PutBack(a);
   a->status = errors::OutOfRange(

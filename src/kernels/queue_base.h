@@ -63,6 +63,9 @@ class QueueBase : public ResourceBase {
                TakenCallback taken, DoneCallback done);
   void Close(OpKernelContext* ctx, bool cancel_pending_enqueues,
              DoneCallback done);
+  // From here on a dequeue with `allow_fewer` does not wait: it takes what is
+  // there, or fails as if the queue were closed. Ends those that wait.
+  void StopWaitingForMore();
   int64_t size();
   bool is_closed();
 
@@ -80,6 +83,9 @@ class QueueBase : public ResourceBase {
   virtual Tuple PopLocked() = 0;
   // An element taken by a dequeue that failed, the latest taken first.
   virtual void PutBackLocked(Tuple element) = 0;
+  // True if the elements of one dequeue come out in an order that those put in
+  // meanwhile belong to: they then stay in the queue until all are there.
+  virtual bool TakesTogether() const { return false; }
 
  private:
   struct Attempt {
@@ -118,6 +124,7 @@ class QueueBase : public ResourceBase {
   const Options options_;
   Mutex mu_;
   bool closed_ GUARDED_BY(mu_) = false;
+  bool no_waiting_for_more_ GUARDED_BY(mu_) = false;
   int64_t next_id_ GUARDED_BY(mu_) = 0;
   AttemptList enqueues_ GUARDED_BY(mu_);
   AttemptList dequeues_ GUARDED_BY(mu_);

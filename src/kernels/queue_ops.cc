@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "framework/borrowed_buffer.h"
 #include "kernels/element.h"
 #include "kernels/handle_lookup.h"
 #include "kernels/queue_base.h"
@@ -63,6 +64,7 @@ class EnqueueOp : public QueueAccessOp {
     QueueBase::Tuple tuple;
     for (int i = 1; i < ctx->num_inputs(); ++i) tuple.push_back(ctx->input(i));
     HR_RETURN_IF_ERROR(queue->Validate(tuple, kMany));
+    HR_RETURN_IF_ERROR(OwnBytes(&tuple));
     if (kMany) {
       queue->EnqueueMany(ctx, std::move(tuple), std::move(*done));
     } else {

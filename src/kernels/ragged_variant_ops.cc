@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "framework/borrowed_buffer.h"
 #include "framework/variant.h"
 #include "kernels/element.h"
 #include "kernels/row_splits.h"
@@ -65,6 +66,7 @@ class RaggedTensorToVariantOp : public OpKernel {
     OP_REQUIRES_OK(ctx, ctx->input_list("rt_nested_splits", &inputs));
     RaggedVariant whole;
     whole.values = ctx->input(ctx->num_inputs() - 1);
+    OP_REQUIRES_OK(ctx, OwnBytes(&whole.values));
     std::vector<std::vector<int64_t>> splits;
     if (batched_ || !inputs.empty()) {
       OP_REQUIRES_OK(ctx, ReadNestedSplits(inputs, whole.values,
@@ -73,6 +75,7 @@ class RaggedTensorToVariantOp : public OpKernel {
     Tensor* encoded = nullptr;
     if (!batched_) {
       for (const Tensor* s : inputs) whole.splits.push_back(*s);
+      OP_REQUIRES_OK(ctx, OwnBytes(&whole.splits));
       OP_REQUIRES_OK(ctx, ctx->allocate_output(0, TensorShape(), &encoded));
       encoded->scalar<Variant>() =
           Variant::Of(std::move(whole), kRaggedTypeName);

@@ -191,6 +191,10 @@ bool ReaderBase::ReadSome(Records* records, Status* status) {
     ++produced_;
     records->keys.push_back(std::move(key));
     records->values.push_back(std::move(value));
+    if (GaveLast()) {
+      ++finished_;
+      DropWork();
+    }
   }
   return !records->keys.empty();
 }
@@ -198,7 +202,6 @@ bool ReaderBase::ReadSome(Records* records, Status* status) {
 void ReaderBase::DropWork() {
   Close();
   working_ = false;
-  work_.clear();
 }
 
 void ReaderBase::Finish(Records records, Status status) {
@@ -241,6 +244,7 @@ int64_t ReaderBase::work_units_completed() {
 void ReaderBase::Reset() {
   MutexLock lock(&state_mu_);
   DropWork();
+  work_.clear();
   started_ = finished_ = produced_ = 0;
 }
 
@@ -276,21 +280,17 @@ Status ReaderBase::Restore(const std::string& state) {
         ": work_started ", started, ", work_finished ", finished,
         ", num_records_produced ", produced);
   }
-  if (started < finished || started - finished > 1) {
+  if (started != finished) {
     return errors::InvalidArgument(
         "Inconsistent work started vs. finished when restoring in ", name_,
-        ": ", started, " vs. ", finished);
+        ": work_started ", started, ", work_finished ", finished);
   }
   MutexLock lock(&state_mu_);
   DropWork();
   started_ = started;
   finished_ = finished;
   produced_ = produced;
-  if (started_ > finished_) {
-    work_ = s.work;
-    HR_RETURN_IF_ERROR(Open(work_));
-    working_ = true;
-  }
+  work_ = std::move(s.work);
   return OkStatus();
 }
 

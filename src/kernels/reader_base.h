@@ -47,8 +47,11 @@ class ReaderBase : public ResourceBase {
   // The next record, or *end.
   virtual Status Next(const std::string& work, std::string* key,
                       std::string* value, bool* end) = 0;
+  // True if the record that Next gave last is known to be the unit's last.
+  virtual bool GaveLast() const { return false; }
   virtual void Close() {}
-  // Only readers that do not stop inside a work unit have a state to keep.
+  // Only readers that do not stop inside a work unit have a state to keep: they
+  // have finished whatever they have started.
   virtual bool HasState() const { return false; }
 
  private:
@@ -80,7 +83,7 @@ class ReaderBase : public ResourceBase {
   // Guards what follows and the subclass; never taken with mu_ held.
   Mutex state_mu_;
   bool working_ GUARDED_BY(state_mu_) = false;
-  std::string work_ GUARDED_BY(state_mu_);
+  std::string work_ GUARDED_BY(state_mu_);  // the latest
   int64_t started_ GUARDED_BY(state_mu_) = 0;
   int64_t finished_ GUARDED_BY(state_mu_) = 0;
   int64_t produced_ GUARDED_BY(state_mu_) = 0;

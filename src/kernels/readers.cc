@@ -38,6 +38,7 @@ class WholeUnitReader : public ReaderBase {
     *key = work;
     return Read(work, value);
   }
+  bool GaveLast() const override { return given_; }
   virtual Status Read(const std::string& work, std::string* value) = 0;
 
  private:

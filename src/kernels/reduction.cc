@@ -246,11 +246,6 @@ Status ReductionPlan::Init(const TensorShape& shape, const Tensor& axes,
       return errors::InvalidArgument("Invalid reduction dimension (", given,
                                      " for input with ", rank, " dimension(s)");
     }
-    if (is_reduced[axis]) {
-      return errors::InvalidArgument(
-          "Invalid reduction arguments: Axes contains duplicate dimension: ",
-          axis);
-    }
     is_reduced[axis] = true;
   }
 

@@ -28,7 +28,8 @@ struct ReductionPlan {
   static constexpr int64_t kColumns = 512;
 
   // `axes`: an int32 or int64 tensor of any shape, negatives from the end.
-  // InvalidArgument for an axis that is out of range or named twice.
+  // InvalidArgument for an axis that is out of range. An axis that is named
+  // twice is reduced once.
   Status Init(const TensorShape& shape, const Tensor& axes, bool keep_dims);
 
   // Dims that matter, merged, outermost first; only stride[0] is used. Neither

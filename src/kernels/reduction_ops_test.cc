@@ -178,9 +178,20 @@ TEST(ReductionTest, RefusesBadAxes) {
     ExpectError(t.Run(), absl::StatusCode::kInvalidArgument,
                 "Invalid reduction dimension");
   }
-  OpTester t("Sum");
-  t.Input(MakeTensor<float>({1, 2}, {1, 2})).Input(Axes({1, -1}));
-  ExpectError(t.Run(), absl::StatusCode::kInvalidArgument, "duplicate");
+}
+
+TEST(ReductionTest, AnAxisNamedTwiceIsReducedOnce) {
+  const Tensor x = MakeTensor<float>({2, 3}, {1, 2, 3, 4, 5, 6});
+  for (const auto& axes : {Axes({1, -1}), Axes({1, 1, 1})}) {
+    OpTester t("Sum");
+    t.Input(x).Input(axes);
+    ASSERT_EQ(t.Run(), OkStatus());
+    ExpectEqual(t.Output(0), MakeTensor<float>({2}, {6, 15}));
+  }
+  OpTester keep("Max");
+  keep.Attr("keep_dims", true).Input(x).Input(Axes({0, -2}));
+  ASSERT_EQ(keep.Run(), OkStatus());
+  ExpectEqual(keep.Output(0), MakeTensor<float>({1, 3}, {4, 5, 6}));
 }
 
 }  // namespace

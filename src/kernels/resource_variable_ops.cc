@@ -3,6 +3,7 @@
 // VariableWriter). AssignVariableOp takes any shape at run time.
 #include <utility>
 
+#include "framework/borrowed_buffer.h"
 #include "framework/op_kernel.h"
 #include "framework/resource_var.h"
 #include "kernels/variable_access.h"
@@ -134,7 +135,8 @@ class AssignVariableOp : public OpKernel {
                                 " with wrong dtype. Expected ",
                                 DataTypeString(var->dtype()), " got ",
                                 DataTypeString(dtype_)));
-    const Tensor& value = ctx->input(1);
+    Tensor value = ctx->input(1);
+    OP_REQUIRES_OK(ctx, OwnBytes(&value));
     MutexLock lock(var->mu());
     OP_REQUIRES(ctx,
                 !validate_shape_ || !var->is_initialized() ||
@@ -143,7 +145,7 @@ class AssignVariableOp : public OpKernel {
                     "Trying to assign to variable ", handle->name, " of shape ",
                     var->tensor()->shape().DebugString(), " a tensor of shape ",
                     value.shape().DebugString()));
-    *var->tensor() = value;
+    *var->tensor() = std::move(value);
   }
 
  private:

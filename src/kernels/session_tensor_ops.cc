@@ -2,6 +2,7 @@
 // client by a handle alone; framework/session_tensors.h says how long.
 #include <utility>
 
+#include "framework/borrowed_buffer.h"
 #include "framework/op_kernel.h"
 #include "framework/session_tensors.h"
 
@@ -28,7 +29,9 @@ class GetSessionHandleOp : public OpKernel {
     OP_REQUIRES_OK(ctx, FindStore(ctx->step_resources(), &step));
     const std::string handle =
         session->NewHandle(name(), ctx->device()->name());
-    step->Put(handle, ctx->input(0));
+    Tensor value = ctx->input(0);
+    OP_REQUIRES_OK(ctx, OwnBytes(&value));
+    step->Put(handle, std::move(value));
     if (output_type(0) == DT_STRING) {
       ctx->set_output(0, Tensor::Scalar<tstring>(tstring(handle)));
       return;

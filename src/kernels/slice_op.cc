@@ -206,12 +206,14 @@ class StridedSliceAssignOp : public OpKernel {
       TensorShape want;
       OP_REQUIRES(ctx,
                   plan.shape.AsTensorShape(&want) &&
-                      (value.dims() == 0 || value.shape() == want),
+                      (want.num_elements() == 0 || value.dims() == 0 ||
+                       value.shape() == want),
                   errors::InvalidArgument(
                       "value has shape ", value.shape().DebugString(),
                       ", the slice is ", plan.shape.DebugString()));
       const SlicedLoop loop(var->shape(), plan);
       BoxCopy copy;
+      // Nothing is read for an empty slice, whatever shape the value has.
       for (const auto& d : loop.dims) {
         // A scalar is what every element becomes.
         copy.AddDim(d.n, value.dims() == 0 ? 0 : d.dense, d.whole);
@@ -241,8 +243,12 @@ class TensorStridedSliceUpdateOp : public OpKernel {
     const Tensor& value = ctx->input(4);
     StridedSlicePlan plan;
     OP_REQUIRES_OK(ctx, PlanFromInputs(ctx, in.shape(), 1, masks_, &plan));
+    TensorShape want;
     OP_REQUIRES(
-        ctx, value.dims() == 0 || plan.shape.IsCompatibleWith(value.shape()),
+        ctx,
+        plan.shape.AsTensorShape(&want) &&
+            (want.num_elements() == 0 || value.dims() == 0 ||
+             value.shape() == want),
         errors::InvalidArgument("value has shape ", value.shape().DebugString(),
                                 ", the slice is ", plan.shape.DebugString()));
     Tensor* out = nullptr;

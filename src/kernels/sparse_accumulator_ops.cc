@@ -1,8 +1,10 @@
 // The conditional accumulator of sparse gradients: rows of a large tensor, each
 // with its index. A row's mean is over the gradients that had this row, not
 // over all. Rows that one gradient names twice are added up.
+#include <algorithm>
 #include <map>
 
+#include "framework/borrowed_buffer.h"
 #include "kernels/accumulator.h"
 #include "kernels/tensor_sum.h"
 
@@ -24,14 +26,16 @@ class SparseAccumulator : public Accumulator {
     HR_RETURN_IF_ERROR(Validate(has_known_shape, g));
     return Add(local_step, [&]() -> Status {
       HR_RETURN_IF_ERROR(FitsRows(g.values));
+      Tensor values = g.values;
+      HR_RETURN_IF_ERROR(OwnBytes(&values));
       ++gradients_;
       const int64_t* indices = g.indices.data<int64_t>();
       for (int64_t i = 0; i < g.indices.NumElements(); ++i) {
         Row& row = rows_[indices[i]];
         if (row.gradients == 0) {
-          row.sum = g.values.SubSlice(i);
+          row.sum = values.SubSlice(i);
         } else {
-          HR_RETURN_IF_ERROR(AddToTensor(g.values.SubSlice(i), &row.sum));
+          HR_RETURN_IF_ERROR(AddToTensor(values.SubSlice(i), &row.sum));
         }
         if (row.last_gradient != gradients_) ++row.gradients;
         row.last_gradient = gradients_;
@@ -70,7 +74,6 @@ class SparseAccumulator : public Accumulator {
           g.values.dim_size(0), " rows, gradient_indices has ",
           g.indices.dim_size(0));
     }
-    const PartialTensorShape& want = options().shape;
     if (has_known_shape) {
       if (g.shape.dims() != 1) {
         return errors::InvalidArgument(
@@ -79,38 +82,48 @@ class SparseAccumulator : public Accumulator {
       }
       DimVector dims;
       HR_RETURN_IF_ERROR(ReadIntegerVector(g.shape, "gradient_shape", &dims));
-      for (int64_t d : dims) {
-        if (d < -1) {
-          return errors::InvalidArgument("gradient_shape has dimension ", d);
-        }
-      }
-      const PartialTensorShape got(dims);
-      if (!want.IsCompatibleWith(got)) {
-        return errors::InvalidArgument("Shape mismatch: expected ",
-                                       want.DebugString(), ", got ",
-                                       got.DebugString());
-      }
+      HR_RETURN_IF_ERROR(CheckDims("shape", dims, 0));
     }
-    const TensorShape& values_shape = g.values.shape();
-    if (want.dims() >= 0) {
-      DimVector dims(values_shape.dim_sizes().begin(),
-                     values_shape.dim_sizes().end());
-      if (want.dims() >= 1) dims[0] = want.dim_size(0);
-      if (!want.IsCompatibleWith(PartialTensorShape(dims))) {
-        return errors::InvalidArgument("Shape mismatch: expected rows of ",
-                                       want.DebugString(), ", got values of ",
-                                       values_shape.DebugString());
-      }
-    }
-    const int64_t rows = want.dims() >= 1 ? want.dim_size(0) : -1;
-    for (int64_t index : g.indices.span<int64_t>()) {
+    const int64_t rows = KnownRows();
+    for (int64_t i = 0; i < g.indices.NumElements(); ++i) {
+      const int64_t index = g.indices.data<int64_t>()[i];
       if (index < 0 || (rows >= 0 && index >= rows)) {
-        return errors::InvalidArgument("accumulator '", name,
-                                       "': gradient_indices has ", index,
-                                       ", which is not in [0, ", rows, ")");
+        return errors::InvalidArgument(
+            "Shape mismatch: index of slice ", i,
+            " exceeded limits of shape: gradient_indices of accumulator '",
+            name, "' has ", index, ", which is not in [0, ", rows, ")");
+      }
+    }
+    const auto dims = g.values.shape().dim_sizes();
+    HR_RETURN_IF_ERROR(
+        CheckDims("values", DimVector(dims.begin(), dims.end()), 1));
+    return OkStatus();
+  }
+
+  // OK if `dims` are at least as many as those of the accumulator's shape, and
+  // equal to those that it knows, from `first` on. What an accumulator of shape
+  // [] is given may have any shape.
+  Status CheckDims(const char* what, const DimVector& dims, int first) const {
+    const PartialTensorShape& want = options().shape;
+    const int rank = std::max(want.dims(), 0);
+    if (static_cast<int>(dims.size()) < rank) {
+      return errors::InvalidArgument("Shape mismatch: expected ", what,
+                                     " rank at least ", rank, ", got ",
+                                     dims.size());
+    }
+    for (int d = first; d < rank; ++d) {
+      if (want.dim_size(d) >= 0 && dims[d] != want.dim_size(d)) {
+        return errors::InvalidArgument("Shape mismatch: expected ", what,
+                                       " dim ", d, " to be ", want.dim_size(d),
+                                       ", got ", dims[d]);
       }
     }
     return OkStatus();
+  }
+
+  // Of the whole gradient; -1 if that is not known.
+  int64_t KnownRows() const {
+    return options().shape.dims() > 0 ? options().shape.dim_size(0) : -1;
   }
 
   // All rows between two takes have one shape.
@@ -145,8 +158,7 @@ class SparseAccumulator : public Accumulator {
       ++i;
     }
     Tensor dense(DT_INT64, TensorShape({int64_t{1} + row_shape_.dims()}));
-    dense.data<int64_t>()[0] =
-        options().shape.dims() > 0 ? options().shape.dim_size(0) : -1;
+    dense.data<int64_t>()[0] = KnownRows();
     for (int d = 0; d < row_shape_.dims(); ++d) {
       dense.data<int64_t>()[d + 1] = row_shape_.dim_size(d);
     }

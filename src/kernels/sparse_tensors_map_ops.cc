@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "framework/borrowed_buffer.h"
 #include "kernels/sparse_batch.h"
 
 namespace headrace {
@@ -81,6 +82,9 @@ class AddSparseToTensorsMapOp : public TensorsMapOp {
     OP_REQUIRES_OK(ctx, GetMap(ctx, &map));
     auto entry = std::make_shared<SparseTriple>(
         SparseTriple{ctx->input(0), ctx->input(1), ctx->input(2)});
+    for (Tensor* t : {&entry->indices, &entry->values, &entry->shape}) {
+      OP_REQUIRES_OK(ctx, OwnBytes(t));
+    }
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, TensorShape(), &out));
     out->scalar<int64_t>() = map->Add(std::move(entry));

@@ -3,6 +3,7 @@
 // Unstage and StagePeek for an element.
 #include <deque>
 
+#include "framework/borrowed_buffer.h"
 #include "kernels/staging.h"
 
 namespace headrace {
@@ -105,6 +106,7 @@ class StageOp : public BufferOp {
     Tuple tuple;
     for (int i = 0; i < ctx->num_inputs(); ++i) tuple.push_back(ctx->input(i));
     HR_RETURN_IF_ERROR(buffer->limits().CheckSize(BytesOf(tuple)));
+    HR_RETURN_IF_ERROR(OwnBytes(&tuple));
     buffer->Put(ctx, std::move(tuple), std::move(*done));
     return OkStatus();
   }

@@ -204,9 +204,15 @@ Status AddAudioSummary(const std::string& tag, const Tensor& audio, float rate,
                                    audio.shape().DebugString());
   }
   // False for NaN too.
-  if (!(rate > 0 && rate < 2147483648.f)) {
+  if (!(rate > 0)) {
     return errors::InvalidArgument("sample_rate must be > 0, got ", rate);
   }
+  if (rate >= 4294967296.f) {
+    return errors::InvalidArgument("sample_rate must be in (0, 2^32), got: ",
+                                   rate);
+  }
+  // A WAV file has a whole number.
+  const auto wav_rate = static_cast<int64_t>(std::ceil(rate));
   const int64_t frames = audio.dim_size(1);
   const int64_t channels = audio.dims() == 3 ? audio.dim_size(2) : 1;
   const int64_t n = std::min(max_outputs, audio.dim_size(0));
@@ -220,7 +226,7 @@ Status AddAudioSummary(const std::string& tag, const Tensor& audio, float rate,
     out->set_length_frames(frames);
     out->set_content_type("audio/wav");
     HR_RETURN_IF_ERROR(EncodeWav(audio.data<float>() + i * frames * channels,
-                                 frames, channels, static_cast<int64_t>(rate),
+                                 frames, channels, wav_rate,
                                  out->mutable_encoded_audio_string()));
   }
   return OkStatus();

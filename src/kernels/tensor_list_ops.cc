@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "framework/borrowed_buffer.h"
 #include "framework/op_kernel.h"
 #include "framework/variant.h"
 #include "kernels/element.h"
@@ -237,9 +238,10 @@ class PushBackOp : public ListOp {
             list->tensors.size(),
             " max_num_elements: ", list->max_num_elements));
     TensorList* out = nullptr;
-    const Tensor value = ctx->input(1);
+    Tensor value = ctx->input(1);
+    OP_REQUIRES_OK(ctx, OwnBytes(&value));
     OP_REQUIRES_OK(ctx, ValueForWrite(ctx, &out));
-    out->tensors.push_back(value);
+    out->tensors.push_back(std::move(value));
   }
 };
 REGISTER_KERNEL_BUILDER(Name("TensorListPushBack").Device(DEVICE_CPU),
@@ -376,12 +378,13 @@ class SetItemOp : public ListOp {
     const int64_t n = static_cast<int64_t>(list->tensors.size());
     OP_REQUIRES(ctx, i >= 0 && (i < n || (resize_ && i < kMaxElements)),
                 IndexError(i, n));
-    const Tensor value = ctx->input(2);
+    Tensor value = ctx->input(2);
+    OP_REQUIRES_OK(ctx, OwnBytes(&value));
     OP_REQUIRES_OK(ctx, CheckElement(*list, value));
     TensorList* out = nullptr;
     OP_REQUIRES_OK(ctx, ValueForWrite(ctx, &out));
     if (i >= n) out->tensors.resize(i + 1);
-    out->tensors[i] = value;
+    out->tensors[i] = std::move(value);
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "framework/borrowed_buffer.h"
 #include "framework/op_kernel.h"
 #include "framework/variant.h"
 #include "kernels/element.h"
@@ -109,7 +110,9 @@ class TensorMapInsertOp : public KeyOp {
   Status Do(OpKernelContext* ctx, const TensorMap&, std::string key) override {
     TensorMap* map = nullptr;
     HR_RETURN_IF_ERROR(ValueForWrite(ctx, &map));
-    map->items[std::move(key)] = {ctx->input(1), ctx->input(2)};
+    std::vector<Tensor> item = {ctx->input(1), ctx->input(2)};
+    HR_RETURN_IF_ERROR(OwnBytes(&item));
+    map->items[std::move(key)] = {std::move(item[0]), std::move(item[1])};
     return OkStatus();
   }
 };

@@ -1,7 +1,7 @@
 // MatrixTriangularSolve: x with A x = b (or A^H x = b), reading one triangle of
-// A; batches broadcast. A zero on the diagonal gives infinities and NaNs, not
-// an error. MatrixSolveLs: least squares with an L2 term, by normal equations
-// (fast) or by singular values, which bear a deficient rank.
+// A; batches broadcast. A zero on the diagonal is refused. MatrixSolveLs: least
+// squares with an L2 term, by normal equations (fast) or by singular values,
+// which bear a deficient rank.
 #include <Eigen/Cholesky>
 #include <limits>
 
@@ -40,7 +40,10 @@ class MatrixTriangularSolveOp : public LinalgOp {
     if (adjoint_) a.adjointInPlace();
     LinalgMatrix<S>& x = (*out)[0];
     x = in[1];
-    // Substitution spelled out: a library solver may skip a zero pivot.
+    if (x.cols() > 0 && (a.diagonal().array() == S(0)).any()) {
+      return errors::InvalidArgument("Input matrix is not invertible.");
+    }
+    // Substitution spelled out: a library solver may treat NaNs otherwise.
     const int64_t n = a.rows();
     const bool forward = lower_ != adjoint_;
     for (int64_t step = 0; step < n; ++step) {

@@ -1,7 +1,8 @@
 // Gradients of unary ops in terms of the op's output y and the gradient dy, in
 // this order: SigmoidGrad dy y (1 - y), TanhGrad dy (1 - y^2), SqrtGrad
-// 0.5 dy / y, RsqrtGrad -0.5 dy y^3, ReciprocalGrad -dy y^2. For complex
-// numbers y is conjugated.
+// 0.5 dy / y, RsqrtGrad -0.5 dy y^3, ReciprocalGrad -dy y^2. Of complex numbers
+// the last three conjugate y. The first two do not: who builds the gradient of
+// Sigmoid or Tanh gives them the conjugate.
 #include "kernels/elementwise.h"
 
 namespace headrace {
@@ -17,16 +18,14 @@ struct SigmoidGradFn {
   static constexpr bool kSimd = true;
   template <typename T>
   static T Apply(T y, T dy) {
-    const T c = Conjugate(y);
-    return dy * c * (T(1) - c);
+    return dy * y * (T(1) - y);
   }
 };
 struct TanhGradFn {
   static constexpr bool kSimd = true;
   template <typename T>
   static T Apply(T y, T dy) {
-    const T c = Conjugate(y);
-    return dy * (T(1) - c * c);
+    return dy * (T(1) - y * y);
   }
 };
 struct SqrtGradFn {
@@ -49,7 +48,7 @@ struct ReciprocalGradFn {
   template <typename T>
   static T Apply(T y, T dy) {
     const T c = Conjugate(y);
-    return -dy * (c * c);
+    return -c * c * dy;
   }
 };
 

@@ -41,7 +41,8 @@ struct KeyOf {
   bool operator()(const T& v, Key* key) const {
     *key = v;
     if (infinity == 0) return true;
-    const T magnitude = v & static_cast<T>(~T(0) >> 1);
+    // All bits but the sign's. Not ~T(0) >> 1: a narrow T becomes a signed int.
+    const T magnitude = v & static_cast<T>(std::numeric_limits<T>::max() >> 1);
     if (magnitude == 0) *key = 0;
     return magnitude <= infinity;
   }

@@ -42,6 +42,16 @@ Status LookupVariable(const OpKernelContext& ctx, int i, RefPtr<Var>* var) {
   return s;
 }
 
+// An empty buffer marks the shape as declared.
+Tensor UnassignedTensor(const TensorShape& declared) {
+  return Tensor(DT_INVALID, declared,
+                WrapExternalBuffer(nullptr, 0, /*writable=*/true, nullptr));
+}
+
+bool HasShape(const Tensor& variable) {
+  return variable.IsInitialized() || variable.buffer() != nullptr;
+}
+
 Status UninitializedError(const OpKernelContext& ctx, int i) {
   return errors::FailedPrecondition("Attempting to use uninitialized value ",
                                     InputName(ctx, i));

@@ -17,6 +17,13 @@ Status HandleInput(const OpKernelContext& ctx, int i,
 // assigned to it.
 Status LookupVariable(const OpKernelContext& ctx, int i, RefPtr<Var>* var);
 
+// The content of a reference variable to which nothing was assigned: no value,
+// but the shape that its node declares.
+Tensor UnassignedTensor(const TensorShape& declared);
+// True if the shape of a reference variable's tensor is that of its value or
+// was declared; false if nothing is known of it.
+bool HasShape(const Tensor& variable);
+
 // FailedPrecondition "Attempting to use uninitialized value NAME", as the
 // executor says it; `i` is the input.
 Status UninitializedError(const OpKernelContext& ctx, int i);

@@ -2,7 +2,8 @@
 // a pointer to the tensor inside a LegacyVar of the device's ResourceMgr, keyed
 // by container and shared_name (else the node's name), so that two nodes with
 // one shared_name are one variable. A variable without a value is a tensor
-// without a type; who reads it is refused by the executor.
+// without a type, with the declared shape; who reads it is refused by the
+// executor.
 #include <utility>
 
 #include "framework/op_kernel.h"
@@ -18,6 +19,7 @@ class VariableOp : public OpKernel {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("dtype", &dtype_));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("container", &container_));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("shared_name", &shared_name_));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("shape", &shape_));
     expensive_ = false;
   }
 
@@ -34,6 +36,11 @@ class VariableOp : public OpKernel {
                      shared_name_.empty() ? name() : shared_name_, &found,
                      [this](RefPtr<LegacyVar>* made) {
                        *made = RefPtr<LegacyVar>(new LegacyVar(dtype_));
+                       TensorShape shape;
+                       if (shape_.AsTensorShape(&shape)) {
+                         MutexLock lock((*made)->mu());
+                         *(*made)->tensor() = UnassignedTensor(shape);
+                       }
                        return OkStatus();
                      }));
         OP_REQUIRES(ctx, found->dtype() == dtype_,
@@ -50,6 +57,7 @@ class VariableOp : public OpKernel {
 
  private:
   DataType dtype_ = DT_INVALID;
+  PartialTensorShape shape_;
   std::string container_, shared_name_;
   Mutex mu_;
   RefPtr<LegacyVar> var_ GUARDED_BY(mu_);

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
 #include "base/exceptions.h"
+#include "base/flush_denormals.h"
 #include "framework/step_arena.h"
 #include "runtime/call_site.h"
 #include "runtime/frame_propagator.h"
@@ -152,6 +153,7 @@ class ExecutorState {
   // Runs ready nodes, and those that become ready, until none is left for this
   // thread; then ends the task.
   void Process(ReadyList* ready) {
+    const FlushDenormals flush;
     const OpKernel* at = nullptr;
     Guarded(&at, [&] {
       if (args_.stats == nullptr) {

@@ -26,6 +26,7 @@ struct CallSite;       // runtime/call_site.h
 class PendingCalls;    // runtime/pending_calls.h
 class RunningKernels;  // runtime/running_kernels.h
 class ReuseNotes;      // runtime/reuse_notes.h
+class FunctionScope;   // framework/function_runtime.h
 class StepArena;       // framework/step_arena.h
 
 // What the runs of one step share. All pointers outlive the step.
@@ -44,6 +45,8 @@ struct StepArgs {
   PendingCalls* pending = nullptr;      // null: nobody asks
   RunningKernels* running = nullptr;    // null: nobody leaves the step
   Allocator* host_allocator = nullptr;  // null: each device's
+  // Of the functions that are called; null: the session's.
+  FunctionScope* function_scope = nullptr;
 };
 
 // What one executor's nodes alone have in a run: unlike StepArgs, the functions

@@ -17,6 +17,29 @@ namespace {
 // too deep, and the call goes on in a thread of the pool.
 constexpr int kCallsOnOneStack = 32;
 
+// True if the node's kernel may keep something from one call to the next. What
+// is kept in a resource is the resource's; datasets are as if they were not
+// stateful; functions that the node calls have instances of their own.
+bool KeepsState(const Node& n) {
+  const auto is = [](DataType wanted) {
+    return [wanted](DataType t) { return BaseType(t) == wanted; };
+  };
+  if (!n.op_def().is_stateful || n.type_string()[0] == '_' ||
+      std::any_of(n.input_types().begin(), n.input_types().end(),
+                  is(DT_RESOURCE))) {
+    return false;
+  }
+  if (n.num_outputs() > 0 &&
+      std::all_of(n.output_types().begin(), n.output_types().end(),
+                  is(DT_VARIANT))) {
+    return false;
+  }
+  static const auto* const kWithEffectsOnly =
+      new absl::flat_hash_set<std::string>(
+          {"Assert", "Print", "PrintV2", "PyFunc", "EagerPyFunc"});
+  return !kWithEffectsOnly->contains(n.type_string());
+}
+
 // How many calls at either end of a chain a message names.
 constexpr int kNamedCalls = 4;
 
@@ -64,6 +87,43 @@ class SessionFunctions::Instance : public FunctionRuntime::Function {
   const AttrMap attrs;
   Device* const device;
   std::unique_ptr<Executor> executor;
+  bool has_state = false;  // in a kernel
+};
+
+// Thread-safe.
+class SessionFunctions::Scope : public FunctionScope {
+ public:
+  explicit Scope(std::shared_ptr<SessionFunctions> session)
+      : session_(std::move(session)) {}
+
+  const SessionFunctions* session() const { return session_.get(); }
+
+  // The instance in place of `function`, which has state. Made when it is asked
+  // for the first time, which others wait for.
+  Status Own(const Instance& function, const Instance** out) {
+    MutexLock lock(&mu_);
+    std::unique_ptr<Instance>& own = own_[&function];
+    if (own == nullptr) {
+      NameAttrList f;
+      f.name = function.name();
+      HR_RETURN_IF_ERROR(
+          session_->Compile(f, function.attrs, function.device, &own));
+    }
+    *out = own.get();
+    return OkStatus();
+  }
+
+  void Clear() {
+    decltype(own_) gone;
+    MutexLock lock(&mu_);
+    gone.swap(own_);
+  }
+
+ private:
+  const std::shared_ptr<SessionFunctions> session_;
+  Mutex mu_;
+  absl::flat_hash_map<const Instance*, std::unique_ptr<Instance>> own_
+      GUARDED_BY(mu_);
 };
 
 SessionFunctions::SessionFunctions(
@@ -108,10 +168,33 @@ void SessionFunctions::Shutdown() {
   }
   detached_.StartCancel(errors::Cancelled("Session has been closed."));
   decltype(instances_) gone;
+  decltype(scopes_) scopes;
+  {
+    MutexLock lock(&mu_);
+    while (entered_ > 0) left_.Wait(&mu_);
+    gone.swap(instances_);
+    scopes.swap(scopes_);
+    library_ = nullptr;
+  }
+  for (const std::weak_ptr<Scope>& weak : scopes) {
+    if (const std::shared_ptr<Scope> scope = weak.lock()) scope->Clear();
+  }
+}
+
+std::shared_ptr<FunctionScope> SessionFunctions::NewScope() {
+  auto scope = std::make_shared<Scope>(shared_from_this());
   MutexLock lock(&mu_);
-  while (entered_ > 0) left_.Wait(&mu_);
-  gone.swap(instances_);
-  library_ = nullptr;
+  std::erase_if(scopes_, [](const auto& s) { return s.expired(); });
+  scopes_.push_back(scope);
+  return scope;
+}
+
+Status SessionFunctions::InScope(FunctionScope* scope, const Instance& function,
+                                 const Instance** out) {
+  *out = &function;
+  if (scope == nullptr || !function.has_state) return OkStatus();
+  auto* const own = static_cast<Scope*>(scope);
+  return own->session() == this ? own->Own(function, out) : OkStatus();
 }
 
 void SessionFunctions::SetLibrary(const Graph& graph) {
@@ -207,6 +290,7 @@ Status SessionFunctions::Compile(const NameAttrList& function,
   std::vector<Node*> unused;
   body.graph->ForEachNode([&](Node* n) {
     control_flow |= n->IsControlFlow();
+    instance->has_state |= KeepsState(*n);
     if (n->IsArg() && n->out_edges().empty()) unused.push_back(n);
     n->set_assigned_device(device->name());
   });
@@ -337,7 +421,7 @@ Status CheckCall(const FunctionRuntime::Function& function, int depth,
 class DetachedCall {
  public:
   // The caller has entered the session.
-  DetachedCall(std::shared_ptr<SessionFunctions> session,
+  DetachedCall(std::shared_ptr<SessionFunctions> session, FunctionScope* scope,
                std::shared_ptr<const NodeDef> caller,
                CancellationManager* cancellation)
       : session_(std::move(session)),
@@ -354,6 +438,7 @@ class DetachedCall {
     step_.cancellation = &cancellation_;
     step_.step_resources = &resources_;
     step_.pool = session_->pool();
+    step_.function_scope = scope;
   }
 
   void Start(const SessionFunctions::Instance& function,
@@ -442,8 +527,13 @@ class DetachedSessionFunctions : public DetachedFunctions {
     }
   }
 
-  void Call(const Function& function, std::shared_ptr<const NodeDef> caller,
-            std::vector<Tensor> args, CancellationManager* cancellation,
+  std::shared_ptr<FunctionScope> NewScope() override {
+    return session_->NewScope();
+  }
+
+  void Call(const Function& function, FunctionScope* scope,
+            std::shared_ptr<const NodeDef> caller, std::vector<Tensor> args,
+            CancellationManager* cancellation,
             FunctionRuntime::DoneCallback done) override {
     Status s = session_->Enter();
     if (!s.ok()) {
@@ -452,6 +542,12 @@ class DetachedSessionFunctions : public DetachedFunctions {
     }
     s = cancellation->IsCancelled() ? cancellation->status()
                                     : CheckCall(function, 1, args);
+    const SessionFunctions::Instance* instance = nullptr;
+    if (s.ok()) {
+      s = session_->InScope(
+          scope, static_cast<const SessionFunctions::Instance&>(function),
+          &instance);
+    }
     if (!s.ok()) {
       done(s, {});
       session_->Leave();
@@ -459,7 +555,7 @@ class DetachedSessionFunctions : public DetachedFunctions {
     }
     DetachedCall* call = nullptr;
     s = CatchExceptions([&] {
-      call = new DetachedCall(session_, std::move(caller), cancellation);
+      call = new DetachedCall(session_, scope, std::move(caller), cancellation);
       return OkStatus();
     });
     if (!s.ok()) {
@@ -467,8 +563,7 @@ class DetachedSessionFunctions : public DetachedFunctions {
       session_->Leave();
       return;
     }
-    call->Start(static_cast<const SessionFunctions::Instance&>(function),
-                std::move(args), std::move(done));
+    call->Start(*instance, std::move(args), std::move(done));
   }
 
  private:
@@ -495,15 +590,20 @@ Status StepFunctions::Instantiate(const NameAttrList& function,
 void StepFunctions::Call(const Function& function, const OpKernel& caller,
                          std::vector<Tensor> args, DoneCallback done) {
   const int depth = site_ == nullptr ? 1 : site_->depth + 1;
-  const Status s = CheckCall(function, depth, args);
+  Status s = CheckCall(function, depth, args);
+  const SessionFunctions::Instance* instance = nullptr;
+  if (s.ok()) {
+    s = session_->InScope(
+        args_->function_scope,
+        static_cast<const SessionFunctions::Instance&>(function), &instance);
+  }
   if (!s.ok()) {
     done(s, {});
     return;
   }
   const CallSite site{&function.name(), &caller.def(), site_, depth};
-  (new FunctionCall(session_,
-                    static_cast<const SessionFunctions::Instance&>(function),
-                    *args_, site, std::move(args), std::move(done)))
+  (new FunctionCall(session_, *instance, *args_, site, std::move(args),
+                    std::move(done)))
       ->Start();
 }
 

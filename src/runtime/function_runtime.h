@@ -5,7 +5,8 @@
 // goes through the graph passes and becomes one executor. It is compiled when
 // it is called for the first time, not when its caller is: so a function may
 // call itself. Kernels with state belong to the compiled function, and all
-// calls share them.
+// calls share them, but for those in a FunctionScope: it has compiled functions
+// of its own in place of those with state.
 #ifndef HEADRACE_RUNTIME_FUNCTION_RUNTIME_H_
 #define HEADRACE_RUNTIME_FUNCTION_RUNTIME_H_
 
@@ -55,6 +56,11 @@ class SessionFunctions : public std::enable_shared_from_this<SessionFunctions> {
   std::string Gradient(const std::string& function) const;
 
   std::shared_ptr<DetachedFunctions> Detach();
+  std::shared_ptr<FunctionScope> NewScope();
+  // `function`, or what stands for it in `scope` if that is not null. The
+  // caller has entered the session, or runs in a step of it.
+  Status InScope(FunctionScope* scope, const Instance& function,
+                 const Instance** out);
   // A detached use begins, unless the session has ended; every Enter that is OK
   // is followed by a Leave.
   Status Enter();
@@ -64,6 +70,7 @@ class SessionFunctions : public std::enable_shared_from_this<SessionFunctions> {
   int64_t NextDetachedCall() { return next_call_.fetch_add(1); }
 
  private:
+  class Scope;
   Device* FindDevice(const std::string& name) const;
   Status Compile(const NameAttrList& function, const AttrMap& attrs,
                  Device* device, std::unique_ptr<Instance>* out) const;
@@ -81,6 +88,7 @@ class SessionFunctions : public std::enable_shared_from_this<SessionFunctions> {
   CondVar left_;
   int64_t entered_ GUARDED_BY(mu_) = 0;
   bool shut_down_ GUARDED_BY(mu_) = false;
+  std::vector<std::weak_ptr<Scope>> scopes_ GUARDED_BY(mu_);
   std::shared_ptr<FunctionLibrary> library_ GUARDED_BY(mu_);
   GraphVersions versions_ GUARDED_BY(mu_);
   absl::flat_hash_map<std::string, std::vector<std::unique_ptr<Instance>>>

@@ -56,14 +56,17 @@ class Placer {
     parent_.resize(graph->num_node_ids());
     std::iota(parent_.begin(), parent_.end(), 0);
     groups_.resize(graph->num_node_ids());
+    follows_.resize(graph->num_node_ids());
   }
 
   Status Run() {
     HR_RETURN_IF_ERROR(FormGroups());
     Status s;
-    graph_->ForEachNode([&](Node* n) {
-      if (s.ok()) s = Constrain(n);
-    });
+    for (const bool follows : {false, true}) {
+      graph_->ForEachNode([&](Node* n) {
+        if (s.ok() && follows_[n->id()] == follows) s = Constrain(n);
+      });
+    }
     HR_RETURN_IF_ERROR(s);
     graph_->ForEachNode([&](Node* n) {
       if (s.ok()) s = Assign(n);
@@ -98,7 +101,9 @@ class Placer {
         const bool reads_ref =
             IsRefType(t) && IsRefType(n->input_type(e->dst_input()));
         const bool handle = t == DT_RESOURCE && !e->src()->IsArg();
-        if (reads_ref || handle) Union(n, e->src());
+        if (!reads_ref && !handle) continue;
+        Union(n, e->src());
+        follows_[n->id()] = true;
       }
     });
     return OkStatus();
@@ -114,14 +119,20 @@ class Placer {
       HR_RETURN_IF_ERROR(
           Annotate(DeviceName::Parse(n->requested_device(), &asked),
                    absl::StrCat("\n\t [[", NodeErrorSuffix(n->def()), "]]")));
+      DeviceName wanted = g.wanted;
+      const bool follows = follows_[n->id()];
       const Status merged =
-          g.wanted.Merge(asked, options_.allow_soft_placement);
-      if (!merged.ok()) {
+          wanted.Merge(asked, options_.allow_soft_placement && !follows);
+      if (merged.ok()) {
+        g.wanted = wanted;
+      } else if (!follows) {
         return errors::InvalidArgument(
             "Cannot colocate nodes ", NodeErrorSuffix(n->def()), " and ",
             NodeErrorSuffix(g.asked_by->def()), ": ", merged.message());
       }
-      if (g.asked_by == nullptr && !asked.Empty()) g.asked_by = n;
+      if (merged.ok() && g.asked_by == nullptr && !asked.Empty()) {
+        g.asked_by = n;
+      }
     }
     // A node without any kernel is left to kernel creation, which says so.
     const DeviceTypes* const types = SupportedDevices(*n);
@@ -259,6 +270,9 @@ class Placer {
   Graph* const graph_;
   std::vector<int> parent_;
   std::vector<Group> groups_;
+  // By node id: it gets a handle or a reference, and runs where that lives,
+  // whatever device was asked for.
+  std::vector<bool> follows_;
   std::deque<DeviceTypes> type_lists_;
   absl::flat_hash_map<absl::string_view,
                       std::pair<const Node*, const DeviceTypes*>>

@@ -246,3 +246,111 @@ def test_wrong_types_in_a_graph():
         sess.run(raw.MakeIterator(lie, i))
         sess.run(raw.IteratorGetNext(i, output_types=[tf.float32],
                                      output_shapes=[[7]]))
+
+
+def values(sess, tensor, n):
+    return [float(sess.run(tensor)) for _ in range(n)]
+
+
+@pytest.mark.parametrize("make", [
+    lambda: Dataset.range(3).map(lambda i: tf.random_uniform([], seed=7)),
+    lambda: Dataset.range(3).map(lambda i: tf.random_uniform([], seed=7),
+                                 num_parallel_calls=1),
+    lambda: Dataset.range(3).map(
+        lambda i: tf.random_uniform([], seed=7)).prefetch(2),
+    lambda: Dataset.range(3).flat_map(
+        lambda i: Dataset.from_tensors(0).map(
+            lambda j: tf.random_uniform([], seed=7))),
+    lambda: Dataset.range(3).interleave(
+        lambda i: Dataset.from_tensors(tf.random_uniform([], seed=7)), 2),
+    lambda: Dataset.range(3).map(lambda i: tf.cond(
+        i > 5, lambda: 0., lambda: tf.random_uniform([], seed=7)))],
+    ids=["map", "parallel_map", "prefetch", "flat_map", "interleave", "cond"])
+def test_a_seeded_function_begins_anew_with_the_iterator(make):
+    iterator = make().make_initializable_iterator()
+    get_next = iterator.get_next()
+    with tf.Session() as sess:
+        runs = []
+        for _ in range(3):
+            sess.run(iterator.initializer)
+            runs.append(values(sess, get_next, 3))
+    assert runs[0] == runs[1] == runs[2] and len(set(runs[0])) == 3
+
+
+def test_a_seeded_function_goes_on_within_an_iterator():
+    """TensorFlow's numbers: those of three runs of the op, then of three
+    more."""
+    iterator = Dataset.range(3).map(lambda i: tf.random_uniform(
+        [], seed=7)).repeat(2).make_initializable_iterator()
+    get_next = iterator.get_next()
+    with tf.Session() as sess:
+        for _ in range(2):
+            sess.run(iterator.initializer)
+            np.testing.assert_allclose(values(sess, get_next, 6), [
+                0.4839409589767456, 0.6571301221847534, 0.2652016878128052,
+                0.8793959617614746, 0.3056023120880127, 0.618986964225769])
+
+
+def test_functions_without_a_seed_differ_between_iterators():
+    iterator = Dataset.range(3).map(
+        lambda i: tf.random_uniform([])).make_initializable_iterator()
+    get_next = iterator.get_next()
+    with tf.Session() as sess:
+        runs = []
+        for _ in range(2):
+            sess.run(iterator.initializer)
+            runs.append(values(sess, get_next, 3))
+    assert runs[0] != runs[1]
+
+
+def test_iterators_of_one_dataset_do_not_share_a_stream():
+    data = Dataset.range(3).map(lambda i: tf.random_uniform([], seed=7))
+    a, b = (data.make_initializable_iterator() for _ in range(2))
+    one, other = a.get_next(), b.get_next()
+    with tf.Session() as sess:
+        sess.run([a.initializer, b.initializer])
+        pairs = [sess.run([one, other]) for _ in range(3)]
+    assert all(x == y for x, y in pairs)
+
+
+@pytest.mark.parametrize("capacity", [1, 2, 4, 7])
+def test_prefetch_keeps_its_buffer_full(capacity):
+    """It was filled again only when half of it was gone: who waited for the
+    producer to go on waited for ever."""
+    made = []
+    iterator = Dataset.range(100).map(lambda i: tf.py_func(
+        lambda v: made.append(v) or v, [i], tf.int64)).prefetch(
+            capacity).make_one_shot_iterator()
+    get_next = iterator.get_next()
+    with tf.Session() as sess:
+        for taken in range(1, 6):
+            sess.run(get_next)
+            if taken == 3:
+                time.sleep(0.2)  # the thread that fills has given up
+            end = time.time() + 20
+            while len(made) < taken + capacity and time.time() < end:
+                time.sleep(0.002)
+            assert len(made) == taken + capacity
+
+
+def test_one_shot_iterators_take_assertions(tmp_path):
+    (tmp_path / "a").write_text("")
+    files = Dataset.list_files(str(tmp_path / "*")).make_one_shot_iterator()
+    with tf.control_dependencies([tf.Assert(tf.constant(True), ["x"])]):
+        three = tf.identity(3)
+    data = Dataset.from_tensors(three).make_one_shot_iterator()
+    with tf.control_dependencies([tf.Assert(tf.constant(False), ["no"])]):
+        never = tf.identity(3)
+    wrong = Dataset.from_tensors(never).make_one_shot_iterator()
+    with tf.Session() as sess:
+        assert sess.run(files.get_next()) == str(tmp_path / "a").encode()
+        assert sess.run(data.get_next()) == 3
+        with pytest.raises(tf.errors.InvalidArgumentError, match="no"):
+            sess.run(wrong.get_next())
+
+
+def test_one_shot_iterators_take_placeholders_with_a_default():
+    n = tf.placeholder_with_default(tf.constant(2, tf.int64), [])
+    data = Dataset.range(n).make_one_shot_iterator()
+    with tf.Session() as sess:
+        assert sess.run(data.get_next()) == 0

@@ -134,3 +134,56 @@ def test_refusals():
         tf.Defun(tf.float32, nonsense=1)
     with pytest.raises(ValueError, match="float32"):
         f(tf.constant(1))
+
+
+def library_of(change=None):
+    """A GraphDef with the function f(x) = x * x."""
+    graph_def = tf.GraphDef()
+    f = graph_def.library.function.add()
+    f.signature.name = "f"
+    x = f.signature.input_arg.add()
+    x.name, x.type = "x", 1
+    y = f.signature.output_arg.add()
+    y.name, y.type = "y", 1
+    for name, op, inputs in [("m", "MatMul", ["x", "x"]),
+                             ("i", "Identity", ["m:product:0"])]:
+        node = f.node_def.add()
+        node.name, node.op = name, op
+        node.input.extend(inputs)
+        node.attr["T"].type = 1
+    f.node_def[0].attr["transpose_a"].b = False
+    f.ret["y"] = "i:output:0"
+    if change is not None:
+        change(f)
+    return graph_def
+
+
+def turned_round(f):
+    nodes = [tf.NodeDef.FromString(n.SerializeToString()) for n in f.node_def]
+    del f.node_def[:]
+    f.node_def.extend(reversed(nodes))
+
+
+@pytest.mark.parametrize("change", [
+    lambda f: f.attr["x"],  # without a value
+    lambda f: f.node_def[0].attr["_class"].list.s.append(b"loc:@q"),
+    turned_round], ids=["unset_attr", "remark", "order"])
+def test_a_function_written_differently_is_the_same_function(change):
+    for first, second in [(None, change), (change, None)]:
+        with tf.Graph().as_default():
+            tf.import_graph_def(library_of(first), name="")
+            tf.import_graph_def(library_of(second), name="")
+
+
+@pytest.mark.parametrize("change", [
+    lambda f: f.attr["x"].__setattr__("b", True),
+    lambda f: f.node_def[0].attr["transpose_a"].__setattr__("b", True),
+    lambda f: f.node_def[0].attr.__delitem__("transpose_a"),
+    lambda f: f.node_def[1].__setattr__("device", "/cpu:0")],
+    ids=["attr", "node_attr", "node_attr_gone", "device"])
+def test_a_function_that_differs_is_refused(change):
+    with tf.Graph().as_default():
+        tf.import_graph_def(library_of(), name="")
+        with pytest.raises((ValueError, tf.errors.InvalidArgumentError),
+                           match="a different function with the same name"):
+            tf.import_graph_def(library_of(change), name="")

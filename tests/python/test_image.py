@@ -438,3 +438,16 @@ def test_sample_distorted_bounding_box():
                 got[2][0, 0], [want[0] / 60, want[1] / 80,
                                (want[0] + want[3]) / 60,
                                (want[1] + want[4]) / 80], rtol=1e-6)
+
+
+def test_decode_bmp_does_not_ask_for_the_two_letters():
+    """TensorFlow 1.15 does not; decode_image cannot do without."""
+    data = save(RGB, "BMP")
+    for letters in (b"XX", b"\0\0", b"BA"):
+        other = letters + data[2:]
+        np.testing.assert_array_equal(run(tf.image.decode_bmp(other)),
+                                      run(tf.image.decode_bmp(data)))
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            run(tf.image.decode_image(other))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="PNG"):
+        run(tf.image.decode_bmp(save(RGB, "PNG")))

@@ -82,3 +82,34 @@ def test_a_deadline_ends_an_endless_filter():
     init = fill(dataset)[1]
     with tf.Session() as sess, pytest.raises(tf.errors.DeadlineExceededError):
         sess.run(init, options=tf.RunOptions(timeout_in_ms=200))
+
+
+def test_what_reads_a_handle_runs_where_the_resource_is():
+    """Whatever device was asked for: TensorFlow overrides it."""
+    raw = tf.raw_ops
+    config = tf.ConfigProto(device_count={"CPU": 2})
+    with tf.Graph().as_default(), tf.Session(config=config) as sess:
+        with tf.device("/cpu:0"):
+            table = raw.MutableHashTableV2(
+                key_dtype=tf.string, value_dtype=tf.int64, shared_name="t")
+            queue = tf.FIFOQueue(3, tf.float32, shapes=[()])
+            v = tf.Variable(1., use_resource=False)
+            r = tf.Variable(1., use_resource=True)
+        with tf.device("/cpu:1"):
+            keys = tf.constant(["a", "b"])
+            values = tf.constant([1, 2], tf.int64)
+            put = raw.LookupTableImportV2(
+                table_handle=table, keys=keys, values=values)
+            size = raw.LookupTableSizeV2(table_handle=table)
+            found = raw.LookupTableFindV2(
+                table_handle=table, keys=keys,
+                default_value=tf.constant(-1, tf.int64))
+            enqueue, take = queue.enqueue(3.), queue.dequeue()
+            more = [tf.assign_add(v, 1.), r.assign_add(1.)]
+        sess.run(put)
+        assert sess.run(size) == 2
+        assert sess.run(found).tolist() == [1, 2]
+        sess.run(enqueue)
+        assert sess.run(take) == 3
+        sess.run([v.initializer, r.initializer])
+        assert sess.run(more) == [2, 2]

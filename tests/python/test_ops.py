@@ -348,3 +348,25 @@ def test_every_op_is_a_function():
         assert function.op_type == name
         raw_ops.signature(function)
     assert repr(raw_ops.Relu) == "<op Relu(features, name=None)>"
+
+
+@pytest.mark.parametrize("make", [tf.ones, tf.zeros])
+def test_more_elements_than_an_int32_can_count(make):
+    """The shape goes to Fill as int64."""
+    n = 2 ** 31 + 6
+    out = make([n], tf.int8)
+    assert out.op.inputs[0].dtype == tf.int64
+    assert out.shape.as_list() == [n]
+    small = make([1000, 2])
+    assert small.op.inputs[0].dtype == tf.int32
+
+
+def test_an_axis_named_twice_is_reduced_once():
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    for axis in ([0, 0], [1, -2], [0, 1, 0]):
+        axes = tuple(sorted({a % 3 for a in axis}))
+        for name in ("sum", "max", "mean", "prod"):
+            reduce = getattr(tf, "reduce_" + name)
+            for a in (axis, tf.placeholder_with_default(axis, [None])):
+                np.testing.assert_allclose(
+                    run(reduce(x, a)), getattr(np, name)(x, axes), rtol=1e-6)

@@ -259,3 +259,52 @@ def test_a_queue_runner_whose_operation_is_of_another_graph(session):
     assert "not an element of this graph" in str(error)
     # And it can be started again.
     assert len(runner.create_threads(session)) == 1
+
+
+def in_a_thread(function):
+    """(thread, results); an error is a result, too."""
+    got = []
+
+    def call():
+        try:
+            got.append(function())
+        except tf.errors.OpError as error:
+            got.append(error)
+    thread = threading.Thread(target=call)
+    thread.start()
+    return thread, got
+
+
+@pytest.mark.parametrize("capacity", [10, 2])
+def test_a_priority_queue_gives_those_who_wait_for_many_the_order(
+        session, capacity):
+    """Also who wants more than fits into the queue."""
+    q = tf.PriorityQueue(capacity, tf.int64, shapes=[()])
+    x, take = tf.placeholder(tf.int64, []), q.dequeue_many(4)
+    put = q.enqueue((x, x))
+    thread, got = in_a_thread(lambda: session.run(take)[0].tolist())
+    for v in (5, 3, 4, 1):
+        session.run(put, {x: v}, options=tf.RunOptions(timeout_in_ms=20000))
+    thread.join(20)
+    assert got == [[1, 3, 4, 5]]
+
+
+def test_a_priority_queue_keeps_what_nobody_can_have_yet(session):
+    """As in TensorFlow: elements stay until the dequeue has all of them, and
+    the smallest of all are taken."""
+    q = tf.PriorityQueue(10, tf.int64, shapes=[()])
+    take, size = q.dequeue_many(3), q.size()
+    put = q.enqueue_many(([5, 3], [5, 3]))
+    thread, got = in_a_thread(lambda: session.run(take)[0].tolist())
+    session.run(put)
+    assert session.run(size) == 2
+    session.run(q.enqueue_many(([2, 4, 1], [2, 4, 1])))
+    thread.join(20)
+    assert got == [[1, 2, 3]]
+    assert session.run(size) == 2
+    # Fewer, when it is closed: in order, too.
+    up_to = q.dequeue_up_to(5)
+    thread, got = in_a_thread(lambda: session.run(up_to)[0].tolist())
+    session.run(q.close())
+    thread.join(20)
+    assert got == [[4, 5]]

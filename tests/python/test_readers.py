@@ -151,8 +151,9 @@ def test_state():
         sess.run(put)
         sess.run(read)
         saved = sess.run(keep)
-        # As TensorFlow writes it: one unit begun, one record produced, "a".
-        assert saved == b"\x08\x01\x18\x01\x22\x01a"
+        # As TensorFlow writes it: one unit begun and finished, one record
+        # produced, "a" the latest unit.
+        assert saved == b"\x08\x01\x10\x01\x18\x01\x22\x01a"
         sess.run(read)
         assert sess.run(produced) == 2
         sess.run(restore, {state: saved})
@@ -296,3 +297,39 @@ class TestRecordInput:
         (tmp_path / "bad").write_bytes(b"no records at all, as one sees")
         with pytest.raises(tf.errors.DataLossError, match="in file .*bad"):
             self.batches(1, file_pattern=str(tmp_path / "bad"))
+
+
+def test_a_unit_of_one_record_is_finished_with_it(tmp_path):
+    """TensorFlow's counts and states; units were counted as finished only by
+    the next read, and states were of units half read."""
+    path = tmp_path / "f"
+    path.write_bytes(b"x")
+    q = tf.FIFOQueue(9, tf.string, shapes=[])
+    identity, whole = tf.IdentityReader(), tf.WholeFileReader()
+    put = q.enqueue_many([[str(path)] * 4])
+    state = tf.placeholder(tf.string, [])
+    with tf.Session() as sess:
+        assert sess.run(identity.serialize_state()) == b""
+        for reader in (whole, identity):
+            sess.run(put)
+            for n in (1, 2):
+                sess.run(reader.read(q))
+                assert sess.run([reader.num_records_produced(),
+                                 reader.num_work_units_completed()]) == [n, n]
+        saved = sess.run(identity.serialize_state())
+        name = str(path).encode()
+        assert saved == b"\x08\x02\x10\x02\x18\x02\x22" + \
+            bytes([len(name)]) + name
+        sess.run(identity.reset())
+        assert sess.run(identity.serialize_state()) == b""
+        sess.run(identity.restore_state(saved))
+        assert sess.run(identity.num_work_units_completed()) == 2
+        # Restored, it goes on with the queue, not with the unit it had.
+        sess.run(q.enqueue("next"))
+        for _ in range(5):
+            key, _ = sess.run(identity.read(q))
+        assert key == b"next"
+        with pytest.raises(tf.errors.InvalidArgumentError,
+                           match="Inconsistent work started vs. finished"):
+            sess.run(identity.restore_state(state),
+                     {state: b"\x08\x03\x10\x02\x18\x03\x22\x01z"})

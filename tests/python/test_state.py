@@ -367,3 +367,101 @@ def test_looper_thread():
     coord.request_stop()
     coord.join()
     assert len(calls) >= 5
+
+
+def insert_three(session, b):
+    """Of "a", "b" and "c" the last lacks its second component."""
+    session.run(b.insert_many(0, ["a", "b", "c"], [1., 2., 3.]))
+    session.run(b.insert_many(1, ["a", "b"], [10., 20.]))
+
+
+def test_a_closed_barrier_gives_small_batches_what_is_complete(session):
+    """It waited for the incomplete elements, for ever."""
+    b = tf.data_flow_ops.Barrier([tf.float32, tf.float32], shapes=[[], []])
+    take = b.take_many(5, allow_small_batch=True)
+    quick = tf.RunOptions(timeout_in_ms=20000)
+    insert_three(session, b)
+    session.run(b.close())
+    got = session.run(take, options=quick)
+    assert got.keys.tolist() == [b"a", b"b"]
+    assert got.values[1].tolist() == [10, 20]
+    with pytest.raises(tf.errors.OutOfRangeError, match="insufficient"):
+        session.run(take, options=quick)
+    session.run(b.insert_many(1, ["c"], [30.]))
+    assert session.run(take, options=quick).keys.tolist() == [b"c"]
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_closing_a_barrier_ends_the_wait_for_more(session, complete):
+    b = tf.data_flow_ops.Barrier([tf.float32, tf.float32], shapes=[[], []])
+    take = b.take_many(5, allow_small_batch=True)
+    if complete:
+        insert_three(session, b)
+    else:
+        session.run(b.insert_many(0, ["a"], [1.]))
+    got = []
+
+    def call():
+        try:
+            got.append(session.run(take).keys.tolist())
+        except tf.errors.OutOfRangeError:
+            got.append("none")
+    thread = threading.Thread(target=call)
+    thread.start()
+    time.sleep(0.05)
+    session.run(b.close())
+    thread.join(20)
+    assert got == [[b"a", b"b"] if complete else "none"]
+
+
+def test_barriers_of_unknown_and_partial_shapes(session):
+    b = tf.data_flow_ops.Barrier([tf.float32, tf.int32])
+    session.run(b.insert_many(0, ["a", "b"], np.ones([2, 3, 2], np.float32)))
+    session.run(b.insert_many(1, ["a", "b"], [7, 8]))
+    got = session.run(b.take_many(2)).values
+    assert got[0].shape == (2, 3, 2) and got[1].tolist() == [7, 8]
+    raw = tf.raw_ops
+    handle = raw.Barrier(component_types=[tf.float32],
+                         shapes=[tf.TensorShape([None, 2])])
+
+    def insert(key, shape):
+        session.run(raw.BarrierInsertMany(
+            handle=handle, keys=[key], values=tf.zeros([1] + shape),
+            component_index=0))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Shape mismatch"):
+        insert("a", [3, 3])
+    insert("a", [3, 2])
+    insert("b", [4, 2])
+    take = raw.BarrierTakeMany(handle=handle, num_elements=1,
+                               component_types=[tf.float32])
+    assert [session.run(take.values[0]).shape for _ in range(2)] == \
+        [(1, 3, 2), (1, 4, 2)]
+
+
+@pytest.mark.parametrize("shape, rows", [
+    ((), -1), (None, -1), ([None], -1), ([None, 2], -1), ([None, None], -1),
+    ([3, None], 3), ([3, 2], 3)])
+def test_sparse_accumulators_of_shapes_that_say_little(session, shape, rows):
+    a = tf.SparseConditionalAccumulator(tf.float32, shape=shape)
+    for step, grad_shape in enumerate([None, [3, 2]]):
+        session.run(a.apply_grad([0, 2], np.float32([[1, 2], [3, 4]]),
+                                 grad_shape, local_step=step))
+        got = session.run(a.take_grad(1))
+        assert got.indices.tolist() == [0, 2]
+        assert got.values.tolist() == [[1, 2], [3, 4]]
+        assert got.shape.tolist() == [rows, 2]
+
+
+@pytest.mark.parametrize("shape, indices, values, grad_shape, message", [
+    ([None], [0], [[1, 2]], [], "expected shape rank at least 1, got 0"),
+    ([None, 2], [0, 2], [1, 2], None, "expected values rank at least 2, got 1"),
+    ([None, 2], [0, 2], [1, 2], [3], "expected shape rank at least 2, got 1"),
+    ([None, 2], [0], [[1, 2, 3]], [3, 3], "expected shape dim 1 to be 2, got"),
+    ([None, 2], [0], [[1, 2, 3]], None, "expected values dim 1 to be 2, got 3"),
+    ([3, None], [0], [[1, 2]], [5, 2], "expected shape dim 0 to be 3, got 5"),
+    ([3, None], [7], [[1, 2]], None, "has 7, which is not in")])
+def test_sparse_gradients_that_do_not_fit(session, shape, indices, values,
+                                          grad_shape, message):
+    a = tf.SparseConditionalAccumulator(tf.float32, shape=shape)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        session.run(a.apply_grad(indices, np.float32(values), grad_shape))

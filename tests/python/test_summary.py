@@ -129,3 +129,24 @@ def test_merge():
         run(tf.summary.merge([a, a]))
     with pytest.raises(tf.errors.InvalidArgumentError):
         run(tf.summary.merge([b"\xff\xff"]))
+
+
+@pytest.mark.parametrize("rate, whole", [
+    (0.2, 1), (0.9, 1), (1.0, 1), (44100.7, 44101), (4e9, 4000000000)])
+def test_audio_of_rates_that_are_not_whole(rate, whole):
+    summary = tf.summary.audio("a", np.zeros([1, 8], np.float32), rate)
+    with tf.Session() as sess:
+        message = tf.Summary.FromString(sess.run(summary))
+    audio = message.value[0].audio
+    assert audio.sample_rate == np.float32(rate)
+    wav = audio.encoded_audio_string
+    assert int.from_bytes(wav[24:28], "little") == whole
+    assert int.from_bytes(wav[28:32], "little") == 2 * whole % 2 ** 32
+
+
+@pytest.mark.parametrize("rate", [0., -1., float("nan"), float("inf"), 5e9])
+def test_audio_of_impossible_rates(rate):
+    summary = tf.summary.audio("a", np.zeros([1, 8], np.float32), rate)
+    with tf.Session() as sess, pytest.raises(
+            tf.errors.InvalidArgumentError, match="sample_rate"):
+        sess.run(summary)

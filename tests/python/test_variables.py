@@ -237,3 +237,57 @@ def test_an_initial_value_that_changes_a_variable():
     v = tf.Variable(3.)
     with pytest.raises(ValueError, match="ref"):
         tf.Variable(tf.assign_add(v, 1.))
+
+
+def test_the_first_assign_takes_the_declared_shape_only():
+    """A checkpoint of other shapes was restored without a word."""
+    v = tf.get_variable("v", [2], tf.float32, tf.zeros_initializer(),
+                        use_resource=False)
+    p = tf.placeholder(tf.float32, None)
+    strict = tf.raw_ops.Assign(ref=v._ref(),
+                               value=p)
+    loose = tf.assign(v, p, validate_shape=False)
+    with tf.Session() as sess:
+        for bad in ([1., 2., 3.], [[1., 2.]], 1.):
+            with pytest.raises(
+                    tf.errors.InvalidArgumentError,
+                    match="Assign requires shapes of both tensors to match. "
+                          r"lhs shape= \[2\] rhs shape="):
+                sess.run(strict, {p: bad})
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            sess.run(v)
+        assert sess.run(strict, {p: [1., 2.]}).tolist() == [1, 2]
+        assert sess.run(loose, {p: [1., 2., 3.]}).tolist() == [1, 2, 3]
+        # Now its shape is that of its value.
+        assert sess.run(strict, {p: [4., 5., 6.]}).tolist() == [4, 5, 6]
+        with pytest.raises(tf.errors.InvalidArgumentError,
+                           match=r"lhs shape= \[3\] rhs shape= \[2\]"):
+            sess.run(strict, {p: [1., 2.]})
+    with tf.Session() as sess:
+        assert sess.run(loose, {p: [[7.]]}).tolist() == [[7]]
+
+
+def test_a_variable_of_unknown_shape_takes_any():
+    p = tf.placeholder_with_default([1., 2., 3.], None)
+    v = tf.Variable(p, validate_shape=False, use_resource=False)
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        assert sess.run(v).tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("resource", [False, True])
+def test_assigning_to_an_empty_slice_changes_nothing(resource):
+    """Whatever shape the value has, as in TensorFlow."""
+    v = tf.Variable(tf.ones([4, 3]), use_resource=resource)
+    ref = v.handle if resource else v._ref()
+    assign = tf.raw_ops.ResourceStridedSliceAssign if resource \
+        else tf.raw_ops.StridedSliceAssign
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        for shape in ([0, 3], [2, 3], [], [5]):
+            sess.run(assign(ref=ref, begin=[2, 0], end=[2, 3], strides=[1, 1],
+                            value=tf.zeros(shape)))
+            assert sess.run(v).tolist() == np.ones((4, 3)).tolist()
+        sess.run(assign(ref=ref, begin=[2, 0], end=[3, 3], strides=[1, 1],
+                        value=tf.zeros([1, 3])))
+        assert sess.run(v)[2].tolist() == [0, 0, 0]

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "framework/borrowed_buffer.h"
+
 namespace headrace {
 
 Status CapturedFunction::Create(OpKernelContext* ctx, const NameAttrList& f,
@@ -24,6 +26,7 @@ Status CapturedFunction::Create(OpKernelContext* ctx, const NameAttrList& f,
   std::vector<const Tensor*> inputs;
   HR_RETURN_IF_ERROR(ctx->input_list(captured, &inputs));
   for (const Tensor* t : inputs) made->captured_.push_back(*t);
+  HR_RETURN_IF_ERROR(OwnBytes(&made->captured_));
   HR_RETURN_IF_ERROR(made->functions_->Instantiate(f, ctx->device()->name(),
                                                    &made->function_));
   made->name_ = f.name;
@@ -40,10 +43,10 @@ Status CapturedFunction::CheckResults(const DataTypeVector& types) const {
 }
 
 void CapturedFunction::RunAsync(CancellationManager* cancellation,
-                                TensorTuple args,
+                                FunctionScope* scope, TensorTuple args,
                                 FunctionRuntime::DoneCallback done) const {
   args.insert(args.end(), captured_.begin(), captured_.end());
-  functions_->Call(*function_, caller_, std::move(args), cancellation,
+  functions_->Call(*function_, scope, caller_, std::move(args), cancellation,
                    std::move(done));
 }
 
@@ -51,7 +54,7 @@ Status CapturedFunction::Run(const IteratorContext& ctx, TensorTuple args,
                              TensorTuple* results) const {
   Notification done;
   Status status;
-  RunAsync(ctx.cancellation, std::move(args),
+  RunAsync(ctx.cancellation, ctx.scope, std::move(args),
            [&](const Status& s, TensorTuple values) {
              status = s;
              *results = std::move(values);

@@ -29,10 +29,10 @@ class CapturedFunction {
   // Calls it with `args` before what was captured, and waits.
   Status Run(const IteratorContext& ctx, TensorTuple args,
              TensorTuple* results) const;
-  // `cancellation` lives until `done`, which may run before this returns, but
-  // not inside a callback of it.
-  void RunAsync(CancellationManager* cancellation, TensorTuple args,
-                FunctionRuntime::DoneCallback done) const;
+  // `cancellation` and `scope` live until `done`, which may run before this
+  // returns, but not inside a callback of the former.
+  void RunAsync(CancellationManager* cancellation, FunctionScope* scope,
+                TensorTuple args, FunctionRuntime::DoneCallback done) const;
   // DetachedFunctions::Schedule.
   [[nodiscard]] bool Schedule(absl::AnyInvocable<void()> fn) const {
     return functions_->Schedule(std::move(fn));

@@ -24,6 +24,7 @@
 namespace headrace {
 
 using TensorTuple = std::vector<Tensor>;
+class FunctionScope;  // framework/function_runtime.h
 
 // What a call of GetNext works with.
 struct IteratorContext {
@@ -31,7 +32,16 @@ struct IteratorContext {
   CancellationManager* cancellation = nullptr;
   // How many iterators are below on the stack.
   int depth = 0;
+  // What functions are called in: the iteration's own, or null. Outlives the
+  // iterators.
+  FunctionScope* scope = nullptr;
 
+  // For an iterator `more` below.
+  IteratorContext Below(int more) const {
+    IteratorContext below = *this;
+    below.depth += more;
+    return below;
+  }
   // Loops that may go on for long without producing ask now and then.
   Status CheckCancelled() const {
     return cancellation->IsCancelled() ? cancellation->status() : OkStatus();

@@ -32,7 +32,7 @@ class GeneratorDataset : public Dataset {
       // The generator is told that nobody will ask again; what it says to that
       // nobody would hear.
       CancellationManager none;
-      Finalize({&none, 0}).IgnoreError();
+      Finalize({&none, 0, scope_}).IgnoreError();
     }
 
     Status GetNext(const IteratorContext& ctx, TensorTuple* out,
@@ -40,6 +40,7 @@ class GeneratorDataset : public Dataset {
       if (phase_ == kNew) {
         HR_RETURN_IF_ERROR(dataset_->init_->Run(ctx, {}, &state_));
         phase_ = kRunning;
+        scope_ = ctx.scope;
       }
       if (phase_ == kEnded) {
         *end = true;
@@ -61,6 +62,7 @@ class GeneratorDataset : public Dataset {
     const RefPtr<const GeneratorDataset> dataset_;
     enum { kNew, kRunning, kEnded } phase_ = kNew;
     TensorTuple state_;
+    FunctionScope* scope_ = nullptr;
   };
 
  protected:

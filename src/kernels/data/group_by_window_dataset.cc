@@ -75,7 +75,7 @@ class GroupByWindowDataset : public Dataset {
     using Groups = std::map<int64_t, Group>;
 
     IteratorContext Inside(const IteratorContext& ctx) const {
-      return {ctx.cancellation, ctx.depth + dataset().depth()};
+      return ctx.Below(dataset().depth());
     }
 
     // Takes an element, and reduces its group if that is complete.

@@ -100,7 +100,7 @@ class InterleaveDataset : public Dataset {
     };
 
     IteratorContext Inside(const IteratorContext& ctx) const {
-      return {ctx.cancellation, ctx.depth + dataset().depth()};
+      return ctx.Below(dataset().depth());
     }
 
     // Leaves the slot, which is open, for one that is ready, if it is not;
@@ -173,7 +173,7 @@ class InterleaveDataset : public Dataset {
       const int64_t ahead = dataset().options_.elements_ahead;
       if (ahead > 0) {
         auto prefetcher = std::make_unique<Prefetcher>(
-            std::move(iterator), ahead, ctx.depth + dataset().depth(), signal_);
+            std::move(iterator), ahead, ctx.Below(dataset().depth()), signal_);
         out->prefetcher = prefetcher.get();
         iterator = std::move(prefetcher);
       }

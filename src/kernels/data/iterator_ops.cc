@@ -80,9 +80,7 @@ class MakeIteratorOp : public OpKernel {
     OP_REQUIRES_OK(ctx, DatasetInput(*ctx, "dataset", &dataset));
     RefPtr<IteratorResource> iterator;
     OP_REQUIRES_OK(ctx, IteratorInput(ctx, "iterator", &iterator));
-    const KernelIteration iteration(ctx);
-    OP_REQUIRES_OK(
-        ctx, iterator->SetDataset(iteration.context(), std::move(dataset)));
+    OP_REQUIRES_OK(ctx, iterator->SetDataset(ctx, std::move(dataset)));
   }
 };
 REGISTER_KERNEL_BUILDER(Name("MakeIterator").Device(DEVICE_CPU),
@@ -148,10 +146,7 @@ class OneShotIteratorOp : public FunctionCallKernel {
                                   &dataset);
           }
           auto iterator = MakeRef<IteratorResource>(spec_);
-          if (s.ok()) {
-            const KernelIteration iteration(ctx);
-            s = iterator->SetDataset(iteration.context(), std::move(dataset));
-          }
+          if (s.ok()) s = iterator->SetDataset(ctx, std::move(dataset));
           Made(ctx, s, std::move(iterator), std::move(done));
         });
   }

@@ -16,11 +16,14 @@ void IteratorResource::Drop(std::shared_ptr<Source> source) {
   (void)StartWaitingThread([source = std::move(source)] {});
 }
 
-Status IteratorResource::SetDataset(const IteratorContext& ctx,
+Status IteratorResource::SetDataset(OpKernelContext* ctx,
                                     RefPtr<const Dataset> dataset) {
   HR_RETURN_IF_ERROR(spec_.CheckAccepts(dataset->spec(), "iterator"));
   auto source = std::make_shared<Source>();
-  HR_RETURN_IF_ERROR(dataset->NewIterator(ctx, &source->iterator));
+  source->scope = NewFunctionScope(ctx);
+  const KernelIteration iteration(ctx, source->scope);
+  HR_RETURN_IF_ERROR(
+      dataset->NewIterator(iteration.context(), &source->iterator));
   source->dataset = std::move(dataset);
   {
     MutexLock lock(&mu_);
@@ -110,7 +113,8 @@ void IteratorResource::Serve(bool may_wait) {
 void IteratorResource::ServeOne(Request* request, Source* source) {
   OpKernelContext* const ctx = request->ctx;
   const AsyncOpKernel::DoneCallback done = std::move(request->done);
-  const KernelIteration iteration(ctx);
+  const KernelIteration iteration(ctx,
+                                  source == nullptr ? nullptr : source->scope);
   Status s = iteration.context().CheckCancelled();
   if (s.ok() && source == nullptr) {
     s = errors::FailedPrecondition(

@@ -28,7 +28,7 @@ class IteratorResource : public ResourceBase {
   std::string DebugString() const override { return "Iterator"; }
 
   // Begins to iterate `dataset`, whatever was iterated before.
-  Status SetDataset(const IteratorContext& ctx, RefPtr<const Dataset> dataset);
+  Status SetDataset(OpKernelContext* ctx, RefPtr<const Dataset> dataset);
 
   // Calls `take` with the next element unless that fails, then `done`. A
   // failure goes into `ctx`, whose cancellation ends the wait.
@@ -39,6 +39,7 @@ class IteratorResource : public ResourceBase {
   // What is iterated; replaced as a whole.
   struct Source {
     RefPtr<const Dataset> dataset;
+    std::shared_ptr<FunctionScope> scope;  // outlives the iterator
     std::unique_ptr<DatasetIterator> iterator;
   };
   struct Request {

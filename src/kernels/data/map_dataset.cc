@@ -2,6 +2,7 @@
 // scans.
 #include <utility>
 
+#include "framework/borrowed_buffer.h"
 #include "kernels/data/captured_function.h"
 
 namespace headrace {
@@ -234,6 +235,7 @@ class ScanDatasetOp : public FunctionDatasetOp {
       state.push_back(*t);
       types.push_back(t->dtype());
     }
+    HR_RETURN_IF_ERROR(OwnBytes(&state));
     types.insert(types.end(), spec().dtypes.begin(), spec().dtypes.end());
     HR_RETURN_IF_ERROR(f->CheckResults(types));
     *out = MakeRef<ScanDataset>(spec(), std::move(input), std::move(f),

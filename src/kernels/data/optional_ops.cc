@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "framework/borrowed_buffer.h"
 #include "framework/variant.h"
 #include "kernels/data/optional.h"
 #include "kernels/variant_math.h"
@@ -55,6 +56,7 @@ class OptionalFromValueOp : public OpKernel {
     for (int i = 0; i < ctx->num_inputs(); ++i) {
       components.push_back(ctx->input(i));
     }
+    OP_REQUIRES_OK(ctx, OwnBytes(&components));
     ctx->set_output(0, OptionalTensor({std::make_shared<const TensorTuple>(
                            std::move(components))}));
   }

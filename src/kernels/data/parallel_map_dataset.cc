@@ -67,7 +67,7 @@ class ParallelMapDataset::Iterator : public InputIterator<ParallelMapDataset> {
       return OkStatus();
     }
     const size_t candidates = dataset().options_.sloppy ? calls_.size() : 1;
-    StartOne(candidates);
+    StartOne(ctx, candidates);
     std::shared_ptr<Call> call;
     {
       CancellableWait wait(ctx.cancellation, &shared_->mu, &shared_->changed);
@@ -120,7 +120,7 @@ class ParallelMapDataset::Iterator : public InputIterator<ParallelMapDataset> {
 
   // Makes a call that nobody has come to, unless one is done: of several the
   // last, since workers begin with the first.
-  void StartOne(size_t candidates) {
+  void StartOne(const IteratorContext& ctx, size_t candidates) {
     if (candidates > 1) {
       MutexLock lock(&shared_->mu);
       for (size_t i = 0; i < candidates; ++i) {
@@ -130,7 +130,7 @@ class ParallelMapDataset::Iterator : public InputIterator<ParallelMapDataset> {
     for (size_t i = candidates; i-- > 0;) {
       const std::shared_ptr<Call>& call = calls_[i];
       if (!call->claimed.exchange(true)) {
-        return Start(shared_, dataset().f_, call);
+        return Start(shared_, dataset().f_, ctx.scope, call);
       }
     }
   }
@@ -155,14 +155,15 @@ class ParallelMapDataset::Iterator : public InputIterator<ParallelMapDataset> {
       if (failed) return;  // what is ready goes first
       if (dataset().options_.parallelism == 1) continue;
       // If it cannot be scheduled, the consumer makes the call.
-      (void)dataset().f_->Schedule([shared = shared_, f = dataset().f_, call] {
-        if (!call->claimed.exchange(true)) Start(shared, f, call);
-      });
+      (void)dataset().f_->Schedule(
+          [shared = shared_, f = dataset().f_, scope = ctx.scope, call] {
+            if (!call->claimed.exchange(true)) Start(shared, f, scope, call);
+          });
     }
   }
 
   static void Start(const std::shared_ptr<Shared>& shared, const Function& f,
-                    const std::shared_ptr<Call>& call) {
+                    FunctionScope* scope, const std::shared_ptr<Call>& call) {
     {
       MutexLock lock(&shared->mu);
       ++shared->running;
@@ -178,7 +179,7 @@ class ParallelMapDataset::Iterator : public InputIterator<ParallelMapDataset> {
       shared->changed.SignalAll();
     };
     const Status started = CatchExceptions([&] {
-      f->RunAsync(&shared->cancellation, std::move(call->element), done);
+      f->RunAsync(&shared->cancellation, scope, std::move(call->element), done);
       return OkStatus();
     });
     if (!started.ok()) done(started, {});

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "framework/borrowed_buffer.h"
 #include "framework/variant.h"
 #include "kernels/data/parallel_map_dataset.h"
 #include "kernels/example_features.h"
@@ -157,6 +158,7 @@ class ParseExampleDatasetOp : public UnaryDatasetOp {
     HR_RETURN_IF_ERROR(ctx->input_list("dense_defaults", &defaults));
     for (size_t i = 0; i < defaults.size(); ++i) {
       wanted.dense[i].fallback = *defaults[i];
+      HR_RETURN_IF_ERROR(OwnBytes(&wanted.dense[i].fallback));
     }
     *out = MakeRef<ParseExampleDataset>(spec(), std::move(input),
                                         std::move(wanted), order_);

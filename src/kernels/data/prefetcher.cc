@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/time/time.h"
 #include "base/exceptions.h"
 #include "base/waiting_threads.h"
 #include "kernels/data/cancellable_wait.h"
@@ -11,6 +12,11 @@ namespace headrace {
 namespace {
 // Elements beyond these bytes are made when they are asked for.
 constexpr int64_t kMaxBytes = int64_t{256} << 20;
+// A thread that finds no room looks again after kNap, unless it is woken, and
+// ends when there was none for kIdleNaps. To wake it for each element would
+// cost more than many elements do.
+constexpr absl::Duration kNap = absl::Milliseconds(1);
+constexpr int kIdleNaps = 50;
 }  // namespace
 
 uint64_t ReadySignal::count() {
@@ -36,15 +42,17 @@ Status ReadySignal::WaitBeyond(uint64_t count,
 }
 
 Prefetcher::Prefetcher(std::unique_ptr<DatasetIterator> input, int64_t capacity,
-                       int depth, std::shared_ptr<ReadySignal> signal)
+                       const IteratorContext& ctx,
+                       std::shared_ptr<ReadySignal> signal)
     : input_(std::move(input)),
       capacity_(capacity),
-      depth_(depth),
-      signal_(std::move(signal)) {}
+      signal_(std::move(signal)),
+      context_{&cancellation_, ctx.depth, ctx.scope} {}
 
 Prefetcher::~Prefetcher() {
   cancellation_.StartCancel(errors::Cancelled("the iterator was destroyed"));
   MutexLock lock(&mu_);
+  room_.SignalAll();
   while (filling_) changed_.Wait(&mu_);
 }
 
@@ -55,9 +63,8 @@ bool Prefetcher::HasRoom() const {
 
 Prefetcher::Item Prefetcher::Produce(bool* end) {
   Item item;
-  item.status = CatchExceptions([&] {
-    return input_->GetNext({&cancellation_, depth_}, &item.element, end);
-  });
+  item.status = CatchExceptions(
+      [&] { return input_->GetNext(context_, &item.element, end); });
   item.bytes = ElementBytes(item.element);
   return item;
 }
@@ -92,12 +99,26 @@ void Prefetcher::Fill() {
         bytes_ += item.front().bytes;
         items_.splice(items_.end(), item);
       }
-      more = filling_ = !ended_ && HasRoom() && !cancellation_.IsCancelled();
       changed_.SignalAll();
     }
-    // *this may be gone, unless there is more to do.
+    // *this lives: its end waits for `filling_`.
     if (signal != nullptr) signal->Notify();
+    MutexLock lock(&mu_);
+    more = WaitForRoom();
+    if (!more) {
+      filling_ = false;
+      changed_.SignalAll();
+    }
   }
+}
+
+bool Prefetcher::WaitForRoom() {
+  for (int naps = 0; !ended_ && !cancellation_.IsCancelled(); ++naps) {
+    if (HasRoom()) return true;
+    if (naps == kIdleNaps) break;
+    room_.WaitWithTimeout(&mu_, kNap);
+  }
+  return false;
 }
 
 bool Prefetcher::ReadyOrStart() {
@@ -124,10 +145,10 @@ Status Prefetcher::GetNext(const IteratorContext& ctx, TensorTuple* out,
       Item item = std::move(items_.front());
       items_.pop_front();
       bytes_ -= item.bytes;
-      // Not for each element: a start costs more than many elements do.
-      if (!filling_ && !ended_ && HasRoom() &&
-          static_cast<int64_t>(items_.size()) <= capacity_ / 2) {
+      if (!filling_ && !ended_ && HasRoom()) {
         StartFilling();
+      } else if (static_cast<int64_t>(items_.size()) <= capacity_ / 2) {
+        room_.Signal();
       }
       *out = std::move(item.element);
       return item.status;

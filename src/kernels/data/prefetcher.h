@@ -31,10 +31,11 @@ class ReadySignal {
 class Prefetcher : public DatasetIterator {
  public:
   // Keeps up to `capacity` >= 1 elements ready, fewer if they are large.
-  // `depth`: of the stack below the input; see IteratorContext. `signal`, if
+  // The input is called with `ctx`, but another cancellation. `signal`, if
   // there is one, is notified when there is an element, or the end.
   Prefetcher(std::unique_ptr<DatasetIterator> input, int64_t capacity,
-             int depth, std::shared_ptr<ReadySignal> signal = nullptr);
+             const IteratorContext& ctx,
+             std::shared_ptr<ReadySignal> signal = nullptr);
   // Cancels what the input is doing and waits for it.
   ~Prefetcher() override;
 
@@ -55,17 +56,21 @@ class Prefetcher : public DatasetIterator {
   bool HasRoom() const REQUIRES(mu_);
   // False if there is no thread to be had.
   bool StartFilling() REQUIRES(mu_);
+  // Keeps the buffer full, until there was no room for a while.
   void Fill();
+  // True if there is room for an element, and one to be had.
+  bool WaitForRoom() REQUIRES(mu_);
   // Takes an element from the input; it is `filling_` that makes it safe.
   Item Produce(bool* end);
 
   const std::unique_ptr<DatasetIterator> input_;
   const int64_t capacity_;
-  const int depth_;
   const std::shared_ptr<ReadySignal> signal_;
   CancellationManager cancellation_;
+  const IteratorContext context_;
   Mutex mu_;
   CondVar changed_;
+  CondVar room_;  // for a thread that fills
   std::list<Item> items_ GUARDED_BY(mu_);
   int64_t bytes_ GUARDED_BY(mu_) = 0;
   bool filling_ GUARDED_BY(mu_) = false;

@@ -2,10 +2,12 @@
 #ifndef HEADRACE_KERNELS_DATA_RUN_WAITING_H_
 #define HEADRACE_KERNELS_DATA_RUN_WAITING_H_
 
+#include <memory>
 #include <utility>
 
 #include "base/exceptions.h"
 #include "base/waiting_threads.h"
+#include "framework/function_runtime.h"
 #include "kernels/data/dataset.h"
 
 namespace headrace {
@@ -33,17 +35,29 @@ void RunWaiting(OpKernelContext* ctx, const Dataset& dataset,
   }
 }
 
-// The context of a kernel's own iteration.
+// For a new iteration; null if the kernel runs outside a session.
+inline std::shared_ptr<FunctionScope> NewFunctionScope(OpKernelContext* ctx) {
+  return ctx->functions() == nullptr ? nullptr
+                                     : ctx->functions()->Detach()->NewScope();
+}
+
+// The context of a kernel's call of iterators in `scope`, which may be null.
 class KernelIteration {
  public:
-  explicit KernelIteration(OpKernelContext* ctx)
-      : context_{ctx->cancellation_manager() != nullptr
+  KernelIteration(OpKernelContext* ctx, std::shared_ptr<FunctionScope> scope)
+      : scope_(std::move(scope)),
+        context_{ctx->cancellation_manager() != nullptr
                      ? ctx->cancellation_manager()
-                     : &none_} {}
+                     : &none_,
+                 0, scope_.get()} {}
+  // Of an iteration of the kernel's own.
+  explicit KernelIteration(OpKernelContext* ctx)
+      : KernelIteration(ctx, NewFunctionScope(ctx)) {}
   const IteratorContext& context() const { return context_; }
 
  private:
   CancellationManager none_;
+  const std::shared_ptr<FunctionScope> scope_;
   IteratorContext context_;
 };
 

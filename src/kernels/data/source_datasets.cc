@@ -1,6 +1,7 @@
 // Datasets of what is in memory: tensors, their slices, numbers.
 #include <limits>
 
+#include "framework/borrowed_buffer.h"
 #include "framework/philox.h"
 #include "framework/variant.h"
 #include "kernels/data/dataset.h"
@@ -97,6 +98,7 @@ class TensorsDatasetOp : public DatasetOp {
       }
       components.push_back(*t);
     }
+    HR_RETURN_IF_ERROR(OwnBytes(&components));
     auto made = MakeRef<TensorsDataset<kSlices>>(std::move(components));
     HR_RETURN_IF_ERROR(spec().CheckAccepts(made->spec(), type_string()));
     *out = std::move(made);
@@ -206,7 +208,10 @@ class SparseTensorSliceDatasetOp : public DatasetOp {
       }
       row = at;
     }
-    *out = MakeRef<SparseTensorSliceDataset>(indices, values, shape);
+    TensorTuple own = {indices, values, shape};
+    HR_RETURN_IF_ERROR(OwnBytes(&own));
+    *out = MakeRef<SparseTensorSliceDataset>(
+        std::move(own[0]), std::move(own[1]), std::move(own[2]));
     return OkStatus();
   }
 };
