@@ -1,6 +1,4 @@
 """Types of tensor elements: float32, int64, string, ..."""
-import importlib
-
 import numpy as np
 
 _REF = 100
@@ -137,18 +135,6 @@ class DType:
 
     def __deepcopy__(self, memo):
         return self
-
-
-# Functions that tf.dtypes has too.
-_FUNCTIONS = {"as_string": "string_ops", "cast": "math_ops",
-              "complex": "math_ops", "saturate_cast": "math_ops"}
-
-
-def __getattr__(name):
-    if name in _FUNCTIONS:
-        module = importlib.import_module("headrace." + _FUNCTIONS[name])
-        return getattr(module, name)
-    raise AttributeError("module %r has no attribute %r" % (__name__, name))
 
 
 float32 = DType(1, "float32", np.float32)
