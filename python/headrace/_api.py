@@ -55,19 +55,21 @@ _find, _dir = _names.on_demand(
         to_float to_int32 to_int64 truediv truncatediv truncatemod""",
     array_ops="""
         batch_gather batch_to_space boolean_mask broadcast_dynamic_shape
-        broadcast_static_shape broadcast_to concat depth_to_space
-        dimension_at_index ensure_shape expand_dims extract_image_patches eye
-        fill fingerprint gather gather_nd get_static_value guarantee_const
-        identity matrix_transpose meshgrid newaxis no_op one_hot ones
-        ones_like pad parallel_stack placeholder placeholder_with_default rank
-        repeat required_space_to_batch_paddings reshape reverse
-        reverse_sequence reverse_v2 scatter_nd sequence_mask setdiff1d shape
-        shape_n size slice space_to_batch space_to_depth split squeeze stack
-        stop_gradient strided_slice tensor_scatter_add=tensor_scatter_nd_add
-        tensor_scatter_nd_add tensor_scatter_nd_sub tensor_scatter_nd_update
-        tensor_scatter_sub=tensor_scatter_nd_sub
-        tensor_scatter_update=tensor_scatter_nd_update tile transpose unique
+        broadcast_static_shape broadcast_to concat depth_to_space expand_dims
+        extract_image_patches eye fill gather gather_nd get_static_value
+        guarantee_const identity matrix_transpose meshgrid newaxis no_op
+        one_hot ones ones_like pad parallel_stack placeholder
+        placeholder_with_default rank required_space_to_batch_paddings
+        reshape reverse reverse_sequence reverse_v2 sequence_mask setdiff1d
+        shape shape_n size slice space_to_batch space_to_depth split squeeze
+        stack stop_gradient strided_slice tile transpose unique
         unique_with_counts unstack where where_v2 zeros zeros_like""",
+    array_special="""
+        dimension_at_index ensure_shape fingerprint repeat scatter_nd
+        tensor_scatter_add=tensor_scatter_nd_add tensor_scatter_nd_add
+        tensor_scatter_nd_sub tensor_scatter_nd_update
+        tensor_scatter_sub=tensor_scatter_nd_sub
+        tensor_scatter_update=tensor_scatter_nd_update""",
     random_ops="""
         get_seed multinomial random_crop random_gamma random_normal
         random_poisson random_shuffle random_uniform set_random_seed
@@ -242,7 +244,8 @@ audio = _namespace("audio")  # decode_wav, encode_wav, audio_spectrogram, mfcc
 bitwise = _namespace("bitwise")
 client = _namespace("client")
 compat = _namespace(
-    "compat", tensor_shape="dimension_value", array_ops="dimension_at_index",
+    "compat", array_special="dimension_at_index",
+    tensor_shape="dimension_value",
     text_compat="""
         as_bytes as_str as_str_any as_text bytes_or_text_types complex_types
         forward_compatibility_horizon forward_compatible integral_types
@@ -306,8 +309,8 @@ lookup = _namespace("lookup", lookup_ops="""
     TextFileIndex TextFileInitializer""")
 lookup.experimental = _namespace("lookup.experimental",
                                  lookup_ops="DenseHashTable")
-manip = _namespace("manip", array_ops="""
-    gather_nd reshape reverse scatter_nd tile""")
+manip = _namespace("manip", array_ops="gather_nd reshape reverse tile",
+                   array_special="scatter_nd")
 linalg = _namespace(
     "linalg",
     array_ops="eye matrix_transpose transpose=matrix_transpose",

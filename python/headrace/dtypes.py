@@ -1,6 +1,4 @@
 """Types of tensor elements: float32, int64, string, ..."""
-import importlib
-
 import numpy as np
 
 _REF = 100
@@ -139,15 +137,7 @@ class DType:
         return self
 
 
-# Functions that tf.dtypes has too.
-_FUNCTIONS = {"as_string": "string_ops", "cast": "math_ops",
-              "complex": "math_ops", "saturate_cast": "math_ops"}
-
-
 def __getattr__(name):
-    if name in _FUNCTIONS:
-        module = importlib.import_module("headrace." + _FUNCTIONS[name])
-        return getattr(module, name)
     from headrace import _names  # which needs this module
     raise _names.missing(__name__, name)
 

@@ -783,7 +783,11 @@ def _matmul_backward(y, x):
 
 
 def install_operators():
-    """Gives Tensor its arithmetic operators. `==` stays identity."""
+    """Gives Tensor its arithmetic operators, and tf.dtypes the functions that it
+    has too. `==` stays identity."""
+    for function in (cast, complex, saturate_cast):
+        setattr(dtypes, function.__name__, function)
+    dtypes.as_string = _raw.AsString
     Tensor.__add__, Tensor.__radd__ = _add_forward, _add_backward
     for method, op, name in (
             ("sub", _raw.Sub, "sub"), ("mul", _raw.Mul, "mul"),
