@@ -640,19 +640,26 @@ def setdiff1d(x, y, index_dtype=dtypes.int32, name=None):
     return _raw.ListDiff(x, y, out_idx=index_dtype, name=name)
 
 
+def _of_rank_4(images):
+    images.set_shape(images.get_shape().with_rank(4))
+    return images
+
+
 def space_to_batch(input, paddings, block_size=None, name=None,
                    block_shape=None):
     """Blocks of the spatial dimensions moved into the batch."""
-    return _raw.SpaceToBatchND(
-        input, np.array([block_size] * 2, np.int32) if block_shape is None
-        else block_shape, paddings, name=name)
+    if block_shape is not None:
+        return _raw.SpaceToBatchND(input, block_shape, paddings, name=name)
+    return _of_rank_4(_raw.SpaceToBatchND(
+        input, np.array([block_size] * 2, np.int32), paddings, name=name))
 
 
 def batch_to_space(input, crops, block_size, name=None, block_shape=None):
     """What space_to_batch did, undone."""
-    return _raw.BatchToSpaceND(
-        input, np.array([block_size] * 2, np.int32) if block_shape is None
-        else block_shape, crops, name=name)
+    if block_shape is not None:
+        return _raw.BatchToSpaceND(input, block_shape, crops, name=name)
+    return _of_rank_4(_raw.BatchToSpaceND(
+        input, np.array([block_size] * 2, np.int32), crops, name=name))
 
 
 def space_to_depth(input, block_size, name=None, data_format="NHWC"):

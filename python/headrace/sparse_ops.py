@@ -260,9 +260,15 @@ def sparse_add(a, b, threshold=None, thresh=None):
         limit = convert_to_tensor(0 if threshold is None else threshold,
                                   a.values.dtype.real_dtype.base_dtype,
                                   name="thresh")
-        return SparseTensor(*_raw.SparseAdd(
+        shapes = a.get_shape(), b.get_shape()
+        if not shapes[0].is_compatible_with(shapes[1]):
+            raise ValueError("Shapes %s and %s are incompatible" % shapes)
+        indices, values, shape = _raw.SparseAdd(
             a.indices, a.values, a.dense_shape, b.indices, b.values,
-            b.dense_shape, limit))
+            b.dense_shape, limit)
+        if shapes[0].is_fully_defined() and shapes[1].is_fully_defined():
+            shape = shapes[0].as_list()
+        return SparseTensor(indices, values, shape)
     if _is_sparse(b):
         a, b = b, a
     a = _sparse(a)
