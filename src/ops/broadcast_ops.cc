@@ -50,6 +50,7 @@ Status BroadcastToShape(InferenceContext* c) {
             "Incompatible shapes: ", in.DebugString(), " vs. ",
             out.DebugString());
       }
+      if (from > 1) out.set_dim(out.dims() - i, from);
     }
   }
   c->set_output(0, out);

@@ -34,9 +34,9 @@ Status ResizeGradShape(InferenceContext* c) {
   HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &grads));
   HR_RETURN_IF_ERROR(c->WithRank(c->input(1), 4, &image));
   // The kernel has batch and depth of the gradients; TensorFlow infers those of
-  // the image. Where the two differ nothing is said.
-  const auto common = [](int64_t a, int64_t b) {
-    return a < 0 ? b : b < 0 || a == b ? a : -1;
+  // the image. Where the two may differ nothing is said.
+  const auto common = [](int64_t grads, int64_t image) {
+    return image < 0 || grads == image ? grads : -1;
   };
   c->set_output(
       0, Shape({common(c->Dim(grads, 0), c->Dim(image, 0)), c->Dim(image, 1),

@@ -110,7 +110,11 @@ Status SetCounts(InferenceContext* c, int64_t rank) {
   return OkStatus();
 }
 Status DenseCountShape(InferenceContext* c) {
-  const Shape& values = c->input(0);
+  // Weights that are not left out, an empty vector, are as many as the values.
+  Shape values = c->input(0);
+  if (c->input(1).num_elements() > 0) {
+    HR_RETURN_IF_ERROR(c->Merge(values, c->input(1), &values));
+  }
   return SetCounts(c, values.unknown_rank() ? -1 : values.dims());
 }
 Status SparseCountShape(InferenceContext* c) {

@@ -133,7 +133,7 @@ def test_counts_of_sparse_and_ragged_values_have_the_rank_that_they_get():
 def test_image_gradients_say_nothing_of_sizes_that_differ():
     for op in (raw_ops.ResizeBicubicGrad, raw_ops.ResizeBilinearGrad):
         assert static(op(placeholder(2, 3, 3, None),
-                         placeholder(None, 5, 4, 1))) == [2, 5, 4, 1]
+                         placeholder(None, 5, 4, 1))) == [2, 5, 4, None]
         assert static(op(placeholder(2, 3, 3, 1),
                          placeholder(3, 5, 4, 2))) == [None, 5, 4, None]
 
@@ -157,6 +157,48 @@ def test_gru_gradients_of_gates_are_as_wide_as_the_weights():
         *[tf.placeholder(tf.float32, shape) for shape in (
             [2, 3], [2, 4], [7, 8], None, None, None, None, None, None, None)])
     assert [static(t) for t in outputs] == [[2, 3], [2, 4], [2, 4], [2, 8]]
+
+
+def test_counts_of_values_of_unknown_rank_have_that_of_their_weights():
+    values = tf.placeholder(tf.int64)
+
+    def rank(weights):
+        return static(raw_ops.DenseCountSparseOutput(
+            values, weights, binary_output=False)[0])[1]
+
+    assert rank(placeholder(2, 3)) == 2
+    assert rank(placeholder(0)) is None  # left out
+    assert rank(tf.placeholder(tf.float32)) is None
+
+
+def test_a_product_without_broadcasting_has_the_batch_of_either_side():
+    unknown = tf.placeholder(tf.float32)
+    assert static(raw_ops.BatchMatMul(unknown, placeholder(5, 2, 3))) == [
+        5, None, 3]
+    assert static(raw_ops.BatchMatMulV2(unknown, placeholder(5, 2, 3))) is None
+
+
+def test_broadcasting_keeps_sizes_above_one():
+    sizes = tf.placeholder(tf.int32, [3])
+    assert static(tf.broadcast_to(placeholder(4, 1), sizes)) == [
+        None, 4, None]
+
+
+def test_setting_diagonals_of_unknown_matrices_tells_their_batch():
+    unknown = tf.placeholder(tf.float32)
+    assert static(raw_ops.MatrixSetDiag(unknown, placeholder(5, 3))) == [
+        5, None, None]
+    assert static(raw_ops.MatrixSetDiagV2(
+        unknown, placeholder(5, 2, 3), [0, 1])) == [5, None, None]
+
+
+def test_ragged_examples_have_a_row_for_each_record():
+    outputs = raw_ops.ParseExampleV2(
+        placeholder(7, dtype=tf.string), [], [], [], ["r"], [], num_sparse=0,
+        sparse_types=[], ragged_value_types=[tf.float32],
+        ragged_split_types=[tf.int64], dense_shapes=[])
+    assert [static(t) for t in outputs.ragged_values +
+            outputs.ragged_row_splits] == [[None], [8]]
 
 
 def test_solvers_know_the_batch_from_either_side():
@@ -192,6 +234,12 @@ def test_boxes_of_images_of_unknown_rank_are_those_of_one_image():
     with tf.Session() as session:
         assert session.run(pad(image, 1, 2, 9, 8),
                            {image: np.ones([2, 3, 5])}).shape == (9, 8, 5)
+
+
+def test_the_axis_of_a_concatenation_is_a_scalar():
+    for axis in ([1], placeholder(1, dtype=tf.int32)):
+        with pytest.raises(ValueError, match="rank 0"):
+            raw_ops.ConcatV2([tf.ones([2, 3])] * 2, axis)
 
 
 def test_sparse_sums_have_the_shape_of_their_terms():
