@@ -174,8 +174,9 @@ class SparseSegmentGradKernel : public OpKernel {
                     " and ", indices.NumElements()));
     int64_t rows = 0;
     OP_REQUIRES_OK(ctx, ReadRows(ctx, 3, "output_dim0", &rows));
-    if (rows == 0 && ctx->num_outputs() == 1) {
+    if (rows == 0) {
       // Nothing is computed, and no index looked at.
+      if (ctx->num_outputs() == 2) OP_REQUIRES_OK(ctx, SetIndices(ctx, {}));
       TensorShape shape;
       OP_REQUIRES_OK(ctx, WithRows(grad.shape(), 0, &shape));
       Tensor* out = nullptr;

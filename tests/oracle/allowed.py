@@ -53,13 +53,27 @@ ALLOWED = [
     ("HSVToRGB", "value", "", COLOURS),
     ("LRN", "value", "nan", "TensorFlow sums windows by a product with a band "
      "matrix, of which the zeros make NaN of infinities"),
+    ("InvGrad", "value", "", EXTREME),
+    ("ReciprocalGrad", "value", "", EXTREME),
+    ("RsqrtGrad", "value", "", EXTREME),
+    ("SqrtGrad", "value", "", EXTREME),
+    ("TanhGrad", "value", "float16", "half numbers are multiplied as floats"),
     ("*MatMul*", "value", "nan", "an infinite sum, by another order of terms"),
     ("Conv*", "value", "nan", "an infinite sum, by another order of terms"),
     ("FusedBatchNorm*", "value", "", "moments that are not finite, by another "
      "order of terms; reserved outputs of nothing are not written there"),
+    ("MaxPoolGradGrad*", "value", "", "orig_output need not be the pool of "
+     "orig_input here"),
+    ("Cast", "value", "uint8", "2.x takes negative and large floats for the "
+     "nearest byte; 1.15 cuts off the high bits"),
+    ("DataFormatDimMap", "value", "", "of dimensions that the format lacks"),
+    ("RaggedFillEmptyRows", "value", "", "TensorFlow gives a matrix if there "
+     "are no rows, a vector else"),
+    ("MaxPool*", "value", "nan", "NaN is skipped in windows, as in 1.15"),
+    ("Erf", "value", "nan", EXTREME),
     ("LRNGrad", "value", "nan", "output_image need not be the image's here"),
-    ("MaxPool*", "value", "-inf", "of a window of NaN alone; 1.15 gives -inf in "
-     "some kernels and the lowest number in others"),
+    ("MaxPool*", "value", "-inf", "of a window of NaN alone; 1.15 gives -inf "
+     "in some kernels and the lowest number in others"),
     ("*SegmentM*", "value", "nan", "2.x lets NaN through; 1.15 picks a number"),
     ("NonMaxSuppression*", "value", "", "of boxes that are not finite"),
     ("ResizeArea", "value", "inf", EXTREME),
@@ -69,8 +83,8 @@ ALLOWED = [
      "TensorFlow it has no place in the order"),
     ("TopKV2", "value", "", "the order of sorted=false is free"),
     ("NearestNeighbors", "value", "", "distances that are not finite"),
-    ("QuantizedAvgPool", "value", "", "signed bytes are rounded as oneDNN does, "
-     "TensorFlow's default"),
+    ("QuantizedAvgPool", "value", "", "signed bytes are rounded as oneDNN "
+     "does, TensorFlow's default"),
     ("Dequantize", "value", "", "TensorFlow's product of the highest int32 "
      "overflows to the other sign"),
     ("ExtractGlimpse*", "value", "", "filled with random numbers"),
@@ -94,6 +108,8 @@ ALLOWED = [
     ("Eig", "shape vague", "", "the same"),
     ("*Pool*", "shape", "", "of windows over the channels, which no kernel "
      "takes"),
+    ("MatrixDiagV*", "vague", "", "TensorFlow takes sizes that are not known "
+     "for those of a square"),
     ("DenseBincount", "vague", "", "TensorFlow infers a scalar where its "
      "kernel gives a vector"),
     ("SparseCountSparseOutput", "vague", "", "TensorFlow infers more "
@@ -116,10 +132,14 @@ ALLOWED = [
      "size, beyond the end of a smaller second"),
     ("SparseAdd", "refuses", "thresh", "TensorFlow reads the threshold as "
      "another type than it has"),
+    ("SerializeSparse", "refuses", "Dimensions", "TensorFlow does not compare "
+     "the three parts"),
     ("SparseDenseCwise*", "refuses", "broadcasts", "TensorFlow takes no "
      "elements for any shape"),
     ("TensorSummaryV2", "refuses", "metadata", "TensorFlow skips what it "
      "cannot read"),
+    ("TensorStridedSliceUpdate", "refuses", "the slice is", "2.x broadcasts the "
+     "value"),
     ("FixedLengthRecordReaderV2", "kernel", "compression_type", "TensorFlow "
      "finds out when it reads"),
     ("Stateless*", "refuses kernel", "counter", "TensorFlow reads a counter of "

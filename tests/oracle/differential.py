@@ -60,7 +60,8 @@ def close(dtype, got, want):
     if dtype in random_ops.COMPLEX:
         return close(None, got.real, want.real) & close(None, got.imag,
                                                         want.imag)
-    got, want = got.astype(np.float64), want.astype(np.float64)
+    with np.errstate(all="ignore"):
+        got, want = got.astype(np.float64), want.astype(np.float64)
     tolerance = TOLERANCES.get(dtype, 5e-5)
     with np.errstate(all="ignore"):
         finite = np.abs(want[np.isfinite(want)])

@@ -150,6 +150,14 @@ def test_segment_gradients_of_no_rows_look_at_no_index():
             fed(op, grads, np.int32([4, 0]), np.int32([0, 1]), np.int32(4))
 
 
+def test_the_second_form_of_segment_gradients_looks_at_none_either():
+    inputs = [np.ones([2, 3], np.float32), np.int32([4, 0]),
+              np.int32([0, 1]), np.int32(0)]
+    grads, indices = run(raw_ops.SparseSegmentSumGradV2(
+        *inputs[:3], dense_output_dim0=inputs[3]))
+    assert grads.shape == (0, 3) and indices.shape == (0,)
+
+
 def test_the_range_of_requantization_is_its_vectors_first_elements():
     sums = tf.bitcast(np.array([1, 1000], np.int32), tf.qint32)
     ends = [tf.placeholder(tf.float32) for _ in range(2)]
@@ -246,6 +254,12 @@ def test_empty_segments_have_the_lowest_finite_number(dtype, lowest):
                ).tolist() == [np.float32(lowest), 2]
     assert run(tf.cast(tf.unsorted_segment_min(x, [1, 1], 2), tf.float32)
                ).tolist() == [-np.float32(lowest), 1]
+
+
+def test_joined_segments_do_not_begin_with_a_separator():
+    joined = raw_ops.UnsortedSegmentJoin(
+        ["", "a", "", "b", "", ""], [0, 0, 0, 0, 1, 1], 3, separator="-")
+    assert run(joined).tolist() == [b"a--b", b"", b""]
 
 
 def test_half_numbers_are_formatted_as_the_floats_that_they_are():
