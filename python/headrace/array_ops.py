@@ -690,8 +690,9 @@ def space_to_batch(input, paddings, block_size=None, name=None,
                    block_shape=None):
     """Blocks of the spatial dimensions moved into the batch. block_shape: the
     same as block_size."""
-    return _raw.SpaceToBatchND(input, _block(block_size, block_shape),
-                               paddings, name=name)
+    block = _block(block_size, block_shape)
+    return _of_images(_raw.SpaceToBatchND(input, block, paddings, name=name),
+                      block)
 
 
 def _block(block_size, block_shape):
@@ -704,10 +705,18 @@ def _block(block_size, block_shape):
     return block
 
 
+def _of_images(tensor, block):
+    """`tensor`, which has rank 4 if there are as many sides as images have."""
+    if isinstance(block, np.ndarray) and block.shape == (2,):
+        tensor.set_shape(tensor.get_shape().with_rank(4))
+    return tensor
+
+
 def batch_to_space(input, crops, block_size, name=None, block_shape=None):
     """What space_to_batch did, undone."""
-    return _raw.BatchToSpaceND(input, _block(block_size, block_shape), crops,
-                               name=name)
+    block = _block(block_size, block_shape)
+    return _of_images(_raw.BatchToSpaceND(input, block, crops, name=name),
+                      block)
 
 
 def space_to_depth(input, block_size, name=None, data_format="NHWC"):

@@ -108,6 +108,15 @@ def _image(image, name="image"):
     return image, rank == 4
 
 
+def _one_if_unknown(image):
+    """What _image gives, where a tensor of unknown rank is one image."""
+    image, batch = _image(image)
+    if image._rank() is None:
+        image = _array.identity(image)
+        image.set_shape([None] * 3)
+    return image, batch
+
+
 def _height_width(image):
     """What is known of them is a number, the rest a tensor."""
     known = image.get_shape()
@@ -138,7 +147,7 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height,
     """The target_height x target_width part that begins at the offset.
     ValueError, or InvalidArgument in the run, if it leaves the image."""
     with name_scope(None, "crop_to_bounding_box", [image]):
-        image, batch = _image(image)
+        image, batch = _one_if_unknown(image)
         height, width = _height_width(image)
         checks = _check(offset_width >= 0, "offset_width must be >= 0.")
         checks += _check(offset_height >= 0, "offset_height must be >= 0.")
@@ -174,7 +183,7 @@ def pad_to_bounding_box(image, offset_height, offset_width, target_height,
     """The image in a target_height x target_width one, at the offset, zeros
     around it."""
     with name_scope(None, "pad_to_bounding_box", [image]):
-        image, batch = _image(image)
+        image, batch = _one_if_unknown(image)
         height, width = _height_width(image)
         below = target_height - offset_height - height
         right = target_width - offset_width - width

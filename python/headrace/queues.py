@@ -4,7 +4,17 @@ from headrace import graph as _graph
 from headrace import raw_ops as _raw
 from headrace.random_ops import get_seed
 from headrace.tensor import constant_value, convert_to_tensor
-from headrace.tensor_shape import TensorShape
+from headrace.tensor_shape import TensorShape, unknown_shape
+
+
+def _common_shape(shapes):
+    """What the shapes have in common: where they differ nothing is known."""
+    ranks = {s.ndims for s in shapes}
+    if len(ranks) > 1 or None in ranks:
+        return unknown_shape()
+    return TensorShape([sizes.pop() if len(sizes) == 1 else None
+                        for sizes in map(set, zip(*(s.as_list()
+                                                    for s in shapes)))])
 
 
 class QueueBase:
@@ -37,9 +47,10 @@ class QueueBase:
         if any(q.names != first.names for q in queues):
             raise TypeError("Queues do not have matching component names.")
         refs = _raw.Pack([q.queue_ref for q in queues])
-        same = all(q._shapes == first._shapes for q in queues)
-        return QueueBase(first.dtypes, first._shapes if same else None,
-                         first.names, _raw.GatherV2(refs, index, 0))
+        shapes = [_common_shape(component)
+                  for component in zip(*(q.shapes for q in queues))]
+        return QueueBase(first.dtypes, shapes, first.names,
+                         _raw.GatherV2(refs, index, 0))
 
     def _components(self, values, many):
         if isinstance(values, dict):

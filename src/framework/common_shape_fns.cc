@@ -203,7 +203,7 @@ namespace {
 // Inputs [begin, end) along the axis in input `axis_input`.
 Status Concat(InferenceContext* c, int begin, int end, int axis_input) {
   Shape axis_shape;
-  HR_RETURN_IF_ERROR(c->WithRankAtMost(c->input(axis_input), 1, &axis_shape));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(axis_input), 0, &axis_shape));
   int64_t axis = 0;
   const bool axis_known = c->ScalarInput(axis_input, &axis);
   Shape out;

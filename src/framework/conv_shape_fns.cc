@@ -319,10 +319,16 @@ Status BatchMatMulShape(InferenceContext* c) {
   PartialTensorShape x, y, x_batch, y_batch, batch;
   HR_RETURN_IF_ERROR(c->WithRankAtLeast(c->input(0), 2, &x));
   HR_RETURN_IF_ERROR(c->WithRankAtLeast(c->input(1), 2, &y));
-  if (x.unknown_rank() || y.unknown_rank()) {
+  // The first version does not broadcast: what is not known has the batch of
+  // the other.
+  const bool broadcasts = c->op_def().name != "BatchMatMul";
+  if ((x.unknown_rank() && y.unknown_rank()) ||
+      (broadcasts && (x.unknown_rank() || y.unknown_rank()))) {
     c->set_output(0, c->UnknownShape());
     return OkStatus();
   }
+  if (x.unknown_rank()) x = PartialTensorShape::UnknownDims(y.dims());
+  if (y.unknown_rank()) y = PartialTensorShape::UnknownDims(x.dims());
   bool adj_x = false, adj_y = false;
   HR_RETURN_IF_ERROR(c->GetAttr("adj_x", &adj_x));
   HR_RETURN_IF_ERROR(c->GetAttr("adj_y", &adj_y));
@@ -331,10 +337,10 @@ Status BatchMatMulShape(InferenceContext* c) {
                                   c->Dim(y, adj_y ? -1 : -2), &inner));
   HR_RETURN_IF_ERROR(c->Subshape(x, 0, -2, &x_batch));
   HR_RETURN_IF_ERROR(c->Subshape(y, 0, -2, &y_batch));
-  if (c->op_def().name == "BatchMatMul") {
-    HR_RETURN_IF_ERROR(c->Merge(x_batch, y_batch, &batch));
-  } else {
+  if (broadcasts) {
     HR_RETURN_IF_ERROR(BroadcastShapes(x_batch, y_batch, &batch));
+  } else {
+    HR_RETURN_IF_ERROR(c->Merge(x_batch, y_batch, &batch));
   }
   batch.AddDim(c->Dim(x, adj_x ? -1 : -2));
   batch.AddDim(c->Dim(y, adj_y ? -2 : -1));

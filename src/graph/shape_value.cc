@@ -74,6 +74,9 @@ int64_t IntAttr(const Node& n, absl::string_view name, int64_t otherwise) {
 class Evaluator {
  public:
   MaybeValue Evaluate(const Endpoint& e, int depth = 0);
+  // The elements of a matrix that was stacked of vectors or reshaped from one,
+  // row by row.
+  MaybeValue EvaluateMatrix(const Endpoint& e, int depth = 0);
 
  private:
   MaybeValue EvaluateInput(const Node& n, int i, int depth) {
@@ -177,6 +180,39 @@ MaybeValue Evaluator::Evaluate(const Endpoint& e, int depth) {
   Tensor t;
   if (EvaluateConstant(e, &t, kSmall)) return FromTensor(t);
   return std::nullopt;
+}
+
+MaybeValue Evaluator::EvaluateMatrix(const Endpoint& e, int depth) {
+  const Node& n = *e.node;
+  const std::string& op = n.type_string();
+  if (depth > kMaxDepth || ++visits_ > kMaxVisits) return std::nullopt;
+  const Endpoint in = n.num_inputs() > 0 ? Input(n, 0) : Endpoint{};
+  if (in.node == nullptr || !IsIndexType(n.output_type(e.index))) {
+    return std::nullopt;
+  }
+  if (op == "Identity") return EvaluateMatrix(in, depth + 1);
+  if (op == "Reshape") {
+    MaybeValue v = Evaluate(in, depth + 1);
+    if (v) v->is_scalar = false;
+    return v;
+  }
+  if (op != "Pack" || IntAttr(n, "axis", 0) != 0) return std::nullopt;
+  Value out;
+  for (int i = 0; i < n.num_inputs(); ++i) {
+    // Rows that are not known have unknown elements, but so many.
+    const PartialTensorShape& row = e.node->output_shape(e.index);
+    const int64_t columns = row.dims() == 2 ? row.dim_size(1) : -1;
+    if (columns < 0 || columns > kMaxElements) return std::nullopt;
+    const MaybeValue v = EvaluateInput(n, i, depth);
+    if (v && static_cast<int64_t>(v->elements.size()) != columns) {
+      return std::nullopt;
+    }
+    for (int64_t k = 0; k < columns; ++k) {
+      out.elements.push_back(v ? v->elements[k] : kUnknown);
+    }
+    if (out.elements.size() > 2 * kMaxElements) return std::nullopt;
+  }
+  return out;
 }
 
 MaybeValue Evaluator::Pack(const Node& n, int depth) {
@@ -416,7 +452,10 @@ bool EvaluateShapeValue(const Endpoint& e, Tensor* out) {
 }
 
 bool EvaluateAsShape(const Endpoint& e, PartialTensorShape* out) {
-  const MaybeValue v = Evaluator().Evaluate(e);
+  Evaluator evaluator;
+  const MaybeValue v = e.node->output_shape(e.index).dims() == 2
+                           ? evaluator.EvaluateMatrix(e)
+                           : evaluator.Evaluate(e);
   if (!v || v->is_scalar) return false;
   DimVector dims;
   for (int64_t x : v->elements) {

@@ -15,8 +15,8 @@ bool StaticShapeValue(const Endpoint& e, Tensor* out);
 // The value of an int32 or int64 scalar or vector if all of it is known.
 bool EvaluateShapeValue(const Endpoint& e, Tensor* out);
 
-// What is known of an int32 or int64 vector read as a shape; false if nothing
-// is, not even its length.
+// What is known of an int32 or int64 vector read as a shape, or of a matrix
+// read row by row; false if nothing is, not even its length.
 bool EvaluateAsShape(const Endpoint& e, PartialTensorShape* out);
 
 }  // namespace headrace

@@ -11,8 +11,8 @@
 
 #include "base/env.h"
 #include "framework/tensor.h"
+#include "framework/tensor_slice.h"
 #include "io/table.h"
-#include "io/tensor_slice.h"
 
 namespace headrace {
 

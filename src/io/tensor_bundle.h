@@ -14,9 +14,9 @@
 #include "base/env.h"
 #include "base/mutex.h"
 #include "framework/tensor.h"
+#include "framework/tensor_slice.h"
 #include "headrace/tensor_bundle.pb.h"
 #include "io/table.h"
-#include "io/tensor_slice.h"
 
 namespace headrace {
 

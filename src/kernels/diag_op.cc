@@ -39,7 +39,9 @@ class DiagPartOp : public OpKernel {
   void Compute(OpKernelContext* ctx) override {
     const Tensor& in = ctx->input(0);
     const int half = in.dims() / 2;
-    OP_REQUIRES(ctx, half > 0 && in.dims() % 2 == 0,
+    // Shape inference refuses scalars; one whose rank was not known before is
+    // its own diagonal.
+    OP_REQUIRES(ctx, in.dims() % 2 == 0,
                 errors::InvalidArgument("The rank of the tensor should be even "
                                         "and positive, got shape ",
                                         in.shape().DebugString()));

@@ -51,7 +51,8 @@ struct Nudged {
   }
   float Quantize(float x) const {
     if (zero) return 0;
-    const float clamped = std::max(min, std::min(x, max));
+    // In this order a NaN comes through.
+    const float clamped = std::max(std::min(x, max), min);
     return std::floor((clamped - min) * inverse + 0.5f) * scale + min;
   }
 };
@@ -142,9 +143,13 @@ void Backward(OpKernelContext* ctx, const std::vector<Nudged>& ranges,
           dx[i] = gi;
           continue;
         }
-        if (xi < range.min) lo[c] += gi;
-        if (xi > range.max) hi[c] += gi;
-        dx[i] = xi >= range.min && xi <= range.max ? gi : 0;
+        // Products, so that gradients which are not finite show everywhere.
+        const float below = xi < range.min ? 1 : 0;
+        const float above = xi > range.max ? 1 : 0;
+        const float within = xi >= range.min && xi <= range.max ? 1 : 0;
+        lo[c] += below * gi;
+        hi[c] += above * gi;
+        dx[i] = within * gi;
       }
     }
   });

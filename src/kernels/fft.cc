@@ -82,7 +82,15 @@ void FftPlan::MixedRadix(Complex* x, Complex* y) const {
     for (int64_t q = 0; q < m; ++q) {
       const Complex* in = x + stride * q;
       Complex* out = y + stride * p * q;
-      if (p == 2) {
+      // The first roots are 1. Infinities are not multiplied by it: times its
+      // imaginary part, 0, they would be NaN.
+      if (p == 2 && q == 0) {
+        for (int64_t r = 0; r < stride; ++r) {
+          const Complex a = in[r], b = in[r + stride * m];
+          out[r] = a + b;
+          out[r + stride] = a - b;
+        }
+      } else if (p == 2) {
         const Complex w = roots_[q * stride];
         for (int64_t r = 0; r < stride; ++r) {
           const Complex a = in[r], b = in[r + stride * m];
@@ -99,22 +107,18 @@ void FftPlan::MixedRadix(Complex* x, Complex* y) const {
           const Complex ac = a + c, bd = b + d, a_c = a - c;
           const Complex turned = {(b - d).imag(), -(b - d).real()};
           out[r] = ac + bd;
+          if (q == 0) {
+            out[r + stride] = a_c + turned;
+            out[r + 2 * stride] = ac - bd;
+            out[r + 3 * stride] = a_c - turned;
+            continue;
+          }
           out[r + stride] = Times(a_c + turned, w1);
           out[r + 2 * stride] = Times(ac - bd, w2);
           out[r + 3 * stride] = Times(a_c - turned, w3);
         }
       } else {
-        for (int64_t k = 0; k < p; ++k) {
-          const Complex w = roots_[q * k * stride];
-          for (int64_t r = 0; r < stride; ++r) {
-            Complex sum = in[r];
-            for (int64_t j = 1; j < p; ++j) {
-              sum +=
-                  Times(in[r + stride * m * j], roots_[j * k % p * (n_ / p)]);
-            }
-            out[r + stride * k] = Times(sum, w);
-          }
-        }
+        OddRadix(p, m, q, stride, in, out);
       }
     }
     std::swap(x, y);
@@ -122,6 +126,40 @@ void FftPlan::MixedRadix(Complex* x, Complex* y) const {
     stride *= p;
   }
   if (x != result) std::copy(x, x + n_, result);
+}
+
+// Terms j and p - j have conjugate roots: outputs k and p - k are the sum and
+// the difference of what the sums of such pairs give, times cosines, and their
+// differences, times sines.
+void FftPlan::OddRadix(int64_t p, int64_t m, int64_t q, int64_t stride,
+                       const Complex* in, Complex* out) const {
+  const auto store = [&](int64_t k, int64_t r, Complex v) {
+    out[r + stride * k] = q == 0 ? v : Times(v, roots_[q * k * stride]);
+  };
+  const int64_t half = (p - 1) / 2;
+  Complex sums[kMaxFactor / 2], differences[kMaxFactor / 2];
+  for (int64_t r = 0; r < stride; ++r) {
+    Complex total = in[r];
+    for (int64_t j = 0; j < half; ++j) {
+      const Complex a = in[r + stride * m * (j + 1)];
+      const Complex b = in[r + stride * m * (p - 1 - j)];
+      sums[j] = a + b;
+      differences[j] = a - b;
+      total += sums[j];
+    }
+    store(0, r, total);
+    for (int64_t k = 1; k <= half; ++k) {
+      Complex even = in[r], odd = 0;
+      for (int64_t j = 0; j < half; ++j) {
+        const Complex root = roots_[(j + 1) * k % p * (n_ / p)];
+        even += root.real() * sums[j];
+        odd += root.imag() * differences[j];
+      }
+      const Complex turned = {-odd.imag(), odd.real()};
+      store(k, r, even + turned);
+      store(p - k, r, even - turned);
+    }
+  }
 }
 
 void FftPlan::Bluestein(Complex* x, std::vector<Complex>* scratch) const {

@@ -25,6 +25,8 @@ class FftPlan {
  private:
   void Forward(Complex* x, std::vector<Complex>* scratch) const;
   void MixedRadix(Complex* x, Complex* y) const;
+  void OddRadix(int64_t p, int64_t m, int64_t q, int64_t stride,
+                const Complex* in, Complex* out) const;
   void Bluestein(Complex* x, std::vector<Complex>* scratch) const;
 
   int64_t n_;

@@ -125,16 +125,17 @@ class FusedBatchNormOp : public OpKernel {
     std::vector<float> mean, variance;
     const auto& impl = Choose<T>(v);
     ctx->set_algorithm(impl.name);
-    if (!attrs_.is_training) {
-      mean = mean_in;
-      variance = variance_in;
-      WriteStats(stats, mean, variance, mean, variance);
-    } else if (n == 0) {
+    if (n == 0) {
       const std::vector<float> nan(v.channels,
                                    std::numeric_limits<float>::quiet_NaN()),
           zero(v.channels, 0.0f);
       WriteStats(stats, nan, nan, zero, zero);
       return;
+    }
+    if (!attrs_.is_training) {
+      mean = mean_in;
+      variance = variance_in;
+      WriteStats(stats, mean, variance, mean, variance);
     } else {
       mean.resize(v.channels);
       variance.resize(v.channels);
@@ -154,7 +155,6 @@ class FusedBatchNormOp : public OpKernel {
       }
       WriteStats(stats, out_mean, out_variance, mean, variance);
     }
-    if (n == 0) return;
     std::vector<float> factor(v.channels);
     for (int64_t c = 0; c < v.channels; ++c) {
       factor[c] = scale[c] / std::sqrt(variance[c] + attrs_.epsilon);

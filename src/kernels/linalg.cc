@@ -1,6 +1,7 @@
 #include "kernels/linalg.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "framework/common_shape_fns.h"
 
@@ -189,12 +190,16 @@ void LinalgOp::Compute(OpKernelContext* ctx) {
       case LinalgOutput::kScalar:
         break;
       case LinalgOutput::kNothing:
-        shape = TensorShape({0});
+        shape = TensorShape();
         break;
     }
     OP_REQUIRES_OK(ctx,
                    ctx->allocate_output(static_cast<int>(k), shape, &outs[k]));
-    empty = empty && outs[k]->NumElements() == 0;
+    if (kinds[k].kind == LinalgOutput::kNothing) {
+      std::memset(outs[k]->raw_data(), 0, DataTypeSize(outs[k]->dtype()));
+    } else {
+      empty = empty && outs[k]->NumElements() == 0;
+    }
   }
   if (empty) return;
   if (IsComplex(ctx->input(0).dtype()) || complex_outputs_) {

@@ -21,7 +21,7 @@ struct MatrixSize {
 };
 
 // What an op gives for one output: a matrix for each in the batch, a vector, a
-// scalar, or nothing at all (an empty tensor of shape [0]).
+// scalar, or nothing at all (a zero that nobody reads).
 struct LinalgOutput {
   enum Kind { kMatrix, kVector, kScalar, kNothing } kind = kMatrix;
   MatrixSize size;  // of a vector: rows

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "framework/op_kernel.h"
 #include "kernels/block_scratch.h"
@@ -42,6 +43,24 @@ struct LrnAttrs {
       const int64_t begin = std::max<int64_t>(0, -d), end = std::min(n, n - d);
 #pragma GCC ivdep
       for (int64_t c = begin; c < end; ++c) sum[c] += v[c + d];
+    }
+  }
+  // dx_c as the sum over outputs j of g_j dy_j/dx_c, whose two parts are added
+  // before they are multiplied by g_j.
+  template <typename T>
+  void DefinedGradient(const T* g, const float* x, const T* y,
+                       const float* norm, const float* scale, int64_t n,
+                       T* out) const {
+    for (int64_t c = 0; c < n; ++c) {
+      const int64_t end = std::min(n - 1, c + std::min(radius, n));
+      float sum = 0;
+      for (int64_t j = std::max<int64_t>(0, c - radius); j <= end; ++j) {
+        float slope =
+            -2 * alpha * beta * x[c] * static_cast<float>(y[j]) / norm[j];
+        if (j == c) slope += scale[j];
+        sum += slope * static_cast<float>(g[j]);
+      }
+      out[c] = static_cast<T>(sum);
     }
   }
   // norm[c] = n_c and scale[c] = n_c^-beta; norm comes in as the window sums.
@@ -173,10 +192,18 @@ class LrnGradOp : public OpKernel {
                              static_cast<float>(y[c]) / norm[c];
               }
               attrs_.WindowSums(squares, n, sum);
+              float largest = 0;
               for (int64_t c = 0; c < n; ++c) {
-                out[p * n + c] =
-                    static_cast<T>(static_cast<float>(g[c]) * scale[c] +
-                                   factor * x[c] * sum[c]);
+                sum[c] = static_cast<float>(g[c]) * scale[c] +
+                         factor * x[c] * sum[c];
+                largest += std::abs(sum[c]);
+                out[p * n + c] = static_cast<T>(sum[c]);
+              }
+              // Infinities cancel to NaN in these sums, or grow out of finite
+              // numbers, where the product that defines the gradient is
+              // finite.
+              if (!(largest < std::numeric_limits<float>::infinity())) {
+                attrs_.DefinedGradient(g, x, y, norm, scale, n, out + p * n);
               }
             }
           });

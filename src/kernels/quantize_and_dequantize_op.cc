@@ -201,7 +201,8 @@ class QuantizeAndDequantizeV4GradOp : public OpKernel {
     slices.ForEachRun(ctx, [&](int64_t slice, int64_t begin, int64_t end) {
       const T from = low.data<T>()[slice], to = high.data<T>()[slice];
       for (int64_t i = begin; i < end; ++i) {
-        y[i] = x[i] >= from && x[i] <= to ? g[i] : T(0);
+        // A product: gradients that are not finite show outside, too.
+        y[i] = T(x[i] >= from && x[i] <= to ? 1 : 0) * g[i];
       }
     });
   }

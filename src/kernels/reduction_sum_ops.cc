@@ -1,8 +1,9 @@
 // Sum, Mean, Prod and EuclideanNorm over axes. Integers wrap, but Mean adds
 // them up in 64 bits and cuts the quotient towards 0. An empty sum is 0, an
-// empty product 1, an empty mean NaN (0 for integers). An empty list of axes
-// reduces nothing.
+// empty product 1, an empty mean NaN (0 for integers and complex numbers). An
+// empty list of axes reduces nothing.
 #include <cmath>
+#include <limits>
 
 #include "kernels/elementwise.h"
 #include "kernels/reduction_op.h"
@@ -42,7 +43,7 @@ struct SquaresOf : SumOf {
     if constexpr (kIsComplex<T>) {
       return A(x.real()) * A(x.real()) + A(x.imag()) * A(x.imag());
     } else {
-      return static_cast<A>(x) * static_cast<A>(x);
+      return WrapMul(static_cast<A>(x), static_cast<A>(x));
     }
   }
 };
@@ -77,7 +78,7 @@ struct MeanKind {
     if constexpr (std::is_integral_v<C>) {
       return count == 0 ? C(0) : static_cast<C>(a / static_cast<A>(count));
     } else if constexpr (kIsComplex<C>) {
-      return a / static_cast<typename C::value_type>(count);
+      return count == 0 ? C(0) : a / static_cast<typename C::value_type>(count);
     } else {
       return a / static_cast<A>(count);
     }
@@ -89,11 +90,20 @@ struct NormKind {
   static constexpr bool kIdentity = false, kPlain = false;
   template <typename T>
   using Accumulator = std::conditional_t<
-      std::is_integral_v<T> || std::is_same_v<T, complex128>, double,
+      std::is_same_v<T, complex128>, double,
       std::conditional_t<std::is_same_v<T, complex64>, float, ComputeType<T>>>;
   template <typename C, typename A>
   static C Finish(A a, int64_t) {
-    return static_cast<C>(std::sqrt(a));
+    if constexpr (std::is_integral_v<A>) {
+      // Squares of large integers wrap. The root of a negative number is NaN,
+      // which converts to the lowest int32 or int64 and to a small type's 0.
+      if (std::is_signed_v<A> && a < A(0)) {
+        return sizeof(A) < 4 ? C(0) : std::numeric_limits<C>::lowest();
+      }
+      return static_cast<C>(std::sqrt(static_cast<double>(a)));
+    } else {
+      return static_cast<C>(std::sqrt(a));
+    }
   }
 };
 

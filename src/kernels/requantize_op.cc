@@ -106,8 +106,19 @@ class RequantizationRangeOp : public OpKernel {
  public:
   using OpKernel::OpKernel;
   void Compute(OpKernelContext* ctx) override {
-    FloatRange range;
-    OP_REQUIRES_OK(ctx, ReadFloatRange(*ctx, 1, &range));
+    // Of ends whose rank was not known before, the first element counts.
+    float ends[2];
+    for (int i = 0; i < 2; ++i) {
+      const Tensor& end = ctx->input(i + 1);
+      const char* const name = i == 0 ? "input_min" : "input_max";
+      OP_REQUIRES(ctx, end.NumElements() > 0,
+                  errors::InvalidArgument(name, " must not be empty"));
+      ends[i] = end.data<float>()[0];
+      OP_REQUIRES(
+          ctx, std::isfinite(ends[i]),
+          errors::InvalidArgument(name, " must be finite, got ", ends[i]));
+    }
+    const FloatRange range = {ends[0], ends[1]};
     SetRangeOutputs(ctx, 0, UsedRange(ctx->input(0), range));
   }
 };

@@ -38,6 +38,10 @@ class ReverseOp : public OpKernel {
   void Compute(OpKernelContext* ctx) override {
     const int rank = ctx->input(0).dims();
     const Tensor& dims = ctx->input(1);
+    if (rank == 0) {
+      ctx->set_output(0, ctx->input(0));
+      return;
+    }
     OP_REQUIRES(ctx, dims.dims() == 1 && dims.NumElements() == rank,
                 errors::InvalidArgument(
                     "'dims' must be a vector of as many elements as 'tensor' "
@@ -54,6 +58,11 @@ class ReverseV2Op : public OpKernel {
   using OpKernel::OpKernel;
   void Compute(OpKernelContext* ctx) override {
     const int rank = ctx->input(0).dims();
+    // Nothing can be reversed, so the axes are not looked at.
+    if (rank == 0 || ctx->input(0).NumElements() == 0) {
+      ctx->set_output(0, ctx->input(0));
+      return;
+    }
     DimVector axes;
     OP_REQUIRES_OK(ctx, ReadIntegerVector(ctx->input(1), "axis", &axes));
     std::vector<bool> marks(rank, false);

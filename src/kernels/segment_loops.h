@@ -43,13 +43,14 @@ enum class SegmentOp : uint8_t { kSum, kProd, kMax, kMin };
 
 namespace segment_internal {
 
-template <SegmentOp kOp, typename A>
+// The limits are those of T: the accumulator's may round to infinity.
+template <SegmentOp kOp, typename A, typename T>
 void Init(void* acc, int64_t n) {
-  using L = std::numeric_limits<A>;
+  using L = std::numeric_limits<T>;
   A v{};
   if constexpr (kOp == SegmentOp::kProd) v = A(1);
-  if constexpr (kOp == SegmentOp::kMax) v = L::lowest();
-  if constexpr (kOp == SegmentOp::kMin) v = L::max();
+  if constexpr (kOp == SegmentOp::kMax) v = static_cast<A>(L::lowest());
+  if constexpr (kOp == SegmentOp::kMin) v = static_cast<A>(L::max());
   A* a = static_cast<A*>(acc);
   for (int64_t j = 0; j < n; ++j) a[j] = v;
 }
@@ -107,8 +108,8 @@ void Scatter(const void* xv, Divisor d, int64_t count, void* acc, int64_t n) {
 template <SegmentOp kOp, typename T>
 constexpr SegmentLoops Make() {
   using A = ComputeType<T>;
-  SegmentLoops loops = {&Init<kOp, A>, &Add<kOp, A, T>, &Finish<A, T>, nullptr,
-                        sizeof(A)};
+  SegmentLoops loops = {&Init<kOp, A, T>, &Add<kOp, A, T>, &Finish<A, T>,
+                        nullptr, sizeof(A)};
   if constexpr (kOp == SegmentOp::kSum && std::is_floating_point_v<A>) {
     loops.scatter = &Scatter<A, T>;
   }

@@ -174,6 +174,15 @@ class SparseSegmentGradKernel : public OpKernel {
                     " and ", indices.NumElements()));
     int64_t rows = 0;
     OP_REQUIRES_OK(ctx, ReadRows(ctx, 3, "output_dim0", &rows));
+    if (rows == 0) {
+      // Nothing is computed, and no index looked at.
+      if (ctx->num_outputs() == 2) OP_REQUIRES_OK(ctx, SetIndices(ctx, {}));
+      TensorShape shape;
+      OP_REQUIRES_OK(ctx, WithRows(grad.shape(), 0, &shape));
+      Tensor* out = nullptr;
+      OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
+      return;
+    }
     for (int64_t i = 0; i < n; ++i) {
       const int64_t id = IdAt(ids, i), index = IdAt(indices, i);
       OP_REQUIRES(ctx, id >= 0 && id < segments,

@@ -106,7 +106,8 @@ class LinSpaceOp : public OpKernel {
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, TensorShape({num}), &out));
     T* y = out->data<T>();
     const C step = num > 1 ? (stop - start) / static_cast<C>(num - 1) : C(0);
-    for (int64_t i = 0; i < num; ++i) {
+    y[0] = static_cast<T>(start);  // also where the step is not finite
+    for (int64_t i = 1; i < num; ++i) {
       y[i] = static_cast<T>(start + step * static_cast<C>(i));
     }
     if (num > 1) y[num - 1] = static_cast<T>(stop);

@@ -13,6 +13,19 @@ namespace {
 
 constexpr char kVariantType[] = "tensorflow::Tensor";
 
+// The strings of `t` as tensor_content: all lengths, then all bytes. This is
+// how TensorFlow writes them here, though not in other messages.
+std::string JoinedStrings(const Tensor& t) {
+  std::string out;
+  for (const tstring& s : t.span<tstring>()) {
+    uint64_t n = s.size();
+    for (; n >= 128; n >>= 7) out += static_cast<char>(n | 128);
+    out += static_cast<char>(n);
+  }
+  for (const tstring& s : t.span<tstring>()) out.append(s.data(), s.size());
+  return out;
+}
+
 // Element i of `out` becomes `t`.
 Status Store(const Tensor& t, int64_t i, Tensor* out) {
   if (out->dtype() == DT_VARIANT) {
@@ -25,6 +38,10 @@ Status Store(const Tensor& t, int64_t i, Tensor* out) {
   }
   pb::TensorProto proto;
   TensorToProto(t, &proto);
+  if (t.dtype() == DT_STRING && t.NumElements() > 0) {
+    proto.clear_string_val();
+    proto.set_tensor_content(JoinedStrings(t));
+  }
   std::string bytes;
   if (!proto.SerializeToString(&bytes)) {
     return errors::InvalidArgument(

@@ -1,7 +1,8 @@
 // Special functions, element-wise. All are computed in double and rounded to
 // the tensor's type; the incomplete gamma and beta functions, Bessel's and zeta
-// are Eigen's. Igamma and Igammac are NaN for a <= 0 or x < 0; Lgamma is inf at
-// its poles and Digamma NaN.
+// are Eigen's. Igamma and Igammac are NaN for a <= 0 or x < 0, but that the
+// integral from 0 to 0 is 0 for every a; Lgamma is inf at its poles and Digamma
+// NaN.
 #include <cmath>
 #include <complex>
 #include <limits>
@@ -41,6 +42,7 @@ double Lgamma(double x) {
 }
 
 double Igamma(double a, double x) {
+  if (x == 0) return 0;
   if (!(a > 0) || !(x >= 0)) return kNan;
   return Eigen::numext::igamma(a, x);
 }
@@ -50,13 +52,20 @@ double Igammac(double a, double x) {
   return Eigen::numext::igammac(a, x);
 }
 double IgammaGradA(double a, double x) {
+  if (x == 0) return 0;
   if (!(a > 0) || !(x >= 0)) return kNan;
   return Eigen::numext::igamma_der_a(a, x);
 }
 // How a gamma sample moves with the distribution's shape.
 double RandomGammaGrad(double alpha, double sample) {
+  if (sample == 0) return 0;
   if (!(alpha > 0) || !(sample >= 0)) return kNan;
   return Eigen::numext::gamma_sample_der_alpha(alpha, sample);
+}
+// Hurwitz's zeta function, of which Eigen's loses the limit for large q.
+double Zeta(double x, double q) {
+  if (x > 1 && q == std::numeric_limits<double>::infinity()) return 0;
+  return Eigen::numext::zeta(x, q);
 }
 // The quantile of the normal distribution; NaN outside [0, 1].
 double Ndtri(double x) {
@@ -251,7 +260,7 @@ HR_DEFINE_SPECIAL2(Igamma, Igamma(a, x), HR_TYPES_FLOAT);
 HR_DEFINE_SPECIAL2(Igammac, Igammac(a, x), HR_TYPES_FLOAT);
 HR_DEFINE_SPECIAL2(IgammaGradA, IgammaGradA(a, x), float, double);
 HR_DEFINE_SPECIAL2(RandomGammaGrad, RandomGammaGrad(a, x), float, double);
-HR_DEFINE_SPECIAL2(Zeta, Eigen::numext::zeta(a, x), float, double);
+HR_DEFINE_SPECIAL2(Zeta, Zeta(a, x), float, double);
 HR_DEFINE_SPECIAL2(Polygamma, Eigen::numext::polygamma(a, x), float, double);
 #undef HR_DEFINE_SPECIAL1
 #undef HR_DEFINE_SPECIAL2

@@ -47,6 +47,12 @@ class SplitOp : public OpKernel {
   void Compute(OpKernelContext* ctx) override {
     const Tensor& in = ctx->input(1);
     const Tensor& axis_in = ctx->input(0);
+    // One part is the whole, whatever the axis: graph optimisers take such a
+    // Split for an Identity.
+    if (ctx->num_outputs() == 1) {
+      ctx->set_output(0, in);
+      return;
+    }
     OP_REQUIRES(ctx, axis_in.dims() == 0,
                 errors::InvalidArgument("split_dim must be a scalar but has "
                                         "shape ",
@@ -65,10 +71,6 @@ class SplitOp : public OpKernel {
                     "Number of ways to split should evenly divide the split "
                     "dimension, but got split_dim ",
                     axis, " (size = ", size, ") and num_split ", n));
-    if (n == 1) {
-      ctx->set_output(0, in);
-      return;
-    }
     SplitInto(ctx, in, static_cast<int>(axis), DimVector(n, size / n), false);
   }
 };
@@ -83,6 +85,10 @@ class SplitVOp : public OpKernel {
     const Tensor& in = ctx->input(0);
     const Tensor& sizes_in = ctx->input(1);
     const int n = ctx->num_outputs();
+    if (n == 1) {
+      ctx->set_output(0, in);
+      return;
+    }
     OP_REQUIRES(ctx, sizes_in.dims() == 1 && sizes_in.NumElements() == n,
                 errors::InvalidArgument(
                     "size of the split_tensor must be 1-D and have the same "
@@ -123,10 +129,6 @@ class SplitVOp : public OpKernel {
                     "specified.  Got: ",
                     sum, ", the dimension is ", total));
     if (unknown >= 0) sizes[unknown] = total - sum;
-    if (n == 1) {
-      ctx->set_output(0, in);
-      return;
-    }
     SplitInto(ctx, in, static_cast<int>(axis), sizes, false);
   }
 };

@@ -70,6 +70,10 @@ class TensorPrinter {
         return std::strtod(s, nullptr);
       });
     }
+    if (t_.dtype() == DT_HALF) {
+      return Real<float>(static_cast<float>(t_.data<half>()[i]), 6, 9,
+                         [](const char* s) { return std::strtof(s, nullptr); });
+    }
     Tensor one(t_.dtype(), TensorShape());
     CopyElements(t_, i, &one, 0, 1);
     *out_ += one.SummarizeValue(1);

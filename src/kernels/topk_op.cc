@@ -1,7 +1,10 @@
 // TopK and TopKV2: the k largest of each row (last axis) and where they stand.
-// Equal values come by lower index first, and NaN ranks above every number, so
-// the order is total and the result unique. With sorted=false the order is
-// free; this gives the sorted one.
+// Equal values come by lower index first. With sorted=false the order is free;
+// this gives the sorted one.
+//
+// TensorFlow takes NaN for equal to every number, which is no order: what comes
+// out of a row with NaN depends on the steps of its selection. TopWithNan takes
+// the same steps.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -14,6 +17,58 @@
 namespace headrace {
 namespace {
 
+// Longer rows are sorted by another algorithm, which cannot be followed safely:
+// they come with NaN in front.
+constexpr int64_t kMaxInsertion = 16;
+
+template <typename T>
+bool HasNan(const T* x, int64_t n) {
+  if constexpr (std::is_integral_v<T>) return false;
+  return std::any_of(x, x + n, [](const T& v) { return v != v; });
+}
+
+// Heaps and insertion stay within bounds whatever `before` says, as std::sort
+// does not.
+template <typename T, typename Index>
+void TopWithNan(const T* x, int64_t n, int64_t k, Index* order,
+                Index* indices) {
+  const auto before = [x](Index a, Index b) {
+    if (x[a] > x[b]) return true;
+    if (x[b] > x[a]) return false;
+    return a < b;
+  };
+  std::iota(order, order + n, Index(0));
+  if (k == n) {
+    for (int64_t i = 1; i < n; ++i) {
+      // To the very front, or past its neighbours one by one; then it stays
+      // behind the first.
+      const Index moved = order[i];
+      int64_t to = i;
+      if (before(moved, order[0])) {
+        to = 0;
+      } else {
+        while (before(moved, order[to - 1])) --to;
+      }
+      std::move_backward(order + to, order + i, order + i + 1);
+      order[to] = moved;
+    }
+    std::copy(order, order + n, indices);
+    return;
+  }
+  // A heap of k + 1, whose worst element stands last.
+  Index* const end = order + k + 1;
+  std::make_heap(order, end, before);
+  std::pop_heap(order, end, before);
+  for (int64_t i = k + 1; i < n; ++i) {
+    if (!before(static_cast<Index>(i), order[0])) continue;
+    order[k] = static_cast<Index>(i);
+    std::push_heap(order, end, before);
+    std::pop_heap(order, end, before);
+  }
+  std::sort_heap(order, order + k, before);
+  std::copy(order, order + k, indices);
+}
+
 template <typename T, typename Index>
 void TopRow(const T* x, int64_t n, int64_t k, Index* order, T* values,
             Index* indices) {
@@ -25,9 +80,13 @@ void TopRow(const T* x, int64_t n, int64_t k, Index* order, T* values,
   if (k == 1) {
     Index best = 0;
     for (int64_t i = 1; i < n; ++i) {
-      if (TotalGreater(x[i], x[best])) best = static_cast<Index>(i);
+      if (x[i] > x[best] || (x[best] != x[best] && x[i] == x[i])) {
+        best = static_cast<Index>(i);
+      }
     }
     indices[0] = best;
+  } else if ((k < n || n <= kMaxInsertion) && HasNan(x, n)) {
+    TopWithNan(x, n, k, order, indices);
   } else {
     std::iota(order, order + n, Index(0));
     if (k < n / 16) {

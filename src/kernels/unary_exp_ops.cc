@@ -35,20 +35,19 @@ struct LogFn {
     return std::log(x);
   }
 };
-// exp(x) - 1 without cancellation near 0; for complex numbers by Kahan's
-// quotient, where the rounding of exp(x) and of its log cancel.
+// exp(x) - 1 without cancellation near 0; of x = a + ib it is
+// expm1(a) - 2 exp(a) sin(b / 2)^2 + i exp(a) sin(b).
 struct Expm1Fn {
   static constexpr bool kSimd = true;
   static constexpr double kCost = 1.2;
   template <typename T>
   static T Apply(T x) {
     if constexpr (kIsComplex<T>) {
-      const T u = std::exp(x);
-      if (u == T(1)) return x;
-      const T um1 = u - T(1);
-      if (um1 == T(-1)) return um1;
-      const T log_u = std::log(u);
-      return u == log_u ? u : um1 * x / log_u;
+      using Real = typename T::value_type;
+      const Real less = std::expm1(x.real());
+      const Real scale = less + 1;
+      const Real half = std::sin(x.imag() / 2);
+      return {less - 2 * scale * (half * half), scale * std::sin(x.imag())};
     } else if constexpr (kIsFloat<T>) {
       return VecExpm1(x);
     } else {

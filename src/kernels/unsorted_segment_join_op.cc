@@ -1,5 +1,5 @@
 // UnsortedSegmentJoin: rows with equal ids joined element by element, in the
-// order of the data.
+// order of the data. Empty strings at the front leave no separator behind.
 #include <string>
 #include <vector>
 
@@ -64,7 +64,7 @@ class UnsortedSegmentJoinOp : public OpKernel {
         joined.clear();
         for (int64_t m = begin[r]; m < begin[r + 1]; ++m) {
           const tstring& s = in.data<tstring>()[member[m] * inner + j];
-          if (m > begin[r]) joined += separator_;
+          if (!joined.empty()) joined += separator_;
           joined.append(s.data(), s.size());
         }
         out->data<tstring>()[r * inner + j] = joined;

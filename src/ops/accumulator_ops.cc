@@ -15,11 +15,13 @@ Status AccumulatorShape(InferenceContext* c) {
   return OkStatus();
 }
 
+// The handle is a scalar. TensorFlow infers [2], the shape of older handles;
+// nothing is said, so that neither is contradicted.
 Status ResourceAccumulatorShape(InferenceContext* c) {
   DtypeAndShape h;
   HR_RETURN_IF_ERROR(c->GetAttr("dtype", &h.dtype));
   HR_RETURN_IF_ERROR(c->GetAttr("shape", &h.shape));
-  c->set_output(0, c->Scalar());
+  c->set_output(0, c->UnknownShape());
   c->set_output_handle(0, {h});
   return OkStatus();
 }

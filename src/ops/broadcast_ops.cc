@@ -1,4 +1,7 @@
 // Broadcasting as data, and sequences: schemas and shapes.
+#include <cmath>
+#include <type_traits>
+
 #include "framework/common_shape_fns.h"
 #include "framework/op.h"
 
@@ -47,14 +50,32 @@ Status BroadcastToShape(InferenceContext* c) {
             "Incompatible shapes: ", in.DebugString(), " vs. ",
             out.DebugString());
       }
+      if (from > 1) out.set_dim(out.dims() - i, from);
     }
   }
   c->set_output(0, out);
   return OkStatus();
 }
 
-// The kernel checks the values; here only the length is wanted, and only for
-// integers, whose division is exact.
+// The length of a range of floats, by the kernel's arithmetic; -1 if it is not
+// known or the kernel will refuse it.
+template <typename T>
+int64_t FloatRangeLength(InferenceContext* c) {
+  using C = std::conditional_t<sizeof(T) == 2, float, T>;
+  const auto rounded = [](C x) { return static_cast<C>(static_cast<T>(x)); };
+  C ends[3];
+  for (int i = 0; i < 3; ++i) {
+    const Tensor* const t = c->input_tensor(i);
+    if (t == nullptr || t->NumElements() != 1) return -1;
+    ends[i] = static_cast<C>(*t->data<T>());
+  }
+  const auto [start, limit, delta] = ends;
+  if (!(delta > 0 ? start <= limit : delta < 0 && start >= limit)) return -1;
+  const C n = std::ceil(std::abs(rounded(rounded(limit - start) / delta)));
+  return n < C(9.2e18) ? static_cast<int64_t>(n) : -1;
+}
+
+// The kernel checks the values; here only the length is wanted.
 Status RangeShape(InferenceContext* c) {
   for (int i = 0; i < 3; ++i) {
     Shape s;
@@ -89,6 +110,12 @@ Status RangeShape(InferenceContext* c) {
     }
     length = static_cast<int64_t>(n);
   }
+  DataType dtype;
+  HR_RETURN_IF_ERROR(c->GetAttr("Tidx", &dtype));
+  if (dtype == DT_FLOAT) length = FloatRangeLength<float>(c);
+  if (dtype == DT_DOUBLE) length = FloatRangeLength<double>(c);
+  if (dtype == DT_HALF) length = FloatRangeLength<half>(c);
+  if (dtype == DT_BFLOAT16) length = FloatRangeLength<bfloat16>(c);
   c->set_output(0, c->Vector(length));
   return OkStatus();
 }

@@ -57,6 +57,19 @@ REGISTER_OP("Switch")
     .Output("output_true: T")
     .Attr("T: type")
     .SetShapeFn(SwitchShape);
+// The shape that all inputs have, if it is known.
+Status RefSelectShape(InferenceContext* c) {
+  PartialTensorShape index;
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 0, &index));
+  const PartialTensorShape& first = c->input(1);
+  bool same = first.IsFullyDefined();
+  for (int i = 2; i < c->num_inputs(); ++i) {
+    same = same && c->input(i) == first;
+  }
+  c->set_output(0, same ? first : PartialTensorShape());
+  return OkStatus();
+}
+
 REGISTER_OP("RefSwitch")
     .Input("data: Ref(T)")
     .Input("pred: bool")
@@ -135,7 +148,7 @@ REGISTER_OP("RefSelect")
     .Output("output: Ref(T)")
     .Attr("T: type")
     .Attr("N: int >= 1")
-    .SetShapeFn(shape_inference::UnknownShape);
+    .SetShapeFn(RefSelectShape);
 
 }  // namespace
 }  // namespace headrace

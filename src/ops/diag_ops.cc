@@ -192,6 +192,12 @@ Status MatrixSetDiagShape(InferenceContext* c) {
     HR_RETURN_IF_ERROR(BandShape(c, in, lower, upper, &want));
     HR_RETURN_IF_ERROR(c->Merge(want, diagonal, &merged));
   }
+  if (known && in.unknown_rank() && !diagonal.unknown_rank()) {
+    const int own_dims = lower < upper ? 2 : 1;
+    HR_RETURN_IF_ERROR(c->WithRankAtLeast(diagonal, own_dims, &diagonal));
+    HR_RETURN_IF_ERROR(c->Subshape(diagonal, 0, -own_dims, &in));
+    in = in.Concatenate(c->Matrix(-1, -1));
+  }
   c->set_output(0, in);
   return OkStatus();
 }

@@ -33,8 +33,14 @@ Status ResizeGradShape(InferenceContext* c) {
   Shape grads, image;
   HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &grads));
   HR_RETURN_IF_ERROR(c->WithRank(c->input(1), 4, &image));
-  c->set_output(0, Shape({c->Dim(grads, 0), c->Dim(image, 1), c->Dim(image, 2),
-                          c->Dim(grads, 3)}));
+  // The kernel has batch and depth of the gradients; TensorFlow infers those of
+  // the image. Where the two may differ nothing is said.
+  const auto common = [](int64_t grads, int64_t image) {
+    return image < 0 || grads == image ? grads : -1;
+  };
+  c->set_output(
+      0, Shape({common(c->Dim(grads, 0), c->Dim(image, 0)), c->Dim(image, 1),
+                c->Dim(image, 2), common(c->Dim(grads, 3), c->Dim(image, 3))}));
   return OkStatus();
 }
 

@@ -2,6 +2,7 @@
 #include "framework/common_shape_fns.h"
 #include "framework/op.h"
 #include "framework/shape_inference.h"
+#include "framework/tensor_slice.h"
 
 namespace headrace {
 namespace {
@@ -47,11 +48,40 @@ Status SaveSlicesShape(InferenceContext* c) {
   return c->WithValue(n, c->num_inputs() - 3, &n);
 }
 
+// What "shape_and_slice" says of the tensor that is read; "" says nothing.
+Status SliceShape(absl::string_view spec, Shape* out) {
+  if (spec.empty()) return OkStatus();
+  TensorShape shape, slice_shape;
+  TensorSlice slice;
+  HR_RETURN_IF_ERROR(ParseShapeAndSlice(spec, &shape, &slice, &slice_shape));
+  *out = Shape(slice_shape);
+  return OkStatus();
+}
+
 Status RestoreV2Shape(InferenceContext* c) {
   int64_t n;
   HR_RETURN_IF_ERROR(PrefixAndVectors(c, 2, &n));
   HR_RETURN_IF_ERROR(c->WithValue(n, c->num_outputs(), &n));
-  return shape_inference::UnknownShape(c);
+  const Tensor* const slices = c->input_tensor(2);
+  for (int i = 0; i < c->num_outputs(); ++i) {
+    Shape out;
+    if (slices != nullptr && slices->NumElements() == c->num_outputs()) {
+      HR_RETURN_IF_ERROR(SliceShape(slices->data<tstring>()[i], &out));
+    }
+    c->set_output(i, out);
+  }
+  return OkStatus();
+}
+
+Status RestoreSliceShape(InferenceContext* c) {
+  HR_RETURN_IF_ERROR(Scalars(c, c->num_inputs()));
+  const Tensor* const slice = c->input_tensor(2);
+  Shape out;
+  if (slice != nullptr && slice->NumElements() == 1) {
+    HR_RETURN_IF_ERROR(SliceShape(*slice->data<tstring>(), &out));
+  }
+  c->set_output(0, out);
+  return OkStatus();
 }
 
 Status RestoreShape(InferenceContext* c) {
@@ -131,7 +161,7 @@ REGISTER_OP("RestoreSlice")
     .Attr("dt: type")
     .Attr("preferred_shard: int = -1")
     .SetIsStateful()
-    .SetShapeFn(RestoreShape);
+    .SetShapeFn(RestoreSliceShape);
 
 REGISTER_OP("ShardedFilename")
     .Input("basename: string")

@@ -84,10 +84,6 @@ Status PadShape(InferenceContext* c) {
   HR_RETURN_IF_ERROR(c->WithRank(c->input(1), 2, &paddings));
   int64_t two;
   HR_RETURN_IF_ERROR(c->WithValue(paddings.dim_size(1), 2, &two));
-  if (c->num_inputs() > 2) {
-    Shape scalar;
-    HR_RETURN_IF_ERROR(c->WithRank(c->input(2), 0, &scalar));
-  }
   const int64_t rows = paddings.dim_size(0);
   if (rows > kMaxTensorRank) {
     return errors::InvalidArgument("paddings has ", rows, " rows");
@@ -100,14 +96,21 @@ Status PadShape(InferenceContext* c) {
     return OkStatus();
   }
   std::vector<int64_t> pads;
-  if (!c->IntInputs(1, &pads)) {
-    c->set_output(0, c->UnknownShapeOfRank(in.dims()));
-    return OkStatus();
+  const bool known = c->IntInputs(1, &pads);
+  if (!known) {
+    // Some may be known even so: of a matrix its elements, row by row.
+    Shape partial;
+    const bool any = c->MakeShapeFromInput(1, &partial).ok();
+    if (!any || partial.dims() != 2 * in.dims()) {
+      c->set_output(0, c->UnknownShapeOfRank(in.dims()));
+      return OkStatus();
+    }
+    pads.assign(partial.dim_sizes().begin(), partial.dim_sizes().end());
   }
   DimVector out;
   for (int i = 0; i < in.dims(); ++i) {
     const int64_t before = pads[2 * i], after = pads[2 * i + 1];
-    if (before < 0 || after < 0) {
+    if (known && (before < 0 || after < 0)) {
       return errors::InvalidArgument("Paddings must be non-negative: ", before,
                                      " ", after);
     }

@@ -56,16 +56,18 @@ Status SolveShape(InferenceContext* c) {
   BatchedMatrix a, b;
   HR_RETURN_IF_ERROR(GetMatrix(c, 0, square, &a));
   HR_RETURN_IF_ERROR(GetMatrix(c, 1, false, &b));
-  int64_t unused;
-  HR_RETURN_IF_ERROR(c->MergeDims(a.rows, b.rows, &unused));
-  if (!a.known || !b.known) {
-    c->set_output(0, c->UnknownShape());
-    return OkStatus();
-  }
+  int64_t rows;
+  HR_RETURN_IF_ERROR(c->MergeDims(a.rows, b.rows, &rows));
+  if (square) a.cols = rows;
   if (broadcast) {
+    if (!a.known || !b.known) {
+      c->set_output(0, c->UnknownShape());
+      return OkStatus();
+    }
     HR_RETURN_IF_ERROR(BroadcastShapes(a.batch, b.batch, &a.batch));
   } else {
     HR_RETURN_IF_ERROR(c->Merge(a.batch, b.batch, &a.batch));
+    a.known = a.known || b.known;
   }
   SetBatched(c, 0, a, {a.cols, b.cols});
   return OkStatus();
@@ -89,12 +91,14 @@ Status DiagonalsShape(InferenceContext* c, int64_t rows) {
     HR_RETURN_IF_ERROR(GetMatrix(c, i, false, &a));
     HR_RETURN_IF_ERROR(c->MergeDims(a.rows, rows, &a.rows));
     HR_RETURN_IF_ERROR(c->MergeDims(a.cols, right.rows, &right.rows));
-    right.known = right.known && a.known;
-    if (!right.known) continue;
-    if (broadcast) {
-      HR_RETURN_IF_ERROR(BroadcastShapes(right.batch, a.batch, &right.batch));
-    } else {
+    if (!broadcast) {
       HR_RETURN_IF_ERROR(c->Merge(right.batch, a.batch, &right.batch));
+      right.known = right.known || a.known;
+      continue;
+    }
+    right.known = right.known && a.known;
+    if (right.known) {
+      HR_RETURN_IF_ERROR(BroadcastShapes(right.batch, a.batch, &right.batch));
     }
   }
   SetBatched(c, 0, right, {right.rows, right.cols});
@@ -128,7 +132,7 @@ Status EigShape(InferenceContext* c) {
   if (vectors) {
     SetBatched(c, 1, m, {m.rows, m.rows});
   } else {
-    c->set_output(1, c->Vector(0));
+    c->set_output(1, c->Scalar());
   }
   return OkStatus();
 }
@@ -150,8 +154,8 @@ Status SvdShape(InferenceContext* c) {
     SetBatched(c, 1, a, {a.rows, full ? a.rows : k});
     SetBatched(c, 2, a, {a.cols, full ? a.cols : k});
   } else {
-    c->set_output(1, c->Vector(0));
-    c->set_output(2, c->Vector(0));
+    c->set_output(1, c->Scalar());
+    c->set_output(2, c->Scalar());
   }
   return OkStatus();
 }

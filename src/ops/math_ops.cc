@@ -48,6 +48,20 @@ Status BetaincShape(InferenceContext* c) {
   return OkStatus();
 }
 
+// The attr says it, and what is known of the inputs. The kernel looks at the
+// inputs alone: nothing is said if these contradict the attr.
+Status AccumulateNShape(InferenceContext* c) {
+  Shape out;
+  HR_RETURN_IF_ERROR(c->GetAttr("shape", &out));
+  for (int i = 0; i < c->num_inputs(); ++i) {
+    if (!c->Merge(out, c->input(i), &out).ok()) {
+      return shape_inference::UnknownShape(c);
+    }
+  }
+  c->set_output(0, out);
+  return OkStatus();
+}
+
 Status AddNShape(InferenceContext* c) {
   Shape out = Shape::UnknownRank();
   for (int i = 0; i < c->num_inputs(); ++i) {
@@ -806,7 +820,7 @@ REGISTER_OP("AccumulateNV2")
     .Attr("shape: shape")
     .SetIsCommutative()
     .SetIsAggregate()
-    .SetShapeFn(shape_inference::ExplicitShape);
+    .SetShapeFn(AccumulateNShape);
 REGISTER_OP("ClipByValue")
     .Input("t: T")
     .Input("clip_value_min: T")

@@ -8,6 +8,26 @@ namespace {
 
 using Shape = PartialTensorShape;
 
+// The outputs of the list `name`, which the op may not have.
+Status SetList(InferenceContext* c, const char* name, const Shape& shape,
+               const std::vector<Shape>* each = nullptr) {
+  std::vector<ArgRange> ranges;
+  const OpDef& def = c->op_def();
+  HR_RETURN_IF_ERROR(ArgRanges(def.outputs, def, c->attrs(), &ranges));
+  for (size_t o = 0; o < ranges.size(); ++o) {
+    if (def.outputs[o].name != name) continue;
+    for (int i = ranges[o].begin; i < ranges[o].end; ++i) {
+      const size_t k = static_cast<size_t>(i - ranges[o].begin);
+      Shape full = shape;
+      if (each != nullptr && k < each->size()) {
+        HR_RETURN_IF_ERROR(c->Concatenate(shape, (*each)[k], &full));
+      }
+      c->set_output(i, full);
+    }
+  }
+  return OkStatus();
+}
+
 // Sparse outputs, then dense ones; `batch` is the shape of `serialized`.
 Status ExampleOutputs(InferenceContext* c, const Shape& batch,
                       int64_t num_sparse) {
@@ -30,7 +50,12 @@ Status ExampleOutputs(InferenceContext* c, const Shape& batch,
     HR_RETURN_IF_ERROR(c->Concatenate(batch, dense[i], &out));
     c->set_output(static_cast<int>(at), out);
   }
-  return OkStatus();
+  HR_RETURN_IF_ERROR(SetList(c, "ragged_values", InferenceContext::Vector(-1)));
+  const int64_t n = batch.dims() == 1 ? batch.dim_size(0) : -1;
+  const Shape splits = batch.dims() == 1
+                           ? InferenceContext::Vector(n < 0 ? -1 : n + 1)
+                           : InferenceContext::UnknownShape();
+  return SetList(c, "ragged_row_splits", splits);
 }
 
 REGISTER_OP("ParseExample")
@@ -80,26 +105,6 @@ REGISTER_OP("ParseExampleV2")
       HR_RETURN_IF_ERROR(c->GetAttr("num_sparse", &num_sparse));
       return ExampleOutputs(c, c->input(0), num_sparse);
     });
-
-// The outputs of the list `name`, which the op may not have.
-Status SetList(InferenceContext* c, const char* name, const Shape& shape,
-               const std::vector<Shape>* each = nullptr) {
-  std::vector<ArgRange> ranges;
-  const OpDef& def = c->op_def();
-  HR_RETURN_IF_ERROR(ArgRanges(def.outputs, def, c->attrs(), &ranges));
-  for (size_t o = 0; o < ranges.size(); ++o) {
-    if (def.outputs[o].name != name) continue;
-    for (int i = ranges[o].begin; i < ranges[o].end; ++i) {
-      const size_t k = static_cast<size_t>(i - ranges[o].begin);
-      Shape full = shape;
-      if (each != nullptr && k < each->size()) {
-        HR_RETURN_IF_ERROR(c->Concatenate(shape, (*each)[k], &full));
-      }
-      c->set_output(i, full);
-    }
-  }
-  return OkStatus();
-}
 
 // `batch`: the shape of `serialized`.
 Status SequenceShape(InferenceContext* c, const Shape& batch) {

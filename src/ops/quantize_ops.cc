@@ -9,18 +9,23 @@ namespace {
 using Shape = PartialTensorShape;
 
 // Inputs `first` and first + 1, the ends of ranges: one element each, or one
-// for each slice of input 0 along the attr axis. *ends: of such an output.
-Status RangeShape(InferenceContext* c, int first, Shape* ends) {
+// for each slice of input 0 along the attr axis. *ends: of such an output. Of
+// one element, `scalars` says whether its shape is refused here or in the run.
+Status RangeShape(InferenceContext* c, int first, bool scalars, Shape* ends) {
   int64_t axis = -1;
   if (c->op_def().FindAttr("axis") >= 0) {
     HR_RETURN_IF_ERROR(c->GetAttr("axis", &axis));
   }
   *ends = c->Scalar();
-  if (axis < 0) return OkStatus();
-  Shape in;
-  HR_RETURN_IF_ERROR(
-      c->WithRankAtLeast(c->input(0), static_cast<int>(axis) + 1, &in));
-  *ends = c->Vector(c->RankKnown(in) ? c->Dim(in, static_cast<int>(axis)) : -1);
+  if (axis >= 0) {
+    Shape in;
+    HR_RETURN_IF_ERROR(
+        c->WithRankAtLeast(c->input(0), static_cast<int>(axis) + 1, &in));
+    *ends =
+        c->Vector(c->RankKnown(in) ? c->Dim(in, static_cast<int>(axis)) : -1);
+  } else if (!scalars) {
+    return OkStatus();
+  }
   for (int i = first; i < first + 2; ++i) {
     HR_RETURN_IF_ERROR(c->Merge(*ends, c->input(i), ends));
   }
@@ -29,7 +34,7 @@ Status RangeShape(InferenceContext* c, int first, Shape* ends) {
 
 Status QuantizeShape(InferenceContext* c) {
   Shape ends;
-  HR_RETURN_IF_ERROR(RangeShape(c, 1, &ends));
+  HR_RETURN_IF_ERROR(RangeShape(c, 1, false, &ends));
   c->set_output(0, c->input(0));
   for (int i = 1; i < c->num_outputs(); ++i) c->set_output(i, ends);
   return OkStatus();
@@ -38,7 +43,7 @@ Status QuantizeShape(InferenceContext* c) {
 Status GradShape(InferenceContext* c) {
   Shape both, ends;
   HR_RETURN_IF_ERROR(c->Merge(c->input(0), c->input(1), &both));
-  HR_RETURN_IF_ERROR(RangeShape(c, 2, &ends));
+  HR_RETURN_IF_ERROR(RangeShape(c, 2, true, &ends));
   c->set_output(0, both);
   c->set_output(1, ends);
   c->set_output(2, ends);

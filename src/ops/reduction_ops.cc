@@ -62,7 +62,11 @@ Status DenseBincountShape(InferenceContext* c) {
   HR_RETURN_IF_ERROR(c->WithRank(c->input(1), 0, &size));
   int64_t n;
   HR_RETURN_IF_ERROR(c->MakeDimForScalarInput(1, &n));
-  if (in.unknown_rank()) return shape_inference::UnknownShape(c);
+  // TensorFlow infers a scalar of a scalar input and an unknown size, where the
+  // kernel gives a vector.
+  if (in.unknown_rank() || (in.dims() == 0 && n < 0)) {
+    return shape_inference::UnknownShape(c);
+  }
   if (in.dims() == 2) {
     c->set_output(0, c->Matrix(in.dim_size(0), n));
   } else {
@@ -106,14 +110,25 @@ Status SetCounts(InferenceContext* c, int64_t rank) {
   return OkStatus();
 }
 Status DenseCountShape(InferenceContext* c) {
-  const Shape& values = c->input(0);
+  // Weights that are not left out, an empty vector, are as many as the values.
+  Shape values = c->input(0);
+  if (c->input(1).num_elements() > 0) {
+    HR_RETURN_IF_ERROR(c->Merge(values, c->input(1), &values));
+  }
   return SetCounts(c, values.unknown_rank() ? -1 : values.dims());
 }
 Status SparseCountShape(InferenceContext* c) {
-  const int64_t rank = c->Dim(c->input(2), 0);
-  return SetCounts(c, rank < 0 ? -1 : std::min<int64_t>(rank, 2));
+  // Of more than two dimensions the kernel counts by the first, where
+  // TensorFlow infers them all.
+  int64_t rank = c->Dim(c->input(0), 1);
+  if (rank < 0) rank = c->Dim(c->input(2), 0);
+  return SetCounts(c, rank > 2 ? -1 : rank);
 }
-Status RaggedCountShape(InferenceContext* c) { return SetCounts(c, 2); }
+Status RaggedCountShape(InferenceContext* c) {
+  // The kernel wants a vector of values.
+  const Shape& values = c->input(1);
+  return SetCounts(c, values.unknown_rank() ? 2 : values.dims() + 1);
+}
 
 Status HistogramShape(InferenceContext* c) {
   Shape range, bins;

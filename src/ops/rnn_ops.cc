@@ -41,10 +41,13 @@ Status LstmCellGradShape(InferenceContext* c) {
 Status GruCellGradShape(InferenceContext* c) {
   HR_RETURN_IF_ERROR(CellShape(c, 3));
   const Shape cell = c->output(1);
-  Shape x;
+  Shape x, gate_weights;
   HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 2, &x));
-  int64_t gates;
-  HR_RETURN_IF_ERROR(c->Multiply(InferenceContext::Dim(cell, 1), 2, &gates));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(2), 2, &gate_weights));
+  int64_t gates = InferenceContext::Dim(gate_weights, 1);
+  if (gates < 0) {
+    HR_RETURN_IF_ERROR(c->Multiply(InferenceContext::Dim(cell, 1), 2, &gates));
+  }
   c->set_output(0, x);
   c->set_output(
       3, InferenceContext::Matrix(InferenceContext::Dim(cell, 0), gates));

@@ -87,9 +87,15 @@ Status ParallelConcatShape(InferenceContext* c) {
 }
 
 Status SplitShape(InferenceContext* c) {
-  Shape in = c->input(1), scalar, out;
-  HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 0, &scalar));
+  Shape in = c->input(1), out;
+  // An axis that is no scalar is refused when its value is known, or when the
+  // node runs: of one part the axis does not matter.
   int64_t value;
+  if (const Tensor* const axis = c->input_tensor(0);
+      axis != nullptr && axis->dims() != 0) {
+    return errors::InvalidArgument("Input must be scalar but has rank ",
+                                   axis->dims());
+  }
   if (!in.unknown_rank() && in.dims() == 0) {
     return errors::InvalidArgument("Split: value must not be a scalar");
   }
@@ -110,9 +116,13 @@ Status SplitShape(InferenceContext* c) {
 
 Status SplitVShape(InferenceContext* c) {
   const Shape& in = c->input(0);
-  Shape sizes_shape, scalar;
+  Shape sizes_shape;
   HR_RETURN_IF_ERROR(c->WithRank(c->input(1), 1, &sizes_shape));
-  HR_RETURN_IF_ERROR(c->WithRank(c->input(2), 0, &scalar));
+  if (const Tensor* const axis = c->input_tensor(2);
+      axis != nullptr && axis->dims() != 0) {
+    return errors::InvalidArgument("Input must be scalar but has rank ",
+                                   axis->dims());
+  }
   int64_t num_split;
   HR_RETURN_IF_ERROR(
       c->WithValue(sizes_shape.dim_size(0), c->num_outputs(), &num_split));

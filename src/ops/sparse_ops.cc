@@ -118,7 +118,7 @@ Status SparseConcatShape(InferenceContext* c) {
 Status SparseSplitShape(InferenceContext* c) {
   const int n = c->num_outputs() / 3;
   for (int i = 0; i < n; ++i) {
-    c->set_output(i, c->Matrix(-1, c->Dim(c->input(3), 0)));
+    c->set_output(i, c->Matrix(-1, c->input(3).num_elements()));
     c->set_output(n + i, c->Vector(-1));
     c->set_output(2 * n + i, c->input(3));
   }

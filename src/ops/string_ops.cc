@@ -10,20 +10,21 @@ using Shape = PartialTensorShape;
 
 // Scalars go with every shape.
 Status StringJoinShape(InferenceContext* c) {
+  // Scalars go with every shape; what is not known is one or has the shape of
+  // the others.
   Shape out = InferenceContext::Scalar();
+  bool all_known = true;
   for (int i = 0; i < c->num_inputs(); ++i) {
     const Shape& s = c->input(i);
-    if (s.unknown_rank()) {
-      c->set_output(0, InferenceContext::UnknownShape());
-      return OkStatus();
-    }
-    if (s.dims() == 0) continue;
+    all_known = all_known && !s.unknown_rank();
+    if (s.unknown_rank() || s.dims() == 0) continue;
     if (out.dims() == 0) {
       out = s;
     } else {
       HR_RETURN_IF_ERROR(c->Merge(out, s, &out));
     }
   }
+  if (out.dims() == 0 && !all_known) out = InferenceContext::UnknownShape();
   c->set_output(0, out);
   return OkStatus();
 }

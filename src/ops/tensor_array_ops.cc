@@ -1,6 +1,8 @@
 // TensorArrays and stacks. What is known of an array's elements travels with
 // its handle when the array promises that they are alike, so that reads have
-// shapes at build time. A handle of strings has two of them.
+// shapes at build time. A handle of strings has two of them; one that is a
+// resource is a scalar, of which TensorFlow infers [2] all the same. Nothing is
+// said of these, so that neither is contradicted.
 #include "framework/common_shape_fns.h"
 #include "framework/op.h"
 #include "framework/shape_inference.h"
@@ -36,14 +38,14 @@ Status TensorArrayV3Shape(InferenceContext* c) {
   HR_RETURN_IF_ERROR(c->GetAttr("identical_element_shapes", &identical));
   HR_RETURN_IF_ERROR(c->GetAttr("dtype", &h.dtype));
   HR_RETURN_IF_ERROR(c->GetAttr("element_shape", &h.shape));
-  c->set_output(0, c->Scalar());
+  c->set_output(0, c->UnknownShape());
   c->set_output(1, c->Scalar());
   if (identical) c->set_output_handle(0, {h});
   return OkStatus();
 }
 
 Status GradV3Shape(InferenceContext* c) {
-  c->set_output(0, c->Scalar());
+  c->set_output(0, c->UnknownShape());
   c->set_output(1, c->Scalar());
   // With a shape to prepend the elements differ from the array's.
   if (const auto* h = c->input_handle(0); h && c->num_inputs() == 2) {
@@ -113,6 +115,11 @@ Status TensorArraySplitShape(InferenceContext* c) {
   HR_RETURN_IF_ERROR(c->WithRank(c->input(2), 1, &unused));
   HR_RETURN_IF_ERROR(ScalarInput(c, 3));
   return ScalarShape(c);
+}
+
+Status StackV2Shape(InferenceContext* c) {
+  c->set_output(0, c->UnknownShape());
+  return OkStatus();
 }
 
 Status StackPushShape(InferenceContext* c) {
@@ -416,7 +423,7 @@ REGISTER_OP("StackV2")
     .Attr("elem_type: type")
     .Attr("stack_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(ScalarShape);
+    .SetShapeFn(StackV2Shape);
 REGISTER_OP("StackPushV2")
     .Input("handle: resource")
     .Input("elem: T")

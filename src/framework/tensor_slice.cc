@@ -1,4 +1,4 @@
-#include "io/tensor_slice.h"
+#include "framework/tensor_slice.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,7 +1,7 @@
 // TensorSlice: a box of a tensor, one extent a dimension, as checkpoints name
 // the pieces of a partitioned variable; and the key under which a piece lies.
-#ifndef HEADRACE_IO_TENSOR_SLICE_H_
-#define HEADRACE_IO_TENSOR_SLICE_H_
+#ifndef HEADRACE_FRAMEWORK_TENSOR_SLICE_H_
+#define HEADRACE_FRAMEWORK_TENSOR_SLICE_H_
 
 #include <cstdint>
 #include <string>
@@ -62,4 +62,4 @@ std::string EncodeSliceKey(absl::string_view name, const TensorSlice& slice);
 
 }  // namespace headrace
 
-#endif  // HEADRACE_IO_TENSOR_SLICE_H_
+#endif  // HEADRACE_FRAMEWORK_TENSOR_SLICE_H_
