@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/time/clock.h"
+#include "framework/borrowed_buffer.h"
 #include "graph/algorithm.h"
 #include "graph/client_graph.h"
 
@@ -123,6 +124,10 @@ Status PartialRun::Call(
     const std::vector<std::string>& fetches, int64_t timeout_ms, WaitHook* hook,
     std::vector<Tensor>* outputs, bool* complete) {
   *complete = false;
+  // The step goes on after this call, and what was lent for the call with it.
+  std::vector<Tensor> given;
+  for (const auto& [name, value] : feeds) given.push_back(value);
+  HR_RETURN_IF_ERROR(OwnBytes(&given));
   std::vector<int> feed_index, fetch_index;
   std::vector<std::pair<ArgCallback, Tensor>> wake;
   {
@@ -131,7 +136,7 @@ Status PartialRun::Call(
     for (size_t k = 0; k < feed_index.size(); ++k) {
       Feed& f = feeds_[feed_index[k]];
       f.given = true;
-      f.value = feeds[k].second;
+      f.value = std::move(given[k]);
       // If cancellation has begun its callback takes the waiter.
       if (f.waiter && f.cancellation->TryDeregisterCallback(f.token)) {
         wake.emplace_back(std::move(f.waiter), f.value);

@@ -126,3 +126,13 @@ def test_tensor_lists_in_a_queue_do_not_follow_the_fed_array(session, x):
         input_handle=q.dequeue(), element_shape=[100],
         element_dtype=tf.float32)
     assert session.run(value).tolist() == list(range(100))
+
+
+def test_a_partial_run_does_not_follow_the_fed_array(session, x):
+    a, b = fed(), fed()
+    double, total = a * 2, a + b
+    handle = session.partial_run_setup([double, total], [a, b])
+    assert session.partial_run(handle, double, {a: x})[1] == 2
+    x[:] = -1
+    got = session.partial_run(handle, total, {b: np.zeros(100, np.float32)})
+    assert got.tolist() == list(range(100))
