@@ -141,11 +141,14 @@ class Partitioner {
     const size_t num_frames = flow_.frames.size();
     if (num_frames <= 1) return OkStatus();
     conditions_.resize(num_frames);
+    second_conditions_.resize(num_frames);
     std::vector<std::set<std::string>> devices(num_frames);
     graph_.ForEachNode([&](Node* n) {
       const int frame = flow_.runs_in[n->id()];
       devices[frame].insert(DeviceOf(n));
-      if (n->IsLoopCond()) conditions_[frame] = n;
+      if (!n->IsLoopCond()) return;
+      const Node*& first = conditions_[frame];
+      (first == nullptr ? first : second_conditions_[frame]) = n;
     });
     // A loop is in the frame list behind the one around it.
     for (size_t f = num_frames - 1; f > 0; --f) {
@@ -172,6 +175,13 @@ class Partitioner {
       return errors::InvalidArgument(
           "A cross-device loop must have a pivot predicate: loop '", frame.name,
           "' has nodes on ", device, " and elsewhere, and no LoopCond");
+    }
+    if (const Node* const second = second_conditions_[f]) {
+      return errors::InvalidArgument(
+          "Invalid loop structure: loop '", frame.name, "' has nodes on ",
+          device, " and elsewhere, and more than one LoopCond: ",
+          NodeErrorSuffix(condition->def()), " and ",
+          NodeErrorSuffix(second->def()));
     }
     Graph* const part = Part(device);
     Endpoint start;
@@ -368,9 +378,10 @@ class Partitioner {
   // By id in graph_:
   std::vector<const std::string*> device_;
   std::vector<Node*> copies_;
-  std::vector<bool> irregular_;          // empty unless a loop may cross
-  ControlFlow flow_;                     // the same
-  std::vector<const Node*> conditions_;  // by frame: its LoopCond
+  std::vector<bool> irregular_;  // empty unless a loop may cross
+  ControlFlow flow_;             // the same
+  // By frame: its LoopCond, and another one.
+  std::vector<const Node*> conditions_, second_conditions_;
   std::map<std::pair<int, std::string>, Node*> control_loops_;
   absl::flat_hash_map<Crossing, Node*> received_;
   int names_ = 0;

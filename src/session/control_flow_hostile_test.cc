@@ -133,6 +133,33 @@ TEST_F(ControlFlowTest, AFetchInALoopInALoopGivesOneValue) {
   }
 }
 
+// Its control loops would follow one condition and wait for the other.
+TEST_F(ControlFlowTest, TwoConditionsOfALoopOnTwoDevicesAreRefused) {
+  const char* const text = R"(
+      x: Const 1
+      three: Const 3
+      e: Enter x frame_name=f
+      limit: Enter three frame_name=f is_constant=true
+      m: Merge e n
+      less: Less m limit
+      c1: LoopCond less
+      c2: LoopCond less
+      s: Switch m c1
+      inc: AddV2 s:1 s:1 @1
+      n: NextIteration inc
+      out: Exit s
+      o: Switch m c2
+      never: Identity o)";
+  ASSERT_EQ(Load(text), OkStatus());
+  EXPECT_EQ(Run({"out:0"}, {"never"}), OkStatus());
+  EXPECT_EQ(out_[0].scalar<int32_t>(), 4);
+  graph_ = std::make_shared<Graph>();
+  ASSERT_EQ(Load(text, /*devices=*/2), OkStatus());
+  ExpectError(Run({"out:0"}, {"never"}), kInvalid,
+              {"more than one LoopCond", "{{node c1}}", "{{node c2}}", "'f'"});
+  EXPECT_EQ(Run({"out:0"}), OkStatus());
+}
+
 TEST_F(ControlFlowTest, ARetvalOfTheClientBesideAFetchIsRefused) {
   ASSERT_EQ(Load("x: Const 1\n d: _Retval x index=0\n e: _Retval x index=1"),
             OkStatus());

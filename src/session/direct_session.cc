@@ -47,6 +47,14 @@ struct LiveSessions {
   Mutex mu;
   CondVar unpinned;
   std::map<DirectSession*, int> pins GUARDED_BY(mu);  // by who resets them
+  uint32_t generation GUARDED_BY(mu) = ForkGeneration();
+
+  // Those who reset sessions in the parent process are not in its child.
+  void ForgetParent() REQUIRES(mu) {
+    if (generation == ForkGeneration()) return;
+    generation = ForkGeneration();
+    for (auto& [session, count] : pins) count = 0;
+  }
   static LiveSessions* Get() {
     static LiveSessions* const live = [] {
       auto* made = new LiveSessions;
@@ -101,9 +109,8 @@ class DirectSession : public Session {
     {
       LiveSessions* live = LiveSessions::Get();
       MutexLock lock(&live->mu);
-      while (!abandoned && live->pins[this] > 0) {
-        live->unpinned.Wait(&live->mu);
-      }
+      live->ForgetParent();
+      while (live->pins[this] > 0) live->unpinned.Wait(&live->mu);
       live->pins.erase(this);
     }
     if (abandoned) {
@@ -819,6 +826,7 @@ void ResetDirectSessions(const std::vector<std::string>& containers) {
   std::vector<DirectSession*> sessions;
   {
     MutexLock lock(&live->mu);
+    live->ForgetParent();
     for (auto& [session, pins] : live->pins) {
       ++pins;
       sessions.push_back(session);
