@@ -42,6 +42,13 @@ TF_CAPI_EXPORT extern void TF_SessionPRunCancellable(
     const TF_Output* outputs, TF_Tensor** output_values, int noutputs,
     TF_CancellationManager* cancellation, TF_Status*);
 
+/* Imports whose constants take more than so many bytes of memory fail with
+   RESOURCE_EXHAUSTED. By default (0) that is what the machine, or the process's
+   cgroup, has free. A few values that stand for many take little, however many
+   they stand for. */
+TF_CAPI_EXPORT extern void TF_ImportGraphDefOptionsSetMaxConstantBytes(
+    TF_ImportGraphDefOptions* opts, int64_t max_bytes);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

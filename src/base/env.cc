@@ -9,7 +9,6 @@
 #include <cstring>
 #include <utility>
 
-#include "absl/strings/str_format.h"
 #include "base/random.h"
 #include "base/strings.h"
 
@@ -83,7 +82,8 @@ Status Env::WriteFile(const std::string& path, std::string_view contents,
                       WriteMode mode) {
   const bool atomic = mode == WriteMode::kAtomic;
   const std::string target =
-      atomic ? absl::StrFormat("%s.tmp%016x", path, RandomSeed64()) : path;
+      atomic ? StrCat(path, ".tmp", absl::Hex(RandomSeed64(), absl::kZeroPad16))
+             : path;
   auto write = [&]() -> Status {
     HR_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file,
                         NewWritableFile(target));

@@ -1,6 +1,7 @@
 #include "base/exceptions.h"
 
 #include <stdexcept>
+#include <system_error>
 
 namespace headrace {
 namespace {
@@ -17,6 +18,12 @@ Status Describe(const std::exception& e) {
     return errors::ResourceExhausted(
         "out of memory: more elements than a container can have (", e.what(),
         ")");
+  }
+  if (const auto* refused = dynamic_cast<const std::system_error*>(&e);
+      refused != nullptr &&
+      refused->code() == std::errc::resource_unavailable_try_again) {
+    return errors::ResourceExhausted("the system gives no more threads (",
+                                     e.what(), ")");
   }
   return errors::Internal("unexpected exception: ", e.what());
 }

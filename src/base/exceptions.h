@@ -26,8 +26,9 @@ class OutOfMemory : public std::bad_alloc {
   const size_t bytes_;
 };
 
-// ResourceExhausted for want of memory, with the bytes if they are known, and
-// for a size that no container can have; Internal for any other exception.
+// ResourceExhausted for want of memory, with the bytes if they are known, or of
+// threads, and for a size that no container can have; Internal for any other
+// exception.
 // Where there is no memory for the message, the code alone.
 Status StatusOf(const std::exception& e) noexcept;
 

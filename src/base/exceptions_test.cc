@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/memory.h"
@@ -22,6 +23,11 @@ TEST(ExceptionsTest, WhatIsThrownBecomesAStatus) {
                  absl::StatusCode::kResourceExhausted, "out of memory"},
                 {[] { std::vector<int>().reserve(~size_t{0} / 2); },
                  absl::StatusCode::kResourceExhausted, "more elements"},
+                {[] {
+                   throw std::system_error(std::make_error_code(
+                       std::errc::resource_unavailable_try_again));
+                 },
+                 absl::StatusCode::kResourceExhausted, "threads"},
                 {[] { throw std::runtime_error("odd"); },
                  absl::StatusCode::kInternal, "odd"}};
   for (const auto& c : kCases) {

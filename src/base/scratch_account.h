@@ -25,7 +25,7 @@ class MemoryCounter {
 
 class ScratchAccount {
  public:
-  static constexpr size_t kMinPiece = size_t{1} << 20;
+  static constexpr size_t kMinPiece = size_t{64} << 10;
 
   // `counter` may be null: then nothing is counted.
   explicit ScratchAccount(MemoryCounter* counter);

@@ -74,6 +74,11 @@ void TF_ImportGraphDefOptionsSetUniquifyPrefix(TF_ImportGraphDefOptions* opts,
   if (opts != nullptr) opts->options.uniquify_prefix = uniquify_prefix != 0;
 }
 
+void TF_ImportGraphDefOptionsSetMaxConstantBytes(TF_ImportGraphDefOptions* opts,
+                                                 int64_t max_bytes) {
+  if (opts != nullptr) opts->options.max_constant_bytes = max_bytes;
+}
+
 void TF_ImportGraphDefOptionsAddInputMapping(TF_ImportGraphDefOptions* opts,
                                              const char* src_name,
                                              int src_index, TF_Output dst) {

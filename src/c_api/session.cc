@@ -1,5 +1,8 @@
 // TF_Session. A run without options parses nothing and, beyond what the session
 // itself needs, allocates the handles of its results alone.
+#include <utility>
+
+#include "base/exceptions.h"
 #include "c_api/internal.h"
 
 using headrace::Endpoint;
@@ -183,12 +186,16 @@ TF_Session* TF_NewSession(TF_Graph* graph, const TF_SessionOptions* opts,
     Set(status, errors::InvalidArgument("TF_NewSession: the graph is NULL"));
     return nullptr;
   }
-  auto session = std::make_unique<TF_Session>();
-  std::unique_ptr<Session> made;
-  const Status s = headrace::NewSession(
-      opts == nullptr ? pb::ConfigProto::default_instance() : opts->config,
-      opts == nullptr ? "" : opts->target, graph->graph, &made);
-  session->session = std::move(made);
+  std::unique_ptr<TF_Session> session;
+  const Status s = headrace::CatchExceptions([&] {
+    session = std::make_unique<TF_Session>();
+    std::unique_ptr<Session> made;
+    const Status s = headrace::NewSession(
+        opts == nullptr ? pb::ConfigProto::default_instance() : opts->config,
+        opts == nullptr ? "" : opts->target, graph->graph, &made);
+    session->session = std::move(made);
+    return s;
+  });
   Set(status, s);
   return s.ok() ? session.release() : nullptr;
 }
@@ -235,7 +242,14 @@ void TF_SessionRunCancellable(TF_Session* session, const TF_Buffer* run_options,
                               TF_CancellationManager* cancellation,
                               TF_Status* status) {
   ClearOutputs(output_values, noutputs);
-  Set(status, Run(session, run_options, inputs, input_values, ninputs, outputs,
-                  output_values, noutputs, target_opers, ntargets, run_metadata,
-                  cancellation));
+  const Status s = headrace::CatchExceptions([&] {
+    return Run(session, run_options, inputs, input_values, ninputs, outputs,
+               output_values, noutputs, target_opers, ntargets, run_metadata,
+               cancellation);
+  });
+  // There may have been no memory for the handles of all.
+  for (int i = 0; !s.ok() && output_values != nullptr && i < noutputs; ++i) {
+    TF_DeleteTensor(std::exchange(output_values[i], nullptr));
+  }
+  Set(status, s);
 }

@@ -1,6 +1,7 @@
 // TF_Status, and how the other files set one.
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "c_api/internal.h"
 
@@ -110,7 +111,11 @@ void Set(TF_Status* out, Status status) {
   if (status.ok()) [[likely]] {
     out->message.clear();
   } else {
-    out->message = std::string(status.message());
+    try {
+      out->message = std::string(status.message());
+    } catch (const std::bad_alloc&) {
+      out->message.clear();  // the code alone
+    }
   }
   out->status = std::move(status);
 }

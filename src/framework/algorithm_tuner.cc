@@ -7,6 +7,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "base/exceptions.h"
 #include "base/log.h"
 
 namespace headrace {
@@ -108,7 +109,11 @@ void AlgorithmTuner::Measure(const std::string& problem, Job job) {
   }
   queue_.emplace_back(problem, std::move(job));
   if (!measurer_->thread.joinable()) {
-    measurer_->thread = std::thread([this] { Work(); });
+    try {
+      measurer_->thread = std::thread([this] { Work(); });
+    } catch (const std::exception&) {
+      return;  // it waits for a problem at which there is a thread to be had
+    }
   }
   measurer_->changed.SignalAll();
 }
@@ -154,14 +159,24 @@ void AlgorithmTuner::Work() {
       continue;
     }
     const int64_t start = NowNs();
-    const AlgorithmChoices::Times times = next.second(clock);
+    // What finds no memory is left out, like what finds no time.
+    AlgorithmChoices::Times times;
+    Status measured = CatchExceptions([&] {
+      times = next.second(clock);
+      return OkStatus();
+    });
     MutexLock lock(&mu_);
     used_ns_ += static_cast<double>(NowNs() - start);
-    if (times.empty()) {
+    if (measured.ok() && !times.empty()) {
+      measured = CatchExceptions([&]() REQUIRES(mu_) {
+        choices_.Add(ThisMachine(), next.first, times);
+        return OkStatus();
+      });
+    }
+    if (!measured.ok() || times.empty()) {
       ++left_out_;
       continue;
     }
-    choices_.Add(ThisMachine(), next.first, times);
     generation_.fetch_add(1, std::memory_order_release);
     saved = options_.cache_path.empty();
   }

@@ -7,7 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_format.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/mutex.h"
 #include "framework/cancellation.h"
@@ -19,8 +19,9 @@ std::string Rendezvous::CreateKey(absl::string_view src_device,
                                   absl::string_view dst_device,
                                   absl::string_view edge_name,
                                   uint64_t frame_id, int64_t iteration) {
-  return absl::StrFormat("%s;%016x;%s;%s;%d:%d", src_device, src_incarnation,
-                         dst_device, edge_name, frame_id, iteration);
+  return absl::StrCat(
+      src_device, ";", absl::Hex(src_incarnation, absl::kZeroPad16), ";",
+      dst_device, ";", edge_name, ";", frame_id, ":", iteration);
 }
 
 Status Rendezvous::ParseKey(absl::string_view key, ParsedKey* out) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/exceptions.h"
+#include "framework/stored_constant.h"
 #include "framework/tensor_proto.h"
 
 namespace headrace {
@@ -97,6 +98,7 @@ TEST(SplatBufferTest, AProtoOfOneValueTakesLittleMemory) {
     ASSERT_EQ(TensorFromProto(proto, &t), OkStatus());
     EXPECT_EQ(t.NumElements(), n);
     EXPECT_LT(MemoryOf(t), int64_t{16} << 20) << DataTypeString(dtype);
+    EXPECT_TRUE(IsAligned(t));  // else Const's kernel makes a copy
     const Tensor last = t.Slice(n - 1, n);
     EXPECT_EQ(last.SummarizeValue(1), dtype == DT_FLOAT  ? "1.5"
                                       : dtype == DT_INT8 ? "4"

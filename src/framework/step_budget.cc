@@ -1,11 +1,59 @@
 #include "framework/step_budget.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "framework/allocation_size.h"
 
 namespace headrace {
+namespace {
+
+// The buffer of strings whose characters count.
+class CountedBuffer : public TensorBuffer {
+ public:
+  CountedBuffer(RefPtr<TensorBuffer> strings, RefPtr<StepBudget> budget)
+      : TensorBuffer(strings->data(), strings->size()),
+        strings_(std::move(strings)),
+        budget_(std::move(budget)) {}
+  void Count(int64_t bytes) { bytes_ = bytes; }
+  bool IsWritable() const override {
+    return strings_->IsWritable() && strings_->RefCountIsOne();
+  }
+
+ protected:
+  ~CountedBuffer() override { budget_->Release(bytes_); }
+
+ private:
+  const RefPtr<TensorBuffer> strings_;
+  const RefPtr<StepBudget> budget_;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace
+
+Status StepBudget::CountStrings(Tensor* t) {
+  if (t->dtype() != DT_STRING || t->buffer() == nullptr ||
+      t->raw_data() != t->buffer()->data() ||
+      dynamic_cast<const CountedBuffer*>(t->buffer().get()) != nullptr) {
+    return OkStatus();
+  }
+  int64_t bytes = 0;
+  for (const tstring& s : t->span<tstring>()) {
+    bytes += static_cast<int64_t>(s.size());
+  }
+  if (bytes == 0) return OkStatus();
+  auto counted =
+      MakeRef<CountedBuffer>(t->buffer(), RefPtr<StepBudget>::NewRef(this));
+  if (!Reserve(bytes)) {
+    return errors::ResourceExhausted("strings of ", bytes,
+                                     " bytes are beyond the memory budget of ",
+                                     bytes_, " bytes of the run");
+  }
+  counted->Count(bytes);
+  *t = Tensor(DT_STRING, t->shape(), std::move(counted));
+  return OkStatus();
+}
 
 std::string StepBudget::Name() const {
   return absl::StrCat("of the run, whose memory budget is ", bytes_, " bytes");

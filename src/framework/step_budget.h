@@ -13,6 +13,7 @@
 #include "base/ref_count.h"
 #include "base/scratch_account.h"
 #include "framework/allocator.h"
+#include "framework/tensor.h"
 
 namespace headrace {
 
@@ -29,6 +30,11 @@ class StepBudget : public Allocator, public MemoryCounter, public RefCounted {
   void Release(int64_t bytes) override;
   AllocatorStats GetStats() const override;
   void ResetPeak() override;
+
+  // Counts the characters of strings as long as the tensor's buffer lives;
+  // other tensors and those that are counted already are left as they are.
+  // ResourceExhausted, and `t` is left alone, if that is beyond the budget.
+  Status CountStrings(Tensor* t);
 
  private:
   const int64_t bytes_;

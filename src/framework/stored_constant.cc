@@ -6,7 +6,8 @@ namespace headrace {
 
 bool IsAligned(const Tensor& t) {
   const auto size = static_cast<uintptr_t>(DataTypeObjectSize(t.dtype()));
-  return t.NumElements() == 0 ||
+  // Objects always are, though not at multiples of their size.
+  return t.NumElements() == 0 || !DataTypeCanUseMemcpy(t.dtype()) ||
          reinterpret_cast<uintptr_t>(t.raw_data()) % size == 0;
 }
 

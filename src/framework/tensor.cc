@@ -5,7 +5,6 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "base/exceptions.h"
 #include "framework/allocation_trace.h"
 #include "framework/resource_handle.h"
@@ -126,11 +125,11 @@ std::string ElementString(const Tensor& t, int64_t i) {
       return absl::CEscape(t.data<tstring>()[i]);
     case DT_COMPLEX64: {
       const complex64 c = t.data<complex64>()[i];
-      return absl::StrFormat("(%g,%g)", c.real(), c.imag());
+      return absl::StrCat("(", c.real(), ",", c.imag(), ")");
     }
     case DT_COMPLEX128: {
       const complex128 c = t.data<complex128>()[i];
-      return absl::StrFormat("(%g,%g)", c.real(), c.imag());
+      return absl::StrCat("(", c.real(), ",", c.imag(), ")");
     }
     case DT_RESOURCE:
       return t.data<ResourceHandle>()[i].DebugString();

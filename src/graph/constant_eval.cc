@@ -4,9 +4,11 @@
 #include "graph/constant_eval.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "absl/container/flat_hash_set.h"
 #include "base/flush_denormals.h"
+#include "base/scratch_account.h"
 #include "framework/op_kernel.h"
 #include "graph/shape_value.h"
 
@@ -40,6 +42,24 @@ Device* GetEvalDevice() {
   static EvalDevice* const device = new EvalDevice();
   return device;
 }
+
+// What one evaluation may take beside tensors: for strings that grow, tables
+// and the like. Pieces that are too small to count are bounded by their number.
+constexpr int64_t kMaxScratchBytes = int64_t{64} << 20;
+constexpr int64_t kMaxStrings = 1024;
+
+class ScratchLimit : public MemoryCounter {
+ public:
+  bool Reserve(int64_t bytes) override {
+    if (taken_.fetch_add(bytes) + bytes <= kMaxScratchBytes) return true;
+    taken_.fetch_sub(bytes);
+    return false;
+  }
+  void Release(int64_t bytes) override { taken_.fetch_sub(bytes); }
+
+ private:
+  std::atomic<int64_t> taken_{0};
+};
 
 // Ops without the stateful mark whose value is nevertheless not their inputs'
 // alone, or which a feed is meant to replace.
@@ -124,6 +144,15 @@ Status EvaluateNode(const Node& n, absl::Span<const Tensor> inputs,
   if (KernelRegistry::Global()->Find(DEVICE_CPU, n.def()) == nullptr) {
     return errors::NotFound("no CPU kernel for op ", n.type_string());
   }
+  for (int i = 0; i < n.num_outputs(); ++i) {
+    if (n.output_type(i) == DT_STRING &&
+        !WithinLimit(n.output_shape(i), kMaxStrings)) {
+      return errors::ResourceExhausted("op ", n.type_string(),
+                                       " gives too many strings to look at");
+    }
+  }
+  ScratchLimit limit;
+  const ScratchAccount account(&limit);
   std::unique_ptr<OpKernel> kernel;
   HR_RETURN_IF_ERROR(
       CreateOpKernel(device, n.shared_def(), &n.op_def(), &kernel));

@@ -12,6 +12,7 @@
 #include "base/env.h"
 #include "base/exceptions.h"
 #include "base/log.h"
+#include "base/memory_reserve.h"
 #include "framework/mapped_buffer.h"
 #include "graph/algorithm.h"
 #include "graph/function_library.h"
@@ -104,6 +105,7 @@ class Importer {
   }
 
   Status Run() {
+    RefillMemoryReserve();
     const GraphVersions versions = graph_->versions();
     const std::shared_ptr<FunctionLibrary> functions =
         graph_->shared_functions();

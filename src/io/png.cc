@@ -143,6 +143,15 @@ struct PngWriter {
   char message[kMessageSize] = "unknown error";
 };
 
+bool TryAppend(const char* data, size_t n, std::string* to) {
+  try {
+    to->append(data, n);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 bool WritePixels(PngWriter* w, const Tensor& image, int color, int compression,
                  png_bytepp rows) {
   w->png = png_create_write_struct(
@@ -159,8 +168,11 @@ bool WritePixels(PngWriter* w, const Tensor& image, int color, int compression,
   png_set_write_fn(
       w->png, w,
       [](png_structp png, png_bytep data, png_size_t n) {
-        static_cast<PngWriter*>(png_get_io_ptr(png))
-            ->bytes->append(reinterpret_cast<const char*>(data), n);
+        auto* const w = static_cast<PngWriter*>(png_get_io_ptr(png));
+        // Exceptions do not cross the library, nor a jump a catch.
+        if (!TryAppend(reinterpret_cast<const char*>(data), n, w->bytes)) {
+          png_error(png, "Out of memory");
+        }
       },
       [](png_structp) {});
   png_set_compression_level(w->png, compression);

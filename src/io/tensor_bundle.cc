@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "absl/strings/str_format.h"
+#include "absl/strings/str_cat.h"
 #include "base/crc32c.h"
 #include "framework/tensor_proto.h"
 #include "framework/variant.h"
@@ -92,7 +92,8 @@ std::string BundleIndexPath(const std::string& prefix) {
 }
 
 std::string BundleDataPath(const std::string& prefix, int shard, int shards) {
-  return absl::StrFormat("%s.data-%05d-of-%05d", prefix, shard, shards);
+  return absl::StrCat(prefix, ".data-", absl::Dec(shard, absl::kZeroPad5),
+                      "-of-", absl::Dec(shards, absl::kZeroPad5));
 }
 
 StatusOr<std::unique_ptr<BundleReader>> BundleReader::Open(

@@ -13,6 +13,7 @@
 
 #include "framework/borrowed_buffer.h"
 #include "kernels/element.h"
+#include "kernels/growing_table.h"
 #include "kernels/priority_queue.h"
 #include "kernels/resource_op.h"
 
@@ -192,7 +193,8 @@ class Barrier : public ResourceBase {
             ".  Insertion index: ", i,
             ".  Number of incomplete keys: ", incomplete_.size(), ".");
       }
-      const bool twice = types_.size() > 1 && !seen.emplace(key, true).second;
+      const bool twice =
+          types_.size() > 1 && !InsertIntoMap(&seen, false, key, true).second;
       if (twice || (it != incomplete_.end() &&
                     it->second.parts[component].IsInitialized())) {
         return errors::InvalidArgument("Key ", key,
@@ -203,7 +205,7 @@ class Barrier : public ResourceBase {
     bool new_keys = false;
     for (int64_t i = 0; i < n; ++i) {
       const std::string key(keys.data<tstring>()[i]);
-      auto [it, is_new] = incomplete_.try_emplace(key);
+      auto [it, is_new] = InsertIntoMap(&incomplete_, true, key);
       Incomplete& e = it->second;
       if (is_new) {
         new_keys = true;

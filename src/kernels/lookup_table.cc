@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/element.h"
+#include "kernels/growing_table.h"
 
 namespace headrace {
 
@@ -98,7 +99,7 @@ Status LookupTable::InsertLocked(const Tensor& keys, const Tensor& values,
             "allowed");
       }
     }
-    auto [it, added] = map_.try_emplace(std::move(key));
+    auto [it, added] = InsertIntoMap(&map_, true, std::move(key));
     if (!added && once) {
       if (!SameElements(it->second, 0, values, i, value_size)) {
         return errors::FailedPrecondition(

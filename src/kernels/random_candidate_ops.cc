@@ -18,6 +18,7 @@
 #include "base/env.h"
 #include "framework/op_kernel.h"
 #include "framework/philox.h"
+#include "kernels/growing_table.h"
 #include "kernels/random_stream.h"
 #include "kernels/range_sampler.h"
 
@@ -95,7 +96,7 @@ class CandidateSamplerOp : public OpKernel {
         }
       }
       const int64_t value = sampler.Sample(&next);
-      if (!unique_ || seen.insert(value).second) out[filled++] = value;
+      if (!unique_ || InsertIntoSet(&seen, value)) out[filled++] = value;
     }
     for (int64_t i = 0; i < num_sampled_; ++i) {
       count->data<float>()[i] = Expected(sampler.Probability(out[i]), draws);
@@ -365,7 +366,8 @@ class ComputeAccidentalHitsOp : public OpKernel {
                                         batch));
     absl::flat_hash_map<int64_t, int64_t> position;
     for (int64_t i = 0; i < sampled.NumElements(); ++i) {
-      position[sampled.data<int64_t>()[i]] = i;
+      InsertIntoMap(&position, false, sampled.data<int64_t>()[i])
+          .first->second = i;
     }
     std::vector<std::pair<int32_t, int64_t>> hits;
     const int64_t* c = classes.data<int64_t>();

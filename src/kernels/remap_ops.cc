@@ -11,6 +11,7 @@
 #include "base/env.h"
 #include "framework/op_kernel.h"
 #include "io/tensor_bundle.h"
+#include "kernels/growing_table.h"
 
 namespace headrace {
 namespace {
@@ -94,7 +95,7 @@ class GenerateVocabRemappingOp : public OpKernel {
     }
     const int64_t n = old_size_ < 0 ? have : old_size_;
     for (int64_t i = 0; i < n; ++i) {
-      const auto [it, inserted] = old->emplace(lines[i], i);
+      const auto [it, inserted] = InsertIntoMap(old, false, lines[i], i);
       if (!inserted) {
         return errors::FailedPrecondition("'", lines[i], "' is line ",
                                           it->second, " and line ", i, " of ",
@@ -179,7 +180,7 @@ class LoadAndRemapMatrixOp : public OpKernel {
         return errors::InvalidArgument(name, "[", i, "] is ", id,
                                        ", but the old matrix has ", old);
       }
-      const auto [it, inserted] = seen.emplace(id, i);
+      const auto [it, inserted] = InsertIntoMap(&seen, false, id, i);
       if (!inserted) {
         return errors::Unimplemented("Old ID ", id,
                                      " is mapped to both new ID ", it->second,

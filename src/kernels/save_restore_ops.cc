@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_format.h"
 #include "base/env.h"
 #include "framework/op_kernel.h"
 #include "io/checkpoint_v1.h"
@@ -244,11 +243,12 @@ class ShardedFilenameOp : public OpKernel {
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, TensorShape(), &out));
     if (kSpec) {
-      out->scalar<tstring>() =
-          absl::StrFormat("%s-\?\?\?\?\?-of-%05d", base, shards);
+      out->scalar<tstring>() = absl::StrCat(base, "-\?\?\?\?\?-of-",
+                                            absl::Dec(shards, absl::kZeroPad5));
     } else {
-      out->scalar<tstring>() = absl::StrFormat(
-          "%s-%05d-of-%05d", base, *ctx->input(1).data<int32_t>(), shards);
+      out->scalar<tstring>() = absl::StrCat(
+          base, "-", absl::Dec(*ctx->input(1).data<int32_t>(), absl::kZeroPad5),
+          "-of-", absl::Dec(shards, absl::kZeroPad5));
     }
   }
 };

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "framework/borrowed_buffer.h"
+#include "kernels/growing_table.h"
 #include "kernels/sparse_batch.h"
 
 namespace headrace {
@@ -23,7 +24,7 @@ class SparseTensorsMap : public ResourceBase {
 
   int64_t Add(Entry entry) {
     MutexLock lock(&mu_);
-    entries_.emplace(next_, std::move(entry));
+    InsertIntoMap(&entries_, true, next_, std::move(entry));
     return next_++;
   }
   // All of them, or InvalidArgument and none.

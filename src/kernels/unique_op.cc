@@ -11,6 +11,7 @@
 #include "framework/op_kernel.h"
 #include "kernels/box_copy.h"
 #include "kernels/element.h"
+#include "kernels/growing_table.h"
 
 namespace headrace {
 namespace {
@@ -80,7 +81,7 @@ struct Classes {
       const int64_t next = static_cast<int64_t>(first.size());
       int64_t c = next;
       if (get_key(values[i], &key))
-        c = seen.try_emplace(key, next).first->second;
+        c = InsertIntoMap(&seen, false, key, next).first->second;
       if (c == next) first.push_back(i);
       class_of[i] = c;
     }
@@ -261,7 +262,7 @@ class ListDiffOp : public OpKernel {
           absl::flat_hash_set<typename KeyOf<T>::Key> seen;
           typename KeyOf<T>::Key key;
           for (int64_t i = 0; i < y.NumElements(); ++i) {
-            if (get_key(ElementsOf<T>(y)[i], &key)) seen.insert(key);
+            if (get_key(ElementsOf<T>(y)[i], &key)) InsertIntoSet(&seen, key);
           }
           for (int64_t i = 0; i < x.NumElements(); ++i) {
             const bool comparable = get_key(ElementsOf<T>(x)[i], &key);

@@ -17,6 +17,7 @@
 #include "absl/strings/str_split.h"
 #include "base/env.h"
 #include "base/mutex.h"
+#include "kernels/growing_table.h"
 #include "kernels/uniform_below.h"
 
 namespace headrace {
@@ -82,7 +83,7 @@ class SkipgramOp : public OpKernel {
     absl::flat_hash_map<absl::string_view, size_t> known;
     for (absl::string_view w : absl::StrSplit(
              text, absl::ByAnyChar(" \t\n\v\f\r"), absl::SkipEmpty())) {
-      const auto [it, is_new] = known.emplace(w, words.size());
+      const auto [it, is_new] = InsertIntoMap(&known, false, w, words.size());
       if (is_new) words.push_back({w, 0});
       ++words[it->second].count;
       corpus.push_back(it->second);

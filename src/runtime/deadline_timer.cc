@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <exception>
 #include <map>
 #include <thread>
 #include <utility>
@@ -28,7 +29,12 @@ class Timer {
     if (t != nullptr) return t;
     auto* made = new Timer;
     if (timer.compare_exchange_strong(t, made)) {
-      std::thread([made] { made->Loop(); }).detach();
+      try {
+        std::thread([made] { made->Loop(); }).detach();
+      } catch (const std::exception&) {
+        timer.store(nullptr);  // the next run may find a thread
+        throw;
+      }
       return made;
     }
     delete made;

@@ -49,6 +49,8 @@ class PendingCalls {
   std::string Describe();
 
  private:
+  std::string DescribeCalls();
+
   Mutex mu_;
   Entry head_ GUARDED_BY(mu_);  // of a ring
 };

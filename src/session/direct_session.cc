@@ -10,6 +10,7 @@
 #include "base/exceptions.h"
 #include "base/fork.h"
 #include "base/interrupt.h"
+#include "base/memory_reserve.h"
 #include "base/mutex.h"
 #include "base/thread_pool.h"
 #include "device/cpu/cpu_device.h"
@@ -679,6 +680,7 @@ class DirectSession : public Session {
                  const RunTime& time, const FeedPointers& feeds,
                  std::vector<Tensor>* outputs, pb::RunMetadata* metadata,
                  RunToken token) {
+    RefillMemoryReserve();
     ThreadPool* pool = inter_;
     if (&options != &pb::RunOptions::default_instance()) {
       HR_RETURN_IF_ERROR(CheckRunOptions(options, &pool));

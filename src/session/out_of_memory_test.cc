@@ -161,10 +161,10 @@ TEST_F(OutOfMemoryTest, AnAsynchronousKernelEndsItsStepWhateverItThrows) {
   EXPECT_EQ(Run(Add("good", "Identity", {x})), OkStatus());
 }
 
-// Died at the size of the machine.
+// Died at the size of the machine, in the compilation of the step already.
 TEST_F(OutOfMemoryTest, StringsThatGrowTenfoldTwelveTimes) {
   Endpoint s = Const("s", MakeScalar<tstring>("0123456789"));
-  for (int i = 0; i < 16; ++i) {
+  for (int i = 0; i < 12; ++i) {
     s = Add(absl::StrCat("join", i), "StringJoin", std::vector<Endpoint>(10, s),
             {{"N", int64_t{10}}});
   }
@@ -172,6 +172,36 @@ TEST_F(OutOfMemoryTest, StringsThatGrowTenfoldTwelveTimes) {
   const Status status = Run(s, /*budget=*/int64_t{64} << 20);
   ExpectError(status, absl::StatusCode::kResourceExhausted, " bytes");
   ExpectError(status, absl::StatusCode::kResourceExhausted, "node join");
+}
+
+// Each is within the budget; all that live at once are not.
+TEST_F(OutOfMemoryTest, CharactersOfStringsCountAsLongAsTheyLive) {
+  Tensor text(DT_STRING, TensorShape({}));
+  text.scalar<tstring>() = std::string(1 << 20, 'x');
+  const Endpoint x = Add("x", "Placeholder", {}, {{"dtype", DT_STRING}});
+  std::vector<Endpoint> joined;
+  for (int i = 0; i < 8; ++i) {
+    joined.push_back(
+        Add(absl::StrCat("j", i), "StringJoin", {x, x},
+            {{"N", int64_t{2}}, {"separator", std::string(1, 'a' + i)}}));
+  }
+  const Endpoint all =
+      Add("all", "StringLength",
+          {Add("last", "StringJoin", joined, {{"N", int64_t{8}}})});
+  ASSERT_EQ(NewSession({}, "", graph_, &session_), OkStatus());
+  for (const int mib : {20, 60}) {
+    pb::RunOptions options;
+    options.mutable_headrace()->set_memory_budget_bytes(int64_t{mib} << 20);
+    std::vector<Tensor> out;
+    for (int i = 0; i < 3; ++i) {
+      const Status s = session_->Run(options, {{x, text}}, {all}, {}, &out);
+      if (mib == 60) {
+        EXPECT_EQ(s, OkStatus());
+      } else {
+        ExpectError(s, absl::StatusCode::kResourceExhausted, " bytes");
+      }
+    }
+  }
 }
 
 // Its table and lists are no tensors.

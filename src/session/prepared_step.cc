@@ -95,7 +95,7 @@ Status PreparedStep::CheckBudget(absl::Span<const Tensor* const> values,
     if (plans_.size() >= kMaxPlans) plans_.clear();
     plans_.emplace(std::move(key), plan);
   }
-  *all_known = plan->unknown.empty();
+  *all_known = plan->unknown.empty() && !has_strings_;
   if (plan->peak_bytes <= budget) return OkStatus();
   return errors::ResourceExhausted("the tensors of the run take up to ",
                                    plan->peak_bytes,
@@ -104,6 +104,13 @@ Status PreparedStep::CheckBudget(absl::Span<const Tensor* const> values,
 }
 
 void PreparedStep::LookForArena() {
+  for (const Part& part : parts) {
+    part.graph->ForEachNode([this](const Node* n) {
+      for (DataType t : n->output_types()) {
+        has_strings_ = has_strings_ || BaseType(t) == DT_STRING;
+      }
+    });
+  }
   may_have_arena_ = parts.size() == 1 &&
                     parts[0].device->device_type() == DEVICE_CPU &&
                     MayHaveArena(*parts[0].graph);

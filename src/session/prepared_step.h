@@ -57,7 +57,8 @@ class PreparedStep : public Session::Prepared,
   Status CheckBudget(absl::Span<const Tensor* const> feeds, int64_t budget,
                      bool* all_known) const;
 
-  // Decides whether runs may have an arena; once `parts` is complete.
+  // Decides whether runs may have an arena, and looks for strings; once `parts`
+  // is complete.
   void LookForArena();
   // Memory for a run with these feeds; null if none is planned. When their
   // shapes come for the second time in a row `notes` is set, too: the run is
@@ -105,6 +106,7 @@ class PreparedStep : public Session::Prepared,
                                  std::unique_ptr<ReuseNotes>* notes) const;
 
   bool may_have_arena_ = false;
+  bool has_strings_ = false;  // whose characters no plan knows
   mutable Mutex arena_mu_;
   mutable int arena_plans_ GUARDED_BY(arena_mu_) = 0;
   // Of the feeds of the last run that was not planned for.

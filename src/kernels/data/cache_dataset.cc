@@ -7,7 +7,6 @@
 #include <memory>
 #include <utility>
 
-#include "absl/strings/str_format.h"
 #include "io/tensor_bundle.h"
 #include "kernels/data/element_buffer.h"
 #include "kernels/data/owned_handle.h"
@@ -107,9 +106,9 @@ class FileCacheDataset : public Dataset {
   int64_t Cardinality() const override { return input().Cardinality(); }
 
   static std::string Key(int64_t element, size_t component, size_t components) {
-    const int width = static_cast<int>(StrCat(components - 1).size());
-    return absl::StrFormat("%7d_%*d", element, width,
-                           static_cast<int>(component));
+    const std::string number = StrCat(component);
+    const std::string pad(StrCat(components - 1).size() - number.size(), ' ');
+    return StrCat(absl::Dec(element, absl::kSpacePad7), "_", pad, number);
   }
 
   class Reader : public DatasetIterator {

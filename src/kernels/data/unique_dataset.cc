@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "kernels/data/element_buffer.h"
+#include "kernels/growing_table.h"
 
 namespace headrace {
 namespace {
@@ -34,7 +35,7 @@ class UniqueDataset : public Dataset {
               "UniqueDataset: an element is not a tensor of type ",
               DataTypeString(dataset().type()));
         }
-        if (!seen_.insert(Key((*out)[0])).second) continue;
+        if (!InsertIntoSet(&seen_, Key((*out)[0]))) continue;
         return budget_.Add(*out);
       }
       *end = true;
