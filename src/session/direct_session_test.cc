@@ -288,6 +288,26 @@ TEST_F(SessionTest, AFeedOfAnotherShapeThanTheStaticOneIsComputedByItsOwn) {
   EXPECT_EQ(out[0].shape(), other.shape());
 }
 
+// A shape function refuses the window, TensorFlow's kernels do not: neither
+// does a memory budget.
+TEST_F(SessionTest, ABudgetIsNoReasonToRefuseAShapeThatAKernelTakes) {
+  const Endpoint x = Placeholder("x", PartialTensorShape::UnknownRank());
+  const std::vector<int64_t> window = {1, 3, 1, 1}, strides = {1, 1, 1, 1};
+  const Endpoint y =
+      Add("y", "MaxPool", {x},
+          {{"ksize", window}, {"strides", strides}, {"padding", "VALID"}});
+  Start();
+  pb::RunOptions options;
+  for (const int64_t budget : {0, 1 << 20}) {
+    options.mutable_headrace()->set_memory_budget_bytes(budget);
+    std::vector<Tensor> out;
+    ASSERT_EQ(Run({{x, MakeTensor<float>({1, 2, 1, 1}, {1, 2})}}, {y}, &out, {},
+                  options),
+              OkStatus());
+    EXPECT_EQ(out[0].shape(), TensorShape({1, 0, 1, 1}));
+  }
+}
+
 // Tensors large enough for an arena, and a loop over what is fed.
 TEST_F(SessionTest, MemoryIsPlannedForTheShapeThatIsFed) {
   const Endpoint x = Placeholder("x", PartialTensorShape({8, 8}));

@@ -85,8 +85,10 @@ Status PreparedStep::CheckBudget(absl::Span<const Tensor* const> values,
   if (plan == nullptr) {
     auto made = std::make_shared<MemoryPlan>();
     const Status s = PlanMemory(shapes, made.get());
-    if (errors::IsUnimplemented(s)) {
-      made->unknown.emplace_back(s.message());  // a loop
+    if (errors::IsUnimplemented(s) || errors::IsInvalidArgument(s)) {
+      // A loop, or shapes that only the kernels can judge: they take some that
+      // shape functions refuse.
+      made->unknown.emplace_back(s.message());
     } else if (!s.ok()) {
       return Annotate(s, " (for the memory budget)");
     }
