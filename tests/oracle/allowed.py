@@ -138,8 +138,8 @@ ALLOWED = [
      "elements for any shape"),
     ("TensorSummaryV2", "refuses", "metadata", "TensorFlow skips what it "
      "cannot read"),
-    ("TensorStridedSliceUpdate", "refuses", "the slice is", "2.x broadcasts the "
-     "value"),
+    ("TensorStridedSliceUpdate", "refuses", "the slice is", "2.x broadcasts "
+     "the value"),
     ("FixedLengthRecordReaderV2", "kernel", "compression_type", "TensorFlow "
      "finds out when it reads"),
     ("Stateless*", "refuses kernel", "counter", "TensorFlow reads a counter of "

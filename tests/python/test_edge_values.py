@@ -256,6 +256,16 @@ def test_empty_segments_have_the_lowest_finite_number(dtype, lowest):
                ).tolist() == [-np.float32(lowest), 1]
 
 
+def test_extremes_of_infinite_segments_are_infinite():
+    x = np.array([INF, INF, -INF, -INF, 1, INF, 2, NAN], np.float32)
+    ids = [0, 0, 2, 2, 3, 3, 4, 4]
+    np.testing.assert_array_equal(run(tf.segment_min(x, ids)),
+                                  [INF, 0, -INF, 1, 2])
+    np.testing.assert_array_equal(run(tf.segment_max(x, ids)),
+                                  [INF, 0, -INF, INF, 2])
+    assert run(tf.segment_max(np.int32([-5, -7]), [0, 0])).tolist() == [-5]
+
+
 def test_joined_segments_do_not_begin_with_a_separator():
     joined = raw_ops.UnsortedSegmentJoin(
         ["", "a", "", "b", "", ""], [0, 0, 0, 0, 1, 1], 3, separator="-")
