@@ -105,8 +105,8 @@ Status InferenceContext::MakeShapeFromInput(int i, Shape* out) {
     return OkStatus();
   }
   Shape vector;
-  HR_RETURN_IF_ERROR(WithRankAtMost(input(i), 1, &vector));
-  if (vector.unknown_rank() || vector.dims() == 0) {
+  HR_RETURN_IF_ERROR(WithRank(input(i), 1, &vector));
+  if (vector.unknown_rank()) {
     *out = Shape::UnknownRank();
     return OkStatus();
   }

@@ -4,6 +4,7 @@
 #ifndef HEADRACE_KERNELS_SEGMENT_LOOPS_H_
 #define HEADRACE_KERNELS_SEGMENT_LOOPS_H_
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -28,6 +29,7 @@ inline int64_t IdAt(const Tensor& t, int64_t i) {
 enum class Divisor : uint8_t { kOne, kCount, kSqrtCount };
 
 struct SegmentLoops {
+  // What an empty segment has: 0, 1, the lowest or highest finite number.
   void (*init)(void* acc, int64_t n);
   void (*add)(const void* x, void* acc, int64_t n);
   // Rounds accumulators to elements. May be in place if the sizes are equal.
@@ -36,6 +38,9 @@ struct SegmentLoops {
   void (*scatter)(const void* x, Divisor d, int64_t count, void* acc,
                   int64_t n);
   int acc_size;
+  // Where the extremes of a sorted segment begin, so that infinities count:
+  // -inf or inf if there is one. Else as init.
+  void (*start)(void* acc, int64_t n);
 };
 
 // NaN is not picked by the extremes.
@@ -53,6 +58,18 @@ void Init(void* acc, int64_t n) {
   if constexpr (kOp == SegmentOp::kMin) v = static_cast<A>(L::max());
   A* a = static_cast<A*>(acc);
   for (int64_t j = 0; j < n; ++j) a[j] = v;
+}
+
+template <SegmentOp kOp, typename A, typename T>
+void Start(void* acc, int64_t n) {
+  using L = std::numeric_limits<A>;
+  if constexpr (L::has_infinity &&
+                (kOp == SegmentOp::kMax || kOp == SegmentOp::kMin)) {
+    const A v = kOp == SegmentOp::kMax ? -L::infinity() : L::infinity();
+    std::fill_n(static_cast<A*>(acc), n, v);
+  } else {
+    Init<kOp, A, T>(acc, n);
+  }
 }
 
 template <SegmentOp kOp, typename A, typename T>
@@ -109,7 +126,7 @@ template <SegmentOp kOp, typename T>
 constexpr SegmentLoops Make() {
   using A = ComputeType<T>;
   SegmentLoops loops = {&Init<kOp, A, T>, &Add<kOp, A, T>, &Finish<A, T>,
-                        nullptr, sizeof(A)};
+                        nullptr,          sizeof(A),       &Start<kOp, A, T>};
   if constexpr (kOp == SegmentOp::kSum && std::is_floating_point_v<A>) {
     loops.scatter = &Scatter<A, T>;
   }

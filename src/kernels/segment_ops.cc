@@ -135,6 +135,7 @@ class SegmentKernel : public OpKernel {
                   std::memset(to, 0, m * size);
                 }
               }
+              loops_.start(acc, m);
               for (int64_t i = begin; i < end; ++i) {
                 const int64_t row = sparse_ ? IdAt(*indices, i) : i;
                 loops_.add(x + row * row_bytes + offset, acc, m);

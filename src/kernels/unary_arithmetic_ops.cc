@@ -45,19 +45,10 @@ struct SignFn {
     }
   }
 };
-// Of complex zero and infinity it is NaN, as division by their squared absolute
-// value makes it.
 struct ReciprocalFn {
   static constexpr bool kSimd = true;
   template <typename T>
   static T Apply(T x) {
-    if constexpr (kIsComplex<T>) {
-      using Real = typename T::value_type;
-      if (x == T(0) || std::isinf(x.real()) || std::isinf(x.imag())) {
-        const Real nan = std::numeric_limits<Real>::quiet_NaN();
-        return {nan, nan};
-      }
-    }
     return T(1) / x;
   }
 };

@@ -11,6 +11,9 @@ SIGNS = "vectors are determined but for a factor of absolute value 1"
 COLOURS = "of colours that are not finite; order of comparisons"
 COMPLEX = ("2.x overflows within its complex functions or divides otherwise; "
            "1.15 gives what this library gives")
+LANES = ("of complex infinity and zero TensorFlow's vectors make NaN, and what "
+         "is left over by the elements one by one the numbers of C; these are "
+         "given here everywhere")
 HANDLE = ("TensorFlow infers [2] of a handle that is a scalar; nothing is said "
           "here, so that neither is contradicted")
 
@@ -46,6 +49,11 @@ ALLOWED = [
     ("Log1p", "value", "complex", COMPLEX),
     ("Sigmoid", "value", "complex", COMPLEX),
     ("Sign", "value", "complex", COMPLEX),
+    ("Reciprocal", "value", "complex", LANES),
+    ("Inv", "value", "complex", LANES),
+    ("*Div*", "value", "complex", LANES),
+    ("Xdivy", "value", "complex", LANES),
+    ("Xlog*", "value", "complex", LANES),
     ("AdjustHue", "value", "", COLOURS),
     ("AdjustSaturation", "value", "", COLOURS),
     ("AdjustContrast*", "value", "", COLOURS),
@@ -138,8 +146,8 @@ ALLOWED = [
      "elements for any shape"),
     ("TensorSummaryV2", "refuses", "metadata", "TensorFlow skips what it "
      "cannot read"),
-    ("TensorStridedSliceUpdate", "refuses", "the slice is", "2.x broadcasts the "
-     "value"),
+    ("TensorStridedSliceUpdate", "refuses", "the slice is", "2.x broadcasts "
+     "the value"),
     ("FixedLengthRecordReaderV2", "kernel", "compression_type", "TensorFlow "
      "finds out when it reads"),
     ("Stateless*", "refuses kernel", "counter", "TensorFlow reads a counter of "

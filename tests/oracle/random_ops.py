@@ -11,6 +11,8 @@ import random
 
 import numpy as np
 
+from op_shapes import SHAPES_BY_OP
+
 FLOAT, DOUBLE, INT32, UINT8, INT16, INT8, STRING = 1, 2, 3, 4, 5, 6, 7
 COMPLEX64, INT64, BOOL, QINT8, QUINT8, QINT32 = 8, 9, 10, 11, 12, 13
 BFLOAT16, QINT16, QUINT16, UINT16, COMPLEX128, HALF = 14, 15, 16, 17, 18, 19
@@ -601,56 +603,6 @@ class Maker:
         fetches = [(node, k) for k, t in enumerate(types) if t in NUMPY or
                    t == STRING]
         return {"nodes": self.nodes, "feeds": self.feeds, "fetches": fetches}
-
-
-# Dims of inputs that hang together; equal letters are equal numbers. k and l
-# are window sizes.
-SHAPES_BY_OP = {
-    "MatMul": ["ab", "bc"], "SparseMatMul": ["ab", "bc"],
-    "BatchMatMul": ["nab", "nbc"], "BatchMatMulV2": ["nab", "nbc"],
-    "BatchMatMulV3": ["nab", "nbc"], "QuantizedMatMul": ["ab", "bc"],
-    "Conv2D": ["nhwc", "klcd"], "Conv3D": ["nhwdc", "klkco"],
-    "DepthwiseConv2dNative": ["nhwc", "klcm"],
-    "Dilation2D": ["nhwc", "klc"], "Erosion2D": ["nhwc", "klc"],
-    "MaxPool": ["nhwc"], "AvgPool": ["nhwc"], "MaxPool3D": ["nhwdc"],
-    "AvgPool3D": ["nhwdc"], "MaxPoolWithArgmax": ["nhwc"],
-    "LRN": ["nhwc"], "LRNGrad": ["nhwc", "nhwc", "nhwc"],
-    "FusedBatchNorm": ["nhwc", "c", "c", "c", "c"],
-    "FusedBatchNormV2": ["nhwc", "c", "c", "c", "c"],
-    "FusedBatchNormV3": ["nhwc", "c", "c", "c", "c"],
-    "BatchNormWithGlobalNormalization": ["nhwc", "c", "c", "c", "c"],
-    "ResizeBilinear": ["nhwc"], "ResizeBicubic": ["nhwc"],
-    "ResizeNearestNeighbor": ["nhwc"], "ResizeArea": ["nhwc"],
-    "ResizeBilinearGrad": ["nhwc", "nabc"],
-    "ResizeBicubicGrad": ["nhwc", "nabc"],
-    "CropAndResize": ["nhwc", ["b", 4], "b"],
-    "ExtractImagePatches": ["nhwc"], "RGBToHSV": [["n", "h", "w", 3]],
-    "HSVToRGB": [["n", "h", "w", 3]], "AdjustContrastv2": ["nhwc"],
-    "AdjustHue": [["n", "h", "w", 3]], "AdjustSaturation": [["n", "h", "w", 3]],
-    "SoftmaxCrossEntropyWithLogits": ["ab", "ab"],
-    "SparseSoftmaxCrossEntropyWithLogits": ["ab", "a"],
-    "Softmax": ["ab"], "LogSoftmax": ["ab"],
-    "MatrixSolve": ["naa", "nab"], "MatrixSolveLs": ["nab", "nac"],
-    "MatrixTriangularSolve": ["naa", "nab"], "CholeskyGrad": ["naa", "naa"],
-    "TridiagonalSolve": [["n", 3, "a"], "nab"],
-    "TridiagonalMatMul": [["n", 1, "a"], ["n", 1, "a"], ["n", 1, "a"], "nab"],
-    "NonMaxSuppression": [["a", 4], "a"],
-    "NonMaxSuppressionV2": [["a", 4], "a"],
-    "NonMaxSuppressionV3": [["a", 4], "a"],
-    "NonMaxSuppressionV4": [["a", 4], "a"],
-    "NonMaxSuppressionWithOverlaps": ["aa", "a"],
-    "BiasAdd": ["nhwc", "c"], "BiasAddV1": ["nhwc", "c"],
-    "InTopK": ["ab", "a"], "InTopKV2": ["ab", "a"],
-    "CTCLoss": ["tbc"], "CTCGreedyDecoder": ["tbc", "b"],
-    "CTCBeamSearchDecoder": ["tbc", "b"],
-    "SparseTensorDenseMatMul": [None, None, None, "ab"],
-    "GRUBlockCell": ["ba", "bc", None, None, None, "c"],
-    "Cross": [["a", 3], ["a", 3]], "Betainc": ["ab", "ab", "ab"],
-    "SpaceToDepth": ["nhwc"], "DepthToSpace": ["nhwc"],
-    "FractionalMaxPool": ["nhwc"], "FractionalAvgPool": ["nhwc"],
-    "Spectrogram": None, "Mfcc": ["abc"], "AudioSpectrogram": ["ab"],
-    "EditDistance": None,
-}
 
 
 def usable(op):

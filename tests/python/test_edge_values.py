@@ -33,13 +33,6 @@ def test_expm1_of_complex_numbers_beyond_one_turn():
     check(tf.expm1(x), np.expm1(x.astype(np.complex128)), rtol=1e-4)
 
 
-def test_reciprocals_of_complex_infinity_and_zero_are_nan():
-    x = np.array([complex(INF, 1), complex(0, -INF), 0], np.complex64)
-    assert np.isnan(run(tf.reciprocal(x)).real).all()
-    check(tf.reciprocal(np.array([2j, 3e38 + 0j], np.complex64)),
-          np.array([-.5j, 1 / 3e38], np.complex64))
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_incomplete_gamma_functions_of_zero_are_zero(dtype):
     a = np.array([0, -1, NAN, 1, INF, 1, 0], dtype)
@@ -254,6 +247,16 @@ def test_empty_segments_have_the_lowest_finite_number(dtype, lowest):
                ).tolist() == [np.float32(lowest), 2]
     assert run(tf.cast(tf.unsorted_segment_min(x, [1, 1], 2), tf.float32)
                ).tolist() == [-np.float32(lowest), 1]
+
+
+def test_extremes_of_infinite_segments_are_infinite():
+    x = np.array([INF, INF, -INF, -INF, 1, INF, 2, NAN], np.float32)
+    ids = [0, 0, 2, 2, 3, 3, 4, 4]
+    np.testing.assert_array_equal(run(tf.segment_min(x, ids)),
+                                  [INF, 0, -INF, 1, 2])
+    np.testing.assert_array_equal(run(tf.segment_max(x, ids)),
+                                  [INF, 0, -INF, INF, 2])
+    assert run(tf.segment_max(np.int32([-5, -7]), [0, 0])).tolist() == [-5]
 
 
 def test_joined_segments_do_not_begin_with_a_separator():

@@ -242,6 +242,21 @@ def test_the_axis_of_a_concatenation_is_a_scalar():
             raw_ops.ConcatV2([tf.ones([2, 3])] * 2, axis)
 
 
+@pytest.mark.parametrize("op", [
+    lambda shape: raw_ops.Fill(shape, 1.),
+    lambda shape: raw_ops.RandomUniform(shape, dtype=tf.float32),
+    lambda shape: raw_ops.Reshape(tf.ones([2, 3]), shape),
+    lambda shape: raw_ops.Tile(tf.ones([2, 3]), shape),
+    lambda shape: raw_ops.BroadcastTo(tf.ones([2, 3]), shape),
+    lambda shape: raw_ops.ScatterNd(tf.zeros([3, 1], tf.int32), tf.zeros([3]),
+                                    shape),
+    lambda shape: raw_ops.SparseToDense([[0]], shape, [1.], 0.),
+])
+def test_a_shape_that_is_a_scalar_is_refused_while_the_graph_is_built(op):
+    with pytest.raises(ValueError, match="rank 1 but is rank 0"):
+        op(placeholder(dtype=tf.int32))
+
+
 def test_sparse_sums_have_the_shape_of_their_terms():
     def sparse(shape):
         return tf.SparseTensor(np.zeros([1, 2], np.int64), [1.], shape)
