@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "base/memory.h"
+
 namespace headrace {
 namespace {
 
@@ -12,7 +14,9 @@ Status Describe(const std::exception& e) {
                                      known->bytes(), " bytes failed");
   }
   if (dynamic_cast<const std::bad_alloc*>(&e) != nullptr) {
-    return errors::ResourceExhausted("out of memory: an allocation failed");
+    return errors::ResourceExhausted(
+        "out of memory: an allocation failed; the machine has ",
+        AvailableMemory(), " bytes free");
   }
   if (dynamic_cast<const std::length_error*>(&e) != nullptr) {
     return errors::ResourceExhausted(

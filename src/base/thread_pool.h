@@ -24,7 +24,7 @@
 
 namespace headrace {
 
-// Thread-safe. Functions must not throw.
+// Thread-safe. Scheduled functions must not throw.
 class ThreadPool {
  public:
   using Task = absl::AnyInvocable<void()>;
@@ -47,7 +47,8 @@ class ThreadPool {
   int NumThreads() const { return num_threads_; }
 
   // Runs `fn` once on a worker, soon; first come, first served. Does not wait.
-  // (If the system refuses every thread, runs it here.)
+  // (If the system refuses every thread, runs it here.) Throws std::bad_alloc
+  // if there is no memory to remember it.
   void Schedule(Task fn);
 
   // Calls fn(begin, end) once for each block [k * block, min((k + 1) * block,
@@ -57,7 +58,8 @@ class ThreadPool {
   // the loop before may still be in its cache. `total` <= 0 does
   // nothing; `block` is raised to 1. A single block runs right here. The
   // workers' floating-point mode (flush-to-zero, rounding) is the caller's for
-  // the time of the loop.
+  // the time of the loop. If a block throws a std::exception no further one
+  // begins, and the first that was thrown comes out of this call.
   void ParallelFor(int64_t total, int64_t block, LoopBody fn);
 
   // ParallelFor with blocks worth 25-50 us each by `cost_ns_per_unit`, the

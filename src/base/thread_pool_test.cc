@@ -91,6 +91,7 @@ TEST_P(ThreadPoolTest, BlocksCountOnTheAccountOfTheLoop) {
     std::atomic<int64_t> taken{0};
   };
   Counter counter;
+  pool_.ParallelFor(2, 1, [](int64_t, int64_t) {});  // it makes what it needs
   {
     const ScratchAccount account(&counter);
     pool_.ParallelFor(16, 1, [](int64_t, int64_t) {

@@ -34,8 +34,8 @@ class Allocator {
 };
 
 // The process-wide allocator of host memory. Refuses requests beyond the
-// machine's (or cgroup's) memory at once instead of overcommitting, and keeps
-// freed large blocks for a while, since fresh pages cost more than most
+// machine's (or cgroup's) free memory at once instead of overcommitting, and
+// keeps freed large blocks for a while, since fresh pages cost more than most
 // kernels.
 Allocator* CpuAllocator();
 

@@ -17,10 +17,13 @@ class FailingAllocations {
 
   static bool ArePreloaded() { return Arm() != nullptr; }
 
-  // While this lives, `count` allocations from the `first` (1, 2, ...) on fail;
-  // with kAll as the first none do, and they are counted.
-  FailingAllocations(int64_t first, int64_t count) { Arm()(first, count); }
-  ~FailingAllocations() { Arm()(0, 0); }
+  // While this lives, `count` allocations from the `first` (1, 2, ...) on fail,
+  // of those of at least `bytes`; with kAll as the first none do, and they are
+  // counted.
+  FailingAllocations(int64_t first, int64_t count, int64_t bytes) {
+    Arm()(first, count, bytes);
+  }
+  ~FailingAllocations() { Arm()(0, 0, 0); }
   FailingAllocations(const FailingAllocations&) = delete;
   FailingAllocations& operator=(const FailingAllocations&) = delete;
 
@@ -28,7 +31,7 @@ class FailingAllocations {
   static int64_t Seen() { return Find<int64_t (*)()>("hr_allocations")(); }
 
  private:
-  using ArmFunction = void (*)(int64_t, int64_t);
+  using ArmFunction = void (*)(int64_t, int64_t, int64_t);
   template <typename F>
   static F Find(const char* name) {
     void* const p = dlsym(RTLD_DEFAULT, name);

@@ -82,8 +82,9 @@ class OpKernel {
   OpKernel(const OpKernel&) = delete;
   OpKernel& operator=(const OpKernel&) = delete;
 
-  // Sets every output or a failure status. Must not block: an op that waits is
-  // an AsyncOpKernel.
+  // Sets every output or a failure status; what it throws for want of memory is
+  // its failure (Device::Compute). Must not block: an op that waits is an
+  // AsyncOpKernel.
   virtual void Compute(OpKernelContext* ctx) = 0;
   virtual AsyncOpKernel* AsAsync() { return nullptr; }
   // False if calling Compute is so cheap that a thread hop would cost more;
@@ -130,7 +131,8 @@ class OpKernel {
 };
 
 // A kernel that may wait for something: it returns at once and calls `done`
-// exactly once, from any thread; until then `ctx` stays alive.
+// exactly once, from any thread; until then `ctx` stays alive. Where it throws
+// or drops `done` instead, for want of memory, the executor fails its step.
 class AsyncOpKernel : public OpKernel {
  public:
   using OpKernel::OpKernel;

@@ -87,8 +87,9 @@ class Tensor {
   // An empty float-like tensor of zero elements with the given type.
   explicit Tensor(DataType dtype) : Tensor(dtype, TensorShape({0})) {}
   // Allocates from CpuAllocator(); for shapes known to be small. Where the size
-  // comes from a graph or a feed use Allocate, which reports failure; a tensor
-  // whose allocation failed here is !IsInitialized().
+  // comes from a graph or a feed use Allocate, which reports failure: here want
+  // of memory throws OutOfMemory, and a tensor of an invalid shape is
+  // !IsInitialized().
   Tensor(DataType dtype, const TensorShape& shape);
   Tensor(Allocator* a, DataType dtype, const TensorShape& shape,
          Placement placement = kAuto);

@@ -6,7 +6,8 @@
 //   offset  u32 size << 2 | 2, u32 offset from this struct, u32 count
 //   view    size << 2 | 3, pointer to characters owned by somebody else
 // All-zero bytes are the empty small string. Moving is copying the 24 bytes and
-// zeroing the source. Not thread-safe, like std::string.
+// zeroing the source. What makes a string grow throws OutOfMemory
+// (base/exceptions.h) where there is none. Not thread-safe, like std::string.
 #ifndef HEADRACE_FRAMEWORK_TSTRING_H_
 #define HEADRACE_FRAMEWORK_TSTRING_H_
 

@@ -2,9 +2,10 @@
 // fail: malloc and its kin, operator new, mmap. Tests arm it around the call
 // that they look at:
 //
-//   hr_fail_allocations(3, 1);         // the third from now on
+//   hr_fail_allocations(3, 1, 0);      // the third from now on
+//   hr_fail_allocations(3, 9, 1000);   // 9 from the third of 1000 bytes or more
 //   ... hr_allocations() ...           // how many there were since
-//   hr_fail_allocations(0, 0);         // none any more
+//   hr_fail_allocations(0, 0, 0);      // none any more
 //
 // Allocations of all threads count. framework/failing_allocations.h finds it.
 #include <dlfcn.h>
@@ -22,10 +23,13 @@
 namespace {
 
 std::atomic<bool> armed{false};
-std::atomic<int64_t> first{0}, count{0}, seen{0};
+std::atomic<int64_t> first{0}, count{0}, least{0}, seen{0};
 
-bool Fails() {
-  if (!armed.load(std::memory_order_relaxed)) return false;
+bool Fails(size_t bytes) {
+  if (!armed.load(std::memory_order_relaxed) ||
+      bytes < static_cast<size_t>(least.load())) {
+    return false;
+  }
   const int64_t n = seen.fetch_add(1) + 1;
   const int64_t from = first.load();
   if (from == 0 || n < from || n - from >= count.load()) return false;
@@ -83,24 +87,26 @@ bool Ready() {
 
 extern "C" {
 
-void hr_fail_allocations(int64_t from, int64_t how_many) {
+void hr_fail_allocations(int64_t from, int64_t how_many, int64_t bytes) {
   armed.store(false);
+  if (from == 0) return;  // what was seen can still be asked for
+  least.store(bytes);
   first.store(from);
   count.store(how_many);
   seen.store(0);
-  armed.store(from != 0);
+  armed.store(true);
 }
 int64_t hr_allocations() { return seen.load(); }
 
 // Calls a C function of up to 12 arguments, none a floating-point number, with
 // that armed: from Python, whose own allocations are not to fail.
-int64_t hr_call_failing(int64_t from, int64_t how_many, void* function,
-                        const int64_t* a) {
+int64_t hr_call_failing(int64_t from, int64_t how_many, int64_t bytes,
+                        void* function, const int64_t* a) {
   using F = int64_t (*)(int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
                         int64_t, int64_t, int64_t, int64_t, int64_t, int64_t);
   F f;
   std::memcpy(&f, &function, sizeof(f));
-  hr_fail_allocations(from, how_many);
+  hr_fail_allocations(from, how_many, bytes);
   const int64_t result = f(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8],
                            a[9], a[10], a[11]);
   armed.store(false);
@@ -109,11 +115,11 @@ int64_t hr_call_failing(int64_t from, int64_t how_many, void* function,
 
 void* malloc(size_t bytes) {
   if (!Ready()) return Early(bytes);
-  return Fails() ? nullptr : next.malloc(bytes);
+  return Fails(bytes) ? nullptr : next.malloc(bytes);
 }
 void* calloc(size_t n, size_t bytes) {
   if (!Ready()) return Early(n * bytes);  // zeros
-  return Fails() ? nullptr : next.calloc(n, bytes);
+  return Fails(n * bytes) ? nullptr : next.calloc(n, bytes);
 }
 void* realloc(void* p, size_t bytes) {
   if (!Ready() || IsEarly(p)) {
@@ -125,7 +131,7 @@ void* realloc(void* p, size_t bytes) {
     }
     return q;
   }
-  return Fails() ? nullptr : next.realloc(p, bytes);
+  return Fails(bytes) ? nullptr : next.realloc(p, bytes);
 }
 void free(void* p) {
   if (p == nullptr || IsEarly(p) || !Ready()) return;
@@ -133,19 +139,19 @@ void free(void* p) {
 }
 void* aligned_alloc(size_t alignment, size_t bytes) {
   if (!Ready()) return Early(bytes);
-  return Fails() ? nullptr : next.aligned_alloc(alignment, bytes);
+  return Fails(bytes) ? nullptr : next.aligned_alloc(alignment, bytes);
 }
 void* memalign(size_t alignment, size_t bytes) {
   if (!Ready()) return Early(bytes);
-  return Fails() ? nullptr : next.memalign(alignment, bytes);
+  return Fails(bytes) ? nullptr : next.memalign(alignment, bytes);
 }
 int posix_memalign(void** p, size_t alignment, size_t bytes) {
   if (!Ready()) return ENOMEM;
-  return Fails() ? ENOMEM : next.posix_memalign(p, alignment, bytes);
+  return Fails(bytes) ? ENOMEM : next.posix_memalign(p, alignment, bytes);
 }
 void* mmap(void* at, size_t bytes, int protection, int flags, int fd,
            off_t offset) {
-  if (Fails()) return MAP_FAILED;
+  if (Fails(bytes)) return MAP_FAILED;
   return reinterpret_cast<void*>(  // NOLINT: the system call's number
       syscall(SYS_mmap, at, bytes, protection, flags, fd, offset));
 }
