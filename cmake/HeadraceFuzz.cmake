@@ -60,3 +60,9 @@ set_target_properties(fuzz_replay PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 add_test(NAME fuzz_corpora COMMAND fuzz_replay ${corpora})
 set_tests_properties(fuzz_corpora PROPERTIES TIMEOUT 600)
+if(TARGET failing_allocations AND NOT HEADRACE_SANITIZE MATCHES "thread")
+  add_test(NAME fuzz_corpora.no_memory COMMAND fuzz_replay ${corpora}
+    --mutations 3 op)
+  set_tests_properties(fuzz_corpora.no_memory PROPERTIES TIMEOUT 600 ENVIRONMENT
+    "LD_PRELOAD=$<TARGET_FILE:failing_allocations>;ASAN_OPTIONS=verify_asan_link_order=0")
+endif()

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "base/exceptions.h"
+#include "framework/failing_allocations.h"
 #include "framework/resource_handle.h"
 #include "framework/variant.h"
 #include "fuzz_target.h"
@@ -247,6 +249,15 @@ Status BuildAndRun(Choices* in) {
 FUZZ_TARGET(op) {
   Choices in(bytes);
   (void)BuildAndRun(&in);
+  // With tests/faults/failing_allocations.cc preloaded: the same, with an
+  // allocation failing.
+  if (!FailingAllocations::ArePreloaded()) return;
+  for (int64_t n = 1, seen = n; n <= seen; n += 1 + n / 2) {
+    Choices again(bytes);
+    const FailingAllocations failing(n, 1, 0);
+    (void)CatchExceptions([&again] { return BuildAndRun(&again); });
+    seen = FailingAllocations::Seen();
+  }
 }
 
 }  // namespace headrace
