@@ -151,6 +151,31 @@ waiting.join()
 """)
 
 
+@pytest.mark.parametrize("dataset", [
+    "tf.data.Dataset.range(10**12).prefetch(10**6)",
+    "tf.data.Dataset.range(10**12).map(slow, num_parallel_calls=4).prefetch(2)"])
+def test_an_iterator_that_was_prefetching_when_its_process_forked_says_so(dataset):
+    run(START + """
+def slow(i):
+    return tf.reduce_sum(tf.matmul(tf.ones([300, 300]), tf.fill([300, 300], tf.cast(i, tf.float32))))
+following = DATASET.make_one_shot_iterator().get_next()
+session = tf.Session()
+session.run(following)
+def work():
+    try:
+        session.run(following)
+        assert False, "it ran"
+    except tf.errors.FailedPreconditionError as e:
+        assert "forked" in str(e) and "new session" in str(e), e
+    with tf.Session() as mine:
+        mine.run(following)
+        os._exit(0)
+in_child(work)
+session.run(following)
+os._exit(0)
+""".replace("DATASET", dataset))
+
+
 def run(script):
     done = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           env=dict(os.environ), timeout=100)

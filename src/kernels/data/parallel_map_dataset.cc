@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "base/exceptions.h"
+#include "base/fork.h"
 #include "base/mutex.h"
 #include "kernels/data/cancellable_wait.h"
 #include "kernels/data/element_bytes.h"
+#include "kernels/data/prefetcher.h"
 
 namespace headrace {
 namespace {
@@ -53,6 +55,7 @@ class ParallelMapDataset::Iterator : public InputIterator<ParallelMapDataset> {
   using InputIterator::InputIterator;
 
   ~Iterator() override {
+    if (shared_->fork_gate.IsAbandoned()) return;
     shared_->cancellation.StartCancel(
         errors::Cancelled("the iterator was destroyed"));
     MutexLock lock(&shared_->mu);
@@ -61,6 +64,7 @@ class ParallelMapDataset::Iterator : public InputIterator<ParallelMapDataset> {
 
   Status GetNext(const IteratorContext& ctx, TensorTuple* out,
                  bool* end) override {
+    if (shared_->fork_gate.IsAbandoned()) return ForkedWhilePreparing();
     FillUp(ctx);
     if (calls_.empty()) {
       *end = true;
@@ -112,6 +116,7 @@ class ParallelMapDataset::Iterator : public InputIterator<ParallelMapDataset> {
   // What calls in progress refer to.
   struct Shared {
     CancellationManager cancellation;
+    ForkGate fork_gate;  // calls are inside
     Mutex mu;
     CondVar changed;
     int64_t running GUARDED_BY(mu) = 0;
@@ -164,11 +169,14 @@ class ParallelMapDataset::Iterator : public InputIterator<ParallelMapDataset> {
 
   static void Start(const std::shared_ptr<Shared>& shared, const Function& f,
                     FunctionScope* scope, const std::shared_ptr<Call>& call) {
+    const bool entered = shared->fork_gate.Enter();
     {
       MutexLock lock(&shared->mu);
       ++shared->running;
     }
-    const auto done = [shared, call](const Status& s, TensorTuple results) {
+    const auto done = [shared, call, entered](const Status& s,
+                                              TensorTuple results) {
+      if (entered) shared->fork_gate.Leave();
       MutexLock lock(&shared->mu);
       call->status = s;
       call->element = std::move(results);

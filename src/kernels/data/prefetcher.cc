@@ -41,6 +41,12 @@ Status ReadySignal::WaitBeyond(uint64_t count,
   return OkStatus();
 }
 
+Status ForkedWhilePreparing() {
+  return errors::FailedPrecondition(
+      "the iterator was preparing elements when its process forked, and cannot "
+      "go on in the child; initialize it in a new session after fork()");
+}
+
 Prefetcher::Prefetcher(std::unique_ptr<DatasetIterator> input, int64_t capacity,
                        const IteratorContext& ctx,
                        std::shared_ptr<ReadySignal> signal)
@@ -50,6 +56,10 @@ Prefetcher::Prefetcher(std::unique_ptr<DatasetIterator> input, int64_t capacity,
       context_{&cancellation_, ctx.depth, ctx.scope} {}
 
 Prefetcher::~Prefetcher() {
+  if (fork_gate_.IsAbandoned()) {
+    (void)input_.release();  // may hold locks that nobody unlocks
+    return;
+  }
   cancellation_.StartCancel(errors::Cancelled("the iterator was destroyed"));
   MutexLock lock(&mu_);
   room_.SignalAll();
@@ -70,7 +80,9 @@ Prefetcher::Item Prefetcher::Produce(bool* end) {
 }
 
 bool Prefetcher::StartFilling() {
+  if (!fork_gate_.Enter()) return false;
   filling_ = StartWaitingThread([this] { Fill(); });
+  if (!filling_) fork_gate_.Leave();
   return filling_;
 }
 
@@ -90,6 +102,7 @@ void Prefetcher::Fill() {
       MutexLock lock(&mu_);
       if (!has_place) {
         more = filling_ = false;
+        fork_gate_.Leave();
         changed_.SignalAll();
         break;
       }
@@ -107,6 +120,7 @@ void Prefetcher::Fill() {
     more = WaitForRoom();
     if (!more) {
       filling_ = false;
+      fork_gate_.Leave();
       changed_.SignalAll();
     }
   }
@@ -122,17 +136,20 @@ bool Prefetcher::WaitForRoom() {
 }
 
 bool Prefetcher::ReadyOrStart() {
+  if (fork_gate_.IsAbandoned()) return true;
   MutexLock lock(&mu_);
   return !items_.empty() || ended_ || (!filling_ && !StartFilling());
 }
 
 bool Prefetcher::IsReady() {
+  if (fork_gate_.IsAbandoned()) return true;
   MutexLock lock(&mu_);
   return !items_.empty() || ended_;
 }
 
 Status Prefetcher::GetNext(const IteratorContext& ctx, TensorTuple* out,
                            bool* end) {
+  if (fork_gate_.IsAbandoned()) return ForkedWhilePreparing();
   {
     CancellableWait wait(ctx.cancellation, &mu_, &changed_);
     MutexLock lock(&mu_);

@@ -1,12 +1,14 @@
 // Prefetcher: an iterator whose elements another thread makes ahead of time.
 // The thread runs only while there is room: an iterator that nobody asks holds
-// none.
+// none. In the child of a process that forked while the thread was at work,
+// GetNext fails: the input is half way through an element.
 #ifndef HEADRACE_KERNELS_DATA_PREFETCHER_H_
 #define HEADRACE_KERNELS_DATA_PREFETCHER_H_
 
 #include <list>
 #include <memory>
 
+#include "base/fork.h"
 #include "base/mutex.h"
 #include "kernels/data/dataset.h"
 
@@ -27,6 +29,10 @@ class ReadySignal {
   CondVar changed_;
   uint64_t count_ GUARDED_BY(mu_) = 0;
 };
+
+// What GetNext gives in the child of a process that forked while other threads
+// made elements.
+Status ForkedWhilePreparing();
 
 class Prefetcher : public DatasetIterator {
  public:
@@ -63,11 +69,12 @@ class Prefetcher : public DatasetIterator {
   // Takes an element from the input; it is `filling_` that makes it safe.
   Item Produce(bool* end);
 
-  const std::unique_ptr<DatasetIterator> input_;
+  std::unique_ptr<DatasetIterator> input_;
   const int64_t capacity_;
   const std::shared_ptr<ReadySignal> signal_;
   CancellationManager cancellation_;
   const IteratorContext context_;
+  ForkGate fork_gate_;  // the thread that fills is inside
   Mutex mu_;
   CondVar changed_;
   CondVar room_;  // for a thread that fills
