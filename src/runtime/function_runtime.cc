@@ -505,7 +505,9 @@ class DetachedSessionFunctions : public DetachedFunctions {
                      const Function** out) override {
     HR_RETURN_IF_ERROR(session_->Enter());
     const SessionFunctions::Instance* instance = nullptr;
-    const Status s = session_->Instantiate(function, device, &instance);
+    // Whatever happens, who has entered leaves.
+    const Status s = CatchExceptions(
+        [&] { return session_->Instantiate(function, device, &instance); });
     *out = instance;
     session_->Leave();
     return s;
@@ -540,14 +542,14 @@ class DetachedSessionFunctions : public DetachedFunctions {
       done(s, {});
       return;
     }
-    s = cancellation->IsCancelled() ? cancellation->status()
-                                    : CheckCall(function, 1, args);
     const SessionFunctions::Instance* instance = nullptr;
-    if (s.ok()) {
-      s = session_->InScope(
+    s = CatchExceptions([&]() -> Status {
+      if (cancellation->IsCancelled()) return cancellation->status();
+      HR_RETURN_IF_ERROR(CheckCall(function, 1, args));
+      return session_->InScope(
           scope, static_cast<const SessionFunctions::Instance&>(function),
           &instance);
-    }
+    });
     if (!s.ok()) {
       done(s, {});
       session_->Leave();
