@@ -19,6 +19,7 @@
 #include "framework/op_kernel.h"
 #include "kernels/cancellable_loops.h"
 #include "kernels/ctc.h"
+#include "kernels/growing_table.h"
 
 namespace headrace {
 namespace {
@@ -248,7 +249,8 @@ class CtcBeam {
     } else {
       child = static_cast<int64_t>(prefixes_.size());
       prefixes_.push_back({i, c, {}, {}});
-      children_[{i, c}] = child;
+      InsertIntoMap(&children_, /*had_erased=*/false, std::make_pair(i, c),
+                    child);
     }
     prefixes_[child].now = {.blank = kZero, .label = total, .total = total};
     Keep(child);
@@ -270,7 +272,8 @@ class CtcBeam {
       Prefix p = prefixes_[i];
       if (p.parent >= 0) {
         p.parent = moved[p.parent];
-        children_[{p.parent, p.label}] = n;
+        InsertIntoMap(&children_, /*had_erased=*/false,
+                      std::make_pair(p.parent, p.label), n);
       }
       moved[i] = n;
       prefixes_[n++] = p;
