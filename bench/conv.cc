@@ -16,7 +16,7 @@
 
 #include "base/strings.h"
 #include "kernels/conv/conv_impl.h"
-#include "kernels/gemm.h"
+#include "kernels/lib/gemm.h"
 
 namespace headrace {
 namespace {

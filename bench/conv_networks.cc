@@ -16,7 +16,7 @@
 #include "base/strings.h"
 #include "base/thread_pool.h"
 #include "kernels/conv/conv_impl.h"
-#include "kernels/gemm_kernel.h"
+#include "kernels/lib/gemm_kernel.h"
 
 namespace headrace {
 namespace {

@@ -20,9 +20,11 @@ if(HEADRACE_FUZZ)
     add_layer(${layer} ${sources})
     set_target_properties(hr_${layer} PROPERTIES EXCLUDE_FROM_ALL ON)
   endforeach()
-  set(sources assign_op constant_op control_flow_ops element function_call function_ops
-    functional_loop_ops functional_ops identity_op sendrecv_ops stack_ops
-    tensor_array tensor_array_ops tensor_sum variable_access variable_op)
+  set(sources state/assign_op array/constant_op flow/control_flow_ops
+    lib/element flow/function_call flow/function_ops flow/functional_loop_ops
+    flow/functional_ops array/identity_op flow/sendrecv_ops flow/stack_ops
+    flow/tensor_array flow/tensor_array_ops lib/tensor_sum lib/variable_access
+    state/variable_op)
   list(TRANSFORM sources PREPEND ${CMAKE_SOURCE_DIR}/src/kernels/)
   list(TRANSFORM sources APPEND .cc)
   add_layer(control_flow_kernels ${sources})

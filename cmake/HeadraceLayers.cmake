@@ -5,94 +5,127 @@
 # halves the build. Sources still name what they use: clang-tidy sees no hr_pch.
 # What works with whole graphs includes the generated messages too (hr_runtime's).
 #
-# The many small sources of ops, kernels and c_api are compiled a few at a time
-# (HEADRACE_UNITY), which halves their time again: names in their anonymous
-# namespaces have to differ from their neighbours'. Neighbours are the sources
-# whose names begin with the same word, and words that share a hash: a new source
-# changes one group. Those that are dear by themselves, or set options by a
-# pragma, stay alone.
+# ops and kernels have rooms: folders of their own, each with a CMakeLists.txt
+# that calls hr_room and so says how its sources are compiled:
 #
-# What runs in every step and the kernels whose loops are made for the vector
-# units are compiled with -O3. The rest is HEADRACE_PLAIN, which takes the
-# compiler half the time: other kernels (hr_plain_kernels), ops, graph and io.
-set(HEADRACE_COMMON_HEADERS <framework/op_kernel.h> <absl/strings/str_cat.h>)
+#   FAST    -O3: what runs in every step and loops made for the vector units
+#   PLAIN   -O2, vectorised: half the compiler's time
+#   BATCH n with HEADRACE_UNITY, n sources are compiled as one, in the order of
+#           their names; without it each is compiled alone. Sources of a batch
+#           see each other's anonymous namespaces, so names have to differ.
+#   ALONE   sources, without .cc, that are expensive or set options by a pragma
+#   FAST_SOURCES  sources of a PLAIN room that want -O3
+set(HEADRACE_COMMON_HEADERS <framework/kernel/op_kernel.h>
+  <absl/strings/str_cat.h>)
 set(HEADRACE_GRAPH_HEADERS ${HEADRACE_COMMON_HEADERS} <graph/graph.h>
   <headrace/config.pb.h>)
 set(HEADRACE_PLAIN
   $<$<CONFIG:Release>:-O2> $<$<CONFIG:Release>:-ftree-vectorize>
   $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-fvect-cost-model=dynamic>)
-set(HEADRACE_FAST_LOOPS
-  "^#(pragma GCC opt|include \"kernels/(simd|elementwise|reduction|conv/))")
-set(HEADRACE_DEAR "^#(pragma GCC opt|include (<Eigen/|\"kernels/(simd|conv/)))")
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/pch.cc CONTENT "int main() {}\n")
 add_library(hr_pch OBJECT ${CMAKE_BINARY_DIR}/pch.cc)
 target_link_libraries(hr_pch PRIVATE hr_deps)
 target_compile_options(hr_pch PRIVATE ${HEADRACE_PLAIN})
 target_precompile_headers(hr_pch PRIVATE ${HEADRACE_COMMON_HEADERS})
 
-function(add_layer name)
+# hr_objects(name FAST|PLAIN [pch target] sources...): an object library.
+function(hr_objects name options)
   add_library(hr_${name} OBJECT ${ARGN})
   target_link_libraries(hr_${name} PRIVATE hr_deps)
   add_dependencies(hr_${name} hr_proto_headers)
-  if(name STREQUAL framework)
-    target_precompile_headers(hr_framework PRIVATE ${HEADRACE_COMMON_HEADERS})
-  elseif(name STREQUAL kernels)
-    target_precompile_headers(hr_kernels REUSE_FROM hr_framework)
-  elseif(name STREQUAL runtime)
-    target_precompile_headers(hr_runtime PRIVATE ${HEADRACE_GRAPH_HEADERS})
-  elseif(name MATCHES "^(session|cli|c_api)$")
-    target_precompile_headers(hr_${name} REUSE_FROM hr_runtime)
-  elseif(NOT name STREQUAL base)
+  if(options STREQUAL PLAIN)
     target_compile_options(hr_${name} PRIVATE ${HEADRACE_PLAIN})
-    target_precompile_headers(hr_${name} REUSE_FROM hr_pch)
   endif()
 endfunction()
 
-# Sources of hr_${name} are compiled in about `groups` groups.
-function(compile_together name groups)
-  get_target_property(sources hr_${name} SOURCES)
-  foreach(source ${sources})
-    file(STRINGS ${source} dear LIMIT_COUNT 1 REGEX ${HEADRACE_DEAR})
-    if(dear)
-      continue()
-    endif()
-    string(REGEX REPLACE ".*/([a-z0-9]+)[^/]*$" "\\1" word ${source})
-    string(MD5 hash ${word})
-    string(SUBSTRING ${hash} 0 6 hash)
-    math(EXPR group "0x${hash} % ${groups}")
-    set_source_files_properties(${source} PROPERTIES UNITY_GROUP g${group})
-  endforeach()
+function(hr_together name batch)  # hr_together(name n [sources left alone])
+  if(NOT HEADRACE_UNITY)
+    return()
+  endif()
   set_target_properties(hr_${name} PROPERTIES
-    UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
+  set_source_files_properties(${ARGN} PROPERTIES
+    SKIP_UNITY_BUILD_INCLUSION ON)
   # For GCC an anonymous namespace of an included source is a header's.
   target_compile_options(hr_${name} PRIVATE
     $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
 
+function(hr_room options)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "BATCH" "ALONE;FAST_SOURCES")
+  set(folder ${CMAKE_CURRENT_SOURCE_DIR})
+  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cc)
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  cmake_path(GET folder PARENT_PATH layer)
+  cmake_path(GET layer FILENAME layer)
+  cmake_path(GET folder FILENAME room)
+  foreach(list arg_ALONE arg_FAST_SOURCES)
+    list(TRANSFORM ${list} PREPEND ${folder}/)
+    list(TRANSFORM ${list} APPEND .cc)
+    foreach(source ${${list}})
+      if(NOT source IN_LIST sources)
+        message(FATAL_ERROR "${folder}/CMakeLists.txt names ${source}, "
+          "which does not exist")
+      endif()
+    endforeach()
+  endforeach()
+  set(made)
+  if(arg_FAST_SOURCES)
+    list(REMOVE_ITEM sources ${arg_FAST_SOURCES})
+    hr_objects(${layer}_${room}_fast FAST ${arg_FAST_SOURCES})
+    list(APPEND made ${layer}_${room}_fast)
+  endif()
+  hr_objects(${layer}_${room} ${options} ${sources})
+  list(APPEND made ${layer}_${room})
+  foreach(name ${made})
+    if(name MATCHES "_fast$" OR options STREQUAL FAST)
+      target_precompile_headers(hr_${name} REUSE_FROM hr_framework)
+    else()
+      target_precompile_headers(hr_${name} REUSE_FROM hr_pch)
+    endif()
+    if(arg_BATCH)
+      hr_together(${name} ${arg_BATCH} ${arg_ALONE})
+    endif()
+    set_property(GLOBAL APPEND PROPERTY HEADRACE_${layer}_ROOMS hr_${name})
+  endforeach()
+endfunction()
+
+function(add_layer name)
+  if(name MATCHES "^(base|framework|runtime|session|cli|c_api)$")
+    hr_objects(${name} FAST ${ARGN})
+  else()
+    hr_objects(${name} PLAIN ${ARGN})
+  endif()
+  if(name STREQUAL framework)
+    target_precompile_headers(hr_framework PRIVATE ${HEADRACE_COMMON_HEADERS})
+  elseif(name STREQUAL runtime)
+    target_precompile_headers(hr_runtime PRIVATE ${HEADRACE_GRAPH_HEADERS})
+  elseif(name MATCHES "^(session|cli|c_api)$")
+    target_precompile_headers(hr_${name} REUSE_FROM hr_runtime)
+  elseif(NOT name STREQUAL base)
+    target_precompile_headers(hr_${name} REUSE_FROM hr_pch)
+  endif()
+endfunction()
+
 foreach(layer ${HEADRACE_LAYERS})
+  file(GLOB rooms CONFIGURE_DEPENDS
+    ${CMAKE_SOURCE_DIR}/src/${layer}/*/CMakeLists.txt)
+  foreach(room ${rooms})
+    cmake_path(GET room PARENT_PATH room)
+    add_subdirectory(${room})
+  endforeach()
+  if(rooms)
+    continue()
+  endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS
     ${CMAKE_SOURCE_DIR}/src/${layer}/*.cc)
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$|/gpu/")
-  if(NOT sources)
-    continue()
-  elseif(layer STREQUAL kernels)
-    set(plain)
-    foreach(source ${sources})
-      file(STRINGS ${source} fast LIMIT_COUNT 1 REGEX ${HEADRACE_FAST_LOOPS})
-      if(NOT fast AND NOT source MATCHES "/kernels/conv/")
-        list(APPEND plain ${source})
-      endif()
-    endforeach()
-    list(REMOVE_ITEM sources ${plain})
-    add_layer(plain_kernels ${plain})
+  if(sources)
+    add_layer(${layer} ${sources})
   endif()
-  add_layer(${layer} ${sources})
 endforeach()
-if(HEADRACE_UNITY AND TARGET hr_kernels)
-  compile_together(ops 12)
-  compile_together(kernels 12)
-  compile_together(plain_kernels 32)
-  compile_together(c_api 4)
+if(TARGET hr_c_api)
+  hr_together(c_api 6)
 endif()
 set_source_files_properties(${CMAKE_SOURCE_DIR}/src/base/version.cc PROPERTIES
   COMPILE_DEFINITIONS HEADRACE_VERSION="${PROJECT_VERSION}")
@@ -100,10 +133,10 @@ set_source_files_properties(${CMAKE_SOURCE_DIR}/src/base/version.cc PROPERTIES
 # libheadrace.so exports namespace headrace and nothing else.
 add_library(headrace SHARED)
 target_link_libraries(headrace PRIVATE hr_proto)
-foreach(layer ${HEADRACE_LIBRARY_LAYERS} plain_kernels)
-  if(TARGET hr_${layer})
-    target_link_libraries(headrace PRIVATE hr_${layer})
-  endif()
+foreach(layer ${HEADRACE_LIBRARY_LAYERS})
+  get_property(rooms GLOBAL PROPERTY HEADRACE_${layer}_ROOMS)
+  target_link_libraries(headrace PRIVATE
+    ${rooms} $<TARGET_NAME_IF_EXISTS:hr_${layer}>)
 endforeach()
 target_link_libraries(headrace PUBLIC hr_deps PRIVATE ${HEADRACE_XSMM_ARCHIVES})
 set(exports ${CMAKE_SOURCE_DIR}/cmake/headrace.map)

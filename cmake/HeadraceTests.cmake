@@ -68,7 +68,7 @@ foreach(layer ${HEADRACE_LAYERS} distributed gpu)
   endif()
 endforeach()
 
-# The kernels' tests with allocations that fail; see framework/op_tester.h.
+# The kernels' tests with allocations that fail; see framework/kernel/op_tester.h.
 if(TARGET kernels_test)
   add_library(failing_allocations SHARED
     ${CMAKE_SOURCE_DIR}/tests/faults/failing_allocations.cc)

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Checks every #include between layers against ARCHITECTURE.md's table.
+"""Checks every #include between folders against ARCHITECTURE.md's tables.
 
-A layer may include the layers its row names and, in turn, what those may
-include; `kernels` and `runtime` never meet. Tests may include any layer, for
-they stand on top of the library. Exits 1 after naming each offending line.
+A layer, a folder of src/, may include the layers its row names and, in turn,
+what those may include; `kernels` and `runtime` never meet. A room, a folder of
+a layer, may include the rooms of its layer that its row names and what those
+may include; what lies beside the rooms may include all of them, and no room
+includes that. Tests may include anything, for they stand on top of the library.
+Exits 1 after naming each offending line.
 """
 
 import pathlib
@@ -12,24 +15,30 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NEVER = {("kernels", "runtime"), ("runtime", "kernels")}
-ROW = re.compile(r"^\|\s*`([a-z_]+)/`[^|]*\|[^|]*\|([^|]*)\|\s*$")
+ROW = re.compile(r"^\|\s*`([a-z_/]+)/`[^|]*\|[^|]*\|([^|]*)\|\s*$")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 TEST = re.compile(r"_test(lib)?\.(cc|h)$")
 
 
 def read_table():
-    """Returns {layer: [layers its row names]}."""
+    """Returns {layer or layer/room: [layers or layer/rooms its row names]}."""
     table = {}
     for line in (ROOT / "ARCHITECTURE.md").read_text().splitlines():
         row = ROW.match(line)
         if row:
             named = [name.strip(" `/") for name in row[2].split(",")]
-            table[row[1]] = [n for n in named if n and n not in ("std", "absl")]
+            layer, slash, _ = row[1].partition("/")
+            table[row[1]] = [layer + slash + n if slash else n
+                             for n in named if n]
     return table
 
 
+def rooms(table):
+    return [name for name in table if "/" in name]
+
+
 def find_cycle(edges):
-    """Returns the first circle of layers found in {layer: layers}, or None."""
+    """Returns the first circle found in {folder: folders}, or None."""
     done, path = set(), []
 
     def visit(layer):
@@ -79,6 +88,28 @@ def layer_of(include, table):
     return first if "/" in include and first in table else None
 
 
+def room_of(path, table):
+    """Returns "layer/room" for a path relative to src/, or None if its layer
+    has no rooms. What lies beside the rooms has the room "layer/"."""
+    parts = path.split("/")
+    if not any(name.startswith(parts[0] + "/") for name in table):
+        return None
+    return parts[0] + "/" + (parts[1] if len(parts) > 2 else "")
+
+
+def check_room(room, other, allowed, include):
+    """Returns what is wrong with an include from one room to another."""
+    if room == other or room.endswith("/"):
+        return None
+    if room not in allowed:
+        return f"folder {room}/ has no row in ARCHITECTURE.md"
+    if other in allowed[room]:
+        return None
+    may = ", ".join(sorted(allowed[room] - {room})) or "none"
+    return (f"{room}/ may not include {other.rstrip('/')}/ (\"{include}\"); "
+            f"it may: {may}")
+
+
 def main():
     table = read_table()
     if not table:
@@ -89,6 +120,8 @@ def main():
             if name not in table:
                 problems.append(f"ARCHITECTURE.md: {layer}/ names {name}/, "
                                 "which has no row")
+        if not (ROOT / "src" / layer).is_dir() and layer in rooms(table):
+            problems.append(f"ARCHITECTURE.md: there is no folder {layer}/")
     allowed = {layer: closure(table, layer) for layer in table}
     used = {}
     count = 0
@@ -109,7 +142,18 @@ def main():
                 problems.append(f"{where}:{number}: write \"{match[1]}\" "
                                 "relative to src/")
             other = layer_of(match[1], table)
-            if other is None or other == layer or TEST.search(file.name):
+            if other is None or TEST.search(file.name):
+                continue
+            if other == layer:
+                room = layer != "python" and room_of(
+                    file.relative_to(ROOT / "src").as_posix(), table)
+                if room:
+                    inner = room_of(match[1], table)
+                    if inner != room:
+                        used.setdefault(room, set()).add(inner)
+                    wrong = check_room(room, inner, allowed, match[1])
+                    if wrong:
+                        problems.append(f"{where}:{number}: {wrong}")
                 continue
             used.setdefault(layer, set()).add(other)
             if other not in allowed[layer]:

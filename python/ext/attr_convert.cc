@@ -1,6 +1,6 @@
 #include "attr_convert.h"
 
-#include "framework/tensor_proto.h"
+#include "framework/op/tensor_proto.h"
 #include "message.h"
 #include "numpy_convert.h"
 #include "py_support.h"

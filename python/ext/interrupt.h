@@ -14,7 +14,7 @@
 #include <nanobind/nanobind.h>
 
 #include "base/wait_hook.h"
-#include "framework/cancellation.h"
+#include "framework/kernel/cancellation.h"
 
 namespace headrace::python {
 

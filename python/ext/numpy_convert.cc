@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-#include "framework/borrowed_buffer.h"
+#include "framework/tensor/borrowed_buffer.h"
 #include "gil.h"
 #include "py_support.h"
 

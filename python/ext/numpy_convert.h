@@ -14,7 +14,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "framework/tensor.h"
+#include "framework/tensor/tensor.h"
 
 namespace headrace::python {
 

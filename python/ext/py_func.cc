@@ -11,9 +11,9 @@
 #include <cstdint>
 
 #include "absl/cleanup/cleanup.h"
-#include "framework/common_shape_fns.h"
-#include "framework/op.h"
-#include "framework/op_kernel.h"
+#include "framework/kernel/op_kernel.h"
+#include "framework/op/op.h"
+#include "framework/shape_fns/common_shape_fns.h"
 #include "gil.h"
 #include "interrupt.h"
 #include "numpy_convert.h"

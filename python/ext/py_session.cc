@@ -9,7 +9,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "attr_convert.h"
 #include "fetches.h"
-#include "framework/device.h"
+#include "framework/kernel/device.h"
 #include "gil.h"
 #include "interrupt.h"
 #include "message.h"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/status.h"
-#include "framework/types.h"
+#include "framework/tensor/types.h"
 #include "gil.h"
 
 namespace headrace::python {

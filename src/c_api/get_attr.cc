@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "c_api/internal.h"
-#include "framework/tensor_proto.h"
+#include "framework/op/tensor_proto.h"
 
 using headrace::AttrType;
 using headrace::AttrValue;

@@ -2,7 +2,7 @@
 // first thing that is wrong is kept and reported by TF_FinishOperation, where
 // the graph checks the rest.
 #include "c_api/internal.h"
-#include "framework/op.h"
+#include "framework/op/op.h"
 
 using headrace::AttrValue;
 using headrace::DataType;

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "c_api/internal.h"
-#include "framework/tensor_proto.h"
+#include "framework/op/tensor_proto.h"
 
 using headrace::ArgRange;
 using headrace::Edge;

@@ -9,9 +9,9 @@
 #include "base/mutex.h"
 #include "base/version.h"
 #include "c_api/internal.h"
-#include "framework/op.h"
-#include "framework/op_kernel.h"
-#include "framework/tensor_proto.h"
+#include "framework/kernel/op_kernel.h"
+#include "framework/op/op.h"
+#include "framework/op/tensor_proto.h"
 #include "headrace/op_def.pb.h"
 
 using headrace::KernelRegistry;

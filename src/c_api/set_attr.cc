@@ -1,7 +1,7 @@
 // TF_SetAttr...: values of attributes while a node is described. Whether the op
 // has such an attribute, and of that kind, is checked by TF_FinishOperation.
 #include "c_api/internal.h"
-#include "framework/tensor_proto.h"
+#include "framework/op/tensor_proto.h"
 
 using headrace::AttrValue;
 using headrace::DataType;

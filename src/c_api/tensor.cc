@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "c_api/internal.h"
-#include "framework/allocator.h"
-#include "framework/tensor_proto.h"
-#include "framework/tstring.h"
+#include "framework/memory/allocator.h"
+#include "framework/op/tensor_proto.h"
+#include "framework/tensor/tstring.h"
 
 using headrace::Allocator;
 using headrace::DataType;

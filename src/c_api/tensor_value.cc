@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "c_api/internal.h"
-#include "framework/resource_handle.h"
-#include "framework/tensor_proto.h"
+#include "framework/op/tensor_proto.h"
+#include "framework/tensor/resource_handle.h"
 
 namespace headrace::c_api {
 namespace {

@@ -1,6 +1,6 @@
 // TF_TString: tstring under its C name; formats.md, section 1. Only what
 // tstring keeps to itself, kind and capacity, is read here.
-#include "framework/tstring.h"
+#include "framework/tensor/tstring.h"
 
 #include <cstring>
 #include <new>

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "framework/tensor.h"
+#include "framework/tensor/tensor.h"
 
 namespace headrace::cli {
 

@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "cli/command.h"
 #include "cli/model.h"
-#include "framework/op.h"
-#include "framework/op_kernel.h"
+#include "framework/kernel/op_kernel.h"
+#include "framework/op/op.h"
 
 namespace headrace::cli {
 namespace {

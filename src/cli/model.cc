@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
 #include "cli/suggest.h"
-#include "framework/mapped_buffer.h"
+#include "framework/tensor/mapped_buffer.h"
 #include "graph/importer.h"
 #include "session/saved_model.h"
 

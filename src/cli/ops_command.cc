@@ -8,8 +8,8 @@
 #include "absl/strings/str_split.h"
 #include "cli/command.h"
 #include "cli/suggest.h"
-#include "framework/op.h"
-#include "framework/op_kernel.h"
+#include "framework/kernel/op_kernel.h"
+#include "framework/op/op.h"
 
 namespace headrace::cli {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "cli/command.h"
 #include "cli/model.h"
-#include "framework/algorithm_tuner.h"
+#include "framework/tuning/algorithm_tuner.h"
 #include "session/session.h"
 
 namespace headrace::cli {

@@ -6,7 +6,7 @@
 #include "base/file_lock.h"
 #include "cli/command.h"
 #include "cli/trial.h"
-#include "framework/algorithm_choices.h"
+#include "framework/tuning/algorithm_choices.h"
 
 namespace headrace::cli {
 namespace {

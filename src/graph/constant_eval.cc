@@ -9,7 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "base/flush_denormals.h"
 #include "base/scratch_account.h"
-#include "framework/op_kernel.h"
+#include "framework/kernel/op_kernel.h"
 #include "graph/shape_value.h"
 
 namespace headrace {

@@ -11,7 +11,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
-#include "framework/tensor_proto.h"
+#include "framework/op/tensor_proto.h"
 #include "graph/algorithm.h"
 
 namespace headrace {

@@ -9,7 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "base/mutex.h"
-#include "framework/op_def.h"
+#include "framework/op/op_def.h"
 #include "headrace/graph.pb.h"
 
 namespace headrace {

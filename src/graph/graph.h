@@ -20,9 +20,9 @@
 #include "absl/types/span.h"
 #include "base/mutex.h"
 #include "base/version.h"
-#include "framework/node_def.h"
-#include "framework/op.h"
-#include "framework/resource_handle.h"
+#include "framework/op/node_def.h"
+#include "framework/op/op.h"
+#include "framework/tensor/resource_handle.h"
 
 namespace headrace {
 

@@ -11,7 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
 #include "base/env.h"
-#include "framework/tensor_proto.h"
+#include "framework/op/tensor_proto.h"
 #include "graph/function_library.h"
 #include "graph/graph_def_reader.h"
 #include "graph/importer.h"

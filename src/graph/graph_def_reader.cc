@@ -11,9 +11,9 @@
 #include <cstring>
 
 #include "base/memory.h"
-#include "framework/mapped_buffer.h"
-#include "framework/splat_buffer.h"
-#include "framework/tensor_proto.h"
+#include "framework/op/tensor_proto.h"
+#include "framework/tensor/mapped_buffer.h"
+#include "framework/tensor/splat_buffer.h"
 
 namespace headrace {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <vector>
 
-#include "framework/node_def.h"
-#include "framework/tensor.h"
+#include "framework/op/node_def.h"
+#include "framework/tensor/tensor.h"
 #include "headrace/graph.pb.h"
 
 namespace headrace {
@@ -29,7 +29,8 @@ Status ReadGraphDefParts(absl::string_view bytes, GraphDefParts* parts,
 
 // The same, but large constants become views of the bytes and keep them alive:
 // all of them if the bytes are a mapped file, else only if one is so large that
-// this pays. See framework/stored_constant.h for what it asks of their readers.
+// this pays. See framework/tensor/stored_constant.h for what it asks of their
+// readers.
 Status ReadGraphDefParts(const RefPtr<TensorBuffer>& bytes,
                          GraphDefParts* parts, int64_t max_bytes = 0);
 

@@ -2,8 +2,8 @@
 
 #include <chrono>
 
-#include "framework/op_kernel.h"
-#include "framework/shape_inference.h"
+#include "framework/kernel/op_kernel.h"
+#include "framework/op/shape_inference.h"
 #include "graph/algorithm.h"
 #include "graph/constant_eval.h"
 #include "graph/graph_test_util.h"

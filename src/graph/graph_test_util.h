@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "framework/op_tester.h"
+#include "framework/kernel/op_tester.h"
 #include "graph/graph.h"
 
 namespace headrace {

@@ -13,7 +13,7 @@
 #include "base/exceptions.h"
 #include "base/log.h"
 #include "base/memory_reserve.h"
-#include "framework/mapped_buffer.h"
+#include "framework/tensor/mapped_buffer.h"
 #include "graph/algorithm.h"
 #include "graph/function_library.h"
 #include "graph/graph_def_reader.h"

@@ -28,7 +28,7 @@ struct ImportOptions {
   bool validate_shape = true;
   // What the graph's constants may take of memory; 0: what the machine has
   // free. A few values that stand for many take little: see
-  // framework/splat_buffer.h.
+  // framework/tensor/splat_buffer.h.
   int64_t max_constant_bytes = 0;
   // The GraphDef goes on with the graph, as a session's does that is extended:
   // its inputs may name nodes that are there, its colocations any. What shape

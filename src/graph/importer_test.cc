@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "base/env.h"
-#include "framework/mapped_buffer.h"
+#include "framework/tensor/mapped_buffer.h"
 #include "graph/function_library.h"
 #include "graph/graph_test_util.h"
 

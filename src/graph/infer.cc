@@ -5,8 +5,8 @@
 
 #include <optional>
 
-#include "framework/common_shape_fns.h"
-#include "framework/shape_inference.h"
+#include "framework/op/shape_inference.h"
+#include "framework/shape_fns/common_shape_fns.h"
 #include "graph/constant_eval.h"
 #include "graph/shape_value.h"
 

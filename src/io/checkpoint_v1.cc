@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "framework/tensor_proto.h"
+#include "framework/op/tensor_proto.h"
 #include "headrace/tensor_bundle.pb.h"
 
 namespace headrace {

@@ -10,7 +10,7 @@
 
 #include "absl/strings/string_view.h"
 #include "base/status.h"
-#include "framework/tensor.h"
+#include "framework/tensor/tensor.h"
 
 namespace headrace {
 

@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/crc32c.h"
-#include "framework/tensor_proto.h"
-#include "framework/variant.h"
+#include "framework/op/tensor_proto.h"
+#include "framework/tensor/variant.h"
 #include "io/coding.h"
 
 namespace headrace {

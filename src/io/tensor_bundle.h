@@ -13,8 +13,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "base/env.h"
 #include "base/mutex.h"
-#include "framework/tensor.h"
-#include "framework/tensor_slice.h"
+#include "framework/tensor/tensor.h"
+#include "framework/tensor/tensor_slice.h"
 #include "headrace/tensor_bundle.pb.h"
 #include "io/table.h"
 

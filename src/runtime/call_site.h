@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "framework/node_def.h"
+#include "framework/op/node_def.h"
 
 namespace headrace {
 

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "framework/op_kernel.h"
+#include "framework/kernel/op_kernel.h"
 #include "runtime/plan.h"
 
 namespace headrace {

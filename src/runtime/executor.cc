@@ -12,7 +12,7 @@
 #include "base/env.h"
 #include "base/exceptions.h"
 #include "base/flush_denormals.h"
-#include "framework/step_arena.h"
+#include "framework/memory/step_arena.h"
 #include "runtime/call_site.h"
 #include "runtime/frame_propagator.h"
 #include "runtime/pending_calls.h"

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/wait_hook.h"
-#include "framework/op_kernel.h"
+#include "framework/kernel/op_kernel.h"
 #include "graph/graph.h"
 #include "runtime/step_stats.h"
 
@@ -26,8 +26,8 @@ struct CallSite;       // runtime/call_site.h
 class PendingCalls;    // runtime/pending_calls.h
 class RunningKernels;  // runtime/running_kernels.h
 class ReuseNotes;      // runtime/reuse_notes.h
-class FunctionScope;   // framework/function_runtime.h
-class StepArena;       // framework/step_arena.h
+class FunctionScope;   // framework/kernel/function_runtime.h
+class StepArena;       // framework/memory/step_arena.h
 
 // What the runs of one step share. All pointers outlive the step.
 struct StepArgs {

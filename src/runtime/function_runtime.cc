@@ -8,7 +8,7 @@
 #include "base/exceptions.h"
 #include "base/interrupt.h"
 #include "graph/function_body.h"
-#include "runtime/graph_pass.h"
+#include "runtime/passes/graph_pass.h"
 
 namespace headrace {
 namespace {

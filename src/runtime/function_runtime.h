@@ -19,7 +19,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "base/fork.h"
 #include "base/mutex.h"
-#include "framework/function_runtime.h"
+#include "framework/kernel/function_runtime.h"
 #include "graph/function_library.h"
 #include "graph/graph.h"
 #include "runtime/call_site.h"

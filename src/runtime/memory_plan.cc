@@ -6,9 +6,9 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "framework/allocation_size.h"
-#include "framework/function_runtime.h"
-#include "framework/temporary_memory.h"
+#include "framework/kernel/function_runtime.h"
+#include "framework/kernel/temporary_memory.h"
+#include "framework/memory/allocation_size.h"
 #include "graph/algorithm.h"
 
 namespace headrace {

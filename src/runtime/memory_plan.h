@@ -21,8 +21,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
-#include "framework/op_kernel.h"
-#include "framework/step_arena.h"
+#include "framework/kernel/op_kernel.h"
+#include "framework/memory/step_arena.h"
 #include "graph/graph.h"
 #include "runtime/executor.h"
 #include "runtime/reuse_notes.h"

@@ -3,7 +3,7 @@
 #include <exception>
 
 #include "absl/strings/str_cat.h"
-#include "framework/function_runtime.h"
+#include "framework/kernel/function_runtime.h"
 
 namespace headrace {
 

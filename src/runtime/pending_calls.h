@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/mutex.h"
-#include "framework/op_kernel.h"
+#include "framework/kernel/op_kernel.h"
 
 namespace headrace {
 

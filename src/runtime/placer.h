@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "framework/device.h"
+#include "framework/kernel/device.h"
 #include "graph/graph.h"
 
 namespace headrace {

@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/interrupt.h"
-#include "framework/function_runtime.h"
-#include "framework/stored_constant.h"
+#include "framework/kernel/function_runtime.h"
+#include "framework/tensor/stored_constant.h"
 #include "graph/algorithm.h"
 #include "graph/control_flow.h"
 #include "runtime/plan_inputs.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "framework/op_kernel.h"
+#include "framework/kernel/op_kernel.h"
 #include "graph/graph.h"
 #include "runtime/executor.h"
 

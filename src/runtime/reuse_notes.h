@@ -8,8 +8,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/mutex.h"
-#include "framework/allocation_size.h"
-#include "framework/op_kernel.h"
+#include "framework/kernel/op_kernel.h"
+#include "framework/memory/allocation_size.h"
 
 namespace headrace {
 

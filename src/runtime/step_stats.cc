@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "runtime/rewrite.h"
+#include "runtime/passes/rewrite.h"
 
 namespace headrace {
 

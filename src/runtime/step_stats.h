@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "framework/allocation_trace.h"
-#include "framework/op_kernel.h"
+#include "framework/kernel/op_kernel.h"
+#include "framework/memory/allocation_trace.h"
 #include "headrace/config.pb.h"
 #include "headrace/step_stats.pb.h"
 

@@ -17,7 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "framework/op_tester.h"
+#include "framework/kernel/op_tester.h"
 #include "graph/importer.h"
 #include "session/direct_session.h"
 

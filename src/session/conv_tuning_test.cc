@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "framework/algorithm_tuner.h"
-#include "framework/device.h"
-#include "framework/op_tester.h"
+#include "framework/kernel/device.h"
+#include "framework/kernel/op_tester.h"
+#include "framework/tuning/algorithm_tuner.h"
 #include "graph/graph_test_util.h"
 #include "session/direct_session.h"
 

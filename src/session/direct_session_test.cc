@@ -9,10 +9,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "framework/common_shape_fns.h"
-#include "framework/op_kernel.h"
-#include "framework/op_tester.h"
-#include "runtime/graph_pass.h"
+#include "framework/kernel/op_kernel.h"
+#include "framework/kernel/op_tester.h"
+#include "framework/shape_fns/common_shape_fns.h"
+#include "runtime/passes/graph_pass.h"
 
 namespace headrace {
 namespace {

@@ -10,7 +10,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
-#include "framework/op_tester.h"
+#include "framework/kernel/op_tester.h"
 #include "graph/importer.h"
 #include "session/direct_session.h"
 

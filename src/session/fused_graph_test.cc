@@ -6,7 +6,7 @@
 #include <map>
 #include <random>
 
-#include "framework/op_tester.h"
+#include "framework/kernel/op_tester.h"
 #include "graph/graph_test_util.h"
 #include "session/direct_session.h"
 

@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/time/clock.h"
 #include "base/mutex.h"
-#include "framework/op.h"
+#include "framework/op/op.h"
 #include "graph/graph_test_util.h"
 #include "session/session.h"
 

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <thread>
 
-#include "framework/allocation_size.h"
-#include "framework/op_tester.h"
+#include "framework/kernel/op_tester.h"
+#include "framework/memory/allocation_size.h"
 #include "graph/graph_test_util.h"
 #include "session/direct_session.h"
 

@@ -8,8 +8,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/exceptions.h"
-#include "framework/common_shape_fns.h"
-#include "framework/op_tester.h"
+#include "framework/kernel/op_tester.h"
+#include "framework/shape_fns/common_shape_fns.h"
 #include "graph/graph_test_util.h"
 #include "session/direct_session.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/time/clock.h"
-#include "framework/borrowed_buffer.h"
+#include "framework/tensor/borrowed_buffer.h"
 #include "graph/algorithm.h"
 #include "graph/client_graph.h"
 

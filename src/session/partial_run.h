@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/wait_hook.h"
-#include "framework/async_call_frame.h"
+#include "framework/kernel/async_call_frame.h"
 #include "session/prepared_step.h"
 
 namespace headrace {

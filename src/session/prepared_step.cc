@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "framework/lasting_allocator.h"
+#include "framework/memory/lasting_allocator.h"
 
 namespace headrace {
 namespace {

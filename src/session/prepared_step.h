@@ -11,10 +11,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
 #include "base/mutex.h"
-#include "framework/step_arena.h"
+#include "framework/memory/step_arena.h"
 #include "runtime/executor.h"
-#include "runtime/graph_pass.h"
 #include "runtime/memory_plan.h"
+#include "runtime/passes/graph_pass.h"
 #include "session/session.h"
 
 namespace headrace {

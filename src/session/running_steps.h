@@ -8,7 +8,7 @@
 
 #include "base/mutex.h"
 #include "base/status.h"
-#include "framework/cancellation.h"
+#include "framework/kernel/cancellation.h"
 #include "runtime/pending_calls.h"
 
 namespace headrace {

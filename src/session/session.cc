@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "base/mutex.h"
-#include "framework/device.h"
+#include "framework/kernel/device.h"
 #include "session/direct_session.h"
 
 namespace headrace {

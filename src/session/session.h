@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/wait_hook.h"
-#include "framework/cancellation.h"
-#include "framework/tensor.h"
+#include "framework/kernel/cancellation.h"
+#include "framework/tensor/tensor.h"
 #include "graph/graph.h"
 #include "headrace/config.pb.h"
 

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/cpu.h"
-#include "runtime/graph_pass.h"
+#include "runtime/passes/graph_pass.h"
 
 namespace headrace {
 namespace {

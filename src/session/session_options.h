@@ -7,7 +7,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "base/status.h"
-#include "framework/algorithm_tuner.h"
+#include "framework/tuning/algorithm_tuner.h"
 #include "headrace/config.pb.h"
 
 namespace headrace {

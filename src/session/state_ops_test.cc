@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/time/clock.h"
-#include "framework/op_tester.h"
+#include "framework/kernel/op_tester.h"
 #include "session/direct_session.h"
 
 namespace headrace {

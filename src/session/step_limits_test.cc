@@ -8,7 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "framework/common_shape_fns.h"
+#include "framework/shape_fns/common_shape_fns.h"
 #include "graph/graph_test_util.h"
 #include "session/partial_runs.h"
 #include "session/session.h"

@@ -1,6 +1,6 @@
 // Filters that stay where a model's bytes are, at any address: convolutions
 // compute the same from them as from aligned ones, and keep no second copy.
-#include "framework/stored_constant.h"
+#include "framework/tensor/stored_constant.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <string>
 
 #include "absl/time/clock.h"
-#include "framework/allocator.h"
+#include "framework/memory/allocator.h"
 #include "graph/graph_test_util.h"
 #include "session/direct_session.h"
 

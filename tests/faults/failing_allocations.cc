@@ -7,7 +7,7 @@
 //   ... hr_allocations() ...           // how many there were since
 //   hr_fail_allocations(0, 0, 0);      // none any more
 //
-// Allocations of all threads count. framework/failing_allocations.h finds it.
+// Allocations of all threads count. framework/memory/failing_allocations.h finds it.
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>

@@ -9,7 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "framework/op_kernel.h"
+#include "framework/kernel/op_kernel.h"
 #include "fuzz_target.h"
 #include "graph/importer.h"
 #include "session/session.h"

@@ -1,5 +1,5 @@
 // Tensors in messages: values that stand for more, contents of a wrong size.
-#include "framework/tensor_proto.h"
+#include "framework/op/tensor_proto.h"
 
 #include "fuzz_target.h"
 

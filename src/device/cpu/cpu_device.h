@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "framework/device.h"
+#include "framework/kernel/device.h"
 
 namespace headrace {
 

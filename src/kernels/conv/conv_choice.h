@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "framework/algorithm_tuner.h"
+#include "framework/tuning/algorithm_tuner.h"
 #include "kernels/conv/conv_impl.h"
 
 namespace headrace {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "framework/allocation_size.h"
-#include "kernels/cancellable_loops.h"
+#include "framework/memory/allocation_size.h"
 #include "kernels/conv/conv_choice.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/layout.h"
 #include "kernels/conv/prepared_filter.h"
+#include "kernels/lib/cancellable_loops.h"
 
 namespace headrace {
 

@@ -15,9 +15,9 @@
 #include "absl/types/span.h"
 #include "base/cpu.h"
 #include "base/thread_pool.h"
-#include "framework/conv_attrs.h"
-#include "framework/op_kernel.h"
-#include "kernels/epilogue.h"
+#include "framework/kernel/op_kernel.h"
+#include "framework/shape_fns/conv_attrs.h"
+#include "kernels/lib/epilogue.h"
 
 namespace headrace {
 

@@ -5,7 +5,7 @@
 #define HEADRACE_KERNELS_CONV_CONV_ROWS_H_
 
 #include "kernels/conv/conv_impl.h"
-#include "kernels/vector_tail.h"
+#include "kernels/lib/vector_tail.h"
 
 namespace headrace::conv {
 

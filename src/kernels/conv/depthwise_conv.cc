@@ -18,8 +18,8 @@
 
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
-#include "kernels/simd_width.h"
-#include "kernels/vector_tail.h"
+#include "kernels/lib/simd_width.h"
+#include "kernels/lib/vector_tail.h"
 
 namespace headrace::conv {
 namespace {

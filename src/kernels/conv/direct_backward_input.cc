@@ -9,7 +9,7 @@
 // of x; nothing is padded. Accepts every stride, dilation and grouping.
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
-#include "kernels/gemm_kernel.h"
+#include "kernels/lib/gemm_kernel.h"
 
 namespace headrace::conv {
 namespace {

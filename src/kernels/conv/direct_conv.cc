@@ -12,10 +12,10 @@
 #include <cstring>
 
 #include "absl/container/inlined_vector.h"
-#include "framework/tensor_shape.h"
+#include "framework/tensor/tensor_shape.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
-#include "kernels/gemm_kernel.h"
+#include "kernels/lib/gemm_kernel.h"
 
 namespace headrace::conv {
 namespace {

@@ -4,7 +4,7 @@
 //              dense layer of VGG: [images, H*W*C] x [H*W*C, O]
 // The gradients are the same product with one factor transposed.
 #include "kernels/conv/conv_lists.h"
-#include "kernels/gemm.h"
+#include "kernels/lib/gemm.h"
 
 namespace headrace {
 

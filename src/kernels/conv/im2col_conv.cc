@@ -11,10 +11,10 @@
 // order, so that the result does not depend on who computed which piece.
 #include <cstring>
 
-#include "framework/tensor_shape.h"
+#include "framework/tensor/tensor_shape.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
-#include "kernels/gemm_kernel.h"
+#include "kernels/lib/gemm_kernel.h"
 
 namespace headrace::conv {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/half_convert.h"
+#include "kernels/lib/half_convert.h"
 
 namespace headrace {
 namespace {

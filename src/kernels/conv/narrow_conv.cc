@@ -20,11 +20,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "framework/tensor_shape.h"
+#include "framework/tensor/tensor_shape.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
-#include "kernels/simd_width.h"
-#include "kernels/vector_tail.h"
+#include "kernels/lib/simd_width.h"
+#include "kernels/lib/vector_tail.h"
 
 namespace headrace::conv {
 namespace {

@@ -2,9 +2,9 @@
 #ifndef HEADRACE_KERNELS_CONV_PREPARED_FILTER_H_
 #define HEADRACE_KERNELS_CONV_PREPARED_FILTER_H_
 
-#include "framework/stored_constant.h"
-#include "kernels/constant_forms.h"
+#include "framework/tensor/stored_constant.h"
 #include "kernels/conv/conv_impl.h"
+#include "kernels/lib/constant_forms.h"
 
 namespace headrace {
 

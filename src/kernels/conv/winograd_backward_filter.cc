@@ -19,11 +19,11 @@
 // As in winograd.cc.
 #pragma GCC optimize("fp-contract=fast")
 
-#include "framework/tensor_shape.h"
+#include "framework/tensor/tensor_shape.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/winograd_panels.h"
 #include "kernels/conv/winograd_tiles.h"
-#include "kernels/simd_width.h"
+#include "kernels/lib/simd_width.h"
 
 namespace headrace::conv {
 namespace {

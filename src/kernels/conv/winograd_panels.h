@@ -11,7 +11,7 @@
 #include "base/thread_pool.h"
 #include "kernels/conv/conv_impl.h"
 #include "kernels/conv/tiles.h"
-#include "kernels/gemm_kernel.h"
+#include "kernels/lib/gemm_kernel.h"
 
 namespace headrace::conv {
 

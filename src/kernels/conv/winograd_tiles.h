@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "kernels/conv/winograd_transform.h"
-#include "kernels/simd_width.h"
-#include "kernels/vector_tail.h"
+#include "kernels/lib/simd_width.h"
+#include "kernels/lib/vector_tail.h"
 
 namespace headrace::conv {
 

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/vector_tail.h"
+#include "kernels/lib/vector_tail.h"
 
 namespace headrace::conv {
 

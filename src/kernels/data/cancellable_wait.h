@@ -3,7 +3,7 @@
 #define HEADRACE_KERNELS_DATA_CANCELLABLE_WAIT_H_
 
 #include "base/mutex.h"
-#include "framework/cancellation.h"
+#include "framework/kernel/cancellation.h"
 
 namespace headrace {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "framework/borrowed_buffer.h"
+#include "framework/tensor/borrowed_buffer.h"
 
 namespace headrace {
 

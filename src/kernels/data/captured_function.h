@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "framework/function_runtime.h"
+#include "framework/kernel/function_runtime.h"
 #include "kernels/data/dataset.h"
 
 namespace headrace {

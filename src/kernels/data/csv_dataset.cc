@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "io/csv_reader.h"
-#include "kernels/csv_field.h"
 #include "kernels/data/dataset.h"
-#include "kernels/element.h"
+#include "kernels/io/csv_field.h"
+#include "kernels/lib/element.h"
 
 namespace headrace {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "framework/variant.h"
+#include "framework/tensor/variant.h"
 
 namespace headrace {
 namespace {

@@ -18,13 +18,13 @@
 #include <vector>
 
 #include "base/ref_count.h"
-#include "framework/cancellation.h"
-#include "framework/op_kernel.h"
+#include "framework/kernel/cancellation.h"
+#include "framework/kernel/op_kernel.h"
 
 namespace headrace {
 
 using TensorTuple = std::vector<Tensor>;
-class FunctionScope;  // framework/function_runtime.h
+class FunctionScope;  // framework/kernel/function_runtime.h
 
 // What a call of GetNext works with.
 struct IteratorContext {

@@ -6,8 +6,8 @@
 #include "kernels/data/optional.h"
 #include "kernels/data/owned_handle.h"
 #include "kernels/data/run_waiting.h"
-#include "kernels/function_call.h"
-#include "kernels/resource_op.h"
+#include "kernels/flow/function_call.h"
+#include "kernels/lib/resource_op.h"
 
 namespace headrace {
 namespace {

@@ -2,7 +2,7 @@
 // scans.
 #include <utility>
 
-#include "framework/borrowed_buffer.h"
+#include "framework/tensor/borrowed_buffer.h"
 #include "kernels/data/captured_function.h"
 
 namespace headrace {

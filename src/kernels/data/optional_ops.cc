@@ -1,9 +1,9 @@
 #include <utility>
 
-#include "framework/borrowed_buffer.h"
-#include "framework/variant.h"
+#include "framework/tensor/borrowed_buffer.h"
+#include "framework/tensor/variant.h"
 #include "kernels/data/optional.h"
-#include "kernels/variant_math.h"
+#include "kernels/lib/variant_math.h"
 
 namespace headrace {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "framework/op_kernel.h"
-#include "framework/variant.h"
+#include "framework/kernel/op_kernel.h"
+#include "framework/tensor/variant.h"
 
 namespace headrace {
 

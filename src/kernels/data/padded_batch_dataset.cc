@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "kernels/data/batching_dataset.h"
-#include "kernels/element.h"
+#include "kernels/lib/element.h"
 
 namespace headrace {
 namespace {

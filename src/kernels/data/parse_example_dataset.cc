@@ -5,10 +5,10 @@
 #include <map>
 #include <utility>
 
-#include "framework/borrowed_buffer.h"
-#include "framework/variant.h"
+#include "framework/tensor/borrowed_buffer.h"
+#include "framework/tensor/variant.h"
 #include "kernels/data/parallel_map_dataset.h"
-#include "kernels/example_features.h"
+#include "kernels/io/example_features.h"
 
 namespace headrace {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/exceptions.h"
 #include "base/waiting_threads.h"
-#include "framework/function_runtime.h"
+#include "framework/kernel/function_runtime.h"
 #include "kernels/data/dataset.h"
 
 namespace headrace {

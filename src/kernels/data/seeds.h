@@ -4,8 +4,8 @@
 #define HEADRACE_KERNELS_DATA_SEEDS_H_
 
 #include "base/mutex.h"
-#include "framework/op_kernel.h"
-#include "framework/philox.h"
+#include "framework/kernel/op_kernel.h"
+#include "framework/kernel/philox.h"
 
 namespace headrace {
 

@@ -13,7 +13,7 @@
 #include "kernels/data/element_buffer.h"
 #include "kernels/data/owned_handle.h"
 #include "kernels/data/seeds.h"
-#include "kernels/handle_lookup.h"
+#include "kernels/lib/handle_lookup.h"
 
 namespace headrace {
 namespace {

@@ -1,9 +1,9 @@
 // Datasets of what is in memory: tensors, their slices, numbers.
 #include <limits>
 
-#include "framework/borrowed_buffer.h"
-#include "framework/philox.h"
-#include "framework/variant.h"
+#include "framework/kernel/philox.h"
+#include "framework/tensor/borrowed_buffer.h"
+#include "framework/tensor/variant.h"
 #include "kernels/data/dataset.h"
 #include "kernels/data/seeds.h"
 

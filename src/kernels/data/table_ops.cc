@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "kernels/data/run_waiting.h"
-#include "kernels/handle_lookup.h"
-#include "kernels/lookup_table.h"
+#include "kernels/lib/handle_lookup.h"
+#include "kernels/state/lookup_table.h"
 
 namespace headrace {
 namespace {

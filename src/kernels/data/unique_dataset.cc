@@ -4,7 +4,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "kernels/data/element_buffer.h"
-#include "kernels/growing_table.h"
+#include "kernels/lib/growing_table.h"
 
 namespace headrace {
 namespace {

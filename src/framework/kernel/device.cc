@@ -1,0 +1,55 @@
+#include "framework/kernel/device.h"
+
+#include "base/exceptions.h"
+#include "base/memory_reserve.h"
+#include "base/scratch_account.h"
+#include "framework/kernel/op_kernel.h"
+#include "framework/kernel/step_budget.h"
+
+namespace headrace {
+
+Device::Device(DeviceAttributes attributes, ThreadPool* pool)
+    : attributes_(std::move(attributes)), pool_(pool) {
+  // Names are made by device factories; one that does not parse leaves the
+  // parts unset, and nothing can be placed on it.
+  DeviceName::Parse(attributes_.name, &parsed_name_).IgnoreError();
+}
+
+Device::~Device() = default;
+
+namespace {
+
+void ComputeWithin(StepBudget* budget, OpKernel* kernel, OpKernelContext* ctx) {
+  {
+    const ScratchAccount account(budget);
+    kernel->Compute(ctx);
+  }
+  for (int i = 0; ctx->status().ok() && i < ctx->num_outputs(); ++i) {
+    OutputSlot& slot = ctx->output_slot(i);
+    if (!slot.is_set || slot.ref != nullptr) continue;
+    OP_REQUIRES_OK(ctx, budget->CountStrings(&slot.value));
+  }
+}
+
+}  // namespace
+
+void Device::Compute(OpKernel* kernel, OpKernelContext* ctx) {
+  try {
+    auto* const budget =
+        dynamic_cast<StepBudget*>(ctx->params().host_allocator);
+    if (budget == nullptr) [[likely]] {
+      kernel->Compute(ctx);
+    } else {
+      ComputeWithin(budget, kernel, ctx);
+    }
+  } catch (const std::exception& e) {
+    ctx->CtxFailure(StatusOf(e));
+  }
+  // The next may not come as far.
+  if (TookFromMemoryReserve()) [[unlikely]] {
+    ctx->CtxFailure(errors::ResourceExhausted(
+        "out of memory: the kernel used what is kept for the end"));
+  }
+}
+
+}  // namespace headrace

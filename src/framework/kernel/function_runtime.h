@@ -1,0 +1,127 @@
+// FunctionRuntime: how a kernel calls functions of the graph. The one that a
+// kernel finds in its context knows the step: what it calls runs with the
+// step's cancellation, rendezvous, resources and trace, and a failure in it
+// fails the step.
+//
+// Thread-safe. A FunctionRuntime lives as long as the kernel's call; the
+// functions that it hands out live as long as the session, so that a kernel may
+// keep them.
+#ifndef HEADRACE_FRAMEWORK_KERNEL_FUNCTION_RUNTIME_H_
+#define HEADRACE_FRAMEWORK_KERNEL_FUNCTION_RUNTIME_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "framework/kernel/op_kernel.h"
+#include "framework/op/attr_value.h"
+#include "framework/tensor/tensor.h"
+
+namespace headrace {
+
+class DetachedFunctions;
+
+// Calls that have state of their own: the kernels with state of the functions
+// called, their random streams for one, belong to the scope and begin anew in
+// the next. Calls in no scope share theirs as long as the session lives. An
+// iterator is a scope: what it gives does not depend on those before it.
+class FunctionScope {
+ public:
+  virtual ~FunctionScope() = default;
+};
+
+class FunctionRuntime {
+ public:
+  // A function with its attrs, ready to run on one device.
+  class Function {
+   public:
+    virtual ~Function() = default;
+    const std::string& name() const { return name_; }
+    const DataTypeVector& arg_types() const { return arg_types_; }
+    const DataTypeVector& ret_types() const { return ret_types_; }
+
+   protected:
+    std::string name_;
+    DataTypeVector arg_types_, ret_types_;
+  };
+
+  // `results` are those of the function, as many and of the types that it
+  // declares, if the status is OK.
+  using DoneCallback =
+      std::function<void(const Status&, std::vector<Tensor> results)>;
+
+  virtual ~FunctionRuntime() = default;
+
+  // Compiles the function for `device` (a full name, or a part of one that
+  // fits) when it is asked for the first time. NotFound if there is no such
+  // function; InvalidArgument, naming it, if its body is not valid or no device
+  // fits.
+  virtual Status Instantiate(const NameAttrList& function,
+                             const std::string& device,
+                             const Function** out) = 0;
+
+  // Runs on the calling thread as far as it can and calls `done` exactly once,
+  // perhaps before this returns. `caller` is named in messages. Arguments that
+  // only `args` holds may be overwritten. ResourceExhausted if the chain of
+  // calls has become too long.
+  virtual void Call(const Function& function, const OpKernel& caller,
+                    std::vector<Tensor> args, DoneCallback done) = 0;
+
+  // The gradient function that the library names for `function`; "" if none.
+  virtual std::string Gradient(const std::string& function) = 0;
+
+  // The same functions for what outlives the step. Never null.
+  virtual std::shared_ptr<DetachedFunctions> Detach() = 0;
+};
+
+// Calls functions apart from any step, for datasets and iterators. A failure in
+// a call is its caller's alone. Each call has resources of its own.
+//
+// Thread-safe. May outlive the session, whose end cancels the calls in progress
+// and waits for them; whatever is asked later is Cancelled.
+class DetachedFunctions {
+ public:
+  using Function = FunctionRuntime::Function;
+
+  virtual ~DetachedFunctions() = default;
+
+  // As FunctionRuntime::Instantiate.
+  virtual Status Instantiate(const NameAttrList& function,
+                             const std::string& device,
+                             const Function** out) = 0;
+
+  // Runs `fn` on the session's pool, soon. False, and `fn` is dropped, if the
+  // session has ended or there is no memory. `fn` must not wait or throw.
+  [[nodiscard]] virtual bool Schedule(absl::AnyInvocable<void()> fn) = 0;
+
+  virtual std::shared_ptr<FunctionScope> NewScope() = 0;
+
+  // As FunctionRuntime::Call. `scope`, of this session, may be null and lives
+  // until `done`. `cancellation` ends the call, and lives until `done`, which
+  // does not run inside a callback of it.
+  virtual void Call(const Function& function, FunctionScope* scope,
+                    std::shared_ptr<const NodeDef> caller,
+                    std::vector<Tensor> args, CancellationManager* cancellation,
+                    FunctionRuntime::DoneCallback done) = 0;
+};
+
+// A kernel that calls functions. Its ComputeAsync does not only start something
+// and return, but may compute for long on the calling thread.
+class FunctionCallKernel : public AsyncOpKernel {
+ public:
+  using AsyncOpKernel::AsyncOpKernel;
+};
+
+// The call frame of a function: it owns the arguments.
+class FunctionCallFrame : public CallFrame {
+ public:
+  // Moves argument `index` out; nobody asks for it again. False if there is
+  // none.
+  virtual bool TakeArg(int index, Tensor* out) = 0;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_FRAMEWORK_KERNEL_FUNCTION_RUNTIME_H_

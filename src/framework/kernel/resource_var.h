@@ -1,0 +1,56 @@
+// Variables as resources. Var is what a VarHandleOp's handle names: readers
+// take snapshots (they share the buffer, and a writer that finds it shared
+// copies first). LegacyVar is what a VariableV2 node refers to: readers hold
+// the variable's own buffer and see later writes, so its buffer is always on
+// the heap and is written in place. The two never meet under one name.
+#ifndef HEADRACE_FRAMEWORK_KERNEL_RESOURCE_VAR_H_
+#define HEADRACE_FRAMEWORK_KERNEL_RESOURCE_VAR_H_
+
+#include <string>
+
+#include "base/mutex.h"
+#include "framework/tensor/resource_handle.h"
+#include "framework/tensor/tensor.h"
+
+namespace headrace {
+
+// A typed tensor and the mutex that guards it; the tensor has DT_INVALID until
+// something was assigned.
+class VariableBase : public ResourceBase {
+ public:
+  explicit VariableBase(DataType dtype) : dtype_(dtype) {}
+
+  DataType dtype() const { return dtype_; }
+  Mutex* mu() { return &mu_; }
+  Tensor* tensor() { return &tensor_; }                            // hold mu()
+  bool is_initialized() const { return tensor_.IsInitialized(); }  // hold mu()
+
+  std::string DebugString() const override {
+    MutexLock lock(&mu_);
+    return absl::StrCat(DataTypeString(dtype_), "/",
+                        tensor_.shape().DebugString());
+  }
+  int64_t MemoryUsed() const override {
+    MutexLock lock(&mu_);
+    return static_cast<int64_t>(tensor_.TotalBytes());
+  }
+
+ private:
+  const DataType dtype_;
+  mutable Mutex mu_;
+  Tensor tensor_;
+};
+
+class Var final : public VariableBase {
+ public:
+  using VariableBase::VariableBase;
+};
+
+class LegacyVar final : public VariableBase {
+ public:
+  using VariableBase::VariableBase;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_FRAMEWORK_KERNEL_RESOURCE_VAR_H_

@@ -1,0 +1,67 @@
+// Slabs: memory for blocks that stay long, a model's prepared weights, and that
+// are too small for huge pages of their own: cut one after the other from
+// chunks of them. A page fault for every 4 KiB costs more than packing the
+// weights that fill it.
+//
+// A process whose blocks are few gets them from malloc, so that it has no huge
+// page that it does not fill. What is freed goes back to the system at once but
+// for pages that blocks in use lie on, and its addresses serve later blocks.
+//
+// Thread-safe. Ends when every block is freed.
+#ifndef HEADRACE_FRAMEWORK_MEMORY_SLAB_H_
+#define HEADRACE_FRAMEWORK_MEMORY_SLAB_H_
+
+#include <cstddef>
+#include <map>
+
+#include "base/mutex.h"
+
+namespace headrace {
+
+class Slabs {
+ public:
+  // Smaller blocks come from malloc.
+  static constexpr size_t kMinBlock = size_t{16} << 10;
+  static constexpr size_t kMaxBlock = size_t{4} << 20;
+  // So many bytes of blocks in use come from malloc, too, and more where the
+  // system has no addresses for a chunk.
+  static constexpr size_t kPlainBytes = size_t{2} << 20;
+  static constexpr size_t kChunk = size_t{32} << 20;
+
+  Slabs() = default;
+  Slabs(const Slabs&) = delete;
+  Slabs& operator=(const Slabs&) = delete;
+
+  // `bytes` is more than 0 and at most kMaxBlock. Aligned to
+  // Allocator::kAlignment; null if the system has no memory.
+  void* Allocate(size_t bytes);
+  // `bytes` is what Allocate was asked for.
+  void Free(void* block, size_t bytes);
+
+  size_t num_chunks() const;
+
+  // Around fork(), so that the child does not find this locked by a thread that
+  // it does not have.
+  void Lock() NO_THREAD_SAFETY_ANALYSIS { mu_.Lock(); }
+  void Unlock() NO_THREAD_SAFETY_ANALYSIS { mu_.Unlock(); }
+
+ private:
+  using Gaps = std::map<size_t, size_t>;  // ends by begins; never adjacent
+
+  // Null if there is no room and no new chunk.
+  char* Cut(size_t bytes) REQUIRES(mu_);
+  // False if the block was not cut from a chunk.
+  bool Uncut(char* block, size_t bytes) REQUIRES(mu_);
+
+  mutable Mutex mu_;
+  std::map<char*, Gaps> chunks_ GUARDED_BY(mu_);  // by address
+  size_t plain_bytes_ GUARDED_BY(mu_) = 0;
+};
+
+// Mapped memory that begins a huge page, and has them where the system does;
+// munmap gives it back. Null if there is none.
+char* MapHugePages(size_t bytes);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_FRAMEWORK_MEMORY_SLAB_H_

@@ -1,0 +1,173 @@
+// AttrValue: the value of a node's attribute, and AttrMap, a node's attributes.
+//
+// Value types, thread-compatible.
+#ifndef HEADRACE_FRAMEWORK_OP_ATTR_VALUE_H_
+#define HEADRACE_FRAMEWORK_OP_ATTR_VALUE_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "framework/tensor/tensor.h"
+#include "framework/tensor/tensor_shape.h"
+#include "framework/tensor/types.h"
+
+namespace headrace {
+
+class AttrMap;
+
+// A function name with attributes to instantiate it with.
+struct NameAttrList {
+  std::string name;
+  std::shared_ptr<const AttrMap> attrs;  // null: none
+
+  friend bool operator==(const NameAttrList& a, const NameAttrList& b);
+};
+
+class AttrValue {
+ public:
+  // A list with no elements: a list of any type.
+  struct EmptyList {
+    friend bool operator==(EmptyList, EmptyList) { return true; }
+  };
+  // `placeholder` of a function body: the name of the function's attr.
+  struct Placeholder {
+    std::string name;
+    friend bool operator==(const Placeholder& a, const Placeholder& b) {
+      return a.name == b.name;
+    }
+  };
+  using Storage =
+      std::variant<std::monostate, std::string, int64_t, float, bool, DataType,
+                   PartialTensorShape, Tensor, NameAttrList,
+                   std::vector<std::string>, std::vector<int64_t>,
+                   std::vector<float>, std::vector<bool>, std::vector<DataType>,
+                   std::vector<PartialTensorShape>, std::vector<Tensor>,
+                   std::vector<NameAttrList>, EmptyList, Placeholder>;
+
+  // What copies or destroys a Storage is not inline: every source that includes
+  // this would instantiate it.
+  AttrValue();
+  AttrValue(const AttrValue& v);
+  AttrValue(AttrValue&& v) noexcept;
+  AttrValue& operator=(const AttrValue& v);
+  AttrValue& operator=(AttrValue&& v) noexcept;
+  ~AttrValue();
+  AttrValue(std::string v);                      // NOLINT
+  AttrValue(const char* v);                      // NOLINT
+  AttrValue(absl::string_view v);                // NOLINT
+  AttrValue(int64_t v);                          // NOLINT
+  AttrValue(int v);                              // NOLINT
+  AttrValue(float v);                            // NOLINT
+  AttrValue(double v);                           // NOLINT
+  AttrValue(bool v);                             // NOLINT
+  AttrValue(DataType v);                         // NOLINT
+  AttrValue(PartialTensorShape v);               // NOLINT
+  AttrValue(const TensorShape& v);               // NOLINT
+  AttrValue(Tensor v);                           // NOLINT
+  AttrValue(NameAttrList v);                     // NOLINT
+  AttrValue(std::vector<std::string> v);         // NOLINT
+  AttrValue(std::vector<int64_t> v);             // NOLINT
+  AttrValue(std::vector<float> v);               // NOLINT
+  AttrValue(std::vector<bool> v);                // NOLINT
+  AttrValue(std::vector<DataType> v);            // NOLINT
+  AttrValue(std::vector<PartialTensorShape> v);  // NOLINT
+  AttrValue(std::vector<Tensor> v);              // NOLINT
+  AttrValue(std::vector<NameAttrList> v);        // NOLINT
+  AttrValue(EmptyList v);                        // NOLINT
+  AttrValue(Placeholder v);                      // NOLINT
+
+  bool IsSet() const { return !std::holds_alternative<std::monostate>(v_); }
+  bool IsList() const;
+  template <typename T>
+  bool Is() const {
+    return std::holds_alternative<T>(v_);
+  }
+  // Null unless it holds a T.
+  template <typename T>
+  const T* Get() const {
+    return std::get_if<T>(&v_);
+  }
+  // As Get, and an EmptyList is a list of any type.
+  template <typename T>
+  const std::vector<T>* GetList() const {
+    if (std::holds_alternative<EmptyList>(v_)) {
+      static const std::vector<T>* const kEmpty = new std::vector<T>();
+      return kEmpty;
+    }
+    return std::get_if<std::vector<T>>(&v_);
+  }
+  const Storage& storage() const { return v_; }
+
+  // The grammar's name of the type held: "string", "int", "list(shape)", ...
+  // "list(*)" for an EmptyList.
+  std::string TypeName() const;
+  std::string DebugString() const;  // short: tensors and lists are cut
+
+  // By value; tensors compare by their elements, an empty list equals an empty
+  // list of any type.
+  friend bool operator==(const AttrValue& a, const AttrValue& b);
+  friend bool operator!=(const AttrValue& a, const AttrValue& b) {
+    return !(a == b);
+  }
+
+ private:
+  Storage v_;
+};
+
+// Attributes by name, kept sorted; nodes have few, so a flat vector it is.
+class AttrMap {
+ public:
+  using Item = std::pair<std::string, AttrValue>;
+
+  AttrMap();
+  AttrMap(std::initializer_list<Item> items);
+  AttrMap(const AttrMap& map);
+  AttrMap(AttrMap&& map) noexcept;
+  AttrMap& operator=(const AttrMap& map);
+  AttrMap& operator=(AttrMap&& map) noexcept;
+  ~AttrMap();
+
+  // Null if there is none.
+  const AttrValue* Find(absl::string_view name) const;
+  void Set(absl::string_view name, AttrValue value);
+  bool Erase(absl::string_view name);
+  void Reserve(size_t n);
+  bool empty() const { return items_.empty(); }
+  size_t size() const { return items_.size(); }
+  auto begin() const { return items_.begin(); }
+  auto end() const { return items_.end(); }
+  friend bool operator==(const AttrMap& a, const AttrMap& b);
+
+  // Typed access: NotFound if absent, InvalidArgument if of another type.
+  // Integers also come out as int32 (checked) and strings as std::string.
+  Status Get(absl::string_view name, std::string* v) const;
+  Status Get(absl::string_view name, int64_t* v) const;
+  Status Get(absl::string_view name, int32_t* v) const;
+  Status Get(absl::string_view name, float* v) const;
+  Status Get(absl::string_view name, bool* v) const;
+  Status Get(absl::string_view name, DataType* v) const;
+  Status Get(absl::string_view name, PartialTensorShape* v) const;
+  Status Get(absl::string_view name, TensorShape* v) const;
+  Status Get(absl::string_view name, Tensor* v) const;
+  Status Get(absl::string_view name, NameAttrList* v) const;
+  Status Get(absl::string_view name, std::vector<std::string>* v) const;
+  Status Get(absl::string_view name, std::vector<int64_t>* v) const;
+  Status Get(absl::string_view name, std::vector<int32_t>* v) const;
+  Status Get(absl::string_view name, std::vector<float>* v) const;
+  Status Get(absl::string_view name, std::vector<bool>* v) const;
+  Status Get(absl::string_view name, std::vector<DataType>* v) const;
+  Status Get(absl::string_view name, DataTypeVector* v) const;
+  Status Get(absl::string_view name, std::vector<PartialTensorShape>* v) const;
+  Status Get(absl::string_view name, std::vector<Tensor>* v) const;
+  Status Get(absl::string_view name, std::vector<NameAttrList>* v) const;
+
+ private:
+  std::vector<Item> items_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_FRAMEWORK_OP_ATTR_VALUE_H_

@@ -1,0 +1,168 @@
+// REGISTER_OP and the registry of ops.
+//
+//   REGISTER_OP("Softplus")
+//       .Input("features: T")
+//       .Output("activations: T")
+//       .Attr("T: {half, bfloat16, float, double} = DT_FLOAT")
+//       .SetShapeFn(shape_inference::UnchangedShape);
+//
+// Specs are TensorFlow's grammar and must be literals: the op is a constant of
+// the library, registering only links it into a list, and nothing is parsed
+// before the op is first looked up.
+#ifndef HEADRACE_FRAMEWORK_OP_OP_H_
+#define HEADRACE_FRAMEWORK_OP_OP_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "base/mutex.h"
+#include "framework/op/op_def.h"
+
+namespace headrace {
+
+// An op as its source spells it, in static storage.
+class OpRecord {
+ public:
+  const char* name() const { return name_; }
+  Status Build(OpDef* def) const;
+
+ protected:
+  friend class OpRegistry;
+  friend class OpRegistrar;
+  enum Kind : uint8_t { kAttr, kInput, kOutput };
+
+  constexpr explicit OpRecord(const char* name) : name_(name) {}
+
+  const char* name_;
+  // The specs of all attrs, then of inputs, then of outputs. Not a pointer: GCC
+  // 12 makes no constant of a temporary that points into itself.
+  const char* const* (*lines_of_)(const OpRecord&) = nullptr;
+  const char* deprecation_ = "";
+  ShapeFn shape_fn_ = nullptr;
+  int counts_[3] = {};  // by Kind
+  int deprecated_at_ = 0;
+  bool commutative_ = false, aggregate_ = false, stateful_ = false,
+       uninitialized_ = false;
+  // The list that all records are linked into.
+  mutable const OpRecord* next_ = nullptr;
+};
+
+// What REGISTER_OP collects: N specs. Every call gives a new value, the last of
+// which becomes the record.
+template <int N>
+class OpSpec : public OpRecord {
+ public:
+  constexpr explicit OpSpec(const char* name) : OpRecord(name) {
+    lines_of_ = &LinesOf;
+  }
+  constexpr OpSpec<N + 1> Input(const char* spec) const {
+    return OpSpec<N + 1>(*this, kInput, spec);
+  }
+  constexpr OpSpec<N + 1> Output(const char* spec) const {
+    return OpSpec<N + 1>(*this, kOutput, spec);
+  }
+  constexpr OpSpec<N + 1> Attr(const char* spec) const {
+    return OpSpec<N + 1>(*this, kAttr, spec);
+  }
+  constexpr OpSpec SetIsCommutative() const {
+    return With(&OpSpec::commutative_, true);
+  }
+  constexpr OpSpec SetIsAggregate() const {
+    return With(&OpSpec::aggregate_, true);
+  }
+  constexpr OpSpec SetIsStateful() const {
+    return With(&OpSpec::stateful_, true);
+  }
+  constexpr OpSpec SetAllowsUninitializedInput() const {
+    return With(&OpSpec::uninitialized_, true);
+  }
+  constexpr OpSpec Deprecated(int version, const char* why) const {
+    return With(&OpSpec::deprecated_at_, version)
+        .With(&OpSpec::deprecation_, why);
+  }
+  constexpr OpSpec SetShapeFn(ShapeFn fn) const {
+    return With(&OpSpec::shape_fn_, fn);
+  }
+
+ private:
+  template <int M>
+  friend class OpSpec;
+
+  constexpr OpSpec(const OpSpec<N - 1>& o, Kind kind, const char* spec)
+      : OpRecord(o) {
+    lines_of_ = &LinesOf;
+    int at = 0;
+    for (int k = 0; k <= kind; ++k) at += counts_[k];
+    for (int i = 0; i < at; ++i) lines_[i] = o.lines_[i];
+    lines_[at] = spec;
+    for (int i = at + 1; i < N; ++i) lines_[i] = o.lines_[i - 1];
+    ++counts_[kind];
+  }
+  template <typename T>
+  constexpr OpSpec With(T OpRecord::*member, T value) const {
+    OpSpec copy = *this;
+    copy.*member = value;
+    return copy;
+  }
+  static const char* const* LinesOf(const OpRecord& record) {
+    return static_cast<const OpSpec&>(record).lines_;
+  }
+
+  const char* lines_[N == 0 ? 1 : N] = {};
+};
+
+// The ops known to this process. Thread-safe.
+class OpRegistry {
+ public:
+  static OpRegistry* Global();
+
+  // NotFound if the op is not registered.
+  Status LookUp(absl::string_view name, const OpDef** def);
+  // Null if it is not there.
+  const OpDef* Find(absl::string_view name);
+  // Adds an op at run time (custom op libraries, functions); AlreadyExists if
+  // the name is taken by a different signature.
+  Status Register(OpDef def);
+  // Every op, sorted by name.
+  std::vector<const OpDef*> All();
+
+ private:
+  OpRegistry() = default;
+  void TakePending() REQUIRES(mu_);
+
+  Mutex mu_;
+  // The newest record that specs_ knows.
+  const OpRecord* taken_ GUARDED_BY(mu_) = nullptr;
+  absl::flat_hash_map<std::string, const OpRecord*> specs_ GUARDED_BY(mu_);
+  // Parsed on first look-up, then kept for ever.
+  absl::flat_hash_map<std::string, std::unique_ptr<OpDef>> defs_
+      GUARDED_BY(mu_);
+};
+
+// What runs when a library is loaded: links a record.
+class OpRegistrar {
+ public:
+  explicit OpRegistrar(const OpRecord& record);
+};
+
+// The record is the temporary that the last call returns; the reference keeps
+// it alive, and it is initialised with the constants of the library, before any
+// registrar runs.
+#define REGISTER_OP(name) HR_REGISTER_OP_UNIQ(__COUNTER__, name)
+#define HR_REGISTER_OP_UNIQ(ctr, name) HR_REGISTER_OP_UNIQ2(ctr, name)
+#define HR_REGISTER_OP_UNIQ2(ctr, name)                     \
+  namespace {                                               \
+  struct HrOp##ctr {                                        \
+    static const ::headrace::OpRecord& record;              \
+  };                                                        \
+  const ::headrace::OpRegistrar hr_register_op##ctr         \
+      [[maybe_unused]] (HrOp##ctr::record);                 \
+  }                                                         \
+  constinit const ::headrace::OpRecord& HrOp##ctr::record = \
+      ::headrace::OpSpec<0>(name)
+
+}  // namespace headrace
+
+#endif  // HEADRACE_FRAMEWORK_OP_OP_H_

@@ -1,0 +1,109 @@
+// OpDef: the signature of an op, parsed from the specs given to REGISTER_OP.
+// Immutable once registered.
+#ifndef HEADRACE_FRAMEWORK_OP_OP_DEF_H_
+#define HEADRACE_FRAMEWORK_OP_OP_DEF_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "framework/op/attr_value.h"
+#include "framework/tensor/types.h"
+
+namespace headrace {
+
+class InferenceContext;
+using ShapeFn = Status (*)(InferenceContext*);
+
+// The type of an attr, as in the grammar: "type", "list(int)", ...
+enum class AttrType : uint8_t {
+  kString,
+  kInt,
+  kFloat,
+  kBool,
+  kType,
+  kShape,
+  kTensor,
+  kFunc,
+  kListString,
+  kListInt,
+  kListFloat,
+  kListBool,
+  kListType,
+  kListShape,
+  kListTensor,
+  kListFunc,
+};
+const char* AttrTypeName(AttrType t);
+bool AttrTypeIsList(AttrType t);
+
+struct OpDef {
+  // An input or output: one tensor, N tensors of one type, or a list of types.
+  struct Arg {
+    std::string name;
+    DataType type = DT_INVALID;  // if the spec names a type
+    // Indices into attrs, or -1.
+    int type_attr = -1;
+    int number_attr = -1;
+    int type_list_attr = -1;
+    bool is_ref = false;
+  };
+  struct Attr {
+    std::string name;
+    AttrType type = AttrType::kString;
+    std::optional<AttrValue> default_value;
+    bool has_minimum = false;
+    int64_t minimum = 0;                  // of an int, or of a list's length
+    std::vector<DataType> allowed_types;  // empty: all
+    std::vector<std::string> allowed_strings;  // empty: all
+  };
+
+  std::string name;
+  std::vector<Arg> inputs;
+  std::vector<Arg> outputs;
+  std::vector<Attr> attrs;
+  bool is_commutative = false;
+  bool is_aggregate = false;
+  bool is_stateful = false;
+  bool allows_uninitialized_input = false;
+  int deprecated_at = 0;  // GraphDef producer version; 0: not deprecated
+  std::string deprecation;
+  ShapeFn shape_fn = nullptr;
+
+  int FindAttr(absl::string_view name) const;  // -1 if there is none
+  int FindInput(absl::string_view name) const;
+  int FindOutput(absl::string_view name) const;
+  std::string DebugString() const;  // "Op<name=Add; signature=x:T, y:T -> z:T;
+                                    // attr=T:type,allowed=[...]>"
+};
+
+// Parses the grammar of /REGISTER_OP: "x: N * T", "T: {float, int32} =
+// DT_INT32"
+Status ParseArgSpec(absl::string_view spec, OpDef* def, OpDef::Arg* out);
+Status ParseAttrSpec(absl::string_view spec, OpDef::Attr* out);
+
+// Checks that `value` fits `attr`: type, allowed values, minimum.
+Status ValidateAttrValue(const OpDef::Attr& attr, const AttrValue& value);
+
+// Adds defaults for attrs that `attrs` lacks.
+void AddDefaultAttrs(const OpDef& def, AttrMap* attrs);
+
+// The dtypes of all inputs and outputs, lists expanded, references marked, for
+// a node with these attrs. Also checks that every attr the signature needs is
+// there and fits; unknown attrs (but for those that begin with "_") and attrs
+// that do not fit are all named in one InvalidArgument.
+Status InOutTypes(const OpDef& def, const AttrMap& attrs,
+                  DataTypeVector* inputs, DataTypeVector* outputs);
+Status ValidateAttrs(const OpDef& def, const AttrMap& attrs);
+
+// Which flat indices an arg covers.
+struct ArgRange {
+  int begin = 0;
+  int end = 0;
+};
+Status ArgRanges(const std::vector<OpDef::Arg>& args, const OpDef& def,
+                 const AttrMap& attrs, std::vector<ArgRange>* ranges);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_FRAMEWORK_OP_OP_DEF_H_

@@ -1,0 +1,45 @@
+// What the kernels of convolutions have in common, whatever their direction.
+#ifndef HEADRACE_KERNELS_CONV_CONV_KERNEL_H_
+#define HEADRACE_KERNELS_CONV_CONV_KERNEL_H_
+
+#include "framework/kernel/op_kernel.h"
+#include "framework/kernel/temporary_memory.h"
+#include "framework/shape_fns/conv_attrs.h"
+#include "kernels/conv/conv_choice.h"
+#include "kernels/conv/conv_impl.h"
+
+namespace headrace {
+
+template <int kSpatial, bool kDepthwise>
+class ConvKernel : public OpKernel, public TemporaryMemory {
+ public:
+  explicit ConvKernel(OpKernelConstruction* ctx)
+      : OpKernel(ctx), chooser_(*ctx) {
+    OP_REQUIRES_OK(ctx, ConvAttrs::Read(*ctx, kSpatial, &attrs_));
+    OP_REQUIRES_OK(ctx, attrs_.CheckValues());
+    OP_REQUIRES(ctx, !kDepthwise || attrs_.stride(0) == attrs_.stride(1),
+                errors::InvalidArgument(
+                    "strides: row and column strides must be equal, got ",
+                    attrs_.stride(0), " and ", attrs_.stride(1)));
+  }
+
+ protected:
+  // Checks the shapes against each other. `dtype` is that of the arithmetic.
+  Status SizesOf(const TensorShape& input, const TensorShape& filter,
+                 DataType dtype, ConvParams* p) const {
+    HR_RETURN_IF_ERROR(ConvSizesOf(attrs_, input, filter, kDepthwise, p));
+    p->dtype = dtype;
+    p->format = attrs_.format;
+    return OkStatus();
+  }
+  const ConvAttrs& attrs() const { return attrs_; }
+  ConvChooser* chooser() { return &chooser_; }
+
+ private:
+  ConvAttrs attrs_;
+  ConvChooser chooser_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_CONV_CONV_KERNEL_H_

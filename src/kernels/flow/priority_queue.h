@@ -1,0 +1,45 @@
+// PriorityQueue: what the op of that name makes, and a barrier keeps its
+// complete elements in.
+#ifndef HEADRACE_KERNELS_FLOW_PRIORITY_QUEUE_H_
+#define HEADRACE_KERNELS_FLOW_PRIORITY_QUEUE_H_
+
+#include <map>
+#include <utility>
+
+#include "kernels/flow/queue_base.h"
+
+namespace headrace {
+
+// The smallest first component, an int64 scalar, comes out first; of equals,
+// the first put in.
+class PriorityQueue : public QueueBase {
+ public:
+  using QueueBase::QueueBase;
+
+ protected:
+  int64_t SizeLocked() const override {
+    return static_cast<int64_t>(elements_.size());
+  }
+  void PushLocked(Tuple e) override {
+    const int64_t priority = e[0].scalar<int64_t>();
+    elements_.emplace(priority, std::move(e));
+  }
+  Tuple PopLocked() override {
+    Tuple e = std::move(elements_.begin()->second);
+    elements_.erase(elements_.begin());
+    return e;
+  }
+  void PutBackLocked(Tuple e) override {
+    const int64_t priority = e[0].scalar<int64_t>();
+    elements_.emplace_hint(elements_.lower_bound(priority), priority,
+                           std::move(e));
+  }
+  bool TakesTogether() const override { return true; }
+
+ private:
+  std::multimap<int64_t, Tuple> elements_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_FLOW_PRIORITY_QUEUE_H_

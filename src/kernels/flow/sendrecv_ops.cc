@@ -1,0 +1,102 @@
+// _Send and _Recv: the two ends of an edge that crosses devices or processes,
+// matched in the step's Rendezvous by a key both can work out: devices, edge
+// name, frame and iteration. Death travels along: _Send runs on a dead input
+// and says so, and what _Recv got dead it leaves unset, which tells the
+// executor that its output is dead.
+#include "framework/kernel/op_kernel.h"
+
+namespace headrace {
+namespace {
+
+// The key without frame and iteration, which only a call knows; for the
+// outermost frame it is complete.
+class KeyMaker {
+ public:
+  Status Init(OpKernelConstruction* ctx) {
+    HR_RETURN_IF_ERROR(ctx->GetAttr("send_device", &send_device_));
+    HR_RETURN_IF_ERROR(ctx->GetAttr("recv_device", &recv_device_));
+    HR_RETURN_IF_ERROR(ctx->GetAttr("tensor_name", &tensor_name_));
+    int64_t incarnation;
+    HR_RETURN_IF_ERROR(ctx->GetAttr("send_device_incarnation", &incarnation));
+    incarnation_ = static_cast<uint64_t>(incarnation);
+    root_key_ = Rendezvous::CreateKey(send_device_, incarnation_, recv_device_,
+                                      tensor_name_, 0, 0);
+    return OkStatus();
+  }
+  std::string Key(const OpKernelContext* ctx) const {
+    const uint64_t frame = ctx->params().frame_id;
+    const int64_t iter = ctx->params().frame_iter;
+    if (frame == 0 && iter == 0) return root_key_;
+    return Rendezvous::CreateKey(send_device_, incarnation_, recv_device_,
+                                 tensor_name_, frame, iter);
+  }
+  std::string Describe() const {
+    return absl::StrCat("tensor '", tensor_name_, "' from ", send_device_);
+  }
+
+ private:
+  std::string send_device_, recv_device_, tensor_name_, root_key_;
+  uint64_t incarnation_ = 0;
+};
+
+class SendOp : public OpKernel {
+ public:
+  explicit SendOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    expensive_ = false;
+    OP_REQUIRES_OK(ctx, key_.Init(ctx));
+  }
+  void Compute(OpKernelContext* ctx) override {
+    OP_REQUIRES(ctx, ctx->rendezvous() != nullptr,
+                errors::Internal("a step without a rendezvous cannot send"));
+    const bool dead = ctx->is_input_dead();
+    OP_REQUIRES_OK(
+        ctx, ctx->rendezvous()->Send(
+                 key_.Key(ctx), dead ? Tensor(DT_FLOAT) : ctx->input(0), dead));
+  }
+
+ private:
+  KeyMaker key_;
+};
+REGISTER_KERNEL_BUILDER(Name("_Send").Device(DEVICE_CPU), SendOp);
+REGISTER_KERNEL_BUILDER(Name("_HostSend").Device(DEVICE_CPU), SendOp);
+
+class RecvOp : public AsyncOpKernel {
+ public:
+  explicit RecvOp(OpKernelConstruction* ctx) : AsyncOpKernel(ctx) {
+    expensive_ = false;
+    OP_REQUIRES_OK(ctx, key_.Init(ctx));
+  }
+  void ComputeAsync(OpKernelContext* ctx, DoneCallback done) override {
+    OP_REQUIRES_ASYNC(
+        ctx, ctx->rendezvous() != nullptr,
+        errors::Internal("a step without a rendezvous cannot receive"), done);
+    ctx->rendezvous()->RecvAsync(
+        key_.Key(ctx), ctx->cancellation_manager(),
+        [ctx, done = std::move(done), wanted = output_type(0)](
+            const Status& s, const Tensor& value, bool is_dead) {
+          if (!s.ok()) {
+            ctx->SetStatus(s);
+          } else if (is_dead) {
+            // The output stays unset.
+          } else if (value.dtype() != wanted) {
+            ctx->SetStatus(errors::InvalidArgument(
+                "received a tensor of type ", DataTypeString(value.dtype()),
+                ", wanted ", DataTypeString(wanted)));
+          } else {
+            ctx->set_output(0, value);
+          }
+          done();
+        });
+  }
+  std::string WaitsFor(OpKernelContext*) const override {
+    return key_.Describe();
+  }
+
+ private:
+  KeyMaker key_;
+};
+REGISTER_KERNEL_BUILDER(Name("_Recv").Device(DEVICE_CPU), RecvOp);
+REGISTER_KERNEL_BUILDER(Name("_HostRecv").Device(DEVICE_CPU), RecvOp);
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,78 @@
+// What ops that resize share: the checks, and the mapping of an output
+// coordinate to an input coordinate. All of it is float32, as in TensorFlow:
+// doing it in double moves samples.
+#ifndef HEADRACE_KERNELS_IMAGE_RESIZE_H_
+#define HEADRACE_KERNELS_IMAGE_RESIZE_H_
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "framework/kernel/op_kernel.h"
+
+namespace headrace {
+
+// The attrs. Ops without half_pixel_centers have it false.
+struct ResizeAttrs {
+  bool align_corners = false;
+  bool half_pixel_centers = false;
+  Status Init(OpKernelConstruction* ctx);
+};
+
+// Input pixels per output pixel. A single pixel has no two corners to align.
+inline float ResizeScale(int64_t in, int64_t out, bool align_corners) {
+  return align_corners && out > 1 && in > 1
+             ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
+             : static_cast<float>(in) / static_cast<float>(out);
+}
+
+// Where output pixel i lies in the input. Nearest neighbour has a mapping of
+// its own.
+inline float ResizeSource(int64_t i, float scale, bool half_pixel_centers) {
+  return half_pixel_centers ? (static_cast<float>(i) + 0.5f) * scale - 0.5f
+                            : static_cast<float>(i) * scale;
+}
+
+struct ResizeShape {
+  int64_t batch, in_h, in_w, out_h, out_w, channels;
+  float scale_h, scale_w;
+};
+
+// Of an int32 input of two positive numbers.
+Status ImageSize(const Tensor& size, int64_t* height, int64_t* width);
+
+// Checks images [b,h,w,c] and the size.
+Status ResizeForward(const Tensor& images, const Tensor& size,
+                     bool align_corners, ResizeShape* out);
+
+// The gradient's view: `grads` is [b,out_h,out_w,c], the image is in_h x in_w.
+Status ResizeBackward(const Tensor& grads, int64_t in_h, int64_t in_w,
+                      bool align_corners, ResizeShape* out);
+// The same for gradient ops that are given the original image, whose rank they
+// check.
+Status ResizeBackwardTo(const Tensor& grads, const Tensor& original_image,
+                        bool align_corners, ResizeShape* shape);
+
+// The two taps of linear interpolation along one axis.
+struct LinearTap {
+  int64_t low, high;
+  float weight;  // of high
+};
+std::vector<LinearTap> LinearTaps(int64_t in, int64_t out, float scale,
+                                  bool half_pixel_centers);
+
+// Input index of each output index under nearest neighbour.
+std::vector<int64_t> NearestTaps(int64_t in, int64_t out, float scale,
+                                 const ResizeAttrs& attrs);
+
+// The four taps of cubic interpolation along one axis.
+struct CubicTap {
+  int64_t index[4];
+  float weight[4];
+};
+std::vector<CubicTap> CubicTaps(int64_t in, int64_t out, float scale,
+                                bool half_pixel_centers);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_IMAGE_RESIZE_H_

@@ -1,0 +1,151 @@
+// ResizeBilinear and its gradient. Each output pixel mixes four input pixels;
+// the output is float whatever the input is. The gradient adds each output's
+// share to the same four pixels, in order, one image at a time, so that its
+// sums do not depend on threads.
+#include <vector>
+
+#include "framework/kernel/op_kernel.h"
+#include "kernels/image/resize.h"
+
+namespace headrace {
+namespace {
+
+template <typename T>
+class ResizeBilinearOp : public OpKernel {
+ public:
+  explicit ResizeBilinearOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, attrs_.Init(ctx));
+  }
+
+  void Compute(OpKernelContext* ctx) override {
+    const Tensor& images = ctx->input(0);
+    ResizeShape s;
+    OP_REQUIRES_OK(
+        ctx, ResizeForward(images, ctx->input(1), attrs_.align_corners, &s));
+    Tensor* out = nullptr;
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(
+                            0, {s.batch, s.out_h, s.out_w, s.channels}, &out));
+    if (out->NumElements() == 0) return;
+    const auto ys =
+        LinearTaps(s.in_h, s.out_h, s.scale_h, attrs_.half_pixel_centers);
+    const auto xs =
+        LinearTaps(s.in_w, s.out_w, s.scale_w, attrs_.half_pixel_centers);
+    const T* in = images.data<T>();
+    float* o = out->data<float>();
+    const int64_t in_row = s.in_w * s.channels, out_row = s.out_w * s.channels;
+    ctx->ParallelFor(s.batch * s.out_h, 3.0 * out_row,
+                     [&](int64_t begin, int64_t end) {
+                       for (int64_t r = begin; r < end; ++r) {
+                         const T* image = in + r / s.out_h * s.in_h * in_row;
+                         const LinearTap& y = ys[r % s.out_h];
+                         Row(image + y.low * in_row, image + y.high * in_row,
+                             y.weight, xs, s.channels, o + r * out_row);
+                       }
+                     });
+  }
+
+ private:
+  static void Row(const T* top, const T* bottom, float y,
+                  const std::vector<LinearTap>& xs, int64_t channels,
+                  float* out) {
+    for (const LinearTap& x : xs) {
+      const int64_t l = x.low * channels, h = x.high * channels;
+      for (int64_t c = 0; c < channels; ++c) {
+        const float tl = static_cast<float>(top[l + c]);
+        const float tr = static_cast<float>(top[h + c]);
+        const float bl = static_cast<float>(bottom[l + c]);
+        const float br = static_cast<float>(bottom[h + c]);
+        const float t = tl + (tr - tl) * x.weight;
+        const float b = bl + (br - bl) * x.weight;
+        *out++ = t + (b - t) * y;
+      }
+    }
+  }
+
+  ResizeAttrs attrs_;
+};
+
+// A is what is summed in; T what is given out.
+template <typename T, typename A>
+class ResizeBilinearGradOp : public OpKernel {
+ public:
+  explicit ResizeBilinearGradOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, attrs_.Init(ctx));
+  }
+
+  void Compute(OpKernelContext* ctx) override {
+    const Tensor& grads = ctx->input(0);
+    const Tensor& image = ctx->input(1);
+    ResizeShape s;
+    OP_REQUIRES_OK(ctx,
+                   ResizeBackwardTo(grads, image, attrs_.align_corners, &s));
+    Tensor* out = nullptr;
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(
+                            0, {s.batch, s.in_h, s.in_w, s.channels}, &out));
+    if (out->NumElements() == 0) return;
+    const auto ys =
+        LinearTaps(s.in_h, s.out_h, s.scale_h, attrs_.half_pixel_centers);
+    const auto xs =
+        LinearTaps(s.in_w, s.out_w, s.scale_w, attrs_.half_pixel_centers);
+    const float* g = grads.data<float>();
+    T* o = out->data<T>();
+    const int64_t in_size = s.in_h * s.in_w * s.channels;
+    const int64_t out_size = s.out_h * s.out_w * s.channels;
+    ctx->ParallelFor(s.batch, 4.0 * out_size + in_size,
+                     [&](int64_t begin, int64_t end) {
+                       std::vector<A> sum;
+                       for (int64_t b = begin; b < end; ++b) {
+                         sum.assign(in_size, A(0));
+                         Image(g + b * out_size, s, ys, xs, sum.data());
+                         for (int64_t i = 0; i < in_size; ++i) {
+                           o[b * in_size + i] = static_cast<T>(sum[i]);
+                         }
+                       }
+                     });
+  }
+
+ private:
+  static void Image(const float* g, const ResizeShape& s,
+                    const std::vector<LinearTap>& ys,
+                    const std::vector<LinearTap>& xs, A* sum) {
+    for (const LinearTap& y : ys) {
+      A* top = sum + y.low * s.in_w * s.channels;
+      A* bottom = sum + y.high * s.in_w * s.channels;
+      for (const LinearTap& x : xs) {
+        const int64_t l = x.low * s.channels, h = x.high * s.channels;
+        for (int64_t c = 0; c < s.channels; ++c) {
+          const A d = *g++;
+          const A up = d * (A(1) - y.weight), down = d * A(y.weight);
+          top[l + c] += up * (A(1) - x.weight);
+          top[h + c] += up * x.weight;
+          bottom[l + c] += down * (A(1) - x.weight);
+          bottom[h + c] += down * x.weight;
+        }
+      }
+    }
+  }
+
+  ResizeAttrs attrs_;
+};
+
+#define REGISTER(T)                                                     \
+  REGISTER_KERNEL_BUILDER(                                              \
+      Name("ResizeBilinear").Device(DEVICE_CPU).TypeConstraint<T>("T"), \
+      ResizeBilinearOp<T>);
+HR_CALL_FLOAT_TYPES(REGISTER)
+HR_CALL_SIGNED_INT_TYPES(REGISTER)
+REGISTER(uint8_t)
+REGISTER(uint16_t)
+#define REGISTER_GRAD(T, A)                                                 \
+  REGISTER_KERNEL_BUILDER(                                                  \
+      Name("ResizeBilinearGrad").Device(DEVICE_CPU).TypeConstraint<T>("T"), \
+      ResizeBilinearGradOp<T, A>)
+REGISTER_GRAD(half, float);
+REGISTER_GRAD(bfloat16, float);
+REGISTER_GRAD(float, float);
+REGISTER_GRAD(double, double);
+#undef REGISTER
+#undef REGISTER_GRAD
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,85 @@
+// Epilogue: what follows a convolution or a matrix product element by element,
+// applied to its result while that is still in the cache:
+//
+//   y = activation(y * scale[channel] + bias[channel] + addend)
+//
+// and FusedOps, the attrs in which the nodes of graph passes (_FusedConv2D and
+// its like) spell it.
+#ifndef HEADRACE_KERNELS_LIB_EPILOGUE_H_
+#define HEADRACE_KERNELS_LIB_EPILOGUE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/types/span.h"
+#include "framework/kernel/op_kernel.h"
+
+namespace headrace {
+
+enum class Activation : uint8_t {
+  kNone,
+  kRelu,
+  kRelu6,
+  kElu,
+  kLeakyRelu,
+  kSigmoid,
+  kTanh
+};
+
+// A result is rows of channels, the channels innermost. `scale` and `bias` have
+// one element a channel, `addend` the result's layout; all have its type and
+// may be null. int32 results are not scaled.
+struct Epilogue {
+  const void* scale = nullptr;
+  const void* bias = nullptr;
+  const void* addend = nullptr;
+  Activation activation = Activation::kNone;
+  float leaky_alpha = 0.2f;
+
+  bool empty() const {
+    return scale == nullptr && bias == nullptr && addend == nullptr &&
+           activation == Activation::kNone;
+  }
+};
+
+// A part of a result: `rows` rows from `row` on, of each `channels` channels
+// from `channel` on.
+struct EpilogueBlock {
+  int64_t row = 0, rows = 0;
+  int64_t channel = 0, channels = 0;
+  int64_t row_size = 0;  // elements from one row of the result to the next
+};
+
+// In place, on this thread. `result` is the whole result's beginning. T: float,
+// double or int32 (which wraps around, and has no activations).
+template <typename T>
+void ApplyEpilogue(const Epilogue& e, const EpilogueBlock& block, T* result);
+
+// The same for a whole result of float, double or int32, on the pool.
+void ApplyEpilogue(ThreadPool* pool, DataType dtype, const Epilogue& e,
+                   int64_t rows, int64_t channels, void* result);
+
+// fused_ops = [Mul] [BiasAdd | FusedBatchNorm] [Add] [an activation], at least
+// one of them; their arguments follow each other in `args` in this order: a
+// factor for each channel; the bias, or scale, offset, mean and variance; the
+// addend.
+struct FusedOps {
+  bool mul = false, bias = false, batch_norm = false, add = false;
+  Activation activation = Activation::kNone;
+  float leaky_alpha = 0.2f, epsilon = 0.0001f;
+
+  int num_args() const {
+    return (mul ? 1 : 0) + (bias ? 1 : batch_norm ? 4 : 0) + (add ? 1 : 0);
+  }
+  // Of the ops alone. Unimplemented for other combinations.
+  static Status Parse(absl::Span<const std::string> ops, FusedOps* out);
+  // Reads and checks the attrs fused_ops, num_args, epsilon and leakyrelu_alpha
+  // of a node whose `args` begin at input `first_arg` and have type T.
+  // Unimplemented for other combinations.
+  static Status Read(const OpKernelConstruction& ctx, int first_arg,
+                     FusedOps* out);
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_LIB_EPILOGUE_H_

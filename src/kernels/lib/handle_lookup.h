@@ -1,0 +1,54 @@
+// How kernels find the resource that an input names. Handles come in two
+// forms: a DT_RESOURCE scalar, and, for ops older than those, a vector of two
+// strings, {container, name}, often as a reference.
+#ifndef HEADRACE_KERNELS_LIB_HANDLE_LOOKUP_H_
+#define HEADRACE_KERNELS_LIB_HANDLE_LOOKUP_H_
+
+#include <string>
+
+#include "framework/kernel/op_kernel.h"
+#include "framework/tensor/resource_handle.h"
+#include "kernels/lib/variable_access.h"
+
+namespace headrace {
+
+// The strings of an old handle in input i.
+inline Status StringHandleInput(const OpKernelContext& ctx, int i,
+                                std::string* container, std::string* name) {
+  const Tensor& t = ctx.input(i);
+  if (t.dtype() != DT_STRING || t.NumElements() != 2) {
+    return errors::InvalidArgument(
+        "input ", i, " must be a handle of two strings, got a ",
+        DataTypeString(t.dtype()), " tensor of shape ",
+        t.shape().DebugString());
+  }
+  *container = std::string(t.data<tstring>()[0]);
+  *name = std::string(t.data<tstring>()[1]);
+  return OkStatus();
+}
+
+inline Tensor MakeStringHandle(absl::string_view container,
+                               absl::string_view name) {
+  Tensor t(DT_STRING, TensorShape({2}));
+  t.data<tstring>()[0] = tstring(container);
+  t.data<tstring>()[1] = tstring(name);
+  return t;
+}
+
+// The T that input i names, found in `mgr` unless the handle owns it.
+template <typename T>
+Status LookupInput(const OpKernelContext& ctx, int i, ResourceMgr* mgr,
+                   RefPtr<T>* out) {
+  if (ctx.input_dtype(i) == DT_RESOURCE) {
+    const ResourceHandle* handle = nullptr;
+    HR_RETURN_IF_ERROR(HandleInput(ctx, i, &handle));
+    return LookupResource<T>(mgr, *handle, out);
+  }
+  std::string container, name;
+  HR_RETURN_IF_ERROR(StringHandleInput(ctx, i, &container, &name));
+  return mgr->Lookup<T>(container, name, out);
+}
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_LIB_HANDLE_LOOKUP_H_

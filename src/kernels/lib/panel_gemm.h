@@ -1,0 +1,60 @@
+// Products of a few rows with weights that never change, which are laid out
+// once in the order in which they are read: as panels of 64 columns, row by
+// row, behind the last column filled up with zeros. They then come from memory
+// as fast as it gives them, while what came before is multiplied.
+//
+// Every row of a product is summed in one order, whatever the number of rows
+// and of threads.
+#ifndef HEADRACE_KERNELS_LIB_PANEL_GEMM_H_
+#define HEADRACE_KERNELS_LIB_PANEL_GEMM_H_
+
+#include <cstdint>
+
+#include "absl/functional/function_ref.h"
+#include "base/thread_pool.h"
+
+namespace headrace {
+
+inline constexpr int64_t kPanelColumns = 64;
+
+constexpr int64_t NumPanels(int64_t columns) {
+  return (columns + kPanelColumns - 1) / kPanelColumns;
+}
+
+// The product of some rows and one panel, or some of a panel's rows:
+//   sums[r, 0:64] (+)= sum over p < depth of x[r, p] panel[p, 0:64]
+struct PanelProduct {
+  const float* x = nullptr;
+  int64_t x_step = 0;  // from one row to the next
+  int64_t rows = 0;
+  const float* panel = nullptr;  // aligned to 64 bytes
+  int64_t depth = 0;
+  bool accumulate = false;
+  float* sums = nullptr;
+  int64_t sums_step = 0;
+  // So many rows of 64 that lie behind these come into the cache meanwhile.
+  int64_t fetch = 0;
+};
+void MultiplyPanel(const PanelProduct& g);
+
+// True if a product of m rows with a constant matrix [k, n] (or [n, k],
+// transposed) is worth the panels.
+bool PrefersPanels(int64_t m, int64_t n, int64_t k);
+
+// b, whose elements lie at any address, as [NumPanels(n), k, 64]. Of a b that
+// is not transposed, `packed` is told which rows will not be read any more, on
+// any thread.
+void PackPanels(
+    ThreadPool* pool, const void* b, bool transpose_b, int64_t n, int64_t k,
+    float* panels,
+    absl::FunctionRef<void(int64_t begin, int64_t end)> packed =
+        [](int64_t, int64_t) {});
+
+// c[0:m, 0:n] = a[0:m, 0:k] b. `pool` may be null.
+void PanelGemm(ThreadPool* pool, int64_t m, int64_t n, int64_t k,
+               const float* a, int64_t lda, const float* panels, float* c,
+               int64_t ldc);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_LIB_PANEL_GEMM_H_

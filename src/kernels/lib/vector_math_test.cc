@@ -1,0 +1,93 @@
+#include "kernels/lib/vector_math.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "kernels/lib/simd.h"
+
+namespace headrace {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+// |got - wanted| in units of the last place of the float nearest to wanted;
+// infinite if one of them is no number and the other is.
+double ErrorInUlps(float got, double wanted) {
+  const float nearest = static_cast<float>(wanted);
+  if (std::isnan(wanted) || std::isnan(got)) {
+    return std::isnan(wanted) && std::isnan(got) ? 0 : kInf;
+  }
+  if (std::isinf(nearest) || wanted == 0) return got == nearest ? 0 : kInf;
+  const float size = std::abs(nearest);
+  return std::abs(got - wanted) /
+         std::max<double>(std::nextafter(size, kInf) - size,
+                          std::numeric_limits<float>::denorm_min());
+}
+
+// All floats, 0 to the largest, infinity and NaNs, but only each kStep-th.
+constexpr uint32_t kStep = 3581;
+
+template <typename F>
+void CheckUnary(const char* name, F f, double (*reference)(double),
+                double bound) {
+  std::vector<float> x, y;
+  for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += kStep) {
+    x.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  }
+  for (const float special : {0.0f, -0.0f, kInf, -kInf, kNan, 1.0f, -1.0f}) {
+    x.push_back(special);
+  }
+  y.resize(x.size());
+  RunSimd([&x, &y, f] {
+    const float* const from = x.data();
+    float* const to = y.data();
+    const int64_t n = static_cast<int64_t>(x.size());
+    for (int64_t i = 0; i < n; ++i) to[i] = f(from[i]);
+  });
+  double worst = 0;
+  float at = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double error = ErrorInUlps(y[i], reference(x[i]));
+    if (error > worst) {
+      worst = error;
+      at = x[i];
+    }
+  }
+  EXPECT_LE(worst, bound) << name << " at " << at;
+}
+#define CHECK_UNARY(NAME, ...) \
+  CheckUnary(                  \
+      #NAME, [](float x) { return NAME(x); }, __VA_ARGS__)
+
+TEST(VectorMathTest, IsAsPreciseAsItSays) {
+  CHECK_UNARY(
+      VecExp, [](double x) { return std::exp(x); }, 1.0);
+  CHECK_UNARY(
+      VecExpm1, [](double x) { return std::expm1(x); }, 1.6);
+  CHECK_UNARY(
+      VecLog, [](double x) { return std::log(x); }, 0.9);
+  CHECK_UNARY(
+      VecLog1p, [](double x) { return std::log1p(x); }, 2.7);
+  CHECK_UNARY(
+      VecTanh, [](double x) { return std::tanh(x); }, 2.7);
+  CHECK_UNARY(
+      VecErf, [](double x) { return std::erf(x); }, 2.7);
+  CHECK_UNARY(
+      VecSigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 2.7);
+}
+
+TEST(VectorMathTest, TanhIsOddAndAtMostOne) {
+  for (uint64_t bits = 0; bits <= 0x7f800000; bits += 997) {
+    const float x = std::bit_cast<float>(static_cast<uint32_t>(bits));
+    const float y = VecTanh(x);
+    ASSERT_LE(y, 1.0f) << x;
+    ASSERT_EQ(VecTanh(-x), -y) << x;
+  }
+  EXPECT_TRUE(std::signbit(VecTanh(-0.0f)));
+  EXPECT_EQ(VecTanh(kInf), 1.0f);
+}
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,102 @@
+// The epilogue for kernels that hold their sums of floats in vectors: scale,
+// bias, addend, and the activations that are bounds. Others need a pass of
+// their own over what was just written: `rest`.
+#ifndef HEADRACE_KERNELS_LIB_VECTOR_TAIL_H_
+#define HEADRACE_KERNELS_LIB_VECTOR_TAIL_H_
+
+#include <cstdint>
+#include <limits>
+
+#include "kernels/lib/epilogue.h"
+
+namespace headrace {
+
+// Vectors of floats or doubles, at any address. They are handed on as
+// VectorOf<>, since template arguments lose their attributes.
+template <int kBytes, typename T = float>
+struct VectorOf {
+  static constexpr int64_t kLanes = kBytes / sizeof(T);
+  typedef T Type
+      __attribute__((vector_size(kBytes), aligned(sizeof(T)), may_alias));
+  static const Type& At(const T* p) {
+    return *reinterpret_cast<const Type*>(p);
+  }
+  static Type& At(T* p) { return *reinterpret_cast<Type*>(p); }
+};
+
+// A single number, for code that is written for vectors.
+template <typename T = float>
+struct ScalarOf {
+  static constexpr int64_t kLanes = 1;
+  using Type = T;
+  static const T& At(const T* p) { return *p; }
+  static T& At(T* p) { return *p; }
+};
+
+struct VectorTail {
+  explicit VectorTail(const Epilogue& e)
+      : scale(static_cast<const float*>(e.scale)),
+        bias(static_cast<const float*>(e.bias)),
+        addend(static_cast<const float*>(e.addend)) {
+    switch (e.activation) {
+      case Activation::kRelu6:
+        high = 6;
+        [[fallthrough]];
+      case Activation::kRelu:
+        low = 0;
+        break;
+      default:
+        rest.activation = e.activation;
+        rest.leaky_alpha = e.leaky_alpha;
+    }
+  }
+
+  // What a vector of channels from `c` on needs.
+  template <typename Vector>
+  struct Channels {
+    typename Vector::Type scale, bias, low, high;
+    Channels(const VectorTail& tail, int64_t c)
+        : scale(typename Vector::Type{} + 1.0f),
+          bias(typename Vector::Type{}),
+          low(typename Vector::Type{} + tail.low),
+          high(typename Vector::Type{} + tail.high) {
+      if (tail.scale != nullptr) scale = Vector::At(tail.scale + c);
+      if (tail.bias != nullptr) bias = Vector::At(tail.bias + c);
+    }
+  };
+
+  // Puts a vector of sums where it goes, element `at` of the result.
+  template <typename Vector>
+  void Store(const typename Vector::Type& sums,
+             const Channels<Vector>& channels, int64_t at, float* out) const {
+    using V = typename Vector::Type;
+    V y = sums * channels.scale + channels.bias;
+    if (addend != nullptr) y += Vector::At(addend + at);
+    // Comparisons that keep NaN.
+    y = y < channels.low ? channels.low : y;
+    y = y > channels.high ? channels.high : y;
+    Vector::At(out + at) = y;
+  }
+
+  // The same for `count` channels, fewer than a vector has, whose sums lie in
+  // memory. Not inlined: it would be once for each vector of a tile.
+  __attribute__((noinline)) void StorePart(const float* sums, int64_t count,
+                                           int64_t c, int64_t at,
+                                           float* out) const {
+    using Scalar = ScalarOf<>;
+    for (int64_t i = 0; i < count; ++i) {
+      Store(sums[i], Channels<Scalar>(*this, c + i), at + i, out);
+    }
+  }
+
+  const float* scale;
+  const float* bias;
+  const float* addend;
+  float low = -std::numeric_limits<float>::infinity();
+  float high = std::numeric_limits<float>::infinity();
+  Epilogue rest;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_LIB_VECTOR_TAIL_H_

@@ -1,0 +1,57 @@
+// WaitingResource: state on which steps make attempts. An attempt that cannot
+// be carried out waits, without a thread, and is tried again after each other
+// one that succeeded; those that wait are tried in the order in which they
+// came. Cancelling its step ends the wait.
+//
+// Thread-safe. Callbacks run with no lock held, on whatever thread made them
+// possible.
+#ifndef HEADRACE_KERNELS_LIB_WAITING_RESOURCE_H_
+#define HEADRACE_KERNELS_LIB_WAITING_RESOURCE_H_
+
+#include <functional>
+#include <list>
+
+#include "absl/functional/function_ref.h"
+#include "base/mutex.h"
+#include "framework/kernel/op_kernel.h"
+
+namespace headrace {
+
+class WaitingResource : public ResourceBase {
+ public:
+  // Runs with mu_ held. True if it is over: done, or failed with a status that
+  // it has put into its context. False, with nothing changed, to wait.
+  using Attempt = std::function<bool()>;
+
+  // Calls `done` once, after the attempt or, with Cancelled in `ctx`, instead.
+  void Run(OpKernelContext* ctx, Attempt attempt,
+           AsyncOpKernel::DoneCallback done);
+
+ protected:
+  // `change` changes the state, with mu_ held, other than by an attempt.
+  void Change(absl::FunctionRef<void()> change);
+
+  mutable Mutex mu_;
+
+ private:
+  struct Waiting {
+    int64_t id = 0;
+    OpKernelContext* ctx = nullptr;
+    Attempt attempt;
+    AsyncOpKernel::DoneCallback done;
+    CancellationManager::Token token = 0;
+    bool registered = false;
+  };
+  using WaitingList = std::list<Waiting>;
+
+  void Retry(WaitingList* ended) REQUIRES(mu_);
+  void Cancel(int64_t id);
+  static void Finish(WaitingList* ended);
+
+  int64_t next_id_ GUARDED_BY(mu_) = 0;
+  WaitingList waiting_ GUARDED_BY(mu_);
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_LIB_WAITING_RESOURCE_H_

@@ -1,0 +1,194 @@
+// BatchMatMul, V2 and V3: a matrix product for each element of the batch dims,
+// which are all but the last two. adj_x and adj_y are conjugate transposes
+// (MatMul's transposes do not conjugate). V1 wants equal batch dims; V2 and V3
+// broadcast them by NumPy's rules, 0 with 1 included. V3 may mix int8 and
+// uint8, with an int32 result, and either with bfloat16, with that for a
+// result.
+#include <type_traits>
+
+#include "absl/container/inlined_vector.h"
+#include "framework/kernel/op_kernel.h"
+#include "framework/shape_fns/common_shape_fns.h"
+#include "kernels/lib/cancellable_loops.h"
+#include "kernels/lib/gemm.h"
+
+namespace headrace {
+namespace {
+
+// Which matrix of an input goes with a batch element of the output: the element
+// number is read in the output's batch dims, those of size 1 drop out.
+class BatchIndex {
+ public:
+  BatchIndex(const TensorShape& in, const TensorShape& out) {
+    int64_t stride = 1;
+    for (int i = out.dims() - 3; i >= 0; --i) {
+      const int at = i - (out.dims() - in.dims());
+      const int64_t size = at < 0 ? 1 : in.dim_size(at);
+      dims_.push_back({out.dim_size(i), size == 1 ? 0 : stride});
+      stride *= size;
+    }
+  }
+  int64_t operator()(int64_t element) const {
+    int64_t index = 0;
+    for (const Dim& d : dims_) {  // the last dim first
+      index += element % d.size * d.stride;
+      element /= d.size;
+    }
+    return index;
+  }
+
+ private:
+  struct Dim {
+    int64_t size, stride;
+  };
+  absl::InlinedVector<Dim, 4> dims_;
+};
+
+}  // namespace
+
+template <typename Ta, typename Tb, typename T>
+class BatchMatMulOp : public OpKernel {
+ public:
+  explicit BatchMatMulOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("adj_x", &adj_x_));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("adj_y", &adj_y_));
+    broadcasts_ = ctx->def().op != "BatchMatMul";
+  }
+
+  void Compute(OpKernelContext* ctx) override {
+    const Tensor& x = ctx->input(0);
+    const Tensor& y = ctx->input(1);
+    TensorShape shape;
+    OP_REQUIRES_OK(ctx, OutputShape(x.shape(), y.shape(), &shape));
+    Tensor* out = nullptr;
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
+    if (out->NumElements() == 0) return;
+
+    Tensor x_same, y_same;
+    OP_REQUIRES_OK(ctx, As<Ta>(ctx, x, &x_same));
+    OP_REQUIRES_OK(ctx, As<Tb>(ctx, y, &y_same));
+    const int rx = x.dims(), ry = y.dims(), r = shape.dims();
+    GemmArgs<T> g;
+    g.transpose_a = g.conjugate_a = adj_x_;
+    g.transpose_b = g.conjugate_b = adj_y_;
+    g.m = shape.dim_size(r - 2);
+    g.n = shape.dim_size(r - 1);
+    g.k = x.dim_size(adj_x_ ? rx - 2 : rx - 1);
+    g.lda = x.dim_size(rx - 1);
+    g.ldb = y.dim_size(ry - 1);
+    g.ldc = g.n;
+    const BatchIndex x_at(x.shape(), shape), y_at(y.shape(), shape);
+    const int64_t batch = shape.ProductOf(0, r - 2);
+    const auto product = [&](int64_t i, ThreadPool* pool) {
+      GemmArgs<T> one = g;
+      one.a = x_same.data<T>() + x_at(i) * g.m * g.k;
+      one.b = y_same.data<T>() + y_at(i) * g.k * g.n;
+      one.c = out->data<T>() + i * g.m * g.n;
+      Gemm(pool, one);
+    };
+    CancellableLoops cancellable(ctx);
+    // Large products are split themselves; small ones are shared out whole.
+    const double flops = 2.0 * g.m * g.n * g.k;
+    if (flops > 2e7) {
+      for (int64_t i = 0; i < batch; ++i) product(i, ctx->thread_pool());
+      return;
+    }
+    ctx->ParallelFor(batch, 50 + flops / 50, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) product(i, nullptr);
+    });
+  }
+
+ private:
+  Status OutputShape(const TensorShape& x, const TensorShape& y,
+                     TensorShape* out) const {
+    if (x.dims() < 2 || y.dims() < 2) {
+      return errors::InvalidArgument(
+          "In[0] and In[1] must have at least 2 dimensions, got ",
+          x.DebugString(), " and ", y.DebugString());
+    }
+    TensorShape xb = x, yb = y;
+    xb.RemoveLastDims(2);
+    yb.RemoveLastDims(2);
+    if (broadcasts_) {
+      PartialTensorShape batch;
+      HR_RETURN_IF_ERROR(BroadcastShapes(xb, yb, &batch));
+      batch.AsTensorShape(out);
+    } else {
+      if (xb != yb) {
+        return errors::InvalidArgument(
+            "In[0] and In[1] must have the same batch dimensions: ",
+            x.DebugString(), " vs ", y.DebugString());
+      }
+      *out = xb;
+    }
+    const int rx = x.dims(), ry = y.dims();
+    if (x.dim_size(adj_x_ ? rx - 2 : rx - 1) !=
+        y.dim_size(adj_y_ ? ry - 1 : ry - 2)) {
+      return errors::InvalidArgument(
+          "Matrix size-incompatible: In[0]: ", x.DebugString(),
+          ", In[1]: ", y.DebugString());
+    }
+    out->AddDim(x.dim_size(adj_x_ ? rx - 1 : rx - 2));
+    out->AddDim(y.dim_size(adj_y_ ? ry - 2 : ry - 1));
+    return OkStatus();
+  }
+
+  // `in` with elements of the output's type.
+  template <typename U>
+  static Status As(OpKernelContext* ctx, const Tensor& in, Tensor* same) {
+    if constexpr (std::is_same_v<U, T>) {
+      *same = in;
+    } else {
+      HR_RETURN_IF_ERROR(
+          ctx->allocate_temp(DataTypeToEnum<T>::value, in.shape(), same));
+      const U* from = in.data<U>();
+      T* to = same->data<T>();
+      for (int64_t i = 0; i < in.NumElements(); ++i) {
+        to[i] = static_cast<T>(from[i]);
+      }
+    }
+    return OkStatus();
+  }
+
+  bool adj_x_ = false, adj_y_ = false, broadcasts_ = true;
+};
+
+template <typename T>
+using SameTypeBatchMatMulOp = BatchMatMulOp<T, T, T>;
+
+#define HR_REGISTER_ONE(OP, T)                                                \
+  REGISTER_KERNEL_BUILDER(Name(OP).Device(DEVICE_CPU).TypeConstraint<T>("T"), \
+                          SameTypeBatchMatMulOp<T>);
+#define HR_REGISTER_V3(A, B, OUT)                           \
+  REGISTER_KERNEL_BUILDER(Name("BatchMatMulV3")             \
+                              .Device(DEVICE_CPU)           \
+                              .TypeConstraint<A>("Ta")      \
+                              .TypeConstraint<B>("Tb")      \
+                              .TypeConstraint<OUT>("Tout"), \
+                          BatchMatMulOp<A, B, OUT>);
+#define HR_REGISTER_V2(T) HR_REGISTER_ONE("BatchMatMulV2", T)
+#define HR_REGISTER(T)                \
+  HR_REGISTER_ONE("BatchMatMul", T)   \
+  HR_REGISTER_ONE("BatchMatMulV2", T) \
+  HR_REGISTER_V3(T, T, T)
+HR_CALL_FLOAT_TYPES(HR_REGISTER)
+HR_CALL_COMPLEX_TYPES(HR_REGISTER)
+HR_REGISTER(int32_t)
+HR_REGISTER(int64_t)
+HR_CALL_UNSIGNED_INT_TYPES(HR_REGISTER_V2)
+HR_REGISTER_V2(int16_t)
+HR_REGISTER_V3(int16_t, int16_t, int16_t)
+HR_REGISTER_V3(int8_t, int8_t, int32_t)
+HR_REGISTER_V3(uint8_t, uint8_t, int32_t)
+HR_REGISTER_V3(uint8_t, int8_t, int32_t)
+HR_REGISTER_V3(int8_t, uint8_t, int32_t)
+HR_REGISTER_V3(bfloat16, int8_t, bfloat16)
+HR_REGISTER_V3(bfloat16, uint8_t, bfloat16)
+HR_REGISTER_V3(int8_t, bfloat16, bfloat16)
+HR_REGISTER_V3(uint8_t, bfloat16, bfloat16)
+#undef HR_REGISTER
+#undef HR_REGISTER_V2
+#undef HR_REGISTER_V3
+#undef HR_REGISTER_ONE
+
+}  // namespace headrace

@@ -1,0 +1,31 @@
+// Singular values and vectors of one matrix, compiled once: the templates
+// behind them take long.
+#ifndef HEADRACE_KERNELS_LINALG_SVD_H_
+#define HEADRACE_KERNELS_LINALG_SVD_H_
+
+#include "kernels/linalg/linalg.h"
+
+namespace headrace {
+
+enum class SvdVectors { kNone, kThin, kFull };
+
+// a = u diag(s) v^H, s falling; u and v only as asked for, thin with min(m, n)
+// columns.
+template <typename S>
+struct Svd {
+  Eigen::VectorXd s;
+  LinalgMatrix<S> u, v;
+};
+
+// S is double or complex128; `a` is finite and has rows and columns.
+template <typename S>
+Svd<S> ComputeSvd(const LinalgMatrix<S>& a, SvdVectors vectors);
+template <>
+Svd<double> ComputeSvd(const LinalgMatrix<double>& a, SvdVectors vectors);
+template <>
+Svd<complex128> ComputeSvd(const LinalgMatrix<complex128>& a,
+                           SvdVectors vectors);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_LINALG_SVD_H_

@@ -1,0 +1,326 @@
+// AvgPool and AvgPool3D with their gradients; see pooling.h for the order of
+// implementations.
+//
+// The average divides by the number of elements of the window that lie in the
+// image: padding counts neither above nor below the line. The gradient divides
+// by the same number. It is gathered from the input's side: each input element
+// sums grad / count over the windows that see it, so rows are independent.
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "kernels/lib/nn_math.h"
+#include "kernels/lib/simd_width.h"
+#include "kernels/lib/vector_tail.h"
+#include "kernels/nn/pooling.h"
+
+namespace headrace {
+namespace {
+
+template <typename T>
+void AvgReference(OpKernelContext* ctx, const PoolGeometry& g, const T* in,
+                  T* out) {
+  using C = ComputeType<T>;
+  ctx->ParallelFor(
+      g.batch * g.out[0] * g.out[1],
+      PoolCost(g, 1.0) * static_cast<double>(g.out[2] * g.channels),
+      [&g, in, out](int64_t begin, int64_t end) {
+        const PoolLayout &x = g.in_layout, &y = g.out_layout;
+        int64_t p0, p1, r0, r1, c0, c1;
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t b = i / (g.out[0] * g.out[1]);
+          const int64_t op = i / g.out[1] % g.out[0], orow = i % g.out[1];
+          g.Range(0, op, &p0, &p1);
+          g.Range(1, orow, &r0, &r1);
+          for (int64_t oc = 0; oc < g.out[2]; ++oc) {
+            g.Range(2, oc, &c0, &c1);
+            const C count = static_cast<C>((p1 - p0) * (r1 - r0) * (c1 - c0));
+            T* to =
+                out + b * y.batch + op * y.plane + orow * y.row + oc * y.col;
+            for (int64_t ch = 0; ch < g.channels; ++ch) {
+              const T* from = in + b * x.batch + ch * x.channel;
+              C sum = C(0);
+              for (int64_t p = p0; p < p1; ++p) {
+                for (int64_t r = r0; r < r1; ++r) {
+                  for (int64_t c = c0; c < c1; ++c) {
+                    sum += static_cast<C>(
+                        from[p * x.plane + r * x.row + c * x.col]);
+                  }
+                }
+              }
+              to[ch * y.channel] = static_cast<T>(sum / count);
+            }
+          }
+        }
+      });
+}
+
+template <typename T>
+bool VectorAccepts(const PoolGeometry& g) {
+  return std::is_floating_point_v<T> && g.IsNhwc();
+}
+
+// Channels are contiguous: kLine of them at a time stay in registers over the
+// window. The order of additions is the reference's.
+template <typename T>
+void AvgNhwc(OpKernelContext* ctx, const PoolGeometry& g, const T* in, T* out) {
+  if constexpr (std::is_floating_point_v<T>) {
+    const int64_t channels = g.channels;
+    ctx->ParallelFor(
+        g.batch * g.out[0] * g.out[1],
+        PoolCost(g, 0.15) * static_cast<double>(g.out[2] * channels),
+        [&g, in, out, channels](int64_t begin, int64_t end) {
+          RunSimdWide([&g, in, out, channels, begin, end](auto bytes) {
+            using Vector = VectorOf<decltype(bytes)::value, T>;
+            using V = typename Vector::Type;
+            constexpr int64_t kLine = 64 / sizeof(T);
+            constexpr int kParts = kLine / Vector::kLanes;
+            const PoolLayout &x = g.in_layout, &y = g.out_layout;
+            int64_t p0, p1, r0, r1, c0, c1;
+            for (int64_t i = begin; i < end; ++i) {
+              const int64_t b = i / (g.out[0] * g.out[1]);
+              const int64_t op = i / g.out[1] % g.out[0], orow = i % g.out[1];
+              g.Range(0, op, &p0, &p1);
+              g.Range(1, orow, &r0, &r1);
+              const T* from = in + b * x.batch;
+              T* to = out + b * y.batch + op * y.plane + orow * y.row;
+              for (int64_t oc = 0; oc < g.out[2]; ++oc, to += channels) {
+                g.Range(2, oc, &c0, &c1);
+                const T count =
+                    static_cast<T>((p1 - p0) * (r1 - r0) * (c1 - c0));
+                int64_t ch = 0;
+                for (; ch + kLine <= channels; ch += kLine) {
+                  V sum[kParts] = {};
+                  for (int64_t p = p0; p < p1; ++p) {
+                    for (int64_t r = r0; r < r1; ++r) {
+                      const T* pixel = from + p * x.plane + r * x.row + ch;
+                      for (int64_t c = c0; c < c1; ++c) {
+                        for (int k = 0; k < kParts; ++k) {
+                          sum[k] += Vector::At(pixel + c * channels +
+                                               k * Vector::kLanes);
+                        }
+                      }
+                    }
+                  }
+                  for (int k = 0; k < kParts; ++k) {
+                    Vector::At(to + ch + k * Vector::kLanes) = sum[k] / count;
+                  }
+                }
+                if (ch == channels) continue;
+                for (int64_t k = ch; k < channels; ++k) to[k] = T(0);
+                for (int64_t p = p0; p < p1; ++p) {
+                  for (int64_t r = r0; r < r1; ++r) {
+                    for (int64_t c = c0; c < c1; ++c) {
+                      const T* pixel =
+                          from + p * x.plane + r * x.row + c * channels;
+                      for (int64_t k = ch; k < channels; ++k) to[k] += pixel[k];
+                    }
+                  }
+                }
+                for (int64_t k = ch; k < channels; ++k) to[k] /= count;
+              }
+            }
+          });
+        });
+  }
+}
+
+// The window of output position (p, r, c), in elements of the image.
+inline int64_t WindowCount(const PoolGeometry& g, int64_t p, int64_t r,
+                           int64_t c) {
+  int64_t n = 1, begin, end;
+  g.Range(0, p, &begin, &end);
+  n *= end - begin;
+  g.Range(1, r, &begin, &end);
+  n *= end - begin;
+  g.Range(2, c, &begin, &end);
+  return n * (end - begin);
+}
+
+template <typename T>
+void AvgGradReference(OpKernelContext* ctx, const PoolGeometry& g, const T*,
+                      const T* grad, T* in_grad) {
+  using C = ComputeType<T>;
+  ctx->ParallelFor(
+      g.batch * g.in[0] * g.in[1],
+      PoolCost(g, 4.0) * static_cast<double>(g.in[2] * g.channels),
+      [&g, grad, in_grad](int64_t begin, int64_t end) {
+        const PoolLayout &x = g.in_layout, &y = g.out_layout;
+        int64_t p0, p1, r0, r1, c0, c1;
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t b = i / (g.in[0] * g.in[1]);
+          const int64_t p = i / g.in[1] % g.in[0], r = i % g.in[1];
+          g.Covering(0, p, &p0, &p1);
+          g.Covering(1, r, &r0, &r1);
+          for (int64_t c = 0; c < g.in[2]; ++c) {
+            g.Covering(2, c, &c0, &c1);
+            T* to = in_grad + b * x.batch + p * x.plane + r * x.row + c * x.col;
+            for (int64_t ch = 0; ch < g.channels; ++ch) {
+              const T* from = grad + b * y.batch + ch * y.channel;
+              C sum = C(0);
+              for (int64_t op = p0; op < p1; ++op) {
+                for (int64_t orow = r0; orow < r1; ++orow) {
+                  for (int64_t oc = c0; oc < c1; ++oc) {
+                    sum += static_cast<C>(
+                               from[op * y.plane + orow * y.row + oc * y.col]) /
+                           static_cast<C>(WindowCount(g, op, orow, oc));
+                  }
+                }
+              }
+              to[ch * x.channel] = static_cast<T>(sum);
+            }
+          }
+        }
+      });
+}
+
+template <typename T>
+void AvgGradNhwc(OpKernelContext* ctx, const PoolGeometry& g, const T*,
+                 const T* grad, T* in_grad) {
+  if constexpr (std::is_floating_point_v<T>) {
+    const int64_t channels = g.channels;
+    ctx->ParallelFor(
+        g.batch * g.in[0] * g.in[1],
+        PoolCost(g, 0.3) * static_cast<double>(g.in[2] * channels),
+        [&g, grad, in_grad, channels](int64_t begin, int64_t end) {
+          RunSimd([&g, grad, in_grad, channels, begin, end] {
+            const PoolLayout &x = g.in_layout, &y = g.out_layout;
+            int64_t p0, p1, r0, r1, c0, c1;
+            for (int64_t i = begin; i < end; ++i) {
+              const int64_t b = i / (g.in[0] * g.in[1]);
+              const int64_t p = i / g.in[1] % g.in[0], r = i % g.in[1];
+              g.Covering(0, p, &p0, &p1);
+              g.Covering(1, r, &r0, &r1);
+              for (int64_t c = 0; c < g.in[2]; ++c) {
+                g.Covering(2, c, &c0, &c1);
+                T* to = in_grad + b * x.batch + p * x.plane + r * x.row +
+                        c * channels;
+                for (int64_t k = 0; k < channels; ++k) to[k] = T(0);
+                for (int64_t op = p0; op < p1; ++op) {
+                  for (int64_t orow = r0; orow < r1; ++orow) {
+                    for (int64_t oc = c0; oc < c1; ++oc) {
+                      const T count =
+                          static_cast<T>(WindowCount(g, op, orow, oc));
+                      const T* from = grad + b * y.batch + op * y.plane +
+                                      orow * y.row + oc * channels;
+#pragma GCC ivdep
+                      for (int64_t k = 0; k < channels; ++k) {
+                        to[k] += from[k] / count;
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          });
+        });
+  }
+}
+
+template <typename T>
+class AvgPoolOp : public OpKernel {
+ public:
+  explicit AvgPoolOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, attrs_.Read(ctx));
+  }
+
+  void Compute(OpKernelContext* ctx) override {
+    const Tensor& input = ctx->input(0);
+    PoolGeometry g;
+    OP_REQUIRES_OK(ctx, attrs_.Resolve(input.shape(), &g));
+    Tensor* output = nullptr;
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(0, g.out_shape, &output));
+    if (output->NumElements() == 0) return;
+    const auto& impl = ChoosePool(AvgPoolImplementations<T>(), g);
+    ctx->set_algorithm(impl.name);
+    impl.run(ctx, g, input.data<T>(), output->data<T>());
+  }
+
+ private:
+  PoolAttrs attrs_;
+};
+
+// Inputs orig_input_shape (a vector) and grad.
+template <typename T>
+class AvgPoolGradOp : public OpKernel {
+ public:
+  explicit AvgPoolGradOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, attrs_.Read(ctx));
+  }
+
+  void Compute(OpKernelContext* ctx) override {
+    const Tensor& sizes = ctx->input(0);
+    const Tensor& gradient = ctx->input(1);
+    const int rank = attrs_.rank;
+    OP_REQUIRES(ctx, sizes.dims() == 1 && sizes.dim_size(0) == rank,
+                errors::InvalidArgument("orig_input_shape must be a vector of ",
+                                        rank, " elements, got shape ",
+                                        sizes.shape().DebugString()));
+    DimVector dims(sizes.data<int32_t>(), sizes.data<int32_t>() + rank);
+    TensorShape in_shape;
+    OP_REQUIRES_OK(ctx, TensorShape::Build(dims, &in_shape));
+    PoolGeometry g;
+    OP_REQUIRES_OK(ctx, attrs_.Resolve(in_shape, &g));
+    OP_REQUIRES(ctx, gradient.shape() == g.out_shape,
+                errors::InvalidArgument("Expected grad shape to be ",
+                                        g.out_shape.DebugString(), ", but got ",
+                                        gradient.shape().DebugString()));
+    Tensor* output = nullptr;
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(0, in_shape, &output));
+    T* in_grad = output->data<T>();
+    if (gradient.NumElements() == 0) {
+      std::fill(in_grad, in_grad + output->NumElements(), T(0));
+      return;
+    }
+    const auto& impl = ChoosePool(AvgPoolGradImplementations<T>(), g);
+    ctx->set_algorithm(impl.name);
+    impl.run(ctx, g, nullptr, gradient.data<T>(), in_grad);
+  }
+
+ private:
+  PoolAttrs attrs_;
+};
+
+}  // namespace
+
+template <typename T>
+absl::Span<const PoolImplementation<T>> AvgPoolImplementations() {
+  static const PoolImplementation<T> list[] = {
+      {"nhwc_vector", VectorAccepts<T>, AvgNhwc<T>},
+      {"reference", [](const PoolGeometry&) { return true; }, AvgReference<T>},
+  };
+  return list;
+}
+
+template <typename T>
+absl::Span<const PoolGradImplementation<T>> AvgPoolGradImplementations() {
+  static const PoolGradImplementation<T> list[] = {
+      {"nhwc_vector", VectorAccepts<T>, AvgGradNhwc<T>},
+      {"reference", [](const PoolGeometry&) { return true; },
+       AvgGradReference<T>},
+  };
+  return list;
+}
+
+#define INSTANTIATE(T)                                 \
+  template absl::Span<const PoolImplementation<T>>     \
+  AvgPoolImplementations<T>();                         \
+  template absl::Span<const PoolGradImplementation<T>> \
+  AvgPoolGradImplementations<T>();
+HR_CALL_FLOAT_TYPES(INSTANTIATE)
+
+#define REGISTER(op, T, ...)                                                  \
+  REGISTER_KERNEL_BUILDER(Name(op).Device(DEVICE_CPU).TypeConstraint<T>("T"), \
+                          __VA_ARGS__)
+#define REGISTER_AVG(T)                         \
+  REGISTER("AvgPool", T, AvgPoolOp<T>);         \
+  REGISTER("AvgPool3D", T, AvgPoolOp<T>);       \
+  REGISTER("AvgPoolGrad", T, AvgPoolGradOp<T>); \
+  REGISTER("AvgPool3DGrad", T, AvgPoolGradOp<T>);
+HR_CALL_FLOAT_TYPES(REGISTER_AVG)
+#undef INSTANTIATE
+#undef REGISTER
+#undef REGISTER_AVG
+
+}  // namespace headrace

@@ -1,0 +1,78 @@
+// What a fused quantised product does with its sums in 32 bits: a row at a time
+// they are scaled, given a bias and the elements of another tensor, rounded to
+// the nearest, halves to even, clamped and stored.
+//
+// Here 0 is stored as 0: a range [min, max] reaches as far as the end further
+// from 0, and that is the largest stored integer.
+#ifndef HEADRACE_KERNELS_QUANTIZED_QUANTIZED_EPILOGUE_H_
+#define HEADRACE_KERNELS_QUANTIZED_QUANTIZED_EPILOGUE_H_
+
+#include <vector>
+
+#include "kernels/lib/quantized_math.h"
+
+namespace headrace {
+
+// The largest integer of a quantised type of 8 bits, and from the lowest to the
+// highest without the -128 that has no positive counterpart.
+inline double QuantizedReach(DataType type) {
+  return type == DT_QINT8 ? 127 : 255;
+}
+inline double QuantizedSteps(DataType type) {
+  return type == DT_QINT8 ? 254 : 255;
+}
+// What the integer 1 stands for.
+inline double QuantizedUnit(const FloatRange& range, DataType type) {
+  return std::max(std::abs(double{range.min}), std::abs(double{range.max})) /
+         QuantizedReach(type);
+}
+
+// Inputs `first` and first + 1, the lower one first (InvalidArgument).
+Status ReadOrderedRange(const OpKernelContext& ctx, int first, FloatRange* out);
+
+// The range that sums of products have whose factors have these ranges.
+FloatRange SumsRange(const FloatRange& a, DataType a_type, const FloatRange& b,
+                     DataType b_type);
+
+struct QuantizedEpilogue {
+  std::vector<double> scales;       // one, or one a column
+  std::vector<double> addends;      // none, or one a column, after scaling
+  const Tensor* summand = nullptr;  // float, qint8 or quint8
+  double summand_scale = 0;
+  double low = 0, high = 0;  // unused for float outputs, which are not rounded
+
+  // Row `row` of `out`, n columns wide: float, qint8, quint8 or qint32.
+  // `scratch` has room for a row.
+  void Finish(const int32_t* sums, int64_t row, int64_t n, double* scratch,
+              Tensor* out) const;
+
+ private:
+  void FinishRow(const int32_t* sums, int64_t row, int64_t n, double* scratch,
+                 Tensor* out) const;
+};
+
+// sums[j] += a[0] * b[j] + a[step] * b[n + j] + ...: k products, which wrap
+// around. Four at a time, for sums that stay in registers that long.
+template <typename T>
+inline void AddProducts(const T* a, int64_t step, int64_t k, const int8_t* b,
+                        int64_t n, int32_t* sums) {
+  int64_t i = 0;
+  for (; i + 4 <= k; i += 4, b += 4 * n) {
+    const int32_t a0 = a[i * step], a1 = a[(i + 1) * step];
+    const int32_t a2 = a[(i + 2) * step], a3 = a[(i + 3) * step];
+    for (int64_t j = 0; j < n; ++j) {
+      // No more than 2^17.
+      const int32_t four =
+          a0 * b[j] + a1 * b[n + j] + a2 * b[2 * n + j] + a3 * b[3 * n + j];
+      sums[j] = WrapMulAdd(sums[j], four, 1);
+    }
+  }
+  for (; i < k; ++i, b += n) {
+    const int32_t a0 = a[i * step];
+    for (int64_t j = 0; j < n; ++j) sums[j] = WrapMulAdd(sums[j], a0, b[j]);
+  }
+}
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_QUANTIZED_QUANTIZED_EPILOGUE_H_

@@ -1,0 +1,106 @@
+// Distributions over the classes 0 .. range - 1, from which candidate samplers
+// draw. The numbers of a stream are used as TensorFlow uses them, so that equal
+// seeds give equal classes.
+#ifndef HEADRACE_KERNELS_RANDOM_RANGE_SAMPLER_H_
+#define HEADRACE_KERNELS_RANDOM_RANGE_SAMPLER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "base/status.h"
+#include "framework/kernel/philox.h"
+
+namespace headrace {
+
+// Const methods are thread-safe among themselves.
+class RangeSampler {
+ public:
+  // range > 0
+  explicit RangeSampler(int64_t range) : range_(range) {}
+  virtual ~RangeSampler() = default;
+
+  int64_t range() const { return range_; }
+  virtual int64_t Sample(PhiloxWords* next) const = 0;
+  // Of a class in [0, range).
+  virtual float Probability(int64_t value) const = 0;
+  // How many classes have a probability above 0: no more can be drawn without
+  // repetition.
+  virtual int64_t NumPossible() const { return range_; }
+
+ private:
+  const int64_t range_;
+};
+
+// All classes alike.
+class UniformSampler : public RangeSampler {
+ public:
+  using RangeSampler::RangeSampler;
+  int64_t Sample(PhiloxWords* next) const override;
+  float Probability(int64_t value) const override;
+};
+
+// Zipf's law, nearly: class k has probability log((k + 2) / (k + 1)) /
+// log(range + 1). For classes sorted by falling frequency.
+class LogUniformSampler : public RangeSampler {
+ public:
+  explicit LogUniformSampler(int64_t range);
+  int64_t Sample(PhiloxWords* next) const override;
+  float Probability(int64_t value) const override;
+
+ private:
+  const double log_range_;
+};
+
+// By counts, of which every class has one at first. The counts are the leaves
+// of a binary tree of sums, of which only what was counted is stored: memory
+// goes with the classes seen, not with the range.
+class LearnedSampler : public RangeSampler {
+ public:
+  // range < 2^31 - 1
+  explicit LearnedSampler(int64_t range);
+  int64_t Sample(PhiloxWords* next) const override;
+  float Probability(int64_t value) const override;
+  // Counts one more of `value`, in [0, range). Nothing happens once the sum of
+  // all counts is 2^31 - 1.
+  void Count(int64_t value);
+
+ private:
+  // The sum below a node; the root is node 1, node n's children are 2n and
+  // 2n + 1.
+  int64_t Sum(uint64_t node, int depth) const;
+
+  int depth_ = 0;  // of the leaves
+  absl::flat_hash_map<uint64_t, int32_t> counted_;
+};
+
+// By given weights, with Walker's table of aliases: a class and its alias share
+// one of `range` equal parts.
+class WeightedSampler : public RangeSampler {
+ public:
+  // The weights must be finite, not negative and not all 0, 1 .. 2^31 - 1 of
+  // them, or it is InvalidArgument.
+  static Status Make(std::vector<float> weights,
+                     std::unique_ptr<WeightedSampler>* out);
+  int64_t Sample(PhiloxWords* next) const override;
+  float Probability(int64_t value) const override;
+  int64_t NumPossible() const override { return possible_; }
+
+ private:
+  struct Part {
+    float own = 1;  // the share of the class itself
+    int32_t alias = 0;
+  };
+  explicit WeightedSampler(std::vector<float> weights);
+
+  const std::vector<float> weights_;
+  std::vector<Part> parts_;
+  float total_ = 0;
+  int64_t possible_ = 0;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_RANDOM_RANGE_SAMPLER_H_

@@ -1,0 +1,36 @@
+// Walks the entries of two sparse tensors in the order of their indices, as one
+// merges sorted lists.
+#ifndef HEADRACE_KERNELS_SPARSE_SPARSE_MERGE_H_
+#define HEADRACE_KERNELS_SPARSE_SPARSE_MERGE_H_
+
+#include "kernels/lib/sparse_tensor.h"
+
+namespace headrace {
+
+// Two tensors of one shape, or InvalidArgument.
+inline Status CheckSameShape(const SparseView& a, const SparseView& b) {
+  if (a.dims == b.dims) return OkStatus();
+  return errors::InvalidArgument("a and b must have one shape, got ",
+                                 IndexString(a.dims.data(), a.rank), " and ",
+                                 IndexString(b.dims.data(), b.rank));
+}
+
+// Calls fn(i, j) for each index: entry i of a and j of b have it, -1 where one
+// has no such entry. Where the entries are not in order some index may come
+// twice, as in TensorFlow.
+template <typename F>
+void MergeEntries(const SparseView& a, const SparseView& b, const F& fn) {
+  int64_t i = 0, j = 0;
+  while (i < a.n || j < b.n) {
+    const int c = i == a.n   ? 1
+                  : j == b.n ? -1
+                             : CompareIndices(a.row(i), b.row(j), a.rank);
+    fn(c <= 0 ? i : -1, c >= 0 ? j : -1);
+    if (c <= 0) ++i;
+    if (c >= 0) ++j;
+  }
+}
+
+}  // namespace headrace
+
+#endif  // HEADRACE_KERNELS_SPARSE_SPARSE_MERGE_H_

@@ -1,0 +1,201 @@
+// VariableV2 and its kin: variables of TF 1.x as references. A node's output is
+// a pointer to the tensor inside a LegacyVar of the device's ResourceMgr, keyed
+// by container and shared_name (else the node's name), so that two nodes with
+// one shared_name are one variable. A variable without a value is a tensor
+// without a type, with the declared shape; who reads it is refused by the
+// executor.
+#include <utility>
+
+#include "framework/kernel/op_kernel.h"
+#include "framework/kernel/resource_var.h"
+#include "kernels/lib/variable_access.h"
+
+namespace headrace {
+namespace {
+
+class VariableOp : public OpKernel {
+ public:
+  explicit VariableOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("dtype", &dtype_));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("container", &container_));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("shared_name", &shared_name_));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("shape", &shape_));
+    expensive_ = false;
+  }
+
+  void Compute(OpKernelContext* ctx) override {
+    RefPtr<LegacyVar> var;
+    {
+      MutexLock lock(&mu_);
+      if (var_ == nullptr) {
+        ResourceMgr* mgr = ctx->resource_manager();
+        RefPtr<LegacyVar> found;
+        OP_REQUIRES_OK(
+            ctx, mgr->LookupOrCreate<LegacyVar>(
+                     container_.empty() ? mgr->default_container() : container_,
+                     shared_name_.empty() ? name() : shared_name_, &found,
+                     [this](RefPtr<LegacyVar>* made) {
+                       *made = RefPtr<LegacyVar>(new LegacyVar(dtype_));
+                       TensorShape shape;
+                       if (shape_.AsTensorShape(&shape)) {
+                         MutexLock lock((*made)->mu());
+                         *(*made)->tensor() = UnassignedTensor(shape);
+                       }
+                       return OkStatus();
+                     }));
+        OP_REQUIRES(ctx, found->dtype() == dtype_,
+                    errors::InvalidArgument(
+                        "variable ", shared_name_, " exists with type ",
+                        DataTypeString(found->dtype()), ", wanted ",
+                        DataTypeString(dtype_)));
+        var_ = std::move(found);
+      }
+      var = var_;
+    }
+    ctx->set_output_ref(0, var->mu(), var->tensor());
+  }
+
+ private:
+  DataType dtype_ = DT_INVALID;
+  PartialTensorShape shape_;
+  std::string container_, shared_name_;
+  Mutex mu_;
+  RefPtr<LegacyVar> var_ GUARDED_BY(mu_);
+};
+REGISTER_KERNEL_BUILDER(Name("Variable").Device(DEVICE_CPU), VariableOp);
+REGISTER_KERNEL_BUILDER(Name("VariableV2").Device(DEVICE_CPU), VariableOp);
+
+class IsVariableInitializedOp : public OpKernel {
+ public:
+  explicit IsVariableInitializedOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    expensive_ = false;
+  }
+  void Compute(OpKernelContext* ctx) override {
+    ctx->set_output(
+        0, Tensor::Scalar<bool>(ctx->mutable_input(0, false).IsInitialized()));
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("IsVariableInitialized").Device(DEVICE_CPU),
+                        IsVariableInitializedOp);
+
+// A variable of one step, in the step's own resources. DestroyTemporaryVariable
+// takes its value away but leaves the object until the step ends: a node that
+// still holds the reference then meets an uninitialised variable, not freed
+// memory.
+class TemporaryVariableOp : public OpKernel {
+ public:
+  explicit TemporaryVariableOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("shape", &shape_));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("dtype", &dtype_));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("var_name", &var_name_));
+    if (var_name_.empty()) var_name_ = name();
+  }
+
+  void Compute(OpKernelContext* ctx) override {
+    Tensor value;
+    OP_REQUIRES_OK(ctx,
+                   ctx->allocate_temp(dtype_, shape_, &value, Tensor::kHeap));
+    if (DataTypeCanUseMemcpy(dtype_)) {
+      std::memset(value.raw_data(), 0, value.TotalBytes());
+    }
+    const std::string key = Key(*ctx, var_name_);
+    RefPtr<LegacyVar> var;
+    OP_REQUIRES_OK(ctx, ctx->step_resources()->LookupOrCreate<LegacyVar>(
+                            "", key, &var, [this](RefPtr<LegacyVar>* made) {
+                              *made = RefPtr<LegacyVar>(new LegacyVar(dtype_));
+                              return OkStatus();
+                            }));
+    {
+      MutexLock lock(var->mu());
+      OP_REQUIRES(ctx, !var->is_initialized(),
+                  errors::AlreadyExists("TemporaryVariable ", var_name_,
+                                        " already exists in this step"));
+      *var->tensor() = std::move(value);
+    }
+    ctx->set_output_ref(0, var->mu(), var->tensor());
+  }
+
+  static std::string Key(const OpKernelContext& ctx, const std::string& name) {
+    return absl::StrCat(name, "/", ctx.params().frame_id, ":",
+                        ctx.params().frame_iter);
+  }
+
+ private:
+  TensorShape shape_;
+  DataType dtype_ = DT_INVALID;
+  std::string var_name_;
+};
+REGISTER_KERNEL_BUILDER(Name("TemporaryVariable").Device(DEVICE_CPU),
+                        TemporaryVariableOp);
+
+class DestroyTemporaryVariableOp : public OpKernel {
+ public:
+  explicit DestroyTemporaryVariableOp(OpKernelConstruction* ctx)
+      : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("var_name", &var_name_));
+  }
+
+  void Compute(OpKernelContext* ctx) override {
+    OP_REQUIRES(ctx, ctx->input_is_ref(0),
+                errors::InvalidArgument(
+                    "ref must be a reference to a variable, got a value"));
+    RefPtr<LegacyVar> var;
+    OP_REQUIRES_OK(ctx,
+                   ctx->step_resources()->Lookup<LegacyVar>(
+                       "", TemporaryVariableOp::Key(*ctx, var_name_), &var));
+    MutexLock lock(var->mu());
+    OP_REQUIRES(ctx, ctx->params().inputs[0].tensor == var->tensor(),
+                errors::InvalidArgument("ref is not the TemporaryVariable ",
+                                        var_name_));
+    OP_REQUIRES(ctx, var->is_initialized(),
+                errors::NotFound("TemporaryVariable ", var_name_,
+                                 " was already destroyed"));
+    ctx->set_output(0, std::move(*var->tensor()));
+  }
+
+ private:
+  std::string var_name_;
+};
+REGISTER_KERNEL_BUILDER(Name("DestroyTemporaryVariable").Device(DEVICE_CPU),
+                        DestroyTemporaryVariableOp);
+
+// CountUpTo and ResourceCountUpTo: the value before it is increased by one;
+// OutOfRange once `limit` is reached.
+template <typename T>
+class CountUpToOp : public OpKernel {
+ public:
+  explicit CountUpToOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("limit", &limit_));
+  }
+
+  void Compute(OpKernelContext* ctx) override {
+    VariableWriter writer;
+    OP_REQUIRES_OK(ctx, writer.Lock(ctx, 0, 1, DataTypeToEnum<T>::value));
+    Tensor* var = writer.tensor(0);
+    OP_REQUIRES(ctx, var->dims() == 0,
+                errors::InvalidArgument("input is not a scalar: ",
+                                        var->shape().DebugString()));
+    const T before = var->scalar<T>();
+    OP_REQUIRES(ctx, before < limit_,
+                errors::OutOfRange("Reached limit of ", limit_));
+    OP_REQUIRES_OK(ctx, writer.PrepareToWrite(0));
+    ++var->scalar<T>();
+    ctx->set_output(0, Tensor::Scalar<T>(before));
+  }
+
+ private:
+  int64_t limit_ = 0;
+};
+#define REGISTER(T)                                                        \
+  REGISTER_KERNEL_BUILDER(                                                 \
+      Name("CountUpTo").Device(DEVICE_CPU).TypeConstraint<T>("T"),         \
+      CountUpToOp<T>);                                                     \
+  REGISTER_KERNEL_BUILDER(                                                 \
+      Name("ResourceCountUpTo").Device(DEVICE_CPU).TypeConstraint<T>("T"), \
+      CountUpToOp<T>)
+REGISTER(int32_t);
+REGISTER(int64_t);
+#undef REGISTER
+
+}  // namespace
+}  // namespace headrace

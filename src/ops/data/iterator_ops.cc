@@ -1,0 +1,98 @@
+// Iterators over datasets, and optionals.
+#include "ops/data/dataset_op.h"
+
+namespace headrace {
+namespace {
+
+Status FromValueShape(InferenceContext* c) {
+  c->set_output(0, c->Scalar());
+  return OkStatus();
+}
+
+#define SCALARS_OP(NAME) \
+  REGISTER_OP(NAME).SetIsStateful().SetShapeFn(DatasetShape)
+
+#define NAMED_OP(NAME)             \
+  SCALARS_OP(NAME)                 \
+      .Output("handle: resource")  \
+      .Attr("shared_name: string") \
+      .Attr("container: string") DATASET_ELEMENTS
+NAMED_OP("Iterator");
+NAMED_OP("IteratorV2");
+#undef NAMED_OP
+
+#define ANONYMOUS_OP(NAME) \
+  SCALARS_OP(NAME).Output("handle: resource") DATASET_ELEMENTS
+ANONYMOUS_OP("AnonymousIterator");
+ANONYMOUS_OP("AnonymousIteratorV2").Output("deleter: variant");
+ANONYMOUS_OP("AnonymousIteratorV3");
+#undef ANONYMOUS_OP
+
+SCALARS_OP("OneShotIterator")
+    .Output("handle: resource")
+    .Attr("dataset_factory: func") DATASET_ELEMENTS
+    .Attr("container: string = ''")
+    .Attr("shared_name: string = ''");
+
+SCALARS_OP("IteratorToStringHandle")
+    .Input("resource_handle: resource")
+    .Output("string_handle: string");
+#define FROM_STRING_HANDLE_OP(NAME)               \
+  SCALARS_OP(NAME)                                \
+      .Input("string_handle: string")             \
+      .Output("resource_handle: resource")        \
+      .Attr("output_types: list(type) >= 0 = []") \
+      .Attr("output_shapes: list(shape) >= 0 = []")
+FROM_STRING_HANDLE_OP("IteratorFromStringHandle");
+FROM_STRING_HANDLE_OP("IteratorFromStringHandleV2");
+#undef FROM_STRING_HANDLE_OP
+
+#define GET_DEVICE_OP(NAME) \
+  SCALARS_OP(NAME).Input("resource: resource").Output("device: string")
+GET_DEVICE_OP("IteratorGetDevice");
+GET_DEVICE_OP("ExperimentalIteratorGetDevice");
+#undef GET_DEVICE_OP
+
+REGISTER_OP("MakeIterator")
+    .Input("dataset: variant")
+    .Input("iterator: resource")
+    .SetIsStateful()
+    .SetShapeFn(DatasetConsumerShape);
+REGISTER_OP("DeleteIterator")
+    .Input("handle: resource")
+    .Input("deleter: variant")
+    .SetIsStateful()
+    .SetShapeFn(DatasetConsumerShape);
+
+#define GET_NEXT_OP(NAME)                                                  \
+  REGISTER_OP(NAME)                                                        \
+      .Input("iterator: resource")                                         \
+      .Output("components: output_types") DATASET_ELEMENTS.SetIsStateful() \
+      .SetShapeFn(ElementShape)
+GET_NEXT_OP("IteratorGetNext");
+GET_NEXT_OP("IteratorGetNextSync");
+#undef GET_NEXT_OP
+SCALARS_OP("IteratorGetNextAsOptional")
+    .Input("iterator: resource")
+    .Output("optional: variant") DATASET_ELEMENTS;
+#undef SCALARS_OP
+
+REGISTER_OP("OptionalNone")
+    .Output("optional: variant")
+    .SetShapeFn(DatasetShape);
+REGISTER_OP("OptionalHasValue")
+    .Input("optional: variant")
+    .Output("has_value: bool")
+    .SetShapeFn(DatasetShape);
+REGISTER_OP("OptionalGetValue")
+    .Input("optional: variant")
+    .Output("components: output_types")
+        DATASET_ELEMENTS.SetShapeFn(ElementShape);
+REGISTER_OP("OptionalFromValue")
+    .Input("components: Toutput_types")
+    .Output("optional: variant")
+    .Attr("Toutput_types: list(type) >= 1")
+    .SetShapeFn(FromValueShape);
+
+}  // namespace
+}  // namespace headrace

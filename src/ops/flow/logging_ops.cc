@@ -1,0 +1,47 @@
+// Assertions and messages to a person.
+#include "framework/op/op.h"
+#include "framework/op/shape_inference.h"
+#include "framework/shape_fns/common_shape_fns.h"
+
+namespace headrace {
+namespace {
+
+Status PrintV2Shape(InferenceContext* c) {
+  PartialTensorShape unused;
+  return c->WithRank(c->input(0), 0, &unused);
+}
+
+REGISTER_OP("Assert")
+    .Input("condition: bool")
+    .Input("data: T")
+    .Attr("T: list(type) >= 1")
+    .Attr("summarize: int = 3")
+    .SetIsStateful()
+    .SetShapeFn(shape_inference::NoOutputs);
+
+REGISTER_OP("Print")
+    .Input("input: T")
+    .Input("data: U")
+    .Output("output: T")
+    .Attr("T: type")
+    .Attr("U: list(type) >= 0")
+    .Attr("message: string = ''")
+    .Attr("first_n: int = -1")
+    .Attr("summarize: int = 3")
+    .SetIsStateful()
+    .SetShapeFn(shape_inference::UnchangedShape);
+
+REGISTER_OP("PrintV2")
+    .Input("input: string")
+    .Attr("output_stream: string = 'stderr'")
+    .Attr("end: string = '\n'")
+    .SetIsStateful()
+    .SetShapeFn(PrintV2Shape);
+
+REGISTER_OP("Timestamp")
+    .Output("ts: double")
+    .SetIsStateful()
+    .SetShapeFn(shape_inference::ScalarShape);
+
+}  // namespace
+}  // namespace headrace

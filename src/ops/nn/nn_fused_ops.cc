@@ -1,0 +1,171 @@
+// Schemas of the nodes that graph passes make of several: a convolution and
+// what follows it element by element, chains of element-wise ops, LSTM cells.
+#include "framework/op/op.h"
+#include "framework/shape_fns/common_shape_fns.h"
+#include "framework/shape_fns/conv_attrs.h"
+
+namespace headrace {
+namespace {
+
+Status FusedConv2DShape(InferenceContext* c) {
+  std::string filter_format;
+  HR_RETURN_IF_ERROR(c->GetAttr("filter_format", &filter_format));
+  if (filter_format != "HWIO") {
+    return errors::Unimplemented("filter_format: got ", filter_format,
+                                 ", wanted HWIO");
+  }
+  return shape_inference::Conv2DShape(c);
+}
+
+Status FusedConvChainShape(InferenceContext* c) {
+  ConvChainAttrs attrs;
+  HR_RETURN_IF_ERROR(ConvChainAttrs::Read(*c, &attrs));
+  const int count = static_cast<int>(attrs.convs.size());
+  PartialTensorShape image, filter;
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 4, &image));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(count), 4, &filter));
+  int64_t size[2] = {image.dim_size(1), image.dim_size(2)};
+  for (int i = 0; i < count; ++i) {
+    const ConvAttrs& conv = attrs.convs[i];
+    PartialTensorShape window;
+    HR_RETURN_IF_ERROR(c->WithRank(c->input(1 + i), 4, &window));
+    for (int k = 0; k < 2; ++k) {
+      const int64_t in = size[k];
+      size[k] = -1;
+      if (in < 0 || window.dim_size(k) <= 0) continue;
+      int64_t before = 0, after = 0;
+      if (conv.padding == Padding::kExplicit) {
+        before = conv.explicit_paddings[2 * (1 + k)];
+        after = conv.explicit_paddings[2 * (1 + k) + 1];
+      }
+      HR_RETURN_IF_ERROR(WindowedOutputSize(in, window.dim_size(k), 1,
+                                            conv.stride(k), conv.padding,
+                                            &size[k], &before, &after));
+    }
+  }
+  c->set_output(0, PartialTensorShape({image.dim_size(0), size[0], size[1],
+                                       filter.dim_size(3)}));
+  return OkStatus();
+}
+
+Status FusedLstmShape(InferenceContext* c) {
+  int64_t steps;
+  HR_RETURN_IF_ERROR(c->GetAttr("num_steps", &steps));
+  const int n = static_cast<int>(steps);
+  PartialTensorShape x, h_prev, cs_prev, w, b;
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(n), 2, &h_prev));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(n + 1), 2, &cs_prev));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(n + 2), 2, &w));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(n + 3), 1, &b));
+  int64_t rows = h_prev.dim_size(0), gates, cells;
+  for (int i = 0; i < n; ++i) {
+    HR_RETURN_IF_ERROR(c->WithRank(c->input(i), 2, &x));
+    HR_RETURN_IF_ERROR(c->MergeDims(rows, x.dim_size(0), &rows));
+  }
+  HR_RETURN_IF_ERROR(c->MergeDims(w.dim_size(1), b.dim_size(0), &gates));
+  HR_RETURN_IF_ERROR(c->Divide(gates, 4, true, &cells));
+  HR_RETURN_IF_ERROR(c->MergeDims(cells, cs_prev.dim_size(1), &cells));
+  // One row of gates goes with any number of rows of cs_prev.
+  if (rows == 1) rows = cs_prev.dim_size(0);
+  for (int i = 0; i < 2 * n; ++i) {
+    c->set_output(i, PartialTensorShape({rows, cells}));
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+REGISTER_OP("_FusedConv2D")
+    .Input("input: T")
+    .Input("filter: T")
+    .Input("args: TArgs")
+    .Input("host_args: num_host_args * float")
+    .Output("output: T")
+    .Attr("T: {half, bfloat16, float, double, int8, qint8}")
+    .Attr("TArgs: list(type) >= 0")
+    .Attr("num_args: int >= 0")
+    .Attr("num_host_args: int >= 0 = 0")
+    .Attr("strides: list(int)")
+    .Attr("padding: {'SAME', 'VALID', 'EXPLICIT'}")
+    .Attr("explicit_paddings: list(int) = []")
+    .Attr("data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'")
+    .Attr("filter_format: {'HWIO', 'OIHW', 'OIHW_VECT_I'} = 'HWIO'")
+    .Attr("dilations: list(int) = [1, 1, 1, 1]")
+    .Attr("use_cudnn_on_gpu: bool = true")
+    .Attr("fused_ops: list(string) = []")
+    .Attr("epsilon: float = 0.0001")
+    .Attr("leakyrelu_alpha: float = 0.2")
+    .SetShapeFn(FusedConv2DShape);
+
+REGISTER_OP("_FusedDepthwiseConv2dNative")
+    .Input("input: T")
+    .Input("filter: T")
+    .Input("args: num_args * T")
+    .Output("output: T")
+    .Attr("T: {half, bfloat16, float, double}")
+    .Attr("num_args: int >= 0")
+    .Attr("strides: list(int)")
+    .Attr("padding: {'SAME', 'VALID', 'EXPLICIT'}")
+    .Attr("explicit_paddings: list(int) = []")
+    .Attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'")
+    .Attr("dilations: list(int) = [1, 1, 1, 1]")
+    .Attr("fused_ops: list(string) = []")
+    .Attr("epsilon: float = 0.0001")
+    .Attr("leakyrelu_alpha: float = 0.2")
+    .SetShapeFn(shape_inference::DepthwiseConv2DNativeShape);
+
+// Convolutions of NHWC images one after the other, and what is fused with each:
+// "fused_ops" of the ith is a list as that of _FusedConv2D, joined by commas;
+// "args" has the arguments of all of them in order.
+REGISTER_OP("_FusedConvChain")
+    .Input("input: T")
+    .Input("filters: num_convs * T")
+    .Input("args: num_args * T")
+    .Output("output: T")
+    .Attr("T: {float}")
+    .Attr("num_convs: int >= 2")
+    .Attr("num_args: int >= 0")
+    .Attr("depthwise: list(bool)")
+    .Attr("strides: list(int)")
+    .Attr("paddings: list({'SAME', 'VALID', 'EXPLICIT'})")
+    .Attr("explicit_paddings: list(int) = []")
+    .Attr("fused_ops: list(string)")
+    .SetShapeFn(FusedConvChainShape);
+
+// "ops" one after the other, the first on x. "sides" says of each where the
+// next of "args" is: 0: it has one operand; 1: the second; 2: the first. The
+// pass that makes these nodes takes the ops that "ops" allows.
+REGISTER_OP("_FusedElementwise")
+    .Input("x: T")
+    .Input("args: num_args * T")
+    .Output("y: T")
+    .Attr("T: {float, double}")
+    .Attr("num_args: int >= 0")
+    .Attr(
+        "ops: list({'Abs', 'Add', 'AddV2', 'Ceil', 'Cos', 'Div', 'DivNoNan', "
+        "'Elu', 'Erf', 'Erfc', 'Exp', 'Expm1', 'Floor', 'Inv', 'Log', 'Log1p', "
+        "'Maximum', 'Minimum', 'Mul', 'MulNoNan', 'Neg', 'Pow', 'RealDiv', "
+        "'Reciprocal', 'Relu', 'Relu6', 'Rint', 'Round', 'Rsqrt', 'Selu', "
+        "'Sigmoid', 'Sign', 'Sin', 'Softplus', 'Softsign', 'Sqrt', 'Square', "
+        "'SquaredDifference', 'Sub', 'Tanh'}) >= 1")
+    .Attr("sides: list(int)")
+    .SetShapeFn(shape_inference::UnchangedShape);
+
+// Steps of a basic LSTM cell: the results of each go into the next. Of the four
+// parts of the columns of w and b, gate_order tells which are the input gate,
+// the new input, the forget gate and the output gate.
+REGISTER_OP("_FusedLSTM")
+    .Input("x: num_steps * T")
+    .Input("h_prev: T")
+    .Input("cs_prev: T")
+    .Input("w: T")
+    .Input("b: T")
+    .Output("cs: num_steps * T")
+    .Output("h: num_steps * T")
+    .Attr("T: {float}")
+    .Attr("num_steps: int >= 1")
+    .Attr("forget_bias: float = 0.0")
+    .Attr("gate_order: list(int) = [0, 1, 2, 3]")
+    .SetShapeFn(FusedLstmShape);
+
+}  // namespace headrace

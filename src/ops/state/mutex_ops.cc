@@ -1,0 +1,29 @@
+// A mutex between nodes.
+#include "framework/op/op.h"
+#include "framework/op/shape_inference.h"
+#include "framework/shape_fns/common_shape_fns.h"
+
+namespace headrace {
+namespace {
+
+using shape_inference::NoOutputs;
+using shape_inference::ScalarShape;
+
+REGISTER_OP("MutexV2")
+    .Output("resource: resource")
+    .Attr("container: string = ''")
+    .Attr("shared_name: string = ''")
+    .SetIsStateful()
+    .SetShapeFn(ScalarShape);
+REGISTER_OP("MutexLock")
+    .Input("mutex: resource")
+    .Output("mutex_lock: variant")
+    .SetIsStateful()
+    .SetShapeFn(ScalarShape);
+REGISTER_OP("ConsumeMutexLock")
+    .Input("mutex_lock: variant")
+    .SetIsStateful()
+    .SetShapeFn(NoOutputs);
+
+}  // namespace
+}  // namespace headrace

@@ -1,0 +1,195 @@
+// Makes one node of a chain of element-wise ones, which then passes over memory
+// once. A chain begins anywhere and goes on while the value has one reader, is
+// not asked for by the step, and keeps its shape and type: the other operand of
+// a binary op must surely have the chain's shape, be one element, or be a row
+// that is repeated. Results keep every bit.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
+#include "base/interrupt.h"
+#include "graph/algorithm.h"
+#include "runtime/passes/rewrite.h"
+#include "runtime/passes/symbolic_shape.h"
+
+namespace headrace {
+namespace {
+
+constexpr char kFused[] = "_FusedElementwise";
+// Ops of a chain: more gain little, and the node's loop over them stays short.
+constexpr size_t kMaxChain = 32;
+
+class Chains {
+ public:
+  Chains(const GraphPassContext& context, Graph* graph, const OpDef& fused)
+      : graph_(graph), rewriter_(context, graph) {
+    const int i = fused.FindAttr("ops");
+    if (i < 0) return;
+    for (const std::string& op : fused.attrs[i].allowed_strings) {
+      ops_.insert(op);
+    }
+  }
+
+  Status Run(int* changes) {
+    std::vector<Node*> order;
+    HR_RETURN_IF_ERROR(TopologicalOrder(*graph_, &order));
+    std::vector<int> candidates;  // ids: nodes go while chains are made
+    for (const Node* n : order) {
+      if (IsCandidate(*n)) candidates.push_back(n->id());
+    }
+    const auto may_begin = [this](int id) {
+      const Node& n = *graph_->node(id);
+      return !IsFew(n, 0) || (n.num_inputs() > 1 && !IsFew(n, 1));
+    };
+    if (candidates.size() < 2 || absl::c_none_of(candidates, may_begin)) {
+      return OkStatus();
+    }
+    HR_RETURN_IF_ERROR(SymbolicShapes::Make(*graph_, &shapes_));
+    absl::flat_hash_set<int> gone;
+    for (const int id : candidates) {
+      HR_RETURN_IF_ERROR(CheckInterrupt());
+      if (gone.contains(id)) continue;
+      Chain chain = Grow(graph_->node(id));
+      if (chain.nodes.size() < 2) continue;
+      for (const Node* n : chain.nodes) gone.insert(n->id());
+      HR_RETURN_IF_ERROR(Merge(chain, changes));
+    }
+    return OkStatus();
+  }
+
+ private:
+  struct Chain {
+    std::vector<Node*> nodes;
+    std::vector<std::string> ops;
+    std::vector<int64_t> sides;
+    std::vector<Endpoint> inputs;  // what it begins with, then args
+  };
+
+  // As an op that the fused node knows; "" if it is none.
+  std::string OpOf(const Node& n) const {
+    if (n.type_string() == "BiasAdd") {
+      std::string format;
+      const bool last = n.attrs().Get("data_format", &format).ok() &&
+                        format == "NHWC" && ops_.contains("Add");
+      return last ? "Add" : "";
+    }
+    return ops_.contains(n.type_string()) ? n.type_string() : "";
+  }
+
+  bool IsCandidate(const Node& n) const {
+    if (n.num_outputs() != 1 || n.num_inputs() < 1 || n.num_inputs() > 2 ||
+        (n.output_type(0) != DT_FLOAT && n.output_type(0) != DT_DOUBLE) ||
+        n.attrs().Find("_kernel") != nullptr || OpOf(n).empty()) {
+      return false;
+    }
+    for (const Edge* e : n.data_inputs()) {
+      // What a reference refers to is read when the node runs, not later.
+      if (e == nullptr ||
+          e->src()->output_type(e->src_output()) != n.output_type(0)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Kernels of scalars are quick: no chain begins with one.
+  static bool IsFew(const Node& n, int i) {
+    const PartialTensorShape& shape = ShapeOf(Input(n, i));
+    return shape.IsFullyDefined() && shape.num_elements() <= 1;
+  }
+
+  Chain Grow(Node* first) {
+    Chain chain;
+    for (int i = 0; i < first->num_inputs() && chain.nodes.empty(); ++i) {
+      if (IsFew(*first, i)) continue;
+      chain.inputs = {Input(*first, i)};
+      Append(first, i, &chain);
+    }
+    while (!chain.nodes.empty() && chain.nodes.size() < kMaxChain) {
+      const Edge* e = rewriter_.OnlyReader(*chain.nodes.back());
+      if (e == nullptr || e->IsControlEdge() || !IsCandidate(*e->dst()) ||
+          e->dst()->output_type(0) != first->output_type(0) ||
+          !Rewriter::SamePlace(*first, *e->dst()) ||
+          !Append(e->dst(), e->dst_input(), &chain)) {
+        break;
+      }
+    }
+    return chain;
+  }
+
+  // Adds `n`, whose operand `i` is the chain's value, if it keeps the shape.
+  bool Append(Node* n, int i, Chain* chain) const {
+    if (n->num_inputs() == 2) {
+      const Endpoint arg = Input(*n, 1 - i);
+      if (!IsStretchedTo(arg, chain->inputs[0])) return false;
+      chain->inputs.push_back(arg);
+      chain->sides.push_back(i == 0 ? 1 : 2);
+    } else {
+      chain->sides.push_back(0);
+    }
+    chain->nodes.push_back(n);
+    chain->ops.push_back(OpOf(*n));
+    return true;
+  }
+
+  bool IsStretchedTo(const Endpoint& arg, const Endpoint& x) const {
+    if (shapes_.SurelyEqual(arg, x)) return true;
+    const PartialTensorShape& a = ShapeOf(arg);
+    const PartialTensorShape& s = ShapeOf(x);
+    if (!a.IsFullyDefined()) return false;
+    if (a.dims() == 0) return true;
+    if (s.unknown_rank() || a.dims() > s.dims()) return false;
+    int d = 0;
+    while (d < a.dims() && a.dim_size(d) == 1) ++d;
+    for (; d < a.dims(); ++d) {
+      const int64_t size = s.dim_size(s.dims() - a.dims() + d);
+      if (size < 0 || size != a.dim_size(d)) return false;
+    }
+    return true;
+  }
+
+  Status Merge(const Chain& chain, int* changes) {
+    NodeDef def;
+    def.op = kFused;
+    def.attrs.Set("T", chain.nodes[0]->output_type(0));
+    def.attrs.Set("num_args", static_cast<int64_t>(chain.inputs.size()) - 1);
+    def.attrs.Set("ops", chain.ops);
+    def.attrs.Set("sides", chain.sides);
+    const int id = chain.nodes[0]->id();
+    const int merged = static_cast<int>(chain.nodes.size());
+    HR_ASSIGN_OR_RETURN(
+        Node * done,
+        rewriter_.Merge(chain.nodes, std::move(def), chain.inputs));
+    if (done == nullptr) return OkStatus();
+    shapes_.SetEqual(done->id(), id);
+    *changes += merged - 1;
+    return OkStatus();
+  }
+
+  static Endpoint Input(const Node& n, int i) {
+    const Edge* e = n.input_edge(i);
+    return {e->src(), e->src_output()};
+  }
+  static const PartialTensorShape& ShapeOf(const Endpoint& e) {
+    return e.node->output_shape(e.index);
+  }
+
+  Graph* const graph_;
+  Rewriter rewriter_;
+  SymbolicShapes shapes_;
+  absl::flat_hash_set<std::string> ops_;
+};
+
+}  // namespace
+
+Status FuseElementwise(const GraphPassContext& context, Graph* graph,
+                       int* changes) {
+  const OpDef* fused = nullptr;
+  if (!OpRegistry::Global()->LookUp(kFused, &fused).ok()) return OkStatus();
+  return Chains(context, graph, *fused).Run(changes);
+}
+
+}  // namespace headrace

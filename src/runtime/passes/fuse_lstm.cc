@@ -1,0 +1,442 @@
+// Makes one node of each basic LSTM cell that the graph spells out, as TF 1.x's
+// BasicLSTMCell and LSTMCell do:
+//
+//   g = BiasAdd(MatMul(ConcatV2(x, h_prev), w), b);   i, j, f, o = Split(g)
+//   cs = cs_prev * Sigmoid(f + forget_bias) + Sigmoid(i) * Tanh(j)
+//   h = Tanh(cs) * Sigmoid(o)
+//
+// in any order of operands and gates; cs and h may have other readers. Then
+// makes one node of cells that follow each other with the same weights, in
+// layers of unrolled networks, unless an x depends on what a cell before gave
+// or may not be there: the products of all x are then one.
+//
+// Results differ as sums do whose order changes.
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
+#include "base/interrupt.h"
+#include "graph/algorithm.h"
+#include "graph/constant_eval.h"
+#include "runtime/passes/rewrite.h"
+
+namespace headrace {
+namespace {
+
+constexpr char kFused[] = "_FusedLSTM";
+
+enum Gate : int { kInput, kNew, kForget, kOutput };
+
+struct Cell {
+  // All that go, from the concatenation to h.
+  std::vector<Node*> nodes;
+  // Constants that were inputs of theirs and have control inputs.
+  std::vector<Node*> waits_for;
+  Endpoint x, h_prev, cs_prev, w, b;
+  Node* cs = nullptr;
+  Node* h = nullptr;
+  float forget_bias = 0;
+  std::array<int64_t, 4> order = {};
+};
+
+Endpoint Input(const Node& n, int i) {
+  const Edge* e = n.input_edge(i);
+  return {e->src(), e->src_output()};
+}
+
+bool IsAdd(const Node& n) {
+  return n.type_string() == "Add" || n.type_string() == "AddV2";
+}
+
+// Finds the cell around one Split.
+class Matcher {
+ public:
+  explicit Matcher(Rewriter* rewriter) : rewriter_(rewriter) {}
+
+  bool Match(Node* split, Cell* cell) {
+    cell_ = cell;
+    split_ = split;
+    return MatchProduct() && MatchGates() && MatchState() && MatchOutput() &&
+           absl::c_all_of(cell->nodes, [&](const Node* n) {
+             return Rewriter::SamePlace(*split, *n);
+           });
+  }
+
+ private:
+  struct GatePath {
+    Node* last = nullptr;  // the activation
+    bool sigmoid = false;
+    bool biased = false;
+    float bias = 0;
+  };
+
+  // What reads nothing but `n`'s output 0, and of which there is one; null if
+  // `n` may not go.
+  Node* Reader(const Node& n) {
+    const Edge* const e = rewriter_->OnlyReader(n);
+    return e == nullptr || e->IsControlEdge() ? nullptr : e->dst();
+  }
+
+  // Input `i`, if it is a constant. What it waits for the cell will.
+  const Tensor* Constant(const Node& n, int i) {
+    const Node& c = *n.input_edge(i)->src();
+    const Tensor* const value = ConstantValue(c);
+    if (value == nullptr) return nullptr;
+    for (const Edge* e : c.control_inputs()) {
+      cell_->waits_for.push_back(e->src());
+    }
+    return value;
+  }
+
+  // Input `i` is 1 or -1, the last axis of a matrix.
+  bool IsColumns(const Node& n, int i) {
+    const Tensor* const t = Constant(n, i);
+    if (t == nullptr || t->NumElements() != 1) return false;
+    const int64_t axis = t->dtype() == DT_INT32   ? t->data<int32_t>()[0]
+                         : t->dtype() == DT_INT64 ? t->data<int64_t>()[0]
+                                                  : 0;
+    return axis == 1 || axis == -1;
+  }
+
+  // From the concatenation to the Split.
+  bool MatchProduct() {
+    int64_t parts = 0;
+    if (split_->output_type(0) != DT_FLOAT ||
+        !split_->attrs().Get("num_split", &parts).ok() || parts != 4 ||
+        !rewriter_->MayRemove(*split_) || !IsColumns(*split_, 0)) {
+      return false;
+    }
+    Node* const bias = split_->input_edge(1)->src();
+    if (bias->type_string() != "BiasAdd" || Reader(*bias) != split_) {
+      return false;
+    }
+    Node* const product = bias->input_edge(0)->src();
+    bool transpose_a = true, transpose_b = true;
+    std::string format;
+    if (product->type_string() != "MatMul" || Reader(*product) != bias ||
+        !product->attrs().Get("transpose_a", &transpose_a).ok() ||
+        !product->attrs().Get("transpose_b", &transpose_b).ok() ||
+        transpose_a || transpose_b ||
+        !bias->attrs().Get("data_format", &format).ok() || format != "NHWC") {
+      return false;
+    }
+    Node* const concat = product->input_edge(0)->src();
+    if (concat->type_string() != "ConcatV2" || concat->num_inputs() != 3 ||
+        Reader(*concat) != product || !IsColumns(*concat, 2)) {
+      return false;
+    }
+    cell_->x = Input(*concat, 0);
+    cell_->h_prev = Input(*concat, 1);
+    cell_->w = Input(*product, 1);
+    cell_->b = Input(*bias, 1);
+    cell_->nodes = {concat, product, bias, split_};
+    return true;
+  }
+
+  // The reader of each part, through an addition, to its activation.
+  bool MatchGates() {
+    std::array<Node*, 4> readers = {};
+    for (const Edge* e : split_->out_edges()) {
+      if (e->IsControlEdge() || readers[e->src_output()] != nullptr) {
+        return false;
+      }
+      readers[e->src_output()] = e->dst();
+    }
+    for (int g = 0; g < 4; ++g) {
+      GatePath& path = gates_[g];
+      Node* n = readers[g];
+      if (n == nullptr) return false;
+      if (IsAdd(*n)) {
+        const int other = n->input_edge(0)->src() == split_ ? 1 : 0;
+        const Tensor* const bias = Constant(*n, other);
+        if (bias == nullptr || bias->dims() != 0) return false;
+        path.biased = true;
+        path.bias = bias->data<float>()[0];
+        cell_->nodes.push_back(n);
+        n = Reader(*n);
+        if (n == nullptr) return false;
+      }
+      path.sigmoid = n->type_string() == "Sigmoid";
+      if (!path.sigmoid && n->type_string() != "Tanh") return false;
+      path.last = n;
+      cell_->nodes.push_back(n);
+    }
+    return true;
+  }
+
+  // Of a product of two, the one that is not `known`.
+  static Node* OtherFactor(const Node& product, const Node* known) {
+    const int i = product.input_edge(0)->src() == known ? 1 : 0;
+    return product.input_edge(i)->src();
+  }
+
+  // The number of the gate that ends with `n` and has no other reader than
+  // `reader`; -1 if it is none.
+  int GateOf(const Node* n, const Node* reader) {
+    for (int g = 0; g < 4; ++g) {
+      if (gates_[g].last == n) {
+        return gates_[g].sigmoid && Reader(*n) == reader ? g : -1;
+      }
+    }
+    return -1;
+  }
+
+  bool MatchState() {
+    const auto tanh =
+        absl::c_find_if(gates_, [](const GatePath& p) { return !p.sigmoid; });
+    if (tanh == gates_.end() || tanh->biased) return false;
+    Node* const added = Reader(*tanh->last);
+    if (added == nullptr || added->type_string() != "Mul") return false;
+    const int input = GateOf(OtherFactor(*added, tanh->last), added);
+    Node* const cs = Reader(*added);
+    if (input < 0 || cs == nullptr || !IsAdd(*cs)) return false;
+    Node* const kept = OtherFactor(*cs, added);
+    if (kept == added || kept->type_string() != "Mul" || Reader(*kept) != cs) {
+      return false;
+    }
+    int forget = -1;
+    for (int i = 0; i < 2 && forget < 0; ++i) {
+      forget = GateOf(kept->input_edge(i)->src(), kept);
+      cell_->cs_prev = Input(*kept, 1 - i);
+    }
+    if (forget < 0) return false;
+    cell_->cs = cs;
+    cell_->nodes.insert(cell_->nodes.end(), {added, kept, cs});
+    cell_->forget_bias = gates_[forget].bias;
+    cell_->order[kNew] = tanh - gates_.begin();
+    cell_->order[kInput] = input;
+    cell_->order[kForget] = forget;
+    return rewriter_->MayRemove(*cs) && IsState(*cell_);
+  }
+
+  // cs_prev surely is a matrix with a column for each cell. In a loop, whose
+  // variables have no known shape, it is one in every iteration if it is one at
+  // first: cs then is, too.
+  static bool IsState(const Cell& c) {
+    const PartialTensorShape& w = c.w.node->output_shape(c.w.index);
+    if (w.dims() != 2 || w.dim_size(1) < 0) return false;
+    absl::flat_hash_set<const Node*> seen = {c.cs};
+    std::vector<Endpoint> stack = {c.cs_prev};
+    while (!stack.empty()) {
+      const Endpoint e = stack.back();
+      stack.pop_back();
+      if (!seen.insert(e.node).second) continue;
+      const PartialTensorShape& s = e.node->output_shape(e.index);
+      if (s.dims() == 2 && s.dim_size(1) >= 0 &&
+          w.dim_size(1) == 4 * s.dim_size(1)) {
+        continue;
+      }
+      const std::string& op = e.node->type_string();
+      const bool passes = op == "Identity" || e.node->IsSwitch() ||
+                          e.node->IsEnter() || e.node->IsNextIteration();
+      if (!passes && !e.node->IsMerge() && op != "Select") return false;
+      const int from = op == "Select" ? 1 : 0;
+      const int to = passes ? 1 : e.node->num_inputs();
+      for (int i = from; i < to; ++i) stack.push_back(Input(*e.node, i));
+    }
+    return true;
+  }
+
+  bool MatchOutput() {
+    const auto& order = cell_->order;
+    const int64_t output = 6 - order[kInput] - order[kNew] - order[kForget];
+    if (gates_[order[kInput]].biased || gates_[output].biased) return false;
+    for (const Edge* e : cell_->cs->out_edges()) {
+      Node* const tanh = e->dst();
+      if (e->IsControlEdge() || tanh->type_string() != "Tanh") continue;
+      Node* const h = Reader(*tanh);
+      if (h == nullptr || h->type_string() != "Mul" ||
+          GateOf(OtherFactor(*h, tanh), h) != output) {
+        continue;
+      }
+      cell_->order[kOutput] = output;
+      cell_->nodes.insert(cell_->nodes.end(), {tanh, h});
+      cell_->h = h;
+      return true;
+    }
+    return false;
+  }
+
+  Rewriter* const rewriter_;
+  Node* split_ = nullptr;
+  Cell* cell_ = nullptr;
+  std::array<GatePath, 4> gates_;
+};
+
+bool ReadsReference(const Cell& c) {
+  return absl::c_any_of(
+      std::array<Endpoint, 5>{c.x, c.h_prev, c.cs_prev, c.w, c.b},
+      [](const Endpoint& e) {
+        return IsRefType(e.node->output_type(e.index));
+      });
+}
+
+// Cells that follow each other.
+
+// Of a node of one step.
+constexpr int kX = 0, kHPrev = 1, kCsPrev = 2, kW = 3, kB = 4;
+constexpr int kCs = 0, kH = 1;
+
+// The cell after `n`, of the same layer; null if there is none.
+Node* Next(const Node& n) {
+  for (const Edge* e : n.out_edges()) {
+    Node* const next = e->dst();
+    if (e->IsControlEdge() || next->type_string() != kFused ||
+        next->num_inputs() != 5 || e->dst_input() != kHPrev ||
+        e->src_output() != kH || !next->control_inputs().empty() ||
+        !(Input(*next, kCsPrev) == Endpoint{e->src(), kCs}) ||
+        !(Input(*next, kW) == Input(n, kW)) ||
+        !(Input(*next, kB) == Input(n, kB)) || !Rewriter::SamePlace(n, *next)) {
+      continue;
+    }
+    const auto same = [&](const char* attr) {
+      return *n.attrs().Find(attr) == *next->attrs().Find(attr);
+    };
+    if (same("forget_bias") && same("gate_order")) return next;
+  }
+  return nullptr;
+}
+
+// True if an x of `layer` depends, within one iteration of the loops around
+// it, on what a cell of it gives.
+bool FeedsItself(absl::Span<Node* const> layer) {
+  absl::flat_hash_set<const Node*> seen(layer.begin(), layer.end());
+  std::vector<const Node*> stack;
+  const auto follow = [&](const Node& n) {
+    if (n.IsNextIteration()) return;
+    for (const Edge* e : n.out_edges()) {
+      if (seen.insert(e->dst()).second) stack.push_back(e->dst());
+    }
+  };
+  for (const Node* n : layer) follow(*n);
+  while (!stack.empty()) {
+    const Node* const n = stack.back();
+    stack.pop_back();
+    follow(*n);
+  }
+  return absl::c_any_of(layer, [&](const Node* n) {
+    return seen.contains(n->input_edge(kX)->src());
+  });
+}
+
+// True if an x after the first may be dead while those before it are not: there
+// is a Switch among what it depends on.
+bool MayEndEarly(absl::Span<Node* const> layer) {
+  absl::flat_hash_set<const Node*> seen(layer.begin(), layer.end());
+  std::vector<const Node*> stack;
+  for (const Node* n : layer.subspan(1)) {
+    stack.push_back(n->input_edge(kX)->src());
+  }
+  while (!stack.empty()) {
+    const Node* const n = stack.back();
+    stack.pop_back();
+    if (n->IsSwitch()) return true;
+    const auto follow = [&](const Edge* e) {
+      if (seen.insert(e->src()).second) stack.push_back(e->src());
+    };
+    absl::c_for_each(n->data_inputs(), follow);
+    absl::c_for_each(n->control_inputs(), follow);
+  }
+  return false;
+}
+
+class LstmFuser {
+ public:
+  LstmFuser(const GraphPassContext& context, Graph* graph)
+      : graph_(graph), rewriter_(context, graph) {}
+
+  Status Run(int* changes) {
+    std::vector<Node*> order;
+    HR_RETURN_IF_ERROR(TopologicalOrder(*graph_, &order));
+    std::vector<int> splits;  // ids: nodes go while cells are made
+    for (const Node* n : order) {
+      if (n->type_string() == "Split") splits.push_back(n->id());
+    }
+    std::vector<int> cells;
+    for (const int id : splits) {
+      HR_RETURN_IF_ERROR(CheckInterrupt());
+      Cell cell;
+      Matcher matcher(&rewriter_);
+      if (graph_->node(id) == nullptr ||
+          !matcher.Match(graph_->node(id), &cell) || ReadsReference(cell)) {
+        continue;
+      }
+      HR_RETURN_IF_ERROR(MakeCell(cell, &cells, changes));
+    }
+    for (const int id : cells) {
+      HR_RETURN_IF_ERROR(CheckInterrupt());
+      std::vector<Node*> layer = {graph_->node(id)};
+      if (layer[0] == nullptr || !layer[0]->control_inputs().empty()) continue;
+      while (Node* const next = Next(*layer.back())) layer.push_back(next);
+      if (layer.size() == 1 || FeedsItself(layer) || MayEndEarly(layer) ||
+          !absl::c_all_of(layer, [&](const Node* n) {
+            return n == layer.back() || rewriter_.MayRemove(*n);
+          })) {
+        continue;
+      }
+      HR_RETURN_IF_ERROR(MakeLayer(layer, changes));
+    }
+    return OkStatus();
+  }
+
+ private:
+  Status MakeCell(const Cell& c, std::vector<int>* made, int* changes) {
+    NodeDef def;
+    def.op = kFused;
+    def.attrs.Set("T", DT_FLOAT);
+    def.attrs.Set("num_steps", int64_t{1});
+    def.attrs.Set("forget_bias", c.forget_bias);
+    def.attrs.Set("gate_order",
+                  std::vector<int64_t>(c.order.begin(), c.order.end()));
+    const int merged = static_cast<int>(c.nodes.size()) - 1;
+    const Rewriter::Output outputs[] = {{{c.cs, 0}, kCs}, {{c.h, 0}, kH}};
+    HR_ASSIGN_OR_RETURN(
+        Node * done, rewriter_.Replace(c.nodes, outputs, std::move(def),
+                                       {c.x, c.h_prev, c.cs_prev, c.w, c.b}));
+    if (done == nullptr) return OkStatus();
+    for (Node* n : c.waits_for) graph_->AddControlEdge(n, done);
+    made->push_back(done->id());
+    *changes += merged;
+    return OkStatus();
+  }
+
+  Status MakeLayer(absl::Span<Node* const> layer, int* changes) {
+    const int n = static_cast<int>(layer.size());
+    NodeDef def;
+    def.op = kFused;
+    for (const char* attr : {"T", "forget_bias", "gate_order"}) {
+      def.attrs.Set(attr, *layer[0]->attrs().Find(attr));
+    }
+    def.attrs.Set("num_steps", int64_t{n});
+    std::vector<Endpoint> inputs;
+    std::vector<Rewriter::Output> outputs;
+    for (int t = 0; t < n; ++t) {
+      inputs.push_back(Input(*layer[t], kX));
+      outputs.push_back({{layer[t], kCs}, t});
+      outputs.push_back({{layer[t], kH}, n + t});
+    }
+    for (const int i : {kHPrev, kCsPrev, kW, kB}) {
+      inputs.push_back(Input(*layer[0], i));
+    }
+    HR_ASSIGN_OR_RETURN(
+        Node * done, rewriter_.Replace(layer, outputs, std::move(def), inputs));
+    if (done != nullptr) *changes += n - 1;
+    return OkStatus();
+  }
+
+  Graph* const graph_;
+  Rewriter rewriter_;
+};
+
+}  // namespace
+
+Status FuseLstm(const GraphPassContext& context, Graph* graph, int* changes) {
+  const OpDef* fused = nullptr;
+  if (!OpRegistry::Global()->LookUp(kFused, &fused).ok()) return OkStatus();
+  return LstmFuser(context, graph).Run(changes);
+}
+
+}  // namespace headrace

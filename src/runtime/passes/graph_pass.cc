@@ -1,0 +1,65 @@
+#include "runtime/passes/graph_pass.h"
+
+#include "base/interrupt.h"
+#include "graph/algorithm.h"
+
+namespace headrace {
+
+const std::vector<GraphPass>& GraphPasses() {
+  static const std::vector<GraphPass>* const passes =
+      new std::vector<GraphPass>{
+          {"inline_functions", "puts functions in the place of their calls",
+           InlineFunctions},
+          {"remove_noops", "removes nodes that hand an input on as it is",
+           RemoveNoOps},
+          {"constant_folding", "computes nodes whose inputs are all constant",
+           FoldConstants},
+          {"cse", "merges nodes that compute the same",
+           MergeCommonSubexpressions},
+          {"fold_pad", "puts padding with zeros into convolutions", FoldPad},
+          {"fold_batch_norm", "puts batch norm into the convolution before it",
+           FoldBatchNorm},
+          {"fuse_conv", "puts bias, addition and activation into convolutions",
+           FuseConv},
+          {"fuse_conv_chain", "runs depthwise and 1x1 convolutions as one",
+           FuseConvChain},
+          {"fuse_lstm", "runs LSTM cells, and layers of them, as one",
+           FuseLstm},
+          {"fuse_matmul", "puts bias and activation into matrix products",
+           FuseMatMul},
+          {"fuse_elementwise", "runs chains of element-wise nodes as one",
+           FuseElementwise},
+          {"prune", "removes nodes that nothing needs", PruneUnneeded},
+      };
+  return *passes;
+}
+
+Status RunGraphPasses(const GraphPassContext& context,
+                      const absl::flat_hash_set<std::string>& disabled,
+                      Graph* graph, std::vector<GraphPassReport>* report) {
+  for (const GraphPass& pass : GraphPasses()) {
+    HR_RETURN_IF_ERROR(CheckInterrupt());
+    GraphPassReport done = {pass.name, disabled.contains(pass.name), 0};
+    if (!done.off) {
+      HR_RETURN_IF_ERROR(pass.run(context, graph, &done.changes));
+    }
+    if (report != nullptr) report->push_back(done);
+  }
+  return OkStatus();
+}
+
+Status PruneUnneeded(const GraphPassContext& context, Graph* graph,
+                     int* changes) {
+  std::vector<Node*> roots;
+  graph->ForEachNode([&](Node* n) {
+    if (n->IsRetval() || n->IsArg() || context.targets.contains(n->name())) {
+      roots.push_back(n);
+    }
+  });
+  const int before = graph->num_nodes();
+  RemoveUnmarked(graph, ReachableBackwards(*graph, roots));
+  *changes = before - graph->num_nodes();
+  return OkStatus();
+}
+
+}  // namespace headrace

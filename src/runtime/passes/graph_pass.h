@@ -1,0 +1,67 @@
+// Graph passes: rewrites of a client graph before it is placed, by name. Each
+// can be switched off.
+#ifndef HEADRACE_RUNTIME_PASSES_GRAPH_PASS_H_
+#define HEADRACE_RUNTIME_PASSES_GRAPH_PASS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "graph/graph.h"
+
+namespace headrace {
+
+struct GraphPassContext {
+  // Names of nodes that must be run, whatever reads them: the step's targets.
+  absl::flat_hash_set<std::string> targets;
+};
+
+struct GraphPass {
+  const char* name;
+  const char* what;  // for people
+  // `changes` counts nodes removed or replaced.
+  Status (*run)(const GraphPassContext& context, Graph* graph, int* changes);
+};
+
+// In the order in which they run: "inline_functions", "remove_noops",
+// "constant_folding", "cse", "fold_pad", "fold_batch_norm", "fuse_conv",
+// "fuse_conv_chain", "fuse_lstm", "fuse_matmul", "fuse_elementwise", "prune".
+const std::vector<GraphPass>& GraphPasses();
+
+struct GraphPassReport {
+  const char* name;
+  bool off;
+  int changes;
+};
+
+// Runs those not named in `disabled`. `report` (may be null) gets an element a
+// pass.
+Status RunGraphPasses(const GraphPassContext& context,
+                      const absl::flat_hash_set<std::string>& disabled,
+                      Graph* graph, std::vector<GraphPassReport>* report);
+
+// The passes themselves, one file each.
+Status InlineFunctions(const GraphPassContext& context, Graph* graph,
+                       int* changes);
+Status RemoveNoOps(const GraphPassContext& context, Graph* graph, int* changes);
+Status FoldConstants(const GraphPassContext& context, Graph* graph,
+                     int* changes);
+Status MergeCommonSubexpressions(const GraphPassContext& context, Graph* graph,
+                                 int* changes);
+Status FoldPad(const GraphPassContext& context, Graph* graph, int* changes);
+Status FoldBatchNorm(const GraphPassContext& context, Graph* graph,
+                     int* changes);
+Status FuseConv(const GraphPassContext& context, Graph* graph, int* changes);
+Status FuseConvChain(const GraphPassContext& context, Graph* graph,
+                     int* changes);
+Status FuseLstm(const GraphPassContext& context, Graph* graph, int* changes);
+Status FuseMatMul(const GraphPassContext& context, Graph* graph, int* changes);
+Status FuseElementwise(const GraphPassContext& context, Graph* graph,
+                       int* changes);
+// Removes what neither a _Retval nor a target needs.
+Status PruneUnneeded(const GraphPassContext& context, Graph* graph,
+                     int* changes);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_RUNTIME_PASSES_GRAPH_PASS_H_

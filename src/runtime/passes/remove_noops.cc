@@ -1,0 +1,277 @@
+// Removes nodes that hand an input on as it is: Identity and its relatives,
+// PlaceholderWithDefault (a fed one is an _Arg by now), casts to the same type,
+// reshapes to the same shape, transposes that change nothing or undo each
+// other, arithmetic with 0 and 1 that is exact.
+//
+// An Identity may be there for its control edges. It goes only if these can be
+// moved to its neighbours without adding any, and it stays beside control flow,
+// where an edge also says in which frame or branch something runs. Fetched
+// nodes and readers of references stay.
+#include <string>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "base/interrupt.h"
+#include "graph/algorithm.h"
+#include "graph/constant_eval.h"
+#include "runtime/passes/rewrite.h"
+
+namespace headrace {
+namespace {
+
+// The edge whose value output 0 of a node has; null if it computes something.
+using SourceFn = const Edge* (*)(const Node&);
+
+// Both shapes are the same if the tensors have equally many elements.
+bool EqualBesidesOneDim(const PartialTensorShape& a,
+                        const PartialTensorShape& b) {
+  if (a.unknown_rank() || a.dims() != b.dims()) return false;
+  int unknown = 0;
+  int64_t rest = 1;
+  for (int i = 0; i < a.dims(); ++i) {
+    if (a.dim_size(i) != b.dim_size(i)) return false;
+    if (a.dim_size(i) < 0) {
+      ++unknown;
+    } else if (a.dim_size(i) == 0) {
+      rest = 0;
+    }
+  }
+  return unknown == 0 || (unknown == 1 && rest != 0);
+}
+
+const Edge* Input0(const Node& n) { return n.input_edge(0); }
+
+bool IsView(const Node& n) {
+  const std::string& op = n.type_string();
+  return op == "Reshape" || op == "Squeeze" || op == "ExpandDims";
+}
+
+// Back through nodes that change the shape alone, to one of the same shape.
+const Edge* SourceOfView(const Node& n) {
+  constexpr int kMaxSteps = 8;
+  const Edge* e = n.input_edge(0);
+  for (int i = 0; i < kMaxSteps && e != nullptr; ++i) {
+    const Node& src = *e->src();
+    if (EqualBesidesOneDim(src.output_shape(e->src_output()),
+                           n.output_shape(0))) {
+      return e;
+    }
+    if (!IsView(src)) return nullptr;
+    e = src.input_edge(0);
+  }
+  return nullptr;
+}
+
+const Edge* SourceOfCast(const Node& n) {
+  return n.input_type(0) == n.output_type(0) ? n.input_edge(0) : nullptr;
+}
+
+bool Permutation(const Node& transpose, std::vector<int64_t>* out) {
+  const Tensor* t = ConstantInput(transpose, 1);
+  if (t == nullptr || t->dims() != 1) return false;
+  for (int64_t i = 0; i < t->NumElements(); ++i) {
+    const int64_t d =
+        t->dtype() == DT_INT32 ? t->data<int32_t>()[i] : t->data<int64_t>()[i];
+    if (d < 0 || d >= t->NumElements()) return false;
+    out->push_back(d);
+  }
+  return true;
+}
+
+const Edge* SourceOfTranspose(const Node& n) {
+  std::vector<int64_t> last;
+  if (!Permutation(n, &last)) return nullptr;
+  const auto is_identity = [](const std::vector<int64_t>& p) {
+    for (size_t i = 0; i < p.size(); ++i) {
+      if (p[i] != static_cast<int64_t>(i)) return false;
+    }
+    return true;
+  };
+  const Edge* const e = n.input_edge(0);
+  if (is_identity(last)) return e;
+  std::vector<int64_t> first;
+  if (e == nullptr || e->src()->type_string() != "Transpose" ||
+      !Permutation(*e->src(), &first) || first.size() != last.size()) {
+    return nullptr;
+  }
+  std::vector<int64_t> both;
+  for (const int64_t d : last) both.push_back(first[d]);
+  return is_identity(both) ? e->src()->input_edge(0) : nullptr;
+}
+
+// Every element of constant input `i` is `value`.
+bool IsAll(const Node& n, int i, double value) {
+  const Tensor* t = ConstantInput(n, i);
+  if (t == nullptr) return false;
+  const auto all = [&]<typename T>(T v) {
+    return absl::c_all_of(t->span<T>(), [v](T x) { return x == v; });
+  };
+  switch (t->dtype()) {
+    case DT_FLOAT:
+      return all(static_cast<float>(value));
+    case DT_DOUBLE:
+      return all(value);
+    case DT_INT32:
+      return all(static_cast<int32_t>(value));
+    case DT_INT64:
+      return all(static_cast<int64_t>(value));
+    default:
+      return false;
+  }
+}
+
+// The other operand if constant operand `i` is all `value` and does not change
+// the shape.
+const Edge* OtherOperand(const Node& n, int i, double value) {
+  const Edge* const other = n.input_edge(1 - i);
+  if (other == nullptr || !IsAll(n, i, value)) return nullptr;
+  const PartialTensorShape& shape =
+      other->src()->output_shape(other->src_output());
+  const Tensor& c = *ConstantInput(n, i);
+  const bool narrow =
+      c.NumElements() == 1 &&
+      (c.dims() == 0 || (!shape.unknown_rank() && c.dims() <= shape.dims()));
+  return narrow || (shape.IsFullyDefined() && shape == n.output_shape(0))
+             ? other
+             : nullptr;
+}
+
+const Edge* SourceOfMul(const Node& n) {
+  const Edge* e = OtherOperand(n, 1, 1);
+  return e != nullptr ? e : OtherOperand(n, 0, 1);
+}
+const Edge* SourceOfDiv(const Node& n) { return OtherOperand(n, 1, 1); }
+const Edge* SourceOfSub(const Node& n) { return OtherOperand(n, 1, 0); }
+
+const Edge* SourceOfPad(const Node& n) {
+  return IsAll(n, 1, 0) ? n.input_edge(0) : nullptr;
+}
+// Of Sum, Mean and the like over no axes.
+const Edge* SourceOfReduction(const Node& n) {
+  const Tensor* axes = ConstantInput(n, 1);
+  return axes != nullptr && axes->NumElements() == 0 ? n.input_edge(0)
+                                                     : nullptr;
+}
+const Edge* SourceOfAddN(const Node& n) {
+  return n.num_inputs() == 1 ? n.input_edge(0) : nullptr;
+}
+
+SourceFn FindSourceFn(const Node& n) {
+  static const auto* const kFns =
+      new absl::flat_hash_map<absl::string_view, SourceFn>{
+          {"Identity", Input0},
+          {"StopGradient", Input0},
+          {"PreventGradient", Input0},
+          {"GuaranteeConst", Input0},
+          {"PlaceholderWithDefault", Input0},
+          {"Snapshot", Input0},
+          {"Cast", SourceOfCast},
+          {"Bitcast", SourceOfCast},
+          {"Reshape", SourceOfView},
+          {"Squeeze", SourceOfView},
+          {"ExpandDims", SourceOfView},
+          {"Transpose", SourceOfTranspose},
+          {"Mul", SourceOfMul},
+          {"RealDiv", SourceOfDiv},
+          {"Div", SourceOfDiv},
+          {"Sub", SourceOfSub},
+          {"Pad", SourceOfPad},
+          {"PadV2", SourceOfPad},
+          {"MirrorPad", SourceOfPad},
+          {"Sum", SourceOfReduction},
+          {"Mean", SourceOfReduction},
+          {"Max", SourceOfReduction},
+          {"Min", SourceOfReduction},
+          {"Prod", SourceOfReduction},
+          {"AddN", SourceOfAddN},
+      };
+  const auto it = kFns->find(n.type_string());
+  return it == kFns->end() ? nullptr : it->second;
+}
+
+// Nothing but a value goes in and out of `n`, as far as its edges tell.
+bool MayBypass(Rewriter& rewriter, const Node& n,
+               absl::Span<const Edge* const> sources) {
+  if (!rewriter.MayRemove(n)) return false;
+  size_t data_out = 0, control_out = 0;
+  for (const Edge* e : n.out_edges()) {
+    if (e->dst()->IsRetval() || e->dst()->IsControlFlow()) return false;
+    ++(e->IsControlEdge() ? control_out : data_out);
+  }
+  const size_t control_in = n.control_inputs().size();
+  const size_t out = data_out + control_out;
+  if (control_in * out > control_in + out) return false;
+  for (const Edge* e : sources) {
+    if (e == nullptr) return false;
+    const Node& src = *e->src();
+    if (IsRefType(src.output_type(e->src_output())) ||
+        (!n.requested_device().empty() &&
+         n.requested_device() != src.requested_device())) {
+      return false;
+    }
+    if (src.IsControlFlow() && (control_in > 0 || control_out > 0)) {
+      return false;
+    }
+    std::vector<std::string> classes;
+    if (n.attrs().Get("_class", &classes).ok() &&
+        absl::c_any_of(classes, [&](const std::string& c) {
+          return c != StrCat("loc:@", src.name());
+        })) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Gives the readers of output i of `n` the value of sources[i].
+Status Bypass(Graph* graph, Node* n, absl::Span<const Edge* const> sources) {
+  std::vector<Node*> before;
+  for (const Edge* e : n->control_inputs()) before.push_back(e->src());
+  const std::vector<const Edge*> out(n->out_edges().begin(),
+                                     n->out_edges().end());
+  for (const Edge* e : out) {
+    Node* const reader = e->dst();
+    if (e->IsControlEdge()) {
+      // A constant orders nothing.
+      for (const Edge* s : sources) {
+        if (FreeConstant(*s->src()) == nullptr) {
+          graph->AddControlEdge(s->src(), reader);
+        }
+      }
+    } else {
+      const Edge& s = *sources[e->src_output()];
+      HR_RETURN_IF_ERROR(graph->ReplaceInput(reader, e->dst_input(),
+                                             {s.src(), s.src_output()}));
+    }
+    for (Node* b : before) graph->AddControlEdge(b, reader);
+  }
+  graph->RemoveNode(n);
+  return OkStatus();
+}
+
+}  // namespace
+
+Status RemoveNoOps(const GraphPassContext& context, Graph* graph,
+                   int* changes) {
+  Rewriter rewriter(context, graph);
+  std::vector<Node*> order;
+  HR_RETURN_IF_ERROR(TopologicalOrder(*graph, &order));
+  for (Node* n : order) {
+    HR_RETURN_IF_ERROR(CheckInterrupt());
+    std::vector<const Edge*> sources;
+    if (n->type_string() == "IdentityN") {
+      sources.assign(n->data_inputs().begin(), n->data_inputs().end());
+    } else if (const SourceFn source = FindSourceFn(*n)) {
+      sources = {source(*n)};
+    } else {
+      continue;
+    }
+    if (!MayBypass(rewriter, *n, sources)) continue;
+    HR_RETURN_IF_ERROR(Bypass(graph, n, sources));
+    ++*changes;
+  }
+  return OkStatus();
+}
+
+}  // namespace headrace

@@ -1,0 +1,168 @@
+#include "runtime/passes/rewrite.h"
+
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/strip.h"
+#include "framework/kernel/op_kernel.h"
+#include "graph/constant_eval.h"
+
+namespace headrace {
+namespace {
+
+// Whatever devices could run `from` can run `to`.
+bool RunsWhereverItRan(const NodeDef& from, const NodeDef& to) {
+  const std::vector<std::string> old_types =
+      KernelRegistry::Global()->SupportedDevices(from);
+  const std::vector<std::string> new_types =
+      KernelRegistry::Global()->SupportedDevices(to);
+  return !new_types.empty() &&
+         absl::c_all_of(old_types, [&](const std::string& t) {
+           return absl::c_linear_search(new_types, t);
+         });
+}
+
+// What a node stands for: the nodes that were merged into it, or itself.
+void AppendOrigins(const Node& n, std::vector<std::string>* out) {
+  std::vector<std::string> names;
+  if (!n.attrs().Get(kMergedNodesAttr, &names).ok()) names = {n.name()};
+  out->insert(out->end(), names.begin(), names.end());
+}
+
+}  // namespace
+
+const Tensor* FreeConstant(const Node& n) {
+  return n.control_inputs().empty() ? ConstantValue(n) : nullptr;
+}
+
+const Tensor* ConstantInput(const Node& n, int i) {
+  const Edge* const e = n.input_edge(i);
+  return e == nullptr ? nullptr : FreeConstant(*e->src());
+}
+
+bool HasAttr(const OpDef& op, absl::string_view name) {
+  return op.FindAttr(name) >= 0;
+}
+
+bool Rewriter::MayRemove(const Node& n) {
+  if (!peers_.has_value()) {
+    peers_.emplace();
+    graph_->ForEachNode([&](const Node* node) {
+      std::vector<std::string> classes;
+      if (!node->attrs().Get("_class", &classes).ok()) return;
+      for (absl::string_view c : classes) {
+        if (absl::ConsumePrefix(&c, "loc:@") && c != node->name()) {
+          peers_->emplace(c);
+        }
+      }
+    });
+  }
+  return !context_.targets.contains(n.name()) && !peers_->contains(n.name());
+}
+
+const Edge* Rewriter::OnlyReader(const Node& n) {
+  if (n.out_edges().size() != 1) return nullptr;
+  const Edge* const e = n.out_edges()[0];
+  return e->src_output() == 0 && MayRemove(n) ? e : nullptr;
+}
+
+bool Rewriter::SamePlace(const Node& a, const Node& b) {
+  const auto same = [&](const char* attr) {
+    const AttrValue* x = a.attrs().Find(attr);
+    const AttrValue* y = b.attrs().Find(attr);
+    return x == nullptr ? y == nullptr : y != nullptr && *x == *y;
+  };
+  return a.requested_device() == b.requested_device() && same("_class") &&
+         a.attrs().Find("_kernel") == nullptr &&
+         b.attrs().Find("_kernel") == nullptr;
+}
+
+StatusOr<Node*> Rewriter::AddConst(const Node& like, absl::string_view name,
+                                   Tensor value) {
+  NodeDef def;
+  def.name = graph_->UniqueName(name);
+  def.op = "Const";
+  def.device = like.requested_device();
+  def.source = like.def().source;
+  def.attrs.Set("dtype", value.dtype());
+  def.attrs.Set("value", std::move(value));
+  return graph_->AddNode(std::move(def), {});
+}
+
+StatusOr<Node*> Rewriter::Merge(absl::Span<Node* const> chain, NodeDef def,
+                                absl::Span<const Endpoint> inputs) {
+  const Output result = {{chain.back(), 0}, 0};
+  return Replace(chain, {&result, 1}, std::move(def), inputs);
+}
+
+StatusOr<Node*> Rewriter::Replace(absl::Span<Node* const> nodes,
+                                  absl::Span<const Output> outputs, NodeDef def,
+                                  absl::Span<const Endpoint> inputs) {
+  const Node& last = *nodes.back();
+  std::vector<std::string> origins;
+  std::vector<Node*> controls;
+  for (const Node* n : nodes) {
+    AppendOrigins(*n, &origins);
+    for (const Edge* e : n->control_inputs()) {
+      if (!absl::c_linear_search(controls, e->src())) {
+        controls.push_back(e->src());
+      }
+    }
+  }
+  def.device = last.requested_device();
+  def.source = nodes.front()->def().source;
+  if (const AttrValue* v = last.attrs().Find("_class")) {
+    def.attrs.Set("_class", *v);
+  }
+  if (nodes.size() > 1) def.attrs.Set(kMergedNodesAttr, std::move(origins));
+
+  // Under another name first, while the nodes are still there.
+  def.name = graph_->UniqueName(last.name());
+  StatusOr<Node*> trial = graph_->AddNode(def, inputs, controls);
+  if (!trial.ok()) return nullptr;
+  bool fits = RunsWhereverItRan(nodes.front()->def(), (*trial)->def());
+  std::vector<PartialTensorShape> shapes;
+  for (const Output& o : outputs) {
+    PartialTensorShape& shape =
+        shapes.emplace_back((*trial)->output_shape(o.index));
+    fits =
+        fits &&
+        o.from.node->output_shape(o.from.index).MergeWith(shape, &shape).ok();
+  }
+  graph_->RemoveNode(*trial);
+  if (!fits) return nullptr;
+
+  def.name = last.name();
+  struct Consumer {
+    Node* node;
+    int input;
+    int output;
+  };
+  std::vector<Consumer> consumers;
+  for (const Output& o : outputs) {
+    for (const Edge* e : o.from.node->out_edges()) {
+      if (e->src_output() == o.from.index || e->IsControlEdge()) {
+        consumers.push_back({e->dst(), e->dst_input(), o.index});
+      }
+    }
+  }
+  std::erase_if(consumers, [&](const Consumer& c) {
+    return absl::c_linear_search(nodes, c.node);
+  });
+  for (Node* n : nodes) graph_->RemoveNode(n);
+  HR_ASSIGN_OR_RETURN(Node * merged,
+                      graph_->AddNode(std::move(def), inputs, controls));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    graph_->SetOutputShape(merged, outputs[i].index, std::move(shapes[i]));
+  }
+  for (const Consumer& c : consumers) {
+    if (c.input == kControlSlot) {
+      graph_->AddControlEdge(merged, c.node);
+    } else {
+      HR_RETURN_IF_ERROR(graph_->AddEdge({merged, c.output}, c.node, c.input));
+    }
+  }
+  return merged;
+}
+
+}  // namespace headrace

@@ -1,0 +1,75 @@
+// What passes that replace nodes have in common: which nodes may go, and how
+// one node takes the place of several.
+#ifndef HEADRACE_RUNTIME_PASSES_REWRITE_H_
+#define HEADRACE_RUNTIME_PASSES_REWRITE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "runtime/passes/graph_pass.h"
+
+namespace headrace {
+
+// Attr of a merged node: names of the nodes that it stands for. NodeErrorSuffix
+// knows it too.
+inline constexpr char kMergedNodesAttr[] = "_merged_nodes";
+
+// The value of a constant that may be read at any time; else null.
+const Tensor* FreeConstant(const Node& n);
+// The same of what feeds data input `i`.
+const Tensor* ConstantInput(const Node& n, int i);
+
+// The op takes an attr of this name.
+bool HasAttr(const OpDef& op, absl::string_view name);
+
+// Thread-compatible; used by one pass over one graph.
+class Rewriter {
+ public:
+  Rewriter(const GraphPassContext& context, Graph* graph)
+      : context_(context), graph_(graph) {}
+
+  // The step does not ask for `n` itself: it is no target, and nobody wants to
+  // be on its device.
+  bool MayRemove(const Node& n);
+  // The edge to the one reader of output 0 if nothing else depends on `n` and
+  // it may be removed; else null. The reader may be a _Retval.
+  const Edge* OnlyReader(const Node& n);
+  // Two nodes that may become one: device and colocation are equal, and neither
+  // asks for a kernel of its own.
+  static bool SamePlace(const Node& a, const Node& b);
+
+  // A constant that belongs to `like`: its device and source line.
+  StatusOr<Node*> AddConst(const Node& like, absl::string_view name,
+                           Tensor value);
+
+  // Removes `chain` and puts a node with the op and attrs of `def` there. It
+  // has the name, device and consumers of the chain's last node and waits for
+  // what any of them waited for; errors name all of them. Within the chain each
+  // node but the last must have one reader, the next. Null, and nothing has
+  // changed, if such a node is refused or would run on fewer kinds of devices
+  // than the chain's first.
+  StatusOr<Node*> Merge(absl::Span<Node* const> chain, NodeDef def,
+                        absl::Span<const Endpoint> inputs);
+  // The same for `nodes` of any form, of which others read `outputs` alone:
+  // these become outputs of the new node. Who may read what is the caller's to
+  // check.
+  struct Output {
+    Endpoint from;
+    int index;
+  };
+  StatusOr<Node*> Replace(absl::Span<Node* const> nodes,
+                          absl::Span<const Output> outputs, NodeDef def,
+                          absl::Span<const Endpoint> inputs);
+
+ private:
+  const GraphPassContext& context_;
+  Graph* const graph_;
+  // Names that "loc:@name" refers to.
+  std::optional<absl::flat_hash_set<std::string>> peers_;
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_RUNTIME_PASSES_REWRITE_H_
