@@ -30,7 +30,7 @@ TEST(CApiImportTest, ConstantsBeyondTheBoundAreRefused) {
   TF_ImportGraphDefOptions* const o = TF_NewImportGraphDefOptions();
   for (const int64_t bound : {399, 400, 0}) {
     TF_Graph* const graph = TF_NewGraph();
-    TF_ImportGraphDefOptionsSetMaxConstantBytes(o, bound);
+    HR_ImportGraphDefOptionsSetMaxConstantBytes(o, bound);
     TF_GraphImportGraphDef(graph, def.get(), o, s);
     if (bound == 399) {
       EXPECT_EQ(TF_GetCode(s), TF_RESOURCE_EXHAUSTED) << TF_Message(s);

@@ -40,30 +40,30 @@ TEST_F(CApiTest, ATokenStopsRuns) {
   const TF_Output sum = {Add("sum", x.oper, Const("two", 2)), 0};
   TF_Session* session = NewSession();
 
-  using Token = std::unique_ptr<TF_CancellationManager, Deleter>;
-  Token token(TF_NewCancellationManager());
+  using Token = std::unique_ptr<HR_CancellationManager, Deleter>;
+  Token token(HR_NewCancellationManager());
   auto run = [&](const TF_Output& fetch, const TF_Output* in, TF_Tensor* value,
-                 TF_CancellationManager* with) {
+                 HR_CancellationManager* with) {
     TF_Tensor* result = nullptr;
-    TF_SessionRunCancellable(session, nullptr, in, &value, in != nullptr,
+    HR_SessionRunCancellable(session, nullptr, in, &value, in != nullptr,
                              &fetch, &result, 1, nullptr, 0, nullptr, with,
                              s());
     return Tensor(result);
   };
-  for (TF_CancellationManager* t : {token.get(), Token().get()}) {
+  for (HR_CancellationManager* t : {token.get(), Token().get()}) {
     EXPECT_EQ(Value(run(sum, &x, Scalar(5).get(), t).get()), 7) << message();
   }
-  EXPECT_FALSE(TF_CancellationManagerIsCancelled(token.get()));
+  EXPECT_FALSE(HR_CancellationManagerIsCancelled(token.get()));
   std::thread other([&token] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    TF_CancellationManagerStartCancel(token.get());
+    HR_CancellationManagerStartCancel(token.get());
   });
   EXPECT_EQ(run(take, nullptr, nullptr, token.get()), nullptr);
   EXPECT_EQ(TF_GetCode(s()), TF_CANCELLED) << message();
   EXPECT_NE(message().find("take"), std::string::npos) << message();
   other.join();
-  EXPECT_TRUE(TF_CancellationManagerIsCancelled(token.get()));
-  TF_CancellationManagerStartCancel(token.get());
+  EXPECT_TRUE(HR_CancellationManagerIsCancelled(token.get()));
+  HR_CancellationManagerStartCancel(token.get());
   run(take, nullptr, nullptr, token.get());
   EXPECT_EQ(TF_GetCode(s()), TF_CANCELLED) << message();
 
@@ -76,7 +76,7 @@ TEST_F(CApiTest, ATokenStopsRuns) {
                         s());
     ASSERT_EQ(TF_GetCode(s()), TF_OK) << message();
     TF_Tensor* result = nullptr;
-    TF_SessionPRunCancellable(session, handle,
+    HR_SessionPRunCancellable(session, handle,
                               by_deadline ? options.get() : nullptr, nullptr,
                               nullptr, 0, &take, &result, 1,
                               by_deadline ? nullptr : token.get(), s());
@@ -87,8 +87,8 @@ TEST_F(CApiTest, ATokenStopsRuns) {
     TF_DeletePRunHandle(handle);
   }
   token.reset();
-  TF_CancellationManagerStartCancel(nullptr);
-  EXPECT_FALSE(TF_CancellationManagerIsCancelled(nullptr));
+  HR_CancellationManagerStartCancel(nullptr);
+  EXPECT_FALSE(HR_CancellationManagerIsCancelled(nullptr));
   TF_DeleteSession(session, s());
 }
 

@@ -19,8 +19,8 @@ struct Deleter {
   void operator()(TF_Buffer* b) const { TF_DeleteBuffer(b); }
   void operator()(TF_DeviceList* l) const { TF_DeleteDeviceList(l); }
   void operator()(TF_Function* f) const { TF_DeleteFunction(f); }
-  void operator()(TF_CancellationManager* m) const {
-    TF_DeleteCancellationManager(m);
+  void operator()(HR_CancellationManager* m) const {
+    HR_DeleteCancellationManager(m);
   }
 };
 using Tensor = std::unique_ptr<TF_Tensor, Deleter>;

@@ -74,7 +74,7 @@ void TF_ImportGraphDefOptionsSetUniquifyPrefix(TF_ImportGraphDefOptions* opts,
   if (opts != nullptr) opts->options.uniquify_prefix = uniquify_prefix != 0;
 }
 
-void TF_ImportGraphDefOptionsSetMaxConstantBytes(TF_ImportGraphDefOptions* opts,
+void HR_ImportGraphDefOptionsSetMaxConstantBytes(TF_ImportGraphDefOptions* opts,
                                                  int64_t max_bytes) {
   if (opts != nullptr) opts->options.max_constant_bytes = max_bytes;
 }

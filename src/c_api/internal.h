@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
-#include "framework/device.h"
-#include "framework/tensor.h"
+#include "framework/kernel/device.h"
+#include "framework/tensor/tensor.h"
 #include "graph/function_library.h"
 #include "graph/graph.h"
 #include "graph/importer.h"
@@ -104,7 +104,7 @@ struct TF_DeprecatedSession {
 };
 
 // Shared, so that the handle may go before the runs that have it.
-struct TF_CancellationManager {
+struct HR_CancellationManager {
   const std::shared_ptr<headrace::CancellationManager> manager =
       std::make_shared<headrace::CancellationManager>();
 };
@@ -192,7 +192,7 @@ Status RunAndWrap(Session* session, const TF_Buffer* run_options,
                   absl::Span<const Endpoint> fetches,
                   absl::Span<Node* const> targets, TF_Tensor** outputs,
                   TF_Buffer* run_metadata,
-                  TF_CancellationManager* cancellation = nullptr);
+                  HR_CancellationManager* cancellation = nullptr);
 
 // Partial runs. `*handle` is for TF_DeletePRunHandle.
 Status StartPartialRun(const std::shared_ptr<Session>& session,
@@ -204,7 +204,7 @@ Status ContinuePartialRun(Session* session, const char* handle,
                           absl::Span<const Endpoint> fetches,
                           TF_Tensor** outputs,
                           const TF_Buffer* run_options = nullptr,
-                          TF_CancellationManager* cancellation = nullptr);
+                          HR_CancellationManager* cancellation = nullptr);
 
 }  // namespace headrace::c_api
 

@@ -53,7 +53,7 @@ Status ContinuePartialRun(Session* session, const char* handle,
                           absl::Span<const Session::Feed> feeds,
                           absl::Span<const Endpoint> fetches,
                           TF_Tensor** outputs, const TF_Buffer* run_options,
-                          TF_CancellationManager* cancellation) {
+                          HR_CancellationManager* cancellation) {
   if (handle == nullptr) {
     return errors::InvalidArgument("the handle is NULL");
   }
@@ -97,7 +97,7 @@ Status Continue(TF_Session* session, const char* handle,
                 const TF_Buffer* run_options, const TF_Output* inputs,
                 TF_Tensor* const* input_values, int ninputs,
                 const TF_Output* outputs, TF_Tensor** output_values,
-                int noutputs, TF_CancellationManager* cancellation) {
+                int noutputs, HR_CancellationManager* cancellation) {
   if (session == nullptr) {
     return errors::InvalidArgument("the session is NULL");
   }
@@ -126,16 +126,16 @@ void TF_SessionPRun(TF_Session* session, const char* handle,
                     int ninputs, const TF_Output* outputs,
                     TF_Tensor** output_values, int noutputs,
                     const TF_Operation* const*, int, TF_Status* status) {
-  TF_SessionPRunCancellable(session, handle, nullptr, inputs, input_values,
+  HR_SessionPRunCancellable(session, handle, nullptr, inputs, input_values,
                             ninputs, outputs, output_values, noutputs, nullptr,
                             status);
 }
 
-void TF_SessionPRunCancellable(
+void HR_SessionPRunCancellable(
     TF_Session* session, const char* handle, const TF_Buffer* run_options,
     const TF_Output* inputs, TF_Tensor* const* input_values, int ninputs,
     const TF_Output* outputs, TF_Tensor** output_values, int noutputs,
-    TF_CancellationManager* cancellation, TF_Status* status) {
+    HR_CancellationManager* cancellation, TF_Status* status) {
   for (int i = 0; output_values != nullptr && i < noutputs; ++i) {
     output_values[i] = nullptr;
   }

@@ -22,7 +22,7 @@ Status RunAndWrap(Session* session, const TF_Buffer* run_options,
                   absl::Span<const Endpoint> fetches,
                   absl::Span<Node* const> targets, TF_Tensor** outputs,
                   TF_Buffer* run_metadata,
-                  TF_CancellationManager* cancellation) {
+                  HR_CancellationManager* cancellation) {
   std::vector<Tensor> values;
   std::shared_ptr<headrace::CancellationManager> manager;
   if (cancellation != nullptr) manager = cancellation->manager;
@@ -139,7 +139,7 @@ Status Run(TF_Session* session, const TF_Buffer* run_options,
            const TF_Output* inputs, TF_Tensor* const* input_values, int ninputs,
            const TF_Output* outputs, TF_Tensor** output_values, int noutputs,
            const TF_Operation* const* target_opers, int ntargets,
-           TF_Buffer* run_metadata, TF_CancellationManager* cancellation) {
+           TF_Buffer* run_metadata, HR_CancellationManager* cancellation) {
   if (session == nullptr) {
     return errors::InvalidArgument("the session is NULL");
   }
@@ -227,19 +227,19 @@ void TF_SessionRun(TF_Session* session, const TF_Buffer* run_options,
                    TF_Tensor** output_values, int noutputs,
                    const TF_Operation* const* target_opers, int ntargets,
                    TF_Buffer* run_metadata, TF_Status* status) {
-  TF_SessionRunCancellable(session, run_options, inputs, input_values, ninputs,
+  HR_SessionRunCancellable(session, run_options, inputs, input_values, ninputs,
                            outputs, output_values, noutputs, target_opers,
                            ntargets, run_metadata, nullptr, status);
 }
 
-void TF_SessionRunCancellable(TF_Session* session, const TF_Buffer* run_options,
+void HR_SessionRunCancellable(TF_Session* session, const TF_Buffer* run_options,
                               const TF_Output* inputs,
                               TF_Tensor* const* input_values, int ninputs,
                               const TF_Output* outputs,
                               TF_Tensor** output_values, int noutputs,
                               const TF_Operation* const* target_opers,
                               int ntargets, TF_Buffer* run_metadata,
-                              TF_CancellationManager* cancellation,
+                              HR_CancellationManager* cancellation,
                               TF_Status* status) {
   ClearOutputs(output_values, noutputs);
   const Status s = headrace::CatchExceptions([&] {
