@@ -30,13 +30,12 @@ TO_RUN = "_src.framework.importer _src.framework.messages"
 
 # What modules define for each other: of some, everything.
 INTERNAL_MODULES = """
-    data.elements framework.constant_values framework.default_session
-    functions.func_graph functions.function_def variables.initial_values
-    variables.partitions variables.records variables.resource_variables
-    variables.store"""
+    control.contexts data.elements framework.constant_values
+    framework.default_session functions.func_graph functions.function_def
+    variables.initial_values variables.partitions variables.records
+    variables.resource_variables variables.store"""
 INTERNAL = {
-    "control.control_flow": """CondContext ControlFlowContext WhileContext
-                               context_of output_context smart_cond""",
+    "control.control_flow": "smart_cond",
     "control.control_flow_ops": "with_dependencies",
     "control.script_ops": "call",
     "data.datasets": "DatasetLeaf dataset_spec",
