@@ -33,7 +33,7 @@ INTERNAL_MODULES = """
     control.contexts data.elements framework.constant_values
     framework.default_session functions.func_graph functions.function_def
     variables.initial_values variables.partitions variables.records
-    variables.resource_variables variables.store"""
+    variables.ref_variables variables.resource_variables variables.store"""
 INTERNAL = {
     "control.control_flow": "smart_cond",
     "control.control_flow_ops": "with_dependencies",
@@ -51,11 +51,10 @@ INTERNAL = {
     "ops.sparse_tensor": "as_sparse is_sparse",
     "session.session": "expand_feed expand_fetch",
     "session.session_handles": "TensorHandle",
-    "variables.base": "sparse_parts",
+    "variables.base": "like_node sparse_parts",
     "variables.initializers": "Initializer",
     "variables.scopes": "pure_variable_scope unique_variable_scope",
     "variables.template": "Template",
-    "variables.variables": "RefVariable",
 }
 SOURCES = pathlib.Path(tf.__file__).parent / "_src"
 MODULES = sorted(".".join(file.relative_to(SOURCES).with_suffix("").parts)

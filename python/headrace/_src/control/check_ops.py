@@ -4,6 +4,7 @@ A check that the graph already answers raises when it is made; any other becomes
 an operation that fails in the run.
 """
 import collections.abc
+import operator
 
 import numpy as np
 
@@ -68,37 +69,25 @@ def assert_equal(x, y, data=None, summarize=None, message=None, name=None):
                     message, name)
 
 
-def assert_none_equal(x, y, data=None, summarize=None, message=None,
-                      name=None):
-    """Fails unless x != y everywhere."""
-    return _compare(_NOT_EQUAL, "assert_none_equal", "!=", x, y, data,
-                    summarize, message, name)
+def _comparison(check, default, sign):
+    def compare(x, y, data=None, summarize=None, message=None, name=None):
+        return _compare(check, default, sign, x, y, data, summarize, message,
+                        name)
+    return _called(compare, default, "Fails unless x %s y everywhere." % sign)
 
 
-def assert_less(x, y, data=None, summarize=None, message=None, name=None):
-    """Fails unless x < y everywhere."""
-    return _compare(_LESS, "assert_less", "<", x, y, data, summarize, message,
-                    name)
+def _called(function, name, doc):
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
 
 
-def assert_less_equal(x, y, data=None, summarize=None, message=None,
-                      name=None):
-    """Fails unless x <= y everywhere."""
-    return _compare(_LESS_EQUAL, "assert_less_equal", "<=", x, y, data,
-                    summarize, message, name)
-
-
-def assert_greater(x, y, data=None, summarize=None, message=None, name=None):
-    """Fails unless x > y everywhere."""
-    return _compare(_GREATER, "assert_greater", ">", x, y, data, summarize,
-                    message, name)
-
-
-def assert_greater_equal(x, y, data=None, summarize=None, message=None,
-                         name=None):
-    """Fails unless x >= y everywhere."""
-    return _compare(_GREATER_EQUAL, "assert_greater_equal", ">=", x, y, data,
-                    summarize, message, name)
+assert_none_equal = _comparison(_NOT_EQUAL, "assert_none_equal", "!=")
+assert_less = _comparison(_LESS, "assert_less", "<")
+assert_less_equal = _comparison(_LESS_EQUAL, "assert_less_equal", "<=")
+assert_greater = _comparison(_GREATER, "assert_greater", ">")
+assert_greater_equal = _comparison(_GREATER_EQUAL, "assert_greater_equal",
+                                   ">=")
 
 
 def assert_near(x, y, rtol=None, atol=None, data=None, summarize=None,
@@ -131,42 +120,28 @@ def assert_near(x, y, rtol=None, atol=None, data=None, summarize=None,
 
 # The sign of values.
 
-def _compare_with_zero(name, sign, check, x, data, summarize, message, scope):
-    with name_scope(scope, name, [x]):
-        x = convert_to_tensor(x, name="x")
-        if data is None:
-            data = [message or "", "Condition x %s 0 did not hold element-wise:"
-                    % sign, "x (%s) = " % x.name, x]
-        return check(x, convert_to_tensor(0, dtype=x.dtype.base_dtype), data,
-                     summarize)
+def _sign_check(default, sign, check):
+    """`check` gets x, zero, data and summarize."""
+    def compare(x, data=None, summarize=None, message=None, name=None):
+        with name_scope(name, default, [x]):
+            x = convert_to_tensor(x, name="x")
+            if data is None:
+                data = [message or "", "Condition x %s 0 did not hold "
+                        "element-wise:" % sign, "x (%s) = " % x.name, x]
+            zero = convert_to_tensor(0, dtype=x.dtype.base_dtype)
+            return check(x, zero, data, summarize)
+    return _called(compare, default, "Fails unless x %s 0 everywhere." % sign)
 
 
-def assert_negative(x, data=None, summarize=None, message=None, name=None):
-    """Fails unless x < 0 everywhere."""
-    return _compare_with_zero(
-        "assert_negative", "<", lambda x, zero, *more:
-        assert_less(x, zero, *more), x, data, summarize, message, name)
-
-
-def assert_positive(x, data=None, summarize=None, message=None, name=None):
-    """Fails unless x > 0 everywhere."""
-    return _compare_with_zero(
-        "assert_positive", ">", lambda x, zero, *more:
-        assert_less(zero, x, *more), x, data, summarize, message, name)
-
-
-def assert_non_negative(x, data=None, summarize=None, message=None, name=None):
-    """Fails unless x >= 0 everywhere."""
-    return _compare_with_zero(
-        "assert_non_negative", ">=", lambda x, zero, *more:
-        assert_less_equal(zero, x, *more), x, data, summarize, message, name)
-
-
-def assert_non_positive(x, data=None, summarize=None, message=None, name=None):
-    """Fails unless x <= 0 everywhere."""
-    return _compare_with_zero(
-        "assert_non_positive", "<=", lambda x, zero, *more:
-        assert_less_equal(x, zero, *more), x, data, summarize, message, name)
+# 0 < x for x > 0, as in TensorFlow: the node's name and order of inputs tell.
+assert_negative = _sign_check("assert_negative", "<", assert_less)
+assert_positive = _sign_check(
+    "assert_positive", ">", lambda x, zero, *more: assert_less(zero, x, *more))
+assert_non_negative = _sign_check(
+    "assert_non_negative", ">=",
+    lambda x, zero, *more: assert_less_equal(zero, x, *more))
+assert_non_positive = _sign_check("assert_non_positive", "<=",
+                                  assert_less_equal)
 
 
 # Ranks.
@@ -210,29 +185,30 @@ def _assert_rank(x, ranks, what, known_test, test, data, summarize, message):
     return Assert(holds, data, summarize)
 
 
-def assert_rank(x, rank, data=None, summarize=None, message=None, name=None):
-    """Fails unless x has this rank; ValueError at once if it is known to have
-    another, as for all checks of ranks."""
-    with name_scope(name, "assert_rank", [x, rank]):
+def _assert_one_rank(default, what, known_test, op, x, rank, data, summarize,
+                     message, name):
+    with name_scope(name, default, [x, rank]):
         x = convert_to_tensor(x, name="x")
         rank = convert_to_tensor(rank, name="rank")
         return _assert_rank(
-            x, [rank], "", lambda r, known: r == known[0],
-            lambda r, wanted: _raw.Equal(r, wanted[0]), data, summarize,
+            x, [rank], what, lambda r, known: known_test(r, known[0]),
+            lambda r, wanted: op(r, wanted[0]), data, summarize,
             message or "")
+
+
+def assert_rank(x, rank, data=None, summarize=None, message=None, name=None):
+    """Fails unless x has this rank; ValueError at once if it is known to have
+    another, as for all checks of ranks."""
+    return _assert_one_rank("assert_rank", "", operator.eq, _raw.Equal, x,
+                            rank, data, summarize, message, name)
 
 
 def assert_rank_at_least(x, rank, data=None, summarize=None, message=None,
                          name=None):
     """Fails unless x has at least this rank."""
-    with name_scope(name, "assert_rank_at_least",
-                    [x, rank]):
-        x = convert_to_tensor(x, name="x")
-        rank = convert_to_tensor(rank, name="rank")
-        return _assert_rank(
-            x, [rank], "at least", lambda r, known: r >= known[0],
-            lambda r, wanted: _raw.GreaterEqual(r, wanted[0]), data, summarize,
-            message or "")
+    return _assert_one_rank("assert_rank_at_least", "at least", operator.ge,
+                            _raw.GreaterEqual, x, rank, data, summarize,
+                            message, name)
 
 
 def assert_rank_in(x, ranks, data=None, summarize=None, message=None,
@@ -456,8 +432,7 @@ def _size_at(x, at, count, any_more):
     if shape.ndims == 0:
         return 1
     if shape.ndims is not None:
-        size = shape[at].value
-        return _array.shape(x)[at] if size is None else size
+        return _array._size_of_axis(x, at)
     if count == 1 and not any_more:
         return _math.reduce_prod(_array.shape(x))  # of rank 0 or 1
     if any_more:  # A one before the sizes is there for scalars only.

@@ -3,7 +3,7 @@
     files = tf.data.TFRecordDataset(paths).map(parse).shuffle(1000).batch(32)
     features, labels = files.make_one_shot_iterator().get_next()
 
-data_elements.py says what an element is.
+elements.py says what an element is.
 """
 import numpy as np
 
@@ -11,9 +11,9 @@ from headrace import raw_ops as _raw
 from headrace._src.control import script_ops as _script
 from headrace._src.control.control_flow_ops import Assert
 from headrace._src.data.elements import (
-    ElementFunction, TensorLeaf, Typed, as_int64, attrs, flatten,
+    ElementFunction, TensorLeaf, Typed, as_int64, attrs, check_state, flatten,
     flatten_up_to, leaves_like, map_leaves, normalize, pack, pack_values,
-    parallel_calls, plain_dims, seeds, spec_of)
+    parallel_calls, plain_dims, same_types, seeds, spec_of)
 from headrace._src.data.iterators import Iterator
 from headrace._src.framework import dtypes as _dtypes
 from headrace._src.framework import graph as _graph
@@ -359,8 +359,7 @@ class Dataset(Typed):
 
     def concatenate(self, dataset):
         """This sequence, then the other."""
-        if [leaf.type for leaf in flatten(self._spec)] != [
-                leaf.type for leaf in flatten(dataset._spec)]:
+        if not same_types(self._spec, dataset._spec):
             raise TypeError(
                 "Two datasets to concatenate have different types %s and %s"
                 % (self.output_types, dataset.output_types))
@@ -397,10 +396,7 @@ class Dataset(Typed):
             lambda leaf: TensorLeaf(leaf.dtype, None)
             if isinstance(leaf, TensorLeaf) else leaf, state_spec)
         f = ElementFunction(reduce_func, state_spec, self._spec)
-        if [leaf.dtype for leaf in flatten(f.spec)] != [
-                leaf.dtype for leaf in flatten(state_spec)]:
-            raise TypeError("The element types for the new state must match the "
-                            "initial state.")
+        check_state(f.spec, state_spec)
         out = _raw.ReduceDataset(self._variant_tensor, state, f.captured,
                                  f=f.attr, **attrs(f.spec))
         return pack_values(f.spec, out)

@@ -53,6 +53,19 @@ def pack(structure, leaves):
     return build(structure)
 
 
+def same_types(spec, other):
+    return [leaf.type for leaf in flatten(spec)] == [
+        leaf.type for leaf in flatten(other)]
+
+
+def check_state(spec, initial):
+    """TypeError unless a state goes on with the types that it begins with."""
+    if [leaf.dtype for leaf in flatten(spec)] != [
+            leaf.dtype for leaf in flatten(initial)]:
+        raise TypeError("The element types for the new state must match the "
+                        "initial state.")
+
+
 def map_leaves(function, *structures):
     """`function` of the leaves of structures that are alike, or of which all
     but the first may go less deep."""

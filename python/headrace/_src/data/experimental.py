@@ -5,7 +5,7 @@ import numpy as np
 from headrace import raw_ops as _raw
 from headrace._src.data.datasets import Dataset, DatasetLeaf, dataset_spec
 from headrace._src.data.elements import (
-    ElementFunction, SparseLeaf, TensorLeaf, as_int64, attrs, flatten,
+    ElementFunction, SparseLeaf, TensorLeaf, as_int64, attrs, check_state,
     leaves_like, map_leaves, normalize, pack, pack_values, plain_dims, seeds)
 from headrace._src.framework import dtypes as _dtypes
 from headrace._src.framework.tensor_shape import TensorShape
@@ -94,10 +94,7 @@ def scan(initial_state, scan_func):
             made["output"], more = normalize(output)
             return tuple(tensors + more)
         f = ElementFunction(both, state_spec, dataset._spec)
-        if [leaf.dtype for leaf in flatten(made["state"])] != [
-                leaf.dtype for leaf in flatten(state_spec)]:
-            raise TypeError("The element types for the new state must match the "
-                            "initial state.")
+        check_state(made["state"], state_spec)
         spec = made["output"]
         return Dataset(_raw.ScanDataset(
             dataset._variant_tensor, state, f.captured, f=f.attr,

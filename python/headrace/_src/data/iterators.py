@@ -1,7 +1,7 @@
 """tf.data.Iterator and Optional: taking a dataset's elements in a graph."""
 from headrace import raw_ops as _raw
 from headrace._src.data.elements import (
-    Typed, attrs, flatten, normalize, pack_values, spec_of)
+    Typed, attrs, flatten, normalize, pack_values, same_types, spec_of)
 from headrace._src.framework import dtypes as _dtypes
 from headrace._src.framework.tensor import convert_to_tensor
 
@@ -42,8 +42,7 @@ class Iterator(Typed):
 
     def make_initializer(self, dataset, name=None):
         """An operation that begins to iterate `dataset`."""
-        if [leaf.type for leaf in flatten(self._spec)] != [
-                leaf.type for leaf in flatten(dataset._spec)]:
+        if not same_types(self._spec, dataset._spec):
             raise TypeError(
                 "Expected output types %r but got dataset with output types %r."
                 % (self.output_types, dataset.output_types))

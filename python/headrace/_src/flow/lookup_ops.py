@@ -16,8 +16,8 @@ class TextFileIndex:
     LINE_NUMBER = -1
 
 
-class _Initializer:
-    """What fills a table; the types of its keys and values."""
+class _Typed:
+    """What has keys and values, each of one type."""
 
     def __init__(self, key_dtype, value_dtype):
         self._key_dtype = dtypes.as_dtype(key_dtype)
@@ -25,6 +25,10 @@ class _Initializer:
 
     key_dtype = property(lambda self: self._key_dtype)
     value_dtype = property(lambda self: self._value_dtype)
+
+
+class _Initializer(_Typed):
+    """What fills a table."""
 
     def _check(self, table):
         for what, mine, other in (
@@ -108,15 +112,24 @@ class TextFileInitializer(_Initializer):
         return init
 
 
-class _Table:
-    """What tables have in common: types, a handle, `lookup` and `size`."""
+class _StaticTable(_Typed):
+    """A table whose keys are looked up in a Tensor or SparseTensor."""
 
-    def __init__(self, key_dtype, value_dtype):
-        self._key_dtype = dtypes.as_dtype(key_dtype)
-        self._value_dtype = dtypes.as_dtype(value_dtype)
+    def lookup(self, keys, name=None):
+        """The values of a Tensor or SparseTensor of keys."""
+        sparse = is_sparse(keys)
+        flat = keys.values if sparse else convert_to_tensor(keys)
+        if flat.dtype.base_dtype != self._key_dtype:
+            raise TypeError("Signature mismatch. Keys must be dtype %s, got %s."
+                            % (self._key_dtype, flat.dtype.base_dtype))
+        values = self._values_of(flat, name)
+        return (SparseTensor(keys.indices, values, keys.dense_shape) if sparse
+                else values)
 
-    key_dtype = property(lambda self: self._key_dtype)
-    value_dtype = property(lambda self: self._value_dtype)
+
+class _Table(_Typed):
+    """What tables have in common: a handle, `lookup` and `size`."""
+
     resource_handle = property(lambda self: self._handle)
     default_value = property(lambda self: self._default)
 
@@ -149,7 +162,7 @@ class _Table:
             return _raw.LookupTableFindV2(self._handle, keys, self._default)
 
 
-class StaticHashTable(_Table):
+class StaticHashTable(_StaticTable, _Table):
     """A table that its initializer fills once, in tables_initializer();
     `default_value` for other keys."""
 
@@ -165,21 +178,13 @@ class StaticHashTable(_Table):
 
     initializer = property(lambda self: self._initializer)
 
-    def lookup(self, keys, name=None):
-        """The values of a Tensor or SparseTensor of keys."""
-        sparse = is_sparse(keys)
-        flat = keys.values if sparse else convert_to_tensor(keys)
-        if flat.dtype.base_dtype != self._key_dtype:
-            raise TypeError("Signature mismatch. Keys must be dtype %s, got %s."
-                            % (self._key_dtype, flat.dtype.base_dtype))
-        values = self._find(flat, name)
-        values.set_shape(flat.get_shape())
-        if sparse:
-            return SparseTensor(keys.indices, values, keys.dense_shape)
+    def _values_of(self, keys, name):
+        values = self._find(keys, name)
+        values.set_shape(keys.get_shape())
         return values
 
 
-class StaticVocabularyTable:
+class StaticVocabularyTable(_StaticTable):
     """A table of ids that its initializer fills (None: an empty one), and after
     them num_oov_buckets ids, by hash, for all other keys. Keys of
     lookup_key_dtype int32 may be looked up in a table of int64."""
@@ -191,22 +196,18 @@ class StaticVocabularyTable:
         self._buckets = num_oov_buckets
         self._table = None
         if initializer is None:
-            self._key_dtype = dtypes.as_dtype(lookup_key_dtype
-                                              or dtypes.string)
+            super().__init__(lookup_key_dtype or dtypes.string, dtypes.int64)
             self._named = name or "hash_bucket"
             return
         if initializer.value_dtype != dtypes.int64:
             raise TypeError("Invalid value dtype, expected %s but got %s."
                             % (dtypes.int64, initializer.value_dtype))
-        self._key_dtype = dtypes.as_dtype(lookup_key_dtype
-                                          or initializer.key_dtype)
+        super().__init__(lookup_key_dtype or initializer.key_dtype,
+                         dtypes.int64)
         if self._key_dtype.is_integer != initializer.key_dtype.is_integer:
             raise TypeError("Invalid key dtype, expected %s but got %s."
                             % (initializer.key_dtype, self._key_dtype))
         self._table = StaticHashTable(initializer, -1, name=name)
-
-    key_dtype = property(lambda self: self._key_dtype)
-    value_dtype = property(lambda self: dtypes.int64)
 
     @property
     def name(self):
@@ -228,27 +229,19 @@ class StaticVocabularyTable:
                 return convert_to_tensor(self._buckets, dtypes.int64)
             return self._table.size() + self._buckets
 
-    def lookup(self, keys, name=None):
-        """The ids of a Tensor or SparseTensor of keys."""
-        sparse = is_sparse(keys)
-        flat = keys.values if sparse else convert_to_tensor(keys)
-        if flat.dtype.base_dtype != self._key_dtype:
-            raise TypeError("Signature mismatch. Keys must be dtype %s, got %s."
-                            % (self._key_dtype, flat.dtype.base_dtype))
+    def _values_of(self, keys, name):
         with name_scope(name, "%s_Lookup" % self.name):
-            text = (flat if self._key_dtype == dtypes.string
-                    else _raw.AsString(flat))
+            text = (keys if self._key_dtype == dtypes.string
+                    else _raw.AsString(keys))
             ids = _raw.StringToHashBucketFast(
                 text, num_buckets=self._buckets, name="hash_bucket")
-            if self._table is not None:
-                found = self._table.lookup(
-                    _math.cast(flat, self._table.key_dtype))
-                ids = _array.where_v2(
-                    _math.not_equal(found, self._table.default_value), found,
-                    ids + self._table.size())
-        if sparse:
-            return SparseTensor(keys.indices, ids, keys.dense_shape)
-        return ids
+            if self._table is None:
+                return ids
+            found = self._table.lookup(
+                _math.cast(keys, self._table.key_dtype))
+            return _array.where_v2(
+                _math.not_equal(found, self._table.default_value), found,
+                ids + self._table.size())
 
 
 class DenseHashTable(_Table):

@@ -131,14 +131,18 @@ def random_brightness(image, max_delta, seed=None):
         [], -max_delta, max_delta, seed=seed))
 
 
-def random_contrast(image, lower, upper, seed=None):
-    """adjust_contrast by a number drawn from [lower, upper)."""
+def _factor(lower, upper, seed):
+    """A number drawn from [lower, upper)."""
     if upper <= lower:
         raise ValueError("upper must be > lower.")
     if lower < 0:
         raise ValueError("lower must be non-negative.")
-    return adjust_contrast(image, _random.random_uniform(
-        [], lower, upper, seed=seed))
+    return _random.random_uniform([], lower, upper, seed=seed)
+
+
+def random_contrast(image, lower, upper, seed=None):
+    """adjust_contrast by a number drawn from [lower, upper)."""
+    return adjust_contrast(image, _factor(lower, upper, seed))
 
 
 def random_hue(image, max_delta, seed=None):
@@ -151,12 +155,7 @@ def random_hue(image, max_delta, seed=None):
 
 def random_saturation(image, lower, upper, seed=None):
     """adjust_saturation by a number drawn from [lower, upper)."""
-    if upper <= lower:
-        raise ValueError("upper must be > lower.")
-    if lower < 0:
-        raise ValueError("lower must be non-negative.")
-    return adjust_saturation(image, _random.random_uniform(
-        [], lower, upper, seed=seed))
+    return adjust_saturation(image, _factor(lower, upper, seed))
 
 
 def adjust_jpeg_quality(image, jpeg_quality, name=None):

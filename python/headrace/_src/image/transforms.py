@@ -60,6 +60,24 @@ def _check(condition, error):
     return [_flow.Assert(condition, [error])]
 
 
+def _image_for_size(image, target_height, target_width):
+    """An image, after checks of the size that it will get."""
+    image, _ = _image(image)
+    checks = _check(target_width > 0, "target_width must be > 0.")
+    checks += _check(target_height > 0, "target_height must be > 0.")
+    with control_dependencies(checks):
+        return _array.identity(image)
+
+
+def _part(image, batch, begin, size):
+    """A slice: `begin` and `size` are [height, width, channels]."""
+    height, width = size[:2]
+    if batch:
+        begin, size = [0] + begin, [-1] + size
+    out = _array.slice(image, _array.stack(begin), _array.stack(size))
+    return _with_size(out, image, height, width)
+
+
 def crop_to_bounding_box(image, offset_height, offset_width, target_height,
                          target_width):
     """The target_height x target_width part that begins at the offset.
@@ -79,10 +97,7 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height,
             image = _array.identity(image)
         begin = [offset_height, offset_width, 0]
         size = [target_height, target_width, -1]
-        if batch:
-            begin, size = [0] + begin, [-1] + size
-        out = _array.slice(image, _array.stack(begin), _array.stack(size))
-        return _with_size(out, image, target_height, target_width)
+        return _part(image, batch, begin, size)
 
 
 def _with_size(out, image, height, width):
@@ -134,11 +149,7 @@ def resize_image_with_crop_or_pad(image, target_height, target_width):
     """The middle of the image, or the image in the middle of zeros, so that it
     is target_height x target_width."""
     with name_scope(None, "resize_image_with_crop_or_pad", [image]):
-        image, _ = _image(image)
-        checks = _check(target_width > 0, "target_width must be > 0.")
-        checks += _check(target_height > 0, "target_height must be > 0.")
-        with control_dependencies(checks):
-            image = _array.identity(image)
+        image = _image_for_size(image, target_height, target_width)
         height, width = _height_width(image)
         more_rows, more_columns = target_height - height, target_width - width
         cropped = crop_to_bounding_box(
@@ -171,11 +182,7 @@ def central_crop(image, central_fraction):
                                    dtypes.int32)
             begins.append(begin)
             sizes.append(size - begin * 2)
-        begin, size = begins + [0], sizes + [-1]
-        if batch:
-            begin, size = [0] + begin, [-1] + size
-        out = _array.slice(image, _array.stack(begin), _array.stack(size))
-        return _with_size(out, image, *sizes)
+        return _part(image, batch, begins + [0], sizes + [-1])
 
 
 class ResizeMethod:
@@ -261,11 +268,7 @@ def resize_image_with_pad(image, target_height, target_width,
                           method=ResizeMethod.BILINEAR, align_corners=False):
     """The whole image as large as fits, in the middle of zeros."""
     with name_scope(None, "resize_image_with_pad", [image]):
-        image, _ = _image(image)
-        checks = _check(target_width > 0, "target_width must be > 0.")
-        checks += _check(target_height > 0, "target_height must be > 0.")
-        with control_dependencies(checks):
-            image = _array.identity(image)
+        image = _image_for_size(image, target_height, target_width)
         targets = target_height, target_width
         sizes = [_math.cast(s, dtypes.float32) for s in _height_width(image)]
         wanted = [_math.cast(t, dtypes.float32) for t in targets]

@@ -11,6 +11,7 @@ from headrace._src.framework.tensor import constant_value, convert_to_tensor
 from headrace._src.math import spectral_ops as _spectral
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
+from headrace._src.ops.array_ops import _size_of_axis
 
 
 def _number(x, what):
@@ -19,13 +20,6 @@ def _number(x, what):
     x.get_shape().assert_has_rank(0)
     known = constant_value(x)
     return _math.cast(x, dtypes.int32) if known is None else int(known)
-
-
-def _size(x, axis):
-    """As _number, of a dimension."""
-    known = x.get_shape()
-    size = None if known.ndims is None else known[axis].value
-    return _array.shape(x)[axis] if size is None else size
 
 
 # Windows.
@@ -89,7 +83,7 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
         axis = _number(axis, "axis")
         if not isinstance(axis, int):
             raise ValueError("axis must be known when the graph is built")
-        n = _size(signal, axis)
+        n = _size_of_axis(signal, axis)
         known = all(isinstance(x, int) for x in (n, length, step))
         larger = max if known else _math.maximum
         if pad_end:
@@ -121,7 +115,7 @@ def overlap_and_add(signal, frame_step, name=None):
         signal = convert_to_tensor(signal, name="signal")
         signal.get_shape().with_rank_at_least(2)
         step = _number(frame_step, "frame_step")
-        frames, length = _size(signal, -2), _size(signal, -1)
+        frames, length = (_size_of_axis(signal, axis) for axis in (-2, -1))
         total = (frames - 1) * step + length
         places = _array.reshape(convert_to_tensor(
             _frame_indices(frames, length, step)), [-1])
@@ -226,13 +220,13 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
     with name_scope(name, "dct", [input]):
         x = convert_to_tensor(input, dtypes.float32)
         if n is not None:
-            size = _size(x, -1)
+            size = _size_of_axis(x, -1)
             if not isinstance(size, int):
                 x = _padded(x, _math.maximum(0, n - size), 0, -1)
             elif size < n:
                 x = _padded(x, n - size, 0, -1)
             x = x[..., :n]
-        size = _size(x, -1)
+        size = _size_of_axis(x, -1)
         if type == 1:
             if isinstance(size, int) and size < 2:
                 raise ValueError("Type-I DCT requires the dimension to be "
@@ -328,7 +322,7 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms, name=None):
     with name_scope(name, "mfccs_from_log_mel_spectrograms",
                     [log_mel_spectrograms]):
         x = convert_to_tensor(log_mel_spectrograms)
-        count = _size(x, -1)
+        count = _size_of_axis(x, -1)
         if isinstance(count, int) and count == 0:
             raise ValueError("num_mel_bins must be positive. Got: %s" % x)
         return dct(x) * _math.rsqrt(_math.cast(count, dtypes.float32) * 2.0)

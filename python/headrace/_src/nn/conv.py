@@ -291,12 +291,14 @@ def separable_conv2d(input, depthwise_filter, pointwise_filter, strides,
 
 # Pooling.
 
-def _pool(op, default, value, ksize, strides, padding, data_format, name):
+def _pool(op, default, value, ksize, strides, padding, data_format, name,
+          rank=2):
+    """A pooling op over `rank` dimensions."""
     with name_scope(name, default, [value]) as scope:
-        data_format = data_format or "NHWC"
-        channel = 1 if data_format.startswith("NC") else 3
-        return op(value, ksize=_sequence(ksize, 2, channel, "ksize"),
-                  strides=_sequence(strides, 2, channel, "strides"),
+        data_format = data_format or ("NHWC" if rank == 2 else "NDHWC")
+        channel = 1 if data_format.startswith("NC") else rank + 1
+        return op(value, ksize=_sequence(ksize, rank, channel, "ksize"),
+                  strides=_sequence(strides, rank, channel, "strides"),
                   padding=padding, data_format=data_format, name=scope)
 
 
@@ -364,26 +366,17 @@ def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
                    data_format, name)
 
 
-def _pool3d(op, default, input, ksize, strides, padding, data_format, name):
-    with name_scope(name, default, [input]) as scope:
-        data_format = data_format or "NDHWC"
-        channel = 1 if data_format.startswith("NC") else 4
-        return op(input, ksize=_sequence(ksize, 3, channel, "ksize"),
-                  strides=_sequence(strides, 3, channel, "strides"),
-                  padding=padding, data_format=data_format, name=scope)
-
-
 def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
     """The largest element of each window of [batch, depth, height, width,
     channels]."""
-    return _pool3d(_raw.MaxPool3D, "MaxPool3D", input, ksize, strides, padding,
-                   data_format, name)
+    return _pool(_raw.MaxPool3D, "MaxPool3D", input, ksize, strides, padding,
+                 data_format, name, rank=3)
 
 
 def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
     """The mean of each window of [batch, depth, height, width, channels]."""
-    return _pool3d(_raw.AvgPool3D, "AvgPool3D", input, ksize, strides, padding,
-                   data_format, name)
+    return _pool(_raw.AvgPool3D, "AvgPool3D", input, ksize, strides, padding,
+                 data_format, name, rank=3)
 
 
 def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):

@@ -10,13 +10,6 @@ from headrace._src.ops import math_ops as _math
 from headrace._src.ops.sparse_tensor import SparseTensor
 
 
-def _size(x, axis):
-    """A number if it is known, else a tensor."""
-    known = x.get_shape()
-    size = None if known.ndims is None else known[axis].value
-    return _array.shape(x)[axis] if size is None else size
-
-
 def ctc_loss_v2(labels, logits, label_length, logit_length,
                 logits_time_major=True, unique=None, blank_index=None,
                 name=None):
@@ -73,7 +66,7 @@ def _as_sparse(labels, label_length):
 def _blank_last(logits, labels, blank_index):
     """The logits with the class of the blank at the end, and labels for
     them."""
-    classes = _size(logits, 2)
+    classes = _array._size_of_axis(logits, 2)
     if blank_index < 0:
         blank_index = blank_index + classes
     if (isinstance(blank_index, int) and isinstance(classes, int)

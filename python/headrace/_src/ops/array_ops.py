@@ -26,6 +26,13 @@ def _renamed(name, value, old_name, old_value):
     return old_value
 
 
+def _size_of_axis(x, axis):
+    """A number if the graph tells it, else a tensor."""
+    known = x.get_shape()
+    size = None if known.ndims is None else known[axis].value
+    return shape(x)[axis] if size is None else size
+
+
 _SMALL = 1000  # constants with fewer elements are written out
 
 

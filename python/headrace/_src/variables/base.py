@@ -1,4 +1,10 @@
-"""What both kinds of variables have: see variables.variables."""
+"""Variable: a value that a session keeps between runs.
+
+There are two kinds. RefVariable is TensorFlow 1.x's own, a VariableV2 node whose
+output is a reference. ResourceVariable (use_resource=True) is a handle, and is
+read and written by nodes of its own. `Variable(...)` makes one or the other; here
+is what both have.
+"""
 import contextlib
 import inspect
 
@@ -6,7 +12,7 @@ from headrace._headrace import Tensor
 from headrace._src.framework import messages
 from headrace._src.framework.default_session import session_for
 from headrace._src.framework.graph import (
-    GraphKeys, get_default_graph, init_scope)
+    GraphKeys, get_default_graph, init_scope, name_scope)
 from headrace._src.framework.indexed_slices import IndexedSlices
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.ops import array_ops as _array
@@ -27,7 +33,7 @@ def _arguments(initial_value=None, trainable=None, collections=None,
 
 class _VariableType(type):
     """Variable(...) makes what the creators of the graph's scopes make, by
-    default what `make` does, which variables.variables sets."""
+    default what `make` does, which variables.py sets."""
     make = None
 
     def __call__(cls, *args, **kwargs):
@@ -74,6 +80,17 @@ class _Reference:
 
     def __hash__(self):
         return id(self._referent)
+
+
+@contextlib.contextmanager
+def like_node(name):
+    """As colocate_with, for a node that does not exist yet."""
+    graph = get_default_graph()
+    graph._push_class(["loc:@" + name])
+    try:
+        yield
+    finally:
+        graph._pop_class()
 
 
 def sparse_parts(sparse_delta):
@@ -133,8 +150,10 @@ class Variable(metaclass=_VariableType):
         self._save_slice_info = None
         self._initial_value = None
         graph = get_default_graph()
-        with init_scope():
-            self._make(initial_value, dtype, name, validate_shape,
+        with init_scope(), name_scope(
+                name, "Variable", [] if callable(initial_value)
+                else [initial_value]) as scope:
+            self._make(initial_value, dtype, scope, validate_shape,
                        caching_device, shape)
         graph.add_to_collections(collections, self)
 
@@ -161,10 +180,10 @@ class Variable(metaclass=_VariableType):
 
     # What both kinds have.
 
-    name = property(lambda self: self._named.name)
-    op = property(lambda self: self._named.op)
-    graph = property(lambda self: self._named.graph)
-    device = property(lambda self: self._named.device)
+    name = property(lambda self: self._node.name)
+    op = property(lambda self: self._node.op)
+    graph = property(lambda self: self._node.graph)
+    device = property(lambda self: self._node.device)
     initializer = property(lambda self: self._initializer_op)
     initial_value = property(lambda self: self._initial_value)
     trainable = property(lambda self: self._trainable)
@@ -199,13 +218,17 @@ class Variable(metaclass=_VariableType):
             # Most programs do without.
             from headrace._src.variables import initial_values
             self._guarded_initial_value = initial_values.guarded(
-                initial, self._named.op.name)
+                initial, self._node.op.name)
         return self._guarded_initial_value
 
     def load(self, value, session=None):
         """Gives the variable a value in `session`, or the default session."""
         session_for(session, self.graph).run(
             self.initializer, {self.initializer.inputs[1]: value})
+
+    def _as_tensor(self, dtype=None, name=None, as_ref=False):
+        self._check_type(dtype)
+        return self._node if as_ref else self.value()
 
     def _set_save_slice_info(self, info):
         self._save_slice_info = info
@@ -223,11 +246,11 @@ class Variable(metaclass=_VariableType):
     def to_proto(self, export_scope=None):
         """The names of the variable's nodes as a VariableDef; None for one
         outside of export_scope."""
-        if export_scope is not None and not self._named.name.startswith(
+        if export_scope is not None and not self._node.name.startswith(
                 export_scope):
             return None
         d = messages.VariableDef(
-            variable_name=without_scope(self._named.name, export_scope),
+            variable_name=without_scope(self._node.name, export_scope),
             initializer_name=without_scope(self.initializer.name,
                                            export_scope),
             snapshot_name=without_scope(self._snapshot.name, export_scope),
@@ -283,6 +306,11 @@ class Variable(metaclass=_VariableType):
                 "variable inside a loop or conditional, use a lambda as the "
                 "initializer." % scope)
         return tensor
+
+    def _initial_of_function(self, value, dtype, scope):
+        """The same in a scope of its own, on no device of the caller's."""
+        with name_scope("Initializer"), get_default_graph().device(None):
+            return self._convert_initial(value, dtype, scope)
 
     def _check_type(self, dtype):
         if dtype is not None and not dtype.is_compatible_with(self.dtype):

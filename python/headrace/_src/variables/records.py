@@ -26,25 +26,24 @@ class VariableAggregation(enum.Enum):
 def checked_modes(synchronization, aggregation, trainable, name):
     """(synchronization, aggregation, trainable) with defaults for None.
     ValueError for what is none of them."""
-    if aggregation is None:
-        aggregation = VariableAggregation.NONE
-    elif not isinstance(aggregation, VariableAggregation):
-        try:
-            aggregation = VariableAggregation(aggregation)
-        except ValueError:
-            raise ValueError("Invalid variable aggregation mode: %s for "
-                             "variable: %s" % (aggregation, name)) from None
-    if synchronization is None:
-        synchronization = VariableSynchronization.AUTO
-    else:
-        try:
-            synchronization = VariableSynchronization(synchronization)
-        except ValueError:
-            raise ValueError("Invalid variable synchronization mode: %s for "
-                             "variable: %s" % (synchronization, name)) from None
+    aggregation = _mode(VariableAggregation.NONE, aggregation, "aggregation",
+                        name)
+    synchronization = _mode(VariableSynchronization.AUTO, synchronization,
+                            "synchronization", name)
     if trainable is None:
         trainable = synchronization is not VariableSynchronization.ON_READ
     return synchronization, aggregation, trainable
+
+
+def _mode(default, value, what, name):
+    """`value` as one of the kind that `default` is."""
+    if value is None:
+        return default
+    try:
+        return type(default)(value)
+    except ValueError:
+        raise ValueError("Invalid variable %s mode: %s for variable: %s"
+                         % (what, value, name)) from None
 
 
 def without_scope(name, scope):

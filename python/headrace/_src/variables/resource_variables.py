@@ -5,11 +5,10 @@ import contextlib
 from headrace import raw_ops as _raw
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import (
-    colocate_with, control_dependencies, device, get_default_graph,
-    name_scope)
+    colocate_with, control_dependencies, device, name_scope)
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
-from headrace._src.variables.base import Variable, sparse_parts
+from headrace._src.variables.base import Variable, like_node, sparse_parts
 
 
 class ResourceVariable(Variable):
@@ -17,71 +16,62 @@ class ResourceVariable(Variable):
 
     _is_resource = True
 
-    def _make(self, initial_value, dtype, name, validate_shape,
+    def _make(self, initial_value, dtype, scope, validate_shape,
               caching_device, shape):
-        from_function = callable(initial_value)
-        with name_scope(name, "Variable",
-                        [] if from_function else [initial_value]) as scope:
-            graph = get_default_graph()
-            graph._push_class(["loc:@" + scope[:-1]])
-            try:
-                with name_scope("Initializer"), graph.device(None):
-                    initial = self._convert_initial(initial_value, dtype,
-                                                    scope)
-                if shape is None:
-                    shape = initial.get_shape()
-                elif not initial.get_shape().is_compatible_with(shape):
-                    raise ValueError(
-                        "The initial value's shape (%s) is not compatible "
-                        "with the explicitly supplied `shape` argument (%s)."
-                        % (initial.get_shape(), shape))
-                self._initial_value = initial
-                self._dtype = initial.dtype.base_dtype
-                self._shape = TensorShape(shape)
-                self._handle = self._named = _raw.VarHandleOp(
-                    dtype=self._dtype, shape=self._shape,
-                    shared_name=scope[:-1], name=scope)
-            finally:
-                graph._pop_class()
-            with name_scope("IsInitialized"):
-                self._is_initialized_op = _raw.VarIsInitializedOp(self._handle)
-            with name_scope("Assign") as assign_scope, self._beside_handle():
-                self._initializer_op = _raw.AssignVariableOp(
-                    self._handle, self._guard(initial), name=assign_scope)
-            with name_scope("Read"):
-                with device(self._handle.device):
-                    self._graph_element = self._snapshot = self._read()
-                if caching_device is not None:
-                    with colocate_with(None, ignore_existing=True), \
-                            device(caching_device):
-                        self._snapshot = _raw.Identity(self._graph_element)
+        with like_node(scope[:-1]):
+            initial = self._initial_of_function(initial_value, dtype, scope)
+            if shape is None:
+                shape = initial.get_shape()
+            elif not initial.get_shape().is_compatible_with(shape):
+                raise ValueError(
+                    "The initial value's shape (%s) is not compatible with "
+                    "the explicitly supplied `shape` argument (%s)."
+                    % (initial.get_shape(), shape))
+            self._initial_value = initial
+            self._dtype = initial.dtype.base_dtype
+            self._shape = TensorShape(shape)
+            self._node = _raw.VarHandleOp(
+                dtype=self._dtype, shape=self._shape,
+                shared_name=scope[:-1], name=scope)
+        with name_scope("IsInitialized"):
+            self._is_initialized_op = self.is_initialized()
+        with name_scope("Assign") as assign_scope, self._beside_handle():
+            self._initializer_op = _raw.AssignVariableOp(
+                self._node, self._guard(initial), name=assign_scope)
+        with name_scope("Read"):
+            with device(self._node.device):
+                self._graph_element = self._snapshot = self._read()
+            if caching_device is not None:
+                with colocate_with(None, ignore_existing=True), \
+                        device(caching_device):
+                    self._snapshot = _raw.Identity(self._graph_element)
 
     def _find_nodes(self, variable_def, find):
         if not variable_def.is_resource:
             raise ValueError("Trying to restore Variable as ResourceVariable.")
-        self._handle = self._named = find(variable_def.variable_name)
-        self._shape = TensorShape(self._handle.op.get_attr("shape"))
-        self._dtype = dtypes.as_dtype(self._handle.op.get_attr("dtype"))
+        self._node = find(variable_def.variable_name)
+        self._shape = TensorShape(self._node.op.get_attr("shape"))
+        self._dtype = dtypes.as_dtype(self._node.op.get_attr("dtype"))
         if variable_def.snapshot_name:
             read = find(variable_def.snapshot_name)
         else:
             read = self.graph.get_tensor_by_name(
-                self._handle.op.name + "/Read/ReadVariableOp:0")
+                self._node.op.name + "/Read/ReadVariableOp:0")
         self._snapshot = read
         while read.op.type != "ReadVariableOp":
             read = read.op.inputs[0]
         self._graph_element = read
 
-    name = property(lambda self: self._handle.op.name + ":0")
+    name = property(lambda self: self._node.op.name + ":0")
     dtype = property(lambda self: self._dtype)
-    handle = property(lambda self: self._handle)
+    handle = property(lambda self: self._node)
     create = property(lambda self: self._initializer_op)
 
     @contextlib.contextmanager
     def _beside_handle(self):
         """New nodes go to the device of the handle."""
         with colocate_with(None, ignore_existing=True), \
-                device(self._handle.device):
+                device(self._node.device):
             yield
 
     def get_shape(self):
@@ -92,12 +82,12 @@ class ResourceVariable(Variable):
             "ResourceVariable does not implement set_shape()")
 
     def _read(self, name=None):
-        value = _raw.ReadVariableOp(self._handle, dtype=self._dtype, name=name)
+        value = _raw.ReadVariableOp(self._node, dtype=self._dtype, name=name)
         value.set_shape(self._shape)
         return value
 
     def is_initialized(self, name=None):
-        return _raw.VarIsInitializedOp(self._handle, name=name)
+        return _raw.VarIsInitializedOp(self._node, name=name)
 
     def _initialized(self):
         return self.is_initialized()
@@ -110,31 +100,24 @@ class ResourceVariable(Variable):
             return self._read()
 
     def read_value(self):
-        with name_scope("Read"), device(self._handle.device):
+        with name_scope("Read"), device(self._node.device):
             value = self._read()
         return _raw.Identity(value)
-
-    def _ref(self):
-        return self._handle
 
     def _as_graph_element(self):
         return self._graph_element
 
-    def _as_tensor(self, dtype=None, name=None, as_ref=False):
-        self._check_type(dtype)
-        return self._handle if as_ref else self.value()
-
     def sparse_read(self, indices, name=None):
         """Rows of the value, without reading all of it."""
         with name_scope("Gather" if name is None else name) as scope:
-            rows = _raw.ResourceGather(self._handle, indices,
+            rows = _raw.ResourceGather(self._node, indices,
                                        dtype=self._dtype, name=scope)
         return _raw.Identity(rows)
 
     def gather_nd(self, indices, name=None):
         """What stands at index vectors, without reading all of the value."""
         with name_scope("GatherNd" if name is None else name) as scope:
-            found = _raw.ResourceGatherNd(self._handle, indices,
+            found = _raw.ResourceGatherNd(self._node, indices,
                                           dtype=self._dtype, name=scope)
         return _raw.Identity(found)
 
@@ -151,7 +134,7 @@ class ResourceVariable(Variable):
         """The variable as it is after the value was assigned."""
         value = convert_to_tensor(value, dtype=self._dtype, name="value")
         self._shape.assert_is_compatible_with(value.get_shape())
-        op = _raw.AssignVariableOp(self._handle, value, name=name)
+        op = _raw.AssignVariableOp(self._node, value, name=name)
         return self._written(op) if read_value else op
 
     def assign_add(self, delta, use_locking=None, name=None, read_value=True):
@@ -164,26 +147,25 @@ class ResourceVariable(Variable):
         delta = convert_to_tensor(delta, dtype=self._dtype, name="value")
         self._shape.assert_is_compatible_with(delta.get_shape())
         with self._after_cached_read():
-            op = update(self._handle, delta, name=name)
+            op = update(self._node, delta, name=name)
         return self._written(op) if read_value else op
 
     def _strided_slice_assign(self, begin, end, strides, value, name, **masks):
         with self._after_cached_read():
             return self._written(_raw.ResourceStridedSliceAssign(
-                self._handle, begin, end, strides,
+                self._node, begin, end, strides,
                 convert_to_tensor(value, dtype=self._dtype), name=name,
                 **masks))
 
     def count_up_to(self, limit):
-        return _raw.ResourceCountUpTo(self._handle, limit=limit, T=self._dtype)
+        return _raw.ResourceCountUpTo(self._node, limit=limit, T=self._dtype)
 
     def _scatter(self, op, slices, use_locking, name):
-        indices, values = sparse_parts(slices)
-        return self._scatter_rows(op, indices, values, name)
+        return self._scatter_rows(op, *sparse_parts(slices), name)
 
     def _scatter_rows(self, op, indices, updates, name):
         return self._written(getattr(_raw, "Resource" + op)(
-            self._handle, indices, convert_to_tensor(updates, self._dtype),
+            self._node, indices, convert_to_tensor(updates, self._dtype),
             name=name))
 
     _scatter_nd = _scatter_rows
@@ -225,7 +207,6 @@ def _refuse_updates():
     for name, sign in (("add", "+"), ("sub", "-"), ("mul", "*"),
                        ("truediv", "/"), ("pow", "**")):
         setattr(ResourceVariable, "__i%s__" % name, refuse(sign))
-
 
 
 _refuse_updates()

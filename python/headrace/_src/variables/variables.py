@@ -1,17 +1,15 @@
-"""Variables: values that a session keeps between runs.
-
-RefVariable is TensorFlow 1.x's own kind, a VariableV2 node whose output is a
-reference; ResourceVariable (use_resource=True) holds a handle and is read and
-written by nodes of its own. `Variable(...)` makes the one or the other.
+"""Functions of variables: which kind `Variable(...)` makes, the collections of
+variables, what initialises them, and assignments.
 """
 from headrace import raw_ops as _raw
 from headrace._src.control.control_flow_ops import group
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import (
-    GraphKeys, colocate_with, device, get_default_graph, name_scope)
+    GraphKeys, colocate_with, get_default_graph, name_scope)
 from headrace._src.framework.tensor import constant, convert_to_tensor
 from headrace._src.ops import array_ops as _array
 from headrace._src.variables.base import Variable, sparse_parts
+from headrace._src.variables.ref_variables import RefVariable
 from headrace._src.variables.resource_variables import ResourceVariable
 
 _use_resource_by_default = False
@@ -43,108 +41,6 @@ def _make_default(use_resource=None, **arguments):
 
 
 type(Variable).make = staticmethod(_make_default)
-
-
-class RefVariable(Variable):
-    """A VariableV2 node; its output is a reference that Assign writes."""
-
-    def _make(self, initial_value, dtype, name, validate_shape,
-              caching_device, shape):
-        from_function = callable(initial_value)
-        with name_scope(name, "Variable",
-                        [] if from_function else [initial_value]) as scope:
-            if from_function:
-                # As colocate_with, for a variable that does not exist yet.
-                graph = get_default_graph()
-                graph._push_class(["loc:@" + scope[:-1]])
-                try:
-                    with name_scope("Initializer"), graph.device(None):
-                        initial = self._convert_initial(initial_value, dtype,
-                                                        scope)
-                finally:
-                    graph._pop_class()
-            else:
-                initial = self._convert_initial(initial_value, dtype, scope)
-            self._initial_value = initial
-            if shape is None and validate_shape:
-                shape = initial.get_shape()
-            if validate_shape and not initial.get_shape().is_fully_defined():
-                raise ValueError("initial_value must have a shape specified: "
-                                 "%s" % initial)
-            self._variable = self._named = _raw.VariableV2(
-                shape=shape, dtype=initial.dtype.base_dtype, name=scope)
-            self._initializer_op = _raw.Assign(
-                self._variable, self._guard(initial),
-                validate_shape=validate_shape).op
-            with (device(caching_device) if caching_device is not None
-                  else colocate_with(self._variable.op)):
-                self._snapshot = _raw.Identity(self._variable, name="read")
-
-    def _find_nodes(self, variable_def, find):
-        self._variable = self._named = find(variable_def.variable_name)
-        self._snapshot = find(variable_def.snapshot_name)
-
-    dtype = property(lambda self: self._variable.dtype)
-
-    def get_shape(self):
-        return self._variable.get_shape()
-
-    def set_shape(self, shape):
-        self._variable.set_shape(shape)
-        self._snapshot.set_shape(shape)
-
-    def _initialized(self):
-        return _raw.IsVariableInitialized(self._variable)
-
-    def value(self):
-        """The value, as the node `read` gives it."""
-        return self._snapshot
-
-    def read_value(self):
-        """The value, read by a new node under the scopes of the caller."""
-        return _raw.Identity(self._variable, name="read")
-
-    def _ref(self):
-        return self._variable
-
-    def _as_graph_element(self):
-        return self._variable
-
-    def _as_tensor(self, dtype=None, name=None, as_ref=False):
-        self._check_type(dtype)
-        return self._variable if as_ref else self._snapshot
-
-    def assign(self, value, use_locking=False, name=None, read_value=True):
-        """A tensor of the new value, which is computed by assigning it."""
-        out = _raw.Assign(self._variable, value, use_locking=use_locking,
-                          name=name)
-        return out if read_value else out.op
-
-    def assign_add(self, delta, use_locking=False, name=None, read_value=True):
-        out = _raw.AssignAdd(self._variable, delta, use_locking=use_locking,
-                             name=name)
-        return out if read_value else out.op
-
-    def assign_sub(self, delta, use_locking=False, name=None, read_value=True):
-        out = _raw.AssignSub(self._variable, delta, use_locking=use_locking,
-                             name=name)
-        return out if read_value else out.op
-
-    def _strided_slice_assign(self, begin, end, strides, value, name, **masks):
-        return _raw.StridedSliceAssign(self._variable, begin, end, strides,
-                                       value, name=name, **masks)
-
-    def count_up_to(self, limit):
-        return _raw.CountUpTo(self._variable, limit=limit)
-
-    def _scatter(self, op, slices, use_locking, name):
-        indices, values = sparse_parts(slices)
-        return getattr(_raw, op)(self._variable, indices, values,
-                                 use_locking=use_locking, name=name)
-
-    def _scatter_nd(self, op, indices, updates, name):
-        return getattr(_raw, op)(self._variable, indices, updates,
-                                 use_locking=True, name=name)
 
 
 def _batch_scatter_update_of(self, sparse_delta, use_locking=False, name=None):
@@ -290,15 +186,14 @@ assign_sub = _add_or_subtract("assign_sub", "AssignSub")
 assign_sub.__doc__ = "Subtracts from the variable; a tensor of the difference."
 
 
-def _scatter(name, locks=False):
-    def function(ref, indices, updates, use_locking=locks, name=None,
-                 _op=name):
+def _scatter(op, locks=False):
+    def function(ref, indices, updates, use_locking=locks, name=None):
         if not _is_ref(ref) and isinstance(ref, Variable):
-            return ref._scatter_rows(_op, indices, updates, name)
-        return getattr(_raw, _op)(ref, indices, updates,
-                                  use_locking=use_locking, name=name)
+            return ref._scatter_rows(op, indices, updates, name)
+        return getattr(_raw, op)(ref, indices, updates,
+                                 use_locking=use_locking, name=name)
     function.__doc__ = ("%s: rows of the variable at `indices` with "
-                        "`updates`; a tensor of the new value." % name)
+                        "`updates`; a tensor of the new value." % op)
     return function
 
 
