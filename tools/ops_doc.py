@@ -65,7 +65,7 @@ def model_graphs(case):
         meta.ParseFromString(path.read_bytes())
         yield meta.graph_def.SerializeToString()
     elif (path / "saved_model.pb").exists():
-        model = headrace.SavedModel()
+        model = headrace.headrace.messages.SavedModel()
         model.ParseFromString((path / "saved_model.pb").read_bytes())
         for meta in model.meta_graphs:
             yield meta.graph_def.SerializeToString()
@@ -92,8 +92,8 @@ def coverage(ops):
     for file in sorted((ROOT / "src").rglob("*_test.cc")):
         for op in set(re.findall(r'"([A-Z_]\w+)"', file.read_text())):
             names[op].add(file.stem)
-    from headrace._names import _to_snake
-    by_name = {_to_snake(op): op for op in ops} | {op: op for op in ops}
+    from headrace._hints import snake_case
+    by_name = {snake_case(op): op for op in ops} | {op: op for op in ops}
     for file in sorted((ROOT / "tests" / "python").glob("test_*.py")):
         for name in set(re.findall(r"\.(\w+)", file.read_text())):
             if name in by_name:

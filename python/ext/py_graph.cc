@@ -290,7 +290,7 @@ void TakeIntoContext(nb::handle graph, PyGraph* core, const NodeDef& def,
 }
 
 // A value inside a loop is one of many, so nothing outside may take it. Nodes
-// made inside of a context are checked there (headrace.control_flow).
+// made inside of a context are checked there (_src/control/contexts.py).
 void RefuseLoopValues(const PyGraph& core, const NodeDef& def,
                       absl::Span<const Endpoint> inputs) {
   if (def.op == "Enter" || def.op == "RefEnter" || def.op == "Switch" ||

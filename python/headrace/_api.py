@@ -1,420 +1,641 @@
-"""The names of tf.* and its namespaces (tf.math, tf.image, ...): in which module
-of the package each is defined. The modules are loaded when they are needed;
-those that every program needs are imported by the package itself."""
-import functools as _functools
-import os as _os
-import sys as _sys
-import types as _types
+"""The names of tf.* and its namespaces, and where each is defined.
 
-from headrace import _headrace
-from headrace import _names
+NAMES has, for each namespace ("" is tf itself), the modules of `_src` and what
+the namespace takes from them: `name`, or `name=original` where the module has
+another name for it. From `raw_ops` come ops: `identity_n` is IdentityN, unless
+it says otherwise (`fft=FFT`).
 
-__version__ = VERSION = "1.15.5"  # the interface that holds here
-headrace_version = _headrace.version
-GRAPH_DEF_VERSION = 134
+A namespace has these names and no others. All are names of TensorFlow 1.15
+(`_interface.py`), but for those in OWN.
+"""
 
-_CHECKS = """
-    assert_equal assert_greater assert_greater_equal assert_integer assert_less
-    assert_less_equal assert_near assert_negative assert_non_negative
-    assert_non_positive assert_none_equal assert_positive assert_proper_iterable
-    assert_rank assert_rank_at_least assert_rank_in assert_same_float_dtype
-    assert_scalar assert_type is_non_decreasing is_numeric_tensor
-    is_strictly_increasing"""
+NAMES = {
+    "": {
+        "control.check_ops": """
+            assert_equal assert_greater assert_greater_equal assert_integer
+            assert_less assert_less_equal assert_near assert_negative
+            assert_non_negative assert_non_positive assert_none_equal
+            assert_positive assert_proper_iterable assert_rank
+            assert_rank_at_least assert_rank_in assert_same_float_dtype
+            assert_scalar assert_type is_non_decreasing is_numeric_tensor
+            is_strictly_increasing""",
+        "control.control_flow": "case cond while_loop",
+        "control.control_flow_ops": """
+            Assert Print add_check_numerics_ops custom_gradient gradients
+            group hessians py_function timestamp tuple
+            verify_tensor_all_finite""",
+        "control.functional_ops": "foldl foldr map_fn scan",
+        "control.logging_ops": "print=print_v2",
+        "control.script_ops": "numpy_function py_func",
+        "control.switch_ops": "switch_case",
+        "control.tensor_array": "TensorArray",
+        "flow.accumulators": """
+            ConditionalAccumulator ConditionalAccumulatorBase
+            CriticalSection SparseConditionalAccumulator""",
+        "flow.queues": """
+            FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase
+            RandomShuffleQueue""",
+        "framework.behavior": """
+            GRAPH_DEF_VERSION VERSION control_flow_v2_enabled
+            disable_control_flow_v2 disable_eager_execution
+            disable_tensor_equality disable_v2_behavior
+            disable_v2_tensorshape enable_eager_execution executing_eagerly""",
+        "framework.default_session": "get_default_session",
+        "framework.dtypes": """
+            DType QUANTIZED_DTYPES as_dtype bfloat16 bool=bool_ complex128
+            complex64 double float16 float32 float64 half int16 int32 int64
+            int8 qint16 qint32 qint8 quint16 quint8 resource string uint16
+            uint32 uint64 uint8 variant""",
+        "framework.errors": "OpError",
+        "framework.graph": """
+            Graph GraphKeys Operation Tensor add_to_collection
+            add_to_collections colocate_with container control_dependencies
+            device get_collection get_collection_ref get_default_graph
+            init_scope name_scope op_scope reset_default_graph""",
+        "framework.importer": "import_graph_def",
+        "framework.indexed_slices": """
+            IndexedSlices convert_to_tensor_or_indexed_slices sparse_mask""",
+        "framework.messages": """
+            AttrValue ConfigProto Event GPUOptions GraphDef GraphOptions
+            HistogramProto LogMessage MetaGraphDef NameAttrList NodeDef
+            OptimizerOptions RunMetadata RunOptions SessionLog Summary
+            SummaryMetadata TensorInfo""",
+        "framework.tensor": """
+            constant convert_to_tensor is_tensor
+            register_tensor_conversion_function""",
+        "framework.tensor_proto": "make_ndarray make_tensor_proto",
+        "framework.tensor_shape": "Dimension TensorShape dimension_value",
+        "io.parsing_ops": """
+            FixedLenFeature FixedLenSequenceFeature SparseFeature
+            VarLenFeature decode_csv parse_example parse_single_example
+            parse_single_sequence_example""",
+        "io.readers": """
+            FixedLengthRecordReader IdentityReader ReaderBase TFRecordReader
+            TextLineReader WholeFileReader""",
+        "math.linalg_ops": """
+            cholesky_solve matrix_diag matrix_diag_part matrix_set_diag
+            matrix_solve_ls norm self_adjoint_eig self_adjoint_eigvals svd
+            trace""",
+        "math.math_special": """
+            argsort bincount clip_by_average_norm confusion_matrix
+            histogram_fixed_width histogram_fixed_width_bins lbeta
+            searchsorted sort sparse_matmul sparse_segment_mean
+            sparse_segment_sqrt_n sparse_segment_sum to_complex128
+            to_complex64 unsorted_segment_mean unsorted_segment_sqrt_n""",
+        "math.quantize_ops": "dequantize quantize quantize_v2",
+        "math.spectral_ops": "fft2d fft3d ifft2d ifft3d",
+        "ops.array_ops": """
+            batch_gather batch_to_space boolean_mask broadcast_dynamic_shape
+            broadcast_static_shape broadcast_to concat depth_to_space
+            expand_dims extract_image_patches eye fill gather gather_nd
+            get_static_value guarantee_const identity matrix_transpose
+            meshgrid newaxis no_op one_hot ones ones_like pad parallel_stack
+            placeholder placeholder_with_default rank
+            required_space_to_batch_paddings reshape reverse
+            reverse_sequence reverse_v2 sequence_mask setdiff1d shape
+            shape_n size slice space_to_batch space_to_depth split squeeze
+            stack stop_gradient strided_slice tile transpose unique
+            unique_with_counts unstack where where_v2 zeros zeros_like""",
+        "ops.array_special": """
+            dimension_at_index ensure_shape fingerprint repeat scatter_nd
+            tensor_scatter_add=tensor_scatter_nd_add tensor_scatter_nd_add
+            tensor_scatter_nd_sub tensor_scatter_nd_update
+            tensor_scatter_sub=tensor_scatter_nd_sub
+            tensor_scatter_update=tensor_scatter_nd_update""",
+        "ops.math_ops": """
+            abs accumulate_n add add_n angle arg_max arg_min argmax argmin
+            bitcast cast ceil clip_by_global_norm clip_by_norm clip_by_value
+            complex conj cos count_nonzero cumprod cumsum div div_no_nan
+            divide einsum equal erf exp floor floor_div floordiv floormod
+            global_norm greater greater_equal imag less less_equal lin_space
+            linspace log log_sigmoid logical_and logical_not logical_or
+            logical_xor matmul maximum minimum mod multiply negative
+            not_equal pow range real realdiv reduce_all reduce_any
+            reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod
+            reduce_sum round rsqrt saturate_cast scalar_mul sigmoid sign sin
+            sqrt square squared_difference subtract tanh tensordot
+            to_bfloat16 to_double to_float to_int32 to_int64 truediv
+            truncatediv truncatemod""",
+        "ops.random_ops": """
+            get_seed multinomial random_crop random_gamma random_normal
+            random_poisson random_shuffle random_uniform set_random_seed
+            truncated_normal""",
+        "ops.sparse_tensor": """
+            SparseTensor SparseTensorValue
+            convert_to_tensor_or_sparse_tensor sparse_placeholder""",
+        "ops.string_ops": """
+            as_string decode_base64 decode_raw encode_base64 reduce_join
+            regex_replace string_join string_split string_to_hash_bucket
+            string_to_hash_bucket_fast string_to_hash_bucket_strong
+            string_to_number substr""",
+        "raw_ops": """
+            acos acosh asin asinh atan atan2 atanh
+            batch_to_space_nd=BatchToSpaceND betainc check_numerics cholesky
+            cosh count_up_to cross decode_compressed
+            decode_json_example=DecodeJSONExample diag diag_part digamma
+            dynamic_partition dynamic_stitch erfc expm1
+            extract_volume_patches fake_quant_with_min_max_args
+            fake_quant_with_min_max_args_gradient
+            fake_quant_with_min_max_vars
+            fake_quant_with_min_max_vars_gradient
+            fake_quant_with_min_max_vars_per_channel
+            fake_quant_with_min_max_vars_per_channel_gradient fft=FFT
+            identity_n ifft=IFFT igamma igammac invert_permutation is_finite
+            is_inf is_nan lgamma log1p matching_files matrix_band_part
+            matrix_determinant matrix_inverse matrix_solve
+            matrix_square_root matrix_triangular_solve parse_tensor
+            polygamma qr quantized_concat read_file reciprocal rint roll
+            segment_max segment_mean segment_min segment_prod segment_sum
+            serialize_tensor sinh space_to_batch_nd=SpaceToBatchND
+            string_strip tan unravel_index unsorted_segment_max
+            unsorted_segment_min unsorted_segment_prod unsorted_segment_sum
+            write_file zeta""",
+        "session.session": "InteractiveSession Session",
+        "session.session_handles": """
+            delete_session_tensor get_session_handle get_session_tensor""",
+        "sparse.sparse_ops": """
+            deserialize_many_sparse edit_distance serialize_many_sparse
+            serialize_sparse sparse_add sparse_concat sparse_fill_empty_rows
+            sparse_maximum sparse_merge sparse_minimum sparse_reduce_max
+            sparse_reduce_max_sparse sparse_reduce_sum
+            sparse_reduce_sum_sparse sparse_reorder sparse_reset_shape
+            sparse_reshape sparse_retain sparse_slice sparse_softmax
+            sparse_split sparse_tensor_dense_matmul sparse_tensor_to_dense
+            sparse_to_dense sparse_to_indicator sparse_transpose""",
+        "variables.base": "variable_creator_scope",
+        "variables.initializers": """
+            constant_initializer glorot_normal_initializer
+            glorot_uniform_initializer ones_initializer
+            orthogonal_initializer random_normal_initializer
+            random_uniform_initializer truncated_normal_initializer
+            uniform_unit_scaling_initializer variance_scaling_initializer
+            zeros_initializer""",
+        "variables.partitioners": """
+            create_partitioned_variables fixed_size_partitioner
+            min_max_variable_partitioner variable_axis_size_partitioner""",
+        "variables.records": "VariableAggregation VariableSynchronization",
+        "variables.scopes": """
+            AUTO_REUSE VariableScope get_local_variable get_variable
+            get_variable_scope no_regularizer variable_op_scope
+            variable_scope""",
+        "variables.template": "make_template",
+        "variables.variables": """
+            Variable all_variables assert_variables_initialized assign
+            assign_add assign_sub batch_scatter_update
+            disable_resource_variables enable_resource_variables
+            global_variables global_variables_initializer
+            initialize_all_tables=tables_initializer
+            initialize_all_variables initialize_local_variables
+            initialize_variables is_variable_initialized local_variables
+            local_variables_initializer model_variables
+            moving_average_variables report_uninitialized_variables
+            resource_variables_enabled scatter_add scatter_div scatter_max
+            scatter_min scatter_mul scatter_nd_add scatter_nd_sub
+            scatter_nd_update scatter_sub scatter_update tables_initializer
+            trainable_variables variables_initializer""",
+    },
+    "audio": {
+        "raw_ops": "decode_wav encode_wav",
+    },
+    "bitwise": {
+        "raw_ops": """
+            bitwise_and bitwise_or bitwise_xor invert left_shift right_shift""",
+    },
+    "compat": {
+        "framework.tensor_shape": "dimension_value",
+        "framework.text_compat": """
+            as_bytes as_str as_str_any as_text bytes_or_text_types
+            complex_types forward_compatibility_horizon forward_compatible
+            integral_types path_to_str real_types""",
+        "ops.array_special": "dimension_at_index",
+    },
+    "contrib": {},
+    "contrib.staging": {
+        "flow.accumulators": "StagingArea",
+    },
+    "data": {
+        "data.datasets": """
+            Dataset Iterator Options get_output_classes get_output_shapes
+            get_output_types make_initializable_iterator
+            make_one_shot_iterator""",
+        "data.files": """
+            FixedLengthRecordDataset TFRecordDataset TextLineDataset""",
+    },
+    "data.experimental": {
+        "data.datasets": "AUTOTUNE",
+        "data.experimental": """
+            INFINITE_CARDINALITY RandomDataset UNKNOWN_CARDINALITY
+            bucket_by_sequence_length cardinality choose_from_datasets
+            enumerate_dataset get_next_as_optional get_single_element
+            group_by_window ignore_errors map_and_batch parallel_interleave
+            parse_example_dataset sample_from_datasets scan
+            shuffle_and_repeat take_while unbatch unique""",
+        "data.files": "CsvDataset TFRecordWriter",
+        "data.iterators": "Optional",
+    },
+    "debugging": {
+        "control.check_ops": """
+            assert_equal assert_greater assert_greater_equal assert_integer
+            assert_less assert_less_equal assert_near assert_negative
+            assert_non_negative assert_non_positive assert_none_equal
+            assert_positive assert_proper_iterable assert_rank
+            assert_rank_at_least assert_rank_in assert_same_float_dtype
+            assert_scalar assert_shapes assert_type is_non_decreasing
+            is_numeric_tensor is_strictly_increasing""",
+        "control.control_flow_ops": """
+            Assert assert_all_finite=verify_tensor_all_finite""",
+        "raw_ops": "check_numerics is_finite is_inf is_nan",
+    },
+    "dtypes": {
+        "framework.dtypes": """
+            DType QUANTIZED_DTYPES as_dtype bfloat16 bool=bool_ complex128
+            complex64 double float16 float32 float64 half int16 int32 int64
+            int8 qint16 qint32 qint8 quint16 quint8 resource string uint16
+            uint32 uint64 uint8 variant""",
+        "ops.math_ops": "cast complex saturate_cast",
+        "ops.string_ops": "as_string",
+    },
+    "errors": {
+        "framework.errors": """
+            ABORTED ALREADY_EXISTS AbortedError AlreadyExistsError CANCELLED
+            CancelledError DATA_LOSS DEADLINE_EXCEEDED DataLossError
+            DeadlineExceededError FAILED_PRECONDITION
+            FailedPreconditionError INTERNAL INVALID_ARGUMENT InternalError
+            InvalidArgumentError NOT_FOUND NotFoundError OK OUT_OF_RANGE
+            OpError OutOfRangeError PERMISSION_DENIED PermissionDeniedError
+            RESOURCE_EXHAUSTED ResourceExhaustedError UNAUTHENTICATED
+            UNAVAILABLE UNIMPLEMENTED UNKNOWN UnauthenticatedError
+            UnavailableError UnimplementedError UnknownError
+            error_code_from_exception_type exception_type_from_error_code""",
+    },
+    "graph_util": {
+        "framework.graph_rewrites": """
+            convert_variables_to_constants extract_sub_graph must_run_on_cpu
+            remove_training_nodes tensor_shape_from_node_def_name""",
+        "framework.importer": "import_graph_def",
+    },
+    "image": {
+        "image.boxes": """
+            combined_non_max_suppression crop_and_resize draw_bounding_boxes
+            extract_glimpse extract_patches non_max_suppression
+            non_max_suppression_overlaps non_max_suppression_padded
+            non_max_suppression_with_scores sample_distorted_bounding_box""",
+        "image.codecs": """
+            decode_and_crop_jpeg decode_bmp decode_gif decode_image
+            decode_jpeg decode_png encode_jpeg encode_png extract_jpeg_shape
+            is_jpeg""",
+        "image.colors": """
+            adjust_brightness adjust_contrast adjust_gamma adjust_hue
+            adjust_jpeg_quality adjust_saturation convert_image_dtype
+            grayscale_to_rgb per_image_standardization random_brightness
+            random_contrast random_hue random_jpeg_quality random_saturation
+            rgb_to_grayscale rgb_to_yiq rgb_to_yuv yiq_to_rgb yuv_to_rgb""",
+        "image.measures": """
+            image_gradients psnr sobel_edges ssim ssim_multiscale
+            total_variation""",
+        "image.transforms": """
+            ResizeMethod central_crop crop_to_bounding_box flip_left_right
+            flip_up_down pad_to_bounding_box random_flip_left_right
+            random_flip_up_down resize resize_bicubic resize_bilinear
+            resize_image_with_crop_or_pad resize_image_with_pad
+            resize_images resize_nearest_neighbor resize_with_crop_or_pad
+            rot90 transpose transpose_image""",
+        "ops.array_ops": "extract_image_patches",
+        "ops.random_ops": "random_crop",
+        "raw_ops": "hsv_to_rgb=HSVToRGB resize_area rgb_to_hsv=RGBToHSV",
+    },
+    "initializers": {
+        "variables.initializers": """
+            constant glorot_normal glorot_uniform he_normal he_uniform
+            identity lecun_normal lecun_uniform ones orthogonal
+            random_normal random_uniform truncated_normal
+            uniform_unit_scaling variance_scaling zeros""",
+        "variables.variables": """
+            global_variables=global_variables_initializer
+            local_variables=local_variables_initializer tables_initializer
+            variables=variables_initializer""",
+    },
+    "io": {
+        "flow.queues": """
+            PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue""",
+        "framework.importer": "write_graph",
+        "image.codecs": """
+            decode_and_crop_jpeg decode_bmp decode_gif decode_image
+            decode_jpeg decode_png encode_jpeg extract_jpeg_shape is_jpeg""",
+        "io.parsing_ops": """
+            FixedLenFeature FixedLenSequenceFeature SparseFeature
+            VarLenFeature decode_csv parse_example parse_sequence_example
+            parse_single_example parse_single_sequence_example""",
+        "io.readers": """
+            TFRecordCompressionType TFRecordOptions TFRecordWriter
+            tf_record_iterator""",
+        "ops.string_ops": "decode_base64 decode_raw encode_base64",
+        "raw_ops": """
+            decode_compressed decode_json_example=DecodeJSONExample
+            matching_files parse_tensor read_file serialize_tensor
+            write_file""",
+        "sparse.sparse_ops": """
+            deserialize_many_sparse serialize_many_sparse serialize_sparse""",
+        "training.input_pipelines": "match_filenames_once",
+    },
+    "linalg": {
+        "math.linalg_ops": """
+            adjoint cholesky_solve diag=matrix_diag
+            diag_part=matrix_diag_part eigh=self_adjoint_eig
+            eigvalsh=self_adjoint_eigvals expm logdet lstsq matrix_rank norm
+            normalize pinv set_diag=matrix_set_diag slogdet solve svd trace
+            triangular_solve tridiagonal_matmul tridiagonal_solve""",
+        "nn.normalization": "l2_normalize",
+        "ops.array_ops": "eye matrix_transpose transpose=matrix_transpose",
+        "ops.math_ops": "einsum global_norm matmul matvec tensordot",
+        "raw_ops": """
+            band_part=MatrixBandPart cholesky cross det=MatrixDeterminant
+            inv=MatrixInverse logm=MatrixLogarithm lu qr
+            sqrtm=MatrixSquareRoot tensor_diag=Diag
+            tensor_diag_part=DiagPart""",
+    },
+    "lookup": {
+        "flow.lookup_ops": """
+            KeyValueTensorInitializer StaticHashTable StaticVocabularyTable
+            TextFileIndex TextFileInitializer""",
+    },
+    "lookup.experimental": {
+        "flow.lookup_ops": "DenseHashTable",
+    },
+    "manip": {
+        "ops.array_ops": "gather_nd reshape reverse tile",
+        "ops.array_special": "scatter_nd",
+        "raw_ops": """
+            batch_to_space_nd=BatchToSpaceND roll
+            space_to_batch_nd=SpaceToBatchND""",
+    },
+    "math": {
+        "control.check_ops": "is_non_decreasing is_strictly_increasing",
+        "math.math_special": """
+            bincount confusion_matrix cumulative_logsumexp lbeta
+            multiply_no_nan nextafter polyval reciprocal_no_nan
+            reduce_euclidean_norm unsorted_segment_mean
+            unsorted_segment_sqrt_n""",
+        "nn.activations": "in_top_k log_softmax softmax top_k zero_fraction",
+        "nn.normalization": "l2_normalize",
+        "ops.math_ops": """
+            abs accumulate_n add add_n angle argmax argmin bessel_i0e
+            bessel_i1e ceil conj cos count_nonzero cumprod cumsum divide
+            divide_no_nan equal erf exp floor floordiv floormod greater
+            greater_equal imag less less_equal log log_sigmoid logical_and
+            logical_not logical_or logical_xor maximum minimum mod multiply
+            negative not_equal pow real reduce_all reduce_any
+            reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod
+            reduce_std reduce_sum reduce_variance round rsqrt scalar_mul
+            sigmoid sign sin sqrt square squared_difference subtract tanh
+            truediv""",
+        "raw_ops": """
+            acos acosh asin asinh atan atan2 atanh bessel_i0 bessel_i1
+            betainc cosh digamma erfc expm1 igamma igammac
+            invert_permutation is_finite is_inf is_nan lgamma log1p
+            polygamma reciprocal rint segment_max segment_mean segment_min
+            segment_prod segment_sum sinh softplus softsign tan
+            unsorted_segment_max unsorted_segment_min unsorted_segment_prod
+            unsorted_segment_sum xdivy xlogy zeta""",
+    },
+    "nest": {
+        "framework.nest": """
+            assert_same_structure flatten is_nested map_structure
+            pack_sequence_as""",
+    },
+    "nn": {
+        "math.quantize_ops": "quantized_conv2d quantized_relu_x",
+        "nn.activations": """
+            bias_add crelu dropout in_top_k leaky_relu log_softmax relu
+            relu6 relu_layer softmax swish top_k xw_plus_b zero_fraction""",
+        "nn.candidate_sampling": """
+            all_candidate_sampler compute_accidental_hits
+            fixed_unigram_candidate_sampler
+            learned_unigram_candidate_sampler log_uniform_candidate_sampler
+            nce_loss sampled_softmax_loss uniform_candidate_sampler""",
+        "nn.conv": """
+            atrous_conv2d avg_pool avg_pool1d avg_pool2d avg_pool3d
+            avg_pool_v2 conv1d conv2d conv2d_backprop_filter
+            conv2d_backprop_input conv2d_transpose conv3d conv3d_transpose
+            convolution depthwise_conv2d depthwise_conv2d_backprop_filter
+            depthwise_conv2d_backprop_input depthwise_conv2d_native
+            depthwise_conv2d_native_backprop_filter
+            depthwise_conv2d_native_backprop_input fractional_avg_pool
+            fractional_max_pool max_pool max_pool1d max_pool2d max_pool3d
+            max_pool_v2 max_pool_with_argmax separable_conv2d""",
+        "nn.ctc_ops": "collapse_repeated ctc_loss_v2 ctc_unique_labels",
+        "nn.embeddings": """
+            embedding_lookup embedding_lookup_sparse
+            safe_embedding_lookup_sparse""",
+        "nn.losses": """
+            ctc_beam_search_decoder ctc_beam_search_decoder_v2
+            ctc_greedy_decoder ctc_loss l2_loss log_poisson_loss
+            sigmoid_cross_entropy_with_logits
+            softmax_cross_entropy_with_logits
+            softmax_cross_entropy_with_logits_v2
+            sparse_softmax_cross_entropy_with_logits
+            weighted_cross_entropy_with_logits""",
+        "nn.normalization": """
+            batch_norm_with_global_normalization batch_normalization
+            fused_batch_norm l2_normalize local_response_normalization lrn
+            moments normalize_moments sufficient_statistics weighted_moments""",
+        "nn.spatial": """
+            atrous_conv2d_transpose conv1d_transpose conv3d_backprop_filter
+            conv3d_backprop_filter_v2 conv_transpose dilation2d erosion2d
+            pool with_space_to_batch""",
+        "ops.array_ops": "depth_to_space space_to_batch space_to_depth",
+        "ops.math_ops": "sigmoid tanh",
+        "raw_ops": """
+            elu quantized_avg_pool quantized_max_pool selu softplus softsign""",
+    },
+    "python_io": {
+        "io.readers": """
+            TFRecordCompressionType TFRecordOptions TFRecordWriter
+            tf_record_iterator""",
+    },
+    "quantization": {
+        "math.quantize_ops": """
+            dequantize fake_quant_with_min_max_args
+            fake_quant_with_min_max_args_gradient
+            fake_quant_with_min_max_vars
+            fake_quant_with_min_max_vars_gradient
+            fake_quant_with_min_max_vars_per_channel
+            fake_quant_with_min_max_vars_per_channel_gradient quantize
+            quantize_and_dequantize quantized_concat""",
+    },
+    "queue": {
+        "flow.queues": """
+            FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase
+            RandomShuffleQueue""",
+    },
+    "random": {
+        "nn.candidate_sampling": """
+            all_candidate_sampler fixed_unigram_candidate_sampler
+            learned_unigram_candidate_sampler log_uniform_candidate_sampler
+            uniform_candidate_sampler""",
+        "ops.random_ops": """
+            categorical gamma=random_gamma get_seed multinomial
+            normal=random_normal poisson=random_poisson set_random_seed
+            shuffle=random_shuffle stateless_categorical
+            stateless_multinomial stateless_normal=stateless_random_normal
+            stateless_truncated_normal
+            stateless_uniform=stateless_random_uniform truncated_normal
+            uniform=random_uniform""",
+    },
+    "sets": {
+        "sparse.set_ops": """
+            difference=set_difference intersection=set_intersection
+            set_difference set_intersection set_size set_union size=set_size
+            union=set_union""",
+    },
+    "signal": {
+        "math.signal_ops": """
+            dct frame hamming_window hann_window idct inverse_stft
+            inverse_stft_window_fn linear_to_mel_weight_matrix
+            mfccs_from_log_mel_spectrograms overlap_and_add stft""",
+        "math.spectral_ops": """
+            fft fft2d fft3d fftshift ifft ifft2d ifft3d ifftshift irfft
+            irfft2d irfft3d rfft rfft2d rfft3d""",
+    },
+    "sparse": {
+        "flow.accumulators": "SparseConditionalAccumulator",
+        "framework.indexed_slices": "mask=sparse_mask",
+        "math.math_special": """
+            segment_mean=sparse_segment_mean
+            segment_sqrt_n=sparse_segment_sqrt_n
+            segment_sum=sparse_segment_sum""",
+        "ops.sparse_tensor": "SparseTensor placeholder=sparse_placeholder",
+        "sparse.sparse_ops": """
+            add=sparse_add concat=sparse_concat cross=sparse_cross
+            cross_hashed=sparse_cross_hashed expand_dims=sparse_expand_dims
+            eye=sparse_eye fill_empty_rows=sparse_fill_empty_rows
+            from_dense=sparse_from_dense matmul=sparse_tensor_dense_matmul
+            maximum=sparse_maximum merge=sparse_merge minimum=sparse_minimum
+            reduce_max=sparse_reduce_max
+            reduce_max_sparse=sparse_reduce_max_sparse
+            reduce_sum=sparse_reduce_sum
+            reduce_sum_sparse=sparse_reduce_sum_sparse
+            reorder=sparse_reorder reset_shape=sparse_reset_shape
+            reshape=sparse_reshape retain=sparse_retain slice=sparse_slice
+            softmax=sparse_softmax
+            sparse_dense_matmul=sparse_tensor_dense_matmul
+            split=sparse_split to_dense=sparse_tensor_to_dense
+            to_indicator=sparse_to_indicator transpose=sparse_transpose""",
+    },
+    "spectral": {
+        "math.signal_ops": "dct idct",
+        "math.spectral_ops": """
+            fft fft2d fft3d ifft ifft2d ifft3d irfft irfft2d irfft3d rfft
+            rfft2d rfft3d""",
+    },
+    "strings": {
+        "ops.string_ops": """
+            as_string bytes_split format=string_format join=string_join
+            length=string_length lower reduce_join regex_full_match
+            regex_replace split strip substr
+            to_hash_bucket=string_to_hash_bucket
+            to_hash_bucket_fast=string_to_hash_bucket_fast
+            to_hash_bucket_strong=string_to_hash_bucket_strong
+            to_number=string_to_number unicode_decode
+            unicode_decode_with_offsets unicode_encode unicode_script
+            unicode_split unicode_split_with_offsets unicode_transcode
+            unsorted_segment_join upper""",
+    },
+    "summary": {
+        "framework.messages": """
+            Event SessionLog Summary SummaryDescription TaggedRunMetadata""",
+        "training.summary": """
+            audio histogram image merge merge_all scalar tensor_summary text""",
+    },
+    "test": {
+        "testing.test_case": """
+            TestCase assert_equal_graph_def get_temp_dir gpu_device_name
+            is_built_with_cuda is_built_with_gpu_support is_built_with_rocm
+            is_gpu_available main test_src_dir_path""",
+    },
+    "train": {
+        "framework.importer": "write_graph",
+        "framework.messages": """
+            BytesList ClusterDef Example Feature FeatureList FeatureLists
+            Features FloatList Int64List JobDef SaverDef SequenceExample
+            ServerDef""",
+        "training.coordinator": """
+            Coordinator LooperThread QueueRunner add_queue_runner
+            start_queue_runners""",
+        "training.input_pipelines": """
+            batch batch_join input_producer limit_epochs
+            match_filenames_once maybe_batch maybe_batch_join
+            maybe_shuffle_batch maybe_shuffle_batch_join
+            range_input_producer shuffle_batch shuffle_batch_join
+            slice_input_producer string_input_producer""",
+        "training.learning_rate_decay": """
+            cosine_decay cosine_decay_restarts exponential_decay
+            inverse_time_decay linear_cosine_decay natural_exp_decay
+            noisy_linear_cosine_decay piecewise_constant
+            piecewise_constant_decay polynomial_decay""",
+    },
+    "train.queue_runner": {
+        "training.coordinator": """
+            QueueRunner add_queue_runner start_queue_runners""",
+    },
+}
 
-_tf = _sys.modules["headrace"]
-_find, _dir = _names.on_demand(
-    vars(_tf),
-    graph="""
-        Graph GraphKeys Operation Tensor add_to_collection add_to_collections
-        colocate_with container control_dependencies device get_collection
-        get_collection_ref get_default_graph init_scope name_scope
-        reset_default_graph""",
-    _headrace="CancellationManager",
-    default_session="get_default_session",
-    session="InteractiveSession Session",
-    tensor="""
-        constant convert_to_tensor is_tensor
-        register_tensor_conversion_function""",
-    tensor_shape="Dimension TensorShape dimension_value",
-    dtypes="""
-        DType QUANTIZED_DTYPES as_dtype bfloat16 bool=bool_ complex128
-        complex64 double float16 float32 float64 half int16 int32 int64 int8
-        qint16 qint32 qint8 quint16 quint8 resource string uint16 uint32 uint64
-        uint8 variant""",
-    math_ops="""
-        abs accumulate_n add add_n angle arg_max arg_min argmax argmin bitcast
-        cast ceil clip_by_global_norm clip_by_norm clip_by_value complex conj
-        cos count_nonzero cumprod cumsum div div_no_nan divide einsum equal erf exp
-        floor floor_div floordiv floormod global_norm greater greater_equal
-        imag less less_equal lin_space linspace log log_sigmoid logical_and
-        logical_not logical_or logical_xor matmul maximum minimum mod multiply
-        negative not_equal pow range real realdiv reduce_all reduce_any
-        reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod
-        reduce_sum round rsqrt saturate_cast scalar_mul sigmoid sign sin sqrt square
-        squared_difference subtract tanh tensordot to_bfloat16 to_double
-        to_float to_int32 to_int64 truediv truncatediv truncatemod""",
-    array_ops="""
-        batch_gather batch_to_space boolean_mask broadcast_dynamic_shape
-        broadcast_static_shape broadcast_to concat depth_to_space expand_dims
-        extract_image_patches eye fill gather gather_nd get_static_value
-        guarantee_const identity matrix_transpose meshgrid newaxis no_op
-        one_hot ones ones_like pad parallel_stack placeholder
-        placeholder_with_default rank required_space_to_batch_paddings
-        reshape reverse reverse_sequence reverse_v2 sequence_mask setdiff1d
-        shape shape_n size slice space_to_batch space_to_depth split squeeze
-        stack stop_gradient strided_slice tile transpose unique
-        unique_with_counts unstack where where_v2 zeros zeros_like""",
-    array_special="""
-        dimension_at_index ensure_shape fingerprint repeat scatter_nd
-        tensor_scatter_add=tensor_scatter_nd_add tensor_scatter_nd_add
-        tensor_scatter_nd_sub tensor_scatter_nd_update
-        tensor_scatter_sub=tensor_scatter_nd_sub
-        tensor_scatter_update=tensor_scatter_nd_update""",
-    random_ops="""
-        get_seed multinomial random_crop random_gamma random_normal
-        random_poisson random_shuffle random_uniform set_random_seed
-        truncated_normal""",
-    control_flow_ops="""
-        Assert Print add_check_numerics_ops custom_gradient gradients group
-        hessians py_function timestamp tuple verify_tensor_all_finite""",
-    check_ops=_CHECKS,
-    control_flow="case cond while_loop",
-    switch_ops="switch_case",
-    functional_ops="foldl foldr map_fn scan",
-    script_ops="numpy_function py_func",
-    session_handles="""
-        delete_session_tensor get_session_handle get_session_tensor""",
-    string_ops="""
-        as_string decode_base64 decode_raw encode_base64 reduce_join
-        regex_replace string_join string_split string_to_hash_bucket
-        string_to_hash_bucket_fast string_to_hash_bucket_strong
-        string_to_number substr""",
-    defun="Defun",
-    tensor_array="TensorArray",
-    queues="""
-        FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue""",
-    accumulators="""
-        ConditionalAccumulator ConditionalAccumulatorBase CriticalSection
-        SparseConditionalAccumulator""",
-    variables="""
-        Variable all_variables assert_variables_initialized assign assign_add
-        assign_sub batch_scatter_update disable_resource_variables enable_resource_variables
-        global_variables global_variables_initializer initialize_all_variables
-        initialize_local_variables initialize_variables is_variable_initialized
-        local_variables local_variables_initializer model_variables
-        moving_average_variables report_uninitialized_variables
-        resource_variables_enabled scatter_add scatter_div scatter_max
-        scatter_min scatter_mul scatter_nd_add scatter_nd_sub scatter_nd_update
-        scatter_sub scatter_update tables_initializer trainable_variables
-        variables_initializer""",
-    variable_base="variable_creator_scope",
-    variable_records="VariableAggregation VariableSynchronization",
-    partitioned_variables="""
-        create_partitioned_variables fixed_size_partitioner
-        min_max_variable_partitioner variable_axis_size_partitioner""",
-    template="make_template",
-    variable_scopes="""
-        AUTO_REUSE VariableScope get_local_variable get_variable
-        get_variable_scope no_regularizer variable_op_scope
-        variable_scope""",
-    initializers="""
-        constant_initializer glorot_normal_initializer
-        glorot_uniform_initializer ones_initializer
-        orthogonal_initializer random_normal_initializer
-        random_uniform_initializer truncated_normal_initializer
-        uniform_unit_scaling_initializer variance_scaling_initializer
-        zeros_initializer""",
-    importer="import_graph_def",
-    parsing_ops="""
-        FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature
-        decode_csv parse_example parse_sequence_example parse_single_example
-        parse_single_sequence_example""",
-    readers="""
-        FixedLengthRecordReader IdentityReader ReaderBase TFRecordReader
-        TextLineReader WholeFileReader""",
-    indexed_slices="""
-        IndexedSlices IndexedSlicesValue convert_to_tensor_or_indexed_slices
-        sparse_mask""",
-    sparse_ops="""
-        SparseTensor SparseTensorValue convert_to_tensor_or_sparse_tensor
-        deserialize_many_sparse edit_distance serialize_many_sparse
-        serialize_sparse sparse_add sparse_concat sparse_fill_empty_rows
-        sparse_maximum sparse_merge sparse_minimum sparse_placeholder
-        sparse_reduce_max sparse_reduce_max_sparse sparse_reduce_sum
-        sparse_reduce_sum_sparse sparse_reorder sparse_reset_shape
-        sparse_reshape sparse_retain sparse_slice sparse_softmax sparse_split
-        sparse_tensor_dense_matmul sparse_tensor_to_dense sparse_to_dense
-        sparse_to_indicator sparse_transpose""",
-    math_special="""
-        argsort bincount clip_by_average_norm confusion_matrix
-        histogram_fixed_width histogram_fixed_width_bins lbeta searchsorted sort
-        sparse_matmul sparse_segment_mean sparse_segment_sqrt_n
-        sparse_segment_sum to_complex128 to_complex64 unsorted_segment_mean
-        unsorted_segment_sqrt_n""",
-    logging_ops="print=print_v2",
-    quantize_ops="dequantize quantize quantize_v2",
-    tensor_proto="make_ndarray make_tensor_proto",
-    spectral_ops="fft2d fft3d ifft2d ifft3d",
-    linalg_ops="""
-        cholesky_solve matrix_diag matrix_diag_part matrix_set_diag
-        matrix_solve_ls norm self_adjoint_eig self_adjoint_eigvals svd
-        trace""",
-    embeddings="embedding_lookup",
-    errors="OpError")
+# What TensorFlow does not have, or has nowhere in its interface. "headrace" is
+# the only such name in tf itself. Classes have three such methods:
+# Session.plan, Session.partial_run_close and Operation.source.
+OWN = {
+    "headrace": {
+        # This library's version; tf.__version__ is that of the interface.
+        "_headrace": "CancellationManager version",
+        # TensorFlow has these in modules that it does not export: programs
+        # import them from tensorflow.python.
+        "flow.accumulators": "Barrier MapStagingArea",
+        "framework.indexed_slices": "IndexedSlicesValue",
+        "functions.defun": "Defun",
+        "sparse.sparse_ops": "deserialize_sparse",
+        # What Session.plan returns.
+        "session.session": "MemoryPlan",
+    },
+    # Messages that no namespace of tf has are here, with all the others.
+    "headrace.messages": {
+        "framework.messages": """
+            AllocationDescription AllocationRecord AllocatorMemoryUsed
+            AssetFileDef AttrValue AutoParallelOptions BatchingOptions
+            BoundedTensorSpecProto BundleEntryProto BundleHeaderProto
+            BytesList CallableOptions CapturedTensor ClusterDef
+            ClusterDeviceFilters CollectionDef CondContextDef ConfigProto
+            ControlFlowContextDef CostGraphDef DebugOptions DebugTensorWatch
+            DebuggedSourceFile DebuggedSourceFiles DeviceAttributes
+            DeviceLocality DeviceProperties DeviceStepStats DictValue Event
+            Example ExecutorOpts Feature FeatureList FeatureLists Features
+            FingerprintDef FloatList FullTypeDef FunctionDef
+            FunctionDefLibrary FunctionSpec GPUOptions GradientDef
+            GraphDebugInfo GraphDef GraphOptions GraphPassReport
+            HistogramProto Int64List InterconnectLink JobDef
+            JobDeviceFilters KernelDef KernelList LabeledStepStats ListValue
+            LocalLinks LogMessage MemoryLogRawAllocation
+            MemoryLogRawDeallocation MemoryLogStep MemoryLogTensorAllocation
+            MemoryLogTensorDeallocation MemoryLogTensorOutput MemoryStats
+            Message MetaGraphDef NameAttrList NamedDevice NamedTensorProto
+            NamedTupleValue NodeDef NodeExecStats NodeOutput NoneValue OpDef
+            OpDeprecation OpList OptimizerOptions PairValue QueueRunnerDef
+            RPCOptions RegisteredGradient RegisteredSaver
+            ResourceHandleProto RewriterConfig RunCounters RunMetadata
+            RunOptions SaveSliceInfoDef SaveableObject SavedAsset
+            SavedBareConcreteFunction SavedConcreteFunction SavedConstant
+            SavedFunction SavedModel SavedObject SavedObjectGraph
+            SavedResource SavedSlice SavedSliceMeta SavedTensorSliceMeta
+            SavedTensorSlices SavedUserObject SavedVariable SaverDef
+            ScopedAllocatorOptions SequenceExample SerializedDType ServerDef
+            SessionLog SessionMetadata SignatureDef SourceMetadata
+            StepSequence StepStats StructuredValue Summary
+            SummaryDescription SummaryMetadata TaggedRunMetadata
+            TaskDeviceFilters TensorConnection TensorDescription TensorInfo
+            TensorProto TensorShapeProto TensorSliceProto TensorSpecProto
+            ThreadPoolOptionProto TraceOpts TrackableObjectGraph TupleValue
+            TypeSpecProto ValuesDef VariableDef VariantTensorDataProto
+            VerifierConfig VersionDef WhileContextDef from_text""",
+    },
+}
 
-
-@_functools.cache
-def _submodules():
-    """The package's own modules. No name of tf may be one of theirs: loading
-    the module would replace it."""
-    files = _os.listdir(_os.path.dirname(__file__))
-    return {f[:-3] for f in files if f.endswith(".py") and f[0] != "_"}
-
-
-def __getattr__(name):
-    if name in _submodules():
-        return _names.load(name)
-    return _find(name)
-
-
-def __dir__():
-    return sorted({*_dir(), *_submodules()})
-
-
-def diag(diagonal, name=None):
-    return _tf.raw_ops.Diag(diagonal, name=name)
-
-
-def executing_eagerly():
-    """False: nodes are run by sessions alone."""
-    return False
-
-
-def disable_v2_behavior():
-    """Does nothing: this is the behaviour of 1.x."""
-
-
-disable_eager_execution = disable_v2_tensorshape = disable_v2_behavior
-disable_control_flow_v2 = disable_tensor_equality = disable_v2_behavior
-
-
-def control_flow_v2_enabled():
-    """False: cond and while_loop make the nodes of 1.x."""
-    return False
-
-
-def enable_eager_execution(config=None, device_policy=None,
-                           execution_mode=None):
-    raise NotImplementedError("eager execution is not supported")
-
-
-def initialize_all_tables(name="init_all_tables"):
-    """As tables_initializer."""
-    return _tf.tables_initializer(name)
-
-
-def op_scope(values, name, default_name=None):
-    return _tf.name_scope(name, default_name, values)
-
-
-# Namespaces. Each is a module that finds ops of the registry like tf itself.
-
-def _namespace(name, **homes):
-    module = _types.ModuleType("headrace." + name,
-                               "tf.%s: see the functions." % name)
-    module.__getattr__, module.__dir__ = _names.on_demand(
-        vars(module), **homes)
-    _sys.modules["headrace." + name] = module
-    return module
-
-
-_SAMPLERS = """
-    all_candidate_sampler fixed_unigram_candidate_sampler
-    learned_unigram_candidate_sampler log_uniform_candidate_sampler
-    uniform_candidate_sampler"""
-_QUEUES = """
-    FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue"""
-_FOURIER = """
-    fft fft2d fft3d ifft ifft2d ifft3d irfft irfft2d irfft3d rfft rfft2d
-    rfft3d"""
-_RECORDS = """
-    TFRecordCompressionType TFRecordOptions TFRecordWriter tf_record_iterator"""
-
-audio = _namespace("audio")  # decode_wav, encode_wav, audio_spectrogram, mfcc
-bitwise = _namespace("bitwise")
-client = _namespace("client")
-compat = _namespace(
-    "compat", array_special="dimension_at_index",
-    tensor_shape="dimension_value",
-    text_compat="""
-        as_bytes as_str as_str_any as_text bytes_or_text_types complex_types
-        forward_compatibility_horizon forward_compatible integral_types
-        path_to_str real_types""")
-contrib = _namespace("contrib")
-contrib.staging = _namespace(
-    "contrib.staging", accumulators="MapStagingArea StagingArea")
-data = _namespace(
-    "data",
-    data_files="FixedLengthRecordDataset TFRecordDataset TextLineDataset",
-    datasets="""
-        Dataset Iterator Options get_output_classes get_output_shapes
-        get_output_types make_initializable_iterator
-        make_one_shot_iterator""")
-data.experimental = _namespace(
-    "data.experimental",
-    data_experimental="""
-        INFINITE_CARDINALITY RandomDataset UNKNOWN_CARDINALITY
-        bucket_by_sequence_length cardinality choose_from_datasets
-        enumerate_dataset get_next_as_optional get_single_element
-        group_by_window ignore_errors map_and_batch parallel_interleave
-        parse_example_dataset sample_from_datasets scan shuffle_and_repeat
-        take_while unbatch unique""",
-    data_files="CsvDataset TFRecordWriter",
-    data_iterators="Optional",
-    datasets="AUTOTUNE")
-data_flow_ops = _namespace(
-    "data_flow_ops",
-    accumulators="""
-        Barrier ConditionalAccumulator MapStagingArea
-        SparseConditionalAccumulator StagingArea""",
-    queues=_QUEUES)
-debugging = _namespace(
-    "debugging", check_ops=_CHECKS + " assert_shapes",
-    control_flow_ops="Assert assert_all_finite=verify_tensor_all_finite")
-graph_util = _namespace(
-    "graph_util", graph_rewrites="""
-        convert_variables_to_constants extract_sub_graph must_run_on_cpu
-        remove_training_nodes tensor_shape_from_node_def_name""",
-    importer="import_graph_def")
-image = _namespace(
-    "image", whole="image_ops image_colors image_measures image_boxes",
-    array_ops="extract_image_patches", random_ops="random_crop")
-io = _namespace(
-    "io", importer="write_graph",
-    image_ops="""
-        decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg
-        decode_png encode_jpeg extract_jpeg_shape is_jpeg""",
-    input_pipelines="match_filenames_once",
-    queues="PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
-    sparse_ops="""
-        deserialize_many_sparse serialize_many_sparse serialize_sparse""",
-    parsing_ops="""
-        FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature
-        decode_csv parse_example parse_sequence_example parse_single_example
-        parse_single_sequence_example""",
-    readers=_RECORDS,
-    string_ops="decode_base64 decode_raw encode_base64")
-lookup = _namespace("lookup", lookup_ops="""
-    KeyValueTensorInitializer StaticHashTable StaticVocabularyTable
-    TextFileIndex TextFileInitializer""")
-lookup.experimental = _namespace("lookup.experimental",
-                                 lookup_ops="DenseHashTable")
-manip = _namespace("manip", array_ops="gather_nd reshape reverse tile",
-                   array_special="scatter_nd")
-linalg = _namespace(
-    "linalg",
-    array_ops="eye matrix_transpose transpose=matrix_transpose",
-    linalg_ops="""
-        adjoint cholesky_solve diag=matrix_diag diag_part=matrix_diag_part
-        eigh=self_adjoint_eig eigvalsh=self_adjoint_eigvals expm logdet lstsq
-        matrix_rank norm normalize pinv set_diag=matrix_set_diag slogdet solve
-        svd trace triangular_solve tridiagonal_matmul tridiagonal_solve""",
-    math_ops="einsum global_norm matmul matvec tensordot",
-    nn="l2_normalize")
-math = _namespace(
-    "math", whole="math_ops",
-    graph="Tensor name_scope",
-    check_ops="is_non_decreasing is_strictly_increasing",
-    indexed_slices="IndexedSlices",
-    math_special="""
-        bincount confusion_matrix cumulative_logsumexp lbeta multiply_no_nan
-        nextafter polyval reciprocal_no_nan reduce_euclidean_norm
-        unsorted_segment_mean unsorted_segment_sqrt_n""",
-    nn="""
-        in_top_k l2_normalize log_softmax softmax top_k zero_fraction""",
-    tensor="constant convert_to_tensor")
-python_io = _namespace("python_io", readers=_RECORDS)
-quantization = _namespace("quantization", quantize_ops="""
-    dequantize fake_quant_with_min_max_args
-    fake_quant_with_min_max_args_gradient fake_quant_with_min_max_vars
-    fake_quant_with_min_max_vars_gradient
-    fake_quant_with_min_max_vars_per_channel
-    fake_quant_with_min_max_vars_per_channel_gradient quantize
-    quantize_and_dequantize quantized_concat""")
-queue = _namespace("queue", queues=_QUEUES)
-random = _namespace(
-    "random",
-    candidate_sampling=_SAMPLERS,
-    random_ops="""
-        categorical gamma=random_gamma get_seed multinomial
-        normal=random_normal poisson=random_poisson set_random_seed
-        shuffle=random_shuffle stateless_categorical stateless_multinomial
-        stateless_normal=stateless_random_normal stateless_truncated_normal
-        stateless_uniform=stateless_random_uniform truncated_normal
-        uniform=random_uniform""")
-saved_model = _namespace("saved_model")
-sets = _namespace("sets", set_ops="""
-    difference=set_difference intersection=set_intersection set_difference
-    set_intersection set_size set_union size=set_size union=set_union""")
-signal = _namespace("signal", spectral_ops=_FOURIER + " fftshift ifftshift",
-                    signal_ops="""
-    dct frame hamming_window hann_window idct inverse_stft
-    inverse_stft_window_fn linear_to_mel_weight_matrix
-    mfccs_from_log_mel_spectrograms overlap_and_add stft""")
-sparse = _namespace("sparse", accumulators="SparseConditionalAccumulator",
-                    indexed_slices="mask=sparse_mask", math_special="""
-    segment_mean=sparse_segment_mean segment_sqrt_n=sparse_segment_sqrt_n
-    segment_sum=sparse_segment_sum""", sparse_ops="""
-    SparseTensor add=sparse_add concat=sparse_concat cross=sparse_cross
-    cross_hashed=sparse_cross_hashed deserialize_many_sparse deserialize_sparse
-    expand_dims=sparse_expand_dims eye=sparse_eye
-    fill_empty_rows=sparse_fill_empty_rows from_dense=sparse_from_dense
-    matmul=sparse_tensor_dense_matmul maximum=sparse_maximum merge=sparse_merge
-    minimum=sparse_minimum placeholder=sparse_placeholder
-    reduce_max=sparse_reduce_max reduce_max_sparse=sparse_reduce_max_sparse
-    reduce_sum=sparse_reduce_sum reduce_sum_sparse=sparse_reduce_sum_sparse
-    reorder=sparse_reorder reset_shape=sparse_reset_shape reshape=sparse_reshape
-    retain=sparse_retain serialize=serialize_sparse serialize_many_sparse
-    serialize_sparse slice=sparse_slice softmax=sparse_softmax
-    sparse_dense_matmul=sparse_tensor_dense_matmul split=sparse_split
-    to_dense=sparse_tensor_to_dense to_indicator=sparse_to_indicator
-    transpose=sparse_transpose""")
-spectral = _namespace("spectral", signal_ops="dct idct",
-                      spectral_ops=_FOURIER)
-strings = _namespace("strings", string_ops="""
-    as_string format=string_format join=string_join length=string_length lower
-    reduce_join regex_full_match regex_replace split strip substr
-    to_hash_bucket=string_to_hash_bucket
-    to_hash_bucket_fast=string_to_hash_bucket_fast
-    to_hash_bucket_strong=string_to_hash_bucket_strong
-    to_number=string_to_number bytes_split unicode_decode
-    unicode_decode_with_offsets unicode_encode unicode_script unicode_split
-    unicode_split_with_offsets unicode_transcode unsorted_segment_join
-    upper""")
-test = _namespace("test", test_case="""
-    TestCase assert_equal_graph_def get_temp_dir main test_src_dir_path""")
-train = _namespace(
-    "train",
-    coordinator="""
-        Coordinator LooperThread QueueRunner add_queue_runner
-        start_queue_runners""",
-    importer="write_graph",
-    learning_rate_decay="""
-        cosine_decay cosine_decay_restarts exponential_decay inverse_time_decay
-        linear_cosine_decay natural_exp_decay noisy_linear_cosine_decay
-        piecewise_constant piecewise_constant_decay polynomial_decay""",
-    input_pipelines="""
-        batch batch_join input_producer limit_epochs match_filenames_once
-        maybe_batch maybe_batch_join maybe_shuffle_batch
-        maybe_shuffle_batch_join range_input_producer shuffle_batch
-        shuffle_batch_join slice_input_producer string_input_producer""")
-
-train.queue_runner = _namespace("train.queue_runner", coordinator="""
-    QueueRunner add_queue_runner start_queue_runners""")
-
-compat.v1 = v1 = _sys.modules["headrace.compat.v1"] = _tf
-test.is_gpu_available = (
-    lambda cuda_only=False, min_cuda_compute_capability=None: False)
-test.is_built_with_cuda = test.is_built_with_rocm = lambda: False
-test.is_built_with_gpu_support = lambda: False
-test.gpu_device_name = lambda: ""
+NAMES.update(OWN)

@@ -1,6 +1,6 @@
-"""The public names of TensorFlow 1.15, by namespace, the parts of tf.contrib, and
-of what is in them the names that programs use: by these, what is not here yet is
-told from what was never there.
+"""The public names of TensorFlow 1.15, by namespace; of tf.contrib, its parts and
+the names in them that programs use. By these an AttributeError tells what is
+not supported yet from what never was there.
 """
 
 NAMES = {
@@ -73,7 +73,7 @@ NAMES = {
         parse_single_example parse_single_sequence_example parse_tensor placeholder
         placeholder_with_default polygamma pow print profiler py_func py_function python_io qint16
         qint32 qint8 qr quantization quantize quantize_v2 quantized_concat queue quint16 quint8
-        ragged random random_crop random_gamma random_normal random_normal_initializer
+        ragged raw_ops random random_crop random_gamma random_normal random_normal_initializer
         random_poisson random_shuffle random_uniform random_uniform_initializer range rank
         read_file real realdiv reciprocal recompute_grad reduce_all reduce_any reduce_join
         reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_sum regex_replace

@@ -4,40 +4,43 @@
 node to the default graph, or to that of its inputs, and returns its output: a
 Tensor, a list, a named tuple of several, or the Operation if there is none.
 """
-import collections
-import inspect
+import collections as _collections
+import inspect as _inspect
 
-from headrace._headrace import OpFunction, op_names
+from headrace._headrace import OpFunction as _OpFunction, op_names as _op_names
 
 
 def __getattr__(name):
-    if not name[:1].isupper() and not name.startswith("_"):
-        raise AttributeError(name)
     if name.startswith("__"):
         raise AttributeError(name)
-    return globals().setdefault(name, OpFunction(name))
+    try:
+        function = _OpFunction(name)
+    except AttributeError:
+        from headrace import _hints  # for those who ask for such names
+        raise AttributeError(_hints.op_message(name)) from None
+    return globals().setdefault(name, function)
 
 
 def __dir__():
-    return op_names()
+    return _op_names()
 
 
-def signature(function):
+def _signature(function):
     """An inspect.Signature for an op function."""
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    kind = _inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = []
     for name, _, has_default, default in function.parameters():
-        parameters.append(inspect.Parameter(
+        parameters.append(_inspect.Parameter(
             name, kind,
-            default=default if has_default else inspect.Parameter.empty))
-    parameters.append(inspect.Parameter("name", kind, default=None))
-    return inspect.Signature(parameters)
+            default=default if has_default else _inspect.Parameter.empty))
+    parameters.append(_inspect.Parameter("name", kind, default=None))
+    return _inspect.Signature(parameters)
 
 
-OpFunction.__signature__ = property(signature)
-OpFunction.__repr__ = lambda self: "<op %s%s>" % (
-    self.op_type, signature(self))
+_OpFunction.__signature__ = property(_signature)
+_OpFunction.__repr__ = lambda self: "<op %s%s>" % (
+    self.op_type, _signature(self))
 
 
-def make_result_type(op_name, output_names):
-    return collections.namedtuple(op_name, output_names, rename=True)
+def _make_result_type(op_name, output_names):
+    return _collections.namedtuple(op_name, output_names, rename=True)

@@ -35,7 +35,7 @@ def graphs():
                 lambda: tf.constant("b"))
         put("graph_def", "loop", g.as_graph_def().SerializeToString())
     with tf.Graph().as_default() as g:
-        @tf.Defun(tf.float32)
+        @tf.headrace.Defun(tf.float32)
         def double(x):
             return x + x
         double(tf.constant([1., 2.]))

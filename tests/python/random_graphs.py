@@ -671,7 +671,7 @@ def scan(b, t):
 
 @construct("any", keeps=True, integers=True, nests=True, weight=3)
 def defun(b, t):
-    @tf.Defun(b.dtype)
+    @tf.headrace.Defun(b.dtype)
     def function(v):
         v.set_shape(t.shape)
         return b.body(b.same_shape(v, t))

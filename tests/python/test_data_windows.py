@@ -174,5 +174,5 @@ def test_sloppy_map_gives_what_is_done():
 
 
 def tf_map(dataset, f):
-    from headrace.data_elements import ElementFunction
+    from headrace._src.data.elements import ElementFunction
     return ElementFunction(f, dataset._spec)

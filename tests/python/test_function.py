@@ -11,7 +11,7 @@ def run(fetches, feeds=None):
 
 
 def test_one_result():
-    @tf.Defun(tf.float32, tf.float32)
+    @tf.headrace.Defun(tf.float32, tf.float32)
     def f(a, b):
         return tf.exp(a) * b + 1.
     x = tf.placeholder(tf.float32, [3])
@@ -21,7 +21,7 @@ def test_one_result():
 
 
 def test_several_results_and_calls():
-    @tf.Defun(tf.int32, func_name="DivMod")
+    @tf.headrace.Defun(tf.int32, func_name="DivMod")
     def f(a):
         low, high = tf.split(a, 2)
         return low // 3, high % 3
@@ -34,11 +34,11 @@ def test_several_results_and_calls():
 
 
 def test_a_function_that_calls_another():
-    @tf.Defun(tf.float32)
+    @tf.headrace.Defun(tf.float32)
     def square(x):
         return x * x
 
-    @tf.Defun(tf.float32)
+    @tf.headrace.Defun(tf.float32)
     def fourth(x):
         return square(square(x))
     assert run(fourth(tf.constant(3.))) == 81
@@ -47,7 +47,7 @@ def test_a_function_that_calls_another():
 def test_what_the_body_takes_from_outside_is_captured():
     c = tf.placeholder(tf.float32, [])
 
-    @tf.Defun(tf.float32)
+    @tf.headrace.Defun(tf.float32)
     def f(x):
         return x * c
     y = f(tf.constant(3.)) + f(tf.constant(4.))
@@ -56,7 +56,7 @@ def test_what_the_body_takes_from_outside_is_captured():
 
 
 def test_variables_of_the_body_are_those_of_the_graph():
-    @tf.Defun(tf.float32)
+    @tf.headrace.Defun(tf.float32)
     def f(x):
         return x * tf.get_variable("w", [],
                                    initializer=tf.constant_initializer(3.))
@@ -70,14 +70,14 @@ def test_variables_of_the_body_are_those_of_the_graph():
 def test_capture_by_value_computes_in_the_body():
     c = tf.constant(2.) * 3
 
-    @tf.Defun(tf.float32, capture_by_value=True)
+    @tf.headrace.Defun(tf.float32, capture_by_value=True)
     def f(x):
         return x + c
     assert run(f(1.)) == 7
     assert not f.captured_inputs
     fed = tf.placeholder(tf.float32, [])
 
-    @tf.Defun(tf.float32, capture_by_value=True)
+    @tf.headrace.Defun(tf.float32, capture_by_value=True)
     def g(x):
         return x + fed
     with pytest.raises(ValueError, match="Cannot capture a placeholder"):
@@ -85,22 +85,22 @@ def test_capture_by_value_computes_in_the_body():
 
 
 def test_types_are_those_of_the_call_when_none_are_declared():
-    @tf.Defun()
+    @tf.headrace.Defun()
     def twice(x):
         return x * 2
     assert run([twice(tf.constant(2.5)), twice(tf.constant(3))]) == [5, 6]
 
 
 def test_results_are_a_tensor_a_tuple_or_the_operation():
-    @tf.Defun(tf.float32)
+    @tf.headrace.Defun(tf.float32)
     def two(x):
         return x, tf.reshape(x, [1])
 
-    @tf.Defun(tf.float32)
+    @tf.headrace.Defun(tf.float32)
     def one(x):
         return [x]
 
-    @tf.Defun(tf.float32)
+    @tf.headrace.Defun(tf.float32)
     def none(x):
         tf.Print(x, [x])
     assert [t.shape.ndims for t in two(1.)] == [None, 1]
@@ -110,7 +110,7 @@ def test_results_are_a_tensor_a_tuple_or_the_operation():
 
 
 def test_names_and_shapes_that_are_given():
-    @tf.Defun(tf.float32, func_name="F", out_names=["a", "b"], noinline=True,
+    @tf.headrace.Defun(tf.float32, func_name="F", out_names=["a", "b"], noinline=True,
               shape_func=lambda op: [op.inputs[0].shape, [7]])
     def f(x):
         return x, x
@@ -122,7 +122,7 @@ def test_names_and_shapes_that_are_given():
 
 
 def test_refusals():
-    @tf.Defun(tf.float32)
+    @tf.headrace.Defun(tf.float32)
     def f(a):
         return a
     outer = tf.constant(1.)
@@ -131,7 +131,7 @@ def test_refusals():
     with pytest.raises(ValueError, match="Unknown keyword"):
         f(outer, device="x")
     with pytest.raises(ValueError, match="Unknown keyword"):
-        tf.Defun(tf.float32, nonsense=1)
+        tf.headrace.Defun(tf.float32, nonsense=1)
     with pytest.raises(ValueError, match="float32"):
         f(tf.constant(1))
 

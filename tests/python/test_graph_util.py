@@ -139,5 +139,5 @@ def test_switch_case_refused(arguments, error, message):
 
 def test_function_is_not_a_module():
     assert not hasattr(tf, "function")
-    from headrace.defun import Defun
-    assert tf.Defun is Defun
+    from headrace.headrace import Defun
+    assert tf.headrace.Defun is Defun

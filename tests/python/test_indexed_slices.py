@@ -41,7 +41,7 @@ def test_as_a_tensor(slices):
         tf.convert_to_tensor(slices, tf.int32)
     same = tf.convert_to_tensor_or_indexed_slices
     assert same(slices) is slices
-    made = same(tf.IndexedSlicesValue(np.ones((1, 2)), np.zeros(1, np.int32),
+    made = same(tf.headrace.IndexedSlicesValue(np.ones((1, 2)), np.zeros(1, np.int32),
                                       None))
     assert isinstance(made, tf.IndexedSlices) and made.dense_shape is None
     assert isinstance(same([1.0]), tf.Tensor)
@@ -50,12 +50,12 @@ def test_as_a_tensor(slices):
 def test_runs(slices):
     with tf.Session() as s:
         got = s.run({"a": slices})["a"]
-        assert isinstance(got, tf.IndexedSlicesValue)
+        assert isinstance(got, tf.headrace.IndexedSlicesValue)
         assert got.indices.tolist() == [3, 0, 3]
         bare = tf.IndexedSlices(slices.values, slices.indices)
         assert s.run(bare).dense_shape is None
         dense = tf.convert_to_tensor(slices)
-        fed = s.run(dense, {slices: tf.IndexedSlicesValue(
+        fed = s.run(dense, {slices: tf.headrace.IndexedSlicesValue(
             np.full((3, 2), 7.0), [1, 1, 0], [2, 2])})
         assert fed.tolist() == [[7, 7], [14, 14]]
         assert s.run(-bare, {bare: (np.ones((3, 2)), [0, 1, 2])}

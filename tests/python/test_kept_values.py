@@ -57,7 +57,7 @@ def test_staging_areas_do_not_follow_the_fed_array(session, x):
     p = fed()
     area = tf.contrib.staging.StagingArea([tf.float32], shapes=[[100]])
     session.run(area.put([p]), {p: x})
-    by_key = tf.contrib.staging.MapStagingArea([tf.float32], shapes=[[100]])
+    by_key = tf.headrace.MapStagingArea([tf.float32], shapes=[[100]])
     session.run(by_key.put(tf.constant(1, tf.int64), [p], [0]), {p: x})
     x[:] = -1
     assert session.run(area.get())[0].tolist() == list(range(100))
@@ -66,7 +66,7 @@ def test_staging_areas_do_not_follow_the_fed_array(session, x):
 
 
 def test_barriers_do_not_follow_the_fed_array(session, x):
-    b = tf.data_flow_ops.Barrier([tf.float32], shapes=[[50]])
+    b = tf.headrace.Barrier([tf.float32], shapes=[[50]])
     p = fed()
     session.run(b.insert_many(0, ["a", "b"], tf.reshape(p, [2, 50])), {p: x})
     x[:] = -1

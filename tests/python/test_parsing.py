@@ -152,7 +152,7 @@ def test_parse_single_sequence_example():
 
 
 def test_parse_sequence_example():
-    context, seq, lengths = run(tf.parse_sequence_example(
+    context, seq, lengths = run(tf.io.parse_sequence_example(
         [SA, SB, SC], CONTEXT, lists(True), ["a", "b", "c"]))
     assert context["i"].tolist() == [5, 6, -1]
     assert sparse(context["s"]) == ([[0, 0], [0, 1]], [b"x", b"y"], [3, 2])
@@ -163,10 +163,10 @@ def test_parse_sequence_example():
     assert lengths["fl"].tolist() == [2, 1, 0]
     with pytest.raises(tf.errors.InvalidArgumentError, match="Name: c, Feature "
                        "list 'fl' is required"):
-        run(tf.parse_sequence_example([SA, SB, SC], CONTEXT, lists(),
+        run(tf.io.parse_sequence_example([SA, SB, SC], CONTEXT, lists(),
                                       ["a", "b", "c"]))
     x = tf.placeholder(tf.string, [None])
-    parse = tf.parse_sequence_example(x, CONTEXT, lists(True))
+    parse = tf.io.parse_sequence_example(x, CONTEXT, lists(True))
     context, seq, lengths = run(parse, {x: []})
     assert seq["fl"].shape == (0, 0, 2) and lengths["fl"].shape == (0,)
     with pytest.raises(tf.errors.InvalidArgumentError, match="Could not parse"):

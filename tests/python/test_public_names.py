@@ -1,6 +1,9 @@
-"""The names of tf.*: all are there, though the modules that define them are
-loaded when the first of their names is asked for."""
+"""The names of tf.*: each namespace has those of its table and no others, and
+the modules that define them are loaded when the first name is asked for."""
+import importlib
+import pathlib
 import pickle
+import re
 import subprocess
 import sys
 import types
@@ -8,44 +11,70 @@ import types
 import pytest
 
 import headrace as tf
-from headrace import _api, _names
+from headrace import _api, _interface, _names
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SPACES = sorted(_api.NAMES)
+OWN_SPACES = sorted(_api.OWN)
+TENSORFLOW = {space: set(names.split())
+              for space, names in _interface.NAMES.items()}
 
 # What every program loads, and what one does that runs a graph from a file.
 ALWAYS = """
-    _api _headrace _names array_ops default_session dtypes errors graph
-    indexed_slices math_ops raw_ops script_ops session tensor tensor_shape"""
-TO_RUN = "importer messages"
+    _api _headrace _names _src.control.script_ops _src.framework.default_session
+    _src.framework.dtypes _src.framework.errors _src.framework.graph
+    _src.framework.indexed_slices _src.framework.tensor
+    _src.framework.tensor_shape _src.ops.array_ops _src.ops.math_ops
+    _src.session.session raw_ops"""
+TO_RUN = "_src.framework.importer _src.framework.messages"
 
 # What modules define for each other: of some, everything.
 INTERNAL_MODULES = """
-    data_elements default_session func_graph function_def initial_values nest
-    resource_variables variable_partitions variable_records variable_store"""
+    control.contexts data.elements framework.constant_values
+    framework.default_session functions.func_graph functions.function_def
+    variables.initial_values variables.partitions variables.records
+    variables.ref_variables variables.resource_variables variables.store"""
 INTERNAL = {
-    "control_flow": """CondContext ControlFlowContext WhileContext context_of
-                       output_context smart_cond""",
-    "control_flow_ops": "with_dependencies",
-    "datasets": "DatasetLeaf dataset_spec",
-    "graph": "global_graph graph_of",
-    "parsing_ops": "example_columns",
-    "raw_ops": "make_result_type signature",
-    "script_ops": "call",
-    "session": "MemoryPlan expand_feed expand_fetch",
-    "session_handles": "TensorHandle",
-    "sparse_ops": "is_sparse",
-    "template": "Template",
-    "tensor": "constant_value convert_n_to_tensor feed_to_array to_array",
-    "tensor_shape": "as_dimension as_shape scalar unknown_shape",
-    "variable_base": "sparse_parts",
-    "variable_scopes": "pure_variable_scope unique_variable_scope",
-    "variables": "RefVariable",
+    "control.control_flow": "smart_cond",
+    "control.control_flow_ops": "with_dependencies",
+    "control.script_ops": "call",
+    "data.datasets": "DatasetLeaf dataset_spec",
+    "framework.dtypes": "bfloat16_numpy",
+    "framework.errors": "make",
+    "framework.graph": "global_graph graph_of",
+    "framework.tensor": """constant_value convert_n_to_tensor feed_to_array
+                           to_array""",
+    "framework.tensor_shape": """as_dimension as_list_or_none as_shape scalar
+                                 unknown_shape""",
+    "io.parsing_ops": "example_columns",
+    "ops.math_ops": "install_operators",
+    "ops.sparse_tensor": "as_sparse is_sparse",
+    "session.session": "expand_feed expand_fetch",
+    "session.session_handles": "TensorHandle",
+    "variables.base": "like_node sparse_parts",
+    "variables.initializers": "Initializer",
+    "variables.scopes": "pure_variable_scope unique_variable_scope",
+    "variables.template": "Template",
 }
-MODULES = {name: _names.load(name) for name in sorted(_api._submodules())}
-NAMESPACES = {  # with the modules whose names are all public
-    name: module for name, module in sorted(sys.modules.items())
-    if name.partition(".")[0] == "headrace" and "._" not in name
-    and ("__dir__" in vars(module) or module.__name__ in (
-        "headrace.dtypes", "headrace.errors", "headrace.initializers",
-        "headrace.messages"))}
+SOURCES = pathlib.Path(tf.__file__).parent / "_src"
+MODULES = sorted(".".join(file.relative_to(SOURCES).with_suffix("").parts)
+                 for file in SOURCES.rglob("*.py")
+                 if file.name != "__init__.py")
+
+
+def module_of(space):
+    return importlib.import_module("headrace." + space) if space else tf
+
+
+def public(module):
+    return [n for n in dir(module) if not n.startswith("_")]
+
+
+def inside(space):
+    """The names of the namespaces in one."""
+    parents = {s: s.rpartition(".")[0] for s in SPACES + ["raw_ops", "compat.v1"]}
+    return {s.rpartition(".")[2] for s in parents
+            if s and parents[s] == space}
 
 
 def fresh(program):
@@ -56,9 +85,128 @@ def fresh(program):
     return done.stdout
 
 
-def public(module):
-    return [n for n in dir(module) if not n.startswith("_")]
+# What each namespace has.
 
+@pytest.mark.parametrize("space", SPACES)
+def test_a_namespace_has_the_names_of_its_table(space):
+    module = module_of(space)
+    assert isinstance(module, types.ModuleType)
+    assert set(public(module)) == {*_names.table(space), *inside(space)}
+    for name in public(module):
+        assert getattr(module, name) is getattr(module, name)
+    star = {}
+    exec("from headrace%s import *" % (space and "." + space), star)
+    assert set(public(module)) == {n for n in star if not n.startswith("_")}
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_a_namespace_has_no_other_names_once_all_is_loaded(space):
+    for name in MODULES:
+        _names.load(name)
+    for other in SPACES:
+        for name in public(module_of(other)):
+            getattr(module_of(other), name)
+    assert {n for n in vars(module_of(space)) if not n.startswith("_")} == {
+        *_names.table(space), *inside(space)}
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_names_are_tensorflows_or_in_tf_headrace(space):
+    if space not in OWN_SPACES:
+        own = set(public(module_of(space))) - TENSORFLOW[space]
+        assert own == ({"headrace"} if space == "" else set())
+    else:
+        assert space.partition(".")[0] == "headrace"
+
+
+@pytest.mark.parametrize("space, name", [
+    ("", "relu"), ("queue", "softmax"), ("contrib", "matmul"), ("nn", "matmul"),
+    ("contrib", "cudnn_rnn"), ("math", "cast"), ("math", "Tensor"),
+    ("saved_model", "save"), ("", "softplus"), ("data", "concat"),
+    ("", "embedding_lookup"), ("summary", "conv2_d"), ("image", "decode_raw"),
+    ("", "array_ops"), ("", "session"), ("nn", "name_scope"), ("nn", "numbers"),
+    ("", "os"), ("dtypes", "np"), ("errors", "make"), ("", "TensorProto"),
+    ("raw_ops", "signature"), ("raw_ops", "softmax"), ("raw_ops", "inspect"),
+    ("initializers", "Zeros"), ("nest", "is_sequence")])
+def test_no_namespace_has_names_of_others(space, name):
+    if space and not hasattr(tf, space):
+        return
+    assert not hasattr(getattr(tf, space) if space else tf, name)
+
+
+def test_every_op_is_a_raw_op():
+    ops = tf._headrace.op_names()
+    assert len(ops) > 1000 and dir(tf.raw_ops) == ops
+    assert all(getattr(tf.raw_ops, op).op_type == op for op in ops)
+
+
+def test_every_message_is_in_headrace_messages():
+    defined = set()
+    for file in (ROOT / "proto" / "headrace").glob("*.proto"):
+        defined |= set(re.findall(r"^message (\w+)", file.read_text(), re.M))
+    if not defined:
+        pytest.skip("no tree beside the tests")
+    # What processes say to each other is not for programs.
+    wanted = {m for m in defined if not m.endswith(("Request", "Response"))}
+    assert set(_names.table("headrace.messages")) == {
+        *wanted, "Message", "from_text"}
+
+
+def test_the_table_of_tensorflows_names_is_complete():
+    # A name of a signature is a public one, or a method of a class.
+    path = pathlib.Path(__file__).with_name("tf1_signatures.tsv")
+    names = {n for line in path.read_text().splitlines()
+             for n in line.partition("\t")[2].split()}
+    for name in names:
+        space, _, last = name.rpartition(".")
+        if space not in TENSORFLOW:  # `space` is a class
+            space, _, last = space.rpartition(".")
+        assert last in TENSORFLOW[space], name
+
+
+# What is said of others.
+
+@pytest.mark.parametrize("name", [
+    "layers", "train.Saver", "train.AdamOptimizer", "summary.FileWriter",
+    "contrib.layers", "saved_model"])
+def test_what_is_not_supported_yet(name):
+    space, _, attr = name.rpartition(".")
+    with pytest.raises(AttributeError,
+                       match="^tf.%s is not supported yet$" % name):
+        getattr(getattr(tf, space) if space else tf, attr)
+
+
+@pytest.mark.parametrize("space", ["nn", "math", "image", "data", "summary"])
+def test_no_such_name(space):
+    for module in (tf, getattr(tf, space)):
+        assert isinstance(module, types.ModuleType)
+        for name in ("no_such_name", "NoSuchName", "__no_such_name__", "_name"):
+            with pytest.raises(AttributeError, match="no attribute '%s'$" % name):
+                getattr(module, name)
+
+
+@pytest.mark.parametrize("space, name, meant", [
+    ("", "relu", "tf.nn.relu"), ("queue", "softmax", "tf.nn.softmax"),
+    ("contrib", "matmul", "tf.matmul"), ("nn", "sofmax", "tf.nn.softmax"),
+    ("", "Placeholder", "tf.placeholder"), ("", "Float32", "tf.float32"),
+    ("", "Barrier", "tf.headrace.Barrier"), ("", "conv2d", "tf.nn.conv2d"),
+    ("", "resource_gather", "tf.raw_ops.ResourceGather"),
+    ("nn", "Conv2D", "tf.nn.conv2d"), ("raw_ops", "conv2d", "tf.raw_ops.Conv2D"),
+    ("raw_ops", "MatMull", "tf.raw_ops.MatMul"), ("", "Data", "tf.data"),
+    ("", "OpDef", "tf.headrace.messages.OpDef")])
+def test_what_may_have_been_meant(space, name, meant):
+    with pytest.raises(AttributeError, match=r"has no attribute '%s'; did you "
+                       r"mean %s\?$" % (name, re.escape(meant))):
+        getattr(getattr(tf, space) if space else tf, name)
+
+
+def test_a_name_that_tensorflow_has_elsewhere():
+    with pytest.raises(AttributeError, match="no attribute 'Saver'; "
+                       "tf.train.Saver is not supported yet"):
+        tf.Saver
+
+
+# What is loaded.
 
 def test_import_loads_little():
     first, second = fresh("""if True:
@@ -68,7 +216,8 @@ def test_import_loads_little():
             print(*sorted(name[9:] for name, module in sys.modules.items()
                           if name.startswith("headrace.")
                           and module.__spec__ is not None
-                          and module is not tf))
+                          and module is not tf
+                          and not hasattr(module, "__path__")))
         loaded()
         graph_def = tf.GraphDef()
         graph_def.node.add(name="x", op="Placeholder").attr["dtype"].type = 1
@@ -82,34 +231,39 @@ def test_import_loads_little():
     assert second.split() == sorted(ALWAYS.split() + TO_RUN.split())
 
 
-@pytest.mark.parametrize("name", NAMESPACES)
-def test_names_are_there(name):
-    module = NAMESPACES[name]
-    for n in public(module):
-        assert getattr(module, n) is getattr(module, n)
-    if name != "headrace.messages":
-        star = {}
-        exec("from %s import *" % name, star)
-        assert set(public(module)) <= set(star)
+@pytest.mark.parametrize("name", MODULES)
+def test_every_definition_has_a_public_name(name):
+    if name in INTERNAL_MODULES.split():
+        return
+    module = _names.load(name)
+    defined = {n: f for n, f in vars(module).items() if not n.startswith("_")
+               and (isinstance(f, tf._headrace.OpFunction)
+                    or getattr(f, "__module__", None) == module.__name__)}
+    reached = {id(getattr(module_of(space), n)) for space in SPACES
+               for n in public(module_of(space))}
+    hidden = {n for n, f in defined.items() if id(f) not in reached}
+    assert hidden == set(INTERNAL.get(name, "").split())
 
 
-def test_every_definition_has_a_public_name():
-    reached = {id(getattr(module, n)) for module in NAMESPACES.values()
-               for n in public(module)}
-    for name, module in MODULES.items():
-        if name not in INTERNAL_MODULES.split():
-            hidden = {n for n, x in _names._defined_by(module).items()
-                      if id(x) not in reached}
-            assert hidden == set(INTERNAL.get(name, "").split()), name
+def test_every_home_is_needed():
+    for space in SPACES:
+        for home in _api.NAMES[space]:
+            assert home in MODULES + ["raw_ops", "_headrace"], (space, home)
 
 
-def test_no_name_is_a_module_too():
-    # Loading the module would put it in the place of what tf has by the name.
-    named = fresh("""if True:
-        import headrace as tf
-        from headrace import _api
-        print(*set(_api._dir()) - set(vars(tf)))""").split()
-    assert "while_loop" in named and not set(named) & set(MODULES)
+def test_folders_do_not_include_each_other():
+    folders = {}  # folder: those that it imports from
+    for name in MODULES:
+        folder, text = name.partition(".")[0], (
+            SOURCES / (name.replace(".", "/") + ".py")).read_text()
+        folders.setdefault(folder, set()).update(
+            f for f in re.findall(r"headrace\._src\.(\w+)", text)
+            if f != folder)
+    while folders:
+        last = {f for f, needed in folders.items() if not needed & set(folders)}
+        assert last, folders  # these import from each other
+        for f in last:
+            del folders[f]
 
 
 def test_threads():
@@ -117,14 +271,11 @@ def test_threads():
         import sys
         from threading import Barrier, Thread
         import headrace as tf
-        from headrace import _api
-        names = [(tf, n) for n in _api._dir()]
-        for space in (tf.data, tf.io, tf.linalg, tf.random, tf.sets, tf.sparse,
-                      tf.strings, tf.train, tf.data.experimental):
+        names = []
+        for space in (tf, tf.data, tf.io, tf.linalg, tf.nn, tf.random, tf.sets,
+                      tf.sparse, tf.strings, tf.train, tf.data.experimental):
             names += [(space, n) for n in dir(space)]
         names += [(tf.raw_ops, n) for n in ("Cos", "Sin", "Tan", "TopKV2")]
-        names += [(tf, n) for n in ("nn", "summary", "queues", "matrix_inverse",
-                                    "bessel_i0e", "fft", "GraphDef", "v1")]
         names += [(tf.image, "ssim"), (tf.math, "lgamma"), (tf.math, "pow")]
         found, count = {}, 8
         barrier = Barrier(count)
@@ -148,14 +299,15 @@ def test_threads():
     "from headrace.nn import embedding_lookup, nce_loss, relu6",
     "import headrace.math as m; m.reduce_sum, m.zero_fraction",
     "from headrace.math import *; reduce_sum, zero_fraction",
-    "from headrace import *; while_loop, image.psnr, nn.crelu, bool, queues",
+    "from headrace import *; while_loop, image.psnr, nn.crelu, bool, queue",
     "import headrace.data.experimental as e; e.AUTOTUNE",
     "from headrace.data import Dataset, experimental",
     "import headrace.compat.v1 as tf; tf.Variable, tf.compat.v1.Session",
     "import headrace.summary; headrace.summary.scalar",
-    "from headrace import sparse_ops, GraphDef, matrix_inverse, sets",
-    "import headrace.image_ops; headrace.image.ssim",
-    "import headrace; assert {'cond', 'queues', 'nn'} <= set(dir(headrace))",
+    "from headrace import raw_ops, GraphDef, matrix_inverse, sets",
+    "import headrace.headrace as own; own.version, own.messages.OpDef",
+    "from headrace.headrace.messages import GraphDef, from_text",
+    "import headrace; assert {'cond', 'headrace', 'nn'} <= set(dir(headrace))",
     "import pydoc as p; p.plain(p.render_doc('headrace')).index('while_loop(')",
 ])
 def test_ways_to_import(statement):
@@ -196,33 +348,3 @@ def test_what_modules_register_is_there_first():
             slices = tf.IndexedSlices(x, [0, 2], [3])
             assert session.run(tf.convert_to_tensor(slices)).tolist() == [
                 1, 0, 2]""")
-
-
-@pytest.mark.parametrize("name", [
-    "layers", "train.Saver", "train.AdamOptimizer", "summary.FileWriter"])
-def test_what_is_not_supported_yet(name):
-    space, _, attr = name.rpartition(".")
-    with pytest.raises(AttributeError,
-                       match="tf.%s is not supported yet" % name):
-        getattr(getattr(tf, space) if space else tf, attr)
-
-
-@pytest.mark.parametrize("space", ["nn", "math", "image", "data", "summary"])
-def test_no_such_name(space):
-    for module in (tf, getattr(tf, space)):
-        assert isinstance(module, types.ModuleType)
-        for name in ("no_such_name", "NoSuchName", "__no_such_name__"):
-            with pytest.raises(AttributeError, match="no attribute '%s'" % name):
-                getattr(module, name)
-
-
-def test_most_ops_are_found_without_the_names_of_all():
-    fresh("""if True:
-        import headrace as tf
-        from headrace import _names
-        assert tf.nn.elu is tf.raw_ops.Elu
-        assert tf.matrix_band_part is tf.raw_ops.MatrixBandPart
-        assert not _names._ops_by_python_name.cache_info().currsize""")
-    ops = _names._ops_by_python_name()
-    assert len(ops) > 1000
-    assert {name: _names._op_named(name) for name in ops} == ops

@@ -260,7 +260,7 @@ def test_cancellation_manager():
                 lambda c: s.partial_run(s.partial_run_setup([wait]), wait,
                                         cancellation=c)]
         for run in runs:
-            token = tf.CancellationManager()
+            token = tf.headrace.CancellationManager()
             assert s.run(one, {x: 1.0}, cancellation=token) == 2
             assert takes_one(2.0, cancellation=token) == 3
             assert not token.is_cancelled
@@ -283,7 +283,7 @@ def test_interrupt_of_a_run_with_a_token():
     with tf.Graph().as_default(), tf.Session() as s:
         q = tf.raw_ops.FIFOQueueV2(component_types=[tf.float32])
         wait = tf.raw_ops.QueueDequeueV2(q, [tf.float32])
-        token = tf.CancellationManager()
+        token = tf.headrace.CancellationManager()
         threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
         with pytest.raises(KeyboardInterrupt):
             s.run(wait, cancellation=token)
@@ -425,7 +425,7 @@ def test_what_a_signal_handler_raises_ends_the_run(alarm):
         nap = tf.py_func(lambda: threading.Event().wait(5), [], tf.bool)
         takes = s.make_callable(wait)
         for run in (lambda: s.run(wait), takes, lambda: s.run(nap),
-                    lambda: s.run(wait, cancellation=tf.CancellationManager()),
+                    lambda: s.run(wait, cancellation=tf.headrace.CancellationManager()),
                     lambda: s.partial_run(s.partial_run_setup([wait]), wait)):
             start = time.monotonic()
             alarm()

@@ -20,7 +20,7 @@ EXCEPTIONS = {
     "a part that gradients bring": "custom_gradient gradients hessians",
     "a part that functions of eager execution bring": "py_function",
     "a part that meta graphs bring": """
-        saved_model.save train.QueueRunner train.queue_runner.QueueRunner""",
+        train.QueueRunner train.queue_runner.QueueRunner""",
     "named tuples: TensorFlow has the defaults too, its table does not": """
         FixedLenFeature FixedLenSequenceFeature SparseFeature
         io.FixedLenFeature io.FixedLenSequenceFeature io.SparseFeature""",

@@ -181,7 +181,7 @@ def test_serialized():
     s = sparse(MATRIX)
     row = run(tf.serialize_sparse(s))
     assert row.shape == (3,)
-    check(tf.sparse.deserialize_sparse(row, tf.float32), MATRIX)
+    check(tf.headrace.deserialize_sparse(row, tf.float32), MATRIX)
     check(tf.deserialize_many_sparse(np.stack([row, row]), tf.float32),
           np.stack([MATRIX, MATRIX]))
     check(tf.deserialize_many_sparse(tf.serialize_many_sparse(s), tf.float32,

@@ -92,7 +92,7 @@ def test_sparse_conditional_accumulator(session):
 
 
 def test_barrier(session):
-    b = tf.data_flow_ops.Barrier([tf.float32, tf.string], shapes=[[], []])
+    b = tf.headrace.Barrier([tf.float32, tf.string], shapes=[[], []])
     session.run(b.insert_many(0, ["a", "b"], [1., 2.]))
     session.run(b.insert_many(1, ["b"], ["bb"]))
     assert session.run([b.ready_size(), b.incomplete_size()]) == [1, 1]
@@ -127,7 +127,7 @@ def test_staging_area(session):
 
 @pytest.mark.parametrize("ordered", [False, True])
 def test_map_staging_area(session, ordered):
-    area = tf.contrib.staging.MapStagingArea([tf.int32, tf.string],
+    area = tf.headrace.MapStagingArea([tf.int32, tf.string],
                                              ordered=ordered)
     key = tf.placeholder(tf.int64, [])
     put = area.put(key, [7, tf.constant("s")])
@@ -377,7 +377,7 @@ def insert_three(session, b):
 
 def test_a_closed_barrier_gives_small_batches_what_is_complete(session):
     """It waited for the incomplete elements, for ever."""
-    b = tf.data_flow_ops.Barrier([tf.float32, tf.float32], shapes=[[], []])
+    b = tf.headrace.Barrier([tf.float32, tf.float32], shapes=[[], []])
     take = b.take_many(5, allow_small_batch=True)
     quick = tf.RunOptions(timeout_in_ms=20000)
     insert_three(session, b)
@@ -393,7 +393,7 @@ def test_a_closed_barrier_gives_small_batches_what_is_complete(session):
 
 @pytest.mark.parametrize("complete", [True, False])
 def test_closing_a_barrier_ends_the_wait_for_more(session, complete):
-    b = tf.data_flow_ops.Barrier([tf.float32, tf.float32], shapes=[[], []])
+    b = tf.headrace.Barrier([tf.float32, tf.float32], shapes=[[], []])
     take = b.take_many(5, allow_small_batch=True)
     if complete:
         insert_three(session, b)
@@ -415,7 +415,7 @@ def test_closing_a_barrier_ends_the_wait_for_more(session, complete):
 
 
 def test_barriers_of_unknown_and_partial_shapes(session):
-    b = tf.data_flow_ops.Barrier([tf.float32, tf.int32])
+    b = tf.headrace.Barrier([tf.float32, tf.int32])
     session.run(b.insert_many(0, ["a", "b"], np.ones([2, 3, 2], np.float32)))
     session.run(b.insert_many(1, ["a", "b"], [7, 8]))
     got = session.run(b.take_many(2)).values

@@ -86,7 +86,7 @@ PROTOS = {
 def test_bytes(case):
     arguments, wanted = PROTOS[case]
     proto = eval("tf.make_tensor_proto(%s)" % arguments)
-    assert isinstance(proto, tf.TensorProto)
+    assert isinstance(proto, tf.headrace.messages.TensorProto)
     assert proto.SerializeToString().hex() == wanted
     array = tf.make_ndarray(proto)
     assert tf.as_dtype(proto.dtype).as_numpy_dtype == array.dtype
@@ -109,7 +109,7 @@ def test_the_last_value_fills_the_shape():
             (["a"], [3], [b"a"] * 3), ([], [0, 3], np.zeros([0, 3]))):
         array = tf.make_ndarray(tf.make_tensor_proto(values, shape=shape))
         np.testing.assert_array_equal(array, wanted)
-    zeros = tf.TensorProto(dtype=tf.string.as_datatype_enum)
+    zeros = tf.headrace.messages.TensorProto(dtype=tf.string.as_datatype_enum)
     zeros.tensor_shape.dim.add(size=2)
     assert tf.make_ndarray(zeros).tolist() == [b"", b""]
 
@@ -147,9 +147,9 @@ def test_a_message_is_taken_as_it_is():
     (lambda: tf.make_tensor_proto(1, tf.string), TypeError, "Expected string"),
     (lambda: tf.make_tensor_proto(None), ValueError, "None values"),
     (lambda: tf.make_tensor_proto(tf.constant(1)), TypeError, "node"),
-    (lambda: tf.make_ndarray(tf.TensorProto(
+    (lambda: tf.make_ndarray(tf.headrace.messages.TensorProto(
         dtype=tf.variant.as_datatype_enum)), TypeError, "Unsupported"),
-    (lambda: tf.make_ndarray(tf.TensorProto(dtype=1, float_val=[1, 2])),
+    (lambda: tf.make_ndarray(tf.headrace.messages.TensorProto(dtype=1, float_val=[1, 2])),
      ValueError, "2 elements"),
 ])
 def test_refused(build, error, message):

@@ -244,7 +244,7 @@ def test_the_first_assign_takes_the_declared_shape_only():
     v = tf.get_variable("v", [2], tf.float32, tf.zeros_initializer(),
                         use_resource=False)
     p = tf.placeholder(tf.float32, None)
-    strict = tf.raw_ops.Assign(ref=v._ref(),
+    strict = tf.raw_ops.Assign(ref=v._node,
                                value=p)
     loose = tf.assign(v, p, validate_shape=False)
     with tf.Session() as sess:
@@ -279,7 +279,7 @@ def test_a_variable_of_unknown_shape_takes_any():
 def test_assigning_to_an_empty_slice_changes_nothing(resource):
     """Whatever shape the value has, as in TensorFlow."""
     v = tf.Variable(tf.ones([4, 3]), use_resource=resource)
-    ref = v.handle if resource else v._ref()
+    ref = v.handle if resource else v._node
     assign = tf.raw_ops.ResourceStridedSliceAssign if resource \
         else tf.raw_ops.StridedSliceAssign
     with tf.Session() as sess:

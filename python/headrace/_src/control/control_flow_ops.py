@@ -1,0 +1,160 @@
+"""Ordering of operations, Assert and Print."""
+import builtins
+
+from headrace import raw_ops as _raw
+from headrace._headrace import Operation, Tensor
+from headrace._src.framework.graph import (
+    colocate_with, control_dependencies, get_default_graph, name_scope)
+from headrace._src.framework.indexed_slices import IndexedSlices
+from headrace._src.framework.tensor import convert_to_tensor
+
+
+def _operations(inputs):
+    for x in inputs:
+        if isinstance(x, (list, builtins.tuple)):
+            yield from _operations(x)
+            continue
+        if x is None:
+            raise TypeError("Expected tf.group() expected Tensor objects not "
+                            "None")
+        if hasattr(x, "_as_graph_element"):
+            x = x._as_graph_element()
+        if isinstance(x, Operation):
+            yield x
+        elif hasattr(x, "op"):
+            yield x.op
+        else:
+            raise TypeError("'inputs' should be zero or more (nested) Tensors. "
+                            "Received %r with type %s" % (x, type(x)))
+
+
+def group(*inputs, **kwargs):
+    """An Operation that is done when all of `inputs` are."""
+    name = kwargs.pop("name", None)
+    if kwargs:
+        raise ValueError("Unknown keyword arguments: "
+                         + ", ".join(kwargs.keys()))
+    operations = list(_operations(inputs))
+    with name_scope(name, "group_deps", operations) as scope:
+        by_device = {}
+        for op in operations:
+            by_device.setdefault(op.device, []).append(op)
+        if len(by_device) <= 1:
+            with control_dependencies(operations):
+                graph = get_default_graph()
+                if operations and operations[0].device:
+                    with graph.device(operations[0].device):
+                        return _raw.NoOp(name=scope)
+                return _raw.NoOp(name=scope)
+        parts = []
+        for where in sorted(by_device):
+            with control_dependencies(by_device[where]), \
+                    get_default_graph().device(where or None):
+                parts.append(_raw.NoOp())
+        with control_dependencies(parts):
+            return _raw.NoOp(name=scope)
+
+
+def tuple(tensors, name=None, control_inputs=None):
+    """The tensors, each there only once all of them are."""
+    with name_scope(name, "tuple", tensors):
+        tensors = [t if t is None or hasattr(t, "op")
+                   else convert_to_tensor(t) for t in tensors]
+        gates = [t.op for t in tensors if t is not None]
+        for c in control_inputs or ():
+            if not isinstance(c, (Tensor, Operation)):
+                raise TypeError("Control input must be Operation or Tensor: "
+                                "%s" % (c,))
+            gates.append(c.op if isinstance(c, Tensor) else c)
+        if not gates:
+            raise ValueError("Must have at least one Tensor: %s" % (tensors,))
+        gate = group(*gates)
+        out = []
+        for t in tensors:
+            if t is None:
+                out.append(None)
+                continue
+            out.append(with_dependencies([gate], t))
+        return out
+
+
+def with_dependencies(dependencies, output_tensor, name=None):
+    """`output_tensor`, there only once the dependencies are; IndexedSlices
+    too."""
+    with name_scope(name, "control_dependency",
+                    list(dependencies) + [output_tensor]) as scope:
+        with control_dependencies(dependencies):
+            if isinstance(output_tensor, IndexedSlices):
+                return IndexedSlices(
+                    _raw.Identity(output_tensor.values, name=scope),
+                    output_tensor.indices, output_tensor.dense_shape)
+            return _raw.Identity(output_tensor, name=scope)
+
+
+def Assert(condition, data, summarize=None, name=None):
+    """An Operation that fails with `data` in its message unless `condition`
+    holds."""
+    with name_scope(name, "Assert", [condition] + list(data)):
+        return _raw.Assert(condition, list(data),
+                           summarize=3 if summarize is None else summarize,
+                           name="Assert")
+
+
+def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
+    """input_, printing `data` to the log when it is computed."""
+    return _raw.Print(input_, [convert_to_tensor(d) for d in data],
+                      message=message or "",
+                      first_n=-1 if first_n is None else first_n,
+                      summarize=3 if summarize is None else summarize,
+                      name=name)
+
+
+def verify_tensor_all_finite(t=None, msg=None, name=None, x=None,
+                             message=None):
+    """`t`, computed only if no element is NaN or infinite; else the step fails
+    with `msg`."""
+    x = t if x is None else x
+    message = msg if message is None else message
+    with name_scope(name, "VerifyFinite", [x]):
+        x = convert_to_tensor(x)
+        with colocate_with(x):
+            check = _raw.CheckNumerics(x, message=message)
+            with control_dependencies([check]):
+                return _raw.Identity(x)
+
+
+def add_check_numerics_ops():
+    """An operation that checks every floating-point tensor of the default graph
+    for NaN and infinity, each before those computed from it."""
+    graph = get_default_graph()
+    checks = []
+    for op in graph.get_operations():
+        for output in op.outputs:
+            if output.dtype.base_dtype.name not in (
+                    "float16", "bfloat16", "float32", "float64"):
+                continue
+            if graph._flow_contexts.get(op._id) is not None:
+                raise ValueError(
+                    "`tf.add_check_numerics_ops() is not compatible with "
+                    "TensorFlow control flow operations such as `tf.cond()` "
+                    "or `tf.while_loop()`.")
+            with control_dependencies(checks), colocate_with(op):
+                checks = [_raw.CheckNumerics(
+                    output, message="%s:%d" % (op.name, output.value_index))]
+    return group(*checks)
+
+
+def timestamp(name=None):
+    return _raw.Timestamp(name=name)
+
+
+def _missing(name):
+    def function(*args, **kwargs):
+        raise NotImplementedError("tf.%s is not supported yet" % name)
+    function.__name__ = name
+    function.__doc__ = "Not supported yet: raises NotImplementedError."
+    return function
+
+
+for _name in ("gradients", "hessians", "py_function", "custom_gradient"):
+    globals()[_name] = _missing(_name)

@@ -1,0 +1,537 @@
+"""tf.data: datasets, sequences of elements that a graph makes as it reads them.
+
+    files = tf.data.TFRecordDataset(paths).map(parse).shuffle(1000).batch(32)
+    features, labels = files.make_one_shot_iterator().get_next()
+
+elements.py says what an element is.
+"""
+import numpy as np
+
+from headrace import raw_ops as _raw
+from headrace._src.control import script_ops as _script
+from headrace._src.control.control_flow_ops import Assert
+from headrace._src.data.elements import (
+    ElementFunction, TensorLeaf, Typed, as_int64, attrs, check_state, flatten,
+    flatten_up_to, leaves_like, map_leaves, normalize, pack, pack_values,
+    parallel_calls, plain_dims, same_types, seeds, spec_of)
+from headrace._src.data.iterators import Iterator
+from headrace._src.framework import dtypes as _dtypes
+from headrace._src.framework import graph as _graph
+from headrace._src.framework.tensor import constant_value, convert_to_tensor
+from headrace._src.framework.tensor_shape import TensorShape
+from headrace._src.functions import func_graph as _func_graph
+from headrace._src.ops.sparse_tensor import SparseTensor
+
+AUTOTUNE = -1
+
+
+class DatasetLeaf:
+    """A dataset as (part of) an element."""
+    dtype = _dtypes.variant
+    shape = flat_shape = TensorShape([])
+
+    def __init__(self, spec):
+        self.spec = spec
+
+    type = property(lambda self: map_leaves(lambda leaf: leaf.type, self.spec))
+    cls = property(lambda self: Dataset)
+
+    def value(self, tensor):
+        return Dataset(tensor, self.spec)
+
+    def batched(self, n):
+        raise TypeError("datasets cannot be batched")
+
+    unbatched = batched
+
+    def widened(self, other):
+        return self
+
+
+def dataset_spec(function, what):
+    if not isinstance(function.spec, DatasetLeaf):
+        raise TypeError("`map_func` of %s must return a `Dataset` object."
+                        % what)
+    return function.spec.spec
+
+
+class Dataset(Typed):
+    """A sequence of elements. Made by the class's functions below, and from
+    other datasets by its methods."""
+
+    def __init__(self, variant_tensor, spec):
+        self._variant_tensor = variant_tensor
+        self._spec = spec
+
+    def _as_graph_element(self):
+        return self._variant_tensor
+
+    def _leaf_and_tensor(self):
+        return DatasetLeaf(self._spec), self._variant_tensor
+
+    def __repr__(self):
+        return "<Dataset shapes: %s, types: %s>" % (self.output_shapes,
+                                                    self.output_types)
+
+    def _unary(self, op, spec=None, **kwargs):
+        spec = self._spec if spec is None else spec
+        return Dataset(op(self._variant_tensor, **kwargs, **attrs(spec)), spec)
+
+    # Sources.
+
+    @staticmethod
+    def from_tensors(tensors):
+        """One element: `tensors`."""
+        spec, flat = normalize(tensors)
+        return Dataset(_raw.TensorDataset(
+            flat, output_shapes=[leaf.flat_shape for leaf in flatten(spec)]),
+            spec)
+
+    @staticmethod
+    def from_tensor_slices(tensors):
+        """The slices of `tensors` along their first dimension."""
+        spec, flat = normalize(tensors, slices=True)
+        for t in flat:
+            if t.get_shape().ndims == 0:
+                raise ValueError("Unbatching a tensor is only supported for "
+                                 "rank >= 1")
+        spec = map_leaves(lambda leaf: leaf.unbatched(), spec)
+        return Dataset(_raw.TensorSliceDataset(
+            flat, output_shapes=[leaf.flat_shape for leaf in flatten(spec)]),
+            spec)
+
+    @staticmethod
+    def from_sparse_tensor_slices(sparse_tensor):
+        """The rows of a SparseTensor, each as (indices, values, dense_shape)."""
+        if not isinstance(sparse_tensor, SparseTensor):
+            raise TypeError("`sparse_tensor` must be a `tf.SparseTensor` object,"
+                            " not %r." % (sparse_tensor,))
+        rank = sparse_tensor.get_shape().ndims
+        rank = None if rank is None else rank - 1
+        spec = (TensorLeaf(_dtypes.int64, [None, rank]),
+                TensorLeaf(sparse_tensor.dtype, [None]),
+                TensorLeaf(_dtypes.int64, [rank]))
+        return Dataset(_raw.SparseTensorSliceDataset(
+            sparse_tensor.indices, sparse_tensor.values,
+            sparse_tensor.dense_shape), spec)
+
+    @staticmethod
+    def range(*args):
+        """int64 numbers, arguments as Python's range()."""
+        if not 1 <= len(args) <= 3:
+            raise ValueError("Invalid arguments to RangeDataset: %s"
+                             % (args,))
+        start, stop, step = {1: (0, args[0], 1), 2: args + (1,)}.get(
+            len(args), args)
+        spec = TensorLeaf(_dtypes.int64, [])
+        return Dataset(_raw.RangeDataset(
+            as_int64(start, "start"), as_int64(stop, "stop"),
+            as_int64(step, "step"), **attrs(spec)), spec)
+
+    @staticmethod
+    def from_generator(generator, output_types, output_shapes=None, args=None):
+        """What iter(generator(*args)) yields: structures as `output_types`.
+        The Python function runs in this process when the graph does."""
+        if not callable(generator):
+            raise TypeError("`generator` must be callable.")
+        spec = spec_of(output_types, output_shapes)
+        leaves = flatten(spec)
+        if args is None:
+            args = ()
+        args = tuple(convert_to_tensor(a) for a in args)
+        state = _GeneratorState(generator, spec)
+
+        def call(function, what, types):
+            def traced(tensors):
+                return _script.py_func(function, tensors, types)
+            return lambda arg_types: _func_graph.TracedFunction(
+                traced, arg_types, [None] * len(arg_types), list,
+                name="Dataset_generator_" + what)
+
+        begin = call(state.begin, "begin", [_dtypes.int64])(
+            [a.dtype for a in args])
+        following = call(state.next, "next", [leaf.dtype for leaf in leaves])(
+            [_dtypes.int64])
+        end = call(state.end, "end", [_dtypes.int64])([_dtypes.int64])
+        return Dataset(_raw.GeneratorDataset(
+            list(args), [], [], init_func=begin.name, next_func=following.name,
+            finalize_func=end.name, **attrs(spec)), spec)
+
+    @staticmethod
+    def zip(datasets):
+        """The elements of several datasets side by side, in a structure like
+        that of `datasets`."""
+        flat = flatten(datasets)
+        for d in flat:
+            if not isinstance(d, Dataset):
+                raise TypeError(
+                    "The argument to `Dataset.zip()` must be a nested "
+                    "structure of `Dataset` objects. %s"
+                    % ("Nested structures do not support Python lists; please "
+                       "use a tuple instead." if isinstance(d, list) else
+                       "Got %r." % (d,)))
+        spec = pack(datasets, [d._spec for d in flat])
+        return Dataset(_raw.ZipDataset([d._variant_tensor for d in flat],
+                                       **attrs(spec)), spec)
+
+    @staticmethod
+    def list_files(file_pattern, shuffle=None, seed=None):
+        """The paths that match; in random order unless `shuffle` is False."""
+        patterns = convert_to_tensor(file_pattern, dtype=_dtypes.string)
+        paths = _raw.MatchingFiles(patterns)
+        found = _raw.Greater(_raw.Size(paths), 0)
+        check = Assert(found, ["No files matched pattern: ", patterns])
+        with _graph.control_dependencies([check]):
+            paths = _raw.Identity(paths)
+        dataset = Dataset.from_tensor_slices(paths)
+        if shuffle or shuffle is None:
+            many = _raw.Maximum(_raw.Cast(_raw.Size(paths),
+                                          DstT=_dtypes.int64), 1)
+            dataset = dataset.shuffle(many, seed=seed)
+        return dataset
+
+    # Transformations.
+
+    def map(self, map_func, num_parallel_calls=None):
+        """map_func(element) for each; `num_parallel_calls` at a time."""
+        f = ElementFunction(map_func, self._spec)
+        if num_parallel_calls is None:
+            return Dataset(_raw.MapDataset(
+                self._variant_tensor, f.captured, f=f.attr,
+                preserve_cardinality=False, **attrs(f.spec)), f.spec)
+        return Dataset(_raw.ParallelMapDatasetV2(
+            self._variant_tensor, f.captured,
+            parallel_calls(num_parallel_calls), f=f.attr,
+            preserve_cardinality=False, **attrs(f.spec)), f.spec)
+
+    map_with_legacy_function = map
+
+    def flat_map(self, map_func):
+        """The elements of the datasets map_func(element), one dataset after
+        the other."""
+        f = ElementFunction(map_func, self._spec)
+        spec = dataset_spec(f, "flat_map")
+        return Dataset(_raw.FlatMapDataset(
+            self._variant_tensor, f.captured, f=f.attr, **attrs(spec)), spec)
+
+    def interleave(self, map_func, cycle_length=AUTOTUNE, block_length=1,
+                   num_parallel_calls=None):
+        """The elements of the datasets map_func(element): `block_length` of
+        each of `cycle_length` datasets in turn."""
+        return self._interleave(map_func, cycle_length, block_length,
+                                num_parallel_calls, sloppy=False)
+
+    def _interleave(self, map_func, cycle_length, block_length,
+                    num_parallel_calls, sloppy):
+        f = ElementFunction(map_func, self._spec)
+        spec = dataset_spec(f, "interleave")
+        lengths = (as_int64(cycle_length, "cycle_length"),
+                   as_int64(block_length, "block_length"))
+        if num_parallel_calls is None:
+            out = _raw.InterleaveDataset(self._variant_tensor, f.captured,
+                                         *lengths, f=f.attr, **attrs(spec))
+        else:
+            out = _raw.ParallelInterleaveDatasetV2(
+                self._variant_tensor, f.captured, *lengths,
+                parallel_calls(num_parallel_calls), f=f.attr,
+                sloppy=sloppy, **attrs(spec))
+        return Dataset(out, spec)
+
+    def filter(self, predicate):
+        """The elements for which `predicate` is true."""
+        f = ElementFunction(predicate, self._spec)
+        if not (isinstance(f.spec, TensorLeaf) and f.spec.dtype == _dtypes.bool_
+                and f.spec.shape.is_compatible_with(TensorShape([]))):
+            raise ValueError("`predicate` must return a scalar boolean tensor.")
+        return self._unary(_raw.FilterDataset, other_arguments=f.captured,
+                           predicate=f.attr)
+
+    filter_with_legacy_function = filter
+
+    def batch(self, batch_size, drop_remainder=False):
+        """`batch_size` elements stacked into one."""
+        batch_size = as_int64(batch_size, "batch_size")
+        n = constant_value(batch_size)
+        whole = drop_remainder if isinstance(drop_remainder, bool) \
+            else constant_value(convert_to_tensor(drop_remainder))
+        static = int(n) if n is not None and whole else None
+        return self._unary(
+            _raw.BatchDatasetV2,
+            spec=map_leaves(lambda leaf: leaf.batched(static), self._spec),
+            batch_size=batch_size, drop_remainder=drop_remainder)
+
+    def padded_batch(self, batch_size, padded_shapes, padding_values=None,
+                     drop_remainder=False):
+        """As batch, each component padded to the shape that `padded_shapes`
+        has for it; None (or -1) there: to the longest of the batch."""
+        leaves = flatten(self._spec)
+        if padded_shapes is None:
+            raise ValueError("padded_shapes must be given")
+        if not all(isinstance(leaf, TensorLeaf) for leaf in leaves):
+            raise TypeError("Batching of padded sparse tensors is not currently "
+                            "supported")
+        shapes, static = [], []
+        for leaf, s in zip(leaves, leaves_like(self._spec, padded_shapes,
+                                               lambda s: s)):
+            if not hasattr(s, "op"):
+                known = TensorShape([None if d == -1 else d
+                                     for d in plain_dims(s)])
+                if not _pads_to(leaf.shape, known):
+                    raise ValueError(
+                        "The padded shape %s is not compatible with the "
+                        "corresponding input component shape %s."
+                        % (known, leaf.shape))
+                s = [-1 if d is None else d for d in known.as_list()]
+            else:
+                known = TensorShape(None)
+            shapes.append(as_int64(s if not isinstance(s, list) or s else
+                                   np.zeros([0], np.int64), "padded_shapes"))
+            static.append(known)
+        values = []
+        for leaf, v in zip(leaves, leaves_like(self._spec, padding_values,
+                                               lambda v: v)):
+            if v is None:
+                v = "" if leaf.dtype == _dtypes.string else \
+                    np.zeros([], leaf.dtype.as_numpy_dtype)
+            v = convert_to_tensor(v, name="padding_value")
+            if v.get_shape().ndims not in (0, None):
+                raise ValueError("Padding value should be a scalar, but is not: "
+                                 "%s" % (v,))
+            if v.dtype.base_dtype != leaf.dtype:
+                raise TypeError("Padding value tensor (%s) does not match "
+                                "output type: %s" % (v, leaf.dtype.name))
+            values.append(v)
+        batch_size = as_int64(batch_size, "batch_size")
+        n = constant_value(batch_size) if drop_remainder is True else None
+        count = TensorShape([None if n is None else int(n)])
+        spec = pack(self._spec, [TensorLeaf(leaf.dtype, count.concatenate(s))
+                                 for leaf, s in zip(leaves, static)])
+        out = _raw.PaddedBatchDatasetV2(
+            self._variant_tensor, batch_size, shapes, values,
+            convert_to_tensor(drop_remainder, dtype=_dtypes.bool_),
+            output_shapes=[leaf.shape for leaf in flatten(spec)])
+        return Dataset(out, spec)
+
+    def unbatch(self):
+        """The slices of the elements along their first dimension."""
+        return self._unary(
+            _raw.UnbatchDataset,
+            spec=map_leaves(lambda leaf: leaf.unbatched(), self._spec))
+
+    def window(self, size, shift=None, stride=1, drop_remainder=False):
+        """Datasets of `size` elements each (in each leaf), which begin `shift`
+        elements (by default `size`) apart."""
+        shift = size if shift is None else shift
+        spec = map_leaves(DatasetLeaf, self._spec)
+        return self._unary(
+            _raw.WindowDataset, spec=spec, size=as_int64(size, "size"),
+            shift=as_int64(shift, "shift"), stride=as_int64(stride, "stride"),
+            drop_remainder=drop_remainder)
+
+    def repeat(self, count=None):
+        """The sequence `count` times; None or -1: without end."""
+        return self._unary(_raw.RepeatDataset,
+                           count=as_int64(-1 if count is None else count,
+                                          "count"))
+
+    def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=None):
+        """Elements drawn at random from a buffer of `buffer_size`."""
+        seed, seed2 = seeds(seed)
+        return self._unary(
+            _raw.ShuffleDataset,
+            buffer_size=as_int64(buffer_size, "buffer_size"),
+            seed=seed, seed2=seed2,
+            reshuffle_each_iteration=reshuffle_each_iteration is not False)
+
+    def take(self, count):
+        """The first `count` elements."""
+        return self._unary(_raw.TakeDataset, count=as_int64(count, "count"))
+
+    def skip(self, count):
+        """What follows the first `count` elements."""
+        return self._unary(_raw.SkipDataset, count=as_int64(count, "count"))
+
+    def shard(self, num_shards, index):
+        """Every `num_shards`-th element, from `index` on."""
+        return self._unary(_raw.ShardDataset,
+                           num_shards=as_int64(num_shards, "num_shards"),
+                           index=as_int64(index, "index"))
+
+    def concatenate(self, dataset):
+        """This sequence, then the other."""
+        if not same_types(self._spec, dataset._spec):
+            raise TypeError(
+                "Two datasets to concatenate have different types %s and %s"
+                % (self.output_types, dataset.output_types))
+        spec = map_leaves(lambda a, b: a.widened(b), self._spec,
+                          dataset._spec)
+        return Dataset(_raw.ConcatenateDataset(
+            self._variant_tensor, dataset._variant_tensor, **attrs(spec)),
+            spec)
+
+    def cache(self, filename=""):
+        """Keeps the elements after the first iteration: in memory, or in a
+        file."""
+        return self._unary(_raw.CacheDataset,
+                           filename=convert_to_tensor(
+                               "" if filename is None else filename,
+                               dtype=_dtypes.string))
+
+    def prefetch(self, buffer_size):
+        """Makes up to `buffer_size` elements ahead in the background."""
+        return self._unary(_raw.PrefetchDataset,
+                           buffer_size=as_int64(
+                               -1 if buffer_size is None else buffer_size,
+                               "buffer_size"))
+
+    def enumerate(self, start=0):
+        """(number, element), numbers from `start` on."""
+        limit = np.iinfo(np.int64).max
+        return Dataset.zip((Dataset.range(start, limit), self))
+
+    def reduce(self, initial_state, reduce_func):
+        """The last state of state = reduce_func(state, element)."""
+        state_spec, state = normalize(initial_state)
+        state_spec = map_leaves(
+            lambda leaf: TensorLeaf(leaf.dtype, None)
+            if isinstance(leaf, TensorLeaf) else leaf, state_spec)
+        f = ElementFunction(reduce_func, state_spec, self._spec)
+        check_state(f.spec, state_spec)
+        out = _raw.ReduceDataset(self._variant_tensor, state, f.captured,
+                                 f=f.attr, **attrs(f.spec))
+        return pack_values(f.spec, out)
+
+    def apply(self, transformation_func):
+        """transformation_func(self)."""
+        dataset = transformation_func(self)
+        if not isinstance(dataset, Dataset):
+            raise TypeError("`transformation_func` must return a Dataset.")
+        return dataset
+
+    def with_options(self, options):
+        """The same: nothing in the options changes what is in a dataset."""
+        return self
+
+    def options(self):
+        return Options()
+
+    # Iterators.
+
+    def make_one_shot_iterator(self):
+        """An iterator that needs no initialisation and goes through once. The
+        dataset may depend on constants alone."""
+        try:
+            factory = _func_graph.by_value(self._variant_tensor,
+                                           "_make_dataset")
+        except ValueError as error:
+            if "Cannot capture a stateful node" not in str(error):
+                raise
+            raise ValueError(
+                "Failed to create a one-shot iterator for a dataset. "
+                "`Dataset.make_one_shot_iterator()` does not support datasets "
+                "that capture stateful objects, such as a `Variable` or "
+                "`LookupTable`. In these cases, use "
+                "`Dataset.make_initializable_iterator()`. (Original error: %s)"
+                % error) from None
+        with self._variant_tensor.graph.as_default():
+            resource = _raw.OneShotIterator(dataset_factory=factory,
+                                            **attrs(self._spec))
+            return Iterator(resource, None, self._spec)
+
+    def make_initializable_iterator(self, shared_name=None):
+        """An iterator whose `initializer` is to be run first."""
+        with self._variant_tensor.graph.as_default():
+            resource = _raw.IteratorV2(
+                container="", shared_name=shared_name or "",
+                **attrs(self._spec))
+            return Iterator(resource, _raw.MakeIterator(self._variant_tensor,
+                                                        resource), self._spec)
+
+
+def _pads_to(shape, padded):
+    """False if values of `shape` are known not to fit into `padded`."""
+    if shape.ndims is None:
+        return True
+    return shape.ndims == padded.ndims and all(
+        a is None or b is None or a <= b
+        for a, b in zip(shape.as_list(), padded.as_list()))
+
+
+class _GeneratorState:
+    """The Python iterators of a generator's dataset; each has a number."""
+
+    def __init__(self, generator, spec):
+        self._generator = generator
+        self._spec = spec
+        self._iterators = {}
+        self._next = 0
+
+    def begin(self, *args):
+        number = self._next
+        self._next += 1
+        self._iterators[number] = iter(self._generator(*args))
+        return np.int64(number)
+
+    def next(self, number):
+        element = next(self._iterators[int(number)])
+        leaves = flatten(self._spec)
+        values = flatten_up_to(self._spec, element)
+        if values is None:
+            raise TypeError(
+                "`generator` yielded an element that did not match the "
+                "expected structure. The expected structure was %s, but the "
+                "yielded element was %s."
+                % (map_leaves(lambda leaf: leaf.type, self._spec), element))
+        arrays = []
+        for leaf, value in zip(leaves, values):
+            wanted = np.dtype(leaf.dtype.as_numpy_dtype)
+            try:
+                array = np.asarray(value, dtype=wanted)
+            except (TypeError, ValueError):
+                raise TypeError(
+                    "`generator` yielded an element that could not be converted"
+                    " to the expected type. The expected type was %s, but the "
+                    "yielded element was %s." % (leaf.dtype.name, value)
+                ) from None
+            if not leaf.shape.is_compatible_with(TensorShape(array.shape)):
+                raise ValueError(
+                    "`generator` yielded an element of shape %s where an "
+                    "element of shape %s was expected."
+                    % (array.shape, leaf.shape))
+            arrays.append(array)
+        return tuple(arrays)
+
+    def end(self, number):
+        self._iterators.pop(int(number), None)
+        return np.int64(0)
+
+
+class Options:
+    """Accepts every option; see Dataset.with_options."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = Options()
+        object.__setattr__(self, name, value)
+        return value
+
+
+def make_one_shot_iterator(dataset):
+    return dataset.make_one_shot_iterator()
+
+
+def make_initializable_iterator(dataset, shared_name=None):
+    return dataset.make_initializable_iterator(shared_name)
+
+
+def get_output_types(dataset_or_iterator):
+    return dataset_or_iterator.output_types
+
+
+def get_output_shapes(dataset_or_iterator):
+    return dataset_or_iterator.output_shapes
+
+
+def get_output_classes(dataset_or_iterator):
+    return dataset_or_iterator.output_classes

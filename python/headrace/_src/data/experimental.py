@@ -1,0 +1,252 @@
+"""tf.data.experimental: what is no method of Dataset. Most functions here make
+one that Dataset.apply takes."""
+import numpy as np
+
+from headrace import raw_ops as _raw
+from headrace._src.data.datasets import Dataset, DatasetLeaf, dataset_spec
+from headrace._src.data.elements import (
+    ElementFunction, SparseLeaf, TensorLeaf, as_int64, attrs, check_state,
+    leaves_like, map_leaves, normalize, pack, pack_values, plain_dims, seeds)
+from headrace._src.framework import dtypes as _dtypes
+from headrace._src.framework.tensor_shape import TensorShape
+from headrace._src.io import parsing_ops as _parsing
+
+INFINITE_CARDINALITY = -1
+UNKNOWN_CARDINALITY = -2
+
+
+def get_single_element(dataset):
+    """The only element of a dataset."""
+    out = _raw.DatasetToSingleElement(dataset._variant_tensor,
+                                      **attrs(dataset._spec))
+    return pack_values(dataset._spec, out)
+
+
+def cardinality(dataset):
+    """The number of elements, or INFINITE_ or UNKNOWN_CARDINALITY."""
+    return _raw.DatasetCardinality(dataset._variant_tensor)
+
+
+def get_next_as_optional(iterator):
+    return iterator.get_next_as_optional()
+
+
+def ignore_errors(log_warning=False):
+    """Leaves out the elements that fail."""
+    return lambda d: d._unary(_raw.IgnoreErrorsDataset)
+
+
+def unbatch():
+    return lambda d: d.unbatch()
+
+
+def unique():
+    """Leaves out the elements, scalars of int32, int64 or string, that were
+    there before."""
+    return lambda d: d._unary(_raw.UniqueDataset)
+
+
+def enumerate_dataset(start=0):
+    return lambda d: d.enumerate(start)
+
+
+def map_and_batch(map_func, batch_size, num_parallel_batches=None,
+                  drop_remainder=False, num_parallel_calls=None):
+    """map, then batch."""
+    parallel = num_parallel_calls
+    if parallel is None and num_parallel_batches is not None:
+        parallel = num_parallel_batches * batch_size
+    return lambda d: d.map(map_func, 1 if parallel is None else parallel).batch(
+        batch_size, drop_remainder)
+
+
+def shuffle_and_repeat(buffer_size, count=None, seed=None):
+    """shuffle, then repeat; epochs meet in the buffer."""
+    def make(dataset):
+        a, b = seeds(seed)
+        return dataset._unary(
+            _raw.ShuffleAndRepeatDataset,
+            buffer_size=as_int64(buffer_size, "buffer_size"),
+            seed=a, seed2=b,
+            count=as_int64(-1 if count is None else count, "count"))
+    return make
+
+
+def parallel_interleave(map_func, cycle_length, block_length=1, sloppy=False,
+                        buffer_output_elements=None,
+                        prefetch_input_elements=None):
+    """interleave, in parallel. If it is `sloppy`, a dataset whose next element
+    is not ready lets the others pass."""
+    return lambda d: d._interleave(map_func, cycle_length, block_length,
+                                   num_parallel_calls=cycle_length,
+                                   sloppy=sloppy)
+
+
+def scan(initial_state, scan_func):
+    """(state, output) = scan_func(state, element): the outputs."""
+    def make(dataset):
+        state_spec, state = normalize(initial_state)
+        made = {}
+
+        def both(old, element):
+            new, output = scan_func(old, element)
+            made["state"], tensors = normalize(new)
+            made["output"], more = normalize(output)
+            return tuple(tensors + more)
+        f = ElementFunction(both, state_spec, dataset._spec)
+        check_state(made["state"], state_spec)
+        spec = made["output"]
+        return Dataset(_raw.ScanDataset(
+            dataset._variant_tensor, state, f.captured, f=f.attr,
+            preserve_cardinality=True, **attrs(spec)), spec)
+    return make
+
+
+def take_while(predicate):
+    """The elements before the first for which `predicate` is false."""
+    def make(dataset):
+        f = ElementFunction(predicate, dataset._spec)
+        return dataset._unary(_raw.TakeWhileDataset,
+                              other_arguments=f.captured, predicate=f.attr)
+    return make
+
+
+def parse_example_dataset(features, num_parallel_calls=1):
+    """Of batches of serialized Examples: dicts of `features`."""
+    columns = _parsing.example_columns(features)
+    batch = TensorShape([None])
+    leaves = {key: SparseLeaf(type_, [None, None]) for key, type_ in zip(
+        columns.sparse_keys, columns.sparse_types)}
+    leaves.update((key, TensorLeaf(type_, batch.concatenate(shape)))
+                  for key, type_, shape in zip(
+                      columns.dense_keys, columns.dense_types,
+                      columns.dense_shapes))
+
+    def results(element):
+        sparse = [element[key] for key in columns.sparse_keys]
+        return columns.results(
+            ([s.indices for s in sparse], [s.values for s in sparse],
+             [s.dense_shape for s in sparse]),
+            [element[key] for key in columns.dense_keys])
+
+    def make(dataset):
+        parsed = dataset._unary(
+            _raw.ParseExampleDataset, leaves,
+            num_parallel_calls=as_int64(num_parallel_calls, "parallel_calls"),
+            dense_defaults=columns.defaults(), sparse_keys=columns.sparse_keys,
+            dense_keys=columns.dense_keys, sparse_types=columns.sparse_types,
+            dense_shapes=columns.dense_shapes)
+        return parsed if set(leaves) == set(features) else parsed.map(results)
+    return make
+
+
+def group_by_window(key_func, reduce_func, window_size=None,
+                    window_size_func=None):
+    """Collects elements by the int64 key_func(element); each `window_size` (or
+    window_size_func(key)) of a key become reduce_func(key, dataset)."""
+    if (window_size is None) == (window_size_func is None):
+        raise ValueError("Must pass either window_size or window_size_func.")
+
+    def size_of(key):
+        if window_size is not None:
+            return as_int64(window_size, "window_size")
+        return as_int64(window_size_func(key), "window_size")
+
+    def make(dataset):
+        key_spec = TensorLeaf(_dtypes.int64, [])
+
+        def key_of(*element):
+            return _raw.Cast(key_func(*element), DstT=_dtypes.int64)
+        key = ElementFunction(key_of, dataset._spec, name="Dataset_key")
+        reduce = ElementFunction(reduce_func, key_spec,
+                                 DatasetLeaf(dataset._spec))
+        size = ElementFunction(size_of, key_spec, name="Dataset_window_size")
+        spec = dataset_spec(reduce, "group_by_window")
+        return Dataset(_raw.GroupByWindowDataset(
+            dataset._variant_tensor, key.captured, reduce.captured,
+            size.captured, key_func=key.attr, reduce_func=reduce.attr,
+            window_size_func=size.attr, **attrs(spec)), spec)
+    return make
+
+
+def bucket_by_sequence_length(
+        element_length_func, bucket_boundaries, bucket_batch_sizes,
+        padded_shapes=None, padding_values=None, pad_to_bucket_boundary=False,
+        no_padding=False, drop_remainder=False):
+    """Padded batches of elements of similar lengths: bucket i holds those
+    shorter than bucket_boundaries[i], the last one the rest."""
+    if len(bucket_batch_sizes) != len(bucket_boundaries) + 1:
+        raise ValueError("len(bucket_batch_sizes) must equal "
+                         "len(bucket_boundaries) + 1")
+    if pad_to_bucket_boundary and no_padding:
+        raise ValueError("pad_to_bucket_boundary and no_padding exclude each "
+                         "other.")
+    sizes = np.array(bucket_batch_sizes, np.int64)
+    bounds = np.array(bucket_boundaries, np.int64)
+
+    def bucket_of(*element):
+        length = _raw.Cast(element_length_func(*element), DstT=_dtypes.int64)
+        return _raw.Sum(_raw.Cast(_raw.LessEqual(bounds, length),
+                                  DstT=_dtypes.int64), 0)
+
+    def batch_size(bucket):
+        return _raw.GatherV2(sizes, bucket, 0)
+
+    def batches(bucket, group):
+        if no_padding:
+            return group.batch(batch_size(bucket), drop_remainder)
+        shapes = padded_shapes if padded_shapes is not None \
+            else group.output_shapes
+        if pad_to_bucket_boundary:
+            # The last bucket has no boundary.
+            limit = _raw.GatherV2(bounds, _raw.Minimum(
+                bucket, max(len(bounds) - 1, 0)), 0) - 1
+
+            def filled(shape):
+                return _raw.Pack([limit if d in (None, -1) else np.int64(d)
+                                  for d in plain_dims(TensorShape(shape))]) \
+                    if TensorShape(shape).ndims else shape
+            shapes = pack(group._spec, leaves_like(group._spec, shapes, filled))
+        return group.padded_batch(batch_size(bucket), shapes, padding_values,
+                                  drop_remainder)
+    return group_by_window(bucket_of, batches, window_size_func=batch_size)
+
+
+def choose_from_datasets(datasets, choice_dataset):
+    """Elements of `datasets`, of which one the int64 scalars of
+    `choice_dataset` say."""
+    if not datasets:
+        raise ValueError("`datasets` must have at least one dataset.")
+    spec = datasets[0]._spec
+    for d in datasets[1:]:
+        if d.output_types != datasets[0].output_types:
+            raise TypeError("All datasets must have the same type: %s and %s."
+                            % (datasets[0].output_types, d.output_types))
+        spec = map_leaves(lambda a, b: a.widened(b), spec, d._spec)
+    return Dataset(_raw.DirectedInterleaveDataset(
+        choice_dataset._variant_tensor, [d._variant_tensor for d in datasets],
+        **attrs(spec)), spec)
+
+
+def sample_from_datasets(datasets, weights=None, seed=None):
+    """Elements of `datasets` at random, with the given weights."""
+    if weights is None:
+        weights = [1.0 / len(datasets)] * len(datasets)
+    elif len(weights) != len(datasets):
+        raise ValueError("`weights` must be a vector of length %d."
+                         % len(datasets))
+    with np.errstate(divide="ignore"):  # a weight of 0: never
+        logits = np.log(np.asarray(weights, np.float32))[np.newaxis]
+
+    def choose(pair):
+        drawn = _raw.StatelessMultinomial(logits, 1, pair,
+                                          output_dtype=_dtypes.int64)
+        return _raw.Squeeze(drawn)
+    choice = RandomDataset(seed).batch(2, drop_remainder=True).map(choose)
+    return choose_from_datasets(datasets, choice)
+
+
+def RandomDataset(seed=None):
+    """Random int64 numbers in [0, 2**32), without end."""
+    spec = TensorLeaf(_dtypes.int64, [])
+    return Dataset(_raw.RandomDataset(*seeds(seed), **attrs(spec)), spec)

@@ -1,0 +1,95 @@
+"""tf.data.Iterator and Optional: taking a dataset's elements in a graph."""
+from headrace import raw_ops as _raw
+from headrace._src.data.elements import (
+    Typed, attrs, flatten, normalize, pack_values, same_types, spec_of)
+from headrace._src.framework import dtypes as _dtypes
+from headrace._src.framework.tensor import convert_to_tensor
+
+
+class Iterator(Typed):
+    """A place in a sequence that the runs of a session share."""
+
+    def __init__(self, iterator_resource, initializer, spec):
+        self._iterator_resource = iterator_resource
+        self._initializer = initializer
+        self._spec = spec
+
+    @staticmethod
+    def from_structure(output_types, output_shapes=None, shared_name=None,
+                       output_classes=None):
+        """An iterator for any dataset of this structure; see
+        make_initializer."""
+        spec = spec_of(output_types, output_shapes, output_classes)
+        return Iterator(_raw.IteratorV2(
+            container="", shared_name=shared_name or "", **attrs(spec)),
+            None, spec)
+
+    @staticmethod
+    def from_string_handle(string_handle, output_types, output_shapes=None,
+                           output_classes=None):
+        """The iterator that the scalar string `string_handle` names."""
+        spec = spec_of(output_types, output_shapes, output_classes)
+        handle = convert_to_tensor(string_handle, dtype=_dtypes.string)
+        return Iterator(_raw.IteratorFromStringHandleV2(
+            handle, **attrs(spec)), None, spec)
+
+    @property
+    def initializer(self):
+        """The operation to run before the first element is taken."""
+        if self._initializer is None:
+            raise ValueError("Iterator does not have an initializer.")
+        return self._initializer
+
+    def make_initializer(self, dataset, name=None):
+        """An operation that begins to iterate `dataset`."""
+        if not same_types(self._spec, dataset._spec):
+            raise TypeError(
+                "Expected output types %r but got dataset with output types %r."
+                % (self.output_types, dataset.output_types))
+        for mine, other in zip(flatten(self._spec), flatten(dataset._spec)):
+            if not mine.shape.is_compatible_with(other.shape):
+                raise TypeError(
+                    "Expected output shapes compatible with %r but got dataset "
+                    "with output shapes %r."
+                    % (self.output_shapes, dataset.output_shapes))
+        return _raw.MakeIterator(dataset._variant_tensor,
+                                 self._iterator_resource, name=name)
+
+    def get_next(self, name=None):
+        """The next element, when it is run. OutOfRangeError at the end."""
+        out = _raw.IteratorGetNext(self._iterator_resource, name=name,
+                                   **attrs(self._spec))
+        return pack_values(self._spec, out)
+
+    def get_next_as_optional(self):
+        return Optional(_raw.IteratorGetNextAsOptional(
+            self._iterator_resource, **attrs(self._spec)), self._spec)
+
+    def string_handle(self, name=None):
+        """A scalar string that names the iterator."""
+        return _raw.IteratorToStringHandle(self._iterator_resource, name=name)
+
+
+class Optional:
+    """An element, or nothing."""
+
+    def __init__(self, variant_tensor, spec):
+        self._variant_tensor = variant_tensor
+        self._spec = spec
+
+    @staticmethod
+    def from_value(value):
+        spec, flat = normalize(value)
+        return Optional(_raw.OptionalFromValue(flat), spec)
+
+    @staticmethod
+    def none_from_structure(value_structure):
+        return Optional(_raw.OptionalNone(), value_structure)
+
+    def has_value(self, name=None):
+        return _raw.OptionalHasValue(self._variant_tensor, name=name)
+
+    def get_value(self, name=None):
+        out = _raw.OptionalGetValue(self._variant_tensor, name=name,
+                                    **attrs(self._spec))
+        return pack_values(self._spec, out)

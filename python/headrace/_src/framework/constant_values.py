@@ -1,0 +1,73 @@
+"""Values that a graph tells without a run: of nodes whose inputs are known."""
+import numpy as np
+
+from headrace._src.framework import tensor as _tensor
+
+_MOST = 1 << 22  # elements: more are not worth their memory
+_DEPTH = 50  # nodes above each other
+
+
+def computed(tensor, partial, depth):
+    """The value of a node of one of the types below, or None. partial: a Pack
+    with some inputs known has None for the others."""
+    if depth > _DEPTH:
+        return None
+    op = tensor.op
+
+    def inputs():
+        return [_tensor.constant_value(x, False, depth + 1)
+                for x in op.inputs]
+    if op.type == "Pack":
+        return _packed(op, inputs(), partial)
+    if op.type == "Size":
+        count = op.inputs[0].get_shape().num_elements()
+        return None if count is None else np.array(
+            count, tensor.dtype.as_numpy_dtype)
+    if op.type == "Fill" and not tensor.get_shape().is_fully_defined():
+        return None
+    known = inputs()
+    if any(value is None for value in known):
+        return None
+    return _OPS[op.type](tensor, *known)
+
+
+def _packed(op, values, partial):
+    if not values or all(v is None for v in values):
+        return None
+    if any(v is None for v in values):
+        if not partial or op.get_attr("axis"):
+            return None
+        out = np.empty(len(values), object)
+        for i, v in enumerate(values):
+            out[i] = v
+        return out
+    return np.stack(values, op.get_attr("axis"))
+
+
+def _fill(tensor, dims, value):
+    if tensor.get_shape().num_elements() > _MOST:
+        return None
+    return np.full([int(d) for d in dims], value, value.dtype)
+
+
+def _range(tensor, start, limit, delta):
+    if not delta or abs(float(limit) - float(start)) > _MOST * abs(
+            float(delta)):
+        return None
+    return np.arange(start, limit, delta, tensor.dtype.as_numpy_dtype)
+
+
+def _cast(tensor, value):
+    if value.dtype == object or not tensor.dtype.is_numpy_compatible:
+        return None
+    return value.astype(tensor.dtype.as_numpy_dtype)
+
+
+def _concat(tensor, *values):
+    return np.concatenate(values[:-1], int(values[-1]))
+
+
+_OPS = {
+    "Cast": _cast, "ConcatV2": _concat, "Fill": _fill, "Range": _range,
+    "Equal": lambda tensor, x, y: np.equal(x, y),
+    "NotEqual": lambda tensor, x, y: np.not_equal(x, y)}

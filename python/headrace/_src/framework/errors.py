@@ -1,0 +1,146 @@
+"""Errors of runs: one class for each status code, under TensorFlow's names.
+
+Every class derives from OpError, which holds `message`, `error_code`, and,
+where the failing node is known, `node_def` and `op`.
+"""
+import re
+
+OK = 0
+CANCELLED = 1
+UNKNOWN = 2
+INVALID_ARGUMENT = 3
+DEADLINE_EXCEEDED = 4
+NOT_FOUND = 5
+ALREADY_EXISTS = 6
+PERMISSION_DENIED = 7
+RESOURCE_EXHAUSTED = 8
+FAILED_PRECONDITION = 9
+ABORTED = 10
+OUT_OF_RANGE = 11
+UNIMPLEMENTED = 12
+INTERNAL = 13
+UNAVAILABLE = 14
+DATA_LOSS = 15
+UNAUTHENTICATED = 16
+
+
+class OpError(Exception):
+    """What a failed run raises. The message names node, argument, what was
+    got and wanted, and the line of the program that made the node."""
+
+    def __init__(self, node_def, op, message, error_code):
+        super().__init__(message)
+        self._node_def = node_def
+        self._op = op
+        self._message = message
+        self._error_code = error_code
+
+    @property
+    def message(self):
+        return self._message
+
+    @property
+    def error_code(self):
+        return self._error_code
+
+    @property
+    def op(self):
+        """The Operation that failed, or None if it is not known."""
+        return self._op
+
+    @property
+    def node_def(self):
+        """The NodeDef of the operation that failed, or None."""
+        if self._node_def is None and self._op is not None:
+            self._node_def = self._op.node_def
+        return self._node_def
+
+    def __str__(self):
+        return self._message
+
+    def __reduce__(self):
+        if type(self) in (OpError, UnknownError):
+            return type(self), (None, None, self._message, self._error_code)
+        return type(self), (None, None, self._message)
+
+
+def _define(name, code, doc):
+    def init(self, node_def, op, message):
+        OpError.__init__(self, node_def, op, message, code)
+    cls = type(name, (OpError,), {
+        "__init__": init, "__doc__": doc, "__module__": __name__})
+    _classes[code] = cls
+    return cls
+
+
+_classes = {}
+CancelledError = _define(
+    "CancelledError", CANCELLED, "The run or the session was cancelled.")
+
+
+class UnknownError(OpError):
+    """An error of no known kind."""
+
+    def __init__(self, node_def, op, message, error_code=UNKNOWN):
+        super().__init__(node_def, op, message, error_code)
+
+
+_classes[UNKNOWN] = UnknownError
+InvalidArgumentError = _define(
+    "InvalidArgumentError", INVALID_ARGUMENT,
+    "A value, shape or attribute that an operation cannot take.")
+DeadlineExceededError = _define(
+    "DeadlineExceededError", DEADLINE_EXCEEDED, "The time was up.")
+NotFoundError = _define(
+    "NotFoundError", NOT_FOUND, "A file, key, node or kernel is not there.")
+AlreadyExistsError = _define(
+    "AlreadyExistsError", ALREADY_EXISTS, "What was to be made exists.")
+PermissionDeniedError = _define(
+    "PermissionDeniedError", PERMISSION_DENIED, "The caller may not do that.")
+ResourceExhaustedError = _define(
+    "ResourceExhaustedError", RESOURCE_EXHAUSTED,
+    "Memory or another resource ran out.")
+FailedPreconditionError = _define(
+    "FailedPreconditionError", FAILED_PRECONDITION,
+    "The state is not ready, as when a variable has no value yet.")
+AbortedError = _define("AbortedError", ABORTED, "The operation was aborted.")
+OutOfRangeError = _define(
+    "OutOfRangeError", OUT_OF_RANGE, "Past the end, as of a queue or a file.")
+UnimplementedError = _define(
+    "UnimplementedError", UNIMPLEMENTED, "Not supported.")
+InternalError = _define(
+    "InternalError", INTERNAL, "An error of the runtime itself.")
+UnavailableError = _define(
+    "UnavailableError", UNAVAILABLE, "A peer cannot be reached now.")
+DataLossError = _define("DataLossError", DATA_LOSS, "Data are damaged.")
+UnauthenticatedError = _define(
+    "UnauthenticatedError", UNAUTHENTICATED,
+    "The request has no valid credentials.")
+
+_NODE = r"\{\{node ([^ }]+)\}\}"
+_RETVAL = r"_retval_(.+)_\d+_\d+$"  # the node of a fetch
+
+
+def make(code, message, graph):
+    """The exception for a status; `graph` finds the operation it names."""
+    op = None
+    found = re.search(_NODE, message)
+    if graph is not None and found is not None:
+        op = graph._operation(found.group(1))
+        fetched = re.match(_RETVAL, found.group(1))
+        if op is None and fetched is not None:
+            op = graph._operation(fetched.group(1))
+    cls = _classes.get(code)
+    if cls is None:
+        return OpError(None, op, message, code)
+    return cls(None, op, message)
+
+
+def exception_type_from_error_code(error_code):
+    """The class for a status code."""
+    return _classes[error_code]
+
+
+def error_code_from_exception_type(cls):
+    """The status code of a class."""
+    return cls(None, None, "").error_code

@@ -1,0 +1,571 @@
+"""Graph, and the scopes that say how new nodes are named, placed and ordered.
+
+The nodes are C++; what is here is TensorFlow's way of talking about them.
+"""
+import contextlib
+import re
+import threading
+
+from headrace import _headrace
+from headrace._headrace import Operation, Tensor
+from headrace._src.framework.default_session import session_for
+
+_SCOPE = r"^[A-Za-z0-9_.\-/]*$"
+_ROOT_SCOPE = r"^[A-Za-z0-9.][A-Za-z0-9_.\-/]*$"
+
+
+class GraphKeys:
+    """Names of the collections that the library itself uses."""
+    GLOBAL_VARIABLES = "variables"
+    VARIABLES = "variables"
+    LOCAL_VARIABLES = "local_variables"
+    METRIC_VARIABLES = "metric_variables"
+    MODEL_VARIABLES = "model_variables"
+    TRAINABLE_VARIABLES = "trainable_variables"
+    SUMMARIES = "summaries"
+    QUEUE_RUNNERS = "queue_runners"
+    TABLE_INITIALIZERS = "table_initializer"
+    ASSET_FILEPATHS = "asset_filepaths"
+    MOVING_AVERAGE_VARIABLES = "moving_average_variables"
+    REGULARIZATION_LOSSES = "regularization_losses"
+    CONCATENATED_VARIABLES = "concatenated_variables"
+    SAVERS = "savers"
+    WEIGHTS = "weights"
+    BIASES = "biases"
+    ACTIVATIONS = "activations"
+    UPDATE_OPS = "update_ops"
+    LOSSES = "losses"
+    SAVEABLE_OBJECTS = "saveable_objects"
+    RESOURCES = "resources"
+    LOCAL_RESOURCES = "local_resources"
+    INIT_OP = "init_op"
+    LOCAL_INIT_OP = "local_init_op"
+    READY_OP = "ready_op"
+    READY_FOR_LOCAL_INIT_OP = "ready_for_local_init_op"
+    SUMMARY_OP = "summary_op"
+    GLOBAL_STEP = "global_step"
+    EVAL_STEP = "eval_step"
+    TRAIN_OP = "train_op"
+    COND_CONTEXT = "cond_context"
+    WHILE_CONTEXT = "while_context"
+
+
+class Graph(_headrace.GraphCore):
+    """A graph of operations. Scopes belong to the graph, so one thread at a
+    time builds it, while any number may run it."""
+
+    def __init__(self):
+        super().__init__()
+        self._collections = {}
+        self._seed = None
+        self._device_stack = []  # innermost last: a name, None or a function
+        self._variable_scopes = None  # of variables.scopes
+        self._variable_creators = []  # of variable_creator_scope
+        self._sliced_variables = {}  # by id of the StridedSlice; v[...].assign
+        self._flow_contexts = {}  # by node id; of control.contexts
+        self._py_functions = []  # what PyFunc nodes call
+        self._prepare_fetches = None  # of session.session_handles
+        self._lock = threading.RLock()
+
+    # What there is.
+
+    @property
+    def version(self):
+        """Grows with each node."""
+        return self._last_id
+
+    @property
+    def finalized(self):
+        return self._finalized
+
+    @property
+    def building_function(self):
+        """True for the body of a function that is being traced."""
+        return self._captures
+
+    @property
+    def graph_def_versions(self):
+        return self._graph_def().versions
+
+    @property
+    def seed(self):
+        """The seed that set_random_seed gave, or None."""
+        return self._seed
+
+    @seed.setter
+    def seed(self, seed):
+        self._seed = seed
+
+    def finalize(self):
+        """Makes the graph read-only: adding a node raises RuntimeError."""
+        self._finalized = True
+
+    def _unsafe_unfinalize(self):
+        self._finalized = False
+
+    def _check_not_finalized(self):
+        if self._finalized:
+            raise RuntimeError("Graph is finalized and cannot be modified.")
+
+    def create_op(self, op_type, inputs, dtypes=None, input_types=None,
+                  name=None, attrs=None, op_def=None, compute_shapes=True,
+                  compute_device=True):
+        """A new Operation from the lists of its input tensors and a dict of
+        AttrValues. The types follow from the op's definition and the attrs."""
+        for i, t in enumerate(inputs):
+            if not isinstance(t, Tensor):
+                raise TypeError("Input #%d is not a tensor: %s" % (i, t))
+        op = self._create_op(op_type, list(inputs),
+                             op_type if name is None else name,
+                             {} if attrs is None else dict(attrs))
+        if dtypes is not None and [t.base_dtype for t in dtypes] != [
+                t.dtype.base_dtype for t in op.outputs]:
+            raise TypeError(
+                "Operation '%s' of type %s gives %s, not the dtypes %s"
+                % (op.name, op_type, [t.dtype.name for t in op.outputs],
+                   list(dtypes)))
+        return op
+
+    def switch_to_thread_local(self):
+        """Does nothing: one thread at a time builds a graph."""
+
+    def as_graph_def(self, from_version=None, add_shapes=False):
+        """The graph as a GraphDef. `from_version`: only nodes that are newer
+        than this version. `add_shapes`: with attr _output_shapes."""
+        graph_def = self._graph_def()
+        if from_version:
+            del graph_def.node[:int(from_version)]
+        if add_shapes:
+            for node in graph_def.node:
+                op = self._operation(node.name)
+                if op.outputs:
+                    shapes = node.attr["_output_shapes"].list.shape
+                    shapes.extend(o.get_shape().as_proto() for o in op.outputs)
+        return graph_def
+
+    def get_operation_by_name(self, name):
+        """The Operation; KeyError if there is none."""
+        if not isinstance(name, str):
+            raise TypeError("Operation names are strings (or similar), not %s."
+                            % type(name).__name__)
+        return self.as_graph_element(name, allow_tensor=False)
+
+    def get_tensor_by_name(self, name):
+        """The Tensor "node:index"; KeyError if there is none."""
+        if not isinstance(name, str):
+            raise TypeError("Tensor names are strings (or similar), not %s."
+                            % type(name).__name__)
+        return self.as_graph_element(name, allow_operation=False)
+
+    def as_graph_element(self, obj, allow_tensor=True, allow_operation=True):
+        """The Tensor or Operation that `obj` is, names or stands for."""
+        if not allow_tensor and not allow_operation:
+            raise ValueError("allow_tensor and allow_operation can't both be "
+                             "False.")
+        if hasattr(obj, "_as_graph_element"):
+            obj = obj._as_graph_element()
+        if isinstance(obj, bytes):
+            obj = obj.decode()
+        if isinstance(obj, str):
+            if ":" in obj and allow_tensor:
+                return self._tensor_by_name(obj)
+            if ":" in obj:
+                raise ValueError(
+                    "Name %r appears to refer to a Tensor, not an Operation."
+                    % obj)
+            op = self._operation(obj)
+            if not allow_operation:
+                if op is not None:
+                    raise ValueError(
+                        "The name %r refers to an Operation, not a Tensor. "
+                        "Tensor names must be of the form "
+                        "\"<op_name>:<output_index>\"." % obj)
+                raise ValueError(
+                    "The name %r looks like an (invalid) Operation name, not "
+                    "a Tensor. Tensor names must be of the form "
+                    "\"<op_name>:<output_index>\"." % obj)
+            if op is None:
+                raise KeyError("The name %r refers to an Operation not in the "
+                               "graph." % obj)
+            return op
+        if ((isinstance(obj, Tensor) and allow_tensor)
+                or (isinstance(obj, Operation) and allow_operation)):
+            if obj.graph is not self:
+                raise ValueError("%s %s is not an element of this graph." % (
+                    "Tensor" if isinstance(obj, Tensor) else "Operation", obj))
+            return obj
+        kinds = " or ".join((["Tensor"] if allow_tensor else [])
+                            + (["Operation"] if allow_operation else []))
+        raise TypeError("Can not convert a %s into a %s."
+                        % (type(obj).__name__, kinds))
+
+    def _tensor_by_name(self, name):
+        node, _, index = name.partition(":")
+        if not index.isdigit():
+            raise ValueError("The name %r looks like a Tensor name, but is not "
+                             "a valid one. Tensor names must be of the form "
+                             "\"<op_name>:<output_index>\"." % name)
+        op = self._operation(node)
+        if op is None:
+            raise KeyError("The name %r refers to a Tensor which does not "
+                           "exist. The operation, %r, does not exist in the "
+                           "graph." % (name, node))
+        outputs = op.outputs
+        if int(index) >= len(outputs):
+            raise KeyError("The name %r refers to a Tensor which does not "
+                           "exist. The operation, %r, exists but only has %d "
+                           "outputs." % (name, node, len(outputs)))
+        return outputs[int(index)]
+
+    def prevent_feeding(self, tensor):
+        """Makes runs refuse to feed `tensor`."""
+        self._prevent_feeding(tensor.op._id, tensor.value_index)
+
+    def is_feedable(self, tensor):
+        """False for what lies inside a loop, and after prevent_feeding."""
+        return self._may_feed(tensor.op._id, tensor.value_index)
+
+    def prevent_fetching(self, op):
+        """Makes runs refuse to fetch `op` and its outputs."""
+        self._mark_internal(op._id)
+
+    def is_fetchable(self, tensor_or_op):
+        """False for what lies inside a branch or a loop, and after
+        prevent_fetching."""
+        return not self._is_internal(getattr(tensor_or_op, "op",
+                                             tensor_or_op)._id)
+
+    # Collections.
+
+    @property
+    def collections(self):
+        """The names of the collections."""
+        return list(self._collections)
+
+    def add_to_collection(self, name, value):
+        self._check_not_finalized()
+        self._collections.setdefault(name, []).append(value)
+
+    def add_to_collections(self, names, value):
+        names = (names,) if isinstance(names, str) else dict.fromkeys(names)
+        for name in names:
+            self.add_to_collection(name, value)
+
+    def get_collection_ref(self, name):
+        """The list itself; it is made if there is none."""
+        return self._collections.setdefault(name, [])
+
+    def get_collection(self, name, scope=None):
+        """A copy of the list; with `scope`, only what has a name that matches
+        this regular expression from its start."""
+        values = self._collections.get(name, [])
+        if scope is None:
+            return list(values)
+        match = re.compile(scope).match
+        return [v for v in values if hasattr(v, "name") and match(v.name)]
+
+    def get_all_collection_keys(self):
+        return [k for k in self._collections if isinstance(k, str)]
+
+    def clear_collection(self, name):
+        self._check_not_finalized()
+        self._collections.pop(name, None)
+
+    # Scopes.
+
+    @contextlib.contextmanager
+    def as_default(self):
+        """Makes this the default graph of the `with` block's thread."""
+        _headrace.push_default_graph(self)
+        try:
+            yield self
+        finally:
+            _headrace.pop_default_graph()
+
+    @contextlib.contextmanager
+    def name_scope(self, name):
+        """Puts "name/" before the names of nodes made inside. A name that ends
+        in "/" is taken as it is, any other made unique; None or "" is the root
+        scope. Yields the scope with its "/"."""
+        outer = self._name_scope
+        if name:
+            if isinstance(name, bytes):
+                name = name.decode()
+            if not re.match(_SCOPE if outer else _ROOT_SCOPE, name):
+                raise ValueError("'%s' is not a valid scope name" % name)
+            new = (name[:-1] if name.endswith("/")
+                   else self.unique_name(name))
+        else:
+            new = ""
+        self._name_scope = new
+        try:
+            yield new + "/" if new else ""
+        finally:
+            self._name_scope = outer
+
+    def get_name_scope(self):
+        return self._name_scope
+
+    @contextlib.contextmanager
+    def control_dependencies(self, control_inputs):
+        """Nodes made inside run after `control_inputs`: Operations, Tensors or
+        variables. None lifts the dependencies of outer blocks instead, and
+        leaves branches and loops."""
+        if control_inputs is None:
+            saved, context = self._suspend_control(), self._flow_context
+            self._flow_context = None
+            try:
+                yield
+            finally:
+                self._flow_context = context
+                self._resume_control(saved)
+            return
+        operations = []
+        for c in control_inputs:
+            if hasattr(c, "indices") and hasattr(c, "values") or getattr(
+                    c, "_is_resource", False):
+                c = c.op
+            elif hasattr(c, "_as_graph_element"):
+                c = c._as_graph_element()
+            c = self.as_graph_element(c)
+            op = c.op if isinstance(c, Tensor) else c
+            if op not in operations:
+                operations.append(op)
+        self._push_control(operations)
+        try:
+            yield
+        finally:
+            self._pop_control()
+
+    @contextlib.contextmanager
+    def device(self, device_name_or_function):
+        """Asks for a device for the nodes made inside: a name, of which parts
+        may be missing and are taken from outer blocks; a function from
+        Operation to name; or None to forget the outer blocks."""
+        if (device_name_or_function is not None
+                and not callable(device_name_or_function)):
+            device_name_or_function = _device_string(device_name_or_function)
+        self._device_stack.append(device_name_or_function)
+        outer = self._device, self._has_device_functions
+        try:
+            self._merge_device_stack()
+            yield
+        finally:
+            self._device_stack.pop()
+            self._device, self._has_device_functions = outer
+
+    def _merge_device_stack(self):
+        merged, functions = "", False
+        for entry in reversed(self._device_stack):
+            if entry is None:
+                break
+            if callable(entry):
+                functions = True
+            elif entry:
+                merged = _headrace.merge_devices(merged, entry)
+        self._device, self._has_device_functions = merged, functions
+
+    def _apply_device_functions(self, op):
+        """Goes through the blocks from the inside: a function sees what inner
+        blocks asked for, and its answer goes before outer blocks."""
+        op._set_device("")
+        for entry in reversed(self._device_stack):
+            if entry is None:
+                break
+            if callable(entry):
+                name = entry(op)
+                op._set_device(_device_string(name) if name else "")
+            elif entry:
+                op._set_device(_headrace.merge_devices(op.device, entry))
+
+    @contextlib.contextmanager
+    def colocate_with(self, op, ignore_existing=False):
+        """Nodes made inside go to the device of `op`, and device blocks around
+        do not hold for them. None with ignore_existing forgets outer blocks."""
+        if op is None and not ignore_existing:
+            raise ValueError("Trying to reset colocation (op is None) but "
+                             "ignore_existing is not True")
+        outer = (self._colocation, self._colocated_device, self._device,
+                 self._has_device_functions, self._device_stack)
+        groups, device = [], ""
+        if not ignore_existing:
+            groups, device = list(self._colocation), self._colocated_device
+        if op is not None:
+            if hasattr(op, "_as_graph_element"):
+                op = op._as_graph_element()
+            if not isinstance(op, Operation):
+                op = op.op
+            groups += [g.decode() for g in op.colocation_groups()]
+        self._colocation = sorted(set(groups))
+        # The outermost block whose operation has a device says which.
+        self._colocated_device = device or (op.device if op else "")
+        self._device_stack = []
+        self._merge_device_stack()
+        try:
+            yield
+        finally:
+            (self._colocation, self._colocated_device, self._device,
+             self._has_device_functions, self._device_stack) = outer
+
+    @contextlib.contextmanager
+    def container(self, container_name):
+        """Variables, queues and other state made inside lie in this container
+        of the session, unless they name one; Session.reset can drop it."""
+        outer, self._container = self._container, container_name
+        try:
+            yield container_name
+        finally:
+            self._container = outer
+
+    def gradient_override_map(self, op_type_map):
+        return contextlib.nullcontext()
+
+    def __repr__(self):
+        return "<headrace.Graph of %d nodes>" % self._num_nodes()
+
+
+def _device_string(device):
+    return device.to_string() if hasattr(device, "to_string") else str(device)
+
+
+# The default graph.
+
+_global_graph = None
+
+
+def global_graph():
+    global _global_graph
+    if _global_graph is None:
+        _global_graph = Graph()
+    return _global_graph
+
+
+def get_default_graph():
+    """The graph that new nodes go to: the innermost Graph.as_default() of this
+    thread, or else one that the whole program shares."""
+    return _headrace.get_default_graph()
+
+
+def reset_default_graph():
+    """Replaces the program's default graph by an empty one."""
+    global _global_graph
+    if _headrace.default_graph_depth():
+        raise AssertionError("Do not use tf.reset_default_graph() to clear "
+                             "nested graphs. If you need a cleared graph, "
+                             "exit the nesting and create a new graph.")
+    _global_graph = None
+
+
+class name_scope:
+    """`with name_scope(name, default_name, values)`: a scope of the graph that
+    `values` belong to. `name` None means `default_name`."""
+
+    def __init__(self, name, default_name=None, values=None):
+        if not (default_name is None or isinstance(default_name, str)):
+            raise TypeError(
+                "`default_name` type (%s) is not a string type. You likely "
+                "meant to pass this into the `values` kwarg."
+                % type(default_name))
+        self._name = default_name if name is None else name
+        self._values = values
+
+    @property
+    def name(self):
+        return self._name
+
+    def __enter__(self):
+        if self._name is None and self._values is not None:
+            raise ValueError("At least one of name (None) and default_name "
+                             "(None) must be provided.")
+        graph = graph_of(self._values)
+        self._stack = contextlib.ExitStack()
+        self._stack.enter_context(graph.as_default())
+        return self._stack.enter_context(graph.name_scope(self._name))
+
+    def __exit__(self, *error):
+        self._stack.__exit__(*error)
+
+
+def op_scope(values, name, default_name=None):
+    """As name_scope, with another order of arguments."""
+    return name_scope(name, default_name, values)
+
+
+def graph_of(values):
+    """The graph of the first of `values` that has one, else the default; in a
+    function that is being traced, the function's."""
+    current = get_default_graph()
+    if current._captures:
+        return current
+    for v in values or ():
+        if isinstance(v, (list, tuple)):
+            for w in v:
+                if isinstance(w, Tensor):
+                    return w.graph
+        elif isinstance(v, (Tensor, Operation)):
+            return v.graph
+        elif hasattr(v, "_as_graph_element"):
+            return v._as_graph_element().graph
+    return current
+
+
+def control_dependencies(control_inputs):
+    """Graph.control_dependencies of the default graph."""
+    return get_default_graph().control_dependencies(control_inputs)
+
+
+def device(device_name_or_function):
+    """Graph.device of the default graph."""
+    return get_default_graph().device(device_name_or_function)
+
+
+def colocate_with(op, ignore_existing=False):
+    """Graph.colocate_with of the default graph."""
+    return get_default_graph().colocate_with(op, ignore_existing)
+
+
+def container(container_name):
+    """Graph.container of the default graph."""
+    return get_default_graph().container(container_name)
+
+
+@contextlib.contextmanager
+def init_scope():
+    """Lifts control dependencies, as variables do for what makes them."""
+    with control_dependencies(None):
+        yield
+
+
+def add_to_collection(name, value):
+    get_default_graph().add_to_collection(name, value)
+
+
+def add_to_collections(names, value):
+    get_default_graph().add_to_collections(names, value)
+
+
+def get_collection(key, scope=None):
+    return get_default_graph().get_collection(key, scope)
+
+
+def get_collection_ref(key):
+    return get_default_graph().get_collection_ref(key)
+
+
+# What Operation has beyond the extension's.
+
+def _operation_run(self, feed_dict=None, session=None):
+    """Runs this operation in `session`, or the default session."""
+    session_for(session, self.graph).run(self, feed_dict)
+
+
+def _operation_repr(self):
+    return "<tf.Operation '%s' type=%s>" % (self.name, self.type)
+
+
+Operation.run = _operation_run
+Operation.__repr__ = _operation_repr
+Operation.__str__ = lambda self: str(self.node_def)
+Operation.traceback = property(
+    lambda self: [self.source], doc="Where the program made the operation.")
+Operation._as_graph_element = lambda self: self

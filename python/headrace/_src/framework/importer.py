@@ -1,0 +1,70 @@
+"""import_graph_def, and graphs as files."""
+import os
+
+from headrace._src.framework import messages
+from headrace._src.framework.graph import get_default_graph
+from headrace._src.framework.tensor import convert_to_tensor
+
+
+def import_graph_def(graph_def, input_map=None, return_elements=None,
+                     name=None, op_dict=None, producer_op_list=None):
+    """Adds the nodes of a GraphDef (or its bytes) to the default graph, under
+    the scope `name` ("import" by default).
+
+    A pathlib.Path, or another os.PathLike, names a file of one, binary or text.
+    It is mapped and not read whole: loading is faster and takes less memory.
+    The file must not be written over in place while the graph is in use.
+
+    `input_map`: {"node:0" of the GraphDef: Tensor to take instead}.
+    Returns the Tensors and Operations that `return_elements` names. ValueError
+    for a GraphDef that is not valid; the graph is unchanged then."""
+    if isinstance(graph_def, os.PathLike):
+        graph_def = os.fsdecode(graph_def)
+    elif (not isinstance(graph_def, bytes)
+            and type(graph_def) is not messages.GraphDef):
+        # Protobuf's own Python classes, as those of TensorFlow.
+        if not hasattr(graph_def, "SerializeToString"):
+            raise TypeError(
+                "graph_def must be a GraphDef proto, its bytes, or a "
+                "pathlib.Path of a file that holds one, but got %r%s"
+                % (graph_def, "; for the file of that name, give "
+                   "pathlib.Path(%r)" % graph_def
+                   if isinstance(graph_def, str) else ""))
+        graph_def = messages.GraphDef.FromString(
+            graph_def.SerializeToString())
+    if return_elements is not None and not all(
+            isinstance(x, str) for x in return_elements):
+        raise TypeError("return_elements must be a list of strings.")
+    graph = get_default_graph()
+    mapped = []
+    for key, value in (input_map or {}).items():
+        if not isinstance(key, str):
+            raise TypeError("input_map must be a dictionary mapping strings to "
+                            "Tensor objects.")
+        if key.startswith("^"):
+            mapped.append((key, graph.as_graph_element(value)))
+        else:
+            with graph.as_default():
+                mapped.append((key, convert_to_tensor(value)))
+    prefix = "import" if name is None else name
+    if prefix:
+        prefix = (prefix[:-1] if prefix.endswith("/")
+                  else graph.unique_name(prefix))
+    found = graph._import_graph_def(graph_def, prefix, mapped,
+                                    list(return_elements or ()))
+    return None if return_elements is None else found
+
+
+def write_graph(graph_or_graph_def, logdir, name, as_text=True):
+    """Writes a GraphDef to logdir/name, and returns that path."""
+    graph_def = graph_or_graph_def
+    if hasattr(graph_def, "as_graph_def"):
+        graph_def = graph_def.as_graph_def()
+    os.makedirs(logdir or ".", exist_ok=True)
+    path = os.path.join(logdir, name)
+    data = str(graph_def).encode() if as_text else (
+        graph_def.SerializeToString())
+    with open(path + ".tmp", "wb") as f:
+        f.write(data)
+    os.replace(path + ".tmp", path)
+    return path

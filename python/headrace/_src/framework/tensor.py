@@ -1,0 +1,381 @@
+"""Tensor, and how values become one."""
+import numpy as np
+
+from headrace import _headrace
+from headrace import raw_ops
+from headrace._headrace import Tensor
+from headrace._src.framework import dtypes
+from headrace._src.framework import graph as _graph
+from headrace._src.framework.default_session import session_for
+from headrace._src.framework.tensor_shape import TensorShape
+
+
+# Values.
+
+def to_array(value, dtype):
+    """`value` as an array of NumPy type `dtype`; None: of the type that
+    TensorFlow gives it (Python floats float32, ints int32 where they fit).
+
+    Strings come as objects: NumPy's own types for them drop NULs at the end."""
+    if isinstance(value, (str, bytes)):  # NumPy's scalars too
+        if dtype is not None and dtype != object:
+            raise TypeError("Expected %s, got %r of type '%s' instead."
+                            % (np.dtype(dtype).name, value,
+                               type(value).__name__))
+        return np.array(value, object)
+    if isinstance(value, (np.ndarray, np.generic)):
+        if dtype is None:
+            return np.asarray(value)
+        if dtype == object and value.dtype.kind not in "SUO":
+            raise TypeError("Expected string, got array of type %s"
+                            % value.dtype)
+        return np.asarray(value).astype(dtype)
+    if value is None:
+        raise ValueError("None values not supported.")
+    if isinstance(value, (Tensor, _headrace.Operation)):
+        raise TypeError("%r is no value but a node of a graph" % (value,))
+    if isinstance(value, TensorShape):
+        value = value.as_list()
+    if dtype is None:
+        array = np.asarray(_plain(value))
+        if array.dtype == np.float64:
+            return array.astype(np.float32)
+        if array.dtype == np.int64 and array.size:
+            narrow = array.astype(np.int32)
+            if (narrow == array).all():
+                return narrow
+        elif array.dtype == np.int64:
+            return array.astype(np.int32)
+        elif array.dtype.kind in "SUO":
+            array = np.array(value, object)
+            _check_object_array(array, value)
+        return array
+    if dtype == object:
+        array = np.empty(np.shape(_strings_shape(value)), object)
+        array[...] = np.asarray(value, dtype=object)
+        for item in array.flat:
+            if not isinstance(item, (str, bytes)):
+                raise TypeError("Expected string, got %r of type '%s' instead."
+                                % (item, type(item).__name__))
+        return array
+    plain = _plain(value)
+    array = np.asarray(plain)
+    if array.dtype == object:
+        _check_object_array(array, value)
+    kind, want = array.dtype.kind, np.dtype(dtype).kind
+    if want == "V":  # bfloat16 of ml_dtypes
+        want = "f"
+    if array.size and not _fits(kind, want):
+        items = np.array(plain, object).ravel().tolist()
+        bad = next((item for item in items
+                    if not _fits(np.asarray(item).dtype.kind, want)), items[0])
+        raise TypeError("Expected %s, got %r of type '%s' instead."
+                        % (np.dtype(dtype).name, bad, type(bad).__name__))
+    result = array.astype(dtype)
+    if want in "iu" and array.size and not (result == array).all():
+        raise ValueError("Tensor conversion of %r overflows %s"
+                         % (value, np.dtype(dtype).name))
+    return result
+
+
+def feed_to_array(value, dtype):
+    """A fed value as an array of `dtype`: as numpy.asarray converts it, but
+    that ints must keep their value."""
+    if dtype is None or dtype == object:
+        return to_array(value, dtype)
+    if value is None:
+        raise ValueError("None values not supported.")
+    array = np.asarray(value, dtype=dtype)
+    if isinstance(value, int) and array != value:
+        raise TypeError("Type of feed value %r with type %s is not compatible "
+                        "with Tensor type %s" % (value, type(value), dtype))
+    return array
+
+
+def _fits(kind, want):
+    """True if Python values of NumPy kind `kind` go into type `want` by
+    themselves: bool only to bool, ints to any number, floats to floats."""
+    if kind not in "biufc" or want not in "biufc":
+        return False
+    if kind == want:
+        return True
+    if kind == "b" or want == "b":
+        return False
+    if kind in "iu":
+        return True
+    return kind == "f" and want == "c"
+
+
+def _plain(value):
+    """Dimensions inside lists as numbers."""
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if hasattr(value, "__index__") and not isinstance(
+            value, (int, np.generic, np.ndarray)):
+        return int(value)
+    return value
+
+
+def _strings_shape(value):
+    if isinstance(value, (list, tuple)):
+        return [_strings_shape(v) for v in value]
+    return 0
+
+
+def _check_object_array(array, value):
+    for item in array.flat:
+        if not isinstance(item, (str, bytes)):
+            raise TypeError("Failed to convert object of type %s to Tensor. "
+                            "Contents: %r. Consider casting elements to a "
+                            "supported type." % (type(value), value))
+
+
+def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
+    """A Const node that holds `value`, as `dtype` if that is given.
+
+    With `shape`, the values fill that shape in order, the last one repeated;
+    `verify_shape` asks for equality instead. Raises TypeError for values that
+    do not fit the dtype, ValueError for too many of them."""
+    graph = _graph.get_default_graph()
+    if dtype is not None:
+        dtype = dtypes.as_dtype(dtype).base_dtype
+    if shape is not None:
+        value = _fill_shape(value, dtype, TensorShape(shape).as_list(),
+                            verify_shape)
+    return graph._constant(value, dtype, "Const" if name is None else name)
+
+
+def _fill_shape(value, dtype, shape, verify_shape):
+    array = np.asarray(to_array(
+        value, None if dtype is None else np.dtype(dtype.as_numpy_dtype)))
+    size = int(np.prod(shape, dtype=np.int64))
+    if verify_shape and list(array.shape) != list(shape):
+        raise TypeError("Expected Tensor's shape: %s, got %s."
+                        % (tuple(shape), array.shape))
+    if array.size > size:
+        raise ValueError("Too many elements provided. Needed at most %d, but "
+                         "received %d" % (size, array.size))
+    if array.size == size:
+        return array.reshape(shape)
+    if array.size == 0:
+        return np.full(shape, b"" if array.dtype == object else 0, array.dtype)
+    flat = np.empty(size, array.dtype)
+    flat[:array.size] = array.ravel()
+    flat[array.size:] = array.ravel()[-1]
+    return flat.reshape(shape)
+
+
+_conversions = []  # (priority, types, function), best first
+
+
+def register_tensor_conversion_function(base_type, conversion_func,
+                                        priority=100):
+    """Converts objects of `base_type` by conversion_func(value, dtype, name,
+    as_ref); lower priorities are asked first."""
+    _conversions.append((priority, base_type, conversion_func))
+    _conversions.sort(key=lambda c: c[0])
+
+
+def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None,
+                      dtype_hint=None):
+    """`value` as a Tensor: tensors and variables as they are, everything else
+    as a constant. TypeError or ValueError if it cannot be one of `dtype`."""
+    return _convert(value, dtype, name,
+                    preferred_dtype if dtype_hint is None else dtype_hint,
+                    False)
+
+
+def _convert(value, dtype, name, preferred, as_ref):
+    if dtype is not None:
+        dtype = dtypes.as_dtype(dtype)
+    if isinstance(value, Tensor):
+        if dtype is not None and not dtype.is_compatible_with(value.dtype):
+            raise ValueError(
+                "Tensor conversion requested dtype %s for Tensor with dtype "
+                "%s: %r" % (dtype.name, value.dtype.name, str(value)))
+        return value
+    if preferred is not None and dtype is None:
+        try:
+            result = _convert_by_kind(value, dtypes.as_dtype(preferred), name,
+                                      as_ref)
+            if result.dtype.base_dtype == preferred:
+                return result
+        except (TypeError, ValueError):
+            pass
+    return _convert_by_kind(value, dtype, name, as_ref)
+
+
+def _convert_by_kind(value, dtype, name, as_ref):
+    if hasattr(value, "_as_tensor"):
+        return value._as_tensor(dtype, name, as_ref)
+    for _, types, function in _conversions:
+        if isinstance(value, types):
+            result = function(value, dtype=dtype, name=name, as_ref=as_ref)
+            if result is not NotImplemented:
+                return result
+    if isinstance(value, (list, tuple)) and _holds_tensor(value):
+        return _pack(value, dtype, name or "packed")
+    if isinstance(value, _headrace.Operation):
+        raise TypeError("Can't convert Operation '%s' to Tensor" % value.name)
+    if isinstance(value, TensorShape):
+        if not value.is_fully_defined():
+            raise ValueError("Cannot convert a partially known TensorShape to "
+                             "a Tensor: %s" % value)
+        dims = value.as_list()
+        large = [d for d in dims if d > np.iinfo(np.int32).max]
+        if large and dtype == dtypes.int32:
+            raise ValueError("Cannot convert a TensorShape to dtype int32; a "
+                             "dimension is too large (%d)" % large[0])
+        value = np.array(dims, np.int64 if dtype == dtypes.int64 or large
+                         else np.int32)
+    return constant(value, dtype, name=name or "Const")
+
+
+def _holds_tensor(value):
+    for v in value:
+        if isinstance(v, Tensor) or hasattr(v, "_as_tensor"):
+            return True
+        if isinstance(v, (list, tuple)) and _holds_tensor(v):
+            return True
+    return False
+
+
+def _first_dtype(value):
+    for v in value:
+        if isinstance(v, Tensor) or hasattr(v, "_as_tensor"):
+            return v.dtype.base_dtype
+        if isinstance(v, (list, tuple)):
+            found = _first_dtype(v)
+            if found is not None:
+                return found
+    return None
+
+
+def _pack(values, dtype, name):
+    """A list with tensors in it as one tensor."""
+    dtype = dtype or _first_dtype(values)
+    with _graph.name_scope(name, None, _flat(values)) as scope:
+        return _pack_level(values, dtype, scope)
+
+
+def _pack_level(values, dtype, name):
+    parts = []
+    for i, v in enumerate(values):
+        if isinstance(v, (list, tuple)):
+            parts.append(_pack_level(v, dtype, str(i)) if _holds_tensor(v)
+                         else constant(v, dtype, name=str(i)))
+        else:
+            parts.append(_convert(v, dtype, str(i), None, False))
+    return raw_ops.Pack(parts, name=name)
+
+
+def _flat(values):
+    for v in values:
+        if isinstance(v, (list, tuple)):
+            yield from _flat(v)
+        else:
+            yield v
+
+
+def convert_n_to_tensor(values, dtype=None, name=None):
+    return [convert_to_tensor(v, dtype,
+                              None if name is None else "%s_%d" % (name, i))
+            for i, v in enumerate(values)]
+
+
+def is_tensor(x):
+    """True for tensors, variables and what converts to a tensor by itself, and
+    for a SparseTensor or IndexedSlices."""
+    return (isinstance(x, Tensor) or hasattr(x, "_as_tensor")
+            or hasattr(x, "_flow_components") and hasattr(x, "dense_shape"))
+
+
+# Nodes whose value is computed from those of their inputs.
+_COMPUTED = frozenset(["Cast", "ConcatV2", "Equal", "Fill", "NotEqual", "Pack",
+                       "Range", "Size"])
+
+
+def constant_value(tensor, partial=False, _depth=0):
+    """The value of a tensor that the graph tells, or None. partial: of some
+    elements of a vector, None for the others."""
+    if not isinstance(tensor, Tensor):
+        return None
+    if tensor.op.type == "Const":
+        value = tensor.op.get_attr("value")
+        return np.array(value, object) if isinstance(value, bytes) else (
+            np.asarray(value))
+    if tensor.op.type == "Shape":
+        shape = tensor.op.inputs[0].get_shape()
+        if shape.is_fully_defined():
+            return np.array(shape.as_list(),
+                            tensor.dtype.base_dtype.as_numpy_dtype)
+    if tensor.op.type == "Rank":
+        rank = tensor.op.inputs[0]._rank()
+        if rank is not None:
+            return np.array(rank, np.int32)
+    if tensor.op.type in _COMPUTED:
+        from headrace._src.framework import constant_values as _constant_values
+        return _constant_values.computed(tensor, partial, _depth)
+    return None
+
+
+# What Tensor has beyond the extension's.
+
+def _eval(self, feed_dict=None, session=None):
+    """The value, by running `session` or the default session."""
+    return session_for(session, self.graph).run(self, feed_dict)
+
+
+def _str(self):
+    shape = TensorShape(self._shape_list())
+    return "Tensor(\"%s\"%s, dtype=%s%s)" % (
+        self.name,
+        "" if shape.ndims is None else ", shape=%s" % shape,
+        self.dtype.name,
+        ", device=%s" % self.device if self.device else "")
+
+
+def _repr(self):
+    return "<tf.Tensor '%s' shape=%s dtype=%s>" % (
+        self.name, TensorShape(self._shape_list()), self.dtype.name)
+
+
+def _bool(self):
+    raise TypeError("Using a `tf.Tensor` as a Python `bool` is not allowed. "
+                    "Use `if t is not None:` instead of `if t:` to test if a "
+                    "tensor is defined, and use TensorFlow ops such as "
+                    "tf.cond to execute subgraphs conditioned on the value of "
+                    "a tensor.")
+
+
+def _iter(self):
+    raise TypeError("'Tensor' object is not iterable: '%s' has values only in "
+                    "a run. tf.unstack makes a list of its rows where their "
+                    "number is known, tf.map_fn and tf.while_loop go through "
+                    "them in the run." % self.name)
+
+
+def _len(self):
+    raise TypeError("len is not well defined for symbolic Tensors. (%s) Please "
+                    "call `x.shape` rather than `len(x)` for shape "
+                    "information." % self.name)
+
+
+def _array(self, *args, **kwargs):
+    raise NotImplementedError("Cannot convert a symbolic Tensor (%s) to a "
+                              "numpy array." % self.name)
+
+
+Tensor.eval = _eval
+Tensor.shape = property(lambda self: TensorShape(self._shape_list()),
+                        doc="The TensorShape, as far as it is known.")
+Tensor.get_shape = lambda self: TensorShape(self._shape_list())
+Tensor.set_shape = lambda self, shape: self._set_shape(shape)
+Tensor.__str__ = _str
+Tensor.__repr__ = _repr
+Tensor.__bool__ = _bool
+Tensor.__iter__ = _iter
+Tensor.__len__ = _len
+Tensor.__array__ = _array
+Tensor.__array_priority__ = 100
+Tensor._as_graph_element = lambda self: self

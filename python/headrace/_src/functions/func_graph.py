@@ -1,0 +1,122 @@
+"""Functions that Python functions are traced into. What the body takes from
+the graph around it is captured: it becomes further arguments, which whoever
+calls the function has to pass."""
+import re
+
+from headrace import raw_ops as _raw
+from headrace._src.framework import dtypes as _dtypes
+from headrace._src.framework import graph as _graph
+from headrace._src.framework import messages
+from headrace._src.functions.function_def import function_def, next_number
+from headrace._src.ops.array_ops import placeholder
+
+
+class FuncGraph(_graph.Graph):
+    """The body of a function that is traced inside `outer`. With `copies`,
+    what it takes from there is computed in the body once more."""
+
+    def __init__(self, outer, copies=False):
+        super().__init__()
+        self._captures = True
+        self._copies = copies
+        self._copied = {}  # outer tensor -> its copy
+        self._outer = outer
+        self._seed = outer.seed
+        self._captured = {}  # outer tensor -> argument
+
+    def _capture(self, tensor):
+        """What stands for a tensor from outside: an argument, or a copy."""
+        if self._copies:
+            return self._copy(tensor)
+        if tensor.graph is not self._outer:
+            if not self._outer._captures:
+                raise ValueError("Tensor %s is neither of the function nor of "
+                                 "the graph around it." % tensor.name)
+            tensor = self._outer._capture(tensor)
+        if tensor not in self._captured:
+            with self.as_default(), self.name_scope(None), \
+                    self.control_dependencies(None):
+                self._captured[tensor] = placeholder(
+                    tensor.dtype.base_dtype, tensor.get_shape(),
+                    name="captured")
+        return self._captured[tensor]
+
+    def _copy(self, tensor):
+        if tensor not in self._copied:
+            name = by_value(tensor, "captured", into=self)
+            with self.as_default(), self.name_scope(None), \
+                    self.control_dependencies(None):
+                copy = _raw.StatefulPartitionedCall(
+                    [], Tout=[tensor.dtype.base_dtype], f=name)
+            copy = copy[0] if isinstance(copy, (list, tuple)) else copy
+            copy.set_shape(tensor.get_shape())
+            self._copied[tensor] = copy
+        return self._copied[tensor]
+
+
+class TracedFunction:
+    """`function(*arguments)` as a function of the graph that is current:
+    arguments of the given dtypes and shapes, `convert(result)` a flat list of
+    tensors. `results` are those, in the body's graph; `captured` the outer
+    tensors that follow the arguments."""
+
+    def __init__(self, function, types, shapes, convert, name=None):
+        outer = _graph.get_default_graph()
+        body = FuncGraph(outer)
+        with body.as_default():
+            arguments = [
+                placeholder(_dtypes.as_dtype(t), s, name="arg%d" % i)
+                for i, (t, s) in enumerate(zip(types, shapes))]
+            self.results = convert(function(arguments))
+            self.results = [r if r.graph is body else body._capture(r)
+                            for r in self.results]
+        self.captured = list(body._captured)
+        base = re.sub(r"\W", "_", name or getattr(function, "__name__", "f"))
+        self.name = "%s_%d" % (base.strip("_") or "f", next_number())
+        definition = function_def(
+            self.name, body.get_operations(),
+            arguments + [body._captured[t] for t in self.captured],
+            self.results)
+        _add_function(outer, definition, body)
+
+
+def by_value(tensor, name, into=None):
+    """The name of a new function without arguments, of the tensor's graph or
+    `into`, that gives `tensor`, which is computed in it once more. ValueError
+    where that is not possible: for what is fed, and for state."""
+    graph = tensor.graph
+    wanted, todo = set(), [tensor.op]
+    while todo:
+        op = todo.pop()
+        if op._id in wanted:
+            continue
+        wanted.add(op._id)
+        if op.type in ("Placeholder", "PlaceholderV2", "_Arg"):
+            raise ValueError("Cannot capture a placeholder (name:%s, type:%s) "
+                             "by value." % (op.name, op.type))
+        makes_datasets = op.outputs and all(
+            o.dtype == _dtypes.variant for o in op.outputs)
+        # An Assert has no state, only an effect: a failure.
+        if (op.op_def.is_stateful and not makes_datasets and
+                op.type != "Assert"):
+            raise ValueError("Cannot capture a stateful node (name:%s, type:%s)"
+                             " by value." % (op.name, op.type))
+        todo.extend(t.op for t in op.inputs)
+        todo.extend(op.control_inputs)
+    name = "%s_%d" % (name, next_number())
+    definition = function_def(
+        name, [op for op in graph.get_operations() if op._id in wanted], [],
+        [tensor])
+    _add_function(graph if into is None else into, definition,
+                  None if into is None else graph)
+    return name
+
+
+def _add_function(graph, definition, body):
+    library = messages.GraphDef()
+    if body is not None:
+        library.library.CopyFrom(body.as_graph_def().library)
+        # What the body's PyFunc nodes call lives as long as the graph.
+        graph._py_functions.extend(body._py_functions)
+    library.library.function.extend([definition])
+    graph._import_graph_def(library, "", [], [])

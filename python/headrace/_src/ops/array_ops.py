@@ -1,0 +1,787 @@
+"""Making, joining, cutting and rearranging tensors, as tf.*."""
+import builtins
+
+import numpy as np
+
+from headrace import raw_ops as _raw
+from headrace._headrace import Tensor
+from headrace._src.framework import dtypes
+from headrace._src.framework.graph import get_default_graph, name_scope
+from headrace._src.framework.tensor import (
+    constant, constant_value, convert_to_tensor, is_tensor)
+from headrace._src.framework.tensor_shape import (
+    Dimension, TensorShape, as_shape, dimension_value)
+
+newaxis = None
+
+
+def _renamed(name, value, old_name, old_value):
+    """The value of an argument that has an old name too; ValueError if both
+    are given."""
+    if old_value is None:
+        return value
+    if value is not None:
+        raise ValueError("Cannot specify both '%s' and '%s'"
+                         % (old_name, name))
+    return old_value
+
+
+def _size_of_axis(x, axis):
+    """A number if the graph tells it, else a tensor."""
+    known = x.get_shape()
+    size = None if known.ndims is None else known[axis].value
+    return shape(x)[axis] if size is None else size
+
+
+_SMALL = 1000  # constants with fewer elements are written out
+
+
+def placeholder(dtype, shape=None, name=None):
+    """A tensor whose value each run feeds; reading it unfed is an error.
+
+    `shape`: None for any, or a list with None for sizes that may vary."""
+    return _raw.Placeholder(dtypes.as_dtype(dtype), shape, name=name)
+
+
+def placeholder_with_default(input, shape, name=None):
+    """A tensor that runs may feed, and that is `input` where they do not."""
+    return _raw.PlaceholderWithDefault(input, shape, name=name)
+
+
+def identity(input, name=None):
+    """The same tensor as another node."""
+    return _raw.Identity(input, name=name)
+
+
+def stop_gradient(input, name=None):
+    return _raw.StopGradient(input, name=name)
+
+
+# Shapes.
+
+def shape(input, name=None, out_type=dtypes.int32):
+    """The shape as a tensor; a constant where it is known now."""
+    return _shape(input, name, True, out_type)
+
+
+def _shape(input, name, optimize, out_type=dtypes.int32):
+    if hasattr(input, "dense_shape"):
+        return _raw.Cast(input.dense_shape, DstT=out_type, name=name)
+    with name_scope(name, "Shape", [input]) as scope:
+        input = convert_to_tensor(input)
+        static = input.get_shape()
+        if optimize and static.is_fully_defined():
+            return constant(np.array(static.as_list(), np.int64), out_type,
+                            name=scope)
+        return _raw.Shape(input, out_type=out_type, name=scope)
+
+
+def shape_n(input, out_type=dtypes.int32, name=None):
+    return _raw.ShapeN(input, out_type=out_type, name=name)
+
+
+def rank(input, name=None):
+    """The number of dimensions; a constant where it is known now."""
+    if hasattr(input, "dense_shape"):
+        return size(input.dense_shape, name)
+    with name_scope(name, "Rank", [input]) as scope:
+        input = convert_to_tensor(input)
+        if input._rank() is not None:
+            return constant(input._rank(), dtypes.int32, name=scope)
+        return _raw.Rank(input, name=scope)
+
+
+def size(input, name=None, out_type=dtypes.int32):
+    """The number of elements; a constant where it is known now."""
+    if hasattr(input, "dense_shape"):
+        return _raw.Prod(_raw.Cast(input.dense_shape, DstT=out_type), [0],
+                         name=name)
+    with name_scope(name, "Size", [input]) as scope:
+        input = convert_to_tensor(input)
+        static = input.get_shape()
+        if static.is_fully_defined():
+            return constant(static.num_elements(), out_type, name=scope)
+        return _raw.Size(input, out_type=out_type, name=scope)
+
+
+def reshape(tensor, shape, name=None):
+    """The same elements under another shape; one dimension may be -1."""
+    return _raw.Reshape(tensor, shape, name=name)
+
+
+def expand_dims(input, axis=None, name=None, dim=None):
+    """A dimension of size 1 put in before `axis`."""
+    axis = _renamed("axis", axis, "dim", dim)
+    if axis is None:
+        raise ValueError("Must specify an axis argument to tf.expand_dims()")
+    return _raw.ExpandDims(input, axis, name=name)
+
+
+def squeeze(input, axis=None, name=None, squeeze_dims=None):
+    """Without its dimensions of size 1: all, or those that `axis` lists."""
+    axis = _renamed("axis", axis, "squeeze_dims", squeeze_dims)
+    if axis is None:
+        axis = []
+    elif not isinstance(axis, (list, tuple)):
+        axis = [axis]
+    return _raw.Squeeze(input, squeeze_dims=axis, name=name)
+
+
+def broadcast_to(input, shape, name=None):
+    return _raw.BroadcastTo(input, shape, name=name)
+
+
+def broadcast_static_shape(shape_x, shape_y):
+    """The shape that both broadcast to, as a TensorShape."""
+    x, y = as_shape(shape_x), as_shape(shape_y)
+    if x.ndims is None or y.ndims is None:
+        return TensorShape(None)
+    out = []
+    a, b = x.as_list(), y.as_list()
+    n = builtins.max(len(a), len(b))
+    for i, j in zip([1] * (n - len(a)) + a, [1] * (n - len(b)) + b):
+        if i == 1 or j == 1:
+            out.append(j if i == 1 else i)
+        elif i is None or j is None:
+            out.append(j if i is None else i)
+        elif i == j:
+            out.append(i)
+        else:
+            raise ValueError("Incompatible shapes for broadcasting: %s and %s"
+                             % (x, y))
+    return TensorShape(out)
+
+
+def broadcast_dynamic_shape(shape_x, shape_y):
+    return _raw.BroadcastArgs(shape_x, shape_y)
+
+
+# Constants and fills.
+
+def _shape_tensor(shape):
+    """A shape argument as a vector tensor."""
+    if not isinstance(shape, Tensor):
+        try:
+            shape = convert_to_tensor(TensorShape(shape),
+                                      name="shape_as_tensor")
+        except (TypeError, ValueError):
+            shape = convert_to_tensor(shape, dtype=dtypes.int32)
+    if shape._rank() == 0:
+        shape = _raw.Reshape(shape, [-1])
+    return shape
+
+
+def _filled(value, shape, dtype, name):
+    if not isinstance(shape, Tensor):
+        try:
+            n = TensorShape(shape).num_elements()
+            if n is not None and n < _SMALL:
+                return constant(value, shape=shape, dtype=dtype, name=name)
+        except (TypeError, ValueError):
+            pass
+    return _raw.Fill(_shape_tensor(shape), constant(value, dtype), name=name)
+
+
+def _zero(dtype):
+    if dtype == dtypes.bool_:
+        return False
+    return "" if dtype == dtypes.string else 0
+
+
+def zeros(shape, dtype=dtypes.float32, name=None):
+    """Zeros, empty strings or False of that shape."""
+    dtype = dtypes.as_dtype(dtype).base_dtype
+    with name_scope(name, "zeros", [shape]) as scope:
+        return _filled(_zero(dtype), shape, dtype, scope)
+
+
+def ones(shape, dtype=dtypes.float32, name=None):
+    """Ones, or True, of that shape."""
+    dtype = dtypes.as_dtype(dtype).base_dtype
+    with name_scope(name, "ones", [shape]) as scope:
+        return _filled(True if dtype == dtypes.bool_ else 1, shape, dtype,
+                       scope)
+
+
+def zeros_like(tensor, dtype=None, name=None, optimize=True):
+    """Zeros of the shape of `tensor`, and of its type unless one is given."""
+    with name_scope(name, "zeros_like", [tensor]) as scope:
+        tensor = convert_to_tensor(tensor, name="tensor")
+        kind = tensor.dtype.base_dtype
+        if (optimize and tensor.get_shape().is_fully_defined()
+                and kind != dtypes.variant):
+            return zeros(tensor.get_shape(), dtype=dtype or kind, name=scope)
+        if dtype is not None and dtype != kind:
+            return zeros(_shape(tensor, None, optimize), dtype=dtype,
+                         name=scope)
+        return _raw.ZerosLike(tensor, name=scope)
+
+
+def ones_like(tensor, dtype=None, name=None, optimize=True):
+    """Ones of the shape of `tensor`, and of its type unless one is given."""
+    with name_scope(name, "ones_like", [tensor]) as scope:
+        tensor = convert_to_tensor(tensor, name="tensor")
+        out_shape = _shape(tensor, None, optimize)
+        out = ones(out_shape, dtype=dtype or tensor.dtype.base_dtype,
+                   name=scope)
+        out.set_shape(tensor.get_shape())
+        return out
+
+
+def fill(dims, value, name=None):
+    """A tensor of shape `dims` with `value` everywhere."""
+    return _raw.Fill(dims, value, name=name)
+
+
+def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32,
+        name=None):
+    """The identity matrix, or a batch of it."""
+    with name_scope(name, "eye", [num_rows, num_columns, batch_shape]) as scope:
+        if isinstance(num_rows, int) and num_columns is None and (
+                batch_shape is None or isinstance(batch_shape, (list, tuple))):
+            diagonal = ones(list(batch_shape or ()) + [num_rows], dtype=dtype)
+            return _raw.MatrixDiag(diagonal, name=scope)
+        columns = num_rows if num_columns is None else num_columns
+        square = num_columns is None
+        diagonal = num_rows if square else _raw.Minimum(num_rows, columns)
+        batch = [] if batch_shape is None else batch_shape
+        batch = convert_to_tensor(batch, dtype=dtypes.int32)
+        ones_ = ones(_raw.ConcatV2([batch, _raw.Pack(
+            [convert_to_tensor(diagonal)])], 0), dtype=dtype)
+        if square:
+            return _raw.MatrixDiag(ones_, name=scope)
+        zeros_ = zeros(_raw.ConcatV2([batch, _raw.Pack(
+            [convert_to_tensor(num_rows), convert_to_tensor(columns)])], 0),
+            dtype=dtype)
+        return _raw.MatrixSetDiag(zeros_, ones_, name=scope)
+
+
+def one_hot(indices, depth, on_value=None, off_value=None, axis=None,
+            dtype=None, name=None):
+    """A new dimension of size `depth` (the last, or `axis`): on_value (1) at
+    the index, off_value (0) elsewhere. TypeError if types disagree."""
+    with name_scope(name, "one_hot",
+                    [indices, depth, on_value, off_value]) as scope:
+        on_type = off_type = None
+        if on_value is not None:
+            on_value = convert_to_tensor(on_value, dtype_hint=dtype,
+                                         name="on_value")
+            on_type = on_value.dtype.base_dtype
+        if off_value is not None:
+            off_value = convert_to_tensor(off_value, dtype_hint=dtype,
+                                          name="off_value")
+            off_type = off_value.dtype.base_dtype
+        for given, what in ((on_type, "on_value"), (off_type, "off_value")):
+            if dtype is not None and given is not None and given != dtype:
+                raise TypeError("dtype %s of %s does not match dtype parameter "
+                                "%s" % (given, what, dtype))
+        dtype = dtype or on_type or off_type or dtypes.float32
+        if on_value is None:
+            on_value = constant(True if dtype == dtypes.bool_ else 1, dtype,
+                                name="on_value")
+            on_type = dtype
+        if off_value is None:
+            off_value = constant(_zero(dtype), dtype, name="off_value")
+            off_type = dtype
+        if on_type != off_type and None not in (on_type, off_type):
+            raise TypeError("dtype %s of on_value does not match dtype %s of "
+                            "off_value" % (on_type, off_type))
+        return _raw.OneHot(indices, depth, on_value, off_value,
+                           axis=-1 if axis is None else axis, name=scope)
+
+
+# Joining and splitting.
+
+def concat(values, axis, name="concat"):
+    """Tensors joined along `axis`; all their other sizes are the same."""
+    if not isinstance(values, (list, tuple)):
+        values = [values]
+    if len(values) == 1:
+        with name_scope(name) as scope:
+            convert_to_tensor(axis, name="concat_dim", dtype=dtypes.int32)
+            return _raw.Identity(values[0], name=scope)
+    return _raw.ConcatV2(list(values), axis, name=name)
+
+
+def stack(values, axis=0, name="stack"):
+    """Tensors of one shape along a new dimension `axis`."""
+    if axis == 0:
+        try:
+            return convert_to_tensor(values, name=name)
+        except (TypeError, ValueError):
+            pass
+    first = convert_to_tensor(values[0]).get_shape()
+    if first.ndims is not None:
+        n = first.ndims + 1
+        if axis < -n or axis >= n:
+            raise ValueError("axis = %d not in [%d, %d)" % (axis, -n, n))
+    return _raw.Pack(list(values), axis=axis, name=name)
+
+
+def parallel_stack(values, name="parallel_stack"):
+    return stack(values, name=name)
+
+
+def unstack(value, num=None, axis=0, name="unstack"):
+    """The list of slices along `axis`. ValueError if their number is neither
+    given nor known."""
+    if num is None:
+        value = convert_to_tensor(value)
+        static = value.get_shape()
+        if static.ndims is not None:
+            if axis < -static.ndims or axis >= static.ndims:
+                raise ValueError("axis = %d not in [%d, %d)"
+                                 % (axis, -static.ndims, static.ndims))
+            num = static.as_list()[axis]
+    if num is None:
+        raise ValueError("Cannot infer num from shape %s" % static)
+    return _raw.Unpack(value, num=num, axis=axis, name=name)
+
+
+def split(value, num_or_size_splits, axis=0, num=None, name="split"):
+    """A list of parts along `axis`: so many equal ones, or of these sizes."""
+    size_splits = convert_to_tensor(num_or_size_splits)
+    if isinstance(num_or_size_splits, (int, np.integer, Dimension)):
+        return _raw.Split(axis, value, num_split=int(num_or_size_splits),
+                          name=name)
+    if size_splits._rank() == 0:
+        raise ValueError("Rank-0 tensors are not supported as the "
+                         "num_or_size_splits argument to split. Argument "
+                         "provided: %s" % (num_or_size_splits,))
+    if num is None:
+        sizes = size_splits.get_shape()
+        num = sizes.as_list()[0] if sizes.ndims else None
+        if num is None:
+            raise ValueError("Cannot infer num from shape %s"
+                             % num_or_size_splits)
+    return _raw.SplitV(value, size_splits, axis, num_split=num, name=name)
+
+
+# Slices.
+
+def slice(input_, begin, size, name=None):
+    """size[i] elements from begin[i] on in each dimension; size -1 is all the
+    rest."""
+    return _raw.Slice(input_, begin, size, name=name)
+
+
+def strided_slice(input_, begin, end, strides=None, begin_mask=0, end_mask=0,
+                  ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0,
+                  var=None, name=None):
+    """input_[begin:end:strides], with masks as the op has them. `var`: the
+    variable that input_ is the value of, for assign() of the result."""
+    if strides is None:
+        strides = ones_like(begin)
+    result = _raw.StridedSlice(
+        input_, begin, end, strides, begin_mask=begin_mask, end_mask=end_mask,
+        ellipsis_mask=ellipsis_mask, new_axis_mask=new_axis_mask,
+        shrink_axis_mask=shrink_axis_mask, name=name)
+    if var is not None:
+        result.graph._sliced_variables[result.op._id] = var
+    return result
+
+
+def _slice_assign(sliced):
+    """`v[...].assign(value)`: gives that part of the variable v a value."""
+    op = sliced.op
+    if op.type != "StridedSlice":
+        raise AttributeError("'Tensor' object has no attribute 'assign'")
+    var = sliced.graph._sliced_variables.get(op._id)
+
+    def assign(val, name=None):
+        if var is None:
+            raise ValueError("Sliced assignment is only supported for "
+                             "variables")
+        masks = {m: op.get_attr(m) for m in (
+            "begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask",
+            "shrink_axis_mask")}
+        return var._strided_slice_assign(
+            *op.inputs[1:], val, name or op.name + "/_assign", **masks)
+    return assign
+
+
+_slice = builtins.slice
+
+
+def _getitem(tensor, key, var=None):
+    """tensor[key]: numbers, slices, newaxis, ... and scalar tensors. `var`: the
+    variable that `tensor` is the value of."""
+    if isinstance(key, (list, tuple)):
+        keys = list(key)
+    elif (isinstance(key, Tensor) and key.dtype.base_dtype == dtypes.bool_) or (
+            isinstance(key, np.ndarray) and key.dtype == bool):
+        return boolean_mask(tensor, key)
+    else:
+        keys = [key]
+    begin, end, strides = [], [], []
+    masks = dict(begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0,
+                 shrink_axis_mask=0)
+    for i, k in enumerate(keys):
+        bit = 1 << i
+        if isinstance(k, _slice):
+            begin.append(_index(k.start, 0))
+            end.append(_index(k.stop, 0))
+            strides.append(_index(k.step, 1))
+            masks["begin_mask"] |= bit if k.start is None else 0
+            masks["end_mask"] |= bit if k.stop is None else 0
+        elif k is Ellipsis:
+            if masks["ellipsis_mask"]:
+                raise ValueError("Multiple ellipses not allowed")
+            masks["ellipsis_mask"] |= bit
+            begin.append(0), end.append(0), strides.append(1)
+        elif k is None:
+            masks["new_axis_mask"] |= bit
+            begin.append(0), end.append(0), strides.append(1)
+        else:
+            k = _index(k, 0)
+            begin.append(k), end.append(k + 1), strides.append(1)
+            masks["shrink_axis_mask"] |= bit
+    with name_scope(None, "strided_slice", [tensor] + begin + end) as scope:
+        packed = [stack(v) if v else constant([], dtypes.int32)
+                  for v in (begin, end, strides)]
+        if any(p.dtype == dtypes.int64 for p in packed):
+            packed = [p if p.dtype == dtypes.int64
+                      else _raw.Cast(p, DstT=dtypes.int64) for p in packed]
+        return strided_slice(tensor, *packed, name=scope, var=var, **masks)
+
+
+def _index(k, default):
+    if k is None:
+        return default
+    k = dimension_value(k)
+    if isinstance(k, Tensor):
+        return k
+    if hasattr(k, "_as_tensor"):
+        return convert_to_tensor(k)
+    if isinstance(k, (int, np.integer)) and not isinstance(k, bool):
+        return int(k)
+    if isinstance(k, np.ndarray) and k.ndim == 0 and k.dtype.kind in "iu":
+        return int(k)
+    raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis "
+                    "(`None`) and scalar tf.int32/tf.int64 tensors are valid "
+                    "indices, got %r" % (k,))
+
+
+Tensor.__getitem__ = lambda tensor, key: _getitem(tensor, key)
+Tensor.assign = property(_slice_assign)
+
+
+def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
+    """The slices of `tensor` where `mask` is true."""
+    with name_scope(name, None, [tensor, mask]):
+        tensor = convert_to_tensor(tensor, name="tensor")
+        mask = convert_to_tensor(mask, dtype=dtypes.bool_, name="mask")
+        axis = 0 if axis is None else axis
+        n = mask._rank()
+        if n is None:
+            raise ValueError("Number of mask dimensions must be specified, "
+                             "even if some dimensions are None.")
+        if n == 0:
+            raise ValueError("mask cannot be scalar.")
+        static = tensor.get_shape()
+        static[axis:axis + n].assert_is_compatible_with(mask.get_shape())
+        leading = _raw.Prod(shape(tensor)[axis:axis + n], [0])
+        tensor = _raw.Reshape(tensor, concat(
+            [shape(tensor)[:axis], [leading], shape(tensor)[axis + n:]], 0))
+        indices = _raw.Squeeze(_raw.Where(_raw.Reshape(mask, [-1])),
+                               squeeze_dims=[1])
+        return gather(tensor, indices, axis=axis)
+
+
+def gather(params, indices, validate_indices=None, name=None, axis=None,
+           batch_dims=0):
+    """Slices of `params` along `axis` (0) at `indices`."""
+    if axis is None:
+        axis = batch_dims
+    if getattr(params, "_is_resource", False) and not isinstance(
+            axis, Tensor) and axis == 0 and batch_dims == 0:
+        return params.sparse_read(indices, name=name)
+    return _raw.GatherV2(params, indices, axis, batch_dims=batch_dims,
+                         name=name)
+
+
+def gather_nd(params, indices, name=None, batch_dims=0):
+    """Elements or slices at index vectors in the last dimension of
+    `indices`."""
+    if not batch_dims:
+        if getattr(params, "_is_resource", False):
+            return params.gather_nd(indices, name=name)
+        return _raw.GatherNd(params, indices, name=name)
+    with name_scope(name, "BatchGatherND", [params, indices]):
+        params = convert_to_tensor(params, name="params")
+        indices = convert_to_tensor(indices, name="indices")
+        if indices._rank() is None or params._rank() is None:
+            raise ValueError("gather_nd with batch_dims needs params and "
+                             "indices of known rank")
+        if not 0 < batch_dims < min(indices._rank(), params._rank()):
+            raise ValueError(
+                "batch_dims = %d must be less than the ranks of params (%d) "
+                "and indices (%d)" % (batch_dims, params._rank(),
+                                      indices._rank()))
+        # Each index vector gets the numbers of its batch before it.
+        sizes = shape(indices, out_type=indices.dtype)
+        columns = []
+        for axis in builtins.range(batch_dims):
+            place = [1] * indices._rank()
+            place[axis] = -1
+            numbers = _raw.Reshape(_raw.Range(
+                constant(0, indices.dtype), sizes[axis],
+                constant(1, indices.dtype)), place)
+            columns.append(_raw.BroadcastTo(
+                numbers, concat([sizes[:-1], constant([1], indices.dtype)],
+                                0)))
+        return _raw.GatherNd(params, concat(columns + [indices], -1))
+
+
+def batch_gather(params, indices, name=None):
+    indices = convert_to_tensor(indices)
+    return gather(params, indices, axis=indices._rank() - 1,
+                  batch_dims=indices._rank() - 1, name=name)
+
+
+def where(condition, x=None, y=None, name=None):
+    """x where `condition` holds and y elsewhere; without both, the indices of
+    the true elements, one a row."""
+    if x is None and y is None:
+        with name_scope(name, "Where", [condition]) as scope:
+            return _raw.Where(convert_to_tensor(
+                condition, dtype_hint=dtypes.bool_, name="condition"),
+                name=scope)
+    if x is None or y is None:
+        raise ValueError("x and y must both be non-None or both be None.")
+    return _raw.Select(condition, x, y, name=name)
+
+
+def where_v2(condition, x=None, y=None, name=None):
+    """As where, with broadcasting."""
+    if x is None and y is None:
+        return where(condition, name=name)
+    return _raw.SelectV2(condition, x, y, name=name)
+
+
+# Rearranging.
+
+def transpose(a, perm=None, name="transpose", conjugate=False):
+    """Dimensions in the order of `perm`; reversed without it."""
+    with name_scope(name, "transpose", [a]) as scope:
+        op = _raw.ConjugateTranspose if conjugate else _raw.Transpose
+        if perm is None:
+            a = convert_to_tensor(a, name="a")
+            n = a._rank()
+            if n:
+                perm = (n - 1) - np.arange(n)
+            else:
+                r = _raw.Rank(a)
+                perm = (r - 1) - _raw.Range(0, r, 1)
+        return op(a, perm, name=scope)
+
+
+def matrix_transpose(a, name="matrix_transpose", conjugate=False):
+    """The last two dimensions swapped."""
+    with name_scope(name, None, [a]):
+        a = convert_to_tensor(a, name="a")
+        n = a._rank()
+        if n is None:
+            r = _raw.Rank(a)
+            perm = concat([_raw.Range(0, r - 2, 1), [r - 1, r - 2]], 0)
+        elif n < 2:
+            raise ValueError("Argument 'a' should be a (batch) matrix, with "
+                             "rank >= 2. Found: %s" % a.get_shape())
+        else:
+            perm = list(builtins.range(n - 2)) + [n - 1, n - 2]
+        return transpose(a, perm, conjugate=conjugate)
+
+
+def tile(input, multiples, name=None):
+    """`input` repeated multiples[i] times along each dimension."""
+    return _raw.Tile(input, multiples, name=name)
+
+
+def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
+    """paddings[i] = (before, after) elements around dimension i: constants,
+    or reflected ("REFLECT" without the border, "SYMMETRIC" with it)."""
+    mode = mode.upper()
+    if mode == "CONSTANT":
+        if not is_tensor(constant_values) and constant_values == 0:
+            return _raw.Pad(tensor, paddings, name=name)
+        return _raw.PadV2(tensor, paddings, constant_values, name=name)
+    if mode not in ("REFLECT", "SYMMETRIC"):
+        raise ValueError("Unknown padding mode: %s" % mode)
+    return _raw.MirrorPad(tensor, paddings, mode=mode, name=name)
+
+
+def reverse(tensor, axis, name=None):
+    """The order turned round along the axes."""
+    return _raw.ReverseV2(tensor, axis, name=name)
+
+
+reverse_v2 = reverse
+
+
+def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None,
+                     name=None, seq_dim=None, batch_dim=None):
+    """The first seq_lengths[i] elements of each row turned round."""
+    return _raw.ReverseSequence(
+        input, seq_lengths,
+        seq_dim=seq_dim if seq_axis is None else seq_axis,
+        batch_dim=(batch_dim or 0) if batch_axis is None else batch_axis,
+        name=name)
+
+
+def meshgrid(*args, **kwargs):
+    """Coordinate grids of vectors, "xy" or "ij" indexed."""
+    indexing = kwargs.pop("indexing", "xy")
+    name = kwargs.pop("name", "meshgrid")
+    if kwargs:
+        raise TypeError("'%s' is an invalid keyword argument for this function"
+                        % next(iter(kwargs)))
+    if indexing not in ("xy", "ij"):
+        raise ValueError("indexing parameter must be either 'xy' or 'ij'")
+    with name_scope(name, "meshgrid", args):
+        n = len(args)
+        grids = []
+        for i, x in enumerate(args):
+            dims = [1] * n
+            dims[i] = -1
+            grids.append(_raw.Reshape(stack(x), dims))
+        sizes = [size(x) for x in args]
+        if indexing == "xy" and n > 1:
+            dims = [-1, 1] + [1] * (n - 2)
+            swapped = [1, -1] + [1] * (n - 2)
+            grids[0] = _raw.Reshape(grids[0], swapped)
+            grids[1] = _raw.Reshape(grids[1], dims)
+            sizes[0], sizes[1] = sizes[1], sizes[0]
+        full = ones(sizes, grids[0].dtype.base_dtype)
+        return [g * full for g in grids]
+
+
+def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool_, name=None):
+    """True in the first lengths[i] places of row i."""
+    with name_scope(name, "SequenceMask", [lengths, maxlen]):
+        lengths = convert_to_tensor(lengths)
+        if maxlen is None:
+            n = lengths._rank()
+            axes = (constant(np.arange(n), dtypes.int32) if n is not None
+                    else _raw.Range(0, _raw.Rank(lengths), 1))
+            maxlen = _raw.Max(lengths, axes)
+            maxlen = _raw.Maximum(constant(0, maxlen.dtype.base_dtype),
+                                  maxlen)
+        else:
+            maxlen = convert_to_tensor(maxlen)
+        if maxlen._rank() not in (None, 0):
+            raise ValueError("maxlen must be scalar for sequence_mask")
+        row = _raw.Range(constant(0, maxlen.dtype.base_dtype), maxlen,
+                         constant(1, maxlen.dtype.base_dtype))
+        column = _raw.Cast(_raw.ExpandDims(lengths, -1),
+                           DstT=maxlen.dtype.base_dtype)
+        mask = _raw.Less(row, column)
+        dtype = dtypes.as_dtype(dtype)
+        return mask if dtype == dtypes.bool_ else _raw.Cast(mask, DstT=dtype)
+
+
+def unique(x, out_idx=dtypes.int32, name=None):
+    """(the distinct values in order of appearance, their index for each
+    element)."""
+    return _raw.Unique(x, out_idx=out_idx, name=name)
+
+
+def unique_with_counts(x, out_idx=dtypes.int32, name=None):
+    return _raw.UniqueWithCounts(x, out_idx=out_idx, name=name)
+
+
+def setdiff1d(x, y, index_dtype=dtypes.int32, name=None):
+    return _raw.ListDiff(x, y, out_idx=index_dtype, name=name)
+
+
+def space_to_batch(input, paddings, block_size=None, name=None,
+                   block_shape=None):
+    """Blocks of the spatial dimensions moved into the batch. block_shape: the
+    same as block_size."""
+    block = _block(block_size, block_shape)
+    return _of_images(_raw.SpaceToBatchND(input, block, paddings, name=name),
+                      block)
+
+
+def _block(block_size, block_shape):
+    """The sides of a block: of a square, unless there are several."""
+    if block_size is not None and block_shape is not None:
+        raise ValueError("Cannot specify both 'block_shape' and 'block_size'")
+    block = block_size if block_shape is None else block_shape
+    if isinstance(block, (int, np.integer)):
+        return np.array([block] * 2, np.int32)
+    return block
+
+
+def _of_images(tensor, block):
+    """`tensor`, which has rank 4 if there are as many sides as images have."""
+    if isinstance(block, np.ndarray) and block.shape == (2,):
+        tensor.set_shape(tensor.get_shape().with_rank(4))
+    return tensor
+
+
+def batch_to_space(input, crops, block_size, name=None, block_shape=None):
+    """What space_to_batch did, undone."""
+    block = _block(block_size, block_shape)
+    return _of_images(_raw.BatchToSpaceND(input, block, crops, name=name),
+                      block)
+
+
+def space_to_depth(input, block_size, name=None, data_format="NHWC"):
+    return _raw.SpaceToDepth(input, block_size, data_format=data_format,
+                             name=name)
+
+
+def depth_to_space(input, block_size, name=None, data_format="NHWC"):
+    return _raw.DepthToSpace(input, block_size, data_format=data_format,
+                             name=name)
+
+
+def extract_image_patches(images, ksizes=None, strides=None, rates=None,
+                          padding=None, name=None, sizes=None):
+    """Patches of images in the depth dimension."""
+    return _raw.ExtractImagePatches(images, ksizes=ksizes or sizes,
+                                    strides=strides, rates=rates,
+                                    padding=padding, name=name)
+
+
+def required_space_to_batch_paddings(input_shape, block_shape,
+                                     base_paddings=None, name=None):
+    """(paddings, crops) that make shapes multiples of the block; constants if
+    all is known now."""
+    shape_, block = convert_to_tensor(input_shape), convert_to_tensor(
+        block_shape)
+    if base_paddings is None:
+        base = constant(np.zeros([block.get_shape()[0].value, 2], np.int32))
+    else:
+        base = convert_to_tensor(base_paddings)
+    known = [constant_value(v) for v in (shape_, block, base)]
+    if any(v is None for v in known):
+        with name_scope(name, "required_space_to_batch_paddings",
+                        [shape_, block]):
+            before, after = base[:, 0], base[:, 1]
+            extra = _raw.FloorMod(-(shape_ + before + after), block)
+            return (stack([before, after + extra], 1, name="paddings"),
+                    stack([zeros_like(extra), extra], 1, name="crops"))
+    shape_, block, base = known
+    full = shape_ + base.sum(1)
+    extra = (-full) % block
+    return (constant(np.stack([base[:, 0], base[:, 1] + extra], 1),
+                     dtypes.int32),
+            constant(np.stack([0 * extra, extra], 1), dtypes.int32))
+
+
+def get_static_value(tensor, partial=False):
+    return constant_value(tensor, partial)
+
+
+def no_op(name=None):
+    """An Operation that does nothing."""
+    return _raw.NoOp(name=name)
+
+
+def guarantee_const(input, name=None):
+    return _raw.GuaranteeConst(input, name=name)
+
+
+def _last_node_id():
+    return get_default_graph()._last_id

@@ -1,0 +1,87 @@
+"""Less common functions of arrays, as tf.*: repeating, scattering, shapes."""
+import numpy as np
+
+from headrace import raw_ops as _raw
+from headrace._src.framework import dtypes
+from headrace._src.framework.graph import name_scope
+from headrace._src.framework.tensor import convert_to_tensor
+from headrace._src.framework.tensor_shape import Dimension
+from headrace._src.ops import array_ops as _array
+
+
+def repeat(input, repeats, axis=None, name=None):
+    """Each element `repeats` times, along `axis` or flattened: a number, or a
+    vector of one for each of them."""
+    with name_scope(name, "Repeat", [input, repeats]):
+        x = convert_to_tensor(input, name="input")
+        if axis is None:
+            x, axis = _raw.Reshape(x, [-1]), 0
+        n = x._rank()
+        if n is None:
+            raise ValueError("repeat along an axis needs a tensor of known "
+                             "rank")
+        axis = axis % n
+        times = repeats
+        if not isinstance(repeats, (int, np.integer)):
+            times = _raw.Cast(convert_to_tensor(repeats, name="repeats"),
+                              DstT=dtypes.int32)
+            if times._rank() not in (0, 1):
+                raise ValueError("repeats must be a scalar or a vector, got "
+                                 "shape %s" % times.get_shape())
+            if times._rank() == 1:
+                return _repeat_each(x, times, axis)
+        multiples = [1] * (n + 1)
+        multiples[axis + 1] = times
+        tiled = _raw.Tile(_raw.ExpandDims(x, axis + 1), _array.stack(multiples))
+        dims = _array.shape(x)
+        return _raw.Reshape(tiled, _array.concat(
+            [dims[:axis], [dims[axis] * times], dims[axis + 1:]], 0))
+
+
+def _repeat_each(x, times, axis):
+    """Slice i of x along `axis` times[i] times."""
+    size = x.get_shape()[axis]
+    if times.get_shape().as_list() != [1]:
+        size.assert_is_compatible_with(times.get_shape()[0])
+    count = _array.shape(x)[axis]
+    times = _raw.BroadcastTo(times, _raw.Reshape(count, [1]))
+    used = _array.sequence_mask(times)
+    numbers = _raw.BroadcastTo(
+        _raw.ExpandDims(_raw.Range(0, count, 1), 1), _raw.Shape(used))
+    return _array.gather(x, _array.boolean_mask(numbers, used), axis=axis)
+
+
+def ensure_shape(x, shape, name=None):
+    """x with its shape known as `shape`; the run fails if it has another."""
+    return _raw.EnsureShape(x, shape, name=name)
+
+
+def fingerprint(data, method="farmhash64", name=None):
+    """8 bytes for each slice of the first dimension, equal for equal
+    slices."""
+    return _raw.Fingerprint(data, method, name=name)
+
+
+def dimension_at_index(shape, index):
+    """The Dimension at `index`, unknown for a shape of unknown rank."""
+    return Dimension(None) if shape.ndims is None else shape.dims[index]
+
+
+def scatter_nd(indices, updates, shape, name=None):
+    """Zeros of `shape` to which `updates` are added at `indices`."""
+    return _raw.ScatterNd(indices, updates, shape, name=name)
+
+
+def tensor_scatter_nd_update(tensor, indices, updates, name=None):
+    """`tensor` with `updates` in the place of what is at `indices`."""
+    return _raw.TensorScatterUpdate(tensor, indices, updates, name=name)
+
+
+def tensor_scatter_nd_add(tensor, indices, updates, name=None):
+    """`tensor` with `updates` added at `indices`."""
+    return _raw.TensorScatterAdd(tensor, indices, updates, name=name)
+
+
+def tensor_scatter_nd_sub(tensor, indices, updates, name=None):
+    """`tensor` with `updates` subtracted at `indices`."""
+    return _raw.TensorScatterSub(tensor, indices, updates, name=name)

@@ -1,0 +1,817 @@
+"""Arithmetic, reductions, casts and matrix products, as tf.* and tf.math.*."""
+import builtins
+
+import numpy as np
+
+from headrace import raw_ops as _raw
+from headrace._headrace import Tensor
+from headrace._src.framework import dtypes
+from headrace._src.framework.graph import name_scope
+from headrace._src.framework.indexed_slices import IndexedSlices
+from headrace._src.framework.tensor import (
+    constant, convert_to_tensor, is_tensor)
+from headrace._src.framework.tensor_shape import TensorShape
+from headrace._src.ops.array_ops import _renamed, ones_like as _ones_like
+
+_count = builtins.range
+
+# These are the registry's functions themselves.
+add = _raw.Add
+multiply = _raw.Mul
+subtract = _raw.Sub
+floordiv = _raw.FloorDiv
+floormod = mod = _raw.FloorMod
+realdiv = _raw.RealDiv
+truncatediv = _raw.TruncateDiv
+truncatemod = _raw.TruncateMod
+floor_div = _raw.FloorDiv
+maximum = _raw.Maximum
+minimum = _raw.Minimum
+squared_difference = _raw.SquaredDifference
+greater = _raw.Greater
+greater_equal = _raw.GreaterEqual
+less = _raw.Less
+less_equal = _raw.LessEqual
+logical_and = _raw.LogicalAnd
+logical_or = _raw.LogicalOr
+logical_not = _raw.LogicalNot
+sigmoid = _raw.Sigmoid
+exp = _raw.Exp
+log = _raw.Log
+sin = _raw.Sin
+cos = _raw.Cos
+floor = _raw.Floor
+ceil = _raw.Ceil
+rsqrt = _raw.Rsqrt
+
+
+def _of_each(name, op, doc):
+    """`op` as a function of tensors, and of a SparseTensor's values: what gives
+    0 for 0."""
+    def function(x, name=None):
+        if hasattr(x, "_with_values"):
+            return x._with_values(op(x.values, name=name))
+        return op(x, name=name)
+    function.__name__ = name
+    function.__doc__ = doc + " Also of a SparseTensor's values."
+    return function
+
+
+negative = _of_each("negative", _raw.Neg, "-x.")
+sign = _of_each("sign", _raw.Sign, "-1, 0 or 1; of complex numbers x / abs(x).")
+square = _of_each("square", _raw.Square, "x * x.")
+sqrt = _of_each("sqrt", _raw.Sqrt, "The square root.")
+tanh = _of_each("tanh", _raw.Tanh, "The hyperbolic tangent.")
+erf = _of_each("erf", _raw.Erf, "The error function.")
+bessel_i0e = _of_each("bessel_i0e", _raw.BesselI0e, "Bessel i0, scaled.")
+bessel_i1e = _of_each("bessel_i1e", _raw.BesselI1e, "Bessel i1, scaled.")
+
+
+def equal(x, y, name=None):
+    """x == y, elementwise with broadcasting, as bool."""
+    return _raw.Equal(x, y, name=name)
+
+
+def not_equal(x, y, name=None):
+    """x != y, elementwise with broadcasting, as bool."""
+    return _raw.NotEqual(x, y, name=name)
+
+
+def abs(x, name=None):
+    """The absolute value; of complex numbers their magnitude. Also of a
+    SparseTensor's values."""
+    if hasattr(x, "_with_values"):
+        return x._with_values(abs(x.values, name))
+    x = convert_to_tensor(x, name="x")
+    if x.dtype.is_complex:
+        return _raw.ComplexAbs(x, Tout=x.dtype.real_dtype, name=name or "Abs")
+    return _raw.Abs(x, name=name)
+
+
+def pow(x, y, name=None):
+    """x to the power y, elementwise."""
+    with name_scope(name, "Pow", [x]) as scope:
+        return _raw.Pow(x, y, name=scope)
+
+
+def divide(x, y, name=None):
+    """x / y as Python divides: integers give floats."""
+    if name is not None:
+        return _truediv(x, y, name)
+    return convert_to_tensor(x) / y
+
+
+def div(x, y, name=None):
+    """x / y as Python 2 divides: integers give integers, rounded down."""
+    with name_scope(name, "div", [x, y]) as scope:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
+        if x.dtype.is_floating or x.dtype.is_complex:
+            return _raw.RealDiv(x, y, name=scope)
+        return _raw.FloorDiv(x, y, name=scope)
+
+
+def div_no_nan(x, y, name=None):
+    """x / y, and 0 where y is 0."""
+    with name_scope(name, "div_no_nan", [x, y]) as scope:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
+        return _raw.DivNoNan(x, y, name=scope)
+
+
+divide_no_nan = div_no_nan
+
+
+_TRUEDIV = {dtypes.uint8: dtypes.float32, dtypes.int8: dtypes.float32,
+            dtypes.uint16: dtypes.float32, dtypes.int16: dtypes.float32,
+            dtypes.int32: dtypes.float64, dtypes.int64: dtypes.float64}
+
+
+def _truediv(x, y, name=None):
+    with name_scope(name, "truediv", [x, y]) as scope:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, name="y", dtype_hint=x.dtype.base_dtype)
+        kind = x.dtype.base_dtype
+        if kind != y.dtype.base_dtype:
+            raise TypeError("x and y must have the same dtype, got %r != %r"
+                            % (kind, y.dtype.base_dtype))
+        if kind.is_integer:
+            if kind not in _TRUEDIV:
+                raise TypeError("Invalid dtype %r in __truediv__." % kind)
+            x = cast(x, _TRUEDIV[kind])
+            y = cast(y, _TRUEDIV[kind])
+        return _raw.RealDiv(x, y, name=scope)
+
+
+def truediv(x, y, name=None):
+    """x / y; integers are cast to floating point first (int32 to float64)."""
+    return _truediv(x, y, name)
+
+
+def scalar_mul(scalar, x, name=None):
+    """A scalar times a Tensor or IndexedSlices, of the same kind."""
+    scalar = convert_to_tensor(scalar, dtype=x.dtype.base_dtype, name="scalar")
+    if scalar._rank() not in (0, None):
+        raise ValueError("Only scalar multiply works, got shape %s"
+                         % scalar.get_shape())
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(_raw.Mul(scalar, x.values, name=name), x.indices,
+                             x.dense_shape)
+    return _raw.Mul(scalar, x, name=name)
+
+
+_LIST_OF = ("inputs must be a list of at least one %s with the same dtype and "
+            "shape")
+
+
+def add_n(inputs, name=None):
+    """The sum of a list of tensors of one shape and type."""
+    if not isinstance(inputs, (list, tuple)) or not inputs:
+        raise ValueError(_LIST_OF % "Tensor/IndexedSlices")
+    inputs = [convert_to_tensor(x) for x in inputs]
+    if len(inputs) == 1:
+        if name:
+            return _raw.Identity(inputs[0], name=name)
+        return inputs[0]
+    return _raw.AddN(list(inputs), name=name)
+
+
+def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
+    """The sum of a list of tensors, of `shape` and `tensor_dtype` if these are
+    given."""
+    if not isinstance(inputs, (list, tuple)) or not inputs or any(
+            isinstance(x, IndexedSlices) for x in inputs):
+        raise ValueError(_LIST_OF % "Tensor")
+    inputs = [convert_to_tensor(x) for x in inputs]
+    dtype = inputs[0].dtype.base_dtype
+    if any(x.dtype.base_dtype != dtype for x in inputs):
+        raise ValueError("%s, got the types %s" % (
+            _LIST_OF % "Tensor", ", ".join(x.dtype.name for x in inputs)))
+    shape = TensorShape(shape)
+    for x in inputs:
+        shape = shape.merge_with(x.get_shape())
+    if tensor_dtype is not None and tensor_dtype != dtype:
+        raise TypeError("tensor_dtype is %s, but input is of type %s"
+                        % (tensor_dtype, dtype))
+    if len(inputs) == 1:
+        return _raw.Identity(inputs[0], name=name) if name else inputs[0]
+    return _raw.AccumulateNV2(inputs, shape=shape, name=name)
+
+
+def round(x, name=None):
+    """Rounded to the nearest integer, halves to even."""
+    x = convert_to_tensor(x, name="x")
+    return x if x.dtype.is_integer else _raw.Round(x, name=name)
+
+
+def log_sigmoid(x, name=None):
+    """log(1 / (1 + exp(-x)))."""
+    with name_scope(name, "LogSigmoid", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        return _raw.Neg(_raw.Softplus(-x), name=scope)
+
+
+def cast(x, dtype, name=None):
+    """x as `dtype`; x itself if it has that type already. Of a SparseTensor
+    and IndexedSlices the values are cast."""
+    dtype = dtypes.as_dtype(dtype).base_dtype
+    if isinstance(x, Tensor) and x.dtype == dtype:
+        return x
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(cast(x.values, dtype, name), x.indices,
+                             x.dense_shape)
+    if hasattr(x, "_with_values"):
+        return x._with_values(cast(x.values, dtype, name))
+    with name_scope(name, "Cast", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        if x.dtype.base_dtype != dtype:
+            x = _raw.Cast(x, DstT=dtype, name=scope)
+        return x
+
+
+def saturate_cast(value, dtype, name=None):
+    """cast, with values brought into the range of `dtype` first."""
+    with name_scope(name, "saturate_cast", [value]) as scope:
+        value = convert_to_tensor(value, name="value")
+        dtype = dtypes.as_dtype(dtype).base_dtype
+        if value.dtype.min < dtype.min:
+            value = _raw.Maximum(value, constant(
+                dtype.min, value.dtype.base_dtype, name="min"))
+        if value.dtype.max > dtype.max:
+            value = _raw.Minimum(value, constant(
+                dtype.max, value.dtype.base_dtype, name="max"))
+        return cast(value, dtype, name=scope)
+
+
+def to_float(x, name="ToFloat"):
+    return cast(x, dtypes.float32, name)
+
+
+def to_double(x, name="ToDouble"):
+    return cast(x, dtypes.float64, name)
+
+
+def to_int32(x, name="ToInt32"):
+    return cast(x, dtypes.int32, name)
+
+
+def to_int64(x, name="ToInt64"):
+    return cast(x, dtypes.int64, name)
+
+
+def to_bfloat16(x, name="ToBFloat16"):
+    return cast(x, dtypes.bfloat16, name)
+
+
+def bitcast(input, type, name=None):
+    """The same bits as another type."""
+    return _raw.Bitcast(input, type, name=name)
+
+
+def complex(real, imag, name=None):
+    """real + i imag: complex64 of float32, complex128 of float64."""
+    real = convert_to_tensor(real, name="real")
+    imag = convert_to_tensor(imag, name="imag")
+    out = (dtypes.complex128 if real.dtype.base_dtype == dtypes.float64
+           else dtypes.complex64)
+    return _raw.Complex(real, imag, Tout=out, name=name)
+
+
+def real(input, name=None):
+    input = convert_to_tensor(input, name="input")
+    if not input.dtype.is_complex:
+        return input
+    return _raw.Real(input, Tout=input.dtype.real_dtype, name=name)
+
+
+def imag(input, name=None):
+    input = convert_to_tensor(input, name="input")
+    if not input.dtype.is_complex:
+        return _raw.ZerosLike(input, name=name)
+    return _raw.Imag(input, Tout=input.dtype.real_dtype, name=name)
+
+
+def angle(input, name=None):
+    """The argument of complex numbers; 0 for real ones, negative or not."""
+    with name_scope(name, "Angle", [input]) as scope:
+        input = convert_to_tensor(input, name="input")
+        if not input.dtype.is_complex:
+            return _raw.ZerosLike(input)
+        return _raw.Angle(input, Tout=input.dtype.real_dtype, name=scope)
+
+
+def conj(x, name=None):
+    """The complex conjugate; real numbers as they are."""
+    x = convert_to_tensor(x, name="x")
+    if x.dtype.is_complex or x.dtype.base_dtype == dtypes.variant:
+        return _raw.Conj(x, name=name)
+    if x.dtype.is_floating or x.dtype.is_integer:
+        return x
+    raise TypeError("Expected numeric or variant tensor, got dtype %r"
+                    % x.dtype)
+
+
+# Reductions.
+
+def _axis(x, axis, reduction_indices):
+    """The axes to reduce, as what the op takes."""
+    axis = _renamed("axis", axis, "reduction_indices", reduction_indices)
+    if axis is not None:
+        return axis
+    rank = x._rank()
+    if rank is not None:
+        return constant(np.arange(rank), dtype=dtypes.int32)
+    return _raw.Range(0, _raw.Rank(x), 1, name="range")
+
+
+def _keep(keepdims, keep_dims):
+    if keep_dims is not None:
+        if keepdims is not None:
+            raise ValueError("Cannot specify both 'keep_dims' and 'keepdims'.")
+        return keep_dims
+    return bool(keepdims)
+
+
+def _reduction(op_type, doc, kind=None):
+    """`kind`: the only type of what is reduced, if there is but one."""
+    op = getattr(_raw, op_type)
+
+    def reduce(input_tensor, axis=None, keepdims=None, name=None,
+               reduction_indices=None, keep_dims=None):
+        x = convert_to_tensor(input_tensor,
+                              None if is_tensor(input_tensor) else kind)
+        keep = _keep(keepdims, keep_dims)
+        out = op(x, _axis(x, axis, reduction_indices), keep_dims=keep,
+                 name=name)
+        if axis is None and reduction_indices is None and not keep:
+            out.set_shape([])
+        return out
+    reduce.__doc__ = doc + """
+
+    `axis`: a number or list of numbers, negative ones from the end; None for
+    all. `keepdims`: reduced dimensions stay, with size 1."""
+    return reduce
+
+
+reduce_sum = _reduction("Sum", "The sum over dimensions.")
+reduce_mean = _reduction("Mean", "The mean over dimensions.")
+reduce_prod = _reduction("Prod", "The product over dimensions.")
+reduce_max = _reduction("Max", "The largest element over dimensions.")
+reduce_min = _reduction("Min", "The smallest element over dimensions.")
+reduce_all = _reduction("All", "Logical and over dimensions of a bool tensor.",
+                        dtypes.bool_)
+reduce_any = _reduction("Any", "Logical or over dimensions of a bool tensor.",
+                        dtypes.bool_)
+for _n in ("sum", "mean", "prod", "max", "min", "all", "any"):
+    globals()["reduce_" + _n].__name__ = "reduce_" + _n
+
+
+def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
+    """The mean of squared distances from the mean."""
+    with name_scope(name or "reduce_variance"):
+        x = convert_to_tensor(input_tensor)
+        means = reduce_mean(x, axis=axis, keepdims=True)
+        return reduce_mean(_raw.Square(x - means), axis=axis,
+                           keepdims=keepdims)
+
+
+def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
+    """The square root of reduce_variance."""
+    with name_scope(name or "reduce_std"):
+        return _raw.Sqrt(reduce_variance(input_tensor, axis, keepdims))
+
+
+def reduce_logsumexp(input_tensor, axis=None, keepdims=None, name=None,
+                     reduction_indices=None, keep_dims=None):
+    """log(sum(exp(x))) over dimensions, without overflow."""
+    keep = _keep(keepdims, keep_dims)
+    axis = _renamed("axis", axis, "reduction_indices", reduction_indices)
+    with name_scope(name, "ReduceLogSumExp", [input_tensor]):
+        x = convert_to_tensor(input_tensor)
+        raw_max = reduce_max(x, axis=axis, keepdims=True)
+        offset = _raw.StopGradient(_raw.Select(
+            _raw.IsFinite(raw_max), raw_max, _raw.ZerosLike(raw_max)))
+        total = reduce_sum(_raw.Exp(_raw.Sub(x, offset)), axis=axis,
+                           keepdims=keep)
+        result = _raw.Log(total)
+        if not keep:
+            offset = _raw.Reshape(offset, _raw.Shape(result))
+        return _raw.Add(result, offset)
+
+
+def count_nonzero(input_tensor=None, axis=None, keepdims=None,
+                  dtype=dtypes.int64, name=None, reduction_indices=None,
+                  keep_dims=None, input=None):
+    """How many elements differ from zero, over dimensions."""
+    keep = _keep(keepdims, keep_dims)
+    x = _renamed("input", input, "input_tensor", input_tensor)
+    if x is None:
+        raise ValueError("count_nonzero needs an input")
+    with name_scope(name, "count_nonzero", [x]):
+        x = convert_to_tensor(x, name="input")
+        zero = constant(
+            "" if x.dtype.base_dtype == dtypes.string
+            else np.zeros((), x.dtype.as_numpy_dtype), x.dtype.base_dtype,
+            name="zeros")
+        hits = cast(_raw.NotEqual(x, zero), dtypes.int64)
+        return cast(reduce_sum(hits, axis, keep,
+                               reduction_indices=reduction_indices), dtype)
+
+
+def argmax(input, axis=None, name=None, dimension=None,
+           output_type=dtypes.int64):
+    """The index of the largest element along `axis` (0 by default)."""
+    axis = _renamed("axis", axis, "dimension", dimension)
+    return _raw.ArgMax(input, 0 if axis is None else axis,
+                       output_type=output_type, name=name)
+
+
+def argmin(input, axis=None, name=None, dimension=None,
+           output_type=dtypes.int64):
+    """The index of the smallest element along `axis` (0 by default)."""
+    axis = _renamed("axis", axis, "dimension", dimension)
+    return _raw.ArgMin(input, 0 if axis is None else axis,
+                       output_type=output_type, name=name)
+
+
+def arg_max(input, dimension, output_type=dtypes.int64, name=None):
+    """As argmax."""
+    return _raw.ArgMax(input, dimension, output_type=output_type, name=name)
+
+
+def arg_min(input, dimension, output_type=dtypes.int64, name=None):
+    """As argmin."""
+    return _raw.ArgMin(input, dimension, output_type=output_type, name=name)
+
+
+def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
+    """Running sums along `axis`."""
+    with name_scope(name, "Cumsum", [x]) as scope:
+        return _raw.Cumsum(x, axis, exclusive=exclusive, reverse=reverse,
+                           name=scope)
+
+
+def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
+    """Running products along `axis`."""
+    with name_scope(name, "Cumprod", [x]) as scope:
+        return _raw.Cumprod(x, axis, exclusive=exclusive, reverse=reverse,
+                            name=scope)
+
+
+# Matrix products.
+
+def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False,
+           adjoint_b=False, a_is_sparse=False, b_is_sparse=False, name=None):
+    """The product of matrices, or of the matrices in the last two dimensions
+    of tensors of one type and rank. ValueError if inner sizes differ or an
+    argument is both to be transposed and adjoint."""
+    with name_scope(name, "MatMul", [a, b]) as scope:
+        if transpose_a and adjoint_a or transpose_b and adjoint_b:
+            raise ValueError("Only one of transpose_a and adjoint_a, and of "
+                             "transpose_b and adjoint_b, can be True.")
+        a = convert_to_tensor(a, name="a")
+        b = convert_to_tensor(b, dtype_hint=a.dtype.base_dtype, name="b")
+        rank_a, rank_b = a._rank(), b._rank()
+        if rank_a is None or rank_a > 2 or rank_b is None or rank_b > 2:
+            if transpose_a:
+                a, adjoint_a = conj(a), True
+            if transpose_b:
+                b, adjoint_b = conj(b), True
+            return _raw.BatchMatMulV2(a, b, adj_x=adjoint_a, adj_y=adjoint_b,
+                                      name=scope)
+        if adjoint_a:
+            a, transpose_a = conj(a), True
+        if adjoint_b:
+            b, transpose_b = conj(b), True
+        types = (a.dtype.base_dtype, b.dtype.base_dtype)
+        # Where one is bfloat16 and the other float32, no other op does it.
+        if {*types} == {dtypes.bfloat16, dtypes.float32} or (
+                (a_is_sparse or b_is_sparse)
+                and {*types} <= {dtypes.bfloat16, dtypes.float32}):
+            return _raw.SparseMatMul(
+                a, b, transpose_a=transpose_a, transpose_b=transpose_b,
+                a_is_sparse=a_is_sparse, b_is_sparse=b_is_sparse, name=scope)
+        return _raw.MatMul(a, b, transpose_a=transpose_a,
+                           transpose_b=transpose_b, name=scope)
+
+
+def einsum(equation, *inputs, **kwargs):
+    """Sums of products by an equation such as "ij,jk->ik": a label that the
+    output has not is summed over, a repeated one takes the diagonal, "..."
+    stands for dimensions that broadcast. Without "->" the output has the labels
+    that occur once, in alphabetical order. More than two inputs are multiplied
+    from left to right."""
+    name = kwargs.pop("name", None)
+    kwargs.pop("optimize", None)
+    if kwargs:
+        raise TypeError("invalid keyword arguments for this function: %s"
+                        % ", ".join(sorted(kwargs)))
+    terms, output = _einsum_terms(equation, len(inputs))
+    with name_scope(name, "einsum", list(inputs)) as scope:
+        inputs = [convert_to_tensor(x, name="input") for x in inputs]
+        total, labels = inputs[0], terms[0]
+        for i in _count(1, len(inputs) - 1):
+            # What is still to come needs these labels of the product so far.
+            later = "".join(terms[i + 1:]) + output
+            both = labels + terms[i]
+            kept = "..." if "..." in both else ""
+            kept += "".join(c for j, c in enumerate(both)
+                            if c != "." and c in later and c not in both[:j])
+            total = _raw.Einsum([total, inputs[i]],
+                                equation="%s,%s->%s" % (labels, terms[i], kept))
+            labels = kept
+        if len(inputs) == 1:
+            return _raw.Einsum([total], equation="%s->%s" % (labels, output),
+                               name=scope)
+        return _raw.Einsum([total, inputs[-1]], name=scope, equation=(
+            "%s,%s->%s" % (labels, terms[-1], output)))
+
+
+def _einsum_terms(equation, count):
+    """The labels of each input and of the output."""
+    left, arrow, output = equation.replace(" ", "").partition("->")
+    terms = left.split(",")
+    for term in terms + [output]:
+        rest = term.replace("...", "", 1)
+        if rest and not (rest.isascii() and rest.isalpha()):
+            raise ValueError("Indices have incorrect format: %s" % equation)
+    if len(terms) != count:
+        raise ValueError("Incorrect number of arguments for equation %r: it "
+                         "has %d inputs, %d are given"
+                         % (equation, len(terms), count))
+    labels = "".join(terms).replace(".", "")
+    if not arrow:
+        output = ("..." if "..." in left else "") + "".join(
+            sorted(c for c in labels if labels.count(c) == 1))
+    for c in output.replace(".", ""):
+        if c not in labels:
+            raise ValueError("Unknown output axis: %s in equation %r"
+                             % (c, equation))
+    return terms, output
+
+
+def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False,
+           b_is_sparse=False, name=None):
+    """A matrix times a vector."""
+    with name_scope(name, "MatVec", [a, b]):
+        b = convert_to_tensor(b, name="b")
+        product = matmul(a, _raw.ExpandDims(b, -1), transpose_a=transpose_a,
+                         adjoint_a=adjoint_a, a_is_sparse=a_is_sparse,
+                         b_is_sparse=b_is_sparse)
+        return _raw.Squeeze(product, squeeze_dims=[-1])
+
+
+def tensordot(a, b, axes, name=None):
+    """Sums products over pairs of axes: the last `axes` of a with the first of
+    b, or axes[0] of a with axes[1] of b."""
+    with name_scope(name, "Tensordot", [a, b, axes]) as scope:
+        a = convert_to_tensor(a, name="a")
+        b = convert_to_tensor(b, name="b")
+        sum_a, sum_b = _tensordot_axes(a, axes)
+        rows, sizes_a, known_a = _as_matrix(a, sum_a, summed_first=False)
+        columns, sizes_b, known_b = _as_matrix(b, sum_b, summed_first=True)
+        known = (None if known_a is None or known_b is None
+                 else known_a + known_b)
+        if known is None or None in known:
+            sizes = _raw.ConcatV2([sizes_a, sizes_b], 0)
+        else:
+            sizes = np.array(known, np.int32)
+        out = _raw.Reshape(_raw.MatMul(rows, columns), sizes, name=scope)
+        if known is not None:
+            out.set_shape(known)
+        return out
+
+
+def _tensordot_axes(a, axes):
+    """The axes of both arguments to sum over: lists, or int32 vectors."""
+    if isinstance(axes, (int, np.integer)):
+        rank = a._rank()
+        if axes < 0:
+            raise ValueError("'axes' must be at least 0.")
+        if rank is None:
+            rank = _raw.Rank(a)
+            return _raw.Range(rank - axes, rank, 1), list(_count(axes))
+        if axes > rank:
+            raise ValueError("'axes' must not be larger than the number of "
+                             "dimensions of tensor %s." % a)
+        return list(_count(rank - axes, rank)), list(_count(axes))
+    if not isinstance(axes, (list, tuple)):
+        axes = convert_to_tensor(axes, dtypes.int32, name="axes")
+        return axes[0], axes[1]
+    if len(axes) != 2:
+        raise ValueError("'axes' must be an integer or have length 2.")
+    sum_a, sum_b = ([x] if isinstance(x, (int, np.integer)) else list(x)
+                    for x in axes)
+    if len(sum_a) != len(sum_b):
+        raise ValueError("Different number of contraction axes 'a' and 'b', "
+                         "%d != %d." % (len(sum_a), len(sum_b)))
+    return sum_a, sum_b
+
+
+def _as_matrix(x, axes, summed_first):
+    """(x as a matrix of its other dimensions and those of `axes`, the sizes of
+    the others as a tensor, and as a list with None or just None)."""
+    sizes, rank = _raw.Shape(x), x._rank()
+    if rank is not None and isinstance(axes, list):
+        if any(not -rank <= i < rank for i in axes):
+            raise IndexError("an axis of %s is out of range for the shape %s"
+                             % (axes, x.get_shape()))
+        axes = [i % rank for i in axes]
+        free = [i for i in _count(rank) if i not in axes]
+        known = [x.get_shape()[i].value for i in free]
+        order = axes + free if summed_first else free + axes
+        axes, free = np.array(axes, np.int32), np.array(free, np.int32)
+    else:
+        axes = convert_to_tensor(axes, dtypes.int32, name="axes")
+        axes = _raw.Select(axes >= 0, axes, axes + _raw.Rank(x))
+        free, _ = _raw.ListDiff(_raw.Range(0, _raw.Rank(x), 1), axes)
+        order = _raw.ConcatV2([axes, free] if summed_first else [free, axes],
+                              0)
+        known = None
+    free_sizes = _raw.GatherV2(sizes, free, 0)
+    if x.get_shape().is_fully_defined() and known is not None:
+        dims = x.get_shape().as_list()
+        n, summed = (int(np.prod([dims[i] for i in part], dtype=np.int64))
+                     for part in (free, axes))
+    else:
+        n, summed = _raw.Prod(free_sizes, 0), _raw.Prod(
+            _raw.GatherV2(sizes, axes, 0), 0)
+    shape = [summed, n] if summed_first else [n, summed]
+    return (_raw.Reshape(_raw.Transpose(x, order), shape), free_sizes, known)
+
+
+# Sequences.
+
+def range(start, limit=None, delta=1, dtype=None, name="range"):
+    """start, start + delta, ... up to but without limit; range(n) from 0."""
+    if limit is None:
+        start, limit = 0, start
+    with name_scope(name, "Range", [start, limit, delta]) as scope:
+        given = [("start", start), ("limit", limit), ("delta", delta)]
+        values = [convert_to_tensor(v, dtype=dtype, name=n) for n, v in given]
+        if dtype is None:
+            order = [dtypes.int32, dtypes.int64, dtypes.float32,
+                     dtypes.float64]
+            wanted = max((v.dtype.base_dtype for v in values), key=order.index)
+            values = [cast(v, wanted) for v in values]
+        return _raw.Range(*values, name=scope)
+
+
+def linspace(start, stop, num, name=None):
+    """`num` evenly spaced values from start to stop, both included."""
+    return _raw.LinSpace(start, stop, num, name=name)
+
+
+lin_space = linspace
+
+
+# Clipping.
+
+def _of_values(function, t):
+    """`function` of a tensor, or of the values of IndexedSlices."""
+    if isinstance(t, IndexedSlices):
+        return IndexedSlices(function(t.values), t.indices, t.dense_shape)
+    return function(convert_to_tensor(t, name="t"))
+
+
+def clip_by_value(t, clip_value_min, clip_value_max, name=None):
+    """Elements below the minimum or above the maximum are set to it."""
+    with name_scope(name, "clip_by_value",
+                    [t, clip_value_min, clip_value_max]) as scope:
+        def clip(values):
+            low = _raw.Minimum(values, clip_value_max)
+            values.get_shape().merge_with(low.get_shape())
+            high = _raw.Maximum(low, clip_value_min, name=scope)
+            values.get_shape().merge_with(high.get_shape())
+            return high
+        return _of_values(clip, t)
+
+
+def clip_by_norm(t, clip_norm, axes=None, name=None):
+    """t, scaled down to an L2 norm of clip_norm where that is larger."""
+    with name_scope(name, "clip_by_norm", [t, clip_norm]) as scope:
+        def clip(values):
+            squares = reduce_sum(values * values, axes, keepdims=True)
+            positive = squares > 0
+            safe = _raw.Select(positive, squares, _ones_like(squares))
+            norm = _raw.Select(positive, _raw.Sqrt(safe), squares)
+            scaled = values * clip_norm
+            values.get_shape().merge_with(scaled.get_shape())
+            return _raw.Identity(scaled / _raw.Maximum(norm, clip_norm),
+                                 name=scope)
+        return _of_values(clip, t)
+
+
+def _is_list(t_list):
+    if not isinstance(t_list, (list, tuple)):
+        raise TypeError("t_list should be a sequence")
+    return list(t_list)
+
+
+def global_norm(t_list, name=None):
+    """The L2 norm of all elements of a list of tensors, None left out."""
+    t_list = _is_list(t_list)
+    with name_scope(name, "global_norm", t_list):
+        halves = [_raw.L2Loss(t.values if isinstance(t, IndexedSlices)
+                              else convert_to_tensor(t))
+                  for t in t_list if t is not None]
+        half = reduce_sum(_raw.Pack(halves, name="stack"))
+        two = constant(2.0, half.dtype.base_dtype)
+        return _raw.Sqrt(half * two, name="global_norm")
+
+
+def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
+    """(t_list scaled so that its global_norm is at most clip_norm, the norm)."""
+    t_list = _is_list(t_list)
+    if use_norm is None:
+        if all(t is None for t in t_list):
+            return t_list, constant(0.0)
+        use_norm = global_norm(t_list, name)
+    with name_scope(name, "clip_by_global_norm",
+                    t_list + [clip_norm]) as scope:
+        scale = clip_norm * _raw.Minimum(
+            1.0 / use_norm,
+            constant(1.0, use_norm.dtype.base_dtype) / clip_norm)
+        scale = scale + (use_norm - use_norm)  # not finite: NaN for all
+        clipped = []
+        for i, t in enumerate(t_list):
+            clipped.append(None if t is None else _of_values(
+                lambda values, i=i: _raw.Identity(
+                    values * scale, name="%s_%d" % (scope, i)), t))
+        return clipped, use_norm
+
+
+# Operators of Tensor.
+
+def _operator(op, name):
+    def forward(x, y):
+        if op is _raw.Mul and hasattr(y, "_times_dense"):  # a SparseTensor
+            return y._times_dense(x)
+        return op(x, y, name=name)
+
+    def backward(y, x):
+        dtype = y.dtype.base_dtype
+        if not isinstance(x, Tensor):
+            with name_scope(None, name, [x, y]) as scope:
+                x = convert_to_tensor(x, dtype=dtype, name="x")
+                return op(x, y, name=scope)
+        return op(x, y, name=name)
+    return forward, backward
+
+
+def _add_forward(x, y):
+    if x.dtype.base_dtype is dtypes.string:
+        return _raw.Add(x, y, name="add")
+    return _raw.AddV2(x, y, name="add")
+
+
+def _add_backward(y, x):
+    with name_scope(None, "add", [x, y]) as scope:
+        x = convert_to_tensor(x, dtype=y.dtype.base_dtype, name="x")
+        op = _raw.Add if y.dtype.base_dtype is dtypes.string else _raw.AddV2
+        return op(x, y, name=scope)
+
+
+def _truediv_backward(y, x):
+    with name_scope(None, "truediv", [x, y]) as scope:
+        x = convert_to_tensor(x, dtype=y.dtype.base_dtype, name="x")
+        return _truediv(x, y, scope)
+
+
+def _matmul_backward(y, x):
+    return matmul(convert_to_tensor(x, dtype=y.dtype.base_dtype), y,
+                  name="matmul")
+
+
+def install_operators():
+    """Gives Tensor its arithmetic operators. `==` stays identity."""
+    Tensor.__add__, Tensor.__radd__ = _add_forward, _add_backward
+    for method, op, name in (
+            ("sub", _raw.Sub, "sub"), ("mul", _raw.Mul, "mul"),
+            ("floordiv", _raw.FloorDiv, "floordiv"),
+            ("mod", _raw.FloorMod, "mod"), ("pow", _raw.Pow, "pow"),
+            ("and", _raw.LogicalAnd, "and"), ("or", _raw.LogicalOr, "or")):
+        forward, backward = _operator(op, name)
+        setattr(Tensor, "__%s__" % method, forward)
+        setattr(Tensor, "__r%s__" % method, backward)
+    Tensor.__xor__, Tensor.__rxor__ = logical_xor, (
+        lambda y, x: logical_xor(x, y))
+    Tensor.__truediv__ = lambda x, y: _truediv(x, y)
+    Tensor.__rtruediv__ = _truediv_backward
+    Tensor.__div__, Tensor.__rdiv__ = Tensor.__truediv__, _truediv_backward
+    Tensor.__matmul__ = lambda x, y: matmul(x, y, name="matmul")
+    Tensor.__rmatmul__ = _matmul_backward
+    Tensor.__lt__ = lambda x, y: _raw.Less(x, y)
+    Tensor.__le__ = lambda x, y: _raw.LessEqual(x, y)
+    Tensor.__gt__ = lambda x, y: _raw.Greater(x, y)
+    Tensor.__ge__ = lambda x, y: _raw.GreaterEqual(x, y)
+    Tensor.__neg__ = lambda x: _raw.Neg(x)
+    Tensor.__abs__ = lambda x: abs(x)
+    Tensor.__invert__ = lambda x: _raw.LogicalNot(x)
+
+
+def logical_xor(x, y, name="LogicalXor"):
+    """x xor y of bool tensors."""
+    return _raw.LogicalAnd(
+        _raw.LogicalOr(x, y), _raw.LogicalNot(_raw.LogicalAnd(x, y)),
+        name=name)

@@ -1,0 +1,244 @@
+"""Session: runs parts of a graph."""
+import collections.abc
+
+from headrace import _headrace
+from headrace._headrace import Tensor
+from headrace._src.framework import graph as _graph
+from headrace._src.framework.default_session import default_sessions
+
+_DeviceAttributes = collections.namedtuple(
+    "_DeviceAttributes",
+    ["name", "device_type", "memory_limit_bytes", "incarnation"])
+MemoryPlan = collections.namedtuple(
+    "MemoryPlan", ["peak_bytes", "total_bytes", "blocks", "unknown"])
+_Block = collections.namedtuple(
+    "_Block", ["name", "contents", "bytes", "offset"])
+
+
+class Session:
+    """Runs operations of one graph and keeps its variables' values.
+
+    `target`: "" for this process. `graph`: the default graph if None.
+    `config`: a ConfigProto. As a context manager, it makes itself and its graph
+    the default and closes itself at the end."""
+
+    def __init__(self, target="", graph=None, config=None):
+        if graph is None:
+            graph = _graph.get_default_graph()
+        elif not isinstance(graph, _graph.Graph):
+            raise TypeError("graph must be a tf.Graph, but got %s"
+                            % type(graph))
+        if isinstance(target, bytes):
+            target = target.decode()
+        if not isinstance(target, str):
+            raise TypeError("target must be a string, but got %s"
+                            % type(target))
+        self._graph = graph
+        self._target = target
+        self._config = config
+        self._core = _headrace.SessionCore(graph, target, config)
+        self._run = self._core.run
+        self._contexts = []
+        self._closed = False
+        self._dead_handles = []  # of TensorHandles that are gone
+
+    graph = property(lambda self: self._graph)
+    graph_def = property(lambda self: self._graph.as_graph_def())
+    sess_str = property(lambda self: self._target)
+
+    def run(self, fetches, feed_dict=None, options=None, run_metadata=None,
+            *, cancellation=None):
+        """Runs what `fetches` needs and returns the values in its structure.
+
+        `fetches`: a Tensor, Operation, variable or name, or a list, tuple or
+        dict of such, nested as you like. Operations give None, tensors NumPy
+        arrays or, for rank 0, NumPy scalars; strings are bytes.
+        `feed_dict`: values taken instead of tensors, by Tensor or name.
+        `cancellation`: a tf.CancellationManager by which another thread can
+        stop the run.
+        Raises tf.errors for what fails in the run, and RuntimeError if the
+        session is closed; Ctrl-C cancels the run."""
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+        if not self._graph._last_id:
+            raise RuntimeError("The Session graph is empty.  Add operations to "
+                               "the graph before calling run().")
+        if self._graph._prepare_fetches is not None:
+            fetches = self._graph._prepare_fetches(self, fetches)
+        return self._run(fetches, feed_dict, options, run_metadata,
+                         cancellation)
+
+    def make_callable(self, fetches, feed_list=None, accept_options=False):
+        """A function that takes the values of `feed_list` in order and returns
+        what run(fetches) would; what can be worked out beforehand is. It takes
+        `cancellation` as run() does."""
+        if self._graph._prepare_fetches is not None:
+            fetches = self._graph._prepare_fetches(self, fetches)
+        return self._core.make_callable(fetches, feed_list, accept_options)
+
+    def plan(self, fetches, feed_shapes=None):
+        """What the tensors of a run would take, known without running it.
+
+        `feed_shapes`: the shapes of what will be fed, by Tensor or name.
+        The result has `peak_bytes`, which no order of the nodes exceeds;
+        `total_bytes` of all tensors together; `blocks`, the largest first, each
+        with name, contents, bytes and offset; and `unknown`, the names of
+        tensors whose size depends on values and which are not counted.
+        Constants, variables and feeds are not counted. `config.headrace.
+        memory_budget_bytes`, or the same of RunOptions, refuses runs whose
+        peak is more; runs with loops or `unknown` tensors, and partial runs,
+        fail with the first tensor that goes beyond it."""
+        self._check_open()
+        if feed_shapes is None:
+            feed_shapes = {}
+        if not isinstance(feed_shapes, collections.abc.Mapping):
+            raise TypeError(
+                "feed_shapes must be a dictionary of shapes, as "
+                "{'x:0': [8, 224, 224, 3]}, but got %r" % (feed_shapes,))
+        peak, total, blocks, unknown = self._core.plan_memory(
+            fetches, dict(feed_shapes))
+        return MemoryPlan(peak, total, [_Block(*b) for b in blocks], unknown)
+
+    def partial_run_setup(self, fetches, feeds=None):
+        """Begins a run whose feeds and fetches come in several calls: declares
+        all of them, and returns a handle for partial_run."""
+        self._check_open()
+        feeds = [] if feeds is None else feeds
+        if not isinstance(feeds, (list, tuple)):
+            feeds = [feeds]
+        return self._core.partial_run_setup(fetches, feeds)
+
+    def partial_run(self, handle, fetches, feed_dict=None, options=None,
+                    *, cancellation=None):
+        """Gives some of the feeds and takes some of the fetches that
+        partial_run_setup declared, each once. The run ends when all are; or by
+        partial_run_close, by the deadline that `options` give to a call, or by
+        its `cancellation`."""
+        self._check_open()
+        if self._graph._prepare_fetches is not None:
+            fetches = self._graph._prepare_fetches(self, fetches)
+        return self._core.partial_run(handle, fetches, feed_dict, options,
+                                      cancellation)
+
+    def partial_run_close(self, handle):
+        """Ends a partial run early."""
+        self._core.partial_run_close(handle)
+
+    def _check_open(self):
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+
+    def list_devices(self):
+        """The devices of this session: name, device_type,
+        memory_limit_bytes, incarnation."""
+        return [_DeviceAttributes(*d) for d in self._core.list_devices()]
+
+    @staticmethod
+    def reset(target, containers=None, config=None):
+        """Closes all sessions on `target` ("" is this process) and drops the
+        variables and other state of `containers`, names or one name; of the
+        default container if none is named."""
+        del config
+        if isinstance(target, bytes):
+            target = target.decode()
+        if isinstance(containers, (str, bytes)):
+            containers = [containers]
+        _headrace.reset_sessions(target or "", [
+            c.decode() if isinstance(c, bytes) else c
+            for c in containers or ()])
+
+    def close(self):
+        """Runs in progress are cancelled, later ones refused."""
+        if not self._closed:
+            self._closed = True
+            self._core.close()
+
+    def as_default(self):
+        """Makes this the default session of a `with` block; does not close
+        it."""
+        return _Default(self)
+
+    def __enter__(self):
+        context = self._graph.as_default(), _Default(self)
+        for c in context:
+            c.__enter__()
+        self._contexts.append(context)
+        return self
+
+    def __exit__(self, kind, value, trace):
+        for c in reversed(self._contexts.pop()):
+            c.__exit__(kind, value, trace)
+        self.close()
+
+
+BaseSession = Session
+
+
+class _Default:
+    def __init__(self, session):
+        self._session = session
+
+    def __enter__(self):
+        default_sessions().append(self._session)
+        return self._session
+
+    def __exit__(self, *error):
+        default_sessions().remove(self._session)
+
+
+class InteractiveSession(Session):
+    """A Session that is the default from its construction to its close()."""
+
+    def __init__(self, target="", graph=None, config=None):
+        super().__init__(target, graph, config)
+        self._default_graph = None
+        if graph is not None:
+            self._default_graph = graph.as_default()
+            self._default_graph.__enter__()
+        default_sessions().append(self)
+
+    def close(self):
+        super().close()
+        if self in default_sessions():
+            default_sessions().remove(self)
+        if self._default_graph is not None:
+            self._default_graph.__exit__(None, None, None)
+            self._default_graph = None
+
+
+# How objects that stand for tensors are fetched and fed.
+
+def expand_fetch(fetch):
+    """(fetches, function of their values or None) for variables and objects
+    with their own idea of it; None for what cannot be fetched."""
+    if hasattr(fetch, "_as_graph_element"):
+        return fetch._as_graph_element(), None
+    if hasattr(fetch, "_fetch_components"):
+        return fetch._fetch_components()
+    if isinstance(fetch, collections.abc.Mapping):
+        keys = list(fetch.keys())
+        return ([fetch[k] for k in keys],
+                lambda values: dict(zip(keys, values)))
+    return None
+
+
+def expand_feed(key, value):
+    """[(tensor, value)] for keys that are no Tensor, or None."""
+    if isinstance(key, tuple):
+        from headrace._src.framework import nest  # few programs have such keys
+        keys, values = nest.flatten(key), nest.flatten(value)
+        if len(keys) != len(values):
+            raise ValueError(
+                "Could not flatten dictionary. Key had %d elements, but value "
+                "had %d elements. Key: %s, value: %s."
+                % (len(keys), len(values), keys, values))
+        pairs = []
+        for k, v in zip(keys, values):
+            pairs += expand_feed(k, v) or [(k, v)]
+        return pairs
+    if hasattr(key, "_feed_components"):
+        return key._feed_components(value)
+    if hasattr(key, "_as_graph_element"):
+        element = key._as_graph_element()
+        return [(element, value)] if isinstance(element, Tensor) else None
+    return None

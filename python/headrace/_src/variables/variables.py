@@ -1,0 +1,231 @@
+"""Functions of variables: which kind `Variable(...)` makes, the collections of
+variables, what initialises them, and assignments.
+"""
+from headrace import raw_ops as _raw
+from headrace._src.control.control_flow_ops import group
+from headrace._src.framework import dtypes
+from headrace._src.framework.graph import (
+    GraphKeys, colocate_with, get_default_graph, name_scope)
+from headrace._src.framework.tensor import constant, convert_to_tensor
+from headrace._src.ops import array_ops as _array
+from headrace._src.variables.base import Variable, sparse_parts
+from headrace._src.variables.ref_variables import RefVariable
+from headrace._src.variables.resource_variables import ResourceVariable
+
+_use_resource_by_default = False
+
+
+def enable_resource_variables():
+    """Makes `Variable(...)` and get_variable make ResourceVariables."""
+    global _use_resource_by_default
+    _use_resource_by_default = True
+
+
+def disable_resource_variables():
+    global _use_resource_by_default
+    _use_resource_by_default = False
+
+
+def resource_variables_enabled():
+    return _use_resource_by_default
+
+
+def _make_default(use_resource=None, **arguments):
+    """A variable of the kind that is asked for."""
+    if use_resource is None:
+        scopes = get_default_graph()._variable_scopes
+        use_resource = scopes and scopes.current.use_resource
+    if use_resource is None:
+        use_resource = _use_resource_by_default
+    return (ResourceVariable if use_resource else RefVariable)(**arguments)
+
+
+type(Variable).make = staticmethod(_make_default)
+
+
+def _batch_scatter_update_of(self, sparse_delta, use_locking=False, name=None):
+    """Gives rows of the last batch dimension of the indices new values."""
+    return batch_scatter_update(self, *sparse_parts(sparse_delta),
+                                use_locking=use_locking, name=name)
+
+
+Variable.batch_scatter_update = _batch_scatter_update_of
+
+
+# Collections of variables, and what initialises them.
+
+def global_variables(scope=None):
+    """The variables of the default graph that are not local."""
+    return get_default_graph().get_collection(
+        GraphKeys.GLOBAL_VARIABLES, scope)
+
+
+def all_variables():
+    """As global_variables."""
+    return global_variables()
+
+
+def local_variables(scope=None):
+    return get_default_graph().get_collection(
+        GraphKeys.LOCAL_VARIABLES, scope)
+
+
+def model_variables(scope=None):
+    return get_default_graph().get_collection(
+        GraphKeys.MODEL_VARIABLES, scope)
+
+
+def trainable_variables(scope=None):
+    return get_default_graph().get_collection(
+        GraphKeys.TRAINABLE_VARIABLES, scope)
+
+
+def moving_average_variables(scope=None):
+    return get_default_graph().get_collection(
+        GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
+
+
+def variables_initializer(var_list, name="init"):
+    """An Operation that runs the initializers of these variables."""
+    if var_list:
+        return group(*[v.initializer for v in var_list], name=name)
+    return group(name=name)
+
+
+def global_variables_initializer():
+    """An Operation that initialises all global variables."""
+    return variables_initializer(global_variables())
+
+
+def local_variables_initializer():
+    """An Operation that initialises all local variables."""
+    return variables_initializer(local_variables())
+
+
+initialize_variables = variables_initializer
+initialize_all_variables = global_variables_initializer
+initialize_local_variables = local_variables_initializer
+
+
+def tables_initializer(name="init_all_tables"):
+    """An Operation that initialises the graph's tables."""
+    return group(*get_default_graph().get_collection(
+        GraphKeys.TABLE_INITIALIZERS), name=name)
+
+
+def is_variable_initialized(variable):
+    """A bool tensor: whether the variable has a value."""
+    if isinstance(variable, Variable):
+        return variable._initialized()
+    return _raw.IsVariableInitialized(variable)
+
+
+def report_uninitialized_variables(var_list=None,
+                                   name="report_uninitialized_variables"):
+    """A string tensor: the names of the variables without a value."""
+    if var_list is None:
+        var_list = global_variables() + local_variables()
+    with name_scope(name):
+        if not var_list:
+            return constant([], dtypes.string)
+        missing = _raw.LogicalNot(_raw.Pack(
+            [is_variable_initialized(v) for v in var_list]))
+        names = constant([v.op.name for v in var_list])
+        indices = _raw.Squeeze(_raw.Where(missing), squeeze_dims=[1])
+        return _raw.GatherV2(names, indices, 0)
+
+
+def assert_variables_initialized(var_list=None):
+    """A tensor that can be computed only if the variables, by default all of
+    the graph, have values; None if there are none."""
+    if var_list is None:
+        var_list = global_variables() + local_variables()
+    if not var_list:
+        var_list = [op.outputs[0] for op in get_default_graph().get_operations()
+                    if op.type in ("Variable", "VariableV2",
+                                   "AutoReloadVariable")]
+    if not var_list:
+        return None
+    ranks = []
+    for v in var_list:
+        with colocate_with(v.op):
+            ranks.append(_raw.Rank(v))
+    return ranks[0] if len(ranks) == 1 else _raw.Pack(ranks)
+
+
+# Assignments as functions.
+
+def _is_ref(ref):
+    return ref.dtype._is_ref_dtype
+
+
+def assign(ref, value, validate_shape=None, use_locking=None, name=None):
+    """Gives the variable a value; a tensor of it. `validate_shape` False
+    allows another shape."""
+    if not _is_ref(ref) and hasattr(ref, "assign"):
+        return ref.assign(value, name=name)
+    options = {} if validate_shape is None else dict(
+        validate_shape=validate_shape)
+    return _raw.Assign(ref, value, use_locking=use_locking, name=name,
+                       **options)
+
+
+def _add_or_subtract(method, op):
+    def function(ref, value, use_locking=None, name=None):
+        if not _is_ref(ref) and hasattr(ref, method):
+            return getattr(ref, method)(value)
+        return getattr(_raw, op)(ref, value, use_locking=use_locking,
+                                 name=name)
+    function.__name__ = method
+    return function
+
+
+assign_add = _add_or_subtract("assign_add", "AssignAdd")
+assign_add.__doc__ = "Adds to the variable; a tensor of the sum."
+assign_sub = _add_or_subtract("assign_sub", "AssignSub")
+assign_sub.__doc__ = "Subtracts from the variable; a tensor of the difference."
+
+
+def _scatter(op, locks=False):
+    def function(ref, indices, updates, use_locking=locks, name=None):
+        if not _is_ref(ref) and isinstance(ref, Variable):
+            return ref._scatter_rows(op, indices, updates, name)
+        return getattr(_raw, op)(ref, indices, updates,
+                                 use_locking=use_locking, name=name)
+    function.__doc__ = ("%s: rows of the variable at `indices` with "
+                        "`updates`; a tensor of the new value." % op)
+    return function
+
+
+scatter_update = _scatter("ScatterUpdate", locks=True)
+scatter_add = _scatter("ScatterAdd")
+scatter_sub = _scatter("ScatterSub")
+scatter_mul = _scatter("ScatterMul")
+scatter_div = _scatter("ScatterDiv")
+scatter_min = _scatter("ScatterMin")
+scatter_max = _scatter("ScatterMax")
+scatter_nd_update = _scatter("ScatterNdUpdate", locks=True)
+scatter_nd_add = _scatter("ScatterNdAdd")
+scatter_nd_sub = _scatter("ScatterNdSub")
+
+
+def batch_scatter_update(ref, indices, updates, use_locking=True, name=None):
+    """scatter_update in each batch: ref[b..., indices[b..., i]] becomes
+    updates[b..., i]."""
+    with name_scope(name, "batch_scatter_update", [indices, updates]):
+        indices = convert_to_tensor(indices, name="indices")
+        rank = indices.get_shape().ndims
+        if rank is None:
+            raise ValueError("batch_gather does not allow indices with unknown "
+                             "shape.")
+        sizes = _array.shape(indices)
+        columns = []
+        for axis in range(rank - 1):
+            numbers = _raw.Cast(_raw.Range(0, sizes[axis], 1),
+                                DstT=indices.dtype.base_dtype)
+            numbers = _raw.Reshape(numbers, [
+                -1 if i == axis else 1 for i in range(rank)])
+            columns.append(numbers * _array.ones_like(indices))
+        return scatter_nd_update(
+            ref, _array.stack(columns + [indices], axis=-1), updates,
+            use_locking=use_locking)
