@@ -117,10 +117,9 @@ class FusedMatMulOp : public MatMulOp<T> {
             "Must provide as many biases as the product has columns: ",
             bias->shape().DebugString(), " vs. ", n, " in ",
             c->shape().DebugString()));
-    Epilogue epilogue = {.activation = fused_.activation,
-                         .leaky_alpha = fused_.leaky_alpha};
+    Epilogue epilogue = fused_.Begin();
     if constexpr (std::is_same_v<T, float>) {
-      if (bias != nullptr) epilogue.bias = bias->data<float>();
+      epilogue.bias = bias;
       ApplyEpilogue(ctx->thread_pool(), DT_FLOAT, epilogue, rows, n,
                     c->data<float>());
     } else {
@@ -131,7 +130,7 @@ class FusedMatMulOp : public MatMulOp<T> {
         OP_REQUIRES_OK(ctx,
                        ctx->allocate_temp(DT_FLOAT, bias->shape(), &wide_bias));
         Widen(bias->data<T>(), wide_bias.data<float>(), n);
-        epilogue.bias = wide_bias.data<float>();
+        epilogue.bias = &wide_bias;
       }
       ApplyEpilogue(ctx->thread_pool(), DT_FLOAT, epilogue, rows, n,
                     wide.data<float>());

@@ -37,6 +37,10 @@ bool PrefersThinGemm(const GemmArgs<T>& args) {
 template <typename T>
 void ThinGemm(ThreadPool* pool, const GemmArgs<T>& args);
 
+// As GemmHeapBytes.
+template <typename T>
+int64_t ThinGemmHeapBytes(const GemmArgs<T>& args);
+
 }  // namespace headrace
 
 #endif  // HEADRACE_KERNELS_THIN_GEMM_H_
