@@ -1,9 +1,9 @@
 // How a product is cut, by type and shape:
 //   float, double    blocks of rows x a few panels of columns; a panel of B is
 //                    copied next to each other when enough rows use it
-//   few rows of A    one pass over B at the speed of memory: thin_gemm.h (and,
+//   few rows of A    one pass over B at the speed of memory: streaming_gemm.h (and,
 //                    through the transposed problem, one column of B), and
-//                    few_rows_gemm.h for some more rows
+//                    prefetching_gemm.h for some more rows
 //   tall k           k is split and the partial products are added in order,
 //                    where C is too small to keep several threads busy
 //   half, bfloat16   blocks of A and B are widened to float on the stack
@@ -16,11 +16,11 @@
 #include <type_traits>
 
 #include "framework/allocator.h"
-#include "kernels/few_rows_gemm.h"
+#include "kernels/prefetching_gemm.h"
 #include "kernels/gemm_kernel.h"
 #include "kernels/half_convert.h"
 #include "kernels/simd.h"
-#include "kernels/thin_gemm.h"
+#include "kernels/streaming_gemm.h"
 
 namespace headrace {
 namespace {

@@ -1,4 +1,4 @@
-// The weights of LSTM cells as panels (panel_gemm.h), each with all gates of 16
+// The weights of LSTM cells as panels (prepacked_gemm.h), each with all gates of 16
 // cells, so that a step is one loop over these: product, then the cells'
 // formulas while the gates are in the cache.
 #ifndef HEADRACE_KERNELS_LSTM_PANELS_H_
@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "kernels/panel_gemm.h"
+#include "kernels/prepacked_gemm.h"
 
 namespace headrace {
 

@@ -1,7 +1,7 @@
 // MatMul: C = op(A) op(B) for matrices. transpose_a and transpose_b are plain
 // transposes: complex values are not conjugated (BatchMatMul's adj_x are).
 // _FusedMatMul adds a bias to the product's rows and applies an activation.
-// A constant matrix of floats is kept in panels (panel_gemm.h) for few rows.
+// A constant matrix of floats is kept in panels (prepacked_gemm.h) for few rows.
 #include "framework/mapped_buffer.h"
 #include "framework/op_kernel.h"
 #include "framework/stored_constant.h"
@@ -10,7 +10,7 @@
 #include "kernels/epilogue.h"
 #include "kernels/gemm.h"
 #include "kernels/narrow_float.h"
-#include "kernels/panel_gemm.h"
+#include "kernels/prepacked_gemm.h"
 
 namespace headrace {
 

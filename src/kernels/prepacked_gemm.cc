@@ -2,7 +2,7 @@
 // define inline has it too.
 #pragma GCC optimize("fp-contract=fast")
 
-#include "kernels/panel_gemm.h"
+#include "kernels/prepacked_gemm.h"
 
 #include <algorithm>
 #include <cstring>

@@ -5,8 +5,8 @@
 // The result depends on the arguments alone: the blocks, and the order in which
 // each element is summed, follow from m, n, k. It is not the order of the
 // general Gemm, which calls this by itself: use gemm.h.
-#ifndef HEADRACE_KERNELS_THIN_GEMM_H_
-#define HEADRACE_KERNELS_THIN_GEMM_H_
+#ifndef HEADRACE_KERNELS_STREAMING_GEMM_H_
+#define HEADRACE_KERNELS_STREAMING_GEMM_H_
 
 #include <type_traits>
 
@@ -43,4 +43,4 @@ int64_t ThinGemmHeapBytes(const GemmArgs<T>& args);
 
 }  // namespace headrace
 
-#endif  // HEADRACE_KERNELS_THIN_GEMM_H_
+#endif  // HEADRACE_KERNELS_STREAMING_GEMM_H_

@@ -2,7 +2,7 @@
 // define inline has it too.
 #pragma GCC optimize("fp-contract=fast")
 
-#include "kernels/few_rows_gemm.h"
+#include "kernels/prefetching_gemm.h"
 
 #include <algorithm>
 #include <cstring>

@@ -4,7 +4,7 @@
 // change nothing in loops that are unrolled whole.
 #pragma GCC optimize("fp-contract=fast", "no-gcse-after-reload", "no-tree-pre")
 
-#include "kernels/thin_gemm.h"
+#include "kernels/streaming_gemm.h"
 
 #include <algorithm>
 #include <cstring>
