@@ -89,9 +89,15 @@ TEST(ConvBands, HaveTheBitsOfOneAfterTheOther) {
       args.filter = keep(Values(p.filter_elements(), 1.3));
       args.workspace = keep(
           Tensor(DT_UINT8, TensorShape({64 + impl->WorkspaceBytes(p, 4)})));
-      args.epilogue.scale = keep(Values(p.out_channels + 64, 0.2));
-      args.epilogue.bias = keep(Values(p.out_channels + 65, 0.9));
-      if (last) args.epilogue.addend = keep(Values(p.out_elements(), 0.4));
+      const auto keep_tensor = [&](Tensor t) {
+        keep(std::move(t));
+        return &kept.back();
+      };
+      args.epilogue.scale = keep_tensor(Values(p.out_channels + 64, 0.2));
+      args.epilogue.bias = keep_tensor(Values(p.out_channels + 65, 0.9));
+      if (last) {
+        args.epilogue.addend = keep_tensor(Values(p.out_elements(), 0.4));
+      }
       args.epilogue.activation = last ? Activation::kRelu : Activation::kRelu6;
       if (impl->PreparedFilterBytes(p) > 0) {
         void* form =

@@ -97,7 +97,7 @@ class Trial {
     }
     Epilogue epilogue;
     if (fused_) {
-      epilogue.bias = bias_.raw_data();
+      epilogue.bias = &bias_;
       if (p_.dtype != DT_INT32) epilogue.activation = Activation::kRelu;
     }
     ConvArgs args;

@@ -48,23 +48,27 @@ class ConvGradOp : public ConvKernel<kSpatial, kDepthwise> {
     Tensor* result = nullptr;
     OP_REQUIRES_OK(ctx,
                    ctx->allocate_output(0, kInput ? input : filter, &result));
-    OP_REQUIRES_OK(
-        ctx, RunConv(ctx, kDirection, p, kInput ? nullptr : &ctx->input(0),
-                     kInput ? &ctx->input(1) : nullptr, &out_backprop, result,
-                     {}, nullptr, this->chooser()));
+    ConvPlan plan;
+    OP_REQUIRES_OK(ctx, PlanConv(ctx->thread_pool(), kDirection, p, {},
+                                 this->chooser(), &plan));
+    const ConvTensors tensors = {kInput ? nullptr : &ctx->input(0),
+                                 kInput ? &ctx->input(1) : nullptr,
+                                 &out_backprop};
+    OP_REQUIRES_OK(ctx, RunConv(ctx, plan, tensors, {}, nullptr, result));
   }
 
   int64_t TemporaryBytes(absl::Span<const TensorShape> inputs,
                          absl::Span<const TensorShape> outputs,
                          ThreadPool* pool) override {
     ConvParams p;
+    ConvPlan plan;
     if (!this->SizesOf(kInput ? outputs[0] : inputs[0],
                        kInput ? inputs[1] : outputs[0], this->input_type(2), &p)
-             .ok()) {
+             .ok() ||
+        !PlanConv(pool, kDirection, p, {}, this->chooser(), &plan).ok()) {
       return 0;
     }
-    return ConvTemporaryBytes(pool, kDirection, p, false, false,
-                              this->chooser());
+    return plan.TemporaryBytes();
   }
 
  private:

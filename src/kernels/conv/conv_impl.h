@@ -3,10 +3,11 @@
 // an algorithm: one file with a subclass, one line in the list of conv_impl.cc.
 //
 // Implementations see NHWC data of type float, double or (forward and backward
-// input) int32, with at least one element in every tensor; RunConv brings
-// everything else into that form: NCHW, half and bfloat16, empty tensors.
-// Filters are [spatial dims, in channels / groups, out channels]. A depthwise
-// convolution is one with as many groups as input channels.
+// input) int32, with at least one element in every tensor; RunConv
+// (conv_plan.h) brings everything else into that form: NCHW, half and bfloat16,
+// empty tensors. Filters are [spatial dims, in channels / groups, out
+// channels]. A depthwise convolution is one with as many groups as input
+// channels.
 #ifndef HEADRACE_KERNELS_CONV_CONV_IMPL_H_
 #define HEADRACE_KERNELS_CONV_CONV_IMPL_H_
 
@@ -90,6 +91,9 @@ class ConvImplementation {
   virtual int64_t WorkspaceBytes(const ConvParams& p, int threads) const {
     return 0;
   }
+  // What Run takes from CpuAllocator() itself at most, beside the workspace. It
+  // does without if there is no memory.
+  virtual int64_t HeapBytes(const ConvParams& p) const { return 0; }
   // The form of the filter that this algorithm reads, instead of the filter
   // itself; 0: none. It depends on the type, the filter's sizes and the groups
   // alone, so that it serves images of every size.
@@ -121,42 +125,6 @@ double ConvCostNs(const ConvImplementation& i, const ConvParams& p,
 const ConvImplementation* ChooseConv(ConvDirection direction,
                                      const ConvParams& p,
                                      const CpuFeatures& cpu = HostCpu());
-
-class ConstantFilter;  // prepared_filter.h
-class ConvChooser;     // conv_choice.h
-
-// What is fused with a forward convolution: result = activation(convolution *
-// scale + bias + addend). The tensors have the result's type, or float where
-// that is narrower, and may be null.
-struct ConvEpilogue {
-  const Tensor* scale = nullptr;   // [out channels]; not for int32
-  const Tensor* bias = nullptr;    // [out channels]
-  const Tensor* addend = nullptr;  // the result's shape and format
-  Activation activation = Activation::kNone;
-  float leaky_alpha = 0.2f;
-
-  bool empty() const {
-    return scale == nullptr && bias == nullptr && addend == nullptr &&
-           activation == Activation::kNone;
-  }
-};
-
-// Computes `result` from the other two tensors; the remaining one is null. The
-// tensors have the shapes that `p` tells. `constant` is null or keeps what is
-// prepared of `filter`, which never changes. Without `chooser` it is ChooseConv
-// that decides. Reports the algorithm to a trace.
-Status RunConv(OpKernelContext* ctx, ConvDirection direction,
-               const ConvParams& p, const Tensor* input, const Tensor* filter,
-               const Tensor* out_backprop, Tensor* result,
-               const ConvEpilogue& epilogue = {},
-               ConstantFilter* constant = nullptr,
-               ConvChooser* chooser = nullptr);
-
-// What RunConv with these arguments allocates beside `result` and what
-// `constant` keeps, at most. `fused`: the epilogue is not empty.
-int64_t ConvTemporaryBytes(ThreadPool* pool, ConvDirection direction,
-                           const ConvParams& p, bool constant, bool fused,
-                           ConvChooser* chooser);
 
 }  // namespace headrace
 

@@ -1,4 +1,7 @@
-// What the kernels of convolutions have in common, whatever their direction.
+// ConvKernel: what the kernels of convolutions have in common, whatever their
+// direction: attrs, the check of shapes, and the choice of an algorithm.
+//
+// Thread-safe, as kernels are.
 #ifndef HEADRACE_KERNELS_CONV_CONV_KERNEL_H_
 #define HEADRACE_KERNELS_CONV_CONV_KERNEL_H_
 
@@ -6,7 +9,7 @@
 #include "framework/kernel/temporary_memory.h"
 #include "framework/shape_fns/conv_attrs.h"
 #include "kernels/conv/conv_choice.h"
-#include "kernels/conv/conv_impl.h"
+#include "kernels/conv/conv_plan.h"
 
 namespace headrace {
 

@@ -36,7 +36,7 @@ const ConvImplementation* TurnedWinogradLine7();
 // winograd_backward_filter.cc
 const ConvImplementation* WinogradF2BackwardFilter();
 const ConvImplementation* WinogradF4BackwardFilter();
-// narrow_conv.cc
+// few_channels_conv.cc
 const ConvImplementation* Narrow();
 // depthwise_3x3.cc, depthwise_conv.cc
 const ConvImplementation* Depthwise3x3();

@@ -326,9 +326,9 @@ TEST(ConvImplementations, ApplyTheEpilogue) {
           for (const Activation a :
                {Activation::kNone, Activation::kRelu, Activation::kRelu6,
                 Activation::kLeakyRelu, Activation::kTanh}) {
-            const Epilogue e = {with_bias ? scale.raw_data() : nullptr,
-                                with_bias ? bias.raw_data() : nullptr,
-                                with_bias ? nullptr : addend.raw_data(), a};
+            const Epilogue e = {with_bias ? &scale : nullptr,
+                                with_bias ? &bias : nullptr,
+                                with_bias ? nullptr : &addend, a};
             SCOPED_TRACE(StrCat(c.name, " ", impl->Name(), " ",
                                 DataTypeString(dtype), " activation ",
                                 static_cast<int>(a), " bias ", with_bias));

@@ -21,9 +21,7 @@ class ConvOp : public ForwardConv<kSpatial, kDepthwise> {
     Tensor* output = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(
                             0, ConvOutputShape(this->attrs(), p), &output));
-    OP_REQUIRES_OK(ctx, RunConv(ctx, ConvDirection::kForward, p, &ctx->input(0),
-                                &ctx->input(1), nullptr, output, {},
-                                this->constant_filter(), this->chooser()));
+    OP_REQUIRES_OK(ctx, this->Convolve(ctx, p, {}, output));
   }
 };
 

@@ -1,10 +1,14 @@
-// A forward convolution, of which the filter may be the same in every call.
+// ForwardConv: the kernels of forward convolutions, alone or with an epilogue.
+// Input 0 is the image, input 1 the filter, which may be a constant.
+//
+// Thread-safe, as kernels are; constants are set before the first call.
 #ifndef HEADRACE_KERNELS_CONV_FORWARD_CONV_H_
 #define HEADRACE_KERNELS_CONV_FORWARD_CONV_H_
 
 #include "framework/tensor/stored_constant.h"
 #include "kernels/conv/conv_kernel.h"
 #include "kernels/conv/prepared_filter.h"
+#include "kernels/lib/temporary_peak.h"
 
 namespace headrace {
 
@@ -22,28 +26,54 @@ class ForwardConv : public ConvKernel<kSpatial, kDepthwise>,
   int64_t TemporaryBytes(absl::Span<const TensorShape> inputs,
                          absl::Span<const TensorShape> outputs,
                          ThreadPool* pool) final {
+    const DataType dtype = this->input_type(0);
     ConvParams p;
-    if (!this->SizesOf(inputs[0], inputs[1], this->input_type(0), &p).ok()) {
+    ConvPlan plan;
+    if (!SizesOfForward(inputs[0], inputs[1], dtype, &p).ok() ||
+        !Plan(pool, p, &plan).ok()) {
       return 0;
     }
-    // The ops of graph passes have an epilogue.
-    return ConvTemporaryBytes(pool, ConvDirection::kForward, p,
-                              constant_filter_.is_set(),
-                              this->type_string()[0] == '_', this->chooser());
+    const EpilogueTypes types = fused_.Types(dtype);
+    // The scale and the bias that FusedBatchNorm becomes.
+    const int64_t batch_norm =
+        fused_.batch_norm
+            ? 2 * TemporarySize(p.out_channels * DataTypeSize(types.scale))
+            : 0;
+    return batch_norm + plan.TemporaryBytes();
   }
 
  protected:
   // Checks inputs 0 and 1 against each other.
   Status ReadSizes(OpKernelContext* ctx, ConvParams* p) const {
-    return this->SizesOf(ctx->input(0).shape(), ctx->input(1).shape(),
-                         ctx->input(0).dtype(), p);
+    return SizesOfForward(ctx->input(0).shape(), ctx->input(1).shape(),
+                          ctx->input(0).dtype(), p);
   }
-  // Holds input 1; null if that may change from call to call.
-  ConstantFilter* constant_filter() {
-    return constant_filter_.is_set() ? &constant_filter_ : nullptr;
+  // `p`: from ReadSizes. `epilogue`: of the types that `fused` says.
+  Status Convolve(OpKernelContext* ctx, const ConvParams& p,
+                  const Epilogue& epilogue, Tensor* output) {
+    ConvPlan plan;
+    HR_RETURN_IF_ERROR(Plan(ctx->thread_pool(), p, &plan));
+    return RunConv(
+        ctx, plan, {&ctx->input(0), &ctx->input(1), nullptr}, epilogue,
+        constant_filter_.is_set() ? &constant_filter_ : nullptr, output);
   }
+  // Written by the constructor of a fused op, constant afterwards.
+  FusedOps* mutable_fused() { return &fused_; }
+  const FusedOps& fused() const { return fused_; }
 
  private:
+  Status SizesOfForward(const TensorShape& input, const TensorShape& filter,
+                        DataType dtype, ConvParams* p) const {
+    HR_RETURN_IF_ERROR(this->SizesOf(input, filter, dtype, p));
+    p->constant_filter = constant_filter_.is_set();
+    return OkStatus();
+  }
+  Status Plan(ThreadPool* pool, const ConvParams& p, ConvPlan* plan) {
+    return PlanConv(pool, ConvDirection::kForward, p, fused_.Types(p.dtype),
+                    this->chooser(), plan);
+  }
+
+  FusedOps fused_;
   ConstantFilter constant_filter_;
 };
 

@@ -10,14 +10,15 @@
 #include "absl/strings/str_split.h"
 #include "framework/kernel/op_kernel.h"
 #include "framework/kernel/temporary_memory.h"
-#include "framework/memory/allocation_size.h"
 #include "framework/shape_fns/conv_attrs.h"
 #include "framework/tensor/stored_constant.h"
 #include "kernels/conv/conv_bands.h"
 #include "kernels/conv/conv_choice.h"
 #include "kernels/conv/conv_lists.h"
+#include "kernels/conv/conv_plan.h"
 #include "kernels/conv/prepared_filter.h"
 #include "kernels/lib/cancellable_loops.h"
+#include "kernels/lib/temporary_peak.h"
 
 namespace headrace {
 namespace {
@@ -54,7 +55,7 @@ class FusedConvChainOp : public OpKernel,
     const size_t n = stages_.size();
     std::vector<ConvParams> params(n);
     std::vector<TensorShape> shapes(n);
-    std::vector<ConvEpilogue> epilogues(n);
+    std::vector<Epilogue> epilogues(n);
     TensorShape shape = ctx->input(0).shape();
     for (size_t i = 0; i < n; ++i) {
       const Stage& s = stages_[i];
@@ -83,9 +84,11 @@ class FusedConvChainOp : public OpKernel,
       Tensor* const to = i + 1 < n ? &between : output;
       ConstantFilter* const constant =
           stages_[i].filter.is_set() ? &stages_[i].filter : nullptr;
-      OP_REQUIRES_OK(ctx, RunConv(ctx, ConvDirection::kForward, params[i],
-                                  &from, &ctx->input(1 + i), nullptr, to,
-                                  epilogues[i], constant, &chooser_));
+      ConvPlan plan;
+      OP_REQUIRES_OK(
+          ctx, PlanStage(ctx->thread_pool(), stages_[i], params[i], &plan));
+      OP_REQUIRES_OK(ctx, RunConv(ctx, plan, {&from, &ctx->input(1 + i)},
+                                  epilogues[i], constant, to));
       from = *to;
     }
   }
@@ -107,18 +110,14 @@ class FusedConvChainOp : public OpKernel,
       shape = ConvOutputShape(s.attrs, params[i]);
     }
     if (shape.num_elements() == 0) return 0;
-    const auto size = [](int64_t bytes) {
-      return bytes <= 0 ? 0
-                        : static_cast<int64_t>(
-                              AllocationSize(static_cast<size_t>(bytes)));
-    };
     const ConvBands bands(params, pool->NumThreads());
     int64_t total = 0;
     if (bands.fits()) {
-      total = size(bands.WorkspaceBytes());
+      total = TemporarySize(bands.WorkspaceBytes(), Tensor::kHeap);
       for (size_t i = 0; i < n; ++i) {
         if (stages_[i].depthwise || params[i].constant_filter) continue;
-        total += size(conv::Pointwise()->PreparedFilterBytes(params[i]));
+        total += TemporarySize(
+            conv::Pointwise()->PreparedFilterBytes(params[i]), Tensor::kHeap);
       }
       return total;
     }
@@ -126,13 +125,12 @@ class FusedConvChainOp : public OpKernel,
     int64_t read = 0;
     for (size_t i = 0; i < n; ++i) {
       const int64_t written =
-          i + 1 < n ? size(params[i].out_elements() * 4) : 0;
-      const int64_t temporary = ConvTemporaryBytes(
-          pool, ConvDirection::kForward, params[i], params[i].constant_filter,
-          stages_[i].fused.num_args() > 0 ||
-              stages_[i].fused.activation != Activation::kNone,
-          &chooser_);
-      total = std::max(total, read + written + temporary);
+          i + 1 < n
+              ? TemporarySize(params[i].out_elements() * int64_t{sizeof(float)})
+              : 0;
+      ConvPlan plan;
+      if (!PlanStage(pool, stages_[i], params[i], &plan).ok()) return 0;
+      total = std::max(total, read + written + plan.TemporaryBytes());
       read = written;
     }
     return total;
@@ -178,9 +176,16 @@ class FusedConvChainOp : public OpKernel,
     return OkStatus();
   }
 
+  Status PlanStage(ThreadPool* pool, const Stage& s, const ConvParams& p,
+                   ConvPlan* plan) {
+    return PlanConv(pool, ConvDirection::kForward, p, s.fused.Types(DT_FLOAT),
+                    &chooser_, plan);
+  }
+
   static Status ReadArgs(OpKernelContext* ctx, const Stage& s,
                          const ConvParams& p, const TensorShape& shape,
-                         ConvEpilogue* out) {
+                         Epilogue* out) {
+    *out = s.fused.Begin();
     int arg = s.first_arg;
     const auto vector = [&](const char* name, bool has, const Tensor** t) {
       if (!has) return OkStatus();
@@ -201,25 +206,20 @@ class FusedConvChainOp : public OpKernel,
             ", wanted the output's, ", shape.DebugString());
       }
     }
-    out->activation = s.fused.activation;
     return OkStatus();
   }
 
   Status RunBands(OpKernelContext* ctx, const ConvBands& bands,
                   const std::vector<ConvParams>& params,
-                  const std::vector<ConvEpilogue>& epilogues, Tensor* output) {
+                  const std::vector<Epilogue>& epilogues, Tensor* output) {
     ctx->set_algorithm(kBands);
-    const auto data = [](const Tensor* t) {
-      return t == nullptr ? nullptr : t->raw_data();
-    };
     std::vector<BandStage> stages(params.size());
     std::vector<Tensor> forms(params.size());
     for (size_t i = 0; i < params.size(); ++i) {
-      const ConvEpilogue& e = epilogues[i];
       stages[i].params = &params[i];
-      stages[i].epilogue = {data(e.scale), data(e.bias), data(e.addend),
-                            e.activation};
-      chooser_.Report(ctx->thread_pool(), params[i], !e.empty(), kBands);
+      stages[i].epilogue = epilogues[i];
+      chooser_.Report(ctx->thread_pool(), params[i], !epilogues[i].empty(),
+                      kBands);
       const ConvImplementation& pointwise = *conv::Pointwise();
       if (!stages_[i].depthwise) {
         stages[i].filter =

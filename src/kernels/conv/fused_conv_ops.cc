@@ -57,38 +57,36 @@ class FusedConvOp : public ForwardConv<2, kDepthwise> {
  public:
   explicit FusedConvOp(OpKernelConstruction* ctx)
       : ForwardConv<2, kDepthwise>(ctx) {
-    OP_REQUIRES_OK(ctx, FusedOps::Read(*ctx, kFirstArg, &fused_));
+    OP_REQUIRES_OK(ctx, FusedOps::Read(*ctx, kFirstArg, this->mutable_fused()));
   }
 
   void Compute(OpKernelContext* ctx) override {
-    const Tensor& input = ctx->input(0);
+    const FusedOps& fused = this->fused();
     ConvParams p;
     OP_REQUIRES_OK(ctx, this->ReadSizes(ctx, &p));
     const TensorShape shape = ConvOutputShape(this->attrs(), p);
 
-    ConvEpilogue epilogue;
-    epilogue.activation = fused_.activation;
-    epilogue.leaky_alpha = fused_.leaky_alpha;
+    Epilogue epilogue = fused.Begin();
     int arg = kFirstArg;
-    if (fused_.mul) {
+    if (fused.mul) {
       epilogue.scale = &ctx->input(arg++);
       OP_REQUIRES_OK(ctx,
                      CheckPerChannel("mul", *epilogue.scale, p.out_channels));
     }
     Tensor scale, bias;
-    if (fused_.bias) {
+    if (fused.bias) {
       epilogue.bias = &ctx->input(arg++);
       OP_REQUIRES_OK(ctx,
                      CheckPerChannel("bias", *epilogue.bias, p.out_channels));
-    } else if (fused_.batch_norm) {
+    } else if (fused.batch_norm) {
       OP_REQUIRES_OK(ctx,
-                     ReadBatchNorm<T>(ctx, arg, fused_.epsilon, p.out_channels,
+                     ReadBatchNorm<T>(ctx, arg, fused.epsilon, p.out_channels,
                                       epilogue.scale, &scale, &bias));
       epilogue.scale = &scale;
       epilogue.bias = &bias;
       arg += 4;
     }
-    if (fused_.add) {
+    if (fused.add) {
       epilogue.addend = &ctx->input(arg);
       OP_REQUIRES(
           ctx, epilogue.addend->shape() == shape,
@@ -98,14 +96,11 @@ class FusedConvOp : public ForwardConv<2, kDepthwise> {
     }
     Tensor* output = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &output));
-    OP_REQUIRES_OK(ctx, RunConv(ctx, ConvDirection::kForward, p, &input,
-                                &ctx->input(1), nullptr, output, epilogue,
-                                this->constant_filter(), this->chooser()));
+    OP_REQUIRES_OK(ctx, this->Convolve(ctx, p, epilogue, output));
   }
 
  private:
   static constexpr int kFirstArg = 2;
-  FusedOps fused_;
 };
 
 #define HR_REGISTER(OP, DEPTHWISE, T)                                         \

@@ -67,10 +67,13 @@ class FusedPadConvOp : public OpKernel, public StoredConstantReader {
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx,
                    ctx->allocate_output(0, ConvOutputShape(attrs_, p), &out));
+    p.constant_filter = constant_filter_.is_set();
+    ConvPlan plan;
+    OP_REQUIRES_OK(ctx, PlanConv(ctx->thread_pool(), ConvDirection::kForward, p,
+                                 {}, nullptr, &plan));
     OP_REQUIRES_OK(
-        ctx,
-        RunConv(ctx, ConvDirection::kForward, p, &image, &filter, nullptr, out,
-                {}, constant_filter_.is_set() ? &constant_filter_ : nullptr));
+        ctx, RunConv(ctx, plan, {&image, &filter, nullptr}, {},
+                     p.constant_filter ? &constant_filter_ : nullptr, out));
   }
 
  private:

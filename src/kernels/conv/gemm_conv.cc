@@ -38,56 +38,72 @@ struct Product {
   int64_t ldx, ldw, ldy;
 };
 
+// Elements from the beginning of each matrix to this group's part of it.
+struct Offsets {
+  int64_t x = 0, w = 0, y = 0;
+};
+
+// The product of one group: `full` is gemm_full.
+Product ProductOf(const ConvParams& p, bool full) {
+  if (full) {
+    const int64_t depth = p.taps() * p.in_channels;
+    return {p.batch, depth,          p.out_channels,
+            depth,   p.out_channels, p.out_channels};
+  }
+  return {p.batch * p.in_pixels(), p.group_in(),   p.group_out(),
+          p.in_channels,           p.out_channels, p.out_channels};
+}
+
+// Two of the three pointers that `args` has are not null, or none, for
+// GemmHeapBytes.
 template <typename T>
-void Multiply(ConvDirection d, const ConvArgs& args, const Product& m,
-              int64_t x_offset, int64_t w_offset, int64_t y_offset) {
-  GemmArgs<T> g;
-  T* result = static_cast<T*>(args.result);
-  // Two of these three are there.
+GemmArgs<T> Arguments(ConvDirection d, const ConvArgs& args, const Product& m,
+                      const Offsets& offsets) {
   const auto at = [](const void* p, int64_t offset) {
     return p == nullptr ? nullptr : static_cast<const T*>(p) + offset;
   };
-  const T* x = at(args.input, x_offset);
-  const T* w = at(args.filter, w_offset);
-  const T* dy = at(args.out_backprop, y_offset);
+  const auto result = [&](int64_t offset) {
+    return args.result == nullptr ? nullptr
+                                  : static_cast<T*>(args.result) + offset;
+  };
+  const T* x = at(args.input, offsets.x);
+  const T* w = at(args.filter, offsets.w);
+  const T* dy = at(args.out_backprop, offsets.y);
   switch (d) {
     case ConvDirection::kForward:
-      g = {.m = m.pixels,
-           .n = m.out,
-           .k = m.depth,
-           .a = x,
-           .lda = m.ldx,
-           .b = w,
-           .ldb = m.ldw,
-           .c = result + y_offset,
-           .ldc = m.ldy};
-      break;
+      return {.m = m.pixels,
+              .n = m.out,
+              .k = m.depth,
+              .a = x,
+              .lda = m.ldx,
+              .b = w,
+              .ldb = m.ldw,
+              .c = result(offsets.y),
+              .ldc = m.ldy};
     case ConvDirection::kBackwardInput:
-      g = {.m = m.pixels,
-           .n = m.depth,
-           .k = m.out,
-           .a = dy,
-           .lda = m.ldy,
-           .b = w,
-           .ldb = m.ldw,
-           .transpose_b = true,
-           .c = result + x_offset,
-           .ldc = m.ldx};
-      break;
+      return {.m = m.pixels,
+              .n = m.depth,
+              .k = m.out,
+              .a = dy,
+              .lda = m.ldy,
+              .b = w,
+              .ldb = m.ldw,
+              .transpose_b = true,
+              .c = result(offsets.x),
+              .ldc = m.ldx};
     case ConvDirection::kBackwardFilter:
-      g = {.m = m.depth,
-           .n = m.out,
-           .k = m.pixels,
-           .a = x,
-           .lda = m.ldx,
-           .transpose_a = true,
-           .b = dy,
-           .ldb = m.ldy,
-           .c = result + w_offset,
-           .ldc = m.ldw};
       break;
   }
-  Gemm(args.pool, g);
+  return {.m = m.depth,
+          .n = m.out,
+          .k = m.pixels,
+          .a = x,
+          .lda = m.ldx,
+          .transpose_a = true,
+          .b = dy,
+          .ldb = m.ldy,
+          .c = result(offsets.w),
+          .ldc = m.ldw};
 }
 
 class GemmConv : public ConvImplementation {
@@ -115,6 +131,18 @@ class GemmConv : public ConvImplementation {
   bool TakesUnalignedFilter(const ConvParams& p) const override {
     return p.dtype != DT_INT32;  // as Gemm
   }
+  // The groups follow each other.
+  int64_t HeapBytes(const ConvParams& p) const override {
+    const Product m = ProductOf(p, full_);
+    switch (p.dtype) {
+      case DT_FLOAT:
+        return GemmHeapBytes(Arguments<float>(direction_, {}, m, {}));
+      case DT_DOUBLE:
+        return GemmHeapBytes(Arguments<double>(direction_, {}, m, {}));
+      default:
+        return GemmHeapBytes(Arguments<int32_t>(direction_, {}, m, {}));
+    }
+  }
   void Run(const ConvArgs& args) const override {
     switch (args.params->dtype) {
       case DT_FLOAT:
@@ -130,18 +158,11 @@ class GemmConv : public ConvImplementation {
   template <typename T>
   void RunAs(const ConvArgs& args) const {
     const ConvParams& p = *args.params;
-    if (full_) {
-      const int64_t depth = p.taps() * p.in_channels;
-      return Multiply<T>(direction_, args,
-                         {p.batch, depth, p.out_channels, depth, p.out_channels,
-                          p.out_channels},
-                         0, 0, 0);
-    }
-    const Product m = {p.batch * p.in_pixels(), p.group_in(),   p.group_out(),
-                       p.in_channels,           p.out_channels, p.out_channels};
+    const Product m = ProductOf(p, full_);
+    // FilterIsInput has one group.
     for (int64_t g = 0; g < p.groups; ++g) {
-      Multiply<T>(direction_, args, m, g * p.group_in(), g * p.group_out(),
-                  g * p.group_out());
+      const int64_t in = g * p.group_in(), out = g * p.group_out();
+      Gemm(args.pool, Arguments<T>(direction_, args, m, {in, out, out}));
     }
   }
   const ConvDirection direction_;

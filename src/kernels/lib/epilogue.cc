@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "kernels/lib/narrow_float.h"
 #include "kernels/lib/nn_math.h"
 #include "kernels/lib/simd_width.h"
 #include "kernels/lib/vector_tail.h"
@@ -44,10 +45,15 @@ inline T Add(T a, T b) {
 }
 
 template <typename T>
+const T* ElementsOf(const Tensor* t) {
+  return t == nullptr ? nullptr : static_cast<const T*>(t->raw_data());
+}
+
+template <typename T>
 void ScaleAndAdd(const Epilogue& e, const EpilogueBlock& b, T* result) {
-  const T* scale = static_cast<const T*>(e.scale);
-  const T* bias = static_cast<const T*>(e.bias);
-  const T* addend = static_cast<const T*>(e.addend);
+  const T* const scale = ElementsOf<T>(e.scale);
+  const T* const bias = ElementsOf<T>(e.bias);
+  const T* const addend = ElementsOf<T>(e.addend);
   RunSimd([&] {
     for (int64_t r = 0; r < b.rows; ++r) {
       const int64_t first = (b.row + r) * b.row_size + b.channel;
@@ -170,6 +176,17 @@ void ApplyEpilogue(ThreadPool* pool, DataType dtype, const Epilogue& e,
             return ApplyEpilogue(e, block, static_cast<int32_t*>(result));
         }
       });
+}
+
+EpilogueTypes FusedOps::Types(DataType dtype) const {
+  const DataType made = IsNarrowFloat(dtype) ? DT_FLOAT : dtype;
+  EpilogueTypes types;
+  if (mul) types.scale = dtype;
+  if (bias) types.bias = dtype;
+  if (batch_norm) types.scale = types.bias = made;
+  if (add) types.addend = dtype;
+  types.activates = activation != Activation::kNone;
+  return types;
 }
 
 Status FusedOps::Parse(absl::Span<const std::string> ops, FusedOps* out) {

@@ -3,8 +3,11 @@
 //
 //   y = activation(y * scale[channel] + bias[channel] + addend)
 //
-// and FusedOps, the attrs in which the nodes of graph passes (_FusedConv2D and
-// its like) spell it.
+// Kernels that hold sums of floats in vectors apply it by a VectorTail
+// (vector_tail.h), all others by ApplyEpilogue. FusedOps are the attrs in which
+// the nodes of graph passes (_FusedConv2D and its like) spell an Epilogue.
+//
+// Plain values: thread-safe once set.
 #ifndef HEADRACE_KERNELS_LIB_EPILOGUE_H_
 #define HEADRACE_KERNELS_LIB_EPILOGUE_H_
 
@@ -26,19 +29,33 @@ enum class Activation : uint8_t {
   kTanh
 };
 
-// A result is rows of channels, the channels innermost. `scale` and `bias` have
-// one element a channel, `addend` the result's layout; all have its type and
-// may be null. int32 results are not scaled.
+// What is done, and with which tensors. A result is rows of channels, the
+// channels innermost: `scale` and `bias` are [channels], `addend` has the
+// result's shape. All have the result's type and may be null; the caller owns
+// them. int32 results are not scaled. RunConv (conv/conv_plan.h) takes tensors
+// of narrower types and in NCHW order, too, and converts them.
 struct Epilogue {
-  const void* scale = nullptr;
-  const void* bias = nullptr;
-  const void* addend = nullptr;
+  const Tensor* scale = nullptr;
+  const Tensor* bias = nullptr;
+  const Tensor* addend = nullptr;
   Activation activation = Activation::kNone;
   float leaky_alpha = 0.2f;
 
   bool empty() const {
     return scale == nullptr && bias == nullptr && addend == nullptr &&
            activation == Activation::kNone;
+  }
+};
+
+// What can be said of an Epilogue before its tensors exist, for plans: their
+// types, DT_INVALID for those that are absent.
+struct EpilogueTypes {
+  DataType scale = DT_INVALID, bias = DT_INVALID, addend = DT_INVALID;
+  bool activates = false;
+
+  bool empty() const {
+    return scale == DT_INVALID && bias == DT_INVALID && addend == DT_INVALID &&
+           !activates;
   }
 };
 
@@ -71,6 +88,13 @@ struct FusedOps {
   int num_args() const {
     return (mul ? 1 : 0) + (bias ? 1 : batch_norm ? 4 : 0) + (add ? 1 : 0);
   }
+  // The epilogue that these ops are, still without tensors.
+  Epilogue Begin() const {
+    return {.activation = activation, .leaky_alpha = leaky_alpha};
+  }
+  // The types of its tensors if the arguments have type `dtype`. FusedBatchNorm
+  // becomes a scale and a bias, which are float where `dtype` is narrower.
+  EpilogueTypes Types(DataType dtype) const;
   // Of the ops alone. Unimplemented for other combinations.
   static Status Parse(absl::Span<const std::string> ops, FusedOps* out);
   // Reads and checks the attrs fused_ops, num_args, epsilon and leakyrelu_alpha

@@ -1,9 +1,10 @@
 // How a product is cut, by type and shape:
 //   float, double    blocks of rows x a few panels of columns; a panel of B is
 //                    copied next to each other when enough rows use it
-//   few rows of A    one pass over B at the speed of memory: thin_gemm.h (and,
+//   few rows of A    one pass over B at the speed of memory: streaming_gemm.h
+//   (and,
 //                    through the transposed problem, one column of B), and
-//                    few_rows_gemm.h for some more rows
+//                    prefetching_gemm.h for some more rows
 //   tall k           k is split and the partial products are added in order,
 //                    where C is too small to keep several threads busy
 //   half, bfloat16   blocks of A and B are widened to float on the stack
@@ -16,11 +17,11 @@
 #include <type_traits>
 
 #include "framework/memory/allocator.h"
-#include "kernels/lib/few_rows_gemm.h"
 #include "kernels/lib/gemm_kernel.h"
 #include "kernels/lib/half_convert.h"
+#include "kernels/lib/prefetching_gemm.h"
 #include "kernels/lib/simd.h"
-#include "kernels/lib/thin_gemm.h"
+#include "kernels/lib/streaming_gemm.h"
 
 namespace headrace {
 namespace {
@@ -122,16 +123,22 @@ void Blocked(ThreadPool* pool, const GemmArgs<T>& g) {
       });
 }
 
-// Few blocks and a tall k: slices of k into partial products, then their sum
-// in order. False if that does not pay or there is no memory.
+// Into how many slices k is cut where there are few blocks and a tall k; less
+// than 2 if that does not pay.
 template <typename T>
-bool SplitK(ThreadPool* pool, const GemmArgs<T>& g) {
+int64_t SlicesOfK(const GemmArgs<T>& g) {
   constexpr int64_t kPanel = kGemmPanel<T>;
   const int64_t blocks = CeilDiv(g.m, 256) * CeilDiv(g.n, kPanel);
-  if (blocks > 8 || g.k < 2048) return false;
+  if (blocks > 8 || g.k < 2048) return 1;
   const int64_t by_work = static_cast<int64_t>(2.0 * g.m * g.n * g.k / 4e6);
-  const int64_t slices =
-      std::min<int64_t>({CeilDiv(16, blocks), g.k / 1024, by_work});
+  return std::min<int64_t>({CeilDiv(16, blocks), g.k / 1024, by_work});
+}
+
+// Slices of k into partial products, then their sum in order. False if that
+// does not pay or there is no memory.
+template <typename T>
+bool SplitK(ThreadPool* pool, const GemmArgs<T>& g) {
+  const int64_t slices = SlicesOfK(g);
   if (slices < 2) return false;
   const int64_t depth = CeilDiv(CeilDiv(g.k, slices), kGemmDepth) * kGemmDepth;
   const size_t bytes = sizeof(T) * slices * g.m * g.n;
@@ -164,28 +171,63 @@ bool SplitK(ThreadPool* pool, const GemmArgs<T>& g) {
 
 // float and double: by shape.
 
+// C of one column as the transposed problem, C' = op(B)' op(A)', one row.
+template <typename T>
+GemmArgs<T> ColumnAsRow(const GemmArgs<T>& g) {
+  GemmArgs<T> t = g;
+  t.m = 1;
+  t.n = g.m;
+  t.a = g.b;
+  t.lda = g.ldb;
+  t.transpose_a = !g.transpose_b;
+  t.b = g.a;
+  t.ldb = g.lda;
+  t.transpose_b = !g.transpose_a;
+  t.ldc = g.m;
+  return t;
+}
+
+enum class FloatWay { kThin, kThinColumn, kFewRows, kBlocks };
+
+template <typename T>
+FloatWay WayOf(const GemmArgs<T>& g) {
+  if (PrefersThinGemm(g)) return FloatWay::kThin;
+  if (g.n == 1 && g.ldc == 1) return FloatWay::kThinColumn;
+  if constexpr (std::is_same_v<T, float>) {
+    if (PrefersFewRowsGemm(g)) return FloatWay::kFewRows;
+  }
+  return FloatWay::kBlocks;
+}
+
 template <typename T>
 void FloatGemm(ThreadPool* pool, const GemmArgs<T>& g) {
-  if (PrefersThinGemm(g)) return ThinGemm(pool, g);
-  if (g.n == 1 && g.ldc == 1) {
-    // The transposed problem: C' = op(B)' op(A)', one row.
-    GemmArgs<T> t = g;
-    t.m = 1;
-    t.n = g.m;
-    t.a = g.b;
-    t.lda = g.ldb;
-    t.transpose_a = !g.transpose_b;
-    t.b = g.a;
-    t.ldb = g.lda;
-    t.transpose_b = !g.transpose_a;
-    t.ldc = g.m;
-    return ThinGemm(pool, t);
+  switch (WayOf(g)) {
+    case FloatWay::kThin:
+      return ThinGemm(pool, g);
+    case FloatWay::kThinColumn:
+      return ThinGemm(pool, ColumnAsRow(g));
+    case FloatWay::kFewRows:
+      if constexpr (std::is_same_v<T, float>) FewRowsGemm(pool, g);
+      return;
+    case FloatWay::kBlocks:
+      if (!SplitK(pool, g)) Blocked(pool, g);
   }
-  if constexpr (std::is_same_v<T, float>) {
-    if (PrefersFewRowsGemm(g)) return FewRowsGemm(pool, g);
+}
+
+template <typename T>
+int64_t FloatHeapBytes(const GemmArgs<T>& g) {
+  switch (WayOf(g)) {
+    case FloatWay::kThin:
+      return ThinGemmHeapBytes(g);
+    case FloatWay::kThinColumn:
+      return ThinGemmHeapBytes(ColumnAsRow(g));
+    case FloatWay::kFewRows:
+      return 0;
+    case FloatWay::kBlocks:
+      break;
   }
-  if (SplitK(pool, g)) return;
-  Blocked(pool, g);
+  const int64_t slices = SlicesOfK(g);
+  return slices < 2 ? 0 : int64_t{sizeof(T)} * slices * g.m * g.n;
 }
 
 // half and bfloat16: blocks widened to float.
@@ -323,8 +365,17 @@ void Gemm(ThreadPool* pool, const GemmArgs<T>& g) {
   }
 }
 
-#define HR_INSTANTIATE(T) \
-  template void Gemm<T>(ThreadPool*, const GemmArgs<T>&);
+template <typename T>
+int64_t GemmHeapBytes(const GemmArgs<T>& g) {
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    if (g.m > 0 && g.n > 0 && g.k > 0) return FloatHeapBytes(g);
+  }
+  return 0;
+}
+
+#define HR_INSTANTIATE(T)                                 \
+  template void Gemm<T>(ThreadPool*, const GemmArgs<T>&); \
+  template int64_t GemmHeapBytes<T>(const GemmArgs<T>&);
 HR_CALL_NUMBER_TYPES(HR_INSTANTIATE)
 #undef HR_INSTANTIATE
 

@@ -40,6 +40,11 @@ struct GemmArgs {
 template <typename T>
 void Gemm(ThreadPool* pool, const GemmArgs<T>& args);
 
+// What Gemm takes from CpuAllocator() meanwhile, at most: partial products. It
+// does without if there is no memory. Reads the sizes alone, not the pointers.
+template <typename T>
+int64_t GemmHeapBytes(const GemmArgs<T>& args);
+
 }  // namespace headrace
 
 #endif  // HEADRACE_KERNELS_LIB_GEMM_H_

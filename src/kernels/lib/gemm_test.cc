@@ -8,7 +8,7 @@
 #include <string>
 
 #include "framework/kernel/op_tester.h"
-#include "kernels/lib/thin_gemm.h"
+#include "kernels/lib/streaming_gemm.h"
 
 namespace headrace {
 namespace {
@@ -111,7 +111,8 @@ TEST(Gemm, AgreesWithTheDefinition) {
   CheckAll<complex128>();
 }
 
-// Few rows over a B beyond the caches, and over a transposed B: thin_gemm.h.
+// Few rows over a B beyond the caches, and over a transposed B:
+// streaming_gemm.h.
 TEST(Gemm, ThinProductsAgreeWithTheDefinition) {
   for (int64_t m : {4, 5, 6, 7, 8}) {
     Check<float>({m, 4101, 1031}, m % 2 == 0, false, false, m == 5);
@@ -125,7 +126,7 @@ TEST(Gemm, ThinProductsAgreeWithTheDefinition) {
   }
 }
 
-// Some rows over a B beyond the caches: few_rows_gemm.h.
+// Some rows over a B beyond the caches: prefetching_gemm.h.
 TEST(Gemm, ProductsOfSomeRowsAgreeWithTheDefinition) {
   for (int64_t m : {4, 7, 9, 13, 20, 32}) {
     Check<float>({m, 1100 + m, 1000}, m % 2 == 1, false, false, m == 9);

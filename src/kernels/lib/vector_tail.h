@@ -35,9 +35,9 @@ struct ScalarOf {
 
 struct VectorTail {
   explicit VectorTail(const Epilogue& e)
-      : scale(static_cast<const float*>(e.scale)),
-        bias(static_cast<const float*>(e.bias)),
-        addend(static_cast<const float*>(e.addend)) {
+      : scale(FloatsOf(e.scale)),
+        bias(FloatsOf(e.bias)),
+        addend(FloatsOf(e.addend)) {
     switch (e.activation) {
       case Activation::kRelu6:
         high = 6;
@@ -46,8 +46,8 @@ struct VectorTail {
         low = 0;
         break;
       default:
-        rest.activation = e.activation;
-        rest.leaky_alpha = e.leaky_alpha;
+        rest = e;
+        rest.scale = rest.bias = rest.addend = nullptr;
     }
   }
 
@@ -95,6 +95,11 @@ struct VectorTail {
   float low = -std::numeric_limits<float>::infinity();
   float high = std::numeric_limits<float>::infinity();
   Epilogue rest;
+
+ private:
+  static const float* FloatsOf(const Tensor* t) {
+    return t == nullptr ? nullptr : static_cast<const float*>(t->raw_data());
+  }
 };
 
 }  // namespace headrace

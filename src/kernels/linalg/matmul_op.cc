@@ -1,7 +1,8 @@
 // MatMul: C = op(A) op(B) for matrices. transpose_a and transpose_b are plain
 // transposes: complex values are not conjugated (BatchMatMul's adj_x are).
 // _FusedMatMul adds a bias to the product's rows and applies an activation.
-// A constant matrix of floats is kept in panels (panel_gemm.h) for few rows.
+// A constant matrix of floats is kept in panels (prepacked_gemm.h) for few
+// rows.
 #include "framework/kernel/op_kernel.h"
 #include "framework/tensor/mapped_buffer.h"
 #include "framework/tensor/stored_constant.h"
@@ -10,7 +11,7 @@
 #include "kernels/lib/epilogue.h"
 #include "kernels/lib/gemm.h"
 #include "kernels/lib/narrow_float.h"
-#include "kernels/lib/panel_gemm.h"
+#include "kernels/lib/prepacked_gemm.h"
 
 namespace headrace {
 
@@ -117,10 +118,9 @@ class FusedMatMulOp : public MatMulOp<T> {
             "Must provide as many biases as the product has columns: ",
             bias->shape().DebugString(), " vs. ", n, " in ",
             c->shape().DebugString()));
-    Epilogue epilogue = {.activation = fused_.activation,
-                         .leaky_alpha = fused_.leaky_alpha};
+    Epilogue epilogue = fused_.Begin();
     if constexpr (std::is_same_v<T, float>) {
-      if (bias != nullptr) epilogue.bias = bias->data<float>();
+      epilogue.bias = bias;
       ApplyEpilogue(ctx->thread_pool(), DT_FLOAT, epilogue, rows, n,
                     c->data<float>());
     } else {
@@ -131,7 +131,7 @@ class FusedMatMulOp : public MatMulOp<T> {
         OP_REQUIRES_OK(ctx,
                        ctx->allocate_temp(DT_FLOAT, bias->shape(), &wide_bias));
         Widen(bias->data<T>(), wide_bias.data<float>(), n);
-        epilogue.bias = wide_bias.data<float>();
+        epilogue.bias = &wide_bias;
       }
       ApplyEpilogue(ctx->thread_pool(), DT_FLOAT, epilogue, rows, n,
                     wide.data<float>());

@@ -1,12 +1,12 @@
-// The weights of LSTM cells as panels (panel_gemm.h), each with all gates of 16
-// cells, so that a step is one loop over these: product, then the cells'
+// The weights of LSTM cells as panels (prepacked_gemm.h), each with all gates
+// of 16 cells, so that a step is one loop over these: product, then the cells'
 // formulas while the gates are in the cache.
 #ifndef HEADRACE_KERNELS_NN_LSTM_PANELS_H_
 #define HEADRACE_KERNELS_NN_LSTM_PANELS_H_
 
 #include <cstdint>
 
-#include "kernels/lib/panel_gemm.h"
+#include "kernels/lib/prepacked_gemm.h"
 
 namespace headrace {
 

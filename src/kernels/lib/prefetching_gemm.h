@@ -4,8 +4,8 @@
 //
 // The result depends on the arguments alone, and each element is summed in the
 // order of k, as Gemm's blocks are. Use gemm.h, which calls this by itself.
-#ifndef HEADRACE_KERNELS_LIB_FEW_ROWS_GEMM_H_
-#define HEADRACE_KERNELS_LIB_FEW_ROWS_GEMM_H_
+#ifndef HEADRACE_KERNELS_LIB_PREFETCHING_GEMM_H_
+#define HEADRACE_KERNELS_LIB_PREFETCHING_GEMM_H_
 
 #include "kernels/lib/gemm.h"
 
@@ -19,4 +19,4 @@ void FewRowsGemm(ThreadPool* pool, const GemmArgs<float>& args);
 
 }  // namespace headrace
 
-#endif  // HEADRACE_KERNELS_LIB_FEW_ROWS_GEMM_H_
+#endif  // HEADRACE_KERNELS_LIB_PREFETCHING_GEMM_H_

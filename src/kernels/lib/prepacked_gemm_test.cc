@@ -1,6 +1,6 @@
 // Products by panels against sums in double, for every number of rows, and in
 // the kernels that keep their constant weights so.
-#include "kernels/lib/panel_gemm.h"
+#include "kernels/lib/prepacked_gemm.h"
 
 #include <cmath>
 #include <random>

@@ -5,8 +5,8 @@
 //
 // Every row of a product is summed in one order, whatever the number of rows
 // and of threads.
-#ifndef HEADRACE_KERNELS_LIB_PANEL_GEMM_H_
-#define HEADRACE_KERNELS_LIB_PANEL_GEMM_H_
+#ifndef HEADRACE_KERNELS_LIB_PREPACKED_GEMM_H_
+#define HEADRACE_KERNELS_LIB_PREPACKED_GEMM_H_
 
 #include <cstdint>
 
@@ -57,4 +57,4 @@ void PanelGemm(ThreadPool* pool, int64_t m, int64_t n, int64_t k,
 
 }  // namespace headrace
 
-#endif  // HEADRACE_KERNELS_LIB_PANEL_GEMM_H_
+#endif  // HEADRACE_KERNELS_LIB_PREPACKED_GEMM_H_

@@ -2,7 +2,7 @@
 // define inline has it too.
 #pragma GCC optimize("fp-contract=fast")
 
-#include "kernels/lib/few_rows_gemm.h"
+#include "kernels/lib/prefetching_gemm.h"
 
 #include <algorithm>
 #include <cstring>

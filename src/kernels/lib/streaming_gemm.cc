@@ -4,7 +4,7 @@
 // change nothing in loops that are unrolled whole.
 #pragma GCC optimize("fp-contract=fast", "no-gcse-after-reload", "no-tree-pre")
 
-#include "kernels/lib/thin_gemm.h"
+#include "kernels/lib/streaming_gemm.h"
 
 #include <algorithm>
 #include <cstring>
@@ -253,23 +253,45 @@ void Dots(const GemmArgs<T>& g, int64_t k0, int64_t k1, int64_t j0, int64_t n,
   });
 }
 
-}  // namespace
+// How a product is cut: into blocks of columns, and slices of k where these are
+// too few for several threads.
+struct Cut {
+  int64_t wide;    // columns of a block
+  int64_t blocks;  // of columns
+  int64_t slices;  // of k
+};
 
-// Blocks of columns, and slices of k where these are too few for several
-// threads; partial products are added in order.
 template <typename T>
-void ThinGemm(ThreadPool* pool, const GemmArgs<T>& g) {
+Cut CutOf(const GemmArgs<T>& g) {
   constexpr int64_t kSize = sizeof(T);
   constexpr int64_t kBlockBytes = 262144;  // of B, at least; about 10 us
-  const int64_t wide =
+  Cut cut;
+  cut.wide =
       g.transpose_b
           ? CeilDiv(std::max<int64_t>(1, kBlockBytes / (g.k * kSize)), 4) * 4
           : kSumBytes / kSize / g.m / 64 * 64;
-  const int64_t blocks = CeilDiv(g.n, wide);
-  const int64_t block_bytes = std::min(wide, g.n) * g.k * kSize;
-  int64_t slices = std::clamp<int64_t>(
-      std::min(CeilDiv(16, blocks), block_bytes / kBlockBytes), 1, 16);
-  const size_t bytes = kSize * slices * g.m * g.n;
+  cut.blocks = CeilDiv(g.n, cut.wide);
+  const int64_t block_bytes = std::min(cut.wide, g.n) * g.k * kSize;
+  cut.slices = std::clamp<int64_t>(
+      std::min(CeilDiv(16, cut.blocks), block_bytes / kBlockBytes), 1, 16);
+  return cut;
+}
+
+}  // namespace
+
+template <typename T>
+int64_t ThinGemmHeapBytes(const GemmArgs<T>& g) {
+  const int64_t slices = CutOf(g).slices;
+  return slices > 1 ? int64_t{sizeof(T)} * slices * g.m * g.n : 0;
+}
+
+// The partial products of slices are added in order.
+template <typename T>
+void ThinGemm(ThreadPool* pool, const GemmArgs<T>& g) {
+  const Cut cut = CutOf(g);
+  const int64_t wide = cut.wide, blocks = cut.blocks;
+  int64_t slices = cut.slices;
+  const auto bytes = static_cast<size_t>(ThinGemmHeapBytes(g));
   T* partial = nullptr;
   if (slices > 1) {
     partial = static_cast<T*>(CpuAllocator()->AllocateRaw(bytes));
@@ -315,5 +337,7 @@ void ThinGemm(ThreadPool* pool, const GemmArgs<T>& g) {
 
 template void ThinGemm<float>(ThreadPool*, const GemmArgs<float>&);
 template void ThinGemm<double>(ThreadPool*, const GemmArgs<double>&);
+template int64_t ThinGemmHeapBytes<float>(const GemmArgs<float>&);
+template int64_t ThinGemmHeapBytes<double>(const GemmArgs<double>&);
 
 }  // namespace headrace

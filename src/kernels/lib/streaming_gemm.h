@@ -5,8 +5,8 @@
 // The result depends on the arguments alone: the blocks, and the order in which
 // each element is summed, follow from m, n, k. It is not the order of the
 // general Gemm, which calls this by itself: use gemm.h.
-#ifndef HEADRACE_KERNELS_LIB_THIN_GEMM_H_
-#define HEADRACE_KERNELS_LIB_THIN_GEMM_H_
+#ifndef HEADRACE_KERNELS_LIB_STREAMING_GEMM_H_
+#define HEADRACE_KERNELS_LIB_STREAMING_GEMM_H_
 
 #include <type_traits>
 
@@ -37,6 +37,10 @@ bool PrefersThinGemm(const GemmArgs<T>& args) {
 template <typename T>
 void ThinGemm(ThreadPool* pool, const GemmArgs<T>& args);
 
+// As GemmHeapBytes.
+template <typename T>
+int64_t ThinGemmHeapBytes(const GemmArgs<T>& args);
+
 }  // namespace headrace
 
-#endif  // HEADRACE_KERNELS_LIB_THIN_GEMM_H_
+#endif  // HEADRACE_KERNELS_LIB_STREAMING_GEMM_H_

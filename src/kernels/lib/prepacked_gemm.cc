@@ -2,7 +2,7 @@
 // define inline has it too.
 #pragma GCC optimize("fp-contract=fast")
 
-#include "kernels/lib/panel_gemm.h"
+#include "kernels/lib/prepacked_gemm.h"
 
 #include <algorithm>
 #include <cstring>
