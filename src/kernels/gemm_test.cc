@@ -111,8 +111,9 @@ TEST(Gemm, AgreesWithTheDefinition) {
   CheckAll<complex128>();
 }
 
-// Few rows over a B beyond the caches, and over a transposed B: streaming_gemm.h.
-TEST(Gemm, ThinProductsAgreeWithTheDefinition) {
+// Few rows over a B beyond the caches, and over a transposed B:
+// streaming_gemm.h.
+TEST(Gemm, StreamedProductsAgreeWithTheDefinition) {
   for (int64_t m : {4, 5, 6, 7, 8}) {
     Check<float>({m, 4101, 1031}, m % 2 == 0, false, false, m == 5);
   }

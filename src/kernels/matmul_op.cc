@@ -66,8 +66,8 @@ class MatMulOp : public OpKernel, public StoredConstantReader {
       if (constant_b_.is_set() && !transpose_a_ &&
           PrefersPanels(g.m, g.n, g.k)) {
         if (const float* const panels = Panels(ctx->thread_pool(), g)) {
-          return PanelGemm(ctx->thread_pool(), g.m, g.n, g.k, g.a, g.lda,
-                           panels, g.c, g.ldc);
+          return PrepackedGemm(ctx->thread_pool(), g.m, g.n, g.k, g.a, g.lda,
+                               panels, g.c, g.ldc);
         }
       }
     }
