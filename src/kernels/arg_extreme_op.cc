@@ -9,7 +9,6 @@
 #include "kernels/axis_split.h"
 #include "kernels/elementwise.h"
 #include "kernels/simd_width.h"
-#include "kernels/vector_tail.h"
 
 namespace headrace {
 namespace {

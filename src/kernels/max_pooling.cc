@@ -13,7 +13,6 @@
 #include "kernels/nn_math.h"
 #include "kernels/pooling.h"
 #include "kernels/simd_width.h"
-#include "kernels/vector_tail.h"
 
 namespace headrace {
 namespace {

@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "kernels/simd_width.h"
-#include "kernels/vector_tail.h"
 
 namespace headrace {
 namespace {

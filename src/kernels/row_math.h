@@ -13,7 +13,7 @@
 #include <type_traits>
 
 #include "kernels/nn_math.h"
-#include "kernels/vector_tail.h"
+#include "kernels/simd_width.h"
 
 namespace headrace::row_math {
 

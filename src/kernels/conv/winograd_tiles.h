@@ -7,7 +7,6 @@
 
 #include "kernels/conv/winograd_transform.h"
 #include "kernels/simd_width.h"
-#include "kernels/vector_tail.h"
 
 namespace headrace::conv {
 

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/vector_tail.h"
+#include "kernels/simd_width.h"
 
 namespace headrace::conv {
 
