@@ -9,6 +9,7 @@
 #include "kernels/nn_math.h"
 #include "kernels/simd_width.h"
 #include "kernels/vector_tail.h"
+#include "kernels/visit_type.h"
 
 namespace headrace {
 namespace {
@@ -167,14 +168,9 @@ void ApplyEpilogue(ThreadPool* pool, DataType dtype, const Epilogue& e,
                                      .rows = end - begin,
                                      .channels = channels,
                                      .row_size = channels};
-        switch (dtype) {
-          case DT_FLOAT:
-            return ApplyEpilogue(e, block, static_cast<float*>(result));
-          case DT_DOUBLE:
-            return ApplyEpilogue(e, block, static_cast<double*>(result));
-          default:
-            return ApplyEpilogue(e, block, static_cast<int32_t*>(result));
-        }
+        VisitType<float, double, int32_t>(dtype, [&]<typename T>(T) {
+          ApplyEpilogue(e, block, static_cast<T*>(result));
+        });
       });
 }
 
