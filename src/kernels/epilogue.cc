@@ -46,15 +46,15 @@ inline T Add(T a, T b) {
 }
 
 template <typename T>
-const T* ElementsOf(const Tensor* t) {
+const T* DataOf(const Tensor* t) {
   return t == nullptr ? nullptr : static_cast<const T*>(t->raw_data());
 }
 
 template <typename T>
 void ScaleAndAdd(const Epilogue& e, const EpilogueBlock& b, T* result) {
-  const T* const scale = ElementsOf<T>(e.scale);
-  const T* const bias = ElementsOf<T>(e.bias);
-  const T* const addend = ElementsOf<T>(e.addend);
+  const T* const scale = DataOf<T>(e.scale);
+  const T* const bias = DataOf<T>(e.bias);
+  const T* const addend = DataOf<T>(e.addend);
   RunSimd([&] {
     for (int64_t r = 0; r < b.rows; ++r) {
       const int64_t first = (b.row + r) * b.row_size + b.channel;
