@@ -5,6 +5,7 @@
 
 #include "framework/kernel/op_kernel.h"
 #include "kernels/lib/element.h"
+#include "kernels/lib/visit_type.h"
 
 namespace headrace {
 namespace {
@@ -45,16 +46,10 @@ class OneHotOp : public OpKernel {
     if (out->NumElements() == 0) return;
     const int64_t suffix = indices.shape().ProductOf(axis, rank);
     const int64_t prefix = indices.shape().ProductOf(0, axis);
-    switch (indices.dtype()) {
-      case DT_UINT8:
-        return Run<uint8_t>(ctx, indices, on, off, prefix, depth, suffix, out);
-      case DT_INT8:
-        return Run<int8_t>(ctx, indices, on, off, prefix, depth, suffix, out);
-      case DT_INT32:
-        return Run<int32_t>(ctx, indices, on, off, prefix, depth, suffix, out);
-      default:
-        return Run<int64_t>(ctx, indices, on, off, prefix, depth, suffix, out);
-    }
+    VisitType<uint8_t, int8_t, int32_t, int64_t>(
+        indices.dtype(), [&]<typename I>(I) {
+          Run<I>(ctx, indices, on, off, prefix, depth, suffix, out);
+        });
   }
 
  private:

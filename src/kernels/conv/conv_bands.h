@@ -1,7 +1,7 @@
-// Convolutions one after the other, band of rows by band of rows, so that what
-// lies between them stays in the cache: [1x1], depthwise 3x3, 1x1, as in
-// networks for small devices. Each result has the bits that Pointwise and
-// Depthwise3x3 (conv_lists.h) give one after the other.
+// ConvBands: a sequence of convolutions, computed band of rows by band of rows,
+// so that the images between them stay in the cache. The sequence is [1x1],
+// depthwise 3x3, 1x1, as in networks for small devices. The result has the bits
+// that Pointwise and Depthwise3x3 (conv_lists.h) give one after the other.
 #ifndef HEADRACE_KERNELS_CONV_CONV_BANDS_H_
 #define HEADRACE_KERNELS_CONV_CONV_BANDS_H_
 
@@ -21,15 +21,16 @@ struct BandStage {
 // Constant, hence thread-safe.
 class ConvBands {
  public:
-  // `fits` tells whether the convolutions can be run so and it pays, which does
-  // not depend on the number of threads; only then the rest may be called.
+  // `threads`: of the pool of Run.
   ConvBands(absl::Span<const ConvParams> params, int threads,
             const CpuFeatures& cpu = HostCpu());
 
+  // True if the convolutions can be computed in bands and that pays. Does not
+  // depend on the number of threads. The other functions need it.
   bool fits() const { return rows_ > 0; }
   int64_t WorkspaceBytes() const;
-  // All epilogues but the last add no tensor; none has another activation than
-  // Relu and Relu6. `workspace` is aligned to 64.
+  // Only the last epilogue may have an addend. Activations are Relu and Relu6
+  // alone. `workspace` is WorkspaceBytes, aligned to 64.
   void Run(ThreadPool* pool, absl::Span<const BandStage> stages,
            const float* in, float* out, void* workspace) const;
 

@@ -1,6 +1,6 @@
-// Which implementation a convolution kernel takes: the one that was measured to
-// be the fastest, where the session has an AlgorithmTuner that knows; else
-// ChooseConv's.
+// ConvChooser: which implementation a convolution kernel takes. If the session
+// has an AlgorithmTuner that has measured the convolution, it is the fastest;
+// otherwise the one that ChooseConv estimates.
 #ifndef HEADRACE_KERNELS_CONV_CONV_CHOICE_H_
 #define HEADRACE_KERNELS_CONV_CONV_CHOICE_H_
 
@@ -13,7 +13,7 @@
 
 namespace headrace {
 
-// One kernel's. Thread-safe.
+// Belongs to one kernel. Thread-safe.
 class ConvChooser {
  public:
   explicit ConvChooser(const OpKernelConstruction& ctx);
@@ -21,8 +21,8 @@ class ConvChooser {
   // As ChooseConv. `fused`: there is an epilogue. Never waits for measuring.
   const ConvImplementation* Choose(ThreadPool* pool, ConvDirection direction,
                                    const ConvParams& p, bool fused);
-  // For reports: the kernel does without a choice and runs the forward
-  // convolution as `how`, which is no implementation's name.
+  // Reports to the tuner that the kernel runs the forward convolution without a
+  // choice, as `how`, which is no implementation's name.
   void Report(ThreadPool* pool, const ConvParams& p, bool fused,
               const char* how);
 
@@ -45,14 +45,14 @@ class ConvChooser {
   std::vector<Choice> recent_ GUARDED_BY(mu_);
 };
 
-// What the tuner knows the convolution by. Sizes of images that differ little
-// have the same name.
+// The convolution's name in the tuner's tables. Images of nearly the same size
+// share a name.
 std::string ConvProblem(ConvDirection direction, const ConvParams& p,
                         bool fused, int threads);
 
-// Times of the implementations that may be the fastest, with made-up data and
-// prepared filters, the shortest first. Empty if `clock` did not leave the time
-// to run each twice, or there is no memory.
+// Measured times, in nanoseconds, of the implementations that may be the
+// fastest, the shortest first, with made-up data and prepared filters. Empty if
+// `clock` did not leave the time to run each twice, or there is no memory.
 AlgorithmChoices::Times MeasureConv(ThreadPool* pool, ConvDirection direction,
                                     const ConvParams& p, bool fused,
                                     const AlgorithmTuner::Clock& clock);

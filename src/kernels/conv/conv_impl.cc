@@ -15,7 +15,7 @@ absl::Span<const ConvImplementation* const> ConvImplementations(
       conv::Depthwise3x3(),        conv::Depthwise(D::kForward),
       conv::WinogradF4(),          conv::WinogradF2(),
       conv::WinogradLine3(),       conv::WinogradLine5(),
-      conv::WinogradLine7(),       conv::Narrow(),
+      conv::WinogradLine7(),       conv::FewChannels(),
       conv::Pointwise(),           conv::DirectForward(),
       conv::Im2colForward(),       conv::EigenForward(),
       conv::Reference(D::kForward)};

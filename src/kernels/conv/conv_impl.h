@@ -25,10 +25,11 @@ namespace headrace {
 enum class ConvDirection { kForward, kBackwardInput, kBackwardFilter };
 
 // Everything that decides how a convolution is computed, and nothing else.
+// Sizes are in pixels, channels and elements.
 struct ConvParams : ConvSizes {
   DataType dtype = DT_FLOAT;
   DataFormat format = DataFormat::kNHWC;
-  // The filter is the same in every call and is prepared once.
+  // The filter is the same in every call: its prepared form is kept.
   bool constant_filter = false;
 
   int64_t taps() const { return filter[0] * filter[1] * filter[2]; }
@@ -48,8 +49,8 @@ struct ConvParams : ConvSizes {
   bool operator==(const ConvParams&) const = default;
 };
 
-// All channels of `count` rows of output pixels from row `first` on; rows count
-// on through depths and images.
+// The block of all channels of `count` rows of output pixels from row `first`
+// on. Rows are numbered through all depths and images.
 inline EpilogueBlock OutputRows(const ConvParams& p, int64_t first,
                                 int64_t count = 1) {
   return {.row = first * p.out[2],
@@ -59,9 +60,11 @@ inline EpilogueBlock OutputRows(const ConvParams& p, int64_t first,
 }
 
 // What an implementation works on: two tensors are read, one is written whole.
-//   forward:          input, filter       -> result [output]
-//   backward input:   filter, out_backprop -> result [input]
-//   backward filter:  input, out_backprop  -> result [filter]
+//   forward:          input, filter        -> result, the output
+//   backward input:   filter, out_backprop -> result, the input's gradient
+//   backward filter:  input, out_backprop  -> result, the filter's gradient
+// Pointers are aligned to 64 bytes, except a filter that may be unaligned
+// (TakesUnalignedFilter) and tensors of a few bytes, aligned to 16.
 struct ConvArgs {
   ThreadPool* pool = nullptr;
   const ConvParams* params = nullptr;
@@ -83,41 +86,42 @@ class ConvImplementation {
   virtual ~ConvImplementation() = default;
   virtual const char* Name() const = 0;
   virtual bool Accepts(const ConvParams& p, const CpuFeatures& cpu) const = 0;
-  // Estimated nanoseconds on one core, for comparison with the others alone. A
-  // pure function.
+  // Estimated nanoseconds on one core. Only the comparison with the other
+  // implementations counts. A pure function.
   virtual double EstimateNs(const ConvParams& p,
                             const CpuFeatures& cpu) const = 0;
-  // Scratch memory for Run with this many threads.
+  // Bytes of scratch memory that Run needs with this many threads.
   virtual int64_t WorkspaceBytes(const ConvParams& p, int threads) const {
     return 0;
   }
   // What Run takes from CpuAllocator() itself at most, beside the workspace. It
   // does without if there is no memory.
   virtual int64_t HeapBytes(const ConvParams& p) const { return 0; }
-  // The form of the filter that this algorithm reads, instead of the filter
-  // itself; 0: none. It depends on the type, the filter's sizes and the groups
-  // alone, so that it serves images of every size.
+  // Bytes of the form that Run reads in place of the filter; 0: Run reads the
+  // filter itself. The form depends on the type, the filter's sizes and the
+  // groups alone, so that it serves images of every size.
   virtual int64_t PreparedFilterBytes(const ConvParams& p) const { return 0; }
   virtual void PrepareFilter(ThreadPool* pool, const ConvParams& p,
                              const void* filter, void* prepared) const {}
-  // True if the filter that PrepareFilter reads, or Run where there is no form,
-  // need not be aligned.
+  // True if `filter` may lie at any address: for PrepareFilter, or for Run
+  // where there is no form.
   virtual bool TakesUnalignedFilter(const ConvParams& p) const { return false; }
-  // True if Run applies ConvArgs::epilogue; otherwise RunConv does, afterwards.
+  // True if Run applies ConvArgs::epilogue; otherwise RunConv does so
+  // afterwards.
   virtual bool AppliesEpilogue() const { return false; }
   virtual void Run(const ConvArgs& args) const = 0;
 };
 
-// Multiplications and additions of floats that a core of such a processor does
-// in a nanosecond, roughly: the unit of EstimateNs.
+// How many multiplications and additions of floats a core of such a processor
+// does in a nanosecond, roughly. EstimateNs divides by it.
 double PeakFlopsPerNs(const CpuFeatures& cpu);
 
 // All implementations of a direction; of equal cost the earlier one is taken.
 absl::Span<const ConvImplementation* const> ConvImplementations(
     ConvDirection direction);
 
-// What ChooseConv compares: EstimateNs and, where the filter is constant, a
-// price for the memory that its form takes beyond the filter's own.
+// What ChooseConv compares: EstimateNs plus, if the filter is constant, a
+// penalty for the bytes that its form takes beyond the filter's own.
 double ConvCostNs(const ConvImplementation& i, const ConvParams& p,
                   const CpuFeatures& cpu);
 

@@ -37,7 +37,7 @@ const ConvImplementation* TurnedWinogradLine7();
 const ConvImplementation* WinogradF2BackwardFilter();
 const ConvImplementation* WinogradF4BackwardFilter();
 // few_channels_conv.cc
-const ConvImplementation* Narrow();
+const ConvImplementation* FewChannels();
 // depthwise_3x3.cc, depthwise_conv.cc
 const ConvImplementation* Depthwise3x3();
 const ConvImplementation* Depthwise(ConvDirection d);

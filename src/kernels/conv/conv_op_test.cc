@@ -88,10 +88,10 @@ const std::vector<ConvCase>& Cases() {
       {"wide_channels", {1, 6, 14, 70}, {3, 3, 70, 130}},
       {"deep", {1, 4, 4, 300}, {3, 3, 300, 20}},
       {"wide_row", {1, 1, 800, 3}, {1, 5, 3, 16}},
-      {"narrow_stride2", {2, 33, 31, 3}, {3, 3, 3, 32}, {2, 2}},
-      {"narrow_7x7", {1, 30, 62, 3}, {7, 7, 3, 64}, {2, 2}, kValid},
-      {"narrow_four_channels", {1, 9, 37, 4}, {3, 5, 4, 50}, {1, 2}},
-      {"narrow_rows_dilated",
+      {"few_channels_stride2", {2, 33, 31, 3}, {3, 3, 3, 32}, {2, 2}},
+      {"few_channels_7x7", {1, 30, 62, 3}, {7, 7, 3, 64}, {2, 2}, kValid},
+      {"few_channels_four_channels", {1, 9, 37, 4}, {3, 5, 4, 50}, {1, 2}},
+      {"few_channels_rows_dilated",
        {1, 12, 20, 2},
        {3, 3, 2, 17},
        {1, 1},
@@ -454,11 +454,13 @@ TEST(ConvImplementations, ShortCutsAreTaken) {
   struct {
     const char* name;
     const char* algorithm;
-  } const kWanted[] = {
-      {"pointwise", "gemm_1x1"},      {"filter_is_input", "gemm_full"},
-      {"depthwise", "depthwise_3x3"}, {"depthwise_5x5", "depthwise"},
-      {"narrow_7x7", "narrow"},       {"tiles_strided", "direct"},
-      {"tiles", "winograd_f4"}};
+  } const kWanted[] = {{"pointwise", "gemm_1x1"},
+                       {"filter_is_input", "gemm_full"},
+                       {"depthwise", "depthwise_3x3"},
+                       {"depthwise_5x5", "depthwise"},
+                       {"few_channels_7x7", "few_channels"},
+                       {"tiles_strided", "direct"},
+                       {"tiles", "winograd_f4"}};
   for (const auto& want : kWanted) {
     for (const ConvCase& c : Cases()) {
       if (std::string(c.name) != want.name) continue;

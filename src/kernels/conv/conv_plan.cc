@@ -45,7 +45,7 @@ Status Convert(OpKernelContext* ctx, const Tensor* t, bool transpose,
   if (out->dtype() != dtype) {
     Tensor wide;
     HR_RETURN_IF_ERROR(ctx->allocate_temp(dtype, out->shape(), &wide));
-    Widen(ctx->thread_pool(), *out, &wide);
+    CastToFloat(ctx->thread_pool(), *out, &wide);
     *out = wide;
   }
   return OkStatus();
@@ -248,13 +248,13 @@ Status RunConv(OpKernelContext* ctx, const ConvPlan& plan,
     return OkStatus();
   }
   if (!plan.transposes_result()) {
-    Narrow(pool, computed, result);
+    CastFromFloat(pool, computed, result);
     return OkStatus();
   }
   Tensor rounded;
   HR_RETURN_IF_ERROR(
       ctx->allocate_temp(result->dtype(), computed.shape(), &rounded));
-  Narrow(pool, computed, &rounded);
+  CastFromFloat(pool, computed, &rounded);
   NhwcToNchw(pool, rounded, result);
   return OkStatus();
 }

@@ -19,7 +19,7 @@
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
 #include "kernels/lib/simd_width.h"
-#include "kernels/lib/vector_tail.h"
+#include "kernels/lib/visit_type.h"
 
 namespace headrace::conv {
 namespace {
@@ -377,11 +377,8 @@ class DepthwiseConv : public ConvImplementation {
                                    p.filter_elements());
   }
   void Run(const ConvArgs& args) const override {
-    if (args.params->dtype == DT_FLOAT) {
-      RunAs<float>(args);
-    } else {
-      RunAs<double>(args);
-    }
+    VisitType<float, double>(args.params->dtype,
+                             [&]<typename T>(T) { RunAs<T>(args); });
   }
 
  private:

@@ -10,6 +10,7 @@
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
 #include "kernels/lib/gemm_kernel.h"
+#include "kernels/lib/visit_type.h"
 
 namespace headrace::conv {
 namespace {
@@ -111,14 +112,8 @@ class DirectBackwardInputConv : public ConvImplementation {
     return p.flops() / (0.95 * PeakFlopsPerNs(cpu)) * idle + 60 * calls;
   }
   void Run(const ConvArgs& args) const override {
-    switch (args.params->dtype) {
-      case DT_FLOAT:
-        return RunAs<float>(args);
-      case DT_DOUBLE:
-        return RunAs<double>(args);
-      default:
-        return RunAs<int32_t>(args);
-    }
+    VisitType<float, double, int32_t>(args.params->dtype,
+                                      [&]<typename T>(T) { RunAs<T>(args); });
   }
 };
 

@@ -16,6 +16,7 @@
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
 #include "kernels/lib/gemm_kernel.h"
+#include "kernels/lib/visit_type.h"
 
 namespace headrace::conv {
 namespace {
@@ -233,24 +234,12 @@ class DirectConv : public ConvImplementation {
   bool TakesUnalignedFilter(const ConvParams&) const override { return true; }
   void PrepareFilter(ThreadPool* pool, const ConvParams& p, const void* filter,
                      void* prepared) const override {
-    switch (p.dtype) {
-      case DT_FLOAT:
-        return Pack<float>(pool, p, filter, prepared);
-      case DT_DOUBLE:
-        return Pack<double>(pool, p, filter, prepared);
-      default:
-        return Pack<int32_t>(pool, p, filter, prepared);
-    }
+    VisitType<float, double, int32_t>(
+        p.dtype, [&]<typename T>(T) { Pack<T>(pool, p, filter, prepared); });
   }
   void Run(const ConvArgs& args) const override {
-    switch (args.params->dtype) {
-      case DT_FLOAT:
-        return RunAs<float>(args);
-      case DT_DOUBLE:
-        return RunAs<double>(args);
-      default:
-        return RunAs<int32_t>(args);
-    }
+    VisitType<float, double, int32_t>(args.params->dtype,
+                                      [&]<typename T>(T) { RunAs<T>(args); });
   }
 
  private:

@@ -1,6 +1,6 @@
-// narrow: forward convolution of images with few channels, as the first layer
-// of a network has them. Along a row of the image the filter's columns and the
-// channels are one run of memory,
+// few_channels: forward convolution of images with up to four channels, as the
+// first layer of a network has them. Along a row of the image the filter's
+// columns and the channels are one run of memory,
 //
 //   y[x, o] = sum over filter rows and k of row[x * stride * C + k] W[k, o],
 //
@@ -160,9 +160,9 @@ void Sum(const Row& row) {
   });
 }
 
-class NarrowConv : public ConvImplementation {
+class FewChannelsConv : public ConvImplementation {
  public:
-  const char* Name() const override { return "narrow"; }
+  const char* Name() const override { return "few_channels"; }
   bool AppliesEpilogue() const override { return true; }
 
   bool Accepts(const ConvParams& p, const CpuFeatures&) const override {
@@ -282,8 +282,8 @@ class NarrowConv : public ConvImplementation {
 
 }  // namespace
 
-const ConvImplementation* Narrow() {
-  static const NarrowConv implementation;
+const ConvImplementation* FewChannels() {
+  static const FewChannelsConv implementation;
   return &implementation;
 }
 

@@ -11,6 +11,7 @@
 #include "kernels/conv/conv_kernel.h"
 #include "kernels/conv/prepared_filter.h"
 #include "kernels/image/resize.h"
+#include "kernels/lib/visit_type.h"
 
 namespace headrace {
 namespace {
@@ -87,16 +88,9 @@ class FusedPadConvOp : public OpKernel, public StoredConstantReader {
     Tensor out;
     HR_RETURN_IF_ERROR(ctx->allocate_temp(
         image->dtype(), {s.batch, s.out_h, s.out_w, s.channels}, &out));
-    switch (image->dtype()) {
-      case DT_HALF:
-        Interpolate<half>(ctx, *image, s, ys, xs, &out);
-        break;
-      case DT_DOUBLE:
-        Interpolate<double>(ctx, *image, s, ys, xs, &out);
-        break;
-      default:
-        Interpolate<float>(ctx, *image, s, ys, xs, &out);
-    }
+    VisitType<half, float, double>(image->dtype(), [&]<typename T>(T) {
+      Interpolate<T>(ctx, *image, s, ys, xs, &out);
+    });
     *image = out;
     return OkStatus();
   }

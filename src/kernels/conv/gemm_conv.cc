@@ -5,6 +5,7 @@
 // The gradients are the same product with one factor transposed.
 #include "kernels/conv/conv_lists.h"
 #include "kernels/lib/gemm.h"
+#include "kernels/lib/visit_type.h"
 
 namespace headrace {
 
@@ -134,24 +135,15 @@ class GemmConv : public ConvImplementation {
   // The groups follow each other.
   int64_t HeapBytes(const ConvParams& p) const override {
     const Product m = ProductOf(p, full_);
-    switch (p.dtype) {
-      case DT_FLOAT:
-        return GemmHeapBytes(Arguments<float>(direction_, {}, m, {}));
-      case DT_DOUBLE:
-        return GemmHeapBytes(Arguments<double>(direction_, {}, m, {}));
-      default:
-        return GemmHeapBytes(Arguments<int32_t>(direction_, {}, m, {}));
-    }
+    int64_t bytes = 0;
+    VisitType<float, double, int32_t>(p.dtype, [&]<typename T>(T) {
+      bytes = GemmHeapBytes(Arguments<T>(direction_, {}, m, {}));
+    });
+    return bytes;
   }
   void Run(const ConvArgs& args) const override {
-    switch (args.params->dtype) {
-      case DT_FLOAT:
-        return RunAs<float>(args);
-      case DT_DOUBLE:
-        return RunAs<double>(args);
-      default:
-        return RunAs<int32_t>(args);
-    }
+    VisitType<float, double, int32_t>(args.params->dtype,
+                                      [&]<typename T>(T) { RunAs<T>(args); });
   }
 
  private:

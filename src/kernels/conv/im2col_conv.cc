@@ -10,11 +10,13 @@
 // that gives too few pieces, along the pixels; partial sums are then added in
 // order, so that the result does not depend on who computed which piece.
 #include <cstring>
+#include <type_traits>
 
 #include "framework/tensor/tensor_shape.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
 #include "kernels/lib/gemm_kernel.h"
+#include "kernels/lib/visit_type.h"
 
 namespace headrace::conv {
 namespace {
@@ -328,14 +330,8 @@ class Im2colConv : public ConvImplementation {
     return bytes;
   }
   void Run(const ConvArgs& args) const override {
-    switch (args.params->dtype) {
-      case DT_FLOAT:
-        return RunAs<float>(args);
-      case DT_DOUBLE:
-        return RunAs<double>(args);
-      default:
-        return Forward<int32_t>(args, Threads(args), generate_);
-    }
+    VisitType<float, double, int32_t>(args.params->dtype,
+                                      [&]<typename T>(T) { RunAs<T>(args); });
   }
 
  private:
@@ -346,7 +342,7 @@ class Im2colConv : public ConvImplementation {
   void RunAs(const ConvArgs& args) const {
     if (direction_ == ConvDirection::kForward) {
       Forward<T>(args, Threads(args), generate_);
-    } else {
+    } else if constexpr (std::is_floating_point_v<T>) {
       BackwardFilter<T>(args, Threads(args), generate_);
     }
   }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/lib/half_convert.h"
+#include "kernels/lib/narrow_float.h"
 
 namespace headrace {
 namespace {
@@ -71,27 +71,21 @@ void NhwcToNchw(ThreadPool* pool, const Tensor& from, Tensor* to) {
             from.dim_size(rank - 1), from, to);
 }
 
-void Widen(ThreadPool* pool, const Tensor& from, Tensor* to) {
-  float* y = to->data<float>();
+void CastToFloat(ThreadPool* pool, const Tensor& from, Tensor* to) {
+  const auto* x = static_cast<const uint16_t*>(from.raw_data());
+  float* const y = to->data<float>();
   pool->ParallelForCost(
       from.NumElements(), 0.5, [&](int64_t begin, int64_t end) {
-        if (from.dtype() == DT_HALF) {
-          ToFloat(from.data<half>() + begin, end - begin, y + begin);
-        } else {
-          ToFloat(from.data<bfloat16>() + begin, end - begin, y + begin);
-        }
+        Widen(from.dtype(), x + begin, y + begin, end - begin);
       });
 }
 
-void Narrow(ThreadPool* pool, const Tensor& from, Tensor* to) {
-  const float* x = from.data<float>();
+void CastFromFloat(ThreadPool* pool, const Tensor& from, Tensor* to) {
+  const float* const x = from.data<float>();
+  auto* y = static_cast<uint16_t*>(to->raw_data());
   pool->ParallelForCost(
       from.NumElements(), 0.5, [&](int64_t begin, int64_t end) {
-        if (to->dtype() == DT_HALF) {
-          FromFloat(x + begin, end - begin, to->data<half>() + begin);
-        } else {
-          FromFloat(x + begin, end - begin, to->data<bfloat16>() + begin);
-        }
+        Narrow(to->dtype(), x + begin, y + begin, end - begin);
       });
 }
 

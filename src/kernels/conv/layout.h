@@ -1,5 +1,5 @@
 // Whole tensors into the layout and type that convolutions compute in, and
-// back.
+// back, on the threads of a pool. Thread-safe.
 #ifndef HEADRACE_KERNELS_CONV_LAYOUT_H_
 #define HEADRACE_KERNELS_CONV_LAYOUT_H_
 
@@ -16,9 +16,10 @@ TensorShape ChannelsLast(const TensorShape& channels_first);
 void NchwToNhwc(ThreadPool* pool, const Tensor& from, Tensor* to);
 void NhwcToNchw(ThreadPool* pool, const Tensor& from, Tensor* to);
 
-// half or bfloat16 to float, and back.
-void Widen(ThreadPool* pool, const Tensor& from, Tensor* to);
-void Narrow(ThreadPool* pool, const Tensor& from, Tensor* to);
+// half or bfloat16 to float; and back, to the nearest, ties to even. `to` has
+// its final shape.
+void CastToFloat(ThreadPool* pool, const Tensor& from, Tensor* to);
+void CastFromFloat(ThreadPool* pool, const Tensor& from, Tensor* to);
 
 }  // namespace headrace
 

@@ -26,7 +26,7 @@ const void* ConstantFilter::Get(ThreadPool* pool,
                    .ok()) {
             return false;
           }
-          Widen(pool, *from, &wide);
+          CastToFloat(pool, *from, &wide);
           from = &wide;
         }
         impl.PrepareFilter(pool, p, from->raw_data(), form);

@@ -1,4 +1,5 @@
-// What algorithms make of filters that never change: see constant_forms.h.
+// ConstantFilter: the filter of a kernel if it never changes, and the forms
+// that algorithms prepare of it (constant_forms.h).
 #ifndef HEADRACE_KERNELS_CONV_PREPARED_FILTER_H_
 #define HEADRACE_KERNELS_CONV_PREPARED_FILTER_H_
 
@@ -20,14 +21,14 @@ class ConstantFilter {
   }
   bool is_set() const { return forms_.is_set(); }
 
-  // What `impl` makes of the filter for `p`, whose type may be wider than the
-  // filter's; valid as long as this. Null if there is no constant filter or no
-  // memory: the caller then does with a form for the one call.
+  // The form that `impl` prepares of the filter for `p`, whose type may be
+  // wider than the filter's. Valid as long as this object. Null if there is no
+  // constant filter or no memory; the caller then makes a form for its call.
   const void* Get(ThreadPool* pool, const ConvImplementation& impl,
                   const ConvParams& p);
 
-  // The filter itself, for algorithms that read it as it is: from a copy that
-  // is kept, if it is not aligned.
+  // The filter itself, for algorithms that read no form. If it is not aligned,
+  // it is a copy that is kept.
   Status Aligned(const Tensor** filter) const {
     return aligned_.Get(filter_, filter);
   }

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "kernels/conv/conv_lists.h"
+#include "kernels/lib/visit_type.h"
 
 namespace headrace::conv {
 namespace {
@@ -182,14 +183,8 @@ class ReferenceConv : public ConvImplementation {
     return 500 + 3 * p.flops();
   }
   void Run(const ConvArgs& args) const override {
-    switch (args.params->dtype) {
-      case DT_FLOAT:
-        return RunAs<float>(args);
-      case DT_DOUBLE:
-        return RunAs<double>(args);
-      default:
-        return RunAs<int32_t>(args);
-    }
+    VisitType<float, double, int32_t>(args.params->dtype,
+                                      [&]<typename T>(T) { RunAs<T>(args); });
   }
 
  private:

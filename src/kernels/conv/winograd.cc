@@ -199,12 +199,13 @@ void MultiplyPanel(const ConvParams& p, const Cut<M>& cut, const float* v,
 }
 
 template <int M>
-class WinogradConv : public ConvImplementation {
+class WinogradConv : public WinogradForward<Cut<M>::kElements> {
+  using Base = WinogradForward<Cut<M>::kElements>;
+
  public:
   const char* Name() const override {
     return M == 4 ? "winograd_f4" : "winograd_f2";
   }
-  bool AppliesEpilogue() const override { return true; }
 
   bool Accepts(const ConvParams& p, const CpuFeatures&) const override {
     return IsWinograd3x3(p);
@@ -215,16 +216,14 @@ class WinogradConv : public ConvImplementation {
     const Cut<M> cut(p, cpu);
     const double elements = 1.0 * cut.tiles * Cut<M>::kElements;
     const double out_depth = RoundUp(p.out_channels, kLine);
-    const double products = 2 * elements * p.in_channels * out_depth /
-                            PeakFlopsPerNs(cpu) *
-                            (1 + 1.5 / static_cast<double>(p.in_channels));
+    const double products = Base::ProductsNs(p, cpu, elements);
     double transforms = elements * (0.16 * cut.depth + 0.12 * out_depth);
     if (p.in_channels % kLine != 0) transforms += 11 * elements;
     const double images =
         cut.far ? 0.25 * p.in_elements() + 0.25 * p.out_elements() : 0;
     // U is read from memory where it does not stay in the caches: if the filter
     // is constant, a network reads much else before it is used again.
-    const double filter_bytes = PreparedFilterBytes(p);
+    const double filter_bytes = Base::PreparedFilterBytes(p);
     const int64_t stays = p.constant_filter ? cpu.l2_bytes : kCachedFilter;
     const double filter = filter_bytes * (filter_bytes > stays ? 0.03 : 0.004);
     const double prepare = p.constant_filter ? 0 : PrepareNs(filter_bytes);
@@ -239,11 +238,6 @@ class WinogradConv : public ConvImplementation {
            (cut.depth + (cut.shared ? v + threads * x : threads * (v + x)));
   }
 
-  int64_t PreparedFilterBytes(const ConvParams& p) const override {
-    return sizeof(float) * Cut<M>::kElements * p.in_channels * p.out_channels;
-  }
-
-  bool TakesUnalignedFilter(const ConvParams&) const override { return true; }
   void PrepareFilter(ThreadPool* pool, const ConvParams& p, const void* filter,
                      void* prepared) const override {
     TransformPanels<Cut<M>::kElements>(

@@ -305,14 +305,15 @@ void OutputTiles(const ConvParams& p, const Cut<R>& cut, const float* x,
 }
 
 template <int R>
-class WinogradLine : public ConvImplementation {
+class WinogradLine : public WinogradForward<Cut<R>::kElements> {
+  using Base = WinogradForward<Cut<R>::kElements>;
+
  public:
   const char* Name() const override {
     return R == 3   ? "winograd_line3"
            : R == 5 ? "winograd_line5"
                     : "winograd_line7";
   }
-  bool AppliesEpilogue() const override { return true; }
 
   bool Accepts(const ConvParams& p, const CpuFeatures&) const override {
     const int axis = p.filter[2] == R ? 2 : 1;
@@ -335,14 +336,12 @@ class WinogradLine : public ConvImplementation {
     const Cut<R> cut(p);
     const double elements = 1.0 * cut.tiles * Cut<R>::kElements;
     const double out_depth = RoundUp(p.out_channels, kLine);
-    const double products = 2 * elements * p.in_channels * out_depth /
-                            PeakFlopsPerNs(cpu) *
-                            (1 + 1.5 / static_cast<double>(p.in_channels));
+    const double products = Base::ProductsNs(p, cpu, elements);
     double transforms = elements * (0.12 * cut.depth + 0.12 * out_depth);
     if (p.in_channels % kLine != 0) transforms += 11 * elements;
     // Each block of tiles reads U, from memory where it does not stay in the
     // caches.
-    const double filter_bytes = PreparedFilterBytes(p);
+    const double filter_bytes = Base::PreparedFilterBytes(p);
     const double filter =
         filter_bytes > kCachedFilter
             ? 0.03 * filter_bytes * CeilDiv(cut.tiles, cut.block)
@@ -357,11 +356,6 @@ class WinogradLine : public ConvImplementation {
     return sizeof(float) * (cut.depth + threads * cut.scratch());
   }
 
-  int64_t PreparedFilterBytes(const ConvParams& p) const override {
-    return sizeof(float) * Cut<R>::kElements * p.in_channels * p.out_channels;
-  }
-
-  bool TakesUnalignedFilter(const ConvParams&) const override { return true; }
   void PrepareFilter(ThreadPool* pool, const ConvParams& p, const void* filter,
                      void* prepared) const override {
     TransformPanels<Cut<R>::kElements>(

@@ -45,6 +45,26 @@ inline PanelChannels ChannelsOf(const ConvParams& p, int64_t panel) {
   return {first, std::min(kPanel, p.out_channels - first)};
 }
 
+// What the forward algorithms have in common; E, the elements of a tile's
+// transform.
+template <int64_t E>
+class WinogradForward : public ConvImplementation {
+ public:
+  bool AppliesEpilogue() const final { return true; }
+  int64_t PreparedFilterBytes(const ConvParams& p) const final {
+    return sizeof(float) * E * p.in_channels * p.out_channels;
+  }
+  bool TakesUnalignedFilter(const ConvParams&) const final { return true; }
+
+ protected:
+  // Nanoseconds for all products of `elements` elements of transformed tiles.
+  static double ProductsNs(const ConvParams& p, const CpuFeatures& cpu,
+                           double elements) {
+    return 2 * elements * p.in_channels * RoundUp(p.out_channels, kLine) /
+           PeakFlopsPerNs(cpu) * (1 + 1.5 / static_cast<double>(p.in_channels));
+  }
+};
+
 // Nanoseconds to write U, for an estimate.
 inline double PrepareNs(double bytes) {
   return (bytes > kCachedFilter ? 0.3 : 0.18) * bytes;

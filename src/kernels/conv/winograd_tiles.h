@@ -7,7 +7,6 @@
 
 #include "kernels/conv/winograd_transform.h"
 #include "kernels/lib/simd_width.h"
-#include "kernels/lib/vector_tail.h"
 
 namespace headrace::conv {
 

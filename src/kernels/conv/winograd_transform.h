@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/lib/vector_tail.h"
+#include "kernels/lib/simd_width.h"
 
 namespace headrace::conv {
 

@@ -123,6 +123,26 @@ Status ResizeBackwardTo(const Tensor& grads, const Tensor& original_image,
                         original_image.dim_size(2), align_corners, shape);
 }
 
+void ResizeOp::Compute(OpKernelContext* ctx) {
+  const Tensor& images = ctx->input(0);
+  ResizeShape s;
+  OP_REQUIRES_OK(
+      ctx, ResizeForward(images, ctx->input(1), attrs_.align_corners, &s));
+  Tensor* out = nullptr;
+  OP_REQUIRES_OK(ctx, ctx->allocate_output(
+                          0, {s.batch, s.out_h, s.out_w, s.channels}, &out));
+  if (out->NumElements() > 0) Resize(ctx, images, s, out);
+}
+
+void ResizeGradOp::Compute(OpKernelContext* ctx) {
+  ResizeShape s;
+  OP_REQUIRES_OK(ctx, ReadShape(*ctx, &s));
+  Tensor* out = nullptr;
+  OP_REQUIRES_OK(ctx, ctx->allocate_output(
+                          0, {s.batch, s.in_h, s.in_w, s.channels}, &out));
+  if (out->NumElements() > 0) SumGradients(ctx, ctx->input(0), s, out);
+}
+
 std::vector<LinearTap> LinearTaps(int64_t in, int64_t out, float scale,
                                   bool half_pixel_centers) {
   std::vector<LinearTap> taps(out);

@@ -1,6 +1,9 @@
-// What ops that resize share: the checks, and the mapping of an output
-// coordinate to an input coordinate. All of it is float32, as in TensorFlow:
-// doing it in double moves samples.
+// What ops that resize images share: the kernels' checks and allocation, and
+// the mapping of an output coordinate to an input coordinate. Images are
+// [batch, height, width, channels]; sizes and coordinates are in pixels.
+// Coordinates are float32, as in TensorFlow: doing it in double moves samples.
+//
+// All functions are thread-safe.
 #ifndef HEADRACE_KERNELS_IMAGE_RESIZE_H_
 #define HEADRACE_KERNELS_IMAGE_RESIZE_H_
 
@@ -52,6 +55,50 @@ Status ResizeBackward(const Tensor& grads, int64_t in_h, int64_t in_w,
 // check.
 Status ResizeBackwardTo(const Tensor& grads, const Tensor& original_image,
                         bool align_corners, ResizeShape* shape);
+
+// The kernel of a resize. Input 0 is the images, input 1 the new size.
+class ResizeOp : public OpKernel {
+ public:
+  explicit ResizeOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, attrs_.Init(ctx));
+  }
+  void Compute(OpKernelContext* ctx) final;
+
+ protected:
+  const ResizeAttrs& attrs() const { return attrs_; }
+
+ private:
+  // Fills `out` [batch, out_h, out_w, channels], which is not empty.
+  virtual void Resize(OpKernelContext* ctx, const Tensor& images,
+                      const ResizeShape& s, Tensor* out) = 0;
+
+  ResizeAttrs attrs_;
+};
+
+// The kernel of a resize's gradient. Input 0 is the gradient of the resized
+// images, input 1 the original images.
+class ResizeGradOp : public OpKernel {
+ public:
+  explicit ResizeGradOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, attrs_.Init(ctx));
+  }
+  void Compute(OpKernelContext* ctx) final;
+
+ protected:
+  const ResizeAttrs& attrs() const { return attrs_; }
+
+ private:
+  // Reads the shapes of the inputs and checks them.
+  virtual Status ReadShape(const OpKernelContext& ctx, ResizeShape* s) const {
+    return ResizeBackwardTo(ctx.input(0), ctx.input(1), attrs_.align_corners,
+                            s);
+  }
+  // Fills `out` [batch, in_h, in_w, channels], which is not empty.
+  virtual void SumGradients(OpKernelContext* ctx, const Tensor& grads,
+                            const ResizeShape& s, Tensor* out) = 0;
+
+  ResizeAttrs attrs_;
+};
 
 // The two taps of linear interpolation along one axis.
 struct LinearTap {

@@ -32,21 +32,13 @@ std::vector<Box> Boxes(int64_t out, float scale) {
 }
 
 template <typename T>
-class ResizeAreaOp : public OpKernel {
+class ResizeAreaOp : public ResizeOp {
  public:
-  explicit ResizeAreaOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    OP_REQUIRES_OK(ctx, attrs_.Init(ctx));
-  }
+  using ResizeOp::ResizeOp;
 
-  void Compute(OpKernelContext* ctx) override {
-    const Tensor& images = ctx->input(0);
-    ResizeShape s;
-    OP_REQUIRES_OK(
-        ctx, ResizeForward(images, ctx->input(1), attrs_.align_corners, &s));
-    Tensor* out = nullptr;
-    OP_REQUIRES_OK(ctx, ctx->allocate_output(
-                            0, {s.batch, s.out_h, s.out_w, s.channels}, &out));
-    if (out->NumElements() == 0) return;
+ private:
+  void Resize(OpKernelContext* ctx, const Tensor& images, const ResizeShape& s,
+              Tensor* out) override {
     const std::vector<Box> ys = Boxes(s.out_h, s.scale_h);
     const std::vector<Box> xs = Boxes(s.out_w, s.scale_w);
     const float norm = 1.0f / (s.scale_h * s.scale_w);
@@ -71,7 +63,6 @@ class ResizeAreaOp : public OpKernel {
         });
   }
 
- private:
   static void AddRow(const T* from, float weight, const std::vector<Box>& xs,
                      const ResizeShape& s, float* to) {
     for (const Box& x : xs) {
@@ -86,8 +77,6 @@ class ResizeAreaOp : public OpKernel {
       to += s.channels;
     }
   }
-
-  ResizeAttrs attrs_;
 };
 
 #define REGISTER(T)                                                 \

@@ -10,25 +10,17 @@ namespace headrace {
 namespace {
 
 template <typename T>
-class ResizeBicubicOp : public OpKernel {
+class ResizeBicubicOp : public ResizeOp {
  public:
-  explicit ResizeBicubicOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    OP_REQUIRES_OK(ctx, attrs_.Init(ctx));
-  }
+  using ResizeOp::ResizeOp;
 
-  void Compute(OpKernelContext* ctx) override {
-    const Tensor& images = ctx->input(0);
-    ResizeShape s;
-    OP_REQUIRES_OK(
-        ctx, ResizeForward(images, ctx->input(1), attrs_.align_corners, &s));
-    Tensor* out = nullptr;
-    OP_REQUIRES_OK(ctx, ctx->allocate_output(
-                            0, {s.batch, s.out_h, s.out_w, s.channels}, &out));
-    if (out->NumElements() == 0) return;
+ private:
+  void Resize(OpKernelContext* ctx, const Tensor& images, const ResizeShape& s,
+              Tensor* out) override {
     const auto ys =
-        CubicTaps(s.in_h, s.out_h, s.scale_h, attrs_.half_pixel_centers);
+        CubicTaps(s.in_h, s.out_h, s.scale_h, attrs().half_pixel_centers);
     const auto xs =
-        CubicTaps(s.in_w, s.out_w, s.scale_w, attrs_.half_pixel_centers);
+        CubicTaps(s.in_w, s.out_w, s.scale_w, attrs().half_pixel_centers);
     const T* in = images.data<T>();
     float* o = out->data<float>();
     const int64_t row = s.in_w * s.channels;
@@ -61,32 +53,20 @@ class ResizeBicubicOp : public OpKernel {
           }
         });
   }
-
- private:
-  ResizeAttrs attrs_;
 };
 
 template <typename T>
-class ResizeBicubicGradOp : public OpKernel {
+class ResizeBicubicGradOp : public ResizeGradOp {
  public:
-  explicit ResizeBicubicGradOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    OP_REQUIRES_OK(ctx, attrs_.Init(ctx));
-  }
+  using ResizeGradOp::ResizeGradOp;
 
-  void Compute(OpKernelContext* ctx) override {
-    const Tensor& grads = ctx->input(0);
-    const Tensor& image = ctx->input(1);
-    ResizeShape s;
-    OP_REQUIRES_OK(ctx,
-                   ResizeBackwardTo(grads, image, attrs_.align_corners, &s));
-    Tensor* out = nullptr;
-    OP_REQUIRES_OK(ctx, ctx->allocate_output(
-                            0, {s.batch, s.in_h, s.in_w, s.channels}, &out));
-    if (out->NumElements() == 0) return;
+ private:
+  void SumGradients(OpKernelContext* ctx, const Tensor& grads,
+                    const ResizeShape& s, Tensor* out) override {
     const auto ys =
-        CubicTaps(s.in_h, s.out_h, s.scale_h, attrs_.half_pixel_centers);
+        CubicTaps(s.in_h, s.out_h, s.scale_h, attrs().half_pixel_centers);
     const auto xs =
-        CubicTaps(s.in_w, s.out_w, s.scale_w, attrs_.half_pixel_centers);
+        CubicTaps(s.in_w, s.out_w, s.scale_w, attrs().half_pixel_centers);
     const float* g = grads.data<float>();
     T* o = out->data<T>();
     const int64_t in_size = s.in_h * s.in_w * s.channels;
@@ -113,9 +93,6 @@ class ResizeBicubicGradOp : public OpKernel {
       }
     });
   }
-
- private:
-  ResizeAttrs attrs_;
 };
 
 #define REGISTER(T)                                                    \

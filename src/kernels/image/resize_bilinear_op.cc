@@ -11,25 +11,17 @@ namespace headrace {
 namespace {
 
 template <typename T>
-class ResizeBilinearOp : public OpKernel {
+class ResizeBilinearOp : public ResizeOp {
  public:
-  explicit ResizeBilinearOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    OP_REQUIRES_OK(ctx, attrs_.Init(ctx));
-  }
+  using ResizeOp::ResizeOp;
 
-  void Compute(OpKernelContext* ctx) override {
-    const Tensor& images = ctx->input(0);
-    ResizeShape s;
-    OP_REQUIRES_OK(
-        ctx, ResizeForward(images, ctx->input(1), attrs_.align_corners, &s));
-    Tensor* out = nullptr;
-    OP_REQUIRES_OK(ctx, ctx->allocate_output(
-                            0, {s.batch, s.out_h, s.out_w, s.channels}, &out));
-    if (out->NumElements() == 0) return;
+ private:
+  void Resize(OpKernelContext* ctx, const Tensor& images, const ResizeShape& s,
+              Tensor* out) override {
     const auto ys =
-        LinearTaps(s.in_h, s.out_h, s.scale_h, attrs_.half_pixel_centers);
+        LinearTaps(s.in_h, s.out_h, s.scale_h, attrs().half_pixel_centers);
     const auto xs =
-        LinearTaps(s.in_w, s.out_w, s.scale_w, attrs_.half_pixel_centers);
+        LinearTaps(s.in_w, s.out_w, s.scale_w, attrs().half_pixel_centers);
     const T* in = images.data<T>();
     float* o = out->data<float>();
     const int64_t in_row = s.in_w * s.channels, out_row = s.out_w * s.channels;
@@ -44,7 +36,6 @@ class ResizeBilinearOp : public OpKernel {
                      });
   }
 
- private:
   static void Row(const T* top, const T* bottom, float y,
                   const std::vector<LinearTap>& xs, int64_t channels,
                   float* out) {
@@ -61,32 +52,21 @@ class ResizeBilinearOp : public OpKernel {
       }
     }
   }
-
-  ResizeAttrs attrs_;
 };
 
 // A is what is summed in; T what is given out.
 template <typename T, typename A>
-class ResizeBilinearGradOp : public OpKernel {
+class ResizeBilinearGradOp : public ResizeGradOp {
  public:
-  explicit ResizeBilinearGradOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    OP_REQUIRES_OK(ctx, attrs_.Init(ctx));
-  }
+  using ResizeGradOp::ResizeGradOp;
 
-  void Compute(OpKernelContext* ctx) override {
-    const Tensor& grads = ctx->input(0);
-    const Tensor& image = ctx->input(1);
-    ResizeShape s;
-    OP_REQUIRES_OK(ctx,
-                   ResizeBackwardTo(grads, image, attrs_.align_corners, &s));
-    Tensor* out = nullptr;
-    OP_REQUIRES_OK(ctx, ctx->allocate_output(
-                            0, {s.batch, s.in_h, s.in_w, s.channels}, &out));
-    if (out->NumElements() == 0) return;
+ private:
+  void SumGradients(OpKernelContext* ctx, const Tensor& grads,
+                    const ResizeShape& s, Tensor* out) override {
     const auto ys =
-        LinearTaps(s.in_h, s.out_h, s.scale_h, attrs_.half_pixel_centers);
+        LinearTaps(s.in_h, s.out_h, s.scale_h, attrs().half_pixel_centers);
     const auto xs =
-        LinearTaps(s.in_w, s.out_w, s.scale_w, attrs_.half_pixel_centers);
+        LinearTaps(s.in_w, s.out_w, s.scale_w, attrs().half_pixel_centers);
     const float* g = grads.data<float>();
     T* o = out->data<T>();
     const int64_t in_size = s.in_h * s.in_w * s.channels;
@@ -104,7 +84,6 @@ class ResizeBilinearGradOp : public OpKernel {
                      });
   }
 
- private:
   static void Image(const float* g, const ResizeShape& s,
                     const std::vector<LinearTap>& ys,
                     const std::vector<LinearTap>& xs, A* sum) {
@@ -124,8 +103,6 @@ class ResizeBilinearGradOp : public OpKernel {
       }
     }
   }
-
-  ResizeAttrs attrs_;
 };
 
 #define REGISTER(T)                                                     \

@@ -9,23 +9,15 @@
 namespace headrace {
 namespace {
 
-class ResizeNearestNeighborOp : public OpKernel {
+class ResizeNearestNeighborOp : public ResizeOp {
  public:
-  explicit ResizeNearestNeighborOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    OP_REQUIRES_OK(ctx, attrs_.Init(ctx));
-  }
+  using ResizeOp::ResizeOp;
 
-  void Compute(OpKernelContext* ctx) override {
-    const Tensor& images = ctx->input(0);
-    ResizeShape s;
-    OP_REQUIRES_OK(
-        ctx, ResizeForward(images, ctx->input(1), attrs_.align_corners, &s));
-    Tensor* out = nullptr;
-    OP_REQUIRES_OK(ctx, ctx->allocate_output(
-                            0, {s.batch, s.out_h, s.out_w, s.channels}, &out));
-    if (out->NumElements() == 0) return;
-    const auto ys = NearestTaps(s.in_h, s.out_h, s.scale_h, attrs_);
-    const auto xs = NearestTaps(s.in_w, s.out_w, s.scale_w, attrs_);
+ private:
+  void Resize(OpKernelContext* ctx, const Tensor& images, const ResizeShape& s,
+              Tensor* out) override {
+    const auto ys = NearestTaps(s.in_h, s.out_h, s.scale_h, attrs());
+    const auto xs = NearestTaps(s.in_w, s.out_w, s.scale_w, attrs());
     const int64_t pixel = s.channels * DataTypeSize(images.dtype());
     const char* in = static_cast<const char*>(images.raw_data());
     char* o = static_cast<char*>(out->raw_data());
@@ -43,41 +35,33 @@ class ResizeNearestNeighborOp : public OpKernel {
                        }
                      });
   }
-
- private:
-  ResizeAttrs attrs_;
 };
 REGISTER_KERNEL_BUILDER(Name("ResizeNearestNeighbor").Device(DEVICE_CPU),
                         ResizeNearestNeighborOp);
 
 template <typename T>
-class ResizeNearestNeighborGradOp : public OpKernel {
+class ResizeNearestNeighborGradOp : public ResizeGradOp {
  public:
   using A = std::conditional_t<kIsSmallFloat<T>, float, T>;
 
-  explicit ResizeNearestNeighborGradOp(OpKernelConstruction* ctx)
-      : OpKernel(ctx) {
-    OP_REQUIRES_OK(ctx, attrs_.Init(ctx));
-  }
+  using ResizeGradOp::ResizeGradOp;
 
-  void Compute(OpKernelContext* ctx) override {
-    const Tensor& grads = ctx->input(0);
-    const Tensor& size = ctx->input(1);
-    OP_REQUIRES(ctx, size.dims() == 1 && size.dim_size(0) == 2,
-                errors::InvalidArgument(
-                    "size must be a vector of 2 numbers, height and width, got "
-                    "shape ",
-                    size.shape().DebugString()));
-    ResizeShape s;
-    OP_REQUIRES_OK(
-        ctx, ResizeBackward(grads, size.data<int32_t>()[0],
-                            size.data<int32_t>()[1], attrs_.align_corners, &s));
-    Tensor* out = nullptr;
-    OP_REQUIRES_OK(ctx, ctx->allocate_output(
-                            0, {s.batch, s.in_h, s.in_w, s.channels}, &out));
-    if (out->NumElements() == 0) return;
-    const auto ys = NearestTaps(s.in_h, s.out_h, s.scale_h, attrs_);
-    const auto xs = NearestTaps(s.in_w, s.out_w, s.scale_w, attrs_);
+ private:
+  // Input 1 is the original size.
+  Status ReadShape(const OpKernelContext& ctx, ResizeShape* s) const override {
+    const Tensor& size = ctx.input(1);
+    if (size.dims() != 1 || size.dim_size(0) != 2) {
+      return errors::InvalidArgument(
+          "size must be a vector of 2 numbers, height and width, got shape ",
+          size.shape().DebugString());
+    }
+    return ResizeBackward(ctx.input(0), size.data<int32_t>()[0],
+                          size.data<int32_t>()[1], attrs().align_corners, s);
+  }
+  void SumGradients(OpKernelContext* ctx, const Tensor& grads,
+                    const ResizeShape& s, Tensor* out) override {
+    const auto ys = NearestTaps(s.in_h, s.out_h, s.scale_h, attrs());
+    const auto xs = NearestTaps(s.in_w, s.out_w, s.scale_w, attrs());
     const T* g = grads.data<T>();
     T* o = out->data<T>();
     const int64_t in_size = s.in_h * s.in_w * s.channels;
@@ -103,9 +87,6 @@ class ResizeNearestNeighborGradOp : public OpKernel {
                        }
                      });
   }
-
- private:
-  ResizeAttrs attrs_;
 };
 #define REGISTER(T)                                         \
   REGISTER_KERNEL_BUILDER(Name("ResizeNearestNeighborGrad") \

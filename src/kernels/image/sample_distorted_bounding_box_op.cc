@@ -13,6 +13,7 @@
 #include "kernels/lib/element.h"
 #include "kernels/lib/random_stream.h"
 #include "kernels/lib/uniform_below.h"
+#include "kernels/lib/visit_type.h"
 
 namespace headrace {
 namespace {
@@ -222,25 +223,11 @@ class SampleDistortedBoundingBoxOp : public OpKernel {
                           std::initializer_list<int32_t> values) {
     Tensor* out = nullptr;
     HR_RETURN_IF_ERROR(ctx->allocate_output(i, {3}, &out));
-    const auto fill = [&]<typename T>(T* to) {
-      for (int32_t v : values) *to++ = static_cast<T>(v);
-    };
-    switch (out->dtype()) {
-      case DT_UINT8:
-        fill(out->data<uint8_t>());
-        break;
-      case DT_INT8:
-        fill(out->data<int8_t>());
-        break;
-      case DT_INT16:
-        fill(out->data<int16_t>());
-        break;
-      case DT_INT32:
-        fill(out->data<int32_t>());
-        break;
-      default:
-        fill(out->data<int64_t>());
-    }
+    VisitType<uint8_t, int8_t, int16_t, int32_t, int64_t>(
+        out->dtype(), [&]<typename T>(T) {
+          T* to = out->data<T>();
+          for (int32_t v : values) *to++ = static_cast<T>(v);
+        });
     return OkStatus();
   }
 

@@ -1,6 +1,7 @@
-// What kernels make of inputs that never change, packed panels or transforms:
-// made when first needed, in parallel, once in a process for the same bytes,
-// and kept as long as a kernel holds it.
+// ConstantForms: what kernels make of inputs that never change, such as packed
+// panels or transforms. A form is made when it is first needed, in parallel,
+// once in a process for the same bytes. It is kept as long as a kernel holds
+// it.
 #ifndef HEADRACE_KERNELS_LIB_CONSTANT_FORMS_H_
 #define HEADRACE_KERNELS_LIB_CONSTANT_FORMS_H_
 
@@ -30,10 +31,10 @@ class ConstantForms {
   void Set(const Tensor& constant) { constant_ = constant; }
   bool is_set() const { return constant_.IsInitialized(); }
 
-  // The form of `bytes` bytes that `make` makes. `kind`, an address, and
-  // `sizes` are all that it depends on beside the constant. Valid as long as
-  // this. Null if there is no constant or no memory: the caller then does
-  // with a form for the one call, or without.
+  // The form of `bytes` bytes that `make` makes. It depends on the constant, on
+  // `kind`, an address, and on `sizes` alone. Valid as long as this object.
+  // Null if there is no constant or no memory; the caller then makes a form for
+  // its call, or does without.
   const void* Get(const void* kind, absl::Span<const int64_t> sizes,
                   int64_t bytes, Maker make);
 

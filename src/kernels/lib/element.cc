@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kernels/lib/simd.h"
+#include "kernels/lib/visit_type.h"
 
 namespace headrace {
 
@@ -53,27 +54,12 @@ void Append(const Tensor& t, DimVector* out) {
 Status ReadIntegers(const Tensor& t, std::string_view name, DimVector* out) {
   out->clear();
   out->reserve(t.NumElements());
-  switch (t.dtype()) {
-    case DT_INT8:
-      Append<int8_t>(t, out);
-      break;
-    case DT_INT16:
-      Append<int16_t>(t, out);
-      break;
-    case DT_UINT16:
-      Append<uint16_t>(t, out);
-      break;
-    case DT_INT32:
-      Append<int32_t>(t, out);
-      break;
-    case DT_INT64:
-      Append<int64_t>(t, out);
-      break;
-    default:
-      return errors::InvalidArgument(name, " must be integers, got ",
-                                     DataTypeString(t.dtype()));
+  if (VisitType<int8_t, int16_t, uint16_t, int32_t, int64_t>(
+          t.dtype(), [&]<typename T>(T) { Append<T>(t, out); })) {
+    return OkStatus();
   }
-  return OkStatus();
+  return errors::InvalidArgument(name, " must be integers, got ",
+                                 DataTypeString(t.dtype()));
 }
 
 Status ReadIntegerVector(const Tensor& t, std::string_view name,

@@ -9,6 +9,7 @@
 #include "kernels/lib/nn_math.h"
 #include "kernels/lib/simd_width.h"
 #include "kernels/lib/vector_tail.h"
+#include "kernels/lib/visit_type.h"
 
 namespace headrace {
 namespace {
@@ -45,15 +46,15 @@ inline T Add(T a, T b) {
 }
 
 template <typename T>
-const T* ElementsOf(const Tensor* t) {
+const T* DataOf(const Tensor* t) {
   return t == nullptr ? nullptr : static_cast<const T*>(t->raw_data());
 }
 
 template <typename T>
 void ScaleAndAdd(const Epilogue& e, const EpilogueBlock& b, T* result) {
-  const T* const scale = ElementsOf<T>(e.scale);
-  const T* const bias = ElementsOf<T>(e.bias);
-  const T* const addend = ElementsOf<T>(e.addend);
+  const T* const scale = DataOf<T>(e.scale);
+  const T* const bias = DataOf<T>(e.bias);
+  const T* const addend = DataOf<T>(e.addend);
   RunSimd([&] {
     for (int64_t r = 0; r < b.rows; ++r) {
       const int64_t first = (b.row + r) * b.row_size + b.channel;
@@ -167,14 +168,9 @@ void ApplyEpilogue(ThreadPool* pool, DataType dtype, const Epilogue& e,
                                      .rows = end - begin,
                                      .channels = channels,
                                      .row_size = channels};
-        switch (dtype) {
-          case DT_FLOAT:
-            return ApplyEpilogue(e, block, static_cast<float*>(result));
-          case DT_DOUBLE:
-            return ApplyEpilogue(e, block, static_cast<double*>(result));
-          default:
-            return ApplyEpilogue(e, block, static_cast<int32_t*>(result));
-        }
+        VisitType<float, double, int32_t>(dtype, [&]<typename T>(T) {
+          ApplyEpilogue(e, block, static_cast<T*>(result));
+        });
       });
 }
 

@@ -2,8 +2,7 @@
 //   float, double    blocks of rows x a few panels of columns; a panel of B is
 //                    copied next to each other when enough rows use it
 //   few rows of A    one pass over B at the speed of memory: streaming_gemm.h
-//   (and,
-//                    through the transposed problem, one column of B), and
+//                    (and, through the transposed problem, one column of B);
 //                    prefetching_gemm.h for some more rows
 //   tall k           k is split and the partial products are added in order,
 //                    where C is too small to keep several threads busy
@@ -18,7 +17,7 @@
 
 #include "framework/memory/allocator.h"
 #include "kernels/lib/gemm_kernel.h"
-#include "kernels/lib/half_convert.h"
+#include "kernels/lib/narrow_float.h"
 #include "kernels/lib/prefetching_gemm.h"
 #include "kernels/lib/simd.h"
 #include "kernels/lib/streaming_gemm.h"
@@ -187,14 +186,14 @@ GemmArgs<T> ColumnAsRow(const GemmArgs<T>& g) {
   return t;
 }
 
-enum class FloatWay { kThin, kThinColumn, kFewRows, kBlocks };
+enum class FloatWay { kStreaming, kStreamingColumn, kPrefetching, kBlocks };
 
 template <typename T>
 FloatWay WayOf(const GemmArgs<T>& g) {
-  if (PrefersThinGemm(g)) return FloatWay::kThin;
-  if (g.n == 1 && g.ldc == 1) return FloatWay::kThinColumn;
+  if (PrefersStreamingGemm(g)) return FloatWay::kStreaming;
+  if (g.n == 1 && g.ldc == 1) return FloatWay::kStreamingColumn;
   if constexpr (std::is_same_v<T, float>) {
-    if (PrefersFewRowsGemm(g)) return FloatWay::kFewRows;
+    if (PrefersPrefetchingGemm(g)) return FloatWay::kPrefetching;
   }
   return FloatWay::kBlocks;
 }
@@ -202,12 +201,12 @@ FloatWay WayOf(const GemmArgs<T>& g) {
 template <typename T>
 void FloatGemm(ThreadPool* pool, const GemmArgs<T>& g) {
   switch (WayOf(g)) {
-    case FloatWay::kThin:
-      return ThinGemm(pool, g);
-    case FloatWay::kThinColumn:
-      return ThinGemm(pool, ColumnAsRow(g));
-    case FloatWay::kFewRows:
-      if constexpr (std::is_same_v<T, float>) FewRowsGemm(pool, g);
+    case FloatWay::kStreaming:
+      return StreamingGemm(pool, g);
+    case FloatWay::kStreamingColumn:
+      return StreamingGemm(pool, ColumnAsRow(g));
+    case FloatWay::kPrefetching:
+      if constexpr (std::is_same_v<T, float>) PrefetchingGemm(pool, g);
       return;
     case FloatWay::kBlocks:
       if (!SplitK(pool, g)) Blocked(pool, g);
@@ -217,11 +216,11 @@ void FloatGemm(ThreadPool* pool, const GemmArgs<T>& g) {
 template <typename T>
 int64_t FloatHeapBytes(const GemmArgs<T>& g) {
   switch (WayOf(g)) {
-    case FloatWay::kThin:
-      return ThinGemmHeapBytes(g);
-    case FloatWay::kThinColumn:
-      return ThinGemmHeapBytes(ColumnAsRow(g));
-    case FloatWay::kFewRows:
+    case FloatWay::kStreaming:
+      return StreamingGemmHeapBytes(g);
+    case FloatWay::kStreamingColumn:
+      return StreamingGemmHeapBytes(ColumnAsRow(g));
+    case FloatWay::kPrefetching:
       return 0;
     case FloatWay::kBlocks:
       break;
@@ -246,7 +245,7 @@ void HalfGemm(ThreadPool* pool, const GemmArgs<T>& g) {
         const int64_t n = std::min(kColumns, g.n - j0);
         if (g.accumulate) {
           for (int64_t i = 0; i < m; ++i) {
-            ToFloat(g.c + (i0 + i) * g.ldc + j0, n, c + i * n);
+            Widen(g.c + (i0 + i) * g.ldc + j0, c + i * n, n);
           }
         }
         for (int64_t k0 = 0; k0 < g.k; k0 += kDepth) {
@@ -254,18 +253,18 @@ void HalfGemm(ThreadPool* pool, const GemmArgs<T>& g) {
           // A stays transposed if it is; B is put upright.
           const int64_t lda = g.transpose_a ? m : k;
           for (int64_t r = 0; r < (g.transpose_a ? k : m); ++r) {
-            ToFloat(g.transpose_a ? AtA(g, i0, k0 + r) : AtA(g, i0 + r, k0),
-                    lda, a + r * lda);
+            Widen(g.transpose_a ? AtA(g, i0, k0 + r) : AtA(g, i0 + r, k0),
+                  a + r * lda, lda);
           }
           if (g.transpose_b) {
             float line[kDepth];
             for (int64_t j = 0; j < n; ++j) {
-              ToFloat(AtB(g, k0, j0 + j), k, line);
+              Widen(AtB(g, k0, j0 + j), line, k);
               for (int64_t p = 0; p < k; ++p) b[p * n + j] = line[p];
             }
           } else {
             for (int64_t p = 0; p < k; ++p) {
-              ToFloat(AtB(g, k0 + p, j0), n, b + p * n);
+              Widen(AtB(g, k0 + p, j0), b + p * n, n);
             }
           }
           const GemmKernel<float> kernel(
@@ -280,7 +279,7 @@ void HalfGemm(ThreadPool* pool, const GemmArgs<T>& g) {
           kernel(a, b, c);
         }
         for (int64_t i = 0; i < m; ++i) {
-          FromFloat(c + i * n, n, g.c + (i0 + i) * g.ldc + j0);
+          Narrow(c + i * n, g.c + (i0 + i) * g.ldc + j0, n);
         }
       });
 }

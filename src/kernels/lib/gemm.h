@@ -34,6 +34,27 @@ struct GemmArgs {
   bool accumulate = false;
   bool conjugate_a = false;  // complex types only
   bool conjugate_b = false;
+
+  // Matrices without gaps between their rows. The pointers follow by At.
+  static GemmArgs Dense(int64_t m, int64_t n, int64_t k,
+                        bool transpose_a = false, bool transpose_b = false) {
+    return {.m = m,
+            .n = n,
+            .k = k,
+            .lda = transpose_a ? m : k,
+            .transpose_a = transpose_a,
+            .ldb = transpose_b ? k : n,
+            .transpose_b = transpose_b,
+            .ldc = n};
+  }
+  // The same product of other matrices.
+  GemmArgs At(const T* a_at, const T* b_at, T* c_at) const {
+    GemmArgs g = *this;
+    g.a = a_at;
+    g.b = b_at;
+    g.c = c_at;
+    return g;
+  }
 };
 
 // For every number type. `pool` may be null: all on this thread. Thread-safe.

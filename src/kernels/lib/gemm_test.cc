@@ -8,6 +8,8 @@
 #include <string>
 
 #include "framework/kernel/op_tester.h"
+#include "framework/memory/allocation_size.h"
+#include "framework/memory/allocator.h"
 #include "kernels/lib/streaming_gemm.h"
 
 namespace headrace {
@@ -113,7 +115,7 @@ TEST(Gemm, AgreesWithTheDefinition) {
 
 // Few rows over a B beyond the caches, and over a transposed B:
 // streaming_gemm.h.
-TEST(Gemm, ThinProductsAgreeWithTheDefinition) {
+TEST(Gemm, StreamedProductsAgreeWithTheDefinition) {
   for (int64_t m : {4, 5, 6, 7, 8}) {
     Check<float>({m, 4101, 1031}, m % 2 == 0, false, false, m == 5);
   }
@@ -211,6 +213,39 @@ TEST(Gemm, ResultDoesNotDependOnThreads) {
     for (int64_t p = 0; p < s.k; ++p) want += 1.0 * a[p] * b[p * s.n];
     EXPECT_NEAR(c1[0], want, 1e-5 * std::sqrt(s.k) * 10);
   }
+}
+
+// A run's memory is planned by what Gemm says of its partial products.
+template <typename T>
+void CheckHeapBytes() {
+  ThreadPool four(4);
+  int64_t most = 0;
+  for (const Size& s :
+       {Size{300, 200, 500}, Size{16, 16, 20000}, Size{1, 4096, 512},
+        Size{1000, 1, 300}, Size{2, 40, 5000}, Size{1, 1, 200000},
+        Size{20, 2600, 650}}) {
+    for (const bool transpose_b : {false, true}) {
+      std::vector<T> a(s.m * s.k, T(1)), b(s.k * s.n, T(1)), c(s.m * s.n);
+      const auto g = GemmArgs<T>::Dense(s.m, s.n, s.k, false, transpose_b)
+                         .At(a.data(), b.data(), c.data());
+      const int64_t before = CpuAllocator()->GetStats().bytes_in_use;
+      CpuAllocator()->ResetPeak();
+      Gemm(&four, g);
+      const int64_t said = GemmHeapBytes(g);
+      EXPECT_EQ(CpuAllocator()->GetStats().peak_bytes_in_use - before,
+                said == 0 ? 0
+                          : static_cast<int64_t>(
+                                AllocationSize(static_cast<size_t>(said))))
+          << s.m << "x" << s.n << "x" << s.k << " " << transpose_b;
+      most = std::max(most, said);
+    }
+  }
+  EXPECT_GT(most, 0);
+}
+
+TEST(Gemm, TakesTheHeapBytesThatItSays) {
+  CheckHeapBytes<float>();
+  CheckHeapBytes<double>();
 }
 
 }  // namespace

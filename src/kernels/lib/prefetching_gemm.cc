@@ -178,7 +178,7 @@ void Columns(const GemmArgs<float>& g, const Rows& rows, int64_t j0,
 
 }  // namespace
 
-bool PrefersFewRowsGemm(const GemmArgs<float>& g) {
+bool PrefersPrefetchingGemm(const GemmArgs<float>& g) {
   constexpr double kSecondLevelCaches = 4 << 20;
   return simd_internal::Level() == 4 && !g.transpose_b && g.m >= 4 &&
          g.m <= kMaxRows && g.n >= 2 * kColumns &&
@@ -186,7 +186,7 @@ bool PrefersFewRowsGemm(const GemmArgs<float>& g) {
              kSecondLevelCaches;
 }
 
-void FewRowsGemm(ThreadPool* pool, const GemmArgs<float>& g) {
+void PrefetchingGemm(ThreadPool* pool, const GemmArgs<float>& g) {
   const Rows rows = {g.m, CeilDiv(g.m, kMostRows)};
   const int64_t blocks = CeilDiv(g.n, kColumns);
   const int64_t wide = CeilDiv(CeilDiv(g.n, blocks), kPanel) * kPanel;
@@ -202,8 +202,8 @@ void FewRowsGemm(ThreadPool* pool, const GemmArgs<float>& g) {
 
 #else
 
-bool PrefersFewRowsGemm(const GemmArgs<float>&) { return false; }
-void FewRowsGemm(ThreadPool*, const GemmArgs<float>&) {}
+bool PrefersPrefetchingGemm(const GemmArgs<float>&) { return false; }
+void PrefetchingGemm(ThreadPool*, const GemmArgs<float>&) {}
 
 #endif
 #undef HR_AVX512

@@ -1,9 +1,19 @@
-// FewRowsGemm: float products of some rows with a B that does not stay in the
-// caches, on processors with AVX-512: all rows are multiplied by one tile of B
-// while the next comes from memory.
+// PrefetchingGemm: float products of 4 to 32 rows of A with a B that is larger
+// than the caches, on processors with AVX-512. All rows are multiplied by one
+// tile of B, 64 rows by 64 columns, while the next tiles are fetched.
 //
-// The result depends on the arguments alone, and each element is summed in the
-// order of k, as Gemm's blocks are. Use gemm.h, which calls this by itself.
+//   shapes     4 <= m <= 32, n >= 1024, any k; B of 4 MiB or more
+//   layouts    any leading dimensions; A plain or transposed, B plain
+//   alignment  B may lie at any address; A and C are aligned to their elements
+//   called by  Gemm alone: use gemm.h
+//
+// Its relatives: streaming_gemm.h takes fewer rows, prepacked_gemm.h a B that
+// never changes.
+//
+// The result depends on the arguments alone, not on the number of threads. Each
+// element is summed in the order of k, as Gemm's blocks are.
+//
+// Thread-safe.
 #ifndef HEADRACE_KERNELS_LIB_PREFETCHING_GEMM_H_
 #define HEADRACE_KERNELS_LIB_PREFETCHING_GEMM_H_
 
@@ -12,10 +22,10 @@
 namespace headrace {
 
 // False on processors without AVX-512.
-bool PrefersFewRowsGemm(const GemmArgs<float>& args);
+bool PrefersPrefetchingGemm(const GemmArgs<float>& args);
 
-// For PrefersFewRowsGemm(args) and k > 0. B may lie at any address.
-void FewRowsGemm(ThreadPool* pool, const GemmArgs<float>& args);
+// For PrefersPrefetchingGemm(args) and k > 0. `pool` may be null.
+void PrefetchingGemm(ThreadPool* pool, const GemmArgs<float>& args);
 
 }  // namespace headrace
 

@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "kernels/lib/simd_width.h"
-#include "kernels/lib/vector_tail.h"
 
 namespace headrace {
 namespace {
@@ -172,9 +171,9 @@ void PackPanels(ThreadPool* pool, const void* b, bool transpose_b, int64_t n,
   pool->ParallelFor(k, kBlock, rows);
 }
 
-void PanelGemm(ThreadPool* pool, int64_t m, int64_t n, int64_t k,
-               const float* a, int64_t lda, const float* panels, float* c,
-               int64_t ldc) {
+void PrepackedGemm(ThreadPool* pool, int64_t m, int64_t n, int64_t k,
+                   const float* a, int64_t lda, const float* panels, float* c,
+                   int64_t ldc) {
   // Equal slices, so that each fetches the next.
   const int64_t slice = CeilDiv(k, CeilDiv(k, kDepth));
   const auto run = [&](int64_t begin, int64_t end) {

@@ -1,10 +1,21 @@
-// Products of a few rows with weights that never change, which are laid out
-// once in the order in which they are read: as panels of 64 columns, row by
-// row, behind the last column filled up with zeros. They then come from memory
-// as fast as it gives them, while what came before is multiplied.
+// PrepackedGemm: float products of 4 to 32 rows with a matrix B that never
+// changes. B is packed once, in the order in which it is read: as panels of 64
+// columns, each row by row, the last filled up with zeros. Each panel is
+// fetched while the one before is multiplied.
+//
+//   shapes     4 <= m <= 32, B of 4 MiB or more (PrefersPanels); LSTM cells
+//   call
+//              MultiplyPanel with fewer rows, too
+//   layouts    A plain with any leading dimension; B packed; C plain
+//   alignment  panels are aligned to 64 bytes, A and C to their elements; the B
+//              that is packed may lie at any address
+//   called by  MatMul with a constant B (matmul_op.cc), LSTM (lstm_panels.h);
+//              both keep the panels as ConstantForms
+//
+// Its relatives, for a B that may change: streaming_gemm.h, prefetching_gemm.h.
 //
 // Every row of a product is summed in one order, whatever the number of rows
-// and of threads.
+// and of threads. Thread-safe.
 #ifndef HEADRACE_KERNELS_LIB_PREPACKED_GEMM_H_
 #define HEADRACE_KERNELS_LIB_PREPACKED_GEMM_H_
 
@@ -32,7 +43,7 @@ struct PanelProduct {
   bool accumulate = false;
   float* sums = nullptr;
   int64_t sums_step = 0;
-  // So many rows of 64 that lie behind these come into the cache meanwhile.
+  // How many rows of 64 to fetch meanwhile; they lie behind this panel's.
   int64_t fetch = 0;
 };
 void MultiplyPanel(const PanelProduct& g);
@@ -41,9 +52,9 @@ void MultiplyPanel(const PanelProduct& g);
 // transposed) is worth the panels.
 bool PrefersPanels(int64_t m, int64_t n, int64_t k);
 
-// b, whose elements lie at any address, as [NumPanels(n), k, 64]. Of a b that
-// is not transposed, `packed` is told which rows will not be read any more, on
-// any thread.
+// Packs b, whose elements lie at any address, as [NumPanels(n), k, 64]. If b is
+// not transposed, calls `packed` with the rows that will not be read any more,
+// on any thread.
 void PackPanels(
     ThreadPool* pool, const void* b, bool transpose_b, int64_t n, int64_t k,
     float* panels,
@@ -51,9 +62,9 @@ void PackPanels(
         [](int64_t, int64_t) {});
 
 // c[0:m, 0:n] = a[0:m, 0:k] b. `pool` may be null.
-void PanelGemm(ThreadPool* pool, int64_t m, int64_t n, int64_t k,
-               const float* a, int64_t lda, const float* panels, float* c,
-               int64_t ldc);
+void PrepackedGemm(ThreadPool* pool, int64_t m, int64_t n, int64_t k,
+                   const float* a, int64_t lda, const float* panels, float* c,
+                   int64_t ldc);
 
 }  // namespace headrace
 

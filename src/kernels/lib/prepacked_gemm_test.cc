@@ -25,7 +25,7 @@ void ExpectNear(float got, double want, int64_t k, const std::string& where) {
   ASSERT_NEAR(got, want, 1e-7 * static_cast<double>(k + 8)) << where;
 }
 
-TEST(PanelGemmTest, EveryNumberOfRows) {
+TEST(PrepackedGemmTest, EveryNumberOfRows) {
   const struct {
     int64_t n, k;
   } kSizes[] = {{64, 1}, {1, 9}, {130, 70}, {65, 1100}, {300, 513}};
@@ -44,10 +44,10 @@ TEST(PanelGemmTest, EveryNumberOfRows) {
         const int64_t lda = k + 3, ldc = n + 2;
         const std::vector<float> a = Random(m * lda, 2);
         std::vector<float> c(m * ldc, 7), alone = c;
-        PanelGemm(&pool, m, n, k, a.data(), lda, panels.data<float>(), c.data(),
-                  ldc);
-        PanelGemm(nullptr, m, n, k, a.data(), lda, panels.data<float>(),
-                  alone.data(), ldc);
+        PrepackedGemm(&pool, m, n, k, a.data(), lda, panels.data<float>(),
+                      c.data(), ldc);
+        PrepackedGemm(nullptr, m, n, k, a.data(), lda, panels.data<float>(),
+                      alone.data(), ldc);
         ASSERT_EQ(c, alone);
         for (int64_t i = 0; i < m; ++i) {
           for (int64_t j = 0; j < n; ++j) {
@@ -66,7 +66,7 @@ TEST(PanelGemmTest, EveryNumberOfRows) {
   }
 }
 
-TEST(PanelGemmTest, AddsToWhatIsThere) {
+TEST(PrepackedGemmTest, AddsToWhatIsThere) {
   const int64_t depth = 20;
   Tensor panel(DT_FLOAT, TensorShape({depth, kPanelColumns}));
   for (int64_t i = 0; i < panel.NumElements(); ++i) {
@@ -93,7 +93,7 @@ TEST(PanelGemmTest, AddsToWhatIsThere) {
   EXPECT_EQ(sums, std::vector<float>(7 * kPanelColumns, 0));
 }
 
-TEST(PanelGemmTest, AConstantMatrixIsPackedOnce) {
+TEST(PrepackedGemmTest, AConstantMatrixIsPackedOnce) {
   const int64_t n = 1030, k = 1100;
   const bool has_panels = PrefersPanels(20, n, k);
   for (const bool transpose : {false, true}) {

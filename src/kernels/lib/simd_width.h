@@ -1,19 +1,43 @@
-// RunSimd (simd.h) for code that is written in vectors: the widest vectors of
-// the processor at hand are told to it.
+// RunSimd (simd.h) for code that is written in vectors: it is told the widest
+// vectors of the processor at hand, in bytes.
 //
 //   RunSimdWide([&](auto bytes) {
-//     typedef float V __attribute__((vector_size(bytes()), aligned(4),
-//                                    may_alias));
-//     ...
+//     using Vector = VectorOf<decltype(bytes)::value>;
+//     for (; i + Vector::kLanes <= n; i += Vector::kLanes) {
+//       Vector::At(y + i) = Vector::At(x + i) * 2.0f;
+//     }
 //   });
 #ifndef HEADRACE_KERNELS_LIB_SIMD_WIDTH_H_
 #define HEADRACE_KERNELS_LIB_SIMD_WIDTH_H_
 
+#include <cstdint>
 #include <type_traits>
 
 #include "kernels/lib/simd.h"
 
 namespace headrace {
+
+// Vectors of floats or doubles, at any address. They are handed on as
+// VectorOf<>, since template arguments lose their attributes.
+template <int kBytes, typename T = float>
+struct VectorOf {
+  static constexpr int64_t kLanes = kBytes / sizeof(T);
+  typedef T Type
+      __attribute__((vector_size(kBytes), aligned(sizeof(T)), may_alias));
+  static const Type& At(const T* p) {
+    return *reinterpret_cast<const Type*>(p);
+  }
+  static Type& At(T* p) { return *reinterpret_cast<Type*>(p); }
+};
+
+// A single number, for code that is written for vectors.
+template <typename T = float>
+struct ScalarOf {
+  static constexpr int64_t kLanes = 1;
+  using Type = T;
+  static const T& At(const T* p) { return *p; }
+  static T& At(T* p) { return *p; }
+};
 
 // Calls f(std::integral_constant<int, bytes of a vector>), compiled for this
 // processor. `f` returns nothing.

@@ -224,7 +224,7 @@ void Dots(const GemmArgs<T>& g, int64_t k0, int64_t k1, int64_t j0, int64_t n,
     // of A pass over it.
     constexpr int64_t kChunk = 4096 / sizeof(T);
     const int64_t chunk = g.m <= 4 && !g.transpose_a ? k1 - k0 : kChunk;
-    alignas(64) T x[kThinRowsTransposed * kChunk];
+    alignas(64) T x[kStreamedRowsTransposed * kChunk];
     for (int64_t k = k0; k < k1; k += chunk) {
       const int64_t depth = std::min(chunk, k1 - k);
       const bool add = accumulate || k > k0;
@@ -280,18 +280,18 @@ Cut CutOf(const GemmArgs<T>& g) {
 }  // namespace
 
 template <typename T>
-int64_t ThinGemmHeapBytes(const GemmArgs<T>& g) {
+int64_t StreamingGemmHeapBytes(const GemmArgs<T>& g) {
   const int64_t slices = CutOf(g).slices;
   return slices > 1 ? int64_t{sizeof(T)} * slices * g.m * g.n : 0;
 }
 
 // The partial products of slices are added in order.
 template <typename T>
-void ThinGemm(ThreadPool* pool, const GemmArgs<T>& g) {
+void StreamingGemm(ThreadPool* pool, const GemmArgs<T>& g) {
   const Cut cut = CutOf(g);
   const int64_t wide = cut.wide, blocks = cut.blocks;
   int64_t slices = cut.slices;
-  const auto bytes = static_cast<size_t>(ThinGemmHeapBytes(g));
+  const auto bytes = static_cast<size_t>(StreamingGemmHeapBytes(g));
   T* partial = nullptr;
   if (slices > 1) {
     partial = static_cast<T*>(CpuAllocator()->AllocateRaw(bytes));
@@ -335,9 +335,9 @@ void ThinGemm(ThreadPool* pool, const GemmArgs<T>& g) {
   CpuAllocator()->DeallocateRaw(partial, bytes);
 }
 
-template void ThinGemm<float>(ThreadPool*, const GemmArgs<float>&);
-template void ThinGemm<double>(ThreadPool*, const GemmArgs<double>&);
-template int64_t ThinGemmHeapBytes<float>(const GemmArgs<float>&);
-template int64_t ThinGemmHeapBytes<double>(const GemmArgs<double>&);
+template void StreamingGemm<float>(ThreadPool*, const GemmArgs<float>&);
+template void StreamingGemm<double>(ThreadPool*, const GemmArgs<double>&);
+template int64_t StreamingGemmHeapBytes<float>(const GemmArgs<float>&);
+template int64_t StreamingGemmHeapBytes<double>(const GemmArgs<double>&);
 
 }  // namespace headrace

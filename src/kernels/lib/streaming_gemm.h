@@ -1,10 +1,20 @@
-// ThinGemm: matrix products with few rows of A (a fully connected layer with a
-// small batch), as fast as B comes from memory: B is read once, in long runs
-// along its rows, and the sums stay in the first level cache.
+// StreamingGemm: products of very few rows of A with any B, float or double, as
+// fast as memory delivers B. A fully connected layer with a batch of one is
+// such a product. B is read once, in long runs along its rows, and the sums
+// stay in the first level cache.
 //
-// The result depends on the arguments alone: the blocks, and the order in which
-// each element is summed, follow from m, n, k. It is not the order of the
-// general Gemm, which calls this by itself: use gemm.h.
+//   shapes     m <= 8, or m <= 16 where B is transposed; any n and k
+//   layouts    any leading dimensions; A and B plain or transposed
+//   alignment  A and B may lie at any address; C is aligned to its elements
+//   called by  Gemm alone: use gemm.h
+//
+// Its relatives: prefetching_gemm.h takes some more rows, prepacked_gemm.h a B
+// that never changes.
+//
+// The result depends on the arguments alone, not on the number of threads. The
+// order in which an element is summed is not that of Gemm's blocks.
+//
+// Thread-safe.
 #ifndef HEADRACE_KERNELS_LIB_STREAMING_GEMM_H_
 #define HEADRACE_KERNELS_LIB_STREAMING_GEMM_H_
 
@@ -15,31 +25,29 @@
 namespace headrace {
 
 // The most rows of A, for B as it is and for B transposed.
-inline constexpr int64_t kThinRows = 8, kThinRowsTransposed = 16;
+inline constexpr int64_t kStreamedRows = 8, kStreamedRowsTransposed = 16;
 
-// True if Gemm leaves this product to ThinGemm. Always false but for float and
-// double.
+// True if Gemm leaves this product to StreamingGemm. Always false but for float
+// and double.
 template <typename T>
-bool PrefersThinGemm(const GemmArgs<T>& args) {
+bool PrefersStreamingGemm(const GemmArgs<T>& args) {
   if (!std::is_same_v<T, float> && !std::is_same_v<T, double>) return false;
-  if (args.transpose_b) return args.m <= kThinRowsTransposed;
-  // What the caches hold the general kernels multiply faster, from so many rows
-  // on.
-  constexpr int64_t kFewRows = 3;
+  if (args.transpose_b) return args.m <= kStreamedRowsTransposed;
+  // If the caches hold B, Gemm's blocks are faster from this many rows on.
+  constexpr int64_t kRowsOfBlocks = 4;
   constexpr double kCacheBytes = 16 << 20;
-  return args.m <= kFewRows ||
-         (args.m <= kThinRows &&
+  return args.m < kRowsOfBlocks ||
+         (args.m <= kStreamedRows &&
           static_cast<double>(args.n) * args.k * sizeof(T) >= kCacheBytes);
 }
 
-// For PrefersThinGemm(args), and m, n, k > 0. A and B may lie at any
-// address.
+// For PrefersStreamingGemm(args) and m, n, k > 0. `pool` may be null.
 template <typename T>
-void ThinGemm(ThreadPool* pool, const GemmArgs<T>& args);
+void StreamingGemm(ThreadPool* pool, const GemmArgs<T>& args);
 
 // As GemmHeapBytes.
 template <typename T>
-int64_t ThinGemmHeapBytes(const GemmArgs<T>& args);
+int64_t StreamingGemmHeapBytes(const GemmArgs<T>& args);
 
 }  // namespace headrace
 

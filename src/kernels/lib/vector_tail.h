@@ -1,6 +1,10 @@
-// The epilogue for kernels that hold their sums of floats in vectors: scale,
-// bias, addend, and the activations that are bounds. Others need a pass of
-// their own over what was just written: `rest`.
+// VectorTail: an Epilogue (epilogue.h) as kernels apply it that hold sums of
+// floats in vectors: scale, bias and addend, and Relu and Relu6, which are
+// bounds. Other activations need a pass of their own over what was just
+// written, ApplyEpilogue(tail.rest, ...).
+//
+// Constant once made, hence thread-safe. Reads the epilogue's tensors as long
+// as it lives.
 #ifndef HEADRACE_KERNELS_LIB_VECTOR_TAIL_H_
 #define HEADRACE_KERNELS_LIB_VECTOR_TAIL_H_
 
@@ -8,30 +12,9 @@
 #include <limits>
 
 #include "kernels/lib/epilogue.h"
+#include "kernels/lib/simd_width.h"
 
 namespace headrace {
-
-// Vectors of floats or doubles, at any address. They are handed on as
-// VectorOf<>, since template arguments lose their attributes.
-template <int kBytes, typename T = float>
-struct VectorOf {
-  static constexpr int64_t kLanes = kBytes / sizeof(T);
-  typedef T Type
-      __attribute__((vector_size(kBytes), aligned(sizeof(T)), may_alias));
-  static const Type& At(const T* p) {
-    return *reinterpret_cast<const Type*>(p);
-  }
-  static Type& At(T* p) { return *reinterpret_cast<Type*>(p); }
-};
-
-// A single number, for code that is written for vectors.
-template <typename T = float>
-struct ScalarOf {
-  static constexpr int64_t kLanes = 1;
-  using Type = T;
-  static const T& At(const T* p) { return *p; }
-  static T& At(T* p) { return *p; }
-};
 
 struct VectorTail {
   explicit VectorTail(const Epilogue& e)

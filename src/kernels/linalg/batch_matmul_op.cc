@@ -67,24 +67,18 @@ class BatchMatMulOp : public OpKernel {
     Tensor x_same, y_same;
     OP_REQUIRES_OK(ctx, As<Ta>(ctx, x, &x_same));
     OP_REQUIRES_OK(ctx, As<Tb>(ctx, y, &y_same));
-    const int rx = x.dims(), ry = y.dims(), r = shape.dims();
-    GemmArgs<T> g;
-    g.transpose_a = g.conjugate_a = adj_x_;
-    g.transpose_b = g.conjugate_b = adj_y_;
-    g.m = shape.dim_size(r - 2);
-    g.n = shape.dim_size(r - 1);
-    g.k = x.dim_size(adj_x_ ? rx - 2 : rx - 1);
-    g.lda = x.dim_size(rx - 1);
-    g.ldb = y.dim_size(ry - 1);
-    g.ldc = g.n;
+    const int rx = x.dims(), r = shape.dims();
+    const int64_t k = x.dim_size(adj_x_ ? rx - 2 : rx - 1);
+    auto g = GemmArgs<T>::Dense(shape.dim_size(r - 2), shape.dim_size(r - 1), k,
+                                adj_x_, adj_y_);
+    g.conjugate_a = adj_x_;
+    g.conjugate_b = adj_y_;
     const BatchIndex x_at(x.shape(), shape), y_at(y.shape(), shape);
     const int64_t batch = shape.ProductOf(0, r - 2);
     const auto product = [&](int64_t i, ThreadPool* pool) {
-      GemmArgs<T> one = g;
-      one.a = x_same.data<T>() + x_at(i) * g.m * g.k;
-      one.b = y_same.data<T>() + y_at(i) * g.k * g.n;
-      one.c = out->data<T>() + i * g.m * g.n;
-      Gemm(pool, one);
+      Gemm(pool, g.At(x_same.data<T>() + x_at(i) * g.m * g.k,
+                      y_same.data<T>() + y_at(i) * g.k * g.n,
+                      out->data<T>() + i * g.m * g.n));
     };
     CancellableLoops cancellable(ctx);
     // Large products are split themselves; small ones are shared out whole.

@@ -236,17 +236,10 @@ class EinsumOp : public OpKernel {
         type, TensorShape({summed_shape.num_elements()}), &ones));
     std::fill_n(ones.data<T>(), ones.NumElements(), T(1));
     HR_RETURN_IF_ERROR(ctx->allocate_temp(type, kept_shape, &sum));
-    GemmArgs<T> g;
-    g.m = kept_shape.num_elements();
-    g.n = 1;
-    g.k = summed_shape.num_elements();
-    g.a = o->tensor.data<T>();
-    g.lda = g.k;
-    g.b = ones.data<T>();
-    g.ldb = 1;
-    g.c = sum.data<T>();
-    g.ldc = 1;
-    Gemm(ctx->thread_pool(), g);
+    const auto g = GemmArgs<T>::Dense(kept_shape.num_elements(), 1,
+                                      summed_shape.num_elements());
+    Gemm(ctx->thread_pool(),
+         g.At(o->tensor.data<T>(), ones.data<T>(), sum.data<T>()));
     *o = MakeOperand(sum, kept);
     return OkStatus();
   }
@@ -270,15 +263,14 @@ class EinsumOp : public OpKernel {
     }
     const Labels a_transposed = Join(batch, contracted, free_a);
     const Labels b_transposed = Join(batch, free_b, contracted);
-    GemmArgs<T> g;
-    g.transpose_a = IsInOrder(a, a_transposed, sizes);
-    g.transpose_b = IsInOrder(b, b_transposed, sizes);
+    const bool transpose_a = IsInOrder(a, a_transposed, sizes);
+    const bool transpose_b = IsInOrder(b, b_transposed, sizes);
     HR_RETURN_IF_ERROR(Arrange(
         ctx, sizes,
-        g.transpose_a ? a_transposed : Join(batch, free_a, contracted), &a));
+        transpose_a ? a_transposed : Join(batch, free_a, contracted), &a));
     HR_RETURN_IF_ERROR(Arrange(
         ctx, sizes,
-        g.transpose_b ? b_transposed : Join(batch, contracted, free_b), &b));
+        transpose_b ? b_transposed : Join(batch, contracted, free_b), &b));
     const Labels order = Join(batch, free_a, free_b);
     TensorShape shape;
     HR_RETURN_IF_ERROR(sizes.Shape(order, &shape));
@@ -289,25 +281,19 @@ class EinsumOp : public OpKernel {
     HR_RETURN_IF_ERROR(sizes.Shape(batch, &group));
     const int64_t batches = group.num_elements();
     HR_RETURN_IF_ERROR(sizes.Shape(free_a, &group));
-    g.m = group.num_elements();
+    const int64_t m = group.num_elements();
     HR_RETURN_IF_ERROR(sizes.Shape(free_b, &group));
-    g.n = group.num_elements();
+    const int64_t n = group.num_elements();
     HR_RETURN_IF_ERROR(sizes.Shape(contracted, &group));
-    g.k = group.num_elements();
-    g.lda = g.transpose_a ? g.m : g.k;
-    g.ldb = g.transpose_b ? g.k : g.n;
-    g.ldc = g.n;
+    const int64_t k = group.num_elements();
+    const auto g = GemmArgs<T>::Dense(m, n, k, transpose_a, transpose_b);
     const T *x = a.tensor.data<T>(), *y = b.tensor.data<T>();
     T* z = product.data<T>();
     const auto one = [&](int64_t i, ThreadPool* pool) {
-      GemmArgs<T> args = g;
-      args.a = x + i * g.m * g.k;
-      args.b = y + i * g.k * g.n;
-      args.c = z + i * g.m * g.n;
-      Gemm(pool, args);
+      Gemm(pool, g.At(x + i * m * k, y + i * k * n, z + i * m * n));
     };
-    const double flops = 2.0 * g.m * g.n * g.k;
-    if (g.m == 1 && g.n == 1 && g.k == 1) {
+    const double flops = 2.0 * m * n * k;
+    if (m == 1 && n == 1 && k == 1) {
       ctx->ParallelFor(batches, 0.5, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) z[i] = WrapMul(x[i], y[i]);
       });

@@ -44,31 +44,23 @@ class MatMulOp : public OpKernel, public StoredConstantReader {
         ctx, b.dims() == 2,
         errors::InvalidArgument("In[1] is not a matrix. Instead it has shape ",
                                 b.shape().DebugString()));
-    GemmArgs<T> g;
-    g.transpose_a = transpose_a_;
-    g.transpose_b = transpose_b_;
-    g.m = a.dim_size(transpose_a_ ? 1 : 0);
-    g.k = a.dim_size(transpose_a_ ? 0 : 1);
-    g.n = b.dim_size(transpose_b_ ? 0 : 1);
+    auto g = GemmArgs<T>::Dense(
+        a.dim_size(transpose_a_ ? 1 : 0), b.dim_size(transpose_b_ ? 0 : 1),
+        a.dim_size(transpose_a_ ? 0 : 1), transpose_a_, transpose_b_);
     OP_REQUIRES(ctx, b.dim_size(transpose_b_ ? 1 : 0) == g.k,
                 errors::InvalidArgument("Matrix size-incompatible: In[0]: ",
                                         a.shape().DebugString(),
                                         ", In[1]: ", b.shape().DebugString()));
     Tensor* c = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, TensorShape({g.m, g.n}), &c));
-    g.a = a.data<T>();
-    g.lda = a.dim_size(1);
-    g.b = b.data<T>();
-    g.ldb = b.dim_size(1);
-    g.c = c->data<T>();
-    g.ldc = g.n;
+    g = g.At(a.data<T>(), b.data<T>(), c->data<T>());
     CancellableLoops cancellable(ctx);
     if constexpr (std::is_same_v<T, float>) {
       if (constant_b_.is_set() && !transpose_a_ &&
           PrefersPanels(g.m, g.n, g.k)) {
         if (const float* const panels = Panels(ctx->thread_pool(), g)) {
-          return PanelGemm(ctx->thread_pool(), g.m, g.n, g.k, g.a, g.lda,
-                           panels, g.c, g.ldc);
+          return PrepackedGemm(ctx->thread_pool(), g.m, g.n, g.k, g.a, g.lda,
+                               panels, g.c, g.ldc);
         }
       }
     }

@@ -8,7 +8,6 @@
 
 #include "kernels/lib/elementwise.h"
 #include "kernels/lib/simd_width.h"
-#include "kernels/lib/vector_tail.h"
 #include "kernels/math/axis_split.h"
 
 namespace headrace {

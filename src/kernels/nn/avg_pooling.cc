@@ -12,7 +12,6 @@
 
 #include "kernels/lib/nn_math.h"
 #include "kernels/lib/simd_width.h"
-#include "kernels/lib/vector_tail.h"
 #include "kernels/nn/pooling.h"
 
 namespace headrace {

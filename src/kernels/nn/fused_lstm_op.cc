@@ -334,16 +334,7 @@ class FusedLstmOp : public OpKernel, public StoredConstantReader {
   static void Multiply(OpKernelContext* ctx, int64_t m, int64_t n, int64_t k,
                        const float* a, const float* w, bool accumulate,
                        float* c) {
-    GemmArgs<float> g;
-    g.m = m;
-    g.n = n;
-    g.k = k;
-    g.a = a;
-    g.lda = k;
-    g.b = w;
-    g.ldb = n;
-    g.c = c;
-    g.ldc = n;
+    auto g = GemmArgs<float>::Dense(m, n, k).At(a, w, c);
     g.accumulate = accumulate;
     Gemm(ctx->thread_pool(), g);
   }

@@ -63,17 +63,7 @@ Status CheckInputs(OpKernelContext* ctx, GruSizes* s) {
 void Multiply(OpKernelContext* ctx, int64_t m, int64_t n, int64_t k,
               const float* a, const float* b, bool transpose_b, float* c,
               bool accumulate) {
-  GemmArgs<float> args;
-  args.m = m;
-  args.n = n;
-  args.k = k;
-  args.a = a;
-  args.lda = k;
-  args.b = b;
-  args.ldb = transpose_b ? k : n;
-  args.transpose_b = transpose_b;
-  args.c = c;
-  args.ldc = n;
+  auto args = GemmArgs<float>::Dense(m, n, k, false, transpose_b).At(a, b, c);
   args.accumulate = accumulate;
   Gemm<float>(ctx->thread_pool(), args);
 }

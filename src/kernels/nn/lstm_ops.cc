@@ -107,20 +107,18 @@ void Multiply(OpKernelContext* ctx, int64_t m, int64_t n, int64_t k,
               const float* a, int64_t lda, bool transpose_a, const float* b,
               int64_t ldb, bool transpose_b, float* c, int64_t ldc,
               bool accumulate) {
-  GemmArgs<float> args;
-  args.m = m;
-  args.n = n;
-  args.k = k;
-  args.a = a;
-  args.lda = lda;
-  args.transpose_a = transpose_a;
-  args.b = b;
-  args.ldb = ldb;
-  args.transpose_b = transpose_b;
-  args.c = c;
-  args.ldc = ldc;
-  args.accumulate = accumulate;
-  Gemm<float>(ctx->thread_pool(), args);
+  Gemm<float>(ctx->thread_pool(), {.m = m,
+                                   .n = n,
+                                   .k = k,
+                                   .a = a,
+                                   .lda = lda,
+                                   .transpose_a = transpose_a,
+                                   .b = b,
+                                   .ldb = ldb,
+                                   .transpose_b = transpose_b,
+                                   .c = c,
+                                   .ldc = ldc,
+                                   .accumulate = accumulate});
 }
 
 Status CheckShape(const char* name, const Tensor& t, const TensorShape& want) {

@@ -13,7 +13,7 @@
 #include <type_traits>
 
 #include "kernels/lib/nn_math.h"
-#include "kernels/lib/vector_tail.h"
+#include "kernels/lib/simd_width.h"
 
 namespace headrace::row_math {
 

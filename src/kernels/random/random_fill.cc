@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/lib/simd.h"
+#include "kernels/lib/visit_type.h"
 #include "kernels/random/random_sampling.h"
 
 namespace headrace {
@@ -265,23 +266,13 @@ void Multinomial(OpKernelContext* ctx, const Philox& stream,
 
 Status FillRandom(OpKernelContext* ctx, RandomDist dist, const Philox& stream,
                   Tensor* out) {
-  switch (out->dtype()) {
-    case DT_HALF:
-      Fill<half>(ctx, dist, stream, out);
-      return OkStatus();
-    case DT_BFLOAT16:
-      Fill<bfloat16>(ctx, dist, stream, out);
-      return OkStatus();
-    case DT_FLOAT:
-      Fill<float>(ctx, dist, stream, out);
-      return OkStatus();
-    case DT_DOUBLE:
-      Fill<double>(ctx, dist, stream, out);
-      return OkStatus();
-    default:
-      return errors::Unimplemented("random numbers of type ",
-                                   DataTypeString(out->dtype()));
+  if (VisitType<half, bfloat16, float, double>(
+          out->dtype(),
+          [&]<typename T>(T) { Fill<T>(ctx, dist, stream, out); })) {
+    return OkStatus();
   }
+  return errors::Unimplemented("random numbers of type ",
+                               DataTypeString(out->dtype()));
 }
 
 Status CheckUniformIntBounds(const Tensor& lo, const Tensor& hi, int64_t n) {
@@ -290,37 +281,19 @@ Status CheckUniformIntBounds(const Tensor& lo, const Tensor& hi, int64_t n) {
                                    lo.shape().DebugString(), " and ",
                                    hi.shape().DebugString());
   }
-  switch (lo.dtype()) {
-    case DT_INT32:
-      return CheckBounds<int32_t>(lo, hi, n);
-    case DT_INT64:
-      return CheckBounds<int64_t>(lo, hi, n);
-    case DT_UINT32:
-      return CheckBounds<uint32_t>(lo, hi, n);
-    case DT_UINT64:
-      return CheckBounds<uint64_t>(lo, hi, n);
-    default:
-      return errors::Unimplemented("random integers of type ",
+  Status s = errors::Unimplemented("random integers of type ",
                                    DataTypeString(lo.dtype()));
-  }
+  VisitType<int32_t, int64_t, uint32_t, uint64_t>(
+      lo.dtype(), [&]<typename T>(T) { s = CheckBounds<T>(lo, hi, n); });
+  return s;
 }
 
 Status FillUniformInt(OpKernelContext* ctx, const Philox& stream,
                       const Tensor& lo, const Tensor& hi, Tensor* out) {
   HR_RETURN_IF_ERROR(CheckUniformIntBounds(lo, hi, out->NumElements()));
-  switch (out->dtype()) {
-    case DT_INT32:
-      BoundedIntegers<int32_t>(ctx, stream, lo, hi, out);
-      break;
-    case DT_INT64:
-      BoundedIntegers<int64_t>(ctx, stream, lo, hi, out);
-      break;
-    case DT_UINT32:
-      BoundedIntegers<uint32_t>(ctx, stream, lo, hi, out);
-      break;
-    default:
-      BoundedIntegers<uint64_t>(ctx, stream, lo, hi, out);
-  }
+  VisitType<int32_t, int64_t, uint32_t, uint64_t>(
+      out->dtype(),
+      [&]<typename T>(T) { BoundedIntegers<T>(ctx, stream, lo, hi, out); });
   return OkStatus();
 }
 

@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "kernels/lib/element.h"
 #include "kernels/lib/sparse_tensor.h"
+#include "kernels/lib/visit_type.h"
 
 namespace headrace {
 namespace {
@@ -27,23 +28,10 @@ struct Sets {
 
 template <typename F>
 void ForEachInteger(const Tensor& t, const F& fn) {
-  const auto all = [&]<typename T>(const T* p) {
-    for (int64_t i = 0; i < t.NumElements(); ++i) fn(i, p[i]);
-  };
-  switch (t.dtype()) {
-    case DT_INT8:
-      return all(t.data<int8_t>());
-    case DT_INT16:
-      return all(t.data<int16_t>());
-    case DT_INT32:
-      return all(t.data<int32_t>());
-    case DT_UINT8:
-      return all(t.data<uint8_t>());
-    case DT_UINT16:
-      return all(t.data<uint16_t>());
-    default:
-      return all(t.data<int64_t>());
-  }
+  VisitType<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t>(
+      t.dtype(), [&]<typename T>(T) {
+        for (int64_t i = 0; i < t.NumElements(); ++i) fn(i, t.data<T>()[i]);
+      });
 }
 void Read(const Tensor& t, std::vector<int64_t>* out) {
   out->resize(t.NumElements());
@@ -54,25 +42,12 @@ void Read(const Tensor& t, std::vector<absl::string_view>* out) {
 }
 
 void Write(const std::vector<int64_t>& values, Tensor* t) {
-  const auto all = [&]<typename T>(T* p) {
-    for (size_t i = 0; i < values.size(); ++i) {
-      p[i] = static_cast<T>(values[i]);
-    }
-  };
-  switch (t->dtype()) {
-    case DT_INT8:
-      return all(t->data<int8_t>());
-    case DT_INT16:
-      return all(t->data<int16_t>());
-    case DT_INT32:
-      return all(t->data<int32_t>());
-    case DT_UINT8:
-      return all(t->data<uint8_t>());
-    case DT_UINT16:
-      return all(t->data<uint16_t>());
-    default:
-      return all(t->data<int64_t>());
-  }
+  VisitType<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t>(
+      t->dtype(), [&]<typename T>(T) {
+        for (size_t i = 0; i < values.size(); ++i) {
+          t->data<T>()[i] = static_cast<T>(values[i]);
+        }
+      });
 }
 void Write(const std::vector<absl::string_view>& values, Tensor* t) {
   for (size_t i = 0; i < values.size(); ++i) t->data<tstring>()[i] = values[i];

@@ -125,12 +125,9 @@ class SparseMatMulOp : public OpKernel {
     Tensor a, b;
     OP_REQUIRES_OK(ctx, AsFloat(ctx, ctx->input(0), &a));
     OP_REQUIRES_OK(ctx, AsFloat(ctx, ctx->input(1), &b));
-    GemmArgs<float> g;
-    g.transpose_a = transpose_a_;
-    g.transpose_b = transpose_b_;
-    g.m = a.dim_size(transpose_a_ ? 1 : 0);
-    g.k = a.dim_size(transpose_a_ ? 0 : 1);
-    g.n = b.dim_size(transpose_b_ ? 0 : 1);
+    const auto g = GemmArgs<float>::Dense(
+        a.dim_size(transpose_a_ ? 1 : 0), b.dim_size(transpose_b_ ? 0 : 1),
+        a.dim_size(transpose_a_ ? 0 : 1), transpose_a_, transpose_b_);
     OP_REQUIRES(ctx, g.k == b.dim_size(transpose_b_ ? 1 : 0),
                 errors::InvalidArgument(
                     "Matrix size incompatible: a: ", a.shape().DebugString(),
@@ -138,13 +135,8 @@ class SparseMatMulOp : public OpKernel {
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, {g.m, g.n}, &out));
     if (out->NumElements() == 0) return;
-    g.a = a.data<float>();
-    g.lda = a.dim_size(1);
-    g.b = b.data<float>();
-    g.ldb = b.dim_size(1);
-    g.c = out->data<float>();
-    g.ldc = g.n;
-    Gemm(ctx->thread_pool(), g);
+    Gemm(ctx->thread_pool(),
+         g.At(a.data<float>(), b.data<float>(), out->data<float>()));
   }
 
  private:

@@ -1,6 +1,10 @@
-// One step of an optimizer. Variables and slots come first (references or
-// handles), all of one shape; hyper-parameters are scalars; the sparse ops take
-// gradient rows and the indices of the rows they belong to.
+// One step of an optimizer: ApplyAdam, ResourceSparseApplyFtrl and their like.
+// Variables and slots come first, all of one shape: references, or handles in
+// the Resource ops. Hyper-parameters are scalars. The sparse ops take gradient
+// rows and the indices of the rows that they belong to.
+//
+// An optimizer is a table's line: its slots after `var`, its other inputs in
+// TensorFlow's order, and its attrs.
 #include "framework/op/op.h"
 #include "framework/op/shape_inference.h"
 #include "framework/shape_fns/common_shape_fns.h"
@@ -56,806 +60,140 @@ Status ApplyShape(InferenceContext* c) {
   return OkStatus();
 }
 
-REGISTER_OP("ApplyAdaMax")
-    .Input("var: Ref(T)")
-    .Input("m: Ref(T)")
-    .Input("v: Ref(T)")
-    .Input("beta1_power: T")
-    .Input("lr: T")
-    .Input("beta1: T")
-    .Input("beta2: T")
-    .Input("epsilon: T")
-    .Input("grad: T")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .SetShapeFn(ApplyShape);
+#define REFERENCE(NAME) .Input(NAME ": Ref(T)")
+#define HANDLE(NAME) .Input(NAME ": resource")
+#define IN(NAME) .Input(NAME ": T")
+#define GLOBAL_STEP .Input("global_step: int64")
+#define ROWS IN("grad").Input("indices: Tindices")
 
-REGISTER_OP("ApplyAdadelta")
-    .Input("var: Ref(T)")
-    .Input("accum: Ref(T)")
-    .Input("accum_update: Ref(T)")
-    .Input("lr: T")
-    .Input("rho: T")
-    .Input("epsilon: T")
-    .Input("grad: T")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .SetShapeFn(ApplyShape);
+// SLOTS(KIND): the inputs behind `var`. INPUTS: those behind the slots. The
+// rest of the arguments are attrs.
+#define REF_OP(NAME, SLOTS, INPUTS, INDICES, ...)   \
+  REGISTER_OP(NAME)                                 \
+  REFERENCE("var")                                  \
+  SLOTS(REFERENCE)                                  \
+  INPUTS.Output("out: Ref(T)")                      \
+      .Attr("T: numbertype")                        \
+          INDICES.Attr("use_locking: bool = false") \
+              __VA_ARGS__.SetShapeFn(ApplyShape);
+#define RESOURCE_OP(NAME, SLOTS, INPUTS, INDICES, ...)                      \
+  REGISTER_OP(NAME)                                                         \
+  HANDLE("var")                                                             \
+  SLOTS(HANDLE)                                                             \
+  INPUTS.Attr("T: numbertype")                                              \
+      INDICES.Attr("use_locking: bool = false") __VA_ARGS__.SetIsStateful() \
+          .SetShapeFn(ApplyShape);
+#define NO_INDICES
+#define INDICES .Attr("Tindices: {int32, int64}")
 
-REGISTER_OP("ApplyAdagrad")
-    .Input("var: Ref(T)")
-    .Input("accum: Ref(T)")
-    .Input("lr: T")
-    .Input("grad: T")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .Attr("update_slots: bool = true")
-    .SetShapeFn(ApplyShape);
+#define RESOURCE_DENSE(NAME, SLOTS, INPUTS, ...) \
+  RESOURCE_OP("ResourceApply" NAME, SLOTS, INPUTS, NO_INDICES, __VA_ARGS__)
+#define RESOURCE_SPARSE(NAME, SLOTS, INPUTS, ...) \
+  RESOURCE_OP("ResourceSparseApply" NAME, SLOTS, INPUTS, INDICES, __VA_ARGS__)
+#define DENSE(NAME, SLOTS, INPUTS, ...)                        \
+  REF_OP("Apply" NAME, SLOTS, INPUTS, NO_INDICES, __VA_ARGS__) \
+  RESOURCE_DENSE(NAME, SLOTS, INPUTS, __VA_ARGS__)
+#define SPARSE(NAME, SLOTS, INPUTS, ...)                          \
+  REF_OP("SparseApply" NAME, SLOTS, INPUTS, INDICES, __VA_ARGS__) \
+  RESOURCE_SPARSE(NAME, SLOTS, INPUTS, __VA_ARGS__)
 
-REGISTER_OP("ApplyAdagradDA")
-    .Input("var: Ref(T)")
-    .Input("gradient_accumulator: Ref(T)")
-    .Input("gradient_squared_accumulator: Ref(T)")
-    .Input("grad: T")
-    .Input("lr: T")
-    .Input("l1: T")
-    .Input("l2: T")
-    .Input("global_step: int64")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .SetShapeFn(ApplyShape);
+#define NESTEROV .Attr("use_nesterov: bool = false")
+#define UPDATE_SLOTS .Attr("update_slots: bool = true")
+#define LINEAR_BY_LR .Attr("multiply_linear_by_lr: bool = false")
 
-REGISTER_OP("ApplyAdagradV2")
-    .Input("var: Ref(T)")
-    .Input("accum: Ref(T)")
-    .Input("lr: T")
-    .Input("epsilon: T")
-    .Input("grad: T")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .Attr("update_slots: bool = true")
-    .SetShapeFn(ApplyShape);
+#define M_V_SLOTS(KIND) KIND("m") KIND("v")
+#define ADADELTA_SLOTS(KIND) KIND("accum") KIND("accum_update")
+#define ACCUM_SLOT(KIND) KIND("accum")
+#define ADAGRAD_DA_SLOTS(KIND) \
+  KIND("gradient_accumulator") KIND("gradient_squared_accumulator")
+#define M_SLOT(KIND) KIND("m")
+#define MG_MS_MOM_SLOTS(KIND) KIND("mg") KIND("ms") KIND("mom")
+#define FTRL_SLOTS(KIND) KIND("accum") KIND("linear")
+#define NO_SLOTS(KIND)
+#define MS_MOM_SLOTS(KIND) KIND("ms") KIND("mom")
+#define M_V_VHAT_SLOTS(KIND) KIND("m") KIND("v") KIND("vhat")
 
-REGISTER_OP("ApplyAdam")
-    .Input("var: Ref(T)")
-    .Input("m: Ref(T)")
-    .Input("v: Ref(T)")
-    .Input("beta1_power: T")
-    .Input("beta2_power: T")
-    .Input("lr: T")
-    .Input("beta1: T")
-    .Input("beta2: T")
-    .Input("epsilon: T")
-    .Input("grad: T")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .Attr("use_nesterov: bool = false")
-    .SetShapeFn(ApplyShape);
+DENSE("AdaMax", M_V_SLOTS,
+      IN("beta1_power") IN("lr") IN("beta1") IN("beta2") IN("epsilon")
+          IN("grad"))
+DENSE("Adadelta", ADADELTA_SLOTS, IN("lr") IN("rho") IN("epsilon") IN("grad"))
+DENSE("Adagrad", ACCUM_SLOT, IN("lr") IN("grad"), UPDATE_SLOTS)
+DENSE("AdagradDA", ADAGRAD_DA_SLOTS,
+      IN("grad") IN("lr") IN("l1") IN("l2") GLOBAL_STEP)
+DENSE("AdagradV2", ACCUM_SLOT, IN("lr") IN("epsilon") IN("grad"), UPDATE_SLOTS)
+DENSE("Adam", M_V_SLOTS,
+      IN("beta1_power") IN("beta2_power") IN("lr") IN("beta1") IN("beta2")
+          IN("epsilon") IN("grad"),
+      NESTEROV)
+DENSE("AddSign", M_SLOT,
+      IN("lr") IN("alpha") IN("sign_decay") IN("beta") IN("grad"))
+DENSE("CenteredRMSProp", MG_MS_MOM_SLOTS,
+      IN("lr") IN("rho") IN("momentum") IN("epsilon") IN("grad"))
+DENSE("Ftrl", FTRL_SLOTS, IN("grad") IN("lr") IN("l1") IN("l2") IN("lr_power"),
+      LINEAR_BY_LR)
+DENSE("FtrlV2", FTRL_SLOTS,
+      IN("grad") IN("lr") IN("l1") IN("l2") IN("l2_shrinkage") IN("lr_power"),
+      LINEAR_BY_LR)
+DENSE("GradientDescent", NO_SLOTS, IN("alpha") IN("delta"))
+DENSE("Momentum", ACCUM_SLOT, IN("lr") IN("grad") IN("momentum"), NESTEROV)
+DENSE("PowerSign", M_SLOT,
+      IN("lr") IN("logbase") IN("sign_decay") IN("beta") IN("grad"))
+DENSE("ProximalAdagrad", ACCUM_SLOT, IN("lr") IN("l1") IN("l2") IN("grad"))
+DENSE("ProximalGradientDescent", NO_SLOTS,
+      IN("alpha") IN("l1") IN("l2") IN("delta"))
+DENSE("RMSProp", MS_MOM_SLOTS,
+      IN("lr") IN("rho") IN("momentum") IN("epsilon") IN("grad"))
+RESOURCE_DENSE("AdamWithAmsgrad", M_V_VHAT_SLOTS,
+               IN("beta1_power") IN("beta2_power") IN("lr") IN("beta1")
+                   IN("beta2") IN("epsilon") IN("grad"))
+RESOURCE_DENSE("KerasMomentum", ACCUM_SLOT, IN("lr") IN("grad") IN("momentum"),
+               NESTEROV)
+SPARSE("Adadelta", ADADELTA_SLOTS, IN("lr") IN("rho") IN("epsilon") ROWS)
+SPARSE("Adagrad", ACCUM_SLOT, IN("lr") ROWS, UPDATE_SLOTS)
+SPARSE("AdagradDA", ADAGRAD_DA_SLOTS,
+       ROWS IN("lr") IN("l1") IN("l2") GLOBAL_STEP)
+SPARSE("AdagradV2", ACCUM_SLOT, IN("lr") IN("epsilon") ROWS, UPDATE_SLOTS)
+SPARSE("CenteredRMSProp", MG_MS_MOM_SLOTS,
+       IN("lr") IN("rho") IN("momentum") IN("epsilon") ROWS)
+SPARSE("Ftrl", FTRL_SLOTS, ROWS IN("lr") IN("l1") IN("l2") IN("lr_power"),
+       LINEAR_BY_LR)
+SPARSE("FtrlV2", FTRL_SLOTS,
+       ROWS IN("lr") IN("l1") IN("l2") IN("l2_shrinkage") IN("lr_power"),
+       LINEAR_BY_LR)
+RESOURCE_SPARSE("KerasMomentum", ACCUM_SLOT, IN("lr") ROWS IN("momentum"),
+                NESTEROV)
+SPARSE("Momentum", ACCUM_SLOT, IN("lr") ROWS IN("momentum"), NESTEROV)
+SPARSE("ProximalAdagrad", ACCUM_SLOT, IN("lr") IN("l1") IN("l2") ROWS)
+SPARSE("ProximalGradientDescent", NO_SLOTS, IN("alpha") IN("l1") IN("l2") ROWS)
+SPARSE("RMSProp", MS_MOM_SLOTS,
+       IN("lr") IN("rho") IN("momentum") IN("epsilon") ROWS)
 
-REGISTER_OP("ApplyAddSign")
-    .Input("var: Ref(T)")
-    .Input("m: Ref(T)")
-    .Input("lr: T")
-    .Input("alpha: T")
-    .Input("sign_decay: T")
-    .Input("beta: T")
-    .Input("grad: T")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ApplyCenteredRMSProp")
-    .Input("var: Ref(T)")
-    .Input("mg: Ref(T)")
-    .Input("ms: Ref(T)")
-    .Input("mom: Ref(T)")
-    .Input("lr: T")
-    .Input("rho: T")
-    .Input("momentum: T")
-    .Input("epsilon: T")
-    .Input("grad: T")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ApplyFtrl")
-    .Input("var: Ref(T)")
-    .Input("accum: Ref(T)")
-    .Input("linear: Ref(T)")
-    .Input("grad: T")
-    .Input("lr: T")
-    .Input("l1: T")
-    .Input("l2: T")
-    .Input("lr_power: T")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .Attr("multiply_linear_by_lr: bool = false")
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ApplyFtrlV2")
-    .Input("var: Ref(T)")
-    .Input("accum: Ref(T)")
-    .Input("linear: Ref(T)")
-    .Input("grad: T")
-    .Input("lr: T")
-    .Input("l1: T")
-    .Input("l2: T")
-    .Input("l2_shrinkage: T")
-    .Input("lr_power: T")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .Attr("multiply_linear_by_lr: bool = false")
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ApplyGradientDescent")
-    .Input("var: Ref(T)")
-    .Input("alpha: T")
-    .Input("delta: T")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ApplyMomentum")
-    .Input("var: Ref(T)")
-    .Input("accum: Ref(T)")
-    .Input("lr: T")
-    .Input("grad: T")
-    .Input("momentum: T")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .Attr("use_nesterov: bool = false")
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ApplyPowerSign")
-    .Input("var: Ref(T)")
-    .Input("m: Ref(T)")
-    .Input("lr: T")
-    .Input("logbase: T")
-    .Input("sign_decay: T")
-    .Input("beta: T")
-    .Input("grad: T")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ApplyProximalAdagrad")
-    .Input("var: Ref(T)")
-    .Input("accum: Ref(T)")
-    .Input("lr: T")
-    .Input("l1: T")
-    .Input("l2: T")
-    .Input("grad: T")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ApplyProximalGradientDescent")
-    .Input("var: Ref(T)")
-    .Input("alpha: T")
-    .Input("l1: T")
-    .Input("l2: T")
-    .Input("delta: T")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ApplyRMSProp")
-    .Input("var: Ref(T)")
-    .Input("ms: Ref(T)")
-    .Input("mom: Ref(T)")
-    .Input("lr: T")
-    .Input("rho: T")
-    .Input("momentum: T")
-    .Input("epsilon: T")
-    .Input("grad: T")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceApplyAdaMax")
-    .Input("var: resource")
-    .Input("m: resource")
-    .Input("v: resource")
-    .Input("beta1_power: T")
-    .Input("lr: T")
-    .Input("beta1: T")
-    .Input("beta2: T")
-    .Input("epsilon: T")
-    .Input("grad: T")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceApplyAdadelta")
-    .Input("var: resource")
-    .Input("accum: resource")
-    .Input("accum_update: resource")
-    .Input("lr: T")
-    .Input("rho: T")
-    .Input("epsilon: T")
-    .Input("grad: T")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceApplyAdagrad")
-    .Input("var: resource")
-    .Input("accum: resource")
-    .Input("lr: T")
-    .Input("grad: T")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .Attr("update_slots: bool = true")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceApplyAdagradDA")
-    .Input("var: resource")
-    .Input("gradient_accumulator: resource")
-    .Input("gradient_squared_accumulator: resource")
-    .Input("grad: T")
-    .Input("lr: T")
-    .Input("l1: T")
-    .Input("l2: T")
-    .Input("global_step: int64")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceApplyAdagradV2")
-    .Input("var: resource")
-    .Input("accum: resource")
-    .Input("lr: T")
-    .Input("epsilon: T")
-    .Input("grad: T")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .Attr("update_slots: bool = true")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceApplyAdam")
-    .Input("var: resource")
-    .Input("m: resource")
-    .Input("v: resource")
-    .Input("beta1_power: T")
-    .Input("beta2_power: T")
-    .Input("lr: T")
-    .Input("beta1: T")
-    .Input("beta2: T")
-    .Input("epsilon: T")
-    .Input("grad: T")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .Attr("use_nesterov: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceApplyAdamWithAmsgrad")
-    .Input("var: resource")
-    .Input("m: resource")
-    .Input("v: resource")
-    .Input("vhat: resource")
-    .Input("beta1_power: T")
-    .Input("beta2_power: T")
-    .Input("lr: T")
-    .Input("beta1: T")
-    .Input("beta2: T")
-    .Input("epsilon: T")
-    .Input("grad: T")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceApplyAddSign")
-    .Input("var: resource")
-    .Input("m: resource")
-    .Input("lr: T")
-    .Input("alpha: T")
-    .Input("sign_decay: T")
-    .Input("beta: T")
-    .Input("grad: T")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceApplyCenteredRMSProp")
-    .Input("var: resource")
-    .Input("mg: resource")
-    .Input("ms: resource")
-    .Input("mom: resource")
-    .Input("lr: T")
-    .Input("rho: T")
-    .Input("momentum: T")
-    .Input("epsilon: T")
-    .Input("grad: T")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceApplyFtrl")
-    .Input("var: resource")
-    .Input("accum: resource")
-    .Input("linear: resource")
-    .Input("grad: T")
-    .Input("lr: T")
-    .Input("l1: T")
-    .Input("l2: T")
-    .Input("lr_power: T")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .Attr("multiply_linear_by_lr: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceApplyFtrlV2")
-    .Input("var: resource")
-    .Input("accum: resource")
-    .Input("linear: resource")
-    .Input("grad: T")
-    .Input("lr: T")
-    .Input("l1: T")
-    .Input("l2: T")
-    .Input("l2_shrinkage: T")
-    .Input("lr_power: T")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .Attr("multiply_linear_by_lr: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceApplyGradientDescent")
-    .Input("var: resource")
-    .Input("alpha: T")
-    .Input("delta: T")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceApplyKerasMomentum")
-    .Input("var: resource")
-    .Input("accum: resource")
-    .Input("lr: T")
-    .Input("grad: T")
-    .Input("momentum: T")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .Attr("use_nesterov: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceApplyMomentum")
-    .Input("var: resource")
-    .Input("accum: resource")
-    .Input("lr: T")
-    .Input("grad: T")
-    .Input("momentum: T")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .Attr("use_nesterov: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceApplyPowerSign")
-    .Input("var: resource")
-    .Input("m: resource")
-    .Input("lr: T")
-    .Input("logbase: T")
-    .Input("sign_decay: T")
-    .Input("beta: T")
-    .Input("grad: T")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceApplyProximalAdagrad")
-    .Input("var: resource")
-    .Input("accum: resource")
-    .Input("lr: T")
-    .Input("l1: T")
-    .Input("l2: T")
-    .Input("grad: T")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceApplyProximalGradientDescent")
-    .Input("var: resource")
-    .Input("alpha: T")
-    .Input("l1: T")
-    .Input("l2: T")
-    .Input("delta: T")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceApplyRMSProp")
-    .Input("var: resource")
-    .Input("ms: resource")
-    .Input("mom: resource")
-    .Input("lr: T")
-    .Input("rho: T")
-    .Input("momentum: T")
-    .Input("epsilon: T")
-    .Input("grad: T")
-    .Attr("T: numbertype")
-    .Attr("use_locking: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceSparseApplyAdadelta")
-    .Input("var: resource")
-    .Input("accum: resource")
-    .Input("accum_update: resource")
-    .Input("lr: T")
-    .Input("rho: T")
-    .Input("epsilon: T")
-    .Input("grad: T")
-    .Input("indices: Tindices")
-    .Attr("T: numbertype")
-    .Attr("Tindices: {int32, int64}")
-    .Attr("use_locking: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceSparseApplyAdagrad")
-    .Input("var: resource")
-    .Input("accum: resource")
-    .Input("lr: T")
-    .Input("grad: T")
-    .Input("indices: Tindices")
-    .Attr("T: numbertype")
-    .Attr("Tindices: {int32, int64}")
-    .Attr("use_locking: bool = false")
-    .Attr("update_slots: bool = true")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceSparseApplyAdagradDA")
-    .Input("var: resource")
-    .Input("gradient_accumulator: resource")
-    .Input("gradient_squared_accumulator: resource")
-    .Input("grad: T")
-    .Input("indices: Tindices")
-    .Input("lr: T")
-    .Input("l1: T")
-    .Input("l2: T")
-    .Input("global_step: int64")
-    .Attr("T: numbertype")
-    .Attr("Tindices: {int32, int64}")
-    .Attr("use_locking: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceSparseApplyAdagradV2")
-    .Input("var: resource")
-    .Input("accum: resource")
-    .Input("lr: T")
-    .Input("epsilon: T")
-    .Input("grad: T")
-    .Input("indices: Tindices")
-    .Attr("T: numbertype")
-    .Attr("Tindices: {int32, int64}")
-    .Attr("use_locking: bool = false")
-    .Attr("update_slots: bool = true")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceSparseApplyCenteredRMSProp")
-    .Input("var: resource")
-    .Input("mg: resource")
-    .Input("ms: resource")
-    .Input("mom: resource")
-    .Input("lr: T")
-    .Input("rho: T")
-    .Input("momentum: T")
-    .Input("epsilon: T")
-    .Input("grad: T")
-    .Input("indices: Tindices")
-    .Attr("T: numbertype")
-    .Attr("Tindices: {int32, int64}")
-    .Attr("use_locking: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceSparseApplyFtrl")
-    .Input("var: resource")
-    .Input("accum: resource")
-    .Input("linear: resource")
-    .Input("grad: T")
-    .Input("indices: Tindices")
-    .Input("lr: T")
-    .Input("l1: T")
-    .Input("l2: T")
-    .Input("lr_power: T")
-    .Attr("T: numbertype")
-    .Attr("Tindices: {int32, int64}")
-    .Attr("use_locking: bool = false")
-    .Attr("multiply_linear_by_lr: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceSparseApplyFtrlV2")
-    .Input("var: resource")
-    .Input("accum: resource")
-    .Input("linear: resource")
-    .Input("grad: T")
-    .Input("indices: Tindices")
-    .Input("lr: T")
-    .Input("l1: T")
-    .Input("l2: T")
-    .Input("l2_shrinkage: T")
-    .Input("lr_power: T")
-    .Attr("T: numbertype")
-    .Attr("Tindices: {int32, int64}")
-    .Attr("use_locking: bool = false")
-    .Attr("multiply_linear_by_lr: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceSparseApplyKerasMomentum")
-    .Input("var: resource")
-    .Input("accum: resource")
-    .Input("lr: T")
-    .Input("grad: T")
-    .Input("indices: Tindices")
-    .Input("momentum: T")
-    .Attr("T: numbertype")
-    .Attr("Tindices: {int32, int64}")
-    .Attr("use_locking: bool = false")
-    .Attr("use_nesterov: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceSparseApplyMomentum")
-    .Input("var: resource")
-    .Input("accum: resource")
-    .Input("lr: T")
-    .Input("grad: T")
-    .Input("indices: Tindices")
-    .Input("momentum: T")
-    .Attr("T: numbertype")
-    .Attr("Tindices: {int32, int64}")
-    .Attr("use_locking: bool = false")
-    .Attr("use_nesterov: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceSparseApplyProximalAdagrad")
-    .Input("var: resource")
-    .Input("accum: resource")
-    .Input("lr: T")
-    .Input("l1: T")
-    .Input("l2: T")
-    .Input("grad: T")
-    .Input("indices: Tindices")
-    .Attr("T: numbertype")
-    .Attr("Tindices: {int32, int64}")
-    .Attr("use_locking: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceSparseApplyProximalGradientDescent")
-    .Input("var: resource")
-    .Input("alpha: T")
-    .Input("l1: T")
-    .Input("l2: T")
-    .Input("grad: T")
-    .Input("indices: Tindices")
-    .Attr("T: numbertype")
-    .Attr("Tindices: {int32, int64}")
-    .Attr("use_locking: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("ResourceSparseApplyRMSProp")
-    .Input("var: resource")
-    .Input("ms: resource")
-    .Input("mom: resource")
-    .Input("lr: T")
-    .Input("rho: T")
-    .Input("momentum: T")
-    .Input("epsilon: T")
-    .Input("grad: T")
-    .Input("indices: Tindices")
-    .Attr("T: numbertype")
-    .Attr("Tindices: {int32, int64}")
-    .Attr("use_locking: bool = false")
-    .SetIsStateful()
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("SparseApplyAdadelta")
-    .Input("var: Ref(T)")
-    .Input("accum: Ref(T)")
-    .Input("accum_update: Ref(T)")
-    .Input("lr: T")
-    .Input("rho: T")
-    .Input("epsilon: T")
-    .Input("grad: T")
-    .Input("indices: Tindices")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("Tindices: {int32, int64}")
-    .Attr("use_locking: bool = false")
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("SparseApplyAdagrad")
-    .Input("var: Ref(T)")
-    .Input("accum: Ref(T)")
-    .Input("lr: T")
-    .Input("grad: T")
-    .Input("indices: Tindices")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("Tindices: {int32, int64}")
-    .Attr("use_locking: bool = false")
-    .Attr("update_slots: bool = true")
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("SparseApplyAdagradDA")
-    .Input("var: Ref(T)")
-    .Input("gradient_accumulator: Ref(T)")
-    .Input("gradient_squared_accumulator: Ref(T)")
-    .Input("grad: T")
-    .Input("indices: Tindices")
-    .Input("lr: T")
-    .Input("l1: T")
-    .Input("l2: T")
-    .Input("global_step: int64")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("Tindices: {int32, int64}")
-    .Attr("use_locking: bool = false")
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("SparseApplyAdagradV2")
-    .Input("var: Ref(T)")
-    .Input("accum: Ref(T)")
-    .Input("lr: T")
-    .Input("epsilon: T")
-    .Input("grad: T")
-    .Input("indices: Tindices")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("Tindices: {int32, int64}")
-    .Attr("use_locking: bool = false")
-    .Attr("update_slots: bool = true")
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("SparseApplyCenteredRMSProp")
-    .Input("var: Ref(T)")
-    .Input("mg: Ref(T)")
-    .Input("ms: Ref(T)")
-    .Input("mom: Ref(T)")
-    .Input("lr: T")
-    .Input("rho: T")
-    .Input("momentum: T")
-    .Input("epsilon: T")
-    .Input("grad: T")
-    .Input("indices: Tindices")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("Tindices: {int32, int64}")
-    .Attr("use_locking: bool = false")
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("SparseApplyFtrl")
-    .Input("var: Ref(T)")
-    .Input("accum: Ref(T)")
-    .Input("linear: Ref(T)")
-    .Input("grad: T")
-    .Input("indices: Tindices")
-    .Input("lr: T")
-    .Input("l1: T")
-    .Input("l2: T")
-    .Input("lr_power: T")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("Tindices: {int32, int64}")
-    .Attr("use_locking: bool = false")
-    .Attr("multiply_linear_by_lr: bool = false")
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("SparseApplyFtrlV2")
-    .Input("var: Ref(T)")
-    .Input("accum: Ref(T)")
-    .Input("linear: Ref(T)")
-    .Input("grad: T")
-    .Input("indices: Tindices")
-    .Input("lr: T")
-    .Input("l1: T")
-    .Input("l2: T")
-    .Input("l2_shrinkage: T")
-    .Input("lr_power: T")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("Tindices: {int32, int64}")
-    .Attr("use_locking: bool = false")
-    .Attr("multiply_linear_by_lr: bool = false")
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("SparseApplyMomentum")
-    .Input("var: Ref(T)")
-    .Input("accum: Ref(T)")
-    .Input("lr: T")
-    .Input("grad: T")
-    .Input("indices: Tindices")
-    .Input("momentum: T")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("Tindices: {int32, int64}")
-    .Attr("use_locking: bool = false")
-    .Attr("use_nesterov: bool = false")
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("SparseApplyProximalAdagrad")
-    .Input("var: Ref(T)")
-    .Input("accum: Ref(T)")
-    .Input("lr: T")
-    .Input("l1: T")
-    .Input("l2: T")
-    .Input("grad: T")
-    .Input("indices: Tindices")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("Tindices: {int32, int64}")
-    .Attr("use_locking: bool = false")
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("SparseApplyProximalGradientDescent")
-    .Input("var: Ref(T)")
-    .Input("alpha: T")
-    .Input("l1: T")
-    .Input("l2: T")
-    .Input("grad: T")
-    .Input("indices: Tindices")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("Tindices: {int32, int64}")
-    .Attr("use_locking: bool = false")
-    .SetShapeFn(ApplyShape);
-
-REGISTER_OP("SparseApplyRMSProp")
-    .Input("var: Ref(T)")
-    .Input("ms: Ref(T)")
-    .Input("mom: Ref(T)")
-    .Input("lr: T")
-    .Input("rho: T")
-    .Input("momentum: T")
-    .Input("epsilon: T")
-    .Input("grad: T")
-    .Input("indices: Tindices")
-    .Output("out: Ref(T)")
-    .Attr("T: numbertype")
-    .Attr("Tindices: {int32, int64}")
-    .Attr("use_locking: bool = false")
-    .SetShapeFn(ApplyShape);
+#undef REFERENCE
+#undef HANDLE
+#undef IN
+#undef GLOBAL_STEP
+#undef ROWS
+#undef REF_OP
+#undef RESOURCE_OP
+#undef NO_INDICES
+#undef INDICES
+#undef RESOURCE_DENSE
+#undef RESOURCE_SPARSE
+#undef DENSE
+#undef SPARSE
+#undef NESTEROV
+#undef UPDATE_SLOTS
+#undef LINEAR_BY_LR
+#undef M_V_SLOTS
+#undef ADADELTA_SLOTS
+#undef ACCUM_SLOT
+#undef ADAGRAD_DA_SLOTS
+#undef M_SLOT
+#undef MG_MS_MOM_SLOTS
+#undef FTRL_SLOTS
+#undef NO_SLOTS
+#undef MS_MOM_SLOTS
+#undef M_V_VHAT_SLOTS
 
 }  // namespace
 }  // namespace headrace
