@@ -74,7 +74,7 @@ def scatter_nd(indices, updates, shape, name=None):
 
 
 def tensor_scatter_nd_update(tensor, indices, updates, name=None):
-    """`tensor` with `updates` in the place of what is at `indices`."""
+    """`tensor` with the elements at `indices` replaced by `updates`."""
     return _raw.TensorScatterUpdate(tensor, indices, updates, name=name)
 
 

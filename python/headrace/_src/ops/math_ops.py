@@ -333,7 +333,8 @@ def _keep(keepdims, keep_dims):
 
 
 def _reduction(op_type, doc, kind=None):
-    """`kind`: the only type of what is reduced, if there is but one."""
+    """A reduction op as a function. `kind`: the input's type, if only one is
+    allowed."""
     op = getattr(_raw, op_type)
 
     def reduce(input_tensor, axis=None, keepdims=None, name=None,
