@@ -31,7 +31,8 @@ NAMES = {
         "control.tensor_array": "TensorArray",
         "flow.accumulators": """
             ConditionalAccumulator ConditionalAccumulatorBase
-            CriticalSection SparseConditionalAccumulator""",
+            SparseConditionalAccumulator""",
+        "flow.critical_sections": "CriticalSection",
         "flow.queues": """
             FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase
             RandomShuffleQueue""",
@@ -85,37 +86,41 @@ NAMES = {
         "math.quantize_ops": "dequantize quantize quantize_v2",
         "math.spectral_ops": "fft2d fft3d ifft2d ifft3d",
         "ops.array_ops": """
-            batch_gather batch_to_space boolean_mask broadcast_dynamic_shape
-            broadcast_static_shape broadcast_to concat depth_to_space
-            expand_dims extract_image_patches eye fill gather gather_nd
-            get_static_value guarantee_const identity matrix_transpose
-            meshgrid newaxis no_op one_hot ones ones_like pad parallel_stack
-            placeholder placeholder_with_default rank
-            required_space_to_batch_paddings reshape reverse
-            reverse_sequence reverse_v2 sequence_mask setdiff1d shape
-            shape_n size slice space_to_batch space_to_depth split squeeze
-            stack stop_gradient strided_slice tile transpose unique
-            unique_with_counts unstack where where_v2 zeros zeros_like""",
+            batch_gather boolean_mask broadcast_dynamic_shape
+            broadcast_static_shape broadcast_to concat expand_dims eye fill
+            gather gather_nd get_static_value guarantee_const identity
+            matrix_transpose newaxis no_op one_hot ones ones_like pad
+            parallel_stack placeholder placeholder_with_default rank reshape
+            reverse reverse_sequence reverse_v2 shape shape_n size slice
+            split squeeze stack stop_gradient strided_slice tile transpose
+            unstack where where_v2 zeros zeros_like""",
         "ops.array_special": """
-            dimension_at_index ensure_shape fingerprint repeat scatter_nd
+            dimension_at_index ensure_shape fingerprint meshgrid repeat
+            scatter_nd sequence_mask setdiff1d
             tensor_scatter_add=tensor_scatter_nd_add tensor_scatter_nd_add
             tensor_scatter_nd_sub tensor_scatter_nd_update
             tensor_scatter_sub=tensor_scatter_nd_sub
-            tensor_scatter_update=tensor_scatter_nd_update""",
+            tensor_scatter_update=tensor_scatter_nd_update unique
+            unique_with_counts""",
+        "ops.blocks": """
+            batch_to_space depth_to_space extract_image_patches
+            required_space_to_batch_paddings space_to_batch space_to_depth""",
+        "ops.clipping": """
+            clip_by_global_norm clip_by_norm clip_by_value global_norm""",
+        "ops.contractions": "einsum tensordot",
         "ops.math_ops": """
             abs accumulate_n add add_n angle arg_max arg_min argmax argmin
-            bitcast cast ceil clip_by_global_norm clip_by_norm clip_by_value
-            complex conj cos count_nonzero cumprod cumsum div div_no_nan
-            divide einsum equal erf exp floor floor_div floordiv floormod
-            global_norm greater greater_equal imag less less_equal lin_space
+            bitcast cast ceil complex conj cos count_nonzero cumprod cumsum
+            div div_no_nan divide equal erf exp floor floor_div floordiv
+            floormod greater greater_equal imag less less_equal lin_space
             linspace log log_sigmoid logical_and logical_not logical_or
             logical_xor matmul maximum minimum mod multiply negative
             not_equal pow range real realdiv reduce_all reduce_any
             reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod
             reduce_sum round rsqrt saturate_cast scalar_mul sigmoid sign sin
-            sqrt square squared_difference subtract tanh tensordot
-            to_bfloat16 to_double to_float to_int32 to_int64 truediv
-            truncatediv truncatemod""",
+            sqrt square squared_difference subtract tanh to_bfloat16
+            to_double to_float to_int32 to_int64 truediv truncatediv
+            truncatemod""",
         "ops.random_ops": """
             get_seed multinomial random_crop random_gamma random_normal
             random_poisson random_shuffle random_uniform set_random_seed
@@ -211,7 +216,7 @@ NAMES = {
     },
     "contrib": {},
     "contrib.staging": {
-        "flow.accumulators": "StagingArea",
+        "flow.staging_areas": "StagingArea",
     },
     "data": {
         "data.datasets": """
@@ -300,7 +305,7 @@ NAMES = {
             resize_image_with_crop_or_pad resize_image_with_pad
             resize_images resize_nearest_neighbor resize_with_crop_or_pad
             rot90 transpose transpose_image""",
-        "ops.array_ops": "extract_image_patches",
+        "ops.blocks": "extract_image_patches",
         "ops.random_ops": "random_crop",
         "raw_ops": "hsv_to_rgb=HSVToRGB resize_area rgb_to_hsv=RGBToHSV",
     },
@@ -347,7 +352,9 @@ NAMES = {
             triangular_solve tridiagonal_matmul tridiagonal_solve""",
         "nn.normalization": "l2_normalize",
         "ops.array_ops": "eye matrix_transpose transpose=matrix_transpose",
-        "ops.math_ops": "einsum global_norm matmul matvec tensordot",
+        "ops.clipping": "global_norm",
+        "ops.contractions": "einsum matvec tensordot",
+        "ops.math_ops": "matmul",
         "raw_ops": """
             band_part=MatrixBandPart cholesky cross det=MatrixDeterminant
             inv=MatrixInverse logm=MatrixLogarithm lu qr
@@ -423,14 +430,15 @@ NAMES = {
             depthwise_conv2d_native_backprop_input fractional_avg_pool
             fractional_max_pool max_pool max_pool1d max_pool2d max_pool3d
             max_pool_v2 max_pool_with_argmax separable_conv2d""",
-        "nn.ctc_ops": "collapse_repeated ctc_loss_v2 ctc_unique_labels",
+        "nn.ctc_ops": """
+            collapse_repeated ctc_beam_search_decoder
+            ctc_beam_search_decoder_v2 ctc_greedy_decoder ctc_loss
+            ctc_loss_v2 ctc_unique_labels""",
         "nn.embeddings": """
             embedding_lookup embedding_lookup_sparse
             safe_embedding_lookup_sparse""",
         "nn.losses": """
-            ctc_beam_search_decoder ctc_beam_search_decoder_v2
-            ctc_greedy_decoder ctc_loss l2_loss log_poisson_loss
-            sigmoid_cross_entropy_with_logits
+            l2_loss log_poisson_loss sigmoid_cross_entropy_with_logits
             softmax_cross_entropy_with_logits
             softmax_cross_entropy_with_logits_v2
             sparse_softmax_cross_entropy_with_logits
@@ -443,7 +451,7 @@ NAMES = {
             atrous_conv2d_transpose conv1d_transpose conv3d_backprop_filter
             conv3d_backprop_filter_v2 conv_transpose dilation2d erosion2d
             pool with_space_to_batch""",
-        "ops.array_ops": "depth_to_space space_to_batch space_to_depth",
+        "ops.blocks": "depth_to_space space_to_batch space_to_depth",
         "ops.math_ops": "sigmoid tanh",
         "raw_ops": """
             elu quantized_avg_pool quantized_max_pool selu softplus softsign""",
@@ -589,7 +597,8 @@ OWN = {
         "_headrace": "CancellationManager version",
         # TensorFlow has these in modules that it does not export: programs
         # import them from tensorflow.python.
-        "flow.accumulators": "Barrier MapStagingArea",
+        "flow.barriers": "Barrier",
+        "flow.staging_areas": "MapStagingArea",
         "framework.indexed_slices": "IndexedSlicesValue",
         "functions.defun": "Defun",
         "sparse.sparse_ops": "deserialize_sparse",

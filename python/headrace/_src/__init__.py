@@ -1,0 +1,1 @@
+"""What defines the names of tf; _api.py says where each is."""

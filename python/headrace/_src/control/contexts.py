@@ -1,12 +1,12 @@
-"""Contexts: what makes a branch or a loop of nodes, by the ops Switch, Merge,
-Enter, Exit, NextIteration and LoopCond.
+"""Contexts: they make branches and loops of the ops Switch, Merge, Enter, Exit,
+NextIteration and LoopCond.
 
-A branch or a loop is a context of the graph while its functions build their
-nodes. A new node asks the innermost context (Graph._flow_context) for its
-inputs: a tensor from outside comes into a branch through a Switch and into a
-loop through a constant Enter, each made once; nodes without inputs wait for the
-context's pivot, without which they would run whatever the predicate says. A
-context inside another takes outer tensors from that one.
+While the functions of a branch or a loop build their nodes, the graph has a
+context (Graph._flow_context). A new node asks the innermost context for its
+inputs. A tensor from outside enters a branch through a Switch and a loop through a
+constant Enter; each is made once. A node without inputs gets a control edge from
+the context's pivot: without it, the node would run whatever the predicate is. An
+inner context takes outer tensors from the context around it.
 """
 import contextlib
 

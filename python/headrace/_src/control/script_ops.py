@@ -1,5 +1,5 @@
-"""py_func: a Python function as a node. The graph keeps the function; what it
-becomes in a GraphDef is a name that only this process knows."""
+"""py_func: a Python function as a node. The graph keeps the function. A GraphDef
+has only a token for it, which other processes do not know."""
 import itertools
 import threading
 import weakref

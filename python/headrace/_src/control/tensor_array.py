@@ -1,9 +1,9 @@
 """TensorArray: an array of tensors that a graph writes and reads by index.
 
-The array is state behind a handle; `flow`, a scalar that every write passes on,
-orders what happens to it. Methods that write return a new object, with the flow
-after the write; that one must be used from there on. Through a loop or a branch
-an array goes as its flow.
+The array is state behind a handle. `flow` is a scalar that orders reads and
+writes: every write takes the flow before it and gives the flow after it. Methods
+that write return a new object with the new flow, which must be used from then on.
+A loop or a branch passes the array on as its flow.
 """
 from headrace import raw_ops as _raw
 from headrace._src.framework import dtypes

@@ -67,8 +67,8 @@ def check_state(spec, initial):
 
 
 def map_leaves(function, *structures):
-    """`function` of the leaves of structures that are alike, or of which all
-    but the first may go less deep."""
+    """Applies `function` to the leaves of structures that are alike. All but
+    the first may be less deep."""
     flat = [flatten(structures[0])]
     for s in structures[1:]:
         flat.append(flatten(s))
@@ -237,7 +237,7 @@ def spec_of(types, shapes, classes=None):
 
 
 class ElementFunction:
-    """A Python function of elements, traced. `spec`: of what it returns."""
+    """A Python function of elements, traced. `spec` describes its results."""
 
     def __init__(self, function, *arg_specs, name=None):
         leaves = [leaf for s in arg_specs for leaf in flatten(s)]

@@ -1,5 +1,5 @@
-"""tf.data.experimental: what is no method of Dataset. Most functions here make
-one that Dataset.apply takes."""
+"""tf.data.experimental: transformations that are not methods of Dataset. Most
+functions here return a function for Dataset.apply."""
 import numpy as np
 
 from headrace import raw_ops as _raw

@@ -1,4 +1,4 @@
-"""Datasets of what is in files, and the writer of record files."""
+"""Datasets of the contents of files, and the writer of record files."""
 import numpy as np
 
 from headrace import raw_ops as _raw

@@ -11,7 +11,7 @@ from headrace._src.ops.sparse_tensor import SparseTensor, is_sparse
 
 
 class TextFileIndex:
-    """What of a line is the key or the value, besides the columns from 0 on."""
+    """Which part of a line is the key or the value, if it is no column."""
     WHOLE_LINE = -2
     LINE_NUMBER = -1
 

@@ -1,4 +1,4 @@
-"""Values that a graph tells without a run: of nodes whose inputs are known."""
+"""Values of tensors that follow from the graph alone, without a run."""
 import numpy as np
 
 from headrace._src.framework import tensor as _tensor

@@ -1,11 +1,11 @@
-"""The session that runs what is given none."""
+"""The default session, which runs operations that are given no session."""
 import threading
 
 _sessions = threading.local()
 
 
 def default_sessions():
-    """Those of this thread, innermost last."""
+    """The default sessions of this thread, the innermost last."""
     if not hasattr(_sessions, "stack"):
         _sessions.stack = []
     return _sessions.stack

@@ -1,6 +1,6 @@
 """Graph, and the scopes that say how new nodes are named, placed and ordered.
 
-The nodes are C++; what is here is TensorFlow's way of talking about them.
+The nodes themselves are C++ objects; this is TensorFlow's interface to them.
 """
 import contextlib
 import re

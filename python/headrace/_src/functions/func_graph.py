@@ -1,6 +1,6 @@
-"""Functions that Python functions are traced into. What the body takes from
-the graph around it is captured: it becomes further arguments, which whoever
-calls the function has to pass."""
+"""FuncGraph: the graph into which a Python function is traced. Tensors that the
+body takes from the graph around it are captured: they become further arguments,
+which every caller passes."""
 import re
 
 from headrace import raw_ops as _raw

@@ -3,7 +3,7 @@ from headrace import raw_ops as _raw
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor import convert_to_tensor
-from headrace._src.ops import array_ops as _array
+from headrace._src.ops.blocks import extract_image_patches
 
 
 def draw_bounding_boxes(images, boxes, name=None, colors=None):
@@ -85,8 +85,7 @@ def extract_glimpse(input, size, offsets, centered=True, normalized=True,
 
 def extract_patches(images, sizes, strides, rates, padding, name=None):
     """Patches of images in the depth dimension."""
-    return _array.extract_image_patches(images, sizes, strides, rates, padding,
-                                        name)
+    return extract_image_patches(images, sizes, strides, rates, padding, name)
 
 
 def non_max_suppression(boxes, scores, max_output_size, iou_threshold=0.5,

@@ -9,6 +9,7 @@ from headrace._src.image.transforms import _check, _image
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.ops import random_ops as _random
+from headrace._src.ops.contractions import tensordot
 
 
 def convert_image_dtype(image, dtype, saturate=False, name=None):
@@ -51,7 +52,7 @@ def rgb_to_grayscale(images, name=None):
         images = convert_to_tensor(images, name="images")
         kind = images.dtype.base_dtype
         real = convert_image_dtype(images, dtypes.float32)
-        gray = _math.tensordot(real, np.float32([0.2989, 0.5870, 0.1140]),
+        gray = tensordot(real, np.float32([0.2989, 0.5870, 0.1140]),
                                [-1, -1])
         gray = _array.expand_dims(gray, -1)
         return convert_image_dtype(gray, kind, name=scope)
@@ -216,7 +217,7 @@ _FROM_YUV = np.array([[1, 1, 1], [0, -0.394642334, 2.03206185],
 
 def _colors(images, matrix):
     images = convert_to_tensor(images, name="images")
-    return _math.tensordot(
+    return tensordot(
         images, constant(matrix, images.dtype.base_dtype),
         [[images._rank() - 1], [0]])
 

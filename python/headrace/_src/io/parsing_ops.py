@@ -1,5 +1,4 @@
-"""Records that became text or messages, taken apart: Examples, sequences of
-them, CSV."""
+"""Parses records into tensors: Examples, SequenceExamples, CSV."""
 import collections
 
 import numpy as np
@@ -179,7 +178,8 @@ def example_columns(features):
 
 
 def parse_example(serialized, features, name=None, example_names=None):
-    """A dict like `features` of what a vector of serialized Examples holds."""
+    """The contents of a vector of serialized Examples, as a dict like
+    `features`."""
     columns = example_columns(features)
     with _graph.name_scope(name, "ParseExample", [serialized]):
         out = _raw.ParseExample(
@@ -192,7 +192,7 @@ def parse_example(serialized, features, name=None, example_names=None):
 
 
 def parse_single_example(serialized, features, name=None, example_names=None):
-    """A dict like `features` of what one serialized Example holds."""
+    """The contents of one serialized Example, as a dict like `features`."""
     if not features:
         raise ValueError("Missing features.")
     columns = _Columns(features, _EXAMPLE, sequences_pad=True)

@@ -1,5 +1,5 @@
-"""Readers, which make records of the files that a queue names, and record
-files read and written by Python (tf.python_io)."""
+"""Readers, which turn files named by a queue into records, and record files
+that Python reads and writes (tf.python_io)."""
 from headrace import _headrace
 from headrace import raw_ops as _raw
 from headrace._src.framework import dtypes as _dtypes

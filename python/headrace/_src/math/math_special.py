@@ -12,6 +12,7 @@ from headrace._src.framework.tensor import (
     constant, constant_value, convert_to_tensor)
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
+from headrace._src.ops.clipping import clip_by_value
 
 
 # Counting.
@@ -119,7 +120,7 @@ def histogram_fixed_width_bins(values, value_range, nbins=100,
                                              name="nbins"), values.dtype)
         scaled = _math.truediv(values - value_range[0],
                                value_range[1] - value_range[0])
-        bins = _math.clip_by_value(_math.floor(nbins * scaled), 0, nbins - 1)
+        bins = clip_by_value(_math.floor(nbins * scaled), 0, nbins - 1)
         return _array.reshape(_math.cast(bins, dtypes.int32), shape)
 
 

@@ -1,13 +1,67 @@
-"""tf.nn: connectionist temporal classification with dense labels."""
+"""tf.nn: connectionist temporal classification."""
 from headrace import raw_ops as _raw
 from headrace._src.control import functional_ops as _functional
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor import convert_to_tensor
-from headrace._src.nn.losses import ctc_loss
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
+from headrace._src.ops.array_ops import _renamed
+from headrace._src.ops.array_special import sequence_mask, unique
 from headrace._src.ops.sparse_tensor import SparseTensor
+
+
+def _time_major(inputs, name="inputs"):
+    return _array.transpose(convert_to_tensor(inputs, name=name), [1, 0, 2])
+
+
+def ctc_loss(labels, inputs=None, sequence_length=None,
+             preprocess_collapse_repeated=False, ctc_merge_repeated=True,
+             ignore_longer_outputs_than_inputs=False, time_major=True,
+             logits=None):
+    """For each row of the batch -log of the probability that the logits
+    [time, batch, classes] spell its labels: a SparseTensor of int32
+    [batch, time]. The last class is the blank, which parts labels and repeats.
+    `time_major` False: the logits are [batch, time, classes]."""
+    if not isinstance(labels, SparseTensor):
+        raise TypeError(
+            "Expected labels (first argument) to be a SparseTensor")
+    inputs = _renamed("logits", logits, "inputs", inputs)
+    if not time_major:
+        inputs = _time_major(inputs)
+    return _raw.CTCLoss(
+        inputs, labels.indices, labels.values, sequence_length,
+        preprocess_collapse_repeated=preprocess_collapse_repeated,
+        ctc_merge_repeated=ctc_merge_repeated,
+        ignore_longer_outputs_than_inputs=ignore_longer_outputs_than_inputs)[0]
+
+
+def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True):
+    """([labels], scores): the likeliest class of each time step without blanks
+    (the last class) and, if merge_repeated, without repeats, as a SparseTensor
+    of int64; and minus the sum of the picked logits, [batch, 1]."""
+    out = _raw.CTCGreedyDecoder(inputs, sequence_length,
+                                merge_repeated=merge_repeated)
+    return [SparseTensor(*out[:3])], out[3]
+
+
+def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100,
+                            top_paths=1, merge_repeated=True):
+    """(labellings, log-probabilities [batch, top_paths]): the likeliest
+    labellings, best first, each a SparseTensor of int64 [batch, longest].
+    merge_repeated also joins equal labels that a blank kept apart."""
+    out = _raw.CTCBeamSearchDecoder(
+        inputs, sequence_length, beam_width=beam_width, top_paths=top_paths,
+        merge_repeated=merge_repeated)
+    return ([SparseTensor(*parts) for parts in zip(*out[:3])],
+            out[3])
+
+
+def ctc_beam_search_decoder_v2(inputs, sequence_length, beam_width=100,
+                               top_paths=1):
+    """ctc_beam_search_decoder without merge_repeated."""
+    return ctc_beam_search_decoder(inputs, sequence_length, beam_width,
+                                   top_paths, merge_repeated=False)
 
 
 def ctc_loss_v2(labels, logits, label_length, logit_length,
@@ -54,7 +108,7 @@ def ctc_loss_v2(labels, logits, label_length, logit_length,
 def _as_sparse(labels, label_length):
     """(the labels as a SparseTensor, how many of each row are equal to the one
     before them)."""
-    used = _array.sequence_mask(label_length, _array.shape(labels)[1])
+    used = sequence_mask(label_length, _array.shape(labels)[1])
     at = _raw.Where(used)
     sparse = SparseTensor(at, _array.gather_nd(labels, at),
                           _array.shape(labels, out_type=dtypes.int64))
@@ -90,7 +144,7 @@ def ctc_unique_labels(labels, name=None):
         labels = convert_to_tensor(labels, name="labels")
 
         def row(x):
-            found = _array.unique(x)
+            found = unique(x)
             missing = _array.shape(x)[0] - _array.shape(found[0])[0]
             distinct = _array.pad(_math.cast(found[0], dtypes.int64),
                                   _array.reshape(_array.stack([0, missing]),
@@ -109,7 +163,7 @@ def collapse_repeated(labels, seq_length, name=None):
         first = _array.ones_like(labels[:, :1], dtypes.bool_)
         new = _array.concat(
             [first, _math.not_equal(labels[:, 1:], labels[:, :-1])], axis=1)
-        used = _array.sequence_mask(seq_length, _array.shape(labels)[1])
+        used = sequence_mask(seq_length, _array.shape(labels)[1])
         new = _math.logical_and(new, used)
         lengths = _math.reduce_sum(
             _math.cast(new, seq_length.dtype.base_dtype), axis=1)
@@ -117,7 +171,7 @@ def collapse_repeated(labels, seq_length, name=None):
         width = _math.reduce_max(_array.concat([[0], _math.cast(
             lengths, dtypes.int32)], 0))
         batch = _array.shape(labels)[0]
-        target = _raw.Where(_array.sequence_mask(lengths, width))
+        target = _raw.Where(sequence_mask(lengths, width))
         values = _array.boolean_mask(labels, new)
         out = _raw.ScatterNd(target, values, _math.cast(
             _array.stack([batch, width]), dtypes.int64))

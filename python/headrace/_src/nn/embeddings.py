@@ -7,6 +7,8 @@ from headrace._src.framework.tensor import constant, convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape, unknown_shape
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
+from headrace._src.ops.array_special import unique
+from headrace._src.ops.clipping import clip_by_norm
 from headrace._src.ops.sparse_tensor import SparseTensor
 from headrace._src.sparse.sparse_ops import (
     sparse_fill_empty_rows, sparse_reshape, sparse_retain)
@@ -39,7 +41,7 @@ def _clip(rows, ids, max_norm):
         axes = _raw.Range(_array.rank(ids), _array.rank(rows), 1)
     else:
         axes = list(range(first, last))
-    return _math.clip_by_norm(rows, max_norm, axes=axes)
+    return clip_by_norm(rows, max_norm, axes=axes)
 
 
 def _assign_ids(ids, parts, strategy):
@@ -134,7 +136,7 @@ def embedding_lookup_sparse(params, sp_ids, sp_weights,
     with name_scope(name, "embedding_lookup_sparse",
                     _graph_elements(parts + [sp_ids])) as scope:
         rows = _math.cast(sp_ids.indices[:, 0], dtypes.int32)
-        ids, position = _array.unique(sp_ids.values)
+        ids, position = unique(sp_ids.values)
         found = embedding_lookup(
             parts, ids, partition_strategy=partition_strategy,
             max_norm=max_norm)

@@ -1,4 +1,4 @@
-"""tf.nn: losses, and connectionist temporal classification."""
+"""tf.nn: losses."""
 import numpy as np
 
 from headrace import raw_ops as _raw
@@ -8,7 +8,6 @@ from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.ops.array_ops import _renamed
-from headrace._src.ops.sparse_tensor import SparseTensor
 
 
 def l2_loss(t, name=None):
@@ -152,8 +151,6 @@ def weighted_cross_entropy_with_logits(labels=None, logits=None,
                       + _raw.Relu(-logits)), name=scope)
 
 
-# Connectionist temporal classification.
-
 def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
     """exp(log_input) - targets * log_input, the negative log-likelihood of
     counts but for a constant; that too (log(targets!), by Stirling's formula
@@ -176,56 +173,3 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
             small = _math.logical_and(targets >= 0., targets <= 1.)
             loss += _array.where(small, _array.zeros_like(targets), stirling)
         return loss
-
-
-def _time_major(inputs, name="inputs"):
-    return _array.transpose(convert_to_tensor(inputs, name=name), [1, 0, 2])
-
-
-def ctc_loss(labels, inputs=None, sequence_length=None,
-             preprocess_collapse_repeated=False, ctc_merge_repeated=True,
-             ignore_longer_outputs_than_inputs=False, time_major=True,
-             logits=None):
-    """For each row of the batch -log of the probability that the logits
-    [time, batch, classes] spell its labels: a SparseTensor of int32
-    [batch, time]. The last class is the blank, which parts labels and repeats.
-    `time_major` False: the logits are [batch, time, classes]."""
-    if not isinstance(labels, SparseTensor):
-        raise TypeError(
-            "Expected labels (first argument) to be a SparseTensor")
-    inputs = _renamed("logits", logits, "inputs", inputs)
-    if not time_major:
-        inputs = _time_major(inputs)
-    return _raw.CTCLoss(
-        inputs, labels.indices, labels.values, sequence_length,
-        preprocess_collapse_repeated=preprocess_collapse_repeated,
-        ctc_merge_repeated=ctc_merge_repeated,
-        ignore_longer_outputs_than_inputs=ignore_longer_outputs_than_inputs)[0]
-
-
-def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True):
-    """([labels], scores): the likeliest class of each time step without blanks
-    (the last class) and, if merge_repeated, without repeats, as a SparseTensor
-    of int64; and minus the sum of the picked logits, [batch, 1]."""
-    out = _raw.CTCGreedyDecoder(inputs, sequence_length,
-                                merge_repeated=merge_repeated)
-    return [SparseTensor(*out[:3])], out[3]
-
-
-def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100,
-                            top_paths=1, merge_repeated=True):
-    """(labellings, log-probabilities [batch, top_paths]): the likeliest
-    labellings, best first, each a SparseTensor of int64 [batch, longest].
-    merge_repeated also joins equal labels that a blank kept apart."""
-    out = _raw.CTCBeamSearchDecoder(
-        inputs, sequence_length, beam_width=beam_width, top_paths=top_paths,
-        merge_repeated=merge_repeated)
-    return ([SparseTensor(*parts) for parts in zip(*out[:3])],
-            out[3])
-
-
-def ctc_beam_search_decoder_v2(inputs, sequence_length, beam_width=100,
-                               top_paths=1):
-    """ctc_beam_search_decoder without merge_repeated."""
-    return ctc_beam_search_decoder(inputs, sequence_length, beam_width,
-                                   top_paths, merge_repeated=False)

@@ -123,7 +123,7 @@ def sufficient_statistics(x, axes, shift=None, keep_dims=None, name=None,
 
 
 def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
-    """(mean, variance) of what sufficient_statistics gives."""
+    """(mean, variance) from the result of sufficient_statistics."""
     with name_scope(name, "normalize", [counts, mean_ss, variance_ss, shift]):
         counts = convert_to_tensor(counts, name="counts")
         share = 1 / counts

@@ -11,6 +11,7 @@ from headrace._src.nn.conv import (
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.ops.array_ops import _renamed
+from headrace._src.ops.blocks import required_space_to_batch_paddings
 
 
 # Dilation.
@@ -59,7 +60,7 @@ def with_space_to_batch(input, dilation_rate, padding, op, filter_shape=None,
     known = input.get_shape()
     if known.ndims is not None and None not in known[1:dims[-1] + 1].as_list():
         sizes = np.array(known[1:dims[-1] + 1].as_list(), np.int32)
-    paddings, crops = _array.required_space_to_batch_paddings(
+    paddings, crops = required_space_to_batch_paddings(
         sizes, block, around)
     out = op(_raw.SpaceToBatchND(input, block, paddings), count, "VALID")
     return _raw.BatchToSpaceND(out, block, crops)

@@ -11,7 +11,7 @@ from headrace._src.framework.indexed_slices import IndexedSlices
 from headrace._src.framework.tensor import (
     constant, convert_to_tensor, is_tensor)
 from headrace._src.framework.tensor_shape import TensorShape
-from headrace._src.ops.array_ops import _renamed, ones_like as _ones_like
+from headrace._src.ops.array_ops import _renamed
 
 _count = builtins.range
 
@@ -333,7 +333,8 @@ def _keep(keepdims, keep_dims):
 
 
 def _reduction(op_type, doc, kind=None):
-    """`kind`: the only type of what is reduced, if there is but one."""
+    """A reduction op as a function. `kind`: the input's type, if only one is
+    allowed."""
     op = getattr(_raw, op_type)
 
     def reduce(input_tensor, axis=None, keepdims=None, name=None,
@@ -495,151 +496,6 @@ def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False,
                            transpose_b=transpose_b, name=scope)
 
 
-def einsum(equation, *inputs, **kwargs):
-    """Sums of products by an equation such as "ij,jk->ik": a label that the
-    output has not is summed over, a repeated one takes the diagonal, "..."
-    stands for dimensions that broadcast. Without "->" the output has the labels
-    that occur once, in alphabetical order. More than two inputs are multiplied
-    from left to right."""
-    name = kwargs.pop("name", None)
-    kwargs.pop("optimize", None)
-    if kwargs:
-        raise TypeError("invalid keyword arguments for this function: %s"
-                        % ", ".join(sorted(kwargs)))
-    terms, output = _einsum_terms(equation, len(inputs))
-    with name_scope(name, "einsum", list(inputs)) as scope:
-        inputs = [convert_to_tensor(x, name="input") for x in inputs]
-        total, labels = inputs[0], terms[0]
-        for i in _count(1, len(inputs) - 1):
-            # What is still to come needs these labels of the product so far.
-            later = "".join(terms[i + 1:]) + output
-            both = labels + terms[i]
-            kept = "..." if "..." in both else ""
-            kept += "".join(c for j, c in enumerate(both)
-                            if c != "." and c in later and c not in both[:j])
-            total = _raw.Einsum([total, inputs[i]],
-                                equation="%s,%s->%s" % (labels, terms[i], kept))
-            labels = kept
-        if len(inputs) == 1:
-            return _raw.Einsum([total], equation="%s->%s" % (labels, output),
-                               name=scope)
-        return _raw.Einsum([total, inputs[-1]], name=scope, equation=(
-            "%s,%s->%s" % (labels, terms[-1], output)))
-
-
-def _einsum_terms(equation, count):
-    """The labels of each input and of the output."""
-    left, arrow, output = equation.replace(" ", "").partition("->")
-    terms = left.split(",")
-    for term in terms + [output]:
-        rest = term.replace("...", "", 1)
-        if rest and not (rest.isascii() and rest.isalpha()):
-            raise ValueError("Indices have incorrect format: %s" % equation)
-    if len(terms) != count:
-        raise ValueError("Incorrect number of arguments for equation %r: it "
-                         "has %d inputs, %d are given"
-                         % (equation, len(terms), count))
-    labels = "".join(terms).replace(".", "")
-    if not arrow:
-        output = ("..." if "..." in left else "") + "".join(
-            sorted(c for c in labels if labels.count(c) == 1))
-    for c in output.replace(".", ""):
-        if c not in labels:
-            raise ValueError("Unknown output axis: %s in equation %r"
-                             % (c, equation))
-    return terms, output
-
-
-def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False,
-           b_is_sparse=False, name=None):
-    """A matrix times a vector."""
-    with name_scope(name, "MatVec", [a, b]):
-        b = convert_to_tensor(b, name="b")
-        product = matmul(a, _raw.ExpandDims(b, -1), transpose_a=transpose_a,
-                         adjoint_a=adjoint_a, a_is_sparse=a_is_sparse,
-                         b_is_sparse=b_is_sparse)
-        return _raw.Squeeze(product, squeeze_dims=[-1])
-
-
-def tensordot(a, b, axes, name=None):
-    """Sums products over pairs of axes: the last `axes` of a with the first of
-    b, or axes[0] of a with axes[1] of b."""
-    with name_scope(name, "Tensordot", [a, b, axes]) as scope:
-        a = convert_to_tensor(a, name="a")
-        b = convert_to_tensor(b, name="b")
-        sum_a, sum_b = _tensordot_axes(a, axes)
-        rows, sizes_a, known_a = _as_matrix(a, sum_a, summed_first=False)
-        columns, sizes_b, known_b = _as_matrix(b, sum_b, summed_first=True)
-        known = (None if known_a is None or known_b is None
-                 else known_a + known_b)
-        if known is None or None in known:
-            sizes = _raw.ConcatV2([sizes_a, sizes_b], 0)
-        else:
-            sizes = np.array(known, np.int32)
-        out = _raw.Reshape(_raw.MatMul(rows, columns), sizes, name=scope)
-        if known is not None:
-            out.set_shape(known)
-        return out
-
-
-def _tensordot_axes(a, axes):
-    """The axes of both arguments to sum over: lists, or int32 vectors."""
-    if isinstance(axes, (int, np.integer)):
-        rank = a._rank()
-        if axes < 0:
-            raise ValueError("'axes' must be at least 0.")
-        if rank is None:
-            rank = _raw.Rank(a)
-            return _raw.Range(rank - axes, rank, 1), list(_count(axes))
-        if axes > rank:
-            raise ValueError("'axes' must not be larger than the number of "
-                             "dimensions of tensor %s." % a)
-        return list(_count(rank - axes, rank)), list(_count(axes))
-    if not isinstance(axes, (list, tuple)):
-        axes = convert_to_tensor(axes, dtypes.int32, name="axes")
-        return axes[0], axes[1]
-    if len(axes) != 2:
-        raise ValueError("'axes' must be an integer or have length 2.")
-    sum_a, sum_b = ([x] if isinstance(x, (int, np.integer)) else list(x)
-                    for x in axes)
-    if len(sum_a) != len(sum_b):
-        raise ValueError("Different number of contraction axes 'a' and 'b', "
-                         "%d != %d." % (len(sum_a), len(sum_b)))
-    return sum_a, sum_b
-
-
-def _as_matrix(x, axes, summed_first):
-    """(x as a matrix of its other dimensions and those of `axes`, the sizes of
-    the others as a tensor, and as a list with None or just None)."""
-    sizes, rank = _raw.Shape(x), x._rank()
-    if rank is not None and isinstance(axes, list):
-        if any(not -rank <= i < rank for i in axes):
-            raise IndexError("an axis of %s is out of range for the shape %s"
-                             % (axes, x.get_shape()))
-        axes = [i % rank for i in axes]
-        free = [i for i in _count(rank) if i not in axes]
-        known = [x.get_shape()[i].value for i in free]
-        order = axes + free if summed_first else free + axes
-        axes, free = np.array(axes, np.int32), np.array(free, np.int32)
-    else:
-        axes = convert_to_tensor(axes, dtypes.int32, name="axes")
-        axes = _raw.Select(axes >= 0, axes, axes + _raw.Rank(x))
-        free, _ = _raw.ListDiff(_raw.Range(0, _raw.Rank(x), 1), axes)
-        order = _raw.ConcatV2([axes, free] if summed_first else [free, axes],
-                              0)
-        known = None
-    free_sizes = _raw.GatherV2(sizes, free, 0)
-    if x.get_shape().is_fully_defined() and known is not None:
-        dims = x.get_shape().as_list()
-        n, summed = (int(np.prod([dims[i] for i in part], dtype=np.int64))
-                     for part in (free, axes))
-    else:
-        n, summed = _raw.Prod(free_sizes, 0), _raw.Prod(
-            _raw.GatherV2(sizes, axes, 0), 0)
-    shape = [summed, n] if summed_first else [n, summed]
-    return (_raw.Reshape(_raw.Transpose(x, order), shape), free_sizes, known)
-
-
 # Sequences.
 
 def range(start, limit=None, delta=1, dtype=None, name="range"):
@@ -663,82 +519,6 @@ def linspace(start, stop, num, name=None):
 
 
 lin_space = linspace
-
-
-# Clipping.
-
-def _of_values(function, t):
-    """`function` of a tensor, or of the values of IndexedSlices."""
-    if isinstance(t, IndexedSlices):
-        return IndexedSlices(function(t.values), t.indices, t.dense_shape)
-    return function(convert_to_tensor(t, name="t"))
-
-
-def clip_by_value(t, clip_value_min, clip_value_max, name=None):
-    """Elements below the minimum or above the maximum are set to it."""
-    with name_scope(name, "clip_by_value",
-                    [t, clip_value_min, clip_value_max]) as scope:
-        def clip(values):
-            low = _raw.Minimum(values, clip_value_max)
-            values.get_shape().merge_with(low.get_shape())
-            high = _raw.Maximum(low, clip_value_min, name=scope)
-            values.get_shape().merge_with(high.get_shape())
-            return high
-        return _of_values(clip, t)
-
-
-def clip_by_norm(t, clip_norm, axes=None, name=None):
-    """t, scaled down to an L2 norm of clip_norm where that is larger."""
-    with name_scope(name, "clip_by_norm", [t, clip_norm]) as scope:
-        def clip(values):
-            squares = reduce_sum(values * values, axes, keepdims=True)
-            positive = squares > 0
-            safe = _raw.Select(positive, squares, _ones_like(squares))
-            norm = _raw.Select(positive, _raw.Sqrt(safe), squares)
-            scaled = values * clip_norm
-            values.get_shape().merge_with(scaled.get_shape())
-            return _raw.Identity(scaled / _raw.Maximum(norm, clip_norm),
-                                 name=scope)
-        return _of_values(clip, t)
-
-
-def _is_list(t_list):
-    if not isinstance(t_list, (list, tuple)):
-        raise TypeError("t_list should be a sequence")
-    return list(t_list)
-
-
-def global_norm(t_list, name=None):
-    """The L2 norm of all elements of a list of tensors, None left out."""
-    t_list = _is_list(t_list)
-    with name_scope(name, "global_norm", t_list):
-        halves = [_raw.L2Loss(t.values if isinstance(t, IndexedSlices)
-                              else convert_to_tensor(t))
-                  for t in t_list if t is not None]
-        half = reduce_sum(_raw.Pack(halves, name="stack"))
-        two = constant(2.0, half.dtype.base_dtype)
-        return _raw.Sqrt(half * two, name="global_norm")
-
-
-def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
-    """(t_list scaled so that its global_norm is at most clip_norm, the norm)."""
-    t_list = _is_list(t_list)
-    if use_norm is None:
-        if all(t is None for t in t_list):
-            return t_list, constant(0.0)
-        use_norm = global_norm(t_list, name)
-    with name_scope(name, "clip_by_global_norm",
-                    t_list + [clip_norm]) as scope:
-        scale = clip_norm * _raw.Minimum(
-            1.0 / use_norm,
-            constant(1.0, use_norm.dtype.base_dtype) / clip_norm)
-        scale = scale + (use_norm - use_norm)  # not finite: NaN for all
-        clipped = []
-        for i, t in enumerate(t_list):
-            clipped.append(None if t is None else _of_values(
-                lambda values, i=i: _raw.Identity(
-                    values * scale, name="%s_%d" % (scope, i)), t))
-        return clipped, use_norm
 
 
 # Operators of Tensor.

@@ -331,12 +331,12 @@ def _extreme(op, sp_a, sp_b, name):
 
 
 def sparse_maximum(sp_a, sp_b, name=None):
-    """The larger at each index that either has; what is missing is 0."""
+    """The larger value at each index that either has; missing values are 0."""
     return _extreme(_raw.SparseSparseMaximum, sp_a, sp_b, name)
 
 
 def sparse_minimum(sp_a, sp_b, name=None):
-    """The smaller at each index that either has; what is missing is 0."""
+    """The smaller value at each index that either has; missing values are 0."""
     return _extreme(_raw.SparseSparseMinimum, sp_a, sp_b, name)
 
 

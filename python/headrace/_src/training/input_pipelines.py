@@ -109,7 +109,7 @@ def slice_input_producer(tensor_list, num_epochs=None, shuffle=True, seed=None,
 def batch(tensors, batch_size, num_threads=1, capacity=32, enqueue_many=False,
           shapes=None, dynamic_pad=False, allow_smaller_final_batch=False,
           shared_name=None, name=None):
-    """Batches of what `tensors` give, run after run, through a queue."""
+    """Batches of the values of `tensors` in successive runs, through a queue."""
     return _batch([tensors] * num_threads, True, batch_size, capacity, None,
                   None, enqueue_many, shapes, dynamic_pad,
                   allow_smaller_final_batch, shared_name, name, "batch")
@@ -118,8 +118,8 @@ def batch(tensors, batch_size, num_threads=1, capacity=32, enqueue_many=False,
 def maybe_batch(tensors, keep_input, batch_size, num_threads=1, capacity=32,
                 enqueue_many=False, shapes=None, dynamic_pad=False,
                 allow_smaller_final_batch=False, shared_name=None, name=None):
-    """As batch, of what `keep_input`, a bool or with enqueue_many one for each
-    row, says is to be kept."""
+    """As batch, for the inputs that `keep_input` keeps: a bool, or with
+    enqueue_many one bool for each row."""
     return _batch([tensors] * num_threads, keep_input, batch_size, capacity,
                   None, None, enqueue_many, shapes, dynamic_pad,
                   allow_smaller_final_batch, shared_name, name, "batch")
@@ -138,7 +138,7 @@ def maybe_batch_join(tensors_list, keep_input, batch_size, capacity=32,
                      enqueue_many=False, shapes=None, dynamic_pad=False,
                      allow_smaller_final_batch=False, shared_name=None,
                      name=None):
-    """As batch_join, of what `keep_input` says is to be kept."""
+    """As batch_join, for the inputs that `keep_input` keeps."""
     return _batch(tensors_list, keep_input, batch_size, capacity, None, None,
                   enqueue_many, shapes, dynamic_pad, allow_smaller_final_batch,
                   shared_name, name, "batch_join")
@@ -159,7 +159,7 @@ def maybe_shuffle_batch(tensors, batch_size, capacity, min_after_dequeue,
                         enqueue_many=False, shapes=None,
                         allow_smaller_final_batch=False, shared_name=None,
                         name=None):
-    """As shuffle_batch, of what `keep_input` says is to be kept."""
+    """As shuffle_batch, for the inputs that `keep_input` keeps."""
     return _batch([tensors] * num_threads, keep_input, batch_size, capacity,
                   min_after_dequeue, seed, enqueue_many, shapes, False,
                   allow_smaller_final_batch, shared_name, name, "shuffle_batch")
@@ -180,7 +180,7 @@ def maybe_shuffle_batch_join(tensors_list, batch_size, capacity,
                              enqueue_many=False, shapes=None,
                              allow_smaller_final_batch=False, shared_name=None,
                              name=None):
-    """As shuffle_batch_join, of what `keep_input` says is to be kept."""
+    """As shuffle_batch_join, for the inputs that `keep_input` keeps."""
     return _batch(tensors_list, keep_input, batch_size, capacity,
                   min_after_dequeue, seed, enqueue_many, shapes, False,
                   allow_smaller_final_batch, shared_name, name,

@@ -1,0 +1,154 @@
+"""Products of matrices and tensors over several axes: einsum, tensordot."""
+import numpy as np
+
+from headrace import raw_ops as _raw
+from headrace._src.framework import dtypes
+from headrace._src.framework.graph import name_scope
+from headrace._src.framework.tensor import convert_to_tensor
+from headrace._src.ops import math_ops as _math
+
+
+def einsum(equation, *inputs, **kwargs):
+    """Sums of products by an equation such as "ij,jk->ik": a label that the
+    output has not is summed over, a repeated one takes the diagonal, "..."
+    stands for dimensions that broadcast. Without "->" the output has the labels
+    that occur once, in alphabetical order. More than two inputs are multiplied
+    from left to right."""
+    name = kwargs.pop("name", None)
+    kwargs.pop("optimize", None)
+    if kwargs:
+        raise TypeError("invalid keyword arguments for this function: %s"
+                        % ", ".join(sorted(kwargs)))
+    terms, output = _einsum_terms(equation, len(inputs))
+    with name_scope(name, "einsum", list(inputs)) as scope:
+        inputs = [convert_to_tensor(x, name="input") for x in inputs]
+        total, labels = inputs[0], terms[0]
+        for i in range(1, len(inputs) - 1):
+            # What is still to come needs these labels of the product so far.
+            later = "".join(terms[i + 1:]) + output
+            both = labels + terms[i]
+            kept = "..." if "..." in both else ""
+            kept += "".join(c for j, c in enumerate(both)
+                            if c != "." and c in later and c not in both[:j])
+            total = _raw.Einsum([total, inputs[i]],
+                                equation="%s,%s->%s" % (labels, terms[i], kept))
+            labels = kept
+        if len(inputs) == 1:
+            return _raw.Einsum([total], equation="%s->%s" % (labels, output),
+                               name=scope)
+        return _raw.Einsum([total, inputs[-1]], name=scope, equation=(
+            "%s,%s->%s" % (labels, terms[-1], output)))
+
+
+def _einsum_terms(equation, count):
+    """The labels of each input and of the output."""
+    left, arrow, output = equation.replace(" ", "").partition("->")
+    terms = left.split(",")
+    for term in terms + [output]:
+        rest = term.replace("...", "", 1)
+        if rest and not (rest.isascii() and rest.isalpha()):
+            raise ValueError("Indices have incorrect format: %s" % equation)
+    if len(terms) != count:
+        raise ValueError("Incorrect number of arguments for equation %r: it "
+                         "has %d inputs, %d are given"
+                         % (equation, len(terms), count))
+    labels = "".join(terms).replace(".", "")
+    if not arrow:
+        output = ("..." if "..." in left else "") + "".join(
+            sorted(c for c in labels if labels.count(c) == 1))
+    for c in output.replace(".", ""):
+        if c not in labels:
+            raise ValueError("Unknown output axis: %s in equation %r"
+                             % (c, equation))
+    return terms, output
+
+
+def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False,
+           b_is_sparse=False, name=None):
+    """A matrix times a vector."""
+    with name_scope(name, "MatVec", [a, b]):
+        b = convert_to_tensor(b, name="b")
+        product = _math.matmul(
+            a, _raw.ExpandDims(b, -1), transpose_a=transpose_a,
+            adjoint_a=adjoint_a, a_is_sparse=a_is_sparse,
+            b_is_sparse=b_is_sparse)
+        return _raw.Squeeze(product, squeeze_dims=[-1])
+
+
+def tensordot(a, b, axes, name=None):
+    """Sums products over pairs of axes: the last `axes` of a with the first of
+    b, or axes[0] of a with axes[1] of b."""
+    with name_scope(name, "Tensordot", [a, b, axes]) as scope:
+        a = convert_to_tensor(a, name="a")
+        b = convert_to_tensor(b, name="b")
+        sum_a, sum_b = _tensordot_axes(a, axes)
+        rows, sizes_a, known_a = _as_matrix(a, sum_a, summed_first=False)
+        columns, sizes_b, known_b = _as_matrix(b, sum_b, summed_first=True)
+        known = (None if known_a is None or known_b is None
+                 else known_a + known_b)
+        if known is None or None in known:
+            sizes = _raw.ConcatV2([sizes_a, sizes_b], 0)
+        else:
+            sizes = np.array(known, np.int32)
+        out = _raw.Reshape(_raw.MatMul(rows, columns), sizes, name=scope)
+        if known is not None:
+            out.set_shape(known)
+        return out
+
+
+def _tensordot_axes(a, axes):
+    """The axes of both arguments to sum over: lists, or int32 vectors."""
+    if isinstance(axes, (int, np.integer)):
+        rank = a._rank()
+        if axes < 0:
+            raise ValueError("'axes' must be at least 0.")
+        if rank is None:
+            rank = _raw.Rank(a)
+            return _raw.Range(rank - axes, rank, 1), list(range(axes))
+        if axes > rank:
+            raise ValueError("'axes' must not be larger than the number of "
+                             "dimensions of tensor %s." % a)
+        return list(range(rank - axes, rank)), list(range(axes))
+    if not isinstance(axes, (list, tuple)):
+        axes = convert_to_tensor(axes, dtypes.int32, name="axes")
+        return axes[0], axes[1]
+    if len(axes) != 2:
+        raise ValueError("'axes' must be an integer or have length 2.")
+    sum_a, sum_b = ([x] if isinstance(x, (int, np.integer)) else list(x)
+                    for x in axes)
+    if len(sum_a) != len(sum_b):
+        raise ValueError("Different number of contraction axes 'a' and 'b', "
+                         "%d != %d." % (len(sum_a), len(sum_b)))
+    return sum_a, sum_b
+
+
+def _as_matrix(x, axes, summed_first):
+    """(x as a matrix of its other dimensions and those of `axes`, the sizes of
+    the others as a tensor, and as a list with None or just None)."""
+    sizes, rank = _raw.Shape(x), x._rank()
+    if rank is not None and isinstance(axes, list):
+        if any(not -rank <= i < rank for i in axes):
+            raise IndexError("an axis of %s is out of range for the shape %s"
+                             % (axes, x.get_shape()))
+        axes = [i % rank for i in axes]
+        free = [i for i in range(rank) if i not in axes]
+        known = [x.get_shape()[i].value for i in free]
+        order = axes + free if summed_first else free + axes
+        axes, free = np.array(axes, np.int32), np.array(free, np.int32)
+    else:
+        axes = convert_to_tensor(axes, dtypes.int32, name="axes")
+        axes = _raw.Select(axes >= 0, axes, axes + _raw.Rank(x))
+        free, _ = _raw.ListDiff(_raw.Range(0, _raw.Rank(x), 1), axes)
+        order = _raw.ConcatV2([axes, free] if summed_first else [free, axes],
+                              0)
+        known = None
+    free_sizes = _raw.GatherV2(sizes, free, 0)
+    if x.get_shape().is_fully_defined() and known is not None:
+        dims = x.get_shape().as_list()
+        n, summed = (int(np.prod([dims[i] for i in part], dtype=np.int64))
+                     for part in (free, axes))
+    else:
+        n, summed = _raw.Prod(free_sizes, 0), _raw.Prod(
+            _raw.GatherV2(sizes, axes, 0), 0)
+    shape = [summed, n] if summed_first else [n, summed]
+    return (_raw.Reshape(_raw.Transpose(x, order), shape), free_sizes, known)
