@@ -134,11 +134,11 @@ TEST_F(RendezvousTest, CancellationEndsOneReceiveAlone) {
 TEST_F(RendezvousTest, ACallbackMayUseTheRendezvous) {
   Received second;
   Status sent;
-  rendezvous_->RecvAsync(
-      "a", nullptr, [&](const Status&, const Tensor& t, bool) {
-        Receive("b", &second);
-        sent = rendezvous_->Send("b", t, false);
-      });
+  rendezvous_->RecvAsync("a", nullptr,
+                         [&](const Status&, const Tensor& t, bool) {
+                           Receive("b", &second);
+                           sent = rendezvous_->Send("b", t, false);
+                         });
   ASSERT_EQ(Send("a", 7), OkStatus());
   EXPECT_EQ(sent, OkStatus());
   EXPECT_EQ(second.value.scalar<float>(), 7);
@@ -176,7 +176,8 @@ TEST_F(RendezvousTest, StressOneCallbackForEachReceive) {
     });
     threads.emplace_back([&] { c.StartCancel(); });
     if (round % 2 == 0) {
-      threads.emplace_back([&] { rendezvous_->StartAbort(errors::Aborted("")); });
+      threads.emplace_back(
+          [&] { rendezvous_->StartAbort(errors::Aborted("")); });
     }
     for (std::thread& t : threads) t.join();
     EXPECT_EQ(calls, 50) << "round " << round;
@@ -196,8 +197,8 @@ TEST(RendezvousKeyTest, SaysWhereFromAndWhereTo) {
   EXPECT_EQ(parsed.src_incarnation, 0xABCDull);
   EXPECT_EQ(parsed.dst_device, "/job:b/cpu:1");
   EXPECT_EQ(parsed.edge_name, "edge_3_x");
-  ASSERT_EQ(Rendezvous::ParseKey(
-                Rendezvous::CreateKey("", ~0ull, "", "", 0, 0), &parsed),
+  ASSERT_EQ(Rendezvous::ParseKey(Rendezvous::CreateKey("", ~0ull, "", "", 0, 0),
+                                 &parsed),
             OkStatus());
   EXPECT_EQ(parsed.src_incarnation, ~0ull);
   for (const char* bad :

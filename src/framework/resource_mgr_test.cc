@@ -122,10 +122,9 @@ TEST(ResourceMgrTest, LookupOrCreateAsksTheCreatorOnce) {
 TEST(ResourceMgrTest, ACreatorThatFailsLeavesNothing) {
   ResourceMgr mgr;
   RefPtr<Counter> got;
-  ExpectError(mgr.LookupOrCreate<Counter>("c", "a", &got,
-                                          [](RefPtr<Counter>*) {
-                                            return errors::DataLoss("broken");
-                                          }),
+  ExpectError(mgr.LookupOrCreate<Counter>(
+                  "c", "a", &got,
+                  [](RefPtr<Counter>*) { return errors::DataLoss("broken"); }),
               absl::StatusCode::kDataLoss, "broken");
   ExpectError(mgr.Lookup("c", "a", &got), kNotFound, "a");
   int seen = 0;
@@ -138,12 +137,12 @@ TEST(ResourceMgrTest, ACreatorThatFailsLeavesNothing) {
 TEST(ResourceMgrTest, ACreatorThatThrowsLeavesNothing) {
   ResourceMgr mgr;
   RefPtr<Counter> got;
-  EXPECT_THROW(
-      mgr.LookupOrCreate<Counter>(
-             "c", "a", &got,
-             [](RefPtr<Counter>*) -> Status { throw std::bad_alloc(); })
-          .IgnoreError(),
-      std::bad_alloc);
+  EXPECT_THROW(mgr.LookupOrCreate<Counter>("c", "a", &got,
+                                           [](RefPtr<Counter>*) -> Status {
+                                             throw std::bad_alloc();
+                                           })
+                   .IgnoreError(),
+               std::bad_alloc);
   ExpectError(mgr.Lookup("c", "a", &got), kNotFound, "a");
   EXPECT_EQ(mgr.Create("c", "a", New()), OkStatus());
 }

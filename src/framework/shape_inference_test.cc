@@ -308,9 +308,9 @@ TEST_F(ShapeInferenceTest, AScalarInputAsADim) {
   const Tensor five = Tensor::Scalar<int64_t>(5);
   const Tensor minus = Tensor::Scalar<int32_t>(-1);
   int64_t d = 0;
-  EXPECT_EQ(Make({Shape::Scalar(), Shape()}, {&five})
-                .MakeDimForScalarInput(0, &d),
-            OkStatus());
+  EXPECT_EQ(
+      Make({Shape::Scalar(), Shape()}, {&five}).MakeDimForScalarInput(0, &d),
+      OkStatus());
   EXPECT_EQ(d, 5);
   EXPECT_EQ(Make({Shape(), Shape()}).MakeDimForScalarInput(0, &d), OkStatus());
   EXPECT_EQ(d, -1);

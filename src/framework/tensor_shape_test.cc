@@ -15,7 +15,7 @@ constexpr int64_t kHuge = int64_t{1} << 32;  // its square overflows
 
 struct ShapeCase {
   std::vector<int64_t> dims;
-  int64_t elements;       // -1: the shape is invalid
+  int64_t elements;        // -1: the shape is invalid
   const char* error = "";  // of Build
 };
 
@@ -33,8 +33,7 @@ TEST(TensorShapeTest, NoShapeHidesAnOverflow) {
       {{kHuge, kHuge, 0}, -1, "more elements than fit in int64"},
       {{kMax, 2}, -1, "more elements than fit in int64"},
       {std::vector<int64_t>(kMaxTensorRank, 1), 1},
-      {std::vector<int64_t>(kMaxTensorRank + 1, 1),
-       -1,
+      {std::vector<int64_t>(kMaxTensorRank + 1, 1), -1,
        "Shape has 255 dimensions, more than the 254 supported"},
   };
   for (const ShapeCase& c : cases) {
