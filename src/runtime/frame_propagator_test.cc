@@ -89,6 +89,28 @@ TEST(FramePropagatorTest, EveryIterationHasValuesOfItsOwn) {
   });
 }
 
+// Not moved into the first one: a tensor with a buffer, unlike a scalar, can
+// be.
+TEST(FramePropagatorTest, AnInvariantComesIntoEveryIteration) {
+  for (const int parallel : {1, 10}) {
+    const TestPlan p(absl::StrCat(CountTo(3), R"(
+      five: Const 1,2,3,4,5
+      table: StepSlow five
+      invariant: Enter table in=f is_constant=true
+      use: StepSlow invariant ^merge
+      more: StepSlow invariant ^less
+    )"),
+                     parallel);
+    ASSERT_EQ(p.status, OkStatus());
+    InAnyOrder(p.plan, [](FrameDriver& d) {
+      const char* const each =
+          "0:1 2 3 4... 1:1 2 3 4... 2:1 2 3 4... 3:1 2 3 4...";
+      EXPECT_EQ(d.Of("use"), each);
+      EXPECT_EQ(d.Of("more"), each);
+    });
+  }
+}
+
 // A loop in the branch that is not taken never begins, and its Exit is dead
 // once; the Merge behind takes the other branch.
 TEST(FramePropagatorTest, ALoopInADeadBranchIsDead) {

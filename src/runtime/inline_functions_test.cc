@@ -131,15 +131,19 @@ TEST_F(InlineTest, ATargetKeepsANodeOfItsName) {
 TEST_F(InlineTest, CallsOutOfCallsGoAsFarAsTheyDoNotRecur) {
   AddFunction(&g_, "Four", {"x"}, "a: Twice x\nb: Twice a:y:0", {"y=b:y:0"});
   AddFunction(&g_, "Ever", {"x"}, "a: Twice x\nb: Ever a:y:0", {"y=b:y:0"});
+  AddFunction(&g_, "Outer", {"x"}, "a: Ever x", {"y=a:y:0"});
   EXPECT_EQ(Inline("in: _Arg index=0\nf: Four in\ng: Ever in\n"
-                   "out: StepAdd f g"),
+                   "h: Outer in\nfg: StepAdd f g\nout: StepAdd fg h"),
             "f/a/sum = StepAdd(in in)\n"
             "f/b/sum = StepAdd(f/a/sum f/a/sum)\n"
+            "fg = StepAdd(f/b/sum g/b)\n"
             "g/a/sum = StepAdd(in in)\n"
             "g/b = Ever(g/a/sum)\n"
+            "h/a/a/sum = StepAdd(in in)\n"
+            "h/a/b = Ever(h/a/a/sum)\n"
             "in = _Arg()\n"
-            "out = StepAdd(f/b/sum g/b)");
-  EXPECT_EQ(changes_, 5);
+            "out = StepAdd(fg h/a/b)");
+  EXPECT_EQ(changes_, 8);
 }
 
 TEST_F(InlineTest, DevicesAndColocation) {

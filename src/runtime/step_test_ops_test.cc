@@ -206,6 +206,15 @@ class StepAsyncOp : public AsyncOpKernel {
       ctx->CtxFailure(errors::DataLoss("asynchronous failure"));
       return done();
     }
+    if (how_ == "wait") {
+      CancellationManager* const c = ctx->cancellation_manager();
+      const auto wake = [ctx, done] {
+        ctx->CtxFailure(errors::Cancelled("woken"));
+        done();
+      };
+      if (!c->RegisterCallback(c->NextToken(), wake)) wake();
+      return;
+    }
     ctx->set_output(0, ctx->input(0));
     if (how_ == "keep") return KeptCallbacks::Add(done);
     if (how_ == "thread") {
@@ -213,13 +222,6 @@ class StepAsyncOp : public AsyncOpKernel {
         absl::SleepFor(absl::Milliseconds(5));
         done();
       }).detach();
-      return;
-    }
-    CancellationManager* const c = ctx->cancellation_manager();
-    if (how_ == "wait" && c->RegisterCallback(c->NextToken(), [ctx, done] {
-          ctx->CtxFailure(errors::Cancelled("woken"));
-          done();
-        })) {
       return;
     }
     done();
