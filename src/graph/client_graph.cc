@@ -98,10 +98,20 @@ class Builder {
     return absl::StrCat(e.node->name(), ":", e.index);
   }
 
+  // `prefix`, or with a number behind it: a name that no node of the client
+  // has, whether it is needed or not.
+  std::string FreeName(const std::string& prefix) const {
+    std::string name = prefix;
+    for (int i = 1; graph_.FindNode(name) != nullptr; ++i) {
+      name = absl::StrCat(prefix, "_", i);
+    }
+    return name;
+  }
+
   Status AddArg(int index) {
     const Endpoint& f = feeds_[index];
     NodeDef def;
-    def.name = out_->UniqueName(
+    def.name = FreeName(
         absl::StrCat("_arg_", f.node->name(), "_", f.index, "_", index));
     def.op = "_Arg";
     def.source = f.node->def().source;
@@ -118,7 +128,7 @@ class Builder {
   Status AddRetval(int index) {
     const Endpoint& f = fetches_[index];
     NodeDef def;
-    def.name = out_->UniqueName(
+    def.name = FreeName(
         absl::StrCat("_retval_", f.node->name(), "_", f.index, "_", index));
     def.op = "_Retval";
     def.source = f.node->def().source;

@@ -5,9 +5,9 @@
 
 #include "absl/strings/match.h"
 #include "graph/algorithm.h"
-#include "graph/client_graph.h"
 #include "graph/control_flow.h"
 #include "graph/graph_test_util.h"
+#include "graph/node_text_test_util.h"
 
 namespace headrace {
 namespace {
@@ -213,81 +213,201 @@ TEST(PartitionTest, RefusesLoopsThatCannotCross) {
   EXPECT_TRUE(parts.empty());
 }
 
-TEST(ControlFlowTest, FramesOfNodes) {
-  Loop loop(kA);
-  ControlFlow flow;
-  ASSERT_EQ(AnalyzeControlFlow(loop.g, &flow), OkStatus());
-  ASSERT_EQ(flow.frames.size(), 2u);
-  EXPECT_EQ(flow.frames[1].num_enters, 3);
-  EXPECT_EQ(flow.frames[1].depth, 1);
-  EXPECT_EQ(flow.runs_in[loop.enter->id()], 0);
-  EXPECT_EQ(flow.puts_out_to[loop.enter->id()], 1);
-  EXPECT_EQ(flow.runs_in[loop.body->id()], 1);
-  EXPECT_EQ(flow.runs_in[loop.exit->id()], 1);
-  EXPECT_EQ(flow.puts_out_to[loop.exit->id()], 0);
-  EXPECT_TRUE(IsConstantEnter(*loop.scale));
-  EXPECT_FALSE(IsConstantEnter(*loop.enter));
+constexpr char kC[] = "/job:a/replica:0/task:0/device:CPU:2";
+
+// The graph of a text whose "@k" stand for kA, kB and kC; kA without one.
+void LoadPlaced(absl::string_view text, Graph* g) {
+  LoadNodes(text, g);
+  g->ForEachNode([](Node* n) {
+    const std::string& wanted = n->requested_device();
+    On(wanted == "/cpu:1" ? kB : wanted == "/cpu:2" ? kC : kA, n);
+  });
 }
 
-class ClientGraphTest : public ::testing::Test {
- protected:
-  ClientGraphTest() {
-    x_ = Placeholder(&g_, "x", DT_FLOAT, {2});
-    c_ = Const(&g_, "c", MakeTensor<float>({2}, {1, 2}));
-    sum_ = {AddOp(&g_, "sum", "AddV2", {x_, c_}), 0};
-    out_ = {AddOp(&g_, "out", "Identity", {sum_}, {}, {x_.node}), 0};
-    other_ = AddOp(&g_, "other", "NoOp");
-  }
-  StatusOr<std::unique_ptr<Graph>> Build(std::vector<Endpoint> feeds,
-                                         std::vector<Endpoint> fetches,
-                                         std::vector<Node*> targets = {}) {
-    return BuildClientGraph(g_, feeds, fetches, targets, kA);
-  }
-  std::map<std::string, int> Ops(std::vector<Endpoint> feeds,
-                                 std::vector<Endpoint> fetches,
-                                 std::vector<Node*> targets = {}) {
-    auto got = Build(std::move(feeds), std::move(fetches), std::move(targets));
-    EXPECT_TRUE(got.ok()) << got.status();
-    return got.ok() ? CountOps(**got) : std::map<std::string, int>();
-  }
+TEST(PartitionTest, NothingIsAPartition) {
+  Graph g;
+  Parts parts;
+  ASSERT_EQ(Partition(g, &parts), OkStatus());
+  EXPECT_TRUE(parts.empty());
+  ASSERT_EQ(PartitionGraph({}, std::make_unique<Graph>(), &parts), OkStatus());
+  EXPECT_TRUE(parts.empty());
+}
 
-  Graph g_;
-  Endpoint x_, c_, sum_, out_;
-  Node* other_;
-};
+TEST(PartitionTest, AGraphOnOneDeviceStaysAsItIs) {
+  auto owned = std::make_unique<Graph>();
+  Graph* const g = owned.get();
+  LoadPlaced("a: Const 1\nb: Identity a", g);
+  Parts parts;
+  parts["stale"] = nullptr;
+  ASSERT_EQ(PartitionGraph({}, std::move(owned), &parts), OkStatus());
+  ASSERT_EQ(parts.size(), 1u);
+  EXPECT_EQ(parts[kA].get(), g);
+  // Copied, it is the same graph.
+  Parts copies;
+  ASSERT_EQ(PartitionGraph({}, *parts[kA], &copies), OkStatus());
+  EXPECT_EQ(CountOps(*copies[kA]), CountOps(*g));
 
-TEST_F(ClientGraphTest, KeepsWhatIsNeeded) {
-  using Counts = std::map<std::string, int>;
-  EXPECT_EQ(Ops({x_}, {out_}), (Counts{{"AddV2", 1},
-                                       {"Const", 1},
-                                       {"Identity", 1},
-                                       {"_Arg", 1},
-                                       {"_Retval", 1}}));
-  // A feed cuts the graph; what nothing needs is no error.
-  EXPECT_EQ(Ops({sum_, x_, c_}, {out_}),
-            (Counts{{"Identity", 1}, {"_Arg", 3}, {"_Retval", 1}}));
-  EXPECT_EQ(Ops({}, {}, {other_}), (Counts{{"NoOp", 1}}));
-  EXPECT_EQ(Ops({}, {c_, c_}), (Counts{{"Const", 1}, {"_Retval", 2}}));
-  auto got = Build({x_}, {out_});
-  ASSERT_TRUE(got.ok());
-  (*got)->ForEachNode([&](Node* n) {
-    if (n->IsArg() || n->IsRetval()) EXPECT_EQ(n->assigned_device(), kA);
-    if (n->name() == "out") {
-      EXPECT_TRUE(n->control_inputs()[0]->src()->IsArg());
+  auto nowhere = std::make_unique<Graph>();
+  LoadNodes("a: Const 1", nowhere.get());
+  ExpectError(PartitionGraph({}, std::move(nowhere), &parts),
+              absl::StatusCode::kInternal, "'a' has no device");
+  EXPECT_TRUE(parts.empty());
+}
+
+TEST(PartitionTest, ATensorCrossesToEachDeviceByItsOwnPair) {
+  Graph g;
+  LoadPlaced(R"(
+    pair: Switch v p
+    v: Const 1
+    p: Const true
+    b0: Identity pair @1
+    b1: Identity pair:1 @1
+    c0: Identity pair @2
+  )",
+             &g);
+  Parts parts;
+  // The data and the predicate go with Switch's input.
+  ASSERT_EQ(Partition(g, &parts), OkStatus());
+  EXPECT_EQ(CountOps(*parts[kA])["_Send"], 3);
+  EXPECT_EQ(CountOps(*parts[kB])["_Recv"], 2);
+  EXPECT_EQ(CountOps(*parts[kC])["_Recv"], 1);
+  std::map<std::string, int> names;
+  for (const auto& [device, part] : parts) {
+    part->ForEachNode([&](Node* n) {
+      std::string name;
+      if (!n->IsSend()) return;
+      ASSERT_EQ(n->attrs().Get("tensor_name", &name), OkStatus());
+      ++names[name];
+    });
+  }
+  EXPECT_EQ(names.size(), 3u);
+}
+
+TEST(PartitionTest, DataAndControlOfANodeCrossApart) {
+  Graph g;
+  LoadPlaced(R"(
+    a: Const 1
+    reads: Identity a @1
+    waits: NoOp ^a @1
+    both: Identity a ^a @1
+  )",
+             &g);
+  Parts parts;
+  ASSERT_EQ(Partition(g, &parts), OkStatus());
+  EXPECT_EQ(CountOps(*parts[kA])["_Send"], 2);
+  EXPECT_EQ(CountOps(*parts[kB])["_Recv"], 2);
+  const Node* const both = parts[kB]->FindNode("both");
+  EXPECT_TRUE(both->input_edge(0)->src()->IsRecv());
+  EXPECT_EQ(both->control_inputs()[0]->src()->type_string(), "Identity");
+}
+
+TEST(PartitionTest, WhatCarriesHasNamesThatNobodyHas) {
+  Graph g;
+  LoadPlaced(R"(
+    a: Const 1
+    a/_1: Identity a
+    a/_2: Identity a @1
+    a/_3: Identity a/_1 @1
+  )",
+             &g);
+  Parts parts;
+  ASSERT_EQ(Partition(g, &parts), OkStatus());
+  std::map<std::string, int> names;
+  for (const auto& [device, part] : parts) {
+    part->ForEachNode([&](Node* n) { ++names[n->name()]; });
+  }
+  for (const auto& [name, count] : names) EXPECT_EQ(count, 1) << name;
+}
+
+TEST(PartitionTest, TheIncarnationOfTheSenderIsInTheKey) {
+  Graph g;
+  LoadPlaced("b: Const 1 @1\na: Identity b", &g);
+  for (const bool given : {true, false}) {
+    Parts parts;
+    ASSERT_EQ(given ? Partition(g, &parts) : PartitionGraph({}, g, &parts),
+              OkStatus());
+    int seen = 0;
+    for (const auto& [device, part] : parts) {
+      part->ForEachNode([&](Node* n) {
+        int64_t incarnation = 0;
+        if (!n->IsSend() && !n->IsRecv()) return;
+        ++seen;
+        ASSERT_EQ(n->attrs().Get("send_device_incarnation", &incarnation),
+                  OkStatus());
+        EXPECT_EQ(incarnation, given ? 7 : 1);
+      });
+    }
+    EXPECT_EQ(seen, 2);
+  }
+}
+
+TEST(PartitionTest, ALoopInALoopRunsOnTheDeviceThatOnlyTheInnerOneNeeds) {
+  Graph g;
+  LoadPlaced(R"(
+    zero: Const 0
+    yes: Const true
+    enter: Enter zero in=outer
+    go: Enter yes T=bool in=outer is_constant=true
+    merge: Merge enter next
+    cond: LoopCond go
+    split: Switch merge cond
+    in_enter: Enter split:1 in=inner
+    in_go: Enter go T=bool in=inner is_constant=true
+    in_merge: Merge in_enter in_next
+    in_cond: LoopCond in_go
+    in_split: Switch in_merge in_cond
+    in_body: Neg in_split:1 @1
+    in_next: NextIteration in_body
+    in_exit: Exit in_split
+    next: NextIteration in_exit
+    exit: Exit split
+  )",
+             &g);
+  Parts parts;
+  ASSERT_EQ(Partition(g, &parts), OkStatus());
+  // Over there: control loops of both, one inside the other.
+  ControlFlow flow;
+  ASSERT_EQ(AnalyzeControlFlow(*parts[kB], &flow), OkStatus());
+  ASSERT_EQ(flow.frames.size(), 3u);
+  EXPECT_EQ(flow.frames[1].name, "outer");
+  EXPECT_EQ(flow.frames[2].name, "inner");
+  EXPECT_EQ(flow.frames[2].parent, 1);
+  // Each receives its condition, and the inner one its value as well.
+  int in_frame[3] = {};
+  parts[kB]->ForEachNode([&](Node* n) {
+    if (n->IsRecv()) ++in_frame[flow.runs_in[n->id()]];
+  });
+  EXPECT_EQ(in_frame[1], 1);
+  EXPECT_EQ(in_frame[2], 2);
+}
+
+TEST(PartitionTest, AControlEdgeInALoopCrossesInEveryIteration) {
+  Loop loop(kA);
+  Node* const there =
+      On(kB, AddOp(&loop.g, "there", "NoOp", {}, {}, {loop.merge}));
+  ASSERT_NE(there, nullptr);
+  Parts parts;
+  ASSERT_EQ(Partition(loop.g, &parts), OkStatus());
+  ControlFlow flow;
+  ASSERT_EQ(AnalyzeControlFlow(*parts[kB], &flow), OkStatus());
+  EXPECT_EQ(flow.runs_in[parts[kB]->FindNode("there")->id()], 1);
+  ASSERT_EQ(AnalyzeControlFlow(*parts[kA], &flow), OkStatus());
+  parts[kA]->ForEachNode([&](Node* n) {
+    if (n->IsSend()) {
+      EXPECT_EQ(flow.runs_in[n->id()], 1) << n->name();
     }
   });
 }
 
-TEST_F(ClientGraphTest, Refuses) {
-  const auto kInvalid = absl::StatusCode::kInvalidArgument;
-  ExpectError(Build({}, {}).status(), kInvalid, "at least one target");
-  ExpectError(Build({x_, x_}, {out_}).status(), kInvalid, "x:0");
-  ExpectError(Build({c_}, {c_}).status(), kInvalid,
-              "c:0 is both fed and fetched.");
-  ExpectError(Build({}, {{c_.node, 1}}).status(), kInvalid, "c:1");
-  ExpectError(Build({{x_.node, -3}}, {out_}).status(), kInvalid, "");
-  ASSERT_EQ(g_.ReplaceInput(sum_.node, 0, out_), OkStatus());
-  ExpectError(Build({}, {out_}).status(), kInvalid, "2 nodes in a cycle");
+TEST(PartitionTest, RefusesALoopWithTwoConditions) {
+  Loop loop(kB);
+  AddOp(&loop.g, "second", "LoopCond",
+        {{loop.g.FindNode("cond")->input_edge(0)->src(), 0}});
+  On(kA, loop.g.FindNode("second"));
+  Parts parts;
+  ExpectError(Partition(loop.g, &parts), absl::StatusCode::kInvalidArgument,
+              "more than one LoopCond");
+  EXPECT_TRUE(parts.empty());
 }
 
 }  // namespace

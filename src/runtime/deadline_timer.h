@@ -11,7 +11,8 @@
 namespace headrace {
 
 // Calls `expired` from the timer's thread `timeout_ms` after construction,
-// unless destroyed first. The destructor waits for a call in progress.
+// unless destroyed first; never if `timeout_ms` is 0 or less. The destructor
+// waits for a call in progress.
 class Deadline {
  public:
   Deadline(int64_t timeout_ms, std::function<void()> expired);

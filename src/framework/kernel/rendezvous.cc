@@ -125,16 +125,17 @@ class LocalRendezvous : public Rendezvous {
   }
 
   void StartAbort(const Status& status) override {
+    const Status why =
+        status.ok() ? absl::AbortedError("rendezvous aborted") : status;
     absl::flat_hash_map<std::string, Queue> queues;
     {
       MutexLock lock(&mu_);
       if (!aborted_.ok()) return;
-      aborted_ =
-          status.ok() ? absl::AbortedError("rendezvous aborted") : status;
+      aborted_ = why;
       queues.swap(queues_);
     }
     for (auto& [key, q] : queues) {
-      for (auto& w : q.waiters) Finish(w.get(), status, Tensor(), false);
+      for (auto& w : q.waiters) Finish(w.get(), why, Tensor(), false);
     }
   }
 

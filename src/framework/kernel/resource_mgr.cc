@@ -49,18 +49,21 @@ Status ResourceMgr::DoLookupOrCreate(
     absl::string_view container, const std::type_info& type,
     absl::string_view name, RefPtr<ResourceBase>* out,
     const std::function<Status(RefPtr<ResourceBase>*)>& creator) {
+  const Key key(type.hash_code(), std::string(name));
   MutexLock lock(&mu_);
-  RefPtr<ResourceBase>& slot = containers_[std::string(container)][Key(
-      type.hash_code(), std::string(name))];
-  if (slot == nullptr) {
-    const Status s = creator(&slot);
-    if (!s.ok()) {
-      containers_[std::string(container)].erase(
-          Key(type.hash_code(), std::string(name)));
-      return s;
+  Container& resources = containers_[std::string(container)];
+  auto r = resources.find(key);
+  if (r == resources.end()) {
+    // The table changes only when there is a resource: `creator` may throw.
+    RefPtr<ResourceBase> made;
+    HR_RETURN_IF_ERROR(creator(&made));
+    if (made == nullptr) {
+      return errors::Internal("Resource ", Where(container, name), "/",
+                              type.name(), " was created as null");
     }
+    r = resources.emplace(key, std::move(made)).first;
   }
-  *out = slot;
+  *out = r->second;
   return OkStatus();
 }
 

@@ -1,0 +1,179 @@
+// Of the pass FoldConstants.
+#include <atomic>
+
+#include "base/interrupt.h"
+#include "framework/shape_fns/common_shape_fns.h"
+#include "runtime/passes/pass_test_util.h"
+
+namespace headrace {
+namespace {
+
+// x + 1; counts how often it runs, and fails below 0.
+REGISTER_OP("FoldTestInc")
+    .Input("x: float")
+    .Output("y: float")
+    .SetShapeFn(shape_inference::UnchangedShape);
+std::atomic<int> increments{0};
+class FoldTestIncOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* ctx) override {
+    ++increments;
+    const float x = ctx->input(0).scalar<float>();
+    OP_REQUIRES(ctx, x >= 0, errors::InvalidArgument("below 0"));
+    ctx->set_output(0, Tensor::Scalar(x + 1));
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("FoldTestInc").Device(DEVICE_CPU), FoldTestIncOp);
+
+// Both outputs are x; the second has no known shape.
+REGISTER_OP("FoldTestTwo")
+    .Input("x: float")
+    .Output("y: float")
+    .Output("z: float")
+    .Attr("known: bool")
+    .SetShapeFn([](InferenceContext* c) {
+      bool known = false;
+      HR_RETURN_IF_ERROR(c->GetAttr("known", &known));
+      c->set_output(0, c->input(0));
+      if (known) c->set_output(1, c->input(0));
+      return OkStatus();
+    });
+class FoldTestTwoOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* ctx) override {
+    ctx->set_output(0, ctx->input(0));
+    ctx->set_output(1, Tensor::Scalar(-ctx->input(0).scalar<float>()));
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("FoldTestTwo").Device(DEVICE_CPU), FoldTestTwoOp);
+
+REGISTER_OP("FoldTestNoKernel")
+    .Input("x: float")
+    .Output("y: float")
+    .SetShapeFn(shape_inference::UnchangedShape);
+REGISTER_OP("FoldTestStateful")
+    .Input("x: float")
+    .Output("y: float")
+    .SetIsStateful()
+    .SetShapeFn(shape_inference::UnchangedShape);
+REGISTER_KERNEL_BUILDER(Name("FoldTestStateful").Device(DEVICE_CPU),
+                        FoldTestIncOp);
+// A tensor of `bytes` bytes.
+REGISTER_OP("FoldTestLarge")
+    .Input("x: float")
+    .Output("y: int8")
+    .Attr("bytes: int")
+    .SetShapeFn([](InferenceContext* c) {
+      int64_t n = 0;
+      HR_RETURN_IF_ERROR(c->GetAttr("bytes", &n));
+      c->set_output(0, InferenceContext::Vector(n));
+      return OkStatus();
+    });
+class FoldTestLargeOp : public OpKernel {
+ public:
+  explicit FoldTestLargeOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("bytes", &bytes_));
+  }
+  void Compute(OpKernelContext* ctx) override {
+    Tensor* y = nullptr;
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(0, {bytes_}, &y));
+    std::fill_n(y->data<int8_t>(), bytes_, int8_t{1});
+  }
+
+ private:
+  int64_t bytes_ = 0;
+};
+REGISTER_KERNEL_BUILDER(Name("FoldTestLarge").Device(DEVICE_CPU),
+                        FoldTestLargeOp);
+
+class FoldTest : public PassTest {
+ protected:
+  FoldTest() { increments = 0; }
+  std::string Fold() { return Run("constant_folding"); }
+};
+
+TEST_F(FoldTest, WhatDependsOnConstantsAloneIsComputedOnce) {
+  const Endpoint a = Op("a", "FoldTestInc", {Scalar("c", 1)});
+  const Endpoint b = Op("b", "FoldTestInc", {a});
+  Fetch(b);
+  Fetch(Op("x", "Add", {b, In("in")}));
+  EXPECT_EQ(Fold(),
+            "fetch_b_0 = _Retval(b/folded_0)\n"
+            "x = Add(b/folded_0, in)\n"
+            "fetch_x_0 = _Retval(x)\n");
+  EXPECT_EQ(Value("b/folded_0").scalar<float>(), 3);
+  EXPECT_EQ(Changes("constant_folding"), 2);
+  EXPECT_EQ(increments, 2);
+}
+
+TEST_F(FoldTest, EachOutputThatIsReadIsAConstant) {
+  const Endpoint two =
+      Op("two", "FoldTestTwo", {Scalar("c", 5)}, {{"known", true}});
+  Fetch({two.node, 1});
+  Fetch(Op("x", "Add", {{two.node, 1}, In("in")}));
+  EXPECT_EQ(Fold(),
+            "fetch_two_1 = _Retval(two/folded_1)\n"
+            "x = Add(two/folded_1, in)\n"
+            "fetch_x_0 = _Retval(x)\n");
+  EXPECT_EQ(Value("two/folded_1").scalar<float>(), -5);
+  EXPECT_EQ(g_.FindNode("two/folded_0"), nullptr);
+}
+
+TEST_F(FoldTest, TheConstantsBelongWhereTheNodeWas) {
+  const Endpoint a = Op("a", "FoldTestInc", {Scalar("c", 1)});
+  Scalar("a/folded_0", 7);  // the name is taken
+  g_.SetRequestedDevice(a.node, "/cpu:1");
+  Fetch(a);
+  EXPECT_EQ(Fold(), "fetch_a_0 = _Retval(a/folded_0_1)\n");
+  EXPECT_EQ(g_.FindNode("a/folded_0_1")->requested_device(), "/cpu:1");
+}
+
+TEST_F(FoldTest, WaitingForAFoldedNodeMeansNothing) {
+  const Endpoint a = Op("a", "FoldTestInc", {Scalar("c", 1)});
+  Fetch(Op("b", "Neg", {In("in")}, {}, {a.node}));
+  EXPECT_EQ(Fold(),
+            "b = Neg(in)\n"
+            "fetch_b_0 = _Retval(b)\n");
+}
+
+TEST_F(FoldTest, WhatMayNotBeFoldedStays) {
+  const Endpoint one = Scalar("one", 1), in = In("in");
+  context_.targets.insert("target");
+  Fetch(Op("target", "FoldTestInc", {one}));
+  Fetch(Op("fed", "FoldTestInc", {in}));
+  Fetch(Op("waits", "FoldTestInc", {one}, {}, {in.node}));
+  Fetch(Op(
+      "of_a_constant_that_waits", "FoldTestInc",
+      {Op("waiting", "Const", {},
+          {{"dtype", DT_FLOAT}, {"value", Tensor::Scalar(1.f)}}, {in.node})}));
+  Fetch(Op("fails", "FoldTestInc", {Scalar("minus", -1)}));
+  Fetch(Op("stateful", "FoldTestStateful", {one}));
+  Fetch(Op("no_kernel", "FoldTestNoKernel", {one}));
+  Fetch(Op("unknown", "FoldTestTwo", {one}, {{"known", false}}));
+  Fetch(Op("too_large", "FoldTestLarge", {one}, {{"bytes", (10 << 20) + 1}}));
+  Op("unread", "FoldTestInc", {one});
+  const std::string after = Fold();
+  EXPECT_EQ(Changes("constant_folding"), 0) << after;
+  EXPECT_EQ(increments, 1);  // of the one that fails
+}
+
+TEST_F(FoldTest, UpToTheLimitOfSize) {
+  Fetch(
+      Op("large", "FoldTestLarge", {Scalar("one", 1)}, {{"bytes", 10 << 20}}));
+  EXPECT_EQ(Fold(), "fetch_large_0 = _Retval(large/folded_0)\n");
+  EXPECT_EQ(Value("large/folded_0").NumElements(), 10 << 20);
+}
+
+TEST_F(FoldTest, EndsWhenItIsInterrupted) {
+  Fetch(Op("a", "FoldTestInc", {Scalar("c", 1)}));
+  const Interrupt interrupt([] { return errors::Cancelled("enough"); });
+  int changes = 0;
+  EXPECT_EQ(FoldConstants(context_, &g_, &changes),
+            errors::Cancelled("enough"));
+  EXPECT_EQ(increments, 0);
+}
+
+}  // namespace
+}  // namespace headrace
