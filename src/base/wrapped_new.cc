@@ -3,12 +3,14 @@
 // has no room for them (base/scratch_account.h), small ones have a reserve
 // (base/memory_reserve.h). What is thrown says how much was asked for.
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 #include <utility>
 
 #include "base/exceptions.h"
 #include "base/memory_reserve.h"
+#include "base/require_memory.h"
 #include "base/scratch_account.h"
 
 // The linker's names for the wrapped functions and for the wrappers.
@@ -20,13 +22,20 @@ void* __real__ZnwmSt11align_val_t(size_t bytes, std::align_val_t alignment);
 }
 
 namespace headrace {
+
+std::atomic<void*> require_memory_internal::reserve{nullptr};
+
 namespace {
+
+using require_memory_internal::reserve;
 
 // Of addresses alone: what is not touched takes no memory.
 constexpr size_t kReserve = size_t{4} << 20;
-std::atomic<void*> reserve{std::malloc(kReserve)};
 
-constinit thread_local bool took_from_reserve = false;
+// Counts how often the reserve was filled; `took_from` is the one of them that
+// this thread used last, 0 if none.
+std::atomic<uint64_t> filled{1};
+constinit thread_local uint64_t took_from = 0;
 constinit thread_local void* next_piece = nullptr;
 constinit thread_local size_t next_piece_bytes = 0;
 
@@ -46,7 +55,7 @@ void* New(size_t bytes, const F& allocate) {
     return allocate();
   } catch (const std::bad_alloc&) {
     if (bytes > kSmallPiece) throw OutOfMemory(bytes);
-    took_from_reserve = true;
+    took_from = filled.load();
     std::free(reserve.exchange(nullptr));
   }
   try {
@@ -59,16 +68,24 @@ void* New(size_t bytes, const F& allocate) {
 }  // namespace
 
 bool TookFromMemoryReserve() {
-  if (reserve.load(std::memory_order_relaxed) != nullptr) [[likely]]
-    return false;
-  return std::exchange(took_from_reserve, false);
+  return !MemoryReserveIsFull() && std::exchange(took_from, 0) == filled.load();
 }
 
 void RefillMemoryReserve() {
-  if (reserve.load(std::memory_order_relaxed) != nullptr) return;
+  if (MemoryReserveIsFull()) return;
   void* const block = std::malloc(kReserve);
+  if (block == nullptr) return;
+  filled.fetch_add(1);
   void* none = nullptr;
   if (!reserve.compare_exchange_strong(none, block)) std::free(block);
+}
+
+Status require_memory_internal::Refill() {
+  RefillMemoryReserve();
+  if (MemoryReserveIsFull()) return OkStatus();
+  return errors::ResourceExhausted(
+      "out of memory: nothing new is begun while there are no ", kReserve,
+      " bytes to keep for what goes on");
 }
 
 NextPiece::NextPiece(size_t bytes) {

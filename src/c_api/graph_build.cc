@@ -1,6 +1,7 @@
 // TF_OperationDescription: a node being described. Calls only collect; the
 // first thing that is wrong is kept and reported by TF_FinishOperation, where
 // the graph checks the rest.
+#include "base/exceptions.h"
 #include "c_api/internal.h"
 #include "framework/op/op.h"
 
@@ -22,6 +23,18 @@ namespace {
 // Records an error of a call that has no status of its own.
 void Fail(TF_OperationDescription* desc, Status s) {
   if (desc->error.ok()) desc->error = std::move(s);
+}
+
+// Runs `describe`, unless `desc` is null; that there is no memory for what it
+// adds is an error of the description.
+template <typename F>
+void Describe(TF_OperationDescription* desc, const F& describe) {
+  if (desc == nullptr) return;
+  const Status s = headrace::CatchExceptions([&] {
+    describe();
+    return OkStatus();
+  });
+  if (!s.ok()) Fail(desc, s);
 }
 
 // Of an input that is none TensorFlow says InvalidArgument, whatever is wrong.
@@ -150,12 +163,15 @@ TF_Operation* FinishAndDelete(TF_OperationDescription* desc, bool lock,
     return nullptr;
   }
   Node* n = nullptr;
+  const auto finish = [&] {
+    return headrace::CatchExceptions([&] { return Finish(desc, &n); });
+  };
   Status s;
   if (lock) {
     MutexLock l(&desc->graph->graph->mu());
-    s = Finish(desc, &n);
+    s = finish();
   } else {
-    s = Finish(desc, &n);
+    s = finish();
   }
   Set(status, std::move(s));
   return ToOperation(n);
@@ -166,10 +182,13 @@ TF_Operation* FinishAndDelete(TF_OperationDescription* desc, bool lock,
 TF_OperationDescription* TF_NewOperationLocked(TF_Graph* graph,
                                                const char* op_type,
                                                const char* oper_name) {
-  auto* desc = new TF_OperationDescription;
-  desc->graph = graph;
-  desc->def.op = std::string(Text(op_type));
-  desc->def.name = std::string(Text(oper_name));
+  // Without memory for it, NULL: TF_FinishOperation says so then.
+  auto* desc = new (std::nothrow) TF_OperationDescription;
+  if (desc != nullptr) desc->graph = graph;
+  Describe(desc, [&] {
+    desc->def.op = std::string(Text(op_type));
+    desc->def.name = std::string(Text(oper_name));
+  });
   return desc;
 }
 
@@ -179,49 +198,53 @@ TF_OperationDescription* TF_NewOperation(TF_Graph* graph, const char* op_type,
 }
 
 void TF_SetDevice(TF_OperationDescription* desc, const char* device) {
-  if (desc != nullptr) desc->def.device = std::string(Text(device));
+  Describe(desc, [&] { desc->def.device = std::string(Text(device)); });
 }
 
 void TF_AddInput(TF_OperationDescription* desc, TF_Output input) {
-  if (desc == nullptr) return;
-  if (!IsOutput(input)) return Fail(desc, BadInput("TF_AddInput", input));
-  desc->inputs.push_back({ToNode(input.oper), input.index});
-  desc->calls.push_back(TF_OperationDescription::kSingle);
+  Describe(desc, [&] {
+    if (!IsOutput(input)) return Fail(desc, BadInput("TF_AddInput", input));
+    desc->inputs.push_back({ToNode(input.oper), input.index});
+    desc->calls.push_back(TF_OperationDescription::kSingle);
+  });
 }
 
 void TF_AddInputList(TF_OperationDescription* desc, const TF_Output* inputs,
                      int num_inputs) {
-  if (desc == nullptr) return;
-  if (num_inputs < 0 || (inputs == nullptr && num_inputs > 0)) {
-    return Fail(desc, errors::InvalidArgument("TF_AddInputList: ", num_inputs,
-                                              " inputs"));
-  }
-  for (int i = 0; i < num_inputs; ++i) {
-    if (!IsOutput(inputs[i])) {
-      return Fail(
-          desc, BadInput(absl::StrCat("TF_AddInputList[", i, "]"), inputs[i]));
+  Describe(desc, [&] {
+    if (num_inputs < 0 || (inputs == nullptr && num_inputs > 0)) {
+      return Fail(desc, errors::InvalidArgument("TF_AddInputList: ", num_inputs,
+                                                " inputs"));
     }
-    desc->inputs.push_back({ToNode(inputs[i].oper), inputs[i].index});
-  }
-  desc->calls.push_back(num_inputs);
-  desc->has_lists = true;
+    for (int i = 0; i < num_inputs; ++i) {
+      if (!IsOutput(inputs[i])) {
+        return Fail(desc, BadInput(absl::StrCat("TF_AddInputList[", i, "]"),
+                                   inputs[i]));
+      }
+      desc->inputs.push_back({ToNode(inputs[i].oper), inputs[i].index});
+    }
+    desc->calls.push_back(num_inputs);
+    desc->has_lists = true;
+  });
 }
 
 void TF_AddControlInput(TF_OperationDescription* desc, TF_Operation* input) {
-  if (desc == nullptr) return;
-  if (input == nullptr) {
-    return Fail(desc,
-                errors::InvalidArgument("TF_AddControlInput: input is NULL"));
-  }
-  desc->control_inputs.push_back(ToNode(input));
+  Describe(desc, [&] {
+    if (input == nullptr) {
+      return Fail(desc,
+                  errors::InvalidArgument("TF_AddControlInput: input is NULL"));
+    }
+    desc->control_inputs.push_back(ToNode(input));
+  });
 }
 
 void TF_ColocateWith(TF_OperationDescription* desc, TF_Operation* op) {
-  if (desc == nullptr) return;
-  if (op == nullptr) {
-    return Fail(desc, errors::InvalidArgument("TF_ColocateWith: op is NULL"));
-  }
-  desc->colocation.insert(absl::StrCat("loc:@", ToNode(op)->name()));
+  Describe(desc, [&] {
+    if (op == nullptr) {
+      return Fail(desc, errors::InvalidArgument("TF_ColocateWith: op is NULL"));
+    }
+    desc->colocation.insert(absl::StrCat("loc:@", ToNode(op)->name()));
+  });
 }
 
 TF_Operation* TF_FinishOperation(TF_OperationDescription* desc,

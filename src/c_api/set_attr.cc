@@ -1,5 +1,8 @@
 // TF_SetAttr...: values of attributes while a node is described. Whether the op
 // has such an attribute, and of that kind, is checked by TF_FinishOperation.
+#include <new>
+
+#include "base/exceptions.h"
 #include "c_api/internal.h"
 #include "framework/op/tensor_proto.h"
 
@@ -16,10 +19,15 @@ namespace pb = headrace::pb;
 
 namespace {
 
-// Records `s`, with the attr named, for TF_FinishOperation.
+// Records `s`, with the attr named, for TF_FinishOperation. Does not throw.
 Status Fail(TF_OperationDescription* desc, const char* attr, const Status& s) {
-  Status named(s.code(),
-               absl::StrCat("attr '", Text(attr), "': ", s.message()));
+  Status named = s;
+  try {
+    named = Status(s.code(),
+                   absl::StrCat("attr '", Text(attr), "': ", s.message()));
+  } catch (const std::bad_alloc&) {
+    // Without the name, then.
+  }
   if (desc->error.ok()) desc->error = named;
   return named;
 }
@@ -64,15 +72,6 @@ bool CheckArray(TF_OperationDescription* desc, const char* attr,
   return false;
 }
 
-template <typename T, typename In>
-void SetList(TF_OperationDescription* desc, const char* attr, const In* values,
-             int n) {
-  if (!CheckArray(desc, attr, values, n)) return;
-  std::vector<T> list(n);
-  for (int i = 0; i < n; ++i) list[i] = static_cast<T>(values[i]);
-  SetValue(desc, attr, std::move(list));
-}
-
 std::string Bytes(const void* data, size_t length) {
   return data == nullptr ? std::string()
                          : std::string(static_cast<const char*>(data), length);
@@ -98,13 +97,51 @@ Status CopyTensor(const TF_Tensor* t, Tensor* out) {
   return value.DeepCopyTo(out);
 }
 
-// Sets the attr, or the error in both places.
+// Sets the attr to what `compute` makes, or the error in both places; so, too,
+// if there is no memory for the value. `status` may be null.
+template <typename T, typename F>
+void SetComputed(TF_OperationDescription* desc, const char* attr,
+                 TF_Status* status, const F& compute) {
+  const Status s = headrace::CatchExceptions([&]() -> Status {
+    T value{};
+    HR_RETURN_IF_ERROR(compute(&value));
+    SetValue(desc, attr, std::move(value));
+    return OkStatus();
+  });
+  Set(status, s.ok() ? s : Fail(desc, attr, s));
+}
+
 template <typename T>
-void SetOrFail(TF_OperationDescription* desc, const char* attr, const Status& s,
-               T value, TF_Status* status) {
-  if (!s.ok()) return Set(status, Fail(desc, attr, s));
-  SetValue(desc, attr, std::move(value));
-  SetOk(status);
+void SetScalar(TF_OperationDescription* desc, const char* attr, T value) {
+  if (desc == nullptr) return;
+  SetComputed<T>(desc, attr, nullptr, [&](T* out) {
+    *out = value;
+    return OkStatus();
+  });
+}
+
+// A list of n elements, the i-th made by compute_one(i, element).
+template <typename T, typename F>
+void SetEach(TF_OperationDescription* desc, const char* attr, int n,
+             TF_Status* status, const F& compute_one) {
+  SetComputed<std::vector<T>>(
+      desc, attr, status, [&](std::vector<T>* list) -> Status {
+        list->resize(n);
+        for (int i = 0; i < n; ++i) {
+          HR_RETURN_IF_ERROR(compute_one(i, &(*list)[i]));
+        }
+        return OkStatus();
+      });
+}
+
+template <typename T, typename In>
+void SetList(TF_OperationDescription* desc, const char* attr, const In* values,
+             int n) {
+  if (!CheckArray(desc, attr, values, n)) return;
+  SetComputed<std::vector<T>>(desc, attr, nullptr, [&](std::vector<T>* list) {
+    list->assign(values, values + n);
+    return OkStatus();
+  });
 }
 
 void SetNullDescription(TF_Status* status) {
@@ -115,7 +152,11 @@ void SetNullDescription(TF_Status* status) {
 
 void TF_SetAttrString(TF_OperationDescription* desc, const char* attr_name,
                       const void* value, size_t length) {
-  SetValue(desc, attr_name, Bytes(value, length));
+  if (desc == nullptr) return;
+  SetComputed<std::string>(desc, attr_name, nullptr, [&](std::string* out) {
+    *out = Bytes(value, length);
+    return OkStatus();
+  });
 }
 
 void TF_SetAttrStringList(TF_OperationDescription* desc, const char* attr_name,
@@ -125,14 +166,16 @@ void TF_SetAttrStringList(TF_OperationDescription* desc, const char* attr_name,
       !CheckArray(desc, attr_name, lengths, num_values)) {
     return;
   }
-  std::vector<std::string> list(num_values);
-  for (int i = 0; i < num_values; ++i) list[i] = Bytes(values[i], lengths[i]);
-  SetValue(desc, attr_name, std::move(list));
+  SetEach<std::string>(desc, attr_name, num_values, nullptr,
+                       [&](int i, std::string* out) {
+                         *out = Bytes(values[i], lengths[i]);
+                         return OkStatus();
+                       });
 }
 
 void TF_SetAttrInt(TF_OperationDescription* desc, const char* attr_name,
                    int64_t value) {
-  SetValue(desc, attr_name, value);
+  SetScalar(desc, attr_name, value);
 }
 
 void TF_SetAttrIntList(TF_OperationDescription* desc, const char* attr_name,
@@ -142,7 +185,7 @@ void TF_SetAttrIntList(TF_OperationDescription* desc, const char* attr_name,
 
 void TF_SetAttrFloat(TF_OperationDescription* desc, const char* attr_name,
                      float value) {
-  SetValue(desc, attr_name, value);
+  SetScalar(desc, attr_name, value);
 }
 
 void TF_SetAttrFloatList(TF_OperationDescription* desc, const char* attr_name,
@@ -152,7 +195,7 @@ void TF_SetAttrFloatList(TF_OperationDescription* desc, const char* attr_name,
 
 void TF_SetAttrBool(TF_OperationDescription* desc, const char* attr_name,
                     unsigned char value) {
-  SetValue(desc, attr_name, value != 0);
+  SetScalar(desc, attr_name, value != 0);
 }
 
 void TF_SetAttrBoolList(TF_OperationDescription* desc, const char* attr_name,
@@ -163,38 +206,47 @@ void TF_SetAttrBoolList(TF_OperationDescription* desc, const char* attr_name,
 void TF_SetAttrType(TF_OperationDescription* desc, const char* attr_name,
                     TF_DataType value) {
   if (desc == nullptr) return;
-  SetOrFail(desc, attr_name, CheckType(value), ToDataType(value), nullptr);
+  SetComputed<DataType>(desc, attr_name, nullptr, [&](DataType* out) {
+    *out = ToDataType(value);
+    return CheckType(value);
+  });
 }
 
 void TF_SetAttrTypeList(TF_OperationDescription* desc, const char* attr_name,
                         const TF_DataType* values, int num_values) {
   if (!CheckArray(desc, attr_name, values, num_values)) return;
-  std::vector<DataType> list(num_values);
-  Status s;
-  for (int i = 0; i < num_values; ++i) {
-    s.Update(CheckType(values[i]));
-    list[i] = ToDataType(values[i]);
-  }
-  SetOrFail(desc, attr_name, s, std::move(list), nullptr);
+  SetEach<DataType>(desc, attr_name, num_values, nullptr,
+                    [&](int i, DataType* out) {
+                      *out = ToDataType(values[i]);
+                      return CheckType(values[i]);
+                    });
 }
 
 void TF_SetAttrPlaceholder(TF_OperationDescription* desc, const char* attr_name,
                            const char* placeholder) {
-  SetValue(desc, attr_name,
-           AttrValue::Placeholder{std::string(Text(placeholder))});
+  if (desc == nullptr) return;
+  SetComputed<AttrValue::Placeholder>(
+      desc, attr_name, nullptr, [&](AttrValue::Placeholder* out) {
+        out->name = std::string(Text(placeholder));
+        return OkStatus();
+      });
 }
 
 void TF_SetAttrFuncName(TF_OperationDescription* desc, const char* attr_name,
                         const char* value, size_t length) {
-  SetValue(desc, attr_name, NameAttrList{Bytes(value, length), nullptr});
+  if (desc == nullptr) return;
+  SetComputed<NameAttrList>(desc, attr_name, nullptr, [&](NameAttrList* out) {
+    out->name = Bytes(value, length);
+    return OkStatus();
+  });
 }
 
 void TF_SetAttrShape(TF_OperationDescription* desc, const char* attr_name,
                      const int64_t* dims, int num_dims) {
   if (desc == nullptr) return;
-  PartialTensorShape shape;
-  const Status s = MakeShape(dims, num_dims, &shape);
-  SetOrFail(desc, attr_name, s, std::move(shape), nullptr);
+  SetComputed<PartialTensorShape>(
+      desc, attr_name, nullptr,
+      [&](PartialTensorShape* out) { return MakeShape(dims, num_dims, out); });
 }
 
 void TF_SetAttrShapeList(TF_OperationDescription* desc, const char* attr_name,
@@ -204,21 +256,20 @@ void TF_SetAttrShapeList(TF_OperationDescription* desc, const char* attr_name,
       !CheckArray(desc, attr_name, num_dims, num_shapes)) {
     return;
   }
-  std::vector<PartialTensorShape> list(num_shapes);
-  Status s;
-  for (int i = 0; i < num_shapes; ++i) {
-    s.Update(MakeShape(dims[i], num_dims[i], &list[i]));
-  }
-  SetOrFail(desc, attr_name, s, std::move(list), nullptr);
+  SetEach<PartialTensorShape>(desc, attr_name, num_shapes, nullptr,
+                              [&](int i, PartialTensorShape* out) {
+                                return MakeShape(dims[i], num_dims[i], out);
+                              });
 }
 
 void TF_SetAttrTensorShapeProto(TF_OperationDescription* desc,
                                 const char* attr_name, const void* proto,
                                 size_t proto_len, TF_Status* status) {
   if (desc == nullptr) return SetNullDescription(status);
-  PartialTensorShape shape;
-  const Status s = ShapeOfProto(proto, proto_len, &shape);
-  SetOrFail(desc, attr_name, s, std::move(shape), status);
+  SetComputed<PartialTensorShape>(desc, attr_name, status,
+                                  [&](PartialTensorShape* out) {
+                                    return ShapeOfProto(proto, proto_len, out);
+                                  });
 }
 
 void TF_SetAttrTensorShapeProtoList(TF_OperationDescription* desc,
@@ -231,20 +282,17 @@ void TF_SetAttrTensorShapeProtoList(TF_OperationDescription* desc,
       !CheckArray(desc, attr_name, proto_lens, num_shapes)) {
     return Set(status, desc->error);
   }
-  std::vector<PartialTensorShape> list(num_shapes);
-  Status s;
-  for (int i = 0; i < num_shapes; ++i) {
-    s.Update(ShapeOfProto(protos[i], proto_lens[i], &list[i]));
-  }
-  SetOrFail(desc, attr_name, s, std::move(list), status);
+  SetEach<PartialTensorShape>(
+      desc, attr_name, num_shapes, status, [&](int i, PartialTensorShape* out) {
+        return ShapeOfProto(protos[i], proto_lens[i], out);
+      });
 }
 
 void TF_SetAttrTensor(TF_OperationDescription* desc, const char* attr_name,
                       TF_Tensor* value, TF_Status* status) {
   if (desc == nullptr) return SetNullDescription(status);
-  Tensor copy;
-  const Status s = CopyTensor(value, &copy);
-  SetOrFail(desc, attr_name, s, std::move(copy), status);
+  SetComputed<Tensor>(desc, attr_name, status,
+                      [&](Tensor* out) { return CopyTensor(value, out); });
 }
 
 void TF_SetAttrTensorList(TF_OperationDescription* desc, const char* attr_name,
@@ -254,26 +302,29 @@ void TF_SetAttrTensorList(TF_OperationDescription* desc, const char* attr_name,
   if (!CheckArray(desc, attr_name, values, num_values)) {
     return Set(status, desc->error);
   }
-  std::vector<Tensor> list(num_values);
-  Status s;
-  for (int i = 0; i < num_values; ++i) {
-    s.Update(CopyTensor(values[i], &list[i]));
-  }
-  SetOrFail(desc, attr_name, s, std::move(list), status);
+  SetEach<Tensor>(desc, attr_name, num_values, status, [&](int i, Tensor* out) {
+    return CopyTensor(values[i], out);
+  });
 }
 
 void TF_SetAttrValueProto(TF_OperationDescription* desc, const char* attr_name,
                           const void* proto, size_t proto_len,
                           TF_Status* status) {
   if (desc == nullptr) return SetNullDescription(status);
-  pb::AttrValue parsed;
-  AttrValue value;
-  Status s = ParseProto("value", proto, proto_len, &parsed);
-  if (s.ok() && Text(attr_name) == kClass && !parsed.has_list() &&
-      parsed.value_case() != pb::AttrValue::VALUE_NOT_SET) {
-    return Set(status, errors::InvalidArgument(
-                           "Expected \"list\" field for \"_class\" attribute"));
-  }
-  if (s.ok()) s = headrace::AttrValueFromProto(parsed, &value);
-  SetOrFail(desc, attr_name, s, std::move(value), status);
+  const Status s = headrace::CatchExceptions([&]() -> Status {
+    pb::AttrValue parsed;
+    AttrValue value;
+    Status s = ParseProto("value", proto, proto_len, &parsed);
+    if (s.ok() && Text(attr_name) == kClass && !parsed.has_list() &&
+        parsed.value_case() != pb::AttrValue::VALUE_NOT_SET) {
+      return errors::InvalidArgument(
+          "Expected \"list\" field for \"_class\" attribute");
+    }
+    if (s.ok()) s = headrace::AttrValueFromProto(parsed, &value);
+    if (!s.ok()) return Fail(desc, attr_name, s);
+    SetValue(desc, attr_name, std::move(value));
+    return OkStatus();
+  });
+  if (errors::IsResourceExhausted(s)) desc->error.Update(s);
+  Set(status, s);
 }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
+#include "base/require_memory.h"
 #include "graph/function_library.h"
 #include "graph/infer.h"
 
@@ -170,6 +171,7 @@ Edge* Graph::NewEdge(Node* src, int src_output, Node* dst, int dst_input) {
 StatusOr<Node*> Graph::AddNode(NodeDef def, absl::Span<const Endpoint> inputs,
                                absl::Span<Node* const> control_inputs,
                                absl::Span<const int> arg_sizes) {
+  HR_RETURN_IF_ERROR(RequireMemoryReserve());
   HR_RETURN_IF_ERROR(CheckNewName(def.name, takes_any_name_));
   const OpDef* op_def;
   if (Status s = LookUpOp(def.op, &op_def); !s.ok()) {
@@ -228,10 +230,15 @@ StatusOr<Node*> Graph::AddNode(NodeDef def, absl::Span<const Endpoint> inputs,
               node_class, std::move(in_types), std::move(out_types));
   n->shapes_ = std::move(inferred.shapes);
   n->handles_ = std::move(inferred.handles);
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    NewEdge(inputs[i].node, inputs[i].index, n, static_cast<int>(i));
+  try {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      NewEdge(inputs[i].node, inputs[i].index, n, static_cast<int>(i));
+    }
+    for (Node* c : control_inputs) AddControlEdge(c, n);
+  } catch (const std::bad_alloc&) {
+    RemoveNode(n);
+    throw;
   }
-  for (Node* c : control_inputs) AddControlEdge(c, n);
   if (takes_any_name_ && malformed_ == nullptr && !IsValidNodeName(n->name()))
       [[unlikely]] {
     malformed_ = n;
@@ -240,6 +247,7 @@ StatusOr<Node*> Graph::AddNode(NodeDef def, absl::Span<const Endpoint> inputs,
 }
 
 StatusOr<Node*> Graph::AddUnconnectedNode(NodeDef def) {
+  HR_RETURN_IF_ERROR(RequireMemoryReserve());
   HR_RETURN_IF_ERROR(CheckNewName(def.name, /*any=*/false));
   const OpDef* op_def;
   DataTypeVector in_types, out_types;

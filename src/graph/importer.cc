@@ -12,7 +12,7 @@
 #include "base/env.h"
 #include "base/exceptions.h"
 #include "base/log.h"
-#include "base/memory_reserve.h"
+#include "base/require_memory.h"
 #include "framework/tensor/mapped_buffer.h"
 #include "graph/algorithm.h"
 #include "graph/function_library.h"
@@ -105,7 +105,7 @@ class Importer {
   }
 
   Status Run() {
-    RefillMemoryReserve();
+    HR_RETURN_IF_ERROR(RequireMemoryReserve());
     const GraphVersions versions = graph_->versions();
     const std::shared_ptr<FunctionLibrary> functions =
         graph_->shared_functions();

@@ -12,6 +12,7 @@
 #include "base/env.h"
 #include "base/exceptions.h"
 #include "base/flush_denormals.h"
+#include "base/require_memory.h"
 #include "framework/memory/step_arena.h"
 #include "runtime/call_site.h"
 #include "runtime/frame_propagator.h"
@@ -520,6 +521,10 @@ class ExecutorState {
   // failed so soon.
   bool StartAsync(const Item& item, const PlanNode& n, int64_t scheduled_ns,
                   ReadyList* ready) {
+    if (const Status s = RequireMemoryReserve(); !s.ok()) [[unlikely]] {
+      Fail(n.kernel, s);
+      return false;
+    }
     auto made = std::make_unique<AsyncCall>();
     AsyncCall* const a = made.get();
     InitCall(&a->call);

@@ -10,8 +10,8 @@
 #include "base/exceptions.h"
 #include "base/fork.h"
 #include "base/interrupt.h"
-#include "base/memory_reserve.h"
 #include "base/mutex.h"
+#include "base/require_memory.h"
 #include "base/thread_pool.h"
 #include "device/cpu/cpu_device.h"
 #include "framework/kernel/session_tensors.h"
@@ -680,7 +680,7 @@ class DirectSession : public Session {
                  const RunTime& time, const FeedPointers& feeds,
                  std::vector<Tensor>* outputs, pb::RunMetadata* metadata,
                  RunToken token) {
-    RefillMemoryReserve();
+    HR_RETURN_IF_ERROR(RequireMemoryReserve());
     ThreadPool* pool = inter_;
     if (&options != &pb::RunOptions::default_instance()) {
       HR_RETURN_IF_ERROR(CheckRunOptions(options, &pool));

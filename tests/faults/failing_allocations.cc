@@ -7,8 +7,12 @@
 //   ... hr_allocations() ...           // how many there were since
 //   hr_fail_allocations(0, 0, 0);      // none any more
 //
+//   hr_limit_memory(1 << 20);   // no more than a MiB beyond what there is now
+//   hr_limit_memory(-1);        // no limit any more
+//
 // Allocations of all threads count. framework/memory/failing_allocations.h finds it.
 #include <dlfcn.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,8 +28,28 @@ namespace {
 
 std::atomic<bool> armed{false};
 std::atomic<int64_t> first{0}, count{0}, least{0}, seen{0};
+std::atomic<bool> limited{false};
+std::atomic<int64_t> left{0}, least_left{0};
+
+// Bytes that are taken, or given back if there are fewer than none.
+bool IsBeyondLimit(int64_t bytes) {
+  const int64_t now = left.fetch_sub(bytes) - bytes;
+  if (bytes > 0 && now < 0) {
+    left.fetch_add(bytes);
+    errno = ENOMEM;
+    return true;
+  }
+  int64_t before = least_left.load();
+  while (now < before && !least_left.compare_exchange_weak(before, now)) {
+  }
+  return false;
+}
 
 bool Fails(size_t bytes) {
+  if (limited.load(std::memory_order_relaxed) &&
+      IsBeyondLimit(static_cast<int64_t>(bytes))) {
+    return true;
+  }
   if (!armed.load(std::memory_order_relaxed) ||
       bytes < static_cast<size_t>(least.load())) {
     return false;
@@ -59,6 +83,16 @@ void* Early(size_t bytes) {
 }
 bool IsEarly(const void* p) {
   return p >= early && p < early + sizeof(early);
+}
+
+// Of a piece that is about to be freed.
+void GiveBack(size_t bytes) {
+  if (limited.load(std::memory_order_relaxed)) {
+    IsBeyondLimit(-static_cast<int64_t>(bytes));
+  }
+}
+void GiveBack(void* p) {
+  if (limited.load(std::memory_order_relaxed)) GiveBack(malloc_usable_size(p));
 }
 
 template <typename F>
@@ -98,18 +132,41 @@ void hr_fail_allocations(int64_t from, int64_t how_many, int64_t bytes) {
 }
 int64_t hr_allocations() { return seen.load(); }
 
-// Calls a C function of up to 12 arguments, none a floating-point number, with
-// that armed: from Python, whose own allocations are not to fail.
-int64_t hr_call_failing(int64_t from, int64_t how_many, int64_t bytes,
-                        void* function, const int64_t* a) {
+void hr_limit_memory(int64_t bytes) {
+  limited.store(false);
+  if (bytes < 0) return;
+  left.store(bytes);
+  least_left.store(bytes);
+  limited.store(true);
+}
+// How much of the limit was left when least was. Pieces count as what was asked
+// for when they are taken, and as what malloc made of it when they are freed.
+int64_t hr_least_memory_left() { return least_left.load(); }
+
+namespace {
+int64_t Call(void* function, const int64_t* a) {
   using F = int64_t (*)(int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
                         int64_t, int64_t, int64_t, int64_t, int64_t, int64_t);
   F f;
   std::memcpy(&f, &function, sizeof(f));
+  return f(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10],
+           a[11]);
+}
+}  // namespace
+
+// Calls a C function of up to 12 arguments, none a floating-point number, with
+// that armed: from Python, whose own allocations are not to fail.
+int64_t hr_call_failing(int64_t from, int64_t how_many, int64_t bytes,
+                        void* function, const int64_t* a) {
   hr_fail_allocations(from, how_many, bytes);
-  const int64_t result = f(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8],
-                           a[9], a[10], a[11]);
+  const int64_t result = Call(function, a);
   armed.store(false);
+  return result;
+}
+int64_t hr_call_limited(int64_t bytes, void* function, const int64_t* a) {
+  hr_limit_memory(bytes);
+  const int64_t result = Call(function, a);
+  limited.store(false);
   return result;
 }
 
@@ -131,10 +188,15 @@ void* realloc(void* p, size_t bytes) {
     }
     return q;
   }
-  return Fails(bytes) ? nullptr : next.realloc(p, bytes);
+  if (Fails(bytes)) return nullptr;
+  const size_t old = p == nullptr ? 0 : malloc_usable_size(p);
+  void* const q = next.realloc(p, bytes);
+  if (q != nullptr) GiveBack(old);
+  return q;
 }
 void free(void* p) {
   if (p == nullptr || IsEarly(p) || !Ready()) return;
+  GiveBack(p);
   next.free(p);
 }
 void* aligned_alloc(size_t alignment, size_t bytes) {
@@ -154,6 +216,10 @@ void* mmap(void* at, size_t bytes, int protection, int flags, int fd,
   if (Fails(bytes)) return MAP_FAILED;
   return reinterpret_cast<void*>(  // NOLINT: the system call's number
       syscall(SYS_mmap, at, bytes, protection, flags, fd, offset));
+}
+int munmap(void* at, size_t bytes) noexcept {
+  GiveBack(bytes);
+  return static_cast<int>(syscall(SYS_munmap, at, bytes));
 }
 
 }  // extern "C"

@@ -2,29 +2,31 @@
 """Run every op that a case can be made for, with allocations that fail.
 
     run_ops_without_memory.py LIBRARY FAILING_ALLOCATIONS [--ops Op,Op]
-        [--but Op,Op] [--failures N] [--timeout SECONDS]
+        [--but Op,Op] [--failures N] [--timeout SECONDS] [--ran FILE]
 
 FAILING_ALLOCATIONS is the library that build/tests has
 (tests/faults/failing_allocations.cc); it is preloaded. A case that runs is
-looked for by seeds, and its run repeated: the n-th allocation fails, and all
-large ones from the n-th on, for some n. Any error passes and any result; a
-crash or a hang does not. The last line is 'N passed, N failed'.
+looked for by seeds, and its run repeated: the n-th allocation fails, all large
+ones from the n-th on, or all beyond a limit, for some n and limits. Any error
+passes and any result; a crash or a hang does not. FILE gets the names of the
+ops that ran so. The last line is 'N passed, N failed'.
 """
 import argparse
-import os
 import pathlib
-import subprocess
+import re
 import sys
-import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "conformance"))
 import op_defs  # noqa: E402
 import op_worker  # noqa: E402
 import random_ops  # noqa: E402
 import run_without_memory  # noqa: E402
+import without_memory  # noqa: E402
 
-SEEDS = range(12)
-OUT_OF_MEMORY = 8
+SEEDS = range(40)
+# Ops of which only a program makes sense: what they wait for never comes.
+WAITING = ("Queue", "Barrier", "Reader", "LMDBReader", "RecordInput",
+           "AccumulatorTake", "SparseAccumulatorTake")
 
 
 class FailingOpApi(run_without_memory.FailingApi, op_worker.OpApi):
@@ -42,63 +44,52 @@ class Here:
                 else self.api.answer(request))
 
 
+def plain_name(name):
+    """What the older and newer spellings of an op have in common."""
+    return re.sub(r"^(Batch|Experimental)|V\d$", "", name)
+
+
+def respelled(case, op):
+    """The case with its last node an `op` instead."""
+    last = case["nodes"][-1]
+    known = {a.name for a in op.attrs}
+    attrs = {k: v for k, v in last["attrs"].items() if k in known}
+    return {**case, "nodes": case["nodes"][:-1] + [
+        {**last, "op": op.name, "attrs": attrs}]}
+
+
 def case_that_runs(ops, name, library):
-    ranks = random_ops.accepted_ranks(library, ops[name])
-    for seed in SEEDS:
-        try:
-            case = random_ops.make_case(ops, name, seed, ranks)
-        except random_ops.Refused:
-            continue
-        if library.ask(case)["stage"] == "ok":
-            return case
+    """Of the op as it is called, or of another spelling that it understands."""
+    others = [n for n in ops if n != name and
+              plain_name(n) == plain_name(name) and random_ops.usable(ops[n])]
+    for spelling in [name] + others:
+        ranks = random_ops.accepted_ranks(library, ops[spelling])
+        for seed in SEEDS:
+            try:
+                case = random_ops.make_case(ops, spelling, seed, ranks)
+            except random_ops.Refused:
+                continue
+            case = respelled(case, ops[name])
+            if library.ask(case)["stage"] == "ok":
+                return case
     return None
 
 
 def worker(arguments):
     paths = arguments.library.split(":")
     plain = Here(op_worker.OpApi(paths))
-    failing = FailingOpApi(paths, arguments.faults, arguments.failures)
+    api = FailingOpApi(paths, arguments.faults, arguments.failures)
     ops = op_defs.parse(plain.ask("ops"))
-    for name in arguments.ops.split(","):
-        print("start", name, flush=True)
+
+    def run(name):
         case = case_that_runs(ops, name, plain)
         if case is None:
-            print("none", name, flush=True)
-            continue
-        failing.answer(case)
-        print("pass", name, flush=True)
-    print("codes", failing.codes.get(OUT_OF_MEMORY, 0), flush=True)
+            return without_memory.tell("none", name)
+        api.answer(case)
+        without_memory.tell("ran", *{n["op"] for n in case["nodes"]})
 
-
-def run_worker(arguments, names):
-    """(lines that the worker printed, how it ended, the end of its errors)."""
-    faults = [arguments.faults, os.environ.get("LD_PRELOAD")]
-    asan = os.environ.get("ASAN_OPTIONS", "")
-    environment = dict(
-        os.environ, LD_PRELOAD=":".join(filter(None, faults)),
-        ASAN_OPTIONS=asan + ":verify_asan_link_order=0:detect_leaks=0")
-    process = subprocess.Popen(
-        [sys.executable, __file__, arguments.library, arguments.faults,
-         "--worker", "--failures", str(arguments.failures),
-         "--ops", ",".join(names)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
-        text=True)
-    errors = []
-    reader = threading.Thread(target=lambda: errors.append(
-        process.stderr.read()))
-    reader.start()
-    lines, timer = [], None
-    for line in process.stdout:
-        if timer is not None:
-            timer.cancel()
-        timer = threading.Timer(arguments.timeout, process.kill)
-        timer.start()
-        lines.append(line.split())
-    if timer is not None:
-        timer.cancel()
-    status = process.wait()
-    reader.join()
-    return lines, status, " ".join(errors[0].split())[-2000:]
+    without_memory.serve(run)
+    without_memory.tell_codes(api.failing.codes)
 
 
 def main():
@@ -111,6 +102,7 @@ def main():
     parser.add_argument("--but", default="", help="leaves these out")
     parser.add_argument("--failures", type=int, default=10)
     parser.add_argument("--timeout", type=float, default=60)
+    parser.add_argument("--ran")
     parser.add_argument("--worker", action="store_true",
                         help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -120,27 +112,20 @@ def main():
     if not names:
         ops = op_defs.parse(
             op_worker.OpApi(arguments.library.split(":")).op_list())
-        names = [n for n in sorted(ops) if random_ops.usable(ops[n])]
+        names = [n for n in sorted(ops) if random_ops.usable(ops[n]) and
+                 not n.startswith(WAITING)]
     names = [n for n in names if n not in arguments.but.split(",")]
-    passed, failed, refused = 0, 0, 0
-    without_case = []
-    while names:
-        lines, status, errors = run_worker(arguments, names)
-        done = [name for how, name in lines if how in ("pass", "none")]
-        passed += sum(how == "pass" for how, _ in lines)
-        without_case += [name for how, name in lines if how == "none"]
-        refused += sum(int(n) for how, n in lines if how == "codes")
-        if status == 0:
-            break
-        failed += 1
-        names = names[len(done):]
-        print("FAIL %s: the process ended with %d (crash or hang) %s"
-              % (names[0], status, errors), flush=True)
-        names = names[1:]
-    print("no case for:", *without_case)
-    print("runs that ended for want of memory:", refused)
-    print("%d passed, %d failed" % (passed, failed))
-    return 1 if failed or not passed else 0
+    results = without_memory.drive(
+        __file__, [arguments.library, arguments.faults, "--failures",
+                   arguments.failures],
+        names, names, arguments.faults, arguments.timeout)
+    ran = sorted({op for words in results.told if words[0] == "ran"
+                  for op in words[1:]})
+    if arguments.ran:
+        pathlib.Path(arguments.ran).write_text("\n".join(ran))
+    print("no case for:", *[words[1] for words in results.told
+                            if words[0] == "none"])
+    return results.report()
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 #include "base/exceptions.h"
 #include "base/memory_reserve.h"
+#include "base/require_memory.h"
 #include "base/scratch_account.h"
 #include "framework/kernel/op_kernel.h"
 #include "framework/kernel/step_budget.h"
@@ -34,6 +35,9 @@ void ComputeWithin(StepBudget* budget, OpKernel* kernel, OpKernelContext* ctx) {
 }  // namespace
 
 void Device::Compute(OpKernel* kernel, OpKernelContext* ctx) {
+  if (!MemoryReserveIsFull()) [[unlikely]] {
+    OP_REQUIRES_OK(ctx, RequireMemoryReserve());
+  }
   try {
     auto* const budget =
         dynamic_cast<StepBudget*>(ctx->params().host_allocator);

@@ -9,6 +9,7 @@
 #include "base/exceptions.h"
 #include "base/fork.h"
 #include "base/push_front.h"
+#include "base/require_memory.h"
 
 namespace headrace {
 
@@ -389,6 +390,7 @@ Status KernelRegistry::MemoryTypes(
 
 Status CreateOpKernel(Device* device, std::shared_ptr<const NodeDef> node,
                       const OpDef* op_def, std::unique_ptr<OpKernel>* kernel) {
+  HR_RETURN_IF_ERROR(RequireMemoryReserve());
   const KernelEntry* entry =
       KernelRegistry::Global()->Find(device->device_type(), *node);
   if (entry == nullptr) {

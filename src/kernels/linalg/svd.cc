@@ -1,10 +1,85 @@
 // Divide and conquer on the bidiagonal form (Eigen's BDCSVD). A complex matrix
 // is brought into that form first, which can be made real; so the templates of
-// the rest, the dearest of all to compile, are compiled for double alone.
+// the rest, which take longest of all to compile, are compiled for double
+// alone.
 #include "kernels/linalg/svd.h"
 
 #include <Eigen/SVD>
 #include <utility>
+
+namespace headrace {
+namespace {
+
+using RealMatrix = LinalgMatrix<double>;
+
+// tall = q * r * permutation^T with r square and upper triangular. q is square
+// (full), has the columns of `tall` (thin), or is not wanted (neither).
+void ReduceToSquare(const RealMatrix& tall, bool full, bool thin, bool permuted,
+                    RealMatrix* r, RealMatrix* q, RealMatrix* permutation) {
+  const Eigen::ColPivHouseholderQR<RealMatrix> qr(tall);
+  *r = qr.matrixR().topRows(tall.cols()).triangularView<Eigen::Upper>();
+  if (full) {
+    *q = qr.householderQ();
+  } else if (thin) {
+    q->setIdentity(tall.rows(), tall.cols());
+    q->applyOnTheLeft(qr.householderQ());
+  }
+  if (permuted) *permutation = qr.colsPermutation();
+}
+
+}  // namespace
+}  // namespace headrace
+
+// JacobiSVD, which BDCSVD ends in, makes a matrix square by one of these. They
+// stand in place of Eigen's own, which keep the factorisation in a member that
+// they destroy and construct anew: when the constructor finds no memory, the
+// destructor runs for a second time.
+namespace Eigen::internal {
+
+template <>
+class qr_preconditioner_impl<headrace::RealMatrix,
+                             ColPivHouseholderQRPreconditioner,
+                             PreconditionIfMoreRowsThanCols, true> {
+ public:
+  void allocate(const JacobiSVD<headrace::RealMatrix>&) {}
+  bool run(JacobiSVD<headrace::RealMatrix>& svd, const headrace::RealMatrix& a);
+};
+
+template <>
+class qr_preconditioner_impl<headrace::RealMatrix,
+                             ColPivHouseholderQRPreconditioner,
+                             PreconditionIfMoreColsThanRows, true> {
+ public:
+  void allocate(const JacobiSVD<headrace::RealMatrix>&) {}
+  bool run(JacobiSVD<headrace::RealMatrix>& svd, const headrace::RealMatrix& a);
+};
+
+bool qr_preconditioner_impl<headrace::RealMatrix,
+                            ColPivHouseholderQRPreconditioner,
+                            PreconditionIfMoreRowsThanCols,
+                            true>::run(JacobiSVD<headrace::RealMatrix>& svd,
+                                       const headrace::RealMatrix& a) {
+  if (a.rows() <= a.cols()) return false;
+  headrace::ReduceToSquare(a, svd.m_computeFullU, svd.m_computeThinU,
+                           svd.computeV(), &svd.m_workMatrix, &svd.m_matrixU,
+                           &svd.m_matrixV);
+  return true;
+}
+
+bool qr_preconditioner_impl<headrace::RealMatrix,
+                            ColPivHouseholderQRPreconditioner,
+                            PreconditionIfMoreColsThanRows,
+                            true>::run(JacobiSVD<headrace::RealMatrix>& svd,
+                                       const headrace::RealMatrix& a) {
+  if (a.cols() <= a.rows()) return false;
+  headrace::ReduceToSquare(a.transpose(), svd.m_computeFullV,
+                           svd.m_computeThinV, svd.computeU(),
+                           &svd.m_workMatrix, &svd.m_matrixV, &svd.m_matrixU);
+  svd.m_workMatrix.transposeInPlace();
+  return true;
+}
+
+}  // namespace Eigen::internal
 
 namespace headrace {
 
