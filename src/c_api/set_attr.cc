@@ -1,5 +1,7 @@
 // TF_SetAttr...: values of attributes while a node is described. Whether the op
 // has such an attribute, and of that kind, is checked by TF_FinishOperation.
+#include <algorithm>
+
 #include "c_api/internal.h"
 #include "framework/tensor_proto.h"
 
@@ -16,12 +18,14 @@ namespace pb = headrace::pb;
 
 namespace {
 
+Status Named(const char* attr, const Status& s) {
+  return Status(s.code(),
+                absl::StrCat("attr '", Text(attr), "': ", s.message()));
+}
+
 // Records `s`, with the attr named, for TF_FinishOperation.
-Status Fail(TF_OperationDescription* desc, const char* attr, const Status& s) {
-  Status named(s.code(),
-               absl::StrCat("attr '", Text(attr), "': ", s.message()));
-  if (desc->error.ok()) desc->error = named;
-  return named;
+void Fail(TF_OperationDescription* desc, const char* attr, const Status& s) {
+  if (desc->error.ok()) desc->error = Named(attr, s);
 }
 
 constexpr char kClass[] = "_class";
@@ -57,10 +61,9 @@ bool CheckArray(TF_OperationDescription* desc, const char* attr,
                 const void* values, int n) {
   if (desc == nullptr) return false;
   if (n >= 0 && (values != nullptr || n == 0)) return true;
-  (void)Fail(
-      desc, attr,
-      errors::InvalidArgument("a list of ", n, " values at ",
-                              values == nullptr ? "NULL" : "an address"));
+  Fail(desc, attr,
+       errors::InvalidArgument("a list of ", n, " values at ",
+                               values == nullptr ? "NULL" : "an address"));
   return false;
 }
 
@@ -84,9 +87,20 @@ Status CheckType(TF_DataType t) {
                                  " is not supported");
 }
 
+// As in TensorFlow any negative size of an attr's shape is an unknown one.
+Status ShapeOfDims(const int64_t* dims, int num_dims, PartialTensorShape* out) {
+  if (dims == nullptr || num_dims < 0) return MakeShape(dims, num_dims, out);
+  absl::InlinedVector<int64_t, 8> sizes(dims, dims + num_dims);
+  for (int64_t& d : sizes) d = std::max<int64_t>(d, -1);
+  return MakeShape(sizes.data(), num_dims, out);
+}
+
 Status ShapeOfProto(const void* proto, size_t length, PartialTensorShape* out) {
   pb::TensorShapeProto shape;
   HR_RETURN_IF_ERROR(ParseProto("shape", proto, length, &shape));
+  for (auto& d : *shape.mutable_dim()) {
+    if (d.size() < -1) d.set_size(-1);
+  }
   return headrace::ShapeFromProto(shape, out);
 }
 
@@ -98,13 +112,19 @@ Status CopyTensor(const TF_Tensor* t, Tensor* out) {
   return value.DeepCopyTo(out);
 }
 
-// Sets the attr, or the error in both places.
+// Sets the attr if `s` is OK. An error goes to `status`, and the description
+// stays as it was; without a status TF_FinishOperation reports it.
 template <typename T>
 void SetOrFail(TF_OperationDescription* desc, const char* attr, const Status& s,
                T value, TF_Status* status) {
-  if (!s.ok()) return Set(status, Fail(desc, attr, s));
-  SetValue(desc, attr, std::move(value));
-  SetOk(status);
+  if (s.ok()) {
+    SetValue(desc, attr, std::move(value));
+    SetOk(status);
+  } else if (status != nullptr) {
+    Set(status, Named(attr, s));
+  } else {
+    Fail(desc, attr, s);
+  }
 }
 
 void SetNullDescription(TF_Status* status) {
@@ -193,7 +213,7 @@ void TF_SetAttrShape(TF_OperationDescription* desc, const char* attr_name,
                      const int64_t* dims, int num_dims) {
   if (desc == nullptr) return;
   PartialTensorShape shape;
-  const Status s = MakeShape(dims, num_dims, &shape);
+  const Status s = ShapeOfDims(dims, num_dims, &shape);
   SetOrFail(desc, attr_name, s, std::move(shape), nullptr);
 }
 
@@ -207,7 +227,7 @@ void TF_SetAttrShapeList(TF_OperationDescription* desc, const char* attr_name,
   std::vector<PartialTensorShape> list(num_shapes);
   Status s;
   for (int i = 0; i < num_shapes; ++i) {
-    s.Update(MakeShape(dims[i], num_dims[i], &list[i]));
+    s.Update(ShapeOfDims(dims[i], num_dims[i], &list[i]));
   }
   SetOrFail(desc, attr_name, s, std::move(list), nullptr);
 }
