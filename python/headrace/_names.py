@@ -6,11 +6,11 @@ Every other op of the registry has the Python name that it has in TensorFlow:
 softplus for Softplus, l2_loss for L2Loss, ...
 """
 import functools
-import importlib
 import re
 
 from headrace import raw_ops
 from headrace._headrace import OpFunction, message_class, op_names
+from headrace._loading import load
 
 # Where the Python name is not the op's in snake case.
 _RENAMED = {
@@ -64,17 +64,12 @@ def missing(module, name):
     """The AttributeError for a name that is not in `module`: it says so where
     TensorFlow 1.15 has it."""
     if not name.startswith("_"):
-        from headrace import _interface  # for those who ask for such names
+        interface = load("_interface")  # for those who ask for such names
         namespace = module.partition(".")[2]
-        if name in _interface.NAMES.get(namespace, "").split():
+        if name in interface.NAMES.get(namespace, "").split():
             return AttributeError("tf%s is not supported yet" % ".".join(
                 ["", namespace, name] if namespace else ["", name]))
     return AttributeError("module %r has no attribute %r" % (module, name))
-
-
-def load(module):
-    """A module of the package, by its name there."""
-    return importlib.import_module("headrace." + module)
 
 
 def _defined_by(module):

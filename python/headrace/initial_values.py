@@ -3,6 +3,7 @@ in which the variables are initialised."""
 from headrace import graph as _graph
 from headrace import messages
 from headrace import raw_ops as _raw
+from headrace._loading import load
 from headrace.graph import GraphKeys
 
 _QUESTIONS = ("IsVariableInitialized", "VarIsInitializedOp")
@@ -12,7 +13,7 @@ _READS = ("Variable", "VariableV2", "ReadVariableOp")
 
 def initialized_value(variable):
     """The value of `variable`, or its initial value where it has none yet."""
-    from headrace.control_flow import cond  # for those who need it
+    cond = load("control_flow").cond  # for those who need it
     with _graph.init_scope():
         op = variable.op
         if op.type == "VarHandleOp":

@@ -1,5 +1,4 @@
 """Initial values of variables: objects called with (shape, dtype)."""
-import importlib
 import math
 
 import numpy as np
@@ -8,6 +7,7 @@ from headrace import array_ops as _array
 from headrace import dtypes
 from headrace import random_ops as _random
 from headrace import raw_ops as _raw
+from headrace._loading import load as _load
 from headrace.tensor import constant as _constant
 from headrace.tensor_shape import as_list_or_none
 
@@ -253,26 +253,22 @@ def lecun_uniform(seed=None):
 
 def global_variables():
     """As tf.global_variables_initializer."""
-    return importlib.import_module(
-        "headrace.variables").global_variables_initializer()
+    return _load("variables").global_variables_initializer()
 
 
 def local_variables():
     """As tf.local_variables_initializer."""
-    return importlib.import_module(
-        "headrace.variables").local_variables_initializer()
+    return _load("variables").local_variables_initializer()
 
 
 def variables(var_list, name="init"):
     """As tf.variables_initializer."""
-    return importlib.import_module(
-        "headrace.variables").variables_initializer(var_list, name)
+    return _load("variables").variables_initializer(var_list, name)
 
 
 def tables_initializer(name="init_all_tables"):
     """As tf.tables_initializer."""
-    return importlib.import_module(
-        "headrace.variables").tables_initializer(name)
+    return _load("variables").tables_initializer(name)
 
 
 zeros = zeros_initializer = Zeros

@@ -6,6 +6,7 @@ from headrace import dtypes
 from headrace import graph as _graph
 from headrace import raw_ops
 from headrace._headrace import Tensor
+from headrace._loading import load
 from headrace.default_session import session_for
 from headrace.tensor_shape import TensorShape
 
@@ -314,8 +315,7 @@ def constant_value(tensor, partial=False, _depth=0):
         if rank is not None:
             return np.array(rank, np.int32)
     if tensor.op.type in _COMPUTED:
-        from headrace import _constant_values
-        return _constant_values.computed(tensor, partial, _depth)
+        return load("_constant_values").computed(tensor, partial, _depth)
     return None
 
 

@@ -5,6 +5,7 @@ import inspect
 from headrace import array_ops as _array
 from headrace import messages
 from headrace._headrace import Tensor
+from headrace._loading import load
 from headrace.default_session import session_for
 from headrace.graph import GraphKeys, get_default_graph, init_scope
 from headrace.indexed_slices import IndexedSlices
@@ -186,16 +187,16 @@ class Variable(metaclass=_VariableType):
 
     def initialized_value(self):
         """The value, or the initial value where there is none yet."""
-        from headrace import initial_values  # most programs do without
-        return initial_values.initialized_value(self)
+        # Most programs do without.
+        return load("initial_values").initialized_value(self)
 
     def _guard(self, initial):
         """`initial` as the initializer takes it: other variables that it reads
         need not be initialised before."""
         self._guarded_initial_value = initial
         if initial.op.inputs:
-            from headrace import initial_values  # most programs do without
-            self._guarded_initial_value = initial_values.guarded(
+            # Most programs do without.
+            self._guarded_initial_value = load("initial_values").guarded(
                 initial, self._named.op.name)
         return self._guarded_initial_value
 

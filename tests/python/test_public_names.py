@@ -12,7 +12,7 @@ from headrace import _api, _names
 
 # What every program loads, and what one does that runs a graph from a file.
 ALWAYS = """
-    _api _headrace _names array_ops default_session dtypes errors graph
+    _api _headrace _loading _names array_ops default_session dtypes errors graph
     indexed_slices math_ops raw_ops script_ops session tensor tensor_shape"""
 TO_RUN = "importer messages"
 
