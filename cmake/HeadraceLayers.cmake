@@ -142,8 +142,9 @@ target_link_libraries(headrace PUBLIC hr_deps PRIVATE ${HEADRACE_XSMM_ARCHIVES})
 set(exports ${CMAKE_SOURCE_DIR}/cmake/headrace.map)
 target_link_options(headrace PRIVATE -Wl,-Bsymbolic-functions
   -Wl,--version-script=${exports} ${HEADRACE_NO_UNDEFINED})
-# base/wrapped_new.cc stands before these.
-foreach(name _Znwm _Znam _ZnwmSt11align_val_t)
+# base/wrapped_new.cc and base/wrapped_guards.cc stand before these.
+foreach(name _Znwm _Znam _ZnwmSt11align_val_t
+        __cxa_guard_acquire __cxa_guard_release __cxa_guard_abort)
   target_link_options(headrace PRIVATE -Wl,--wrap=${name})
 endforeach()
 set_target_properties(headrace PROPERTIES

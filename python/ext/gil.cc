@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "base/waiting_threads.h"
 #include "session/session.h"
@@ -60,7 +61,7 @@ void BeginEnd(PyObject* /*capsule*/) {
   state->ender = pthread_self();
   state->ending.store(true, std::memory_order_release);
   const GilRelease unlocked;
-  const absl::Time latest = absl::Now() + kLongest;
+  const absl::Time latest = Now() + kLongest;
   MutexLock lock(&state->mu);
   while (state->asking > 0 &&
          !state->changed.WaitWithDeadline(&state->mu, latest)) {
@@ -86,7 +87,7 @@ void EndRuns() {
       })) {
     return;
   }
-  const absl::Time latest = absl::Now() + kLongest;
+  const absl::Time latest = Now() + kLongest;
   MutexLock lock(&state->mu);
   while (state->runs > 0 &&
          !state->changed.WaitWithDeadline(&state->mu, latest)) {

@@ -4,11 +4,10 @@ TensorFlow has thousands of names and programs use a few dozen. A module of
 `_src` is loaded when the first of its names is needed.
 """
 import functools
-import importlib
 import sys
 import types
 
-from headrace import raw_ops
+from headrace import _loading, raw_ops
 from headrace._api import NAMES
 
 
@@ -32,7 +31,7 @@ def load(home):
         return raw_ops
     if home != "_headrace":
         home = "_src." + home
-    return importlib.import_module("headrace." + home)
+    return _loading.load(home)
 
 
 def fill(module, space):
@@ -53,8 +52,8 @@ def fill(module, space):
         if name.startswith("_"):
             raise AttributeError("module %r has no attribute %r"
                                  % (module.__name__, name))
-        from headrace import _hints  # for those who ask for such names
-        raise AttributeError(_hints.message(space, name))
+        hints = _loading.load("_hints")  # for those who ask for such names
+        raise AttributeError(hints.message(space, name))
 
     module.__getattr__ = find
     module.__dir__ = lambda: sorted({*names(), *(

@@ -8,6 +8,7 @@ import collections as _collections
 import inspect as _inspect
 
 from headrace._headrace import OpFunction as _OpFunction, op_names as _op_names
+from headrace._loading import load as _load
 
 
 def __getattr__(name):
@@ -16,8 +17,8 @@ def __getattr__(name):
     try:
         function = _OpFunction(name)
     except AttributeError:
-        from headrace import _hints  # for those who ask for such names
-        raise AttributeError(_hints.op_message(name)) from None
+        hints = _load("_hints")  # for those who ask for such names
+        raise AttributeError(hints.op_message(name)) from None
     return globals().setdefault(name, function)
 
 

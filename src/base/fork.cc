@@ -1,8 +1,12 @@
 #include "base/fork.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <time.h>
+#include <unistd.h>
 
+#include <cstdio>
+#include <cstring>
 #include <map>
 #include <vector>
 
@@ -11,9 +15,18 @@ namespace {
 
 constinit std::atomic<uint32_t> generation{0};
 
-// How long whoever forks waits for a lock: 1000 times 100 us.
+// How long whoever forks waits for a lock: so many times 100 us, more often if
+// the lock's owner is at work.
 constexpr int kTries = 1000;
-constexpr long kPauseNs = 100'000;
+constexpr int kTriesForBusy = 12 * kTries;
+// How often it looks for a moment without initializers.
+constexpr int kAttempts = 20;
+
+// Without absl's clock, whose lock another thread may hold.
+void Nap() {
+  const timespec pause = {0, 100'000};
+  nanosleep(&pause, nullptr);
+}
 
 struct Held {
   Mutex mu;
@@ -28,17 +41,54 @@ Held* GetHeld() {
   return held;
 }
 
-// Without absl's clock, whose lock another thread may hold.
+// Whether another thread holds `mu` and runs, or would if it had a processor.
+bool OwnerIsBusy([[maybe_unused]] Mutex* mu) {
+#if defined(__GLIBC__)
+  // A Mutex is a std::mutex, and that is this.
+  static_assert(sizeof(Mutex) == sizeof(pthread_mutex_t));
+  const int owner = reinterpret_cast<pthread_mutex_t*>(mu)->__data.__owner;
+  if (owner == 0) return true;  // it has just been unlocked
+  if (owner == gettid()) return false;
+  char text[128];
+  std::snprintf(text, sizeof(text), "/proc/self/task/%d/stat", owner);
+  const int fd = open(text, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const ssize_t size = read(fd, text, sizeof(text) - 1);
+  close(fd);
+  if (size <= 0) return false;
+  text[size] = '\0';
+  // "<id> (<name>) <state> ...": R runs, D waits for a disk.
+  const char* const name_end = std::strrchr(text, ')');
+  if (name_end == nullptr || name_end[1] != ' ') return false;
+  return name_end[2] == 'R' || name_end[2] == 'D';
+#else
+  return false;
+#endif
+}
+
 bool LockSoon(Mutex* mu) NO_THREAD_SAFETY_ANALYSIS {
-  for (int i = 0; i < kTries; ++i) {
+  for (int i = 1; i <= kTriesForBusy; ++i) {
     if (mu->TryLock()) return true;
-    const timespec pause = {0, kPauseNs};
-    nanosleep(&pause, nullptr);
+    if (i % kTries == 0 && !OwnerIsBusy(mu)) return false;
+    Nap();
   }
   return false;
 }
 
-void BeforeFork() NO_THREAD_SAFETY_ANALYSIS {
+// Initializers that run or wait for each other, in all threads and in this one.
+constinit std::atomic<int> initializers{0};
+constinit thread_local int own_initializers = 0;
+// Threads that fork and hold all locks; new initializers wait for them.
+constinit std::atomic<int> forking{0};
+
+void WaitForInitializers() {
+  for (int i = 0; i < kTriesForBusy; ++i) {
+    if (initializers.load() <= own_initializers) return;
+    Nap();
+  }
+}
+
+void LockHeld() NO_THREAD_SAFETY_ANALYSIS {
   Held* const held = GetHeld();
   held->mu.Lock();
   held->locked.clear();
@@ -47,10 +97,36 @@ void BeforeFork() NO_THREAD_SAFETY_ANALYSIS {
   }
 }
 
-void AfterFork() NO_THREAD_SAFETY_ANALYSIS {
+void UnlockHeld() NO_THREAD_SAFETY_ANALYSIS {
   Held* const held = GetHeld();
   for (Mutex* mu : held->locked) mu->Unlock();
   held->mu.Unlock();
+}
+
+// A thread that holds a lock may begin an initializer, and one that is in an
+// initializer may want a lock. So neither waits for the fork before there is a
+// moment at which all locks are held here and nobody is in an initializer.
+void BeforeFork() {
+  for (int attempt = 1;; ++attempt) {
+    WaitForInitializers();
+    LockHeld();
+    forking.fetch_add(1);
+    if (initializers.load() <= own_initializers || attempt == kAttempts) return;
+    forking.fetch_sub(1);
+    UnlockHeld();
+  }
+}
+
+void AfterForkInParent() {
+  UnlockHeld();
+  forking.fetch_sub(1);
+}
+
+void AfterForkInChild() {
+  UnlockHeld();
+  // Other threads may have been about to begin or end one.
+  initializers.store(own_initializers);
+  forking.store(0);
 }
 
 [[maybe_unused]] const int kAtForkRegistered =
@@ -67,7 +143,7 @@ void HoldDuringFork(Mutex* mu) {
   // The handlers registered last run first. Under these locks memory is
   // allocated, whose handlers are registered when the library is loaded.
   if (!held->is_registered) {
-    pthread_atfork(&BeforeFork, &AfterFork, &AfterFork);
+    pthread_atfork(&BeforeFork, &AfterForkInParent, &AfterForkInChild);
     held->is_registered = true;
   }
   ++held->times[mu];
@@ -78,6 +154,22 @@ void ReleaseFromFork(Mutex* mu) {
   MutexLock lock(&held->mu);
   const auto it = held->times.find(mu);
   if (it != held->times.end() && --it->second == 0) held->times.erase(it);
+}
+
+void InitializerScope::Begin() {
+  initializers.fetch_add(1);
+  if (own_initializers++ > 0) return;
+  // Not for ever: this thread may hold a lock that whoever forks waits for.
+  for (int i = 0; i < kTries && forking.load() > 0; ++i) {
+    initializers.fetch_sub(1);
+    Nap();
+    initializers.fetch_add(1);
+  }
+}
+
+void InitializerScope::End() {
+  --own_initializers;
+  initializers.fetch_sub(1);
 }
 
 }  // namespace headrace

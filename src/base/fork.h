@@ -2,13 +2,15 @@
 // that forked; a lock that another one held stays locked in the child for ever,
 // and work that another one was doing stays half done.
 //
-// Three ways to live with that:
+// Four ways to live with that:
 //   - what can be made anew is made anew: see ThreadPool, which asks whether
 //     the ForkGeneration has changed;
 //   - a lock of the whole process, held for short times, is taken by whoever
 //     forks: HoldDuringFork;
 //   - an object with many locks counts who is inside, and a child refuses one
-//     that others were using: ForkGate.
+//     that others were using: ForkGate;
+//   - whoever forks waits until no other thread is in the initializer of a
+//     static local: InitializerScope, which wrapped_guards.cc uses for all.
 #ifndef HEADRACE_BASE_FORK_H_
 #define HEADRACE_BASE_FORK_H_
 
@@ -24,11 +26,27 @@ namespace headrace {
 uint32_t ForkGeneration();
 
 // Whoever forks holds `mu` meanwhile, so that the child finds it free and what
-// it guards whole. A lock under which somebody waits is waited for a tenth of a
-// second, and then left as it is. Until ReleaseFromFork, as often as it was
-// called; `mu` lives as long. Thread-safe.
+// it guards whole. If its owner sleeps, that takes a tenth of a second at most,
+// and two seconds if its owner works or waits for a processor; then the lock is
+// left as it is. Until ReleaseFromFork, as often as it was called; `mu` lives
+// as long. Thread-safe.
 void HoldDuringFork(Mutex* mu);
 void ReleaseFromFork(Mutex* mu);
+
+// While it lives its thread runs an initializer, or waits for another thread's.
+// Whoever forks waits for that, two seconds at most; initializers begin before
+// or after a fork. Scopes nest. Ends on the thread that made it.
+class InitializerScope {
+ public:
+  InitializerScope() { Begin(); }
+  ~InitializerScope() { End(); }
+  InitializerScope(const InitializerScope&) = delete;
+  InitializerScope& operator=(const InitializerScope&) = delete;
+
+  // For those whose begin and end are in different functions.
+  static void Begin();
+  static void End();
+};
 
 // Counts the threads, and the work on other threads, inside an object. In a
 // child of a process that forked while somebody was inside, nobody comes in any

@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
+
+#include "absl/time/clock.h"
 
 namespace headrace {
 namespace {
@@ -78,6 +81,65 @@ TEST(ForkTest, AHeldLockIsFreeInTheChild) {
   over = true;
   busy.join();
   ReleaseFromFork(&mu);
+}
+
+// Holds `mu`, and the processor, for 0.4 s; says when it has begun.
+void HoldAtWork(Mutex* mu, std::atomic<bool>* begun) {
+  using Clock = std::chrono::steady_clock;
+  MutexLock lock(mu);
+  const auto end = Clock::now() + std::chrono::milliseconds(400);
+  *begun = true;
+  while (Clock::now() < end) {
+  }
+}
+
+TEST(ForkTest, ALockWhoseOwnerIsAtWorkForLongIsFreeInTheChild) {
+  Mutex mu;
+  HoldDuringFork(&mu);
+  std::atomic<bool> begun{false};
+  std::thread busy(HoldAtWork, &mu, &begun);
+  while (!begun) std::this_thread::yield();
+  EXPECT_EQ(InChild([&] {
+              MutexLock lock(&mu);
+              return 3;
+            }),
+            3);
+  busy.join();
+  ReleaseFromFork(&mu);
+}
+
+TEST(ForkTest, AForkWaitsForTheInitializersOfOtherThreads) {
+  Mutex registers_the_handlers;
+  HoldDuringFork(&registers_the_handlers);
+  std::atomic<bool> begun{false};
+  std::atomic<bool> over{false};
+  std::thread busy([&] {
+    const InitializerScope scope;
+    const InitializerScope nested;
+    begun = true;
+    absl::SleepFor(absl::Milliseconds(50));
+    over = true;
+  });
+  while (!begun) std::this_thread::yield();
+  EXPECT_EQ(InChild([&] {
+              const InitializerScope own;
+              return over ? 3 : 4;
+            }),
+            3);
+  busy.join();
+  ReleaseFromFork(&registers_the_handlers);
+}
+
+TEST(ForkTest, AnInitializerMayForkAndItsChildHasInitializers) {
+  Mutex registers_the_handlers;
+  HoldDuringFork(&registers_the_handlers);
+  const InitializerScope scope;
+  EXPECT_EQ(InChild([&] {
+              const InitializerScope nested;
+              return InChild([] { return 3; });
+            }),
+            3);
+  ReleaseFromFork(&registers_the_handlers);
 }
 
 TEST(ForkTest, ALockThatIsKeptDoesNotKeepAForkForEver) {

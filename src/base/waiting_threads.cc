@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/flush_denormals.h"
 #include "base/mutex.h"
 
@@ -56,7 +57,7 @@ void Work(Threads* t, absl::AnyInvocable<void()> fn) {
     fn = nullptr;
     MutexLock lock(&t->mu);
     ++t->idle;
-    const absl::Time end = absl::Now() + kIdleTime;
+    const absl::Time end = Now() + kIdleTime;
     while (t->tasks.empty() && !t->work.WaitWithDeadline(&t->mu, end)) {
     }
     --t->idle;

@@ -158,9 +158,8 @@ TEST_F(CApiTest, AttrsRoundTrip) {
 }
 
 TEST_F(CApiTest, BadAttrsAreReportedAtTheEnd) {
-  const int64_t dims[] = {-3};
   TF_OperationDescription* d = TF_NewOperation(g(), "NoOp", "n");
-  TF_SetAttrShape(d, "_shape", dims, 1);
+  TF_SetAttrShape(d, "_shape", nullptr, 1);
   EXPECT_EQ(TF_FinishOperation(d, s()), nullptr);
   EXPECT_NE(message().find("'_shape'"), std::string::npos) << message();
   d = TF_NewOperation(g(), "NoOp", "n");
@@ -169,10 +168,56 @@ TEST_F(CApiTest, BadAttrsAreReportedAtTheEnd) {
   d = TF_NewOperation(g(), "NoOp", "n");
   TF_SetAttrIntList(d, "_li", nullptr, 4);
   EXPECT_EQ(TF_FinishOperation(d, s()), nullptr);
-  d = TF_NewOperation(g(), "NoOp", "n");
-  TF_SetAttrValueProto(d, "_v", "\x18", 1, s());
+}
+
+// The client has been told, and may go on.
+TEST_F(CApiTest, ASetAttrThatFailedLeavesTheDescriptionAsItWas) {
+  TF_OperationDescription* d = TF_NewOperation(g(), "Placeholder", "p");
+  TF_SetAttrType(d, "dtype", TF_FLOAT);
+  TF_SetAttrValueProto(d, "shape", "\x18", 1, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  TF_SetAttrTensorShapeProto(d, "shape", "\xff", 1, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("'shape'"), std::string::npos) << message();
+  TF_SetAttrTensorShapeProto(d, "shape", "\x12\x02\x08\x03", 4, s());  // [3]
+  EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+  TF_Operation* p = Finish(d);
+  ASSERT_NE(p, nullptr);
+  int64_t dim = 0;
+  TF_GraphGetTensorShape(g(), {p, 0}, &dim, 1, s());
+  EXPECT_EQ(dim, 3);
+
+  d = TF_NewOperation(g(), "Const", "c");
+  TF_SetAttrType(d, "dtype", TF_FLOAT);
+  TF_SetAttrTensor(d, "value", nullptr, s());
   EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
   EXPECT_EQ(TF_FinishOperation(d, s()), nullptr);
+  EXPECT_NE(message().find("missing attr 'value'"), std::string::npos)
+      << message();
+}
+
+TEST_F(CApiTest, AnyNegativeSizeOfAnAttrsShapeIsUnknown) {
+  const int64_t dims[] = {-3, 2};
+  TF_OperationDescription* d = TF_NewOperation(g(), "Placeholder", "p");
+  TF_SetAttrType(d, "dtype", TF_FLOAT);
+  TF_SetAttrShape(d, "shape", dims, 2);
+  TF_Operation* p = Finish(d);
+  ASSERT_NE(p, nullptr);
+  int64_t got[2] = {};
+  TF_GraphGetTensorShape(g(), {p, 0}, got, 2, s());
+  EXPECT_EQ(got[0], -1);
+  EXPECT_EQ(got[1], 2);
+
+  d = TF_NewOperation(g(), "Placeholder", "q");
+  TF_SetAttrType(d, "dtype", TF_FLOAT);
+  TF_SetAttrTensorShapeProto(
+      d, "shape", "\x12\x0b\x08\xfd\xff\xff\xff\xff\xff\xff\xff\xff\x01", 13,
+      s());
+  EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+  TF_Operation* q = Finish(d);
+  ASSERT_NE(q, nullptr);
+  TF_GraphGetTensorShape(g(), {q, 0}, got, 1, s());
+  EXPECT_EQ(got[0], -1);
 }
 
 }  // namespace

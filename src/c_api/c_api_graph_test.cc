@@ -28,13 +28,21 @@ TEST_F(CApiTest, FinishOperationRefuses) {
       {"n3", "Add", {{x, 0}, {f, 0}}, TF_INVALID_ARGUMENT, ""},
       {"n4", "Add", {{x, 0}, {x, 1}}, TF_INVALID_ARGUMENT, "'x'"},
       {"n5", "Add", {{x, 0}, {nullptr, 0}}, TF_INVALID_ARGUMENT, "NULL"},
-      {"n6", "AddN", {{x, 0}, {x, 0}}, TF_OK, ""},
+      {"n6",
+       "AddN",
+       {{x, 0}, {x, 0}},
+       TF_INVALID_ARGUMENT,
+       "Single tensor passed to 'inputs', expected list"},
+      {"n7",
+       "AddN",
+       {{x, 0}},
+       TF_INVALID_ARGUMENT,
+       "Single tensor passed to 'inputs', expected list"},
   };
   for (const auto& c : cases) {
     TF_OperationDescription* d = TF_NewOperation(g(), c.op, c.name);
     for (const TF_Output& in : c.inputs) TF_AddInput(d, in);
     TF_Operation* op = TF_FinishOperation(d, s());
-    if (c.code == TF_OK) continue;
     EXPECT_EQ(op, nullptr) << c.name;
     EXPECT_EQ(TF_GetCode(s()), c.code) << c.name << message();
     EXPECT_NE(message().find(c.says), std::string::npos) << message();
@@ -237,6 +245,9 @@ TEST_F(CApiTest, InputListsSetTheirAttrs) {
   TF_AddInputList(d, three, 1);
   EXPECT_EQ(TF_FinishOperation(d, s()), nullptr);
   EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("List provided to input 'input' when single Tensor"),
+            std::string::npos)
+      << message();
 }
 
 TEST_F(CApiTest, EdgesAreSeenFromBothEnds) {

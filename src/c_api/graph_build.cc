@@ -68,7 +68,8 @@ const OpDef* FindOpDef(const TF_OperationDescription& desc) {
 }
 
 // The graph sees a flat list of inputs. How many calls made it up is known here
-// alone, and tells apart the lists of an op that has several.
+// alone: it tells apart the lists of an op that has several, and a list of one
+// from a single tensor.
 Status SetListAttrs(TF_OperationDescription* desc) {
   const OpDef* const def = FindOpDef(*desc);
   if (def == nullptr) return OkStatus();  // AddNode says so
@@ -79,15 +80,16 @@ Status SetListAttrs(TF_OperationDescription* desc) {
     const bool is_list = arg.number_attr >= 0 || arg.type_list_attr >= 0;
     if (count == TF_OperationDescription::kSingle) {
       if (is_list) {
-        return errors::InvalidArgument("single tensor passed to '", arg.name,
+        return errors::InvalidArgument("Single tensor passed to '", arg.name,
                                        "', expected list");
       }
       ++at;
       continue;
     }
     if (!is_list) {
-      return errors::InvalidArgument("list of ", count, " tensors passed to '",
-                                     arg.name, "', expected single tensor");
+      return errors::InvalidArgument("List provided to input '", arg.name,
+                                     "' when single Tensor expected, got ",
+                                     count, " tensors");
     }
     if (arg.number_attr >= 0) {
       HR_RETURN_IF_ERROR(SetOrCheck(arg, def->attrs[arg.number_attr].name,
@@ -128,7 +130,7 @@ Status Complete(TF_OperationDescription* desc) {
   for (const Node* n : desc->control_inputs) {
     HR_RETURN_IF_ERROR(CheckOwned(*desc->graph->graph, n));
   }
-  if (desc->has_lists) HR_RETURN_IF_ERROR(SetListAttrs(desc));
+  if (!desc->calls.empty()) HR_RETURN_IF_ERROR(SetListAttrs(desc));
   if (!desc->colocation.empty()) HR_RETURN_IF_ERROR(SetColocation(desc));
   return OkStatus();
 }
@@ -224,7 +226,6 @@ void TF_AddInputList(TF_OperationDescription* desc, const TF_Output* inputs,
       desc->inputs.push_back({ToNode(inputs[i].oper), inputs[i].index});
     }
     desc->calls.push_back(num_inputs);
-    desc->has_lists = true;
   });
 }
 

@@ -71,7 +71,6 @@ struct TF_OperationDescription {
   // One entry a call: the length of a list, or kSingle.
   static constexpr int kSingle = -1;
   absl::InlinedVector<int, 4> calls;
-  bool has_lists = false;
   std::vector<headrace::Node*> control_inputs;
   std::set<std::string> colocation;  // "loc:@name": the attr "_class"
   headrace::Status error;            // the first thing that was wrong

@@ -1,5 +1,6 @@
 // TF_SetAttr...: values of attributes while a node is described. Whether the op
 // has such an attribute, and of that kind, is checked by TF_FinishOperation.
+#include <algorithm>
 #include <new>
 
 #include "base/exceptions.h"
@@ -19,17 +20,19 @@ namespace pb = headrace::pb;
 
 namespace {
 
-// Records `s`, with the attr named, for TF_FinishOperation. Does not throw.
-Status Fail(TF_OperationDescription* desc, const char* attr, const Status& s) {
-  Status named = s;
+// `s` with the attr named. Does not throw.
+Status Named(const char* attr, const Status& s) {
   try {
-    named = Status(s.code(),
-                   absl::StrCat("attr '", Text(attr), "': ", s.message()));
+    return Status(s.code(),
+                  absl::StrCat("attr '", Text(attr), "': ", s.message()));
   } catch (const std::bad_alloc&) {
-    // Without the name, then.
+    return s;
   }
-  if (desc->error.ok()) desc->error = named;
-  return named;
+}
+
+// Records `s`, with the attr named, for TF_FinishOperation. Does not throw.
+void Fail(TF_OperationDescription* desc, const char* attr, const Status& s) {
+  if (desc->error.ok()) desc->error = Named(attr, s);
 }
 
 constexpr char kClass[] = "_class";
@@ -65,10 +68,9 @@ bool CheckArray(TF_OperationDescription* desc, const char* attr,
                 const void* values, int n) {
   if (desc == nullptr) return false;
   if (n >= 0 && (values != nullptr || n == 0)) return true;
-  (void)Fail(
-      desc, attr,
-      errors::InvalidArgument("a list of ", n, " values at ",
-                              values == nullptr ? "NULL" : "an address"));
+  Fail(desc, attr,
+       errors::InvalidArgument("a list of ", n, " values at ",
+                               values == nullptr ? "NULL" : "an address"));
   return false;
 }
 
@@ -83,9 +85,20 @@ Status CheckType(TF_DataType t) {
                                  " is not supported");
 }
 
+// As in TensorFlow any negative size of an attr's shape is an unknown one.
+Status ShapeOfDims(const int64_t* dims, int num_dims, PartialTensorShape* out) {
+  if (dims == nullptr || num_dims < 0) return MakeShape(dims, num_dims, out);
+  absl::InlinedVector<int64_t, 8> sizes(dims, dims + num_dims);
+  for (int64_t& d : sizes) d = std::max<int64_t>(d, -1);
+  return MakeShape(sizes.data(), num_dims, out);
+}
+
 Status ShapeOfProto(const void* proto, size_t length, PartialTensorShape* out) {
   pb::TensorShapeProto shape;
   HR_RETURN_IF_ERROR(ParseProto("shape", proto, length, &shape));
+  for (auto& d : *shape.mutable_dim()) {
+    if (d.size() < -1) d.set_size(-1);
+  }
   return headrace::ShapeFromProto(shape, out);
 }
 
@@ -97,8 +110,21 @@ Status CopyTensor(const TF_Tensor* t, Tensor* out) {
   return value.DeepCopyTo(out);
 }
 
-// Sets the attr to what `compute` makes, or the error in both places; so, too,
-// if there is no memory for the value. `status` may be null.
+// An error goes to `status`, and the description stays as it was; without a
+// status TF_FinishOperation reports it.
+void Report(TF_OperationDescription* desc, const char* attr, const Status& s,
+            TF_Status* status) {
+  if (s.ok()) {
+    SetOk(status);
+  } else if (status != nullptr) {
+    Set(status, Named(attr, s));
+  } else {
+    Fail(desc, attr, s);
+  }
+}
+
+// Sets the attr to what `compute` makes, or reports the error; so, too, if
+// there is no memory for the value. `status` may be null.
 template <typename T, typename F>
 void SetComputed(TF_OperationDescription* desc, const char* attr,
                  TF_Status* status, const F& compute) {
@@ -108,7 +134,7 @@ void SetComputed(TF_OperationDescription* desc, const char* attr,
     SetValue(desc, attr, std::move(value));
     return OkStatus();
   });
-  Set(status, s.ok() ? s : Fail(desc, attr, s));
+  Report(desc, attr, s, status);
 }
 
 template <typename T>
@@ -244,9 +270,10 @@ void TF_SetAttrFuncName(TF_OperationDescription* desc, const char* attr_name,
 void TF_SetAttrShape(TF_OperationDescription* desc, const char* attr_name,
                      const int64_t* dims, int num_dims) {
   if (desc == nullptr) return;
-  SetComputed<PartialTensorShape>(
-      desc, attr_name, nullptr,
-      [&](PartialTensorShape* out) { return MakeShape(dims, num_dims, out); });
+  SetComputed<PartialTensorShape>(desc, attr_name, nullptr,
+                                  [&](PartialTensorShape* out) {
+                                    return ShapeOfDims(dims, num_dims, out);
+                                  });
 }
 
 void TF_SetAttrShapeList(TF_OperationDescription* desc, const char* attr_name,
@@ -258,7 +285,7 @@ void TF_SetAttrShapeList(TF_OperationDescription* desc, const char* attr_name,
   }
   SetEach<PartialTensorShape>(desc, attr_name, num_shapes, nullptr,
                               [&](int i, PartialTensorShape* out) {
-                                return MakeShape(dims[i], num_dims[i], out);
+                                return ShapeOfDims(dims[i], num_dims[i], out);
                               });
 }
 
@@ -321,10 +348,9 @@ void TF_SetAttrValueProto(TF_OperationDescription* desc, const char* attr_name,
           "Expected \"list\" field for \"_class\" attribute");
     }
     if (s.ok()) s = headrace::AttrValueFromProto(parsed, &value);
-    if (!s.ok()) return Fail(desc, attr_name, s);
+    HR_RETURN_IF_ERROR(s);
     SetValue(desc, attr_name, std::move(value));
     return OkStatus();
   });
-  if (errors::IsResourceExhausted(s)) desc->error.Update(s);
-  Set(status, s);
+  Report(desc, attr_name, s, status);
 }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
+#include "base/fork.h"
 #include "base/require_memory.h"
 #include "graph/function_library.h"
 #include "graph/infer.h"
@@ -67,8 +68,12 @@ const std::vector<DtypeAndShape>& Node::output_handle(int i) const {
   return static_cast<size_t>(i) < handles_.size() ? handles_[i] : *kNone;
 }
 
-Graph::Graph() { versions_.producer = kGraphDefProducer; }
-Graph::~Graph() = default;
+Graph::Graph() {
+  versions_.producer = kGraphDefProducer;
+  // A child of fork() may add nodes, and make a session of its own.
+  HoldDuringFork(&mu_);
+}
+Graph::~Graph() { ReleaseFromFork(&mu_); }
 
 Status Graph::CheckNewName(absl::string_view name, bool any) const {
   if (!any && !IsValidNodeName(name)) {

@@ -1,6 +1,11 @@
 #include "graph/graph.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <chrono>
+#include <thread>
 
 #include "framework/kernel/op_kernel.h"
 #include "framework/op/shape_inference.h"
@@ -292,6 +297,34 @@ TEST(EndpointNameTest, Parses) {
     ExpectError(ParseEndpointName(bad, &node, &index),
                 absl::StatusCode::kInvalidArgument, "Malformed tensor name");
   }
+}
+
+// No session has this graph.
+TEST(GraphTest, AForkFindsTheLockOfAGraphThatAnotherThreadBuildsFree) {
+  Graph g;
+  std::atomic<bool> over{false};
+  std::thread busy([&] {
+    for (int i = 0; !over; ++i) {
+      {
+        MutexLock lock(&g.mu());
+        Const(&g, StrCat("c", i), MakeScalar(1.0f));
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+  });
+  for (int i = 0; i < 30; ++i) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      alarm(20);
+      MutexLock lock(&g.mu());
+      _exit(0);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(pid, &status, 0), pid);
+    EXPECT_EQ(status, 0);
+  }
+  over = true;
+  busy.join();
 }
 
 // 10,000 nodes of two inputs take about 10 ms; the bound leaves room for

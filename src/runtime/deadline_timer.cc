@@ -8,8 +8,8 @@
 #include <thread>
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "base/clock.h"
 #include "base/mutex.h"
 
 namespace headrace {
@@ -19,12 +19,6 @@ class Timer {
  public:
   // A child of fork() gets a timer of its own: threads do not survive.
   static Timer* Get() {
-    static std::atomic<Timer*> timer{nullptr};
-    static const int once = [] {
-      pthread_atfork(nullptr, nullptr, [] { timer.store(nullptr); });
-      return 0;
-    }();
-    (void)once;
     Timer* t = timer.load(std::memory_order_acquire);
     if (t != nullptr) return t;
     auto* made = new Timer;
@@ -44,7 +38,7 @@ class Timer {
   int64_t Add(int64_t timeout_ms, std::function<void()> expired) {
     MutexLock lock(&mu_);
     const int64_t key = next_key_++;
-    const absl::Time at = absl::Now() + absl::Milliseconds(timeout_ms);
+    const absl::Time at = Now() + absl::Milliseconds(timeout_ms);
     auto it = by_time_.emplace(at, std::make_pair(key, std::move(expired)));
     by_key_.emplace(key, it);
     changed_.Signal();
@@ -71,7 +65,7 @@ class Timer {
         continue;
       }
       auto first = by_time_.begin();
-      if (first->first > absl::Now()) {
+      if (first->first > Now()) {
         changed_.WaitWithDeadline(&mu_, first->first);
         continue;
       }
@@ -86,6 +80,10 @@ class Timer {
       finished_.SignalAll();
     }
   }
+
+  static constinit inline std::atomic<Timer*> timer{nullptr};
+  [[maybe_unused]] static inline const int kAtForkRegistered =
+      pthread_atfork(nullptr, nullptr, [] { timer.store(nullptr); });
 
   using ByTime =
       std::multimap<absl::Time, std::pair<int64_t, std::function<void()>>>;

@@ -142,12 +142,14 @@ Status SessionFunctions::Enter() {
     return errors::FailedPrecondition(
         "the session was running when its process forked");
   }
-  MutexLock lock(&mu_);
-  if (!shut_down_) {
-    ++entered_;
-    return OkStatus();
+  {
+    MutexLock lock(&mu_);
+    if (!shut_down_) {
+      ++entered_;
+      return OkStatus();
+    }
   }
-  gate_->Leave();
+  gate_->Leave();  // not with the lock, which a child would find locked
   return errors::Cancelled("Session has been closed.");
 }
 

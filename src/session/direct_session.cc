@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 #include "base/exceptions.h"
 #include "base/fork.h"
 #include "base/interrupt.h"
@@ -55,6 +56,7 @@ struct LiveSessions {
     if (generation == ForkGeneration()) return;
     generation = ForkGeneration();
     for (auto& [session, count] : pins) count = 0;
+    new (&unpinned) CondVar;  // threads of the parent may have been waiting
   }
   static LiveSessions* Get() {
     static LiveSessions* const live = [] {
@@ -97,15 +99,12 @@ class DirectSession : public Session {
     }
     functions_ = std::make_shared<SessionFunctions>(
         device_list_, inter_, options_.disabled_passes, gate_);
-    // A child of fork() may make a session of its own of the same graph.
-    HoldDuringFork(&this->graph()->mu());
     LiveSessions* live = LiveSessions::Get();
     MutexLock lock(&live->mu);
     live->pins[this] = 0;
   }
 
   ~DirectSession() override {
-    ReleaseFromFork(&graph()->mu());
     const bool abandoned = gate_->IsAbandoned();
     {
       LiveSessions* live = LiveSessions::Get();
@@ -504,9 +503,9 @@ class DirectSession : public Session {
                  absl::Span<Node* const> targets, bool partial,
                  FedShapes shapes, RunTime* time,
                  std::shared_ptr<PreparedStep>* out) {
-    const absl::Time begun = absl::Now();
+    const absl::Time begun = Now();
     const auto spent = [&] {
-      return time->spent + absl::ToInt64Milliseconds(absl::Now() - begun);
+      return time->spent + absl::ToInt64Milliseconds(Now() - begun);
     };
     const Interrupt interrupt([&]() -> Status {
       HR_RETURN_IF_ERROR(running_.CheckOpen());
@@ -694,11 +693,11 @@ class DirectSession : public Session {
       const bool may_be_cut = time.timeout > 0 || (token.manager != nullptr &&
                                                    token.leaves_kernels);
       for (const Tensor* t : feeds) elements += t->NumElements();
-      start = absl::Now();
+      start = Now();
       if (may_be_cut || step.MayRunLong(elements)) {
         const Status s = ExecuteUntil(time, step, options, pool, feeds, outputs,
                                       metadata, token);
-        if (s.ok()) step.Ran(elements, absl::Now() - start);
+        if (s.ok()) step.Ran(elements, Now() - start);
         return s;
       }
     }
@@ -712,7 +711,7 @@ class DirectSession : public Session {
         run.RunParts(step, token.waits);
       }
       if (step.may_run_long && run.complete) {
-        step.Ran(elements, absl::Now() - start);
+        step.Ran(elements, Now() - start);
       }
       return End(step, options, &run, outputs, metadata);
     });

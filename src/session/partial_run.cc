@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "absl/time/clock.h"
+#include "base/clock.h"
 #include "framework/tensor/borrowed_buffer.h"
 #include "graph/algorithm.h"
 #include "graph/client_graph.h"
@@ -11,7 +11,7 @@ namespace headrace {
 namespace {
 
 absl::Time DeadlineOf(int64_t timeout_ms) {
-  return timeout_ms > 0 ? absl::Now() + absl::Milliseconds(timeout_ms)
+  return timeout_ms > 0 ? Now() + absl::Milliseconds(timeout_ms)
                         : absl::InfiniteFuture();
 }
 
@@ -109,7 +109,7 @@ bool PartialRun::WaitUntil(F there, absl::Time deadline, WaitHook* hook) {
         hook == nullptr
             ? deadline
             : std::min(deadline,
-                       absl::Now() + absl::Milliseconds(WaitHook::kPeriodMs));
+                       Now() + absl::Milliseconds(WaitHook::kPeriodMs));
     if (!changed_.WaitWithDeadline(&mu_, next) || there()) continue;
     if (next == deadline) return false;
     mu_.Unlock();

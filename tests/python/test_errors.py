@@ -205,6 +205,8 @@ def test_iteration_over_a_tensor_does_not_speak_of_eager_execution():
     lambda: tf.div(tf.constant(1, tf.uint8), tf.constant(0, tf.uint8)),
     lambda: tf.floordiv(tf.constant(1, tf.int64), tf.constant(0, tf.int64)),
     lambda: tf.map_fn(lambda v: v // 0, tf.constant([1, 2])),
+    lambda: tf.truncatediv(tf.constant(1), tf.constant(0)),
+    lambda: tf.truncatemod(tf.constant(1, tf.int64), tf.constant(0, tf.int64)),
 ])
 def test_division_of_integers_by_zero(make):
     y = make()

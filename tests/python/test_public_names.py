@@ -21,7 +21,7 @@ TENSORFLOW = {space: set(names.split())
 
 # What every program loads, and what one does that runs a graph from a file.
 ALWAYS = """
-    _api _headrace _names _src.control.script_ops _src.framework.default_session
+    _api _headrace _loading _names _src.control.script_ops _src.framework.default_session
     _src.framework.dtypes _src.framework.errors _src.framework.graph
     _src.framework.indexed_slices _src.framework.tensor
     _src.framework.tensor_shape _src.ops.array_ops _src.ops.math_ops

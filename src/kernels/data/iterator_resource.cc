@@ -4,11 +4,18 @@
 
 #include "base/exceptions.h"
 #include "base/waiting_threads.h"
+#include "kernels/data/prefetcher.h"
 #include "kernels/data/run_waiting.h"
 
 namespace headrace {
 
-IteratorResource::~IteratorResource() { Drop(std::move(source_)); }
+IteratorResource::~IteratorResource() {
+  if (fork_gate_.IsAbandoned()) {
+    new auto(std::move(source_));  // half way through an element
+  } else {
+    Drop(std::move(source_));
+  }
+}
 
 void IteratorResource::Drop(std::shared_ptr<Source> source) {
   if (source == nullptr || !source->dataset->may_wait()) return;
@@ -18,6 +25,7 @@ void IteratorResource::Drop(std::shared_ptr<Source> source) {
 
 Status IteratorResource::SetDataset(OpKernelContext* ctx,
                                     RefPtr<const Dataset> dataset) {
+  if (fork_gate_.IsAbandoned()) return ForkedWhilePreparing();
   HR_RETURN_IF_ERROR(spec_.CheckAccepts(dataset->spec(), "iterator"));
   auto source = std::make_shared<Source>();
   source->scope = NewFunctionScope(ctx);
@@ -36,6 +44,10 @@ Status IteratorResource::SetDataset(OpKernelContext* ctx,
 void IteratorResource::GetNext(OpKernelContext* ctx, TakeCallback take,
                                AsyncOpKernel::DoneCallback done) {
   CancellationManager* const cm = ctx->cancellation_manager();
+  if (fork_gate_.IsAbandoned()) {
+    ctx->CtxFailure(ForkedWhilePreparing());
+    return done();
+  }
   {
     MutexLock lock(&mu_);
     Request r;
@@ -60,7 +72,7 @@ void IteratorResource::GetNext(OpKernelContext* ctx, TakeCallback take,
       done = std::move(r.done);
     } else {
       waiting_.push_back(std::move(r));
-      serving_ = true;
+      serving_ = fork_gate_.Enter();  // as nobody has abandoned it
       done = nullptr;
     }
   }
@@ -72,6 +84,17 @@ void IteratorResource::GetNext(OpKernelContext* ctx, TakeCallback take,
   Serve(false);
 }
 
+bool IteratorResource::GoOnServing(std::shared_ptr<Source>* served) {
+  {
+    MutexLock lock(&mu_);
+    if (*served == source_) *served = nullptr;  // not the last to hold it
+    serving_ = !waiting_.empty();
+    if (serving_) return true;
+  }
+  fork_gate_.Leave();
+  return false;
+}
+
 void IteratorResource::Serve(bool may_wait) {
   // `done` may end the step that holds the last other reference.
   const auto self = RefPtr<IteratorResource>::NewRef(this);
@@ -81,10 +104,6 @@ void IteratorResource::Serve(bool may_wait) {
     bool move_on = false;
     {
       MutexLock lock(&mu_);
-      if (waiting_.empty()) {
-        serving_ = false;
-        return;
-      }
       // The kernel that called is to return, if it can.
       move_on = !may_wait && (!first || (source_ != nullptr &&
                                          source_->dataset->may_wait() &&
@@ -93,26 +112,29 @@ void IteratorResource::Serve(bool may_wait) {
     if (move_on && StartWaitingThread([self] { self->Serve(true); })) return;
     {
       MutexLock lock(&mu_);
-      if (waiting_.empty()) continue;  // cancelled meanwhile
-      request = std::move(waiting_.front());
-      waiting_.pop_front();
-      source = source_;
+      if (!waiting_.empty()) {
+        request = std::move(waiting_.front());
+        waiting_.pop_front();
+        source = source_;
+      }
+    }
+    if (request.ctx == nullptr) {  // all were cancelled
+      if (!GoOnServing(&source)) return;
+      continue;
     }
     if (request.registered) {
       request.ctx->cancellation_manager()->TryDeregisterCallback(request.token);
     }
     ServeOne(&request, source.get());
-    {
-      MutexLock lock(&mu_);
-      if (source == source_) source = nullptr;  // not the last to hold it
-    }
+    const bool more = GoOnServing(&source);
+    request.done();
     if (!may_wait) Drop(std::move(source));
+    if (!more) return;
   }
 }
 
 void IteratorResource::ServeOne(Request* request, Source* source) {
   OpKernelContext* const ctx = request->ctx;
-  const AsyncOpKernel::DoneCallback done = std::move(request->done);
   const KernelIteration iteration(ctx,
                                   source == nullptr ? nullptr : source->scope);
   Status s = iteration.context().CheckCancelled();
@@ -133,7 +155,6 @@ void IteratorResource::ServeOne(Request* request, Source* source) {
   }
   if (!s.ok()) ctx->CtxFailure(std::move(s));
   request->take = nullptr;
-  done();
 }
 
 void IteratorResource::Cancel(int64_t id) {

@@ -2,6 +2,11 @@
 // in threads; one thread at a time serves them, in their order. If the dataset
 // may wait it is a thread that has nothing else to do (base/waiting_threads.h);
 // else it is the one that asked first.
+//
+// A thread that serves has left the resource before the `done` of the last
+// request: a process whose steps are all over may fork, and its child has no
+// such thread. If it forks while a thread serves, the child can only get an
+// error of this iterator.
 #ifndef HEADRACE_KERNELS_DATA_ITERATOR_RESOURCE_H_
 #define HEADRACE_KERNELS_DATA_ITERATOR_RESOURCE_H_
 
@@ -10,6 +15,7 @@
 #include <memory>
 #include <string>
 
+#include "base/fork.h"
 #include "base/mutex.h"
 #include "kernels/data/dataset.h"
 
@@ -57,7 +63,10 @@ class IteratorResource : public ResourceBase {
   // The end of an iterator may wait for what it has begun, and that for the
   // pool; so it ends on a thread that may wait.
   static void Drop(std::shared_ptr<Source> source);
+  // Carries out a request but for `done`.
   static void ServeOne(Request* request, Source* source);
+  // True if the thread that serves is to go on; else it has left.
+  bool GoOnServing(std::shared_ptr<Source>* served);
   void Cancel(int64_t id);
 
   const ElementSpec spec_;
@@ -66,6 +75,7 @@ class IteratorResource : public ResourceBase {
   std::list<Request> waiting_ GUARDED_BY(mu_);
   int64_t next_id_ GUARDED_BY(mu_) = 0;
   bool serving_ GUARDED_BY(mu_) = false;
+  ForkGate fork_gate_;  // the thread that serves is inside, beyond mu_
 };
 
 }  // namespace headrace

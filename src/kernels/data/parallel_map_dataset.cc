@@ -134,9 +134,7 @@ class ParallelMapDataset::Iterator : public InputIterator<ParallelMapDataset> {
     }
     for (size_t i = candidates; i-- > 0;) {
       const std::shared_ptr<Call>& call = calls_[i];
-      if (!call->claimed.exchange(true)) {
-        return Start(shared_, dataset().f_, ctx.scope, call);
-      }
+      if (TryStart(shared_, dataset().f_, ctx.scope, call)) return;
     }
   }
 
@@ -162,35 +160,45 @@ class ParallelMapDataset::Iterator : public InputIterator<ParallelMapDataset> {
       // If it cannot be scheduled, the consumer makes the call.
       (void)dataset().f_->Schedule(
           [shared = shared_, f = dataset().f_, scope = ctx.scope, call] {
-            if (!call->claimed.exchange(true)) Start(shared, f, scope, call);
+            TryStart(shared, f, scope, call);
           });
     }
   }
 
-  static void Start(const std::shared_ptr<Shared>& shared, const Function& f,
-                    FunctionScope* scope, const std::shared_ptr<Call>& call) {
+  // False if somebody else has claimed the call. From the claim until the
+  // result is there, and the lock free, the thread is inside the gate.
+  static bool TryStart(const std::shared_ptr<Shared>& shared, const Function& f,
+                       FunctionScope* scope,
+                       const std::shared_ptr<Call>& call) {
     const bool entered = shared->fork_gate.Enter();
+    if (call->claimed.exchange(true)) {
+      if (entered) shared->fork_gate.Leave();
+      return false;
+    }
     {
       MutexLock lock(&shared->mu);
       ++shared->running;
     }
     const auto done = [shared, call, entered](const Status& s,
                                               TensorTuple results) {
+      {
+        MutexLock lock(&shared->mu);
+        call->status = s;
+        call->element = std::move(results);
+        call->bytes = ElementBytes(call->element);
+        shared->bytes += call->bytes;
+        call->done = true;
+        --shared->running;
+        shared->changed.SignalAll();
+      }
       if (entered) shared->fork_gate.Leave();
-      MutexLock lock(&shared->mu);
-      call->status = s;
-      call->element = std::move(results);
-      call->bytes = ElementBytes(call->element);
-      shared->bytes += call->bytes;
-      call->done = true;
-      --shared->running;
-      shared->changed.SignalAll();
     };
     const Status started = CatchExceptions([&] {
       f->RunAsync(&shared->cancellation, scope, std::move(call->element), done);
       return OkStatus();
     });
     if (!started.ok()) done(started, {});
+    return true;
   }
 
   const std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();

@@ -1,9 +1,11 @@
 #include "kernels/data/prefetcher.h"
 
+#include <list>
 #include <utility>
 
 #include "absl/time/time.h"
 #include "base/exceptions.h"
+#include "base/fork.h"
 #include "base/waiting_threads.h"
 #include "kernels/data/cancellable_wait.h"
 #include "kernels/data/element_bytes.h"
@@ -47,31 +49,103 @@ Status ForkedWhilePreparing() {
       "go on in the child; initialize it in a new session after fork()");
 }
 
+// What the consumer and the thread that fills share.
+class Prefetcher::Buffer : public std::enable_shared_from_this<Buffer> {
+ public:
+  Buffer(std::unique_ptr<DatasetIterator> input, int64_t capacity,
+         const IteratorContext& ctx, std::shared_ptr<ReadySignal> signal)
+      : input_(std::move(input)),
+        capacity_(capacity),
+        signal_(std::move(signal)),
+        context_{&cancellation_, ctx.depth, ctx.scope} {}
+
+  // The thread that fills was at work when the process forked, and is not here.
+  bool IsAbandoned() const { return fork_gate_.IsAbandoned(); }
+  // Nothing is produced afterwards; the input is gone.
+  void Stop();
+  Status GetNext(const IteratorContext& ctx, TensorTuple* out, bool* end);
+  bool IsReady();
+  bool ReadyOrStart();
+
+ private:
+  struct Item {
+    Status status;
+    TensorTuple element;
+    int64_t bytes = 0;
+  };
+
+  bool HasRoom() const REQUIRES(mu_) {
+    return static_cast<int64_t>(items_.size()) < capacity_ &&
+           (items_.empty() || bytes_ < kMaxBytes);
+  }
+  // False if there is no thread to be had.
+  bool StartFilling() REQUIRES(mu_);
+  // Keeps the buffer full, until there was no room for a while.
+  void Fill();
+  // Adds an element, or the end; false if there is no memory for it. Without
+  // that the consumer makes its elements itself.
+  bool AddOne();
+  // True if there is room for an element, and one to be had.
+  bool WaitForRoom() REQUIRES(mu_);
+  // Takes an element from the input; it is `filling_` that makes it safe.
+  Item Produce(bool* end);
+
+  std::unique_ptr<DatasetIterator> input_;
+  const int64_t capacity_;
+  const std::shared_ptr<ReadySignal> signal_;
+  CancellationManager cancellation_;
+  const IteratorContext context_;
+  // The thread that fills is inside for as long as it may hold a lock, or wait:
+  // a child of fork() could not even destroy a CondVar on which it waits.
+  ForkGate fork_gate_;
+  Mutex mu_;
+  CondVar changed_;
+  CondVar room_;  // for a thread that fills
+  std::list<Item> items_ GUARDED_BY(mu_);
+  int64_t bytes_ GUARDED_BY(mu_) = 0;
+  bool filling_ GUARDED_BY(mu_) = false;
+  bool ended_ GUARDED_BY(mu_) = false;
+};
+
 Prefetcher::Prefetcher(std::unique_ptr<DatasetIterator> input, int64_t capacity,
                        const IteratorContext& ctx,
                        std::shared_ptr<ReadySignal> signal)
-    : input_(std::move(input)),
-      capacity_(capacity),
-      signal_(std::move(signal)),
-      context_{&cancellation_, ctx.depth, ctx.scope} {}
+    : buffer_(std::make_shared<Buffer>(std::move(input), capacity, ctx,
+                                       std::move(signal))) {}
 
 Prefetcher::~Prefetcher() {
-  if (fork_gate_.IsAbandoned()) {
-    (void)input_.release();  // may hold locks that nobody unlocks
-    return;
+  if (buffer_->IsAbandoned()) {
+    new auto(buffer_);  // nobody destroys it
+  } else {
+    buffer_->Stop();
   }
+}
+
+Status Prefetcher::GetNext(const IteratorContext& ctx, TensorTuple* out,
+                           bool* end) {
+  if (buffer_->IsAbandoned()) return ForkedWhilePreparing();
+  return buffer_->GetNext(ctx, out, end);
+}
+
+bool Prefetcher::IsReady() {
+  return buffer_->IsAbandoned() || buffer_->IsReady();
+}
+
+bool Prefetcher::ReadyOrStart() {
+  return buffer_->IsAbandoned() || buffer_->ReadyOrStart();
+}
+
+void Prefetcher::Buffer::Stop() {
   cancellation_.StartCancel(errors::Cancelled("the iterator was destroyed"));
-  MutexLock lock(&mu_);
-  room_.SignalAll();
-  while (filling_) changed_.Wait(&mu_);
+  {
+    MutexLock lock(&mu_);
+    room_.SignalAll();
+    while (filling_) changed_.Wait(&mu_);
+  }
+  input_ = nullptr;
 }
 
-bool Prefetcher::HasRoom() const {
-  return static_cast<int64_t>(items_.size()) < capacity_ &&
-         (items_.empty() || bytes_ < kMaxBytes);
-}
-
-Prefetcher::Item Prefetcher::Produce(bool* end) {
+Prefetcher::Buffer::Item Prefetcher::Buffer::Produce(bool* end) {
   Item item;
   item.status = CatchExceptions(
       [&] { return input_->GetNext(context_, &item.element, end); });
@@ -79,54 +153,49 @@ Prefetcher::Item Prefetcher::Produce(bool* end) {
   return item;
 }
 
-bool Prefetcher::StartFilling() {
+bool Prefetcher::Buffer::StartFilling() {
   if (!fork_gate_.Enter()) return false;
-  filling_ = StartWaitingThread([this] { Fill(); });
+  filling_ = StartWaitingThread([self = shared_from_this()] { self->Fill(); });
   if (!filling_) fork_gate_.Leave();
   return filling_;
 }
 
-void Prefetcher::Fill() {
-  const std::shared_ptr<ReadySignal> signal = signal_;
+void Prefetcher::Buffer::Fill() {
   for (bool more = true; more;) {
-    bool end = false;
-    // Its place first: an element that was taken from the input must not be
-    // lost. Without one the consumer makes its elements itself.
-    std::list<Item> item;
-    const bool has_place = CatchExceptions([&item] {
-                             item.emplace_back();
-                             return OkStatus();
-                           }).ok();
-    if (has_place) item.front() = Produce(&end);
-    {
-      MutexLock lock(&mu_);
-      if (!has_place) {
-        more = filling_ = false;
-        fork_gate_.Leave();
-        changed_.SignalAll();
-        break;
-      }
-      if (item.front().status.ok() && end) {
-        ended_ = true;
-      } else {
-        bytes_ += item.front().bytes;
-        items_.splice(items_.end(), item);
-      }
-      changed_.SignalAll();
-    }
-    // *this lives: its end waits for `filling_`.
-    if (signal != nullptr) signal->Notify();
+    more = AddOne();
+    if (more && signal_ != nullptr) signal_->Notify();
     MutexLock lock(&mu_);
-    more = WaitForRoom();
+    more = more && WaitForRoom();
     if (!more) {
       filling_ = false;
-      fork_gate_.Leave();
       changed_.SignalAll();
     }
   }
+  fork_gate_.Leave();  // the lock is free
 }
 
-bool Prefetcher::WaitForRoom() {
+bool Prefetcher::Buffer::AddOne() {
+  // Its place first: an element that was taken from the input must not be lost.
+  std::list<Item> item;
+  const bool has_place = CatchExceptions([&item] {
+                           item.emplace_back();
+                           return OkStatus();
+                         }).ok();
+  if (!has_place) return false;
+  bool end = false;
+  item.front() = Produce(&end);
+  MutexLock lock(&mu_);
+  if (item.front().status.ok() && end) {
+    ended_ = true;
+  } else {
+    bytes_ += item.front().bytes;
+    items_.splice(items_.end(), item);
+  }
+  changed_.SignalAll();
+  return true;
+}
+
+bool Prefetcher::Buffer::WaitForRoom() {
   for (int naps = 0; !ended_ && !cancellation_.IsCancelled(); ++naps) {
     if (HasRoom()) return true;
     if (naps == kIdleNaps) break;
@@ -135,21 +204,18 @@ bool Prefetcher::WaitForRoom() {
   return false;
 }
 
-bool Prefetcher::ReadyOrStart() {
-  if (fork_gate_.IsAbandoned()) return true;
+bool Prefetcher::Buffer::ReadyOrStart() {
   MutexLock lock(&mu_);
   return !items_.empty() || ended_ || (!filling_ && !StartFilling());
 }
 
-bool Prefetcher::IsReady() {
-  if (fork_gate_.IsAbandoned()) return true;
+bool Prefetcher::Buffer::IsReady() {
   MutexLock lock(&mu_);
   return !items_.empty() || ended_;
 }
 
-Status Prefetcher::GetNext(const IteratorContext& ctx, TensorTuple* out,
-                           bool* end) {
-  if (fork_gate_.IsAbandoned()) return ForkedWhilePreparing();
+Status Prefetcher::Buffer::GetNext(const IteratorContext& ctx, TensorTuple* out,
+                                   bool* end) {
   {
     CancellableWait wait(ctx.cancellation, &mu_, &changed_);
     MutexLock lock(&mu_);

@@ -5,10 +5,8 @@
 #ifndef HEADRACE_KERNELS_DATA_PREFETCHER_H_
 #define HEADRACE_KERNELS_DATA_PREFETCHER_H_
 
-#include <list>
 #include <memory>
 
-#include "base/fork.h"
 #include "base/mutex.h"
 #include "kernels/data/dataset.h"
 
@@ -53,35 +51,8 @@ class Prefetcher : public DatasetIterator {
   bool ReadyOrStart();
 
  private:
-  struct Item {
-    Status status;
-    TensorTuple element;
-    int64_t bytes = 0;
-  };
-
-  bool HasRoom() const REQUIRES(mu_);
-  // False if there is no thread to be had.
-  bool StartFilling() REQUIRES(mu_);
-  // Keeps the buffer full, until there was no room for a while.
-  void Fill();
-  // True if there is room for an element, and one to be had.
-  bool WaitForRoom() REQUIRES(mu_);
-  // Takes an element from the input; it is `filling_` that makes it safe.
-  Item Produce(bool* end);
-
-  std::unique_ptr<DatasetIterator> input_;
-  const int64_t capacity_;
-  const std::shared_ptr<ReadySignal> signal_;
-  CancellationManager cancellation_;
-  const IteratorContext context_;
-  ForkGate fork_gate_;  // the thread that fills is inside
-  Mutex mu_;
-  CondVar changed_;
-  CondVar room_;  // for a thread that fills
-  std::list<Item> items_ GUARDED_BY(mu_);
-  int64_t bytes_ GUARDED_BY(mu_) = 0;
-  bool filling_ GUARDED_BY(mu_) = false;
-  bool ended_ GUARDED_BY(mu_) = false;
+  class Buffer;
+  const std::shared_ptr<Buffer> buffer_;
 };
 
 }  // namespace headrace

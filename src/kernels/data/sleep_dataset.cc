@@ -2,7 +2,7 @@
 // for. A cancellation ends the sleep.
 #include <algorithm>
 
-#include "absl/time/clock.h"
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "kernels/data/cancellable_wait.h"
 #include "kernels/data/dataset.h"
@@ -30,12 +30,11 @@ class SleepDataset : public Dataset {
 
    private:
     Status Sleep(const IteratorContext& ctx) {
-      const absl::Time until =
-          absl::Now() + absl::Microseconds(dataset().micros_);
+      const absl::Time until = Now() + absl::Microseconds(dataset().micros_);
       CancellableWait wait(ctx.cancellation, &mu_, &changed_);
       MutexLock lock(&mu_);
       while (!wait.cancelled()) {
-        const absl::Duration left = until - absl::Now();
+        const absl::Duration left = until - Now();
         if (left <= absl::ZeroDuration()) return OkStatus();
         changed_.WaitWithTimeout(&mu_, std::min(left, absl::Hours(1)));
       }

@@ -70,6 +70,13 @@ struct State {
 
 void ReaderBase::Read(OpKernelContext* ctx, RefPtr<QueueBase> queue, int64_t n,
                       TakeCallback take, DoneCallback done) {
+  if (fork_gate_.IsAbandoned()) {
+    ctx->CtxFailure(errors::FailedPrecondition(
+        "reader '", name_,
+        "' was reading when its process forked, and cannot go on in the child; "
+        "make a new session after fork()"));
+    return done();
+  }
   {
     MutexLock lock(&mu_);
     Request r;
@@ -93,7 +100,7 @@ void ReaderBase::Read(OpKernelContext* ctx, RefPtr<QueueBase> queue, int64_t n,
     if (!cancelled) {
       waiting_.push_back(std::move(r));
       if (serving_) return;
-      serving_ = true;
+      serving_ = fork_gate_.Enter();  // as nobody has abandoned it
     }
   }
   if (done != nullptr) {
@@ -109,12 +116,18 @@ void ReaderBase::Serve() {
   for (;;) {
     if (current_.ctx == nullptr) {
       MutexLock lock(&mu_);
-      if (waiting_.empty()) {
-        serving_ = false;
-        return;
+      if (!waiting_.empty()) {
+        current_ = std::move(waiting_.front());
+        waiting_.pop_front();
       }
-      current_ = std::move(waiting_.front());
-      waiting_.pop_front();
+    }
+    if (current_.ctx == nullptr) {  // all were cancelled
+      if (!GoOnServing()) return;
+      continue;
+    }
+    if (!current_.ctx->status().ok()) {  // the queue gave no work
+      if (!Finish({}, OkStatus())) return;
+      continue;
     }
     if (current_.registered) {
       current_.ctx->cancellation_manager()->TryDeregisterCallback(
@@ -129,7 +142,10 @@ void ReaderBase::Serve() {
       return OkStatus();
     });
     if (has_some || !thrown.ok()) {
-      Finish(std::move(records), thrown.ok() ? std::move(status) : thrown);
+      if (!Finish(std::move(records),
+                  thrown.ok() ? std::move(status) : thrown)) {
+        return;
+      }
       continue;
     }
     // Needs work. Whoever of this and of the queue's callback comes second goes
@@ -151,8 +167,7 @@ void ReaderBase::Serve() {
             }
             if (!s.ok()) current_.ctx->CtxFailure(std::move(s));
           },
-          [this, self, ctx, pool = ctx->thread_pool(), first_is_through] {
-            if (!ctx->status().ok()) Finish({}, OkStatus());
+          [self, pool = ctx->thread_pool(), first_is_through] {
             if (!first_is_through->exchange(true)) return;
             // The thread is that of who enqueued.
             try {
@@ -164,7 +179,7 @@ void ReaderBase::Serve() {
       return OkStatus();
     });
     if (!status.ok()) {  // it does not wait in the queue
-      Finish({}, std::move(status));
+      if (!Finish({}, std::move(status))) return;
       continue;
     }
     if (!first_is_through->exchange(true)) return;
@@ -204,7 +219,7 @@ void ReaderBase::DropWork() {
   working_ = false;
 }
 
-void ReaderBase::Finish(Records records, Status status) {
+bool ReaderBase::Finish(Records records, Status status) {
   Request r = std::exchange(current_, Request());
   if (status.ok() && r.ctx->status().ok()) {
     status = CatchExceptions([&] { return r.take(std::move(records)); });
@@ -212,7 +227,19 @@ void ReaderBase::Finish(Records records, Status status) {
   if (!status.ok()) r.ctx->CtxFailure(std::move(status));
   r.take = nullptr;
   r.queue = nullptr;
+  const bool more = GoOnServing();
   r.done();
+  return more;
+}
+
+bool ReaderBase::GoOnServing() {
+  {
+    MutexLock lock(&mu_);
+    serving_ = !waiting_.empty();
+    if (serving_) return true;
+  }
+  fork_gate_.Leave();
+  return false;
 }
 
 void ReaderBase::Cancel(int64_t id) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fork.h"
 #include "base/mutex.h"
 #include "kernels/flow/queue_base.h"
 
@@ -70,8 +71,13 @@ class ReaderBase : public ResourceBase {
   void Serve();
   // Reads records of the current unit; true if the request is to end.
   bool ReadSome(Records* records, Status* status);
-  // Ends `current_`.
-  void Finish(Records records, Status status);
+  // Ends `current_`. False if there is no other request: then the thread that
+  // serves has left the reader, and had done so before the request's `done`. A
+  // process whose steps are all over may fork, and its child has no such
+  // thread.
+  bool Finish(Records records, Status status);
+  // True if the thread that serves is to go on; else it has left.
+  bool GoOnServing();
   void Cancel(int64_t id);
   void DropWork();
 
@@ -79,6 +85,7 @@ class ReaderBase : public ResourceBase {
   Mutex mu_;
   std::list<Request> waiting_ GUARDED_BY(mu_);
   bool serving_ GUARDED_BY(mu_) = false;
+  ForkGate fork_gate_;  // the thread that serves is inside, beyond the locks
   int64_t next_id_ GUARDED_BY(mu_) = 0;
   // Guards what follows and the subclass; never taken with mu_ held.
   Mutex state_mu_;

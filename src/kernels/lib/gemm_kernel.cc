@@ -59,12 +59,17 @@ class XsmmUse {
     forking_.store(false);
     fork_mu_.Unlock();
   }
+  static void AfterForkInChild() {
+    // Threads of the parent may have been about to count themselves out.
+    for (Line& l : lines_) l.inside.store(0);
+    AfterFork();
+  }
 
   static inline Line lines_[kLines];
   static inline std::atomic<bool> forking_{false};
   static inline Mutex fork_mu_;
   [[maybe_unused]] static inline const int registered_ =
-      pthread_atfork(&BeforeFork, &AfterFork, &AfterFork);
+      pthread_atfork(&BeforeFork, &AfterFork, &AfterForkInChild);
   std::atomic<int>* line_;
 };
 
@@ -86,8 +91,8 @@ void InitXsmm() {
 // Null if there is no generated code for the shape.
 template <typename T>
 auto Dispatch(const typename GemmKernel<T>::Shape& s) {
+  InitXsmm();  // whoever forks waits for it (base/fork.h), but not in there
   const XsmmUse use;
-  InitXsmm();
   const int m = s.n, n = s.m, k = s.k, lda = s.ldb, ldb = s.lda, ldc = s.ldc;
   const T alpha = 1, beta = s.accumulate ? 1 : 0;
   const int flags =

@@ -1,8 +1,9 @@
 // Quotients and remainders. For integers Div and TruncateDiv cut towards 0 and
 // FloorDiv rounds down; Mod and TruncateMod take the sign of the dividend,
-// FloorMod that of the divisor. A zero integer divisor anywhere fails the op,
-// with INTERNAL for the two Truncate ops as in TensorFlow; the lowest integer
-// by -1 wraps to itself, remainder 0.
+// FloorMod that of the divisor. A zero integer divisor anywhere fails the op
+// with InvalidArgument (TensorFlow's two Truncate ops give Internal, and its
+// message says that they should not fail). The lowest integer by -1 wraps to
+// itself, remainder 0.
 #include <cmath>
 
 #include "kernels/lib/elementwise.h"
@@ -12,11 +13,6 @@ namespace {
 
 Status DivisionByZero() {
   return errors::InvalidArgument("Integer division by zero");
-}
-Status TruncatedByZero() {
-  return errors::Internal(
-      "Unexpected error in binary operator (only integer div and mod should "
-      "have errors): Integer division by zero");
 }
 
 // Both return 0 and report a zero divisor.
@@ -86,7 +82,7 @@ struct TruncateDivFn {
     if constexpr (std::is_floating_point_v<T>) return std::trunc(x / y);
     return x / y;
   }
-  static Status Error() { return TruncatedByZero(); }
+  static Status Error() { return DivisionByZero(); }
 };
 struct FloorDivFn {
   static constexpr double kCost = 3;
@@ -112,7 +108,7 @@ struct TruncateModFn {
   static T Apply(T x, T y, ElementwiseState* s) {
     return ModFn::Apply(x, y, s);
   }
-  static Status Error() { return TruncatedByZero(); }
+  static Status Error() { return DivisionByZero(); }
 };
 struct FloorModFn {
   static constexpr double kCost = 5;

@@ -1,7 +1,6 @@
 """py_func: a Python function as a node. The graph keeps the function. A GraphDef
 has only a token for it, which other processes do not know."""
 import itertools
-import threading
 import weakref
 
 import numpy as np
@@ -11,8 +10,7 @@ from headrace._src.framework import dtypes
 from headrace._src.framework import graph as _graph
 
 _functions = weakref.WeakValueDictionary()  # token -> _Function
-_numbers = itertools.count()
-_lock = threading.Lock()
+_numbers = itertools.count()  # next() is atomic: a child of fork finds no lock
 
 
 class _Function:
@@ -74,8 +72,7 @@ def py_func(func, inp, Tout, stateful=True, name=None):
     many = isinstance(Tout, (list, tuple))
     types = [dtypes.as_dtype(t) for t in (Tout if many else [Tout])]
     entry = _Function(func, types)
-    with _lock:
-        token = "pyfunc_%d" % next(_numbers)
+    token = "pyfunc_%d" % next(_numbers)
     _functions[token] = entry
     op = _raw.PyFunc if stateful else _raw.PyFuncStateless
     result = op(list(inp), token=token, Tout=types, name=name)

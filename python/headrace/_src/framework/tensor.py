@@ -4,6 +4,7 @@ import numpy as np
 from headrace import _headrace
 from headrace import raw_ops
 from headrace._headrace import Tensor
+from headrace._loading import load
 from headrace._src.framework import dtypes
 from headrace._src.framework import graph as _graph
 from headrace._src.framework.default_session import session_for
@@ -314,8 +315,8 @@ def constant_value(tensor, partial=False, _depth=0):
         if rank is not None:
             return np.array(rank, np.int32)
     if tensor.op.type in _COMPUTED:
-        from headrace._src.framework import constant_values as _constant_values
-        return _constant_values.computed(tensor, partial, _depth)
+        return load("_src.framework.constant_values").computed(
+            tensor, partial, _depth)
     return None
 
 

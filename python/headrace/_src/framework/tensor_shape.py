@@ -1,4 +1,5 @@
 """TensorShape and Dimension: what is known of a tensor's shape."""
+from headrace._loading import load
 
 
 class Dimension:
@@ -247,8 +248,7 @@ class TensorShape:
         return self._values()
 
     def as_proto(self):
-        from headrace._src.framework import messages
-        proto = messages.TensorShapeProto()
+        proto = load("_src.framework.messages").TensorShapeProto()
         if self._dims is None:
             proto.unknown_rank = True
         else:

@@ -3,6 +3,7 @@ import collections.abc
 
 from headrace import _headrace
 from headrace._headrace import Tensor
+from headrace._loading import load
 from headrace._src.framework import graph as _graph
 from headrace._src.framework.default_session import default_sessions
 
@@ -225,7 +226,7 @@ def expand_fetch(fetch):
 def expand_feed(key, value):
     """[(tensor, value)] for keys that are no Tensor, or None."""
     if isinstance(key, tuple):
-        from headrace._src.framework import nest  # few programs have such keys
+        nest = load("_src.framework.nest")  # few programs have such keys
         keys, values = nest.flatten(key), nest.flatten(value)
         if len(keys) != len(values):
             raise ValueError(

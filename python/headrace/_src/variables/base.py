@@ -9,6 +9,7 @@ import contextlib
 import inspect
 
 from headrace._headrace import Tensor
+from headrace._loading import load
 from headrace._src.framework import messages
 from headrace._src.framework.default_session import session_for
 from headrace._src.framework.graph import (
@@ -207,8 +208,7 @@ class Variable(metaclass=_VariableType):
     def initialized_value(self):
         """The value, or the initial value where there is none yet."""
         # Most programs do without.
-        from headrace._src.variables import initial_values
-        return initial_values.initialized_value(self)
+        return load("_src.variables.initial_values").initialized_value(self)
 
     def _guard(self, initial):
         """`initial` as the initializer takes it: other variables that it reads
@@ -216,7 +216,7 @@ class Variable(metaclass=_VariableType):
         self._guarded_initial_value = initial
         if initial.op.inputs:
             # Most programs do without.
-            from headrace._src.variables import initial_values
+            initial_values = load("_src.variables.initial_values")
             self._guarded_initial_value = initial_values.guarded(
                 initial, self._node.op.name)
         return self._guarded_initial_value

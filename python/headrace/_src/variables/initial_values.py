@@ -1,6 +1,7 @@
 """Initial values that depend on other variables: made independent of the order
 in which the variables are initialised."""
 from headrace import raw_ops as _raw
+from headrace._loading import load
 from headrace._src.framework import graph as _graph
 from headrace._src.framework import messages
 from headrace._src.framework.graph import GraphKeys
@@ -13,7 +14,7 @@ _READS = ("Variable", "VariableV2", "ReadVariableOp")
 def initialized_value(variable):
     """The value of `variable`, or its initial value where it has none yet."""
     # For those who need it.
-    from headrace._src.control.control_flow import cond
+    cond = load("_src.control.control_flow").cond
     with _graph.init_scope():
         op = variable.op
         if op.type == "VarHandleOp":
