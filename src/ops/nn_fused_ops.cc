@@ -95,7 +95,8 @@ REGISTER_OP("_FusedConv2D")
     .Attr("fused_ops: list(string) = []")
     .Attr("epsilon: float = 0.0001")
     .Attr("leakyrelu_alpha: float = 0.2")
-    .SetShapeFn(FusedConv2DShape);
+    .SetShapeFn(FusedConv2DShape)
+    .Layer(LayerKind::kConv2D);
 
 REGISTER_OP("_FusedDepthwiseConv2dNative")
     .Input("input: T")
@@ -112,7 +113,8 @@ REGISTER_OP("_FusedDepthwiseConv2dNative")
     .Attr("fused_ops: list(string) = []")
     .Attr("epsilon: float = 0.0001")
     .Attr("leakyrelu_alpha: float = 0.2")
-    .SetShapeFn(shape_inference::DepthwiseConv2DNativeShape);
+    .SetShapeFn(shape_inference::DepthwiseConv2DNativeShape)
+    .Layer(LayerKind::kDepthwiseConv2D);
 
 // Convolutions of NHWC images one after the other, and what is fused with each:
 // "fused_ops" of the ith is a list as that of _FusedConv2D, joined by commas;
@@ -149,7 +151,7 @@ REGISTER_OP("_FusedElementwise")
         "'Sigmoid', 'Sign', 'Sin', 'Softplus', 'Softsign', 'Sqrt', 'Square', "
         "'SquaredDifference', 'Sub', 'Tanh'}) >= 1")
     .Attr("sides: list(int)")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 
 // Steps of a basic LSTM cell: the results of each go into the next. Of the four
 // parts of the columns of w and b, gate_order tells which are the input gate,

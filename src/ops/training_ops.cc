@@ -56,7 +56,8 @@ Status ApplyShape(InferenceContext* c) {
   return OkStatus();
 }
 
-REGISTER_OP("ApplyAdaMax")
+#define TRAINING_OP(NAME) REGISTER_OP(NAME).WritesState()
+TRAINING_OP("ApplyAdaMax")
     .Input("var: Ref(T)")
     .Input("m: Ref(T)")
     .Input("v: Ref(T)")
@@ -71,7 +72,7 @@ REGISTER_OP("ApplyAdaMax")
     .Attr("use_locking: bool = false")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ApplyAdadelta")
+TRAINING_OP("ApplyAdadelta")
     .Input("var: Ref(T)")
     .Input("accum: Ref(T)")
     .Input("accum_update: Ref(T)")
@@ -84,7 +85,7 @@ REGISTER_OP("ApplyAdadelta")
     .Attr("use_locking: bool = false")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ApplyAdagrad")
+TRAINING_OP("ApplyAdagrad")
     .Input("var: Ref(T)")
     .Input("accum: Ref(T)")
     .Input("lr: T")
@@ -95,7 +96,7 @@ REGISTER_OP("ApplyAdagrad")
     .Attr("update_slots: bool = true")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ApplyAdagradDA")
+TRAINING_OP("ApplyAdagradDA")
     .Input("var: Ref(T)")
     .Input("gradient_accumulator: Ref(T)")
     .Input("gradient_squared_accumulator: Ref(T)")
@@ -109,7 +110,7 @@ REGISTER_OP("ApplyAdagradDA")
     .Attr("use_locking: bool = false")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ApplyAdagradV2")
+TRAINING_OP("ApplyAdagradV2")
     .Input("var: Ref(T)")
     .Input("accum: Ref(T)")
     .Input("lr: T")
@@ -121,7 +122,7 @@ REGISTER_OP("ApplyAdagradV2")
     .Attr("update_slots: bool = true")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ApplyAdam")
+TRAINING_OP("ApplyAdam")
     .Input("var: Ref(T)")
     .Input("m: Ref(T)")
     .Input("v: Ref(T)")
@@ -138,7 +139,7 @@ REGISTER_OP("ApplyAdam")
     .Attr("use_nesterov: bool = false")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ApplyAddSign")
+TRAINING_OP("ApplyAddSign")
     .Input("var: Ref(T)")
     .Input("m: Ref(T)")
     .Input("lr: T")
@@ -151,7 +152,7 @@ REGISTER_OP("ApplyAddSign")
     .Attr("use_locking: bool = false")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ApplyCenteredRMSProp")
+TRAINING_OP("ApplyCenteredRMSProp")
     .Input("var: Ref(T)")
     .Input("mg: Ref(T)")
     .Input("ms: Ref(T)")
@@ -166,7 +167,7 @@ REGISTER_OP("ApplyCenteredRMSProp")
     .Attr("use_locking: bool = false")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ApplyFtrl")
+TRAINING_OP("ApplyFtrl")
     .Input("var: Ref(T)")
     .Input("accum: Ref(T)")
     .Input("linear: Ref(T)")
@@ -181,7 +182,7 @@ REGISTER_OP("ApplyFtrl")
     .Attr("multiply_linear_by_lr: bool = false")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ApplyFtrlV2")
+TRAINING_OP("ApplyFtrlV2")
     .Input("var: Ref(T)")
     .Input("accum: Ref(T)")
     .Input("linear: Ref(T)")
@@ -197,7 +198,7 @@ REGISTER_OP("ApplyFtrlV2")
     .Attr("multiply_linear_by_lr: bool = false")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ApplyGradientDescent")
+TRAINING_OP("ApplyGradientDescent")
     .Input("var: Ref(T)")
     .Input("alpha: T")
     .Input("delta: T")
@@ -206,7 +207,7 @@ REGISTER_OP("ApplyGradientDescent")
     .Attr("use_locking: bool = false")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ApplyMomentum")
+TRAINING_OP("ApplyMomentum")
     .Input("var: Ref(T)")
     .Input("accum: Ref(T)")
     .Input("lr: T")
@@ -218,7 +219,7 @@ REGISTER_OP("ApplyMomentum")
     .Attr("use_nesterov: bool = false")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ApplyPowerSign")
+TRAINING_OP("ApplyPowerSign")
     .Input("var: Ref(T)")
     .Input("m: Ref(T)")
     .Input("lr: T")
@@ -231,7 +232,7 @@ REGISTER_OP("ApplyPowerSign")
     .Attr("use_locking: bool = false")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ApplyProximalAdagrad")
+TRAINING_OP("ApplyProximalAdagrad")
     .Input("var: Ref(T)")
     .Input("accum: Ref(T)")
     .Input("lr: T")
@@ -243,7 +244,7 @@ REGISTER_OP("ApplyProximalAdagrad")
     .Attr("use_locking: bool = false")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ApplyProximalGradientDescent")
+TRAINING_OP("ApplyProximalGradientDescent")
     .Input("var: Ref(T)")
     .Input("alpha: T")
     .Input("l1: T")
@@ -254,7 +255,7 @@ REGISTER_OP("ApplyProximalGradientDescent")
     .Attr("use_locking: bool = false")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ApplyRMSProp")
+TRAINING_OP("ApplyRMSProp")
     .Input("var: Ref(T)")
     .Input("ms: Ref(T)")
     .Input("mom: Ref(T)")
@@ -268,7 +269,7 @@ REGISTER_OP("ApplyRMSProp")
     .Attr("use_locking: bool = false")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceApplyAdaMax")
+TRAINING_OP("ResourceApplyAdaMax")
     .Input("var: resource")
     .Input("m: resource")
     .Input("v: resource")
@@ -283,7 +284,7 @@ REGISTER_OP("ResourceApplyAdaMax")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceApplyAdadelta")
+TRAINING_OP("ResourceApplyAdadelta")
     .Input("var: resource")
     .Input("accum: resource")
     .Input("accum_update: resource")
@@ -296,7 +297,7 @@ REGISTER_OP("ResourceApplyAdadelta")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceApplyAdagrad")
+TRAINING_OP("ResourceApplyAdagrad")
     .Input("var: resource")
     .Input("accum: resource")
     .Input("lr: T")
@@ -307,7 +308,7 @@ REGISTER_OP("ResourceApplyAdagrad")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceApplyAdagradDA")
+TRAINING_OP("ResourceApplyAdagradDA")
     .Input("var: resource")
     .Input("gradient_accumulator: resource")
     .Input("gradient_squared_accumulator: resource")
@@ -321,7 +322,7 @@ REGISTER_OP("ResourceApplyAdagradDA")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceApplyAdagradV2")
+TRAINING_OP("ResourceApplyAdagradV2")
     .Input("var: resource")
     .Input("accum: resource")
     .Input("lr: T")
@@ -333,7 +334,7 @@ REGISTER_OP("ResourceApplyAdagradV2")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceApplyAdam")
+TRAINING_OP("ResourceApplyAdam")
     .Input("var: resource")
     .Input("m: resource")
     .Input("v: resource")
@@ -350,7 +351,7 @@ REGISTER_OP("ResourceApplyAdam")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceApplyAdamWithAmsgrad")
+TRAINING_OP("ResourceApplyAdamWithAmsgrad")
     .Input("var: resource")
     .Input("m: resource")
     .Input("v: resource")
@@ -367,7 +368,7 @@ REGISTER_OP("ResourceApplyAdamWithAmsgrad")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceApplyAddSign")
+TRAINING_OP("ResourceApplyAddSign")
     .Input("var: resource")
     .Input("m: resource")
     .Input("lr: T")
@@ -380,7 +381,7 @@ REGISTER_OP("ResourceApplyAddSign")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceApplyCenteredRMSProp")
+TRAINING_OP("ResourceApplyCenteredRMSProp")
     .Input("var: resource")
     .Input("mg: resource")
     .Input("ms: resource")
@@ -395,7 +396,7 @@ REGISTER_OP("ResourceApplyCenteredRMSProp")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceApplyFtrl")
+TRAINING_OP("ResourceApplyFtrl")
     .Input("var: resource")
     .Input("accum: resource")
     .Input("linear: resource")
@@ -410,7 +411,7 @@ REGISTER_OP("ResourceApplyFtrl")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceApplyFtrlV2")
+TRAINING_OP("ResourceApplyFtrlV2")
     .Input("var: resource")
     .Input("accum: resource")
     .Input("linear: resource")
@@ -426,7 +427,7 @@ REGISTER_OP("ResourceApplyFtrlV2")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceApplyGradientDescent")
+TRAINING_OP("ResourceApplyGradientDescent")
     .Input("var: resource")
     .Input("alpha: T")
     .Input("delta: T")
@@ -435,7 +436,7 @@ REGISTER_OP("ResourceApplyGradientDescent")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceApplyKerasMomentum")
+TRAINING_OP("ResourceApplyKerasMomentum")
     .Input("var: resource")
     .Input("accum: resource")
     .Input("lr: T")
@@ -447,7 +448,7 @@ REGISTER_OP("ResourceApplyKerasMomentum")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceApplyMomentum")
+TRAINING_OP("ResourceApplyMomentum")
     .Input("var: resource")
     .Input("accum: resource")
     .Input("lr: T")
@@ -459,7 +460,7 @@ REGISTER_OP("ResourceApplyMomentum")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceApplyPowerSign")
+TRAINING_OP("ResourceApplyPowerSign")
     .Input("var: resource")
     .Input("m: resource")
     .Input("lr: T")
@@ -472,7 +473,7 @@ REGISTER_OP("ResourceApplyPowerSign")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceApplyProximalAdagrad")
+TRAINING_OP("ResourceApplyProximalAdagrad")
     .Input("var: resource")
     .Input("accum: resource")
     .Input("lr: T")
@@ -484,7 +485,7 @@ REGISTER_OP("ResourceApplyProximalAdagrad")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceApplyProximalGradientDescent")
+TRAINING_OP("ResourceApplyProximalGradientDescent")
     .Input("var: resource")
     .Input("alpha: T")
     .Input("l1: T")
@@ -495,7 +496,7 @@ REGISTER_OP("ResourceApplyProximalGradientDescent")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceApplyRMSProp")
+TRAINING_OP("ResourceApplyRMSProp")
     .Input("var: resource")
     .Input("ms: resource")
     .Input("mom: resource")
@@ -509,7 +510,7 @@ REGISTER_OP("ResourceApplyRMSProp")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceSparseApplyAdadelta")
+TRAINING_OP("ResourceSparseApplyAdadelta")
     .Input("var: resource")
     .Input("accum: resource")
     .Input("accum_update: resource")
@@ -524,7 +525,7 @@ REGISTER_OP("ResourceSparseApplyAdadelta")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceSparseApplyAdagrad")
+TRAINING_OP("ResourceSparseApplyAdagrad")
     .Input("var: resource")
     .Input("accum: resource")
     .Input("lr: T")
@@ -537,7 +538,7 @@ REGISTER_OP("ResourceSparseApplyAdagrad")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceSparseApplyAdagradDA")
+TRAINING_OP("ResourceSparseApplyAdagradDA")
     .Input("var: resource")
     .Input("gradient_accumulator: resource")
     .Input("gradient_squared_accumulator: resource")
@@ -553,7 +554,7 @@ REGISTER_OP("ResourceSparseApplyAdagradDA")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceSparseApplyAdagradV2")
+TRAINING_OP("ResourceSparseApplyAdagradV2")
     .Input("var: resource")
     .Input("accum: resource")
     .Input("lr: T")
@@ -567,7 +568,7 @@ REGISTER_OP("ResourceSparseApplyAdagradV2")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceSparseApplyCenteredRMSProp")
+TRAINING_OP("ResourceSparseApplyCenteredRMSProp")
     .Input("var: resource")
     .Input("mg: resource")
     .Input("ms: resource")
@@ -584,7 +585,7 @@ REGISTER_OP("ResourceSparseApplyCenteredRMSProp")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceSparseApplyFtrl")
+TRAINING_OP("ResourceSparseApplyFtrl")
     .Input("var: resource")
     .Input("accum: resource")
     .Input("linear: resource")
@@ -601,7 +602,7 @@ REGISTER_OP("ResourceSparseApplyFtrl")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceSparseApplyFtrlV2")
+TRAINING_OP("ResourceSparseApplyFtrlV2")
     .Input("var: resource")
     .Input("accum: resource")
     .Input("linear: resource")
@@ -619,7 +620,7 @@ REGISTER_OP("ResourceSparseApplyFtrlV2")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceSparseApplyKerasMomentum")
+TRAINING_OP("ResourceSparseApplyKerasMomentum")
     .Input("var: resource")
     .Input("accum: resource")
     .Input("lr: T")
@@ -633,7 +634,7 @@ REGISTER_OP("ResourceSparseApplyKerasMomentum")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceSparseApplyMomentum")
+TRAINING_OP("ResourceSparseApplyMomentum")
     .Input("var: resource")
     .Input("accum: resource")
     .Input("lr: T")
@@ -647,7 +648,7 @@ REGISTER_OP("ResourceSparseApplyMomentum")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceSparseApplyProximalAdagrad")
+TRAINING_OP("ResourceSparseApplyProximalAdagrad")
     .Input("var: resource")
     .Input("accum: resource")
     .Input("lr: T")
@@ -661,7 +662,7 @@ REGISTER_OP("ResourceSparseApplyProximalAdagrad")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceSparseApplyProximalGradientDescent")
+TRAINING_OP("ResourceSparseApplyProximalGradientDescent")
     .Input("var: resource")
     .Input("alpha: T")
     .Input("l1: T")
@@ -674,7 +675,7 @@ REGISTER_OP("ResourceSparseApplyProximalGradientDescent")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("ResourceSparseApplyRMSProp")
+TRAINING_OP("ResourceSparseApplyRMSProp")
     .Input("var: resource")
     .Input("ms: resource")
     .Input("mom: resource")
@@ -690,7 +691,7 @@ REGISTER_OP("ResourceSparseApplyRMSProp")
     .SetIsStateful()
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("SparseApplyAdadelta")
+TRAINING_OP("SparseApplyAdadelta")
     .Input("var: Ref(T)")
     .Input("accum: Ref(T)")
     .Input("accum_update: Ref(T)")
@@ -705,7 +706,7 @@ REGISTER_OP("SparseApplyAdadelta")
     .Attr("use_locking: bool = false")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("SparseApplyAdagrad")
+TRAINING_OP("SparseApplyAdagrad")
     .Input("var: Ref(T)")
     .Input("accum: Ref(T)")
     .Input("lr: T")
@@ -718,7 +719,7 @@ REGISTER_OP("SparseApplyAdagrad")
     .Attr("update_slots: bool = true")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("SparseApplyAdagradDA")
+TRAINING_OP("SparseApplyAdagradDA")
     .Input("var: Ref(T)")
     .Input("gradient_accumulator: Ref(T)")
     .Input("gradient_squared_accumulator: Ref(T)")
@@ -734,7 +735,7 @@ REGISTER_OP("SparseApplyAdagradDA")
     .Attr("use_locking: bool = false")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("SparseApplyAdagradV2")
+TRAINING_OP("SparseApplyAdagradV2")
     .Input("var: Ref(T)")
     .Input("accum: Ref(T)")
     .Input("lr: T")
@@ -748,7 +749,7 @@ REGISTER_OP("SparseApplyAdagradV2")
     .Attr("update_slots: bool = true")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("SparseApplyCenteredRMSProp")
+TRAINING_OP("SparseApplyCenteredRMSProp")
     .Input("var: Ref(T)")
     .Input("mg: Ref(T)")
     .Input("ms: Ref(T)")
@@ -765,7 +766,7 @@ REGISTER_OP("SparseApplyCenteredRMSProp")
     .Attr("use_locking: bool = false")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("SparseApplyFtrl")
+TRAINING_OP("SparseApplyFtrl")
     .Input("var: Ref(T)")
     .Input("accum: Ref(T)")
     .Input("linear: Ref(T)")
@@ -782,7 +783,7 @@ REGISTER_OP("SparseApplyFtrl")
     .Attr("multiply_linear_by_lr: bool = false")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("SparseApplyFtrlV2")
+TRAINING_OP("SparseApplyFtrlV2")
     .Input("var: Ref(T)")
     .Input("accum: Ref(T)")
     .Input("linear: Ref(T)")
@@ -800,7 +801,7 @@ REGISTER_OP("SparseApplyFtrlV2")
     .Attr("multiply_linear_by_lr: bool = false")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("SparseApplyMomentum")
+TRAINING_OP("SparseApplyMomentum")
     .Input("var: Ref(T)")
     .Input("accum: Ref(T)")
     .Input("lr: T")
@@ -814,7 +815,7 @@ REGISTER_OP("SparseApplyMomentum")
     .Attr("use_nesterov: bool = false")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("SparseApplyProximalAdagrad")
+TRAINING_OP("SparseApplyProximalAdagrad")
     .Input("var: Ref(T)")
     .Input("accum: Ref(T)")
     .Input("lr: T")
@@ -828,7 +829,7 @@ REGISTER_OP("SparseApplyProximalAdagrad")
     .Attr("use_locking: bool = false")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("SparseApplyProximalGradientDescent")
+TRAINING_OP("SparseApplyProximalGradientDescent")
     .Input("var: Ref(T)")
     .Input("alpha: T")
     .Input("l1: T")
@@ -841,7 +842,7 @@ REGISTER_OP("SparseApplyProximalGradientDescent")
     .Attr("use_locking: bool = false")
     .SetShapeFn(ApplyShape);
 
-REGISTER_OP("SparseApplyRMSProp")
+TRAINING_OP("SparseApplyRMSProp")
     .Input("var: Ref(T)")
     .Input("ms: Ref(T)")
     .Input("mom: Ref(T)")
@@ -856,6 +857,7 @@ REGISTER_OP("SparseApplyRMSProp")
     .Attr("Tindices: {int32, int64}")
     .Attr("use_locking: bool = false")
     .SetShapeFn(ApplyShape);
+#undef TRAINING_OP
 
 }  // namespace
 }  // namespace headrace
