@@ -135,21 +135,15 @@ REGISTER_OP("_FusedConvChain")
     .SetShapeFn(FusedConvChainShape);
 
 // "ops" one after the other, the first on x. "sides" says of each where the
-// next of "args" is: 0: it has one operand; 1: the second; 2: the first. The
-// pass that makes these nodes takes the ops that "ops" allows.
+// next of "args" is: 0: it has one operand; 1: the second; 2: the first. They
+// are ops whose schemas say Elementwise().
 REGISTER_OP("_FusedElementwise")
     .Input("x: T")
     .Input("args: num_args * T")
     .Output("y: T")
     .Attr("T: {float, double}")
     .Attr("num_args: int >= 0")
-    .Attr(
-        "ops: list({'Abs', 'Add', 'AddV2', 'Ceil', 'Cos', 'Div', 'DivNoNan', "
-        "'Elu', 'Erf', 'Erfc', 'Exp', 'Expm1', 'Floor', 'Inv', 'Log', 'Log1p', "
-        "'Maximum', 'Minimum', 'Mul', 'MulNoNan', 'Neg', 'Pow', 'RealDiv', "
-        "'Reciprocal', 'Relu', 'Relu6', 'Rint', 'Round', 'Rsqrt', 'Selu', "
-        "'Sigmoid', 'Sign', 'Sin', 'Softplus', 'Softsign', 'Sqrt', 'Square', "
-        "'SquaredDifference', 'Sub', 'Tanh'}) >= 1")
+    .Attr("ops: list(string) >= 1")
     .Attr("sides: list(int)")
     .KeepsShape();
 
