@@ -68,6 +68,20 @@ foreach(layer ${HEADRACE_LAYERS} distributed gpu)
   endif()
 endforeach()
 
+# A library of ops that src/c_api/custom_op_test.cc loads.
+if(TARGET c_api_test)
+  add_library(test_hard_swish MODULE
+    ${CMAKE_SOURCE_DIR}/tests/custom_ops/hard_swish.cc)
+  add_dependencies(test_hard_swish hr_proto_headers)
+  target_link_libraries(test_hard_swish PRIVATE headrace)
+  set_target_properties(test_hard_swish PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_dependencies(c_api_test test_hard_swish)
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/c_api/custom_op_test.cc
+    PROPERTIES COMPILE_DEFINITIONS
+    HEADRACE_TEST_HARD_SWISH="$<TARGET_FILE:test_hard_swish>")
+endif()
+
 # The kernels' tests with allocations that fail; see framework/kernel/op_tester.h.
 if(TARGET kernels_test)
   add_library(failing_allocations SHARED

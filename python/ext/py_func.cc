@@ -57,14 +57,16 @@ REGISTER_OP("PyFunc")
     .Attr("Tin: list(type) >= 0")
     .Attr("Tout: list(type) >= 0")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::UnknownShape);
+    .SetShapeFn(shape_inference::UnknownShape)
+    .RunsCode();
 REGISTER_OP("PyFuncStateless")
     .Input("input: Tin")
     .Output("output: Tout")
     .Attr("token: string")
     .Attr("Tin: list(type) >= 0")
     .Attr("Tout: list(type) >= 0")
-    .SetShapeFn(shape_inference::UnknownShape);
+    .SetShapeFn(shape_inference::UnknownShape)
+    .RunsCode();
 
 // The beginning and the end of a text that is longer than that. An error of a
 // run that a function has started stands twice in the function's own.

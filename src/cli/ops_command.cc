@@ -10,15 +10,17 @@
 #include "cli/suggest.h"
 #include "framework/kernel/op_kernel.h"
 #include "framework/op/op.h"
+#include "framework/op/op_traits.h"
 
 namespace headrace::cli {
 namespace {
 
 constexpr char kHelp[] =
-    "usage: headrace ops [--table] [OP]\n\n"
-    "Lists every op with the number of its kernels; with OP, its signature and "
-    "each\nkernel with the types it takes. --table: a line for each op and "
-    "device, with\nthe types of all its kernels there, between tabs.\n";
+    "usage: headrace ops [--table | --traits] [OP]\n\n"
+    "Lists every op with the number of its kernels; with OP, its signature, "
+    "traits\nand each kernel with the types it takes. --table: a line for each "
+    "op and\ndevice, with the types of all its kernels there, between tabs. "
+    "--traits: a line\nfor each op with its traits.\n";
 
 int PrintOp(const std::string& name) {
   const OpDef* def = nullptr;
@@ -32,7 +34,8 @@ int PrintOp(const std::string& name) {
                                  DidYouMean(name, names)));
   }
   if (!found.ok()) return Fail(found);
-  std::printf("%s\nkernels:%s\n", def->DebugString().c_str(),
+  std::printf("%s\ntraits: %s\nkernels:%s\n", def->DebugString().c_str(),
+              DescribeTraits(*def).c_str(),
               KernelRegistry::Global()->Describe(name).c_str());
   return 0;
 }
@@ -75,12 +78,19 @@ int PrintTable() {
   return 0;
 }
 
+int PrintTraits() {
+  for (const OpDef* def : OpRegistry::Global()->All()) {
+    std::printf("%s\t%s\n", def->name.c_str(), DescribeTraits(*def).c_str());
+  }
+  return 0;
+}
+
 }  // namespace
 
 int OpsCommand(const Args& args) {
   ArgReader reader(args);
   std::string op;
-  bool table = false;
+  bool table = false, traits = false;
   while (!reader.done()) {
     if (reader.Flag("--help") || reader.Flag("-h")) {
       std::fputs(kHelp, stdout);
@@ -90,16 +100,25 @@ int OpsCommand(const Args& args) {
       table = true;
       continue;
     }
+    if (reader.Flag("--traits")) {
+      traits = true;
+      continue;
+    }
     reader.TakeOnly("op", &op);
   }
   if (!reader.status().ok()) {
     return UsageError("ops", std::string(reader.status().message()));
   }
-  if (table && !op.empty()) {
+  if ((table || traits) && !op.empty()) {
     return UsageError(
-        "ops", StrCat("--table lists every op; '", op, "' goes without it"));
+        "ops", StrCat(table ? "--table" : "--traits", " lists every op; '", op,
+                      "' goes without it"));
+  }
+  if (table && traits) {
+    return UsageError("ops", "--table and --traits do not go together");
   }
   if (table) return PrintTable();
+  if (traits) return PrintTraits();
   if (!op.empty()) return PrintOp(op);
   std::map<std::string, int> kernels;
   for (const auto& info : KernelRegistry::Global()->All()) ++kernels[info.op];

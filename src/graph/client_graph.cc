@@ -150,10 +150,7 @@ class Builder {
 
   // A fed placeholder gives its outgoing control edges to its _Arg.
   Node* FedPlaceholder(const Node* n) const {
-    if (n->num_outputs() != 1 || (n->type_string() != "Placeholder" &&
-                                  n->type_string() != "PlaceholderV2")) {
-      return nullptr;
-    }
+    if (!n->IsPlaceholder()) return nullptr;
     auto it = fed_.find(Endpoint{const_cast<Node*>(n), 0});
     return it == fed_.end() ? nullptr : it->second;
   }

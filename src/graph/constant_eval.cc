@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "absl/container/flat_hash_set.h"
+#include "absl/container/flat_hash_map.h"
 #include "base/flush_denormals.h"
 #include "base/scratch_account.h"
 #include "framework/kernel/op_kernel.h"
@@ -61,45 +61,6 @@ class ScratchLimit : public MemoryCounter {
   std::atomic<int64_t> taken_{0};
 };
 
-// Ops without the stateful mark whose value is nevertheless not their inputs'
-// alone, or which a feed is meant to replace.
-bool IsImpureOp(absl::string_view op) {
-  static const auto* const kOps = new absl::flat_hash_set<absl::string_view>{
-      "Placeholder",
-      "PlaceholderV2",
-      "PlaceholderWithDefault",
-      "ReadFile",
-      "WriteFile",
-      "MatchingFiles",
-      "GenerateVocabRemapping",
-      "ImmutableConst",
-      "Assert",
-      "Print",
-      "PrintV2",
-      "Timestamp",
-      "Stage",
-      "SymbolicGradient",
-      "PartitionedCall",
-      "RemoteCall",
-      "If",
-      "StatelessIf",
-      "While",
-      "StatelessWhile",
-      "Case",
-      "StatelessCase",
-      "For",
-      "MapDefun",
-      "ParallelConcat",
-      "CheckNumerics",
-      "DebugIdentity",
-      "DebugNanCount",
-      "DebugNumericSummary",
-      "ControlTrigger",
-      "Abort",
-  };
-  return kOps->contains(op);
-}
-
 bool HasFunctionAttr(const AttrMap& attrs) {
   for (const auto& [name, value] : attrs) {
     if (value.Is<NameAttrList>() || value.Is<std::vector<NameAttrList>>()) {
@@ -127,10 +88,10 @@ const Tensor* ConstantValue(const Node& n) {
 }
 
 bool IsPure(const Node& n) {
-  const OpDef& op = n.op_def();
-  // A function has no kernel; what its body does is not known here.
-  if (op.is_stateful || n.IsControlFlow() || n.type_string()[0] == '_' ||
-      IsImpureOp(n.type_string()) || HasFunctionAttr(n.attrs())) {
+  // Whether what code does is always the same, the stateful mark tells. What a
+  // function does is not known here.
+  if (n.op_def().is_stateful || HasAny(n.effects(), ~Effect::kRunsCode) ||
+      n.IsControlFlow() || HasFunctionAttr(n.attrs())) {
     return false;
   }
   return n.num_outputs() > 0 &&

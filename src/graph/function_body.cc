@@ -295,14 +295,8 @@ StatusOr<FunctionBody> BuildFunctionBody(
 }
 
 bool HasSideEffect(const Node& n) {
-  static const auto* const kHarmless = new absl::flat_hash_set<std::string>{
-      "VarHandleOp",    "ReadVariableOp",
-      "VariableShape",  "VarIsInitializedOp",
-      "ResourceGather", "ResourceGatherNd",
-      "_VarHandlesOp",  "_Arg",
-      "_Retval",        "ReadVariableXlaSplitND",
-      "FakeParam"};
-  return n.op_def().is_stateful && !kHarmless->contains(n.type_string());
+  return n.op_def().is_stateful && !n.IsArg() && !n.IsRetval() &&
+         HasAny(n.effects(), ~Effect::kReadsState);
 }
 
 bool IsFunctionCall(const Node& n) {

@@ -16,35 +16,6 @@
 namespace headrace {
 namespace {
 
-Node::Class Classify(absl::string_view op) {
-  using Class = Node::Class;
-  static const auto* const kClasses =
-      new absl::flat_hash_map<absl::string_view, Class>{
-          {"Const", Class::kConstant},
-          {"HostConst", Class::kConstant},
-          {"Switch", Class::kSwitch},
-          {"RefSwitch", Class::kSwitch},
-          {"Merge", Class::kMerge},
-          {"RefMerge", Class::kMerge},
-          {"Enter", Class::kEnter},
-          {"RefEnter", Class::kEnter},
-          {"Exit", Class::kExit},
-          {"RefExit", Class::kExit},
-          {"NextIteration", Class::kNextIteration},
-          {"RefNextIteration", Class::kNextIteration},
-          {"LoopCond", Class::kLoopCond},
-          {"ControlTrigger", Class::kControlTrigger},
-          {"_Send", Class::kSend},
-          {"_HostSend", Class::kSend},
-          {"_Recv", Class::kRecv},
-          {"_HostRecv", Class::kRecv},
-          {"_Arg", Class::kArg},
-          {"_Retval", Class::kRetval},
-      };
-  const auto it = kClasses->find(op);
-  return it == kClasses->end() ? Class::kOther : it->second;
-}
-
 // Removes the edge that stands at `at`; `place` is where each edge notes that.
 template <typename Edges>
 void EraseEdge(Edges* edges, uint32_t at, uint32_t Edge::*place) {
@@ -118,8 +89,7 @@ void Graph::Reserve(int n) {
 }
 
 Node* Graph::NewNode(std::shared_ptr<const NodeDef> def, const OpDef* op_def,
-                     Node::Class node_class, DataTypeVector inputs,
-                     DataTypeVector outputs) {
+                     DataTypeVector inputs, DataTypeVector outputs) {
   if (node_chunks_.empty() ||
       node_chunks_.back().size() == node_chunks_.back().capacity()) {
     node_chunks_.emplace_back().reserve(
@@ -129,7 +99,7 @@ Node* Graph::NewNode(std::shared_ptr<const NodeDef> def, const OpDef* op_def,
   n->id_ = static_cast<int>(nodes_.size());
   n->def_ = std::move(def);
   n->op_def_ = op_def;
-  n->class_ = node_class;
+  n->class_ = op_def->traits->op_class;
   n->input_types_ = std::move(inputs);
   n->output_types_ = std::move(outputs);
   n->inputs_.resize(n->input_types_.size());
@@ -229,10 +199,8 @@ StatusOr<Node*> Graph::AddNode(NodeDef def, absl::Span<const Endpoint> inputs,
   HR_RETURN_IF_ERROR(InferNodeShapes(
       *op_def, def, inputs, static_cast<int>(out_types.size()), &inferred));
 
-  const Node::Class node_class = Classify(def.op);
-  Node* const n =
-      NewNode(std::make_shared<const NodeDef>(std::move(def)), op_def,
-              node_class, std::move(in_types), std::move(out_types));
+  Node* const n = NewNode(std::make_shared<const NodeDef>(std::move(def)),
+                          op_def, std::move(in_types), std::move(out_types));
   n->shapes_ = std::move(inferred.shapes);
   n->handles_ = std::move(inferred.handles);
   try {
@@ -263,14 +231,13 @@ StatusOr<Node*> Graph::AddUnconnectedNode(NodeDef def) {
   }
   if (!s.ok()) return Annotate(s, StrCat(" ", NodeErrorSuffix(def)));
   def.inputs.clear();
-  const Node::Class node_class = Classify(def.op);
   return NewNode(std::make_shared<const NodeDef>(std::move(def)), op_def,
-                 node_class, std::move(in_types), std::move(out_types));
+                 std::move(in_types), std::move(out_types));
 }
 
 Node* Graph::CopyNode(const Node& from) {
-  Node* const n = NewNode(from.def_, from.op_def_, from.class_,
-                          from.input_types_, from.output_types_);
+  Node* const n =
+      NewNode(from.def_, from.op_def_, from.input_types_, from.output_types_);
   n->shapes_ = from.shapes_;
   n->handles_ = from.handles_;
   n->assigned_device_ = from.assigned_device_;

@@ -74,22 +74,10 @@ class Node {
   const std::string& placement_reason() const { return placement_reason_; }
   void set_placement_reason(std::string r) { placement_reason_ = std::move(r); }
 
-  // Control-flow and transfer ops, classified once.
-  enum class Class : uint8_t {
-    kOther,
-    kConstant,
-    kSwitch,
-    kMerge,
-    kEnter,
-    kExit,
-    kNextIteration,
-    kLoopCond,
-    kControlTrigger,
-    kSend,
-    kRecv,
-    kArg,
-    kRetval,
-  };
+  // What the op's schema says beside signature and shapes.
+  const OpTraits& traits() const { return *op_def_->traits; }
+  Effect effects() const { return EffectsOf(*op_def_); }
+  using Class = OpClass;
   Class node_class() const { return class_; }
   bool IsSwitch() const { return class_ == Class::kSwitch; }
   bool IsMerge() const { return class_ == Class::kMerge; }
@@ -102,6 +90,9 @@ class Node {
   bool IsRecv() const { return class_ == Class::kRecv; }
   bool IsArg() const { return class_ == Class::kArg; }
   bool IsRetval() const { return class_ == Class::kRetval; }
+  bool IsIdentity() const { return class_ == Class::kIdentity; }
+  bool IsNoOp() const { return class_ == Class::kNoOp; }
+  bool IsPlaceholder() const { return class_ == Class::kPlaceholder; }
   bool IsControlFlow() const {
     return class_ >= Class::kSwitch && class_ <= Class::kControlTrigger;
   }
@@ -249,8 +240,7 @@ class Graph {
  private:
   NodeDef* MutableDef(Node* n);
   Node* NewNode(std::shared_ptr<const NodeDef> def, const OpDef* op_def,
-                Node::Class node_class, DataTypeVector inputs,
-                DataTypeVector outputs);
+                DataTypeVector inputs, DataTypeVector outputs);
   Edge* NewEdge(Node* src, int src_output, Node* dst, int dst_input);
   void TakeOut(const Edge* e);
   Status CheckNewName(absl::string_view name, bool any) const;

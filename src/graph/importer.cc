@@ -534,7 +534,8 @@ Status Importer::InferAllShapes() {
 // Scratch outputs, whose shapes differ between TensorFlow's versions and matter
 // to nobody.
 bool IsReserveSpace(const Node& n, int output) {
-  return output >= 3 && absl::StartsWith(n.type_string(), "FusedBatchNormGrad");
+  const int first = n.traits().first_reserve_output;
+  return first >= 0 && output >= first;
 }
 
 Status Importer::CheckAssertedShapes(const Item& item) {

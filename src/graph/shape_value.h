@@ -8,8 +8,8 @@
 
 namespace headrace {
 
-// Output `e` of a Shape, ShapeN, Size or Rank node whose input's shape tells
-// it; false for every other.
+// Output `e` if its node looks at shapes alone (Shape, ShapeN, Size, Rank) and
+// what is known of them tells it.
 bool StaticShapeValue(const Endpoint& e, Tensor* out);
 
 // The value of an int32 or int64 scalar or vector if all of it is known.

@@ -24,20 +24,17 @@ bool KeepsState(const Node& n) {
   const auto is = [](DataType wanted) {
     return [wanted](DataType t) { return BaseType(t) == wanted; };
   };
-  if (!n.op_def().is_stateful || n.type_string()[0] == '_' ||
+  constexpr Effect kKeptNowhere = Effect::kStops | Effect::kPrints |
+                                  Effect::kRunsCode | Effect::kWritesFiles |
+                                  Effect::kTransfers;
+  if (!n.op_def().is_stateful || !HasAny(n.effects(), ~kKeptNowhere) ||
       std::any_of(n.input_types().begin(), n.input_types().end(),
                   is(DT_RESOURCE))) {
     return false;
   }
-  if (n.num_outputs() > 0 &&
-      std::all_of(n.output_types().begin(), n.output_types().end(),
-                  is(DT_VARIANT))) {
-    return false;
-  }
-  static const auto* const kWithEffectsOnly =
-      new absl::flat_hash_set<std::string>(
-          {"Assert", "Print", "PrintV2", "PyFunc", "EagerPyFunc"});
-  return !kWithEffectsOnly->contains(n.type_string());
+  return n.num_outputs() == 0 ||
+         !std::all_of(n.output_types().begin(), n.output_types().end(),
+                      is(DT_VARIANT));
 }
 
 // How many calls at either end of a chain a message names.

@@ -47,30 +47,23 @@ struct Buffer {
   bool to_the_end = false;
 };
 
-bool IsOneOf(const std::string& op, std::initializer_list<const char*> ops) {
-  return std::find(ops.begin(), ops.end(), op) != ops.end();
-}
-
 // The output is a tensor that belongs to somebody else.
 bool GivesWhatIsThere(const Node& n) {
   return n.IsArg() || n.IsConstant() || n.IsRecv() ||
-         IsOneOf(n.type_string(),
-                 {"ReadVariableOp", "ImmutableConst", "GetSessionTensor"});
+         n.traits().output_buffer == OutputBuffer::kStored;
 }
 
-// Output i shares the buffer of input i, or of input 0 if there is one output.
-bool HandsOn(const Node& n) {
-  return n.IsSwitch() ||
-         IsOneOf(n.type_string(),
-                 {"Identity", "IdentityN", "Reshape", "Squeeze", "ExpandDims",
-                  "StopGradient", "PreventGradient", "Snapshot", "Bitcast",
-                  "PlaceholderWithDefault"});
-}
-
-// The output may be a part of the input's buffer.
-bool MayGivePart(const Node& n) {
-  return IsOneOf(n.type_string(), {"Split", "SplitV", "Unpack", "Unstack",
-                                   "Slice", "StridedSlice"});
+// The input whose buffer output `i` shares; -1 if there is none.
+int InputOfView(const Node& n, int i) {
+  switch (n.traits().output_buffer) {
+    case OutputBuffer::kInput:
+    case OutputBuffer::kView:
+      return n.num_inputs() > 0 ? 0 : -1;
+    case OutputBuffer::kEachInput:
+      return i < n.num_inputs() ? i : -1;
+    default:
+      return -1;
+  }
 }
 
 // What it reads may stay where it puts it.
@@ -171,10 +164,9 @@ class Planner {
       const Edge* e = n->input_edge(i);
       return held_[e->src()->id()][e->src_output()];
     };
-    if (HandsOn(*n) && n->num_inputs() > 0) {
+    if (n->num_outputs() > 0 && InputOfView(*n, 0) >= 0) {
       for (int i = 0; i < n->num_outputs(); ++i) {
-        const bool own = n->type_string() == "IdentityN" && i < n->num_inputs();
-        held[i] = input(own ? i : 0);
+        held[i] = input(std::max(0, InputOfView(*n, i)));
       }
       return OkStatus();
     }
@@ -192,7 +184,7 @@ class Planner {
         continue;
       }
       HR_RETURN_IF_ERROR(AddOutput(*n, i, at));
-      if (MayGivePart(*n)) {
+      if (n->traits().output_buffer == OutputBuffer::kPart) {
         for (int k = 0; k < n->num_inputs(); ++k) {
           held[i].insert(held[i].end(), input(k).begin(), input(k).end());
         }

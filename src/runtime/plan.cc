@@ -49,9 +49,11 @@ PlanAction ActionOf(const Node& n, const OpKernel& kernel) {
       return PlanAction::kLoopCond;
     case Node::Class::kControlTrigger:
       return PlanAction::kNothing;
+    case Node::Class::kIdentity:
+      return PlanAction::kPass;
+    case Node::Class::kNoOp:
+      return PlanAction::kNothing;
     default:
-      if (n.type_string() == "Identity") return PlanAction::kPass;
-      if (n.type_string() == "NoOp") return PlanAction::kNothing;
       if (kernel.const_tensor() != nullptr) return PlanAction::kConstant;
       return PlanAction::kCompute;
   }

@@ -27,8 +27,7 @@ class Evidence {
   bool Covers(const Node& n, int depth = 0) {
     if (alive_.contains(&n)) return true;
     if (depth > kMaxDepth || ++covers_asked_ > kMaxCovers ||
-        !(n.IsSwitch() || n.IsLoopCond() || n.type_string() == "Identity" ||
-          n.type_string() == "NoOp")) {
+        !(n.IsSwitch() || n.IsLoopCond() || n.IsIdentity() || n.IsNoOp())) {
       return false;
     }
     for (const Edge* e : n.data_inputs()) {
@@ -57,8 +56,7 @@ class Evidence {
 
   static Branch BranchOf(const Edge& e) {
     const Edge* pred = e.src()->input_edge(1);
-    for (int i = 0;
-         i < kMaxIdentities && pred->src()->type_string() == "Identity"; ++i) {
+    for (int i = 0; i < kMaxIdentities && pred->src()->IsIdentity(); ++i) {
       pred = pred->src()->input_edge(0);
     }
     return {{pred->src(), pred->src_output()}, e.src_output()};
@@ -104,7 +102,7 @@ PlanInputs::PlanInputs(const Graph& graph, absl::Span<Node* const> order)
   });
   PassByEntersOfConstants(order);
   graph.ForEachNode([&](Node* n) {
-    if (n->type_string() == "Identity") passed_by_[n->id()] = CanBePassedBy(*n);
+    if (n->IsIdentity()) passed_by_[n->id()] = CanBePassedBy(*n);
   });
 }
 
@@ -133,8 +131,7 @@ void PlanInputs::PassByEntersOfConstants(absl::Span<Node* const> order) {
   if (absl::c_none_of(order, is_enter)) return;
   // What hands on its input, and nothing but that.
   const auto hands_on = [](const Node& n) {
-    return n.control_inputs().empty() &&
-           (n.type_string() == "Identity" || IsConstantEnter(n));
+    return n.control_inputs().empty() && (n.IsIdentity() || IsConstantEnter(n));
   };
   // Values that are no evidence of an iteration.
   std::vector<bool> invariant(bound_.size());

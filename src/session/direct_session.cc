@@ -609,8 +609,7 @@ class DirectSession : public Session {
   }
 
   static bool IsSessionHandle(const Endpoint& e) {
-    return e.node->type_string() == "GetSessionHandle" ||
-           e.node->type_string() == "GetSessionHandleV2";
+    return e.node->node_class() == OpClass::kSessionHandle;
   }
 
   // Takes what a fetched handle stands for over from the step.

@@ -25,16 +25,14 @@ bool TellsOfUninitialized(const Status& s) {
 }
 
 bool IsVariable(const Node& n) {
-  return n.type_string() == "VariableV2" || n.type_string() == "Variable" ||
-         n.type_string() == "VarHandleOp";
+  return n.traits().variable_use == VariableUse::kHolds;
 }
 
 // Whether consumer `e` of a variable can do without a value.
 bool NeedsNoValue(const Edge& e) {
-  const std::string& op = e.dst()->type_string();
+  const VariableUse use = e.dst()->traits().variable_use;
   return e.IsControlEdge() || e.dst()->op_def().allows_uninitialized_input ||
-         op == "AssignVariableOp" || op == "VarIsInitializedOp" ||
-         op == "DestroyResourceOp";
+         use == VariableUse::kInitializes || use == VariableUse::kNeedsNoValue;
 }
 
 bool IsRead(const Node& n) {
@@ -59,7 +57,7 @@ bool HasValue(const Node& n, ResourceMgr* mgr) {
   n.attrs().Get("shared_name", &name).IgnoreError();
   if (container.empty()) container = mgr->default_container();
   if (name.empty()) name = n.name();
-  return n.type_string() == "VarHandleOp"
+  return n.output_type(0) == DT_RESOURCE
              ? HasValue<Var>(mgr, container, name)
              : HasValue<LegacyVar>(mgr, container, name);
 }
@@ -73,8 +71,7 @@ const Node* Initializer(const Graph& graph, const std::string& variable) {
   for (const Edge* e : v->out_edges()) {
     const Node* n = e->dst();
     if (e->IsControlEdge() || e->dst_input() != 0 ||
-        (n->type_string() != "Assign" &&
-         n->type_string() != "AssignVariableOp")) {
+        n->traits().variable_use != VariableUse::kInitializes) {
       continue;
     }
     if (n->name() == absl::StrCat(variable, "/Assign")) return n;

@@ -65,6 +65,7 @@ Status OpRecord::Build(OpDef* def) const {
   def->deprecated_at = deprecated_at_;
   def->deprecation = deprecation_;
   def->shape_fn = shape_fn_;
+  def->traits = &traits_;
   return OkStatus();
 }
 

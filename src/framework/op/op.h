@@ -4,7 +4,11 @@
 //       .Input("features: T")
 //       .Output("activations: T")
 //       .Attr("T: {half, bfloat16, float, double} = DT_FLOAT")
-//       .SetShapeFn(shape_inference::UnchangedShape);
+//       .KeepsShape()
+//       .Elementwise();
+//
+// What graph passes may know of an op beside that is stated here too, as traits
+// (op_traits.h).
 //
 // Specs are TensorFlow's grammar and must be literals: the op is a constant of
 // the library, registering only links it into a list, and nothing is parsed
@@ -19,8 +23,17 @@
 #include "absl/container/flat_hash_map.h"
 #include "base/mutex.h"
 #include "framework/op/op_def.h"
+#include "framework/op/op_traits.h"
 
 namespace headrace {
+
+namespace shape_inference {  // common_shape_fns.h
+Status UnchangedShape(InferenceContext* c);
+Status BroadcastBinaryOp(InferenceContext* c);
+}  // namespace shape_inference
+// symbolic_shape_fns.h
+bool KeepSymbolicShape(SymbolicShapeContext* c);
+bool BroadcastSymbolicShape(SymbolicShapeContext* c);
 
 // An op as its source spells it, in static storage.
 class OpRecord {
@@ -45,6 +58,7 @@ class OpRecord {
   int deprecated_at_ = 0;
   bool commutative_ = false, aggregate_ = false, stateful_ = false,
        uninitialized_ = false;
+  OpTraits traits_;
   // The list that all records are linked into.
   mutable const OpRecord* next_ = nullptr;
 };
@@ -86,6 +100,83 @@ class OpSpec : public OpRecord {
     return With(&OpSpec::shape_fn_, fn);
   }
 
+  // Effects. Several add up; an op that has none of these and is not stateful
+  // has no effects.
+  constexpr OpSpec ReadsState() const { return Has(Effect::kReadsState); }
+  constexpr OpSpec WritesState() const { return Has(Effect::kWritesState); }
+  constexpr OpSpec IsRandom() const { return Has(Effect::kRandom); }
+  constexpr OpSpec ReadsClock() const { return Has(Effect::kReadsClock); }
+  constexpr OpSpec ReadsFiles() const { return Has(Effect::kReadsFiles); }
+  constexpr OpSpec WritesFiles() const { return Has(Effect::kWritesFiles); }
+  constexpr OpSpec UsesNetwork() const { return Has(Effect::kUsesNetwork); }
+  constexpr OpSpec RunsCode() const { return Has(Effect::kRunsCode); }
+  constexpr OpSpec CallsFunctions() const {
+    return Has(Effect::kCallsFunctions);
+  }
+  constexpr OpSpec Stops() const { return Has(Effect::kStops); }
+  constexpr OpSpec Prints() const { return Has(Effect::kPrints); }
+  constexpr OpSpec Transfers() const { return Has(Effect::kTransfers); }
+  // Though it is stateful.
+  constexpr OpSpec HasNoEffects() const { return Has(Effect::kNone); }
+
+  // Shapes. These two set the shape function as well.
+  constexpr OpSpec KeepsShape() const {
+    return SetShapeFn(shape_inference::UnchangedShape).KeepsShapeOfInput();
+  }
+  constexpr OpSpec Broadcasts() const {
+    return SetShapeFn(shape_inference::BroadcastBinaryOp)
+        .SymbolicShape(BroadcastSymbolicShape);
+  }
+  // Output 0 has the shape of input 0, whatever the shape function is.
+  constexpr OpSpec KeepsShapeOfInput() const {
+    return Trait(&OpTraits::keeps_shape, true).SymbolicShape(KeepSymbolicShape);
+  }
+  constexpr OpSpec SymbolicShape(SymbolicShapeFn fn) const {
+    return Trait(&OpTraits::symbolic_shape_fn, fn);
+  }
+  constexpr OpSpec ShapeValue(ShapeValueFn vector,
+                              ShapeValueFn matrix = nullptr) const {
+    return Trait(&OpTraits::shape_value_fn, vector)
+        .Trait(&OpTraits::shape_matrix_fn, matrix);
+  }
+  constexpr OpSpec ValueOfShapes(ShapeValueFn fn) const {
+    return ShapeValue(fn).Trait(&OpTraits::value_is_of_shapes, true);
+  }
+  constexpr OpSpec ReserveOutputsFrom(int first) const {
+    return Trait(&OpTraits::first_reserve_output, static_cast<int8_t>(first));
+  }
+
+  // What it computes.
+  constexpr OpSpec Elementwise() const {
+    return Trait(&OpTraits::elementwise,
+                 counts_[kInput] == 1
+                     ? ::headrace::Elementwise::kUnary
+                     : ::headrace::Elementwise::kBroadcastingBinary);
+  }
+  constexpr OpSpec Activation(ActivationTraits a) const {
+    return Trait(&OpTraits::activation, a);
+  }
+  constexpr OpSpec Computes(Arithmetic a) const {
+    return Trait(&OpTraits::arithmetic, a);
+  }
+  constexpr OpSpec Layer(LayerKind kind, const char* fused_op = nullptr) const {
+    return Trait(&OpTraits::layer, LayerTraits{kind, fused_op});
+  }
+  constexpr OpSpec IsNoOpWhen(NoOpWhen when) const {
+    return Trait(&OpTraits::no_op_when, when);
+  }
+
+  // How it is run.
+  constexpr OpSpec Outputs(OutputBuffer buffer) const {
+    return Trait(&OpTraits::output_buffer, buffer);
+  }
+  constexpr OpSpec Variable(VariableUse use) const {
+    return Trait(&OpTraits::variable_use, use);
+  }
+  constexpr OpSpec Class(OpClass op_class) const {
+    return Trait(&OpTraits::op_class, op_class);
+  }
+
  private:
   template <int M>
   friend class OpSpec;
@@ -105,6 +196,16 @@ class OpSpec : public OpRecord {
     OpSpec copy = *this;
     copy.*member = value;
     return copy;
+  }
+  template <typename T>
+  constexpr OpSpec Trait(T OpTraits::*member, T value) const {
+    OpSpec copy = *this;
+    copy.traits_.*member = value;
+    return copy;
+  }
+  constexpr OpSpec Has(Effect effect) const {
+    return Trait(&OpTraits::effects, traits_.effects | effect)
+        .Trait(&OpTraits::states_effects, true);
   }
   static const char* const* LinesOf(const OpRecord& record) {
     return static_cast<const OpSpec&>(record).lines_;

@@ -14,6 +14,8 @@ namespace headrace {
 
 class InferenceContext;
 using ShapeFn = Status (*)(InferenceContext*);
+struct OpTraits;                  // op_traits.h
+extern const OpTraits kNoTraits;  // those of an op that states none
 
 // The type of an attr, as in the grammar: "type", "list(int)", ...
 enum class AttrType : uint8_t {
@@ -69,6 +71,9 @@ struct OpDef {
   int deprecated_at = 0;  // GraphDef producer version; 0: not deprecated
   std::string deprecation;
   ShapeFn shape_fn = nullptr;
+  // What graph passes know of the op. Never null. Of REGISTER_OP they are a
+  // constant of the library; a function has none.
+  const OpTraits* traits = &kNoTraits;
 
   int FindAttr(absl::string_view name) const;  // -1 if there is none
   int FindInput(absl::string_view name) const;

@@ -323,15 +323,17 @@ TEST(ConvImplementations, ApplyTheEpilogue) {
         if (!impl->Accepts(p, HostCpu()) || !impl->AppliesEpilogue()) continue;
         const Tensor plain = RunOne(impl, kForward, p, &four);
         for (const bool with_bias : {true, false}) {
-          for (const Activation a :
-               {Activation::kNone, Activation::kRelu, Activation::kRelu6,
-                Activation::kLeakyRelu, Activation::kTanh}) {
+          for (const char* name : {"", "Relu", "Relu6", "LeakyRelu", "Tanh"}) {
+            Activation a = Activation::kNone;
+            if (*name != 0) {
+              ASSERT_EQ(FindActivation(name, &a), OkStatus());
+            }
             const Epilogue e = {with_bias ? &scale : nullptr,
                                 with_bias ? &bias : nullptr,
                                 with_bias ? nullptr : &addend, a};
             SCOPED_TRACE(StrCat(c.name, " ", impl->Name(), " ",
-                                DataTypeString(dtype), " activation ",
-                                static_cast<int>(a), " bias ", with_bias));
+                                DataTypeString(dtype), " activation ", name,
+                                " bias ", with_bias));
             Tensor want = plain;
             ASSERT_EQ(plain.DeepCopyTo(&want), OkStatus());
             ApplyEpilogue(&four, dtype, e, p.batch * p.out_pixels(),

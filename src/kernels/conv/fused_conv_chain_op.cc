@@ -158,13 +158,12 @@ class FusedConvChainOp : public OpKernel,
       if (fused_ops[i].empty()) continue;
       const std::vector<std::string> ops = absl::StrSplit(fused_ops[i], ',');
       HR_RETURN_IF_ERROR(FusedOps::Parse(ops, &s.fused));
-      const Activation a = s.fused.activation;
       if (s.fused.batch_norm || (s.fused.add && i + 1 < n) ||
-          (a != Activation::kNone && a != Activation::kRelu &&
-           a != Activation::kRelu6)) {
+          s.fused.activation >= Activation::kFirstFunction) {
         return errors::Unimplemented(
             "fused_ops[", i, "]: got ", fused_ops[i],
-            ", wanted [Mul] [BiasAdd] [Add, of the last] [Relu | Relu6]");
+            ", wanted [Mul] [BiasAdd] [Add, of the last] [an activation that "
+            "is bounds, such as Relu]");
       }
       arg += s.fused.num_args();
     }

@@ -1,39 +1,22 @@
 #include "kernels/lib/epilogue.h"
 
+#include <atomic>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "base/mutex.h"
+#include "framework/op/op.h"
+#include "kernels/lib/elementwise.h"
 #include "kernels/lib/narrow_float.h"
-#include "kernels/lib/nn_math.h"
 #include "kernels/lib/simd_width.h"
 #include "kernels/lib/vector_tail.h"
 #include "kernels/lib/visit_type.h"
 
 namespace headrace {
 namespace {
-
-// NaN passes through every activation: comparisons keep it.
-template <Activation kActivation, typename T>
-inline T Activate(T x, T alpha) {
-  if constexpr (kActivation == Activation::kRelu) {
-    return x < T(0) ? T(0) : x;
-  } else if constexpr (kActivation == Activation::kRelu6) {
-    const T y = x < T(0) ? T(0) : x;
-    return y > T(6) ? T(6) : y;
-  } else if constexpr (kActivation == Activation::kElu) {
-    return x < T(0) ? vec::Expm1(x) : x;
-  } else if constexpr (kActivation == Activation::kLeakyRelu) {
-    const T scaled = alpha * x;
-    return x > T(0) ? x : scaled;
-  } else if constexpr (kActivation == Activation::kSigmoid) {
-    return vec::Sigmoid(x);
-  } else {
-    static_assert(kActivation == Activation::kTanh);
-    return vec::Tanh(x);
-  }
-}
 
 template <typename T>
 inline T Add(T a, T b) {
@@ -74,14 +57,71 @@ void ScaleAndAdd(const Epilogue& e, const EpilogueBlock& b, T* result) {
   });
 }
 
-template <Activation kActivation, typename T>
-void ActivateAll(const Epilogue& e, const EpilogueBlock& b, T* result) {
-  const T alpha = static_cast<T>(e.leaky_alpha);
+// A function's loops, by what its Activation exceeds kFirstFunction by. They
+// are added and never change.
+struct ActivationLoops {
+  std::atomic<const UnaryLoop*> of_float{nullptr}, of_double{nullptr};
+};
+constexpr int kMaxFunctions =
+    256 - static_cast<int>(Activation::kFirstFunction);
+constinit ActivationLoops g_functions[kMaxFunctions];
+
+bool IsFunction(Activation a) { return a >= Activation::kFirstFunction; }
+const ActivationLoops& LoopsOf(Activation a) {
+  return g_functions[static_cast<int>(a) -
+                     static_cast<int>(Activation::kFirstFunction)];
+}
+
+Status AddFunction(absl::string_view op, Activation* out) {
+  static Mutex mu;
+  const UnaryLoop* const of_float = FindUnaryLoop(op, DT_FLOAT);
+  const UnaryLoop* const of_double = FindUnaryLoop(op, DT_DOUBLE);
+  if (of_float == nullptr || of_double == nullptr) {
+    return errors::NotFound("activation ", op,
+                            " has no element-wise loops for float and double");
+  }
+  MutexLock lock(&mu);
+  for (int i = 0; i < kMaxFunctions; ++i) {
+    ActivationLoops& loops = g_functions[i];
+    const UnaryLoop* const there = loops.of_float.load();
+    if (there != nullptr && there != of_float) continue;
+    loops.of_double.store(of_double);
+    loops.of_float.store(of_float);
+    *out = static_cast<Activation>(
+        i + static_cast<int>(Activation::kFirstFunction));
+    return OkStatus();
+  }
+  return errors::ResourceExhausted("activation ", op, ": at most ",
+                                   kMaxFunctions, " functions are supported");
+}
+
+template <typename T>
+void ActivateByFunction(const Epilogue& e, const EpilogueBlock& b, T* result) {
+  const ActivationLoops& loops = LoopsOf(e.activation);
+  const UnaryLoop& loop = std::is_same_v<T, float> ? *loops.of_float.load()
+                                                   : *loops.of_double.load();
+  ElementwiseState state;
+  state.param = e.leaky_alpha;
+  const auto run = [&](int64_t first, int64_t count) {
+    loop.run(result + first, result + first, count, &state);
+  };
+  if (b.channels == b.row_size) {
+    return run(b.row * b.row_size, b.rows * b.row_size);
+  }
+  for (int64_t r = b.row; r < b.row + b.rows; ++r) {
+    run(r * b.row_size + b.channel, b.channels);
+  }
+}
+
+template <typename T>
+void Bound(T high, const EpilogueBlock& b, T* result) {
   RunSimd([&] {
     for (int64_t r = 0; r < b.rows; ++r) {
       T* y = result + (b.row + r) * b.row_size + b.channel;
       for (int64_t c = 0; c < b.channels; ++c) {
-        y[c] = Activate<kActivation>(y[c], alpha);
+        // Comparisons that keep NaN.
+        const T x = y[c] < T(0) ? T(0) : y[c];
+        y[c] = x > high ? high : x;
       }
     }
   });
@@ -108,26 +148,31 @@ void ApplyTail(const VectorTail& tail, const EpilogueBlock& b, float* result) {
 
 // Nanoseconds an element, roughly.
 double Cost(const Epilogue& e) {
-  switch (e.activation) {
-    case Activation::kElu:
-    case Activation::kSigmoid:
-    case Activation::kTanh:
-      return 1;
-    default:
-      return 0.2;
-  }
+  constexpr double kBounds = 0.2;
+  return IsFunction(e.activation) ? LoopsOf(e.activation).of_float.load()->cost
+                                  : kBounds;
 }
 
-struct ActivationName {
-  const char* name;
-  Activation activation;
-};
-constexpr ActivationName kActivations[] = {
-    {"Relu", Activation::kRelu},       {"Relu6", Activation::kRelu6},
-    {"Elu", Activation::kElu},         {"LeakyRelu", Activation::kLeakyRelu},
-    {"Sigmoid", Activation::kSigmoid}, {"Tanh", Activation::kTanh}};
-
 }  // namespace
+
+Status FindActivation(absl::string_view op, Activation* out) {
+  const OpDef* const def = OpRegistry::Global()->Find(op);
+  *out = Activation::kNone;
+  switch (def == nullptr ? ActivationTraits::kNone
+                         : def->traits->activation.kind) {
+    case ActivationTraits::kNone:
+      break;
+    case ActivationTraits::kRelu:
+      *out = Activation::kRelu;
+      return OkStatus();
+    case ActivationTraits::kRelu6:
+      *out = Activation::kRelu6;
+      return OkStatus();
+    case ActivationTraits::kFunction:
+      return AddFunction(op, out);
+  }
+  return errors::NotFound("op ", op, " is no activation");
+}
 
 template <typename T>
 void ApplyEpilogue(const Epilogue& e, const EpilogueBlock& b, T* result) {
@@ -137,21 +182,12 @@ void ApplyEpilogue(const Epilogue& e, const EpilogueBlock& b, T* result) {
   }
   ScaleAndAdd(e, b, result);
   if constexpr (!std::is_integral_v<T>) {
-    switch (e.activation) {
-      case Activation::kNone:
-        return;
-      case Activation::kRelu:
-        return ActivateAll<Activation::kRelu>(e, b, result);
-      case Activation::kRelu6:
-        return ActivateAll<Activation::kRelu6>(e, b, result);
-      case Activation::kElu:
-        return ActivateAll<Activation::kElu>(e, b, result);
-      case Activation::kLeakyRelu:
-        return ActivateAll<Activation::kLeakyRelu>(e, b, result);
-      case Activation::kSigmoid:
-        return ActivateAll<Activation::kSigmoid>(e, b, result);
-      case Activation::kTanh:
-        return ActivateAll<Activation::kTanh>(e, b, result);
+    if (IsFunction(e.activation)) {
+      ActivateByFunction(e, b, result);
+    } else if (e.activation == Activation::kRelu) {
+      Bound(std::numeric_limits<T>::infinity(), b, result);
+    } else if (e.activation == Activation::kRelu6) {
+      Bound(T(6), b, result);
     }
   }
 }
@@ -196,18 +232,21 @@ Status FusedOps::Parse(absl::Span<const std::string> ops, FusedOps* out) {
   out->bias = take("BiasAdd");
   out->batch_norm = !out->bias && take("FusedBatchNorm");
   out->add = take("Add");
-  for (const ActivationName& a : kActivations) {
-    if (take(a.name)) {
-      out->activation = a.activation;
-      break;
+  std::string why;
+  if (at + 1 == ops.size()) {
+    const Status found = FindActivation(ops[at], &out->activation);
+    if (found.ok()) {
+      ++at;
+    } else {
+      why = absl::StrCat(": ", found.message());
     }
   }
   if (ops.empty() || at < ops.size()) {
     return errors::Unimplemented(
         "fused_ops: got [", absl::StrJoin(ops, ", "),
-        "], wanted [Mul] [BiasAdd | FusedBatchNorm] [Add] [Relu | Relu6 | Elu "
-        "| "
-        "LeakyRelu | Sigmoid | Tanh], at least one of them");
+        "], wanted [Mul] [BiasAdd | FusedBatchNorm] [Add] [an activation], at "
+        "least one of them",
+        why);
   }
   return OkStatus();
 }

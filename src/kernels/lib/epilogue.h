@@ -19,15 +19,15 @@
 
 namespace headrace {
 
-enum class Activation : uint8_t {
-  kNone,
-  kRelu,
-  kRelu6,
-  kElu,
-  kLeakyRelu,
-  kSigmoid,
-  kTanh
-};
+// Values from kFirstFunction on are loops of ops, in the order in which
+// FindActivation met them.
+enum class Activation : uint8_t { kNone, kRelu, kRelu6, kFirstFunction };
+
+// The op as an activation. Which ops are activations, their schemas say
+// (framework/op/op_traits.h); what a function computes is the loop of the op's
+// kernel (elementwise.h). So an op of a loaded library can be fused. NotFound
+// if it is none, or has no loops for float and double. Thread-safe.
+Status FindActivation(absl::string_view op, Activation* out);
 
 // What is done, and with which tensors. A result is rows of channels, the
 // channels innermost: `scale` and `bias` are [channels], `addend` has the
@@ -39,7 +39,7 @@ struct Epilogue {
   const Tensor* bias = nullptr;
   const Tensor* addend = nullptr;
   Activation activation = Activation::kNone;
-  float leaky_alpha = 0.2f;
+  float leaky_alpha = 0.2f;  // of an activation that has a parameter
 
   bool empty() const {
     return scale == nullptr && bias == nullptr && addend == nullptr &&

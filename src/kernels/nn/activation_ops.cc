@@ -75,6 +75,7 @@ struct LeakyRelu {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("alpha", &a));
     alpha = static_cast<C>(static_cast<T>(a));
   }
+  explicit LeakyRelu(float a) : alpha(static_cast<C>(a)) {}
   C operator()(C x) const {
     const C scaled = alpha * x;
     return x > C(0) ? x : scaled;
@@ -288,7 +289,7 @@ HR_CALL_REAL_NUMBER_TYPES(REGISTER_REAL)
   REGISTER_ACTIVATION("SoftsignGrad", ActivationGradOp, SoftsignGrad, T);
 HR_CALL_FLOAT_TYPES(REGISTER_FLOAT)
 
-// For chains (see elementwise.h): the activations without attrs.
+// For fused nodes (see elementwise.h).
 template <typename T, template <typename> class Functor>
 constexpr UnaryLoop kActivationLoop = {
     [](const void* x, void* y, int64_t n, ElementwiseState*) {
@@ -305,10 +306,25 @@ constexpr NamedLoops<UnaryLoop> NameActivation(const char* op) {
   return {op, &kActivationLoop<float, Functor>,
           &kActivationLoop<double, Functor>};
 }
+template <typename T>
+constexpr UnaryLoop kLeakyReluLoop = {
+    [](const void* x, void* y, int64_t n, ElementwiseState* s) {
+      RunActivation(LeakyRelu<T>(s->param), static_cast<const T*>(x),
+                    static_cast<T*>(y), n);
+    },
+    sizeof(T),
+    sizeof(T),
+    true,
+    LeakyRelu<T>::kCost,
+    nullptr};
 constinit NamedLoops<UnaryLoop> activation_loops[] = {
-    NameActivation<Relu>("Relu"),         NameActivation<Relu6>("Relu6"),
-    NameActivation<Elu>("Elu"),           NameActivation<Selu>("Selu"),
-    NameActivation<Softplus>("Softplus"), NameActivation<Softsign>("Softsign"),
+    {"LeakyRelu", &kLeakyReluLoop<float>, &kLeakyReluLoop<double>},
+    NameActivation<Relu>("Relu"),
+    NameActivation<Relu6>("Relu6"),
+    NameActivation<Elu>("Elu"),
+    NameActivation<Selu>("Selu"),
+    NameActivation<Softplus>("Softplus"),
+    NameActivation<Softsign>("Softsign"),
 };
 [[maybe_unused]] const bool named = [] {
   for (NamedLoops<UnaryLoop>& loops : activation_loops) NameLoops(&loops);

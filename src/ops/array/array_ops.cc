@@ -2,12 +2,12 @@
 // shape alone.
 #include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "framework/shape_fns/shape_value_fns.h"
 
 namespace headrace {
 
 using shape_inference::NoOutputs;
 using shape_inference::ScalarShape;
-using shape_inference::UnchangedShape;
 
 namespace {
 
@@ -215,95 +215,125 @@ REGISTER_OP("Const")
     .Output("output: dtype")
     .Attr("value: tensor")
     .Attr("dtype: type")
-    .SetShapeFn(ConstShape);
+    .SetShapeFn(ConstShape)
+    .Class(OpClass::kConstant);
 
 REGISTER_OP("ImmutableConst")
     .Output("tensor: dtype")
     .Attr("dtype: type")
     .Attr("shape: shape")
     .Attr("memory_region_name: string")
-    .SetShapeFn(shape_inference::ExplicitShape);
+    .SetShapeFn(shape_inference::ExplicitShape)
+    .Outputs(OutputBuffer::kStored)
+    .ReadsFiles();
 
 REGISTER_OP("Placeholder")
     .Output("output: dtype")
     .Attr("dtype: type")
     .Attr("shape: shape = { unknown_rank: true }")
-    .SetShapeFn(shape_inference::ExplicitShape);
+    .SetShapeFn(shape_inference::ExplicitShape)
+    .Class(OpClass::kPlaceholder)
+    .Transfers();
 
 REGISTER_OP("PlaceholderV2")
     .Output("output: dtype")
     .Attr("dtype: type")
     .Attr("shape: shape")
     .Deprecated(23, "Placeholder now behaves the same as PlaceholderV2.")
-    .SetShapeFn(shape_inference::ExplicitShape);
+    .SetShapeFn(shape_inference::ExplicitShape)
+    .Class(OpClass::kPlaceholder)
+    .Transfers();
 
 REGISTER_OP("PlaceholderWithDefault")
     .Input("input: dtype")
     .Output("output: dtype")
     .Attr("dtype: type")
     .Attr("shape: shape")
-    .SetShapeFn(PlaceholderWithDefaultShape);
+    .SetShapeFn(PlaceholderWithDefaultShape)
+    .Outputs(OutputBuffer::kInput)
+    .IsNoOpWhen(NoOpWhen::kAlways)
+    .Transfers();
 
 REGISTER_OP("Identity")
     .Input("input: T")
     .Output("output: T")
     .Attr("T: type")
-    .SetShapeFn(UnchangedShape);
+    .KeepsShape()
+    .Class(OpClass::kIdentity)
+    .Outputs(OutputBuffer::kInput)
+    .IsNoOpWhen(NoOpWhen::kAlways)
+    .ShapeValue(ForwardedValue, ForwardedMatrix);
 
 REGISTER_OP("RefIdentity")
     .Input("input: Ref(T)")
     .Output("output: Ref(T)")
     .Attr("T: type")
     .SetAllowsUninitializedInput()
-    .SetShapeFn(UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("IdentityN")
     .Input("input: T")
     .Output("output: T")
     .Attr("T: list(type)")
-    .SetShapeFn(EachUnchanged);
+    .SetShapeFn(EachUnchanged)
+    .Outputs(OutputBuffer::kEachInput)
+    .IsNoOpWhen(NoOpWhen::kAlways);
 
 REGISTER_OP("Snapshot")
     .Input("input: T")
     .Output("output: T")
     .Attr("T: type")
-    .SetShapeFn(UnchangedShape);
+    .KeepsShape()
+    .Outputs(OutputBuffer::kInput)
+    .IsNoOpWhen(NoOpWhen::kAlways)
+    .ShapeValue(ForwardedValue);
 
-REGISTER_OP("NoOp").SetShapeFn(NoOutputs);
+REGISTER_OP("NoOp").SetShapeFn(NoOutputs).Class(OpClass::kNoOp);
 
 REGISTER_OP("StopGradient")
     .Input("input: T")
     .Output("output: T")
     .Attr("T: type")
-    .SetShapeFn(UnchangedShape);
+    .KeepsShape()
+    .Outputs(OutputBuffer::kInput)
+    .IsNoOpWhen(NoOpWhen::kAlways)
+    .ShapeValue(ForwardedValue);
 
 REGISTER_OP("PreventGradient")
     .Input("input: T")
     .Output("output: T")
     .Attr("T: type")
     .Attr("message: string = ''")
-    .SetShapeFn(UnchangedShape);
+    .KeepsShape()
+    .Outputs(OutputBuffer::kInput)
+    .IsNoOpWhen(NoOpWhen::kAlways)
+    .ShapeValue(ForwardedValue);
 
 REGISTER_OP("GuaranteeConst")
     .Input("input: T")
     .Output("output: T")
     .Attr("T: type")
     .SetIsStateful()
-    .SetShapeFn(UnchangedShape);
+    .KeepsShape()
+    .Outputs(OutputBuffer::kInput)
+    .IsNoOpWhen(NoOpWhen::kAlways)
+    .HasNoEffects();
 
 REGISTER_OP("DeepCopy")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: type")
     .SetIsStateful()
-    .SetShapeFn(UnchangedShape);
+    .KeepsShape()
+    .HasNoEffects();
 
 REGISTER_OP("Shape")
     .Input("input: T")
     .Output("output: out_type")
     .Attr("T: type")
     .Attr("out_type: {int32, int64} = DT_INT32")
-    .SetShapeFn(ShapeOfShape);
+    .SetShapeFn(ShapeOfShape)
+    .ValueOfShapes(ShapeOfInput);
 
 REGISTER_OP("ShapeN")
     .Input("input: N * T")
@@ -311,20 +341,23 @@ REGISTER_OP("ShapeN")
     .Attr("N: int >= 1")
     .Attr("T: type")
     .Attr("out_type: {int32, int64} = DT_INT32")
-    .SetShapeFn(ShapeOfShape);
+    .SetShapeFn(ShapeOfShape)
+    .ValueOfShapes(ShapeOfInput);
 
 REGISTER_OP("Rank")
     .Input("input: T")
     .Output("output: int32")
     .Attr("T: type")
-    .SetShapeFn(ScalarShape);
+    .SetShapeFn(ScalarShape)
+    .ValueOfShapes(RankOfInput);
 
 REGISTER_OP("Size")
     .Input("input: T")
     .Output("output: out_type")
     .Attr("T: type")
     .Attr("out_type: {int32, int64} = DT_INT32")
-    .SetShapeFn(ScalarShape);
+    .SetShapeFn(ScalarShape)
+    .ValueOfShapes(SizeOfInput);
 
 REGISTER_OP("Reshape")
     .Input("tensor: T")
@@ -332,14 +365,20 @@ REGISTER_OP("Reshape")
     .Output("output: T")
     .Attr("T: type")
     .Attr("Tshape: {int32, int64} = DT_INT32")
-    .SetShapeFn(ReshapeShape);
+    .SetShapeFn(ReshapeShape)
+    .IsNoOpWhen(NoOpWhen::kShapeIsKept)
+    .Outputs(OutputBuffer::kView)
+    .ShapeValue(ReshapedValue, ReshapedMatrix);
 
 REGISTER_OP("Squeeze")
     .Input("input: T")
     .Output("output: T")
     .Attr("T: type")
     .Attr("squeeze_dims: list(int) >= 0 = []")
-    .SetShapeFn(SqueezeShape);
+    .SetShapeFn(SqueezeShape)
+    .IsNoOpWhen(NoOpWhen::kShapeIsKept)
+    .Outputs(OutputBuffer::kView)
+    .ShapeValue(ReshapedValue);
 
 REGISTER_OP("ExpandDims")
     .Input("input: T")
@@ -347,7 +386,10 @@ REGISTER_OP("ExpandDims")
     .Output("output: T")
     .Attr("T: type")
     .Attr("Tdim: {int32, int64} = DT_INT32")
-    .SetShapeFn(ExpandDimsShape);
+    .SetShapeFn(ExpandDimsShape)
+    .IsNoOpWhen(NoOpWhen::kShapeIsKept)
+    .Outputs(OutputBuffer::kView)
+    .ShapeValue(ReshapedValue);
 
 REGISTER_OP("EnsureShape")
     .Input("input: T")
@@ -367,7 +409,9 @@ REGISTER_OP("Bitcast")
         "type: {bfloat16, half, float, double, int64, int32, uint8, uint16, "
         "uint32, uint64, int8, int16, complex64, complex128, qint8, quint8, "
         "qint16, quint16, qint32}")
-    .SetShapeFn(BitcastShape);
+    .SetShapeFn(BitcastShape)
+    .IsNoOpWhen(NoOpWhen::kTypeIsKept)
+    .Outputs(OutputBuffer::kView);
 
 REGISTER_OP("Fill")
     .Input("dims: index_type")
@@ -381,7 +425,7 @@ REGISTER_OP("ZerosLike")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: type")
-    .SetShapeFn(UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("OnesLike")
     .Input("x: T")
@@ -389,6 +433,6 @@ REGISTER_OP("OnesLike")
     .Attr(
         "T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, "
         "uint32, int64, uint64, complex64, complex128, bool}")
-    .SetShapeFn(UnchangedShape);
+    .KeepsShape();
 
 }  // namespace headrace

@@ -2,6 +2,7 @@
 // TensorScatter family.
 #include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "framework/shape_fns/shape_value_fns.h"
 
 namespace headrace {
 namespace {
@@ -142,7 +143,8 @@ REGISTER_OP("Gather")
     .Attr("validate_indices: bool = true")
     .Attr("Tparams: type")
     .Attr("Tindices: {int32, int64}")
-    .SetShapeFn(GatherShape);
+    .SetShapeFn(GatherShape)
+    .ShapeValue(GatherValue);
 
 REGISTER_OP("GatherV2")
     .Input("params: Tparams")
@@ -153,7 +155,8 @@ REGISTER_OP("GatherV2")
     .Attr("Tparams: type")
     .Attr("Tindices: {int16, int32, int64}")
     .Attr("Taxis: {int32, int64}")
-    .SetShapeFn(GatherV2Shape);
+    .SetShapeFn(GatherV2Shape)
+    .ShapeValue(GatherValue);
 
 REGISTER_OP("GatherNd")
     .Input("params: Tparams")

@@ -6,7 +6,6 @@
 namespace headrace {
 namespace {
 
-using shape_inference::UnchangedShape;
 using Shape = PartialTensorShape;
 
 Status EmptyShape(InferenceContext* c) {
@@ -38,7 +37,8 @@ REGISTER_OP("Empty")
     .Attr("dtype: type")
     .Attr("init: bool = false")
     .SetIsStateful()
-    .SetShapeFn(EmptyShape);
+    .SetShapeFn(EmptyShape)
+    .IsRandom();
 
 REGISTER_OP("InplaceUpdate")
     .Input("x: T")
@@ -46,7 +46,7 @@ REGISTER_OP("InplaceUpdate")
     .Input("v: T")
     .Output("y: T")
     .Attr("T: type")
-    .SetShapeFn(UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("InplaceAdd")
     .Input("x: T")
@@ -54,7 +54,7 @@ REGISTER_OP("InplaceAdd")
     .Input("v: T")
     .Output("y: T")
     .Attr("T: type")
-    .SetShapeFn(UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("InplaceSub")
     .Input("x: T")
@@ -62,7 +62,7 @@ REGISTER_OP("InplaceSub")
     .Input("v: T")
     .Output("y: T")
     .Attr("T: type")
-    .SetShapeFn(UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("TensorStridedSliceUpdate")
     .Input("input: T")
@@ -78,7 +78,7 @@ REGISTER_OP("TensorStridedSliceUpdate")
     .Attr("ellipsis_mask: int = 0")
     .Attr("new_axis_mask: int = 0")
     .Attr("shrink_axis_mask: int = 0")
-    .SetShapeFn(UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("UnravelIndex")
     .Input("indices: Tidx")

@@ -3,10 +3,9 @@
 // and depth.
 #include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "framework/shape_fns/symbolic_shape_fns.h"
 
 namespace headrace {
-
-using shape_inference::UnchangedShape;
 
 namespace {
 
@@ -407,7 +406,9 @@ REGISTER_OP("Transpose")
     .Output("y: T")
     .Attr("T: type")
     .Attr("Tperm: {int32, int64} = DT_INT32")
-    .SetShapeFn(TransposeShape);
+    .SetShapeFn(TransposeShape)
+    .IsNoOpWhen(NoOpWhen::kOrderIsKept)
+    .SymbolicShape(TransposeSymbolicShape);
 
 REGISTER_OP("ConjugateTranspose")
     .Input("x: T")
@@ -445,7 +446,9 @@ REGISTER_OP("Pad")
     .Output("output: T")
     .Attr("T: type")
     .Attr("Tpaddings: {int32, int64} = DT_INT32")
-    .SetShapeFn(PadShape);
+    .SetShapeFn(PadShape)
+    .IsNoOpWhen(NoOpWhen::kPaddingIsZero)
+    .SymbolicShape(PadSymbolicShape);
 
 REGISTER_OP("PadV2")
     .Input("input: T")
@@ -454,7 +457,9 @@ REGISTER_OP("PadV2")
     .Output("output: T")
     .Attr("T: type")
     .Attr("Tpaddings: {int32, int64} = DT_INT32")
-    .SetShapeFn(PadShape);
+    .SetShapeFn(PadShape)
+    .IsNoOpWhen(NoOpWhen::kPaddingIsZero)
+    .SymbolicShape(PadSymbolicShape);
 
 REGISTER_OP("MirrorPad")
     .Input("input: T")
@@ -463,7 +468,9 @@ REGISTER_OP("MirrorPad")
     .Attr("T: type")
     .Attr("Tpaddings: {int32, int64} = DT_INT32")
     .Attr("mode: {'REFLECT', 'SYMMETRIC'}")
-    .SetShapeFn(PadShape);
+    .SetShapeFn(PadShape)
+    .IsNoOpWhen(NoOpWhen::kPaddingIsZero)
+    .SymbolicShape(PadSymbolicShape);
 
 REGISTER_OP("MirrorPadGrad")
     .Input("input: T")

@@ -2,7 +2,9 @@
 // slices.
 #include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "framework/shape_fns/shape_value_fns.h"
 #include "framework/shape_fns/strided_slice.h"
+#include "framework/shape_fns/symbolic_shape_fns.h"
 
 namespace headrace {
 namespace {
@@ -289,7 +291,8 @@ REGISTER_OP("Concat")
     .Output("output: T")
     .Attr("N: int >= 2")
     .Attr("T: type")
-    .SetShapeFn(shape_inference::ConcatShape);
+    .SetShapeFn(shape_inference::ConcatShape)
+    .ShapeValue(ConcatValue);
 
 REGISTER_OP("ConcatV2")
     .Input("values: N * T")
@@ -298,7 +301,9 @@ REGISTER_OP("ConcatV2")
     .Attr("N: int >= 2")
     .Attr("T: type")
     .Attr("Tidx: {int32, int64} = DT_INT32")
-    .SetShapeFn(shape_inference::ConcatV2Shape);
+    .SetShapeFn(shape_inference::ConcatV2Shape)
+    .SymbolicShape(ConcatSymbolicShape)
+    .ShapeValue(ConcatV2Value);
 
 REGISTER_OP("ConcatOffset")
     .Input("concat_dim: int32")
@@ -314,7 +319,8 @@ REGISTER_OP("Pack")
     .Attr("N: int >= 1")
     .Attr("T: type")
     .Attr("axis: int = 0")
-    .SetShapeFn(PackShape);
+    .SetShapeFn(PackShape)
+    .ShapeValue(PackValue, PackedMatrix);
 
 REGISTER_OP("Unpack")
     .Input("value: T")
@@ -322,7 +328,8 @@ REGISTER_OP("Unpack")
     .Attr("num: int >= 0")
     .Attr("T: type")
     .Attr("axis: int = 0")
-    .SetShapeFn(UnpackShape);
+    .SetShapeFn(UnpackShape)
+    .Outputs(OutputBuffer::kPart);
 
 REGISTER_OP("ParallelConcat")
     .Input("values: N * T")
@@ -338,7 +345,8 @@ REGISTER_OP("Split")
     .Output("output: num_split * T")
     .Attr("num_split: int >= 1")
     .Attr("T: type")
-    .SetShapeFn(SplitShape);
+    .SetShapeFn(SplitShape)
+    .Outputs(OutputBuffer::kPart);
 
 REGISTER_OP("SplitV")
     .Input("value: T")
@@ -348,7 +356,8 @@ REGISTER_OP("SplitV")
     .Attr("num_split: int >= 1")
     .Attr("T: type")
     .Attr("Tlen: {int8, int32, int64} = DT_INT64")
-    .SetShapeFn(SplitVShape);
+    .SetShapeFn(SplitVShape)
+    .Outputs(OutputBuffer::kPart);
 
 REGISTER_OP("Slice")
     .Input("input: T")
@@ -357,7 +366,9 @@ REGISTER_OP("Slice")
     .Output("output: T")
     .Attr("T: type")
     .Attr("Index: {int32, int64}")
-    .SetShapeFn(SliceShape);
+    .SetShapeFn(SliceShape)
+    .Outputs(OutputBuffer::kPart)
+    .ShapeValue(SliceValue);
 
 REGISTER_OP("StridedSlice")
     .Input("input: T")
@@ -372,7 +383,9 @@ REGISTER_OP("StridedSlice")
     .Attr("ellipsis_mask: int = 0")
     .Attr("new_axis_mask: int = 0")
     .Attr("shrink_axis_mask: int = 0")
-    .SetShapeFn(StridedSliceShape);
+    .SetShapeFn(StridedSliceShape)
+    .Outputs(OutputBuffer::kPart)
+    .ShapeValue(StridedSliceValue);
 
 REGISTER_OP("StridedSliceGrad")
     .Input("shape: Index")
@@ -404,7 +417,8 @@ REGISTER_OP("StridedSliceAssign")
     .Attr("ellipsis_mask: int = 0")
     .Attr("new_axis_mask: int = 0")
     .Attr("shrink_axis_mask: int = 0")
-    .SetShapeFn(StridedSliceAssignShape);
+    .SetShapeFn(StridedSliceAssignShape)
+    .WritesState();
 
 REGISTER_OP("ResourceStridedSliceAssign")
     .Input("ref: resource")
@@ -420,6 +434,7 @@ REGISTER_OP("ResourceStridedSliceAssign")
     .Attr("new_axis_mask: int = 0")
     .Attr("shrink_axis_mask: int = 0")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::NoOutputs);
+    .SetShapeFn(shape_inference::NoOutputs)
+    .WritesState();
 
 }  // namespace headrace

@@ -2,6 +2,7 @@
 #include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
 #include "framework/shape_fns/conv_attrs.h"
+#include "framework/shape_fns/symbolic_shape_fns.h"
 #include "framework/shape_fns/window_shape.h"
 
 namespace headrace {
@@ -126,7 +127,9 @@ REGISTER_OP("Conv2D")
     .Attr("explicit_paddings: list(int) = []")
     .Attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'")
     .Attr("dilations: list(int) = [1, 1, 1, 1]")
-    .SetShapeFn(shape_inference::Conv2DShape);
+    .SetShapeFn(shape_inference::Conv2DShape)
+    .SymbolicShape(WindowSymbolicShape)
+    .Layer(LayerKind::kConv2D, "_FusedConv2D");
 
 REGISTER_OP("FusedPadConv2D")
     .Input("input: T")
@@ -278,7 +281,9 @@ REGISTER_OP("DepthwiseConv2dNative")
     .Attr("explicit_paddings: list(int) = []")
     .Attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'")
     .Attr("dilations: list(int) = [1, 1, 1, 1]")
-    .SetShapeFn(shape_inference::DepthwiseConv2DNativeShape);
+    .SetShapeFn(shape_inference::DepthwiseConv2DNativeShape)
+    .SymbolicShape(WindowSymbolicShape)
+    .Layer(LayerKind::kDepthwiseConv2D, "_FusedDepthwiseConv2dNative");
 
 REGISTER_OP("DepthwiseConv2dNativeBackpropInput")
     .Input("input_sizes: int32")

@@ -4,8 +4,8 @@
 namespace headrace {
 namespace {
 
-#define FUNCTION .Attr("f: func")
-#define PREDICATE .Attr("predicate: func")
+#define FUNCTION .Attr("f: func").CallsFunctions()
+#define PREDICATE .Attr("predicate: func").CallsFunctions()
 #define DETERMINISTIC .Attr("deterministic: string = 'default'")
 
 #define FUNCTION_OP(ATTRS, NAME)                                      \
@@ -113,7 +113,8 @@ REGISTER_OP("ReduceDataset")
 #undef FUNCTION
 
 #define WINDOW_FUNCTIONS                                     \
-  .Attr("key_func: func")                                    \
+  .CallsFunctions()                                          \
+      .Attr("key_func: func")                                \
       .Attr("reduce_func: func")                             \
       .Attr("window_size_func: func")                        \
       .Attr("Tkey_func_other_arguments: list(type) >= 0")    \

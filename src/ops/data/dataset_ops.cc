@@ -22,8 +22,8 @@ CARDINALITY_OP("ExperimentalDatasetCardinality");
       .Input("compression_type: string") \
       .SetIsStateful()                   \
       .SetShapeFn(DatasetConsumerShape)
-TO_TF_RECORD_OP("DatasetToTFRecord");
-TO_TF_RECORD_OP("ExperimentalDatasetToTFRecord");
+TO_TF_RECORD_OP("DatasetToTFRecord").WritesFiles().CallsFunctions();
+TO_TF_RECORD_OP("ExperimentalDatasetToTFRecord").WritesFiles().CallsFunctions();
 #undef TO_TF_RECORD_OP
 
 REGISTER_OP("DatasetToSingleElement")
@@ -31,13 +31,15 @@ REGISTER_OP("DatasetToSingleElement")
     .Output("components: output_types") DATASET_ELEMENTS
     .Attr("metadata: string = ''")
     .SetIsStateful()
-    .SetShapeFn(ElementShape);
+    .SetShapeFn(ElementShape)
+    .CallsFunctions();
 
 REGISTER_OP("GetElementAtIndex")
     .Input("dataset: variant")
     .Input("index: int64")
-    .Output("components: output_types")
-        DATASET_ELEMENTS.SetShapeFn(ElementShape);
+    .Output("components: output_types") DATASET_ELEMENTS
+    .SetShapeFn(ElementShape)
+    .CallsFunctions();
 
 #define RESOURCE_OP(NAME)         \
   REGISTER_OP(NAME)               \
@@ -48,13 +50,15 @@ REGISTER_OP("GetElementAtIndex")
 ANONYMOUS_OP("AnonymousSeedGenerator")
     .Input("seed: int64")
     .Input("seed2: int64")
-    .Input("reshuffle: bool");
+    .Input("reshuffle: bool")
+    .WritesState();
 ANONYMOUS_OP("AnonymousRandomSeedGenerator")
     .Input("seed: int64")
-    .Input("seed2: int64");
-ANONYMOUS_OP("AnonymousMemoryCache");
-RESOURCE_OP("DummySeedGenerator");
-RESOURCE_OP("DummyMemoryCache");
+    .Input("seed2: int64")
+    .WritesState();
+ANONYMOUS_OP("AnonymousMemoryCache").WritesState();
+RESOURCE_OP("DummySeedGenerator").ReadsState();
+RESOURCE_OP("DummyMemoryCache").ReadsState();
 #undef ANONYMOUS_OP
 #undef RESOURCE_OP
 
@@ -64,9 +68,9 @@ RESOURCE_OP("DummyMemoryCache");
       .Input("deleter: variant") \
       .SetIsStateful()           \
       .SetShapeFn(DatasetConsumerShape)
-DELETE_OP("DeleteSeedGenerator");
-DELETE_OP("DeleteRandomSeedGenerator");
-DELETE_OP("DeleteMemoryCache");
+DELETE_OP("DeleteSeedGenerator").WritesState();
+DELETE_OP("DeleteRandomSeedGenerator").WritesState();
+DELETE_OP("DeleteMemoryCache").WritesState();
 #undef DELETE_OP
 
 }  // namespace

@@ -22,7 +22,8 @@ SOURCE_OP("TensorDataset")
     .Input("components: Toutput_types")
     .Attr("Toutput_types: list(type) >= 1")
     .Attr("output_shapes: list(shape) >= 1")
-    .Attr("metadata: string = ''");
+    .Attr("metadata: string = ''")
+    .HasNoEffects();
 SOURCE_OP("TensorSliceDataset")
     .Input("components: Toutput_types")
     .Attr("Toutput_types: list(type) >= 1")
@@ -30,17 +31,20 @@ SOURCE_OP("TensorSliceDataset")
     .Attr("is_files: bool = false")
     .Attr("metadata: string = ''")
     .Attr("replicate_on_split: bool = false")
-    .SetShapeFn(TensorSliceShape);
+    .SetShapeFn(TensorSliceShape)
+    .HasNoEffects();
 SOURCE_OP("SparseTensorSliceDataset")
     .Input("indices: int64")
     .Input("values: Tvalues")
     .Input("dense_shape: int64")
-    .Attr("Tvalues: type");
+    .Attr("Tvalues: type")
+    .HasNoEffects();
 SOURCE_OP("RangeDataset")
     .Input("start: int64")
     .Input("stop: int64")
     .Input("step: int64") DATASET_ELEMENTS.Attr("metadata: string = ''")
-    .Attr("replicate_on_split: bool = false");
+    .Attr("replicate_on_split: bool = false")
+    .HasNoEffects();
 SOURCE_OP("GeneratorDataset")
     .Input("init_func_other_args: Tinit_func_args")
     .Input("next_func_other_args: Tnext_func_args")
@@ -50,41 +54,48 @@ SOURCE_OP("GeneratorDataset")
     .Attr("finalize_func: func")
     .Attr("Tinit_func_args: list(type) >= 0")
     .Attr("Tnext_func_args: list(type) >= 0")
-    .Attr("Tfinalize_func_args: list(type) >= 0")
-        DATASET_ELEMENTS.Attr("metadata: string = ''");
+    .Attr("Tfinalize_func_args: list(type) >= 0") DATASET_ELEMENTS
+    .Attr("metadata: string = ''")
+    .CallsFunctions();
 
 #define RANDOM_OP(NAME) \
   SOURCE_OP(NAME).Input("seed: int64").Input("seed2: int64") DATASET_ELEMENTS
-RANDOM_OP("RandomDataset").Attr("metadata: string = ''");
-RANDOM_OP("ExperimentalRandomDataset");
+RANDOM_OP("RandomDataset").Attr("metadata: string = ''").IsRandom();
+RANDOM_OP("ExperimentalRandomDataset").IsRandom();
 SOURCE_OP("RandomDatasetV2")
     .Input("seed: int64")
     .Input("seed2: int64")
     .Input("seed_generator: resource")
-    .Attr("rerandomize_each_iteration: bool = false")
-        DATASET_ELEMENTS.Attr("metadata: string = ''");
+    .Attr("rerandomize_each_iteration: bool = false") DATASET_ELEMENTS
+    .Attr("metadata: string = ''")
+    .IsRandom();
 #undef RANDOM_OP
 
 #define FILES_OP(NAME) \
   SOURCE_OP(NAME).Input("filenames: string").Attr("metadata: string = ''")
 FILES_OP("TFRecordDataset")
     .Input("compression_type: string")
-    .Input("buffer_size: int64");
+    .Input("buffer_size: int64")
+    .ReadsFiles();
 FILES_OP("TFRecordDatasetV2")
     .Input("compression_type: string")
     .Input("buffer_size: int64")
-    .Input("byte_offsets: int64");
+    .Input("byte_offsets: int64")
+    .ReadsFiles();
 FILES_OP("TextLineDataset")
     .Input("compression_type: string")
-    .Input("buffer_size: int64");
+    .Input("buffer_size: int64")
+    .ReadsFiles();
 #define FIXED_LENGTH_OP(NAME)       \
   FILES_OP(NAME)                    \
       .Input("header_bytes: int64") \
       .Input("record_bytes: int64") \
       .Input("footer_bytes: int64") \
       .Input("buffer_size: int64")
-FIXED_LENGTH_OP("FixedLengthRecordDataset");
-FIXED_LENGTH_OP("FixedLengthRecordDatasetV2").Input("compression_type: string");
+FIXED_LENGTH_OP("FixedLengthRecordDataset").ReadsFiles();
+FIXED_LENGTH_OP("FixedLengthRecordDatasetV2")
+    .Input("compression_type: string")
+    .ReadsFiles();
 #undef FIXED_LENGTH_OP
 #undef FILES_OP
 
@@ -101,13 +112,15 @@ FIXED_LENGTH_OP("FixedLengthRecordDatasetV2").Input("compression_type: string");
       .Input("record_defaults: output_types")                             \
       .Attr("output_types: list({float,double,int32,int64,string}) >= 1") \
       .Attr("output_shapes: list(shape) >= 1")
-CSV_OP("CSVDataset");
-CSV_OP("CSVDatasetV2").Input("exclude_cols: int64");
-CSV_OP("ExperimentalCSVDataset");
+CSV_OP("CSVDataset").ReadsFiles();
+CSV_OP("CSVDatasetV2").Input("exclude_cols: int64").ReadsFiles();
+CSV_OP("ExperimentalCSVDataset").ReadsFiles();
 #undef CSV_OP
 
-SOURCE_OP("MatchingFilesDataset").Input("patterns: string");
-SOURCE_OP("ExperimentalMatchingFilesDataset").Input("patterns: string");
+SOURCE_OP("MatchingFilesDataset").Input("patterns: string").ReadsFiles();
+SOURCE_OP("ExperimentalMatchingFilesDataset")
+    .Input("patterns: string")
+    .ReadsFiles();
 #undef SOURCE_OP
 
 }  // namespace

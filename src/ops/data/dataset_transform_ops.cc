@@ -111,24 +111,28 @@ TRANSFORM_OP_AFTER(RESHUFFLE, "ShuffleDataset")
     .Input("buffer_size: int64")
     .Input("seed: int64")
     .Input("seed2: int64")
-    .Attr("metadata: string = ''");
+    .Attr("metadata: string = ''")
+    .IsRandom();
 TRANSFORM_OP("ShuffleDatasetV2")
     .Input("buffer_size: int64")
     .Input("seed_generator: resource")
     .Attr("metadata: string = ''")
-    .SetIsStateful();
+    .SetIsStateful()
+    .IsRandom();
 TRANSFORM_OP_AFTER(RESHUFFLE, "ShuffleDatasetV3")
     .Input("buffer_size: int64")
     .Input("seed: int64")
     .Input("seed2: int64")
     .Input("seed_generator: resource")
     .Attr("metadata: string = ''")
-    .SetIsStateful();
+    .SetIsStateful()
+    .IsRandom();
 TRANSFORM_OP("ShuffleAndRepeatDataset")
     .Input("buffer_size: int64")
     .Input("seed: int64")
     .Input("seed2: int64")
-    .Input("count: int64") RESHUFFLE.Attr("metadata: string = ''");
+    .Input("count: int64") RESHUFFLE.Attr("metadata: string = ''")
+    .IsRandom();
 TRANSFORM_OP_AFTER(RESHUFFLE, "ShuffleAndRepeatDatasetV2")
     .Input("buffer_size: int64")
     .Input("seed: int64")
@@ -136,17 +140,23 @@ TRANSFORM_OP_AFTER(RESHUFFLE, "ShuffleAndRepeatDatasetV2")
     .Input("count: int64")
     .Input("seed_generator: resource")
     .Attr("metadata: string = ''")
-    .SetIsStateful();
+    .SetIsStateful()
+    .IsRandom();
 #undef RESHUFFLE
 
 TRANSFORM_OP("CacheDataset")
     .Input("filename: string")
-    .Attr("metadata: string = ''");
+    .Attr("metadata: string = ''")
+    .ReadsFiles()
+    .WritesFiles();
 TRANSFORM_OP("CacheDatasetV2")
     .Input("filename: string")
     .Input("cache: resource")
     .Attr("metadata: string = ''")
-    .SetIsStateful();
+    .SetIsStateful()
+    .WritesState()
+    .ReadsFiles()
+    .WritesFiles();
 TRANSFORM_OP("PrefetchDataset")
     .Input("buffer_size: int64")
     .Attr("slack_period: int = 0")

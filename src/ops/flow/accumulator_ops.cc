@@ -49,7 +49,8 @@ REGISTER_OP("ConditionalAccumulator")
     .Attr("shared_name: string = ''")
     .Attr("reduction_type: {'MEAN', 'SUM'} = 'MEAN'")
     .SetIsStateful()
-    .SetShapeFn(AccumulatorShape);
+    .SetShapeFn(AccumulatorShape)
+    .WritesState();
 REGISTER_OP("ResourceConditionalAccumulator")
     .Output("handle: resource")
     .Attr(
@@ -61,7 +62,8 @@ REGISTER_OP("ResourceConditionalAccumulator")
     .Attr("shared_name: string = ''")
     .Attr("reduction_type: {'MEAN', 'SUM'} = 'MEAN'")
     .SetIsStateful()
-    .SetShapeFn(ResourceAccumulatorShape);
+    .SetShapeFn(ResourceAccumulatorShape)
+    .WritesState();
 REGISTER_OP("AccumulatorApplyGradient")
     .Input("handle: Ref(string)")
     .Input("local_step: int64")
@@ -70,15 +72,18 @@ REGISTER_OP("AccumulatorApplyGradient")
         "dtype: {float, double, int32, uint8, int16, int8, complex64, int64, "
         "qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, "
         "half, uint32, uint64}")
-    .SetShapeFn(ScalarSecondInput);
+    .SetShapeFn(ScalarSecondInput)
+    .WritesState();
 REGISTER_OP("AccumulatorNumAccumulated")
     .Input("handle: Ref(string)")
     .Output("num_accumulated: int32")
-    .SetShapeFn(ScalarShape);
+    .SetShapeFn(ScalarShape)
+    .ReadsState();
 REGISTER_OP("AccumulatorSetGlobalStep")
     .Input("handle: Ref(string)")
     .Input("new_global_step: int64")
-    .SetShapeFn(ScalarSecondInput);
+    .SetShapeFn(ScalarSecondInput)
+    .WritesState();
 REGISTER_OP("AccumulatorTakeGradient")
     .Input("handle: Ref(string)")
     .Input("num_required: int32")
@@ -87,7 +92,8 @@ REGISTER_OP("AccumulatorTakeGradient")
         "dtype: {float, double, int32, uint8, int16, int8, complex64, int64, "
         "qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, "
         "half, uint32, uint64}")
-    .SetShapeFn(TakeShape);
+    .SetShapeFn(TakeShape)
+    .WritesState();
 REGISTER_OP("ResourceAccumulatorApplyGradient")
     .Input("handle: resource")
     .Input("local_step: int64")
@@ -97,17 +103,20 @@ REGISTER_OP("ResourceAccumulatorApplyGradient")
         "qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, "
         "half, uint32, uint64}")
     .SetIsStateful()
-    .SetShapeFn(ScalarSecondInput);
+    .SetShapeFn(ScalarSecondInput)
+    .WritesState();
 REGISTER_OP("ResourceAccumulatorNumAccumulated")
     .Input("handle: resource")
     .Output("num_accumulated: int32")
     .SetIsStateful()
-    .SetShapeFn(ScalarShape);
+    .SetShapeFn(ScalarShape)
+    .ReadsState();
 REGISTER_OP("ResourceAccumulatorSetGlobalStep")
     .Input("handle: resource")
     .Input("new_global_step: int64")
     .SetIsStateful()
-    .SetShapeFn(ScalarSecondInput);
+    .SetShapeFn(ScalarSecondInput)
+    .WritesState();
 REGISTER_OP("ResourceAccumulatorTakeGradient")
     .Input("handle: resource")
     .Input("num_required: int32")
@@ -117,7 +126,8 @@ REGISTER_OP("ResourceAccumulatorTakeGradient")
         "qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, "
         "half, uint32, uint64}")
     .SetIsStateful()
-    .SetShapeFn(TakeShape);
+    .SetShapeFn(TakeShape)
+    .WritesState();
 REGISTER_OP("SparseConditionalAccumulator")
     .Output("handle: Ref(string)")
     .Attr(
@@ -129,7 +139,8 @@ REGISTER_OP("SparseConditionalAccumulator")
     .Attr("shared_name: string = ''")
     .Attr("reduction_type: {'MEAN', 'SUM'} = 'MEAN'")
     .SetIsStateful()
-    .SetShapeFn(AccumulatorShape);
+    .SetShapeFn(AccumulatorShape)
+    .WritesState();
 REGISTER_OP("SparseAccumulatorApplyGradient")
     .Input("handle: Ref(string)")
     .Input("local_step: int64")
@@ -141,7 +152,8 @@ REGISTER_OP("SparseAccumulatorApplyGradient")
         "qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, "
         "half, uint32, uint64}")
     .Attr("has_known_shape: bool")
-    .SetShapeFn(ScalarSecondInput);
+    .SetShapeFn(ScalarSecondInput)
+    .WritesState();
 REGISTER_OP("SparseAccumulatorTakeGradient")
     .Input("handle: Ref(string)")
     .Input("num_required: int32")
@@ -158,7 +170,8 @@ REGISTER_OP("SparseAccumulatorTakeGradient")
       c->set_output(1, Shape());
       c->set_output(2, c->Vector(-1));
       return OkStatus();
-    });
+    })
+    .WritesState();
 
 }  // namespace
 }  // namespace headrace

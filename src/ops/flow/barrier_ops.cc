@@ -21,7 +21,8 @@ REGISTER_OP("Barrier")
     .SetShapeFn([](InferenceContext* c) -> Status {
       c->set_output(0, c->Vector(2));
       return OkStatus();
-    });
+    })
+    .WritesState();
 REGISTER_OP("BarrierInsertMany")
     .Input("handle: Ref(string)")
     .Input("keys: string")
@@ -34,7 +35,8 @@ REGISTER_OP("BarrierInsertMany")
       HR_RETURN_IF_ERROR(c->WithRank(c->input(1), 1, &keys));
       HR_RETURN_IF_ERROR(c->WithRankAtLeast(c->input(2), 1, &values));
       return c->MergeDims(c->Dim(keys, 0), c->Dim(values, 0), &n);
-    });
+    })
+    .WritesState();
 REGISTER_OP("BarrierTakeMany")
     .Input("handle: Ref(string)")
     .Input("num_elements: int32")
@@ -52,19 +54,23 @@ REGISTER_OP("BarrierTakeMany")
       c->set_output(1, c->Vector(-1));
       for (int i = 2; i < c->num_outputs(); ++i) c->set_output(i, Shape());
       return OkStatus();
-    });
+    })
+    .WritesState();
 REGISTER_OP("BarrierClose")
     .Input("handle: Ref(string)")
     .Attr("cancel_pending_enqueues: bool = false")
-    .SetShapeFn(NoOutputs);
+    .SetShapeFn(NoOutputs)
+    .WritesState();
 REGISTER_OP("BarrierReadySize")
     .Input("handle: Ref(string)")
     .Output("size: int32")
-    .SetShapeFn(ScalarShape);
+    .SetShapeFn(ScalarShape)
+    .ReadsState();
 REGISTER_OP("BarrierIncompleteSize")
     .Input("handle: Ref(string)")
     .Output("size: int32")
-    .SetShapeFn(ScalarShape);
+    .SetShapeFn(ScalarShape)
+    .ReadsState();
 
 }  // namespace
 }  // namespace headrace

@@ -56,7 +56,9 @@ REGISTER_OP("Switch")
     .Output("output_false: T")
     .Output("output_true: T")
     .Attr("T: type")
-    .SetShapeFn(SwitchShape);
+    .SetShapeFn(SwitchShape)
+    .Class(OpClass::kSwitch)
+    .Outputs(OutputBuffer::kInput);
 // The shape that all inputs have, if it is known.
 Status RefSelectShape(InferenceContext* c) {
   PartialTensorShape index;
@@ -77,21 +79,25 @@ REGISTER_OP("RefSwitch")
     .Output("output_true: Ref(T)")
     .Attr("T: type")
     .SetAllowsUninitializedInput()
-    .SetShapeFn(SwitchShape);
+    .SetShapeFn(SwitchShape)
+    .Class(OpClass::kSwitch)
+    .Outputs(OutputBuffer::kInput);
 REGISTER_OP("Merge")
     .Input("inputs: N * T")
     .Output("output: T")
     .Output("value_index: int32")
     .Attr("T: type")
     .Attr("N: int >= 1")
-    .SetShapeFn(MergeShape);
+    .SetShapeFn(MergeShape)
+    .Class(OpClass::kMerge);
 REGISTER_OP("RefMerge")
     .Input("inputs: Ref(N * T)")
     .Output("output: Ref(T)")
     .Output("value_index: int32")
     .Attr("T: type")
     .Attr("N: int >= 1")
-    .SetShapeFn(MergeShape);
+    .SetShapeFn(MergeShape)
+    .Class(OpClass::kMerge);
 REGISTER_OP("Enter")
     .Input("data: T")
     .Output("output: T")
@@ -99,7 +105,8 @@ REGISTER_OP("Enter")
     .Attr("frame_name: string")
     .Attr("is_constant: bool = false")
     .Attr("parallel_iterations: int = 10")
-    .SetShapeFn(EnterShape);
+    .SetShapeFn(EnterShape)
+    .Class(OpClass::kEnter);
 REGISTER_OP("RefEnter")
     .Input("data: Ref(T)")
     .Output("output: Ref(T)")
@@ -107,39 +114,48 @@ REGISTER_OP("RefEnter")
     .Attr("frame_name: string")
     .Attr("is_constant: bool = false")
     .Attr("parallel_iterations: int = 10")
-    .SetShapeFn(EnterShape);
+    .SetShapeFn(EnterShape)
+    .Class(OpClass::kEnter);
 REGISTER_OP("Exit")
     .Input("data: T")
     .Output("output: T")
     .Attr("T: type")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Class(OpClass::kExit);
 REGISTER_OP("RefExit")
     .Input("data: Ref(T)")
     .Output("output: Ref(T)")
     .Attr("T: type")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Class(OpClass::kExit);
 REGISTER_OP("NextIteration")
     .Input("data: T")
     .Output("output: T")
     .Attr("T: type")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Class(OpClass::kNextIteration);
 REGISTER_OP("RefNextIteration")
     .Input("data: Ref(T)")
     .Output("output: Ref(T)")
     .Attr("T: type")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Class(OpClass::kNextIteration);
 REGISTER_OP("LoopCond")
     .Input("input: bool")
     .Output("output: bool")
     .SetShapeFn([](InferenceContext* c) {
       return shape_inference::UnchangedShapeWithRank(c, 0);
-    });
+    })
+    .Class(OpClass::kLoopCond);
 REGISTER_OP("Abort")
     .Attr("error_msg: string = ''")
     .Attr("exit_without_error: bool = false")
-    .SetShapeFn(shape_inference::NoOutputs);
+    .SetShapeFn(shape_inference::NoOutputs)
+    .Stops();
 
-REGISTER_OP("ControlTrigger").SetShapeFn(shape_inference::NoOutputs);
+REGISTER_OP("ControlTrigger")
+    .SetShapeFn(shape_inference::NoOutputs)
+    .Class(OpClass::kControlTrigger);
 
 // Picks the input that `index` names.
 REGISTER_OP("RefSelect")

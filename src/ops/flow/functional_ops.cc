@@ -52,7 +52,9 @@ REGISTER_OP("PartitionedCall")
     .Attr("config: string = ''")
     .Attr("config_proto: string = ''")
     .Attr("executor_type: string = ''")
-    .SetShapeFn(UnknownShape);
+    .SetShapeFn(UnknownShape)
+    .Class(OpClass::kFunctionCall)
+    .CallsFunctions();
 
 REGISTER_OP("StatefulPartitionedCall")
     .Input("args: Tin")
@@ -64,7 +66,9 @@ REGISTER_OP("StatefulPartitionedCall")
     .Attr("config_proto: string = ''")
     .Attr("executor_type: string = ''")
     .SetIsStateful()
-    .SetShapeFn(UnknownShape);
+    .SetShapeFn(UnknownShape)
+    .Class(OpClass::kFunctionCall)
+    .CallsFunctions();
 
 REGISTER_OP("RemoteCall")
     .Input("target: string")
@@ -74,7 +78,8 @@ REGISTER_OP("RemoteCall")
     .Attr("Tout: list(type) >= 1")
     .Attr("f: func")
     .SetIsStateful()
-    .SetShapeFn(UnknownShape);
+    .SetShapeFn(UnknownShape)
+    .CallsFunctions();
 
 REGISTER_OP("SymbolicGradient")
     .Input("input: Tin")
@@ -89,7 +94,8 @@ REGISTER_OP("SymbolicGradient")
                       i < c->num_inputs() ? c->input(i) : PartialTensorShape());
       }
       return OkStatus();
-    });
+    })
+    .CallsFunctions();
 
 REGISTER_OP("If")
     .Input("cond: Tcond")
@@ -102,7 +108,8 @@ REGISTER_OP("If")
     .Attr("else_branch: func")
     .Attr("output_shapes: list(shape) = []")
     .SetIsStateful()
-    .SetShapeFn(PromisedShapes);
+    .SetShapeFn(PromisedShapes)
+    .CallsFunctions();
 
 REGISTER_OP("StatelessIf")
     .Input("cond: Tcond")
@@ -114,7 +121,8 @@ REGISTER_OP("StatelessIf")
     .Attr("then_branch: func")
     .Attr("else_branch: func")
     .Attr("output_shapes: list(shape) = []")
-    .SetShapeFn(PromisedShapes);
+    .SetShapeFn(PromisedShapes)
+    .CallsFunctions();
 
 REGISTER_OP("_If")
     .Input("cond: Tcond")
@@ -126,7 +134,8 @@ REGISTER_OP("_If")
     .Attr("then_branch: func")
     .Attr("else_branch: func")
     .SetIsStateful()
-    .SetShapeFn(UnknownShape);
+    .SetShapeFn(UnknownShape)
+    .CallsFunctions();
 
 REGISTER_OP("Case")
     .Input("branch_index: int32")
@@ -137,7 +146,8 @@ REGISTER_OP("Case")
     .Attr("branches: list(func) >= 1")
     .Attr("output_shapes: list(shape) = []")
     .SetIsStateful()
-    .SetShapeFn(PromisedShapes);
+    .SetShapeFn(PromisedShapes)
+    .CallsFunctions();
 
 REGISTER_OP("StatelessCase")
     .Input("branch_index: int32")
@@ -147,7 +157,8 @@ REGISTER_OP("StatelessCase")
     .Attr("Tout: list(type) >= 0")
     .Attr("branches: list(func) >= 1")
     .Attr("output_shapes: list(shape) = []")
-    .SetShapeFn(PromisedShapes);
+    .SetShapeFn(PromisedShapes)
+    .CallsFunctions();
 
 REGISTER_OP("While")
     .Input("input: T")
@@ -158,7 +169,8 @@ REGISTER_OP("While")
     .Attr("output_shapes: list(shape) = []")
     .Attr("parallel_iterations: int = 10")
     .SetIsStateful()
-    .SetShapeFn(LoopShapes);
+    .SetShapeFn(LoopShapes)
+    .CallsFunctions();
 
 REGISTER_OP("StatelessWhile")
     .Input("input: T")
@@ -168,7 +180,8 @@ REGISTER_OP("StatelessWhile")
     .Attr("body: func")
     .Attr("output_shapes: list(shape) = []")
     .Attr("parallel_iterations: int = 10")
-    .SetShapeFn(LoopShapes);
+    .SetShapeFn(LoopShapes)
+    .CallsFunctions();
 
 REGISTER_OP("_While")
     .Input("input: T")
@@ -177,7 +190,8 @@ REGISTER_OP("_While")
     .Attr("cond: func")
     .Attr("body: func")
     .SetIsStateful()
-    .SetShapeFn(UnknownShape);
+    .SetShapeFn(UnknownShape)
+    .CallsFunctions();
 
 REGISTER_OP("For")
     .Input("start: int32")
@@ -187,7 +201,8 @@ REGISTER_OP("For")
     .Output("output: T")
     .Attr("T: list(type) >= 0")
     .Attr("body: func")
-    .SetShapeFn(UnknownShape);
+    .SetShapeFn(UnknownShape)
+    .CallsFunctions();
 
 REGISTER_OP("ToBool")
     .Input("input: T")
@@ -205,7 +220,8 @@ REGISTER_OP("DeviceIndex")
     .Output("index: int32")
     .Attr("device_names: list(string)")
     .SetIsStateful()
-    .SetShapeFn(ScalarShape);
+    .SetShapeFn(ScalarShape)
+    .ReadsClock();
 
 REGISTER_OP("_ListToArray")
     .Input("input: Tin")

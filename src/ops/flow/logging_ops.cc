@@ -17,7 +17,8 @@ REGISTER_OP("Assert")
     .Attr("T: list(type) >= 1")
     .Attr("summarize: int = 3")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::NoOutputs);
+    .SetShapeFn(shape_inference::NoOutputs)
+    .Stops();
 
 REGISTER_OP("Print")
     .Input("input: T")
@@ -29,19 +30,23 @@ REGISTER_OP("Print")
     .Attr("first_n: int = -1")
     .Attr("summarize: int = 3")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Prints();
 
 REGISTER_OP("PrintV2")
     .Input("input: string")
     .Attr("output_stream: string = 'stderr'")
     .Attr("end: string = '\n'")
     .SetIsStateful()
-    .SetShapeFn(PrintV2Shape);
+    .SetShapeFn(PrintV2Shape)
+    .Prints()
+    .WritesFiles();
 
 REGISTER_OP("Timestamp")
     .Output("ts: double")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::ScalarShape);
+    .SetShapeFn(shape_inference::ScalarShape)
+    .ReadsClock();
 
 }  // namespace
 }  // namespace headrace

@@ -92,7 +92,8 @@ REGISTER_OP("FIFOQueue")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(StringHandleShape);
+    .SetShapeFn(StringHandleShape)
+    .WritesState();
 REGISTER_OP("FIFOQueueV2")
     .Output("handle: resource")
     .Attr("component_types: list(type) >= 1")
@@ -101,7 +102,8 @@ REGISTER_OP("FIFOQueueV2")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(QueueShape);
+    .SetShapeFn(QueueShape)
+    .WritesState();
 REGISTER_OP("PaddingFIFOQueue")
     .Output("handle: Ref(string)")
     .Attr("component_types: list(type) >= 1")
@@ -110,7 +112,8 @@ REGISTER_OP("PaddingFIFOQueue")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(StringHandleShape);
+    .SetShapeFn(StringHandleShape)
+    .WritesState();
 REGISTER_OP("PaddingFIFOQueueV2")
     .Output("handle: resource")
     .Attr("component_types: list(type) >= 1")
@@ -119,7 +122,8 @@ REGISTER_OP("PaddingFIFOQueueV2")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(QueueShape);
+    .SetShapeFn(QueueShape)
+    .WritesState();
 REGISTER_OP("RandomShuffleQueue")
     .Output("handle: Ref(string)")
     .Attr("component_types: list(type) >= 1")
@@ -131,7 +135,8 @@ REGISTER_OP("RandomShuffleQueue")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(StringHandleShape);
+    .SetShapeFn(StringHandleShape)
+    .WritesState();
 REGISTER_OP("RandomShuffleQueueV2")
     .Output("handle: resource")
     .Attr("component_types: list(type) >= 1")
@@ -143,7 +148,8 @@ REGISTER_OP("RandomShuffleQueueV2")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(QueueShape);
+    .SetShapeFn(QueueShape)
+    .WritesState();
 REGISTER_OP("PriorityQueue")
     .Output("handle: Ref(string)")
     .Attr("component_types: list(type) >= 0 = []")
@@ -152,7 +158,8 @@ REGISTER_OP("PriorityQueue")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(StringHandleShape);
+    .SetShapeFn(StringHandleShape)
+    .WritesState();
 REGISTER_OP("PriorityQueueV2")
     .Output("handle: resource")
     .Attr("component_types: list(type) >= 0 = []")
@@ -161,77 +168,90 @@ REGISTER_OP("PriorityQueueV2")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(PriorityQueueShape);
+    .SetShapeFn(PriorityQueueShape)
+    .WritesState();
 REGISTER_OP("FakeQueue")
     .Input("resource: resource")
     .Output("handle: Ref(string)")
     .SetIsStateful()
-    .SetShapeFn(FakeQueueShape);
+    .SetShapeFn(FakeQueueShape)
+    .ReadsState();
 REGISTER_OP("QueueEnqueue")
     .Input("handle: Ref(string)")
     .Input("components: Tcomponents")
     .Attr("Tcomponents: list(type) >= 1")
     .Attr("timeout_ms: int = -1")
-    .SetShapeFn(EnqueueShape);
+    .SetShapeFn(EnqueueShape)
+    .WritesState();
 REGISTER_OP("QueueEnqueueMany")
     .Input("handle: Ref(string)")
     .Input("components: Tcomponents")
     .Attr("Tcomponents: list(type) >= 1")
     .Attr("timeout_ms: int = -1")
-    .SetShapeFn(EnqueueManyShape);
+    .SetShapeFn(EnqueueManyShape)
+    .WritesState();
 REGISTER_OP("QueueDequeue")
     .Input("handle: Ref(string)")
     .Output("components: component_types")
     .Attr("component_types: list(type) >= 1")
     .Attr("timeout_ms: int = -1")
-    .SetShapeFn(DequeueShape);
+    .SetShapeFn(DequeueShape)
+    .WritesState();
 REGISTER_OP("QueueDequeueMany")
     .Input("handle: Ref(string)")
     .Input("n: int32")
     .Output("components: component_types")
     .Attr("component_types: list(type) >= 1")
     .Attr("timeout_ms: int = -1")
-    .SetShapeFn(DequeueManyShape);
+    .SetShapeFn(DequeueManyShape)
+    .WritesState();
 REGISTER_OP("QueueDequeueUpTo")
     .Input("handle: Ref(string)")
     .Input("n: int32")
     .Output("components: component_types")
     .Attr("component_types: list(type) >= 1")
     .Attr("timeout_ms: int = -1")
-    .SetShapeFn(DequeueUpToShape);
+    .SetShapeFn(DequeueUpToShape)
+    .WritesState();
 REGISTER_OP("QueueClose")
     .Input("handle: Ref(string)")
     .Attr("cancel_pending_enqueues: bool = false")
-    .SetShapeFn(NoOutputs);
+    .SetShapeFn(NoOutputs)
+    .WritesState();
 REGISTER_OP("QueueSize")
     .Input("handle: Ref(string)")
     .Output("size: int32")
-    .SetShapeFn(ScalarShape);
+    .SetShapeFn(ScalarShape)
+    .ReadsState();
 REGISTER_OP("QueueIsClosed")
     .Input("handle: Ref(string)")
     .Output("is_closed: bool")
-    .SetShapeFn(ScalarShape);
+    .SetShapeFn(ScalarShape)
+    .ReadsState();
 REGISTER_OP("QueueEnqueueV2")
     .Input("handle: resource")
     .Input("components: Tcomponents")
     .Attr("Tcomponents: list(type) >= 1")
     .Attr("timeout_ms: int = -1")
     .SetIsStateful()
-    .SetShapeFn(EnqueueShape);
+    .SetShapeFn(EnqueueShape)
+    .WritesState();
 REGISTER_OP("QueueEnqueueManyV2")
     .Input("handle: resource")
     .Input("components: Tcomponents")
     .Attr("Tcomponents: list(type) >= 1")
     .Attr("timeout_ms: int = -1")
     .SetIsStateful()
-    .SetShapeFn(EnqueueManyShape);
+    .SetShapeFn(EnqueueManyShape)
+    .WritesState();
 REGISTER_OP("QueueDequeueV2")
     .Input("handle: resource")
     .Output("components: component_types")
     .Attr("component_types: list(type) >= 1")
     .Attr("timeout_ms: int = -1")
     .SetIsStateful()
-    .SetShapeFn(DequeueShape);
+    .SetShapeFn(DequeueShape)
+    .WritesState();
 REGISTER_OP("QueueDequeueManyV2")
     .Input("handle: resource")
     .Input("n: int32")
@@ -239,7 +259,8 @@ REGISTER_OP("QueueDequeueManyV2")
     .Attr("component_types: list(type) >= 1")
     .Attr("timeout_ms: int = -1")
     .SetIsStateful()
-    .SetShapeFn(DequeueManyShape);
+    .SetShapeFn(DequeueManyShape)
+    .WritesState();
 REGISTER_OP("QueueDequeueUpToV2")
     .Input("handle: resource")
     .Input("n: int32")
@@ -247,22 +268,26 @@ REGISTER_OP("QueueDequeueUpToV2")
     .Attr("component_types: list(type) >= 1")
     .Attr("timeout_ms: int = -1")
     .SetIsStateful()
-    .SetShapeFn(DequeueUpToShape);
+    .SetShapeFn(DequeueUpToShape)
+    .WritesState();
 REGISTER_OP("QueueCloseV2")
     .Input("handle: resource")
     .Attr("cancel_pending_enqueues: bool = false")
     .SetIsStateful()
-    .SetShapeFn(NoOutputs);
+    .SetShapeFn(NoOutputs)
+    .WritesState();
 REGISTER_OP("QueueSizeV2")
     .Input("handle: resource")
     .Output("size: int32")
     .SetIsStateful()
-    .SetShapeFn(ScalarShape);
+    .SetShapeFn(ScalarShape)
+    .ReadsState();
 REGISTER_OP("QueueIsClosedV2")
     .Input("handle: resource")
     .Output("is_closed: bool")
     .SetIsStateful()
-    .SetShapeFn(ScalarShape);
+    .SetShapeFn(ScalarShape)
+    .ReadsState();
 
 }  // namespace
 }  // namespace headrace

@@ -15,14 +15,18 @@ REGISTER_OP("_Arg")
     .Attr("T: type")
     .Attr("index: int >= 0")
     .SetIsStateful()
-    .SetShapeFn(UnknownShape);
+    .SetShapeFn(UnknownShape)
+    .Class(OpClass::kArg)
+    .Transfers();
 
 REGISTER_OP("_Retval")
     .Input("input: T")
     .Attr("T: type")
     .Attr("index: int >= 0")
     .SetIsStateful()
-    .SetShapeFn(NoOutputs);
+    .SetShapeFn(NoOutputs)
+    .Class(OpClass::kRetval)
+    .Transfers();
 
 REGISTER_OP("_Send")
     .Input("tensor: T")
@@ -33,7 +37,9 @@ REGISTER_OP("_Send")
     .Attr("recv_device: string")
     .Attr("client_terminated: bool = false")
     .SetIsStateful()
-    .SetShapeFn(NoOutputs);
+    .SetShapeFn(NoOutputs)
+    .Class(OpClass::kSend)
+    .Transfers();
 
 REGISTER_OP("_Recv")
     .Output("tensor: tensor_type")
@@ -44,7 +50,9 @@ REGISTER_OP("_Recv")
     .Attr("recv_device: string")
     .Attr("client_terminated: bool = false")
     .SetIsStateful()
-    .SetShapeFn(UnknownShape);
+    .SetShapeFn(UnknownShape)
+    .Class(OpClass::kRecv)
+    .Transfers();
 
 REGISTER_OP("_HostSend")
     .Input("tensor: T")
@@ -55,7 +63,9 @@ REGISTER_OP("_HostSend")
     .Attr("recv_device: string")
     .Attr("client_terminated: bool = false")
     .SetIsStateful()
-    .SetShapeFn(NoOutputs);
+    .SetShapeFn(NoOutputs)
+    .Class(OpClass::kSend)
+    .Transfers();
 
 REGISTER_OP("_HostRecv")
     .Output("tensor: tensor_type")
@@ -66,6 +76,8 @@ REGISTER_OP("_HostRecv")
     .Attr("recv_device: string")
     .Attr("client_terminated: bool = false")
     .SetIsStateful()
-    .SetShapeFn(UnknownShape);
+    .SetShapeFn(UnknownShape)
+    .Class(OpClass::kRecv)
+    .Transfers();
 
 }  // namespace headrace

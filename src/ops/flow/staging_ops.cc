@@ -23,42 +23,60 @@ using shape_inference::UnknownShape;
 #define SOME .Attr("dtypes: list(type) >= 1")
 #define ANY .Attr("dtypes: list(type)")
 
-STAGING_OP("Stage", SOME).Input("values: dtypes").SetShapeFn(NoOutputs);
-STAGING_OP("Unstage", SOME).Output("values: dtypes").SetShapeFn(UnknownShape);
+STAGING_OP("Stage", SOME)
+    .Input("values: dtypes")
+    .SetShapeFn(NoOutputs)
+    .WritesState();
+STAGING_OP("Unstage", SOME)
+    .Output("values: dtypes")
+    .SetShapeFn(UnknownShape)
+    .WritesState();
 STAGING_OP("StagePeek", SOME)
     .Input("index: int32")
     .Output("values: dtypes")
-    .SetShapeFn(UnknownShape);
-STAGING_OP("StageSize", ANY).Output("size: int32").SetShapeFn(ScalarShape);
-STAGING_OP("StageClear", ANY).SetShapeFn(NoOutputs);
+    .SetShapeFn(UnknownShape)
+    .ReadsState();
+STAGING_OP("StageSize", ANY)
+    .Output("size: int32")
+    .SetShapeFn(ScalarShape)
+    .ReadsState();
+STAGING_OP("StageClear", ANY).SetShapeFn(NoOutputs).WritesState();
 
 // Maps of tuples by key; an ordered one gives out the smallest key first.
-#define MAP_OPS(MAP)                                                         \
-  STAGING_OP(MAP "Stage", ANY.Attr("fake_dtypes: list(type) >= 1"))          \
-      .Input("key: int64")                                                   \
-      .Input("indices: int32")                                               \
-      .Input("values: fake_dtypes")                                          \
-      .SetShapeFn(NoOutputs);                                                \
-  STAGING_OP(MAP "Peek", SOME)                                               \
-      .Input("key: int64")                                                   \
-      .Input("indices: int32")                                               \
-      .Output("values: dtypes")                                              \
-      .SetShapeFn(UnknownShape);                                             \
-  STAGING_OP(MAP "Unstage", SOME)                                            \
-      .Input("key: int64")                                                   \
-      .Input("indices: int32")                                               \
-      .Output("values: dtypes")                                              \
-      .SetShapeFn(UnknownShape);                                             \
-  STAGING_OP(MAP "UnstageNoKey", SOME)                                       \
-      .Input("indices: int32")                                               \
-      .Output("key: int64")                                                  \
-      .Output("values: dtypes")                                              \
-      .SetShapeFn(UnknownShape);                                             \
-  STAGING_OP(MAP "Size", ANY).Output("size: int32").SetShapeFn(ScalarShape); \
-  STAGING_OP(MAP "IncompleteSize", ANY)                                      \
-      .Output("size: int32")                                                 \
-      .SetShapeFn(ScalarShape);                                              \
-  STAGING_OP(MAP "Clear", ANY).SetShapeFn(NoOutputs);
+#define MAP_OPS(MAP)                                                \
+  STAGING_OP(MAP "Stage", ANY.Attr("fake_dtypes: list(type) >= 1")) \
+      .WritesState()                                                \
+      .Input("key: int64")                                          \
+      .Input("indices: int32")                                      \
+      .Input("values: fake_dtypes")                                 \
+      .SetShapeFn(NoOutputs);                                       \
+  STAGING_OP(MAP "Peek", SOME)                                      \
+      .ReadsState()                                                 \
+      .Input("key: int64")                                          \
+      .Input("indices: int32")                                      \
+      .Output("values: dtypes")                                     \
+      .SetShapeFn(UnknownShape);                                    \
+  STAGING_OP(MAP "Unstage", SOME)                                   \
+      .WritesState()                                                \
+      .Input("key: int64")                                          \
+      .Input("indices: int32")                                      \
+      .Output("values: dtypes")                                     \
+      .SetShapeFn(UnknownShape);                                    \
+  STAGING_OP(MAP "UnstageNoKey", SOME)                              \
+      .WritesState()                                                \
+      .Input("indices: int32")                                      \
+      .Output("key: int64")                                         \
+      .Output("values: dtypes")                                     \
+      .SetShapeFn(UnknownShape);                                    \
+  STAGING_OP(MAP "Size", ANY)                                       \
+      .ReadsState()                                                 \
+      .Output("size: int32")                                        \
+      .SetShapeFn(ScalarShape);                                     \
+  STAGING_OP(MAP "IncompleteSize", ANY)                             \
+      .ReadsState()                                                 \
+      .Output("size: int32")                                        \
+      .SetShapeFn(ScalarShape);                                     \
+  STAGING_OP(MAP "Clear", ANY).WritesState().SetShapeFn(NoOutputs);
 MAP_OPS("Map")
 MAP_OPS("OrderedMap")
 #undef MAP_OPS

@@ -137,7 +137,8 @@ REGISTER_OP("TensorArray")
     .Attr("element_shape: shape = { unknown_rank: true }")
     .SetIsStateful()
     .Deprecated(16, "Use TensorArrayV3")
-    .SetShapeFn(TensorArrayShape);
+    .SetShapeFn(TensorArrayShape)
+    .WritesState();
 REGISTER_OP("TensorArrayV2")
     .Input("size: int32")
     .Output("handle: string")
@@ -148,7 +149,8 @@ REGISTER_OP("TensorArrayV2")
     .Attr("tensor_array_name: string = ''")
     .SetIsStateful()
     .Deprecated(26, "Use TensorArrayV3")
-    .SetShapeFn(TensorArrayShape);
+    .SetShapeFn(TensorArrayShape)
+    .WritesState();
 REGISTER_OP("TensorArrayV3")
     .Input("size: int32")
     .Output("handle: resource")
@@ -160,7 +162,8 @@ REGISTER_OP("TensorArrayV3")
     .Attr("identical_element_shapes: bool = false")
     .Attr("tensor_array_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(TensorArrayV3Shape);
+    .SetShapeFn(TensorArrayV3Shape)
+    .WritesState();
 REGISTER_OP("TensorArrayGrad")
     .Input("handle: string")
     .Input("flow_in: float")
@@ -168,7 +171,8 @@ REGISTER_OP("TensorArrayGrad")
     .Attr("source: string")
     .SetIsStateful()
     .Deprecated(16, "Use TensorArrayGradV3")
-    .SetShapeFn(StringHandleShape);
+    .SetShapeFn(StringHandleShape)
+    .WritesState();
 REGISTER_OP("TensorArrayGradV2")
     .Input("handle: string")
     .Input("flow_in: float")
@@ -176,7 +180,8 @@ REGISTER_OP("TensorArrayGradV2")
     .Attr("source: string")
     .SetIsStateful()
     .Deprecated(26, "Use TensorArrayGradV3")
-    .SetShapeFn(StringHandleShape);
+    .SetShapeFn(StringHandleShape)
+    .WritesState();
 REGISTER_OP("TensorArrayGradV3")
     .Input("handle: resource")
     .Input("flow_in: float")
@@ -184,7 +189,8 @@ REGISTER_OP("TensorArrayGradV3")
     .Output("flow_out: float")
     .Attr("source: string")
     .SetIsStateful()
-    .SetShapeFn(GradV3Shape);
+    .SetShapeFn(GradV3Shape)
+    .WritesState();
 REGISTER_OP("TensorArrayGradWithShape")
     .Input("handle: resource")
     .Input("flow_in: float")
@@ -193,7 +199,8 @@ REGISTER_OP("TensorArrayGradWithShape")
     .Output("flow_out: float")
     .Attr("source: string")
     .SetIsStateful()
-    .SetShapeFn(GradV3Shape);
+    .SetShapeFn(GradV3Shape)
+    .WritesState();
 REGISTER_OP("TensorArrayWrite")
     .Input("handle: Ref(string)")
     .Input("index: int32")
@@ -202,7 +209,8 @@ REGISTER_OP("TensorArrayWrite")
     .Output("flow_out: float")
     .Attr("T: type")
     .Deprecated(16, "Use TensorArrayWriteV3")
-    .SetShapeFn(WriteShape);
+    .SetShapeFn(WriteShape)
+    .WritesState();
 REGISTER_OP("TensorArrayRead")
     .Input("handle: Ref(string)")
     .Input("index: int32")
@@ -210,7 +218,8 @@ REGISTER_OP("TensorArrayRead")
     .Output("value: dtype")
     .Attr("dtype: type")
     .Deprecated(16, "Use TensorArrayReadV3")
-    .SetShapeFn(TensorArrayReadShape);
+    .SetShapeFn(TensorArrayReadShape)
+    .WritesState();
 REGISTER_OP("TensorArrayGather")
     .Input("handle: Ref(string)")
     .Input("indices: int32")
@@ -219,7 +228,8 @@ REGISTER_OP("TensorArrayGather")
     .Attr("dtype: type")
     .Attr("element_shape: shape = { unknown_rank: true }")
     .Deprecated(16, "Use TensorArrayGatherV3")
-    .SetShapeFn(GatherShape);
+    .SetShapeFn(GatherShape)
+    .WritesState();
 REGISTER_OP("TensorArrayScatter")
     .Input("handle: Ref(string)")
     .Input("indices: int32")
@@ -228,7 +238,8 @@ REGISTER_OP("TensorArrayScatter")
     .Output("flow_out: float")
     .Attr("T: type")
     .Deprecated(19, "Use TensorArrayScatterV3")
-    .SetShapeFn(TensorArrayScatterShape);
+    .SetShapeFn(TensorArrayScatterShape)
+    .WritesState();
 REGISTER_OP("TensorArrayConcat")
     .Input("handle: Ref(string)")
     .Input("flow_in: float")
@@ -237,7 +248,8 @@ REGISTER_OP("TensorArrayConcat")
     .Attr("dtype: type")
     .Attr("element_shape_except0: shape = { unknown_rank: true }")
     .Deprecated(16, "Use TensorArrayConcatV3")
-    .SetShapeFn(ConcatShape);
+    .SetShapeFn(ConcatShape)
+    .WritesState();
 REGISTER_OP("TensorArraySplit")
     .Input("handle: Ref(string)")
     .Input("value: T")
@@ -246,17 +258,20 @@ REGISTER_OP("TensorArraySplit")
     .Output("flow_out: float")
     .Attr("T: type")
     .Deprecated(16, "Use TensorArraySplitV3")
-    .SetShapeFn(TensorArraySplitShape);
+    .SetShapeFn(TensorArraySplitShape)
+    .WritesState();
 REGISTER_OP("TensorArraySize")
     .Input("handle: Ref(string)")
     .Input("flow_in: float")
     .Output("size: int32")
     .Deprecated(16, "Use TensorArraySizeV3")
-    .SetShapeFn(ScalarShape);
+    .SetShapeFn(ScalarShape)
+    .ReadsState();
 REGISTER_OP("TensorArrayClose")
     .Input("handle: Ref(string)")
     .Deprecated(16, "Use TensorArrayCloseV3")
-    .SetShapeFn(NoOutputs);
+    .SetShapeFn(NoOutputs)
+    .WritesState();
 REGISTER_OP("TensorArrayWriteV2")
     .Input("handle: string")
     .Input("index: int32")
@@ -265,7 +280,8 @@ REGISTER_OP("TensorArrayWriteV2")
     .Output("flow_out: float")
     .Attr("T: type")
     .Deprecated(26, "Use TensorArrayWriteV3")
-    .SetShapeFn(WriteShape);
+    .SetShapeFn(WriteShape)
+    .WritesState();
 REGISTER_OP("TensorArrayReadV2")
     .Input("handle: string")
     .Input("index: int32")
@@ -273,7 +289,8 @@ REGISTER_OP("TensorArrayReadV2")
     .Output("value: dtype")
     .Attr("dtype: type")
     .Deprecated(26, "Use TensorArrayReadV3")
-    .SetShapeFn(TensorArrayReadShape);
+    .SetShapeFn(TensorArrayReadShape)
+    .WritesState();
 REGISTER_OP("TensorArrayGatherV2")
     .Input("handle: string")
     .Input("indices: int32")
@@ -282,7 +299,8 @@ REGISTER_OP("TensorArrayGatherV2")
     .Attr("dtype: type")
     .Attr("element_shape: shape = { unknown_rank: true }")
     .Deprecated(26, "Use TensorArrayGatherV3")
-    .SetShapeFn(GatherShape);
+    .SetShapeFn(GatherShape)
+    .WritesState();
 REGISTER_OP("TensorArrayScatterV2")
     .Input("handle: string")
     .Input("indices: int32")
@@ -291,7 +309,8 @@ REGISTER_OP("TensorArrayScatterV2")
     .Output("flow_out: float")
     .Attr("T: type")
     .Deprecated(26, "Use TensorArrayScatterV3")
-    .SetShapeFn(TensorArrayScatterShape);
+    .SetShapeFn(TensorArrayScatterShape)
+    .WritesState();
 REGISTER_OP("TensorArrayConcatV2")
     .Input("handle: string")
     .Input("flow_in: float")
@@ -299,7 +318,8 @@ REGISTER_OP("TensorArrayConcatV2")
     .Output("lengths: int64")
     .Attr("dtype: type")
     .Attr("element_shape_except0: shape = { unknown_rank: true }")
-    .SetShapeFn(ConcatShape);
+    .SetShapeFn(ConcatShape)
+    .WritesState();
 REGISTER_OP("TensorArraySplitV2")
     .Input("handle: string")
     .Input("value: T")
@@ -308,17 +328,20 @@ REGISTER_OP("TensorArraySplitV2")
     .Output("flow_out: float")
     .Attr("T: type")
     .Deprecated(26, "Use TensorArraySplitV3")
-    .SetShapeFn(TensorArraySplitShape);
+    .SetShapeFn(TensorArraySplitShape)
+    .WritesState();
 REGISTER_OP("TensorArraySizeV2")
     .Input("handle: string")
     .Input("flow_in: float")
     .Output("size: int32")
     .Deprecated(26, "Use TensorArraySizeV3")
-    .SetShapeFn(ScalarShape);
+    .SetShapeFn(ScalarShape)
+    .ReadsState();
 REGISTER_OP("TensorArrayCloseV2")
     .Input("handle: string")
     .Deprecated(26, "Use TensorArrayCloseV3")
-    .SetShapeFn(NoOutputs);
+    .SetShapeFn(NoOutputs)
+    .WritesState();
 REGISTER_OP("TensorArrayWriteV3")
     .Input("handle: resource")
     .Input("index: int32")
@@ -327,7 +350,8 @@ REGISTER_OP("TensorArrayWriteV3")
     .Output("flow_out: float")
     .Attr("T: type")
     .SetIsStateful()
-    .SetShapeFn(WriteShape);
+    .SetShapeFn(WriteShape)
+    .WritesState();
 REGISTER_OP("TensorArrayReadV3")
     .Input("handle: resource")
     .Input("index: int32")
@@ -335,7 +359,8 @@ REGISTER_OP("TensorArrayReadV3")
     .Output("value: dtype")
     .Attr("dtype: type")
     .SetIsStateful()
-    .SetShapeFn(TensorArrayReadShape);
+    .SetShapeFn(TensorArrayReadShape)
+    .WritesState();
 REGISTER_OP("TensorArrayGatherV3")
     .Input("handle: resource")
     .Input("indices: int32")
@@ -344,7 +369,8 @@ REGISTER_OP("TensorArrayGatherV3")
     .Attr("dtype: type")
     .Attr("element_shape: shape = { unknown_rank: true }")
     .SetIsStateful()
-    .SetShapeFn(GatherShape);
+    .SetShapeFn(GatherShape)
+    .WritesState();
 REGISTER_OP("TensorArrayScatterV3")
     .Input("handle: resource")
     .Input("indices: int32")
@@ -353,7 +379,8 @@ REGISTER_OP("TensorArrayScatterV3")
     .Output("flow_out: float")
     .Attr("T: type")
     .SetIsStateful()
-    .SetShapeFn(TensorArrayScatterShape);
+    .SetShapeFn(TensorArrayScatterShape)
+    .WritesState();
 REGISTER_OP("TensorArrayConcatV3")
     .Input("handle: resource")
     .Input("flow_in: float")
@@ -362,7 +389,8 @@ REGISTER_OP("TensorArrayConcatV3")
     .Attr("dtype: type")
     .Attr("element_shape_except0: shape = { unknown_rank: true }")
     .SetIsStateful()
-    .SetShapeFn(ConcatShape);
+    .SetShapeFn(ConcatShape)
+    .WritesState();
 REGISTER_OP("TensorArraySplitV3")
     .Input("handle: resource")
     .Input("value: T")
@@ -371,17 +399,20 @@ REGISTER_OP("TensorArraySplitV3")
     .Output("flow_out: float")
     .Attr("T: type")
     .SetIsStateful()
-    .SetShapeFn(TensorArraySplitShape);
+    .SetShapeFn(TensorArraySplitShape)
+    .WritesState();
 REGISTER_OP("TensorArraySizeV3")
     .Input("handle: resource")
     .Input("flow_in: float")
     .Output("size: int32")
     .SetIsStateful()
-    .SetShapeFn(ScalarShape);
+    .SetShapeFn(ScalarShape)
+    .ReadsState();
 REGISTER_OP("TensorArrayCloseV3")
     .Input("handle: resource")
     .SetIsStateful()
-    .SetShapeFn(NoOutputs);
+    .SetShapeFn(NoOutputs)
+    .WritesState();
 REGISTER_OP("TensorArrayPack")
     .Input("handle: Ref(string)")
     .Input("flow_in: float")
@@ -389,7 +420,8 @@ REGISTER_OP("TensorArrayPack")
     .Attr("dtype: type")
     .Attr("element_shape: shape = { unknown_rank: true }")
     .Deprecated(16, "Use TensorArrayGatherV3 with RangeOp")
-    .SetShapeFn(GatherShape);
+    .SetShapeFn(GatherShape)
+    .WritesState();
 REGISTER_OP("TensorArrayUnpack")
     .Input("handle: Ref(string)")
     .Input("value: T")
@@ -397,33 +429,41 @@ REGISTER_OP("TensorArrayUnpack")
     .Output("flow_out: float")
     .Attr("T: type")
     .Deprecated(20, "Use TensorArrayScatterV3 with RangeOp")
-    .SetShapeFn(TensorArrayScatterShape);
+    .SetShapeFn(TensorArrayScatterShape)
+    .WritesState();
 REGISTER_OP("Stack")
     .Output("handle: Ref(string)")
     .Attr("elem_type: type")
     .Attr("stack_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(StringHandleShape);
+    .SetShapeFn(StringHandleShape)
+    .WritesState();
 REGISTER_OP("StackPush")
     .Input("handle: Ref(string)")
     .Input("elem: T")
     .Output("output: T")
     .Attr("T: type")
     .Attr("swap_memory: bool = false")
-    .SetShapeFn(StackPushShape);
+    .SetShapeFn(StackPushShape)
+    .WritesState();
 REGISTER_OP("StackPop")
     .Input("handle: Ref(string)")
     .Output("elem: elem_type")
     .Attr("elem_type: type")
-    .SetShapeFn(shape_inference::UnknownShape);
-REGISTER_OP("StackClose").Input("handle: Ref(string)").SetShapeFn(NoOutputs);
+    .SetShapeFn(shape_inference::UnknownShape)
+    .WritesState();
+REGISTER_OP("StackClose")
+    .Input("handle: Ref(string)")
+    .SetShapeFn(NoOutputs)
+    .WritesState();
 REGISTER_OP("StackV2")
     .Input("max_size: int32")
     .Output("handle: resource")
     .Attr("elem_type: type")
     .Attr("stack_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(StackV2Shape);
+    .SetShapeFn(StackV2Shape)
+    .WritesState();
 REGISTER_OP("StackPushV2")
     .Input("handle: resource")
     .Input("elem: T")
@@ -431,17 +471,20 @@ REGISTER_OP("StackPushV2")
     .Attr("T: type")
     .Attr("swap_memory: bool = false")
     .SetIsStateful()
-    .SetShapeFn(StackPushShape);
+    .SetShapeFn(StackPushShape)
+    .WritesState();
 REGISTER_OP("StackPopV2")
     .Input("handle: resource")
     .Output("elem: elem_type")
     .Attr("elem_type: type")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::UnknownShape);
+    .SetShapeFn(shape_inference::UnknownShape)
+    .WritesState();
 REGISTER_OP("StackCloseV2")
     .Input("handle: resource")
     .SetIsStateful()
-    .SetShapeFn(NoOutputs);
+    .SetShapeFn(NoOutputs)
+    .WritesState();
 
 }  // namespace
 }  // namespace headrace

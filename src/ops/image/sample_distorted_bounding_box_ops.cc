@@ -43,7 +43,8 @@ REGISTER_OP("SampleDistortedBoundingBox")
     .Attr("max_attempts: int = 100")
     .Attr("use_image_if_no_bounding_boxes: bool = false")
     .SetIsStateful()
-    .SetShapeFn(SampleDistortedShape);
+    .SetShapeFn(SampleDistortedShape)
+    .IsRandom();
 REGISTER_OP("SampleDistortedBoundingBoxV2")
     .Input("image_size: T")
     .Input("bounding_boxes: float")
@@ -59,7 +60,8 @@ REGISTER_OP("SampleDistortedBoundingBoxV2")
     .Attr("max_attempts: int = 100")
     .Attr("use_image_if_no_bounding_boxes: bool = false")
     .SetIsStateful()
-    .SetShapeFn(SampleDistortedShape);
+    .SetShapeFn(SampleDistortedShape)
+    .IsRandom();
 REGISTER_OP("StatelessSampleDistortedBoundingBox")
     .Input("image_size: T")
     .Input("bounding_boxes: float")

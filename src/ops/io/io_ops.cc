@@ -104,7 +104,8 @@ REGISTER_OP("SaveV2")
     .Input("tensors: dtypes")
     .Attr("dtypes: list(type) >= 1")
     .SetIsStateful()
-    .SetShapeFn(SaveV2Shape);
+    .SetShapeFn(SaveV2Shape)
+    .WritesFiles();
 
 REGISTER_OP("RestoreV2")
     .Input("prefix: string")
@@ -113,7 +114,8 @@ REGISTER_OP("RestoreV2")
     .Output("tensors: dtypes")
     .Attr("dtypes: list(type) >= 1")
     .SetIsStateful()
-    .SetShapeFn(RestoreV2Shape);
+    .SetShapeFn(RestoreV2Shape)
+    .ReadsFiles();
 
 REGISTER_OP("MergeV2Checkpoints")
     .Input("checkpoint_prefixes: string")
@@ -125,7 +127,9 @@ REGISTER_OP("MergeV2Checkpoints")
       Shape unused;
       HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 1, &unused));
       return c->WithRank(c->input(1), 0, &unused);
-    });
+    })
+    .ReadsFiles()
+    .WritesFiles();
 
 REGISTER_OP("Save")
     .Input("filename: string")
@@ -133,7 +137,8 @@ REGISTER_OP("Save")
     .Input("data: T")
     .Attr("T: list(type) >= 1")
     .SetIsStateful()
-    .SetShapeFn(SaveShape);
+    .SetShapeFn(SaveShape)
+    .WritesFiles();
 
 REGISTER_OP("SaveSlices")
     .Input("filename: string")
@@ -142,7 +147,8 @@ REGISTER_OP("SaveSlices")
     .Input("data: T")
     .Attr("T: list(type) >= 1")
     .SetIsStateful()
-    .SetShapeFn(SaveSlicesShape);
+    .SetShapeFn(SaveSlicesShape)
+    .WritesFiles();
 
 REGISTER_OP("Restore")
     .Input("file_pattern: string")
@@ -151,7 +157,8 @@ REGISTER_OP("Restore")
     .Attr("dt: type")
     .Attr("preferred_shard: int = -1")
     .SetIsStateful()
-    .SetShapeFn(RestoreShape);
+    .SetShapeFn(RestoreShape)
+    .ReadsFiles();
 
 REGISTER_OP("RestoreSlice")
     .Input("file_pattern: string")
@@ -161,7 +168,8 @@ REGISTER_OP("RestoreSlice")
     .Attr("dt: type")
     .Attr("preferred_shard: int = -1")
     .SetIsStateful()
-    .SetShapeFn(RestoreSliceShape);
+    .SetShapeFn(RestoreSliceShape)
+    .ReadsFiles();
 
 REGISTER_OP("ShardedFilename")
     .Input("basename: string")
@@ -179,13 +187,15 @@ REGISTER_OP("ShardedFilespec")
 REGISTER_OP("ReadFile")
     .Input("filename: string")
     .Output("contents: string")
-    .SetShapeFn(AllScalars);
+    .SetShapeFn(AllScalars)
+    .ReadsFiles();
 
 REGISTER_OP("WriteFile")
     .Input("filename: string")
     .Input("contents: string")
     .SetIsStateful()
-    .SetShapeFn(AllScalars);
+    .SetShapeFn(AllScalars)
+    .WritesFiles();
 
 REGISTER_OP("MatchingFiles")
     .Input("pattern: string")
@@ -195,7 +205,8 @@ REGISTER_OP("MatchingFiles")
       HR_RETURN_IF_ERROR(c->WithRankAtMost(c->input(0), 1, &unused));
       c->set_output(0, InferenceContext::Vector(-1));
       return OkStatus();
-    });
+    })
+    .ReadsFiles();
 
 REGISTER_OP("GenerateVocabRemapping")
     .Input("new_vocab_file: string")
@@ -211,7 +222,8 @@ REGISTER_OP("GenerateVocabRemapping")
       c->set_output(0, InferenceContext::Vector(n));
       c->set_output(1, InferenceContext::Scalar());
       return OkStatus();
-    });
+    })
+    .ReadsFiles();
 
 REGISTER_OP("LoadAndRemapMatrix")
     .Input("ckpt_path: string")
@@ -233,7 +245,8 @@ REGISTER_OP("LoadAndRemapMatrix")
       HR_RETURN_IF_ERROR(c->GetAttr("num_cols", &cols));
       c->set_output(0, InferenceContext::Matrix(rows, cols));
       return OkStatus();
-    });
+    })
+    .ReadsFiles();
 
 }  // namespace
 }  // namespace headrace

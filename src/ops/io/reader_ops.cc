@@ -62,27 +62,31 @@ REGISTER_OP("IdentityReader")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(StringHandleShape);
+    .SetShapeFn(StringHandleShape)
+    .WritesState();
 REGISTER_OP("WholeFileReader")
     .Output("reader_handle: Ref(string)")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(StringHandleShape);
+    .SetShapeFn(StringHandleShape)
+    .WritesState();
 REGISTER_OP("TextLineReader")
     .Output("reader_handle: Ref(string)")
     .Attr("skip_header_lines: int = 0")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(StringHandleShape);
+    .SetShapeFn(StringHandleShape)
+    .WritesState();
 REGISTER_OP("TFRecordReader")
     .Output("reader_handle: Ref(string)")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .Attr("compression_type: string = ''")
     .SetIsStateful()
-    .SetShapeFn(StringHandleShape);
+    .SetShapeFn(StringHandleShape)
+    .WritesState();
 REGISTER_OP("FixedLengthRecordReader")
     .Output("reader_handle: Ref(string)")
     .Attr("header_bytes: int = 0")
@@ -92,39 +96,45 @@ REGISTER_OP("FixedLengthRecordReader")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(StringHandleShape);
+    .SetShapeFn(StringHandleShape)
+    .WritesState();
 REGISTER_OP("LMDBReader")
     .Output("reader_handle: Ref(string)")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(StringHandleShape);
+    .SetShapeFn(StringHandleShape)
+    .WritesState();
 REGISTER_OP("IdentityReaderV2")
     .Output("reader_handle: resource")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(HandleShape);
+    .SetShapeFn(HandleShape)
+    .WritesState();
 REGISTER_OP("WholeFileReaderV2")
     .Output("reader_handle: resource")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(HandleShape);
+    .SetShapeFn(HandleShape)
+    .WritesState();
 REGISTER_OP("TextLineReaderV2")
     .Output("reader_handle: resource")
     .Attr("skip_header_lines: int = 0")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(HandleShape);
+    .SetShapeFn(HandleShape)
+    .WritesState();
 REGISTER_OP("TFRecordReaderV2")
     .Output("reader_handle: resource")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .Attr("compression_type: string = ''")
     .SetIsStateful()
-    .SetShapeFn(HandleShape);
+    .SetShapeFn(HandleShape)
+    .WritesState();
 REGISTER_OP("FixedLengthRecordReaderV2")
     .Output("reader_handle: resource")
     .Attr("header_bytes: int = 0")
@@ -135,27 +145,34 @@ REGISTER_OP("FixedLengthRecordReaderV2")
     .Attr("shared_name: string = ''")
     .Attr("encoding: string = ''")
     .SetIsStateful()
-    .SetShapeFn(HandleShape);
+    .SetShapeFn(HandleShape)
+    .WritesState();
 REGISTER_OP("ReaderRead")
     .Input("reader_handle: Ref(string)")
     .Input("queue_handle: Ref(string)")
     .Output("key: string")
     .Output("value: string")
-    .SetShapeFn(ReadShape);
+    .SetShapeFn(ReadShape)
+    .WritesState()
+    .ReadsFiles();
 REGISTER_OP("ReaderReadV2")
     .Input("reader_handle: resource")
     .Input("queue_handle: resource")
     .Output("key: string")
     .Output("value: string")
     .SetIsStateful()
-    .SetShapeFn(ReadShape);
+    .SetShapeFn(ReadShape)
+    .WritesState()
+    .ReadsFiles();
 REGISTER_OP("ReaderReadUpTo")
     .Input("reader_handle: Ref(string)")
     .Input("queue_handle: Ref(string)")
     .Input("num_records: int64")
     .Output("keys: string")
     .Output("values: string")
-    .SetShapeFn(ReadUpToShape);
+    .SetShapeFn(ReadUpToShape)
+    .WritesState()
+    .ReadsFiles();
 REGISTER_OP("ReaderReadUpToV2")
     .Input("reader_handle: resource")
     .Input("queue_handle: resource")
@@ -163,50 +180,62 @@ REGISTER_OP("ReaderReadUpToV2")
     .Output("keys: string")
     .Output("values: string")
     .SetIsStateful()
-    .SetShapeFn(ReadUpToShape);
+    .SetShapeFn(ReadUpToShape)
+    .WritesState()
+    .ReadsFiles();
 REGISTER_OP("ReaderNumRecordsProduced")
     .Input("reader_handle: Ref(string)")
     .Output("records_produced: int64")
-    .SetShapeFn(ScalarsOfReader);
+    .SetShapeFn(ScalarsOfReader)
+    .ReadsState();
 REGISTER_OP("ReaderNumRecordsProducedV2")
     .Input("reader_handle: resource")
     .Output("records_produced: int64")
     .SetIsStateful()
-    .SetShapeFn(ScalarsOfReader);
+    .SetShapeFn(ScalarsOfReader)
+    .ReadsState();
 REGISTER_OP("ReaderNumWorkUnitsCompleted")
     .Input("reader_handle: Ref(string)")
     .Output("units_completed: int64")
-    .SetShapeFn(ScalarsOfReader);
+    .SetShapeFn(ScalarsOfReader)
+    .ReadsState();
 REGISTER_OP("ReaderNumWorkUnitsCompletedV2")
     .Input("reader_handle: resource")
     .Output("units_completed: int64")
     .SetIsStateful()
-    .SetShapeFn(ScalarsOfReader);
+    .SetShapeFn(ScalarsOfReader)
+    .ReadsState();
 REGISTER_OP("ReaderSerializeState")
     .Input("reader_handle: Ref(string)")
     .Output("state: string")
-    .SetShapeFn(ScalarsOfReader);
+    .SetShapeFn(ScalarsOfReader)
+    .ReadsState();
 REGISTER_OP("ReaderSerializeStateV2")
     .Input("reader_handle: resource")
     .Output("state: string")
     .SetIsStateful()
-    .SetShapeFn(ScalarsOfReader);
+    .SetShapeFn(ScalarsOfReader)
+    .ReadsState();
 REGISTER_OP("ReaderReset")
     .Input("reader_handle: Ref(string)")
-    .SetShapeFn(ResetShape);
+    .SetShapeFn(ResetShape)
+    .WritesState();
 REGISTER_OP("ReaderResetV2")
     .Input("reader_handle: resource")
     .SetIsStateful()
-    .SetShapeFn(ResetShape);
+    .SetShapeFn(ResetShape)
+    .WritesState();
 REGISTER_OP("ReaderRestoreState")
     .Input("reader_handle: Ref(string)")
     .Input("state: string")
-    .SetShapeFn(ReaderRestoreStateShape);
+    .SetShapeFn(ReaderRestoreStateShape)
+    .WritesState();
 REGISTER_OP("ReaderRestoreStateV2")
     .Input("reader_handle: resource")
     .Input("state: string")
     .SetIsStateful()
-    .SetShapeFn(ReaderRestoreStateShape);
+    .SetShapeFn(ReaderRestoreStateShape)
+    .WritesState();
 
 REGISTER_OP("RecordInput")
     .Output("records: string")
@@ -223,7 +252,10 @@ REGISTER_OP("RecordInput")
       HR_RETURN_IF_ERROR(c->GetAttr("batch_size", &batch_size));
       c->set_output(0, c->Vector(batch_size));
       return OkStatus();
-    });
+    })
+    .WritesState()
+    .IsRandom()
+    .ReadsFiles();
 
 }  // namespace
 }  // namespace headrace

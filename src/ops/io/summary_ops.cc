@@ -68,7 +68,8 @@ REGISTER_OP("SummaryWriter")
     .Attr("shared_name: string = ''")
     .Attr("container: string = ''")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::ScalarShape);
+    .SetShapeFn(shape_inference::ScalarShape)
+    .WritesState();
 REGISTER_OP("CreateSummaryFileWriter")
     .Input("writer: resource")
     .Input("logdir: string")
@@ -76,7 +77,9 @@ REGISTER_OP("CreateSummaryFileWriter")
     .Input("flush_millis: int32")
     .Input("filename_suffix: string")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::NoOutputs);
+    .SetShapeFn(shape_inference::NoOutputs)
+    .WritesState()
+    .WritesFiles();
 REGISTER_OP("CreateSummaryDbWriter")
     .Input("writer: resource")
     .Input("db_uri: string")
@@ -84,15 +87,21 @@ REGISTER_OP("CreateSummaryDbWriter")
     .Input("run_name: string")
     .Input("user_name: string")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::NoOutputs);
+    .SetShapeFn(shape_inference::NoOutputs)
+    .WritesState()
+    .WritesFiles();
 REGISTER_OP("FlushSummaryWriter")
     .Input("writer: resource")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::NoOutputs);
+    .SetShapeFn(shape_inference::NoOutputs)
+    .WritesState()
+    .WritesFiles();
 REGISTER_OP("CloseSummaryWriter")
     .Input("writer: resource")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::NoOutputs);
+    .SetShapeFn(shape_inference::NoOutputs)
+    .WritesState()
+    .WritesFiles();
 REGISTER_OP("WriteSummary")
     .Input("writer: resource")
     .Input("step: int64")
@@ -101,13 +110,17 @@ REGISTER_OP("WriteSummary")
     .Input("summary_metadata: string")
     .Attr("T: type")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::NoOutputs);
+    .SetShapeFn(shape_inference::NoOutputs)
+    .WritesState()
+    .WritesFiles();
 REGISTER_OP("WriteRawProtoSummary")
     .Input("writer: resource")
     .Input("step: int64")
     .Input("tensor: string")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::NoOutputs);
+    .SetShapeFn(shape_inference::NoOutputs)
+    .WritesState()
+    .WritesFiles();
 REGISTER_OP("WriteScalarSummary")
     .Input("writer: resource")
     .Input("step: int64")
@@ -115,7 +128,9 @@ REGISTER_OP("WriteScalarSummary")
     .Input("value: T")
     .Attr("T: realnumbertype")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::NoOutputs);
+    .SetShapeFn(shape_inference::NoOutputs)
+    .WritesState()
+    .WritesFiles();
 REGISTER_OP("WriteHistogramSummary")
     .Input("writer: resource")
     .Input("step: int64")
@@ -125,7 +140,9 @@ REGISTER_OP("WriteHistogramSummary")
         "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, "
         "uint16, half, uint32, uint64, bool} = DT_FLOAT")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::NoOutputs);
+    .SetShapeFn(shape_inference::NoOutputs)
+    .WritesState()
+    .WritesFiles();
 REGISTER_OP("WriteImageSummary")
     .Input("writer: resource")
     .Input("step: int64")
@@ -135,7 +152,9 @@ REGISTER_OP("WriteImageSummary")
     .Attr("max_images: int >= 1 = 3")
     .Attr("T: {uint8, double, float, half} = DT_FLOAT")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::NoOutputs);
+    .SetShapeFn(shape_inference::NoOutputs)
+    .WritesState()
+    .WritesFiles();
 REGISTER_OP("WriteAudioSummary")
     .Input("writer: resource")
     .Input("step: int64")
@@ -144,17 +163,23 @@ REGISTER_OP("WriteAudioSummary")
     .Input("sample_rate: float")
     .Attr("max_outputs: int >= 1 = 3")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::NoOutputs);
+    .SetShapeFn(shape_inference::NoOutputs)
+    .WritesState()
+    .WritesFiles();
 REGISTER_OP("WriteGraphSummary")
     .Input("writer: resource")
     .Input("step: int64")
     .Input("tensor: string")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::NoOutputs);
+    .SetShapeFn(shape_inference::NoOutputs)
+    .WritesState()
+    .WritesFiles();
 REGISTER_OP("ImportEvent")
     .Input("writer: resource")
     .Input("event: string")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::NoOutputs);
+    .SetShapeFn(shape_inference::NoOutputs)
+    .WritesState()
+    .WritesFiles();
 
 }  // namespace headrace

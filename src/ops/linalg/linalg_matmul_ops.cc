@@ -14,7 +14,8 @@ REGISTER_OP("MatMul")
         "uint32, uint64, complex64, complex128}")
     .Attr("grad_a: bool = false")
     .Attr("grad_b: bool = false")
-    .SetShapeFn(shape_inference::MatMulShape);
+    .SetShapeFn(shape_inference::MatMulShape)
+    .Layer(LayerKind::kMatMul, "_FusedMatMul");
 
 // MatMul, then BiasAdd, then at most one activation: made by graph passes.
 REGISTER_OP("_FusedMatMul")
@@ -29,7 +30,8 @@ REGISTER_OP("_FusedMatMul")
     .Attr("fused_ops: list(string) = []")
     .Attr("epsilon: float = 0.0001")
     .Attr("leakyrelu_alpha: float = 0.2")
-    .SetShapeFn(shape_inference::MatMulShape);
+    .SetShapeFn(shape_inference::MatMulShape)
+    .Layer(LayerKind::kMatMul);
 
 REGISTER_OP("BatchMatMul")
     .Input("x: T")

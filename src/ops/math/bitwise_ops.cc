@@ -8,44 +8,44 @@ REGISTER_OP("Invert")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("PopulationCount")
     .Input("x: T")
     .Output("y: uint8")
     .Attr("T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("BitwiseAnd")
     .Input("x: T")
     .Input("y: T")
     .Output("z: T")
     .Attr("T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}")
     .SetIsCommutative()
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("BitwiseOr")
     .Input("x: T")
     .Input("y: T")
     .Output("z: T")
     .Attr("T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}")
     .SetIsCommutative()
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("BitwiseXor")
     .Input("x: T")
     .Input("y: T")
     .Output("z: T")
     .Attr("T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}")
     .SetIsCommutative()
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("LeftShift")
     .Input("x: T")
     .Input("y: T")
     .Output("z: T")
     .Attr("T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("RightShift")
     .Input("x: T")
     .Input("y: T")
     .Output("z: T")
     .Attr("T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 
 }  // namespace headrace

@@ -1,6 +1,7 @@
 // Element-wise arithmetic, comparison and selection: schemas and shapes.
 #include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "framework/shape_fns/shape_value_fns.h"
 
 namespace headrace {
 
@@ -136,349 +137,374 @@ REGISTER_OP("Abs")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double, int8, int16, int32, int64}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Elementwise();
 REGISTER_OP("Neg")
     .Input("x: T")
     .Output("y: T")
     .Attr(
         "T: {bfloat16, half, float, double, int8, int16, int32, int64, "
         "complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Elementwise();
 REGISTER_OP("Sign")
     .Input("x: T")
     .Output("y: T")
     .Attr(
         "T: {bfloat16, half, float, double, int8, int16, int32, int64, "
         "complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Elementwise();
 REGISTER_OP("Inv")
     .Input("x: T")
     .Output("y: T")
     .Attr(
         "T: {bfloat16, half, float, double, int8, int16, int32, int64, "
         "complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Elementwise();
 REGISTER_OP("Reciprocal")
     .Input("x: T")
     .Output("y: T")
     .Attr(
         "T: {bfloat16, half, float, double, int8, int16, int32, int64, "
         "complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Elementwise();
 REGISTER_OP("Square")
     .Input("x: T")
     .Output("y: T")
     .Attr(
         "T: {bfloat16, half, float, double, int8, int16, int32, int64, uint8, "
         "uint16, uint32, uint64, complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Elementwise();
 REGISTER_OP("Sqrt")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Elementwise();
 REGISTER_OP("Rsqrt")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Elementwise();
 REGISTER_OP("Round")
     .Input("x: T")
     .Output("y: T")
     .Attr(
         "T: {bfloat16, half, float, double, int8, int16, int32, int64, "
         "complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Elementwise();
 REGISTER_OP("Rint")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Elementwise();
 REGISTER_OP("Exp")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Elementwise();
 REGISTER_OP("Expm1")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Elementwise();
 REGISTER_OP("Log")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Elementwise();
 REGISTER_OP("Log1p")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Elementwise();
 REGISTER_OP("Sin")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Elementwise();
 REGISTER_OP("Cos")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Elementwise();
 REGISTER_OP("Tan")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("Asin")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("Acos")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("Atan")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("Sinh")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("Cosh")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("Tanh")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Elementwise()
+    .Activation(ActivationFunction());
 REGISTER_OP("Asinh")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("Acosh")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("Atanh")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("Sigmoid")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Elementwise()
+    .Activation(ActivationFunction());
 REGISTER_OP("Erf")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Elementwise();
 REGISTER_OP("Erfc")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Elementwise();
 REGISTER_OP("Erfinv")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("Ndtri")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("Lgamma")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("Digamma")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("BesselI0e")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("BesselI1e")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("BesselI0")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("BesselI1")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("BesselJ0")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("BesselJ1")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("BesselK0")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("BesselK0e")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("BesselK1")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("BesselK1e")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("BesselY0")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("BesselY1")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("Spence")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("Dawsn")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("Expint")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("FresnelCos")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("FresnelSin")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("Ceil")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Elementwise();
 REGISTER_OP("Floor")
     .Input("x: T")
     .Output("y: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Elementwise();
 REGISTER_OP("IsNan")
     .Input("x: T")
     .Output("y: bool")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("IsInf")
     .Input("x: T")
     .Output("y: bool")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("IsFinite")
     .Input("x: T")
     .Output("y: bool")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::UnchangedShape);
-REGISTER_OP("LogicalNot")
-    .Input("x: bool")
-    .Output("y: bool")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
+REGISTER_OP("LogicalNot").Input("x: bool").Output("y: bool").KeepsShape();
 REGISTER_OP("Conj")
     .Input("input: T")
     .Output("output: T")
     .Attr("T: {complex64, complex128, variant} = DT_COMPLEX64")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("Real")
     .Input("input: T")
     .Output("output: Tout")
     .Attr("T: {complex64, complex128} = DT_COMPLEX64")
     .Attr("Tout: {float, double} = DT_FLOAT")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("Imag")
     .Input("input: T")
     .Output("output: Tout")
     .Attr("T: {complex64, complex128} = DT_COMPLEX64")
     .Attr("Tout: {float, double} = DT_FLOAT")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("Angle")
     .Input("input: T")
     .Output("output: Tout")
     .Attr("T: {complex64, complex128} = DT_COMPLEX64")
     .Attr("Tout: {float, double} = DT_FLOAT")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("ComplexAbs")
     .Input("x: T")
     .Output("y: Tout")
     .Attr("T: {complex64, complex128} = DT_COMPLEX64")
     .Attr("Tout: {float, double} = DT_FLOAT")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("Cast")
     .Input("x: SrcT")
     .Output("y: DstT")
     .Attr("SrcT: type")
     .Attr("DstT: type")
     .Attr("Truncate: bool = false")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .IsNoOpWhen(NoOpWhen::kTypeIsKept)
+    .ShapeValue(CastValue);
 REGISTER_OP("CheckNumerics")
     .Input("tensor: T")
     .Output("output: T")
     .Attr("T: {bfloat16, half, float, double}")
     .Attr("message: string")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Stops();
 REGISTER_OP("CheckNumericsV2")
     .Input("tensor: T")
     .Output("output: T")
     .Attr("T: {bfloat16, half, float, double}")
     .Attr("message: string")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .Stops();
 REGISTER_OP("Bucketize")
     .Input("input: T")
     .Output("output: int32")
     .Attr("T: {int32, int64, float, double}")
     .Attr("boundaries: list(float)")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 REGISTER_OP("SigmoidGrad")
     .Input("y: T")
     .Input("dy: T")
@@ -532,7 +558,7 @@ REGISTER_OP("Complex")
     .Output("out: Tout")
     .Attr("T: {float, double} = DT_FLOAT")
     .Attr("Tout: {complex64, complex128} = DT_COMPLEX64")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("Add")
     .Input("x: T")
     .Input("y: T")
@@ -540,7 +566,10 @@ REGISTER_OP("Add")
     .Attr(
         "T: {bfloat16, half, float, double, uint8, int8, int16, int32, int64, "
         "complex64, complex128, string}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts()
+    .Computes(Arithmetic::kAdd)
+    .ShapeValue(AddValue)
+    .Elementwise();
 REGISTER_OP("AddV2")
     .Input("x: T")
     .Input("y: T")
@@ -550,7 +579,10 @@ REGISTER_OP("AddV2")
         "int8, int16, int32, int64, complex64, complex128}")
     .SetIsCommutative()
     .SetIsAggregate()
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts()
+    .Computes(Arithmetic::kAdd)
+    .ShapeValue(AddValue)
+    .Elementwise();
 REGISTER_OP("Sub")
     .Input("x: T")
     .Input("y: T")
@@ -558,7 +590,11 @@ REGISTER_OP("Sub")
     .Attr(
         "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, "
         "int64, complex64, complex128, uint32, uint64}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts()
+    .IsNoOpWhen(NoOpWhen::kSecondIsZero)
+    .Computes(Arithmetic::kSub)
+    .ShapeValue(SubValue)
+    .Elementwise();
 REGISTER_OP("Mul")
     .Input("x: T")
     .Input("y: T")
@@ -567,7 +603,11 @@ REGISTER_OP("Mul")
         "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, "
         "uint32, uint64, int64, complex64, complex128}")
     .SetIsCommutative()
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts()
+    .IsNoOpWhen(NoOpWhen::kOtherIsOne)
+    .Computes(Arithmetic::kMul)
+    .ShapeValue(MulValue)
+    .Elementwise();
 REGISTER_OP("Div")
     .Input("x: T")
     .Input("y: T")
@@ -575,7 +615,11 @@ REGISTER_OP("Div")
     .Attr(
         "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, "
         "uint32, uint64, int64, complex64, complex128}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts()
+    .IsNoOpWhen(NoOpWhen::kSecondIsOne)
+    .Computes(Arithmetic::kDiv)
+    .ShapeValue(DivValue)
+    .Elementwise();
 REGISTER_OP("RealDiv")
     .Input("x: T")
     .Input("y: T")
@@ -583,7 +627,11 @@ REGISTER_OP("RealDiv")
     .Attr(
         "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, "
         "uint32, uint64, int64, complex64, complex128}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts()
+    .IsNoOpWhen(NoOpWhen::kSecondIsOne)
+    .Computes(Arithmetic::kDiv)
+    .ShapeValue(DivValue)
+    .Elementwise();
 REGISTER_OP("FloorDiv")
     .Input("x: T")
     .Input("y: T")
@@ -591,7 +639,8 @@ REGISTER_OP("FloorDiv")
     .Attr(
         "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, "
         "uint32, uint64, int64, complex64, complex128}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts()
+    .ShapeValue(DivValue);
 REGISTER_OP("TruncateDiv")
     .Input("x: T")
     .Input("y: T")
@@ -599,13 +648,13 @@ REGISTER_OP("TruncateDiv")
     .Attr(
         "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, "
         "uint32, uint64, int64, complex64, complex128}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("Mod")
     .Input("x: T")
     .Input("y: T")
     .Output("z: T")
     .Attr("T: {int32, int64, half, bfloat16, float, double}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("FloorMod")
     .Input("x: T")
     .Input("y: T")
@@ -613,13 +662,13 @@ REGISTER_OP("FloorMod")
     .Attr(
         "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64, "
         "bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("TruncateMod")
     .Input("x: T")
     .Input("y: T")
     .Output("z: T")
     .Attr("T: {int32, int64, bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("Pow")
     .Input("x: T")
     .Input("y: T")
@@ -627,7 +676,8 @@ REGISTER_OP("Pow")
     .Attr(
         "T: {bfloat16, float, half, double, int8, int16, int32, int64, "
         "complex64, complex128}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts()
+    .Elementwise();
 REGISTER_OP("Maximum")
     .Input("x: T")
     .Input("y: T")
@@ -635,7 +685,9 @@ REGISTER_OP("Maximum")
     .Attr(
         "T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, "
         "uint32, int64, uint64}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts()
+    .ShapeValue(MaximumValue)
+    .Elementwise();
 REGISTER_OP("Minimum")
     .Input("x: T")
     .Input("y: T")
@@ -643,7 +695,9 @@ REGISTER_OP("Minimum")
     .Attr(
         "T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, "
         "uint32, int64, uint64}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts()
+    .ShapeValue(MinimumValue)
+    .Elementwise();
 REGISTER_OP("SquaredDifference")
     .Input("x: T")
     .Input("y: T")
@@ -652,97 +706,100 @@ REGISTER_OP("SquaredDifference")
         "T: {bfloat16, half, float, double, int32, int64, complex64, "
         "complex128}")
     .SetIsCommutative()
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts()
+    .Elementwise();
 REGISTER_OP("DivNoNan")
     .Input("x: T")
     .Input("y: T")
     .Output("z: T")
     .Attr("T: {half, float, bfloat16, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts()
+    .Elementwise();
 REGISTER_OP("MulNoNan")
     .Input("x: T")
     .Input("y: T")
     .Output("z: T")
     .Attr("T: {bfloat16, half, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts()
+    .Elementwise();
 REGISTER_OP("Xdivy")
     .Input("x: T")
     .Input("y: T")
     .Output("z: T")
     .Attr("T: {half, bfloat16, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("Xlogy")
     .Input("x: T")
     .Input("y: T")
     .Output("z: T")
     .Attr("T: {half, bfloat16, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("Xlog1py")
     .Input("x: T")
     .Input("y: T")
     .Output("z: T")
     .Attr("T: {half, bfloat16, float, double, complex64, complex128}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("Atan2")
     .Input("y: T")
     .Input("x: T")
     .Output("z: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("Igamma")
     .Input("a: T")
     .Input("x: T")
     .Output("z: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("Igammac")
     .Input("a: T")
     .Input("x: T")
     .Output("z: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("IgammaGradA")
     .Input("a: T")
     .Input("x: T")
     .Output("z: T")
     .Attr("T: {float, double}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("RandomGammaGrad")
     .Input("alpha: T")
     .Input("sample: T")
     .Output("output: T")
     .Attr("T: {float, double}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("Zeta")
     .Input("x: T")
     .Input("q: T")
     .Output("z: T")
     .Attr("T: {float, double}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("Polygamma")
     .Input("a: T")
     .Input("x: T")
     .Output("z: T")
     .Attr("T: {float, double}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("NextAfter")
     .Input("x1: T")
     .Input("x2: T")
     .Output("output: T")
     .Attr("T: {double, float} = DT_FLOAT")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("LogicalAnd")
     .Input("x: bool")
     .Input("y: bool")
     .Output("z: bool")
     .SetIsCommutative()
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("LogicalOr")
     .Input("x: bool")
     .Input("y: bool")
     .Output("z: bool")
     .SetIsCommutative()
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("Less")
     .Input("x: T")
     .Input("y: T")
@@ -750,7 +807,7 @@ REGISTER_OP("Less")
     .Attr(
         "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, "
         "uint16, half, uint32, uint64}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("LessEqual")
     .Input("x: T")
     .Input("y: T")
@@ -758,7 +815,7 @@ REGISTER_OP("LessEqual")
     .Attr(
         "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, "
         "uint16, half, uint32, uint64}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("Greater")
     .Input("x: T")
     .Input("y: T")
@@ -766,7 +823,7 @@ REGISTER_OP("Greater")
     .Attr(
         "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, "
         "uint16, half, uint32, uint64}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("GreaterEqual")
     .Input("x: T")
     .Input("y: T")
@@ -774,7 +831,7 @@ REGISTER_OP("GreaterEqual")
     .Attr(
         "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, "
         "uint16, half, uint32, uint64}")
-    .SetShapeFn(shape_inference::BroadcastBinaryOp);
+    .Broadcasts();
 REGISTER_OP("Equal")
     .Input("x: T")
     .Input("y: T")
@@ -808,7 +865,8 @@ REGISTER_OP("AddN")
         "half, uint32, uint64, variant}")
     .SetIsCommutative()
     .SetIsAggregate()
-    .SetShapeFn(AddNShape);
+    .SetShapeFn(AddNShape)
+    .IsNoOpWhen(NoOpWhen::kOnlyInput);
 REGISTER_OP("AccumulateNV2")
     .Input("inputs: N * T")
     .Output("sum: T")

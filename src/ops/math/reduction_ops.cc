@@ -4,6 +4,7 @@
 
 #include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "framework/shape_fns/shape_value_fns.h"
 
 namespace headrace {
 
@@ -156,7 +157,8 @@ REGISTER_OP("Sum")
         "qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, "
         "half, uint32, uint64}")
     .Attr("Tidx: {int32, int64} = DT_INT32")
-    .SetShapeFn(shape_inference::ReductionShape);
+    .SetShapeFn(shape_inference::ReductionShape)
+    .IsNoOpWhen(NoOpWhen::kNoAxes);
 REGISTER_OP("Mean")
     .Input("input: T")
     .Input("reduction_indices: Tidx")
@@ -167,7 +169,8 @@ REGISTER_OP("Mean")
         "qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, "
         "half, uint32, uint64}")
     .Attr("Tidx: {int32, int64} = DT_INT32")
-    .SetShapeFn(shape_inference::ReductionShape);
+    .SetShapeFn(shape_inference::ReductionShape)
+    .IsNoOpWhen(NoOpWhen::kNoAxes);
 REGISTER_OP("Prod")
     .Input("input: T")
     .Input("reduction_indices: Tidx")
@@ -178,7 +181,9 @@ REGISTER_OP("Prod")
         "qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, "
         "half, uint32, uint64}")
     .Attr("Tidx: {int32, int64} = DT_INT32")
-    .SetShapeFn(shape_inference::ReductionShape);
+    .SetShapeFn(shape_inference::ReductionShape)
+    .IsNoOpWhen(NoOpWhen::kNoAxes)
+    .ShapeValue(ProdValue);
 REGISTER_OP("Max")
     .Input("input: T")
     .Input("reduction_indices: Tidx")
@@ -188,7 +193,8 @@ REGISTER_OP("Max")
         "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, "
         "uint16, half, uint32, uint64, qint8, quint8, qint32, qint16, quint16}")
     .Attr("Tidx: {int32, int64} = DT_INT32")
-    .SetShapeFn(shape_inference::ReductionShape);
+    .SetShapeFn(shape_inference::ReductionShape)
+    .IsNoOpWhen(NoOpWhen::kNoAxes);
 REGISTER_OP("Min")
     .Input("input: T")
     .Input("reduction_indices: Tidx")
@@ -198,7 +204,8 @@ REGISTER_OP("Min")
         "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, "
         "uint16, half, uint32, uint64, qint8, quint8, qint32, qint16, quint16}")
     .Attr("Tidx: {int32, int64} = DT_INT32")
-    .SetShapeFn(shape_inference::ReductionShape);
+    .SetShapeFn(shape_inference::ReductionShape)
+    .IsNoOpWhen(NoOpWhen::kNoAxes);
 REGISTER_OP("All")
     .Input("input: bool")
     .Input("reduction_indices: Tidx")

@@ -58,7 +58,8 @@ REGISTER_OP("CudnnRNN")
     .Attr("seed2: int = 0")
     .Attr("is_training: bool = true")
     .SetIsStateful()
-    .SetShapeFn(CudnnRnnShape);
+    .SetShapeFn(CudnnRnnShape)
+    .IsRandom();
 
 REGISTER_OP("CudnnRNNBackprop")
     .Input("input: T")
@@ -86,7 +87,8 @@ REGISTER_OP("CudnnRNNBackprop")
     .Attr("seed: int = 0")
     .Attr("seed2: int = 0")
     .SetIsStateful()
-    .SetShapeFn(CudnnRnnBackpropShape);
+    .SetShapeFn(CudnnRnnBackpropShape)
+    .IsRandom();
 
 REGISTER_OP("CudnnRNNParamsSize")
     .Input("num_layers: int32")

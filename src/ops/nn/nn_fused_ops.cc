@@ -95,7 +95,8 @@ REGISTER_OP("_FusedConv2D")
     .Attr("fused_ops: list(string) = []")
     .Attr("epsilon: float = 0.0001")
     .Attr("leakyrelu_alpha: float = 0.2")
-    .SetShapeFn(FusedConv2DShape);
+    .SetShapeFn(FusedConv2DShape)
+    .Layer(LayerKind::kConv2D);
 
 REGISTER_OP("_FusedDepthwiseConv2dNative")
     .Input("input: T")
@@ -112,7 +113,8 @@ REGISTER_OP("_FusedDepthwiseConv2dNative")
     .Attr("fused_ops: list(string) = []")
     .Attr("epsilon: float = 0.0001")
     .Attr("leakyrelu_alpha: float = 0.2")
-    .SetShapeFn(shape_inference::DepthwiseConv2DNativeShape);
+    .SetShapeFn(shape_inference::DepthwiseConv2DNativeShape)
+    .Layer(LayerKind::kDepthwiseConv2D);
 
 // Convolutions of NHWC images one after the other, and what is fused with each:
 // "fused_ops" of the ith is a list as that of _FusedConv2D, joined by commas;
@@ -133,23 +135,17 @@ REGISTER_OP("_FusedConvChain")
     .SetShapeFn(FusedConvChainShape);
 
 // "ops" one after the other, the first on x. "sides" says of each where the
-// next of "args" is: 0: it has one operand; 1: the second; 2: the first. The
-// pass that makes these nodes takes the ops that "ops" allows.
+// next of "args" is: 0: it has one operand; 1: the second; 2: the first. They
+// are ops whose schemas say Elementwise().
 REGISTER_OP("_FusedElementwise")
     .Input("x: T")
     .Input("args: num_args * T")
     .Output("y: T")
     .Attr("T: {float, double}")
     .Attr("num_args: int >= 0")
-    .Attr(
-        "ops: list({'Abs', 'Add', 'AddV2', 'Ceil', 'Cos', 'Div', 'DivNoNan', "
-        "'Elu', 'Erf', 'Erfc', 'Exp', 'Expm1', 'Floor', 'Inv', 'Log', 'Log1p', "
-        "'Maximum', 'Minimum', 'Mul', 'MulNoNan', 'Neg', 'Pow', 'RealDiv', "
-        "'Reciprocal', 'Relu', 'Relu6', 'Rint', 'Round', 'Rsqrt', 'Selu', "
-        "'Sigmoid', 'Sign', 'Sin', 'Softplus', 'Softsign', 'Sqrt', 'Square', "
-        "'SquaredDifference', 'Sub', 'Tanh'}) >= 1")
+    .Attr("ops: list(string) >= 1")
     .Attr("sides: list(int)")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 
 // Steps of a basic LSTM cell: the results of each go into the next. Of the four
 // parts of the columns of w and b, gate_order tells which are the input gate,

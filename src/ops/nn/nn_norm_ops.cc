@@ -79,7 +79,8 @@ REGISTER_OP("FusedBatchNorm")
     .Attr("exponential_avg_factor: float = 1.0")
     .Attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'")
     .Attr("is_training: bool = true")
-    .SetShapeFn(FusedBatchNormShape);
+    .SetShapeFn(FusedBatchNormShape)
+    .KeepsShapeOfInput();
 
 REGISTER_OP("FusedBatchNormV2")
     .Input("x: T")
@@ -98,7 +99,8 @@ REGISTER_OP("FusedBatchNormV2")
     .Attr("exponential_avg_factor: float = 1.0")
     .Attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'")
     .Attr("is_training: bool = true")
-    .SetShapeFn(FusedBatchNormShape);
+    .SetShapeFn(FusedBatchNormShape)
+    .KeepsShapeOfInput();
 
 REGISTER_OP("FusedBatchNormV3")
     .Input("x: T")
@@ -118,7 +120,8 @@ REGISTER_OP("FusedBatchNormV3")
     .Attr("exponential_avg_factor: float = 1.0")
     .Attr("data_format: {'NHWC', 'NCHW', 'NDHWC', 'NCDHW'} = 'NHWC'")
     .Attr("is_training: bool = true")
-    .SetShapeFn(FusedBatchNormShape);
+    .SetShapeFn(FusedBatchNormShape)
+    .KeepsShapeOfInput();
 
 REGISTER_OP("FusedBatchNormGrad")
     .Input("y_backprop: T")
@@ -135,7 +138,8 @@ REGISTER_OP("FusedBatchNormGrad")
     .Attr("epsilon: float = 0.0001")
     .Attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'")
     .Attr("is_training: bool = true")
-    .SetShapeFn(FusedBatchNormGradShape);
+    .SetShapeFn(FusedBatchNormGradShape)
+    .ReserveOutputsFrom(3);
 
 REGISTER_OP("FusedBatchNormGradV2")
     .Input("y_backprop: T")
@@ -153,7 +157,8 @@ REGISTER_OP("FusedBatchNormGradV2")
     .Attr("epsilon: float = 0.0001")
     .Attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'")
     .Attr("is_training: bool = true")
-    .SetShapeFn(FusedBatchNormGradShape);
+    .SetShapeFn(FusedBatchNormGradShape)
+    .ReserveOutputsFrom(3);
 
 REGISTER_OP("FusedBatchNormGradV3")
     .Input("y_backprop: T")
@@ -172,7 +177,8 @@ REGISTER_OP("FusedBatchNormGradV3")
     .Attr("epsilon: float = 0.0001")
     .Attr("data_format: {'NHWC', 'NCHW', 'NDHWC', 'NCDHW'} = 'NHWC'")
     .Attr("is_training: bool = true")
-    .SetShapeFn(FusedBatchNormGradShape);
+    .SetShapeFn(FusedBatchNormGradShape)
+    .ReserveOutputsFrom(3);
 
 REGISTER_OP("BatchNormWithGlobalNormalization")
     .Input("t: T")

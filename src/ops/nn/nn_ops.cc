@@ -6,7 +6,6 @@ namespace headrace {
 namespace {
 
 using shape_inference::MergeBothInputs;
-using shape_inference::UnchangedShape;
 
 Status SoftmaxShape(InferenceContext* c) {
   PartialTensorShape logits;
@@ -91,7 +90,9 @@ REGISTER_OP("Relu")
     .Attr(
         "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, "
         "uint16, half, uint32, uint64, qint8}")
-    .SetShapeFn(UnchangedShape);
+    .KeepsShape()
+    .Elementwise()
+    .Activation({ActivationTraits::kRelu});
 
 REGISTER_OP("ReluGrad")
     .Input("gradients: T")
@@ -104,7 +105,9 @@ REGISTER_OP("Relu6")
     .Input("features: T")
     .Output("activations: T")
     .Attr("T: " HR_REAL_TYPES)
-    .SetShapeFn(UnchangedShape);
+    .KeepsShape()
+    .Elementwise()
+    .Activation({ActivationTraits::kRelu6});
 
 REGISTER_OP("Relu6Grad")
     .Input("gradients: T")
@@ -118,7 +121,8 @@ REGISTER_OP("LeakyRelu")
     .Output("activations: T")
     .Attr("alpha: float = 0.2")
     .Attr("T: {half, bfloat16, float, double} = DT_FLOAT")
-    .SetShapeFn(UnchangedShape);
+    .KeepsShape()
+    .Activation(ActivationFunction("alpha"));
 
 REGISTER_OP("LeakyReluGrad")
     .Input("gradients: T")
@@ -132,7 +136,9 @@ REGISTER_OP("Elu")
     .Input("features: T")
     .Output("activations: T")
     .Attr("T: {half, bfloat16, float, double}")
-    .SetShapeFn(UnchangedShape);
+    .KeepsShape()
+    .Elementwise()
+    .Activation(ActivationFunction());
 
 REGISTER_OP("EluGrad")
     .Input("gradients: T")
@@ -145,7 +151,8 @@ REGISTER_OP("Selu")
     .Input("features: T")
     .Output("activations: T")
     .Attr("T: {half, bfloat16, float, double}")
-    .SetShapeFn(UnchangedShape);
+    .KeepsShape()
+    .Elementwise();
 
 REGISTER_OP("SeluGrad")
     .Input("gradients: T")
@@ -158,7 +165,8 @@ REGISTER_OP("Softplus")
     .Input("features: T")
     .Output("activations: T")
     .Attr("T: {half, bfloat16, float, double}")
-    .SetShapeFn(UnchangedShape);
+    .KeepsShape()
+    .Elementwise();
 
 REGISTER_OP("SoftplusGrad")
     .Input("gradients: T")
@@ -171,7 +179,8 @@ REGISTER_OP("Softsign")
     .Input("features: T")
     .Output("activations: T")
     .Attr("T: {half, bfloat16, float, double}")
-    .SetShapeFn(UnchangedShape);
+    .KeepsShape()
+    .Elementwise();
 
 REGISTER_OP("SoftsignGrad")
     .Input("gradients: T")
@@ -198,14 +207,18 @@ REGISTER_OP("BiasAdd")
     .Output("output: T")
     .Attr("T: " HR_NUMBER_TYPES)
     .Attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'")
-    .SetShapeFn(shape_inference::BiasAddShape);
+    .SetShapeFn(shape_inference::BiasAddShape)
+    .KeepsShapeOfInput()
+    .Computes(Arithmetic::kBiasAdd);
 
 REGISTER_OP("BiasAddV1")
     .Input("value: T")
     .Input("bias: T")
     .Output("output: T")
     .Attr("T: " HR_NUMBER_TYPES)
-    .SetShapeFn(shape_inference::BiasAddShape);
+    .SetShapeFn(shape_inference::BiasAddShape)
+    .KeepsShapeOfInput()
+    .Computes(Arithmetic::kBiasAdd);
 
 REGISTER_OP("BiasAddGrad")
     .Input("out_backprop: T")
@@ -265,7 +278,7 @@ REGISTER_OP("DataFormatDimMap")
     .Attr("T: {int32, int64} = DT_INT32")
     .Attr("src_format: string = 'NHWC'")
     .Attr("dst_format: string = 'NCHW'")
-    .SetShapeFn(UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("DataFormatVecPermute")
     .Input("x: T")
@@ -273,7 +286,7 @@ REGISTER_OP("DataFormatVecPermute")
     .Attr("T: {int32, int64} = DT_INT32")
     .Attr("src_format: string = 'NHWC'")
     .Attr("dst_format: string = 'NCHW'")
-    .SetShapeFn(UnchangedShape);
+    .KeepsShape();
 #undef HR_REAL_TYPES
 #undef HR_NUMBER_TYPES
 

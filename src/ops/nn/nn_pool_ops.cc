@@ -1,6 +1,7 @@
 // Schemas of pooling.
 #include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "framework/shape_fns/symbolic_shape_fns.h"
 #include "framework/shape_fns/window_shape.h"
 
 namespace headrace {
@@ -121,7 +122,8 @@ REGISTER_OP("AvgPool")
     .Attr("padding: {'SAME', 'VALID'}")
     .Attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'")
     .Attr("T: {half, bfloat16, float, double}")
-    .SetShapeFn(AvgPoolShape);
+    .SetShapeFn(AvgPoolShape)
+    .SymbolicShape(WindowSymbolicShape);
 
 REGISTER_OP("AvgPoolGrad")
     .Input("orig_input_shape: int32")
@@ -166,7 +168,8 @@ REGISTER_OP("MaxPool")
     .Attr("padding: {'SAME', 'VALID', 'EXPLICIT'}")
     .Attr("explicit_paddings: list(int) = []")
     .Attr("data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'")
-    .SetShapeFn(MaxPoolShape);
+    .SetShapeFn(MaxPoolShape)
+    .SymbolicShape(WindowSymbolicShape);
 
 REGISTER_OP("MaxPoolV2")
     .Input("input: T")

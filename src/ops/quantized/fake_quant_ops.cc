@@ -52,7 +52,7 @@ REGISTER_OP("FakeQuantWithMinMaxArgs")
     .Attr("max: float = 6.0")
     .Attr("num_bits: int = 8")
     .Attr("narrow_range: bool = false")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("FakeQuantWithMinMaxArgsGradient")
     .Input("gradients: float")

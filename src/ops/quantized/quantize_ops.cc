@@ -89,7 +89,7 @@ REGISTER_OP("QuantizeAndDequantize")
     .Attr("input_max: float = 0")
     .Attr("T: {bfloat16, half, float, double}")
     .Deprecated(22, "Replaced by QuantizeAndDequantizeV2")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 
 #define QUANTIZE_AND_DEQUANTIZE_OP(NAME)                                \
   REGISTER_OP(NAME)                                                     \

@@ -90,9 +90,9 @@ Status KeyCounterShape(InferenceContext* c) {
       .Attr("T: {int32, int64}")                      \
       .SetIsStateful()                                \
       .SetShapeFn(ShapeFromInput0)
-RANDOM_FLOAT_OP("RandomUniform");
-RANDOM_FLOAT_OP("RandomStandardNormal");
-RANDOM_FLOAT_OP("TruncatedNormal");
+RANDOM_FLOAT_OP("RandomUniform").IsRandom();
+RANDOM_FLOAT_OP("RandomStandardNormal").IsRandom();
+RANDOM_FLOAT_OP("TruncatedNormal").IsRandom();
 
 REGISTER_OP("RandomUniformInt")
     .Input("shape: T")
@@ -104,7 +104,8 @@ REGISTER_OP("RandomUniformInt")
     .Attr("Tout: {int32, int64}")
     .Attr("T: {int32, int64}")
     .SetIsStateful()
-    .SetShapeFn(RandomUniformIntShape);
+    .SetShapeFn(RandomUniformIntShape)
+    .IsRandom();
 
 REGISTER_OP("ParameterizedTruncatedNormal")
     .Input("shape: T")
@@ -118,7 +119,8 @@ REGISTER_OP("ParameterizedTruncatedNormal")
     .Attr("dtype: {half, bfloat16, float, double}")
     .Attr("T: {int32, int64}")
     .SetIsStateful()
-    .SetShapeFn(ShapeFromInput0);
+    .SetShapeFn(ShapeFromInput0)
+    .IsRandom();
 
 REGISTER_OP("RandomShuffle")
     .Input("value: T")
@@ -127,7 +129,8 @@ REGISTER_OP("RandomShuffle")
     .Attr("seed2: int = 0")
     .Attr("T: type")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .IsRandom();
 
 REGISTER_OP("Multinomial")
     .Input("logits: T")
@@ -138,7 +141,8 @@ REGISTER_OP("Multinomial")
     .Attr("T: realnumbertype")
     .Attr("output_dtype: {int32, int64} = DT_INT64")
     .SetIsStateful()
-    .SetShapeFn(MultinomialShape);
+    .SetShapeFn(MultinomialShape)
+    .IsRandom();
 
 REGISTER_OP("RandomGamma")
     .Input("shape: S")
@@ -149,7 +153,8 @@ REGISTER_OP("RandomGamma")
     .Attr("S: {int32, int64}")
     .Attr("T: {half, float, double}")
     .SetIsStateful()
-    .SetShapeFn(PerParameterShape);
+    .SetShapeFn(PerParameterShape)
+    .IsRandom();
 
 REGISTER_OP("RandomPoisson")
     .Input("shape: S")
@@ -161,7 +166,8 @@ REGISTER_OP("RandomPoisson")
     .Attr("dtype: {half, float, double}")
     .SetIsStateful()
     .Deprecated(25, "Replaced by RandomPoissonV2")
-    .SetShapeFn(PerParameterShape);
+    .SetShapeFn(PerParameterShape)
+    .IsRandom();
 
 REGISTER_OP("RandomPoissonV2")
     .Input("shape: S")
@@ -173,7 +179,8 @@ REGISTER_OP("RandomPoissonV2")
     .Attr("R: {half, float, double, int32, int64} = DT_DOUBLE")
     .Attr("dtype: {half, float, double, int32, int64} = DT_INT64")
     .SetIsStateful()
-    .SetShapeFn(PerParameterShape);
+    .SetShapeFn(PerParameterShape)
+    .IsRandom();
 
 #define STATELESS_FLOAT_OP(NAME)                                 \
   REGISTER_OP(NAME)                                              \
@@ -272,7 +279,8 @@ REGISTER_OP("StatelessRandomGetKeyCounterAlg")
 REGISTER_OP("StatelessRandomGetAlg")
     .Output("alg: int32")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::ScalarShape);
+    .SetShapeFn(shape_inference::ScalarShape)
+    .ReadsClock();
 
 // shape; seed, or key, counter and alg; parameters, with whose broadcast shape
 // the output's ends.
@@ -445,13 +453,15 @@ Status RngSkipShape(InferenceContext* c) {
       .Attr("shape_dtype: type = DT_INT64") \
       .SetIsStateful()                      \
       .SetShapeFn(StatefulShape)
-STATEFUL_OP("StatefulUniform", "DT_FLOAT");
-STATEFUL_OP("StatefulUniformFullInt", "DT_UINT64");
-STATEFUL_OP("StatefulStandardNormalV2", "DT_FLOAT");
-STATEFUL_OP("StatefulTruncatedNormal", "DT_FLOAT");
+STATEFUL_OP("StatefulUniform", "DT_FLOAT").WritesState().IsRandom();
+STATEFUL_OP("StatefulUniformFullInt", "DT_UINT64").WritesState().IsRandom();
+STATEFUL_OP("StatefulStandardNormalV2", "DT_FLOAT").WritesState().IsRandom();
+STATEFUL_OP("StatefulTruncatedNormal", "DT_FLOAT").WritesState().IsRandom();
 STATEFUL_OP("StatefulUniformInt", "DT_INT64")
     .Input("minval: dtype")
-    .Input("maxval: dtype");
+    .Input("maxval: dtype")
+    .WritesState()
+    .IsRandom();
 #undef STATEFUL_OP
 
 REGISTER_OP("StatefulStandardNormal")
@@ -462,7 +472,9 @@ REGISTER_OP("StatefulStandardNormal")
     .Attr("shape_dtype: type = DT_INT64")
     .SetIsStateful()
     .Deprecated(29, "Use StatefulStandardNormalV2 instead")
-    .SetShapeFn(StatefulWithoutAlgorithmShape);
+    .SetShapeFn(StatefulWithoutAlgorithmShape)
+    .WritesState()
+    .IsRandom();
 
 REGISTER_OP("StatefulRandomBinomial")
     .Input("resource: resource")
@@ -475,14 +487,17 @@ REGISTER_OP("StatefulRandomBinomial")
     .Attr("T: {half, float, double, int32, int64} = DT_DOUBLE")
     .Attr("dtype: {half, float, double, int32, int64} = DT_INT64")
     .SetIsStateful()
-    .SetShapeFn(StatefulBinomialShape);
+    .SetShapeFn(StatefulBinomialShape)
+    .WritesState()
+    .IsRandom();
 
 REGISTER_OP("RngSkip")
     .Input("resource: resource")
     .Input("algorithm: int64")
     .Input("delta: int64")
     .SetIsStateful()
-    .SetShapeFn(RngSkipShape);
+    .SetShapeFn(RngSkipShape)
+    .WritesState();
 
 REGISTER_OP("RngReadAndSkip")
     .Input("resource: resource")
@@ -490,7 +505,8 @@ REGISTER_OP("RngReadAndSkip")
     .Input("delta: uint64")
     .Output("value: int64")
     .SetIsStateful()
-    .SetShapeFn(RngSkipShape);
+    .SetShapeFn(RngSkipShape)
+    .WritesState();
 
 REGISTER_OP("NonDeterministicInts")
     .Input("shape: shape_dtype")
@@ -498,7 +514,8 @@ REGISTER_OP("NonDeterministicInts")
     .Attr("dtype: type = DT_INT64")
     .Attr("shape_dtype: type = DT_INT64")
     .SetIsStateful()
-    .SetShapeFn(ShapeFromInput0);
+    .SetShapeFn(ShapeFromInput0)
+    .IsRandom();
 
 Status CandidateSamplerShape(InferenceContext* c) {
   int64_t num_sampled, num_true;
@@ -539,13 +556,13 @@ Status AccidentalHitsShape(InferenceContext* c) {
       .SetShapeFn(CandidateSamplerShape)
 
 CANDIDATE_SAMPLER_OP("UniformCandidateSampler")
-    .Attr("range_max: int >= 1") SEEDS;
+    .Attr("range_max: int >= 1") SEEDS.IsRandom();
 CANDIDATE_SAMPLER_OP("LogUniformCandidateSampler")
-    .Attr("range_max: int >= 1") SEEDS;
+    .Attr("range_max: int >= 1") SEEDS.IsRandom();
 CANDIDATE_SAMPLER_OP("LearnedUnigramCandidateSampler")
-    .Attr("range_max: int >= 1") SEEDS;
+    .Attr("range_max: int >= 1") SEEDS.IsRandom();
 CANDIDATE_SAMPLER_OP("ThreadUnsafeUnigramCandidateSampler")
-    .Attr("range_max: int >= 1") SEEDS;
+    .Attr("range_max: int >= 1") SEEDS.IsRandom();
 CANDIDATE_SAMPLER_OP("FixedUnigramCandidateSampler")
     .Attr("range_max: int >= 1")
     .Attr("vocab_file: string = ''")
@@ -553,8 +570,8 @@ CANDIDATE_SAMPLER_OP("FixedUnigramCandidateSampler")
     .Attr("num_reserved_ids: int = 0")
     .Attr("num_shards: int >= 1 = 1")
     .Attr("shard: int >= 0 = 0")
-    .Attr("unigrams: list(float) = []") SEEDS;
-CANDIDATE_SAMPLER_OP("AllCandidateSampler") SEEDS;
+    .Attr("unigrams: list(float) = []") SEEDS.IsRandom();
+CANDIDATE_SAMPLER_OP("AllCandidateSampler") SEEDS.IsRandom();
 #undef SEEDS
 #undef CANDIDATE_SAMPLER_OP
 

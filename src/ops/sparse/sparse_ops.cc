@@ -626,7 +626,8 @@ REGISTER_OP("AddSparseToTensorsMap")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(AddSparseToTensorsMapShape);
+    .SetShapeFn(AddSparseToTensorsMapShape)
+    .WritesState();
 REGISTER_OP("AddManySparseToTensorsMap")
     .Input("sparse_indices: int64")
     .Input("sparse_values: T")
@@ -636,7 +637,8 @@ REGISTER_OP("AddManySparseToTensorsMap")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(AddManySparseToTensorsMapShape);
+    .SetShapeFn(AddManySparseToTensorsMapShape)
+    .WritesState();
 REGISTER_OP("TakeManySparseFromTensorsMap")
     .Input("sparse_handles: int64")
     .Output("sparse_indices: int64")
@@ -646,6 +648,7 @@ REGISTER_OP("TakeManySparseFromTensorsMap")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(TakeManySparseShape);
+    .SetShapeFn(TakeManySparseShape)
+    .WritesState();
 
 }  // namespace headrace

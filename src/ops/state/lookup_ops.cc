@@ -69,7 +69,8 @@ REGISTER_OP("HashTable")
     .Attr("key_dtype: type")
     .Attr("value_dtype: type")
     .SetIsStateful()
-    .SetShapeFn(StringHandleShape);
+    .SetShapeFn(StringHandleShape)
+    .WritesState();
 REGISTER_OP("HashTableV2")
     .Output("table_handle: resource")
     .Attr("container: string = ''")
@@ -78,13 +79,15 @@ REGISTER_OP("HashTableV2")
     .Attr("key_dtype: type")
     .Attr("value_dtype: type")
     .SetIsStateful()
-    .SetShapeFn(TableShape);
+    .SetShapeFn(TableShape)
+    .WritesState();
 REGISTER_OP("AnonymousHashTable")
     .Output("table_handle: resource")
     .Attr("key_dtype: type")
     .Attr("value_dtype: type")
     .SetIsStateful()
-    .SetShapeFn(TableShape);
+    .SetShapeFn(TableShape)
+    .WritesState();
 REGISTER_OP("MutableHashTable")
     .Output("table_handle: Ref(string)")
     .Attr("container: string = ''")
@@ -93,7 +96,8 @@ REGISTER_OP("MutableHashTable")
     .Attr("key_dtype: type")
     .Attr("value_dtype: type")
     .SetIsStateful()
-    .SetShapeFn(StringHandleShape);
+    .SetShapeFn(StringHandleShape)
+    .WritesState();
 REGISTER_OP("MutableHashTableV2")
     .Output("table_handle: resource")
     .Attr("container: string = ''")
@@ -102,13 +106,15 @@ REGISTER_OP("MutableHashTableV2")
     .Attr("key_dtype: type")
     .Attr("value_dtype: type")
     .SetIsStateful()
-    .SetShapeFn(TableShape);
+    .SetShapeFn(TableShape)
+    .WritesState();
 REGISTER_OP("AnonymousMutableHashTable")
     .Output("table_handle: resource")
     .Attr("key_dtype: type")
     .Attr("value_dtype: type")
     .SetIsStateful()
-    .SetShapeFn(TableShape);
+    .SetShapeFn(TableShape)
+    .WritesState();
 REGISTER_OP("MutableHashTableOfTensors")
     .Output("table_handle: Ref(string)")
     .Attr("container: string = ''")
@@ -118,7 +124,8 @@ REGISTER_OP("MutableHashTableOfTensors")
     .Attr("value_dtype: type")
     .Attr("value_shape: shape = {}")
     .SetIsStateful()
-    .SetShapeFn(StringHandleShape);
+    .SetShapeFn(StringHandleShape)
+    .WritesState();
 REGISTER_OP("MutableHashTableOfTensorsV2")
     .Output("table_handle: resource")
     .Attr("container: string = ''")
@@ -128,14 +135,16 @@ REGISTER_OP("MutableHashTableOfTensorsV2")
     .Attr("value_dtype: type")
     .Attr("value_shape: shape = {}")
     .SetIsStateful()
-    .SetShapeFn(TableShape);
+    .SetShapeFn(TableShape)
+    .WritesState();
 REGISTER_OP("AnonymousMutableHashTableOfTensors")
     .Output("table_handle: resource")
     .Attr("key_dtype: type")
     .Attr("value_dtype: type")
     .Attr("value_shape: shape = {}")
     .SetIsStateful()
-    .SetShapeFn(TableShape);
+    .SetShapeFn(TableShape)
+    .WritesState();
 REGISTER_OP("MutableDenseHashTable")
     .Input("empty_key: key_dtype")
     .Output("table_handle: Ref(string)")
@@ -148,7 +157,8 @@ REGISTER_OP("MutableDenseHashTable")
     .Attr("initial_num_buckets: int = 131072")
     .Attr("max_load_factor: float = 0.8")
     .SetIsStateful()
-    .SetShapeFn(StringHandleShape);
+    .SetShapeFn(StringHandleShape)
+    .WritesState();
 REGISTER_OP("MutableDenseHashTableV2")
     .Input("empty_key: key_dtype")
     .Input("deleted_key: key_dtype")
@@ -162,7 +172,8 @@ REGISTER_OP("MutableDenseHashTableV2")
     .Attr("initial_num_buckets: int = 131072")
     .Attr("max_load_factor: float = 0.8")
     .SetIsStateful()
-    .SetShapeFn(TableShape);
+    .SetShapeFn(TableShape)
+    .WritesState();
 REGISTER_OP("AnonymousMutableDenseHashTable")
     .Input("empty_key: key_dtype")
     .Input("deleted_key: key_dtype")
@@ -173,14 +184,16 @@ REGISTER_OP("AnonymousMutableDenseHashTable")
     .Attr("initial_num_buckets: int = 131072")
     .Attr("max_load_factor: float = 0.8")
     .SetIsStateful()
-    .SetShapeFn(TableShape);
+    .SetShapeFn(TableShape)
+    .WritesState();
 REGISTER_OP("InitializeTable")
     .Input("table_handle: Ref(string)")
     .Input("keys: Tkey")
     .Input("values: Tval")
     .Attr("Tkey: type")
     .Attr("Tval: type")
-    .SetShapeFn(InitializeShape);
+    .SetShapeFn(InitializeShape)
+    .WritesState();
 REGISTER_OP("InitializeTableFromTextFile")
     .Input("table_handle: Ref(string)")
     .Input("filename: string")
@@ -189,7 +202,9 @@ REGISTER_OP("InitializeTableFromTextFile")
     .Attr("vocab_size: int >= -1 = -1")
     .Attr("delimiter: string = '\t'")
     .Attr("offset: int = 0")
-    .SetShapeFn(InitializeFromFileShape);
+    .SetShapeFn(InitializeFromFileShape)
+    .WritesState()
+    .ReadsFiles();
 REGISTER_OP("LookupTableFind")
     .Input("table_handle: Ref(string)")
     .Input("keys: Tin")
@@ -197,32 +212,37 @@ REGISTER_OP("LookupTableFind")
     .Output("values: Tout")
     .Attr("Tin: type")
     .Attr("Tout: type")
-    .SetShapeFn(FindShape);
+    .SetShapeFn(FindShape)
+    .ReadsState();
 REGISTER_OP("LookupTableInsert")
     .Input("table_handle: Ref(string)")
     .Input("keys: Tin")
     .Input("values: Tout")
     .Attr("Tin: type")
     .Attr("Tout: type")
-    .SetShapeFn(NoOutputs);
+    .SetShapeFn(NoOutputs)
+    .WritesState();
 REGISTER_OP("LookupTableSize")
     .Input("table_handle: Ref(string)")
     .Output("size: int64")
-    .SetShapeFn(ScalarShape);
+    .SetShapeFn(ScalarShape)
+    .ReadsState();
 REGISTER_OP("LookupTableExport")
     .Input("table_handle: Ref(string)")
     .Output("keys: Tkeys")
     .Output("values: Tvalues")
     .Attr("Tkeys: type")
     .Attr("Tvalues: type")
-    .SetShapeFn(ExportShape);
+    .SetShapeFn(ExportShape)
+    .ReadsState();
 REGISTER_OP("LookupTableImport")
     .Input("table_handle: Ref(string)")
     .Input("keys: Tin")
     .Input("values: Tout")
     .Attr("Tin: type")
     .Attr("Tout: type")
-    .SetShapeFn(NoOutputs);
+    .SetShapeFn(NoOutputs)
+    .WritesState();
 REGISTER_OP("InitializeTableV2")
     .Input("table_handle: resource")
     .Input("keys: Tkey")
@@ -230,7 +250,8 @@ REGISTER_OP("InitializeTableV2")
     .Attr("Tkey: type")
     .Attr("Tval: type")
     .SetIsStateful()
-    .SetShapeFn(InitializeShape);
+    .SetShapeFn(InitializeShape)
+    .WritesState();
 REGISTER_OP("InitializeTableFromTextFileV2")
     .Input("table_handle: resource")
     .Input("filename: string")
@@ -240,12 +261,16 @@ REGISTER_OP("InitializeTableFromTextFileV2")
     .Attr("delimiter: string = '\t'")
     .Attr("offset: int = 0")
     .SetIsStateful()
-    .SetShapeFn(InitializeFromFileShape);
+    .SetShapeFn(InitializeFromFileShape)
+    .WritesState()
+    .ReadsFiles();
 REGISTER_OP("InitializeTableFromDataset")
     .Input("table_handle: resource")
     .Input("dataset: variant")
     .SetIsStateful()
-    .SetShapeFn(InitializeFromDatasetShape);
+    .SetShapeFn(InitializeFromDatasetShape)
+    .WritesState()
+    .CallsFunctions();
 REGISTER_OP("LookupTableFindV2")
     .Input("table_handle: resource")
     .Input("keys: Tin")
@@ -254,7 +279,8 @@ REGISTER_OP("LookupTableFindV2")
     .Attr("Tin: type")
     .Attr("Tout: type")
     .SetIsStateful()
-    .SetShapeFn(FindShape);
+    .SetShapeFn(FindShape)
+    .ReadsState();
 REGISTER_OP("LookupTableInsertV2")
     .Input("table_handle: resource")
     .Input("keys: Tin")
@@ -262,12 +288,14 @@ REGISTER_OP("LookupTableInsertV2")
     .Attr("Tin: type")
     .Attr("Tout: type")
     .SetIsStateful()
-    .SetShapeFn(NoOutputs);
+    .SetShapeFn(NoOutputs)
+    .WritesState();
 REGISTER_OP("LookupTableSizeV2")
     .Input("table_handle: resource")
     .Output("size: int64")
     .SetIsStateful()
-    .SetShapeFn(ScalarShape);
+    .SetShapeFn(ScalarShape)
+    .ReadsState();
 REGISTER_OP("LookupTableExportV2")
     .Input("table_handle: resource")
     .Output("keys: Tkeys")
@@ -275,7 +303,8 @@ REGISTER_OP("LookupTableExportV2")
     .Attr("Tkeys: type")
     .Attr("Tvalues: type")
     .SetIsStateful()
-    .SetShapeFn(ExportShape);
+    .SetShapeFn(ExportShape)
+    .ReadsState();
 REGISTER_OP("LookupTableImportV2")
     .Input("table_handle: resource")
     .Input("keys: Tin")
@@ -283,13 +312,15 @@ REGISTER_OP("LookupTableImportV2")
     .Attr("Tin: type")
     .Attr("Tout: type")
     .SetIsStateful()
-    .SetShapeFn(NoOutputs);
+    .SetShapeFn(NoOutputs)
+    .WritesState();
 REGISTER_OP("LookupTableRemoveV2")
     .Input("table_handle: resource")
     .Input("keys: Tin")
     .Attr("Tin: type")
     .SetIsStateful()
-    .SetShapeFn(NoOutputs);
+    .SetShapeFn(NoOutputs)
+    .WritesState();
 
 }  // namespace
 }  // namespace headrace

@@ -14,16 +14,19 @@ REGISTER_OP("MutexV2")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(ScalarShape);
+    .SetShapeFn(ScalarShape)
+    .WritesState();
 REGISTER_OP("MutexLock")
     .Input("mutex: resource")
     .Output("mutex_lock: variant")
     .SetIsStateful()
-    .SetShapeFn(ScalarShape);
+    .SetShapeFn(ScalarShape)
+    .WritesState();
 REGISTER_OP("ConsumeMutexLock")
     .Input("mutex_lock: variant")
     .SetIsStateful()
-    .SetShapeFn(NoOutputs);
+    .SetShapeFn(NoOutputs)
+    .WritesState();
 
 }  // namespace
 }  // namespace headrace

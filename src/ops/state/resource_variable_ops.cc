@@ -181,7 +181,9 @@ REGISTER_OP("VarHandleOp")
     .Attr("shape: shape")
     .Attr("allowed_devices: list(string) = []")
     .SetIsStateful()
-    .SetShapeFn(VarHandleShape);
+    .SetShapeFn(VarHandleShape)
+    .Variable(VariableUse::kHolds)
+    .ReadsState();
 
 REGISTER_OP("_VarHandlesOp")
     .Output("resources: N * resource")
@@ -191,14 +193,17 @@ REGISTER_OP("_VarHandlesOp")
     .Attr("dtypes: list(type)")
     .Attr("shapes: list(shape)")
     .SetIsStateful()
-    .SetShapeFn(VarHandlesShape);
+    .SetShapeFn(VarHandlesShape)
+    .ReadsState();
 
 REGISTER_OP("ReadVariableOp")
     .Input("resource: resource")
     .Output("value: dtype")
     .Attr("dtype: type")
     .SetIsStateful()
-    .SetShapeFn(ReadVariableShape);
+    .SetShapeFn(ReadVariableShape)
+    .Outputs(OutputBuffer::kStored)
+    .ReadsState();
 
 REGISTER_OP("_ReadVariablesOp")
     .Input("resources: N * resource")
@@ -206,18 +211,22 @@ REGISTER_OP("_ReadVariablesOp")
     .Attr("N: int >= 0")
     .Attr("dtypes: list(type) >= 1")
     .SetIsStateful()
-    .SetShapeFn(ReadVariablesShape);
+    .SetShapeFn(ReadVariablesShape)
+    .ReadsState();
 
 REGISTER_OP("DisableCopyOnRead")
     .Input("resource: resource")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::NoOutputs);
+    .SetShapeFn(shape_inference::NoOutputs)
+    .WritesState();
 
 REGISTER_OP("DestroyResourceOp")
     .Input("resource: resource")
     .Attr("ignore_lookup_error: bool = true")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::NoOutputs);
+    .SetShapeFn(shape_inference::NoOutputs)
+    .Variable(VariableUse::kNeedsNoValue)
+    .WritesState();
 
 REGISTER_OP("AssignVariableOp")
     .Input("resource: resource")
@@ -225,34 +234,41 @@ REGISTER_OP("AssignVariableOp")
     .Attr("dtype: type")
     .Attr("validate_shape: bool = false")
     .SetIsStateful()
-    .SetShapeFn(AssignVariableShape);
+    .SetShapeFn(AssignVariableShape)
+    .Variable(VariableUse::kInitializes)
+    .WritesState();
 
 REGISTER_OP("AssignAddVariableOp")
     .Input("resource: resource")
     .Input("value: dtype")
     .Attr("dtype: type")
     .SetIsStateful()
-    .SetShapeFn(AssignVariableShape);
+    .SetShapeFn(AssignVariableShape)
+    .WritesState();
 
 REGISTER_OP("AssignSubVariableOp")
     .Input("resource: resource")
     .Input("value: dtype")
     .Attr("dtype: type")
     .SetIsStateful()
-    .SetShapeFn(AssignVariableShape);
+    .SetShapeFn(AssignVariableShape)
+    .WritesState();
 
 REGISTER_OP("VarIsInitializedOp")
     .Input("resource: resource")
     .Output("is_initialized: bool")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::ScalarShape);
+    .SetShapeFn(shape_inference::ScalarShape)
+    .Variable(VariableUse::kNeedsNoValue)
+    .ReadsState();
 
 REGISTER_OP("VariableShape")
     .Input("input: resource")
     .Output("output: out_type")
     .Attr("out_type: {int32, int64} = DT_INT32")
     .SetIsStateful()
-    .SetShapeFn(VariableShapeShape);
+    .SetShapeFn(VariableShapeShape)
+    .ReadsState();
 
 REGISTER_OP("ResourceGather")
     .Input("resource: resource")
@@ -263,7 +279,8 @@ REGISTER_OP("ResourceGather")
     .Attr("dtype: type")
     .Attr("Tindices: {int32, int64}")
     .SetIsStateful()
-    .SetShapeFn(ResourceGatherShape);
+    .SetShapeFn(ResourceGatherShape)
+    .ReadsState();
 
 REGISTER_OP("ResourceGatherNd")
     .Input("resource: resource")
@@ -272,7 +289,8 @@ REGISTER_OP("ResourceGatherNd")
     .Attr("dtype: type")
     .Attr("Tindices: {int32, int64}")
     .SetIsStateful()
-    .SetShapeFn(ResourceGatherNdShape);
+    .SetShapeFn(ResourceGatherNdShape)
+    .ReadsState();
 
 #define RESOURCE_SCATTER_OP(NAME, TYPES) \
   REGISTER_OP(NAME)                      \
@@ -283,13 +301,13 @@ REGISTER_OP("ResourceGatherNd")
       .Attr("Tindices: {int32, int64}")  \
       .SetIsStateful()                   \
       .SetShapeFn(ResourceScatterShape)
-RESOURCE_SCATTER_OP("ResourceScatterUpdate", "type");
-RESOURCE_SCATTER_OP("ResourceScatterAdd", "numbertype");
-RESOURCE_SCATTER_OP("ResourceScatterSub", "numbertype");
-RESOURCE_SCATTER_OP("ResourceScatterMul", "numbertype");
-RESOURCE_SCATTER_OP("ResourceScatterDiv", "numbertype");
-RESOURCE_SCATTER_OP("ResourceScatterMin", "numbertype");
-RESOURCE_SCATTER_OP("ResourceScatterMax", "numbertype");
+RESOURCE_SCATTER_OP("ResourceScatterUpdate", "type").WritesState();
+RESOURCE_SCATTER_OP("ResourceScatterAdd", "numbertype").WritesState();
+RESOURCE_SCATTER_OP("ResourceScatterSub", "numbertype").WritesState();
+RESOURCE_SCATTER_OP("ResourceScatterMul", "numbertype").WritesState();
+RESOURCE_SCATTER_OP("ResourceScatterDiv", "numbertype").WritesState();
+RESOURCE_SCATTER_OP("ResourceScatterMin", "numbertype").WritesState();
+RESOURCE_SCATTER_OP("ResourceScatterMax", "numbertype").WritesState();
 
 #define RESOURCE_SCATTER_ND_OP(NAME)           \
   REGISTER_OP(NAME)                            \
@@ -302,11 +320,11 @@ RESOURCE_SCATTER_OP("ResourceScatterMax", "numbertype");
       .Attr("bad_indices_policy: string = ''") \
       .SetIsStateful()                         \
       .SetShapeFn(ResourceScatterNdShape)
-RESOURCE_SCATTER_ND_OP("ResourceScatterNdUpdate");
-RESOURCE_SCATTER_ND_OP("ResourceScatterNdAdd");
-RESOURCE_SCATTER_ND_OP("ResourceScatterNdSub");
-RESOURCE_SCATTER_ND_OP("ResourceScatterNdMin");
-RESOURCE_SCATTER_ND_OP("ResourceScatterNdMax");
+RESOURCE_SCATTER_ND_OP("ResourceScatterNdUpdate").WritesState();
+RESOURCE_SCATTER_ND_OP("ResourceScatterNdAdd").WritesState();
+RESOURCE_SCATTER_ND_OP("ResourceScatterNdSub").WritesState();
+RESOURCE_SCATTER_ND_OP("ResourceScatterNdMin").WritesState();
+RESOURCE_SCATTER_ND_OP("ResourceScatterNdMax").WritesState();
 #undef RESOURCE_SCATTER_OP
 #undef RESOURCE_SCATTER_ND_OP
 

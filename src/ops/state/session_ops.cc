@@ -19,13 +19,17 @@ REGISTER_OP("GetSessionHandle")
     .Output("handle: string")
     .Attr("T: type")
     .SetIsStateful()
-    .SetShapeFn(ScalarShape);
+    .SetShapeFn(ScalarShape)
+    .Class(OpClass::kSessionHandle)
+    .WritesState();
 REGISTER_OP("GetSessionHandleV2")
     .Input("value: T")
     .Output("handle: resource")
     .Attr("T: type")
     .SetIsStateful()
-    .SetShapeFn(ScalarShape);
+    .SetShapeFn(ScalarShape)
+    .Class(OpClass::kSessionHandle)
+    .WritesState();
 REGISTER_OP("GetSessionTensor")
     .Input("handle: string")
     .Output("value: dtype")
@@ -34,11 +38,14 @@ REGISTER_OP("GetSessionTensor")
     .SetShapeFn([](InferenceContext* c) -> Status {
       HR_RETURN_IF_ERROR(HandleIsScalar(c));
       return shape_inference::UnknownShape(c);
-    });
+    })
+    .Outputs(OutputBuffer::kStored)
+    .ReadsState();
 REGISTER_OP("DeleteSessionTensor")
     .Input("handle: string")
     .SetIsStateful()
-    .SetShapeFn(HandleIsScalar);
+    .SetShapeFn(HandleIsScalar)
+    .WritesState();
 
 }  // namespace
 }  // namespace headrace

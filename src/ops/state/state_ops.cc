@@ -74,7 +74,9 @@ REGISTER_OP("Variable")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(VariableV1Shape);
+    .SetShapeFn(VariableV1Shape)
+    .Variable(VariableUse::kHolds)
+    .WritesState();
 
 REGISTER_OP("VariableV2")
     .Output("ref: Ref(dtype)")
@@ -83,14 +85,17 @@ REGISTER_OP("VariableV2")
     .Attr("container: string = ''")
     .Attr("shared_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::ExplicitShape);
+    .SetShapeFn(shape_inference::ExplicitShape)
+    .Variable(VariableUse::kHolds)
+    .WritesState();
 
 REGISTER_OP("IsVariableInitialized")
     .Input("ref: Ref(dtype)")
     .Output("is_initialized: bool")
     .Attr("dtype: type")
     .SetAllowsUninitializedInput()
-    .SetShapeFn(shape_inference::ScalarShape);
+    .SetShapeFn(shape_inference::ScalarShape)
+    .ReadsState();
 
 REGISTER_OP("TemporaryVariable")
     .Output("ref: Ref(dtype)")
@@ -98,14 +103,16 @@ REGISTER_OP("TemporaryVariable")
     .Attr("dtype: type")
     .Attr("var_name: string = ''")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::ExplicitShape);
+    .SetShapeFn(shape_inference::ExplicitShape)
+    .WritesState();
 
 REGISTER_OP("DestroyTemporaryVariable")
     .Input("ref: Ref(T)")
     .Output("value: T")
     .Attr("T: type")
     .Attr("var_name: string")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape()
+    .WritesState();
 
 REGISTER_OP("Assign")
     .Input("ref: Ref(T)")
@@ -115,7 +122,9 @@ REGISTER_OP("Assign")
     .Attr("validate_shape: bool = true")
     .Attr("use_locking: bool = true")
     .SetAllowsUninitializedInput()
-    .SetShapeFn(AssignShape);
+    .SetShapeFn(AssignShape)
+    .Variable(VariableUse::kInitializes)
+    .WritesState();
 
 REGISTER_OP("AssignAdd")
     .Input("ref: Ref(T)")
@@ -123,7 +132,8 @@ REGISTER_OP("AssignAdd")
     .Output("output_ref: Ref(T)")
     .Attr("T: numbertype")
     .Attr("use_locking: bool = false")
-    .SetShapeFn(shape_inference::MergeBothInputs);
+    .SetShapeFn(shape_inference::MergeBothInputs)
+    .WritesState();
 
 REGISTER_OP("AssignSub")
     .Input("ref: Ref(T)")
@@ -131,14 +141,16 @@ REGISTER_OP("AssignSub")
     .Output("output_ref: Ref(T)")
     .Attr("T: numbertype")
     .Attr("use_locking: bool = false")
-    .SetShapeFn(shape_inference::MergeBothInputs);
+    .SetShapeFn(shape_inference::MergeBothInputs)
+    .WritesState();
 
 REGISTER_OP("CountUpTo")
     .Input("ref: Ref(T)")
     .Output("output: T")
     .Attr("limit: int")
     .Attr("T: {int32, int64}")
-    .SetShapeFn(ScalarCountShape);
+    .SetShapeFn(ScalarCountShape)
+    .WritesState();
 
 REGISTER_OP("ResourceCountUpTo")
     .Input("resource: resource")
@@ -146,7 +158,8 @@ REGISTER_OP("ResourceCountUpTo")
     .Attr("limit: int")
     .Attr("T: {int32, int64}")
     .SetIsStateful()
-    .SetShapeFn(shape_inference::ScalarShape);
+    .SetShapeFn(shape_inference::ScalarShape)
+    .WritesState();
 
 #define SCATTER_OP(NAME, TYPES, LOCKING)    \
   REGISTER_OP(NAME)                         \
@@ -158,15 +171,17 @@ REGISTER_OP("ResourceCountUpTo")
       .Attr("Tindices: {int32, int64}")     \
       .Attr("use_locking: bool = " LOCKING) \
       .SetShapeFn(ScatterShape)
-SCATTER_OP("ScatterUpdate", "type", "true");
-SCATTER_OP("ScatterAdd", "numbertype", "false");
-SCATTER_OP("ScatterSub", "numbertype", "false");
-SCATTER_OP("ScatterMul", "numbertype", "false");
-SCATTER_OP("ScatterDiv", "numbertype", "false");
+SCATTER_OP("ScatterUpdate", "type", "true").WritesState();
+SCATTER_OP("ScatterAdd", "numbertype", "false").WritesState();
+SCATTER_OP("ScatterSub", "numbertype", "false").WritesState();
+SCATTER_OP("ScatterMul", "numbertype", "false").WritesState();
+SCATTER_OP("ScatterDiv", "numbertype", "false").WritesState();
 SCATTER_OP("ScatterMin", "{half, bfloat16, float, double, int32, int64}",
-           "false");
+           "false")
+    .WritesState();
 SCATTER_OP("ScatterMax", "{half, bfloat16, float, double, int32, int64}",
-           "false");
+           "false")
+    .WritesState();
 
 #define SCATTER_ND_OP(NAME, TYPES, LOCKING)    \
   REGISTER_OP(NAME)                            \
@@ -179,11 +194,11 @@ SCATTER_OP("ScatterMax", "{half, bfloat16, float, double, int32, int64}",
       .Attr("use_locking: bool = " LOCKING)    \
       .Attr("bad_indices_policy: string = ''") \
       .SetShapeFn(ScatterNdShape)
-SCATTER_ND_OP("ScatterNdUpdate", "type", "true");
-SCATTER_ND_OP("ScatterNdAdd", "numbertype", "false");
-SCATTER_ND_OP("ScatterNdSub", "numbertype", "false");
-SCATTER_ND_OP("ScatterNdMin", "numbertype", "false");
-SCATTER_ND_OP("ScatterNdMax", "numbertype", "false");
+SCATTER_ND_OP("ScatterNdUpdate", "type", "true").WritesState();
+SCATTER_ND_OP("ScatterNdAdd", "numbertype", "false").WritesState();
+SCATTER_ND_OP("ScatterNdSub", "numbertype", "false").WritesState();
+SCATTER_ND_OP("ScatterNdMin", "numbertype", "false").WritesState();
+SCATTER_ND_OP("ScatterNdMax", "numbertype", "false").WritesState();
 #undef SCATTER_OP
 #undef SCATTER_ND_OP
 

@@ -75,14 +75,16 @@ Status ApplyShape(InferenceContext* c) {
   INPUTS.Output("out: Ref(T)")                      \
       .Attr("T: numbertype")                        \
           INDICES.Attr("use_locking: bool = false") \
-              __VA_ARGS__.SetShapeFn(ApplyShape);
+              __VA_ARGS__.SetShapeFn(ApplyShape)    \
+      .WritesState();
 #define RESOURCE_OP(NAME, SLOTS, INPUTS, INDICES, ...)                      \
   REGISTER_OP(NAME)                                                         \
   HANDLE("var")                                                             \
   SLOTS(HANDLE)                                                             \
   INPUTS.Attr("T: numbertype")                                              \
       INDICES.Attr("use_locking: bool = false") __VA_ARGS__.SetIsStateful() \
-          .SetShapeFn(ApplyShape);
+          .SetShapeFn(ApplyShape)                                           \
+          .WritesState();
 #define NO_INDICES
 #define INDICES .Attr("Tindices: {int32, int64}")
 

@@ -31,29 +31,29 @@ REGISTER_OP("EncodeBase64")
     .Input("input: string")
     .Output("output: string")
     .Attr("pad: bool = false")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("DecodeBase64")
     .Input("input: string")
     .Output("output: string")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("DecodeCompressed")
     .Input("bytes: string")
     .Output("output: string")
     .Attr("compression_type: string = ''")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("DecodeJSONExample")
     .Input("json_examples: string")
     .Output("binary_examples: string")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("StringToNumber")
     .Input("string_tensor: string")
     .Output("output: out_type")
     .Attr("out_type: {float, double, int32, int64, uint32, uint64} = DT_FLOAT")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("DecodeRaw")
     .Input("bytes: string")
@@ -135,7 +135,7 @@ REGISTER_OP("Fingerprint")
 REGISTER_OP("UnicodeScript")
     .Input("input: int32")
     .Output("output: int32")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("UnicodeTranscode")
     .Input("input: string")
@@ -145,7 +145,7 @@ REGISTER_OP("UnicodeTranscode")
     .Attr("errors: {'strict', 'replace', 'ignore'} = 'replace'")
     .Attr("replacement_char: int = 65533")
     .Attr("replace_control_characters: bool = false")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("UnicodeDecode")
     .Input("input: string")

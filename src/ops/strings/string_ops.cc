@@ -84,7 +84,7 @@ REGISTER_OP("StaticRegexFullMatch")
     .Input("input: string")
     .Output("output: bool")
     .Attr("pattern: string")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("RegexReplace")
     .Input("input: string")
@@ -100,7 +100,7 @@ REGISTER_OP("StaticRegexReplace")
     .Attr("pattern: string")
     .Attr("rewrite: string")
     .Attr("replace_global: bool = true")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("StringSplit")
     .Input("input: string")
@@ -124,27 +124,27 @@ REGISTER_OP("StringToHashBucket")
     .Input("string_tensor: string")
     .Output("output: int64")
     .Attr("num_buckets: int >= 1")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("StringToHashBucketFast")
     .Input("input: string")
     .Output("output: int64")
     .Attr("num_buckets: int >= 1")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("StringToHashBucketStrong")
     .Input("input: string")
     .Output("output: int64")
     .Attr("num_buckets: int >= 1")
     .Attr("key: list(int)")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("_TensorToHashBucketFast")
     .Input("input: T")
     .Output("output: int64")
     .Attr("T: {int8, uint8, int16, uint16, int32, uint32, int64, uint64}")
     .Attr("num_buckets: int >= 1")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("ReduceJoin")
     .Input("inputs: string")
@@ -176,7 +176,7 @@ REGISTER_OP("AsString")
     .Attr("shortest: bool = false")
     .Attr("width: int = -1")
     .Attr("fill: string = ''")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("StringFormat")
     .Input("inputs: T")
@@ -190,25 +190,25 @@ REGISTER_OP("StringFormat")
 REGISTER_OP("StringStrip")
     .Input("input: string")
     .Output("output: string")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("StringLength")
     .Input("input: string")
     .Output("output: int32")
     .Attr("unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("StringLower")
     .Input("input: string")
     .Output("output: string")
     .Attr("encoding: string = ''")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("StringUpper")
     .Input("input: string")
     .Output("output: string")
     .Attr("encoding: string = ''")
-    .SetShapeFn(shape_inference::UnchangedShape);
+    .KeepsShape();
 
 REGISTER_OP("Substr")
     .Input("input: string")
@@ -270,7 +270,10 @@ REGISTER_OP("Skipgram")
       }
       for (int i = 2; i < 5; ++i) c->set_output(i, InferenceContext::Scalar());
       return OkStatus();
-    });
+    })
+    .WritesState()
+    .IsRandom()
+    .ReadsFiles();
 
 }  // namespace
 }  // namespace headrace

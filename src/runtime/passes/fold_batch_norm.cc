@@ -54,8 +54,9 @@ std::vector<double> Values(const Tensor& t) {
 }
 
 bool FindLinear(Node* n, Linear* out) {
-  const bool depthwise = n->type_string() == "DepthwiseConv2dNative";
-  if (!depthwise && n->type_string() != "Conv2D") return false;
+  const LayerTraits& layer = n->traits().layer;
+  if (!layer.convolves() || !layer.is_plain()) return false;
+  const bool depthwise = layer.kind == LayerKind::kDepthwiseConv2D;
   const Tensor* const filter = ConstantInput(*n, 1);
   if (filter == nullptr || filter->NumElements() == 0 || filter->dims() != 4 ||
       (filter->dtype() != DT_FLOAT && filter->dtype() != DT_DOUBLE)) {
@@ -122,35 +123,33 @@ bool ApplyBatchNorm(const Linear& l, const Node& n, Affine* a) {
 // false, `a` unchanged, if it is no scale or shift.
 bool Apply(const Linear& l, const Node& n, int input, Affine* a) {
   const std::string& op = n.type_string();
+  const Arithmetic what = n.traits().arithmetic;
   if (op == "FusedBatchNorm" || op == "FusedBatchNormV2" ||
       op == "FusedBatchNormV3") {
     return input == 0 && ApplyBatchNorm(l, n, a);
   }
   std::vector<double> v;
-  if (op == "BiasAdd") {
+  if (what == Arithmetic::kBiasAdd) {
     const Tensor* const bias = ConstantInput(n, 1);
     if (input != 0 || bias == nullptr || bias->dtype() != l.filter.dtype() ||
         bias->shape() != TensorShape({l.channels}) || IsNchw(n) != l.nchw) {
       return false;
     }
     v = Values(*bias);
-  } else if (op == "Add" || op == "AddV2" || op == "Sub" || op == "Mul" ||
-             op == "RealDiv") {
-    if ((op == "RealDiv" && input != 0) || !PerChannel(l, n, 1 - input, &v)) {
-      return false;
-    }
-  } else {
+  } else if (what == Arithmetic::kNone ||
+             (what == Arithmetic::kDiv && input != 0) ||
+             !PerChannel(l, n, 1 - input, &v)) {
     return false;
   }
-  const bool scales = op == "Mul" || op == "RealDiv";
+  const bool scales = what == Arithmetic::kMul || what == Arithmetic::kDiv;
   for (int64_t c = 0; c < l.channels; ++c) {
     double& s = a->scale[c];
     double& t = a->shift[c];
     if (scales) {
-      const double factor = op == "Mul" ? v[c] : 1 / v[c];
+      const double factor = what == Arithmetic::kMul ? v[c] : 1 / v[c];
       s *= factor;
       t *= factor;
-    } else if (op != "Sub") {
+    } else if (what != Arithmetic::kSub) {
       t += v[c];
     } else if (input == 0) {
       t -= v[c];
@@ -159,7 +158,7 @@ bool Apply(const Linear& l, const Node& n, int input, Affine* a) {
       t = v[c] - t;
     }
   }
-  a->scales += scales || (op == "Sub" && input == 1);
+  a->scales += scales || (what == Arithmetic::kSub && input == 1);
   a->shifts += !scales;
   return true;
 }
@@ -187,12 +186,11 @@ bool Vector(const Linear& l, const std::vector<double>& values, bool upright,
 
 // A Mul, a bias, or one after the other: what would come out.
 bool IsPlain(absl::Span<Node* const> chain) {
-  if (chain.size() > 1 && chain[0]->type_string() == "Mul") {
-    chain.remove_prefix(1);
-  }
-  const std::string& op = chain[0]->type_string();
+  const auto first = [&] { return chain[0]->traits().arithmetic; };
+  if (chain.size() > 1 && first() == Arithmetic::kMul) chain.remove_prefix(1);
   return chain.size() == 1 &&
-         (op == "Mul" || op == "BiasAdd" || op == "Add" || op == "AddV2");
+         (first() == Arithmetic::kMul || first() == Arithmetic::kBiasAdd ||
+          first() == Arithmetic::kAdd);
 }
 
 Status Fold(Rewriter* rewriter, Graph* graph, const Linear& l, int* changes) {

@@ -40,10 +40,9 @@ bool Paddings(const Node& pad, std::vector<int64_t>* out) {
 
 bool CanPad(const Edge& e, const std::vector<int64_t>& paddings) {
   const Node& n = *e.dst();
-  if (e.IsControlEdge() || e.dst_input() != 0 ||
-      (n.type_string() != "Conv2D" &&
-       n.type_string() != "DepthwiseConv2dNative") ||
-      !HasAttr(n.op_def(), "explicit_paddings") ||
+  const LayerTraits& layer = n.traits().layer;
+  if (e.IsControlEdge() || e.dst_input() != 0 || !layer.convolves() ||
+      !layer.is_plain() || !HasAttr(n.op_def(), "explicit_paddings") ||
       !Rewriter::SamePlace(*e.src(), n)) {
     return false;
   }

@@ -31,13 +31,28 @@ struct Convolution {
   bool adds() const { return absl::c_linear_search(ops, "Add"); }
 };
 
+// The vector code of a chain can do what is fused: factors, sums and bounds.
+bool Applies(const std::string& fused) {
+  const OpDef* const op = OpRegistry::Global()->Find(fused);
+  if (op == nullptr) return false;
+  switch (op->traits->arithmetic) {
+    case Arithmetic::kMul:
+    case Arithmetic::kAdd:
+    case Arithmetic::kBiasAdd:
+      return true;
+    default:
+      const ActivationTraits::Kind kind = op->traits->activation.kind;
+      return kind == ActivationTraits::kRelu ||
+             kind == ActivationTraits::kRelu6;
+  }
+}
+
 // False if `n` is no convolution, or one that a chain cannot have.
 bool Read(Node* n, Convolution* out) {
-  const std::string& op = n->type_string();
+  const LayerTraits& layer = n->traits().layer;
+  if (!layer.convolves()) return false;
   out->node = n;
-  out->depthwise =
-      op == "DepthwiseConv2dNative" || op == "_FusedDepthwiseConv2dNative";
-  if (!out->depthwise && op != "Conv2D" && op != "_FusedConv2D") return false;
+  out->depthwise = layer.kind == LayerKind::kDepthwiseConv2D;
   const Tensor* const filter = ConstantInput(*n, 1);
   std::string format = "NHWC";
   std::vector<int64_t> strides, dilations = {1, 1, 1, 1};
@@ -59,10 +74,7 @@ bool Read(Node* n, Convolution* out) {
     return false;
   }
   for (const std::string& fused : out->ops) {
-    if (fused != "Mul" && fused != "BiasAdd" && fused != "Add" &&
-        fused != "Relu" && fused != "Relu6") {
-      return false;
-    }
+    if (!Applies(fused)) return false;
   }
   out->filter = filter->shape();
   out->stride = strides[1];

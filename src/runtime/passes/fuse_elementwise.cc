@@ -24,14 +24,8 @@ constexpr size_t kMaxChain = 32;
 
 class Chains {
  public:
-  Chains(const GraphPassContext& context, Graph* graph, const OpDef& fused)
-      : graph_(graph), rewriter_(context, graph) {
-    const int i = fused.FindAttr("ops");
-    if (i < 0) return;
-    for (const std::string& op : fused.attrs[i].allowed_strings) {
-      ops_.insert(op);
-    }
-  }
+  Chains(const GraphPassContext& context, Graph* graph)
+      : graph_(graph), rewriter_(context, graph) {}
 
   Status Run(int* changes) {
     std::vector<Node*> order;
@@ -69,14 +63,14 @@ class Chains {
   };
 
   // As an op that the fused node knows; "" if it is none.
-  std::string OpOf(const Node& n) const {
-    if (n.type_string() == "BiasAdd") {
-      std::string format;
-      const bool last = n.attrs().Get("data_format", &format).ok() &&
-                        format == "NHWC" && ops_.contains("Add");
-      return last ? "Add" : "";
-    }
-    return ops_.contains(n.type_string()) ? n.type_string() : "";
+  static std::string OpOf(const Node& n) {
+    if (n.traits().elementwise != Elementwise::kNo) return n.type_string();
+    // Along the last dim a bias is a row that is repeated.
+    std::string format;
+    const bool is_sum = n.traits().arithmetic == Arithmetic::kBiasAdd &&
+                        n.attrs().Get("data_format", &format).ok() &&
+                        format == "NHWC";
+    return is_sum ? "Add" : "";
   }
 
   bool IsCandidate(const Node& n) const {
@@ -180,16 +174,14 @@ class Chains {
   Graph* const graph_;
   Rewriter rewriter_;
   SymbolicShapes shapes_;
-  absl::flat_hash_set<std::string> ops_;
 };
 
 }  // namespace
 
 Status FuseElementwise(const GraphPassContext& context, Graph* graph,
                        int* changes) {
-  const OpDef* fused = nullptr;
-  if (!OpRegistry::Global()->LookUp(kFused, &fused).ok()) return OkStatus();
-  return Chains(context, graph, *fused).Run(changes);
+  if (OpRegistry::Global()->Find(kFused) == nullptr) return OkStatus();
+  return Chains(context, graph).Run(changes);
 }
 
 }  // namespace headrace

@@ -1,7 +1,8 @@
-// Fuses what follows a convolution or matrix product into it: a factor for each
-// channel (convolutions alone), a bias, a second tensor to add (convolutions
-// alone: the shortcut of a residual network), an activation, each optional, in
-// this order. Nobody else may read what is in between.
+// Fuses what follows a convolution or matrix product into it. Which ops these
+// are and what can follow, their schemas say (framework/op/op_traits.h): a
+// factor for each channel (convolutions alone), a bias, a second tensor to add
+// (convolutions alone: the shortcut of a residual network), an activation, each
+// optional, in this order. Nobody else may read what is in between.
 //
 // The second tensor must surely have the result's shape (symbolic_shape.h),
 // since Add broadcasts and the fused node does not. Where both operands of an
@@ -20,27 +21,12 @@
 namespace headrace {
 namespace {
 
-struct Layer {
-  const char* op;
-  const char* fused;
-  bool convolves;  // takes a factor and a second tensor
-};
-constexpr Layer kConvolutions[] = {
-    {"Conv2D", "_FusedConv2D", true},
-    {"DepthwiseConv2dNative", "_FusedDepthwiseConv2dNative", true}};
-constexpr Layer kMatMuls[] = {{"MatMul", "_FusedMatMul", false}};
-
-bool IsActivation(const std::string& op) {
-  return op == "Relu" || op == "Relu6" || op == "Elu" || op == "LeakyRelu" ||
-         op == "Sigmoid" || op == "Tanh";
-}
-
-// What is fused into a node.
+// What is fused into a node. The ops are named as the fused op has them.
 struct Match {
   std::vector<Node*> chain;
   std::vector<std::string> ops;
   std::vector<Endpoint> args;
-  float leaky_alpha = 0.2f;
+  float parameter = 0.2f;  // the activation's
 };
 
 class Fuser {
@@ -48,14 +34,11 @@ class Fuser {
   Fuser(const GraphPassContext& context, Graph* graph)
       : graph_(graph), rewriter_(context, graph) {}
 
-  Status Run(absl::Span<const Layer> layers, int* changes) {
+  // Of layers that convolve, or of the others.
+  Status Run(bool convolves, int* changes) {
     std::vector<Node*> order;
     HR_RETURN_IF_ERROR(TopologicalOrder(*graph_, &order));
-    struct Candidate {
-      Node* node;
-      const Layer* layer;
-    };
-    std::vector<Candidate> found;
+    std::vector<Node*> found;
     std::vector<int> depth(graph_->num_node_ids(), 0);
     for (Node* n : order) {
       HR_RETURN_IF_ERROR(CheckInterrupt());
@@ -64,33 +47,33 @@ class Fuser {
           depth[n->id()] = std::max(depth[n->id()], depth[e->src()->id()] + 1);
         }
       }
-      for (const Layer& l : layers) {
-        if (n->type_string() == l.op) found.push_back({n, &l});
+      const LayerTraits& layer = n->traits().layer;
+      if (layer.is_plain() && layer.convolves() == convolves) {
+        found.push_back(n);
       }
     }
     if (found.empty()) return OkStatus();
     // The deepest first: what is ready later takes in what is ready before.
-    absl::c_stable_sort(found, [&](const Candidate& a, const Candidate& b) {
-      return depth[a.node->id()] > depth[b.node->id()];
+    absl::c_stable_sort(found, [&](const Node* a, const Node* b) {
+      return depth[a->id()] > depth[b->id()];
     });
     HR_RETURN_IF_ERROR(SymbolicShapes::Make(*graph_, &shapes_));
-    for (const Candidate& c : found) {
-      HR_RETURN_IF_ERROR(Fuse(c.node, *c.layer, changes));
-    }
+    for (Node* n : found) HR_RETURN_IF_ERROR(Fuse(n, changes));
     return OkStatus();
   }
 
  private:
-  Status Fuse(Node* n, const Layer& layer, int* changes) {
+  Status Fuse(Node* n, int* changes) {
+    const LayerTraits& layer = n->traits().layer;
     Match m;
     m.chain.push_back(n);
-    if (layer.convolves) HR_RETURN_IF_ERROR(MatchScale(&m));
+    if (layer.convolves()) HR_RETURN_IF_ERROR(MatchScale(&m));
     HR_RETURN_IF_ERROR(MatchBias(&m));
-    if (layer.convolves) MatchAdd(&m);
+    if (layer.convolves()) MatchAdd(&m);
     MatchActivation(&m);
     const OpDef* found = nullptr;
     if (m.chain.size() == 1 ||
-        !OpRegistry::Global()->LookUp(layer.fused, &found).ok()) {
+        !OpRegistry::Global()->LookUp(layer.fused_op, &found).ok()) {
       return OkStatus();
     }
     const OpDef& fused = *found;
@@ -106,7 +89,7 @@ class Fuser {
     const int num_args = static_cast<int>(m.args.size());
     def.attrs.Set("fused_ops", m.ops);
     def.attrs.Set("num_args", num_args);
-    def.attrs.Set("leakyrelu_alpha", m.leaky_alpha);
+    def.attrs.Set("leakyrelu_alpha", m.parameter);
     if (HasAttr(fused, "TArgs")) {
       def.attrs.Set("TArgs",
                     std::vector<DataType>(num_args, n->output_type(0)));
@@ -137,7 +120,7 @@ class Fuser {
 
   Status MatchScale(Match* m) {
     const Edge* const e = Next(*m);
-    if (e == nullptr || e->dst()->type_string() != "Mul" ||
+    if (e == nullptr || ArithmeticOf(*e->dst()) != Arithmetic::kMul ||
         m->chain[0]->output_type(0) == DT_INT32) {
       return OkStatus();
     }
@@ -156,14 +139,14 @@ class Fuser {
     if (e == nullptr) return OkStatus();
     Node* const n = e->dst();
     Endpoint bias;
-    if (n->type_string() == "BiasAdd" || n->type_string() == "BiasAddV1") {
+    if (ArithmeticOf(*n) == Arithmetic::kBiasAdd) {
       const Edge* const b = n->input_edge(1);
       if (e->dst_input() != 0 || b == nullptr || b->src() == e->src() ||
           Format(*n) != Format(*m->chain[0])) {
         return OkStatus();
       }
       bias = {b->src(), b->src_output()};
-    } else if (IsAdd(*n)) {
+    } else if (ArithmeticOf(*n) == Arithmetic::kAdd) {
       HR_RETURN_IF_ERROR(ChannelConstant(*m, *n, 1 - e->dst_input(), &bias));
     }
     if (bias.node == nullptr) return OkStatus();
@@ -204,7 +187,7 @@ class Fuser {
 
   void MatchAdd(Match* m) {
     const Edge* const e = Next(*m);
-    if (e == nullptr || !IsAdd(*e->dst())) return;
+    if (e == nullptr || ArithmeticOf(*e->dst()) != Arithmetic::kAdd) return;
     const Edge* const other = e->dst()->input_edge(1 - e->dst_input());
     if (other == nullptr || other->src() == e->src() ||
         FreeConstant(*other->src()) != nullptr) {
@@ -219,18 +202,20 @@ class Fuser {
 
   void MatchActivation(Match* m) {
     const Edge* const e = Next(*m);
-    if (e == nullptr || !IsActivation(e->dst()->type_string())) return;
-    const std::string& op = e->dst()->type_string();
-    if (op == "LeakyRelu" &&
-        !e->dst()->attrs().Get("alpha", &m->leaky_alpha).ok()) {
+    if (e == nullptr) return;
+    Node* const n = e->dst();
+    const ActivationTraits& activation = n->traits().activation;
+    if (activation.kind == ActivationTraits::kNone ||
+        (activation.parameter != nullptr &&
+         !n->attrs().Get(activation.parameter, &m->parameter).ok())) {
       return;
     }
-    m->chain.push_back(e->dst());
-    m->ops.push_back(op);
+    m->chain.push_back(n);
+    m->ops.push_back(n->type_string());
   }
 
-  static bool IsAdd(const Node& n) {
-    return n.type_string() == "Add" || n.type_string() == "AddV2";
+  static Arithmetic ArithmeticOf(const Node& n) {
+    return n.traits().arithmetic;
   }
   static bool IsDefault(const Node& n, absl::string_view name,
                         const AttrValue& value) {
@@ -258,11 +243,11 @@ class Fuser {
 }  // namespace
 
 Status FuseConv(const GraphPassContext& context, Graph* graph, int* changes) {
-  return Fuser(context, graph).Run(kConvolutions, changes);
+  return Fuser(context, graph).Run(/*convolves=*/true, changes);
 }
 
 Status FuseMatMul(const GraphPassContext& context, Graph* graph, int* changes) {
-  return Fuser(context, graph).Run(kMatMuls, changes);
+  return Fuser(context, graph).Run(/*convolves=*/false, changes);
 }
 
 }  // namespace headrace

@@ -47,9 +47,9 @@ Endpoint Input(const Node& n, int i) {
   return {e->src(), e->src_output()};
 }
 
-bool IsAdd(const Node& n) {
-  return n.type_string() == "Add" || n.type_string() == "AddV2";
-}
+bool IsAdd(const Node& n) { return n.traits().arithmetic == Arithmetic::kAdd; }
+
+bool IsMul(const Node& n) { return n.traits().arithmetic == Arithmetic::kMul; }
 
 // Finds the cell around one Split.
 class Matcher {
@@ -110,13 +110,16 @@ class Matcher {
       return false;
     }
     Node* const bias = split_->input_edge(1)->src();
-    if (bias->type_string() != "BiasAdd" || Reader(*bias) != split_) {
+    if (bias->traits().arithmetic != Arithmetic::kBiasAdd ||
+        Reader(*bias) != split_) {
       return false;
     }
     Node* const product = bias->input_edge(0)->src();
     bool transpose_a = true, transpose_b = true;
     std::string format;
-    if (product->type_string() != "MatMul" || Reader(*product) != bias ||
+    const LayerTraits& layer = product->traits().layer;
+    if (layer.kind != LayerKind::kMatMul || !layer.is_plain() ||
+        Reader(*product) != bias ||
         !product->attrs().Get("transpose_a", &transpose_a).ok() ||
         !product->attrs().Get("transpose_b", &transpose_b).ok() ||
         transpose_a || transpose_b ||
@@ -189,12 +192,12 @@ class Matcher {
         absl::c_find_if(gates_, [](const GatePath& p) { return !p.sigmoid; });
     if (tanh == gates_.end() || tanh->biased) return false;
     Node* const added = Reader(*tanh->last);
-    if (added == nullptr || added->type_string() != "Mul") return false;
+    if (added == nullptr || !IsMul(*added)) return false;
     const int input = GateOf(OtherFactor(*added, tanh->last), added);
     Node* const cs = Reader(*added);
     if (input < 0 || cs == nullptr || !IsAdd(*cs)) return false;
     Node* const kept = OtherFactor(*cs, added);
-    if (kept == added || kept->type_string() != "Mul" || Reader(*kept) != cs) {
+    if (kept == added || !IsMul(*kept) || Reader(*kept) != cs) {
       return false;
     }
     int forget = -1;
@@ -229,11 +232,11 @@ class Matcher {
           w.dim_size(1) == 4 * s.dim_size(1)) {
         continue;
       }
-      const std::string& op = e.node->type_string();
-      const bool passes = op == "Identity" || e.node->IsSwitch() ||
+      const bool passes = e.node->IsIdentity() || e.node->IsSwitch() ||
                           e.node->IsEnter() || e.node->IsNextIteration();
-      if (!passes && !e.node->IsMerge() && op != "Select") return false;
-      const int from = op == "Select" ? 1 : 0;
+      const bool selects = e.node->type_string() == "Select";
+      if (!passes && !e.node->IsMerge() && !selects) return false;
+      const int from = selects ? 1 : 0;
       const int to = passes ? 1 : e.node->num_inputs();
       for (int i = from; i < to; ++i) stack.push_back(Input(*e.node, i));
     }
@@ -248,7 +251,7 @@ class Matcher {
       Node* const tanh = e->dst();
       if (e->IsControlEdge() || tanh->type_string() != "Tanh") continue;
       Node* const h = Reader(*tanh);
-      if (h == nullptr || h->type_string() != "Mul" ||
+      if (h == nullptr || !IsMul(*h) ||
           GateOf(OtherFactor(*h, tanh), h) != output) {
         continue;
       }

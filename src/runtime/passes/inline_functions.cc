@@ -48,9 +48,7 @@ bool Callee(const Node& n, NameAttrList* f) {
     f->attrs = std::make_shared<AttrMap>(n.attrs());
     return true;
   }
-  return (n.type_string() == "PartitionedCall" ||
-          n.type_string() == "StatefulPartitionedCall") &&
-         n.attrs().Get("f", f).ok();
+  return n.node_class() == OpClass::kFunctionCall && n.attrs().Get("f", f).ok();
 }
 
 bool MayBeCopied(const FunctionBody& body) {

@@ -1,7 +1,8 @@
 // Removes nodes that hand an input on as it is: Identity and its relatives,
 // PlaceholderWithDefault (a fed one is an _Arg by now), casts to the same type,
 // reshapes to the same shape, transposes that change nothing or undo each
-// other, arithmetic with 0 and 1 that is exact.
+// other, arithmetic with 0 and 1 that is exact. When an op changes nothing, its
+// schema says (NoOpWhen in framework/op/op_traits.h).
 //
 // An Identity may be there for its control edges. It goes only if these can be
 // moved to its neighbours without adding any, and it stays beside control flow,
@@ -11,7 +12,6 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_map.h"
 #include "base/interrupt.h"
 #include "graph/algorithm.h"
 #include "graph/constant_eval.h"
@@ -19,9 +19,6 @@
 
 namespace headrace {
 namespace {
-
-// The edge whose value output 0 of a node has; null if it computes something.
-using SourceFn = const Edge* (*)(const Node&);
 
 // Both shapes are the same if the tensors have equally many elements.
 bool EqualBesidesOneDim(const PartialTensorShape& a,
@@ -40,11 +37,8 @@ bool EqualBesidesOneDim(const PartialTensorShape& a,
   return unknown == 0 || (unknown == 1 && rest != 0);
 }
 
-const Edge* Input0(const Node& n) { return n.input_edge(0); }
-
-bool IsView(const Node& n) {
-  const std::string& op = n.type_string();
-  return op == "Reshape" || op == "Squeeze" || op == "ExpandDims";
+bool ChangesShapeAlone(const Node& n) {
+  return n.traits().no_op_when == NoOpWhen::kShapeIsKept;
 }
 
 // Back through nodes that change the shape alone, to one of the same shape.
@@ -57,14 +51,10 @@ const Edge* SourceOfView(const Node& n) {
                            n.output_shape(0))) {
       return e;
     }
-    if (!IsView(src)) return nullptr;
+    if (!ChangesShapeAlone(src)) return nullptr;
     e = src.input_edge(0);
   }
   return nullptr;
-}
-
-const Edge* SourceOfCast(const Node& n) {
-  return n.input_type(0) == n.output_type(0) ? n.input_edge(0) : nullptr;
 }
 
 bool Permutation(const Node& transpose, std::vector<int64_t>* out) {
@@ -91,7 +81,7 @@ const Edge* SourceOfTranspose(const Node& n) {
   const Edge* const e = n.input_edge(0);
   if (is_identity(last)) return e;
   std::vector<int64_t> first;
-  if (e == nullptr || e->src()->type_string() != "Transpose" ||
+  if (e == nullptr || e->src()->traits().no_op_when != NoOpWhen::kOrderIsKept ||
       !Permutation(*e->src(), &first) || first.size() != last.size()) {
     return nullptr;
   }
@@ -137,57 +127,47 @@ const Edge* OtherOperand(const Node& n, int i, double value) {
              : nullptr;
 }
 
-const Edge* SourceOfMul(const Node& n) {
-  const Edge* e = OtherOperand(n, 1, 1);
-  return e != nullptr ? e : OtherOperand(n, 0, 1);
-}
-const Edge* SourceOfDiv(const Node& n) { return OtherOperand(n, 1, 1); }
-const Edge* SourceOfSub(const Node& n) { return OtherOperand(n, 1, 0); }
-
-const Edge* SourceOfPad(const Node& n) {
-  return IsAll(n, 1, 0) ? n.input_edge(0) : nullptr;
-}
-// Of Sum, Mean and the like over no axes.
-const Edge* SourceOfReduction(const Node& n) {
-  const Tensor* axes = ConstantInput(n, 1);
-  return axes != nullptr && axes->NumElements() == 0 ? n.input_edge(0)
-                                                     : nullptr;
-}
-const Edge* SourceOfAddN(const Node& n) {
-  return n.num_inputs() == 1 ? n.input_edge(0) : nullptr;
-}
-
-SourceFn FindSourceFn(const Node& n) {
-  static const auto* const kFns =
-      new absl::flat_hash_map<absl::string_view, SourceFn>{
-          {"Identity", Input0},
-          {"StopGradient", Input0},
-          {"PreventGradient", Input0},
-          {"GuaranteeConst", Input0},
-          {"PlaceholderWithDefault", Input0},
-          {"Snapshot", Input0},
-          {"Cast", SourceOfCast},
-          {"Bitcast", SourceOfCast},
-          {"Reshape", SourceOfView},
-          {"Squeeze", SourceOfView},
-          {"ExpandDims", SourceOfView},
-          {"Transpose", SourceOfTranspose},
-          {"Mul", SourceOfMul},
-          {"RealDiv", SourceOfDiv},
-          {"Div", SourceOfDiv},
-          {"Sub", SourceOfSub},
-          {"Pad", SourceOfPad},
-          {"PadV2", SourceOfPad},
-          {"MirrorPad", SourceOfPad},
-          {"Sum", SourceOfReduction},
-          {"Mean", SourceOfReduction},
-          {"Max", SourceOfReduction},
-          {"Min", SourceOfReduction},
-          {"Prod", SourceOfReduction},
-          {"AddN", SourceOfAddN},
-      };
-  const auto it = kFns->find(n.type_string());
-  return it == kFns->end() ? nullptr : it->second;
+// The edges whose values the outputs of `n` have; empty if it computes
+// something.
+std::vector<const Edge*> SourcesOf(const Node& n) {
+  if (n.num_inputs() == 0) return {};
+  const Edge* const first = n.input_edge(0);
+  const auto only = [](const Edge* e) {
+    return e == nullptr ? std::vector<const Edge*>()
+                        : std::vector<const Edge*>{e};
+  };
+  switch (n.traits().no_op_when) {
+    case NoOpWhen::kNever:
+      return {};
+    case NoOpWhen::kAlways:
+      if (n.traits().output_buffer == OutputBuffer::kEachInput) {
+        return {n.data_inputs().begin(), n.data_inputs().end()};
+      }
+      return only(first);
+    case NoOpWhen::kTypeIsKept:
+      return only(n.input_type(0) == n.output_type(0) ? first : nullptr);
+    case NoOpWhen::kShapeIsKept:
+      return only(SourceOfView(n));
+    case NoOpWhen::kOtherIsOne:
+      if (const Edge* e = OtherOperand(n, 1, 1)) return only(e);
+      return only(OtherOperand(n, 0, 1));
+    case NoOpWhen::kSecondIsOne:
+      return only(OtherOperand(n, 1, 1));
+    case NoOpWhen::kSecondIsZero:
+      return only(OtherOperand(n, 1, 0));
+    case NoOpWhen::kPaddingIsZero:
+      return only(IsAll(n, 1, 0) ? first : nullptr);
+    case NoOpWhen::kOrderIsKept:
+      return only(SourceOfTranspose(n));
+    case NoOpWhen::kNoAxes: {
+      const Tensor* axes = ConstantInput(n, 1);
+      const bool none = axes != nullptr && axes->NumElements() == 0;
+      return only(none ? first : nullptr);
+    }
+    case NoOpWhen::kOnlyInput:
+      return only(n.num_inputs() == 1 ? first : nullptr);
+  }
+  return {};
 }
 
 // Nothing but a value goes in and out of `n`, as far as its edges tell.
@@ -259,15 +239,8 @@ Status RemoveNoOps(const GraphPassContext& context, Graph* graph,
   HR_RETURN_IF_ERROR(TopologicalOrder(*graph, &order));
   for (Node* n : order) {
     HR_RETURN_IF_ERROR(CheckInterrupt());
-    std::vector<const Edge*> sources;
-    if (n->type_string() == "IdentityN") {
-      sources.assign(n->data_inputs().begin(), n->data_inputs().end());
-    } else if (const SourceFn source = FindSourceFn(*n)) {
-      sources = {source(*n)};
-    } else {
-      continue;
-    }
-    if (!MayBypass(rewriter, *n, sources)) continue;
+    const std::vector<const Edge*> sources = SourcesOf(*n);
+    if (sources.empty() || !MayBypass(rewriter, *n, sources)) continue;
     HR_RETURN_IF_ERROR(Bypass(graph, n, sources));
     ++*changes;
   }
