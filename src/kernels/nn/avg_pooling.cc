@@ -11,117 +11,36 @@
 #include <type_traits>
 
 #include "kernels/lib/nn_math.h"
-#include "kernels/lib/simd_width.h"
+#include "kernels/lib/simd.h"
 #include "kernels/nn/pooling.h"
+#include "kernels/pooling_loops.h"
 
 namespace headrace {
 namespace {
 
 template <typename T>
-void AvgReference(OpKernelContext* ctx, const PoolGeometry& g, const T* in,
-                  T* out) {
-  using C = ComputeType<T>;
-  ctx->ParallelFor(
-      g.batch * g.out[0] * g.out[1],
-      PoolCost(g, 1.0) * static_cast<double>(g.out[2] * g.channels),
-      [&g, in, out](int64_t begin, int64_t end) {
-        const PoolLayout &x = g.in_layout, &y = g.out_layout;
-        int64_t p0, p1, r0, r1, c0, c1;
-        for (int64_t i = begin; i < end; ++i) {
-          const int64_t b = i / (g.out[0] * g.out[1]);
-          const int64_t op = i / g.out[1] % g.out[0], orow = i % g.out[1];
-          g.Range(0, op, &p0, &p1);
-          g.Range(1, orow, &r0, &r1);
-          for (int64_t oc = 0; oc < g.out[2]; ++oc) {
-            g.Range(2, oc, &c0, &c1);
-            const C count = static_cast<C>((p1 - p0) * (r1 - r0) * (c1 - c0));
-            T* to =
-                out + b * y.batch + op * y.plane + orow * y.row + oc * y.col;
-            for (int64_t ch = 0; ch < g.channels; ++ch) {
-              const T* from = in + b * x.batch + ch * x.channel;
-              C sum = C(0);
-              for (int64_t p = p0; p < p1; ++p) {
-                for (int64_t r = r0; r < r1; ++r) {
-                  for (int64_t c = c0; c < c1; ++c) {
-                    sum += static_cast<C>(
-                        from[p * x.plane + r * x.row + c * x.col]);
-                  }
-                }
-              }
-              to[ch * y.channel] = static_cast<T>(sum / count);
-            }
-          }
-        }
-      });
-}
+struct AvgRule {
+  using Sum = ComputeType<T>;
+  static Sum Start() { return Sum(0); }
+  template <typename Vector>
+  static void Add(const typename Vector::Type& v, typename Vector::Type* sum) {
+    *sum += v;
+  }
+  template <typename Vector>
+  static void Finish(Sum count, typename Vector::Type* sum) {
+    *sum /= count;
+  }
+};
 
 template <typename T>
 bool VectorAccepts(const PoolGeometry& g) {
   return std::is_floating_point_v<T> && g.IsNhwc();
 }
 
-// Channels are contiguous: kLine of them at a time stay in registers over the
-// window. The order of additions is the reference's.
 template <typename T>
 void AvgNhwc(OpKernelContext* ctx, const PoolGeometry& g, const T* in, T* out) {
   if constexpr (std::is_floating_point_v<T>) {
-    const int64_t channels = g.channels;
-    ctx->ParallelFor(
-        g.batch * g.out[0] * g.out[1],
-        PoolCost(g, 0.15) * static_cast<double>(g.out[2] * channels),
-        [&g, in, out, channels](int64_t begin, int64_t end) {
-          RunSimdWide([&g, in, out, channels, begin, end](auto bytes) {
-            using Vector = VectorOf<decltype(bytes)::value, T>;
-            using V = typename Vector::Type;
-            constexpr int64_t kLine = 64 / sizeof(T);
-            constexpr int kParts = kLine / Vector::kLanes;
-            const PoolLayout &x = g.in_layout, &y = g.out_layout;
-            int64_t p0, p1, r0, r1, c0, c1;
-            for (int64_t i = begin; i < end; ++i) {
-              const int64_t b = i / (g.out[0] * g.out[1]);
-              const int64_t op = i / g.out[1] % g.out[0], orow = i % g.out[1];
-              g.Range(0, op, &p0, &p1);
-              g.Range(1, orow, &r0, &r1);
-              const T* from = in + b * x.batch;
-              T* to = out + b * y.batch + op * y.plane + orow * y.row;
-              for (int64_t oc = 0; oc < g.out[2]; ++oc, to += channels) {
-                g.Range(2, oc, &c0, &c1);
-                const T count =
-                    static_cast<T>((p1 - p0) * (r1 - r0) * (c1 - c0));
-                int64_t ch = 0;
-                for (; ch + kLine <= channels; ch += kLine) {
-                  V sum[kParts] = {};
-                  for (int64_t p = p0; p < p1; ++p) {
-                    for (int64_t r = r0; r < r1; ++r) {
-                      const T* pixel = from + p * x.plane + r * x.row + ch;
-                      for (int64_t c = c0; c < c1; ++c) {
-                        for (int k = 0; k < kParts; ++k) {
-                          sum[k] += Vector::At(pixel + c * channels +
-                                               k * Vector::kLanes);
-                        }
-                      }
-                    }
-                  }
-                  for (int k = 0; k < kParts; ++k) {
-                    Vector::At(to + ch + k * Vector::kLanes) = sum[k] / count;
-                  }
-                }
-                if (ch == channels) continue;
-                for (int64_t k = ch; k < channels; ++k) to[k] = T(0);
-                for (int64_t p = p0; p < p1; ++p) {
-                  for (int64_t r = r0; r < r1; ++r) {
-                    for (int64_t c = c0; c < c1; ++c) {
-                      const T* pixel =
-                          from + p * x.plane + r * x.row + c * channels;
-                      for (int64_t k = ch; k < channels; ++k) to[k] += pixel[k];
-                    }
-                  }
-                }
-                for (int64_t k = ch; k < channels; ++k) to[k] /= count;
-              }
-            }
-          });
-        });
+    PoolNhwc<T, AvgRule<T>>(ctx, g, in, out);
   }
 }
 
@@ -287,7 +206,8 @@ template <typename T>
 absl::Span<const PoolImplementation<T>> AvgPoolImplementations() {
   static const PoolImplementation<T> list[] = {
       {"nhwc_vector", VectorAccepts<T>, AvgNhwc<T>},
-      {"reference", [](const PoolGeometry&) { return true; }, AvgReference<T>},
+      {"reference", [](const PoolGeometry&) { return true; },
+       PoolReference<T, AvgRule<T>>},
   };
   return list;
 }

@@ -11,137 +11,35 @@
 #include <type_traits>
 
 #include "kernels/lib/nn_math.h"
-#include "kernels/lib/simd_width.h"
 #include "kernels/nn/pooling.h"
+#include "kernels/pooling_loops.h"
 
 namespace headrace {
 namespace {
 
-template <typename T, typename F>
-void Loop(const F& f) {
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-    RunSimdWide(f);
-  } else {
-    f(std::integral_constant<int, 16>());
-  }
-}
-
-// An output position's batch, plane and row.
-struct RowAt {
-  int64_t b, p, r;
-  RowAt(int64_t index, int64_t planes, int64_t rows)
-      : b(index / (planes * rows)), p(index / rows % planes), r(index % rows) {}
-};
-
 // Forward.
 
 template <typename T>
-void MaxReference(OpKernelContext* ctx, const PoolGeometry& g, const T* in,
-                  T* out) {
-  const PoolLayout &x = g.in_layout, &y = g.out_layout;
-  const int64_t depth = g.depth_window;
-  ctx->ParallelFor(
-      g.batch * g.out[0] * g.out[1],
-      PoolCost(g, 1.0) * static_cast<double>(g.out[2] * g.channels),
-      [&g, &x, &y, in, out, depth](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          const RowAt at(i, g.out[0], g.out[1]);
-          int64_t p0, p1, r0, r1, c0, c1;
-          g.Range(0, at.p, &p0, &p1);
-          g.Range(1, at.r, &r0, &r1);
-          for (int64_t col = 0; col < g.out[2]; ++col) {
-            g.Range(2, col, &c0, &c1);
-            T* to = out + at.b * y.batch + at.p * y.plane + at.r * y.row +
-                    col * y.col;
-            for (int64_t ch = 0; ch < g.out_channels(); ++ch) {
-              T best = Eigen::NumTraits<T>::lowest();
-              const T* from = in + at.b * x.batch + ch * depth * x.channel;
-              for (int64_t p = p0; p < p1; ++p) {
-                for (int64_t r = r0; r < r1; ++r) {
-                  for (int64_t c = c0; c < c1; ++c) {
-                    for (int64_t d = 0; d < depth; ++d) {
-                      const T v = from[p * x.plane + r * x.row + c * x.col +
-                                       d * x.channel];
-                      if (v > best) best = v;
-                    }
-                  }
-                }
-              }
-              to[ch * y.channel] = best;
-            }
-          }
-        }
-      });
-}
+struct MaxRule {
+  using Sum = T;
+  static T Start() { return Eigen::NumTraits<T>::lowest(); }
+  template <typename Vector>
+  static void Add(const typename Vector::Type& v, typename Vector::Type* sum) {
+    *sum = v > *sum ? v : *sum;
+  }
+  template <typename Vector>
+  static void Finish(T, typename Vector::Type*) {}
+};
 
 template <typename T>
 bool VectorAccepts(const PoolGeometry& g) {
   return std::is_arithmetic_v<T> && g.IsNhwc() && g.depth_window == 1;
 }
 
-// Channels are contiguous: kLine of them at a time stay in registers over the
-// window.
 template <typename T>
 void MaxNhwc(OpKernelContext* ctx, const PoolGeometry& g, const T* in, T* out) {
   if constexpr (std::is_arithmetic_v<T>) {
-    const int64_t channels = g.channels;
-    ctx->ParallelFor(
-        g.batch * g.out[0] * g.out[1],
-        PoolCost(g, 0.15) * static_cast<double>(g.out[2] * channels),
-        [&g, in, out, channels](int64_t begin, int64_t end) {
-          Loop<T>([&g, in, out, channels, begin, end](auto bytes) {
-            using Vector = VectorOf<decltype(bytes)::value, T>;
-            using V = typename Vector::Type;
-            constexpr int64_t kLine = 64 / sizeof(T);
-            constexpr int kParts = kLine / Vector::kLanes;
-            const PoolLayout &x = g.in_layout, &y = g.out_layout;
-            const T lowest = std::numeric_limits<T>::lowest();
-            for (int64_t i = begin; i < end; ++i) {
-              const RowAt at(i, g.out[0], g.out[1]);
-              int64_t p0, p1, r0, r1, c0, c1;
-              g.Range(0, at.p, &p0, &p1);
-              g.Range(1, at.r, &r0, &r1);
-              const T* from = in + at.b * x.batch;
-              T* to = out + at.b * y.batch + at.p * y.plane + at.r * y.row;
-              for (int64_t col = 0; col < g.out[2]; ++col, to += channels) {
-                g.Range(2, col, &c0, &c1);
-                int64_t ch = 0;
-                for (; ch + kLine <= channels; ch += kLine) {
-                  V best[kParts];
-                  for (V& b : best) b = V{} + lowest;
-                  for (int64_t p = p0; p < p1; ++p) {
-                    for (int64_t r = r0; r < r1; ++r) {
-                      const T* pixel = from + p * x.plane + r * x.row + ch;
-                      for (int64_t c = c0; c < c1; ++c) {
-                        for (int k = 0; k < kParts; ++k) {
-                          const V v = Vector::At(pixel + c * channels +
-                                                 k * Vector::kLanes);
-                          best[k] = v > best[k] ? v : best[k];
-                        }
-                      }
-                    }
-                  }
-                  for (int k = 0; k < kParts; ++k) {
-                    Vector::At(to + ch + k * Vector::kLanes) = best[k];
-                  }
-                }
-                if (ch == channels) continue;
-                for (int64_t k = ch; k < channels; ++k) to[k] = lowest;
-                for (int64_t p = p0; p < p1; ++p) {
-                  for (int64_t r = r0; r < r1; ++r) {
-                    for (int64_t c = c0; c < c1; ++c) {
-                      const T* pixel =
-                          from + p * x.plane + r * x.row + c * channels;
-                      for (int64_t k = ch; k < channels; ++k) {
-                        to[k] = pixel[k] > to[k] ? pixel[k] : to[k];
-                      }
-                    }
-                  }
-                }
-              }
-            }
-          });
-        });
+    PoolNhwc<T, MaxRule<T>>(ctx, g, in, out);
   }
 }
 
@@ -150,7 +48,7 @@ void MaxNhwc(OpKernelContext* ctx, const PoolGeometry& g, const T* in, T* out) {
 // Offset in the whole flattened input of the window's first maximum; -1 if the
 // window is empty.
 template <typename T>
-int64_t FirstMax(const PoolGeometry& g, const T* in, const RowAt& at,
+int64_t FirstMax(const PoolGeometry& g, const T* in, const PoolRow& at,
                  int64_t col, int64_t channel) {
   const PoolLayout& x = g.in_layout;
   int64_t p0, p1, r0, r1, c0, c1;
@@ -176,7 +74,7 @@ template <typename T, typename Fn>
 void ForEachMax(const PoolGeometry& g, const T* in, int64_t b, int64_t channel,
                 const Fn& fn) {
   const PoolLayout& y = g.out_layout;
-  RowAt at(0, 1, 1);
+  PoolRow at(0, 1, 1);
   at.b = b;
   for (at.p = 0; at.p < g.out[0]; ++at.p) {
     for (at.r = 0; at.r < g.out[1]; ++at.r) {
@@ -267,7 +165,7 @@ void MaxGradNhwc(OpKernelContext* ctx, const PoolGeometry& g, const T* in,
         PoolCost(g, 0.5) *
             static_cast<double>(g.out[0] * g.out[1] * g.out[2] * chunk),
         [=, &g](int64_t begin, int64_t end) {
-          Loop<T>([=, &g](auto) {
+          RunPoolLoop<T>([=, &g](auto) {
             const PoolLayout &x = g.in_layout, &y = g.out_layout;
             T best[kChunk];
             int32_t where[kChunk];
@@ -585,7 +483,8 @@ template <typename T>
 absl::Span<const PoolImplementation<T>> MaxPoolImplementations() {
   static const PoolImplementation<T> list[] = {
       {"nhwc_vector", VectorAccepts<T>, MaxNhwc<T>},
-      {"reference", [](const PoolGeometry&) { return true; }, MaxReference<T>},
+      {"reference", [](const PoolGeometry&) { return true; },
+       PoolReference<T, MaxRule<T>>},
   };
   return list;
 }
