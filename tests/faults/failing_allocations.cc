@@ -3,7 +3,7 @@
 // that they look at:
 //
 //   hr_fail_allocations(3, 1, 0);      // the third from now on
-//   hr_fail_allocations(3, 9, 1000);   // 9 from the third of 1000 bytes or more
+//   hr_fail_allocations(3, 9, 1000);   // 9 from the third large one on
 //   ... hr_allocations() ...           // how many there were since
 //   hr_fail_allocations(0, 0, 0);      // none any more
 //
@@ -57,9 +57,7 @@ void* Early(size_t bytes) {
   const size_t at = early_used.fetch_add((bytes + 63) / 64 * 64 + 64);
   return at + bytes <= sizeof(early) ? early + at : nullptr;
 }
-bool IsEarly(const void* p) {
-  return p >= early && p < early + sizeof(early);
-}
+bool IsEarly(const void* p) { return p >= early && p < early + sizeof(early); }
 
 template <typename F>
 void Find(const char* name, F* f) {
