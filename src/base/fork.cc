@@ -28,7 +28,8 @@ Held* GetHeld() {
   return held;
 }
 
-// Without absl's clock, whose lock another thread may hold.
+// Without absl's clock, whose lock another thread may hold. Not analysed, like
+// the two below: which mutexes are locked is known at run time alone.
 bool LockSoon(Mutex* mu) NO_THREAD_SAFETY_ANALYSIS {
   for (int i = 0; i < kTries; ++i) {
     if (mu->TryLock()) return true;

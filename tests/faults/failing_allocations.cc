@@ -3,7 +3,7 @@
 // that they look at:
 //
 //   hr_fail_allocations(3, 1, 0);      // the third from now on
-//   hr_fail_allocations(3, 9, 1000);   // 9 from the third large one on
+//   hr_fail_allocations(3, 9, 1000);   // 9 from the third of >= 1000 bytes
 //   ... hr_allocations() ...           // how many there were since
 //   hr_fail_allocations(0, 0, 0);      // none any more
 //
