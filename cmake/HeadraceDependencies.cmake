@@ -34,13 +34,7 @@ hr_package(PNG PNG PNG::PNG)
 hr_package(JPEG JPEG JPEG::JPEG)
 hr_package(GIF GIF GIF::GIF)
 hr_package(SNAPPY Snappy Snappy::snappy)
-hr_package(LEVELDB leveldb leveldb::leveldb)
-hr_package(JSON nlohmann_json nlohmann_json::nlohmann_json)
 
-find_path(HEADRACE_PROTOZERO protozero/pbf_reader.hpp)
-if(HEADRACE_PROTOZERO)
-  hr_found(PROTOZERO)
-endif()
 function(hr_library name header library)  # for those without a CMake package
   find_path(HEADRACE_${name} ${header})
   find_library(HEADRACE_${name}_LIBRARY ${library})
@@ -50,7 +44,6 @@ function(hr_library name header library)  # for those without a CMake package
 endfunction()
 
 hr_library(RE2 re2/re2.h re2)
-hr_library(HWY hwy/highway.h hwy)
 
 # Linked static: hidden inside libheadrace.so, and without the BLAS it would
 # otherwise ask for.

@@ -153,6 +153,9 @@ set_target_properties(headrace PROPERTIES
 # libtensorflow.so.2: the C API, under the names that programs link with.
 if(TARGET hr_c_api)
   target_compile_options(hr_c_api PRIVATE -fvisibility=hidden)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)  # which refuses others' visibility
+    set_target_properties(hr_c_api PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
+  endif()
   add_library(tensorflow SHARED)
   target_link_libraries(tensorflow PRIVATE hr_c_api headrace)
   set(exports ${CMAKE_SOURCE_DIR}/cmake/tensorflow.map)

@@ -98,6 +98,16 @@ if(TARGET kernels_test)
   endif()
 endif()
 
+# Compiles if clang's analysis refuses what it should.
+if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+  add_library(hr_thread_safety OBJECT
+    ${CMAKE_SOURCE_DIR}/tests/clang/thread_safety.cc)
+  target_link_libraries(hr_thread_safety PRIVATE hr_deps)
+  target_compile_options(hr_thread_safety PRIVATE
+    -fsyntax-only "SHELL:-Xclang -verify")
+  set_target_properties(hr_thread_safety PROPERTIES CXX_COMPILER_LAUNCHER "")
+endif()
+
 find_program(HEADRACE_PYTHON3 python3)
 if(HEADRACE_PYTHON3)
   add_test(NAME layers

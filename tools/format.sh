@@ -7,7 +7,7 @@ mode=(-i)
 if [[ "${1:-}" == --check ]]; then
   mode=(--dry-run -Werror)
 fi
-for folder in src python/ext include bench examples tests/fuzz; do
+for folder in src python/ext include bench examples tests; do
   if [[ -d $folder ]]; then
     find "$folder" -name '*.cc' -o -name '*.h' -o -name '*.cu' -o -name '*.c'
   fi

@@ -94,8 +94,9 @@ void EndRuns() {
   }
 }
 
-// Other threads do not come along into a child process.
-void AfterFork() {
+// Other threads do not come along into a child process. Not analysed: the
+// mutex, which one of them may have locked, is made anew.
+void AfterFork() NO_THREAD_SAFETY_ANALYSIS {
   new (&state->mu) Mutex;
   new (&state->changed) CondVar;
   new (&state->calls) std::map<const Device*, int>;

@@ -6,10 +6,10 @@
 
 #include <atomic>
 #include <cerrno>
-#include <mutex>
 #include <new>
 #include <thread>
 
+#include "base/mutex.h"
 #include "gil.h"
 
 namespace headrace::python {
@@ -19,11 +19,11 @@ namespace {
 struct State {
   pthread_t main_thread = pthread_self();
   sem_t wake;
-  bool watching = false;  // main thread only
-  std::mutex mu;
+  bool watching = false;                // main thread only
   InterruptScope* innermost = nullptr;  // main thread only
-  InterruptScope* running = nullptr;    // guarded by mu; innermost that watches
-  int64_t last_id = 0;                  // guarded by mu
+  Mutex mu;
+  InterruptScope* running GUARDED_BY(mu) = nullptr;  // innermost that watches
+  int64_t last_id GUARDED_BY(mu) = 0;
   // The id of `running`, and of the run that the last signal came in; 0: none.
   std::atomic<int64_t> current{0}, interrupted{0};
   struct sigaction next = {};  // the handler behind ours
@@ -70,7 +70,7 @@ void Watch() {
     // Another run may have begun since.
     const int64_t interrupted = state->interrupted;
     if (!HandlerRaises()) continue;
-    const std::lock_guard<std::mutex> lock(state->mu);
+    MutexLock lock(&state->mu);
     if (state->running != nullptr && state->running->id() == interrupted) {
       state->running->manager()->StartCancel(
           absl::CancelledError("Interrupted by the keyboard"));
@@ -101,13 +101,14 @@ bool PutHandlerInFront() {
   return sigaction(SIGINT, &ours, nullptr) == 0;
 }
 
-// The watching thread does not come along into a child process.
-void AfterFork() {
+// The watching thread does not come along into a child process. Not analysed:
+// the mutex, which that thread may have locked, is made anew.
+void AfterFork() NO_THREAD_SAFETY_ANALYSIS {
   state->main_thread = pthread_self();
   state->watching = false;
   state->innermost = state->running = nullptr;
   state->current = 0;
-  new (&state->mu) std::mutex;
+  new (&state->mu) Mutex;
   sem_init(&state->wake, 0, 0);
   struct sigaction current;
   if (sigaction(SIGINT, nullptr, &current) == 0 &&
@@ -127,7 +128,7 @@ InterruptScope::InterruptScope(CancellationManager* caller)
       enclosing_(is_main_ ? state->innermost : nullptr) {
   if (is_main_) state->innermost = this;
   if (!watches_) return;
-  const std::lock_guard<std::mutex> lock(state->mu);
+  MutexLock lock(&state->mu);
   id_ = ++state->last_id;
   outer_ = state->running;
   state->running = this;
@@ -137,7 +138,7 @@ InterruptScope::InterruptScope(CancellationManager* caller)
 InterruptScope::~InterruptScope() {
   if (is_main_) state->innermost = enclosing_;
   if (!watches_) return;
-  const std::lock_guard<std::mutex> lock(state->mu);
+  MutexLock lock(&state->mu);
   state->running = outer_;
   state->current = outer_ == nullptr ? 0 : outer_->id_;
 }

@@ -66,6 +66,8 @@ bool OwnerIsBusy([[maybe_unused]] Mutex* mu) {
 #endif
 }
 
+// Not analysed, like the two below: which mutexes are locked is known at run
+// time alone.
 bool LockSoon(Mutex* mu) NO_THREAD_SAFETY_ANALYSIS {
   for (int i = 1; i <= kTriesForBusy; ++i) {
     if (mu->TryLock()) return true;

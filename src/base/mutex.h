@@ -1,6 +1,12 @@
 // Mutex, MutexLock, CondVar and Notification, with the interface of absl's and
 // clang's thread-safety annotations under short names.
 //
+// The annotations are checked by `./run check`, which builds everything with
+// clang's -Wthread-safety as an error; to GCC they are nothing. A lambda that
+// is called with a lock held says so: REQUIRES(mu) behind its parameters if it
+// is stored in a std::function or absl::FunctionRef, mu.AssertHeld() inside if
+// it is given to a template of ours, whose own call would be checked too.
+//
 // They stand on the standard library and not on absl, because Debian's absl is
 // built with its deadlock detector: every absl::Mutex::Lock goes through one
 // global spin lock (104 ns against 32 ns alone, worse together), which a fork
@@ -18,18 +24,22 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
-#ifndef GUARDED_BY
+// Of data: read and written with the mutex held. PT_: what the pointer points
+// to is.
+#ifndef GUARDED_BY  // some releases of absl define it, and two more
 #define GUARDED_BY(x) ABSL_GUARDED_BY(x)
 #endif
 #ifndef PT_GUARDED_BY
 #define PT_GUARDED_BY(x) ABSL_PT_GUARDED_BY(x)
 #endif
-#ifndef REQUIRES
+// Of functions: the caller holds the mutexes, or holds none of them.
 #define REQUIRES(...) ABSL_EXCLUSIVE_LOCKS_REQUIRED(__VA_ARGS__)
-#endif
-#ifndef EXCLUDES
 #define EXCLUDES(...) ABSL_LOCKS_EXCLUDED(__VA_ARGS__)
-#endif
+// Of functions: they lock the mutexes, unlock them, or return that one.
+#define ACQUIRE(...) ABSL_EXCLUSIVE_LOCK_FUNCTION(__VA_ARGS__)
+#define RELEASE(...) ABSL_UNLOCK_FUNCTION(__VA_ARGS__)
+#define RETURNS_MUTEX(x) ABSL_LOCK_RETURNED(x)
+// Of functions that clang cannot follow. The reason stands beside it.
 #ifndef NO_THREAD_SAFETY_ANALYSIS
 #define NO_THREAD_SAFETY_ANALYSIS ABSL_NO_THREAD_SAFETY_ANALYSIS
 #endif
@@ -43,12 +53,12 @@ class ABSL_LOCKABLE Mutex {
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
 
-  void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { mu_.lock(); }
-  void Unlock() ABSL_UNLOCK_FUNCTION() { mu_.unlock(); }
+  void Lock() ACQUIRE() { mu_.lock(); }
+  void Unlock() RELEASE() { mu_.unlock(); }
   [[nodiscard]] bool TryLock() ABSL_EXCLUSIVE_TRYLOCK_FUNCTION(true) {
     return mu_.try_lock();
   }
-  // Tells the analysis that the caller holds this.
+  // Tells clang's analysis that the caller holds this. Checks nothing.
   void AssertHeld() const ABSL_ASSERT_EXCLUSIVE_LOCK() {}
 
  private:
@@ -59,10 +69,8 @@ class ABSL_LOCKABLE Mutex {
 // Holds `mu` from its construction to its end.
 class ABSL_SCOPED_LOCKABLE MutexLock {
  public:
-  explicit MutexLock(Mutex* mu) ABSL_EXCLUSIVE_LOCK_FUNCTION(mu) : mu_(mu) {
-    mu_->Lock();
-  }
-  ~MutexLock() ABSL_UNLOCK_FUNCTION() { mu_->Unlock(); }
+  explicit MutexLock(Mutex* mu) ACQUIRE(mu) : mu_(mu) { mu_->Lock(); }
+  ~MutexLock() RELEASE() { mu_->Unlock(); }
   MutexLock(const MutexLock&) = delete;
   MutexLock& operator=(const MutexLock&) = delete;
 

@@ -393,7 +393,7 @@ class DirectSession : public Session {
     new auto(tuner_);
     new auto(functions_);
     {
-      // Nobody else is here, whatever the mutex says.
+      // Nobody else is here, and the mutex may be locked for ever.
       [this]() NO_THREAD_SAFETY_ANALYSIS {
         new auto(std::move(stateful_kernels_));
       }();

@@ -150,12 +150,16 @@ Status PartialRun::Call(
   const absl::Time deadline = DeadlineOf(timeout_ms);
   MutexLock lock(&mu_);
   auto all_there = [&] {
+    mu_.AssertHeld();
     for (int i : fetch_index) {
       if (!fetches_[i].value.has_value()) return false;
     }
     return true;
   };
-  const auto through = [&] { return all_there() || finished_.has_value(); };
+  const auto through = [&] {
+    mu_.AssertHeld();
+    return all_there() || finished_.has_value();
+  };
   if (!WaitUntil(through, deadline, hook)) return TimedOut(timeout_ms);
   if (finished_.has_value() && !finished_->ok()) return *finished_;
   std::vector<Tensor> values;
@@ -184,7 +188,10 @@ void PartialRun::Finish(const Status& status) {
 Status PartialRun::Wait(int64_t timeout_ms, WaitHook* hook) {
   const absl::Time deadline = DeadlineOf(timeout_ms);
   MutexLock lock(&mu_);
-  const auto through = [&] { return finished_.has_value(); };
+  const auto through = [&] {
+    mu_.AssertHeld();
+    return finished_.has_value();
+  };
   if (!WaitUntil(through, deadline, hook)) return TimedOut(timeout_ms);
   return *finished_;
 }

@@ -24,6 +24,7 @@ struct RunningStep {
 
  private:
   friend class RunningSteps;
+  // Guarded by the mutex of the RunningSteps that it is in.
   int pins = 0;  // by who cancels it without the lock
   RunningStep* previous = nullptr;
   RunningStep* next = nullptr;
@@ -54,9 +55,10 @@ class RunningSteps {
   static Status ClosedError();
 
   std::atomic<bool> closed_{false};
-  Mutex mu_;          // not held while a step is cancelled
-  CondVar changed_;   // the last step has left, or pins are gone
-  RunningStep head_;  // of a ring; linked under mu_
+  Mutex mu_;         // not held while a step is cancelled
+  CondVar changed_;  // the last step has left, or pins are gone
+  // Of a ring, all of whose links and pins are guarded by mu_.
+  RunningStep head_ GUARDED_BY(mu_);
 };
 
 }  // namespace headrace

@@ -3,14 +3,15 @@
 // that they look at:
 //
 //   hr_fail_allocations(3, 1, 0);      // the third from now on
-//   hr_fail_allocations(3, 9, 1000);   // 9 from the third of 1000 bytes or more
+//   hr_fail_allocations(3, 9, 1000);   // 9 from the third of >= 1000 bytes
 //   ... hr_allocations() ...           // how many there were since
 //   hr_fail_allocations(0, 0, 0);      // none any more
 //
 //   hr_limit_memory(1 << 20);   // no more than a MiB beyond what there is now
 //   hr_limit_memory(-1);        // no limit any more
 //
-// Allocations of all threads count. framework/memory/failing_allocations.h finds it.
+// Allocations of all threads count. framework/memory/failing_allocations.h
+// finds it.
 #include <dlfcn.h>
 #include <malloc.h>
 #include <sys/mman.h>
@@ -81,9 +82,7 @@ void* Early(size_t bytes) {
   const size_t at = early_used.fetch_add((bytes + 63) / 64 * 64 + 64);
   return at + bytes <= sizeof(early) ? early + at : nullptr;
 }
-bool IsEarly(const void* p) {
-  return p >= early && p < early + sizeof(early);
-}
+bool IsEarly(const void* p) { return p >= early && p < early + sizeof(early); }
 
 // Of a piece that is about to be freed.
 void GiveBack(size_t bytes) {

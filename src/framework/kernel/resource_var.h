@@ -21,9 +21,10 @@ class VariableBase : public ResourceBase {
   explicit VariableBase(DataType dtype) : dtype_(dtype) {}
 
   DataType dtype() const { return dtype_; }
-  Mutex* mu() { return &mu_; }
-  Tensor* tensor() { return &tensor_; }                            // hold mu()
-  bool is_initialized() const { return tensor_.IsInitialized(); }  // hold mu()
+  Mutex* mu() RETURNS_MUTEX(mu_) { return &mu_; }
+  // What it points to is read and written with mu() held.
+  Tensor* tensor() { return &tensor_; }
+  bool is_initialized() const REQUIRES(mu_) { return tensor_.IsInitialized(); }
 
   std::string DebugString() const override {
     MutexLock lock(&mu_);
@@ -38,7 +39,7 @@ class VariableBase : public ResourceBase {
  private:
   const DataType dtype_;
   mutable Mutex mu_;
-  Tensor tensor_;
+  Tensor tensor_ GUARDED_BY(mu_);
 };
 
 class Var final : public VariableBase {

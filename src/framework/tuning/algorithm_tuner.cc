@@ -168,7 +168,8 @@ void AlgorithmTuner::Work() {
     MutexLock lock(&mu_);
     used_ns_ += static_cast<double>(NowNs() - start);
     if (measured.ok() && !times.empty()) {
-      measured = CatchExceptions([&]() REQUIRES(mu_) {
+      measured = CatchExceptions([&] {
+        mu_.AssertHeld();
         choices_.Add(ThisMachine(), next.first, times);
         return OkStatus();
       });
@@ -231,6 +232,7 @@ Status AlgorithmTuner::SaveStatus() const {
   return save_status_;
 }
 
+// Not analysed: each locks or unlocks as many mutexes as there are tuners.
 void AlgorithmTuner::LockAll() NO_THREAD_SAFETY_ANALYSIS {
   live_mu.Lock();
   if (live == nullptr) return;

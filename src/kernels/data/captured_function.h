@@ -57,6 +57,7 @@ class FunctionDatasetOp : public UnaryDatasetOp {
   }
 
  protected:
+  using UnaryDatasetOp::Make;
   Status Make(OpKernelContext* ctx, RefPtr<const Dataset> input,
               RefPtr<const Dataset>* out) final {
     std::shared_ptr<const CapturedFunction> f;

@@ -63,7 +63,10 @@ int64_t Accumulator::count() {
 void Accumulator::Serve(TakerList* ended) {
   while (!takers_.empty() && count_ >= takers_.front().wanted) {
     Taker& t = takers_.front();
-    t.status = CatchExceptions([&] { return TakeLocked(count_, &t.result); });
+    t.status = CatchExceptions([&] {
+      mu_.AssertHeld();
+      return TakeLocked(count_, &t.result);
+    });
     count_ = 0;
     if (global_step_ < INT64_MAX) ++global_step_;
     ended->splice(ended->end(), takers_, takers_.begin());

@@ -46,11 +46,12 @@ class Accumulator : public ResourceBase {
   int64_t count();
 
  protected:
-  // Counts a gradient of `local_step` unless it is stale; `add` puts it into
-  // the sum, with mu_ held.
+  // Counts a gradient of `local_step` unless it is stale. Calls `add`, with mu_
+  // held, to put it into the sum.
   Status Add(int64_t local_step, absl::FunctionRef<Status()> add);
-  // Moves the sum, or the mean, of `count` gradients out; mu_ is held.
-  virtual Status TakeLocked(int64_t count, std::vector<Tensor>* result) = 0;
+  // Moves the sum, or the mean, of `count` gradients out.
+  virtual Status TakeLocked(int64_t count, std::vector<Tensor>* result)
+      REQUIRES(mu_) = 0;
 
   Mutex mu_;
 

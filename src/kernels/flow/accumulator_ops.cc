@@ -22,6 +22,7 @@ class DenseAccumulator : public Accumulator {
                                      gradient.shape().DebugString());
     }
     return Add(local_step, [&]() -> Status {
+      mu_.AssertHeld();
       if (sum_.IsInitialized()) return AddToTensor(gradient, &sum_);
       Tensor first = gradient;
       HR_RETURN_IF_ERROR(OwnBytes(&first));
@@ -31,13 +32,14 @@ class DenseAccumulator : public Accumulator {
   }
 
  private:
-  Status TakeLocked(int64_t count, std::vector<Tensor>* result) override {
+  Status TakeLocked(int64_t count, std::vector<Tensor>* result) override
+      REQUIRES(mu_) {
     result->push_back(std::move(sum_));
     sum_ = Tensor();
     return options().mean ? DivideTensor(count, &result->front()) : OkStatus();
   }
 
-  Tensor sum_;  // guarded by mu_
+  Tensor sum_ GUARDED_BY(mu_);
 };
 
 using DenseAccumulatorOp = AccumulatorOp<DenseAccumulator>;

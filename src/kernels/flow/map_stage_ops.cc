@@ -41,13 +41,13 @@ class StagingMap : public WaitingResource {
            const DataTypeVector& dtypes, AsyncOpKernel::DoneCallback done) {
     Run(
         ctx,
-        [=, this, indices = std::move(indices),
-         parts = std::move(parts)]() mutable {
-          bool waits = false;
-          const Status s = TryPut(key, indices, parts, dtypes, &waits);
-          if (!s.ok()) ctx->CtxFailure(s);
-          return !waits;
-        },
+        [=, this, indices = std::move(indices), parts = std::move(parts)]()
+            REQUIRES(mu_) mutable {
+              bool waits = false;
+              const Status s = TryPut(key, indices, parts, dtypes, &waits);
+              if (!s.ok()) ctx->CtxFailure(s);
+              return !waits;
+            },
         std::move(done));
   }
 
@@ -56,7 +56,7 @@ class StagingMap : public WaitingResource {
            AsyncOpKernel::DoneCallback done) {
     Run(
         ctx,
-        [=, this, indices = std::move(indices)] {
+        [=, this, indices = std::move(indices)]() REQUIRES(mu_) {
           auto it = complete_.find(key);
           if (it == complete_.end()) return false;
           const Status s = TakeParts(ctx, 0, it, indices, peek);
@@ -69,7 +69,7 @@ class StagingMap : public WaitingResource {
               AsyncOpKernel::DoneCallback done) {
     Run(
         ctx,
-        [=, this, indices = std::move(indices)] {
+        [=, this, indices = std::move(indices)]() REQUIRES(mu_) {
           auto it = complete_.begin();
           if (it == complete_.end()) return false;
           ctx->set_output(0, Tensor::Scalar<int64_t>(it->first));
@@ -82,7 +82,7 @@ class StagingMap : public WaitingResource {
   void Clear(OpKernelContext* ctx, AsyncOpKernel::DoneCallback done) {
     Run(
         ctx,
-        [this] {
+        [this]() REQUIRES(mu_) {
           complete_.clear();
           incomplete_.clear();
           bytes_ = 0;
@@ -97,7 +97,7 @@ class StagingMap : public WaitingResource {
 
   // Nothing has changed if *waits or on error.
   Status TryPut(int64_t key, const DimVector& indices, const Tuple& parts,
-                const DataTypeVector& dtypes, bool* waits) {
+                const DataTypeVector& dtypes, bool* waits) REQUIRES(mu_) {
     auto it = incomplete_.find(key);
     Tuple tuple(dtypes.size());
     if (it != incomplete_.end()) tuple = it->second;
@@ -146,7 +146,7 @@ class StagingMap : public WaitingResource {
 
   Status TakeParts(OpKernelContext* ctx, int first,
                    typename Map::iterator entry, const DimVector& indices,
-                   bool peek) {
+                   bool peek) REQUIRES(mu_) {
     const int64_t key = entry->first;
     Tuple& tuple = entry->second;
     if (first + static_cast<int>(indices.size()) != ctx->num_outputs()) {
@@ -191,9 +191,9 @@ class StagingMap : public WaitingResource {
 
   const std::string name_;
   const StagingLimits limits_;
-  // Guarded by mu_.
-  Map complete_, incomplete_;
-  int64_t bytes_ = 0;  // of complete_
+  Map complete_ GUARDED_BY(mu_);
+  Map incomplete_ GUARDED_BY(mu_);
+  int64_t bytes_ GUARDED_BY(mu_) = 0;  // of complete_
 };
 
 // Input i: which components; each at most once, in order.

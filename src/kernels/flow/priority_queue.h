@@ -17,19 +17,19 @@ class PriorityQueue : public QueueBase {
   using QueueBase::QueueBase;
 
  protected:
-  int64_t SizeLocked() const override {
+  int64_t SizeLocked() const override REQUIRES(mu_) {
     return static_cast<int64_t>(elements_.size());
   }
-  void PushLocked(Tuple e) override {
+  void PushLocked(Tuple e) override REQUIRES(mu_) {
     const int64_t priority = e[0].scalar<int64_t>();
     elements_.emplace(priority, std::move(e));
   }
-  Tuple PopLocked() override {
+  Tuple PopLocked() override REQUIRES(mu_) {
     Tuple e = std::move(elements_.begin()->second);
     elements_.erase(elements_.begin());
     return e;
   }
-  void PutBackLocked(Tuple e) override {
+  void PutBackLocked(Tuple e) override REQUIRES(mu_) {
     const int64_t priority = e[0].scalar<int64_t>();
     elements_.emplace_hint(elements_.lower_bound(priority), priority,
                            std::move(e));
@@ -37,7 +37,7 @@ class PriorityQueue : public QueueBase {
   bool TakesTogether() const override { return true; }
 
  private:
-  std::multimap<int64_t, Tuple> elements_;
+  std::multimap<int64_t, Tuple> elements_ GUARDED_BY(mu_);
 };
 
 }  // namespace headrace

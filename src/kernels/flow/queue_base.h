@@ -75,14 +75,18 @@ class QueueBase : public ResourceBase {
                        Tuple* batch) const;
 
  protected:
-  // The store; called with the lock held.
-  virtual int64_t SizeLocked() const = 0;
+  Mutex mu_;
+
+  // The store.
+  virtual int64_t SizeLocked() const REQUIRES(mu_) = 0;
   // How many may be taken now: less than all where some are kept back.
-  virtual int64_t AvailableLocked(bool closed) const { return SizeLocked(); }
-  virtual void PushLocked(Tuple element) = 0;
-  virtual Tuple PopLocked() = 0;
+  virtual int64_t AvailableLocked(bool closed) const REQUIRES(mu_) {
+    return SizeLocked();
+  }
+  virtual void PushLocked(Tuple element) REQUIRES(mu_) = 0;
+  virtual Tuple PopLocked() REQUIRES(mu_) = 0;
   // An element taken by a dequeue that failed, the latest taken first.
-  virtual void PutBackLocked(Tuple element) = 0;
+  virtual void PutBackLocked(Tuple element) REQUIRES(mu_) = 0;
   // True if the elements of one dequeue come out in an order that those put in
   // meanwhile belong to: they then stay in the queue until all are there.
   virtual bool TakesTogether() const { return false; }
@@ -122,7 +126,6 @@ class QueueBase : public ResourceBase {
   std::string Name() const;
 
   const Options options_;
-  Mutex mu_;
   bool closed_ GUARDED_BY(mu_) = false;
   bool no_waiting_for_more_ GUARDED_BY(mu_) = false;
   int64_t next_id_ GUARDED_BY(mu_) = 0;

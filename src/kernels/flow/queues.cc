@@ -19,19 +19,23 @@ class FifoQueue : public QueueBase {
   using QueueBase::QueueBase;
 
  protected:
-  int64_t SizeLocked() const override {
+  int64_t SizeLocked() const override REQUIRES(mu_) {
     return static_cast<int64_t>(elements_.size());
   }
-  void PushLocked(Tuple e) override { elements_.push_back(std::move(e)); }
-  Tuple PopLocked() override {
+  void PushLocked(Tuple e) override REQUIRES(mu_) {
+    elements_.push_back(std::move(e));
+  }
+  Tuple PopLocked() override REQUIRES(mu_) {
     Tuple e = std::move(elements_.front());
     elements_.pop_front();
     return e;
   }
-  void PutBackLocked(Tuple e) override { elements_.push_front(std::move(e)); }
+  void PutBackLocked(Tuple e) override REQUIRES(mu_) {
+    elements_.push_front(std::move(e));
+  }
 
  private:
-  std::deque<Tuple> elements_;
+  std::deque<Tuple> elements_ GUARDED_BY(mu_);
 };
 
 // Component shapes may be partly unknown: a batch is as large as its largest
@@ -85,26 +89,30 @@ class RandomShuffleQueue : public QueueBase {
         words_(stream) {}
 
  protected:
-  int64_t SizeLocked() const override {
+  int64_t SizeLocked() const override REQUIRES(mu_) {
     return static_cast<int64_t>(elements_.size());
   }
-  int64_t AvailableLocked(bool closed) const override {
+  int64_t AvailableLocked(bool closed) const override REQUIRES(mu_) {
     return closed ? SizeLocked() : SizeLocked() - min_after_dequeue_;
   }
-  void PushLocked(Tuple e) override { elements_.push_back(std::move(e)); }
-  Tuple PopLocked() override {
+  void PushLocked(Tuple e) override REQUIRES(mu_) {
+    elements_.push_back(std::move(e));
+  }
+  Tuple PopLocked() override REQUIRES(mu_) {
     const size_t i = words_() % elements_.size();
     std::swap(elements_[i], elements_.back());
     Tuple e = std::move(elements_.back());
     elements_.pop_back();
     return e;
   }
-  void PutBackLocked(Tuple e) override { PushLocked(std::move(e)); }
+  void PutBackLocked(Tuple e) override REQUIRES(mu_) {
+    PushLocked(std::move(e));
+  }
 
  private:
   const int64_t min_after_dequeue_;
-  PhiloxWords words_;
-  std::vector<Tuple> elements_;
+  PhiloxWords words_ GUARDED_BY(mu_);
+  std::vector<Tuple> elements_ GUARDED_BY(mu_);
 };
 
 class QueueOp : public ResourceOp<QueueBase> {

@@ -25,6 +25,7 @@ class SparseAccumulator : public Accumulator {
                const SparseGradient& g) {
     HR_RETURN_IF_ERROR(Validate(has_known_shape, g));
     return Add(local_step, [&]() -> Status {
+      mu_.AssertHeld();
       HR_RETURN_IF_ERROR(FitsRows(g.values));
       Tensor values = g.values;
       HR_RETURN_IF_ERROR(OwnBytes(&values));
@@ -127,7 +128,7 @@ class SparseAccumulator : public Accumulator {
   }
 
   // All rows between two takes have one shape.
-  Status FitsRows(const Tensor& values) const {
+  Status FitsRows(const Tensor& values) const REQUIRES(mu_) {
     TensorShape shape = values.shape();
     shape.RemoveDim(0);
     if (rows_.empty() || shape == row_shape_) return OkStatus();
@@ -136,7 +137,8 @@ class SparseAccumulator : public Accumulator {
         row_shape_.DebugString(), ", got rows of ", shape.DebugString());
   }
 
-  Status TakeLocked(int64_t, std::vector<Tensor>* result) override {
+  Status TakeLocked(int64_t, std::vector<Tensor>* result) override
+      REQUIRES(mu_) {
     std::map<int64_t, Row> rows = std::move(rows_);
     rows_.clear();
     const int64_t n = static_cast<int64_t>(rows.size());
@@ -166,10 +168,9 @@ class SparseAccumulator : public Accumulator {
     return OkStatus();
   }
 
-  // Guarded by mu_.
-  std::map<int64_t, Row> rows_;
-  TensorShape row_shape_;
-  int64_t gradients_ = 0;
+  std::map<int64_t, Row> rows_ GUARDED_BY(mu_);
+  TensorShape row_shape_ GUARDED_BY(mu_);
+  int64_t gradients_ GUARDED_BY(mu_) = 0;
 };
 
 using SparseAccumulatorOp = AccumulatorOp<SparseAccumulator>;

@@ -32,7 +32,7 @@ class StagingBuffer : public WaitingResource {
     const int64_t bytes = BytesOf(tuple);
     Run(
         ctx,
-        [this, bytes, tuple = std::move(tuple)]() mutable {
+        [this, bytes, tuple = std::move(tuple)]() REQUIRES(mu_) mutable {
           if (!limits_.HasRoom(static_cast<int64_t>(elements_.size()), bytes_,
                                bytes)) {
             return false;
@@ -46,7 +46,7 @@ class StagingBuffer : public WaitingResource {
   void Take(OpKernelContext* ctx, AsyncOpKernel::DoneCallback done) {
     Run(
         ctx,
-        [this, ctx] {
+        [this, ctx]() REQUIRES(mu_) {
           if (elements_.empty()) return false;
           Tuple tuple = std::move(elements_.front());
           elements_.pop_front();
@@ -61,7 +61,7 @@ class StagingBuffer : public WaitingResource {
             AsyncOpKernel::DoneCallback done) {
     Run(
         ctx,
-        [this, ctx, index] {
+        [this, ctx, index]() REQUIRES(mu_) {
           if (index >= static_cast<int64_t>(elements_.size())) return false;
           SetOutputs(ctx, elements_[static_cast<size_t>(index)]);
           return true;
@@ -71,7 +71,7 @@ class StagingBuffer : public WaitingResource {
   void Clear(OpKernelContext* ctx, AsyncOpKernel::DoneCallback done) {
     Run(
         ctx,
-        [this] {
+        [this]() REQUIRES(mu_) {
           elements_.clear();
           bytes_ = 0;
           return true;
@@ -89,8 +89,8 @@ class StagingBuffer : public WaitingResource {
   const std::string name_;
   const StagingLimits limits_;
   const DataTypeVector dtypes_;
-  std::deque<Tuple> elements_;  // guarded by mu_
-  int64_t bytes_ = 0;           // guarded by mu_
+  std::deque<Tuple> elements_ GUARDED_BY(mu_);
+  int64_t bytes_ GUARDED_BY(mu_) = 0;
 };
 
 using BufferOp = StagingOp<StagingBuffer>;

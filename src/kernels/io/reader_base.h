@@ -42,15 +42,18 @@ class ReaderBase : public ResourceBase {
   Status Restore(const std::string& state);
 
  protected:
-  // All of these are called by one thread at a time.
+  // Guards what has been read, here and in subclasses. Never taken with mu_
+  // held.
+  Mutex state_mu_;
+
   // Begins a work unit; the one before is over, even if it was not finished.
-  virtual Status Open(const std::string& work) = 0;
+  virtual Status Open(const std::string& work) REQUIRES(state_mu_) = 0;
   // The next record, or *end.
   virtual Status Next(const std::string& work, std::string* key,
-                      std::string* value, bool* end) = 0;
+                      std::string* value, bool* end) REQUIRES(state_mu_) = 0;
   // True if the record that Next gave last is known to be the unit's last.
-  virtual bool GaveLast() const { return false; }
-  virtual void Close() {}
+  virtual bool GaveLast() const REQUIRES(state_mu_) { return false; }
+  virtual void Close() REQUIRES(state_mu_) {}
   // Only readers that do not stop inside a work unit have a state to keep: they
   // have finished whatever they have started.
   virtual bool HasState() const { return false; }
@@ -79,7 +82,7 @@ class ReaderBase : public ResourceBase {
   // True if the thread that serves is to go on; else it has left.
   bool GoOnServing();
   void Cancel(int64_t id);
-  void DropWork();
+  void DropWork() REQUIRES(state_mu_);
 
   const std::string name_;
   Mutex mu_;
@@ -87,8 +90,6 @@ class ReaderBase : public ResourceBase {
   bool serving_ GUARDED_BY(mu_) = false;
   ForkGate fork_gate_;  // the thread that serves is inside, beyond the locks
   int64_t next_id_ GUARDED_BY(mu_) = 0;
-  // Guards what follows and the subclass; never taken with mu_ held.
-  Mutex state_mu_;
   bool working_ GUARDED_BY(state_mu_) = false;
   std::string work_ GUARDED_BY(state_mu_);  // the latest
   int64_t started_ GUARDED_BY(state_mu_) = 0;

@@ -26,23 +26,23 @@ class WholeUnitReader : public ReaderBase {
   using ReaderBase::ReaderBase;
 
  protected:
-  Status Open(const std::string&) override {
+  Status Open(const std::string&) override REQUIRES(state_mu_) {
     given_ = false;
     return OkStatus();
   }
   Status Next(const std::string& work, std::string* key, std::string* value,
-              bool* end) override {
+              bool* end) override REQUIRES(state_mu_) {
     *end = given_;
     if (given_) return OkStatus();
     given_ = true;
     *key = work;
     return Read(work, value);
   }
-  bool GaveLast() const override { return given_; }
+  bool GaveLast() const override REQUIRES(state_mu_) { return given_; }
   virtual Status Read(const std::string& work, std::string* value) = 0;
 
  private:
-  bool given_ = false;
+  bool given_ GUARDED_BY(state_mu_) = false;
 };
 
 // The record is the work unit itself.
@@ -100,7 +100,7 @@ class TextLineReader : public ReaderBase {
       : ReaderBase(std::move(name)), skip_(skip_header_lines) {}
 
  protected:
-  Status Open(const std::string& work) override {
+  Status Open(const std::string& work) override REQUIRES(state_mu_) {
     HR_ASSIGN_OR_RETURN(
         std::unique_ptr<InputStream> input,
         OpenInputStream(Env::Default(), work, Compression::kNone));
@@ -113,17 +113,17 @@ class TextLineReader : public ReaderBase {
     return OkStatus();
   }
   Status Next(const std::string& work, std::string* key, std::string* value,
-              bool* end) override {
+              bool* end) override REQUIRES(state_mu_) {
     HR_RETURN_IF_ERROR(lines_->Next(value, end));
     *key = StrCat(work, ":", ++number_);
     return OkStatus();
   }
-  void Close() override { lines_ = nullptr; }
+  void Close() override REQUIRES(state_mu_) { lines_ = nullptr; }
 
  private:
   const int64_t skip_;
-  std::unique_ptr<LineReader> lines_;
-  int64_t number_ = 0;
+  std::unique_ptr<LineReader> lines_ GUARDED_BY(state_mu_);
+  int64_t number_ GUARDED_BY(state_mu_) = 0;
 };
 
 class TextLineReaderOp : public ReaderOp {
@@ -157,22 +157,22 @@ class TFRecordReader : public ReaderBase {
       : ReaderBase(std::move(name)), compression_(compression) {}
 
  protected:
-  Status Open(const std::string& work) override {
+  Status Open(const std::string& work) override REQUIRES(state_mu_) {
     HR_ASSIGN_OR_RETURN(records_,
                         RecordReader::Open(Env::Default(), work, compression_));
     return OkStatus();
   }
   Status Next(const std::string& work, std::string* key, std::string* value,
-              bool* end) override {
+              bool* end) override REQUIRES(state_mu_) {
     *key = StrCat(work, ":", records_->offset());
     return Annotate(records_->Next(value, end),
                     StrCat(" (file \"", work, "\")"));
   }
-  void Close() override { records_ = nullptr; }
+  void Close() override REQUIRES(state_mu_) { records_ = nullptr; }
 
  private:
   const Compression compression_;
-  std::unique_ptr<RecordReader> records_;
+  std::unique_ptr<RecordReader> records_ GUARDED_BY(state_mu_);
 };
 
 class TFRecordReaderOp : public ReaderOp {
@@ -214,7 +214,7 @@ class FixedLengthRecordReader : public ReaderBase {
       : ReaderBase(std::move(name)), format_(format) {}
 
  protected:
-  Status Open(const std::string& work) override {
+  Status Open(const std::string& work) override REQUIRES(state_mu_) {
     number_ = 0;
     held_.clear();
     to_skip_ = static_cast<uint64_t>(format_.header);
@@ -223,7 +223,7 @@ class FixedLengthRecordReader : public ReaderBase {
     return OkStatus();
   }
   Status Next(const std::string& work, std::string* key, std::string* value,
-              bool* end) override {
+              bool* end) override REQUIRES(state_mu_) {
     uint64_t skipped = 0;
     HR_RETURN_IF_ERROR(input_->Skip(to_skip_, &skipped));
     *end = skipped < to_skip_;
@@ -244,14 +244,14 @@ class FixedLengthRecordReader : public ReaderBase {
     held_.erase(0, hop);
     return OkStatus();
   }
-  void Close() override { input_ = nullptr; }
+  void Close() override REQUIRES(state_mu_) { input_ = nullptr; }
 
  private:
   const Format format_;
-  std::unique_ptr<InputStream> input_;
-  std::string held_;
-  uint64_t to_skip_ = 0;
-  int64_t number_ = 0;
+  std::unique_ptr<InputStream> input_ GUARDED_BY(state_mu_);
+  std::string held_ GUARDED_BY(state_mu_);
+  uint64_t to_skip_ GUARDED_BY(state_mu_) = 0;
+  int64_t number_ GUARDED_BY(state_mu_) = 0;
 };
 
 class FixedLengthRecordReaderOp : public ReaderOp {

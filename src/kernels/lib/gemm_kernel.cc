@@ -48,14 +48,14 @@ class XsmmUse {
   struct alignas(64) Line {
     std::atomic<int> inside;
   };
-  static void BeforeFork() NO_THREAD_SAFETY_ANALYSIS {
+  static void BeforeFork() ACQUIRE(fork_mu_) {
     fork_mu_.Lock();
     forking_.store(true);
     for (const Line& l : lines_) {
       while (l.inside.load() != 0) std::this_thread::yield();
     }
   }
-  static void AfterFork() NO_THREAD_SAFETY_ANALYSIS {
+  static void AfterFork() RELEASE(fork_mu_) {
     forking_.store(false);
     fork_mu_.Unlock();
   }

@@ -86,6 +86,8 @@ Status ReadVariable(const OpKernelContext& ctx, int i, DataType dtype,
   return OkStatus();
 }
 
+// This and Lock are not analysed: how many mutexes are locked, and which, is
+// known at run time alone.
 VariableWriter::~VariableWriter() NO_THREAD_SAFETY_ANALYSIS {
   for (Mutex* mu : locked_) mu->Unlock();
 }

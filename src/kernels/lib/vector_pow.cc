@@ -268,10 +268,11 @@ inline void PowBlock(const float* x, const float* y, float* z, int64_t n) {
   }
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) {
+    const bool is_in_range = std::abs(y[i] * hi[i]) <= kLargestExponent;
     const bool ordinary = (x[i] >= std::numeric_limits<float>::min()) &
                           (x[i] <= std::numeric_limits<float>::max()) &
                           (y[i] != 2.0f) & (y[i] != 3.0f) & (y[i] != 0.5f) &
-                          (std::abs(y[i] * hi[i]) <= kLargestExponent);
+                          is_in_range;
     z[i] = Pick(ordinary, result[i], PowOfAny(x[i], y[i]));
   }
 }

@@ -19,8 +19,9 @@ namespace headrace {
 
 class WaitingResource : public ResourceBase {
  public:
-  // Runs with mu_ held. True if it is over: done, or failed with a status that
-  // it has put into its context. False, with nothing changed, to wait.
+  // Runs with mu_ held: a lambda says REQUIRES(mu_). True if it is over: done,
+  // or failed with a status that it has put into its context. False, with
+  // nothing changed, to wait.
   using Attempt = std::function<bool()>;
 
   // Calls `done` once, after the attempt or, with Cancelled in `ctx`, instead.

@@ -13,7 +13,7 @@
 #include "kernels/lib/nn_math.h"
 #include "kernels/lib/simd.h"
 #include "kernels/nn/pooling.h"
-#include "kernels/pooling_loops.h"
+#include "kernels/nn/pooling_loops.h"
 
 namespace headrace {
 namespace {

@@ -33,7 +33,7 @@ class MutexResource : public WaitingResource {
   void Acquire(OpKernelContext* ctx, AsyncOpKernel::DoneCallback done) {
     Run(
         ctx,
-        [this, ctx] {
+        [this, ctx]() REQUIRES(mu_) {
           if (is_locked_) return false;
           is_locked_ = true;
           Tensor lock(DT_VARIANT, TensorShape());
@@ -48,11 +48,11 @@ class MutexResource : public WaitingResource {
 
  private:
   void Release() {
-    Change([this] { is_locked_ = false; });
+    Change([this]() REQUIRES(mu_) { is_locked_ = false; });
   }
 
   const std::string name_;
-  bool is_locked_ = false;  // guarded by mu_
+  bool is_locked_ GUARDED_BY(mu_) = false;
 };
 
 class MutexOp : public ResourceOp<MutexResource> {

@@ -17,8 +17,8 @@
 // same bits.
 //
 // Thread-safe: each call fills one output.
-#ifndef HEADRACE_KERNELS_POOLING_LOOPS_H_
-#define HEADRACE_KERNELS_POOLING_LOOPS_H_
+#ifndef HEADRACE_KERNELS_NN_POOLING_LOOPS_H_
+#define HEADRACE_KERNELS_NN_POOLING_LOOPS_H_
 
 #include <cstdint>
 #include <type_traits>
@@ -163,4 +163,4 @@ void PoolNhwc(OpKernelContext* ctx, const PoolGeometry& g, const T* in,
 
 }  // namespace headrace
 
-#endif  // HEADRACE_KERNELS_POOLING_LOOPS_H_
+#endif  // HEADRACE_KERNELS_NN_POOLING_LOOPS_H_
