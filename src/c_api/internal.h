@@ -161,6 +161,8 @@ TF_Buffer* NewBuffer(const google::protobuf::MessageLite& proto);
 
 // What a client's tensor says. InvalidArgument if it is malformed.
 Status ReadTensor(const TF_Tensor& t, Tensor* out);
+// ResourceExhausted if TF_StringCopy had no memory for one of its strings.
+Status CheckStringCopies(const Tensor& t);
 // For a client; a resource becomes the bytes that stand for it, and must be a
 // scalar.
 Status WrapTensor(Tensor value, TF_Tensor** out);

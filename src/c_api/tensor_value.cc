@@ -33,6 +33,9 @@ Status ReadResource(const OpaqueBytes& bytes, Tensor* out) {
 Status ReadTensor(const TF_Tensor& t, Tensor* out) {
   if (t.opaque == nullptr) [[likely]] {
     const Tensor& value = t.tensor;
+    if (value.dtype() == DT_STRING) {
+      HR_RETURN_IF_ERROR(CheckStringCopies(value));
+    }
     // Small data are copied: that costs less than to share them.
     if (!value.IsInline() && value.TotalBytes() <= Tensor::kInlineBytes &&
         DataTypeCanUseMemcpy(value.dtype())) {

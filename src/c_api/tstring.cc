@@ -2,6 +2,7 @@
 // tstring keeps to itself, kind and capacity, is read here.
 #include "framework/tensor/tstring.h"
 
+#include <atomic>
 #include <cstring>
 #include <new>
 
@@ -19,7 +20,35 @@ tstring* Cast(TF_TString* s) { return reinterpret_cast<tstring*>(s); }
 const tstring* Cast(const TF_TString* s) {
   return reinterpret_cast<const tstring*>(s);
 }
+
+std::atomic<bool> a_copy_failed{false};
+
+// An empty string for all that read it, and none that anything else makes.
+bool IsFailedCopy(const TF_TString& s) {
+  return TF_StringGetType(&s) == TF_TSTR_LARGE && s.u.large.ptr == nullptr;
+}
+void MarkFailedCopy(TF_TString* s) {
+  a_copy_failed.store(true);
+  TF_StringDealloc(s);
+  s->u.large.size = TF_TSTR_LARGE;
+}
 }  // namespace
+
+headrace::Status headrace::c_api::CheckStringCopies(const Tensor& t) {
+  if (!a_copy_failed.load(std::memory_order_relaxed)) [[likely]] {
+    return OkStatus();
+  }
+  const auto* const strings =
+      reinterpret_cast<const TF_TString*>(t.data<tstring>());
+  for (int64_t i = 0; i < t.NumElements(); ++i) {
+    if (IsFailedCopy(strings[i])) {
+      return errors::ResourceExhausted(
+          "out of memory: TF_StringCopy found none for element ", i,
+          " of the tensor, of shape ", t.shape().DebugString());
+    }
+  }
+  return OkStatus();
+}
 
 void TF_StringInit(TF_TString* t) {
   if (t != nullptr) std::memset(static_cast<void*>(t), 0, sizeof(*t));
@@ -30,7 +59,7 @@ void TF_StringCopy(TF_TString* dst, const char* src, size_t size) {
   try {
     Cast(dst)->assign(src, src == nullptr ? 0 : size);
   } catch (const std::bad_alloc&) {
-    // There is no way to say so here: `dst` is empty.
+    MarkFailedCopy(dst);  // whoever gets the tensor says so
   }
 }
 

@@ -503,6 +503,7 @@ class DirectSession : public Session {
                  absl::Span<Node* const> targets, bool partial,
                  FedShapes shapes, RunTime* time,
                  std::shared_ptr<PreparedStep>* out) {
+    HR_RETURN_IF_ERROR(RequireMemoryReserve());
     const absl::Time begun = Now();
     const auto spent = [&] {
       return time->spent + absl::ToInt64Milliseconds(Now() - begun);

@@ -3,9 +3,10 @@
 
     run_programs_without_memory.py LIBRARY FAILING_ALLOCATIONS CASES [--failures N] [--timeout SECONDS]
 
-CASES is a pickled list of (name, GraphDef's bytes, steps), a step (names of fetched tensors, names of targets). For
-each way to make allocations fail a program runs once, in a session of its own, its steps in order; what fails ends it.
-A crash or a hang is a failure. The last line is 'N passed, N failed'.
+CASES is a pickled list of (name, GraphDef's bytes, steps), a step (names of fetched tensors, names of targets, (name,
+array) of what is fed). For each way to make allocations fail a program runs once, in a session of its own, its steps in
+order; what fails ends it. A crash or a hang is a failure. 'alone' is said of programs that do not run by themselves, with
+memory. The last line is 'N passed, N failed'.
 """
 import argparse, ctypes as C, os, pickle, sys
 import run_cases
@@ -31,6 +32,10 @@ class Program:
     def operation(self, name):
         return self.api.GraphOperationByName(self.graph, name.encode())
 
+    def outputs(self, names):
+        ends = [name.rsplit(":", 1) for name in names]
+        return (run_cases.Output * max(1, len(ends)))(*[run_cases.Output(self.operation(n), int(i)) for n, i in ends])
+
     def run(self, chosen, call):
         """Each step, the one numbered `chosen` by call(function, arguments); the code of the first that fails."""
         api = self.api
@@ -38,19 +43,19 @@ class Program:
         session = api.NewSession(self.graph, options, api.st)
         api.check()
         code = 0
-        for i, (fetches, targets) in enumerate(self.steps):
-            ends = [f.rsplit(":", 1) for f in fetches]
-            outputs = (run_cases.Output * max(1, len(ends)))(*[run_cases.Output(self.operation(n), int(i)) for n, i in ends])
-            results = (C.c_void_p * max(1, len(ends)))()
+        for i, (fetches, targets, feeds) in enumerate(self.steps):
+            outputs, inputs = self.outputs(fetches), self.outputs([name for name, _ in feeds])
+            values = (C.c_void_p * max(1, len(feeds)))(*[api.tensor(value) for _, value in feeds])
+            results = (C.c_void_p * max(1, len(fetches)))()
             nodes = (C.c_void_p * max(1, len(targets)))(*[self.operation(t) for t in targets])
-            arguments = (session, self.options, None, None, 0, C.cast(outputs, C.c_void_p), results, len(ends),
+            arguments = (session, self.options, C.cast(inputs, C.c_void_p), C.cast(values, C.c_void_p), len(feeds), C.cast(outputs, C.c_void_p), results, len(fetches),
                          C.cast(nodes, C.c_void_p), len(targets), None, api.st)
             if i == chosen:
                 call(api.SessionRun, [0 if x is None else x for x in arguments])
             else:
                 api.SessionRun(*arguments)
             code = api.GetCode(api.st)
-            for t in results[:len(ends)]:
+            for t in results[:len(fetches)] + values[:len(feeds)]:
                 if t:
                     api.DeleteTensor(t)
             if code:
@@ -69,9 +74,12 @@ def worker(a):
 
     def run(case):
         name, graph_def, steps = case
-        program = Program(api, graph_def, steps)
+        try:
+            program = Program(api, graph_def, steps)
+        except run_cases.ApiError as e:
+            return without_memory.tell("alone", name, e)
         if program.run(None, None):
-            raise RuntimeError(f"{name} fails with memory, too: {api.Message(api.st)}")
+            return without_memory.tell("alone", name, api.Message(api.st).decode("utf8", "replace"))
         # In each step apart: the others run as they should.
         for chosen in range(len(steps)):
             failing.sweep(lambda call: program.run(chosen, call))
@@ -93,6 +101,9 @@ def main():
         cases = pickle.load(f)
     results = without_memory.drive(os.path.abspath(__file__), [a.library, a.faults, "--failures", a.failures],
                                    [name for name, _, _ in cases], cases, a.faults, a.timeout)
+    for words in results.told:
+        if words[0] == "alone":
+            print(*words)
     return results.report()
 
 

@@ -35,3 +35,11 @@ def test_the_nth_allocation_of_each_op_fails(folder):
 @pytest.mark.parametrize("folder", ["ops", "graphs"])
 def test_any_allocation_of_each_op_fails(folder):
     run(folder, "--failures", 200, "--cases", 2, "--timeout", 300)
+
+
+def test_nothing_new_is_begun_while_there_is_no_memory():
+    done = subprocess.run([sys.executable, HERE / "run_with_little_memory.py", LIBRARY, FAULTS],
+                          env=dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", LD_PRELOAD=":".join(
+                              filter(None, [str(FAULTS), os.environ.get("LD_PRELOAD")]))),
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=100)
+    assert done.returncode == 0, done.stdout

@@ -140,3 +140,13 @@ def parse(op_list):
                 op.stateful = bool(value)
         ops[op.name] = op
     return ops
+
+
+def kernel_ops(kernel_list, device="CPU"):
+    """The names of the ops that have a kernel for the device."""
+    found = set()
+    for _, data in fields(kernel_list):
+        kernel = dict(f for f in fields(data) if f[0] in (1, 2))
+        if kernel.get(2) == device.encode():
+            found.add(kernel[1].decode())
+    return found

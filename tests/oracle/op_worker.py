@@ -60,6 +60,7 @@ class OpApi(run_cases.Api):
         framework = C.CDLL(paths[0], mode=C.RTLD_GLOBAL)
         for name, result, arguments in (
                 ("GetAllOpList", C.POINTER(run_cases.Buffer), []),
+                ("GetAllRegisteredKernels", C.POINTER(run_cases.Buffer), [P]),
                 ("NewOperation", P, [P, S, S]),
                 ("AddInput", None, [P, run_cases.Output]),
                 ("AddInputList", None, [P, P, I]),
@@ -259,8 +260,14 @@ class OpApi(run_cases.Api):
         return answer
 
     def op_list(self):
-        return C.string_at(*[getattr(self.GetAllOpList().contents, f)
-                             for f in ("data", "length")])
+        return self.bytes_of(self.GetAllOpList())
+
+    def kernel_list(self):
+        return self.bytes_of(self.GetAllRegisteredKernels(self.st))
+
+    @staticmethod
+    def bytes_of(buffer):
+        return C.string_at(buffer.contents.data, buffer.contents.length)
 
 
 def main():

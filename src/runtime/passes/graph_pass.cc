@@ -1,6 +1,7 @@
 #include "runtime/passes/graph_pass.h"
 
 #include "base/interrupt.h"
+#include "base/require_memory.h"
 #include "graph/algorithm.h"
 
 namespace headrace {
@@ -39,6 +40,7 @@ Status RunGraphPasses(const GraphPassContext& context,
                       Graph* graph, std::vector<GraphPassReport>* report) {
   for (const GraphPass& pass : GraphPasses()) {
     HR_RETURN_IF_ERROR(CheckInterrupt());
+    HR_RETURN_IF_ERROR(RequireMemoryReserve());
     GraphPassReport done = {pass.name, disabled.contains(pass.name), 0};
     if (!done.off) {
       HR_RETURN_IF_ERROR(pass.run(context, graph, &done.changes));
