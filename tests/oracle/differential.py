@@ -29,7 +29,7 @@ import numpy as np
 import libraries
 import op_defs
 import random_ops
-from allowed import ALLOWED
+from allowed import ALLOWED, EXTREME, NEAR
 
 # Relative to the larger of the element and, for sums that cancel, a part of
 # the largest element.
@@ -72,6 +72,17 @@ def close(dtype, got, want):
         return near | (got == want) | (np.isnan(got) & np.isnan(want))
 
 
+def is_near(dtype, got, want):
+    """Whether all are numbers that agree to two digits."""
+    if dtype not in random_ops.FLOATS and dtype not in random_ops.COMPLEX:
+        return False
+    with np.errstate(all="ignore"):
+        got, want = (np.asarray(v).astype(np.complex128) for v in (got, want))
+        size = np.abs(want)
+        return bool(np.all(np.abs(got - want) <= .01 * np.maximum(
+            size, .2 * size.max())))
+
+
 def difference(got, want):
     """What is different, as text, or None."""
     if got[0] != want[0]:
@@ -88,9 +99,9 @@ def difference(got, want):
     if np.all(same):
         return None
     at = np.unravel_index(np.argmin(same), same.shape)
-    return "%d of %d elements, the first at %s: %r, not %r" % (
+    return "%d of %d elements, the first at %s: %r, not %r%s" % (
         np.size(same) - np.sum(same), np.size(same), list(map(int, at)),
-        ours[at], theirs[at])
+        ours[at], theirs[at], NEAR if is_near(dtype, ours, theirs) else "")
 
 
 def compare(ours, theirs, random_values=False):
@@ -138,7 +149,9 @@ def compare(ours, theirs, random_values=False):
 
 def allowed(op, kind, what):
     return any(fnmatch.fnmatchcase(op, pattern) and kind in kinds.split() and
-               part in what for pattern, kinds, part, _ in ALLOWED)
+               all(part in what for part in
+                   ((parts,) if isinstance(parts, str) else parts))
+               for pattern, kinds, parts, _ in ALLOWED)
 
 
 class Search:
@@ -183,8 +196,11 @@ class Search:
             return []
         self.counts[theirs["stage"]] += 1
         random_values = self.ops[name].stateful or "Random" in name
-        found = [d for d in compare(ours, theirs, random_values)
-                 if not allowed(name, *d)]
+        found = compare(ours, theirs, random_values)
+        if random_ops.is_extreme(case):
+            found = [(kind, what + (EXTREME if kind == "value" else ""))
+                     for kind, what in found]
+        found = [d for d in found if not allowed(name, *d)]
         if any(kind == "value" for kind, _ in found) and \
                 not self.repeats(case, theirs):
             self.counts["oracle unsteady"] += 1

@@ -79,6 +79,22 @@ def decode(tensor):
     return array
 
 
+def is_extreme(case):
+    """Whether an argument is infinite, NaN, or so large or small that squares
+    leave the range of floats or digits are lost."""
+    tensors = [value for _, value in case["feeds"]]
+    for node in case["nodes"]:
+        tensors += [v for kind, v in node["attrs"].values() if kind == "tensor"]
+    for tensor in tensors:
+        if tensor[0] in FLOATS or tensor[0] in COMPLEX:
+            array = decode(tensor)
+            parts = np.abs(np.stack([array.real, array.imag])).astype(np.float64)
+            parts = parts[parts != 0]
+            if parts.size and not (1e-30 < parts.min() <= parts.max() < 1e9):
+                return True
+    return False
+
+
 class Maker:
     """`ranks` has, for some of the inputs by number, the ranks that the op's
     shape function takes."""

@@ -3,12 +3,13 @@ import os
 import pathlib
 import re
 
+import numpy as np
 import pytest
 
 import differential
 import libraries
 import random_ops
-from allowed import ALLOWED
+from allowed import ALLOWED, EXTREME, NEAR
 
 FLOAT, INT32 = random_ops.FLOAT, random_ops.INT32
 
@@ -49,10 +50,44 @@ def test_what_is_reported(ours, theirs, kinds):
 
 
 def test_what_is_allowed_has_a_reason_and_a_known_kind():
-    for pattern, kinds, _, reason in ALLOWED:
+    for pattern, kinds, parts, reason in ALLOWED:
+        assert isinstance(parts, (str, tuple)), parts
         assert pattern and reason
         assert set(kinds.split()) <= {"value", "shape", "vague", "refuses",
                                       "accepts", "late", "kernel", "death"}
+
+
+def test_parts_that_are_allowed_are_all_wanted(monkeypatch):
+    monkeypatch.setattr(differential, "ALLOWED",
+                        [("Sq*", "value", ("complex", EXTREME), "why")])
+    for op, kind, what, fits in [
+            ("Sqrt", "value", "np.complex64(1)" + EXTREME, True),
+            ("Sqrt", "value", "np.complex64(1)", False),
+            ("Sqrt", "value", "np.float32(1)" + EXTREME, False),
+            ("Sqrt", "shape", "np.complex64(1)" + EXTREME, False),
+            ("Rsqrt", "value", "np.complex64(1)" + EXTREME, False)]:
+        assert differential.allowed(op, kind, what) is fits
+
+
+@pytest.mark.parametrize("values, extreme", [
+    ([1., -2., 0.], False), ([], False), ([INF, 1.], True), ([NAN], True),
+    ([1e30], True), ([1., 1e-37], True)])
+def test_extreme_arguments(values, extreme):
+    feed = "x", random_ops.encode(FLOAT, values)
+    imaginary = np.zeros(len(values), np.complex64)
+    imaginary.imag = values
+    constant = {"attrs": {"value": ("tensor", random_ops.encode(
+        random_ops.COMPLEX64, imaginary))}}
+    assert random_ops.is_extreme({"feeds": [feed], "nodes": []}) is extreme
+    assert random_ops.is_extreme({"feeds": [], "nodes": [constant]}) is extreme
+
+
+@pytest.mark.parametrize("got, near", [
+    ([1.001, 2.], True), ([1.1, 2.], False), ([NAN, 2.], False)])
+def test_near_results_are_marked(got, near):
+    what = differential.difference(random_ops.encode(FLOAT, got),
+                                   random_ops.encode(FLOAT, [1., 2.]))
+    assert what.endswith(NEAR) is near
 
 
 def test_cases_come_from_their_seeds_alone():

@@ -45,8 +45,9 @@ struct LrnAttrs {
       for (int64_t c = begin; c < end; ++c) sum[c] += v[c + d];
     }
   }
-  // dx_c as the sum over outputs j of g_j dy_j/dx_c, whose two parts are added
-  // before they are multiplied by g_j.
+  // dx_c as the sum over the outputs j of which g_j is not 0 of g_j dy_j/dx_c.
+  // The two parts of the slope are added before they are multiplied by g_j, and
+  // its products come in the order of TensorFlow's.
   template <typename T>
   void DefinedGradient(const T* g, const float* x, const T* y,
                        const float* norm, const float* scale, int64_t n,
@@ -55,8 +56,9 @@ struct LrnAttrs {
       const int64_t end = std::min(n - 1, c + std::min(radius, n));
       float sum = 0;
       for (int64_t j = std::max<int64_t>(0, c - radius); j <= end; ++j) {
+        if (g[j] == T(0)) continue;
         float slope =
-            -2 * alpha * beta * x[c] * static_cast<float>(y[j]) / norm[j];
+            x[c] * (-2 * alpha * beta * static_cast<float>(y[j])) / norm[j];
         if (j == c) slope += scale[j];
         sum += slope * static_cast<float>(g[j]);
       }
@@ -187,21 +189,23 @@ class LrnGradOp : public OpKernel {
               for (int64_t c = 0; c < n; ++c) squares[c] = x[c] * x[c];
               attrs_.WindowSums(squares, n, norm);
               attrs_.Scales(n, norm, scale);
+              float x_sum = 0, y_sum = 0;
               for (int64_t c = 0; c < n; ++c) {
-                squares[c] = static_cast<float>(g[c]) *
-                             static_cast<float>(y[c]) / norm[c];
+                const auto y_c = static_cast<float>(y[c]);
+                squares[c] = static_cast<float>(g[c]) * y_c / norm[c];
+                x_sum += std::abs(x[c]);
+                y_sum += std::abs(y_c);
               }
               attrs_.WindowSums(squares, n, sum);
-              float largest = 0;
+              float largest = std::abs(factor) * x_sum * y_sum;
               for (int64_t c = 0; c < n; ++c) {
                 sum[c] = static_cast<float>(g[c]) * scale[c] +
-                         factor * x[c] * sum[c];
+                         x[c] * (factor * sum[c]);
                 largest += std::abs(sum[c]);
                 out[p * n + c] = static_cast<T>(sum[c]);
               }
-              // Infinities cancel to NaN in these sums, or grow out of finite
-              // numbers, where the product that defines the gradient is
-              // finite.
+              // Where numbers are infinite or grow beyond floats, the order of
+              // the products decides what comes out.
               if (!(largest < std::numeric_limits<float>::infinity())) {
                 attrs_.DefinedGradient(g, x, y, norm, scale, n, out + p * n);
               }

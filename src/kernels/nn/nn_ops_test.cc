@@ -284,6 +284,66 @@ TEST(LrnTest, GradientIsTheDerivative) {
   ExpectClose(t.Output(0), MakeTensor<float>({1, 1, 1, 4}, want), 1e-3, 1e-3);
 }
 
+// Of an output_image that is not the image's own; wanted is what TensorFlow
+// gives.
+TEST(LrnTest, GradientOfNumbersBeyondFloatsIsThatOfItsDefinition) {
+  const Tensor g = MakeTensor<float>({1, 1, 1, 6}, {1, -2, 0.5f, 1, 1, 1});
+  const Tensor small =
+      MakeTensor<float>({1, 1, 1, 6}, {1e19f, 3e19f, 1, 4, 5, 6});
+  const Tensor large =
+      MakeTensor<float>({1, 1, 1, 6}, {1e19f, 3e19f, 1, kInf, 2e20f, -1});
+  const Tensor y =
+      MakeTensor<float>({1, 1, 1, 6}, {2e19f, -1e19f, 5, 3, kInf, 0});
+  const Tensor finite_y =
+      MakeTensor<float>({1, 1, 1, 6}, {2e19f, -1e19f, 5, 3, 7, 0});
+  const struct {
+    const Tensor &x, &y;
+    std::vector<float> want;
+  } cases[] = {
+      {large, y, {0, kNan, 0, kNan, kNan, kNan}},
+      {large, finite_y, {0, kNan, 0, kNan, 0, 0}},
+      {small, y, {0, kNan, -0.06976745f, -kInf, -kInf, -kInf}},
+      {small,
+       finite_y,
+       {0, kNan, -0.06976745f, -0.48554558f, -0.6843275f, -0.41146144f}},
+  };
+  for (const auto& c : cases) {
+    OpTester t("LRNGrad");
+    t.Attr("depth_radius", 1).Input(g).Input(c.x).Input(c.y);
+    ASSERT_EQ(t.Run(), OkStatus());
+    ExpectClose(t.Output(0), MakeTensor<float>({1, 1, 1, 6}, c.want));
+  }
+}
+
+TEST(LrnTest, GradientPassesByOutputsWhoseGradientIsZero) {
+  const struct {
+    std::vector<float> g, x, y, want;
+  } cases[] = {
+      {{0.324f, 1.5f, 0},
+       {2.5f, 1.5f, 1e-37f},
+       {-1, -1, kNan},
+       {4.050744f, 16.591665f, 0}},
+      {{0.25f, 0, 0.726f},
+       {65504, 1e10f, 65504},
+       {-104, 3e38f, -kInf},
+       {kInf, kInf, kInf}},
+      {{2.5f, 0.853f, 2.5f},
+       {-1, -0.5f, 1e-37f},
+       {88.7f, 2.5f, 3e38f},
+       {kInf, 2.9999998e38f, 10.710673f}},
+      {{0, 0, 0}, {kInf, 1, 2}, {1, 1, kNan}, {0, 0, 0}},
+  };
+  for (const auto& c : cases) {
+    OpTester t("LRNGrad");
+    t.Attr("bias", 0.0f).Attr("alpha", 0.001f);
+    for (const std::vector<float>* v : {&c.g, &c.x, &c.y}) {
+      t.Input(MakeTensor<float>({1, 1, 1, 3}, *v));
+    }
+    ASSERT_EQ(t.Run(), OkStatus());
+    ExpectClose(t.Output(0), MakeTensor<float>({1, 1, 1, 3}, c.want));
+  }
+}
+
 TEST(GlobalBatchNormTest, ScalesOnlyWhenTold) {
   for (bool scaled : {false, true}) {
     OpTester t("BatchNormWithGlobalNormalization");
