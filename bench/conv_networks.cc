@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "base/strings.h"
 #include "base/thread_pool.h"
+#include "headrace/strings.h"
 #include "kernels/conv/conv_impl.h"
 #include "kernels/lib/gemm_kernel.h"
 

@@ -39,7 +39,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
   # Those that tune loops are for GCC.
   list(APPEND HEADRACE_FLAGS -Wno-unknown-pragmas)
-  # What base/mutex.h's annotations promise.
+  # What headrace/mutex.h's annotations promise.
   list(APPEND HEADRACE_FLAGS -Wthread-safety -Wthread-safety-beta
     -Werror=thread-safety -Werror=thread-safety-beta)
   # The vectors there say that they may lie anywhere, which template arguments

@@ -17,8 +17,6 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/include)
   install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endif()
 
-# The C++ API needs the headers of the layers and of the messages.
-install(DIRECTORY src/ ${CMAKE_BINARY_DIR}/gen/
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/headrace
-  FILES_MATCHING PATTERN "*.h"
-  PATTERN "*_test_util.h" EXCLUDE PATTERN "op_tester.h" EXCLUDE)
+# include/ has all headers that users may include; these are its messages.
+install(DIRECTORY ${CMAKE_BINARY_DIR}/gen/headrace
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.pb.h")

@@ -15,9 +15,9 @@
 #           see each other's anonymous namespaces, so names have to differ.
 #   ALONE   sources, without .cc, that are expensive or set options by a pragma
 #   FAST_SOURCES  sources of a PLAIN room that want -O3
-set(HEADRACE_COMMON_HEADERS <framework/kernel/op_kernel.h>
+set(HEADRACE_COMMON_HEADERS <headrace/op_kernel.h>
   <absl/strings/str_cat.h>)
-set(HEADRACE_GRAPH_HEADERS ${HEADRACE_COMMON_HEADERS} <graph/graph.h>
+set(HEADRACE_GRAPH_HEADERS ${HEADRACE_COMMON_HEADERS} <headrace/graph.h>
   <headrace/config.pb.h>)
 set(HEADRACE_PLAIN
   $<$<CONFIG:Release>:-O2> $<$<CONFIG:Release>:-ftree-vectorize>

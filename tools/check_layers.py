@@ -16,6 +16,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NEVER = {("kernels", "runtime"), ("runtime", "kernels")}
 ROW = re.compile(r"^\|\s*`([a-z_/]+)/`[^|]*\|[^|]*\|([^|]*)\|\s*$")
+PUBLIC = re.compile(r"^\|\s*`(headrace/[a-z_]+\.h)`\s*\|\s*`([a-z_/]+)/`")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 TEST = re.compile(r"_test(lib)?\.(cc|h)$")
 
@@ -31,6 +32,14 @@ def read_table():
             table[row[1]] = [layer + slash + n if slash else n
                              for n in named if n]
     return table
+
+
+def read_public():
+    """Returns {"headrace/x.h": "folder/x.h"}: where a public header belongs."""
+    rows = map(PUBLIC.match,
+               (ROOT / "ARCHITECTURE.md").read_text().splitlines())
+    return {row[1]: row[2] + row[1].removeprefix("headrace")
+            for row in rows if row}
 
 
 def rooms(table):
@@ -68,16 +77,19 @@ def closure(table, layer):
     return allowed
 
 
-def sources():
-    """Yields (layer, file) for all C++ of the layers."""
+def sources(public):
+    """Yields (layer, file, its path in the layers) for all C++ of the layers."""
+    for name, path in sorted(public.items()):
+        yield path.split("/")[0], ROOT / "include" / name, path
     for folder in sorted((ROOT / "src").iterdir()):
         if folder.is_dir():
             for file in sorted(folder.rglob("*")):
                 if file.suffix in (".cc", ".h", ".cu"):
-                    yield folder.name, file
+                    yield (folder.name, file,
+                           file.relative_to(ROOT / "src").as_posix())
     for file in sorted((ROOT / "python" / "ext").glob("**/*")):
         if file.suffix in (".cc", ".h"):
-            yield "python", file
+            yield "python", file, "python/" + file.name
 
 
 def layer_of(include, table):
@@ -111,7 +123,7 @@ def check_room(room, other, allowed, include):
 
 
 def main():
-    table = read_table()
+    table, public = read_table(), read_public()
     if not table:
         sys.exit("check_layers: ARCHITECTURE.md has no table of layers")
     problems = []
@@ -125,7 +137,11 @@ def main():
     allowed = {layer: closure(table, layer) for layer in table}
     used = {}
     count = 0
-    for layer, file in sources():
+    for file in sorted((ROOT / "include" / "headrace").glob("*.h")):
+        if "headrace/" + file.name not in public:
+            problems.append(f"include/headrace/{file.name}: has no row among "
+                            "ARCHITECTURE.md's public headers")
+    for layer, file, path in sources(public):
         where = file.relative_to(ROOT)
         if layer not in table:
             problems.append(f"{where}: folder {layer}/ has no row in "
@@ -137,18 +153,22 @@ def main():
             if not match:
                 continue
             count += 1
+            included = public.get(match[1], match[1])
+            if "include" in file.parts and included == match[1] and \
+                    layer_of(included, table) not in (None, "proto"):
+                problems.append(f"{where}:{number}: a public header includes "
+                                f"\"{match[1]}\", which is none")
             if (layer != "python" and "/" not in match[1]
                     and (file.parent / match[1]).exists()):
                 problems.append(f"{where}:{number}: write \"{match[1]}\" "
                                 "relative to src/")
-            other = layer_of(match[1], table)
+            other = layer_of(included, table)
             if other is None or TEST.search(file.name):
                 continue
             if other == layer:
-                room = layer != "python" and room_of(
-                    file.relative_to(ROOT / "src").as_posix(), table)
+                room = layer != "python" and room_of(path, table)
                 if room:
-                    inner = room_of(match[1], table)
+                    inner = room_of(included, table)
                     if inner != room:
                         used.setdefault(room, set()).add(inner)
                     wrong = check_room(room, inner, allowed, match[1])

@@ -1,7 +1,7 @@
 // Builds y = a * a + 1 through the C++ API and runs it.
 #include <cstdio>
 
-#include "session/session.h"
+#include "headrace/session.h"
 
 using namespace headrace;
 

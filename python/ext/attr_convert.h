@@ -4,7 +4,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "framework/op/op_def.h"
+#include "headrace/op_def.h"
 
 namespace headrace::python {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/mutex.h"
 #include "base/waiting_threads.h"
-#include "session/session.h"
+#include "headrace/mutex.h"
+#include "headrace/session.h"
 
 namespace headrace::python {
 namespace {

@@ -9,8 +9,8 @@
 #include <new>
 #include <thread>
 
-#include "base/mutex.h"
 #include "gil.h"
+#include "headrace/mutex.h"
 
 namespace headrace::python {
 namespace {

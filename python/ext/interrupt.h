@@ -14,7 +14,7 @@
 #include <nanobind/nanobind.h>
 
 #include "base/wait_hook.h"
-#include "framework/kernel/cancellation.h"
+#include "headrace/cancellation.h"
 
 namespace headrace::python {
 

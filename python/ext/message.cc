@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_replace.h"
+#include "graph/graph_def_reader.h"
 #include "headrace/config.pb.h"
 #include "message_fields.h"
 #include "message_place.h"

@@ -2,8 +2,8 @@
 // the package, not this module, is the interface for users.
 #include <nanobind/nanobind.h>
 
-#include "base/version.h"
 #include "gil.h"
+#include "headrace/version.h"
 #include "interrupt.h"
 #include "message.h"
 #include "numpy_convert.h"

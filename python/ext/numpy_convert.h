@@ -14,7 +14,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "framework/tensor/tensor.h"
+#include "headrace/tensor.h"
 
 namespace headrace::python {
 

@@ -12,7 +12,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "attr_convert.h"
-#include "framework/op/op.h"
+#include "headrace/op.h"
 #include "numpy_convert.h"
 #include "py_graph.h"
 #include "py_support.h"

@@ -11,10 +11,10 @@
 #include <cstdint>
 
 #include "absl/cleanup/cleanup.h"
-#include "framework/kernel/op_kernel.h"
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
 #include "gil.h"
+#include "headrace/op.h"
+#include "headrace/op_kernel.h"
 #include "interrupt.h"
 #include "numpy_convert.h"
 #include "py_support.h"

@@ -16,7 +16,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "graph/graph.h"
+#include "headrace/graph.h"
 
 namespace headrace::python {
 

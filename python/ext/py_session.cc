@@ -9,8 +9,9 @@
 #include "absl/cleanup/cleanup.h"
 #include "attr_convert.h"
 #include "fetches.h"
-#include "framework/kernel/device.h"
 #include "gil.h"
+#include "headrace/device.h"
+#include "headrace/session.h"
 #include "interrupt.h"
 #include "message.h"
 #include "numpy_convert.h"
@@ -18,7 +19,6 @@
 #include "py_graph.h"
 #include "py_support.h"
 #include "runtime/memory_plan.h"
-#include "session/session.h"
 
 namespace headrace::python {
 namespace {

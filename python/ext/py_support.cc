@@ -5,7 +5,7 @@
 #include <exception>
 #include <typeinfo>
 
-#include "base/strings.h"
+#include "headrace/strings.h"
 
 namespace headrace::python {
 

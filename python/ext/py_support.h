@@ -7,9 +7,9 @@
 
 #include <string>
 
-#include "base/status.h"
-#include "framework/tensor/types.h"
 #include "gil.h"
+#include "headrace/status.h"
+#include "headrace/types.h"
 
 namespace headrace::python {
 

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/ref_count.h"
-#include "base/status.h"
+#include "headrace/ref_count.h"
+#include "headrace/status.h"
 
 namespace headrace {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "base/strings.h"
 #include "gtest/gtest.h"
+#include "headrace/strings.h"
 
 namespace headrace {
 namespace {

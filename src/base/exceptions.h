@@ -10,7 +10,7 @@
 #include <new>
 #include <utility>
 
-#include "base/status.h"
+#include "headrace/status.h"
 
 namespace headrace {
 

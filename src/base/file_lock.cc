@@ -8,7 +8,7 @@
 #include <cerrno>
 
 #include "base/env.h"
-#include "base/strings.h"
+#include "headrace/strings.h"
 
 namespace headrace {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "base/status.h"
+#include "headrace/status.h"
 
 namespace headrace {
 

@@ -10,7 +10,7 @@
 
 #include "base/env.h"
 #include "base/random.h"
-#include "base/strings.h"
+#include "headrace/strings.h"
 
 namespace headrace {
 namespace {

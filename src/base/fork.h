@@ -17,8 +17,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "base/mutex.h"
-#include "base/status.h"
+#include "headrace/mutex.h"
+#include "headrace/status.h"
 
 namespace headrace {
 

@@ -9,7 +9,7 @@
 
 #include <functional>
 
-#include "base/status.h"
+#include "headrace/status.h"
 
 namespace headrace {
 

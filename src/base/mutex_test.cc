@@ -1,4 +1,4 @@
-#include "base/mutex.h"
+#include "headrace/mutex.h"
 
 #include <thread>
 #include <vector>

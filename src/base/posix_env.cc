@@ -16,8 +16,8 @@
 
 #include "base/env.h"
 #include "base/fork.h"
-#include "base/mutex.h"
-#include "base/strings.h"
+#include "headrace/mutex.h"
+#include "headrace/strings.h"
 
 namespace headrace {
 namespace {

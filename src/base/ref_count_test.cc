@@ -1,4 +1,4 @@
-#include "base/ref_count.h"
+#include "headrace/ref_count.h"
 
 #include <thread>
 #include <utility>

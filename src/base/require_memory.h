@@ -8,7 +8,7 @@
 
 #include <atomic>
 
-#include "base/status.h"
+#include "headrace/status.h"
 
 namespace headrace {
 

@@ -1,4 +1,4 @@
-#include "base/status.h"
+#include "headrace/status.h"
 
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-#include "base/strings.h"
+#include "headrace/strings.h"
 
 #include <bit>
 #include <cstring>

@@ -43,9 +43,9 @@
 
 #include "base/cpu.h"
 #include "base/flush_denormals.h"
-#include "base/mutex.h"
 #include "base/scratch_account.h"
 #include "base/stoppable_loops.h"
+#include "headrace/mutex.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "base/exceptions.h"
-#include "base/mutex.h"
 #include "base/scratch_account.h"
 #include "base/stoppable_loops.h"
 #include "gtest/gtest.h"
+#include "headrace/mutex.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

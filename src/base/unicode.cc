@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "absl/strings/ascii.h"
-#include "base/strings.h"
+#include "headrace/strings.h"
 
 namespace headrace {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/version.h"
+#include "headrace/version.h"
 
 namespace headrace {
 

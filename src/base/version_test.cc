@@ -1,4 +1,4 @@
-#include "base/version.h"
+#include "headrace/version.h"
 
 #include <algorithm>
 #include <string>

@@ -4,7 +4,7 @@
 #define HEADRACE_BASE_WAIT_HOOK_H_
 
 #include "absl/time/time.h"
-#include "base/mutex.h"
+#include "headrace/mutex.h"
 
 namespace headrace {
 

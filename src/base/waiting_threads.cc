@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/flush_denormals.h"
-#include "base/mutex.h"
+#include "headrace/mutex.h"
 
 namespace headrace {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/mutex.h"
+#include "headrace/mutex.h"
 
 namespace headrace {
 namespace {

@@ -1,7 +1,7 @@
 // TF_Graph: its life, shapes, nodes and definitions.
 #include "c_api/internal.h"
-#include "framework/op/op.h"
 #include "framework/op/tensor_proto.h"
+#include "headrace/op.h"
 
 using headrace::Endpoint;
 using headrace::Graph;

@@ -3,7 +3,7 @@
 // the graph checks the rest.
 #include "base/exceptions.h"
 #include "c_api/internal.h"
-#include "framework/op/op.h"
+#include "headrace/op.h"
 
 using headrace::AttrValue;
 using headrace::DataType;

@@ -11,15 +11,15 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
-#include "framework/kernel/device.h"
-#include "framework/tensor/tensor.h"
 #include "graph/function_library.h"
-#include "graph/graph.h"
-#include "graph/importer.h"
 #include "headrace/c_api.h"
 #include "headrace/config.pb.h"
+#include "headrace/device.h"
+#include "headrace/graph.h"
 #include "headrace/graph.pb.h"
-#include "session/session.h"
+#include "headrace/importer.h"
+#include "headrace/session.h"
+#include "headrace/tensor.h"
 #include "tensorflow/c/c_api.h"
 
 struct TF_Status {

@@ -6,13 +6,13 @@
 #include <map>
 
 #include "absl/strings/str_split.h"
-#include "base/mutex.h"
-#include "base/version.h"
 #include "c_api/internal.h"
-#include "framework/kernel/op_kernel.h"
-#include "framework/op/op.h"
 #include "framework/op/tensor_proto.h"
+#include "headrace/mutex.h"
+#include "headrace/op.h"
 #include "headrace/op_def.pb.h"
+#include "headrace/op_kernel.h"
+#include "headrace/version.h"
 
 using headrace::KernelRegistry;
 using headrace::Mutex;

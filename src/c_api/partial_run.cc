@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "absl/container/flat_hash_map.h"
-#include "base/mutex.h"
 #include "c_api/internal.h"
+#include "headrace/mutex.h"
 
 using headrace::MutexLock;
 using headrace::Session;

@@ -1,5 +1,5 @@
 // TF_LoadSessionFromSavedModel.
-#include "session/saved_model.h"
+#include "headrace/saved_model.h"
 
 #include "c_api/internal.h"
 

@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "c_api/internal.h"
-#include "framework/memory/allocator.h"
 #include "framework/op/tensor_proto.h"
-#include "framework/tensor/tstring.h"
+#include "headrace/allocator.h"
+#include "headrace/tstring.h"
 
 using headrace::Allocator;
 using headrace::DataType;

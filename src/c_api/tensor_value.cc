@@ -4,7 +4,7 @@
 
 #include "c_api/internal.h"
 #include "framework/op/tensor_proto.h"
-#include "framework/tensor/resource_handle.h"
+#include "headrace/resource_handle.h"
 
 namespace headrace::c_api {
 namespace {

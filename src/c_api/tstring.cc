@@ -1,6 +1,6 @@
 // TF_TString: tstring under its C name; formats.md, section 1. Only what
 // tstring keeps to itself, kind and capacity, is read here.
-#include "framework/tensor/tstring.h"
+#include "headrace/tstring.h"
 
 #include <atomic>
 #include <cstring>

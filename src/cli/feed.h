@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "framework/tensor/tensor.h"
+#include "headrace/tensor.h"
 
 namespace headrace::cli {
 

@@ -9,8 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "cli/command.h"
 #include "cli/model.h"
-#include "framework/kernel/op_kernel.h"
-#include "framework/op/op.h"
+#include "graph/graph_def_reader.h"
+#include "headrace/op.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace::cli {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "base/version.h"
 #include "cli/command.h"
 #include "cli/suggest.h"
+#include "headrace/version.h"
 
 namespace headrace::cli {
 namespace {

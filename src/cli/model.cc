@@ -9,8 +9,9 @@
 #include "base/env.h"
 #include "cli/suggest.h"
 #include "framework/tensor/mapped_buffer.h"
-#include "graph/importer.h"
-#include "session/saved_model.h"
+#include "graph/graph_def_reader.h"
+#include "headrace/importer.h"
+#include "headrace/saved_model.h"
 
 namespace headrace::cli {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "graph/graph.h"
 #include "graph/graph_def_reader.h"
+#include "headrace/graph.h"
 #include "headrace/meta_graph.pb.h"
-#include "session/session.h"
+#include "headrace/session.h"
 
 namespace headrace::cli {
 

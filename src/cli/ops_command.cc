@@ -8,9 +8,9 @@
 #include "absl/strings/str_split.h"
 #include "cli/command.h"
 #include "cli/suggest.h"
-#include "framework/kernel/op_kernel.h"
-#include "framework/op/op.h"
-#include "framework/op/op_traits.h"
+#include "headrace/op.h"
+#include "headrace/op_kernel.h"
+#include "headrace/op_traits.h"
 
 namespace headrace::cli {
 namespace {

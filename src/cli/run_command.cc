@@ -16,8 +16,8 @@
 #include "cli/feed.h"
 #include "cli/model.h"
 #include "headrace/config.pb.h"
+#include "headrace/session.h"
 #include "io/npy.h"
-#include "session/session.h"
 
 namespace headrace::cli {
 namespace {

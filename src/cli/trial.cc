@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "cli/feed.h"
-#include "framework/kernel/device.h"
+#include "headrace/device.h"
 
 namespace headrace::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "cli/command.h"
 #include "cli/model.h"
 #include "framework/tuning/algorithm_tuner.h"
-#include "session/session.h"
+#include "headrace/session.h"
 
 namespace headrace::cli {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "graph/graph.h"
+#include "headrace/graph.h"
 
 namespace headrace {
 

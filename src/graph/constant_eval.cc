@@ -9,8 +9,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "base/flush_denormals.h"
 #include "base/scratch_account.h"
-#include "framework/kernel/op_kernel.h"
+#include "base/thread_pool.h"
 #include "graph/shape_value.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

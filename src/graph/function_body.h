@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "graph/function_library.h"
-#include "graph/graph.h"
+#include "headrace/graph.h"
 
 namespace headrace {
 

@@ -7,8 +7,8 @@
 #include <iterator>
 
 #include "absl/strings/match.h"
-#include "framework/op/op.h"
 #include "framework/op/tensor_proto.h"
+#include "headrace/op.h"
 
 namespace headrace {
 

@@ -8,9 +8,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
-#include "base/mutex.h"
-#include "framework/op/op_def.h"
 #include "headrace/graph.pb.h"
+#include "headrace/mutex.h"
+#include "headrace/op_def.h"
 
 namespace headrace {
 

@@ -1,7 +1,7 @@
 // Graph: adding a node checks it completely before anything is changed, so that
 // an error leaves the graph as it was. The common ops never reach the general
 // shape inference: see graph/infer.cc.
-#include "graph/graph.h"
+#include "headrace/graph.h"
 
 #include <algorithm>
 #include <new>

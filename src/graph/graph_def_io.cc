@@ -14,7 +14,7 @@
 #include "framework/op/tensor_proto.h"
 #include "graph/function_library.h"
 #include "graph/graph_def_reader.h"
-#include "graph/importer.h"
+#include "headrace/importer.h"
 
 namespace headrace {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <vector>
 
-#include "framework/op/node_def.h"
-#include "framework/tensor/tensor.h"
 #include "headrace/graph.pb.h"
+#include "headrace/node_def.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

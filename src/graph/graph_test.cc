@@ -1,4 +1,4 @@
-#include "graph/graph.h"
+#include "headrace/graph.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -7,11 +7,11 @@
 #include <chrono>
 #include <thread>
 
-#include "framework/kernel/op_kernel.h"
-#include "framework/op/shape_inference.h"
 #include "graph/algorithm.h"
 #include "graph/constant_eval.h"
 #include "graph/graph_test_util.h"
+#include "headrace/op_kernel.h"
+#include "headrace/shape_inference.h"
 
 namespace headrace {
 namespace {

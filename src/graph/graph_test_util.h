@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "framework/kernel/op_tester.h"
-#include "graph/graph.h"
+#include "headrace/graph.h"
 
 namespace headrace {
 

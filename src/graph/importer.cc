@@ -2,7 +2,7 @@
 // then connected, then ordered and their shapes inferred; whatever fails, all
 // that was made is taken out again. Problems are collected as far as each stage
 // gets, so that one attempt tells everything that is wrong with the nodes.
-#include "graph/importer.h"
+#include "headrace/importer.h"
 
 #include <algorithm>
 

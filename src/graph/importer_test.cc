@@ -1,4 +1,4 @@
-#include "graph/importer.h"
+#include "headrace/importer.h"
 
 #include <google/protobuf/text_format.h>
 

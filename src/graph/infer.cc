@@ -5,10 +5,10 @@
 
 #include <optional>
 
-#include "framework/op/shape_inference.h"
 #include "framework/shape_fns/common_shape_fns.h"
 #include "graph/constant_eval.h"
 #include "graph/shape_value.h"
+#include "headrace/shape_inference.h"
 
 namespace headrace {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "graph/graph.h"
+#include "headrace/graph.h"
 
 namespace headrace {
 

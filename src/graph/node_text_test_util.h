@@ -23,7 +23,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "graph/function_library.h"
-#include "graph/importer.h"
+#include "headrace/importer.h"
 
 namespace headrace {
 

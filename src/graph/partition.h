@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-#include "graph/graph.h"
+#include "headrace/graph.h"
 
 namespace headrace {
 

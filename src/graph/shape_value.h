@@ -4,7 +4,7 @@
 #ifndef HEADRACE_GRAPH_SHAPE_VALUE_H_
 #define HEADRACE_GRAPH_SHAPE_VALUE_H_
 
-#include "graph/graph.h"
+#include "headrace/graph.h"
 
 namespace headrace {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/env.h"
-#include "framework/tensor/tensor.h"
 #include "framework/tensor/tensor_slice.h"
+#include "headrace/tensor.h"
 #include "io/table.h"
 
 namespace headrace {

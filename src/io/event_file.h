@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "base/mutex.h"
 #include "headrace/event.pb.h"
+#include "headrace/mutex.h"
 #include "io/record_file.h"
 
 namespace headrace {

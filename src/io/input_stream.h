@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/env.h"
-#include "base/status.h"
+#include "headrace/status.h"
 
 namespace headrace {
 

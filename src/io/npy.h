@@ -5,8 +5,8 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "base/status.h"
-#include "framework/tensor/tensor.h"
+#include "headrace/status.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

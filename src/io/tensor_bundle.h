@@ -12,9 +12,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/env.h"
-#include "base/mutex.h"
-#include "framework/tensor/tensor.h"
 #include "framework/tensor/tensor_slice.h"
+#include "headrace/mutex.h"
+#include "headrace/tensor.h"
 #include "headrace/tensor_bundle.pb.h"
 #include "io/table.h"
 

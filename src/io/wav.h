@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "base/status.h"
+#include "headrace/status.h"
 
 namespace headrace {
 

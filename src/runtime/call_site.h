@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "framework/op/node_def.h"
+#include "headrace/node_def.h"
 
 namespace headrace {
 

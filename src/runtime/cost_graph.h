@@ -2,8 +2,8 @@
 #ifndef HEADRACE_RUNTIME_COST_GRAPH_H_
 #define HEADRACE_RUNTIME_COST_GRAPH_H_
 
-#include "graph/graph.h"
 #include "headrace/cost_graph.pb.h"
+#include "headrace/graph.h"
 #include "headrace/step_stats.pb.h"
 
 namespace headrace {

@@ -10,7 +10,7 @@
 
 #include "absl/time/time.h"
 #include "base/clock.h"
-#include "base/mutex.h"
+#include "headrace/mutex.h"
 
 namespace headrace {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "base/mutex.h"
+#include "headrace/mutex.h"
 
 namespace headrace {
 namespace {

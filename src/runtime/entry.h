@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "runtime/plan.h"
 
 namespace headrace {

@@ -13,6 +13,8 @@
 #include "base/exceptions.h"
 #include "base/flush_denormals.h"
 #include "base/require_memory.h"
+#include "base/thread_pool.h"
+#include "framework/kernel/rendezvous.h"
 #include "framework/memory/step_arena.h"
 #include "runtime/call_site.h"
 #include "runtime/frame_propagator.h"

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "base/wait_hook.h"
-#include "framework/kernel/op_kernel.h"
-#include "graph/graph.h"
+#include "headrace/graph.h"
+#include "headrace/op_kernel.h"
 #include "runtime/step_stats.h"
 
 namespace headrace {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/time/clock.h"
+#include "base/thread_pool.h"
 #include "runtime/call_site.h"
 #include "runtime/pending_calls.h"
 #include "runtime/reuse_notes.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/strings.h"
+#include "headrace/strings.h"
 
 namespace headrace {
 

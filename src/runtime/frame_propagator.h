@@ -27,7 +27,7 @@
 #include <string>
 #include <vector>
 
-#include "base/mutex.h"
+#include "headrace/mutex.h"
 #include "runtime/entry.h"
 #include "runtime/plan.h"
 

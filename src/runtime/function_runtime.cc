@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "base/exceptions.h"
 #include "base/interrupt.h"
+#include "base/thread_pool.h"
 #include "graph/function_body.h"
 #include "runtime/passes/graph_pass.h"
 

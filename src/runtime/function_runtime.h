@@ -18,10 +18,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "base/fork.h"
-#include "base/mutex.h"
 #include "framework/kernel/function_runtime.h"
 #include "graph/function_library.h"
-#include "graph/graph.h"
+#include "headrace/graph.h"
+#include "headrace/mutex.h"
 #include "runtime/call_site.h"
 #include "runtime/executor.h"
 

@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/time/clock.h"
 #include "base/fork.h"
+#include "base/thread_pool.h"
 #include "runtime/step_test_util.h"
 
 namespace headrace {

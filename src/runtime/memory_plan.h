@@ -21,9 +21,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
-#include "framework/kernel/op_kernel.h"
 #include "framework/memory/step_arena.h"
-#include "graph/graph.h"
+#include "headrace/graph.h"
+#include "headrace/op_kernel.h"
 #include "runtime/executor.h"
 #include "runtime/reuse_notes.h"
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <random>
 
+#include "base/thread_pool.h"
 #include "framework/kernel/temporary_memory.h"
 #include "framework/shape_fns/common_shape_fns.h"
 #include "runtime/step_test_util.h"

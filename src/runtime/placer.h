@@ -6,8 +6,8 @@
 
 #include <vector>
 
-#include "framework/kernel/device.h"
-#include "graph/graph.h"
+#include "headrace/device.h"
+#include "headrace/graph.h"
 
 namespace headrace {
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "base/interrupt.h"
+#include "base/thread_pool.h"
 #include "runtime/step_test_util.h"
 
 namespace headrace {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
-#include "graph/graph.h"
+#include "headrace/graph.h"
+#include "headrace/op_kernel.h"
 #include "runtime/executor.h"
 
 namespace headrace {

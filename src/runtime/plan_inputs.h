@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "graph/graph.h"
+#include "headrace/graph.h"
 
 namespace headrace {
 

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "base/mutex.h"
-#include "framework/kernel/op_kernel.h"
 #include "framework/memory/allocation_size.h"
+#include "headrace/mutex.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 

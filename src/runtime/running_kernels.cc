@@ -1,7 +1,7 @@
 #include "runtime/running_kernels.h"
 
 #include "absl/strings/str_cat.h"
-#include "framework/op/op.h"
+#include "headrace/op.h"
 
 namespace headrace {
 namespace {

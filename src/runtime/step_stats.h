@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "base/mutex.h"
-#include "framework/kernel/op_kernel.h"
 #include "framework/memory/allocation_trace.h"
 #include "headrace/config.pb.h"
+#include "headrace/mutex.h"
+#include "headrace/op_kernel.h"
 #include "headrace/step_stats.pb.h"
 
 namespace headrace {

@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "framework/kernel/device.h"
 #include "framework/kernel/op_tester.h"
 #include "framework/tuning/algorithm_tuner.h"
 #include "graph/graph_test_util.h"
+#include "headrace/device.h"
 #include "session/direct_session.h"
 
 namespace headrace {

@@ -2,7 +2,7 @@
 #ifndef HEADRACE_SESSION_DIRECT_SESSION_H_
 #define HEADRACE_SESSION_DIRECT_SESSION_H_
 
-#include "session/session.h"
+#include "headrace/session.h"
 
 namespace headrace {
 

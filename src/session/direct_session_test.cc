@@ -9,9 +9,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "framework/kernel/op_kernel.h"
 #include "framework/kernel/op_tester.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op_kernel.h"
 #include "runtime/passes/graph_pass.h"
 
 namespace headrace {

@@ -11,7 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "framework/kernel/op_tester.h"
-#include "graph/importer.h"
+#include "headrace/importer.h"
 #include "session/direct_session.h"
 
 namespace headrace {

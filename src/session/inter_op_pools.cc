@@ -5,7 +5,8 @@
 
 #include "base/cpu.h"
 #include "base/fork.h"
-#include "base/mutex.h"
+#include "base/thread_pool.h"
+#include "headrace/mutex.h"
 
 namespace headrace {
 namespace {

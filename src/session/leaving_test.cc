@@ -6,10 +6,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/time/clock.h"
-#include "base/mutex.h"
-#include "framework/op/op.h"
 #include "graph/graph_test_util.h"
-#include "session/session.h"
+#include "headrace/mutex.h"
+#include "headrace/op.h"
+#include "headrace/session.h"
 
 namespace headrace {
 namespace {

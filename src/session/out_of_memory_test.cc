@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/exceptions.h"
+#include "base/thread_pool.h"
 #include "framework/kernel/op_tester.h"
 #include "framework/shape_fns/common_shape_fns.h"
 #include "graph/graph_test_util.h"

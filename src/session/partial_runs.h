@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "base/mutex.h"
+#include "headrace/mutex.h"
 #include "session/partial_run.h"
 #include "session/step_run.h"
 

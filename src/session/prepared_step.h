@@ -10,12 +10,12 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
-#include "base/mutex.h"
 #include "framework/memory/step_arena.h"
+#include "headrace/mutex.h"
+#include "headrace/session.h"
 #include "runtime/executor.h"
 #include "runtime/memory_plan.h"
 #include "runtime/passes/graph_pass.h"
-#include "session/session.h"
 
 namespace headrace {
 

@@ -6,9 +6,9 @@
 #include <atomic>
 #include <string>
 
-#include "base/mutex.h"
-#include "base/status.h"
-#include "framework/kernel/cancellation.h"
+#include "headrace/cancellation.h"
+#include "headrace/mutex.h"
+#include "headrace/status.h"
 #include "runtime/pending_calls.h"
 
 namespace headrace {

@@ -1,4 +1,4 @@
-#include "session/saved_model.h"
+#include "headrace/saved_model.h"
 
 #include <google/protobuf/text_format.h>
 
@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_join.h"
 #include "base/env.h"
-#include "graph/importer.h"
+#include "headrace/importer.h"
 #include "headrace/saved_model.pb.h"
 
 namespace headrace {

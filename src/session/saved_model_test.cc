@@ -1,6 +1,6 @@
 // Loading of SavedModels: a model that the test writes, with variables, an
 // asset and an initialiser; and what is refused.
-#include "session/saved_model.h"
+#include "headrace/saved_model.h"
 
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
-#include "session/session.h"
+#include "headrace/session.h"
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "base/mutex.h"
-#include "framework/kernel/device.h"
+#include "headrace/device.h"
+#include "headrace/mutex.h"
 #include "session/direct_session.h"
 
 namespace headrace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "base/status.h"
 #include "framework/tuning/algorithm_tuner.h"
 #include "headrace/config.pb.h"
+#include "headrace/status.h"
 
 namespace headrace {
 

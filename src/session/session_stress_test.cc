@@ -12,9 +12,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "base/mutex.h"
 #include "graph/graph_test_util.h"
-#include "session/session.h"
+#include "headrace/mutex.h"
+#include "headrace/session.h"
 
 namespace headrace {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
-#include "base/mutex.h"
+#include "headrace/mutex.h"
 #include "session/prepared_step.h"
 
 namespace headrace {

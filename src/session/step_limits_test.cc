@@ -10,8 +10,8 @@
 #include "absl/time/clock.h"
 #include "framework/shape_fns/common_shape_fns.h"
 #include "graph/graph_test_util.h"
+#include "headrace/session.h"
 #include "session/partial_runs.h"
-#include "session/session.h"
 #include "session/step_cache.h"
 
 namespace headrace {

@@ -6,8 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/thread_pool.h"
+#include "base/wait_hook.h"
 #include "base/waiting_threads.h"
-#include "graph/importer.h"
+#include "framework/kernel/rendezvous.h"
+#include "headrace/importer.h"
 #include "runtime/cost_graph.h"
 #include "session/uninitialized.h"
 

@@ -12,9 +12,9 @@
 
 #include "absl/container/inlined_vector.h"
 #include "base/wait_hook.h"
-#include "framework/kernel/op_kernel.h"
-#include "framework/kernel/resource_mgr.h"
 #include "framework/kernel/step_budget.h"
+#include "headrace/op_kernel.h"
+#include "headrace/resource_mgr.h"
 #include "runtime/deadline_timer.h"
 #include "runtime/function_runtime.h"
 #include "runtime/running_kernels.h"

@@ -10,8 +10,8 @@
 #include <string>
 
 #include "absl/time/clock.h"
-#include "framework/memory/allocator.h"
 #include "graph/graph_test_util.h"
+#include "headrace/allocator.h"
 #include "session/direct_session.h"
 
 namespace headrace {

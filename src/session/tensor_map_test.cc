@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/graph_test_util.h"
-#include "session/session.h"
+#include "headrace/session.h"
 
 namespace headrace {
 namespace {

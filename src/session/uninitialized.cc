@@ -5,8 +5,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "framework/kernel/device.h"
 #include "framework/kernel/resource_var.h"
+#include "headrace/device.h"
 
 namespace headrace {
 namespace {

@@ -3,7 +3,7 @@
 // the annotations have become nothing, compiling this file fails.
 #include <functional>
 
-#include "base/mutex.h"
+#include "headrace/mutex.h"
 
 namespace headrace {
 namespace {

@@ -1,6 +1,6 @@
 // A library that adds an activation. All that is said of it stands here: in the
 // schema and in the kernel. src/c_api/custom_op_test.cc loads it.
-#include "framework/op/op.h"
+#include "headrace/op.h"
 #include "kernels/lib/elementwise.h"
 
 namespace headrace {

@@ -9,10 +9,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "framework/kernel/op_kernel.h"
 #include "fuzz_target.h"
-#include "graph/importer.h"
-#include "session/session.h"
+#include "headrace/importer.h"
+#include "headrace/op_kernel.h"
+#include "headrace/session.h"
 
 namespace headrace {
 namespace {

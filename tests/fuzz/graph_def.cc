@@ -1,6 +1,6 @@
 // The importer, from the bytes of a GraphDef.
 #include "fuzz_target.h"
-#include "graph/importer.h"
+#include "headrace/importer.h"
 
 namespace headrace {
 FUZZ_TARGET(graph_def) {

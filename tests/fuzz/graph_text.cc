@@ -1,6 +1,6 @@
 // The text parser, and the importer behind it.
 #include "fuzz_target.h"
-#include "graph/importer.h"
+#include "headrace/importer.h"
 
 namespace headrace {
 FUZZ_TARGET(graph_text) {

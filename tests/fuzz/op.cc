@@ -1,6 +1,6 @@
 // One node of some op with some attrs and some small inputs, fed or constant,
 // built into a graph and run.
-#include "framework/op/op.h"
+#include "headrace/op.h"
 
 #include <algorithm>
 #include <limits>
@@ -11,10 +11,10 @@
 #include "absl/strings/match.h"
 #include "base/exceptions.h"
 #include "framework/memory/failing_allocations.h"
-#include "framework/tensor/resource_handle.h"
 #include "framework/tensor/variant.h"
 #include "fuzz_target.h"
-#include "session/session.h"
+#include "headrace/resource_handle.h"
+#include "headrace/session.h"
 
 namespace headrace {
 namespace {

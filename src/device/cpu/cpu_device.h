@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "framework/kernel/device.h"
+#include "headrace/device.h"
 
 namespace headrace {
 

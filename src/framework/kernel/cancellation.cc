@@ -1,4 +1,4 @@
-#include "framework/kernel/cancellation.h"
+#include "headrace/cancellation.h"
 
 #include <exception>
 #include <utility>

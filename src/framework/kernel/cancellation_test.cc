@@ -1,4 +1,4 @@
-#include "framework/kernel/cancellation.h"
+#include "headrace/cancellation.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "base/mutex.h"
+#include "headrace/mutex.h"
 
 namespace headrace {
 namespace {

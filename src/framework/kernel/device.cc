@@ -1,11 +1,11 @@
-#include "framework/kernel/device.h"
+#include "headrace/device.h"
 
 #include "base/exceptions.h"
 #include "base/memory_reserve.h"
 #include "base/require_memory.h"
 #include "base/scratch_account.h"
-#include "framework/kernel/op_kernel.h"
 #include "framework/kernel/step_budget.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 

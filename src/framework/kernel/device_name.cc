@@ -1,5 +1,5 @@
 // Parsing, printing and merging of device names.
-#include "framework/kernel/device_name.h"
+#include "headrace/device_name.h"
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"

@@ -1,4 +1,4 @@
-#include "framework/kernel/device_name.h"
+#include "headrace/device_name.h"
 
 #include <gtest/gtest.h>
 

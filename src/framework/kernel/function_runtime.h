@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
-#include "framework/kernel/op_kernel.h"
-#include "framework/op/attr_value.h"
-#include "framework/tensor/tensor.h"
+#include "headrace/attr_value.h"
+#include "headrace/op_kernel.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

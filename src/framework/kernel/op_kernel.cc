@@ -1,4 +1,4 @@
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 
 #include <algorithm>
 #include <cstring>
@@ -80,6 +80,12 @@ void OpKernelContext::Reset(const Params* params) {
   if (!as_new) [[unlikely]] {
     Renew(n, &outputs_, &status_);
   }
+}
+
+void OpKernelContext::ParallelFor(
+    int64_t total, double cost,
+    absl::FunctionRef<void(int64_t begin, int64_t end)> fn) {
+  params_->device->thread_pool()->ParallelForCost(total, cost, fn);
 }
 
 Status OpKernelContext::input(absl::string_view name,

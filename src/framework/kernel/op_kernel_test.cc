@@ -1,9 +1,9 @@
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 
 #include <gtest/gtest.h>
 
 #include "framework/kernel/op_tester.h"
-#include "framework/op/op.h"
+#include "headrace/op.h"
 
 namespace headrace {
 namespace {

@@ -24,11 +24,11 @@
 #include "base/exceptions.h"
 #include "base/memory_reserve.h"
 #include "base/thread_pool.h"
-#include "framework/kernel/op_kernel.h"
 #include "framework/memory/failing_allocations.h"
-#include "framework/op/op.h"
-#include "framework/op/shape_inference.h"
 #include "framework/tensor/variant.h"
+#include "headrace/op.h"
+#include "headrace/op_kernel.h"
+#include "headrace/shape_inference.h"
 
 namespace headrace {
 

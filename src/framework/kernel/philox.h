@@ -11,9 +11,9 @@
 #include <bit>
 #include <cstdint>
 
-#include "base/mutex.h"
 #include "base/random.h"
-#include "framework/tensor/types.h"
+#include "headrace/mutex.h"
+#include "headrace/types.h"
 
 namespace headrace {
 

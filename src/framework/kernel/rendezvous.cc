@@ -9,8 +9,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "base/mutex.h"
-#include "framework/kernel/cancellation.h"
+#include "headrace/cancellation.h"
+#include "headrace/mutex.h"
 
 namespace headrace {
 

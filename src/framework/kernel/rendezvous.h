@@ -9,10 +9,10 @@
 #include <functional>
 #include <string>
 
-#include "base/ref_count.h"
-#include "base/status.h"
-#include "framework/kernel/device_name.h"
-#include "framework/tensor/tensor.h"
+#include "headrace/device_name.h"
+#include "headrace/ref_count.h"
+#include "headrace/status.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

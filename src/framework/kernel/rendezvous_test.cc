@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
-#include "base/mutex.h"
-#include "framework/kernel/cancellation.h"
 #include "framework/kernel/op_tester.h"
+#include "headrace/cancellation.h"
+#include "headrace/mutex.h"
 
 namespace headrace {
 namespace {

@@ -1,4 +1,4 @@
-#include "framework/kernel/resource_mgr.h"
+#include "headrace/resource_mgr.h"
 
 #include <vector>
 

@@ -8,9 +8,9 @@
 
 #include <string>
 
-#include "base/mutex.h"
-#include "framework/tensor/resource_handle.h"
-#include "framework/tensor/tensor.h"
+#include "headrace/mutex.h"
+#include "headrace/resource_handle.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

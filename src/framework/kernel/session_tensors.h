@@ -13,9 +13,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "base/mutex.h"
-#include "framework/tensor/resource_handle.h"
-#include "framework/tensor/tensor.h"
+#include "headrace/mutex.h"
+#include "headrace/resource_handle.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

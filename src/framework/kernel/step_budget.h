@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <string>
 
-#include "base/ref_count.h"
 #include "base/scratch_account.h"
-#include "framework/memory/allocator.h"
-#include "framework/tensor/tensor.h"
+#include "headrace/allocator.h"
+#include "headrace/ref_count.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

@@ -7,7 +7,7 @@
 
 #include "absl/types/span.h"
 #include "base/thread_pool.h"
-#include "framework/tensor/tensor_shape.h"
+#include "headrace/tensor_shape.h"
 
 namespace headrace {
 

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "framework/tensor/tensor.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 namespace {

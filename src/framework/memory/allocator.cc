@@ -1,4 +1,4 @@
-#include "framework/memory/allocator.h"
+#include "headrace/allocator.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -14,11 +14,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/memory.h"
-#include "base/mutex.h"
 #include "framework/memory/allocation_size.h"
 #include "framework/memory/allocation_trace.h"
 #include "framework/memory/lasting_allocator.h"
 #include "framework/memory/slab.h"
+#include "headrace/mutex.h"
 
 namespace headrace {
 namespace {

@@ -1,4 +1,4 @@
-#include "framework/memory/allocator.h"
+#include "headrace/allocator.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

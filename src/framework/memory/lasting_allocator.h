@@ -4,7 +4,7 @@
 #ifndef HEADRACE_FRAMEWORK_MEMORY_LASTING_ALLOCATOR_H_
 #define HEADRACE_FRAMEWORK_MEMORY_LASTING_ALLOCATOR_H_
 
-#include "framework/memory/allocator.h"
+#include "headrace/allocator.h"
 
 namespace headrace {
 

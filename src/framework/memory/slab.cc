@@ -10,7 +10,7 @@
 #include <new>
 #include <utility>
 
-#include "framework/memory/allocator.h"
+#include "headrace/allocator.h"
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 #endif

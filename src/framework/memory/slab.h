@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <map>
 
-#include "base/mutex.h"
+#include "headrace/mutex.h"
 
 namespace headrace {
 

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "framework/memory/allocator.h"
+#include "headrace/allocator.h"
 
 namespace headrace {
 namespace {

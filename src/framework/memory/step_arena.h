@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "base/mutex.h"
-#include "base/ref_count.h"
-#include "framework/memory/allocator.h"
+#include "headrace/allocator.h"
+#include "headrace/mutex.h"
+#include "headrace/ref_count.h"
 
 namespace headrace {
 

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "framework/tensor/tensor.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 namespace {

@@ -1,12 +1,12 @@
 // Attribute values: their names in messages, equality by value, typed access.
-#include "framework/op/attr_value.h"
+#include "headrace/attr_value.h"
 
 #include <algorithm>
 #include <limits>
 
 #include "absl/strings/escaping.h"
-#include "framework/tensor/resource_handle.h"
 #include "framework/tensor/variant.h"
+#include "headrace/resource_handle.h"
 
 namespace headrace {
 namespace {

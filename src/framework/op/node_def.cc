@@ -1,5 +1,5 @@
 // How nodes are named in messages.
-#include "framework/op/node_def.h"
+#include "headrace/node_def.h"
 
 #include "absl/strings/str_join.h"
 

@@ -1,7 +1,7 @@
 // The registry of ops. REGISTER_OP's records are pushed on a list without
 // locks, also when a custom op library is loaded while other threads look ops
 // up; each look-up that misses takes what is new on that list.
-#include "framework/op/op.h"
+#include "headrace/op.h"
 
 #include <unistd.h>
 

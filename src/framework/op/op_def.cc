@@ -1,6 +1,6 @@
 // Attr types, the signature in words, and the checks of a node's attrs against
 // its op. The grammar of REGISTER_OP is in op_spec.cc.
-#include "framework/op/op_def.h"
+#include "headrace/op_def.h"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
-#include "framework/op/op_def.h"
+#include "headrace/op_def.h"
 
 #include <gtest/gtest.h>
 
 #include "framework/kernel/op_tester.h"
-#include "framework/op/op.h"
 #include "framework/op/tensor_proto.h"
+#include "headrace/op.h"
 
 namespace headrace {
 namespace {

@@ -10,8 +10,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
-#include "framework/op/op_def.h"
 #include "framework/op/tensor_proto.h"
+#include "headrace/op_def.h"
 
 namespace headrace {
 namespace {

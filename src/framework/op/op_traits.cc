@@ -1,4 +1,4 @@
-#include "framework/op/op_traits.h"
+#include "headrace/op_traits.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"

@@ -1,13 +1,13 @@
 // What schemas say is consistent in itself, over the whole registry. Whether it
 // holds for kernels, src/kernels/lib/op_traits_test.cc and
 // tests/oracle/test_op_traits.py check.
-#include "framework/op/op_traits.h"
+#include "headrace/op_traits.h"
 
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
-#include "framework/op/op.h"
 #include "framework/shape_fns/shape_value_fns.h"
+#include "headrace/op.h"
 
 namespace headrace {
 namespace {

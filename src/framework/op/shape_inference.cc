@@ -1,4 +1,4 @@
-#include "framework/op/shape_inference.h"
+#include "headrace/shape_inference.h"
 
 #include <algorithm>
 

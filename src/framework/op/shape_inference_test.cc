@@ -1,4 +1,4 @@
-#include "framework/op/shape_inference.h"
+#include "headrace/shape_inference.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "framework/kernel/op_tester.h"
-#include "framework/op/op.h"
+#include "headrace/op.h"
 
 namespace headrace {
 namespace {

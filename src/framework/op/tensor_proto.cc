@@ -10,9 +10,9 @@
 #include <cstring>
 #include <limits>
 
-#include "framework/tensor/resource_handle.h"
 #include "framework/tensor/splat_buffer.h"
 #include "framework/tensor/variant.h"
+#include "headrace/resource_handle.h"
 
 namespace headrace {
 namespace {

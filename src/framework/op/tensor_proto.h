@@ -2,12 +2,12 @@
 #ifndef HEADRACE_FRAMEWORK_OP_TENSOR_PROTO_H_
 #define HEADRACE_FRAMEWORK_OP_TENSOR_PROTO_H_
 
-#include "framework/op/attr_value.h"
-#include "framework/op/node_def.h"
-#include "framework/op/op_def.h"
-#include "framework/tensor/resource_handle.h"
-#include "framework/tensor/tensor.h"
+#include "headrace/attr_value.h"
 #include "headrace/graph.pb.h"
+#include "headrace/node_def.h"
+#include "headrace/op_def.h"
+#include "headrace/resource_handle.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

@@ -3,7 +3,7 @@
 #ifndef HEADRACE_FRAMEWORK_SHAPE_FNS_COMMON_SHAPE_FNS_H_
 #define HEADRACE_FRAMEWORK_SHAPE_FNS_COMMON_SHAPE_FNS_H_
 
-#include "framework/op/shape_inference.h"
+#include "headrace/shape_inference.h"
 
 namespace headrace {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "framework/shape_fns/common_shape_fns.h"
-#include "framework/tensor/tensor_shape.h"
+#include "headrace/tensor_shape.h"
 
 namespace headrace {
 

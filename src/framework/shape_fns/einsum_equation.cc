@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_split.h"
-#include "framework/tensor/tensor_shape.h"
+#include "headrace/tensor_shape.h"
 
 namespace headrace {
 

@@ -9,7 +9,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
-#include "base/status.h"
+#include "headrace/status.h"
 
 namespace headrace {
 

@@ -10,10 +10,10 @@
 #include <optional>
 #include <vector>
 
-#include "framework/op/attr_value.h"
-#include "framework/op/op_traits.h"
-#include "framework/tensor/tensor_shape.h"
-#include "framework/tensor/types.h"
+#include "headrace/attr_value.h"
+#include "headrace/op_traits.h"
+#include "headrace/tensor_shape.h"
+#include "headrace/types.h"
 
 namespace headrace {
 

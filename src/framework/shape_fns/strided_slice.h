@@ -10,8 +10,8 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
-#include "framework/op/attr_value.h"
-#include "framework/tensor/tensor_shape.h"
+#include "headrace/attr_value.h"
+#include "headrace/tensor_shape.h"
 
 namespace headrace {
 

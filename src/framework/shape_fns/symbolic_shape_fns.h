@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
-#include "framework/op/attr_value.h"
-#include "framework/op/op_traits.h"
-#include "framework/tensor/tensor.h"
+#include "headrace/attr_value.h"
+#include "headrace/op_traits.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

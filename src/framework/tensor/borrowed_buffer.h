@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "framework/tensor/tensor.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

@@ -3,7 +3,7 @@
 #define HEADRACE_FRAMEWORK_TENSOR_MAPPED_BUFFER_H_
 
 #include "base/env.h"
-#include "framework/tensor/tensor.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

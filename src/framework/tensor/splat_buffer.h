@@ -5,7 +5,7 @@
 #ifndef HEADRACE_FRAMEWORK_TENSOR_SPLAT_BUFFER_H_
 #define HEADRACE_FRAMEWORK_TENSOR_SPLAT_BUFFER_H_
 
-#include "framework/tensor/tensor.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

@@ -5,8 +5,8 @@
 #ifndef HEADRACE_FRAMEWORK_TENSOR_STORED_CONSTANT_H_
 #define HEADRACE_FRAMEWORK_TENSOR_STORED_CONSTANT_H_
 
-#include "base/mutex.h"
-#include "framework/tensor/tensor.h"
+#include "headrace/mutex.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

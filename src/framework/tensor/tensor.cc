@@ -1,4 +1,4 @@
-#include "framework/tensor/tensor.h"
+#include "headrace/tensor.h"
 
 #include <algorithm>
 #include <new>
@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/exceptions.h"
 #include "framework/memory/allocation_trace.h"
-#include "framework/tensor/resource_handle.h"
 #include "framework/tensor/variant.h"
+#include "headrace/resource_handle.h"
 
 namespace headrace {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <unsupported/Eigen/CXX11/Tensor>
 
-#include "framework/tensor/tensor.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

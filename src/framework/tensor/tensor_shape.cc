@@ -1,4 +1,4 @@
-#include "framework/tensor/tensor_shape.h"
+#include "headrace/tensor_shape.h"
 
 #include "absl/strings/str_cat.h"
 

@@ -9,8 +9,8 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
-#include "framework/tensor/tensor_shape.h"
 #include "headrace/tensor.pb.h"
+#include "headrace/tensor_shape.h"
 
 namespace headrace {
 

@@ -1,4 +1,4 @@
-#include "framework/tensor/tensor.h"
+#include "headrace/tensor.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "framework/kernel/op_tester.h"
-#include "framework/tensor/tstring.h"
+#include "headrace/tstring.h"
 
 namespace headrace {
 namespace {

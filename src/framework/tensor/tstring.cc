@@ -1,4 +1,4 @@
-#include "framework/tensor/tstring.h"
+#include "headrace/tstring.h"
 
 #include <cstdlib>
 #include <cstring>

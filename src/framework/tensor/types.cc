@@ -1,9 +1,9 @@
-#include "framework/tensor/types.h"
+#include "headrace/types.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "framework/tensor/resource_handle.h"
 #include "framework/tensor/variant.h"
+#include "headrace/resource_handle.h"
 
 namespace headrace {
 namespace {

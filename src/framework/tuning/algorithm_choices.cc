@@ -10,7 +10,7 @@
 #include "absl/strings/strip.h"
 #include "base/cpu.h"
 #include "base/file_lock.h"
-#include "base/version.h"
+#include "headrace/version.h"
 
 namespace headrace {
 namespace {

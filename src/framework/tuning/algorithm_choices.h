@@ -18,7 +18,7 @@
 
 #include "absl/strings/string_view.h"
 #include "base/env.h"
-#include "base/status.h"
+#include "headrace/status.h"
 
 namespace headrace {
 

@@ -22,10 +22,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/mutex.h"
-#include "base/status.h"
-#include "framework/tensor/resource_handle.h"
 #include "framework/tuning/algorithm_choices.h"
+#include "headrace/mutex.h"
+#include "headrace/resource_handle.h"
+#include "headrace/status.h"
 
 namespace headrace {
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
-#include "framework/tensor/resource_handle.h"
 #include "framework/tensor/variant.h"
+#include "headrace/op_kernel.h"
+#include "headrace/resource_handle.h"
 #include "kernels/lib/broadcast.h"
 
 namespace headrace {

@@ -2,7 +2,7 @@
 // axis is one along columns: each value is a [rows, columns] matrix where rows
 // are the dims before the axis, and its rows land side by side with the
 // others'.
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/box_copy.h"
 #include "kernels/lib/element.h"
 #include "kernels/lib/quantized_math.h"

@@ -1,8 +1,8 @@
 // Const: a tensor that never changes. The executor takes const_tensor() and
 // does not call Compute. Also the placeholders, which compute only when nobody
 // fed them: that is the user's error, and the message is what he looks for.
-#include "framework/kernel/op_kernel.h"
 #include "framework/tensor/stored_constant.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

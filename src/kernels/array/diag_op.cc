@@ -1,6 +1,6 @@
 // Diag and DiagPart of whole tensors: the diagonal of shape s of a tensor of
 // shape s + s, which in memory is that of a square matrix.
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/element.h"
 
 namespace headrace {

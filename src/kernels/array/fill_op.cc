@@ -1,7 +1,7 @@
 // Fill, ZerosLike and OnesLike.
 #include <algorithm>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/element.h"
 #include "kernels/lib/variant_math.h"
 

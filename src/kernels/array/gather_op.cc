@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
 #include "framework/tensor/stored_constant.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/element.h"
 #include "kernels/lib/scatter_indices.h"
 

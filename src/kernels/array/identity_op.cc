@@ -2,7 +2,7 @@
 // graph: gradients stop or are refused, constants are promised. The buffer is
 // shared, also with a variable: Identity of a reference sees later writes.
 // Snapshot and DeepCopy give values that nobody else writes to.
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

@@ -1,8 +1,8 @@
 // ImmutableConst: a tensor whose elements are the first bytes of a file, as
 // they lie in memory. Read when it is first needed, once.
 #include "base/env.h"
-#include "base/mutex.h"
-#include "framework/kernel/op_kernel.h"
+#include "headrace/mutex.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

@@ -2,7 +2,7 @@
 // by, the rows of v. Despite their names they never change what another node
 // sees: x's buffer is taken over only if nobody else holds it. Indices wrap
 // around, as i mod the number of rows. And Empty, which is zeros if `init`.
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/element.h"
 
 namespace headrace {

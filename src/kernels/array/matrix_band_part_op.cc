@@ -3,7 +3,7 @@
 // keeps all on that side.
 #include <algorithm>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/element.h"
 
 namespace headrace {

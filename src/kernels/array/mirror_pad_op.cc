@@ -5,7 +5,7 @@
 // frame back in the same way.
 #include <string>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/box_copy.h"
 #include "kernels/lib/element.h"
 

@@ -3,7 +3,7 @@
 // only and is no error.
 #include <limits>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/element.h"
 #include "kernels/lib/visit_type.h"
 

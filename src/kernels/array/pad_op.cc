@@ -1,6 +1,6 @@
 // Pad and PadV2: the input framed by a constant. Only the frame is filled, one
 // slab a side and dim, so that each output element is written once.
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/box_copy.h"
 #include "kernels/lib/element.h"
 

@@ -1,7 +1,7 @@
 // Reshape, Squeeze, ExpandDims, EnsureShape and Bitcast: the same buffer under
 // another shape or type. A requested 0 does not mean "keep this dim", and where
 // the input is empty the one -1 is worked out from the dims that are not 0.
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/element.h"
 
 namespace headrace {

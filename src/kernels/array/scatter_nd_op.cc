@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/element.h"
 #include "kernels/lib/scatter_indices.h"
 

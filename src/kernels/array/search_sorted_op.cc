@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

@@ -1,8 +1,8 @@
 // Slice and StridedSlice with its gradient and assignments. Slice neither
 // clamps nor counts from the end; StridedSlice does both, as Python does, and
 // framework/shape_fns/strided_slice.h says what each mask means.
-#include "framework/kernel/op_kernel.h"
 #include "framework/shape_fns/strided_slice.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/box_copy.h"
 #include "kernels/lib/element.h"
 #include "kernels/lib/variable_access.h"

@@ -4,7 +4,7 @@
 // and a range of batches; zeros remain where padding was.
 #include <algorithm>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/box_copy.h"
 #include "kernels/lib/element.h"
 

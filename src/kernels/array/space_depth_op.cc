@@ -3,8 +3,8 @@
 // the major part.
 #include <string>
 
-#include "framework/kernel/op_kernel.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/box_copy.h"
 #include "kernels/lib/element.h"
 

@@ -1,7 +1,7 @@
 // Split, SplitV and Unpack: the inverse of concatenation. Along the first axis
 // the parts are slices that share the input's buffer; along others each is
 // gathered from the columns of a [rows, columns] matrix.
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/box_copy.h"
 #include "kernels/lib/element.h"
 

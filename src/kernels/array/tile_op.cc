@@ -1,6 +1,6 @@
 // Tile: every dim becomes two, the repeat and the index within it; along the
 // repeat the source does not move.
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/box_copy.h"
 #include "kernels/lib/element.h"
 

@@ -3,7 +3,7 @@
 // permuted, which BoxCopy turns into copies of rows or of tiles.
 #include <complex>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/box_copy.h"
 #include "kernels/lib/element.h"
 

@@ -1,6 +1,6 @@
 // UnravelIndex: flat positions as coordinates in an array of the given dims,
 // the first coordinate of all positions first.
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/element.h"
 
 namespace headrace {

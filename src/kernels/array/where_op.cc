@@ -3,7 +3,8 @@
 // writes from where the ones before it end.
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
+#include "base/thread_pool.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

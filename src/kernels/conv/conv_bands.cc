@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/thread_pool.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/conv_rows.h"
 #include "kernels/conv/tiles.h"

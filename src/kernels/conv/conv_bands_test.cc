@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/thread_pool.h"
 #include "framework/kernel/op_tester.h"
 #include "kernels/conv/conv_lists.h"
 

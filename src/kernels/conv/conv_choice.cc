@@ -6,6 +6,7 @@
 #include "absl/numeric/bits.h"
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
+#include "base/thread_pool.h"
 
 namespace headrace {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/mutex.h"
 #include "framework/tuning/algorithm_tuner.h"
+#include "headrace/mutex.h"
 #include "kernels/conv/conv_impl.h"
 
 namespace headrace {

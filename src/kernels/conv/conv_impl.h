@@ -16,8 +16,8 @@
 #include "absl/types/span.h"
 #include "base/cpu.h"
 #include "base/thread_pool.h"
-#include "framework/kernel/op_kernel.h"
 #include "framework/shape_fns/conv_attrs.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/epilogue.h"
 
 namespace headrace {

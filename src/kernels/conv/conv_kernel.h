@@ -5,9 +5,9 @@
 #ifndef HEADRACE_KERNELS_CONV_CONV_KERNEL_H_
 #define HEADRACE_KERNELS_CONV_CONV_KERNEL_H_
 
-#include "framework/kernel/op_kernel.h"
 #include "framework/kernel/temporary_memory.h"
 #include "framework/shape_fns/conv_attrs.h"
+#include "headrace/op_kernel.h"
 #include "kernels/conv/conv_choice.h"
 #include "kernels/conv/conv_plan.h"
 

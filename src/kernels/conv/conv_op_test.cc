@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "base/thread_pool.h"
 #include "framework/kernel/op_tester.h"
 #include "kernels/conv/conv_impl.h"
 #include "kernels/conv/prepared_filter.h"

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/thread_pool.h"
 #include "kernels/conv/conv_choice.h"
 #include "kernels/conv/layout.h"
 #include "kernels/conv/prepared_filter.h"

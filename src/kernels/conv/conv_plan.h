@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/conv/conv_impl.h"
 #include "kernels/lib/epilogue.h"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/thread_pool.h"
 #include "framework/kernel/op_tester.h"
 #include "framework/kernel/temporary_memory.h"
 #include "kernels/conv/prepared_filter.h"

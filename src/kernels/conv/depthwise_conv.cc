@@ -16,6 +16,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
 #include "kernels/lib/simd_width.h"

@@ -7,6 +7,7 @@
 // Each tile owns the input rows it writes, so tiles never meet, and the order
 // of the sums is fixed. Taps that would fall outside are left out of the range
 // of x; nothing is padded. Accepts every stride, dilation and grouping.
+#include "base/thread_pool.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
 #include "kernels/lib/gemm_kernel.h"

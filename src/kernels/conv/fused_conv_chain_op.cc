@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "absl/strings/str_split.h"
-#include "framework/kernel/op_kernel.h"
+#include "base/thread_pool.h"
 #include "framework/kernel/temporary_memory.h"
 #include "framework/shape_fns/conv_attrs.h"
 #include "framework/tensor/stored_constant.h"
+#include "headrace/op_kernel.h"
 #include "kernels/conv/conv_bands.h"
 #include "kernels/conv/conv_choice.h"
 #include "kernels/conv/conv_lists.h"

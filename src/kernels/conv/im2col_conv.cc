@@ -12,7 +12,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include "framework/tensor/tensor_shape.h"
+#include "base/thread_pool.h"
+#include "headrace/tensor_shape.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
 #include "kernels/lib/gemm_kernel.h"

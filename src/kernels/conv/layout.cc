@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/thread_pool.h"
 #include "kernels/lib/narrow_float.h"
 
 namespace headrace {

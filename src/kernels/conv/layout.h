@@ -4,7 +4,7 @@
 #define HEADRACE_KERNELS_CONV_LAYOUT_H_
 
 #include "base/thread_pool.h"
-#include "framework/tensor/tensor.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

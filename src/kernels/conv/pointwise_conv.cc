@@ -14,7 +14,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "framework/tensor/tensor_shape.h"
+#include "base/thread_pool.h"
+#include "headrace/tensor_shape.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/conv_rows.h"
 #include "kernels/conv/tiles.h"

@@ -9,6 +9,7 @@
 // all pixels of the batch.
 #include <type_traits>
 
+#include "base/thread_pool.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/lib/visit_type.h"
 

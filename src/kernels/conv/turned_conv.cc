@@ -6,6 +6,7 @@
 //
 // for strides of 1. What prepares filters for the forward convolution prepares
 // the turned one; accuracy and name are those of that implementation.
+#include "base/thread_pool.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
 

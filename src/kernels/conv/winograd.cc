@@ -27,7 +27,8 @@
 
 #include <limits>
 
-#include "framework/tensor/tensor_shape.h"
+#include "base/thread_pool.h"
+#include "headrace/tensor_shape.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
 #include "kernels/conv/winograd_panels.h"

@@ -19,7 +19,8 @@
 // As in winograd.cc.
 #pragma GCC optimize("fp-contract=fast")
 
-#include "framework/tensor/tensor_shape.h"
+#include "base/thread_pool.h"
+#include "headrace/tensor_shape.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/winograd_panels.h"
 #include "kernels/conv/winograd_tiles.h"

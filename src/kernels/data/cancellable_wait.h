@@ -2,8 +2,8 @@
 #ifndef HEADRACE_KERNELS_DATA_CANCELLABLE_WAIT_H_
 #define HEADRACE_KERNELS_DATA_CANCELLABLE_WAIT_H_
 
-#include "base/mutex.h"
-#include "framework/kernel/cancellation.h"
+#include "headrace/cancellation.h"
+#include "headrace/mutex.h"
 
 namespace headrace {
 

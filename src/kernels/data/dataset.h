@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "base/ref_count.h"
-#include "framework/kernel/cancellation.h"
-#include "framework/kernel/op_kernel.h"
+#include "headrace/cancellation.h"
+#include "headrace/op_kernel.h"
+#include "headrace/ref_count.h"
 
 namespace headrace {
 

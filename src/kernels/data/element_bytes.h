@@ -2,7 +2,7 @@
 #ifndef HEADRACE_KERNELS_DATA_ELEMENT_BYTES_H_
 #define HEADRACE_KERNELS_DATA_ELEMENT_BYTES_H_
 
-#include "framework/tensor/tstring.h"
+#include "headrace/tstring.h"
 #include "kernels/data/dataset.h"
 
 namespace headrace {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/thread_pool.h"
 #include "kernels/data/captured_function.h"
 #include "kernels/data/parallel_map_dataset.h"
 #include "kernels/data/prefetcher.h"

@@ -16,7 +16,7 @@
 #include <string>
 
 #include "base/fork.h"
-#include "base/mutex.h"
+#include "headrace/mutex.h"
 #include "kernels/data/dataset.h"
 
 namespace headrace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "framework/kernel/op_kernel.h"
 #include "framework/tensor/variant.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 

@@ -7,7 +7,8 @@
 
 #include "base/exceptions.h"
 #include "base/fork.h"
-#include "base/mutex.h"
+#include "base/thread_pool.h"
+#include "headrace/mutex.h"
 #include "kernels/data/cancellable_wait.h"
 #include "kernels/data/element_bytes.h"
 #include "kernels/data/prefetcher.h"

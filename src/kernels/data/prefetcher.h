@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "base/mutex.h"
+#include "headrace/mutex.h"
 #include "kernels/data/dataset.h"
 
 namespace headrace {

@@ -3,9 +3,9 @@
 #ifndef HEADRACE_KERNELS_DATA_SEEDS_H_
 #define HEADRACE_KERNELS_DATA_SEEDS_H_
 
-#include "base/mutex.h"
-#include "framework/kernel/op_kernel.h"
 #include "framework/kernel/philox.h"
+#include "headrace/mutex.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 

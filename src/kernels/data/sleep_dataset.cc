@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
-#include "base/mutex.h"
+#include "headrace/mutex.h"
 #include "kernels/data/cancellable_wait.h"
 #include "kernels/data/dataset.h"
 

@@ -1,7 +1,7 @@
 // Kernels of control flow. Loops and dead values are the executor's work; what
 // is left here is to pass a value on, to one of two outputs or from one of
 // several inputs. An output that Switch leaves unset is dead.
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

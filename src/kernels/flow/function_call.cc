@@ -1,7 +1,7 @@
 #include "kernels/flow/function_call.h"
 
 #include "base/exceptions.h"
-#include "framework/tensor/tstring.h"
+#include "headrace/tstring.h"
 
 namespace headrace {
 

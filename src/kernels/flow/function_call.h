@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "framework/kernel/function_runtime.h"
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 

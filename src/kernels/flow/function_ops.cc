@@ -1,7 +1,7 @@
 // _Arg and _Retval: where values enter and leave a graph that is called, be it
 // a function or a step whose feeds and fetches go through a CallFrame.
 #include "framework/kernel/function_runtime.h"
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

@@ -1,7 +1,7 @@
 // Kernels that call one function: calls, branches, gradients. Values go into a
 // function and come out of it; a reference is read when the call is made. A
 // branch that is not taken is not even compiled.
-#include "framework/tensor/tstring.h"
+#include "headrace/tstring.h"
 #include "kernels/flow/function_call.h"
 
 namespace headrace {

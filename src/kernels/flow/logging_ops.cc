@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

@@ -21,8 +21,8 @@
 #include <string>
 #include <vector>
 
-#include "base/mutex.h"
-#include "framework/kernel/op_kernel.h"
+#include "headrace/mutex.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 

@@ -3,7 +3,8 @@
 // name, frame and iteration. Death travels along: _Send runs on a dead input
 // and says so, and what _Recv got dead it leaves unset, which tells the
 // executor that its output is dead.
-#include "framework/kernel/op_kernel.h"
+#include "framework/kernel/rendezvous.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "base/mutex.h"
-#include "framework/tensor/resource_handle.h"
-#include "framework/tensor/tensor.h"
+#include "headrace/mutex.h"
+#include "headrace/resource_handle.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/flow/tensor_array.h"
 #include "kernels/lib/element.h"
 #include "kernels/lib/handle_lookup.h"

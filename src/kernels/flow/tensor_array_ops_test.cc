@@ -1,5 +1,5 @@
 #include "framework/kernel/op_tester.h"
-#include "framework/tensor/resource_handle.h"
+#include "headrace/resource_handle.h"
 
 namespace headrace {
 namespace {

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
 #include "framework/tensor/borrowed_buffer.h"
 #include "framework/tensor/variant.h"
+#include "headrace/op_kernel.h"
 #include "kernels/flow/variant_value.h"
 #include "kernels/lib/element.h"
 #include "kernels/lib/variant_math.h"

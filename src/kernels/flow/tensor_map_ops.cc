@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "framework/kernel/op_kernel.h"
 #include "framework/tensor/borrowed_buffer.h"
 #include "framework/tensor/variant.h"
+#include "headrace/op_kernel.h"
 #include "kernels/flow/variant_value.h"
 #include "kernels/lib/element.h"
 #include "kernels/lib/variant_math.h"

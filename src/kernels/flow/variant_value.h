@@ -2,8 +2,8 @@
 #ifndef HEADRACE_KERNELS_FLOW_VARIANT_VALUE_H_
 #define HEADRACE_KERNELS_FLOW_VARIANT_VALUE_H_
 
-#include "framework/kernel/op_kernel.h"
 #include "framework/tensor/variant.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 

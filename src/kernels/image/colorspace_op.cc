@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/scalar_update.h"
 
 namespace headrace {

@@ -7,7 +7,7 @@
 // of the others uint16 is v * 256. Floats are in [0, 1].
 #include <string>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "io/image.h"
 
 namespace headrace {

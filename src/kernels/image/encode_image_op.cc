@@ -2,7 +2,7 @@
 // batch of any number of dims.
 #include <string>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "io/image.h"
 
 namespace headrace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
 #include "framework/kernel/philox.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

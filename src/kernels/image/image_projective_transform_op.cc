@@ -9,7 +9,7 @@
 #include <string>
 #include <type_traits>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/image/resize.h"
 #include "kernels/lib/cancellable_loops.h"
 

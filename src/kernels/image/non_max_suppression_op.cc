@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/image/non_max_suppression.h"
 
 namespace headrace {

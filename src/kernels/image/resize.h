@@ -11,7 +11,7 @@
 #include <cmath>
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 

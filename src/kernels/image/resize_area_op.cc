@@ -3,7 +3,7 @@
 // of them that lies inside.
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/image/resize.h"
 
 namespace headrace {

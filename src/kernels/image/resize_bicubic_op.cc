@@ -3,7 +3,7 @@
 // the two modes; see CubicTaps.
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/image/resize.h"
 
 namespace headrace {

@@ -4,7 +4,7 @@
 // sums do not depend on threads.
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/image/resize.h"
 
 namespace headrace {

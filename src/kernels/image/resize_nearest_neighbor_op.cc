@@ -2,7 +2,7 @@
 // type; its gradient adds up the outputs that a pixel was copied to.
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/image/resize.h"
 #include "kernels/lib/scalar_update.h"
 

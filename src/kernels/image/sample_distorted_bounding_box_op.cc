@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
 #include "framework/kernel/philox.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/element.h"
 #include "kernels/lib/random_stream.h"
 #include "kernels/lib/uniform_below.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/image/resize.h"
 #include "kernels/lib/cancellable_loops.h"
 #include "kernels/lib/element.h"

@@ -1,7 +1,7 @@
 #include "kernels/io/csv_field.h"
 
 #include "absl/strings/numbers.h"
-#include "framework/tensor/tstring.h"
+#include "headrace/tstring.h"
 #include "kernels/lib/element.h"
 
 namespace headrace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "framework/tensor/tensor.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "io/input_stream.h"
 
 namespace headrace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
-#include "framework/tensor/tstring.h"
+#include "headrace/op_kernel.h"
+#include "headrace/tstring.h"
 #include "kernels/io/csv_field.h"
 
 namespace headrace {

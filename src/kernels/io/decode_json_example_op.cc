@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "framework/kernel/op_kernel.h"
 #include "headrace/example.pb.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "framework/kernel/op_kernel.h"
-#include "framework/tensor/tstring.h"
 #include "headrace/example.pb.h"
+#include "headrace/op_kernel.h"
+#include "headrace/tstring.h"
 
 namespace headrace {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/env.h"
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

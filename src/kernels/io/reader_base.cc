@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/exceptions.h"
+#include "base/thread_pool.h"
 #include "io/coding.h"
 
 namespace headrace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/fork.h"
-#include "base/mutex.h"
+#include "headrace/mutex.h"
 #include "kernels/flow/queue_base.h"
 
 namespace headrace {

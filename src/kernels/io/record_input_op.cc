@@ -13,7 +13,7 @@
 #include "base/env.h"
 #include "base/exceptions.h"
 #include "base/waiting_threads.h"
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "io/record_file.h"
 
 namespace headrace {

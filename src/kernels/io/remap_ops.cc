@@ -9,7 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "base/env.h"
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "io/tensor_bundle.h"
 #include "kernels/lib/growing_table.h"
 

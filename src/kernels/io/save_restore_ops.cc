@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/env.h"
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "io/checkpoint_v1.h"
 #include "io/tensor_bundle.h"
 

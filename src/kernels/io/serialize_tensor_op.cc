@@ -2,8 +2,8 @@
 #include <limits>
 #include <string>
 
-#include "framework/kernel/op_kernel.h"
 #include "framework/op/tensor_proto.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

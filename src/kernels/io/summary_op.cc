@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/container/flat_hash_set.h"
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/io/summary_values.h"
 
 namespace headrace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "headrace/summary.pb.h"
 
 namespace headrace {

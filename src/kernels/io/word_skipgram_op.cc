@@ -16,7 +16,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_split.h"
 #include "base/env.h"
-#include "base/mutex.h"
+#include "headrace/mutex.h"
 #include "kernels/lib/growing_table.h"
 #include "kernels/lib/uniform_below.h"
 

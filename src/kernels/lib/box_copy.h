@@ -14,8 +14,8 @@
 #define HEADRACE_KERNELS_LIB_BOX_COPY_H_
 
 #include "absl/container/inlined_vector.h"
-#include "framework/kernel/op_kernel.h"
-#include "framework/tensor/tensor.h"
+#include "headrace/op_kernel.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

@@ -16,8 +16,8 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
-#include "base/status.h"
-#include "framework/tensor/tensor_shape.h"
+#include "headrace/status.h"
+#include "headrace/tensor_shape.h"
 
 namespace headrace {
 

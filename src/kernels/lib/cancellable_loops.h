@@ -6,7 +6,7 @@
 #define HEADRACE_KERNELS_LIB_CANCELLABLE_LOOPS_H_
 
 #include "base/stoppable_loops.h"
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 

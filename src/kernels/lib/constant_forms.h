@@ -11,8 +11,8 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
-#include "base/mutex.h"
-#include "framework/tensor/tensor.h"
+#include "headrace/mutex.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

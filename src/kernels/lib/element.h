@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "framework/tensor/resource_handle.h"
-#include "framework/tensor/tensor.h"
 #include "framework/tensor/variant.h"
+#include "headrace/resource_handle.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "absl/strings/match.h"
+#include "base/thread_pool.h"
 #include "framework/kernel/op_tester.h"
 
 namespace headrace {

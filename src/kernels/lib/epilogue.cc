@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
-#include "base/mutex.h"
-#include "framework/op/op.h"
+#include "base/thread_pool.h"
+#include "headrace/mutex.h"
+#include "headrace/op.h"
 #include "kernels/lib/elementwise.h"
 #include "kernels/lib/narrow_float.h"
 #include "kernels/lib/simd_width.h"

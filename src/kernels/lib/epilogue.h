@@ -15,7 +15,7 @@
 #include <string>
 
 #include "absl/types/span.h"
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 
@@ -24,7 +24,7 @@ namespace headrace {
 enum class Activation : uint8_t { kNone, kRelu, kRelu6, kFirstFunction };
 
 // The op as an activation. Which ops are activations, their schemas say
-// (framework/op/op_traits.h); what a function computes is the loop of the op's
+// (headrace/op_traits.h); what a function computes is the loop of the op's
 // kernel (elementwise.h). So an op of a loaded library can be fused. NotFound
 // if it is none, or has no loops for float and double. Thread-safe.
 Status FindActivation(absl::string_view op, Activation* out);

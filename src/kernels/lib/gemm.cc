@@ -15,7 +15,8 @@
 #include <memory>
 #include <type_traits>
 
-#include "framework/memory/allocator.h"
+#include "base/thread_pool.h"
+#include "headrace/allocator.h"
 #include "kernels/lib/gemm_kernel.h"
 #include "kernels/lib/narrow_float.h"
 #include "kernels/lib/prefetching_gemm.h"

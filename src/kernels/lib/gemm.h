@@ -16,7 +16,7 @@
 #include <cstdint>
 
 #include "base/thread_pool.h"
-#include "framework/tensor/types.h"
+#include "headrace/types.h"
 
 namespace headrace {
 

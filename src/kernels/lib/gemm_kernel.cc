@@ -15,7 +15,7 @@
 #include <climits>
 #include <thread>
 
-#include "base/mutex.h"
+#include "headrace/mutex.h"
 #endif
 
 namespace headrace {

@@ -7,9 +7,10 @@
 #include <random>
 #include <string>
 
+#include "base/thread_pool.h"
 #include "framework/kernel/op_tester.h"
 #include "framework/memory/allocation_size.h"
-#include "framework/memory/allocator.h"
+#include "headrace/allocator.h"
 #include "kernels/lib/streaming_gemm.h"
 
 namespace headrace {

@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "framework/kernel/op_kernel.h"
-#include "framework/tensor/resource_handle.h"
+#include "headrace/op_kernel.h"
+#include "headrace/resource_handle.h"
 #include "kernels/lib/variable_access.h"
 
 namespace headrace {

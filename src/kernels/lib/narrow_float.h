@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "framework/tensor/types.h"
+#include "headrace/types.h"
 
 namespace headrace {
 

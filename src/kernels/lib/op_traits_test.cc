@@ -1,6 +1,6 @@
 // Traits of schemas hold for the kernels: those that concern memory and loops.
 // tests/oracle/test_op_traits.py compares values.
-#include "framework/op/op_traits.h"
+#include "headrace/op_traits.h"
 
 #include <map>
 #include <set>

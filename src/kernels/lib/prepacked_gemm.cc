@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/thread_pool.h"
 #include "kernels/lib/simd_width.h"
 
 namespace headrace {

@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "framework/kernel/op_tester.h"
 #include "kernels/lib/constant_forms.h"
 

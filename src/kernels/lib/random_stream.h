@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "framework/kernel/op_kernel.h"
 #include "framework/kernel/philox.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 

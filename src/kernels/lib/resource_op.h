@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/handle_lookup.h"
 
 namespace headrace {

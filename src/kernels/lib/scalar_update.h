@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "framework/tensor/tensor.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

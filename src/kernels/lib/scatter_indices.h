@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 

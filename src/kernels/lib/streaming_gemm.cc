@@ -9,7 +9,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "framework/memory/allocator.h"
+#include "base/thread_pool.h"
+#include "headrace/allocator.h"
 #include "kernels/lib/simd_width.h"
 
 namespace headrace {

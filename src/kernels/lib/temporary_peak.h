@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "framework/memory/allocation_size.h"
-#include "framework/tensor/tensor.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

@@ -3,7 +3,7 @@
 #ifndef HEADRACE_KERNELS_LIB_TENSOR_SUM_H_
 #define HEADRACE_KERNELS_LIB_TENSOR_SUM_H_
 
-#include "framework/tensor/tensor.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

@@ -4,8 +4,8 @@
 #define HEADRACE_KERNELS_LIB_VARIABLE_ACCESS_H_
 
 #include "absl/container/inlined_vector.h"
-#include "framework/kernel/op_kernel.h"
 #include "framework/kernel/resource_var.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 

@@ -3,9 +3,9 @@
 #ifndef HEADRACE_KERNELS_LIB_VARIANT_MATH_H_
 #define HEADRACE_KERNELS_LIB_VARIANT_MATH_H_
 
-#include "base/status.h"
-#include "framework/tensor/tensor.h"
 #include "framework/tensor/variant.h"
+#include "headrace/status.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

@@ -6,7 +6,7 @@
 #ifndef HEADRACE_KERNELS_LIB_VISIT_TYPE_H_
 #define HEADRACE_KERNELS_LIB_VISIT_TYPE_H_
 
-#include "framework/tensor/types.h"
+#include "headrace/types.h"
 
 namespace headrace {
 

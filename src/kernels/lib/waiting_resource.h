@@ -12,8 +12,8 @@
 #include <list>
 
 #include "absl/functional/function_ref.h"
-#include "base/mutex.h"
-#include "framework/kernel/op_kernel.h"
+#include "headrace/mutex.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 

@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include "absl/container/inlined_vector.h"
-#include "framework/kernel/op_kernel.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/cancellable_loops.h"
 #include "kernels/lib/gemm.h"
 

@@ -9,8 +9,8 @@
 // diagonal; one repeated in the output writes a diagonal into zeros.
 #include <algorithm>
 
-#include "framework/kernel/op_kernel.h"
 #include "framework/shape_fns/einsum_equation.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/box_copy.h"
 #include "kernels/lib/element.h"
 #include "kernels/lib/elementwise.h"

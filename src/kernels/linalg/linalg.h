@@ -9,7 +9,7 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 

@@ -3,9 +3,9 @@
 // _FusedMatMul adds a bias to the product's rows and applies an activation.
 // A constant matrix of floats is kept in panels (prepacked_gemm.h) for few
 // rows.
-#include "framework/kernel/op_kernel.h"
 #include "framework/tensor/mapped_buffer.h"
 #include "framework/tensor/stored_constant.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/cancellable_loops.h"
 #include "kernels/lib/constant_forms.h"
 #include "kernels/lib/epilogue.h"

@@ -2,8 +2,8 @@
 #ifndef HEADRACE_KERNELS_MATH_AXIS_SPLIT_H_
 #define HEADRACE_KERNELS_MATH_AXIS_SPLIT_H_
 
-#include "base/status.h"
-#include "framework/tensor/tensor.h"
+#include "headrace/status.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 

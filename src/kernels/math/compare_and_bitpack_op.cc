@@ -1,6 +1,6 @@
 // CompareAndBitpack: eight comparisons "input > threshold" make a byte, the
 // first one its highest bit. A bool counts as 0 or 1.
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/broadcast.h"
 #include "kernels/lib/narrow_float.h"
 #include "kernels/lib/simd.h"

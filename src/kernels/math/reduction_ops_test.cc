@@ -2,6 +2,7 @@
 #include <limits>
 #include <random>
 
+#include "base/thread_pool.h"
 #include "framework/kernel/op_tester.h"
 
 namespace headrace {

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "framework/kernel/op_kernel.h"
-#include "framework/tensor/resource_handle.h"
 #include "framework/tensor/variant.h"
+#include "headrace/op_kernel.h"
+#include "headrace/resource_handle.h"
 #include "kernels/lib/broadcast.h"
 #include "kernels/lib/simd.h"
 

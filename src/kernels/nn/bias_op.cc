@@ -10,8 +10,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
+#include "base/thread_pool.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/nn_math.h"
 #include "kernels/lib/simd.h"
 #include "kernels/nn/row_math.h"

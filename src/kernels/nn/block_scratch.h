@@ -11,7 +11,8 @@
 
 #include <cstdint>
 
-#include "framework/kernel/op_kernel.h"
+#include "base/thread_pool.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/cancellable_loops.h"
 #include "kernels/lib/element.h"
 #include "kernels/nn/ctc.h"

@@ -10,8 +10,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "framework/kernel/op_kernel.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

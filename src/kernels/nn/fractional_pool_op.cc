@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/random_stream.h"
 
 namespace headrace {

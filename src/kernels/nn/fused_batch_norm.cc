@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "kernels/lib/nn_math.h"
 #include "kernels/lib/simd.h"
 

@@ -24,8 +24,9 @@
 #include <string>
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
+#include "base/thread_pool.h"
 #include "framework/tensor/stored_constant.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/cancellable_loops.h"
 #include "kernels/lib/constant_forms.h"
 #include "kernels/lib/gemm.h"

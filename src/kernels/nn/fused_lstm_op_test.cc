@@ -1,6 +1,7 @@
 // _FusedLSTM against the cell's formulas in double, and what it refuses.
 #include <cmath>
 
+#include "base/thread_pool.h"
 #include "framework/kernel/op_tester.h"
 
 namespace headrace {

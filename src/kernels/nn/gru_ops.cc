@@ -18,7 +18,7 @@
 
 #include <cstdint>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/gemm.h"
 #include "kernels/lib/nn_math.h"
 #include "kernels/lib/simd.h"

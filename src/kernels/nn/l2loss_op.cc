@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "framework/kernel/op_kernel.h"
+#include "base/thread_pool.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/nn_math.h"
 #include "kernels/lib/simd.h"
 #include "kernels/nn/row_math.h"

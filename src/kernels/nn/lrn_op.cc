@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/nn_math.h"
 #include "kernels/lib/simd.h"
 #include "kernels/nn/block_scratch.h"

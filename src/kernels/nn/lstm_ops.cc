@@ -23,7 +23,7 @@
 #include <array>
 #include <cstdint>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/gemm.h"
 #include "kernels/lib/narrow_float.h"
 #include "kernels/lib/nn_math.h"

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/thread_pool.h"
+
 namespace headrace {
 
 void PackLstmPanels(ThreadPool* pool, const void* w, int64_t depth,

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "framework/kernel/op_kernel.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 

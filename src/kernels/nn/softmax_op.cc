@@ -18,7 +18,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/nn_math.h"
 #include "kernels/lib/simd_width.h"
 #include "kernels/nn/row_math.h"

@@ -10,7 +10,7 @@
 #include <limits>
 #include <numeric>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/nn/block_scratch.h"
 #include "kernels/nn/total_order.h"
 

@@ -18,8 +18,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "framework/kernel/op_kernel.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/nn_math.h"
 #include "kernels/lib/simd.h"
 #include "kernels/nn/row_math.h"

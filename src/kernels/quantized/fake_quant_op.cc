@@ -7,7 +7,8 @@
 #include <cmath>
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
+#include "base/thread_pool.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

@@ -1,6 +1,6 @@
 #include "kernels/quantized/quantized_epilogue.h"
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/simd.h"
 
 namespace headrace {

@@ -15,8 +15,8 @@
 #include <limits>
 #include <utility>
 
-#include "framework/kernel/op_kernel.h"
 #include "framework/kernel/philox.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/broadcast.h"
 #include "kernels/lib/random_stream.h"
 #include "kernels/random/random_fill.h"

@@ -4,8 +4,8 @@
 #ifndef HEADRACE_KERNELS_RANDOM_RANDOM_FILL_H_
 #define HEADRACE_KERNELS_RANDOM_RANDOM_FILL_H_
 
-#include "framework/kernel/op_kernel.h"
 #include "framework/kernel/philox.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 

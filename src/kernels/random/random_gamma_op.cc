@@ -10,8 +10,8 @@
 #include <cmath>
 #include <limits>
 
-#include "framework/kernel/op_kernel.h"
 #include "framework/kernel/philox.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/cancellable_loops.h"
 #include "kernels/lib/random_stream.h"
 #include "kernels/random/random_fill.h"

@@ -1,8 +1,8 @@
 // RandomUniform, RandomStandardNormal, TruncatedNormal, RandomUniformInt,
 // Multinomial: numbers from the kernel's own stream. The seeds make the stream;
 // each run goes on where the last one stopped, as long as the session lives.
-#include "framework/kernel/op_kernel.h"
 #include "framework/kernel/philox.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/cancellable_loops.h"
 #include "kernels/lib/random_stream.h"
 #include "kernels/random/random_fill.h"

@@ -1,3 +1,4 @@
+#include "base/thread_pool.h"
 #include "framework/kernel/op_tester.h"
 #include "framework/kernel/philox.h"
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
 #include "framework/kernel/philox.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/cancellable_loops.h"
 #include "kernels/lib/random_stream.h"
 

@@ -1,8 +1,8 @@
 // Random numbers from a generator whose state is a resource variable: each run
 // takes its part of the stream and leaves the state behind it, 256 blocks an
 // output. What fails leaves the state as it was.
-#include "framework/kernel/op_kernel.h"
 #include "framework/kernel/philox.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/cancellable_loops.h"
 #include "kernels/lib/random_stream.h"
 #include "kernels/lib/variable_access.h"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "base/status.h"
 #include "framework/kernel/philox.h"
+#include "headrace/status.h"
 
 namespace headrace {
 

@@ -1,8 +1,8 @@
 // Stateless random ops: the result is a function of the inputs alone, a seed.
 // The V2 ops take key and counter, which StatelessRandomGetKeyCounter makes of
 // a seed.
-#include "framework/kernel/op_kernel.h"
 #include "framework/kernel/philox.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/random_stream.h"
 #include "kernels/random/random_fill.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/signal/fft.h"
 
 namespace headrace {

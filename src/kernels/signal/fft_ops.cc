@@ -6,7 +6,7 @@
 // n, of the middle element.
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/signal/fft.h"
 
 namespace headrace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "io/wav.h"
 
 namespace headrace {

@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/element.h"
 
 namespace headrace {

@@ -4,7 +4,7 @@
 // variable's shape unless validate_shape is false, the first time on the one
 // that its node declares; AssignAdd and AssignSub insist on it always. There is
 // no broadcasting.
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/scalar_update.h"
 #include "kernels/lib/variable_access.h"
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "base/mutex.h"
-#include "framework/kernel/op_kernel.h"
+#include "headrace/mutex.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 

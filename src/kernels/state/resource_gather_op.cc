@@ -3,9 +3,9 @@
 // ResourceGatherNd: slices named by the coordinates in indices' last dimension.
 // Both work on a snapshot; an index out of range is refused, never wrapped.
 #include "absl/strings/str_join.h"
-#include "framework/kernel/op_kernel.h"
-#include "framework/tensor/resource_handle.h"
 #include "framework/tensor/variant.h"
+#include "headrace/op_kernel.h"
+#include "headrace/resource_handle.h"
 #include "kernels/lib/variable_access.h"
 
 namespace headrace {

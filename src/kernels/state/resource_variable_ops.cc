@@ -3,9 +3,9 @@
 // VariableWriter). AssignVariableOp takes any shape at run time.
 #include <utility>
 
-#include "framework/kernel/op_kernel.h"
 #include "framework/kernel/resource_var.h"
 #include "framework/tensor/borrowed_buffer.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/variable_access.h"
 
 namespace headrace {

@@ -3,9 +3,9 @@
 // variable; each names a slice that is combined with the matching slice of
 // updates, in order. All indices are checked before anything is written,
 // unless bad_indices_policy is IGNORE: then bad ones are skipped.
-#include "framework/kernel/op_kernel.h"
-#include "framework/tensor/resource_handle.h"
 #include "framework/tensor/variant.h"
+#include "headrace/op_kernel.h"
+#include "headrace/resource_handle.h"
 #include "kernels/lib/scalar_update.h"
 #include "kernels/lib/scatter_indices.h"
 #include "kernels/lib/variable_access.h"

@@ -2,9 +2,9 @@
 // indices[i] of the variable is combined with row i of updates, in the order of
 // i, so duplicates accumulate and the last update wins. Updates may be a
 // scalar. Every index is checked before anything is written.
-#include "framework/kernel/op_kernel.h"
-#include "framework/tensor/resource_handle.h"
 #include "framework/tensor/variant.h"
+#include "headrace/op_kernel.h"
+#include "headrace/resource_handle.h"
 #include "kernels/lib/scalar_update.h"
 #include "kernels/lib/scatter_indices.h"
 #include "kernels/lib/variable_access.h"

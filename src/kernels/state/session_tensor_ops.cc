@@ -2,9 +2,9 @@
 // client by a handle alone; framework/kernel/session_tensors.h says how long.
 #include <utility>
 
-#include "framework/kernel/op_kernel.h"
 #include "framework/kernel/session_tensors.h"
 #include "framework/tensor/borrowed_buffer.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

@@ -12,7 +12,7 @@
 #include <cmath>
 #include <utility>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/scalar_update.h"
 #include "kernels/lib/simd.h"
 #include "kernels/lib/variable_access.h"

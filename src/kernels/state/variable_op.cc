@@ -6,8 +6,8 @@
 // executor.
 #include <utility>
 
-#include "framework/kernel/op_kernel.h"
 #include "framework/kernel/resource_var.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/variable_access.h"
 
 namespace headrace {

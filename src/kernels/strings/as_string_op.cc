@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
-#include "framework/kernel/op_kernel.h"
 #include "framework/tensor/variant.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

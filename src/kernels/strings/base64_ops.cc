@@ -2,7 +2,7 @@
 // and '_'). Padding is written where `pad` asks for it; reading takes both.
 #include <string>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

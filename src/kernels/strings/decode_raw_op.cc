@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstring>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "framework/tensor/tstring.h"
+#include "headrace/tstring.h"
 
 namespace headrace {
 

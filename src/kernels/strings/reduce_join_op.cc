@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/strings/join_strings.h"
 
 namespace headrace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

@@ -3,7 +3,7 @@
 // _TensorToHashBucketFast hashes the decimal digits of integers.
 #include "absl/strings/numbers.h"
 #include "base/fingerprint.h"
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

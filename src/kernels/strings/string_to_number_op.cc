@@ -10,7 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

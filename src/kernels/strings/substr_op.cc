@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "framework/kernel/op_kernel.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/broadcast.h"
 
 namespace headrace {

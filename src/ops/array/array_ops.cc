@@ -1,8 +1,8 @@
 // Constants, placeholders, identities, and what asks for or changes a tensor's
 // shape alone.
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
 #include "framework/shape_fns/shape_value_fns.h"
+#include "headrace/op.h"
 
 namespace headrace {
 

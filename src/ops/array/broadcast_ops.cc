@@ -2,8 +2,8 @@
 #include <cmath>
 #include <type_traits>
 
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
 
 namespace headrace {
 

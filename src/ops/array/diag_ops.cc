@@ -1,8 +1,8 @@
 // Diagonals of matrices and of tensors, and bands of matrices.
 #include <string>
 
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
 
 namespace headrace {
 namespace {

@@ -1,8 +1,8 @@
 // Gather and scatter on values: Gather, GatherV2, GatherNd, ScatterNd and the
 // TensorScatter family.
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
 #include "framework/shape_fns/shape_value_fns.h"
+#include "headrace/op.h"
 
 namespace headrace {
 namespace {

@@ -1,7 +1,7 @@
 // Ops between values and positions: OneHot, Where, Unique, ListDiff, searches
 // in sorted rows, partitions and stitches, edit distance.
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
 
 namespace headrace {
 namespace {

@@ -1,7 +1,7 @@
 // Uninitialised tensors, updates of rows and of slices of values, and positions
 // as coordinates.
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
 
 namespace headrace {
 namespace {

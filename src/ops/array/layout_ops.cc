@@ -1,9 +1,9 @@
 // Ops that move elements to other places of a tensor, repeat them or frame
 // them: Transpose, Tile, Pad, Reverse, Roll, and the moves between space, batch
 // and depth.
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
 #include "framework/shape_fns/symbolic_shape_fns.h"
+#include "headrace/op.h"
 
 namespace headrace {
 

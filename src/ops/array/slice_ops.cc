@@ -1,10 +1,10 @@
 // Ops that put tensors together and take them apart: concatenations, splits and
 // slices.
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
 #include "framework/shape_fns/shape_value_fns.h"
 #include "framework/shape_fns/strided_slice.h"
 #include "framework/shape_fns/symbolic_shape_fns.h"
+#include "headrace/op.h"
 
 namespace headrace {
 namespace {

@@ -1,9 +1,9 @@
 // Schemas of the convolutions and of morphological dilation.
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
 #include "framework/shape_fns/conv_attrs.h"
 #include "framework/shape_fns/symbolic_shape_fns.h"
 #include "framework/shape_fns/window_shape.h"
+#include "headrace/op.h"
 
 namespace headrace {
 namespace {

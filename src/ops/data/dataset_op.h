@@ -3,8 +3,8 @@
 #ifndef HEADRACE_OPS_DATA_DATASET_OP_H_
 #define HEADRACE_OPS_DATA_DATASET_OP_H_
 
-#include "framework/op/op.h"
-#include "framework/op/shape_inference.h"
+#include "headrace/op.h"
+#include "headrace/shape_inference.h"
 
 namespace headrace {
 

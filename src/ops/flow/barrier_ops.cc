@@ -1,7 +1,7 @@
 // Barriers.
-#include "framework/op/op.h"
-#include "framework/op/shape_inference.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
+#include "headrace/shape_inference.h"
 
 namespace headrace {
 namespace {

@@ -1,8 +1,8 @@
 // TensorLists: lists of tensors as values, in DT_VARIANT scalars. Type and
 // shape of the elements travel with the handle.
-#include "framework/op/op.h"
-#include "framework/op/shape_inference.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
+#include "headrace/shape_inference.h"
 
 namespace headrace {
 namespace {

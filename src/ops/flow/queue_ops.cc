@@ -1,9 +1,9 @@
 // Queues. The types and shapes of a queue's components travel with its
 // resource handle, so that what is dequeued has shapes at build time; behind a
 // handle of strings nothing is known.
-#include "framework/op/op.h"
-#include "framework/op/shape_inference.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
+#include "headrace/shape_inference.h"
 
 namespace headrace {
 namespace {

@@ -2,8 +2,8 @@
 // a graph that is called, and the two ends of an edge between devices. Their
 // shapes are known to whoever inserts them, so nothing is inferred here but
 // what the attr _output_shapes cannot say: a result of any shape.
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
 
 namespace headrace {
 

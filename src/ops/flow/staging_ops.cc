@@ -1,8 +1,8 @@
 // Staging areas: state between steps, without a handle; nodes of one container
 // and shared_name work on one area.
-#include "framework/op/op.h"
-#include "framework/op/shape_inference.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
+#include "headrace/shape_inference.h"
 
 namespace headrace {
 namespace {

@@ -3,9 +3,9 @@
 // shapes at build time. A handle of strings has two of them; one that is a
 // resource is a scalar, of which TensorFlow infers [2] all the same. Nothing is
 // said of these, so that neither is contradicted.
-#include "framework/op/op.h"
-#include "framework/op/shape_inference.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
+#include "headrace/shape_inference.h"
 
 namespace headrace {
 namespace {

@@ -1,6 +1,6 @@
 // Images in strings: schemas and shapes.
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
 
 namespace headrace {
 

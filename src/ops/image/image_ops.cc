@@ -1,8 +1,8 @@
 // Resizing, cropping, colours and boxes. Images are [batch, height, width,
 // channels]. (Reading and writing image files is another family.)
-#include "framework/op/op.h"
-#include "framework/op/shape_inference.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
+#include "headrace/shape_inference.h"
 
 namespace headrace {
 namespace {

@@ -1,6 +1,6 @@
 // Summaries as serialised messages, and written into files: schemas and shapes.
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
 
 namespace headrace {
 

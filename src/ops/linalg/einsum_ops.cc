@@ -1,9 +1,9 @@
 // Einsum: schema and shape.
 #include <algorithm>
 
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
 #include "framework/shape_fns/einsum_equation.h"
+#include "headrace/op.h"
 
 namespace headrace {
 

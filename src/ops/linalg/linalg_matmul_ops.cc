@@ -1,5 +1,5 @@
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
 
 namespace headrace {
 

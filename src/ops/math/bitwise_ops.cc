@@ -1,6 +1,6 @@
 // Bitwise ops on integers: schemas and shapes.
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
 
 namespace headrace {
 

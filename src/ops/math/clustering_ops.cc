@@ -1,6 +1,6 @@
 // Centers of clusters, and sequences made to fall: schemas and shapes.
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
 
 namespace headrace {
 namespace {

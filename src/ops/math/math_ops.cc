@@ -1,7 +1,7 @@
 // Element-wise arithmetic, comparison and selection: schemas and shapes.
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
 #include "framework/shape_fns/shape_value_fns.h"
+#include "headrace/op.h"
 
 namespace headrace {
 

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
 #include "framework/shape_fns/shape_value_fns.h"
+#include "headrace/op.h"
 
 namespace headrace {
 

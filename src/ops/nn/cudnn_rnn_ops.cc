@@ -1,8 +1,8 @@
 // Recurrent networks by cuDNN: schemas and shapes. The kernels are the GPU's;
 // TensorFlow has none for the CPU either, so graphs that have these ops can be
 // read, looked at and pruned, and placing one on a CPU is refused.
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
 
 namespace headrace {
 

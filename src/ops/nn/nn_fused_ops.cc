@@ -1,8 +1,8 @@
 // Schemas of the nodes that graph passes make of several: a convolution and
 // what follows it element by element, chains of element-wise ops, LSTM cells.
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
 #include "framework/shape_fns/conv_attrs.h"
+#include "headrace/op.h"
 
 namespace headrace {
 namespace {

@@ -1,6 +1,6 @@
 // Schemas of activations, softmax, bias, top-k and data-format helpers.
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
 
 namespace headrace {
 namespace {

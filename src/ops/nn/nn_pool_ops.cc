@@ -1,8 +1,8 @@
 // Schemas of pooling.
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
 #include "framework/shape_fns/symbolic_shape_fns.h"
 #include "framework/shape_fns/window_shape.h"
+#include "headrace/op.h"
 
 namespace headrace {
 namespace {

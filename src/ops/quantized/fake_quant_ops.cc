@@ -1,6 +1,6 @@
 // Fake quantisation: floats rounded as if stored in num_bits.
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
 
 namespace headrace {
 namespace {

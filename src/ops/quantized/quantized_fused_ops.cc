@@ -1,8 +1,8 @@
 // Convolutions and matrix products of quantised numbers with what follows fused
 // to them: bias, another tensor added, Relu, Requantize.
-#include "framework/op/op.h"
-#include "framework/op/shape_inference.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
+#include "headrace/shape_inference.h"
 
 namespace headrace {
 namespace {

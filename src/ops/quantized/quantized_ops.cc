@@ -1,8 +1,8 @@
 // Arithmetic on quantised numbers: beside each tensor go the ends of its range.
-#include "framework/op/op.h"
-#include "framework/op/shape_inference.h"
 #include "framework/shape_fns/common_shape_fns.h"
 #include "framework/shape_fns/window_shape.h"
+#include "headrace/op.h"
+#include "headrace/shape_inference.h"
 
 namespace headrace {
 namespace {

@@ -2,9 +2,9 @@
 // stream), from seeds that are inputs (stateless) or from a variable that holds
 // a generator's state; candidate samplers, which draw classes for losses over
 // very many of them.
-#include "framework/op/op.h"
-#include "framework/op/shape_inference.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
+#include "headrace/shape_inference.h"
 
 namespace headrace {
 namespace {

@@ -1,9 +1,9 @@
 // Audio: WAV files, spectrograms and the features made of them.
 #include <bit>
 
-#include "framework/op/op.h"
-#include "framework/op/shape_inference.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
+#include "headrace/shape_inference.h"
 
 namespace headrace {
 namespace {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "framework/op/op.h"
-#include "framework/op/shape_inference.h"
+#include "headrace/op.h"
+#include "headrace/shape_inference.h"
 
 namespace headrace {
 namespace {

@@ -1,6 +1,6 @@
 // Sets in the last dim of dense and sparse tensors: schemas and shapes.
-#include "framework/op/op.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
 
 namespace headrace {
 

@@ -1,8 +1,8 @@
 // Lookup tables. The handle of a resource table carries nothing but its two
 // types: [0] keys, [1] values with the shape of one value.
-#include "framework/op/op.h"
-#include "framework/op/shape_inference.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
+#include "headrace/shape_inference.h"
 
 namespace headrace {
 namespace {

@@ -1,9 +1,9 @@
 // Resource variables. Shape and type of a variable travel with its handle
 // (input_handle), so that reads have shapes at build time and a wrong type is
 // refused there.
-#include "framework/op/op.h"
-#include "framework/op/shape_inference.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
+#include "headrace/shape_inference.h"
 
 namespace headrace {
 namespace {

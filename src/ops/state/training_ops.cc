@@ -5,9 +5,9 @@
 //
 // An optimizer is a table's line: its slots after `var`, its other inputs in
 // TensorFlow's order, and its attrs.
-#include "framework/op/op.h"
-#include "framework/op/shape_inference.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "headrace/op.h"
+#include "headrace/shape_inference.h"
 
 namespace headrace {
 namespace {

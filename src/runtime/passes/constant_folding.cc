@@ -7,9 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/interrupt.h"
-#include "framework/kernel/op_kernel.h"
 #include "graph/algorithm.h"
 #include "graph/constant_eval.h"
+#include "headrace/op_kernel.h"
 #include "runtime/passes/graph_pass.h"
 #include "runtime/passes/rewrite.h"
 

@@ -1,5 +1,5 @@
 // Fuses what follows a convolution or matrix product into it. Which ops these
-// are and what can follow, their schemas say (framework/op/op_traits.h): a
+// are and what can follow, their schemas say (headrace/op_traits.h): a
 // factor for each channel (convolutions alone), a bias, a second tensor to add
 // (convolutions alone: the shortcut of a residual network), an activation, each
 // optional, in this order. Nobody else may read what is in between.

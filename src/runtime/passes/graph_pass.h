@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "graph/graph.h"
+#include "headrace/graph.h"
 
 namespace headrace {
 

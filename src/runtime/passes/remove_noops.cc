@@ -2,7 +2,7 @@
 // PlaceholderWithDefault (a fed one is an _Arg by now), casts to the same type,
 // reshapes to the same shape, transposes that change nothing or undo each
 // other, arithmetic with 0 and 1 that is exact. When an op changes nothing, its
-// schema says (NoOpWhen in framework/op/op_traits.h).
+// schema says (NoOpWhen in headrace/op_traits.h).
 //
 // An Identity may be there for its control edges. It goes only if these can be
 // moved to its neighbours without adding any, and it stays beside control flow,

@@ -4,8 +4,8 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/strip.h"
-#include "framework/kernel/op_kernel.h"
 #include "graph/constant_eval.h"
+#include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {

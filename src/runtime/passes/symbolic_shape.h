@@ -14,7 +14,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "framework/shape_fns/symbolic_shape_fns.h"
-#include "graph/graph.h"
+#include "headrace/graph.h"
 
 namespace headrace {
 

@@ -5,23 +5,23 @@
 //
 // Thread-safe: several threads may Run at once, while another adds nodes (under
 // graph->mu()) or closes the session.
-#ifndef HEADRACE_SESSION_SESSION_H_
-#define HEADRACE_SESSION_SESSION_H_
+#ifndef HEADRACE_SESSION_H_
+#define HEADRACE_SESSION_H_
 
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "base/wait_hook.h"
-#include "framework/kernel/cancellation.h"
-#include "framework/tensor/tensor.h"
-#include "graph/graph.h"
+#include "headrace/cancellation.h"
 #include "headrace/config.pb.h"
+#include "headrace/graph.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 
 class Device;
+class WaitHook;
 struct MemoryPlan;
 
 // By what the caller of a run stops it.
@@ -165,4 +165,4 @@ void RegisterSessionFactory(const std::string& scheme, SessionFactory factory);
 
 }  // namespace headrace
 
-#endif  // HEADRACE_SESSION_SESSION_H_
+#endif  // HEADRACE_SESSION_H_

@@ -1,7 +1,7 @@
 // Small string helpers that absl lacks (std::string_view with absl), and the
 // string hash of TensorFlow's wire formats.
-#ifndef HEADRACE_BASE_STRINGS_H_
-#define HEADRACE_BASE_STRINGS_H_
+#ifndef HEADRACE_STRINGS_H_
+#define HEADRACE_STRINGS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -62,4 +62,4 @@ bool IsIdentifier(std::string_view s);
 
 }  // namespace headrace
 
-#endif  // HEADRACE_BASE_STRINGS_H_
+#endif  // HEADRACE_STRINGS_H_

@@ -4,15 +4,15 @@
 //
 // Shapes are values (PartialTensorShape); -1 is an unknown dim. Used by one
 // thread.
-#ifndef HEADRACE_FRAMEWORK_OP_SHAPE_INFERENCE_H_
-#define HEADRACE_FRAMEWORK_OP_SHAPE_INFERENCE_H_
+#ifndef HEADRACE_SHAPE_INFERENCE_H_
+#define HEADRACE_SHAPE_INFERENCE_H_
 
 #include <string>
 #include <vector>
 
-#include "framework/op/op_def.h"
-#include "framework/tensor/resource_handle.h"
-#include "framework/tensor/tensor.h"
+#include "headrace/op_def.h"
+#include "headrace/resource_handle.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 
@@ -125,4 +125,4 @@ class InferenceContext {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_FRAMEWORK_OP_SHAPE_INFERENCE_H_
+#endif  // HEADRACE_SHAPE_INFERENCE_H_

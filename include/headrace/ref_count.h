@@ -1,7 +1,7 @@
 // Intrusive reference counting. An object is born with one reference, which its
 // maker owns; the last Unref deletes it.
-#ifndef HEADRACE_BASE_REF_COUNT_H_
-#define HEADRACE_BASE_REF_COUNT_H_
+#ifndef HEADRACE_REF_COUNT_H_
+#define HEADRACE_REF_COUNT_H_
 
 #include <atomic>
 #include <cstddef>
@@ -109,4 +109,4 @@ RefPtr<T> MakeRef(Args&&... args) {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_BASE_REF_COUNT_H_
+#endif  // HEADRACE_REF_COUNT_H_

@@ -1,8 +1,8 @@
 // Status and StatusOr for all of Headrace: absl's types under our name, one
 // maker a code, and the two macros that pass an error up. A message names the
 // op, the argument, what was got and what was wanted.
-#ifndef HEADRACE_BASE_STATUS_H_
-#define HEADRACE_BASE_STATUS_H_
+#ifndef HEADRACE_STATUS_H_
+#define HEADRACE_STATUS_H_
 
 #include <initializer_list>
 #include <string_view>
@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/strings.h"
+#include "headrace/strings.h"
 
 namespace headrace {
 
@@ -89,4 +89,4 @@ HR_DEFINE_ERROR_(Unauthenticated)
     return std::move(tmp).status();               \
   lhs = *std::move(tmp)
 
-#endif  // HEADRACE_BASE_STATUS_H_
+#endif  // HEADRACE_STATUS_H_

@@ -13,17 +13,17 @@
 // Specs are TensorFlow's grammar and must be literals: the op is a constant of
 // the library, registering only links it into a list, and nothing is parsed
 // before the op is first looked up.
-#ifndef HEADRACE_FRAMEWORK_OP_OP_H_
-#define HEADRACE_FRAMEWORK_OP_OP_H_
+#ifndef HEADRACE_OP_H_
+#define HEADRACE_OP_H_
 
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "base/mutex.h"
-#include "framework/op/op_def.h"
-#include "framework/op/op_traits.h"
+#include "headrace/mutex.h"
+#include "headrace/op_def.h"
+#include "headrace/op_traits.h"
 
 namespace headrace {
 
@@ -266,4 +266,4 @@ class OpRegistrar {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_FRAMEWORK_OP_OP_H_
+#endif  // HEADRACE_OP_H_

@@ -4,18 +4,17 @@
 // Interfaces allow for devices that are asynchronous and have memories of
 // their own: kernels get memory from allocator(), tensors cross by the copy
 // functions, and Sync waits for work in flight. Thread-safe.
-#ifndef HEADRACE_FRAMEWORK_KERNEL_DEVICE_H_
-#define HEADRACE_FRAMEWORK_KERNEL_DEVICE_H_
+#ifndef HEADRACE_DEVICE_H_
+#define HEADRACE_DEVICE_H_
 
 #include <functional>
 #include <memory>
 #include <string>
 
-#include "base/thread_pool.h"
-#include "framework/kernel/device_name.h"
-#include "framework/kernel/resource_mgr.h"
-#include "framework/memory/allocator.h"
-#include "framework/tensor/tensor.h"
+#include "headrace/allocator.h"
+#include "headrace/device_name.h"
+#include "headrace/resource_mgr.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 
@@ -29,6 +28,7 @@ struct DeviceAttributes {
 
 class OpKernel;
 class OpKernelContext;
+class ThreadPool;
 
 class Device {
  public:
@@ -67,4 +67,4 @@ class Device {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_FRAMEWORK_KERNEL_DEVICE_H_
+#endif  // HEADRACE_DEVICE_H_

@@ -1,14 +1,14 @@
 // OpDef: the signature of an op, parsed from the specs given to REGISTER_OP.
 // Immutable once registered.
-#ifndef HEADRACE_FRAMEWORK_OP_OP_DEF_H_
-#define HEADRACE_FRAMEWORK_OP_OP_DEF_H_
+#ifndef HEADRACE_OP_DEF_H_
+#define HEADRACE_OP_DEF_H_
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "framework/op/attr_value.h"
-#include "framework/tensor/types.h"
+#include "headrace/attr_value.h"
+#include "headrace/types.h"
 
 namespace headrace {
 
@@ -111,4 +111,4 @@ Status ArgRanges(const std::vector<OpDef::Arg>& args, const OpDef& def,
 
 }  // namespace headrace
 
-#endif  // HEADRACE_FRAMEWORK_OP_OP_DEF_H_
+#endif  // HEADRACE_OP_DEF_H_

@@ -1,12 +1,12 @@
 // Device names: "/job:worker/replica:0/task:1/device:GPU:2", every part
 // optional; formats.md, section 3.
-#ifndef HEADRACE_FRAMEWORK_KERNEL_DEVICE_NAME_H_
-#define HEADRACE_FRAMEWORK_KERNEL_DEVICE_NAME_H_
+#ifndef HEADRACE_DEVICE_NAME_H_
+#define HEADRACE_DEVICE_NAME_H_
 
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "base/status.h"
+#include "headrace/status.h"
 
 namespace headrace {
 
@@ -42,4 +42,4 @@ struct DeviceName {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_FRAMEWORK_KERNEL_DEVICE_NAME_H_
+#endif  // HEADRACE_DEVICE_NAME_H_

@@ -2,8 +2,8 @@
 //
 // Thread-safe. Look-ups hand out references: a resource deleted here lives on
 // for those who hold it.
-#ifndef HEADRACE_FRAMEWORK_KERNEL_RESOURCE_MGR_H_
-#define HEADRACE_FRAMEWORK_KERNEL_RESOURCE_MGR_H_
+#ifndef HEADRACE_RESOURCE_MGR_H_
+#define HEADRACE_RESOURCE_MGR_H_
 
 #include <functional>
 #include <string>
@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "base/mutex.h"
-#include "base/ref_count.h"
-#include "base/status.h"
-#include "framework/tensor/resource_handle.h"
+#include "headrace/mutex.h"
+#include "headrace/ref_count.h"
+#include "headrace/resource_handle.h"
+#include "headrace/status.h"
 
 namespace headrace {
 
@@ -131,4 +131,4 @@ Status LookupResource(ResourceMgr* mgr, const ResourceHandle& h,
 
 }  // namespace headrace
 
-#endif  // HEADRACE_FRAMEWORK_KERNEL_RESOURCE_MGR_H_
+#endif  // HEADRACE_RESOURCE_MGR_H_

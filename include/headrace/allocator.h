@@ -3,8 +3,8 @@
 // ResourceExhausted with the bytes asked for.
 //
 // Thread-safe.
-#ifndef HEADRACE_FRAMEWORK_MEMORY_ALLOCATOR_H_
-#define HEADRACE_FRAMEWORK_MEMORY_ALLOCATOR_H_
+#ifndef HEADRACE_ALLOCATOR_H_
+#define HEADRACE_ALLOCATOR_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -41,4 +41,4 @@ Allocator* CpuAllocator();
 
 }  // namespace headrace
 
-#endif  // HEADRACE_FRAMEWORK_MEMORY_ALLOCATOR_H_
+#endif  // HEADRACE_ALLOCATOR_H_

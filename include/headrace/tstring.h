@@ -8,8 +8,8 @@
 // All-zero bytes are the empty small string. Moving is copying the 24 bytes and
 // zeroing the source. What makes a string grow throws OutOfMemory
 // (base/exceptions.h) where there is none. Not thread-safe, like std::string.
-#ifndef HEADRACE_FRAMEWORK_TENSOR_TSTRING_H_
-#define HEADRACE_FRAMEWORK_TENSOR_TSTRING_H_
+#ifndef HEADRACE_TSTRING_H_
+#define HEADRACE_TSTRING_H_
 
 #include <cstdint>
 #include <cstdlib>
@@ -155,4 +155,4 @@ static_assert(sizeof(tstring) == 24);
 
 }  // namespace headrace
 
-#endif  // HEADRACE_FRAMEWORK_TENSOR_TSTRING_H_
+#endif  // HEADRACE_TSTRING_H_

@@ -8,8 +8,8 @@
 // plainly and let allocate_output report.
 //
 // Value types, thread-compatible.
-#ifndef HEADRACE_FRAMEWORK_TENSOR_TENSOR_SHAPE_H_
-#define HEADRACE_FRAMEWORK_TENSOR_TENSOR_SHAPE_H_
+#ifndef HEADRACE_TENSOR_SHAPE_H_
+#define HEADRACE_TENSOR_SHAPE_H_
 
 #include <cstdint>
 #include <initializer_list>
@@ -17,7 +17,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
-#include "base/status.h"
+#include "headrace/status.h"
 
 namespace headrace {
 
@@ -144,4 +144,4 @@ class PartialTensorShape {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_FRAMEWORK_TENSOR_TENSOR_SHAPE_H_
+#endif  // HEADRACE_TENSOR_SHAPE_H_

@@ -10,8 +10,8 @@
 //   REGISTER_KERNEL_BUILDER(
 //       Name("Softplus").Device(DEVICE_CPU).TypeConstraint<float>("T"),
 //       SoftplusOp<float>);
-#ifndef HEADRACE_FRAMEWORK_KERNEL_OP_KERNEL_H_
-#define HEADRACE_FRAMEWORK_KERNEL_OP_KERNEL_H_
+#ifndef HEADRACE_OP_KERNEL_H_
+#define HEADRACE_OP_KERNEL_H_
 
 #include <array>
 #include <cstdint>
@@ -24,20 +24,20 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
-#include "base/mutex.h"
-#include "framework/kernel/cancellation.h"
-#include "framework/kernel/device.h"
-#include "framework/kernel/rendezvous.h"
-#include "framework/kernel/resource_mgr.h"
-#include "framework/op/node_def.h"
-#include "framework/op/op_def.h"
-#include "framework/tensor/tensor.h"
+#include "headrace/cancellation.h"
+#include "headrace/device.h"
+#include "headrace/mutex.h"
+#include "headrace/node_def.h"
+#include "headrace/op_def.h"
+#include "headrace/resource_mgr.h"
+#include "headrace/tensor.h"
 
 namespace headrace {
 
 class OpKernelConstruction;
 class OpKernelContext;
 class AsyncOpKernel;
+class Rendezvous;
 class FunctionRuntime;  // framework/kernel/function_runtime.h
 
 // Report a failure and return from a kernel's constructor or Compute.
@@ -328,9 +328,7 @@ class OpKernelContext {
   // results do not depend on the number of threads, and runs them on the
   // device's pool; the caller takes part. `cost` is ns per unit on one core.
   void ParallelFor(int64_t total, double cost,
-                   absl::FunctionRef<void(int64_t begin, int64_t end)> fn) {
-    params_->device->thread_pool()->ParallelForCost(total, cost, fn);
-  }
+                   absl::FunctionRef<void(int64_t begin, int64_t end)> fn);
   ThreadPool* thread_pool() const { return params_->device->thread_pool(); }
 
   const Status& status() const { return status_; }
@@ -544,4 +542,4 @@ Status CreateOpKernel(Device* device, std::shared_ptr<const NodeDef> node,
 
 }  // namespace headrace
 
-#endif  // HEADRACE_FRAMEWORK_KERNEL_OP_KERNEL_H_
+#endif  // HEADRACE_OP_KERNEL_H_

@@ -1,17 +1,18 @@
 // GraphDefs in and out: binary and text, with the checks of formats.md,
 // section 3.
-#ifndef HEADRACE_GRAPH_IMPORTER_H_
-#define HEADRACE_GRAPH_IMPORTER_H_
+#ifndef HEADRACE_IMPORTER_H_
+#define HEADRACE_IMPORTER_H_
 
 #include <map>
 #include <string>
 #include <vector>
 
-#include "graph/graph.h"
-#include "graph/graph_def_reader.h"
+#include "headrace/graph.h"
 #include "headrace/graph.pb.h"
 
 namespace headrace {
+
+struct GraphDefParts;  // graph/graph_def_reader.h
 
 struct ImportOptions {
   std::string prefix;  // put before each name with "/"; "" for none
@@ -81,4 +82,4 @@ void GraphToGraphDef(const Graph& graph, pb::GraphDef* def);
 
 }  // namespace headrace
 
-#endif  // HEADRACE_GRAPH_IMPORTER_H_
+#endif  // HEADRACE_IMPORTER_H_

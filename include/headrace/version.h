@@ -1,6 +1,6 @@
 // The library's own version, and the TensorFlow version it behaves as.
-#ifndef HEADRACE_BASE_VERSION_H_
-#define HEADRACE_BASE_VERSION_H_
+#ifndef HEADRACE_VERSION_H_
+#define HEADRACE_VERSION_H_
 
 namespace headrace {
 
@@ -18,4 +18,4 @@ inline constexpr int kGraphDefMinConsumer = 0;
 
 }  // namespace headrace
 
-#endif  // HEADRACE_BASE_VERSION_H_
+#endif  // HEADRACE_VERSION_H_

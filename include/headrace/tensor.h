@@ -6,8 +6,8 @@
 //
 // Distinct Tensor objects may be used from distinct threads, also when they
 // share a buffer that nobody writes.
-#ifndef HEADRACE_FRAMEWORK_TENSOR_TENSOR_H_
-#define HEADRACE_FRAMEWORK_TENSOR_TENSOR_H_
+#ifndef HEADRACE_TENSOR_H_
+#define HEADRACE_TENSOR_H_
 
 #include <array>
 #include <cassert>
@@ -18,11 +18,11 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "base/ref_count.h"
-#include "base/status.h"
-#include "framework/memory/allocator.h"
-#include "framework/tensor/tensor_shape.h"
-#include "framework/tensor/types.h"
+#include "headrace/allocator.h"
+#include "headrace/ref_count.h"
+#include "headrace/status.h"
+#include "headrace/tensor_shape.h"
+#include "headrace/types.h"
 
 namespace headrace {
 
@@ -338,4 +338,4 @@ void CopyElements(const Tensor& src, int64_t src_begin, Tensor* dst,
 
 }  // namespace headrace
 
-#endif  // HEADRACE_FRAMEWORK_TENSOR_TENSOR_H_
+#endif  // HEADRACE_TENSOR_H_

@@ -1,8 +1,8 @@
 // AttrValue: the value of a node's attribute, and AttrMap, a node's attributes.
 //
 // Value types, thread-compatible.
-#ifndef HEADRACE_FRAMEWORK_OP_ATTR_VALUE_H_
-#define HEADRACE_FRAMEWORK_OP_ATTR_VALUE_H_
+#ifndef HEADRACE_ATTR_VALUE_H_
+#define HEADRACE_ATTR_VALUE_H_
 
 #include <memory>
 #include <string>
@@ -10,9 +10,9 @@
 #include <variant>
 #include <vector>
 
-#include "framework/tensor/tensor.h"
-#include "framework/tensor/tensor_shape.h"
-#include "framework/tensor/types.h"
+#include "headrace/tensor.h"
+#include "headrace/tensor_shape.h"
+#include "headrace/types.h"
 
 namespace headrace {
 
@@ -170,4 +170,4 @@ class AttrMap {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_FRAMEWORK_OP_ATTR_VALUE_H_
+#endif  // HEADRACE_ATTR_VALUE_H_

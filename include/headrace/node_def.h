@@ -1,12 +1,12 @@
 // NodeDef: a node as a GraphDef describes it, in our own form, so that graphs
 // of 10,000 nodes are built without touching protobuf.
-#ifndef HEADRACE_FRAMEWORK_OP_NODE_DEF_H_
-#define HEADRACE_FRAMEWORK_OP_NODE_DEF_H_
+#ifndef HEADRACE_NODE_DEF_H_
+#define HEADRACE_NODE_DEF_H_
 
 #include <string>
 #include <vector>
 
-#include "framework/op/attr_value.h"
+#include "headrace/attr_value.h"
 
 namespace headrace {
 
@@ -28,4 +28,4 @@ std::string SummarizeNodeDef(const NodeDef& node);
 
 }  // namespace headrace
 
-#endif  // HEADRACE_FRAMEWORK_OP_NODE_DEF_H_
+#endif  // HEADRACE_NODE_DEF_H_

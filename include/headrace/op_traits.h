@@ -15,13 +15,13 @@
 //
 // Traits are plain data in static storage: `OpDef::traits` points at them, a
 // question costs a load. They never change.
-#ifndef HEADRACE_FRAMEWORK_OP_OP_TRAITS_H_
-#define HEADRACE_FRAMEWORK_OP_OP_TRAITS_H_
+#ifndef HEADRACE_OP_TRAITS_H_
+#define HEADRACE_OP_TRAITS_H_
 
 #include <cstdint>
 #include <optional>
 
-#include "framework/op/op_def.h"
+#include "headrace/op_def.h"
 
 namespace headrace {
 
@@ -211,4 +211,4 @@ std::string DescribeTraits(const OpDef& op);
 
 }  // namespace headrace
 
-#endif  // HEADRACE_FRAMEWORK_OP_OP_TRAITS_H_
+#endif  // HEADRACE_OP_TRAITS_H_

@@ -1,18 +1,18 @@
 // SavedModel: a folder with saved_model.pb (or .pbtxt), variables/ and assets/.
 // Loading imports the meta graph with the wanted tags, makes a session,
 // restores the variables and runs what initialises the model.
-#ifndef HEADRACE_SESSION_SAVED_MODEL_H_
-#define HEADRACE_SESSION_SAVED_MODEL_H_
+#ifndef HEADRACE_SAVED_MODEL_H_
+#define HEADRACE_SAVED_MODEL_H_
 
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/types/span.h"
-#include "graph/graph.h"
 #include "headrace/config.pb.h"
+#include "headrace/graph.h"
 #include "headrace/meta_graph.pb.h"
-#include "session/session.h"
+#include "headrace/session.h"
 
 namespace headrace {
 
@@ -36,4 +36,4 @@ Status LoadSavedModel(const pb::ConfigProto& config, const std::string& target,
 
 }  // namespace headrace
 
-#endif  // HEADRACE_SESSION_SAVED_MODEL_H_
+#endif  // HEADRACE_SAVED_MODEL_H_

@@ -2,15 +2,15 @@
 // registered before StartCancel runs exactly once, on the cancelling thread.
 //
 // Thread-safe.
-#ifndef HEADRACE_FRAMEWORK_KERNEL_CANCELLATION_H_
-#define HEADRACE_FRAMEWORK_KERNEL_CANCELLATION_H_
+#ifndef HEADRACE_CANCELLATION_H_
+#define HEADRACE_CANCELLATION_H_
 
 #include <atomic>
 #include <functional>
 
 #include "absl/container/flat_hash_map.h"
-#include "base/mutex.h"
-#include "base/status.h"
+#include "headrace/mutex.h"
+#include "headrace/status.h"
 
 namespace headrace {
 
@@ -55,4 +55,4 @@ class CancellationManager {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_FRAMEWORK_KERNEL_CANCELLATION_H_
+#endif  // HEADRACE_CANCELLATION_H_

@@ -12,8 +12,8 @@
 // global spin lock (104 ns against 32 ns alone, worse together), which a fork
 // can leave locked in the child. ThreadSanitizer also understands these as they
 // are.
-#ifndef HEADRACE_BASE_MUTEX_H_
-#define HEADRACE_BASE_MUTEX_H_
+#ifndef HEADRACE_MUTEX_H_
+#define HEADRACE_MUTEX_H_
 
 #include <atomic>
 #include <chrono>
@@ -158,4 +158,4 @@ class Notification {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_BASE_MUTEX_H_
+#endif  // HEADRACE_MUTEX_H_

@@ -1,8 +1,8 @@
 // DataType and everything that maps between it and C++ types. The numbers are
 // those of TensorFlow's types.proto, so that a DataType can be cast to and from
 // TF_DataType and pb::DataType.
-#ifndef HEADRACE_FRAMEWORK_TENSOR_TYPES_H_
-#define HEADRACE_FRAMEWORK_TENSOR_TYPES_H_
+#ifndef HEADRACE_TYPES_H_
+#define HEADRACE_TYPES_H_
 
 #include <Eigen/Core>
 #include <complex>
@@ -11,8 +11,8 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
-#include "base/status.h"
-#include "framework/tensor/tstring.h"
+#include "headrace/status.h"
+#include "headrace/tstring.h"
 
 namespace headrace {
 
@@ -72,7 +72,7 @@ struct qint32 {
   int32_t value = 0;
 };
 
-class ResourceHandle;  // framework/tensor/resource_handle.h
+class ResourceHandle;  // headrace/resource_handle.h
 class Variant;         // framework/tensor/variant.h
 
 using DataTypeVector = absl::InlinedVector<DataType, 4>;
@@ -188,4 +188,4 @@ inline constexpr char DEVICE_DEFAULT[] = "DEFAULT";
 
 }  // namespace headrace
 
-#endif  // HEADRACE_FRAMEWORK_TENSOR_TYPES_H_
+#endif  // HEADRACE_TYPES_H_

@@ -6,8 +6,8 @@
 // Thread-compatible. A Graph that a client shares with sessions carries its own
 // mutex (`mu`): who adds nodes holds it for writing, a session that copies what
 // it needs holds it for reading.
-#ifndef HEADRACE_GRAPH_GRAPH_H_
-#define HEADRACE_GRAPH_GRAPH_H_
+#ifndef HEADRACE_GRAPH_H_
+#define HEADRACE_GRAPH_H_
 
 #include <deque>
 #include <functional>
@@ -18,11 +18,11 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
-#include "base/mutex.h"
-#include "base/version.h"
-#include "framework/op/node_def.h"
-#include "framework/op/op.h"
-#include "framework/tensor/resource_handle.h"
+#include "headrace/mutex.h"
+#include "headrace/node_def.h"
+#include "headrace/op.h"
+#include "headrace/resource_handle.h"
+#include "headrace/version.h"
 
 namespace headrace {
 
@@ -274,4 +274,4 @@ bool IsValidNodeName(absl::string_view name, bool allow_internal = true);
 
 }  // namespace headrace
 
-#endif  // HEADRACE_GRAPH_GRAPH_H_
+#endif  // HEADRACE_GRAPH_H_

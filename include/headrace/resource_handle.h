@@ -1,16 +1,16 @@
 // ResourceHandle: the element of a DT_RESOURCE tensor; names a resource in a
 // device's ResourceMgr, or holds one directly (a ref-counting handle).
-#ifndef HEADRACE_FRAMEWORK_TENSOR_RESOURCE_HANDLE_H_
-#define HEADRACE_FRAMEWORK_TENSOR_RESOURCE_HANDLE_H_
+#ifndef HEADRACE_RESOURCE_HANDLE_H_
+#define HEADRACE_RESOURCE_HANDLE_H_
 
 #include <string>
 #include <typeinfo>
 #include <utility>
 #include <vector>
 
-#include "base/ref_count.h"
-#include "framework/tensor/tensor_shape.h"
-#include "framework/tensor/types.h"
+#include "headrace/ref_count.h"
+#include "headrace/tensor_shape.h"
+#include "headrace/types.h"
 
 namespace headrace {
 
@@ -47,4 +47,4 @@ class ResourceHandle {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_FRAMEWORK_TENSOR_RESOURCE_HANDLE_H_
+#endif  // HEADRACE_RESOURCE_HANDLE_H_
