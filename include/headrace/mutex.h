@@ -21,8 +21,8 @@
 #include <mutex>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "headrace/clock.h"
 
 // Of data: read and written with the mutex held. PT_: what the pointer points
 // to is.
@@ -101,7 +101,7 @@ class CondVar {
            std::cv_status::timeout;
   }
   bool WaitWithDeadline(Mutex* mu, absl::Time deadline) REQUIRES(mu) {
-    return WaitWithTimeout(mu, deadline - absl::Now());
+    return WaitWithTimeout(mu, deadline - Now());
   }
   void Signal() { cv_.notify_one(); }
   void SignalAll() { cv_.notify_all(); }
@@ -140,7 +140,7 @@ class Notification {
   }
   // Whether it has happened by then.
   bool WaitForNotificationWithTimeout(absl::Duration timeout) const {
-    return WaitForNotificationWithDeadline(absl::Now() + timeout);
+    return WaitForNotificationWithDeadline(Now() + timeout);
   }
   bool WaitForNotificationWithDeadline(absl::Time deadline) const {
     MutexLock lock(&mu_);

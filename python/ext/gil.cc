@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/waiting_threads.h"
+#include "headrace/clock.h"
 #include "headrace/mutex.h"
 #include "headrace/session.h"
 

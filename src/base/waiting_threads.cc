@@ -9,8 +9,8 @@
 #include <thread>
 #include <utility>
 
-#include "base/clock.h"
 #include "base/flush_denormals.h"
+#include "headrace/clock.h"
 #include "headrace/mutex.h"
 
 namespace headrace {

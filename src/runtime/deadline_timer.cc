@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "absl/time/time.h"
-#include "base/clock.h"
+#include "headrace/clock.h"
 #include "headrace/mutex.h"
 
 namespace headrace {

@@ -7,7 +7,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "base/clock.h"
 #include "base/exceptions.h"
 #include "base/fork.h"
 #include "base/interrupt.h"
@@ -18,6 +17,7 @@
 #include "framework/tuning/algorithm_tuner.h"
 #include "graph/client_graph.h"
 #include "graph/partition.h"
+#include "headrace/clock.h"
 #include "headrace/mutex.h"
 #include "runtime/function_runtime.h"
 #include "runtime/passes/graph_pass.h"

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "base/clock.h"
 #include "base/wait_hook.h"
 #include "framework/tensor/borrowed_buffer.h"
 #include "graph/algorithm.h"
 #include "graph/client_graph.h"
+#include "headrace/clock.h"
 
 namespace headrace {
 namespace {

@@ -2,7 +2,7 @@
 // for. A cancellation ends the sleep.
 #include <algorithm>
 
-#include "base/clock.h"
+#include "headrace/clock.h"
 #include "headrace/mutex.h"
 #include "kernels/data/cancellable_wait.h"
 #include "kernels/data/dataset.h"

@@ -1,7 +1,7 @@
 // The time of day. Unlike absl::Now it takes no lock, which a thread of the
 // parent process could hold when a child is forked: there it stays locked.
-#ifndef HEADRACE_BASE_CLOCK_H_
-#define HEADRACE_BASE_CLOCK_H_
+#ifndef HEADRACE_CLOCK_H_
+#define HEADRACE_CLOCK_H_
 
 #include <chrono>
 
@@ -16,4 +16,4 @@ inline absl::Time Now() {
 
 }  // namespace headrace
 
-#endif  // HEADRACE_BASE_CLOCK_H_
+#endif  // HEADRACE_CLOCK_H_
