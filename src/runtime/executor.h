@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/wait_hook.h"
+#include "framework/kernel/rendezvous.h"
 #include "headrace/graph.h"
 #include "headrace/op_kernel.h"
 #include "runtime/step_stats.h"

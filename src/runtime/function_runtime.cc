@@ -8,6 +8,7 @@
 #include "base/exceptions.h"
 #include "base/interrupt.h"
 #include "base/thread_pool.h"
+#include "framework/kernel/rendezvous.h"
 #include "graph/function_body.h"
 #include "runtime/passes/graph_pass.h"
 

@@ -12,6 +12,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "base/wait_hook.h"
+#include "framework/kernel/rendezvous.h"
 #include "framework/kernel/step_budget.h"
 #include "headrace/op_kernel.h"
 #include "headrace/resource_mgr.h"

@@ -10,6 +10,7 @@
 #include "base/fork.h"
 #include "base/push_front.h"
 #include "base/require_memory.h"
+#include "base/thread_pool.h"
 
 namespace headrace {
 
