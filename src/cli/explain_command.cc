@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/thread_pool.h"
 #include "cli/command.h"
 #include "cli/trial.h"
 #include "runtime/memory_plan.h"
