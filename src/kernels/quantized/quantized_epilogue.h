@@ -1,9 +1,14 @@
-// What a fused quantised product does with its sums in 32 bits: a row at a time
-// they are scaled, given a bias and the elements of another tensor, rounded to
-// the nearest, halves to even, clamped and stored.
+// QuantizedEpilogue: what a fused quantised product does with its sums of 32
+// bits. Each row is scaled, given a bias and the elements of another tensor,
+// rounded to the nearest integer, halves to even, clamped and stored.
+//
+// It is not an Epilogue (epilogue.h), which works in place and in the result's
+// type: this one reads integers, computes in double and writes another type.
 //
 // Here 0 is stored as 0: a range [min, max] reaches as far as the end further
 // from 0, and that is the largest stored integer.
+//
+// Thread-safe: rows may be finished on several threads at once.
 #ifndef HEADRACE_KERNELS_QUANTIZED_QUANTIZED_EPILOGUE_H_
 #define HEADRACE_KERNELS_QUANTIZED_QUANTIZED_EPILOGUE_H_
 
@@ -51,8 +56,9 @@ struct QuantizedEpilogue {
                  Tensor* out) const;
 };
 
-// sums[j] += a[0] * b[j] + a[step] * b[n + j] + ...: k products, which wrap
-// around. Four at a time, for sums that stay in registers that long.
+// sums[j] += a[0] * b[j] + a[step] * b[n + j] + ... for j < n: k products,
+// which wrap around. Four are added at a time, while the sums stay in
+// registers.
 template <typename T>
 inline void AddProducts(const T* a, int64_t step, int64_t k, const int8_t* b,
                         int64_t n, int32_t* sums) {
