@@ -99,10 +99,14 @@ class Builder {
   }
 
   // `prefix`, or with a number behind it: a name that no node of the client
-  // has, whether it is needed or not.
+  // has, whether it is needed or not, and none that was added.
   std::string FreeName(const std::string& prefix) const {
+    const auto taken = [this](const std::string& name) {
+      return graph_.FindNode(name) != nullptr ||
+             out_->FindNode(name) != nullptr;
+    };
     std::string name = prefix;
-    for (int i = 1; graph_.FindNode(name) != nullptr; ++i) {
+    for (int i = 1; taken(name); ++i) {
       name = absl::StrCat(prefix, "_", i);
     }
     return name;

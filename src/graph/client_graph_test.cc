@@ -185,6 +185,12 @@ TEST_F(ClientGraphTest, NodesThatAreAddedHaveNamesThatNobodyHas) {
   for (const auto& [name, count] : names) EXPECT_EQ(count, 1) << name;
   EXPECT_TRUE((*got)->FindNode("_arg_x_0_0")->IsConstant());
   EXPECT_EQ((*got)->FindNode("_retval_out_0_0")->type_string(), "AddV2");
+  // Nor do two of them have one: what stands for x:0 is "_arg_x_0_0_1".
+  const Endpoint x0 = Placeholder(&g_, "x_0", DT_FLOAT, {2});
+  const Endpoint both = {AddOp(&g_, "both", "AddV2", {x_, x0}), 0};
+  got = Build({x_, x0}, {both});
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(CountOps(**got)["_Arg"], 2);
 }
 
 TEST_F(ClientGraphTest, CopiesLeaveTheClientsGraphAlone) {
