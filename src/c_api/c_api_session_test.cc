@@ -50,7 +50,8 @@ TEST_F(CApiTest, ATokenStopsRuns) {
                              s());
     return Tensor(result);
   };
-  for (TF_CancellationManager* t : {token.get(), Token().get()}) {
+  TF_CancellationManager* const none = nullptr;
+  for (TF_CancellationManager* t : {token.get(), none}) {
     EXPECT_EQ(Value(run(sum, &x, Scalar(5).get(), t).get()), 7) << message();
   }
   EXPECT_FALSE(TF_CancellationManagerIsCancelled(token.get()));
