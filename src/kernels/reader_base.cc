@@ -129,7 +129,7 @@ void ReaderBase::Serve() {
       return OkStatus();
     });
     if (has_some || !thrown.ok()) {
-      Finish(std::move(records), thrown.ok() ? std::move(status) : thrown);
+      Finish(std::move(records), thrown.ok() ? status : thrown);
       continue;
     }
     // Needs work. Whoever of this and of the queue's callback comes second goes
