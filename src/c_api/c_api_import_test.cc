@@ -9,7 +9,7 @@ std::string GraphOfOneConstant() {
   const auto field = [](char tag, const std::string& s) {
     std::string out(1, tag);
     size_t n = s.size();
-    for (; n >= 0x80; n >>= 7) out += static_cast<char>(n & 0x7f | 0x80);
+    for (; n >= 0x80; n >>= 7) out += static_cast<char>((n & 0x7f) | 0x80);
     return out + static_cast<char>(n) + s;
   };
   const auto attr = [&field](const std::string& name, const std::string& v) {

@@ -50,7 +50,8 @@ TEST_F(CApiTest, ATokenStopsRuns) {
                              s());
     return Tensor(result);
   };
-  for (HR_CancellationManager* t : {token.get(), Token().get()}) {
+  HR_CancellationManager* const none = nullptr;
+  for (HR_CancellationManager* t : {token.get(), none}) {
     EXPECT_EQ(Value(run(sum, &x, Scalar(5).get(), t).get()), 7) << message();
   }
   EXPECT_FALSE(HR_CancellationManagerIsCancelled(token.get()));

@@ -143,10 +143,7 @@ void ReaderBase::Serve() {
       return OkStatus();
     });
     if (has_some || !thrown.ok()) {
-      if (!Finish(std::move(records),
-                  thrown.ok() ? std::move(status) : thrown)) {
-        return;
-      }
+      if (!Finish(std::move(records), thrown.ok() ? status : thrown)) return;
       continue;
     }
     // Needs work. Whoever of this and of the queue's callback comes second goes

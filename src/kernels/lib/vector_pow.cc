@@ -266,13 +266,14 @@ inline void PowBlock(const float* x, const float* y, float* z, int64_t n) {
     std::copy_n(result, n, z);
     return;
   }
+  constexpr float kLeast = std::numeric_limits<float>::min();
+  constexpr float kMost = std::numeric_limits<float>::max();
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) {
-    const bool is_in_range = std::abs(y[i] * hi[i]) <= kLargestExponent;
-    const bool ordinary = (x[i] >= std::numeric_limits<float>::min()) &
-                          (x[i] <= std::numeric_limits<float>::max()) &
-                          (y[i] != 2.0f) & (y[i] != 3.0f) & (y[i] != 0.5f) &
-                          is_in_range;
+    const float exponent = std::abs(y[i] * hi[i]);
+    const bool ordinary = (x[i] >= kLeast) & (x[i] <= kMost) & (y[i] != 2.0f) &
+                          (y[i] != 3.0f) & (y[i] != 0.5f) &
+                          (exponent <= kLargestExponent);
     z[i] = Pick(ordinary, result[i], PowOfAny(x[i], y[i]));
   }
 }
