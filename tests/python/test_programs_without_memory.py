@@ -1,4 +1,4 @@
-"""Programs of ops with state (datasets, tables, queues, decoders, functions) run
+"""Programs of several steps (datasets, tables, queues, decoders, functions) run
 with allocations that fail: an error or a result, never a crash or a hang."""
 import pathlib
 import pickle
