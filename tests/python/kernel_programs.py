@@ -398,6 +398,14 @@ def tensor_lists():
                 input_handle=a, tensor=ramp(1, 2), indices=[1]))])]
 
 
+def sparse_maps():
+    put = raw.AddManySparseToTensorsMap(
+        sparse_indices=long([[0, 1], [1, 0]]), sparse_values=[1., 2.],
+        sparse_shape=long([2, 3]), shared_name="sparse")
+    return [flat(raw.TakeManySparseFromTensorsMap(
+        sparse_handles=put, dtype=FLOAT, shared_name="sparse"))]
+
+
 def tensor_maps():
     m = raw.TensorMapInsert(input_handle=raw.EmptyTensorMap(), key="k",
                             value=ramp(2))
@@ -690,8 +698,8 @@ PROGRAMS = {
     f.__name__: f for f in (
         resource_scatters, reference_variables, stateful_random, convolutions,
         pools, recurrent, image_kernels, array_kernels, crosses,
-        quantized_concats, tensor_lists, tensor_maps, tensor_arrays, stacks,
-        old_queues, old_accumulators, old_tables, staged_maps,
+        quantized_concats, tensor_lists, sparse_maps, tensor_maps,
+        tensor_arrays, stacks, old_queues, old_accumulators, old_tables, staged_maps,
         session_handles, old_linear_algebra, old_random, old_neural,
         oldest_tensor_arrays, oldest_stacks)}
 PROGRAMS["tensor_arrays_v2"] = lambda: tensor_arrays("V2")
