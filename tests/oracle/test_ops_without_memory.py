@@ -1,5 +1,5 @@
 """Every op that a case can be made for runs with allocations that fail, and
-every kernel runs so in some test, but for those of NEVER."""
+every kernel of the library runs so in some test, but for those of NEVER."""
 import os
 import pathlib
 import pickle
@@ -23,8 +23,6 @@ NEVER = {
     "CreateSummaryDbWriter": "refuses: there is no database",
     "LMDBReader": "refuses: there are no LMDB files",
     "PlaceholderV2": "fails if it runs, as a placeholder that is not fed",
-    "PyFunc": "calls the Python program that made the graph",
-    "PyFuncStateless": "calls the Python program that made the graph",
     **dict.fromkeys(("_FusedConv2D", "_FusedConvChain", "_FusedElementwise",
                      "_FusedDepthwiseConv2dNative", "_FusedLSTM",
                      "_FusedMatMul", "_ReadVariablesOp", "_VarHandlesOp",
