@@ -1,6 +1,7 @@
 // PNG by libpng, which leaves by longjmp when something is wrong: nothing with
 // a destructor lives in the functions that call it.
 #include <csetjmp>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -17,9 +18,23 @@ namespace {
 
 constexpr size_t kMessageSize = 128;
 
+// libpng says only in words that it found no memory; this remembers it.
+struct PngMemory {
+  bool is_short = false;
+};
+png_voidp Allocate(png_structp png, png_alloc_size_t n) {
+  void* const p = std::malloc(n);
+  if (p == nullptr) {
+    static_cast<PngMemory*>(png_get_mem_ptr(png))->is_short = true;
+  }
+  return p;
+}
+void Release(png_structp, png_voidp p) { std::free(p); }
+
 struct PngReader {
   png_structp png = nullptr;
   png_infop info = nullptr;
+  PngMemory memory;
   absl::string_view rest;
   char message[kMessageSize] = "unknown error";
   int channels = 0;
@@ -85,8 +100,8 @@ void SetTransformations(PngReader* r, int channels, bool sixteen_bits) {
 }
 
 bool ReadHeader(PngReader* r, int channels, bool sixteen_bits) {
-  r->png =
-      png_create_read_struct(PNG_LIBPNG_VER_STRING, r, OnReadError, OnWarning);
+  r->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, r, OnReadError,
+                                    OnWarning, &r->memory, Allocate, Release);
   if (r->png == nullptr) return false;
   if (setjmp(png_jmpbuf(r->png))) return false;
   r->info = png_create_info_struct(r->png);
@@ -139,6 +154,7 @@ Status Decode(absl::string_view bytes, int channels, bool sixteen_bits,
 struct PngWriter {
   png_structp png = nullptr;
   png_infop info = nullptr;
+  PngMemory memory;
   std::string* bytes = nullptr;
   char message[kMessageSize] = "unknown error";
 };
@@ -154,13 +170,13 @@ bool TryAppend(const char* data, size_t n, std::string* to) {
 
 bool WritePixels(PngWriter* w, const Tensor& image, int color, int compression,
                  png_bytepp rows) {
-  w->png = png_create_write_struct(
+  w->png = png_create_write_struct_2(
       PNG_LIBPNG_VER_STRING, w,
       [](png_structp png, png_const_charp message) {
         Keep(static_cast<PngWriter*>(png_get_error_ptr(png))->message, message);
         png_longjmp(png, 1);
       },
-      OnWarning);
+      OnWarning, &w->memory, Allocate, Release);
   if (w->png == nullptr) return false;
   if (setjmp(png_jmpbuf(w->png))) return false;
   w->info = png_create_info_struct(w->png);
@@ -171,7 +187,8 @@ bool WritePixels(PngWriter* w, const Tensor& image, int color, int compression,
         auto* const w = static_cast<PngWriter*>(png_get_io_ptr(png));
         // Exceptions do not cross the library, nor a jump a catch.
         if (!TryAppend(reinterpret_cast<const char*>(data), n, w->bytes)) {
-          png_error(png, "Out of memory");
+          w->memory.is_short = true;
+          png_error(png, "out of memory");
         }
       },
       [](png_structp) {});
@@ -198,7 +215,11 @@ Status DecodePng(absl::string_view bytes, int channels, bool sixteen_bits,
                                    channels);
   }
   PngReader r;
-  const Status s = Decode(bytes, channels, sixteen_bits, allocate, &r);
+  Status s = Decode(bytes, channels, sixteen_bits, allocate, &r);
+  if (!s.ok() && (r.memory.is_short || r.png == nullptr)) {
+    s = errors::ResourceExhausted("out of memory: no room to decode a PNG of ",
+                                  bytes.size(), " bytes: ", r.message);
+  }
   png_destroy_read_struct(&r.png, &r.info, nullptr);
   return s;
 }
@@ -237,6 +258,11 @@ Status EncodePng(const Tensor& image, int compression, std::string* bytes) {
   const bool ok =
       WritePixels(&w, image, kColor[channels - 1], compression, rows.data());
   png_destroy_write_struct(&w.png, &w.info);
+  if (!ok && (w.memory.is_short || w.png == nullptr)) {
+    return errors::ResourceExhausted(
+        "out of memory: no room to encode an image of ", height, " x ", width,
+        " x ", channels, " as a PNG: ", w.message);
+  }
   if (!ok) return errors::Internal("EncodePng: ", w.message);
   return OkStatus();
 }

@@ -95,16 +95,20 @@ def tell_codes(codes):
         tell("code", code, n)
 
 
+def environment(faults):
+    """Of a process that has the library preloaded; under ASan, too."""
+    asan = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0:allocator_may_return_null=1:detect_leaks=0"
+    return dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", ASAN_OPTIONS=asan,
+                LD_PRELOAD=":".join(filter(None, [str(faults), os.environ.get("LD_PRELOAD")])))
+
+
 def drive(script, arguments, names, cases, faults, timeout):
     """Has `script --worker` serve the cases; whoever crashes, or is silent for `timeout` seconds, costs one. Prints the
     failures."""
-    asan = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0:allocator_may_return_null=1:detect_leaks=0"
-    env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", ASAN_OPTIONS=asan,
-               LD_PRELOAD=":".join(filter(None, [str(faults), os.environ.get("LD_PRELOAD")])))
     first, told, failed = 0, [], []
     while first < len(cases):
         process = subprocess.Popen([sys.executable, script, "--worker", *map(str, arguments)], stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(faults))
         errors = []
         reader = threading.Thread(target=lambda: errors.append(process.stderr.read().decode("utf8", "replace")))
         reader.start()

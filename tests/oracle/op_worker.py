@@ -8,7 +8,8 @@ pickled requests from stdin and answers each on the descriptor that stdout was:
 what the library prints goes to stderr. Needs NumPy alone, so that any
 interpreter can run it beside either library.
 
-A request is "ops", answered by the serialised OpList, or a case:
+A request is "ops", answered by the serialised OpList, "kernels", answered by
+the KernelList, or a case:
 
     {"nodes": [{"name", "op", "inputs", "attrs"}], "fetches": [(name, index)],
      "feeds": [(name, tensor)], "build_only": whether not to run it}
@@ -280,7 +281,9 @@ def main():
         if len(head) < 8:
             return
         request = pickle.loads(requests.read(struct.unpack("<Q", head)[0]))
-        reply = api.op_list() if request == "ops" else api.answer(request)
+        lists = {"ops": api.op_list, "kernels": api.kernel_list}
+        reply = (lists[request]() if isinstance(request, str)
+                 else api.answer(request))
         data = pickle.dumps(reply)
         answers.write(struct.pack("<Q", len(data)) + data)
         answers.flush()

@@ -27,7 +27,8 @@ def of_numbers(op, kind=None, **arguments):
         for function in arguments.values():
             if hasattr(function, "add_to_graph"):
                 function.add_to_graph(tf.get_default_graph())
-        made = {k: v() if inspect.isfunction(v) else v for k, v in arguments.items()}
+        made = {k: v() if inspect.isfunction(v) else v
+                for k, v in arguments.items()}
         return elements(getattr(raw, op)(
             input_dataset=numbers(), **made, **(kind or ONE)), kind)
     return build

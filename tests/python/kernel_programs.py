@@ -1,5 +1,5 @@
-"""Programs of ops that the other tests without memory do not reach: kernels that
-want inputs which fit one another, and ops that work on a state.
+"""Programs of ops that the other tests without memory do not reach: kernels
+that want inputs which fit one another, and ops that work on a state.
 
 PROGRAMS has functions by name; each builds into the default graph and returns
 steps, lists of what is fetched in one run. Those of FILE_PROGRAMS get a folder.
@@ -39,8 +39,8 @@ def of_old_graphs():
 
 # Variables.
 
-STATE = ("var", "accum", "accum_update", "linear", "m", "v", "vhat", "ms", "mom",
-         "mg", "gradient_accumulator", "gradient_squared_accumulator")
+STATE = ("var", "accum", "accum_update", "linear", "m", "v", "vhat", "ms",
+         "mom", "mg", "gradient_accumulator", "gradient_squared_accumulator")
 
 
 def handle(name, value):
@@ -305,18 +305,13 @@ def crosses():
 def quantized_input(name, dtype, op):
     shapes = {"input": [1, 5, 5, 2], "filter": [3, 3, 2, 2], "a": [2, 3],
               "b": [3, 2], "x": [2, 3], "y": [2, 3], "features": [2, 3],
-              "t": [1, 2, 2, 3], "m": [3], "v": [3], "beta": [3], "gamma": [3]}
-    if "Depthwise" in op:
-        shapes["bias"] = [4]
-    elif "Conv" in op or "MatMul" in op:
-        shapes["bias"] = [2]
-    else:
-        shapes["bias"] = [2]
-    shapes["summand"] = [1, 5, 5, 2]
+              "t": [1, 2, 2, 3], "m": [3], "v": [3], "beta": [3], "gamma": [3],
+              "bias": [4] if "Depthwise" in op else [2],
+              "summand": [1, 5, 5, 2]}
     if "PerChannel" in op and name in ("min_filter", "max_filter"):
         shapes[name] = [2]
     low = "min" in name.split("_")
-    if name not in shapes or "_" in name or dtype == FLOAT and name not in ("bias", "summand"):
+    if name not in shapes or "_" in name:
         return tf.constant(np.full(shapes.get(name, []), -1. if low else 6.),
                            FLOAT)
     if dtype == FLOAT:
@@ -401,6 +396,14 @@ def tensor_lists():
                                       element_dtype=FLOAT),
             raw.TensorListScatterIntoExistingList(
                 input_handle=a, tensor=ramp(1, 2), indices=[1]))])]
+
+
+def sparse_maps():
+    put = raw.AddManySparseToTensorsMap(
+        sparse_indices=long([[0, 1], [1, 0]]), sparse_values=[1., 2.],
+        sparse_shape=long([2, 3]), shared_name="sparse")
+    return [flat(raw.TakeManySparseFromTensorsMap(
+        sparse_handles=put, dtype=FLOAT, shared_name="sparse"))]
 
 
 def tensor_maps():
@@ -695,8 +698,8 @@ PROGRAMS = {
     f.__name__: f for f in (
         resource_scatters, reference_variables, stateful_random, convolutions,
         pools, recurrent, image_kernels, array_kernels, crosses,
-        quantized_concats, tensor_lists, tensor_maps, tensor_arrays, stacks,
-        old_queues, old_accumulators, old_tables, staged_maps,
+        quantized_concats, tensor_lists, sparse_maps, tensor_maps,
+        tensor_arrays, stacks, old_queues, old_accumulators, old_tables, staged_maps,
         session_handles, old_linear_algebra, old_random, old_neural,
         oldest_tensor_arrays, oldest_stacks)}
 PROGRAMS["tensor_arrays_v2"] = lambda: tensor_arrays("V2")

@@ -1,5 +1,5 @@
-"""A pytest plugin (-p recorded_programs) that writes down what sessions run, for
-tests/conformance/run_programs_without_memory.py to run again.
+"""A pytest plugin (-p recorded_programs) that writes down what sessions run,
+for tests/conformance/run_programs_without_memory.py to run again.
 
 RECORDED_PROGRAMS names the file that it writes, a pickled list of (name,
 GraphDef's bytes, steps). Of all sessions those are kept that run an op which
@@ -25,7 +25,6 @@ def called_functions(node, functions):
                 if name in functions and name not in found:
                     found[name] = functions[name]
                     todo += functions[name].node_def
-        # A node may call a function by its op.
     return found.values()
 
 
@@ -50,6 +49,11 @@ def ops_run(graph_def, steps):
             ops.update(n.op for n in function.node_def)
         todo += [i.lstrip("^").split(":")[0] for i in node.input]
     return ops
+
+
+def ops_run_by(program):
+    _, graph_def, steps = program
+    return ops_run(tf.GraphDef.FromString(graph_def), steps)
 
 
 def endpoints(graph, fetches):
@@ -130,7 +134,7 @@ def pytest_configure(config):
 
 
 def pytest_runtest_setup(item):
-    recorder.test = item.nodeid
+    recorder.test = item.nodeid.replace(" ", "_")
 
 
 def pytest_runtest_teardown(item):
