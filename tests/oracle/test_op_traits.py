@@ -9,7 +9,7 @@ import libraries
 import op_defs
 import random_ops
 
-SEEDS = range(6)
+SEEDS = range(12)
 TOOL = libraries.ROOT / "build" / "bin" / "headrace"
 # Another order of many terms may round otherwise.
 SUMS_OF_MANY = {"AddN", "AccumulateNV2"}
@@ -64,22 +64,29 @@ class Run:
     """A case of an op that runs: what its inputs are and what it gives."""
 
     def __init__(self, library, case):
-        count = len(case["fetches"])
+        count, fed = len(case["fetches"]), dict(case["feeds"])
         ends = flat(case["nodes"][-1]["inputs"])
-        answer = library.ask({**case, "fetches": case["fetches"] + ends})
-        self.ran = answer["stage"] == "ok" and count > 0
+        answer = library.ask({**case, "fetches": case["fetches"] + [
+            e for e in ends if e[0] not in fed]})
+        self.ran = (answer["stage"] == "ok" and count > 0 and
+                    all(v[2] is not None for v in answer["values"]))
         if not self.ran:
             return
-        self.library = library
-        self.inputs = answer["values"][count:]
+        self.library, fetched = library, iter(answer["values"][count:])
+        self.inputs = [fed.get(e[0]) or next(fetched) for e in ends]
         self.case = direct(case, self.inputs)
-        self.ran = all(v[2] is not None for v in answer["values"])
-        self.outputs = self.again(self.inputs) if self.ran else None
-        self.ran = self.ran and self.outputs is not None
+        self.outputs = self.again(self.inputs)
+        self.ran = self.outputs is not None
 
     def again(self, inputs, form=lambda case: case):
+        """What the op gives; None if it fails."""
         answer = self.library.ask(form(direct(self.case, inputs)))
         return answer["values"] if answer["stage"] == "ok" else None
+
+    def is_refused(self, form):
+        """Shape functions may refuse values that kernels take."""
+        return self.library.ask(
+            form(direct(self.case, self.inputs)))["stage"] == "build"
 
 
 def equal(a, b):
@@ -97,8 +104,8 @@ def equal(a, b):
 def check_pure(run, _):
     for form in (lambda case: case, constant):
         got = run.again(run.inputs, form)
-        assert got is not None
-        assert all(map(equal, got, run.outputs))
+        assert got is not None or run.is_refused(form)
+        assert got is None or all(map(equal, got, run.outputs))
     return True
 
 
@@ -182,6 +189,9 @@ CHECKS = {"effects": check_pure, "keeps-shape": check_keeps_shape,
           "commutative": check_commutative, "elementwise": check_elementwise,
           "output": check_output, "no-op": check_no_op,
           "activation": check_activation}
+# Of how many ops the cases can tell, at least. Some traits hold now and then.
+REACHED = {"effects": 440, "keeps-shape": 100, "commutative": 13,
+           "elementwise": 40, "output": 9, "no-op": 7, "activation": 6}
 
 
 @pytest.mark.slow
@@ -219,9 +229,8 @@ def test_traits_hold_for_kernels():
                             name, seed, trait, value, error))
     print({t: "%d of %d" % (len(reached[t]), stated[t]) for t in CHECKS})
     assert not wrong, "\n".join(wrong)
-    for trait in CHECKS:
-        assert len(reached[trait]) >= stated[trait] * .6, (
-            trait, stated[trait], sorted(reached[trait]))
+    for trait, least in REACHED.items():
+        assert len(reached[trait]) >= least, (trait, sorted(reached[trait]))
 
 
 @pytest.mark.parametrize("trait, value, inputs, outputs", [

@@ -373,7 +373,8 @@ REGISTER_OP("ExtractGlimpse")
     .Attr("normalized: bool = true")
     .Attr("uniform_noise: bool = true")
     .Attr("noise: string = 'uniform'")
-    .SetShapeFn(GlimpseShape);
+    .SetShapeFn(GlimpseShape)
+    .IsRandom();
 REGISTER_OP("ExtractGlimpseV2")
     .Input("input: float")
     .Input("size: int32")
@@ -383,7 +384,8 @@ REGISTER_OP("ExtractGlimpseV2")
     .Attr("normalized: bool = true")
     .Attr("uniform_noise: bool = true")
     .Attr("noise: string = 'uniform'")
-    .SetShapeFn(GlimpseShape);
+    .SetShapeFn(GlimpseShape)
+    .IsRandom();
 
 REGISTER_OP("AdjustContrastv2")
     .Input("images: T")
