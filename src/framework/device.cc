@@ -35,8 +35,7 @@ void ComputeWithin(StepBudget* budget, OpKernel* kernel, OpKernelContext* ctx) {
 
 void Device::Compute(OpKernel* kernel, OpKernelContext* ctx) {
   try {
-    auto* const budget =
-        dynamic_cast<StepBudget*>(ctx->params().host_allocator);
+    StepBudget* const budget = ctx->params().budget;
     if (budget == nullptr) [[likely]] {
       kernel->Compute(ctx);
     } else {

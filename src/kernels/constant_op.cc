@@ -30,6 +30,11 @@ class ConstOp : public OpKernel, public StoredConstant {
   }
   const Tensor& stored_tensor() const override { return value_; }
 
+ protected:
+  void DescribeTraits(KernelTraits* traits) override {
+    traits->stored_constant = this;
+  }
+
  private:
   Tensor value_;
   AlignedCopy aligned_;

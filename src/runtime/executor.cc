@@ -125,7 +125,7 @@ class ExecutorState {
     c->params.call_frame = args_.call_frame;
     c->params.functions = args_.functions;
     c->params.session_handle = args_.session_handle;
-    c->params.host_allocator = args_.host_allocator;
+    c->params.budget = args_.budget;
     c->params.trace = args_.stats != nullptr ? &c->trace : nullptr;
     c->input_storage.resize(plan_.max_inputs);
     c->inputs = c->input_storage.data();

@@ -313,7 +313,7 @@ Status SessionFunctions::Compile(const NameAttrList& function,
 namespace {
 
 // A call in progress. Owns itself: deleted when the executor is done.
-class FunctionCall final : public FunctionCallFrame {
+class FunctionCall final : public CallFrame {
  public:
   FunctionCall(SessionFunctions* session,
                const SessionFunctions::Instance& function, const StepArgs& step,

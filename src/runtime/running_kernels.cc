@@ -1,22 +1,8 @@
 #include "runtime/running_kernels.h"
 
 #include "absl/strings/str_cat.h"
-#include "framework/op.h"
 
 namespace headrace {
-namespace {
-
-bool MayGoOnAlone(const OpKernel& kernel) {
-  if (kernel.type_string() == "PyFunc") return true;
-  for (DataType t : kernel.input_types()) {
-    if (IsRefType(t) || t == DT_RESOURCE) return false;
-  }
-  const OpDef* op;
-  return OpRegistry::Global()->LookUp(kernel.type_string(), &op).ok() &&
-         !op->is_stateful;
-}
-
-}  // namespace
 
 RunningKernels::Call::Call(RunningKernels* step, const OpKernel* kernel)
     : step_(step), kernel_(kernel) {
@@ -45,7 +31,7 @@ bool RunningKernels::Leave(std::string* which) {
     const std::string name = absl::StrCat("node '", c->kernel_->name(), "' (",
                                           c->kernel_->type_string(), ")");
     absl::StrAppend(&all, all.empty() ? "" : ", ", name);
-    if (MayGoOnAlone(*c->kernel_)) continue;
+    if (c->kernel_->traits().may_outlast_run) continue;
     absl::StrAppend(&waited_for, waited_for.empty() ? "" : ", ", name);
   }
   if (all.empty() || !waited_for.empty()) {

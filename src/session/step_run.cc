@@ -41,7 +41,7 @@ void StepRun::Begin(int64_t id, const PreparedStep& step, CallFrame* frame,
 
 void StepRun::LimitMemory(int64_t bytes) {
   budget = MakeRef<StepBudget>(bytes);
-  args.host_allocator = budget.get();
+  args.budget = budget.get();
 }
 
 void StepRun::Abort(const Status& why) {
