@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
+#include "base/error_cause.h"
 #include "cli/suggest.h"
 #include "framework/mapped_buffer.h"
 #include "graph/importer.h"
@@ -163,7 +164,7 @@ Status OpenModel(const std::string& path, const pb::ConfigProto& config,
 
 Status ExplainNoValues(const Status& status, const Model& model) {
   if (model.has_variables ||
-      !absl::StrContains(status.message(), "Variables without a value")) {
+      !HasCause(status, ErrorCause::kUninitializedVariable)) {
     return status;
   }
   return Annotate(status,
@@ -181,9 +182,7 @@ std::string Describe(const Endpoint& e) {
 
 Status ExplainNoFeed(const Status& status, const Model& model,
                      const std::vector<Session::Feed>& feeds) {
-  if (!absl::StrContains(status.message(), "You must feed a value")) {
-    return status;
-  }
+  if (!HasCause(status, ErrorCause::kNoFeed)) return status;
   std::string missing;
   for (const Endpoint& e : model.inputs) {
     const bool is_fed =

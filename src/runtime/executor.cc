@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
+#include "base/error_cause.h"
 #include "base/exceptions.h"
 #include "base/flush_denormals.h"
 #include "framework/step_arena.h"
@@ -396,9 +397,11 @@ class ExecutorState {
       {
         MutexLock lock(e.ref_mutex);
         if (!e.ref->IsInitialized() && !n.allows_uninitialized) {
-          Fail(n.kernel, errors::FailedPrecondition(
+          Fail(n.kernel,
+               WithCause(errors::FailedPrecondition(
                              "Attempting to use uninitialized value ",
-                             plan_.sources[n.first_input + i]->name()));
+                             plan_.sources[n.first_input + i]->name()),
+                         ErrorCause::kUninitializedVariable));
           return false;
         }
         if (!wants_ref) e.value = *e.ref;

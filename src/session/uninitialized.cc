@@ -3,8 +3,8 @@
 #include <set>
 #include <string>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/error_cause.h"
 #include "framework/device.h"
 #include "framework/resource_var.h"
 
@@ -12,17 +12,6 @@ namespace headrace {
 namespace {
 
 constexpr int kNamed = 100;
-
-// As the executor and the kernels of resource variables word it.
-bool TellsOfUninitialized(const Status& s) {
-  return (errors::IsFailedPrecondition(s) &&
-          (absl::StartsWith(s.message(),
-                            "Attempting to use uninitialized value") ||
-           absl::StartsWith(s.message(),
-                            "Error while reading resource variable"))) ||
-         (errors::IsNotFound(s) &&
-          absl::StartsWith(s.message(), "Could not find variable"));
-}
 
 bool IsVariable(const Node& n) {
   return n.type_string() == "VariableV2" || n.type_string() == "Variable" ||
@@ -87,7 +76,7 @@ const Node* Initializer(const Graph& graph, const std::string& variable) {
 
 Status ListUninitialized(const Status& status, const PreparedStep& step,
                          const Graph& graph) {
-  if (!TellsOfUninitialized(status)) return status;
+  if (!HasCause(status, ErrorCause::kUninitializedVariable)) return status;
   std::set<std::string> missing;
   for (const PreparedStep::Part& part : step.parts) {
     part.graph->ForEachNode([&](const Node* n) {
