@@ -165,6 +165,7 @@ Status OpKernelContext::forward_input_or_allocate_output(
     OutputSlot& slot = outputs_[output];
     // The shapes differ only by dims of size 1: elements were compared.
     if (!slot.value.CopyFrom(*v.tensor, shape)) continue;
+    slot.value.AllowWrites();
     slot.is_set = true;
     *out = &slot.value;
     if (forwarded_input != nullptr) *forwarded_input = i;

@@ -139,7 +139,10 @@ Status VariableWriter::PrepareToWrite(int i) {
   Tensor* t = tensors_[i];
   const bool in_place =
       is_ref_ ? DataTypeCanUseMemcpy(t->dtype()) : t->OwnsExclusively();
-  if (in_place) return OkStatus();
+  if (in_place) {
+    t->AllowWrites();
+    return OkStatus();
+  }
   return t->DeepCopyTo(t, is_ref_ ? Tensor::kHeap : Tensor::kAuto);
 }
 
