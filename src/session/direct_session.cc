@@ -13,8 +13,8 @@
 #include "base/memory_reserve.h"
 #include "base/mutex.h"
 #include "base/thread_pool.h"
-#include "device/cpu/cpu_device.h"
 #include "framework/algorithm_tuner.h"
+#include "framework/device_factory.h"
 #include "framework/session_tensors.h"
 #include "graph/client_graph.h"
 #include "graph/partition.h"
@@ -68,21 +68,21 @@ struct LiveSessions {
 
 class DirectSession : public Session {
  public:
+  // What kernels refer to.
+  struct Resources {
+    std::unique_ptr<ThreadPool> intra;  // null: the process-wide pool
+    std::unique_ptr<InterOpPools> inter;
+    std::vector<std::unique_ptr<Device>> devices;
+  };
+
   // `tuner` may be null.
-  DirectSession(SessionOptions options, std::unique_ptr<InterOpPools> pools,
+  DirectSession(SessionOptions options, std::shared_ptr<Resources> resources,
                 RefPtr<AlgorithmTuner> tuner, std::shared_ptr<Graph> graph)
       : Session(std::move(graph)),
         options_(std::move(options)),
+        resources_(std::move(resources)),
         tuner_(std::move(tuner)) {
-    if (options_.intra_op_threads > 0) {
-      resources_->intra = std::make_unique<ThreadPool>(
-          options_.intra_op_threads, "headrace_intra");
-    }
-    resources_->inter = std::move(pools);
     inter_ = resources_->inter->first();
-    resources_->devices = NewCpuDevices(
-        options_.num_cpu_devices, kPrefix,
-        resources_->intra ? resources_->intra.get() : ThreadPool::Global());
     for (const auto& d : resources_->devices) {
       device_list_.push_back(d.get());
       d->resource_manager()
@@ -342,13 +342,6 @@ class DirectSession : public Session {
   }
 
  private:
-  // What kernels refer to.
-  struct Resources {
-    std::unique_ptr<ThreadPool> intra;  // null: the process-wide pool
-    std::unique_ptr<InterOpPools> inter;
-    std::vector<std::unique_ptr<Device>> devices;
-  };
-
   // A caller of this session, while it lives.
   class Inside {
    public:
@@ -797,7 +790,7 @@ class DirectSession : public Session {
   }
 
   const SessionOptions options_;
-  const std::shared_ptr<Resources> resources_ = std::make_shared<Resources>();
+  const std::shared_ptr<Resources> resources_;
   const RefPtr<SessionTensors> session_tensors_ = MakeRef<SessionTensors>();
   const RefPtr<AlgorithmTuner> tuner_;
   ThreadPool* inter_ = nullptr;
@@ -845,15 +838,27 @@ Status NewDirectSession(const pb::ConfigProto& config,
                         std::shared_ptr<Graph> graph,
                         std::unique_ptr<Session>* out) {
   SessionOptions options;
-  std::unique_ptr<InterOpPools> pools;
   HR_RETURN_IF_ERROR(SessionOptions::FromConfig(config, &options));
-  HR_RETURN_IF_ERROR(InterOpPools::Make(options, &pools));
+  auto resources = std::make_shared<DirectSession::Resources>();
+  HR_RETURN_IF_ERROR(InterOpPools::Make(options, &resources->inter));
   RefPtr<AlgorithmTuner> tuner;
   if (options.wants_tuner) {
     HR_ASSIGN_OR_RETURN(tuner, AlgorithmTuner::Create(options.tuning));
   }
-  *out = std::make_unique<DirectSession>(std::move(options), std::move(pools),
-                                         std::move(tuner), std::move(graph));
+  if (options.intra_op_threads > 0) {
+    resources->intra = std::make_unique<ThreadPool>(options.intra_op_threads,
+                                                    "headrace_intra");
+  }
+  DeviceOptions devices;
+  devices.counts = options.device_counts;
+  devices.name_prefix = kPrefix;
+  devices.pool =
+      resources->intra ? resources->intra.get() : ThreadPool::Global();
+  HR_RETURN_IF_ERROR(
+      DeviceFactories::CreateDevices(devices, &resources->devices));
+  *out = std::make_unique<DirectSession>(std::move(options),
+                                         std::move(resources), std::move(tuner),
+                                         std::move(graph));
   return OkStatus();
 }
 
