@@ -74,11 +74,11 @@ const Node* Initializer(const Graph& graph, const std::string& variable) {
 
 }  // namespace
 
-Status ListUninitialized(const Status& status, const PreparedStep& step,
+Status ListUninitialized(const Status& status, const CompiledStep& step,
                          const Graph& graph) {
   if (!HasCause(status, ErrorCause::kUninitializedVariable)) return status;
   std::set<std::string> missing;
-  for (const PreparedStep::Part& part : step.parts) {
+  for (const CompiledStep::Part& part : step.parts) {
     part.graph->ForEachNode([&](const Node* n) {
       if (IsVariable(*n) && IsRead(*n) &&
           !HasValue(*n, part.device->resource_manager())) {
