@@ -29,7 +29,8 @@ set(HEADRACE_FLAGS
   -ffp-contract=off -fno-math-errno -fno-trapping-math
   -fno-semantic-interposition
   -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
-  $<$<BOOL:${HEADRACE_WERROR}>:-Werror>)
+  $<$<BOOL:${HEADRACE_WERROR}>:-Werror>
+  $<$<BOOL:${HEADRACE_CHECKED_COPIES}>:-DHEADRACE_CHECKED_COPIES>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # GCC 12 sees both in std::string and absl::InlinedVector, where neither is.
   list(APPEND HEADRACE_FLAGS

@@ -108,6 +108,17 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
   set_target_properties(hr_thread_safety PROPERTIES CXX_COMPILER_LAUNCHER "")
 endif()
 
+# A plug-in with a device of its own; src/c_api/plugin_device_test.cc loads it
+# from beside itself.
+if(TARGET c_api_test)
+  add_library(toy_device MODULE ${CMAKE_SOURCE_DIR}/tests/plugins/toy_device.cc)
+  add_dependencies(toy_device hr_proto_headers)
+  target_link_libraries(toy_device PRIVATE headrace)
+  set_target_properties(toy_device PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_dependencies(c_api_test toy_device)
+endif()
+
 find_program(HEADRACE_PYTHON3 python3)
 if(HEADRACE_PYTHON3)
   add_test(NAME layers

@@ -26,6 +26,7 @@
 #include "absl/types/span.h"
 #include "headrace/cancellation.h"
 #include "headrace/device.h"
+#include "headrace/kernel_traits.h"
 #include "headrace/mutex.h"
 #include "headrace/node_def.h"
 #include "headrace/op_def.h"
@@ -36,9 +37,11 @@ namespace headrace {
 
 class OpKernelConstruction;
 class OpKernelContext;
+class AsyncCallFrame;  // framework/kernel/async_call_frame.h
 class AsyncOpKernel;
 class Rendezvous;
 class FunctionRuntime;  // framework/kernel/function_runtime.h
+class StepBudget;       // framework/kernel/step_budget.h
 
 // Report a failure and return from a kernel's constructor or Compute.
 #define OP_REQUIRES(CTX, COND, ...)     \
@@ -87,9 +90,6 @@ class OpKernel {
   // AsyncOpKernel.
   virtual void Compute(OpKernelContext* ctx) = 0;
   virtual AsyncOpKernel* AsAsync() { return nullptr; }
-  // False if calling Compute is so cheap that a thread hop would cost more;
-  // the executor then runs it on the thread that made it ready.
-  virtual bool IsExpensive() const { return expensive_; }
   // A kernel whose output is always this tensor (Const): the executor takes it
   // without calling Compute. Null otherwise.
   virtual const Tensor* const_tensor() const { return nullptr; }
@@ -112,19 +112,28 @@ class OpKernel {
   DataType output_type(int i) const { return output_types_[i]; }
   const DataTypeVector& input_types() const { return input_types_; }
   const DataTypeVector& output_types() const { return output_types_; }
+  const KernelTraits& traits() const { return traits_; }
   MemoryType input_memory_type(int i) const { return input_memory_[i]; }
   MemoryType output_memory_type(int i) const { return output_memory_[i]; }
   Status InputRange(absl::string_view name, int* begin, int* end) const;
   Status OutputRange(absl::string_view name, int* begin, int* end) const;
 
  protected:
+  // Changes what `traits` says by default. Called once, after the constructor.
+  // A class with a base that overrides it calls the base's.
+  virtual void DescribeTraits(KernelTraits* traits) {}
+
+  // The default of traits().is_expensive; a constructor may set it to false.
   bool expensive_ = true;
 
  private:
   friend Status CreateOpKernel(Device*, std::shared_ptr<const NodeDef>,
                                const OpDef*, std::unique_ptr<OpKernel>*);
+  void SetTraits();
+
   std::shared_ptr<const NodeDef> def_;
   const OpDef* op_def_;
+  KernelTraits traits_;
   DataTypeVector input_types_, output_types_;
   absl::InlinedVector<MemoryType, 4> input_memory_, output_memory_;
   const char* kernel_class_ = "";
@@ -202,13 +211,18 @@ struct OutputSlot {
   bool is_set = false;
 };
 
-// Arguments and results of a graph that is called: _Arg and _Retval nodes read
-// and write them. Thread-safe for distinct indices.
+// Arguments and results of a graph that is called: _Arg nodes read the former,
+// _Retval nodes write the latter. Thread-safe for distinct indices.
 class CallFrame {
  public:
   virtual ~CallFrame() = default;
   // Null if the index is out of range.
   virtual const Tensor* GetArg(int index) const = 0;
+  // Moves argument `index` out, if the frame owns it; then nobody asks for it
+  // again. False, and `out` is left as it is, if not.
+  virtual bool TakeArg(int index, Tensor* out) { return false; }
+  // Null if all arguments are there from the beginning.
+  virtual AsyncCallFrame* AsAsync() { return nullptr; }
   virtual Status SetRetval(int index, const Tensor& value) = 0;
 };
 
@@ -241,8 +255,9 @@ class OpKernelContext {
     // By output, from where to allocate it. Null there, or no such list: it
     // may take over the buffer of an input.
     Allocator* const* output_allocators = nullptr;
-    // For all other tensors in the host's memory. Null: the device's.
-    Allocator* host_allocator = nullptr;
+    // Counts and limits all other tensors in the host's memory, and the scratch
+    // memory of the call. Null: the device's allocator, without a limit.
+    StepBudget* budget = nullptr;
   };
 
   explicit OpKernelContext(const Params* params);
@@ -344,12 +359,11 @@ class OpKernelContext {
                : params_->output_allocators[output];
   }
   Allocator* StepAllocator(MemoryType where) const {
-    Allocator* const a = params_->host_allocator;
-    if (a == nullptr) [[likely]]
+    if (params_->budget == nullptr) [[likely]]
       return device()->allocator(where);
-    const bool of_host = where == HOST_MEMORY || device()->IsHostMemory();
-    return of_host ? a : device()->allocator(where);
+    return AllocatorWithBudget(where);
   }
+  Allocator* AllocatorWithBudget(MemoryType where) const;
 
   const Params* params_;
   absl::InlinedVector<OutputSlot, 1> outputs_;

@@ -1,8 +1,15 @@
-// Tensor: a typed, shaped, row-major array. Copying a Tensor shares its buffer
-// (reference counted); slices and reshapes share it too. Plain-data tensors of
-// at most kInlineBytes live inside the object without a heap allocation, so a
-// pointer to their data is valid only while that object lives and stays put;
-// variables, which are shared by pointer, ask for a heap buffer.
+// Tensor: a typed, shaped, row-major array. A copy of a Tensor shares its
+// buffer (reference counted); slices and reshapes share it too. Plain data of
+// at most kInlineBytes has no buffer: it lies inside the object. So a pointer
+// to it is valid only while that object lives and stays put, and a copy of it
+// has bytes of its own. Variables, which are shared by pointer, ask for a heap
+// buffer.
+//
+// Copies are for reading. A write through a copy shows in the original if the
+// tensor is large, and does not if it is small. Write through the object that
+// was allocated, or through a copy that OwnsExclusively(), after AllowWrites().
+// Builds with HEADRACE_CHECKED_COPIES (presets asan and dev) end the process
+// when a small copy has been written otherwise.
 //
 // Distinct Tensor objects may be used from distinct threads, also when they
 // share a buffer that nobody writes.
@@ -12,6 +19,7 @@
 #include <array>
 #include <cassert>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <utility>
@@ -104,14 +112,21 @@ class Tensor {
 
   Tensor(const Tensor& o) { CopyFrom(o); }
   Tensor& operator=(const Tensor& o) {
-    if (this != &o) CopyFrom(o);
+    if (this == &o) return *this;
+    copied_.Check(*this);
+    CopyFrom(o);
     return *this;
   }
   Tensor(Tensor&& o) noexcept { MoveFrom(std::move(o)); }
   Tensor& operator=(Tensor&& o) noexcept {
-    if (this != &o) MoveFrom(std::move(o));
+    if (this == &o) return *this;
+    copied_.Check(*this);
+    MoveFrom(std::move(o));
     return *this;
   }
+#ifdef HEADRACE_CHECKED_COPIES
+  ~Tensor() { copied_.Check(*this); }
+#endif
 
   // ResourceExhausted if there is no memory, InvalidArgument if the shape is
   // invalid or its bytes overflow. Plain data is not initialised; strings,
@@ -149,6 +164,9 @@ class Tensor {
   bool OwnsExclusively() const {
     return buf_ == nullptr || (buf_->RefCountIsOne() && buf_->IsWritable());
   }
+  // This object, which owns its bytes exclusively, may be a copy and is going
+  // to be written nevertheless. Has an effect in checked builds alone.
+  void AllowWrites() { copied_.Forget(); }
   const RefPtr<TensorBuffer>& buffer() const { return buf_; }
 
   // Shares the buffer under another shape of equally many elements; false
@@ -256,12 +274,46 @@ class Tensor {
   std::string SummarizeValue(int64_t max_entries) const;
 
  private:
+  // What a small copy was when it was made; nothing where copies are not
+  // checked.
+#ifdef HEADRACE_CHECKED_COPIES
+  class CopiedBytes {
+   public:
+    void Note(const Tensor& copy) {
+      is_set_ = copy.data_ == nullptr;
+      if (is_set_) std::memcpy(bytes_, copy.inline_, kInlineBytes);
+    }
+    void Forget() { is_set_ = false; }
+    // Ends the process if the copy has been written.
+    void Check(const Tensor& copy) const {
+      if (is_set_ && copy.data_ == nullptr &&
+          std::memcmp(bytes_, copy.inline_, kInlineBytes) != 0) {
+        EndAfterWrite(copy);
+      }
+    }
+
+   private:
+    [[noreturn]] static void EndAfterWrite(const Tensor& copy);
+
+    bool is_set_ = false;
+    char bytes_[kInlineBytes] = {};
+  };
+#else
+  class CopiedBytes {
+   public:
+    void Note(const Tensor&) {}
+    void Forget() {}
+    void Check(const Tensor&) const {}
+  };
+#endif
+
   void CopyFrom(const Tensor& o) {
     dtype_ = o.dtype_;
     shape_ = o.shape_;
     buf_ = o.buf_;
     data_ = o.data_;
     if (data_ == nullptr) std::memcpy(inline_, o.inline_, kInlineBytes);
+    copied_.Note(*this);
   }
   void MoveFrom(Tensor&& o) noexcept {
     dtype_ = o.dtype_;
@@ -269,6 +321,8 @@ class Tensor {
     buf_ = std::move(o.buf_);
     data_ = o.data_;
     if (data_ == nullptr) std::memcpy(inline_, o.inline_, kInlineBytes);
+    copied_ = o.copied_;
+    o.copied_.Forget();
     o.dtype_ = DT_INVALID;
     o.data_ = nullptr;
     o.shape_ = TensorShape();
@@ -310,6 +364,7 @@ class Tensor {
   RefPtr<TensorBuffer> buf_;
   void* data_ = nullptr;  // null: the elements are in inline_
   alignas(16) char inline_[kInlineBytes] = {};
+  [[no_unique_address]] CopiedBytes copied_;
 };
 
 template <typename T>

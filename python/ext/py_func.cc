@@ -129,6 +129,13 @@ class PyFuncOp : public OpKernel {
     }
   }
 
+ protected:
+  // Nobody can tell what the function changes, but it may also never end: a run
+  // does not wait for it.
+  void DescribeTraits(KernelTraits* traits) override {
+    traits->may_outlast_run = true;
+  }
+
  private:
   std::string token_;
   DataTypeVector types_;

@@ -149,7 +149,7 @@ class Callable {
   // such fetches, their values are handed back.
   std::vector<int> fed_;
   const bool accept_options_;
-  std::shared_ptr<Session::Prepared> prepared_;
+  std::shared_ptr<const Session::Prepared> prepared_;
 };
 
 [[noreturn]] void RefuseFeed(nb::handle key) {
@@ -510,7 +510,7 @@ Callable::Callable(nb::object owner, PySession* session, Fetches fetches,
     if (fed == feeds_.end()) computed.push_back(e);
   }
   if (computed.empty() && fetches_.targets.empty()) return;
-  StatusOr<std::shared_ptr<Session::Prepared>> prepared(nullptr);
+  StatusOr<std::shared_ptr<const Session::Prepared>> prepared(nullptr);
   {
     const GilRelease unlocked;
     prepared = session_->session_->Prepare(feeds_, computed, fetches_.targets);

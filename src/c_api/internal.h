@@ -40,7 +40,9 @@ struct OpaqueBytes {
 
 struct TF_Tensor {
   TF_Tensor() = default;
-  explicit TF_Tensor(headrace::Tensor t) : tensor(std::move(t)) {}
+  explicit TF_Tensor(headrace::Tensor t) : tensor(std::move(t)) {
+    tensor.AllowWrites();  // clients may
+  }
 
   headrace::Tensor tensor;
   // If set, this is what the client sees, and `tensor` is nothing.

@@ -111,6 +111,7 @@ Status Replace(TF_Tensor* to, Tensor value, size_t spare, bool is_ours) {
   }
   to->opaque.reset();
   to->tensor = std::move(value);
+  to->tensor.AllowWrites();
   to->spare = spare;
   to->is_ours = is_ours;
   return headrace::OkStatus();
@@ -233,6 +234,7 @@ void TF_SetShape(TF_Tensor* tensor, const int64_t* dims, int num_dims) {
   } else {
     t = ViewOf(tensor, t.dtype(), shape);
   }
+  t.AllowWrites();
   tensor->spare = len - static_cast<size_t>(bytes);
 }
 

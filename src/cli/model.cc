@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/env.h"
+#include "base/error_cause.h"
 #include "cli/suggest.h"
 #include "framework/tensor/mapped_buffer.h"
 #include "graph/graph_def_reader.h"
@@ -164,7 +165,7 @@ Status OpenModel(const std::string& path, const pb::ConfigProto& config,
 
 Status ExplainNoValues(const Status& status, const Model& model) {
   if (model.has_variables ||
-      !absl::StrContains(status.message(), "Variables without a value")) {
+      !HasCause(status, ErrorCause::kUninitializedVariable)) {
     return status;
   }
   return Annotate(status,
@@ -182,9 +183,7 @@ std::string Describe(const Endpoint& e) {
 
 Status ExplainNoFeed(const Status& status, const Model& model,
                      const std::vector<Session::Feed>& feeds) {
-  if (!absl::StrContains(status.message(), "You must feed a value")) {
-    return status;
-  }
+  if (!HasCause(status, ErrorCause::kNoFeed)) return status;
   std::string missing;
   for (const Endpoint& e : model.inputs) {
     const bool is_fed =

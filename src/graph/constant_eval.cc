@@ -10,37 +10,17 @@
 #include "base/flush_denormals.h"
 #include "base/scratch_account.h"
 #include "base/thread_pool.h"
+#include "framework/kernel/host_device.h"
 #include "graph/shape_value.h"
 #include "headrace/op_kernel.h"
 
 namespace headrace {
 namespace {
 
-// A CPU device of our own: what evaluation does shows in no session's device.
-class EvalDevice : public Device {
- public:
-  EvalDevice()
-      : Device({.name = "/job:localhost/replica:0/task:0/device:CPU:0",
-                .device_type = DEVICE_CPU,
-                .memory_limit = 0,
-                .incarnation = 1,
-                .physical_device_desc = "constant evaluation"},
-               ThreadPool::Global()) {}
-  Allocator* allocator(MemoryType) override { return CpuAllocator(); }
-  void CopyFromHost(const Tensor& host, Tensor* device,
-                    DoneCallback done) override {
-    *device = host;
-    done(OkStatus());
-  }
-  void CopyToHost(const Tensor& device, Tensor* host,
-                  DoneCallback done) override {
-    *host = device;
-    done(OkStatus());
-  }
-};
-
+// A device of our own: what evaluation does shows in no session's device.
 Device* GetEvalDevice() {
-  static EvalDevice* const device = new EvalDevice();
+  static HostDevice* const device = new HostDevice(
+      LoneCpuAttributes("constant evaluation"), ThreadPool::Global());
   return device;
 }
 

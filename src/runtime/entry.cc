@@ -19,6 +19,7 @@ void DeliverWhole(OutputSlot* out, bool move, Entry* in) {
     in->value = std::move(out->value);
   } else {
     in->value = out->value;
+    in->value.AllowWrites();
   }
 }
 

@@ -1,5 +1,8 @@
-// Entry: what has been delivered to an input slot of a node in a step. And how
-// the outputs of a node come there.
+// Entry: an input slot of a node in a step, and what has been delivered to it.
+// Deliver takes an output of a node to an entry.
+//
+// An entry belongs to one thread at a time: to the one that delivers to it,
+// then to the one that runs its node.
 #ifndef HEADRACE_RUNTIME_ENTRY_H_
 #define HEADRACE_RUNTIME_ENTRY_H_
 
@@ -10,12 +13,16 @@
 
 namespace headrace {
 
-// A value, a reference, or (unset) nothing: a dead input.
+// Holds a value or a reference. If it is not set, the input is dead or has not
+// come.
 using Entry = OutputSlot;
 
-// What an empty slot holds is no value. A tensor inside the object may stay in
-// it, as it holds nothing else: it is often of the kind that comes next.
-void DropTensor(Tensor* t);  // leaves Tensor()
+// Frees what the tensor holds and makes it Tensor().
+void DropTensor(Tensor* t);
+
+// Empties an entry. A small tensor may stay in it, because that frees nothing:
+// often the next one delivered is of the same type and shape, and Deliver then
+// copies one word.
 inline void Clear(Entry* e) {
   if (!e->value.IsInline()) DropTensor(&e->value);
   e->ref = nullptr;
@@ -23,8 +30,9 @@ inline void Clear(Entry* e) {
   e->is_set = false;
 }
 
-// The outputs that a node has set, or not: some that follow each other; all
-// others are unset. They may be the input entry of a node that hands it on.
+// The outputs of a node: outputs [first, first + count) are in slots, all
+// others are unset. For a node that passes an input on, the slot is the input's
+// entry.
 class Outputs {
  public:
   Outputs() = default;
@@ -46,15 +54,18 @@ class Outputs {
   unsigned count_ = 0;
 };
 
-// The error of an output that is unset (null) or has not the declared type.
+// Internal: an output that edge `e` takes is unset (`out` is null) or has not
+// the type that its op declares.
 Status WrongOutput(const PlanEdge& e, const OutputSlot* out);
 
 inline bool HasRightType(const PlanEdge& e, const OutputSlot& out) {
   return out.value.dtype() == e.dtype || out.ref != nullptr;
 }
 
-// Hands over what edge `e` takes: with `move` without a copy.
+// Delivers an output that is not a small scalar.
 void DeliverWhole(OutputSlot* out, bool move, Entry* in);
+// Delivers `out` to `in` along edge `e`. With `move`, which the last edge of an
+// output has, the tensor is moved, so that its consumer may own it exclusively.
 inline void Deliver(const PlanEdge& e, OutputSlot* out, bool move, Entry* in) {
   in->is_set = true;
   const Tensor& from = out->value;
@@ -64,8 +75,9 @@ inline void Deliver(const PlanEdge& e, OutputSlot* out, bool move, Entry* in) {
     DeliverWhole(out, move, in);
     return;
   }
-  // A scalar over a scalar is one word. It is copied in its own size: reading
-  // more than was just written waits until that is in the cache.
+  // A scalar over a scalar of the same type: one word is copied. It is copied
+  // in its own size. A wider read than the write just before would stall,
+  // because the processor cannot forward the store.
   if (e.element_size == 4) {
     std::memcpy(to.raw_data(), from.raw_data(), 4);
   } else if (e.element_size == 8) {

@@ -45,13 +45,13 @@ struct StepArgs {
   const CallSite* call_site = nullptr;  // of a function; null at top level
   PendingCalls* pending = nullptr;      // null: nobody asks
   RunningKernels* running = nullptr;    // null: nobody leaves the step
-  Allocator* host_allocator = nullptr;  // null: each device's
+  StepBudget* budget = nullptr;         // null: memory without a limit
   // Of the functions that are called; null: the session's.
   FunctionScope* function_scope = nullptr;
 };
 
-// What one executor's nodes alone have in a run: unlike StepArgs, the functions
-// that they call do not get it.
+// What a run gives to the nodes of one executor. Unlike StepArgs, it is not for
+// the functions that these nodes call.
 struct RunMemory {
   const StepArena* arena = nullptr;  // null: no places are planned
   ReuseNotes* notes = nullptr;       // null: nobody plans
@@ -64,16 +64,16 @@ class Executor {
   // executor shares ownership.
   using KernelFn =
       std::function<Status(const Node&, std::shared_ptr<OpKernel>*)>;
-  // `complete`: every node has run that was to run. False only if the step was
-  // cancelled, by a failure in it or from outside, before it came so far.
+  // `complete`: every node that was to run has run. False only if the step was
+  // cancelled before, by a failure in it or from outside.
   using DoneCallback = std::function<void(bool complete)>;
 
   struct Options {
     // This or another partition of the step has control flow, so that values
     // may be dead.
     bool control_flow = false;
-    // Who runs a step keeps its arguments until it ends: _Arg nodes have their
-    // value at once, and no kernel may take it for its output.
+    // The caller of a run keeps the arguments until the run ends. So _Arg nodes
+    // have their value at once, and no kernel may write over it.
     bool args_are_kept = false;
   };
   // `graph` is not needed later.
@@ -82,16 +82,17 @@ class Executor {
                        std::unique_ptr<Executor>* out);
   virtual ~Executor() = default;
 
-  // Runs on the calling thread as far as it can and calls `done` when the whole
-  // partition has finished or drained, from any thread, perhaps before this
-  // returns. Why it is not complete is args.cancellation->status(). Does not
-  // throw.
+  // Runs on the calling thread as far as it can. Calls `done` when every node
+  // of the partition has ended, or none runs any more after a failure or
+  // cancellation; from any thread, perhaps before this returns. If the run is
+  // not complete, args.cancellation->status() says why. Does not throw.
   void RunAsync(const StepArgs& args, DoneCallback done) {
     RunAsync(args, RunMemory(), std::move(done));
   }
   virtual void RunAsync(const StepArgs& args, const RunMemory& memory,
                         DoneCallback done) = 0;
-  // RunAsync and wait; whether it is complete. `hook` may be null.
+  // RunAsync, and waits for `done`, whose `complete` it returns. `hook` may be
+  // null.
   virtual bool Run(const StepArgs& args, const RunMemory& memory,
                    WaitHook* hook) = 0;
 
@@ -100,9 +101,10 @@ class Executor {
   virtual int num_nodes() const = 0;
   // True if there is a kernel that is neither cheap nor asynchronous.
   virtual bool may_run_long() const = 0;
-  // Of all nodes.
+  // The kernels of all nodes.
   virtual absl::Span<const std::shared_ptr<OpKernel>> kernels() const = 0;
-  // Of the nodes that run, by the number that each has in a StepArena.
+  // The kernels of the nodes that run, by the number that each node has in an
+  // ArenaLayout.
   virtual std::vector<const OpKernel*> RunKernels() const = 0;
 };
 

@@ -35,7 +35,7 @@ void FramePropagator::Start(ReadyList* ready) {
   }
   root_->first_index = 0;
   Iteration* top = NewIteration(root_.get(), ready);
-  for (int32_t n : plan_.roots) Ready(n, false, top, ready);
+  for (int32_t n : plan_.roots) MakeReady(n, false, top, ready);
 }
 
 FramePropagator::Frame* FramePropagator::NewFrame(int plan_frame,
@@ -81,8 +81,8 @@ FramePropagator::Iteration* FramePropagator::NewIteration(Frame* f,
   f->iterations.push_back(std::move(it));
   // What arrives here by itself: constants of the loop, then what waited for
   // the iteration.
-  for (Saved& s : f->invariants) FanSaved(&s, /*keep=*/true, raw, ready);
-  for (Saved& s : f->deferred) FanSaved(&s, /*keep=*/false, raw, ready);
+  for (Saved& s : f->invariants) DeliverSaved(&s, /*keep=*/true, raw, ready);
+  for (Saved& s : f->deferred) DeliverSaved(&s, /*keep=*/false, raw, ready);
   f->deferred.clear();
   return raw;
 }
@@ -96,15 +96,15 @@ FramePropagator::Frame* FramePropagator::FindOrEnterFrame(const PlanNode& n,
   return from->inner.back().get();
 }
 
-inline void FramePropagator::Ready(int32_t node, bool dead, Iteration* to,
-                                   ReadyList* ready) {
+inline void FramePropagator::MakeReady(int32_t node, bool dead, Iteration* to,
+                                       ReadyList* ready) {
   ++to->active;
   ready->emplace_back(node, dead && !plan_.nodes[node].is_control_trigger, to);
 }
 
-void FramePropagator::ArriveAtMerge(const PlanEdge& e, OutputSlot* out,
-                                    bool move, bool from_dead_enter,
-                                    Iteration* to, ReadyList* ready) {
+void FramePropagator::DeliverToMerge(const PlanEdge& e, OutputSlot* out,
+                                     bool move, bool from_dead_enter,
+                                     Iteration* to, ReadyList* ready) {
   const PlanNode& dst = plan_.nodes[e.dst];
   PendingInputs& p = to->pending[dst.frame_index];
   if (p.merge_fired || p.merge_live) return;  // the first one counts
@@ -124,11 +124,11 @@ void FramePropagator::FireMerge(int32_t node, Iteration* to, ReadyList* ready) {
   const bool all_dead = p.dead >= n.num_inputs;
   if (p.merge_fired || p.waiting != 0 || (!p.merge_live && !all_dead)) return;
   p.merge_fired = true;
-  Ready(node, !p.merge_live, to, ready);
+  MakeReady(node, !p.merge_live, to, ready);
 }
 
-void FramePropagator::ArriveControl(int32_t node, bool dead, Iteration* to,
-                                    ReadyList* ready) {
+void FramePropagator::DeliverControl(int32_t node, bool dead, Iteration* to,
+                                     ReadyList* ready) {
   const PlanNode& dst = plan_.nodes[node];
   PendingInputs& p = to->pending[dst.frame_index];
   --p.waiting;
@@ -138,12 +138,12 @@ void FramePropagator::ArriveControl(int32_t node, bool dead, Iteration* to,
     return;
   }
   if (dead) ++p.dead;
-  if (p.waiting == 0) Ready(node, p.dead > 0, to, ready);
+  if (p.waiting == 0) MakeReady(node, p.dead > 0, to, ready);
 }
 
-// With `keep` the outputs will be delivered again.
-Status FramePropagator::Fan(int32_t node, bool dead, const Outputs& outputs,
-                            bool keep, Iteration* to, ReadyList* ready) {
+Status FramePropagator::DeliverAll(int32_t node, bool dead,
+                                   const Outputs& outputs, bool keep,
+                                   Iteration* to, ReadyList* ready) {
   const PlanNode& n = plan_.nodes[node];
   const bool dead_enter = dead && n.is_enter;
   for (int32_t k = n.edges_begin; k < n.edges_end; ++k) {
@@ -158,7 +158,7 @@ Status FramePropagator::Fan(int32_t node, bool dead, const Outputs& outputs,
     }
     const PlanNode& dst = plan_.nodes[e.dst];
     if (dst.is_merge) {
-      ArriveAtMerge(e, out, e.last_use && !keep, dead_enter, to, ready);
+      DeliverToMerge(e, out, e.last_use && !keep, dead_enter, to, ready);
       continue;
     }
     PendingInputs& p = to->pending[dst.frame_index];
@@ -167,22 +167,22 @@ Status FramePropagator::Fan(int32_t node, bool dead, const Outputs& outputs,
     } else {
       ++p.dead;
     }
-    if (--p.waiting == 0) Ready(e.dst, p.dead > 0, to, ready);
+    if (--p.waiting == 0) MakeReady(e.dst, p.dead > 0, to, ready);
   }
   // A _Recv that got something dead is as dead as if it had not run.
   if (n.is_recv && outputs.Find(0) == nullptr) dead = true;
   for (int32_t k = n.control_begin; k < n.control_end; ++k) {
-    ArriveControl(plan_.control_edges[k], dead, to, ready);
+    DeliverControl(plan_.control_edges[k], dead, to, ready);
   }
   return OkStatus();
 }
 
-void FramePropagator::FanSaved(Saved* s, bool keep, Iteration* to,
-                               ReadyList* ready) {
+void FramePropagator::DeliverSaved(Saved* s, bool keep, Iteration* to,
+                                   ReadyList* ready) {
   const Outputs outputs =
       s->is_dead ? Outputs() : Outputs(&s->value, /*first=*/0, /*count=*/1);
   // Its output is there, and was of the right type when it came.
-  Fan(s->node, s->is_dead, outputs, keep, to, ready).IgnoreError();
+  DeliverAll(s->node, s->is_dead, outputs, keep, to, ready).IgnoreError();
 }
 
 Status FramePropagator::Enter(const Item& i, const Outputs& outputs,
@@ -194,12 +194,12 @@ Status FramePropagator::Enter(const Item& i, const Outputs& outputs,
     Saved s{i.node, i.is_dead, {}};
     if (OutputSlot* out = outputs.Find(0)) s.value = std::move(*out);
     for (const auto& it : inner->iterations) {
-      FanSaved(&s, /*keep=*/true, it.get(), ready);
+      DeliverSaved(&s, /*keep=*/true, it.get(), ready);
     }
     inner->invariants.push_back(std::move(s));
   } else if (inner->first_index == 0) {
-    HR_RETURN_IF_ERROR(Fan(i.node, i.is_dead, outputs, /*keep=*/false,
-                           inner->iterations.front().get(), ready));
+    HR_RETURN_IF_ERROR(DeliverAll(i.node, i.is_dead, outputs, /*keep=*/false,
+                                  inner->iterations.front().get(), ready));
   }
   --inner->enters_left;
   // The inner frame may have been waiting for this alone.
@@ -230,11 +230,12 @@ Status FramePropagator::NextIteration(const Item& i, const Outputs& outputs,
     f->deferred.push_back({i.node, false, std::move(*out)});
     return OkStatus();
   }
-  return Fan(i.node, false, outputs, /*keep=*/false, to, ready);
+  return DeliverAll(i.node, false, outputs, /*keep=*/false, to, ready);
 }
 
-Status FramePropagator::PutOut(const Item& i, const PlanNode& n,
-                               const Outputs& outputs, ReadyList* ready) {
+Status FramePropagator::PropagateLocked(const Item& i, const PlanNode& n,
+                                        const Outputs& outputs,
+                                        ReadyList* ready) {
   Iteration* const here = i.iteration;
   Frame* const frame = here->frame;
   if (n.is_enter) {
@@ -244,12 +245,12 @@ Status FramePropagator::PutOut(const Item& i, const PlanNode& n,
   } else if (n.is_exit) {
     AddOnce(i.node, i.is_dead ? &frame->dead_exits : &frame->live_exits);
     if (!i.is_dead) {
-      HR_RETURN_IF_ERROR(
-          Fan(i.node, false, outputs, /*keep=*/false, frame->parent, ready));
+      HR_RETURN_IF_ERROR(DeliverAll(i.node, false, outputs, /*keep=*/false,
+                                    frame->parent, ready));
     }
   } else {
     HR_RETURN_IF_ERROR(
-        Fan(i.node, i.is_dead, outputs, /*keep=*/false, here, ready));
+        DeliverAll(i.node, i.is_dead, outputs, /*keep=*/false, here, ready));
   }
   outputs.ClearAll();
   if (--here->active == 0) EndFinishedIterations(frame, ready);
@@ -281,7 +282,8 @@ void FramePropagator::EndFrame(Frame* f, ReadyList* ready) {
   for (int32_t exit : f->dead_exits) {
     if (std::find(f->live_exits.begin(), f->live_exits.end(), exit) ==
         f->live_exits.end()) {
-      Fan(exit, true, Outputs(), /*keep=*/false, outer, ready).IgnoreError();
+      DeliverAll(exit, true, Outputs(), /*keep=*/false, outer, ready)
+          .IgnoreError();
     }
   }
   f->invariants.clear();

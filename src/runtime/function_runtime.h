@@ -27,6 +27,8 @@
 
 namespace headrace {
 
+class FunctionInstance;  // runtime/function_call.h
+
 // How many calls may be in progress inside each other. Enough for recursion
 // over real data; what goes beyond would seldom end.
 constexpr int kMaxCallDepth = 1000;
@@ -50,17 +52,16 @@ class SessionFunctions : public std::enable_shared_from_this<SessionFunctions> {
   // may be extended at any time. Caller holds graph.mu() if others write it.
   void SetLibrary(const Graph& graph);
 
-  class Instance;
   Status Instantiate(const NameAttrList& function, const std::string& device,
-                     const Instance** out);
+                     const FunctionInstance** out);
   std::string Gradient(const std::string& function) const;
 
   std::shared_ptr<DetachedFunctions> Detach();
   std::shared_ptr<FunctionScope> NewScope();
   // `function`, or what stands for it in `scope` if that is not null. The
   // caller has entered the session, or runs in a step of it.
-  Status InScope(FunctionScope* scope, const Instance& function,
-                 const Instance** out);
+  Status InScope(FunctionScope* scope, const FunctionInstance& function,
+                 const FunctionInstance** out);
   // A detached use begins, unless the session has ended; every Enter that is OK
   // is followed by a Leave.
   Status Enter();
@@ -73,9 +74,10 @@ class SessionFunctions : public std::enable_shared_from_this<SessionFunctions> {
   class Scope;
   Device* FindDevice(const std::string& name) const;
   Status Compile(const NameAttrList& function, const AttrMap& attrs,
-                 Device* device, std::unique_ptr<Instance>* out) const;
-  const Instance* FindLocked(const std::string& name, const AttrMap& attrs,
-                             const Device* device) const REQUIRES(mu_);
+                 Device* device, std::unique_ptr<FunctionInstance>* out) const;
+  const FunctionInstance* FindLocked(const std::string& name,
+                                     const AttrMap& attrs,
+                                     const Device* device) const REQUIRES(mu_);
 
   const std::vector<Device*> devices_;
   ThreadPool* const pool_;
@@ -91,7 +93,8 @@ class SessionFunctions : public std::enable_shared_from_this<SessionFunctions> {
   std::vector<std::weak_ptr<Scope>> scopes_ GUARDED_BY(mu_);
   std::shared_ptr<FunctionLibrary> library_ GUARDED_BY(mu_);
   GraphVersions versions_ GUARDED_BY(mu_);
-  absl::flat_hash_map<std::string, std::vector<std::unique_ptr<Instance>>>
+  absl::flat_hash_map<std::string,
+                      std::vector<std::unique_ptr<FunctionInstance>>>
       instances_ GUARDED_BY(mu_);  // by name; few for each
 };
 

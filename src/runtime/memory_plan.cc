@@ -6,7 +6,6 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "framework/kernel/function_runtime.h"
 #include "framework/kernel/temporary_memory.h"
 #include "framework/memory/allocation_size.h"
 #include "graph/algorithm.h"
@@ -228,11 +227,11 @@ class Planner {
   Status AddTemporary(const Node& n, int at) {
     const auto it = kernels_.find(n.name());
     if (it == kernels_.end()) return OkStatus();
-    if (dynamic_cast<FunctionCallKernel*>(it->second) != nullptr) {
+    const KernelTraits& traits = it->second->traits();
+    if (traits.calls_functions) {
       plan_->unknown.push_back(n.name() + " (a call)");
     }
-    auto* const kernel = dynamic_cast<TemporaryMemory*>(it->second);
-    if (kernel == nullptr) return OkStatus();
+    if (traits.temporary_memory == nullptr) return OkStatus();
     std::vector<TensorShape> inputs(n.num_inputs()), outputs(n.num_outputs());
     for (int i = 0; i < n.num_inputs(); ++i) {
       const Edge* e = n.input_edge(i);
@@ -243,7 +242,8 @@ class Planner {
     for (int i = 0; i < n.num_outputs(); ++i) {
       if (!n.output_shape(i).AsTensorShape(&outputs[i])) return OkStatus();
     }
-    const int64_t bytes = kernel->TemporaryBytes(inputs, outputs, pool_);
+    const int64_t bytes =
+        traits.temporary_memory->TemporaryBytes(inputs, outputs, pool_);
     if (bytes > 0) {
       AddBuffer(absl::StrCat(n.name(), " (temporary)"), "", bytes, at);
     }

@@ -3,7 +3,6 @@
 #include <exception>
 
 #include "absl/strings/str_cat.h"
-#include "framework/kernel/function_runtime.h"
 
 namespace headrace {
 
@@ -22,7 +21,7 @@ std::string PendingCalls::DescribeCalls() {
   MutexLock lock(&mu_);
   for (const Entry* e = head_.next; e != &head_; e = e->next) {
     // What the called function waits for has an entry of its own.
-    if (dynamic_cast<const FunctionCallKernel*>(e->kernel) != nullptr) continue;
+    if (e->kernel->traits().calls_functions) continue;
     if (named == kNamed) {
       ++more;
       continue;

@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "base/interrupt.h"
+#include "headrace/device_factory.h"
 #include "headrace/op_kernel.h"
 
 namespace headrace {
@@ -57,6 +58,9 @@ class Placer {
     std::iota(parent_.begin(), parent_.end(), 0);
     groups_.resize(graph->num_node_ids());
     follows_.resize(graph->num_node_ids());
+    for (const Device* d : devices) {
+      priorities_.push_back(DeviceFactories::PriorityOf(d->device_type()));
+    }
   }
 
   Status Run() {
@@ -178,12 +182,13 @@ class Placer {
   // The best device that fits `wanted`; null if none does.
   Device* Best(const Group& g, const DeviceName& wanted) const {
     Device* best = nullptr;
-    auto rank = [](const Device& d) {
-      return d.device_type() == DEVICE_CPU ? 1 : 0;
-    };
-    for (Device* d : devices_) {
+    int best_priority = 0;
+    for (size_t i = 0; i < devices_.size(); ++i) {
+      Device* const d = devices_[i];
+      if (best != nullptr && priorities_[i] <= best_priority) continue;
       if (!wanted.Matches(d->parsed_name()) || !Supports(g, *d)) continue;
-      if (best == nullptr || rank(*d) < rank(*best)) best = d;
+      best = d;
+      best_priority = priorities_[i];
     }
     return best;
   }
@@ -267,6 +272,7 @@ class Placer {
 
   const PlacerOptions& options_;
   const std::vector<Device*>& devices_;
+  std::vector<int> priorities_;  // of their types
   Graph* const graph_;
   std::vector<int> parent_;
   std::vector<Group> groups_;

@@ -16,7 +16,8 @@ struct PlacerOptions {
   bool log_placement = false;  // each node to stderr, as TF 1.x does
 };
 
-// `devices` in order of preference for equal types; types rank GPU before CPU.
+// `devices` in order of preference for equal types; types rank by
+// DeviceFactories::PriorityOf.
 // Sets assigned_device and placement_reason of every node that has none.
 // InvalidArgument "Cannot assign a device for operation ..." with the reason.
 Status PlaceGraph(const PlacerOptions& options,

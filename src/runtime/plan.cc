@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/interrupt.h"
-#include "framework/kernel/function_runtime.h"
 #include "framework/tensor/stored_constant.h"
 #include "graph/algorithm.h"
 #include "graph/control_flow.h"
@@ -15,14 +14,15 @@ namespace {
 
 // The tensor of a Const that only a StoredConstantReader can read; else null.
 const Tensor* UnalignedConstant(const OpKernel& kernel) {
-  const auto* stored = dynamic_cast<const StoredConstant*>(&kernel);
+  const StoredConstant* const stored = kernel.traits().stored_constant;
   return stored == nullptr || IsAligned(stored->stored_tensor())
              ? nullptr
              : &stored->stored_tensor();
 }
 
 bool TakesStoredConstant(const OpKernel& kernel, int input) {
-  const auto* reader = dynamic_cast<const StoredConstantReader*>(&kernel);
+  const StoredConstantReader* const reader =
+      kernel.traits().stored_constant_reader;
   return reader != nullptr && reader->TakesStoredConstant(input);
 }
 
@@ -151,9 +151,8 @@ Status BuildPlan(Device* device, const Graph& graph,
     p.kernel = kernels[n->id()].get();
     p.async = p.kernel->AsAsync();
     // Other asynchronous kernels return at once.
-    p.expensive = p.async == nullptr
-                      ? p.kernel->IsExpensive()
-                      : dynamic_cast<FunctionCallKernel*>(p.async) != nullptr;
+    p.expensive = p.async == nullptr ? p.kernel->traits().is_expensive
+                                     : p.kernel->traits().calls_functions;
     // A function that is called may hold anything.
     plan->may_run_long |= p.expensive;
     p.action = ActionOf(*n, *p.kernel);

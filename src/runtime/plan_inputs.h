@@ -1,7 +1,9 @@
-// What a plan need not run: constants, which are bound to the inputs that read
-// them, in loops too; Identities, and the Enters that bring constants into
-// loops, which are passed by. None may make a difference to what runs when, and
-// what is dead.
+// PlanInputs: which nodes a plan does not have to run.
+//   - A constant is *bound*: the inputs that read it point to its tensor.
+//   - An Identity, and an Enter that brings a constant into a loop, is *passed
+//     by*: its consumers read from its source.
+// Both happen only where no node runs earlier, later or with other dead inputs
+// because of it.
 #ifndef HEADRACE_RUNTIME_PLAN_INPUTS_H_
 #define HEADRACE_RUNTIME_PLAN_INPUTS_H_
 
@@ -14,21 +16,22 @@ namespace headrace {
 
 class PlanInputs {
  public:
-  // Every data input is connected; `order` is topological, but for the back
-  // edges of loops.
+  // Every data input of `graph` is connected. `order` is topological, apart
+  // from the back edges of loops. The graph outlives this, unchanged.
   PlanInputs(const Graph& graph, absl::Span<Node* const> order);
 
-  // A Const without control inputs, unless a Merge must see it arrive. One with
-  // control inputs (as in the body of a loop or branch), if all that read it
-  // cannot be alive or run without those.
+  // True for a Const without control inputs, unless a Merge reads it and has to
+  // see it arrive. Also for a Const with control inputs, as in the body of a
+  // loop or branch, if no reader can run, or be alive, before these have come.
   bool IsBound(const Node& n) const { return bound_[n.id()]; }
   bool IsPassedBy(const Node& n) const { return passed_by_[n.id()]; }
   bool IsRun(const Node& n) const { return !IsBound(n) && !IsPassedBy(n); }
 
-  // Where the value that comes along data edge `e` is from.
+  // The output that the value on data edge `e` comes from, behind all nodes
+  // that are passed by.
   Endpoint Source(const Edge& e) const;
-  // Calls f(edge, output of `n`) for each edge to a node that runs, Identities
-  // passed by.
+  // Calls f(edge, output of `n`) for each edge over which a node that runs
+  // reads from `n`, directly or behind nodes that are passed by.
   template <typename F>
   void ForEachOutEdge(const Node& n, const F& f) const {
     for (const Edge* e : n.out_edges()) {

@@ -1,24 +1,8 @@
 #include "runtime/running_kernels.h"
 
 #include "absl/strings/str_cat.h"
-#include "headrace/op.h"
 
 namespace headrace {
-namespace {
-
-// What the kernel does is neither waited for nor missed: it changes no state. A
-// function of the client's is its own affair.
-bool MayGoOnAlone(const OpKernel& kernel) {
-  const OpDef* const op = OpRegistry::Global()->Find(kernel.type_string());
-  if (op == nullptr) return false;
-  if (EffectsOf(*op) == Effect::kRunsCode) return true;
-  for (DataType t : kernel.input_types()) {
-    if (IsRefType(t) || t == DT_RESOURCE) return false;
-  }
-  return !op->is_stateful;
-}
-
-}  // namespace
 
 RunningKernels::Call::Call(RunningKernels* step, const OpKernel* kernel)
     : step_(step), kernel_(kernel) {
@@ -47,7 +31,7 @@ bool RunningKernels::Leave(std::string* which) {
     const std::string name = absl::StrCat("node '", c->kernel_->name(), "' (",
                                           c->kernel_->type_string(), ")");
     absl::StrAppend(&all, all.empty() ? "" : ", ", name);
-    if (MayGoOnAlone(*c->kernel_)) continue;
+    if (c->kernel_->traits().may_outlast_run) continue;
     absl::StrAppend(&waited_for, waited_for.empty() ? "" : ", ", name);
   }
   if (all.empty() || !waited_for.empty()) {

@@ -1,6 +1,6 @@
-// RunningKernels: the dear synchronous kernels that the threads of one step are
-// in, so that whoever waits for a cancelled step can leave it to itself: a sort
-// or a Python function cannot be interrupted, but nobody needs to wait for it.
+// RunningKernels: the expensive synchronous kernels that the threads of one run
+// are in. Nothing can interrupt a sort or a Python function; by this list the
+// caller of a cancelled run knows whether it may return without waiting for it.
 //
 // Thread-safe.
 #ifndef HEADRACE_RUNTIME_RUNNING_KERNELS_H_
@@ -15,8 +15,8 @@ namespace headrace {
 
 class RunningKernels {
  public:
-  // A kernel call, from construction to destruction. It may not begin where
-  // `may_run` is false: the step was left.
+  // A kernel call, from construction to destruction. If `may_run` is false, the
+  // caller has left the run and the kernel must not be called.
   class Call {
    public:
     Call(RunningKernels* step, const OpKernel* kernel);
@@ -34,10 +34,10 @@ class RunningKernels {
     bool listed_ = true;
   };
 
-  // Leaves the step, of which no further kernel begins, if some kernel is
-  // running and all that are may go on by themselves: they write nothing but
-  // their outputs, or are Python functions. `which` then names them, else those
-  // that have to be waited for.
+  // True if a kernel is running, and all that are may outlast the run
+  // (KernelTraits::may_outlast_run): then no further one begins, and `which`
+  // names those that run. Else false, and `which` names those that have to be
+  // waited for.
   bool Leave(std::string* which);
 
  private:

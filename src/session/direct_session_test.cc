@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "base/error_cause.h"
 #include "framework/kernel/op_tester.h"
 #include "framework/shape_fns/common_shape_fns.h"
 #include "headrace/op_kernel.h"
@@ -17,23 +18,26 @@
 namespace headrace {
 namespace {
 
-// Fails with a message of the test's choice.
+// Fails with a message and code of the test's choice.
 REGISTER_OP("TestFail")
     .Input("x: float")
     .Output("y: float")
     .Attr("message: string")
+    .Attr("code: int = 15")  // DATA_LOSS
     .SetShapeFn(shape_inference::UnchangedShape);
 class TestFailOp : public OpKernel {
  public:
   explicit TestFailOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("message", &message_));
+    OP_REQUIRES_OK(ctx, ctx->GetAttr("code", &code_));
   }
   void Compute(OpKernelContext* ctx) override {
-    ctx->CtxFailure(errors::DataLoss(message_));
+    ctx->CtxFailure(Status(static_cast<absl::StatusCode>(code_), message_));
   }
 
  private:
   std::string message_;
+  int64_t code_ = 0;
 };
 REGISTER_KERNEL_BUILDER(Name("TestFail").Device(DEVICE_CPU), TestFailOp);
 
@@ -753,6 +757,55 @@ TEST_F(SessionTest, AllUninitializedVariablesAreNamedWithTheirInitializers) {
               "reads (2): 'b'");
   ExpectError(Run({}, {unused}, &out), absl::StatusCode::kFailedPrecondition,
               "reads (1): 'c' (no node of the graph assigns it)");
+}
+
+TEST_F(SessionTest, AnErrorIsNotOfAVariableBecauseItsTextSoundsSo) {
+  const Endpoint v =
+      Add("v", "VariableV2", {},
+          {{"dtype", DT_FLOAT}, {"shape", PartialTensorShape::Scalar()}});
+  const Endpoint read = Add("read", "Identity", {v});
+  const Endpoint x = Placeholder("x");
+  const Endpoint failed =
+      Add("failed", "TestFail", {x},
+          {{"message", std::string("Attempting to use uninitialized value w")},
+           {"code", int64_t{9}}});  // FAILED_PRECONDITION
+  // Runs when `failed` has run: never.
+  const Endpoint after = Add("after", "Identity", {v}, {}, "", {failed.node});
+  Start();
+  std::vector<Tensor> out;
+  const Status s = Run({{x, F(1)}}, {failed, after}, &out);
+  EXPECT_EQ(s.code(), absl::StatusCode::kFailedPrecondition) << s;
+  EXPECT_FALSE(HasCause(s, ErrorCause::kUninitializedVariable));
+  EXPECT_EQ(s.message().find("Variables without a value"),
+            absl::string_view::npos)
+      << s;
+  const Status of_variable = Run({}, {read}, &out);
+  EXPECT_TRUE(HasCause(of_variable, ErrorCause::kUninitializedVariable))
+      << of_variable;
+  const Status not_fed = Run({}, {x}, &out);
+  EXPECT_TRUE(HasCause(not_fed, ErrorCause::kNoFeed)) << not_fed;
+}
+
+TEST_F(SessionTest, ACallableIsMadeByNames) {
+  const Endpoint x = Placeholder("x");
+  Add("y", "Neg", {x});
+  Start();
+  pb::CallableOptions options;
+  options.add_feed("x:0");
+  options.add_fetch("y:0");
+  (*options.mutable_feed_devices())["x:0"] = "/device:CPU:0";
+  auto callable = session_->MakeCallable(options);
+  ASSERT_TRUE(callable.ok()) << callable.status();
+  std::vector<Tensor> out;
+  ASSERT_EQ(session_->RunPrepared(**callable, {}, {F(3)}, &out), OkStatus());
+  EXPECT_EQ(out[0].scalar<float>(), -3);
+  (*options.mutable_fetch_devices())["y:0"] = "/device:GPU:0";
+  EXPECT_EQ(session_->MakeCallable(options).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  options.mutable_fetch_devices()->clear();
+  options.add_target("z");
+  EXPECT_EQ(session_->MakeCallable(options).status().code(),
+            absl::StatusCode::kNotFound);
 }
 
 TEST_F(SessionTest, ADeadlineEndsALongKernelBetweenTwoBlocks) {

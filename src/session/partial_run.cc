@@ -25,7 +25,7 @@ Status TimedOut(int64_t timeout_ms) {
 
 }  // namespace
 
-void PartialRun::Adapt(Graph* client, PreparedStep* step) {
+void PartialRun::Adapt(Graph* client, CompiledStep* step) {
   std::vector<Node*> args, retvals;
   client->ForEachNode([&](Node* n) {
     if (n->IsArg()) args.push_back(n);

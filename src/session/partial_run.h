@@ -12,7 +12,7 @@
 
 #include "base/wait_hook.h"
 #include "framework/kernel/async_call_frame.h"
-#include "session/prepared_step.h"
+#include "session/compiled_step.h"
 
 namespace headrace {
 
@@ -21,14 +21,14 @@ class PartialRun : public AsyncCallFrame {
  public:
   // Lets the _Arg nodes of a step's graph wait for their values, and notes in
   // `step` what each fetch needs. Before the step is compiled further.
-  static void Adapt(Graph* client, PreparedStep* step);
+  static void Adapt(Graph* client, CompiledStep* step);
 
-  explicit PartialRun(std::shared_ptr<PreparedStep> step)
+  explicit PartialRun(std::shared_ptr<const CompiledStep> step)
       : step_(std::move(step)),
         feeds_(step_->feeds.size()),
         fetches_(step_->fetches.size()) {}
 
-  const PreparedStep& step() const { return *step_; }
+  const CompiledStep& step() const { return *step_; }
 
   // Gives values to feeds and waits for fetches, both by name ("x:0").
   // InvalidArgument for what was not declared, is given or taken a second time,
@@ -74,7 +74,7 @@ class PartialRun : public AsyncCallFrame {
   template <typename F>
   bool WaitUntil(F there, absl::Time deadline, WaitHook* hook) REQUIRES(mu_);
 
-  const std::shared_ptr<PreparedStep> step_;
+  const std::shared_ptr<const CompiledStep> step_;
   Mutex mu_;  // never held while a waiter runs
   CondVar changed_;
   std::vector<Feed> feeds_ GUARDED_BY(mu_);

@@ -18,7 +18,7 @@ namespace headrace {
 
 // A partial run in progress. The executors' last callback holds a reference.
 struct PartialStep : StepRun {
-  explicit PartialStep(std::shared_ptr<PreparedStep> step)
+  explicit PartialStep(std::shared_ptr<const CompiledStep> step)
       : run(std::move(step)), left(run.step().parts.size()) {}
   PartialRun run;
   std::atomic<size_t> left;

@@ -79,35 +79,7 @@ Status Session::Run(const pb::RunOptions& options,
   return Run(options, feed_list, fetch_list, target_list, outputs, metadata);
 }
 
-Status Session::RunPreparedInto(const Prepared& prepared,
-                                const pb::RunOptions& options,
-                                absl::Span<const Tensor> feeds,
-                                absl::Span<Tensor> outputs,
-                                pb::RunMetadata* metadata, RunToken token) {
-  std::vector<Tensor> values;
-  HR_RETURN_IF_ERROR(
-      RunPrepared(prepared, options, feeds, &values, metadata, token));
-  if (values.size() != outputs.size()) {
-    return errors::InvalidArgument("Expected ", values.size(),
-                                   " output tensors, but got ", outputs.size());
-  }
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (outputs[i].dtype() != values[i].dtype() ||
-        outputs[i].shape() != values[i].shape()) {
-      return errors::InvalidArgument(
-          "output ", i, " is ", DataTypeString(values[i].dtype()), " ",
-          values[i].shape().DebugString(), ", the caller's tensor is ",
-          DataTypeString(outputs[i].dtype()), " ",
-          outputs[i].shape().DebugString());
-    }
-  }
-  for (size_t i = 0; i < values.size(); ++i) {
-    CopyElements(values[i], 0, &outputs[i], 0, values[i].NumElements());
-  }
-  return OkStatus();
-}
-
-StatusOr<std::shared_ptr<Session::Prepared>> Session::MakeCallable(
+StatusOr<std::shared_ptr<const Session::Prepared>> Session::MakeCallable(
     const pb::CallableOptions& options) {
   auto check_device = [&](const std::string& tensor,
                           const std::string& name) -> Status {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/cpu.h"
+#include "headrace/types.h"
 #include "runtime/passes/graph_pass.h"
 
 namespace headrace {
@@ -83,14 +84,13 @@ Status ReadTuning(const pb::ConfigProto::Headrace& config,
 Status SessionOptions::FromConfig(const pb::ConfigProto& config,
                                   SessionOptions* out) {
   SessionOptions o;
-  auto cpus = config.device_count().find("CPU");
-  if (cpus != config.device_count().end()) {
-    o.num_cpu_devices = cpus->second;
+  for (const auto& [type, count] : config.device_count()) {
+    o.device_counts[type] = count;
   }
-  if (o.num_cpu_devices < 1 || o.num_cpu_devices > kMaxCpuDevices) {
-    return errors::InvalidArgument("ConfigProto: device_count of CPU is ",
-                                   o.num_cpu_devices, ", wanted 1 to ",
-                                   kMaxCpuDevices);
+  const int cpus = o.device_counts.try_emplace(DEVICE_CPU, 1).first->second;
+  if (cpus < 1 || cpus > kMaxCpuDevices) {
+    return errors::InvalidArgument("ConfigProto: device_count of CPU is ", cpus,
+                                   ", wanted 1 to ", kMaxCpuDevices);
   }
   HR_RETURN_IF_ERROR(CheckThreads("intra_op_parallelism_threads",
                                   config.intra_op_parallelism_threads()));

@@ -2,6 +2,7 @@
 #ifndef HEADRACE_SESSION_SESSION_OPTIONS_H_
 #define HEADRACE_SESSION_SESSION_OPTIONS_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,8 @@
 namespace headrace {
 
 struct SessionOptions {
-  int num_cpu_devices = 1;
+  // ConfigProto.device_count: by device type, how many at most. CPU is there.
+  std::map<std::string, int> device_counts;
   // 0: the process-wide pool.
   int intra_op_threads = 0;
   int inter_op_threads = 0;

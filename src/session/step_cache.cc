@@ -6,7 +6,7 @@
 
 namespace headrace {
 
-std::shared_ptr<PreparedStep> StepCache::Find(const Key& key) {
+std::shared_ptr<const CompiledStep> StepCache::Find(const Key& key) {
   MutexLock lock(&mu_);
   const auto it = steps_.find(key);
   if (it == steps_.end()) return nullptr;
@@ -19,18 +19,18 @@ bool StepCache::IsFull() const {
          (steps_.size() > limits_.steps || nodes_ > limits_.nodes);
 }
 
-std::shared_ptr<PreparedStep> StepCache::Insert(
-    Key key, std::shared_ptr<PreparedStep> step) {
+std::shared_ptr<const CompiledStep> StepCache::Insert(
+    Key key, std::shared_ptr<const CompiledStep> step) {
   Kept kept;
-  for (const PreparedStep::Part& p : step->parts) {
+  for (const CompiledStep::Part& p : step->parts) {
     kept.nodes += p.graph->num_nodes();
   }
   kept.step = std::move(step);
-  std::vector<std::shared_ptr<PreparedStep>> dropped;
+  std::vector<std::shared_ptr<const CompiledStep>> dropped;
   MutexLock lock(&mu_);
   const auto [it, added] = steps_.try_emplace(std::move(key), std::move(kept));
   it->second.used = ++uses_;
-  const std::shared_ptr<PreparedStep> result = it->second.step;
+  const std::shared_ptr<const CompiledStep> result = it->second.step;
   if (!added) return result;
   nodes_ += it->second.nodes;
   // A look through all of them is short beside the compilation before it.

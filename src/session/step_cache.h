@@ -11,7 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "headrace/mutex.h"
-#include "session/prepared_step.h"
+#include "session/compiled_step.h"
 
 namespace headrace {
 
@@ -30,16 +30,16 @@ class StepCache {
   explicit StepCache(const Limits& limits) : limits_(limits) {}
 
   // Null if it is not there.
-  std::shared_ptr<PreparedStep> Find(const Key& key);
+  std::shared_ptr<const CompiledStep> Find(const Key& key);
   // Puts `step` there and returns it, or what another thread has put there.
-  std::shared_ptr<PreparedStep> Insert(Key key,
-                                       std::shared_ptr<PreparedStep> step);
+  std::shared_ptr<const CompiledStep> Insert(
+      Key key, std::shared_ptr<const CompiledStep> step);
   void Clear();
   size_t size() const;
 
  private:
   struct Kept {
-    std::shared_ptr<PreparedStep> step;
+    std::shared_ptr<const CompiledStep> step;
     int64_t nodes = 0;
     uint64_t used = 0;  // when, by uses_
   };

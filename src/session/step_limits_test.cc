@@ -136,8 +136,8 @@ TEST_F(StepLimitsTest, ManyEdgesFromOneNodeAreCompiledInNoTime) {
   EXPECT_LT(absl::Now() - begun, absl::Seconds(15));
 }
 
-std::shared_ptr<PreparedStep> StepOf(int nodes) {
-  auto step = std::make_shared<PreparedStep>();
+std::shared_ptr<const CompiledStep> StepOf(int nodes) {
+  auto step = std::make_shared<CompiledStep>();
   auto graph = std::make_unique<Graph>();
   for (int i = 0; i < nodes; ++i) {
     AddOp(graph.get(), absl::StrCat("n", i), "NoOp");

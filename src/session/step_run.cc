@@ -11,6 +11,7 @@
 #include "framework/kernel/rendezvous.h"
 #include "headrace/importer.h"
 #include "runtime/cost_graph.h"
+#include "session/step_history.h"
 #include "session/uninitialized.h"
 
 namespace headrace {
@@ -25,7 +26,7 @@ bool EndedFromOutside(const Status& s) {
   return errors::IsDeadlineExceeded(s) || errors::IsCancelled(s);
 }
 
-void StepRun::Begin(int64_t id, const PreparedStep& step, CallFrame* frame,
+void StepRun::Begin(int64_t id, const CompiledStep& step, CallFrame* frame,
                     ThreadPool* pool, SessionFunctions* session) {
   args.step_id = id;
   args.cancellation = &running.cancellation;
@@ -43,7 +44,7 @@ void StepRun::Begin(int64_t id, const PreparedStep& step, CallFrame* frame,
 
 void StepRun::LimitMemory(int64_t bytes) {
   budget = MakeRef<StepBudget>(bytes);
-  args.host_allocator = budget.get();
+  args.budget = budget.get();
 }
 
 void StepRun::Abort(const Status& why) {
@@ -69,11 +70,11 @@ void WholeRun::Trace(const pb::RunOptions& options, bool wants_metadata,
   }
 }
 
-void WholeRun::TakeArena(const PreparedStep& step) {
-  arena = step.NewArena(frame.args, &notes);
+void WholeRun::TakeArena(const CompiledStep& step) {
+  arena = step.history->NewArena(frame.args, &notes);
 }
 
-void WholeRun::RunParts(const PreparedStep& step, WaitHook* hook) {
+void WholeRun::RunParts(const CompiledStep& step, WaitHook* hook) {
   if (step.parts.size() == 1) [[likely]] {
     complete =
         step.parts[0].executor->Run(args, {arena.get(), notes.get()}, hook);
@@ -108,7 +109,7 @@ void WholeRun::RunParts(const PreparedStep& step, WaitHook* hook) {
   complete = all;
 }
 
-void WholeRun::Report(const PreparedStep& step, const pb::RunOptions& options,
+void WholeRun::Report(const CompiledStep& step, const pb::RunOptions& options,
                       pb::RunMetadata* metadata) {
   if (!complete && options.report_tensor_allocations_upon_oom() &&
       errors::IsResourceExhausted(running.cancellation.status())) {
@@ -122,7 +123,7 @@ void WholeRun::Report(const PreparedStep& step, const pb::RunOptions& options,
   pb::StepStats step_stats;
   pb::RunCounters counters;
   if (stats != nullptr) stats->Finish(&step_stats, &counters);
-  for (const PreparedStep::Part& p : step.parts) {
+  for (const CompiledStep::Part& p : step.parts) {
     if (costs) {
       AddCosts(*p.graph, p.device->name(), step_stats,
                metadata->mutable_cost_graph());
@@ -145,7 +146,7 @@ void WholeRun::Report(const PreparedStep& step, const pb::RunOptions& options,
   }
 }
 
-Status WholeRun::Results(const PreparedStep& step, const Graph& graph,
+Status WholeRun::Results(const CompiledStep& step, const Graph& graph,
                          std::vector<Tensor>* outputs) {
   // One that was cancelled when all had been done is as good as any.
   if (!complete) [[unlikely]] {
@@ -164,7 +165,7 @@ Status WholeRun::Results(const PreparedStep& step, const Graph& graph,
   return OkStatus();
 }
 
-LeavableRun::LeavableRun(std::shared_ptr<const PreparedStep> step,
+LeavableRun::LeavableRun(std::shared_ptr<const CompiledStep> step,
                          absl::Span<const Tensor* const> feeds)
     : WholeRun(step->fetches.size()), step_(std::move(step)) {
   feeds_.reserve(feeds.size());

@@ -1,5 +1,11 @@
-// StepRun: one run of a prepared step, and what the session that runs it and
-// its caller do with it while it goes on.
+// StepRun: one run of a compiled step. It owns what only this run has: the
+// cancellation manager, the step's resources, the rendezvous, the memory.
+//
+// Three kinds build on it. A WholeRun is fed before it begins and fetched when
+// it has ended; it lies on the caller's stack. A LeavableRun is a WholeRun on
+// the heap that runs on a thread of its own, because its caller may return
+// before it. A PartialStep (partial_runs.h) is fed and fetched in several
+// calls.
 #ifndef HEADRACE_SESSION_STEP_RUN_H_
 #define HEADRACE_SESSION_STEP_RUN_H_
 
@@ -19,35 +25,38 @@
 #include "runtime/deadline_timer.h"
 #include "runtime/function_runtime.h"
 #include "runtime/running_kernels.h"
-#include "session/prepared_step.h"
+#include "session/compiled_step.h"
 #include "session/running_steps.h"
 
 namespace headrace {
 
-// Whether a step with this status was cancelled, not failed by itself.
+// True if a step with this status was cancelled, false if it failed by itself.
 bool EndedFromOutside(const Status& s);
 
 struct StepRun {
-  // Fills `args`; `frame` and `session` live as long as this. `pool` may be
-  // null.
-  void Begin(int64_t id, const PreparedStep& step, CallFrame* frame,
+  // Fills `args`. `frame` and `session` live as long as this. `pool`, on which
+  // expensive nodes run, may be null: then all run on the caller's thread.
+  void Begin(int64_t id, const CompiledStep& step, CallFrame* frame,
              ThreadPool* pool, SessionFunctions* session);
-  // Refuses tensors beyond so many bytes at once. After Begin.
+  // Lets the run's tensors and scratch memory take at most so many bytes at
+  // once: a kernel that wants more fails with ResourceExhausted. After Begin,
+  // before the run starts.
   void LimitMemory(int64_t bytes);
-  // Cancels with `why`. Thread-safe.
+  // Cancels the run with `why`, unless it is cancelled already. Thread-safe.
   void Abort(const Status& why);
 
   RunningStep running;
   ResourceMgr resources;
   RefPtr<Rendezvous> rendezvous;
-  RefPtr<StepBudget> budget;
-  StepArgs args;
+  RefPtr<StepBudget> budget;  // null: no limit
+  StepArgs args;              // points to the other members
   std::optional<StepFunctions> functions;
 };
 
-// Fed before it begins, fetched when it has ended.
+// Used by one thread, but for Abort.
 struct WholeRun : StepRun {
-  // Feeds in, fetches out.
+  // The feeds, in the order of CompiledStep::feeds, and the fetched values. The
+  // caller owns the feeds until the run has ended.
   class Frame : public CallFrame {
    public:
     explicit Frame(size_t num_fetches) : values(num_fetches) {}
@@ -62,66 +71,71 @@ struct WholeRun : StepRun {
 
   explicit WholeRun(size_t num_fetches) : frame(num_fetches) {}
 
-  // Collects what `options` ask for, and the costs if `wants_costs`, which need
+  // Makes the run collect what Report will need. `wants_costs` implies
   // `wants_metadata`. After Begin.
   void Trace(const pb::RunOptions& options, bool wants_metadata,
              bool wants_costs);
-  // Takes the memory that is planned for a run with these feeds. After Begin.
-  void TakeArena(const PreparedStep& step);
-  // Runs all parts and waits for them; `hook` may be null.
-  void RunParts(const PreparedStep& step, WaitHook* hook);
-  // After RunParts; `metadata` may be null.
-  void Report(const PreparedStep& step, const pb::RunOptions& options,
+  // Takes the memory that the step's history has planned for a run with these
+  // feeds, if any. After Begin.
+  void TakeArena(const CompiledStep& step);
+  // Runs all parts, waits until all have ended, and sets `complete`. `hook` may
+  // be null.
+  void RunParts(const CompiledStep& step, WaitHook* hook);
+  // After RunParts: fills `metadata` as far as `options` ask. It may be null.
+  void Report(const CompiledStep& step, const pb::RunOptions& options,
               pb::RunMetadata* metadata);
-  // How it ended; moves the fetched values to `outputs` on OK, unless that is
-  // null. `graph` is the session's.
-  Status Results(const PreparedStep& step, const Graph& graph,
+  // After Report: OK, and the fetched values are moved to `outputs`, which may
+  // be null; else the run's first failure, with the variables that it would
+  // have needed. `graph` is the session's, where those are looked up.
+  Status Results(const CompiledStep& step, const Graph& graph,
                  std::vector<Tensor>* outputs);
 
   Frame frame;
-  std::unique_ptr<StepStatsCollector> stats;  // null: not wanted
-  RefPtr<StepArena> arena;
-  std::unique_ptr<ReuseNotes> notes;
-  bool traced = false, costs = false;
-  bool complete = false;
+  std::unique_ptr<StepStatsCollector> stats;  // null: nobody wants any
+  RefPtr<StepArena> arena;                    // null: none is planned
+  std::unique_ptr<ReuseNotes> notes;          // null: none is to be planned
+  bool traced = false, costs = false;         // what Report is to give
+  bool complete = false;  // every node has run; set by RunParts
 
  private:
   std::string largest_tensors_;  // goes into the message of a failure
 };
 
-// One whose caller may leave it to the thread on which it runs, because a
-// kernel that takes long cannot be interrupted.
+// A run whose caller may leave it to the thread on which it runs, because it is
+// in a kernel that takes long and cannot be interrupted.
 class LeavableRun : public WholeRun {
  public:
-  // After Begin. Runs the step on a thread of its own and returns true when it
-  // has ended, or false soon after it was cancelled: then the error is `why`,
-  // the run goes on, and calls `left` when it is through. After true, it is the
-  // caller who does so, and adds `why` to the error of a run that failed.
-  // `hook` may be null.
+  // After Begin. Runs the step on a thread of its own. True: the run has ended,
+  // and the caller calls `left`. False: the run was cancelled, and some
+  // milliseconds later it was still in kernels that may outlast a run; it goes
+  // on, and calls `left` itself when it ends. `why` is then, and after a run
+  // that failed, what the caller adds to the error: which kernels were left or
+  // waited for. `hook` may be null.
   static bool RunAndWait(const std::shared_ptr<LeavableRun>& run,
                          WaitHook* hook, std::function<void()> left,
                          std::string* why);
 
-  LeavableRun(std::shared_ptr<const PreparedStep> step,
+  LeavableRun(std::shared_ptr<const CompiledStep> step,
               absl::Span<const Tensor* const> feeds);
-  // Drops what may refer to the session.
+  // Drops what may refer to the session. After the run has ended.
   void Clear();
 
  private:
   void RunAlone(const std::function<void()>& left);
 
-  const std::shared_ptr<const PreparedStep> step_;
+  const std::shared_ptr<const CompiledStep> step_;
   std::vector<Tensor> feeds_;
   RunningKernels kernels_;
-  // Set by the end of the run and by who leaves it: whoever is second sees to
-  // the rest.
+  // Set by the run when it ends, and by the caller when it leaves it. The
+  // second of the two sees that the other has been there.
   std::atomic<bool> first_is_through_{false};
-  Notification done_;   // and not left
-  Notification event_;  // done, or cancelled
+  Notification done_;   // the run has ended, and the caller had not left it
+  Notification event_;  // done_, or the run was cancelled
 };
 
-// The deadline of a run (in ms; 0: none), of which some may have gone by
-// already, and its caller's token (may be null), while this lives.
+// While it lives, a deadline and a token of the caller cancel a run. The run
+// had `timeout` ms (0: no deadline), of which `left` are left. `caller` may be
+// null.
 class RunLimits {
  public:
   RunLimits(int64_t timeout, int64_t left, CancellationManager* caller,

@@ -3,8 +3,8 @@
 #include <set>
 #include <string>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/error_cause.h"
 #include "framework/kernel/resource_var.h"
 #include "headrace/device.h"
 
@@ -12,17 +12,6 @@ namespace headrace {
 namespace {
 
 constexpr int kNamed = 100;
-
-// As the executor and the kernels of resource variables word it.
-bool TellsOfUninitialized(const Status& s) {
-  return (errors::IsFailedPrecondition(s) &&
-          (absl::StartsWith(s.message(),
-                            "Attempting to use uninitialized value") ||
-           absl::StartsWith(s.message(),
-                            "Error while reading resource variable"))) ||
-         (errors::IsNotFound(s) &&
-          absl::StartsWith(s.message(), "Could not find variable"));
-}
 
 bool IsVariable(const Node& n) {
   return n.traits().variable_use == VariableUse::kHolds;
@@ -82,11 +71,11 @@ const Node* Initializer(const Graph& graph, const std::string& variable) {
 
 }  // namespace
 
-Status ListUninitialized(const Status& status, const PreparedStep& step,
+Status ListUninitialized(const Status& status, const CompiledStep& step,
                          const Graph& graph) {
-  if (!TellsOfUninitialized(status)) return status;
+  if (!HasCause(status, ErrorCause::kUninitializedVariable)) return status;
   std::set<std::string> missing;
-  for (const PreparedStep::Part& part : step.parts) {
+  for (const CompiledStep::Part& part : step.parts) {
     part.graph->ForEachNode([&](const Node* n) {
       if (IsVariable(*n) && IsRead(*n) &&
           !HasValue(*n, part.device->resource_manager())) {

@@ -1,25 +1,27 @@
-#include "device/cpu/cpu_device.h"
-
-#include "absl/strings/str_cat.h"
-#include "base/random.h"
+// The CPU as a device: host memory, and the process-wide pool or the session's
+// own.
+#include "framework/kernel/host_device.h"
+#include "headrace/device_factory.h"
+#include "headrace/types.h"
 
 namespace headrace {
+namespace {
 
-std::vector<std::unique_ptr<Device>> NewCpuDevices(int count,
-                                                   const std::string& prefix,
-                                                   ThreadPool* pool) {
-  std::vector<std::unique_ptr<Device>> devices;
-  for (int i = 0; i < count; ++i) {
-    DeviceAttributes a;
-    a.name = absl::StrCat(prefix, "/device:CPU:", i);
-    a.device_type = DEVICE_CPU;
-    a.memory_limit = CpuAllocator()->GetStats().bytes_limit;
-    do {
-      a.incarnation = RandomSeed64();
-    } while (a.incarnation == 0);
-    devices.push_back(std::make_unique<CpuDevice>(std::move(a), pool));
+class CpuDeviceFactory : public DeviceFactory {
+ public:
+  Status CreateDevices(const DeviceOptions& options,
+                       std::vector<std::unique_ptr<Device>>* devices) override {
+    const int count = options.CountOf(DEVICE_CPU, 1);
+    for (int i = 0; i < count; ++i) {
+      DeviceAttributes a = MakeDeviceAttributes(options, DEVICE_CPU, i);
+      a.memory_limit = CpuAllocator()->GetStats().bytes_limit;
+      devices->push_back(
+          std::make_unique<HostDevice>(std::move(a), options.pool));
+    }
+    return OkStatus();
   }
-  return devices;
-}
+};
+REGISTER_DEVICE_FACTORY(DEVICE_CPU, kCpuDevicePriority, CpuDeviceFactory);
 
+}  // namespace
 }  // namespace headrace

@@ -13,6 +13,8 @@ class AsyncCallFrame : public CallFrame {
  public:
   using ArgCallback = std::function<void(const Status&, const Tensor&)>;
 
+  AsyncCallFrame* AsAsync() final { return this; }
+
   // Calls `done` exactly once: with the argument as soon as it is there, or
   // with Cancelled when `cancellation` fires first.
   virtual void WaitArg(int index, CancellationManager* cancellation,

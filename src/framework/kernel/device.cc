@@ -39,8 +39,7 @@ void Device::Compute(OpKernel* kernel, OpKernelContext* ctx) {
     OP_REQUIRES_OK(ctx, RequireMemoryReserve());
   }
   try {
-    auto* const budget =
-        dynamic_cast<StepBudget*>(ctx->params().host_allocator);
+    StepBudget* const budget = ctx->params().budget;
     if (budget == nullptr) [[likely]] {
       kernel->Compute(ctx);
     } else {

@@ -107,19 +107,15 @@ class DetachedFunctions {
                     FunctionRuntime::DoneCallback done) = 0;
 };
 
-// A kernel that calls functions. Its ComputeAsync does not only start something
-// and return, but may compute for long on the calling thread.
+// A kernel that calls functions; see KernelTraits::calls_functions.
 class FunctionCallKernel : public AsyncOpKernel {
  public:
   using AsyncOpKernel::AsyncOpKernel;
-};
 
-// The call frame of a function: it owns the arguments.
-class FunctionCallFrame : public CallFrame {
- public:
-  // Moves argument `index` out; nobody asks for it again. False if there is
-  // none.
-  virtual bool TakeArg(int index, Tensor* out) = 0;
+ protected:
+  void DescribeTraits(KernelTraits* traits) override {
+    traits->calls_functions = true;
+  }
 };
 
 }  // namespace headrace

@@ -11,6 +11,7 @@
 #include "base/push_front.h"
 #include "base/require_memory.h"
 #include "base/thread_pool.h"
+#include "framework/kernel/step_budget.h"
 
 namespace headrace {
 
@@ -23,6 +24,15 @@ OpKernel::OpKernel(OpKernelConstruction* ctx)
       output_types_(ctx->output_types_),
       input_memory_(ctx->input_memory_),
       output_memory_(ctx->output_memory_) {}
+
+void OpKernel::SetTraits() {
+  traits_.is_expensive = expensive_;
+  traits_.may_outlast_run =
+      !op_def_->is_stateful && absl::c_none_of(input_types_, [](DataType t) {
+        return IsRefType(t) || t == DT_RESOURCE;
+      });
+  DescribeTraits(&traits_);
+}
 
 namespace {
 Status FindRange(const std::vector<OpDef::Arg>& args, const OpDef& op,
@@ -163,6 +173,7 @@ Status OpKernelContext::forward_input_or_allocate_output(
     OutputSlot& slot = outputs_[output];
     // The shapes differ only by dims of size 1: elements were compared.
     if (!slot.value.CopyFrom(*v.tensor, shape)) continue;
+    slot.value.AllowWrites();
     slot.is_set = true;
     *out = &slot.value;
     if (forwarded_input != nullptr) *forwarded_input = i;
@@ -170,6 +181,11 @@ Status OpKernelContext::forward_input_or_allocate_output(
   }
   if (forwarded_input != nullptr) *forwarded_input = -1;
   return allocate_output(output, shape, out);
+}
+
+Allocator* OpKernelContext::AllocatorWithBudget(MemoryType where) const {
+  const bool of_host = where == HOST_MEMORY || device()->IsHostMemory();
+  return of_host ? params_->budget : device()->allocator(where);
 }
 
 Status OpKernelContext::allocate_temp(DataType dtype, const TensorShape& shape,
@@ -425,6 +441,7 @@ Status CreateOpKernel(Device* device, std::shared_ptr<const NodeDef> node,
                     absl::StrCat("\n\t [[", NodeErrorSuffix(*node), "]]"));
   }
   made->kernel_class_ = entry->kernel_class;
+  made->SetTraits();
   *kernel = std::move(made);
   return OkStatus();
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "framework/kernel/op_tester.h"
+#include "framework/kernel/temporary_memory.h"
 #include "headrace/op.h"
 
 namespace headrace {
@@ -108,6 +109,76 @@ TEST(KernelRegistry, KnowsWhatLivesInHostMemory) {
   using Types = absl::InlinedVector<MemoryType, 4>;
   EXPECT_EQ(inputs, (Types{DEVICE_MEMORY, HOST_MEMORY, HOST_MEMORY}));
   EXPECT_EQ(outputs, (Types{DEVICE_MEMORY, HOST_MEMORY}));
+}
+
+// ---- KernelTraits ----
+
+REGISTER_OP("TraitsTest").Input("x: float").Output("y: float");
+REGISTER_OP("TraitsTestState")
+    .Input("x: float")
+    .Output("y: float")
+    .SetIsStateful();
+REGISTER_OP("TraitsTestResource").Input("x: resource").Output("y: float");
+REGISTER_OP("TraitsTestRef").Input("x: Ref(float)").Output("y: float");
+
+int times_asked = 0;
+
+class TraitsOp : public OpKernel, public TemporaryMemory {
+ public:
+  explicit TraitsOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    expensive_ = false;
+  }
+  void Compute(OpKernelContext* ctx) override {
+    ctx->set_output(0, ctx->input(0));
+  }
+  int64_t TemporaryBytes(absl::Span<const TensorShape>,
+                         absl::Span<const TensorShape>, ThreadPool*) override {
+    return 17;
+  }
+
+ protected:
+  void DescribeTraits(KernelTraits* traits) override {
+    ++times_asked;
+    traits->temporary_memory = this;
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("TraitsTest"), TraitsOp);
+REGISTER_KERNEL_BUILDER(Name("TraitsTestState"), TestOp<4>);
+REGISTER_KERNEL_BUILDER(Name("TraitsTestResource"), TestOp<4>);
+REGISTER_KERNEL_BUILDER(Name("TraitsTestRef"), TestOp<4>);
+
+std::unique_ptr<OpKernel> MakeTraitsKernel(const std::string& op) {
+  static TestDevice* const device = new TestDevice;
+  auto node = std::make_shared<NodeDef>();
+  node->name = "n";
+  node->op = op;
+  std::unique_ptr<OpKernel> kernel;
+  EXPECT_EQ(
+      CreateOpKernel(device, node, OpRegistry::Global()->Find(op), &kernel),
+      OkStatus());
+  return kernel;
+}
+
+TEST(KernelTraits, AreAskedOnceWhenTheKernelIsMade) {
+  times_asked = 0;
+  const std::unique_ptr<OpKernel> kernel = MakeTraitsKernel("TraitsTest");
+  const KernelTraits& traits = kernel->traits();
+  EXPECT_FALSE(traits.is_expensive);
+  EXPECT_FALSE(traits.calls_functions);
+  ASSERT_NE(traits.temporary_memory, nullptr);
+  EXPECT_EQ(traits.temporary_memory->TemporaryBytes({}, {}, nullptr), 17);
+  EXPECT_EQ(kernel->traits().stored_constant, nullptr);
+  EXPECT_EQ(times_asked, 1);
+}
+
+TEST(KernelTraits, ACallMayOutlastItsRunIfNothingSaysThatItKeepsState) {
+  EXPECT_TRUE(MakeTraitsKernel("TraitsTest")->traits().may_outlast_run);
+  for (const char* op :
+       {"TraitsTestState", "TraitsTestResource", "TraitsTestRef"}) {
+    const std::unique_ptr<OpKernel> kernel = MakeTraitsKernel(op);
+    EXPECT_FALSE(kernel->traits().may_outlast_run) << op;
+    EXPECT_TRUE(kernel->traits().is_expensive) << op;
+  }
 }
 
 }  // namespace

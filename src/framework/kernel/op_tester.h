@@ -24,6 +24,7 @@
 #include "base/exceptions.h"
 #include "base/memory_reserve.h"
 #include "base/thread_pool.h"
+#include "framework/kernel/host_device.h"
 #include "framework/memory/failing_allocations.h"
 #include "framework/tensor/variant.h"
 #include "headrace/op.h"
@@ -32,26 +33,11 @@
 
 namespace headrace {
 
-// A CPU device for tests; `threads` counts the caller.
-class TestDevice : public Device {
+// A CPU for tests.
+class TestDevice : public HostDevice {
  public:
   explicit TestDevice(ThreadPool* pool = ThreadPool::Global())
-      : Device({.name = "/job:localhost/replica:0/task:0/device:CPU:0",
-                .device_type = DEVICE_CPU,
-                .memory_limit = int64_t{1} << 32,
-                .incarnation = 1},
-               pool) {}
-  Allocator* allocator(MemoryType) override { return CpuAllocator(); }
-  void CopyFromHost(const Tensor& host, Tensor* device,
-                    DoneCallback done) override {
-    *device = host;
-    done(OkStatus());
-  }
-  void CopyToHost(const Tensor& device, Tensor* host,
-                  DoneCallback done) override {
-    *host = device;
-    done(OkStatus());
-  }
+      : HostDevice(LoneCpuAttributes("test"), pool) {}
 };
 
 template <typename T>

@@ -1,5 +1,6 @@
-// TemporaryMemory: a kernel that can say, from shapes alone, how much scratch
-// memory a call takes beside its inputs and outputs. For memory plans.
+// TemporaryMemory: a second base of a kernel that can say, from shapes alone,
+// how much scratch memory a call takes beside its inputs and outputs. For
+// memory plans. The kernel's KernelTraits name it.
 #ifndef HEADRACE_FRAMEWORK_KERNEL_TEMPORARY_MEMORY_H_
 #define HEADRACE_FRAMEWORK_KERNEL_TEMPORARY_MEMORY_H_
 

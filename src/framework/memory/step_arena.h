@@ -1,11 +1,11 @@
-// StepArena: one block of memory for the tensors of a run of which it is known
-// beforehand how large they are and in what order they come and go. Each has
-// its place; those that are never alive at one moment share bytes.
+// StepArena: one block of memory for large tensors of a run, whose sizes and
+// lifetimes are known before the run. Each tensor has a place in the block.
+// Tensors that are never alive at the same time share bytes.
 //
-// The layout need not be right. A place is given to who asks while nothing
-// alive shares bytes with it; who comes too early, because a kernel kept what
-// it was thought to drop, or wants more than planned gets memory of the CPU's
-// allocator.
+// A layout may be wrong without harm. A tensor gets its place only if no tensor
+// alive shares bytes with the place. If one does, because a kernel kept what
+// the plan thought it would drop, or if the tensor is larger than planned, it
+// gets memory of the CPU's allocator.
 #ifndef HEADRACE_FRAMEWORK_MEMORY_STEP_ARENA_H_
 #define HEADRACE_FRAMEWORK_MEMORY_STEP_ARENA_H_
 
@@ -20,31 +20,36 @@
 
 namespace headrace {
 
+// All offsets and sizes are in bytes.
 struct ArenaLayout {
   struct Place {
     int64_t offset = 0;  // a multiple of Allocator::kAlignment
     int64_t bytes = 0;
     std::vector<int32_t> overlapping;  // places that share bytes with it
   };
-  // Instead of a place: memory as if there were no arena, but where the tensor
-  // may outlive the run not that of an input.
+  // In output_place: an output without a place. kAnywhere: it is allocated as
+  // if there were no arena. kOutside: the tensor may outlive the run, so it
+  // does not take over the buffer of an input either, which may lie in the
+  // arena.
   static constexpr int32_t kAnywhere = -1, kOutside = -2;
 
-  int64_t bytes = 0;
+  int64_t bytes = 0;  // of the block
   std::vector<Place> places;
-  // The places of the outputs of all nodes that run; those of node i from
-  // first_output[i] on.
+  // output_place has an index into `places`, or one of the above, for each
+  // output of each node that runs. Those of node i begin at first_output[i].
   std::vector<int32_t> first_output, output_place;
 };
 
-// Thread-safe. Lives as long as the run or a tensor in it.
+// Thread-safe. Reference counted: the run has a reference, and so has each
+// tensor that lies in the arena.
 class StepArena : public RefCounted {
  public:
-  // Null if there is no memory.
+  // Allocates the block. Null if there is no memory for it; the run then goes
+  // on without an arena.
   static RefPtr<StepArena> New(std::shared_ptr<const ArenaLayout> layout);
 
-  // Of the outputs of node i, from where to allocate them; null: from anywhere,
-  // and the buffer of an input may be taken over.
+  // For each output of a node, the allocator to allocate it from. Null there:
+  // any allocator, and the output may take over the buffer of an input.
   Allocator* const* Outputs(int64_t node) const {
     return outputs_.data() + layout_->first_output[node];
   }

@@ -26,7 +26,7 @@ class AlignedCopy {
   mutable Tensor copy_ GUARDED_BY(mu_);
 };
 
-// What Const's kernel is, too.
+// A second base of Const's kernel, which its KernelTraits name.
 class StoredConstant {
  public:
   virtual ~StoredConstant() = default;
@@ -34,7 +34,8 @@ class StoredConstant {
   virtual const Tensor& stored_tensor() const = 0;
 };
 
-// What a kernel is, too, if it can read unaligned constants.
+// A second base of a kernel that can read unaligned constants; its KernelTraits
+// name it.
 class StoredConstantReader {
  public:
   virtual ~StoredConstantReader() = default;

@@ -1,6 +1,8 @@
 #include "headrace/tensor.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <new>
 
 #include "absl/strings/escaping.h"
@@ -195,6 +197,18 @@ Status Tensor::Allocate(Allocator* a, DataType dtype, const TensorShape& shape,
   return OkStatus();
 }
 
+#ifdef HEADRACE_CHECKED_COPIES
+void Tensor::CopiedBytes::EndAfterWrite(const Tensor& copy) {
+  std::fprintf(stderr,
+               "A copy of a small tensor was written, now %s: what was copied "
+               "does not show it, as that of a large tensor would. Write "
+               "through the object that was allocated, or call AllowWrites "
+               "on a copy that OwnsExclusively.\n",
+               copy.DebugString().c_str());
+  std::abort();
+}
+#endif
+
 bool Tensor::CopyFrom(const Tensor& o, const TensorShape& shape) {
   if (o.NumElements() != shape.num_elements()) return false;
   const TensorShape s = shape;  // may alias
@@ -214,6 +228,7 @@ Tensor Tensor::Slice(int64_t begin, int64_t end) const {
     t.data_ = static_cast<char*>(t.data_) + offset;
   } else if (offset < kInlineBytes) {
     std::memmove(t.inline_, t.inline_ + offset, kInlineBytes - offset);
+    t.copied_.Note(t);
   }
   return t;
 }

@@ -1,6 +1,7 @@
 // Const: a tensor that never changes. The executor takes const_tensor() and
 // does not call Compute. Also the placeholders, which compute only when nobody
 // fed them: that is the user's error, and the message is what he looks for.
+#include "base/error_cause.h"
 #include "framework/tensor/stored_constant.h"
 #include "headrace/op_kernel.h"
 
@@ -30,6 +31,11 @@ class ConstOp : public OpKernel, public StoredConstant {
   }
   const Tensor& stored_tensor() const override { return value_; }
 
+ protected:
+  void DescribeTraits(KernelTraits* traits) override {
+    traits->stored_constant = this;
+  }
+
  private:
   Tensor value_;
   AlignedCopy aligned_;
@@ -43,10 +49,12 @@ class PlaceholderOp : public OpKernel {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("shape", &shape_));
   }
   void Compute(OpKernelContext* ctx) override {
-    ctx->SetStatus(errors::InvalidArgument(
-        "You must feed a value for placeholder tensor '", name(),
-        "' with dtype ", DataTypeString(output_type(0)),
-        shape_.dims() > 0 ? " and shape " + shape_.DebugString() : ""));
+    ctx->SetStatus(WithCause(
+        errors::InvalidArgument(
+            "You must feed a value for placeholder tensor '", name(),
+            "' with dtype ", DataTypeString(output_type(0)),
+            shape_.dims() > 0 ? " and shape " + shape_.DebugString() : ""),
+        ErrorCause::kNoFeed));
   }
 
  private:

@@ -56,6 +56,9 @@ class GatherOp : public OpKernel, public StoredConstantReader {
     }
   }
   bool TakesStoredConstant(int input) const override { return input == 0; }
+  void DescribeTraits(KernelTraits* traits) override {
+    traits->stored_constant_reader = this;
+  }
   void Compute(OpKernelContext* ctx) override {
     const Tensor& params = ctx->input(0);
     const Tensor& indices = ctx->input(1);
@@ -135,6 +138,9 @@ class GatherNdOp : public OpKernel, public StoredConstantReader {
     OP_REQUIRES_OK(ctx, GetIgnoreBadIndices(ctx, &ignore_bad_));
   }
   bool TakesStoredConstant(int input) const override { return input == 0; }
+  void DescribeTraits(KernelTraits* traits) override {
+    traits->stored_constant_reader = this;
+  }
   void Compute(OpKernelContext* ctx) override {
     const Tensor& params = ctx->input(0);
     const Tensor& indices = ctx->input(1);

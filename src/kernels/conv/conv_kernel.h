@@ -27,6 +27,9 @@ class ConvKernel : public OpKernel, public TemporaryMemory {
   }
 
  protected:
+  void DescribeTraits(KernelTraits* traits) override {
+    traits->temporary_memory = this;
+  }
   // Checks the shapes against each other. `dtype` is that of the arithmetic.
   Status SizesOf(const TensorShape& input, const TensorShape& filter,
                  DataType dtype, ConvParams* p) const {

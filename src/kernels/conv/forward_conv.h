@@ -43,6 +43,10 @@ class ForwardConv : public ConvKernel<kSpatial, kDepthwise>,
   }
 
  protected:
+  void DescribeTraits(KernelTraits* traits) override {
+    ConvKernel<kSpatial, kDepthwise>::DescribeTraits(traits);
+    traits->stored_constant_reader = this;
+  }
   // Checks inputs 0 and 1 against each other.
   Status ReadSizes(OpKernelContext* ctx, ConvParams* p) const {
     return SizesOfForward(ctx->input(0).shape(), ctx->input(1).shape(),

@@ -51,6 +51,10 @@ class FusedConvChainOp : public OpKernel,
   bool TakesStoredConstant(int input) const final {
     return input >= 1 && input <= static_cast<int>(stages_.size());
   }
+  void DescribeTraits(KernelTraits* traits) override {
+    traits->temporary_memory = this;
+    traits->stored_constant_reader = this;
+  }
 
   void Compute(OpKernelContext* ctx) override {
     const size_t n = stages_.size();

@@ -39,6 +39,9 @@ class FusedPadConvOp : public OpKernel, public StoredConstantReader {
   bool TakesStoredConstant(int input) const override {
     return input == FilterInput();
   }
+  void DescribeTraits(KernelTraits* traits) override {
+    traits->stored_constant_reader = this;
+  }
 
   void Compute(OpKernelContext* ctx) override {
     Tensor image = ctx->input(0);

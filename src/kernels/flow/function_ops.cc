@@ -1,6 +1,5 @@
 // _Arg and _Retval: where values enter and leave a graph that is called, be it
 // a function or a step whose feeds and fetches go through a CallFrame.
-#include "framework/kernel/function_runtime.h"
 #include "headrace/op_kernel.h"
 
 namespace headrace {
@@ -24,9 +23,8 @@ class ArgOp : public OpKernel {
                                 DataTypeString(value->dtype()), ", wanted ",
                                 DataTypeString(output_type(0))));
     // Owned by nobody else, a kernel of the body may write into it.
-    auto* const call = dynamic_cast<FunctionCallFrame*>(frame);
     Tensor own;
-    if (call != nullptr && call->TakeArg(index_, &own)) {
+    if (frame->TakeArg(index_, &own)) {
       ctx->set_output(0, std::move(own));
     } else if (value->TotalBytes() <= Tensor::kInlineBytes &&
                !value->IsInline() && DataTypeCanUseMemcpy(value->dtype())) {

@@ -13,7 +13,8 @@ class PartialArgOp : public AsyncOpKernel {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("_feed", &feed_));
   }
   void ComputeAsync(OpKernelContext* ctx, DoneCallback done) override {
-    auto* frame = dynamic_cast<AsyncCallFrame*>(ctx->call_frame());
+    AsyncCallFrame* const frame =
+        ctx->call_frame() == nullptr ? nullptr : ctx->call_frame()->AsAsync();
     OP_REQUIRES_ASYNC(ctx, frame != nullptr,
                       errors::Internal("the step is not run in pieces"), done);
     frame->WaitArg(index_, ctx->cancellation_manager(),

@@ -9,6 +9,16 @@
 namespace headrace {
 namespace {
 
+// Both hand host memory over as it is. A device with a memory of its own has to
+// register kernels that copy.
+Status CheckMemory(const OpKernelConstruction& ctx) {
+  const bool is_host_op = ctx.def().op[1] == 'H';  // _HostSend, _HostRecv
+  if (is_host_op || ctx.device()->IsHostMemory()) return OkStatus();
+  return errors::Unimplemented(
+      ctx.def().op, ": device type ", ctx.device_type(),
+      " has a memory of its own and registers no kernel for this op");
+}
+
 // The key without frame and iteration, which only a call knows; for the
 // outermost frame it is complete.
 class KeyMaker {
@@ -44,6 +54,7 @@ class SendOp : public OpKernel {
  public:
   explicit SendOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
     expensive_ = false;
+    OP_REQUIRES_OK(ctx, CheckMemory(*ctx));
     OP_REQUIRES_OK(ctx, key_.Init(ctx));
   }
   void Compute(OpKernelContext* ctx) override {
@@ -58,13 +69,15 @@ class SendOp : public OpKernel {
  private:
   KeyMaker key_;
 };
-REGISTER_KERNEL_BUILDER(Name("_Send").Device(DEVICE_CPU), SendOp);
-REGISTER_KERNEL_BUILDER(Name("_HostSend").Device(DEVICE_CPU), SendOp);
+REGISTER_KERNEL_BUILDER(Name("_Send").Device(DEVICE_DEFAULT), SendOp);
+REGISTER_KERNEL_BUILDER(
+    Name("_HostSend").Device(DEVICE_DEFAULT).HostMemory("tensor"), SendOp);
 
 class RecvOp : public AsyncOpKernel {
  public:
   explicit RecvOp(OpKernelConstruction* ctx) : AsyncOpKernel(ctx) {
     expensive_ = false;
+    OP_REQUIRES_OK(ctx, CheckMemory(*ctx));
     OP_REQUIRES_OK(ctx, key_.Init(ctx));
   }
   void ComputeAsync(OpKernelContext* ctx, DoneCallback done) override {
@@ -96,8 +109,9 @@ class RecvOp : public AsyncOpKernel {
  private:
   KeyMaker key_;
 };
-REGISTER_KERNEL_BUILDER(Name("_Recv").Device(DEVICE_CPU), RecvOp);
-REGISTER_KERNEL_BUILDER(Name("_HostRecv").Device(DEVICE_CPU), RecvOp);
+REGISTER_KERNEL_BUILDER(Name("_Recv").Device(DEVICE_DEFAULT), RecvOp);
+REGISTER_KERNEL_BUILDER(
+    Name("_HostRecv").Device(DEVICE_DEFAULT).HostMemory("tensor"), RecvOp);
 
 }  // namespace
 }  // namespace headrace

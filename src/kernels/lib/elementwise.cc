@@ -53,6 +53,7 @@ inline Tensor* InlineScalarOutput(OpKernelContext* ctx, const Tensor& x) {
     if (!MakeInlineScalar(type, x, &slot.value)) return nullptr;
   }
   slot.is_set = true;
+  slot.value.AllowWrites();
   return &slot.value;
 }
 }  // namespace

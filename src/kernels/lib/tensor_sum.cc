@@ -40,7 +40,10 @@ Status NoArithmetic(DataType t) {
 }
 
 Status MakeExclusive(Tensor* t) {
-  if (t->OwnsExclusively()) return OkStatus();
+  if (t->OwnsExclusively()) {
+    t->AllowWrites();
+    return OkStatus();
+  }
   Tensor own;
   HR_RETURN_IF_ERROR(t->DeepCopyTo(&own));
   *t = std::move(own);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/strip.h"
+#include "base/error_cause.h"
 
 namespace headrace {
 namespace {
@@ -34,10 +35,12 @@ Status LookupVariable(const OpKernelContext& ctx, int i, RefPtr<Var>* var) {
   HR_RETURN_IF_ERROR(HandleInput(ctx, i, &handle));
   const Status s = LookupResource<Var>(ctx.resource_manager(), *handle, var);
   if (errors::IsNotFound(s)) {
-    return errors::NotFound(
-        "Could not find variable ", handle->name, " in container ",
-        handle->container,
-        ". It was never assigned a value, or it has been deleted.");
+    return WithCause(
+        errors::NotFound(
+            "Could not find variable ", handle->name, " in container ",
+            handle->container,
+            ". It was never assigned a value, or it has been deleted."),
+        ErrorCause::kUninitializedVariable);
   }
   return s;
 }
@@ -53,8 +56,10 @@ bool HasShape(const Tensor& variable) {
 }
 
 Status UninitializedError(const OpKernelContext& ctx, int i) {
-  return errors::FailedPrecondition("Attempting to use uninitialized value ",
-                                    InputName(ctx, i));
+  return WithCause(
+      errors::FailedPrecondition("Attempting to use uninitialized value ",
+                                 InputName(ctx, i)),
+      ErrorCause::kUninitializedVariable);
 }
 
 Status ReadVariable(const OpKernelContext& ctx, int i, DataType dtype,
@@ -70,12 +75,14 @@ Status ReadVariable(const OpKernelContext& ctx, int i, DataType dtype,
     return s;
   }
   if (!out->IsInitialized()) {
-    return errors::FailedPrecondition(
-        "Error while reading resource variable ", handle->name,
-        " from Container: ", handle->container,
-        ". This could mean that the variable was uninitialized. Could not find "
-        "variable ",
-        handle->name, ".");
+    return WithCause(
+        errors::FailedPrecondition(
+            "Error while reading resource variable ", handle->name,
+            " from Container: ", handle->container,
+            ". This could mean that the variable was uninitialized. Could not "
+            "find variable ",
+            handle->name, "."),
+        ErrorCause::kUninitializedVariable);
   }
   if (out->dtype() != dtype) {
     return errors::InvalidArgument("Trying to read variable ", handle->name,
@@ -134,7 +141,10 @@ Status VariableWriter::PrepareToWrite(int i) {
   Tensor* t = tensors_[i];
   const bool in_place =
       is_ref_ ? DataTypeCanUseMemcpy(t->dtype()) : t->OwnsExclusively();
-  if (in_place) return OkStatus();
+  if (in_place) {
+    t->AllowWrites();
+    return OkStatus();
+  }
   return t->DeepCopyTo(t, is_ref_ ? Tensor::kHeap : Tensor::kAuto);
 }
 

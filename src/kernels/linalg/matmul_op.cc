@@ -31,6 +31,9 @@ class MatMulOp : public OpKernel, public StoredConstantReader {
     return input == 1 &&
            (std::is_same_v<T, float> || std::is_same_v<T, double>);
   }
+  void DescribeTraits(KernelTraits* traits) override {
+    traits->stored_constant_reader = this;
+  }
 
  protected:
   void Multiply(OpKernelContext* ctx) {

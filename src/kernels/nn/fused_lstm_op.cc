@@ -90,6 +90,9 @@ class FusedLstmOp : public OpKernel, public StoredConstantReader {
   bool TakesStoredConstant(int input) const override {
     return input == steps_ + 2;
   }
+  void DescribeTraits(KernelTraits* traits) override {
+    traits->stored_constant_reader = this;
+  }
   void SetConstantInput(int i, const Tensor& value) override {
     if (i == steps_ + 2) constant_w_.Set(value);
   }

@@ -1,0 +1,171 @@
+// Calls of functions that belong to no step: those of datasets and iterators.
+#include <utility>
+
+#include "base/exceptions.h"
+#include "runtime/function_call.h"
+#include "runtime/function_runtime.h"
+
+namespace headrace {
+namespace {
+
+// A detached call in progress: the step around a FunctionCall. Owns itself.
+class DetachedCall {
+ public:
+  // The caller has entered the session.
+  DetachedCall(std::shared_ptr<SessionFunctions> session, FunctionScope* scope,
+               std::shared_ptr<const NodeDef> caller,
+               CancellationManager* cancellation)
+      : session_(std::move(session)),
+        caller_(std::move(caller)),
+        cancellation_(cancellation) {
+    CancellationManager* const all = session_->detached();
+    token_ = all->NextToken();
+    if (!all->RegisterCallback(token_, [this, all] {
+          cancellation_.StartCancel(all->status());
+        })) {
+      cancellation_.StartCancel(all->status());
+    }
+    step_.step_id = session_->NextDetachedCall();
+    step_.cancellation = &cancellation_;
+    step_.step_resources = &resources_;
+    step_.pool = session_->pool();
+    step_.function_scope = scope;
+  }
+
+  void Start(const FunctionInstance& function, std::vector<Tensor> args,
+             FunctionRuntime::DoneCallback done) {
+    done_ = std::move(done);
+    FunctionCall* call = nullptr;
+    const Status s = CatchExceptions([&] {
+      if (function.executor->needs_rendezvous()) {
+        rendezvous_ = NewLocalRendezvous();
+        step_.rendezvous = rendezvous_.get();
+      }
+      const CallSite site{&function.name(), caller_.get(), nullptr, 1};
+      call = new FunctionCall(
+          session_.get(), function, step_, site, std::move(args),
+          [this](const Status& s, std::vector<Tensor> results) {
+            Finish(s, std::move(results));
+          });
+      return OkStatus();
+    });
+    if (s.ok()) {
+      call->Start();
+    } else {
+      End(s, {});
+    }
+  }
+
+ private:
+  void Finish(const Status& s, std::vector<Tensor> results) {
+    if (!cancellation_.IsCancelled()) {
+      End(s, std::move(results));
+      return;
+    }
+    // This may be a callback of the cancellation, and End waits for those.
+    step_.pool->Schedule([this, s, results = std::move(results)]() mutable {
+      End(s, std::move(results));
+    });
+  }
+
+  void End(const Status& s, std::vector<Tensor> results) {
+    session_->detached()->DeregisterCallback(token_);
+    const std::shared_ptr<SessionFunctions> session = std::move(session_);
+    const FunctionRuntime::DoneCallback done = std::move(done_);
+    delete this;
+    done(s, std::move(results));
+    session->Leave();
+  }
+
+  std::shared_ptr<SessionFunctions> session_;
+  const std::shared_ptr<const NodeDef> caller_;
+  CancellationManager cancellation_;
+  CancellationManager::Token token_ = 0;
+  ResourceMgr resources_;
+  RefPtr<Rendezvous> rendezvous_;
+  StepArgs step_;
+  FunctionRuntime::DoneCallback done_;
+};
+
+class DetachedSessionFunctions : public DetachedFunctions {
+ public:
+  explicit DetachedSessionFunctions(std::shared_ptr<SessionFunctions> session)
+      : session_(std::move(session)) {}
+
+  Status Instantiate(const NameAttrList& function, const std::string& device,
+                     const Function** out) override {
+    HR_RETURN_IF_ERROR(session_->Enter());
+    const FunctionInstance* instance = nullptr;
+    // Whatever happens, who has entered leaves.
+    const Status s = CatchExceptions(
+        [&] { return session_->Instantiate(function, device, &instance); });
+    *out = instance;
+    session_->Leave();
+    return s;
+  }
+
+  bool Schedule(absl::AnyInvocable<void()> fn) override {
+    if (!session_->Enter().ok()) return false;
+    try {
+      session_->pool()->Schedule(
+          [session = session_, fn = std::move(fn)]() mutable {
+            fn();
+            fn = nullptr;
+            session->Leave();
+          });
+      return true;
+    } catch (const std::bad_alloc&) {
+      session_->Leave();
+      return false;
+    }
+  }
+
+  std::shared_ptr<FunctionScope> NewScope() override {
+    return session_->NewScope();
+  }
+
+  void Call(const Function& function, FunctionScope* scope,
+            std::shared_ptr<const NodeDef> caller, std::vector<Tensor> args,
+            CancellationManager* cancellation,
+            FunctionRuntime::DoneCallback done) override {
+    Status s = session_->Enter();
+    if (!s.ok()) {
+      done(s, {});
+      return;
+    }
+    const FunctionInstance* instance = nullptr;
+    s = CatchExceptions([&]() -> Status {
+      if (cancellation->IsCancelled()) return cancellation->status();
+      HR_RETURN_IF_ERROR(CheckCall(function, 1, args));
+      return session_->InScope(
+          scope, static_cast<const FunctionInstance&>(function), &instance);
+    });
+    if (!s.ok()) {
+      done(s, {});
+      session_->Leave();
+      return;
+    }
+    DetachedCall* call = nullptr;
+    s = CatchExceptions([&] {
+      call = new DetachedCall(session_, scope, std::move(caller), cancellation);
+      return OkStatus();
+    });
+    if (!s.ok()) {
+      done(s, {});
+      session_->Leave();
+      return;
+    }
+    call->Start(*instance, std::move(args), std::move(done));
+  }
+
+ private:
+  const std::shared_ptr<SessionFunctions> session_;
+};
+
+}  // namespace
+
+std::shared_ptr<DetachedFunctions> SessionFunctions::Detach() {
+  return std::make_shared<DetachedSessionFunctions>(shared_from_this());
+}
+
+}  // namespace headrace
