@@ -27,7 +27,8 @@ static Status Run() {
   (void)y;
 
   std::unique_ptr<Session> session;
-  HR_RETURN_IF_ERROR(NewSession(pb::ConfigProto(), "", graph, &session));
+  HR_RETURN_IF_ERROR(
+      MoveTo(NewSession(pb::ConfigProto(), "", graph), &session));
   std::vector<Tensor> out;
   const float values[] = {1, 2, 3};
   HR_RETURN_IF_ERROR(session->Run({{"a:0", Tensor::Vector<float>(values)}},

@@ -21,18 +21,25 @@ bool MaybeSavedModelDirectory(const std::string& dir);
 
 // The meta graph whose set of tags equals `tags`. NotFound if there is no file
 // or no such meta graph; InvalidArgument if the file is no SavedModel.
-Status ReadMetaGraph(const std::string& dir, absl::Span<const std::string> tags,
-                     pb::MetaGraphDef* meta_graph);
+StatusOr<pb::MetaGraphDef> ReadMetaGraph(const std::string& dir,
+                                         absl::Span<const std::string> tags);
+
+struct LoadedModel {
+  pb::MetaGraphDef meta_graph;
+  std::unique_ptr<Session> session;  // of the graph that was given
+};
 
 // `graph` must be empty; after an error it may hold the model's nodes.
 // `run_options` apply to restoring and initialising. A model without
-// variables/variables.index restores nothing.
-Status LoadSavedModel(const pb::ConfigProto& config, const std::string& target,
-                      const pb::RunOptions& run_options, const std::string& dir,
-                      absl::Span<const std::string> tags,
-                      std::shared_ptr<Graph> graph,
-                      pb::MetaGraphDef* meta_graph,
-                      std::unique_ptr<Session>* session);
+// variables/variables.index restores nothing. Errors: those of ReadMetaGraph,
+// NewSession and ImportGraphDef; NotFound for missing variables; those of the
+// model's initialisation.
+StatusOr<LoadedModel> LoadSavedModel(const pb::ConfigProto& config,
+                                     const std::string& target,
+                                     const pb::RunOptions& run_options,
+                                     const std::string& dir,
+                                     absl::Span<const std::string> tags,
+                                     std::shared_ptr<Graph> graph);
 
 }  // namespace headrace
 

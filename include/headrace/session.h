@@ -17,13 +17,13 @@
 #include "headrace/cancellation.h"
 #include "headrace/config.pb.h"
 #include "headrace/graph.h"
+#include "headrace/memory_plan.h"
 #include "headrace/tensor.h"
 
 namespace headrace {
 
 class Device;
 class WaitHook;
-struct MemoryPlan;
 
 // How the caller stops a run, and what its thread does meanwhile.
 struct RunToken {
@@ -123,10 +123,9 @@ class Session {
   // Errors of PRun: InvalidArgument for an unknown or finished handle, for what
   // was not declared or is given twice, and for a fetch whose feeds have not
   // come; then nothing has happened. Else as Run.
-  virtual Status PRunSetup(absl::Span<const Endpoint> feeds,
-                           absl::Span<const Endpoint> fetches,
-                           absl::Span<Node* const> targets,
-                           std::string* handle) = 0;
+  virtual StatusOr<std::string> PRunSetup(absl::Span<const Endpoint> feeds,
+                                          absl::Span<const Endpoint> fetches,
+                                          absl::Span<Node* const> targets) = 0;
   virtual Status PRun(const std::string& handle, const pb::RunOptions& options,
                       absl::Span<const Feed> feeds,
                       absl::Span<const Endpoint> fetches,
@@ -135,13 +134,12 @@ class Session {
   virtual void PRunClose(const std::string& handle) = 0;
 
   // The memory, in bytes, that the tensors of such a run would take at once,
-  // with feeds of these shapes; see runtime/memory_plan.h. Compiles the step if
-  // it is new, and runs nothing. Errors as Prepare's and
+  // with feeds of these shapes; see headrace/memory_plan.h. Compiles the step
+  // if it is new, and runs nothing. Errors as Prepare's and
   // headrace::PlanMemory's.
-  virtual Status PlanMemory(
+  virtual StatusOr<MemoryPlan> PlanMemory(
       absl::Span<const std::pair<Endpoint, TensorShape>> feeds,
-      absl::Span<const Endpoint> fetches, absl::Span<Node* const> targets,
-      MemoryPlan* plan) = 0;
+      absl::Span<const Endpoint> fetches, absl::Span<Node* const> targets) = 0;
 
   // Cancels the runs in progress; later runs fail with Cancelled. Does not wait
   // for runs to end. May be called again.
@@ -162,8 +160,9 @@ class Session {
 // Makes a session on `target`: "" is this process; for others the registered
 // factory is called whose scheme `target` begins with (NotFound if there is
 // none). InvalidArgument if `config` makes no sense.
-Status NewSession(const pb::ConfigProto& config, const std::string& target,
-                  std::shared_ptr<Graph> graph, std::unique_ptr<Session>* out);
+StatusOr<std::unique_ptr<Session>> NewSession(const pb::ConfigProto& config,
+                                              const std::string& target,
+                                              std::shared_ptr<Graph> graph);
 
 // Closes all sessions on `target` and drops the variables, queues and tables
 // that they keep in `containers`; if no container is named, in the default one.
@@ -172,10 +171,9 @@ Status ResetSessions(const std::string& target,
                      const std::vector<std::string>& containers);
 
 // Makes a session on `target`. Remote sessions plug in by it.
-using SessionFactory = Status (*)(const pb::ConfigProto& config,
-                                  const std::string& target,
-                                  std::shared_ptr<Graph> graph,
-                                  std::unique_ptr<Session>* out);
+using SessionFactory = StatusOr<std::unique_ptr<Session>> (*)(
+    const pb::ConfigProto& config, const std::string& target,
+    std::shared_ptr<Graph> graph);
 // For targets that begin with `scheme` ("grpc://"). Thread-safe.
 void RegisterSessionFactory(const std::string& scheme, SessionFactory factory);
 

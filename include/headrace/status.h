@@ -64,6 +64,15 @@ HR_DEFINE_ERROR_(Unauthenticated)
 #undef HR_DEFINE_ERROR_
 
 }  // namespace errors
+
+// Moves the value of `from`, if it has one, to `*to`; returns its status.
+template <typename T>
+Status MoveTo(StatusOr<T> from, T* to) {
+  if (!from.ok()) return std::move(from).status();
+  *to = *std::move(from);
+  return OkStatus();
+}
+
 }  // namespace headrace
 
 // Returns from the enclosing function when `expr` is an error. Works where the

@@ -63,7 +63,7 @@ class PySession {
     Status s;
     {
       const GilRelease unlocked;
-      s = NewSession(proto, target, core_->graph, &session);
+      s = MoveTo(NewSession(proto, target, core_->graph), &session);
     }
     if (!s.ok()) RaiseStatus(s, nb::none());
     session_ = std::move(session);
@@ -422,7 +422,8 @@ nb::object PySession::PlanMemory(nb::handle fetches, nb::handle feed_shapes) {
   std::shared_ptr<Session> session = session_;
   RunUnlocked(
       [&](pb::RunMetadata*, RunToken) {
-        return session->PlanMemory(feeds, f.endpoints, f.targets, &plan);
+        return MoveTo(session->PlanMemory(feeds, f.endpoints, f.targets),
+                      &plan);
       },
       nb::none(), nb::none());
   nb::list blocks, unknown;
@@ -458,7 +459,7 @@ std::string PySession::PartialRunSetup(nb::handle fetches, nb::handle feeds) {
   Status s;
   {
     const GilRelease unlocked;
-    s = session_->PRunSetup(fed, f.endpoints, f.targets, &handle);
+    s = MoveTo(session_->PRunSetup(fed, f.endpoints, f.targets), &handle);
   }
   if (!s.ok()) RaiseStatus(s, graph_);
   return handle;

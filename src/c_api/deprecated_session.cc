@@ -124,9 +124,11 @@ TF_DeprecatedSession* TF_NewDeprecatedSession(const TF_SessionOptions* opts,
   auto session = std::make_unique<TF_DeprecatedSession>();
   session->graph = std::make_shared<Graph>();
   std::unique_ptr<Session> made;
-  const Status s = headrace::NewSession(
-      opts == nullptr ? pb::ConfigProto::default_instance() : opts->config,
-      opts == nullptr ? "" : opts->target, session->graph, &made);
+  const Status s = MoveTo(
+      headrace::NewSession(
+          opts == nullptr ? pb::ConfigProto::default_instance() : opts->config,
+          opts == nullptr ? "" : opts->target, session->graph),
+      &made);
   session->session = std::move(made);
   Set(status, s);
   return s.ok() ? session.release() : nullptr;

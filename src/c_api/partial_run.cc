@@ -38,8 +38,8 @@ Status StartPartialRun(const std::shared_ptr<Session>& session,
   if (handle == nullptr) {
     return errors::InvalidArgument("the handle is NULL");
   }
-  std::string name;
-  HR_RETURN_IF_ERROR(session->PRunSetup(feeds, fetches, targets, &name));
+  HR_ASSIGN_OR_RETURN(const std::string name,
+                      session->PRunSetup(feeds, fetches, targets));
   char* copy = new char[name.size() + 1];
   std::memcpy(copy, name.c_str(), name.size() + 1);
   *handle = copy;

@@ -41,14 +41,16 @@ Status Load(const TF_SessionOptions* options, const TF_Buffer* run_options,
   }
   std::vector<std::string> names;
   for (int i = 0; i < tags_len; ++i) names.emplace_back(Text(tags[i]));
-  pb::MetaGraphDef meta_graph;
-  HR_RETURN_IF_ERROR(headrace::LoadSavedModel(
-      options == nullptr ? pb::ConfigProto::default_instance()
-                         : options->config,
-      options == nullptr ? "" : options->target, parsed, export_dir, names,
-      graph->graph, &meta_graph, session));
+  HR_ASSIGN_OR_RETURN(
+      headrace::LoadedModel model,
+      headrace::LoadSavedModel(options == nullptr
+                                   ? pb::ConfigProto::default_instance()
+                                   : options->config,
+                               options == nullptr ? "" : options->target,
+                               parsed, export_dir, names, graph->graph));
+  *session = std::move(model.session);
   if (meta_graph_def == nullptr) return headrace::OkStatus();
-  return ToBuffer(meta_graph, meta_graph_def);
+  return ToBuffer(model.meta_graph, meta_graph_def);
 }
 
 }  // namespace

@@ -190,9 +190,12 @@ TF_Session* TF_NewSession(TF_Graph* graph, const TF_SessionOptions* opts,
   const Status s = headrace::CatchExceptions([&] {
     session = std::make_unique<TF_Session>();
     std::unique_ptr<Session> made;
-    const Status s = headrace::NewSession(
-        opts == nullptr ? pb::ConfigProto::default_instance() : opts->config,
-        opts == nullptr ? "" : opts->target, graph->graph, &made);
+    const Status s =
+        MoveTo(headrace::NewSession(
+                   opts == nullptr ? pb::ConfigProto::default_instance()
+                                   : opts->config,
+                   opts == nullptr ? "" : opts->target, graph->graph),
+               &made);
     session->session = std::move(made);
     return s;
   });

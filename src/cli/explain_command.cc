@@ -79,7 +79,8 @@ Status PrintMemory(const Trial& trial) {
     shapes.emplace_back(f.first, f.second.shape());
   }
   MemoryPlan plan;
-  const Status s = trial.session->PlanMemory(shapes, trial.fetches, {}, &plan);
+  const Status s =
+      MoveTo(trial.session->PlanMemory(shapes, trial.fetches, {}), &plan);
   if (errors::IsUnimplemented(s)) {
     std::printf("\nmemory: not planned: %s\n",
                 std::string(s.message()).c_str());

@@ -106,7 +106,7 @@ Status ReadModel(const std::string& path, ModelParts* parts) {
   if (Env::Default()->IsDirectory(path)) {
     HR_RETURN_IF_ERROR(CheckFolder(path));
     HR_RETURN_IF_ERROR(
-        ReadMetaGraph(path, {kServe}, &parts->meta_graph.emplace()));
+        MoveTo(ReadMetaGraph(path, {kServe}), &parts->meta_graph.emplace()));
     return GraphDefPartsFromProto(parts->meta_graph->graph_def(),
                                   &parts->graph_def);
   }
@@ -151,16 +151,16 @@ Status OpenModel(const std::string& path, const pb::ConfigProto& config,
                  Model* model, std::unique_ptr<Session>* session) {
   if (!Env::Default()->IsDirectory(path)) {
     HR_RETURN_IF_ERROR(LoadModel(path, model));
-    return NewSession(config, "", model->graph, session);
+    return MoveTo(NewSession(config, "", model->graph), session);
   }
   HR_RETURN_IF_ERROR(CheckFolder(path));
   model->graph = std::make_shared<Graph>();
   model->has_variables = true;
-  pb::MetaGraphDef meta_graph;
-  HR_RETURN_IF_ERROR(LoadSavedModel(config, "", pb::RunOptions(), path,
-                                    {kServe}, model->graph, &meta_graph,
-                                    session));
-  return FindEnds(meta_graph, model);
+  HR_ASSIGN_OR_RETURN(LoadedModel loaded,
+                      LoadSavedModel(config, "", pb::RunOptions(), path,
+                                     {kServe}, model->graph));
+  *session = std::move(loaded.session);
+  return FindEnds(loaded.meta_graph, model);
 }
 
 Status ExplainNoValues(const Status& status, const Model& model) {

@@ -2,6 +2,8 @@
 #include <utility>
 
 #include "base/exceptions.h"
+#include "base/thread_pool.h"
+#include "framework/kernel/rendezvous.h"
 #include "runtime/function_call.h"
 #include "runtime/function_runtime.h"
 

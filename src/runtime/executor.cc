@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/exceptions.h"
+#include "base/wait_hook.h"
 #include "runtime/executor_state.h"
 #include "runtime/frame_propagator.h"
 #include "runtime/simple_propagator.h"

@@ -18,6 +18,7 @@
 #include "base/exceptions.h"
 #include "base/flush_denormals.h"
 #include "base/require_memory.h"
+#include "base/thread_pool.h"
 #include "framework/memory/step_arena.h"
 #include "runtime/call_site.h"
 #include "runtime/kernel_call.h"

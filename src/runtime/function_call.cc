@@ -1,6 +1,7 @@
 #include "runtime/function_call.h"
 
 #include "base/exceptions.h"
+#include "base/thread_pool.h"
 
 namespace headrace {
 namespace {

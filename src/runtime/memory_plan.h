@@ -1,4 +1,5 @@
-// MemoryPlan: what the tensors of a step take at once, known before it runs.
+// Makes a MemoryPlan: what the tensors of a step take at once, known before it
+// runs.
 //
 // Every tensor that the step makes gets a place in one range of bytes. Two may
 // share bytes only if the graph's edges put the last reader of the one before
@@ -23,35 +24,12 @@
 #include "absl/types/span.h"
 #include "framework/memory/step_arena.h"
 #include "headrace/graph.h"
+#include "headrace/memory_plan.h"
 #include "headrace/op_kernel.h"
 #include "runtime/executor.h"
 #include "runtime/reuse_notes.h"
 
 namespace headrace {
-
-struct MemoryPlan {
-  struct Block {
-    std::string name;            // "conv1:0"; "conv1 (temporary)"
-    const Node* node = nullptr;  // of the graph that was planned
-    int output = -1;             // -1: temporary memory
-    bool is_kept = false;        // may outlive the step, as fetches do
-    std::string contents;  // "float [1,56,56,64]"; empty for temporary memory
-    int64_t bytes = 0;     // as the allocator rounds them
-    int64_t offset = 0;
-    int64_t arena_offset = -1;  // -1: not there
-    int64_t arena_bytes = 0;
-  };
-  int64_t peak_bytes = 0;
-  // The sum of all blocks: what it would take without sharing.
-  int64_t total_bytes = 0;
-  std::vector<Block> blocks;  // the largest first
-  // Tensors whose size is not known before the run, and calls of functions;
-  // counted as nothing, so that peak_bytes is what the others take.
-  std::vector<std::string> unknown;
-
-  // "a:0 float [2,3] 64 bytes, b:0 ...", the largest ones.
-  std::string Largest(int count) const;
-};
 
 // Plans a step of `graph`, a partition's, with arguments (_Arg nodes by index)
 // of these shapes. `kernels` say what temporary memory they take. `notes` (may

@@ -189,7 +189,7 @@ TEST_F(ControlFlowTest, ABodyWithArgumentsOfItsOwnIsRefused) {
         OkStatus());
     graph_ = std::make_shared<Graph>();
     ASSERT_EQ(ImportGraphDef({}, def, graph_.get()), OkStatus());
-    ASSERT_EQ(NewSession({}, "", graph_, &session_), OkStatus());
+    ASSERT_EQ(MoveTo(NewSession({}, "", graph_), &session_), OkStatus());
     ExpectError(Run({"d:0"}), kInvalid, {"'hostile'", op, "'F'"});
   }
 }

@@ -153,7 +153,7 @@ TEST_F(ControlFlowTest, NothingRunsOnADeadInput) {
       types.mutable_list()->add_type(pb::DT_INT32);
     }
     ASSERT_EQ(ImportGraphDef({}, def, graph_.get()), OkStatus());
-    ASSERT_EQ(NewSession({}, "", graph_, &session_), OkStatus());
+    ASSERT_EQ(MoveTo(NewSession({}, "", graph_), &session_), OkStatus());
     std::vector<Tensor> out;
     counted = 0;
     EXPECT_EQ(session_->Run({{"p:0", Tensor::Scalar(true)}}, {}, {"d"}, &out),

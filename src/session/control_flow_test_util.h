@@ -27,7 +27,7 @@ class ControlFlowTest : public ::testing::Test {
     // The loops under test are of constants.
     auto* rewrite = config.mutable_graph_options()->mutable_rewrite_options();
     rewrite->set_constant_folding(pb::RewriterConfig::OFF);
-    return NewSession(config, "", graph_, &session_);
+    return MoveTo(NewSession(config, "", graph_), &session_);
   }
   Status Run(const std::vector<std::string>& fetches,
              const std::vector<std::string>& targets = {}) {

@@ -6,6 +6,7 @@
 #include "base/exceptions.h"
 #include "base/interrupt.h"
 #include "base/require_memory.h"
+#include "base/thread_pool.h"
 #include "headrace/clock.h"
 #include "headrace/device_factory.h"
 #include "session/direct_session_impl.h"
@@ -178,10 +179,9 @@ Status DirectSession::RunPrepared(const Prepared& prepared,
   });
 }
 
-Status DirectSession::PlanMemory(
+StatusOr<MemoryPlan> DirectSession::PlanMemory(
     absl::Span<const std::pair<Endpoint, TensorShape>> feeds,
-    absl::Span<const Endpoint> fetches, absl::Span<Node* const> targets,
-    MemoryPlan* plan) {
+    absl::Span<const Endpoint> fetches, absl::Span<Node* const> targets) {
   const InsideSession inside(gate_.get());
   HR_RETURN_IF_ERROR(inside.status());
   HR_RETURN_IF_ERROR(running_.CheckOpen());
@@ -199,7 +199,9 @@ Status DirectSession::PlanMemory(
                                      step->feeds[i].shape.DebugString());
     }
   }
-  return step->PlanMemory(shapes, plan);
+  MemoryPlan plan;
+  HR_RETURN_IF_ERROR(step->PlanMemory(shapes, &plan));
+  return plan;
 }
 
 Status DirectSession::Close() {

@@ -59,13 +59,13 @@ class DirectSession : public Session, private LiveSessions::Member {
                      absl::Span<const Tensor> feeds,
                      std::vector<Tensor>* outputs, pb::RunMetadata* metadata,
                      RunToken token) override;
-  Status PlanMemory(absl::Span<const std::pair<Endpoint, TensorShape>> feeds,
-                    absl::Span<const Endpoint> fetches,
-                    absl::Span<Node* const> targets, MemoryPlan* plan) override;
-  Status PRunSetup(absl::Span<const Endpoint> feeds,
-                   absl::Span<const Endpoint> fetches,
-                   absl::Span<Node* const> targets,
-                   std::string* handle) override;
+  StatusOr<MemoryPlan> PlanMemory(
+      absl::Span<const std::pair<Endpoint, TensorShape>> feeds,
+      absl::Span<const Endpoint> fetches,
+      absl::Span<Node* const> targets) override;
+  StatusOr<std::string> PRunSetup(absl::Span<const Endpoint> feeds,
+                                  absl::Span<const Endpoint> fetches,
+                                  absl::Span<Node* const> targets) override;
   Status PRun(const std::string& handle, const pb::RunOptions& options,
               absl::Span<const Feed> feeds, absl::Span<const Endpoint> fetches,
               std::vector<Tensor>* outputs, RunToken token) override;

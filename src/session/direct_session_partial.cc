@@ -10,10 +10,9 @@
 
 namespace headrace {
 
-Status DirectSession::PRunSetup(absl::Span<const Endpoint> feeds,
-                                absl::Span<const Endpoint> fetches,
-                                absl::Span<Node* const> targets,
-                                std::string* handle) {
+StatusOr<std::string> DirectSession::PRunSetup(
+    absl::Span<const Endpoint> feeds, absl::Span<const Endpoint> fetches,
+    absl::Span<Node* const> targets) {
   const InsideSession inside(gate_.get());
   HR_RETURN_IF_ERROR(inside.status());
   HR_RETURN_IF_ERROR(running_.CheckOpen());
@@ -32,7 +31,7 @@ Status DirectSession::PRunSetup(absl::Span<const Endpoint> feeds,
   // The run stays inside between calls. This cannot fail: the call is inside.
   if (!gate_->Enter()) return InsideSession::Refusal();
   std::shared_ptr<PartialStep> dropped;
-  *handle = partial_runs_->Add(p, &dropped);
+  const std::string handle = partial_runs_->Add(p, &dropped);
   if (dropped != nullptr) {
     dropped->Abort(errors::Cancelled(
         "The partial run was dropped: too many newer ones were begun."));
@@ -45,7 +44,7 @@ Status DirectSession::PRunSetup(absl::Span<const Endpoint> feeds,
     if (EndedFromOutside(why)) r->run.Finish(why);
   });
   StartPartial(p);
-  return OkStatus();
+  return handle;
 }
 
 void DirectSession::StartPartial(const std::shared_ptr<PartialStep>& p) {

@@ -126,7 +126,7 @@ class SessionTest : public ::testing::Test {
                {{"dtype", DT_FLOAT}, {"shape", std::move(shape)}});
   }
   void Start(const pb::ConfigProto& config = {}) {
-    ASSERT_EQ(NewSession(config, "", graph_, &session_), OkStatus());
+    ASSERT_EQ(MoveTo(NewSession(config, "", graph_), &session_), OkStatus());
   }
   Status Run(std::vector<Session::Feed> feeds, std::vector<Endpoint> fetches,
              std::vector<Tensor>* out = nullptr,
@@ -287,7 +287,7 @@ TEST_F(SessionTest, AFeedOfAnotherShapeThanTheStaticOneIsComputedByItsOwn) {
   EXPECT_EQ(out[0].data<float>()[5], 30);
 
   std::string handle;
-  ASSERT_EQ(session_->PRunSetup({x}, {rows}, {}, &handle), OkStatus());
+  ASSERT_EQ(MoveTo(session_->PRunSetup({x}, {rows}, {}), &handle), OkStatus());
   ASSERT_EQ(session_->PRun(handle, {}, {{x, other}}, {rows}, &out), OkStatus());
   EXPECT_EQ(out[0].shape(), other.shape());
 }
@@ -500,7 +500,7 @@ TEST_F(SessionTest, PassesCanBeSwitchedOff) {
   EXPECT_EQ(done["fuse_conv"], 0);
   by_name.mutable_headrace()->add_disabled_passes("csee");
   std::unique_ptr<Session> session;
-  const Status s = NewSession(by_name, "", graph_, &session);
+  const Status s = MoveTo(NewSession(by_name, "", graph_), &session);
   EXPECT_TRUE(errors::IsInvalidArgument(s)) << s;
   EXPECT_NE(s.message().find("disabled_passes: no graph pass 'csee'"),
             absl::string_view::npos)
@@ -658,11 +658,11 @@ TEST_F(SessionTest, AWideGraphOfDearNodesUsesThePool) {
 TEST(NewSessionTest, RefusesUnknownTargetsAndBadOptions) {
   auto graph = std::make_shared<Graph>();
   std::unique_ptr<Session> session;
-  ExpectError(NewSession({}, "grpc://localhost:1", graph, &session),
+  ExpectError(MoveTo(NewSession({}, "grpc://localhost:1", graph), &session),
               absl::StatusCode::kNotFound, "grpc://localhost:1");
   pb::ConfigProto config;
   (*config.mutable_device_count())["CPU"] = -1;
-  ExpectError(NewSession(config, "", graph, &session),
+  ExpectError(MoveTo(NewSession(config, "", graph), &session),
               absl::StatusCode::kInvalidArgument, "device_count");
 }
 
@@ -715,7 +715,8 @@ TEST_F(SessionTest, PartialRunDeadlineNamesTheFeedsThatHaveNotCome) {
   const Endpoint wait = Add("wait", "TestWait", {a});
   Start();
   std::string handle;
-  ASSERT_EQ(session_->PRunSetup({a, b}, {sum, wait}, {}, &handle), OkStatus());
+  ASSERT_EQ(MoveTo(session_->PRunSetup({a, b}, {sum, wait}, {}), &handle),
+            OkStatus());
   pb::RunOptions options;
   options.set_timeout_in_ms(20);
   std::vector<Tensor> out;

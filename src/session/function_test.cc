@@ -89,7 +89,7 @@ class FunctionTest : public ::testing::TestWithParam<bool> {
           ->mutable_optimizer_options()
           ->set_opt_level(pb::OptimizerOptions::L0);
     }
-    return NewSession(config, "", graph_, &session_);
+    return MoveTo(NewSession(config, "", graph_), &session_);
   }
   Status Run(int in, const std::string& fetch, int* out) {
     std::vector<Tensor> outputs;

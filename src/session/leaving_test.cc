@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/time/clock.h"
+#include "base/wait_hook.h"
 #include "graph/graph_test_util.h"
 #include "headrace/mutex.h"
 #include "headrace/op.h"
@@ -51,7 +52,7 @@ class LeavingTest : public ::testing::Test {
     state_ = {AddOp(graph_.get(), "state", "TestHoldState", {x_}), 0};
   }
   void SetUp() override {
-    ASSERT_EQ(NewSession({}, "", graph_, &session_), OkStatus());
+    ASSERT_EQ(MoveTo(NewSession({}, "", graph_), &session_), OkStatus());
   }
 
   Status Run(const Endpoint& fetch, int64_t timeout_ms, RunToken token = {}) {
@@ -102,7 +103,8 @@ TEST_F(LeavingTest, TheCallersTokenLeavesItToo) {
 TEST_F(LeavingTest, APartialRunIsLeftToo) {
   for (bool by_token : {true, false}) {
     std::string handle;
-    ASSERT_EQ(session_->PRunSetup({x_}, {hold_}, {}, &handle), OkStatus());
+    ASSERT_EQ(MoveTo(session_->PRunSetup({x_}, {hold_}, {}), &handle),
+              OkStatus());
     CancellationManager token;
     std::thread other([&] {
       // The second may have to wait for a thread that the first one holds.
@@ -208,7 +210,8 @@ TEST_F(LeavingTest, AThreadThatWaitsForAPartialRunPolls) {
   RunToken token;
   token.waits = &hook;
   std::string handle;
-  ASSERT_EQ(session_->PRunSetup({x_}, {hold_}, {}, &handle), OkStatus());
+  ASSERT_EQ(MoveTo(session_->PRunSetup({x_}, {hold_}, {}), &handle),
+            OkStatus());
   std::vector<Tensor> out;
   EXPECT_EQ(session_->PRun(handle, {}, {{x_, Tensor::Scalar<float>(3)}},
                            {hold_}, &out, token),

@@ -61,7 +61,7 @@ class MemoryPlanTest : public ::testing::Test {
               MemoryPlan* plan) {
     std::vector<std::pair<Endpoint, TensorShape>> shapes;
     for (const auto& f : feeds_) shapes.emplace_back(f.first, f.second.shape());
-    return session->PlanMemory(shapes, fetches, {}, plan);
+    return MoveTo(session->PlanMemory(shapes, fetches, {}), plan);
   }
   Status Run(Session* session, const std::vector<Endpoint>& fetches,
              const pb::RunOptions& options = pb::RunOptions()) {

@@ -119,7 +119,7 @@ class OutOfMemoryTest : public ::testing::Test {
   }
   Status Run(const Endpoint& fetch, int64_t budget = 0) {
     if (session_ == nullptr) {
-      HR_RETURN_IF_ERROR(NewSession({}, "", graph_, &session_));
+      HR_RETURN_IF_ERROR(MoveTo(NewSession({}, "", graph_), &session_));
     }
     pb::RunOptions options;
     options.mutable_headrace()->set_memory_budget_bytes(budget);
@@ -189,7 +189,7 @@ TEST_F(OutOfMemoryTest, CharactersOfStringsCountAsLongAsTheyLive) {
   const Endpoint all =
       Add("all", "StringLength",
           {Add("last", "StringJoin", joined, {{"N", int64_t{8}}})});
-  ASSERT_EQ(NewSession({}, "", graph_, &session_), OkStatus());
+  ASSERT_EQ(MoveTo(NewSession({}, "", graph_), &session_), OkStatus());
   for (const int mib : {20, 60}) {
     pb::RunOptions options;
     options.mutable_headrace()->set_memory_budget_bytes(int64_t{mib} << 20);

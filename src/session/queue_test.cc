@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "absl/time/clock.h"
+#include "base/wait_hook.h"
 #include "framework/kernel/op_tester.h"
 #include "session/direct_session.h"
 
@@ -46,7 +47,7 @@ class QueueTest : public ::testing::Test {
     Add("size", "QueueSizeV2", {q});
     pb::ConfigProto config;
     config.set_inter_op_parallelism_threads(threads);
-    ASSERT_EQ(NewSession(config, "", graph_, &session_), OkStatus());
+    ASSERT_EQ(MoveTo(NewSession(config, "", graph_), &session_), OkStatus());
   }
 
   Endpoint Add(const std::string& name, const std::string& op,

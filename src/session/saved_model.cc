@@ -123,8 +123,8 @@ bool MaybeSavedModelDirectory(const std::string& dir) {
          env->FileExists(ModelPath(dir, "pbtxt")).ok();
 }
 
-Status ReadMetaGraph(const std::string& dir, absl::Span<const std::string> tags,
-                     pb::MetaGraphDef* meta_graph) {
+StatusOr<pb::MetaGraphDef> ReadMetaGraph(const std::string& dir,
+                                         absl::Span<const std::string> tags) {
   pb::SavedModel model;
   HR_RETURN_IF_ERROR(ReadSavedModel(dir, &model));
   const std::set<std::string> wanted(tags.begin(), tags.end());
@@ -132,10 +132,7 @@ Status ReadMetaGraph(const std::string& dir, absl::Span<const std::string> tags,
   for (pb::MetaGraphDef& m : *model.mutable_meta_graphs()) {
     const auto& its = m.meta_info_def().tags();
     const std::set<std::string> set(its.begin(), its.end());
-    if (set == wanted) {
-      *meta_graph = std::move(m);
-      return OkStatus();
-    }
+    if (set == wanted) return std::move(m);
     StrAppend(&there, " { ", absl::StrJoin(set, " "), " }");
   }
   return errors::NotFound(
@@ -144,44 +141,44 @@ Status ReadMetaGraph(const std::string& dir, absl::Span<const std::string> tags,
       there.empty() ? " none" : there, " in ", dir);
 }
 
-Status LoadSavedModel(const pb::ConfigProto& config, const std::string& target,
-                      const pb::RunOptions& run_options, const std::string& dir,
-                      absl::Span<const std::string> tags,
-                      std::shared_ptr<Graph> graph,
-                      pb::MetaGraphDef* meta_graph,
-                      std::unique_ptr<Session>* session) {
-  HR_RETURN_IF_ERROR(ReadMetaGraph(dir, tags, meta_graph));
+StatusOr<LoadedModel> LoadSavedModel(const pb::ConfigProto& config,
+                                     const std::string& target,
+                                     const pb::RunOptions& run_options,
+                                     const std::string& dir,
+                                     absl::Span<const std::string> tags,
+                                     std::shared_ptr<Graph> graph) {
+  LoadedModel model;
+  HR_ASSIGN_OR_RETURN(model.meta_graph, ReadMetaGraph(dir, tags));
   {
     MutexLock lock(&graph->mu());
-    HR_RETURN_IF_ERROR(
-        ImportGraphDef(ImportOptions(), meta_graph->graph_def(), graph.get()));
+    HR_RETURN_IF_ERROR(ImportGraphDef(
+        ImportOptions(), model.meta_graph.graph_def(), graph.get()));
   }
-  std::unique_ptr<Session> made;
-  HR_RETURN_IF_ERROR(NewSession(config, target, graph, &made));
+  HR_ASSIGN_OR_RETURN(model.session, NewSession(config, target, graph));
 
   NamedTensors feeds;
-  HR_RETURN_IF_ERROR(AssetFeeds(*meta_graph, dir, &feeds));
+  HR_RETURN_IF_ERROR(AssetFeeds(model.meta_graph, dir, &feeds));
   const std::string variables =
       JoinPath(JoinPath(dir, "variables"), "variables");
-  const pb::SaverDef& saver = meta_graph->saver_def();
+  const pb::SaverDef& saver = model.meta_graph.saver_def();
   if (Env::Default()->FileExists(variables + ".index").ok() &&
       !saver.restore_op_name().empty()) {
     NamedTensors restore = feeds;
     restore.emplace_back(saver.filename_tensor_name(),
                          Tensor::Scalar<tstring>(variables));
-    HR_RETURN_IF_ERROR(Annotate(
-        RunTarget(made.get(), run_options, restore, saver.restore_op_name()),
-        StrCat(" (restoring the variables of ", dir, ")")));
+    HR_RETURN_IF_ERROR(
+        Annotate(RunTarget(model.session.get(), run_options, restore,
+                           saver.restore_op_name()),
+                 StrCat(" (restoring the variables of ", dir, ")")));
   }
   std::string init;
-  HR_RETURN_IF_ERROR(FindInitOp(*meta_graph, &init));
+  HR_RETURN_IF_ERROR(FindInitOp(model.meta_graph, &init));
   if (!init.empty()) {
     HR_RETURN_IF_ERROR(
-        Annotate(RunTarget(made.get(), run_options, feeds, init),
+        Annotate(RunTarget(model.session.get(), run_options, feeds, init),
                  StrCat(" (initialising the model in ", dir, ")")));
   }
-  *session = std::move(made);
-  return OkStatus();
+  return model;
 }
 
 }  // namespace headrace

@@ -70,9 +70,11 @@ class SavedModelTest : public ::testing::Test {
 
   Status Load(const std::vector<std::string>& tags) {
     session_.reset();
-    pb::MetaGraphDef meta_graph;
-    return LoadSavedModel({}, "", {}, dir_, tags, std::make_shared<Graph>(),
-                          &meta_graph, &session_);
+    HR_ASSIGN_OR_RETURN(
+        LoadedModel model,
+        LoadSavedModel({}, "", {}, dir_, tags, std::make_shared<Graph>()));
+    session_ = std::move(model.session);
+    return OkStatus();
   }
   Status Write(const std::string& bytes) {
     return env_->WriteFile(dir_ + "/saved_model.pb", bytes);

@@ -136,10 +136,13 @@ Status ResetSessions(const std::string& target,
   return OkStatus();
 }
 
-Status NewSession(const pb::ConfigProto& config, const std::string& target,
-                  std::shared_ptr<Graph> graph, std::unique_ptr<Session>* out) {
+StatusOr<std::unique_ptr<Session>> NewSession(const pb::ConfigProto& config,
+                                              const std::string& target,
+                                              std::shared_ptr<Graph> graph) {
   if (target.empty() || target == "local") {
-    return NewDirectSession(config, std::move(graph), out);
+    std::unique_ptr<Session> made;
+    HR_RETURN_IF_ERROR(NewDirectSession(config, std::move(graph), &made));
+    return made;
   }
   SessionFactory factory = nullptr;
   std::string known;
@@ -156,7 +159,7 @@ Status NewSession(const pb::ConfigProto& config, const std::string& target,
     return errors::NotFound("No session factory registered for the target '",
                             target, "'; there are: '' (this process)", known);
   }
-  return factory(config, target, std::move(graph), out);
+  return factory(config, target, std::move(graph));
 }
 
 void RegisterSessionFactory(const std::string& scheme, SessionFactory factory) {

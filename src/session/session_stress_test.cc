@@ -190,7 +190,7 @@ class Stress {
     std::unique_ptr<Session> made;
     pb::ConfigProto config;
     (*config.mutable_device_count())["CPU"] = 2;
-    EXPECT_EQ(NewSession(config, "", shared_.graph, &made), OkStatus());
+    EXPECT_EQ(MoveTo(NewSession(config, "", shared_.graph), &made), OkStatus());
     return made;
   }
   std::shared_ptr<Session> Victim() {
@@ -282,8 +282,10 @@ class Stress {
 
   Status PartialRun(Session& session, Random& random) {
     std::string handle;
-    HR_RETURN_IF_ERROR(session.PRunSetup(
-        {shared_.x, shared_.y}, {shared_.sum, shared_.product}, {}, &handle));
+    HR_RETURN_IF_ERROR(
+        MoveTo(session.PRunSetup({shared_.x, shared_.y},
+                                 {shared_.sum, shared_.product}, {}),
+               &handle));
     const pb::RunOptions options;
     std::vector<Tensor> out;
     HR_RETURN_IF_ERROR(

@@ -36,7 +36,9 @@ class StateOpsTest : public ::testing::Test {
     return Add(name, "Placeholder", {},
                {{"dtype", t}, {"shape", PartialTensorShape()}});
   }
-  void Start() { ASSERT_EQ(NewSession({}, "", graph_, &session_), OkStatus()); }
+  void Start() {
+    ASSERT_EQ(MoveTo(NewSession({}, "", graph_), &session_), OkStatus());
+  }
   using Feeds = std::vector<std::pair<std::string, Tensor>>;
   // Fetches "a:0", or runs "a", a node without outputs.
   Status Run(const Feeds& feeds, const std::vector<std::string>& fetches,

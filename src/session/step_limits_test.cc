@@ -37,7 +37,9 @@ REGISTER_KERNEL_BUILDER(Name("TestSlowFold").Device(DEVICE_CPU),
 
 class StepLimitsTest : public ::testing::Test {
  protected:
-  void Start() { ASSERT_EQ(NewSession({}, "", graph_, &session_), OkStatus()); }
+  void Start() {
+    ASSERT_EQ(MoveTo(NewSession({}, "", graph_), &session_), OkStatus());
+  }
   // A chain that takes 20 s to compile.
   Endpoint Slow() {
     Endpoint e = Const(graph_.get(), "c", Tensor::Scalar<float>(1));
@@ -72,12 +74,12 @@ TEST_F(StepLimitsTest, AConfiguredTimeoutBoundsCompilingToo) {
   const Endpoint slow = Slow();
   pb::ConfigProto config;
   config.set_operation_timeout_in_ms(150);
-  ASSERT_EQ(NewSession(config, "", graph_, &session_), OkStatus());
+  ASSERT_EQ(MoveTo(NewSession(config, "", graph_), &session_), OkStatus());
   EXPECT_EQ(Run(slow).code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_EQ(session_->Prepare({}, {&slow, 1}, {}).status().code(),
             absl::StatusCode::kDeadlineExceeded);
   std::string handle;
-  EXPECT_EQ(session_->PRunSetup({}, {&slow, 1}, {}, &handle).code(),
+  EXPECT_EQ(MoveTo(session_->PRunSetup({}, {&slow, 1}, {}), &handle).code(),
             absl::StatusCode::kDeadlineExceeded);
 }
 
@@ -202,7 +204,8 @@ TEST_F(StepLimitsTest, AbandonedPartialRunsAreDropped) {
                           {&fetch, 1}, &out);
   };
   for (size_t i = 0; i < kRuns; ++i) {
-    ASSERT_EQ(session_->PRunSetup({x, z}, {y, w}, {}, &handles[i]), OkStatus());
+    ASSERT_EQ(MoveTo(session_->PRunSetup({x, z}, {y, w}, {}), &handles[i]),
+              OkStatus());
     // The first is one that somebody goes on with.
     if (i != 20) continue;
     ASSERT_EQ(go_on(handles[0], x, y), OkStatus());

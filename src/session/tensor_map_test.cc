@@ -26,7 +26,7 @@ class TensorMapTest : public ::testing::Test {
   }
   Status Run(Endpoint fetch, Tensor* out) {
     std::unique_ptr<Session> session;
-    HR_RETURN_IF_ERROR(NewSession({}, "", graph_, &session));
+    HR_RETURN_IF_ERROR(MoveTo(NewSession({}, "", graph_), &session));
     std::vector<Tensor> values;
     HR_RETURN_IF_ERROR(
         session->Run(pb::RunOptions(), {}, {fetch}, {}, &values));

@@ -610,7 +610,7 @@ Status BuildAndRun(Choices* in) {
         pb::OptimizerOptions::L0);
   }
   std::unique_ptr<Session> session;
-  HR_RETURN_IF_ERROR(NewSession(config, "", graph, &session));
+  HR_RETURN_IF_ERROR(MoveTo(NewSession(config, "", graph), &session));
   // Mostly of the last nodes, which need the most of what is there.
   const auto value = [&]() -> const Value& {
     const size_t n = body.values().size();

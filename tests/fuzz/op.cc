@@ -232,7 +232,7 @@ Status BuildAndRun(Choices* in) {
   }
   HR_ASSIGN_OR_RETURN(Node * node, graph->AddNode(std::move(def), sources));
   std::unique_ptr<Session> session;
-  HR_RETURN_IF_ERROR(NewSession({}, "", graph, &session));
+  HR_RETURN_IF_ERROR(MoveTo(NewSession({}, "", graph), &session));
   pb::RunOptions options;
   options.set_timeout_in_ms(50);  // of what waits: queues, barriers
   std::vector<Endpoint> fetches;

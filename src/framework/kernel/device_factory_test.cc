@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "base/thread_pool.h"
 #include "framework/kernel/host_device.h"
 #include "headrace/types.h"
 
