@@ -11,7 +11,7 @@
 //
 // Graph passes, the executor and policies ask traits and not names, so an op of
 // a loaded library takes part like any other. docs/design/0010-op-traits.md has
-// the rules; tests/python/test_op_traits.py holds traits against kernels.
+// the rules; tests/oracle/test_op_traits.py holds traits against kernels.
 //
 // Traits are plain data in static storage: `OpDef::traits` points at them, a
 // question costs a load. They never change.
