@@ -156,7 +156,7 @@ class OpSpec : public OpRecord {
   constexpr OpSpec Activation(ActivationTraits a) const {
     return Trait(&OpTraits::activation, a);
   }
-  constexpr OpSpec Computes(Arithmetic a) const {
+  constexpr OpSpec Computes(ArithmeticOp a) const {
     return Trait(&OpTraits::arithmetic, a);
   }
   constexpr OpSpec Layer(LayerKind kind, const char* fused_op = nullptr) const {

@@ -11,7 +11,7 @@
 //
 // Graph passes, the executor and policies ask traits and not names, so an op of
 // a loaded library takes part like any other. docs/design/0010-op-traits.md has
-// the rules; tests/python/test_op_traits.py holds traits against kernels.
+// the rules; tests/oracle/test_op_traits.py holds traits against kernels.
 //
 // Traits are plain data in static storage: `OpDef::traits` points at them, a
 // question costs a load. They never change.
@@ -131,7 +131,7 @@ enum class NoOpWhen : uint8_t {
 
 // y = x0 op x1, in the arithmetic of the type, broadcasting; kBiasAdd adds a
 // vector along the channels.
-enum class Arithmetic : uint8_t { kNone, kAdd, kSub, kMul, kDiv, kBiasAdd };
+enum class ArithmeticOp : uint8_t { kNone, kAdd, kSub, kMul, kDiv, kBiasAdd };
 
 // The op is an activation: a function of one input, for which it is worth being
 // computed while the input is in the cache.
@@ -187,7 +187,7 @@ struct OpTraits {
   VariableUse variable_use = VariableUse::kNone;
   Elementwise elementwise = Elementwise::kNo;
   NoOpWhen no_op_when = NoOpWhen::kNever;
-  Arithmetic arithmetic = Arithmetic::kNone;
+  ArithmeticOp arithmetic = ArithmeticOp::kNone;
   LayerTraits layer;
   ActivationTraits activation;
   // Which sizes of output 0 equal which sizes of the inputs, whatever they are.

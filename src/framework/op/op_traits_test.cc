@@ -105,7 +105,7 @@ TEST(OpTraitsTest, TraitsFitTheSignatures) {
       default:
         break;
     }
-    if (t.arithmetic != Arithmetic::kNone) {
+    if (t.arithmetic != ArithmeticOp::kNone) {
       EXPECT_EQ(op->inputs.size(), 2u);
     }
     if (t.layer.kind != LayerKind::kNone) {

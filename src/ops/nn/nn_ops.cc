@@ -209,7 +209,7 @@ REGISTER_OP("BiasAdd")
     .Attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'")
     .SetShapeFn(shape_inference::BiasAddShape)
     .KeepsShapeOfInput()
-    .Computes(Arithmetic::kBiasAdd);
+    .Computes(ArithmeticOp::kBiasAdd);
 
 REGISTER_OP("BiasAddV1")
     .Input("value: T")
@@ -218,7 +218,7 @@ REGISTER_OP("BiasAddV1")
     .Attr("T: " HR_NUMBER_TYPES)
     .SetShapeFn(shape_inference::BiasAddShape)
     .KeepsShapeOfInput()
-    .Computes(Arithmetic::kBiasAdd);
+    .Computes(ArithmeticOp::kBiasAdd);
 
 REGISTER_OP("BiasAddGrad")
     .Input("out_backprop: T")

@@ -123,33 +123,33 @@ bool ApplyBatchNorm(const Linear& l, const Node& n, Affine* a) {
 // false, `a` unchanged, if it is no scale or shift.
 bool Apply(const Linear& l, const Node& n, int input, Affine* a) {
   const std::string& op = n.type_string();
-  const Arithmetic what = n.traits().arithmetic;
+  const ArithmeticOp what = n.traits().arithmetic;
   if (op == "FusedBatchNorm" || op == "FusedBatchNormV2" ||
       op == "FusedBatchNormV3") {
     return input == 0 && ApplyBatchNorm(l, n, a);
   }
   std::vector<double> v;
-  if (what == Arithmetic::kBiasAdd) {
+  if (what == ArithmeticOp::kBiasAdd) {
     const Tensor* const bias = ConstantInput(n, 1);
     if (input != 0 || bias == nullptr || bias->dtype() != l.filter.dtype() ||
         bias->shape() != TensorShape({l.channels}) || IsNchw(n) != l.nchw) {
       return false;
     }
     v = Values(*bias);
-  } else if (what == Arithmetic::kNone ||
-             (what == Arithmetic::kDiv && input != 0) ||
+  } else if (what == ArithmeticOp::kNone ||
+             (what == ArithmeticOp::kDiv && input != 0) ||
              !PerChannel(l, n, 1 - input, &v)) {
     return false;
   }
-  const bool scales = what == Arithmetic::kMul || what == Arithmetic::kDiv;
+  const bool scales = what == ArithmeticOp::kMul || what == ArithmeticOp::kDiv;
   for (int64_t c = 0; c < l.channels; ++c) {
     double& s = a->scale[c];
     double& t = a->shift[c];
     if (scales) {
-      const double factor = what == Arithmetic::kMul ? v[c] : 1 / v[c];
+      const double factor = what == ArithmeticOp::kMul ? v[c] : 1 / v[c];
       s *= factor;
       t *= factor;
-    } else if (what != Arithmetic::kSub) {
+    } else if (what != ArithmeticOp::kSub) {
       t += v[c];
     } else if (input == 0) {
       t -= v[c];
@@ -158,7 +158,7 @@ bool Apply(const Linear& l, const Node& n, int input, Affine* a) {
       t = v[c] - t;
     }
   }
-  a->scales += scales || (what == Arithmetic::kSub && input == 1);
+  a->scales += scales || (what == ArithmeticOp::kSub && input == 1);
   a->shifts += !scales;
   return true;
 }
@@ -187,10 +187,10 @@ bool Vector(const Linear& l, const std::vector<double>& values, bool upright,
 // A Mul, a bias, or one after the other: what would come out.
 bool IsPlain(absl::Span<Node* const> chain) {
   const auto first = [&] { return chain[0]->traits().arithmetic; };
-  if (chain.size() > 1 && first() == Arithmetic::kMul) chain.remove_prefix(1);
+  if (chain.size() > 1 && first() == ArithmeticOp::kMul) chain.remove_prefix(1);
   return chain.size() == 1 &&
-         (first() == Arithmetic::kMul || first() == Arithmetic::kBiasAdd ||
-          first() == Arithmetic::kAdd);
+         (first() == ArithmeticOp::kMul || first() == ArithmeticOp::kBiasAdd ||
+          first() == ArithmeticOp::kAdd);
 }
 
 Status Fold(Rewriter* rewriter, Graph* graph, const Linear& l, int* changes) {

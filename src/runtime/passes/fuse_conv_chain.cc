@@ -36,9 +36,9 @@ bool Applies(const std::string& fused) {
   const OpDef* const op = OpRegistry::Global()->Find(fused);
   if (op == nullptr) return false;
   switch (op->traits->arithmetic) {
-    case Arithmetic::kMul:
-    case Arithmetic::kAdd:
-    case Arithmetic::kBiasAdd:
+    case ArithmeticOp::kMul:
+    case ArithmeticOp::kAdd:
+    case ArithmeticOp::kBiasAdd:
       return true;
     default:
       const ActivationTraits::Kind kind = op->traits->activation.kind;

@@ -67,7 +67,7 @@ class Chains {
     if (n.traits().elementwise != Elementwise::kNo) return n.type_string();
     // Along the last dim a bias is a row that is repeated.
     std::string format;
-    const bool is_sum = n.traits().arithmetic == Arithmetic::kBiasAdd &&
+    const bool is_sum = n.traits().arithmetic == ArithmeticOp::kBiasAdd &&
                         n.attrs().Get("data_format", &format).ok() &&
                         format == "NHWC";
     return is_sum ? "Add" : "";

@@ -120,7 +120,7 @@ class Fuser {
 
   Status MatchScale(Match* m) {
     const Edge* const e = Next(*m);
-    if (e == nullptr || ArithmeticOf(*e->dst()) != Arithmetic::kMul ||
+    if (e == nullptr || ArithmeticOf(*e->dst()) != ArithmeticOp::kMul ||
         m->chain[0]->output_type(0) == DT_INT32) {
       return OkStatus();
     }
@@ -139,14 +139,14 @@ class Fuser {
     if (e == nullptr) return OkStatus();
     Node* const n = e->dst();
     Endpoint bias;
-    if (ArithmeticOf(*n) == Arithmetic::kBiasAdd) {
+    if (ArithmeticOf(*n) == ArithmeticOp::kBiasAdd) {
       const Edge* const b = n->input_edge(1);
       if (e->dst_input() != 0 || b == nullptr || b->src() == e->src() ||
           Format(*n) != Format(*m->chain[0])) {
         return OkStatus();
       }
       bias = {b->src(), b->src_output()};
-    } else if (ArithmeticOf(*n) == Arithmetic::kAdd) {
+    } else if (ArithmeticOf(*n) == ArithmeticOp::kAdd) {
       HR_RETURN_IF_ERROR(ChannelConstant(*m, *n, 1 - e->dst_input(), &bias));
     }
     if (bias.node == nullptr) return OkStatus();
@@ -187,7 +187,7 @@ class Fuser {
 
   void MatchAdd(Match* m) {
     const Edge* const e = Next(*m);
-    if (e == nullptr || ArithmeticOf(*e->dst()) != Arithmetic::kAdd) return;
+    if (e == nullptr || ArithmeticOf(*e->dst()) != ArithmeticOp::kAdd) return;
     const Edge* const other = e->dst()->input_edge(1 - e->dst_input());
     if (other == nullptr || other->src() == e->src() ||
         FreeConstant(*other->src()) != nullptr) {
@@ -214,7 +214,7 @@ class Fuser {
     m->ops.push_back(n->type_string());
   }
 
-  static Arithmetic ArithmeticOf(const Node& n) {
+  static ArithmeticOp ArithmeticOf(const Node& n) {
     return n.traits().arithmetic;
   }
   static bool IsDefault(const Node& n, absl::string_view name,

@@ -47,9 +47,13 @@ Endpoint Input(const Node& n, int i) {
   return {e->src(), e->src_output()};
 }
 
-bool IsAdd(const Node& n) { return n.traits().arithmetic == Arithmetic::kAdd; }
+bool IsAdd(const Node& n) {
+  return n.traits().arithmetic == ArithmeticOp::kAdd;
+}
 
-bool IsMul(const Node& n) { return n.traits().arithmetic == Arithmetic::kMul; }
+bool IsMul(const Node& n) {
+  return n.traits().arithmetic == ArithmeticOp::kMul;
+}
 
 // Finds the cell around one Split.
 class Matcher {
@@ -110,7 +114,7 @@ class Matcher {
       return false;
     }
     Node* const bias = split_->input_edge(1)->src();
-    if (bias->traits().arithmetic != Arithmetic::kBiasAdd ||
+    if (bias->traits().arithmetic != ArithmeticOp::kBiasAdd ||
         Reader(*bias) != split_) {
       return false;
     }

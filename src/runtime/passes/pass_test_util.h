@@ -93,7 +93,7 @@ class PassTest : public ::testing::Test {
     EXPECT_EQ(TopologicalOrder(g_, &order), OkStatus());
     std::string text;
     for (const Node* n : order) {
-      if (n->IsConstant() || n->type_string() == "Placeholder") continue;
+      if (n->IsConstant() || n->IsPlaceholder()) continue;
       std::vector<std::string> in;
       for (const Edge* e : n->data_inputs()) {
         in.push_back(e->src_output() == 0
