@@ -1,7 +1,7 @@
 // Converts exceptions to Statuses. The library reports failures as Statuses,
 // but containers and other libraries throw when memory runs out. Some
-// boundaries (a kernel call, an import, the compilation of a step) therefore
-// catch exceptions and return a Status.
+// functions, the edges (a kernel call, an import, the compilation of a step),
+// therefore catch exceptions and return a Status.
 #ifndef HEADRACE_BASE_EXCEPTIONS_H_
 #define HEADRACE_BASE_EXCEPTIONS_H_
 
