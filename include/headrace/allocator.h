@@ -1,6 +1,5 @@
-// Allocator: where tensor buffers come from. Allocations are aligned to
-// kAlignment bytes. A failed allocation returns null: the caller turns it into
-// ResourceExhausted with the bytes asked for.
+// Allocator: the source of tensor buffers. Sizes are in bytes. Blocks are
+// aligned to kAlignment bytes.
 //
 // Thread-safe.
 #ifndef HEADRACE_ALLOCATOR_H_
@@ -27,16 +26,19 @@ class Allocator {
   virtual ~Allocator() = default;
   virtual std::string Name() const = 0;
   virtual void* AllocateRaw(size_t bytes) = 0;
-  // `bytes` is what AllocateRaw was asked for.
+  // AllocateRaw returns null on failure. The caller then reports
+  // ResourceExhausted with the number of bytes that it asked for. DeallocateRaw
+  // gets the number of bytes that was passed to AllocateRaw.
   virtual void DeallocateRaw(void* ptr, size_t bytes) = 0;
   virtual AllocatorStats GetStats() const = 0;
+  // Sets peak_bytes_in_use to bytes_in_use.
   virtual void ResetPeak() = 0;
 };
 
-// The process-wide allocator of host memory. Refuses requests beyond the
-// machine's (or cgroup's) free memory at once instead of overcommitting, and
-// keeps freed large blocks for a while, since fresh pages cost more than most
-// kernels.
+// The allocator of host memory. The process owns it and never deletes it. It
+// refuses a request larger than the free memory of the machine (or of the
+// cgroup) at once and does not overcommit. It keeps large freed blocks for a
+// while, because fresh pages cost more than most kernels.
 Allocator* CpuAllocator();
 
 }  // namespace headrace

@@ -1,6 +1,8 @@
-// AttrValue: the value of a node's attribute, and AttrMap, a node's attributes.
+// AttrValue: the value of one attribute of a node. AttrMap: all attributes of a
+// node.
 //
-// Value types, thread-compatible.
+// Both are value types: a copy is independent, except that tensors share their
+// buffers. Thread-compatible.
 #ifndef HEADRACE_ATTR_VALUE_H_
 #define HEADRACE_ATTR_VALUE_H_
 
@@ -18,7 +20,7 @@ namespace headrace {
 
 class AttrMap;
 
-// A function name with attributes to instantiate it with.
+// The name of a function, and the attributes to instantiate it with.
 struct NameAttrList {
   std::string name;
   std::shared_ptr<const AttrMap> attrs;  // null: none
@@ -28,11 +30,12 @@ struct NameAttrList {
 
 class AttrValue {
  public:
-  // A list with no elements: a list of any type.
+  // A list without elements. It counts as a list of any element type.
   struct EmptyList {
     friend bool operator==(EmptyList, EmptyList) { return true; }
   };
-  // `placeholder` of a function body: the name of the function's attr.
+  // Used in function bodies: stands for the value of the function's attr
+  // `name`.
   struct Placeholder {
     std::string name;
     friend bool operator==(const Placeholder& a, const Placeholder& b) {
@@ -47,8 +50,8 @@ class AttrValue {
                    std::vector<PartialTensorShape>, std::vector<Tensor>,
                    std::vector<NameAttrList>, EmptyList, Placeholder>;
 
-  // What copies or destroys a Storage is not inline: every source that includes
-  // this would instantiate it.
+  // The special members are not inline: otherwise every source that includes
+  // this header would instantiate them.
   AttrValue();
   AttrValue(const AttrValue& v);
   AttrValue(AttrValue&& v) noexcept;
@@ -85,12 +88,12 @@ class AttrValue {
   bool Is() const {
     return std::holds_alternative<T>(v_);
   }
-  // Null unless it holds a T.
+  // Null unless the value is a T. The pointer is valid until the value changes.
   template <typename T>
   const T* Get() const {
     return std::get_if<T>(&v_);
   }
-  // As Get, and an EmptyList is a list of any type.
+  // As Get. An EmptyList gives an empty list of any element type.
   template <typename T>
   const std::vector<T>* GetList() const {
     if (std::holds_alternative<EmptyList>(v_)) {
@@ -106,8 +109,8 @@ class AttrValue {
   std::string TypeName() const;
   std::string DebugString() const;  // short: tensors and lists are cut
 
-  // By value; tensors compare by their elements, an empty list equals an empty
-  // list of any type.
+  // Compares by value. Tensors are compared element by element. An empty list
+  // equals an empty list of any type.
   friend bool operator==(const AttrValue& a, const AttrValue& b);
   friend bool operator!=(const AttrValue& a, const AttrValue& b) {
     return !(a == b);
@@ -117,7 +120,7 @@ class AttrValue {
   Storage v_;
 };
 
-// Attributes by name, kept sorted; nodes have few, so a flat vector it is.
+// Attributes sorted by name. A flat vector, because nodes have few attributes.
 class AttrMap {
  public:
   using Item = std::pair<std::string, AttrValue>;
@@ -130,9 +133,11 @@ class AttrMap {
   AttrMap& operator=(AttrMap&& map) noexcept;
   ~AttrMap();
 
-  // Null if there is none.
+  // Null if there is no such attribute. The pointer is valid until the map
+  // changes.
   const AttrValue* Find(absl::string_view name) const;
   void Set(absl::string_view name, AttrValue value);
+  // True if the attribute was there.
   bool Erase(absl::string_view name);
   void Reserve(size_t n);
   bool empty() const { return items_.empty(); }
@@ -141,8 +146,9 @@ class AttrMap {
   auto end() const { return items_.end(); }
   friend bool operator==(const AttrMap& a, const AttrMap& b);
 
-  // Typed access: NotFound if absent, InvalidArgument if of another type.
-  // Integers also come out as int32 (checked) and strings as std::string.
+  // Typed access. NotFound if the attribute is absent, InvalidArgument if it
+  // has another type. An int64 can be read as int32; InvalidArgument if the
+  // value does not fit.
   Status Get(absl::string_view name, std::string* v) const;
   Status Get(absl::string_view name, int64_t* v) const;
   Status Get(absl::string_view name, int32_t* v) const;

@@ -1,6 +1,6 @@
-/* What the C API has beyond TensorFlow's. These names begin with HR_, since a
-   TF_ name of ours may one day be TensorFlow's. The conventions are those of
-   tensorflow/c/c_api.h. */
+/* Additions to TensorFlow's C API. Their names begin with HR_, because
+   TensorFlow may one day use any TF_ name. The conventions on ownership,
+   errors and threads are those of tensorflow/c/c_api.h. */
 #ifndef HEADRACE_C_API_H_
 #define HEADRACE_C_API_H_
 
@@ -10,23 +10,23 @@
 extern "C" {
 #endif
 
-/* A token by which any thread stops runs. Thread-safe; it may be deleted while
-   runs have it, which then go on. */
+/* A token that cancels runs. Thread-safe. It may be deleted while runs use it;
+   these runs then continue. */
 typedef struct HR_CancellationManager HR_CancellationManager;
 
 TF_CAPI_EXPORT extern HR_CancellationManager* HR_NewCancellationManager(void);
 TF_CAPI_EXPORT extern void HR_DeleteCancellationManager(
     HR_CancellationManager*);
-/* Ends the runs that have the token with CANCELLED, and later ones at once. A
-   run returns within milliseconds, even from a kernel that nothing can
-   interrupt: unless that changes state, it is left to itself, and the message
-   says so. */
+/* Ends all runs that use the token with CANCELLED. A later run with the token
+   ends at once. A run returns within milliseconds, even if a kernel cannot be
+   interrupted: the kernel then finishes in the background, and the message
+   says so. The run waits only for a kernel that changes state. */
 TF_CAPI_EXPORT extern void HR_CancellationManagerStartCancel(
     HR_CancellationManager*);
 TF_CAPI_EXPORT extern TF_Bool HR_CancellationManagerIsCancelled(
     HR_CancellationManager*);
 
-/* TF_SessionRun with a token, which may be NULL. */
+/* TF_SessionRun with a token. `cancellation` may be NULL. */
 TF_CAPI_EXPORT extern void HR_SessionRunCancellable(
     TF_Session* session, const TF_Buffer* run_options, const TF_Output* inputs,
     TF_Tensor* const* input_values, int ninputs, const TF_Output* outputs,
@@ -34,8 +34,8 @@ TF_CAPI_EXPORT extern void HR_SessionRunCancellable(
     const TF_Operation* const* target_opers, int ntargets,
     TF_Buffer* run_metadata, HR_CancellationManager* cancellation, TF_Status*);
 
-/* TF_SessionPRun with a serialized RunOptions, of which the deadline counts,
-   and a token; both may be NULL. The deadline's expiry and the token end the
+/* TF_SessionPRun with a serialized RunOptions and a token. Both may be NULL.
+   Of the options only timeout_in_ms is used. The timeout and the token end the
    whole partial run. */
 TF_CAPI_EXPORT extern void HR_SessionPRunCancellable(
     TF_Session*, const char* handle, const TF_Buffer* run_options,
@@ -43,10 +43,10 @@ TF_CAPI_EXPORT extern void HR_SessionPRunCancellable(
     const TF_Output* outputs, TF_Tensor** output_values, int noutputs,
     HR_CancellationManager* cancellation, TF_Status*);
 
-/* Imports whose constants take more than so many bytes of memory fail with
-   RESOURCE_EXHAUSTED. By default (0) that is what the machine, or the process's
-   cgroup, has free. A few values that stand for many take little, however many
-   they stand for. */
+/* Limits the memory of imported constants to `max_bytes` bytes. An import that
+   needs more fails with RESOURCE_EXHAUSTED. 0 (the default): the limit is the
+   free memory of the machine or of the process's cgroup. A constant that
+   repeats a value takes little memory, whatever its shape. */
 TF_CAPI_EXPORT extern void HR_ImportGraphDefOptionsSetMaxConstantBytes(
     TF_ImportGraphDefOptions* opts, int64_t max_bytes);
 

@@ -1,5 +1,5 @@
-// CancellationManager: tells the blocking parts of a step to stop. A callback
-// registered before StartCancel runs exactly once, on the cancelling thread.
+// CancellationManager: stops the blocking parts of a step. StartCancel calls
+// each registered callback exactly once, on the thread that calls StartCancel.
 //
 // Thread-safe.
 #ifndef HEADRACE_CANCELLATION_H_
@@ -20,11 +20,13 @@ class CancellationManager {
   using Callback = std::function<void()>;
 
   CancellationManager() = default;
-  // A child is cancelled with its parent, which must outlive it.
+  // The parent cancels this manager when it is cancelled itself. The parent
+  // must outlive this manager.
   explicit CancellationManager(CancellationManager* parent);
   ~CancellationManager();
 
-  // Runs the callbacks, once; `why` is what IsCancelled callers report.
+  // Calls the callbacks. Later calls do nothing. status() returns `why` from
+  // now on.
   void StartCancel(Status why = absl::CancelledError("Step was cancelled."));
   bool IsCancelled() const {
     return cancelled_.load(std::memory_order_acquire);
@@ -32,13 +34,17 @@ class CancellationManager {
   // OK until StartCancel.
   Status status() const;
 
+  // A token that no other callback of this manager has.
   Token NextToken() { return next_token_.fetch_add(1); }
-  // False, without taking the callback, if cancellation has started.
+  // Returns false and does not keep the callback if cancellation has started:
+  // the caller must then stop by itself.
   bool RegisterCallback(Token token, Callback callback);
-  // Removes the callback; if it is running, waits for it to finish and returns
-  // false.
+  // Removes the callback and returns true. If cancellation has started, waits
+  // until the callbacks have finished and returns false. Do not call it from a
+  // callback: it would wait for itself.
   bool DeregisterCallback(Token token);
-  // As DeregisterCallback without waiting: false if cancellation has started.
+  // As DeregisterCallback, but never waits. Returns false if cancellation has
+  // started: the callback may still be running.
   bool TryDeregisterCallback(Token token);
 
  private:

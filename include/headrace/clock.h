@@ -1,5 +1,6 @@
-// The time of day. Unlike absl::Now it takes no lock, which a thread of the
-// parent process could hold when a child is forked: there it stays locked.
+// The current time of day. absl::Now takes a lock. If another thread holds that
+// lock during fork, it stays locked in the child for ever. This function takes
+// no lock.
 #ifndef HEADRACE_CLOCK_H_
 #define HEADRACE_CLOCK_H_
 

@@ -1,5 +1,7 @@
-// Device names: "/job:worker/replica:0/task:1/device:GPU:2", every part
-// optional; formats.md, section 3.
+// Device names such as "/job:worker/replica:0/task:1/device:GPU:2". Every part
+// is optional.
+//
+// A value type, thread-compatible.
 #ifndef HEADRACE_DEVICE_NAME_H_
 #define HEADRACE_DEVICE_NAME_H_
 
@@ -19,11 +21,12 @@ struct DeviceName {
   std::string type;
   int id = 0;
 
-  // Accepts full, partial, legacy ("/cpu:0") and local ("CPU:0") forms and "*"
-  // for an unset part. InvalidArgument "Malformed device specification '...'".
+  // Accepts full names, partial names, the legacy form "/cpu:0", the local form
+  // "CPU:0", and "*" for a part that is not set. InvalidArgument "Malformed
+  // device specification '...'" for anything else.
   static Status Parse(absl::string_view s, DeviceName* out);
 
-  // "/job:a/replica:0/task:0/device:CPU:0", only the parts that are set.
+  // Writes only the parts that are set: "/job:a/replica:0/task:0/device:CPU:0".
   std::string ToString() const;
   bool IsFull() const {
     return has_job && has_replica && has_task && has_type && has_id;
@@ -33,9 +36,10 @@ struct DeviceName {
   }
   // True if every part set here has the same value in `full`.
   bool Matches(const DeviceName& full) const;
-  // Adds the parts of `o`. Conflicts: InvalidArgument "Cannot merge devices
-  // with incompatible types: ..."; with `allow_soft` a conflict of type clears
-  // type and id, one of id clears id.
+  // Adds the parts that are set in `o`. A conflict gives InvalidArgument
+  // "Cannot merge devices with incompatible types: ...". With `allow_soft`, a
+  // conflict of types clears type and id instead, and a conflict of ids clears
+  // the id.
   Status Merge(const DeviceName& o, bool allow_soft = false);
   friend bool operator==(const DeviceName&, const DeviceName&) = default;
 };

@@ -1,11 +1,14 @@
-// Graph: nodes and edges, as a client builds them and as passes rewrite them.
-// Every node is checked when it is added: op known, attrs valid, input types
-// right, shapes inferred. A node never changes its id; ids of removed nodes are
-// not used again.
+// Graph: nodes and edges. Clients build graphs and passes rewrite them. AddNode
+// checks every node: the op is known, the attrs are valid, the input types fit,
+// and shape inference succeeds. A node keeps its id for ever. The id of a
+// removed node is not used again.
 //
-// Thread-compatible. A Graph that a client shares with sessions carries its own
-// mutex (`mu`): who adds nodes holds it for writing, a session that copies what
-// it needs holds it for reading.
+// The graph owns its nodes and edges. Pointers to them stay valid until they
+// are removed.
+//
+// Thread-compatible. A graph that a client shares with sessions has its own
+// mutex, mu(). Hold it to add nodes. A session holds it while it copies the
+// nodes that it needs.
 #ifndef HEADRACE_GRAPH_H_
 #define HEADRACE_GRAPH_H_
 
@@ -37,7 +40,7 @@ class Node {
   int id() const { return id_; }
   const std::string& name() const { return def_->name; }
   const std::string& type_string() const { return def_->op; }
-  // `inputs` of the def is empty: the edges tell.
+  // The def's `inputs` are empty: the edges hold them.
   const NodeDef& def() const { return *def_; }
   const std::shared_ptr<const NodeDef>& shared_def() const { return def_; }
   const AttrMap& attrs() const { return def_->attrs; }
@@ -50,8 +53,8 @@ class Node {
   const DataTypeVector& input_types() const { return input_types_; }
   const DataTypeVector& output_types() const { return output_types_; }
 
-  // Data edges by input index, then control edges. A data input that is not
-  // connected (only while a graph is being rewritten or imported) is null.
+  // Data edges by input index. While a graph is rewritten or imported, an input
+  // may be unconnected; its entry is then null.
   const Edge* input_edge(int i) const { return inputs_[i]; }
   absl::Span<const Edge* const> data_inputs() const { return inputs_; }
   const absl::InlinedVector<const Edge*, 2>& control_inputs() const {
@@ -61,20 +64,22 @@ class Node {
     return out_edges_;
   }
 
-  // What shape inference knows of output i.
+  // The static shape of output i, as far as shape inference knows it.
   const PartialTensorShape& output_shape(int i) const { return shapes_[i]; }
-  // Empty if output i is no resource or nothing is known.
+  // What the resource handle at output i refers to. Empty if output i is no
+  // resource or if nothing is known.
   const std::vector<DtypeAndShape>& output_handle(int i) const;
 
-  // As the client asked, possibly empty; and where the placer put it.
+  // The device that the client asked for (may be empty), and the device that
+  // the placer chose.
   const std::string& requested_device() const { return def_->device; }
   const std::string& assigned_device() const { return assigned_device_; }
   void set_assigned_device(std::string d) { assigned_device_ = std::move(d); }
-  // Why it is there, in words; for people.
+  // Why the placer chose the device: text for people.
   const std::string& placement_reason() const { return placement_reason_; }
   void set_placement_reason(std::string r) { placement_reason_ = std::move(r); }
 
-  // What the op's schema says beside signature and shapes.
+  // What the op's schema states beyond signature and shapes.
   const OpTraits& traits() const { return *op_def_->traits; }
   Effect effects() const { return EffectsOf(*op_def_); }
   using Class = OpClass;
@@ -126,7 +131,7 @@ class Edge {
   Node* dst_ = nullptr;
   int src_output_ = 0;
   int dst_input_ = 0;
-  // Where it stands in src_->out_edges_ and, a control edge, in
+  // This edge's index in src_->out_edges_ and, for a control edge, its index in
   // dst_->control_inputs_.
   uint32_t out_at_ = 0;
   uint32_t control_at_ = 0;
@@ -160,75 +165,81 @@ class Graph {
 
   Mutex& mu() const { return mu_; }
 
-  // Adds a node. `inputs` are flat, lists expanded. Attrs that the inputs
-  // determine (type, N, type list) may be missing and are inferred; defaults
-  // are added. InvalidArgument, naming node and argument, if the name is taken
-  // or malformed, an attr is missing, unknown or unfit, an input has the wrong
-  // type or number, or shape inference refuses; NotFound for an unknown op. All
-  // problems of attrs and inputs are named in one message. Nothing is added on
-  // error.
+  // Adds a node. `inputs` is flat: lists are expanded. Attrs that follow from
+  // the inputs (type, N, type list) may be missing; they are inferred. Missing
+  // attrs with defaults get them.
   //
-  // `arg_sizes`, if given, holds how many inputs each of the op's arguments
-  // has; needed only where the total does not tell (two list arguments whose
-  // attrs are both missing).
+  // NotFound if the op is unknown. InvalidArgument, with node and argument, in
+  // these cases: the name is taken or malformed; an attr is missing, unknown or
+  // does not fit; the number or type of the inputs is wrong; shape inference
+  // fails. One message names all problems of attrs and inputs. On error nothing
+  // is added.
+  //
+  // `arg_sizes`, if given, holds the number of inputs of each argument of the
+  // op. It is needed only if the total is ambiguous: two list arguments whose
+  // attrs are both missing.
   StatusOr<Node*> AddNode(NodeDef def, absl::Span<const Endpoint> inputs,
                           absl::Span<Node* const> control_inputs = {},
                           absl::Span<const int> arg_sizes = {});
 
-  // From now on AddNode takes nodes of any name. TensorFlow's C API refuses a
-  // malformed name only when a session runs the graph: CheckNames says so then.
+  // After this call AddNode accepts malformed names. TensorFlow's C API refuses
+  // such a name only when a session runs the graph; CheckNames does so here.
   void TakeAnyName() { takes_any_name_ = true; }
-  // InvalidArgument for the first malformed name that AddNode took.
+  // InvalidArgument for the first malformed name that AddNode accepted.
   Status CheckNames() const;
 
   // Makes room for `n` more nodes.
   void Reserve(int n);
-  // For importers and passes: a node whose inputs are connected afterwards and
-  // whose shapes are inferred by InferShapes. Attrs must be complete but for
-  // those with defaults.
+  // For importers and passes: adds a node without inputs. Connect them with
+  // AddEdge, then call InferShapes. Attrs must be complete, except those that
+  // have defaults.
   StatusOr<Node*> AddUnconnectedNode(NodeDef def);
-  // A node copied from another graph, edges not included; keeps shapes, device
+  // Copies a node from another graph without its edges. Keeps shapes, device
   // and source line.
   Node* CopyNode(const Node& from);
-  // Connects; InvalidArgument if the types do not fit, an index is out of range
-  // or the input is connected already.
+  // Adds a data edge. InvalidArgument if the types do not fit, an index is out
+  // of range, or the input is already connected.
   Status AddEdge(Endpoint src, Node* dst, int dst_input);
-  // No effect if there is one already.
+  // Does nothing if this control edge exists.
   void AddControlEdge(Node* src, Node* dst);
-  // In constant time: where `e` was one of many, the last one takes its place;
-  // a few keep their order.
+  // Constant time. In a long list of edges the last edge takes the place of
+  // `e`; a short list keeps its order.
   void RemoveEdge(const Edge* e);
   void RemoveNode(Node* n);
-  // Takes input `i` of `dst` from `src` instead; keeps everything else.
+  // Connects input `i` of `dst` to `src` instead. All other edges stay.
   Status ReplaceInput(Node* dst, int i, Endpoint src);
-  // These two copy the node's def if another graph shares it.
+  // SetNodeAttr and SetRequestedDevice copy the node's def first if another
+  // graph shares it.
   void SetNodeAttr(Node* n, absl::string_view name, AttrValue v);
   void SetRequestedDevice(Node* n, std::string device);
   void SetOutputShape(Node* n, int i, PartialTensorShape s) {
     n->shapes_[i] = std::move(s);
   }
-  // Runs n's shape function on what its inputs know now; an input that is not
-  // connected counts as unknown. On error the shapes stay as they were.
+  // Runs the shape function of `n` on the present shapes of its inputs. An
+  // unconnected input has an unknown shape. On error the shapes of `n` stay as
+  // they were.
   Status InferShapes(Node* n);
 
   Node* FindNode(absl::string_view name) const;  // null if there is none
-  // By id; null if removed.
+  // By id. Null if the node was removed.
   Node* node(int id) const { return nodes_[id]; }
   int num_node_ids() const { return static_cast<int>(nodes_.size()); }
   int num_nodes() const { return num_nodes_; }
-  // Every node, in order of id.
+  // Calls f(Node*) for every node, in order of id.
   template <typename F>
   void ForEachNode(F f) const {
     for (Node* n : nodes_) {
       if (n != nullptr) f(n);
     }
   }
-  // `prefix` if free, else prefix_1, prefix_2, ...
+  // Returns `prefix` if no node has that name, else the first free name of
+  // prefix_1, prefix_2, ...
   std::string UniqueName(absl::string_view prefix);
 
   GraphVersions& versions() { return versions_; }
   const GraphVersions& versions() const { return versions_; }
-  // Functions that nodes of this graph may call; shared with copies.
+  // The functions that nodes of this graph may call. Copies of the graph share
+  // them.
   FunctionLibrary* functions() const { return functions_.get(); }
   void set_functions(std::shared_ptr<FunctionLibrary> f) {
     functions_ = std::move(f);
@@ -249,7 +260,7 @@ class Graph {
   mutable Mutex mu_;
   GraphVersions versions_;
   std::shared_ptr<FunctionLibrary> functions_;
-  // Nodes stay where they are: no chunk outgrows its capacity.
+  // A chunk never grows beyond its capacity, so nodes do not move in memory.
   std::vector<std::vector<Node>> node_chunks_;
   std::deque<Edge> edge_storage_;
   std::vector<Edge*> free_edges_;
@@ -263,13 +274,14 @@ class Graph {
 
 // "a:1"; "^a" for a control slot.
 std::string EndpointName(const Endpoint& e);
-// Splits "a", "a:1" or "^a" (index kControlSlot). InvalidArgument if malformed.
+// Splits "a", "a:1" or "^a" (which gives the index kControlSlot).
+// InvalidArgument if malformed.
 Status ParseEndpointName(absl::string_view s, std::string* node, int* index);
-// The same, `node` being a part of `s`.
+// The same; `node` points into `s`.
 Status ParseEndpointName(absl::string_view s, absl::string_view* node,
                          int* index);
-// Letters, digits, "_.-/\\>" after a first letter, digit or "."; internal names
-// may begin with "_".
+// A valid name starts with a letter, digit or "." and goes on with letters,
+// digits and "_.-/\\>". With `allow_internal` it may also start with "_".
 bool IsValidNodeName(absl::string_view name, bool allow_internal = true);
 
 }  // namespace headrace

@@ -1,17 +1,18 @@
-// Mutex, MutexLock, CondVar and Notification, with the interface of absl's and
-// clang's thread-safety annotations under short names.
+// Mutex, MutexLock, CondVar and Notification with the interface of absl's, and
+// short names for clang's thread-safety annotations.
 //
-// The annotations are checked by `./run check`, which builds everything with
-// clang's -Wthread-safety as an error; to GCC they are nothing. A lambda that
-// is called with a lock held says so: REQUIRES(mu) behind its parameters if it
-// is stored in a std::function or absl::FunctionRef, mu.AssertHeld() inside if
-// it is given to a template of ours, whose own call would be checked too.
+// `./run check` checks the annotations: it builds everything with clang's
+// -Wthread-safety as an error. GCC ignores them. A lambda that is called with a
+// lock held must say so. If it is stored in a std::function or
+// absl::FunctionRef, write REQUIRES(mu) after its parameters. If it is passed
+// to one of our templates, call mu.AssertHeld() inside, because clang would
+// check the template's call, too.
 //
-// They stand on the standard library and not on absl, because Debian's absl is
-// built with its deadlock detector: every absl::Mutex::Lock goes through one
-// global spin lock (104 ns against 32 ns alone, worse together), which a fork
-// can leave locked in the child. ThreadSanitizer also understands these as they
-// are.
+// These classes use the standard library instead of absl for two reasons.
+// Debian's absl is built with a deadlock detector: each absl::Mutex::Lock takes
+// one global spin lock (104 ns instead of 32 ns uncontended, worse under
+// contention), and fork can leave that lock locked in the child.
+// ThreadSanitizer also understands the standard mutexes without annotations.
 #ifndef HEADRACE_MUTEX_H_
 #define HEADRACE_MUTEX_H_
 
@@ -24,29 +25,30 @@
 #include "absl/time/time.h"
 #include "headrace/clock.h"
 
-// Of data: read and written with the mutex held. PT_: what the pointer points
-// to is.
+// For data: read and write it only with the mutex held. PT_: the same for the
+// pointee.
 #ifndef GUARDED_BY  // some releases of absl define it, and two more
 #define GUARDED_BY(x) ABSL_GUARDED_BY(x)
 #endif
 #ifndef PT_GUARDED_BY
 #define PT_GUARDED_BY(x) ABSL_PT_GUARDED_BY(x)
 #endif
-// Of functions: the caller holds the mutexes, or holds none of them.
+// For functions: the caller must hold the mutexes, or must hold none of them.
 #define REQUIRES(...) ABSL_EXCLUSIVE_LOCKS_REQUIRED(__VA_ARGS__)
 #define EXCLUDES(...) ABSL_LOCKS_EXCLUDED(__VA_ARGS__)
-// Of functions: they lock the mutexes, unlock them, or return that one.
+// For functions: they lock the mutexes, unlock them, or return the mutex.
 #define ACQUIRE(...) ABSL_EXCLUSIVE_LOCK_FUNCTION(__VA_ARGS__)
 #define RELEASE(...) ABSL_UNLOCK_FUNCTION(__VA_ARGS__)
 #define RETURNS_MUTEX(x) ABSL_LOCK_RETURNED(x)
-// Of functions that clang cannot follow. The reason stands beside it.
+// For functions that clang cannot analyse. State the reason beside it.
 #ifndef NO_THREAD_SAFETY_ANALYSIS
 #define NO_THREAD_SAFETY_ANALYSIS ABSL_NO_THREAD_SAFETY_ANALYSIS
 #endif
 
 namespace headrace {
 
-// Not recursive. A constant to initialise, so a global one needs no start-up.
+// Not recursive. Constant-initialised: a global Mutex is usable before any
+// constructor runs.
 class ABSL_LOCKABLE Mutex {
  public:
   constexpr Mutex() = default;
@@ -66,7 +68,7 @@ class ABSL_LOCKABLE Mutex {
   std::mutex mu_;
 };
 
-// Holds `mu` from its construction to its end.
+// Holds `mu` for the lifetime of this object.
 class ABSL_SCOPED_LOCKABLE MutexLock {
  public:
   explicit MutexLock(Mutex* mu) ACQUIRE(mu) : mu_(mu) { mu_->Lock(); }
@@ -78,19 +80,21 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
   Mutex* const mu_;
 };
 
-// Says that a section only reads. Readers exclude each other all the same: the
-// sections are short, and a shared lock's own count is as contended as the
-// lock. A reader must not take the same Mutex again.
+// Marks a section that only reads. It still excludes other readers: these
+// sections are short, and the count of a shared lock is as contended as the
+// lock itself. A reader must not take the same Mutex again.
 using ReaderMutexLock = MutexLock;
 
-// Thread-safe. Waits may end without a signal: loop on the condition.
+// Thread-safe. A wait may end without a signal, so check the condition in a
+// loop.
 class CondVar {
  public:
   void Wait(Mutex* mu) REQUIRES(mu) {
     Held held(mu);
     cv_.wait(held.lock);
   }
-  // True when the time ran out; at once for a timeout of zero or less.
+  // Returns true if the timeout expired. A timeout of zero or less returns at
+  // once.
   bool WaitWithTimeout(Mutex* mu, absl::Duration timeout) REQUIRES(mu) {
     if (timeout >= absl::Hours(24 * 365)) {  // nobody waits for the end
       Wait(mu);
@@ -107,7 +111,8 @@ class CondVar {
   void SignalAll() { cv_.notify_all(); }
 
  private:
-  // Lends the std::mutex, which is locked and stays locked, to std's wait.
+  // Passes the locked std::mutex to the wait of the standard library. It stays
+  // locked.
   struct Held {
     explicit Held(Mutex* mu) : lock(mu->mu_, std::adopt_lock) {}
     ~Held() { lock.release(); }
@@ -116,9 +121,9 @@ class CondVar {
   std::condition_variable cv_;
 };
 
-// Something that happens once. Thread-safe. What was written before Notify is
-// visible after a wait. A thread that has waited may destroy it, Notify being
-// still about to return; nobody else may be waiting then.
+// An event that happens once. Thread-safe. Writes before Notify are visible
+// after a wait. A thread that has waited may destroy the object even if Notify
+// has not returned yet; no other thread may be waiting then.
 class Notification {
  public:
   Notification() = default;
@@ -138,7 +143,7 @@ class Notification {
     MutexLock lock(&mu_);
     while (!HasBeenNotified()) cv_.Wait(&mu_);
   }
-  // Whether it has happened by then.
+  // Returns true if the event happened within the timeout.
   bool WaitForNotificationWithTimeout(absl::Duration timeout) const {
     return WaitForNotificationWithDeadline(Now() + timeout);
   }

@@ -1,5 +1,7 @@
-// NodeDef: a node as a GraphDef describes it, in our own form, so that graphs
-// of 10,000 nodes are built without touching protobuf.
+// NodeDef: the description of a node in a GraphDef, in our own form. Graphs of
+// 10,000 nodes are built without protobuf.
+//
+// A value type, thread-compatible.
 #ifndef HEADRACE_NODE_DEF_H_
 #define HEADRACE_NODE_DEF_H_
 
@@ -14,13 +16,15 @@ struct NodeDef {
   std::string name;
   std::string op;
   std::string device;               // as requested; "" for any
-  std::vector<std::string> inputs;  // "a", "a:1", then "^b"
+  std::vector<std::string> inputs;  // data ("a", "a:1"), then control ("^b")
   AttrMap attrs;
-  // Where the user made the node: "train.py:12 in build_model"; for messages.
+  // Where the user created the node: "train.py:12 in build_model". Used in
+  // messages.
   std::string source;
 };
 
-// "{{node name}}" with the source line when there is one: the tail of messages.
+// The end of an error message: "{{node name}}", with the source line if it is
+// known.
 std::string NodeErrorSuffix(const NodeDef& node);
 
 // "[op=Conv2D, T=float, ...]".

@@ -7,12 +7,12 @@
 //       .KeepsShape()
 //       .Elementwise();
 //
-// What graph passes may know of an op beside that is stated here too, as traits
+// The traits that graph passes may know of an op are stated here, too
 // (op_traits.h).
 //
-// Specs are TensorFlow's grammar and must be literals: the op is a constant of
-// the library, registering only links it into a list, and nothing is parsed
-// before the op is first looked up.
+// The specs use TensorFlow's grammar and must be literals. The op is a constant
+// of the library, and registration only links it into a list. Specs are parsed
+// when the op is first looked up.
 #ifndef HEADRACE_OP_H_
 #define HEADRACE_OP_H_
 
@@ -35,7 +35,7 @@ Status BroadcastBinaryOp(InferenceContext* c);
 bool KeepSymbolicShape(SymbolicShapeContext* c);
 bool BroadcastSymbolicShape(SymbolicShapeContext* c);
 
-// An op as its source spells it, in static storage.
+// An op as its source spells it. Static storage, immutable.
 class OpRecord {
  public:
   const char* name() const { return name_; }
@@ -49,8 +49,9 @@ class OpRecord {
   constexpr explicit OpRecord(const char* name) : name_(name) {}
 
   const char* name_;
-  // The specs of all attrs, then of inputs, then of outputs. Not a pointer: GCC
-  // 12 makes no constant of a temporary that points into itself.
+  // The specs of all attrs, then inputs, then outputs. A function instead of a
+  // pointer: GCC 12 does not make a constant of a temporary that points into
+  // itself.
   const char* const* (*lines_of_)(const OpRecord&) = nullptr;
   const char* deprecation_ = "";
   ShapeFn shape_fn_ = nullptr;
@@ -63,8 +64,8 @@ class OpRecord {
   mutable const OpRecord* next_ = nullptr;
 };
 
-// What REGISTER_OP collects: N specs. Every call gives a new value, the last of
-// which becomes the record.
+// The builder behind REGISTER_OP; N is the number of specs so far. Each call
+// returns a new value, and the last one becomes the record.
 template <int N>
 class OpSpec : public OpRecord {
  public:
@@ -100,7 +101,7 @@ class OpSpec : public OpRecord {
     return With(&OpSpec::shape_fn_, fn);
   }
 
-  // Effects. Several add up; an op that has none of these and is not stateful
+  // Effects. Several calls add up. An op that states none and is not stateful
   // has no effects.
   constexpr OpSpec ReadsState() const { return Has(Effect::kReadsState); }
   constexpr OpSpec WritesState() const { return Has(Effect::kWritesState); }
@@ -116,10 +117,10 @@ class OpSpec : public OpRecord {
   constexpr OpSpec Stops() const { return Has(Effect::kStops); }
   constexpr OpSpec Prints() const { return Has(Effect::kPrints); }
   constexpr OpSpec Transfers() const { return Has(Effect::kTransfers); }
-  // Though it is stateful.
+  // For a stateful op that has no effects all the same.
   constexpr OpSpec HasNoEffects() const { return Has(Effect::kNone); }
 
-  // Shapes. These two set the shape function as well.
+  // Shapes. KeepsShape and Broadcasts also set the shape function.
   constexpr OpSpec KeepsShape() const {
     return SetShapeFn(shape_inference::UnchangedShape).KeepsShapeOfInput();
   }
@@ -127,7 +128,7 @@ class OpSpec : public OpRecord {
     return SetShapeFn(shape_inference::BroadcastBinaryOp)
         .SymbolicShape(BroadcastSymbolicShape);
   }
-  // Output 0 has the shape of input 0, whatever the shape function is.
+  // The shape of output 0 is that of input 0. Does not set the shape function.
   constexpr OpSpec KeepsShapeOfInput() const {
     return Trait(&OpTraits::keeps_shape, true).SymbolicShape(KeepSymbolicShape);
   }
@@ -146,7 +147,7 @@ class OpSpec : public OpRecord {
     return Trait(&OpTraits::first_reserve_output, static_cast<int8_t>(first));
   }
 
-  // What it computes.
+  // What the op computes.
   constexpr OpSpec Elementwise() const {
     return Trait(&OpTraits::elementwise,
                  counts_[kInput] == 1
@@ -166,7 +167,7 @@ class OpSpec : public OpRecord {
     return Trait(&OpTraits::no_op_when, when);
   }
 
-  // How it is run.
+  // How the op is run.
   constexpr OpSpec Outputs(OutputBuffer buffer) const {
     return Trait(&OpTraits::output_buffer, buffer);
   }
@@ -214,19 +215,20 @@ class OpSpec : public OpRecord {
   const char* lines_[N == 0 ? 1 : N] = {};
 };
 
-// The ops known to this process. Thread-safe.
+// All ops that this process knows. The OpDefs it returns live as long as the
+// process. Thread-safe.
 class OpRegistry {
  public:
   static OpRegistry* Global();
 
-  // NotFound if the op is not registered.
+  // NotFound if no such op is registered.
   Status LookUp(absl::string_view name, const OpDef** def);
-  // Null if it is not there.
+  // Null if no such op is registered.
   const OpDef* Find(absl::string_view name);
-  // Adds an op at run time (custom op libraries, functions); AlreadyExists if
-  // the name is taken by a different signature.
+  // Adds an op at run time (from custom op libraries and functions).
+  // AlreadyExists if the name is registered with another signature.
   Status Register(OpDef def);
-  // Every op, sorted by name.
+  // All ops, sorted by name.
   std::vector<const OpDef*> All();
 
  private:
@@ -234,22 +236,22 @@ class OpRegistry {
   void TakePending() REQUIRES(mu_);
 
   Mutex mu_;
-  // The newest record that specs_ knows.
+  // The newest record that specs_ contains.
   const OpRecord* taken_ GUARDED_BY(mu_) = nullptr;
   absl::flat_hash_map<std::string, const OpRecord*> specs_ GUARDED_BY(mu_);
-  // Parsed on first look-up, then kept for ever.
+  // Parsed at the first look-up and never deleted.
   absl::flat_hash_map<std::string, std::unique_ptr<OpDef>> defs_
       GUARDED_BY(mu_);
 };
 
-// What runs when a library is loaded: links a record.
+// Runs when a library is loaded: links its record into the list.
 class OpRegistrar {
  public:
   explicit OpRegistrar(const OpRecord& record);
 };
 
-// The record is the temporary that the last call returns; the reference keeps
-// it alive, and it is initialised with the constants of the library, before any
+// The record is the temporary that the last call returns, and the reference
+// extends its life. It is constant-initialised, so it exists before any
 // registrar runs.
 #define REGISTER_OP(name) HR_REGISTER_OP_UNIQ(__COUNTER__, name)
 #define HR_REGISTER_OP_UNIQ(ctr, name) HR_REGISTER_OP_UNIQ2(ctr, name)

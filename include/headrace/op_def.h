@@ -1,5 +1,5 @@
-// OpDef: the signature of an op, parsed from the specs given to REGISTER_OP.
-// Immutable once registered.
+// OpDef: the signature of an op, parsed from the specs in REGISTER_OP. An OpDef
+// is immutable once it is registered, and may then be read by any thread.
 #ifndef HEADRACE_OP_DEF_H_
 #define HEADRACE_OP_DEF_H_
 
@@ -14,8 +14,8 @@ namespace headrace {
 
 class InferenceContext;
 using ShapeFn = Status (*)(InferenceContext*);
-struct OpTraits;                  // op_traits.h
-extern const OpTraits kNoTraits;  // those of an op that states none
+struct OpTraits;                  // headrace/op_traits.h
+extern const OpTraits kNoTraits;  // the traits of an op that states none
 
 // The type of an attr, as in the grammar: "type", "list(int)", ...
 enum class AttrType : uint8_t {
@@ -43,7 +43,7 @@ struct OpDef {
   // An input or output: one tensor, N tensors of one type, or a list of types.
   struct Arg {
     std::string name;
-    DataType type = DT_INVALID;  // if the spec names a type
+    DataType type = DT_INVALID;  // DT_INVALID unless the spec names a type
     // Indices into attrs, or -1.
     int type_attr = -1;
     int number_attr = -1;
@@ -55,8 +55,8 @@ struct OpDef {
     AttrType type = AttrType::kString;
     std::optional<AttrValue> default_value;
     bool has_minimum = false;
-    int64_t minimum = 0;                  // of an int, or of a list's length
-    std::vector<DataType> allowed_types;  // empty: all
+    int64_t minimum = 0;  // of an int, or of the length of a list
+    std::vector<DataType> allowed_types;       // empty: all
     std::vector<std::string> allowed_strings;  // empty: all
   };
 
@@ -71,8 +71,8 @@ struct OpDef {
   int deprecated_at = 0;  // GraphDef producer version; 0: not deprecated
   std::string deprecation;
   ShapeFn shape_fn = nullptr;
-  // What graph passes know of the op. Never null. Of REGISTER_OP they are a
-  // constant of the library; a function has none.
+  // What graph passes know of the op. Never null. For REGISTER_OP it points to
+  // a constant of the library. A function has no traits.
   const OpTraits* traits = &kNoTraits;
 
   int FindAttr(absl::string_view name) const;  // -1 if there is none
@@ -82,26 +82,27 @@ struct OpDef {
                                     // attr=T:type,allowed=[...]>"
 };
 
-// Parses the grammar of /REGISTER_OP: "x: N * T", "T: {float, int32} =
-// DT_INT32"
+// Parse one spec of REGISTER_OP, such as "x: N * T" or "T: {float, int32} =
+// DT_INT32". InvalidArgument if it is malformed.
 Status ParseArgSpec(absl::string_view spec, OpDef* def, OpDef::Arg* out);
 Status ParseAttrSpec(absl::string_view spec, OpDef::Attr* out);
 
-// Checks that `value` fits `attr`: type, allowed values, minimum.
+// InvalidArgument if `value` does not fit `attr`: type, allowed values,
+// minimum.
 Status ValidateAttrValue(const OpDef::Attr& attr, const AttrValue& value);
 
-// Adds defaults for attrs that `attrs` lacks.
+// Adds the default value of each attr that `attrs` lacks.
 void AddDefaultAttrs(const OpDef& def, AttrMap* attrs);
 
-// The dtypes of all inputs and outputs, lists expanded, references marked, for
-// a node with these attrs. Also checks that every attr the signature needs is
-// there and fits; unknown attrs (but for those that begin with "_") and attrs
-// that do not fit are all named in one InvalidArgument.
+// The types of all inputs and outputs of a node with these attrs. Lists are
+// expanded; references are marked. Also checks that every attr of the signature
+// is present and fits. One InvalidArgument names all attrs that do not fit and
+// all unknown ones, except those that begin with "_".
 Status InOutTypes(const OpDef& def, const AttrMap& attrs,
                   DataTypeVector* inputs, DataTypeVector* outputs);
 Status ValidateAttrs(const OpDef& def, const AttrMap& attrs);
 
-// Which flat indices an arg covers.
+// The flat indices that one arg covers: [begin, end).
 struct ArgRange {
   int begin = 0;
   int end = 0;

@@ -1,5 +1,5 @@
-// What the library knows of an op beside its signature and shapes, stated where
-// the op is registered:
+// Traits: what the library knows of an op beyond signature and shapes. They are
+// stated where the op is registered:
 //
 //   REGISTER_OP("LeakyRelu")
 //       .Input("features: T")
@@ -9,12 +9,13 @@
 //       .KeepsShape()
 //       .Activation(ActivationFunction("alpha"));
 //
-// Graph passes, the executor and policies ask traits and not names, so an op of
-// a loaded library takes part like any other. docs/design/0010-op-traits.md has
-// the rules; tests/oracle/test_op_traits.py holds traits against kernels.
+// Graph passes, the executor and policies ask for traits, not for names. An op
+// of a loaded library therefore takes part like any other.
+// docs/design/0010-op-traits.md has the rules; tests/oracle/test_op_traits.py
+// compares traits with kernels.
 //
-// Traits are plain data in static storage: `OpDef::traits` points at them, a
-// question costs a load. They never change.
+// Traits are plain constant data in static storage. OpDef::traits points to
+// them, so a query is one load. Any thread may read them.
 #ifndef HEADRACE_OP_TRAITS_H_
 #define HEADRACE_OP_TRAITS_H_
 
@@ -25,26 +26,26 @@
 
 namespace headrace {
 
-// What running an op does, or its result depends on, beside its inputs. A set
-// of bits. Each bit is its own: what reads a file need not write one. An op
-// whose set is empty is pure: it gives the same outputs for the same inputs and
-// attrs at any time, and nobody notices whether it ran.
+// What an op does besides computing outputs, and what its outputs depend on
+// besides inputs and attrs. A set of independent bits: an op that reads files
+// need not write any. An op with the empty set is pure: equal inputs and attrs
+// always give equal outputs, and nothing else shows whether it ran.
 enum class Effect : uint16_t {
   kNone = 0,
-  // State is what outlives the call: variables, queues, tables, iterators, and
-  // what a kernel keeps. To make or destroy it is to write it. Tensors that an
-  // input hands in as a variant object are values, and no state.
+  // State is what outlives one call: variables, queues, tables, iterators, and
+  // what a kernel keeps. Making or destroying state is writing it. A tensor
+  // that arrives in a variant object is a value, not state.
   kReadsState = 1 << 0,
   kWritesState = 1 << 1,  // and may read it
-  kRandom = 1 << 2,       // goes on in a stream of random numbers
-  kReadsClock = 1 << 3,   // depends on the time, or on the device that runs it
+  kRandom = 1 << 2,       // draws from a stream of random numbers
+  kReadsClock = 1 << 3,   // depends on the time or on the device
   kReadsFiles = 1 << 4,   // also file names, and datasets that will read files
   kWritesFiles = 1 << 5,  // also folders, and removing them
   kUsesNetwork = 1 << 6,
-  kRunsCode = 1 << 7,  // code that is no op: a Python function
-  // Functions of the graph, which have effects of their own.
+  kRunsCode = 1 << 7,  // runs code that is no op: a Python function
+  // Calls functions of the graph, which have effects of their own.
   kCallsFunctions = 1 << 8,
-  kStops = 1 << 9,       // is there to fail the step: Assert, CheckNumerics
+  kStops = 1 << 9,       // exists to fail the step: Assert, CheckNumerics
   kPrints = 1 << 10,     // writes to the log or the standard streams
   kTransfers = 1 << 11,  // takes values into a graph or out: feeds, fetches,
                          // and what goes to other devices
@@ -65,13 +66,13 @@ constexpr bool HasAny(Effect set, Effect bits) {
   return (set & bits) != Effect::kNone;
 }
 
-// Ops that the graph, the executor or the session treat in ways of their own.
+// Ops that the graph, the executor or the session handle specially.
 enum class OpClass : uint8_t {
   kOther,
   kConstant,
-  // Control flow, from here to kControlTrigger. What becomes of dead inputs is
-  // the class's affair: a Merge runs when one input is alive, a ControlTrigger
-  // whatever its inputs are, every other op is dead if one input is.
+  // Control flow: from here to kControlTrigger. The class decides what dead
+  // inputs do. A Merge runs when one input is alive. A ControlTrigger always
+  // runs. Any other op is dead if one of its inputs is dead.
   kSwitch,
   kMerge,
   kEnter,
@@ -83,38 +84,39 @@ enum class OpClass : uint8_t {
   kRecv,
   kArg,
   kRetval,
-  kIdentity,  // of one tensor
+  kIdentity,  // forwards one tensor
   kNoOp,
-  kPlaceholder,   // must be fed
-  kFunctionCall,  // calls the function that attr "f" names, with all its inputs
-  kSessionHandle,  // its output names a tensor that the session is to keep
+  kPlaceholder,    // must be fed
+  kFunctionCall,   // calls the function in attr "f" with all its inputs
+  kSessionHandle,  // its output names a tensor that the session keeps
 };
 
-// Whose memory the outputs are.
+// Which memory holds the outputs.
 enum class OutputBuffer : uint8_t {
-  kOwn,        // the op's, or taken over from an input that nobody else needs
+  kOwn,        // new, or reused from an input without other users
   kInput,      // every output is input 0, unchanged
   kEachInput,  // output i is input i, unchanged
-  kView,       // the bytes of input 0 with another shape or type
+  kView,       // the bytes of input 0, in another shape or type
   kPart,       // may be a part of an input's bytes
-  kStored,     // a tensor that somebody else keeps: a variable's, a file's
+  kStored,     // a tensor that is kept elsewhere: variable, file
 };
 
-// What an op does with variables, which may have no value yet.
+// How an op uses a variable, which may be uninitialised.
 enum class VariableUse : uint8_t {
   kNone,
   kHolds,         // output 0 is a variable, as a reference or a handle
-  kInitializes,   // gives the variable of input 0 a value; it needs none before
-  kNeedsNoValue,  // looks at the variable of input 0, and not at its value
+  kInitializes,   // sets the variable at input 0, initialised or not
+  kNeedsNoValue,  // uses the variable at input 0, but not its value
 };
 
-// The op computes each element of its output from the elements at the same
-// place of its inputs alone, without attrs. Inputs and output have one type,
-// and its kernel has loops over float and double that fused nodes can run
+// Each output element depends only on the input elements at the same position.
+// The op has no attrs besides types. All inputs and outputs have one type. Its
+// kernel registers loops over float and double, which fused nodes can run
 // (HR_REGISTER_UNARY and HR_REGISTER_BINARY in kernels/lib/elementwise.h).
 enum class Elementwise : uint8_t { kNo, kUnary, kBroadcastingBinary };
 
-// When an op gives input 0 (or, where it says so, another one) unchanged.
+// When an op returns input 0 unchanged (or another input, where the value says
+// so).
 enum class NoOpWhen : uint8_t {
   kNever,
   kAlways,         // see OutputBuffer::kInput and kEachInput
@@ -129,12 +131,12 @@ enum class NoOpWhen : uint8_t {
   kOnlyInput,      // AddN of one tensor
 };
 
-// y = x0 op x1, in the arithmetic of the type, broadcasting; kBiasAdd adds a
-// vector along the channels.
+// y = x0 op x1 in the arithmetic of the type, with broadcasting. kBiasAdd adds
+// a vector along the channels.
 enum class ArithmeticOp : uint8_t { kNone, kAdd, kSub, kMul, kDiv, kBiasAdd };
 
-// The op is an activation: a function of one input, for which it is worth being
-// computed while the input is in the cache.
+// The op is an activation: a function of one input that is worth computing
+// while the input is still in the cache.
 struct ActivationTraits {
   enum Kind : uint8_t {
     kNone,
@@ -143,20 +145,21 @@ struct ActivationTraits {
     kFunction,  // has loops over float and double, as an element-wise op has
   };
   Kind kind = kNone;
-  // The float attr that is the function's parameter; null if there is none.
+  // The name of the float attr that is the function's parameter. Null: no
+  // parameter.
   const char* parameter = nullptr;
 };
 constexpr ActivationTraits ActivationFunction(const char* parameter = nullptr) {
   return {ActivationTraits::kFunction, parameter};
 }
 
-// The op is a layer of a network: input 1 is the weights, and what follows it
-// element by element can be fused into it.
+// The op is a layer of a network. Input 1 holds the weights. Element-wise ops
+// after it can be fused into it.
 enum class LayerKind : uint8_t { kNone, kConv2D, kDepthwiseConv2D, kMatMul };
 struct LayerTraits {
   LayerKind kind = LayerKind::kNone;
-  // The op that does the same and applies a list of ops to the result; null if
-  // this is the one.
+  // The op that computes the same and then applies a list of ops. Null if this
+  // op is that fused op.
   const char* fused_op = nullptr;
   constexpr bool is_plain() const { return fused_op != nullptr; }
   constexpr bool convolves() const {
@@ -170,17 +173,17 @@ struct ShapeValue;  // shape_value_fns.h
 class ShapeValueContext;
 using ShapeValueFn = std::optional<ShapeValue> (*)(const ShapeValueContext&);
 
-// Gradient functions will stand here too.
+// One instance per op, constant.
 struct OpTraits {
-  // EffectsOf() is what to ask: it knows what it means to state none.
+  // Do not read `effects` directly: EffectsOf handles ops that state none.
   Effect effects = Effect::kNone;
   bool states_effects = false;
   // Output 0 has the shape of input 0.
   bool keeps_shape = false;
-  // shape_value_fn looks at the shapes of inputs alone, and never at values.
+  // shape_value_fn uses only the shapes of inputs, never their values.
   bool value_is_of_shapes = false;
-  // Outputs from this one on are memory for the kernels of a gradient: their
-  // shapes say nothing. -1: there are none.
+  // Outputs from this index on are scratch memory for the gradient's kernels,
+  // and their shapes mean nothing. -1: none.
   int8_t first_reserve_output = -1;
   OpClass op_class = OpClass::kOther;
   OutputBuffer output_buffer = OutputBuffer::kOwn;
@@ -190,23 +193,25 @@ struct OpTraits {
   ArithmeticOp arithmetic = ArithmeticOp::kNone;
   LayerTraits layer;
   ActivationTraits activation;
-  // Which sizes of output 0 equal which sizes of the inputs, whatever they are.
+  // States which dims of output 0 equal which dims of the inputs, for all
+  // sizes.
   SymbolicShapeFn symbolic_shape_fn = nullptr;
-  // The elements of an output that is a small vector of integers, as far as
-  // they are known; and those of a matrix, row by row.
+  // The known elements of an output that is a small vector of integers, or a
+  // matrix (row by row).
   ShapeValueFn shape_value_fn = nullptr;
   ShapeValueFn shape_matrix_fn = nullptr;
 };
 
-// Of an op that states none: nothing if it is not stateful, else anything.
+// The op's effects. An op that states none has no effects if it is stateless
+// and kUnknown if it is stateful.
 inline Effect EffectsOf(const OpDef& op) {
   if (op.traits->states_effects) return op.traits->effects;
   return op.is_stateful ? Effect::kUnknown : Effect::kNone;
 }
 
-// In words for people and tests: "effects:writes-state|random keeps-shape ...".
-// Effects come first, joined by '|', "pure" for none; then what else the traits
-// say, separated by spaces.
+// Text for people and tests: "effects:writes-state|random keeps-shape ...". The
+// effects come first, joined by '|' ("pure" for none). The other traits follow,
+// separated by spaces.
 std::string DescribeTraits(const OpDef& op);
 
 }  // namespace headrace

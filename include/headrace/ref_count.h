@@ -1,5 +1,5 @@
-// Intrusive reference counting. An object is born with one reference, which its
-// maker owns; the last Unref deletes it.
+// Intrusive reference counting. A new object has one reference, which its
+// creator owns. The last Unref deletes the object.
 #ifndef HEADRACE_REF_COUNT_H_
 #define HEADRACE_REF_COUNT_H_
 
@@ -11,7 +11,7 @@
 
 namespace headrace {
 
-// The count is thread-safe; what a subclass holds is guarded by the subclass.
+// The count is thread-safe. A subclass must guard its own data.
 class RefCounted {
  public:
   RefCounted() = default;
@@ -20,10 +20,11 @@ class RefCounted {
 
   void Ref() const { refs_.fetch_add(1, std::memory_order_relaxed); }
 
-  // Gives one reference back; true when that was the last and the object is
-  // gone.
+  // Drops one reference. Returns true if it was the last one and the object is
+  // deleted.
   bool Unref() const {
-    // A sole owner needs no read-modify-write: nobody else can add a reference.
+    // A sole owner needs no atomic read-modify-write: no other thread can add a
+    // reference.
     if (refs_.load(std::memory_order_acquire) == 1 ||
         refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       delete this;
@@ -32,7 +33,7 @@ class RefCounted {
     return false;
   }
 
-  // True when the caller holds the only reference, and so may reuse the object.
+  // True if the caller holds the only reference. It may then reuse the object.
   bool RefCountIsOne() const {
     return refs_.load(std::memory_order_acquire) == 1;
   }
@@ -44,8 +45,8 @@ class RefCounted {
   mutable std::atomic<int32_t> refs_{1};
 };
 
-// Owns one reference of a T, or nothing. As thread-safe as a raw pointer:
-// distinct RefPtrs to one object may be used from distinct threads.
+// Owns one reference to a T, or is null. As thread-safe as a raw pointer:
+// threads may use distinct RefPtrs to one object at the same time.
 template <typename T>
 class RefPtr {
  public:
@@ -53,9 +54,9 @@ class RefPtr {
 
   constexpr RefPtr() = default;
   constexpr RefPtr(std::nullptr_t) {}  // NOLINT: null converts
-  // Takes over the reference the caller owned.
+  // Takes over a reference that the caller owns.
   explicit RefPtr(T* adopted) : ptr_(adopted) {}
-  // Adds a reference of its own; the caller keeps its.
+  // Adds a reference. The caller keeps its own.
   static RefPtr NewRef(T* ptr) {
     if (ptr != nullptr) ptr->Ref();
     return RefPtr(ptr);
@@ -86,9 +87,9 @@ class RefPtr {
   T& operator*() const { return *ptr_; }
   explicit operator bool() const { return ptr_ != nullptr; }
 
-  // Hands the reference to the caller and becomes null.
+  // Passes the reference to the caller and becomes null.
   [[nodiscard]] T* release() { return std::exchange(ptr_, nullptr); }
-  // Drops the reference held and adopts `adopted`.
+  // Drops the present reference and takes over `adopted`.
   void reset(T* adopted = nullptr) { RefPtr(adopted).swap(*this); }
   void swap(RefPtr& other) noexcept { std::swap(ptr_, other.ptr_); }
 

@@ -1,5 +1,7 @@
-// ResourceHandle: the element of a DT_RESOURCE tensor; names a resource in a
-// device's ResourceMgr, or holds one directly (a ref-counting handle).
+// ResourceHandle: the element of a DT_RESOURCE tensor. It names a resource in a
+// device's ResourceMgr, or owns a resource directly.
+//
+// A value type, thread-compatible.
 #ifndef HEADRACE_RESOURCE_HANDLE_H_
 #define HEADRACE_RESOURCE_HANDLE_H_
 
@@ -14,11 +16,12 @@
 
 namespace headrace {
 
-// State that outlives a step: a variable, a queue, a table. Reference counted;
-// subclasses say how they are synchronised.
+// State that outlives a step: a variable, a queue, a table. Reference counted.
+// Each subclass states how it is synchronised.
 class ResourceBase : public RefCounted {
  public:
   virtual std::string DebugString() const = 0;
+  // Bytes; 0 if not known.
   virtual int64_t MemoryUsed() const { return 0; }
 };
 
@@ -32,10 +35,10 @@ class ResourceHandle {
   std::string device;
   std::string container;
   std::string name;
-  uint64_t hash_code = 0;       // of the C++ type of the resource
+  uint64_t hash_code = 0;       // of the resource's C++ type
   std::string maybe_type_name;  // for messages
   std::vector<DtypeAndShape> dtypes_and_shapes;
-  // Set for a handle that owns its resource instead of naming it.
+  // Set if the handle owns its resource. Null if it names the resource.
   RefPtr<ResourceBase> resource;
 
   std::string DebugString() const {

@@ -1,7 +1,7 @@
-// ResourceMgr: state that outlives a step, by (container, name, C++ type).
+// ResourceMgr: state that outlives a step, by container, name and C++ type.
 //
-// Thread-safe. Look-ups hand out references: a resource deleted here lives on
-// for those who hold it.
+// Thread-safe. A look-up returns a reference, so a resource that is deleted
+// here lives on until its last user drops it.
 #ifndef HEADRACE_RESOURCE_MGR_H_
 #define HEADRACE_RESOURCE_MGR_H_
 
@@ -26,13 +26,13 @@ class ResourceMgr {
 
   const std::string& default_container() const { return default_container_; }
 
-  // AlreadyExists if the name is taken.
+  // Takes over the caller's reference. AlreadyExists if the name is taken.
   template <typename T>
   Status Create(absl::string_view container, absl::string_view name,
                 RefPtr<T> resource) {
     return DoCreate(container, typeid(T), name, std::move(resource));
   }
-  // NotFound if there is none of that type.
+  // NotFound if there is no resource of that name and type.
   template <typename T>
   Status Lookup(absl::string_view container, absl::string_view name,
                 RefPtr<T>* out) {
@@ -41,7 +41,8 @@ class ResourceMgr {
     *out = RefPtr<T>::NewRef(static_cast<T*>(r.get()));
     return OkStatus();
   }
-  // `creator` runs under the manager's lock and must not call back.
+  // Calls `creator` if there is no such resource. `creator` runs under the
+  // manager's lock and must not call the manager.
   template <typename T>
   Status LookupOrCreate(absl::string_view container, absl::string_view name,
                         RefPtr<T>* out,
@@ -61,16 +62,16 @@ class ResourceMgr {
   Status Delete(absl::string_view container, absl::string_view name) {
     return DoDelete(container, typeid(T), name);
   }
-  // By the handle's type, for DestroyResourceOp.
+  // Deletes by the handle's type, as DestroyResourceOp does.
   Status Delete(const ResourceHandle& handle);
-  // Whatever its type is; for handles whose type is not known statically.
+  // For callers that do not know the handle's type statically.
   Status Lookup(const ResourceHandle& handle, RefPtr<ResourceBase>* out);
 
-  // Drops a container with all it holds; an unknown one is fine.
+  // Drops a container and its contents. Does nothing for an unknown container.
   void Cleanup(absl::string_view container);
-  // Drops everything.
+  // Drops all containers.
   void Clear();
-  // Calls fn for each; for checkpoints of state and reports.
+  // Calls `fn` for each resource, for reports and checkpoints of state.
   void ForEach(const std::function<void(const std::string& container,
                                         const std::string& name,
                                         ResourceBase*)>& fn) const;
@@ -108,7 +109,8 @@ class ResourceMgr {
   absl::flat_hash_map<std::string, Container> containers_ GUARDED_BY(mu_);
 };
 
-// Looks up the resource a handle refers to; NotFound with the handle's name.
+// Returns the resource that the handle refers to. NotFound, with the handle's
+// name, if it is gone.
 template <typename T>
 Status LookupResource(ResourceMgr* mgr, const ResourceHandle& h,
                       RefPtr<T>* out) {

@@ -1,6 +1,9 @@
 // SavedModel: a folder with saved_model.pb (or .pbtxt), variables/ and assets/.
-// Loading imports the meta graph with the wanted tags, makes a session,
-// restores the variables and runs what initialises the model.
+// Loading imports the meta graph with the wanted tags, creates a session,
+// restores the variables and runs the model's initialisation.
+//
+// All functions are thread-safe. LoadSavedModel locks Graph::mu() itself: do
+// not hold it. %
 #ifndef HEADRACE_SAVED_MODEL_H_
 #define HEADRACE_SAVED_MODEL_H_
 
@@ -16,11 +19,11 @@
 
 namespace headrace {
 
-// True if there is a model file in `dir`.
+// True if `dir` contains a model file.
 bool MaybeSavedModelDirectory(const std::string& dir);
 
-// The meta graph whose set of tags equals `tags`. NotFound if there is no file
-// or no such meta graph; InvalidArgument if the file is no SavedModel.
+// Reads the meta graph whose set of tags equals `tags`. NotFound if there is no
+// file or no such meta graph; InvalidArgument if the file is no SavedModel.
 StatusOr<pb::MetaGraphDef> ReadMetaGraph(const std::string& dir,
                                          absl::Span<const std::string> tags);
 
@@ -29,11 +32,12 @@ struct LoadedModel {
   std::unique_ptr<Session> session;  // of the graph that was given
 };
 
-// `graph` must be empty; after an error it may hold the model's nodes.
-// `run_options` apply to restoring and initialising. A model without
-// variables/variables.index restores nothing. Errors: those of ReadMetaGraph,
-// NewSession and ImportGraphDef; NotFound for missing variables; those of the
-// model's initialisation.
+// Loads the model in `dir` into `graph`, which must be empty, and opens a
+// session on it. `run_options` apply to the runs that restore and initialise.
+// Nothing is restored if there is no variables/variables.index. After an error
+// `graph` may contain the model's nodes. Errors: those of ReadMetaGraph,
+// ImportGraphDef and NewSession; NotFound for a missing variable; those of the
+// runs.
 StatusOr<LoadedModel> LoadSavedModel(const pb::ConfigProto& config,
                                      const std::string& target,
                                      const pb::RunOptions& run_options,

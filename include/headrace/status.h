@@ -1,6 +1,9 @@
-// Status and StatusOr for all of Headrace: absl's types under our name, one
-// maker a code, and the two macros that pass an error up. A message names the
-// op, the argument, what was got and what was wanted.
+// Status and StatusOr for all of Headrace: absl's types in our namespace, one
+// function for each error code, and two macros that return errors to the
+// caller. A message names the op and the argument, and states the value found
+// and the value wanted.
+//
+// Functions are thread-safe. A Status is a value, thread-compatible.
 #ifndef HEADRACE_STATUS_H_
 #define HEADRACE_STATUS_H_
 
@@ -20,16 +23,16 @@ using StatusOr = absl::StatusOr<T>;
 
 inline Status OkStatus() { return absl::OkStatus(); }
 
-// Appends `suffix` to the message of an error; code and payloads stay. An OK
-// status is returned as it is. Call it once, in the layer that knows the
-// context: Annotate(s, " [[node block1/conv]]").
+// Appends `suffix` to the message of an error. Code and payloads stay. Returns
+// an OK status unchanged. Call it once, in the layer that knows the context:
+// Annotate(s, " [[node block1/conv]]").
 [[nodiscard]] Status Annotate(const Status& status, std::string_view suffix);
 
-// errors::InvalidArgument("Conv2D: got rank ", rank, ", wanted 4"): the
-// arguments are joined by StrCat (numbers, strings, std::string_view).
+// errors::InvalidArgument("Conv2D: got rank ", rank, ", wanted 4"): StrCat
+// joins the arguments (numbers, strings, std::string_view).
 namespace errors {
 
-// Out of line, so that the many checks of a kernel stay small.
+// Not inline, so that the many checks in kernels stay small.
 [[nodiscard, gnu::cold]] Status MakeError(
     absl::StatusCode code, std::initializer_list<absl::string_view> pieces);
 
@@ -75,8 +78,8 @@ Status MoveTo(StatusOr<T> from, T* to) {
 
 }  // namespace headrace
 
-// Returns from the enclosing function when `expr` is an error. Works where the
-// function returns Status or StatusOr<T>.
+// Returns from the enclosing function if `expr` is an error. The function must
+// return Status or StatusOr<T>.
 #define HR_RETURN_IF_ERROR(expr)        \
   do {                                  \
     ::absl::Status hr_status_ = (expr); \
@@ -88,7 +91,7 @@ Status MoveTo(StatusOr<T> from, T* to) {
 #define HR_STATUS_CONCAT_(a, b) HR_STATUS_CONCAT_INNER_(a, b)
 
 // HR_ASSIGN_OR_RETURN(auto x, MakeX()): moves the value into `lhs`, or returns
-// the error. Two statements: not for the body of an unbraced if.
+// the error. It expands to two statements: use braces around it in an if.
 #define HR_ASSIGN_OR_RETURN(lhs, ...)                                      \
   HR_ASSIGN_OR_RETURN_IMPL_(HR_STATUS_CONCAT_(hr_status_or_, __COUNTER__), \
                             lhs, (__VA_ARGS__))

@@ -1,11 +1,11 @@
-// TensorShape: the dimensions of a tensor, all known. PartialTensorShape: as
-// much as is known before a run, some dimensions or the rank itself unknown.
+// TensorShape: the dims of a tensor, all known. PartialTensorShape: what is
+// known before a run; dims or the rank may be unknown.
 //
-// Neither can hold an overflow: Build reports it as a Status. A TensorShape
-// made by a constructor from dimensions that are negative or whose product
-// overflows int64 is invalid (IsValid() is false, num_elements() is -1), and
-// every allocation refuses it; kernels may therefore compute output shapes
-// plainly and let allocate_output report.
+// Overflow is always detected. Build returns it as a Status. A constructor that
+// gets a negative dim, or dims whose product overflows int64, makes an invalid
+// shape: IsValid() is false and num_elements() is -1. Every allocation refuses
+// an invalid shape. A kernel may therefore compute output shapes without checks
+// and let allocate_output report the error.
 //
 // Value types, thread-compatible.
 #ifndef HEADRACE_TENSOR_SHAPE_H_
@@ -48,7 +48,8 @@ class TensorShape {
     Recompute();
   }
 
-  // Checks rank, signs and the product.
+  // InvalidArgument for too many dims, a negative dim, or an overflow of the
+  // product.
   static Status Build(absl::Span<const int64_t> dims, TensorShape* out);
   static StatusOr<TensorShape> Build(absl::Span<const int64_t> dims);
 
@@ -58,7 +59,7 @@ class TensorShape {
   int64_t num_elements() const { return num_elements_; }
   bool IsValid() const { return num_elements_ >= 0; }
 
-  // All of these keep num_elements() right; the result may be invalid.
+  // These keep num_elements() up to date. The result may be invalid.
   void AddDim(int64_t size);
   void InsertDim(int at, int64_t size);
   void set_dim(int i, int64_t size);
@@ -73,7 +74,7 @@ class TensorShape {
   friend bool operator!=(const TensorShape& a, const TensorShape& b) {
     return !(a == b);
   }
-  // Product of dims [begin, end); -1 on overflow.
+  // The product of dims [begin, end). -1 on overflow.
   int64_t ProductOf(int begin, int end) const;
 
   std::string DebugString() const;  // "[2,3]"
@@ -90,12 +91,13 @@ class PartialTensorShape {
   PartialTensorShape() = default;  // unknown rank
   PartialTensorShape(std::initializer_list<int64_t> dims)
       : PartialTensorShape(absl::MakeConstSpan(dims.begin(), dims.size())) {}
-  // -1 is an unknown dimension; anything below is taken as unknown too.
+  // -1 is an unknown dim. Other negative values count as unknown, too.
   explicit PartialTensorShape(absl::Span<const int64_t> dims);
   PartialTensorShape(const TensorShape& s)  // NOLINT: widening is lossless
       : known_rank_(true), dims_(s.dim_sizes().begin(), s.dim_sizes().end()) {}
 
-  // Refuses dimensions below -1, too many dims, and products that overflow.
+  // InvalidArgument for a dim below -1, too many dims, or an overflow of the
+  // product.
   static Status Build(absl::Span<const int64_t> dims, PartialTensorShape* out);
 
   static PartialTensorShape UnknownRank() { return PartialTensorShape(); }
@@ -110,17 +112,20 @@ class PartialTensorShape {
   int dims() const {  // -1 for unknown rank
     return known_rank_ ? static_cast<int>(dims_.size()) : -1;
   }
-  // -1 if unknown; also for every i of an unknown rank.
+  // -1 if the dim or the rank is unknown.
   int64_t dim_size(int i) const { return known_rank_ ? dims_[i] : -1; }
   absl::Span<const int64_t> dim_sizes() const { return dims_; }
   bool IsFullyDefined() const;
-  // Product of the dims, -1 if something is unknown.
+  // The product of the dims. -1 if the rank or a dim is unknown.
   int64_t num_elements() const;
+  // False if the shape is not fully defined or its product overflows.
   bool AsTensorShape(TensorShape* out) const;
 
+  // True if a tensor can have both shapes.
   bool IsCompatibleWith(const PartialTensorShape& o) const;
   bool IsCompatibleWith(const TensorShape& o) const;
-  // The most that both tell; InvalidArgument if they contradict each other.
+  // *out gets what either shape knows. InvalidArgument if they contradict each
+  // other.
   Status MergeWith(const PartialTensorShape& o, PartialTensorShape* out) const;
 
   void AddDim(int64_t size);

@@ -1,13 +1,13 @@
-// tstring: the element of a DT_STRING tensor, laid out in memory as
-// TensorFlow's TF_TString since 2.4 (24 bytes, four kinds), so that a tensor's
-// bytes can be handed through the C ABI without translation:
+// tstring: the element of a DT_STRING tensor. Its layout in memory is that of
+// TensorFlow's TF_TString since 2.4 (24 bytes, four kinds). A tensor's bytes
+// can therefore pass through the C ABI without conversion:
 //   small   byte 0 = size << 2, characters in bytes 1..22, NUL terminated
 //   large   size << 2 | 1, capacity, pointer to malloc'd characters
 //   offset  u32 size << 2 | 2, u32 offset from this struct, u32 count
-//   view    size << 2 | 3, pointer to characters owned by somebody else
-// All-zero bytes are the empty small string. Moving is copying the 24 bytes and
-// zeroing the source. What makes a string grow throws OutOfMemory
-// (base/exceptions.h) where there is none. Not thread-safe, like std::string.
+//   view    size << 2 | 3, pointer to characters that the tstring does not own
+// 24 zero bytes are an empty small string. To move a tstring, copy the 24 bytes
+// and zero the source. Functions that allocate throw OutOfMemory
+// (base/exceptions.h) if there is no memory. Not thread-safe, like std::string.
 #ifndef HEADRACE_TSTRING_H_
 #define HEADRACE_TSTRING_H_
 
@@ -30,7 +30,7 @@ class tstring {
   tstring(const tstring& o) : tstring() { assign(o.data(), o.size()); }
   tstring(tstring&& o) noexcept {
     std::memcpy(raw_, o.raw_, sizeof(raw_));
-    if (kind() == kOffset) {  // relative to the struct: must be copied out
+    if (kind() == kOffset) {  // relative to the struct, so copy the characters
       const absl::string_view v = o;
       std::memset(raw_, 0, sizeof(raw_));
       assign(v.data(), v.size());
@@ -84,18 +84,20 @@ class tstring {
   }
   explicit operator std::string() const { return std::string(data(), size()); }
 
-  // Copies the characters; `s` may point into this string.
+  // Copies `n` characters. `s` may point into this string.
   void assign(const char* s, size_t n);
   void append(const char* s, size_t n);
   tstring& operator+=(absl::string_view s) {
     append(s.data(), s.size());
     return *this;
   }
-  // Room for `n` characters, contents undefined; returns writable characters.
+  // Sets the size to `n`. Returns a pointer to the characters, which have
+  // undefined values.
   char* resize_uninitialized(size_t n);
-  // A writable pointer to size() characters; copies out of a view or offset.
+  // A writable pointer to size() characters. A view or offset string becomes a
+  // copy first.
   char* mdata();
-  // Points at characters that outlive this string, without a copy.
+  // Refers to `n` characters without a copy. They must outlive this string.
   void assign_as_view(const char* s, size_t n) {
     Free();
     SetWord64(0, n << 2 | kView);
@@ -135,7 +137,7 @@ class tstring {
     return v;
   }
   void SetWord64(int at, uint64_t v) { std::memcpy(raw_ + at, &v, sizeof(v)); }
-  // The pointer is at byte 16 in a large string and at byte 8 in a view.
+  // The pointer is at byte 16 of a large string and at byte 8 of a view.
   const char* Pointer() const {
     const char* p;
     std::memcpy(&p, raw_ + (kind() == kLarge ? 16 : 8), sizeof(p));

@@ -1,6 +1,6 @@
-// DataType and everything that maps between it and C++ types. The numbers are
-// those of TensorFlow's types.proto, so that a DataType can be cast to and from
-// TF_DataType and pb::DataType.
+// DataType, and the mapping between DataTypes and C++ types. The numbers are
+// those of TensorFlow's types.proto: a DataType can be cast to and from
+// TF_DataType and pb::DataType. All functions are thread-safe.
 #ifndef HEADRACE_TYPES_H_
 #define HEADRACE_TYPES_H_
 
@@ -41,7 +41,7 @@ enum DataType : int32_t {
   DT_VARIANT = 21,
   DT_UINT32 = 22,
   DT_UINT64 = 23,
-  // A reference to a tensor of type T is T + 100; see MakeRefType.
+  // A reference to a tensor of type T has the number T + 100 (see MakeRefType).
   DT_FLOAT_REF = 101,
   DT_STRING_REF = 107,
   DT_UINT64_REF = 123,
@@ -55,7 +55,8 @@ using bfloat16 = Eigen::bfloat16;
 using complex64 = std::complex<float>;
 using complex128 = std::complex<double>;
 
-// Quantised types are opaque: storage with a name of its own.
+// Quantised types only store a value: each is a distinct type without
+// arithmetic.
 struct qint8 {
   int8_t value = 0;
 };
@@ -86,23 +87,24 @@ constexpr DataType RemoveRefType(DataType t) {
 }
 constexpr DataType BaseType(DataType t) { return RemoveRefType(t); }
 
-// True if a value of type `actual` may be given where `expected` is wanted: the
-// same type, or a reference where a plain value is wanted.
+// True if a value of type `actual` may be passed where `expected` is wanted.
+// They are the same type, or `actual` is a reference to `expected`.
 constexpr bool TypesCompatible(DataType expected, DataType actual) {
   return expected == actual || expected == BaseType(actual);
 }
 
-// True for the numbers that name a type known here, references included.
+// True if `number` is a type in the list above or a reference to one.
 bool IsValidDataType(int number);
 
-// Bytes of one element in memory; 0 for string, resource, variant and unknown
-// numbers, whose elements are objects (see DataTypeObjectSize).
+// Bytes of one element. 0 for string, resource and variant, whose elements are
+// objects (see DataTypeObjectSize), and for unknown numbers.
 int DataTypeSize(DataType t);
 
-// Bytes of one element in memory for every type, objects included.
+// Bytes of one element of any type, including the types whose elements are
+// objects.
 int DataTypeObjectSize(DataType t);
 
-// True if elements are plain bytes: everything but string, resource, variant.
+// True if elements are plain bytes: all types but string, resource and variant.
 bool DataTypeCanUseMemcpy(DataType t);
 
 bool DataTypeIsFloating(DataType t);  // half, bfloat16, float, double
@@ -110,15 +112,15 @@ bool DataTypeIsComplex(DataType t);
 bool DataTypeIsInteger(DataType t);  // signed and unsigned, not quantised
 bool DataTypeIsQuantized(DataType t);
 
-// "float", "int32", "string_ref", ...: the names of the op grammar and of
-// messages.
+// The name in op specs and messages: "float", "int32", "string_ref", ...
 std::string DataTypeString(DataType t);
 // "[float, int32]".
 std::string DataTypeSliceString(absl::Span<const DataType> types);
-// Parses a name as in the op grammar; also accepts "DT_FLOAT".
+// Parses a name of the op grammar, or the form "DT_FLOAT". Returns false if
+// unknown.
 bool DataTypeFromString(absl::string_view name, DataType* t);
 
-// DataTypeToEnum<T>::value and EnumToDataType<DT>::Type.
+// Map both ways: DataTypeToEnum<T>::value and EnumToDataType<DT>::Type.
 template <typename T>
 struct DataTypeToEnum;
 template <DataType V>
@@ -158,7 +160,8 @@ HR_MATCH_TYPE(uint32_t, DT_UINT32);
 HR_MATCH_TYPE(uint64_t, DT_UINT64);
 #undef HR_MATCH_TYPE
 
-// Lists of types for registering one kernel over many: each macro calls m(T).
+// Lists of types, to register one kernel for many types. Each macro expands
+// m(T) for every T.
 #define HR_CALL_FLOAT_TYPES(m) m(half) m(bfloat16) m(float) m(double)
 #define HR_CALL_COMPLEX_TYPES(m) m(complex64) m(complex128)
 #define HR_CALL_SIGNED_INT_TYPES(m) m(int8_t) m(int16_t) m(int32_t) m(int64_t)
@@ -177,13 +180,13 @@ HR_MATCH_TYPE(uint64_t, DT_UINT64);
   HR_CALL_POD_TYPES(m)       \
   HR_CALL_QUANTIZED_TYPES(m) m(tstring) m(ResourceHandle) m(Variant)
 
-// Where a kernel's argument lives; on the CPU both are the same.
+// Where an argument of a kernel is stored. On the CPU both are the same.
 enum MemoryType : uint8_t { DEVICE_MEMORY = 0, HOST_MEMORY = 1 };
 
 inline constexpr char DEVICE_CPU[] = "CPU";
 inline constexpr char DEVICE_GPU[] = "GPU";
-// A kernel registered for DEVICE_DEFAULT serves every device type that has no
-// registration of its own.
+// A kernel registered for DEVICE_DEFAULT serves every device type without a
+// kernel of its own.
 inline constexpr char DEVICE_DEFAULT[] = "DEFAULT";
 
 }  // namespace headrace

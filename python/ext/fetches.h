@@ -1,5 +1,5 @@
-// What is asked of a run: a structure of tensors, operations and objects that
-// stand for them, and the same structure with their values.
+// The fetches of a run: a structure of tensors, operations and objects that
+// stand for them. A run returns the same structure with values.
 //
 // Call with the GIL held.
 #ifndef HEADRACE_PYTHON_EXT_FETCHES_H_
@@ -14,8 +14,8 @@
 
 namespace headrace::python {
 
-// What a fetched structure is made of, flattened in order of visit: each step
-// takes one value, or builds a container from the values since its start.
+// The steps that build the fetched structure again, in order of visit. A step
+// takes one value, or it builds a container from the values since its start.
 struct Fetches {
   enum Kind : uint8_t {
     kTensor,
@@ -50,11 +50,12 @@ struct Fetches {
   }
 };
 
-// Raises TypeError or ValueError for what cannot be fetched from the graph, and
-// RecursionError for a structure without end.
+// Raises TypeError or ValueError for an object that cannot be fetched from the
+// graph, and RecursionError for a structure that is nested without end.
 Fetches ReadFetches(const PyGraph& graph, nb::handle fetches);
 
-// The structure again, with `values`, those of the endpoints, at its leaves.
+// Builds the structure with `values`, the values of the endpoints, as its
+// leaves.
 nb::object Assemble(const Fetches& f, const std::vector<nb::object>& values);
 
 }  // namespace headrace::python

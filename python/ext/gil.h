@@ -1,12 +1,12 @@
-// The GIL, let go of and taken, by threads that outlive Python.
+// Releases and takes the GIL, safely for threads that outlive Python.
 //
-// When Python ends, the threads that it does not wait for (daemon threads,
-// those of the library) still run, and one that then asks for the GIL is ended
-// right where it asks: by pthread_exit, which unwinds its stack. Above may be
-// C++ that nothing must unwind so: destructors that touch Python objects
-// without the GIL, noexcept functions, catch (...). So whatever may ask for the
-// GIL is called here, and a thread that is ended in it is parked: it stays as
-// it is until the process ends.
+// When Python ends, some threads still run: daemon threads and threads of the
+// library. If such a thread then asks for the GIL, Python ends it at that place
+// with pthread_exit, which unwinds its stack. The stack may contain C++ that
+// must not be unwound so: destructors that touch Python objects without the
+// GIL, noexcept functions, catch (...). Therefore every call that may ask for
+// the GIL goes through this header. A thread that Python ends inside it is
+// parked: it sleeps until the process ends.
 #ifndef HEADRACE_PYTHON_EXT_GIL_H_
 #define HEADRACE_PYTHON_EXT_GIL_H_
 
@@ -26,10 +26,11 @@ namespace headrace::python {
 
 namespace nb = nanobind;
 
-// Never returns. Holds no lock that others need, nor the GIL.
+// Never returns. The caller must hold neither the GIL nor a lock that other
+// threads need.
 [[noreturn]] void ParkThread();
 
-// Runs `f`, which calls Python.
+// Runs `f`, which calls Python. The caller holds the GIL.
 template <typename F>
 decltype(auto) CallPython(F&& f) {
   try {
@@ -39,7 +40,7 @@ decltype(auto) CallPython(F&& f) {
   }
 }
 
-// While it lives, its thread is without the GIL.
+// Releases the GIL of this thread for the lifetime of this object.
 class GilRelease {
  public:
   GilRelease() : state_(PyEval_SaveThread()) {}
@@ -51,7 +52,7 @@ class GilRelease {
   PyThreadState* const state_;
 };
 
-// Takes the GIL on a thread that Python knows already.
+// Takes the GIL on a thread that Python already knows.
 class GilAcquire {
  public:
   GilAcquire();
@@ -63,9 +64,9 @@ class GilAcquire {
   PyGILState_STATE state_;
 };
 
-// A call into Python by a kernel of `device`, on any thread: it has the GIL,
-// and it is noted as long as it lasts. Not ok() once Python ends: then there is
-// no GIL, and nothing of Python may be touched.
+// A call into Python by a kernel of `device`, on any thread. It holds the GIL
+// and is registered for its lifetime. When Python has ended, ok() is false: the
+// GIL is not held and no Python object may be touched.
 class KernelCall {
  public:
   explicit KernelCall(const Device* device);
@@ -80,8 +81,8 @@ class KernelCall {
   std::optional<GilAcquire> gil_;
 };
 
-// A run that a Python thread is in, without the GIL. The runs that are left
-// when Python has ended are cancelled, before what they work with is destroyed.
+// A run of a Python thread, which has released the GIL. When Python ends, the
+// remaining runs are cancelled before the objects that they use are destroyed.
 class RunEntry {
  public:
   RunEntry();
@@ -89,17 +90,18 @@ class RunEntry {
   RunEntry(const RunEntry&) = delete;
   RunEntry& operator=(const RunEntry&) = delete;
 };
-// So that its runs can be cancelled. With the GIL.
+// Registers a session, so that its runs can be cancelled. Hold the GIL.
 void NoteSession(const std::shared_ptr<Session>& session);
-// Destroys it; on another thread if it has to wait for a Python function, and
-// not at all if that will never return. Without the GIL.
+// Destroys the session. If that must wait for a Python function, another thread
+// does it. If that function will never return, the session is leaked. Do not
+// hold the GIL.
 void DestroySession(std::shared_ptr<Session> session);
 
-// True where an object's last reference may be dropped: with the GIL held, and
-// Python there.
+// True if the last reference to a Python object may be dropped here: the GIL is
+// held and Python has not ended.
 bool MayTouchPython();
 
-// Call when the module is imported, with it.
+// Call it when the module is imported.
 void InitGil(nb::module_& m);
 
 }  // namespace headrace::python

@@ -1,13 +1,13 @@
-// Signals during a run. The run sits in C++ on the main thread, where Python
-// cannot look at them; so, while the thread only waits for the run, it looks
-// after them every now and then, and Python's handlers are called. What one
-// raises ends the run and is raised in its place.
+// Signals during a run. The main thread executes a run in C++, where Python
+// cannot handle signals. While the thread only waits for the run, it therefore
+// checks for signals from time to time and calls Python's handlers. An
+// exception of a handler ends the run and is raised in its place.
 //
-// Ctrl-C is not left to that: while there is a handler for SIGINT, ours is put
-// in front of it. It passes the signal on and wakes a thread that cancels the
-// main thread's run, if it is for KeyboardInterrupt.
+// Ctrl-C does not depend on these checks. If SIGINT has a handler, ours is
+// installed before it. Our handler passes the signal on. It also wakes a thread
+// that cancels the main thread's run, if the signal means KeyboardInterrupt.
 //
-// A run that is not interrupted pays for one look at the handler and two locks.
+// A run without signals pays for one look at the handler and two locks.
 #ifndef HEADRACE_PYTHON_EXT_INTERRUPT_H_
 #define HEADRACE_PYTHON_EXT_INTERRUPT_H_
 
@@ -18,9 +18,10 @@
 
 namespace headrace::python {
 
-// Made before a run, on any thread, with the GIL. manager() is cancelled by
-// signals, if this is the main thread, and with `caller`, which may be null and
-// must outlive it; it is null where there is neither.
+// Create it before a run, on any thread, with the GIL held. On the main thread,
+// signals cancel manager(). `caller` cancels it, too; `caller` may be null and
+// must outlive this object. manager() is null if this is not the main thread
+// and `caller` is null.
 class InterruptScope : private WaitHook {
  public:
   explicit InterruptScope(CancellationManager* caller);
@@ -29,13 +30,16 @@ class InterruptScope : private WaitHook {
   InterruptScope& operator=(const InterruptScope&) = delete;
 
   CancellationManager* manager() { return is_main_ ? &manager_ : caller_; }
-  int64_t id() const { return id_; }  // of one that watches; above 0
-  // For the time that the run is waited for; may be null.
+  int64_t id() const {
+    return id_;
+  }  // above 0 if this scope watches for signals
+  // Pass it to the wait for the run. Null on other threads than the main one.
   WaitHook* hook() { return is_main_ ? this : nullptr; }
-  // After the run, with the GIL: raises what a handler raised meanwhile.
+  // Call it after the run, with the GIL held. Raises the exception that a
+  // handler raised during the run.
   void Rethrow();
-  // For a Python function that the run calls on this thread: notes `error` if
-  // it ends programs, as KeyboardInterrupt does, so that the run raises it.
+  // For a Python function that the run calls on this thread. If `error` ends
+  // programs, as KeyboardInterrupt does, it is noted and the run raises it.
   static void Note(const nanobind::python_error& error);
 
  private:
@@ -45,14 +49,14 @@ class InterruptScope : private WaitHook {
   CancellationManager* const caller_;
   CancellationManager manager_;
   InterruptScope* const enclosing_;  // main thread only
-  // Of those that watch, guarded by their lock.
+  // For scopes that watch; guarded by the watchers' lock.
   InterruptScope* outer_ = nullptr;
   int64_t id_ = 0;
-  // What a handler raised.
+  // The exception that a handler raised.
   nanobind::object type_, value_, trace_;
 };
 
-// Call from the main thread when the module is imported.
+// Call it on the main thread when the module is imported.
 void InitInterrupts();
 
 }  // namespace headrace::python

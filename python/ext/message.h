@@ -1,13 +1,16 @@
 // Protobuf messages for Python, through C++ reflection: attribute access,
-// repeated fields, maps, and the methods that protobuf's own Python classes
-// have. There is one Python class for each message type, made when first asked
-// for; enum values and nested types are attributes of it.
+// repeated fields, maps, and the methods of protobuf's own Python classes. Each
+// message type has one Python class, created at its first use. Enum values and
+// nested types are attributes of that class.
 //
-// Every message lives on an arena that all objects reaching into it share, so
-// an object for a part stays valid whatever happens to the whole.
+// Each message lives on an arena. All Python objects for parts of a message
+// share its arena, so an object for a part stays valid when the whole is
+// dropped.
 //
-// A large GraphDef is not taken apart when it is parsed, but when it is first
-// looked into: import_graph_def reads its bytes where they are.
+// A large GraphDef is not parsed into messages until its contents are read.
+// import_graph_def reads the bytes directly.
+//
+// Call everything here with the GIL held.
 #ifndef HEADRACE_PYTHON_EXT_MESSAGE_H_
 #define HEADRACE_PYTHON_EXT_MESSAGE_H_
 
@@ -20,11 +23,12 @@ namespace headrace::python {
 
 namespace nb = nanobind;
 
-// Null if `o` is no message. The mutable one counts as set in its parent.
+// Null if `o` is no message. AsMutableMessage marks the message as set in its
+// parent.
 const google::protobuf::Message* AsMessage(nb::handle o);
 google::protobuf::Message* AsMutableMessage(nb::handle o);
 
-// As a particular type; raises TypeError naming `what` if it is another.
+// The message as type M. Raises TypeError, with `what`, if it has another type.
 template <typename M>
 const M& MessageAs(nb::handle o, const char* what);
 template <typename M>
@@ -46,11 +50,11 @@ M* MutableMessageAs(nb::handle o, const char* what) {
   return static_cast<M*>(m);
 }
 
-// The nodes of a large GraphDef that nobody has looked into since it was
-// parsed; null otherwise.
+// The nodes of a large GraphDef whose contents nobody has read since it was
+// parsed. Null for any other object.
 const GraphDefParts* UnreadGraphDef(nb::handle o);
 
-// An empty message of the type; `*message` is where to write.
+// Creates an empty message of the type. Write to `*message`.
 nb::object NewMessage(const google::protobuf::Descriptor* type,
                       google::protobuf::Message** message);
 template <typename M>

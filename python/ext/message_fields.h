@@ -1,5 +1,5 @@
-// A message's fields as Python has them: scalars are values; messages, repeated
-// fields and maps are objects that reach into the message.
+// A message's fields as Python objects. Scalars are values. Messages, repeated
+// fields and maps are objects that refer to the message.
 #ifndef HEADRACE_PYTHON_EXT_MESSAGE_FIELDS_H_
 #define HEADRACE_PYTHON_EXT_MESSAGE_FIELDS_H_
 
@@ -14,11 +14,11 @@ namespace headrace::python {
 nb::object GetField(const std::shared_ptr<MessagePlace>& place,
                     const google::protobuf::FieldDescriptor* f);
 
-// Sets every field that `dict` names, {field: value}, which is what
-// constructors and add() take; None leaves a field as it is.
+// Sets every field that `dict` names, {field: value}: the arguments of
+// constructors and of add(). None leaves a field unchanged.
 void AssignAll(const std::shared_ptr<MessagePlace>& place, nb::handle dict);
 
-// The classes RepeatedField and MapField.
+// Registers the classes RepeatedField and MapField.
 void RegisterMessageFields(nb::module_& m);
 
 }  // namespace headrace::python

@@ -1,4 +1,5 @@
-// Where the message is that a Python object stands for, and how long it lives.
+// Where the message behind a Python object is, and how long it lives. Call
+// everything here with the GIL held.
 #ifndef HEADRACE_PYTHON_EXT_MESSAGE_PLACE_H_
 #define HEADRACE_PYTHON_EXT_MESSAGE_PLACE_H_
 
@@ -15,9 +16,9 @@ namespace headrace::python {
 
 namespace nb = nanobind;
 
-// A message is by itself (a root), an element of a repeated field, a field of a
-// parent that may not be set yet, or the value under a key of a parent's map.
-// All places in one root share its arena, and keep it.
+// A message is one of these: a root, an element of a repeated field, a field of
+// a parent (perhaps not set yet), or the value of a key in a parent's map. All
+// places in one root share its arena and keep it alive.
 class MessagePlace : public std::enable_shared_from_this<MessagePlace> {
  public:
   static std::shared_ptr<MessagePlace> Root(
@@ -33,17 +34,17 @@ class MessagePlace : public std::enable_shared_from_this<MessagePlace> {
   }
   bool is_root() const { return is_root_; }
 
-  // A GraphDef that has not been made a message yet.
+  // The bytes of a GraphDef that is not parsed yet.
   struct Unread {
     nb::bytes bytes;
     GraphDefParts parts;
   };
-  // Of a root: instead of what is there.
+  // For a root: these bytes replace the message.
   void SetUnread(std::unique_ptr<Unread> unread);
   const Unread* unread() const { return unread_.get(); }
 
-  // The default message where the parent has none; the mutable one is set in
-  // its parent by being asked for.
+  // get() returns the default message if the parent has none. mutable_message()
+  // sets the message in its parent.
   const google::protobuf::Message& get() const;
   google::protobuf::Message* mutable_message();
 
@@ -52,29 +53,28 @@ class MessagePlace : public std::enable_shared_from_this<MessagePlace> {
 
   std::shared_ptr<google::protobuf::Arena> arena_;
   const google::protobuf::Message* prototype_ = nullptr;
-  // Null: found through the parent each time.
+  // Null: looked up through the parent at each use.
   google::protobuf::Message* message_ = nullptr;
   std::shared_ptr<MessagePlace> parent_;
   const google::protobuf::FieldDescriptor* field_ = nullptr;
   bool in_map_ = false;
   std::string key_;
   bool is_root_ = false;
-  mutable std::unique_ptr<Unread> unread_;  // what message_ is to be read from
+  mutable std::unique_ptr<Unread> unread_;  // the bytes of message_
 };
 
-// The number of the entry with this key (as text) in a map; -1 if there is
-// none.
+// The index of the entry with this key (as text) in a map; -1 if there is none.
 int FindMapEntry(const google::protobuf::Message& m,
                  const google::protobuf::FieldDescriptor* map,
                  const std::string& key);
 
 [[noreturn]] void RaiseParseError(const google::protobuf::Descriptor* type);
 
-// What Python's messages hold.
+// The contents of a Python message object.
 struct PyMessage {
   std::shared_ptr<MessagePlace> place;
 };
-// A Python object of the class of the place's type.
+// Creates a Python object of the class for the place's type.
 nb::object Wrap(std::shared_ptr<MessagePlace> place);
 
 }  // namespace headrace::python

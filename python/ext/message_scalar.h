@@ -1,6 +1,6 @@
-// Fields of one number, string or enum value, and elements of repeated ones,
-// read and written from Python. What does not fit a field raises TypeError or
-// ValueError.
+// Reads and writes fields of one number, string or enum value, and elements of
+// repeated fields. A value that does not fit the field raises TypeError or
+// ValueError. Call with the GIL held.
 #ifndef HEADRACE_PYTHON_EXT_MESSAGE_SCALAR_H_
 #define HEADRACE_PYTHON_EXT_MESSAGE_SCALAR_H_
 
@@ -18,7 +18,7 @@ nb::object GetScalar(const google::protobuf::Message& m,
 void SetScalar(google::protobuf::Message* m,
                const google::protobuf::FieldDescriptor* f, nb::handle v);
 
-// Of a repeated field.
+// The same for element `i` of a repeated field.
 nb::object GetScalarAt(const google::protobuf::Message& m,
                        const google::protobuf::FieldDescriptor* f, int i);
 void SetScalarAt(google::protobuf::Message* m,
@@ -27,7 +27,7 @@ void SetScalarAt(google::protobuf::Message* m,
 void AddScalar(google::protobuf::Message* m,
                const google::protobuf::FieldDescriptor* f, nb::handle v);
 
-// A str; bytes that are not UTF-8 are escaped.
+// Makes a str. Bytes that are not UTF-8 are escaped.
 nb::object Text(const std::string& s);
 
 [[noreturn]] void RefuseValue(const google::protobuf::FieldDescriptor* f,

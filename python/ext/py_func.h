@@ -1,4 +1,4 @@
-// Registers what PyFunc nodes need of Python.
+// Registers the Python side of PyFunc nodes.
 #ifndef HEADRACE_PYTHON_EXT_PY_FUNC_H_
 #define HEADRACE_PYTHON_EXT_PY_FUNC_H_
 
@@ -6,8 +6,9 @@
 
 namespace headrace::python {
 
-// A run that a Python thread is about to begin. Raises RecursionError if Python
-// functions in runs have started too many already, or the stack nears its end.
+// A run that a Python thread is about to start. Raises RecursionError if Python
+// functions inside runs have already started too many runs, or if the stack is
+// nearly full.
 class NestedRun {
  public:
   NestedRun();

@@ -5,7 +5,7 @@
 
 namespace headrace::python {
 
-// SessionCore, the base class of headrace.Session, and Callable.
+// Registers SessionCore, the base class of headrace.Session, and Callable.
 void RegisterSession(nanobind::module_& m);
 
 }  // namespace headrace::python

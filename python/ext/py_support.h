@@ -1,5 +1,5 @@
-// Small things that all binding files need: errors, objects registered by the
-// Python side, the user's source line.
+// What all binding files share: errors, functions registered by the Python
+// package, and the user's source line. Call with the GIL held.
 #ifndef HEADRACE_PYTHON_EXT_PY_SUPPORT_H_
 #define HEADRACE_PYTHON_EXT_PY_SUPPORT_H_
 
@@ -15,7 +15,7 @@ namespace headrace::python {
 
 namespace nb = nanobind;
 
-// A function of the package.
+// A function of the Python package.
 class Hook {
  public:
   Hook& operator=(nb::object function) {
@@ -31,14 +31,14 @@ class Hook {
   nb::object function_;
 };
 
-// Functions and objects of the package that the bindings call, set once by
-// headrace/__init__.py through set_hooks(**hooks).
+// Functions and objects of the Python package that the bindings call.
+// headrace/__init__.py sets them once with set_hooks(**hooks).
 struct Hooks {
   Hook make_error;          // (code, message, graph) -> exception
   Hook global_graph;        // () -> the global default graph
   Hook convert_to_tensor;   // (value, dtype, name, preferred, as_ref)
   Hook to_array;            // (value, numpy dtype or None) -> ndarray
-  Hook feed_to_array;       // the same, as feeds are converted
+  Hook feed_to_array;       // the same with the rules for feeds
   Hook as_dtype;            // (anything) -> DType
   Hook as_shape_list;       // (anything) -> list of int, or None
   Hook bfloat16;            // () -> numpy dtype
@@ -46,31 +46,32 @@ struct Hooks {
   Hook expand_fetch;        // (object) -> (fetches, function) or None
   Hook expand_feed;         // (key, value) -> [(tensor, value)] or None
   nb::list dtypes;          // DType by enum, references included
-  std::string package_dir;  // frames below are not the user's
+  std::string package_dir;  // stack frames in this folder are not the user's
 };
 Hooks& hooks();
 
 [[noreturn]] void RaiseTypeError(const std::string& message);
 [[noreturn]] void RaiseValueError(const std::string& message);
-// The tf.errors class of the code; `graph` (or None) tells the operation whose
-// name the message holds.
+// Raises the tf.errors class for the code. `graph` (or None) is used to find
+// the operation that the message names.
 [[noreturn]] void RaiseStatus(const Status& status, nb::handle graph);
 inline void Check(const Status& status) {
   if (!status.ok()) [[unlikely]]
     RaiseStatus(status, nb::none());
 }
-// As TF 1.x does while a graph is built: InvalidArgument is ValueError.
+// As TF 1.x does while a graph is built: InvalidArgument becomes ValueError.
 [[noreturn]] void RaiseBuildError(const Status& status);
 
 nb::object DTypeObject(DataType t);
-// A DType, a NumPy type, a name, or an enum number; raises TypeError.
+// Accepts a DType, a NumPy type, a name or an enum number. Raises TypeError for
+// anything else.
 DataType ToDataType(nb::handle o);
 
-// str or bytes as they are in UTF-8; raises TypeError.
+// Accepts str (as UTF-8) or bytes. Raises TypeError for anything else.
 std::string ToString(nb::handle o, const char* what);
 
-// "train.py:12 in build_model": the innermost frame that is not of this
-// package; "" if there is none.
+// "train.py:12 in build_model": the innermost stack frame outside this package.
+// "" if there is none.
 std::string UserSourceLine();
 
 void RegisterSupport(nb::module_& m);

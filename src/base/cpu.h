@@ -1,4 +1,4 @@
-// What this process may use of the machine's processors, and what they can do.
+// The processors that this process may use, and their features.
 #ifndef HEADRACE_BASE_CPU_H_
 #define HEADRACE_BASE_CPU_H_
 
@@ -8,14 +8,14 @@
 
 namespace headrace {
 
-// The number of processors this process may keep busy: the smaller of the
+// The number of processors that this process can keep busy: the smaller of the
 // scheduler affinity and the cgroup (v1 or v2) CPU quota rounded up, at least
-// 1. A positive HEADRACE_NUM_THREADS in the environment replaces it. Reads
-// files: tens of microseconds, so keep the answer. Thread-safe.
+// 1. A positive HEADRACE_NUM_THREADS in the environment replaces it. It reads
+// files, which takes tens of microseconds, so keep the result. Thread-safe.
 int AvailableCpus();
 
-// Instruction sets count only if the operating system saves their registers.
-// All false on other processors than x86.
+// An instruction set counts only if the operating system saves its registers.
+// All flags are false on processors that are not x86.
 struct CpuFeatures {
   bool sse4_1 = false;
   bool sse4_2 = false;
@@ -41,27 +41,28 @@ struct CpuFeatures {
   int family = 0;
   int model = 0;
   int stepping = 0;
-  // Bytes a core can reach at each level; a usual size where unknown.
+  // Cache sizes in bytes, as one core sees them. A usual value if unknown.
   int64_t l1d_bytes = 32 * 1024;
   int64_t l2_bytes = 1024 * 1024;
   int64_t l3_bytes = 8 * 1024 * 1024;  // shared between cores
 };
 
-// The processor this process runs on; found at the first call, then constant.
-// HEADRACE_MAX_CPU_ISA=sse, avx2 or avx512 in the environment leaves out what
-// is beyond that, so that code for lesser processors can be run. Thread-safe.
+// The processor of this process. Found at the first call, then constant.
+// HEADRACE_MAX_CPU_ISA=sse, avx2 or avx512 in the environment hides newer
+// instruction sets, so that code for older processors can be tested.
+// Thread-safe.
 const CpuFeatures& HostCpu();
 
 namespace internal {
 
-// Leaves out what is beyond `most`, "sse", "avx2" or "avx512"; false for
-// others.
+// Hides the instruction sets beyond `most`: "sse", "avx2" or "avx512". Returns
+// false for any other text.
 bool LimitIsa(std::string_view most, CpuFeatures* f);
 
-// The CPU quota, in processors rounded up, that applies to a process whose
-// /proc/self/cgroup reads `proc_self_cgroup`, with the cgroup file systems
-// mounted under `mount` ("/sys/fs/cgroup"). 0 when there is no limit. Takes the
-// least of the group and all its ancestors.
+// The CPU quota, in processors rounded up, of a process whose /proc/self/cgroup
+// contains `proc_self_cgroup`. `mount` is where the cgroup file systems are
+// mounted ("/sys/fs/cgroup"). The result is the smallest quota of the group and
+// its ancestors. 0: no limit.
 int CgroupCpuLimit(const std::string& mount, std::string_view proc_self_cgroup);
 
 }  // namespace internal

@@ -1,5 +1,5 @@
-// CRC-32C (Castagnoli), as record files, tables and checkpoints use it: with
-// the processor's instruction where there is one, else by table. Thread-safe.
+// CRC-32C (Castagnoli) for record files, tables and checkpoints. Uses the
+// processor's instruction if it has one, else a table. Thread-safe.
 #ifndef HEADRACE_BASE_CRC32C_H_
 #define HEADRACE_BASE_CRC32C_H_
 
@@ -9,13 +9,14 @@
 
 namespace headrace::crc32c {
 
-// The CRC of A followed by data[0, n), where `crc` is that of A.
+// Returns the CRC of the bytes A followed by data[0, n); `crc` is the CRC of A.
 uint32_t Extend(uint32_t crc, const char* data, size_t n);
 
 inline uint32_t Value(const char* data, size_t n) { return Extend(0, data, n); }
 inline uint32_t Value(std::string_view s) { return Value(s.data(), s.size()); }
 
-// Files store masked CRCs: the CRC of bytes that contain CRCs would be weak.
+// Files store masked CRCs, because the CRC of data that contains its own CRC is
+// weak.
 inline uint32_t Mask(uint32_t crc) {
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
 }

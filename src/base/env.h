@@ -1,9 +1,9 @@
-// Env is the operating system as Headrace sees it: files and the clock. Code
-// that opens files takes an Env, so that a test can replace it to inject faults
-// or keep files in memory.
+// Env: the operating system's files and clock. Code that opens files takes an
+// Env. A test can pass another Env to inject faults or to keep files in memory.
 //
-// Errors carry the path and the system's words; the code follows errno: ENOENT
-// is NotFound, EACCES PermissionDenied, ENOSPC ResourceExhausted, and so on.
+// An error carries the path and the system's message. The code follows errno:
+// ENOENT is NotFound, EACCES PermissionDenied, ENOSPC ResourceExhausted, and so
+// on.
 #ifndef HEADRACE_BASE_ENV_H_
 #define HEADRACE_BASE_ENV_H_
 
@@ -24,39 +24,39 @@ class RandomAccessFile {
  public:
   virtual ~RandomAccessFile() = default;
 
-  // Reads n bytes at `offset`. *result is what was read, in `scratch` (n bytes
-  // of the caller's) or in memory of the file's. Fewer than n bytes before the
-  // end of the file is OutOfRange, with *result holding those.
+  // Reads n bytes at `offset`. *result refers to the bytes, either in `scratch`
+  // (n bytes, owned by the caller) or in memory of the file. OutOfRange if the
+  // file ends before n bytes; *result then has the bytes up to the end.
   [[nodiscard]] virtual Status Read(uint64_t offset, size_t n,
                                     std::string_view* result,
                                     char* scratch) const = 0;
 };
 
-// A file being written from its start or its end. Not thread-safe. Destruction
-// closes it, without a report of errors: call Close.
+// A file that is written from its start or its end. Not thread-safe. The
+// destructor closes the file and ignores errors, so call Close.
 class WritableFile {
  public:
   virtual ~WritableFile() = default;
 
   [[nodiscard]] virtual Status Append(std::string_view data) = 0;
-  // Hands buffered bytes to the system.
+  // Passes buffered bytes to the system.
   [[nodiscard]] virtual Status Flush() = 0;
-  // Flush, and wait until the bytes are on the device.
+  // Flush, then waits until the bytes are on the device.
   [[nodiscard]] virtual Status Sync() = 0;
   [[nodiscard]] virtual Status Close() = 0;
 };
 
-// The bytes of a file, in memory as long as a reference is held. Immutable, so
-// thread-safe; but if another process truncates the file, a read faults. Who
-// maps a file that somebody has mapped already, and that has not changed since,
-// nor within seconds before, gets the bytes at the same address.
+// The mapped bytes of a file. They stay in memory while a reference is held.
+// Immutable, so thread-safe. If another process truncates the file, reading
+// beyond its new end is a fault. Mapping a file again gives the same address if
+// the file has not changed since, nor in the seconds before.
 class MappedFile : public RefCounted {
  public:
   const char* data() const { return data_; }
   size_t size() const { return size_; }
   std::string_view view() const { return {data_, size_}; }
-  // The bytes [begin, end) will not be read soon: their pages may leave memory
-  // (and come back from the file when they are read after all).
+  // A hint that the bytes [begin, end) will not be read soon: the system may
+  // drop their pages. A later read loads them from the file again.
   virtual void Release(size_t /*begin*/, size_t /*end*/) const {}
 
  protected:
@@ -67,10 +67,10 @@ class MappedFile : public RefCounted {
 
 enum class WriteMode {
   kInPlace,  // truncate and write
-  kAtomic,   // write a temporary beside it, sync, rename over `path`
+  kAtomic,   // write a temporary file, sync, rename it to `path`
 };
 
-// Thread-safe, and so must replacements be.
+// Thread-safe. Replacements must be thread-safe, too.
 class Env {
  public:
   virtual ~Env() = default;
@@ -78,19 +78,19 @@ class Env {
   // The POSIX file system. Never destroyed.
   static Env* Default();
 
-  // Wall clock since 1970.
+  // The wall clock: time since 1970.
   virtual uint64_t NowMicros();
   virtual uint64_t NowNanos();
   virtual void SleepForMicros(int64_t micros);
 
   [[nodiscard]] virtual StatusOr<std::unique_ptr<RandomAccessFile>>
   NewRandomAccessFile(const std::string& path) = 0;
-  // Creates the file, or empties it.
+  // Creates the file. An existing file is emptied.
   [[nodiscard]] virtual StatusOr<std::unique_ptr<WritableFile>> NewWritableFile(
       const std::string& path) = 0;
   [[nodiscard]] virtual StatusOr<std::unique_ptr<WritableFile>>
   NewAppendableFile(const std::string& path) = 0;
-  // Maps `path` for reading; pages are loaded when touched.
+  // Maps `path` for reading. Pages are loaded at their first use.
   [[nodiscard]] virtual StatusOr<RefPtr<MappedFile>> MapFile(
       const std::string& path) = 0;
 
@@ -99,39 +99,41 @@ class Env {
   [[nodiscard]] virtual StatusOr<uint64_t> FileSize(
       const std::string& path) = 0;
   virtual bool IsDirectory(const std::string& path) = 0;
-  // Names (not paths) in a directory, sorted, without "." and "..".
+  // The sorted names (not paths) in a directory, without "." and "..".
   [[nodiscard]] virtual Status GetChildren(const std::string& dir,
                                            std::vector<std::string>* names) = 0;
-  // Creates one directory; AlreadyExists if there is something at that path.
+  // Creates one directory. AlreadyExists if the path exists.
   [[nodiscard]] virtual Status CreateDir(const std::string& dir) = 0;
   [[nodiscard]] virtual Status DeleteFile(const std::string& path) = 0;
   // Deletes an empty directory.
   [[nodiscard]] virtual Status DeleteDir(const std::string& dir) = 0;
-  // Replaces `to` if it exists; atomic within a file system.
+  // Replaces `to` if it exists. Atomic within one file system.
   [[nodiscard]] virtual Status RenameFile(const std::string& from,
                                           const std::string& to) = 0;
 
-  // The rest is made of the above, so a replacement gets it for nothing.
+  // The functions below use those above, so a replacement need not define them.
 
   [[nodiscard]] virtual Status ReadFile(const std::string& path,
                                         std::string* contents);
   [[nodiscard]] virtual Status WriteFile(const std::string& path,
                                          std::string_view contents,
                                          WriteMode mode = WriteMode::kInPlace);
-  // With parents; OK if it is a directory already.
+  // Also creates parents. OK if the directory exists.
   [[nodiscard]] virtual Status CreateDirRecursively(const std::string& dir);
-  // Deletes `dir` and all below it.
+  // Deletes `dir` and everything below it.
   [[nodiscard]] virtual Status DeleteRecursively(const std::string& dir);
-  // Paths that match a shell pattern (* ? [set] \x; none crosses a '/'),
-  // sorted. No match is OK and empty.
+  // Returns the sorted paths that match a shell pattern (* ? [set] \x; none
+  // matches '/'). No match gives OK and an empty list.
   [[nodiscard]] virtual Status Glob(const std::string& pattern,
                                     std::vector<std::string>* paths);
 };
 
-// An error for `path` with the code that `error_number` (errno) stands for.
+// An error with the code for `error_number` (an errno value) and `context` in
+// its message.
 [[nodiscard]] Status ErrnoToStatus(int error_number, std::string_view context);
 
-// "a/b" from "a" and "b"; an absolute or single part stays as it is.
+// Joins "a" and "b" to "a/b". Returns `name` if it is absolute, and the other
+// part if one is empty.
 std::string JoinPath(std::string_view dir, std::string_view name);
 std::string_view Dirname(std::string_view path);   // "a/b" -> "a", "b" -> ""
 std::string_view Basename(std::string_view path);  // "a/b" -> "b"

@@ -1,7 +1,7 @@
-// Exceptions at the edges of what throws. The library itself reports failures
-// as Statuses, but the containers and libraries that it stands on throw when
-// there is no memory. An edge (a kernel call, an import, the compilation of a
-// step) turns what comes out of it into a Status.
+// Converts exceptions to Statuses. The library reports failures as Statuses,
+// but containers and other libraries throw when memory runs out. Some
+// functions, the edges (a kernel call, an import, the compilation of a step),
+// therefore catch exceptions and return a Status.
 #ifndef HEADRACE_BASE_EXCEPTIONS_H_
 #define HEADRACE_BASE_EXCEPTIONS_H_
 
@@ -14,8 +14,8 @@
 
 namespace headrace {
 
-// Thrown instead of a plain std::bad_alloc by allocations that know how much
-// they asked for: `new` in this library and the growth of a tstring.
+// Thrown instead of a plain std::bad_alloc where the requested size is known:
+// by `new` in this library and by a tstring that grows.
 class OutOfMemory : public std::bad_alloc {
  public:
   explicit OutOfMemory(size_t bytes) noexcept : bytes_(bytes) {}
@@ -26,17 +26,17 @@ class OutOfMemory : public std::bad_alloc {
   const size_t bytes_;
 };
 
-// ResourceExhausted for want of memory, with the bytes if they are known, or of
-// threads, and for a size that no container can have; Internal for any other
-// exception.
-// Where there is no memory for the message, the code alone.
+// ResourceExhausted if memory ran out (with the bytes if they are known), if
+// the system refused a thread, or if a container cannot have the requested
+// size. Internal for any other exception. If there is no memory for the
+// message, the Status has only the code.
 Status StatusOf(const std::exception& e) noexcept;
 
-// What `fn` returns or, if it throws, a Status that says so.
+// Calls `fn` and returns its Status. If it throws, returns StatusOf the
+// exception.
 //
-// Not "catch (...)": a thread that is ended (pthread_exit, a Python interpreter
-// that finalizes) unwinds its stack by an exception of no type, which must not
-// be stopped.
+// It does not use catch (...): pthread_exit and a finalizing Python interpreter
+// unwind the stack with an exception without a type, which nobody may stop.
 template <typename F>
 Status CatchExceptions(F&& fn) {
   try {

@@ -1,6 +1,6 @@
-// FileLock: for a read, change and write of a file that other processes and
-// threads may be changing too. Its holder has a lock file, which goes with the
-// lock; one that a killed process left behind is nobody's lock, and the next
+// FileLock: excludes other processes and threads that also use it while a file
+// is read, changed and written. The holder has a lock file, which is removed
+// with the lock. A lock file left by a killed process does not count; the next
 // holder removes it.
 #ifndef HEADRACE_BASE_FILE_LOCK_H_
 #define HEADRACE_BASE_FILE_LOCK_H_
@@ -16,9 +16,9 @@ namespace headrace {
 // Thread-safe. Released by the destructor.
 class FileLock {
  public:
-  // Locks `path`, which need not exist, by a file "<path>.lock" beside it: so
-  // the folder must be writable. DeadlineExceeded if another has it for all of
-  // `wait_micros`.
+  // Locks `path`, which need not exist, with a file "<path>.lock" beside it; so
+  // the folder must be writable. DeadlineExceeded if others hold the lock for
+  // all of `wait_micros` microseconds.
   static StatusOr<FileLock> Take(const std::string& path,
                                  int64_t wait_micros = 10'000'000);
 

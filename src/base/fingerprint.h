@@ -1,6 +1,7 @@
-// Hashes of strings whose values are part of models: vocabularies and features
-// are bucketed by them, so they never change. Both as published by their
-// authors, for little- and big-endian machines alike.
+// Hashes of strings that are part of models: vocabularies and features are
+// bucketed by them. Their values therefore never change. Both follow their
+// authors' publications and give equal values on little- and big-endian
+// machines. Thread-safe.
 #ifndef HEADRACE_BASE_FINGERPRINT_H_
 #define HEADRACE_BASE_FINGERPRINT_H_
 
@@ -12,7 +13,7 @@ namespace headrace {
 // FarmHash's Fingerprint64.
 uint64_t Fingerprint64(std::string_view s);
 
-// SipHash-2-4 under the 128-bit key {k0, k1}.
+// SipHash-2-4 with the 128-bit key {k0, k1}.
 uint64_t SipHash(uint64_t k0, uint64_t k1, std::string_view s);
 
 }  // namespace headrace

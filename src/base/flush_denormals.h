@@ -1,13 +1,14 @@
-// Kernels compute with denormal numbers as zero, as arguments and as results:
-// so does TensorFlow on every thread that runs kernels, and models that were
-// trained there have seen no others. Arithmetic on denormals is also 10 to 100
-// times slower on many processors, so that a network whose activations fade
-// would slow down. Threads that only run kernels say so once; a client's thread
-// is changed for as long as it works on a step, and Python functions that a
-// step calls see the same.
+// Kernels treat denormal numbers as zero, both as arguments and as results.
+// TensorFlow does so on all threads that run kernels, and models were trained
+// that way. Arithmetic on denormals is also 10 to 100 times slower on many
+// processors.
 //
-// Moves, comparisons by bits and conversions of text do not look at the mode:
-// a denormal that is only passed on stays what it is.
+// A thread that only runs kernels sets the mode once. A client's thread has the
+// mode while it works on a step, and so have the Python functions that the step
+// calls.
+//
+// Copies, bitwise comparisons and text conversions ignore the mode: a denormal
+// that is only copied does not change.
 #ifndef HEADRACE_BASE_FLUSH_DENORMALS_H_
 #define HEADRACE_BASE_FLUSH_DENORMALS_H_
 
@@ -19,16 +20,16 @@
 
 namespace headrace {
 
-// Sets the mode for this thread while it lives. Costs some nanoseconds, less
-// where the mode is set already.
+// Sets the mode of this thread for the lifetime of this object. Costs a few
+// nanoseconds, and less if the mode is already set.
 class FlushDenormals {
  public:
   FlushDenormals() : before_(Get()) {
     if ((before_ & kBits) != kBits) Set(before_ | kBits);
   }
   ~FlushDenormals() {
-    // Other bits may have been changed meanwhile; exceptions that were raised
-    // are among them.
+    // Restore only the mode bits: other bits, such as raised exceptions, may
+    // have changed meanwhile.
     if ((before_ & kBits) != kBits) Set((Get() & ~kBits) | (before_ & kBits));
   }
   FlushDenormals(const FlushDenormals&) = delete;
@@ -42,7 +43,7 @@ class FlushDenormals {
   static void Set(Word w) { _mm_setcsr(w); }
 #elif defined(__aarch64__)
   using Word = uint64_t;
-  static constexpr Word kBits = Word{1} << 24;  // FZ: arguments and results
+  static constexpr Word kBits = Word{1} << 24;  // FZ: for arguments and results
   static Word Get() {
     Word w;
     asm volatile("mrs %0, fpcr" : "=r"(w));

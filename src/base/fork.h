@@ -1,16 +1,17 @@
-// What a child of fork() may still use. Of the parent's threads it has the one
-// that forked; a lock that another one held stays locked in the child for ever,
-// and work that another one was doing stays half done.
+// What a child of fork() may still use. The child has only the thread that
+// called fork. A lock that another thread held stays locked in the child for
+// ever, and the work of another thread stays unfinished.
 //
-// Four ways to live with that:
-//   - what can be made anew is made anew: see ThreadPool, which asks whether
-//     the ForkGeneration has changed;
-//   - a lock of the whole process, held for short times, is taken by whoever
-//     forks: HoldDuringFork;
-//   - an object with many locks counts who is inside, and a child refuses one
-//     that others were using: ForkGate;
-//   - whoever forks waits until no other thread is in the initializer of a
-//     static local: InitializerScope, which wrapped_guards.cc uses for all.
+// Four solutions:
+// - Objects that can be created again are created again. ThreadPool does so
+//   when the ForkGeneration has changed.
+// - The forking thread takes locks that the whole process shares and holds
+//   briefly: HoldDuringFork.
+// - An object with many locks counts the threads inside it. The child refuses
+//   to use it if other threads were inside: ForkGate.
+// - The forking thread waits until no other thread runs the initializer of a
+//   static local: InitializerScope, which wrapped_guards.cc uses for all of
+//   them.
 #ifndef HEADRACE_BASE_FORK_H_
 #define HEADRACE_BASE_FORK_H_
 
@@ -22,20 +23,21 @@
 
 namespace headrace {
 
-// How many forks lie between the process that loaded the library and this one.
+// The number of forks between the process that loaded the library and this one.
 uint32_t ForkGeneration();
 
-// Whoever forks holds `mu` meanwhile, so that the child finds it free and what
-// it guards whole. If its owner sleeps, that takes a tenth of a second at most,
-// and two seconds if its owner works or waits for a processor; then the lock is
-// left as it is. Until ReleaseFromFork, as often as it was called; `mu` lives
-// as long. Thread-safe.
+// The forking thread holds `mu` during fork: the child finds it unlocked and
+// its data consistent. If the owner of `mu` sleeps, fork waits at most 0.1 s
+// for it. If the owner works or waits for a processor, fork waits at most 2 s.
+// Then fork goes on without the lock. Call ReleaseFromFork as often as
+// HoldDuringFork to undo it; `mu` must live until then. Thread-safe.
 void HoldDuringFork(Mutex* mu);
 void ReleaseFromFork(Mutex* mu);
 
-// While it lives its thread runs an initializer, or waits for another thread's.
-// Whoever forks waits for that, two seconds at most; initializers begin before
-// or after a fork. Scopes nest. Ends on the thread that made it.
+// Marks this thread as running an initializer or waiting for one of another
+// thread. Fork waits for such threads, at most 2 s; an initializer starts
+// either before or after a fork. Scopes may nest. Destroy it on the thread that
+// created it.
 class InitializerScope {
  public:
   InitializerScope() { Begin(); }
@@ -43,21 +45,21 @@ class InitializerScope {
   InitializerScope(const InitializerScope&) = delete;
   InitializerScope& operator=(const InitializerScope&) = delete;
 
-  // For those whose begin and end are in different functions.
+  // For code whose begin and end are in different functions.
   static void Begin();
   static void End();
 };
 
-// Counts the threads, and the work on other threads, inside an object. In a
-// child of a process that forked while somebody was inside, nobody comes in any
-// more. Thread-safe, lock-free.
+// Counts the threads inside an object, and its tasks on other threads. If the
+// process forked while the count was above 0, nobody can enter the object in
+// the child. Thread-safe, lock-free.
 class ForkGate {
  public:
   ForkGate() : state_(uint64_t{ForkGeneration()} << 32) {}
   ForkGate(const ForkGate&) = delete;
   ForkGate& operator=(const ForkGate&) = delete;
 
-  // If true, the caller is inside until it calls Leave.
+  // If it returns true, the caller is inside until it calls Leave.
   [[nodiscard]] bool Enter() {
     uint64_t s = state_.load(std::memory_order_relaxed);
     uint64_t next;
@@ -75,15 +77,15 @@ class ForkGate {
   }
   void Leave() { state_.fetch_sub(1, std::memory_order_release); }
 
-  // Somebody was inside when the process forked that this one is a child of:
-  // what the object holds is in no known state.
+  // True if the parent process forked while somebody was inside. The object's
+  // state is then undefined.
   bool IsAbandoned() const {
     const uint64_t s = state_.load(std::memory_order_acquire);
     return s >> 32 != ForkGeneration() && static_cast<uint32_t>(s) != 0;
   }
 
  private:
-  // Of the last one who came in: the generation, then how many are inside.
+  // The fork generation of the last Enter (high half) and the count (low half).
   std::atomic<uint64_t> state_;
 };
 

@@ -1,6 +1,6 @@
-// Interrupt: long work on this thread asks from time to time whether it should
-// stop. Who starts the work knows why it might (a deadline, a cancelled step);
-// the code that does it only calls CheckInterrupt.
+// Interrupt: lets long work on this thread check whether it should stop. The
+// caller that starts the work sets the condition (a deadline, a cancelled
+// step). The working code only calls CheckInterrupt.
 //
 //   Interrupt interrupt([&] { return token->status(); });
 //   HR_RETURN_IF_ERROR(Compile(...));   // calls CheckInterrupt in its loops
@@ -13,8 +13,8 @@
 
 namespace headrace {
 
-// While it lives, CheckInterrupt on this thread asks `check`. They nest: those
-// around it are asked too.
+// For the lifetime of this object, CheckInterrupt on this thread calls `check`.
+// Interrupts nest: the enclosing checks are called, too.
 class Interrupt {
  public:
   using Check = std::function<Status()>;
@@ -29,9 +29,9 @@ class Interrupt {
   const Interrupt* const outer_;
 };
 
-// The first error of a check on this thread; OK if there is none. It costs what
-// the checks cost, some 50 ns with a clock: too much for each edge of a graph,
-// little beside the work for a node.
+// Returns the first error of this thread's checks, or OK. It costs as much as
+// the checks, about 50 ns if they read a clock. That is too much per edge of a
+// graph, and little per node.
 Status CheckInterrupt();
 
 }  // namespace headrace

@@ -1,11 +1,11 @@
-// HR_LOG(WARNING) << "text": one line to stderr, for what no Status can carry
-// (an ignored attr, a slow fallback). There is no fatal level: Headrace never
-// ends the process it lives in.
+// HR_LOG(WARNING) << "text" writes one line to stderr. Use it for what no
+// Status can carry, such as an ignored attr or a slow fallback. There is no
+// fatal level: Headrace never ends its process.
 //
-// The least level written comes from HEADRACE_MIN_LOG_LEVEL, else from
-// TF_CPP_MIN_LOG_LEVEL (0 INFO, 1 WARNING, 2 ERROR, 3 nothing), else is
-// WARNING. HR_VLOG(1) is written when HEADRACE_VLOG or TF_CPP_MIN_VLOG_LEVEL is
-// at least 1. Nothing to the right of << is evaluated for a line not written.
+// The lowest level that is written comes from HEADRACE_MIN_LOG_LEVEL, else from
+// TF_CPP_MIN_LOG_LEVEL (0 INFO, 1 WARNING, 2 ERROR, 3 nothing). The default is
+// WARNING. HR_VLOG(1) is written if HEADRACE_VLOG or TF_CPP_MIN_VLOG_LEVEL is
+// at least 1. If a line is not written, the arguments of << are not evaluated.
 #ifndef HEADRACE_BASE_LOG_H_
 #define HEADRACE_BASE_LOG_H_
 
@@ -15,15 +15,16 @@ namespace headrace {
 
 enum class LogLevel { INFO = 0, WARNING = 1, ERROR = 2, NONE = 3 };
 
-// Thread-safe. The first reads the environment once; the second replaces it.
+// Thread-safe. MinLogLevel reads the environment once. SetMinLogLevel replaces
+// that value.
 LogLevel MinLogLevel();
 void SetMinLogLevel(LogLevel level);
 int VlogLevel();
 
 namespace internal {
 
-// Collects one line; its destructor writes it with a single write, so that
-// lines of several threads do not mix.
+// Collects one line. The destructor writes it with one system call, so lines of
+// several threads do not mix.
 class LogMessage {
  public:
   LogMessage(const char* file, int line, LogLevel level);

@@ -1,4 +1,5 @@
-// How much memory there is: the machine's, or that of the process's cgroup.
+// The size of the memory: the machine's, or the limit of the process's cgroup.
+// All functions are thread-safe.
 #ifndef HEADRACE_BASE_MEMORY_H_
 #define HEADRACE_BASE_MEMORY_H_
 
@@ -6,17 +7,16 @@
 
 namespace headrace {
 
-// What all processes may take together, in bytes. Read from the system in each
-// call, some 20 us. Thread-safe, both.
+// The memory for all processes together, in bytes. Asks the system at each
+// call, about 20 us.
 int64_t TotalMemory();
 
-// What could be taken now without pushing anything out: free pages, file pages
-// that can be dropped, swap. At least 0.
+// The bytes that can be taken now without moving anything out: free pages, file
+// pages that can be dropped, swap. At least 0.
 int64_t AvailableMemory();
 
-// False if `bytes`, which have not been touched yet, are more than is
-// available. Sizes that are small beside any machine are not looked at: asking
-// takes longer than filling them.
+// False if `bytes`, not touched yet, exceed the available memory. Small sizes
+// are not checked: the check would take longer than filling the memory.
 bool MayTakeMemory(uint64_t bytes);
 
 }  // namespace headrace

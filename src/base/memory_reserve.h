@@ -1,7 +1,7 @@
-// Memory for when there is none. Small pieces that `new` cannot get from the
-// system come out of a reserve: much code cannot go on without them (a hash
-// table of absl's that fails to grow is broken for good). Whoever used it fails
-// soon after, in the order that Statuses give.
+// A reserve for small allocations when memory runs out. If `new` cannot get a
+// small block from the system, it takes one from the reserve. Much code cannot
+// survive a failure there: absl's hash tables are broken for good if they fail
+// to grow. The code that used the reserve fails soon after with a Status.
 //
 // Thread-safe.
 #ifndef HEADRACE_BASE_MEMORY_RESERVE_H_
@@ -11,19 +11,20 @@
 
 namespace headrace {
 
-// Larger pieces never come from the reserve.
+// In bytes. Larger blocks never come from the reserve.
 inline constexpr size_t kSmallPiece = size_t{64} << 10;
 
-// True if this thread has used the reserve since it asked last. Cheap if the
-// reserve is full; then false, too.
+// True if this thread has used the reserve since its last call. Cheap and false
+// if the reserve is full.
 bool TookFromMemoryReserve();
 
-// Fills it again, if it was used and there is memory. Cheap if it is full.
+// Fills the reserve again if it was used and there is memory. Cheap if it is
+// full.
 void RefillMemoryReserve();
 
-// While this lives the next piece of more than kSmallPiece that this thread
-// takes by `new` is there already, if it has at most so many bytes and more
-// than half as many. For what is broken if it throws.
+// Allocates a block in advance. The next allocation of this thread by `new` of
+// more than kSmallPiece bytes uses that block, if it needs at most `bytes`
+// bytes and more than half of them. For code that is broken if `new` throws.
 class NextPiece {
  public:
   // Throws OutOfMemory.

@@ -1,5 +1,5 @@
-// A list that grows at its front while others read it: for what registers
-// itself while a library is loaded.
+// A list that grows at its front while other threads read it. For objects that
+// register themselves when a library is loaded.
 #ifndef HEADRACE_BASE_PUSH_FRONT_H_
 #define HEADRACE_BASE_PUSH_FRONT_H_
 
@@ -8,9 +8,9 @@
 
 namespace headrace {
 
-// Puts the elements from `newest` to the one whose link is `*next` before those
-// that `head` leads to. Thread-safe; who loads `head` with acquire may follow
-// every link.
+// Puts the elements from `newest` to the element whose link is `*next` in front
+// of the list at `head`. Thread-safe. A reader that loads `head` with acquire
+// may follow every link.
 template <typename T>
 void PushFront(std::atomic<const T*>* head,
                const std::type_identity_t<T>* newest, const T** next) {

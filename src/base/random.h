@@ -1,5 +1,4 @@
-// Seeds from the operating system, for ops whose seed is 0 and for incarnation
-// ids.
+// Seeds from the operating system, for ops with seed 0 and for incarnation ids.
 #ifndef HEADRACE_BASE_RANDOM_H_
 #define HEADRACE_BASE_RANDOM_H_
 
@@ -7,8 +6,8 @@
 
 namespace headrace {
 
-// A non-zero number that differs from call to call, process to process and
-// across fork. Not for cryptography. Thread-safe.
+// A non-zero number. It differs between calls, between processes and across
+// fork. Not for cryptography. Thread-safe.
 uint64_t RandomSeed64();
 
 }  // namespace headrace

@@ -1,8 +1,7 @@
-// The question that comes before what takes memory and cannot fail well while
-// it does so: a step, a kernel, a node of a graph. Where the reserve for the
-// end (base/memory_reserve.h) was used up and there is no memory to fill it
-// again, nothing new is begun; so the reserve is never needed by more than what
-// goes on at that time.
+// Checked before starting something that needs memory and cannot fail well: a
+// step, a kernel, a node of a graph. If the memory reserve
+// (base/memory_reserve.h) was used and cannot be filled again, nothing new is
+// started. So only work that is already running ever uses the reserve.
 #ifndef HEADRACE_BASE_REQUIRE_MEMORY_H_
 #define HEADRACE_BASE_REQUIRE_MEMORY_H_
 
@@ -13,7 +12,7 @@
 namespace headrace {
 
 namespace require_memory_internal {
-extern std::atomic<void*> reserve;  // null: used up
+extern std::atomic<void*> reserve;  // null: used
 Status Refill();
 }  // namespace require_memory_internal
 
@@ -23,7 +22,7 @@ inline bool MemoryReserveIsFull() {
 }
 
 // Fills the reserve again if it was used. ResourceExhausted if there is no
-// memory for that. Thread-safe, ~1 ns if it is full.
+// memory for that. Thread-safe; about 1 ns if the reserve is full.
 inline Status RequireMemoryReserve() {
   if (MemoryReserveIsFull()) [[likely]]
     return OkStatus();

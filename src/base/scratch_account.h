@@ -1,9 +1,9 @@
-// ScratchAccount: while one lives on a thread, what the library takes there by
-// `new` and for strings in pieces of at least kMinPiece counts against a
-// budget, and so in the parallel loops of that thread. For kernels, whose
-// buffers beside tensors are vectors and tables.
+// ScratchAccount: charges a thread's allocations to a budget. It counts blocks
+// of at least kMinPiece bytes that the library takes by `new` or for strings,
+// on its thread and in the parallel loops of that thread. It is for kernels
+// whose buffers, besides tensors, are vectors and tables.
 //
-// A piece counts until the account ends, even if it is freed before: a vector
+// A block counts until the account ends, even if it is freed earlier. A vector
 // that grows counts twice.
 #ifndef HEADRACE_BASE_SCRATCH_ACCOUNT_H_
 #define HEADRACE_BASE_SCRATCH_ACCOUNT_H_
@@ -14,11 +14,11 @@
 
 namespace headrace {
 
-// Bytes that may be taken at once. Thread-safe.
+// A budget of bytes in use. Thread-safe.
 class MemoryCounter {
  public:
   virtual ~MemoryCounter() = default;
-  // False, and nothing is taken, if that would be too many.
+  // Returns false and takes nothing if the budget does not allow it.
   virtual bool Reserve(int64_t bytes) = 0;
   virtual void Release(int64_t bytes) = 0;
 };
@@ -27,17 +27,18 @@ class ScratchAccount {
  public:
   static constexpr size_t kMinPiece = size_t{64} << 10;
 
-  // `counter` may be null: then nothing is counted.
+  // `counter` may be null: then nothing is counted. It must outlive the
+  // account.
   explicit ScratchAccount(MemoryCounter* counter);
   ~ScratchAccount();
   ScratchAccount(const ScratchAccount&) = delete;
   ScratchAccount& operator=(const ScratchAccount&) = delete;
 
-  // The thread's. For ThreadPool, which makes it that of its workers.
+  // The account of this thread. ThreadPool passes it on to its workers.
   static ScratchAccount* Current();
   static ScratchAccount* SetCurrent(ScratchAccount* account);
 
-  // What `new` asks, on any thread. False: refuse.
+  // `new` calls it on any thread. False: the allocation must fail.
   static bool Admits(size_t bytes) {
     return bytes < kMinPiece || AdmitsLarge(bytes);
   }

@@ -1,7 +1,7 @@
-// StoppableLoops: while one lives on a thread, the parallel loops that this
-// thread runs, and the loops inside their bodies, leave out the blocks not yet
-// begun as soon as `stopped` says so. For work that may be abandoned half done:
-// loops that only fill results which nobody will then look at.
+// StoppableLoops: for its lifetime, the parallel loops of this thread, and the
+// loops inside their bodies, skip the blocks that have not started once
+// `stopped` returns true. For work that may be left unfinished: loops that only
+// fill results which nobody then reads.
 #ifndef HEADRACE_BASE_STOPPABLE_LOOPS_H_
 #define HEADRACE_BASE_STOPPABLE_LOOPS_H_
 
@@ -11,7 +11,8 @@ namespace headrace {
 
 class StoppableLoops {
  public:
-  // Asked before each block, on any thread; once true it stays true.
+  // Called before each block, on any thread. Once it returns true it must stay
+  // true.
   using Stopped = bool (*)(const void* arg);
 
   StoppableLoops(Stopped stopped, const void* arg);
@@ -19,7 +20,7 @@ class StoppableLoops {
   StoppableLoops(const StoppableLoops&) = delete;
   StoppableLoops& operator=(const StoppableLoops&) = delete;
 
-  // True if a loop has left blocks out: what it filled is not complete.
+  // True if a loop skipped blocks: its results are incomplete.
   bool cut() const { return cut_.load(std::memory_order_relaxed); }
 
   // For ThreadPool.
@@ -29,7 +30,8 @@ class StoppableLoops {
     return true;
   }
   static const StoppableLoops* Current();
-  // Makes it the thread's for the loops inside a body; returns the one before.
+  // Makes `loops` the thread's for the loops inside a body. Returns the
+  // previous one.
   static const StoppableLoops* SetCurrent(const StoppableLoops* loops);
 
  private:

@@ -1,17 +1,15 @@
-// A ThreadPool runs scheduled functions and parallel loops. Headrace has one
-// for the whole process (Global), so that sessions, kernels and loaders share
-// the processors instead of each bringing threads of its own.
+// ThreadPool: runs scheduled functions and parallel loops. The process has one
+// pool (Global), so that sessions, kernels and loaders share the processors.
 //
-// Loops are cut into blocks of a fixed size, which does not depend on the
-// number of threads, so that a result does not either. The thread that calls
-// ParallelFor takes part and can finish alone: loops may nest, run from workers
-// and run while every worker is busy or blocked.
+// A loop is split into blocks of a fixed size. The size does not depend on the
+// number of threads, so results do not depend on it either. The thread that
+// calls ParallelFor takes part and can finish alone. Therefore loops may nest,
+// run on workers, and run while every worker is busy or blocked.
 //
-// Workers start at the first use. One that runs out of work spins for about
-// 100 us, then parks and costs nothing. After fork() the child's pools start
-// workers of their own at their next use; work scheduled in the parent and not
-// yet run stays with the parent. (Do not fork from inside a function that the
-// pool is running and then return from it in the child.)
+// Workers start at the first use. An idle worker spins for about 100 us, then
+// sleeps. After fork() the child's pools start new workers at their next use.
+// Work that the parent scheduled stays with the parent. (Do not fork inside a
+// function that the pool runs and then return from it in the child.)
 #ifndef HEADRACE_BASE_THREAD_POOL_H_
 #define HEADRACE_BASE_THREAD_POOL_H_
 
@@ -30,45 +28,46 @@ class ThreadPool {
   using Task = absl::AnyInvocable<void()>;
   using LoopBody = absl::FunctionRef<void(int64_t begin, int64_t end)>;
 
-  // `num_threads` counts the caller of ParallelFor: ThreadPool(4, "x") has
-  // three workers. It is raised to 1; ThreadPool(1, "x") runs loops on the
-  // caller, and makes one worker if something is scheduled. `name` shows in
-  // debuggers.
+  // `num_threads` includes the caller of ParallelFor: ThreadPool(4, "x") has
+  // three workers. Values below 1 mean 1. ThreadPool(1, "x") runs loops on the
+  // caller and starts one worker if a function is scheduled. Debuggers show
+  // `name`.
   explicit ThreadPool(int num_threads, std::string name = "headrace");
-  // Runs everything scheduled, then joins. No ParallelFor may be in progress.
+  // Runs all scheduled functions, then joins the workers. No ParallelFor may be
+  // running.
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  // The process-wide pool, of AvailableCpus() threads. Never destroyed.
+  // The pool of the process, with AvailableCpus() threads. Never destroyed.
   static ThreadPool* Global();
 
-  // The parallelism of ParallelFor, the caller included.
+  // The number of threads of ParallelFor, including the caller.
   int NumThreads() const { return num_threads_; }
 
-  // Runs `fn` once on a worker, soon; first come, first served. Does not wait.
-  // (If the system refuses every thread, runs it here.) Throws std::bad_alloc
-  // if there is no memory to remember it.
+  // Runs `fn` once on a worker, in the order of the calls. Does not wait. If
+  // the system refuses every thread, runs `fn` on the caller. Throws
+  // std::bad_alloc if there is no memory to queue it.
   void Schedule(Task fn);
 
   // Calls fn(begin, end) once for each block [k * block, min((k + 1) * block,
-  // total)), from this thread and from workers, in no fixed order; returns when
-  // all calls have returned, and what they wrote is visible. A thread begins
-  // with the same part of the range in every loop, where what it worked on in
-  // the loop before may still be in its cache. `total` <= 0 does
-  // nothing; `block` is raised to 1. A single block runs right here. The
-  // workers' floating-point mode (flush-to-zero, rounding) is the caller's for
-  // the time of the loop. If a block throws a std::exception no further one
-  // begins, and the first that was thrown comes out of this call.
+  // total)), on this thread and on workers, in no fixed order. Returns when all
+  // calls have returned; their writes are then visible. Each thread starts with
+  // the same part of the range in every loop, because its cache may still hold
+  // the data of the previous loop. `total` <= 0 does nothing; `block` below 1
+  // means 1. A single block runs on the caller. During the loop the workers
+  // have the caller's floating-point mode (flush-to-zero, rounding). If a block
+  // throws a std::exception, no further block starts, and this call throws the
+  // first exception.
   void ParallelFor(int64_t total, int64_t block, LoopBody fn);
 
-  // ParallelFor with blocks worth 25-50 us each by `cost_ns_per_unit`, the
-  // estimated nanoseconds for one of the `total` units. The blocks depend on
-  // the two numbers alone. Work under 50 us is one block and runs inline.
+  // ParallelFor with blocks of 25-50 us each. `cost_ns_per_unit` is the
+  // estimated time of one unit in nanoseconds. The blocks depend only on the
+  // two numbers. Work under 50 us is one block and runs on the caller.
   void ParallelForCost(int64_t total, double cost_ns_per_unit, LoopBody fn);
 
-  // The block size ParallelForCost uses, for kernels that keep one result a
-  // block.
+  // The block size that ParallelForCost uses. For kernels that keep one result
+  // per block.
   static int64_t BlockForCost(int64_t total, double cost_ns_per_unit);
 
   // True on a worker of this pool.
@@ -80,8 +79,8 @@ class ThreadPool {
 
   const int num_threads_;
   const std::string name_;
-  // Queue, loops and workers. Replaced, and the old one left alone, when found
-  // to be from before a fork.
+  // Queue, loops and workers. Replaced, and the old state leaked, if it is from
+  // before a fork.
   std::atomic<State*> state_;
 };
 

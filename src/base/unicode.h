@@ -1,5 +1,6 @@
-// Characters in bytes: UTF-8, UTF-16, UTF-32 and the one-byte encodings whose
-// bytes are code points. Stateless, so thread-safe.
+// Converts between bytes and characters: UTF-8, UTF-16, UTF-32 and the one-byte
+// encodings whose bytes are code points. Stateless, so thread-safe; a
+// CharReader belongs to one thread.
 #ifndef HEADRACE_BASE_UNICODE_H_
 #define HEADRACE_BASE_UNICODE_H_
 
@@ -16,7 +17,7 @@ enum class Encoding : uint8_t {
   kUtf8,
   kUtf16Be,
   kUtf16Le,
-  kUtf16,  // by its byte order mark, big-endian without one
+  kUtf16,  // by byte order mark; big-endian without one
   kUtf32Be,
   kUtf32Le,
   kUtf32,
@@ -24,22 +25,22 @@ enum class Encoding : uint8_t {
   kLatin1,
 };
 
-// InvalidArgument for names that are not known here.
+// InvalidArgument for an unknown name.
 Status ParseEncoding(std::string_view name, Encoding* out);
 
-// A code point that is not a surrogate.
+// True for a code point that is not a surrogate.
 constexpr bool IsScalarValue(int64_t c) {
   return (c >= 0 && c < 0xd800) || (c > 0xdfff && c <= 0x10ffff);
 }
 
-// The characters of a string, one after the other. Where bytes are no character
-// the longest run of them that could have begun one counts as one error.
+// Reads the characters of a string in order. Malformed bytes: the longest run
+// of bytes that could begin a character counts as one error.
 class CharReader {
  public:
   CharReader(Encoding encoding, std::string_view bytes);
   bool done() const { return at_ + mark_ >= bytes_.size(); }
   size_t position() const { return at_; }  // of the next character
-  // The next code point, -1 where the bytes are malformed. Not when done().
+  // The next code point, or -1 for malformed bytes. Do not call it when done().
   int32_t Next();
 
  private:
@@ -50,23 +51,22 @@ class CharReader {
   Encoding encoding_;
   std::string_view bytes_;
   size_t at_ = 0;
-  size_t mark_ = 0;  // bytes of a mark in front, which belong to the first
+  size_t mark_ = 0;  // bytes of a leading byte order mark
 };
 
-// `c` must be a scalar value; `encoding` UTF-8, UTF-16-BE or UTF-32-BE.
+// `c` must be a scalar value. `encoding` is UTF-8, UTF-16-BE or UTF-32-BE.
 void AppendChar(Encoding encoding, int32_t c, std::string* out);
 
-// The code points that `c` becomes under Unicode's full case mapping without a
-// language, appended as UTF-8. The lower case of a capital sigma at the end of
-// a word is the caller's.
+// Append, as UTF-8, the code points of `c` under Unicode's full case mapping
+// without a language. The caller handles the lower case of a capital sigma at
+// the end of a word.
 void AppendLower(int32_t c, std::string* out);
 void AppendUpper(int32_t c, std::string* out);
-// For the rule of the final sigma.
+// Used by the rule of the final sigma.
 bool IsCased(int32_t c);
 bool IsCaseIgnorable(int32_t c);
 
-// The number that ICU gives to the script of `c`: 25 for Latin. -1 beyond
-// Unicode.
+// ICU's number for the script of `c`: 25 for Latin. -1 beyond Unicode.
 int32_t ScriptOf(int64_t c);
 
 }  // namespace headrace

@@ -1,5 +1,5 @@
-// WaitHook: what a thread does now and then while it waits for a run to end.
-// Python's main thread looks after its signals so.
+// WaitHook: called periodically on a thread that waits for a run. Python's main
+// thread uses it to handle signals.
 #ifndef HEADRACE_BASE_WAIT_HOOK_H_
 #define HEADRACE_BASE_WAIT_HOOK_H_
 
@@ -11,13 +11,13 @@ namespace headrace {
 class WaitHook {
  public:
   virtual ~WaitHook() = default;
-  // On the thread that waits, which holds no locks. May start runs.
+  // Runs on the waiting thread, which holds no locks. May start runs.
   virtual void Poll() = 0;
 
   static constexpr int kPeriodMs = 50;
 };
 
-// Waits for `n` and calls `hook`, which may be null, every kPeriodMs meanwhile.
+// Waits for `n`. Calls `hook`, which may be null, every kPeriodMs milliseconds.
 inline void WaitForNotification(const Notification& n, WaitHook* hook) {
   if (hook == nullptr) return n.WaitForNotification();
   constexpr absl::Duration kPeriod = absl::Milliseconds(WaitHook::kPeriodMs);

@@ -1,7 +1,7 @@
-// Threads for work that may wait: for a function, a file, another thread. The
-// pool's workers must not; so such work runs here, each piece on a thread that
-// it has for itself as long as it takes. Threads are made when there is no idle
-// one, and end after some seconds of idleness.
+// Threads for work that may block: on a function, a file, another thread.
+// Workers of the pool must not block. Each piece of work has one of these
+// threads for itself. A new thread starts if none is idle. An idle thread ends
+// after some seconds.
 #ifndef HEADRACE_BASE_WAITING_THREADS_H_
 #define HEADRACE_BASE_WAITING_THREADS_H_
 
@@ -9,9 +9,9 @@
 
 namespace headrace {
 
-// Starts `fn`, which must not throw, on a thread of its own. False, and `fn` is
-// not run, if there are too many threads already or the system refuses more.
-// Thread-safe. After fork() the child starts with no threads.
+// Starts `fn`, which must not throw, on a thread of its own. Returns false and
+// does not run `fn` if there are too many threads or the system refuses more.
+// Thread-safe. After fork() the child starts without these threads.
 [[nodiscard]] bool StartWaitingThread(absl::AnyInvocable<void()> fn);
 
 }  // namespace headrace

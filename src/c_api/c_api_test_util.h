@@ -1,4 +1,4 @@
-// For tests of the C API as a client sees it: nothing but its headers.
+// Helpers for tests that see the C API as a client does: only its headers.
 #ifndef HEADRACE_C_API_C_API_TEST_UTIL_H_
 #define HEADRACE_C_API_C_API_TEST_UTIL_H_
 
@@ -74,7 +74,7 @@ class CApiTest : public testing::Test {
     EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
     return session;
   }
-  // One feed, one fetch.
+  // Runs with one feed and one fetch.
   Tensor Run(TF_Session* session, TF_Operation* feed, TF_Tensor* value,
              TF_Operation* fetch) {
     const TF_Output in = {feed, 0}, out = {fetch, 0};

@@ -1,6 +1,6 @@
-// What the C API's handles are made of, and the small steps that all of its
-// files share. A TF_Operation is a headrace::Node; TF_Output and Endpoint
-// differ in name only, but are converted field by field.
+// The structs behind the C API's handles, and helpers for all files of the C
+// API. A TF_Operation is a headrace::Node. TF_Output and Endpoint have the same
+// fields, and are converted field by field.
 #ifndef HEADRACE_C_API_INTERNAL_H_
 #define HEADRACE_C_API_INTERNAL_H_
 
@@ -24,13 +24,14 @@
 
 struct TF_Status {
   headrace::Status status;
-  std::string message;  // status.message(), NUL terminated
+  std::string message;  // status.message(), NUL-terminated
 };
 
 namespace headrace::c_api {
-// Bytes of a client that are no tensor of ours: of resources and variants, of
-// reference and unknown types, of strings too few. A client may make, read and
-// pass them on; what becomes of them is decided where a value is needed.
+// A client's bytes that are no headrace::Tensor: of resources, variants,
+// reference types and unknown types, and strings with too few bytes. A client
+// may create, read and pass them. A function that needs the value decides
+// whether to accept them.
 struct OpaqueBytes {
   TF_DataType type;
   TensorShape shape;
@@ -45,13 +46,14 @@ struct TF_Tensor {
   }
 
   headrace::Tensor tensor;
-  // If set, this is what the client sees, and `tensor` is nothing.
+  // If set, this is the client's value, and `tensor` is unused.
   std::unique_ptr<headrace::c_api::OpaqueBytes> opaque;
-  size_t spare = 0;  // bytes behind the elements that the client asked for
-  // Whether the memory is of TF_AllocateTensor: a client may write it at any
-  // time, but has not to free it.
+  size_t spare = 0;  // extra bytes after the elements that the client asked for
+  // True if TF_AllocateTensor allocated the memory. The client may then write
+  // it at any time, and need not free it.
   bool is_ours = false;
-  // The client's, and one for each tensor that views small data inside this.
+  // One reference of the client, and one of each tensor that views small data
+  // inside this object.
   std::atomic<int> refs{1};
 };
 
@@ -60,7 +62,7 @@ struct TF_SessionOptions {
   std::string target;
 };
 
-// Sessions share the Graph, so the handle itself may go before them.
+// Sessions share the Graph, so the client may delete this handle before them.
 struct TF_Graph {
   std::shared_ptr<headrace::Graph> graph = std::make_shared<headrace::Graph>();
   TF_Graph() { graph->TakeAnyName(); }
@@ -70,12 +72,12 @@ struct TF_OperationDescription {
   TF_Graph* graph = nullptr;
   headrace::NodeDef def;
   absl::InlinedVector<headrace::Endpoint, 4> inputs;
-  // One entry a call: the length of a list, or kSingle.
+  // One entry for each call: the length of a list, or kSingle.
   static constexpr int kSingle = -1;
   absl::InlinedVector<int, 4> calls;
   std::vector<headrace::Node*> control_inputs;
   std::set<std::string> colocation;  // "loc:@name": the attr "_class"
-  headrace::Status error;            // the first thing that was wrong
+  headrace::Status error;            // the first error
 };
 
 struct TF_Function {
@@ -95,7 +97,8 @@ struct TF_ImportGraphDefResults {
 };
 
 struct TF_Session {
-  // Shared so that the handle of a partial run can tell whether it still lives.
+  // Shared: the handle of a partial run checks whether the session still
+  // exists.
   std::shared_ptr<headrace::Session> session;
 };
 
@@ -104,7 +107,7 @@ struct TF_DeprecatedSession {
   std::shared_ptr<headrace::Session> session;  // as TF_Session's
 };
 
-// Shared, so that the handle may go before the runs that have it.
+// Shared: the client may delete the handle before the runs that use it end.
 struct HR_CancellationManager {
   const std::shared_ptr<headrace::CancellationManager> manager =
       std::make_shared<headrace::CancellationManager>();
@@ -131,7 +134,7 @@ inline TF_Operation* ToOperation(Node* n) {
 inline TF_Output ToOutput(const Endpoint& e) {
   return {ToOperation(e.node), e.index};
 }
-// A NULL string is "".
+// NULL becomes "".
 inline absl::string_view Text(const char* s) {
   return s == nullptr ? absl::string_view() : absl::string_view(s);
 }
@@ -146,41 +149,42 @@ inline TF_DataType FromDataType(DataType t) {
 void Set(TF_Status* out, Status status);
 inline void SetOk(TF_Status* out) { Set(out, OkStatus()); }
 
-// An error with "what" unless `o` is an output of a node: OutOfRange for an
-// index beyond its outputs, else InvalidArgument.
+// The error for an `o` that is no output of a node, with `what`: OutOfRange if
+// the index exceeds the node's outputs, else InvalidArgument.
 inline bool IsOutput(const TF_Output& o) {
   return o.oper != nullptr && o.index >= 0 &&
          o.index < ToNode(o.oper)->num_outputs();
 }
 Status BadOutput(absl::string_view what, const TF_Output& o);
 
-// InvalidArgument naming `what` if it does not parse.
+// Parses a message. InvalidArgument, with `what`, if that fails.
 Status ParseProto(absl::string_view what, const void* data, size_t length,
                   google::protobuf::MessageLite* proto);
-// Puts the bytes of `proto` into an empty buffer.
+// Writes the serialized `proto` to `out`, which must be empty.
 Status ToBuffer(const google::protobuf::MessageLite& proto, TF_Buffer* out);
 TF_Buffer* NewBuffer(const google::protobuf::MessageLite& proto);
 
-// What a client's tensor says. InvalidArgument if it is malformed.
+// Converts a client's tensor. InvalidArgument if it is malformed.
 Status ReadTensor(const TF_Tensor& t, Tensor* out);
 // ResourceExhausted if TF_StringCopy had no memory for one of its strings.
 Status CheckStringCopies(const Tensor& t);
-// For a client; a resource becomes the bytes that stand for it, and must be a
-// scalar.
+// Converts a tensor for a client. A resource must be a scalar and becomes the
+// bytes that represent it.
 Status WrapTensor(Tensor value, TF_Tensor** out);
-// All of a run's results. No output is set on error.
+// Converts all results of a run. On error no output is set.
 Status WrapAll(std::vector<Tensor>* values, TF_Tensor** outputs);
 
-// InvalidArgument if `n` is not a node of `graph`, whose lock is held.
+// InvalidArgument if `n` is no node of `graph`. The caller holds the graph's
+// lock.
 Status CheckOwned(const Graph& graph, const Node* n);
 
-// num_dims -1 is an unknown rank. InvalidArgument for dims below -1.
+// num_dims -1 means unknown rank. InvalidArgument for dims below -1.
 Status MakeShape(const int64_t* dims, int num_dims, PartialTensorShape* out);
 
 using FeedList = absl::InlinedVector<Session::Feed, 2>;
 using EndpointList = absl::InlinedVector<Endpoint, 4>;
 using TargetList = absl::InlinedVector<Node*, 4>;
-// Arguments of the functions that run a session, checked.
+// Check and convert the arguments of functions that run a session.
 Status ReadFeeds(const TF_Output* inputs, TF_Tensor* const* values, int n,
                  FeedList* out);
 Status ReadEndpoints(const char* what, const TF_Output* outputs, int n,
@@ -188,8 +192,8 @@ Status ReadEndpoints(const char* what, const TF_Output* outputs, int n,
 Status ReadTargets(const TF_Operation* const* operations, int n,
                    TargetList* out);
 
-// Runs by signature and wraps the results: all of TF_SessionRun but finding the
-// endpoints. Outputs are NULL on error.
+// Runs by signature and converts the results. This is TF_SessionRun without the
+// lookup of endpoints. Outputs are NULL on error.
 Status RunAndWrap(Session* session, const TF_Buffer* run_options,
                   absl::Span<const Session::Feed> feeds,
                   absl::Span<const Endpoint> fetches,
@@ -197,7 +201,7 @@ Status RunAndWrap(Session* session, const TF_Buffer* run_options,
                   TF_Buffer* run_metadata,
                   HR_CancellationManager* cancellation = nullptr);
 
-// Partial runs. `*handle` is for TF_DeletePRunHandle.
+// Partial runs. Delete `*handle` with TF_DeletePRunHandle.
 Status StartPartialRun(const std::shared_ptr<Session>& session,
                        absl::Span<const Endpoint> feeds,
                        absl::Span<const Endpoint> fetches,

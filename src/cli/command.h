@@ -1,5 +1,5 @@
 // The commands of the `headrace` program. A command gets the arguments after
-// its name and returns the process's exit status: 0 done, 1 failed, 2 wrong
+// its name. It returns the process's exit status: 0 done, 1 failed, 2 wrong
 // usage.
 #ifndef HEADRACE_CLI_COMMAND_H_
 #define HEADRACE_CLI_COMMAND_H_
@@ -20,27 +20,25 @@ int OpsCommand(const Args& args);      // headrace ops
 int TuneCommand(const Args& args);     // headrace tune
 int ExplainCommand(const Args& args);  // headrace explain
 
-// "headrace: message" to stderr; returns 1.
+// Writes "headrace: message" to stderr. Returns 1.
 int Fail(const Status& status);
-// The same with a hint at --help; returns 2.
+// As Fail, and points to --help. Returns 2.
 int UsageError(const std::string& command, const std::string& message);
 
-// Takes options of the form "--name value" and "--name=value" from argument
-// lists.
+// Reads options "--name value" and "--name=value" from a list of arguments.
 class ArgReader {
  public:
   explicit ArgReader(const Args& args) : args_(args) {}
-  // Nothing more can be taken: the arguments have ended, or status() says what
-  // is wrong.
+  // True if the arguments have ended or status() is an error.
   bool done() const { return at_ == args_.size() || !status_.ok(); }
-  // True if the next argument is the option `name`, whose value goes to
-  // `value`; a missing value sets status().
+  // True if the next argument is the option `name`. Its value goes to `value`.
+  // A missing value sets status().
   bool Option(const std::string& name, std::string* value);
-  // True if the next argument is the bare option `name`.
+  // True if the next argument is the option `name` without a value.
   bool Flag(const std::string& name);
-  // The next argument as it is; an unknown option sets status().
+  // Returns the next argument unchanged. An unknown option sets status().
   std::string Positional();
-  // The same into `value`; one that is there already sets status().
+  // The same, into `value`. If `value` is not empty, sets status().
   void TakeOnly(const char* what, std::string* value);
   const Status& status() const { return status_; }
 
@@ -48,7 +46,7 @@ class ArgReader {
   const Args& args_;
   size_t at_ = 0;
   Status status_;
-  std::set<std::string> known_;  // the options that were asked for
+  std::set<std::string> known_;  // the options asked for so far
 };
 
 }  // namespace headrace::cli

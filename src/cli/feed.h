@@ -1,4 +1,4 @@
-// Values for a model's inputs from files and from the command line.
+// Creates values for a model's inputs from files and from the command line.
 #ifndef HEADRACE_CLI_FEED_H_
 #define HEADRACE_CLI_FEED_H_
 
@@ -8,11 +8,11 @@
 
 namespace headrace::cli {
 
-// `text` names a .png, .jpg, .jpeg or .npy file, or is a number, a string or a
-// list such as "[[1, 2], [3, 4]]". The result has type `dtype` and fits
-// `shape`: a picture is resized (bilinear) to the height and width asked for,
-// and a batch dimension is put in front where the shape has one more dim.
-// Pixels are 0..255, times `scale` plus `offset`.
+// `text` names a .png, .jpg, .jpeg or .npy file, or it is a number, a string or
+// a list such as "[[1, 2], [3, 4]]". The result has type `dtype` and fits
+// `shape`. A picture is resized (bilinear) to the height and width of `shape`.
+// If `shape` has one more dim, a batch dim is added in front. Pixels 0..255 are
+// multiplied by `scale`, then `offset` is added.
 struct FeedOptions {
   float scale = 1;
   float offset = 0;

@@ -1,4 +1,4 @@
-// What a user may have meant who wrote a name that is not there.
+// Suggestions for a misspelt name.
 #ifndef HEADRACE_CLI_SUGGEST_H_
 #define HEADRACE_CLI_SUGGEST_H_
 
@@ -9,8 +9,8 @@
 
 namespace headrace::cli {
 
-// "; did you mean 'input:0' or 'input_1:0'?", of at most three that are alike,
-// the likeliest first; "" if none is.
+// "; did you mean 'input:0' or 'input_1:0'?": at most three similar names, the
+// best first. "" if none is similar.
 std::string DidYouMean(absl::string_view name,
                        const std::vector<std::string>& candidates);
 

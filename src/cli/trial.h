@@ -1,5 +1,5 @@
-// A run of a model for the sake of what it tells, not of its results: inputs
-// that are not given are made up.
+// Runs of a model whose results do not matter, for measurements. Inputs that
+// are not given are generated.
 #ifndef HEADRACE_CLI_TRIAL_H_
 #define HEADRACE_CLI_TRIAL_H_
 
@@ -22,17 +22,17 @@ struct TrialArgs {
   int threads = 0;
 };
 
-// The options that trials have in common, for --help.
+// The options that all trials have, for --help.
 extern const char kTrialHelp[];
 
-// Takes the next argument: one of them, or the model. What is wrong with it
-// goes to `status` or the reader's.
+// Reads the next argument: one of these options, or the model. An error goes to
+// `status` or to the reader's status.
 void TakeTrialArg(ArgReader* reader, TrialArgs* args, Status* status);
 
-// The value of --seconds.
+// Parses the value of --seconds.
 Status ParseSeconds(const std::string& text, double* seconds);
 
-// "1,224,224,3" or "" (a scalar).
+// Parses "1,224,224,3", or "" for a scalar.
 Status ParseShape(const std::string& text, TensorShape* shape);
 
 struct Trial {
@@ -41,13 +41,13 @@ struct Trial {
   std::vector<Endpoint> fetches;
   std::unique_ptr<Session> session;
 
-  // Traced if there is `metadata`.
+  // Traced if `metadata` is given.
   Status Run(pb::RunMetadata* metadata = nullptr) const;
-  // Null if the session was not asked for one.
+  // Null if the session was opened without tuning.
   RefPtr<AlgorithmTuner> tuner() const;
 };
 
-// Loads the model and opens a session on it. Says what it makes up.
+// Loads the model and opens a session on it. Prints which inputs it generates.
 Status PrepareTrial(const TrialArgs& args, pb::ConfigProto config, Trial* out);
 
 }  // namespace headrace::cli

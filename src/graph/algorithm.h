@@ -1,4 +1,4 @@
-// Orders and reachability over a Graph.
+// Topological order and reachability. The graph must not change during a call.
 #ifndef HEADRACE_GRAPH_ALGORITHM_H_
 #define HEADRACE_GRAPH_ALGORITHM_H_
 
@@ -8,17 +8,17 @@
 
 namespace headrace {
 
-// Nodes in an order that respects all edges but those from NextIteration to
-// Merge; among equals by id. InvalidArgument naming the nodes of a cycle.
+// Orders the nodes along all edges except those from NextIteration to Merge;
+// ties are in order of id. InvalidArgument, with the nodes, for a cycle.
 Status TopologicalOrder(const Graph& graph, std::vector<Node*>* order);
-// The same of these nodes of a graph alone, edges from others not regarded.
+// The same for these nodes of one graph. Edges from other nodes are ignored.
 Status TopologicalOrder(absl::Span<Node* const> nodes,
                         std::vector<Node*>* order);
 
-// Marks, by id, the nodes that `roots` need, edges followed backwards.
+// Marks (by id) all nodes that `roots` depend on, and `roots`.
 std::vector<bool> ReachableBackwards(const Graph& graph,
                                      absl::Span<Node* const> roots);
-// Removes nodes not marked; true if any was.
+// Removes the nodes that are not marked. True if it removed any.
 bool RemoveUnmarked(Graph* graph, const std::vector<bool>& keep);
 
 }  // namespace headrace

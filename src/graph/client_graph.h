@@ -1,6 +1,6 @@
-// What one step needs of a client's graph: fed tensors become _Arg nodes,
-// fetched ones _Retval nodes, and everything that neither fetches nor targets
-// need is left out.
+// The part of a client's graph that one step needs. Fed tensors become _Arg
+// nodes, fetched tensors become _Retval nodes. Nodes that no fetch and no
+// target needs are removed.
 #ifndef HEADRACE_GRAPH_CLIENT_GRAPH_H_
 #define HEADRACE_GRAPH_CLIENT_GRAPH_H_
 
@@ -11,17 +11,18 @@
 
 namespace headrace {
 
-// Caller holds graph.mu() at least for reading. The copy's _Arg i is feed i and
-// _Retval i is fetch i, both on `client_device`. The nodes keep their names.
-// InvalidArgument: fed twice, fed and fetched, a cycle (its nodes named), no
-// fetch and no target, a node of the graph with a malformed name.
+// The caller holds graph.mu(). In the copy _Arg i is feed i and _Retval i is
+// fetch i, both on `client_device`. The nodes keep their names. InvalidArgument
+// if a tensor is fed twice or both fed and fetched, if there is a cycle (its
+// nodes are named), if there is neither fetch nor target, or if the graph has a
+// node with a malformed name.
 StatusOr<std::unique_ptr<Graph>> BuildClientGraph(
     const Graph& graph, absl::Span<const Endpoint> feeds,
     absl::Span<const Endpoint> fetches, absl::Span<Node* const> targets,
     const std::string& client_device);
 
-// Makes the static shapes of a client graph hold for feeds of any shape: its
-// _Args have none, and what follows from them is inferred anew.
+// Makes the static shapes of a client graph valid for feeds of any shape:
+// clears the shapes of the _Args and infers all dependent shapes again.
 Status ForgetFedShapes(Graph* client);
 
 }  // namespace headrace

@@ -1,9 +1,9 @@
-// Values that are known before a run: nodes that depend on constants alone,
-// computed by the kernels that a step would use. Shape inference asks for what
-// a shape function needs; the constant-folding pass for whatever pays.
+// Computes values that are known before a run: nodes that depend only on
+// constants. It uses the kernels of a step. Shape inference asks for the values
+// that a shape function needs. The constant-folding pass asks for all values
+// that are worth it.
 //
-// The functions may be called from any thread; the graph must not change
-// meanwhile.
+// Thread-safe, but the graph must not change during a call.
 #ifndef HEADRACE_GRAPH_CONSTANT_EVAL_H_
 #define HEADRACE_GRAPH_CONSTANT_EVAL_H_
 
@@ -14,25 +14,25 @@
 namespace headrace {
 
 struct ConstantEvalLimits {
-  int64_t max_elements = int64_t{1} << 20;  // of any tensor on the way
+  int64_t max_elements = int64_t{1} << 20;  // of each tensor on the way
   int max_nodes = 1000;
 };
 
-// The value of a Const node; null if `n` has none.
+// The value of a Const node. Null for any other node.
 const Tensor* ConstantValue(const Node& n);
 
-// True if the node's outputs depend on its inputs' values alone and may be
-// computed at any time: no state, no files, no randomness, no control flow, no
-// functions, nothing that a feed is meant to replace, no references or objects.
+// True if the outputs depend only on the values of the inputs, and may be
+// computed at any time. Such a node has no state, files, randomness, control
+// flow, functions, references or objects, and is not meant to be fed.
 bool IsPure(const Node& n);
 
-// Runs the node's CPU kernel on these values. Not for asynchronous kernels:
-// Unimplemented. Whether IsPure(n) is the caller's to check.
+// Runs the node's CPU kernel on these inputs. Unimplemented for an asynchronous
+// kernel. The caller checks IsPure(n).
 Status EvaluateNode(const Node& n, absl::Span<const Tensor> inputs,
                     std::vector<Tensor>* outputs);
 
-// The value of `e` if all that it depends on is constant (or the shape of
-// something whose shape is known) and pure, and stays within the limits.
+// Computes the value of `e`. Returns false unless everything that it depends on
+// is pure and constant (or a known shape) and within the limits.
 bool EvaluateConstant(const Endpoint& e, Tensor* out,
                       const ConstantEvalLimits& limits = {});
 

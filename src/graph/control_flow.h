@@ -1,5 +1,5 @@
-// Control-flow analysis: which loop frame each node runs in, and which frame
-// its outputs belong to.
+// Control-flow analysis: finds the loop frame in which each node runs, and the
+// frame of its outputs.
 #ifndef HEADRACE_GRAPH_CONTROL_FLOW_H_
 #define HEADRACE_GRAPH_CONTROL_FLOW_H_
 
@@ -11,7 +11,7 @@
 namespace headrace {
 
 struct LoopFrame {
-  std::string name;  // "" for the top level, which is frame 0
+  std::string name;  // "" for frame 0, the top level
   int parent = -1;
   int depth = 0;
   int num_enters = 0;
@@ -20,24 +20,27 @@ struct LoopFrame {
 
 struct ControlFlow {
   std::vector<LoopFrame> frames;
-  // By node id. An Enter runs in the outer frame and puts out into the inner
-  // one; an Exit the other way round; every other node stays in its frame.
+  // By node id. An Enter runs in the outer frame, and its output is in the
+  // inner frame. An Exit does the reverse. Any other node stays in its frame.
   std::vector<int> runs_in;
   std::vector<int> puts_out_to;
 };
 
-// Loops inside loops: a frame's name tells all around it.
+// Limits nesting, because a frame's name contains the names of all frames
+// around it.
 constexpr int kMaxLoopDepth = 200;
 
-// An Enter whose value comes into every iteration: a loop invariant.
+// True for an Enter whose value is the same in every iteration: a loop
+// invariant.
 bool IsConstantEnter(const Node& n);
 
-// InvalidArgument, naming nodes and frames, for a node whose inputs come from
-// different frames, a Merge of NextIterations alone, an Exit or NextIteration
-// outside any frame, a frame entered from two places, Enters of one frame that
-// disagree, and loops that nest deeper than kMaxLoopDepth. If it is OK, every
-// edge leads from the frame that its source puts out to into the frame that its
-// destination runs in. An outer frame comes before those inside it.
+// InvalidArgument, with nodes and frames, in these cases: a node has inputs
+// from different frames; a Merge has only NextIterations; an Exit or
+// NextIteration is outside all frames; a frame is entered from two places;
+// Enters of one frame disagree; loops nest deeper than kMaxLoopDepth. If the
+// result is OK, then for every edge the output frame of its source is the frame
+// in which its destination runs. An outer frame comes before the frames inside
+// it.
 Status AnalyzeControlFlow(const Graph& graph, ControlFlow* out);
 
 }  // namespace headrace

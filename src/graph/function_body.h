@@ -1,4 +1,5 @@
-// The body of a function as a graph: arguments are _Arg nodes, results _Retval.
+// The body of a function as a graph. Arguments are _Arg nodes, results are
+// _Retval nodes.
 #ifndef HEADRACE_GRAPH_FUNCTION_BODY_H_
 #define HEADRACE_GRAPH_FUNCTION_BODY_H_
 
@@ -15,25 +16,24 @@ struct FunctionBody {
   DataTypeVector arg_types, ret_types;
   std::vector<Node*> args;  // by index
   std::vector<Node*> rets;  // by index
-  // What a call runs though no result needs it: nodes that the function names
-  // as control results, and those with side effects.
+  // Nodes that a call runs even if no result needs them: the function's control
+  // results, and nodes with side effects.
   std::vector<Node*> effects;
 };
 
-// Function `name` of the library with `attrs` (those beginning with "_" are not
-// regarded). Every node is checked as in a graph, and shapes are inferred,
-// those of arguments being unknown. NotFound if there is no such function;
-// otherwise errors name it.
+// Builds the body of function `name` for `attrs`; attrs that begin with "_" are
+// ignored. Nodes are checked as in any graph. Shapes are inferred; those of
+// arguments are unknown. NotFound if there is no such function. Other errors
+// contain its name.
 StatusOr<FunctionBody> BuildFunctionBody(
     const std::shared_ptr<FunctionLibrary>& library, const std::string& name,
     const AttrMap& attrs, const GraphVersions& versions);
 
-// True of a node whose op changes something that others see: most ops with
-// state, but not those that only read it or make a handle.
+// True if the node changes something visible outside. This holds for most
+// stateful ops, but not for those that only read state or create a handle.
 bool HasSideEffect(const Node& n);
 
-// The function that a node's op is: a node of op "f" calls function f. False if
-// the op is an ordinary one.
+// True if the node's op is a function: a node of op "f" calls function f.
 bool IsFunctionCall(const Node& n);
 
 }  // namespace headrace

@@ -1,4 +1,4 @@
-// FunctionLibrary: the FunctionDefs that came with graphs. Thread-safe.
+// FunctionLibrary: the FunctionDefs of graphs. Thread-safe.
 #ifndef HEADRACE_GRAPH_FUNCTION_LIBRARY_H_
 #define HEADRACE_GRAPH_FUNCTION_LIBRARY_H_
 
@@ -16,22 +16,23 @@ namespace headrace {
 
 class FunctionLibrary {
  public:
-  // Adding the same definition again is fine; another one under a taken name is
-  // InvalidArgument.
+  // OK if the same definition exists. InvalidArgument if the name has another
+  // definition.
   Status Add(const pb::FunctionDef& def);
-  // All of a library, or nothing on error. The names of functions that were not
-  // there before are appended to `added`, for who has to take them out again.
+  // Adds all functions of a library, or none on error. Appends the names of new
+  // functions to `added`, so that the caller can remove them again.
   Status AddLibrary(const pb::FunctionDefLibrary& library,
                     std::vector<std::string>* added = nullptr);
-  // No node may name them any more.
+  // No node may use these functions any more.
   void Remove(absl::Span<const std::string> names);
   Status AddGradient(const std::string& function, const std::string& gradient);
   std::shared_ptr<const pb::FunctionDef> Find(absl::string_view name) const;
-  // The function as an op that nodes can name; null if there is none.
+  // The function as an op that nodes can have. Null if there is no such
+  // function.
   const OpDef* FindOpDef(absl::string_view name) const;
   std::string FindGradient(absl::string_view function) const;  // "" if none
   std::vector<std::string> Names() const;
-  // Sorted by name.
+  // In order of names.
   void ToProto(pb::FunctionDefLibrary* out) const;
 
  private:

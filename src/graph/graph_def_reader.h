@@ -1,6 +1,6 @@
-// A GraphDef taken apart into nodes in our own form. From bytes this happens
-// without making messages of the nodes, and large constants go from the bytes
-// straight into their tensors.
+// Converts a GraphDef into nodes in our own form. From bytes it does so without
+// messages for the nodes, and copies large constants directly into their
+// tensors.
 #ifndef HEADRACE_GRAPH_GRAPH_DEF_READER_H_
 #define HEADRACE_GRAPH_GRAPH_DEF_READER_H_
 
@@ -15,30 +15,30 @@ namespace headrace {
 struct GraphDefParts {
   struct Node {
     NodeDef def;
-    Status status;  // what is wrong with its attrs; the def is then incomplete
+    Status status;  // error in its attrs; the def is then incomplete
   };
   std::vector<Node> nodes;
   pb::GraphDef rest;  // versions and library: all but the nodes
 };
 
-// Binary. InvalidArgument, with the place, if the bytes are no GraphDef;
-// ResourceExhausted, with the node, if its constants take more than `max_bytes`
-// of memory (0: more than the machine has free).
+// Reads the binary format. InvalidArgument, with the position, if the bytes are
+// no GraphDef. ResourceExhausted, with the node, if the constants take more
+// than `max_bytes` bytes of memory. 0: more than the machine has free.
 Status ReadGraphDefParts(absl::string_view bytes, GraphDefParts* parts,
                          int64_t max_bytes = 0);
 
-// The same, but large constants become views of the bytes and keep them alive:
-// all of them if the bytes are a mapped file, else only if one is so large that
-// this pays. See framework/tensor/stored_constant.h for what it asks of their
+// The same, but large constants become views that keep the bytes alive. If the
+// bytes are a mapped file, all large constants do; else only if one is so large
+// that it pays. framework/tensor/stored_constant.h states the duties of their
 // readers.
 Status ReadGraphDefParts(const RefPtr<TensorBuffer>& bytes,
                          GraphDefParts* parts, int64_t max_bytes = 0);
 
-// The same from a message.
+// The same for a message.
 Status GraphDefPartsFromProto(const pb::GraphDef& def, GraphDefParts* parts,
                               int64_t max_bytes = 0);
 
-// Where the fields of a GraphDef break off, in words; for messages.
+// Says in words where the fields of a GraphDef are broken. For messages.
 std::string DescribeBrokenGraphDef(absl::string_view bytes);
 
 }  // namespace headrace

@@ -1,4 +1,4 @@
-// For tests: making nodes in a line.
+// For tests: creates a node in one line.
 #ifndef HEADRACE_GRAPH_GRAPH_TEST_UTIL_H_
 #define HEADRACE_GRAPH_GRAPH_TEST_UTIL_H_
 
@@ -13,7 +13,7 @@
 
 namespace headrace {
 
-// A node of `op`; a failure is a test failure and gives null.
+// Adds a node of `op`. On failure the test fails and the result is null.
 inline Node* AddOp(Graph* g, const std::string& name, const std::string& op,
                    std::vector<Endpoint> inputs = {}, AttrMap attrs = {},
                    std::vector<Node*> control = {}) {

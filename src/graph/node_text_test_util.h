@@ -1,13 +1,13 @@
-// For tests: graphs as texts, a node a line.
+// For tests: graphs as text, one node per line.
 //
 //   name: Op input ... attr=value ... @device
 //
-// Inputs are "a", "a:1" or "^a" and may be defined on a later line. Attrs named
-// T or dtype are int32 unless they are given; N is the number of data inputs.
-// "Const 5" and "Const 1,2" make a scalar and a vector of int32, float (5.5) or
-// bool. "in=f" on an Enter names its frame, "loc=a" colocates with node a, and
-// "[2,?]" is a shape. "@1" stands for the device "/cpu:1"; another word after
-// "@" is taken as it is.
+// Inputs are "a", "a:1" or "^a". They may be defined on a later line. The attrs
+// T and dtype are int32 unless given. N is the number of data inputs. "Const 5"
+// and "Const 1,2" make a scalar and a vector of int32, float (5.5) or bool. On
+// an Enter, "in=f" names its frame. "loc=a" colocates with node a. "[2,?]" is a
+// shape. "@1" means the device "/cpu:1"; any other word after "@" is the device
+// itself.
 #ifndef HEADRACE_GRAPH_NODE_TEXT_TEST_UTIL_H_
 #define HEADRACE_GRAPH_NODE_TEXT_TEST_UTIL_H_
 
@@ -79,8 +79,8 @@ inline void SetAttr(absl::string_view name, absl::string_view value,
   }
 }
 
-// `devices`: how many there are; "@k" beyond means the last one. `parallel`:
-// the parallel_iterations of the frames.
+// `devices`: the number of devices; a larger "@k" means the last one.
+// `parallel`: parallel_iterations of the frames.
 inline pb::GraphDef ParseNodes(absl::string_view text, int devices = 1,
                                int parallel = 10) {
   pb::GraphDef def;
@@ -130,9 +130,10 @@ inline pb::GraphDef ParseNodes(absl::string_view text, int devices = 1,
   return def;
 }
 
-// Adds a function of int32 arguments and results. `args` are names; `rets` are
-// "name=value", values as a FunctionDef writes them: "sum:z:0". So are the
-// inputs of the nodes of `body`. What is in `controls` runs in every call.
+// Adds a function with int32 arguments and results. `args` are names. `rets`
+// are "name=value", with values as in a FunctionDef: "sum:z:0". The inputs of
+// the nodes in `body` have the same form. The nodes in `controls` run in every
+// call.
 inline void AddFunction(Graph* graph, const std::string& name,
                         const std::vector<std::string>& args,
                         absl::string_view body,
@@ -161,7 +162,7 @@ inline void AddFunction(Graph* graph, const std::string& name,
   ASSERT_EQ(graph->functions()->Add(def), OkStatus());
 }
 
-// The graph of a text; a failure is the test's.
+// Builds the graph of a text. On failure the test fails.
 inline void LoadNodes(absl::string_view text, Graph* graph, int parallel = 10) {
   ASSERT_EQ(ImportGraphDef({}, ParseNodes(text, 8, parallel), graph),
             OkStatus());

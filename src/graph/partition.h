@@ -1,7 +1,6 @@
-// Splits a placed graph by device, as a pure function: an edge that crosses
-// becomes a _Send and a _Recv with one rendezvous key, one pair for a tensor
-// and destination device however many consumers it has there; formats.md,
-// section 8.
+// Splits a placed graph by device; a pure function. An edge between devices
+// becomes a _Send and a _Recv with one rendezvous key. A tensor has one pair
+// for each destination device, however many consumers are there.
 #ifndef HEADRACE_GRAPH_PARTITION_H_
 #define HEADRACE_GRAPH_PARTITION_H_
 
@@ -16,14 +15,15 @@
 namespace headrace {
 
 struct PartitionOptions {
-  // Incarnation of a device, by full name.
+  // The incarnation of a device, by its full name.
   std::function<uint64_t(const std::string& device)> incarnation;
 };
 
-// Every node must have an assigned device. A reference edge may not cross.
+// Every node must have an assigned device. A reference edge must not cross
+// devices.
 Status PartitionGraph(const PartitionOptions& options, const Graph& graph,
                       std::map<std::string, std::unique_ptr<Graph>>* parts);
-// The same; a graph on one device is taken as it is.
+// The same, but a graph on one device is moved instead of copied.
 Status PartitionGraph(const PartitionOptions& options,
                       std::unique_ptr<Graph> graph,
                       std::map<std::string, std::unique_ptr<Graph>>* parts);

@@ -1,6 +1,7 @@
-// What is known of an integer tensor whose value depends on shapes: the vector
-// [batch, 28 * 28] is half known when only the batch size is not. Such tensors
-// come from Shape and go through slicing, packing and arithmetic into Reshape.
+// What is known of an integer tensor whose value depends on shapes. The vector
+// [batch, 28 * 28] is half known if only the batch size is unknown. Such
+// tensors come from Shape, pass through slices, packs and arithmetic, and end
+// in Reshape.
 #ifndef HEADRACE_GRAPH_SHAPE_VALUE_H_
 #define HEADRACE_GRAPH_SHAPE_VALUE_H_
 
@@ -8,15 +9,16 @@
 
 namespace headrace {
 
-// Output `e` if its node looks at shapes alone (Shape, ShapeN, Size, Rank) and
-// what is known of them tells it.
+// The value of output `e` of a node that uses only shapes (Shape, ShapeN, Size,
+// Rank). Returns false if the known shapes do not determine it.
 bool StaticShapeValue(const Endpoint& e, Tensor* out);
 
-// The value of an int32 or int64 scalar or vector if all of it is known.
+// The value of an int32 or int64 scalar or vector. Returns false unless all of
+// it is known.
 bool EvaluateShapeValue(const Endpoint& e, Tensor* out);
 
 // What is known of an int32 or int64 vector read as a shape, or of a matrix
-// read row by row; false if nothing is, not even its length.
+// read row by row. Returns false if not even its length is known.
 bool EvaluateAsShape(const Endpoint& e, PartialTensorShape* out);
 
 }  // namespace headrace

@@ -1,6 +1,6 @@
-// A checkpoint of version 1: tables whose values hold the tensors themselves,
-// as messages. The entry "" lists the tensors and their slices; each slice has
-// an entry under EncodeSliceKey, also where a slice is a whole tensor.
+// Checkpoints of version 1: tables whose values are messages with the tensors
+// themselves. The entry "" lists the tensors and their slices. Each slice has
+// an entry under EncodeSliceKey, even if it is a whole tensor.
 #ifndef HEADRACE_IO_CHECKPOINT_V1_H_
 #define HEADRACE_IO_CHECKPOINT_V1_H_
 
@@ -17,16 +17,16 @@
 namespace headrace {
 
 // Reads all files that match a pattern as one checkpoint. Immutable, so
-// thread-safe; nothing in the files makes it crash or allocate more than a few
-// times what they hold.
+// thread-safe. No file content makes it crash or allocate more than a few times
+// the files' size.
 class CheckpointV1Reader {
  public:
   // NotFound if no file matches.
   static StatusOr<std::unique_ptr<CheckpointV1Reader>> Open(
       Env* env, const std::string& pattern);
 
-  // The slice of the tensor; all of it if `slice` is null. `full_shape`, if
-  // given, must be the stored one. NotFound if there is no such tensor.
+  // Reads a slice of the tensor, or all of it if `slice` is null. `full_shape`,
+  // if given, must equal the stored shape. NotFound if there is no such tensor.
   Status Read(const std::string& name, const TensorShape* full_shape,
               const TensorSlice* slice, Tensor* out) const;
 
@@ -56,8 +56,8 @@ struct CheckpointV1Item {
   TensorSlice slice;
   Tensor value;
 };
-// Writes them as one file, atomically. InvalidArgument for types that the
-// format lacks and for a slice given twice.
+// Writes the items as one file, atomically. InvalidArgument for a type that the
+// format does not have, and for a slice given twice.
 Status WriteCheckpointV1(Env* env, const std::string& path,
                          const std::vector<CheckpointV1Item>& items);
 

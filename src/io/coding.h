@@ -1,6 +1,6 @@
-// Integers as checkpoints store them: little-endian of fixed width, and varints
-// of 7 bits a byte. The readers take bytes off the front of `in` and return
-// false, with `in` unspecified, where it ends early or a varint is too long.
+// Integers as in checkpoints: little-endian with fixed width, and varints with
+// 7 bits per byte. The readers remove bytes from the front of `in`. They return
+// false if `in` ends early or a varint is too long; `in` is then unspecified.
 #ifndef HEADRACE_IO_CODING_H_
 #define HEADRACE_IO_CODING_H_
 
@@ -17,7 +17,7 @@ void PutFixed(std::string* out, T v) {
     out->push_back(static_cast<char>(v >> (8 * i)));
   }
 }
-// `p` has sizeof(T) bytes.
+// `p` points to sizeof(T) bytes.
 template <typename T>
 T GetFixed(const char* p) {
   T v = 0;

@@ -1,6 +1,6 @@
-// CsvReader: the fields of a stream of comma-separated records. A record ends
-// with "\n", "\r" or "\r\n". With quotes, as in RFC 4180: a field in quotes may
-// hold delimiters, line ends and, written twice, quotes.
+// CsvReader: reads the fields of comma-separated records from a stream. A
+// record ends with "\n", "\r" or "\r\n". Quotes are as in RFC 4180: a quoted
+// field may contain delimiters and line ends, and a quote written twice.
 #ifndef HEADRACE_IO_CSV_READER_H_
 #define HEADRACE_IO_CSV_READER_H_
 
@@ -17,20 +17,20 @@ class CsvReader {
  public:
   CsvReader(std::unique_ptr<InputStream> input, char delimiter, bool quotes);
 
-  // *end if there is no further record.
+  // Sets *end if there is no further record.
   [[nodiscard]] Status AtEnd(bool* end);
 
-  // The next field of the record, to `field` unless that is null; *last if it
-  // ended its record. After a malformed one, InvalidArgument, the rest of the
-  // line is passed over: the next call reads the next record. After any other
-  // failure the reader is of no use.
+  // Reads the next field of the record into `field`, unless it is null. Sets
+  // *last if the field ends its record. A malformed field gives InvalidArgument
+  // and skips the rest of its line; the next call reads the next record. After
+  // any other error the reader must not be used.
   [[nodiscard]] Status ReadField(std::string* field, bool* last);
 
  private:
-  // Makes buffer_[at_] the next byte, or *end.
+  // Makes buffer_[at_] the next byte, or sets *end.
   Status Fill(bool* end);
   Status ReadQuoted(std::string* field, bool* last);
-  // What follows a field: *last is false after a delimiter.
+  // Reads what follows a field. *last is false after a delimiter.
   Status ReadSeparator(bool* last, bool* found);
   Status Malformed(const char* why);
 

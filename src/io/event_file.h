@@ -1,6 +1,6 @@
-// Event files: records of Event messages, the first of which names the format.
-// TensorBoard finds them by their names, LOGDIR/events.out.tfevents.SECONDS.
-// HOST.PID.NUMBER, and orders them by these.
+// Event files: records of Event messages. The first one names the format.
+// TensorBoard finds the files by name,
+// LOGDIR/events.out.tfevents.SECONDS.HOST.PID.NUMBER, and orders them by name.
 #ifndef HEADRACE_IO_EVENT_FILE_H_
 #define HEADRACE_IO_EVENT_FILE_H_
 
@@ -13,18 +13,19 @@
 
 namespace headrace {
 
-// Thread-safe; its lock is held while it writes. Destruction closes the file,
-// without a report of errors: call Close.
+// Thread-safe; holds its lock while it writes. The destructor closes the file
+// and ignores errors, so call Close.
 class EventFileWriter {
  public:
-  // After how many events, or how long after the last time, what was written is
-  // handed to the system. Both are looked at when an event is written.
+  // Written events are passed to the system after this many events, or after
+  // this much time since the last flush. Both are checked when an event is
+  // written.
   struct FlushPolicy {
     int64_t max_queue = 10;
     int64_t millis = 2 * 60 * 1000;
   };
 
-  // Makes the directory and a new file in it, whose name ends with `suffix`.
+  // Creates the directory, and a new file in it whose name ends with `suffix`.
   static StatusOr<std::unique_ptr<EventFileWriter>> Open(
       Env* env, const std::string& logdir, const std::string& suffix,
       const FlushPolicy& policy);
@@ -32,7 +33,7 @@ class EventFileWriter {
   const std::string& path() const { return path_; }
   [[nodiscard]] Status Write(const pb::Event& event);
   [[nodiscard]] Status Flush();
-  // Once; what is written later is FailedPrecondition.
+  // Call it once. A later write gives FailedPrecondition.
   [[nodiscard]] Status Close();
 
  private:

@@ -1,4 +1,4 @@
-// Sequential input: files, and what is compressed in them.
+// Sequential input from files, and decompression.
 #ifndef HEADRACE_IO_INPUT_STREAM_H_
 #define HEADRACE_IO_INPUT_STREAM_H_
 
@@ -17,42 +17,42 @@ class InputStream {
  public:
   virtual ~InputStream() = default;
 
-  // Reads n bytes to `to`; *got is less only at the end, where it is 0 from
-  // then on. After a failure the stream is of no use.
+  // Reads n bytes to `to`. *got is smaller only at the end of the stream, and 0
+  // after it. After an error the stream must not be used.
   [[nodiscard]] virtual Status Read(char* to, size_t n, size_t* got) = 0;
-  // As Read, into a string that grows with what is really there: n may come
-  // from a file that lies.
+  // As Read, into a string. The string grows with the bytes that are really
+  // there, because n may come from a damaged file.
   [[nodiscard]] Status ReadString(size_t n, std::string* out);
-  // Passes over up to n bytes.
+  // Skips up to n bytes.
   [[nodiscard]] virtual Status Skip(uint64_t n, uint64_t* skipped);
 };
 
 enum class Compression { kNone, kZlib, kGzip };
 
-// From "", "ZLIB" or "GZIP".
+// Accepts "", "ZLIB" and "GZIP".
 StatusOr<Compression> ParseCompression(std::string_view name);
 
-// `buffer_size`: bytes read from the file at a time; 0 for a good number.
+// `buffer_size`: bytes per read from the file; 0 for the default.
 StatusOr<std::unique_ptr<InputStream>> OpenInputStream(Env* env,
                                                        const std::string& path,
                                                        Compression compression,
                                                        size_t buffer_size = 0);
 
-// The bytes of `text`, which outlives it.
+// Reads the bytes of `text`, which must outlive the stream.
 std::unique_ptr<InputStream> NewStringStream(std::string_view text);
 
-// What `input` holds, decompressed. DataLoss where it is damaged or ends too
-// early. Gzip members that follow each other are read as one.
+// Decompresses `input`. DataLoss if it is damaged or ends early. Consecutive
+// gzip members are read as one stream.
 StatusOr<std::unique_ptr<InputStream>> Inflate(
     std::unique_ptr<InputStream> input, Compression compression);
 
-// Lines, without the '\n' at their ends; the last may have none. '\r' is
-// dropped wherever it stands, as TensorFlow does.
+// Reads lines, without the '\n' at their ends. The last line need not have one.
+// As in TensorFlow, every '\r' is dropped.
 class LineReader {
  public:
   explicit LineReader(std::unique_ptr<InputStream> input)
       : input_(std::move(input)) {}
-  // *end, after the last line. ResourceExhausted for a line over 2 GiB.
+  // Sets *end after the last line. ResourceExhausted for a line over 2 GiB.
   [[nodiscard]] Status Next(std::string* line, bool* end);
 
  private:

@@ -1,4 +1,4 @@
-// NumPy's .npy files: one array with its dtype and shape.
+// NumPy's .npy files: one array with dtype and shape. Thread-safe.
 #ifndef HEADRACE_IO_NPY_H_
 #define HEADRACE_IO_NPY_H_
 
@@ -10,11 +10,11 @@
 
 namespace headrace {
 
-// Versions 1 to 3, C order, little-endian numbers and bools. InvalidArgument
-// for anything else and for contents that are too short.
+// Reads versions 1 to 3, C order, little-endian numbers and bools.
+// InvalidArgument for anything else and for a file that is too short.
 Status ParseNpy(absl::string_view bytes, Tensor* out);
 
-// InvalidArgument for types that NumPy does not have.
+// InvalidArgument for a type that NumPy does not have.
 Status WriteNpy(const Tensor& t, std::string* bytes);
 
 }  // namespace headrace

@@ -1,6 +1,6 @@
-// Record files: a sequence of byte strings, each as its length (8 bytes), the
-// masked CRC-32C of those, the bytes, and their masked CRC-32C; perhaps
-// compressed as a whole.
+// Record files: a sequence of byte strings. Each is stored as its length (8
+// bytes), the masked CRC-32C of the length, the bytes, and the masked CRC-32C
+// of the bytes. The whole file may be compressed.
 #ifndef HEADRACE_IO_RECORD_FILE_H_
 #define HEADRACE_IO_RECORD_FILE_H_
 
@@ -23,12 +23,13 @@ class RecordReader {
                                                       Compression compression,
                                                       size_t buffer_size = 0);
 
-  // The next record, or *end where the file ends between two. DataLoss
-  // "truncated record at N", N being where the record begins, or "corrupted
-  // record at N", where its length or its data begin; then the reader is of no
-  // use. Memory is bounded by what the file holds, whatever its lengths say.
+  // Reads the next record. Sets *end if the file ends between two records.
+  // DataLoss "truncated record at N", where the record begins at N. DataLoss
+  // "corrupted record at N", where its length or its data begins at N. After an
+  // error the reader must not be used. Memory is bounded by the size of the
+  // file, whatever its lengths claim.
   [[nodiscard]] Status Next(std::string* record, bool* end);
-  // Where the next record begins, in decompressed bytes.
+  // The position of the next record, in decompressed bytes.
   uint64_t offset() const { return offset_; }
 
  private:
@@ -38,11 +39,11 @@ class RecordReader {
   uint64_t offset_ = 0;
 };
 
-// Used by one thread at a time. Destruction closes it, without a report of
+// Used by one thread at a time. The destructor closes the file and ignores
 // errors.
 class RecordWriter {
  public:
-  // `level`: of the compression, 0 to 9, or -1 for zlib's own choice.
+  // `level`: the compression level, 0 to 9; -1 for zlib's default.
   static StatusOr<std::unique_ptr<RecordWriter>> Open(Env* env,
                                                       const std::string& path,
                                                       Compression compression,
@@ -50,7 +51,7 @@ class RecordWriter {
   virtual ~RecordWriter() = default;
 
   [[nodiscard]] Status Write(std::string_view record);
-  // Hands to the system what was written, as far as the compression can.
+  // Passes written records to the system, as far as the compression allows.
   [[nodiscard]] virtual Status Flush() = 0;
   [[nodiscard]] virtual Status Close() = 0;
 

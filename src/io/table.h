@@ -1,10 +1,10 @@
-// Table: a file of keys and values in the order of the keys, laid out as
-// LevelDB's: data blocks, an empty metaindex block, an index block, a footer of
-// 48 bytes. A block is entries whose keys share prefixes, then the offsets of
-// the entries that share nothing ("restarts") and their count; on disk a type
-// byte (0 plain, 1 snappy) and a masked CRC follow.
+// Table: a file of keys and values, sorted by key, in LevelDB's format: data
+// blocks, an empty metaindex block, an index block, a footer of 48 bytes. A
+// block has entries whose keys share prefixes, then the offsets of the entries
+// that share nothing ("restarts"), then their count. In the file a type byte (0
+// plain, 1 snappy) and a masked CRC follow the block.
 //
-// Checkpoints use it: the index of version 2, the whole of version 1.
+// Checkpoints use tables: version 2 for the index, version 1 for everything.
 #ifndef HEADRACE_IO_TABLE_H_
 #define HEADRACE_IO_TABLE_H_
 
@@ -20,21 +20,21 @@
 
 namespace headrace {
 
-// All of a table, checked when it is opened. Immutable, so thread-safe.
+// The contents of a table, fully checked at Open. Immutable, so thread-safe.
 class Table {
  public:
   struct Entry {
     std::string key;
-    absl::string_view value;  // lives as long as the table
+    absl::string_view value;  // valid as long as the table
   };
 
-  // DataLoss, with path and place, for whatever is not a whole table.
+  // DataLoss, with path and position, if the file is no complete table.
   static StatusOr<std::unique_ptr<Table>> Open(Env* env,
                                                const std::string& path);
 
-  // Keys strictly increase, bytewise.
+  // Keys strictly increase in byte order.
   const std::vector<Entry>& entries() const { return entries_; }
-  // Null if there is none.
+  // Null if there is no such key.
   const Entry* Find(absl::string_view key) const;
 
  private:
@@ -43,22 +43,23 @@ class Table {
   Status ReadBlock(absl::string_view handle, absl::string_view* block);
 
   RefPtr<MappedFile> file_;
-  std::deque<std::string> unpacked_;  // blocks that were compressed
+  std::deque<std::string> unpacked_;  // decompressed blocks
   std::vector<Entry> entries_;
 };
 
-// Writes a table, uncompressed, to a file that it does not own. One thread.
+// Writes a table, uncompressed, to a file that it does not own. Not
+// thread-safe.
 class TableWriter {
  public:
   explicit TableWriter(WritableFile* file) : file_(file) {}
 
-  // Keys must strictly increase: InvalidArgument otherwise.
+  // InvalidArgument if the key is not greater than the previous one.
   Status Add(absl::string_view key, absl::string_view value);
-  // Writes what is left and the footer; does not close the file.
+  // Writes the remaining blocks and the footer. Does not close the file.
   Status Finish();
 
  private:
-  // Entries on their way into a block.
+  // A block that is being filled.
   struct Block {
     int restart_interval;
     std::string bytes;
@@ -69,7 +70,7 @@ class TableWriter {
     void Add(absl::string_view key, absl::string_view value);
   };
 
-  // Leaves `block` empty, and in *handle where it went.
+  // Writes and empties `block`. *handle gets its position in the file.
   Status Write(Block* block, std::string* handle);
   void AddToIndex(const std::string& separator);
 
@@ -80,7 +81,7 @@ class TableWriter {
   Block index_{1};
   std::string last_key_;
   bool any_ = false;
-  std::string pending_handle_;  // of a written block that is not in the index
+  std::string pending_handle_;  // of the last block, not yet in the index
 };
 
 }  // namespace headrace

@@ -1,7 +1,7 @@
-// A checkpoint of version 2: the table PREFIX.index tells for each key the
-// type, shape, and place of a tensor's bytes in PREFIX.data-0000i-of-0000n. A
-// partitioned tensor has an entry that lists its slices, and an entry of its
-// own for each of them (EncodeSliceKey).
+// Checkpoints of version 2. For each key the table PREFIX.index has the type,
+// the shape, and the position of the tensor's bytes in
+// PREFIX.data-0000i-of-0000n. A partitioned tensor has an entry that lists its
+// slices, and one entry per slice (EncodeSliceKey).
 #ifndef HEADRACE_IO_TENSOR_BUNDLE_H_
 #define HEADRACE_IO_TENSOR_BUNDLE_H_
 
@@ -23,20 +23,20 @@ namespace headrace {
 std::string BundleIndexPath(const std::string& prefix);
 std::string BundleDataPath(const std::string& prefix, int shard, int shards);
 
-// Reads a checkpoint; data files are mapped when they are first needed.
-// Thread-safe. Damage is DataLoss; nothing in the files makes it crash or
-// allocate more than the files hold.
+// Reads a checkpoint. Data files are mapped at their first use. Thread-safe.
+// Damaged files give DataLoss. No file content makes it crash or allocate more
+// than the files' size.
 class BundleReader {
  public:
-  // NotFound if there is no index.
+  // NotFound if there is no index file.
   static StatusOr<std::unique_ptr<BundleReader>> Open(
       Env* env, const std::string& prefix);
 
-  // What the index says of `key`. NotFound "Key x not found in checkpoint".
+  // The index entry of `key`. NotFound "Key x not found in checkpoint".
   Status Lookup(absl::string_view key, pb::BundleEntryProto* entry) const;
-  // The whole tensor, put together if it is partitioned.
+  // Reads the whole tensor. A partitioned tensor is put together.
   Status Read(absl::string_view key, Tensor* out);
-  // The slice of it; InvalidArgument unless `full_shape` is the tensor's.
+  // Reads a slice. InvalidArgument if `full_shape` is not the tensor's shape.
   Status ReadSlice(absl::string_view key, const TensorShape& full_shape,
                    const TensorSlice& slice, Tensor* out);
 
@@ -47,7 +47,7 @@ class BundleReader {
   BundleReader(Env* env, std::string prefix)
       : env_(env), prefix_(std::move(prefix)) {}
   StatusOr<RefPtr<MappedFile>> DataFile(int shard);
-  // The tensor of an entry without slices.
+  // Reads the tensor of an entry without slices.
   Status ReadEntry(absl::string_view key, const pb::BundleEntryProto& entry,
                    Tensor* out);
   Status ReadFromSlices(absl::string_view key,
@@ -63,18 +63,18 @@ class BundleReader {
   absl::flat_hash_map<int, RefPtr<MappedFile>> data_ GUARDED_BY(mu_);
 };
 
-// Writes a checkpoint of one shard. Nothing has its final name before Finish,
-// which renames the data and then the index, so that a crash leaves the old
-// checkpoint or none. Not thread-safe.
+// Writes a checkpoint with one shard. Finish renames the data file and then the
+// index to their final names; so a crash leaves the old checkpoint or none. Not
+// thread-safe.
 class BundleWriter {
  public:
   static StatusOr<std::unique_ptr<BundleWriter>> Open(
       Env* env, const std::string& prefix);
-  ~BundleWriter();  // without Finish: deletes what was written
+  ~BundleWriter();  // without Finish, deletes the written files
 
-  // InvalidArgument for a key that is there already.
+  // InvalidArgument if the key exists.
   Status Add(const std::string& key, const Tensor& value);
-  // `value` is the piece `slice` of a tensor of `full_shape`.
+  // `value` is the slice `slice` of a tensor with shape `full_shape`.
   Status AddSlice(const std::string& key, const TensorShape& full_shape,
                   const TensorSlice& slice, const Tensor& value);
   Status Finish();
@@ -91,12 +91,14 @@ class BundleWriter {
   bool finished_ = false;
 };
 
-// Writes an index of `entries` (with "" the header) to `path`, atomically.
+// Writes an index with `entries` and the header (under "") to `path`,
+// atomically.
 Status WriteBundleIndex(
     Env* env, const std::string& path, const pb::BundleHeaderProto& header,
     const std::map<std::string, pb::BundleEntryProto>& entries);
 
-// Makes one checkpoint `destination` of several, renaming their data files.
+// Merges checkpoints into one checkpoint `destination` by renaming their data
+// files.
 Status MergeBundles(Env* env, const std::vector<std::string>& prefixes,
                     const std::string& destination, bool allow_missing);
 

@@ -1,4 +1,4 @@
-// RIFF/WAVE files of uncompressed 16-bit samples.
+// RIFF/WAVE files with uncompressed 16-bit samples. Thread-safe.
 #ifndef HEADRACE_IO_WAV_H_
 #define HEADRACE_IO_WAV_H_
 
@@ -10,8 +10,8 @@
 
 namespace headrace {
 
-// What a file holds; `pcm` points into the bytes that were parsed:
-// little-endian int16, `channels` of them for each of `samples` moments.
+// A parsed file. `pcm` points into the parsed bytes. They are little-endian
+// int16 [samples, channels], row-major.
 struct WavView {
   int64_t samples = 0;
   int channels = 0;
@@ -26,11 +26,12 @@ struct WavView {
   }
 };
 
-// InvalidArgument for anything but 16-bit PCM, for a header that contradicts
-// itself and for chunks that are longer than the file.
+// InvalidArgument for anything but 16-bit PCM, for a contradictory header, and
+// for chunks longer than the file.
 Status ParseWav(absl::string_view bytes, WavView* out);
 
-// `audio` is [samples, channels], row-major; what is beyond [-1, 1) is clipped.
+// `audio` is [samples, channels], row-major. Values outside [-1, 1) are
+// clipped.
 Status EncodeWav(const float* audio, int64_t samples, int64_t channels,
                  int64_t sample_rate, std::string* bytes);
 

@@ -1,5 +1,5 @@
-// BatchingDataset: takes as many elements of its input as a batch has, fewer at
-// the end; how they are stacked is the subclass's.
+// BatchingDataset: collects the elements of a batch from its input; the last
+// batch may have fewer. The subclass stacks them.
 #ifndef HEADRACE_KERNELS_DATA_BATCHING_DATASET_H_
 #define HEADRACE_KERNELS_DATA_BATCHING_DATASET_H_
 
@@ -11,14 +11,14 @@ namespace headrace {
 
 struct BatchOptions {
   int64_t size = 1;
-  bool drop_remainder = false;  // of fewer elements
+  bool drop_remainder = false;  // drop a batch with fewer elements
 };
 
-// From the inputs batch_size and, if the op has it, drop_remainder.
+// Reads the inputs batch_size and, if the op has it, drop_remainder.
 Status ReadBatchOptions(OpKernelContext* ctx, BatchOptions* out);
 
-// Elements, at least one, along a new first dimension. They must agree in types
-// and shapes.
+// Stacks at least one element along a new first dim. InvalidArgument unless
+// types and shapes are equal.
 Status StackElements(const std::vector<TensorTuple>& elements,
                      TensorTuple* out);
 
@@ -35,7 +35,7 @@ class BatchingDataset : public Dataset {
  protected:
   Status MakeIterator(const IteratorContext& ctx,
                       std::unique_ptr<DatasetIterator>* out) const override;
-  // At least one element.
+  // `elements` has at least one element.
   virtual Status Stack(const std::vector<TensorTuple>& elements,
                        TensorTuple* out) const = 0;
 

@@ -16,12 +16,13 @@ class CancellableWait {
                   CondVar* changed)
       : cancellation_(cancellation), token_(cancellation->NextToken()) {
     registered_ = cancellation->RegisterCallback(token_, [mu, changed] {
-      // Whoever has found that nothing was cancelled is waiting by now.
+      // From here on a waiter either sees the cancellation or is already
+      // waiting.
       MutexLock lock(mu);
       changed->SignalAll();
     });
   }
-  // `mu` is not held.
+  // The caller must not hold `mu`.
   ~CancellableWait() {
     if (registered_) cancellation_->DeregisterCallback(token_);
   }

@@ -1,5 +1,5 @@
-// CapturedFunction: a function of the graph together with the tensors that it
-// captured when the dataset was made, callable as long as the session lives.
+// CapturedFunction: a function of the graph with the tensors that it captured
+// when the dataset was created. It can be called as long as the session lives.
 #ifndef HEADRACE_KERNELS_DATA_CAPTURED_FUNCTION_H_
 #define HEADRACE_KERNELS_DATA_CAPTURED_FUNCTION_H_
 
@@ -23,10 +23,11 @@ class CapturedFunction {
   const std::string& name() const { return name_; }
   const DataTypeVector& ret_types() const { return ret_types_; }
   const TensorTuple& captured() const { return captured_; }
-  // InvalidArgument, naming the function, unless its results have these types.
+  // InvalidArgument, with the function's name, unless its results have these
+  // types.
   Status CheckResults(const DataTypeVector& types) const;
 
-  // Calls it with `args` before what was captured, and waits.
+  // Calls the function with `args` and the captured tensors, and waits.
   Status Run(const IteratorContext& ctx, TensorTuple args,
              TensorTuple* results) const;
   // `cancellation` and `scope` live until `done`, which may run before this
@@ -41,14 +42,15 @@ class CapturedFunction {
  private:
   std::shared_ptr<DetachedFunctions> functions_;
   std::shared_ptr<const NodeDef> caller_;  // for messages
-  // Not to be read: it goes with the session.
+  // Do not dereference: the session owns it and may be gone.
   const FunctionRuntime::Function* function_ = nullptr;
   std::string name_;
   DataTypeVector ret_types_;
   TensorTuple captured_;
 };
 
-// A dataset op with a function: reads the attr, makes the CapturedFunction.
+// A dataset op with a function. Reads the attr and creates the
+// CapturedFunction.
 class FunctionDatasetOp : public UnaryDatasetOp {
  public:
   FunctionDatasetOp(OpKernelConstruction* ctx, const char* attr)

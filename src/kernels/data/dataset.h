@@ -1,14 +1,14 @@
-// Datasets and iterators. A Dataset says how to make a sequence of elements,
-// each a tuple of tensors; it is immutable and goes from op to op in a
+// Datasets and iterators. A Dataset describes a sequence of elements; each
+// element is a tuple of tensors. It is immutable and passes between ops in a
 // DT_VARIANT scalar. A DatasetIterator walks through the sequence once.
 //
-// Datasets are made of others: the iterator of a dataset owns those of its
-// inputs and asks them from its own GetNext, on one stack. So chains have a
-// limited depth.
+// Datasets are built from other datasets. An iterator owns the iterators of its
+// dataset's inputs and calls them in its own GetNext, on one stack. Therefore
+// the depth of a chain is limited.
 //
-// GetNext may wait: for a function, for an element that another thread
-// prepares. Who calls it from a pool's worker would hold the worker; see
-// iterator_resource.h for how ops do.
+// GetNext may wait: for a function, or for an element that another thread
+// prepares. Do not call it on a worker of the pool, which it would block.
+// iterator_resource.h shows what ops do instead.
 #ifndef HEADRACE_KERNELS_DATA_DATASET_H_
 #define HEADRACE_KERNELS_DATA_DATASET_H_
 
@@ -26,23 +26,24 @@ namespace headrace {
 using TensorTuple = std::vector<Tensor>;
 class FunctionScope;  // framework/kernel/function_runtime.h
 
-// What a call of GetNext works with.
+// The arguments of GetNext.
 struct IteratorContext {
-  // Ends what GetNext waits for; never null, outlives the call.
+  // Cancelling it ends a wait in GetNext. Never null, outlives the call.
   CancellationManager* cancellation = nullptr;
-  // How many iterators are below on the stack.
+  // The number of iterators below this one on the stack.
   int depth = 0;
-  // What functions are called in: the iteration's own, or null. Outlives the
+  // The scope of function calls: the iteration's own, or null. Outlives the
   // iterators.
   FunctionScope* scope = nullptr;
 
-  // For an iterator `more` below.
+  // The context for an iterator that is `more` levels deeper.
   IteratorContext Below(int more) const {
     IteratorContext below = *this;
     below.depth += more;
     return below;
   }
-  // Loops that may go on for long without producing ask now and then.
+  // A loop that may run long without producing an element must call this from
+  // time to time.
   Status CheckCancelled() const {
     return cancellation->IsCancelled() ? cancellation->status() : OkStatus();
   }
@@ -53,22 +54,22 @@ class DatasetIterator {
  public:
   virtual ~DatasetIterator() = default;
 
-  // The next element, or *end: then, and whenever it is called later. *end is
-  // false on entry. A failure is this element's: the next call goes on behind
-  // it, if that is possible.
+  // Gets the next element. Sets *end at the end and at every later call; *end
+  // is false on entry. An error concerns one element: if possible, the next
+  // call continues after it.
   virtual Status GetNext(const IteratorContext& ctx, TensorTuple* out,
                          bool* end) = 0;
 
-  // True if it is certain that the next call of GetNext will not wait.
+  // True if the next call of GetNext certainly does not wait.
   virtual bool IsReady() { return false; }
 };
 
-// Types and what is known of the shapes of an element's components.
+// The types of an element's components, and what is known of their shapes.
 struct ElementSpec {
   DataTypeVector dtypes;
   std::vector<PartialTensorShape> shapes;
 
-  // OK if elements of `got` are elements of this; `who` is named otherwise.
+  // OK if every element of `got` fits this spec. The error contains `who`.
   Status CheckAccepts(const ElementSpec& got, absl::string_view who) const;
   Status CheckElement(const TensorTuple& e, absl::string_view who) const;
 };
@@ -79,14 +80,14 @@ constexpr int64_t kUnknownCardinality = -2;
 // Thread-safe.
 class Dataset : public RefCounted {
  public:
-  // `inputs` are those that its iterators iterate.
+  // `inputs` are the datasets that its iterators use.
   explicit Dataset(ElementSpec spec,
                    std::vector<RefPtr<const Dataset>> inputs = {});
 
   const ElementSpec& spec() const { return spec_; }
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   const Dataset& input(int i = 0) const { return *inputs_[i]; }
-  // Length of the longest chain of inputs.
+  // The length of the longest chain of inputs.
   int depth() const { return depth_; }
   // True if GetNext of its iterators may wait for another thread.
   bool may_wait() const { return may_wait_; }
@@ -94,7 +95,7 @@ class Dataset : public RefCounted {
   // ResourceExhausted if the chain is too deep.
   Status NewIterator(const IteratorContext& ctx,
                      std::unique_ptr<DatasetIterator>* out) const;
-  // The number of elements, as far as it is known without iterating.
+  // The number of elements, if it is known without iterating.
   virtual int64_t Cardinality() const { return kUnknownCardinality; }
 
  protected:
@@ -111,7 +112,7 @@ class Dataset : public RefCounted {
   bool may_wait_ = false;
 };
 
-// An iterator of dataset D that walks the iterator of D's only input.
+// An iterator of dataset D that uses the iterator of D's only input.
 template <typename D>
 class InputIterator : public DatasetIterator {
  public:
@@ -135,12 +136,12 @@ class InputIterator : public DatasetIterator {
   std::unique_ptr<DatasetIterator> input_;
 };
 
-// A dataset in a tensor.
+// Converts a dataset to and from a tensor.
 Tensor DatasetTensor(RefPtr<const Dataset> dataset);
 Status DatasetFromTensor(const Tensor& t, absl::string_view name,
                          RefPtr<const Dataset>* out);
 
-// Input `name` of a kernel: a dataset, or a scalar.
+// Reads input `name` of a kernel: a dataset, or a scalar.
 Status DatasetInput(const OpKernelContext& ctx, absl::string_view name,
                     RefPtr<const Dataset>* out);
 template <typename T>
@@ -158,10 +159,10 @@ Status ScalarInput(const OpKernelContext& ctx, absl::string_view name, T* out) {
   return OkStatus();
 }
 
-// output_types (or Toutput_types) and output_shapes.
+// Reads the attrs output_types (or Toutput_types) and output_shapes.
 Status ReadElementSpec(OpKernelConstruction* ctx, ElementSpec* spec);
 
-// A kernel that makes a dataset, its output.
+// A kernel whose output is a dataset.
 class DatasetOp : public OpKernel {
  public:
   explicit DatasetOp(OpKernelConstruction* ctx);
@@ -169,14 +170,14 @@ class DatasetOp : public OpKernel {
 
  protected:
   virtual Status Make(OpKernelContext* ctx, RefPtr<const Dataset>* out) = 0;
-  // From the attrs; empty if the op has none.
+  // From the attrs. Empty if the op has none.
   const ElementSpec& spec() const { return spec_; }
 
  private:
   ElementSpec spec_;
 };
 
-// A DatasetOp with the dataset "input_dataset".
+// A DatasetOp with an input dataset, "input_dataset".
 class UnaryDatasetOp : public DatasetOp {
  public:
   using DatasetOp::DatasetOp;

@@ -1,6 +1,6 @@
-// ElementBuffer: elements that are collected because a graph asks for so many
-// at once. How many is a number in the graph, and the sequence may have no end;
-// so what is collected is limited by the machine's memory.
+// ElementBuffer: collects elements when a graph asks for many at once. The
+// number comes from the graph, and the sequence may be endless. Therefore the
+// buffer is limited by the machine's memory.
 #ifndef HEADRACE_KERNELS_DATA_ELEMENT_BUFFER_H_
 #define HEADRACE_KERNELS_DATA_ELEMENT_BUFFER_H_
 
@@ -12,15 +12,15 @@
 
 namespace headrace {
 
-// Half of the machine's memory, as far as this process may have it.
+// Half of the memory that this process may use, in bytes.
 int64_t MaxBufferedBytes();
 
-// Counts elements' memory against the limit.
+// Sums the memory of elements and checks it against the limit.
 class BufferBudget {
  public:
-  // `what` is named in the refusal: "a batch".
+  // The error contains `what`: "a batch".
   explicit BufferBudget(const char* what) : what_(what) {}
-  // ResourceExhausted if the limit is passed; `e` still counts.
+  // ResourceExhausted beyond the limit. `e` is counted all the same.
   Status Add(const TensorTuple& e) {
     bytes_ += Cost(e);
     if (bytes_ <= MaxBufferedBytes()) [[likely]]

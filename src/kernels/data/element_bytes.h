@@ -1,4 +1,4 @@
-// How much memory an element holds, for what bounds its buffers.
+// The memory of an element in bytes, for the limits of buffers.
 #ifndef HEADRACE_KERNELS_DATA_ELEMENT_BYTES_H_
 #define HEADRACE_KERNELS_DATA_ELEMENT_BYTES_H_
 

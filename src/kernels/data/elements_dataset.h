@@ -1,4 +1,4 @@
-// A dataset of elements that were collected: a window, a group.
+// A dataset of collected elements: a window, a group.
 #ifndef HEADRACE_KERNELS_DATA_ELEMENTS_DATASET_H_
 #define HEADRACE_KERNELS_DATA_ELEMENTS_DATASET_H_
 

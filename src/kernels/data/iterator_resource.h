@@ -1,12 +1,12 @@
 // IteratorResource: an iterator that steps share. Requests wait in a list, not
-// in threads; one thread at a time serves them, in their order. If the dataset
-// may wait it is a thread that has nothing else to do (base/waiting_threads.h);
-// else it is the one that asked first.
+// in threads. One thread at a time serves them in order. If the dataset may
+// wait, this is a dedicated thread (base/waiting_threads.h); else it is the
+// thread of the first request.
 //
-// A thread that serves has left the resource before the `done` of the last
-// request: a process whose steps are all over may fork, and its child has no
-// such thread. If it forks while a thread serves, the child can only get an
-// error of this iterator.
+// The serving thread leaves the resource before it calls the `done` of the last
+// request. A process may therefore fork when all its steps are over, although
+// the child does not have that thread. If the process forks while a thread
+// serves, this iterator only returns errors in the child.
 #ifndef HEADRACE_KERNELS_DATA_ITERATOR_RESOURCE_H_
 #define HEADRACE_KERNELS_DATA_ITERATOR_RESOURCE_H_
 
@@ -24,7 +24,7 @@ namespace headrace {
 // Thread-safe.
 class IteratorResource : public ResourceBase {
  public:
-  // Gets the next element, or whether the sequence has ended.
+  // Receives the next element, or the end of the sequence.
   using TakeCallback = std::function<Status(TensorTuple element, bool end)>;
 
   explicit IteratorResource(ElementSpec spec) : spec_(std::move(spec)) {}
@@ -33,16 +33,16 @@ class IteratorResource : public ResourceBase {
   const ElementSpec& spec() const { return spec_; }
   std::string DebugString() const override { return "Iterator"; }
 
-  // Begins to iterate `dataset`, whatever was iterated before.
+  // Starts iterating `dataset` and drops the previous iteration.
   Status SetDataset(OpKernelContext* ctx, RefPtr<const Dataset> dataset);
 
-  // Calls `take` with the next element unless that fails, then `done`. A
-  // failure goes into `ctx`, whose cancellation ends the wait.
+  // Calls `take` with the next element unless that fails, then calls `done`. An
+  // error goes to `ctx`. Cancelling `ctx` ends the wait.
   void GetNext(OpKernelContext* ctx, TakeCallback take,
                AsyncOpKernel::DoneCallback done);
 
  private:
-  // What is iterated; replaced as a whole.
+  // The current iteration. Replaced as a whole.
   struct Source {
     RefPtr<const Dataset> dataset;
     std::shared_ptr<FunctionScope> scope;  // outlives the iterator
@@ -57,15 +57,15 @@ class IteratorResource : public ResourceBase {
     bool registered = false;
   };
 
-  // Serves requests until there are none, on a thread that may wait; on
-  // another, one at most.
+  // Serves requests until there are none if this thread may wait. Any other
+  // thread serves at most one.
   void Serve(bool may_wait);
-  // The end of an iterator may wait for what it has begun, and that for the
-  // pool; so it ends on a thread that may wait.
+  // Destroying an iterator may wait for work that it started, and that work may
+  // need the pool. So a thread that may wait destroys it.
   static void Drop(std::shared_ptr<Source> source);
-  // Carries out a request but for `done`.
+  // Serves a request, but does not call `done`.
   static void ServeOne(Request* request, Source* source);
-  // True if the thread that serves is to go on; else it has left.
+  // True if this thread must continue to serve. False if it has left.
   bool GoOnServing(std::shared_ptr<Source>* served);
   void Cancel(int64_t id);
 
@@ -75,7 +75,8 @@ class IteratorResource : public ResourceBase {
   std::list<Request> waiting_ GUARDED_BY(mu_);
   int64_t next_id_ GUARDED_BY(mu_) = 0;
   bool serving_ GUARDED_BY(mu_) = false;
-  ForkGate fork_gate_;  // the thread that serves is inside, beyond mu_
+  ForkGate
+      fork_gate_;  // the serving thread is inside, longer than it holds mu_
 };
 
 }  // namespace headrace

@@ -1,4 +1,4 @@
-// Optionals: an element or nothing, in a DT_VARIANT scalar.
+// Optionals: one element or nothing, in a DT_VARIANT scalar.
 #ifndef HEADRACE_KERNELS_DATA_OPTIONAL_H_
 #define HEADRACE_KERNELS_DATA_OPTIONAL_H_
 

@@ -1,6 +1,6 @@
-// Handles that own what they refer to: iterators, caches and seed generators
-// without a name. Such a resource goes with the last tensor that holds it. Ops
-// of that kind come with a "deleter", which then has nothing left to do.
+// Handles that own their resource: iterators, caches and seed generators
+// without a name. The last tensor that holds such a handle frees the resource.
+// The ops also have a "deleter", which has nothing to do.
 #ifndef HEADRACE_KERNELS_DATA_OWNED_HANDLE_H_
 #define HEADRACE_KERNELS_DATA_OWNED_HANDLE_H_
 
@@ -23,14 +23,15 @@ Tensor OwnedHandle(const OpKernelContext& ctx, absl::string_view name,
   return t;
 }
 
-// A handle to nothing, of ops named Dummy...: "make your own".
+// An empty handle, from ops named Dummy...: the receiver creates its own
+// resource.
 Tensor DummyHandle(const OpKernelContext& ctx);
 bool IsDummyHandle(const ResourceHandle& handle);
 
-// Sets output 0, and, if there is one, the deleter.
+// Sets output 0, and the deleter if the op has one.
 void SetHandleOutputs(OpKernelContext* ctx, Tensor handle);
 
-// DeleteSeedGenerator and others of that kind.
+// DeleteSeedGenerator and similar ops.
 class DropHandleOp : public OpKernel {
  public:
   using OpKernel::OpKernel;

@@ -1,5 +1,5 @@
-// ParallelMapDataset: f(element), several calls at a time, in order, or in the
-// order in which they are done.
+// ParallelMapDataset: calls f(element) for several elements at a time. Results
+// come in order, or in order of completion.
 #ifndef HEADRACE_KERNELS_DATA_PARALLEL_MAP_DATASET_H_
 #define HEADRACE_KERNELS_DATA_PARALLEL_MAP_DATASET_H_
 
@@ -10,20 +10,20 @@
 namespace headrace {
 
 struct ParallelMapOptions {
-  int64_t parallelism = 1;  // calls in progress, or done and not asked for
+  int64_t parallelism = 1;  // calls that run, or whose results wait
   bool preserve_cardinality = false;
-  bool sloppy = false;  // what is done goes first
+  bool sloppy = false;  // in order of completion
 };
 RefPtr<const Dataset> MakeParallelMapDataset(
     ElementSpec spec, RefPtr<const Dataset> input,
     std::shared_ptr<const CapturedFunction> f,
     const ParallelMapOptions& options);
 
-// What num_parallel_calls (-1: as many as there are processors) says.
+// Reads num_parallel_calls. -1: the number of processors.
 Status ReadParallelism(OpKernelContext* ctx, int64_t* parallelism);
 
-// Whether the attr `sloppy` or `deterministic` lets elements change places;
-// false for an op that has neither.
+// Reads the attr `sloppy` or `deterministic`: true if elements may change their
+// order. False for an op that has neither.
 Status ReadSloppiness(OpKernelConstruction* ctx, bool* sloppy);
 
 }  // namespace headrace

@@ -1,7 +1,7 @@
-// Prefetcher: an iterator whose elements another thread makes ahead of time.
-// The thread runs only while there is room: an iterator that nobody asks holds
-// none. In the child of a process that forked while the thread was at work,
-// GetNext fails: the input is half way through an element.
+// Prefetcher: an iterator whose elements another thread prepares. The thread
+// runs only while the buffer has space; an unused iterator holds no thread. If
+// the process forks while the thread works, GetNext fails in the child, because
+// the input is in the middle of an element.
 #ifndef HEADRACE_KERNELS_DATA_PREFETCHER_H_
 #define HEADRACE_KERNELS_DATA_PREFETCHER_H_
 
@@ -12,14 +12,15 @@
 
 namespace headrace {
 
-// How one thread learns that one of several Prefetchers has become ready.
+// Tells one thread that one of several Prefetchers has become ready.
 // Thread-safe.
 class ReadySignal {
  public:
-  // How often somebody became ready.
+  // How often a Prefetcher became ready.
   uint64_t count();
   void Notify();
-  // Until the count is another. The cancellation's status if that ends it.
+  // Waits until the count changes. Returns the cancellation's status if it is
+  // cancelled.
   Status WaitBeyond(uint64_t count, CancellationManager* cancellation);
 
  private:
@@ -28,26 +29,26 @@ class ReadySignal {
   uint64_t count_ GUARDED_BY(mu_) = 0;
 };
 
-// What GetNext gives in the child of a process that forked while other threads
-// made elements.
+// The error of GetNext in the child of a process that forked while other
+// threads prepared elements.
 Status ForkedWhilePreparing();
 
 class Prefetcher : public DatasetIterator {
  public:
-  // Keeps up to `capacity` >= 1 elements ready, fewer if they are large.
-  // The input is called with `ctx`, but another cancellation. `signal`, if
-  // there is one, is notified when there is an element, or the end.
+  // Keeps up to `capacity` >= 1 elements ready, fewer if they are large. Calls
+  // the input with `ctx`, but with another cancellation. Notifies `signal`, if
+  // given, when an element or the end is ready.
   Prefetcher(std::unique_ptr<DatasetIterator> input, int64_t capacity,
              const IteratorContext& ctx,
              std::shared_ptr<ReadySignal> signal = nullptr);
-  // Cancels what the input is doing and waits for it.
+  // Cancels the input's work and waits for it.
   ~Prefetcher() override;
 
   Status GetNext(const IteratorContext& ctx, TensorTuple* out,
                  bool* end) override;
   bool IsReady() override;
-  // True if GetNext may be called now: it will not wait, or there is no thread
-  // that could prepare anything. Otherwise a thread is at it.
+  // True if GetNext may be called now: it will not wait, or no thread could be
+  // started to prepare anything. False if a thread is working.
   bool ReadyOrStart();
 
  private:

@@ -12,8 +12,9 @@
 
 namespace headrace {
 
-// Runs work(), which returns a Status and may wait if `dataset` may, where it
-// may; puts a failure into `ctx` and calls `done`.
+// Runs work() and calls `done`. work() returns a Status; an error goes to
+// `ctx`. If `dataset` may wait, so may work(), and it runs on a thread that may
+// wait.
 template <typename F>
 void RunWaiting(OpKernelContext* ctx, const Dataset& dataset,
                 AsyncOpKernel::DoneCallback done, F work) {
@@ -35,13 +36,14 @@ void RunWaiting(OpKernelContext* ctx, const Dataset& dataset,
   }
 }
 
-// For a new iteration; null if the kernel runs outside a session.
+// Creates the scope of a new iteration. Null if the kernel runs outside a
+// session.
 inline std::shared_ptr<FunctionScope> NewFunctionScope(OpKernelContext* ctx) {
   return ctx->functions() == nullptr ? nullptr
                                      : ctx->functions()->Detach()->NewScope();
 }
 
-// The context of a kernel's call of iterators in `scope`, which may be null.
+// The context for a kernel's calls of iterators in `scope`, which may be null.
 class KernelIteration {
  public:
   KernelIteration(OpKernelContext* ctx, std::shared_ptr<FunctionScope> scope)
@@ -50,7 +52,7 @@ class KernelIteration {
                      ? ctx->cancellation_manager()
                      : &none_,
                  0, scope_.get()} {}
-  // Of an iteration of the kernel's own.
+  // For an iteration that belongs to the kernel.
   explicit KernelIteration(OpKernelContext* ctx)
       : KernelIteration(ctx, NewFunctionScope(ctx)) {}
   const IteratorContext& context() const { return context_; }

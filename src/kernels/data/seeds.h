@@ -1,5 +1,4 @@
-// Seeds of datasets that draw at random, and generators that give each
-// iteration seeds of its own.
+// Seeds of random datasets, and generators of new seeds for each iteration.
 #ifndef HEADRACE_KERNELS_DATA_SEEDS_H_
 #define HEADRACE_KERNELS_DATA_SEEDS_H_
 
@@ -15,13 +14,14 @@ struct SeedPair {
   PhiloxWords Words() const { return PhiloxWords(Philox(seed, seed2)); }
 };
 
-// The inputs "seed" and "seed2"; if both are 0, seeds that nobody can predict.
+// Reads the inputs "seed" and "seed2". If both are 0, makes unpredictable
+// seeds.
 Status ReadSeeds(const OpKernelContext& ctx, SeedPair* out);
 
 // Thread-safe.
 class SeedGenerator : public ResourceBase {
  public:
-  // Without `reshuffle` every call of Next gives `seeds`.
+  // Without `reshuffle`, every call of Next returns `seeds`.
   SeedGenerator(SeedPair seeds, bool reshuffle)
       : seeds_(seeds), reshuffle_(reshuffle), words_(seeds.Words()) {}
   std::string DebugString() const override { return "SeedGenerator"; }
@@ -42,8 +42,8 @@ class SeedGenerator : public ResourceBase {
   PhiloxWords words_ GUARDED_BY(mu_);
 };
 
-// The generator that input "seed_generator" names, if the op has one; null if
-// it is to make its own.
+// Finds the generator of the input "seed_generator". Null if the op has no such
+// input, or must create its own generator.
 Status GeneratorInput(const OpKernelContext& ctx,
                       RefPtr<SeedGenerator>* generator);
 

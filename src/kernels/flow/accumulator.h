@@ -1,10 +1,10 @@
-// Accumulator: what conditional accumulators have in common. Workers add
-// gradients, and whoever takes the result waits until enough have come. A
-// gradient of a step before the accumulator's is stale and dropped; every take
-// moves the accumulator on by a step.
+// Accumulator: the common part of conditional accumulators. Workers add
+// gradients. A take waits until enough gradients have come. A gradient is
+// stale, and is dropped, if its step is before the accumulator's step. Every
+// take advances the accumulator by one step.
 //
-// Takes wait as dequeues do: without a thread, in the order in which they came,
-// until they are served or their step is cancelled. Thread-safe.
+// Takes wait like dequeues: without a thread and in order of arrival, until
+// they are served or their step is cancelled. Thread-safe.
 #ifndef HEADRACE_KERNELS_FLOW_ACCUMULATOR_H_
 #define HEADRACE_KERNELS_FLOW_ACCUMULATOR_H_
 
@@ -38,18 +38,18 @@ class Accumulator : public ResourceBase {
                         DataTypeString(options_.dtype));
   }
 
-  // Sets the outputs of `ctx` to the result of `wanted` or more gradients as
-  // soon as they have come, then calls `done`.
+  // Waits until `wanted` or more gradients have come, sets the outputs of `ctx`
+  // to the result, then calls `done`.
   void Take(OpKernelContext* ctx, int64_t wanted,
             AsyncOpKernel::DoneCallback done);
   void SetGlobalStep(int64_t step);
   int64_t count();
 
  protected:
-  // Counts a gradient of `local_step` unless it is stale. Calls `add`, with mu_
-  // held, to put it into the sum.
+  // Counts a gradient of `local_step` unless it is stale. Calls `add` with mu_
+  // held to add it to the sum.
   Status Add(int64_t local_step, absl::FunctionRef<Status()> add);
-  // Moves the sum, or the mean, of `count` gradients out.
+  // Moves out the sum, or the mean, of `count` gradients.
   virtual Status TakeLocked(int64_t count, std::vector<Tensor>* result)
       REQUIRES(mu_) = 0;
 
@@ -79,7 +79,7 @@ class Accumulator : public ResourceBase {
   TakerList takers_ GUARDED_BY(mu_);
 };
 
-// Makes an A, a kind of Accumulator.
+// Creates an A, a subclass of Accumulator.
 template <typename A>
 class AccumulatorOp : public ResourceOp<Accumulator> {
  public:
@@ -112,7 +112,7 @@ class AccumulatorOp : public ResourceOp<Accumulator> {
   Accumulator::Options options_;
 };
 
-// The accumulator that input 0 names; InvalidArgument if it is no A.
+// Finds the accumulator of input 0. InvalidArgument if it is no A.
 template <typename A>
 Status LookupAccumulator(OpKernelContext* ctx, RefPtr<A>* out) {
   RefPtr<Accumulator> found;
@@ -128,7 +128,7 @@ Status LookupAccumulator(OpKernelContext* ctx, RefPtr<A>* out) {
   return OkStatus();
 }
 
-// The take of both kinds.
+// The take kernel of both kinds.
 template <typename A>
 class TakeGradientOp : public AsyncOpKernel {
  public:

@@ -1,4 +1,4 @@
-// What the kernels that call functions share.
+// Shared by the kernels that call functions.
 #ifndef HEADRACE_KERNELS_FLOW_FUNCTION_CALL_H_
 #define HEADRACE_KERNELS_FLOW_FUNCTION_CALL_H_
 
@@ -12,8 +12,7 @@
 
 namespace headrace {
 
-// A function named by an attr, compiled when it is first called and then kept.
-// Thread-safe.
+// The function of an attr. Compiled at the first call, then kept. Thread-safe.
 class FunctionAttr {
  public:
   FunctionAttr() = default;
@@ -25,7 +24,7 @@ class FunctionAttr {
   }
   const NameAttrList& name() const { return name_; }
 
-  // FailedPrecondition where there are no functions: outside of a session.
+  // FailedPrecondition outside of a session, where there are no functions.
   Status Get(OpKernelContext* ctx, const FunctionRuntime::Function** out);
 
  private:
@@ -33,26 +32,26 @@ class FunctionAttr {
   std::atomic<const FunctionRuntime::Function*> function_{nullptr};
 };
 
-// Inputs [begin, end), sharing their buffers.
+// Inputs [begin, end). They share their buffers.
 std::vector<Tensor> CopyInputs(OpKernelContext* ctx, int begin);
 
-// Checks that the function gives what the kernel puts out.
+// InvalidArgument unless the function's results fit the kernel's outputs.
 Status CheckResults(const OpKernelContext& ctx,
                     const FunctionRuntime::Function& f);
 
-// Calls `f` and makes its results the outputs of the kernel.
+// Calls `f` and sets the kernel's outputs to its results.
 void CallForOutputs(OpKernelContext* ctx, const FunctionRuntime::Function& f,
                     std::vector<Tensor> args, AsyncOpKernel::DoneCallback done);
 
-// What a tensor says as a condition: a scalar is true unless it is zero, false
-// or the empty string; any other tensor is true if it has elements.
+// A tensor as a condition. A scalar is false if it is zero, false or the empty
+// string. Any other tensor is true if it has elements.
 Status TensorAsBool(const Tensor& t, bool* out);
 
-// Functions called one after the other, each with what the one before gave. A
-// call that ends before it returns is followed by the next in a loop, not by
-// recursion: the stack does not grow with the number of calls.
+// Calls functions one after the other; each gets the results of the previous
+// one. If a call ends before it returns, the next call follows in a loop and
+// not by recursion, so the stack does not grow with the number of calls.
 //
-// Owns itself: deleted when the sequence has ended.
+// Owns itself: it is deleted when the sequence ends.
 class CallSequence {
  public:
   CallSequence(OpKernelContext* ctx, AsyncOpKernel::DoneCallback done)
@@ -68,7 +67,7 @@ class CallSequence {
   void Call(const FunctionRuntime::Function& f, std::vector<Tensor> args);
 
   OpKernelContext* const ctx_;
-  // Of the call that ended last.
+  // The results of the last call that ended.
   Status status_;
   std::vector<Tensor> results_;
 

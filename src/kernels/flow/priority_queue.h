@@ -1,5 +1,5 @@
-// PriorityQueue: what the op of that name makes, and a barrier keeps its
-// complete elements in.
+// PriorityQueue: the resource of the PriorityQueue op. A barrier also keeps its
+// complete elements in one.
 #ifndef HEADRACE_KERNELS_FLOW_PRIORITY_QUEUE_H_
 #define HEADRACE_KERNELS_FLOW_PRIORITY_QUEUE_H_
 
@@ -10,8 +10,8 @@
 
 namespace headrace {
 
-// The smallest first component, an int64 scalar, comes out first; of equals,
-// the first put in.
+// The element with the smallest first component (an int64 scalar) comes out
+// first. Equal elements come out in order of insertion.
 class PriorityQueue : public QueueBase {
  public:
   using QueueBase::QueueBase;

@@ -1,18 +1,18 @@
-// QueueBase: a bounded store of elements, each a tuple of tensors, that steps
-// put in and take out. Who cannot go on waits without a thread: what it wants
-// is an attempt in one of two lists, and whoever changes the queue carries out
-// the attempts that have become possible.
+// QueueBase: a bounded store of elements. Steps enqueue and dequeue elements;
+// each is a tuple of tensors. A step that cannot proceed waits without a
+// thread: its attempt is put into one of two lists. A step that changes the
+// queue also executes the attempts that have become possible.
 //
-// Attempts of a kind are served in the order in which they came. One for
-// several elements takes (or puts) them as they come (or as there is room),
-// so that it may be larger than the capacity; a dequeue that then fails gives
-// back what it took.
+// Attempts of one kind are served in order of arrival. An attempt for several
+// elements takes them as they arrive (or adds them as space becomes free), so
+// it may be larger than the capacity. If such a dequeue then fails, it puts its
+// elements back.
 //
-// Close is an attempt in the list of enqueues: those before it still count.
-// Afterwards nothing is put in, and dequeues drain what is there.
+// Close is an attempt in the list of enqueues: earlier enqueues still count.
+// After it nothing can be enqueued, and dequeues drain the queue.
 //
-// Thread-safe. Callbacks run on whatever thread made them possible, with no
-// lock held.
+// Thread-safe. Callbacks run without locks, on the thread that made them
+// possible.
 #ifndef HEADRACE_KERNELS_FLOW_QUEUE_BASE_H_
 #define HEADRACE_KERNELS_FLOW_QUEUE_BASE_H_
 
@@ -30,8 +30,8 @@ class QueueBase : public ResourceBase {
  public:
   using Tuple = std::vector<Tensor>;
   using DoneCallback = AsyncOpKernel::DoneCallback;
-  // Gets the elements taken. It is not called if the dequeue failed; `done`
-  // always is, after it.
+  // Receives the dequeued elements. It is not called if the dequeue failed.
+  // `done` is always called, after it.
   using TakenCallback = std::function<void(std::vector<Tuple>)>;
 
   struct Options {
@@ -39,8 +39,8 @@ class QueueBase : public ResourceBase {
     std::string name;
     int64_t capacity = -1;  // negative: no limit
     DataTypeVector component_types;
-    // Empty, or one each. Only PaddingFIFOQueue allows what is not fully
-    // defined.
+    // Empty, or one shape per component. Only PaddingFIFOQueue allows shapes
+    // that are not fully defined.
     std::vector<PartialTensorShape> component_shapes;
   };
   explicit QueueBase(Options options);
@@ -48,47 +48,49 @@ class QueueBase : public ResourceBase {
   const Options& options() const { return options_; }
   std::string DebugString() const override;
 
-  // OK if `tuple` fits the component types and shapes; with `many` each
-  // component has a first dimension more, of one size.
+  // OK if `tuple` fits the component types and shapes. With `many`, each
+  // component has an additional first dim, equal for all components.
   Status Validate(const Tuple& tuple, bool many) const;
 
-  // Each calls `done` exactly once, failures being put into `ctx`, whose
-  // cancellation ends the wait with Cancelled.
+  // Each function calls `done` exactly once. An error goes to `ctx`. Cancelling
+  // `ctx` ends the wait with Cancelled.
   void Enqueue(OpKernelContext* ctx, Tuple tuple, DoneCallback done);
-  // Every row of the components is an element.
+  // Enqueues every row of the components as an element.
   void EnqueueMany(OpKernelContext* ctx, Tuple batch, DoneCallback done);
-  // Waits for n elements. When the queue is closed and has fewer, OutOfRange,
-  // or, if `allow_fewer`, as many as there are, but at least one.
+  // Waits for n elements. If the queue is closed and has fewer: OutOfRange;
+  // with `allow_fewer`, the remaining elements if there is at least one.
   void Dequeue(OpKernelContext* ctx, int64_t n, bool allow_fewer,
                TakenCallback taken, DoneCallback done);
   void Close(OpKernelContext* ctx, bool cancel_pending_enqueues,
              DoneCallback done);
-  // From here on a dequeue with `allow_fewer` does not wait: it takes what is
-  // there, or fails as if the queue were closed. Ends those that wait.
+  // From now on, a dequeue with `allow_fewer` does not wait. It takes what is
+  // there, or fails as if the queue were closed. This also ends the waiting
+  // ones.
   void StopWaitingForMore();
   int64_t size();
   bool is_closed();
 
-  // One tuple of batches of the elements, with component shapes [n] and the
-  // component's. InvalidArgument if a component has no known shape.
+  // Makes one tuple of batches. The shapes are [n] followed by the component's
+  // shape. InvalidArgument if a component's shape is not known.
   virtual Status Batch(OpKernelContext* ctx, const std::vector<Tuple>& elements,
                        Tuple* batch) const;
 
  protected:
   Mutex mu_;
 
-  // The store.
+  // The store of elements.
   virtual int64_t SizeLocked() const REQUIRES(mu_) = 0;
-  // How many may be taken now: less than all where some are kept back.
+  // The number of elements that may be taken now. It is smaller than the size
+  // if the queue must keep some.
   virtual int64_t AvailableLocked(bool closed) const REQUIRES(mu_) {
     return SizeLocked();
   }
   virtual void PushLocked(Tuple element) REQUIRES(mu_) = 0;
   virtual Tuple PopLocked() REQUIRES(mu_) = 0;
-  // An element taken by a dequeue that failed, the latest taken first.
+  // Puts back an element of a failed dequeue. The last one taken comes first.
   virtual void PutBackLocked(Tuple element) REQUIRES(mu_) = 0;
-  // True if the elements of one dequeue come out in an order that those put in
-  // meanwhile belong to: they then stay in the queue until all are there.
+  // True if elements enqueued during a dequeue may belong between its elements.
+  // The dequeue then leaves its elements in the queue until all are there.
   virtual bool TakesTogether() const { return false; }
 
  private:
@@ -114,10 +116,11 @@ class QueueBase : public ResourceBase {
 
   void Start(AttemptList attempt);
   void Cancel(int64_t id);
-  // Carries out what can be done; ended attempts move to `ended`.
+  // Executes all attempts that are possible. Moves finished attempts to
+  // `ended`.
   void Flush(AttemptList* ended) REQUIRES(mu_);
-  // True if the attempt has ended. *progress if the queue was changed.
-  // One of the next two; what it throws is the attempt's failure.
+  // True if the attempt has ended. Sets *progress if the queue changed. IsOver
+  // calls one of the other two; an exception makes the attempt fail.
   bool IsOver(Attempt* a, bool* progress) REQUIRES(mu_);
   bool TryEnqueue(Attempt* a, bool* progress) REQUIRES(mu_);
   bool TryDequeue(Attempt* a, bool* progress) REQUIRES(mu_);

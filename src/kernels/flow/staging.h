@@ -1,6 +1,6 @@
-// What the kernels of staging areas share: they find their area by the node's
-// container and shared_name (else the node's name), and tell apart areas that
-// are limited by elements and by bytes.
+// Shared by the kernels of staging areas. They find their area by container and
+// shared_name (or the node's name). Areas with different limits (elements,
+// bytes) are distinct.
 #ifndef HEADRACE_KERNELS_FLOW_STAGING_H_
 #define HEADRACE_KERNELS_FLOW_STAGING_H_
 
@@ -22,7 +22,7 @@ struct StagingLimits {
     return (capacity == 0 || elements < capacity) &&
            (memory_limit == 0 || bytes + more_bytes <= memory_limit);
   }
-  // ResourceExhausted if `bytes` would not even fit into an empty area.
+  // ResourceExhausted if `bytes` would not fit into an empty area.
   Status CheckSize(int64_t bytes) const {
     if (memory_limit == 0 || bytes <= memory_limit) return OkStatus();
     return errors::ResourceExhausted(
@@ -38,7 +38,7 @@ inline int64_t BytesOf(const std::vector<Tensor>& tuple) {
   return bytes;
 }
 
-// A kernel on an Area, a WaitingResource that is made from its name, the
+// A kernel on an Area: a WaitingResource that is created from its name, the
 // component types and the limits.
 template <typename Area>
 class StagingOp : public AsyncOpKernel {
@@ -68,10 +68,10 @@ class StagingOp : public AsyncOpKernel {
   }
 
  protected:
-  // Hands *done on to the area, or fails and leaves it.
+  // Passes *done to the area. On failure leaves *done alone.
   virtual Status Start(OpKernelContext* ctx, const RefPtr<Area>& area,
                        DoneCallback* done) = 0;
-  // "an element of"
+  // For messages: "an element of".
   virtual std::string Wanted(OpKernelContext*) const { return "an element of"; }
   const DataTypeVector& dtypes() const { return dtypes_; }
 
@@ -84,7 +84,7 @@ class StagingOp : public AsyncOpKernel {
           *made = MakeRef<Area>(name_, limits_, dtypes_);
           return OkStatus();
         }));
-    // Nodes that only count or clear need not know the types.
+    // Nodes that only count or clear need not state the types.
     if (dtypes_.empty() || (*area)->dtypes().empty() ||
         dtypes_ == (*area)->dtypes()) {
       return OkStatus();

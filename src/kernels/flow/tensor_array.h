@@ -1,12 +1,12 @@
-// TensorArray: the state behind the TensorArray* ops, an array of tensors that
-// a loop writes one by one and reads back.
+// TensorArray: the state of the TensorArray* ops, an array of tensors that a
+// loop writes one by one and reads back.
 //
-// An element is written once, except in gradient arrays, where writes add up.
-// What was never written reads as zeros where its shape is known. A dynamic
-// array grows as it is written, until a gradient array is made of it: the two
-// must stay equally long.
+// An element is written once; only in gradient arrays are several writes added.
+// An element that was never written reads as zeros if its shape is known. A
+// dynamic array grows when it is written. It stops growing when a gradient
+// array is made from it, because both must have the same length.
 //
-// Lives as long as a handle to it does. Thread-safe.
+// Lives as long as a handle to it. Thread-safe.
 #ifndef HEADRACE_KERNELS_FLOW_TENSOR_ARRAY_H_
 #define HEADRACE_KERNELS_FLOW_TENSOR_ARRAY_H_
 
@@ -40,35 +40,36 @@ class TensorArray : public ResourceBase {
 
   Status Write(int64_t index, Tensor value);
   Status Read(int64_t index, Tensor* value);
-  // Reads several at once; the values have one shape, which is put into
-  // *shape. For no index at all the shape is the array's.
+  // Reads several elements. All values have one shape, which goes to *shape.
+  // Without any index it is the array's shape.
   Status ReadMany(absl::Span<const int32_t> indices,
                   std::vector<Tensor>* values);
   Status Size(int64_t* size);
-  // The shape of every element, as far as it is known.
+  // What is known of the shape of all elements.
   Status ElementShape(PartialTensorShape* shape);
-  // Narrows it; InvalidArgument if it contradicts `shape`.
+  // Merges `shape` into it. InvalidArgument if they contradict each other.
   Status MergeElementShape(const PartialTensorShape& shape);
-  // Before writing elements [0, n) as a whole: grows a dynamic array to n, and
-  // refuses where the sizes differ, or, if `exact` is false, where n is larger.
+  // Call it before writing elements [0, n). Grows a dynamic array to n.
+  // InvalidArgument if the sizes differ; with `exact` false only if n is
+  // larger.
   Status Prepare(int64_t n, bool exact);
-  // Drops all elements; every later use is InvalidArgument.
+  // Drops all elements. Every later use gives InvalidArgument.
   void Close();
 
-  // The gradient array for `source`, made at the first call. Its elements have
-  // the shapes of this array's with `prepend` before them.
+  // The gradient array for `source`, created at the first call. Its elements
+  // have the shapes of this array's elements with `prepend` in front.
   Status Gradient(const std::string& source, const TensorShape& prepend,
                   RefPtr<TensorArray>* out);
 
-  // For handles of the older kinds: {container, name}, and a mutex to go with
-  // it as a reference. Set once, before the array is shared.
+  // For the older handles: {container, name}, and the mutex of the reference.
+  // Set once, before the array is shared.
   Tensor string_handle;
   Mutex string_handle_mu;
 
  private:
   struct Element {
     Tensor value;
-    TensorShape shape;  // if has_shape: what was written, or is expected
+    TensorShape shape;  // if has_shape: the written or expected shape
     bool has_shape = false;
     bool written = false;
     bool cleared = false;
@@ -78,14 +79,14 @@ class TensorArray : public ResourceBase {
   Element& At(int64_t index) REQUIRES(mu_);
   Status ReadLocked(int64_t index, Tensor* value) REQUIRES(mu_);
 
-  const Options options_;  // but for what is below
+  const Options options_;  // initial values of the fields below
   Mutex mu_;
   int64_t size_ GUARDED_BY(mu_);
   bool dynamic_size_ GUARDED_BY(mu_);
   bool closed_ GUARDED_BY(mu_) = false;
   PartialTensorShape element_shape_ GUARDED_BY(mu_);
-  // Made as far as they were touched: an array may be declared far larger than
-  // memory. Those beyond kMaxDense are few in any graph that works.
+  // Allocated only as far as used: an array may be declared much larger than
+  // memory. Elements beyond kMaxDense are few in any graph that works.
   static constexpr int64_t kMaxDense = 1 << 16;
   std::vector<Element> elements_ GUARDED_BY(mu_);
   absl::flat_hash_map<int64_t, std::unique_ptr<Element>> far_ GUARDED_BY(mu_);

@@ -1,4 +1,4 @@
-// Values kept in a variant scalar (lists, maps) that an op changes.
+// Values in a variant scalar (lists, maps) that an op changes.
 #ifndef HEADRACE_KERNELS_FLOW_VARIANT_VALUE_H_
 #define HEADRACE_KERNELS_FLOW_VARIANT_VALUE_H_
 
@@ -7,8 +7,8 @@
 
 namespace headrace {
 
-// Output 0 becomes the T of input 0, which the caller has checked to be one, to
-// be changed: in place if the input alone holds it.
+// Sets output 0 to the T of input 0, ready for writing: in place if the input
+// is the only owner, else a copy. The caller has checked that it is a T.
 template <typename T>
 Status ValueForWrite(OpKernelContext* ctx, T** out) {
   Tensor* t = nullptr;

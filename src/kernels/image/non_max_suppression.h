@@ -1,5 +1,5 @@
-// Greedy choice of boxes that do not overlap much, shared by the
-// NonMaxSuppression ops.
+// Greedily selects boxes with little overlap. Shared by the NonMaxSuppression
+// ops.
 #ifndef HEADRACE_KERNELS_IMAGE_NON_MAX_SUPPRESSION_H_
 #define HEADRACE_KERNELS_IMAGE_NON_MAX_SUPPRESSION_H_
 
@@ -19,21 +19,20 @@ struct NmsOptions {
   bool pad = false;
 };
 
-// Of boxes given as y, x of two opposite corners, in any order; 0 where one has
-// no area.
+// Boxes are y, x of two opposite corners, in any order. 0 if a box has no area.
 float IntersectionOverUnion(const float* a, const float* b);
 
 struct NmsCandidate {
   float score;
   int64_t index;
-  // The boxes taken before this many were weighed against it already.
+  // The number of selected boxes that this candidate was already compared with.
   size_t seen = 0;
   bool operator<(const NmsCandidate& o) const {  // later in the queue
     return score != o.score ? score < o.score : index > o.index;
   }
 };
 
-// The candidates taken, in order. Scores that are not numbers are never taken.
+// The selected candidates, in order. A NaN score is never selected.
 std::vector<NmsCandidate> SelectBoxes(
     const std::vector<float>& scores, const NmsOptions& options,
     absl::FunctionRef<float(int64_t, int64_t)> overlap);

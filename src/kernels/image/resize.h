@@ -1,7 +1,7 @@
-// What ops that resize images share: the kernels' checks and allocation, and
-// the mapping of an output coordinate to an input coordinate. Images are
-// [batch, height, width, channels]; sizes and coordinates are in pixels.
-// Coordinates are float32, as in TensorFlow: doing it in double moves samples.
+// Shared by ops that resize images: the kernels' checks and allocations, and
+// the map from output to input coordinates. Images are [batch, height, width,
+// channels]. Sizes and coordinates are in pixels. Coordinates are float32, as
+// in TensorFlow; double would move samples.
 //
 // All functions are thread-safe.
 #ifndef HEADRACE_KERNELS_IMAGE_RESIZE_H_
@@ -15,22 +15,22 @@
 
 namespace headrace {
 
-// The attrs. Ops without half_pixel_centers have it false.
+// The attrs. half_pixel_centers is false for ops without it.
 struct ResizeAttrs {
   bool align_corners = false;
   bool half_pixel_centers = false;
   Status Init(OpKernelConstruction* ctx);
 };
 
-// Input pixels per output pixel. A single pixel has no two corners to align.
+// Input pixels per output pixel. With a single pixel there are no corners to
+// align.
 inline float ResizeScale(int64_t in, int64_t out, bool align_corners) {
   return align_corners && out > 1 && in > 1
              ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
              : static_cast<float>(in) / static_cast<float>(out);
 }
 
-// Where output pixel i lies in the input. Nearest neighbour has a mapping of
-// its own.
+// The input coordinate of output pixel i. Nearest neighbour has its own map.
 inline float ResizeSource(int64_t i, float scale, bool half_pixel_centers) {
   return half_pixel_centers ? (static_cast<float>(i) + 0.5f) * scale - 0.5f
                             : static_cast<float>(i) * scale;
@@ -41,22 +41,23 @@ struct ResizeShape {
   float scale_h, scale_w;
 };
 
-// Of an int32 input of two positive numbers.
+// Reads an int32 input with two positive numbers.
 Status ImageSize(const Tensor& size, int64_t* height, int64_t* width);
 
 // Checks images [b,h,w,c] and the size.
 Status ResizeForward(const Tensor& images, const Tensor& size,
                      bool align_corners, ResizeShape* out);
 
-// The gradient's view: `grads` is [b,out_h,out_w,c], the image is in_h x in_w.
+// The shape for a gradient: `grads` is [b,out_h,out_w,c], the image is in_h x
+// in_w.
 Status ResizeBackward(const Tensor& grads, int64_t in_h, int64_t in_w,
                       bool align_corners, ResizeShape* out);
-// The same for gradient ops that are given the original image, whose rank they
-// check.
+// The same for gradient ops with the original image as an input. Checks its
+// rank.
 Status ResizeBackwardTo(const Tensor& grads, const Tensor& original_image,
                         bool align_corners, ResizeShape* shape);
 
-// The kernel of a resize. Input 0 is the images, input 1 the new size.
+// The kernel of a resize op. Input 0 has the images, input 1 the new size.
 class ResizeOp : public OpKernel {
  public:
   explicit ResizeOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
@@ -75,7 +76,7 @@ class ResizeOp : public OpKernel {
   ResizeAttrs attrs_;
 };
 
-// The kernel of a resize's gradient. Input 0 is the gradient of the resized
+// The kernel of a resize gradient. Input 0 is the gradient of the resized
 // images, input 1 the original images.
 class ResizeGradOp : public OpKernel {
  public:
@@ -108,7 +109,7 @@ struct LinearTap {
 std::vector<LinearTap> LinearTaps(int64_t in, int64_t out, float scale,
                                   bool half_pixel_centers);
 
-// Input index of each output index under nearest neighbour.
+// The input index of each output index for nearest neighbour.
 std::vector<int64_t> NearestTaps(int64_t in, int64_t out, float scale,
                                  const ResizeAttrs& attrs);
 

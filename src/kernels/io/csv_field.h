@@ -1,4 +1,4 @@
-// How a field of a CSV record becomes an element of a tensor.
+// Converts a field of a CSV record to an element of a tensor.
 #ifndef HEADRACE_KERNELS_IO_CSV_FIELD_H_
 #define HEADRACE_KERNELS_IO_CSV_FIELD_H_
 
@@ -9,16 +9,16 @@
 
 namespace headrace {
 
-// InvalidArgument unless a record default is empty or one value: of field i.
+// InvalidArgument unless the record default of field i is empty or one value.
 Status CheckCsvDefault(const Tensor& value, int i);
 
-// InvalidArgument unless column numbers are what argument `name` takes: not
-// negative, and ever larger.
+// InvalidArgument unless the column numbers of argument `name` are not negative
+// and strictly increase.
 Status CheckCsvColumns(absl::Span<const int64_t> columns,
                        absl::string_view name);
 
-// Field `i` of `record` (for messages: "record 3") to element `at` of `out`,
-// or, if the field is missing, the default.
+// Stores field `i` to element `at` of `out`, or the default if the field is
+// missing. Messages use `record`: "record 3".
 Status StoreCsvField(const std::string& field, const std::string& na_value,
                      const Tensor& fallback, int i, absl::string_view record,
                      int64_t at, Tensor* out);

@@ -1,5 +1,5 @@
-// What the ops share that take Examples apart: one feature of every example of
-// a batch, a column, becomes a sparse, dense or ragged tensor.
+// Shared by the ops that parse Examples. One feature of all examples of a
+// batch, a column, becomes a sparse, dense or ragged tensor.
 #ifndef HEADRACE_KERNELS_IO_EXAMPLE_FEATURES_H_
 #define HEADRACE_KERNELS_IO_EXAMPLE_FEATURES_H_
 
@@ -17,14 +17,15 @@ namespace headrace {
 class FeatureValues {
  public:
   FeatureValues() = default;  // absent
-  // A feature without a kind is as good as none.
+  // A feature without a kind counts as absent.
   explicit FeatureValues(const pb::Feature& f)
       : feature_(f.kind_case() == pb::Feature::KIND_NOT_SET ? nullptr : &f) {}
 
   bool present() const { return feature_ != nullptr; }
   DataType type() const;
   int64_t size() const;
-  // To elements [at, at + size()) of `out`, which is of the same type.
+  // Copies the values to elements [at, at + size()) of `out`, which has the
+  // same type.
   void CopyTo(Tensor* out, int64_t at) const;
 
  private:
@@ -33,7 +34,7 @@ class FeatureValues {
 
 using FeatureColumn = std::vector<FeatureValues>;
 
-// Makes output `i`, of the given shape: of a kernel, or of something else.
+// Creates output `i` with the given shape, for a kernel or another user.
 using MakeOutput =
     absl::FunctionRef<Status(int i, const TensorShape& shape, Tensor** out)>;
 inline auto OutputsOf(OpKernelContext* ctx) {
@@ -42,16 +43,16 @@ inline auto OutputsOf(OpKernelContext* ctx) {
   };
 }
 
-// Which of the ops of a name: the first version takes a batch, the second a
-// batch or one example, "Single" one.
+// The form of the op's input. V1: a batch. V2: a batch or one example.
+// "Single": one example.
 enum class ExampleForm { kV1, kV2, kSingle };
 
-// Checks the shape of `serialized`, and that `names` (for messages; of argument
-// `names_arg`) is empty or has one for each.
+// Checks the shape of `serialized`. `names` (used in messages; argument
+// `names_arg`) must be empty or have one name per example.
 Status CheckSerialized(const Tensor& serialized, const Tensor& names,
                        absl::string_view names_arg, ExampleForm form);
 
-// InvalidArgument "Could not parse `what`" unless `bytes` are such a message.
+// Parses a message. InvalidArgument "Could not parse `what`" on failure.
 template <typename Message>
 Status ParseMessage(const tstring& bytes, absl::string_view what,
                     Message* out) {
@@ -62,31 +63,31 @@ Status ParseMessage(const tstring& bytes, absl::string_view what,
   return errors::InvalidArgument("Could not parse ", what);
 }
 
-// "Name: x" of example i; "<unknown>" if `names` are empty.
+// "Name: x" for example i. "<unknown>" if `names` is empty.
 std::string ExampleName(const Tensor& names, int64_t i);
 
-// The feature `key` of each example, all of type `dtype` where present.
+// Selects the feature `key` of each example. InvalidArgument unless each one
+// that is present has type `dtype`.
 Status SelectColumn(const std::vector<const pb::Features*>& examples,
                     const std::string& key, DataType dtype, const Tensor& names,
                     FeatureColumn* column);
 
-// The keys in a tensor of strings, `count` of them.
+// Reads `count` keys from a tensor of strings.
 Status ReadKeys(const Tensor& t, absl::string_view name, size_t count,
                 std::vector<std::string>* keys);
 
-// Row i of the sparse tensor holds the values of column[i]; if `scalar`, for a
-// column of one, the tensor is the row.
+// Row i of the sparse tensor has the values of column[i]. With `scalar` the
+// column has one element, and the tensor is that row.
 Status SparseColumn(MakeOutput make, const FeatureColumn& column, bool scalar,
                     int indices_output, int values_output, int shape_output);
 
 struct DenseFeature {
   std::string key;
   DataType dtype = DT_INVALID;
-  // Only the first dimension may be unknown: rows then are as long as the
-  // longest, padded.
+  // Only the first dim may be unknown. Rows are then padded to the longest row.
   PartialTensorShape shape;
-  // Fills in for an absent feature; without elements: the feature is required.
-  // Of an unknown length, one element, which pads.
+  // The default for an absent feature. Without elements: the feature is
+  // required. If the length is unknown: one element, used for padding.
   Tensor fallback;
 };
 // InvalidArgument unless only the first dimension of `shape` is unknown.
@@ -95,23 +96,23 @@ Status DenseColumn(MakeOutput make, const FeatureColumn& column, bool scalar,
                    const DenseFeature& feature, const Tensor& names,
                    int output);
 
-// The values behind each other, and the splits between those of one row and of
-// the next; if `scalar`, for a column of one, there are no splits.
+// All values in sequence, and the row splits. With `scalar` the column has one
+// element, and there are no splits.
 Status RaggedColumn(MakeOutput make, const FeatureColumn& column, bool scalar,
                     int values_output, int splits_output);
-// Row splits, DT_INT32 or DT_INT64 as the output's type is, from the lengths of
-// the rows.
+// Computes row splits from row lengths; DT_INT32 or DT_INT64, as the output's
+// type.
 Status SplitsOutput(MakeOutput make, const std::vector<int64_t>& lengths,
                     int output);
 
-// What is wanted of Examples, output by output: the indices of all sparse
-// keys, their values, their shapes; dense values; ragged values, ragged splits.
+// The features to extract, in order of outputs: indices of all sparse keys,
+// their values, their shapes; dense values; ragged values, ragged splits.
 struct WantedFeatures {
   std::vector<std::string> sparse_keys, ragged_keys;
   std::vector<DataType> sparse_types, ragged_types;
   std::vector<DenseFeature> dense;
 };
-// `serialized` and `names` have passed CheckSerialized.
+// The caller has called CheckSerialized for `serialized` and `names`.
 Status ParseExamples(const Tensor& serialized, const Tensor& names,
                      const WantedFeatures& wanted, MakeOutput make);
 

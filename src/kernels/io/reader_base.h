@@ -1,6 +1,6 @@
-// ReaderBase: makes records of work units, mostly file names, that it takes
-// from a queue. Who waits for the queue is a request in a list, not a thread;
-// requests are served one at a time, in their order.
+// ReaderBase: reads records from work units, mostly file names, which it takes
+// from a queue. A request that waits for the queue is an entry in a list and
+// needs no thread. Requests are served one at a time, in order.
 #ifndef HEADRACE_KERNELS_IO_READER_BASE_H_
 #define HEADRACE_KERNELS_IO_READER_BASE_H_
 
@@ -28,10 +28,10 @@ class ReaderBase : public ResourceBase {
   const std::string& name() const { return name_; }
   std::string DebugString() const override { return name_; }
 
-  // Up to `n` records of one work unit, but at least one: passes on to the next
-  // units of `queue` until there is one. Calls `take` with them unless that
-  // fails, then `done`. A failure goes into `ctx`, whose cancellation ends the
-  // wait.
+  // Reads up to `n` records of one work unit, and at least one: skips to the
+  // next units of `queue` until there is a record. Calls `take` with them
+  // unless that fails, then `done`. An error goes to `ctx`. Cancelling `ctx`
+  // ends the wait.
   void Read(OpKernelContext* ctx, RefPtr<QueueBase> queue, int64_t n,
             TakeCallback take, DoneCallback done);
 
@@ -42,20 +42,20 @@ class ReaderBase : public ResourceBase {
   Status Restore(const std::string& state);
 
  protected:
-  // Guards what has been read, here and in subclasses. Never taken with mu_
-  // held.
+  // Guards the reading state, here and in subclasses. Lock order: never lock it
+  // with mu_ held.
   Mutex state_mu_;
 
-  // Begins a work unit; the one before is over, even if it was not finished.
+  // Starts a work unit. The previous one is over, even if it was not finished.
   virtual Status Open(const std::string& work) REQUIRES(state_mu_) = 0;
-  // The next record, or *end.
+  // Reads the next record, or sets *end.
   virtual Status Next(const std::string& work, std::string* key,
                       std::string* value, bool* end) REQUIRES(state_mu_) = 0;
-  // True if the record that Next gave last is known to be the unit's last.
+  // True if the last record from Next is known to be the last of its unit.
   virtual bool GaveLast() const REQUIRES(state_mu_) { return false; }
   virtual void Close() REQUIRES(state_mu_) {}
-  // Only readers that do not stop inside a work unit have a state to keep: they
-  // have finished whatever they have started.
+  // Only for readers that never stop inside a work unit: they have finished all
+  // units that they started.
   virtual bool HasState() const { return false; }
 
  private:
@@ -70,16 +70,15 @@ class ReaderBase : public ResourceBase {
     bool registered = false;
   };
 
-  // Serves the requests as far as that goes without waiting.
+  // Serves requests as long as that needs no waiting.
   void Serve();
-  // Reads records of the current unit; true if the request is to end.
+  // Reads records of the current unit. True if the request must end.
   bool ReadSome(Records* records, Status* status);
-  // Ends `current_`. False if there is no other request: then the thread that
-  // serves has left the reader, and had done so before the request's `done`. A
-  // process whose steps are all over may fork, and its child has no such
-  // thread.
+  // Ends `current_`. Returns false if there is no other request: this thread
+  // left the reader before it called the request's `done`. A process may fork
+  // when all its steps are over, although the child does not have this thread.
   bool Finish(Records records, Status status);
-  // True if the thread that serves is to go on; else it has left.
+  // True if this thread must continue to serve. False if it has left.
   bool GoOnServing();
   void Cancel(int64_t id);
   void DropWork() REQUIRES(state_mu_);
@@ -88,14 +87,15 @@ class ReaderBase : public ResourceBase {
   Mutex mu_;
   std::list<Request> waiting_ GUARDED_BY(mu_);
   bool serving_ GUARDED_BY(mu_) = false;
-  ForkGate fork_gate_;  // the thread that serves is inside, beyond the locks
+  ForkGate
+      fork_gate_;  // the serving thread is inside, longer than it holds locks
   int64_t next_id_ GUARDED_BY(mu_) = 0;
   bool working_ GUARDED_BY(state_mu_) = false;
   std::string work_ GUARDED_BY(state_mu_);  // the latest
   int64_t started_ GUARDED_BY(state_mu_) = 0;
   int64_t finished_ GUARDED_BY(state_mu_) = 0;
   int64_t produced_ GUARDED_BY(state_mu_) = 0;
-  // Of the thread that serves.
+  // Used only by the serving thread.
   Request current_;
 };
 

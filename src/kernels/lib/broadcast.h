@@ -1,13 +1,13 @@
-// BCast: how up to three operands are stretched to one result by NumPy's rules,
-// as loops. Adjacent dims over which every operand is stretched alike, or not
-// at all, are merged and dims of size 1 dropped, so that most broadcasts of any
-// rank come down to one to three loops.
+// BCast: loops that broadcast up to three operands to one result by NumPy's
+// rules. Dims of size 1 are dropped. Adjacent dims are merged if each operand
+// is broadcast over both or over neither. Most broadcasts therefore become one
+// to three loops.
 //
 //   BCast b({x.shape(), y.shape()});
 //   OP_REQUIRES_OK(ctx, b.status());
 //   ... b.output_shape(), b.dims() ...
 //
-// A size-0 dim goes with 0 or 1, never with 2. Value type, thread-compatible.
+// A dim of size 0 fits 0 and 1, but not 2. Value type, thread-compatible.
 #ifndef HEADRACE_KERNELS_LIB_BROADCAST_H_
 #define HEADRACE_KERNELS_LIB_BROADCAST_H_
 
@@ -25,8 +25,8 @@ class BCast {
  public:
   static constexpr int kMaxOperands = 3;
 
-  // One loop: its length, and how many elements each operand moves a turn (0
-  // where the operand is stretched).
+  // One loop: its length, and each operand's stride in elements (0 if the
+  // operand is broadcast over it).
   struct Dim {
     int64_t size;
     std::array<int64_t, kMaxOperands> stride;
@@ -39,7 +39,7 @@ class BCast {
   const TensorShape& output_shape() const { return output_; }
   // Outermost first; at least one.
   absl::Span<const Dim> dims() const { return dims_; }
-  // Turns of all loops but the innermost.
+  // The number of iterations of all loops except the innermost.
   int64_t rows() const;
 
  private:
@@ -48,10 +48,11 @@ class BCast {
   absl::InlinedVector<Dim, 4> dims_;
 };
 
-// Walks the turns of `dims` in row-major order, keeping each operand's offset.
+// Walks the iterations of `dims` in row-major order and tracks each operand's
+// offset, in elements.
 class BCastCursor {
  public:
-  // Starts at turn `at`; O(dims). `dims` must stay alive.
+  // Starts at iteration `at`, in O(dims). `dims` must outlive the cursor.
   BCastCursor(absl::Span<const BCast::Dim> dims, int64_t at);
   int64_t offset(int operand) const { return offset_[operand]; }
   void Next() {
@@ -74,8 +75,8 @@ class BCastCursor {
   std::array<int64_t, BCast::kMaxOperands> offset_{};
 };
 
-// Fills out[0, n) with what operand `k`, at `src`, shows at turns
-// [begin, begin + n) of the broadcast. Elements are `size` bytes of plain data.
+// Fills out[0, n) with the elements of operand `k` (at `src`) for iterations
+// [begin, begin + n). Elements are plain data of `size` bytes.
 void GatherBroadcast(const BCast& b, int k, const void* src, int64_t begin,
                      int64_t n, int size, void* out);
 

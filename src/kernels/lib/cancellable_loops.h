@@ -1,7 +1,7 @@
-// CancellableLoops: for as long as it lives, cancelling the step ends the
-// kernel's parallel loops between two blocks, and the kernel fails with
-// Cancelled. Only around loops that fill outputs or scratch: never around one
-// that writes a variable or what the kernel keeps for later calls.
+// CancellableLoops: for its lifetime, cancelling the step ends the kernel's
+// parallel loops between two blocks, and the kernel fails with Cancelled. Use
+// it only around loops that fill outputs or scratch memory. Never use it around
+// a loop that writes a variable or state that the kernel keeps for later calls.
 #ifndef HEADRACE_KERNELS_LIB_CANCELLABLE_LOOPS_H_
 #define HEADRACE_KERNELS_LIB_CANCELLABLE_LOOPS_H_
 

@@ -1,6 +1,6 @@
-// ConstantForms: what kernels make of inputs that never change, such as packed
-// panels or transforms. A form is made when it is first needed, in parallel,
-// once in a process for the same bytes. It is kept as long as a kernel holds
+// ConstantForms: precomputed forms of constant inputs, such as packed panels or
+// transforms. A form is computed in parallel at its first use. Kernels with the
+// same bytes share one form in the process. It lives as long as a kernel holds
 // it.
 #ifndef HEADRACE_KERNELS_LIB_CONSTANT_FORMS_H_
 #define HEADRACE_KERNELS_LIB_CONSTANT_FORMS_H_
@@ -18,23 +18,24 @@ namespace headrace {
 
 class ConstantForm;
 
-// One kernel's constant input, and its hold on the forms made of it.
+// One kernel's constant input and its references to the forms of it.
 //
-// Set before the first use; then thread-safe.
+// Call Set before the first use. After that, thread-safe.
 class ConstantForms {
  public:
-  // Writes the form of `constant`, whose elements may be unaligned, to `form`,
-  // which is aligned to 64 bytes. False if there is no memory.
+  // Writes the form of `constant` to `form`, which is aligned to 64 bytes. The
+  // elements of `constant` may be unaligned. Returns false if there is no
+  // memory.
   using Maker = absl::FunctionRef<bool(const Tensor& constant, void* form)>;
 
-  // The buffer stays alive as long as this does.
+  // Keeps the buffer alive as long as this object lives.
   void Set(const Tensor& constant) { constant_ = constant; }
   bool is_set() const { return constant_.IsInitialized(); }
 
-  // The form of `bytes` bytes that `make` makes. It depends on the constant, on
-  // `kind`, an address, and on `sizes` alone. Valid as long as this object.
-  // Null if there is no constant or no memory; the caller then makes a form for
-  // its call, or does without.
+  // Returns the form of `bytes` bytes that `make` computes. The form must
+  // depend only on the constant, on `kind` (an address) and on `sizes`. It is
+  // valid as long as this object. Null if there is no constant or no memory.
+  // The caller then computes a form for this call, or works without one.
   const void* Get(const void* kind, absl::Span<const int64_t> sizes,
                   int64_t bytes, Maker make);
 
@@ -44,7 +45,7 @@ class ConstantForms {
   std::vector<std::shared_ptr<ConstantForm>> held_ GUARDED_BY(mu_);
 };
 
-// Bytes of all forms of the process.
+// Bytes of all forms in the process.
 int64_t ConstantFormBytesInUse();
 
 }  // namespace headrace

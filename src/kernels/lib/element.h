@@ -1,7 +1,7 @@
-// Code that only moves elements does not care for their type but for their
-// size: one instance serves float, int32, uint32 and qint32. WithElement picks
-// the stand-in, an unsigned integer of the element's size, or the class itself
-// for strings, resources and variants, whose copies are objects.
+// Code that only moves elements depends on their size, not on their type: one
+// instance serves float, int32, uint32 and qint32. WithElement picks a stand-in
+// type: an unsigned integer of the same size, or the class itself for strings,
+// resources and variants, whose elements are objects.
 #ifndef HEADRACE_KERNELS_LIB_ELEMENT_H_
 #define HEADRACE_KERNELS_LIB_ELEMENT_H_
 
@@ -23,8 +23,8 @@ struct Element {
   using Type = T;
 };
 
-// Calls fn(Element<S>()) for the stand-in S of `dtype`; once, or never for a
-// type that no tensor has.
+// Calls fn(Element<S>()) once, with the stand-in S for `dtype`. Does not call
+// it for a type that no tensor has.
 //   WithElement(t.dtype(), [&]<typename T>(Element<T>) { ... });
 template <typename F>
 void WithElement(DataType dtype, const F& fn) {
@@ -58,7 +58,7 @@ template <typename T>
 constexpr bool kIsPlainElement =
     std::is_integral_v<T> || std::is_same_v<T, Bytes16>;
 
-// The elements of `t` seen as stand-ins.
+// The elements of `t` as stand-ins.
 template <typename T>
 T* ElementsOf(Tensor* t) {
   return static_cast<T*>(t->raw_data());
@@ -68,21 +68,22 @@ const T* ElementsOf(const Tensor& t) {
   return static_cast<const T*>(t.raw_data());
 }
 
-// Makes all elements zero, "", or empty objects.
+// Sets all elements to zero, "" or empty objects.
 void ZeroElements(Tensor* t);
-// Elements [begin, begin + n) of `t` become the one element of `value`.
+// Sets elements [begin, begin + n) of `t` to the one element of `value`.
 void FillElements(const Tensor& value, Tensor* t, int64_t begin, int64_t n);
 
-// The elements of an integer tensor (int8..int64, uint16) as int64.
-// InvalidArgument for another type; `name` is the argument's, for the message.
+// Reads the elements of an integer tensor (int8..int64, uint16) as int64.
+// InvalidArgument for any other type; the message uses `name`, the argument's
+// name.
 Status ReadIntegers(const Tensor& t, std::string_view name, DimVector* out);
-// As ReadIntegers, of a tensor that must be a vector.
+// As ReadIntegers. The tensor must be a vector.
 Status ReadIntegerVector(const Tensor& t, std::string_view name,
                          DimVector* out);
-// As ReadIntegers, of a tensor of one element.
+// As ReadIntegers. The tensor must have one element.
 Status ReadInteger(const Tensor& t, std::string_view name, int64_t* out);
 
-// Takes an axis in [-rank, rank) to [0, rank).
+// Maps an axis in [-rank, rank) to [0, rank). InvalidArgument outside.
 Status NormalizeAxis(int64_t axis, int rank, std::string_view name,
                      int64_t* out);
 

@@ -6,18 +6,19 @@
 //   };
 //   HR_REGISTER_BINARY("Add", AddFn, float, double, int32_t, half);
 //
-// Shapes, broadcasting, buffer forwarding, threads and narrow floats are done
-// once, by the untyped kernels behind the macros; what is compiled per op and
-// type is one loop. half and bfloat16 run the float loop on converted blocks,
-// quantised types the loop of the integer inside.
+// The untyped kernels behind the macros handle shapes, broadcasting, buffer
+// forwarding, threads and narrow floats once. Only one loop is compiled per op
+// and type. half and bfloat16 are converted in blocks and run the float loop. A
+// quantised type runs the loop of its integer type.
 //
 // A struct may also have:
-//   static constexpr bool kSimd = true;    plain arithmetic: worth compiling
-//   for
-//                                          AVX2 and AVX-512 too (see simd.h)
-//   static constexpr double kCost = 0.3;   ns an element, for splitting work
-//   Apply(x, y, ElementwiseState* s)       when it can fail or has a parameter
-//   static Status Error()                  what s->failed means
+//
+//   static constexpr bool kSimd = true;    plain arithmetic: compile it for
+//   AVX2
+//                                          and AVX-512, too (see simd.h)
+//   static constexpr double kCost = 0.3;   ns per element, for splitting work
+//   Apply(x, y, ElementwiseState* s)       if it can fail or has a parameter
+//   static Status Error()                  the error if s->failed is set
 #ifndef HEADRACE_KERNELS_LIB_ELEMENTWISE_H_
 #define HEADRACE_KERNELS_LIB_ELEMENTWISE_H_
 
@@ -32,15 +33,15 @@
 
 namespace headrace {
 
-// What an Apply that asks for it may use; shared by all threads of a Compute.
+// State for an Apply that asks for it. All threads of a Compute share it.
 struct ElementwiseState {
   float param = 0;  // ApproximateEqual's tolerance
   std::atomic<bool> failed{false};
   void Fail() { failed.store(true, std::memory_order_relaxed); }
 };
 
-// Integer arithmetic wraps around; that of other types is as usual. WrapOf is
-// what it is done in: wide enough that promotion to int cannot overflow.
+// Integer arithmetic wraps around; other types are unchanged. WrapOf is the
+// type to compute in. It is wide enough that promotion to int cannot overflow.
 template <typename T, bool kIsInt = std::is_integral_v<T>>
 struct WrapOf {
   using type = T;
@@ -59,7 +60,8 @@ inline T WrapSub(const T& x, const T& y) {
   using W = typename WrapOf<T>::type;
   return static_cast<T>(static_cast<W>(x) - static_cast<W>(y));
 }
-// Complex products by the formula, without C99's repair of infinities.
+// Computes complex products by the formula, without C99's correction for
+// infinities.
 template <typename T>
 inline T WrapMul(const T& x, const T& y) {
   if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {
@@ -75,20 +77,20 @@ template <typename T>
 inline constexpr bool kIsComplex =
     std::is_same_v<T, complex64> || std::is_same_v<T, complex128>;
 
-// Which operand of a loop is one element for all turns.
+// Says which operand of a loop is a single element.
 enum class LoopShape : uint8_t { kBoth, kFirstScalar, kSecondScalar };
 
 struct UnaryLoop {
   void (*run)(const void* x, void* y, int64_t n, ElementwiseState* s);
-  int in_size, out_size;  // of what `run` reads and writes
-  bool same_type;         // it writes what it reads
+  int in_size, out_size;  // bytes per element that `run` reads and writes
+  bool same_type;         // it writes the type that it reads
   double cost;
   Status (*error)();
 };
 struct BinaryLoop {
   void (*run)(const void* x, const void* y, void* z, int64_t n, LoopShape shape,
               ElementwiseState* s);
-  // One turn of it, with the same bits.
+  // One iteration of `run`, with the same bits.
   void (*run_one)(const void* x, const void* y, void* z, ElementwiseState* s);
   int in_size, out_size;
   bool same_type;
@@ -97,8 +99,8 @@ struct BinaryLoop {
   Status (*error)();
 };
 
-// Loops by op, for the kernel that runs several ops at once: those of float and
-// double that write what they read. Null where there is none.
+// Finds the loop of an op, for the kernel that fuses several ops. Only float
+// and double loops whose output has the input's type. Null if there is none.
 const UnaryLoop* FindUnaryLoop(absl::string_view op, DataType type);
 const BinaryLoop* FindBinaryLoop(absl::string_view op, DataType type);
 template <typename Loop>
@@ -106,9 +108,9 @@ struct NamedLoops {
   const char* op;
   const Loop* of_float = nullptr;
   const Loop* of_double = nullptr;
-  const NamedLoops* next = nullptr;  // the list that all are linked into
+  const NamedLoops* next = nullptr;  // the list of all loops
 };
-// For static objects, while a library is loaded.
+// For static objects, when a library is loaded.
 void NameLoops(NamedLoops<UnaryLoop>* loops);
 void NameLoops(NamedLoops<BinaryLoop>* loops);
 
@@ -125,7 +127,7 @@ class UnaryKernel final : public OpKernel {
   const int in_size_, out_size_;  // as stored in the tensors
 };
 
-// Broadcasts its operands, unless `same_shape` (gradient ops).
+// Broadcasts its operands unless `same_shape` is set (gradient ops).
 class BinaryKernel final : public OpKernel {
  public:
   BinaryKernel(OpKernelConstruction* ctx, const BinaryLoop* loop,
@@ -146,8 +148,8 @@ class BinaryKernel final : public OpKernel {
   const DataType type_;
   const int in_size_, out_size_;
   float param_ = 0;
-  // Equal and NotEqual with incompatible_shape_error=false answer this for
-  // shapes that do not fit; -1: they are refused.
+  // The result of Equal and NotEqual with incompatible_shape_error=false for
+  // shapes that do not fit. -1: such shapes are an error.
   int mismatch_ = -1;
 };
 
@@ -191,8 +193,8 @@ inline auto Call(const T& x, const T& y, ElementwiseState* s) {
   }
 }
 
-// `ivdep`: when the output takes over an input's buffer they are the same, and
-// element i is read before it is written.
+// `ivdep` is correct: the output may be an input's buffer, but element i is
+// read before it is written.
 template <typename Fn, typename T>
 void RunUnary(const void* xv, void* yv, int64_t n, ElementwiseState* s) {
   using R = decltype(Call<Fn, T>(T(), s));
@@ -278,7 +280,7 @@ constexpr void AddIfPlain(const Loop* loop, NamedLoops<Loop>* named) {
   if (std::is_same_v<T, double>) named->of_double = loop;
 }
 
-// A kernel on the CPU, constrained by "T" and "Tout" or by the first or none.
+// A CPU kernel, constrained by "T" and "Tout", by "T" alone, or by nothing.
 template <int kAttrs>
 constexpr KernelSpec<kAttrs> Spec(const char* op, DataType type,
                                   DataType result) {
@@ -292,7 +294,7 @@ constexpr KernelSpec<kAttrs> Spec(const char* op, DataType type,
   }
 }
 
-// An op of one operand and one of two, as Table sees them.
+// An op with one operand and an op with two, in the form that Table needs.
 template <typename Fn>
 struct Unary {
   using Loop = UnaryLoop;
@@ -320,7 +322,7 @@ struct Binary {
   }
 };
 
-// The constants that HR_REGISTER_... leaves, and what links them.
+// The constants that HR_REGISTER_... defines, and the code that links them.
 template <int kAttrs, typename Op, typename... T>
 struct Table {
   constexpr Table(const char* op, const char* kernel_class)
@@ -367,11 +369,11 @@ struct Registrar {
 #define HR_REGISTER_BINARY(NAME, FN, ...)         \
   HR_REGISTER_ELEMENTWISE(__COUNTER__, NAME, #FN, \
                           BinaryTable<1, false, FN, __VA_ARGS__>)
-// Operands of one shape.
+// Both operands have the same shape.
 #define HR_REGISTER_BINARY_SAME_SHAPE(NAME, FN, ...) \
   HR_REGISTER_ELEMENTWISE(__COUNTER__, NAME, #FN,    \
                           BinaryTable<1, true, FN, __VA_ARGS__>)
-// Ops whose result has attr "Tout" (Real, ComplexAbs).
+// Ops whose result type is attr "Tout" (Real, ComplexAbs).
 #define HR_REGISTER_UNARY_TOUT(NAME, FN, ...)     \
   HR_REGISTER_ELEMENTWISE(__COUNTER__, NAME, #FN, \
                           UnaryTable<2, FN, __VA_ARGS__>)

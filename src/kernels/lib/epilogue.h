@@ -1,11 +1,11 @@
-// Epilogue: what follows a convolution or a matrix product element by element,
-// applied to its result while that is still in the cache:
+// Epilogue: element-wise work after a convolution or a matrix product. It is
+// applied while the result is still in the cache:
 //
 //   y = activation(y * scale[channel] + bias[channel] + addend)
 //
-// Kernels that hold sums of floats in vectors apply it by a VectorTail
-// (vector_tail.h), all others by ApplyEpilogue. FusedOps are the attrs in which
-// the nodes of graph passes (_FusedConv2D and its like) spell an Epilogue.
+// Kernels that hold float sums in vectors apply it with a VectorTail
+// (vector_tail.h). All others use ApplyEpilogue. FusedOps reads an Epilogue
+// from the attrs of fused nodes (_FusedConv2D and similar).
 //
 // Plain values: thread-safe once set.
 #ifndef HEADRACE_KERNELS_LIB_EPILOGUE_H_
@@ -19,27 +19,27 @@
 
 namespace headrace {
 
-// Values from kFirstFunction on are loops of ops, in the order in which
-// FindActivation met them.
+// Values from kFirstFunction on are functions, in the order in which
+// FindActivation first saw them.
 enum class Activation : uint8_t { kNone, kRelu, kRelu6, kFirstFunction };
 
-// The op as an activation. Which ops are activations, their schemas say
-// (headrace/op_traits.h); what a function computes is the loop of the op's
-// kernel (elementwise.h). So an op of a loaded library can be fused. NotFound
-// if it is none, or has no loops for float and double. Thread-safe.
+// Finds the activation that `op` is. The op's schema says whether it is one
+// (headrace/op_traits.h). The loop of its kernel computes the function
+// (elementwise.h), so an op of a loaded library can be fused, too. NotFound if
+// the op is no activation or has no float and double loops. Thread-safe.
 Status FindActivation(absl::string_view op, Activation* out);
 
-// What is done, and with which tensors. A result is rows of channels, the
-// channels innermost: `scale` and `bias` are [channels], `addend` has the
-// result's shape. All have the result's type and may be null; the caller owns
-// them. int32 results are not scaled. RunConv (conv/conv_plan.h) takes tensors
-// of narrower types and in NCHW order, too, and converts them.
+// The operations, and their tensors. A result is rows of channels, with the
+// channels innermost. `scale` and `bias` are [channels]; `addend` has the
+// result's shape. All have the result's type, may be null, and belong to the
+// caller. int32 results are not scaled. RunConv (conv/conv_plan.h) also accepts
+// narrower types and NCHW order, and converts them.
 struct Epilogue {
   const Tensor* scale = nullptr;
   const Tensor* bias = nullptr;
   const Tensor* addend = nullptr;
   Activation activation = Activation::kNone;
-  float leaky_alpha = 0.2f;  // of an activation that has a parameter
+  float leaky_alpha = 0.2f;  // for an activation with a parameter
 
   bool empty() const {
     return scale == nullptr && bias == nullptr && addend == nullptr &&
@@ -47,8 +47,8 @@ struct Epilogue {
   }
 };
 
-// What can be said of an Epilogue before its tensors exist, for plans: their
-// types, DT_INVALID for those that are absent.
+// What plans know of an Epilogue before its tensors exist: their types.
+// DT_INVALID: no such tensor.
 struct EpilogueTypes {
   DataType scale = DT_INVALID, bias = DT_INVALID, addend = DT_INVALID;
   bool activates = false;
@@ -59,27 +59,28 @@ struct EpilogueTypes {
   }
 };
 
-// A part of a result: `rows` rows from `row` on, of each `channels` channels
-// from `channel` on.
+// A block of a result: `rows` rows starting at `row`, and in each `channels`
+// channels starting at `channel`.
 struct EpilogueBlock {
   int64_t row = 0, rows = 0;
   int64_t channel = 0, channels = 0;
   int64_t row_size = 0;  // elements from one row of the result to the next
 };
 
-// In place, on this thread. `result` is the whole result's beginning. T: float,
-// double or int32 (which wraps around, and has no activations).
+// Applies the epilogue in place on this thread. `result` points to the start of
+// the whole result. T is float, double or int32 (which wraps around and has no
+// activations).
 template <typename T>
 void ApplyEpilogue(const Epilogue& e, const EpilogueBlock& block, T* result);
 
-// The same for a whole result of float, double or int32, on the pool.
+// The same for a whole result of float, double or int32, on the pool's threads.
 void ApplyEpilogue(ThreadPool* pool, DataType dtype, const Epilogue& e,
                    int64_t rows, int64_t channels, void* result);
 
-// fused_ops = [Mul] [BiasAdd | FusedBatchNorm] [Add] [an activation], at least
-// one of them; their arguments follow each other in `args` in this order: a
-// factor for each channel; the bias, or scale, offset, mean and variance; the
-// addend.
+// The attr fused_ops: [Mul] [BiasAdd | FusedBatchNorm] [Add] [an activation],
+// at least one of them. Their arguments are consecutive in `args`, in this
+// order: a factor per channel; the bias, or scale, offset, mean and variance;
+// the addend.
 struct FusedOps {
   bool mul = false, bias = false, batch_norm = false, add = false;
   Activation activation = Activation::kNone;
@@ -88,18 +89,19 @@ struct FusedOps {
   int num_args() const {
     return (mul ? 1 : 0) + (bias ? 1 : batch_norm ? 4 : 0) + (add ? 1 : 0);
   }
-  // The epilogue that these ops are, still without tensors.
+  // The epilogue of these ops, without tensors.
   Epilogue Begin() const {
     return {.activation = activation, .leaky_alpha = leaky_alpha};
   }
-  // The types of its tensors if the arguments have type `dtype`. FusedBatchNorm
-  // becomes a scale and a bias, which are float where `dtype` is narrower.
+  // The types of the epilogue's tensors for arguments of type `dtype`.
+  // FusedBatchNorm becomes a scale and a bias; they are float if `dtype` is
+  // narrower.
   EpilogueTypes Types(DataType dtype) const;
-  // Of the ops alone. Unimplemented for other combinations.
+  // Parses the ops alone. Unimplemented for any other combination.
   static Status Parse(absl::Span<const std::string> ops, FusedOps* out);
   // Reads and checks the attrs fused_ops, num_args, epsilon and leakyrelu_alpha
-  // of a node whose `args` begin at input `first_arg` and have type T.
-  // Unimplemented for other combinations.
+  // of a node. Its `args` start at input `first_arg` and have type T.
+  // Unimplemented for any other combination.
   static Status Read(const OpKernelConstruction& ctx, int first_arg,
                      FusedOps* out);
 };

@@ -2,14 +2,14 @@
 //
 //   C[m,n] = op(A)[m,k] op(B)[k,n]     (or C += with accumulate)
 //
-// All matrices are row-major; op is nothing, the transpose, or (complex types)
-// the conjugate. k = 0 gives zeros. Integers wrap around. half and bfloat16 are
-// computed and summed in float and rounded once. A and C are aligned; B of
-// float or double may lie at any address (framework/tensor/stored_constant.h).
+// All matrices are row-major. op is nothing, the transpose, or (for complex
+// types) the conjugate. k = 0 gives zeros. Integers wrap around. half and
+// bfloat16 are computed in float and rounded once. A and C are aligned. A float
+// or double B may lie at any address (framework/tensor/stored_constant.h).
 //
-// The result depends on the arguments alone, not on the number of threads: the
-// blocks, and the order in which each element is summed, follow from m, n, k.
-// Never fails: scratch memory is on the stack, or is done without.
+// The result depends only on the arguments, not on the number of threads: m, n
+// and k determine the blocks and the order of each sum. Never fails: scratch
+// memory is on the stack, or Gemm works without it.
 #ifndef HEADRACE_KERNELS_LIB_GEMM_H_
 #define HEADRACE_KERNELS_LIB_GEMM_H_
 
@@ -35,7 +35,7 @@ struct GemmArgs {
   bool conjugate_a = false;  // complex types only
   bool conjugate_b = false;
 
-  // Matrices without gaps between their rows. The pointers follow by At.
+  // Matrices without gaps between rows. Set the pointers with At.
   static GemmArgs Dense(int64_t m, int64_t n, int64_t k,
                         bool transpose_a = false, bool transpose_b = false) {
     return {.m = m,
@@ -47,7 +47,7 @@ struct GemmArgs {
             .transpose_b = transpose_b,
             .ldc = n};
   }
-  // The same product of other matrices.
+  // The same product with other matrices.
   GemmArgs At(const T* a_at, const T* b_at, T* c_at) const {
     GemmArgs g = *this;
     g.a = a_at;
@@ -57,12 +57,14 @@ struct GemmArgs {
   }
 };
 
-// For every number type. `pool` may be null: all on this thread. Thread-safe.
+// For every number type. `pool` may be null: everything then runs on this
+// thread. Thread-safe.
 template <typename T>
 void Gemm(ThreadPool* pool, const GemmArgs<T>& args);
 
-// What Gemm takes from CpuAllocator() meanwhile, at most: partial products. It
-// does without if there is no memory. Reads the sizes alone, not the pointers.
+// The maximum of bytes that Gemm takes from CpuAllocator() for partial
+// products. Gemm works without them if there is no memory. Uses only the sizes,
+// not the pointers.
 template <typename T>
 int64_t GemmHeapBytes(const GemmArgs<T>& args);
 

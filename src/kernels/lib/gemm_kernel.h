@@ -3,16 +3,15 @@
 //   A.
 // Larger products (gemm.h) and convolutions are loops over such blocks.
 //
-// float and double run code that libxsmm generates for exactly these sizes the
-// first time they are seen (10 us; then 0.1 us to find it). Where libxsmm is
-// absent or has nothing for a shape - leading dimensions beyond int32 or rows
-// that overlap (lda < k) - Eigen computes the block. int32 is a plain loop and
-// wraps around.
+// For float and double, libxsmm generates code for exactly these sizes at their
+// first use (10 us; later uses find it in 0.1 us). If libxsmm is absent or does
+// not support a shape - leading dimensions beyond int32, or rows that overlap
+// (lda < k) - Eigen computes the block. int32 is a plain loop and wraps around.
 //
-// What a reader would get wrong: the generated code is column-major, so what it
-// calls A is our B. It vectorises along n: n of 64 floats is best, any works.
+// Note: the generated code is column-major, so its A is our B. It vectorises
+// along n. n = 64 is best for float; any n works.
 //
-// Immutable, hence thread-safe.
+// Immutable, so thread-safe.
 #ifndef HEADRACE_KERNELS_LIB_GEMM_KERNEL_H_
 #define HEADRACE_KERNELS_LIB_GEMM_KERNEL_H_
 
@@ -28,13 +27,14 @@ class GemmKernel {
     int64_t lda, ldb, ldc;
     bool transpose_a = false;  // A is stored [k,m]
     bool accumulate = false;   // C += instead of C =
-    // Reads the next B into the second level cache meanwhile.
+    // Prefetches the next B into the second-level cache.
     bool fetch_next_b = false;
   };
-  // m, n and k are positive. Without `generate`, never generated code.
+  // m, n and k must be positive. With `generate` false, never uses generated
+  // code.
   explicit GemmKernel(const Shape& shape, bool generate = true);
 
-  // `next_b`: the B that comes next, if the shape says fetch_next_b.
+  // `next_b`: the B of the next call, if the shape has fetch_next_b.
   void operator()(const T* a, const T* b, T* c,
                   const T* next_b = nullptr) const {
     if (code_ != nullptr) {
@@ -60,15 +60,15 @@ class GemmKernel {
   Code code_;
 };
 
-// Columns of B that a block should have: 64 floats, 32 doubles.
+// Columns of B per block: 64 floats or 32 doubles.
 template <typename T>
 inline constexpr int64_t kGemmPanel = 256 / sizeof(T);
-// Rows of B that a block should have: a panel of B then fits the stack and,
-// beside a slice of A, the second level cache.
+// Rows of B per block. A panel of B then fits the stack and, together with a
+// slice of A, the second-level cache.
 inline constexpr int64_t kGemmDepth = 256;
 
-// Copies op(B)[k0 + i, n0 + j] to panel[i * n + j], i < k, j < n. B may lie at
-// any address; so may that of generated code.
+// Copies op(B)[k0 + i, n0 + j] to panel[i * n + j] for i < k, j < n. B may lie
+// at any address; generated code also accepts any address.
 template <typename T>
 void PackPanel(const T* b, int64_t ldb, bool transpose_b, int64_t k0,
                int64_t n0, int64_t k, int64_t n, T* panel);

@@ -1,6 +1,6 @@
-// Inserting into absl's hash tables where their size comes from a tensor. A
-// table of absl's that finds no memory to grow is broken, and ends the process
-// when it is destroyed; so the memory is taken before.
+// Inserts into absl's hash tables whose size comes from a tensor. If such a
+// table cannot get memory to grow, it is broken and ends the process when it is
+// destroyed. These functions therefore take the memory first.
 #ifndef HEADRACE_KERNELS_LIB_GROWING_TABLE_H_
 #define HEADRACE_KERNELS_LIB_GROWING_TABLE_H_
 
@@ -11,9 +11,9 @@
 
 namespace headrace {
 
-// True if an insertion may make the table grow. It does so when 7 of 8 places
-// are used; those of elements that were erased count among them, and a table
-// grows for their sake if 25 of 32 are used by others.
+// True if an insertion may make the table grow. A table grows when 7 of 8 slots
+// are used. Slots of erased elements count as used. If there are such slots,
+// the table grows only if elements use at least 25 of 32 slots.
 template <typename Table>
 bool MayGrow(const Table& table, bool had_erased) {
   const size_t capacity = table.capacity();
@@ -21,15 +21,16 @@ bool MayGrow(const Table& table, bool had_erased) {
                     : table.size() >= capacity - capacity / 8;
 }
 
-// What the next size takes: a place and a byte for each, and some at the end.
+// Bytes of the next size: per slot the element and one byte, and some bytes at
+// the end.
 template <typename Table>
 size_t GrownBytes(const Table& table) {
   return (table.capacity() * 2 + 1) * (sizeof(typename Table::value_type) + 1) +
          64;
 }
 
-// table->try_emplace(key, args...). Throws OutOfMemory, the table being as it
-// was. `had_erased`: something was ever erased.
+// Calls table->try_emplace(key, args...). Throws OutOfMemory and leaves the
+// table unchanged. `had_erased`: an element was erased before.
 template <typename Table, typename Key, typename... Args>
 std::pair<typename Table::iterator, bool> InsertIntoMap(Table* table,
                                                         bool had_erased,
@@ -46,7 +47,7 @@ std::pair<typename Table::iterator, bool> InsertIntoMap(Table* table,
                             std::forward<Args>(args)...);
 }
 
-// The same of a set from which nothing is erased; true if it was not there.
+// The same for a set from which nothing is erased. True if the key was new.
 template <typename Table, typename Key>
 bool InsertIntoSet(Table* table, Key&& key) {
   if (!MayGrow(*table, false)) [[likely]] {

@@ -1,6 +1,6 @@
-// How kernels find the resource that an input names. Handles come in two
-// forms: a DT_RESOURCE scalar, and, for ops older than those, a vector of two
-// strings, {container, name}, often as a reference.
+// How kernels find the resource of an input. A handle has one of two forms: a
+// DT_RESOURCE scalar, or, in older ops, a vector of two strings {container,
+// name}, often as a reference.
 #ifndef HEADRACE_KERNELS_LIB_HANDLE_LOOKUP_H_
 #define HEADRACE_KERNELS_LIB_HANDLE_LOOKUP_H_
 
@@ -12,7 +12,7 @@
 
 namespace headrace {
 
-// The strings of an old handle in input i.
+// Reads the strings of an old handle at input i.
 inline Status StringHandleInput(const OpKernelContext& ctx, int i,
                                 std::string* container, std::string* name) {
   const Tensor& t = ctx.input(i);
@@ -35,7 +35,7 @@ inline Tensor MakeStringHandle(absl::string_view container,
   return t;
 }
 
-// The T that input i names, found in `mgr` unless the handle owns it.
+// Finds the T of input i in `mgr`, or takes it from a handle that owns it.
 template <typename T>
 Status LookupInput(const OpKernelContext& ctx, int i, ResourceMgr* mgr,
                    RefPtr<T>* out) {

@@ -1,5 +1,5 @@
-// half and bfloat16 to float and back, in bulk and vectorised: kernels compute
-// narrow types in float, a block at a time.
+// Vectorised conversion between float and half or bfloat16. Kernels compute
+// narrow types in float, one block at a time.
 #ifndef HEADRACE_KERNELS_LIB_NARROW_FLOAT_H_
 #define HEADRACE_KERNELS_LIB_NARROW_FLOAT_H_
 
@@ -12,14 +12,14 @@ namespace headrace {
 
 void Widen(const half* x, float* y, int64_t n);
 void Widen(const bfloat16* x, float* y, int64_t n);
-// To nearest, ties to even; NaN stays NaN.
+// Rounds to nearest, ties to even. NaN stays NaN.
 void Narrow(const float* x, half* y, int64_t n);
 void Narrow(const float* x, bfloat16* y, int64_t n);
 
 constexpr bool IsNarrowFloat(DataType t) {
   return t == DT_HALF || t == DT_BFLOAT16;
 }
-// By type; `t` is one of the two.
+// By type; `t` is DT_HALF or DT_BFLOAT16.
 inline void Widen(DataType t, const void* x, float* y, int64_t n) {
   if (t == DT_HALF) {
     Widen(static_cast<const half*>(x), y, n);
@@ -35,8 +35,8 @@ inline void Narrow(DataType t, const float* x, void* y, int64_t n) {
   }
 }
 
-// What a kernel computes with for a tensor of T: float for the narrow floats,
-// the integer inside for quantised types, T itself otherwise.
+// The type in which kernels compute for tensors of T: float for narrow floats,
+// the stored integer for quantised types, else T.
 template <typename T>
 struct ComputeTypeOf {
   using type = T;

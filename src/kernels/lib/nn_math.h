@@ -1,6 +1,6 @@
-// The functions of activations, losses and recurrent cells for float, as vector
-// code (see vector_math.h), and for double, by the C library; and two more,
-// expm1 and log1p, which Elu and Softplus need near zero.
+// Functions for activations, losses and recurrent cells: vector code for float
+// (see vector_math.h), the C library for double. Elu and Softplus need expm1
+// and log1p near zero.
 #ifndef HEADRACE_KERNELS_LIB_NN_MATH_H_
 #define HEADRACE_KERNELS_LIB_NN_MATH_H_
 
@@ -23,8 +23,8 @@ inline double Sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 inline float Expm1(float x) { return VecExpm1(x); }
 inline double Expm1(double x) { return std::expm1(x); }
 
-// log(1 + x) for 0 <= x < 1e30, or NaN: no zeros, denormals and infinities to
-// look out for. The second term makes up for what 1 + x rounded away.
+// log(1 + x) for NaN or 0 <= x < 1e30. It need not handle zeros, denormals and
+// infinities. The second term corrects the rounding of 1 + x.
 inline float Log1pNonNegative(float x) {
   const float u = 1.0f + x;
   // u = 2^e (1 + m), sqrt(1/2) <= 1 + m < sqrt(2).

@@ -1,7 +1,6 @@
-// PrefetchingGemm: float products of 4 to 32 rows of A with a B that is larger
-// than the caches, on processors with AVX-512. All rows are multiplied by one
-// tile of B, 64 rows by 64 columns, while the next tiles are fetched.
-//
+// PrefetchingGemm: float products of 4 to 32 rows of A with a B that exceeds
+// the caches, on processors with AVX-512. It multiplies all rows by one tile of
+// B (64 rows by 64 columns) while it prefetches the next tiles.
 //   shapes     4 <= m <= 32, n >= 1024, any k; B of 4 MiB or more
 //   layouts    any leading dimensions; A plain or transposed, B plain
 //   alignment  B may lie at any address; A and C are aligned to their elements

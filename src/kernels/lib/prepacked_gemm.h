@@ -1,21 +1,20 @@
 // PrepackedGemm: float products of 4 to 32 rows with a matrix B that never
-// changes. B is packed once, in the order in which it is read: as panels of 64
-// columns, each row by row, the last filled up with zeros. Each panel is
-// fetched while the one before is multiplied.
+// changes. B is packed once in the order of reading: panels of 64 columns, each
+// row by row, the last one padded with zeros. Each panel is prefetched while
+// the previous one is multiplied.
 //
 //   shapes     4 <= m <= 32, B of 4 MiB or more (PrefersPanels); LSTM cells
-//   call
-//              MultiplyPanel with fewer rows, too
+//              call MultiplyPanel with fewer rows, too
 //   layouts    A plain with any leading dimension; B packed; C plain
-//   alignment  panels are aligned to 64 bytes, A and C to their elements; the B
-//              that is packed may lie at any address
+//   alignment  panels are aligned to 64 bytes, A and C to their elements; the
+//              unpacked B may lie at any address
 //   called by  MatMul with a constant B (matmul_op.cc), LSTM (lstm_panels.h);
 //              both keep the panels as ConstantForms
 //
-// Its relatives, for a B that may change: streaming_gemm.h, prefetching_gemm.h.
+// For a B that may change, see streaming_gemm.h and prefetching_gemm.h.
 //
-// Every row of a product is summed in one order, whatever the number of rows
-// and of threads. Thread-safe.
+// Every row is summed in the same order, for any number of rows and threads.
+// Thread-safe.
 #ifndef HEADRACE_KERNELS_LIB_PREPACKED_GEMM_H_
 #define HEADRACE_KERNELS_LIB_PREPACKED_GEMM_H_
 
@@ -32,7 +31,7 @@ constexpr int64_t NumPanels(int64_t columns) {
   return (columns + kPanelColumns - 1) / kPanelColumns;
 }
 
-// The product of some rows and one panel, or some of a panel's rows:
+// The product of some rows with one panel, or with some rows of a panel:
 //   sums[r, 0:64] (+)= sum over p < depth of x[r, p] panel[p, 0:64]
 struct PanelProduct {
   const float* x = nullptr;
@@ -43,18 +42,18 @@ struct PanelProduct {
   bool accumulate = false;
   float* sums = nullptr;
   int64_t sums_step = 0;
-  // How many rows of 64 to fetch meanwhile; they lie behind this panel's.
+  // The number of rows of 64 floats after this panel to prefetch.
   int64_t fetch = 0;
 };
 void MultiplyPanel(const PanelProduct& g);
 
 // True if a product of m rows with a constant matrix [k, n] (or [n, k],
-// transposed) is worth the panels.
+// transposed) is faster with panels.
 bool PrefersPanels(int64_t m, int64_t n, int64_t k);
 
-// Packs b, whose elements lie at any address, as [NumPanels(n), k, 64]. If b is
-// not transposed, calls `packed` with the rows that will not be read any more,
-// on any thread.
+// Packs b as [NumPanels(n), k, 64]. The elements of b may lie at any address.
+// If b is not transposed, calls `packed`, on any thread, with the rows that are
+// not needed any more.
 void PackPanels(
     ThreadPool* pool, const void* b, bool transpose_b, int64_t n, int64_t k,
     float* panels,

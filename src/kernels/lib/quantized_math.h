@@ -1,5 +1,5 @@
-// Arithmetic on quantised numbers: integers of a type Q that step evenly from a
-// range's minimum, for the lowest integer, to its maximum, for the highest.
+// Arithmetic on quantised numbers. The integers of a type Q divide a range
+// evenly: the lowest integer is the minimum, the highest is the maximum.
 #ifndef HEADRACE_KERNELS_LIB_QUANTIZED_MATH_H_
 #define HEADRACE_KERNELS_LIB_QUANTIZED_MATH_H_
 
@@ -21,7 +21,7 @@ struct FloatRange {
   }
 };
 
-// One finite number, of input `i`.
+// Reads input `i`: one finite number.
 inline Status ReadFloat(const OpKernelContext& ctx, int i, float* out) {
   const Tensor& t = ctx.input(i);
   if (t.NumElements() != 1 || t.dims() > 1) {
@@ -35,14 +35,14 @@ inline Status ReadFloat(const OpKernelContext& ctx, int i, float* out) {
                                  ", must be finite, got ", *out);
 }
 
-// Inputs `first` and first + 1.
+// Reads a range from inputs `first` and first + 1.
 inline Status ReadFloatRange(const OpKernelContext& ctx, int first,
                              FloatRange* out) {
   HR_RETURN_IF_ERROR(ReadFloat(ctx, first, &out->min));
   return ReadFloat(ctx, first + 1, &out->max);
 }
 
-// The same of a range that is not empty (InvalidArgument).
+// The same. InvalidArgument if the range is empty.
 inline Status ReadWideRange(const OpKernelContext& ctx, int first,
                             FloatRange* out) {
   HR_RETURN_IF_ERROR(ReadFloatRange(ctx, first, out));
@@ -51,12 +51,13 @@ inline Status ReadWideRange(const OpKernelContext& ctx, int first,
                                  ", ", out->max, "]");
 }
 
-// A product of m x k by k x n.
+// The sizes of a product m x k by k x n.
 struct MatMulSizes {
   int64_t m = 0, k = 0, n = 0;
 };
 
-// Of inputs 0 and 1 (InvalidArgument unless they are matrices that fit).
+// Reads the sizes from inputs 0 and 1. InvalidArgument unless they are matrices
+// that fit.
 inline Status ReadMatMulSizes(const OpKernelContext& ctx, bool transpose_a,
                               bool transpose_b, MatMulSizes* out) {
   const Tensor& a = ctx.input(0);
@@ -74,7 +75,7 @@ inline Status ReadMatMulSizes(const OpKernelContext& ctx, bool transpose_a,
       ", In[1]: ", b.shape().DebugString());
 }
 
-// x is rows x columns.
+// Transposes x, which is rows x columns.
 template <typename T>
 std::vector<T> TransposedMatrix(const T* x, int64_t rows, int64_t columns) {
   std::vector<T> out(rows * columns);
@@ -85,14 +86,15 @@ std::vector<T> TransposedMatrix(const T* x, int64_t rows, int64_t columns) {
   return out;
 }
 
-// Outputs `first` and first + 1.
+// Writes a range to outputs `first` and first + 1.
 inline void SetRangeOutputs(OpKernelContext* ctx, int first,
                             const FloatRange& range) {
   ctx->set_output(first, Tensor::Scalar(range.min));
   ctx->set_output(first + 1, Tensor::Scalar(range.max));
 }
 
-// The numbers of a stored type T (int8_t ... int32_t) in a range.
+// Converts between stored integers of type T (int8_t ... int32_t) and the
+// numbers of a range.
 template <typename T>
 class QuantizedNumbers {
  public:
@@ -111,8 +113,7 @@ class QuantizedNumbers {
     if (empty_) return range_.min;
     return rounded_min_ + (static_cast<double>(q) - kLowest) * step_;
   }
-  // The nearest, as if there were integers beyond the type's; for NaN a very
-  // low one.
+  // The nearest integer, without the limits of T. For NaN a very low integer.
   int64_t Unclamped(float x) const {
     if (empty_) return static_cast<int64_t>(kLowest);
     const double q = std::round(x * per_unit_) -
@@ -125,7 +126,7 @@ class QuantizedNumbers {
                                               static_cast<int64_t>(kLowest),
                                               static_cast<int64_t>(kHighest)));
   }
-  // What one integer is more than the one below.
+  // The difference between neighbouring numbers.
   float Level() const {
     return static_cast<float>(
         (static_cast<double>(range_.max) - static_cast<double>(range_.min)) /
@@ -141,7 +142,7 @@ class QuantizedNumbers {
   double per_unit_ = 0, step_ = 0, rounded_min_ = 0;
 };
 
-// Of products of numbers of A and B, added up in 32 bits.
+// The range of sums of products of A's and B's numbers in 32 bits.
 template <typename A, typename B>
 FloatRange ProductRange(const FloatRange& a, const FloatRange& b) {
   const float level =
@@ -150,8 +151,8 @@ FloatRange ProductRange(const FloatRange& a, const FloatRange& b) {
           level * static_cast<float>(std::numeric_limits<int32_t>::max())};
 }
 
-// Of sums of numbers of two ranges in 32 bits: both sides alike, so that 0 + 0
-// is 0, with room above the inputs: 2^shift times the largest.
+// The range of sums of two ranges' numbers in 32 bits. It is symmetric, so that
+// 0 + 0 is 0, and reaches 2^shift times the largest input.
 inline FloatRange SumRange(const FloatRange& a, const FloatRange& b,
                            int shift) {
   const float largest =
@@ -160,7 +161,7 @@ inline FloatRange SumRange(const FloatRange& a, const FloatRange& b,
   return {-largest, largest};
 }
 
-// Sums of products may exceed 32 bits: they wrap around.
+// Sums of products that exceed 32 bits wrap around.
 inline int32_t WrapMulAdd(int32_t sum, int32_t a, int32_t b) {
   return static_cast<int32_t>(static_cast<uint32_t>(sum) +
                               static_cast<uint32_t>(a) *

@@ -1,5 +1,5 @@
-// What the quantising ops share: ranges [min, max] of floats, one for a tensor
-// or one for each slice along an axis.
+// Shared by the quantising ops: ranges [min, max] of floats, one per tensor or
+// one per slice along an axis.
 #ifndef HEADRACE_KERNELS_LIB_QUANTIZED_RANGE_H_
 #define HEADRACE_KERNELS_LIB_QUANTIZED_RANGE_H_
 
@@ -34,7 +34,8 @@ struct StoredInteger<qint32> {
   using Type = int32_t;
 };
 
-// A tensor as [outer, slices, inner]; without an axis one slice, all of it.
+// A tensor as [outer, slices, inner]. Without an axis the whole tensor is one
+// slice.
 struct QuantizedSlices {
   int64_t outer = 1, slices = 1, inner = 1;
   int64_t total = 1;  // the product, unless that overflows beside a 0
@@ -56,7 +57,8 @@ struct QuantizedSlices {
     return OkStatus();
   }
 
-  // Of a range's ends: a scalar or one element, or one for each slice.
+  // Checks the shape of a range's ends: a scalar, one element, or one per
+  // slice.
   Status CheckRange(const Tensor& t, const char* name, int64_t axis) const {
     if (t.NumElements() == slices && (axis < 0 || t.dims() == 1)) {
       return OkStatus();
@@ -67,8 +69,8 @@ struct QuantizedSlices {
         ", got shape ", t.shape().DebugString());
   }
 
-  // Calls fn(slice, begin, end) for runs of elements of one slice each, in
-  // parallel.
+  // Calls fn(slice, begin, end) in parallel, each time for a run of elements of
+  // one slice.
   template <typename F>
   void ForEachRun(OpKernelContext* ctx, const F& fn) const {
     if (total == 0) return;

@@ -1,10 +1,10 @@
-// ResourceOp<T>: the base of kernels that make a T once, keep it in the
+// ResourceOp<T>: base class of kernels that create a T once, keep it in the
 // device's ResourceMgr and output a handle to it: queues, tables, barriers,
-// accumulators. The resource's name is the attr shared_name; without one it is
-// a name of the node's own, so that no other session finds it.
+// accumulators. The resource's name is the attr shared_name. Without one it is
+// a name unique to the node, so that no other session finds it.
 //
-// The handle is what output 0 asks for: a DT_RESOURCE scalar, or a reference to
-// the two strings {container, name}.
+// The form of the handle follows the type of output 0: a DT_RESOURCE scalar, or
+// a reference to the two strings {container, name}.
 #ifndef HEADRACE_KERNELS_LIB_RESOURCE_OP_H_
 #define HEADRACE_KERNELS_LIB_RESOURCE_OP_H_
 
@@ -44,7 +44,7 @@ class ResourceOp : public OpKernel {
     OP_REQUIRES_OK(ctx, mgr->LookupOrCreate<T>(
                             container, name_, &resource,
                             [&](RefPtr<T>* made) { return Make(ctx, made); }));
-    // It may have been made by another node of the same shared_name.
+    // Another node with the same shared_name may have created it.
     OP_REQUIRES_OK(ctx, Verify(*ctx, *resource));
     if (output_type(0) == DT_RESOURCE) {
       Tensor t(DT_RESOURCE, TensorShape());

@@ -1,4 +1,4 @@
-// Ragged rows: row r has the values from splits[r] to splits[r + 1].
+// Ragged rows: row r has the values [splits[r], splits[r + 1]).
 #ifndef HEADRACE_KERNELS_LIB_ROW_SPLITS_H_
 #define HEADRACE_KERNELS_LIB_ROW_SPLITS_H_
 
@@ -8,26 +8,26 @@
 
 namespace headrace {
 
-// int32 or int64 splits as int64. InvalidArgument unless they are a vector that
-// begins with 0, never falls and ends with `num_values`.
+// Reads int32 or int64 splits. InvalidArgument unless they are a vector that
+// begins with 0, never decreases and ends with `num_values`.
 Status ReadRowSplits(const Tensor& splits, int64_t num_values,
                      absl::string_view name, std::vector<int64_t>* out);
-// Nested splits, the outermost first: those of a level are rows of the level
-// before, and the last ones are rows of `values`, which has a dimension at
-// least. `name` is the argument's.
+// Reads nested splits, outermost first. The rows of one level are the values of
+// the level before; the last level splits `values`, which must have a dim.
+// `name` is the argument's name.
 Status ReadNestedSplits(absl::Span<const Tensor* const> splits,
                         const Tensor& values, absl::string_view name,
                         std::vector<std::vector<int64_t>>* out);
 
-// Splits of an output, of type int32 or int64. InvalidArgument if what they
-// count is more than the type can.
+// Writes the splits of an output, int32 or int64. InvalidArgument if a count
+// does not fit the type.
 class SplitsWriter {
  public:
   // Allocates output i with `rows` rows and writes the leading 0.
   Status Allocate(OpKernelContext* ctx, int i, int64_t rows);
-  // The next row has `length` values.
+  // Adds a row with `length` values.
   Status Add(int64_t length);
-  // How many values the rows so far have.
+  // The number of values in all rows so far.
   int64_t end() const { return end_; }
 
  private:
@@ -35,8 +35,9 @@ class SplitsWriter {
   int64_t at_ = 0, end_ = 0;
 };
 
-// That a not empty vector of splits begins with 0 and ends with the number of
-// values, which must be a vector. Splits between may be in any order.
+// InvalidArgument unless a non-empty vector of splits begins with 0 and ends
+// with the number of values, which must be a vector. The splits between are not
+// checked.
 inline Status CheckRowSplits(const Tensor& splits, const Tensor& values) {
   if (values.dims() != 1) {
     return errors::InvalidArgument("values must be a vector, got shape ",
@@ -55,8 +56,8 @@ inline Status CheckRowSplits(const Tensor& splits, const Tensor& values) {
   return OkStatus();
 }
 
-// The row of value i, asked for in order. The last split is beyond every value,
-// so that the rows end.
+// Finds the row of value i. Call it with increasing i. The last split is
+// greater than every i, which ends the search.
 class RowOfValue {
  public:
   explicit RowOfValue(const Tensor& splits) : at_(splits.span<int64_t>()) {}

@@ -1,6 +1,6 @@
-// What an update does to one element: Assign, Add, ... of the Assign*, Scatter*
-// and ScatterNd* families. Integers wrap; integer division by zero is the
-// caller's to refuse before anything is written (HasZero); the lowest integer
+// The update of one element in the Assign*, Scatter* and ScatterNd* families:
+// Assign, Add, ... Integers wrap around. The caller must reject integer
+// division by zero before it writes anything (HasZero). The lowest integer
 // divided by -1 is itself.
 #ifndef HEADRACE_KERNELS_LIB_SCALAR_UPDATE_H_
 #define HEADRACE_KERNELS_LIB_SCALAR_UPDATE_H_
@@ -23,7 +23,7 @@ inline T Combine(T a, T b) {
   if constexpr (op == UpdateOp::kAssign) {
     return b;
   } else if constexpr (std::is_same_v<T, bool>) {
-    // The sum or difference of 0s and 1s, as a bool.
+    // The sum or difference of 0 and 1, converted to bool.
     static_assert(op == UpdateOp::kAdd || op == UpdateOp::kSub);
     return op == UpdateOp::kAdd ? (a || b) : a != b;
   } else if constexpr (kIsSmallFloat<T>) {
@@ -34,7 +34,7 @@ inline T Combine(T a, T b) {
   } else if constexpr (op == UpdateOp::kMax) {
     return a < b ? b : a;
   } else if constexpr (std::is_integral_v<T>) {
-    // Unsigned and at least as wide as int, so that nothing overflows.
+    // Unsigned and at least as wide as int, so it cannot overflow.
     using U = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
     const U x = static_cast<U>(a), y = static_cast<U>(b);
     if constexpr (op == UpdateOp::kAdd) return static_cast<T>(x + y);
@@ -64,7 +64,7 @@ inline bool HasZero(const T* v, int64_t n) {
   }
 }
 
-// dst[i] = Combine(dst[i], src[i]); with `scalar` src is one element.
+// dst[i] = Combine(dst[i], src[i]). With `scalar`, src has one element.
 template <UpdateOp op, typename T>
 inline void UpdateRange(T* dst, const T* src, int64_t n, bool scalar) {
   if (scalar) {

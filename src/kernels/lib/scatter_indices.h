@@ -1,6 +1,6 @@
-// Indices of slices, as GatherNd and ScatterNd have them: the last dim of
-// `indices` is a coordinate in the leading dims of a shape, and names the slice
-// of the rest.
+// Indices of slices in GatherNd and ScatterNd. The last dim of `indices` is a
+// coordinate in the leading dims of a shape. It selects the slice of the
+// remaining dims.
 #ifndef HEADRACE_KERNELS_LIB_SCATTER_INDICES_H_
 #define HEADRACE_KERNELS_LIB_SCATTER_INDICES_H_
 
@@ -16,9 +16,10 @@ namespace headrace {
 // a scalar.
 std::string IndexString(const TensorShape& shape, int64_t flat);
 
-// The number of each slice, row-major. InvalidArgument "indices[0] = [2] does
-// not index into <what> [2]" for one outside; with `ignore_bad` it is -1.
-// `indices` has at least one dim and its last is at most shape's rank.
+// Computes the row-major number of each slice. If a coordinate is outside, the
+// number is -1 with `ignore_bad`; else InvalidArgument "indices[0] = [2] does
+// not index into <what> [2]". `indices` has at least one dim, and its last dim
+// is at most shape's rank.
 Status SliceIndices(const Tensor& indices, const TensorShape& shape,
                     std::string_view what, bool ignore_bad,
                     std::vector<int64_t>* out);

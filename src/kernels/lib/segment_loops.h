@@ -1,5 +1,5 @@
-// The loops of the segment ops, which are compiled per operation and type; the
-// ops themselves are written once, over bytes. A result of half or bfloat16 is
+// The loops of the segment ops, compiled per operation and type. The ops
+// themselves are written once and work on bytes. half and bfloat16 results are
 // accumulated in float and rounded once.
 #ifndef HEADRACE_KERNELS_LIB_SEGMENT_LOOPS_H_
 #define HEADRACE_KERNELS_LIB_SEGMENT_LOOPS_H_
@@ -25,30 +25,32 @@ inline int64_t IdAt(const Tensor& t, int64_t i) {
   }
 }
 
-// What a sum over `count` rows is divided by.
+// The divisor of a sum over `count` rows.
 enum class Divisor : uint8_t { kOne, kCount, kSqrtCount };
 
 struct SegmentLoops {
-  // What an empty segment has: 0, 1, the lowest or highest finite number.
+  // The value of an empty segment: 0, 1, the lowest or the highest finite
+  // number.
   void (*init)(void* acc, int64_t n);
   void (*add)(const void* x, void* acc, int64_t n);
-  // Rounds accumulators to elements. May be in place if the sizes are equal.
+  // Rounds accumulators to elements. In place is allowed if the sizes are
+  // equal.
   void (*finish)(const void* acc, int64_t n, Divisor d, int64_t count, void* y);
-  // acc[j] += x[j] / divisor; sums of floats only, else null.
+  // acc[j] += x[j] / divisor. Only for sums of floats, else null.
   void (*scatter)(const void* x, Divisor d, int64_t count, void* acc,
                   int64_t n);
   int acc_size;
-  // Where the extremes of a sorted segment begin, so that infinities count:
-  // -inf or inf if there is one. Else as init.
+  // The start value of max and min in a sorted segment: -inf or inf, if the
+  // type has them, so that infinities count. Else as init.
   void (*start)(void* acc, int64_t n);
 };
 
-// NaN is not picked by the extremes.
+// Max and min ignore NaN.
 enum class SegmentOp : uint8_t { kSum, kProd, kMax, kMin };
 
 namespace segment_internal {
 
-// The limits are those of T: the accumulator's may round to infinity.
+// The limits of T, not of the accumulator: those may round to infinity.
 template <SegmentOp kOp, typename A, typename T>
 void Init(void* acc, int64_t n) {
   using L = std::numeric_limits<T>;

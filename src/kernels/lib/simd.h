@@ -1,13 +1,14 @@
-// Code for the vector units of the processor at hand, from plain loops. The
-// build is baseline x86-64; what is marked here is compiled once more for AVX2
-// (x86-64-v3) and AVX-512 (x86-64-v4), and the best one is taken at run time.
-// Contraction is off everywhere, so all copies compute the same bits.
+// Compiles plain loops for the vector units of the processor. The build is
+// baseline x86-64. Code marked here is also compiled for AVX2 (x86-64-v3) and
+// AVX-512 (x86-64-v4), and the best copy is chosen at run time. Contraction is
+// off everywhere, so all copies compute the same bits.
 //
 //   RunSimd([&] { for (int64_t i = 0; i < n; ++i) y[i] = f(x[i]); });
 //
-// Everything the lambda calls whose body is visible is compiled with it. A call
-// costs about 2 ns. No vector of GCC's may be wider than the registers are (see
-// simd_width.h): it would be computed number by number.
+// Functions that the lambda calls are compiled with it if their bodies are
+// visible. A call costs about 2 ns. GCC's vector types must not be wider than
+// the registers (see simd_width.h): GCC would compute them one number at a
+// time.
 #ifndef HEADRACE_KERNELS_LIB_SIMD_H_
 #define HEADRACE_KERNELS_LIB_SIMD_H_
 

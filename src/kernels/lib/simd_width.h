@@ -1,5 +1,5 @@
-// RunSimd (simd.h) for code that is written in vectors: it is told the widest
-// vectors of the processor at hand, in bytes.
+// RunSimd (simd.h) for code written with vector types. It passes the width of
+// the processor's widest vectors, in bytes.
 //
 //   RunSimdWide([&](auto bytes) {
 //     using Vector = VectorOf<decltype(bytes)::value>;
@@ -17,8 +17,8 @@
 
 namespace headrace {
 
-// Vectors of floats or doubles, at any address. They are handed on as
-// VectorOf<>, since template arguments lose their attributes.
+// Vectors of floats or doubles at any address. Pass them as VectorOf<>, because
+// template arguments lose attributes.
 template <int kBytes, typename T = float>
 struct VectorOf {
   static constexpr int64_t kLanes = kBytes / sizeof(T);
@@ -30,7 +30,7 @@ struct VectorOf {
   static Type& At(T* p) { return *reinterpret_cast<Type*>(p); }
 };
 
-// A single number, for code that is written for vectors.
+// A single number with the interface of a vector.
 template <typename T = float>
 struct ScalarOf {
   static constexpr int64_t kLanes = 1;

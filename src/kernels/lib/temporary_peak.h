@@ -1,5 +1,5 @@
-// TemporaryPeak: what a kernel's temporary tensors take at most at once, summed
-// in the order in which the kernel allocates and drops them.
+// TemporaryPeak: the peak of a kernel's temporary memory, in bytes. Replay the
+// kernel's allocations and releases in order.
 #ifndef HEADRACE_KERNELS_LIB_TEMPORARY_PEAK_H_
 #define HEADRACE_KERNELS_LIB_TEMPORARY_PEAK_H_
 
@@ -11,8 +11,8 @@
 
 namespace headrace {
 
-// Bytes that allocate_temp takes from the allocator for a tensor of `bytes`
-// bytes: nothing for one that lives inside the Tensor object.
+// The bytes that allocate_temp takes from the allocator for a tensor of `bytes`
+// bytes. 0 for a tensor whose data lies inside the Tensor object.
 inline int64_t TemporarySize(int64_t bytes,
                              Tensor::Placement placement = Tensor::kAuto) {
   const int64_t inside =
@@ -24,7 +24,8 @@ inline int64_t TemporarySize(int64_t bytes,
 
 class TemporaryPeak {
  public:
-  // A tensor of `bytes` bytes is allocated. Returns what it takes, for Drop.
+  // Records the allocation of a tensor of `bytes` bytes. Returns its size, for
+  // Drop.
   int64_t Take(int64_t bytes, Tensor::Placement placement = Tensor::kAuto) {
     const int64_t size = TemporarySize(bytes, placement);
     live_ += size;

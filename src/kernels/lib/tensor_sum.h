@@ -1,5 +1,4 @@
-// Sums that state keeps: gradient arrays and accumulators add tensors up as
-// they come.
+// Sums for gradient arrays and accumulators, which add tensors one by one.
 #ifndef HEADRACE_KERNELS_LIB_TENSOR_SUM_H_
 #define HEADRACE_KERNELS_LIB_TENSOR_SUM_H_
 
@@ -7,12 +6,12 @@
 
 namespace headrace {
 
-// *sum += x, element by element; integers wrap. In place if nobody else holds
-// the buffer of *sum, else in a new one. InvalidArgument if types or shapes
-// differ, or for a type that has no sum.
+// *sum += x, element by element. Integers wrap around. In place if *sum is the
+// only owner of its buffer, else in a new buffer. InvalidArgument if types or
+// shapes differ, or if the type has no sum.
 Status AddToTensor(const Tensor& x, Tensor* sum);
 
-// *t /= n, integers towards zero. As AddToTensor otherwise; n is not 0.
+// *t /= n; integers are truncated. n is not 0. Otherwise as AddToTensor.
 Status DivideTensor(int64_t n, Tensor* t);
 
 }  // namespace headrace

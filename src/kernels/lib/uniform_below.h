@@ -1,6 +1,6 @@
-// Integers below a bound without bias, as TensorFlow draws them from a stream
-// of words: a mask for powers of two, else words that would favour the small
-// numbers are thrown away. That is fewer than half of them, so the loops end.
+// Unbiased integers below a bound, drawn from a stream of words as TensorFlow
+// does. A power of two uses a mask. Otherwise words that would favour small
+// numbers are rejected: fewer than half of them, so the loops end.
 #ifndef HEADRACE_KERNELS_LIB_UNIFORM_BELOW_H_
 #define HEADRACE_KERNELS_LIB_UNIFORM_BELOW_H_
 
@@ -10,8 +10,8 @@
 
 namespace headrace {
 
-// In [0, n); n > 0. U is uint32_t, of one word, or uint64_t, of two, the lower
-// half first.
+// A number in [0, n), n > 0. U is uint32_t (one word per draw) or uint64_t (two
+// words, lower half first).
 template <typename U>
 U UniformBelow(U n, PhiloxWords* next) {
   auto draw = [next]() -> U {

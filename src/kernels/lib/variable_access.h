@@ -1,5 +1,5 @@
-// How kernels reach the variables they write: through reference inputs (V1
-// variables) or through resource handles. One kernel body then serves both.
+// How kernels access the variables that they write: through reference inputs
+// (V1 variables) or resource handles. One kernel body serves both.
 #ifndef HEADRACE_KERNELS_LIB_VARIABLE_ACCESS_H_
 #define HEADRACE_KERNELS_LIB_VARIABLE_ACCESS_H_
 
@@ -9,32 +9,32 @@
 
 namespace headrace {
 
-// The handle in input i, which must hold exactly one.
+// Reads the handle at input i, which must have exactly one element.
 Status HandleInput(const OpKernelContext& ctx, int i,
                    const ResourceHandle** handle);
 
-// The variable that the handle in input i names. NotFound if nothing was ever
-// assigned to it.
+// Finds the variable of the handle at input i. NotFound if it was never
+// assigned.
 Status LookupVariable(const OpKernelContext& ctx, int i, RefPtr<Var>* var);
 
-// The content of a reference variable to which nothing was assigned: no value,
-// but the shape that its node declares.
+// The tensor of a reference variable that was never assigned: it has the
+// declared shape and no value.
 Tensor UnassignedTensor(const TensorShape& declared);
-// True if the shape of a reference variable's tensor is that of its value or
-// was declared; false if nothing is known of it.
+// True if the shape of a reference variable's tensor is known, from its value
+// or its declaration.
 bool HasShape(const Tensor& variable);
 
-// FailedPrecondition "Attempting to use uninitialized value NAME", as the
-// executor says it; `i` is the input.
+// FailedPrecondition "Attempting to use uninitialized value NAME", the
+// executor's message. `i` is the input.
 Status UninitializedError(const OpKernelContext& ctx, int i);
 
-// A consistent copy of a resource variable's tensor (sharing the buffer).
+// A consistent copy of a resource variable's tensor. It shares the buffer.
 Status ReadVariable(const OpKernelContext& ctx, int i, DataType dtype,
                     Tensor* out);
 
-// Locks the variables of `n` consecutive inputs until it goes, in one global
-// order, so that two kernels that share variables cannot wait for each other.
-// The same variable may be given twice.
+// Locks the variables of `n` consecutive inputs for its lifetime. It locks them
+// in one global order, so that kernels that share variables cannot deadlock. A
+// variable may occur twice.
 class VariableWriter {
  public:
   VariableWriter() = default;
@@ -42,16 +42,16 @@ class VariableWriter {
   VariableWriter(const VariableWriter&) = delete;
   VariableWriter& operator=(const VariableWriter&) = delete;
 
-  // Each variable must be initialised and of type `dtype`.
+  // Fails unless each variable is initialised and has type `dtype`.
   Status Lock(OpKernelContext* ctx, int first, int n, DataType dtype);
 
-  // The variable's tensor, of input first + i.
+  // The tensor of the variable at input first + i.
   Tensor* tensor(int i) { return tensors_[i]; }
 
-  // Makes tensor(i) fit to be written in place. A resource variable whose
-  // buffer somebody else holds gets a buffer of its own; a reference's is
-  // shared on purpose, unless its elements are objects, which no reader could
-  // survive seeing half written.
+  // Prepares tensor(i) for writing in place. If others hold the buffer of a
+  // resource variable, the variable gets a copy. The buffer of a reference
+  // variable stays shared on purpose, except if its elements are objects: a
+  // reader must not see a half-written object.
   Status PrepareToWrite(int i);
 
  private:

@@ -1,5 +1,5 @@
-// Zeros and sums of what variants hold, by the type held: lists, maps and
-// optionals are made of tensors and add up tensor by tensor.
+// Zeros and sums of the values in variants, by their type. Lists, maps and
+// optionals consist of tensors and are added tensor by tensor.
 #ifndef HEADRACE_KERNELS_LIB_VARIANT_MATH_H_
 #define HEADRACE_KERNELS_LIB_VARIANT_MATH_H_
 
@@ -9,24 +9,25 @@
 
 namespace headrace {
 
-// The same shape and type, all zeros: "" for strings, an empty variant for one
-// that has no zero. `depth`: how many variants are around it.
+// Makes zeros of the same shape and type: "" for strings, an empty variant for
+// a variant without a zero. `depth`: the number of enclosing variants.
 Status ZerosLikeTensor(const Tensor& t, int depth, Tensor* out);
-// InvalidArgument unless shapes and types are the same and can be added.
+// InvalidArgument unless both have the same shape and a type that can be added.
 Status AddTensors(const Tensor& a, const Tensor& b, int depth, Tensor* out);
 
-// The zero of an empty variant is itself.
+// The zero of an empty variant is an empty variant.
 Status ZerosLikeVariant(const Variant& v, int depth, Variant* out);
-// An empty variant is a zero of any type.
+// An empty variant counts as zero of any type.
 Status AddVariants(const Variant& a, const Variant& b, int depth, Variant* out);
 
 struct VariantMath {
   Status (*zeros_like)(const Variant& v, int depth, Variant* out);
-  // Both hold a value of the type.
+  // Both arguments hold a value of this type.
   Status (*add)(const Variant& a, const Variant& b, int depth, Variant* out);
 };
 
-// As a static object: what to do with values whose type is called `type_name`.
+// Use as a static object: registers the operations for values of type
+// `type_name`.
 class VariantMathRegistrar {
  public:
   VariantMathRegistrar(const char* type_name, const VariantMath& math);

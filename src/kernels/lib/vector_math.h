@@ -1,7 +1,7 @@
-// exp, log, tanh, erf and the logistic function of floats without branches, so
-// that a plain loop over them vectorises (see simd.h). Errors over all floats,
-// in units of the last place: log 0.9, exp 1, expm1 1.6, the others 2.7. NaN
-// goes through, infinities and subnormals come out right.
+// exp, log, tanh, erf and the logistic function of floats, without branches, so
+// that plain loops over them vectorise (see simd.h). Maximum errors over all
+// floats, in units of the last place: log 0.9, exp 1, expm1 1.6, the others
+// 2.7. NaN gives NaN; infinities and subnormals are handled.
 #ifndef HEADRACE_KERNELS_LIB_VECTOR_MATH_H_
 #define HEADRACE_KERNELS_LIB_VECTOR_MATH_H_
 
@@ -13,15 +13,15 @@
 
 namespace headrace {
 
-// c ? a : b. By masks where conditions are put together: of these a compiler
-// makes branches, and they do not vectorise.
+// c ? a : b, computed with masks. For combined conditions compilers generate
+// branches, which do not vectorise.
 inline float Pick(bool c, float a, float b) {
   const uint32_t mask = 0u - static_cast<uint32_t>(c);
   return std::bit_cast<float>((std::bit_cast<uint32_t>(a) & mask) |
                               (std::bit_cast<uint32_t>(b) & ~mask));
 }
 
-// The polynomial of x with these coefficients, that of the highest power first.
+// A polynomial of x. The coefficients start with that of the highest power.
 template <typename T, typename... Ts>
 inline T Polynomial(T x, T highest, Ts... rest) {
   T p = highest;
@@ -32,8 +32,8 @@ inline T Polynomial(T x, T highest, Ts... rest) {
 // Adding 1.5 * 2^23 rounds to an integer, left in the low bits.
 inline constexpr float kToInteger = 12582912.0f;
 
-// exp(r) - 1, |r| <= ln(2) / 2; the polynomial of Cephes, in pairs of terms:
-// what is computed side by side need not wait for one another.
+// exp(r) - 1 for |r| <= ln(2) / 2: the polynomial of Cephes, evaluated in pairs
+// of terms so that more instructions run in parallel.
 inline float ReducedExpm1(float r) {
   const float square = r * r;
   const float high = 1.9875691500e-4f * r + 1.3981999507e-3f;
@@ -49,7 +49,7 @@ inline float ReduceByLn2(float x, float* shifted) {
   return x - n * 0.693359375f + n * 2.12194440e-4f;
 }
 
-// 2^n in two factors, since n may be outside a float's exponents at either end.
+// 2^n as two factors, because n may be outside the exponents of a float.
 struct Powers {
   float a, b;
 };
@@ -100,7 +100,8 @@ inline float VecLog(float x) {
   return x < 0.0f ? std::numeric_limits<float>::quiet_NaN() : r;
 }
 
-// exp(x) - 1 = 2^n (exp(r) - 1) + (2^n - 1), without losing a small exp(r) - 1.
+// exp(x) - 1 = 2^n (exp(r) - 1) + (2^n - 1), which keeps a small exp(r) - 1
+// precise.
 inline float VecExpm1(float x) {
   const float below = x > 89.0f ? 89.0f : x;
   float shifted;
@@ -113,7 +114,7 @@ inline float VecExpm1(float x) {
   return x == 0.0f ? x : result;
 }
 
-// log(1 + x): what rounding takes from u = 1 + x cancels in log(u) / (u - 1).
+// log(1 + x): the rounding error of u = 1 + x cancels in log(u) / (u - 1).
 inline float VecLog1p(float x) {
   const float u = 1.0f + x;
   const float r = VecLog(u) * (x / (u - 1.0f));
@@ -122,7 +123,7 @@ inline float VecLog1p(float x) {
   return u == 1.0f ? x : finite;
 }
 
-// An odd polynomial up to 1, 1 - erfc(|x|) beyond.
+// An odd polynomial up to 1; above, 1 - erfc(|x|).
 inline float VecErf(float x) {
   const float a = std::abs(x);
   const float z = x * x;
@@ -141,9 +142,9 @@ inline float VecErf(float x) {
   return a < 1.0f ? small : large;
 }
 
-// e / (e + 2), e = exp(2|x|) - 1 = 2^n (exp(r) - 1) + (2^n - 1). 1 from where e
-// + 2 rounds to e; never more. n ln(2) is rounded, which matters from n = 3 on:
-// there the quotient hardly changes with e.
+// e / (e + 2) with e = exp(2|x|) - 1 = 2^n (exp(r) - 1) + (2^n - 1). The result
+// is 1 once e + 2 rounds to e, and never more. Rounding n ln(2) matters only
+// for n >= 3, where the quotient hardly depends on e.
 inline float VecTanh(float x) {
   const float twice = 2.0f * std::min(std::abs(x), 20.0f);  // or NaN
   const float shifted = twice * 1.44269504088896341f + kToInteger;
@@ -154,7 +155,7 @@ inline float VecTanh(float x) {
   return std::copysign(e / (e + 2.0f), x);
 }
 
-// From exp(-|x|), so that the lower tail keeps its relative precision.
+// Starts from exp(-|x|), which keeps the relative precision of the lower tail.
 inline float VecSigmoid(float x) {
   const float e = VecExp(-std::abs(x));
   const float s = 1.0f / (1.0f + e);

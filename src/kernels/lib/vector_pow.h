@@ -1,8 +1,9 @@
-// x^y of floats, many at a time. Each result depends on its x and y alone, not
-// on where they stand. On processors with AVX2 or AVX-512 by pairs of floats,
-// to 1.1 units of the last place (0.9 but for results near either end of the
-// floats); elsewhere by doubles, to 0.6. Signs, zeros, infinities and NaN are
-// those of C99. Squares and square roots are rounded once.
+// x^y of many floats. A result depends only on its x and y, not on its
+// position. With AVX2 or AVX-512 the computation uses pairs of floats; the
+// error is at most 1.1 units of the last place (0.9 unless the result is near
+// either end of the range). Elsewhere it uses doubles, with at most 0.6. Signs,
+// zeros, infinities and NaN are as in C99. Squares and square roots are rounded
+// once.
 #ifndef HEADRACE_KERNELS_LIB_VECTOR_POW_H_
 #define HEADRACE_KERNELS_LIB_VECTOR_POW_H_
 

@@ -1,10 +1,10 @@
-// VectorTail: an Epilogue (epilogue.h) as kernels apply it that hold sums of
-// floats in vectors: scale, bias and addend, and Relu and Relu6, which are
-// bounds. Other activations need a pass of their own over what was just
-// written, ApplyEpilogue(tail.rest, ...).
+// VectorTail: applies an Epilogue (epilogue.h) in kernels that hold float sums
+// in vectors. It applies scale, bias and addend, and Relu and Relu6, which are
+// bounds. Other activations need a second pass over the written values:
+// ApplyEpilogue(tail.rest, ...).
 //
-// Constant once made, hence thread-safe. Reads the epilogue's tensors as long
-// as it lives.
+// Constant after construction, so thread-safe. Reads the epilogue's tensors for
+// its lifetime.
 #ifndef HEADRACE_KERNELS_LIB_VECTOR_TAIL_H_
 #define HEADRACE_KERNELS_LIB_VECTOR_TAIL_H_
 
@@ -34,7 +34,7 @@ struct VectorTail {
     }
   }
 
-  // What a vector of channels from `c` on needs.
+  // Per-channel values for the vector of channels that starts at `c`.
   template <typename Vector>
   struct Channels {
     typename Vector::Type scale, bias, low, high;
@@ -48,21 +48,21 @@ struct VectorTail {
     }
   };
 
-  // Puts a vector of sums where it goes, element `at` of the result.
+  // Finishes a vector of sums and stores it to element `at` of the result.
   template <typename Vector>
   void Store(const typename Vector::Type& sums,
              const Channels<Vector>& channels, int64_t at, float* out) const {
     using V = typename Vector::Type;
     V y = sums * channels.scale + channels.bias;
     if (addend != nullptr) y += Vector::At(addend + at);
-    // Comparisons that keep NaN.
+    // These comparisons keep NaN.
     y = y < channels.low ? channels.low : y;
     y = y > channels.high ? channels.high : y;
     Vector::At(out + at) = y;
   }
 
-  // The same for `count` channels, fewer than a vector has, whose sums lie in
-  // memory. Not inlined: it would be once for each vector of a tile.
+  // The same for `count` channels, fewer than a vector holds, with the sums in
+  // memory. Not inlined: else each vector of a tile would have a copy.
   __attribute__((noinline)) void StorePart(const float* sums, int64_t count,
                                            int64_t c, int64_t at,
                                            float* out) const {

@@ -10,8 +10,8 @@
 
 namespace headrace {
 
-// Calls f(T()) for the T of `Types` that `dtype` is, and returns true; false if
-// it is none of them. A reference type does not count as its base type.
+// Calls f(T()) with the T of `Types` for `dtype` and returns true. Returns
+// false if there is none. A reference type does not count as its base type.
 template <typename... Types, typename F>
 inline bool VisitType(DataType dtype, F&& f) {
   return ((dtype == DataTypeToEnum<Types>::value && (f(Types()), true)) || ...);

@@ -1,9 +1,9 @@
-// WaitingResource: state on which steps make attempts. An attempt that cannot
-// be carried out waits, without a thread, and is tried again after each other
-// one that succeeded; those that wait are tried in the order in which they
-// came. Cancelling its step ends the wait.
+// WaitingResource: shared state on which steps make attempts. An attempt that
+// is not possible yet waits without a thread. After every successful attempt
+// the waiting ones are tried again, in order of arrival. Cancelling its step
+// ends the wait.
 //
-// Thread-safe. Callbacks run with no lock held, on whatever thread made them
+// Thread-safe. Callbacks run without locks, on the thread that made them
 // possible.
 #ifndef HEADRACE_KERNELS_LIB_WAITING_RESOURCE_H_
 #define HEADRACE_KERNELS_LIB_WAITING_RESOURCE_H_
@@ -19,17 +19,17 @@ namespace headrace {
 
 class WaitingResource : public ResourceBase {
  public:
-  // Runs with mu_ held: a lambda says REQUIRES(mu_). True if it is over: done,
-  // or failed with a status that it has put into its context. False, with
-  // nothing changed, to wait.
+  // Runs with mu_ held; a lambda says REQUIRES(mu_). True if the attempt is
+  // over: it succeeded, or it put an error into its context. False, without
+  // changing anything, to wait.
   using Attempt = std::function<bool()>;
 
-  // Calls `done` once, after the attempt or, with Cancelled in `ctx`, instead.
+  // Calls `done` once: after the attempt, or with Cancelled in `ctx`.
   void Run(OpKernelContext* ctx, Attempt attempt,
            AsyncOpKernel::DoneCallback done);
 
  protected:
-  // `change` changes the state, with mu_ held, other than by an attempt.
+  // Runs `change` with mu_ held: a change of the state other than an attempt.
   void Change(absl::FunctionRef<void()> change);
 
   mutable Mutex mu_;

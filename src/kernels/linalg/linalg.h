@@ -1,8 +1,8 @@
-// The frame of linear algebra ops: a tensor is a batch of matrices in its last
-// two dimensions, and an op is a function of one matrix of each input. All
-// arithmetic is in double precision (complex128 for complex types), whatever
-// the tensors hold: one instantiation serves, and float results are as good as
-// float can say.
+// The base of linear algebra ops. A tensor is a batch of matrices in its last
+// two dims, and an op is a function of one matrix per input. All arithmetic is
+// in double precision (complex128 for complex types), whatever the tensors'
+// type. So one instantiation serves all types, and float results are as precise
+// as float allows.
 #ifndef HEADRACE_KERNELS_LINALG_LINALG_H_
 #define HEADRACE_KERNELS_LINALG_LINALG_H_
 
@@ -20,14 +20,14 @@ struct MatrixSize {
   int64_t rows = 0, cols = 0;
 };
 
-// What an op gives for one output: a matrix for each in the batch, a vector, a
-// scalar, or nothing at all (a zero that nobody reads).
+// The shape of one output: per matrix of the batch a matrix, a vector or a
+// scalar; or nothing at all (a zero that nobody reads).
 struct LinalgOutput {
   enum Kind { kMatrix, kVector, kScalar, kNothing } kind = kMatrix;
   MatrixSize size;  // of a vector: rows
 };
 
-// A subclass checks sizes and computes one matrix of the batch.
+// A subclass checks the sizes and computes one matrix of the batch.
 class LinalgOp : public OpKernel {
  public:
   using OpKernel::OpKernel;
@@ -37,20 +37,21 @@ class LinalgOp : public OpKernel {
   using Real = LinalgMatrix<double>;
   using Complex = LinalgMatrix<complex128>;
 
-  // Checks the inputs' sizes and says what comes out.
+  // Checks the inputs' sizes and sets the shapes of the outputs.
   virtual Status Outputs(const std::vector<MatrixSize>& in,
                          std::vector<LinalgOutput>* out) = 0;
-  // One matrix of the batch; `ctx` is there for the inputs behind the matrices.
+  // Computes one matrix of the batch. Use `ctx` for the inputs after the
+  // matrices.
   virtual Status Run(OpKernelContext* ctx, const std::vector<Real>& in,
                      std::vector<Real>* out) = 0;
   virtual Status Run(OpKernelContext* ctx, const std::vector<Complex>& in,
                      std::vector<Complex>* out) = 0;
-  // Checks those inputs.
+  // Checks the inputs after the matrices.
   virtual Status CheckScalars(OpKernelContext*) { return OkStatus(); }
 
   int num_matrices_ = -1;         // the first inputs; -1: all
   bool broadcast_batch_ = false;  // as NumPy does; else batches must be equal
-  // True if the outputs of a real input are complex.
+  // True if real inputs give complex outputs.
   bool complex_outputs_ = false;
 
  private:
@@ -63,7 +64,8 @@ class LinalgOp : public OpKernel {
 
 Status CheckSquare(const MatrixSize& m);
 
-// Gives the templated Run<S> of a subclass as the two virtual ones.
+// Implements the two virtual Run functions with the template Run<S> of a
+// subclass.
 #define HR_LINALG_RUN                                              \
   Status Run(OpKernelContext* ctx, const std::vector<Real>& in,    \
              std::vector<Real>* out) override {                    \
@@ -74,7 +76,7 @@ Status CheckSquare(const MatrixSize& m);
     return RunAs<complex128>(ctx, in, out);                        \
   }
 
-// Registers CLASS for the dtypes named by the op's attr T.
+// Registers CLASS for the dtypes in the op's attr T.
 #define HR_REGISTER_LINALG(OP, CLASS)                           \
   REGISTER_KERNEL_BUILDER(Name(OP)                              \
                               .Device(DEVICE_CPU)               \

@@ -1,5 +1,5 @@
-// Singular values and vectors of one matrix, compiled once: the templates
-// behind them take long.
+// Singular values and vectors of one matrix. In a source of its own, because
+// the templates are slow to compile.
 #ifndef HEADRACE_KERNELS_LINALG_SVD_H_
 #define HEADRACE_KERNELS_LINALG_SVD_H_
 
@@ -9,15 +9,15 @@ namespace headrace {
 
 enum class SvdVectors { kNone, kThin, kFull };
 
-// a = u diag(s) v^H, s falling; u and v only as asked for, thin with min(m, n)
-// columns.
+// a = u diag(s) v^H, with s in decreasing order. u and v only as asked for;
+// thin has min(m, n) columns.
 template <typename S>
 struct Svd {
   Eigen::VectorXd s;
   LinalgMatrix<S> u, v;
 };
 
-// S is double or complex128; `a` is finite and has rows and columns.
+// S is double or complex128. `a` is finite and not empty.
 template <typename S>
 Svd<S> ComputeSvd(const LinalgMatrix<S>& a, SvdVectors vectors);
 template <>

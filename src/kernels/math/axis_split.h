@@ -1,4 +1,4 @@
-// A tensor seen around one of its axes: [outer, size, inner].
+// A tensor viewed around one axis: [outer, size, inner].
 #ifndef HEADRACE_KERNELS_MATH_AXIS_SPLIT_H_
 #define HEADRACE_KERNELS_MATH_AXIS_SPLIT_H_
 
@@ -11,8 +11,9 @@ struct AxisSplit {
   int axis = 0;
   int64_t outer = 1, size = 1, inner = 1;
 
-  // `axis` is an int16, int32 or int64 scalar (or, with `allow_vector`, one
-  // element), negative from the end. InvalidArgument if it is out of range.
+  // Reads `axis`: an int16, int32 or int64 scalar (with `allow_vector` also one
+  // element). Negative axes count from the end. InvalidArgument if it is out of
+  // range.
   Status Init(const TensorShape& shape, const Tensor& axis_tensor,
               absl::string_view what, bool allow_vector = false) {
     if (axis_tensor.NumElements() != 1 ||

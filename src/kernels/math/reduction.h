@@ -1,14 +1,14 @@
-// Reducing a tensor over some of its axes, for any associative operation.
+// Reduces a tensor over some of its axes with any associative operation.
 //
-// Neighbouring axes that are both reduced or both kept are merged, so that
-// there are two cases: the innermost axis is reduced (each result is made of
-// contiguous runs) or kept (whole rows are combined). Either way elements are
-// combined in a tree whose shape depends on the tensor's shape alone: the
-// result is the same for any number of threads and vector width, and the error
-// of a float sum grows with the tree's depth.
+// Neighbouring axes that are both reduced or both kept are merged. Two cases
+// remain: the innermost axis is reduced (contiguous runs are combined), or it
+// is kept (whole rows are combined). In both, elements are combined in a tree
+// that depends only on the tensor's shape. The result is therefore equal for
+// any number of threads and any vector width, and the error of a float sum
+// grows with the depth of the tree.
 //
-// What is compiled per operation and type is two small loops; the walk is
-// written once, over bytes.
+// Only two small loops are compiled per operation and type. The walk over the
+// tensor is written once, over bytes.
 #ifndef HEADRACE_KERNELS_MATH_REDUCTION_H_
 #define HEADRACE_KERNELS_MATH_REDUCTION_H_
 
@@ -22,32 +22,33 @@
 
 namespace headrace {
 
-// The axes of a reduction, resolved, and how the work is cut. A function of the
-// shape alone.
+// The resolved axes of a reduction, and the division of the work. Depends only
+// on the shape.
 struct ReductionPlan {
   static constexpr int64_t kColumns = 512;
 
-  // `axes`: an int32 or int64 tensor of any shape, negatives from the end.
-  // InvalidArgument for an axis that is out of range. An axis that is named
+  // `axes` is an int32 or int64 tensor of any shape; negative axes count from
+  // the end. InvalidArgument for an axis out of range. An axis that occurs
   // twice is reduced once.
   Status Init(const TensorShape& shape, const Tensor& axes, bool keep_dims);
 
-  // Dims that matter, merged, outermost first; only stride[0] is used. Neither
-  // is empty.
+  // The merged dims, outermost first. Only stride[0] is used. Neither list is
+  // empty.
   absl::InlinedVector<BCast::Dim, 4> kept, reduced;
   bool inner_reduced = true;
   int64_t outputs = 1;  // product of kept
-  int64_t count = 1;    // product of reduced: elements that make one result
+  int64_t count = 1;    // product of reduced: elements per result
   TensorShape output_shape;
-  // If there are few results, the elements of each are cut into parts.
+  // If there are few results, the elements of each result are divided into
+  // parts.
   int64_t parts = 1;
   int64_t part_size = 1;
-  // Pieces of work in a part: one result each, or up to kColumns neighbours.
+  // Units of work per part: one result, or up to kColumns neighbouring results.
   int64_t units = 1;
 };
 
-// The loops of an operation. A is the accumulator's type, at most 16 bytes; T
-// the elements', float for narrow floats.
+// The loops of one operation. A is the accumulator's type, at most 16 bytes. T
+// is the type of elements; float for narrow floats.
 struct ReductionLoops {
   // out[i] = all of x[i * stride .. i * stride + n), for i < count.
   using Runs = void (*)(const void* x, int64_t n, int64_t count, int64_t stride,
@@ -63,8 +64,8 @@ struct ReductionLoops {
   int acc_size, element_size;
 };
 
-// Reduces `x`, of type `dtype`, into results[0, plan.outputs) of A. With more
-// than one part, `partial` has room for parts * outputs values.
+// Reduces `x`, of type `dtype`, into results[0, plan.outputs) of type A. With
+// several parts, `partial` has space for parts * outputs values.
 void Reduce(OpKernelContext* ctx, const ReductionPlan& plan,
             const ReductionLoops& loops, DataType dtype, const void* x,
             void* results, void* partial);
@@ -77,8 +78,8 @@ constexpr bool UseSimd() {
          std::is_same_v<T, int32_t>;
 }
 
-// Long runs are combined in a fixed number of lanes, whatever the vectors'
-// width, and the lanes in a tree.
+// Long runs are combined in a fixed number of lanes, for any vector width. The
+// lanes are then combined in a tree.
 template <typename Op, typename A, typename T>
 void RunsLoop(const void* xv, int64_t n, int64_t count, int64_t stride,
               void* out) {
@@ -97,7 +98,8 @@ void RunsLoop(const void* xv, int64_t n, int64_t count, int64_t stride,
         for (int l = 0; l < kLanes; ++l) lane[l] = Op::template Load<A>(x[l]);
         int64_t i = kLanes;
         if (n >= 4 * kLanes) {
-          // Twice the lanes: a combination takes longer than a load.
+          // Twice the lanes, because a combination has a longer latency than a
+          // load.
           A other[kLanes];
           for (int l = 0; l < kLanes; ++l) {
             other[l] = Op::template Load<A>(x[i + l]);
@@ -141,7 +143,7 @@ void RunsLoop(const void* xv, int64_t n, int64_t count, int64_t stride,
   }
 }
 
-// Four rows at a time, in order, to spare loads of the accumulators.
+// Takes four rows at a time, in order, to save loads of the accumulators.
 template <typename Op, typename A, typename T>
 void RowsLoop(const void* xv, int64_t n, int64_t count, int64_t stride,
               void* out) {
@@ -186,7 +188,7 @@ void InitLoop(void* out, int64_t n) {
 //   Init<A>()      the neutral element
 //   Load<A>(T x)   an element as A
 //   Combine(a, b)
-//   Merge          the operation on accumulators: itself if Load is a cast
+//   Merge          the operation on accumulators: Op itself if Load is a cast
 template <typename Op, typename A, typename T>
 inline constexpr ReductionLoops kReductionLoops = {
     &reduction_internal::RunsLoop<Op, A, T>,

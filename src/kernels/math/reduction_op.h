@@ -1,4 +1,4 @@
-// The kernel that the reduction ops share: axes, identity, accumulators.
+// The kernel of all reduction ops: axes, identity, accumulators.
 #ifndef HEADRACE_KERNELS_MATH_REDUCTION_OP_H_
 #define HEADRACE_KERNELS_MATH_REDUCTION_OP_H_
 
@@ -6,14 +6,14 @@
 
 namespace headrace {
 
-// Turns `n` accumulators into elements of the output's type.
+// Converts `n` accumulators to elements of the output's type.
 using FinishReduction = void (*)(const void* acc, int64_t count, int64_t n,
                                  void* out);
 
 class ReductionKernel final : public OpKernel {
  public:
-  // `finish` is null if the accumulators are the results; `identity` if
-  // reducing one element gives that element.
+  // `finish` is null if the accumulators are the results. `identity`: reducing
+  // one element gives that element.
   ReductionKernel(OpKernelConstruction* ctx, const ReductionLoops* loops,
                   FinishReduction finish, bool identity);
   void Compute(OpKernelContext* ctx) override;

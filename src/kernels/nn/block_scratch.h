@@ -1,6 +1,6 @@
 // Scratch memory for the body of OpKernelContext::ParallelFor, which cannot
-// fail: as many elements for each block as it asks for, allocated before the
-// loop, where being out of memory is still a Status.
+// return an error. Allocated before the loop, a number of elements for each
+// block, so that a lack of memory is a Status.
 //
 //   BlockScratch<float> scratch;
 //   OP_REQUIRES_OK(ctx, scratch.Allocate(ctx, rows, cost, 2 * n));

@@ -1,4 +1,4 @@
-// What the CTC ops share.
+// Shared by the CTC ops.
 #ifndef HEADRACE_KERNELS_NN_CTC_H_
 #define HEADRACE_KERNELS_NN_CTC_H_
 
@@ -22,7 +22,7 @@ T LogSum(T a, T b) {
                : b + std::log1p(std::exp(a - b));
 }
 
-// Logits must be [time, batch, classes] and not empty.
+// InvalidArgument unless the logits are [time, batch, classes] and not empty.
 inline Status CheckCtcLogits(const Tensor& inputs) {
   if (inputs.dims() != 3) {
     return errors::InvalidArgument(

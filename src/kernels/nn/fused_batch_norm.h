@@ -1,9 +1,10 @@
-// Fused batch normalisation over a tensor seen as [outer, channels, inner]
-// (NHWC: outer = N*H*W, inner = 1; NCHW: outer = N, inner = H*W). Ordered list
-// of implementations; the first that accepts the view runs, the last is the
-// reference, and fused_batch_norm_op_test.cc compares each with it.
+// Fused batch normalisation of a tensor viewed as [outer, channels, inner]
+// (NHWC: outer = N*H*W, inner = 1; NCHW: outer = N, inner = H*W). The
+// implementations are an ordered list, and the first that accepts the view
+// runs. The last one is the reference; fused_batch_norm_op_test.cc compares
+// each with it.
 //
-// Statistics are float vectors of `channels` elements whatever x's type.
+// Statistics are float vectors of `channels` elements for every type of x.
 #ifndef HEADRACE_KERNELS_NN_FUSED_BATCH_NORM_H_
 #define HEADRACE_KERNELS_NN_FUSED_BATCH_NORM_H_
 
@@ -23,7 +24,7 @@ template <typename T>
 struct BatchNormImplementation {
   const char* name;
   bool (*accepts)(const BatchNormView& v);
-  // Mean and biased variance of each channel. count() > 0.
+  // Computes the mean and the biased variance of each channel. count() > 0.
   Status (*moments)(OpKernelContext* ctx, const BatchNormView& v, const T* x,
                     float* mean, float* variance);
   // y = (x - mean) * factor + offset.

@@ -1,5 +1,5 @@
 // The loops over windows that max and average pooling share. A Rule says how
-// the elements of a window become one:
+// the elements of a window are combined:
 //
 //   struct Rule<T> {
 //     using Sum = ...;             // what elements are gathered in
@@ -11,10 +11,9 @@
 //     static void Finish(Sum count, typename Vector::Type* sum);
 //   };
 //
-// `count` is the number of elements of the window that lie in the image.
-// Vector is a VectorOf or ScalarOf<Sum> (simd_width.h). Elements are added in
-// the order plane, row, column, channel in both loops, so that they give the
-// same bits.
+// `count` is the number of the window's elements inside the image. Vector is a
+// VectorOf or ScalarOf<Sum> (simd_width.h). Both loops combine elements in the
+// order plane, row, column, channel, so they give equal bits.
 //
 // Thread-safe: each call fills one output.
 #ifndef HEADRACE_KERNELS_NN_POOLING_LOOPS_H_
@@ -28,7 +27,7 @@
 
 namespace headrace {
 
-// RunSimdWide for float and double; integers gain nothing from it.
+// RunSimdWide for float and double. It does not help integers.
 template <typename T, typename F>
 void RunPoolLoop(const F& f) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -38,14 +37,14 @@ void RunPoolLoop(const F& f) {
   }
 }
 
-// The image, plane and row of a row's index.
+// The image, plane and row for a row's index.
 struct PoolRow {
   int64_t b, p, r;
   PoolRow(int64_t index, int64_t planes, int64_t rows)
       : b(index / (planes * rows)), p(index / rows % planes), r(index % rows) {}
 };
 
-// Any layout and type, one element at a time.
+// Handles any layout and type, one element at a time.
 template <typename T, typename Rule>
 void PoolReference(OpKernelContext* ctx, const PoolGeometry& g, const T* in,
                    T* out) {
@@ -90,8 +89,8 @@ void PoolReference(OpKernelContext* ctx, const PoolGeometry& g, const T* in,
       });
 }
 
-// NHWC without a depth window, where T is Rule::Sum. Channels are contiguous:
-// kLine of them at a time stay in registers over the window.
+// NHWC without a depth window; T is Rule::Sum. Channels are contiguous: kLine
+// channels at a time stay in registers over the window.
 template <typename T, typename Rule>
 void PoolNhwc(OpKernelContext* ctx, const PoolGeometry& g, const T* in,
               T* out) {

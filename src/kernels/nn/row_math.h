@@ -1,9 +1,9 @@
-// Reductions of one row of floats or doubles, in the order of a fixed tree:
-// kLanes partial results (in long rows kChains times as many, so that they do
-// not wait for each other), element i in the lane that is i modulo their
-// number, then the lanes folded by halves. The compiler may not reorder
-// floating-point sums by itself, and it does not see vectors in an array of
-// lanes either: they are written out.
+// Reductions of one row of floats or doubles in a fixed tree order. There are
+// kLanes partial results; in long rows kChains times as many, so that they do
+// not wait for each other. Element i belongs to the lane i modulo the number of
+// lanes. At the end the lanes are folded by halves. The vectors are explicit,
+// because the compiler may not reorder floating-point sums and does not
+// vectorise an array of lanes.
 #ifndef HEADRACE_KERNELS_NN_ROW_MATH_H_
 #define HEADRACE_KERNELS_NN_ROW_MATH_H_
 
@@ -20,8 +20,8 @@ namespace headrace::row_math {
 constexpr int kLanes = 16;
 constexpr int kChains = 4;
 
-// The lanes in parts of 32 bytes: GCC takes vectors that are wider than the
-// processor's registers apart, number by number.
+// The lanes in parts of 32 bytes. GCC splits vectors that are wider than the
+// processor's registers into single numbers.
 template <typename C>
 using Part = VectorOf<32, C>;
 template <typename C>
@@ -56,7 +56,7 @@ inline C SumOf(int64_t n, const F& f) {
   return FoldSum(lane);
 }
 
-// The same for numbers in memory.
+// The same for an array.
 template <typename C>
 inline C Sum(const C* x, int64_t n) {
   if (n < kLanes) {
@@ -92,7 +92,7 @@ inline C Sum(const C* x, int64_t n) {
   return FoldSum(lane);
 }
 
-// The largest element, NaN skipped; -inf for an empty row.
+// The largest element, ignoring NaN. -inf for an empty row.
 template <typename C, typename T>
 inline C Max(const T* x, int64_t n) {
   if (n < kLanes) {
@@ -162,7 +162,7 @@ inline C Max(const T* x, int64_t n) {
 // y = exp(x - max); returns its sum. y may be x.
 template <typename C>
 inline C ExpAndSum(const C* x, int64_t n, C max, C* y) {
-  // So much stays in the first level cache until it is summed.
+  // This much stays in the first-level cache until it is summed.
   constexpr int64_t kBlock = 1024;
   C sum = C(0);
   for (int64_t from = 0; from < n; from += kBlock) {

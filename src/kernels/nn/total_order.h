@@ -1,5 +1,5 @@
-// An order of all values of a type, NaN included: NaN above every number, NaN
-// equal to NaN. Sorting by operator< alone is undefined behaviour with NaN.
+// An order of all values of a type: NaN is above every number and equal to NaN.
+// Sorting with operator< and NaN is undefined behaviour.
 #ifndef HEADRACE_KERNELS_NN_TOTAL_ORDER_H_
 #define HEADRACE_KERNELS_NN_TOTAL_ORDER_H_
 

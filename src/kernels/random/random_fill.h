@@ -1,6 +1,6 @@
-// Fills of random numbers, shared by the stateful and the stateless ops. Each
-// is a pure function of the stream given; the stream must have at least the
-// blocks that GuardedPhilox::ReserveOutputs keeps for n outputs.
+// Fills tensors with random numbers, for the stateful and the stateless ops.
+// Each function depends only on its stream. The stream must have at least the
+// blocks that GuardedPhilox::ReserveOutputs reserves for n outputs.
 #ifndef HEADRACE_KERNELS_RANDOM_RANDOM_FILL_H_
 #define HEADRACE_KERNELS_RANDOM_RANDOM_FILL_H_
 
@@ -15,29 +15,29 @@ enum class RandomDist { kUniform, kNormal, kTruncatedNormal };
 Status FillRandom(OpKernelContext* ctx, RandomDist dist, const Philox& stream,
                   Tensor* out);
 
-// Integers in [lo, hi), of out's type (32 or 64 bits); the bounds are scalars
-// of that type. InvalidArgument unless lo < hi.
+// Integers in [lo, hi) of out's type (32 or 64 bits). The bounds are scalars of
+// that type. InvalidArgument unless lo < hi.
 Status FillUniformInt(OpKernelContext* ctx, const Philox& stream,
                       const Tensor& lo, const Tensor& hi, Tensor* out);
 
-// The refusals of FillUniformInt, for n results.
+// The checks of FillUniformInt for n results.
 Status CheckUniformIntBounds(const Tensor& lo, const Tensor& hi, int64_t n);
 
-// All values of a 32- or 64-bit integer type.
+// Draws from all values of a 32- or 64-bit integer type.
 Status FillFullInt(OpKernelContext* ctx, const Philox& stream, Tensor* out);
 
 // Samples classes from rows of unnormalised log-probabilities. `out` is
 // [batch, num_samples] of int32 or int64.
 Status FillMultinomial(OpKernelContext* ctx, const Philox& stream,
                        const Tensor& logits, Tensor* out);
-// The shape of that output, after all checks of the inputs.
+// The shape of that output. Checks all inputs.
 Status MultinomialShape(const Tensor& logits, const Tensor& num_samples,
                         TensorShape* out);
 
 // Reads an int32 or int64 vector as a shape.
 Status ShapeFromVector(const Tensor& t, TensorShape* out);
 
-// InvalidArgument unless the last dims of `shape` are `parameters`.
+// InvalidArgument unless the last dims of `shape` equal `parameters`.
 Status CheckShapeEndsWith(const TensorShape& shape,
                           const TensorShape& parameters);
 

@@ -1,5 +1,5 @@
-// What the samplers of several distributions share: pairs of normal numbers by
-// Box and Muller's method, the sine first, and doubles one at a time.
+// Shared by the samplers of several distributions: pairs of normal numbers by
+// the Box-Muller method (the sine first), and single doubles.
 #ifndef HEADRACE_KERNELS_RANDOM_RANDOM_SAMPLING_H_
 #define HEADRACE_KERNELS_RANDOM_RANDOM_SAMPLING_H_
 
@@ -31,8 +31,8 @@ inline DoublePair BoxMullerDouble(const uint32_t* x) {
   return {std::sin(v) * r, std::cos(v) * r};
 }
 
-// Doubles two at a time from a block of a stream, the second handed out first:
-// uniform in [0, 1), or normal. Several may share one stream.
+// Doubles, two per block of a stream; the second is returned first. They are
+// uniform in [0, 1) or normal. Several objects may share one stream.
 class RandomDoubles {
  public:
   RandomDoubles(Philox* stream, bool normal)

@@ -1,6 +1,6 @@
-// Distributions over the classes 0 .. range - 1, from which candidate samplers
-// draw. The numbers of a stream are used as TensorFlow uses them, so that equal
-// seeds give equal classes.
+// Distributions over the classes 0 .. range - 1 for candidate samplers. They
+// use the numbers of a stream as TensorFlow does, so equal seeds give equal
+// classes.
 #ifndef HEADRACE_KERNELS_RANDOM_RANGE_SAMPLER_H_
 #define HEADRACE_KERNELS_RANDOM_RANGE_SAMPLER_H_
 
@@ -15,7 +15,7 @@
 
 namespace headrace {
 
-// Const methods are thread-safe among themselves.
+// Const methods may run on several threads at a time.
 class RangeSampler {
  public:
   // range > 0
@@ -24,17 +24,17 @@ class RangeSampler {
 
   int64_t range() const { return range_; }
   virtual int64_t Sample(PhiloxWords* next) const = 0;
-  // Of a class in [0, range).
+  // The probability of a class in [0, range).
   virtual float Probability(int64_t value) const = 0;
-  // How many classes have a probability above 0: no more can be drawn without
-  // repetition.
+  // The number of classes with a probability above 0. No more can be drawn
+  // without repetition.
   virtual int64_t NumPossible() const { return range_; }
 
  private:
   const int64_t range_;
 };
 
-// All classes alike.
+// All classes have equal probability.
 class UniformSampler : public RangeSampler {
  public:
   using RangeSampler::RangeSampler;
@@ -42,8 +42,8 @@ class UniformSampler : public RangeSampler {
   float Probability(int64_t value) const override;
 };
 
-// Zipf's law, nearly: class k has probability log((k + 2) / (k + 1)) /
-// log(range + 1). For classes sorted by falling frequency.
+// Approximately Zipf's law: class k has probability log((k + 2) / (k + 1)) /
+// log(range + 1). For classes in order of decreasing frequency.
 class LogUniformSampler : public RangeSampler {
  public:
   explicit LogUniformSampler(int64_t range);
@@ -54,34 +54,34 @@ class LogUniformSampler : public RangeSampler {
   const double log_range_;
 };
 
-// By counts, of which every class has one at first. The counts are the leaves
-// of a binary tree of sums, of which only what was counted is stored: memory
-// goes with the classes seen, not with the range.
+// Proportional to counts; each class starts with count 1. The counts are the
+// leaves of a binary tree of sums. Only counted nodes are stored, so memory
+// depends on the classes seen and not on the range.
 class LearnedSampler : public RangeSampler {
  public:
   // range < 2^31 - 1
   explicit LearnedSampler(int64_t range);
   int64_t Sample(PhiloxWords* next) const override;
   float Probability(int64_t value) const override;
-  // Counts one more of `value`, in [0, range). Nothing happens once the sum of
-  // all counts is 2^31 - 1.
+  // Adds one to the count of `value`, in [0, range). Does nothing once the sum
+  // of all counts is 2^31 - 1.
   void Count(int64_t value);
 
  private:
-  // The sum below a node; the root is node 1, node n's children are 2n and
-  // 2n + 1.
+  // The sum of the counts below a node. The root is node 1; the children of
+  // node n are 2n and 2n + 1.
   int64_t Sum(uint64_t node, int depth) const;
 
   int depth_ = 0;  // of the leaves
   absl::flat_hash_map<uint64_t, int32_t> counted_;
 };
 
-// By given weights, with Walker's table of aliases: a class and its alias share
-// one of `range` equal parts.
+// Proportional to given weights, with Walker's alias table: a class and its
+// alias share one of `range` equal parts.
 class WeightedSampler : public RangeSampler {
  public:
-  // The weights must be finite, not negative and not all 0, 1 .. 2^31 - 1 of
-  // them, or it is InvalidArgument.
+  // InvalidArgument unless there are 1 .. 2^31 - 1 weights, all finite and not
+  // negative, and at least one is positive.
   static Status Make(std::vector<float> weights,
                      std::unique_ptr<WeightedSampler>* out);
   int64_t Sample(PhiloxWords* next) const override;

@@ -28,7 +28,7 @@ inline Tensor Ones(const TensorShape& shape) {
                            std::vector<float>(shape.num_elements(), 1.f));
 }
 
-// What every kernel that reads all of its splits refuses.
+// Splits that every kernel which reads all splits must reject.
 struct BadSplits {
   std::vector<Ints> splits;
   const char* message;

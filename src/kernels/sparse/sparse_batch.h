@@ -1,6 +1,6 @@
-// A sparse tensor as a list of its slices along the first dim, and a list of
-// sparse tensors as one with a dim more: what serialised and stored minibatches
-// of sparse tensors share.
+// Splits a sparse tensor into slices along its first dim, and joins sparse
+// tensors into one with an additional dim. Shared by the ops that serialise and
+// store minibatches of sparse tensors.
 #ifndef HEADRACE_KERNELS_SPARSE_SPARSE_BATCH_H_
 #define HEADRACE_KERNELS_SPARSE_SPARSE_BATCH_H_
 
@@ -16,18 +16,19 @@ struct SparseTriple {
   Tensor indices, values, shape;
 };
 
-// Calls fn with each slice of `s`, one for each index of dim 0, as a tensor of
-// one rank less. All slices without entries are one object, made once: the
-// shape may promise far more slices than there are entries. The entries must
-// be in ascending slices, else InvalidArgument.
+// Calls fn with each slice of `s` (one per index of dim 0), a tensor of one
+// rank less. All empty slices are one object, created once, because the shape
+// may have far more slices than entries. InvalidArgument unless the entries are
+// in ascending order of slices.
 Status UnbatchSparse(OpKernelContext* ctx, const SparseView& s,
                      absl::FunctionRef<Status(
                          int64_t, const std::shared_ptr<const SparseTriple>&)>
                          fn);
 
-// `parts` in row-major order of `batch_dims`, whose product they are as many
-// as, as a sparse tensor of shape batch_dims + the largest of the parts' dims,
-// in outputs 0, 1 and 2. The parts are checked against each other and `dtype`.
+// Joins `parts`, in row-major order of `batch_dims`; their number is the
+// product of `batch_dims`. The shape is batch_dims followed by the largest dims
+// of the parts. Sets outputs 0, 1 and 2. Checks the parts against each other
+// and against `dtype`.
 Status BatchSparse(OpKernelContext* ctx, absl::Span<const int64_t> batch_dims,
                    absl::Span<const std::shared_ptr<const SparseTriple>> parts,
                    DataType dtype);

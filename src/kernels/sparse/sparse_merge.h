@@ -1,5 +1,5 @@
-// Walks the entries of two sparse tensors in the order of their indices, as one
-// merges sorted lists.
+// Walks the entries of two sparse tensors in index order, as in a merge of
+// sorted lists.
 #ifndef HEADRACE_KERNELS_SPARSE_SPARSE_MERGE_H_
 #define HEADRACE_KERNELS_SPARSE_SPARSE_MERGE_H_
 
@@ -7,7 +7,7 @@
 
 namespace headrace {
 
-// Two tensors of one shape, or InvalidArgument.
+// InvalidArgument unless both have the same shape.
 inline Status CheckSameShape(const SparseView& a, const SparseView& b) {
   if (a.dims == b.dims) return OkStatus();
   return errors::InvalidArgument("a and b must have one shape, got ",
@@ -15,9 +15,9 @@ inline Status CheckSameShape(const SparseView& a, const SparseView& b) {
                                  IndexString(b.dims.data(), b.rank));
 }
 
-// Calls fn(i, j) for each index: entry i of a and j of b have it, -1 where one
-// has no such entry. Where the entries are not in order some index may come
-// twice, as in TensorFlow.
+// Calls fn(i, j) for each index: entry i of a and entry j of b have this index;
+// -1 means no entry. As in TensorFlow, an index may occur twice if entries are
+// not in order.
 template <typename F>
 void MergeEntries(const SparseView& a, const SparseView& b, const F& fn) {
   int64_t i = 0, j = 0;

@@ -1,8 +1,8 @@
 // LookupTable: a map from keys to values that steps share. Keys and values are
-// rows of tensors: a key is a scalar, or, in a dense table whose empty key says
-// so, a tensor; a value is a tensor of value_shape.
+// rows of tensors. A key is a scalar; in a dense table it has the shape of the
+// empty key. A value has the shape value_shape.
 //
-// Thread-safe. A call sees the table as it is between two others.
+// Thread-safe. Each call is atomic.
 #ifndef HEADRACE_KERNELS_STATE_LOOKUP_TABLE_H_
 #define HEADRACE_KERNELS_STATE_LOOKUP_TABLE_H_
 
@@ -21,9 +21,10 @@ class LookupTable : public ResourceBase {
     std::string name;
     DataType key_dtype = DT_INVALID, value_dtype = DT_INVALID;
     TensorShape key_shape, value_shape;
-    // Filled once by Initialize, then read only; else by Insert at any time.
+    // True: filled once by Initialize, then read-only. False: Insert may be
+    // called at any time.
     bool immutable = false;
-    // Keys that must not be used: of dense tables.
+    // For dense tables: keys that must not be used.
     std::vector<std::string> reserved;
   };
   explicit LookupTable(Options options) : options_(std::move(options)) {}
@@ -34,7 +35,7 @@ class LookupTable : public ResourceBase {
   struct Rows {
     Tensor keys, values;
   };
-  // FailedPrecondition if a key is there twice with differing values. A second
+  // FailedPrecondition if a key occurs twice with different values. A second
   // call changes nothing.
   Status Initialize(const std::vector<Rows>& parts);
   Status Initialize(const Tensor& keys, const Tensor& values) {
@@ -42,18 +43,18 @@ class LookupTable : public ResourceBase {
   }
   bool is_initialized();
   Status Insert(const Tensor& keys, const Tensor& values);
-  // Replaces everything; an immutable table is initialized, as Initialize does.
+  // Replaces all entries. An immutable table counts as initialised afterwards.
   Status Import(const Tensor& keys, const Tensor& values);
   Status Remove(const Tensor& keys);
-  // Of a missing key the default, which is one value for all or one each.
+  // A missing key gives the default: one value for all keys, or one per key.
   Status Find(const Tensor& keys, const Tensor& default_value, Tensor* values);
   Status Export(Tensor* keys, Tensor* values);
   int64_t size();
 
-  // The shape of the values of `keys`.
+  // The shape of the values for `keys`.
   Status ValuesShape(const Tensor& keys, TensorShape* out) const;
 
-  // The bytes by which a key is found; row i of `keys`.
+  // The bytes that identify a key: row i of `keys`.
   static std::string KeyAt(const Tensor& keys, int64_t i, int64_t elements);
 
  private:
@@ -65,7 +66,7 @@ class LookupTable : public ResourceBase {
   const Options options_;
   Mutex mu_;
   bool initialized_ GUARDED_BY(mu_) = false;
-  // Values are one-row tensors that no other tensor shares.
+  // The values are tensors of one row. No other tensor shares their buffers.
   absl::flat_hash_map<std::string, Tensor> map_ GUARDED_BY(mu_);
 };
 
