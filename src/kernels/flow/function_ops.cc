@@ -23,7 +23,7 @@ class ArgOp : public OpKernel {
         errors::InvalidArgument("Type mismatch: argument ", index_, " is ",
                                 DataTypeString(value->dtype()), ", wanted ",
                                 DataTypeString(output_type(0))));
-    // Owned by nobody else, a kernel of the body may write into it.
+    // Moved out, so that a kernel of the body may write into it.
     auto* const call = dynamic_cast<FunctionCallFrame*>(frame);
     Tensor own;
     if (call != nullptr && call->TakeArg(index_, &own)) {

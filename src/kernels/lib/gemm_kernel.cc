@@ -22,9 +22,10 @@ namespace headrace {
 namespace {
 
 #ifdef HEADRACE_HAVE_XSMM
-// libxsmm generates code under locks of its own, which a child of fork() would
-// find locked for ever if another thread held them. So whoever forks waits
-// until nobody is in there. Threads count themselves on different lines.
+// libxsmm generates code under its own locks. A child of fork() would find them
+// locked for ever if another thread held them. So the forking thread waits
+// until no thread is in libxsmm. Threads count themselves on different cache
+// lines.
 class XsmmUse {
  public:
   XsmmUse() {
