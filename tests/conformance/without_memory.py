@@ -96,8 +96,8 @@ def tell_codes(codes):
 
 
 def drive(script, arguments, names, cases, faults, timeout):
-    """Has `script --worker` serve the cases; whoever crashes, or is silent for `timeout` seconds, costs one. Prints the
-    failures."""
+    """Runs the cases in `script --worker`. A worker that crashes, or is silent for `timeout` seconds, fails one case. Prints
+    the failures."""
     asan = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0:allocator_may_return_null=1:detect_leaks=0"
     env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", ASAN_OPTIONS=asan,
                LD_PRELOAD=":".join(filter(None, [str(faults), os.environ.get("LD_PRELOAD")])))

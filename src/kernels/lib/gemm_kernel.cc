@@ -92,7 +92,7 @@ void InitXsmm() {
 // Null if there is no generated code for the shape.
 template <typename T>
 auto Dispatch(const typename GemmKernel<T>::Shape& s) {
-  InitXsmm();  // whoever forks waits for it (base/fork.h), but not in there
+  InitXsmm();  // fork waits for it here (base/fork.h), but not in XsmmUse
   const XsmmUse use;
   const int m = s.n, n = s.m, k = s.k, lda = s.ldb, ldb = s.lda, ldc = s.ldc;
   const T alpha = 1, beta = s.accumulate ? 1 : 0;

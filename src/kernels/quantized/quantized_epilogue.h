@@ -1,9 +1,9 @@
-// What a fused quantised product does with its sums in 32 bits: a row at a time
-// they are scaled, given a bias and the elements of another tensor, rounded to
-// the nearest, halves to even, clamped and stored.
+// The last steps of a fused quantised product: takes rows of 32-bit sums,
+// scales them, adds a bias and the elements of another tensor, rounds to
+// nearest (ties to even), clamps and stores.
 //
-// Here 0 is stored as 0: a range [min, max] reaches as far as the end further
-// from 0, and that is the largest stored integer.
+// Here 0 is stored as 0. A range [min, max] is widened to be symmetric; the end
+// further from 0 is the largest stored integer.
 #ifndef HEADRACE_KERNELS_QUANTIZED_QUANTIZED_EPILOGUE_H_
 #define HEADRACE_KERNELS_QUANTIZED_QUANTIZED_EPILOGUE_H_
 
@@ -21,7 +21,7 @@ inline double QuantizedReach(DataType type) {
 inline double QuantizedSteps(DataType type) {
   return type == DT_QINT8 ? 254 : 255;
 }
-// What the integer 1 stands for.
+// The number that the integer 1 represents.
 inline double QuantizedUnit(const FloatRange& range, DataType type) {
   return std::max(std::abs(double{range.min}), std::abs(double{range.max})) /
          QuantizedReach(type);
