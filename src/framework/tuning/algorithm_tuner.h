@@ -8,7 +8,6 @@
 // its results but does not measure. A tuner created in the child measures.
 //
 // Thread-safe.
-// Thread-safe.
 #ifndef HEADRACE_FRAMEWORK_TUNING_ALGORITHM_TUNER_H_
 #define HEADRACE_FRAMEWORK_TUNING_ALGORITHM_TUNER_H_
 
