@@ -9,7 +9,7 @@
 namespace headrace::python {
 namespace {
 
-// Of lists in fetches; the stack of a thread bears many more.
+// The maximum nesting of lists in fetches. A thread's stack allows many more.
 constexpr int kMaxDepth = 400;
 
 [[noreturn]] void RefuseFetch(nb::handle f, const char* why) {
@@ -105,7 +105,7 @@ void FetchReader::Read(nb::handle f, int depth) {
   }
   const bool is_list = PyList_Check(p);
   if (is_list || PyTuple_Check(p)) {
-    // What is asked for its fetches may change the list.
+    // Asking an object for its fetches may change the list.
     Py_ssize_t n = 0;
     for (; n < PySequence_Fast_GET_SIZE(p); ++n) {
       const nb::object part = nb::borrow(PySequence_Fast_GET_ITEM(p, n));

@@ -81,7 +81,8 @@ void EndRuns() {
       if (auto session = weak.lock()) sessions.push_back(std::move(session));
     }
   }
-  // Not on this thread: a parked one may hold a lock that Close wants.
+  // On another thread, because a parked thread may hold a lock that Close
+  // needs.
   if (!StartWaitingThread([&sessions] {
         for (const auto& s : sessions) s->Close().IgnoreError();
       })) {

@@ -49,8 +49,9 @@ void OnSignal(int number, siginfo_t* info, void* context) {
   }
 }
 
-// Whether Ctrl-C is to end the run at once: Python's own handler raises
-// KeyboardInterrupt for certain. What another does is seen when it has run.
+// True if Ctrl-C must end the run at once: Python's own handler always raises
+// KeyboardInterrupt. The effect of any other handler is known only after it has
+// run.
 bool HandlerRaises() {
   const KernelCall python(nullptr);
   if (!python.ok()) return false;
@@ -67,7 +68,7 @@ void Watch() {
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
   while (true) {
     if (sem_wait(&state->wake) != 0) continue;
-    // Another run may have begun since.
+    // Another run may have started since.
     const int64_t interrupted = state->interrupted;
     if (!HandlerRaises()) continue;
     MutexLock lock(&state->mu);

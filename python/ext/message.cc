@@ -56,8 +56,8 @@ std::string Bytes(nb::handle data) {
   return ToString(bytes, "a message");
 }
 
-// Null if `data` is no large GraphDef, or a broken one: what protobuf would
-// refuse is refused now, not when it is looked into.
+// Null if `data` is no large GraphDef or is malformed. Errors of the format are
+// reported now, and not at the first read of the contents.
 std::unique_ptr<MessagePlace::Unread> ReadLargeGraphDef(const Descriptor* type,
                                                         nb::handle data) {
   constexpr Py_ssize_t kLarge = 1 << 20;

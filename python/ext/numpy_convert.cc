@@ -220,7 +220,7 @@ bool StoreInteger(int64_t v, void* at) {
   return true;
 }
 
-// What a plain Python number is by itself; DT_INVALID for other things.
+// The DataType of a plain Python number. DT_INVALID for other objects.
 DataType TypeOfNumber(PyObject* o) {
   if (PyFloat_CheckExact(o)) return DT_FLOAT;
   if (PyLong_CheckExact(o)) return DT_INT32;

@@ -24,7 +24,7 @@ PyObject* Interned(const std::string& s) {
   return PyUnicode_InternFromString(s.c_str());
 }
 
-// Of a value that is shown in a message, in bytes.
+// The maximum bytes of a value's text in a message.
 constexpr size_t kLongestValue = 200;
 
 class OpFunction {
@@ -534,7 +534,7 @@ class OpFunction::Application {
     RaiseTypeError(StrCat(what, " that don't all match."));
   }
 
-  // What a value is by itself; raises for what is nothing.
+  // The DataType of a value by itself. Raises if it has none.
   static DataType TypeOf(nb::handle value) {
     if (PyTensor* t = AsTensor(value)) return BaseType(t->dtype());
     if (nb::hasattr(value, "_as_tensor") && nb::hasattr(value, "dtype")) {

@@ -30,7 +30,8 @@ thread_local int depth_here = 0;
 // that runs itself without end may take a new thread for each run.
 constexpr int kMaxNestedRuns = 256;
 std::atomic<int> nested_runs{0};
-// What a run, with the functions that it calls, may need of the stack.
+// The bytes of stack that a run may need, including the functions that it
+// calls.
 constexpr size_t kStackReserve = 256 << 10;
 
 // Bytes left of this thread's stack; a large number if that is not known.

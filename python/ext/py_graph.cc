@@ -52,8 +52,9 @@ PyOperation& OperationOf(nb::handle o) {
   return *op;
 }
 
-// What a new node waits for: of each `with`, its operations, unless an input
-// was made inside it and waits already, and but for inputs themselves.
+// The control inputs of a new node: the operations of each `with`, except its
+// own inputs. A `with` is skipped if one of the inputs was created inside it,
+// because that input already waits.
 std::vector<Node*> ControlInputs(const PyGraph& core,
                                  absl::Span<const Endpoint> inputs) {
   std::vector<Node*> control;
@@ -170,7 +171,7 @@ void SetAttr(PyOperation& op, const std::string& name, nb::handle value) {
   op.core->graph->SetNodeAttr(op.node, name, std::move(v));
 }
 
-// "" stands for no device; raises ValueError if `name` is malformed.
+// "" means no device. Raises ValueError if `name` is malformed.
 std::string MergeDevices(const std::string& inner, const std::string& outer) {
   DeviceName result, base;
   if (Status s = DeviceName::Parse(inner, &result); !s.ok()) {
@@ -261,9 +262,9 @@ nb::object ImportGraph(
   return out;
 }
 
-// What a new node in a branch or loop takes instead of `inputs` and `control`:
-// the context brings values from outside in by nodes of its own, whose names go
-// under that of the new one.
+// Replaces `inputs` and `control` of a new node in a branch or loop. The
+// context brings outside values in through nodes of its own. Their names are
+// scoped under the new node's name.
 void TakeIntoContext(nb::handle graph, PyGraph* core, const NodeDef& def,
                      std::vector<Endpoint>* inputs,
                      std::vector<Node*>* control) {
@@ -653,13 +654,13 @@ void RegisterGraph(nb::module_& m) {
       .def_rw("_container", &PyGraph::container)
       .def("_is_internal",
            [](PyGraph& g, int id) { return g.internal.contains(id); })
-      // Whoever takes what `op` gives waits for these blocks already.
+      // Consumers of the outputs of `op` already wait for these blocks.
       .def("_record_seen_by_control",
            [](PyGraph& g, nb::handle op) {
              Node* n = OperationOf(op).node;
              for (ControlFrame& f : g.control_frames) f.made_inside.insert(n);
            })
-      // What a node with these inputs waits for here.
+      // The control inputs of a node with these inputs, in the present scopes.
       .def("_control_dependencies_for_inputs",
            [](nb::handle self, nb::list inputs) {
              std::vector<Endpoint> endpoints;

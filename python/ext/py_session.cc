@@ -29,12 +29,12 @@ struct Feeds {
   std::vector<Session::Feed> values;
 };
 
-// By which any thread stops the runs that were given it.
+// A token with which any thread stops the runs that use it.
 class PyCancellation {
  public:
   void StartCancel() {
     const GilRelease unlocked;
-    // Whoever runs may drop this object when it has been told.
+    // A run that is cancelled may release the last reference to this object.
     const std::shared_ptr<CancellationManager> manager = manager_;
     manager->StartCancel(errors::Cancelled("Run was cancelled."));
   }
@@ -274,7 +274,7 @@ void PySession::ReadFeeds(nb::handle dict, const Fetches& fetches,
     if (e.node != nullptr) add(e, value);
     return e.node != nullptr;
   };
-  // A copy of the pairs: what is asked for its tensors may change the dict.
+  // A copy of the pairs: asking an object for its tensors may change the dict.
   const nb::list items = nb::steal<nb::list>(PyDict_Items(dict.ptr()));
   for (nb::handle item : items) {
     const nb::handle key = PyTuple_GET_ITEM(item.ptr(), 0),
@@ -327,7 +327,7 @@ void PySession::RunUnlocked(F call, nb::handle metadata,
   DropReleasedArrays();
   if (status.ok()) [[likely]]
     return;
-  // The signal's own exception tells more than what it cancelled.
+  // The signal's own exception says more than the error of the cancelled run.
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
   RaiseStatus(status, graph_);
 }
@@ -346,7 +346,7 @@ nb::object PySession::Run(nb::handle fetches, nb::handle feed_dict,
   ReadFeeds(feed_dict, f, Sharing::kMayShare, &feeds);
   const pb::RunOptions& run_options = OptionsOf(options);
 
-  // What is fed and fetched at once comes back as it was given.
+  // A tensor that is both fed and fetched returns the fed value.
   std::vector<nb::object> values(f.endpoints.size());
   absl::InlinedVector<Endpoint, 4> wanted;
   absl::InlinedVector<int, 4> wanted_at;

@@ -111,8 +111,8 @@ std::string UserSourceLine() {
 }
 
 void RegisterSupport(nb::module_& m) {
-  // Of a conversion whose place had nothing to say about it: TypeError, as for
-  // any argument of a wrong type. By itself it would be a RuntimeError.
+  // A failed conversion without an error of its own: raise TypeError, as for
+  // any argument of a wrong type. The default would be RuntimeError.
   nb::register_exception_translator(
       [](const std::exception_ptr& p, void* /*payload*/) {
         // No exception: Python has ended this thread in a call of ours.

@@ -5,8 +5,9 @@ import threading
 
 
 class _Loading:
-    """Who is loading modules. A child of fork would find a module that another
-    thread was loading locked for ever; so whoever forks waits for others."""
+    """The threads that load modules. In a child of fork, a module that another
+    thread was loading stays locked for ever; so the forking thread waits for
+    the others."""
     LONGEST = 10  # seconds that a fork waits
 
     def __init__(self):

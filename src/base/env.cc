@@ -1,4 +1,4 @@
-// What every Env has: the parts made of the virtual ones, and path helpers.
+// The functions of Env that use its virtual ones, and path helpers.
 #include "base/env.h"
 
 #include <fnmatch.h>
@@ -104,7 +104,7 @@ Status Env::CreateDirRecursively(const std::string& dir) {
     path = JoinPath(path, part);
     if (IsDirectory(path)) continue;
     const Status s = CreateDir(path);
-    // Another process may have made it meanwhile.
+    // Another process may have created it in the meantime.
     if (!s.ok() && !IsDirectory(path)) return s;
   }
   return OkStatus();

@@ -15,8 +15,8 @@ namespace {
 
 constexpr int64_t kPollMicros = 2000;
 
-// False if its last holder removed the file after we had opened it: a lock on
-// it keeps nobody out.
+// False if the last holder removed the file after we opened it. A lock on the
+// removed file would exclude nobody.
 bool IsStillAt(const std::string& path, int fd) {
   struct stat opened, there;
   return fstat(fd, &opened) == 0 && stat(path.c_str(), &there) == 0 &&
@@ -54,7 +54,7 @@ StatusOr<FileLock> FileLock::Take(const std::string& path,
 FileLock::~FileLock() {
   if (fd_ < 0) return;
   unlink(lock_path_.c_str());
-  // A child forked meanwhile has the same lock, and would keep it.
+  // A child forked in the meantime shares the lock and would keep it.
   flock(fd_, LOCK_UN);
   close(fd_);
 }

@@ -15,14 +15,14 @@ namespace {
 
 constinit std::atomic<uint32_t> generation{0};
 
-// How long whoever forks waits for a lock: so many times 100 us, more often if
-// the lock's owner is at work.
+// The number of waits of 100 us for a lock during fork. More if the lock's
+// owner is running.
 constexpr int kTries = 1000;
 constexpr int kTriesForBusy = 12 * kTries;
 // How often it looks for a moment without initializers.
 constexpr int kAttempts = 20;
 
-// Without absl's clock, whose lock another thread may hold.
+// Does not use absl's clock: another thread may hold its lock.
 void Nap() {
   const timespec pause = {0, 100'000};
   nanosleep(&pause, nullptr);
@@ -41,7 +41,7 @@ Held* GetHeld() {
   return held;
 }
 
-// Whether another thread holds `mu` and runs, or would if it had a processor.
+// True if another thread holds `mu` and runs, or is ready to run.
 bool OwnerIsBusy([[maybe_unused]] Mutex* mu) {
 #if defined(__GLIBC__)
   // A Mutex is a std::mutex, and that is this.
@@ -66,8 +66,8 @@ bool OwnerIsBusy([[maybe_unused]] Mutex* mu) {
 #endif
 }
 
-// Not analysed, like the two below: which mutexes are locked is known at run
-// time alone.
+// Not analysed, like the two functions below: which mutexes are locked is only
+// known at run time.
 bool LockSoon(Mutex* mu) NO_THREAD_SAFETY_ANALYSIS {
   for (int i = 1; i <= kTriesForBusy; ++i) {
     if (mu->TryLock()) return true;
@@ -105,9 +105,10 @@ void UnlockHeld() NO_THREAD_SAFETY_ANALYSIS {
   held->mu.Unlock();
 }
 
-// A thread that holds a lock may begin an initializer, and one that is in an
-// initializer may want a lock. So neither waits for the fork before there is a
-// moment at which all locks are held here and nobody is in an initializer.
+// A thread that holds a lock may start an initializer, and a thread in an
+// initializer may need a lock. Therefore neither waits for the fork until a
+// moment at which this thread holds all locks and no thread is in an
+// initializer.
 void BeforeFork() {
   for (int attempt = 1;; ++attempt) {
     WaitForInitializers();
@@ -161,7 +162,8 @@ void ReleaseFromFork(Mutex* mu) {
 void InitializerScope::Begin() {
   initializers.fetch_add(1);
   if (own_initializers++ > 0) return;
-  // Not for ever: this thread may hold a lock that whoever forks waits for.
+  // The wait is bounded: this thread may hold a lock that the forking thread
+  // needs.
   for (int i = 0; i < kTries && forking.load() > 0; ++i) {
     initializers.fetch_sub(1);
     Nap();

@@ -208,8 +208,9 @@ struct Mapping {
   }
 };
 
-// One mapping for all who map the same file, as long as it does not change:
-// what is known by its address, as forms of constants are, then is so for all.
+// All users of a file share one mapping as long as the file does not change.
+// Data that is identified by its address, such as forms of constants, is then
+// shared, too.
 class Mappings {
  public:
   Mappings() { HoldDuringFork(&mu_); }
@@ -251,7 +252,8 @@ class Mappings {
   std::map<Key, std::weak_ptr<const Mapping>> known_ GUARDED_BY(mu_);
 };
 
-// What could not be mapped, in memory. Not Release'd: it would be lost.
+// The contents of a file that cannot be mapped, in memory. Release does
+// nothing: the bytes would be lost.
 class FileInMemory : public MappedFile {
  public:
   explicit FileInMemory(std::unique_ptr<const Mapping> bytes)

@@ -1,26 +1,26 @@
 // How the pool works. A parallel loop takes one of kMaxLoops slots of the State
-// and sets its bit in `active_`; a worker that sees the bit counts itself into
+// and sets its bit in `active_`. A worker that sees the bit counts itself into
 // the slot's `helpers`, checks the bit again and claims blocks with a
-// fetch_add. The caller claims blocks too; when none is left the bit is
-// cleared, and once `helpers` is zero the slot is free again. Nothing is
-// allocated and no lock is taken. Scheduled functions wait in a queue under
-// `queue_mu_`.
+// fetch_add. The caller claims blocks, too. When no block is left, the bit is
+// cleared. Once `helpers` is zero, the slot is free again. Nothing is allocated
+// and no lock is taken. Scheduled functions wait in a queue under `queue_mu_`.
 //
-// Who gets what: each thread begins with a range of the blocks that is its own
-// in every loop, so that it reads in the next loop what it wrote in this one,
-// which is still in its cache; then it takes what others have left.
+// Assignment of blocks: each thread begins with its own range of the blocks,
+// the same in every loop. So it reads the results of its previous loop while
+// they are still in its cache. Then it takes blocks that other threads have
+// left.
 //
-// Sleeping: a worker out of work spins (counted in `spinning_`), then parks on
-// the futex `wake_epoch_` (counted in `parked_`). Each side first announces and
-// then looks, all sequentially consistent: a producer publishes work and then
-// reads the two counts; a worker changes the counts and then looks for work. So
-// one of them always sees the other, and no wake-up is lost.
+// Sleeping: an idle worker spins (counted in `spinning_`), then parks on the
+// futex `wake_epoch_` (counted in `parked_`). Each side first announces itself
+// and then checks the other, all sequentially consistent. A producer publishes
+// work and then reads the two counts. A worker changes the counts and then
+// looks for work. So one of them always sees the other, and no wake-up is lost.
 //
-// Placement: the kernel may wake a worker on the processor of the very thread
-// that wakes it, with others idle (Linux does where processors share no cache,
-// as in virtual machines), and that costs milliseconds, until its load is
-// balanced. So whoever wakes workers first keeps the parked ones off its own
-// processor; a worker takes its old affinity back as soon as it runs.
+// Placement: the kernel may wake a worker on the processor of the waking thread
+// although others are idle. (Linux does so if processors share no cache, as in
+// virtual machines.) That costs milliseconds until the load is balanced. So a
+// thread that wakes workers first excludes its own processor from the affinity
+// of the parked ones. A worker restores its affinity as soon as it runs.
 #include "base/thread_pool.h"
 
 #include <linux/futex.h>
@@ -188,7 +188,7 @@ class ThreadPool::State {
     int index;
   };
 
-  // Where a worker sleeps.
+  // The place where a worker sleeps.
   struct alignas(64) Bed {
     std::atomic<bool> taken{false};
     std::atomic<bool> sent_away{false};
@@ -425,8 +425,8 @@ bool ThreadPool::State::RunSomeTask() {
     queue_.pop_front();
     queued_.fetch_sub(1);
   }
-  // Producers wake nobody while someone spins, so whoever leaves the spinning
-  // sees to the rest.
+  // While a thread spins, producers wake nobody. So a thread that stops
+  // spinning must wake a worker if there is work.
   if (queued_.load() != 0) Wake(1);
   task();
   return true;
@@ -475,8 +475,8 @@ void ThreadPool::State::Park(Bed* bed) {
   if (!HasWork() && !stopping_.load()) FutexWait(&wake_epoch_, epoch);
   parked_.fetch_sub(1);
   bed->taken.store(false, std::memory_order_relaxed);
-  // Whoever sends it away after this look does no harm: the next park undoes
-  // it.
+  // If another thread moves it away after this check, no harm is done: the next
+  // park undoes it.
   if (bed->sent_away.load(std::memory_order_relaxed)) ComeBack(bed);
 }
 
@@ -524,8 +524,8 @@ int ThreadPool::State::EnsureWorkers(int wanted) {
   if (started >= wanted) return started;
   MutexLock lock(&start_mu_);
   if (start_refused_) return started_.load();
-  // Signals sent to the process are for the client's threads; faults and the
-  // profiler's timer are for whoever causes them.
+  // The client's threads handle signals to the process. Faults and the
+  // profiler's timer go to the thread that causes them.
   sigset_t blocked;
   sigset_t before;
   sigfillset(&blocked);
@@ -561,8 +561,8 @@ ThreadPool::~ThreadPool() {
 }
 
 ThreadPool* ThreadPool::Global() {
-  // Not a static local: a fork while another thread initialises that would
-  // leave its guard locked in the child.
+  // Not a static local: if fork happens while another thread initialises it,
+  // its guard stays locked in the child.
   static std::atomic<ThreadPool*> global{nullptr};
   ThreadPool* pool = global.load(std::memory_order_acquire);
   if (pool != nullptr) return pool;

@@ -141,8 +141,8 @@ int32_t CharReader::NextUtf8() {
   if (lead < 0x80) return lead;
   if (lead < 0xc2 || lead > 0xf4) return -1;
   const int more = lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
-  // What may follow the lead byte, so that no character has two spellings and
-  // none is a surrogate or beyond Unicode.
+  // The allowed range of the second byte. It excludes overlong forms,
+  // surrogates and code points beyond Unicode.
   unsigned char low = 0x80, high = 0xbf;
   if (lead == 0xe0) low = 0xa0;
   if (lead == 0xed) high = 0x9f;

@@ -1,7 +1,8 @@
-// What the compiler calls around the initializer of a static local in this
-// library, by the linker's --wrap: the C++ runtime's own functions. A child
-// that was forked while another thread was in one would wait for ever where it
-// comes to that local itself; so whoever forks waits instead (base/fork.h).
+// Wraps, by the linker's --wrap, the functions of the C++ runtime that the
+// compiler calls around the initializer of a static local in this library. If
+// another thread is in an initializer during fork, the child would wait for
+// ever when it reaches that local. So the forking thread waits until the
+// initializers are done (base/fork.h).
 #include <cstdint>
 
 #include "base/fork.h"

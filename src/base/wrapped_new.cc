@@ -1,7 +1,8 @@
-// What `new` calls in this library, by the linker's --wrap: the program's own
-// operator new. Large pieces are refused before that if the machine or the run
-// has no room for them (base/scratch_account.h), small ones have a reserve
-// (base/memory_reserve.h). What is thrown says how much was asked for.
+// Wraps, by the linker's --wrap, operator new for this library; it calls the
+// program's operator new. A large allocation is refused first if the machine or
+// the run has no memory for it (base/scratch_account.h). Small allocations have
+// a reserve (base/memory_reserve.h). The exception contains the number of bytes
+// asked for.
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -29,7 +30,7 @@ namespace {
 
 using require_memory_internal::reserve;
 
-// Of addresses alone: what is not touched takes no memory.
+// Address space only: untouched pages take no memory.
 constexpr size_t kReserve = size_t{4} << 20;
 
 // Counts how often the reserve was filled; `took_from` is the one of them that

@@ -11,7 +11,7 @@ void HR_DeleteCancellationManager(HR_CancellationManager* m) { delete m; }
 
 void HR_CancellationManagerStartCancel(HR_CancellationManager* m) {
   if (m == nullptr) return;
-  // A run that has been told may let its caller delete the handle.
+  // When a run is cancelled, its caller may delete the handle.
   const auto manager = m->manager;
   manager->StartCancel(errors::Cancelled("Run was cancelled."));
 }

@@ -1,5 +1,5 @@
-// TF_DeprecatedSession: a session with a graph of its own that is extended by
-// GraphDefs and run by names.
+// TF_DeprecatedSession: a session with its own graph, which GraphDefs extend.
+// Runs name tensors and nodes by strings.
 #include "c_api/internal.h"
 
 using headrace::Endpoint;

@@ -20,7 +20,7 @@ namespace errors = headrace::errors;
 
 namespace {
 
-// Records an error of a call that has no status of its own.
+// Records the error of a call that has no status argument.
 void Fail(TF_OperationDescription* desc, Status s) {
   if (desc->error.ok()) desc->error = std::move(s);
 }
@@ -37,7 +37,7 @@ void Describe(TF_OperationDescription* desc, const F& describe) {
   if (!s.ok()) Fail(desc, s);
 }
 
-// Of an input that is none TensorFlow says InvalidArgument, whatever is wrong.
+// For an invalid input TensorFlow returns InvalidArgument, whatever the cause.
 Status BadInput(absl::string_view what, const TF_Output& o) {
   return errors::InvalidArgument(BadOutput(what, o).message());
 }
@@ -67,9 +67,9 @@ const OpDef* FindOpDef(const TF_OperationDescription& desc) {
                         : headrace::OpRegistry::Global()->Find(desc.def.op);
 }
 
-// The graph sees a flat list of inputs. How many calls made it up is known here
-// alone: it tells apart the lists of an op that has several, and a list of one
-// from a single tensor.
+// The graph gets a flat list of inputs. Only this function knows how many calls
+// it came from. That separates the lists of an op with several list arguments,
+// and a list of one tensor from a single tensor.
 Status SetListAttrs(TF_OperationDescription* desc) {
   const OpDef* const def = FindOpDef(*desc);
   if (def == nullptr) return OkStatus();  // AddNode says so
@@ -147,7 +147,7 @@ Status Finish(TF_OperationDescription* desc, Node** out) {
   }
   StatusOr<Node*> made = desc->graph->graph->AddNode(
       std::move(desc->def), desc->inputs, desc->control_inputs);
-  // Whoever describes a node of an unknown op has described it wrongly.
+  // A node of an unknown op is an error of its description: InvalidArgument.
   if (errors::IsNotFound(made.status())) {
     return errors::InvalidArgument(made.status().message());
   }
@@ -184,7 +184,7 @@ TF_Operation* FinishAndDelete(TF_OperationDescription* desc, bool lock,
 TF_OperationDescription* TF_NewOperationLocked(TF_Graph* graph,
                                                const char* op_type,
                                                const char* oper_name) {
-  // Without memory for it, NULL: TF_FinishOperation says so then.
+  // NULL without memory. TF_FinishOperation then reports it.
   auto* desc = new (std::nothrow) TF_OperationDescription;
   if (desc != nullptr) desc->graph = graph;
   Describe(desc, [&] {

@@ -57,7 +57,7 @@ void AddConstraints(absl::string_view words, pb::KernelDef* kernel) {
   }
 }
 
-// Of all ops if `op` is null.
+// Lists the kernels of `op`, or of all ops if `op` is null.
 pb::KernelList ListKernels(const char* op) {
   pb::KernelList list;
   for (const KernelRegistry::Info& info : KernelRegistry::Global()->All()) {
@@ -70,7 +70,8 @@ pb::KernelList ListKernels(const char* op) {
   return list;
 }
 
-// What each library added when it was first loaded, by the loader's handle.
+// The ops that each library added when it was first loaded, by the loader's
+// handle.
 struct Loaded {
   Mutex mu;
   std::map<void*, std::string> op_lists GUARDED_BY(mu);

@@ -1,5 +1,5 @@
 // Partial runs: TF_SessionPRunSetup, TF_SessionPRun, TF_DeletePRunHandle. A
-// handle is a string of its own; deleting it ends a run that is not complete.
+// handle is a separate string. Deleting it ends a run that is not complete.
 #include <cstring>
 
 #include "absl/container/flat_hash_map.h"

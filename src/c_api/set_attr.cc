@@ -37,7 +37,7 @@ void Fail(TF_OperationDescription* desc, const char* attr, const Status& s) {
 
 constexpr char kClass[] = "_class";
 
-// "_class" as a list is colocation: it takes the place of what was said before.
+// A list "_class" sets the colocation and replaces the previous one.
 bool SetsColocation(TF_OperationDescription* desc, absl::string_view attr,
                     const AttrValue& value) {
   const bool is_empty = value.Is<AttrValue::EmptyList>();

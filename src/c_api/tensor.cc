@@ -45,7 +45,7 @@ int64_t ByteSize(DataType dtype, const TensorShape& shape) {
                                            headrace::DataTypeObjectSize(dtype));
 }
 
-// What an element of the type must be aligned to.
+// The alignment of elements of the type, in bytes.
 size_t AlignmentOf(DataType dtype) {
   const size_t size = headrace::DataTypeObjectSize(dtype);
   return size >= 8 ? 8 : size;
@@ -79,7 +79,7 @@ TF_Tensor* NewOpaque(TF_DataType type, const TensorShape& shape,
   return t;
 }
 
-// Whether `len` bytes hold a tensor, nothing or bytes that are none.
+// Says whether `len` bytes hold a tensor, opaque bytes, or too few bytes.
 enum class Content { kTooShort, kOpaque, kValue };
 Content ContentOf(TF_DataType dt, const TensorShape& shape, size_t len) {
   if (!IsValueType(dt)) return Content::kOpaque;

@@ -59,7 +59,7 @@ void TF_StringCopy(TF_TString* dst, const char* src, size_t size) {
   try {
     Cast(dst)->assign(src, src == nullptr ? 0 : size);
   } catch (const std::bad_alloc&) {
-    MarkFailedCopy(dst);  // whoever gets the tensor says so
+    MarkFailedCopy(dst);  // the function that gets the tensor reports it
   }
 }
 

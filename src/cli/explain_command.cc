@@ -64,7 +64,7 @@ void PrintUse(const AlgorithmTuner::Use& use, const AlgorithmChoices& choices) {
   }
 }
 
-// What the passes made of the graph.
+// Prints the changes of the graph passes.
 void PrintPasses(const pb::RunMetadata& metadata) {
   std::printf("\ngraph passes, and the nodes that each removed or replaced:\n");
   for (const pb::GraphPassReport& pass : metadata.headrace_passes()) {

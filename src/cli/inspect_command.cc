@@ -51,7 +51,7 @@ void PrintNode(const Node& n) {
   std::printf("\n");
 }
 
-// Whether an op runs on the CPU, and in words what is missing.
+// Says in words what an op lacks to run on the CPU; "" if nothing.
 const char* Lack(bool is_known, bool has_kernel) {
   if (!is_known) return "  (op not known here)";
   return has_kernel ? "" : "  (no CPU kernel)";
@@ -75,8 +75,7 @@ void PrintPlaceholder(const NodeDef& def) {
               shape.DebugString().c_str());
 }
 
-// What can be told of a model with ops that are not known here. False if there
-// are none.
+// Prints what is known of a model with unknown ops. False if there are none.
 bool PrintUnknown(const std::string& path, const GraphDefParts& parts) {
   std::set<absl::string_view> functions;
   for (const pb::FunctionDef& f : parts.rest.library().function()) {

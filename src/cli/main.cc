@@ -85,8 +85,8 @@ int Main(int argc, char** argv) {
   return 2;
 }
 
-// What was printed may be in a buffer still, on its way to a full disk or a
-// closed pipe.
+// Output may still be in a buffer, and writing it may fail (full disk, closed
+// pipe).
 int FinishOutput(int status) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;

@@ -34,7 +34,8 @@ void FindEnds(const Graph& graph, Model* model) {
   });
 }
 
-// Of one tensor, or of those that a sparse or composite one consists of.
+// Adds the name of one tensor, or the names of the parts of a sparse or
+// composite one.
 void AddNames(const pb::TensorInfo& info, std::vector<std::string>* names) {
   if (info.has_coo_sparse()) {
     const pb::TensorInfo::CooSparse& sparse = info.coo_sparse();
@@ -69,8 +70,9 @@ Status FindTensors(const Graph& graph, const Tensors& tensors,
   return OkStatus();
 }
 
-// By the signature. If it is not clear which, placeholders and no outputs:
-// among those that nothing reads is the one that writes a checkpoint.
+// Uses the signature. If it is ambiguous, takes the placeholders as inputs and
+// no outputs: the unused outputs would include the node that writes a
+// checkpoint.
 Status FindEnds(const pb::MetaGraphDef& meta_graph, Model* model) {
   const pb::SignatureDef* chosen = nullptr;
   int count = 0;

@@ -235,7 +235,7 @@ Status Run(const RunArgs& args) {
   pb::RunOptions options;
   if (args.trace) options.set_trace_level(pb::RunOptions::FULL_TRACE);
   pb::RunMetadata metadata;
-  // What is fed is known already; a session does not give it back.
+  // A fed tensor is already known, and a session does not return it.
   std::vector<Tensor> outputs(fetches.size());
   std::vector<Endpoint> computed;
   std::vector<size_t> slot;

@@ -106,7 +106,8 @@ Status Tune(const TrialArgs& args, const std::string& cache, double seconds) {
     if (times == nullptr) continue;
     any = true;
     const double best = times->front().ns;
-    // What the estimate took may have been too slow to be measured on.
+    // The algorithm that the estimate chose may have been too slow to be
+    // measured.
     const double first = TimeOf(*times, u.predicted.front().algorithm);
     before += first == 0 ? best : first;
     after += best;

@@ -72,7 +72,7 @@ bool AreOrderedById(absl::Span<Node* const> nodes) {
 
 Status TopologicalOrder(absl::Span<Node* const> nodes,
                         std::vector<Node*>* order) {
-  // What the search below would find, too.
+  // The search below would find the same order.
   if (AreOrderedById(nodes)) {
     order->assign(nodes.begin(), nodes.end());
     return OkStatus();

@@ -145,7 +145,7 @@ class Builder {
     return out_->AddEdge({copies_[f.node->id()], f.index}, retval, 0);
   }
 
-  // What is fed instead of that which a data edge brings; null if nothing is.
+  // The _Arg that replaces the source of a data edge. Null if it is not fed.
   Node* ArgOf(const Edge& e) const {
     if (!has_feed_[e.src()->id()]) return nullptr;
     const auto it = fed_.find({e.src(), e.src_output()});
@@ -232,7 +232,7 @@ class Builder {
   const std::string& client_device_;
   std::unique_ptr<Graph> out_;
   absl::flat_hash_map<Endpoint, Node*> fed_;  // to the _Arg
-  // By id in graph_.
+  // By node id in graph_.
   std::vector<bool> has_feed_, needed_;
   std::vector<Node*> copies_;
 };
@@ -262,7 +262,8 @@ Status ForgetFedShapes(Graph* client) {
     }
   }
   for (Node* n : order) {
-    // What is refused now stays unknown: its kernel will tell.
+    // If inference fails here, the shape stays unknown, and the kernel reports
+    // the error.
     if (!n->IsArg()) client->InferShapes(n).IgnoreError();
   }
   return OkStatus();

@@ -24,8 +24,9 @@ Device* GetEvalDevice() {
   return device;
 }
 
-// What one evaluation may take beside tensors: for strings that grow, tables
-// and the like. Pieces that are too small to count are bounded by their number.
+// The maximum bytes of one evaluation in addition to tensors: strings that
+// grow, tables and so on. Allocations too small to be counted are limited by
+// their number.
 constexpr int64_t kMaxScratchBytes = int64_t{64} << 20;
 constexpr int64_t kMaxStrings = 1024;
 
@@ -69,8 +70,8 @@ const Tensor* ConstantValue(const Node& n) {
 }
 
 bool IsPure(const Node& n) {
-  // Whether what code does is always the same, the stateful mark tells. What a
-  // function does is not known here.
+  // The stateful mark says whether code may give different results. The effects
+  // of a called function are not known here.
   if (n.op_def().is_stateful || HasAny(n.effects(), ~Effect::kRunsCode) ||
       n.IsControlFlow() || HasFunctionAttr(n.attrs())) {
     return false;
@@ -101,8 +102,8 @@ Status EvaluateNode(const Node& n, absl::Span<const Tensor> inputs,
   if (kernel->AsAsync() != nullptr) {
     return errors::Unimplemented("op ", n.type_string(), " is asynchronous");
   }
-  // Kernels may reuse the buffer of an input that nobody else holds; these
-  // copies hold each one as long as the caller's do.
+  // A kernel may reuse the buffer of an input without other owners. These
+  // copies keep a second reference for the duration of the call.
   std::vector<Tensor> held(inputs.begin(), inputs.end());
   std::vector<TensorValue> values;
   for (Tensor& t : held) values.push_back({&t, nullptr});
@@ -137,8 +138,8 @@ bool EvaluateConstant(const Endpoint& e, Tensor* out,
     return true;
   }
 
-  // What `e` depends on, each node after its inputs. A node is on the stack
-  // twice: to look at its inputs, then to be done.
+  // The nodes that `e` depends on, each after its inputs. A node is on the
+  // stack twice: first to visit its inputs, then to be appended.
   struct Visit {
     const Node* node;
     bool inputs_done;

@@ -49,7 +49,7 @@ class Analysis {
     Status s;
     auto visit = [&](const Edge* e) {
       if (e == nullptr || !s.ok()) return;
-      // What comes round the loop is checked when every frame is known.
+      // Back edges of loops are checked once every frame is known.
       if (!back_edges && n->IsMerge() && e->src()->IsNextIteration()) return;
       const int f = out_.puts_out_to[e->src()->id()];
       if (first == nullptr) {

@@ -1,7 +1,7 @@
-// A body's nodes name their inputs otherwise than a GraphDef does: "x" and
-// "x:i" are argument x or element i of a list argument, "n:y" and "n:y:i" the
-// output y of node n, by the output's name in n's op. A name of a whole list
-// stands for all its elements.
+// Nodes of a function body name their inputs differently from nodes of a
+// GraphDef. "x" and "x:i" mean argument x, or element i of a list argument.
+// "n:y" and "n:y:i" mean the output y of node n, where y is the output's name
+// in n's op. The name of a whole list means all its elements.
 #include "graph/function_body.h"
 
 #include <map>
@@ -161,7 +161,7 @@ class Builder {
     return OkStatus();
   }
 
-  // Appends what `name` stands for.
+  // Appends the values that `name` refers to.
   Status Resolve(const std::string& name, Values* out) const {
     auto it = values_.find(name);
     if (it != values_.end()) {

@@ -41,7 +41,7 @@ const std::vector<DtypeAndShape>& Node::output_handle(int i) const {
 
 Graph::Graph() {
   versions_.producer = kGraphDefProducer;
-  // A child of fork() may add nodes, and make a session of its own.
+  // So that a child of fork() can add nodes and create its own session.
   HoldDuringFork(&mu_);
 }
 Graph::~Graph() { ReleaseFromFork(&mu_); }
@@ -292,7 +292,7 @@ void Graph::AddControlEdge(Node* src, Node* dst) {
   if (!found) NewEdge(src, kControlSlot, dst, kControlSlot);
 }
 
-// Of its source's edges; its memory is free.
+// Removes `e` from its source's edges and frees its memory.
 void Graph::TakeOut(const Edge* e) {
   EraseEdge(&e->src_->out_edges_, e->out_at_, &Edge::out_at_);
   free_edges_.push_back(const_cast<Edge*>(e));

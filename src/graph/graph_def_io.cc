@@ -70,7 +70,7 @@ bool IsGraphDefText(absl::string_view bytes) {
 }
 
 Status ParseGraphDef(absl::string_view bytes, pb::GraphDef* def) {
-  // What is wrong goes into the Status, not to stderr.
+  // Errors go to the Status, not to stderr.
   const google::protobuf::LogSilencer silencer;
   def->Clear();
   if (bytes.size() > std::numeric_limits<int32_t>::max()) {

@@ -157,7 +157,7 @@ bool ParseMessage(absl::string_view bytes, Proto* proto) {
          in.ConsumedEntireMessage();
 }
 
-// What the constants of a graph may take.
+// The limit for the memory of a graph's constants.
 class ConstantsBudget {
  public:
   explicit ConstantsBudget(int64_t max_bytes)
@@ -359,7 +359,7 @@ Status Broken(absl::string_view bytes) {
 
 Status ReadParts(absl::string_view bytes, GraphDefParts* parts,
                  const RefPtr<TensorBuffer>& owner, int64_t max_bytes) {
-  // What is wrong goes into the Status, not to stderr.
+  // Errors go to the Status, not to stderr.
   const google::protobuf::LogSilencer silencer;
   Reader reader(owner);
   ConstantsBudget budget(max_bytes);

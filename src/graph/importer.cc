@@ -1,7 +1,7 @@
-// Importing a GraphDef: nodes are made unconnected in the GraphDef's order,
-// then connected, then ordered and their shapes inferred; whatever fails, all
-// that was made is taken out again. Problems are collected as far as each stage
-// gets, so that one attempt tells everything that is wrong with the nodes.
+// Imports a GraphDef in stages: create unconnected nodes in the GraphDef's
+// order, connect them, order them, infer their shapes. On any error all new
+// nodes are removed again. Each stage collects all its problems, so that one
+// attempt reports everything that is wrong with the nodes.
 #include "headrace/importer.h"
 
 #include <algorithm>
@@ -21,15 +21,15 @@
 namespace headrace {
 namespace {
 
-// From this producer version on a Placeholder's shape is meant: before, []
-// said that nothing is known.
+// From this producer version on, a Placeholder's shape is binding. Before, []
+// meant an unknown shape.
 constexpr int kPlaceholderShapeProducer = 22;
 // From this one on _output_shapes that contradict shape inference are an error.
 constexpr int kOutputShapesProducer = 21;
 
 constexpr char kColocationPrefix[] = "loc:@";
 
-// What is wrong with the nodes, in one message.
+// Collects the problems of nodes in one message.
 class Problems {
  public:
   void Add(const Status& s) {
@@ -531,8 +531,8 @@ Status Importer::InferAllShapes() {
   return problems.status();
 }
 
-// Scratch outputs, whose shapes differ between TensorFlow's versions and matter
-// to nobody.
+// Scratch outputs. Their shapes differ between versions of TensorFlow and have
+// no meaning.
 bool IsReserveSpace(const Node& n, int output) {
   const int first = n.traits().first_reserve_output;
   return first >= 0 && output >= first;
@@ -608,7 +608,7 @@ Status Importer::FillResults() {
     int index;
     HR_RETURN_IF_ERROR(ParseEndpointName(key, &name, &index));
     if (input_map_[MapKey(name, index)].used) continue;
-    // Unused is fine where the output is there; nobody happens to take it.
+    // An unused entry is OK if the output exists.
     const Item* item = FindItem(name);
     if (item == nullptr ||
         (item->node != nullptr && index >= item->node->num_outputs())) {

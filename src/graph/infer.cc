@@ -86,7 +86,8 @@ class InputValues {
     return as_shapes_;
   }
 
-  // Looks for what `c` asked for in vain; true if something was found.
+  // Looks for the values that `c` requested but did not have. True if it found
+  // one.
   bool Supply(const InferenceContext& c) {
     bool found = false;
     for (size_t i = 0; i < inputs_.size(); ++i) {

@@ -51,7 +51,7 @@ class Partitioner {
   }
 
  private:
-  // What crosses, and to which device.
+  // An edge's source and the device that it crosses to.
   using Crossing = std::pair<Endpoint, std::string>;
 
   const std::string& DeviceOf(const Node* n) const { return *device_[n->id()]; }
@@ -97,8 +97,8 @@ class Partitioner {
     }
   }
 
-  // What depends on an Enter or NextIteration, and on no Merge, has no value in
-  // some iterations.
+  // Nodes that depend on an Enter or NextIteration, but not on a Merge, have no
+  // value in some iterations.
   void FindFirstIterationOnly(const std::vector<Node*>& order) {
     irregular_.resize(graph_.num_node_ids());
     for (const Node* n : order) {
@@ -258,13 +258,13 @@ class Partitioner {
     return Endpoint{recv, 0};
   }
 
-  // What tells in the part of `device` that a node of graph_ has run.
+  // Returns the node in the part of `device` that signals that `src` has run.
   StatusOr<Node*> BringControl(Node* src, const std::string& device) {
     if (DeviceOf(src) == device) return copies_[src->id()];
     if (CanBeCopied(*src)) return EnterOn(*src, device);
     const Crossing crossing{{src, kControlSlot}, device};
     if (Node* made = received_[crossing]) return made;
-    // An empty constant that waits for the source stands for its having run.
+    // The signal is an empty constant that waits for the source.
     HR_ASSIGN_OR_RETURN(Node * sent, AddToken(*src, DeviceOf(src)));
     Part(DeviceOf(src))->AddControlEdge(copies_[src->id()], sent);
     HR_ASSIGN_OR_RETURN(Node * recv, AddPair({sent, 0}, *src, device));

@@ -6,7 +6,7 @@ namespace headrace {
 namespace {
 
 constexpr size_t kBufferSize = 64 << 10;
-// Without an end to it, a quoted field would take all that the file holds.
+// Without this limit, a quoted field without an end would read the whole file.
 constexpr size_t kMaxField = size_t{1} << 30;
 
 Status TooLong() {

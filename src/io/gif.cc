@@ -44,7 +44,8 @@ class GifReader {
                                            : gif_->SColorMap;
   }
 
-  // To the next frame; false at the end of the file or of what is readable.
+  // Moves to the next frame. False at the end of the file or of its readable
+  // part.
   bool NextFrame() {
     transparent_ = NO_TRANSPARENT_COLOR;
     while (true) {
@@ -107,7 +108,8 @@ class GifReader {
   std::vector<GifByteType> line_;
 };
 
-// What is decoded in all, that a small file does not keep a core busy.
+// The limit of decoded pixels, so that a small file cannot occupy a core for
+// long.
 constexpr int64_t kMaxGifPixels = kMaxImageBytes;
 
 struct Canvas {

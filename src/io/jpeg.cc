@@ -40,8 +40,8 @@ jpeg_error_mgr* InitError(JpegError* e) {
   return &e->base;
 }
 
-// The bytes in memory. When they are used up, either the file is said to end
-// there (the library then fills up the image), or reading stops.
+// Reads the bytes from memory. At their end it either reports the end of the
+// file (the library then fills the rest of the image) or stops reading.
 struct MemorySource {
   jpeg_source_mgr base;
   bool end_when_empty;
@@ -95,7 +95,7 @@ struct Decoder {
   int channels = 0;
   bool cmyk = false, crop = false;
   int64_t rows_read = 0;
-  // What goes to the caller: a part of each row, of some rows.
+  // The part of the image for the caller: a part of each row, of some rows.
   int64_t first_row = 0, rows = 0, first_byte = 0, row_bytes = 0;
 };
 

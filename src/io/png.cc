@@ -57,7 +57,7 @@ void ReadBytes(png_structp png, png_bytep to, png_size_t n) {
   r->rest.remove_prefix(n);
 }
 
-// Which transformations lead from what the file has to what is wanted.
+// Sets the transformations from the file's format to the wanted one.
 void SetTransformations(PngReader* r, int channels, bool sixteen_bits) {
   png_structp png = r->png;
   const int color = png_get_color_type(png, r->info);

@@ -186,7 +186,7 @@ Status BundleReader::ReadEntry(absl::string_view key,
   if (dtype == DT_STRING)
     return ReadStrings(key, bytes, entry.crc32c(), n, out);
   if (size > 0) std::memcpy(out->raw_data(), bytes.data(), size);
-  // Of the copy, which nobody can change any more.
+  // Checks the copy, which nobody can change any more.
   if (crc32c::Mask(crc32c::Value(ToStd(out->tensor_data()))) !=
       entry.crc32c()) {
     return errors::DataLoss("checkpoint: the checksum of '", key,
@@ -268,7 +268,7 @@ Status BundleReader::ReadFromSlices(absl::string_view key,
           std::fill_n(is_set.begin() + to, count, true);
         });
   }
-  // Slices that overlap may leave gaps all the same.
+  // Overlapping slices may still leave gaps.
   if (std::find(is_set.begin(), is_set.end(), false) != is_set.end()) {
     return insufficient();
   }

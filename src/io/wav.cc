@@ -12,7 +12,8 @@ namespace {
 constexpr int kBytesOfSample = 2;
 constexpr int kPcm = 1;
 
-// Reads little-endian fields from the front; every read checks what is left.
+// Reads little-endian fields from the front. Every read checks the remaining
+// size.
 class Fields {
  public:
   explicit Fields(absl::string_view bytes) : rest_(bytes) {}

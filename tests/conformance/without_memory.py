@@ -103,8 +103,8 @@ def environment(faults):
 
 
 def drive(script, arguments, names, cases, faults, timeout):
-    """Has `script --worker` serve the cases; whoever crashes, or is silent for `timeout` seconds, costs one. Prints the
-    failures."""
+    """Runs the cases in `script --worker`. A worker that crashes, or is silent for `timeout` seconds, fails one case. Prints
+    the failures."""
     first, told, failed = 0, [], []
     while first < len(cases):
         process = subprocess.Popen([sys.executable, script, "--worker", *map(str, arguments)], stdin=subprocess.PIPE,

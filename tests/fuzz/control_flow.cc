@@ -19,7 +19,7 @@ namespace {
 
 using fuzz::Choices;
 
-// Stands for all that computes. Dear, so that steps have several threads.
+// Represents all computing nodes. Expensive, so that steps use several threads.
 class TestFuzzAddOp : public OpKernel {
  public:
   using OpKernel::OpKernel;

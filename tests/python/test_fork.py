@@ -190,7 +190,7 @@ os._exit(0)
 """.replace("DATASET", dataset).replace("MAY_GO_ON", str("prefetch(2)" in dataset)))
 
 
-# Whoever served the request may be slower than its caller, who forks.
+# The thread that served the request may be slower than its caller, which forks.
 SERVED = {
     "iterator": """
 following = tf.data.Dataset.range(10**9).flat_map(tf.data.Dataset.from_tensors).make_one_shot_iterator().get_next()

@@ -1,9 +1,8 @@
-// What the attrs and input shapes of a convolution mean, for its shape
-// function, its kernel and its gradients' kernels alike: one place where they
-// are read and checked.
+// Reads and checks the attrs and input shapes of a convolution, for its shape
+// function, its kernel and the kernels of its gradients.
 //
-// strides, dilations and explicit_paddings are in the order of data_format;
-// filters are always spatial dims, in depth, out depth.
+// strides, dilations and explicit_paddings are in the order of data_format.
+// Filters are always [spatial dims, in depth, out depth].
 #ifndef HEADRACE_FRAMEWORK_SHAPE_FNS_CONV_ATTRS_H_
 #define HEADRACE_FRAMEWORK_SHAPE_FNS_CONV_ATTRS_H_
 

@@ -1,7 +1,7 @@
-// The equation of an Einsum, "ij...,jk...->ik...", read once for the shape
-// function and the kernel. A label is any character but those of the syntax; an
-// ellipsis stands for the dims that have no label of their own, which broadcast
-// against those of the other input from the right.
+// The equation of an Einsum, "ij...,jk...->ik...", parsed for the shape
+// function and the kernel. A label is any character outside the syntax. An
+// ellipsis means the dims without a label; they broadcast against those of the
+// other input, aligned at the right.
 #ifndef HEADRACE_FRAMEWORK_SHAPE_FNS_EINSUM_EQUATION_H_
 #define HEADRACE_FRAMEWORK_SHAPE_FNS_EINSUM_EQUATION_H_
 

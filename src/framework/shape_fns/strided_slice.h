@@ -1,9 +1,9 @@
-// What a StridedSlice takes of each dimension: the reading of begin, end,
-// strides and the five masks that shape functions and kernels share.
+// StridedSlice: interprets begin, end, strides and the five masks, for shape
+// functions and kernels.
 //
-// Spec entry i is governed by bit i of each mask, and where a bit is set in
-// several the first of ellipsis, new_axis, shrink_axis wins. An entry that is
-// neither an ellipsis nor a new axis speaks of the next input dimension.
+// Bit i of each mask belongs to spec entry i. If a bit is set in several masks,
+// the first of ellipsis, new_axis, shrink_axis wins. An entry that is neither
+// an ellipsis nor a new axis applies to the next input dim.
 #ifndef HEADRACE_FRAMEWORK_SHAPE_FNS_STRIDED_SLICE_H_
 #define HEADRACE_FRAMEWORK_SHAPE_FNS_STRIDED_SLICE_H_
 
@@ -25,7 +25,7 @@ struct StridedSlicePlan {
   // One entry for each input dimension: indices begin, begin + stride, ...,
   // `size` of them. Where size is 0 begin means nothing.
   DimVector begin, stride, size;
-  // Of the result: with new axes, without shrunk ones.
+  // The shape of the result: with new axes and without shrunk ones.
   PartialTensorShape shape;
 };
 

@@ -1,9 +1,9 @@
-// Functions that tell which sizes of an output will equal which sizes of the
-// inputs, whatever numbers they turn out to be. They are registered with the op
-// (OpSpec::SymbolicShape) and asked by runtime/passes/symbolic_shape.h.
+// Functions that state which dims of an output equal which dims of the inputs,
+// for all sizes. They are registered with the op (OpSpec::SymbolicShape) and
+// called by runtime/passes/symbolic_shape.h.
 //
-// A size is a number of at least 0, or a name: a number below 0 that stands for
-// a size which only the run tells. Equal names are equal sizes.
+// A size is a number of at least 0, or a name: a negative number for a size
+// that is only known in the run. Equal names are equal sizes.
 #ifndef HEADRACE_FRAMEWORK_SHAPE_FNS_SYMBOLIC_SHAPE_FNS_H_
 #define HEADRACE_FRAMEWORK_SHAPE_FNS_SYMBOLIC_SHAPE_FNS_H_
 

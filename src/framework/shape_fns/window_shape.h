@@ -1,4 +1,4 @@
-// A check that shape functions make of windows, and kernels do not.
+// A check of windows in shape functions that kernels do not have.
 #ifndef HEADRACE_FRAMEWORK_SHAPE_FNS_WINDOW_SHAPE_H_
 #define HEADRACE_FRAMEWORK_SHAPE_FNS_WINDOW_SHAPE_H_
 

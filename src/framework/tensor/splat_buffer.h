@@ -1,7 +1,7 @@
-// Tensors of which a few values stand for all: constants that a few bytes of a
-// GraphDef describe, however large they are. They take the memory of the values
-// that were given and of one piece of the rest; the addresses of the rest show
-// that piece again and again. Kernels read them like any other tensor.
+// Tensors in which a few values represent all elements: large constants that a
+// GraphDef describes with a few bytes. They take the memory of the given values
+// and of one block of the repeated rest; the addresses of the rest map that
+// block repeatedly. Kernels read them like any other tensor.
 #ifndef HEADRACE_FRAMEWORK_TENSOR_SPLAT_BUFFER_H_
 #define HEADRACE_FRAMEWORK_TENSOR_SPLAT_BUFFER_H_
 
@@ -19,8 +19,9 @@ inline constexpr int64_t kMinSplatBytes = int64_t{8} << 20;
 // where the system has no such mapping to give.
 bool MakeSplat(const Tensor& given, const TensorShape& shape, Tensor* out);
 
-// What the tensor takes of memory: of a splat little, of files and bytes with
-// another owner nothing, of strings their characters, too.
+// The bytes of memory that the tensor takes. A splat takes little. Data in
+// files, or with another owner, takes nothing. Strings include their
+// characters.
 int64_t MemoryOf(const Tensor& t);
 
 }  // namespace headrace

@@ -1,7 +1,7 @@
-// Constants that stay where their model's bytes are. Such a tensor lies at any
-// address: its elements need not be aligned, so reading them through a typed
-// pointer is undefined, and only kernels that say so get it. Everybody else
-// gets an aligned copy, made when first asked for.
+// Constants that stay in the bytes of their model. Such a tensor lies at any
+// address. Its elements may be unaligned, so reading them through a typed
+// pointer is undefined. Only kernels that opt in get it. All others get an
+// aligned copy, made at the first use.
 #ifndef HEADRACE_FRAMEWORK_TENSOR_STORED_CONSTANT_H_
 #define HEADRACE_FRAMEWORK_TENSOR_STORED_CONSTANT_H_
 
@@ -13,7 +13,7 @@ namespace headrace {
 // True if the elements may be read through a typed pointer.
 bool IsAligned(const Tensor& t);
 
-// A tensor, and its aligned copy if one was asked for. Thread-safe.
+// A tensor, and its aligned copy once it was requested. Thread-safe.
 class AlignedCopy {
  public:
   // `*aligned` is `stored` itself if that is aligned. ResourceExhausted if
@@ -22,11 +22,11 @@ class AlignedCopy {
 
  private:
   mutable Mutex mu_;
-  // Not changed once set.
+  // Constant once it is set.
   mutable Tensor copy_ GUARDED_BY(mu_);
 };
 
-// A second base of Const's kernel, which its KernelTraits name.
+// Interface of the Const kernel, a second base that its KernelTraits name.
 class StoredConstant {
  public:
   virtual ~StoredConstant() = default;
@@ -34,8 +34,8 @@ class StoredConstant {
   virtual const Tensor& stored_tensor() const = 0;
 };
 
-// A second base of a kernel that can read unaligned constants; its KernelTraits
-// name it.
+// Interface of a kernel that can read unaligned constants: a second base that
+// its KernelTraits name.
 class StoredConstantReader {
  public:
   virtual ~StoredConstantReader() = default;

@@ -1,14 +1,15 @@
-// AlgorithmChoices: how long each algorithm was measured to take for a problem,
-// and the text file that keeps this:
+// AlgorithmChoices: the measured times of each algorithm for a problem, and the
+// text file that stores them:
 //
 //   headrace algorithm choices 1
 //   # a comment
 //   [AMD EPYC 9B14, avx512; headrace 0.1.0]
 //   conv forward float 1x56x56x64 ...<tab>winograd_f4 81520<tab>direct 103200
 //
-// A section is for one machine: a processor and a version of the library, since
-// times hold nowhere else. Times are nanoseconds, the shortest first. A file
-// may have sections of several machines, so that it can travel with a model.
+// A section belongs to one machine: a processor and a version of the library.
+// Times are not valid elsewhere. They are in nanoseconds, the shortest first. A
+// file may have sections for several machines, so it can be shipped with a
+// model.
 #ifndef HEADRACE_FRAMEWORK_TUNING_ALGORITHM_CHOICES_H_
 #define HEADRACE_FRAMEWORK_TUNING_ALGORITHM_CHOICES_H_
 
@@ -40,11 +41,11 @@ class AlgorithmChoices {
   std::string ToText() const;
   // Another process sees the old file or the new one.
   Status WriteFile(Env* env, const std::string& path) const;
-  // Into the file, beside what is there; several processes may do so at once. A
-  // file that is damaged or another's stays as it is.
+  // Merges the times into the file. Several processes may do so at the same
+  // time. A file that is damaged or of another format is not changed.
   Status AddToFile(Env* env, const std::string& path) const;
 
-  // Of an algorithm that is there already the shorter time counts.
+  // If the algorithm has a time already, the shorter one is kept.
   void Add(const std::string& machine, const std::string& problem,
            const Times& times);
   void Merge(const AlgorithmChoices& other);

@@ -1,11 +1,11 @@
-// AlgorithmTuner: knows which of several algorithms was measured to be the
-// fastest for a problem, and measures on a thread of its own, beside the runs,
-// which never wait for it. A session that was asked to tune gives one to all
-// its devices, under kContainer and kName; without it, or where nothing has
-// been measured yet, a kernel chooses by its own estimate.
+// AlgorithmTuner: knows which algorithm was measured as the fastest for a
+// problem. It measures on its own thread during the runs, which never wait for
+// it. A session with tuning gives one tuner to all its devices, under
+// kContainer and kName. Without a tuner or a measurement, a kernel chooses by
+// its own estimate.
 //
-// A child of fork() has no such thread: there a tuner of the parent's gives
-// what it had found, and measures no more. One made in the child measures.
+// A child of fork() does not have that thread. There the parent's tuner returns
+// its results but does not measure. A tuner created in the child measures.
 //
 // Thread-safe.
 #ifndef HEADRACE_FRAMEWORK_TUNING_ALGORITHM_TUNER_H_
@@ -53,7 +53,8 @@ class AlgorithmTuner : public ResourceBase {
   int64_t generation() const {
     return generation_.load(std::memory_order_acquire);
   }
-  // What was measured for this problem on such a machine; false: nothing.
+  // Gets the times measured for this problem on this machine. False if there
+  // are none.
   bool Find(const std::string& problem, AlgorithmChoices::Times* times) const;
 
   // How long a job may go on.
@@ -76,7 +77,7 @@ class AlgorithmTuner : public ResourceBase {
   // measure, or its time is up.
   void Measure(const std::string& problem, Job job);
 
-  // What a node met and what it took, for reports.
+  // A problem that a node had and the algorithm that it used, for reports.
   struct Use {
     std::string node, problem, chosen;
     AlgorithmChoices::Times predicted;  // by the estimate, shortest first
@@ -85,15 +86,15 @@ class AlgorithmTuner : public ResourceBase {
   void Report(Use use);
   std::vector<Use> Uses() const;  // by node
 
-  // Waits until everything asked for was measured or time is up. How many
-  // problems were left out.
+  // Waits until all requested problems are measured or the time is up. Returns
+  // the number of problems left out.
   int64_t Wait();
   // Ends the measuring: waits for the one that is in progress, which ends
   // early.
   void Stop();
-  // What the last writing of the file came to; an error is logged too.
+  // The result of the last write of the file. An error is also logged.
   Status SaveStatus() const;
-  // What was found. Kept through Stop.
+  // The times measured so far. Still available after Stop.
   AlgorithmChoices Choices() const;
 
  private:

@@ -309,7 +309,8 @@ TEST(ConvImplementations, AgreeWithTheReferenceLoop) {
   }
 }
 
-// Whoever says so applies bias, addend and activation, to every element once.
+// An implementation that says so applies bias, addend and activation once per
+// element.
 TEST(ConvImplementations, ApplyTheEpilogue) {
   ThreadPool one(1), four(4);
   constexpr auto kForward = ConvDirection::kForward;

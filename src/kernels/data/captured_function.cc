@@ -15,7 +15,7 @@ Status CapturedFunction::Create(OpKernelContext* ctx, const NameAttrList& f,
   }
   auto made = std::make_shared<CapturedFunction>();
   made->functions_ = ctx->functions()->Detach();
-  // What messages say of a node; its attrs may be large.
+  // The part of a node that messages need; its attrs may be large.
   auto caller = std::make_shared<NodeDef>();
   const NodeDef& def = ctx->op_kernel().def();
   caller->name = def.name;

@@ -8,7 +8,7 @@
 namespace headrace {
 namespace {
 
-// What stands on one stack when GetNext runs through a chain.
+// The maximum number of iterators on one stack.
 constexpr int kMaxDepth = 1000;
 
 constexpr char kTypeName[] = "tensorflow::DatasetVariant";

@@ -15,7 +15,7 @@ ElementSpec StringSpec() {
   return {{DT_STRING}, {PartialTensorShape::Scalar()}};
 }
 
-// What is read of one file.
+// Reads one file.
 class FileReader {
  public:
   virtual ~FileReader() = default;

@@ -143,7 +143,7 @@ class TakeDataset : public Dataset {
 REGISTER_KERNEL_BUILDER(Name("TakeDataset").Device(DEVICE_CPU),
                         CountDatasetOp<TakeDataset>);
 
-// What follows the first `count` elements; nothing if that is negative.
+// The elements after the first `count`. None if `count` is negative.
 class SkipDataset : public Dataset {
  public:
   SkipDataset(RefPtr<const Dataset> input, int64_t count)
@@ -372,7 +372,8 @@ class IgnoreErrorsDataset : public Dataset {
         const Status s = input_->GetNext(ctx, out, end);
         if (s.ok()) return s;
         HR_RETURN_IF_ERROR(ctx.CheckCancelled());
-        // What the session's end or a lack of memory refuses, it will again.
+        // After the session's end or without memory, the next element would
+        // fail, too.
         if (errors::IsCancelled(s) || errors::IsResourceExhausted(s)) return s;
       }
     }

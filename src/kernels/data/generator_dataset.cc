@@ -29,8 +29,8 @@ class GeneratorDataset : public Dataset {
         : dataset_(std::move(dataset)) {}
     ~Iterator() override {
       if (phase_ != kRunning) return;
-      // The generator is told that nobody will ask again; what it says to that
-      // nobody would hear.
+      // Tells the generator that its iterator ends. Nobody would receive its
+      // error.
       CancellationManager none;
       Finalize({&none, 0, scope_}).IgnoreError();
     }

@@ -18,7 +18,7 @@ using Function = std::shared_ptr<const CapturedFunction>;
 
 // How many datasets are opened before their turn.
 constexpr int64_t kMaxOpenAhead = 64;
-// Whoever asks for more slots than this would not see them filled.
+// More slots than this are never filled.
 constexpr int64_t kMaxCycleLength = int64_t{1} << 24;
 // Elements that are prepared of each.
 constexpr int64_t kMaxElementsAhead = 64;

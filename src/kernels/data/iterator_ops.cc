@@ -1,4 +1,4 @@
-// Iterators as resources: made, given a dataset, asked for elements.
+// Iterators as resources: create one, give it a dataset, get elements.
 #include <utility>
 
 #include "headrace/tensor.pb.h"

@@ -19,7 +19,7 @@ IteratorResource::~IteratorResource() {
 
 void IteratorResource::Drop(std::shared_ptr<Source> source) {
   if (source == nullptr || !source->dataset->may_wait()) return;
-  // Without a thread it ends here.
+  // If no thread starts, the source is destroyed here.
   (void)StartWaitingThread([source = std::move(source)] {});
 }
 
@@ -56,7 +56,7 @@ void IteratorResource::GetNext(OpKernelContext* ctx, TakeCallback take,
     r.take = std::move(take);
     r.done = std::move(done);
     if (serving_) {
-      // What is served before it may take long.
+      // The requests before this one may take long.
       bool cancelled = false;
       if (cm != nullptr) {
         r.token = cm->NextToken();

@@ -114,7 +114,7 @@ class ParallelMapDataset::Iterator : public InputIterator<ParallelMapDataset> {
     int64_t bytes = 0;
     bool done = false;
   };
-  // What calls in progress refer to.
+  // State that running calls refer to.
   struct Shared {
     CancellationManager cancellation;
     ForkGate fork_gate;  // calls are inside
@@ -124,8 +124,8 @@ class ParallelMapDataset::Iterator : public InputIterator<ParallelMapDataset> {
     int64_t bytes GUARDED_BY(mu) = 0;  // of results nobody has taken
   };
 
-  // Makes a call that nobody has come to, unless one is done: of several the
-  // last, since workers begin with the first.
+  // Starts a call that no thread has taken yet, unless one is done. Takes the
+  // last of several, because workers start with the first.
   void StartOne(const IteratorContext& ctx, size_t candidates) {
     if (candidates > 1) {
       MutexLock lock(&shared_->mu);

@@ -12,7 +12,7 @@
 
 namespace headrace {
 namespace {
-// Elements beyond these bytes are made when they are asked for.
+// Beyond this many bytes, elements are prepared only on demand.
 constexpr int64_t kMaxBytes = int64_t{256} << 20;
 // A thread that finds no room looks again after kNap, unless it is woken, and
 // ends when there was none for kIdleNaps. To wake it for each element would
@@ -49,7 +49,7 @@ Status ForkedWhilePreparing() {
       "go on in the child; initialize it in a new session after fork()");
 }
 
-// What the consumer and the thread that fills share.
+// The state shared by the consumer and the filling thread.
 class Prefetcher::Buffer : public std::enable_shared_from_this<Buffer> {
  public:
   Buffer(std::unique_ptr<DatasetIterator> input, int64_t capacity,
@@ -241,7 +241,7 @@ Status Prefetcher::Buffer::GetNext(const IteratorContext& ctx, TensorTuple* out,
       return OkStatus();
     }
   }
-  // Without a thread; nobody else calls the input now.
+  // Without a thread. No other thread calls the input now.
   Item item = Produce(end);
   if (item.status.ok() && *end) {
     MutexLock lock(&mu_);

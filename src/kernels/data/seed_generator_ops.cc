@@ -34,7 +34,7 @@ Status GeneratorInput(const OpKernelContext& ctx,
 
 namespace {
 
-// Without an input "reshuffle" it is a generator of new seeds each time.
+// Without an input "reshuffle", the generator makes new seeds each time.
 class AnonymousSeedGeneratorOp : public OpKernel {
  public:
   using OpKernel::OpKernel;

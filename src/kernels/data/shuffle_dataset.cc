@@ -1,10 +1,11 @@
 // ShuffleDataset and ShuffleAndRepeatDataset: each element is drawn from a
-// buffer that the input keeps full. Draws are TensorFlow's for the same seeds.
+// buffer that is refilled from the input. For equal seeds the draws are
+// TensorFlow's.
 //
-// The buffer is a ring in which the rounds of a repeated input follow each
-// other; a round is drawn from until nothing of it is left. The first element
-// of a round takes the place of the one drawn, so that what is left lies
-// together.
+// The buffer is a ring that contains the rounds of a repeated input one after
+// the other. A round is drawn from until it is empty. The first element of the
+// round moves to the place of the drawn one, so the remaining elements stay
+// contiguous.
 #include <algorithm>
 #include <deque>
 #include <limits>

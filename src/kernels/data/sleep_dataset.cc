@@ -1,5 +1,5 @@
-// SleepDataset: the elements of another, each so much later than it was asked
-// for. A cancellation ends the sleep.
+// SleepDataset: delays each element of its input by a time after the request. A
+// cancellation ends the sleep.
 #include <algorithm>
 
 #include "headrace/clock.h"

@@ -1,4 +1,4 @@
-// The dense conditional accumulator, and what is asked of either kind.
+// The dense conditional accumulator, and the ops that both kinds share.
 #include "framework/tensor/borrowed_buffer.h"
 #include "kernels/flow/accumulator.h"
 #include "kernels/lib/tensor_sum.h"

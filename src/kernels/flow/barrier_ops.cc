@@ -68,7 +68,8 @@ class Barrier : public ResourceBase {
       OP_REQUIRES_OK(ctx, Insert(keys, values, component, &complete));
       ++inserting_;
     }
-    // Into the queue without the lock: it calls back who waits for elements.
+    // Enqueue without the lock: the queue calls back requests that wait for
+    // elements.
     for (QueueBase::Tuple& e : complete) {
       ready_->Enqueue(ctx, std::move(e), [] {});
     }
@@ -307,7 +308,7 @@ class Barrier : public ResourceBase {
   RefPtr<PriorityQueue> ready_;
   Mutex mu_;  // before the queue's
   absl::flat_hash_map<std::string, Incomplete> incomplete_ GUARDED_BY(mu_);
-  // Of the next insertion that brings new keys.
+  // The index for the next insertion with new keys.
   int64_t next_index_ GUARDED_BY(mu_) = std::numeric_limits<int64_t>::min();
   int inserting_ GUARDED_BY(mu_) = 0;  // on their way to the queue
   bool closed_ GUARDED_BY(mu_) = false;

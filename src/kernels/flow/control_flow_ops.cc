@@ -1,6 +1,6 @@
-// Kernels of control flow. Loops and dead values are the executor's work; what
-// is left here is to pass a value on, to one of two outputs or from one of
-// several inputs. An output that Switch leaves unset is dead.
+// Kernels of control flow. The executor handles loops and dead values. A kernel
+// only passes a value on: to one of two outputs, or from one of several inputs.
+// An output that Switch does not set is dead.
 #include "headrace/op_kernel.h"
 
 namespace headrace {

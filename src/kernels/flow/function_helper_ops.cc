@@ -1,6 +1,6 @@
-// Small ops that come with functions: the condition of a branch as bool, what
-// stands for a value that a branch does not have, lists of tensors as function
-// arguments, and the index of the kind of device a branch is chosen by.
+// Small ops for functions: a branch's condition as bool, a placeholder for a
+// value that a branch lacks, lists of tensors as function arguments, and the
+// branch index for the kind of device.
 #include <algorithm>
 #include <cstring>
 

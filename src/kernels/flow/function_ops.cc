@@ -22,7 +22,7 @@ class ArgOp : public OpKernel {
         errors::InvalidArgument("Type mismatch: argument ", index_, " is ",
                                 DataTypeString(value->dtype()), ", wanted ",
                                 DataTypeString(output_type(0))));
-    // Owned by nobody else, a kernel of the body may write into it.
+    // Moved out, so that a kernel of the body may write into it.
     Tensor own;
     if (frame->TakeArg(index_, &own)) {
       ctx->set_output(0, std::move(own));

@@ -1,7 +1,7 @@
-// While and For as calls of functions, one iteration after the other. The loop
-// lets go of its values before it calls the body, so that the body may write
-// into what nobody else holds: a list that grows by an element an iteration is
-// not copied each time.
+// While and For: function calls, one iteration after the other. The loop
+// releases its values before it calls the body, so that the body may write into
+// buffers without other owners. A list that grows by one element per iteration
+// is therefore not copied each time.
 #include "kernels/flow/function_call.h"
 
 namespace headrace {

@@ -253,8 +253,8 @@ bool QueueBase::TryDequeue(Attempt* a, bool* progress) {
   const bool no_more = closed_ || (no_waiting_for_more_ && a->allow_fewer);
   if (TakesTogether()) {
     const auto there = SizeLocked() + static_cast<int64_t>(a->elements.size());
-    // One that wants more than there is room for takes what there is when the
-    // queue is full, or nobody could go on.
+    // If an attempt wants more elements than the capacity, it takes elements
+    // whenever the queue is full. Otherwise neither side could proceed.
     const bool full =
         options_.capacity >= 0 && SizeLocked() >= options_.capacity;
     if (there < a->wanted && !no_more && !full) return false;
@@ -290,7 +290,7 @@ void QueueBase::PutBack(Attempt* a) {
 
 void QueueBase::Finish(AttemptList* ended) {
   for (Attempt& a : *ended) {
-    // Without waiting: a callback that runs now finds nothing.
+    // Does not wait: a callback that runs now finds no attempt.
     if (a.registered) {
       a.ctx->cancellation_manager()->TryDeregisterCallback(a.token);
     }

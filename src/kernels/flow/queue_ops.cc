@@ -18,7 +18,7 @@ class QueueAccessOp : public AsyncOpKernel {
     if (ctx->HasAttr("timeout_ms")) {
       OP_REQUIRES_OK(ctx, ctx->GetAttr("timeout_ms", &timeout));
     }
-    // The run has a deadline of its own (RunOptions.timeout_in_ms).
+    // Use the run's deadline instead (RunOptions.timeout_in_ms).
     OP_REQUIRES(
         ctx, timeout == -1,
         errors::InvalidArgument("Timeout not supported yet: timeout_ms is ",

@@ -252,7 +252,7 @@ class PriorityQueueOp : public QueueOp {
     options_.component_types.insert(options_.component_types.begin(), DT_INT64);
     options_.component_shapes.insert(options_.component_shapes.begin(),
                                      PartialTensorShape::Scalar());
-    // Without shapes nothing is known but that the priority is a scalar.
+    // Without shapes, only the priority is known to be a scalar.
     if (!has_shapes) {
       options_.component_shapes.resize(options_.component_types.size());
     }

@@ -1,8 +1,8 @@
-// _Send and _Recv: the two ends of an edge that crosses devices or processes,
-// matched in the step's Rendezvous by a key both can work out: devices, edge
-// name, frame and iteration. Death travels along: _Send runs on a dead input
-// and says so, and what _Recv got dead it leaves unset, which tells the
-// executor that its output is dead.
+// _Send and _Recv: the two ends of an edge between devices or processes. They
+// meet in the step's Rendezvous by a key that both can compute: devices, edge
+// name, frame and iteration. Dead values cross, too: _Send also runs on a dead
+// input and marks the value dead. For a dead value _Recv leaves its output
+// unset, which makes it dead.
 #include "framework/kernel/rendezvous.h"
 #include "headrace/op_kernel.h"
 

@@ -122,7 +122,7 @@ class SparseAccumulator : public Accumulator {
     return OkStatus();
   }
 
-  // Of the whole gradient; -1 if that is not known.
+  // The number of rows of the whole gradient; -1 if it is not known.
   int64_t KnownRows() const {
     return options().shape.dims() > 0 ? options().shape.dim_size(0) : -1;
   }

@@ -1,9 +1,9 @@
-// TensorLists: a list of tensors as a value. An op that changes a list gives a
-// new one; where nobody else holds the old one it is changed in place, so that
-// a loop that pushes n tensors copies nothing.
+// TensorLists: a list of tensors as a value. An op that changes a list returns
+// a new list. If the old one has no other owner, it is changed in place; so a
+// loop that pushes n tensors copies nothing.
 //
 // Elements that were reserved but never set are tensors without a type. They
-// read as zeros where the shape is known.
+// read as zeros if the shape is known.
 #include <utility>
 #include <vector>
 
@@ -93,8 +93,8 @@ Status CheckElement(const TensorList& list, const Tensor& t) {
   return OkStatus();
 }
 
-// What is known of all elements together: the list's shape, the one asked for,
-// and those of the elements that are set.
+// The shape that all elements have, as far as it is known: from the list's
+// shape, the requested shape, and the elements that are set.
 Status CommonShape(const TensorList& list, const PartialTensorShape& asked,
                    PartialTensorShape* out) {
   if (!list.element_shape.MergeWith(asked, out).ok()) {
@@ -166,8 +166,8 @@ void StackInto(OpKernelContext* ctx, const TensorList& list,
   }
 }
 
-// A row as a tensor of its own, so that a list does not keep the whole of what
-// it was made of alive.
+// Copies each row into its own tensor, so that a list does not keep the whole
+// source tensor alive.
 Status CopyRows(const Tensor& t, int64_t begin, int64_t end, bool drop_dim,
                 Tensor* out) {
   const Tensor view = t.Slice(begin, end);

@@ -1,6 +1,6 @@
 // TensorMaps: a map from tensors to tensors as a value. Keys are equal if type,
-// shape and elements are. An op that changes a map gives a new one; where
-// nobody else holds the old one it is changed in place.
+// shape and elements are equal. An op that changes a map returns a new map. If
+// the old one has no other owner, it is changed in place.
 #include <map>
 #include <string>
 #include <utility>
@@ -23,7 +23,7 @@ struct TensorMap {
 };
 constexpr char kMapTypeName[] = "tensorflow::TensorMap";
 
-// What tells keys apart: type, shape, elements.
+// The bytes that identify a key: type, shape, elements.
 Status KeyBytes(const Tensor& key, std::string* out) {
   *out = absl::StrCat(static_cast<int>(key.dtype()), ":",
                       key.shape().DebugString(), ":");
@@ -220,7 +220,7 @@ Status ZerosLikeMap(const Variant& v, int depth, Variant* out) {
   return OkStatus();
 }
 
-// What only one of them has stands for itself.
+// An entry that only one map has is taken unchanged.
 Status AddMaps(const Variant& a, const Variant& b, int depth, Variant* out) {
   TensorMap sum = *a.Get<TensorMap>();
   for (const auto& [bytes, item] : b.Get<TensorMap>()->items) {

@@ -67,8 +67,8 @@ struct ToRgb {
     return HsvToRgb(p);
   }
 };
-// Not by way of HSV: with the range of a pixel's values in place of saturation
-// and value, negative values come out right too.
+// Does not use HSV. Using the range of a pixel's values instead of saturation
+// and value also gives correct results for negative values.
 struct TurnHue {
   float by;
   template <typename A>

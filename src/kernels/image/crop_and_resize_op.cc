@@ -16,7 +16,7 @@ struct CropShape {
   int64_t batch, height, width, channels, boxes, crop_h, crop_w;
 };
 
-// What the three ops check alike.
+// The checks that all three ops share.
 Status CheckBoxes(const Tensor& boxes, const Tensor& box_index, int64_t batch,
                   CropShape* s) {
   s->boxes = 0;

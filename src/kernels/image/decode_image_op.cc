@@ -67,7 +67,7 @@ class DecodeImageOp : public OpKernel {
     OP_REQUIRES(ctx, !contents.empty(),
                 errors::InvalidArgument("Input is empty."));
     const ImageFormat format = DetectImageFormat(contents);
-    // A BMP is what is given to DecodeBmp, with its two letters or without.
+    // DecodeBmp accepts a BMP with or without its two-letter signature.
     if (bmp_op_ && format == ImageFormat::kUnknown) return Bmp(ctx, contents);
     OP_REQUIRES(ctx, format != ImageFormat::kUnknown,
                 errors::InvalidArgument("Unknown image file format. One of "

@@ -1,9 +1,9 @@
-// ExtractGlimpse and V2: windows of a batch of images, one for each, at offsets
-// (y, x). `normalized`: the offsets are in image sizes; `centered`: they count
-// from the middle, from -1 to 1. The window's middle lies there; in V2, unless
-// the offsets are normalised and centred, its first pixel. What lies outside is
-// noise: uniform over the image's range, normal with each channel's mean and
-// deviation, or zero.
+// ExtractGlimpse and V2: one window per image of a batch, at the offset (y, x).
+// `normalized`: offsets are in units of the image's size. `centered`: they
+// count from the middle, from -1 to 1. The offset is the window's middle. In V2
+// it is the window's first pixel, unless offsets are normalised and centred.
+// Pixels outside the image are noise: uniform over the image's range, normal
+// with each channel's mean and deviation, or zero.
 #include <algorithm>
 #include <cmath>
 #include <string>

@@ -54,7 +54,7 @@ class ResizeBilinearOp : public ResizeOp {
   }
 };
 
-// A is what is summed in; T what is given out.
+// A is the type of sums, T the type of results.
 template <typename T, typename A>
 class ResizeBilinearGradOp : public ResizeGradOp {
  public:

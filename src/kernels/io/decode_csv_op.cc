@@ -1,6 +1,6 @@
-// DecodeCSV: each field of the records becomes a tensor of its own, in the
-// shape of `records`. Quoting is RFC 4180's: inside quotes a quote is written
-// twice. A missing field takes the default, if there is one.
+// DecodeCSV: each field of the records becomes one tensor with the shape of
+// `records`. Quoting follows RFC 4180: inside quotes a quote is written twice.
+// A missing field gets the default, if there is one.
 #include <string>
 #include <vector>
 

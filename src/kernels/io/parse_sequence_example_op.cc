@@ -1,10 +1,10 @@
-// ParseSequenceExample, its V2, and ParseSingleSequenceExample: serialized
-// SequenceExamples. What the context holds becomes what ParseExample makes of
-// an Example; of each feature list, the values of step j of example i are
-// [i, j, ...] of a sparse or dense tensor, or a row of a ragged one. They
-// differ in where the keys stand: in attrs, in vectors, in scalars. V2 takes a
-// scalar too, and the Single one nothing else; their results then have no batch
-// dimension.
+// ParseSequenceExample, its V2, and ParseSingleSequenceExample parse serialized
+// SequenceExamples. The context is parsed as ParseExample parses an Example.
+// The values of step j of example i of a feature list become [i, j, ...] of a
+// sparse or dense tensor, or a row of a ragged one. The ops differ in where
+// they get their keys: from attrs, vectors or scalars. V2 also accepts a
+// scalar, and Single accepts only a scalar. Results for a scalar have no batch
+// dim.
 #include <algorithm>
 #include <utility>
 
@@ -27,7 +27,7 @@ struct Features {
   size_t size() const { return types.size(); }
 };
 
-// Of a call.
+// The keys of one call.
 struct Keys {
   Features context_sparse, context_dense, context_ragged;
   Features list_sparse, list_dense, list_ragged;

@@ -146,8 +146,9 @@ void ReaderBase::Serve() {
       if (!Finish(std::move(records), thrown.ok() ? status : thrown)) return;
       continue;
     }
-    // Needs work. Whoever of this and of the queue's callback comes second goes
-    // on, so that the stack does not grow with the number of units.
+    // Needs a work unit. Of this function and the queue's callback, the one
+    // that comes second continues; so the stack does not grow with the number
+    // of units.
     std::shared_ptr<std::atomic<bool>> first_is_through;
     OpKernelContext* const ctx = current_.ctx;
     const RefPtr<QueueBase> queue = current_.queue;

@@ -1,11 +1,11 @@
 // RecordInput: batches of records drawn at random from all files that match a
-// pattern, epoch after epoch without end.
+// pattern, in endless epochs.
 //
-// An epoch takes the files in an order of its own, the one shuffled by the seed
-// and the epoch's number and turned by file_shuffle_shift_ratio of the number
-// of files for each epoch; `file_parallelism` of them are open at a time and
-// read in turn. Records go through a buffer of `file_buffer_size`, out of which
-// the next one is picked at random. The same seed gives the same records.
+// Each epoch has its own order of files: shuffled with the seed and the epoch's
+// number, then rotated per epoch by file_shuffle_shift_ratio of the number of
+// files. `file_parallelism` files are open at a time and are read in turn.
+// Records pass through a buffer of `file_buffer_size`, from which the next one
+// is picked at random. Equal seeds give equal records.
 #include <algorithm>
 #include <random>
 #include <utility>

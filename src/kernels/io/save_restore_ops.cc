@@ -150,7 +150,7 @@ class MergeV2CheckpointsOp : public OpKernel {
     const std::string_view kept = Dirname(destination);
     for (const std::string& prefix : prefixes) {
       const std::string dir(Dirname(prefix));
-      // Fails where something else lies there, which then stays.
+      // Fails, and leaves the folder, if it contains anything else.
       if (!dir.empty() && dir != kept) (void)env->DeleteDir(dir).ok();
     }
   }

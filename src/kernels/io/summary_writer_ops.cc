@@ -108,7 +108,7 @@ class CreateSummaryDbWriterOp : public OpKernel {
 REGISTER_KERNEL_BUILDER(Name("CreateSummaryDbWriter").Device(DEVICE_CPU),
                         CreateSummaryDbWriterOp);
 
-// What works with the writer in input 0. NotFound if none was created.
+// A kernel that uses the writer of input 0. NotFound if none was created.
 class SummaryWriterUser : public OpKernel {
  public:
   using OpKernel::OpKernel;

@@ -1,11 +1,11 @@
-// Skipgram: pairs of a word of a text and one of its neighbours, as numbers of
-// a vocabulary, most frequent words first; number 0 stands for all the words
-// that are too rare. Each word draws how far its neighbours reach, and frequent
-// words may be left out, with TensorFlow's draws.
+// Skipgram: pairs of a word of a text and one of its neighbours, as indices
+// into a vocabulary sorted by decreasing frequency. Index 0 means all words
+// that are too rare. The reach of each word's neighbours is random, and
+// frequent words may be skipped, with TensorFlow's draws.
 //
-// Pairs are made kAhead at a time; the epoch and the count of words are those
-// of the last pair made. Of equally frequent words the one that comes first in
-// the text has the smaller number.
+// Pairs are made kAhead at a time. The epoch and the count of words are those
+// of the last pair made. Of equally frequent words, the first in the text has
+// the smaller index.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -121,7 +121,7 @@ class SkipgramOp : public OpKernel {
     return OkStatus();
   }
 
-  // Whether this word stays, drawn with odds that fall with its frequency.
+  // True if this word is kept. The probability falls with its frequency.
   bool Keep(int32_t word) REQUIRES(mu_) {
     if (!(subsample_ > 0)) return true;
     const auto count = static_cast<float>(counts_.data<int32_t>()[word]);

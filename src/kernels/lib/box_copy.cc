@@ -177,8 +177,8 @@ void StreamTransposed(const T* src, T* dst, int64_t na, int64_t src_b,
   }
 }
 
-// What can be streamed of a plane; false if nothing. Source rows are read along
-// in their order.
+// The part of a plane that can be streamed; false if there is none. Source rows
+// are read in order.
 template <typename T>
 bool StreamPlane(const T* src, T* dst, Plane* p) {
   if constexpr (kIsPlainElement<T> && sizeof(T) <= kLineBytes) {
@@ -334,7 +334,8 @@ void BoxCopy::Run(OpKernelContext* ctx, const Tensor& src, int64_t src_at,
     const T* from = ElementsOf<T>(src) + src_at;
     T* to = ElementsOf<T>(dst) + dst_at;
     ctx->ParallelFor(outer * blocks, cost, [&](int64_t begin, int64_t end) {
-      // Where unit `begin` is; then on as an odometer counts.
+      // The position of unit `begin`. The loop then advances it like an
+      // odometer.
       DimVector at(dims_.size(), 0);
       int64_t rest = begin / blocks, in_a = begin % blocks;
       int64_t s = 0, d = 0;

@@ -14,7 +14,7 @@ namespace {
 
 std::atomic<int64_t> bytes_in_use{0};
 
-// Everything that a form depends on. The address stands for the bytes, since a
+// All data that a form depends on. The address represents the bytes, because a
 // form keeps the constant's buffer alive.
 struct Key {
   const void* constant;
@@ -34,7 +34,7 @@ struct Key {
 
 }  // namespace
 
-// The bytes for one key. Made under `mu_` by whoever comes first.
+// The bytes for one key. The first user computes them under `mu_`.
 class ConstantForm {
  public:
   ConstantForm(Key key, const Tensor& constant)
@@ -92,7 +92,7 @@ class AllForms {
   void Forget(const Key& key) {
     MutexLock lock(&mu_);
     const auto at = by_key_.find(key);
-    // Another may have been made for the same key meanwhile.
+    // Another form for the same key may exist by now.
     if (at != by_key_.end() && at->second.expired()) by_key_.erase(at);
   }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kBlock = 512;
 // Loops shorter than this are not worth a call each.
 constexpr int64_t kShortRow = 24;
-// What plainly fits one thread.
+// Less work than this, in ns, runs on one thread.
 constexpr double kInlineNs = 20000;
 
 template <typename F>

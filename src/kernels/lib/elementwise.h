@@ -13,12 +13,11 @@
 //
 // A struct may also have:
 //
-//   static constexpr bool kSimd = true;    plain arithmetic: compile it for
-//   AVX2
-//                                          and AVX-512, too (see simd.h)
-//   static constexpr double kCost = 0.3;   ns per element, for splitting work
-//   Apply(x, y, ElementwiseState* s)       if it can fail or has a parameter
-//   static Status Error()                  the error if s->failed is set
+//   static constexpr bool kSimd = true;   plain arithmetic: compile it for
+//                                         AVX2 and AVX-512, too (see simd.h)
+//   static constexpr double kCost = 0.3;  ns per element, for splitting work
+//   Apply(x, y, ElementwiseState* s)      if it can fail or has a parameter
+//   static Status Error()                 the error if s->failed is set
 #ifndef HEADRACE_KERNELS_LIB_ELEMENTWISE_H_
 #define HEADRACE_KERNELS_LIB_ELEMENTWISE_H_
 

@@ -22,9 +22,10 @@ namespace headrace {
 namespace {
 
 #ifdef HEADRACE_HAVE_XSMM
-// libxsmm generates code under locks of its own, which a child of fork() would
-// find locked for ever if another thread held them. So whoever forks waits
-// until nobody is in there. Threads count themselves on different lines.
+// libxsmm generates code under its own locks. A child of fork() would find them
+// locked for ever if another thread held them. So the forking thread waits
+// until no thread is in libxsmm. Threads count themselves on different cache
+// lines.
 class XsmmUse {
  public:
   XsmmUse() {
@@ -91,7 +92,7 @@ void InitXsmm() {
 // Null if there is no generated code for the shape.
 template <typename T>
 auto Dispatch(const typename GemmKernel<T>::Shape& s) {
-  InitXsmm();  // whoever forks waits for it (base/fork.h), but not in there
+  InitXsmm();  // fork waits for it here (base/fork.h), but not in XsmmUse
   const XsmmUse use;
   const int m = s.n, n = s.m, k = s.k, lda = s.ldb, ldb = s.lda, ldc = s.ldc;
   const T alpha = 1, beta = s.accumulate ? 1 : 0;

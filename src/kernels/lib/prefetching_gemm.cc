@@ -19,7 +19,8 @@ namespace {
   __attribute__((target("arch=x86-64-v4,prefer-vector-width=512")))
 
 constexpr int64_t kMaxRows = 32;
-// A tile of B: 16 KiB, which the first level cache holds beside the rows of A.
+// A tile of B has 16 KiB and fits the first-level cache together with the rows
+// of A.
 constexpr int64_t kDepth = 64, kPanel = 64;
 // Which panel after this one is fetched: memory takes longer than one.
 constexpr int64_t kAhead = 2;
@@ -34,7 +35,8 @@ typedef float Vec __attribute__((vector_size(64)));
 
 constexpr int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// By reference: a vector as argument or result would depend on the ABI.
+// By reference, because the ABI of vector arguments and results depends on the
+// target.
 HR_AVX512 inline void Load(const float* p, Vec* v) {
   std::memcpy(v, p, sizeof(*v));
 }
@@ -42,9 +44,9 @@ HR_AVX512 inline void Store(const Vec& v, float* p) {
   std::memcpy(p, &v, sizeof(v));
 }
 
-// c[0:kM, 0:64] += x b for `depth` rows of b; x is [depth, kM]. Fetches kLines
-// lines of each row of `next` meanwhile, into the second level cache: the first
-// one is full.
+// c[0:kM, 0:64] += x b for `depth` rows of b; x is [depth, kM]. At the same
+// time prefetches kLines lines of each row of `next` into the second-level
+// cache, because the first-level cache is full.
 template <int kM, int kLines>
 HR_AVX512 inline void Tile(const float* x, int64_t depth, const float* b,
                            int64_t ldb, const char* next, int64_t next_step,

@@ -13,7 +13,7 @@
 namespace headrace {
 namespace {
 
-// Of the cache.
+// The cache line, in bytes.
 constexpr int64_t kLine = 64;
 constexpr int64_t kLines = kPanelColumns * int64_t{sizeof(float)} / kLine;
 // Rows of a panel between two looks ahead.
@@ -203,7 +203,7 @@ void PrepackedGemm(ThreadPool* pool, int64_t m, int64_t n, int64_t k,
     }
   };
   if (pool == nullptr) return run(0, NumPanels(n));
-  // Of about 30 us, at 50 multiplications and additions a nanosecond.
+  // Blocks of about 30 us, at 50 multiply-adds per ns.
   const int64_t panel_flops = 2 * m * k * kPanelColumns;
   pool->ParallelFor(NumPanels(n), std::max<int64_t>(1, 1500000 / panel_flops),
                     run);

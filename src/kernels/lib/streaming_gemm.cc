@@ -28,7 +28,8 @@ struct Vec {
   // AVX-512 has 32 registers, others 16.
   static constexpr int kRegisters = kBytes == 64 ? 32 : 16;
 
-  // By reference: a vector as argument or result would depend on the ABI.
+  // By reference, because the ABI of vector arguments and results depends on
+  // the target.
   static void Load(const T* p, Type* v) { std::memcpy(v, p, sizeof(*v)); }
   static void Store(const Type& v, T* p) { std::memcpy(p, &v, sizeof(v)); }
 };
@@ -221,8 +222,8 @@ void Dots(const GemmArgs<T>& g, int64_t k0, int64_t k1, int64_t j0, int64_t n,
           T* c, int64_t ldc, bool accumulate) {
   RunSimdWide([&](auto bytes) {
     constexpr int kBytes = decltype(bytes)::value;
-    // So much of four rows of B stays in the first level cache while the rows
-    // of A pass over it.
+    // Four rows of B with this many columns stay in the first-level cache while
+    // the rows of A are multiplied with them.
     constexpr int64_t kChunk = 4096 / sizeof(T);
     const int64_t chunk = g.m <= 4 && !g.transpose_a ? k1 - k0 : kChunk;
     alignas(64) T x[kStreamedRowsTransposed * kChunk];

@@ -91,7 +91,7 @@ void WaitingResource::Cancel(int64_t id) {
 
 void WaitingResource::Finish(WaitingList* ended) {
   for (Waiting& w : *ended) {
-    // Without waiting: a callback that runs now finds nothing.
+    // Does not wait: a callback that runs now finds no attempt.
     if (w.registered) {
       w.ctx->cancellation_manager()->TryDeregisterCallback(w.token);
     }

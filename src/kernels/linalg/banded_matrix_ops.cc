@@ -1,6 +1,6 @@
 // Matrices given by their diagonals: TridiagonalSolve, TridiagonalMatMul and
-// BandedTriangularSolve. Row r of the matrix has its elements in column r of
-// what is given; those that lie outside of the matrix are not read.
+// BandedTriangularSolve. The elements of row r of the matrix are in column r of
+// the input. Elements outside of the matrix are not read.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -52,10 +52,10 @@ class Tridiagonal {
     return true;
   }
 
-  // Pivots are chosen by their size beside the rest of their rows; one that is
-  // too small to divide by is moved away from 0, by `epsilon` of the largest
-  // element at first, then twice as far until the quotient is finite. `tiny` is
-  // the smallest number whose inverse is.
+  // A pivot is chosen by its size relative to the rest of its row. A pivot that
+  // is too small to divide by is moved away from 0: first by `epsilon` of the
+  // largest element, then by twice as much until the quotient is finite. `tiny`
+  // is the smallest number with a finite inverse.
   void SolvePerturbed(double epsilon, double tiny, LinalgMatrix<S>* x) {
     double scale = std::abs(main_[0]) + std::abs(above_[0]);
     double most = std::max(std::abs(main_[0]), std::abs(above_[0]));
@@ -110,7 +110,7 @@ class Tridiagonal {
       (*x)(i + 1, c) = right - factor * (*x)(i + 1, c);
     }
   }
-  // Right side i less what is known of row i.
+  // The right side i minus the known part of row i.
   S Rest(const LinalgMatrix<S>& x, int64_t i, int64_t c) const {
     S rest = x(i, c);
     if (i + 1 < n_) rest -= above_[i] * x(i + 1, c);
@@ -180,7 +180,7 @@ class TridiagonalSolveOp : public LinalgOp {
     x = in[1];
     Tridiagonal<S> matrix(in[0]);
     if (perturb_) {
-      // What the tensors hold, not what is computed with, is to be finite.
+      // The elements of the tensors must be finite in their own type.
       const DataType t = ctx->input(0).dtype();
       if (t == DT_FLOAT || t == DT_COMPLEX64) {
         using Limits = std::numeric_limits<float>;
@@ -288,7 +288,7 @@ class BandedTriangularSolveOp : public LinalgOp {
     };
     LinalgMatrix<S>& x = (*out)[0];
     x = in[1];
-    // Row r has elements beside the diagonal on the side of `toward`.
+    // The side of the diagonal on which row r has elements.
     const int64_t toward = lower_ ? -1 : 1;
     for (int64_t step = 0; step < n; ++step) {
       const int64_t r = lower_ != adjoint_ ? step : n - 1 - step;

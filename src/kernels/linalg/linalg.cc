@@ -70,7 +70,8 @@ TensorShape BatchOf(const Tensor& t) {
   return s;
 }
 
-// Where in a tensor of `have` batches the one for element `i` of `batch` lies.
+// The index, in a tensor with the batch shape `have`, of element `i` of
+// `batch`.
 int64_t BatchIndex(const TensorShape& have, const TensorShape& batch,
                    int64_t i) {
   int64_t at = 0, scale = 1;

@@ -1,6 +1,6 @@
-// What an LU factorisation with row pivoting answers: MatrixInverse,
-// MatrixSolve, MatrixDeterminant, LogMatrixDeterminant, Lu. A zero pivot makes
-// a matrix singular; a tiny one does not.
+// Ops that use an LU factorisation with row pivoting: MatrixInverse,
+// MatrixSolve, MatrixDeterminant, LogMatrixDeterminant, Lu. A matrix is
+// singular if a pivot is zero; a tiny pivot is allowed.
 #include <Eigen/LU>
 #include <cmath>
 #include <limits>

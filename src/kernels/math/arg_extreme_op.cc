@@ -115,7 +115,7 @@ class ArgExtremeOp : public OpKernel {
   static constexpr int64_t kBlock = 1024;
   static constexpr int64_t kSearch = 64;
 
-  // Whether `best` is among kSearch elements.
+  // True if `best` is one of kSearch elements.
   static inline bool Has(const T* x, C best) {
     C found = 0;  // of the elements' size, so that it is one of their lanes
     for (int64_t i = 0; i < kSearch; ++i) {
@@ -124,8 +124,8 @@ class ArgExtremeOp : public OpKernel {
     return found != C(0);
   }
 
-  // Of n elements, in lanes: four vectors, so that one comparison need not wait
-  // for the one before.
+  // The extreme of n elements, in lanes. Four vectors, so that comparisons do
+  // not wait for each other.
   template <int kBytes>
   static inline C Extreme(const T* x, int64_t n) {
     C best = B::Worst();

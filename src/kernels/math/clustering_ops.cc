@@ -99,7 +99,8 @@ class NearestNeighborsOp : public OpKernel {
   }
 
  private:
-  // Of equally near centers the first; NaN is farther than any distance.
+  // Of equally near centers, the first one wins. NaN is farther than any
+  // distance.
   struct Candidate {
     float distance;
     int64_t center;
@@ -132,7 +133,7 @@ class KmeansPlusPlusInitializationOp : public OpKernel {
         ctx, samples <= n,
         errors::InvalidArgument("Expected num_to_sample <= points.rows(). ",
                                 samples, " vs ", n, "."));
-    // Its own number of tries, if it is asked for a negative one.
+    // A negative number of tries means the default.
     if (retries < 0) {
       retries =
           2 + static_cast<int64_t>(std::log(static_cast<double>(samples)));

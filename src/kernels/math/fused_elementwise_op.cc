@@ -18,7 +18,7 @@
 namespace headrace {
 namespace {
 
-// Where in a binary op the chain's value is not; as attr "sides" has it.
+// The side of a binary op that has the other operand, as in the attr "sides".
 enum Side : int { kUnary = 0, kArgSecond = 1, kArgFirst = 2 };
 
 struct Step {
@@ -97,11 +97,11 @@ class FusedElementwiseOp : public OpKernel {
   }
 
  private:
-  // Elements of a block: with an operand beside it, it stays in a 32 KiB cache.
+  // Elements per block. With one operand, a block fits a cache of 32 KiB.
   static constexpr int64_t kBlock = 1024;
   // Rows shorter than this are laid out one after the other.
   static constexpr int64_t kShortRow = 256;
-  // What plainly fits one thread.
+  // Less work than this, in ns, runs on one thread.
   static constexpr double kInlineNs = 20000;
 
   // Element i of the operand is data[i % period].
@@ -127,7 +127,7 @@ class FusedElementwiseOp : public OpKernel {
       if (period > 1 && period < kShortRow) ++short_rows;
     }
     if (short_rows == 0 || x.NumElements() == 0) return OkStatus();
-    // So that a block finds what it needs from element i % period on.
+    // So that a block can start at any element i % period.
     constexpr int64_t kLaidOut = kBlock + kShortRow;
     HR_RETURN_IF_ERROR(ctx->allocate_temp(x.dtype(),
                                           TensorShape({short_rows, kLaidOut}),

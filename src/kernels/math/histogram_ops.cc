@@ -101,7 +101,7 @@ class BincountOp : public OpKernel {
   bool binary_ = false;
 };
 
-// Counts per row of values whose rows are told by inputs before them.
+// Counts per row, for values whose rows are given by the preceding inputs.
 template <typename T>
 class RowBincountOp : public OpKernel {
  public:

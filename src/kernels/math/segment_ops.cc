@@ -79,7 +79,7 @@ class SegmentKernel : public OpKernel {
           errors::InvalidArgument("segment ids must be < num_segments: got ",
                                   used - 1, ", num_segments ", rows));
     }
-    // Where each segment that has rows begins.
+    // The start of each segment that has rows.
     Tensor begins_tensor;
     OP_REQUIRES_OK(
         ctx, ctx->allocate_temp(DT_INT64, TensorShape({n}), &begins_tensor));
@@ -176,7 +176,7 @@ class SparseSegmentGradKernel : public OpKernel {
     int64_t rows = 0;
     OP_REQUIRES_OK(ctx, ReadRows(ctx, 3, "output_dim0", &rows));
     if (rows == 0) {
-      // Nothing is computed, and no index looked at.
+      // Computes nothing and does not check indices.
       if (ctx->num_outputs() == 2) OP_REQUIRES_OK(ctx, SetIndices(ctx, {}));
       TensorShape shape;
       OP_REQUIRES_OK(ctx, WithRows(grad.shape(), 0, &shape));

@@ -23,7 +23,7 @@ struct Element16 {
 template <typename E>
 void Choose(const bool* c, const E* t, const E* e, E* out, int64_t n) {
   if constexpr (std::is_integral_v<E>) {
-    // By masks: a branch on data costs more than reading both sides.
+    // Uses masks: a branch on data is more expensive than reading both sides.
     RunSimd([=] {
       const bool* cond = c;
       const E *x = t, *y = e;
@@ -40,7 +40,7 @@ void Choose(const bool* c, const E* t, const E* e, E* out, int64_t n) {
   }
 }
 
-// Runs `f` with a value of the type that stands for elements of `t`.
+// Calls `f` with a value of the stand-in type for elements of `t`.
 template <typename F>
 void WithValueOfType(DataType t, const F& f) {
   switch (t) {

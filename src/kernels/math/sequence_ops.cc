@@ -60,7 +60,7 @@ class RangeOp : public OpKernel {
   }
 
  private:
-  // To what T holds: half and bfloat16 ranges are those of their arithmetic.
+  // Rounds to T: ranges of half and bfloat16 use the arithmetic of their type.
   static ComputeType<T> Rounded(ComputeType<T> x) {
     return static_cast<ComputeType<T>>(static_cast<T>(x));
   }

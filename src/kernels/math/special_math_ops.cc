@@ -72,8 +72,8 @@ double Ndtri(double x) {
   return x >= 0 && x <= 1 ? Eigen::numext::ndtri(x) : kNan;
 }
 
-// The dilogarithm of 1 - x. Its series is for x near 1; the other arguments are
-// brought there by what it says of 1 - x and of 1 / x.
+// The dilogarithm of 1 - x. The series is for x near 1. Identities for 1 - x
+// and 1 / x reduce the other arguments to that case.
 double Spence(double x) {
   if (!(x >= 0) || std::isinf(x)) return kNan;
   if (x == 0) return M_PI * M_PI / 6;

@@ -1,14 +1,16 @@
-// CTCGreedyDecoder takes the likeliest class of each time step;
-// CTCBeamSearchDecoder searches the likeliest labellings, each the sum of the
-// paths that spell it. Both give sparse [batch, longest] and a score: minus the
-// sum of the picked logits, or the labelling's log-probability.
+// CTCGreedyDecoder takes the most likely class of each time step.
+// CTCBeamSearchDecoder searches the most likely labellings; the probability of
+// a labelling is the sum over the paths that spell it. Both return sparse
+// [batch, longest] and a score: minus the sum of the chosen logits, or the
+// labelling's log-probability.
 //
-// The search keeps the `beam_width` best prefixes of a step. A prefix has the
-// probability that it ended with a blank and that it ended with its last label,
-// since only a blank tells a repeated label from one that goes on.
+// The search keeps the `beam_width` best prefixes of each step. A prefix has
+// two probabilities: that it ends with a blank, and that it ends with its last
+// label. Both are needed because only a blank separates a repeated label from a
+// continued one.
 //
-// merge_repeated of the search joins equal neighbours in what is given out,
-// also those that a blank kept apart; models know it as the default.
+// merge_repeated of the search joins equal neighbours in the result, even those
+// that a blank separated. Models rely on it as the default.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -209,7 +211,7 @@ class CtcBeam {
     }
   };
 
-  // What of the parent's probability a label can follow.
+  // The part of the parent's probability that a label can extend.
   static T Extended(const Prefix& parent, int64_t label) {
     return label == parent.label ? parent.before.blank : parent.before.total;
   }

@@ -1,12 +1,13 @@
-// CTCLoss: for each row of the batch -log of the probability that a path
-// through [time, classes], read without repeats and blanks, spells its labels;
-// and the gradient of that by the logits, y - p, where p is what share of the
-// labels' probability passes through a class at a time.
+// CTCLoss: for each row of the batch -log of the probability of its labels:
+// that a path through [time, classes], read without repeats and blanks, spells
+// them. The gradient for the logits is y - p, where p is the share of the
+// labels' probability that passes through a class at a time.
 //
-// The labels are spread out with blanks between them and around them; alpha and
-// beta are the logarithms of the probabilities of the ways to a place at a time
-// and from there on. Without ctc_merge_repeated a repeated class is a label of
-// its own. The blank is the last class, in CTCLossV2 the first.
+// The labels are extended with blanks between and around them. alpha and beta
+// are the logarithms of the probabilities of all paths to a place at a time,
+// and of all paths from there to the end. Without ctc_merge_repeated a repeated
+// class is a separate label. The blank is the last class; in CTCLossV2 it is
+// the first.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -172,7 +173,7 @@ class CtcLossOp : public OpKernel {
     return OkStatus();
   }
 
-  // Whether a path may go from place u - 2 to place u, past a blank.
+  // True if a path may go from place u - 2 to place u and skip a blank.
   bool MaySkip(const std::vector<int32_t>& path, int64_t u) const {
     return u > 1 && (u & 1) == 1 &&
            !(merge_repeated_ && path[u] == path[u - 2]);

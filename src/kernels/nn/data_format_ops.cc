@@ -72,7 +72,7 @@ class DataFormatVecPermuteOp : public OpKernel {
     std::string src, dst;
     OP_REQUIRES_OK(ctx, ReadFormats(ctx, &src, &dst));
     for (char c : dst) full_.push_back(src.find(c));
-    // Without batch and channel, where the formats have them.
+    // Removes batch and channel from formats that have them.
     auto drop = [](std::string* s) {
       s->erase(std::remove_if(s->begin(), s->end(),
                               [](char c) { return c == 'N' || c == 'C'; }),

@@ -133,8 +133,8 @@ class DilationOp : public OpKernel {
     return OkStatus();
   }
 
-  // The largest sum of channel c at output (i, j). Where there is none, the
-  // nearest pixel and the first tap stand for it.
+  // The largest sum of channel c at output (i, j). If there is none, the
+  // nearest pixel and the first tap are used.
   Best Find(const Geometry& g, const T* image, const T* filter, int64_t i,
             int64_t j, int64_t c) const {
     Best best;

@@ -229,7 +229,7 @@ Status ReadSequence(const OpKernelContext& ctx, int i, const char* name,
   return OkStatus();
 }
 
-// What both gradients are given. `in` is the shape of what was pooled.
+// The inputs of both gradients. `in` is the shape of the forward op's input.
 struct FractionalGrad {
   TensorShape in;
   const int64_t *rows = nullptr, *columns = nullptr;

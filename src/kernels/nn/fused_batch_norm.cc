@@ -148,7 +148,8 @@ template <typename T>
 Status MomentsNhwc(OpKernelContext* ctx, const BatchNormView& v, const T* x,
                    float* mean, float* variance) {
   const Rows rows(v);
-  // Of each block: sums, then squared deviations from the block's mean.
+  // For each block: the sums, then the squared deviations from the block's
+  // mean.
   Tensor scratch;
   HR_RETURN_IF_ERROR(
       ctx->allocate_temp(DT_FLOAT, TensorShape({rows.blocks, 2, rows.lanes}),

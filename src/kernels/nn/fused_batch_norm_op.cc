@@ -21,7 +21,7 @@
 namespace headrace {
 namespace {
 
-// What both directions read from the node.
+// The attrs of both directions.
 struct BatchNormAttrs {
   float epsilon = 0.0001f;
   bool is_training = true;

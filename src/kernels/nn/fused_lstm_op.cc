@@ -14,9 +14,9 @@
 // What a reader would get wrong: the element-wise ops of the graph broadcast,
 // so cs_prev may have one row where x has many, and the other way round.
 
-// Floating-point exceptions are not looked at: both sides of a conditional may
-// be computed, which lets its loop become vector code. Before all includes, so
-// that what they define inline has it too.
+// Floating-point exceptions are ignored. The compiler may then compute both
+// sides of a conditional, which lets its loop become vector code. The pragma is
+// before all includes, so that it also applies to their inline functions.
 #pragma GCC optimize("no-trapping-math")
 
 #include <algorithm>
@@ -151,8 +151,8 @@ class FusedLstmOp : public OpKernel, public StoredConstantReader {
   }
 
  private:
-  // So many rows of x are multiplied at once, which bounds the memory for the
-  // gates; more rows would not be faster.
+  // The number of rows of x that are multiplied together. It limits the memory
+  // for the gates; more rows would not be faster.
   static constexpr int64_t kRows = 128;
 
   struct Sizes {
@@ -161,12 +161,12 @@ class FusedLstmOp : public OpKernel, public StoredConstantReader {
     int64_t inputs = 0, h_size = 0, cells = 0;
   };
 
-  // What a step takes over.
+  // The values that a step passes to the next one.
   struct State {
     const float *h, *cs;
     int64_t cs_rows;
   };
-  // Of which x is multiplied at once, when it is the turn of the first.
+  // Steps whose x is multiplied together, when the first of them runs.
   struct Steps {
     int64_t first, count;
   };
@@ -291,7 +291,7 @@ class FusedLstmOp : public OpKernel, public StoredConstantReader {
         });
       }
     };
-    // Of about 5 us, at 50 bytes of weights a nanosecond.
+    // Blocks of about 5 us, at 50 bytes of weights per ns.
     const int64_t panel_bytes = depth * kPanelColumns * sizeof(float);
     const int64_t block = std::max<int64_t>(1, 250000 / panel_bytes);
     ctx->thread_pool()->ParallelFor(NumLstmPanels(s.cells), block, run);

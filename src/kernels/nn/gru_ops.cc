@@ -11,9 +11,9 @@
 //   [d_x'', d_h''] = [d_r_bar, d_u_bar] w_ru^T
 //   d_x = d_x' + d_x'',   d_h_prev = d_h'' + d_rh r + d_h u
 
-// Floating-point exceptions are not looked at: both sides of a conditional may
-// be computed, which lets its loop become vector code. Before all includes, so
-// that what they define inline has it too.
+// Floating-point exceptions are ignored. The compiler may then compute both
+// sides of a conditional, which lets its loop become vector code. The pragma is
+// before all includes, so that it also applies to their inline functions.
 #pragma GCC optimize("no-trapping-math")
 
 #include <cstdint>

@@ -204,8 +204,8 @@ class LrnGradOp : public OpKernel {
                 largest += std::abs(sum[c]);
                 out[p * n + c] = static_cast<T>(sum[c]);
               }
-              // Where numbers are infinite or grow beyond floats, the order of
-              // the products decides what comes out.
+              // With infinite numbers, or numbers that overflow a float, the
+              // result depends on the order of the products.
               if (!(largest < std::numeric_limits<float>::infinity())) {
                 attrs_.DefinedGradient(g, x, y, norm, scale, n, out + p * n);
               }

@@ -14,9 +14,9 @@
 // The part of the products that does not depend on the step before is one
 // product for the whole sequence: x w_x forward; dx, dw and db backward.
 
-// Floating-point exceptions are not looked at: both sides of a conditional may
-// be computed, which lets its loop become vector code. Before all includes, so
-// that what they define inline has it too.
+// Floating-point exceptions are ignored. The compiler may then compute both
+// sides of a conditional, which lets its loop become vector code. The pragma is
+// before all includes, so that it also applies to their inline functions.
 #pragma GCC optimize("no-trapping-math")
 
 #include <algorithm>
@@ -339,7 +339,7 @@ class LstmOp : public OpKernel {
 // Backward: the gradients of one step, and the ops that take them through one
 // step and through many.
 
-// What the forward op left of one step, and the gradients that come in.
+// The forward op's results for one step, and the incoming gradients.
 struct CellGradInputs {
   const float *cs_prev, *i, *cs, *f, *o, *ci, *co;
   const float *cs_grad, *h_grad;  // both already summed with the next step's
@@ -387,7 +387,7 @@ void CellGradRows(OpKernelContext* ctx, const CellParams& p, const LstmSizes& s,
                    });
 }
 
-// The peepholes' gradients of one step, added to what is there.
+// Adds the peepholes' gradients of one step.
 void AddPeepholeGrads(const GateOrder& order, const LstmSizes& s,
                       const float* dgates, const float* cs_prev,
                       const float* cs, float* wci, float* wcf, float* wco) {

@@ -1,14 +1,14 @@
-// Softmax y = exp(x - max) / sum exp(x - max) and LogSoftmax
-// y = x - max - log(sum exp(x - max)), along the last axis.
+// Softmax y = exp(x - max) / sum exp(x - max) and LogSoftmax y = x - max -
+// log(sum exp(x - max)), along the last axis.
 //
-// Subtracting the maximum keeps exp from overflowing and changes nothing else.
-// A row that is all -inf, or that contains +inf or NaN, becomes NaN: inf - inf
-// is NaN, and no case of its own is wanted. Zero classes give an empty result.
+// Subtracting the maximum prevents overflow of exp and changes nothing else. A
+// row that is all -inf, or that contains +inf or NaN, becomes NaN because inf -
+// inf is NaN; this needs no special case. Zero classes give an empty result.
 
-// Floating-point exceptions are not looked at: both sides of a conditional may
-// be computed, which lets its loop become vector code. And exp multiplies and
-// adds in one instruction where the processor has it. Before all includes, so
-// that what they define inline has it too.
+// Floating-point exceptions are ignored. The compiler may then compute both
+// sides of a conditional, which lets its loop become vector code. exp uses
+// fused multiply-add if the processor has it. The pragma is before all
+// includes, so that it also applies to their inline functions.
 #pragma GCC optimize("no-trapping-math", "fp-contract=fast")
 
 #include <algorithm>
@@ -197,7 +197,8 @@ class SoftmaxOp : public OpKernel {
     for (int64_t i = 0; i < n; ++i) y[i] *= scale;
   }
 
-  // Without scratch: exp is computed twice where it is needed twice.
+  // Without scratch memory: computes exp again where it is needed a second
+  // time.
   static inline void LongRow(const T* x, T* y, int64_t n) {
     const C max = row_math::Max<C>(x, n);
     const C sum = row_math::SumOf<C>(n, [x, max](int64_t i) {

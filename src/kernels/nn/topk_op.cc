@@ -40,8 +40,8 @@ void TopWithNan(const T* x, int64_t n, int64_t k, Index* order,
   std::iota(order, order + n, Index(0));
   if (k == n) {
     for (int64_t i = 1; i < n; ++i) {
-      // To the very front, or past its neighbours one by one; then it stays
-      // behind the first.
+      // Moves it to the front, or past its neighbours one by one until it is in
+      // place; the first element then stops it.
       const Index moved = order[i];
       int64_t to = i;
       if (before(moved, order[0])) {

@@ -8,9 +8,9 @@
 // done. A logit of -inf under a label of 0 makes the loss NaN (0 * inf). Dense
 // features and labels broadcast to each other.
 
-// Floating-point exceptions are not looked at: both sides of a conditional may
-// be computed, which lets its loop become vector code. Before all includes, so
-// that what they define inline has it too.
+// Floating-point exceptions are ignored. The compiler may then compute both
+// sides of a conditional, which lets its loop become vector code. The pragma is
+// before all includes, so that it also applies to their inline functions.
 #pragma GCC optimize("no-trapping-math")
 
 #include <cmath>

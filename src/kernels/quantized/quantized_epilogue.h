@@ -1,12 +1,12 @@
-// QuantizedEpilogue: what a fused quantised product does with its sums of 32
-// bits. Each row is scaled, given a bias and the elements of another tensor,
-// rounded to the nearest integer, halves to even, clamped and stored.
+// QuantizedEpilogue: the last steps of a fused quantised product. Takes rows of
+// 32-bit sums, scales them, adds a bias and the elements of another tensor,
+// rounds to nearest (ties to even), clamps and stores.
 //
 // It is not an Epilogue (epilogue.h), which works in place and in the result's
 // type: this one reads integers, computes in double and writes another type.
 //
-// Here 0 is stored as 0: a range [min, max] reaches as far as the end further
-// from 0, and that is the largest stored integer.
+// Here 0 is stored as 0. A range [min, max] is widened to be symmetric; the end
+// further from 0 is the largest stored integer.
 //
 // Thread-safe: rows may be finished on several threads at once.
 #ifndef HEADRACE_KERNELS_QUANTIZED_QUANTIZED_EPILOGUE_H_
@@ -26,7 +26,7 @@ inline double QuantizedReach(DataType type) {
 inline double QuantizedSteps(DataType type) {
   return type == DT_QINT8 ? 254 : 255;
 }
-// What the integer 1 stands for.
+// The number that the integer 1 represents.
 inline double QuantizedUnit(const FloatRange& range, DataType type) {
   return std::max(std::abs(double{range.min}), std::abs(double{range.max})) /
          QuantizedReach(type);

@@ -25,7 +25,7 @@
 namespace headrace {
 namespace {
 
-// Tries for one number before it is taken as it is.
+// The maximum number of tries for one number; then the last try is taken.
 constexpr int kMaxTries = 1000;
 
 // How many numbers a block gives.
@@ -141,7 +141,7 @@ Status SampleTruncatedNormal(OpKernelContext* ctx,
       }
     }
   } else if (width < cutoff) {
-    // Where the density is greatest, squared.
+    // The square of the point with the highest density.
     const T peak = lo < T(0) ? T(0) : lo * lo;
     while (more()) {
       const Group<T> x = UniformGroup<T>(stream);

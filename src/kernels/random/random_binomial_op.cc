@@ -1,11 +1,11 @@
-// StatelessRandomBinomial and StatefulRandomBinomial: successes in `counts`
-// trials of probability `probs`, which are broadcast; the output's shape ends
-// with theirs. Fewer than 10 expected successes are found by inversion, adding
-// up the trials from one success to the next; more by Hoermann's transformed
-// rejection ("The generation of binomial random variates", 1993, algorithm
-// BTRS). Above a probability of 1/2 failures are drawn instead. Sample s of
-// pair p has a stretch of the stream of its own, the (p * samples + s)-th of 42
-// blocks for inversion, of 256 for rejection.
+// StatelessRandomBinomial and StatefulRandomBinomial: the number of successes
+// in `counts` trials with probability `probs`. Both are broadcast, and the
+// output's shape ends with their shape. Below 10 expected successes the method
+// is inversion: it adds up the trials from one success to the next. Otherwise
+// it is Hoermann's transformed rejection ("The generation of binomial random
+// variates", 1993, algorithm BTRS). Above a probability of 1/2, failures are
+// drawn instead. Sample s of pair p uses its own part of the stream, number p *
+// samples + s; a part has 42 blocks for inversion and 256 for rejection.
 #include <cmath>
 #include <cstdint>
 #include <limits>

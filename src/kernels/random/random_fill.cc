@@ -1,8 +1,8 @@
-// Blocks of the generator become results in groups: a block of four words gives
-// four 32-bit results or two 64-bit ones, result i coming from block i /
-// group size whatever the threads. Truncated normals throw samples away, so
-// each of their groups has a stretch of the stream of its own: 64 blocks a
-// result. Normals are Box-Muller pairs, the sine first.
+// Converts the generator's blocks to results in groups. A block of four words
+// gives four 32-bit results or two 64-bit results. Result i comes from block i
+// / group size, for any number of threads. Truncated normals reject samples, so
+// each of their groups has its own part of the stream: 64 blocks per result.
+// Normals are Box-Muller pairs, the sine first.
 #include "kernels/random/random_fill.h"
 
 #include <algorithm>

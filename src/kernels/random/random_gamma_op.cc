@@ -1,12 +1,12 @@
-// RandomGamma and RandomPoisson(V2): for each parameter p, prod(shape) samples;
-// the output's shape is shape ++ parameters.shape, which the stateless ops
-// expect as `shape`. Sample s of parameter p has a stretch of the stream of its
-// own, 256 blocks from (p * samples + s) * 256, so the split over threads does
-// not matter.
+// RandomGamma and RandomPoisson(V2): prod(shape) samples for each parameter p.
+// The output's shape is shape ++ parameters.shape, which the stateless ops
+// expect as `shape`. Sample s of parameter p has its own 256 blocks of the
+// stream, from (p * samples + s) * 256, so results do not depend on the
+// threads.
 //
-// Gamma: Marsaglia and Tsang's method; below alpha 1 a sample for alpha + 1 is
-// scaled by u^(1/alpha). Poisson: products of uniforms below a rate of 10,
-// Hoermann's transformed rejection (PTRS) from there on.
+// Gamma: Marsaglia and Tsang's method. Below alpha 1, a sample for alpha + 1 is
+// scaled by u^(1/alpha). Poisson: products of uniforms for rates below 10, else
+// Hoermann's transformed rejection (PTRS).
 #include <cmath>
 #include <limits>
 
@@ -23,7 +23,7 @@ namespace {
 double SampleGamma(double alpha, Philox stream) {
   RandomDoubles uniform(&stream, false), normal(&stream, true);
   if (alpha == 1.0) return -std::log1p(-uniform());
-  // Not positive, or NaN: no such distribution.
+  // There is no such distribution for NaN or for an alpha that is not positive.
   if (!(alpha > 0)) return std::numeric_limits<double>::quiet_NaN();
   const bool boost = alpha < 1;
   const double d = alpha + (boost ? 2.0 / 3 : -1.0 / 3);

@@ -229,7 +229,7 @@ class RandomIndexShuffleOp : public OpKernel {
   }
 
  private:
-  // Sign-extended. A single element stands for all.
+  // Sign-extended. A single element is used for all i.
   static uint64_t At(const Tensor& t, int64_t i) {
     if (t.NumElements() == 1) i = 0;
     switch (t.dtype()) {

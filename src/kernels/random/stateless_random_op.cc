@@ -1,6 +1,6 @@
-// Stateless random ops: the result is a function of the inputs alone, a seed.
-// The V2 ops take key and counter, which StatelessRandomGetKeyCounter makes of
-// a seed.
+// Stateless random ops: the result depends only on the inputs, among them a
+// seed. The V2 ops take key and counter, which StatelessRandomGetKeyCounter
+// computes from a seed.
 #include "framework/kernel/philox.h"
 #include "headrace/op_kernel.h"
 #include "kernels/lib/random_stream.h"

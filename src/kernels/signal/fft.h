@@ -18,8 +18,9 @@ class FftPlan {
   explicit FftPlan(int64_t n);
 
   int64_t size() const { return n_; }
-  // x[k] <- sum_j x[j] exp(-2 pi i j k / n); with `inverse` the other sign and
-  // divided by n. `scratch` is the caller's, reused between calls.
+  // x[k] <- sum_j x[j] exp(-2 pi i j k / n). With `inverse` the sign changes
+  // and the result is divided by n. The caller owns `scratch`; reuse it between
+  // calls.
   void Transform(bool inverse, Complex* x, std::vector<Complex>* scratch) const;
 
  private:

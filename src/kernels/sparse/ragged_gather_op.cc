@@ -1,7 +1,7 @@
-// RaggedGather: rows of a ragged tensor, picked by indices of any rank. The
-// indices' own dimensions but the last become splits of equal rows, before the
-// splits of what was picked. Splits are looked at where they are picked from
-// only, so that a gather of few rows of many is cheap.
+// RaggedGather: selects rows of a ragged tensor by indices of any rank. All
+// dims of the indices except the last become splits of equal rows, before the
+// splits of the selected rows. Only the splits of selected rows are read, so
+// gathering few of many rows is cheap.
 #include <vector>
 
 #include "kernels/lib/row_splits.h"

@@ -1,6 +1,7 @@
-// RaggedRange: row i counts from starts[i] by deltas[i] and stops before
-// limits[i]; scalars stand for every row. Numbers are added up one by one, in
-// their type, and a row's length is computed in it too, as in TensorFlow.
+// RaggedRange: row i starts at starts[i], steps by deltas[i] and stops before
+// limits[i]. A scalar applies to every row. As in TensorFlow, numbers are added
+// up one by one in their type, and the length of a row is computed in that
+// type, too.
 #include <cmath>
 #include <limits>
 

@@ -1,10 +1,10 @@
-// RaggedTensorToTensor: a dense tensor, with the default value where rows are
-// shorter than the longest, or than the shape asks for; what is beyond the
-// shape is left out. Levels are told by splits, or by the row of each value,
-// before whom the number of rows stands (FIRST_DIM_SIZE).
+// RaggedTensorToTensor: makes a dense tensor. The default value fills rows that
+// are shorter than the longest row or than the given shape. Values beyond the
+// shape are dropped. Levels are given by splits, or by the row of each value
+// preceded by the number of rows (FIRST_DIM_SIZE).
 //
-// A level may have more rows than the next level tells of: those are empty.
-// Values beyond those that the last level tells of are left out.
+// If a level has more rows than the next level describes, these rows are empty.
+// Values beyond those that the last level describes are dropped.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -151,7 +151,7 @@ class RaggedTensorToTensorOp : public OpKernel {
     return longest;
   }
 
-  // What the shape leaves open is as large as the rows ask for.
+  // Dims that the shape leaves open become as large as the rows need.
   Status OutputDims(OpKernelContext* ctx,
                     const std::vector<DimVector>& partitions, int64_t first,
                     DimVector* dims) const {

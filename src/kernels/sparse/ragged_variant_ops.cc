@@ -225,7 +225,7 @@ class RaggedTensorFromVariantOp : public OpKernel {
     return OkStatus();
   }
 
-  // Of the dimensions before the variants' last.
+  // The splits of all dims of the variants except the last.
   static Status BatchSplits(OpKernelContext* ctx, const TensorShape& shape) {
     for (int d = 0; d + 1 < shape.dims(); ++d) {
       const int64_t rows = shape.ProductOf(0, d + 1);

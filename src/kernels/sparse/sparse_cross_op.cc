@@ -1,8 +1,8 @@
-// SparseCross: for each row all combinations of one feature of each column, the
-// last column's changing fastest. Columns are sparse tensors, then dense
-// matrices; features are strings or integers. A combination is the features
-// joined by "_X_", or (out_type int64) a hash of them. SparseCrossV2 is told
-// what to join with; SparseCrossHashed hashes, if asked so with a key.
+// SparseCross: for each row, all combinations of one feature per column. The
+// last column changes fastest. Columns are sparse tensors, then dense matrices.
+// Features are strings or integers. A combination is the features joined by
+// "_X_", or their hash (out_type int64). SparseCrossV2 has the separator as an
+// input. SparseCrossHashed always hashes, optionally with a key.
 #include <algorithm>
 #include <string>
 #include <vector>

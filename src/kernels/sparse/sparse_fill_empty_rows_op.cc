@@ -1,8 +1,8 @@
-// SparseFillEmptyRows: the entries in the order of their rows (those of a row
-// keep theirs), and in each row that has none an entry in column 0 with the
-// default value. reverse_index_map[i] is where entry i went. The gradient
-// gathers along that map; what no entry maps to goes to the default value.
-// RaggedFillEmptyRows does the same to values of which only the rows are told.
+// SparseFillEmptyRows: sorts entries by row (stable), and adds an entry in
+// column 0 with the default value to each empty row. reverse_index_map[i] is
+// the new position of entry i. The gradient gathers along that map; gradients
+// of added entries go to the default value. RaggedFillEmptyRows does the same
+// for values with given rows.
 #include <numeric>
 #include <vector>
 

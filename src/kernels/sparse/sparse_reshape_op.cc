@@ -6,7 +6,7 @@
 namespace headrace {
 namespace {
 
-// What -1 in `wanted` stands for, and whether the sizes agree.
+// Computes the dim that is -1 in `wanted`, and checks that the sizes agree.
 Status ResolveShape(absl::Span<const int64_t> wanted, int64_t size,
                     DimVector* out) {
   out->assign(wanted.begin(), wanted.end());

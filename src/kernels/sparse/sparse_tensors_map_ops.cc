@@ -1,6 +1,6 @@
 // AddSparseToTensorsMap, AddManySparseToTensorsMap and
-// TakeManySparseFromTensorsMap: sparse tensors kept beside the graph under
-// int64 handles, so that queues can carry them. What is taken is gone.
+// TakeManySparseFromTensorsMap: keep sparse tensors outside of the graph under
+// int64 handles, so that queues can carry them. Taking a tensor removes it.
 #include <string>
 #include <vector>
 

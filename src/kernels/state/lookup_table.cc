@@ -34,7 +34,7 @@ std::string LookupTable::KeyAt(const Tensor& keys, int64_t i,
 
 namespace {
 
-// Whether two rows of one type hold the same.
+// True if two rows of one type have equal elements.
 bool SameElements(const Tensor& a, int64_t a_at, const Tensor& b, int64_t b_at,
                   int64_t n) {
   return LookupTable::KeyAt(a, a_at, n) == LookupTable::KeyAt(b, b_at, n);

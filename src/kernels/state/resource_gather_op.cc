@@ -121,7 +121,7 @@ class ResourceGatherNdOp : public OpKernel {
     }
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
-    // With depth 0 and empty slices n is not bounded by any memory.
+    // With depth 0 and empty slices, no memory limits n.
     if (out->NumElements() == 0 && indices.NumElements() == 0) return;
     const int64_t size = params.shape().ProductOf(slice_from, params.dims());
     std::vector<int64_t> offsets(n);

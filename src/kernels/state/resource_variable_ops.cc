@@ -1,6 +1,6 @@
-// Resource variables: handles, reads, assignments. A read is a snapshot: it
-// shares the variable's buffer, and whoever writes later copies first (see
-// VariableWriter). AssignVariableOp takes any shape at run time.
+// Resource variables: handles, reads, assignments. A read is a snapshot that
+// shares the variable's buffer; a later writer copies first (see
+// VariableWriter). AssignVariableOp accepts any shape at run time.
 #include <utility>
 
 #include "framework/kernel/resource_var.h"
@@ -210,7 +210,7 @@ REGISTER_KERNEL_BUILDER(Name("VariableShape")
                             .TypeConstraint<int64_t>("out_type"),
                         VariableShapeOp<int64_t>);
 
-// Of any kind of resource: variables, tables, queues.
+// For any kind of resource: variables, tables, queues.
 class DestroyResourceOp : public OpKernel {
  public:
   explicit DestroyResourceOp(OpKernelConstruction* ctx) : OpKernel(ctx) {

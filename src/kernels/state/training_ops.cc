@@ -1,13 +1,13 @@
-// Apply<Rule>, ResourceApply<Rule>, SparseApply<Rule>, ResourceSparseApply
-// <Rule>: one step of an optimizer. A rule says what happens to one element of
-// the variable and its slots given the gradient there; the dense ops run it
-// over all elements, the sparse ones over the rows that `indices` names, in
-// order, so that a row named twice is stepped twice.
+// Apply<Rule>, ResourceApply<Rule>, SparseApply<Rule>,
+// ResourceSparseApply<Rule>: one step of an optimizer. A rule updates one
+// element of the variable and of its slots with the gradient at that place.
+// Dense ops apply it to all elements. Sparse ops apply it to the rows in
+// `indices`, in order; a row that occurs twice is updated twice.
 //
-// Read the formulas before "simplifying" one: where epsilon stands (inside the
-// root for RMSProp, outside for Adam), which accumulator is the old one
-// (Adadelta) and that Adam's beta powers are inputs that nobody advances here
-// is what trained models depend on.
+// Do not "simplify" the formulas: trained models depend on the place of epsilon
+// (inside the root for RMSProp, outside for Adam), on which accumulator is the
+// old one (Adadelta), and on Adam's beta powers being inputs that these ops do
+// not update.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -498,7 +498,7 @@ class ApplyOp : public ApplyOpBase {
     A* const b = k > 1 ? static_cast<A*>(vars[1]) : nullptr;
     A* const c = k > 2 ? static_cast<A*>(vars[2]) : nullptr;
     A* const d = k > 3 ? static_cast<A*>(vars[3]) : nullptr;
-    // By value: what a step writes cannot be the rule's numbers.
+    // By value, so that the writes of a step cannot change the rule's numbers.
     const auto loop = [=] {
       for (int64_t i = 0; i < n; ++i) {
         if constexpr (k == 1) rule.Step(g[i], a[i]);

@@ -1,9 +1,8 @@
-// VariableV2 and its kin: variables of TF 1.x as references. A node's output is
-// a pointer to the tensor inside a LegacyVar of the device's ResourceMgr, keyed
-// by container and shared_name (else the node's name), so that two nodes with
-// one shared_name are one variable. A variable without a value is a tensor
-// without a type, with the declared shape; who reads it is refused by the
-// executor.
+// VariableV2 and related ops: variables of TF 1.x as references. The output is
+// a pointer to the tensor in a LegacyVar of the device's ResourceMgr. Its key
+// is the container and shared_name (or the node's name), so nodes with the same
+// shared_name share a variable. A variable without a value is a tensor without
+// a type, with the declared shape. The executor rejects reading it.
 #include <utility>
 
 #include "framework/kernel/resource_var.h"

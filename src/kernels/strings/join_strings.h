@@ -1,5 +1,5 @@
-// Strings one after the other, written into a string of the right size: the
-// result exists once, and its size is known to whoever gives the memory.
+// Joins strings into a string of the right size. The result is stored once, and
+// its size is known before the memory is allocated.
 #ifndef HEADRACE_KERNELS_STRINGS_JOIN_STRINGS_H_
 #define HEADRACE_KERNELS_STRINGS_JOIN_STRINGS_H_
 

@@ -1,7 +1,7 @@
-// The nodes that the library itself puts into graphs: arguments and results of
-// a graph that is called, and the two ends of an edge between devices. Their
-// shapes are known to whoever inserts them, so nothing is inferred here but
-// what the attr _output_shapes cannot say: a result of any shape.
+// The nodes that the library itself adds to graphs: arguments and results of a
+// called graph, and the two ends of an edge between devices. The code that
+// inserts them knows their shapes. So shape inference only handles what the
+// attr _output_shapes cannot say: a result of any shape.
 #include "framework/shape_fns/common_shape_fns.h"
 #include "headrace/op.h"
 

@@ -58,8 +58,8 @@ def guarded(initial, name):
 
 def _read_by(op, variables):
     """The variable that a node is, or reads. A reference reaches its readers
-    by itself; a handle must go on to whoever only takes the handle, and a read
-    that waits for something stays as it is."""
+    without help. A handle must be passed on to nodes that only take handles. A
+    read with control inputs stays unchanged."""
     if op.type in ("Variable", "VariableV2"):
         return variables.get(op.name)
     if op.type == "ReadVariableOp" and not op.control_inputs:
