@@ -5,10 +5,19 @@ import headrace as tf
 from headrace import raw_ops
 
 
-def run_op(name, *inputs, **attrs):
+def let_be_of_version(producer):
+    """The default graph may have ops that were removed after that version."""
+    version = tf.GraphDef()
+    version.versions.producer = producer
+    tf.import_graph_def(version, name="")
+
+
+def run_op(name, *inputs, producer=None, **attrs):
     """The outputs of the op: its inputs are fed, so that the kernel runs."""
     with tf.Graph().as_default(), tf.Session() as session:
         feeds = {}
+        if producer is not None:
+            let_be_of_version(producer)
 
         def placeholder(value):
             if isinstance(value, list):
@@ -24,35 +33,16 @@ def run_op(name, *inputs, **attrs):
 
 
 def run_old_op(name, *inputs, **attrs):
-    """As run_op, for ops that only graphs of old versions may have. `attrs` are
-    types and flags, all that the op needs."""
-    graph_def = tf.GraphDef()
-    graph_def.versions.producer = 8
-    op = graph_def.node.add(name="op", op=name)
-    inputs = [np.asarray(x) for x in inputs]
-    for i, x in enumerate(inputs):
-        fed = graph_def.node.add(name="input%d" % i, op="Placeholder")
-        fed.attr["dtype"].type = tf.as_dtype(x.dtype).as_datatype_enum
-        fed.attr["shape"].shape.unknown_rank = True
-        op.input.append(fed.name)
-    for attr, value in attrs.items():
-        if isinstance(value, bool):
-            op.attr[attr].b = value
-        else:
-            op.attr[attr].type = tf.as_dtype(value).as_datatype_enum
-    with tf.Graph().as_default() as graph, tf.Session() as session:
-        tf.import_graph_def(graph_def, name="")
-        outputs = graph.get_operation_by_name("op").outputs
-        got = session.run(outputs, {"input%d:0" % i: x
-                                    for i, x in enumerate(inputs)})
-    return got[0] if len(got) == 1 else got
+    """As run_op, for ops that only graphs of early versions may have."""
+    return run_op(name, *inputs, producer=8, **attrs)
 
 
 def expect_close(got, wanted, rtol=1e-5, atol=1e-6):
     """Of the same shape, and close in every element."""
     got, wanted = np.asarray(got), np.asarray(wanted)
     assert got.shape == wanted.shape
-    wide = np.complex128 if np.iscomplexobj(wanted) else np.float64
+    is_complex = np.iscomplexobj(got) or np.iscomplexobj(wanted)
+    wide = np.complex128 if is_complex else np.float64
     np.testing.assert_allclose(got.astype(wide), wanted, rtol=rtol, atol=atol)
 
 

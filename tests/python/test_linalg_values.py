@@ -29,10 +29,6 @@ def hermitian(shape, dtype, seed=0):
             np.eye(shape[-1])).astype(dtype)
 
 
-def old_op(name, x, *inputs, **attrs):
-    return run_old_op(name, x, *inputs, T=x.dtype, **attrs)
-
-
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 def test_lu_gives_the_factors_of_the_permuted_matrix(dtype, index):
@@ -111,7 +107,7 @@ def test_cholesky_grad_is_the_derivative(dtype, name):
     def cholesky(a):
         return np.linalg.cholesky((a + a.T) / 2)
 
-    run = run_op if name == "CholeskyGrad" else old_op
+    run = run_op if name == "CholeskyGrad" else run_old_op
     got = run(name, factor.astype(dtype), weights.astype(dtype))
     expect_close(got, numeric_gradient(cholesky, x, weights), 1e-3, 1e-4)
 
@@ -144,16 +140,16 @@ def test_decompositions_of_old_graphs(dtype):
     x = hermitian((2, 3, 3), dtype)
     close = dict(rtol=tolerance(dtype), atol=tolerance(dtype))
     values = np.linalg.eigvalsh(x)
-    packed = old_op("BatchSelfAdjointEig", x)
+    packed = run_old_op("BatchSelfAdjointEig", x)
     expect_close(packed[:, 0], values, **close)
-    expect_close(old_op("SelfAdjointEig", x[0])[0], values[0], **close)
+    expect_close(run_old_op("SelfAdjointEig", x[0])[0], values[0], **close)
     vectors = packed[:, 1:]
     expect_close(x @ vectors, vectors * values[:, None, :], **close)
-    got, vectors = old_op("BatchSelfAdjointEigV2", x)
+    got, vectors = run_old_op("BatchSelfAdjointEigV2", x)
     expect_close(got, values, **close)
     expect_close(x @ vectors, vectors * values[:, None, :], **close)
-    expect_close(old_op("BatchCholesky", x), np.linalg.cholesky(x), **close)
-    s, u, v = old_op("BatchSvd", x)
+    expect_close(run_old_op("BatchCholesky", x), np.linalg.cholesky(x), **close)
+    s, u, v = run_old_op("BatchSvd", x)
     expect_close(u * s[:, None, :] @ np.swapaxes(v, -1, -2), x, **close)
     expect_close(s, np.linalg.svd(x, compute_uv=False), **close)
 
@@ -163,13 +159,13 @@ def test_solvers_of_old_graphs(dtype):
     x = well_conditioned((2, 3, 3), dtype)
     rhs = random((2, 3, 2), dtype, 1)
     close = dict(rtol=tolerance(dtype), atol=tolerance(dtype))
-    expect_close(old_op("BatchMatrixInverse", x), np.linalg.inv(x), **close)
-    expect_close(old_op("BatchMatrixDeterminant", x), np.linalg.det(x), **close)
-    expect_close(old_op("BatchMatrixSolve", x, rhs, adjoint=True),
+    expect_close(run_old_op("BatchMatrixInverse", x), np.linalg.inv(x), **close)
+    expect_close(run_old_op("BatchMatrixDeterminant", x), np.linalg.det(x), **close)
+    expect_close(run_old_op("BatchMatrixSolve", x, rhs, adjoint=True),
                  np.linalg.solve(np.swapaxes(x, -1, -2), rhs), **close)
-    expect_close(old_op("BatchMatrixTriangularSolve", x, rhs, lower=True),
+    expect_close(run_old_op("BatchMatrixTriangularSolve", x, rhs, lower=True),
                  np.linalg.solve(np.tril(x), rhs), **close)
-    expect_close(old_op("BatchMatrixSolveLs", x, rhs, np.float64(0)),
+    expect_close(run_old_op("BatchMatrixSolveLs", x, rhs, np.float64(0)),
                  np.linalg.solve(x, rhs), **close)
 
 
@@ -177,15 +173,15 @@ def test_solvers_of_old_graphs(dtype):
 def test_diagonals_of_old_graphs(dtype):
     x = (10 * random((2, 3, 4), np.float64)).astype(dtype)
     diagonal = (10 * random((2, 3), np.float64, 1)).astype(dtype)
-    expect_close(old_op("BatchMatrixBandPart", x, np.int64(1), np.int64(0)),
+    expect_close(run_old_op("BatchMatrixBandPart", x, np.int64(1), np.int64(0)),
                  np.stack([np.triu(np.tril(m), -1) for m in x]))
-    expect_close(old_op("BatchMatrixDiagPart", x),
+    expect_close(run_old_op("BatchMatrixDiagPart", x),
                  np.stack([np.diag(m) for m in x]))
-    expect_close(old_op("BatchMatrixDiag", diagonal),
+    expect_close(run_old_op("BatchMatrixDiag", diagonal),
                  np.stack([np.diag(d) for d in diagonal]))
     wanted = x.copy()
     wanted[:, range(3), range(3)] = diagonal
-    expect_close(old_op("BatchMatrixSetDiag", x, diagonal), wanted)
+    expect_close(run_old_op("BatchMatrixSetDiag", x, diagonal), wanted)
 
 
 @pytest.mark.parametrize("version", ["V2", "V3"])

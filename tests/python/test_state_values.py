@@ -1,14 +1,12 @@
 """Ops with state under the names that graphs of early versions have: tensor
 arrays, stacks, lists, queues, tables, readers, accumulators, staging areas."""
-import itertools
-
 import numpy as np
 import pytest
 
 import headrace as tf
 from headrace import raw_ops
 
-from op_values import expect_close
+from op_values import expect_close, let_be_of_version
 
 
 @pytest.fixture
@@ -20,9 +18,7 @@ def session():
 @pytest.fixture
 def old_session(session):
     """Of a graph that may have ops that were removed since."""
-    version = tf.GraphDef()
-    version.versions.producer = 8
-    tf.import_graph_def(version, name="")
+    let_be_of_version(8)
     return session
 
 
