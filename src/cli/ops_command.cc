@@ -15,10 +15,12 @@ namespace headrace::cli {
 namespace {
 
 constexpr char kHelp[] =
-    "usage: headrace ops [--table] [OP]\n\n"
+    "usage: headrace ops [--table | --kernels] [OP]\n\n"
     "Lists every op with the number of its kernels; with OP, its signature and "
     "each\nkernel with the types it takes. --table: a line for each op and "
-    "device, with\nthe types of all its kernels there, between tabs.\n";
+    "device, with\nthe types of all its kernels there, between tabs. "
+    "--kernels: a line "
+    "for each kernel:\nits op, device, class and types, between tabs.\n";
 
 int PrintOp(const std::string& name) {
   const OpDef* def = nullptr;
@@ -75,19 +77,31 @@ int PrintTable() {
   return 0;
 }
 
+int PrintKernels() {
+  for (const auto& info : KernelRegistry::Global()->All()) {
+    std::printf("%s\t%s\t%s\t%s\n", info.op.c_str(), info.device.c_str(),
+                info.kernel_class.c_str(), info.constraints.c_str());
+  }
+  return 0;
+}
+
 }  // namespace
 
 int OpsCommand(const Args& args) {
   ArgReader reader(args);
   std::string op;
-  bool table = false;
+  std::string list;  // the option that asks for one
   while (!reader.done()) {
     if (reader.Flag("--help") || reader.Flag("-h")) {
       std::fputs(kHelp, stdout);
       return 0;
     }
     if (reader.Flag("--table")) {
-      table = true;
+      list = "--table";
+      continue;
+    }
+    if (reader.Flag("--kernels")) {
+      list = "--kernels";
       continue;
     }
     reader.TakeOnly("op", &op);
@@ -95,11 +109,12 @@ int OpsCommand(const Args& args) {
   if (!reader.status().ok()) {
     return UsageError("ops", std::string(reader.status().message()));
   }
-  if (table && !op.empty()) {
+  if (!list.empty() && !op.empty()) {
     return UsageError(
-        "ops", StrCat("--table lists every op; '", op, "' goes without it"));
+        "ops", StrCat(list, " lists every op; '", op, "' goes without it"));
   }
-  if (table) return PrintTable();
+  if (list == "--table") return PrintTable();
+  if (list == "--kernels") return PrintKernels();
   if (!op.empty()) return PrintOp(op);
   std::map<std::string, int> kernels;
   for (const auto& info : KernelRegistry::Global()->All()) ++kernels[info.op];

@@ -12,6 +12,7 @@
 #include "base/env.h"
 #include "base/exceptions.h"
 #include "base/flush_denormals.h"
+#include "framework/kernel/kernel_counts.h"
 #include "framework/memory/step_arena.h"
 #include "runtime/call_site.h"
 #include "runtime/frame_propagator.h"
@@ -126,7 +127,9 @@ class ExecutorState {
     c->params.functions = args_.functions;
     c->params.session_handle = args_.session_handle;
     c->params.host_allocator = args_.host_allocator;
-    c->params.trace = args_.stats != nullptr ? &c->trace : nullptr;
+    const bool traces =
+        args_.stats != nullptr || KernelCounts::OfProcess() != nullptr;
+    c->params.trace = traces ? &c->trace : nullptr;
     c->input_storage.resize(plan_.max_inputs);
     c->inputs = c->input_storage.data();
   }
@@ -564,6 +567,8 @@ class ExecutorState {
     const PlanNode& node = propagator_.node(a->item);
     const OpKernel* const at = node.kernel;
     bool ok = false;
+    if (KernelCounts* const counts = KernelCounts::OfProcess()) [[unlikely]]
+      counts->Add(*at, *a->ctx);
     Guarded(&at, [&] {
       if (args_.stats != nullptr) {
         Record(node, &a->call, &*a->ctx, a->scheduled_ns, a->start_ns);

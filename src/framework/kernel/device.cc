@@ -3,6 +3,7 @@
 #include "base/exceptions.h"
 #include "base/memory_reserve.h"
 #include "base/scratch_account.h"
+#include "framework/kernel/kernel_counts.h"
 #include "framework/kernel/op_kernel.h"
 #include "framework/kernel/step_budget.h"
 
@@ -34,6 +35,9 @@ void ComputeWithin(StepBudget* budget, OpKernel* kernel, OpKernelContext* ctx) {
 }  // namespace
 
 void Device::Compute(OpKernel* kernel, OpKernelContext* ctx) {
+  KernelCounts* const counts = KernelCounts::OfProcess();
+  if (counts != nullptr) [[unlikely]]
+    KernelCounts::Begin(ctx);
   try {
     auto* const budget =
         dynamic_cast<StepBudget*>(ctx->params().host_allocator);
@@ -50,6 +54,8 @@ void Device::Compute(OpKernel* kernel, OpKernelContext* ctx) {
     ctx->CtxFailure(errors::ResourceExhausted(
         "out of memory: the kernel used what is kept for the end"));
   }
+  if (counts != nullptr) [[unlikely]]
+    counts->Add(*kernel, *ctx);
 }
 
 }  // namespace headrace
