@@ -175,7 +175,7 @@ def apply(name, state, gradient, before, after, resource, indices=None):
     with tf.Graph().as_default(), tf.Session() as session:
         variables = [tf.Variable(v, use_resource=resource) for v in state.values()]
         session.run([v.initializer for v in variables])
-        given = [v.handle if resource else v._ref() for v in variables]
+        given = [v.handle if resource else v.op.outputs[0] for v in variables]
         scalar = lambda x: x if isinstance(x, np.integer) else np.array(x, dtype)
         operands = list(map(scalar, before))
         operands.append(gradient)

@@ -21,7 +21,7 @@ def updated(op, value, resource, *inputs, **attrs):
     with tf.Graph().as_default(), tf.Session() as session:
         variable = tf.Variable(value, use_resource=resource)
         session.run(variable.initializer)
-        done = getattr(raw_ops, op)(variable.handle if resource else variable._ref(),
+        done = getattr(raw_ops, op)(variable.handle if resource else variable.op.outputs[0],
                                     *inputs, **attrs)
         session.run(done.op if hasattr(done, "op") else done)
         return session.run(variable.read_value())

@@ -384,7 +384,7 @@ def test_temporary_variables_give_their_last_value(session, dtype):
 def test_references_pass_through_control_flow(session):
     variable = tf.Variable(np.float32([1, 2]), use_resource=False)
     session.run(variable.initializer)
-    ref = variable._ref()
+    ref = variable.op.outputs[0]
     chosen = raw_ops.RefSwitch(ref, True)
     merged = raw_ops.RefMerge([chosen.output_false, chosen.output_true])
     added = raw_ops.AssignAdd(raw_ops.RefIdentity(merged.output), np.float32([5, 5]))
@@ -392,7 +392,7 @@ def test_references_pass_through_control_flow(session):
     expect_close(session.run(variable), [6, 7])
     other = tf.Variable(np.float32([8, 9]), use_resource=False)
     session.run(other.initializer)
-    picked = raw_ops.RefSelect(np.int32(1), [ref, other._ref()])
+    picked = raw_ops.RefSelect(np.int32(1), [ref, other.op.outputs[0]])
     session.run(raw_ops.AssignSub(picked, np.float32([1, 1])).op)
     expect_close(session.run(other), [7, 8])
     expect_close(session.run(variable), [6, 7])
