@@ -3,22 +3,19 @@
 
     tools/ops_doc.py [--check]
 
-The ops and types are those of build/bin/headrace; tests are the recorded cases
-of tests/conformance whose graphs have the op, and the tests that name it. Needs
-the package (./run build). --check: exit 1 if docs/ops.md says something else.
+The ops and types are those of build/bin/headrace; the tests are those that
+docs/coverage.md says compare values (tools/coverage.py). --check: exit 1 if
+docs/ops.md says something else.
 """
 import collections
-import json
 import pathlib
-import re
 import subprocess
 import sys
 
-import numpy as np
+import coverage
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOC = ROOT / "docs" / "ops.md"
-CASES = ROOT / "tests" / "conformance"
 
 HEAD = """# Ops
 
@@ -27,8 +24,9 @@ op's whole signature.
 
 - **types**: of the kernels on a device, by attr; "any" where a kernel asks for
   none in particular and takes what the op's signature allows.
-- **tested by**: recorded cases of `tests/conformance` (ops, graphs, hostile:
-  graphs that have the op; models: networks), C++ and Python tests that name it.
+- **tested by**: what runs a kernel of the op and compares values: the C++ tests
+  of the kernels, the recorded cases of `tests/conformance`, files of Python
+  tests. [coverage.md](coverage.md) has the types and implementations.
 
 """
 
@@ -39,66 +37,6 @@ WITHOUT_KERNEL = {
     "CudnnRNNParamsSize": "no kernel for the CPU, as in TensorFlow",
     "TileGrad": "no kernel, as in TensorFlow: graphs of 2015 have it",
 }
-
-
-def ops_of(graph_def):
-    """The op types of a serialised GraphDef, functions included."""
-    import headrace
-    graph = headrace.GraphDef()
-    graph.ParseFromString(graph_def)
-    found = {n.op for n in graph.node}
-    for function in graph.library.function:
-        found |= {n.op for n in function.node_def}
-    return found
-
-
-def model_graphs(case):
-    """Serialised GraphDefs of a recorded model."""
-    import headrace
-    what = json.loads(case.read_text())
-    path = case.parent / what["model"]
-    if what["kind"] == "graphdef":
-        if path.suffix == ".pb":
-            yield path.read_bytes()
-    elif path.suffix == ".meta":
-        meta = headrace.MetaGraphDef()
-        meta.ParseFromString(path.read_bytes())
-        yield meta.graph_def.SerializeToString()
-    elif (path / "saved_model.pb").exists():
-        model = headrace.headrace.messages.SavedModel()
-        model.ParseFromString((path / "saved_model.pb").read_bytes())
-        for meta in model.meta_graphs:
-            yield meta.graph_def.SerializeToString()
-
-
-def coverage(ops):
-    """({op: {kind of case: number}}, {op: names of tests}) of `ops`."""
-    found = collections.defaultdict(lambda: collections.defaultdict(int))
-    for kind in ("ops", "graphs", "hostile"):
-        for file in sorted((CASES / kind).glob("*.npz")):
-            archive = np.load(file)
-            for name in archive.files:
-                if not name.endswith("/graph"):
-                    continue
-                for op in ops_of(bytes(archive[name])):
-                    found[op][kind] += 1
-    for case in sorted((CASES / "models").rglob("case.json")):
-        of_model = set()
-        for graph in model_graphs(case):
-            of_model |= ops_of(graph)
-        for op in of_model:
-            found[op]["models"] += 1
-    names = collections.defaultdict(set)
-    for file in sorted((ROOT / "src").rglob("*_test.cc")):
-        for op in set(re.findall(r'"([A-Z_]\w+)"', file.read_text())):
-            names[op].add(file.stem)
-    from headrace._hints import snake_case
-    by_name = {snake_case(op): op for op in ops} | {op: op for op in ops}
-    for file in sorted((ROOT / "tests" / "python").glob("test_*.py")):
-        for name in set(re.findall(r"\.(\w+)", file.read_text())):
-            if name in by_name:
-                names[by_name[name]].add(file.stem)
-    return found, names
 
 
 def table():
@@ -116,18 +54,14 @@ def table():
 
 def document():
     devices = table()
-    cases, names = coverage(devices)
+    compared_by = coverage.compared_by()
     out = [HEAD, "| op | types | tested by |\n|---|---|---|\n"]
     for op, kernels in devices.items():
         if op.startswith("_"):
             continue
         types = "<br>".join("%s: %s" % k for k in kernels) or (
             WITHOUT_KERNEL.get(op, "no kernel"))
-        tests = ["%s %d" % (kind, cases[op][kind])
-                 for kind in ("ops", "graphs", "hostile", "models")
-                 if cases[op][kind]]
-        tests += sorted(names[op])
-        out.append("| %s | %s | %s |\n" % (op, types, ", ".join(tests)))
+        out.append("| %s | %s | %s |\n" % (op, types, compared_by.get(op, "")))
     public = [op for op in devices if not op.startswith("_")]
     runnable = sum(1 for op in public if devices[op])
     out.append("\n%d ops, %d with kernels.\n" % (len(public), runnable))

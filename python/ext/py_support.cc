@@ -1,10 +1,12 @@
 #include "py_support.h"
 
 #include <frameobject.h>
+#include <nanobind/stl/string.h>
 
 #include <exception>
 #include <typeinfo>
 
+#include "framework/kernel/kernel_counts.h"
 #include "headrace/strings.h"
 
 namespace headrace::python {
@@ -125,6 +127,13 @@ void RegisterSupport(nb::module_& m) {
                           "is not taken here");
         }
       });
+  // For tests: where the counts of the kernels that run from now on go, in a
+  // process that counts them.
+  m.def("count_kernels_in", [](const std::string& file) {
+    if (KernelCounts* const counts = KernelCounts::OfProcess()) {
+      Check(counts->ContinueIn(file));
+    }
+  });
   m.def("set_hooks", [](nb::kwargs given) {
     Hooks& h = hooks();
     h.make_error = nb::object(given["make_error"]);

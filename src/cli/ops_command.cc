@@ -16,10 +16,12 @@ namespace headrace::cli {
 namespace {
 
 constexpr char kHelp[] =
-    "usage: headrace ops [--table | --traits] [OP]\n\n"
+    "usage: headrace ops [--table | --kernels | --traits] [OP]\n\n"
     "Lists every op with the number of its kernels; with OP, its signature, "
     "traits\nand each kernel with the types it takes. --table: a line for each "
     "op and\ndevice, with the types of all its kernels there, between tabs. "
+    "--kernels: a\nline for each kernel: its op, device, class and types, "
+    "between tabs. "
     "--traits: a line\nfor each op with its traits.\n";
 
 int PrintOp(const std::string& name) {
@@ -85,40 +87,48 @@ int PrintTraits() {
   return 0;
 }
 
+int PrintKernels() {
+  for (const auto& info : KernelRegistry::Global()->All()) {
+    std::printf("%s\t%s\t%s\t%s\n", info.op.c_str(), info.device.c_str(),
+                info.kernel_class.c_str(), info.constraints.c_str());
+  }
+  return 0;
+}
+
 }  // namespace
 
 int OpsCommand(const Args& args) {
   ArgReader reader(args);
   std::string op;
-  bool table = false, traits = false;
+  std::string list;  // the option that asks for one
   while (!reader.done()) {
     if (reader.Flag("--help") || reader.Flag("-h")) {
       std::fputs(kHelp, stdout);
       return 0;
     }
-    if (reader.Flag("--table")) {
-      table = true;
-      continue;
+    std::string asked;
+    for (const char* option : {"--table", "--kernels", "--traits"}) {
+      if (reader.Flag(option)) asked = option;
     }
-    if (reader.Flag("--traits")) {
-      traits = true;
-      continue;
+    if (asked.empty()) {
+      reader.TakeOnly("op", &op);
+    } else if (!list.empty() && list != asked) {
+      return UsageError("ops",
+                        StrCat(list, " and ", asked, " do not go together"));
+    } else {
+      list = asked;
     }
-    reader.TakeOnly("op", &op);
   }
   if (!reader.status().ok()) {
     return UsageError("ops", std::string(reader.status().message()));
   }
-  if ((table || traits) && !op.empty()) {
+  if (!list.empty() && !op.empty()) {
     return UsageError(
-        "ops", StrCat(table ? "--table" : "--traits", " lists every op; '", op,
-                      "' goes without it"));
+        "ops", StrCat(list, " lists every op; '", op, "' goes without it"));
   }
-  if (table && traits) {
-    return UsageError("ops", "--table and --traits do not go together");
-  }
-  if (table) return PrintTable();
-  if (traits) return PrintTraits();
+  if (list == "--table") return PrintTable();
+  if (list == "--kernels") return PrintKernels();
+  if (list == "--traits") return PrintTraits();
   if (!op.empty()) return PrintOp(op);
   std::map<std::string, int> kernels;
   for (const auto& info : KernelRegistry::Global()->All()) ++kernels[info.op];

@@ -19,6 +19,7 @@
 #include "base/flush_denormals.h"
 #include "base/require_memory.h"
 #include "base/thread_pool.h"
+#include "framework/kernel/kernel_counts.h"
 #include "framework/memory/step_arena.h"
 #include "runtime/call_site.h"
 #include "runtime/kernel_call.h"
@@ -483,6 +484,8 @@ class ExecutorState {
     const PlanNode& node = propagator_.node(a->item);
     const OpKernel* const at = node.kernel;
     bool ok = false;
+    if (KernelCounts* const counts = KernelCounts::OfProcess()) [[unlikely]]
+      counts->Add(*at, *a->ctx);
     Guarded(&at, [&] {
       if (args_.stats != nullptr) {
         Record(node, &a->call, &*a->ctx, a->scheduled_ns, a->start_ns);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error_cause.h"
+#include "framework/kernel/kernel_counts.h"
 
 namespace headrace {
 namespace {
@@ -27,7 +28,9 @@ void KernelCall::Init(const Plan& plan, const StepArgs& args) {
   params.functions = args.functions;
   params.session_handle = args.session_handle;
   params.budget = args.budget;
-  params.trace = args.stats != nullptr ? &trace : nullptr;
+  const bool traces =
+      args.stats != nullptr || KernelCounts::OfProcess() != nullptr;
+  params.trace = traces ? &trace : nullptr;
   input_storage.resize(plan.max_inputs);
   inputs = input_storage.data();
 }

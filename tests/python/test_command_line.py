@@ -164,6 +164,7 @@ def test_a_missing_feed_says_how_to_give_it(small_model):
     (["tune", "a.pb", "b.pb"], "one model, please: 'a.pb' or 'b.pb'?"),
     (["ops", "Add", "Mul"], "one op, please: 'Add' or 'Mul'?"),
     (["ops", "--table", "Add"], "--table lists every op; 'Add' goes without it"),
+    (["ops", "--kernels", "Add"], "--kernels lists every op; 'Add' goes without it"),
     (["--version", "please"], "'please' is too much"),
     (["help", "nothing"], "'nothing' is too much"),
     (["inspcet", "a.pb"], "no command 'inspcet'; did you mean 'inspect'?"),

@@ -4,6 +4,7 @@
 #include "base/memory_reserve.h"
 #include "base/require_memory.h"
 #include "base/scratch_account.h"
+#include "framework/kernel/kernel_counts.h"
 #include "framework/kernel/step_budget.h"
 #include "headrace/op_kernel.h"
 
@@ -38,6 +39,9 @@ void Device::Compute(OpKernel* kernel, OpKernelContext* ctx) {
   if (!MemoryReserveIsFull()) [[unlikely]] {
     OP_REQUIRES_OK(ctx, RequireMemoryReserve());
   }
+  KernelCounts* const counts = KernelCounts::OfProcess();
+  if (counts != nullptr) [[unlikely]]
+    KernelCounts::Begin(ctx);
   try {
     StepBudget* const budget = ctx->params().budget;
     if (budget == nullptr) [[likely]] {
@@ -53,6 +57,8 @@ void Device::Compute(OpKernel* kernel, OpKernelContext* ctx) {
     ctx->CtxFailure(errors::ResourceExhausted(
         "out of memory: the kernel used what is kept for the end"));
   }
+  if (counts != nullptr) [[unlikely]]
+    counts->Add(*kernel, *ctx);
 }
 
 }  // namespace headrace
