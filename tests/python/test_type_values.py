@@ -416,3 +416,106 @@ def test_sums_with_sparse_tensors():
     compare("SparseAdd", lambda a, b: raw_ops.SparseAdd(
         places, a, size, places, b, size, tf.cast(0, a.dtype.real_dtype)).sum_values,
         lambda t: [np.abs(values(t)), np.abs(values(t))], np.add)
+
+
+def test_bits_are_turned_and_counted():
+    bits = lambda t: [small(t, high=100) if t != "bool" else small(t)]
+    compare("Invert", raw_ops.Invert, bits,
+            lambda x: np.float64(~x.astype(np.int64)), only=["int8", "int16", "int32",
+                                                             "int64"])
+    compare("Invert", raw_ops.Invert, bits, lambda x: 255 - x, only=["uint8"])
+    compare("Invert", raw_ops.Invert, bits, lambda x: 65535 - x, only=["uint16"])
+    compare("PopulationCount", raw_ops.PopulationCount, lambda t: [np.abs(bits(t)[0])],
+            lambda x: each(lambda v: bin(int(v)).count("1"))(x))
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_lengths_of_vectors(index):
+    compare("EuclideanNorm", lambda x: raw_ops.EuclideanNorm(x, index([1])),
+            lambda t: [small(t, high=5)], lambda x: np.sqrt(np.sum(np.abs(x) ** 2, axis=1)),
+            tolerance=2)
+
+
+def test_rows_written_in_place():
+    def wanted(function):
+        def apply(x, v):
+            x = x.copy()
+            x[1] = function(x[1], v[0])
+            return x
+        return apply
+
+    for op, function in (("InplaceAdd", np.add), ("InplaceSub", np.subtract)):
+        compare(op, lambda x, v: getattr(raw_ops, op)(x, np.int32([1]), v),
+                lambda t: [small(t, low=5), small(t, seed=1, high=5, shape=(1, 3))],
+                wanted(function))
+
+
+def pooled(x, grads):
+    """The gradient of the maxima of squares of two."""
+    windows = x.reshape(2, 2, 2, 2, 2, 2).transpose(0, 1, 3, 5, 2, 4).reshape(-1, 4)
+    out = np.zeros_like(windows)
+    out[np.arange(len(windows)), windows.argmax(1)] = grads.reshape(-1)
+    return out.reshape(2, 2, 2, 2, 2, 2).transpose(0, 1, 4, 2, 5, 3).reshape(x.shape)
+
+
+def test_max_pooling_and_its_gradient():
+    attrs = dict(ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="VALID")
+    distinct = lambda t: np.random.RandomState(0).permutation(64).reshape(2, 4, 4, 2)
+    top = lambda x: x.reshape(2, 2, 2, 2, 2, 2).max((2, 4))
+    compare("MaxPool", lambda x: raw_ops.MaxPool(x, **attrs), lambda t: [distinct(t)], top,
+            but=["qint8"])
+    compare("MaxPoolGrad", lambda x, y, g: raw_ops.MaxPoolGrad(x, y, g, **attrs),
+            lambda t: [distinct(t), top(distinct(t)), small(t, shape=(2, 2, 2, 2))],
+            lambda x, y, g: pooled(x, g))
+
+
+def test_dilation_and_its_gradients():
+    attrs = dict(strides=[1, 1, 1, 1], rates=[1, 1, 1, 1], padding="VALID")
+    x = lambda t: np.random.RandomState(0).permutation(12).reshape(1, 3, 4, 1)
+    # So small that the largest input of a window decides.
+    taps = lambda t: np.zeros((2, 2, 1))
+
+    def largest(x):
+        return np.array([[x[0, i:i + 2, j:j + 2, 0].max() for j in range(3)]
+                         for i in range(2)]).reshape(1, 2, 3, 1)
+
+    def by_input(x, taps, g):
+        out = np.zeros_like(x)
+        for i, j in np.ndindex(2, 3):
+            at = np.unravel_index(x[0, i:i + 2, j:j + 2, 0].argmax(), (2, 2))
+            out[0, i + at[0], j + at[1], 0] += g[0, i, j, 0]
+        return out
+
+    def by_filter(x, taps, g):
+        out = np.zeros_like(taps)
+        for i, j in np.ndindex(2, 3):
+            at = np.unravel_index(x[0, i:i + 2, j:j + 2, 0].argmax(), (2, 2))
+            out[(*at, 0)] += g[0, i, j, 0]
+        return out
+
+    compare("Dilation2D", lambda x, f: raw_ops.Dilation2D(x, f, **attrs),
+            lambda t: [x(t), taps(t)], lambda x, f: largest(x))
+    grads = lambda t: small(t, high=4, shape=(1, 2, 3, 1))
+    for op, wanted in (("Dilation2DBackpropInput", by_input),
+                       ("Dilation2DBackpropFilter", by_filter)):
+        compare(op, lambda x, f, g: getattr(raw_ops, op)(x, f, g, **attrs),
+                lambda t: [x(t), taps(t), grads(t)], wanted)
+
+
+@pytest.mark.parametrize("op", ["ResizeBilinear", "ResizeArea", "ResizeBicubic"])
+def test_resized_images_are_of_single_precision(op):
+    # The second row of each image repeats the first: between them nothing changes.
+    compare(op, lambda x: getattr(raw_ops, op)(x, np.int32([4, 3])),
+            lambda t: [np.tile(np.arange(3.)[None, None, :, None], (1, 2, 1, 2))],
+            lambda x: x.repeat(2, 1), but=["half", "bfloat16", "double"])
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_rows_that_were_filled_in_get_the_gradient_of_the_default(index):
+    places = np.int64([2, 0])
+    grads = lambda t: [small(t, high=4, shape=(4,))]
+    for op in ("SparseFillEmptyRowsGrad", "RaggedFillEmptyRowsGrad"):
+        compare(op, lambda g: getattr(raw_ops, op)(places, g).d_values, grads,
+                lambda g: g[[2, 0]], but=["bool"])
+        compare(op, lambda g: getattr(raw_ops, op)(places, g).d_default_value, grads,
+                lambda g: g[1] + g[3], but=["bool"])
