@@ -338,19 +338,24 @@ void TF_SetAttrValueProto(TF_OperationDescription* desc, const char* attr_name,
                           const void* proto, size_t proto_len,
                           TF_Status* status) {
   if (desc == nullptr) return SetNullDescription(status);
+  bool is_no_list = false;
   const Status s = headrace::CatchExceptions([&]() -> Status {
     pb::AttrValue parsed;
     AttrValue value;
     Status s = ParseProto("value", proto, proto_len, &parsed);
     if (s.ok() && Text(attr_name) == kClass && !parsed.has_list() &&
         parsed.value_case() != pb::AttrValue::VALUE_NOT_SET) {
-      return errors::InvalidArgument(
-          "Expected \"list\" field for \"_class\" attribute");
+      is_no_list = true;
+      return OkStatus();
     }
     if (s.ok()) s = headrace::AttrValueFromProto(parsed, &value);
     HR_RETURN_IF_ERROR(s);
     SetValue(desc, attr_name, std::move(value));
     return OkStatus();
   });
+  if (is_no_list) {  // TensorFlow's words, which name the attr already
+    return Set(status, errors::InvalidArgument(
+                           "Expected \"list\" field for \"_class\" attribute"));
+  }
   Report(desc, attr_name, s, status);
 }

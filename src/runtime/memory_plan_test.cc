@@ -40,6 +40,11 @@ class MemoryTestScratchOp : public OpKernel, public TemporaryMemory {
     EXPECT_EQ(outputs[0], inputs[0]);
     return inputs[0].num_elements();
   }
+
+ protected:
+  void DescribeTraits(KernelTraits* traits) override {
+    traits->temporary_memory = this;
+  }
 };
 REGISTER_KERNEL_BUILDER(Name("MemoryTestScratch").Device(DEVICE_CPU),
                         MemoryTestScratchOp);

@@ -24,6 +24,11 @@ class PlanTestKeepOp : public OpKernel, public StoredConstantReader {
   bool TakesStoredConstant(int input) const override { return input == 1; }
 
   std::map<int, Tensor> constants;
+
+ protected:
+  void DescribeTraits(KernelTraits* traits) override {
+    traits->stored_constant_reader = this;
+  }
 };
 REGISTER_KERNEL_BUILDER(Name("PlanTestKeep").Device(DEVICE_CPU),
                         PlanTestKeepOp);

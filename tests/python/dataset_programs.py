@@ -34,42 +34,42 @@ def of_numbers(op, kind=None, **arguments):
     return build
 
 
-@tf.Defun(INT64)
+@tf.headrace.Defun(INT64)
 def twice(x):
     return x * 2
 
 
-@tf.Defun(INT64)
+@tf.headrace.Defun(INT64)
 def is_even(x):
     return tf.equal(x % 2, 0)
 
 
-@tf.Defun(INT64)
+@tf.headrace.Defun(INT64)
 def is_odd(x):
     return x % 2
 
 
-@tf.Defun(INT64)
+@tf.headrace.Defun(INT64)
 def is_small(x):
     return tf.less(x, 5)
 
 
-@tf.Defun(INT64, tf.variant)
+@tf.headrace.Defun(INT64, tf.variant)
 def rows(key, dataset):
     return raw.BatchDataset(input_dataset=dataset, batch_size=key + 2, **ROWS)
 
 
-@tf.Defun(INT64)
+@tf.headrace.Defun(INT64)
 def two(key):
     return key * 0 + 2
 
 
-@tf.Defun(INT64, INT64)
+@tf.headrace.Defun(INT64, INT64)
 def sum_and_number(state, x):
     return state + x, x
 
 
-@tf.Defun(INT64)
+@tf.headrace.Defun(INT64)
 def some(x):
     return raw.RangeDataset(start=x, stop=x + 3, step=tf.constant(1, INT64),
                             **ONE)
@@ -197,12 +197,12 @@ for name in ("ExperimentalParseExampleDataset", "ParseExampleDatasetV2"):
     PROGRAMS[name] = lambda op=name: parsed_examples(op)
 
 
-@tf.Defun()
+@tf.headrace.Defun()
 def begin():
     return tf.constant(3, INT64)
 
 
-@tf.Defun(INT64)
+@tf.headrace.Defun(INT64)
 def following(state):
     return state + 1
 
