@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/require_memory.h"
 #include "c_api/internal.h"
 
 static_assert(sizeof(TF_Buffer) == 24);
@@ -28,6 +29,8 @@ Status ParseProto(absl::string_view what, const void* data, size_t length,
   if (data == nullptr && length != 0) {
     return errors::InvalidArgument(what, ": ", length, " bytes at NULL");
   }
+  // A map of protobuf's that fails to grow is broken.
+  HR_RETURN_IF_ERROR(headrace::RequireMemoryReserve());
   if (length > INT_MAX ||
       !proto->ParseFromArray(data, static_cast<int>(length))) {
     return errors::InvalidArgument(what, ": ", length,

@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
 #include "base/env.h"
+#include "base/require_memory.h"
 #include "framework/op/tensor_proto.h"
 #include "graph/function_library.h"
 #include "graph/graph_def_reader.h"
@@ -70,6 +71,7 @@ bool IsGraphDefText(absl::string_view bytes) {
 }
 
 Status ParseGraphDef(absl::string_view bytes, pb::GraphDef* def) {
+  HR_RETURN_IF_ERROR(RequireMemoryReserve());
   // Errors go to the Status, not to stderr.
   const google::protobuf::LogSilencer silencer;
   def->Clear();

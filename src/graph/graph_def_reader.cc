@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/memory.h"
+#include "base/require_memory.h"
 #include "framework/op/tensor_proto.h"
 #include "framework/tensor/mapped_buffer.h"
 #include "framework/tensor/splat_buffer.h"
@@ -387,17 +388,20 @@ Status ReadParts(absl::string_view bytes, GraphDefParts* parts,
 
 Status ReadGraphDefParts(absl::string_view bytes, GraphDefParts* parts,
                          int64_t max_bytes) {
+  HR_RETURN_IF_ERROR(RequireMemoryReserve());
   return ReadParts(bytes, parts, RefPtr<TensorBuffer>(), max_bytes);
 }
 
 Status ReadGraphDefParts(const RefPtr<TensorBuffer>& bytes,
                          GraphDefParts* parts, int64_t max_bytes) {
+  HR_RETURN_IF_ERROR(RequireMemoryReserve());
   return ReadParts({static_cast<const char*>(bytes->data()), bytes->size()},
                    parts, bytes, max_bytes);
 }
 
 Status GraphDefPartsFromProto(const pb::GraphDef& def, GraphDefParts* parts,
                               int64_t max_bytes) {
+  HR_RETURN_IF_ERROR(RequireMemoryReserve());
   ConstantsBudget budget(max_bytes);
   parts->nodes.resize(def.node_size());
   for (int i = 0; i < def.node_size(); ++i) {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_join.h"
 #include "base/env.h"
+#include "base/require_memory.h"
 #include "headrace/importer.h"
 #include "headrace/saved_model.pb.h"
 
@@ -26,6 +27,7 @@ std::string ModelPath(const std::string& dir, const char* suffix) {
 }
 
 Status ReadSavedModel(const std::string& dir, pb::SavedModel* model) {
+  HR_RETURN_IF_ERROR(RequireMemoryReserve());
   Env* env = Env::Default();
   const std::string binary = ModelPath(dir, "pb"),
                     text = ModelPath(dir, "pbtxt");

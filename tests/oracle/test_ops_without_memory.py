@@ -27,8 +27,8 @@ NEVER = {
                      "_FusedDepthwiseConv2dNative", "_FusedLSTM",
                      "_FusedMatMul", "_ReadVariablesOp", "_VarHandlesOp",
                      "_TensorToHashBucketFast"), BY_A_PASS),
-    **dict.fromkeys(("_Arg", "_Retval", "_ArrayToList", "_ListToArray",
-                     "_Send", "_Recv", "_HostSend", "_HostRecv"), BY_A_RUN),
+    **dict.fromkeys(("_Arg", "_Retval", "_ArrayToList", "_ListToArray"),
+                    BY_A_RUN),
 }
 # Tests whose sessions run ops that no case or program has.
 RECORDED = ["test_candidate_sampling", "test_control_flow", "test_data",

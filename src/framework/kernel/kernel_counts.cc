@@ -52,7 +52,9 @@ KernelCounts* KernelCounts::Start() {
   static auto* const counts = new KernelCounts(file);
   std::atexit([] {
     const Status s = counts->Write();
-    if (!s.ok()) HR_LOG(ERROR) << s;
+    if (!s.ok()) {
+      HR_LOG(ERROR) << s;
+    }
   });
   return counts;
 }
