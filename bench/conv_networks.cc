@@ -226,10 +226,11 @@ Memory Floats(int64_t n) {
 double Measure(ThreadPool* pool, const ConvParams& p,
                const ConvImplementation& impl) {
   const Memory in = Floats(p.in_elements()), w = Floats(p.filter_elements()),
-               bias = Floats(p.out_channels),
                out = Allocate(4 * p.out_elements()),
                workspace = Allocate(impl.WorkspaceBytes(p, pool->NumThreads())),
                prepared = Allocate(impl.PreparedFilterBytes(p));
+  Tensor bias(DT_FLOAT, TensorShape({p.out_channels}));
+  for (float& b : bias.flat<float>()) b = 0.01f;
   ConvArgs args;
   args.pool = pool;
   args.params = &p;
@@ -242,7 +243,7 @@ double Measure(ThreadPool* pool, const ConvParams& p,
     args.prepared_filter = prepared.get();
   }
   if (impl.AppliesEpilogue()) {
-    args.epilogue.bias = bias.get();
+    args.epilogue.bias = &bias;
     args.epilogue.activation = Activation::kRelu;
   }
   impl.Run(args);

@@ -43,12 +43,6 @@ elseif(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
   # What headrace/mutex.h's annotations promise.
   list(APPEND HEADRACE_FLAGS -Wthread-safety -Wthread-safety-beta
     -Werror=thread-safety -Werror=thread-safety-beta)
-  # The vectors there say that they may lie anywhere, which template arguments
-  # lose. They are given arrays of whole vectors on the stack.
-  file(GLOB sources CONFIGURE_DEPENDS
-    ${CMAKE_SOURCE_DIR}/src/kernels/conv/winograd*.cc)
-  set_property(SOURCE ${sources} APPEND PROPERTY
-    COMPILE_OPTIONS -Wno-align-mismatch)
   # Else ccache finds a precompiled header changed whenever it was made anew.
   target_compile_options(hr_flags INTERFACE
     "SHELL:-Xclang -fno-pch-timestamp")

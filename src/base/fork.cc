@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -41,12 +42,16 @@ Held* GetHeld() {
   return held;
 }
 
-// True if another thread holds `mu` and runs, or is ready to run.
-bool OwnerIsBusy([[maybe_unused]] Mutex* mu) {
 #if defined(__GLIBC__)
+pthread_mutex_t* Native(Mutex* mu) {
   // A Mutex is a std::mutex, and that is this.
   static_assert(sizeof(Mutex) == sizeof(pthread_mutex_t));
-  const int owner = reinterpret_cast<pthread_mutex_t*>(mu)->__data.__owner;
+  return reinterpret_cast<pthread_mutex_t*>(mu);
+}
+
+// True if another thread holds `mu` and runs, or is ready to run.
+bool OwnerIsBusy(Mutex* mu) {
+  const int owner = Native(mu)->__data.__owner;
   if (owner == 0) return true;  // it has just been unlocked
   if (owner == gettid()) return false;
   char text[128];
@@ -61,18 +66,35 @@ bool OwnerIsBusy([[maybe_unused]] Mutex* mu) {
   const char* const name_end = std::strrchr(text, ')');
   if (name_end == nullptr || name_end[1] != ' ') return false;
   return name_end[2] == 'R' || name_end[2] == 'D';
-#else
-  return false;
-#endif
 }
 
-// Not analysed, like the two functions below: which mutexes are locked is only
+// Waits for the lock instead of polling it: a thread that works in step with
+// the timer that wakes this one would have the lock whenever this one looks.
+// Not analysed, like the functions below: which mutexes are locked is only
 // known at run time.
-bool LockSoon(Mutex* mu) NO_THREAD_SAFETY_ANALYSIS {
-  for (int i = 1; i <= kTriesForBusy; ++i) {
+bool LockWithin(Mutex* mu, int64_t us) NO_THREAD_SAFETY_ANALYSIS {
+  timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  const int64_t ns = until.tv_nsec + us * 1000;
+  until.tv_sec += ns / 1'000'000'000;
+  until.tv_nsec = ns % 1'000'000'000;
+  return pthread_mutex_clocklock(Native(mu), CLOCK_MONOTONIC, &until) == 0;
+}
+#else
+bool OwnerIsBusy(Mutex*) { return false; }
+bool LockWithin(Mutex* mu, int64_t us) NO_THREAD_SAFETY_ANALYSIS {
+  for (int64_t i = 0; i <= us / 100; ++i) {
     if (mu->TryLock()) return true;
-    if (i % kTries == 0 && !OwnerIsBusy(mu)) return false;
     Nap();
+  }
+  return false;
+}
+#endif
+
+bool LockSoon(Mutex* mu) {
+  for (int i = 0; i < kTriesForBusy / kTries; ++i) {
+    if (LockWithin(mu, kTries * 100)) return true;
+    if (!OwnerIsBusy(mu)) return false;
   }
   return false;
 }
@@ -90,12 +112,36 @@ void WaitForInitializers() {
   }
 }
 
+// Other threads lock several of these, in orders of their own: one may hold
+// what is missing here and wait for what is locked here. So all are given back,
+// and the missing one is waited for first. One that nobody gives back is left
+// out.
 void LockHeld() NO_THREAD_SAFETY_ANALYSIS {
+  constexpr int64_t kBriefly = 5000;  // us
   Held* const held = GetHeld();
   held->mu.Lock();
+  std::vector<Mutex*> order;
+  for (const auto& [mu, times] : held->times) order.push_back(mu);
   held->locked.clear();
-  for (const auto& [mu, times] : held->times) {
-    if (LockSoon(mu)) held->locked.push_back(mu);
+  held->locked.reserve(order.size());
+  for (int attempt = 0; attempt < kAttempts;) {
+    size_t at = 0;
+    while (at < order.size() &&
+           (at == 0 ? LockSoon(order[at]) : LockWithin(order[at], kBriefly))) {
+      held->locked.push_back(order[at++]);
+    }
+    if (at == order.size()) return;
+    if (at == 0) {
+      order.erase(order.begin());
+      continue;
+    }
+    for (Mutex* mu : held->locked) mu->Unlock();
+    held->locked.clear();
+    std::rotate(order.begin(), order.begin() + at, order.begin() + at + 1);
+    ++attempt;
+  }
+  for (Mutex* mu : order) {
+    if (LockWithin(mu, kBriefly)) held->locked.push_back(mu);
   }
 }
 

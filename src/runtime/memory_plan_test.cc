@@ -446,8 +446,8 @@ TEST_F(ArenaTest, NotWorthIt) {
       "",
       "c: Const 1\na: StepSlow c",
       // One large tensor.
-      "dims: Const 512,512\nzero: Const 0.5\na: Fill dims zero T=float\n"
-      "s: Shape a T=float",
+      ("dims: Const 512,512\nzero: Const 0.5\na: Fill dims zero T=float\n"
+       "s: Shape a T=float"),
   };
   for (const char* text : texts) {
     SCOPED_TRACE(text);

@@ -60,7 +60,7 @@ class XsmmUse {
     forking_.store(false);
     fork_mu_.Unlock();
   }
-  static void AfterForkInChild() {
+  static void AfterForkInChild() RELEASE(fork_mu_) {
     // Threads of the parent may have been about to count themselves out.
     for (Line& l : lines_) l.inside.store(0);
     AfterFork();
