@@ -15,7 +15,8 @@ if(HEADRACE_FUZZ)
   # The control_flow target runs steps, all of whose code is instrumented:
   # sessions, the executor, and the few kernels that its graphs have.
   foreach(layer runtime session)
-    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${layer}/*.cc)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS
+      ${CMAKE_SOURCE_DIR}/src/${layer}/*.cc)
     list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
     add_layer(${layer} ${sources})
     set_target_properties(hr_${layer} PROPERTIES EXCLUDE_FROM_ALL ON)
