@@ -10,17 +10,19 @@
 // they are still in its cache. Then it takes blocks that other threads have
 // left.
 //
+// Helpers: a thread in Help takes tasks of its group out of the queue, and
+// blocks of loops like a worker. It spins and parks on the word of its group.
+// Who publishes work of that group calls the helper before a worker. Helpers
+// that take blocks of any loop are called when all workers are busy; those that
+// sleep are in the list `guests_`.
+//
 // Sleeping: an idle worker spins (counted in `spinning_`), then parks on the
 // futex `wake_epoch_` (counted in `parked_`). Each side first announces itself
 // and then checks the other, all sequentially consistent. A producer publishes
 // work and then reads the two counts. A worker changes the counts and then
 // looks for work. So one of them always sees the other, and no wake-up is lost.
 //
-// Placement: the kernel may wake a worker on the processor of the waking thread
-// although others are idle. (Linux does so if processors share no cache, as in
-// virtual machines.) That costs milliseconds until the load is balanced. So a
-// thread that wakes workers first excludes its own processor from the affinity
-// of the parked ones. A worker restores its affinity as soon as it runs.
+// Placement: MakeRoom does what thread_pool.h says of the affinity of workers.
 #include "base/thread_pool.h"
 
 #include <linux/futex.h>
@@ -35,9 +37,11 @@
 #include <chrono>
 #include <climits>
 #include <cmath>
+#include <cstdlib>
 #include <deque>
 #include <exception>
 #include <new>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,6 +49,7 @@
 #include "base/flush_denormals.h"
 #include "base/scratch_account.h"
 #include "base/stoppable_loops.h"
+#include "headrace/clock.h"
 #include "headrace/mutex.h"
 
 #if defined(__x86_64__)
@@ -89,9 +94,11 @@ inline void CpuRelax() {
 #endif
 }
 
-void FutexWait(std::atomic<uint32_t>* word, uint32_t expected) {
+// `timeout` may be null.
+void FutexWait(std::atomic<uint32_t>* word, uint32_t expected,
+               const timespec* timeout = nullptr) {
   syscall(SYS_futex, reinterpret_cast<uint32_t*>(word), FUTEX_WAIT_PRIVATE,
-          expected, nullptr, nullptr, 0);
+          expected, timeout, nullptr, 0);
 }
 
 void FutexWake(std::atomic<uint32_t>* word, int count) {
@@ -106,6 +113,12 @@ bool SpinningPays() {
   int n = cpus.load(std::memory_order_relaxed);
   if (n == 0) cpus.store(n = AvailableCpus(), std::memory_order_relaxed);
   return n > 1;
+}
+
+// False if the environment says HEADRACE_MOVE_WORKERS=0.
+bool MayMoveWorkers() {
+  const char* const value = std::getenv("HEADRACE_MOVE_WORKERS");
+  return value == nullptr || std::string_view(value) != "0";
 }
 
 // Spins until done() or kSpinTime has passed; the last value of done().
@@ -139,20 +152,56 @@ void SetFloatMode([[maybe_unused]] uint32_t mode) {
 #endif
 }
 
+thread_local TaskGroup* current_group = nullptr;
+
 }  // namespace
+
+TaskGroup* TaskGroup::Current() { return current_group; }
+
+TaskGroup::Scope::Scope(TaskGroup* group)
+    : outer_(std::exchange(current_group, group)) {}
+TaskGroup::Scope::~Scope() { current_group = outer_; }
+
+void TaskGroup::Finish() {
+  // The wake-up needs the address alone.
+  if (word_.fetch_or(kFinished) & (kParked | kWaiting)) {
+    FutexWake(&word_, INT_MAX);
+  }
+}
+
+void TaskGroup::Nudge() {
+  if (word_.fetch_add(kTick) & (kParked | kWaiting)) FutexWake(&word_, INT_MAX);
+}
+
+bool TaskGroup::Call() {
+  uint32_t word = word_.load();
+  while (word & kParked) {
+    if (word_.compare_exchange_weak(word, (word & ~kParked) + kTick)) {
+      FutexWake(&word_, INT_MAX);
+      return true;
+    }
+  }
+  return (word & kSpinning) != 0;
+}
 
 class ThreadPool::State {
  public:
   State(int num_threads, const std::string& name)
       : num_threads_(num_threads),
         name_(name),
+        moves_workers_(num_threads <= kFewThreads && MayMoveWorkers()),
         loops_(kMaxLoops),
         beds_(std::max(1, num_threads - 1)) {}
   ~State();
 
-  void Schedule(Task fn);
+  using Stop = absl::FunctionRef<bool()>;
+
+  void Schedule(Task fn, TaskGroup* group);
   void ParallelFor(int64_t total, int64_t block, int64_t num_blocks,
                    const LoopBody& fn);
+  // ThreadPool::Help, of whose states either may be null.
+  static bool Help(TaskGroup* group, State* tasks, State* loops, HelpWith with,
+                   Stop stop, absl::Time deadline);
   bool FromThisProcess() const {
     return generation_ == fork_generation.load(std::memory_order_relaxed);
   }
@@ -173,6 +222,8 @@ class ThreadPool::State {
     uint32_t float_mode = 0;
     const StoppableLoops* stoppable = nullptr;
     ScratchAccount* account = nullptr;
+    // Helpers look at it before they count themselves in.
+    std::atomic<TaskGroup*> group{nullptr};
     // Set once, by the first block that throws; no other block begins then.
     std::atomic<bool> failed{false};
     std::exception_ptr error;
@@ -182,6 +233,11 @@ class ThreadPool::State {
     alignas(64) std::atomic<uint32_t> helpers{0};
   };
   static constexpr uint32_t kCallerWaits = 1u << 31;
+
+  struct Queued {
+    Task fn;
+    TaskGroup* group;
+  };
 
   struct WorkerArg {
     State* state;
@@ -204,11 +260,22 @@ class ThreadPool::State {
   // a woken one there, and move it only after milliseconds.
   void MakeRoom();
   static void ComeBack(Bed* bed);
-  bool HelpSomeLoop();
+  // Takes blocks of a loop until none is left, or `stop`, which may be null, is
+  // true. Of loops of `group` only, unless it is null. False: there was none.
+  bool HelpSomeLoop(const TaskGroup* group = nullptr,
+                    const Stop* stop = nullptr);
+  // Whether a helper can join a loop, of `group` only unless it is null.
+  bool HasLoop(const TaskGroup* group) const;
+  bool MayJoin(const Loop& loop, const TaskGroup* group) const;
   bool RunSomeTask();
-  bool HasWork() const { return active_.load() != 0 || queued_.load() != 0; }
-  // Wakes parked workers so that about `wanted` are looking for work.
-  void Wake(int64_t wanted);
+  bool RunTaskOf(TaskGroup* group);
+  bool HasWork() const { return queued_.load() != 0 || HasLoop(nullptr); }
+  // Wakes parked workers so that about `wanted` are looking for work. Returns
+  // how many are missing, because they are busy.
+  int64_t Wake(int64_t wanted);
+  void WakeGuests(int64_t wanted);
+  void AddGuest(TaskGroup* group);
+  void RemoveGuest(TaskGroup* group);
   // Starts workers until there are `wanted`; returns how many there are.
   int EnsureWorkers(int wanted);
   int AcquireSlot();
@@ -216,12 +283,13 @@ class ThreadPool::State {
   int OwnRange(const Loop& loop) const;
   // Claims a block, of `*range` or the next one that has any; -1: none is left.
   static int64_t Claim(Loop& loop, int* range);
-  static void RunBlocks(Loop& loop, int64_t first, int range);
+  static void RunBlocks(Loop& loop, int64_t first, int range, const Stop* stop);
   static void LeaveLoop(Loop& loop);
   static void WaitForHelpers(Loop& loop);
 
   const int num_threads_;
   const std::string name_;
+  const bool moves_workers_;
   const uint64_t generation_ = fork_generation.load();
 
   std::atomic<bool> stopping_{false};
@@ -234,7 +302,11 @@ class ThreadPool::State {
   std::vector<Loop> loops_;
 
   Mutex queue_mu_;
-  std::deque<Task> queue_ GUARDED_BY(queue_mu_);
+  std::deque<Queued> queue_ GUARDED_BY(queue_mu_);
+
+  std::atomic<int> num_guests_{0};
+  Mutex guests_mu_;
+  TaskGroup* guests_ GUARDED_BY(guests_mu_) = nullptr;
 
   std::atomic<int> started_{0};
   Mutex start_mu_;
@@ -250,15 +322,20 @@ ThreadPool::State::~State() {
   for (pthread_t worker : workers_) pthread_join(worker, nullptr);
 }
 
-void ThreadPool::State::Schedule(Task fn) {
+void ThreadPool::State::Schedule(Task fn, TaskGroup* group) {
   if (EnsureWorkers(std::max(1, num_threads_ - 1)) == 0) {
     fn();
     return;
   }
   {
     MutexLock lock(&queue_mu_);
-    queue_.push_back(std::move(fn));
+    queue_.push_back({std::move(fn), group});
     queued_.fetch_add(1);
+    if (group != nullptr) {
+      group->queued_.fetch_add(1);
+      // Under the lock: the group may be gone when its last task has run.
+      if (group->tasks_in_.load() == this && group->Call()) return;
+    }
   }
   Wake(1);
 }
@@ -283,6 +360,8 @@ void ThreadPool::State::ParallelFor(int64_t total, int64_t block,
   loop.float_mode = FloatMode();
   loop.stoppable = stoppable;
   loop.account = ScratchAccount::Current();
+  TaskGroup* const group = TaskGroup::Current();
+  loop.group.store(group, std::memory_order_relaxed);
   loop.failed.store(false, std::memory_order_relaxed);
   loop.num_ranges = static_cast<int>(
       std::min<int64_t>({num_blocks, num_threads_, kMaxRanges}));
@@ -297,8 +376,13 @@ void ThreadPool::State::ParallelFor(int64_t total, int64_t block,
   int range = OwnRange(loop);
   const int64_t first = Claim(loop, &range);
   active_.fetch_or(bit);
-  Wake(std::min<int64_t>(num_blocks - 1, helpers));
-  RunBlocks(loop, first, range);
+  int64_t wanted = std::min<int64_t>(num_blocks - 1, helpers);
+  if (group != nullptr && group->loops_in_.load() == this && group->Call()) {
+    --wanted;
+  }
+  wanted = Wake(wanted);
+  if (wanted > 0 && num_guests_.load() != 0) WakeGuests(wanted);
+  RunBlocks(loop, first, range, nullptr);
   // After this no worker enters: it would see the bit clear.
   if (active_.load() & bit) active_.fetch_and(~bit);
   WaitForHelpers(loop);
@@ -337,7 +421,8 @@ int64_t ThreadPool::State::Claim(Loop& loop, int* range) {
   return -1;
 }
 
-void ThreadPool::State::RunBlocks(Loop& loop, int64_t first, int range) {
+void ThreadPool::State::RunBlocks(Loop& loop, int64_t first, int range,
+                                  const Stop* stop) {
   for (int64_t k = first; k >= 0; k = Claim(loop, &range)) {
     if (loop.stoppable != nullptr && loop.stoppable->Stop()) return;
     if (loop.failed.load(std::memory_order_relaxed)) [[unlikely]]
@@ -350,6 +435,7 @@ void ThreadPool::State::RunBlocks(Loop& loop, int64_t first, int range) {
       if (!loop.failed.exchange(true)) loop.error = std::current_exception();
       return;
     }
+    if (stop != nullptr && (*stop)()) return;
   }
 }
 
@@ -370,7 +456,23 @@ void ThreadPool::State::WaitForHelpers(Loop& loop) {
   loop.helpers.fetch_and(~kCallerWaits);
 }
 
-bool ThreadPool::State::HelpSomeLoop() {
+bool ThreadPool::State::MayJoin(const Loop& loop,
+                                const TaskGroup* group) const {
+  // The caller of a loop is one of its threads.
+  return (loop.helpers.load(std::memory_order_relaxed) & ~kCallerWaits) + 1 <
+             static_cast<uint32_t>(num_threads_) &&
+         (group == nullptr ||
+          loop.group.load(std::memory_order_relaxed) == group);
+}
+
+bool ThreadPool::State::HasLoop(const TaskGroup* group) const {
+  for (uint64_t rest = active_.load(); rest != 0; rest &= rest - 1) {
+    if (MayJoin(loops_[std::countr_zero(rest)], group)) return true;
+  }
+  return false;
+}
+
+bool ThreadPool::State::HelpSomeLoop(const TaskGroup* group, const Stop* stop) {
   uint64_t candidates = active_.load();
   while (candidates != 0) {
     // The loop with the fewest helpers, so that clients share fairly.
@@ -380,15 +482,18 @@ bool ThreadPool::State::HelpSomeLoop() {
       const int i = std::countr_zero(rest);
       const uint32_t helpers =
           loops_[i].helpers.load(std::memory_order_relaxed) & ~kCallerWaits;
-      if (helpers < fewest) {
+      if (helpers < fewest && MayJoin(loops_[i], group)) {
         fewest = helpers;
         slot = i;
       }
     }
+    if (slot < 0) return false;
     Loop& loop = loops_[slot];
     const uint64_t bit = uint64_t{1} << slot;
     loop.helpers.fetch_add(1);
-    if (active_.load() & bit) {
+    if ((active_.load() & bit) &&
+        (group == nullptr ||
+         loop.group.load(std::memory_order_relaxed) == group)) {
       int range = OwnRange(loop);
       const int64_t first = Claim(loop, &range);
       const bool found = first >= 0;
@@ -399,12 +504,18 @@ bool ThreadPool::State::HelpSomeLoop() {
             StoppableLoops::SetCurrent(loop.stoppable);
         ScratchAccount* const own_account =
             ScratchAccount::SetCurrent(loop.account);
-        RunBlocks(loop, first, range);
+        {
+          const TaskGroup::Scope scope(
+              loop.group.load(std::memory_order_relaxed));
+          RunBlocks(loop, first, range, stop);
+        }
         ScratchAccount::SetCurrent(own_account);
         StoppableLoops::SetCurrent(own);
         if (own_mode != loop.float_mode) SetFloatMode(own_mode);
       }
-      if (active_.load() & bit) active_.fetch_and(~bit);
+      if ((stop == nullptr || !found) && (active_.load() & bit)) {
+        active_.fetch_and(~bit);
+      }
       LeaveLoop(loop);
       if (found) return true;
     } else {
@@ -421,7 +532,9 @@ bool ThreadPool::State::RunSomeTask() {
   {
     MutexLock lock(&queue_mu_);
     if (queue_.empty()) return false;
-    task = std::move(queue_.front());
+    Queued& first = queue_.front();
+    if (first.group != nullptr) first.group->queued_.fetch_sub(1);
+    task = std::move(first.fn);
     queue_.pop_front();
     queued_.fetch_sub(1);
   }
@@ -432,14 +545,127 @@ bool ThreadPool::State::RunSomeTask() {
   return true;
 }
 
-void ThreadPool::State::Wake(int64_t wanted) {
+bool ThreadPool::State::RunTaskOf(TaskGroup* group) {
+  if (group->queued_.load() == 0) return false;
+  Task task;
+  {
+    MutexLock lock(&queue_mu_);
+    const auto own =
+        std::find_if(queue_.begin(), queue_.end(),
+                     [group](const Queued& q) { return q.group == group; });
+    if (own == queue_.end()) return false;
+    task = std::move(own->fn);
+    queue_.erase(own);
+    queued_.fetch_sub(1);
+    group->queued_.fetch_sub(1);
+  }
+  if (queued_.load() != 0) Wake(1);
+  task();
+  return true;
+}
+
+bool ThreadPool::State::Help(TaskGroup* group, State* tasks, State* loops,
+                             HelpWith with, Stop stop, absl::Time deadline) {
+  const bool all = with == HelpWith::kAllLoops;
+  const bool helps =
+      (group->word_.fetch_or(TaskGroup::kHelped) & TaskGroup::kHelped) == 0;
+  const auto has_work = [&] {
+    return (tasks != nullptr && group->queued_.load() != 0) ||
+           (loops != nullptr && loops->HasLoop(all ? nullptr : group));
+  };
+  const auto work = [&] {
+    return (tasks != nullptr && tasks->RunTaskOf(group)) ||
+           (loops != nullptr && (loops->HelpSomeLoop(group, &stop) ||
+                                 (all && loops->HelpSomeLoop(nullptr, &stop))));
+  };
+  // Who published work may have relied on this thread, and have woken nobody.
+  const auto hand_over = [&] {
+    if (tasks != nullptr && tasks->queued_.load() != 0) tasks->Wake(1);
+    if (loops != nullptr && loops != tasks && loops->active_.load() != 0) {
+      loops->Wake(1);
+    }
+  };
+  if (helps) {
+    group->tasks_in_.store(tasks);
+    group->loops_in_.store(loops);
+  }
+  const uint32_t asleep = helps ? TaskGroup::kParked : TaskGroup::kWaiting;
+  bool stopped = stop();
+  while (!stopped) {
+    if (helps) {
+      if (work()) {
+        stopped = stop();
+        continue;
+      }
+      group->word_.fetch_or(TaskGroup::kSpinning);
+      const bool found = SpinUntil([&] { return stop() || has_work(); });
+      group->word_.fetch_and(~TaskGroup::kSpinning);
+      if (found) {
+        stopped = stop();
+        continue;
+      }
+    }
+    timespec left;
+    const bool limited = deadline != absl::InfiniteFuture();
+    if (limited) {
+      const absl::Duration duration = deadline - Now();
+      if (duration <= absl::ZeroDuration()) break;
+      left = absl::ToTimespec(duration);
+    }
+    if (helps && all && loops != nullptr) loops->AddGuest(group);
+    const uint32_t word = group->word_.fetch_or(asleep) | asleep;
+    if (!stop() && !(helps && has_work())) {
+      FutexWait(&group->word_, word, limited ? &left : nullptr);
+    }
+    if (helps) group->word_.fetch_and(~asleep);
+    if (helps && all && loops != nullptr) loops->RemoveGuest(group);
+    stopped = stop();
+  }
+  if (helps) {
+    group->tasks_in_.store(nullptr);
+    group->loops_in_.store(nullptr);
+    group->word_.fetch_and(~TaskGroup::kHelped);
+    hand_over();
+  }
+  return stopped;
+}
+
+void ThreadPool::State::AddGuest(TaskGroup* group) {
+  MutexLock lock(&guests_mu_);
+  group->previous_guest_ = nullptr;
+  group->next_guest_ = guests_;
+  if (guests_ != nullptr) guests_->previous_guest_ = group;
+  guests_ = group;
+  num_guests_.fetch_add(1);
+}
+
+void ThreadPool::State::RemoveGuest(TaskGroup* group) {
+  MutexLock lock(&guests_mu_);
+  (group->previous_guest_ == nullptr ? guests_
+                                     : group->previous_guest_->next_guest_) =
+      group->next_guest_;
+  if (group->next_guest_ != nullptr) {
+    group->next_guest_->previous_guest_ = group->previous_guest_;
+  }
+  num_guests_.fetch_sub(1);
+}
+
+void ThreadPool::State::WakeGuests(int64_t wanted) {
+  MutexLock lock(&guests_mu_);
+  for (TaskGroup* g = guests_; g != nullptr && wanted > 0; g = g->next_guest_) {
+    if (g->Call()) --wanted;
+  }
+}
+
+int64_t ThreadPool::State::Wake(int64_t wanted) {
   const int64_t missing = wanted - spinning_.load();
-  if (missing <= 0) return;
+  if (missing <= 0) return 0;
   const int64_t count = std::min<int64_t>(missing, parked_.load());
-  if (count <= 0) return;
-  if (num_threads_ <= kFewThreads) MakeRoom();
+  if (count <= 0) return missing;
+  if (moves_workers_) MakeRoom();
   wake_epoch_.fetch_add(1);
   FutexWake(&wake_epoch_, static_cast<int>(count));
+  return missing - count;
 }
 
 void ThreadPool::State::MakeRoom() {
@@ -581,7 +807,17 @@ ThreadPool::State* ThreadPool::state() {
   return state;
 }
 
-void ThreadPool::Schedule(Task fn) { state()->Schedule(std::move(fn)); }
+void ThreadPool::Schedule(Task fn, TaskGroup* group) {
+  state()->Schedule(std::move(fn), group);
+}
+
+bool ThreadPool::Help(TaskGroup* group, ThreadPool* tasks, ThreadPool* loops,
+                      HelpWith with, absl::FunctionRef<bool()> stop,
+                      absl::Time deadline) {
+  return State::Help(group, tasks == nullptr ? nullptr : tasks->state(),
+                     loops == nullptr ? nullptr : loops->state(), with, stop,
+                     deadline);
+}
 
 void ThreadPool::ParallelFor(int64_t total, int64_t block, LoopBody fn) {
   if (total <= 0) return;

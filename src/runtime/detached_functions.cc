@@ -2,10 +2,12 @@
 #include <utility>
 
 #include "base/exceptions.h"
+#include "base/task_group.h"
 #include "base/thread_pool.h"
 #include "framework/kernel/rendezvous.h"
 #include "runtime/function_call.h"
 #include "runtime/function_runtime.h"
+#include "runtime/help.h"
 
 namespace headrace {
 namespace {
@@ -16,7 +18,7 @@ class DetachedCall {
   // The caller has entered the session.
   DetachedCall(std::shared_ptr<SessionFunctions> session, FunctionScope* scope,
                std::shared_ptr<const NodeDef> caller,
-               CancellationManager* cancellation)
+               CancellationManager* cancellation, TaskGroup* group)
       : session_(std::move(session)),
         caller_(std::move(caller)),
         cancellation_(cancellation) {
@@ -31,6 +33,7 @@ class DetachedCall {
     step_.cancellation = &cancellation_;
     step_.step_resources = &resources_;
     step_.pool = session_->pool();
+    step_.group = group;
     step_.function_scope = scope;
   }
 
@@ -130,6 +133,40 @@ class DetachedSessionFunctions : public DetachedFunctions {
             std::shared_ptr<const NodeDef> caller, std::vector<Tensor> args,
             CancellationManager* cancellation,
             FunctionRuntime::DoneCallback done) override {
+    Start(function, scope, std::move(caller), std::move(args), cancellation,
+          nullptr, std::move(done));
+  }
+
+  Status CallAndWait(const Function& function, FunctionScope* scope,
+                     std::shared_ptr<const NodeDef> caller,
+                     std::vector<Tensor> args,
+                     CancellationManager* cancellation,
+                     std::vector<Tensor>* results) override {
+    // The function and the pools live as long as this is inside.
+    HR_RETURN_IF_ERROR(session_->Enter());
+    TaskGroup group;
+    Status status;
+    const Executor& executor =
+        *static_cast<const FunctionInstance&>(function).executor;
+    Start(function, scope, std::move(caller), std::move(args), cancellation,
+          &group, [&](const Status& s, std::vector<Tensor> values) {
+            status = s;
+            *results = std::move(values);
+            group.Finish();
+          });
+    // The caller may hold locks, those of an iterator for one.
+    HelpUntilFinished(&group, session_->pool(),
+                      executor.device()->thread_pool(),
+                      ThreadPool::HelpWith::kGroup, nullptr);
+    session_->Leave();
+    return status;
+  }
+
+ private:
+  void Start(const Function& function, FunctionScope* scope,
+             std::shared_ptr<const NodeDef> caller, std::vector<Tensor> args,
+             CancellationManager* cancellation, TaskGroup* group,
+             FunctionRuntime::DoneCallback done) {
     Status s = session_->Enter();
     if (!s.ok()) {
       done(s, {});
@@ -149,7 +186,8 @@ class DetachedSessionFunctions : public DetachedFunctions {
     }
     DetachedCall* call = nullptr;
     s = CatchExceptions([&] {
-      call = new DetachedCall(session_, scope, std::move(caller), cancellation);
+      call = new DetachedCall(session_, scope, std::move(caller), cancellation,
+                              group);
       return OkStatus();
     });
     if (!s.ok()) {
@@ -160,7 +198,6 @@ class DetachedSessionFunctions : public DetachedFunctions {
     call->Start(*instance, std::move(args), std::move(done));
   }
 
- private:
   const std::shared_ptr<SessionFunctions> session_;
 };
 

@@ -5,9 +5,10 @@
 #include <vector>
 
 #include "base/exceptions.h"
-#include "base/wait_hook.h"
+#include "base/task_group.h"
 #include "runtime/executor_state.h"
 #include "runtime/frame_propagator.h"
+#include "runtime/help.h"
 #include "runtime/simple_propagator.h"
 
 namespace headrace {
@@ -47,20 +48,22 @@ class ExecutorImpl : public Executor {
     // Set by the callback and by the caller; only if the caller comes first
     // does it have to wait.
     struct {
+      TaskGroup* group;
       std::atomic<bool> first_is_through{false};
       bool complete = false;
-      Notification done;
-    } run;
+    } run{args.group};
     RunAsync(args, memory, [&run](bool complete) {
       run.complete = complete;
-      if (run.first_is_through.exchange(true)) run.done.Notify();
+      if (run.first_is_through.exchange(true)) run.group->Finish();
     });
     if (!run.first_is_through.exchange(true)) {
-      WaitForNotification(run.done, hook);
+      HelpUntilFinished(args.group, args.pool, plan_->device->thread_pool(),
+                        CallersHelp(), hook);
     }
     return run.complete;
   }
 
+  Device* device() const override { return plan_->device; }
   bool needs_rendezvous() const override { return plan_->needs_rendezvous; }
   bool may_run_long() const override { return plan_->may_run_long; }
   int num_nodes() const override {

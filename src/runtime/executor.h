@@ -29,6 +29,7 @@ class RunningKernels;  // runtime/running_kernels.h
 class ReuseNotes;      // runtime/reuse_notes.h
 class FunctionScope;   // framework/kernel/function_runtime.h
 class StepArena;       // framework/memory/step_arena.h
+class TaskGroup;       // base/task_group.h
 
 // What the runs of one step share. All pointers outlive the step.
 struct StepArgs {
@@ -42,6 +43,8 @@ struct StepArgs {
   StepStatsCollector* stats = nullptr;  // null: not traced
   // For nodes that leave the thread on which they became ready; null: none do.
   ThreadPool* pool = nullptr;
+  // Of the step's tasks and loops. Null: nobody who waits for them helps.
+  TaskGroup* group = nullptr;
   const CallSite* call_site = nullptr;  // of a function; null at top level
   PendingCalls* pending = nullptr;      // null: nobody asks
   RunningKernels* running = nullptr;    // null: nobody leaves the step
@@ -91,11 +94,13 @@ class Executor {
   }
   virtual void RunAsync(const StepArgs& args, const RunMemory& memory,
                         DoneCallback done) = 0;
-  // RunAsync, and waits for `done`, whose `complete` it returns. `hook` may be
+  // RunAsync, and waits for `done`, whose `complete` it returns. The caller
+  // works meanwhile: it finishes args.group, which is required. `hook` may be
   // null.
   virtual bool Run(const StepArgs& args, const RunMemory& memory,
                    WaitHook* hook) = 0;
 
+  virtual Device* device() const = 0;
   // True if any node sends or receives.
   virtual bool needs_rendezvous() const = 0;
   virtual int num_nodes() const = 0;

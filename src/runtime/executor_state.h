@@ -18,6 +18,7 @@
 #include "base/exceptions.h"
 #include "base/flush_denormals.h"
 #include "base/require_memory.h"
+#include "base/task_group.h"
 #include "base/thread_pool.h"
 #include "framework/kernel/kernel_counts.h"
 #include "framework/memory/step_arena.h"
@@ -134,6 +135,7 @@ class ExecutorState {
     const FlushDenormals flush;
     const OpKernel* at = nullptr;
     Guarded(&at, [&] {
+      const TaskGroup::Scope scope(args_.group);
       if (args_.stats == nullptr) {
         ProcessReady</*kTraced=*/false>(ready, &at);
       } else {
@@ -269,14 +271,16 @@ class ExecutorState {
   void Spawn(const Item& item) {
     tasks_.fetch_add(1, std::memory_order_relaxed);
     try {
-      args_.pool->Schedule([this, item] {
-        ReadyList ready;
-        if (Guarded(nullptr, [&] { ready.push_back(item); })) {
-          Process(&ready);
-        } else {
-          EndTask();
-        }
-      });
+      args_.pool->Schedule(
+          [this, item] {
+            ReadyList ready;
+            if (Guarded(nullptr, [&] { ready.push_back(item); })) {
+              Process(&ready);
+            } else {
+              EndTask();
+            }
+          },
+          args_.group);
     } catch (const std::exception&) {
       tasks_.fetch_sub(1, std::memory_order_relaxed);  // not the last: this one
       throw;
@@ -509,11 +513,13 @@ class ExecutorState {
     // elsewhere.
     a->refs.fetch_add(1, std::memory_order_relaxed);
     try {
-      args_.pool->Schedule([this, a] {
-        ReadyList ready = std::move(a->ready);
-        Unref(a);
-        Process(&ready);
-      });
+      args_.pool->Schedule(
+          [this, a] {
+            ReadyList ready = std::move(a->ready);
+            Unref(a);
+            Process(&ready);
+          },
+          args_.group);
     } catch (const std::exception&) {
       Unref(a);
       Process(&a->ready);

@@ -271,6 +271,34 @@ TEST_F(ExecutorTest, ExpensiveNodesRunBesideEachOther) {
   }
 }
 
+// The caller's own branch ends first; what is left was in the pool's queue, and
+// the caller slept.
+TEST_F(ExecutorTest, TheCallerRunsNodesThatWaitForABusyPool) {
+  ASSERT_EQ(Load(R"(
+    in: Const 1
+    a: StepSlow in
+    b: StepSlow in
+    c: StepSlow b
+    d: StepSlow in
+    ab: StepAdd a c
+    abd: StepAdd ab d
+    ret: _Retval abd index=0
+  )"),
+            OkStatus());
+  ThreadPool pool(2, "test");
+  Notification busy, release, ended;
+  pool.Schedule([&] {
+    busy.Notify();
+    release.WaitForNotification();
+    ended.Notify();
+  });
+  busy.WaitForNotification();
+  EXPECT_EQ(Run(&pool), OkStatus());
+  EXPECT_EQ(Results(), "0:3");
+  release.Notify();
+  ended.WaitForNotification();
+}
+
 TEST_F(ExecutorTest, CheapNodesRunBeforeExpensiveOnes) {
   ASSERT_EQ(Load(R"(
     in: Const 1
@@ -309,6 +337,8 @@ TEST_F(ExecutorTest, ManyRunsAtOnceDoNotMix) {
         args.cancellation = &cancellation;
         args.call_frame = &frame;
         args.pool = &pool;
+        TaskGroup group;
+        args.group = &group;
         if (!executor_->Run(args, RunMemory(), nullptr) ||
             frame.rets[0].scalar<int32_t>() != 2 * t + 1) {
           ++wrong;
@@ -468,6 +498,8 @@ TEST_F(ExecutorTest, NotesSayWhichOutputTookAnInputsPlace) {
   StepArgs args;
   args.cancellation = &cancellation;
   args.call_frame = &frame_;
+  TaskGroup group;
+  args.group = &group;
   ASSERT_TRUE(executor_->Run(args, memory, nullptr));
   const auto kernel = [&](const std::string& name) -> const OpKernel* {
     for (const OpKernel* k : executor_->RunKernels()) {

@@ -48,7 +48,7 @@ void FunctionCall::Start() {
     return Run();
   }
   try {
-    step_.pool->Schedule([this] { Run(); });
+    step_.pool->Schedule([this] { Run(); }, step_.group);
   } catch (const std::exception& e) {
     End(StatusOf(e));
   }

@@ -100,6 +100,16 @@ class FunctionRuntimeTest : public ::testing::Test {
     return text;
   }
 
+  // The same by CallAndWait.
+  std::string CallAndWait(DetachedFunctions* functions, const Function& f,
+                          int32_t x, CancellationManager* cancellation) {
+    std::vector<Tensor> results;
+    const Status s = functions->CallAndWait(
+        f, nullptr, std::make_shared<NodeDef>(caller_->def()), Ints({x}),
+        cancellation, &results);
+    return Text(s, results);
+  }
+
   TestDevice device_;
   Graph graph_;
   ThreadPool pool_{2, "functions"};
@@ -268,6 +278,32 @@ TEST_F(FunctionRuntimeTest, DetachedCallsAreStepsOfTheirOwn) {
   EXPECT_EQ(CallDetached(functions.get(), *f, nullptr, 5, &token), "6");
   ExpectError(functions->Instantiate(Name("Zork"), "/cpu:0", &f),
               absl::StatusCode::kNotFound, "Zork");
+}
+
+TEST_F(FunctionRuntimeTest, TheThreadThatWaitsForADetachedCallWorksForIt) {
+  AddFunction(&graph_, "Branches", {"x"},
+              "a: StepSlow x\nb: StepSlow x\nc: StepSlow x\n"
+              "ab: StepAdd a:y:0 b:y:0\nabc: StepAdd ab:z:0 c:y:0",
+              {"y=abc:z:0"});
+  const std::shared_ptr<DetachedFunctions> functions = step_.Detach();
+  const Function* const f = Find("Branches");
+  Notification busy, release, ended;
+  pool_.Schedule([&] {
+    busy.Notify();
+    release.WaitForNotification();
+    ended.Notify();
+  });
+  busy.WaitForNotification();
+  CancellationManager token;
+  EXPECT_EQ(CallAndWait(functions.get(), *f, 5, &token), "15");
+  EXPECT_TRUE(
+      absl::StrContains(CallAndWait(functions.get(), *Find("Fail"), 1, &token),
+                        "DATA_LOSS: broken"));
+  release.Notify();
+  ended.WaitForNotification();
+  session_->Shutdown();
+  EXPECT_EQ(CallAndWait(functions.get(), *f, 5, &token),
+            "CANCELLED: Session has been closed.");
 }
 
 TEST_F(FunctionRuntimeTest, ADetachedCallEndsWithItsToken) {

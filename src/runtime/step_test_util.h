@@ -108,6 +108,8 @@ class StepTest : public ::testing::Test {
     args.cancellation = cancellation;
     args.call_frame = &frame_;
     args.pool = pool;
+    TaskGroup group;
+    args.group = &group;
     const bool complete = executor_->Run(args, RunMemory(), nullptr);
     EXPECT_TRUE(complete || cancellation->IsCancelled());
     return complete ? OkStatus() : cancellation->status();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/thread_pool.h"
 #include "base/wait_hook.h"
 #include "framework/tensor/borrowed_buffer.h"
 #include "graph/algorithm.h"
@@ -105,19 +106,28 @@ Status PartialRun::Find(
 
 template <typename F>
 bool PartialRun::WaitUntil(F there, absl::Time deadline, WaitHook* hook) {
+  ThreadPool* const loops = step_->parts[0].device->thread_pool();
   while (!there()) {
+    const uint64_t seen = changes_.load();
+    mu_.Unlock();
     const absl::Time next =
         hook == nullptr
             ? deadline
             : std::min(deadline,
                        Now() + absl::Milliseconds(WaitHook::kPeriodMs));
-    if (!changed_.WaitWithDeadline(&mu_, next) || there()) continue;
-    if (next == deadline) return false;
-    mu_.Unlock();
-    hook->Poll();
+    const bool changed = ThreadPool::Help(
+        group_, nullptr, loops, ThreadPool::HelpWith::kAllLoops,
+        [this, seen] { return changes_.load() != seen; }, next);
+    if (!changed && next != deadline) hook->Poll();
     mu_.Lock();
+    if (!changed && next == deadline && !there()) return false;
   }
   return true;
+}
+
+void PartialRun::Changed() {
+  changes_.fetch_add(1);
+  group_->Nudge();
 }
 
 Status PartialRun::Call(
@@ -183,7 +193,7 @@ Status PartialRun::Call(
 void PartialRun::Finish(const Status& status) {
   MutexLock lock(&mu_);
   if (!finished_.has_value()) finished_ = status;
-  changed_.SignalAll();
+  Changed();
 }
 
 Status PartialRun::Wait(int64_t timeout_ms, WaitHook* hook) {
@@ -203,7 +213,7 @@ Status PartialRun::SetRetval(int index, const Tensor& value) {
     return errors::Internal("Retval index ", index, " of ", fetches_.size());
   }
   fetches_[index].value = value;
-  changed_.SignalAll();
+  Changed();
   return OkStatus();
 }
 

@@ -4,12 +4,15 @@
 #ifndef HEADRACE_SESSION_PARTIAL_RUN_H_
 #define HEADRACE_SESSION_PARTIAL_RUN_H_
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/task_group.h"
 #include "base/wait_hook.h"
 #include "framework/kernel/async_call_frame.h"
 #include "session/compiled_step.h"
@@ -23,8 +26,10 @@ class PartialRun : public AsyncCallFrame {
   // `step` what each fetch needs. Before the step is compiled further.
   static void Adapt(Graph* client, CompiledStep* step);
 
-  explicit PartialRun(std::shared_ptr<const CompiledStep> step)
+  // `group`, of the step's tasks and loops, outlives this.
+  PartialRun(std::shared_ptr<const CompiledStep> step, TaskGroup* group)
       : step_(std::move(step)),
+        group_(group),
         feeds_(step_->feeds.size()),
         fetches_(step_->fetches.size()) {}
 
@@ -69,14 +74,19 @@ class PartialRun : public AsyncCallFrame {
               const std::vector<std::string>& fetches,
               std::vector<int>* feed_index, std::vector<int>* fetch_index)
       REQUIRES(mu_);
-  // Waits for changed_ until `there()`, or until `deadline`: false. Lets go of
-  // mu_ for `hook`.
+  // Waits until `there()`, or until `deadline`: false. Lets go of mu_. Helps
+  // with the step's loops, but does not take its tasks: such a task may go on
+  // long after what this call waits for.
   template <typename F>
   bool WaitUntil(F there, absl::Time deadline, WaitHook* hook) REQUIRES(mu_);
 
+  // Wakes those who wait.
+  void Changed();
+
   const std::shared_ptr<const CompiledStep> step_;
+  TaskGroup* const group_;
+  std::atomic<uint64_t> changes_{0};
   Mutex mu_;  // never held while a waiter runs
-  CondVar changed_;
   std::vector<Feed> feeds_ GUARDED_BY(mu_);
   std::vector<Fetch> fetches_ GUARDED_BY(mu_);
   std::optional<Status> finished_ GUARDED_BY(mu_);

@@ -19,7 +19,7 @@ namespace headrace {
 // A partial run in progress. The executors' last callback holds a reference.
 struct PartialStep : StepRun {
   explicit PartialStep(std::shared_ptr<const CompiledStep> step)
-      : run(std::move(step)), left(run.step().parts.size()) {}
+      : run(std::move(step), &group), left(run.step().parts.size()) {}
   PartialRun run;
   std::atomic<size_t> left;
   std::atomic<bool> complete{true};

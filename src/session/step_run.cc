@@ -6,11 +6,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/thread_pool.h"
-#include "base/wait_hook.h"
 #include "base/waiting_threads.h"
 #include "framework/kernel/rendezvous.h"
 #include "headrace/importer.h"
 #include "runtime/cost_graph.h"
+#include "runtime/help.h"
 #include "session/step_history.h"
 #include "session/uninitialized.h"
 
@@ -32,6 +32,7 @@ void StepRun::Begin(int64_t id, const CompiledStep& step, CallFrame* frame,
   args.cancellation = &running.cancellation;
   args.call_frame = frame;
   args.pool = pool;
+  args.group = &group;
   args.step_resources = &resources;
   args.pending = &running.pending;
   functions.emplace(session, &args);
@@ -82,10 +83,9 @@ void WholeRun::RunParts(const CompiledStep& step, WaitHook* hook) {
   }
   std::atomic<size_t> left{step.parts.size()};
   std::atomic<bool> all{true};
-  Notification done;
   const auto finished = [&](bool c) {
     if (!c) all = false;
-    if (left.fetch_sub(1) == 1) done.Notify();
+    if (left.fetch_sub(1) == 1) group.Finish();
   };
   // Nothing here allocates but Schedule: parts that run go on in what this
   // thread has.
@@ -99,13 +99,14 @@ void WholeRun::RunParts(const CompiledStep& step, WaitHook* hook) {
       continue;
     }
     try {
-      args.pool->Schedule([&run, e] { run(e); });
+      args.pool->Schedule([&run, e] { run(e); }, &group);
     } catch (const std::bad_alloc&) {
       run(e);
     }
   }
   run(step.parts[0].executor.get());
-  WaitForNotification(done, hook);
+  HelpUntilFinished(&group, args.pool, step.parts[0].device->thread_pool(),
+                    CallersHelp(), hook);
   complete = all;
 }
 

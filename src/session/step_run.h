@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "base/task_group.h"
 #include "base/wait_hook.h"
 #include "framework/kernel/rendezvous.h"
 #include "framework/kernel/step_budget.h"
@@ -49,7 +50,8 @@ struct StepRun {
   ResourceMgr resources;
   RefPtr<Rendezvous> rendezvous;
   RefPtr<StepBudget> budget;  // null: no limit
-  StepArgs args;              // points to the other members
+  TaskGroup group;
+  StepArgs args;  // points to the other members
   std::optional<StepFunctions> functions;
 };
 

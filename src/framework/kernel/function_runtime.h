@@ -105,6 +105,12 @@ class DetachedFunctions {
                     std::shared_ptr<const NodeDef> caller,
                     std::vector<Tensor> args, CancellationManager* cancellation,
                     FunctionRuntime::DoneCallback done) = 0;
+  // Call, and waits for its end. The thread works for the call meanwhile.
+  virtual Status CallAndWait(const Function& function, FunctionScope* scope,
+                             std::shared_ptr<const NodeDef> caller,
+                             std::vector<Tensor> args,
+                             CancellationManager* cancellation,
+                             std::vector<Tensor>* results) = 0;
 };
 
 // A kernel that calls functions; see KernelTraits::calls_functions.

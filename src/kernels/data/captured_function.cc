@@ -52,16 +52,9 @@ void CapturedFunction::RunAsync(CancellationManager* cancellation,
 
 Status CapturedFunction::Run(const IteratorContext& ctx, TensorTuple args,
                              TensorTuple* results) const {
-  Notification done;
-  Status status;
-  RunAsync(ctx.cancellation, ctx.scope, std::move(args),
-           [&](const Status& s, TensorTuple values) {
-             status = s;
-             *results = std::move(values);
-             done.Notify();
-           });
-  done.WaitForNotification();
-  return status;
+  args.insert(args.end(), captured_.begin(), captured_.end());
+  return functions_->CallAndWait(*function_, ctx.scope, caller_,
+                                 std::move(args), ctx.cancellation, results);
 }
 
 }  // namespace headrace
