@@ -28,7 +28,7 @@ target_link_libraries(hr_pch PRIVATE hr_deps)
 target_compile_options(hr_pch PRIVATE ${HEADRACE_PLAIN})
 target_precompile_headers(hr_pch PRIVATE ${HEADRACE_COMMON_HEADERS})
 
-# hr_objects(name FAST|PLAIN [pch target] sources...): an object library.
+# hr_objects(name FAST|PLAIN sources...): an object library.
 function(hr_objects name options)
   add_library(hr_${name} OBJECT ${ARGN})
   target_link_libraries(hr_${name} PRIVATE hr_deps)

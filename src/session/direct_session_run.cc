@@ -1,5 +1,4 @@
 // How a DirectSession runs a compiled step.
-#include "absl/time/clock.h"
 #include "base/exceptions.h"
 #include "base/require_memory.h"
 #include "headrace/clock.h"
