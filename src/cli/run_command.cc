@@ -41,6 +41,8 @@ constexpr char kHelp[] =
     "  --save NAME=FILE    write tensor NAME as .npy\n"
     "  --threads N         threads to use; by default all that the process "
     "may\n"
+    "  --precision P       of products in layers: float32 (the default) or "
+    "bfloat16\n"
     "  --repeat N          run N more times and print the shortest and median "
     "time\n"
     "  --trace             print where each node ran, how, and for how long\n\n"
@@ -57,6 +59,7 @@ struct RunArgs {
   int top = 0;
   int threads = 0;
   int repeat = 0;
+  std::string precision;
   bool trace = false;
   bool help = false;
 };
@@ -108,6 +111,12 @@ Status ParseArgs(const Args& args, RunArgs* out) {
       HR_RETURN_IF_ERROR(ParseCount("--top", value, &out->top));
     } else if (reader.Option("--threads", &value)) {
       HR_RETURN_IF_ERROR(ParseCount("--threads", value, &out->threads));
+    } else if (reader.Option("--precision", &out->precision)) {
+      if (out->precision != "float32" && out->precision != "bfloat16") {
+        return errors::InvalidArgument(
+            "--precision wants float32 or bfloat16, got '", out->precision,
+            "'");
+      }
     } else if (reader.Option("--repeat", &value)) {
       HR_RETURN_IF_ERROR(ParseCount("--repeat", value, &out->repeat));
     } else if (reader.Option("--scale", &value)) {
@@ -189,6 +198,7 @@ Status Run(const RunArgs& args) {
   pb::ConfigProto config;
   config.set_intra_op_parallelism_threads(args.threads);
   config.set_inter_op_parallelism_threads(args.threads);
+  config.mutable_headrace()->set_precision(args.precision);
   Model model;
   std::unique_ptr<Session> session;
   HR_RETURN_IF_ERROR(OpenModel(args.model, config, &model, &session));

@@ -68,9 +68,11 @@ class DetachedCall {
       return;
     }
     // This may be a callback of the cancellation, and End waits for those.
-    step_.pool->Schedule([this, s, results = std::move(results)]() mutable {
-      End(s, std::move(results));
-    });
+    step_.pool->Schedule(
+        [this, s, results = std::move(results)]() mutable {
+          End(s, std::move(results));
+        },
+        step_.group);
   }
 
   void End(const Status& s, std::vector<Tensor> results) {

@@ -118,6 +118,14 @@ Status SessionOptions::FromConfig(const pb::ConfigProto& config,
                                    o.memory_budget, ", wanted 0 or more");
   }
 
+  const std::string& precision = config.headrace().precision();
+  if (precision.empty() || precision == "float32") {
+    o.disabled_passes.insert(kLowerPrecisionPass);
+  } else if (precision != "bfloat16") {
+    return errors::InvalidArgument("ConfigProto: precision is '", precision,
+                                   "', wanted float32 or bfloat16");
+  }
+
   const pb::GraphOptions& g = config.graph_options();
   o.cost_graph_every = g.build_cost_model();
   o.cost_graph_after = g.build_cost_model_after();

@@ -249,7 +249,7 @@ void ConvChooser::Remember(const Choice& choice) {
 const ConvImplementation* ConvChooser::Choose(ThreadPool* pool,
                                               ConvDirection direction,
                                               const ConvParams& p, bool fused) {
-  if (tuner_ == nullptr) return ChooseConv(direction, p);
+  if (tuner_ == nullptr || p.bfloat16_products) return ChooseConv(direction, p);
   const int64_t generation = tuner_->generation();
   MutexLock lock(&mu_);
   const Choice* const recent = Recent(p, fused);

@@ -64,6 +64,10 @@ double ConvCostNs(const ConvImplementation& i, const ConvParams& p,
 const ConvImplementation* ChooseConv(ConvDirection direction,
                                      const ConvParams& p,
                                      const CpuFeatures& cpu) {
+  if (direction == ConvDirection::kForward &&
+      conv::Bfloat16Products()->Accepts(p, cpu)) {
+    return conv::Bfloat16Products();
+  }
   const ConvImplementation* best = nullptr;
   double best_ns = 0;
   for (const ConvImplementation* i : ConvImplementations(direction)) {

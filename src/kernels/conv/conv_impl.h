@@ -31,6 +31,9 @@ struct ConvParams : ConvSizes {
   DataFormat format = DataFormat::kNHWC;
   // The filter is the same in every call: its prepared form is kept.
   bool constant_filter = false;
+  // Factors may be rounded to bfloat16, and are where an implementation does
+  // so. Forward float only.
+  bool bfloat16_products = false;
 
   int64_t taps() const { return filter[0] * filter[1] * filter[2]; }
   int64_t in_pixels() const { return in[0] * in[1] * in[2]; }

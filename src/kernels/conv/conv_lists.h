@@ -41,6 +41,8 @@ const ConvImplementation* FewChannels();
 // depthwise_3x3.cc, depthwise_conv.cc
 const ConvImplementation* Depthwise3x3();
 const ConvImplementation* Depthwise(ConvDirection d);
+// bfloat16_conv.cc: for params that ask for it.
+const ConvImplementation* Bfloat16Products();
 // reference_conv.cc
 const ConvImplementation* Reference(ConvDirection d);
 

@@ -7,7 +7,9 @@
 #include "base/thread_pool.h"
 #include "framework/kernel/op_tester.h"
 #include "kernels/conv/conv_impl.h"
+#include "kernels/conv/conv_lists.h"
 #include "kernels/conv/prepared_filter.h"
+#include "kernels/lib/narrow_float.h"
 
 namespace headrace {
 namespace {
@@ -214,12 +216,24 @@ Tensor Random(DataType dtype, int64_t n) {
   return t;
 }
 
+void RoundToBfloat16(Tensor* t) {
+  const int64_t n = t->NumElements();
+  Tensor narrow(DT_BFLOAT16, TensorShape({n}));
+  Narrow(t->data<float>(), narrow.data<bfloat16>(), n);
+  Widen(narrow.data<bfloat16>(), t->data<float>(), n);
+}
+
 // The result of one implementation.
 Tensor RunOne(const ConvImplementation* impl, ConvDirection d,
               const ConvParams& p, ThreadPool* pool,
-              const Epilogue& epilogue = {}, bool aligned_filter = true) {
-  const Tensor in = Random(p.dtype, p.in_elements());
-  const Tensor w = Random(p.dtype, p.filter_elements());
+              const Epilogue& epilogue = {}, bool aligned_filter = true,
+              bool round_factors = false) {
+  Tensor in = Random(p.dtype, p.in_elements());
+  Tensor w = Random(p.dtype, p.filter_elements());
+  if (round_factors) {
+    RoundToBfloat16(&in);
+    RoundToBfloat16(&w);
+  }
   const Tensor dy = Random(p.dtype, p.out_elements());
   const int64_t n = d == ConvDirection::kForward         ? p.out_elements()
                     : d == ConvDirection::kBackwardInput ? p.in_elements()
@@ -307,6 +321,51 @@ TEST(ConvImplementations, AgreeWithTheReferenceLoop) {
       }
     }
   }
+}
+
+TEST(ConvImplementations, Bfloat16IsTheSumOfRoundedFactors) {
+  ThreadPool one(1), four(4);
+  constexpr auto kForward = ConvDirection::kForward;
+  const ConvImplementation* const reference =
+      ConvImplementations(kForward).back();
+  const ConvImplementation* const impl = conv::Bfloat16Products();
+  int accepted = 0;
+  for (const ConvCase& c : Cases()) {
+    ConvParams p = Params(c);
+    p.dtype = DT_FLOAT;
+    EXPECT_FALSE(impl->Accepts(p, HostCpu())) << "unasked";
+    EXPECT_NE(ChooseConv(kForward, p), impl);
+    p.bfloat16_products = true;
+    if (p.groups != 1) {
+      EXPECT_FALSE(impl->Accepts(p, HostCpu())) << c.name;
+      continue;
+    }
+    SCOPED_TRACE(c.name);
+    const bool accepts = impl->Accepts(p, HostCpu());
+    accepted += accepts;
+    EXPECT_EQ(ChooseConv(kForward, p) == impl, accepts);
+    EXPECT_NE(ChooseConv(ConvDirection::kBackwardInput, p), impl);
+    const Tensor got = RunOne(impl, kForward, p, &four);
+    ExpectClose(got, RunOne(reference, kForward, p, &four, {}, true, true),
+                1e-5, Tolerance(impl, kForward, p));
+    ExpectEqual(RunOne(impl, kForward, p, &one), got);
+    ExpectEqual(RunOne(impl, kForward, p, &four, {}, false), got);
+    const Tensor bias = Random(DT_FLOAT, p.out_channels);
+    const Epilogue e = {.bias = &bias, .activation = Activation::kRelu};
+    Tensor want = got;
+    ASSERT_EQ(got.DeepCopyTo(&want), OkStatus());
+    ApplyEpilogue(&one, DT_FLOAT, e, p.batch * p.out_pixels(), p.out_channels,
+                  want.raw_data());
+    ExpectEqual(RunOne(impl, kForward, p, &four, e), want);
+  }
+  EXPECT_GE(accepted, 5);
+  // Winograd's algorithm takes fewer products.
+  ConvParams p = Params({"", {1, 28, 28, 256}, {3, 3, 256, 256}});
+  p.bfloat16_products = true;
+  EXPECT_NE(ChooseConv(kForward, p), impl);
+  p = Params({"", {1, 28, 28, 256}, {1, 1, 256, 256}});
+  p.bfloat16_products = true;
+  EXPECT_EQ(ChooseConv(kForward, p), impl);
 }
 
 // An implementation that says so applies bias, addend and activation once per

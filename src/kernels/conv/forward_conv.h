@@ -8,6 +8,7 @@
 #include "framework/tensor/stored_constant.h"
 #include "kernels/conv/conv_kernel.h"
 #include "kernels/conv/prepared_filter.h"
+#include "kernels/lib/bfloat16_product.h"
 #include "kernels/lib/temporary_peak.h"
 
 namespace headrace {
@@ -16,7 +17,9 @@ template <int kSpatial, bool kDepthwise>
 class ForwardConv : public ConvKernel<kSpatial, kDepthwise>,
                     public StoredConstantReader {
  public:
-  using ConvKernel<kSpatial, kDepthwise>::ConvKernel;
+  explicit ForwardConv(OpKernelConstruction* ctx)
+      : ConvKernel<kSpatial, kDepthwise>(ctx),
+        bfloat16_products_(MultipliesBfloat16(*ctx)) {}
 
   void SetConstantInput(int i, const Tensor& value) final {
     if (i == 1) constant_filter_.Set(value);
@@ -70,6 +73,7 @@ class ForwardConv : public ConvKernel<kSpatial, kDepthwise>,
                         DataType dtype, ConvParams* p) const {
     HR_RETURN_IF_ERROR(this->SizesOf(input, filter, dtype, p));
     p->constant_filter = constant_filter_.is_set();
+    p->bfloat16_products = bfloat16_products_;
     return OkStatus();
   }
   Status Plan(ThreadPool* pool, const ConvParams& p, ConvPlan* plan) {
@@ -77,6 +81,7 @@ class ForwardConv : public ConvKernel<kSpatial, kDepthwise>,
                     this->chooser(), plan);
   }
 
+  const bool bfloat16_products_;
   FusedOps fused_;
   ConstantFilter constant_filter_;
 };

@@ -6,6 +6,7 @@
 #include "framework/tensor/mapped_buffer.h"
 #include "framework/tensor/stored_constant.h"
 #include "headrace/op_kernel.h"
+#include "kernels/lib/bfloat16_product.h"
 #include "kernels/lib/cancellable_loops.h"
 #include "kernels/lib/constant_forms.h"
 #include "kernels/lib/epilogue.h"
@@ -21,6 +22,7 @@ class MatMulOp : public OpKernel, public StoredConstantReader {
   explicit MatMulOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("transpose_a", &transpose_a_));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("transpose_b", &transpose_b_));
+    bfloat16_products_ = MultipliesBfloat16(*ctx);
   }
 
   void Compute(OpKernelContext* ctx) override { Multiply(ctx); }
@@ -59,6 +61,7 @@ class MatMulOp : public OpKernel, public StoredConstantReader {
     g = g.At(a.data<T>(), b.data<T>(), c->data<T>());
     CancellableLoops cancellable(ctx);
     if constexpr (std::is_same_v<T, float>) {
+      if (bfloat16_products_) return MultiplyInBfloat16(ctx, g);
       if (constant_b_.is_set() && !transpose_a_ &&
           PrefersPanels(g.m, g.n, g.k)) {
         if (const float* const panels = Panels(ctx->thread_pool(), g)) {
@@ -86,7 +89,49 @@ class MatMulOp : public OpKernel, public StoredConstantReader {
         }));
   }
 
+  // With factors rounded to bfloat16.
+  void MultiplyInBfloat16(OpKernelContext* ctx, const GemmArgs<float>& g) {
+    const int64_t pairs = NumPairs(g.k);
+    if (g.m == 0 || g.n == 0) return;
+    Tensor rounded, form;
+    OP_REQUIRES_OK(ctx, ctx->allocate_temp(DT_UINT32, TensorShape({g.m, pairs}),
+                                           &rounded, Tensor::kHeap));
+    Bfloat16Pair* const a = rounded.data<uint32_t>();
+    ctx->ParallelFor(g.m, 0.3 * static_cast<double>(g.k),
+                     [&](int64_t begin, int64_t end) {
+                       for (int64_t i = begin; i < end; ++i) {
+                         if (g.transpose_a) {
+                           RoundToPairs(g.a + i, g.k, a + i * pairs, g.lda);
+                         } else {
+                           RoundToPairs(g.a + i * g.lda, g.k, a + i * pairs);
+                         }
+                       }
+                     });
+    const int64_t bytes = Bfloat16PanelsBytes(g.n, pairs);
+    static constexpr char kKind = 0;
+    const int64_t sizes[] = {transpose_b_, g.n, g.k};
+    const auto pack = [&](const void* b, void* to) {
+      PackBfloat16Panels(ctx->thread_pool(), b, g.ldb, g.transpose_b, g.n, g.k,
+                         0, pairs, static_cast<Bfloat16Pair*>(to));
+    };
+    const void* panels =
+        constant_b_.Get(&kKind, sizes, bytes, [&](const Tensor& b, void* to) {
+          pack(b.raw_data(), to);
+          return true;
+        });
+    if (panels == nullptr) {
+      OP_REQUIRES_OK(ctx, ctx->allocate_temp(DT_UINT8, TensorShape({bytes}),
+                                             &form, Tensor::kHeap));
+      pack(g.b, form.raw_data());
+      panels = form.raw_data();
+    }
+    Bfloat16Gemm(ctx->thread_pool(), g.m, g.n, pairs, a,
+                 static_cast<const Bfloat16Pair*>(panels), g.c, g.ldc);
+    ctx->set_algorithm("bfloat16");
+  }
+
   bool transpose_a_ = false, transpose_b_ = false;
+  bool bfloat16_products_ = false;
   ConstantForms constant_b_;
 };
 

@@ -39,6 +39,30 @@ TEST(MatMulOp, TransposeDoesNotConjugateAndAdjointDoes) {
   ExpectEqual(adjoint.Output(0), MakeTensor<complex64>({1, 1}, {{11, -2}}));
 }
 
+// As lower_precision marks it: 1 + 2^-8 rounds to 1, 1 + 3 * 2^-8 to 1 + 2^-6.
+TEST(MatMulOp, RoundsFactorsToBfloat16IfItsPrecisionSaysSo) {
+  const float x = 1.00390625f, y = 1.01171875f, z = 1.015625f;
+  const Tensor a = MakeTensor<float>({2, 3}, {x, y, 3, 4, 5, 6});
+  const Tensor at = MakeTensor<float>({3, 2}, {x, 4, y, 5, 3, 6});
+  const Tensor b = MakeTensor<float>({3, 2}, {1, 0, 0, y, 1, 1});
+  const Tensor bt = MakeTensor<float>({2, 3}, {1, 0, 1, 0, y, 1});
+  const Tensor want = MakeTensor<float>({2, 2}, {4, z * z + 3, 10, 5 * z + 6});
+  for (int bits = 0; bits < 4; ++bits) {
+    OpTester t("MatMul");
+    t.Attr("_precision", "bfloat16");
+    t.Attr("transpose_a", (bits & 1) != 0).Attr("transpose_b", (bits & 2) != 0);
+    t.Input(bits & 1 ? at : a).Input(bits & 2 ? bt : b);
+    ASSERT_EQ(t.Run(), OkStatus());
+    ExpectEqual(t.Output(0), want);
+  }
+  OpTester empty("MatMul");
+  empty.Attr("_precision", "bfloat16");
+  empty.Input(MakeTensor<float>({2, 0}, {}));
+  empty.Input(MakeTensor<float>({0, 3}, {}));
+  ASSERT_EQ(empty.Run(), OkStatus());
+  ExpectEqual(empty.Output(0), MakeTensor<float>({2, 3}, F(6, 0)));
+}
+
 TEST(FusedMatMulOp, IsProductThenBiasThenActivation) {
   const Tensor a = MakeTensor<float>({2, 2}, {1, 2, -3, 4});
   const Tensor b = MakeTensor<float>({2, 3}, {1, 0, 2, 0, 1, -1});

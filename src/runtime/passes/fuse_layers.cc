@@ -80,7 +80,7 @@ class Fuser {
     NodeDef def;
     def.op = fused.name;
     for (const auto& [name, value] : n->attrs()) {
-      if (HasAttr(fused, name)) {
+      if (HasAttr(fused, name) || name == kPrecisionAttr) {
         def.attrs.Set(name, value);
       } else if (name[0] != '_' && !IsDefault(*n, name, value)) {
         return OkStatus();  // something that the fused op cannot do

@@ -24,6 +24,8 @@ const std::vector<GraphPass>& GraphPasses() {
            FuseConv},
           {"fuse_conv_chain", "runs depthwise and 1x1 convolutions as one",
            FuseConvChain},
+          {kLowerPrecisionPass, "lets layers multiply in bfloat16",
+           LowerPrecision},
           {"fuse_lstm", "runs LSTM cells, and layers of them, as one",
            FuseLstm},
           {"fuse_matmul", "puts bias and activation into matrix products",

@@ -11,6 +11,9 @@
 
 namespace headrace {
 
+inline constexpr char kLowerPrecisionPass[] = "lower_precision";
+inline constexpr char kPrecisionAttr[] = "_precision";
+
 struct GraphPassContext {
   // Names of nodes that must be run, whatever reads them: the step's targets.
   absl::flat_hash_set<std::string> targets;
@@ -25,7 +28,8 @@ struct GraphPass {
 
 // In the order in which they run: "inline_functions", "remove_noops",
 // "constant_folding", "cse", "fold_pad", "fold_batch_norm", "fuse_conv",
-// "fuse_conv_chain", "fuse_lstm", "fuse_matmul", "fuse_elementwise", "prune".
+// "fuse_conv_chain", "lower_precision", "fuse_lstm", "fuse_matmul",
+// "fuse_elementwise", "prune".
 const std::vector<GraphPass>& GraphPasses();
 
 struct GraphPassReport {
@@ -51,6 +55,12 @@ Status MergeCommonSubexpressions(const GraphPassContext& context, Graph* graph,
 Status FoldPad(const GraphPassContext& context, Graph* graph, int* changes);
 Status FoldBatchNorm(const GraphPassContext& context, Graph* graph,
                      int* changes);
+// Marks convolutions and matrix products of floats, whose kernels then may
+// round their factors to bfloat16: attr kPrecisionAttr is "bfloat16". Chains of
+// convolutions that run as one stay float: they are faster so. A session
+// switches the pass off unless its precision is bfloat16.
+Status LowerPrecision(const GraphPassContext& context, Graph* graph,
+                      int* changes);
 Status FuseConv(const GraphPassContext& context, Graph* graph, int* changes);
 Status FuseConvChain(const GraphPassContext& context, Graph* graph,
                      int* changes);

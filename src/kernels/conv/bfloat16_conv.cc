@@ -1,0 +1,222 @@
+// bfloat16: forward convolution whose products are taken in bfloat16 and whose
+// sums in float (lib/bfloat16_product.h). Only for convolutions that ask for it
+// (ConvParams::bfloat16_products), and the only one for those, so that results
+// do not depend on which algorithm is chosen.
+//
+// The image is rounded once, to rows of pairs of channels; a zero row stands
+// for the padding. A tile is twelve output pixels by 32 output channels: for
+// each tap it reads the twelve pixels where they lie. The order of a sum is
+// that of the taps, and within a tap that of the channels.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "kernels/conv/conv_lists.h"
+#include "kernels/conv/tiles.h"
+#include "kernels/lib/bfloat16_product.h"
+
+namespace headrace::conv {
+namespace {
+
+constexpr int64_t kRows = kBfloat16TileRows;
+constexpr int64_t kColumns = kBfloat16PanelColumns;
+// Tiles whose addresses a piece of work keeps.
+constexpr int64_t kMostTiles = 16;
+
+// The rounded pixels that an output pixel reads for a tap, or the zero row.
+class Pixels {
+ public:
+  Pixels(const ConvParams& p, const Bfloat16Pair* image, int64_t pairs)
+      : p_(p),
+        image_(image),
+        zeros_(image + p.batch * p.in_pixels() * pairs),
+        pairs_(pairs) {}
+
+  // Writes to[tap * kRows + r] for the taps in order.
+  void Find(int64_t pixel, int64_t r, const Bfloat16Pair** to) const {
+    const int64_t x = pixel % p_.out[2], y = pixel / p_.out[2] % p_.out[1];
+    const int64_t z = pixel / (p_.out[2] * p_.out[1]) % p_.out[0];
+    const Bfloat16Pair* const image =
+        image_ + pixel / p_.out_pixels() * p_.in_pixels() * pairs_;
+    const int64_t iz = z * p_.stride[0] - p_.pad_before[0];
+    const int64_t iy = y * p_.stride[1] - p_.pad_before[1];
+    const int64_t ix = x * p_.stride[2] - p_.pad_before[2];
+    to += r;
+    for (int64_t tz = 0; tz < p_.filter[0]; ++tz) {
+      const int64_t sz = iz + tz * p_.dilation[0];
+      for (int64_t ty = 0; ty < p_.filter[1]; ++ty) {
+        const int64_t sy = iy + ty * p_.dilation[1];
+        const bool inside =
+            sz >= 0 && sz < p_.in[0] && sy >= 0 && sy < p_.in[1];
+        const Bfloat16Pair* const line =
+            image + (sz * p_.in[1] + sy) * p_.in[2] * pairs_;
+        for (int64_t tx = 0; tx < p_.filter[2]; ++tx, to += kRows) {
+          const int64_t sx = ix + tx * p_.dilation[2];
+          *to =
+              inside && sx >= 0 && sx < p_.in[2] ? line + sx * pairs_ : zeros_;
+        }
+      }
+    }
+  }
+
+ private:
+  const ConvParams& p_;
+  const Bfloat16Pair* const image_;
+  const Bfloat16Pair* const zeros_;
+  const int64_t pairs_;
+};
+
+class Bfloat16Conv : public ConvImplementation {
+ public:
+  const char* Name() const override { return "bfloat16"; }
+  bool AppliesEpilogue() const override { return true; }
+
+  bool Accepts(const ConvParams& p, const CpuFeatures&) const override {
+    return p.bfloat16_products && p.format == DataFormat::kNHWC &&
+           p.dtype == DT_FLOAT && p.groups == 1 && p.taps() <= kMostTaps &&
+           IsFastest(p);
+  }
+  // Of a processor that multiplies pairs.
+  double EstimateNs(const ConvParams& p,
+                    const CpuFeatures& cpu) const override {
+    const double pixels =
+        1.0 * CeilDiv(p.batch * p.out_pixels(), kRows) * kRows;
+    const double columns = 1.0 * NumBfloat16Panels(p.out_channels) * kColumns;
+    const double products =
+        pixels * columns * p.taps() * NumPairs(p.in_channels);
+    return 1000 + 2.4 * products / PeakFlopsPerNs(cpu) +
+           0.15 * p.in_elements() + 0.04 * p.out_elements();
+  }
+  int64_t PreparedFilterBytes(const ConvParams& p) const override {
+    return Bfloat16PanelsBytes(p.out_channels,
+                               p.taps() * NumPairs(p.in_channels));
+  }
+  bool TakesUnalignedFilter(const ConvParams&) const override { return true; }
+  void PrepareFilter(ThreadPool* pool, const ConvParams& p, const void* filter,
+                     void* prepared) const override {
+    const int64_t pairs = NumPairs(p.in_channels);
+    const char* from = static_cast<const char*>(filter);
+    for (int64_t tap = 0; tap < p.taps(); ++tap) {
+      PackBfloat16Panels(pool, from, p.out_channels, false, p.out_channels,
+                         p.in_channels, tap * pairs, p.taps() * pairs,
+                         static_cast<Bfloat16Pair*>(prepared));
+      from += p.in_channels * p.out_channels * int64_t{sizeof(float)};
+    }
+  }
+  int64_t WorkspaceBytes(const ConvParams& p, int) const override {
+    return (p.batch * p.in_pixels() + 1) * NumPairs(p.in_channels) *
+           int64_t{sizeof(Bfloat16Pair)};
+  }
+
+  void Run(const ConvArgs& args) const override {
+    const ConvParams& p = *args.params;
+    const int64_t pairs = NumPairs(p.in_channels), taps = p.taps();
+    Bfloat16Pair* const image = static_cast<Bfloat16Pair*>(args.workspace);
+    Round(args, pairs, image);
+
+    const Pixels pixels(p, image, pairs);
+    const auto* const panels =
+        static_cast<const Bfloat16Pair*>(args.prepared_filter);
+    float* const out = static_cast<float*>(args.result);
+    const int64_t all_pixels = p.batch * p.out_pixels();
+    const int64_t tiles = CeilDiv(all_pixels, kRows);
+    const int64_t across = NumBfloat16Panels(p.out_channels);
+    // Pieces of some tiles by some panels.
+    const double tile_flops =
+        4.0 * kRows * kColumns * static_cast<double>(pairs * taps);
+    const int64_t together = std::clamp<int64_t>(
+        static_cast<int64_t>(4e6 / tile_flops), 1, std::min(kMostTiles, tiles));
+    const int64_t wide = std::clamp<int64_t>(
+        static_cast<int64_t>(4e6 / (tile_flops * together)), 1, across);
+    const int64_t groups = CeilDiv(across, wide);
+    args.pool->ParallelFor(
+        CeilDiv(tiles, together) * groups, 1, [&](int64_t piece, int64_t) {
+          const Bfloat16Pair* rows[kMostTaps * kRows];
+          const int64_t t0 = piece / groups * together;
+          const int64_t t1 = std::min(t0 + together, tiles);
+          const int64_t p0 = piece % groups * wide;
+          const int64_t p1 = std::min(p0 + wide, across);
+          for (int64_t t = t0; t < t1; ++t) {
+            const int64_t first = t * kRows;
+            const int64_t count = std::min(kRows, all_pixels - first);
+            for (int64_t r = 0; r < count; ++r) pixels.Find(first + r, r, rows);
+            for (int64_t panel = p0; panel < p1; ++panel) {
+              const int64_t c = panel * kColumns;
+              MultiplyBfloat16(
+                  {.rows = rows,
+                   .num_rows = count,
+                   .segments = taps,
+                   .pairs = pairs,
+                   .panel = panels + panel * taps * pairs * kColumns,
+                   .sums = out + first * p.out_channels + c,
+                   .sums_step = p.out_channels,
+                   .columns = std::min(kColumns, p.out_channels - c)});
+            }
+          }
+          if (args.epilogue.empty()) return;
+          const int64_t c0 = p0 * kColumns;
+          ApplyEpilogue(
+              args.epilogue,
+              {.row = t0 * kRows,
+               .rows = std::min(t1 * kRows, all_pixels) - t0 * kRows,
+               .channel = c0,
+               .channels = std::min(p1 * kColumns, p.out_channels) - c0,
+               .row_size = p.out_channels},
+              out);
+        });
+  }
+
+ private:
+  static constexpr int64_t kMostTaps = 1024;
+
+  // Winograd's algorithms need less than half of the products. What is compared
+  // is the cost on one processor, Zen 4, so that the choice is the same on all.
+  bool IsFastest(const ConvParams& p) const {
+    static const CpuFeatures* const zen4 = [] {
+      auto* const cpu = new CpuFeatures;
+      cpu->sse4_1 = cpu->sse4_2 = cpu->avx = cpu->avx2 = cpu->fma = true;
+      cpu->avx512f = cpu->avx512bw = cpu->avx512vl = cpu->avx512dq = true;
+      cpu->avx512_bf16 = true;
+      cpu->vendor = "AuthenticAMD";
+      cpu->family = 25;
+      return cpu;
+    }();
+    const double own = EstimateNs(p, *zen4);
+    for (const ConvImplementation* other :
+         ConvImplementations(ConvDirection::kForward)) {
+      if (other->Accepts(p, *zen4) && other->EstimateNs(p, *zen4) < own) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // The image as rows of pairs, and a row of zeros after it.
+  static void Round(const ConvArgs& args, int64_t pairs, Bfloat16Pair* to) {
+    const ConvParams& p = *args.params;
+    const float* const in = static_cast<const float*>(args.input);
+    const int64_t channels = p.in_channels, all = p.batch * p.in_pixels();
+    std::fill_n(to + all * pairs, pairs, 0u);
+    args.pool->ParallelForCost(
+        all, 0.15 * static_cast<double>(channels),
+        [&](int64_t begin, int64_t end) {
+          if (channels % 2 == 0) {
+            return RoundToPairs(in + begin * channels, (end - begin) * channels,
+                                to + begin * pairs);
+          }
+          for (int64_t i = begin; i < end; ++i) {
+            RoundToPairs(in + i * channels, channels, to + i * pairs);
+          }
+        });
+  }
+};
+
+}  // namespace
+
+const ConvImplementation* Bfloat16Products() {
+  static const Bfloat16Conv implementation;
+  return &implementation;
+}
+
+}  // namespace headrace::conv
