@@ -169,6 +169,7 @@ def test_a_missing_feed_says_how_to_give_it(small_model):
     (["help", "nothing"], "'nothing' is too much"),
     (["inspcet", "a.pb"], "no command 'inspcet'; did you mean 'inspect'?"),
     (["run", "a.pb", "--fede", "x=1"], "unknown option --fede; did you mean '--feed'"),
+    (["run", "a.pb", "--precision", "half"], "--precision wants float32 or bfloat16, got 'half'"),
     (["inspect", "--node", "a.pb"], "unknown option --node; did you mean '--nodes'?"),
 ])
 def test_what_is_wrong_with_the_arguments_is_said(arguments, says):
