@@ -45,7 +45,10 @@ constexpr char kHelp[] =
     "bfloat16\n"
     "  --repeat N          run N more times and print the shortest and median "
     "time\n"
-    "  --trace             print where each node ran, how, and for how long\n\n"
+    "  --trace             print where each node ran, how, and for how long: "
+    "in the first\n"
+    "                      run, which packs weights, or with --repeat in one "
+    "after those\n\n"
     "example:\n"
     "  headrace run resnet8.pb --feed input_1:0=photo.png --top 3 --labels "
     "labels.txt\n";
@@ -243,7 +246,10 @@ Status Run(const RunArgs& args) {
   }
 
   pb::RunOptions options;
-  if (args.trace) options.set_trace_level(pb::RunOptions::FULL_TRACE);
+  const bool repeats = args.repeat > 0;
+  if (args.trace && !repeats) {
+    options.set_trace_level(pb::RunOptions::FULL_TRACE);
+  }
   pb::RunMetadata metadata;
   // A fed tensor is already known, and a session does not return it.
   std::vector<Tensor> outputs(fetches.size());
@@ -285,8 +291,7 @@ Status Run(const RunArgs& args) {
     HR_RETURN_IF_ERROR(WriteNpy(outputs[printed + i], &bytes));
     HR_RETURN_IF_ERROR(Env::Default()->WriteFile(args.saves[i].second, bytes));
   }
-  if (args.trace) PrintTrace(metadata);
-  if (args.repeat > 0 && !computed.empty()) {
+  if (repeats && !computed.empty()) {
     std::vector<double> ms;
     std::vector<Tensor> results;
     for (int i = 0; i < args.repeat; ++i) {
@@ -299,7 +304,13 @@ Status Run(const RunArgs& args) {
     std::sort(ms.begin(), ms.end());
     std::printf("%d runs: shortest %.3f ms, median %.3f ms\n", args.repeat,
                 ms.front(), ms[ms.size() / 2]);
+    if (args.trace) {
+      options.set_trace_level(pb::RunOptions::FULL_TRACE);
+      HR_RETURN_IF_ERROR(
+          session->Run(options, feeds, computed, {}, &results, &metadata));
+    }
   }
+  if (args.trace) PrintTrace(metadata);
   return OkStatus();
 }
 

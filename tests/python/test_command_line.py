@@ -203,3 +203,12 @@ def test_inspect_tells_all_unknown_ops_and_what_else_it_knows(tmp_path):
     for line in (["1", "MyFirst  (op not known here)"], ["2", "MySecond  (op not known here)"], ["1", "Placeholder"]):
         assert line in lines
     assert "2 ops are not known here" in run.stdout
+
+
+def test_a_trace_with_repeats_is_of_a_run_after_them(small_model):
+    run = headrace("run", str(small_model), *FEEDS, "--trace")
+    assert run.stdout.count("  in all") == 1, run.stdout
+    run = headrace("run", str(small_model), *FEEDS, "--trace", "--repeat", "3")
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.count("  in all") == 1
+    assert run.stdout.index("3 runs: shortest") < run.stdout.index("  in all")

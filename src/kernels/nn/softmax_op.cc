@@ -22,52 +22,25 @@
 #include "kernels/lib/nn_math.h"
 #include "kernels/lib/simd_width.h"
 #include "kernels/nn/row_math.h"
+#include "kernels/nn/wide_tensor.h"
 
 namespace headrace {
 namespace {
 
-template <typename T, bool kLog>
-class SoftmaxOp : public OpKernel {
+// Rows of type C, float or double.
+template <typename C, bool kLog>
+class SoftmaxRows {
  public:
-  using OpKernel::OpKernel;
-
-  void Compute(OpKernelContext* ctx) override {
-    const Tensor& logits = ctx->input(0);
-    OP_REQUIRES(ctx, logits.dims() >= 1,
-                errors::InvalidArgument("logits must have >= 1 dimension, got ",
-                                        logits.shape().DebugString()));
-    const int64_t classes = logits.dim_size(logits.dims() - 1);
-    const T* x = logits.data<T>();
-    Tensor* output = nullptr;
-    OP_REQUIRES_OK(ctx, ctx->forward_input_or_allocate_output(
-                            {0}, 0, logits.shape(), &output));
-    if (output->NumElements() == 0) return;
-    T* y = output->data<T>();
-    const int64_t rows = output->NumElements() / classes;
-    ctx->ParallelFor(rows, 1.5 * static_cast<double>(classes),
-                     [x, y, classes](int64_t begin, int64_t end) {
-                       Rows(x, y, classes, begin, end);
-                     });
-  }
-
- private:
-  using C = ComputeType<T>;
-
-  // Rows are taken a block at a time, so that exp runs over long stretches
-  // however few the classes are. A row that is longer than a block is one.
-  static constexpr int64_t kBlockElements = 2048;
-  // From so many classes on a row is a long stretch by itself.
-  static constexpr int64_t kLongRow = 256;
-
-  static void Rows(const T* x, T* y, int64_t n, int64_t begin, int64_t end) {
+  // Rows [begin, end) of n numbers. y may be x.
+  static void Run(const C* x, C* y, int64_t n, int64_t begin, int64_t end) {
     RunSimdWide([=](auto bytes) {
-      if constexpr (std::is_same_v<T, float> && bytes() == kRowBytes) {
+      if constexpr (std::is_same_v<C, float> && bytes() == kRowBytes) {
         if (n <= kRowLanes) {
           FewClasses(x, y, n, begin, end);
           return;
         }
       }
-      constexpr bool kInPlace = std::is_same_v<T, C> && !kLog;
+      constexpr bool kInPlace = !kLog;
       if constexpr (kInPlace) {
         if (n >= kLongRow) {
           for (int64_t r = begin; r < end; ++r) {
@@ -85,35 +58,41 @@ class SoftmaxOp : public OpKernel {
       const int64_t block = std::max<int64_t>(1, kBlockElements / n);
       for (int64_t r = begin; r < end; r += block) {
         const int64_t rows = std::min(block, end - r);
-        const T* from = x + r * n;
-        T* to = y + r * n;
+        const C* from = x + r * n;
+        C* to = y + r * n;
         C *s = shifted, *e = exps;
         if constexpr (kInPlace) s = e = to;
         for (int64_t k = 0; k < rows; ++k) {
-          const T* row = from + k * n;
+          const C* row = from + k * n;
           C* out = s + k * n;
           const C max = row_math::Max<C>(row, n);
 #pragma GCC ivdep
-          for (int64_t i = 0; i < n; ++i) out[i] = static_cast<C>(row[i]) - max;
+          for (int64_t i = 0; i < n; ++i) out[i] = row[i] - max;
         }
 #pragma GCC ivdep
         for (int64_t i = 0; i < rows * n; ++i) e[i] = vec::Exp(s[i]);
         for (int64_t k = 0; k < rows; ++k) {
           const C* row = e + k * n;
           const C* shifted_row = s + k * n;
-          T* out = to + k * n;
+          C* out = to + k * n;
           const C sum = row_math::Sum(row, n);
           const C log_sum = kLog ? std::log(sum) : C(0);
           const C scale = C(1) / sum;
 #pragma GCC ivdep
           for (int64_t i = 0; i < n; ++i) {
-            out[i] = static_cast<T>(kLog ? shifted_row[i] - log_sum
-                                         : row[i] * scale);
+            out[i] = kLog ? shifted_row[i] - log_sum : row[i] * scale;
           }
         }
       }
     });
   }
+
+ private:
+  // Rows are taken a block at a time, so that exp runs over long stretches
+  // however few the classes are. A row that is longer than a block is one.
+  static constexpr int64_t kBlockElements = 2048;
+  // From so many classes on a row is a long stretch by itself.
+  static constexpr int64_t kLongRow = 256;
 
   // Lane l of `out` is v's lane l ^ k.
   template <int k, typename V>
@@ -137,7 +116,7 @@ class SoftmaxOp : public OpKernel {
 
   // A row is one vector; its lanes from n on hold what changes nothing. Vectors
   // overlap, so they go through blocks of scratch.
-  static inline void FewClasses(const T* x, T* y, int64_t n, int64_t begin,
+  static inline void FewClasses(const C* x, C* y, int64_t n, int64_t begin,
                                 int64_t end) {
     constexpr int kLanes = kRowLanes;
     typedef C V __attribute__((vector_size(kRowBytes)));
@@ -190,29 +169,59 @@ class SoftmaxOp : public OpKernel {
     }
   }
 
-  static inline void LongRowInPlace(const T* x, T* y, int64_t n) {
-    const T sum = row_math::ExpAndSum(x, n, row_math::Max<T>(x, n), y);
-    const T scale = T(1) / sum;
+  static inline void LongRowInPlace(const C* x, C* y, int64_t n) {
+    const C sum = row_math::ExpAndSum(x, n, row_math::Max<C>(x, n), y);
+    const C scale = C(1) / sum;
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) y[i] *= scale;
   }
 
   // Without scratch memory: computes exp again where it is needed a second
   // time.
-  static inline void LongRow(const T* x, T* y, int64_t n) {
+  static inline void LongRow(const C* x, C* y, int64_t n) {
     const C max = row_math::Max<C>(x, n);
-    const C sum = row_math::SumOf<C>(n, [x, max](int64_t i) {
-      return vec::Exp(static_cast<C>(x[i]) - max);
-    });
+    const C sum = row_math::SumOf<C>(
+        n, [x, max](int64_t i) { return vec::Exp(x[i] - max); });
     const C log_sum = kLog ? std::log(sum) : C(0);
     const C scale = C(1) / sum;
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) {
-      const C shifted = static_cast<C>(x[i]) - max;
-      y[i] =
-          static_cast<T>(kLog ? shifted - log_sum : vec::Exp(shifted) * scale);
+      const C shifted = x[i] - max;
+      y[i] = kLog ? shifted - log_sum : vec::Exp(shifted) * scale;
     }
   }
+};
+
+template <typename T, bool kLog>
+class SoftmaxOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+
+  void Compute(OpKernelContext* ctx) override {
+    const Tensor& logits = ctx->input(0);
+    OP_REQUIRES(ctx, logits.dims() >= 1,
+                errors::InvalidArgument("logits must have >= 1 dimension, got ",
+                                        logits.shape().DebugString()));
+    const int64_t classes = logits.dim_size(logits.dims() - 1);
+    WideTensor<T> in, out;
+    OP_REQUIRES_OK(ctx, in.Read(ctx, logits));
+    const C* const x = in.in();
+    Tensor* output = nullptr;
+    OP_REQUIRES_OK(ctx, ctx->forward_input_or_allocate_output(
+                            {0}, 0, logits.shape(), &output));
+    if (output->NumElements() == 0) return;
+    OP_REQUIRES_OK(ctx, out.Begin(ctx, output));
+    C* const y = out.out();
+    ctx->ParallelFor(output->NumElements() / classes,
+                     1.5 * static_cast<double>(classes),
+                     [x, y, classes](int64_t begin, int64_t end) {
+                       SoftmaxRows<C, kLog>::Run(x, y, classes, begin, end);
+                     });
+    out.Write();
+  }
+
+ private:
+  using C = ComputeType<T>;
 };
 
 #define REGISTER_SOFTMAX(T)                                         \

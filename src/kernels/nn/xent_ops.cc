@@ -6,7 +6,8 @@
 // The softmax in backprop is not scaled by sum(l), so labels that do not sum to
 // one give no gradient of the loss proper; that is what the ops have always
 // done. A logit of -inf under a label of 0 makes the loss NaN (0 * inf). Dense
-// features and labels broadcast to each other.
+// features and labels broadcast to each other. half and bfloat16 are computed
+// in float.
 
 // Floating-point exceptions are ignored. The compiler may then compute both
 // sides of a conditional, which lets its loop become vector code. The pragma is
@@ -16,22 +17,69 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
+#include <vector>
 
 #include "framework/shape_fns/common_shape_fns.h"
 #include "headrace/op_kernel.h"
 #include "kernels/lib/nn_math.h"
 #include "kernels/lib/simd.h"
 #include "kernels/nn/row_math.h"
+#include "kernels/nn/wide_tensor.h"
 
 namespace headrace {
 namespace {
 
-// backprop row = exp(x - max); returns their sum and sets *max.
+// A matrix whose strides are 0 where it broadcasts.
 template <typename C>
-inline C ExpRow(const C* x, int64_t n, C* max, C* e) {
-  *max = row_math::Max<C>(x, n);
-  return row_math::ExpAndSum(x, n, *max, e);
+struct Strided {
+  Strided(const C* matrix, const TensorShape& shape) : data(matrix) {
+    const int r = shape.dims();
+    const int64_t cols = r >= 1 ? shape.dim_size(r - 1) : 1;
+    const int64_t rows = r >= 2 ? shape.dim_size(r - 2) : 1;
+    row = rows == 1 ? 0 : cols;
+    col = cols == 1 ? 0 : 1;
+  }
+  // Row r as n numbers side by side, in `scratch` if they are not.
+  const C* Row(int64_t r, int64_t n, std::vector<C>* scratch) const {
+    if (col == 1 || n == 1) return data + r * row;
+    scratch->assign(n, data[r * row]);
+    return scratch->data();
+  }
+
+  const C* data;
+  int64_t row, col;
+};
+
+// e = exp(x - max); returns their sum and sets *max.
+template <typename C>
+void ExpRow(const C* x, int64_t n, C* max, C* sum, C* e) {
+  RunSimd([=] {
+    *max = row_math::Max<C>(x, n);
+    *sum = row_math::ExpAndSum(x, n, *max, e);
+  });
+}
+
+// The gradient of a row, which holds its exponentials, and its loss.
+template <typename C>
+C FinishRow(const C* x, const C* l, int64_t n, C max, C sum, C* grad) {
+  C loss;
+  RunSimd([=, &loss] {
+    const C log_sum = std::log(sum), m = max;
+    loss = row_math::SumOf<C>(
+        n, [=](int64_t c) { return l[c] * (log_sum - (x[c] - m)); });
+    const C scale = C(1) / sum;
+#pragma GCC ivdep
+    for (int64_t c = 0; c < n; ++c) grad[c] = grad[c] * scale - l[c];
+  });
+  return loss;
+}
+
+template <typename C>
+void ScaleRow(int64_t n, C scale, C* row) {
+  RunSimd([=] {
+#pragma GCC ivdep
+    for (int64_t c = 0; c < n; ++c) row[c] *= scale;
+  });
 }
 
 template <typename T>
@@ -62,78 +110,33 @@ class XentOp : public OpKernel {
     OP_REQUIRES_OK(
         ctx, ctx->allocate_output(0, TensorShape({shape.dim_size(0)}), &loss));
     OP_REQUIRES_OK(ctx, ctx->allocate_output(1, shape, &backprop));
-    const Strided x = MakeStrided(features), l = MakeStrided(labels);
-    T* out = loss->data<T>();
-    T* grad = backprop->data<T>();
-    const int64_t classes = shape.dim_size(1);
-    ctx->ParallelFor(shape.dim_size(0), 3.0 * static_cast<double>(classes) + 5,
+    WideTensor<T> wide_x, wide_l, wide_loss, wide_grad;
+    OP_REQUIRES_OK(ctx, wide_x.Read(ctx, features));
+    OP_REQUIRES_OK(ctx, wide_l.Read(ctx, labels));
+    OP_REQUIRES_OK(ctx, wide_loss.Begin(ctx, loss));
+    OP_REQUIRES_OK(ctx, wide_grad.Begin(ctx, backprop));
+    const Strided<C> x(wide_x.in(), features.shape());
+    const Strided<C> l(wide_l.in(), labels.shape());
+    C* const out = wide_loss.out();
+    C* const grad = wide_grad.out();
+    const int64_t n = shape.dim_size(1);
+    ctx->ParallelFor(shape.dim_size(0), 3.0 * static_cast<double>(n) + 5,
                      [=](int64_t begin, int64_t end) {
-                       Rows(x, l, classes, begin, end, out, grad);
+                       std::vector<C> x_scratch, l_scratch;
+                       for (int64_t r = begin; r < end; ++r) {
+                         const C* const x_row = x.Row(r, n, &x_scratch);
+                         C max, sum;
+                         ExpRow(x_row, n, &max, &sum, grad + r * n);
+                         out[r] = FinishRow(x_row, l.Row(r, n, &l_scratch), n,
+                                            max, sum, grad + r * n);
+                       }
                      });
+    wide_loss.Write();
+    wide_grad.Write();
   }
 
  private:
   using C = ComputeType<T>;
-
-  // A matrix whose strides are 0 where it broadcasts.
-  struct Strided {
-    const T* data;
-    int64_t row, col;
-  };
-  static Strided MakeStrided(const Tensor& t) {
-    const int64_t cols = t.dims() >= 1 ? t.dim_size(t.dims() - 1) : 1;
-    const int64_t rows = t.dims() >= 2 ? t.dim_size(t.dims() - 2) : 1;
-    return {t.data<T>(), rows == 1 ? 0 : cols, cols == 1 ? 0 : 1};
-  }
-
-  static void Rows(Strided x, Strided l, int64_t n, int64_t begin, int64_t end,
-                   T* loss, T* grad) {
-    RunSimd([=] {
-      for (int64_t r = begin; r < end; ++r) {
-        if constexpr (std::is_same_v<T, C>) {
-          if (x.col == 1 && l.col == 1) {
-            loss[r] =
-                Row(x.data + r * x.row, l.data + r * l.row, n, grad + r * n);
-            continue;
-          }
-        }
-        loss[r] = StridedRow(x, l, r, n, grad + r * n);
-      }
-    });
-  }
-
-  // Returns the loss; the exponentials pass through `grad`.
-  static inline C Row(const C* x, const C* l, int64_t n, C* grad) {
-    C max;
-    const C sum = ExpRow(x, n, &max, grad);
-    const C log_sum = std::log(sum), m = max;
-    const C loss = row_math::SumOf<C>(
-        n, [=](int64_t c) { return l[c] * (log_sum - (x[c] - m)); });
-    const C scale = C(1) / sum;
-#pragma GCC ivdep
-    for (int64_t c = 0; c < n; ++c) grad[c] = grad[c] * scale - l[c];
-    return loss;
-  }
-
-  // The same for narrow types and broadcast columns, without scratch.
-  static inline T StridedRow(const Strided& x, const Strided& l, int64_t r,
-                             int64_t n, T* grad) {
-    auto at = [r](const Strided& s, int64_t c) {
-      return static_cast<C>(s.data[r * s.row + c * s.col]);
-    };
-    C max = -std::numeric_limits<C>::infinity();
-    for (int64_t c = 0; c < n; ++c) max = at(x, c) > max ? at(x, c) : max;
-    const C sum = row_math::SumOf<C>(
-        n, [&](int64_t c) { return vec::Exp(at(x, c) - max); });
-    const C log_sum = std::log(sum);
-    const C loss = row_math::SumOf<C>(
-        n, [&](int64_t c) { return at(l, c) * (log_sum - (at(x, c) - max)); });
-    const C scale = C(1) / sum;
-    for (int64_t c = 0; c < n; ++c) {
-      grad[c] = static_cast<T>(vec::Exp(at(x, c) - max) * scale - at(l, c));
-    }
-    return static_cast<T>(loss);
-  }
 };
 
 template <typename T, typename Index>
@@ -172,47 +175,31 @@ class SparseXentOp : public OpKernel {
     Tensor *loss = nullptr, *backprop = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, labels.shape(), &loss));
     OP_REQUIRES_OK(ctx, ctx->allocate_output(1, logits.shape(), &backprop));
-    const T* x = logits.data<T>();
-    T* out = loss->data<T>();
-    T* grad = backprop->data<T>();
+    WideTensor<T> wide_x, wide_loss, wide_grad;
+    OP_REQUIRES_OK(ctx, wide_x.Read(ctx, logits));
+    OP_REQUIRES_OK(ctx, wide_loss.Begin(ctx, loss));
+    OP_REQUIRES_OK(ctx, wide_grad.Begin(ctx, backprop));
+    const C* const x = wide_x.in();
+    C* const out = wide_loss.out();
+    C* const grad = wide_grad.out();
     ctx->ParallelFor(rows, 2.0 * static_cast<double>(classes) + 5,
                      [=](int64_t begin, int64_t end) {
-                       Rows(x, l, classes, begin, end, out, grad);
+                       for (int64_t r = begin; r < end; ++r) {
+                         const C* const row = x + r * classes;
+                         C* const to = grad + r * classes;
+                         C max, sum;
+                         ExpRow(row, classes, &max, &sum, to);
+                         ScaleRow(classes, C(1) / sum, to);
+                         out[r] = std::log(sum) - (row[l[r]] - max);
+                         to[l[r]] -= C(1);
+                       }
                      });
+    wide_loss.Write();
+    wide_grad.Write();
   }
 
  private:
   using C = ComputeType<T>;
-
-  static void Rows(const T* x, const Index* labels, int64_t n, int64_t begin,
-                   int64_t end, T* loss, T* grad) {
-    RunSimd([=] {
-      for (int64_t r = begin; r < end; ++r) {
-        const T* row = x + r * n;
-        T* out = grad + r * n;
-        const int64_t label = labels[r];
-        C max, sum;
-        if constexpr (std::is_same_v<T, C>) {
-          sum = ExpRow(row, n, &max, out);
-          const C scale = C(1) / sum;
-#pragma GCC ivdep
-          for (int64_t c = 0; c < n; ++c) out[c] *= scale;
-        } else {
-          max = row_math::Max<C>(row, n);
-          const C m = max;
-          sum = row_math::SumOf<C>(n, [row, m](int64_t c) {
-            return vec::Exp(static_cast<C>(row[c]) - m);
-          });
-          for (int64_t c = 0; c < n; ++c) {
-            out[c] = static_cast<T>(vec::Exp(static_cast<C>(row[c]) - m) / sum);
-          }
-        }
-        const C at_label = static_cast<C>(row[label]) - max;
-        loss[r] = static_cast<T>(std::log(sum) - at_label);
-        out[label] = static_cast<T>(vec::Exp(at_label) / sum - C(1));
-      }
-    });
-  }
 };
 
 #define REGISTER_XENT(T)                                              \
