@@ -451,3 +451,10 @@ def test_decode_bmp_does_not_ask_for_the_two_letters():
             run(tf.image.decode_image(other))
     with pytest.raises(tf.errors.InvalidArgumentError, match="PNG"):
         run(tf.image.decode_bmp(save(RGB, "PNG")))
+
+
+def test_the_gradient_of_an_empty_enlargement_is_zero():
+    for shape, want in (([1, 0, 2, 3], (1, 4, 4, 3)), ([1, 2, 0, 3], (1, 4, 4, 3)), ([0, 2, 2, 3], (0, 4, 4, 3))):
+        with tf.Graph().as_default(), tf.Session() as s:
+            got = s.run(tf.raw_ops.ResizeNearestNeighborGrad(grads=tf.zeros(shape), size=[4, 4]))
+        assert got.shape == want and not got.any()

@@ -68,3 +68,15 @@ def test_uninitialised_generator():
     handle = tf.raw_ops.VarHandleOp(dtype=tf.int64, shape=[3])
     with pytest.raises(tf.errors.OpError, match="uninit|not found|NotFound"):
         run(tf.raw_ops.StatefulUniform(handle, 1, [5]))
+
+
+@pytest.mark.parametrize("build", [
+    lambda shape: tf.raw_ops.StatelessRandomGammaV2(shape=shape, seed=[1, 2], alpha=[1.0, 2.0]),
+    lambda shape: tf.raw_ops.StatelessRandomPoisson(shape=shape, seed=[1, 2], lam=[1.0, 2.0], dtype=tf.float32)])
+def test_a_shape_that_does_not_end_as_the_parameters_do_fails_in_the_run(build):
+    with tf.Graph().as_default(), tf.Session() as s:
+        assert s.run(build([3, 2])).shape == (3, 2)
+        y = build([3, 5])
+        assert y.shape == (3, 5)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="must end with"):
+            s.run(y)

@@ -98,10 +98,6 @@ Status ResizeBackward(const Tensor& grads, int64_t in_h, int64_t in_w,
     return errors::InvalidArgument(
         "the original image must be of non-zero size, got ", in_h, " x ", in_w);
   }
-  if (grads.dim_size(1) <= 0 || grads.dim_size(2) <= 0) {
-    return errors::InvalidArgument("grads must be of non-zero size, got ",
-                                   grads.shape().DebugString());
-  }
   *out = {grads.dim_size(0),
           in_h,
           in_w,
@@ -118,6 +114,10 @@ Status ResizeBackwardTo(const Tensor& grads, const Tensor& original_image,
   if (original_image.dims() != 4) {
     return errors::InvalidArgument("original_image must be 4-dimensional, got ",
                                    original_image.shape().DebugString());
+  }
+  if (grads.dims() == 4 && (grads.dim_size(1) <= 0 || grads.dim_size(2) <= 0)) {
+    return errors::InvalidArgument("grads must be of non-zero size, got ",
+                                   grads.shape().DebugString());
   }
   return ResizeBackward(grads, original_image.dim_size(1),
                         original_image.dim_size(2), align_corners, shape);

@@ -300,7 +300,10 @@ Status StatelessPerParameterShape(InferenceContext* c) {
   for (int i = first + 1; i < c->num_inputs(); ++i) {
     HR_RETURN_IF_ERROR(BroadcastShapes(parameters, c->input(i), &parameters));
   }
-  if (c->RankKnown(out) && c->RankKnown(parameters)) {
+  // Ops with one parameter and a seed leave it to the kernel, as TensorFlow's
+  // do.
+  const bool checks = first == 4 || c->num_inputs() > first + 1;
+  if (checks && c->RankKnown(out) && c->RankKnown(parameters)) {
     Shape inner;
     HR_RETURN_IF_ERROR(c->WithRankAtLeast(out, c->Rank(parameters), &unused));
     HR_RETURN_IF_ERROR(
