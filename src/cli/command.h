@@ -19,6 +19,7 @@ int InspectCommand(const Args& args);  // headrace inspect
 int OpsCommand(const Args& args);      // headrace ops
 int TuneCommand(const Args& args);     // headrace tune
 int ExplainCommand(const Args& args);  // headrace explain
+int DoctorCommand(const Args& args);   // headrace doctor
 
 // Writes "headrace: message" to stderr. Returns 1.
 int Fail(const Status& status);

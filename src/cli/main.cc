@@ -25,6 +25,8 @@ constexpr Entry kCommands[] = {
     {"tune", "measure which algorithms are the fastest for a model",
      TuneCommand},
     {"ops", "list the ops and kernels of this library", OpsCommand},
+    {"doctor", "show what the library sees of this machine, and measure it",
+     DoctorCommand},
 };
 
 void PrintHelp(std::FILE* to) {

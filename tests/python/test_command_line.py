@@ -1,6 +1,7 @@
 """What the commands of `headrace` take for a model."""
 import os
 import pathlib
+import re
 import signal
 import subprocess
 
@@ -212,3 +213,33 @@ def test_a_trace_with_repeats_is_of_a_run_after_them(small_model):
     assert run.returncode == 0, run.stderr
     assert run.stdout.count("  in all") == 1
     assert run.stdout.index("3 runs: shortest") < run.stdout.index("  in all")
+
+
+def test_the_doctor_names_variables_that_nothing_reads():
+    run = headrace("doctor", HEADRACE_NUM_THREADS="1", HEADRACE_NUM_THREAD="7")
+    assert run.returncode == 0, run.stderr
+    assert "threads:      1\n" in run.stdout
+    assert "HEADRACE_NUM_THREAD=7   (nothing reads it; did you mean 'HEADRACE_NUM_THREADS'?)" in run.stdout
+    assert "HEADRACE_NUM_THREADS=1\n" in run.stdout
+
+
+def test_the_doctor_keeps_what_it_measures(tmp_path):
+    path = tmp_path / "new folder" / "machine.txt"
+    env = {"HEADRACE_MACHINE": str(path)}
+    run = headrace("doctor", "--calibrate", **env)
+    assert run.returncode == 0, run.stderr
+    text = path.read_text()
+    assert text.startswith("headrace machine 1\nprocessor ")
+    path.write_text(re.sub("flops_per_ns .*", "flops_per_ns 777.0", text))
+    assert "777 GFLOP/s" in headrace("doctor", **env).stdout
+    path.write_text(re.sub("flops_per_ns .*", "flops_per_ns many", text))
+    run = headrace("doctor", **env)
+    assert "777" not in run.stdout and "is ignored: line 3 is 'flops_per_ns many'" in run.stderr
+    path.write_text(re.sub("processor .*", "processor of somebody", text))
+    run = headrace("doctor", **env)
+    assert run.returncode == 0 and run.stderr == ""
+
+
+@pytest.mark.parametrize("arguments", [["doctor", "more"], ["doctor", "--calibrat"]])
+def test_the_doctor_takes_no_other_arguments(arguments):
+    assert headrace(*arguments).returncode == 2

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/machine.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/lib/cancellable_loops.h"
 
@@ -42,12 +43,8 @@ absl::Span<const ConvImplementation* const> ConvImplementations(
 }
 
 double PeakFlopsPerNs(const CpuFeatures& cpu) {
-  if (!cpu.fma) return cpu.avx ? 48 : 24;
-  // Two multiply-adds of 256 bits a cycle, or of 512 bits where the processor
-  // has such units and not, as Zen 4, halves of them.
-  const bool wide =
-      cpu.avx512f && !(cpu.vendor == "AuthenticAMD" && cpu.family < 26);
-  return wide ? 200 : 115;
+  return &cpu == &HostCpu() ? HostFigures().flops_per_ns
+                            : TableFigures(cpu).flops_per_ns;
 }
 
 double ConvCostNs(const ConvImplementation& i, const ConvParams& p,

@@ -116,7 +116,7 @@ class ConvImplementation {
 };
 
 // How many multiplications and additions of floats a core of such a processor
-// does in a nanosecond, roughly. EstimateNs divides by it.
+// does in a nanosecond, roughly (base/machine.h). EstimateNs divides by it.
 double PeakFlopsPerNs(const CpuFeatures& cpu);
 
 // All implementations of a direction; of equal cost the earlier one is taken.
