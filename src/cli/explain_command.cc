@@ -73,6 +73,15 @@ void PrintPasses(const pb::RunMetadata& metadata) {
   }
 }
 
+std::string Bytes(int64_t n) {
+  char text[40];
+  const bool large = n >= 1000000;
+  std::snprintf(text, sizeof(text), "%.2f %s",
+                static_cast<double>(n) / (large ? 1e6 : 1e3),
+                large ? "MB" : "KB");
+  return text;
+}
+
 Status PrintMemory(const Trial& trial) {
   std::vector<std::pair<Endpoint, TensorShape>> shapes;
   for (const Session::Feed& f : trial.feeds) {
@@ -93,21 +102,18 @@ Status PrintMemory(const Trial& trial) {
   HR_RETURN_IF_ERROR(trial.Run());
   const int64_t measured = allocator->GetStats().peak_bytes_in_use - before;
   std::printf(
-      "\nmemory: the tensors of a run take %.2f MB at most at once, "
-      "took %.2f MB; %.2f MB without sharing\n",
-      static_cast<double>(plan.peak_bytes) / 1e6,
-      static_cast<double>(measured) / 1e6,
-      static_cast<double>(plan.total_bytes) / 1e6);
+      "\nmemory: the tensors of a run take %s at most at once, took %s; %s "
+      "without sharing\n",
+      Bytes(plan.peak_bytes).c_str(), Bytes(measured).c_str(),
+      Bytes(plan.total_bytes).c_str());
   if (!plan.unknown.empty()) {
     std::printf("  %zu tensors of unknown size are not counted, as %s\n",
                 plan.unknown.size(), plan.unknown[0].c_str());
   }
   for (size_t i = 0; i < plan.blocks.size() && i < kLargest; ++i) {
     const MemoryPlan::Block& b = plan.blocks[i];
-    std::printf("  %9.2f MB at %9.2f  %s %s\n",
-                static_cast<double>(b.bytes) / 1e6,
-                static_cast<double>(b.offset) / 1e6, b.name.c_str(),
-                b.contents.c_str());
+    std::printf("  %12s at %12s  %s %s\n", Bytes(b.bytes).c_str(),
+                Bytes(b.offset).c_str(), b.name.c_str(), b.contents.c_str());
   }
   return OkStatus();
 }

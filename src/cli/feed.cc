@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -183,12 +186,13 @@ Status MakePictureFeed(const std::string& path, const std::string& bytes,
   return Convert(pixels, dtype, out);
 }
 
-// Numbers in nested brackets.
-class ListParser {
+// Values of type T, double or std::string, in nested brackets.
+template <typename T>
+class ListParserOf {
  public:
-  explicit ListParser(absl::string_view text) : text_(text) {}
+  explicit ListParserOf(absl::string_view text) : text_(text) {}
 
-  Status Parse(std::vector<double>* values, std::vector<int64_t>* dims) {
+  Status Parse(std::vector<T>* values, std::vector<int64_t>* dims) {
     HR_RETURN_IF_ERROR(Value(0, values, dims));
     Skip();
     if (at_ != text_.size()) return Bad("text after the value");
@@ -203,27 +207,45 @@ class ListParser {
   }
   Status Bad(absl::string_view what) const {
     return errors::InvalidArgument("'", text_,
-                                   "' is neither a file nor a "
-                                   "number nor a list of numbers: ",
+                                   std::is_same_v<T, double>
+                                       ? "' is neither a file nor a number nor "
+                                         "a list of numbers: "
+                                       : "' is no list of strings in double "
+                                         "quotes, as [\"a\", \"b\"]: ",
                                    what);
   }
-  Status Value(int depth, std::vector<double>* values,
-               std::vector<int64_t>* dims) {
+  // Reads the value at at_, up to what follows it.
+  Status Read(double* v) {
+    const size_t end = text_.find_first_of(",] \t\n", at_);
+    const absl::string_view word = text_.substr(at_, end - at_);
+    if (word == "true") {
+      *v = 1;
+    } else if (word != "false" && !absl::SimpleAtod(word, v)) {
+      return Bad(absl::StrCat("'", word, "'"));
+    }
+    at_ = end == absl::string_view::npos ? text_.size() : end;
+    return OkStatus();
+  }
+  // A backslash stands before a quote or a backslash of the string.
+  Status Read(std::string* v) {
+    if (text_[at_] != '"') return Bad("a string without quotes");
+    for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
+      if (text_[at_] == '\\' && ++at_ == text_.size()) break;
+      v->push_back(text_[at_]);
+    }
+    if (at_ >= text_.size()) return Bad("no quote at its end");
+    ++at_;
+    return OkStatus();
+  }
+  Status Value(int depth, std::vector<T>* values, std::vector<int64_t>* dims) {
     Skip();
     if (depth > kMaxDepth) return Bad("nested too deeply");
     if (at_ == text_.size()) return Bad("it ends too early");
     if (text_[at_] != '[') {
       if (static_cast<int>(dims->size()) > depth) return Bad("ragged list");
-      const size_t end = text_.find_first_of(",] \t\n", at_);
-      const absl::string_view word = text_.substr(at_, end - at_);
-      double v = 0;
-      if (word == "true") {
-        v = 1;
-      } else if (word != "false" && !absl::SimpleAtod(word, &v)) {
-        return Bad(absl::StrCat("'", word, "'"));
-      }
-      values->push_back(v);
-      at_ = end == absl::string_view::npos ? text_.size() : end;
+      T v{};
+      HR_RETURN_IF_ERROR(Read(&v));
+      values->push_back(std::move(v));
       return OkStatus();
     }
     ++at_;
@@ -250,19 +272,42 @@ class ListParser {
   const absl::string_view text_;
   size_t at_ = 0;
 };
+using ListParser = ListParserOf<double>;
+using StringListParser = ListParserOf<std::string>;
 
-Status MakeLiteralFeed(const std::string& text, DataType dtype, Tensor* out) {
-  if (dtype == DT_STRING) {
+// A list of strings in double quotes, or the text itself where the input is a
+// scalar or may be one.
+Status MakeStringFeed(const std::string& text, const PartialTensorShape& shape,
+                      Tensor* out) {
+  std::vector<std::string> values;
+  std::vector<int64_t> dims;
+  const bool is_list = absl::StartsWith(text, "[") && shape.dims() != 0;
+  const Status s =
+      is_list ? StringListParser(text).Parse(&values, &dims) : OkStatus();
+  if (!is_list || (!s.ok() && shape.unknown_rank())) {
     *out = Tensor::Scalar<tstring>(text);
     return OkStatus();
   }
+  HR_RETURN_IF_ERROR(s);
+  TensorShape list;
+  HR_RETURN_IF_ERROR(TensorShape::Build(dims, &list));
+  Tensor t;
+  HR_RETURN_IF_ERROR(Tensor::Allocate(CpuAllocator(), DT_STRING, list, &t));
+  for (size_t i = 0; i < values.size(); ++i) t.data<tstring>()[i] = values[i];
+  *out = std::move(t);
+  return OkStatus();
+}
+
+Status MakeLiteralFeed(const std::string& text, DataType dtype,
+                       const PartialTensorShape& shape, Tensor* out) {
+  if (dtype == DT_STRING) return MakeStringFeed(text, shape, out);
   std::vector<double> values;
   std::vector<int64_t> dims;
   HR_RETURN_IF_ERROR(ListParser(text).Parse(&values, &dims));
-  TensorShape shape;
-  HR_RETURN_IF_ERROR(TensorShape::Build(dims, &shape));
+  TensorShape given;
+  HR_RETURN_IF_ERROR(TensorShape::Build(dims, &given));
   Tensor t;
-  HR_RETURN_IF_ERROR(Tensor::Allocate(CpuAllocator(), dtype, shape, &t));
+  HR_RETURN_IF_ERROR(Tensor::Allocate(CpuAllocator(), dtype, given, &t));
   for (size_t i = 0; i < values.size(); ++i) {
     if (!Store(values[i], &t, static_cast<int64_t>(i))) {
       return errors::InvalidArgument("cannot make a ", DataTypeString(dtype),
@@ -299,7 +344,7 @@ Status MakeFeed(const std::string& text, DataType dtype,
       HR_RETURN_IF_ERROR(Convert(array, dtype, &t));
     }
   } else {
-    HR_RETURN_IF_ERROR(MakeLiteralFeed(text, dtype, &t));
+    HR_RETURN_IF_ERROR(MakeLiteralFeed(text, dtype, shape, &t));
   }
   if (!shape.unknown_rank() && shape.dims() == t.dims() + 1) {
     TensorShape batched = t.shape();

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/command.h"
 #include "cli/model.h"
+#include "graph/function_library.h"
 #include "graph/graph_def_reader.h"
 #include "headrace/op.h"
 #include "headrace/op_kernel.h"
@@ -57,12 +58,42 @@ const char* Lack(bool is_known, bool has_kernel) {
   return has_kernel ? "" : "  (no CPU kernel)";
 }
 
-void PrintOps(const std::map<std::string, OpUse>& ops) {
-  std::printf("ops:\n");
+void PrintOps(const char* title, const std::map<std::string, OpUse>& ops) {
+  std::printf("%s:\n", title);
   for (const auto& [op, use] : ops) {
     std::printf("  %6d  %s%s\n", use.count, op.c_str(),
                 Lack(use.known, use.runs));
   }
+}
+
+// The ops that have a CPU kernel for some types.
+std::set<std::string> OpsWithKernel() {
+  std::set<std::string> ops;
+  for (const KernelRegistry::Info& k : KernelRegistry::Global()->All()) {
+    if (k.device == DEVICE_CPU) ops.insert(k.op);
+  }
+  return ops;
+}
+
+// The ops in the bodies of the graph's functions. A body has no types before it
+// is called, so a kernel for some types counts.
+std::map<std::string, OpUse> OpsOfFunctions(const Graph& graph) {
+  std::map<std::string, OpUse> ops;
+  const std::set<std::string> with_kernel = OpsWithKernel();
+  const FunctionLibrary* const library = graph.functions();
+  if (library == nullptr) return ops;
+  for (const std::string& name : library->Names()) {
+    const auto function = library->Find(name);
+    if (function == nullptr) continue;
+    for (const pb::NodeDef& n : function->node_def()) {
+      OpUse& use = ops[n.op()];
+      if (use.count++ > 0) continue;
+      const bool calls = library->Find(n.op()) != nullptr;
+      use.known = calls || OpRegistry::Global()->Find(n.op()) != nullptr;
+      use.runs = calls || with_kernel.contains(n.op());
+    }
+  }
+  return ops;
 }
 
 // "  x:0  float [?,2]" from the attrs of a node that is in no graph.
@@ -81,10 +112,7 @@ bool PrintUnknown(const std::string& path, const GraphDefParts& parts) {
   for (const pb::FunctionDef& f : parts.rest.library().function()) {
     functions.insert(f.signature().name());
   }
-  std::set<std::string> with_kernel;
-  for (const KernelRegistry::Info& k : KernelRegistry::Global()->All()) {
-    if (k.device == DEVICE_CPU) with_kernel.insert(k.op);
-  }
+  const std::set<std::string> with_kernel = OpsWithKernel();
   std::map<std::string, OpUse> ops;
   int unknown = 0;
   for (const GraphDefParts::Node& n : parts.nodes) {
@@ -101,7 +129,7 @@ bool PrintUnknown(const std::string& path, const GraphDefParts& parts) {
   for (const GraphDefParts::Node& n : parts.nodes) {
     if (absl::StartsWith(n.def.op, "Placeholder")) PrintPlaceholder(n.def);
   }
-  PrintOps(ops);
+  PrintOps("ops", ops);
   std::printf(
       "%d op%s not known here, so that the model cannot run: see the marks "
       "above\n",
@@ -156,15 +184,19 @@ int InspectCommand(const Args& args) {
               static_cast<double>(constant_bytes) / 1e6);
   std::printf("inputs:\n");
   for (const Endpoint& e : model.inputs) {
-    std::printf("  %s\n", Describe(e).c_str());
+    std::printf("  %s%s\n", Describe(e).c_str(),
+                e.node->out_edges().empty() ? "  (nothing reads it)" : "");
   }
   std::printf("outputs:\n");
   for (const Endpoint& e : model.outputs) {
     std::printf("  %s\n", Describe(e).c_str());
   }
-  PrintOps(ops);
+  PrintOps("ops", ops);
+  const std::map<std::string, OpUse> in_functions = OpsOfFunctions(*graph);
+  if (!in_functions.empty()) PrintOps("ops of functions", in_functions);
   bool all = true;
   for (const auto& [op, use] : ops) all &= use.runs;
+  for (const auto& [op, use] : in_functions) all &= use.known && use.runs;
   if (nodes) {
     std::printf("nodes:\n");
     graph->ForEachNode([](Node* n) { PrintNode(*n); });

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "cli/feed.h"
+#include "graph/algorithm.h"
 #include "headrace/device.h"
 
 namespace headrace::cli {
@@ -141,14 +142,6 @@ Status PrepareTrial(const TrialArgs& args, pb::ConfigProto config, Trial* out) {
     HR_RETURN_IF_ERROR(MakeUp(e, &shape, &t));
     out->feeds.emplace_back(e, std::move(t));
   }
-  for (const Endpoint& e : out->model.inputs) {
-    if (is_fed(e) || e.node->type_string() == "PlaceholderWithDefault") {
-      continue;
-    }
-    Tensor t;
-    HR_RETURN_IF_ERROR(MakeUp(e, nullptr, &t));
-    out->feeds.emplace_back(e, std::move(t));
-  }
   for (const std::string& name : args.fetches) {
     HR_ASSIGN_OR_RETURN(const Endpoint e, FindTensor(graph, name));
     out->fetches.push_back(e);
@@ -157,6 +150,18 @@ Status PrepareTrial(const TrialArgs& args, pb::ConfigProto config, Trial* out) {
   if (out->fetches.empty()) {
     return errors::InvalidArgument(
         "the model does not say what to compute: name it by --fetch");
+  }
+  std::vector<Node*> fetched;
+  for (const Endpoint& e : out->fetches) fetched.push_back(e.node);
+  const std::vector<bool> needed = ReachableBackwards(graph, fetched);
+  for (const Endpoint& e : out->model.inputs) {
+    if (!needed[e.node->id()] || is_fed(e) ||
+        e.node->type_string() == "PlaceholderWithDefault") {
+      continue;
+    }
+    Tensor t;
+    HR_RETURN_IF_ERROR(MakeUp(e, nullptr, &t));
+    out->feeds.emplace_back(e, std::move(t));
   }
   return OkStatus();
 }

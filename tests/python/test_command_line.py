@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 
+import numpy as np
 import pytest
 
 import headrace as tf
@@ -243,3 +244,63 @@ def test_the_doctor_keeps_what_it_measures(tmp_path):
 @pytest.mark.parametrize("arguments", [["doctor", "more"], ["doctor", "--calibrat"]])
 def test_the_doctor_takes_no_other_arguments(arguments):
     assert headrace(*arguments).returncode == 2
+
+
+def write_graph(path, build):
+    with tf.Graph().as_default() as g:
+        build()
+        path.write_bytes(g.as_graph_def().SerializeToString())
+    return str(path)
+
+
+def test_inputs_that_nothing_reads_are_not_asked_for(tmp_path):
+    def build():
+        x = tf.placeholder(tf.float32, [1], name="x")
+        tf.placeholder(tf.float32, name="unused")
+        tf.identity(x, name="y")
+    model = write_graph(tmp_path / "graph.pb", build)
+    run = headrace("explain", model, "--fetch", "y:0")
+    assert run.returncode == 0, run.stderr
+    assert "unused" not in run.stdout and "KB at most at once" in run.stdout
+    run = headrace("inspect", model)
+    assert "unused:0  float <unknown>  (nothing reads it)\n" in run.stdout, run.stdout
+    assert run.stdout.count("(nothing reads it)") == 1
+
+
+def test_inspect_looks_into_functions(tmp_path):
+    def build():
+        data = tf.data.Dataset.range(3).map(lambda x: tf.atan(tf.cast(x, tf.float32)))
+        data.make_one_shot_iterator().get_next(name="out")
+    run = headrace("inspect", write_graph(tmp_path / "functions.pb", build))
+    assert run.returncode == 0, run.stderr
+    functions = run.stdout[run.stdout.index("ops of functions:"):]
+    assert "  Atan\n" in functions and "every op can run here" in functions
+
+
+@pytest.mark.parametrize("shape, text, want", [
+    ([None], '["a b z", "g"]', [b"a b z", b"g"]),
+    ([2, None], r'[["a", "\"q\""], ["b\\", ""]]', [[b"a", b'"q"'], [b"b\\", b""]]),
+    ([], '["a"]', b'["a"]'),
+    ([], "plain", b"plain"),
+    ([None], "plain", [b"plain"]),
+    (None, "[plain", b"[plain"),
+    (None, '["x"]', [b"x"])])
+def test_strings_are_fed_as_lists(tmp_path, shape, text, want):
+    def build():
+        tf.identity(tf.placeholder(tf.string, shape, name="s"), name="out")
+    model = write_graph(tmp_path / "strings.pb", build)
+    run = headrace("run", model, "--feed", "s=" + text, "--fetch", "out")
+    assert run.returncode == 0, run.stderr
+    shape_text = "[" + ",".join(map(str, np.shape(want))) + "]"
+    assert run.stdout.startswith("out string " + shape_text), run.stdout
+    for value in np.ravel(want):
+        assert value.decode() in run.stdout.replace("\\\\", "\\").replace('\\"', '"')
+
+
+@pytest.mark.parametrize("text, says", [('["a", b]', "a string without quotes"), ('["a"', "no comma"),
+                                        ('["a]', "no quote at its end"), ('[["a"], ["b", "c"]]', "ragged list")])
+def test_a_damaged_list_of_strings_is_refused(tmp_path, text, says):
+    def build():
+        tf.identity(tf.placeholder(tf.string, [None], name="s"), name="out")
+    run = headrace("run", write_graph(tmp_path / "s.pb", build), "--feed", "s=" + text)
+    assert run.returncode == 1 and says in run.stderr, run.stderr
