@@ -38,6 +38,10 @@ ACTIVATIONS = {
     "swish": lambda v: v * tf.sigmoid(v),
     "hard_swish": lambda v: v * tf.nn.relu6(v + 3.) * (1 / 6.),
     "gelu": lambda v: .5 * v * (1. + tf.erf(v * .7071067811865475)),
+    "gelu_erfc": lambda v: .5 * v * tf.erfc(-v * .7071067811865475),
+    "gelu_tanh": lambda v: v * (.5 * (1. + tf.tanh(
+        .7978845608028654 * (v + .044715 * tf.pow(v, 3.))))),
+    "mish": lambda v: v * tf.tanh(tf.nn.softplus(v)),
 }
 UNARY = {
     **ACTIVATIONS,

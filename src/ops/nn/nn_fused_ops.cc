@@ -1,5 +1,6 @@
 // Schemas of the nodes that graph passes make of several: a convolution and
-// what follows it element by element, chains of element-wise ops, LSTM cells.
+// what follows it element by element, chains of element-wise ops, activations,
+// LSTM cells.
 #include "framework/shape_fns/common_shape_fns.h"
 #include "framework/shape_fns/conv_attrs.h"
 #include "headrace/op.h"
@@ -146,6 +147,23 @@ REGISTER_OP("_FusedElementwise")
     .Attr("ops: list(string) >= 1")
     .Attr("sides: list(int)")
     .KeepsShape();
+
+// Activations that graphs spell out by several ops: gelu, gelu by tanh, x
+// sigmoid(x), x relu6(x + 3) / 6, x tanh(softplus(x)).
+#define HR_REGISTER(NAME)         \
+  REGISTER_OP(NAME)               \
+      .Input("features: T")       \
+      .Output("activations: T")   \
+      .Attr("T: {float, double}") \
+      .KeepsShape()               \
+      .Elementwise()              \
+      .Activation(ActivationFunction())
+HR_REGISTER("_Gelu");
+HR_REGISTER("_ApproximateGelu");
+HR_REGISTER("_Swish");
+HR_REGISTER("_HardSwish");
+HR_REGISTER("_Mish");
+#undef HR_REGISTER
 
 // Steps of a basic LSTM cell: the results of each go into the next. Of the four
 // parts of the columns of w and b, gate_order tells which are the input gate,

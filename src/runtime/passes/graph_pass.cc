@@ -20,6 +20,8 @@ const std::vector<GraphPass>& GraphPasses() {
           {"fold_pad", "puts padding with zeros into convolutions", FoldPad},
           {"fold_batch_norm", "puts batch norm into the convolution before it",
            FoldBatchNorm},
+          {"fuse_activation",
+           "runs activations that the graph spells out as one", FuseActivation},
           {"fuse_conv", "puts bias, addition and activation into convolutions",
            FuseConv},
           {"fuse_conv_chain", "runs depthwise and 1x1 convolutions as one",

@@ -24,8 +24,9 @@ struct GraphPass {
 };
 
 // In the order in which they run: "inline_functions", "remove_noops",
-// "constant_folding", "cse", "fold_pad", "fold_batch_norm", "fuse_conv",
-// "fuse_conv_chain", "fuse_lstm", "fuse_matmul", "fuse_elementwise", "prune".
+// "constant_folding", "cse", "fold_pad", "fold_batch_norm", "fuse_layer_norm",
+// "fuse_activation", "fuse_attention", "fuse_conv", "fuse_conv_chain",
+// "fuse_lstm", "fuse_matmul", "fuse_elementwise", "prune".
 const std::vector<GraphPass>& GraphPasses();
 
 struct GraphPassReport {
@@ -50,6 +51,12 @@ Status MergeCommonSubexpressions(const GraphPassContext& context, Graph* graph,
                                  int* changes);
 Status FoldPad(const GraphPassContext& context, Graph* graph, int* changes);
 Status FoldBatchNorm(const GraphPassContext& context, Graph* graph,
+                     int* changes);
+Status FuseLayerNorm(const GraphPassContext& context, Graph* graph,
+                     int* changes);
+Status FuseActivation(const GraphPassContext& context, Graph* graph,
+                      int* changes);
+Status FuseAttention(const GraphPassContext& context, Graph* graph,
                      int* changes);
 Status FuseConv(const GraphPassContext& context, Graph* graph, int* changes);
 Status FuseConvChain(const GraphPassContext& context, Graph* graph,

@@ -1,0 +1,175 @@
+"""What networks spell out node by node (activations, normalisation, attention)
+runs as one node each, gives what the nodes give, and stays as it is where
+somebody else wants a part of it."""
+import math
+
+import numpy as np
+import pytest
+
+import headrace as tf
+
+rng = np.random.RandomState(3)
+
+
+def plain_config():
+    config = tf.ConfigProto()
+    config.graph_options.optimizer_options.opt_level = -1
+    return config
+
+
+def ops_of(metadata):
+    return [n.op for g in metadata.partition_graphs for n in g.node
+            if n.op not in ("_Arg", "_Retval", "Const")]
+
+
+def run(fetches, feeds=None, plain=False, init=None):
+    """Results, and the ops of the graph that ran."""
+    config = plain_config() if plain else tf.ConfigProto()
+    options = tf.RunOptions(output_partition_graphs=True)
+    metadata = tf.RunMetadata()
+    with tf.Session(config=config) as session:
+        if init is not None:
+            session.run(init)
+        results = session.run(fetches, feeds, options=options,
+                              run_metadata=metadata)
+    return results, ops_of(metadata)
+
+
+def close(got, want, tolerance):
+    """NaN and infinities where they are wanted; else off by so much of the
+    largest."""
+    got, want = np.asarray(got, np.float64), np.asarray(want, np.float64)
+    assert got.shape == want.shape
+    finite = np.isfinite(want)
+    np.testing.assert_array_equal(got[~finite], want[~finite])
+    scale = np.abs(want[finite]).max(initial=1e-30)
+    error = np.abs(got[finite] - want[finite]).max(initial=0)
+    assert error <= tolerance * scale, (error, scale)
+
+
+def relu6(v):
+    return tf.nn.relu6(v)
+
+
+SLOPE = math.sqrt(2 / math.pi)
+# Spellings of each, as networks have them.
+ACTIVATIONS = {
+    "_Gelu": {
+        "bert": lambda x: x * (.5 * (1. + tf.erf(x / math.sqrt(2.)))),
+        "half_first": lambda x: .5 * x * (1. + tf.erf(x * .70710678118654752)),
+        "half_last": lambda x: x * (tf.erf(x / math.sqrt(2.)) + 1.) / 2.,
+        "distributed": lambda x: .5 * x + .5 * x * tf.erf(x * math.sqrt(.5)),
+        "keras": lambda x: .5 * x * tf.erfc(-x * .70710678118654752),
+        "negative": lambda x: x * tf.erfc(x * -math.sqrt(.5)) * .5,
+    },
+    "_ApproximateGelu": {
+        "bert": lambda x: x * (.5 * (1. + tf.tanh(
+            SLOPE * (x + .044715 * tf.pow(x, 3.))))),
+        "product": lambda x: .5 * x * (1. + tf.tanh(
+            SLOPE * (x + .044715 * x * x * x))),
+        "factored": lambda x: .5 * x * (1. + tf.tanh(
+            x * SLOPE * (1. + .044715 * x * x))),
+        "square": lambda x: .5 * (x + x * tf.tanh(
+            SLOPE * x + SLOPE * .044715 * x * tf.square(x))),
+    },
+    "_Swish": {
+        "swish": lambda x: x * tf.sigmoid(x),
+        "scaled": lambda x: tf.sigmoid(1. * x) * x,
+    },
+    "_HardSwish": {
+        "sixth": lambda x: x * relu6(x + 3.) * (1. / 6.),
+        "divided": lambda x: x * (relu6(3. + x) / 6.),
+    },
+    "_Mish": {
+        "mish": lambda x: x * tf.tanh(tf.nn.softplus(x)),
+        "reversed": lambda x: tf.tanh(tf.nn.softplus(x)) * x,
+    },
+}
+SPELLINGS = [(op, name) for op in ACTIVATIONS for name in ACTIVATIONS[op]]
+SPECIAL = [0., -0., np.inf, -np.inf, np.nan, 1e-30, -1e-30, 3., -3., 30., -30.,
+           1e4, -1e4, 1e30, -1e30]
+
+
+@pytest.mark.parametrize("op,name", SPELLINGS)
+def test_activations_become_one_node(op, name):
+    values = np.concatenate([SPECIAL, 3 * rng.standard_normal(2000)])
+    for dtype, tolerance in ((tf.float32, 2e-7), (tf.float64, 1e-15)):
+        with tf.Graph().as_default():
+            x = tf.placeholder(dtype, [None])
+            y = ACTIVATIONS[op][name](x)
+            got, ops = run(y, {x: values})
+            want, _ = run(y, {x: values}, plain=True)
+        assert ops == [op], (dtype, ops)
+        nan = np.isnan(want)
+        np.testing.assert_array_equal(np.isnan(got), nan)
+        small = ~nan & (np.abs(values) < 31)
+        close(got[small], want[small], tolerance)
+        np.testing.assert_allclose(got[~nan & ~small], want[~nan & ~small],
+                                   rtol=1e-6)
+
+
+@pytest.mark.parametrize("op,name", SPELLINGS)
+def test_activations_go_into_products_and_convolutions(op, name):
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [None, 24])
+        w = tf.constant(rng.standard_normal((24, 16)), tf.float32)
+        bias = tf.constant(rng.standard_normal(16), tf.float32)
+        y = ACTIVATIONS[op][name](tf.nn.bias_add(tf.matmul(x, w), bias))
+        image = tf.reshape(y, [-1, 4, 4, 1])
+        filters = tf.constant(rng.standard_normal((3, 3, 1, 8)), tf.float32)
+        z = ACTIVATIONS[op][name](tf.nn.conv2d(image, filters, padding="SAME"))
+        feeds = {x: rng.standard_normal((5, 24))}
+        got, ops = run([y, z], feeds)
+        want, _ = run([y, z], feeds, plain=True)
+    assert sorted(ops) == ["Reshape", "_FusedConv2D", "_FusedMatMul"]
+    for g, w in zip(got, want):
+        close(g, w, 1e-6)
+
+
+@pytest.mark.parametrize("name,build", [
+    ("another slope", lambda x: .5 * x * (1. + tf.erf(x * .7))),
+    ("another factor", lambda x: .4 * x * (1. + tf.erf(x * .70710678))),
+    ("another value", lambda x: x * tf.sigmoid(tf.reverse(x, [0]))),
+    ("another cube", lambda x: .5 * x * (1. + tf.tanh(
+        SLOPE * (x + .04 * x * x * x)))),
+    ("no constant", lambda x: x * relu6(x + tf.reduce_max(x)) / 6.),
+    ("rank", lambda x: x * tf.sigmoid(x * tf.ones([1, 1, 1]))),
+])
+def test_what_is_no_activation_stays(name, build):
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [6])
+        y = build(x)
+        feeds = {x: rng.standard_normal(6)}
+        got, ops = run(y, feeds)
+        want, _ = run(y, feeds, plain=True)
+    assert not [o for op in ACTIVATIONS for o in ops if o == op], ops
+    close(got, want, 1e-6)
+
+
+def test_activations_of_which_a_part_is_wanted_stay():
+    values = rng.standard_normal(6)
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [None])
+        gate = tf.sigmoid(x)
+        y = x * gate
+        for fetches in ([y, gate], [y, tf.reduce_sum(gate)]):
+            got, ops = run(fetches, {x: values})
+            want, _ = run(fetches, {x: values}, plain=True)
+            assert "_Swish" not in ops and "Sigmoid" in ops
+            for g, w in zip(got, want):
+                close(g, w, 1e-6)
+        # It is fed: what is before it does not count.
+        got, ops = run(y, {x: values, gate: values})
+        assert "_Swish" not in ops
+        close(got, values * values, 1e-6)
+
+
+def test_half_keeps_the_rounding_of_its_nodes():
+    values = rng.standard_normal(100).astype(np.float16)
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float16, [None])
+        y = x * tf.sigmoid(x)
+        got, ops = run(y, {x: values})
+        want, _ = run(y, {x: values}, plain=True)
+    assert "_Swish" not in ops
+    assert got.tobytes() == want.tobytes()
