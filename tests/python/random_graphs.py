@@ -617,6 +617,34 @@ def stacked(b, t):
     return first + second
 
 
+@construct("any", keeps=True, weight=2)
+def layer_norm(b, t):
+    """Over the last dims; over others it is not fused."""
+    axes = b.choice([[-1], [-1], list(range(1, len(t.shape)))])
+    size = t.shape.as_list()[-1]
+    has_parameters = size is not None and b.maybe(.8)
+    scale, offset = (b.constant(b.array(size)) if has_parameters and b.maybe()
+                     else None for _ in range(2))
+    how = b.choice(["moments", "divided", "products"])
+    b.trace.append("+norm_" + how)
+    mean = tf.reduce_mean(t, axes, keepdims=True)
+    if how == "divided":
+        square = tf.square(t - mean)
+    else:
+        square = tf.squared_difference(t, tf.stop_gradient(mean))
+    variance = tf.reduce_mean(square, axes, keepdims=True)
+    if b.maybe(.1):
+        b.add(t - mean)
+    if how == "moments":
+        return tf.nn.batch_normalization(t, mean, variance, offset, scale, .01)
+    if how == "divided":
+        y = (t - mean) / tf.sqrt(variance + .01)
+    else:
+        y = (t - mean) * tf.rsqrt(variance + .01)
+    y = y if scale is None else y * scale
+    return y if offset is None else y + offset
+
+
 @construct("any", keeps=True, integers=True)
 def after_another(b, t):
     # A function's ops cannot wait for those around it.

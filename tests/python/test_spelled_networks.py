@@ -173,3 +173,165 @@ def test_half_keeps_the_rounding_of_its_nodes():
         want, _ = run(y, {x: values}, plain=True)
     assert "_Swish" not in ops
     assert got.tobytes() == want.tobytes()
+
+
+def moments(x, axes):
+    return tf.nn.moments(x, axes, keep_dims=True)
+
+
+def keras_norm(x, axes, scale, offset):
+    """As Keras 3 writes it."""
+    mean = tf.reduce_mean(x, axes, keepdims=True)
+    variance = tf.reduce_mean(
+        tf.squared_difference(x, tf.stop_gradient(mean)), axes, keepdims=True)
+    inverse = tf.rsqrt(variance + 1e-3)
+    if scale is not None:
+        inverse = inverse * tf.reshape(scale, [1] * len(x.shape[:-1]) + [-1])
+    rest = -mean * inverse
+    if offset is not None:
+        rest = rest + offset
+    return x * inverse + rest
+
+
+def library_norm(x, axes, scale, offset):
+    """As tf.contrib.layers and BERT write it."""
+    mean, variance = moments(x, axes)
+    return tf.nn.batch_normalization(x, mean, variance, offset, scale, 1e-12)
+
+
+def divided_norm(x, axes, scale, offset):
+    mean = tf.reduce_mean(x, axes, keepdims=True)
+    difference = x - mean
+    variance = tf.reduce_mean(tf.square(difference), axes, keepdims=True)
+    y = difference / tf.sqrt(1e-6 + variance)
+    y = y if scale is None else scale * y
+    return y if offset is None else offset + y
+
+
+def power_norm(x, axes, scale, offset):
+    mean = tf.reduce_mean(x, axes, keepdims=True)
+    variance = tf.reduce_mean((x - mean) * (x - mean), axes, keepdims=True)
+    y = (x - mean) * tf.pow(variance + 1e-5, -.5)
+    y = y if scale is None else y * scale
+    return y if offset is None else y + offset
+
+
+def reciprocal_norm(x, axes, scale, offset):
+    mean = tf.reduce_mean(x, axes, keepdims=True)
+    variance = tf.reduce_mean(tf.squared_difference(mean, x), axes,
+                              keepdims=True)
+    y = (x - mean) * (1. / tf.sqrt(variance + 1e-5))
+    y = y if scale is None else y * scale
+    return y if offset is None else y + offset
+
+
+NORMS = [keras_norm, library_norm, divided_norm, power_norm, reciprocal_norm]
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("declared,shape,axes,size", [
+    ([None, 24], [5, 24], [-1], [24]),
+    ([None, None, 37], [2, 5, 37], [2], [37]),
+    ([2, 3, 200], [2, 3, 200], -1, [1, 1, 200]),
+    ([None, 4, 9, 8], [3, 4, 9, 8], [1, 2, 3], [8]),
+    ([None, 4, 9, 8], [3, 4, 9, 8], [-1, -2], [9, 8]),
+    ([24], [24], [0], [24]),
+    ([1, 24], [1, 24], [1], [24]),
+    ([None, 24], [0, 24], [1], [24]),
+])
+def test_layer_normalizations_become_one_node(norm, declared, shape, axes,
+                                              size):
+    if norm is keras_norm and len(size) > 1:
+        size = size[-1:]
+    for has_scale, has_offset in ((1, 1), (0, 0), (1, 0), (0, 1)):
+        with tf.Graph().as_default():
+            x = tf.placeholder(tf.float32, declared)
+            scale, offset = (
+                tf.constant(rng.standard_normal(size), tf.float32)
+                if has else None for has in (has_scale, has_offset))
+            y = norm(x, axes, scale, offset)
+            feeds = {x: 3 + 5 * rng.standard_normal(shape)}
+            got, ops = run(y, feeds)
+            want, _ = run(y, feeds, plain=True)
+        assert ops == ["_FusedLayerNorm"], ops
+        close(got, want, 2e-6)
+
+
+@pytest.mark.parametrize("resource", [False, True])
+def test_layer_normalization_of_variables(resource):
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [None, 12])
+        scale, offset = (tf.get_variable(
+            name, initializer=tf.constant(rng.standard_normal(12), tf.float32),
+            use_resource=resource) for name in ("scale", "offset"))
+        y = library_norm(x, [-1], scale, offset)
+        feeds = {x: rng.standard_normal((5, 12))}
+        init = tf.global_variables_initializer()
+        tf.set_random_seed(1)
+        got, ops = run(y, feeds, init=init)
+        want, _ = run(y, feeds, plain=True, init=init)
+    assert "_FusedLayerNorm" in ops and "Mean" not in ops
+    close(got, want, 2e-6)
+
+
+def test_layer_normalization_of_infinite_and_equal_numbers():
+    values = rng.standard_normal((6, 32)).astype(np.float32)
+    values[0, 3] = np.inf
+    values[1, 4] = np.nan
+    values[2] = 7
+    values[3, :2] = np.inf, -np.inf
+    for norm in NORMS:
+        with tf.Graph().as_default():
+            x = tf.placeholder(tf.float32, [None, 32])
+            y = norm(x, [1], tf.ones([32]), tf.zeros([32]))
+            got, ops = run(y, {x: values})
+            want, _ = run(y, {x: values}, plain=True)
+        assert ops == ["_FusedLayerNorm"]
+        close(got, want, 2e-6)
+
+
+@pytest.mark.parametrize("name,build", [
+    ("another axis", lambda x: divided_norm(x, [1], None, None)),
+    ("not the last", lambda x: divided_norm(x, [0, 1], None, None)),
+    ("other axes", lambda x: (x - tf.reduce_mean(x, [2], keepdims=True)) *
+     tf.rsqrt(tf.reduce_mean(tf.square(x - tf.reduce_mean(
+         x, [1], keepdims=True)), [2], keepdims=True) + 1e-3)),
+    ("another factor", lambda x: 2. * x - tf.reduce_mean(
+        x, 2, keepdims=True) * tf.rsqrt(moments(x, [2])[1] + 1e-3)),
+    ("half", lambda x: divided_norm(tf.cast(x, tf.float16), [2], None, None)),
+])
+def test_what_is_no_layer_normalization_stays(name, build):
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [2, 3, 8])
+        y = build(x)
+        feeds = {x: rng.standard_normal((2, 3, 8))}
+        got, ops = run(y, feeds)
+        want, _ = run(y, feeds, plain=True)
+    assert "_FusedLayerNorm" not in ops
+    close(got, want, 2e-6)
+
+
+def test_layer_normalizations_of_which_a_part_is_wanted_stay():
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [None, 8])
+        mean, variance = moments(x, [1])
+        y = tf.nn.batch_normalization(x, mean, variance, None, None, 1e-3)
+        for wanted in (mean, variance, tf.reduce_sum(variance)):
+            feeds = {x: rng.standard_normal((3, 8))}
+            got, ops = run([y, wanted], feeds)
+            want, _ = run([y, wanted], feeds, plain=True)
+            assert "_FusedLayerNorm" not in ops
+            for g, w in zip(got, want):
+                close(g, w, 2e-6)
+
+
+def test_a_tensor_that_is_added_is_no_offset():
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [None, 8])
+        y = divided_norm(x, [1], tf.ones([8]), None) + tf.placeholder_with_default(
+            np.ones((4, 8), np.float32), [None, 8])
+        feeds = {x: rng.standard_normal((4, 8))}
+        got, ops = run(y, feeds)
+        want, _ = run(y, feeds, plain=True)
+    assert "_FusedLayerNorm" in ops and len(ops) > 1
+    close(got, want, 2e-6)

@@ -165,6 +165,19 @@ HR_REGISTER("_HardSwish");
 HR_REGISTER("_Mish");
 #undef HR_REGISTER
 
+// Normalizes over the last "axes" dims of x. "args": the scale, the offset.
+REGISTER_OP("_FusedLayerNorm")
+    .Input("x: T")
+    .Input("args: num_args * T")
+    .Output("y: T")
+    .Attr("T: {float}")
+    .Attr("num_args: int >= 0")
+    .Attr("axes: int >= 1")
+    .Attr("epsilon: float")
+    .Attr("has_scale: bool")
+    .Attr("has_offset: bool")
+    .KeepsShape();
+
 // Steps of a basic LSTM cell: the results of each go into the next. Of the four
 // parts of the columns of w and b, gate_order tells which are the input gate,
 // the new input, the forget gate and the output gate.
