@@ -253,6 +253,13 @@ class Builder:
     def spatial(self):
         return [1, 2] if self.format == "NHWC" else [2, 3]
 
+    def sequence(self, tensor):
+        """Its rows: rank 3, whatever its own."""
+        shape = tf.shape(tensor)
+        if len(tensor.shape) == 2:
+            return tf.expand_dims(tensor, 0)
+        return tf.reshape(tensor, [shape[0], -1, shape[len(tensor.shape) - 1]])
+
     def channels(self, tensor):
         return tensor.shape.as_list()[self.axis(tensor)]
 
@@ -502,7 +509,7 @@ def dense(b, t):
     return rest_of_layer(b, multiply(b, t, b.choice([1, 5, 16, 33, 64])))
 
 
-@construct("rows", keeps=True, weight=4)
+@construct("rows", keeps=True, weight=8)
 def dense_same(b, t):
     return rest_of_layer(b, multiply(b, t, b.channels(t)), skip=t)
 
@@ -617,7 +624,7 @@ def stacked(b, t):
     return first + second
 
 
-@construct("any", keeps=True, weight=2)
+@construct("any", keeps=True)
 def layer_norm(b, t):
     """Over the last dims; over others it is not fused."""
     axes = b.choice([[-1], [-1], list(range(1, len(t.shape)))])
@@ -643,6 +650,31 @@ def layer_norm(b, t):
         y = (t - mean) * tf.rsqrt(variance + .01)
     y = y if scale is None else y * scale
     return y if offset is None else y + offset
+
+
+@construct("any", keeps=True)
+def attention(b, t):
+    """Of the rows of a tensor to each other, or to those of another."""
+    rows = [b.sequence(v) for v in (t, b.relative(t), b.relative(t))]
+    query, key, value = rows
+    size = query.shape.as_list()[-1] or 8
+    how = b.choice(["matmul", "einsum"])
+    b.trace.append("+attention_" + how)
+    if how == "einsum":
+        scores = tf.raw_ops.Einsum(inputs=[query, key], equation="bth,bsh->bts")
+    else:
+        scores = tf.matmul(query, key, transpose_b=True)
+    scores = b.product(scores) * size ** -.5
+    if b.maybe(.3):
+        scores = tf.minimum(scores, 5.) + b.constant(b.array(1, 1))
+    share = tf.nn.softmax(scores)
+    if b.maybe(.1):
+        value += tf.reduce_max(share, [2], keepdims=True)[:, :1]
+    if how == "einsum":
+        y = tf.raw_ops.Einsum(inputs=[share, value], equation="bts,bsd->btd")
+    else:
+        y = tf.matmul(share, value)
+    return b.same_shape(tf.reshape(b.product(y), tf.shape(t)), t)
 
 
 @construct("any", keeps=True, integers=True)

@@ -335,3 +335,195 @@ def test_a_tensor_that_is_added_is_no_offset():
         want, _ = run(y, feeds, plain=True)
     assert "_FusedLayerNorm" in ops and len(ops) > 1
     close(got, want, 2e-6)
+
+
+def attend(q, k, v, scale="after", mask=None, transposed_key=False):
+    """Of heads in the dims before the last two."""
+    factor = 1 / math.sqrt(int(q.shape[-1]))
+    if scale == "before":
+        q = q * factor
+    scores = tf.matmul(q, k, transpose_b=not transposed_key)
+    if scale == "after":
+        scores = scores * factor
+    elif scale == "divided":
+        scores = scores / math.sqrt(int(q.shape[-1]))
+    elif scale == "factor_first":
+        scores = factor * scores
+    if mask is not None:
+        scores = mask + scores if scale == "after" else scores + mask
+    return tf.matmul(tf.nn.softmax(scores), v)
+
+
+def randoms(*shapes):
+    return [rng.standard_normal(s).astype(np.float32) for s in shapes]
+
+
+def compare_attention(build, arrays, declared=None, mask_values=None,
+                      tolerance=3e-6, left=()):
+    with tf.Graph().as_default():
+        places = [tf.placeholder(tf.float32, d) for d in
+                  declared or [a.shape for a in arrays]]
+        y = build(*places)
+        feeds = dict(zip(places, arrays))
+        got, ops = run(y, feeds)
+        want, _ = run(y, feeds, plain=True)
+    assert ops.count("_FusedAttention") == 1 and "Softmax" not in ops, ops
+    assert sorted(set(ops) - {"_FusedAttention"}) == sorted(left), ops
+    close(got, want, tolerance)
+    return got
+
+
+# Shorter and longer than the blocks of queries (64) and keys (512).
+@pytest.mark.parametrize("queries,keys", [
+    (1, 1), (5, 7), (64, 64), (70, 300), (3, 513), (130, 1100), (1, 600),
+    (0, 4), (4, 0)])
+@pytest.mark.parametrize("batch", [[2], [2, 3], [], [1, 2, 2]])
+def test_attention_becomes_one_node(queries, keys, batch):
+    if not batch:
+        batch = [1]
+    q, k, v = randoms(batch + [queries, 16], batch + [keys, 16],
+                      batch + [keys, 10])
+    compare_attention(attend, [q, k, v])
+    declared = [[None] * len(batch) + [None, n] for n in (16, 16, 10)]
+    compare_attention(attend, [q, k, v], declared)
+
+
+@pytest.mark.parametrize("scale", ["after", "divided", "factor_first", "none"])
+@pytest.mark.parametrize("mask", [
+    [2, 3, 9, 20], [2, 1, 1, 20], [1, 1, 9, 20], [9, 20], [20], [9, 1], [],
+    [2, 3, 9, 1]])
+def test_attention_with_a_mask(scale, mask):
+    q, k, v = randoms([2, 3, 9, 8], [2, 3, 20, 8], [2, 3, 20, 5])
+    added = np.where(rng.rand(*mask) < .4, -1e9, rng.rand(*mask))
+    added = np.asarray(added, np.float32)
+    compare_attention(lambda q, k, v, m: attend(q, k, v, scale, m),
+                      [q, k, v, added])
+
+
+def test_attention_of_transposed_operands():
+    """As BERT splits heads; the transposes go, too."""
+    def build(x, y):
+        def heads(t):
+            return tf.transpose(tf.reshape(t, [-1, 12, 3, 8]), [0, 2, 1, 3])
+        z = attend(heads(x), heads(y), heads(x))
+        return tf.reshape(tf.transpose(z, [0, 2, 1, 3]), [-1, 12, 24])
+
+    compare_attention(build, randoms([2, 12, 24], [2, 12, 24]),
+                      [[None, 12, 24]] * 2, left=["Reshape"])
+    q, k, v = randoms([2, 9, 8], [2, 8, 20], [2, 20, 5])
+    compare_attention(
+        lambda q, k, v: attend(q, k, v, transposed_key=True), [q, k, v])
+    compare_attention(lambda q, k, v: tf.matmul(tf.nn.softmax(tf.matmul(
+        q, k, transpose_a=True, transpose_b=True)), v, transpose_b=True),
+        randoms([2, 8, 9], [2, 20, 8], [2, 5, 20]))
+    compare_attention(lambda q, k, v: attend(
+        tf.transpose(q, [1, 0, 2]), k, v), randoms([9, 2, 8], [2, 20, 8],
+                                                   [2, 20, 5]))
+    # The last dim does not stay: this transpose does.
+    compare_attention(lambda q, k, v: attend(
+        q, tf.transpose(k, [0, 2, 1]), v, transposed_key=True),
+        randoms([2, 9, 8], [2, 20, 8], [2, 20, 5]), left=["Transpose"])
+
+
+@pytest.mark.parametrize("scores,result,shapes", [
+    # Keras' layers, of both kinds.
+    ("btnh,bsnh->bnts", "bnts,bsnh->btnh", ([2, 9, 3, 8], [2, 20, 3, 8],
+                                            [2, 20, 3, 8])),
+    ("bsnh,btnh->bnts", "bsnh,bnts->btnh", ([2, 20, 3, 8], [2, 9, 3, 8],
+                                            [2, 20, 3, 8])),
+    ("aecd,abcd->acbe", "acbe,aecd->abcd", ([2, 20, 3, 8], [2, 9, 3, 8],
+                                            [2, 20, 3, 8])),
+    ("xy,zy->xz", "xz,zw->xw", ([9, 8], [20, 8], [20, 5])),
+    ("bth,sh->bts", "bts,sd->btd", ([2, 9, 8], [20, 8], [20, 5])),
+])
+def test_attention_by_einsum(scores, result, shapes):
+    order = result.split("->")[0].split(",")
+    first = order.index(scores.split("->")[1])
+
+    def build(a, b, v):
+        p = tf.nn.softmax(tf.raw_ops.Einsum(inputs=[a, b], equation=scores)
+                          * .3)
+        return tf.raw_ops.Einsum(inputs=[p, v] if first == 0 else [v, p],
+                                 equation=result)
+
+    compare_attention(build, randoms(*shapes))
+
+
+def test_attention_repeats_batch_dims():
+    q, k, v = randoms([2, 3, 9, 8], [1, 3, 20, 8], [3, 20, 5])
+    compare_attention(attend, [q, k, v])
+    compare_attention(attend, [q, k, v], [[None, None, None, 8]] * 2 +
+                      [[None, None, 5]])
+
+
+def test_attention_to_nothing_and_to_infinity():
+    q, k, v = randoms([1, 6, 8], [1, 1030, 8], [1, 1030, 5])
+    mask = np.zeros((6, 1030), np.float32)
+    mask[0] = -np.inf  # no key at all: NaN
+    mask[1, :700] = -np.inf
+    mask[2, 520:] = -np.inf
+    mask[3, 5] = np.inf
+    mask[4, 1000] = np.nan
+    got = compare_attention(lambda q, k, v, m: attend(q, k, v, mask=m),
+                            [q, k, v, mask])
+    nan = np.isnan(got).all(-1)[0]
+    assert list(nan) == [True, False, False, True, True, False]
+    # Each block has a larger maximum than the one before.
+    k[0] = np.linspace(0, 40, 1030)[:, None]
+    compare_attention(attend, [np.abs(q), k, v])
+    compare_attention(attend, [-np.abs(q), k, v])
+
+
+@pytest.mark.parametrize("name,build", [
+    ("not of the scores", lambda q, k, v: tf.matmul(tf.nn.softmax(q), k)),
+    ("another sum", lambda q, k, v: tf.matmul(
+        tf.nn.softmax(tf.matmul(q, k, transpose_b=True)), v,
+        transpose_a=True)),
+    ("second operand", lambda q, k, v: tf.matmul(
+        v, tf.nn.softmax(tf.matmul(q, k, transpose_b=True)),
+        transpose_a=True)),
+    ("half", lambda q, k, v: attend(*(tf.cast(t, tf.float16)
+                                      for t in (q, k, v)))),
+    ("twice", lambda q, k, v: tf.matmul(*[tf.nn.softmax(tf.matmul(
+        q, k, transpose_b=True))] * 2)),
+])
+def test_what_is_no_attention_stays(name, build):
+    with tf.Graph().as_default():
+        places = [tf.placeholder(tf.float32, [2, 8, 8]) for _ in range(3)]
+        feeds = dict(zip(places, randoms(*[[2, 8, 8]] * 3)))
+        y = build(*places)
+        got, ops = run(y, feeds)
+        want, _ = run(y, feeds, plain=True)
+    assert "_FusedAttention" not in ops
+    close(got, want, 2e-3 if name == "half" else 2e-6)
+
+
+def test_attention_of_which_a_part_is_wanted_stays():
+    with tf.Graph().as_default():
+        q, k, v = places = [tf.placeholder(tf.float32, [2, 8, 8])
+                            for _ in range(3)]
+        scores = tf.matmul(q, k, transpose_b=True)
+        p = tf.nn.softmax(scores)
+        y = tf.matmul(p, v)
+        feeds = dict(zip(places, randoms(*[[2, 8, 8]] * 3)))
+        for wanted in (scores, p, tf.reduce_sum(p)):
+            got, ops = run([y, wanted], feeds)
+            want, _ = run([y, wanted], feeds, plain=True)
+            assert "_FusedAttention" not in ops
+            for g, w in zip(got, want):
+                close(g, w, 2e-6)
+
+
+def test_shapes_that_do_not_go_together_are_errors_as_before():
+    for shapes in (([2, 9, 8], [2, 20, 7], [2, 20, 5]),
+                   ([2, 9, 8], [2, 20, 8], [2, 19, 5]),
+                   ([2, 9, 8], [3, 20, 8], [2, 20, 5])):
+        with tf.Graph().as_default():
+            places = [tf.placeholder(tf.float32, [None] * 3)
+                      for _ in range(3)]
+            y = tf.matmul(tf.nn.softmax(tf.matmul(
+                places[0], places[1], transpose_b=True)), places[2])
+            feeds = dict(zip(places, randoms(*shapes)))
+            for plain in (False, True):
+                with pytest.raises(tf.errors.InvalidArgumentError):
+                    run(y, feeds, plain=plain)

@@ -1,6 +1,7 @@
 // Schemas of the nodes that graph passes make of several: a convolution and
 // what follows it element by element, chains of element-wise ops, activations,
 // LSTM cells.
+#include "framework/shape_fns/attention_labels.h"
 #include "framework/shape_fns/common_shape_fns.h"
 #include "framework/shape_fns/conv_attrs.h"
 #include "headrace/op.h"
@@ -177,6 +178,24 @@ REGISTER_OP("_FusedLayerNorm")
     .Attr("has_scale: bool")
     .Attr("has_offset: bool")
     .KeepsShape();
+
+// softmax(query key^T * scale + mask) value; attention_labels.h says what
+// "labels" and "scores" are. "repeats": batch dims of size 1 are repeated.
+// "args": the mask, whose dims are the last ones of the scores.
+REGISTER_OP("_FusedAttention")
+    .Input("query: T")
+    .Input("key: T")
+    .Input("value: T")
+    .Input("args: num_args * T")
+    .Output("output: T")
+    .Attr("T: {float}")
+    .Attr("num_args: int >= 0")
+    .Attr("labels: string")
+    .Attr("scores: string")
+    .Attr("scale: float = 1.0")
+    .Attr("repeats: bool = false")
+    .Attr("has_mask: bool = false")
+    .SetShapeFn(shape_inference::FusedAttentionShape);
 
 // Steps of a basic LSTM cell: the results of each go into the next. Of the four
 // parts of the columns of w and b, gate_order tells which are the input gate,

@@ -111,6 +111,14 @@ std::optional<Expression> Expander::Operand(const Node& n, int i) {
 std::optional<Expression> Expander::ExpandNode(const Node& n) {
   const std::string& op = n.type_string();
   switch (n.traits().arithmetic) {
+    case ArithmeticOp::kBiasAdd: {
+      // Along the last dim it is an addition.
+      std::string format;
+      if (!n.attrs().Get("data_format", &format).ok() || format != "NHWC") {
+        return std::nullopt;
+      }
+      return Sum(Operand(n, 0), Operand(n, 1));
+    }
     case ArithmeticOp::kAdd:
       return Sum(Operand(n, 0), Operand(n, 1));
     case ArithmeticOp::kSub:

@@ -25,6 +25,8 @@ const std::vector<GraphPass>& GraphPasses() {
            FuseLayerNorm},
           {"fuse_activation",
            "runs activations that the graph spells out as one", FuseActivation},
+          {"fuse_attention", "runs attention that the graph spells out as one",
+           FuseAttention},
           {"fuse_conv", "puts bias, addition and activation into convolutions",
            FuseConv},
           {"fuse_conv_chain", "runs depthwise and 1x1 convolutions as one",
