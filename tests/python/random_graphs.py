@@ -38,6 +38,10 @@ ACTIVATIONS = {
     "swish": lambda v: v * tf.sigmoid(v),
     "hard_swish": lambda v: v * tf.nn.relu6(v + 3.) * (1 / 6.),
     "gelu": lambda v: .5 * v * (1. + tf.erf(v * .7071067811865475)),
+    "gelu_erfc": lambda v: .5 * v * tf.erfc(-v * .7071067811865475),
+    "gelu_tanh": lambda v: v * (.5 * (1. + tf.tanh(
+        .7978845608028654 * (v + .044715 * tf.pow(v, 3.))))),
+    "mish": lambda v: v * tf.tanh(tf.nn.softplus(v)),
 }
 UNARY = {
     **ACTIVATIONS,
@@ -248,6 +252,13 @@ class Builder:
 
     def spatial(self):
         return [1, 2] if self.format == "NHWC" else [2, 3]
+
+    def sequence(self, tensor):
+        """Its rows: rank 3, whatever its own."""
+        shape = tf.shape(tensor)
+        if len(tensor.shape) == 2:
+            return tf.expand_dims(tensor, 0)
+        return tf.reshape(tensor, [shape[0], -1, shape[len(tensor.shape) - 1]])
 
     def channels(self, tensor):
         return tensor.shape.as_list()[self.axis(tensor)]
@@ -498,7 +509,7 @@ def dense(b, t):
     return rest_of_layer(b, multiply(b, t, b.choice([1, 5, 16, 33, 64])))
 
 
-@construct("rows", keeps=True, weight=4)
+@construct("rows", keeps=True, weight=8)
 def dense_same(b, t):
     return rest_of_layer(b, multiply(b, t, b.channels(t)), skip=t)
 
@@ -611,6 +622,59 @@ def cumulative(b, t):
 def stacked(b, t):
     first, second = tf.unstack(tf.stack([t, b.relative(t)], 1), 2, axis=1)
     return first + second
+
+
+@construct("any", keeps=True)
+def layer_norm(b, t):
+    """Over the last dims; over others it is not fused."""
+    axes = b.choice([[-1], [-1], list(range(1, len(t.shape)))])
+    size = t.shape.as_list()[-1]
+    has_parameters = size is not None and b.maybe(.8)
+    scale, offset = (b.constant(b.array(size)) if has_parameters and b.maybe()
+                     else None for _ in range(2))
+    how = b.choice(["moments", "divided", "products"])
+    b.trace.append("+norm_" + how)
+    mean = tf.reduce_mean(t, axes, keepdims=True)
+    if how == "divided":
+        square = tf.square(t - mean)
+    else:
+        square = tf.squared_difference(t, tf.stop_gradient(mean))
+    variance = tf.reduce_mean(square, axes, keepdims=True)
+    if b.maybe(.1):
+        b.add(t - mean)
+    if how == "moments":
+        return tf.nn.batch_normalization(t, mean, variance, offset, scale, .01)
+    if how == "divided":
+        y = (t - mean) / tf.sqrt(variance + .01)
+    else:
+        y = (t - mean) * tf.rsqrt(variance + .01)
+    y = y if scale is None else y * scale
+    return y if offset is None else y + offset
+
+
+@construct("any", keeps=True)
+def attention(b, t):
+    """Of the rows of a tensor to each other, or to those of another."""
+    rows = [b.sequence(v) for v in (t, b.relative(t), b.relative(t))]
+    query, key, value = rows
+    size = query.shape.as_list()[-1] or 8
+    how = b.choice(["matmul", "einsum"])
+    b.trace.append("+attention_" + how)
+    if how == "einsum":
+        scores = tf.raw_ops.Einsum(inputs=[query, key], equation="bth,bsh->bts")
+    else:
+        scores = tf.matmul(query, key, transpose_b=True)
+    scores = b.product(scores) * size ** -.5
+    if b.maybe(.3):
+        scores = tf.minimum(scores, 5.) + b.constant(b.array(1, 1))
+    share = tf.nn.softmax(scores)
+    if b.maybe(.1):
+        value += tf.reduce_max(share, [2], keepdims=True)[:, :1]
+    if how == "einsum":
+        y = tf.raw_ops.Einsum(inputs=[share, value], equation="bts,bsd->btd")
+    else:
+        y = tf.matmul(share, value)
+    return b.same_shape(tf.reshape(b.product(y), tf.shape(t)), t)
 
 
 @construct("any", keeps=True, integers=True)

@@ -15,6 +15,9 @@ namespace {
 constexpr int64_t kBlock = 512;
 // Loops shorter than this are not worth a call each.
 constexpr int64_t kShortRow = 24;
+// A row up to this length that goes with this many others is worth laying out.
+constexpr int64_t kMediumRow = 256;
+constexpr int64_t kFewRows = 8;
 // Less work than this, in ns, runs on one thread.
 constexpr double kInlineNs = 20000;
 
@@ -289,6 +292,10 @@ void BinaryKernel::Broadcast(OpKernelContext* ctx, const Tensor& x,
     return;
   }
 
+  if (const int k = RepeatedRow(bcast, total, x, y); k >= 0) {
+    return RepeatRow(ctx, bcast, k, a, b, c, total, s);
+  }
+
   const LoopShape shape = inner.stride[0] == 0   ? LoopShape::kFirstScalar
                           : inner.stride[1] == 0 ? LoopShape::kSecondScalar
                                                  : LoopShape::kBoth;
@@ -303,6 +310,54 @@ void BinaryKernel::Broadcast(OpKernelContext* ctx, const Tensor& x,
           c + i * out_size_, m, shape, s);
       i += m;
       at = 0;
+    }
+  });
+}
+
+// The operand that has one row of moderate length for many of the other, which
+// has all elements of the result; -1 if none has.
+int BinaryKernel::RepeatedRow(const BCast& bcast, int64_t total,
+                              const Tensor& x, const Tensor& y) const {
+  const int rank = static_cast<int>(bcast.dims().size());
+  const BCast::Dim& inner = bcast.dims().back();
+  if (rank < 2 || inner.size >= kMediumRow || !loop_.plain ||
+      inner.stride[0] == 0 || inner.stride[1] == 0) {
+    return -1;
+  }
+  const BCast::Dim& rows = bcast.dims()[rank - 2];
+  if (rows.size < kFewRows) return -1;
+  if (rows.stride[0] == 0 && y.NumElements() == total) return 0;
+  if (rows.stride[1] == 0 && x.NumElements() == total) return 1;
+  return -1;
+}
+
+// Operand `k`'s row is laid out several times, for longer loops.
+void BinaryKernel::RepeatRow(OpKernelContext* ctx, const BCast& bcast, int k,
+                             const char* a, const char* b, char* c,
+                             int64_t total, ElementwiseState* s) {
+  const int rank = static_cast<int>(bcast.dims().size());
+  const int64_t row = bcast.dims().back().size;
+  const int64_t plane = bcast.dims()[rank - 2].size * row;
+  Split(ctx, total, loop_.cost, [&](int64_t begin, int64_t end) {
+    // From any element of a row on there is a block.
+    alignas(64) char laid_out[(kBlock + kMediumRow) * 16];
+    BCastCursor at(bcast.dims().first(rank - 2), begin / plane);
+    for (int64_t i = begin; i < end; at.Next()) {
+      const int64_t last = std::min(end, (i / plane + 1) * plane);
+      const int64_t needed = std::min(kBlock + row, last - i + row);
+      const char* const from = (k == 0 ? a : b) + at.offset(k) * in_size_;
+      for (int64_t j = 0; j < needed; j += row) {
+        std::memcpy(laid_out + j * in_size_, from,
+                    std::min(row, needed - j) * in_size_);
+      }
+      while (i < last) {
+        const int64_t m = std::min(kBlock, last - i);
+        const char* const repeated = laid_out + i % row * in_size_;
+        Run(k == 0 ? repeated : a + i * in_size_,
+            k == 1 ? repeated : b + i * in_size_, c + i * out_size_, m,
+            LoopShape::kBoth, s);
+        i += m;
+      }
     }
   });
 }

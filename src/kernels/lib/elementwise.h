@@ -32,6 +32,8 @@
 
 namespace headrace {
 
+class BCast;
+
 // State for an Apply that asks for it. All threads of a Compute share it.
 struct ElementwiseState {
   float param = 0;  // ApproximateEqual's tolerance
@@ -137,6 +139,10 @@ class BinaryKernel final : public OpKernel {
   void ComputeMany(OpKernelContext* ctx);
   void Broadcast(OpKernelContext* ctx, const Tensor& x, const Tensor& y,
                  ElementwiseState* s);
+  int RepeatedRow(const BCast& bcast, int64_t total, const Tensor& x,
+                  const Tensor& y) const;
+  void RepeatRow(OpKernelContext* ctx, const BCast& bcast, int k, const char* a,
+                 const char* b, char* c, int64_t total, ElementwiseState* s);
   void Run(const void* x, const void* y, void* z, int64_t n, LoopShape shape,
            ElementwiseState* s) const;
   void RunNarrow(const char* x, const char* y, char* z, int64_t n,

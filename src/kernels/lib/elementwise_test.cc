@@ -385,7 +385,6 @@ TEST(BinaryTest, IntegersAndStrings) {
               "Integers to negative integer powers are not allowed");
 }
 
-// Every broadcast against the definition, element by element.
 // Against double precision, what C99 says of the corners included; and the same
 // bits whether the exponent is one for all or one each.
 TEST(BinaryTest, PowOfFloats) {
@@ -431,6 +430,7 @@ TEST(BinaryTest, PowOfFloats) {
   }
 }
 
+// Every broadcast against the definition, element by element.
 TEST(BinaryTest, BroadcastsAnyRank) {
   const struct {
     std::vector<int64_t> x, y, z;
@@ -447,6 +447,13 @@ TEST(BinaryTest, BroadcastsAnyRank) {
       {{100, 1}, {1, 100}, {100, 100}},
       {{3, 700, 2}, {700, 2}, {3, 700, 2}},
       {{3, 2, 1}, {1, 2, 900}, {3, 2, 900}},
+      // One row for many others, on either side.
+      {{50, 33}, {33}, {50, 33}},
+      {{1, 255}, {9, 255}, {9, 255}},
+      {{3, 7, 5, 40}, {3, 1, 1, 40}, {3, 7, 5, 40}},
+      {{2, 1, 1, 24}, {2, 70, 9, 24}, {2, 70, 9, 24}},
+      {{2, 1, 3, 1, 60}, {2, 4, 3, 30, 60}, {2, 4, 3, 30, 60}},
+      {{2, 1, 60}, {1, 30, 60}, {2, 30, 60}},
   };
   for (const auto& c : cases) {
     for (DataType type : {DT_FLOAT, DT_HALF, DT_INT64}) {
@@ -522,6 +529,24 @@ TEST(BinaryTest, ThreadsDoNotMatter) {
     result[k] = t.Output(0);
   }
   ExpectEqual(result[0], result[1]);
+}
+
+// A row for each image, at which threads begin anywhere.
+TEST(BinaryTest, ThreadsDoNotMatterToRepeatedRows) {
+  Tensor x(DT_FLOAT, TensorShape({3, 1000, 77}));
+  for (int64_t i = 0; i < x.NumElements(); ++i) x.data<float>()[i] = i * 1e-2f;
+  Tensor y(DT_FLOAT, TensorShape({3, 1, 77}));
+  for (int64_t i = 0; i < y.NumElements(); ++i) y.data<float>()[i] = i + 1;
+  for (const int threads : {1, 4}) {
+    ThreadPool pool(threads);
+    OpTester t("Mul", &pool);
+    t.Input(y).Input(x);
+    ASSERT_EQ(t.Run(), OkStatus());
+    for (int64_t i = 0; i < x.NumElements(); ++i) {
+      ASSERT_EQ(t.Output(0).data<float>()[i],
+                x.data<float>()[i] * y.data<float>()[i / 77000 * 77 + i % 77]);
+    }
+  }
 }
 
 }  // namespace

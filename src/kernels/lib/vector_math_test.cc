@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/lib/simd.h"
+#include "kernels/lib/vector_math_double.h"
 
 namespace headrace {
 namespace {
@@ -76,6 +77,70 @@ TEST(VectorMathTest, IsAsPreciseAsItSays) {
       VecErf, [](double x) { return std::erf(x); }, 2.7);
   CHECK_UNARY(
       VecSigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 2.7);
+  CHECK_UNARY(
+      VecErfc, [](double x) { return std::erfc(x); }, 3.8);
+}
+
+double ErrorInUlps(double got, long double wanted) {
+  const double nearest = static_cast<double>(wanted);
+  if (std::isnan(nearest) || std::isnan(got)) {
+    return std::isnan(nearest) && std::isnan(got) ? 0 : kInf;
+  }
+  if (std::isinf(nearest) || nearest == 0) return got == nearest ? 0 : kInf;
+  const double size = std::abs(nearest);
+  return static_cast<double>(std::abs(got - wanted)) /
+         std::max(std::nextafter(size, HUGE_VAL) - size,
+                  std::numeric_limits<double>::min() * 0x1p-52);
+}
+
+// Doubles of all magnitudes, of both signs.
+template <typename F>
+void CheckDouble(const char* name, F f, long double (*reference)(long double),
+                 double bound) {
+  constexpr double kInf64 = std::numeric_limits<double>::infinity();
+  std::vector<double> x, y;
+  for (int i = 0; i < 400000; ++i) {
+    const double a = std::exp2(-60 + 70 * (i / 400000.0)) * (1 + i * 1e-9);
+    x.push_back(a);
+    x.push_back(-a);
+    x.push_back(30 * std::sin(i * 1.37));
+  }
+  for (const double special : {0.0, -0.0, kInf64, -kInf64, kInf64 - kInf64, 1.0,
+                               -1.0, 745.0, -745.0, 1e300, -1e300}) {
+    x.push_back(special);
+  }
+  y.resize(x.size());
+  RunSimd([&x, &y, f] {
+    const double* const from = x.data();
+    double* const to = y.data();
+    const int64_t n = static_cast<int64_t>(x.size());
+    for (int64_t i = 0; i < n; ++i) to[i] = f(from[i]);
+  });
+  double worst = 0, at = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double error = ErrorInUlps(y[i], reference(x[i]));
+    if (error > worst) {
+      worst = error;
+      at = x[i];
+    }
+  }
+  EXPECT_LE(worst, bound) << name << " at " << at;
+}
+#define CHECK_DOUBLE(NAME, ...) \
+  CheckDouble(                  \
+      #NAME, [](double x) { return NAME(x); }, __VA_ARGS__)
+
+TEST(VectorMathTest, DoublesAreAsPrecise) {
+  CHECK_DOUBLE(
+      VecExp, [](long double x) { return std::exp(x); }, 1.0);
+  CHECK_DOUBLE(
+      VecTanh, [](long double x) { return std::tanh(x); }, 2.7);
+  CHECK_DOUBLE(
+      VecSigmoid, [](long double x) { return 1 / (1 + std::exp(-x)); }, 2.7);
+  CHECK_DOUBLE(
+      VecErf, [](long double x) { return std::erf(x); }, 2.7);
+  CHECK_DOUBLE(
+      VecErfc, [](long double x) { return std::erfc(x); }, 3.8);
 }
 
 TEST(VectorMathTest, TanhIsOddAndAtMostOne) {

@@ -203,15 +203,6 @@ struct NextAfterFn {
     return std::nextafter(x, y);
   }
 };
-// In its own precision, which is as good and faster.
-struct ErfcFn {
-  static constexpr double kCost = 15;
-  template <typename T>
-  static T Apply(T x) {
-    return std::erfc(x);
-  }
-};
-
 #define HR_DEFINE_SPECIAL1(NAME, EXPRESSION)      \
   struct NAME##Fn {                               \
     static constexpr double kCost = 30;           \
@@ -234,7 +225,6 @@ struct ErfcFn {
   };                                              \
   HR_REGISTER_BINARY(#NAME, NAME##Fn, __VA_ARGS__)
 
-HR_REGISTER_UNARY("Erfc", ErfcFn, HR_TYPES_FLOAT);
 HR_DEFINE_SPECIAL1(Lgamma, Lgamma(x));
 HR_DEFINE_SPECIAL1(Digamma, Digamma(x));
 HR_DEFINE_SPECIAL1(Erfinv, Erfinv(x));

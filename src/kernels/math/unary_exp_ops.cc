@@ -1,6 +1,6 @@
-// Exponentials, logarithms and what is made of them; erf. Floats take the
-// vectorised functions of vector_math.h, doubles and complex numbers the C
-// library's.
+// Exponentials, logarithms and what is made of them; erf and erfc. Real numbers
+// take the vectorised functions of vector_math.h and vector_math_double.h,
+// complex numbers the C library's, as do logarithms and expm1 of doubles.
 //
 // Multiply-add in one instruction where the processor has it. Before all
 // includes, so that what they define inline has it too.
@@ -10,19 +10,22 @@
 
 #include "kernels/lib/elementwise.h"
 #include "kernels/lib/vector_math.h"
+#include "kernels/lib/vector_math_double.h"
 
 namespace headrace {
 namespace {
 
 template <typename T>
 inline constexpr bool kIsFloat = std::is_same_v<T, float>;
+template <typename T>
+inline constexpr bool kIsReal = std::is_floating_point_v<T>;
 
 struct ExpFn {
   static constexpr bool kSimd = true;
   static constexpr double kCost = 1;
   template <typename T>
   static T Apply(T x) {
-    if constexpr (kIsFloat<T>) return VecExp(x);
+    if constexpr (kIsReal<T>) return VecExp(x);
     return std::exp(x);
   }
 };
@@ -78,7 +81,7 @@ struct TanhFn {
   static constexpr double kCost = 1.5;
   template <typename T>
   static T Apply(T x) {
-    if constexpr (kIsFloat<T>) return VecTanh(x);
+    if constexpr (kIsReal<T>) return VecTanh(x);
     return std::tanh(x);
   }
 };
@@ -87,7 +90,7 @@ struct SigmoidFn {
   static constexpr double kCost = 1.2;
   template <typename T>
   static T Apply(T x) {
-    if constexpr (kIsFloat<T>) return VecSigmoid(x);
+    if constexpr (kIsReal<T>) return VecSigmoid(x);
     return T(1) / (T(1) + std::exp(-x));
   }
 };
@@ -97,8 +100,15 @@ struct ErfFn {
   static constexpr double kCost = 1.5;
   template <typename T>
   static T Apply(T x) {
-    if constexpr (kIsFloat<T>) return VecErf(x);
-    return std::erf(x);
+    return VecErf(x);
+  }
+};
+struct ErfcFn {
+  static constexpr bool kSimd = true;
+  static constexpr double kCost = 1.5;
+  template <typename T>
+  static T Apply(T x) {
+    return VecErfc(x);
   }
 };
 
@@ -108,6 +118,7 @@ HR_REGISTER_UNARY("Expm1", Expm1Fn, HR_TYPES_FLOAT, HR_TYPES_COMPLEX);
 HR_REGISTER_UNARY("Log1p", Log1pFn, HR_TYPES_FLOAT, HR_TYPES_COMPLEX);
 HR_REGISTER_UNARY("Tanh", TanhFn, HR_TYPES_FLOAT, HR_TYPES_COMPLEX);
 HR_REGISTER_UNARY("Erf", ErfFn, HR_TYPES_FLOAT);
+HR_REGISTER_UNARY("Erfc", ErfcFn, HR_TYPES_FLOAT);
 HR_REGISTER_UNARY("Sigmoid", SigmoidFn, HR_TYPES_FLOAT, HR_TYPES_COMPLEX);
 
 }  // namespace

@@ -1,5 +1,7 @@
 // Schemas of the nodes that graph passes make of several: a convolution and
-// what follows it element by element, chains of element-wise ops, LSTM cells.
+// what follows it element by element, chains of element-wise ops, activations,
+// LSTM cells.
+#include "framework/shape_fns/attention_labels.h"
 #include "framework/shape_fns/common_shape_fns.h"
 #include "framework/shape_fns/conv_attrs.h"
 #include "headrace/op.h"
@@ -146,6 +148,54 @@ REGISTER_OP("_FusedElementwise")
     .Attr("ops: list(string) >= 1")
     .Attr("sides: list(int)")
     .KeepsShape();
+
+// Activations that graphs spell out by several ops: gelu, gelu by tanh, x
+// sigmoid(x), x relu6(x + 3) / 6, x tanh(softplus(x)).
+#define HR_REGISTER(NAME)         \
+  REGISTER_OP(NAME)               \
+      .Input("features: T")       \
+      .Output("activations: T")   \
+      .Attr("T: {float, double}") \
+      .KeepsShape()               \
+      .Elementwise()              \
+      .Activation(ActivationFunction())
+HR_REGISTER("_Gelu");
+HR_REGISTER("_ApproximateGelu");
+HR_REGISTER("_Swish");
+HR_REGISTER("_HardSwish");
+HR_REGISTER("_Mish");
+#undef HR_REGISTER
+
+// Normalizes over the last "axes" dims of x. "args": the scale, the offset.
+REGISTER_OP("_FusedLayerNorm")
+    .Input("x: T")
+    .Input("args: num_args * T")
+    .Output("y: T")
+    .Attr("T: {float}")
+    .Attr("num_args: int >= 0")
+    .Attr("axes: int >= 1")
+    .Attr("epsilon: float")
+    .Attr("has_scale: bool")
+    .Attr("has_offset: bool")
+    .KeepsShape();
+
+// softmax(query key^T * scale + mask) value; attention_labels.h says what
+// "labels" and "scores" are. "repeats": batch dims of size 1 are repeated.
+// "args": the mask, whose dims are the last ones of the scores.
+REGISTER_OP("_FusedAttention")
+    .Input("query: T")
+    .Input("key: T")
+    .Input("value: T")
+    .Input("args: num_args * T")
+    .Output("output: T")
+    .Attr("T: {float}")
+    .Attr("num_args: int >= 0")
+    .Attr("labels: string")
+    .Attr("scores: string")
+    .Attr("scale: float = 1.0")
+    .Attr("repeats: bool = false")
+    .Attr("has_mask: bool = false")
+    .SetShapeFn(shape_inference::FusedAttentionShape);
 
 // Steps of a basic LSTM cell: the results of each go into the next. Of the four
 // parts of the columns of w and b, gate_order tells which are the input gate,

@@ -27,9 +27,9 @@ struct GraphPass {
 };
 
 // In the order in which they run: "inline_functions", "remove_noops",
-// "constant_folding", "cse", "fold_pad", "fold_batch_norm", "fuse_conv",
-// "fuse_conv_chain", "lower_precision", "fuse_lstm", "fuse_matmul",
-// "fuse_elementwise", "prune".
+// "constant_folding", "cse", "fold_pad", "fold_batch_norm", "fuse_layer_norm",
+// "fuse_activation", "fuse_attention", "fuse_conv", "fuse_conv_chain",
+// "lower_precision", "fuse_lstm", "fuse_matmul", "fuse_elementwise", "prune".
 const std::vector<GraphPass>& GraphPasses();
 
 struct GraphPassReport {
@@ -54,6 +54,12 @@ Status MergeCommonSubexpressions(const GraphPassContext& context, Graph* graph,
                                  int* changes);
 Status FoldPad(const GraphPassContext& context, Graph* graph, int* changes);
 Status FoldBatchNorm(const GraphPassContext& context, Graph* graph,
+                     int* changes);
+Status FuseLayerNorm(const GraphPassContext& context, Graph* graph,
+                     int* changes);
+Status FuseActivation(const GraphPassContext& context, Graph* graph,
+                      int* changes);
+Status FuseAttention(const GraphPassContext& context, Graph* graph,
                      int* changes);
 // Marks convolutions and matrix products of floats, whose kernels then may
 // round their factors to bfloat16: attr kPrecisionAttr is "bfloat16". Chains of
