@@ -328,8 +328,9 @@ def test_layer_normalizations_of_which_a_part_is_wanted_stay():
 def test_a_tensor_that_is_added_is_no_offset():
     with tf.Graph().as_default():
         x = tf.placeholder(tf.float32, [None, 8])
-        y = divided_norm(x, [1], tf.ones([8]), None) + tf.placeholder_with_default(
-            np.ones((4, 8), np.float32), [None, 8])
+        other = tf.placeholder_with_default(np.ones((4, 8), np.float32),
+                                            [None, 8])
+        y = divided_norm(x, [1], tf.ones([8]), None) + other
         feeds = {x: rng.standard_normal((4, 8))}
         got, ops = run(y, feeds)
         want, _ = run(y, feeds, plain=True)
