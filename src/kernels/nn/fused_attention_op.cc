@@ -105,7 +105,7 @@ class FusedAttentionOp : public OpKernel {
  private:
   // Queries and keys of a block.
   static constexpr int64_t kRows = 64;
-  static constexpr int64_t kKeys = 512;
+  static constexpr int64_t kKeys = 256;
   // From so many scores on a row is worth a loop of its own.
   static constexpr int64_t kLongRow = 256;
 

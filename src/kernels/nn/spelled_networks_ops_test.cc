@@ -1,7 +1,11 @@
 // _Gelu and the other activations, _FusedLayerNorm and _FusedAttention against
 // what their definitions give in double; and what they refuse.
+#include <algorithm>
 #include <cmath>
-#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "framework/kernel/op_tester.h"
 
