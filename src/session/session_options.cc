@@ -140,8 +140,9 @@ Status SessionOptions::FromConfig(const pb::ConfigProto& config,
   }
   if (r.remapping() == pb::RewriterConfig::OFF) {
     for (const char* name :
-         {"fold_pad", "fold_batch_norm", "fuse_conv", "fuse_conv_chain",
-          "fuse_lstm", "fuse_matmul", "fuse_elementwise"}) {
+         {"fold_transpose", "fold_tensordot", "fold_dilation", "fold_pad",
+          "fold_batch_norm", "fuse_conv", "fuse_conv_chain", "fuse_lstm",
+          "fuse_matmul", "fuse_elementwise"}) {
       o.disabled_passes.insert(name);
     }
   }

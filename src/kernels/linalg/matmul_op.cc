@@ -1,17 +1,14 @@
 // MatMul: C = op(A) op(B) for matrices. transpose_a and transpose_b are plain
 // transposes: complex values are not conjugated (BatchMatMul's adj_x are).
 // _FusedMatMul adds a bias to the product's rows and applies an activation.
-// A constant matrix of floats is kept in panels (prepacked_gemm.h) for few
-// rows.
-#include "framework/tensor/mapped_buffer.h"
+// A constant matrix of floats is kept in panels (constant_matrix.h).
 #include "framework/tensor/stored_constant.h"
 #include "headrace/op_kernel.h"
 #include "kernels/lib/cancellable_loops.h"
-#include "kernels/lib/constant_forms.h"
+#include "kernels/lib/constant_matrix.h"
 #include "kernels/lib/epilogue.h"
 #include "kernels/lib/gemm.h"
 #include "kernels/lib/narrow_float.h"
-#include "kernels/lib/prepacked_gemm.h"
 
 namespace headrace {
 
@@ -23,7 +20,7 @@ class MatMulOp : public OpKernel, public StoredConstantReader {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("transpose_b", &transpose_b_));
   }
 
-  void Compute(OpKernelContext* ctx) override { Multiply(ctx); }
+  void Compute(OpKernelContext* ctx) override { Multiply(ctx, {}, nullptr); }
   void SetConstantInput(int i, const Tensor& value) override {
     if (i == 1 && std::is_same_v<T, float>) constant_b_.Set(value);
   }
@@ -36,7 +33,9 @@ class MatMulOp : public OpKernel, public StoredConstantReader {
   }
 
  protected:
-  void Multiply(OpKernelContext* ctx) {
+  // The epilogue is for floats alone. `bias` may be null; its size is checked.
+  void Multiply(OpKernelContext* ctx, const Epilogue& epilogue,
+                const Tensor* bias) {
     const Tensor& a = ctx->input(0);
     const Tensor& b = ctx->input(1);
     OP_REQUIRES(
@@ -54,40 +53,29 @@ class MatMulOp : public OpKernel, public StoredConstantReader {
                 errors::InvalidArgument("Matrix size-incompatible: In[0]: ",
                                         a.shape().DebugString(),
                                         ", In[1]: ", b.shape().DebugString()));
+    OP_REQUIRES(
+        ctx, bias == nullptr || (bias->dims() == 1 && bias->dim_size(0) == g.n),
+        errors::InvalidArgument(
+            "Must provide as many biases as the product has columns: ",
+            bias->shape().DebugString(), " vs. ", g.n, " in ",
+            TensorShape({g.m, g.n}).DebugString()));
     Tensor* c = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, TensorShape({g.m, g.n}), &c));
     g = g.At(a.data<T>(), b.data<T>(), c->data<T>());
     CancellableLoops cancellable(ctx);
     if constexpr (std::is_same_v<T, float>) {
-      if (constant_b_.is_set() && !transpose_a_ &&
-          PrefersPanels(g.m, g.n, g.k)) {
-        if (const float* const panels = Panels(ctx->thread_pool(), g)) {
-          return PrepackedGemm(ctx->thread_pool(), g.m, g.n, g.k, g.a, g.lda,
-                               panels, g.c, g.ldc);
-        }
-      }
+      if (constant_b_.Multiply(ctx->thread_pool(), g, epilogue)) return;
     }
     Gemm(ctx->thread_pool(), g);
+    if constexpr (std::is_same_v<T, float>) {
+      if (epilogue.empty()) return;
+      ApplyEpilogue(ctx->thread_pool(), DT_FLOAT, epilogue, g.m, g.n, g.c);
+    }
   }
 
  private:
-  // Null if there is no memory.
-  const float* Panels(ThreadPool* pool, const GemmArgs<float>& g) {
-    static constexpr char kKind = 0;
-    const int64_t sizes[] = {transpose_b_, g.n, g.k};
-    const int64_t floats = NumPanels(g.n) * kPanelColumns * g.k;
-    return static_cast<const float*>(constant_b_.Get(
-        &kKind, sizes, floats * sizeof(float), [&](const Tensor& b, void* to) {
-          PackPanels(pool, b.raw_data(), transpose_b_, g.n, g.k,
-                     static_cast<float*>(to), [&b](int64_t begin, int64_t end) {
-                       ReleasePages(b.Slice(begin, end));
-                     });
-          return true;
-        }));
-  }
-
   bool transpose_a_ = false, transpose_b_ = false;
-  ConstantForms constant_b_;
+  ConstantMatrix constant_b_;
 };
 
 template <typename T>
@@ -103,22 +91,15 @@ class FusedMatMulOp : public MatMulOp<T> {
 
   void Compute(OpKernelContext* ctx) override {
     const Tensor* const bias = fused_.bias ? &ctx->input(2) : nullptr;
-    this->Multiply(ctx);
-    if (!ctx->status().ok()) return;
-    Tensor* c = ctx->mutable_output(0);
-    const int64_t rows = c->dim_size(0), n = c->dim_size(1);
-    OP_REQUIRES(
-        ctx, bias == nullptr || (bias->dims() == 1 && bias->dim_size(0) == n),
-        errors::InvalidArgument(
-            "Must provide as many biases as the product has columns: ",
-            bias->shape().DebugString(), " vs. ", n, " in ",
-            c->shape().DebugString()));
     Epilogue epilogue = fused_.Begin();
     if constexpr (std::is_same_v<T, float>) {
       epilogue.bias = bias;
-      ApplyEpilogue(ctx->thread_pool(), DT_FLOAT, epilogue, rows, n,
-                    c->data<float>());
+      this->Multiply(ctx, epilogue, bias);
     } else {
+      this->Multiply(ctx, {}, bias);
+      if (!ctx->status().ok()) return;
+      Tensor* c = ctx->mutable_output(0);
+      const int64_t rows = c->dim_size(0), n = c->dim_size(1);
       Tensor wide, wide_bias;
       OP_REQUIRES_OK(ctx, ctx->allocate_temp(DT_FLOAT, c->shape(), &wide));
       Widen(c->data<T>(), wide.data<float>(), rows * n);

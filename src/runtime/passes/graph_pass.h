@@ -24,7 +24,8 @@ struct GraphPass {
 };
 
 // In the order in which they run: "inline_functions", "remove_noops",
-// "constant_folding", "cse", "fold_pad", "fold_batch_norm", "fuse_conv",
+// "constant_folding", "cse", "fold_transpose", "fold_tensordot",
+// "fold_dilation", "fold_pad", "fold_batch_norm", "fuse_conv",
 // "fuse_conv_chain", "fuse_lstm", "fuse_matmul", "fuse_elementwise", "prune".
 const std::vector<GraphPass>& GraphPasses();
 
@@ -48,6 +49,12 @@ Status FoldConstants(const GraphPassContext& context, Graph* graph,
                      int* changes);
 Status MergeCommonSubexpressions(const GraphPassContext& context, Graph* graph,
                                  int* changes);
+Status FoldTranspose(const GraphPassContext& context, Graph* graph,
+                     int* changes);
+Status FoldTensordot(const GraphPassContext& context, Graph* graph,
+                     int* changes);
+Status FoldDilation(const GraphPassContext& context, Graph* graph,
+                    int* changes);
 Status FoldPad(const GraphPassContext& context, Graph* graph, int* changes);
 Status FoldBatchNorm(const GraphPassContext& context, Graph* graph,
                      int* changes);
