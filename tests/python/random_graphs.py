@@ -430,7 +430,7 @@ def conv_grouped(b, t):
 
 @construct("images", keeps=True, weight=2)
 def depthwise_same(b, t):
-    return rest_of_layer(b, depthwise(b, t, b.choice([1, 3, 5])), skip=t)
+    return rest_of_layer(b, depthwise(b, t, b.choice([1, 3, 5, 7])), skip=t)
 
 
 @construct("images", weight=2)

@@ -10,6 +10,7 @@ class DilationTest : public PassTest {
   struct Case {
     const char* name;
     PartialTensorShape image = {-1, 8, 8, 2};
+    int64_t channels = 4;
     std::vector<int32_t> block = {2, 2}, undo = {2, 2};
     std::vector<int32_t> paddings = {2, 2, 2, 2}, crops = {0, 0, 0, 0};
     const char* padding = "VALID";
@@ -28,8 +29,10 @@ class DilationTest : public PassTest {
     const Endpoint phases = Op(
         prefix + "phases", "SpaceToBatchND",
         {In(prefix + "x", c.image), Ints(prefix + "block", c.block), paddings});
-    const Endpoint conv = Conv(prefix + "conv", phases,
-                               Weights(prefix + "w", {3, 3, 2, 4}), c.padding);
+    const Endpoint conv =
+        Conv(prefix + "conv", phases,
+             Weights(prefix + "w", {3, 3, c.image.dim_size(3), c.channels}),
+             c.padding);
     Fetch(Op(prefix + "whole", "BatchToSpaceND",
              {conv, Ints(prefix + "undo", c.undo), pairs("crops", c.crops)}));
     if (c.fetch_phases) Fetch(phases);
@@ -66,6 +69,7 @@ TEST_F(DilationTest, WhatDoesNotFitStays) {
       {.name = "fed_paddings", .fed_paddings = true},
       {.name = "phases_are_read", .fetch_phases = true},
       {.name = "conv_is_read", .fetch_conv = true},
+      {.name = "winograd", .image = {-1, 8, 8, 8}, .channels = 8},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);

@@ -76,7 +76,7 @@ TEST_F(TensordotTest, TransposesGoIntoProducts) {
   Fetch(read);
   const Endpoint w = Weights("w", {6, 5});
   Fetch(Op("c", "MatMul", {Op("u", "Transpose", {x, swap}), w}));
-  const Endpoint z = In("z", {2, 3, 4}), v = In("v", {2, 3, 4});
+  const Endpoint z = In("z", {2, 3, 4}), v = In("v", {3, 2, 4});
   const Endpoint turn = Ints("turn", {1, 0, 2});
   Fetch(Op("d", "BatchMatMulV2", {Op("turned", "Transpose", {z, turn}), v},
            {{"adj_y", true}}));
