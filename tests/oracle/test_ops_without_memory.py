@@ -25,8 +25,8 @@ NEVER = {
     "PlaceholderV2": "fails if it runs, as a placeholder that is not fed",
     **dict.fromkeys(("_FusedConv2D", "_FusedConvChain", "_FusedElementwise",
                      "_FusedDepthwiseConv2dNative", "_FusedLSTM",
-                     "_FusedMatMul", "_ReadVariablesOp", "_VarHandlesOp",
-                     "_TensorToHashBucketFast"), BY_A_PASS),
+                     "_FusedBatchMatMul", "_FusedMatMul", "_ReadVariablesOp",
+                     "_VarHandlesOp", "_TensorToHashBucketFast"), BY_A_PASS),
     **dict.fromkeys(("_Arg", "_Retval", "_ArrayToList", "_ListToArray"),
                     BY_A_RUN),
 }
