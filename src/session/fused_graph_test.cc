@@ -301,6 +301,92 @@ TEST_F(FusedGraphTest, DenseLayers) {
             Ops({{"_FusedMatMul", 2}, {"_FusedElementwise", 1}}));
 }
 
+// As tf.tensordot makes them, where only the channels are known.
+TEST_F(FusedGraphTest, DenseLayersOfMoreDims) {
+  const auto ints = [&](const std::vector<int32_t>& v) {
+    return Const(g_.get(), g_->UniqueName("ints"), Tensor::Vector<int32_t>(v));
+  };
+  const Endpoint zero = Const(g_.get(), "zero", Tensor::Scalar<int32_t>(0));
+  const auto dense = [&](Endpoint x, int64_t in, int64_t out) {
+    const Endpoint shape = Op("Shape", {x});
+    const Endpoint kept = Op("GatherV2", {shape, ints({0, 1}), zero});
+    const Endpoint contracted = Op("GatherV2", {shape, ints({2}), zero});
+    const Endpoint rows = Op("Pack", {Op("Prod", {kept, ints({0})}),
+                                      Op("Prod", {contracted, ints({0})})});
+    const Endpoint order = Op("ConcatV2", {ints({0, 1}), ints({2}), zero});
+    const Endpoint matrix = Op("Reshape", {Op("Transpose", {x, order}), rows});
+    return Op("Reshape", {Op("MatMul", {matrix, Weights({in, out})}),
+                          Op("ConcatV2",
+                             {kept, ints({static_cast<int32_t>(out)}), zero})});
+  };
+  const Endpoint x = Feed({-1, -1, 20}, {3, 15, 20});
+  const Endpoint y = Op("Relu", {Bias(dense(x, 20, 80), 80)});
+  EXPECT_EQ(Compare({Op("Tanh", {dense(y, 80, 8)})}),
+            Ops({{"_FusedBatchMatMul", 2}}));
+}
+
+TEST_F(FusedGraphTest, ProductsOfTransposedMatrices) {
+  const Endpoint order =
+      Const(g_.get(), "order", Tensor::Vector<int32_t>({0, 1, 3, 2}));
+  const Endpoint x = Feed({-1, 2, 5, 20}, {3, 2, 5, 20});
+  const Endpoint y = Feed({-1, 2, 7, 20}, {3, 2, 7, 20});
+  EXPECT_EQ(
+      Compare({Op("BatchMatMulV2", {x, Op("Transpose", {y, order})}),
+               Op("BatchMatMulV2",
+                  {Op("Transpose", {x, order}), Op("Transpose", {y, order})},
+                  {{"adj_x", true}})}),
+      Ops({{"BatchMatMulV2", 2}, {"Transpose", 1}}));
+}
+
+// Images cut into phases, with a bias before they are put together and one
+// after. `causal` pads at the begin alone.
+TEST_F(FusedGraphTest, DilatedConvolutions) {
+  const auto ints = [&](const TensorShape& shape,
+                        const std::vector<int32_t>& v) {
+    return Const(g_.get(), g_->UniqueName("ints"),
+                 MakeTensor<int32_t>(shape, v));
+  };
+  const Endpoint image = Feed({-1, 12, 10, 6}, {2, 12, 10, 6});
+  for (const bool depthwise : {false, true}) {
+    SCOPED_TRACE(depthwise);
+    const Endpoint block = ints({2}, {2, 3});
+    // 12 + 4 rows, 10 + 8 columns; one row and two columns are cropped.
+    const Endpoint phases =
+        Op("SpaceToBatchND", {image, block, ints({2, 2}, {2, 2, 3, 5})});
+    const Endpoint conv = depthwise ? Depthwise(phases, 3, 6, 1, 1, "VALID")
+                                    : Conv(phases, 3, 6, 5, 1, "VALID");
+    const int64_t channels = depthwise ? 6 : 5;
+    const Endpoint whole = Op("BatchToSpaceND", {Bias(conv, channels), block,
+                                                 ints({2, 2}, {0, 1, 0, 2})});
+    EXPECT_EQ(
+        Compare({Op("Relu", {whole})}),
+        Ops({{depthwise ? "_FusedDepthwiseConv2dNative" : "_FusedConv2D", 1}}));
+  }
+  const Endpoint signal = Feed({-1, 20, 6}, {2, 20, 6});
+  const Endpoint one = ints({}, {1});
+  for (const int32_t rate : {1, 2, 4}) {
+    SCOPED_TRACE(rate);
+    Endpoint x = Op("Pad", {signal, ints({3, 2}, {0, 0, 2 * rate, 0, 0, 0})});
+    const Endpoint block = ints({1}, {rate});
+    const int32_t rest = (20 + 2 * rate) % rate;
+    EXPECT_EQ(rest, 0);
+    if (rate > 1) {
+      x = Op("SpaceToBatchND", {x, block, ints({1, 2}, {0, 0})});
+    }
+    Endpoint y =
+        Op("Conv2D", {Op("ExpandDims", {x, one}), Weights({1, 3, 6, 8})},
+           ConvAttrs(1, "VALID"));
+    y = Op("Squeeze", {y}, {{"squeeze_dims", std::vector<int64_t>{1}}});
+    if (rate > 1) {
+      y = Op("BatchToSpaceND", {y, block, ints({1, 2}, {0, 0})});
+    }
+    EXPECT_EQ(Compare({Op("Softsign", {y})}), Ops({{"ExpandDims", 1},
+                                                   {"Conv2D", 1},
+                                                   {"Squeeze", 1},
+                                                   {"Softsign", 1}}));
+  }
+}
+
 TEST_F(FusedGraphTest, ActivationsAfterLayersWithoutABias) {
   for (const char* op :
        {"Relu", "Relu6", "Elu", "LeakyRelu", "Sigmoid", "Tanh"}) {

@@ -388,6 +388,48 @@ def conv_padded_unevenly(b, t):
     return rest_of_layer(b, convolve(b, y, 8, stride=b.choice([1, 2])))
 
 
+@construct("images", weight=2)
+def conv_of_phases(b, t):
+    """Cut into phases, convolved and put together."""
+    known = t.shape.as_list()
+    if b.format == "NCHW" or None in known[1:]:
+        return convolve(b, t, 8, size=3)
+    blocks = [b.choice([1, 2, 3]) for _ in range(2)]
+    size = b.choice([2, 3])
+    paddings, crops = [], []
+    for block, length in zip(blocks, known[1:3]):
+        before = b.random.randint(0, 3)
+        after = block * size + -(length + before) % block
+        paddings.append([before, after])
+        crops.append([b.random.randint(0, before),
+                      b.random.randint(0, min(after, block))])
+    y = tf.space_to_batch_nd(t, blocks, paddings)
+    if b.maybe(.1):
+        b.add(y)
+    if b.maybe():
+        y = depthwise(b, y, size, padding="VALID")
+    else:
+        y = convolve(b, y, 8, size=size, padding="VALID")
+    y = bias(b, y) if b.maybe() else y
+    return rest_of_layer(b, tf.batch_to_space_nd(y, blocks, crops))
+
+
+@construct("rows")
+def conv_causal(b, t):
+    """Along one dim, padded at its begin."""
+    y = tf.reshape(tf.concat([t] * 6, 1), [-1, 6, b.channels(t)])
+    rate = b.choice([1, 2, 3])
+    y = tf.pad(y, [[0, 0], [2 * rate, 0], [0, 0]])
+    y = tf.space_to_batch_nd(y, [rate], [[0, 0]]) if rate > 1 else y
+    filters = b.weights(1, 3, b.channels(t), 8)
+    y = tf.nn.conv2d(tf.expand_dims(y, 1), filters, strides=[1, 1, 1, 1],
+                     padding="VALID")
+    y = tf.squeeze(b.product(y), [1])
+    y = tf.nn.bias_add(y, b.constant(b.array(8))) if b.maybe() else y
+    y = tf.batch_to_space_nd(y, [rate], [[0, 0]]) if rate > 1 else y
+    return tf.reduce_mean(y, 1)
+
+
 @construct("images")
 def conv_grouped(b, t):
     groups = b.choice([g for g in (1, 2, 3, 4) if b.channels(t) % g == 0])
@@ -399,7 +441,7 @@ def conv_grouped(b, t):
 
 @construct("images", keeps=True, weight=2)
 def depthwise_same(b, t):
-    return rest_of_layer(b, depthwise(b, t, b.choice([1, 3, 5])), skip=t)
+    return rest_of_layer(b, depthwise(b, t, b.choice([1, 3, 5, 7])), skip=t)
 
 
 @construct("images", weight=2)
@@ -512,6 +554,25 @@ def dense(b, t):
 @construct("rows", keeps=True, weight=8)
 def dense_same(b, t):
     return rest_of_layer(b, multiply(b, t, b.channels(t)), skip=t)
+
+
+@construct("rows", weight=2)
+def dense_of_more_dims(b, t):
+    """As tf.tensordot, tf.einsum and tf.matmul make them."""
+    columns = b.choice([5, 32, 70, 130])
+    y = tf.stack([t, .5 * t, -t][:b.random.randint(1, 3)], 1)
+    matrix = b.weights(b.channels(t), columns)
+    y = b.product(b.table({
+        "tensordot": lambda y: tf.tensordot(y, matrix, [[2], [0]]),
+        "einsum": lambda y: tf.einsum("abc,cd->abd", y, matrix),
+        "matmul": lambda y: tf.matmul(y, matrix),
+        "transposed": lambda y: tf.matmul(y, tf.transpose(matrix)[None],
+                                          transpose_b=True),
+    })(y))
+    if b.maybe(.6):
+        y = tf.nn.bias_add(y, b.constant(b.array(columns)))
+    y = b.table(ACTIVATIONS)(y) if b.maybe() else y
+    return tf.reduce_sum(y, 1)
 
 
 @construct("rows", integers=True)

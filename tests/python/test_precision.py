@@ -42,6 +42,10 @@ LAYERS = {
                lambda x: x @ rounded(W_MATMUL)),
     "matmul_bias": (lambda x: tf.nn.bias_add(tf.matmul(x, tf.constant(W_MATMUL)), BIAS),
                     RANDOM.randn(17, 50), lambda x: x @ rounded(W_MATMUL) + BIAS),
+    "dense_3d": (lambda x: tf.raw_ops.BatchMatMulV2(x=x, y=tf.constant(W_MATMUL)), RANDOM.randn(3, 17, 50),
+                 lambda x: x @ rounded(W_MATMUL)),
+    "dense_3d_relu": (lambda x: tf.nn.relu(tf.nn.bias_add(tf.raw_ops.BatchMatMulV2(x=x, y=tf.constant(W_MATMUL)), BIAS)),
+                      RANDOM.randn(3, 17, 50), lambda x: np.maximum(x @ rounded(W_MATMUL) + BIAS, 0)),
     "matmul_variable": (lambda x: tf.matmul(x, tf.identity(x), transpose_b=True),
                         RANDOM.randn(17, 50), lambda x: x @ x.T),
 }

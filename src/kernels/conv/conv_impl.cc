@@ -13,7 +13,8 @@ absl::Span<const ConvImplementation* const> ConvImplementations(
   using D = ConvDirection;
   static const ConvImplementation* const forward[] = {
       conv::Gemm1x1(D::kForward),  conv::GemmFull(D::kForward),
-      conv::Depthwise3x3(),        conv::Depthwise(D::kForward),
+      conv::Depthwise3x3(),        conv::Depthwise5x5(),
+      conv::Depthwise7x7(),        conv::Depthwise(D::kForward),
       conv::WinogradF4(),          conv::WinogradF2(),
       conv::WinogradLine3(),       conv::WinogradLine5(),
       conv::WinogradLine7(),       conv::FewChannels(),

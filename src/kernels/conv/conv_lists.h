@@ -38,8 +38,10 @@ const ConvImplementation* WinogradF2BackwardFilter();
 const ConvImplementation* WinogradF4BackwardFilter();
 // few_channels_conv.cc
 const ConvImplementation* FewChannels();
-// depthwise_3x3.cc, depthwise_conv.cc
+// depthwise_tiles.cc, depthwise_conv.cc
 const ConvImplementation* Depthwise3x3();
+const ConvImplementation* Depthwise5x5();
+const ConvImplementation* Depthwise7x7();
 const ConvImplementation* Depthwise(ConvDirection d);
 // bfloat16_conv.cc: for params that ask for it.
 const ConvImplementation* Bfloat16Products();

@@ -38,6 +38,7 @@ const std::vector<PlanCase>& PlanCases() {
       {"groups", {2, 6, 7, 6}, {3, 3, 2, 9}},
       {"depthwise", {2, 7, 8, 37}, {3, 3, 1, 37}},
       {"depthwise_5x5", {1, 9, 14, 24}, {5, 5, 1, 24}},
+      {"depthwise_7x7", {1, 9, 14, 24}, {7, 7, 1, 24}},
       // Tensors that live inside their objects.
       {"tiny", {1, 1, 2, 1}, {1, 1, 1, 1}},
   };

@@ -8,7 +8,7 @@
 // The gradient of the input is such a sum too (for M = 1), over the outputs
 // that touch a pixel. The gradient of the filter sums over all pixels, in
 // slices of rows whose sums are added in order. The usual filters have a kernel
-// of their own: depthwise_3x3.cc.
+// of their own: depthwise_tiles.cc.
 
 // Before all includes, so that what they define inline can be inlined.
 #pragma GCC optimize("fp-contract=fast")

@@ -12,8 +12,9 @@
 //              in all kernels (base/flush_denormals.h)
 //   layouts    A is rows of pairs of bfloat16, k rounded up to a whole pair; B
 //              is packed in panels of 32 columns, aligned to 64 bytes
-//   called by  MatMul (matmul_op.cc) and the convolution "bfloat16"
-//              (conv/bfloat16_conv.cc) of nodes that pass lower_precision marks
+//   called by  MatMul and BatchMatMul (bfloat16_matrix.h) and the convolution
+//              "bfloat16" (conv/bfloat16_conv.cc) of nodes that pass
+//              lower_precision marks
 //
 // Thread-safe.
 #ifndef HEADRACE_KERNELS_LIB_BFLOAT16_PRODUCT_H_

@@ -3,13 +3,21 @@
 // (MatMul's transposes do not conjugate). V1 wants equal batch dims; V2 and V3
 // broadcast them by NumPy's rules, 0 with 1 included. V3 may mix int8 and
 // uint8, with an int32 result, and either with bfloat16, with that for a
-// result.
+// result. _FusedBatchMatMul is V2 with a bias for the last dim and an
+// activation.
+//
+// Where y is one matrix, x's rows are those of a single product. If y is also
+// constant it is kept in panels (constant_matrix.h).
 #include <type_traits>
 
 #include "absl/container/inlined_vector.h"
 #include "framework/shape_fns/common_shape_fns.h"
+#include "framework/tensor/stored_constant.h"
 #include "headrace/op_kernel.h"
+#include "kernels/lib/bfloat16_matrix.h"
 #include "kernels/lib/cancellable_loops.h"
+#include "kernels/lib/constant_matrix.h"
+#include "kernels/lib/epilogue.h"
 #include "kernels/lib/gemm.h"
 
 namespace headrace {
@@ -47,19 +55,46 @@ class BatchIndex {
 }  // namespace
 
 template <typename Ta, typename Tb, typename T>
-class BatchMatMulOp : public OpKernel {
+class BatchMatMulOp : public OpKernel, public StoredConstantReader {
  public:
-  explicit BatchMatMulOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+  explicit BatchMatMulOp(OpKernelConstruction* ctx)
+      : OpKernel(ctx), bfloat16_y_(*ctx) {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("adj_x", &adj_x_));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("adj_y", &adj_y_));
     broadcasts_ = ctx->def().op != "BatchMatMul";
   }
 
-  void Compute(OpKernelContext* ctx) override {
+  void Compute(OpKernelContext* ctx) override { Multiply(ctx, {}); }
+  void SetConstantInput(int i, const Tensor& value) override {
+    if (i != 1 || !kAllFloat) return;
+    constant_y_.Set(value);
+    bfloat16_y_.Set(value);
+  }
+  bool TakesStoredConstant(int input) const override {
+    return input == 1 && kAllFloat;
+  }
+  void DescribeTraits(KernelTraits* traits) override {
+    traits->stored_constant_reader = this;
+  }
+
+ protected:
+  // The epilogue is for floats alone.
+  void Multiply(OpKernelContext* ctx, const Epilogue& epilogue) {
     const Tensor& x = ctx->input(0);
     const Tensor& y = ctx->input(1);
     TensorShape shape;
     OP_REQUIRES_OK(ctx, OutputShape(x.shape(), y.shape(), &shape));
+    const int rx = x.dims(), ry = y.dims(), r = shape.dims();
+    auto g = GemmArgs<T>::Dense(shape.dim_size(r - 2), shape.dim_size(r - 1),
+                                x.dim_size(adj_x_ ? rx - 2 : rx - 1), adj_x_,
+                                adj_y_);
+    OP_REQUIRES(ctx,
+                epilogue.bias == nullptr || (epilogue.bias->dims() == 1 &&
+                                             epilogue.bias->dim_size(0) == g.n),
+                errors::InvalidArgument(
+                    "Must provide as many biases as the product has columns: ",
+                    epilogue.bias->shape().DebugString(), " vs. ", g.n, " in ",
+                    shape.DebugString()));
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
     if (out->NumElements() == 0) return;
@@ -67,32 +102,58 @@ class BatchMatMulOp : public OpKernel {
     Tensor x_same, y_same;
     OP_REQUIRES_OK(ctx, As<Ta>(ctx, x, &x_same));
     OP_REQUIRES_OK(ctx, As<Tb>(ctx, y, &y_same));
-    const int rx = x.dims(), r = shape.dims();
-    const int64_t k = x.dim_size(adj_x_ ? rx - 2 : rx - 1);
-    auto g = GemmArgs<T>::Dense(shape.dim_size(r - 2), shape.dim_size(r - 1), k,
-                                adj_x_, adj_y_);
     g.conjugate_a = adj_x_;
     g.conjugate_b = adj_y_;
+    int64_t batch = shape.ProductOf(0, r - 2);
+    const bool one_y = y.shape().ProductOf(0, ry - 2) == 1;
+    if (one_y && !adj_x_) {
+      g.m *= batch;
+      batch = 1;
+    }
+    CancellableLoops cancellable(ctx);
+    if constexpr (kAllFloat) {
+      // Products of two batches stay float.
+      if (one_y && batch == 1 && bfloat16_y_.is_on()) {
+        const auto one =
+            g.At(x_same.data<T>(), y_same.data<T>(), out->data<T>());
+        OP_REQUIRES_OK(ctx, bfloat16_y_.Multiply(ctx, one));
+        ApplyEpilogue(ctx->thread_pool(), DT_FLOAT, epilogue, g.m, g.n, one.c);
+        return;
+      }
+      if (one_y && batch == 1 &&
+          constant_y_.Multiply(ctx->thread_pool(),
+                               g.At(x_same.data<T>(), nullptr, out->data<T>()),
+                               epilogue)) {
+        return;
+      }
+    }
     const BatchIndex x_at(x.shape(), shape), y_at(y.shape(), shape);
-    const int64_t batch = shape.ProductOf(0, r - 2);
     const auto product = [&](int64_t i, ThreadPool* pool) {
       Gemm(pool, g.At(x_same.data<T>() + x_at(i) * g.m * g.k,
                       y_same.data<T>() + y_at(i) * g.k * g.n,
                       out->data<T>() + i * g.m * g.n));
     };
-    CancellableLoops cancellable(ctx);
     // Large products are split themselves; small ones are shared out whole.
     const double flops = 2.0 * g.m * g.n * g.k;
-    if (flops > 2e7) {
+    if (flops > 2e7 || batch == 1) {
       for (int64_t i = 0; i < batch; ++i) product(i, ctx->thread_pool());
-      return;
+    } else {
+      ctx->ParallelFor(batch, 50 + flops / 50, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) product(i, nullptr);
+      });
     }
-    ctx->ParallelFor(batch, 50 + flops / 50, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) product(i, nullptr);
-    });
+    if constexpr (kAllFloat) {
+      if (epilogue.empty()) return;
+      ApplyEpilogue(ctx->thread_pool(), DT_FLOAT, epilogue, g.m * batch, g.n,
+                    out->data<T>());
+    }
   }
 
  private:
+  static constexpr bool kAllFloat = std::is_same_v<Ta, float> &&
+                                    std::is_same_v<Tb, float> &&
+                                    std::is_same_v<T, float>;
+
   Status OutputShape(const TensorShape& x, const TensorShape& y,
                      TensorShape* out) const {
     if (x.dims() < 2 || y.dims() < 2) {
@@ -145,6 +206,28 @@ class BatchMatMulOp : public OpKernel {
   }
 
   bool adj_x_ = false, adj_y_ = false, broadcasts_ = true;
+  ConstantMatrix constant_y_;
+  Bfloat16Matrix bfloat16_y_;  // instead of the former, if it is on
+};
+
+class FusedBatchMatMulOp : public BatchMatMulOp<float, float, float> {
+ public:
+  explicit FusedBatchMatMulOp(OpKernelConstruction* ctx) : BatchMatMulOp(ctx) {
+    OP_REQUIRES_OK(ctx, FusedOps::Read(*ctx, 2, &fused_));
+    OP_REQUIRES(ctx, !fused_.mul && !fused_.batch_norm && !fused_.add,
+                errors::Unimplemented("fused_ops of ", type_string(),
+                                      " must be BiasAdd, an activation, or "
+                                      "one and then the other"));
+  }
+
+  void Compute(OpKernelContext* ctx) override {
+    Epilogue epilogue = fused_.Begin();
+    if (fused_.bias) epilogue.bias = &ctx->input(2);
+    Multiply(ctx, epilogue);
+  }
+
+ private:
+  FusedOps fused_;
 };
 
 template <typename T>
@@ -180,6 +263,9 @@ HR_REGISTER_V3(bfloat16, int8_t, bfloat16)
 HR_REGISTER_V3(bfloat16, uint8_t, bfloat16)
 HR_REGISTER_V3(int8_t, bfloat16, bfloat16)
 HR_REGISTER_V3(uint8_t, bfloat16, bfloat16)
+REGISTER_KERNEL_BUILDER(
+    Name("_FusedBatchMatMul").Device(DEVICE_CPU).TypeConstraint<float>("T"),
+    FusedBatchMatMulOp);
 #undef HR_REGISTER
 #undef HR_REGISTER_V2
 #undef HR_REGISTER_V3

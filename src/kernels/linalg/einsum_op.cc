@@ -1,7 +1,8 @@
 // Einsum of one or two inputs, by copies that bring the inputs to matrices, one
 // Gemm for each element of the batch, and a copy that brings the product to the
 // order of the output. Copies are left out where the order is right already;
-// Gemm takes either matrix transposed.
+// Gemm takes either matrix transposed. A constant that needs no copy is kept in
+// panels (constant_matrix.h).
 //
 // A label that both inputs and the output have is of the batch; one that only
 // both inputs have is contracted; one that a single input has and the output
@@ -12,6 +13,7 @@
 #include "framework/shape_fns/einsum_equation.h"
 #include "headrace/op_kernel.h"
 #include "kernels/lib/box_copy.h"
+#include "kernels/lib/constant_matrix.h"
 #include "kernels/lib/element.h"
 #include "kernels/lib/elementwise.h"
 #include "kernels/lib/gemm.h"
@@ -154,6 +156,10 @@ class EinsumOp : public OpKernel {
                                 " inputs, the node has ", ctx->num_inputs()));
   }
 
+  void SetConstantInput(int i, const Tensor& value) override {
+    if (i < 2 && std::is_same_v<T, float>) constants_[i].Set(value);
+  }
+
   void Compute(OpKernelContext* ctx) override {
     LabelSizes sizes;
     std::vector<Operand> in;
@@ -244,13 +250,14 @@ class EinsumOp : public OpKernel {
     return OkStatus();
   }
 
-  static Status Multiply(OpKernelContext* ctx, const LabelSizes& sizes,
-                         const Labels& out, Operand a, Operand b,
-                         Operand* result) {
+  Status Multiply(OpKernelContext* ctx, const LabelSizes& sizes,
+                  const Labels& out, Operand a, Operand b, Operand* result) {
     // The output's last label is best the product's last.
+    int input_of_b = 1;
     if (!out.empty() && Has(a.labels, out.back()) &&
         !Has(b.labels, out.back())) {
       std::swap(a, b);
+      input_of_b = 0;
     }
     Labels batch, free_a, free_b, contracted;
     for (int l : out) {
@@ -293,6 +300,15 @@ class EinsumOp : public OpKernel {
       Gemm(pool, g.At(x + i * m * k, y + i * k * n, z + i * m * n));
     };
     const double flops = 2.0 * m * n * k;
+    if constexpr (std::is_same_v<T, float>) {
+      // A constant whose elements stayed where they were.
+      if (batches == 1 && y == ctx->input(input_of_b).template data<T>() &&
+          constants_[input_of_b].Multiply(ctx->thread_pool(),
+                                          g.At(x, nullptr, z), {})) {
+        *result = MakeOperand(product, order);
+        return OkStatus();
+      }
+    }
     if (m == 1 && n == 1 && k == 1) {
       ctx->ParallelFor(batches, 0.5, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) z[i] = WrapMul(x[i], y[i]);
@@ -335,6 +351,7 @@ class EinsumOp : public OpKernel {
   }
 
   EinsumEquation equation_;
+  ConstantMatrix constants_[2];
 };
 
 #define HR_REGISTER(T)     \

@@ -148,6 +148,39 @@ TEST(FusedMatMulOp, Refusals) {
               "take 1 arguments, got num_args = 0");
 }
 
+TEST(FusedBatchMatMulOp, IsProductThenBiasThenActivation) {
+  const Tensor x = MakeTensor<float>({2, 1, 2}, {1, 2, -3, 4});
+  const Tensor y = MakeTensor<float>({2, 3}, {1, 0, 2, 0, 1, -1});
+  for (const bool adj_y : {false, true}) {
+    OpTester t("_FusedBatchMatMul");
+    t.Attr("fused_ops", std::vector<std::string>{"BiasAdd", "Relu"});
+    t.Attr("num_args", int64_t{1}).Attr("T", DT_FLOAT).Attr("adj_y", adj_y);
+    t.Input(x);
+    t.Input(adj_y ? MakeTensor<float>({3, 2}, {1, 0, 0, 1, 2, -1}) : y);
+    t.Input(MakeTensor<float>({3}, {-3, 0.5f, 9}));
+    ASSERT_EQ(t.Run(), OkStatus());
+    ExpectEqual(t.Output(0),
+                MakeTensor<float>({2, 1, 3}, {0, 2.5f, 9, 0, 4.5f, 0}));
+  }
+}
+
+TEST(FusedBatchMatMulOp, Refusals) {
+  using Ops = std::vector<std::string>;
+  const auto run = [](const Ops& ops, int64_t bias_size) {
+    OpTester t("_FusedBatchMatMul");
+    t.Attr("fused_ops", ops).Attr("num_args", int64_t{1}).Attr("T", DT_FLOAT);
+    t.Input(MakeTensor<float>({2, 1, 2}, {1, 2, 3, 4}));
+    t.Input(MakeTensor<float>({2, 2}, {1, 2, 3, 4}));
+    t.Input(MakeTensor<float>({bias_size}, F(bias_size, 1)));
+    return t.Run();
+  };
+  ExpectError(run({"BiasAdd"}, 3), absl::StatusCode::kInvalidArgument,
+              "as many biases as the product has columns: [3] vs. 2");
+  for (const Ops& ops : {Ops{"Add"}, Ops{"Mul"}, Ops{"BiasAdd", "Selu"}}) {
+    ExpectError(run(ops, 2), absl::StatusCode::kUnimplemented, "fused_ops");
+  }
+}
+
 TEST(BatchMatMulOp, BroadcastsBatchDimensions) {
   OpTester t("BatchMatMulV2");
   t.Input(MakeTensor<float>({2, 1, 1, 2}, {1, 2, 3, 4}));

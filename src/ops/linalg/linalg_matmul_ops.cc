@@ -57,7 +57,24 @@ REGISTER_OP("BatchMatMulV2")
     .Attr("adj_y: bool = false")
     .Attr("grad_x: bool = false")
     .Attr("grad_y: bool = false")
-    .SetShapeFn(shape_inference::BatchMatMulShape);
+    .SetShapeFn(shape_inference::BatchMatMulShape)
+    .Layer(LayerKind::kMatMul, "_FusedBatchMatMul");
+
+// BatchMatMulV2, then the fused_ops: a bias of the last dim, an activation.
+REGISTER_OP("_FusedBatchMatMul")
+    .Input("x: T")
+    .Input("y: T")
+    .Input("args: num_args * T")
+    .Output("output: T")
+    .Attr("T: {float}")
+    .Attr("adj_x: bool = false")
+    .Attr("adj_y: bool = false")
+    .Attr("num_args: int >= 0")
+    .Attr("fused_ops: list(string) = []")
+    .Attr("epsilon: float = 0.0001")
+    .Attr("leakyrelu_alpha: float = 0.2")
+    .SetShapeFn(shape_inference::BatchMatMulShape)
+    .Layer(LayerKind::kMatMul);
 
 REGISTER_OP("BatchMatMulV3")
     .Input("x: Ta")

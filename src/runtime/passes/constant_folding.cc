@@ -1,7 +1,8 @@
 // Constant folding: a pure node whose inputs are all constants is computed
 // once, here, and its outputs become constants. Bounded: outputs must have a
 // known size of at most kMaxFoldedBytes, so that a folded graph does not grow
-// beyond what its author wrote; a node that fails is left to fail at run time.
+// beyond what its author wrote; views of a constant may be larger. A node that
+// fails is left to fail at run time.
 #include <map>
 #include <vector>
 
@@ -18,6 +19,14 @@ namespace {
 
 constexpr int64_t kMaxFoldedBytes = 10 << 20;
 
+// The bytes of constant input 0 in another known shape: of any size, since both
+// share them.
+bool IsView(const Node& n) {
+  return n.traits().output_buffer == OutputBuffer::kView &&
+         n.num_outputs() == 1 && n.input_type(0) == n.output_type(0) &&
+         n.output_shape(0).IsFullyDefined();
+}
+
 bool Foldable(const GraphPassContext& context, const Node& n) {
   if (n.num_inputs() == 0) return false;
   for (const Edge* e : n.data_inputs()) {
@@ -28,6 +37,7 @@ bool Foldable(const GraphPassContext& context, const Node& n) {
       !KernelRegistry::Global()->HasKernel(DEVICE_CPU, n.def())) {
     return false;
   }
+  if (IsView(n)) return true;
   for (int i = 0; i < n.num_outputs(); ++i) {
     const int64_t elements = n.output_shape(i).num_elements();
     const int64_t bytes =
@@ -38,6 +48,12 @@ bool Foldable(const GraphPassContext& context, const Node& n) {
 }
 
 bool Evaluate(const Node& n, std::vector<Tensor>* outputs) {
+  if (IsView(n)) {
+    TensorShape shape;
+    return n.output_shape(0).AsTensorShape(&shape) &&
+           outputs->emplace_back().CopyFrom(
+               *FreeConstant(*n.input_edge(0)->src()), shape);
+  }
   std::vector<Tensor> inputs;
   for (const Edge* e : n.data_inputs()) {
     inputs.push_back(*FreeConstant(*e->src()));

@@ -27,7 +27,8 @@ struct GraphPass {
 };
 
 // In the order in which they run: "inline_functions", "remove_noops",
-// "constant_folding", "cse", "fold_pad", "fold_batch_norm", "fuse_layer_norm",
+// "constant_folding", "cse", "fold_transpose", "fold_tensordot",
+// "fold_dilation", "fold_pad", "fold_batch_norm", "fuse_layer_norm",
 // "fuse_activation", "fuse_attention", "fuse_conv", "fuse_conv_chain",
 // "lower_precision", "fuse_lstm", "fuse_matmul", "fuse_elementwise", "prune".
 const std::vector<GraphPass>& GraphPasses();
@@ -52,6 +53,12 @@ Status FoldConstants(const GraphPassContext& context, Graph* graph,
                      int* changes);
 Status MergeCommonSubexpressions(const GraphPassContext& context, Graph* graph,
                                  int* changes);
+Status FoldTranspose(const GraphPassContext& context, Graph* graph,
+                     int* changes);
+Status FoldTensordot(const GraphPassContext& context, Graph* graph,
+                     int* changes);
+Status FoldDilation(const GraphPassContext& context, Graph* graph,
+                    int* changes);
 Status FoldPad(const GraphPassContext& context, Graph* graph, int* changes);
 Status FoldBatchNorm(const GraphPassContext& context, Graph* graph,
                      int* changes);

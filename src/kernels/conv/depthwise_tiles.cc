@@ -1,11 +1,13 @@
-// depthwise_3x3: forward, as many groups as channels, a filter of 3x3, stride 1
-// or 2. A tile of output pixels is summed at once for a vector of channels:
-// each input pixel is loaded once for all the outputs that see it, and the nine
-// taps once for the tile.
+// depthwise_3x3, depthwise_5x5, depthwise_7x7: forward, as many groups as
+// channels, stride 1 or 2. A tile of output pixels is summed at once for a
+// vector of channels. With 3x3 taps, each input pixel is loaded once for all
+// the outputs that see it, and the nine taps once for the tile. The registers
+// do not hold more taps than those of one row of a larger filter: there, each
+// row of the tile takes the rows of the filter one after another.
 //
 // Inputs outside the image are read from a row of zeros, so that an infinity or
-// NaN in a tap makes NaN at the edges too. Accuracy: nine products, summed in
-// one order, with or without rounding between product and sum.
+// NaN in a tap makes NaN at the edges too. Accuracy: plain sums in one order,
+// with or without rounding between product and sum.
 
 // Before all includes, so that what they define inline can be inlined.
 #pragma GCC optimize("fp-contract=fast")
@@ -23,7 +25,6 @@
 namespace headrace::conv {
 namespace {
 
-constexpr int kTaps = 3;
 // Of a tile. Seven divides the widths of the usual images; its sums and the
 // taps fit the registers of AVX-512 alone.
 constexpr int kRows = 2;
@@ -47,7 +48,7 @@ struct Image {
 };
 
 // The tile whose first output is row `y`, column `x`.
-template <int kBytes, int kStride>
+template <int kBytes, int kTaps, int kStride>
 inline void SumTile(const Image& image, int64_t y, int64_t x) {
   using Vector = VectorOf<kBytes>;
   using V = typename Vector::Type;
@@ -86,26 +87,51 @@ inline void SumTile(const Image& image, int64_t y, int64_t x) {
   for (int64_t next = 0; next < channels; next += kLanes) {
     // The last vector overlaps the one before rather than end outside.
     const int64_t c = std::min(next, channels - kLanes);
-    V taps[kTaps * kTaps];
-#pragma GCC unroll 9
-    for (int t = 0; t < kTaps * kTaps; ++t) {
-      taps[t] = Vector::At(image.filter + t * channels + c);
-    }
     V sum[kRows][kWidth] = {};
+    if constexpr (kTaps == 3) {
+      V taps[kTaps * kTaps];
+#pragma GCC unroll 9
+      for (int t = 0; t < kTaps * kTaps; ++t) {
+        taps[t] = Vector::At(image.filter + t * channels + c);
+      }
 #pragma GCC unroll 8
-    for (int i = 0; i < kHigh; ++i) {
+      for (int i = 0; i < kHigh; ++i) {
 #pragma GCC unroll 16
-      for (int j = 0; j < kWide; ++j) {
-        const V v = Vector::At(at[i][j] + c);
+        for (int j = 0; j < kWide; ++j) {
+          const V v = Vector::At(at[i][j] + c);
+#pragma GCC unroll 4
+          for (int r = 0; r < kRows; ++r) {
+            const int ty = i - r * kStride;
+            if (ty < 0 || ty >= kTaps) continue;
+#pragma GCC unroll 8
+            for (int q = 0; q < kWidth; ++q) {
+              const int tx = j - q * kStride;
+              if (tx < 0 || tx >= kTaps) continue;
+              sum[r][q] += v * taps[ty * kTaps + tx];
+            }
+          }
+        }
+      }
+    } else {
+#pragma GCC unroll 1
+      for (int ty = 0; ty < kTaps; ++ty) {
+        V taps[kTaps];
+#pragma GCC unroll 8
+        for (int t = 0; t < kTaps; ++t) {
+          taps[t] = Vector::At(image.filter + (ty * kTaps + t) * channels + c);
+        }
 #pragma GCC unroll 4
         for (int r = 0; r < kRows; ++r) {
-          const int ty = i - r * kStride;
-          if (ty < 0 || ty >= kTaps) continue;
+          const float* const* const row = at[r * kStride + ty];
+#pragma GCC unroll 32
+          for (int j = 0; j < kWide; ++j) {
+            const V v = Vector::At(row[j] + c);
 #pragma GCC unroll 8
-          for (int q = 0; q < kWidth; ++q) {
-            const int tx = j - q * kStride;
-            if (tx < 0 || tx >= kTaps) continue;
-            sum[r][q] += v * taps[ty * kTaps + tx];
+            for (int q = 0; q < kWidth; ++q) {
+              const int tx = j - q * kStride;
+              if (tx < 0 || tx >= kTaps) continue;
+              sum[r][q] += v * taps[tx];
+            }
           }
         }
       }
@@ -124,41 +150,47 @@ inline void SumTile(const Image& image, int64_t y, int64_t x) {
 
 // Output rows [y, end), at least kRows; what the last tile of a
 // row, or the last row of tiles, has too many overlaps those before.
-template <int kBytes, int kStride>
+template <int kBytes, int kTaps, int kStride>
 inline void SumBand(const Image& image, int64_t y, int64_t end) {
   constexpr int64_t kWidth = kColumns<kBytes>;
   const int64_t width = image.p.out[2];
   for (; y < end; y += kRows) {
     for (int64_t x = 0; x < width; x += kWidth) {
-      SumTile<kBytes, kStride>(image, std::min(y, end - kRows),
-                               std::min(x, width - kWidth));
+      SumTile<kBytes, kTaps, kStride>(image, std::min(y, end - kRows),
+                                      std::min(x, width - kWidth));
     }
   }
 }
 
-template <int kStride>
+template <int kTaps, int kStride>
 void Sum(const Image& image, int64_t y, int64_t end) {
   bool done = false;
   RunSimdWide([&](auto bytes) {
     constexpr int kBytes = decltype(bytes)::value;
     if (image.p.in_channels < VectorOf<kBytes>::kLanes) return;
-    SumBand<kBytes, kStride>(image, y, end);
+    SumBand<kBytes, kTaps, kStride>(image, y, end);
     done = true;
   });
-  if (!done) SumBand<16, kStride>(image, y, end);
+  if (!done) SumBand<16, kTaps, kStride>(image, y, end);
 }
 
+template <int kTaps>
 void Sum(const Image& image, int64_t y, int64_t end) {
   if (image.p.stride[1] == 1) {
-    Sum<1>(image, y, end);
+    Sum<kTaps, 1>(image, y, end);
   } else {
-    Sum<2>(image, y, end);
+    Sum<kTaps, 2>(image, y, end);
   }
 }
 
-class Depthwise3x3Conv : public ConvImplementation {
+template <int kTaps>
+class DepthwiseTilesConv : public ConvImplementation {
  public:
-  const char* Name() const override { return "depthwise_3x3"; }
+  const char* Name() const override {
+    return kTaps == 3   ? "depthwise_3x3"
+           : kTaps == 5 ? "depthwise_5x5"
+                        : "depthwise_7x7";
+  }
   bool AppliesEpilogue() const override { return true; }
 
   bool Accepts(const ConvParams& p, const CpuFeatures&) const override {
@@ -195,7 +227,8 @@ class Depthwise3x3Conv : public ConvImplementation {
     const int64_t out_image = p.out[1] * p.out[2] * p.in_channels;
     const int64_t bands = p.out[1] / kRows;
     // Small pieces: between two products even 20 us are worth sharing.
-    const double cost = 0.25 * kRows * p.out[2] * p.in_channels;
+    const double cost =
+        kTaps * kTaps * 0.028 * kRows * p.out[2] * p.in_channels;
     const int64_t block =
         std::max<int64_t>(1, static_cast<int64_t>(7e3 / cost));
     args.pool->ParallelFor(
@@ -203,9 +236,9 @@ class Depthwise3x3Conv : public ConvImplementation {
           for (int64_t i = begin; i < end; ++i) {
             const int64_t n = i / bands, band = i % bands, y = band * kRows;
             const int64_t rows = band + 1 < bands ? kRows : p.out[1] - y;
-            Sum({p, in + n * in_image, 0, filter, zeros, out, n * out_image,
-                 tail},
-                y, y + rows);
+            Sum<kTaps>({p, in + n * in_image, 0, filter, zeros, out,
+                        n * out_image, tail},
+                       y, y + rows);
             if (!tail.rest.empty()) {
               ApplyEpilogue(tail.rest, OutputRows(p, n * p.out[1] + y, rows),
                             out);
@@ -222,12 +255,21 @@ void Depthwise3x3Rows(const ConvParams& p, const float* filter,
                       const float* in, int64_t in_row, int64_t y, int64_t end,
                       float* out) {
   // Row y is where `out` begins.
-  Sum({p, in, in_row, filter, zeros, out, -y * p.out[2] * p.in_channels, tail},
+  Sum<3>(
+      {p, in, in_row, filter, zeros, out, -y * p.out[2] * p.in_channels, tail},
       y, end);
 }
 
 const ConvImplementation* Depthwise3x3() {
-  static const Depthwise3x3Conv implementation;
+  static const DepthwiseTilesConv<3> implementation;
+  return &implementation;
+}
+const ConvImplementation* Depthwise5x5() {
+  static const DepthwiseTilesConv<5> implementation;
+  return &implementation;
+}
+const ConvImplementation* Depthwise7x7() {
+  static const DepthwiseTilesConv<7> implementation;
   return &implementation;
 }
 
