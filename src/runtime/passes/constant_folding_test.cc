@@ -175,5 +175,21 @@ TEST_F(FoldTest, EndsWhenItIsInterrupted) {
   EXPECT_EQ(increments, 0);
 }
 
+TEST_F(PassTest, ViewsOfLargeConstantsAreFoldedAndShareTheirBytes) {
+  const Endpoint large = Weights("large", {1024, 64, 64});  // 16 MiB
+  const Endpoint rows = Ints("rows", {1024, 4096});
+  const Endpoint view = Op("view", "Reshape", {large, rows});
+  Fetch(Op("product", "MatMul", {In("x", {2, 1024}), view}));
+  Fetch(Op("negative", "Neg", {large}));
+  EXPECT_EQ(Run("constant_folding"),
+            "negative = Neg(large)\n"
+            "fetch_negative_0 = _Retval(negative)\n"
+            "product = MatMul(x, view/folded_0)\n"
+            "fetch_product_0 = _Retval(product)\n");
+  const Tensor folded = Value("view/folded_0");
+  EXPECT_EQ(folded.shape(), TensorShape({1024, 4096}));
+  EXPECT_EQ(folded.raw_data(), Value("large").raw_data());
+}
+
 }  // namespace
 }  // namespace headrace
