@@ -359,6 +359,29 @@ def mobilenet_fake_quant():
     return call, [feed("input", None, 192, 192, 3)]
 
 
+def mobilenet_quantized():
+    """MobileNet v1 as the graph transform tool left it: 8-bit convolutions, requantised by the range of their results, float depthwise ones between."""
+    ops = tf.raw_ops
+
+    def conv(x, c, k, stride=1):
+        f = ops.QuantizeV2(input=weights(k, k, x.shape[3], c, gain=2.0), min_range=-1.0, max_range=1.0, T=tf.quint8, mode="MIN_FIRST")
+        x = ops.QuantizeV2(input=x, min_range=tf.reduce_min(x), max_range=tf.reduce_max(x), T=tf.quint8, mode="MIN_FIRST")
+        y = ops.QuantizedConv2D(input=x[0], filter=f[0], min_input=x[1], max_input=x[2], min_filter=f[1], max_filter=f[2], strides=[1, stride, stride, 1], padding="SAME")
+        low, high = ops.RequantizationRange(input=y[0], input_min=y[1], input_max=y[2])
+        y = ops.Requantize(input=y[0], input_min=y[1], input_max=y[2], requested_output_min=low, requested_output_max=high, out_type=tf.quint8)
+        y = ops.QuantizedRelu6(features=y[0], min_features=y[1], max_features=y[2])
+        return ops.Dequantize(input=y[0], min_range=y[1], max_range=y[2], mode="MIN_FIRST")
+
+    def call(x):
+        x = conv(x, 16, 3, 2)
+        for c, stride in [(32, 1), (64, 2), (64, 1), (128, 2), (128, 1), (256, 2), (256, 1)]:
+            x = tf.nn.depthwise_conv2d(x, weights(3, 3, x.shape[3], 1, gain=2.0 * x.shape[3]), [1, stride, stride, 1], "SAME")
+            x = conv(tf.nn.relu6(tf.nn.bias_add(x, bias(x.shape[3]))), c, 1)
+        return dense(tf.reduce_mean(x, [1, 2]), 1000)
+
+    return call, [feed("input", None, 96, 96, 3)]
+
+
 NETS = {
     "densenet121": lambda: pictures(applications.DenseNet121),
     "efficientnet_b0": lambda: pictures(applications.EfficientNetB0),
@@ -375,6 +398,7 @@ NETS = {
     "deeplab": deeplab,
     "super_resolution": super_resolution,
     "mobilenet_fake_quant": mobilenet_fake_quant,
+    "mobilenet_quantized": mobilenet_quantized,
     "encoder_einsum": encoder_einsum,
     "encoder_matmul": encoder_matmul,
     "decoder_step": decoder_step,
@@ -394,7 +418,7 @@ def multiply_adds(graph):
     total = 0
     for op in graph.get_operations():
         shapes = [x.shape for x in op.inputs]
-        if op.type in ("Conv2D", "DepthwiseConv2dNative"):
+        if op.type in ("Conv2D", "QuantizedConv2D", "DepthwiseConv2dNative"):
             total += op.outputs[0].shape.num_elements() * int(np.prod(shapes[1][:3])) // (shapes[1][2] if op.type[0] == "D" else 1)
         elif op.type == "Conv2DBackpropInput":
             total += shapes[2].num_elements() * int(np.prod(shapes[1][:3]))
