@@ -74,11 +74,9 @@ class Worker:
 
 
 def prepare(nets):
-    ours = [net for net in nets if net in TITLES]
-    zoo = [net for net in nets if net not in TITLES and not (FOLDER / f"{net}.json").exists()]
-    subprocess.run([str(OURS), str(HERE / "nets.py"), str(FOLDER), *ours], check=True)
-    if zoo:
-        subprocess.run([str(PEERS), str(HERE / "zoo.py"), str(FOLDER), *zoo], check=True)
+    for python, builder, names in ((OURS, "nets.py", [n for n in nets if n in TITLES]), (PEERS, "zoo.py", [n for n in nets if n not in TITLES])):
+        if names:
+            subprocess.run([str(python), str(HERE / builder), str(FOLDER), *names], check=True)
     for net in nets:
         model, onnx = FOLDER / f"{net}.pb", FOLDER / f"{net}.onnx"
         if spec(net)["onnx"] and not (onnx.exists() and onnx.stat().st_mtime > model.stat().st_mtime):

@@ -472,7 +472,8 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     for name in sys.argv[2:]:
         path = folder / f"{name}.pb"
-        if not path.with_suffix(".json").exists():
+        spec = path.with_suffix(".json")
+        if not spec.exists() or spec.stat().st_mtime < pathlib.Path(__file__).stat().st_mtime:
             build(name, path)
             print(f"built {path} ({path.stat().st_size / 1e6:.0f} MB)", file=sys.stderr)
 
