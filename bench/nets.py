@@ -239,8 +239,8 @@ def build(name, path):
         tf.nn.softmax(NETS[name](b), name="prob")
         x = graph.get_tensor_by_name("input:0")
     path.write_bytes(graph.as_graph_def().SerializeToString())
-    spec = {"feed": x.name, "fetch": "prob:0", "dtype": x.dtype.name, "shape": x.shape.as_list()[1:],
-            "below": WORDS if x.dtype == tf.int32 else None, "onnx": name != "lstm_dynamic",
+    feed = {"name": x.name, "dtype": x.dtype.name, "shape": x.shape.as_list(), "below": WORDS if x.dtype == tf.int32 else None}
+    spec = {"feeds": [feed], "fetches": ["prob:0"], "onnx": name != "lstm_dynamic",
             "multiply_adds": b.multiply_adds, "weight_bytes": b.weight_bytes}
     path.with_suffix(".json").write_text(json.dumps(spec))
 
@@ -252,7 +252,8 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     for name in sys.argv[2:]:
         path = folder / f"{name}.pb"
-        if not path.with_suffix(".json").exists():
+        spec = path.with_suffix(".json")
+        if not spec.exists() or spec.stat().st_mtime < pathlib.Path(__file__).stat().st_mtime:
             build(name, path)
             print(f"built {path} ({path.stat().st_size / 1e6:.0f} MB)", file=sys.stderr)
 

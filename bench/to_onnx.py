@@ -153,7 +153,7 @@ def main():
     with open(sys.argv[1], "rb") as f:
         graph_def.ParseFromString(f.read())
     with open(sys.argv[1].replace(".pb", ".json")) as f:
-        spec = json.load(f)
+        [feed] = json.load(f)["feeds"]
     converter = Converter(graph_def)
     for node in graph_def.node:
         # The placeholder's own name stays that of the model's input.
@@ -165,7 +165,7 @@ def main():
         converter.convert(node)
     graph = helper.make_graph(
         converter.nodes, "bench",
-        [helper.make_tensor_value_info("input", helper.np_dtype_to_tensor_dtype(np.dtype(spec["dtype"])), [None, *spec["shape"]])],
+        [helper.make_tensor_value_info("input", helper.np_dtype_to_tensor_dtype(np.dtype(feed["dtype"])), feed["shape"])],
         [helper.make_tensor_value_info("prob", TensorProto.FLOAT, [None, None])], list(converter.weights.values()))
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)])
     model.ir_version = 8
