@@ -49,8 +49,8 @@ struct GradientOptions {
   std::string scope = "gradients";
 
   // Adds a node of the preferred name def.name, with another number if that is
-  // taken. `forward` is the node that is differentiated, or null. Not set:
-  // Graph::AddNode.
+  // taken. `forward` is the node that is differentiated, or null. Takes the
+  // graph's lock itself. Not set: Graph::AddNode.
   std::function<StatusOr<Node*>(NodeDef def, absl::Span<const Endpoint> inputs,
                                 absl::Span<Node* const> control_inputs,
                                 const Node* forward)>
@@ -68,8 +68,8 @@ struct GradientOptions {
 //
 // InvalidArgument if a gradient of ys does not fit, NotFound if an op on the
 // way has no gradient, Unimplemented if the way leads through control flow.
-// Nodes that were added before an error stay. The caller holds graph->mu() as
-// for AddNode.
+// Nodes that were added before an error stay. The caller holds graph->mu()
+// unless options.add_node is set.
 Status AddSymbolicGradients(Graph* graph, absl::Span<const Endpoint> ys,
                             absl::Span<const Endpoint> xs,
                             const GradientOptions& options,
@@ -165,7 +165,7 @@ class GradientContext {
   Expr Int(int32_t value);
   Expr Ints(absl::Span<const int32_t> values);
   // A scalar of type `dtype`.
-  Expr Scalar(DataType dtype, double value);
+  Expr Scalar(DataType dtype, double value, const char* name = "Const");
   // The shape of `t` as int32: a constant if it is known.
   Expr Shape(const Expr& t, DataType out_type = DT_INT32);
   Expr Size(const Expr& t);

@@ -208,7 +208,7 @@ StatusOr<Gradient> GradientBuilder::StartOf(int i) {
     }
     const Expr y_expr(&context_, y);
     const Expr shape = context_.Shape(y_expr);
-    const Expr one = context_.Scalar(dtype, 1);
+    const Expr one = context_.Scalar(dtype, 1, StrCat("grad_ys_", i).c_str());
     const Expr ones = context_.Op("Fill", {shape, one});
     HR_RETURN_IF_ERROR(context_.status());
     return Gradient{.dense = ones.endpoint()};
@@ -342,7 +342,11 @@ Status GradientBuilder::CheckResult(const Node& n, std::vector<Gradient>* dxs) {
           x.node->output_shape(x.index).DebugString(),
           ". Calculated input gradient shape: ", got.DebugString());
     }
-    if (g.dense.node != x.node && merged != got) {
+    if (g.dense.node == x.node || merged == got) continue;
+    if (options_.add_node) {  // whoever adds nodes takes the lock
+      MutexLock lock(&graph_->mu());
+      graph_->SetOutputShape(g.dense.node, g.dense.index, merged);
+    } else {
       graph_->SetOutputShape(g.dense.node, g.dense.index, merged);
     }
   }

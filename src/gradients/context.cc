@@ -258,11 +258,11 @@ Expr GradientContext::Ints(absl::Span<const int32_t> values) {
   return Const(Tensor::Vector<int32_t>(values));
 }
 
-Expr GradientContext::Scalar(DataType dtype, double value) {
+Expr GradientContext::Scalar(DataType dtype, double value, const char* name) {
   switch (dtype) {
 #define HR_SCALAR(T)             \
   case DataTypeToEnum<T>::value: \
-    return Const(ScalarTensor<T>(value));
+    return Const(ScalarTensor<T>(value), name);
     HR_SCALAR(float)
     HR_SCALAR(double)
     HR_SCALAR(int32_t)
