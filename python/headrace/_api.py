@@ -586,6 +586,12 @@ NAMES = {
             inverse_time_decay linear_cosine_decay natural_exp_decay
             noisy_linear_cosine_decay piecewise_constant
             piecewise_constant_decay polynomial_decay""",
+        "training.optimizer": "Optimizer",
+        "training.optimizers": """
+            AdadeltaOptimizer AdagradDAOptimizer AdagradOptimizer
+            AdamOptimizer FtrlOptimizer GradientDescentOptimizer
+            MomentumOptimizer ProximalAdagradOptimizer
+            ProximalGradientDescentOptimizer RMSPropOptimizer""",
     },
     "train.queue_runner": {
         "training.coordinator": """

@@ -50,7 +50,7 @@ HR_UNARY("Acos", -(dy* Unary("Reciprocal", Unary("Sqrt", 1 - Square(x)))));
 HR_UNARY("Atan", dy* Unary("Reciprocal", Square(x) + 1));
 HR_UNARY("Sinh", dy* Unary("Cosh", x));
 HR_UNARY("Cosh", dy* Unary("Sinh", x));
-HR_UNARY("Tanh", g.Op("TanhGrad", {g.y(), dy}));
+HR_UNARY("Tanh", g.Op("TanhGrad", {y, dy}));
 HR_UNARY("Asinh", dy / Unary("Cosh", y));
 HR_UNARY("Acosh", dy / Unary("Sinh", y));
 HR_UNARY("Atanh", dy* Unary("Reciprocal", 1 - Square(x)));
@@ -71,7 +71,7 @@ REGISTER_GRADIENT("BesselI1e", [](G& g) {
                  y * (Unary("Sign", safe) + Unary("Reciprocal", safe));
   g.SetDx(0, g.dy() * Where(near, ones * 0.5, d));
 });
-HR_UNARY("Sigmoid", g.Op("SigmoidGrad", {g.y(), dy}));
+HR_UNARY("Sigmoid", g.Op("SigmoidGrad", {y, dy}));
 HR_UNARY("Abs", dy* Unary("Sign", g.x()));
 HR_UNARY("Sign", g.ZerosLike(g.x()));
 HR_UNARY("Softplus", g.Op("SoftplusGrad", {dy, g.x()}));
@@ -180,7 +180,9 @@ HR_BINARY("RealDiv", dy / b, dy*((-a / b) / b));
 HR_BINARY("DivNoNan", Two("DivNoNan", dy, b),
           dy* Two("DivNoNan", Two("DivNoNan", -a, b), b));
 HR_BINARY("FloorMod", dy, -(dy* Two("FloorDiv", a, b)));
-HR_BINARY("SquaredDifference", dy * 2 * (a - b), dy * -2 * (a - b));
+// Of complex numbers it is the square of the absolute value.
+HR_BINARY("SquaredDifference", dy * 2 * (g.x(0) - g.x(1)),
+          dy * -2 * (g.x(0) - g.x(1)));
 HR_BINARY("Xdivy", dy* Two("Xdivy", NotZero(a), b),
           dy* Two("Xdivy", -a, Square(b)));
 HR_BINARY("Xlogy", dy* Two("Xlogy", NotZero(a), b), dy* Two("Xdivy", a, b));

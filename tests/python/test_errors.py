@@ -104,7 +104,7 @@ def test_timeout():
 
 
 @pytest.mark.parametrize("module, name", [
-    (tf, "layers"), (tf.train, "Saver"), (tf.train, "AdamOptimizer"),
+    (tf, "layers"), (tf.train, "Saver"), (tf.train, "Supervisor"),
     (tf.summary, "FileWriter"), (tf.contrib, "crf"), (tf.nn, "rnn_cell"),
     (tf.data.experimental, "StatsAggregator"), (tf, "keras")])
 def test_unsupported_parts_say_so(module, name):
