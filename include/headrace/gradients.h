@@ -7,7 +7,7 @@
 //   REGISTER_NO_GRADIENT("Equal", "its output is boolean");
 //
 // A library of custom ops registers its gradient functions in the same way.
-// docs/design/0011-gradients.md has the reasons.
+// docs/design/0013-gradients.md has the reasons.
 #ifndef HEADRACE_GRADIENTS_H_
 #define HEADRACE_GRADIENTS_H_
 
@@ -189,6 +189,10 @@ class GradientContext {
   Expr Slice(const Expr& t, const Expr& begin, const Expr& size) {
     return Op("Slice", {t, begin, size});
   }
+  // `t`, when `first` has been computed.
+  Expr After(const Expr& t, const Expr& first, const char* name);
+  // The scope of all gradients of this call.
+  const std::string& scope_name() const { return options_->scope; }
   // Input i of the node as a constant; null if its value is not known.
   bool ConstantInput(int i, Tensor* value);
   // The sum of slices as one tensor.

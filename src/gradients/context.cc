@@ -362,6 +362,21 @@ Expr GradientContext::Concat(const std::vector<Expr>& parts, int axis) {
             "concat");
 }
 
+Expr GradientContext::After(const Expr& t, const Expr& first,
+                            const char* name) {
+  if (!status_.ok() || !t || !first) return {};
+  NodeDef def;
+  def.name = StrCat(scope_, name);
+  def.op = "Identity";
+  StatusOr<Node*> added =
+      Add(std::move(def), {t.endpoint()}, {first.endpoint().node});
+  if (!added.ok()) {
+    Fail(added.status());
+    return {};
+  }
+  return {this, {*added, 0}};
+}
+
 bool GradientContext::ConstantInput(int i, Tensor* value) {
   const Edge* const e = node_->input_edge(i);
   return EvaluateConstant({e->src(), e->src_output()}, value);

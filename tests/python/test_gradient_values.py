@@ -553,6 +553,12 @@ ELSEWHERE = {
         MaxPoolGradV2""",
     "reads variables: see test_gradients.py": """
         ReadVariableOp RefIdentity ResourceGather ResourceGatherNd""",
+    "control flow and tensor arrays: see test_gradients.py": """
+        Case Enter Exit If Merge NextIteration PartitionedCall RefEnter RefExit
+        RefMerge RefNextIteration RefSwitch RemoteCall StatefulPartitionedCall
+        StatelessIf StatelessWhile Switch SymbolicGradient
+        TensorArrayConcatV3 TensorArrayGatherV3 TensorArrayReadV3
+        TensorArrayScatterV3 TensorArraySplitV3 TensorArrayWriteV3 While""",
     "prints": "Print",
 }
 
