@@ -22,6 +22,7 @@
 namespace headrace {
 
 class GradientContext;
+class GradientLoop;  // gradients/loop.h
 
 // The gradient of a tensor: the whole of it, or slices along its first
 // dimension. Slices at the same index add up; the other slices are zero.
@@ -214,10 +215,14 @@ class GradientContext {
 
  private:
   friend class GradientBuilder;
+  friend class GradientLoop;
   GradientContext(Graph* graph, const GradientOptions* options)
       : graph_(graph), options_(options) {}
   StatusOr<Node*> Add(NodeDef def, absl::Span<const Endpoint> inputs,
                       absl::Span<Node* const> control = {});
+  // The same outside loops.
+  StatusOr<Node*> AddAsIs(NodeDef def, absl::Span<const Endpoint> inputs,
+                          absl::Span<Node* const> control);
   template <typename List>
   Expr AddOp(const char* op, const List& inputs, AttrMap attrs,
              const char* name);
@@ -226,6 +231,7 @@ class GradientContext {
   Graph* const graph_;
   const GradientOptions* const options_;
   std::string scope_;  // "gradients/tanh_grad/"
+  GradientLoop* loop_ = nullptr;  // new nodes belong to its backward loop
   Node* node_ = nullptr;
   absl::Span<const Gradient> dys_;
   std::vector<Expr> dense_dys_;  // made by dy()

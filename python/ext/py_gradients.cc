@@ -87,7 +87,21 @@ StatusOr<Node*> Add(nb::handle graph, PyGraph* core, bool colocate, NodeDef def,
     core->colocated_device = forward->requested_device();
   }
   def.name = core->UniqueName(def.name);
+  // Gradients of loops have nodes in loops, which no context knows.
+  absl::flat_hash_set<int> in_loop;
+  in_loop.swap(core->in_loop);
+  const auto restore_loop =
+      absl::MakeCleanup([&] { core->in_loop.swap(in_loop); });
   Node* const n = AddNode(graph, core, std::move(def), inputs);
+  bool inside = n->IsEnter();
+  for (const Endpoint& e : inputs) {
+    inside = inside || in_loop.contains(e.node->id());
+  }
+  for (const Node* c : control) inside = inside || in_loop.contains(c->id());
+  if (inside && !n->IsExit()) {
+    in_loop.insert(n->id());
+    core->internal.insert(n->id());
+  }
   MutexLock lock(&core->graph->mu());
   for (Node* c : control) core->graph->AddControlEdge(c, n);
   return n;

@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "absl/container/flat_hash_set.h"
+#include "gradients/loop.h"
 #include "headrace/gradients.h"
 
 namespace headrace {
@@ -18,6 +19,14 @@ class GradientBuilder {
         options_(options),
         context_(graph, &options) {}
 
+  // Within the body of a loop.
+  GradientBuilder(Graph* graph, absl::Span<const Endpoint> ys,
+                  absl::Span<const Endpoint> xs, const GradientOptions& options,
+                  GradientLoop* loop)
+      : GradientBuilder(graph, ys, xs, options) {
+    body_of_ = context_.loop_ = loop;
+  }
+
   StatusOr<Endpoint> Densify(const Gradient& slices) {
     Enter(nullptr, {}, nullptr);
     const Endpoint dense = context_.Densify(slices).endpoint();
@@ -28,8 +37,9 @@ class GradientBuilder {
   Status Build(std::vector<Gradient>* dxs) {
     HR_RETURN_IF_ERROR(CheckArguments());
     MarkReached();
+    MarkBetween();
+    HR_RETURN_IF_ERROR(body_of_ == nullptr ? FindLoops() : CheckBody());
     CountPending();
-    HR_RETURN_IF_ERROR(RefuseLoops());
     HR_RETURN_IF_ERROR(Start());
     while (!ready_.empty()) {
       Node* const n = ready_.front();
@@ -45,11 +55,28 @@ class GradientBuilder {
   Status CheckArguments();
   // Marks the nodes that depend on an x through trainable tensors.
   void MarkReached();
-  // Counts, for each reached node that a y depends on, its consumers among
-  // these nodes.
+  // Marks the reached nodes that a y depends on.
+  void MarkBetween();
+  // Counts the consumers of each of these nodes among them. Loops count as one
+  // node: Enters are its inputs, Exits its outputs.
   void CountPending();
-  // Unimplemented if a loop of Enter, NextIteration... is on the way.
-  Status RefuseLoops();
+  // Finds the loops on the way. Unimplemented if one has loops inside.
+  Status FindLoops();
+  // Unimplemented if there is control flow on the way through a loop's body.
+  Status CheckBody();
+  struct Loop {
+    int frame = 0;
+    int exits = 0;  // on the way, and not visited
+    std::vector<Node*> enters;
+  };
+  // The loop whose Exit `n` is; null if that is outside all loops.
+  Loop* LoopOf(const Node* n);
+  Status VisitExit(Node* n, Loop* loop);
+  Status VisitLoop(const Loop& loop);
+  // The sum of the gradients of `e` as one tensor; zeros like it for none.
+  StatusOr<Endpoint> DenseSumOf(const Endpoint& e, const Endpoint& like);
+  // Zeros of the shape and type of the gradient of `e`.
+  StatusOr<Endpoint> ZerosFor(const Endpoint& e);
   // Sets the gradients of ys.
   Status Start();
   StatusOr<Gradient> StartOf(int i);
@@ -79,6 +106,9 @@ class GradientBuilder {
   std::vector<int> pending_;
   absl::flat_hash_map<Endpoint, Parts> gradients_;
   std::deque<Node*> ready_;
+  GradientLoop* body_of_ = nullptr;
+  ControlFlow flow_;  // empty if there are no loops on the way
+  std::vector<Loop> loops_;
 };
 
 Status GradientBuilder::CheckArguments() {
@@ -119,7 +149,8 @@ void GradientBuilder::MarkReached() {
     todo.pop_back();
     for (const Edge* e : n->out_edges()) {
       if (e->IsControlEdge() || reached_[e->dst()->id()] ||
-          !IsTrainable(n->output_type(e->src_output()))) {
+          !IsTrainable(n->output_type(e->src_output())) ||
+          (body_of_ != nullptr && !body_of_->InBody(e->dst()))) {
         continue;
       }
       reached_[e->dst()->id()] = true;
@@ -128,10 +159,8 @@ void GradientBuilder::MarkReached() {
   }
 }
 
-void GradientBuilder::CountPending() {
+void GradientBuilder::MarkBetween() {
   between_.assign(reached_.size(), false);
-  pending_.assign(reached_.size(), 0);
-  stops_.assign(reached_.size(), false);
   std::vector<const Node*> todo;
   for (const Endpoint& y : ys_) {
     if (!reached_[y.node->id()] || between_[y.node->id()]) continue;
@@ -144,11 +173,22 @@ void GradientBuilder::CountPending() {
     for (const Edge* e : n->data_inputs()) {
       if (e == nullptr) continue;
       const int id = e->src()->id();
-      if (!reached_[id]) continue;
-      ++pending_[id];
-      if (between_[id]) continue;
+      if (!reached_[id] || between_[id]) continue;
       between_[id] = true;
       todo.push_back(e->src());
+    }
+  }
+}
+
+void GradientBuilder::CountPending() {
+  pending_.assign(reached_.size(), 0);
+  stops_.assign(reached_.size(), false);
+  for (size_t id = 0; id < between_.size(); ++id) {
+    if (!between_[id]) continue;
+    for (const Edge* e : graph_->node(static_cast<int>(id))->data_inputs()) {
+      if (e == nullptr || !between_[e->src()->id()]) continue;
+      const int src = e->src()->id();
+      if (loops_.empty() || flow_.puts_out_to[src] == 0) ++pending_[src];
     }
   }
   // An x stops the traversal unless it depends on another x.
@@ -164,15 +204,196 @@ void GradientBuilder::CountPending() {
   }
 }
 
-Status GradientBuilder::RefuseLoops() {
+Status GradientBuilder::FindLoops() {
   for (size_t id = 0; id < between_.size(); ++id) {
-    const Node* const n = between_[id] ? graph_->node(id) : nullptr;
-    if (n != nullptr && (n->IsEnter() || n->IsNextIteration())) {
-      return errors::Unimplemented(
-          "gradients: the way from ys to xs leads through the loop of node '",
-          n->name(), "' (op ", n->type_string(),
-          "), which has no gradient yet");
+    Node* const n = between_[id] ? graph_->node(static_cast<int>(id)) : nullptr;
+    if (n == nullptr || !n->IsEnter()) continue;
+    if (flow_.frames.empty()) {
+      HR_RETURN_IF_ERROR(AnalyzeControlFlow(*graph_, &flow_));
     }
+    const int frame = flow_.puts_out_to[id];
+    if (flow_.frames[frame].parent != 0) {
+      return errors::Unimplemented(
+          "gradients: the way from ys to xs leads through node '", n->name(),
+          "' (op ", n->type_string(),
+          "), which begins a loop inside a loop; that is not supported yet");
+    }
+    Loop* loop = nullptr;
+    for (Loop& l : loops_) {
+      if (l.frame == frame) loop = &l;
+    }
+    if (loop == nullptr) loop = &loops_.emplace_back(Loop{.frame = frame});
+    loop->enters.push_back(n);
+  }
+  for (size_t id = 0; id < between_.size() && !loops_.empty(); ++id) {
+    const Node* const n =
+        between_[id] ? graph_->node(static_cast<int>(id)) : nullptr;
+    if (n == nullptr || !n->IsExit()) continue;
+    if (Loop* const loop = LoopOf(n)) ++loop->exits;
+  }
+  for (const Endpoint& e : ys_) {
+    if (!loops_.empty() && flow_.puts_out_to[e.node->id()] != 0) {
+      return errors::Unimplemented("gradients: y '", EndpointName(e),
+                                   "' is a value inside a loop");
+    }
+  }
+  return OkStatus();
+}
+
+GradientBuilder::Loop* GradientBuilder::LoopOf(const Node* n) {
+  for (Loop& l : loops_) {
+    if (l.frame == flow_.runs_in[n->id()]) return &l;
+  }
+  return nullptr;
+}
+
+Status GradientBuilder::CheckBody() {
+  absl::flat_hash_set<const Node*> sources;
+  for (const Endpoint& x : xs_) sources.insert(x.node);
+  for (size_t id = 0; id < between_.size(); ++id) {
+    const Node* const n =
+        between_[id] ? graph_->node(static_cast<int>(id)) : nullptr;
+    if (n == nullptr || !n->IsControlFlow() || sources.contains(n)) continue;
+    return errors::Unimplemented(
+        "gradients through loop '", body_of_->name(), "': the way leads "
+        "through node '", n->name(), "' (op ", n->type_string(),
+        "), a conditional inside the loop; that is not supported yet");
+  }
+  return OkStatus();
+}
+
+StatusOr<Endpoint> GradientBuilder::DenseSumOf(const Endpoint& e,
+                                               const Endpoint& like) {
+  HR_ASSIGN_OR_RETURN(const Gradient g, SumOf(e));
+  Enter(nullptr, {}, nullptr);
+  Endpoint dense = g.dense;
+  if (g.IsSparse()) {
+    dense = context_.Densify(g).endpoint();
+  } else if (g.IsNone()) {
+    dense =
+        context_.Op("ZerosLike", {Expr(&context_, like)}, {}, "zeros_like")
+            .endpoint();
+  }
+  HR_RETURN_IF_ERROR(context_.status());
+  return dense;
+}
+
+StatusOr<Endpoint> GradientBuilder::ZerosFor(const Endpoint& e) {
+  const Expr t(&context_, e);
+  const std::vector<DtypeAndShape>& handle = e.node->output_handle(e.index);
+  Expr zeros;
+  if (t.dtype() != DT_RESOURCE) {
+    zeros = context_.Op("ZerosLike", {t}, {}, "zeros_like");
+  } else if (!handle.empty()) {
+    zeros = context_.Op("Fill", {context_.Shape(t),
+                                 context_.Scalar(handle[0].dtype, 0)});
+  } else {
+    return errors::Unimplemented("gradients: resource '", EndpointName(e),
+                                 "' is not known to be a variable");
+  }
+  HR_RETURN_IF_ERROR(context_.status());
+  return zeros.endpoint();
+}
+
+Status GradientBuilder::VisitExit(Node* n, Loop* loop) {
+  HR_RETURN_IF_ERROR(SumOf({n, 0}).status());
+  return --loop->exits == 0 ? VisitLoop(*loop) : OkStatus();
+}
+
+Status GradientBuilder::VisitLoop(const Loop& found) {
+  GradientLoop loop(graph_, &flow_, found.frame, &context_);
+  HR_RETURN_IF_ERROR(loop.Find());
+  Enter(nullptr, {}, nullptr);
+  context_.scope_ = StrCat(options_.scope, "/", loop.name(), "_grad/");
+  const std::string scope = context_.scope_;
+  HR_RETURN_IF_ERROR(loop.Begin());
+
+  // The body's gradients: by its variables and by what is constant.
+  std::vector<GradientLoop::Variable> variables;
+  std::vector<GradientLoop::Backward> backward;
+  std::vector<Endpoint> ys, xs;
+  GradientOptions options = options_;
+  options.grad_ys.clear();
+  options.zero_if_unconnected = false;
+  options.custom = nullptr;
+  for (const GradientLoop::Variable& v : loop.variables()) {
+    const DataType dtype = BaseType(v.merge->output_type(0));
+    if (!IsBetween(v.branch) ||
+        !(DataTypeIsFloating(dtype) || DataTypeIsComplex(dtype))) {
+      continue;
+    }
+    const Edge* const in = v.enter->input_edge(0);
+    const Endpoint initial{in->src(), in->src_output()};
+    Endpoint dy;
+    if (v.exit != nullptr) {
+      HR_ASSIGN_OR_RETURN(dy, DenseSumOf({v.exit, 0}, {v.exit, 0}));
+    } else {
+      HR_ASSIGN_OR_RETURN(dy, ZerosFor(initial));
+    }
+    context_.scope_ = scope;
+    GradientLoop::Backward b;
+    HR_RETURN_IF_ERROR(loop.AddVariable(dy, &b));
+    variables.push_back(v);
+    backward.push_back(b);
+    const Edge* const next = v.next->input_edge(0);
+    ys.push_back({next->src(), next->src_output()});
+    xs.push_back({v.branch, 1});
+    options.grad_ys.push_back({.dense = b.value});
+  }
+  std::vector<Node*> constants;
+  for (Node* n : loop.constants()) {
+    if (!IsBetween(n) || !IsTrainable(n->output_type(0))) continue;
+    constants.push_back(n);
+    xs.push_back({n, 0});
+  }
+  GradientBuilder body(graph_, ys, xs, options, &loop);
+  std::vector<Gradient> dxs;
+  HR_RETURN_IF_ERROR(body.Build(&dxs));
+  body.Enter(nullptr, {}, nullptr);
+  body.context_.scope_ = scope;
+
+  const auto give = [&](Node* enter, const Endpoint& gradient) {
+    const Edge* const in = enter->input_edge(0);
+    if (IsBetween(in->src())) {
+      gradients_[{in->src(), in->src_output()}].push_back({.dense = gradient});
+    }
+  };
+  for (size_t i = 0; i < variables.size(); ++i) {
+    Endpoint next;
+    if (dxs[i].IsSparse()) {
+      next = body.context_.Densify(dxs[i]).endpoint();
+    } else if (dxs[i].IsNone()) {
+      next = body.context_
+                 .Op("ZerosLike", {Expr(&body.context_, backward[i].value)})
+                 .endpoint();
+    } else {
+      next = dxs[i].dense;
+    }
+    HR_RETURN_IF_ERROR(body.context_.status());
+    HR_RETURN_IF_ERROR(loop.SetNext(backward[i], next));
+    give(variables[i].enter, {backward[i].exit, 0});
+  }
+  // What is constant in the loop has the sum over the iterations.
+  for (size_t i = 0; i < constants.size(); ++i) {
+    const Gradient& g = dxs[variables.size() + i];
+    if (g.IsNone()) continue;
+    const Edge* const in = constants[i]->input_edge(0);
+    Enter(nullptr, {}, nullptr);
+    context_.scope_ = scope;
+    HR_ASSIGN_OR_RETURN(const Endpoint zeros,
+                        ZerosFor({in->src(), in->src_output()}));
+    GradientLoop::Backward b;
+    HR_RETURN_IF_ERROR(loop.AddVariable(zeros, &b));
+    const Expr term = g.IsSparse() ? body.context_.Densify(g)
+                                   : Expr(&body.context_, g.dense);
+    const Expr sum = Expr(&body.context_, b.value) + term;
+    HR_RETURN_IF_ERROR(body.context_.status());
+    HR_RETURN_IF_ERROR(loop.SetNext(b, sum.endpoint()));
+    give(constants[i], {b.exit, 0});
+  }
+  for (const Node* enter : found.enters) {
+    Node* const src = enter->input_edge(0)->src();
+    if (IsBetween(src) && --pending_[src->id()] == 0) ready_.push_back(src);
   }
   return OkStatus();
 }
@@ -380,6 +601,9 @@ Status GradientBuilder::Gate(Node* n, std::vector<Gradient>* dxs) {
 }
 
 Status GradientBuilder::Visit(Node* n) {
+  if (!loops_.empty() && n->IsExit()) {
+    if (Loop* const loop = LoopOf(n)) return VisitExit(n, loop);
+  }
   std::vector<Gradient> dys(n->num_outputs());
   bool any = false;
   for (int i = 0; i < n->num_outputs(); ++i) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "gradients/loop.h"
 #include "graph/constant_eval.h"
 #include "headrace/gradients.h"
 
@@ -168,6 +169,18 @@ void GradientContext::SetBroadcast(int i, const Expr& da, int j,
 StatusOr<Node*> GradientContext::Add(NodeDef def,
                                      absl::Span<const Endpoint> inputs,
                                      absl::Span<Node* const> control) {
+  if (loop_ == nullptr) return AddAsIs(std::move(def), inputs, control);
+  absl::InlinedVector<Endpoint, 6> mapped;
+  std::vector<Node*> wait(control.begin(), control.end());
+  HR_RETURN_IF_ERROR(loop_->Prepare(inputs, &mapped, &wait));
+  HR_ASSIGN_OR_RETURN(Node* const n, AddAsIs(std::move(def), mapped, wait));
+  loop_->Adopt(n);
+  return n;
+}
+
+StatusOr<Node*> GradientContext::AddAsIs(NodeDef def,
+                                         absl::Span<const Endpoint> inputs,
+                                         absl::Span<Node* const> control) {
   if (options_->add_node) {
     return options_->add_node(std::move(def), inputs, control, node_);
   }
