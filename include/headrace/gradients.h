@@ -230,7 +230,7 @@ class GradientContext {
 
   Graph* const graph_;
   const GradientOptions* const options_;
-  std::string scope_;  // "gradients/tanh_grad/"
+  std::string scope_;             // "gradients/tanh_grad/"
   GradientLoop* loop_ = nullptr;  // new nodes belong to its backward loop
   Node* node_ = nullptr;
   absl::Span<const Gradient> dys_;

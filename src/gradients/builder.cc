@@ -62,7 +62,7 @@ class GradientBuilder {
   void CountPending();
   // Finds the loops on the way. Unimplemented if one has loops inside.
   Status FindLoops();
-  // Unimplemented if there is control flow on the way through a loop's body.
+  // Unimplemented if there is a loop on the way through a loop's body.
   Status CheckBody();
   struct Loop {
     int frame = 0;
@@ -253,11 +253,14 @@ Status GradientBuilder::CheckBody() {
   for (size_t id = 0; id < between_.size(); ++id) {
     const Node* const n =
         between_[id] ? graph_->node(static_cast<int>(id)) : nullptr;
-    if (n == nullptr || !n->IsControlFlow() || sources.contains(n)) continue;
+    if (n == nullptr || sources.contains(n) ||
+        !(n->IsEnter() || n->IsExit() || n->IsNextIteration())) {
+      continue;
+    }
     return errors::Unimplemented(
-        "gradients through loop '", body_of_->name(), "': the way leads "
-        "through node '", n->name(), "' (op ", n->type_string(),
-        "), a conditional inside the loop; that is not supported yet");
+        "gradients through loop '", body_of_->name(),
+        "': the way leads through node '", n->name(), "' (op ",
+        n->type_string(), ") of a loop inside it; that is not supported yet");
   }
   return OkStatus();
 }
@@ -270,9 +273,8 @@ StatusOr<Endpoint> GradientBuilder::DenseSumOf(const Endpoint& e,
   if (g.IsSparse()) {
     dense = context_.Densify(g).endpoint();
   } else if (g.IsNone()) {
-    dense =
-        context_.Op("ZerosLike", {Expr(&context_, like)}, {}, "zeros_like")
-            .endpoint();
+    dense = context_.Op("ZerosLike", {Expr(&context_, like)}, {}, "zeros_like")
+                .endpoint();
   }
   HR_RETURN_IF_ERROR(context_.status());
   return dense;
@@ -285,8 +287,8 @@ StatusOr<Endpoint> GradientBuilder::ZerosFor(const Endpoint& e) {
   if (t.dtype() != DT_RESOURCE) {
     zeros = context_.Op("ZerosLike", {t}, {}, "zeros_like");
   } else if (!handle.empty()) {
-    zeros = context_.Op("Fill", {context_.Shape(t),
-                                 context_.Scalar(handle[0].dtype, 0)});
+    zeros = context_.Op(
+        "Fill", {context_.Shape(t), context_.Scalar(handle[0].dtype, 0)});
   } else {
     return errors::Unimplemented("gradients: resource '", EndpointName(e),
                                  "' is not known to be a variable");
@@ -384,8 +386,8 @@ Status GradientBuilder::VisitLoop(const Loop& found) {
                         ZerosFor({in->src(), in->src_output()}));
     GradientLoop::Backward b;
     HR_RETURN_IF_ERROR(loop.AddVariable(zeros, &b));
-    const Expr term = g.IsSparse() ? body.context_.Densify(g)
-                                   : Expr(&body.context_, g.dense);
+    const Expr term =
+        g.IsSparse() ? body.context_.Densify(g) : Expr(&body.context_, g.dense);
     const Expr sum = Expr(&body.context_, b.value) + term;
     HR_RETURN_IF_ERROR(body.context_.status());
     HR_RETURN_IF_ERROR(loop.SetNext(b, sum.endpoint()));

@@ -1,4 +1,5 @@
 // Gradients of conditionals of Switch and Merge, and of tensor arrays.
+#include "gradients/conditional.h"
 #include "headrace/gradients.h"
 
 namespace headrace {
@@ -6,46 +7,9 @@ namespace {
 
 using G = GradientContext;
 
-bool IsLoopSwitch(const Node* n) {
-  const Edge* const pred = n->input_edge(1);
-  return pred != nullptr && pred->src()->IsLoopCond();
-}
-bool IsLoopMerge(const Node* n) {
-  for (const Edge* e : n->data_inputs()) {
-    if (e != nullptr && e->src()->IsNextIteration()) return true;
-  }
-  return false;
-}
-
-// The predicate of the conditional that ends with `merge`: that of the Switch
-// through which its branches began. Goes back along one path, past
-// conditionals and loops that lie inside the branch. None if there is none.
-Endpoint PredicateOf(const Node* merge) {
-  int inside =
-      0;  // conditionals whose end, but not whose beginning, was passed
-  const Edge* e = merge->input_edge(0);
-  for (int steps = 0; e != nullptr && steps < 1000000; ++steps) {
-    const Node* const n = e->src();
-    if (n->IsSwitch() && !IsLoopSwitch(n)) {
-      if (inside == 0) {
-        const Edge* const pred = n->input_edge(1);
-        return {pred->src(), pred->src_output()};
-      }
-      --inside;
-    } else if (n->IsMerge() && !IsLoopMerge(n)) {
-      ++inside;
-    }
-    if (n->num_inputs() > 0) {
-      e = n->input_edge(0);
-    } else {
-      e = n->control_inputs().empty() ? nullptr : n->control_inputs()[0];
-    }
-  }
-  return {};
-}
-
 constexpr auto kMergeGrad = [](G& g) {
-  const Endpoint pred = PredicateOf(&g.node());
+  const Edge* const first = g.node().input_edge(0);
+  const Endpoint pred = BranchOf({first->src(), first->src_output()}).pred;
   if (g.num_inputs() != 2 || pred.node == nullptr) {
     return g.Fail(errors::Unimplemented(
         "gradient of ", g.node().type_string(), " '", g.node().name(),

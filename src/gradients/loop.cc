@@ -1,5 +1,6 @@
 #include "gradients/loop.h"
 
+#include "gradients/conditional.h"
 #include "graph/constant_eval.h"
 
 namespace headrace {
@@ -67,13 +68,12 @@ StatusOr<Node*> GradientLoop::Enter(const Endpoint& e, bool backward,
                                     bool constant) {
   const std::string frame =
       backward ? StrCat(outer_->scope_name(), "/", name()) : name();
-  HR_ASSIGN_OR_RETURN(
-      Node* const n,
-      Add("Enter", backward ? "b_enter" : "f_enter", {e},
-          {{"frame_name", frame},
-           {"is_constant", constant},
-           {"parallel_iterations",
-            flow_->frames[frame_].parallel_iterations}}));
+  HR_ASSIGN_OR_RETURN(Node* const n,
+                      Add("Enter", backward ? "b_enter" : "f_enter", {e},
+                          {{"frame_name", frame},
+                           {"is_constant", constant},
+                           {"parallel_iterations",
+                            flow_->frames[frame_].parallel_iterations}}));
   if (backward) Adopt(n);
   return n;
 }
@@ -87,6 +87,17 @@ void GradientLoop::Wait(Node* first, Node* then) {
   }
 }
 
+Status GradientLoop::Sync(Node* first, const char* name, Node* next,
+                          Node** sync) {
+  if (*sync != nullptr) {
+    Wait(first, *sync);
+    return OkStatus();
+  }
+  HR_ASSIGN_OR_RETURN(*sync, Add("ControlTrigger", name, {}, {}, {first}));
+  Wait(*sync, next);
+  return OkStatus();
+}
+
 Status GradientLoop::Replace(Node* merge, const Endpoint& next) {
   if (!outer_->options_->add_node) return graph_->ReplaceInput(merge, 1, next);
   MutexLock lock(&graph_->mu());
@@ -95,8 +106,9 @@ Status GradientLoop::Replace(Node* merge, const Endpoint& next) {
 
 Status GradientLoop::Begin() {
   const auto constant = [&](int value) {
-    return Add("Const", "Const", {},
-               {{"dtype", DT_INT32}, {"value", Tensor::Scalar<int32_t>(value)}});
+    return Add(
+        "Const", "Const", {},
+        {{"dtype", DT_INT32}, {"value", Tensor::Scalar<int32_t>(value)}});
   };
   HR_ASSIGN_OR_RETURN(Node* const zero, constant(0));
   HR_ASSIGN_OR_RETURN(Node* const one, constant(1));
@@ -110,9 +122,8 @@ Status GradientLoop::Begin() {
                         Add("Switch", "Switch", {{merge, 0}, {cond_, 0}}));
     HR_ASSIGN_OR_RETURN(forward_pivot_,
                         Add("Identity", "f_pivot", {{branch, 1}}));
-    HR_ASSIGN_OR_RETURN(
-        Node* const add,
-        Add("AddV2", "Add", {{forward_pivot_, 0}, {step, 0}}));
+    HR_ASSIGN_OR_RETURN(Node* const add,
+                        Add("AddV2", "Add", {{forward_pivot_, 0}, {step, 0}}));
     HR_ASSIGN_OR_RETURN(forward_next_,
                         Add("NextIteration", "NextIteration", {{add, 0}}));
     HR_RETURN_IF_ERROR(Replace(merge, {forward_next_, 0}));
@@ -122,9 +133,8 @@ Status GradientLoop::Begin() {
   HR_ASSIGN_OR_RETURN(Node* const step, Enter({one, 0}, true, true));
   HR_ASSIGN_OR_RETURN(Node* const merge,
                       Add("Merge", "b_count", {{enter, 0}, {enter, 0}}));
-  HR_ASSIGN_OR_RETURN(
-      Node* const more,
-      Add("GreaterEqual", "GreaterEqual", {{merge, 0}, {step, 0}}));
+  HR_ASSIGN_OR_RETURN(Node* const more, Add("GreaterEqual", "GreaterEqual",
+                                            {{merge, 0}, {step, 0}}));
   HR_ASSIGN_OR_RETURN(cond_backward_, Add("LoopCond", "b_count", {{more, 0}}));
   HR_ASSIGN_OR_RETURN(
       Node* const branch,
@@ -132,8 +142,7 @@ Status GradientLoop::Begin() {
   HR_ASSIGN_OR_RETURN(pivot_, Add("Identity", "b_pivot", {{branch, 1}}));
   HR_ASSIGN_OR_RETURN(Node* const sub,
                       Add("Sub", "Sub", {{pivot_, 0}, {step, 0}}));
-  HR_ASSIGN_OR_RETURN(next_,
-                      Add("NextIteration", "NextIteration", {{sub, 0}}));
+  HR_ASSIGN_OR_RETURN(next_, Add("NextIteration", "NextIteration", {{sub, 0}}));
   return Replace(merge, {next_, 0});
 }
 
@@ -160,25 +169,28 @@ Status GradientLoop::SetNext(const Backward& v, const Endpoint& next) {
 
 StatusOr<Endpoint> GradientLoop::Save(const Endpoint& e) {
   const DataType dtype = BaseType(e.node->output_type(e.index));
-  HR_ASSIGN_OR_RETURN(Node* const unlimited,
-                      Add("Const", "Const", {},
-                          {{"dtype", DT_INT32},
-                           {"value", Tensor::Scalar<int32_t>(-1)}}));
+  HR_ASSIGN_OR_RETURN(
+      Node* const unlimited,
+      Add("Const", "Const", {},
+          {{"dtype", DT_INT32}, {"value", Tensor::Scalar<int32_t>(-1)}}));
   HR_ASSIGN_OR_RETURN(
       Node* const stack,
       Add("StackV2", "f_acc", {{unlimited, 0}}, {{"elem_type", dtype}}));
   HR_ASSIGN_OR_RETURN(Node* const forward, Enter({stack, 0}, false, true));
-  HR_ASSIGN_OR_RETURN(
-      Node* const push,
-      Add("StackPushV2", "StackPushV2", {{forward, 0}, e}, {},
-          {forward_pivot_}));
-  Wait(push, forward_next_);
+  HR_ASSIGN_OR_RETURN(Node* const push,
+                      Add("StackPushV2", "StackPushV2", {{forward, 0}, e}, {},
+                          {forward_pivot_}));
+  HR_RETURN_IF_ERROR(Sync(push, "f_sync", forward_next_, &forward_sync_));
   HR_ASSIGN_OR_RETURN(Node* const backward, Enter({stack, 0}, true, true));
-  HR_ASSIGN_OR_RETURN(
-      Node* const pop,
-      Add("StackPopV2", "StackPopV2", {{backward, 0}}, {{"elem_type", dtype}},
-          {pivot_}));
-  Wait(pop, next_);
+  Endpoint handle{backward, 0};
+  if (const Branch branch = BranchOf(e); branch.pred.node != nullptr) {
+    HR_ASSIGN_OR_RETURN(const Endpoint pred, Map(branch.pred));
+    HR_ASSIGN_OR_RETURN(Node* const n, Add("Switch", "Switch", {handle, pred}));
+    handle = {n, branch.branch};
+  }
+  HR_ASSIGN_OR_RETURN(Node* const pop, Add("StackPopV2", "StackPopV2", {handle},
+                                           {{"elem_type", dtype}}, {pivot_}));
+  HR_RETURN_IF_ERROR(Sync(pop, "b_sync", next_, &sync_));
   graph_->SetOutputShape(pop, 0, e.node->output_shape(e.index));
   Adopt(pop);
   return Endpoint{pop, 0};
@@ -198,14 +210,25 @@ StatusOr<Endpoint> GradientLoop::Map(const Endpoint& e) {
     const Edge* const from = e.node->input_edge(0);
     HR_ASSIGN_OR_RETURN(found, Map({from->src(), from->src_output()}));
   } else if (e.node->IsConstant()) {
-    HR_ASSIGN_OR_RETURN(
-        Node* const n,
-        Add("Const", "Const", {},
-            {{"dtype", *e.node->attrs().Find("dtype")},
-             {"value", *e.node->attrs().Find("value")}},
-            {pivot_}));
+    HR_ASSIGN_OR_RETURN(Node* const n,
+                        Add("Const", "Const", {},
+                            {{"dtype", *e.node->attrs().Find("dtype")},
+                             {"value", *e.node->attrs().Find("value")}},
+                            {pivot_}));
     Adopt(n);
     found = {n, 0};
+  } else if (e.node->IsSwitch() &&
+             !e.node->input_edge(1)->src()->IsLoopCond()) {
+    // A value as it enters a branch: the same again.
+    const Edge* const data = e.node->input_edge(0);
+    const Edge* const by = e.node->input_edge(1);
+    HR_ASSIGN_OR_RETURN(const Endpoint value,
+                        Map({data->src(), data->src_output()}));
+    HR_ASSIGN_OR_RETURN(const Endpoint pred,
+                        Map({by->src(), by->src_output()}));
+    HR_ASSIGN_OR_RETURN(Node* const n, Add("Switch", "Switch", {value, pred}));
+    Adopt(n);
+    found = {n, e.index};
   } else {
     HR_ASSIGN_OR_RETURN(found, Save(e));
   }

@@ -4,7 +4,8 @@
 // The forward loop gets a counter. Each value of its body that the gradients
 // need is pushed on a stack in every iteration, and popped in the backward
 // loop. A push waits for the counter of its iteration, and the next counter
-// waits for it, so that pushes are in order; pops likewise.
+// waits for it, so that pushes are in order; pops likewise. What lies in a
+// branch is pushed when that is taken, and popped if it was.
 #ifndef HEADRACE_GRADIENTS_LOOP_H_
 #define HEADRACE_GRADIENTS_LOOP_H_
 
@@ -66,6 +67,7 @@ class GradientLoop {
                       absl::Span<Node* const> control = {});
   StatusOr<Node*> Enter(const Endpoint& e, bool backward, bool constant);
   void Wait(Node* first, Node* then);
+  Status Sync(Node* first, const char* name, Node* next, Node** sync);
   Status Replace(Node* merge, const Endpoint& next);
 
   Graph* const graph_;
@@ -76,6 +78,9 @@ class GradientLoop {
   std::vector<Node*> constants_;
   Node* cond_ = nullptr;
   Node *forward_pivot_ = nullptr, *forward_next_ = nullptr;
+  // ControlTriggers between the pushes and pops of an iteration, of which some
+  // may be dead, and the next iteration.
+  Node *forward_sync_ = nullptr, *sync_ = nullptr;
   Node *cond_backward_ = nullptr, *pivot_ = nullptr, *next_ = nullptr;
   absl::flat_hash_set<int> backward_;  // ids of the backward loop's nodes
   absl::flat_hash_map<Endpoint, Endpoint> known_;  // by what Map was given

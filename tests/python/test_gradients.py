@@ -171,6 +171,96 @@ def test_tensor_arrays():
     assert run(tf.gradients(array.gather([1]), x))[0].tolist() == [0, 0, 1]
 
 
+def loop(n, body, *initial):
+    """The last variable after n iterations of body(i, *variables)."""
+    return tf.while_loop(
+        lambda i, *v: i < n, lambda i, *v: (i + 1, *body(i, *v)),
+        [0, *initial])[-1]
+
+
+def through_arrays(x, w):
+    rows = tf.TensorArray(tf.float64, 4).unstack(x)
+
+    def body(i, h, out):
+        h = tf.tanh(tf.matmul(rows.read(i), w) + h)
+        return h, out.write(i, h * h)
+
+    return loop(4, body, tf.zeros([2, 3], tf.float64),
+                tf.TensorArray(tf.float64, 4)).stack()
+
+
+def twice(x):
+    first = loop(3, lambda i, a: [a * x], x)
+    return loop(3, lambda i, a: [tf.sin(a) * x], first)
+
+
+def with_branches(x, w):
+    def body(i, a):
+        return [tf.cond(
+            tf.equal(i % 2, 0),
+            lambda: tf.cond(i > 2, lambda: tf.exp(tf.sin(a)) * w,
+                            lambda: a * a * x),
+            lambda: a + tf.cos(x * a))]
+    return loop(5, body, x)
+
+
+LOOPS = {
+    "power": (lambda x: loop(4, lambda i, a: [a * x], 1 + 0 * x), []),
+    "recurrent": (lambda h, w, b: loop(
+        5, lambda i, h: [tf.tanh(tf.matmul(h, w) + b)], h),
+        [2, 3], [3, 3], [3]),
+    "tensor arrays": (through_arrays, [4, 2, 3], [3, 3]),
+    "no iteration": (lambda x: loop(0, lambda i, a: [a * x], x * 3), []),
+    "one after the other": (twice, []),
+    "as many as needed": (lambda x: tf.while_loop(
+        lambda a, b: tf.reduce_sum(b) < 9, lambda a, b: (a * x, b + a),
+        [x, x])[1], [2]),
+    "gathered": (lambda x: loop(
+        3, lambda i, a: [a + tf.gather(x, i) * a], x[0]), [3]),
+    "map_fn": (lambda x: tf.map_fn(lambda v: v * v + tf.reduce_sum(x), x),
+               [3]),
+    "scan": (lambda x: tf.scan(lambda a, v: a * v, x), [3]),
+    "branches": (with_branches, [], []),
+    "unused variable": (lambda x: tf.while_loop(
+        lambda i, a, b: i < 3, lambda i, a, b: (i + 1, b * x, a + b),
+        [0, x, x * x])[1], []),
+}
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("name", LOOPS)
+def test_loops(name, known):
+    build, *shapes = LOOPS[name]
+    random = np.random.RandomState(5)
+    values = [random.uniform(0.5, 1.5, s) for s in shapes]
+    xs = [tf.placeholder(tf.float64, s if known else None) for s in shapes]
+    if not known:
+        for x, s in zip(xs, shapes):
+            x.set_shape([None] * len(s))
+    y = build(*xs)
+    with tf.Session() as session:
+        shape = session.run(tf.shape(y), dict(zip(xs, values)))
+        for i, x in enumerate(xs):
+            assert tf.test.compute_gradient_error(
+                x, shapes[i], y, shape, values[i], delta=1e-6,
+                extra_feed_dict=dict(zip(xs, values))) < 1e-6
+
+
+def test_variables_in_loops_and_training_through_them():
+    for resource in (False, True):
+        with tf.variable_scope("r" if resource else "v"):
+            w = tf.get_variable("w", initializer=[[0.5]],
+                                use_resource=resource)
+            y = loop(3, lambda i, a: [tf.matmul(a, w)], tf.ones([1, 1]))
+            train = tf.train.GradientDescentOptimizer(0.1).minimize(
+                tf.reduce_sum(y), var_list=[w])
+            with tf.Session() as session:
+                session.run(tf.global_variables_initializer())
+                session.run(train)
+                np.testing.assert_allclose(session.run(w), [[0.425]],
+                                           rtol=1e-6)
+
+
 # Functions in Python.
 
 def test_registered_functions_and_overrides(graph):
@@ -260,11 +350,16 @@ def test_ops_without_a_gradient_are_named():
         tf.gradients(z, x)
 
 
-def test_loops_are_named():
+def test_loops_inside_loops_are_named():
     x = tf.constant(2.)
-    y = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x),
-                      [tf.constant(0), tf.constant(1.)])[1]
-    with pytest.raises(NotImplementedError, match="loop of node 'while/"):
+
+    def inner(a):
+        return tf.while_loop(lambda j, b: j < 2, lambda j, b: (j + 1, b * x),
+                             [0, a])[1]
+
+    y = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, inner(a)),
+                      [0, tf.constant(1.)])[1]
+    with pytest.raises(NotImplementedError, match="'while/while/.*op Enter"):
         tf.gradients(y, x)
 
 
