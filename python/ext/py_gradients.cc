@@ -93,6 +93,7 @@ StatusOr<Node*> Add(nb::handle graph, PyGraph* core, bool colocate, NodeDef def,
   const auto restore_loop =
       absl::MakeCleanup([&] { core->in_loop.swap(in_loop); });
   Node* const n = AddNode(graph, core, std::move(def), inputs);
+  in_loop.insert(core->in_loop.begin(), core->in_loop.end());
   bool inside = n->IsEnter();
   for (const Endpoint& e : inputs) {
     inside = inside || in_loop.contains(e.node->id());

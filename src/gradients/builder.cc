@@ -205,13 +205,23 @@ void GradientBuilder::CountPending() {
 }
 
 Status GradientBuilder::FindLoops() {
+  // Frames of ys: what enters one of these is constant there.
+  absl::flat_hash_set<int> in_body;
+  for (size_t id = 0; id < between_.size() && flow_.frames.empty(); ++id) {
+    const Node* const n =
+        between_[id] ? graph_->node(static_cast<int>(id)) : nullptr;
+    if (n == nullptr || !n->IsEnter()) continue;
+    HR_RETURN_IF_ERROR(AnalyzeControlFlow(*graph_, &flow_));
+    for (const Endpoint& y : ys_) {
+      const int frame = flow_.puts_out_to[y.node->id()];
+      if (frame != 0) in_body.insert(frame);
+    }
+  }
   for (size_t id = 0; id < between_.size(); ++id) {
     Node* const n = between_[id] ? graph_->node(static_cast<int>(id)) : nullptr;
     if (n == nullptr || !n->IsEnter()) continue;
-    if (flow_.frames.empty()) {
-      HR_RETURN_IF_ERROR(AnalyzeControlFlow(*graph_, &flow_));
-    }
     const int frame = flow_.puts_out_to[id];
+    if (in_body.contains(frame) && IsConstantEnter(*n)) continue;
     if (flow_.frames[frame].parent != 0) {
       return errors::Unimplemented(
           "gradients: the way from ys to xs leads through node '", n->name(),

@@ -1,5 +1,6 @@
 // Gradients of conditionals of Switch and Merge, and of tensor arrays.
 #include "gradients/conditional.h"
+#include "graph/control_flow.h"
 #include "headrace/gradients.h"
 
 namespace headrace {
@@ -48,10 +49,18 @@ constexpr auto kNotYet = [](G& g) {
                                " (node '", g.node().name(),
                                "') are not supported yet"));
 };
-REGISTER_GRADIENTS(kNotYet, "Enter", "RefEnter", "Exit", "RefExit",
-                   "NextIteration", "RefNextIteration", "If", "StatelessIf",
-                   "While", "StatelessWhile", "Case", "PartitionedCall",
+REGISTER_GRADIENTS(kNotYet, "Exit", "RefExit", "NextIteration",
+                   "RefNextIteration", "If", "StatelessIf", "While",
+                   "StatelessWhile", "Case", "PartitionedCall",
                    "StatefulPartitionedCall", "SymbolicGradient", "RemoteCall");
+
+// Between a value in a loop's body and one outside the loop: both are of one
+// iteration.
+constexpr auto kEnterGrad = [](G& g) {
+  if (!IsConstantEnter(g.node())) return kNotYet(g);
+  g.SetDx(0, g.raw_dy());
+};
+REGISTER_GRADIENTS(kEnterGrad, "Enter", "RefEnter");
 
 // Tensor arrays. The gradient of an array is another array of the same size,
 // in which writes add up; `flow` orders what is done to it.

@@ -1,5 +1,6 @@
 // Gradients of matrix products and convolutions.
 #include <algorithm>
+#include <iterator>
 
 #include "headrace/gradients.h"
 
@@ -71,6 +72,110 @@ constexpr auto kBatchMatMulGrad = [](G& g) {
   }
 };
 REGISTER_GRADIENTS(kBatchMatMulGrad, "BatchMatMul", "BatchMatMulV2");
+
+// Einsum. With labels a, b and o of the inputs and the output, the gradient of
+// the first input is Einsum(o, b -> a): labels of `a` that are in neither were
+// summed, and are broadcast. What an ellipsis stands for may have been
+// broadcast, and is summed.
+struct Subscripts {
+  std::string before, after;  // the ellipsis; `after` alone if there is none
+  bool ellipsis = false;
+
+  std::string Text() const {
+    return StrCat(before, ellipsis ? "..." : "", after);
+  }
+};
+Subscripts ParseSubscripts(const std::string& text) {
+  const size_t dots = text.find("...");
+  if (dots == std::string::npos) return {"", text, false};
+  return {text.substr(0, dots), text.substr(dots + 3), true};
+}
+Status ParseEquation(const std::string& equation, int num_inputs,
+                     std::vector<Subscripts>* inputs, Subscripts* output) {
+  const size_t arrow = equation.find("->");
+  if (arrow == std::string::npos) {
+    return errors::InvalidArgument("Einsum: equation '", equation,
+                                   "' has no '->'");
+  }
+  *output = ParseSubscripts(equation.substr(arrow + 2));
+  size_t from = 0;
+  for (int i = 0; i < num_inputs; ++i) {
+    const size_t to = std::min(equation.find(',', from), arrow);
+    inputs->push_back(ParseSubscripts(equation.substr(from, to - from)));
+    from = to + 1;
+    const std::string labels = inputs->back().before + inputs->back().after;
+    for (const char c : labels) {
+      if (std::count(labels.begin(), labels.end(), c) > 1) {
+        return errors::Unimplemented("gradient of Einsum '", equation,
+                                     "': an input has label '",
+                                     std::string(1, c), "' twice");
+      }
+    }
+    if (inputs->back().ellipsis && !output->ellipsis) {
+      return errors::Unimplemented("gradient of Einsum '", equation,
+                                   "': the output has no ellipsis");
+    }
+  }
+  return OkStatus();
+}
+void EinsumGradient(G& g, int i, const std::vector<Subscripts>& inputs,
+                    const Subscripts& output) {
+  const Expr x = g.x(i);
+  const Subscripts& mine = inputs[i];
+  std::string known = output.Text(), equation = output.Text();
+  std::vector<Expr> factors = {g.dy()};
+  for (int k = 0; k < g.num_inputs(); ++k) {
+    if (k == i) continue;
+    StrAppend(&equation, ",", inputs[k].Text());
+    known += inputs[k].Text();
+    factors.push_back(g.Conj(g.x(k)));
+  }
+  const auto is_known = [&](char c) {
+    return known.find(c) != std::string::npos;
+  };
+  Subscripts found{.ellipsis = output.ellipsis};
+  std::copy_if(mine.before.begin(), mine.before.end(),
+               std::back_inserter(found.before), is_known);
+  std::copy_if(mine.after.begin(), mine.after.end(),
+               std::back_inserter(found.after), is_known);
+  Expr d = g.Op("Einsum", factors,
+                {{"equation", StrCat(equation, "->", found.Text())}});
+  // The dimensions that are missing, those behind the ellipsis from the end.
+  bool expanded = false;
+  const int n = static_cast<int>(mine.after.size());
+  for (int k = n - 1; k >= 0; --k) {
+    if (is_known(mine.after[k])) continue;
+    d = g.Op("ExpandDims", {d, g.Int(k - n)});
+    expanded = true;
+  }
+  for (size_t k = 0; k < mine.before.size(); ++k) {
+    if (is_known(mine.before[k])) continue;
+    d = g.Op("ExpandDims", {d, g.Int(static_cast<int32_t>(k))});
+    expanded = true;
+  }
+  if (output.ellipsis &&
+      !(x.shape().IsFullyDefined() && x.shape() == d.shape())) {
+    if (!mine.before.empty() && (x.rank() < 0 || x.rank() != d.rank())) {
+      return g.Fail(errors::Unimplemented(
+          "gradient of Einsum '", g.Attr<std::string>("equation"),
+          "': an ellipsis behind labels stands for unlike ranks"));
+    }
+    const Expr axes = g.Op("BroadcastGradientArgs", {g.Shape(x), g.Shape(d)});
+    d = g.Sum(d, axes, /*keep_dims=*/x.rank() >= 0 && x.rank() == d.rank());
+    if (!expanded) d = g.Reshape(d, g.Shape(x));
+  }
+  g.SetDx(i, expanded ? g.Op("BroadcastTo", {d, g.Shape(x)}) : d);
+}
+REGISTER_GRADIENT("Einsum", [](G& g) {
+  std::vector<Subscripts> inputs;
+  Subscripts output;
+  const Status s = ParseEquation(g.Attr<std::string>("equation"),
+                                 g.num_inputs(), &inputs, &output);
+  if (!s.ok()) return g.Fail(s);
+  for (int i = 0; i < g.num_inputs(); ++i) {
+    if (g.Needs(i)) EinsumGradient(g, i, inputs, output);
+  }
+});
 
 // Convolutions: each of forward, by input and by filter is linear in both its
 // tensors, and the gradients of one are the other two. Each has them at other

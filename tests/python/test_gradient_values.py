@@ -285,7 +285,16 @@ def product_cases():
             yield Case("SparseMatMul", r(*a, dtype=np.float32),
                        r(*b, dtype=np.float32), transpose_a=ta,
                        transpose_b=tb, delta=1e-2, tolerance=1e-3)
-    single = dict(delta=1e-2, tolerance=2e-3)
+    for equation, *shapes in (
+            ("ij,jk->ik", (2, 3), (3, 4)), ("i,j->ij", (2,), (3,)),
+            ("ij->ji", (2, 3)), ("ij->i", (2, 3)), ("ij,kj->k", (2, 3), (4, 3)),
+            ("bij,bjk->bik", (2, 3, 4), (2, 4, 2)), ("ijk->", (2, 3, 2)),
+            ("...ij,...jk->...ik", (2, 1, 3, 4), (3, 4, 2)),
+            ("i...,i...->...", (2, 3), (2, 3)), ("i...j->...j", (2, 3, 2)),
+            ("ij,...jk->...ik", (2, 3), (2, 2, 3, 2)), ("...i->...", (2, 3))):
+        yield Case("Einsum", [r(*s) for s in shapes], equation=equation,
+                   unknown="..." not in equation)
+    yield Case("Einsum", [c(2, 3), c(3, 4)], equation="ij,jk->ik")
     for padding in ("SAME", "VALID"):
         s2 = dict(strides=[1, 2, 2, 1], padding=padding)
         s3 = dict(strides=[1, 2, 1, 2, 1], padding=padding)
@@ -312,7 +321,6 @@ def product_cases():
                    r(*out), **s3)
         yield Case("Dilation2D", distinct(1, 5, 5, 2) * 0.1, r(2, 2, 2),
                    strides=[1, 1, 1, 1], rates=[1, 1, 1, 1], padding=padding)
-    del single
 
 
 def nn_cases():

@@ -246,6 +246,24 @@ def test_loops(name, known):
                 extra_feed_dict=dict(zip(xs, values))) < 1e-6
 
 
+def test_gradients_inside_a_loop():
+    x = tf.constant([1., 2., 3.])
+    y = x * x * x
+
+    def row(i, rows):
+        return i + 1, rows.write(i, tf.gradients(y[i], x)[0])
+
+    rows = tf.while_loop(lambda i, rows: i < 3, row,
+                         [0, tf.TensorArray(tf.float32, 3)])[1]
+    assert run(rows.stack()).tolist() == np.diag([3., 12, 27]).tolist()
+    descended = loop(3, lambda i, a: [
+        a - 0.1 * tf.gradients(tf.sin(a) * x[0], a)[0]], tf.constant(1.))
+    wanted = 1.
+    for _ in range(3):
+        wanted -= 0.1 * np.cos(wanted)
+    np.testing.assert_allclose(run(descended), wanted, rtol=1e-6)
+
+
 def test_variables_in_loops_and_training_through_them():
     for resource in (False, True):
         with tf.variable_scope("r" if resource else "v"):
