@@ -41,6 +41,8 @@ struct GradientOptions {
   std::vector<Endpoint> stop_gradients;
   // Gives zeros for an x that no y depends on; else its gradient is none.
   bool zero_if_unconnected = false;
+  // InvalidArgument for an x that no y depends on.
+  bool must_be_connected = false;
   // New nodes get the device and the colocation of the node that they are the
   // gradient of.
   bool colocate = false;

@@ -19,15 +19,17 @@ namespace errors = headrace::errors;
 
 namespace {
 
-// True if a node's name is `scope` or begins with "scope/".
-bool IsUsed(const Graph& graph, const std::string& scope) {
-  bool used = false;
+// A node whose name is `scope` or begins with "scope/"; null if there is none.
+const Node* UserOf(const Graph& graph, const std::string& scope) {
+  const Node* found = nullptr;
   graph.ForEachNode([&](const Node* n) {
     const std::string& name = n->name();
-    used = used || (name.compare(0, scope.size(), scope) == 0 &&
-                    (name.size() == scope.size() || name[scope.size()] == '/'));
+    if (found == nullptr && name.compare(0, scope.size(), scope) == 0 &&
+        (name.size() == scope.size() || name[scope.size()] == '/')) {
+      found = n;
+    }
   });
-  return used;
+  return found;
 }
 
 Status AddGradients(Graph* graph, const char* prefix, const TF_Output* y,
@@ -50,29 +52,24 @@ Status AddGradients(Graph* graph, const char* prefix, const TF_Output* y,
   HR_RETURN_IF_ERROR(check(grad_ys));
 
   GradientOptions options;
+  options.must_be_connected = true;
   for (const Endpoint& e : grad_ys) options.grad_ys.push_back({.dense = e});
   if (prefix != nullptr) {
     options.scope = prefix;
-    if (IsUsed(*graph, options.scope)) {
+    if (const Node* const n = UserOf(*graph, options.scope)) {
       return errors::InvalidArgument(
           "prefix [", options.scope,
-          "] conflicts with existing node in the graph.");
+          "] conflicts with existing node in the graph named [", n->name(),
+          "]");
     }
   } else {
-    for (int i = 1; IsUsed(*graph, options.scope); ++i) {
+    for (int i = 1; UserOf(*graph, options.scope) != nullptr; ++i) {
       options.scope = headrace::StrCat("gradients_", i);
     }
   }
   std::vector<Gradient> gradients;
   HR_RETURN_IF_ERROR(
       headrace::AddSymbolicGradients(graph, ys, xs, options, &gradients));
-  for (int i = 0; i < nx; ++i) {
-    if (gradients[i].IsNone()) {
-      return errors::InvalidArgument(
-          "Cannot compute the partial derivative for node '",
-          xs[i].node->name(), "' as it's unreachable from the output node(s).");
-    }
-  }
   // A client of C has no slices.
   for (int i = 0; i < nx; ++i) {
     if (gradients[i].IsSparse()) {

@@ -38,6 +38,11 @@ class GradientBuilder {
     HR_RETURN_IF_ERROR(CheckArguments());
     MarkReached();
     MarkBetween();
+    if (options_.must_be_connected) {
+      for (const Endpoint& x : xs_) {
+        if (!IsBetween(x.node)) return Unconnected(x);
+      }
+    }
     HR_RETURN_IF_ERROR(body_of_ == nullptr ? FindLoops() : CheckBody());
     CountPending();
     HR_RETURN_IF_ERROR(Start());
@@ -53,6 +58,11 @@ class GradientBuilder {
   using Parts = absl::InlinedVector<Gradient, 1>;
 
   Status CheckArguments();
+  static Status Unconnected(const Endpoint& x) {
+    return errors::InvalidArgument(
+        "Cannot compute the partial derivative for node '", x.node->name(),
+        "' as it's unreachable from the output node(s).");
+  }
   // Marks the nodes that depend on an x through trainable tensors.
   void MarkReached();
   // Marks the reached nodes that a y depends on.
@@ -327,6 +337,7 @@ Status GradientBuilder::VisitLoop(const Loop& found) {
   GradientOptions options = options_;
   options.grad_ys.clear();
   options.zero_if_unconnected = false;
+  options.must_be_connected = false;
   options.custom = nullptr;
   for (const GradientLoop::Variable& v : loop.variables()) {
     const DataType dtype = BaseType(v.merge->output_type(0));
@@ -644,6 +655,7 @@ Status GradientBuilder::Collect(std::vector<Gradient>* dxs) {
   dxs->clear();
   for (const Endpoint& x : xs_) {
     HR_ASSIGN_OR_RETURN(Gradient g, SumOf(x));
+    if (g.IsNone() && options_.must_be_connected) return Unconnected(x);
     if (g.IsNone() && options_.zero_if_unconnected) {
       Enter(nullptr, {}, nullptr);
       const Expr t(&context_, x);
