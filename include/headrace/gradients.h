@@ -121,7 +121,8 @@ Expr operator/(double a, const Expr& b);
 
 // What a gradient function works with: the node that it differentiates, the
 // gradients of the node's outputs, and ways to add nodes. The first error is
-// kept; calls after it do nothing and return empty Exprs.
+// kept; calls after it do nothing and return empty Exprs. An input or output
+// that the node does not have is such an error.
 class GradientContext {
  public:
   const Node& node() const { return *node_; }
@@ -129,21 +130,21 @@ class GradientContext {
   int num_outputs() const { return node_->num_outputs(); }
 
   Expr x(int i = 0);
-  Expr y(int i = 0) { return {this, {node_, i}}; }
+  Expr y(int i = 0);
   // Inputs [begin, end).
   std::vector<Expr> Inputs(int begin, int end);
   // The gradient of output i as one tensor. Zeros if the output has none but
   // may have; empty if its type has no gradients.
   Expr dy(int i = 0);
-  bool HasDy(int i = 0) const { return !dys_[i].IsNone(); }
+  bool HasDy(int i = 0) const { return !raw_dy(i).IsNone(); }
   // As it is: dense, slices or none.
-  const Gradient& raw_dy(int i = 0) const { return dys_[i]; }
+  const Gradient& raw_dy(int i = 0) const;
 
   // False if nobody needs the gradient of input i.
-  bool Needs(int i) const { return needs_[i]; }
+  bool Needs(int i) const { return i < num_inputs() && needs_[i]; }
   // Sets the gradient of input i; an empty one is none.
   void SetDx(int i, const Expr& dx);
-  void SetDx(int i, Gradient dx) { (*dxs_)[i] = dx; }
+  void SetDx(int i, Gradient dx);
   // `values` [n, ...] at `indices` [n] of input i.
   void SetSlices(int i, const Expr& values, const Expr& indices,
                  const Expr& dense_shape);
@@ -229,6 +230,7 @@ class GradientContext {
   Expr AddOp(const char* op, const List& inputs, AttrMap attrs,
              const char* name);
   void CopyAttrs(const char* op, AttrMap* attrs);
+  Status NotThere(const char* what, int i) const;
 
   Graph* const graph_;
   const GradientOptions* const options_;

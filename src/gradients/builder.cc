@@ -535,6 +535,30 @@ StatusOr<Gradient> GradientBuilder::SumOf(const Endpoint& e) {
   return sum;
 }
 
+// InvalidArgument unless the op that a node is differentiated as has arguments
+// like the node's.
+static Status CheckSameArguments(const Node& n, const std::string& op) {
+  const OpDef* other;
+  HR_RETURN_IF_ERROR(OpRegistry::Global()->LookUp(op, &other));
+  const auto same = [](const std::vector<OpDef::Arg>& a,
+                       const std::vector<OpDef::Arg>& b) {
+    bool all = a.size() == b.size();
+    for (size_t i = 0; all && i < a.size(); ++i) {
+      all = (a[i].number_attr >= 0) == (b[i].number_attr >= 0) &&
+            (a[i].type_list_attr >= 0) == (b[i].type_list_attr >= 0);
+    }
+    return all;
+  };
+  if (same(n.op_def().inputs, other->inputs) &&
+      same(n.op_def().outputs, other->outputs)) {
+    return OkStatus();
+  }
+  return errors::InvalidArgument("node '", n.name(), "' of op ",
+                                 n.type_string(), " is differentiated as ", op,
+                                 " (attr _gradient_op_type), which has "
+                                 "other arguments");
+}
+
 Status GradientBuilder::Differentiate(Node* n, absl::Span<const Gradient> dys,
                                       std::vector<Gradient>* dxs) {
   Enter(n, dys, dxs);
@@ -562,6 +586,9 @@ Status GradientBuilder::Differentiate(Node* n, absl::Span<const Gradient> dys,
                             "' (op type: ", op, ")");
   }
   if (entry->fn == nullptr) return OkStatus();
+  if (op != n->type_string()) {
+    HR_RETURN_IF_ERROR(CheckSameArguments(*n, op));
+  }
   entry->fn(context_);
   if (!context_.status().ok()) {
     return Annotate(context_.status(), StrCat(" (gradient of node '", n->name(),

@@ -32,8 +32,9 @@ Branch BranchOf(const Endpoint& e) {
   int conditionals = 0, loops = 0;
   const Node* n = e.node;
   int output = e.index;
-  // A path without cycles: loops are left through their Enters.
-  while (true) {
+  // A path without cycles: loops are left through their Enters. The limit is
+  // for graphs with cycles that are no loops.
+  for (int steps = 0; steps < (1 << 20); ++steps) {
     if (n->IsExit()) {
       ++loops;
     } else if (const Node* const enter = LoopEnter(n)) {
@@ -61,6 +62,7 @@ Branch BranchOf(const Endpoint& e) {
     n = back->src();
     output = back->src_output();
   }
+  return {};
 }
 
 }  // namespace headrace

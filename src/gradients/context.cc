@@ -68,16 +68,16 @@ const PartialTensorShape& Expr::shape() const {
 }
 
 Expr Expr::out(int index) const {
-  return e_.node == nullptr ? Expr() : Expr(context_, {e_.node, index});
+  return e_.node == nullptr ? *this : Expr(context_, {e_.node, index});
 }
 
 namespace {
 Expr Binary(const char* op, const char* name, const Expr& a, const Expr& b) {
-  if (!a || !b) return {};
+  if (!a || !b) return {a.context() ? a.context() : b.context(), {}};
   return a.context()->Op(op, {a, b}, {}, name);
 }
 Expr Constant(const Expr& like, double value) {
-  if (!like) return {};
+  if (!like) return like;
   return like.context()->Scalar(like.dtype(), value);
 }
 }  // namespace
@@ -94,9 +94,7 @@ Expr operator*(const Expr& a, const Expr& b) {
 Expr operator/(const Expr& a, const Expr& b) {
   return Binary("RealDiv", "truediv", a, b);
 }
-Expr operator-(const Expr& a) {
-  return a ? a.context()->Op("Neg", {a}) : Expr();
-}
+Expr operator-(const Expr& a) { return a ? a.context()->Op("Neg", {a}) : a; }
 Expr operator+(const Expr& a, double b) { return a + Constant(a, b); }
 Expr operator-(const Expr& a, double b) { return a - Constant(a, b); }
 Expr operator*(const Expr& a, double b) { return a * Constant(a, b); }
@@ -104,7 +102,36 @@ Expr operator/(const Expr& a, double b) { return a / Constant(a, b); }
 Expr operator-(double a, const Expr& b) { return Constant(b, a) - b; }
 Expr operator/(double a, const Expr& b) { return Constant(b, a) / b; }
 
+Expr GradientContext::y(int i) {
+  if (i < num_outputs()) return {this, {node_, i}};
+  Fail(NotThere("output", i));
+  return {this, {}};
+}
+
+Status GradientContext::NotThere(const char* what, int i) const {
+  return errors::InvalidArgument("the gradient function needs ", what, " ", i,
+                                 ", which op ", node_->type_string(),
+                                 " does not have");
+}
+
+const Gradient& GradientContext::raw_dy(int i) const {
+  static const Gradient* const none = new Gradient();
+  return i < num_outputs() ? dys_[i] : *none;
+}
+
+void GradientContext::SetDx(int i, Gradient dx) {
+  if (i < num_inputs()) {
+    (*dxs_)[i] = dx;
+  } else {
+    Fail(NotThere("input", i));
+  }
+}
+
 Expr GradientContext::x(int i) {
+  if (i >= num_inputs()) {
+    Fail(NotThere("input", i));
+    return {this, {}};
+  }
   const Edge* const e = node_->input_edge(i);
   return {this, {e->src(), e->src_output()}};
 }
@@ -116,6 +143,10 @@ std::vector<Expr> GradientContext::Inputs(int begin, int end) {
 }
 
 Expr GradientContext::dy(int i) {
+  if (i >= num_outputs()) {
+    Fail(NotThere("output", i));
+    return {this, {}};
+  }
   if (dense_dys_[i]) return dense_dys_[i];
   const Gradient& dy = dys_[i];
   if (dy.IsSparse()) {
@@ -132,18 +163,19 @@ Expr GradientContext::dy(int i) {
 }
 
 void GradientContext::SetDx(int i, const Expr& dx) {
-  (*dxs_)[i] = Gradient{.dense = dx.endpoint()};
+  SetDx(i, Gradient{.dense = dx.endpoint()});
 }
 
 void GradientContext::SetSlices(int i, const Expr& values, const Expr& indices,
                                 const Expr& dense_shape) {
-  (*dxs_)[i] = Gradient{.values = values.endpoint(),
-                        .indices = indices.endpoint(),
-                        .dense_shape = dense_shape.endpoint()};
+  SetDx(i, Gradient{.values = values.endpoint(),
+                    .indices = indices.endpoint(),
+                    .dense_shape = dense_shape.endpoint()});
 }
 
 void GradientContext::SetBroadcast(int i, const Expr& da, int j,
                                    const Expr& db) {
+  if (num_outputs() == 0) return Fail(NotThere("output", 0));
   const PartialTensorShape& out = node_->output_shape(0);
   Expr axes_of_both;
   const auto set = [&](int at, const Expr& d) {
@@ -199,14 +231,14 @@ StatusOr<Node*> GradientContext::AddAsIs(NodeDef def,
 template <typename List>
 Expr GradientContext::AddOp(const char* op, const List& inputs, AttrMap attrs,
                             const char* name) {
-  if (!status_.ok()) return {};
+  if (!status_.ok()) return {this, {}};
   absl::InlinedVector<Endpoint, 6> endpoints;
   for (const Expr& e : inputs) {
     if (!e) {
       Fail(errors::Internal("the gradient of ", node_->type_string(),
                             " computes with a gradient that does not exist ",
                             NodeErrorSuffix(node_->def())));
-      return {};
+      return {this, {}};
     }
     endpoints.push_back(e.endpoint());
   }
@@ -217,7 +249,7 @@ Expr GradientContext::AddOp(const char* op, const List& inputs, AttrMap attrs,
   StatusOr<Node*> added = Add(std::move(def), endpoints);
   if (!added.ok()) {
     Fail(added.status());
-    return {};
+    return {this, {}};
   }
   return {this, {*added, 0}};
 }
@@ -289,7 +321,7 @@ Expr GradientContext::Scalar(DataType dtype, double value, const char* name) {
 }
 
 Expr GradientContext::Shape(const Expr& t, DataType out_type) {
-  if (!t) return {};
+  if (!t) return {this, {}};
   if (t.dtype() == DT_RESOURCE) {
     return Op("VariableShape", {t}, {{"out_type", out_type}}, "Shape");
   }
@@ -335,7 +367,7 @@ Expr GradientContext::Cast(const Expr& t, DataType dtype) {
 }
 
 Expr GradientContext::Adjoint(const Expr& t) {
-  if (!t) return {};
+  if (!t) return {this, {}};
   Expr permutation;
   if (const int rank = t.rank(); rank >= 2) {
     std::vector<int32_t> p(rank);
@@ -355,7 +387,7 @@ Expr GradientContext::Adjoint(const Expr& t) {
 
 Expr GradientContext::MatMul(const Expr& a, const Expr& b, bool adjoint_a,
                              bool adjoint_b) {
-  if (!a || !b) return {};
+  if (!a || !b) return {this, {}};
   if (a.rank() == 2 && b.rank() == 2 && !DataTypeIsComplex(a.dtype())) {
     return Op("MatMul", {a, b},
               {{"transpose_a", adjoint_a}, {"transpose_b", adjoint_b}});
@@ -377,7 +409,7 @@ Expr GradientContext::Concat(const std::vector<Expr>& parts, int axis) {
 
 Expr GradientContext::After(const Expr& t, const Expr& first,
                             const char* name) {
-  if (!status_.ok() || !t || !first) return {};
+  if (!status_.ok() || !t || !first) return {this, {}};
   NodeDef def;
   def.name = StrCat(scope_, name);
   def.op = "Identity";
@@ -385,12 +417,13 @@ Expr GradientContext::After(const Expr& t, const Expr& first,
       Add(std::move(def), {t.endpoint()}, {first.endpoint().node});
   if (!added.ok()) {
     Fail(added.status());
-    return {};
+    return {this, {}};
   }
   return {this, {*added, 0}};
 }
 
 bool GradientContext::ConstantInput(int i, Tensor* value) {
+  if (i >= num_inputs()) return false;
   const Edge* const e = node_->input_edge(i);
   return EvaluateConstant({e->src(), e->src_output()}, value);
 }

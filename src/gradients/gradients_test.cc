@@ -130,6 +130,24 @@ TEST(GradientsTest, RefusalsNameWhatIsWrong) {
   }
 }
 
+// A GraphDef may give a node the function of any op.
+TEST(GradientsTest, FunctionsOfOtherOpsFindNothingThatIsNotThere) {
+  for (const std::string& op : GradientRegistry::All()) {
+    Graph g;
+    const Endpoint x = Placeholder(&g, "x", DT_FLOAT, {2});
+    const Endpoint y =
+        Add(&g, "y", "Identity", {x}, {{"_gradient_op_type", op}});
+    const Endpoint z = Add(&g, "z", "Const", {},
+                           {{"dtype", DT_FLOAT},
+                            {"value", Tensor::Scalar<float>(1)},
+                            {"_gradient_op_type", op}});
+    std::vector<Gradient> dxs;
+    const Status s = AddSymbolicGradients(&g, {y}, {x}, {}, &dxs);
+    EXPECT_EQ(dxs.size(), s.ok() ? 1 : 0) << op;
+    EXPECT_TRUE(AddSymbolicGradients(&g, {z}, {z}, {.scope = "z"}, &dxs).ok());
+  }
+}
+
 TEST(GradientsTest, ALongChainIsWalkedInLinearTime) {
   const auto nodes_of = [](int n) {
     Graph g;
