@@ -8,6 +8,7 @@
 #include "message.h"
 #include "numpy_convert.h"
 #include "py_func.h"
+#include "py_gradients.h"
 #include "py_graph.h"
 #include "py_session.h"
 #include "py_support.h"
@@ -25,6 +26,7 @@ NB_MODULE(_headrace, m) {
   RegisterMessages(m);
   RegisterGraph(m);
   RegisterOpFunction(m);
+  RegisterGradients(m);
   RegisterNumpy(m);
   RegisterSession(m);
   RegisterPyFunc(m);

@@ -455,6 +455,12 @@ Node* AddNode(nb::handle graph, PyGraph* core, NodeDef def,
   for (const auto& [name, value] : core->extra_attrs) {
     if (def.attrs.Find(name) == nullptr) def.attrs.Set(name, value);
   }
+  if (!core->gradient_overrides.empty()) [[unlikely]] {
+    const auto it = core->gradient_overrides.find(def.op);
+    if (it != core->gradient_overrides.end()) {
+      def.attrs.Set("_gradient_op_type", it->second);
+    }
+  }
   if (!core->container.empty()) SetContainer(core->container, &def);
   std::vector<Node*> control;
   if (!core->control_frames.empty()) control = ControlInputs(*core, inputs);
@@ -718,6 +724,20 @@ void RegisterGraph(nb::module_& m) {
       .def("_pop_class",
            [](PyGraph& g) {
              if (!g.extra_attrs.empty()) g.extra_attrs.pop_back();
+           })
+      // The overrides as they were.
+      .def("_set_gradient_overrides",
+           [](PyGraph& g, nb::dict overrides) {
+             nb::dict old;
+             for (const auto& [op, other] : g.gradient_overrides) {
+               old[nb::str(op.c_str())] = nb::str(other.c_str());
+             }
+             g.gradient_overrides.clear();
+             for (auto [op, other] : overrides) {
+               g.gradient_overrides[ToString(op, "an op")] =
+                   ToString(other, "an op");
+             }
+             return old;
            })
       .def("_operation",
            [](nb::handle self, const std::string& name) -> nb::object {

@@ -52,6 +52,8 @@ struct PyGraph {
   std::string colocated_device;
   std::vector<PyObject*> operations;  // by node id; borrowed, may be null
   std::vector<std::pair<std::string, AttrValue>> extra_attrs;  // of all nodes
+  // Op -> the op whose gradient new nodes of that op have instead.
+  absl::flat_hash_map<std::string, std::string> gradient_overrides;
   // The innermost branch or loop that new nodes belong to. It converts their
   // inputs (headrace.control_flow). None outside branches and loops.
   nb::object flow_context;

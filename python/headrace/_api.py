@@ -21,8 +21,7 @@ NAMES = {
             is_strictly_increasing""",
         "control.control_flow": "case cond while_loop",
         "control.control_flow_ops": """
-            Assert Print add_check_numerics_ops custom_gradient gradients
-            group hessians py_function timestamp tuple
+            Assert Print add_check_numerics_ops group py_function timestamp tuple
             verify_tensor_all_finite""",
         "control.functional_ops": "foldl foldr map_fn scan",
         "control.logging_ops": "print=print_v2",
@@ -167,6 +166,10 @@ NAMES = {
             sparse_reshape sparse_retain sparse_slice sparse_softmax
             sparse_split sparse_tensor_dense_matmul sparse_tensor_to_dense
             sparse_to_dense sparse_to_indicator sparse_transpose""",
+        "training.gradients": """
+            AggregationMethod NoGradient NotDifferentiable RegisterGradient
+            UnconnectedGradients custom_gradient grad_pass_through gradients
+            hessians""",
         "variables.base": "variable_creator_scope",
         "variables.initializers": """
             constant_initializer glorot_normal_initializer
@@ -556,6 +559,8 @@ NAMES = {
             audio histogram image merge merge_all scalar tensor_summary text""",
     },
     "test": {
+        "testing.gradient_checker": """
+            compute_gradient compute_gradient_error""",
         "testing.test_case": """
             TestCase assert_equal_graph_def get_temp_dir gpu_device_name
             is_built_with_cuda is_built_with_gpu_support is_built_with_rocm
@@ -581,6 +586,12 @@ NAMES = {
             inverse_time_decay linear_cosine_decay natural_exp_decay
             noisy_linear_cosine_decay piecewise_constant
             piecewise_constant_decay polynomial_decay""",
+        "training.optimizer": "Optimizer",
+        "training.optimizers": """
+            AdadeltaOptimizer AdagradDAOptimizer AdagradOptimizer
+            AdamOptimizer FtrlOptimizer GradientDescentOptimizer
+            MomentumOptimizer ProximalAdagradOptimizer
+            ProximalGradientDescentOptimizer RMSPropOptimizer""",
     },
     "train.queue_runner": {
         "training.coordinator": """

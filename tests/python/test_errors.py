@@ -90,7 +90,7 @@ def test_tensor_is_no_bool():
         len(tf.constant([1, 2]))
 
 
-@pytest.mark.parametrize("name", ["gradients"])
+@pytest.mark.parametrize("name", ["py_function"])
 def test_missing_functions_say_so(name):
     with pytest.raises(NotImplementedError, match="tf.%s" % name):
         getattr(tf, name)(None)
@@ -104,7 +104,7 @@ def test_timeout():
 
 
 @pytest.mark.parametrize("module, name", [
-    (tf, "layers"), (tf.train, "Saver"), (tf.train, "AdamOptimizer"),
+    (tf, "layers"), (tf.train, "Saver"), (tf.train, "Supervisor"),
     (tf.summary, "FileWriter"), (tf.contrib, "crf"), (tf.nn, "rnn_cell"),
     (tf.data.experimental, "StatsAggregator"), (tf, "keras")])
 def test_unsupported_parts_say_so(module, name):

@@ -17,7 +17,6 @@ EXCEPTIONS = {
         Session.partial_run Session.run data.experimental.ignore_errors""",
     "made by the library, not by users": """
         DType Operation Tensor data.Dataset data.Iterator dtypes.DType""",
-    "a part that gradients bring": "custom_gradient gradients hessians",
     "a part that functions of eager execution bring": "py_function",
     "a part that meta graphs bring": """
         train.QueueRunner train.queue_runner.QueueRunner""",

@@ -156,5 +156,5 @@ def _missing(name):
     return function
 
 
-for _name in ("gradients", "hessians", "py_function", "custom_gradient"):
+for _name in ("py_function",):
     globals()[_name] = _missing(_name)

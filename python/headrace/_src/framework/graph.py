@@ -417,8 +417,23 @@ class Graph(_headrace.GraphCore):
         finally:
             self._container = outer
 
+    @contextlib.contextmanager
     def gradient_override_map(self, op_type_map):
-        return contextlib.nullcontext()
+        """New operations of the types that are the map's keys are
+        differentiated as operations of the types that are its values."""
+        if not isinstance(op_type_map, dict):
+            raise TypeError("op_type_map must be a dictionary mapping strings "
+                            "to strings")
+        for op_type, other in op_type_map.items():
+            if not isinstance(op_type, str) or not isinstance(other, str):
+                raise TypeError("op_type_map must be a dictionary mapping "
+                                "strings to strings")
+        outer = self._set_gradient_overrides({})
+        self._set_gradient_overrides({**outer, **op_type_map})
+        try:
+            yield
+        finally:
+            self._set_gradient_overrides(outer)
 
     def __repr__(self):
         return "<headrace.Graph of %d nodes>" % self._num_nodes()

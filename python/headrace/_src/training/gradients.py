@@ -1,0 +1,316 @@
+"""Gradients: tf.gradients, tf.hessians, and gradient functions in Python.
+
+The library builds the gradients (include/headrace/gradients.h) and has the
+functions of the ops. What is registered here is called by it."""
+import contextlib
+import enum
+import functools
+import inspect
+
+from headrace import _headrace
+from headrace import raw_ops as _raw
+from headrace._src.framework import nest
+from headrace._src.framework.graph import (
+    GraphKeys, colocate_with, get_default_graph, name_scope)
+from headrace._src.framework.indexed_slices import (
+    IndexedSlices, convert_to_tensor_or_indexed_slices)
+from headrace._src.framework.tensor import convert_to_tensor
+from headrace._src.ops import array_ops as _array
+from headrace._src.variables.base import Variable
+
+
+class UnconnectedGradients(enum.Enum):
+    """What the gradient by an x is that no y depends on."""
+    NONE = "none"
+    ZERO = "zero"
+
+
+class AggregationMethod:
+    """Names of ways to add gradients up. All give AddN."""
+    ADD_N = 0
+    DEFAULT = ADD_N
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+# Gradient functions in Python by op; None for ops without a gradient.
+_functions = {}
+
+
+def _register(op_type, function):
+    if not isinstance(op_type, str):
+        raise TypeError("op_type must be a string")
+    entry = _headrace.gradient_entry(op_type)
+    if op_type in _functions or entry is not None:
+        raise KeyError("Registering two gradient with name '%s'! (Previous "
+                       "registration was in %s)" % (
+                           op_type, "the library" if entry is not None
+                           else "this program"))
+    _functions[op_type] = function
+
+
+class RegisterGradient:
+    """A decorator for the gradient function of an op type:
+    function(op, *grads) returns the gradients of the op's inputs, from those
+    of its outputs; each a Tensor, IndexedSlices or None."""
+
+    def __init__(self, op_type):
+        if not isinstance(op_type, str):
+            raise TypeError("op_type must be a string")
+        self._op_type = op_type
+
+    def __call__(self, f):
+        _register(self._op_type, f)
+        return f
+
+
+def NotDifferentiable(op_type):
+    """Says that no gradient goes through operations of this type."""
+    _register(op_type, None)
+
+
+NoGradient = NotDifferentiable
+
+
+def _to_core(gradient):
+    if isinstance(gradient, IndexedSlices):
+        return (gradient.values, gradient.indices, gradient.dense_shape)
+    return gradient
+
+
+def _from_core(gradient):
+    return (IndexedSlices(*gradient) if isinstance(gradient, tuple)
+            else gradient)
+
+
+def _call(colocate, function, op, grads, scope):
+    """Calls a gradient function for the library."""
+    if function is None:
+        return [None] * len(op.inputs)
+    grads = [_from_core(g) for g in grads]
+    with name_scope(scope), (colocate_with(op) if colocate
+                             else contextlib.nullcontext()):
+        for i, output in enumerate(op.outputs):
+            if grads[i] is None and (output.dtype.is_floating
+                                     or output.dtype.is_complex):
+                grads[i] = _raw.ZerosLike(output, name="zeros_like")
+        found = function(op, *grads)
+        if not isinstance(found, (list, tuple)):
+            found = [found]
+        if len(found) != len(op.inputs):
+            raise ValueError(
+                "Num gradients %d generated for op %s do not match num inputs "
+                "%d" % (len(found), op.name, len(op.inputs)))
+        found = [g if g is None else convert_to_tensor_or_indexed_slices(g)
+                 for g in found]
+    return [_to_core(g) for g in found]
+
+
+def _as_list(x):
+    return list(x) if isinstance(x, (list, tuple)) else [x]
+
+
+def _source(x):
+    """The tensor that gradients by x are gradients by."""
+    if isinstance(x, Variable):
+        return x.handle if x._is_resource else x._as_graph_element()
+    return convert_to_tensor_or_indexed_slices(x)
+
+
+def _targets(values, what):
+    out = []
+    for value in values:
+        t = convert_to_tensor_or_indexed_slices(value)
+        out.append(t.values if isinstance(t, IndexedSlices) else t)
+    return out
+
+
+def gradients(ys, xs, grad_ys=None, name="gradients",
+              colocate_gradients_with_ops=False, gate_gradients=False,
+              aggregation_method=None, stop_gradients=None,
+              unconnected_gradients=UnconnectedGradients.NONE):
+    """The sum of the derivatives of ys by each of xs.
+
+    A list as long as xs, of Tensors, of IndexedSlices where rows were
+    gathered, and of None where no y depends on the x. `grad_ys`: initial
+    gradients of ys; None for ones. `stop_gradients`: tensors that count as
+    constants."""
+    ys, xs = _as_list(ys), _as_list(xs)
+    stops = [] if stop_gradients is None else _as_list(stop_gradients)
+    grad_ys = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
+    if len(grad_ys) != len(ys):
+        raise ValueError("Passed %d grad_ys for %d ys"
+                         % (len(grad_ys), len(ys)))
+    if aggregation_method not in (None, 0, 1, 2):
+        raise ValueError("Invalid aggregation_method specified %s."
+                         % (aggregation_method,))
+    unconnected = UnconnectedGradients(unconnected_gradients)
+    graph = get_default_graph()
+    with name_scope(name, "gradients",
+                    [t for t in ys + xs + stops + grad_ys
+                     if t is not None]) as scope:
+        ys = _targets(ys, "ys")
+        sources = [_source(x) for x in xs]
+        sources = [s.values if isinstance(s, IndexedSlices) else s
+                   for s in sources]
+        stops = [_source(s) for s in stops]
+        start = []
+        for i, (y, g) in enumerate(zip(ys, grad_ys)):
+            if g is None:
+                start.append(None)
+                if y.dtype.is_complex:
+                    raise TypeError(
+                        "Gradients of complex tensors must set grad_ys "
+                        "(y.dtype = %r)" % (y.dtype,))
+                continue
+            g = convert_to_tensor_or_indexed_slices(g, name="grad_ys_%d" % i)
+            _check_kind(g, y)
+            start.append(_to_core(g))
+        found = _headrace.add_gradients(
+            graph, ys, sources, start, stops, scope[:-1],
+            bool(colocate_gradients_with_ops), bool(gate_gradients),
+            unconnected is UnconnectedGradients.ZERO, _functions,
+            functools.partial(_call, bool(colocate_gradients_with_ops)))
+    return [_from_core(g) for g in found]
+
+
+def _check_kind(grad_y, y):
+    """TypeError if the gradient's type is of another kind than y's."""
+    got, wanted = grad_y.dtype.base_dtype, y.dtype.base_dtype
+    if wanted.name in ("resource", "variant") or got == wanted:
+        return
+    for kind in ("is_floating", "is_integer", "is_complex"):
+        if getattr(wanted, kind):
+            if not getattr(got, kind):
+                raise TypeError(
+                    "Gradient type %s generated for %s-valued tensor %s with "
+                    "type %s must be of that kind" % (
+                        got.name, kind[3:], y, wanted.name))
+            return
+    raise TypeError("Tensor %s with type %s must be numeric to obtain a "
+                    "default gradient" % (y, wanted.name))
+
+
+def hessians(ys, xs, name="hessians", colocate_gradients_with_ops=False,
+             gate_gradients=False, aggregation_method=None):
+    """For each x, the second derivatives of the sum of ys by it: a Tensor of
+    the shape of x twice. The shapes of xs must be known."""
+    xs = _as_list(xs)
+    options = dict(colocate_gradients_with_ops=colocate_gradients_with_ops,
+                   gate_gradients=gate_gradients,
+                   aggregation_method=aggregation_method)
+    out = []
+    for x, first in zip(xs, gradients(ys, xs, **options)):
+        with name_scope(name, "hessians", [x]):
+            shape = x.get_shape()
+            if not shape.is_fully_defined():
+                raise ValueError(
+                    "hessians: the shape of %s must be known, is %s"
+                    % (x.name, shape))
+            if first is None:
+                out.append(None)
+                continue
+            flat = _array.reshape(first, [-1])
+            rows = []
+            for i in range(shape.num_elements()):
+                row = gradients(flat[i], x, unconnected_gradients="zero",
+                                **options)[0]
+                rows.append(_array.reshape(convert_to_tensor(row), [-1]))
+            out.append(_array.reshape(_array.stack(rows),
+                                      shape.as_list() * 2))
+    return out
+
+
+def _variables_read(graph, first_id):
+    """The resource variables that nodes from this id on read."""
+    by_handle = {}
+    for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES,
+                GraphKeys.TRAINABLE_VARIABLES):
+        for v in graph.get_collection(key):
+            if getattr(v, "_is_resource", False):
+                by_handle[v.handle.op._id] = v
+    found = {}
+    for i in range(first_id, graph._last_id):
+        op = graph._operation_by_id(i)
+        if op is not None and op.type in ("ReadVariableOp", "ResourceGather",
+                                          "ResourceGatherNd"):
+            handle = op.inputs[0].op._id
+            if handle in by_handle:
+                found[handle] = by_handle[handle]
+    return list(found.values())
+
+
+_custom_count = 0
+
+
+def custom_gradient(f):
+    """A decorator for functions with a gradient of their own:
+    f(*tensors) returns (results, grad_fn), and grad_fn(*grads of the results)
+    the gradients of the tensors. If f reads resource variables, grad_fn takes
+    them as `variables` and returns their gradients as a second list."""
+
+    @functools.wraps(f)
+    def decorated(*args, **kwargs):
+        global _custom_count
+        if kwargs:
+            raise ValueError("The custom_gradient decorator currently supports "
+                             "keywords arguments only when eager execution is "
+                             "enabled.")
+        graph = get_default_graph()
+        first_id = graph._last_id
+        # New nodes, so that the arguments' other uses do not count.
+        args = [_raw.Identity(convert_to_tensor(x)) for x in args]
+        result, grad_fn = f(*args)
+        variables = _variables_read(graph, first_id)
+        accepts = inspect.signature(grad_fn).parameters
+        takes_variables = "variables" in accepts or any(
+            p.kind is p.VAR_KEYWORD for p in accepts.values())
+        if variables and not takes_variables:
+            raise TypeError(
+                "If using @custom_gradient with a function that uses "
+                "variables, then grad_fn must accept a 'variables' keyword "
+                "argument.")
+        flat = [convert_to_tensor(x) for x in nest.flatten(result)]
+        handles = [v.handle for v in variables]
+
+        def gradient(op, *grads):
+            grads = grads[:len(flat)]
+            if variables:
+                by_args, by_variables = grad_fn(*grads, variables=variables)
+                by_variables = list(by_variables)
+                if len(by_variables) != len(variables):
+                    raise ValueError("Must return gradient for each variable "
+                                     "from @custom_gradient grad_fn.")
+            else:
+                by_args, by_variables = grad_fn(*grads), []
+            by_args = nest.flatten(by_args)
+            if len(by_args) != len(args):
+                raise ValueError(
+                    "custom_gradient function expected to return %d gradients "
+                    "but returned %d instead." % (len(args), len(by_args)))
+            return [None] * len(flat) + list(by_args) + by_variables
+
+        _custom_count += 1
+        name = "CustomGradient-%d" % _custom_count
+        _register(name, gradient)
+        with graph.gradient_override_map({"IdentityN": name}):
+            outputs = _raw.IdentityN(flat + args + handles)
+        outputs = list(outputs)[:len(flat)]
+        return nest.pack_sequence_as(result, outputs)
+
+    return decorated
+
+
+def grad_pass_through(f):
+    """f with the gradient of the identity."""
+
+    @custom_gradient
+    def pass_through(*args, **kwargs):
+        def grad(*grads, **others):
+            variables = others.get("variables")
+            if variables is not None:
+                return list(grads), [None] * len(variables)
+            return grads
+        return f(*args, **kwargs), grad
+
+    return pass_through
