@@ -68,9 +68,8 @@ template <int kBytes>
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
-__attribute__((target("avx512f,avx512vl,fma,prefer-vector-width=512"),
-               noinline)) double
-PeakOf512(int64_t turns) {
+__attribute__((target("avx512f,avx512vl,fma"), noinline)) double PeakOf512(
+    int64_t turns) {
   return Peak<64>(turns);
 }
 __attribute__((target("avx2,fma"), noinline)) double PeakOf256(int64_t turns) {

@@ -7,7 +7,7 @@ import pytest
 import headrace as tf
 import random_graphs
 
-SEEDS = range(150)
+SEEDS = range(300)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
