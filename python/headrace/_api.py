@@ -343,6 +343,81 @@ NAMES = {
             deserialize_many_sparse serialize_many_sparse serialize_sparse""",
         "training.input_pipelines": "match_filenames_once",
     },
+    "keras": {
+        "layers.models": "Input Model Sequential",
+    },
+    "keras.activations": {
+        "layers.activations": """
+            deserialize elu exponential get hard_sigmoid linear relu selu
+            serialize sigmoid softmax softplus softsign tanh""",
+    },
+    "keras.backend": {
+        "layers.backend": """
+            cast clear_session concatenate constant dot dtype epsilon floatx
+            get_uid hard_sigmoid image_data_format int_shape learning_phase max
+            mean min ndim placeholder relu reset_uids reshape set_epsilon
+            set_floatx set_image_data_format set_learning_phase shape softmax
+            square sum""",
+    },
+    "keras.constraints": {
+        "layers.constraints": """
+            Constraint MaxNorm MinMaxNorm NonNeg UnitNorm deserialize get
+            max_norm min_max_norm non_neg serialize unit_norm""",
+    },
+    "keras.initializers": {
+        "layers.initializers": """
+            RandomNormal RandomUniform TruncatedNormal deserialize get normal
+            random_normal random_uniform serialize truncated_normal uniform""",
+        "variables.initializers": """
+            Constant Identity Initializer Ones Orthogonal VarianceScaling Zeros
+            constant glorot_normal glorot_uniform he_normal he_uniform identity
+            lecun_normal lecun_uniform ones orthogonal zeros""",
+    },
+    "keras.layers": {
+        "layers.convolution": """
+            Conv1D Conv2D Conv2DTranspose Conv3D Conv3DTranspose
+            Convolution1D=Conv1D Convolution2D=Conv2D
+            Convolution2DTranspose=Conv2DTranspose Convolution3D=Conv3D
+            Convolution3DTranspose=Conv3DTranspose SeparableConv1D
+            SeparableConv2D SeparableConvolution1D=SeparableConv1D
+            SeparableConvolution2D=SeparableConv2D""",
+        "layers.core": """
+            Activation Add Concatenate Dense Dropout Embedding Flatten Lambda
+            Multiply Reshape ZeroPadding2D""",
+        "layers.engine": "Layer",
+        "layers.input_spec": "InputSpec",
+        "layers.models": "Input InputLayer",
+        "layers.normalization": "BatchNormalization LayerNormalization",
+        "layers.pooling": """
+            AveragePooling1D AveragePooling2D AveragePooling3D AvgPool1D
+            AvgPool2D AvgPool3D GlobalAveragePooling2D
+            GlobalAvgPool2D=GlobalAveragePooling2D
+            GlobalMaxPool2D=GlobalMaxPooling2D GlobalMaxPooling2D MaxPool1D
+            MaxPool2D MaxPool3D MaxPooling1D MaxPooling2D MaxPooling3D""",
+    },
+    "keras.models": {
+        "layers.models": "Model Sequential",
+    },
+    "keras.regularizers": {
+        "layers.regularizers": """
+            L1L2 Regularizer deserialize get l1 l1_l2 l2 serialize""",
+    },
+    "layers": {
+        "layers.functions": """
+            AveragePooling1D AveragePooling2D AveragePooling3D
+            BatchNormalization Conv1D Conv2D Conv2DTranspose Conv3D
+            Conv3DTranspose Dense Dropout Flatten MaxPooling1D MaxPooling2D
+            MaxPooling3D SeparableConv1D SeparableConv2D average_pooling1d
+            average_pooling2d average_pooling3d batch_normalization conv1d
+            conv2d conv2d_transpose conv3d conv3d_transpose dense dropout
+            flatten max_pooling1d max_pooling2d max_pooling3d
+            separable_conv1d separable_conv2d""",
+        "layers.input_spec": "InputSpec",
+        "layers.legacy": "Layer",
+    },
+    "layers.experimental": {
+        "layers.legacy": "keras_style_scope set_keras_style",
+    },
     "linalg": {
         "math.linalg_ops": """
             adjoint cholesky_solve diag=matrix_diag
@@ -368,6 +443,15 @@ NAMES = {
     },
     "lookup.experimental": {
         "flow.lookup_ops": "DenseHashTable",
+    },
+    "losses": {
+        "losses.losses": """
+            Reduction absolute_difference add_loss compute_weighted_loss
+            cosine_distance get_losses get_regularization_loss
+            get_regularization_losses get_total_loss hinge_loss huber_loss
+            log_loss mean_pairwise_squared_error mean_squared_error
+            sigmoid_cross_entropy softmax_cross_entropy
+            sparse_softmax_cross_entropy""",
     },
     "manip": {
         "ops.array_ops": "gather_nd reshape reverse tile",
