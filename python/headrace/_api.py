@@ -489,6 +489,23 @@ NAMES = {
             unsorted_segment_max unsorted_segment_min unsorted_segment_prod
             unsorted_segment_sum xdivy xlogy zeta""",
     },
+    "metrics": {
+        "metrics.counts": """
+            auc false_negatives false_negatives_at_thresholds false_positives
+            false_positives_at_thresholds precision precision_at_thresholds
+            recall recall_at_thresholds sensitivity_at_specificity
+            specificity_at_sensitivity true_negatives
+            true_negatives_at_thresholds true_positives
+            true_positives_at_thresholds""",
+        "metrics.means": """
+            accuracy mean_absolute_error mean_cosine_distance mean_iou
+            mean_per_class_accuracy mean_relative_error mean_squared_error
+            percentage_below root_mean_squared_error""",
+        "metrics.streaming": "mean mean_tensor",
+        "metrics.top_k": """
+            average_precision_at_k precision_at_k precision_at_top_k recall_at_k
+            recall_at_top_k sparse_average_precision_at_k sparse_precision_at_k""",
+    },
     "nest": {
         "framework.nest": """
             assert_same_structure flatten is_nested map_structure
@@ -497,27 +514,26 @@ NAMES = {
     "nn": {
         "math.quantize_ops": "quantized_conv2d quantized_relu_x",
         "nn.activations": """
-            bias_add crelu dropout in_top_k leaky_relu log_softmax relu
-            relu6 relu_layer softmax swish top_k xw_plus_b zero_fraction""",
+            bias_add crelu dropout in_top_k leaky_relu log_softmax relu relu6
+            relu_layer softmax swish top_k xw_plus_b zero_fraction""",
         "nn.candidate_sampling": """
             all_candidate_sampler compute_accidental_hits
-            fixed_unigram_candidate_sampler
-            learned_unigram_candidate_sampler log_uniform_candidate_sampler
-            nce_loss sampled_softmax_loss uniform_candidate_sampler""",
+            fixed_unigram_candidate_sampler learned_unigram_candidate_sampler
+            log_uniform_candidate_sampler nce_loss sampled_softmax_loss
+            uniform_candidate_sampler""",
         "nn.conv": """
-            atrous_conv2d avg_pool avg_pool1d avg_pool2d avg_pool3d
-            avg_pool_v2 conv1d conv2d conv2d_backprop_filter
-            conv2d_backprop_input conv2d_transpose conv3d conv3d_transpose
-            convolution depthwise_conv2d depthwise_conv2d_backprop_filter
+            atrous_conv2d avg_pool avg_pool1d avg_pool2d avg_pool3d avg_pool_v2
+            conv1d conv2d conv2d_backprop_filter conv2d_backprop_input
+            conv2d_transpose conv3d conv3d_transpose convolution
+            depthwise_conv2d depthwise_conv2d_backprop_filter
             depthwise_conv2d_backprop_input depthwise_conv2d_native
             depthwise_conv2d_native_backprop_filter
             depthwise_conv2d_native_backprop_input fractional_avg_pool
             fractional_max_pool max_pool max_pool1d max_pool2d max_pool3d
             max_pool_v2 max_pool_with_argmax separable_conv2d""",
         "nn.ctc_ops": """
-            collapse_repeated ctc_beam_search_decoder
-            ctc_beam_search_decoder_v2 ctc_greedy_decoder ctc_loss
-            ctc_loss_v2 ctc_unique_labels""",
+            collapse_repeated ctc_beam_search_decoder ctc_beam_search_decoder_v2
+            ctc_greedy_decoder ctc_loss ctc_loss_v2 ctc_unique_labels""",
         "nn.embeddings": """
             embedding_lookup embedding_lookup_sparse
             safe_embedding_lookup_sparse""",
@@ -533,12 +549,21 @@ NAMES = {
             moments normalize_moments sufficient_statistics weighted_moments""",
         "nn.spatial": """
             atrous_conv2d_transpose conv1d_transpose conv3d_backprop_filter
-            conv3d_backprop_filter_v2 conv_transpose dilation2d erosion2d
-            pool with_space_to_batch""",
+            conv3d_backprop_filter_v2 conv_transpose dilation2d erosion2d pool
+            with_space_to_batch""",
         "ops.blocks": "depth_to_space space_to_batch space_to_depth",
         "ops.math_ops": "sigmoid tanh",
         "raw_ops": """
             elu quantized_avg_pool quantized_max_pool selu softplus softsign""",
+        "rnn.loops": """
+            bidirectional_dynamic_rnn dynamic_rnn raw_rnn
+            static_bidirectional_rnn static_rnn static_state_saving_rnn""",
+    },
+    "nn.rnn_cell": {
+        "rnn.cells": """
+            BasicLSTMCell BasicRNNCell GRUCell LSTMCell LSTMStateTuple
+            MultiRNNCell RNNCell""",
+        "rnn.wrappers": "DeviceWrapper DropoutWrapper ResidualWrapper",
     },
     "python_io": {
         "io.readers": """

@@ -32,7 +32,7 @@ TO_RUN = "_src.framework.importer _src.framework.messages"
 INTERNAL_MODULES = """
     control.contexts data.elements framework.constant_values
     framework.default_session functions.func_graph functions.function_def
-    layers.named layers.windows variables.initial_values variables.partitions variables.records
+    layers.named layers.windows losses.weights variables.initial_values variables.partitions variables.records
     variables.ref_variables variables.resource_variables variables.store"""
 INTERNAL = {
     "control.control_flow": "smart_cond",
@@ -51,8 +51,11 @@ INTERNAL = {
     "layers.core": "data_format_of",
     "layers.engine": "as_list snake_case",
     "layers.input_spec": "check_inputs",
+    "metrics.streaming": "collected fraction matched metric_variable ratio",
     "ops.math_ops": "install_operators",
     "ops.sparse_tensor": "as_sparse is_sparse",
+    "rnn.cells": "LayerRNNCell check_cell check_dtype joined_shape static_shape",
+    "rnn.loops": "transpose_batch_time",
     "session.session": "expand_feed expand_fetch",
     "session.session_handles": "TensorHandle",
     "variables.base": "like_node sparse_parts",

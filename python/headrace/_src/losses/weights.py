@@ -76,27 +76,29 @@ def broadcast_weights(weights, values):
 def squeezed(labels, predictions, difference=0):
     """The two without a last dimension of 1, where one has a dimension more
     than the other and `difference` say."""
-    labels = convert_to_tensor(labels)
-    predictions = convert_to_tensor(predictions)
-    a, b = labels.get_shape(), predictions.get_shape()
-    if a.ndims is not None and b.ndims is not None:
-        more = b.ndims - a.ndims
-        if more == difference + 1 and b[-1].is_compatible_with(1):
-            predictions = _array.squeeze(predictions, [-1])
-        elif more == difference - 1 and a[-1].is_compatible_with(1):
-            labels = _array.squeeze(labels, [-1])
+    with name_scope(None, "remove_squeezable_dimensions",
+                    [labels, predictions]):
+        labels = convert_to_tensor(labels)
+        predictions = convert_to_tensor(predictions)
+        a, b = labels.get_shape(), predictions.get_shape()
+        if a.ndims is not None and b.ndims is not None:
+            more = b.ndims - a.ndims
+            if more == difference + 1 and b[-1].is_compatible_with(1):
+                predictions = _array.squeeze(predictions, [-1])
+            elif more == difference - 1 and a[-1].is_compatible_with(1):
+                labels = _array.squeeze(labels, [-1])
+            return labels, predictions
+        more = _array.rank(predictions) - _array.rank(labels)
+        if b.ndims is None or b[-1].is_compatible_with(1):
+            given = predictions
+            predictions = cond(_math.equal(difference + 1, more),
+                               lambda: _array.squeeze(given, [-1]), lambda: given)
+        if a.ndims is None or a[-1].is_compatible_with(1):
+            labels_given = labels
+            labels = cond(_math.equal(difference - 1, more),
+                          lambda: _array.squeeze(labels_given, [-1]),
+                          lambda: labels_given)
         return labels, predictions
-    more = _array.rank(predictions) - _array.rank(labels)
-    if b.ndims is None or b[-1].is_compatible_with(1):
-        given = predictions
-        predictions = cond(_math.equal(difference + 1, more),
-                           lambda: _array.squeeze(given, [-1]), lambda: given)
-    if a.ndims is None or a[-1].is_compatible_with(1):
-        labels_given = labels
-        labels = cond(_math.equal(difference - 1, more),
-                      lambda: _array.squeeze(labels_given, [-1]),
-                      lambda: labels_given)
-    return labels, predictions
 
 
 def weights_like(weights, labels, expand=False):
