@@ -215,8 +215,97 @@ NAMES = {
         "ops.array_special": "dimension_at_index",
     },
     "contrib": {},
+    "contrib.framework": {
+        "contrib.arg_scopes": """
+            add_arg_scope arg_scope arg_scoped_arguments current_arg_scope
+            has_arg_scope""",
+        "contrib.variables": """
+            add_model_variable filter_variables get_local_variables
+            get_model_variables get_trainable_variables get_unique_variable
+            get_variables get_variables_by_name get_variables_by_suffix
+            get_variables_to_restore global_variable local_variable
+            model_variable variable""",
+        "control.control_flow": "smart_cond",
+    },
+    "contrib.framework.nest": {
+        "framework.nest": """
+            assert_same_structure flatten is_nested is_sequence=is_nested
+            map_structure pack_sequence_as""",
+    },
+    "contrib.layers": {
+        "contrib.layers": """
+            avg_pool2d batch_norm conv2d conv2d_transpose convolution
+            convolution2d convolution2d_transpose dropout flatten
+            fully_connected layer_norm max_pool2d one_hot_encoding repeat
+            separable_conv2d separable_convolution2d softmax stack unit_norm""",
+        "contrib.outputs": """
+            summarize_activation summarize_activations summarize_collection
+            summarize_tensor summarize_tensors""",
+        "contrib.regularizers": """
+            apply_regularization l1_l2_regularizer l1_regularizer l2_regularizer
+            sum_regularizer variance_scaling_initializer xavier_initializer
+            xavier_initializer_conv2d""",
+        "nn.activations": "relu relu6",
+    },
+    "contrib.metrics": {
+        "contrib.metric_map": """
+            aggregate_metric_map streaming_accuracy streaming_mean
+            streaming_precision streaming_recall""",
+    },
+    "contrib.rnn": {
+        "contrib.cells": "LayerNormBasicLSTMCell NASCell",
+        "rnn.cells": """
+            BasicLSTMCell BasicRNNCell GRUCell LSTMCell LSTMStateTuple
+            LayerRNNCell MultiRNNCell RNNCell""",
+        "rnn.loops": """
+            static_bidirectional_rnn static_rnn static_state_saving_rnn
+            transpose_batch_time""",
+        "rnn.wrappers": "DeviceWrapper DropoutWrapper ResidualWrapper",
+    },
+    "contrib.slim": {
+        "contrib.arg_scopes": """
+            add_arg_scope arg_scope arg_scope_func_key arg_scoped_arguments
+            current_arg_scope has_arg_scope""",
+        "contrib.layers": """
+            avg_pool2d batch_norm conv2d conv2d_transpose convolution
+            convolution2d convolution2d_transpose dropout flatten
+            fully_connected layer_norm max_pool2d one_hot_encoding repeat
+            separable_conv2d separable_convolution2d softmax stack unit_norm""",
+        "contrib.outputs": """
+            summarize_activation summarize_activations summarize_biases
+            summarize_collection summarize_tensor summarize_tensors
+            summarize_variables summarize_weights""",
+        "contrib.regularizers": """
+            apply_regularization l1_l2_regularizer l1_regularizer l2_regularizer
+            sum_regularizer variance_scaling_initializer xavier_initializer
+            xavier_initializer_conv2d""",
+        "contrib.variables": """
+            add_model_variable filter_variables get_local_variables
+            get_model_variables get_trainable_variables get_unique_variable
+            get_variables get_variables_by_name get_variables_by_suffix
+            get_variables_to_restore global_variable local_variable
+            model_variable variable""",
+        "nn.activations": "relu relu6",
+    },
+    "contrib.slim.initializers": {
+        "contrib.regularizers": """
+            variance_scaling_initializer xavier_initializer
+            xavier_initializer_conv2d""",
+    },
+    "contrib.slim.metrics": {
+        "contrib.metric_map": "aggregate_metric_map streaming_mean",
+    },
+    "contrib.slim.model_analyzer": {
+        "contrib.metric_map": "analyze_vars",
+    },
+    "contrib.slim.utils": {
+        "contrib.outputs": "collect_named_outputs convert_collection_to_dict",
+    },
     "contrib.staging": {
         "flow.staging_areas": "StagingArea",
+    },
+    "contrib.training": {
+        "contrib.hparams": "HParams",
     },
     "data": {
         "data.datasets": """

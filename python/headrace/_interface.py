@@ -145,13 +145,22 @@ NAMES = {
     "contrib.eager": "Iterator Network Variable enable_eager_execution implicit_gradients",
     "contrib.factorization": "KMeans",
     "contrib.framework": """
-        add_arg_scope arg_scope get_global_step get_or_create_global_step list_variables
-        load_checkpoint nest smart_cond""",
-    "contrib.framework.nest": "assert_same_structure is_sequence map_structure",
+        add_arg_scope add_model_variable arg_scope arg_scoped_arguments current_arg_scope
+        filter_variables get_global_step get_local_variables get_model_variables
+        get_or_create_global_step get_trainable_variables get_unique_variable get_variables
+        get_variables_by_name get_variables_by_suffix get_variables_to_restore global_variable
+        has_arg_scope list_variables load_checkpoint local_variable model_variable nest smart_cond
+        variable""",
+    "contrib.framework.nest": """
+        assert_same_structure flatten is_nested is_sequence map_structure pack_sequence_as""",
     "contrib.layers": """
-        apply_regularization batch_norm conv2d convolution2d dropout flatten fully_connected
-        l2_regularizer layer_norm real_valued_column separable_conv2d summarize_activation
-        variance_scaling_initializer xavier_initializer xavier_initializer_conv2d""",
+        apply_regularization avg_pool2d batch_norm conv2d conv2d_transpose convolution
+        convolution2d convolution2d_transpose dropout flatten fully_connected l1_l2_regularizer
+        l1_regularizer l2_regularizer layer_norm max_pool2d one_hot_encoding real_valued_column
+        relu relu6 repeat separable_conv2d separable_convolution2d softmax stack sum_regularizer
+        summarize_activation summarize_activations summarize_collection summarize_tensor
+        summarize_tensors unit_norm variance_scaling_initializer xavier_initializer
+        xavier_initializer_conv2d""",
     "contrib.learn": """
         DNNClassifier MetricSpec ModeKeys RunConfig datasets monitors preprocessing""",
     "contrib.learn.datasets": "base load_dataset",
@@ -159,33 +168,43 @@ NAMES = {
     "contrib.learn.monitors": "ValidationMonitor",
     "contrib.learn.preprocessing": "VocabularyProcessor",
     "contrib.legacy_seq2seq": "rnn_decoder sequence_loss_by_example",
-    "contrib.metrics": "streaming_accuracy streaming_precision streaming_recall",
+    "contrib.metrics": """
+        aggregate_metric_map streaming_accuracy streaming_mean streaming_precision streaming_recall""",
     "contrib.rnn": """
         BasicLSTMCell BasicRNNCell DeviceWrapper DropoutWrapper GRUCell LSTMBlockCell LSTMCell
-        LSTMStateTuple LayerNormBasicLSTMCell MultiRNNCell NASCell RNNCell ResidualWrapper
-        static_bidirectional_rnn static_rnn""",
+        LSTMStateTuple LayerNormBasicLSTMCell LayerRNNCell MultiRNNCell NASCell RNNCell
+        ResidualWrapper static_bidirectional_rnn static_rnn static_state_saving_rnn
+        transpose_batch_time""",
     "contrib.seq2seq": """
         AttentionWrapper AttentionWrapperState BahdanauAttention BasicDecoder BeamSearchDecoder
         GreedyEmbeddingHelper LuongAttention SampleEmbeddingHelper TrainingHelper dynamic_decode
         sequence_loss tile_batch""",
     "contrib.slim": """
-        add_arg_scope arg_scope assign_from_checkpoint_fn avg_pool2d batch_norm conv2d
-        conv2d_in_plane conv2d_transpose create_global_step dataset dataset_data_provider dropout
-        evaluation flatten fully_connected get_model_variables get_or_create_global_step
-        get_variables get_variables_to_restore initializers l2_regularizer learning max_pool2d
-        metrics model_analyzer model_variable prefetch_queue repeat separable_conv2d
-        separable_convolution2d softmax tfexample_decoder utils variable
-        variance_scaling_initializer xavier_initializer_conv2d""",
+        add_arg_scope add_model_variable apply_regularization arg_scope arg_scope_func_key
+        arg_scoped_arguments assign_from_checkpoint_fn avg_pool2d batch_norm conv2d conv2d_in_plane
+        conv2d_transpose convolution convolution2d convolution2d_transpose create_global_step
+        current_arg_scope dataset dataset_data_provider dropout evaluation filter_variables flatten
+        fully_connected get_local_variables get_model_variables get_or_create_global_step
+        get_trainable_variables get_unique_variable get_variables get_variables_by_name
+        get_variables_by_suffix get_variables_to_restore global_variable has_arg_scope initializers
+        l1_l2_regularizer l1_regularizer l2_regularizer layer_norm learning local_variable
+        max_pool2d metrics model_analyzer model_variable one_hot_encoding prefetch_queue relu relu6
+        repeat separable_conv2d separable_convolution2d softmax stack sum_regularizer
+        summarize_activation summarize_activations summarize_biases summarize_collection
+        summarize_tensor summarize_tensors summarize_variables summarize_weights tfexample_decoder
+        unit_norm utils variable variance_scaling_initializer xavier_initializer
+        xavier_initializer_conv2d""",
     "contrib.slim.dataset": "Dataset",
     "contrib.slim.dataset_data_provider": "DatasetDataProvider",
     "contrib.slim.evaluation": "evaluate_once evaluation_loop",
-    "contrib.slim.initializers": "xavier_initializer",
+    "contrib.slim.initializers": """
+        variance_scaling_initializer xavier_initializer xavier_initializer_conv2d""",
     "contrib.slim.learning": "train",
     "contrib.slim.metrics": "aggregate_metric_map streaming_mean",
     "contrib.slim.model_analyzer": "analyze_vars",
     "contrib.slim.prefetch_queue": "prefetch_queue",
     "contrib.slim.tfexample_decoder": "BoundingBox Image TFExampleDecoder Tensor",
-    "contrib.slim.utils": "convert_collection_to_dict",
+    "contrib.slim.utils": "collect_named_outputs convert_collection_to_dict",
     "contrib.staging": "StagingArea",
     "contrib.tpu": """
         CrossShardOptimizer InputPipelineConfig RunConfig TPUConfig TPUEstimator TPUEstimatorSpec""",
