@@ -522,9 +522,70 @@ def test_names_that_are_not_known(get, given, message):
         get(given)
 
 
-def test_config_makes_an_equal_layer():
-    layer = tf.keras.layers.Dense(3, activation="relu", name="d",
-                                  kernel_regularizer="l2")
-    again = tf.keras.layers.Dense.from_config(layer.get_config())
-    assert again.get_config() == layer.get_config()
-    assert again.kernel_regularizer.l2 == 0.01
+@pytest.mark.parametrize("make", [
+    lambda: tf.keras.layers.Dense(3, activation="relu", name="d",
+                                  kernel_regularizer="l2"),
+    lambda: tf.keras.layers.Conv1D(2, 3), lambda: tf.keras.layers.Conv3D(2, 3),
+    lambda: tf.keras.layers.Conv2D(2, 3, bias_constraint="non_neg"),
+    lambda: tf.keras.layers.Conv2DTranspose(2, 3, output_padding=0),
+    lambda: tf.keras.layers.Conv3DTranspose(2, 3),
+    lambda: tf.keras.layers.SeparableConv1D(2, 3),
+    lambda: tf.keras.layers.SeparableConv2D(2, 3, depth_multiplier=2),
+    lambda: tf.keras.layers.MaxPooling2D(3, 1),
+    lambda: tf.keras.layers.BatchNormalization(momentum=0.5),
+    lambda: tf.keras.layers.Dropout(0.5, seed=3),
+    lambda: tf.keras.layers.Embedding(3, 4),
+    lambda: tf.keras.layers.Reshape((2, 3)),
+    lambda: tf.keras.layers.ZeroPadding2D(2),
+    lambda: tf.layers.Dense(3, name="x"), lambda: tf.layers.Conv2D(2, 3),
+    lambda: tf.layers.BatchNormalization(epsilon=0.1),
+    lambda: tf.nn.rnn_cell.LSTMCell(3, num_proj=2)])
+def test_config_makes_an_equal_layer(make):
+    layer = make()
+    config = layer.get_config()
+    assert type(layer).from_config(config).get_config() == config
+
+
+def test_layers_inside_of_loops_and_conditions():
+    ones = tf.ones_initializer()
+    x = tf.ones([2, 3])
+
+    def body(i, a):
+        return i + 1, tf.layers.dense(a, 3, name="fc", use_bias=False,
+                                      kernel_initializer=ones)
+    _, y = tf.while_loop(lambda i, _: i < 3, body, [0, x])
+    on = tf.placeholder(tf.bool, [])
+    z = tf.cond(on, lambda: tf.layers.dense(x, 1, kernel_initializer=ones),
+                lambda: x[:, :1])
+    assert names(tf.global_variables()) == ["fc/kernel:0", "dense/kernel:0",
+                                            "dense/bias:0"]
+    a, b = run([y, z], {on: True})
+    assert (a == 27).all() and (b == 3).all()
+    assert (run(z, {on: False}) == 1).all()
+
+
+def test_layers_of_layers():
+    class Two(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.first = tf.keras.layers.Dense(4)
+            self.second = tf.keras.layers.Dense(2)
+
+        def call(self, inputs):
+            return self.second(self.first(inputs))
+    model = Two()
+    x = tf.ones([1, 3])
+    a, b = model(x), model(x)
+    assert len(model.weights) == 4 and len(model.layers) == 2
+    first, second = run([a, b])
+    assert (first == second).all()
+    model.trainable = False
+    assert not model.trainable_weights and (
+        len(model.non_trainable_weights) == 4)
+
+
+def test_a_template_shares_layers():
+    make = tf.make_template("t", lambda x: tf.layers.dense(x, 2))
+    make(tf.ones([1, 3])), make(tf.ones([4, 3]))
+    assert names(tf.global_variables()) == ["t/dense/kernel:0",
+                                            "t/dense/bias:0"]

@@ -337,7 +337,9 @@ def test_residual_and_device_wrappers(graph):
     cell = cells.DeviceWrapper(cells.BasicRNNCell(SIZE), "/cpu:0")
     out, _ = cell(x, cell.zero_state(BATCH, tf.float32))
     assert "CPU:0" in out.op.device
-    assert len(cell.trainable_weights) == 2
+    # They are the cell's inside alone.
+    assert len(cell.cell.trainable_weights) == 2
+    assert cell.trainable_weights == []
 
 
 def test_cells_of_ones_own():

@@ -65,13 +65,14 @@ def graph_state():
 
 
 def unique_name(base, zero_based):
-    """`base`, or with the number of layers of this graph that have it."""
+    """`base` with the number of names that this graph has of it; the first is
+    without one if zero_based."""
     names = graph_state().names
-    number = names.get(base, 0) + (0 if base in names and zero_based else 1)
-    if zero_based:
-        number = names[base] + 1 if base in names else 0
-    names[base] = number
-    return "%s_%d" % (base, number) if number or not zero_based else base
+    count = names.get(base, 0)
+    names[base] = count + 1
+    if not zero_based:
+        return "%s_%d" % (base, count + 1)
+    return "%s_%d" % (base, count) if count else base
 
 
 def get_uid(prefix=""):

@@ -305,6 +305,11 @@ class Conv3DTranspose(_Transposed):
             activity_regularizer, kernel_constraint, bias_constraint, **kwargs)
         self._take_output_padding(output_padding)
 
+    def get_config(self):
+        config = super().get_config()
+        del config["dilation_rate"]
+        return config
+
     def _transposed(self, inputs, shape, channels_first):
         return _conv.conv3d_transpose(
             inputs, self.kernel, shape,

@@ -321,6 +321,19 @@ class Embedding(Layer):
             inputs = _math.cast(inputs, dtypes.int32)
         return _array.gather(self.embeddings, inputs)
 
+    def get_config(self):
+        return {
+            **super().get_config(), "input_dim": self.input_dim,
+            "output_dim": self.output_dim,
+            "embeddings_initializer":
+                initializers.serialize(self.embeddings_initializer),
+            "embeddings_regularizer":
+                regularizers.serialize(self.embeddings_regularizer),
+            "activity_regularizer":
+                regularizers.serialize(self.activity_regularizer),
+            "embeddings_constraint":
+                constraints.serialize(self.embeddings_constraint)}
+
 
 def data_format_of(data_format):
     """"channels_last" or "channels_first", by default that of the backend."""

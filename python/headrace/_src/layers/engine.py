@@ -342,8 +342,8 @@ class Layer:
         inputs = nest.map_structure(_tensor, inputs)
         known = self._call_arguments()
         if "training" in known and known.index("training") > len(args):
-            given = kwargs.get("training")
-            if given is None and backend._settings["learning_phase"] is not None:
+            phase = backend._settings["learning_phase"]
+            if kwargs.get("training") is None and phase is not None:
                 kwargs["training"] = bool(backend.learning_phase())
         elif "training" not in known:
             kwargs.pop("training", None)

@@ -68,6 +68,11 @@ class Layer(engine.Layer):
 
     graph = property(lambda self: None)
 
+    def _layers_inside(self):
+        """None: unlike those of tf.keras, weights and losses of layers that
+        are attributes are theirs alone."""
+        return []
+
     def _set_name(self, name):
         class_name = snake_case(type(self).__name__)
         self._base_name = class_name

@@ -1,4 +1,5 @@
-"""Objects that may be given by name: "relu", {"class_name": ..., "config": ...}."""
+"""Objects that may be given by name, as "relu", or by a dict with class_name and
+config."""
 
 
 def find(given, what, known):

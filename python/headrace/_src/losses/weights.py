@@ -92,7 +92,8 @@ def squeezed(labels, predictions, difference=0):
         if b.ndims is None or b[-1].is_compatible_with(1):
             given = predictions
             predictions = cond(_math.equal(difference + 1, more),
-                               lambda: _array.squeeze(given, [-1]), lambda: given)
+                               lambda: _array.squeeze(given, [-1]),
+                               lambda: given)
         if a.ndims is None or a[-1].is_compatible_with(1):
             labels_given = labels
             labels = cond(_math.equal(difference - 1, more),
