@@ -472,7 +472,8 @@ NAMES = {
             SeparableConvolution2D=SeparableConv2D""",
         "layers.core": """
             Activation Add Concatenate Dense Dropout Embedding Flatten Lambda
-            Multiply Reshape ZeroPadding2D""",
+            LeakyReLU Multiply Permute ReLU RepeatVector Reshape Softmax
+            ZeroPadding1D ZeroPadding2D ZeroPadding3D""",
         "layers.engine": "Layer",
         "layers.input_spec": "InputSpec",
         "layers.models": "Input InputLayer",

@@ -589,3 +589,57 @@ def test_a_template_shares_layers():
     make(tf.ones([1, 3])), make(tf.ones([4, 3]))
     assert names(tf.global_variables()) == ["t/dense/kernel:0",
                                             "t/dense/bias:0"]
+
+
+X4 = numbers(2, 3, 4, 5)
+X2 = numbers(2, 3)
+
+
+@pytest.mark.parametrize("make, x, wanted", [
+    (lambda k: k.ZeroPadding1D((1, 2)), X4[0],
+     np.pad(X4[0], [(0, 0), (1, 2), (0, 0)])),
+    (lambda k: k.ZeroPadding2D(1), X4,
+     np.pad(X4, [(0, 0), (1, 1), (1, 1), (0, 0)])),
+    (lambda k: k.ZeroPadding2D((1, 2), "channels_first"), X4,
+     np.pad(X4, [(0, 0), (0, 0), (1, 1), (2, 2)])),
+    (lambda k: k.ZeroPadding3D(((0, 1), (1, 0), (2, 2))), X4[None],
+     np.pad(X4[None], [(0, 0), (0, 1), (1, 0), (2, 2), (0, 0)])),
+    (lambda k: k.ReLU(0.5), X2, np.clip(X2, 0, 0.5)),
+    (lambda k: k.ReLU(negative_slope=0.1, threshold=0.2), X2,
+     np.where(X2 > 0.2, X2, 0.1 * (X2 - 0.2))),
+    (lambda k: k.LeakyReLU(0.3), X2, np.where(X2 > 0, X2, 0.3 * X2)),
+    (lambda k: k.Softmax(), X2,
+     np.exp(X2) / np.exp(X2).sum(1, keepdims=True)),
+    (lambda k: k.Permute((3, 1, 2)), X4, X4.transpose(0, 3, 1, 2)),
+    (lambda k: k.RepeatVector(3), X2, np.stack([X2] * 3, 1)),
+    (lambda k: k.Reshape((12, 5)), X4, X4.reshape(2, 12, 5)),
+    (lambda k: k.Lambda(lambda x, by: x * by, arguments={"by": 2}), X2,
+     X2 * 2),
+    (lambda k: k.GlobalAveragePooling2D(), X4, X4.mean((1, 2))),
+    (lambda k: k.GlobalMaxPooling2D("channels_first"), X4, X4.max((2, 3))),
+    (lambda k: k.LayerNormalization(epsilon=1e-6), X2,
+     (X2 - X2.mean(1, keepdims=True)) / X2.std(1, keepdims=True))])
+def test_layers_without_much(make, x, wanted):
+    layer = make(tf.keras.layers)
+    np.testing.assert_allclose(run(layer(tf.constant(x))), wanted, rtol=1e-3,
+                               atol=1e-4)
+
+
+def test_layers_of_several_inputs():
+    layers = tf.keras.layers
+    a, b = tf.constant(X2), tf.constant(X2 * 3)
+    got = run([layers.Add()([a, b]), layers.Multiply()([a, b]),
+               layers.Concatenate()([a, b])])
+    for value, wanted in zip(got, (X2 * 4, X2 * X2 * 3,
+                                   np.concatenate([X2, X2 * 3], 1))):
+        np.testing.assert_allclose(value, wanted, rtol=1e-5)
+    with pytest.raises(ValueError, match="at least 2 inputs"):
+        layers.Add()(a)
+
+
+def test_embedding():
+    layer = tf.keras.layers.Embedding(4, 3)
+    out = layer(tf.constant([[1, 3]]))
+    assert out.get_shape().as_list() == [1, 2, 3]
+    got, table = run([out, layer.embeddings.value()])
+    assert (got == table[[1, 3]]).all() and abs(table).max() <= 0.05

@@ -260,18 +260,20 @@ class Concatenate(Layer):
         return {**super().get_config(), "axis": self.axis}
 
 
-class ZeroPadding2D(Layer):
-    """Zeros around images. `padding`: a number, one for each dimension, or a
-    pair for each."""
+class _ZeroPadding(Layer):
+    rank = None
 
-    def __init__(self, padding=(1, 1), data_format=None, **kwargs):
+    def __init__(self, padding, data_format, **kwargs):
         super().__init__(**kwargs)
         self.data_format = data_format_of(data_format)
         if isinstance(padding, int):
-            padding = (padding, padding)
+            padding = (padding,) * self.rank
+        if len(padding) != self.rank:
+            raise ValueError("`padding` should have %d elements. Found: %s"
+                             % (self.rank, padding))
         self.padding = tuple((p, p) if isinstance(p, int) else tuple(p)
                              for p in padding)
-        self.input_spec = InputSpec(ndim=4)
+        self.input_spec = InputSpec(ndim=self.rank + 2)
 
     def call(self, inputs):
         pads = [[0, 0]] + [list(p) for p in self.padding] + [[0, 0]]
@@ -282,6 +284,126 @@ class ZeroPadding2D(Layer):
     def get_config(self):
         return {**super().get_config(), "padding": self.padding,
                 "data_format": self.data_format}
+
+
+class ZeroPadding1D(_ZeroPadding):
+    """Zeros around sequences. `padding`: a number, or one for each end."""
+
+    rank = 1
+
+    def __init__(self, padding=1, **kwargs):
+        if not isinstance(padding, int):
+            padding = (tuple(padding),)
+        super().__init__(padding, "channels_last", **kwargs)
+
+    def get_config(self):
+        config = super().get_config()
+        del config["data_format"]
+        return {**config, "padding": self.padding[0]}
+
+
+class ZeroPadding2D(_ZeroPadding):
+    """Zeros around images. `padding`: a number, one for each dimension, or a
+    pair for each."""
+
+    rank = 2
+
+    def __init__(self, padding=(1, 1), data_format=None, **kwargs):
+        super().__init__(padding, data_format, **kwargs)
+
+
+class ZeroPadding3D(_ZeroPadding):
+    """Zeros around volumes. `padding`: a number, one for each dimension, or a
+    pair for each."""
+
+    rank = 3
+
+    def __init__(self, padding=(1, 1, 1), data_format=None, **kwargs):
+        super().__init__(padding, data_format, **kwargs)
+
+
+class ReLU(Layer):
+    """Values below `threshold` times negative_slope, others up to
+    max_value."""
+
+    def __init__(self, max_value=None, negative_slope=0, threshold=0,
+                 **kwargs):
+        super().__init__(**kwargs)
+        self.max_value = max_value
+        self.negative_slope = negative_slope
+        self.threshold = threshold
+
+    def call(self, inputs):
+        return backend.relu(inputs, self.negative_slope, self.max_value,
+                            self.threshold)
+
+    def get_config(self):
+        return {**super().get_config(), "max_value": self.max_value,
+                "negative_slope": self.negative_slope,
+                "threshold": self.threshold}
+
+
+class LeakyReLU(Layer):
+    """Values below 0 times alpha."""
+
+    def __init__(self, alpha=0.3, **kwargs):
+        super().__init__(**kwargs)
+        self.alpha = alpha
+
+    def call(self, inputs):
+        return backend.relu(inputs, alpha=self.alpha)
+
+    def get_config(self):
+        return {**super().get_config(), "alpha": self.alpha}
+
+
+class Softmax(Layer):
+    """tf.keras.activations.softmax along `axis`."""
+
+    def __init__(self, axis=-1, **kwargs):
+        super().__init__(**kwargs)
+        self.axis = axis
+
+    def call(self, inputs):
+        return activations.softmax(inputs, axis=self.axis)
+
+    def get_config(self):
+        return {**super().get_config(), "axis": self.axis}
+
+
+class Permute(Layer):
+    """The dimensions of each example in the order `dims`, which counts them
+    from 1."""
+
+    def __init__(self, dims, **kwargs):
+        super().__init__(**kwargs)
+        self.dims = tuple(dims)
+        if sorted(self.dims) != list(range(1, len(self.dims) + 1)):
+            raise ValueError("Invalid permutation `dims` for Permute Layer: "
+                             "%s. The set of indices in `dims` must be "
+                             "consecutive and start from 1." % (dims,))
+        self.input_spec = InputSpec(ndim=len(self.dims) + 1)
+
+    def call(self, inputs):
+        return _array.transpose(inputs, (0,) + self.dims)
+
+    def get_config(self):
+        return {**super().get_config(), "dims": self.dims}
+
+
+class RepeatVector(Layer):
+    """Each example, a vector, n times: [batch, n, size]."""
+
+    def __init__(self, n, **kwargs):
+        super().__init__(**kwargs)
+        self.n = n
+        self.input_spec = InputSpec(ndim=2)
+
+    def call(self, inputs):
+        return _array.tile(_array.expand_dims(inputs, 1), [1, self.n, 1])
+
+    def get_config(self):
+        return {**super().get_config(), "n": self.n}
 
 
 class Embedding(Layer):
