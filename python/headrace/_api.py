@@ -218,8 +218,97 @@ NAMES = {
         "ops.array_special": "dimension_at_index",
     },
     "contrib": {},
+    "contrib.framework": {
+        "contrib.arg_scopes": """
+            add_arg_scope arg_scope arg_scoped_arguments current_arg_scope
+            has_arg_scope""",
+        "contrib.variables": """
+            add_model_variable filter_variables get_local_variables
+            get_model_variables get_trainable_variables get_unique_variable
+            get_variables get_variables_by_name get_variables_by_suffix
+            get_variables_to_restore global_variable local_variable
+            model_variable variable""",
+        "control.control_flow": "smart_cond",
+    },
+    "contrib.framework.nest": {
+        "framework.nest": """
+            assert_same_structure flatten is_nested is_sequence=is_nested
+            map_structure pack_sequence_as""",
+    },
+    "contrib.layers": {
+        "contrib.layers": """
+            avg_pool2d batch_norm conv2d conv2d_transpose convolution
+            convolution2d convolution2d_transpose dropout flatten
+            fully_connected layer_norm max_pool2d one_hot_encoding repeat
+            separable_conv2d separable_convolution2d softmax stack unit_norm""",
+        "contrib.outputs": """
+            summarize_activation summarize_activations summarize_collection
+            summarize_tensor summarize_tensors""",
+        "contrib.regularizers": """
+            apply_regularization l1_l2_regularizer l1_regularizer l2_regularizer
+            sum_regularizer variance_scaling_initializer xavier_initializer
+            xavier_initializer_conv2d""",
+        "nn.activations": "relu relu6",
+    },
+    "contrib.metrics": {
+        "contrib.metric_map": """
+            aggregate_metric_map streaming_accuracy streaming_mean
+            streaming_precision streaming_recall""",
+    },
+    "contrib.rnn": {
+        "contrib.cells": "LayerNormBasicLSTMCell NASCell",
+        "rnn.cells": """
+            BasicLSTMCell BasicRNNCell GRUCell LSTMCell LSTMStateTuple
+            LayerRNNCell MultiRNNCell RNNCell""",
+        "rnn.loops": """
+            static_bidirectional_rnn static_rnn static_state_saving_rnn
+            transpose_batch_time""",
+        "rnn.wrappers": "DeviceWrapper DropoutWrapper ResidualWrapper",
+    },
+    "contrib.slim": {
+        "contrib.arg_scopes": """
+            add_arg_scope arg_scope arg_scope_func_key arg_scoped_arguments
+            current_arg_scope has_arg_scope""",
+        "contrib.layers": """
+            avg_pool2d batch_norm conv2d conv2d_transpose convolution
+            convolution2d convolution2d_transpose dropout flatten
+            fully_connected layer_norm max_pool2d one_hot_encoding repeat
+            separable_conv2d separable_convolution2d softmax stack unit_norm""",
+        "contrib.outputs": """
+            summarize_activation summarize_activations summarize_biases
+            summarize_collection summarize_tensor summarize_tensors
+            summarize_variables summarize_weights""",
+        "contrib.regularizers": """
+            apply_regularization l1_l2_regularizer l1_regularizer l2_regularizer
+            sum_regularizer variance_scaling_initializer xavier_initializer
+            xavier_initializer_conv2d""",
+        "contrib.variables": """
+            add_model_variable filter_variables get_local_variables
+            get_model_variables get_trainable_variables get_unique_variable
+            get_variables get_variables_by_name get_variables_by_suffix
+            get_variables_to_restore global_variable local_variable
+            model_variable variable""",
+        "nn.activations": "relu relu6",
+    },
+    "contrib.slim.initializers": {
+        "contrib.regularizers": """
+            variance_scaling_initializer xavier_initializer
+            xavier_initializer_conv2d""",
+    },
+    "contrib.slim.metrics": {
+        "contrib.metric_map": "aggregate_metric_map streaming_mean",
+    },
+    "contrib.slim.model_analyzer": {
+        "contrib.metric_map": "analyze_vars",
+    },
+    "contrib.slim.utils": {
+        "contrib.outputs": "collect_named_outputs convert_collection_to_dict",
+    },
     "contrib.staging": {
         "flow.staging_areas": "StagingArea",
+    },
+    "contrib.training": {
+        "contrib.hparams": "HParams",
     },
     "data": {
         "data.datasets": """
@@ -346,6 +435,82 @@ NAMES = {
             deserialize_many_sparse serialize_many_sparse serialize_sparse""",
         "training.input_pipelines": "match_filenames_once",
     },
+    "keras": {
+        "layers.models": "Input Model Sequential",
+    },
+    "keras.activations": {
+        "layers.activations": """
+            deserialize elu exponential get hard_sigmoid linear relu selu
+            serialize sigmoid softmax softplus softsign tanh""",
+    },
+    "keras.backend": {
+        "layers.backend": """
+            cast clear_session concatenate constant dot dtype epsilon floatx
+            get_uid hard_sigmoid image_data_format int_shape learning_phase max
+            mean min ndim placeholder relu reset_uids reshape set_epsilon
+            set_floatx set_image_data_format set_learning_phase shape softmax
+            square sum""",
+    },
+    "keras.constraints": {
+        "layers.constraints": """
+            Constraint MaxNorm MinMaxNorm NonNeg UnitNorm deserialize get
+            max_norm min_max_norm non_neg serialize unit_norm""",
+    },
+    "keras.initializers": {
+        "layers.initializers": """
+            RandomNormal RandomUniform TruncatedNormal deserialize get normal
+            random_normal random_uniform serialize truncated_normal uniform""",
+        "variables.initializers": """
+            Constant Identity Initializer Ones Orthogonal VarianceScaling Zeros
+            constant glorot_normal glorot_uniform he_normal he_uniform identity
+            lecun_normal lecun_uniform ones orthogonal zeros""",
+    },
+    "keras.layers": {
+        "layers.convolution": """
+            Conv1D Conv2D Conv2DTranspose Conv3D Conv3DTranspose
+            Convolution1D=Conv1D Convolution2D=Conv2D
+            Convolution2DTranspose=Conv2DTranspose Convolution3D=Conv3D
+            Convolution3DTranspose=Conv3DTranspose SeparableConv1D
+            SeparableConv2D SeparableConvolution1D=SeparableConv1D
+            SeparableConvolution2D=SeparableConv2D""",
+        "layers.core": """
+            Activation Add Concatenate Dense Dropout Embedding Flatten Lambda
+            LeakyReLU Multiply Permute ReLU RepeatVector Reshape Softmax
+            ZeroPadding1D ZeroPadding2D ZeroPadding3D""",
+        "layers.engine": "Layer",
+        "layers.input_spec": "InputSpec",
+        "layers.models": "Input InputLayer",
+        "layers.normalization": "BatchNormalization LayerNormalization",
+        "layers.pooling": """
+            AveragePooling1D AveragePooling2D AveragePooling3D AvgPool1D
+            AvgPool2D AvgPool3D GlobalAveragePooling2D
+            GlobalAvgPool2D=GlobalAveragePooling2D
+            GlobalMaxPool2D=GlobalMaxPooling2D GlobalMaxPooling2D MaxPool1D
+            MaxPool2D MaxPool3D MaxPooling1D MaxPooling2D MaxPooling3D""",
+    },
+    "keras.models": {
+        "layers.models": "Model Sequential",
+    },
+    "keras.regularizers": {
+        "layers.regularizers": """
+            L1L2 Regularizer deserialize get l1 l1_l2 l2 serialize""",
+    },
+    "layers": {
+        "layers.functions": """
+            AveragePooling1D AveragePooling2D AveragePooling3D
+            BatchNormalization Conv1D Conv2D Conv2DTranspose Conv3D
+            Conv3DTranspose Dense Dropout Flatten MaxPooling1D MaxPooling2D
+            MaxPooling3D SeparableConv1D SeparableConv2D average_pooling1d
+            average_pooling2d average_pooling3d batch_normalization conv1d
+            conv2d conv2d_transpose conv3d conv3d_transpose dense dropout
+            flatten max_pooling1d max_pooling2d max_pooling3d
+            separable_conv1d separable_conv2d""",
+        "layers.input_spec": "InputSpec",
+        "layers.legacy": "Layer",
+    },
+    "layers.experimental": {
+        "layers.legacy": "keras_style_scope set_keras_style",
+    },
     "linalg": {
         "math.linalg_ops": """
             adjoint cholesky_solve diag=matrix_diag
@@ -371,6 +536,15 @@ NAMES = {
     },
     "lookup.experimental": {
         "flow.lookup_ops": "DenseHashTable",
+    },
+    "losses": {
+        "losses.losses": """
+            Reduction absolute_difference add_loss compute_weighted_loss
+            cosine_distance get_losses get_regularization_loss
+            get_regularization_losses get_total_loss hinge_loss huber_loss
+            log_loss mean_pairwise_squared_error mean_squared_error
+            sigmoid_cross_entropy softmax_cross_entropy
+            sparse_softmax_cross_entropy""",
     },
     "manip": {
         "ops.array_ops": "gather_nd reshape reverse tile",
@@ -408,6 +582,23 @@ NAMES = {
             unsorted_segment_max unsorted_segment_min unsorted_segment_prod
             unsorted_segment_sum xdivy xlogy zeta""",
     },
+    "metrics": {
+        "metrics.counts": """
+            auc false_negatives false_negatives_at_thresholds false_positives
+            false_positives_at_thresholds precision precision_at_thresholds
+            recall recall_at_thresholds sensitivity_at_specificity
+            specificity_at_sensitivity true_negatives
+            true_negatives_at_thresholds true_positives
+            true_positives_at_thresholds""",
+        "metrics.means": """
+            accuracy mean_absolute_error mean_cosine_distance mean_iou
+            mean_per_class_accuracy mean_relative_error mean_squared_error
+            percentage_below root_mean_squared_error""",
+        "metrics.streaming": "mean mean_tensor",
+        "metrics.top_k": """
+            average_precision_at_k precision_at_k precision_at_top_k recall_at_k
+            recall_at_top_k sparse_average_precision_at_k sparse_precision_at_k""",
+    },
     "nest": {
         "framework.nest": """
             assert_same_structure flatten is_nested map_structure
@@ -416,27 +607,26 @@ NAMES = {
     "nn": {
         "math.quantize_ops": "quantized_conv2d quantized_relu_x",
         "nn.activations": """
-            bias_add crelu dropout in_top_k leaky_relu log_softmax relu
-            relu6 relu_layer softmax swish top_k xw_plus_b zero_fraction""",
+            bias_add crelu dropout in_top_k leaky_relu log_softmax relu relu6
+            relu_layer softmax swish top_k xw_plus_b zero_fraction""",
         "nn.candidate_sampling": """
             all_candidate_sampler compute_accidental_hits
-            fixed_unigram_candidate_sampler
-            learned_unigram_candidate_sampler log_uniform_candidate_sampler
-            nce_loss sampled_softmax_loss uniform_candidate_sampler""",
+            fixed_unigram_candidate_sampler learned_unigram_candidate_sampler
+            log_uniform_candidate_sampler nce_loss sampled_softmax_loss
+            uniform_candidate_sampler""",
         "nn.conv": """
-            atrous_conv2d avg_pool avg_pool1d avg_pool2d avg_pool3d
-            avg_pool_v2 conv1d conv2d conv2d_backprop_filter
-            conv2d_backprop_input conv2d_transpose conv3d conv3d_transpose
-            convolution depthwise_conv2d depthwise_conv2d_backprop_filter
+            atrous_conv2d avg_pool avg_pool1d avg_pool2d avg_pool3d avg_pool_v2
+            conv1d conv2d conv2d_backprop_filter conv2d_backprop_input
+            conv2d_transpose conv3d conv3d_transpose convolution
+            depthwise_conv2d depthwise_conv2d_backprop_filter
             depthwise_conv2d_backprop_input depthwise_conv2d_native
             depthwise_conv2d_native_backprop_filter
             depthwise_conv2d_native_backprop_input fractional_avg_pool
             fractional_max_pool max_pool max_pool1d max_pool2d max_pool3d
             max_pool_v2 max_pool_with_argmax separable_conv2d""",
         "nn.ctc_ops": """
-            collapse_repeated ctc_beam_search_decoder
-            ctc_beam_search_decoder_v2 ctc_greedy_decoder ctc_loss
-            ctc_loss_v2 ctc_unique_labels""",
+            collapse_repeated ctc_beam_search_decoder ctc_beam_search_decoder_v2
+            ctc_greedy_decoder ctc_loss ctc_loss_v2 ctc_unique_labels""",
         "nn.embeddings": """
             embedding_lookup embedding_lookup_sparse
             safe_embedding_lookup_sparse""",
@@ -452,12 +642,21 @@ NAMES = {
             moments normalize_moments sufficient_statistics weighted_moments""",
         "nn.spatial": """
             atrous_conv2d_transpose conv1d_transpose conv3d_backprop_filter
-            conv3d_backprop_filter_v2 conv_transpose dilation2d erosion2d
-            pool with_space_to_batch""",
+            conv3d_backprop_filter_v2 conv_transpose dilation2d erosion2d pool
+            with_space_to_batch""",
         "ops.blocks": "depth_to_space space_to_batch space_to_depth",
         "ops.math_ops": "sigmoid tanh",
         "raw_ops": """
             elu quantized_avg_pool quantized_max_pool selu softplus softsign""",
+        "rnn.loops": """
+            bidirectional_dynamic_rnn dynamic_rnn raw_rnn
+            static_bidirectional_rnn static_rnn static_state_saving_rnn""",
+    },
+    "nn.rnn_cell": {
+        "rnn.cells": """
+            BasicLSTMCell BasicRNNCell GRUCell LSTMCell LSTMStateTuple
+            MultiRNNCell RNNCell""",
+        "rnn.wrappers": "DeviceWrapper DropoutWrapper ResidualWrapper",
     },
     "python_io": {
         "io.readers": """

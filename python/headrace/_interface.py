@@ -145,13 +145,22 @@ NAMES = {
     "contrib.eager": "Iterator Network Variable enable_eager_execution implicit_gradients",
     "contrib.factorization": "KMeans",
     "contrib.framework": """
-        add_arg_scope arg_scope get_global_step get_or_create_global_step list_variables
-        load_checkpoint nest smart_cond""",
-    "contrib.framework.nest": "assert_same_structure is_sequence map_structure",
+        add_arg_scope add_model_variable arg_scope arg_scoped_arguments current_arg_scope
+        filter_variables get_global_step get_local_variables get_model_variables
+        get_or_create_global_step get_trainable_variables get_unique_variable get_variables
+        get_variables_by_name get_variables_by_suffix get_variables_to_restore global_variable
+        has_arg_scope list_variables load_checkpoint local_variable model_variable nest smart_cond
+        variable""",
+    "contrib.framework.nest": """
+        assert_same_structure flatten is_nested is_sequence map_structure pack_sequence_as""",
     "contrib.layers": """
-        apply_regularization batch_norm conv2d convolution2d dropout flatten fully_connected
-        l2_regularizer layer_norm real_valued_column separable_conv2d summarize_activation
-        variance_scaling_initializer xavier_initializer xavier_initializer_conv2d""",
+        apply_regularization avg_pool2d batch_norm conv2d conv2d_transpose convolution
+        convolution2d convolution2d_transpose dropout flatten fully_connected l1_l2_regularizer
+        l1_regularizer l2_regularizer layer_norm max_pool2d one_hot_encoding real_valued_column
+        relu relu6 repeat separable_conv2d separable_convolution2d softmax stack sum_regularizer
+        summarize_activation summarize_activations summarize_collection summarize_tensor
+        summarize_tensors unit_norm variance_scaling_initializer xavier_initializer
+        xavier_initializer_conv2d""",
     "contrib.learn": """
         DNNClassifier MetricSpec ModeKeys RunConfig datasets monitors preprocessing""",
     "contrib.learn.datasets": "base load_dataset",
@@ -159,33 +168,43 @@ NAMES = {
     "contrib.learn.monitors": "ValidationMonitor",
     "contrib.learn.preprocessing": "VocabularyProcessor",
     "contrib.legacy_seq2seq": "rnn_decoder sequence_loss_by_example",
-    "contrib.metrics": "streaming_accuracy streaming_precision streaming_recall",
+    "contrib.metrics": """
+        aggregate_metric_map streaming_accuracy streaming_mean streaming_precision streaming_recall""",
     "contrib.rnn": """
         BasicLSTMCell BasicRNNCell DeviceWrapper DropoutWrapper GRUCell LSTMBlockCell LSTMCell
-        LSTMStateTuple LayerNormBasicLSTMCell MultiRNNCell NASCell RNNCell ResidualWrapper
-        static_bidirectional_rnn static_rnn""",
+        LSTMStateTuple LayerNormBasicLSTMCell LayerRNNCell MultiRNNCell NASCell RNNCell
+        ResidualWrapper static_bidirectional_rnn static_rnn static_state_saving_rnn
+        transpose_batch_time""",
     "contrib.seq2seq": """
         AttentionWrapper AttentionWrapperState BahdanauAttention BasicDecoder BeamSearchDecoder
         GreedyEmbeddingHelper LuongAttention SampleEmbeddingHelper TrainingHelper dynamic_decode
         sequence_loss tile_batch""",
     "contrib.slim": """
-        add_arg_scope arg_scope assign_from_checkpoint_fn avg_pool2d batch_norm conv2d
-        conv2d_in_plane conv2d_transpose create_global_step dataset dataset_data_provider dropout
-        evaluation flatten fully_connected get_model_variables get_or_create_global_step
-        get_variables get_variables_to_restore initializers l2_regularizer learning max_pool2d
-        metrics model_analyzer model_variable prefetch_queue repeat separable_conv2d
-        separable_convolution2d softmax tfexample_decoder utils variable
-        variance_scaling_initializer xavier_initializer_conv2d""",
+        add_arg_scope add_model_variable apply_regularization arg_scope arg_scope_func_key
+        arg_scoped_arguments assign_from_checkpoint_fn avg_pool2d batch_norm conv2d conv2d_in_plane
+        conv2d_transpose convolution convolution2d convolution2d_transpose create_global_step
+        current_arg_scope dataset dataset_data_provider dropout evaluation filter_variables flatten
+        fully_connected get_local_variables get_model_variables get_or_create_global_step
+        get_trainable_variables get_unique_variable get_variables get_variables_by_name
+        get_variables_by_suffix get_variables_to_restore global_variable has_arg_scope initializers
+        l1_l2_regularizer l1_regularizer l2_regularizer layer_norm learning local_variable
+        max_pool2d metrics model_analyzer model_variable one_hot_encoding prefetch_queue relu relu6
+        repeat separable_conv2d separable_convolution2d softmax stack sum_regularizer
+        summarize_activation summarize_activations summarize_biases summarize_collection
+        summarize_tensor summarize_tensors summarize_variables summarize_weights tfexample_decoder
+        unit_norm utils variable variance_scaling_initializer xavier_initializer
+        xavier_initializer_conv2d""",
     "contrib.slim.dataset": "Dataset",
     "contrib.slim.dataset_data_provider": "DatasetDataProvider",
     "contrib.slim.evaluation": "evaluate_once evaluation_loop",
-    "contrib.slim.initializers": "xavier_initializer",
+    "contrib.slim.initializers": """
+        variance_scaling_initializer xavier_initializer xavier_initializer_conv2d""",
     "contrib.slim.learning": "train",
     "contrib.slim.metrics": "aggregate_metric_map streaming_mean",
     "contrib.slim.model_analyzer": "analyze_vars",
     "contrib.slim.prefetch_queue": "prefetch_queue",
     "contrib.slim.tfexample_decoder": "BoundingBox Image TFExampleDecoder Tensor",
-    "contrib.slim.utils": "convert_collection_to_dict",
+    "contrib.slim.utils": "collect_named_outputs convert_collection_to_dict",
     "contrib.staging": "StagingArea",
     "contrib.tpu": """
         CrossShardOptimizer InputPipelineConfig RunConfig TPUConfig TPUEstimator TPUEstimatorSpec""",
@@ -303,6 +322,63 @@ NAMES = {
         write_graph""",
     "io.gfile": """
         GFile copy exists glob isdir listdir makedirs mkdir remove rename rmtree stat walk""",
+    "keras": """
+        Input Model Sequential activations applications backend callbacks constraints datasets
+        estimator experimental initializers layers losses metrics mixed_precision models optimizers
+        preprocessing regularizers utils wrappers""",
+    "keras.activations": """
+        deserialize elu exponential get hard_sigmoid linear relu selu serialize sigmoid softmax
+        softplus softsign tanh""",
+    "keras.backend": """
+        abs all any arange argmax argmin backend batch_dot batch_flatten batch_get_value
+        batch_normalization batch_set_value bias_add binary_crossentropy cast cast_to_floatx
+        categorical_crossentropy clear_session clip concatenate constant conv1d conv2d
+        conv2d_transpose conv3d cos count_params ctc_batch_cost ctc_decode
+        ctc_label_dense_to_sparse cumprod cumsum dot dropout dtype elu epsilon equal eval exp
+        expand_dims eye flatten floatx foldl foldr function gather get_session get_uid get_value
+        gradients greater greater_equal hard_sigmoid image_data_format in_test_phase in_top_k
+        in_train_phase int_shape is_sparse l2_normalize learning_phase learning_phase_scope less
+        less_equal local_conv1d local_conv2d log manual_variable_initialization map_fn max maximum
+        mean min minimum moving_average_update name_scope ndim normalize_batch_in_training
+        not_equal one_hot ones ones_like permute_dimensions placeholder pool2d pool3d pow
+        print_tensor prod random_binomial random_normal random_normal_variable random_uniform
+        random_uniform_variable relu repeat repeat_elements reset_uids reshape resize_images
+        resize_volumes reverse rnn round separable_conv2d set_epsilon set_floatx
+        set_image_data_format set_learning_phase set_session set_value shape sigmoid sign sin
+        softmax softplus softsign sparse_categorical_crossentropy spatial_2d_padding
+        spatial_3d_padding sqrt square squeeze stack std stop_gradient sum switch tanh
+        temporal_padding tile to_dense transpose truncated_normal update update_add update_sub var
+        variable zeros zeros_like""",
+    "keras.constraints": """
+        Constraint MaxNorm MinMaxNorm NonNeg RadialConstraint UnitNorm deserialize get max_norm
+        min_max_norm non_neg radial_constraint serialize unit_norm""",
+    "keras.initializers": """
+        Constant Identity Initializer Ones Orthogonal RandomNormal RandomUniform TruncatedNormal
+        VarianceScaling Zeros constant deserialize get glorot_normal glorot_uniform he_normal
+        he_uniform identity lecun_normal lecun_uniform normal ones orthogonal random_normal
+        random_uniform serialize truncated_normal uniform zeros""",
+    "keras.layers": """
+        AbstractRNNCell Activation ActivityRegularization Add AdditiveAttention AlphaDropout
+        Attention Average AveragePooling1D AveragePooling2D AveragePooling3D AvgPool1D AvgPool2D
+        AvgPool3D BatchNormalization Bidirectional Concatenate Conv1D Conv2D Conv2DTranspose Conv3D
+        Conv3DTranspose ConvLSTM2D Convolution1D Convolution2D Convolution2DTranspose Convolution3D
+        Convolution3DTranspose Cropping1D Cropping2D Cropping3D CuDNNGRU CuDNNLSTM Dense
+        DenseFeatures DepthwiseConv2D Dot Dropout ELU Embedding Flatten GRU GRUCell GaussianDropout
+        GaussianNoise GlobalAveragePooling1D GlobalAveragePooling2D GlobalAveragePooling3D
+        GlobalAvgPool1D GlobalAvgPool2D GlobalAvgPool3D GlobalMaxPool1D GlobalMaxPool2D
+        GlobalMaxPool3D GlobalMaxPooling1D GlobalMaxPooling2D GlobalMaxPooling3D Input InputLayer
+        InputSpec LSTM LSTMCell Lambda Layer LayerNormalization LeakyReLU LocallyConnected1D
+        LocallyConnected2D Masking MaxPool1D MaxPool2D MaxPool3D MaxPooling1D MaxPooling2D
+        MaxPooling3D Maximum Minimum Multiply PReLU Permute RNN ReLU RepeatVector Reshape
+        SeparableConv1D SeparableConv2D SeparableConvolution1D SeparableConvolution2D SimpleRNN
+        SimpleRNNCell Softmax SpatialDropout1D SpatialDropout2D SpatialDropout3D StackedRNNCells
+        Subtract ThresholdedReLU TimeDistributed UpSampling1D UpSampling2D UpSampling3D Wrapper
+        ZeroPadding1D ZeroPadding2D ZeroPadding3D add average concatenate deserialize dot maximum
+        minimum multiply serialize subtract""",
+    "keras.models": """
+        Model Sequential clone_model load_model model_from_config model_from_json model_from_yaml
+        save_model""",
+    "keras.regularizers": "L1L2 Regularizer deserialize get l1 l1_l2 l2 serialize",
     "layers": """
         AveragePooling1D AveragePooling2D AveragePooling3D BatchNormalization Conv1D Conv2D
         Conv2DTranspose Conv3D Conv3DTranspose Dense Dropout Flatten InputSpec Layer MaxPooling1D

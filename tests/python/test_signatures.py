@@ -23,6 +23,9 @@ EXCEPTIONS = {
     "named tuples: TensorFlow has the defaults too, its table does not": """
         FixedLenFeature FixedLenSequenceFeature SparseFeature
         io.FixedLenFeature io.FixedLenSequenceFeature io.SparseFeature""",
+    "TensorFlow's table shows what wraps the class": """
+        contrib.rnn.LSTMStateTuple""",
+    "one function by two names": "contrib.framework.nest.is_sequence",
     "TensorFlow's table lacks the first argument, or has a decorator's": """
         errors.error_code_from_exception_type
         test.TestCase.assertRaisesWithPredicateMatch

@@ -1,0 +1,568 @@
+"""tf.contrib.layers, which is tf.contrib.slim too: functions that make a layer,
+its variables (of MODEL_VARIABLES, named `weights` and `biases`), a normalizer
+and an activation. All take arguments from arg_scopes."""
+from headrace._src.contrib.arg_scopes import add_arg_scope
+from headrace._src.contrib.outputs import collect_named_outputs
+from headrace._src.contrib.regularizers import xavier_initializer
+from headrace._src.contrib.variables import model_getter, model_variable
+from headrace._src.framework import dtypes
+from headrace._src.framework.graph import (
+    GraphKeys, add_to_collections, colocate_with, control_dependencies,
+    name_scope)
+from headrace._src.framework.tensor import constant, convert_to_tensor
+from headrace._src.layers import backend, functions
+from headrace._src.nn import activations as _nn
+from headrace._src.nn import conv as _conv
+from headrace._src.nn import normalization as _norm
+from headrace._src.ops import array_ops as _array
+from headrace._src.ops import math_ops as _math
+from headrace._src.variables.initializers import Ones, Zeros
+from headrace._src.variables.partitions import PartitionedVariable
+from headrace._src.variables.scopes import get_variable_scope, variable_scope
+from headrace._src.variables.variables import assign_sub
+
+_UPDATES = GraphKeys.UPDATE_OPS
+
+
+def _collections_of(collections, name):
+    """`collections` may have them by the names of the variables."""
+    if isinstance(collections, dict):
+        return collections.get(name)
+    return collections
+
+
+def _collect(variable, collections, name):
+    keys = _collections_of(collections, name)
+    if variable is None or not keys:
+        return
+    parts = (list(variable) if isinstance(variable, PartitionedVariable)
+             else [variable])
+    for part in parts:
+        add_to_collections(keys, part)
+
+
+def _keras_format(data_format, allowed):
+    if data_format not in (None,) + allowed:
+        raise ValueError("data_format has to be one of %s, got %s"
+                         % (", ".join(allowed), data_format))
+    return ("channels_first" if data_format and data_format.startswith("NC")
+            else "channels_last")
+
+
+_IMAGES = ("NHWC", "NCHW")
+
+
+def _finish(outputs, normalizer_fn, normalizer_params, activation_fn,
+            outputs_collections, scope):
+    if normalizer_fn is not None:
+        outputs = normalizer_fn(outputs, **(normalizer_params or {}))
+    if activation_fn is not None:
+        outputs = activation_fn(outputs)
+    return collect_named_outputs(outputs_collections, scope.name, outputs)
+
+
+@add_arg_scope
+def fully_connected(
+        inputs, num_outputs, activation_fn=_nn.relu, normalizer_fn=None,
+        normalizer_params=None, weights_initializer=xavier_initializer(),
+        weights_regularizer=None, biases_initializer=Zeros,
+        biases_regularizer=None, reuse=None, variables_collections=None,
+        outputs_collections=None, trainable=True, scope=None):
+    """activation_fn(inputs x weights + biases), over the last dimension. With
+    a normalizer_fn there are no biases."""
+    if not isinstance(num_outputs, int):
+        raise ValueError("num_outputs type should be int, got %s."
+                         % type(num_outputs))
+    with variable_scope(
+            scope, "fully_connected", [inputs], reuse=reuse,
+            custom_getter=model_getter(
+                {"bias": "biases", "kernel": "weights"})) as sc:
+        inputs = convert_to_tensor(inputs)
+        layer = functions.Dense(
+            units=num_outputs, activation=None,
+            use_bias=not normalizer_fn and bool(biases_initializer),
+            kernel_initializer=weights_initializer,
+            bias_initializer=biases_initializer,
+            kernel_regularizer=weights_regularizer,
+            bias_regularizer=biases_regularizer, trainable=trainable,
+            name=sc.name, dtype=inputs.dtype.base_dtype, _scope=sc,
+            _reuse=reuse)
+        outputs = layer.apply(inputs)
+        _collect(layer.kernel, variables_collections, "weights")
+        _collect(layer.bias, variables_collections, "biases")
+        return _finish(outputs, normalizer_fn, normalizer_params,
+                       activation_fn, outputs_collections, sc)
+
+
+_CONVOLUTIONS = {3: (functions.Conv1D, ("NWC", "NCW")),
+                 4: (functions.Conv2D, _IMAGES),
+                 5: (functions.Conv3D, ("NDHWC", "NCDHW"))}
+
+
+@add_arg_scope
+def convolution(
+        inputs, num_outputs, kernel_size, stride=1, padding="SAME",
+        data_format=None, rate=1, activation_fn=_nn.relu, normalizer_fn=None,
+        normalizer_params=None, weights_initializer=xavier_initializer(),
+        weights_regularizer=None, biases_initializer=Zeros,
+        biases_regularizer=None, reuse=None, variables_collections=None,
+        outputs_collections=None, trainable=True, scope=None, conv_dims=None):
+    """A convolution over conv_dims dimensions, by default as many as the
+    inputs have between batch and channels. `rate`: the dilation."""
+    with variable_scope(
+            scope, "Conv", [inputs], reuse=reuse, custom_getter=model_getter(
+                {"bias": "biases", "kernel": "weights"})) as sc:
+        inputs = convert_to_tensor(inputs)
+        rank = inputs.get_shape().ndims
+        if conv_dims is not None and conv_dims + 2 != rank:
+            raise ValueError(
+                "Convolution expects input with rank %d, got %s"
+                % (conv_dims + 2, rank))
+        if rank not in _CONVOLUTIONS:
+            raise ValueError("Convolution not supported for input with rank %s"
+                             % rank)
+        make, formats = _CONVOLUTIONS[rank]
+        layer = make(
+            filters=num_outputs, kernel_size=kernel_size, strides=stride,
+            padding=padding, data_format=_keras_format(data_format, formats),
+            dilation_rate=rate, activation=None,
+            use_bias=not normalizer_fn and bool(biases_initializer),
+            kernel_initializer=weights_initializer,
+            bias_initializer=biases_initializer,
+            kernel_regularizer=weights_regularizer,
+            bias_regularizer=biases_regularizer, trainable=trainable,
+            name=sc.name, dtype=inputs.dtype.base_dtype, _scope=sc,
+            _reuse=reuse)
+        outputs = layer.apply(inputs)
+        _collect(layer.kernel, variables_collections, "weights")
+        _collect(layer.bias, variables_collections, "biases")
+        return _finish(outputs, normalizer_fn, normalizer_params,
+                       activation_fn, outputs_collections, sc)
+
+
+@add_arg_scope
+def convolution2d(
+        inputs, num_outputs, kernel_size, stride=1, padding="SAME",
+        data_format=None, rate=1, activation_fn=_nn.relu, normalizer_fn=None,
+        normalizer_params=None, weights_initializer=xavier_initializer(),
+        weights_regularizer=None, biases_initializer=Zeros,
+        biases_regularizer=None, reuse=None, variables_collections=None,
+        outputs_collections=None, trainable=True, scope=None):
+    """A convolution of images."""
+    return convolution(
+        inputs, num_outputs, kernel_size, stride, padding, data_format, rate,
+        activation_fn, normalizer_fn, normalizer_params, weights_initializer,
+        weights_regularizer, biases_initializer, biases_regularizer, reuse,
+        variables_collections, outputs_collections, trainable, scope,
+        conv_dims=2)
+
+
+@add_arg_scope
+def convolution2d_transpose(
+        inputs, num_outputs, kernel_size, stride=1, padding="SAME",
+        data_format="NHWC", activation_fn=_nn.relu, normalizer_fn=None,
+        normalizer_params=None, weights_initializer=xavier_initializer(),
+        weights_regularizer=None, biases_initializer=Zeros,
+        biases_regularizer=None, reuse=None, variables_collections=None,
+        outputs_collections=None, trainable=True, scope=None):
+    """The transpose of a convolution of images."""
+    with variable_scope(
+            scope, "Conv2d_transpose", [inputs], reuse=reuse,
+            custom_getter=model_getter(
+                {"bias": "biases", "kernel": "weights"})) as sc:
+        inputs = convert_to_tensor(inputs)
+        layer = functions.Conv2DTranspose(
+            filters=num_outputs, kernel_size=kernel_size, strides=stride,
+            padding=padding, data_format=_keras_format(data_format, _IMAGES),
+            activation=None,
+            use_bias=not normalizer_fn and bool(biases_initializer),
+            kernel_initializer=weights_initializer,
+            bias_initializer=biases_initializer,
+            kernel_regularizer=weights_regularizer,
+            bias_regularizer=biases_regularizer, trainable=trainable,
+            name=sc.name, dtype=inputs.dtype.base_dtype, _scope=sc,
+            _reuse=reuse)
+        outputs = layer.apply(inputs)
+        _collect(layer.kernel, variables_collections, "weights")
+        _collect(layer.bias, variables_collections, "biases")
+        return _finish(outputs, normalizer_fn, normalizer_params,
+                       activation_fn, outputs_collections, sc)
+
+
+def _pair(value):
+    return (value, value) if isinstance(value, int) else tuple(value)
+
+
+@add_arg_scope
+def separable_convolution2d(
+        inputs, num_outputs, kernel_size, depth_multiplier=1, stride=1,
+        padding="SAME", data_format="NHWC", rate=1, activation_fn=_nn.relu,
+        normalizer_fn=None, normalizer_params=None,
+        weights_initializer=xavier_initializer(), pointwise_initializer=None,
+        weights_regularizer=None, biases_initializer=Zeros,
+        biases_regularizer=None, reuse=None, variables_collections=None,
+        outputs_collections=None, trainable=True, scope=None):
+    """A convolution of each channel by itself, then one over all channels;
+    with num_outputs None the first alone."""
+    with variable_scope(
+            scope, "SeparableConv2d", [inputs], reuse=reuse,
+            custom_getter=model_getter({
+                "bias": "biases", "depthwise_kernel": "depthwise_weights",
+                "pointwise_kernel": "pointwise_weights"})) as sc:
+        inputs = convert_to_tensor(inputs)
+        keras_format = _keras_format(data_format, _IMAGES)
+        if num_outputs is None:
+            outputs = _depthwise(
+                inputs, kernel_size, depth_multiplier, stride, padding,
+                data_format, rate, normalizer_fn, weights_initializer,
+                weights_regularizer, biases_initializer, biases_regularizer,
+                variables_collections, trainable)
+        else:
+            layer = functions.SeparableConv2D(
+                filters=num_outputs, kernel_size=kernel_size, strides=stride,
+                padding=padding, data_format=keras_format,
+                dilation_rate=_pair(rate), activation=None,
+                depth_multiplier=depth_multiplier,
+                use_bias=not normalizer_fn and bool(biases_initializer),
+                depthwise_initializer=weights_initializer,
+                pointwise_initializer=(
+                    weights_initializer if pointwise_initializer is None
+                    else pointwise_initializer),
+                bias_initializer=biases_initializer,
+                depthwise_regularizer=weights_regularizer,
+                pointwise_regularizer=weights_regularizer,
+                bias_regularizer=biases_regularizer, trainable=trainable,
+                name=sc.name, dtype=inputs.dtype.base_dtype, _scope=sc,
+                _reuse=reuse)
+            outputs = layer.apply(inputs)
+            _collect(layer.depthwise_kernel, variables_collections, "weights")
+            _collect(layer.pointwise_kernel, variables_collections, "weights")
+            _collect(layer.bias, variables_collections, "biases")
+        return _finish(outputs, normalizer_fn, normalizer_params,
+                       activation_fn, outputs_collections, sc)
+
+
+def _depthwise(inputs, kernel_size, multiplier, stride, padding, data_format,
+               rate, normalizer_fn, weights_initializer, weights_regularizer,
+               biases_initializer, biases_regularizer, collections, trainable):
+    kind = inputs.dtype.base_dtype
+    channels_first = data_format.startswith("NC")
+    channels = inputs.get_shape()[1 if channels_first else 3].value
+    if channels is None:
+        raise ValueError("separable_conv2d: the number of channels of the "
+                         "inputs must be known, got shape %s"
+                         % inputs.get_shape())
+    weights = model_variable(
+        "depthwise_weights",
+        shape=list(_pair(kernel_size)) + [channels, multiplier], dtype=kind,
+        initializer=weights_initializer, regularizer=weights_regularizer,
+        trainable=trainable,
+        collections=_collections_of(collections, "weights"))
+    strides = list(_pair(stride))
+    outputs = _conv.depthwise_conv2d(
+        inputs, weights, [1, 1] + strides if channels_first
+        else [1] + strides + [1], padding, rate=_pair(rate),
+        data_format=data_format)
+    if normalizer_fn is None and biases_initializer is not None:
+        outputs = _nn.bias_add(outputs, model_variable(
+            "biases", shape=[multiplier * channels], dtype=kind,
+            initializer=biases_initializer, regularizer=biases_regularizer,
+            trainable=trainable,
+            collections=_collections_of(collections, "biases")),
+            data_format=data_format)
+    return outputs
+
+
+def _pool(layer, default, inputs, kernel_size, stride, padding, data_format,
+          outputs_collections, scope):
+    keras_format = _keras_format(data_format, _IMAGES)
+    with name_scope(scope, default, [inputs]) as sc:
+        inputs = convert_to_tensor(inputs)
+        outputs = layer(pool_size=kernel_size, strides=stride, padding=padding,
+                        data_format=keras_format, _scope=sc).apply(inputs)
+        return collect_named_outputs(outputs_collections, sc, outputs)
+
+
+@add_arg_scope
+def max_pool2d(inputs, kernel_size, stride=2, padding="VALID",
+               data_format="NHWC", outputs_collections=None, scope=None):
+    """The largest of each window of an image."""
+    return _pool(functions.MaxPooling2D, "MaxPool2D", inputs, kernel_size,
+                 stride, padding, data_format, outputs_collections, scope)
+
+
+@add_arg_scope
+def avg_pool2d(inputs, kernel_size, stride=2, padding="VALID",
+               data_format="NHWC", outputs_collections=None, scope=None):
+    """The mean of each window of an image."""
+    return _pool(functions.AveragePooling2D, "AvgPool2D", inputs, kernel_size,
+                 stride, padding, data_format, outputs_collections, scope)
+
+
+@add_arg_scope
+def dropout(inputs, keep_prob=0.5, noise_shape=None, is_training=True,
+            outputs_collections=None, scope=None, seed=None):
+    """In training, keeps a share keep_prob and scales it up."""
+    with variable_scope(scope, "Dropout", [inputs],
+                        custom_getter=model_getter({})) as sc:
+        inputs = convert_to_tensor(inputs)
+        layer = functions.Dropout(rate=1 - keep_prob, noise_shape=noise_shape,
+                                  seed=seed, name=sc.name, _scope=sc)
+        outputs = layer.apply(inputs, training=is_training)
+        return collect_named_outputs(outputs_collections, sc.name, outputs)
+
+
+@add_arg_scope
+def flatten(inputs, outputs_collections=None, scope=None):
+    """All dimensions but the first as one."""
+    with name_scope(scope, "Flatten", [inputs]) as sc:
+        inputs = convert_to_tensor(inputs)
+        return collect_named_outputs(outputs_collections, sc,
+                                     functions.flatten(inputs))
+
+
+@add_arg_scope
+def batch_norm(
+        inputs, decay=0.999, center=True, scale=False, epsilon=0.001,
+        activation_fn=None, param_initializers=None, param_regularizers=None,
+        updates_collections=_UPDATES, is_training=True, reuse=None,
+        variables_collections=None, outputs_collections=None, trainable=True,
+        batch_weights=None, fused=None, data_format="NHWC",
+        zero_debias_moving_mean=False, scope=None, renorm=False,
+        renorm_clipping=None, renorm_decay=0.99, adjustment=None):
+    """`inputs` normalised: by the moments of the batch in training, otherwise
+    by moving averages of those. Updates of the averages join
+    updates_collections; with None they happen before the result is there.
+    ValueError for batch_weights, zero_debias_moving_mean, renorm and
+    adjustment, which are not supported."""
+    for name, value in (("batch_weights", batch_weights), ("renorm", renorm),
+                        ("zero_debias_moving_mean", zero_debias_moving_mean),
+                        ("adjustment", adjustment)):
+        if value is not None and value is not False:
+            raise ValueError("batch_norm: %s=%s is not supported"
+                             % (name, value))
+    _keras_format(data_format, _IMAGES)
+    inputs = convert_to_tensor(inputs)
+    rank = inputs.get_shape().ndims
+    options = dict(param_initializers or {})
+    regularizers = dict(param_regularizers or {})
+    axis = 1 if data_format == "NCHW" else -1
+    fused = fused is None or fused
+    if fused and rank in (2, 4) and (
+            rank == 2 or updates_collections != _UPDATES):
+        return _fused_norm(
+            inputs, decay, center, scale, epsilon, activation_fn, options,
+            regularizers, updates_collections, is_training, reuse,
+            variables_collections, outputs_collections, trainable, data_format,
+            scope)
+    if updates_collections != _UPDATES:
+        raise ValueError(
+            "batch_norm: updates_collections=%s is supported for inputs of 2 "
+            "or 4 dimensions and fused=True, got %s dimensions and fused=%s"
+            % (updates_collections, rank, fused))
+    with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse,
+                        custom_getter=model_getter({})) as sc:
+        layer = functions.BatchNormalization(
+            axis=axis, momentum=decay, epsilon=epsilon, center=center,
+            scale=scale, beta_initializer=options.get("beta", Zeros),
+            gamma_initializer=options.get("gamma", Ones),
+            moving_mean_initializer=options.get("moving_mean", Zeros),
+            moving_variance_initializer=options.get("moving_variance", Ones),
+            beta_regularizer=regularizers.get("beta"),
+            gamma_regularizer=regularizers.get("gamma"), trainable=trainable,
+            name=sc.name, _scope=sc, _reuse=reuse, fused=fused)
+        outputs = layer.apply(inputs, training=is_training)
+        for name in ("moving_mean", "moving_variance", "beta", "gamma"):
+            _collect(getattr(layer, name), variables_collections, name)
+        return _finish(outputs, None, None, activation_fn,
+                       outputs_collections, sc)
+
+
+def _moved(variable, value, decay):
+    """The assignment that moves `variable` towards `value`."""
+    with name_scope("AssignMovingAvg") as scope:
+        with colocate_with(variable.op):
+            share = convert_to_tensor(1.0 - decay, name="decay")
+            return assign_sub(variable, (variable - value) * share, name=scope)
+
+
+def _fused_norm(inputs, decay, center, scale, epsilon, activation_fn,
+                initializers, regularizers, updates_collections, is_training,
+                reuse, collections, outputs_collections, trainable,
+                data_format, scope):
+    with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse) as sc:
+        static, given = inputs.get_shape(), inputs
+        first = data_format == "NCHW"
+        channels = static[1 if first or static.ndims == 2 else -1].value
+        if channels is None:
+            raise ValueError("Inputs %s has undefined `C` dimension %s."
+                             % (inputs.name, static))
+        if static.ndims == 2:
+            inputs = _array.reshape(inputs, [-1, channels, 1, 1] if first
+                                    else [-1, 1, 1, channels])
+
+        def parameter(name, default, trains):
+            return model_variable(
+                name, shape=[channels], dtype=dtypes.float32,
+                initializer=initializers.get(name, default),
+                regularizer=regularizers.get(name), trainable=trains,
+                collections=_collections_of(collections, name))
+        beta = (parameter("beta", Zeros, trainable) if center
+                else constant(0.0, dtypes.float32, [channels]))
+        gamma = (parameter("gamma", Ones, trainable) if scale
+                 else constant(1.0, dtypes.float32, [channels]))
+        with variable_scope(get_variable_scope()) as whole:
+            whole.set_partitioner(None)
+            mean = parameter("moving_mean", Zeros, False)
+            variance = parameter("moving_variance", Ones, False)
+        shared = dict(epsilon=epsilon, data_format=data_format)
+        outputs, batch_mean, batch_variance = backend.choose(
+            is_training,
+            lambda: _norm.fused_batch_norm(inputs, gamma, beta, **shared),
+            lambda: _norm.fused_batch_norm(
+                inputs, gamma, beta, mean=mean, variance=variance,
+                is_training=False, **shared))
+        if backend.known(is_training) is not False:
+            def move():
+                return [_moved(mean, batch_mean, decay),
+                        _moved(variance, batch_variance, decay)]
+            normal = outputs
+            if updates_collections is None:
+                def forced():
+                    with control_dependencies(move()):
+                        return _array.identity(normal)
+                outputs = backend.choose(is_training, forced, lambda: normal)
+            else:
+                moved = backend.choose(
+                    is_training, move,
+                    lambda: [_array.identity(mean), _array.identity(variance)])
+                for update in moved:
+                    add_to_collections(updates_collections, update)
+        if static.ndims == 2:
+            outputs = _array.reshape(outputs, _array.shape(given))
+        outputs.set_shape(static)
+        return _finish(outputs, None, None, activation_fn,
+                       outputs_collections, sc)
+
+
+@add_arg_scope
+def layer_norm(inputs, center=True, scale=True, activation_fn=None, reuse=None,
+               variables_collections=None, outputs_collections=None,
+               trainable=True, begin_norm_axis=1, begin_params_axis=-1,
+               scope=None):
+    """Each example normalised over the dimensions from begin_norm_axis on;
+    beta and gamma have those from begin_params_axis on."""
+    with variable_scope(scope, "LayerNorm", [inputs], reuse=reuse) as sc:
+        inputs = convert_to_tensor(inputs)
+        shape = inputs.get_shape()
+        rank = shape.ndims
+        if rank is None:
+            raise ValueError("Inputs %s has undefined rank." % inputs.name)
+        kind = inputs.dtype.base_dtype
+        first = begin_norm_axis + (rank if begin_norm_axis < 0 else 0)
+        if begin_params_axis >= rank or first >= rank:
+            raise ValueError(
+                "begin_params_axis (%d) and begin_norm_axis (%d) must be < "
+                "rank(inputs) (%d)" % (begin_params_axis, first, rank))
+        sizes = shape[begin_params_axis:]
+        if not sizes.is_fully_defined():
+            raise ValueError("Inputs %s: shape(inputs)[%s:] is not fully "
+                             "defined: %s"
+                             % (inputs.name, begin_params_axis, shape))
+
+        def parameter(name, initializer):
+            return model_variable(
+                name, shape=sizes.as_list(), dtype=kind,
+                initializer=initializer, trainable=trainable,
+                collections=_collections_of(variables_collections, name))
+        beta = parameter("beta", Zeros()) if center else None
+        gamma = parameter("gamma", Ones()) if scale else None
+        mean, variance = _norm.moments(inputs, list(range(first, rank)),
+                                       keep_dims=True)
+        outputs = _norm.batch_normalization(
+            inputs, mean, variance, offset=beta, scale=gamma,
+            variance_epsilon=1e-3 if kind == dtypes.float16 else 1e-12)
+        outputs.set_shape(shape)
+        return _finish(outputs, None, None, activation_fn,
+                       outputs_collections, sc)
+
+
+@add_arg_scope
+def one_hot_encoding(labels, num_classes, on_value=1.0, off_value=0.0,
+                     outputs_collections=None, scope=None):
+    """Labels as vectors, on_value at their number."""
+    with name_scope(scope, "OneHotEncoding", [labels, num_classes]) as sc:
+        labels = convert_to_tensor(labels)
+        if labels.dtype.base_dtype == dtypes.int32:
+            labels = _math.cast(labels, dtypes.int64, name="ToInt64")
+        outputs = _array.one_hot(labels, num_classes, on_value=on_value,
+                                 off_value=off_value)
+        return collect_named_outputs(outputs_collections, sc, outputs)
+
+
+@add_arg_scope
+def softmax(logits, scope=None):
+    """nn.softmax over the last dimension, which must be known."""
+    with variable_scope(scope, "softmax", [logits]):
+        shape = logits.get_shape()
+        if shape.ndims is None or shape.ndims < 2 or shape[-1].value is None:
+            raise ValueError("softmax: logits must have at least 2 dimensions, "
+                             "the last of a known size, got shape %s" % shape)
+        flat = _array.reshape(logits, [-1, shape[-1].value])
+        outputs = _array.reshape(_nn.softmax(flat), _array.shape(logits))
+        outputs.set_shape(shape)
+        return outputs
+
+
+@add_arg_scope
+def unit_norm(inputs, dim, epsilon=1e-7, scope=None):
+    """`inputs` divided by their lengths along `dim`."""
+    with variable_scope(scope, "UnitNorm", [inputs]):
+        rank = inputs.get_shape().ndims
+        if rank is None:
+            raise ValueError("The input rank must be known.")
+        if dim < 0 or dim >= rank:
+            raise ValueError("dim must be positive but smaller than the input "
+                             "rank.")
+        return _math.div(inputs, _math.sqrt(epsilon + _math.reduce_sum(
+            _math.square(inputs), dim, keepdims=True)))
+
+
+def _scope_of(layer, default):
+    """What repeated layers are named after."""
+    return getattr(layer, "__name__", None) or getattr(
+        getattr(layer, "func", None), "__name__", default)
+
+
+def repeat(inputs, repetitions, layer, *args, **kwargs):
+    """`layer` applied `repetitions` times, in scopes scope/scope_1 and so
+    on."""
+    scope = kwargs.pop("scope", None)
+    with variable_scope(scope, "Repeat", [inputs]):
+        outputs = convert_to_tensor(inputs)
+        scope = scope or _scope_of(layer, "repeat")
+        for i in range(repetitions):
+            outputs = layer(outputs, *args, **{
+                **kwargs, "scope": "%s_%d" % (scope, i + 1)})
+        return outputs
+
+
+def stack(inputs, layer, stack_args, **kwargs):
+    """`layer` applied once with each of stack_args, in scopes scope/scope_1
+    and so on."""
+    if not isinstance(stack_args, (list, tuple)):
+        raise ValueError("stack_args need to be a list or tuple")
+    scope = kwargs.pop("scope", None)
+    with variable_scope(scope, "Stack", [inputs]):
+        outputs = convert_to_tensor(inputs)
+        scope = scope or _scope_of(layer, "stack")
+        for i, args in enumerate(stack_args):
+            args = args if isinstance(args, (list, tuple)) else [args]
+            outputs = layer(outputs, *args, **{
+                **kwargs, "scope": "%s_%d" % (scope, i + 1)})
+        return outputs
+
+
+conv2d = convolution2d
+conv2d_transpose = convolution2d_transpose
+separable_conv2d = separable_convolution2d

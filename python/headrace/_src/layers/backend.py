@@ -1,0 +1,235 @@
+"""tf.keras.backend: numbers that all layers share, and the names of layers."""
+from headrace import raw_ops as _raw
+from headrace._src.control.control_flow import smart_cond
+from headrace._src.framework import dtypes
+from headrace._src.framework.graph import (
+    get_default_graph, name_scope, reset_default_graph)
+from headrace._src.framework.tensor import constant as _constant
+from headrace._src.framework.tensor import constant_value, convert_to_tensor
+from headrace._src.ops import array_ops as _array
+from headrace._src.ops import math_ops as _math
+
+_settings = {"floatx": "float32", "epsilon": 1e-7,
+             "image_data_format": "channels_last", "learning_phase": None}
+
+
+def floatx():
+    """The name of the type that layers have by default."""
+    return _settings["floatx"]
+
+
+def set_floatx(value):
+    if value not in ("float16", "float32", "float64"):
+        raise ValueError("Unknown floatx type: %s" % (value,))
+    _settings["floatx"] = str(value)
+
+
+def epsilon():
+    """The small number that keeps divisors from 0."""
+    return _settings["epsilon"]
+
+
+def set_epsilon(value):
+    _settings["epsilon"] = value
+
+
+def image_data_format():
+    return _settings["image_data_format"]
+
+
+def set_image_data_format(data_format):
+    if data_format not in ("channels_last", "channels_first"):
+        raise ValueError("Unknown data_format: %s" % (data_format,))
+    _settings["image_data_format"] = str(data_format)
+
+
+class _State:
+    """What is counted for one graph."""
+
+    def __init__(self):
+        self.names = {}
+        self.learning_phase = None
+        self.history = {}  # of tensors: (layer, index of its call, index)
+
+
+# Kept in a collection, so that it ends with the graph.
+_STATE = "__layers_state"
+
+
+def graph_state():
+    graph = get_default_graph()
+    found = graph.get_collection_ref(_STATE)
+    if not found:
+        found.append(_State())
+    return found[0]
+
+
+def unique_name(base, zero_based):
+    """`base` with the number of names that this graph has of it; the first is
+    without one if zero_based."""
+    names = graph_state().names
+    count = names.get(base, 0)
+    names[base] = count + 1
+    if not zero_based:
+        return "%s_%d" % (base, count + 1)
+    return "%s_%d" % (base, count) if count else base
+
+
+def get_uid(prefix=""):
+    names = graph_state().names
+    names[prefix] = names.get(prefix, 0) + 1
+    return names[prefix]
+
+
+def reset_uids():
+    graph_state().names.clear()
+
+
+def learning_phase():
+    """A placeholder, False by default, that says if layers train; or what
+    set_learning_phase was given."""
+    if _settings["learning_phase"] is not None:
+        return _settings["learning_phase"]
+    state = graph_state()
+    if state.learning_phase is None:
+        with name_scope(""):
+            state.learning_phase = _array.placeholder_with_default(
+                False, shape=(), name="keras_learning_phase")
+    return state.learning_phase
+
+
+def set_learning_phase(value):
+    if value not in (0, 1, False, True):
+        raise ValueError("Expected learning phase to be 0 or 1.")
+    _settings["learning_phase"] = int(value)
+
+
+def clear_session():
+    """A new default graph, where names start again."""
+    reset_default_graph()
+    _settings["learning_phase"] = None
+
+
+def choose(training, if_true, if_false):
+    """What one of the functions returns; both are in the graph if only a run
+    can tell."""
+    if isinstance(training, (bool, int)):
+        return if_true() if training else if_false()
+    return smart_cond(training, if_true, if_false)
+
+
+def known(training):
+    """`training` as a bool, or None if only a run can tell."""
+    if isinstance(training, (bool, int)):
+        return bool(training)
+    value = constant_value(training)
+    return None if value is None else bool(value)
+
+
+def hard_sigmoid(x):
+    """0.2 x + 0.5, between 0 and 1."""
+    x = convert_to_tensor(x)
+    x = _math.multiply(x, _constant(0.2, x.dtype.base_dtype))
+    x = _math.add(x, _constant(0.5, x.dtype.base_dtype))
+    return _math.minimum(_math.maximum(x, 0.), 1.)
+
+
+def constant(value, dtype=None, shape=None, name=None):
+    return _constant(value, dtypes.as_dtype(dtype or floatx()), shape,
+                     name or "Const")
+
+
+def int_shape(x):
+    """The static shape as a tuple, or None."""
+    shape = x.get_shape()
+    return None if shape.ndims is None else tuple(shape.as_list())
+
+
+def ndim(x):
+    return x.get_shape().ndims
+
+
+def dtype(x):
+    return x.dtype.base_dtype.name
+
+
+def shape(x):
+    return _array.shape(x)
+
+
+def cast(x, dtype):
+    return _math.cast(x, dtype)
+
+
+def square(x):
+    return _raw.Square(x)
+
+
+def sum(x, axis=None, keepdims=False):
+    return _math.reduce_sum(x, axis, keepdims)
+
+
+def mean(x, axis=None, keepdims=False):
+    if convert_to_tensor(x).dtype.base_dtype == dtypes.bool_:
+        x = _math.cast(x, floatx())
+    return _math.reduce_mean(x, axis, keepdims)
+
+
+def max(x, axis=None, keepdims=False):
+    return _math.reduce_max(x, axis, keepdims)
+
+
+def min(x, axis=None, keepdims=False):
+    return _math.reduce_min(x, axis, keepdims)
+
+
+def relu(x, alpha=0., max_value=None, threshold=0):
+    """x above `threshold`, at most max_value; alpha * (x - threshold) below
+    it."""
+    x = convert_to_tensor(x)
+    if threshold == 0 and alpha == 0:
+        if max_value is None:
+            return _raw.Relu(x)
+        if max_value == 6:
+            return _raw.Relu6(x)
+    kind = x.dtype.base_dtype
+    above = x * _math.cast(x > threshold, kind) if threshold else _raw.Relu(x)
+    if max_value is not None:
+        above = _math.minimum(above, _constant(max_value, kind))
+    if alpha == 0:
+        return above
+    below = _raw.Relu(_constant(threshold, kind) - x)
+    return above - _constant(alpha, kind) * below
+
+
+def softmax(x, axis=-1):
+    from_end = convert_to_tensor(x)
+    return _load_nn().softmax(from_end, axis=axis)
+
+
+def _load_nn():
+    from headrace._loading import load
+    return load("_src.nn.activations")
+
+
+def dot(x, y):
+    return _math.matmul(x, y)
+
+
+def reshape(x, shape):
+    return _array.reshape(x, shape)
+
+
+def concatenate(tensors, axis=-1):
+    return _array.concat(tensors, axis)
+
+
+def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None):
+    """A placeholder of the shape, or of `ndim` unknown dimensions."""
+    if sparse:
+        raise NotImplementedError("keras.backend.placeholder: sparse "
+                                  "placeholders are not supported; use "
+                                  "tf.sparse.placeholder")
+    if shape is None and ndim is not None:
+        shape = [None] * ndim
+    return _array.placeholder(dtypes.as_dtype(dtype or floatx()), shape, name)

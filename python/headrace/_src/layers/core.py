@@ -1,0 +1,469 @@
+"""tf.keras.layers: Dense, Dropout, Flatten, and layers without weights."""
+from headrace import raw_ops as _raw
+from headrace._src.framework import dtypes
+from headrace._src.framework.tensor import convert_to_tensor
+from headrace._src.framework.tensor_shape import TensorShape
+from headrace._src.layers import (
+    activations, backend, constraints, initializers, regularizers)
+from headrace._src.layers.engine import Layer
+from headrace._src.layers.input_spec import InputSpec
+from headrace._src.nn import activations as _nn
+from headrace._src.ops import array_ops as _array
+from headrace._src.ops import contractions as _contractions
+from headrace._src.ops import math_ops as _math
+from headrace._src.ops.sparse_tensor import SparseTensor
+from headrace._src.sparse import sparse_ops as _sparse
+
+
+class Dense(Layer):
+    """activation(inputs x kernel + bias) over the last dimension of the
+    inputs, whose size must be known. Weights: `kernel` [inputs, units] and
+    `bias` [units]. TypeError for a type that is not of real or complex
+    numbers."""
+
+    def __init__(self, units, activation=None, use_bias=True,
+                 kernel_initializer="glorot_uniform", bias_initializer="zeros",
+                 kernel_regularizer=None, bias_regularizer=None,
+                 activity_regularizer=None, kernel_constraint=None,
+                 bias_constraint=None, **kwargs):
+        super().__init__(
+            activity_regularizer=regularizers.get(activity_regularizer),
+            **kwargs)
+        self.units = int(units)
+        self.activation = activations.get(activation)
+        self.use_bias = use_bias
+        self.kernel_initializer = initializers.get(kernel_initializer)
+        self.bias_initializer = initializers.get(bias_initializer)
+        self.kernel_regularizer = regularizers.get(kernel_regularizer)
+        self.bias_regularizer = regularizers.get(bias_regularizer)
+        self.kernel_constraint = constraints.get(kernel_constraint)
+        self.bias_constraint = constraints.get(bias_constraint)
+        self.kernel = self.bias = None
+        self.input_spec = InputSpec(min_ndim=2)
+
+    def build(self, input_shape):
+        dtype = dtypes.as_dtype(self.dtype or backend.floatx())
+        if not (dtype.is_floating or dtype.is_complex):
+            raise TypeError("Unable to build `Dense` layer with non-floating "
+                            "point dtype %s" % dtype)
+        size = TensorShape(input_shape)[-1].value
+        if size is None:
+            raise ValueError("The last dimension of the inputs to `Dense` "
+                             "should be defined. Found `None`.")
+        self.input_spec = InputSpec(min_ndim=2, axes={-1: size})
+        self.kernel = self.add_weight(
+            "kernel", shape=[size, self.units], dtype=self.dtype,
+            initializer=self.kernel_initializer, trainable=True,
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint)
+        if self.use_bias:
+            self.bias = self.add_weight(
+                "bias", shape=[self.units], dtype=self.dtype,
+                initializer=self.bias_initializer, trainable=True,
+                regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint)
+        self.built = True
+
+    def call(self, inputs):
+        kernel = convert_to_tensor(self.kernel)
+        rank = inputs.get_shape().ndims
+        if isinstance(inputs, SparseTensor):
+            outputs = _sparse.sparse_tensor_dense_matmul(inputs, kernel)
+        elif rank > 2:
+            outputs = _contractions.tensordot(inputs, kernel,
+                                              [[rank - 1], [0]])
+            outputs.set_shape(inputs.get_shape().as_list()[:-1]
+                              + [self.units])
+        else:
+            outputs = _raw.MatMul(_math.cast(inputs, kernel.dtype.base_dtype),
+                                  kernel, name="MatMul")
+        if self.use_bias:
+            outputs = _nn.bias_add(outputs, self.bias)
+        if self.activation is not activations.linear:
+            return self.activation(outputs)
+        return outputs
+
+    def compute_output_shape(self, input_shape):
+        shape = TensorShape(input_shape).with_rank_at_least(2)
+        if shape[-1].value is None:
+            raise ValueError("The innermost dimension of input_shape must be "
+                             "defined, but saw: %s" % (input_shape,))
+        return shape[:-1].concatenate(self.units)
+
+    def get_config(self):
+        return {
+            **super().get_config(), "units": self.units,
+            "activation": activations.serialize(self.activation),
+            "use_bias": self.use_bias,
+            "kernel_initializer":
+                initializers.serialize(self.kernel_initializer),
+            "bias_initializer": initializers.serialize(self.bias_initializer),
+            "kernel_regularizer":
+                regularizers.serialize(self.kernel_regularizer),
+            "bias_regularizer": regularizers.serialize(self.bias_regularizer),
+            "activity_regularizer":
+                regularizers.serialize(self.activity_regularizer),
+            "kernel_constraint": constraints.serialize(self.kernel_constraint),
+            "bias_constraint": constraints.serialize(self.bias_constraint)}
+
+
+class Dropout(Layer):
+    """In training, sets a share `rate` of the inputs to 0 and scales up the
+    others. `training`: a bool, or a tensor of one."""
+
+    def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
+        super().__init__(**kwargs)
+        self.rate = rate
+        self.noise_shape = noise_shape
+        self.seed = seed
+        self.supports_masking = True
+
+    def _get_noise_shape(self, inputs):
+        if self.noise_shape is None:
+            return None
+        sizes = _array.shape(inputs)
+        return convert_to_tensor([sizes[i] if n is None else n
+                                  for i, n in enumerate(self.noise_shape)])
+
+    def call(self, inputs, training=None):
+        if training is None:
+            training = backend.learning_phase()
+        return backend.choose(
+            training,
+            lambda: _nn.dropout(
+                inputs, noise_shape=self._get_noise_shape(inputs),
+                seed=self.seed, rate=self.rate),
+            lambda: _array.identity(inputs))
+
+    def compute_output_shape(self, input_shape):
+        return TensorShape(input_shape)
+
+    def get_config(self):
+        return {**super().get_config(), "rate": self.rate,
+                "noise_shape": self.noise_shape, "seed": self.seed}
+
+
+class Flatten(Layer):
+    """All dimensions but the first as one. "channels_first": in the order of
+    "channels_last"."""
+
+    def __init__(self, data_format=None, **kwargs):
+        super().__init__(**kwargs)
+        self.data_format = data_format_of(data_format)
+        self.input_spec = InputSpec(min_ndim=1)
+
+    def call(self, inputs):
+        rank = inputs.get_shape().ndims
+        if self.data_format == "channels_first" and rank and rank > 1:
+            inputs = _array.transpose(
+                inputs, [0] + list(range(2, rank)) + [1])
+        first = inputs.get_shape()[0].value or _array.shape(inputs)[0]
+        outputs = _array.reshape(inputs, (first, -1))
+        outputs.set_shape(self.compute_output_shape(inputs.get_shape()))
+        return outputs
+
+    def compute_output_shape(self, input_shape):
+        shape = TensorShape(input_shape)
+        if shape.ndims is None:
+            return TensorShape([None, None])
+        size = 1
+        for n in shape.as_list()[1:]:
+            size = None if n is None or size is None else size * n
+        return TensorShape([shape[0], size])
+
+    def get_config(self):
+        return {**super().get_config(), "data_format": self.data_format}
+
+
+class Activation(Layer):
+    """A function of its inputs, by name or as it is."""
+
+    def __init__(self, activation, **kwargs):
+        super().__init__(**kwargs)
+        self.activation = activations.get(activation)
+        self.supports_masking = True
+
+    def call(self, inputs):
+        return self.activation(inputs)
+
+    def compute_output_shape(self, input_shape):
+        return TensorShape(input_shape)
+
+    def get_config(self):
+        return {**super().get_config(),
+                "activation": activations.serialize(self.activation)}
+
+
+class Reshape(Layer):
+    """Each example in the shape `target_shape`, where one size may be -1."""
+
+    def __init__(self, target_shape, **kwargs):
+        super().__init__(**kwargs)
+        self.target_shape = tuple(target_shape)
+
+    def call(self, inputs):
+        return _array.reshape(
+            inputs, (_array.shape(inputs)[0],) + self.target_shape)
+
+    def get_config(self):
+        return {**super().get_config(), "target_shape": self.target_shape}
+
+
+class Lambda(Layer):
+    """A Python function as a layer."""
+
+    def __init__(self, function, output_shape=None, mask=None, arguments=None,
+                 **kwargs):
+        super().__init__(**kwargs)
+        self.function = function
+        self.arguments = arguments or {}
+
+    def call(self, inputs):
+        return self.function(inputs, **self.arguments)
+
+
+class Add(Layer):
+    """The sum of a list of inputs."""
+
+    def call(self, inputs):
+        return _merged(self, inputs, _math.add)
+
+
+class Multiply(Layer):
+    """The product of a list of inputs."""
+
+    def call(self, inputs):
+        return _merged(self, inputs, _math.multiply)
+
+
+def _merged(layer, inputs, op):
+    if not isinstance(inputs, (list, tuple)) or len(inputs) < 2:
+        raise ValueError("A merge layer should be called on a list of at least "
+                         "2 inputs. Got %s (layer %s)" % (inputs, layer.name))
+    output = inputs[0]
+    for x in inputs[1:]:
+        output = op(output, x)
+    return output
+
+
+class Concatenate(Layer):
+    """A list of inputs side by side, along `axis`."""
+
+    def __init__(self, axis=-1, **kwargs):
+        super().__init__(**kwargs)
+        self.axis = axis
+
+    def call(self, inputs):
+        return _array.concat(inputs, self.axis)
+
+    def get_config(self):
+        return {**super().get_config(), "axis": self.axis}
+
+
+class _ZeroPadding(Layer):
+    rank = None
+
+    def __init__(self, padding, data_format, **kwargs):
+        super().__init__(**kwargs)
+        self.data_format = data_format_of(data_format)
+        if isinstance(padding, int):
+            padding = (padding,) * self.rank
+        if len(padding) != self.rank:
+            raise ValueError("`padding` should have %d elements. Found: %s"
+                             % (self.rank, padding))
+        self.padding = tuple((p, p) if isinstance(p, int) else tuple(p)
+                             for p in padding)
+        self.input_spec = InputSpec(ndim=self.rank + 2)
+
+    def call(self, inputs):
+        pads = [[0, 0]] + [list(p) for p in self.padding] + [[0, 0]]
+        if self.data_format == "channels_first":
+            pads = pads[:1] + pads[-1:] + pads[1:-1]
+        return _array.pad(inputs, pads)
+
+    def get_config(self):
+        return {**super().get_config(), "padding": self.padding,
+                "data_format": self.data_format}
+
+
+class ZeroPadding1D(_ZeroPadding):
+    """Zeros around sequences. `padding`: a number, or one for each end."""
+
+    rank = 1
+
+    def __init__(self, padding=1, **kwargs):
+        if not isinstance(padding, int):
+            padding = (tuple(padding),)
+        super().__init__(padding, "channels_last", **kwargs)
+
+    def get_config(self):
+        config = super().get_config()
+        del config["data_format"]
+        return {**config, "padding": self.padding[0]}
+
+
+class ZeroPadding2D(_ZeroPadding):
+    """Zeros around images. `padding`: a number, one for each dimension, or a
+    pair for each."""
+
+    rank = 2
+
+    def __init__(self, padding=(1, 1), data_format=None, **kwargs):
+        super().__init__(padding, data_format, **kwargs)
+
+
+class ZeroPadding3D(_ZeroPadding):
+    """Zeros around volumes. `padding`: a number, one for each dimension, or a
+    pair for each."""
+
+    rank = 3
+
+    def __init__(self, padding=(1, 1, 1), data_format=None, **kwargs):
+        super().__init__(padding, data_format, **kwargs)
+
+
+class ReLU(Layer):
+    """Values below `threshold` times negative_slope, others up to
+    max_value."""
+
+    def __init__(self, max_value=None, negative_slope=0, threshold=0,
+                 **kwargs):
+        super().__init__(**kwargs)
+        self.max_value = max_value
+        self.negative_slope = negative_slope
+        self.threshold = threshold
+
+    def call(self, inputs):
+        return backend.relu(inputs, self.negative_slope, self.max_value,
+                            self.threshold)
+
+    def get_config(self):
+        return {**super().get_config(), "max_value": self.max_value,
+                "negative_slope": self.negative_slope,
+                "threshold": self.threshold}
+
+
+class LeakyReLU(Layer):
+    """Values below 0 times alpha."""
+
+    def __init__(self, alpha=0.3, **kwargs):
+        super().__init__(**kwargs)
+        self.alpha = alpha
+
+    def call(self, inputs):
+        return backend.relu(inputs, alpha=self.alpha)
+
+    def get_config(self):
+        return {**super().get_config(), "alpha": self.alpha}
+
+
+class Softmax(Layer):
+    """tf.keras.activations.softmax along `axis`."""
+
+    def __init__(self, axis=-1, **kwargs):
+        super().__init__(**kwargs)
+        self.axis = axis
+
+    def call(self, inputs):
+        return activations.softmax(inputs, axis=self.axis)
+
+    def get_config(self):
+        return {**super().get_config(), "axis": self.axis}
+
+
+class Permute(Layer):
+    """The dimensions of each example in the order `dims`, which counts them
+    from 1."""
+
+    def __init__(self, dims, **kwargs):
+        super().__init__(**kwargs)
+        self.dims = tuple(dims)
+        if sorted(self.dims) != list(range(1, len(self.dims) + 1)):
+            raise ValueError("Invalid permutation `dims` for Permute Layer: "
+                             "%s. The set of indices in `dims` must be "
+                             "consecutive and start from 1." % (dims,))
+        self.input_spec = InputSpec(ndim=len(self.dims) + 1)
+
+    def call(self, inputs):
+        return _array.transpose(inputs, (0,) + self.dims)
+
+    def get_config(self):
+        return {**super().get_config(), "dims": self.dims}
+
+
+class RepeatVector(Layer):
+    """Each example, a vector, n times: [batch, n, size]."""
+
+    def __init__(self, n, **kwargs):
+        super().__init__(**kwargs)
+        self.n = n
+        self.input_spec = InputSpec(ndim=2)
+
+    def call(self, inputs):
+        return _array.tile(_array.expand_dims(inputs, 1), [1, self.n, 1])
+
+    def get_config(self):
+        return {**super().get_config(), "n": self.n}
+
+
+class Embedding(Layer):
+    """Rows of a table of `input_dim` vectors of size `output_dim`, by their
+    indices. The weight is `embeddings`."""
+
+    def __init__(self, input_dim, output_dim,
+                 embeddings_initializer="uniform",
+                 embeddings_regularizer=None, activity_regularizer=None,
+                 embeddings_constraint=None, mask_zero=False,
+                 input_length=None, **kwargs):
+        if mask_zero:
+            raise NotImplementedError("Embedding: mask_zero=True: masks are "
+                                      "not supported")
+        if "input_shape" not in kwargs:
+            kwargs["input_shape"] = (input_length,)
+        kwargs["dtype"] = kwargs.get("dtype") or backend.floatx()
+        super().__init__(
+            activity_regularizer=regularizers.get(activity_regularizer),
+            **kwargs)
+        self.input_dim = input_dim
+        self.output_dim = output_dim
+        self.embeddings_initializer = initializers.get(embeddings_initializer)
+        self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
+        self.embeddings_constraint = constraints.get(embeddings_constraint)
+
+    def build(self, input_shape):
+        self.embeddings = self.add_weight(
+            "embeddings", shape=(self.input_dim, self.output_dim),
+            initializer=self.embeddings_initializer,
+            regularizer=self.embeddings_regularizer,
+            constraint=self.embeddings_constraint)
+        self.built = True
+
+    def call(self, inputs):
+        if inputs.dtype.base_dtype not in (dtypes.int32, dtypes.int64):
+            inputs = _math.cast(inputs, dtypes.int32)
+        return _array.gather(self.embeddings, inputs)
+
+    def get_config(self):
+        return {
+            **super().get_config(), "input_dim": self.input_dim,
+            "output_dim": self.output_dim,
+            "embeddings_initializer":
+                initializers.serialize(self.embeddings_initializer),
+            "embeddings_regularizer":
+                regularizers.serialize(self.embeddings_regularizer),
+            "activity_regularizer":
+                regularizers.serialize(self.activity_regularizer),
+            "embeddings_constraint":
+                constraints.serialize(self.embeddings_constraint)}
+
+
+def data_format_of(data_format):
+    """"channels_last" or "channels_first", by default that of the backend."""
+    if data_format is None:
+        return backend.image_data_format()
+    if not isinstance(data_format, str) or data_format.lower() not in (
+            "channels_last", "channels_first"):
+        raise ValueError("The `data_format` argument must be one of "
+                         "\"channels_first\", \"channels_last\". Received: %s"
+                         % (data_format,))
+    return data_format.lower()

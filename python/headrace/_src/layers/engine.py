@@ -1,0 +1,470 @@
+"""Layer: what has weights, makes them at its first call, and maps tensors to
+tensors.
+
+This is tf.keras.layers.Layer; tf.layers.Layer (`legacy.py`) takes its variables
+from get_variable instead, and so shares them by name.
+"""
+import functools
+import inspect
+import re
+
+import numpy as np
+
+from headrace._headrace import Tensor
+from headrace._src.framework import dtypes, nest
+from headrace._src.framework.graph import (
+    Operation, init_scope, name_scope)
+from headrace._src.framework.tensor import convert_to_tensor
+from headrace._src.framework.tensor_shape import TensorShape
+from headrace._src.layers import (
+    backend, constraints, initializers, regularizers)
+from headrace._src.layers.input_spec import check_inputs
+from headrace._src.ops import array_ops as _array
+from headrace._src.ops import math_ops as _math
+from headrace._src.variables.partitions import PartitionedVariable
+from headrace._src.variables.records import (
+    VariableAggregation, VariableSynchronization)
+from headrace._src.variables.variables import Variable
+
+_OPTIONS = {"input_shape", "batch_input_shape", "batch_size", "weights",
+            "activity_regularizer", "autocast"}
+
+
+def snake_case(name):
+    """The name of a class as that of its layers: max_pooling2d."""
+    words = re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    words = re.sub("([a-z])([A-Z])", r"\1_\2", words).lower()
+    return words if words[0] != "_" else "private" + words
+
+
+def as_list(value):
+    if value is None:
+        return []
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _tensor(value):
+    return convert_to_tensor(value) if isinstance(
+        value, (np.ndarray, float, int)) else value
+
+
+class Layer:
+    """A layer: `build(input_shape)` makes its weights by add_weight, and
+    `call(inputs)` computes its outputs; a derived class has both.
+
+    `trainable` False keeps its weights from TRAINABLE_VARIABLES. `dtype`: of
+    its weights, by default that of the first input. `input_shape`: the shape
+    of one example, for the first layer of a Sequential."""
+
+    _zero_based = True  # the first layer of a class has no number
+
+    def __init__(self, trainable=True, name=None, dtype=None, dynamic=False,
+                 **kwargs):
+        for key in kwargs:
+            if key not in _OPTIONS and key != "input_dim":
+                raise TypeError("Keyword argument not understood: %s" % key)
+        if dynamic:
+            raise NotImplementedError(
+                "Layer %s: dynamic=True needs eager execution, which is not "
+                "supported" % (name or type(self).__name__))
+        self._trainable = trainable
+        self.built = False
+        self.stateful = False
+        self.supports_masking = False
+        self.input_spec = None
+        self._dtype = None if dtype is None else dtypes.as_dtype(dtype).name
+        self._set_name(name)
+        self._activity_regularizer = kwargs.pop("activity_regularizer", None)
+        self._trainable_weights = []
+        self._non_trainable_weights = []
+        self._losses = []         # [(tensor, it depends on the inputs)]
+        self._callable_losses = []
+        self._updates = []        # [(operation, inputs that it depends on)]
+        self._calls = []          # [(inputs, outputs)]
+        self._inputs_now = None   # while `call` runs
+        self._first_weights = kwargs.get("weights")
+        shape = kwargs.get("batch_input_shape")
+        if shape is None and kwargs.get("input_shape") is not None:
+            shape = (kwargs.get("batch_size"),) + tuple(kwargs["input_shape"])
+        elif shape is None and kwargs.get("input_dim") is not None:
+            shape = (kwargs.get("batch_size"), kwargs["input_dim"])
+        if shape is not None:
+            self._batch_input_shape = tuple(shape)
+
+    def _set_name(self, name):
+        self._name = name or backend.unique_name(
+            snake_case(type(self).__name__), zero_based=self._zero_based)
+
+    name = property(lambda self: self._name)
+    dtype = property(lambda self: self._dtype)
+    dynamic = property(lambda self: False)
+    activity_regularizer = property(
+        lambda self: self._activity_regularizer,
+        lambda self, value: setattr(self, "_activity_regularizer", value))
+
+    @property
+    def trainable(self):
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, value):
+        self._trainable = value
+        for layer in self._layers_inside():
+            layer.trainable = value
+
+    def _layers_inside(self):
+        """The layers that are attributes of this one, once each."""
+        found = []
+        for value in vars(self).values():
+            for x in value if isinstance(value, (list, tuple)) else [value]:
+                if isinstance(x, Layer) and x is not self and x not in found:
+                    found.append(x)
+        return found
+
+    # Weights.
+
+    def build(self, input_shape):
+        """Makes the weights, for inputs of this shape."""
+        self.built = True
+
+    def add_weight(self, name=None, shape=None, dtype=None, initializer=None,
+                   regularizer=None, trainable=None, constraint=None,
+                   partitioner=None, use_resource=None,
+                   synchronization=VariableSynchronization.AUTO,
+                   aggregation=VariableAggregation.NONE, **kwargs):
+        """A variable of the layer. ValueError if no initializer is given and
+        there is no default for the type."""
+        for key in kwargs:
+            if key not in ("getter", "collections", "experimental_autocast"):
+                raise TypeError("Unknown keyword argument: %s" % key)
+        shape = () if shape is None else shape
+        dtype = dtypes.as_dtype(dtype or self.dtype or backend.floatx())
+        if self._dtype is None:
+            self._dtype = dtype.base_dtype.name
+        initializer = initializers.get(initializer)
+        if initializer is None:
+            initializer = self._default_initializer(name, dtype)
+        trainable = self._may_train(trainable, synchronization)
+        variable = self._make_variable(
+            name, TensorShape(shape), dtype, initializer,
+            trainable=trainable, constraint=constraints.get(constraint),
+            partitioner=partitioner, use_resource=use_resource,
+            synchronization=synchronization, aggregation=aggregation,
+            collections=kwargs.get("collections"),
+            getter=kwargs.get("getter"))
+        self._regularize(variable, regularizers.get(regularizer),
+                         variable.name.partition(":")[0])
+        weights = (self._trainable_weights if trainable
+                   else self._non_trainable_weights)
+        weights.append(variable)
+        return variable
+
+    def add_variable(self, *args, **kwargs):
+        """As add_weight."""
+        return self.add_weight(*args, **kwargs)
+
+    def _default_initializer(self, name, dtype):
+        if dtype.is_floating:
+            return initializers.get("glorot_uniform")
+        if dtype.is_integer or dtype.is_bool:
+            return initializers.get("zeros")
+        raise ValueError("An initializer for variable %s of type %s is "
+                         "required for layer %s"
+                         % (name, dtype.base_dtype, self.name))
+
+    def _may_train(self, trainable, synchronization):
+        if synchronization == VariableSynchronization.ON_READ:
+            if trainable:
+                raise ValueError(
+                    "Synchronization value can be set to "
+                    "VariableSynchronization.ON_READ only for non-trainable "
+                    "variables. You have specified trainable=True and "
+                    "synchronization=VariableSynchronization.ON_READ.")
+            return False
+        return True if trainable is None else trainable
+
+    def _make_variable(self, name, shape, dtype, initializer, getter,
+                       partitioner, use_resource, **options):
+        if partitioner is not None:
+            raise ValueError("Layer %s: partitioner: only layers of tf.layers "
+                             "have partitioned variables" % self.name)
+        with init_scope():
+            return Variable(
+                functools.partial(initializer, shape.as_list(), dtype=dtype),
+                name=name or "Variable", dtype=dtype,
+                use_resource=use_resource is not False, **options)
+
+    def _regularize(self, variable, regularizer, name):
+        if regularizer is None:
+            return
+        parts = (list(variable) if isinstance(variable, PartitionedVariable)
+                 else [variable])
+        for part in parts:
+            self.add_loss(functools.partial(
+                self._loss_of, regularizer, part, name))
+
+    @staticmethod
+    def _loss_of(regularizer, variable, name):
+        with name_scope(name + "/Regularizer"):
+            return regularizer(variable)
+
+    def _all(self, own, inner):
+        found = list(own)
+        for layer in self._layers_inside():
+            found += [w for w in getattr(layer, inner)
+                      if not any(w is f for f in found)]
+        return found
+
+    @property
+    def trainable_weights(self):
+        if not self.trainable:
+            return []
+        return self._all(self._trainable_weights, "trainable_weights")
+
+    @property
+    def non_trainable_weights(self):
+        own = list(self._non_trainable_weights)
+        if not self.trainable:
+            own = self._trainable_weights + own
+        return self._all(own, "non_trainable_weights")
+
+    @property
+    def weights(self):
+        return self.trainable_weights + self.non_trainable_weights
+
+    variables = property(lambda self: self.weights)
+    trainable_variables = property(lambda self: self.trainable_weights)
+    non_trainable_variables = property(lambda self: self.non_trainable_weights)
+
+    def count_params(self):
+        """How many numbers the weights are. ValueError before `build`."""
+        if not self.built:
+            raise ValueError("You tried to call `count_params` on %s, but the "
+                             "layer isn't built." % self.name)
+        return sum(int(np.prod(w.get_shape().as_list()))
+                   for w in self.weights)
+
+    def get_weights(self):
+        """The values of the weights in the default session."""
+        return [w.eval() for w in self.weights]
+
+    def set_weights(self, weights):
+        """Gives the weights values, in the default session."""
+        mine = self.weights
+        if len(mine) != len(weights):
+            raise ValueError(
+                "You called `set_weights(weights)` on layer \"%s\" with a  "
+                "weight list of length %d, but the layer was expecting %d "
+                "weights." % (self.name, len(weights), len(mine)))
+        for variable, value in zip(mine, weights):
+            if tuple(variable.get_shape().as_list()) != np.shape(value):
+                raise ValueError(
+                    "Layer weight shape %s not compatible with provided weight "
+                    "shape %s" % (variable.get_shape(), np.shape(value)))
+        for variable, value in zip(mine, weights):
+            variable.load(value)
+
+    # Losses and updates.
+
+    def add_loss(self, losses, inputs=None):
+        """Adds scalars to the losses, or functions that make them. `inputs`:
+        what they depend on, None if on weights alone."""
+        for loss in nest.flatten(losses):
+            if callable(loss):
+                self._callable_losses.append(loss)
+            elif loss is not None:
+                if not isinstance(loss, Tensor):
+                    loss = convert_to_tensor(
+                        loss, dtype=dtypes.as_dtype(backend.floatx()))
+                self._losses.append((loss, inputs is not None))
+
+    def _own_losses(self):
+        # What a function makes is kept: the second look gives the same.
+        for function in self._callable_losses:
+            loss = function()
+            if loss is not None:
+                self._losses.append((loss, False))
+        self._callable_losses = []
+        return self._losses
+
+    @property
+    def losses(self):
+        return self._all([x for x, _ in self._own_losses()], "losses")
+
+    def get_losses_for(self, inputs):
+        """The losses that depend on inputs, or with None those that do not."""
+        return [x for x, depends in self._own_losses()
+                if depends == (inputs is not None)]
+
+    def add_update(self, updates, inputs=None):
+        """Adds operations, or functions that make them, that are to run with
+        each training step."""
+        for update in as_list(updates):
+            if callable(update):
+                update = update()
+            if not isinstance(update, Operation):
+                update = getattr(update, "op", None) or convert_to_tensor(
+                    update).op
+            self._updates.append((update, self._inputs_now
+                                  if inputs is None else inputs))
+
+    @property
+    def updates(self):
+        if not self.trainable and not self.stateful:
+            return []
+        return self._all([u for u, _ in self._updates], "updates")
+
+    def get_updates_for(self, inputs):
+        """The updates that depend on `inputs`, or with None on none."""
+        wanted = [id(x.op) for x in nest.flatten(inputs)] if (
+            inputs is not None) else None
+        return [u for u, given in self._updates
+                if (given is None) == (wanted is None) and (
+                    wanted is None
+                    or any(id(x.op) in wanted for x in nest.flatten(given)))]
+
+    # Calls.
+
+    def call(self, inputs, **kwargs):
+        """The outputs for `inputs`."""
+        return inputs
+
+    def _name_scope(self):
+        return self.name
+
+    def _call_arguments(self):
+        try:
+            return list(inspect.signature(self.call).parameters)
+        except (TypeError, ValueError):
+            return []
+
+    def __call__(self, inputs, *args, **kwargs):
+        inputs = nest.map_structure(_tensor, inputs)
+        known = self._call_arguments()
+        if "training" in known and known.index("training") > len(args):
+            phase = backend._settings["learning_phase"]
+            if kwargs.get("training") is None and phase is not None:
+                kwargs["training"] = bool(backend.learning_phase())
+        elif "training" not in known:
+            kwargs.pop("training", None)
+        check_inputs(self.input_spec, inputs, self.name)
+        with name_scope(self._name_scope()):
+            self._build_once(inputs)
+            outer, self._inputs_now = self._inputs_now, inputs
+            try:
+                outputs = self.call(inputs, *args, **kwargs)
+            finally:
+                self._inputs_now = outer
+            if outputs is None:
+                raise ValueError(
+                    "A layer's `call` method should return a Tensor or a list "
+                    "of Tensors, not None (layer: %s)." % self.name)
+            self._regularize_activity(inputs, outputs)
+        self._remember(inputs, outputs)
+        return outputs
+
+    def apply(self, inputs, *args, **kwargs):
+        """The outputs for `inputs`, as a call of the layer."""
+        return self(inputs, *args, **kwargs)
+
+    def _build_once(self, inputs):
+        if self.built:
+            return
+        check_inputs(self.input_spec, inputs, self.name)
+        tensors = nest.flatten(inputs)
+        if tensors and self._dtype is None and hasattr(tensors[0], "dtype"):
+            self._dtype = tensors[0].dtype.base_dtype.name
+        shapes = None
+        if all(hasattr(x, "get_shape") for x in tensors):
+            shapes = nest.map_structure(lambda x: x.get_shape(), inputs)
+        self.build(shapes)
+        self.built = True
+        if self._first_weights is not None:
+            self.set_weights(self._first_weights)
+            self._first_weights = None
+
+    def _regularize_activity(self, inputs, outputs):
+        if not self._activity_regularizer:
+            return
+        with name_scope("ActivityRegularizer"):
+            for output in nest.flatten(outputs):
+                loss = self._activity_regularizer(output)
+                size = _math.cast(_array.shape(output)[0], loss.dtype)
+                self.add_loss(loss / size, inputs=inputs)
+
+    def _remember(self, inputs, outputs):
+        self._calls.append((inputs, outputs))
+        history = backend.graph_state().history
+        own = [id(x) for x in nest.flatten(inputs)]
+        for i, output in enumerate(nest.flatten(outputs)):
+            if isinstance(output, Tensor) and id(output) not in own:
+                history[output.name] = self, len(self._calls) - 1, i
+
+    # What the calls had.
+
+    def _only(self, at, what):
+        if not self._calls:
+            raise AttributeError("Layer %s is not connected, no %s to return."
+                                 % (self.name, what))
+        if len(self._calls) > 1:
+            raise AttributeError(
+                "Layer %s has multiple inbound nodes, hence the notion of "
+                "\"layer %s\" is ill-defined. Use `get_%s_at(node_index)` "
+                "instead." % (self.name, what, what))
+        return self._calls[0][at]
+
+    def _at(self, index, at, what):
+        if not 0 <= index < len(self._calls):
+            raise ValueError(
+                "Asked to get %s at node %d, but the layer has only %d inbound "
+                "nodes." % (what, index, len(self._calls)))
+        return self._calls[index][at]
+
+    input = property(lambda self: self._only(0, "input"))
+    output = property(lambda self: self._only(1, "output"))
+
+    @property
+    def input_shape(self):
+        return nest.map_structure(backend.int_shape, self._only(0, "input"))
+
+    @property
+    def output_shape(self):
+        return nest.map_structure(backend.int_shape, self._only(1, "output"))
+
+    def get_input_at(self, node_index):
+        return self._at(node_index, 0, "input")
+
+    def get_output_at(self, node_index):
+        return self._at(node_index, 1, "output")
+
+    def get_input_shape_at(self, node_index):
+        return nest.map_structure(backend.int_shape,
+                                  self._at(node_index, 0, "input"))
+
+    def get_output_shape_at(self, node_index):
+        return nest.map_structure(backend.int_shape,
+                                  self._at(node_index, 1, "output"))
+
+    def compute_mask(self, inputs, mask=None):
+        """None: masks are not supported."""
+        if mask is not None:
+            raise TypeError("Layer %s does not support masking, but was passed "
+                            "an input_mask: %s" % (self.name, mask))
+        return None
+
+    def compute_output_shape(self, input_shape):
+        """The shape of the outputs for inputs of this shape."""
+        raise NotImplementedError("compute_output_shape of %s"
+                                  % type(self).__name__)
+
+    def get_config(self):
+        """The arguments that from_config makes an equal layer of."""
+        config = {"name": self.name, "trainable": self.trainable,
+                  "dtype": self.dtype}
+        if hasattr(self, "_batch_input_shape"):
+            config["batch_input_shape"] = self._batch_input_shape
+        return config
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**config)

@@ -1,0 +1,244 @@
+"""tf.keras.Model and Sequential: layers that are called as one. They make
+graphs; training is done by TensorFlow's own means (optimizers and a
+session)."""
+import numpy as np
+
+from headrace._src.framework import dtypes, nest
+from headrace._src.framework.tensor_shape import TensorShape
+from headrace._src.layers import backend
+from headrace._src.layers.engine import Layer, as_list
+from headrace._src.ops import array_ops as _array
+
+
+class InputLayer(Layer):
+    """A placeholder, or the tensor `input_tensor`, as the start of a model."""
+
+    _zero_based = False
+
+    def __init__(self, input_shape=None, batch_size=None, dtype=None,
+                 input_tensor=None, sparse=False, name=None, **kwargs):
+        if "batch_input_shape" in kwargs:
+            batch_size, *input_shape = kwargs.pop("batch_input_shape")
+        if sparse:
+            raise NotImplementedError("InputLayer: sparse=True is not "
+                                      "supported; use tf.sparse_placeholder")
+        name = name or backend.unique_name("input", zero_based=False)
+        if input_tensor is not None:
+            dtype = input_tensor.dtype.base_dtype
+        super().__init__(name=name, dtype=dtype or backend.floatx(), **kwargs)
+        if input_tensor is None:
+            if input_shape is None:
+                raise ValueError("InputLayer %s: input_shape or input_tensor "
+                                 "must be given" % name)
+            if isinstance(input_shape, (int, np.integer)):
+                input_shape = (input_shape,)
+            shape = [batch_size] + list(TensorShape(input_shape).as_list())
+            input_tensor = _array.placeholder(
+                dtypes.as_dtype(self.dtype), shape, name=name)
+        self._batch_input_shape = backend.int_shape(input_tensor)
+        self.built = True
+        self._calls.append(([], input_tensor))
+        backend.graph_state().history[input_tensor.name] = self, 0, 0
+
+
+def Input(shape=None, batch_size=None, name=None, dtype=None, sparse=False,
+          tensor=None, **kwargs):
+    """A placeholder of [batch] + `shape`, from which a Model starts."""
+    if "batch_shape" in kwargs:
+        batch_size, *shape = kwargs.pop("batch_shape")
+    if kwargs:
+        raise ValueError("Unrecognized keyword arguments: %s"
+                         % ", ".join(kwargs))
+    return InputLayer(shape, batch_size, dtype, tensor, sparse, name).output
+
+
+def _refused(name, instead):
+    def method(self, *args, **kwargs):
+        raise NotImplementedError(
+            "%s.%s is not supported: %s"
+            % (type(self).__name__, name, instead))
+    method.__name__ = name
+    method.__doc__ = "Not supported: raises NotImplementedError."
+    return method
+
+
+_TRAIN = ("call the model to get tensors, and train with a tf.train optimizer "
+          "in a tf.Session")
+_SAVE = "save its variables with tf.train.Saver"
+
+
+class Model(Layer):
+    """Layers between `inputs` and `outputs`, tensors that those layers made,
+    as one layer. A derived class may have its layers as attributes instead,
+    and a `call`."""
+
+    def __init__(self, inputs=None, outputs=None, name=None, **kwargs):
+        super().__init__(name=name, **kwargs)
+        self._given = None
+        self._layers = []
+        if inputs is not None or outputs is not None:
+            self._connect(inputs, outputs)
+
+    def _connect(self, inputs, outputs):
+        if inputs is None or outputs is None:
+            raise TypeError("Model %s: `inputs` and `outputs` must both be "
+                            "given" % self.name)
+        self._given = inputs, outputs
+        self._steps = []  # (layer, its inputs, its outputs), in order
+        history = backend.graph_state().history
+        done = {x.name for x in nest.flatten(inputs)}
+        self._layers = [history[x.name][0] for x in nest.flatten(inputs)
+                        if x.name in history]
+        stack = [(x, False) for x in reversed(nest.flatten(outputs))]
+        placed = set()
+        while stack:
+            x, ready = stack.pop()
+            if x.name in done and not ready:
+                continue
+            if x.name not in history or isinstance(
+                    history[x.name][0], InputLayer):
+                raise ValueError(
+                    "Graph disconnected: cannot obtain value for tensor %s. "
+                    "Layers of model %s must make it from the model's inputs; "
+                    "wrap other ops in tf.keras.layers.Lambda."
+                    % (x.name, self.name))
+            layer, call, _ = history[x.name]
+            before, after = layer._calls[call]
+            if not ready:
+                stack.append((x, True))
+                stack += [(b, False) for b in reversed(nest.flatten(before))]
+            elif (layer, call) not in placed:
+                placed.add((layer, call))
+                self._steps.append((layer, before, after))
+                done.update(a.name for a in nest.flatten(after))
+                if layer not in self._layers:
+                    self._layers.append(layer)
+        self.built = True
+        self._calls.append((inputs, outputs))
+
+    @property
+    def layers(self):
+        return list(self._layers) or self._layers_inside()
+
+    @property
+    def weights(self):
+        """Those of the layers, one layer after the other."""
+        return self._all([], "weights")
+
+    @property
+    def inputs(self):
+        return None if self._given is None else nest.flatten(self._given[0])
+
+    @property
+    def outputs(self):
+        return None if self._given is None else nest.flatten(self._given[1])
+
+    def get_layer(self, name=None, index=None):
+        """A layer by its name or its place. ValueError if there is none."""
+        if index is not None:
+            if len(self.layers) <= index:
+                raise ValueError(
+                    "Was asked to retrieve layer at index %s but model only "
+                    "has %d layers." % (index, len(self.layers)))
+            return self.layers[index]
+        for layer in self.layers:
+            if layer.name == name:
+                return layer
+        raise ValueError("No such layer: %s" % name)
+
+    def call(self, inputs, training=None, mask=None):
+        if self._given is None:
+            raise NotImplementedError(
+                "Model %s has neither inputs and outputs nor a `call` of its "
+                "own" % self.name)
+        values = {x.name: v for x, v in zip(nest.flatten(self._given[0]),
+                                            nest.flatten(inputs))}
+        for layer, before, after in self._steps:
+            given = nest.map_structure(lambda x: values[x.name], before)
+            options = {}
+            if training is not None and "training" in layer._call_arguments():
+                options["training"] = training
+            results = layer(given, **options)
+            for x, value in zip(nest.flatten(after), nest.flatten(results)):
+                values[x.name] = value
+        return nest.map_structure(lambda x: values[x.name], self._given[1])
+
+    def summary(self, line_length=None, positions=None, print_fn=None):
+        """Prints the layers, the shapes of their outputs, and how many weights
+        they have."""
+        say = print_fn or print
+        say("Model: \"%s\"" % self.name)
+        for layer in self.layers:
+            shape = [c[1] for c in layer._calls][:1]
+            say("%-29s %-26s %s" % (
+                "%s (%s)" % (layer.name, type(layer).__name__),
+                nest.map_structure(backend.int_shape, shape[0]) if shape
+                else "multiple",
+                layer.count_params() if layer.built else 0))
+        total = sum(int(np.prod(w.get_shape().as_list()))
+                    for w in self.weights)
+        trained = sum(int(np.prod(w.get_shape().as_list()))
+                      for w in self.trainable_weights)
+        say("Total params: {:,}".format(total))
+        say("Trainable params: {:,}".format(trained))
+        say("Non-trainable params: {:,}".format(total - trained))
+
+
+for _name in ("compile", "fit", "fit_generator", "evaluate", "predict",
+              "predict_on_batch", "train_on_batch", "test_on_batch"):
+    setattr(Model, _name, _refused(_name, _TRAIN))
+for _name in ("save", "save_weights", "load_weights", "to_json", "to_yaml"):
+    setattr(Model, _name, _refused(_name, _SAVE))
+
+
+class Sequential(Model):
+    """Layers, each of which takes the output of the one before."""
+
+    def __init__(self, layers=None, name=None):
+        super().__init__(name=name)
+        for layer in as_list(layers):
+            self.add(layer)
+
+    def add(self, layer):
+        """Appends a layer. TypeError for what is none."""
+        if not isinstance(layer, Layer):
+            raise TypeError("The added layer must be an instance of class "
+                            "Layer. Found: %s" % (layer,))
+        self.built = False
+        first = not self._layers
+        if isinstance(layer, InputLayer):
+            if not first:
+                raise ValueError("Sequential %s: an InputLayer can only be the "
+                                 "first layer" % self.name)
+            self._given = layer.output, layer.output
+            self._input_layer = [layer]
+            return
+        if first and self._given is None and hasattr(
+                layer, "_batch_input_shape"):
+            x = Input(batch_shape=layer._batch_input_shape,
+                      name=layer.name + "_input", dtype=layer.dtype)
+            self._given = x, x
+        self._layers.append(layer)
+        if self._given is not None:
+            self._given = self._given[0], layer(self._given[1])
+            self._calls = [self._given]
+            self.built = True
+
+    def pop(self):
+        """Removes the last layer. TypeError if there is none."""
+        if not self._layers:
+            raise TypeError("There are no layers in the model.")
+        self._layers.pop()
+        if self._given is not None:
+            last = (self._layers[-1]._calls[-1][1] if self._layers
+                    else self._given[0])
+            self._given = self._given[0], last
+
+    def call(self, inputs, training=None, mask=None):
+        outputs = inputs
+        for layer in self._layers:
+            options = {}
+            if training is not None and "training" in layer._call_arguments():
+                options["training"] = training
+            outputs = layer(outputs, **options)
+        return outputs

@@ -1,0 +1,303 @@
+"""Batch normalization: tf.keras.layers.BatchNormalization, and the layer of
+tf.layers, which differs in what `training` is by default."""
+from headrace._src.framework import dtypes
+from headrace._src.framework.graph import colocate_with, name_scope
+from headrace._src.framework.tensor import constant, convert_to_tensor
+from headrace._src.framework.tensor_shape import TensorShape
+from headrace._src.layers import (
+    backend, constraints, initializers, regularizers)
+from headrace._src.layers.engine import Layer
+from headrace._src.layers.input_spec import InputSpec
+from headrace._src.nn import normalization as _nn
+from headrace._src.ops import array_ops as _array
+from headrace._src.ops import math_ops as _math
+from headrace._src.variables.records import (
+    VariableAggregation, VariableSynchronization)
+from headrace._src.variables.variables import assign_sub
+
+
+class BatchNormalization(Layer):
+    """gamma * (x - mean) / sqrt(variance + epsilon) + beta.
+
+    In training, the moments are those of the batch, over all dimensions but
+    `axis`, and updates move `moving_mean` and `moving_variance` towards them.
+    Otherwise those two are the moments. `training`: a bool, or a tensor of
+    one. `fused`: one op for it all, by default where it can (4 dimensions,
+    axis 1 or 3).
+
+    ValueError for renorm, virtual_batch_size and adjustment, which are not
+    supported."""
+
+    # Whether a layer that is not trainable never trains, and whether it is an
+    # error to ask for `fused` where it cannot be.
+    _strict = True
+
+    def __init__(self, axis=-1, momentum=0.99, epsilon=0.001, center=True,
+                 scale=True, beta_initializer="zeros",
+                 gamma_initializer="ones", moving_mean_initializer="zeros",
+                 moving_variance_initializer="ones", beta_regularizer=None,
+                 gamma_regularizer=None, beta_constraint=None,
+                 gamma_constraint=None, renorm=False, renorm_clipping=None,
+                 renorm_momentum=0.99, fused=None, trainable=True,
+                 virtual_batch_size=None, adjustment=None, name=None,
+                 **kwargs):
+        super().__init__(name=name, trainable=trainable, **kwargs)
+        for key, value in (("renorm", renorm),
+                           ("virtual_batch_size", virtual_batch_size),
+                           ("adjustment", adjustment)):
+            if value:
+                raise ValueError("BatchNormalization %s: %s=%s is not "
+                                 "supported" % (self.name, key, value))
+        if isinstance(axis, (list, tuple)):
+            self.axis = list(axis)
+        elif isinstance(axis, int):
+            self.axis = axis
+        else:
+            raise TypeError("axis must be int or list, type given: %s"
+                            % type(axis))
+        self.momentum = momentum
+        self.epsilon = epsilon
+        self.center = center
+        self.scale = scale
+        self.beta_initializer = initializers.get(beta_initializer)
+        self.gamma_initializer = initializers.get(gamma_initializer)
+        self.moving_mean_initializer = initializers.get(
+            moving_mean_initializer)
+        self.moving_variance_initializer = initializers.get(
+            moving_variance_initializer)
+        self.beta_regularizer = regularizers.get(beta_regularizer)
+        self.gamma_regularizer = regularizers.get(gamma_regularizer)
+        self.beta_constraint = constraints.get(beta_constraint)
+        self.gamma_constraint = constraints.get(gamma_constraint)
+        one = self.axis if isinstance(self.axis, int) else (
+            self.axis[0] if len(self.axis) == 1 else None)
+        if self._strict and fused and one not in (-3, -1, 1, 3):
+            raise ValueError("Passing fused=True is only supported when axis "
+                             "is 1 or 3")
+        self.fused = one in (-3, -1, 1, 3) and (fused is None or bool(fused))
+        self._must_fuse = bool(fused) and self._strict
+        self.gamma = self.beta = None
+
+    @property
+    def _param_dtype(self):
+        if self.dtype in ("float16", "bfloat16"):
+            return dtypes.float32
+        return dtypes.as_dtype(self.dtype or "float32")
+
+    def build(self, input_shape):
+        shape = TensorShape(input_shape)
+        n = shape.ndims
+        if not n:
+            raise ValueError("Input has undefined rank: %s" % (input_shape,))
+        axes = [self.axis] if isinstance(self.axis, int) else self.axis
+        for axis in axes:
+            if not -n <= axis < n:
+                raise ValueError("Invalid axis: %d" % axis)
+        self.axis = [a % n for a in axes]
+        if len(set(self.axis)) != len(self.axis):
+            raise ValueError("Duplicate axis: %s" % self.axis)
+        if self._must_fuse and n != 4:
+            raise ValueError("Batch normalization layers with fused=True only "
+                             "support 4D input tensors.")
+        self.fused = self.fused and n == 4
+        if self.fused and self.axis not in ([1], [3]):
+            raise ValueError("Unsupported axis, fused batch norm only supports "
+                             "axis == [1] or axis == [3]")
+        sizes = {a: shape[a].value for a in self.axis}
+        if None in sizes.values():
+            raise ValueError("Input has undefined `axis` dimension. Input "
+                             "shape: %s" % shape)
+        self.input_spec = InputSpec(ndim=n, axes=sizes)
+        wanted = [sizes.get(i, 1) for i in range(n)] if len(sizes) > 1 else (
+            list(sizes.values()))
+        self._add_parameters(wanted)
+        self.built = True
+
+    def _add_parameters(self, shape):
+        kind = self._param_dtype
+        if self.scale:
+            self.gamma = self._parameter("gamma", shape)
+        elif self.fused:
+            self._gamma_const = constant(1.0, kind, shape)
+        if self.center:
+            self.beta = self._parameter("beta", shape)
+        elif self.fused:
+            self._beta_const = constant(0.0, kind, shape)
+        # The moments are never cut into parts.
+        scope = getattr(self, "_scope", None)
+        partitioner = scope.partitioner if scope else None
+        try:
+            if partitioner:
+                scope.set_partitioner(None)
+            self.moving_mean = self._moment("moving_mean", shape)
+            self.moving_variance = self._moment("moving_variance", shape)
+        finally:
+            if partitioner:
+                scope.set_partitioner(partitioner)
+
+    def _parameter(self, name, shape):
+        return self.add_weight(
+            name=name, shape=shape, dtype=self._param_dtype,
+            initializer=getattr(self, name + "_initializer"),
+            regularizer=getattr(self, name + "_regularizer"),
+            constraint=getattr(self, name + "_constraint"), trainable=True,
+            experimental_autocast=False)
+
+    def _moment(self, name, shape):
+        return self.add_weight(
+            name=name, shape=shape, dtype=self._param_dtype,
+            initializer=getattr(self, name + "_initializer"),
+            synchronization=VariableSynchronization.ON_READ, trainable=False,
+            aggregation=VariableAggregation.MEAN, experimental_autocast=False)
+
+    def _moved(self, variable, value, momentum):
+        with name_scope("AssignMovingAvg") as scope:
+            with colocate_with(variable.op):
+                decay = convert_to_tensor(1.0 - momentum, name="decay")
+                kind = variable.dtype.base_dtype
+                if decay.dtype.base_dtype != kind:
+                    decay = _math.cast(decay, kind)
+                change = (variable - _math.cast(value, kind)) * decay
+                return assign_sub(variable, change, name=scope)
+
+    def call(self, inputs, training=None):
+        if training is None:
+            training = backend.learning_phase()
+        if self._strict:
+            training = (bool(training) and self.trainable
+                        if isinstance(training, int)
+                        else _math.logical_and(training, self.trainable))
+        return (self._fused if self.fused else self._in_parts)(inputs, training)
+
+    def _fused(self, inputs, training):
+        beta = self.beta if self.center else self._beta_const
+        gamma = self.gamma if self.scale else self._gamma_const
+        options = dict(epsilon=self.epsilon,
+                       data_format="NCHW" if self.axis == [1] else "NHWC")
+
+        def train():
+            return _nn.fused_batch_norm(inputs, gamma, beta, **options)
+
+        def infer():
+            return _nn.fused_batch_norm(
+                inputs, gamma, beta, mean=self.moving_mean,
+                variance=self.moving_variance, is_training=False, **options)
+        output, mean, variance = backend.choose(training, train, infer)
+        known = backend.known(training)
+        if known is False:
+            return output
+        if known is None:
+            momentum = backend.choose(training, lambda: self.momentum,
+                                      lambda: 1.0)
+        else:
+            momentum = convert_to_tensor(self.momentum)
+        self.add_update(self._moved(self.moving_mean, mean, momentum))
+        self.add_update(self._moved(self.moving_variance, variance, momentum))
+        return output
+
+    def _in_parts(self, inputs, training):
+        shape = inputs.get_shape()
+        n = shape.ndims
+        axes = [i for i in range(n) if i not in self.axis]
+
+        def wide(v):
+            """With a dimension for each of the inputs'."""
+            if v is None or v.get_shape().ndims == n or (
+                    axes == list(range(n - 1))):
+                return v
+            sizes = [1] * n
+            sizes[self.axis[0]] = shape[self.axis[0]].value
+            return _array.reshape(v, sizes)
+        scale, offset = wide(self.gamma), wide(self.beta)
+        if backend.known(training) is False:
+            mean, variance = self.moving_mean, self.moving_variance
+        else:
+            batch_mean, batch_variance = _nn.moments(
+                _math.cast(inputs, self._param_dtype), axes,
+                keep_dims=len(self.axis) > 1)
+            mean = backend.choose(training, lambda: batch_mean,
+                                  lambda: convert_to_tensor(self.moving_mean))
+            variance = backend.choose(
+                training, lambda: batch_variance,
+                lambda: convert_to_tensor(self.moving_variance))
+            for variable, value in ((self.moving_mean, mean),
+                                    (self.moving_variance, variance)):
+                self.add_update(backend.choose(
+                    training,
+                    lambda: self._moved(variable, value, self.momentum),
+                    lambda: convert_to_tensor(variable)))
+        kind = inputs.dtype.base_dtype
+
+        def cast(v):
+            return None if v is None else _math.cast(v, kind)
+        outputs = _nn.batch_normalization(
+            inputs, wide(cast(mean)), wide(cast(variance)), cast(offset),
+            cast(scale), self.epsilon)
+        outputs.set_shape(shape)
+        return outputs
+
+    def compute_output_shape(self, input_shape):
+        return TensorShape(input_shape)
+
+    def get_config(self):
+        config = super().get_config()
+        for key in ("axis", "momentum", "epsilon", "center", "scale"):
+            config[key] = getattr(self, key)
+        for key, value in vars(self).items():
+            if key.endswith(("_initializer", "_regularizer", "_constraint")):
+                config[key.lstrip("_")] = initializers.serialize(value)
+        config.pop("activity_regularizer", None)
+        return config
+
+
+class LayerNormalization(Layer):
+    """Each example normalised over `axis`, then times gamma plus beta."""
+
+    def __init__(self, axis=-1, epsilon=0.001, center=True, scale=True,
+                 beta_initializer="zeros", gamma_initializer="ones",
+                 beta_regularizer=None, gamma_regularizer=None,
+                 beta_constraint=None, gamma_constraint=None, trainable=True,
+                 name=None, **kwargs):
+        super().__init__(name=name, trainable=trainable, **kwargs)
+        self.axis = axis
+        self.epsilon = epsilon
+        self.center = center
+        self.scale = scale
+        self.beta_initializer = initializers.get(beta_initializer)
+        self.gamma_initializer = initializers.get(gamma_initializer)
+        self.beta_regularizer = regularizers.get(beta_regularizer)
+        self.gamma_regularizer = regularizers.get(gamma_regularizer)
+        self.beta_constraint = constraints.get(beta_constraint)
+        self.gamma_constraint = constraints.get(gamma_constraint)
+        self.gamma = self.beta = None
+
+    _parameter = BatchNormalization._parameter
+    _param_dtype = BatchNormalization._param_dtype
+
+    def build(self, input_shape):
+        shape = TensorShape(input_shape)
+        axes = self.axis if isinstance(self.axis, (list, tuple)) else [
+            self.axis]
+        self.axis = [a % shape.ndims for a in axes]
+        sizes = [shape[a].value for a in self.axis]
+        if self.scale:
+            self.gamma = self._parameter("gamma", sizes)
+        if self.center:
+            self.beta = self._parameter("beta", sizes)
+        self.built = True
+
+    def call(self, inputs):
+        shape = inputs.get_shape()
+        mean, variance = _nn.moments(inputs, self.axis, keep_dims=True)
+        sizes = [shape[i].value if i in self.axis else 1
+                 for i in range(shape.ndims)]
+
+        def wide(v):
+            if v is None or self.axis == [shape.ndims - 1]:
+                return v
+            return _array.reshape(v, sizes)
+        outputs = _nn.batch_normalization(
+            inputs, mean, variance, wide(self.beta), wide(self.gamma),
+            self.epsilon)
+        outputs.set_shape(shape)
+        return outputs
