@@ -133,6 +133,7 @@ NAMES = {
             regex_replace string_join string_split string_to_hash_bucket
             string_to_hash_bucket_fast string_to_hash_bucket_strong
             string_to_number substr""",
+        "platform.tf_logging": "get_logger",
         "raw_ops": """
             acos acosh asin asinh atan atan2 atanh
             batch_to_space_nd=BatchToSpaceND betainc check_numerics cholesky
@@ -361,6 +362,12 @@ NAMES = {
             sqrtm=MatrixSquareRoot tensor_diag=Diag
             tensor_diag_part=DiagPart""",
     },
+    "logging": {
+        "platform.tf_logging": """
+            DEBUG ERROR FATAL INFO TaskLevelStatusMessage WARN debug error
+            fatal flush get_verbosity info log log_every_n log_first_n log_if
+            set_verbosity vlog warn warning""",
+    },
     "lookup": {
         "flow.lookup_ops": """
             KeyValueTensorInitializer StaticHashTable StaticVocabularyTable
@@ -567,6 +574,14 @@ NAMES = {
             BytesList ClusterDef Example Feature FeatureList FeatureLists
             Features FloatList Int64List JobDef SaverDef SequenceExample
             ServerDef""",
+        "training.checkpoint_management": """
+            checkpoint_exists checkpoints_iterator
+            generate_checkpoint_state_proto get_checkpoint_mtimes
+            get_checkpoint_state latest_checkpoint remove_checkpoint
+            update_checkpoint_state""",
+        "training.checkpoint_reader": """
+            NewCheckpointReader init_from_checkpoint list_variables
+            load_checkpoint load_variable""",
         "training.coordinator": """
             Coordinator LooperThread QueueRunner add_queue_runner
             start_queue_runners""",
@@ -581,6 +596,8 @@ NAMES = {
             inverse_time_decay linear_cosine_decay natural_exp_decay
             noisy_linear_cosine_decay piecewise_constant
             piecewise_constant_decay polynomial_decay""",
+        "training.meta_graph": "export_meta_graph import_meta_graph",
+        "training.saver": "Saver",
     },
     "train.queue_runner": {
         "training.coordinator": """
@@ -611,7 +628,7 @@ OWN = {
             AllocationDescription AllocationRecord AllocatorMemoryUsed
             AssetFileDef AttrValue AutoParallelOptions BatchingOptions
             BoundedTensorSpecProto BundleEntryProto BundleHeaderProto
-            BytesList CallableOptions CapturedTensor ClusterDef
+            BytesList CallableOptions CapturedTensor CheckpointState ClusterDef
             ClusterDeviceFilters CollectionDef CondContextDef ConfigProto
             ControlFlowContextDef CostGraphDef DebugOptions DebugTensorWatch
             DebuggedSourceFile DebuggedSourceFiles DeviceAttributes

@@ -19,8 +19,6 @@ EXCEPTIONS = {
         DType Operation Tensor data.Dataset data.Iterator dtypes.DType""",
     "a part that gradients bring": "custom_gradient gradients hessians",
     "a part that functions of eager execution bring": "py_function",
-    "a part that meta graphs bring": """
-        train.QueueRunner train.queue_runner.QueueRunner""",
     "named tuples: TensorFlow has the defaults too, its table does not": """
         FixedLenFeature FixedLenSequenceFeature SparseFeature
         io.FixedLenFeature io.FixedLenSequenceFeature io.SparseFeature""",
