@@ -53,6 +53,8 @@ INTERNAL = {
     "ops.sparse_tensor": "as_sparse is_sparse",
     "session.session": "expand_feed expand_fetch",
     "session.session_handles": "TensorHandle",
+    "saved_model.loader": "parse_saved_model",
+    "platform.file_io": "FileStatistics",
     "training.checkpoint_management": """existing_checkpoint
                                          meta_graph_filename write_state""",
     "training.checkpoint_reader": "CheckpointReader",
