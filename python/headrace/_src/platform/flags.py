@@ -344,7 +344,7 @@ class FlagValues:
                 names = list(self._flags) + ["no" + n for n, f in
                                              self._flags.items() if f.boolean]
                 raise UnrecognizedFlagError(
-                    name, value, difflib.get_close_matches(name, names, 3, 0.8))
+                    name, value, difflib.get_close_matches(name, names, 3, 0.7))
         return rest
 
     def read_flags_from_files(self, argv, force_gnu=True):
