@@ -136,6 +136,28 @@ def test_partitioned_variables(tmp_path):
     assert tf.train.list_variables(again) == [("q", [4, 2])]
 
 
+def test_tables(tmp_path):
+    def make(**options):
+        return tf.lookup.experimental.DenseHashTable(
+            tf.int64, tf.float32, 0., -1, -2, name="table", **options)
+    table = make()
+    make(checkpoint=False)
+    saver = tf.train.Saver(reshape=True)
+    with tf.Session() as sess:
+        sess.run(table.insert([1, 2], [3., 4.]))
+        path = saver.save(sess, str(tmp_path / "m"))
+    assert [name for name, _ in tf.train.list_variables(path)] == [
+        "table-keys", "table-values"]
+    with tf.Graph().as_default(), tf.Session() as sess:
+        table = make()
+        tf.train.Saver().restore(sess, path)
+        assert sess.run(table.lookup(np.int64([1, 2, 9]))).tolist() == [3, 4, 0]
+    with tf.Graph().as_default(), tf.Session() as sess:
+        tf.train.import_meta_graph(path + ".meta").restore(sess, path)
+        assert sess.run("table_lookup_table_export_values/LookupTableExportV2:0"
+                        ).size == 2
+
+
 @pytest.mark.parametrize("error, message, make", [
     (ValueError, "No variables to save", lambda a, b: tf.train.Saver([])),
     (ValueError, "two variables have the same name: a",

@@ -235,7 +235,9 @@ def create_meta_graph_def(meta_info_def=None, graph_def=None, saver_def=None,
     for key in keys:
         if key == GraphKeys.SAVERS and clear_extraneous_savers:
             continue
-        if isinstance(key, str) and key != _UNBOUND_KEY:
+        # What is saved beside variables is no message.
+        if isinstance(key, str) and key not in (
+                _UNBOUND_KEY, GraphKeys.SAVEABLE_OBJECTS):
             add_collection_def(out, key, graph, scope or None, gone)
     for name in sorted(unbound):
         out.collection_def[_UNBOUND_KEY].bytes_list.value.append(name.encode())

@@ -38,7 +38,6 @@ class SaveableObject:
         self.name = name
 
     device = property(lambda self: self.specs[0].device)
-    optional_restore = False
 
     def restore(self, restored_tensors, restored_shapes):
         """The operation that takes the state from the tensors. Subclasses have
