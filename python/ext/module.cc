@@ -2,6 +2,7 @@
 // the package, not this module, is the interface for users.
 #include <nanobind/nanobind.h>
 
+#include "checkpoint_io.h"
 #include "gil.h"
 #include "headrace/version.h"
 #include "interrupt.h"
@@ -31,4 +32,5 @@ NB_MODULE(_headrace, m) {
   RegisterSession(m);
   RegisterPyFunc(m);
   RegisterRecordIo(m);
+  RegisterCheckpointIo(m);
 }

@@ -549,6 +549,15 @@ void RegisterGraph(nb::module_& m) {
   m.def("get_default_graph", &DefaultGraph);
   m.def("merge_devices", &MergeDevices);
   m.def("user_source_line", &UserSourceLine);
+  // The OpDef of a registered op; None if there is none of this name.
+  m.def("op_def", [](const std::string& name) -> nb::object {
+    const OpDef* def = OpRegistry::Global()->Find(name);
+    if (def == nullptr) return nb::none();
+    pb::OpDef* message = nullptr;
+    nb::object out = NewMessage(&message);
+    OpDefToProto(*def, message);
+    return out;
+  });
 
   nb::class_<PyTensor>(m, "Tensor", nb::type_slots(kTensorSlots),
                        nb::is_weak_referenceable())

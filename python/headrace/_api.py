@@ -132,6 +132,7 @@ NAMES = {
             regex_replace string_join string_split string_to_hash_bucket
             string_to_hash_bucket_fast string_to_hash_bucket_strong
             string_to_number substr""",
+        "platform.tf_logging": "get_logger",
         "raw_ops": """
             acos acosh asin asinh atan atan2 atanh
             batch_to_space_nd=BatchToSpaceND betainc check_numerics cholesky
@@ -201,6 +202,9 @@ NAMES = {
             scatter_min scatter_mul scatter_nd_add scatter_nd_sub
             scatter_nd_update scatter_sub scatter_update tables_initializer
             trainable_variables variables_initializer""",
+    },
+    "app": {
+        "platform.app": "run",
     },
     "audio": {
         "raw_ops": "decode_wav encode_wav",
@@ -365,6 +369,37 @@ NAMES = {
             UnavailableError UnimplementedError UnknownError
             error_code_from_exception_type exception_type_from_error_code""",
     },
+    "flags": {
+        "platform.flag_parsers": """
+            ArgumentParser ArgumentSerializer BaseListParser
+            BooleanParser CantOpenFlagFileError CsvListSerializer
+            DuplicateFlagError EnumClassListSerializer EnumClassParser
+            EnumClassSerializer EnumParser Error
+            FlagNameConflictsWithMethodError FloatParser
+            IllegalFlagValueError IntegerParser ListParser
+            ListSerializer UnparsedFlagAccessError UnrecognizedFlagError
+            ValidationError WhitespaceSeparatedListParser""",
+        "platform.flags": """
+            BooleanFlag DEFINE DEFINE_alias DEFINE_bool DEFINE_boolean
+            DEFINE_enum DEFINE_enum_class DEFINE_flag DEFINE_float
+            DEFINE_integer DEFINE_list DEFINE_multi DEFINE_multi_enum
+            DEFINE_multi_enum_class DEFINE_multi_float
+            DEFINE_multi_integer DEFINE_multi_string DEFINE_spaceseplist
+            DEFINE_string EnumClassFlag EnumFlag FLAGS Flag FlagHolder
+            FlagValues MultiEnumClassFlag MultiFlag
+            adopt_module_key_flags declare_key_flag disclaim_key_flags
+            doc_to_help flag_dict_to_args get_help_width
+            mark_bool_flags_as_mutual_exclusive mark_flag_as_required
+            mark_flags_as_mutual_exclusive mark_flags_as_required
+            multi_flags_validator override_value
+            register_multi_flags_validator register_validator
+            set_default text_wrap validator""",
+    },
+    "gfile": {
+        "platform.file_io": """
+            Copy DeleteRecursively Exists FastGFile GFile Glob IsDirectory
+            ListDirectory MakeDirs MkDir Open=GFile Remove Rename Stat Walk""",
+    },
     "graph_util": {
         "framework.graph_rewrites": """
             convert_variables_to_constants extract_sub_graph must_run_on_cpu
@@ -434,6 +469,11 @@ NAMES = {
         "sparse.sparse_ops": """
             deserialize_many_sparse serialize_many_sparse serialize_sparse""",
         "training.input_pipelines": "match_filenames_once",
+    },
+    "io.gfile": {
+        "platform.file_io": """
+            GFile copy exists glob isdir listdir makedirs mkdir remove rename
+            rmtree stat walk""",
     },
     "keras": {
         "layers.models": "Input Model Sequential",
@@ -528,6 +568,12 @@ NAMES = {
             inv=MatrixInverse logm=MatrixLogarithm lu qr
             sqrtm=MatrixSquareRoot tensor_diag=Diag
             tensor_diag_part=DiagPart""",
+    },
+    "logging": {
+        "platform.tf_logging": """
+            DEBUG ERROR FATAL INFO TaskLevelStatusMessage WARN debug error
+            fatal flush get_verbosity info log log_every_n log_first_n log_if
+            set_verbosity vlog warn warning""",
     },
     "lookup": {
         "flow.lookup_ops": """
@@ -692,6 +738,72 @@ NAMES = {
             stateless_uniform=stateless_random_uniform truncated_normal
             uniform=random_uniform""",
     },
+    "resource_loader": {
+        "platform.resource_loader": """
+            get_data_files_path get_path_to_datafile
+            get_root_dir_with_all_resources load_resource
+            readahead_file_path""",
+    },
+    "saved_model": {
+        "saved_model.builder": """
+            Builder=SavedModelBuilder main_op_with_restore simple_save""",
+        "saved_model.constants": """
+            ASSETS_DIRECTORY ASSETS_KEY CLASSIFY_INPUTS
+            CLASSIFY_METHOD_NAME CLASSIFY_OUTPUT_CLASSES
+            CLASSIFY_OUTPUT_SCORES DEFAULT_SERVING_SIGNATURE_DEF_KEY GPU
+            LEGACY_INIT_OP_KEY MAIN_OP_KEY PREDICT_INPUTS
+            PREDICT_METHOD_NAME PREDICT_OUTPUTS REGRESS_INPUTS
+            REGRESS_METHOD_NAME REGRESS_OUTPUTS SAVED_MODEL_FILENAME_PB
+            SAVED_MODEL_FILENAME_PBTXT SAVED_MODEL_SCHEMA_VERSION
+            SERVING TPU TRAINING VARIABLES_DIRECTORY VARIABLES_FILENAME""",
+        "saved_model.loader": """
+            contains_saved_model load maybe_saved_model_directory""",
+        "saved_model.signatures": """
+            build_signature_def build_tensor_info
+            classification_signature_def get_tensor_from_tensor_info
+            is_valid_signature predict_signature_def
+            regression_signature_def""",
+    },
+    "saved_model.builder": {
+        "saved_model.builder": """
+            SavedModelBuilder""",
+    },
+    "saved_model.constants": {
+        "saved_model.constants": """
+            ASSETS_DIRECTORY ASSETS_KEY LEGACY_INIT_OP_KEY MAIN_OP_KEY
+            SAVED_MODEL_FILENAME_PB SAVED_MODEL_FILENAME_PBTXT
+            SAVED_MODEL_SCHEMA_VERSION VARIABLES_DIRECTORY
+            VARIABLES_FILENAME""",
+    },
+    "saved_model.loader": {
+        "saved_model.loader": """
+            load maybe_saved_model_directory""",
+    },
+    "saved_model.main_op": {
+        "saved_model.builder": """
+            main_op main_op_with_restore""",
+    },
+    "saved_model.signature_constants": {
+        "saved_model.constants": """
+            CLASSIFY_INPUTS CLASSIFY_METHOD_NAME CLASSIFY_OUTPUT_CLASSES
+            CLASSIFY_OUTPUT_SCORES DEFAULT_SERVING_SIGNATURE_DEF_KEY
+            PREDICT_INPUTS PREDICT_METHOD_NAME PREDICT_OUTPUTS
+            REGRESS_INPUTS REGRESS_METHOD_NAME REGRESS_OUTPUTS""",
+    },
+    "saved_model.signature_def_utils": {
+        "saved_model.signatures": """
+            build_signature_def classification_signature_def
+            is_valid_signature predict_signature_def
+            regression_signature_def""",
+    },
+    "saved_model.tag_constants": {
+        "saved_model.constants": """
+            GPU SERVING TPU TRAINING""",
+    },
+    "saved_model.utils": {
+        "saved_model.signatures": """
+            build_tensor_info get_tensor_from_tensor_info""",
+    },
     "sets": {
         "sparse.set_ops": """
             difference=set_difference intersection=set_intersection
@@ -754,8 +866,14 @@ NAMES = {
     "summary": {
         "framework.messages": """
             Event SessionLog Summary SummaryDescription TaggedRunMetadata""",
+        "summary.event_files": "FileWriter FileWriterCache",
         "training.summary": """
             audio histogram image merge merge_all scalar tensor_summary text""",
+    },
+    "sysconfig": {
+        "platform.sysconfig": """
+            CXX11_ABI_FLAG MONOLITHIC_BUILD get_compile_flags get_include
+            get_lib get_link_flags""",
     },
     "test": {
         "testing.gradient_checker": """
@@ -771,6 +889,15 @@ NAMES = {
             BytesList ClusterDef Example Feature FeatureList FeatureLists
             Features FloatList Int64List JobDef SaverDef SequenceExample
             ServerDef""",
+        "summary.event_files": "summary_iterator",
+        "training.checkpoint_management": """
+            checkpoint_exists checkpoints_iterator
+            generate_checkpoint_state_proto get_checkpoint_mtimes
+            get_checkpoint_state latest_checkpoint remove_checkpoint
+            update_checkpoint_state""",
+        "training.checkpoint_reader": """
+            NewCheckpointReader init_from_checkpoint list_variables
+            load_checkpoint load_variable""",
         "training.coordinator": """
             Coordinator LooperThread QueueRunner add_queue_runner
             start_queue_runners""",
@@ -785,12 +912,14 @@ NAMES = {
             inverse_time_decay linear_cosine_decay natural_exp_decay
             noisy_linear_cosine_decay piecewise_constant
             piecewise_constant_decay polynomial_decay""",
+        "training.meta_graph": "export_meta_graph import_meta_graph",
         "training.optimizer": "Optimizer",
         "training.optimizers": """
             AdadeltaOptimizer AdagradDAOptimizer AdagradOptimizer
             AdamOptimizer FtrlOptimizer GradientDescentOptimizer
             MomentumOptimizer ProximalAdagradOptimizer
             ProximalGradientDescentOptimizer RMSPropOptimizer""",
+        "training.saver": "Saver",
     },
     "train.queue_runner": {
         "training.coordinator": """
@@ -821,7 +950,7 @@ OWN = {
             AllocationDescription AllocationRecord AllocatorMemoryUsed
             AssetFileDef AttrValue AutoParallelOptions BatchingOptions
             BoundedTensorSpecProto BundleEntryProto BundleHeaderProto
-            BytesList CallableOptions CapturedTensor ClusterDef
+            BytesList CallableOptions CapturedTensor CheckpointState ClusterDef
             ClusterDeviceFilters CollectionDef CondContextDef ConfigProto
             ControlFlowContextDef CostGraphDef DebugOptions DebugTensorWatch
             DebuggedSourceFile DebuggedSourceFiles DeviceAttributes
@@ -858,3 +987,5 @@ OWN = {
 }
 
 NAMES.update(OWN)
+# The same names in two places.
+NAMES["app.flags"] = NAMES["flags"]

@@ -44,9 +44,9 @@ def _meant(space, name):
         best = min(elsewhere, key=lambda s: (s.count("."), s != "nn", s))
         return _full(best, name)
     alike = _alike(name, [*table(space), *_inside(space)])
-    if alike:
-        return _full(space, alike)
     op = _op(name)
+    if alike and (op is None or alike.lower() == name.lower()):
+        return _full(space, alike)
     return op and "tf.raw_ops." + op
 
 

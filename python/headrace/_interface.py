@@ -107,7 +107,7 @@ NAMES = {
         variables_initializer variance_scaling_initializer variant vectorized_map
         verify_tensor_all_finite version where where_v2 while_loop wrap_function write_file xla
         zeros zeros_initializer zeros_like zeta""",
-    "app": "run",
+    "app": "flags run",
     "audio": "decode_wav encode_wav",
     "autograph": "experimental set_verbosity to_code to_graph trace",
     "autograph.experimental": "Feature do_not_convert set_loop_options",
@@ -591,3 +591,6 @@ NAMES = {
     "xla": "experimental",
     "xla.experimental": "compile jit_scope",
 }
+
+# The same module under two names.
+NAMES["app.flags"] = NAMES["flags"]

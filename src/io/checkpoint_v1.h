@@ -30,6 +30,14 @@ class CheckpointV1Reader {
   Status Read(const std::string& name, const TensorShape* full_shape,
               const TensorSlice* slice, Tensor* out) const;
 
+  // Calls the function with each tensor's name, type and whole shape.
+  template <typename Function>
+  void ForEach(const Function& function) const {
+    for (const auto& [name, stored] : tensors_) {
+      function(name, stored.dtype, stored.shape);
+    }
+  }
+
  private:
   struct Piece {
     TensorSlice slice;

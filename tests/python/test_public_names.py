@@ -31,9 +31,11 @@ TO_RUN = "_src.framework.importer _src.framework.messages"
 # What modules define for each other: of some, everything.
 INTERNAL_MODULES = """
     control.contexts data.elements framework.constant_values
-    framework.default_session functions.func_graph functions.function_def
-    layers.named layers.windows losses.weights variables.initial_values variables.partitions variables.records
-    variables.ref_variables variables.resource_variables variables.store"""
+    framework.default_session framework.newer_attrs functions.func_graph
+    functions.function_def layers.named layers.windows losses.weights
+    platform.durable training.saver_nodes variables.initial_values
+    variables.partitions variables.records variables.ref_variables
+    variables.resource_variables variables.saveables variables.store"""
 INTERNAL = {
     "contrib.variables": "model_getter",
     "control.control_flow_ops": "with_dependencies",
@@ -58,6 +60,14 @@ INTERNAL = {
     "rnn.cells": "check_cell check_dtype joined_shape static_shape",
     "session.session": "expand_feed expand_fetch",
     "session.session_handles": "TensorHandle",
+    "saved_model.loader": "parse_saved_model",
+    "platform.file_io": "FileStatistics",
+    "training.checkpoint_management": """existing_checkpoint
+                                         meta_graph_filename write_state""",
+    "training.checkpoint_reader": "CheckpointReader",
+    "training.meta_graph": """add_collection_def create_meta_graph_def
+                              import_scoped_meta_graph read_meta_graph_file""",
+    "training.saver": "saver_of",
     "variables.base": "like_node sparse_parts",
     "variables.scopes": "pure_variable_scope unique_variable_scope",
     "variables.template": "Template",
@@ -204,9 +214,9 @@ def test_what_may_have_been_meant(space, name, meant):
 
 
 def test_a_name_that_tensorflow_has_elsewhere():
-    with pytest.raises(AttributeError, match="no attribute 'Saver'; "
-                       "tf.train.Saver is not supported yet"):
-        tf.Saver
+    with pytest.raises(AttributeError, match="no attribute 'Checkpoint'; "
+                       "tf.train.Checkpoint is not supported yet"):
+        tf.Checkpoint
 
 
 # What is loaded.

@@ -18,8 +18,6 @@ EXCEPTIONS = {
     "made by the library, not by users": """
         DType Operation Tensor data.Dataset data.Iterator dtypes.DType""",
     "a part that functions of eager execution bring": "py_function",
-    "a part that meta graphs bring": """
-        train.QueueRunner train.queue_runner.QueueRunner""",
     "named tuples: TensorFlow has the defaults too, its table does not": """
         FixedLenFeature FixedLenSequenceFeature SparseFeature
         io.FixedLenFeature io.FixedLenSequenceFeature io.SparseFeature""",

@@ -8,6 +8,7 @@ from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.ops.sparse_tensor import SparseTensor, is_sparse
+from headrace._src.variables.saveables import SaveableObject, SaveSpec
 
 
 class TextFileIndex:
@@ -244,10 +245,25 @@ class StaticVocabularyTable(_StaticTable):
                 ids + self._table.size())
 
 
+class _Saveable(SaveableObject):
+    """Saves a table as two tensors, of its keys and its values."""
+
+    def __init__(self, table):
+        keys, values = table.export()
+        name = table.name
+        super().__init__(table, [SaveSpec(keys, "", name + "-keys"),
+                                 SaveSpec(values, "", name + "-values")], name)
+
+    def restore(self, restored_tensors, restored_shapes):
+        with name_scope("%s_table_restore" % self.name):
+            return _raw.LookupTableImportV2(self.op.resource_handle,
+                                            *restored_tensors)
+
+
 class DenseHashTable(_Table):
     """A table that runs insert into and remove from. empty_key and deleted_key
     are two keys that it never holds; `default_value`, whose shape values have,
-    is that of all others."""
+    is that of all others. `checkpoint`: a Saver saves it."""
 
     def __init__(self, key_dtype, value_dtype, default_value, empty_key,
                  deleted_key, initial_num_buckets=None,
@@ -265,6 +281,8 @@ class DenseHashTable(_Table):
         self._handle = _raw.MutableDenseHashTableV2(
             empty, deleted, value_dtype=self._value_dtype,
             value_shape=self._default.get_shape(), name=name, **options)
+        if checkpoint:
+            add_to_collection(GraphKeys.SAVEABLE_OBJECTS, _Saveable(self))
 
     def _keys(self, keys):
         return convert_to_tensor(keys, dtype=self._key_dtype, name="keys")

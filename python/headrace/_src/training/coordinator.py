@@ -6,8 +6,10 @@ import time
 
 from headrace._src.framework import errors
 from headrace._src.framework import graph as _graph
+from headrace._src.framework import messages
 from headrace._src.framework.default_session import get_default_session
 from headrace._src.session.session import Session
+from headrace._src.variables.records import under_scope, without_scope
 
 _ENDS = (errors.OutOfRangeError, errors.CancelledError)
 
@@ -155,14 +157,22 @@ class QueueRunner:
     of its own. When all have ended the queue is closed."""
 
     def __init__(self, queue=None, enqueue_ops=None, close_op=None,
-                 cancel_op=None, queue_closed_exception_types=None):
-        if not queue or not enqueue_ops:
+                 cancel_op=None, queue_closed_exception_types=None,
+                 queue_runner_def=None, import_scope=None):
+        if queue_runner_def is not None:
+            if queue or enqueue_ops:
+                raise ValueError("queue_runner_def and queue are mutually "
+                                 "exclusive.")
+            queue_closed_exception_types = self._find(queue_runner_def,
+                                                      import_scope)
+        elif not queue or not enqueue_ops:
             raise ValueError("Must provide queue and enqueue_ops.")
-        self._queue = queue
-        self._enqueue_ops = list(enqueue_ops)
-        self._close_op = queue.close() if close_op is None else close_op
-        self._cancel_op = (queue.close(cancel_pending_enqueues=True)
-                           if cancel_op is None else cancel_op)
+        else:
+            self._queue = queue
+            self._enqueue_ops = list(enqueue_ops)
+            self._close_op = queue.close() if close_op is None else close_op
+            self._cancel_op = (queue.close(cancel_pending_enqueues=True)
+                               if cancel_op is None else cancel_op)
         if queue_closed_exception_types is None:
             queue_closed_exception_types = (errors.OutOfRangeError,)
         if not isinstance(queue_closed_exception_types, tuple) or not all(
@@ -176,6 +186,46 @@ class QueueRunner:
         self._lock = threading.Lock()
         self._running = {}  # session -> threads that still fill
         self._errors = []
+
+    def _find(self, queue_runner_def, import_scope):
+        """Finds the nodes that a QueueRunnerDef names; returns the types of
+        exceptions that say that the queue is closed."""
+        graph = _graph.get_default_graph()
+
+        def find(name):
+            return graph.as_graph_element(under_scope(name, import_scope))
+        self._queue = find(queue_runner_def.queue_name)
+        self._enqueue_ops = [find(name) for name
+                             in queue_runner_def.enqueue_op_name]
+        self._close_op = find(queue_runner_def.close_op_name)
+        self._cancel_op = find(queue_runner_def.cancel_op_name)
+        codes = queue_runner_def.queue_closed_exception_types
+        return tuple(errors.exception_type_from_error_code(code)
+                     for code in codes) or None
+
+    def to_proto(self, export_scope=None):
+        """The names of the nodes as a QueueRunnerDef; None for one outside of
+        export_scope."""
+        if export_scope is not None and not self.name.startswith(export_scope):
+            return None
+
+        def name(item):
+            return without_scope(item.name, export_scope)
+        return messages.QueueRunnerDef(
+            queue_name=name(self._queue),
+            enqueue_op_name=[name(op) for op in self._enqueue_ops],
+            close_op_name=name(self._close_op),
+            cancel_op_name=name(self._cancel_op),
+            queue_closed_exception_types=[
+                errors.error_code_from_exception_type(t)
+                for t in self._closed_types])
+
+    @staticmethod
+    def from_proto(queue_runner_def, import_scope=None):
+        """The QueueRunner that to_proto() described; its nodes are in the
+        default graph, under import_scope."""
+        return QueueRunner(queue_runner_def=queue_runner_def,
+                           import_scope=import_scope)
 
     queue = property(lambda self: self._queue)
     enqueue_ops = property(lambda self: self._enqueue_ops)
