@@ -575,6 +575,9 @@ NAMES = {
         "training.coordinator": """
             Coordinator LooperThread QueueRunner add_queue_runner
             start_queue_runners""",
+        "training.global_step": """
+            assert_global_step create_global_step get_global_step
+            get_or_create_global_step global_step""",
         "training.input_pipelines": """
             batch batch_join input_producer limit_epochs
             match_filenames_once maybe_batch maybe_batch_join
@@ -586,6 +589,13 @@ NAMES = {
             inverse_time_decay linear_cosine_decay natural_exp_decay
             noisy_linear_cosine_decay piecewise_constant
             piecewise_constant_decay polynomial_decay""",
+        "training.optimizer": "Optimizer",
+        "training.optimizers": """
+            AdadeltaOptimizer AdagradDAOptimizer AdagradOptimizer
+            AdamOptimizer FtrlOptimizer GradientDescentOptimizer
+            MomentumOptimizer ProximalAdagradOptimizer
+            ProximalGradientDescentOptimizer RMSPropOptimizer
+            SyncReplicasOptimizer""",
     },
     "train.queue_runner": {
         "training.coordinator": """

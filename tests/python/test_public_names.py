@@ -32,6 +32,7 @@ TO_RUN = "_src.framework.importer _src.framework.messages"
 INTERNAL_MODULES = """
     control.contexts data.elements framework.constant_values
     framework.default_session functions.func_graph functions.function_def
+    training.slots
     variables.initial_values variables.partitions variables.records
     variables.ref_variables variables.resource_variables variables.store"""
 INTERNAL = {
@@ -51,6 +52,7 @@ INTERNAL = {
     "ops.sparse_tensor": "as_sparse is_sparse",
     "session.session": "expand_feed expand_fetch",
     "session.session_handles": "TensorHandle",
+    "training.optimizer": "OpOptimizer",
     "variables.base": "like_node sparse_parts",
     "variables.initializers": "Initializer",
     "variables.scopes": "pure_variable_scope unique_variable_scope",
@@ -165,7 +167,7 @@ def test_the_table_of_tensorflows_names_is_complete():
 # What is said of others.
 
 @pytest.mark.parametrize("name", [
-    "layers", "train.Saver", "train.AdamOptimizer", "summary.FileWriter",
+    "layers", "train.Saver", "summary.FileWriter",
     "contrib.layers", "saved_model"])
 def test_what_is_not_supported_yet(name):
     space, _, attr = name.rpartition(".")
