@@ -218,6 +218,20 @@ NAMES = {
         "ops.array_special": "dimension_at_index",
     },
     "contrib": {},
+    "contrib.framework": {
+        "training.global_step": """
+            assert_global_step create_global_step get_global_step
+            get_or_create_global_step""",
+    },
+    "contrib.layers": {
+        "training.optimize_loss": """
+            OPTIMIZER_CLS_NAMES OPTIMIZER_SUMMARIES optimize_loss""",
+    },
+    "contrib.opt": {
+        "training.contrib_optimizers": """
+            AdaMaxOptimizer AddSignOptimizer LazyAdamOptimizer
+            MovingAverageOptimizer PowerSignOptimizer""",
+    },
     "contrib.staging": {
         "flow.staging_areas": "StagingArea",
     },
@@ -589,6 +603,7 @@ NAMES = {
             inverse_time_decay linear_cosine_decay natural_exp_decay
             noisy_linear_cosine_decay piecewise_constant
             piecewise_constant_decay polynomial_decay""",
+        "training.moving_averages": "ExponentialMovingAverage",
         "training.optimizer": "Optimizer",
         "training.optimizers": """
             AdadeltaOptimizer AdagradDAOptimizer AdagradOptimizer

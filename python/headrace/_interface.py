@@ -145,12 +145,13 @@ NAMES = {
     "contrib.eager": "Iterator Network Variable enable_eager_execution implicit_gradients",
     "contrib.factorization": "KMeans",
     "contrib.framework": """
-        add_arg_scope arg_scope get_global_step get_or_create_global_step list_variables
-        load_checkpoint nest smart_cond""",
+        add_arg_scope arg_scope assert_global_step create_global_step get_global_step
+        get_or_create_global_step list_variables load_checkpoint nest smart_cond""",
     "contrib.framework.nest": "assert_same_structure is_sequence map_structure",
     "contrib.layers": """
-        apply_regularization batch_norm conv2d convolution2d dropout flatten fully_connected
-        l2_regularizer layer_norm real_valued_column separable_conv2d summarize_activation
+        OPTIMIZER_CLS_NAMES OPTIMIZER_SUMMARIES apply_regularization batch_norm conv2d
+        convolution2d dropout flatten fully_connected
+        l2_regularizer layer_norm optimize_loss real_valued_column separable_conv2d summarize_activation
         variance_scaling_initializer xavier_initializer xavier_initializer_conv2d""",
     "contrib.learn": """
         DNNClassifier MetricSpec ModeKeys RunConfig datasets monitors preprocessing""",
@@ -160,6 +161,14 @@ NAMES = {
     "contrib.learn.preprocessing": "VocabularyProcessor",
     "contrib.legacy_seq2seq": "rnn_decoder sequence_loss_by_example",
     "contrib.metrics": "streaming_accuracy streaming_precision streaming_recall",
+    "contrib.opt": """
+        AdaMaxOptimizer AdamGSOptimizer AdamWOptimizer AddSignOptimizer
+        DecoupledWeightDecayExtension ElasticAverageOptimizer GGTOptimizer LARSOptimizer
+        LazyAdamGSOptimizer LazyAdamOptimizer ModelAverageOptimizer MomentumWOptimizer
+        MovingAverageOptimizer MultitaskOptimizerWrapper NadamOptimizer PowerSignOptimizer
+        RegAdagradOptimizer ScipyOptimizerInterface ShampooOptimizer
+        VariableClippingOptimizer clip_gradients_by_global_norm
+        extend_with_decoupled_weight_decay""",
     "contrib.rnn": """
         BasicLSTMCell BasicRNNCell DeviceWrapper DropoutWrapper GRUCell LSTMBlockCell LSTMCell
         LSTMStateTuple LayerNormBasicLSTMCell MultiRNNCell NASCell RNNCell ResidualWrapper
