@@ -586,6 +586,11 @@ NAMES = {
             BytesList ClusterDef Example Feature FeatureList FeatureLists
             Features FloatList Int64List JobDef SaverDef SequenceExample
             ServerDef""",
+        "training.basic_session_run_hooks": """
+            CheckpointSaverHook CheckpointSaverListener FeedFnHook FinalOpsHook
+            GlobalStepWaiterHook LoggingTensorHook NanLossDuringTrainingError
+            NanTensorHook ProfilerHook SecondOrStepTimer StepCounterHook
+            StopAtStepHook SummarySaverHook""",
         "training.coordinator": """
             Coordinator LooperThread QueueRunner add_queue_runner
             start_queue_runners""",
@@ -603,6 +608,10 @@ NAMES = {
             inverse_time_decay linear_cosine_decay natural_exp_decay
             noisy_linear_cosine_decay piecewise_constant
             piecewise_constant_decay polynomial_decay""",
+        "training.monitored_session": """
+            ChiefSessionCreator MonitoredSession MonitoredTrainingSession
+            Scaffold SessionCreator SingularMonitoredSession
+            WorkerSessionCreator""",
         "training.moving_averages": "ExponentialMovingAverage",
         "training.optimizer": "Optimizer",
         "training.optimizers": """
@@ -611,6 +620,11 @@ NAMES = {
             MomentumOptimizer ProximalAdagradOptimizer
             ProximalGradientDescentOptimizer RMSPropOptimizer
             SyncReplicasOptimizer""",
+        "training.session_manager": "SessionManager",
+        "training.session_run_hook": """
+            SessionRunArgs SessionRunContext SessionRunHook
+            SessionRunValues""",
+        "training.supervisor": "Supervisor basic_train_loop",
     },
     "train.queue_runner": {
         "training.coordinator": """

@@ -52,6 +52,7 @@ INTERNAL = {
     "ops.sparse_tensor": "as_sparse is_sparse",
     "session.session": "expand_feed expand_fetch",
     "session.session_handles": "TensorHandle",
+    "training.global_step": "get_or_create_read",
     "training.moving_averages": "assign_moving_average",
     "training.optimizer": "OpOptimizer",
     "variables.base": "like_node sparse_parts",

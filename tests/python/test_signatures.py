@@ -22,11 +22,12 @@ EXCEPTIONS = {
         train.QueueRunner train.queue_runner.QueueRunner""",
     "named tuples: TensorFlow has the defaults too, its table does not": """
         FixedLenFeature FixedLenSequenceFeature SparseFeature
-        io.FixedLenFeature io.FixedLenSequenceFeature io.SparseFeature""",
+        io.FixedLenFeature io.FixedLenSequenceFeature io.SparseFeature
+        train.SessionRunArgs""",
     "TensorFlow's table lacks the first argument, or has a decorator's": """
         errors.error_code_from_exception_type
         test.TestCase.assertRaisesWithPredicateMatch
-        train.Coordinator.stop_on_exception""",
+        train.Coordinator.stop_on_exception train.Supervisor.managed_session""",
 }
 # Methods that are written in C++, which have no signature.
 NATIVE = """

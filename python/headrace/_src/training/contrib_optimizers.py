@@ -1,8 +1,8 @@
 """The optimizers of tf.contrib.opt."""
 import math
 
+import headrace
 from headrace import raw_ops as _raw
-from headrace._loading import load
 from headrace._src.control import control_flow_ops as _flow
 from headrace._src.framework.graph import (
     colocate_with, control_dependencies, get_default_graph)
@@ -253,5 +253,4 @@ class MovingAverageOptimizer(Optimizer):
                     "breaks the model when restoring." % average.op.name)
             own, other = names[variable_name], names[average.op.name]
             swapped[own], swapped[other] = var_list[other], var_list[own]
-        # Saver loads this module's neighbours only when it is used.
-        return load("_src.training.saver").Saver(swapped, name=name, **kwargs)
+        return headrace.train.Saver(swapped, name=name, **kwargs)

@@ -7,6 +7,9 @@ from headrace._src.variables import scopes as _scopes
 from headrace._src.variables.base import Variable
 from headrace._src.variables.records import VariableAggregation
 
+# The collection of the tensor that hooks read.
+_READ = "global_step_read_op_cache"
+
 
 def global_step(sess, global_step_tensor):
     """The number of steps, a Python int, as `sess` has it."""
@@ -65,3 +68,25 @@ def assert_global_step(global_step_tensor):
     shape = global_step_tensor.get_shape()
     if shape.ndims != 0 and shape.is_fully_defined():
         raise TypeError('Existing "global_step" is not scalar: %s' % shape)
+
+
+def get_or_create_read(create=True):
+    """A tensor of the default graph's global step, which hooks fetch; None if
+    there is no step and none is to be made. Before the step has a value, this
+    is its initial value."""
+    graph = get_default_graph()
+    found = graph.get_collection(_READ)
+    if len(found) > 1:
+        raise RuntimeError("There are multiple items in collection %s. There "
+                           "should be only one." % _READ)
+    if found:
+        return found[0]
+    step = get_or_create_global_step() if create else get_global_step()
+    if step is None:
+        return None
+    with name_scope(None), name_scope(step.op.name + "/"):
+        value = (step.initialized_value() if isinstance(step, Variable)
+                 else step)
+        read = value + 0
+    graph.add_to_collection(_READ, read)
+    return read
