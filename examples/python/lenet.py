@@ -44,7 +44,7 @@ def load(folder, name):
 def convolution(x, channels, name):
     """5x5, relu, and the greatest of each 2x2."""
     with tf.variable_scope(name):
-        w = tf.get_variable("w", [5, 5, x.shape[-1].value, channels])
+        w = tf.get_variable("w", [5, 5, int(x.shape[-1]), channels])
         b = tf.get_variable("b", [channels],
                             initializer=tf.zeros_initializer())
         x = tf.nn.conv2d(x, w, strides=[1, 1, 1, 1], padding="SAME")
@@ -55,7 +55,7 @@ def convolution(x, channels, name):
 
 def dense(x, units, name):
     with tf.variable_scope(name):
-        w = tf.get_variable("w", [x.shape[-1].value, units])
+        w = tf.get_variable("w", [int(x.shape[-1]), units])
         b = tf.get_variable("b", [units], initializer=tf.zeros_initializer())
         return tf.matmul(x, w) + b
 
