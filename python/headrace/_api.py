@@ -229,8 +229,10 @@ NAMES = {
     },
     "contrib.opt": {
         "training.contrib_optimizers": """
-            AdaMaxOptimizer AddSignOptimizer LazyAdamOptimizer
-            MovingAverageOptimizer PowerSignOptimizer""",
+            AdaMaxOptimizer AdamWOptimizer AddSignOptimizer
+            DecoupledWeightDecayExtension LazyAdamOptimizer
+            MomentumWOptimizer MovingAverageOptimizer PowerSignOptimizer
+            extend_with_decoupled_weight_decay""",
     },
     "contrib.staging": {
         "flow.staging_areas": "StagingArea",

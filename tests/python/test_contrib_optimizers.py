@@ -41,6 +41,44 @@ def test_losses(name, use_resource, dtype):
 
 
 @KINDS
+@pytest.mark.parametrize("make, wanted", [
+    (lambda opt: opt.AdamWOptimizer(.01, .1), """
+        0.19430205 0.16302741 0.14130005 0.13442081 0.13916655 0.14016166
+        0.1330629 0.12429602 0.12087364 0.12302031"""),
+    (lambda opt: opt.MomentumWOptimizer(.01, .1, .9), """
+        0.19430205 0.1724091 0.14519531 0.12841034 0.12721787 0.13571931
+        0.14356653 0.1437248 0.13618723 0.1262276"""),
+    (lambda opt: opt.extend_with_decoupled_weight_decay(
+        train.MomentumOptimizer)(.01, .1, .9), None)])
+def test_weight_decay(make, wanted, use_resource):
+    # TensorFlow's numbers are those of resource variables: its references may
+    # decay while the gradients are being computed.
+    loss, _ = model(use_resource)
+    found = losses(loss, make(contrib.opt).minimize(loss))
+    if wanted is None:  # MomentumW by another way
+        tf.reset_default_graph()
+        loss, _ = model(use_resource)
+        wanted = losses(loss, contrib.opt.MomentumWOptimizer(
+            .01, .1, .9).minimize(loss))
+    else:
+        wanted = numbers(wanted)
+    np.testing.assert_allclose(found, wanted, rtol=2e-6)
+
+
+@KINDS
+def test_which_weights_decay(use_resource):
+    a, b = [tf.Variable([1., 2.], use_resource=use_resource)
+            for _ in range(2)]
+    step = contrib.opt.MomentumWOptimizer(lambda: .5, 1., 0.).apply_gradients(
+        [(tf.constant([0., 0.]), v) for v in (a, b)], decay_var_list=[b])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(step)
+        assert session.run(a).tolist() == [1., 2.]
+        assert session.run(b).tolist() == [.5, 1.]
+
+
+@KINDS
 def test_lazy_adam_leaves_rows_without_a_gradient(use_resource):
     v = tf.Variable(np.ones([3, 2], np.float32), use_resource=use_resource)
     loss = tf.reduce_sum(tf.gather(v, [tf.placeholder_with_default(0, [])]))

@@ -11,7 +11,8 @@ from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.training.moving_averages import ExponentialMovingAverage
 from headrace._src.training.optimizer import OpOptimizer, Optimizer, _cast
-from headrace._src.training.optimizers import AdamOptimizer
+from headrace._src.training.optimizers import (
+    AdamOptimizer, MomentumOptimizer)
 from headrace._src.variables import variables as _variables
 
 
@@ -254,3 +255,114 @@ class MovingAverageOptimizer(Optimizer):
             own, other = names[variable_name], names[average.op.name]
             swapped[own], swapped[other] = var_list[other], var_list[own]
         return headrace.train.Saver(swapped, name=name, **kwargs)
+
+
+class DecoupledWeightDecayExtension:
+    """Makes another optimizer, the second base of a class, take
+    weight_decay * var from a variable before each of its updates; of rows with
+    a gradient only, where the gradient is sparse. minimize() and
+    apply_gradients() take the variables that decay as `decay_var_list`, by
+    default all. `weight_decay`: a number, or a function that returns one."""
+
+    def __init__(self, weight_decay, **kwargs):
+        self._decay_var_list = None
+        self._weight_decay = weight_decay
+        super().__init__(**kwargs)
+
+    def minimize(self, loss, global_step=None, var_list=None,
+                 gate_gradients=Optimizer.GATE_OP, aggregation_method=None,
+                 colocate_gradients_with_ops=False, name=None, grad_loss=None,
+                 decay_var_list=None):
+        self._set_decay_var_list(decay_var_list)
+        return super().minimize(
+            loss, global_step=global_step, var_list=var_list,
+            gate_gradients=gate_gradients,
+            aggregation_method=aggregation_method,
+            colocate_gradients_with_ops=colocate_gradients_with_ops, name=name,
+            grad_loss=grad_loss)
+
+    def apply_gradients(self, grads_and_vars, global_step=None, name=None,
+                        decay_var_list=None):
+        self._set_decay_var_list(decay_var_list)
+        return super().apply_gradients(grads_and_vars, global_step=global_step,
+                                       name=name)
+
+    def _set_decay_var_list(self, variables):
+        if variables:
+            self._decay_var_list = set(variables)
+
+    def _prepare(self):
+        self._weight_decay_tensor = convert_to_tensor(
+            self._call_if_callable(self._weight_decay), name="weight_decay")
+        super()._prepare()
+
+    def _decays(self, var):
+        return self._decay_var_list is None or var in self._decay_var_list
+
+    def _decayed(self, var, grad, indices=None):
+        """What the update of `var` waits for. The decay itself waits for the
+        gradient, which is of the values before it."""
+        if not self._decays(var):
+            return []
+        decay = _cast(self._weight_decay_tensor, var.dtype.base_dtype)
+        with control_dependencies([grad]):
+            if indices is None:
+                return [var.assign_sub(decay * var,
+                                       use_locking=self._use_locking)]
+            return [_variables.scatter_sub(
+                var, indices, decay * _rows(var, indices),
+                use_locking=self._use_locking)]
+
+    def _apply_dense(self, grad, var):
+        with control_dependencies(self._decayed(var, grad)):
+            return super()._apply_dense(grad, var)
+
+    def _resource_apply_dense(self, grad, handle):
+        with control_dependencies(self._decayed(handle, grad)):
+            return super()._resource_apply_dense(grad, handle)
+
+    def _apply_sparse(self, grad, var):
+        with control_dependencies(
+                self._decayed(var, grad.values, grad.indices)):
+            return super()._apply_sparse(grad, var)
+
+    def _resource_apply_sparse(self, grad, handle, indices):
+        with control_dependencies(self._decayed(handle, grad, indices)):
+            return super()._resource_apply_sparse(grad, handle, indices)
+
+
+def extend_with_decoupled_weight_decay(base_optimizer):
+    """A class like `base_optimizer`, a class of optimizers, with decay of the
+    weights: its first argument is the weight decay."""
+
+    class OptimizerWithDecoupledWeightDecay(DecoupledWeightDecayExtension,
+                                            base_optimizer):
+        """The optimizer with decay of the weights."""
+
+        def __init__(self, weight_decay, *args, **kwargs):
+            self._decay_var_list = None
+            self._weight_decay = weight_decay
+            base_optimizer.__init__(self, *args, **kwargs)
+
+    return OptimizerWithDecoupledWeightDecay
+
+
+class AdamWOptimizer(DecoupledWeightDecayExtension, AdamOptimizer):
+    """Adam with decay of the weights that is no part of the gradient. The decay
+    is not scaled by the learning rate."""
+
+    def __init__(self, weight_decay, learning_rate=0.001, beta1=0.9,
+                 beta2=0.999, epsilon=1e-8, use_locking=False, name="AdamW"):
+        super().__init__(
+            weight_decay, learning_rate=learning_rate, beta1=beta1,
+            beta2=beta2, epsilon=epsilon, use_locking=use_locking, name=name)
+
+
+class MomentumWOptimizer(DecoupledWeightDecayExtension, MomentumOptimizer):
+    """Momentum with decay of the weights that is no part of the gradient."""
+
+    def __init__(self, weight_decay, learning_rate, momentum,
+                 use_locking=False, name="MomentumW", use_nesterov=False):
+        super().__init__(
+            weight_decay, learning_rate=learning_rate, momentum=momentum,
+            use_locking=use_locking, name=name, use_nesterov=use_nesterov)
