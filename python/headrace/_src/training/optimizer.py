@@ -80,7 +80,7 @@ class Optimizer:
         IndexedSlices, or None where the loss does not depend on the variable.
 
         `loss`: a tensor of floats, or a function that returns it. `grad_loss`:
-        the gradient of the loss itself; None for ones. TypeError for losses
+        the gradient of the loss itself; None for ones. ValueError for losses
         and variables that are not of floats."""
         if gate_gradients not in (self.GATE_NONE, self.GATE_OP,
                                   self.GATE_GRAPH):
