@@ -233,6 +233,9 @@ NAMES = {
             get_variables_to_restore global_variable local_variable
             model_variable variable""",
         "control.control_flow": "smart_cond",
+        "training.global_step": """
+            assert_global_step create_global_step get_global_step
+            get_or_create_global_step""",
     },
     "contrib.framework.nest": {
         "framework.nest": """
@@ -253,11 +256,20 @@ NAMES = {
             sum_regularizer variance_scaling_initializer xavier_initializer
             xavier_initializer_conv2d""",
         "nn.activations": "relu relu6",
+        "training.optimize_loss": """
+            OPTIMIZER_CLS_NAMES OPTIMIZER_SUMMARIES optimize_loss""",
     },
     "contrib.metrics": {
         "contrib.metric_map": """
             aggregate_metric_map streaming_accuracy streaming_mean
             streaming_precision streaming_recall""",
+    },
+    "contrib.opt": {
+        "training.contrib_optimizers": """
+            AdaMaxOptimizer AdamWOptimizer AddSignOptimizer
+            DecoupledWeightDecayExtension LazyAdamOptimizer
+            MomentumWOptimizer MovingAverageOptimizer PowerSignOptimizer
+            extend_with_decoupled_weight_decay""",
     },
     "contrib.rnn": {
         "contrib.cells": "LayerNormBasicLSTMCell NASCell",
@@ -890,6 +902,11 @@ NAMES = {
             Features FloatList Int64List JobDef SaverDef SequenceExample
             ServerDef""",
         "summary.event_files": "summary_iterator",
+        "training.basic_session_run_hooks": """
+            CheckpointSaverHook CheckpointSaverListener FeedFnHook FinalOpsHook
+            GlobalStepWaiterHook LoggingTensorHook NanLossDuringTrainingError
+            NanTensorHook ProfilerHook SecondOrStepTimer StepCounterHook
+            StopAtStepHook SummarySaverHook""",
         "training.checkpoint_management": """
             checkpoint_exists checkpoints_iterator
             generate_checkpoint_state_proto get_checkpoint_mtimes
@@ -901,6 +918,9 @@ NAMES = {
         "training.coordinator": """
             Coordinator LooperThread QueueRunner add_queue_runner
             start_queue_runners""",
+        "training.global_step": """
+            assert_global_step create_global_step get_global_step
+            get_or_create_global_step global_step""",
         "training.input_pipelines": """
             batch batch_join input_producer limit_epochs
             match_filenames_once maybe_batch maybe_batch_join
@@ -913,13 +933,24 @@ NAMES = {
             noisy_linear_cosine_decay piecewise_constant
             piecewise_constant_decay polynomial_decay""",
         "training.meta_graph": "export_meta_graph import_meta_graph",
+        "training.monitored_session": """
+            ChiefSessionCreator MonitoredSession MonitoredTrainingSession
+            Scaffold SessionCreator SingularMonitoredSession
+            WorkerSessionCreator""",
+        "training.moving_averages": "ExponentialMovingAverage",
         "training.optimizer": "Optimizer",
         "training.optimizers": """
             AdadeltaOptimizer AdagradDAOptimizer AdagradOptimizer
             AdamOptimizer FtrlOptimizer GradientDescentOptimizer
             MomentumOptimizer ProximalAdagradOptimizer
-            ProximalGradientDescentOptimizer RMSPropOptimizer""",
+            ProximalGradientDescentOptimizer RMSPropOptimizer
+            SyncReplicasOptimizer""",
         "training.saver": "Saver",
+        "training.session_manager": "SessionManager",
+        "training.session_run_hook": """
+            SessionRunArgs SessionRunContext SessionRunHook
+            SessionRunValues""",
+        "training.supervisor": "Supervisor basic_train_loop",
     },
     "train.queue_runner": {
         "training.coordinator": """

@@ -145,22 +145,22 @@ NAMES = {
     "contrib.eager": "Iterator Network Variable enable_eager_execution implicit_gradients",
     "contrib.factorization": "KMeans",
     "contrib.framework": """
-        add_arg_scope add_model_variable arg_scope arg_scoped_arguments current_arg_scope
-        filter_variables get_global_step get_local_variables get_model_variables
-        get_or_create_global_step get_trainable_variables get_unique_variable get_variables
-        get_variables_by_name get_variables_by_suffix get_variables_to_restore global_variable
-        has_arg_scope list_variables load_checkpoint local_variable model_variable nest smart_cond
-        variable""",
+        add_arg_scope add_model_variable arg_scope arg_scoped_arguments assert_global_step
+        create_global_step current_arg_scope filter_variables get_global_step get_local_variables
+        get_model_variables get_or_create_global_step get_trainable_variables get_unique_variable
+        get_variables get_variables_by_name get_variables_by_suffix get_variables_to_restore
+        global_variable has_arg_scope list_variables load_checkpoint local_variable model_variable
+        nest smart_cond variable""",
     "contrib.framework.nest": """
         assert_same_structure flatten is_nested is_sequence map_structure pack_sequence_as""",
     "contrib.layers": """
-        apply_regularization avg_pool2d batch_norm conv2d conv2d_transpose convolution
-        convolution2d convolution2d_transpose dropout flatten fully_connected l1_l2_regularizer
-        l1_regularizer l2_regularizer layer_norm max_pool2d one_hot_encoding real_valued_column
-        relu relu6 repeat separable_conv2d separable_convolution2d softmax stack sum_regularizer
-        summarize_activation summarize_activations summarize_collection summarize_tensor
-        summarize_tensors unit_norm variance_scaling_initializer xavier_initializer
-        xavier_initializer_conv2d""",
+        OPTIMIZER_CLS_NAMES OPTIMIZER_SUMMARIES apply_regularization avg_pool2d batch_norm conv2d
+        conv2d_transpose convolution convolution2d convolution2d_transpose dropout flatten
+        fully_connected l1_l2_regularizer l1_regularizer l2_regularizer layer_norm max_pool2d
+        one_hot_encoding optimize_loss real_valued_column relu relu6 repeat separable_conv2d
+        separable_convolution2d softmax stack sum_regularizer summarize_activation
+        summarize_activations summarize_collection summarize_tensor summarize_tensors unit_norm
+        variance_scaling_initializer xavier_initializer xavier_initializer_conv2d""",
     "contrib.learn": """
         DNNClassifier MetricSpec ModeKeys RunConfig datasets monitors preprocessing""",
     "contrib.learn.datasets": "base load_dataset",
@@ -169,7 +169,15 @@ NAMES = {
     "contrib.learn.preprocessing": "VocabularyProcessor",
     "contrib.legacy_seq2seq": "rnn_decoder sequence_loss_by_example",
     "contrib.metrics": """
-        aggregate_metric_map streaming_accuracy streaming_mean streaming_precision streaming_recall""",
+        aggregate_metric_map streaming_accuracy streaming_mean streaming_precision
+        streaming_recall""",
+    "contrib.opt": """
+        AdaMaxOptimizer AdamGSOptimizer AdamWOptimizer AddSignOptimizer
+        DecoupledWeightDecayExtension ElasticAverageOptimizer GGTOptimizer LARSOptimizer
+        LazyAdamGSOptimizer LazyAdamOptimizer ModelAverageOptimizer MomentumWOptimizer
+        MovingAverageOptimizer MultitaskOptimizerWrapper NadamOptimizer PowerSignOptimizer
+        RegAdagradOptimizer ScipyOptimizerInterface ShampooOptimizer VariableClippingOptimizer
+        clip_gradients_by_global_norm extend_with_decoupled_weight_decay""",
     "contrib.rnn": """
         BasicLSTMCell BasicRNNCell DeviceWrapper DropoutWrapper GRUCell LSTMBlockCell LSTMCell
         LSTMStateTuple LayerNormBasicLSTMCell LayerRNNCell MultiRNNCell NASCell RNNCell

@@ -33,9 +33,10 @@ INTERNAL_MODULES = """
     control.contexts data.elements framework.constant_values
     framework.default_session framework.newer_attrs functions.func_graph
     functions.function_def layers.named layers.windows losses.weights
-    platform.durable training.saver_nodes variables.initial_values
-    variables.partitions variables.records variables.ref_variables
-    variables.resource_variables variables.saveables variables.store"""
+    platform.durable training.saver_nodes training.slots
+    variables.initial_values variables.partitions variables.records
+    variables.ref_variables variables.resource_variables variables.saveables
+    variables.store"""
 INTERNAL = {
     "contrib.variables": "model_getter",
     "control.control_flow_ops": "with_dependencies",
@@ -56,7 +57,6 @@ INTERNAL = {
     "metrics.streaming": "collected fraction matched metric_variable ratio",
     "ops.math_ops": "install_operators",
     "ops.sparse_tensor": "as_sparse is_sparse",
-    "training.optimizer": "handle_of sum_of_duplicates",
     "rnn.cells": "check_cell check_dtype joined_shape static_shape",
     "session.session": "expand_feed expand_fetch",
     "session.session_handles": "TensorHandle",
@@ -68,6 +68,9 @@ INTERNAL = {
     "training.meta_graph": """add_collection_def create_meta_graph_def
                               import_scoped_meta_graph read_meta_graph_file""",
     "training.saver": "saver_of",
+    "training.global_step": "get_or_create_read",
+    "training.moving_averages": "assign_moving_average",
+    "training.optimizer": "OpOptimizer",
     "variables.base": "like_node sparse_parts",
     "variables.scopes": "pure_variable_scope unique_variable_scope",
     "variables.template": "Template",

@@ -20,14 +20,15 @@ EXCEPTIONS = {
     "a part that functions of eager execution bring": "py_function",
     "named tuples: TensorFlow has the defaults too, its table does not": """
         FixedLenFeature FixedLenSequenceFeature SparseFeature
-        io.FixedLenFeature io.FixedLenSequenceFeature io.SparseFeature""",
+        io.FixedLenFeature io.FixedLenSequenceFeature io.SparseFeature
+        train.SessionRunArgs""",
     "TensorFlow's table shows what wraps the class": """
         contrib.rnn.LSTMStateTuple""",
     "one function by two names": "contrib.framework.nest.is_sequence",
     "TensorFlow's table lacks the first argument, or has a decorator's": """
         errors.error_code_from_exception_type
         test.TestCase.assertRaisesWithPredicateMatch
-        train.Coordinator.stop_on_exception""",
+        train.Coordinator.stop_on_exception train.Supervisor.managed_session""",
 }
 # Methods that are written in C++, which have no signature.
 NATIVE = """

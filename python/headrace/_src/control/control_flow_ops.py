@@ -17,7 +17,9 @@ def _operations(inputs):
         if x is None:
             raise TypeError("Expected tf.group() expected Tensor objects not "
                             "None")
-        if hasattr(x, "_as_graph_element"):
+        if getattr(x, "_is_resource", False):
+            x = x.op  # what has written the variable, not what reads it
+        elif hasattr(x, "_as_graph_element"):
             x = x._as_graph_element()
         if isinstance(x, Operation):
             yield x

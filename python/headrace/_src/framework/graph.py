@@ -22,6 +22,7 @@ class GraphKeys:
     METRIC_VARIABLES = "metric_variables"
     MODEL_VARIABLES = "model_variables"
     TRAINABLE_VARIABLES = "trainable_variables"
+    TRAINABLE_RESOURCE_VARIABLES = "trainable_resource_variables"
     SUMMARIES = "summaries"
     QUEUE_RUNNERS = "queue_runners"
     TABLE_INITIALIZERS = "table_initializer"
@@ -391,7 +392,9 @@ class Graph(_headrace.GraphCore):
         if not ignore_existing:
             groups, device = list(self._colocation), self._colocated_device
         if op is not None:
-            if hasattr(op, "_as_graph_element"):
+            if getattr(op, "_is_resource", False):
+                op = op.handle  # not what reads the variable
+            elif hasattr(op, "_as_graph_element"):
                 op = op._as_graph_element()
             if not isinstance(op, Operation):
                 op = op.op

@@ -1,60 +1,55 @@
-"""Optimizer: what all optimizers have in common. It finds gradients, makes the
-slots of the variables, and adds the nodes that update them."""
+"""Optimizer: the updates of variables by the gradients of a loss."""
 from headrace import raw_ops as _raw
-from headrace._headrace import Operation, Tensor
-from headrace._src.control.control_flow_ops import group
-from headrace._src.control.control_flow_ops import tuple as gate
+from headrace._headrace import Tensor
+from headrace._src.control import control_flow_ops as _flow
+from headrace._src.framework import dtypes, nest
 from headrace._src.framework.graph import (
-    GraphKeys, colocate_with, control_dependencies, get_default_graph,
-    init_scope, name_scope)
+    GraphKeys, colocate_with, control_dependencies, get_collection_ref,
+    get_default_graph, init_scope, name_scope)
 from headrace._src.framework.indexed_slices import (
     IndexedSlices, convert_to_tensor_or_indexed_slices)
 from headrace._src.framework.tensor import convert_to_tensor
-from headrace._src.training.gradients import gradients
-from headrace._src.variables import initializers as _init
+from headrace._src.ops import array_ops as _array
+from headrace._src.training import slots as _slots
+from headrace._src.training.gradients import gradients as _gradients
+from headrace._src.variables import variables as _variables
 from headrace._src.variables.base import Variable
-from headrace._src.variables.scopes import get_variable, variable_scope
-from headrace._src.variables.variables import trainable_variables
 
 
-def sum_of_duplicates(values, indices):
-    """The slices with each index once, and these indices."""
-    unique, at = _raw.Unique(indices)
-    return (_raw.UnsortedSegmentSum(values, at, _raw.Shape(unique)[0]),
-            unique)
+def _sum_by_index(values, indices):
+    """(sums, unique indices): slices at the same index added up."""
+    unique, positions = _raw.Unique(indices)
+    return _raw.UnsortedSegmentSum(
+        values, positions, _array.shape(unique)[0]), unique
 
 
-def handle_of(variable):
-    """What the ops of optimizers take: a reference or a handle."""
-    return (variable.handle if variable._is_resource
-            else variable._as_graph_element())
-
-
-def _key(var):
-    return var.graph, var.op.name
+def _key(variable):
+    return variable.op.graph, variable.op.name
 
 
 class Optimizer:
-    """Base class of optimizers.
+    """The base of optimizers.
 
-    A subclass says how one variable is updated: `_create_slots(var_list)`,
-    `_prepare()`, `_apply_dense(grad, var)` and `_apply_sparse(grad, var)` for
-    references, `_resource_apply_dense(grad, var)` and
-    `_resource_apply_sparse(grad, var, indices)` for resource variables, and
-    `_finish(update_ops, name_scope)`. A `name` that is used twice gets a
-    number; `use_locking` lets updates of one variable exclude each other."""
+    `minimize(loss)` gives the operation of a training step: it is
+    `compute_gradients`, then `apply_gradients`. What is done with the
+    gradients in between (clipping, say) is the caller's.
 
-    GATE_NONE = 0
-    GATE_OP = 1
-    GATE_GRAPH = 2
+    A subclass says how a variable is updated, in _apply_dense and
+    _apply_sparse (variables that are references) and _resource_apply_dense and
+    _resource_apply_sparse. It makes its own variables in _create_slots, its
+    hyperparameters as tensors in _prepare, and ends the step in _finish."""
+
+    GATE_NONE = 0   # gradients are used as soon as they are there
+    GATE_OP = 1     # once all gradients by the inputs of an op are there
+    GATE_GRAPH = 2  # once all gradients are there
 
     def __init__(self, use_locking, name):
         if not name:
             raise ValueError("Must specify the optimizer name")
         self._use_locking = use_locking
         self._name = name
-        self._slots = {}      # name: {key of the variable: slot variable}
-        self._non_slots = {}  # (name, graph): variable
+        self._slots = {}          # slot name: {key of the variable: slot}
+        self._non_slot_dict = {}  # (name, graph): variable
 
     def get_name(self):
         return self._name
@@ -63,159 +58,224 @@ class Optimizer:
                  gate_gradients=GATE_OP, aggregation_method=None,
                  colocate_gradients_with_ops=False, name=None,
                  grad_loss=None):
-        """An Operation that updates var_list (by default the trainable
-        variables) against the gradient of `loss`, and then increments
-        `global_step`."""
-        found = self.compute_gradients(
+        """An Operation that updates the variables of `var_list`, by default the
+        trainable ones, so that `loss` becomes smaller, and then adds 1 to
+        `global_step`. ValueError if the loss depends on none of them."""
+        pairs = self.compute_gradients(
             loss, var_list=var_list, gate_gradients=gate_gradients,
             aggregation_method=aggregation_method,
             colocate_gradients_with_ops=colocate_gradients_with_ops,
             grad_loss=grad_loss)
-        if all(g is None for g, _ in found):
+        if all(g is None for g, _ in pairs):
             raise ValueError(
                 "No gradients provided for any variable, check your graph for "
                 "ops that do not support gradients, between variables %s and "
-                "loss %s." % ([str(v) for _, v in found], loss))
-        return self.apply_gradients(found, global_step=global_step, name=name)
+                "loss %s." % ([str(v) for _, v in pairs], loss))
+        return self.apply_gradients(pairs, global_step=global_step, name=name)
 
     def compute_gradients(self, loss, var_list=None, gate_gradients=GATE_OP,
                           aggregation_method=None,
                           colocate_gradients_with_ops=False, grad_loss=None):
-        """[(gradient or None, variable)]: what minimize applies."""
-        if callable(loss):
-            loss = loss()
-        if gate_gradients not in (Optimizer.GATE_NONE, Optimizer.GATE_OP,
-                                  Optimizer.GATE_GRAPH):
+        """A list of (gradient of the loss, variable). The gradient is a Tensor,
+        IndexedSlices, or None where the loss does not depend on the variable.
+
+        `loss`: a tensor of floats, or a function that returns it. `grad_loss`:
+        the gradient of the loss itself; None for ones. ValueError for losses
+        and variables that are not of floats."""
+        if gate_gradients not in (self.GATE_NONE, self.GATE_OP,
+                                  self.GATE_GRAPH):
             raise ValueError(
                 "gate_gradients must be one of: Optimizer.GATE_NONE, "
                 "Optimizer.GATE_OP, Optimizer.GATE_GRAPH.  Not %s"
-                % gate_gradients)
+                % (gate_gradients,))
+        if callable(loss):
+            loss = loss()
         self._assert_valid_dtypes([loss])
+        if grad_loss is not None:
+            self._assert_valid_dtypes([grad_loss])
         if var_list is None:
-            var_list = trainable_variables() + get_default_graph(
-                ).get_collection("trainable_resource_variables")
+            var_list = _variables.trainable_variables()
         else:
-            var_list = self._flat(var_list)
+            var_list = nest.flatten(var_list)
+        for v in var_list:
+            if not isinstance(v, (Variable, Tensor)):
+                raise NotImplementedError(
+                    "Trying to optimize unsupported type ", v)
         if not var_list:
             raise ValueError("No variables to optimize.")
-        for v in var_list:
-            self._check_variable(v)
-        grads = gradients(
+        grads = _gradients(
             loss, var_list, grad_ys=grad_loss,
-            gate_gradients=gate_gradients == Optimizer.GATE_OP,
+            gate_gradients=gate_gradients == self.GATE_OP,
             aggregation_method=aggregation_method,
             colocate_gradients_with_ops=colocate_gradients_with_ops)
-        if gate_gradients == Optimizer.GATE_GRAPH:
-            grads = gate(grads)
-        found = list(zip(grads, var_list))
-        self._assert_valid_dtypes([v for g, v in found if g is not None])
-        return found
+        if gate_gradients == self.GATE_GRAPH:
+            grads = _flow.tuple(grads)
+        pairs = list(zip(grads, var_list))
+        self._assert_valid_dtypes(
+            [v for g, v in pairs
+             if g is not None and v.dtype != dtypes.resource])
+        return pairs
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
-        """An Operation that updates the variables by these gradients."""
-        pairs = tuple(grads_and_vars)
-        if not pairs:
+        """An Operation that updates variables by gradients, as a list of pairs
+        has them, and then adds 1 to `global_step`. Pairs without a gradient
+        are passed over; ValueError if there is no other."""
+        grads_and_vars = tuple(grads_and_vars)
+        if not grads_and_vars:
             raise ValueError("No variables provided.")
-        converted = []
-        for g, v in pairs:
-            if g is not None:
-                try:
-                    g = convert_to_tensor_or_indexed_slices(g)
-                except TypeError:
-                    raise TypeError(
-                        "Gradient must be convertible to a Tensor or "
-                        "IndexedSlices, or None: %s" % (g,)) from None
-            self._check_variable(v)
-            converted.append((g, v))
-        var_list = [v for g, v in converted if g is not None]
-        if not var_list:
+        pairs = [(self._as_gradient(g), v) for g, v in grads_and_vars]
+        pairs = [(g, v) for g, v in pairs if g is not None]
+        if not pairs:
             raise ValueError("No gradients provided for any variable: %s."
-                             % ([str(v) for _, v in converted],))
+                             % ([str(v) for _, v in grads_and_vars],))
+        for _, v in pairs:
+            if isinstance(v, Tensor):
+                raise NotImplementedError("Trying to update a Tensor ", v)
+            if not isinstance(v, Variable):
+                raise NotImplementedError(
+                    "Trying to optimize unsupported type ", v)
         with init_scope():
-            self._create_slots(var_list)
+            self._create_slots([v for _, v in pairs])
         updates = []
         with name_scope(name, self._name) as scope:
             self._prepare()
-            for g, v in converted:
-                if g is None:
-                    continue
-                with name_scope("update_" + v.op.name), colocate_with(v.op):
+            for g, v in pairs:
+                with name_scope("update_" + v.op.name), colocate_with(v):
                     updates.append(self._update(g, v))
             if global_step is None:
-                update = self._finish(updates, scope)
+                train = self._finish(updates, scope)
             else:
-                with control_dependencies([self._finish(updates, "update")]):
-                    with colocate_with(global_step.op):
-                        update = self._increment(global_step, scope)
-        if isinstance(update, Tensor):
-            update = update.op
-        collection = get_default_graph().get_collection_ref(GraphKeys.TRAIN_OP)
-        if update not in collection:
-            collection.append(update)
-        return update
+                train = self._count(global_step,
+                                    self._finish(updates, "update"), scope)
+            if isinstance(train, Tensor):
+                train = train.op
+            operations = get_collection_ref(GraphKeys.TRAIN_OP)
+            if train not in operations:
+                operations.append(train)
+        return train
 
     @staticmethod
-    def _increment(global_step, scope):
-        if getattr(global_step, "_is_resource", False):
-            one = convert_to_tensor(1, dtype=global_step.dtype.base_dtype)
-            return _raw.AssignAddVariableOp(global_step.handle, one,
-                                            name=scope)
-        return global_step.assign_add(1, name=scope)
+    def _as_gradient(g):
+        if g is None:
+            return None
+        try:
+            g = convert_to_tensor_or_indexed_slices(g)
+        except TypeError:
+            raise TypeError("Gradient must be convertible to a Tensor or "
+                            "IndexedSlices, or None: %s" % (g,)) from None
+        if not isinstance(g, (Tensor, IndexedSlices)):
+            raise TypeError("Gradient must be a Tensor, IndexedSlices, or "
+                            "None: %s" % (g,))
+        return g
+
+    @staticmethod
+    def _count(global_step, after, scope):
+        with control_dependencies([after]), colocate_with(global_step):
+            if getattr(global_step, "_is_resource", False):
+                one = convert_to_tensor(1, dtype=global_step.dtype,
+                                        name="value")
+                return _raw.AssignAddVariableOp(global_step.handle, one,
+                                                name=scope)
+            return _variables.assign_add(global_step, 1, name=scope)
 
     def _update(self, grad, var):
-        sparse = isinstance(grad, IndexedSlices)
-        if var._is_resource:
-            update = (self._resource_apply_sparse_duplicate_indices(
-                grad.values, var, grad.indices) if sparse
-                      else self._resource_apply_dense(grad, var))
-        else:
-            update = (self._apply_sparse_duplicate_indices(grad, var) if sparse
-                      else self._apply_dense(grad, var))
-        constraint = getattr(var, "constraint", None)
-        if constraint is None:
+        """The operation that updates one variable."""
+        if isinstance(grad, IndexedSlices):
+            if var.constraint is not None:
+                raise RuntimeError("Cannot use a constraint function on a "
+                                   "sparse variable.")
+            if var._is_resource:
+                return self._resource_apply_sparse_duplicate_indices(
+                    grad.values, var, grad.indices)
+            return self._apply_sparse_duplicate_indices(grad, var)
+        update = (self._resource_apply_dense if var._is_resource
+                  else self._apply_dense)(grad, var)
+        if var.constraint is None:
             return update
-        if sparse and not var._is_resource:
-            raise RuntimeError("Cannot use a constraint function on a sparse "
-                               "variable.")
         with control_dependencies([update]):
-            written = var.assign(constraint(var))
-            return written.op
+            return var.assign(var.constraint(var))
+
+    # What the optimizer keeps.
 
     def get_slot(self, var, name):
-        """The slot `name` of a variable, or None."""
+        """The slot of this name that belongs to `var`, or None."""
         return self._slots.get(name, {}).get(_key(var))
 
     def get_slot_names(self):
         return sorted(self._slots)
 
     def variables(self):
-        """The slots and other variables of the optimizer in the default
-        graph."""
+        """The variables that the optimizer made in the default graph, by
+        name."""
         graph = get_default_graph()
-        found = [v for (_, g), v in self._non_slots.items() if g is graph]
+        made = list(self._non_slot_variables())
         for slots in self._slots.values():
-            found += [v for (g, _), v in slots.items() if g is graph]
-        return sorted(found, key=lambda v: v.name)
+            made += slots.values()
+        return sorted((v for v in made if v.op.graph is graph),
+                      key=lambda v: v.name)
 
-    # For subclasses.
+    def _slot_dict(self, slot_name):
+        return self._slots.setdefault(slot_name, {})
+
+    def _slot(self, var, slot_name, make):
+        slots = self._slot_dict(slot_name)
+        if _key(var) not in slots:
+            slots[_key(var)] = make()
+        return slots[_key(var)]
+
+    def _get_or_make_slot(self, var, val, slot_name, op_name):
+        """The slot of `var`, which begins as the tensor `val`. The variable is
+        called `op_name` under the name of `var`."""
+        return self._slot(var, slot_name, lambda: _slots.create_slot(
+            var, val, op_name))
+
+    def _get_or_make_slot_with_initializer(self, var, initializer, shape,
+                                           dtype, slot_name, op_name):
+        return self._slot(
+            var, slot_name, lambda: _slots.create_slot_with_initializer(
+                var, initializer, shape, dtype, op_name))
+
+    def _zeros_slot(self, var, slot_name, op_name):
+        return self._slot(var, slot_name, lambda: _slots.create_zeros_slot(
+            var, op_name))
+
+    def _create_non_slot_variable(self, initial_value, name, colocate_with):
+        """A variable of the optimizer itself, once in a graph, beside the
+        variable `colocate_with` and of its kind."""
+        key = name, get_default_graph()
+        if key not in self._non_slot_dict:
+            with get_default_graph().colocate_with(colocate_with):
+                self._non_slot_dict[key] = Variable(
+                    initial_value, name=name, trainable=False,
+                    use_resource=colocate_with._is_resource)
+        return self._non_slot_dict[key]
+
+    def _get_non_slot_variable(self, name, graph=None):
+        return self._non_slot_dict.get((name, graph))
+
+    def _non_slot_variables(self):
+        return self._non_slot_dict.values()
+
+    # What subclasses define.
 
     def _valid_dtypes(self):
-        return ("float16", "bfloat16", "float32", "float64")
+        return {dtypes.float16, dtypes.bfloat16, dtypes.float32,
+                dtypes.float64}
 
     def _assert_valid_dtypes(self, tensors):
+        valid = self._valid_dtypes()
         for t in tensors:
-            if t.dtype.base_dtype.name not in self._valid_dtypes():
-                raise ValueError("Invalid type %r for %s, expected: %s." % (
-                    t.dtype.base_dtype, t.name, list(self._valid_dtypes())))
+            dtype = t.dtype.base_dtype
+            if dtype not in valid:
+                raise ValueError(
+                    "Invalid type %r for %s, expected: %s."
+                    % (dtype, t.name, sorted(v.name for v in valid)))
 
     def _create_slots(self, var_list):
-        pass
+        """Makes the slots of these variables."""
 
     def _prepare(self):
-        pass
-
-    def _finish(self, update_ops, name_scope):
-        return group(*update_ops, name=name_scope)
+        """Makes tensors that all updates use."""
 
     def _apply_dense(self, grad, var):
         raise NotImplementedError()
@@ -223,84 +283,90 @@ class Optimizer:
     def _resource_apply_dense(self, grad, handle):
         raise NotImplementedError()
 
+    def _apply_sparse_duplicate_indices(self, grad, var):
+        """Adds up the slices at the same index, then _apply_sparse."""
+        values, indices = _sum_by_index(grad.values, grad.indices)
+        return self._apply_sparse(
+            IndexedSlices(values, indices, grad.dense_shape), var)
+
     def _apply_sparse(self, grad, var):
+        """`grad`: IndexedSlices in which each index occurs once."""
         raise NotImplementedError()
+
+    def _resource_apply_sparse_duplicate_indices(self, grad, handle, indices):
+        values, indices = _sum_by_index(grad, indices)
+        return self._resource_apply_sparse(values, handle, indices)
 
     def _resource_apply_sparse(self, grad, handle, indices):
         raise NotImplementedError()
 
-    def _apply_sparse_duplicate_indices(self, grad, var):
-        values, indices = sum_of_duplicates(grad.values, grad.indices)
-        return self._apply_sparse(
-            IndexedSlices(values, indices, grad.dense_shape), var)
-
-    def _resource_apply_sparse_duplicate_indices(self, grad, handle, indices):
-        values, indices = sum_of_duplicates(grad, indices)
-        return self._resource_apply_sparse(values, handle, indices)
+    def _finish(self, update_ops, name_scope):
+        """The operation, called `name_scope`, that ends a step."""
+        return _flow.group(*update_ops, name=name_scope)
 
     def _call_if_callable(self, param):
         return param() if callable(param) else param
 
-    def _slot_dict(self, slot_name):
-        return self._slots.setdefault(slot_name, {})
 
-    def _get_or_make_slot(self, var, val, slot_name, op_name):
-        """The slot with the initial value `val`."""
-        return self._slot(var, slot_name, op_name, initializer=val)
+class OpOptimizer(Optimizer):
+    """An optimizer whose updates are ops: ApplyX, SparseApplyX and their
+    Resource forms.
 
-    def _get_or_make_slot_with_initializer(self, var, initializer, shape,
-                                           dtype, slot_name, op_name):
-        return self._slot(var, slot_name, op_name, initializer=initializer,
-                          shape=shape, dtype=dtype)
+    `_op` is X. `_slot_inputs` says which slot is which input of the op, in the
+    op's order; `_scalar_inputs` which attribute of the optimizer is which
+    scalar input."""
+    _op = None
+    _slot_inputs = {}
+    _scalar_inputs = {}
 
-    def _zeros_slot(self, var, slot_name, op_name):
-        return self._slot(var, slot_name, op_name,
-                          initializer=_init.Zeros(), shape=var.get_shape(),
-                          dtype=var.dtype.base_dtype)
+    def _tensors(self, **values):
+        """Makes attributes `_NAME_tensor` of hyperparameters."""
+        for name, value in values.items():
+            setattr(self, "_%s_tensor" % name, convert_to_tensor(
+                self._call_if_callable(value), name=name))
 
-    def _slot(self, var, slot_name, op_name, **arguments):
-        slots = self._slot_dict(slot_name)
-        if _key(var) not in slots:
-            with variable_scope(None, var.op.name + "/" + op_name,
-                                partitioner=None), colocate_with(var.op):
-                slots[_key(var)] = get_variable(
-                    "", trainable=False, use_resource=var._is_resource,
-                    **arguments)
-        return slots[_key(var)]
+    def _inputs(self, var):
+        """The inputs of the op but for the gradient."""
+        dtype = var.dtype.base_dtype
+        inputs = {i: self.get_slot(var, slot)
+                  for i, slot in self._slot_inputs.items()}
+        if var._is_resource:
+            inputs = {i: slot.handle for i, slot in inputs.items()}
+        scalars = {i: _cast(getattr(self, attribute), dtype)
+                   for i, attribute in self._scalar_inputs.items()}
+        return dict(inputs, **scalars)
 
-    def _create_non_slot_variable(self, initial_value, name, colocate_with):
-        graph = colocate_with.graph
-        key = name, graph
-        if key not in self._non_slots:
-            with graph.colocate_with(colocate_with.op):
-                self._non_slots[key] = Variable(
-                    initial_value, name=name, trainable=False,
-                    use_resource=colocate_with._is_resource)
-        return self._non_slots[key]
+    def _op_name(self):
+        return self._op
 
-    def _get_non_slot_variable(self, name, graph=None):
-        return self._non_slots.get((name, graph))
+    def _attrs(self):
+        return {}
 
-    @staticmethod
-    def _flat(var_list):
-        if isinstance(var_list, dict):
-            var_list = var_list.values()
-        elif isinstance(var_list, Variable):
-            var_list = [var_list]
-        out = []
-        for v in var_list:
-            if isinstance(v, (list, tuple)):
-                out += Optimizer._flat(v)
-            elif hasattr(v, "_get_variable_list"):
-                out += v._get_variable_list()
-            else:
-                out.append(v)
-        return out
+    _gradient_input = "grad"
 
-    @staticmethod
-    def _check_variable(v):
-        if isinstance(v, (Tensor, Operation)) or not isinstance(v, Variable):
-            raise NotImplementedError("Trying to update a Tensor %s" % (v,)
-                                      if isinstance(v, Tensor) else
-                                      "Trying to optimize unsupported type %s"
-                                      % (v,))
+    def _apply_op(self, prefix, var, grad, **indices):
+        op = getattr(_raw, prefix + self._op_name())
+        done = op(var=var.handle if var._is_resource else var,
+                  use_locking=self._use_locking, **{self._gradient_input: grad},
+                  **self._inputs(var), **indices, **self._attrs())
+        return done.op if isinstance(done, Tensor) else done
+
+    def _apply_dense(self, grad, var):
+        return self._apply_op("Apply", var, grad)
+
+    def _resource_apply_dense(self, grad, handle):
+        return self._apply_op("ResourceApply", handle, grad)
+
+    def _apply_sparse(self, grad, var):
+        return self._apply_op("SparseApply", var, grad.values,
+                              indices=grad.indices)
+
+    def _resource_apply_sparse(self, grad, handle, indices):
+        return self._apply_op("ResourceSparseApply", handle, grad,
+                              indices=indices)
+
+
+def _cast(x, dtype):
+    # A tensor or variable of this type stays as it is.
+    return x if getattr(x, "dtype", None) is not None and (
+        x.dtype.base_dtype == dtype) else _raw.Cast(x, DstT=dtype)
