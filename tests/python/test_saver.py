@@ -348,6 +348,26 @@ def test_reshape(tmp_path):
         restored(path, flat(5), reshape=True)
 
 
+def test_checkpoints_of_objects(tmp_path):
+    """As TensorFlow 2's tf.train.Checkpoint writes them: keys are paths of
+    objects; a message says how the variables are called."""
+    objects = tf.headrace.messages.TrackableObjectGraph()
+    values = {"m/a": A, "m/b": np.int64([7, 8])}
+    for key, name in (("m/a", "a"), ("m/b", "s/b")):
+        objects.nodes.add().attributes.add(
+            name="VARIABLE_VALUE", full_name=name, checkpoint_key=key)
+    path = str(tmp_path / "ckpt")
+    save = tf.raw_ops.SaveV2(
+        path, [*values, "_CHECKPOINTABLE_OBJECT_GRAPH"], [""] * 3,
+        [tf.constant(values["m/a"], tf.float32), values["m/b"],
+         objects.SerializeToString()])
+    with tf.Session() as sess:
+        sess.run(save)
+    assert restored(path) == [A, [7, 8]]
+    with pytest.raises(tf.errors.NotFoundError, match="other +not found"):
+        restored(path, lambda: [tf.get_variable("other", [1])])
+
+
 @pytest.mark.parametrize("damage", ["truncated", "changed", "empty"])
 def test_damaged_files(tmp_path, damage):
     make_variables()
