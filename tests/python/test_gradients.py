@@ -553,7 +553,7 @@ def test_optimizers_refuse():
     with pytest.raises(ValueError, match="No gradients provided"):
         optimizer.minimize(x)
     with pytest.raises(NotImplementedError, match="update a Tensor"):
-        optimizer.minimize(w * 2, var_list=[x])
+        optimizer.minimize(w * x, var_list=[x])
     with pytest.raises(ValueError, match="gate_gradients"):
         optimizer.minimize(w * 2, gate_gradients=3)
     with pytest.raises(ValueError, match="Invalid type tf.int32"):

@@ -52,8 +52,9 @@ class _State:
         self.history = {}  # of tensors: (layer, index of its call, index)
 
 
-# Kept in a collection, so that it ends with the graph.
-_STATE = "__layers_state"
+# Kept in a collection, so that it ends with the graph. A name that is no string
+# is in no meta graph.
+_STATE = ("__layers_state",)
 
 
 def graph_state():
