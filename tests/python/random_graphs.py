@@ -581,14 +581,14 @@ def integer_product(b, t):
 
 
 @construct("rows", keeps=True)
-def layer_norm(b, t):
+def norm_of_rows(b, t):
     mean, variance = tf.nn.moments(t, [1], keep_dims=True)
     y = (t - mean) * tf.rsqrt(variance + 1e-2)
     return rest_of_layer(b, y, skip=t)
 
 
 @construct("rows")
-def attention(b, t):
+def attention_of_rows(b, t):
     heads = [tf.reshape(rest_of_layer(b, multiply(b, t, 32)), [-1, 4, 8])
              for _ in range(3)]
     scores = b.product(tf.matmul(heads[0], heads[1], transpose_b=True)) * .35

@@ -16,7 +16,7 @@ from headrace._src.platform.flag_parsers import (
     CsvListSerializer, DuplicateFlagError, EnumClassListSerializer,
     EnumClassParser, EnumClassSerializer, EnumParser, Error, FloatParser,
     FlagNameConflictsWithMethodError, IllegalFlagValueError, IntegerParser,
-    ListParser, ListSerializer, UnparsedFlagAccessError, UnrecognizedFlagError,
+    ListParser, ListSerializer, UnrecognizedFlagError,
     ValidationError, WhitespaceSeparatedListParser)
 
 

@@ -5,7 +5,7 @@ import headrace
 from headrace import raw_ops as _raw
 from headrace._src.control import control_flow_ops as _flow
 from headrace._src.framework.graph import (
-    colocate_with, control_dependencies, get_default_graph)
+    control_dependencies, get_default_graph)
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math

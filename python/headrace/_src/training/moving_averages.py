@@ -1,10 +1,8 @@
 """Moving averages of variables and tensors: tf.train.ExponentialMovingAverage."""
-from headrace import raw_ops as _raw
 from headrace._src.control import control_flow_ops as _flow
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import (
-    GraphKeys, add_to_collection, colocate_with, control_dependencies,
-    init_scope, name_scope)
+    GraphKeys, add_to_collection, colocate_with, init_scope, name_scope)
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.ops import math_ops as _math
 from headrace._src.training import slots as _slots
