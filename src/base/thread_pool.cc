@@ -111,7 +111,13 @@ void FutexWake(std::atomic<uint32_t>* word, int count) {
 bool SpinningPays() {
   static std::atomic<int> cpus{0};
   int n = cpus.load(std::memory_order_relaxed);
-  if (n == 0) cpus.store(n = AvailableCpus(), std::memory_order_relaxed);
+  if (n == 0) {
+    try {
+      cpus.store(n = AvailableCpus(), std::memory_order_relaxed);
+    } catch (const std::bad_alloc&) {  // workers ask, and nobody catches there
+      return true;
+    }
+  }
   return n > 1;
 }
 
