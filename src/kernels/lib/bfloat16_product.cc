@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/cpu.h"
+#include "kernels/lib/narrow_float.h"
 #include "kernels/lib/simd.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -20,13 +21,11 @@ namespace {
 constexpr int64_t kColumns = kBfloat16PanelColumns;
 constexpr int64_t kRows = kBfloat16TileRows;
 
+// Of the float i of `from`, which may lie at any address.
 inline Bfloat16Pair Bits(const void* from, int64_t i) {
-  uint32_t bits;
-  std::memcpy(&bits, static_cast<const char*>(from) + i * sizeof(bits),
-              sizeof(bits));
-  const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-  const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
-  return nan ? (bits >> 16 | 0x40u) : rounded;
+  float x;
+  std::memcpy(&x, static_cast<const char*>(from) + i * sizeof(x), sizeof(x));
+  return FloatToBfloat16Bits(x);
 }
 
 inline float Low(Bfloat16Pair p) { return std::bit_cast<float>(p << 16); }
@@ -87,7 +86,31 @@ void MultiplyPlain(const Bfloat16Tile& t) {
     }                                                             \
   }
 
-// kCount rows from `first` on. If there are fewer, the last is read again.
+// The rows of a segment from `first` on. If there are fewer than kCount, the
+// last is read again.
+template <int kCount>
+inline void FindRows(const Bfloat16Tile& t, int64_t segment, int64_t first,
+                     const Bfloat16Pair** rows) {
+  for (int r = 0; r < kCount; ++r) {
+    rows[r] = t.rows[segment * kRows + std::min(first + r, t.num_rows - 1)];
+  }
+}
+
+// Writes those of kCount rows that there are from `first` on, whose columns are
+// in two vectors.
+template <int kCount>
+HR_AVX512 inline void StoreRows(const Bfloat16Tile& t, int64_t first,
+                                const __m512* low, const __m512* high) {
+  const uint32_t columns =
+      t.columns >= 32 ? ~0u : (1u << t.columns) - 1;  // one bit each
+  for (int64_t r = 0; r < std::min<int64_t>(kCount, t.num_rows - first); ++r) {
+    float* const to = t.sums + (first + r) * t.sums_step;
+    _mm512_mask_storeu_ps(to, static_cast<__mmask16>(columns), low[r]);
+    _mm512_mask_storeu_ps(to + 16, static_cast<__mmask16>(columns >> 16),
+                          high[r]);
+  }
+}
+
 template <int kCount>
 HR_BF16 void TileBfloat16(const Bfloat16Tile& t, int64_t first) {
   __m512 low[kCount], high[kCount];
@@ -95,9 +118,7 @@ HR_BF16 void TileBfloat16(const Bfloat16Tile& t, int64_t first) {
   const Bfloat16Pair* w = t.panel;
   for (int64_t s = 0; s < t.segments; ++s) {
     const Bfloat16Pair* rows[kCount];
-    for (int r = 0; r < kCount; ++r) {
-      rows[r] = t.rows[s * kRows + std::min(first + r, t.num_rows - 1)];
-    }
+    FindRows<kCount>(t, s, first, rows);
     for (int64_t p = 0; p < t.pairs; ++p, w += kColumns) {
       const __m512bh b0 = (__m512bh)_mm512_loadu_si512(w);
       const __m512bh b1 = (__m512bh)_mm512_loadu_si512(w + 16);
@@ -110,18 +131,7 @@ HR_BF16 void TileBfloat16(const Bfloat16Tile& t, int64_t first) {
       }
     }
   }
-  const int64_t columns = t.columns;
-  const __mmask16 m0 =
-      columns >= 16 ? 0xffff : static_cast<__mmask16>((1u << columns) - 1);
-  const __mmask16 m1 =
-      columns >= 32 ? 0xffff
-                    : static_cast<__mmask16>(
-                          (1u << std::max<int64_t>(columns - 16, 0)) - 1);
-  for (int64_t r = 0; r < std::min<int64_t>(kCount, t.num_rows - first); ++r) {
-    float* const to = t.sums + (first + r) * t.sums_step;
-    _mm512_mask_storeu_ps(to, m0, low[r]);
-    _mm512_mask_storeu_ps(to + 16, m1, high[r]);
-  }
+  StoreRows<kCount>(t, first, low, high);
 }
 HR_BF16 void MultiplyNative(const Bfloat16Tile& t) { HR_ROWS(TileBfloat16, 12) }
 
@@ -133,9 +143,7 @@ HR_AVX512 void TileAvx512(const Bfloat16Tile& t, int64_t first) {
   const Bfloat16Pair* w = t.panel;
   for (int64_t s = 0; s < t.segments; ++s) {
     const Bfloat16Pair* rows[kCount];
-    for (int r = 0; r < kCount; ++r) {
-      rows[r] = t.rows[s * kRows + std::min(first + r, t.num_rows - 1)];
-    }
+    FindRows<kCount>(t, s, first, rows);
     for (int64_t p = 0; p < t.pairs; ++p, w += kColumns) {
       const __m512i b0 = _mm512_loadu_si512(w);
       const __m512i b1 = _mm512_loadu_si512(w + 16);
@@ -154,12 +162,7 @@ HR_AVX512 void TileAvx512(const Bfloat16Tile& t, int64_t first) {
       }
     }
   }
-  alignas(64) float sums[kColumns];
-  for (int64_t r = 0; r < std::min<int64_t>(kCount, t.num_rows - first); ++r) {
-    _mm512_store_ps(sums, low[r]);
-    _mm512_store_ps(sums + 16, high[r]);
-    std::copy_n(sums, t.columns, t.sums + (first + r) * t.sums_step);
-  }
+  StoreRows<kCount>(t, first, low, high);
 }
 HR_AVX512 void MultiplyAvx512(const Bfloat16Tile& t) { HR_ROWS(TileAvx512, 12) }
 
@@ -175,9 +178,7 @@ HR_AVX2 void TileAvx2(const Bfloat16Tile& t, int64_t first) {
     const Bfloat16Pair* w = t.panel + c;
     for (int64_t s = 0; s < t.segments; ++s) {
       const Bfloat16Pair* rows[kCount];
-      for (int r = 0; r < kCount; ++r) {
-        rows[r] = t.rows[s * kRows + std::min(first + r, t.num_rows - 1)];
-      }
+      FindRows<kCount>(t, s, first, rows);
       for (int64_t p = 0; p < t.pairs; ++p, w += kColumns) {
         for (int v = 0; v < 2; ++v) {
           const __m256i b =

@@ -281,4 +281,13 @@ Status FusedOps::Read(const OpKernelConstruction& ctx, int first_arg,
   return OkStatus();
 }
 
+Status FusedOps::ReadOfProduct(const OpKernelConstruction& ctx, int first_arg,
+                               FusedOps* out) {
+  HR_RETURN_IF_ERROR(Read(ctx, first_arg, out));
+  if (!out->mul && !out->batch_norm && !out->add) return OkStatus();
+  return errors::Unimplemented("fused_ops of ", ctx.def().op,
+                               " must be BiasAdd, an activation, or "
+                               "one and then the other");
+}
+
 }  // namespace headrace

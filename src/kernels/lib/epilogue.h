@@ -104,6 +104,9 @@ struct FusedOps {
   // Unimplemented for any other combination.
   static Status Read(const OpKernelConstruction& ctx, int first_arg,
                      FusedOps* out);
+  // The same for a matrix product: a bias, an activation, or both.
+  static Status ReadOfProduct(const OpKernelConstruction& ctx, int first_arg,
+                              FusedOps* out);
 };
 
 }  // namespace headrace

@@ -39,12 +39,6 @@ inline uint16_t FloatToHalfBits(float x) {
   return static_cast<uint16_t>(r | (bits & 0x80000000u) >> 16);
 }
 
-inline uint16_t FloatToBfloat16Bits(float x) {
-  const uint32_t bits = std::bit_cast<uint32_t>(x);
-  const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-  const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
-  return static_cast<uint16_t>(nan ? (bits >> 16 | 0x40u) : rounded);
-}
 }  // namespace
 
 void Widen(const half* x, float* y, int64_t n) {

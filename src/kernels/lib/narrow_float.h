@@ -16,6 +16,14 @@ void Widen(const bfloat16* x, float* y, int64_t n);
 void Narrow(const float* x, half* y, int64_t n);
 void Narrow(const float* x, bfloat16* y, int64_t n);
 
+// The bits of the bfloat16 to which Narrow rounds x.
+inline uint16_t FloatToBfloat16Bits(float x) {
+  const uint32_t bits = std::bit_cast<uint32_t>(x);
+  const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
+  return static_cast<uint16_t>(nan ? (bits >> 16 | 0x40u) : rounded);
+}
+
 constexpr bool IsNarrowFloat(DataType t) {
   return t == DT_HALF || t == DT_BFLOAT16;
 }

@@ -27,28 +27,31 @@ double ErrorInUlps(float got, double wanted) {
                           std::numeric_limits<float>::denorm_min());
 }
 
-// All floats, 0 to the largest, infinity and NaNs, but only each kStep-th.
-constexpr uint32_t kStep = 3581;
+double ErrorInUlps(double got, long double wanted) {
+  const double nearest = static_cast<double>(wanted);
+  if (std::isnan(nearest) || std::isnan(got)) {
+    return std::isnan(nearest) && std::isnan(got) ? 0 : kInf;
+  }
+  if (std::isinf(nearest) || nearest == 0) return got == nearest ? 0 : kInf;
+  const double size = std::abs(nearest);
+  return static_cast<double>(std::abs(got - wanted)) /
+         std::max(std::nextafter(size, HUGE_VAL) - size,
+                  std::numeric_limits<double>::min() * 0x1p-52);
+}
 
-template <typename F>
-void CheckUnary(const char* name, F f, double (*reference)(double),
-                double bound) {
-  std::vector<float> x, y;
-  for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += kStep) {
-    x.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
-  }
-  for (const float special : {0.0f, -0.0f, kInf, -kInf, kNan, 1.0f, -1.0f}) {
-    x.push_back(special);
-  }
-  y.resize(x.size());
+// The error of f(x), at most, for all x. `reference` is more precise.
+template <typename F, typename T, typename Wide>
+void CheckValues(const char* name, F f, Wide (*reference)(Wide), double bound,
+                 const std::vector<T>& x) {
+  std::vector<T> y(x.size());
   RunSimd([&x, &y, f] {
-    const float* const from = x.data();
-    float* const to = y.data();
+    const T* const from = x.data();
+    T* const to = y.data();
     const int64_t n = static_cast<int64_t>(x.size());
     for (int64_t i = 0; i < n; ++i) to[i] = f(from[i]);
   });
   double worst = 0;
-  float at = 0;
+  T at = 0;
   for (size_t i = 0; i < x.size(); ++i) {
     const double error = ErrorInUlps(y[i], reference(x[i]));
     if (error > worst) {
@@ -57,6 +60,22 @@ void CheckUnary(const char* name, F f, double (*reference)(double),
     }
   }
   EXPECT_LE(worst, bound) << name << " at " << at;
+}
+
+// All floats, 0 to the largest, infinity and NaNs, but only each kStep-th.
+constexpr uint32_t kStep = 3581;
+
+template <typename F>
+void CheckUnary(const char* name, F f, double (*reference)(double),
+                double bound) {
+  std::vector<float> x;
+  for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += kStep) {
+    x.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  }
+  for (const float special : {0.0f, -0.0f, kInf, -kInf, kNan, 1.0f, -1.0f}) {
+    x.push_back(special);
+  }
+  CheckValues(name, f, reference, bound, x);
 }
 #define CHECK_UNARY(NAME, ...) \
   CheckUnary(                  \
@@ -81,24 +100,12 @@ TEST(VectorMathTest, IsAsPreciseAsItSays) {
       VecErfc, [](double x) { return std::erfc(x); }, 3.8);
 }
 
-double ErrorInUlps(double got, long double wanted) {
-  const double nearest = static_cast<double>(wanted);
-  if (std::isnan(nearest) || std::isnan(got)) {
-    return std::isnan(nearest) && std::isnan(got) ? 0 : kInf;
-  }
-  if (std::isinf(nearest) || nearest == 0) return got == nearest ? 0 : kInf;
-  const double size = std::abs(nearest);
-  return static_cast<double>(std::abs(got - wanted)) /
-         std::max(std::nextafter(size, HUGE_VAL) - size,
-                  std::numeric_limits<double>::min() * 0x1p-52);
-}
-
 // Doubles of all magnitudes, of both signs.
 template <typename F>
 void CheckDouble(const char* name, F f, long double (*reference)(long double),
                  double bound) {
   constexpr double kInf64 = std::numeric_limits<double>::infinity();
-  std::vector<double> x, y;
+  std::vector<double> x;
   for (int i = 0; i < 400000; ++i) {
     const double a = std::exp2(-60 + 70 * (i / 400000.0)) * (1 + i * 1e-9);
     x.push_back(a);
@@ -109,22 +116,7 @@ void CheckDouble(const char* name, F f, long double (*reference)(long double),
                                -1.0, 745.0, -745.0, 1e300, -1e300}) {
     x.push_back(special);
   }
-  y.resize(x.size());
-  RunSimd([&x, &y, f] {
-    const double* const from = x.data();
-    double* const to = y.data();
-    const int64_t n = static_cast<int64_t>(x.size());
-    for (int64_t i = 0; i < n; ++i) to[i] = f(from[i]);
-  });
-  double worst = 0, at = 0;
-  for (size_t i = 0; i < x.size(); ++i) {
-    const double error = ErrorInUlps(y[i], reference(x[i]));
-    if (error > worst) {
-      worst = error;
-      at = x[i];
-    }
-  }
-  EXPECT_LE(worst, bound) << name << " at " << at;
+  CheckValues(name, f, reference, bound, x);
 }
 #define CHECK_DOUBLE(NAME, ...) \
   CheckDouble(                  \

@@ -213,11 +213,7 @@ class BatchMatMulOp : public OpKernel, public StoredConstantReader {
 class FusedBatchMatMulOp : public BatchMatMulOp<float, float, float> {
  public:
   explicit FusedBatchMatMulOp(OpKernelConstruction* ctx) : BatchMatMulOp(ctx) {
-    OP_REQUIRES_OK(ctx, FusedOps::Read(*ctx, 2, &fused_));
-    OP_REQUIRES(ctx, !fused_.mul && !fused_.batch_norm && !fused_.add,
-                errors::Unimplemented("fused_ops of ", type_string(),
-                                      " must be BiasAdd, an activation, or "
-                                      "one and then the other"));
+    OP_REQUIRES_OK(ctx, FusedOps::ReadOfProduct(*ctx, 2, &fused_));
   }
 
   void Compute(OpKernelContext* ctx) override {

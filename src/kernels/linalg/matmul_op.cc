@@ -95,11 +95,7 @@ template <typename T>
 class FusedMatMulOp : public MatMulOp<T> {
  public:
   explicit FusedMatMulOp(OpKernelConstruction* ctx) : MatMulOp<T>(ctx) {
-    OP_REQUIRES_OK(ctx, FusedOps::Read(*ctx, 2, &fused_));
-    OP_REQUIRES(ctx, !fused_.mul && !fused_.batch_norm && !fused_.add,
-                errors::Unimplemented("fused_ops of ", this->type_string(),
-                                      " must be BiasAdd, an activation, or "
-                                      "one and then the other"));
+    OP_REQUIRES_OK(ctx, FusedOps::ReadOfProduct(*ctx, 2, &fused_));
   }
 
   void Compute(OpKernelContext* ctx) override {

@@ -28,6 +28,7 @@
 #include "kernels/lib/narrow_float.h"
 #include "kernels/lib/nn_math.h"
 #include "kernels/lib/simd.h"
+#include "kernels/nn/wide_tensor.h"
 
 namespace headrace {
 namespace {
@@ -78,29 +79,19 @@ class FloatOutput {
  public:
   Status Allocate(OpKernelContext* ctx, int index, const TensorShape& shape,
                   int64_t zero_from = 0) {
-    HR_RETURN_IF_ERROR(ctx->allocate_output(index, shape, &tensor_));
-    if constexpr (std::is_same_v<T, float>) {
-      data_ = tensor_->data<float>();
-      std::fill(data_ + zero_from, data_ + tensor_->NumElements(), 0.0f);
-    } else {
-      HR_RETURN_IF_ERROR(
-          ctx->allocate_temp(DT_FLOAT, shape, &hold_, Tensor::kHeap));
-      data_ = hold_.data<float>();
-      std::fill(data_ + zero_from, data_ + hold_.NumElements(), 0.0f);
-    }
+    Tensor* output = nullptr;
+    HR_RETURN_IF_ERROR(ctx->allocate_output(index, shape, &output));
+    HR_RETURN_IF_ERROR(wide_.Begin(ctx, output));
+    data_ = wide_.out();
+    std::fill(data_ + zero_from, data_ + output->NumElements(), 0.0f);
     return OkStatus();
   }
-  void Finish() {
-    if constexpr (!std::is_same_v<T, float>) {
-      Narrow(data_, tensor_->data<T>(), tensor_->NumElements());
-    }
-  }
+  void Finish() { wide_.Write(); }
   float* data() const { return data_; }
 
  private:
-  Tensor* tensor_ = nullptr;
+  WideTensor<T> wide_;
   float* data_ = nullptr;
-  Tensor hold_;
 };
 
 void Multiply(OpKernelContext* ctx, int64_t m, int64_t n, int64_t k,
