@@ -54,6 +54,7 @@ INTERNAL = {
     "layers.core": "data_format_of",
     "layers.engine": "as_list snake_case",
     "layers.input_spec": "check_inputs",
+    "layers.kernel_layer": "KernelLayer",
     "metrics.streaming": "collected fraction matched metric_variable ratio",
     "ops.math_ops": "install_operators",
     "ops.sparse_tensor": "as_sparse is_sparse",

@@ -1,29 +1,24 @@
 """tf.keras.layers: convolutions."""
 from headrace._src.framework.tensor_shape import TensorShape
-from headrace._src.layers import (
-    activations, constraints, initializers, regularizers, windows)
+from headrace._src.layers import windows
 from headrace._src.layers.core import data_format_of
-from headrace._src.layers.engine import Layer
 from headrace._src.layers.input_spec import InputSpec
+from headrace._src.layers.kernel_layer import KernelLayer
 from headrace._src.nn import activations as _nn
 from headrace._src.nn import conv as _conv
 from headrace._src.nn import spatial as _spatial
 from headrace._src.ops import array_ops as _array
 
 
-class _Conv(Layer):
+class _Conv(KernelLayer):
     """A convolution over `rank` dimensions. Weights: `kernel`, of the window's
     sizes, inputs and filters, and `bias`."""
 
-    def __init__(self, rank, filters, kernel_size, strides=1, padding="valid",
-                 data_format=None, dilation_rate=1, activation=None,
-                 use_bias=True, kernel_initializer="glorot_uniform",
-                 bias_initializer="zeros", kernel_regularizer=None,
-                 bias_regularizer=None, activity_regularizer=None,
-                 kernel_constraint=None, bias_constraint=None, **kwargs):
-        super().__init__(
-            activity_regularizer=regularizers.get(activity_regularizer),
-            **kwargs)
+    def __init__(self, rank, filters, kernel_size, strides, padding,
+                 data_format, dilation_rate, activation, use_bias, options,
+                 activity_regularizer, **kwargs):
+        super().__init__(activation, use_bias, options, activity_regularizer,
+                         **kwargs)
         self.rank = rank
         self.filters = None if filters is None else int(filters)
         self.kernel_size = windows.numbers(kernel_size, rank, "kernel_size")
@@ -41,15 +36,7 @@ class _Conv(Layer):
             raise ValueError("%s: strides > 1 (%s) are not supported in "
                              "conjunction with dilation_rate > 1 (%s)"
                              % (self.name, self.strides, self.dilation_rate))
-        self.activation = activations.get(activation)
-        self.use_bias = use_bias
-        self.kernel_initializer = initializers.get(kernel_initializer)
-        self.bias_initializer = initializers.get(bias_initializer)
-        self.kernel_regularizer = regularizers.get(kernel_regularizer)
-        self.bias_regularizer = regularizers.get(bias_regularizer)
-        self.kernel_constraint = constraints.get(kernel_constraint)
-        self.bias_constraint = constraints.get(bias_constraint)
-        self.kernel = self.bias = None
+        self.kernel = None
         self.input_spec = InputSpec(ndim=rank + 2)
 
     def _input_channels(self, input_shape):
@@ -62,67 +49,50 @@ class _Conv(Layer):
         self.input_spec = InputSpec(ndim=self.rank + 2, axes={axis: channels})
         return channels
 
-    def _add_kernel(self, name, shape):
-        return self.add_weight(
-            name=name, shape=shape, dtype=self.dtype, trainable=True,
-            initializer=getattr(self, name + "_initializer"),
-            regularizer=getattr(self, name + "_regularizer"),
-            constraint=getattr(self, name + "_constraint"))
-
     def _kernel_shape(self, channels):
         return self.kernel_size + (channels, self.filters)
 
-    def _add_bias(self):
-        if self.use_bias:
-            self.bias = self._add_kernel("bias", (self.filters,))
-
     def build(self, input_shape):
         channels = self._input_channels(input_shape)
-        self.kernel = self._add_kernel("kernel", self._kernel_shape(channels))
-        self._add_bias()
+        self.kernel = self._add("kernel", self._kernel_shape(channels))
+        self._add_bias(self.filters)
         self.built = True
-
-    def _causal_pads(self):
-        left = self.dilation_rate[0] * (self.kernel_size[0] - 1)
-        return [[0, 0], [left, 0], [0, 0]]
 
     def call(self, inputs):
         padding = self.padding
         if padding == "causal":
-            inputs = _array.pad(inputs, self._causal_pads())
+            left = self.dilation_rate[0] * (self.kernel_size[0] - 1)
+            inputs = _array.pad(inputs, [[0, 0], [left, 0], [0, 0]])
             padding = "valid"
-        outputs = self._convolve(inputs, padding.upper())
-        return self._finish(outputs)
+        return self._convolve(inputs, padding.upper())
 
     def _convolve(self, inputs, padding):
         data_format = windows.op_format(self.data_format, self.rank + 2)
         if self.rank == 3 and any(d > 1 for d in self.dilation_rate):
-            return _spatial.with_space_to_batch(
+            return self._finish(_spatial.with_space_to_batch(
                 inputs, self.dilation_rate, padding,
                 lambda x, _, pads: _conv.convolution(
                     x, self.kernel, pads, self.strides,
                     data_format=data_format),
-                filter_shape=self.kernel_size, data_format=data_format)
+                filter_shape=self.kernel_size, data_format=data_format))
         if self.rank == 1:
             # Named as the op of two dimensions that it becomes.
-            return _conv.conv1d(
+            return self._finish(_conv.conv1d(
                 inputs, self.kernel, list(self.strides), padding,
-                data_format=data_format, dilations=list(self.dilation_rate))
+                data_format=data_format, dilations=list(self.dilation_rate)))
         op = _conv.conv2d if self.rank == 2 else _conv.conv3d
 
         def at_channels(sizes):
             return ([1, 1] + list(sizes) if data_format.startswith("NC")
                     else [1] + list(sizes) + [1])
-        return op(inputs, self.kernel, at_channels(self.strides), padding,
-                  data_format=data_format,
-                  dilations=at_channels(self.dilation_rate))
+        return self._finish(op(
+            inputs, self.kernel, at_channels(self.strides), padding,
+            data_format=data_format,
+            dilations=at_channels(self.dilation_rate)))
 
     def _finish(self, outputs):
-        if self.use_bias:
-            outputs = self._with_bias(outputs)
-        if self.activation is not activations.linear:
-            return self.activation(outputs)
-        return outputs
+        return self._activate(
+            self._with_bias(outputs) if self.use_bias else outputs)
 
     def _with_bias(self, outputs):
         if self.data_format != "channels_first":
@@ -143,13 +113,19 @@ class _Conv(Layer):
     def get_config(self):
         config = super().get_config()
         for key in ("filters", "kernel_size", "strides", "padding",
-                    "data_format", "dilation_rate", "use_bias"):
+                    "data_format", "dilation_rate"):
             config[key] = getattr(self, key)
-        config["activation"] = activations.serialize(self.activation)
-        for key, value in vars(self).items():
-            if key.endswith(("_initializer", "_regularizer", "_constraint")):
-                config[key.lstrip("_")] = initializers.serialize(value)
         return config
+
+
+def _options(kernel_initializer, bias_initializer, kernel_regularizer,
+             bias_regularizer, kernel_constraint, bias_constraint):
+    return {"kernel_initializer": kernel_initializer,
+            "bias_initializer": bias_initializer,
+            "kernel_regularizer": kernel_regularizer,
+            "bias_regularizer": bias_regularizer,
+            "kernel_constraint": kernel_constraint,
+            "bias_constraint": bias_constraint}
 
 
 class Conv1D(_Conv):
@@ -163,9 +139,10 @@ class Conv1D(_Conv):
                  kernel_constraint=None, bias_constraint=None, **kwargs):
         super().__init__(
             1, filters, kernel_size, strides, padding, data_format,
-            dilation_rate, activation, use_bias, kernel_initializer,
-            bias_initializer, kernel_regularizer, bias_regularizer,
-            activity_regularizer, kernel_constraint, bias_constraint, **kwargs)
+            dilation_rate, activation, use_bias, _options(
+                kernel_initializer, bias_initializer, kernel_regularizer,
+                bias_regularizer, kernel_constraint, bias_constraint),
+            activity_regularizer, **kwargs)
 
 
 class Conv2D(_Conv):
@@ -180,9 +157,10 @@ class Conv2D(_Conv):
                  kernel_constraint=None, bias_constraint=None, **kwargs):
         super().__init__(
             2, filters, kernel_size, strides, padding, data_format,
-            dilation_rate, activation, use_bias, kernel_initializer,
-            bias_initializer, kernel_regularizer, bias_regularizer,
-            activity_regularizer, kernel_constraint, bias_constraint, **kwargs)
+            dilation_rate, activation, use_bias, _options(
+                kernel_initializer, bias_initializer, kernel_regularizer,
+                bias_regularizer, kernel_constraint, bias_constraint),
+            activity_regularizer, **kwargs)
 
 
 class Conv3D(_Conv):
@@ -197,9 +175,10 @@ class Conv3D(_Conv):
                  bias_constraint=None, **kwargs):
         super().__init__(
             3, filters, kernel_size, strides, padding, data_format,
-            dilation_rate, activation, use_bias, kernel_initializer,
-            bias_initializer, kernel_regularizer, bias_regularizer,
-            activity_regularizer, kernel_constraint, bias_constraint, **kwargs)
+            dilation_rate, activation, use_bias, _options(
+                kernel_initializer, bias_initializer, kernel_regularizer,
+                bias_regularizer, kernel_constraint, bias_constraint),
+            activity_regularizer, **kwargs)
 
 
 class _Transposed(_Conv):
@@ -261,9 +240,10 @@ class Conv2DTranspose(_Transposed):
                  bias_constraint=None, **kwargs):
         super().__init__(
             2, filters, kernel_size, strides, padding, data_format,
-            dilation_rate, activation, use_bias, kernel_initializer,
-            bias_initializer, kernel_regularizer, bias_regularizer,
-            activity_regularizer, kernel_constraint, bias_constraint, **kwargs)
+            dilation_rate, activation, use_bias, _options(
+                kernel_initializer, bias_initializer, kernel_regularizer,
+                bias_regularizer, kernel_constraint, bias_constraint),
+            activity_regularizer, **kwargs)
         self._take_output_padding(output_padding)
 
     def _transposed(self, inputs, shape, channels_first):
@@ -300,9 +280,10 @@ class Conv3DTranspose(_Transposed):
                  bias_constraint=None, **kwargs):
         super().__init__(
             3, filters, kernel_size, strides, padding, data_format,
-            1, activation, use_bias, kernel_initializer,
-            bias_initializer, kernel_regularizer, bias_regularizer,
-            activity_regularizer, kernel_constraint, bias_constraint, **kwargs)
+            1, activation, use_bias, _options(
+                kernel_initializer, bias_initializer, kernel_regularizer,
+                bias_regularizer, kernel_constraint, bias_constraint),
+            activity_regularizer, **kwargs)
         self._take_output_padding(output_padding)
 
     def get_config(self):
@@ -323,36 +304,41 @@ class _Separable(_Conv):
     """A convolution of each channel by itself, then one of windows of size 1
     over all channels."""
 
-    def _take_separate(self, multiplier, **arguments):
-        self.depth_multiplier = multiplier
-        for key in ("kernel_initializer", "kernel_regularizer",
-                    "kernel_constraint"):
-            delattr(self, key)
-        for key, value in arguments.items():
-            get = {"i": initializers, "r": regularizers, "c": constraints}[
-                key.rpartition("_")[2][0]].get
-            setattr(self, key, get(value))
+    def __init__(self, rank, filters, kernel_size, strides, padding,
+                 data_format, dilation_rate, depth_multiplier, *args, **kwargs):
+        super().__init__(rank, filters, kernel_size, strides, padding,
+                         data_format, dilation_rate, *args, **kwargs)
+        self.depth_multiplier = depth_multiplier
 
     def build(self, input_shape):
         channels = self._input_channels(input_shape)
-        self.depthwise_kernel = self._part(
-            "depthwise", self.kernel_size + (channels, self.depth_multiplier))
-        self.pointwise_kernel = self._part(
-            "pointwise", (1,) * self.rank
-            + (self.depth_multiplier * channels, self.filters))
-        self._add_bias()
+        self.depthwise_kernel = self._add(
+            "depthwise_kernel",
+            self.kernel_size + (channels, self.depth_multiplier), "depthwise")
+        self.pointwise_kernel = self._add(
+            "pointwise_kernel", (1,) * self.rank
+            + (self.depth_multiplier * channels, self.filters), "pointwise")
+        self._add_bias(self.filters)
         self.built = True
-
-    def _part(self, name, shape):
-        return self.add_weight(
-            name=name + "_kernel", shape=shape, dtype=self.dtype,
-            initializer=getattr(self, name + "_initializer"),
-            regularizer=getattr(self, name + "_regularizer"),
-            constraint=getattr(self, name + "_constraint"), trainable=True)
 
     def get_config(self):
         return {**super().get_config(),
                 "depth_multiplier": self.depth_multiplier}
+
+
+def _separate_options(
+        depthwise_initializer, pointwise_initializer, bias_initializer,
+        depthwise_regularizer, pointwise_regularizer, bias_regularizer,
+        depthwise_constraint, pointwise_constraint, bias_constraint):
+    return {"depthwise_initializer": depthwise_initializer,
+            "pointwise_initializer": pointwise_initializer,
+            "bias_initializer": bias_initializer,
+            "depthwise_regularizer": depthwise_regularizer,
+            "pointwise_regularizer": pointwise_regularizer,
+            "bias_regularizer": bias_regularizer,
+            "depthwise_constraint": depthwise_constraint,
+            "pointwise_constraint": pointwise_constraint,
+            "bias_constraint": bias_constraint}
 
 
 class SeparableConv1D(_Separable):
@@ -369,24 +355,14 @@ class SeparableConv1D(_Separable):
                  pointwise_constraint=None, bias_constraint=None, **kwargs):
         super().__init__(
             1, filters, kernel_size, strides, padding, data_format,
-            dilation_rate, activation, use_bias,
-            bias_initializer=bias_initializer,
-            bias_regularizer=bias_regularizer,
-            activity_regularizer=activity_regularizer,
-            bias_constraint=bias_constraint, **kwargs)
-        self._take_separate(
-            depth_multiplier, depthwise_initializer=depthwise_initializer,
-            pointwise_initializer=pointwise_initializer,
-            depthwise_regularizer=depthwise_regularizer,
-            pointwise_regularizer=pointwise_regularizer,
-            depthwise_constraint=depthwise_constraint,
-            pointwise_constraint=pointwise_constraint)
+            dilation_rate, depth_multiplier, activation, use_bias,
+            _separate_options(
+                depthwise_initializer, pointwise_initializer, bias_initializer,
+                depthwise_regularizer, pointwise_regularizer, bias_regularizer,
+                depthwise_constraint, pointwise_constraint, bias_constraint),
+            activity_regularizer, **kwargs)
 
-    def call(self, inputs):
-        padding = self.padding
-        if padding == "causal":
-            inputs = _array.pad(inputs, self._causal_pads())
-            padding = "valid"
+    def _convolve(self, inputs, padding):
         first = self.data_format == "channels_first"
         at = 2 if first else 1
         strides = self.strides * 2
@@ -395,16 +371,13 @@ class SeparableConv1D(_Separable):
             _array.expand_dims(self.depthwise_kernel, 0),
             _array.expand_dims(self.pointwise_kernel, 0),
             strides=(1, 1) + strides if first else (1,) + strides + (1,),
-            padding=padding.upper(), rate=(1,) + self.dilation_rate,
+            padding=padding, rate=(1,) + self.dilation_rate,
             data_format=windows.op_format(self.data_format, 4))
         if self.use_bias:
             outputs = _nn.bias_add(
                 outputs, self.bias,
                 data_format=windows.op_format(self.data_format, 4))
-        outputs = _array.squeeze(outputs, [at])
-        if self.activation is not activations.linear:
-            return self.activation(outputs)
-        return outputs
+        return self._activate(_array.squeeze(outputs, [at]))
 
 
 class SeparableConv2D(_Separable):
@@ -421,25 +394,19 @@ class SeparableConv2D(_Separable):
                  pointwise_constraint=None, bias_constraint=None, **kwargs):
         super().__init__(
             2, filters, kernel_size, strides, padding, data_format,
-            dilation_rate, activation, use_bias,
-            bias_initializer=bias_initializer,
-            bias_regularizer=bias_regularizer,
-            activity_regularizer=activity_regularizer,
-            bias_constraint=bias_constraint, **kwargs)
-        self._take_separate(
-            depth_multiplier, depthwise_initializer=depthwise_initializer,
-            pointwise_initializer=pointwise_initializer,
-            depthwise_regularizer=depthwise_regularizer,
-            pointwise_regularizer=pointwise_regularizer,
-            depthwise_constraint=depthwise_constraint,
-            pointwise_constraint=pointwise_constraint)
+            dilation_rate, depth_multiplier, activation, use_bias,
+            _separate_options(
+                depthwise_initializer, pointwise_initializer, bias_initializer,
+                depthwise_regularizer, pointwise_regularizer, bias_regularizer,
+                depthwise_constraint, pointwise_constraint, bias_constraint),
+            activity_regularizer, **kwargs)
 
-    def call(self, inputs):
+    def _convolve(self, inputs, padding):
         first = self.data_format == "channels_first"
         outputs = _conv.separable_conv2d(
             inputs, self.depthwise_kernel, self.pointwise_kernel,
             strides=(1, 1) + self.strides if first
             else (1,) + self.strides + (1,),
-            padding=self.padding.upper(), rate=self.dilation_rate,
+            padding=padding, rate=self.dilation_rate,
             data_format=windows.op_format(self.data_format, 4))
         return self._finish(outputs)

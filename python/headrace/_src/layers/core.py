@@ -7,6 +7,7 @@ from headrace._src.layers import (
     activations, backend, constraints, initializers, regularizers)
 from headrace._src.layers.engine import Layer
 from headrace._src.layers.input_spec import InputSpec
+from headrace._src.layers.kernel_layer import KernelLayer
 from headrace._src.nn import activations as _nn
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import contractions as _contractions
@@ -15,7 +16,7 @@ from headrace._src.ops.sparse_tensor import SparseTensor
 from headrace._src.sparse import sparse_ops as _sparse
 
 
-class Dense(Layer):
+class Dense(KernelLayer):
     """activation(inputs x kernel + bias) over the last dimension of the
     inputs, whose size must be known. Weights: `kernel` [inputs, units] and
     `bias` [units]. TypeError for a type that is not of real or complex
@@ -26,19 +27,15 @@ class Dense(Layer):
                  kernel_regularizer=None, bias_regularizer=None,
                  activity_regularizer=None, kernel_constraint=None,
                  bias_constraint=None, **kwargs):
-        super().__init__(
-            activity_regularizer=regularizers.get(activity_regularizer),
-            **kwargs)
+        super().__init__(activation, use_bias, {
+            "kernel_initializer": kernel_initializer,
+            "bias_initializer": bias_initializer,
+            "kernel_regularizer": kernel_regularizer,
+            "bias_regularizer": bias_regularizer,
+            "kernel_constraint": kernel_constraint,
+            "bias_constraint": bias_constraint}, activity_regularizer, **kwargs)
         self.units = int(units)
-        self.activation = activations.get(activation)
-        self.use_bias = use_bias
-        self.kernel_initializer = initializers.get(kernel_initializer)
-        self.bias_initializer = initializers.get(bias_initializer)
-        self.kernel_regularizer = regularizers.get(kernel_regularizer)
-        self.bias_regularizer = regularizers.get(bias_regularizer)
-        self.kernel_constraint = constraints.get(kernel_constraint)
-        self.bias_constraint = constraints.get(bias_constraint)
-        self.kernel = self.bias = None
+        self.kernel = None
         self.input_spec = InputSpec(min_ndim=2)
 
     def build(self, input_shape):
@@ -51,17 +48,8 @@ class Dense(Layer):
             raise ValueError("The last dimension of the inputs to `Dense` "
                              "should be defined. Found `None`.")
         self.input_spec = InputSpec(min_ndim=2, axes={-1: size})
-        self.kernel = self.add_weight(
-            "kernel", shape=[size, self.units], dtype=self.dtype,
-            initializer=self.kernel_initializer, trainable=True,
-            regularizer=self.kernel_regularizer,
-            constraint=self.kernel_constraint)
-        if self.use_bias:
-            self.bias = self.add_weight(
-                "bias", shape=[self.units], dtype=self.dtype,
-                initializer=self.bias_initializer, trainable=True,
-                regularizer=self.bias_regularizer,
-                constraint=self.bias_constraint)
+        self.kernel = self._add("kernel", [size, self.units])
+        self._add_bias(self.units)
         self.built = True
 
     def call(self, inputs):
@@ -79,9 +67,7 @@ class Dense(Layer):
                                   kernel, name="MatMul")
         if self.use_bias:
             outputs = _nn.bias_add(outputs, self.bias)
-        if self.activation is not activations.linear:
-            return self.activation(outputs)
-        return outputs
+        return self._activate(outputs)
 
     def compute_output_shape(self, input_shape):
         shape = TensorShape(input_shape).with_rank_at_least(2)
@@ -91,20 +77,7 @@ class Dense(Layer):
         return shape[:-1].concatenate(self.units)
 
     def get_config(self):
-        return {
-            **super().get_config(), "units": self.units,
-            "activation": activations.serialize(self.activation),
-            "use_bias": self.use_bias,
-            "kernel_initializer":
-                initializers.serialize(self.kernel_initializer),
-            "bias_initializer": initializers.serialize(self.bias_initializer),
-            "kernel_regularizer":
-                regularizers.serialize(self.kernel_regularizer),
-            "bias_regularizer": regularizers.serialize(self.bias_regularizer),
-            "activity_regularizer":
-                regularizers.serialize(self.activity_regularizer),
-            "kernel_constraint": constraints.serialize(self.kernel_constraint),
-            "bias_constraint": constraints.serialize(self.bias_constraint)}
+        return {**super().get_config(), "units": self.units}
 
 
 class Dropout(Layer):
