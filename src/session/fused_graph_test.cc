@@ -246,8 +246,7 @@ TEST_F(FusedGraphTest, PaddedSeparableConvolutions) {
     }
     const Endpoint x = Feed({-1, size, size, 32}, {2, size, size, 32});
     const Endpoint pad =
-        Op("Pad",
-           {x, Const(g_.get(), StrCat("paddings", size), std::move(paddings))});
+        Op("Pad", {x, Const(g_.get(), StrCat("paddings", size), paddings)});
     Endpoint y = Op("Relu", {Bias(Depthwise(pad, 3, 32, 1, 2, "VALID"), 32)});
     y = Op("Relu", {Bias(Conv(y, 1, 32, 48), 48)});
     EXPECT_EQ(Compare({y}), Ops({{"_FusedConvChain", 1}})) << size;

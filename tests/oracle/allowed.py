@@ -7,6 +7,8 @@ differ, 1.15 is what this library follows.
 # Marks in what is reported of values: of arguments that are infinite, NaN, huge
 # or tiny, and of results that agree to two digits.
 EXTREME, NEAR = " [extreme]", " [near]"
+# Of an op whose attr sorted is false.
+UNSORTED = " [unsorted]"
 
 DIGITS = ("computed in double and exact to the last digits; TensorFlow's "
           "floats lose digits, overflow or give NaN")
@@ -59,7 +61,8 @@ ALLOWED = [
     ("*gamma*", "value", NEAR, DIGITS),
     ("Betainc", "value", EXTREME, DIGITS),
     ("Betainc", "value", NEAR, DIGITS),
-    ("Zeta", "value", "", DIGITS),
+    ("Zeta", "value", NEAR, DIGITS),
+    ("Zeta", "value", EXTREME, DIGITS),
     ("Expint", "value", "np.float32", DIGITS),
     ("Expint", "value", "np.float16", DIGITS),
     ("Spence", "value", "np.float32", DIGITS),
@@ -119,7 +122,8 @@ ALLOWED = [
      "for a very small number"),
     ("NthElement", "value", ("nan", EXTREME), "NaN counts as the largest "
      "number; in TensorFlow it has no place in the order"),
-    ("TopKV2", "value", "", "the order of sorted=false is free"),
+    ("TopK*", "value", UNSORTED, "the order is free"),
+    ("TopK*", "value", EXTREME, "NaN has no place in the order"),
     ("NearestNeighbors", "value", EXTREME, "distances that are not finite"),
     ("QuantizedAvgPool", "value", "np.int8", "signed bytes are rounded as "
      "oneDNN does, TensorFlow's default"),

@@ -29,7 +29,7 @@ import numpy as np
 import libraries
 import op_defs
 import random_ops
-from allowed import ALLOWED, EXTREME, NEAR
+from allowed import ALLOWED, EXTREME, NEAR, UNSORTED
 
 # Relative to the larger of the element and, for sums that cancel, a part of
 # the largest element.
@@ -147,6 +147,11 @@ def compare(ours, theirs, random_values=False):
     return found
 
 
+def is_unsorted(case, name):
+    return any(n["op"] == name and n["attrs"]["sorted"][1] is False
+               for n in case["nodes"] if "sorted" in n["attrs"])
+
+
 def allowed(op, kind, what):
     return any(fnmatch.fnmatchcase(op, pattern) and kind in kinds.split() and
                all(part in what for part in
@@ -197,9 +202,10 @@ class Search:
         self.counts[theirs["stage"]] += 1
         random_values = self.ops[name].stateful or "Random" in name
         found = compare(ours, theirs, random_values)
-        if random_ops.is_extreme(case):
-            found = [(kind, what + (EXTREME if kind == "value" else ""))
-                     for kind, what in found]
+        marks = (EXTREME if random_ops.is_extreme(case) else "") + (
+            UNSORTED if is_unsorted(case, name) else "")
+        found = [(kind, what + (marks if kind == "value" else ""))
+                 for kind, what in found]
         found = [d for d in found if not allowed(name, *d)]
         if any(kind == "value" for kind, _ in found) and \
                 not self.repeats(case, theirs):

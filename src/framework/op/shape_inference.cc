@@ -62,7 +62,9 @@ namespace {
 // The elements of an integer tensor; false for another type.
 bool ReadInts(const Tensor& t, std::vector<int64_t>* out) {
   out->clear();
-  if (t.dtype() == DT_INT32) {
+  if (t.dtype() == DT_INT16) {
+    for (int16_t v : t.span<int16_t>()) out->push_back(v);
+  } else if (t.dtype() == DT_INT32) {
     for (int32_t v : t.span<int32_t>()) out->push_back(v);
   } else if (t.dtype() == DT_INT64) {
     for (int64_t v : t.span<int64_t>()) out->push_back(v);

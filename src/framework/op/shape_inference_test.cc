@@ -240,7 +240,7 @@ TEST_F(ShapeInferenceTest, RemembersWhatWasAskedFor) {
   EXPECT_TRUE(c.requested_input_as_shape(0));
 }
 
-TEST_F(ShapeInferenceTest, ReadsIntegersOfEitherWidth) {
+TEST_F(ShapeInferenceTest, ReadsIntegersOfAnyWidth) {
   const Tensor narrow = MakeTensor<int32_t>({2}, {3, -4});
   const Tensor wide = MakeTensor<int64_t>({1}, {kMax});
   const Tensor other = Tensor::Scalar(1.f);
@@ -252,9 +252,13 @@ TEST_F(ShapeInferenceTest, ReadsIntegersOfEitherWidth) {
   EXPECT_FALSE(c.ScalarInput(0, &one));  // two of them
   EXPECT_TRUE(c.ScalarInput(1, &one));
   EXPECT_EQ(one, kMax);
-  InferenceContext& f = Make({Shape(), Shape()}, {&other});
+  const Tensor half = Tensor::Scalar<int16_t>(-7);
+  InferenceContext& f = Make({Shape(), Shape()}, {&other, &half});
   EXPECT_FALSE(f.IntInputs(0, &ints));
-  EXPECT_FALSE(f.ScalarInput(1, &one));  // not known
+  EXPECT_TRUE(f.ScalarInput(1, &one));
+  EXPECT_EQ(one, -7);
+  InferenceContext& g = Make({Shape(), Shape()}, {&other});
+  EXPECT_FALSE(g.ScalarInput(1, &one));  // not known
 }
 
 TEST_F(ShapeInferenceTest, AnInputReadAsAShape) {

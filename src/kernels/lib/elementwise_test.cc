@@ -231,8 +231,10 @@ TEST(UnaryTest, SpecialFunctions) {
   ExpectClose(
       Run2("Igammac", Vec<float>({1, 0, 2, 1}), Vec<float>({1, 1, -1, 0})),
       Vec<float>({0.36787944f, kNan, kNan, 1}));
-  ExpectClose(Run2("Zeta", Vec<double>({2}), Vec<double>({1})),
-              Vec<double>({1.6449340668482264}));
+  ExpectClose(
+      Run2("Zeta", Vec<double>({2, kInf, 1e30, 1e30, kInf, 2, 1.1, 0.5}),
+           Vec<double>({1, 2, 2, 0.5, 1, kInf, 1e300, 2})),
+      Vec<double>({1.6449340668482264, 0, 0, kInf, 1, 0, 1e-29, kNan}));
   OpTester t("Betainc");
   t.Input(MakeScalar<float>(2)).Input(MakeScalar<float>(3));
   t.Input(Vec<float>({0, 0.5f, 1, 2}));

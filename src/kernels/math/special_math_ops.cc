@@ -62,9 +62,12 @@ double RandomGammaGrad(double alpha, double sample) {
   if (!(alpha > 0) || !(sample >= 0)) return kNan;
   return Eigen::numext::gamma_sample_der_alpha(alpha, sample);
 }
-// Hurwitz's zeta function, of which Eigen's loses the limit for large q.
+// Hurwitz's zeta function, sum over n of (q + n)^-x. Eigen's divides by the
+// first term; where that is too small for a double, the sum is its integral.
 double Zeta(double x, double q) {
-  if (x > 1 && q == std::numeric_limits<double>::infinity()) return 0;
+  if (x > 1 && q > 1 && std::pow(q, -x) == 0) {
+    return std::pow(q, 1 - x) / (x - 1);
+  }
   return Eigen::numext::zeta(x, q);
 }
 // The quantile of the normal distribution; NaN outside [0, 1].
