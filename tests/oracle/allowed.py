@@ -61,7 +61,7 @@ ALLOWED = [
     ("*gamma*", "value", NEAR, DIGITS),
     ("Betainc", "value", EXTREME, DIGITS),
     ("Betainc", "value", NEAR, DIGITS),
-    ("Zeta", "value", NEAR, DIGITS),
+    ("Zeta", "value", "np.float32", DIGITS),
     ("Zeta", "value", EXTREME, DIGITS),
     ("Expint", "value", "np.float32", DIGITS),
     ("Expint", "value", "np.float16", DIGITS),
