@@ -1,30 +1,11 @@
-// Concat, ConcatV2, Pack and their offsets. In memory a concatenation along an
-// axis is one along columns: each value is a [rows, columns] matrix where rows
-// are the dims before the axis, and its rows land side by side with the
-// others'.
+// Concat, ConcatV2, their quantized forms, ParallelConcat and ConcatOffset.
 #include "headrace/op_kernel.h"
-#include "kernels/lib/box_copy.h"
+#include "kernels/array/columns.h"
 #include "kernels/lib/element.h"
 #include "kernels/lib/quantized_math.h"
 
 namespace headrace {
 namespace {
-
-// Puts `values` side by side into *out as matrices of `rows` rows.
-void ConcatColumns(OpKernelContext* ctx, absl::Span<const Tensor* const> values,
-                   int64_t rows, Tensor* out) {
-  if (rows == 0 || out->NumElements() == 0) return;
-  const int64_t out_columns = out->NumElements() / rows;
-  int64_t at = 0;
-  for (const Tensor* v : values) {
-    const int64_t columns = v->NumElements() / rows;
-    BoxCopy copy;
-    copy.AddDim(rows, columns, out_columns);
-    copy.AddDim(columns, 1, 1);
-    copy.Run(ctx, *v, 0, out, at);
-    at += columns;
-  }
-}
 
 class ConcatOp : public OpKernel {
  public:
@@ -151,50 +132,6 @@ HR_REGISTER("QuantizedConcatV2", qint8);
 HR_REGISTER("QuantizedConcatV2", quint8);
 HR_REGISTER("QuantizedConcatV2", qint32);
 #undef HR_REGISTER
-
-class PackOp : public OpKernel {
- public:
-  explicit PackOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    expensive_ = false;
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("axis", &axis_));
-  }
-  void Compute(OpKernelContext* ctx) override {
-    const int n = ctx->num_inputs();
-    const TensorShape& first = ctx->input(0).shape();
-    const int rank = first.dims() + 1;
-    OP_REQUIRES(ctx, -rank <= axis_ && axis_ < rank,
-                errors::InvalidArgument("axis = ", axis_, " not in [", -rank,
-                                        ", ", rank, ")"));
-    OP_REQUIRES(ctx, rank <= kMaxTensorRank,
-                errors::InvalidArgument("Pack: too many dimensions"));
-    const int axis = static_cast<int>(axis_ < 0 ? axis_ + rank : axis_);
-    absl::InlinedVector<const Tensor*, 8> values(n);
-    for (int i = 0; i < n; ++i) {
-      values[i] = &ctx->input(i);
-      OP_REQUIRES(ctx, values[i]->shape() == first,
-                  errors::InvalidArgument(
-                      "Shapes of all inputs must match: values[0].shape = ",
-                      first.DebugString(), " != values[", i,
-                      "].shape = ", values[i]->shape().DebugString()));
-    }
-    TensorShape shape = first;
-    shape.InsertDim(axis, n);
-    if (n == 1 && shape.IsValid()) {
-      Tensor out;
-      OP_REQUIRES(ctx, out.CopyFrom(*values[0], shape),
-                  errors::Internal("Pack: cannot reshape"));
-      ctx->set_output(0, std::move(out));
-      return;
-    }
-    Tensor* out = nullptr;
-    OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
-    ConcatColumns(ctx, values, first.ProductOf(0, axis), out);
-  }
-
- private:
-  int64_t axis_ = 0;
-};
-REGISTER_KERNEL_BUILDER(Name("Pack").Device(DEVICE_CPU), PackOp);
 
 // Concatenation of values with a leading dim of 1, given the resulting shape.
 class ParallelConcatOp : public OpKernel {

@@ -1,43 +1,10 @@
-// Split, SplitV and Unpack: the inverse of concatenation. Along the first axis
-// the parts are slices that share the input's buffer; along others each is
-// gathered from the columns of a [rows, columns] matrix.
+// Split and SplitV: the inverse of concatenation.
 #include "headrace/op_kernel.h"
-#include "kernels/lib/box_copy.h"
+#include "kernels/array/columns.h"
 #include "kernels/lib/element.h"
 
 namespace headrace {
 namespace {
-
-// Output i is sizes[i] wide along `axis`; with `drop` the axis, where all
-// sizes are 1, is left out of the shapes.
-void SplitInto(OpKernelContext* ctx, const Tensor& in, int axis,
-               absl::Span<const int64_t> sizes, bool drop) {
-  const TensorShape& shape = in.shape();
-  const int64_t rows = shape.ProductOf(0, axis);
-  const int64_t inner = shape.ProductOf(axis + 1, shape.dims());
-  const int64_t row = shape.dim_size(axis) * inner;
-  int64_t at = 0;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    TensorShape part = shape;
-    if (drop) {
-      part.RemoveDim(axis);
-    } else {
-      part.set_dim(axis, sizes[i]);
-    }
-    const int index = static_cast<int>(i);
-    if (rows == 1) {
-      SetOutputRun(ctx, index, in, at * inner, part);
-    } else {
-      Tensor* out = nullptr;
-      OP_REQUIRES_OK(ctx, ctx->allocate_output(index, part, &out));
-      BoxCopy copy;
-      copy.AddDim(rows, row, sizes[i] * inner);
-      copy.AddDim(sizes[i] * inner, 1, 1);
-      copy.Run(ctx, in, at * inner, out, 0);
-    }
-    at += sizes[i];
-  }
-}
 
 class SplitOp : public OpKernel {
  public:
@@ -71,7 +38,8 @@ class SplitOp : public OpKernel {
                     "Number of ways to split should evenly divide the split "
                     "dimension, but got split_dim ",
                     axis, " (size = ", size, ") and num_split ", n));
-    SplitInto(ctx, in, static_cast<int>(axis), DimVector(n, size / n), false);
+    SplitColumns(ctx, in, static_cast<int>(axis), DimVector(n, size / n),
+                 false);
   }
 };
 REGISTER_KERNEL_BUILDER(Name("Split").Device(DEVICE_CPU), SplitOp);
@@ -129,35 +97,10 @@ class SplitVOp : public OpKernel {
                     "specified.  Got: ",
                     sum, ", the dimension is ", total));
     if (unknown >= 0) sizes[unknown] = total - sum;
-    SplitInto(ctx, in, static_cast<int>(axis), sizes, false);
+    SplitColumns(ctx, in, static_cast<int>(axis), sizes, false);
   }
 };
 REGISTER_KERNEL_BUILDER(Name("SplitV").Device(DEVICE_CPU), SplitVOp);
-
-class UnpackOp : public OpKernel {
- public:
-  explicit UnpackOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
-    expensive_ = false;
-    OP_REQUIRES_OK(ctx, ctx->GetAttr("axis", &axis_));
-  }
-  void Compute(OpKernelContext* ctx) override {
-    const Tensor& in = ctx->input(0);
-    OP_REQUIRES(ctx, -in.dims() <= axis_ && axis_ < in.dims(),
-                errors::InvalidArgument("axis = ", axis_, " not in [",
-                                        -in.dims(), ", ", in.dims(), ")"));
-    const int axis = static_cast<int>(axis_ < 0 ? axis_ + in.dims() : axis_);
-    const int64_t n = ctx->num_outputs();
-    OP_REQUIRES(
-        ctx, in.dim_size(axis) == n,
-        errors::InvalidArgument("Input shape axis ", axis, " must equal ", n,
-                                ", got shape ", in.shape().DebugString()));
-    SplitInto(ctx, in, axis, DimVector(n, 1), true);
-  }
-
- private:
-  int64_t axis_ = 0;
-};
-REGISTER_KERNEL_BUILDER(Name("Unpack").Device(DEVICE_CPU), UnpackOp);
 
 }  // namespace
 }  // namespace headrace

@@ -60,36 +60,11 @@ template <typename T>
 void AvgGradReference(OpKernelContext* ctx, const PoolGeometry& g, const T*,
                       const T* grad, T* in_grad) {
   using C = ComputeType<T>;
-  ctx->ParallelFor(
-      g.batch * g.in[0] * g.in[1],
-      PoolCost(g, 4.0) * static_cast<double>(g.in[2] * g.channels),
-      [&g, grad, in_grad](int64_t begin, int64_t end) {
-        const PoolLayout &x = g.in_layout, &y = g.out_layout;
-        int64_t p0, p1, r0, r1, c0, c1;
-        for (int64_t i = begin; i < end; ++i) {
-          const int64_t b = i / (g.in[0] * g.in[1]);
-          const int64_t p = i / g.in[1] % g.in[0], r = i % g.in[1];
-          g.Covering(0, p, &p0, &p1);
-          g.Covering(1, r, &r0, &r1);
-          for (int64_t c = 0; c < g.in[2]; ++c) {
-            g.Covering(2, c, &c0, &c1);
-            T* to = in_grad + b * x.batch + p * x.plane + r * x.row + c * x.col;
-            for (int64_t ch = 0; ch < g.channels; ++ch) {
-              const T* from = grad + b * y.batch + ch * y.channel;
-              C sum = C(0);
-              for (int64_t op = p0; op < p1; ++op) {
-                for (int64_t orow = r0; orow < r1; ++orow) {
-                  for (int64_t oc = c0; oc < c1; ++oc) {
-                    sum += static_cast<C>(
-                               from[op * y.plane + orow * y.row + oc * y.col]) /
-                           static_cast<C>(WindowCount(g, op, orow, oc));
-                  }
-                }
-              }
-              to[ch * x.channel] = static_cast<T>(sum);
-            }
-          }
-        }
+  GatherPoolGrad(
+      ctx, g, 4.0, in_grad,
+      [&g, grad](int64_t, int64_t out, int64_t p, int64_t r, int64_t c) {
+        return static_cast<C>(grad[out]) /
+               static_cast<C>(WindowCount(g, p, r, c));
       });
 }
 

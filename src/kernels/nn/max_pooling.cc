@@ -314,7 +314,6 @@ class MaxPoolGradGradOp : public OpKernel {
 };
 
 // Every element that equals its window's maximum gets the full gradient.
-// Gathered from the input's side, so that each element is one sum.
 template <typename T>
 class MaxPool3DGradOp : public OpKernel {
  public:
@@ -337,38 +336,10 @@ class MaxPool3DGradOp : public OpKernel {
     T* in_grad = output->data<T>();
     if (g.in_shape.num_elements() == 0) return;
     ctx->set_algorithm("reference");
-    ctx->ParallelFor(
-        g.batch * g.channels,
-        PoolCost(g, 2.0) * static_cast<double>(g.in[0] * g.in[1] * g.in[2]),
-        [&](int64_t begin, int64_t end) {
-          const PoolLayout &x = g.in_layout, &y = g.out_layout;
-          int64_t p0, p1, r0, r1, c0, c1;
-          for (int64_t i = begin; i < end; ++i) {
-            const int64_t b = i / g.channels, ch = i % g.channels;
-            const int64_t base = b * y.batch + ch * y.channel;
-            for (int64_t p = 0; p < g.in[0]; ++p) {
-              g.Covering(0, p, &p0, &p1);
-              for (int64_t r = 0; r < g.in[1]; ++r) {
-                g.Covering(1, r, &r0, &r1);
-                for (int64_t c = 0; c < g.in[2]; ++c) {
-                  g.Covering(2, c, &c0, &c1);
-                  const int64_t at = b * x.batch + p * x.plane + r * x.row +
-                                     c * x.col + ch * x.channel;
-                  C sum = C(0);
-                  for (int64_t op = p0; op < p1; ++op) {
-                    for (int64_t orow = r0; orow < r1; ++orow) {
-                      for (int64_t oc = c0; oc < c1; ++oc) {
-                        const int64_t o =
-                            base + op * y.plane + orow * y.row + oc * y.col;
-                        if (max[o] == in[at]) sum += static_cast<C>(grad[o]);
-                      }
-                    }
-                  }
-                  in_grad[at] = static_cast<T>(sum);
-                }
-              }
-            }
-          }
+    GatherPoolGrad(
+        ctx, g, 2.0, in_grad,
+        [in, max, grad](int64_t from, int64_t out, int64_t, int64_t, int64_t) {
+          return max[out] == in[from] ? static_cast<C>(grad[out]) : C(0);
         });
   }
 

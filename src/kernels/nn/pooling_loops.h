@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/lib/narrow_float.h"
 #include "kernels/lib/simd_width.h"
 #include "kernels/nn/pooling.h"
 
@@ -83,6 +84,45 @@ void PoolReference(OpKernelContext* ctx, const PoolGeometry& g, const T* in,
               }
               Rule::template Finish<ScalarOf<Sum>>(count, &sum);
               to[ch * y.channel] = static_cast<T>(sum);
+            }
+          }
+        }
+      });
+}
+
+// A gradient in any layout, gathered from the input's side, so that each
+// element is one sum and rows are independent: in_grad[i] is the sum of term(i,
+// o, p, r, c) over the output positions (p, r, c) of which the window holds i.
+// o is the element at that position. `cost` in ns of one term.
+template <typename T, typename Term>
+void GatherPoolGrad(OpKernelContext* ctx, const PoolGeometry& g, double cost,
+                    T* in_grad, const Term& term) {
+  ctx->ParallelFor(
+      g.batch * g.in[0] * g.in[1],
+      PoolCost(g, cost) * static_cast<double>(g.in[2] * g.channels),
+      [&g, &term, in_grad](int64_t begin, int64_t end) {
+        const PoolLayout &x = g.in_layout, &y = g.out_layout;
+        int64_t p0, p1, r0, r1, c0, c1;
+        for (int64_t i = begin; i < end; ++i) {
+          const PoolRow at(i, g.in[0], g.in[1]);
+          g.Covering(0, at.p, &p0, &p1);
+          g.Covering(1, at.r, &r0, &r1);
+          const int64_t row = at.b * x.batch + at.p * x.plane + at.r * x.row;
+          for (int64_t col = 0; col < g.in[2]; ++col) {
+            g.Covering(2, col, &c0, &c1);
+            for (int64_t ch = 0; ch < g.channels; ++ch) {
+              const int64_t to = row + col * x.col + ch * x.channel;
+              const int64_t from = at.b * y.batch + ch * y.channel;
+              ComputeType<T> sum = ComputeType<T>(0);
+              for (int64_t p = p0; p < p1; ++p) {
+                for (int64_t r = r0; r < r1; ++r) {
+                  for (int64_t c = c0; c < c1; ++c) {
+                    sum += term(to, from + p * y.plane + r * y.row + c * y.col,
+                                p, r, c);
+                  }
+                }
+              }
+              in_grad[to] = static_cast<T>(sum);
             }
           }
         }
