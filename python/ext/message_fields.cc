@@ -239,6 +239,12 @@ void RegisterRepeated(nb::module_& m) {
       });
 }
 
+nb::dict MapAsDict(PyMap& map) {
+  nb::dict d;
+  for (nb::handle k : MapKeys(map)) d[k] = GetMapItem(map, k);
+  return d;
+}
+
 void RegisterMap(nb::module_& m) {
   nb::class_<PyMap>(m, "MapField")
       .def("__len__", [](PyMap& self) { return MapKeys(self).size(); })
@@ -282,11 +288,16 @@ void RegisterMap(nb::module_& m) {
           },
           nb::arg("key"), nb::arg("default") = nb::none())
       .def("get_or_create", &GetMapItem)
-      .def("__repr__", [](PyMap& self) {
-        nb::dict d;
-        for (nb::handle k : MapKeys(self)) d[k] = GetMapItem(self, k);
-        return nb::repr(d);
-      });
+      .def(
+          "__eq__",
+          [](PyMap& self, nb::handle other) {
+            return MapAsDict(self).equal(
+                nb::isinstance<PyMap>(other)
+                    ? nb::object(MapAsDict(nb::cast<PyMap&>(other)))
+                    : nb::borrow(other));
+          },
+          nb::arg("other").none())
+      .def("__repr__", [](PyMap& self) { return nb::repr(MapAsDict(self)); });
 }
 
 }  // namespace

@@ -542,6 +542,30 @@ nb::object CreateOp(nb::handle graph, const std::string& op, nb::list inputs,
                          AddNode(graph, core, std::move(def), endpoints));
 }
 
+// Takes attrs that have their defaults out of nodes. `attrs`: for an op, the
+// attrs in question.
+void DropDefaults(google::protobuf::RepeatedPtrField<pb::NodeDef>* nodes,
+                  nb::dict attrs) {
+  for (pb::NodeDef& node : *nodes) {
+    PyObject* names = PyDict_GetItemString(attrs.ptr(), node.op().c_str());
+    const OpDef* def = OpRegistry::Global()->Find(node.op());
+    if (names == nullptr || def == nullptr) continue;
+    for (nb::handle name : nb::handle(names)) {
+      const std::string key = nb::cast<std::string>(name);
+      const auto found = node.attr().find(key);
+      const int i = def->FindAttr(key);
+      if (found == node.attr().end() || i < 0 || !def->attrs[i].default_value) {
+        continue;
+      }
+      pb::AttrValue otherwise;
+      AttrValueToProto(*def->attrs[i].default_value, &otherwise);
+      if (found->second.SerializeAsString() == otherwise.SerializeAsString()) {
+        node.mutable_attr()->erase(key);
+      }
+    }
+  }
+}
+
 void RegisterGraph(nb::module_& m) {
   m.def("push_default_graph", &PushDefaultGraph);
   m.def("pop_default_graph", &PopDefaultGraph);
@@ -557,6 +581,16 @@ void RegisterGraph(nb::module_& m) {
     nb::object out = NewMessage(&message);
     OpDefToProto(*def, message);
     return out;
+  });
+
+  // Of all nodes of a GraphDef, those of functions too.
+  m.def("drop_default_attrs", [](nb::handle message, nb::dict attrs) {
+    auto* def = MutableMessageAs<pb::GraphDef>(message, "graph_def");
+    DropDefaults(def->mutable_node(), attrs);
+    if (!def->has_library()) return;
+    for (pb::FunctionDef& f : *def->mutable_library()->mutable_function()) {
+      DropDefaults(f.mutable_node_def(), attrs);
+    }
   });
 
   nb::class_<PyTensor>(m, "Tensor", nb::type_slots(kTensorSlots),

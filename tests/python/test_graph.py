@@ -175,3 +175,33 @@ def test_switch_goes_where_its_value_is():
         "cond/Assign/Switch_1")
     assert switch.inputs[0] is x and switch.device == "/device:CPU:1"
     assert switch.colocation_groups() == [b"loc:@x"]
+
+
+def test_graph_defs_leave_out_defaults_that_tensorflow_1_15_does_not_know():
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [2, 2], name="x")
+        tf.matmul(x, x, transpose_b=True, name="y")
+        tf.raw_ops.MatMul(a=x, b=x, grad_a=True, name="z")
+        tf.data.Dataset.range(3).map(lambda i: tf.matmul([[i]], [[i]]))
+    graph_def = graph.as_graph_def()
+    attrs = {n.name: sorted(n.attr) for n in graph_def.node}
+    assert attrs["y"] == ["T", "transpose_a", "transpose_b"]
+    assert attrs["z"] == ["T", "grad_a", "transpose_a", "transpose_b"]
+    inside = [n for f in graph_def.library.function for n in f.node_def
+              if n.op == "MatMul"]
+    assert inside and all("grad_a" not in n.attr for n in inside)
+    with tf.Graph().as_default() as copy:
+        tf.import_graph_def(graph_def, name="")
+    assert copy.get_operation_by_name("y").get_attr("grad_a") is False
+    assert copy.get_operation_by_name("z").get_attr("grad_a") is True
+
+
+def test_maps_of_messages_are_compared_by_value():
+    one, other = tf.NodeDef(), tf.NodeDef()
+    for node in (one, other):
+        node.attr["a"].i = 3
+        node.attr["b"].s = b"x"
+    assert one.attr == other.attr
+    assert one.attr == {"b": other.attr["b"], "a": other.attr["a"]}
+    other.attr["b"].s = b"y"
+    assert one.attr != other.attr and one.attr != {} and one.attr != None  # noqa: E711

@@ -8,6 +8,7 @@ import threading
 
 from headrace import _headrace
 from headrace._headrace import Operation, Tensor
+from headrace._loading import load
 from headrace._src.framework.default_session import session_for
 
 _SCOPE = r"^[A-Za-z0-9_.\-/]*$"
@@ -131,11 +132,14 @@ class Graph(_headrace.GraphCore):
         """Does nothing: one thread at a time builds a graph."""
 
     def as_graph_def(self, from_version=None, add_shapes=False):
-        """The graph as a GraphDef. `from_version`: only nodes that are newer
-        than this version. `add_shapes`: with attr _output_shapes."""
+        """The graph as a GraphDef that TensorFlow 1.15 reads, too: attrs that it
+        does not know are left out where they have their defaults.
+        `from_version`: only nodes that are newer than this version.
+        `add_shapes`: with attr _output_shapes."""
         graph_def = self._graph_def()
         if from_version:
             del graph_def.node[:int(from_version)]
+        load("_src.framework.newer_attrs").drop_newer_attrs(graph_def)
         if add_shapes:
             for node in graph_def.node:
                 op = self._operation(node.name)

@@ -3,6 +3,7 @@
 TensorFlow 1.15 refuses a node with an attr that it does not know. So files leave
 these out where they have their defaults.
 """
+from headrace import _headrace
 
 # Attrs: the ops that have got them.
 _OPS = {
@@ -106,30 +107,19 @@ NEWER_ATTRS = {op: attrs.split() for attrs, ops in _OPS.items()
                for op in ops.split()}
 
 
-def _drop(nodes, defaults):
-    for node in nodes:
-        for name in NEWER_ATTRS.get(node.op, ()):
-            if name in node.attr and node.attr[name] == (
-                    defaults[node.op][name]):
-                del node.attr[name]
-
-
-def drop_newer_attrs(graph_def, op_list):
+def drop_newer_attrs(graph_def):
     """Takes the attrs that TensorFlow 1.15 does not know, and that have their
-    defaults, out of a GraphDef. `op_list`: an OpList with the ops of the graph;
-    it loses those that no node has any more."""
-    defaults = {op.name: {a.name: a.default_value for a in op.attr}
-                for op in op_list.op if op.name in NEWER_ATTRS}
-    if not defaults:
-        return
+    defaults, out of a GraphDef."""
+    _headrace.drop_default_attrs(graph_def, NEWER_ATTRS)
+
+
+def drop_newer_definitions(graph_def, op_list):
+    """Takes the newer attrs that no node of `graph_def` has out of `op_list`, an
+    OpList with the ops of the graph."""
     bodies = [graph_def.node] + [f.node_def for f
                                  in graph_def.library.function]
-    used = set()
-    for nodes in bodies:
-        _drop(nodes, defaults)
-        for node in nodes:
-            used.update((node.op, name) for name
-                        in NEWER_ATTRS.get(node.op, ()) if name in node.attr)
+    used = {(node.op, name) for nodes in bodies for node in nodes
+            for name in NEWER_ATTRS.get(node.op, ()) if name in node.attr}
     for op in op_list.op:
         if op.name in NEWER_ATTRS:
             kept = [a for a in op.attr if a.name not in NEWER_ATTRS[op.name]

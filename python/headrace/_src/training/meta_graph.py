@@ -12,7 +12,8 @@ from headrace._loading import load
 from headrace._src.framework import messages
 from headrace._src.framework.graph import Graph, GraphKeys, get_default_graph
 from headrace._src.framework.importer import import_graph_def
-from headrace._src.framework.newer_attrs import drop_newer_attrs
+from headrace._src.framework.newer_attrs import (
+    drop_newer_attrs, drop_newer_definitions)
 from headrace._src.framework.text_compat import as_bytes, as_str
 from headrace._src.platform import tf_logging as logging
 from headrace._src.platform.durable import write_atomically
@@ -221,7 +222,8 @@ def create_meta_graph_def(meta_info_def=None, graph_def=None, saver_def=None,
     if not out.meta_info_def.stripped_op_list.op:
         out.meta_info_def.stripped_op_list.CopyFrom(
             _op_defs(_ops_of(out.graph_def)))
-    drop_newer_attrs(out.graph_def, out.meta_info_def.stripped_op_list)
+    drop_newer_attrs(out.graph_def)
+    drop_newer_definitions(out.graph_def, out.meta_info_def.stripped_op_list)
     if strip_default_attrs:
         _strip_defaults(out.graph_def, out.meta_info_def.stripped_op_list)
     out.meta_info_def.stripped_default_attrs = strip_default_attrs
