@@ -9,6 +9,7 @@
 
 #include "base/thread_pool.h"
 #include "headrace/op_kernel.h"
+#include "kernels/lib/simd.h"
 
 namespace headrace {
 namespace {
@@ -50,13 +51,15 @@ struct Nudged {
     max = (levels.high - point) * scale;
     inverse = 1 / scale;
   }
-  float Quantize(float x) const {
-    if (zero) return 0;
-    // In this order a NaN comes through.
-    const float clamped = std::max(std::min(x, max), min);
-    return std::floor((clamped - min) * inverse + 0.5f) * scale + min;
-  }
 };
+
+// For a range that is not all zero.
+inline float Quantize(float x, float min, float max, float scale,
+                      float inverse) {
+  // In this order a NaN comes through.
+  const float clamped = std::max(std::min(x, max), min);
+  return std::floor((clamped - min) * inverse + 0.5f) * scale + min;
+}
 
 // Reads the range of channel i from inputs first and first + 1.
 Status CheckRange(OpKernelContext* ctx, int first, bool per_channel,
@@ -99,19 +102,50 @@ void Forward(OpKernelContext* ctx, const std::vector<Nudged>& ranges) {
   float* y = out->data<float>();
   if (depth == 1) {
     const Nudged range = ranges[0];
-    ctx->ParallelFor(in.NumElements(), 1.5, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) y[i] = range.Quantize(x[i]);
+    if (range.zero) {
+      std::fill_n(y, in.NumElements(), 0.0f);
+      return;
+    }
+    ctx->ParallelFor(in.NumElements(), 0.3, [&](int64_t begin, int64_t end) {
+      RunSimd([x, y, range, begin, end] {
+        const float min = range.min, max = range.max, scale = range.scale,
+                    inverse = range.inverse;
+        for (int64_t i = begin; i < end; ++i) {
+          y[i] = Quantize(x[i], min, max, scale, inverse);
+        }
+      });
     });
     return;
   }
-  ctx->ParallelFor(
-      in.NumElements() / depth, 2.0 * depth, [&](int64_t begin, int64_t end) {
-        for (int64_t r = begin; r < end; ++r) {
-          for (int64_t c = 0; c < depth; ++c) {
-            y[r * depth + c] = ranges[c].Quantize(x[r * depth + c]);
-          }
-        }
-      });
+  std::vector<int64_t> zeros;
+  std::vector<float> columns(4 * depth);  // of min, max, scale and inverse
+  float* const column = columns.data();
+  for (int64_t c = 0; c < depth; ++c) {
+    column[c] = ranges[c].min;
+    column[depth + c] = ranges[c].max;
+    column[2 * depth + c] = ranges[c].scale;
+    column[3 * depth + c] = ranges[c].inverse;
+    if (ranges[c].zero) zeros.push_back(c);
+  }
+  ctx->ParallelFor(in.NumElements() / depth, 0.4 * static_cast<double>(depth),
+                   [x, y, column, depth, &zeros](int64_t begin, int64_t end) {
+                     RunSimd([x, y, column, depth, begin, end] {
+                       const float *min = column, *max = column + depth,
+                                   *scale = column + 2 * depth,
+                                   *inverse = column + 3 * depth;
+                       for (int64_t r = begin; r < end; ++r) {
+                         const float* from = x + r * depth;
+                         float* to = y + r * depth;
+                         for (int64_t c = 0; c < depth; ++c) {
+                           to[c] = Quantize(from[c], min[c], max[c], scale[c],
+                                            inverse[c]);
+                         }
+                       }
+                     });
+                     for (int64_t r = begin; r < end; ++r) {
+                       for (int64_t c : zeros) y[r * depth + c] = 0;
+                     }
+                   });
 }
 
 // Gradients of inputs 0 (g) and 1 (x). dmin and dmax, one each channel, may be
