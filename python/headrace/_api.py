@@ -41,6 +41,7 @@ NAMES = {
             disable_tensor_equality disable_v2_behavior
             disable_v2_tensorshape enable_eager_execution executing_eagerly""",
         "framework.default_session": "get_default_session",
+        "framework.device_spec": "DeviceSpec",
         "framework.dtypes": """
             DType QUANTIZED_DTYPES as_dtype bfloat16 bool=bool_ complex128
             complex64 double float16 float32 float64 half int16 int32 int64
@@ -325,6 +326,8 @@ NAMES = {
     },
     "contrib.training": {
         "contrib.hparams": "HParams",
+        "training.device_setter": """
+            GreedyLoadBalancingStrategy RandomStrategy byte_size_load_fn""",
     },
     "data": {
         "data.datasets": """
@@ -918,6 +921,7 @@ NAMES = {
         "training.coordinator": """
             Coordinator LooperThread QueueRunner add_queue_runner
             start_queue_runners""",
+        "training.device_setter": "replica_device_setter",
         "training.global_step": """
             assert_global_step create_global_step get_global_step
             get_or_create_global_step global_step""",
@@ -943,14 +947,14 @@ NAMES = {
             AdadeltaOptimizer AdagradDAOptimizer AdagradOptimizer
             AdamOptimizer FtrlOptimizer GradientDescentOptimizer
             MomentumOptimizer ProximalAdagradOptimizer
-            ProximalGradientDescentOptimizer RMSPropOptimizer
-            SyncReplicasOptimizer""",
+            ProximalGradientDescentOptimizer RMSPropOptimizer""",
         "training.saver": "Saver",
         "training.session_manager": "SessionManager",
         "training.session_run_hook": """
             SessionRunArgs SessionRunContext SessionRunHook
             SessionRunValues""",
         "training.supervisor": "Supervisor basic_train_loop",
+        "training.sync_replicas_optimizer": "SyncReplicasOptimizer",
     },
     "train.queue_runner": {
         "training.coordinator": """

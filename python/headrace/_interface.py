@@ -216,7 +216,7 @@ NAMES = {
     "contrib.staging": "StagingArea",
     "contrib.tpu": """
         CrossShardOptimizer InputPipelineConfig RunConfig TPUConfig TPUEstimator TPUEstimatorSpec""",
-    "contrib.training": "HParams",
+    "contrib.training": "GreedyLoadBalancingStrategy HParams RandomStrategy byte_size_load_fn",
     "data": """
         Dataset DatasetSpec FixedLengthRecordDataset Iterator Options TFRecordDataset
         TextLineDataset experimental get_output_classes get_output_shapes get_output_types

@@ -374,8 +374,6 @@ def test_an_optimizer_of_the_program():
      ValueError, "l1_regularization_strength -1.000000 needs to be"),
     (lambda v: train.FtrlOptimizer(.1, l2_shrinkage_regularization_strength=-1),
      ValueError, "l2_shrinkage_regularization_strength -1.000000 needs"),
-    (lambda v: train.SyncReplicasOptimizer(train.AdamOptimizer(), 2),
-     NotImplementedError, "clusters are not supported"),
 ])
 def test_refusals(make, error, words):
     v = tf.Variable(1.)

@@ -483,16 +483,3 @@ class ProximalAdagradOptimizer(OpOptimizer):
             learning_rate=self._learning_rate,
             l1_regularization_strength=self._l1_regularization_strength,
             l2_regularization_strength=self._l2_regularization_strength)
-
-
-class SyncReplicasOptimizer:
-    """Refused: it counts the gradients of several workers, and there are no
-    clusters here."""
-
-    def __init__(self, opt, replicas_to_aggregate, total_num_replicas=None,
-                 variable_averages=None, variables_to_average=None,
-                 use_locking=False, name="sync_replicas"):
-        raise NotImplementedError(
-            "SyncReplicasOptimizer collects the gradients of the workers of a "
-            "cluster; clusters are not supported. Use the optimizer %r without "
-            "it" % (opt,))
