@@ -124,12 +124,14 @@ Status GradientLoop::Begin() {
                {{"dtype", DT_INT32}, {"value", Tensor::Scalar<int32_t>(value)}},
                wait);
   };
-  // In a loop the counter begins again whenever this loop does.
+  // In a loop the counter begins again whenever this loop does, after the
+  // pushes of the outer loop's iteration before.
   Node* begin = nullptr;
   if (around_ != nullptr) {
     const Edge* const first = variables_[0].enter->input_edge(0);
     HR_ASSIGN_OR_RETURN(begin, Add("Identity", "f_begin",
-                                   {{first->src(), first->src_output()}}));
+                                   {{first->src(), first->src_output()}}, {},
+                                   {around_->forward_pivot_}));
   }
   HR_ASSIGN_OR_RETURN(Node* const zero, constant(0, begin));
   HR_ASSIGN_OR_RETURN(Node* one, constant(1, begin));
