@@ -129,12 +129,12 @@ Status GradientLoop::Begin() {
   Node* begin = nullptr;
   if (around_ != nullptr) {
     const Edge* const first = variables_[0].enter->input_edge(0);
-    HR_ASSIGN_OR_RETURN(begin, Add("Identity", "f_begin",
-                                   {{first->src(), first->src_output()}}, {},
-                                   {around_->forward_pivot_}));
+    HR_ASSIGN_OR_RETURN(
+        begin, Add("Identity", "f_begin", {{first->src(), first->src_output()}},
+                   {}, {around_->forward_pivot_}));
   }
   HR_ASSIGN_OR_RETURN(Node* const zero, constant(0, begin));
-  HR_ASSIGN_OR_RETURN(Node* one, constant(1, begin));
+  HR_ASSIGN_OR_RETURN(Node * one, constant(1, begin));
   Endpoint count;
   {
     HR_ASSIGN_OR_RETURN(Node* const enter, Enter({zero, 0}, false, false));
