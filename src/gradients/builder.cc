@@ -4,6 +4,8 @@
 #include <deque>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "gradients/function.h"
 #include "gradients/loop.h"
 #include "headrace/gradients.h"
 
@@ -602,7 +604,16 @@ Status GradientBuilder::Differentiate(Node* n, absl::Span<const Gradient> dys,
       o != nullptr && o->Get<std::string>() != nullptr) {
     op = *o->Get<std::string>();
   }
-  const GradientEntry* const entry = GradientRegistry::Find(op);
+  // TensorFlow 2 gives each call a gradient of its own, which no file has.
+  if (absl::StartsWith(op, StrCat(n->type_string(), "-"))) {
+    op = n->type_string();
+  }
+  static const GradientEntry* const call =
+      new GradientEntry{.fn = FunctionCallGradient};
+  const GradientEntry* entry = GradientRegistry::Find(op);
+  if (entry == nullptr && op == n->type_string() && IsFunctionCall(*n)) {
+    entry = call;
+  }
   if (entry == nullptr) {
     return errors::NotFound("No gradient defined for operation '", n->name(),
                             "' (op type: ", op, ")");

@@ -50,9 +50,7 @@ constexpr auto kNotYet = [](G& g) {
                                "') are not supported yet"));
 };
 REGISTER_GRADIENTS(kNotYet, "Exit", "RefExit", "NextIteration",
-                   "RefNextIteration", "If", "StatelessIf", "While",
-                   "StatelessWhile", "Case", "PartitionedCall",
-                   "StatefulPartitionedCall", "SymbolicGradient", "RemoteCall");
+                   "RefNextIteration");
 
 // Between a value in a loop's body and one outside the loop: both are of one
 // iteration.
