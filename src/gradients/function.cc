@@ -124,7 +124,6 @@ StatusOr<NameAttrList> AddFunction(FunctionLibrary* library,
   constexpr int kTries = 100'000;
   for (int i = 0; i < kTries; ++i) {
     parts.name = i == 0 ? name : StrCat(name, "_", i);
-    if (library->Find(parts.name) != nullptr) continue;
     pb::FunctionDef def;
     HR_RETURN_IF_ERROR(MakeFunctionDef(parts, &def));
     if (!library->Add(def).ok()) continue;
