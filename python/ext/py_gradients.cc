@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/strings/match.h"
 #include "headrace/gradients.h"
 #include "py_graph.h"
 #include "py_support.h"
@@ -54,15 +55,19 @@ nb::object FromGradient(nb::handle graph, PyGraph* core, const Gradient& g) {
                                     : TensorObject(graph, core, g.dense_shape));
 }
 
-// As TensorFlow: an op without a gradient is a LookupError.
+// As TensorFlow: an op without a gradient is a LookupError, and second
+// derivatives of loops are a TypeError.
 void CheckBuilt(const Status& s) {
   if (errors::IsNotFound(s)) {
     PyErr_SetString(PyExc_LookupError, std::string(s.message()).c_str());
     throw nb::python_error();
   }
   if (errors::IsUnimplemented(s)) {
-    PyErr_SetString(PyExc_NotImplementedError,
-                    std::string(s.message()).c_str());
+    const std::string message(s.message());
+    PyErr_SetString(absl::StartsWith(message, "Second-order")
+                        ? PyExc_TypeError
+                        : PyExc_NotImplementedError,
+                    message.c_str());
     throw nb::python_error();
   }
   if (!s.ok()) RaiseBuildError(s);

@@ -1,5 +1,4 @@
-// Gradients in place, and loops built in place. The latter exist so that
-// programs that name them link and load, and say what they cannot do yet.
+// Gradients in place.
 #include "headrace/gradients.h"
 
 #include "base/exceptions.h"
@@ -102,18 +101,3 @@ void TF_AddGradients(TF_Graph* g, TF_Output* y, int ny, TF_Output* x, int nx,
                      TF_Output* dx, TF_Status* status, TF_Output* dy) {
   TF_AddGradientsWithPrefix(g, nullptr, y, ny, x, nx, dx, status, dy);
 }
-
-TF_WhileParams TF_NewWhile(TF_Graph*, TF_Output*, int, TF_Status* status) {
-  Set(status, errors::Unimplemented(
-                  "TF_NewWhile: building a loop is not supported yet; import a "
-                  "graph that has it"));
-  return {0,       nullptr, nullptr, {nullptr, 0},
-          nullptr, nullptr, nullptr, nullptr};
-}
-
-void TF_FinishWhile(const TF_WhileParams*, TF_Status* status, TF_Output*) {
-  Set(status, errors::Unimplemented(
-                  "TF_FinishWhile: building a loop is not supported yet"));
-}
-
-void TF_AbortWhile(const TF_WhileParams*) {}

@@ -66,6 +66,10 @@ struct TF_SessionOptions {
 struct TF_Graph {
   std::shared_ptr<headrace::Graph> graph = std::make_shared<headrace::Graph>();
   TF_Graph() { graph->TakeAnyName(); }
+  // Of the condition and the body of a loop that is being built: the graph it
+  // will be in, and its variables' first values there.
+  TF_Graph* parent = nullptr;
+  std::vector<TF_Output> parent_inputs;
 };
 
 struct TF_OperationDescription {

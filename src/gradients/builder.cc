@@ -4,10 +4,19 @@
 #include <deque>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "gradients/function.h"
 #include "gradients/loop.h"
 #include "headrace/gradients.h"
 
 namespace headrace {
+namespace {
+
+bool IsOneOf(const Node& n, absl::string_view a, absl::string_view b) {
+  return n.type_string() == a || n.type_string() == b;
+}
+
+}  // namespace
 
 class GradientBuilder {
  public:
@@ -25,6 +34,8 @@ class GradientBuilder {
                   GradientLoop* loop)
       : GradientBuilder(graph, ys, xs, options) {
     body_of_ = context_.loop_ = loop;
+    frame_ = loop->frame();
+    flow_ = &loop->flow();
   }
 
   StatusOr<Endpoint> Densify(const Gradient& slices) {
@@ -43,7 +54,7 @@ class GradientBuilder {
         if (!IsBetween(x.node)) return Unconnected(x);
       }
     }
-    HR_RETURN_IF_ERROR(body_of_ == nullptr ? FindLoops() : CheckBody());
+    HR_RETURN_IF_ERROR(FindLoops());
     CountPending();
     HR_RETURN_IF_ERROR(Start());
     while (!ready_.empty()) {
@@ -65,15 +76,15 @@ class GradientBuilder {
   }
   // Marks the nodes that depend on an x through trainable tensors.
   void MarkReached();
+  // Marks the nodes that pop from the stack of a push, which depends on an x.
+  void MarkPops(const Node* push, std::vector<const Node*>* todo);
   // Marks the reached nodes that a y depends on.
   void MarkBetween();
   // Counts the consumers of each of these nodes among them. Loops count as one
   // node: Enters are its inputs, Exits its outputs.
   void CountPending();
-  // Finds the loops on the way. Unimplemented if one has loops inside.
+  // Finds the loops on the way, but for those inside of other loops.
   Status FindLoops();
-  // Unimplemented if there is a loop on the way through a loop's body.
-  Status CheckBody();
   struct Loop {
     int frame = 0;
     int exits = 0;  // on the way, and not visited
@@ -117,7 +128,9 @@ class GradientBuilder {
   absl::flat_hash_map<Endpoint, Parts> gradients_;
   std::deque<Node*> ready_;
   GradientLoop* body_of_ = nullptr;
-  ControlFlow flow_;  // empty if there are no loops on the way
+  int frame_ = 0;       // of the body
+  ControlFlow of_all_;  // empty in a body, or without loops on the way
+  const ControlFlow* flow_ = &of_all_;
   std::vector<Loop> loops_;
 };
 
@@ -166,6 +179,33 @@ void GradientBuilder::MarkReached() {
       reached_[e->dst()->id()] = true;
       todo.push_back(e->dst());
     }
+    if (IsOneOf(*n, "StackPushV2", "StackPush")) MarkPops(n, &todo);
+  }
+}
+
+void GradientBuilder::MarkPops(const Node* push,
+                               std::vector<const Node*>* todo) {
+  const Node* stack = push;
+  while (stack->num_inputs() > 0 && stack->input_edge(0) != nullptr &&
+         (stack == push || stack->IsEnter() || stack->IsSwitch())) {
+    stack = stack->input_edge(0)->src();
+  }
+  std::vector<const Node*> handles = {stack};
+  absl::flat_hash_set<const Node*> seen = {stack};
+  while (!handles.empty()) {
+    const Node* const n = handles.back();
+    handles.pop_back();
+    for (const Edge* e : n->out_edges()) {
+      Node* const dst = e->dst();
+      if (e->IsControlEdge() || !seen.insert(dst).second) continue;
+      if (dst->IsEnter() || dst->IsSwitch()) {
+        handles.push_back(dst);
+      } else if (IsOneOf(*dst, "StackPopV2", "StackPop") &&
+                 !reached_[dst->id()]) {
+        reached_[dst->id()] = true;
+        todo->push_back(dst);
+      }
+    }
   }
 }
 
@@ -198,7 +238,9 @@ void GradientBuilder::CountPending() {
     for (const Edge* e : graph_->node(static_cast<int>(id))->data_inputs()) {
       if (e == nullptr || !between_[e->src()->id()]) continue;
       const int src = e->src()->id();
-      if (loops_.empty() || flow_.puts_out_to[src] == 0) ++pending_[src];
+      if (loops_.empty() || flow_->puts_out_to[src] == frame_) {
+        ++pending_[src];
+      }
     }
   }
   // An x stops the traversal unless it depends on another x.
@@ -217,27 +259,27 @@ void GradientBuilder::CountPending() {
 Status GradientBuilder::FindLoops() {
   // Frames of ys: what enters one of these is constant there.
   absl::flat_hash_set<int> in_body;
-  for (size_t id = 0; id < between_.size() && flow_.frames.empty(); ++id) {
+  for (size_t id = 0; id < between_.size() && flow_->frames.empty(); ++id) {
     const Node* const n =
         between_[id] ? graph_->node(static_cast<int>(id)) : nullptr;
     if (n == nullptr || !n->IsEnter()) continue;
-    HR_RETURN_IF_ERROR(AnalyzeControlFlow(*graph_, &flow_));
+    HR_RETURN_IF_ERROR(AnalyzeControlFlow(*graph_, &of_all_));
     for (const Endpoint& y : ys_) {
-      const int frame = flow_.puts_out_to[y.node->id()];
+      const int frame = of_all_.puts_out_to[y.node->id()];
       if (frame != 0) in_body.insert(frame);
     }
   }
   for (size_t id = 0; id < between_.size(); ++id) {
     Node* const n = between_[id] ? graph_->node(static_cast<int>(id)) : nullptr;
-    if (n == nullptr || !n->IsEnter()) continue;
-    const int frame = flow_.puts_out_to[id];
-    if (in_body.contains(frame) && IsConstantEnter(*n)) continue;
-    if (flow_.frames[frame].parent != 0) {
+    if (n != nullptr && IsOneOf(*n, "StackPopV2", "StackPop")) {
       return errors::Unimplemented(
-          "gradients: the way from ys to xs leads through node '", n->name(),
-          "' (op ", n->type_string(),
-          "), which begins a loop inside a loop; that is not supported yet");
+          "Second-order gradient for while loops not supported: node '",
+          n->name(), "' of a loop's gradient pops what that loop pushed");
     }
+    if (n == nullptr || !n->IsEnter()) continue;
+    const int frame = flow_->puts_out_to[id];
+    if (in_body.contains(frame) && IsConstantEnter(*n)) continue;
+    if (flow_->frames[frame].parent != frame_) continue;
     Loop* loop = nullptr;
     for (Loop& l : loops_) {
       if (l.frame == frame) loop = &l;
@@ -252,7 +294,7 @@ Status GradientBuilder::FindLoops() {
     if (Loop* const loop = LoopOf(n)) ++loop->exits;
   }
   for (const Endpoint& e : ys_) {
-    if (!loops_.empty() && flow_.puts_out_to[e.node->id()] != 0) {
+    if (!loops_.empty() && flow_->puts_out_to[e.node->id()] != frame_) {
       return errors::Unimplemented("gradients: y '", EndpointName(e),
                                    "' is a value inside a loop");
     }
@@ -262,27 +304,9 @@ Status GradientBuilder::FindLoops() {
 
 GradientBuilder::Loop* GradientBuilder::LoopOf(const Node* n) {
   for (Loop& l : loops_) {
-    if (l.frame == flow_.runs_in[n->id()]) return &l;
+    if (l.frame == flow_->runs_in[n->id()]) return &l;
   }
   return nullptr;
-}
-
-Status GradientBuilder::CheckBody() {
-  absl::flat_hash_set<const Node*> sources;
-  for (const Endpoint& x : xs_) sources.insert(x.node);
-  for (size_t id = 0; id < between_.size(); ++id) {
-    const Node* const n =
-        between_[id] ? graph_->node(static_cast<int>(id)) : nullptr;
-    if (n == nullptr || sources.contains(n) ||
-        !(n->IsEnter() || n->IsExit() || n->IsNextIteration())) {
-      continue;
-    }
-    return errors::Unimplemented(
-        "gradients through loop '", body_of_->name(),
-        "': the way leads through node '", n->name(), "' (op ",
-        n->type_string(), ") of a loop inside it; that is not supported yet");
-  }
-  return OkStatus();
 }
 
 StatusOr<Endpoint> GradientBuilder::DenseSumOf(const Endpoint& e,
@@ -323,7 +347,7 @@ Status GradientBuilder::VisitExit(Node* n, Loop* loop) {
 }
 
 Status GradientBuilder::VisitLoop(const Loop& found) {
-  GradientLoop loop(graph_, &flow_, found.frame, &context_);
+  GradientLoop loop(graph_, flow_, found.frame, &context_, body_of_);
   HR_RETURN_IF_ERROR(loop.Find());
   Enter(nullptr, {}, nullptr);
   context_.scope_ = StrCat(options_.scope, "/", loop.name(), "_grad/");
@@ -580,7 +604,16 @@ Status GradientBuilder::Differentiate(Node* n, absl::Span<const Gradient> dys,
       o != nullptr && o->Get<std::string>() != nullptr) {
     op = *o->Get<std::string>();
   }
-  const GradientEntry* const entry = GradientRegistry::Find(op);
+  // TensorFlow 2 gives each call a gradient of its own, which no file has.
+  if (absl::StartsWith(op, StrCat(n->type_string(), "-"))) {
+    op = n->type_string();
+  }
+  static const GradientEntry* const call =
+      new GradientEntry{.fn = FunctionCallGradient};
+  const GradientEntry* entry = GradientRegistry::Find(op);
+  if (entry == nullptr && op == n->type_string() && IsFunctionCall(*n)) {
+    entry = call;
+  }
   if (entry == nullptr) {
     return errors::NotFound("No gradient defined for operation '", n->name(),
                             "' (op type: ", op, ")");

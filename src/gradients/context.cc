@@ -155,7 +155,8 @@ Expr GradientContext::dy(int i) {
     dense_dys_[i] = {this, dy.dense};
   } else {
     const DataType dtype = BaseType(node_->output_type(i));
-    if (DataTypeIsFloating(dtype) || DataTypeIsComplex(dtype)) {
+    if (DataTypeIsFloating(dtype) || DataTypeIsComplex(dtype) ||
+        dtype == DT_VARIANT) {
       dense_dys_[i] = Op("ZerosLike", {y(i)}, {}, "zeros_like");
     }
   }

@@ -50,9 +50,7 @@ constexpr auto kNotYet = [](G& g) {
                                "') are not supported yet"));
 };
 REGISTER_GRADIENTS(kNotYet, "Exit", "RefExit", "NextIteration",
-                   "RefNextIteration", "If", "StatelessIf", "While",
-                   "StatelessWhile", "Case", "PartitionedCall",
-                   "StatefulPartitionedCall", "SymbolicGradient", "RemoteCall");
+                   "RefNextIteration");
 
 // Between a value in a loop's body and one outside the loop: both are of one
 // iteration.
@@ -67,47 +65,59 @@ REGISTER_GRADIENTS(kEnterGrad, "Enter", "RefEnter");
 struct Array {
   Expr handle, flow;
 };
+// Adds an op of the version of the node's own op.
+Expr ArrayOp(G& g, absl::string_view op, std::initializer_list<Expr> inputs,
+             AttrMap attrs = {}) {
+  absl::string_view version = g.node().type_string();
+  const bool has_version = version[version.size() - 2] == 'V';
+  version.remove_prefix(version.size() - (has_version ? 2 : 0));
+  return g.Op(StrCat(op, version).c_str(), inputs, std::move(attrs));
+}
 Array GradientArray(G& g, const Expr& handle, const Expr& flow) {
-  const Expr array =
-      g.Op("TensorArrayGradV3", {handle, flow}, {{"source", g.scope_name()}});
+  const Expr array = ArrayOp(g, "TensorArrayGrad", {handle, flow},
+                             {{"source", g.scope_name()}});
   return {array, g.After(flow, array, "gradient_flow")};
 }
 void ReadGradient(G& g) {  // handle, index, flow
   const Array a = GradientArray(g, g.x(0), g.x(2));
-  g.SetDx(2, g.Op("TensorArrayWriteV3", {a.handle, g.x(1), g.dy(), a.flow}));
+  g.SetDx(2, ArrayOp(g, "TensorArrayWrite", {a.handle, g.x(1), g.dy(), a.flow}));
 }
 void WriteGradient(G& g) {  // handle, index, value, flow
   const Array a = GradientArray(g, g.x(0), g.dy());
-  g.SetDx(2, g.Op("TensorArrayReadV3", {a.handle, g.x(1), a.flow},
+  g.SetDx(2, ArrayOp(g, "TensorArrayRead", {a.handle, g.x(1), a.flow},
                   {{"dtype", g.x(2).dtype()}}));
   g.SetDx(3, g.dy());
 }
 void GatherGradient(G& g) {  // handle, indices, flow
   const Array a = GradientArray(g, g.x(0), g.x(2));
-  g.SetDx(2, g.Op("TensorArrayScatterV3", {a.handle, g.x(1), g.dy(), a.flow}));
+  g.SetDx(2, ArrayOp(g, "TensorArrayScatter", {a.handle, g.x(1), g.dy(), a.flow}));
 }
 void ScatterGradient(G& g) {  // handle, indices, value, flow
   const Array a = GradientArray(g, g.x(0), g.dy());
-  g.SetDx(2, g.Op("TensorArrayGatherV3", {a.handle, g.x(1), a.flow},
+  g.SetDx(2, ArrayOp(g, "TensorArrayGather", {a.handle, g.x(1), a.flow},
                   {{"dtype", g.x(2).dtype()}}));
   g.SetDx(3, g.dy());
 }
 void ConcatGradient(G& g) {  // handle, flow; outputs: value, lengths
   const Array a = GradientArray(g, g.x(0), g.x(1));
-  g.SetDx(1, g.Op("TensorArraySplitV3", {a.handle, g.dy(0), g.y(1), a.flow}));
+  g.SetDx(1, ArrayOp(g, "TensorArraySplit", {a.handle, g.dy(0), g.y(1), a.flow}));
 }
 void SplitGradient(G& g) {  // handle, value, lengths, flow
   const Array a = GradientArray(g, g.x(0), g.dy());
-  g.SetDx(1, g.Op("TensorArrayConcatV3", {a.handle, a.flow},
+  g.SetDx(1, ArrayOp(g, "TensorArrayConcat", {a.handle, a.flow},
                   {{"dtype", g.x(1).dtype()}}));
   g.SetDx(3, g.dy());
 }
-REGISTER_GRADIENT("TensorArrayReadV3", ReadGradient);
-REGISTER_GRADIENT("TensorArrayWriteV3", WriteGradient);
-REGISTER_GRADIENT("TensorArrayGatherV3", GatherGradient);
-REGISTER_GRADIENT("TensorArrayScatterV3", ScatterGradient);
-REGISTER_GRADIENT("TensorArrayConcatV3", ConcatGradient);
-REGISTER_GRADIENT("TensorArraySplitV3", SplitGradient);
+#define HR_ARRAY_GRADIENT(op, fn) \
+  REGISTER_GRADIENTS(fn, "TensorArray" op "V3", "TensorArray" op "V2", \
+                     "TensorArray" op)
+HR_ARRAY_GRADIENT("Read", ReadGradient);
+HR_ARRAY_GRADIENT("Write", WriteGradient);
+HR_ARRAY_GRADIENT("Gather", GatherGradient);
+HR_ARRAY_GRADIENT("Scatter", ScatterGradient);
+HR_ARRAY_GRADIENT("Concat", ConcatGradient);
+HR_ARRAY_GRADIENT("Split", SplitGradient);
+#undef HR_ARRAY_GRADIENT
 
 }  // namespace
 }  // namespace headrace

@@ -1,4 +1,7 @@
 // Gradients of decompositions, solvers and Fourier transforms.
+#include <algorithm>
+#include <cstdlib>
+
 #include "headrace/gradients.h"
 
 namespace headrace {
@@ -121,6 +124,161 @@ REGISTER_GRADIENT("SelfAdjointEigV2", [](G& g) {
   }
   const Expr da = g.MatMul(v, g.MatMul(d, v, false, true));
   g.SetDx(0, HalveDiagonal(BandPart(da + g.Adjoint(da), -1, 0)));
+});
+// Columns [begin, end) of matrices.
+Expr Columns(const Expr& t, int begin, int end) {
+  G& g = *t.context();
+  return g.Op("StridedSlice",
+              {t, g.Ints({0, 0, begin}), g.Ints({0, 0, end}),
+               g.Ints({1, 1, 1})},
+              {{"ellipsis_mask", 1}, {"begin_mask", 2}, {"end_mask", 2}});
+}
+// Outputs: s, u, v. With more rows than columns the gradient is that of the
+// transpose, transposed.
+REGISTER_GRADIENT("Svd", [](G& g) {
+  const Expr x = g.x(0);
+  if (DataTypeIsComplex(x.dtype())) {
+    return g.Fail(errors::Unimplemented(
+        "gradient of Svd: complex matrices are not supported, got ",
+        DataTypeString(x.dtype())));
+  }
+  const Expr ds = g.Op("MatrixDiag", {g.dy(0)});
+  if (!g.Attr<bool>("compute_uv")) {
+    const Expr again = g.Op("Svd", {x}, {{"compute_uv", true}});
+    return g.SetDx(0, g.MatMul(again.out(1),
+                               g.MatMul(ds, again.out(2), false, true)));
+  }
+  const int rank = x.rank();
+  const int64_t rows = rank < 2 ? -1 : x.shape().dim_size(rank - 2);
+  const int64_t columns = rank < 2 ? -1 : x.shape().dim_size(rank - 1);
+  if (rows < 0 || columns < 0) {
+    return g.Fail(errors::Unimplemented(
+        "gradient of Svd: the rows and columns of the matrix must be known, "
+        "its shape is ",
+        x.shape().DebugString()));
+  }
+  const bool full = g.Attr<bool>("full_matrices");
+  if (full && std::abs(rows - columns) > 1) {
+    return g.Fail(errors::Unimplemented(
+        "svd gradient is not implemented for abs(m - n) > 1 when full_matrices "
+        "is True; the shape of the matrix is ",
+        x.shape().DebugString()));
+  }
+  const bool tall = rows > columns;
+  const int m = static_cast<int>(std::min(rows, columns));
+  const int n = static_cast<int>(std::max(rows, columns));
+  const Expr s = g.y(0);
+  const Expr u = g.y(tall ? 2 : 1), v = g.y(tall ? 1 : 2);
+  const Expr du = g.dy(tall ? 2 : 1), dv = g.dy(tall ? 1 : 2);
+  const Expr s_matrix = g.Op("MatrixDiag", {s});
+  const Expr squares = g.Op("Square", {s});
+  const Expr differences = g.Op("ExpandDims", {squares, g.Int(-2)}) -
+                           g.Op("ExpandDims", {squares, g.Int(-1)});
+  const Expr one = g.Scalar(s.dtype(), 1);
+  const Expr f = g.Op("DivNoNan", {one, differences});
+  const Expr v1 = full && m < n ? Columns(v, 0, m) : v;
+  const Expr dv1 = full && m < n ? Columns(dv, 0, m) : dv;
+  const auto twice = [&](const Expr& t) { return t + g.Adjoint(t); };
+  const Expr of_u = twice(f * g.MatMul(u, du, true));
+  const Expr of_v = twice(f * g.MatMul(v1, dv1, true));
+  const Expr inner =
+      ds + g.MatMul(of_u, s_matrix) + g.MatMul(s_matrix, of_v);
+  Expr dx = g.MatMul(u, g.MatMul(inner, v1, false, true));
+  if (m < n) {
+    Expr rest =
+        g.Adjoint(dv1) - g.MatMul(g.MatMul(dv1, v1, true), v1, false, true);
+    if (full) {
+      const Expr v2 = Columns(v, m, n), dv2 = Columns(dv, m, n);
+      rest = rest - g.MatMul(g.MatMul(v1, dv2, true), v2, false, true);
+    }
+    const Expr inverse =
+        g.Op("MatrixDiag", {g.Op("DivNoNan", {one, s})});
+    dx = dx + g.MatMul(g.MatMul(u, inverse), rest);
+  }
+  g.SetDx(0, tall ? g.Adjoint(dx) : dx);
+});
+// With y * y = x: y^H * dx + dx * y^H = dy, as one system of n^2 equations.
+REGISTER_GRADIENT("MatrixSquareRoot", [](G& g) {
+  const Expr y = g.y(), dy = g.dy(), adjoint = g.Adjoint(y);
+  const Expr one = g.Op("MatrixDiag", {g.Op("OnesLike", {g.Op(
+                                          "MatrixDiagPart", {y})})});
+  const auto expand = [&](const Expr& t, int a, int b) {
+    return g.Op("ExpandDims",
+                {g.Op("ExpandDims", {t, g.Int(a)}), g.Int(b)});
+  };
+  // a [..., i, j] and b [..., k, l] as [..., i, k, j, l].
+  const auto product = [&](const Expr& a, const Expr& b) {
+    return expand(a, -1, -3) * expand(b, -3, -2);
+  };
+  const Expr transposed = DataTypeIsComplex(y.dtype()) ? g.Conj(y) : y;
+  const Expr all = product(adjoint, one) + product(one, transposed);
+  const Expr shape = g.Shape(y);
+  const Expr batch =
+      g.Op("StridedSlice", {shape, g.Ints({0}), g.Ints({-2}), g.Ints({1})},
+           {{"begin_mask", 1}});
+  const Expr n = g.Op("StridedSlice",
+                      {shape, g.Ints({-1}), g.Ints({0}), g.Ints({1})},
+                      {{"end_mask", 1}});
+  const Expr system = g.Reshape(all, g.Concat({batch, n * n, n * n}));
+  const Expr right = g.Reshape(dy, g.Concat({batch, n * n, g.Ints({1})}));
+  g.SetDx(0, g.Reshape(g.Op("MatrixSolve", {system, right}), shape));
+});
+
+// Matrices of three diagonals, each [..., 1, m]: element i is that of row i;
+// the last one above and the first one below the main diagonal do not count.
+Expr Shift(const Expr& t, int by, int axis) {
+  G& g = *t.context();
+  return g.Op("Roll", {t, g.Int(by), g.Int(axis)});
+}
+// Rows of `t` [..., m, n], one further (by = 1) or back (by = -1); zeros come
+// in.
+Expr ShiftRows(const Expr& t, int by) {
+  G& g = *t.context();
+  const auto rows = [&](int begin, int end, int begin_mask, int end_mask) {
+    return g.Op("StridedSlice",
+                {t, g.Ints({0, begin, 0}), g.Ints({0, end, 0}),
+                 g.Ints({1, 1, 1})},
+                {{"ellipsis_mask", 1},
+                 {"begin_mask", 4 | begin_mask},
+                 {"end_mask", 4 | end_mask}});
+  };
+  const Expr zeros = g.ZerosLike(rows(0, 1, 2, 0));
+  return by < 0 ? g.Concat({rows(1, 0, 0, 2), zeros}, -2)
+                : g.Concat({zeros, rows(0, -1, 2, 0)}, -2);
+}
+// The sums over n of a * b, [..., m, n], as [..., 1, m].
+Expr RowSums(G& g, const Expr& a, const Expr& b) {
+  return g.Op("ExpandDims", {g.Sum(a * g.Conj(b), g.Int(-1)), g.Int(-2)});
+}
+// Inputs: above, main and below the diagonal, the right-hand side.
+REGISTER_GRADIENT("TridiagonalMatMul", [](G& g) {
+  const Expr right = g.x(3), dy = g.dy();
+  g.SetDx(0, RowSums(g, dy, ShiftRows(right, -1)));
+  g.SetDx(1, RowSums(g, dy, right));
+  g.SetDx(2, RowSums(g, dy, ShiftRows(right, 1)));
+  g.SetDx(3, g.Op("TridiagonalMatMul",
+                  {g.Conj(Shift(g.x(2), -1, -1)), g.Conj(g.x(1)),
+                   g.Conj(Shift(g.x(0), 1, -1)), dy}));
+});
+// Inputs: the diagonals [..., 3, m], the right-hand side.
+REGISTER_GRADIENT("TridiagonalSolve", [](G& g) {
+  const Expr solved = g.y();
+  const auto diagonal = [&](int i) {
+    return g.Op("StridedSlice",
+                {g.x(0), g.Ints({0, i, 0}), g.Ints({0, i + 1, 0}),
+                 g.Ints({1, 1, 1})},
+                {{"ellipsis_mask", 1}, {"begin_mask", 4}, {"end_mask", 4}});
+  };
+  const Expr transposed =
+      g.Concat({Shift(diagonal(2), -1, -1), diagonal(1),
+                Shift(diagonal(0), 1, -1)},
+               -2);
+  const Expr right = g.Like("TridiagonalSolve", {g.Conj(transposed), g.dy()});
+  g.SetDx(0, -g.Concat({RowSums(g, right, ShiftRows(solved, -1)),
+                        RowSums(g, right, solved),
+                        RowSums(g, right, ShiftRows(solved, 1))},
+                       -2));
+  g.SetDx(1, right);
 });
 REGISTER_GRADIENT("Qr", [](G& g) {
   const Expr q = g.y(0), r = g.y(1), dq = g.dy(0), dr = g.dy(1);

@@ -6,9 +6,18 @@
 namespace headrace {
 
 bool GradientLoop::InBody(const Node* n) const {
-  return n->id() < static_cast<int>(flow_->runs_in.size()) &&
-         flow_->runs_in[n->id()] == frame_ && !n->IsExit() &&
-         !n->IsNextIteration();
+  if (n->id() >= static_cast<int>(flow_->runs_in.size())) return false;
+  int frame = flow_->runs_in[n->id()];
+  if (frame == frame_) return !n->IsExit() && !n->IsNextIteration();
+  while (frame > frame_) frame = flow_->frames[frame].parent;
+  return frame == frame_;
+}
+
+bool GradientLoop::IsForward(const Endpoint& e) const {
+  const int id = e.node->id();
+  return forward_.contains(id) ||
+         (id < static_cast<int>(flow_->puts_out_to.size()) &&
+          flow_->puts_out_to[id] == frame_);
 }
 
 Status GradientLoop::Find() {
@@ -20,11 +29,6 @@ Status GradientLoop::Find() {
     }
     if (flow_->runs_in[id] != frame_) continue;
     if (n->IsLoopCond()) cond_ = n;
-    if (n->IsEnter()) {
-      return errors::Unimplemented(
-          "gradients through loop '", name(), "': node '", n->name(),
-          "' begins a loop inside it, which is not supported yet");
-    }
     if (!n->IsSwitch() || !n->input_edge(1)->src()->IsLoopCond()) continue;
     Variable v{.branch = n};
     v.merge = n->input_edge(0)->src();
@@ -78,6 +82,15 @@ StatusOr<Node*> GradientLoop::Enter(const Endpoint& e, bool backward,
   return n;
 }
 
+StatusOr<Endpoint> GradientLoop::EnterForward(const Endpoint& e) {
+  Endpoint from = e;
+  if (around_ != nullptr) {
+    HR_ASSIGN_OR_RETURN(from, around_->EnterForward(e));
+  }
+  HR_ASSIGN_OR_RETURN(Node* const n, Enter(from, false, true));
+  return Endpoint{n, 0};
+}
+
 void GradientLoop::Wait(Node* first, Node* then) {
   if (outer_->options_->add_node) {
     MutexLock lock(&graph_->mu());
@@ -105,14 +118,24 @@ Status GradientLoop::Replace(Node* merge, const Endpoint& next) {
 }
 
 Status GradientLoop::Begin() {
-  const auto constant = [&](int value) {
-    return Add(
-        "Const", "Const", {},
-        {{"dtype", DT_INT32}, {"value", Tensor::Scalar<int32_t>(value)}});
+  const auto constant = [&](int value, Node* after) {
+    const absl::Span<Node* const> wait(&after, after == nullptr ? 0 : 1);
+    return Add("Const", "Const", {},
+               {{"dtype", DT_INT32}, {"value", Tensor::Scalar<int32_t>(value)}},
+               wait);
   };
-  HR_ASSIGN_OR_RETURN(Node* const zero, constant(0));
-  HR_ASSIGN_OR_RETURN(Node* const one, constant(1));
-  Node* count;
+  // In a loop the counter begins again whenever this loop does, after the
+  // pushes of the outer loop's iteration before.
+  Node* begin = nullptr;
+  if (around_ != nullptr) {
+    const Edge* const first = variables_[0].enter->input_edge(0);
+    HR_ASSIGN_OR_RETURN(
+        begin, Add("Identity", "f_begin", {{first->src(), first->src_output()}},
+                   {}, {around_->forward_pivot_}));
+  }
+  HR_ASSIGN_OR_RETURN(Node* const zero, constant(0, begin));
+  HR_ASSIGN_OR_RETURN(Node * one, constant(1, begin));
+  Endpoint count;
   {
     HR_ASSIGN_OR_RETURN(Node* const enter, Enter({zero, 0}, false, false));
     HR_ASSIGN_OR_RETURN(Node* const step, Enter({one, 0}, false, true));
@@ -127,9 +150,16 @@ Status GradientLoop::Begin() {
     HR_ASSIGN_OR_RETURN(forward_next_,
                         Add("NextIteration", "NextIteration", {{add, 0}}));
     HR_RETURN_IF_ERROR(Replace(merge, {forward_next_, 0}));
-    HR_ASSIGN_OR_RETURN(count, Add("Exit", "f_count", {{branch, 0}}));
+    HR_ASSIGN_OR_RETURN(Node* const exit,
+                        Add("Exit", "f_count", {{branch, 0}}));
+    count = {exit, 0};
   }
-  HR_ASSIGN_OR_RETURN(Node* const enter, Enter({count, 0}, true, false));
+  if (around_ != nullptr) {
+    around_->forward_.insert(count.node->id());
+    HR_ASSIGN_OR_RETURN(count, around_->Map(count));
+    HR_ASSIGN_OR_RETURN(one, constant(1, around_->pivot_));
+  }
+  HR_ASSIGN_OR_RETURN(Node* const enter, Enter(count, true, false));
   HR_ASSIGN_OR_RETURN(Node* const step, Enter({one, 0}, true, true));
   HR_ASSIGN_OR_RETURN(Node* const merge,
                       Add("Merge", "b_count", {{enter, 0}, {enter, 0}}));
@@ -143,7 +173,10 @@ Status GradientLoop::Begin() {
   HR_ASSIGN_OR_RETURN(Node* const sub,
                       Add("Sub", "Sub", {{pivot_, 0}, {step, 0}}));
   HR_ASSIGN_OR_RETURN(next_, Add("NextIteration", "NextIteration", {{sub, 0}}));
-  return Replace(merge, {next_, 0});
+  HR_RETURN_IF_ERROR(Replace(merge, {next_, 0}));
+  if (around_ == nullptr) return OkStatus();
+  HR_ASSIGN_OR_RETURN(Node* const done, Add("Exit", "b_count", {{branch, 0}}));
+  return around_->Sync(done, "b_sync", around_->next_, &around_->sync_);
 }
 
 Status GradientLoop::AddVariable(const Endpoint& initial, Backward* out) {
@@ -157,13 +190,15 @@ Status GradientLoop::AddVariable(const Endpoint& initial, Backward* out) {
                       Add("Identity", "b_value", {{branch, 1}}));
   HR_ASSIGN_OR_RETURN(out->exit, Add("Exit", "b_exit", {{branch, 0}}));
   Adopt(value);
+  if (around_ != nullptr) around_->Adopt(out->exit);
   out->value = {value, 0};
   return OkStatus();
 }
 
 Status GradientLoop::SetNext(const Backward& v, const Endpoint& next) {
+  HR_ASSIGN_OR_RETURN(const Endpoint value, Map(next));
   HR_ASSIGN_OR_RETURN(Node* const n,
-                      Add("NextIteration", "NextIteration", {next}));
+                      Add("NextIteration", "NextIteration", {value}));
   return Replace(v.merge, {n, 0});
 }
 
@@ -176,13 +211,12 @@ StatusOr<Endpoint> GradientLoop::Save(const Endpoint& e) {
   HR_ASSIGN_OR_RETURN(
       Node* const stack,
       Add("StackV2", "f_acc", {{unlimited, 0}}, {{"elem_type", dtype}}));
-  HR_ASSIGN_OR_RETURN(Node* const forward, Enter({stack, 0}, false, true));
-  HR_ASSIGN_OR_RETURN(Node* const push,
-                      Add("StackPushV2", "StackPushV2", {{forward, 0}, e}, {},
-                          {forward_pivot_}));
+  HR_ASSIGN_OR_RETURN(const Endpoint forward, EnterForward({stack, 0}));
+  HR_ASSIGN_OR_RETURN(
+      Node* const push,
+      Add("StackPushV2", "StackPushV2", {forward, e}, {}, {forward_pivot_}));
   HR_RETURN_IF_ERROR(Sync(push, "f_sync", forward_next_, &forward_sync_));
-  HR_ASSIGN_OR_RETURN(Node* const backward, Enter({stack, 0}, true, true));
-  Endpoint handle{backward, 0};
+  HR_ASSIGN_OR_RETURN(Endpoint handle, Map({stack, 0}));
   if (const Branch branch = BranchOf(e); branch.pred.node != nullptr) {
     HR_ASSIGN_OR_RETURN(const Endpoint pred, Map(branch.pred));
     HR_ASSIGN_OR_RETURN(Node* const n, Add("Switch", "Switch", {handle, pred}));
@@ -200,11 +234,13 @@ StatusOr<Endpoint> GradientLoop::Map(const Endpoint& e) {
   const int id = e.node->id();
   if (backward_.contains(id)) return e;
   if (const auto it = known_.find(e); it != known_.end()) return it->second;
-  const bool inside = id < static_cast<int>(flow_->puts_out_to.size()) &&
-                      flow_->puts_out_to[id] == frame_;
   Endpoint found;
-  if (!inside) {
-    HR_ASSIGN_OR_RETURN(Node* const n, Enter(e, true, true));
+  if (!IsForward(e)) {
+    Endpoint from = e;
+    if (around_ != nullptr) {
+      HR_ASSIGN_OR_RETURN(from, around_->Map(e));
+    }
+    HR_ASSIGN_OR_RETURN(Node* const n, Enter(from, true, true));
     found = {n, 0};
   } else if (IsConstantEnter(*e.node)) {
     const Edge* const from = e.node->input_edge(0);

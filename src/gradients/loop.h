@@ -6,6 +6,11 @@
 // loop. A push waits for the counter of its iteration, and the next counter
 // waits for it, so that pushes are in order; pops likewise. What lies in a
 // branch is pushed when that is taken, and popped if it was.
+//
+// The gradient of a loop inside another lies in the backward loop of that one.
+// Its stacks last for all iterations of the outer loop, whose next iteration
+// waits until the inner loop has pushed, or popped, its values. The number of
+// its iterations is a value of the outer loop's body like any other.
 #ifndef HEADRACE_GRADIENTS_LOOP_H_
 #define HEADRACE_GRADIENTS_LOOP_H_
 
@@ -30,19 +35,26 @@ class GradientLoop {
     Endpoint value;
   };
 
-  // `frame` is the forward loop, which no other loop is around.
+  // `frame` is the forward loop; `around` the gradient of the loop that it is
+  // inside, or null.
   GradientLoop(Graph* graph, const ControlFlow* flow, int frame,
-               GradientContext* outer)
-      : graph_(graph), flow_(flow), frame_(frame), outer_(outer) {}
+               GradientContext* outer, GradientLoop* around)
+      : graph_(graph),
+        flow_(flow),
+        frame_(frame),
+        outer_(outer),
+        around_(around) {}
 
+  const ControlFlow& flow() const { return *flow_; }
+  int frame() const { return frame_; }
   const std::string& name() const { return flow_->frames[frame_].name; }
   // Finds the parts of the forward loop. Unimplemented if its form is unusual.
   Status Find();
   const std::vector<Variable>& variables() const { return variables_; }
   // Those of constant Enters.
   const std::vector<Node*>& constants() const { return constants_; }
-  // True for nodes of the body: nodes in the frame but for NextIterations and
-  // Exits.
+  // True for nodes of the body: nodes in the frame and in loops inside it, but
+  // for the frame's own NextIterations and Exits.
   bool InBody(const Node* n) const;
 
   // Adds the counters of both loops.
@@ -58,14 +70,20 @@ class GradientLoop {
                  absl::InlinedVector<Endpoint, 6>* mapped,
                  std::vector<Node*>* control);
   void Adopt(const Node* n) { backward_.insert(n->id()); }
+  // A value of the forward loop, or from outside, as it is known in the
+  // backward loop.
+  StatusOr<Endpoint> Map(const Endpoint& e);
 
  private:
-  StatusOr<Endpoint> Map(const Endpoint& e);
   StatusOr<Endpoint> Save(const Endpoint& e);
   StatusOr<Node*> Add(const char* op, const char* name,
                       absl::Span<const Endpoint> inputs, AttrMap attrs = {},
                       absl::Span<Node* const> control = {});
   StatusOr<Node*> Enter(const Endpoint& e, bool backward, bool constant);
+  // A value from outside all loops, in the forward loop.
+  StatusOr<Endpoint> EnterForward(const Endpoint& e);
+  // True for a value of the forward loop.
+  bool IsForward(const Endpoint& e) const;
   void Wait(Node* first, Node* then);
   Status Sync(Node* first, const char* name, Node* next, Node** sync);
   Status Replace(Node* merge, const Endpoint& next);
@@ -74,6 +92,7 @@ class GradientLoop {
   const ControlFlow* const flow_;
   const int frame_;
   GradientContext* const outer_;
+  GradientLoop* const around_;
   std::vector<Variable> variables_;
   std::vector<Node*> constants_;
   Node* cond_ = nullptr;
@@ -83,6 +102,7 @@ class GradientLoop {
   Node *forward_sync_ = nullptr, *sync_ = nullptr;
   Node *cond_backward_ = nullptr, *pivot_ = nullptr, *next_ = nullptr;
   absl::flat_hash_set<int> backward_;  // ids of the backward loop's nodes
+  absl::flat_hash_set<int> forward_;   // ids of new nodes of the forward loop
   absl::flat_hash_map<Endpoint, Endpoint> known_;  // by what Map was given
 };
 

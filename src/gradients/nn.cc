@@ -1,4 +1,5 @@
 // Gradients of the layers of networks: biases, pooling, normalisation, losses.
+#include "absl/strings/match.h"
 #include "headrace/gradients.h"
 
 namespace headrace {
@@ -107,6 +108,57 @@ constexpr auto kFusedBatchNormGrad = [](G& g) {
 };
 REGISTER_GRADIENTS(kFusedBatchNormGrad, "FusedBatchNorm", "FusedBatchNormV2",
                    "FusedBatchNormV3");
+
+// Of FusedBatchNormGrad(dy, x, scale, mean, variance), whose outputs are the
+// gradients of x, scale and offset. With xh = (x - mean) * r and
+// r = 1 / sqrt(variance + epsilon), they are, where mean() is that of a channel,
+//   scale * r * (dy - mean(dy) - xh * mean(dy * xh)), sum(dy * xh), sum(dy)
+// in training, where mean and variance are those of x; else
+//   scale * r * dy, sum(dy * xh), sum(dy).
+constexpr auto kFusedBatchNormGradGrad = [](G& g) {
+  const DataType type = g.x(1).dtype(), wide = g.x(2).dtype();
+  const std::string format = g.Attr<std::string>("data_format");
+  const int spatial = absl::StrContains(format, 'D') ? 3 : 2;
+  const bool channels_last = format.back() == 'C';
+  std::vector<int32_t> axes = {0}, channel(spatial + 2, 1);
+  for (int i = 0; i < spatial; ++i) axes.push_back(i + (channels_last ? 1 : 2));
+  channel[channels_last ? spatial + 1 : 1] = -1;
+  const auto wider = [&](const Expr& t) { return g.Cast(t, wide); };
+  const auto by_channel = [&](const Expr& t) {
+    return g.Reshape(t, g.Ints(channel));
+  };
+  const auto mean = [&](const Expr& t) {
+    return g.Op("Mean", {t, g.Ints(axes)}, {{"keep_dims", true}});
+  };
+  const Expr dy = wider(g.x(0)), x = wider(g.x(1)), scale = by_channel(g.x(2));
+  const bool training = g.Attr<bool>("is_training");
+  const Expr x_mean = training ? mean(x) : by_channel(g.x(3));
+  const Expr centred = x - x_mean;
+  const Expr variance =
+      training ? mean(g.Op("Square", {centred})) : by_channel(g.x(4));
+  const Expr r = g.Op("Rsqrt", {variance + g.Attr<float>("epsilon")});
+  const Expr xh = centred * r;
+  const Expr ddx = wider(g.dy(0));
+  const Expr ddscale = by_channel(g.dy(1)), ddoffset = by_channel(g.dy(2));
+  const auto project = [&](const Expr& t) {
+    return training ? t - mean(t) - xh * mean(t * xh) : t;
+  };
+  const auto set = [&](int i, const Expr& t) { g.SetDx(i, g.Cast(t, type)); };
+  if (g.Needs(0)) set(0, scale * r * project(ddx) + ddscale * xh + ddoffset);
+  if (g.Needs(2)) {
+    g.SetDx(2, g.Reshape(g.Sum(r * ddx * project(dy), g.Ints(axes)),
+                         g.Shape(g.x(2))));
+  }
+  if (!g.Needs(1)) return;
+  if (!training) return set(1, ddscale * dy * r);
+  // Through xh, and through r.
+  const Expr a = mean(ddx * xh), b = mean(dy * xh);
+  const Expr by_xh = (ddscale - scale * r * a) * dy - scale * r * b * ddx;
+  const Expr by_r = mean(ddx * dy) - mean(ddx) * mean(dy) - a * b;
+  set(1, r * project(by_xh) - scale * by_r * r * r * xh);
+};
+REGISTER_GRADIENTS(kFusedBatchNormGradGrad, "FusedBatchNormGrad",
+                   "FusedBatchNormGradV2", "FusedBatchNormGradV3");
 
 // Softmax and losses.
 Expr LastSum(G& g, const Expr& t) {

@@ -119,6 +119,34 @@ REGISTER_GRADIENT("SparseDenseCwiseMul",
                   [](G& g) { SparseDenseGradient(g, false); });
 REGISTER_GRADIENT("SparseDenseCwiseDiv",
                   [](G& g) { SparseDenseGradient(g, true); });
+constexpr auto kSparseNone = [](G& g) {
+  g.Fail(errors::Unimplemented("Gradient for ", g.node().type_string(),
+                               " is currently not implemented, as in "
+                               "TensorFlow"));
+};
+REGISTER_GRADIENTS(kSparseNone, "SparseDenseCwiseAdd", "SparseSparseMaximum",
+                   "SparseSparseMinimum");
+// Inputs and outputs: row splits, the outermost first, and values.
+REGISTER_GRADIENT("RaggedTensorToSparse", [](G& g) {
+  const int values = g.num_inputs() - 1;
+  g.SetDx(values, g.Reshape(g.dy(1), g.Shape(g.x(values))));
+});
+REGISTER_GRADIENT("RaggedGather", [](G& g) {
+  const int values = g.num_inputs() - 2;
+  // Where the values of each row begin: splits of splits.
+  Expr splits = g.x(0);
+  for (int i = 1; i < values; ++i) splits = Rows(g.x(i), splits);
+  const Expr ids = g.Reshape(g.x(values + 1), g.Ints({-1}));
+  const Expr begin = Rows(splits, ids);
+  const Expr end =
+      Rows(splits, ids + g.Cast(g.Int(1), ids.dtype()));
+  const Expr rows = g.Op("RaggedRange",
+                         {begin, end, g.Cast(g.Int(1), begin.dtype())},
+                         {{"T", begin.dtype()}, {"Tsplits", begin.dtype()}})
+                        .out(1);
+  g.SetSlices(values, g.dy(g.num_outputs() - 1), rows,
+              g.Shape(g.x(values), begin.dtype()));
+});
 REGISTER_GRADIENT("SparseSoftmax", [](G& g) {
   // (dy - sum of dy * y of the row) * y; rows are all indices but the last.
   const Expr indices = g.x(0), y = g.y(), shape = g.x(2), dy = g.dy();

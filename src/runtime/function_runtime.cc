@@ -8,6 +8,7 @@
 #include "base/interrupt.h"
 #include "base/thread_pool.h"
 #include "framework/kernel/rendezvous.h"
+#include "gradients/function.h"
 #include "graph/function_body.h"
 #include "runtime/function_call.h"
 #include "runtime/passes/graph_pass.h"
@@ -164,13 +165,16 @@ void SessionFunctions::SetLibrary(const Graph& graph) {
   versions_ = graph.versions();
 }
 
-std::string SessionFunctions::Gradient(const std::string& function) const {
+StatusOr<NameAttrList> SessionFunctions::Gradient(
+    const NameAttrList& function) const {
   std::shared_ptr<FunctionLibrary> library;
+  GraphVersions versions;
   {
     MutexLock lock(&mu_);
     library = library_;
+    versions = versions_;
   }
-  return library == nullptr ? "" : library->FindGradient(function);
+  return SymbolicGradientOf(library, function, versions);
 }
 
 Device* SessionFunctions::FindDevice(const std::string& name) const {

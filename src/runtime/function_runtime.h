@@ -54,7 +54,7 @@ class SessionFunctions : public std::enable_shared_from_this<SessionFunctions> {
 
   Status Instantiate(const NameAttrList& function, const std::string& device,
                      const FunctionInstance** out);
-  std::string Gradient(const std::string& function) const;
+  StatusOr<NameAttrList> Gradient(const NameAttrList& function) const;
 
   std::shared_ptr<DetachedFunctions> Detach();
   std::shared_ptr<FunctionScope> NewScope();
@@ -111,7 +111,7 @@ class StepFunctions final : public FunctionRuntime {
                      const Function** out) override;
   void Call(const Function& function, const OpKernel& caller,
             std::vector<Tensor> args, DoneCallback done) override;
-  std::string Gradient(const std::string& function) override {
+  StatusOr<NameAttrList> Gradient(const NameAttrList& function) override {
     return session_->Gradient(function);
   }
   std::shared_ptr<DetachedFunctions> Detach() override {

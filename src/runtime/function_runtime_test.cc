@@ -257,8 +257,10 @@ TEST_F(FunctionRuntimeTest, ACancelledStepRunsNothing) {
 
 TEST_F(FunctionRuntimeTest, GradientsAreTheLibrarys) {
   ASSERT_EQ(graph_.functions()->AddGradient("Twice", "TwiceGrad"), OkStatus());
-  EXPECT_EQ(step_.Gradient("Twice"), "TwiceGrad");
-  EXPECT_EQ(step_.Gradient("Swap"), "");
+  const auto gradient = step_.Gradient({.name = "Twice"});
+  ASSERT_TRUE(gradient.ok()) << gradient.status();
+  EXPECT_EQ(gradient->name, "TwiceGrad");
+  EXPECT_FALSE(step_.Gradient({.name = "NoSuch"}).ok());
 }
 
 TEST_F(FunctionRuntimeTest, DetachedCallsAreStepsOfTheirOwn) {

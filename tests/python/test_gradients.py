@@ -171,11 +171,15 @@ def test_tensor_arrays():
     assert run(tf.gradients(array.gather([1]), x))[0].tolist() == [0, 0, 1]
 
 
-def loop(n, body, *initial):
-    """The last variable after n iterations of body(i, *variables)."""
+def loop_all(n, body, *initial):
+    """The variables after n iterations of body(i, *variables)."""
     return tf.while_loop(
         lambda i, *v: i < n, lambda i, *v: (i + 1, *body(i, *v)),
-        [0, *initial])[-1]
+        [0, *initial])[1:]
+
+
+def loop(n, body, *initial):
+    return loop_all(n, body, *initial)[-1]
 
 
 def through_arrays(x, w):
@@ -204,7 +208,62 @@ def with_branches(x, w):
     return loop(5, body, x)
 
 
+def nested(x, w):
+    def inner(i, a):
+        return loop(i + 1, lambda j, b: [tf.sin(b) * w + x], a)
+    return loop(3, lambda i, a: [inner(i, a) * a], x)
+
+
+def nested_thrice(x, w):
+    def middle(a, n):
+        return loop(n, lambda j, b: [
+            loop(2, lambda k, c: [tf.tanh(c * w) + b * a], b) + x], a)
+    return loop(3, lambda i, a: [middle(a, i) + tf.cos(a)], x)
+
+
+def loop_in_branches(x, w):
+    def body(i, a):
+        return [tf.cond(
+            tf.equal(i % 2, 0),
+            lambda: loop(2, lambda j, b: [tf.sin(b * w) + a], a * x),
+            lambda: tf.cond(i > 2, lambda: a * w,
+                            lambda: loop(i, lambda j, b: [b * b * x], a)))]
+    return loop(5, body, x)
+
+
+def loop_in_a_branch(x, w):
+    def taken(yes):
+        return tf.cond(x > 0 if yes else x < 0,
+                       lambda: loop(3, lambda j, b: [tf.sin(b * w) + x], x),
+                       lambda: x * 3)
+    return taken(True) * taken(False)
+
+
+def recurrent_inside(x, w):
+    def step(i, h):
+        rows = tf.TensorArray(tf.float64, 3).unstack(x)
+        h, out = loop_all(3, lambda j, h, out: (
+            tf.tanh(tf.matmul(rows.read(j), w) + h),
+            out.write(j, h * h)), h, tf.TensorArray(tf.float64, 3))
+        return [h + tf.reduce_sum(out.stack(), 0)]
+    return loop(2, step, tf.zeros([2, 3], tf.float64))
+
+
+def at_most(x):
+    return tf.while_loop(
+        lambda a: True,
+        lambda a: tf.while_loop(lambda b: True, lambda b: b * x, [a],
+                                maximum_iterations=3, parallel_iterations=1),
+        [x], maximum_iterations=2)
+
+
 LOOPS = {
+    "nested": (nested, [], []),
+    "nested thrice": (nested_thrice, [], []),
+    "a loop in branches in a loop": (loop_in_branches, [], []),
+    "a loop in a branch": (loop_in_a_branch, [], []),
+    "an RNN in a loop": (recurrent_inside, [3, 2, 3], [3, 3]),
+    "at most": (at_most, []),
     "power": (lambda x: loop(4, lambda i, a: [a * x], 1 + 0 * x), []),
     "recurrent": (lambda h, w, b: loop(
         5, lambda i, h: [tf.tanh(tf.matmul(h, w) + b)], h),
@@ -368,17 +427,12 @@ def test_ops_without_a_gradient_are_named():
         tf.gradients(z, x)
 
 
-def test_loops_inside_loops_are_named():
-    x = tf.constant(2.)
-
-    def inner(a):
-        return tf.while_loop(lambda j, b: j < 2, lambda j, b: (j + 1, b * x),
-                             [0, a])[1]
-
-    y = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, inner(a)),
-                      [0, tf.constant(1.)])[1]
-    with pytest.raises(NotImplementedError, match="'while/while/.*op Enter"):
-        tf.gradients(y, x)
+def test_second_derivatives_of_loops_are_refused():
+    x = tf.constant([0.5, 0.2])
+    first = tf.gradients(loop(3, lambda i, a: [tf.sin(a)], x), x)[0]
+    with pytest.raises(TypeError, match="Second-order gradient for while loops "
+                                        "not supported"):
+        tf.gradients(first, x)
 
 
 def test_tensors_of_other_graphs():

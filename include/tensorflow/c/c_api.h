@@ -472,7 +472,21 @@ TF_CAPI_EXPORT extern int TF_GraphNumFunctions(TF_Graph* g);
 TF_CAPI_EXPORT extern int TF_GraphGetFunctions(TF_Graph* g, TF_Function** funcs,
                                                int max_func, TF_Status* status);
 
-/* Not supported yet: UNIMPLEMENTED and NULL. */
+/* A function of operations of `fn_body`, for the caller to delete. `num_opers`
+   -1: of all but those of `inputs`. What the operations need of others must be
+   in `inputs`. `output_names` are the names of the results, NULL for those of
+   their operations; a call runs the operations in `control_outputs` even if no
+   result needs them. With `append_hash_to_fn_name` the name ends in a hash of
+   the function. NULL on error. */
+TF_CAPI_EXPORT extern TF_Function* TF_GraphToFunctionWithControlOutputs(
+    const TF_Graph* fn_body, const char* fn_name,
+    unsigned char append_hash_to_fn_name, int num_opers,
+    const TF_Operation* const* opers, int ninputs, const TF_Output* inputs,
+    int noutputs, const TF_Output* outputs, const char* const* output_names,
+    int ncontrol_outputs, const TF_Operation* const* control_outputs,
+    const char* const* control_output_names, const TF_FunctionOptions* opts,
+    const char* description, TF_Status* status);
+/* The same without control outputs. */
 TF_CAPI_EXPORT extern TF_Function* TF_GraphToFunction(
     const TF_Graph* fn_body, const char* fn_name,
     unsigned char append_hash_to_fn_name, int num_opers,
@@ -512,16 +526,23 @@ typedef struct TF_WhileParams {
   const char* name;
 } TF_WhileParams;
 
-/* Not supported yet: UNIMPLEMENTED and empty parameters. */
+/* Begins a loop with variables that start as `inputs`. The client adds to the
+   graphs for the condition and the body, of the variables `cond_inputs` and
+   `body_inputs`; sets `cond_output`, `body_outputs` and `name`; and calls one
+   of the two functions below, which free the graphs and the lists. */
 TF_CAPI_EXPORT extern TF_WhileParams TF_NewWhile(TF_Graph* g, TF_Output* inputs,
                                                  int ninputs,
                                                  TF_Status* status);
+/* Adds the loop to the graph. `outputs` has room for the final values of the
+   variables; on error nothing is added, and they are not set. */
 TF_CAPI_EXPORT extern void TF_FinishWhile(const TF_WhileParams* params,
                                           TF_Status* status,
                                           TF_Output* outputs);
 TF_CAPI_EXPORT extern void TF_AbortWhile(const TF_WhileParams* params);
 
-/* Not supported yet: UNIMPLEMENTED, and every dy is {NULL, 0}. */
+/* Adds operations for the derivatives of the sum of `y` by each `x`, which they
+   set `dy` to. `dx`: the gradients of `y`, NULL for ones. On error every dy is
+   {NULL, 0}. */
 TF_CAPI_EXPORT extern void TF_AddGradients(TF_Graph* g, TF_Output* y, int ny,
                                            TF_Output* x, int nx, TF_Output* dx,
                                            TF_Status* status, TF_Output* dy);

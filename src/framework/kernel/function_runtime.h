@@ -69,8 +69,10 @@ class FunctionRuntime {
   virtual void Call(const Function& function, const OpKernel& caller,
                     std::vector<Tensor> args, DoneCallback done) = 0;
 
-  // The gradient function that the library names for `function`; "" if none.
-  virtual std::string Gradient(const std::string& function) = 0;
+  // The function that computes the gradients of `function`, of all arguments
+  // and from those of all results: the one that the library names, or one that
+  // is made now. An error if it has no gradient.
+  virtual StatusOr<NameAttrList> Gradient(const NameAttrList& function) = 0;
 
   // The same functions for what outlives the step. Never null.
   virtual std::shared_ptr<DetachedFunctions> Detach() = 0;

@@ -1,6 +1,7 @@
 // Kernels that call one function: calls, branches, gradients. Values go into a
 // function and come out of it; a reference is read when the call is made. A
 // branch that is not taken is not even compiled.
+#include "headrace/mutex.h"
 #include "headrace/tstring.h"
 #include "kernels/flow/function_call.h"
 
@@ -119,7 +120,7 @@ REGISTER_KERNEL_BUILDER(
     CaseOp);
 
 // The gradients of f at its arguments, given those of its results: by the
-// function that the library names for it.
+// function that the library names for it, or one that is made of it.
 class SymbolicGradientOp : public FunctionCallKernel {
  public:
   explicit SymbolicGradientOp(OpKernelConstruction* ctx)
@@ -132,23 +133,27 @@ class SymbolicGradientOp : public FunctionCallKernel {
         errors::FailedPrecondition("function '", f_.name,
                                    "' has no gradient outside a session"),
         done);
-    NameAttrList gradient = f_;
-    gradient.name = ctx->functions()->Gradient(f_.name);
-    OP_REQUIRES_ASYNC(
-        ctx, !gradient.name.empty(),
-        errors::Unimplemented("SymbolicGradient: function '", f_.name,
-                              "' has no gradient function in the library, and "
-                              "making one at run time is not supported"),
-        done);
-    const FunctionRuntime::Function* f;
-    OP_REQUIRES_OK_ASYNC(
-        ctx, ctx->functions()->Instantiate(gradient, ctx->device()->name(), &f),
-        done);
-    CallForOutputs(ctx, *f, CopyInputs(ctx, 0), std::move(done));
+    StatusOr<const FunctionRuntime::Function*> f = Gradient(ctx);
+    OP_REQUIRES_OK_ASYNC(ctx, f.status(), done);
+    CallForOutputs(ctx, **f, CopyInputs(ctx, 0), std::move(done));
   }
 
  private:
+  // Made when it is asked for the first time.
+  StatusOr<const FunctionRuntime::Function*> Gradient(OpKernelContext* ctx) {
+    MutexLock lock(&mu_);
+    if (gradient_ == nullptr) {
+      HR_ASSIGN_OR_RETURN(const NameAttrList gradient,
+                          ctx->functions()->Gradient(f_));
+      HR_RETURN_IF_ERROR(ctx->functions()->Instantiate(
+          gradient, ctx->device()->name(), &gradient_));
+    }
+    return gradient_;
+  }
+
   NameAttrList f_;
+  Mutex mu_;
+  const FunctionRuntime::Function* gradient_ GUARDED_BY(mu_) = nullptr;
 };
 REGISTER_KERNEL_BUILDER(Name("SymbolicGradient").Device(DEVICE_DEFAULT),
                         SymbolicGradientOp);
