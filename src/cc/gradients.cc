@@ -83,8 +83,9 @@ Status AddSymbolicGradients(const Scope& scope, const std::vector<Output>& ys,
 Status AddSymbolicGradients(const Scope& scope, const std::vector<Output>& ys,
                             const std::vector<Output>& xs,
                             const std::vector<Output>& grad_ys,
-                            std::vector<GradientOutput>* grad_xs) {
+                            std::vector<GradientOutput>* grad_xs, bool gate) {
   GradientOptions options;
+  options.gate = gate;
   std::vector<Gradient> gradients;
   HR_RETURN_IF_ERROR(Build(scope, ys, xs, grad_ys, &options, &gradients));
   grad_xs->clear();

@@ -101,7 +101,8 @@ std::vector<Optimizer::GradientAndVariable> Optimizer::ComputeGradients(
   std::vector<Output> xs;
   for (const Variable& v : variables) xs.push_back(v.ref());
   std::vector<GradientOutput> gradients;
-  const Status s = AddSymbolicGradients(scope, {loss}, xs, {}, &gradients);
+  const Status s =
+      AddSymbolicGradients(scope, {loss}, xs, {}, &gradients, /*gate=*/true);
   if (!s.ok()) {
     scope.UpdateStatus(Annotate(s, StrCat(" (", name_, ")")));
     return {};

@@ -29,11 +29,14 @@ Status AddSymbolicGradients(const Scope& scope, const std::vector<Output>& ys,
                             const std::vector<Output>& xs,
                             const std::vector<Output>& grad_ys,
                             std::vector<Output>* grad_xs);
-// The same, with slices as they are. An x without influence has none.
+// The same, with slices as they are. An x without influence has none. `gate`:
+// the gradients of one node's inputs are used when all are computed, so that an
+// update of one does not change what another is computed from.
 Status AddSymbolicGradients(const Scope& scope, const std::vector<Output>& ys,
                             const std::vector<Output>& xs,
                             const std::vector<Output>& grad_ys,
-                            std::vector<GradientOutput>* grad_xs);
+                            std::vector<GradientOutput>* grad_xs,
+                            bool gate = false);
 
 }  // namespace headrace
 
