@@ -4,10 +4,10 @@
 
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "headrace/cc/scope.h"
 
 namespace headrace::internal {
@@ -26,8 +26,8 @@ struct ScopeGraph {
   std::shared_ptr<Graph> graph;
   Status status;
   // Names of scopes, and of nodes that are about to be added.
-  absl::flat_hash_set<std::string> taken;
-  absl::flat_hash_map<std::string, int> next_number;
+  std::unordered_set<std::string> taken;
+  std::unordered_map<std::string, int> next_number;
   std::vector<VariableNodes> variables;
 
   // Takes the first free name of `name`, name_1, ...
