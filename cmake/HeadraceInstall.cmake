@@ -17,6 +17,12 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/include)
   install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endif()
 
-# include/ has all headers that users may include; these are its messages.
+if(TARGET headrace_cc)
+  install(TARGETS headrace_cc ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+
+# include/ has all headers that users may include; these are its messages
+# and the classes of ops.
 install(DIRECTORY ${CMAKE_BINARY_DIR}/gen/headrace
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.pb.h")
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.pb.h"
+  PATTERN "*_ops.h")

@@ -4,7 +4,7 @@
 enable_testing()
 find_package(GTest REQUIRED)
 
-foreach(layer ${HEADRACE_LAYERS} distributed gpu)
+foreach(layer ${HEADRACE_LAYERS} cc distributed gpu)
   if(layer STREQUAL gpu)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS
       ${CMAKE_SOURCE_DIR}/src/*/gpu/*_test.cc)
@@ -24,6 +24,8 @@ foreach(layer ${HEADRACE_LAYERS} distributed gpu)
     headrace GTest::gtest GTest::gtest_main)
   if(layer MATCHES "^(distributed|gpu)$")
     target_link_libraries(${layer}_test PRIVATE headrace_${layer})
+  elseif(layer STREQUAL cc)
+    target_link_libraries(cc_test PRIVATE headrace_cc)
   elseif(layer STREQUAL c_api AND TARGET tensorflow)
     target_link_libraries(${layer}_test PRIVATE tensorflow)
   elseif(layer STREQUAL cli AND TARGET headrace_cli)

@@ -1,8 +1,11 @@
 """LeNet learns Fashion-MNIST: 200 steps of 64 pictures, about 85 % right.
 
-    python lenet.py [--steps 200] [--batch 64] [--data FOLDER]
+    python lenet.py [--steps 200] [--batch 64] [--data FOLDER] [--save FOLDER]
 
-FOLDER holds the four files of the set, as Debian's package
+With --save, FOLDER gets a checkpoint (lenet-200) and a SavedModel (model);
+classify_clothes.py uses both.
+
+The folder of --data holds the four files of the set, as Debian's package
 dataset-fashion-mnist installs them:
 
     apt-get install dataset-fashion-mnist
@@ -79,11 +82,25 @@ def progress(step, steps, loss, seconds):
         seconds / step * 1e3), end="" if step < steps else "\n", flush=True)
 
 
+def save(session, saver, options, x, classes):
+    folder = pathlib.Path(options.save)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = saver.save(session, str(folder / "lenet"), options.steps)
+    builder = tf.saved_model.Builder(str(folder / "model"))
+    builder.add_meta_graph_and_variables(
+        session, [tf.saved_model.SERVING], saver=saver, signature_def_map={
+            "serving_default": tf.saved_model.predict_signature_def(
+                {"pictures": x}, {"classes": classes})})
+    builder.save()
+    print("saved %s and %s" % (path, folder / "model"))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--data", default=FOLDER)
+    parser.add_argument("--save")
     options = parser.parse_args()
     if not pathlib.Path(options.data).is_dir():
         sys.exit("There is no folder %s: apt-get install dataset-fashion-mnist,"
@@ -98,21 +115,26 @@ def main():
     logits = lenet(x)
     loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(
         labels=y, logits=logits))
-    train = tf.train.AdamOptimizer(2e-3).minimize(
-        loss, global_step=tf.train.get_or_create_global_step())
-    right = tf.reduce_sum(tf.cast(tf.equal(tf.argmax(logits, 1), y), tf.int32))
+    step = tf.train.get_or_create_global_step()
+    rate = tf.train.polynomial_decay(2e-3, step, options.steps, 1e-4)
+    train = tf.train.AdamOptimizer(rate).minimize(loss, global_step=step)
+    classes = tf.argmax(logits, 1, name="classes")
+    right = tf.reduce_sum(tf.cast(tf.equal(classes, y), tf.int32))
+    saver = tf.train.Saver()
 
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         start = time.perf_counter()
-        for step in range(1, options.steps + 1):
+        for i in range(1, options.steps + 1):
             rows = random.randint(len(labels), size=options.batch)
             _, value = session.run([train, loss], {
                 x: pictures[rows], y: labels[rows]})
-            progress(step, options.steps, value, time.perf_counter() - start)
+            progress(i, options.steps, value, time.perf_counter() - start)
         found = sum(session.run(right, {x: test_pictures[i:i + 500],
                                         y: test_labels[i:i + 500]})
                     for i in range(0, len(test_labels), 500))
+        if options.save:
+            save(session, saver, options, x, classes)
     print("%.2f %% of %d test pictures are right"
           % (100 * found / len(test_labels), len(test_labels)))
 

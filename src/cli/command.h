@@ -16,6 +16,7 @@ using Args = std::vector<std::string>;
 
 int RunCommand(const Args& args);      // headrace run
 int InspectCommand(const Args& args);  // headrace inspect
+int ConvertCommand(const Args& args);  // headrace convert
 int OpsCommand(const Args& args);      // headrace ops
 int TuneCommand(const Args& args);     // headrace tune
 int ExplainCommand(const Args& args);  // headrace explain

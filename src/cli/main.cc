@@ -24,6 +24,8 @@ constexpr Entry kCommands[] = {
      ExplainCommand},
     {"tune", "measure which algorithms are the fastest for a model",
      TuneCommand},
+    {"convert", "freeze a checkpoint or SavedModel into one file",
+     ConvertCommand},
     {"ops", "list the ops and kernels of this library", OpsCommand},
     {"doctor", "show what the library sees of this machine, and measure it",
      DoctorCommand},

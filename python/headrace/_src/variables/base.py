@@ -39,6 +39,8 @@ class _VariableType(type):
 
     def __call__(cls, *args, **kwargs):
         if cls is Variable:
+            if _VariableType.make is None:
+                load("_src.variables.variables")
             make = _VariableType.make
             for creator in get_default_graph()._variable_creators:
                 make = _calling(creator, make)

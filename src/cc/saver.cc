@@ -1,0 +1,264 @@
+#include "headrace/cc/saver.h"
+
+#include <google/protobuf/text_format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/env.h"
+#include "cc/scope_data.h"
+#include "framework/op/tensor_proto.h"
+#include "headrace/cc/checkpoint_reader.h"
+#include "headrace/cc/op_call.h"
+#include "headrace/checkpoint_state.pb.h"
+#include "headrace/importer.h"
+#include "headrace/variable.pb.h"
+#include "io/tensor_bundle.h"
+
+namespace headrace {
+namespace {
+
+constexpr char kStateFile[] = "checkpoint";
+
+Tensor Strings(const std::vector<std::string>& values) {
+  return Input::Initializer(values).tensor;
+}
+
+std::string StatePath(const std::string& path) {
+  return JoinPath(Dirname(path), kStateFile);
+}
+
+void DeleteCheckpoint(Env* env, const std::string& path) {
+  // Without its index, what is left is no checkpoint.
+  for (const std::string& file :
+       {BundleIndexPath(path), BundleDataPath(path, 0, 1), path + ".meta"}) {
+    env->DeleteFile(file).IgnoreError();
+  }
+}
+
+}  // namespace
+
+Saver::Saver(const Scope& scope, std::vector<Variable> variables)
+    : Saver(scope, std::move(variables), Options()) {}
+
+Saver::Saver(const Scope& scope, std::vector<Variable> variables,
+             Options options)
+    : scope_(internal::Plain(scope.data())),
+      options_(options),
+      variables_(std::move(variables)) {
+  if (!scope.ok()) return;
+  if (variables_.empty()) variables_ = GlobalVariables(scope);
+  if (variables_.empty()) {
+    scope.UpdateStatus(
+        errors::InvalidArgument("Saver: the graph has no variables"));
+    return;
+  }
+  std::set<std::string> distinct;
+  std::vector<std::string> names;
+  std::vector<DataType> types;
+  std::vector<Output> refs;
+  for (const Variable& v : variables_) {
+    if (v.empty() || !distinct.insert(v.name()).second) {
+      scope.UpdateStatus(
+          v.empty() ? errors::InvalidArgument("Saver: got an empty Variable")
+                    : errors::InvalidArgument("Saver: variable '", v.name(),
+                                              "' is given twice"));
+      return;
+    }
+    names.push_back(v.name());
+    types.push_back(v.type());
+    refs.push_back(v.ref());
+  }
+  const Scope save = scope_.NewSubScope("save");
+  const Output model = OpCall(save.WithOpName("filename/input"), "Const")
+                           .Set("dtype", DT_STRING)
+                           .Set("value", Tensor::Scalar<tstring>("model"))
+                           .Finish(0);
+  const auto path = [&](const char* name, const Output& value) {
+    return OpCall(save.WithOpName(name), "PlaceholderWithDefault")
+        .Add(value)
+        .Set("shape", PartialTensorShape::Scalar())
+        .Finish(0);
+  };
+  filename_ = path("Const", path("filename", model));
+  const Tensor keys = Strings(names),
+               slices = Strings(std::vector<std::string>(names.size()));
+  const Operation saved = OpCall(save, "SaveV2")
+                              .Add(filename_)
+                              .Add(keys)
+                              .Add(slices)
+                              .Add(refs)
+                              .Finish();
+  saved_ =
+      OpCall(
+          save.WithControlDependencies(saved).WithOpName("control_dependency"),
+          "Identity")
+          .Add(filename_)
+          .Finish(0);
+  const Operation restore =
+      OpCall(save.WithDevice("/device:CPU:0"), "RestoreV2")
+          .Add(filename_)
+          .Add(keys)
+          .Add(slices)
+          .Set("dtypes", types)
+          .Finish();
+  if (restore.empty()) return;
+  std::vector<Operation> assigned;
+  for (size_t i = 0; i < variables_.size(); ++i) {
+    assigned.push_back(
+        OpCall(save.WithOpName("Assign").ColocateWith(variables_[i].ref()),
+               "Assign")
+            .Add(variables_[i].ref())
+            .Add(Output(restore, static_cast<int>(i)))
+            .Finish());
+  }
+  restored_ =
+      OpCall(save.WithControlDependencies(assigned).WithOpName("restore_all"),
+             "NoOp")
+          .Finish();
+  if (restored_.empty() || saved_.empty()) return;
+  saver_def_.set_filename_tensor_name(filename_.name());
+  saver_def_.set_save_tensor_name(saved_.name());
+  saver_def_.set_restore_op_name(restored_.name());
+  saver_def_.set_max_to_keep(std::max(0, options_.max_to_keep));
+  saver_def_.set_keep_checkpoint_every_n_hours(10000);
+  saver_def_.set_version(pb::SaverDef::V2);
+}
+
+StatusOr<std::string> Saver::Save(const ClientSession& session,
+                                  const std::string& prefix, int64_t step) {
+  HR_RETURN_IF_ERROR(scope_.status());
+  if (Basename(prefix).empty() ||
+      (step < 0 && Basename(prefix) == kStateFile)) {
+    return errors::InvalidArgument("Saver::Save: '", prefix,
+                                   "' is no name for a checkpoint");
+  }
+  const std::string path = step < 0 ? prefix : StrCat(prefix, "-", step);
+  const std::string folder(Dirname(path));
+  Env* const env = Env::Default();
+  if (!folder.empty() && !env->IsDirectory(folder)) {
+    return errors::NotFound("Saver::Save: there is no folder ", folder);
+  }
+  std::vector<Tensor> out;
+  HR_RETURN_IF_ERROR(session.Run({{filename_, path}}, {saved_}, &out));
+  if (options_.write_meta_graph) {
+    pb::MetaGraphDef meta_graph;
+    HR_RETURN_IF_ERROR(ToMetaGraph(&meta_graph));
+    HR_RETURN_IF_ERROR(env->WriteFile(
+        path + ".meta", meta_graph.SerializeAsString(), WriteMode::kAtomic));
+  }
+  HR_RETURN_IF_ERROR(WriteState(path));
+  return path;
+}
+
+Status Saver::WriteState(const std::string& path) {
+  Env* const env = Env::Default();
+  kept_.erase(std::remove(kept_.begin(), kept_.end(), path), kept_.end());
+  kept_.push_back(path);
+  std::vector<std::string> old;
+  if (options_.max_to_keep > 0) {
+    while (kept_.size() > static_cast<size_t>(options_.max_to_keep)) {
+      old.push_back(kept_.front());
+      kept_.erase(kept_.begin());
+    }
+  }
+  // Paths in a relative folder are relative to it.
+  const auto listed = [](const std::string& p) {
+    return p[0] == '/' ? p : std::string(Basename(p));
+  };
+  pb::CheckpointState state;
+  state.set_model_checkpoint_path(listed(path));
+  for (const std::string& p : kept_) {
+    state.add_all_model_checkpoint_paths(listed(p));
+  }
+  std::string text;
+  google::protobuf::TextFormat::PrintToString(state, &text);
+  HR_RETURN_IF_ERROR(env->WriteFile(StatePath(path), text, WriteMode::kAtomic));
+  for (const std::string& p : old) DeleteCheckpoint(env, p);
+  return OkStatus();
+}
+
+Status Saver::CheckFits(const std::string& path) const {
+  HR_ASSIGN_OR_RETURN(const CheckpointReader reader,
+                      CheckpointReader::Open(path));
+  std::string missing, other;
+  for (const Variable& v : variables_) {
+    const auto at = reader.entries().find(v.name());
+    const std::string wanted =
+        StrCat(DataTypeString(v.type()), " ", v.ref().shape().DebugString());
+    if (at == reader.entries().end()) {
+      StrAppend(&missing, "\n  ", v.name(), "  ", wanted,
+                "  not found in checkpoint");
+      continue;
+    }
+    const CheckpointReader::Entry& entry = at->second;
+    if (entry.dtype != v.type() ||
+        !v.ref().shape().IsCompatibleWith(entry.shape)) {
+      StrAppend(&other, "\n  ", v.name(), "  ", wanted, "  the checkpoint has ",
+                DataTypeString(entry.dtype), " ", entry.shape.DebugString());
+    }
+  }
+  if (missing.empty() && other.empty()) return OkStatus();
+  const std::string message = StrCat(
+      "Restoring from checkpoint failed: ", path,
+      " does not fit the graph. No variable was changed.", missing, other);
+  return missing.empty() ? errors::InvalidArgument(message)
+                         : errors::NotFound(message);
+}
+
+Status Saver::Restore(const ClientSession& session,
+                      const std::string& path) const {
+  HR_RETURN_IF_ERROR(scope_.status());
+  HR_RETURN_IF_ERROR(CheckFits(path));
+  return session.Run({{filename_, path}}, {}, {restored_}, nullptr);
+}
+
+Status Saver::ToMetaGraph(pb::MetaGraphDef* meta_graph) const {
+  HR_RETURN_IF_ERROR(scope_.ToGraphDef(meta_graph->mutable_graph_def()));
+  *meta_graph->mutable_saver_def() = saver_def_;
+  pb::MetaGraphDef::MetaInfoDef& info = *meta_graph->mutable_meta_info_def();
+  info.set_tensorflow_version(kTensorFlowVersion);
+  std::set<std::string> ops;
+  for (const pb::NodeDef& n : meta_graph->graph_def().node()) {
+    if (!ops.insert(n.op()).second) continue;
+    if (const OpDef* const def = OpRegistry::Global()->Find(n.op())) {
+      OpDefToProto(*def, info.mutable_stripped_op_list()->add_op());
+    }
+  }
+  for (const Variable& v : GlobalVariables(scope_)) {
+    pb::VariableDef def;
+    def.set_variable_name(v.ref().name());
+    def.set_initial_value_name(v.initial_value().name());
+    def.set_initializer_name(v.initializer().name());
+    def.set_snapshot_name(v.value().name());
+    def.set_trainable(v.trainable());
+    auto& collections = *meta_graph->mutable_collection_def();
+    *collections["variables"].mutable_bytes_list()->add_value() =
+        def.SerializeAsString();
+    if (v.trainable()) {
+      *collections["trainable_variables"].mutable_bytes_list()->add_value() =
+          def.SerializeAsString();
+    }
+  }
+  return OkStatus();
+}
+
+StatusOr<std::string> LatestCheckpoint(const std::string& folder) {
+  Env* const env = Env::Default();
+  const std::string file = JoinPath(folder, kStateFile);
+  std::string text;
+  HR_RETURN_IF_ERROR(env->ReadFile(file, &text));
+  pb::CheckpointState state;
+  if (!google::protobuf::TextFormat::ParseFromString(text, &state) ||
+      state.model_checkpoint_path().empty()) {
+    return errors::DataLoss(file, " names no checkpoint");
+  }
+  const std::string path = JoinPath(folder, state.model_checkpoint_path());
+  if (!env->FileExists(BundleIndexPath(path)).ok() &&
+      !env->FileExists(path).ok()) {
+    return errors::NotFound(file, " names ", path, ", which is gone");
+  }
+  return path;
+}
+
+}  // namespace headrace

@@ -1,0 +1,202 @@
+// Checkpoints and SavedModels: written, read, refused.
+#include "headrace/cc/saver.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/match.h"
+#include "base/env.h"
+#include "headrace/cc/checkpoint_reader.h"
+#include "headrace/cc/saved_model.h"
+#include "headrace/cc/standard_ops.h"
+#include "headrace/cc/throwing.h"
+
+namespace headrace {
+namespace {
+
+class SaverTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = StrCat(::testing::TempDir(), "cc_saver_test_",
+                     Env::Default()->NowNanos());
+    OrThrow(Env::Default()->CreateDir(folder_));
+  }
+  void TearDown() override {
+    Env::Default()->DeleteRecursively(folder_).IgnoreError();
+  }
+  std::string Path(const std::string& name) const {
+    return JoinPath(folder_, name);
+  }
+  bool Exists(const std::string& name) const {
+    return Env::Default()->FileExists(Path(name)).ok();
+  }
+
+  std::string folder_;
+};
+
+struct Line {
+  Scope root = Scope::NewRootScope();
+  Output x = ops::Placeholder(root.WithOpName("x"), DT_FLOAT);
+  Variable a{root.WithOpName("a"), {2.f, 3.f}};
+  Variable n{root.WithOpName("n"), 7};
+  Output y = a * x;
+  Operation init = GlobalVariablesInitializer(root);
+};
+
+TEST_F(SaverTest, RestoresWhatItSaved) {
+  Line line;
+  Saver saver(line.root);
+  const auto change = ops::Assign(line.root, line.a.ref(), {0.f, 0.f});
+  ClientSession session(line.root);
+  OrThrow(session.Run({line.init}));
+  const std::string path = OrThrow(saver.Save(session, Path("model"), 12));
+  EXPECT_EQ(path, Path("model-12"));
+  EXPECT_EQ(OrThrow(LatestCheckpoint(folder_)), path);
+  EXPECT_TRUE(Exists("model-12.meta"));
+  OrThrow(session.Run(std::vector<Operation>{change}));
+  OrThrow(saver.Restore(session, path));
+  std::vector<Tensor> out;
+  OrThrow(session.Run({line.a, line.n}, &out));
+  EXPECT_EQ(out[0].data<float>()[1], 3);
+  EXPECT_EQ(out[1].scalar<int32_t>(), 7);
+
+  const CheckpointReader reader = OrThrow(CheckpointReader::Open(path));
+  EXPECT_EQ(reader.entries().size(), 2u);
+  EXPECT_EQ(reader.entries().at("a").shape, TensorShape({2}));
+  EXPECT_EQ(OrThrow(reader.GetTensor("n")).scalar<int32_t>(), 7);
+  EXPECT_FALSE(reader.HasTensor("b"));
+  EXPECT_TRUE(errors::IsNotFound(reader.GetTensor("b").status()));
+  EXPECT_TRUE(errors::IsNotFound(CheckpointReader::Open(Path("no")).status()));
+}
+
+TEST_F(SaverTest, KeepsTheNewestCheckpoints) {
+  Line line;
+  Saver saver(line.root, {}, {.max_to_keep = 2, .write_meta_graph = false});
+  ClientSession session(line.root);
+  OrThrow(session.Run({line.init}));
+  for (int step = 0; step < 4; ++step) {
+    OrThrow(saver.Save(session, Path("m"), step));
+  }
+  EXPECT_FALSE(Exists("m-1.index"));
+  EXPECT_FALSE(Exists("m-1.data-00000-of-00001"));
+  EXPECT_TRUE(Exists("m-2.index"));
+  EXPECT_TRUE(Exists("m-3.index"));
+  EXPECT_FALSE(Exists("m-3.meta"));
+  EXPECT_EQ(OrThrow(LatestCheckpoint(folder_)), Path("m-3"));
+}
+
+TEST_F(SaverTest, WhatDoesNotFitIsTold) {
+  Line line;
+  Saver saver(line.root);
+  ClientSession session(line.root);
+  // Nothing is initialised.
+  EXPECT_EQ(saver.Save(session, Path("m")).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_FALSE(Exists("m.index"));
+  EXPECT_TRUE(errors::IsNotFound(LatestCheckpoint(folder_).status()));
+  OrThrow(session.Run({line.init}));
+  EXPECT_TRUE(errors::IsNotFound(saver.Save(session, Path("none/m")).status()));
+  EXPECT_TRUE(errors::IsInvalidArgument(
+      saver.Save(session, Path("checkpoint")).status()));
+  const std::string path = OrThrow(saver.Save(session, Path("m")));
+
+  const Scope root = Scope::NewRootScope();
+  const Variable a(root.WithOpName("a"), {1.f, 2.f, 3.f});
+  const Operation init = GlobalVariablesInitializer(root);
+  Saver other(root, {a});
+  const Variable b(root.WithOpName("b"), 1.f);
+  Saver third(root, {a, b});
+  ClientSession there(root);
+  OrThrow(there.Run({init}));
+  Status s = other.Restore(there, path);
+  EXPECT_TRUE(errors::IsInvalidArgument(s)) << s;
+  EXPECT_TRUE(absl::StrContains(s.message(),
+                                "a  float [3]  the checkpoint has float [2]"))
+      << s;
+  s = third.Restore(there, path);
+  EXPECT_TRUE(errors::IsNotFound(s)) << s;
+  EXPECT_TRUE(
+      absl::StrContains(s.message(), "b  float []  not found in checkpoint"))
+      << s;
+  std::vector<Tensor> out;
+  OrThrow(there.Run({a}, &out));
+  EXPECT_EQ(out[0].data<float>()[2], 3);
+
+  const std::string data = Path("m.data-00000-of-00001");
+  OrThrow(Env::Default()->WriteFile(data, "short"));
+  s = saver.Restore(session, path);
+  EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss) << s;
+  OrThrow(Env::Default()->WriteFile(Path("checkpoint"), "what is this"));
+  EXPECT_EQ(LatestCheckpoint(folder_).status().code(),
+            absl::StatusCode::kDataLoss);
+
+  const Scope empty = Scope::NewRootScope();
+  Saver nothing(empty);
+  EXPECT_TRUE(errors::IsInvalidArgument(empty.status()));
+  const Scope twice = Scope::NewRootScope();
+  const Variable v(twice, 1.f);
+  Saver doubled(twice, {v, v});
+  EXPECT_TRUE(absl::StrContains(twice.status().message(), "is given twice"));
+}
+
+TEST_F(SaverTest, SavedModels) {
+  const std::string dir = Path("model");
+  {
+    Line line;
+    ClientSession session(line.root);
+    OrThrow(session.Run({line.init}));
+    SavedModelBuilder builder(dir);
+    EXPECT_EQ(builder.Save().code(), absl::StatusCode::kFailedPrecondition);
+    pb::SignatureDef wrong = MakeSignature({{"x", line.x}}, {});
+    (*wrong.mutable_inputs())["x"].set_name("gone:0");
+    EXPECT_TRUE(errors::IsInvalidArgument(
+        builder.Add(session, {"serve"}, {{"wrong", wrong}})));
+    OrThrow(builder.Add(
+        session, {"serve"},
+        {{"serving_default", MakeSignature({{"x", line.x}}, {{"y", line.y}})},
+         {"twice", MakeSignature({{"x", line.x}}, {{"n", line.n}})}}));
+    OrThrow(builder.Save());
+    SavedModelBuilder again(dir);
+    EXPECT_EQ(again.Add(session, {"serve"}, {}).code(),
+              absl::StatusCode::kAlreadyExists);
+  }
+  const SavedModel model = OrThrow(SavedModel::Load(dir));
+  const auto results = OrThrow(model.Run({{"x", Tensor::Scalar<float>(10)}}));
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results.at("y").data<float>()[1], 30);
+  EXPECT_EQ(OrThrow(model.Run({{"x", Tensor::Scalar<float>(1)}}, "twice"))
+                .at("n")
+                .scalar<int32_t>(),
+            7);
+  Status s = model.Run({}, "thrice").status();
+  EXPECT_TRUE(absl::StrContains(
+      s.message(), "no signature 'thrice'; there are: 'serving_default', "))
+      << s;
+  s = model.Run({{"z", Tensor::Scalar<float>(1)}}).status();
+  EXPECT_TRUE(absl::StrContains(s.message(), "no input 'z'; there are: 'x'"))
+      << s;
+  EXPECT_TRUE(errors::IsInvalidArgument(model.Run({}).status()));
+  EXPECT_TRUE(errors::IsNotFound(SavedModel::Load(dir, {"train"}).status()));
+  EXPECT_TRUE(errors::IsNotFound(SavedModel::Load(Path("no")).status()));
+}
+
+TEST_F(SaverTest, AModelWithoutVariablesAndWithAMainOp) {
+  const Scope root = Scope::NewRootScope();
+  const Output x = ops::Placeholder(root.WithOpName("x"), DT_FLOAT);
+  const auto main = ops::NoOp(root.WithOpName("main"));
+  const Output y = x + 1;
+  ClientSession session(root);
+  SavedModelBuilder builder(Path("model"));
+  OrThrow(builder.Add(session, {"serve"},
+                      {{"only", MakeSignature({{"x", x}}, {{"y", y}})}},
+                      nullptr, main));
+  OrThrow(builder.Save(/*as_text=*/true));
+  EXPECT_FALSE(Exists("model/variables"));
+  const SavedModel model = OrThrow(SavedModel::Load(Path("model")));
+  EXPECT_EQ(OrThrow(model.Run({{"x", Tensor::Scalar<float>(1)}}))
+                .at("y")
+                .scalar<float>(),
+            2);
+}
+
+}  // namespace
+}  // namespace headrace

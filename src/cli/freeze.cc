@@ -1,0 +1,350 @@
+#include "cli/freeze.h"
+
+#include <set>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "cli/suggest.h"
+#include "framework/op/tensor_proto.h"
+#include "graph/function_library.h"
+#include "headrace/importer.h"
+#include "runtime/passes/graph_pass.h"
+
+namespace headrace::cli {
+namespace {
+
+// Stands for the outputs of a call while it is replaced by its function's body.
+constexpr char kOutputsSuffix[] = "__outputs";
+
+bool IsVariable(const std::string& op) {
+  return op == "Variable" || op == "VariableV2" || op == "VarHandleOp";
+}
+
+bool IsControl(const std::string& input) { return input[0] == '^'; }
+
+// The node that an input of a NodeDef is of.
+std::string NodeOf(const std::string& input) {
+  return std::string(
+      absl::string_view(input).substr(IsControl(input) ? 1 : 0,
+                                      input.find(':') - (IsControl(input) ? 1 : 0)));
+}
+
+// Leaves what `outputs` need, with calls replaced by the bodies of functions.
+Status CutAndInline(const pb::GraphDef& graph_def,
+                    const std::vector<std::string>& outputs,
+                    pb::GraphDef* cut, FreezeReport* report) {
+  Graph graph;
+  HR_RETURN_IF_ERROR(ImportGraphDef(ImportOptions(), graph_def, &graph));
+  report->nodes_before = graph.num_nodes();
+  GraphPassContext context;
+  std::vector<std::string> calls;
+  for (const std::string& name : outputs) {
+    Node* const n = graph.FindNode(name);
+    if (n == nullptr) {
+      std::vector<std::string> names;
+      graph.ForEachNode([&](Node* other) { names.push_back(other->name()); });
+      return errors::NotFound("the model has no node '", name, "'",
+                              DidYouMean(name, names));
+    }
+    if (n->node_class() != OpClass::kFunctionCall || n->num_outputs() == 0) {
+      context.targets.insert(name);
+      continue;
+    }
+    NodeDef def;
+    def.name = name + kOutputsSuffix;
+    def.op = "IdentityN";
+    std::vector<Endpoint> ends;
+    for (int i = 0; i < n->num_outputs(); ++i) ends.push_back({n, i});
+    HR_RETURN_IF_ERROR(graph.AddNode(std::move(def), ends).status());
+    context.targets.insert(name + kOutputsSuffix);
+    calls.push_back(name);
+  }
+  int changes = 0;
+  HR_RETURN_IF_ERROR(PruneUnneeded(context, &graph, &report->unneeded));
+  HR_RETURN_IF_ERROR(InlineFunctions(context, &graph, &report->calls));
+  HR_RETURN_IF_ERROR(PruneUnneeded(context, &graph, &changes));
+  GraphToGraphDef(graph, cut);
+  for (const std::string& name : calls) {
+    // A call that is still there has its own name.
+    const bool stays = graph.FindNode(name) != nullptr;
+    for (int i = 0; i < cut->node_size(); ++i) {
+      if (cut->node(i).name() != name + kOutputsSuffix) continue;
+      if (stays) {
+        cut->mutable_node()->DeleteSubrange(i, 1);
+      } else {
+        cut->mutable_node(i)->set_name(name);
+      }
+      break;
+    }
+  }
+  return OkStatus();
+}
+
+class Freezer {
+ public:
+  explicit Freezer(pb::GraphDef* graph_def) : def_(graph_def) {}
+
+  // What has a variable in place of a value: variables, and what hands one on.
+  // {node: type of the value}
+  Status FindVariables(std::vector<std::string>* names) {
+    for (pb::NodeDef& n : *def_->mutable_node()) {
+      nodes_[n.name()] = &n;
+      if (!IsVariable(n.op())) continue;
+      names->push_back(n.name());
+      holders_[n.name()] = n.attr().at("dtype").type();
+    }
+    // A loop hands on what comes later in the order of nodes.
+    for (bool found = true; found;) {
+      found = false;
+      for (pb::NodeDef& n : *def_->mutable_node()) {
+        if (HandsOn(n) && !holders_.contains(n.name()) && n.input_size() > 0 &&
+            Holds(n.input(0))) {
+          holders_[n.name()] = holders_.at(NodeOf(n.input(0)));
+          found = true;
+        }
+      }
+    }
+    return OkStatus();
+  }
+
+  // Makes constants of the variables, and lets their readers take them.
+  Status Replace(const std::map<std::string, Tensor>& values,
+                 FreezeReport* report) {
+    std::vector<pb::NodeDef> more;
+    for (pb::NodeDef& n : *def_->mutable_node()) {
+      n.mutable_attr()->erase("_class");  // may name what is gone
+      if (IsVariable(n.op())) {
+        HR_RETURN_IF_ERROR(MakeConstant(values, &n, report));
+      } else if (ReadsVariable(n)) {
+        HR_RETURN_IF_ERROR(MakeReader(&n, &more));
+      }
+    }
+    for (pb::NodeDef& n : more) *def_->add_node() = std::move(n);
+    return OkStatus();
+  }
+
+ private:
+  static bool HandsOn(const pb::NodeDef& n) {
+    return n.op() == "Identity" || n.op() == "RefIdentity" ||
+           n.op() == "Enter" || n.op() == "RefEnter" || n.op() == "Switch" ||
+           n.op() == "RefSwitch";
+  }
+  bool Holds(const std::string& input) const {
+    return !IsControl(input) && holders_.contains(NodeOf(input));
+  }
+  bool ReadsVariable(const pb::NodeDef& n) const {
+    for (const std::string& input : n.input()) {
+      if (Holds(input)) return true;
+    }
+    return false;
+  }
+
+  Status MakeConstant(const std::map<std::string, Tensor>& values,
+                      pb::NodeDef* n, FreezeReport* report) {
+    const auto at = values.find(n->name());
+    if (at == values.end()) {
+      return errors::NotFound("variable '", n->name(), "' has no value");
+    }
+    const DataType wanted = static_cast<DataType>(n->attr().at("dtype").type());
+    if (at->second.dtype() != wanted) {
+      return errors::InvalidArgument(
+          "variable '", n->name(), "' is of type ", DataTypeString(wanted),
+          ", its value of type ", DataTypeString(at->second.dtype()));
+    }
+    n->set_op("Const");
+    n->clear_attr();
+    auto& attrs = *n->mutable_attr();
+    attrs["dtype"].set_type(static_cast<pb::DataType>(wanted));
+    TensorToAttrProto(at->second, attrs["value"].mutable_tensor());
+    ++report->constants;
+    report->constant_bytes += static_cast<int64_t>(at->second.TotalBytes());
+    return OkStatus();
+  }
+
+  Status MakeReader(pb::NodeDef* n, std::vector<pb::NodeDef>* more) {
+    auto& attrs = *n->mutable_attr();
+    const std::string op = n->op();
+    const pb::DataType dtype =
+        Holds(n->input(0)) ? holders_.at(NodeOf(n->input(0))) : pb::DT_INVALID;
+    if (op == "ReadVariableOp") {
+      n->set_op("Identity");
+      attrs.erase("dtype");
+      attrs["T"].set_type(dtype);
+      return OkStatus();
+    }
+    if (HandsOn(*n) && dtype != pb::DT_INVALID) {
+      if (absl::StartsWith(op, "Ref")) n->set_op(op.substr(3));
+      attrs["T"].set_type(dtype);
+      return OkStatus();
+    }
+    if (op == "VariableShape") {
+      n->set_op("Shape");
+      attrs["T"].set_type(dtype);
+      return OkStatus();
+    }
+    if (op == "ResourceGather" && attrs["batch_dims"].i() == 0) {
+      pb::NodeDef axis;
+      axis.set_name(n->name() + "/axis");
+      axis.set_op("Const");
+      axis.set_device(n->device());
+      (*axis.mutable_attr())["dtype"].set_type(pb::DT_INT32);
+      TensorToAttrProto(Tensor::Scalar<int32_t>(0),
+                        (*axis.mutable_attr())["value"].mutable_tensor());
+      if (nodes_.contains(axis.name())) {
+        return errors::AlreadyExists("'", n->name(), "' needs the name '",
+                                     axis.name(), "', which another node has");
+      }
+      const pb::NodeDef old = *n;
+      n->set_op("GatherV2");
+      n->clear_input();
+      n->clear_attr();
+      for (const std::string& input : old.input()) {
+        if (IsControl(input) && n->input_size() == 2) {
+          n->add_input(axis.name());
+        }
+        n->add_input(input);
+      }
+      if (n->input_size() == 2) n->add_input(axis.name());
+      auto& now = *n->mutable_attr();
+      now["Tparams"].set_type(dtype);
+      now["Tindices"] = old.attr().at("Tindices");
+      now["Taxis"].set_type(pb::DT_INT32);
+      more->push_back(std::move(axis));
+      return OkStatus();
+    }
+    if (op == "ResourceGatherNd") {
+      n->set_op("GatherNd");
+      attrs.erase("dtype");
+      attrs["Tparams"].set_type(dtype);
+      return OkStatus();
+    }
+    const OpDef* const def = OpRegistry::Global()->Find(op);
+    bool plain = def != nullptr;
+    if (plain) {
+      for (const OpDef::Arg& arg : def->inputs) {
+        plain &= !arg.is_ref && arg.type != DT_RESOURCE;
+      }
+    }
+    // An op that takes values takes a reference's, too.
+    for (const std::string& input : n->input()) {
+      if (Holds(input) && nodes_.contains(NodeOf(input))) {
+        plain &= !resources_.contains(NodeOf(input));
+      }
+    }
+    if (plain) return OkStatus();
+    for (const std::string& input : n->input()) {
+      if (Holds(input)) {
+        return errors::InvalidArgument(
+            "'", n->name(), "' (", op, ") uses the variable '", NodeOf(input),
+            "' itself, not its value; so the variable cannot become a "
+            "constant. Choose outputs that do not need this node");
+      }
+    }
+    return OkStatus();
+  }
+
+  pb::GraphDef* const def_;
+  absl::flat_hash_map<std::string, pb::NodeDef*> nodes_;
+  absl::flat_hash_map<std::string, pb::DataType> holders_;
+  absl::flat_hash_set<std::string> resources_;
+
+ public:
+  // The holders whose value is a handle.
+  void NoteResources() {
+    for (const auto& [name, dtype] : holders_) {
+      const pb::NodeDef& n = *nodes_.at(name);
+      const auto t = n.attr().find("T");
+      if (n.op() == "VarHandleOp" ||
+          (t != n.attr().end() && t->second.type() == pb::DT_RESOURCE)) {
+        resources_.insert(name);
+      }
+    }
+  }
+};
+
+// Removes nodes that only hand a value on, or check or stop something while
+// training.
+void RemoveTrainingNodes(const std::vector<std::string>& outputs,
+                         pb::GraphDef* def, int* removed) {
+  absl::flat_hash_set<std::string> kept(outputs.begin(), outputs.end());
+  for (const pb::NodeDef& n : def->node()) {
+    for (const std::string& input : n.input()) {
+      if (!IsControl(input)) continue;
+      kept.insert(n.name());
+      kept.insert(NodeOf(input));
+    }
+  }
+  static const std::set<std::string>* const ops = new std::set<std::string>{
+      "Identity", "CheckNumerics", "StopGradient", "PreventGradient"};
+  absl::flat_hash_map<std::string, std::string> instead;
+  for (const pb::NodeDef& n : def->node()) {
+    if (ops->contains(n.op()) && !kept.contains(n.name()) &&
+        n.input_size() > 0) {
+      instead[n.name()] = n.input(0);
+    }
+  }
+  pb::GraphDef out;
+  out.mutable_node()->Reserve(def->node_size());
+  for (pb::NodeDef& n : *def->mutable_node()) {
+    if (instead.contains(n.name())) continue;
+    for (std::string& input : *n.mutable_input()) {
+      for (auto at = instead.find(NodeOf(input)); at != instead.end();
+           at = instead.find(NodeOf(input))) {
+        input = at->second;
+      }
+    }
+    *out.add_node() = std::move(n);
+  }
+  def->mutable_node()->Swap(out.mutable_node());
+  *removed = static_cast<int>(instead.size());
+}
+
+bool CallsFunctions(const pb::GraphDef& def) {
+  absl::flat_hash_set<std::string> functions;
+  for (const pb::FunctionDef& f : def.library().function()) {
+    functions.insert(f.signature().name());
+  }
+  for (const pb::NodeDef& n : def.node()) {
+    if (functions.contains(n.op())) return true;
+    for (const auto& [name, value] : n.attr()) {
+      if (value.has_func() || value.list().func_size() > 0) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Status Freeze(const pb::GraphDef& graph_def,
+              const std::vector<std::string>& outputs,
+              const ReadVariables& read, pb::GraphDef* frozen,
+              FreezeReport* report) {
+  HR_RETURN_IF_ERROR(CutAndInline(graph_def, outputs, frozen, report));
+  Freezer freezer(frozen);
+  std::vector<std::string> names;
+  HR_RETURN_IF_ERROR(freezer.FindVariables(&names));
+  freezer.NoteResources();
+  std::map<std::string, Tensor> values;
+  if (!names.empty()) HR_RETURN_IF_ERROR(read(names, &values));
+  HR_RETURN_IF_ERROR(freezer.Replace(values, report));
+  RemoveTrainingNodes(outputs, frozen, &report->removed);
+  if (!CallsFunctions(*frozen)) frozen->clear_library();
+  for (const pb::NodeDef& n : frozen->node()) {
+    if (absl::StrContains(n.op(), "Table") ||
+        absl::StrContains(n.op(), "Queue") ||
+        absl::StrContains(n.op(), "Iterator")) {
+      const OpDef* const def = OpRegistry::Global()->Find(n.op());
+      if (def != nullptr && def->inputs.empty()) {
+        report->stateful.push_back(StrCat("'", n.name(), "' (", n.op(), ")"));
+      }
+    }
+  }
+  // What was made must be a graph.
+  Graph check;
+  return Annotate(ImportGraphDef(ImportOptions(), *frozen, &check),
+                  " (in the frozen graph)");
+}
+
+}  // namespace headrace::cli
