@@ -7,6 +7,8 @@
 
 #include "absl/strings/str_split.h"
 #include "c_api/internal.h"
+#include "framework/kernel/print_listeners.h"
+#include "framework/op/op_clashes.h"
 #include "framework/op/tensor_proto.h"
 #include "headrace/mutex.h"
 #include "headrace/op.h"
@@ -20,6 +22,7 @@ using headrace::MutexLock;
 using headrace::OkStatus;
 using headrace::OpDef;
 using headrace::OpRegistry;
+using headrace::Status;
 using namespace headrace::c_api;  // NOLINT: our own few helpers
 namespace errors = headrace::errors;
 namespace pb = headrace::pb;
@@ -70,41 +73,93 @@ pb::KernelList ListKernels(const char* op) {
   return list;
 }
 
-// The ops that each library added when it was first loaded, by the loader's
-// handle.
+// What came of each library when it was first loaded, by the loader's handle.
 struct Loaded {
+  struct Library {
+    std::string op_list;  // what it added
+    Status status;        // the first thing that it could not register
+  };
   Mutex mu;
-  std::map<void*, std::string> op_lists GUARDED_BY(mu);
+  std::map<void*, Library> libraries GUARDED_BY(mu);
   static Loaded* Get() {
     static Loaded* const l = new Loaded;
     return l;
   }
 };
 
+// Of the library that this thread loads.
+thread_local Status* t_registration_failure = nullptr;
+
+// Opens the library, and lets it register what it has.
+void* Open(const char* filename, Status* failure) {
+  headrace::TakeOpClashes();  // those of other libraries
+  t_registration_failure = failure;
+  void* const handle = dlopen(filename, RTLD_NOW | RTLD_LOCAL);
+  t_registration_failure = nullptr;
+  return handle;
+}
+
+Loaded::Library Examine(const char* filename, void* handle, Status failure,
+                        const std::vector<const OpDef*>& before) {
+  if (auto* init = reinterpret_cast<void (*)()>(dlsym(handle, "TF_InitKernel"))) {
+    t_registration_failure = &failure;
+    init();
+    t_registration_failure = nullptr;
+  }
+  for (const std::string& clash : headrace::TakeOpClashes()) {
+    failure.Update(errors::AlreadyExists(clash));
+  }
+  if (!failure.ok()) {
+    failure = Status(failure.code(), absl::StrCat("library '", filename, "': ",
+                                                  failure.message()));
+  }
+  return {ListOps(before).SerializeAsString(), std::move(failure)};
+}
+
 }  // namespace
+
+void headrace::c_api::NoteRegistrationFailure(const Status& s) {
+  if (t_registration_failure != nullptr) t_registration_failure->Update(s);
+}
 
 const char* TF_Version() { return headrace::kTensorFlowVersion; }
 
 TF_Library* TF_LoadLibrary(const char* library_filename, TF_Status* status) {
+  if (library_filename == nullptr) {
+    Set(status, errors::NotFound("cannot load library '': no name"));
+    return nullptr;
+  }
   Loaded* loaded = Loaded::Get();
   MutexLock lock(&loaded->mu);
   const std::vector<const OpDef*> before = OpRegistry::Global()->All();
-  void* handle = library_filename == nullptr
-                     ? nullptr
-                     : dlopen(library_filename, RTLD_NOW | RTLD_LOCAL);
+  Status failure;
+  void* handle = Open(library_filename, &failure);
   if (handle == nullptr) {
-    const char* why = library_filename == nullptr ? "no name" : dlerror();
-    Set(status, errors::NotFound("cannot load library '",
-                                 Text(library_filename), "': ", Text(why)));
+    Set(status, errors::NotFound("cannot load library '", library_filename,
+                                 "': ", Text(dlerror())));
     return nullptr;
   }
-  auto it = loaded->op_lists.find(handle);
-  if (it == loaded->op_lists.end()) {
-    it = loaded->op_lists.emplace(handle, ListOps(before).SerializeAsString())
+  auto it = loaded->libraries.find(handle);
+  if (it == loaded->libraries.end()) {
+    it = loaded->libraries
+             .emplace(handle, Examine(library_filename, handle,
+                                      std::move(failure), before))
              .first;
   }
-  SetOk(status);
-  return new TF_Library{handle, it->second};
+  Set(status, it->second.status);
+  return it->second.status.ok() ? new TF_Library{handle, it->second.op_list}
+                                : nullptr;
+}
+
+void TF_RegisterLogListener(void (*listener)(const char*)) {
+  if (listener != nullptr) headrace::AddPrintListener(listener);
+}
+
+void TF_RegisterFilesystemPlugin(const char* plugin_filename,
+                                 TF_Status* status) {
+  Set(status, errors::Unimplemented(
+                  "TF_RegisterFilesystemPlugin('", Text(plugin_filename),
+                  "'): files are those of the system, without plug-ins"));
 }
 
 TF_Buffer TF_GetOpList(TF_Library* lib_handle) {
