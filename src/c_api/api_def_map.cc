@@ -78,8 +78,9 @@ Status QuoteTexts(absl::string_view text, std::string* out) {
       absl::StrAppend(&quoted, quoted.empty() ? "" : "\n", lines[i++]);
     }
     if (i == lines.size()) {
-      return errors::InvalidArgument("line ", begin + 1, ": no line begins with ",
-                                     end, ", which ends the text");
+      return errors::InvalidArgument("line ", begin + 1,
+                                     ": no line begins with ", end,
+                                     ", which ends the text");
     }
     absl::StrAppend(out, lines[begin].substr(0, colon), ": \"",
                     absl::CEscape(quoted), "\"", lines[i].substr(end.size()),
@@ -136,8 +137,8 @@ Status MergeApiDef(const pb::ApiDef& change, pb::ApiDef* def) {
   if (change.endpoint_size() > 0) {
     *def->mutable_endpoint() = change.endpoint();
   }
-  HR_RETURN_IF_ERROR(MergeNamed(change.in_arg(), "Argument", op,
-                                def->mutable_in_arg()));
+  HR_RETURN_IF_ERROR(
+      MergeNamed(change.in_arg(), "Argument", op, def->mutable_in_arg()));
   HR_RETURN_IF_ERROR(MergeNamed(change.out_arg(), "Output argument", op,
                                 def->mutable_out_arg()));
   HR_RETURN_IF_ERROR(
@@ -149,8 +150,7 @@ Status MergeApiDef(const pb::ApiDef& change, pb::ApiDef* def) {
                              def->arg_order().begin())) {
       return errors::FailedPrecondition(
           "Invalid arg_order for op ", op, ": got ", change.arg_order_size(),
-          " names, wanted the ", def->arg_order_size(),
-          " names of its inputs");
+          " names, wanted the ", def->arg_order_size(), " names of its inputs");
     }
     *def->mutable_arg_order() = change.arg_order();
   }
@@ -159,18 +159,16 @@ Status MergeApiDef(const pb::ApiDef& change, pb::ApiDef* def) {
     def->set_description(change.description());
   }
   if (!change.description_prefix().empty()) {
-    def->set_description(
-        def->description().empty()
-            ? change.description_prefix()
-            : absl::StrCat(change.description_prefix(), "\n",
-                           def->description()));
+    def->set_description(def->description().empty()
+                             ? change.description_prefix()
+                             : absl::StrCat(change.description_prefix(), "\n",
+                                            def->description()));
   }
   if (!change.description_suffix().empty()) {
-    def->set_description(
-        def->description().empty()
-            ? change.description_suffix()
-            : absl::StrCat(def->description(), "\n",
-                           change.description_suffix()));
+    def->set_description(def->description().empty()
+                             ? change.description_suffix()
+                             : absl::StrCat(def->description(), "\n",
+                                            change.description_suffix()));
   }
   return OkStatus();
 }

@@ -70,8 +70,8 @@ Status ToBuffer(const google::protobuf::MessageLite& proto, TF_Buffer* out) {
 Status BytesToBuffer(absl::string_view what, absl::string_view bytes,
                      TF_Buffer* out) {
   if (out == nullptr || out->data != nullptr) {
-    return errors::InvalidArgument("the buffer for ", what,
-                                   out == nullptr ? " is NULL" : " is not empty");
+    return errors::InvalidArgument(
+        "the buffer for ", what, out == nullptr ? " is NULL" : " is not empty");
   }
   void* data = NewText(bytes);
   if (data == nullptr) {

@@ -43,12 +43,14 @@ Status OpenCheckpoint(const char* filename, TF_CheckpointReader* r) {
     return errors::InvalidArgument("TF_NewCheckpointReader: the name is NULL");
   }
   Env* const env = Env::Default();
-  if (errors::IsNotFound(env->FileExists(headrace::BundleIndexPath(filename)))) {
+  if (errors::IsNotFound(
+          env->FileExists(headrace::BundleIndexPath(filename)))) {
     HR_ASSIGN_OR_RETURN(r->v1, CheckpointV1Reader::Open(env, filename));
     r->v1->ForEach([&](const std::string& name, DataType dtype,
                        const headrace::TensorShape& shape) {
       TF_CheckpointReader::Variable v{dtype, {}};
-      for (int i = 0; i < shape.dims(); ++i) v.dims.push_back(shape.dim_size(i));
+      for (int i = 0; i < shape.dims(); ++i)
+        v.dims.push_back(shape.dim_size(i));
       r->variables.emplace(name, std::move(v));
     });
   } else {
@@ -120,10 +122,10 @@ void TF_CheckpointReaderGetVariableShape(TF_CheckpointReader* reader,
   if (v == nullptr) return Set(status, NoVariable(reader, name));
   if (num_dims != static_cast<int>(v->dims.size()) ||
       (dims == nullptr && num_dims > 0)) {
-    return Set(status, errors::InvalidArgument(
-                           "Expected rank is ", num_dims,
-                           " but actual rank is ", v->dims.size(),
-                           " of variable '", name, "'"));
+    return Set(status,
+               errors::InvalidArgument("Expected rank is ", num_dims,
+                                       " but actual rank is ", v->dims.size(),
+                                       " of variable '", name, "'"));
   }
   std::copy(v->dims.begin(), v->dims.end(), dims);
   SetOk(status);

@@ -234,8 +234,8 @@ char* TF_GetTempFileName(const char* extension) {
   const absl::string_view ending = Text(extension);
   for (const std::string& folder : TemporaryFolders()) {
     const std::string suffix = ending.empty() ? "" : absl::StrCat(".", ending);
-    char* const path = NewText(
-        absl::StrCat(folder, "tmp_file_headrace_", getpid(), "_XXXXXX", suffix));
+    char* const path = NewText(absl::StrCat(folder, "tmp_file_headrace_",
+                                            getpid(), "_XXXXXX", suffix));
     if (path == nullptr) return nullptr;
     const int file = mkstemps(path, static_cast<int>(suffix.size()));
     if (file >= 0) {

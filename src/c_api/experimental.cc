@@ -1,7 +1,5 @@
 // c_api_experimental.h: options, texts for people, ops and kernels, queues by
 // number, lists of shapes, the process.
-#include "tensorflow/c/c_api_experimental.h"
-
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -13,6 +11,7 @@
 #include "c_api/internal.h"
 #include "headrace/op.h"
 #include "headrace/op_kernel.h"
+#include "tensorflow/c/c_api_experimental.h"
 
 using headrace::DataType;
 using headrace::KernelRegistry;
@@ -165,7 +164,8 @@ void TF_SetXlaAutoJitMode(const char* mode) {
   } else if (absl::SimpleAtoi(word, &level)) {
     g_xla.level_single_gpu = g_xla.level_general = level;
   } else if (absl::ConsumePrefix(&word, "single-gpu(") &&
-             absl::ConsumeSuffix(&word, ")") && absl::SimpleAtoi(word, &level)) {
+             absl::ConsumeSuffix(&word, ")") &&
+             absl::SimpleAtoi(word, &level)) {
     g_xla.level_single_gpu = level;
   }
 }
@@ -190,8 +190,8 @@ TF_Buffer* TF_CreateConfig(unsigned char enable_xla_compilation,
   pb::ConfigProto config;
   SetJitLevel(enable_xla_compilation, &config);
   config.mutable_gpu_options()->set_allow_growth(gpu_memory_allow_growth != 0);
-  (*config.mutable_device_count())["CPU"] = static_cast<int>(
-      std::min<unsigned int>(num_cpu_devices, INT32_MAX));
+  (*config.mutable_device_count())["CPU"] =
+      static_cast<int>(std::min<unsigned int>(num_cpu_devices, INT32_MAX));
   config.set_inter_op_parallelism_threads(1);
   return NewBuffer(config);
 }
@@ -236,8 +236,9 @@ const char* TF_GetNumberAttrForOpListInput(const char* op_name, int input_index,
     s = errors::InvalidArgument(input_index, " out of range for ", op_name,
                                 ", which has ", op->inputs.size(), " inputs");
   } else if (s.ok() && op->inputs[input_index].number_attr < 0) {
-    s = errors::NotFound(op_name, " does not have number_attr() defined for "
-                                  "input ",
+    s = errors::NotFound(op_name,
+                         " does not have number_attr() defined for "
+                         "input ",
                          input_index);
   }
   Set(status, s);
@@ -262,9 +263,10 @@ void TF_AttrBuilderSetType(TF_AttrBuilder* builder, const char* attr_name,
 
 void TF_AttrBuilderSetTypeList(TF_AttrBuilder* builder, const char* attr_name,
                                const TF_DataType* values, int num_values) {
-  SetBuilderAttr(
-      builder, attr_name, values, num_values,
-      [](std::vector<DataType> v) { return headrace::AttrValue(std::move(v)); });
+  SetBuilderAttr(builder, attr_name, values, num_values,
+                 [](std::vector<DataType> v) {
+                   return headrace::AttrValue(std::move(v));
+                 });
 }
 
 void TF_AttrBuilderCheckCanRunOnDevice(TF_AttrBuilder* builder,
@@ -359,8 +361,8 @@ int TF_PickUnusedPortOrDie() {
   address.sin_addr.s_addr = htonl(INADDR_ANY);
   socklen_t size = sizeof(address);
   auto* const any = reinterpret_cast<sockaddr*>(&address);
-  const bool ok = bind(s, any, sizeof(address)) == 0 &&
-                  getsockname(s, any, &size) == 0;
+  const bool ok =
+      bind(s, any, sizeof(address)) == 0 && getsockname(s, any, &size) == 0;
   close(s);
   return ok ? ntohs(address.sin_port) : -1;
 }

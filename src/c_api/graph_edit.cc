@@ -48,8 +48,8 @@ Status EditOutput(const char* function, TF_Graph* graph, TF_Output output,
   return Edit(function, graph, output.oper, fn);
 }
 
-// An attr of the op's signature must fit it, and the types of inputs and outputs
-// must stay: edges depend on them.
+// An attr of the op's signature must fit it, and the types of inputs and
+// outputs must stay: edges depend on them.
 Status CheckNewAttr(const Node& n, absl::string_view name,
                     const AttrValue& value) {
   const OpDef& def = n.op_def();
@@ -70,9 +70,8 @@ Status CheckNewAttr(const Node& n, absl::string_view name,
 
 Status SetAttrOf(Graph* g, Node* n, const char* attr, const TF_Buffer* proto) {
   if (proto == nullptr || Text(attr).empty()) {
-    return errors::InvalidArgument("TF_SetAttr: the ",
-                                   proto == nullptr ? "value" : "name",
-                                   " is NULL");
+    return errors::InvalidArgument(
+        "TF_SetAttr: the ", proto == nullptr ? "value" : "name", " is NULL");
   }
   pb::AttrValue parsed;
   AttrValue value;
@@ -142,10 +141,9 @@ void TF_ClearAttr(TF_Graph* graph, TF_Operation* op, const char* attr_name,
                   TF_Status* status) {
   Set(status, Edit("TF_ClearAttr", graph, op, [&](Graph* g, Node* n) -> Status {
         if (n->op_def().FindAttr(Text(attr_name)) >= 0) {
-          return errors::InvalidArgument("TF_ClearAttr: op ", n->type_string(),
-                                         " of node '", n->name(),
-                                         "' needs attr '", Text(attr_name),
-                                         "'");
+          return errors::InvalidArgument(
+              "TF_ClearAttr: op ", n->type_string(), " of node '", n->name(),
+              "' needs attr '", Text(attr_name), "'");
         }
         g->ClearNodeAttr(n, Text(attr_name));
         return OkStatus();
@@ -158,12 +156,13 @@ void TF_AddWhileInputHack(TF_Graph* graph, TF_Output new_src, TF_Operation* dst,
                           TF_Status* status) {
   const char* const function = "TF_AddWhileInputHack";
   if (!IsOutput(new_src)) {
-    return Set(status, errors::InvalidArgument(
-                           BadOutput(function, new_src).message()));
+    return Set(status,
+               errors::InvalidArgument(BadOutput(function, new_src).message()));
   }
   Set(status, Edit(function, graph, dst, [&](Graph* g, Node* n) -> Status {
         HR_RETURN_IF_ERROR(CheckOwned(*g, ToNode(new_src.oper)));
-        if (n->type_string() != "While" && n->type_string() != "StatelessWhile") {
+        if (n->type_string() != "While" &&
+            n->type_string() != "StatelessWhile") {
           return errors::Internal(
               "dst argument to AddWhileEdgeHack should be a While op, got: ",
               n->type_string(), " of node '", n->name(), "'");
@@ -220,19 +219,19 @@ void TF_SetHandleShapeAndType(TF_Graph* graph, TF_Output output,
 unsigned char TF_TryEvaluateConstant(TF_Graph* graph, TF_Output output,
                                      TF_Tensor** result, TF_Status* status) {
   if (result == nullptr) {
-    Set(status, errors::InvalidArgument(
-                    "TF_TryEvaluateConstant: the place for the result is NULL"));
+    Set(status,
+        errors::InvalidArgument(
+            "TF_TryEvaluateConstant: the place for the result is NULL"));
     return 0;
   }
   *result = nullptr;
   Tensor value;
   bool known = false;
-  Status s = EditOutput("TF_TryEvaluateConstant", graph, output,
-                        [&](Graph*, Node* n) {
-                          known = headrace::EvaluateConstant({n, output.index},
-                                                             &value);
-                          return OkStatus();
-                        });
+  Status s =
+      EditOutput("TF_TryEvaluateConstant", graph, output, [&](Graph*, Node* n) {
+        known = headrace::EvaluateConstant({n, output.index}, &value);
+        return OkStatus();
+      });
   if (s.ok() && known) s = WrapTensor(std::move(value), result);
   Set(status, s);
   return *result != nullptr;

@@ -177,10 +177,6 @@ Status DecodeStrings(absl::string_view bytes, const TensorShape& shape,
                      Tensor* out);
 std::string EncodeStrings(const Tensor& t);
 
-// Tells TF_LoadLibrary, if it is loading a library on this thread, that the
-// library could not register something.
-void NoteRegistrationFailure(const Status& s);
-
 // Converts a client's tensor. InvalidArgument if it is malformed.
 Status ReadTensor(const TF_Tensor& t, Tensor* out);
 // ResourceExhausted if TF_StringCopy had no memory for one of its strings.

@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "c_api/internal.h"
 #include "c_api/kernel_internal.h"
+#include "framework/op/library.h"
 #include "headrace/op_def.pb.h"
 #include "headrace/op_kernel.h"
 
@@ -199,10 +200,9 @@ OpKernel* MakeClientKernel(OpKernelConstruction* ctx) {
       KernelRegistry::Global()->Find(ctx->device_type(), ctx->def());
   // Another kernel of higher priority may have been registered this moment.
   if (entry == nullptr || entry->factory != &MakeClientKernel) {
-    ctx->CtxFailure(
-        errors::Aborted("the kernels of op ", ctx->def().op,
-                        " changed while one was made for node '",
-                        ctx->def().name, "'"));
+    ctx->CtxFailure(errors::Aborted("the kernels of op ", ctx->def().op,
+                                    " changed while one was made for node '",
+                                    ctx->def().name, "'"));
     return nullptr;
   }
   const KernelFunctions& f =
@@ -297,7 +297,7 @@ Status ReadKernelDef(const char* serialized, TF_KernelBuilder* b) {
 void ReportRegistration(const Status& s, TF_KernelBuilder* builder,
                         TF_Status* status) {
   delete builder;
-  if (!s.ok()) NoteRegistrationFailure(s);
+  if (!s.ok()) headrace::NoteRegistrationFailure(s);
   Set(status, s);
 }
 

@@ -23,8 +23,9 @@ namespace pb = headrace::pb;
 namespace {
 
 Status NoConstruction() {
-  return errors::InvalidArgument("the context of the kernel's construction is "
-                                 "NULL");
+  return errors::InvalidArgument(
+      "the context of the kernel's construction is "
+      "NULL");
 }
 
 // `out` is where the caller wants the value.
@@ -267,9 +268,9 @@ void TF_OpKernelConstruction_GetAttrString(TF_OpKernelConstruction* ctx,
                                            size_t max_length,
                                            TF_Status* status) {
   const std::string* v = nullptr;
-  const Status s = ReadKernelAttr(
-      ctx, attr_name, "string",
-      max_length == 0 ? static_cast<const void*>(ctx) : val, &v);
+  const Status s =
+      ReadKernelAttr(ctx, attr_name, "string",
+                     max_length == 0 ? static_cast<const void*>(ctx) : val, &v);
   if (s.ok() && max_length != 0) {
     std::memcpy(val, v->data(), std::min(max_length, v->size()));
   }
@@ -337,10 +338,12 @@ void TF_OpKernelConstruction_GetAttrBoolList(TF_OpKernelConstruction* ctx,
                            status);
 }
 
-void TF_OpKernelConstruction_GetAttrStringList(
-    TF_OpKernelConstruction* ctx, const char* attr_name, char** values,
-    size_t* lengths, int max_values, void* storage, size_t storage_size,
-    TF_Status* status) {
+void TF_OpKernelConstruction_GetAttrStringList(TF_OpKernelConstruction* ctx,
+                                               const char* attr_name,
+                                               char** values, size_t* lengths,
+                                               int max_values, void* storage,
+                                               size_t storage_size,
+                                               TF_Status* status) {
   Set(status, CopyStrings(ctx, attr_name, values, lengths, max_values, storage,
                           storage_size));
 }

@@ -35,10 +35,9 @@ Status CheckInputIndex(TF_OpKernelContext* ctx, int i) {
 Status CheckOutputIndex(TF_OpKernelContext* ctx, int i) {
   if (ctx == nullptr) return NoContext();
   if (i >= 0 && i < ToCpp(ctx)->num_outputs()) return OkStatus();
-  return errors::OutOfRange("output index out of range: node '",
-                            ToCpp(ctx)->op_kernel().name(), "' has ",
-                            ToCpp(ctx)->num_outputs(), " outputs, no output ",
-                            i);
+  return errors::OutOfRange(
+      "output index out of range: node '", ToCpp(ctx)->op_kernel().name(),
+      "' has ", ToCpp(ctx)->num_outputs(), " outputs, no output ", i);
 }
 
 Status ShapeOf(const int64_t* dims, int num_dims, TensorShape* shape) {
@@ -53,10 +52,10 @@ Status CheckOutputType(TF_OpKernelContext* ctx, int i, DataType got) {
   const DataType wanted =
       headrace::BaseType(ToCpp(ctx)->expected_output_dtype(i));
   if (got == wanted) return OkStatus();
-  return errors::InvalidArgument(
-      "output ", i, " of node '", ToCpp(ctx)->op_kernel().name(), "' is ",
-      headrace::DataTypeString(wanted), ", got ",
-      headrace::DataTypeString(got));
+  return errors::InvalidArgument("output ", i, " of node '",
+                                 ToCpp(ctx)->op_kernel().name(), "' is ",
+                                 headrace::DataTypeString(wanted), ", got ",
+                                 headrace::DataTypeString(got));
 }
 
 // A handle through which output i, which is set, can be written.
@@ -114,9 +113,9 @@ Status NewTemporary(TF_OpKernelContext* ctx, DataType dtype,
   if (ctx == nullptr) return NoContext();
   if (attributes != nullptr &&
       attributes->struct_size < TF_ALLOCATOR_ATTRIBUTES_STRUCT_SIZE) {
-    return errors::InvalidArgument(
-        "TF_AllocatorAttributes has struct_size ", attributes->struct_size,
-        ", wanted ", TF_ALLOCATOR_ATTRIBUTES_STRUCT_SIZE);
+    return errors::InvalidArgument("TF_AllocatorAttributes has struct_size ",
+                                   attributes->struct_size, ", wanted ",
+                                   TF_ALLOCATOR_ATTRIBUTES_STRUCT_SIZE);
   }
   if (!headrace::IsValidDataType(dtype) || headrace::IsRefType(dtype)) {
     return errors::InvalidArgument("TF_AllocateTemp: data type ",
@@ -126,9 +125,9 @@ Status NewTemporary(TF_OpKernelContext* ctx, DataType dtype,
   HR_RETURN_IF_ERROR(ShapeOf(dims, num_dims, &shape));
   Tensor t;
   if (attributes != nullptr && attributes->on_host) {
-    HR_RETURN_IF_ERROR(Tensor::Allocate(
-        ToCpp(ctx)->device()->allocator(headrace::HOST_MEMORY), dtype, shape,
-        &t, Tensor::kHeap));
+    HR_RETURN_IF_ERROR(
+        Tensor::Allocate(ToCpp(ctx)->device()->allocator(headrace::HOST_MEMORY),
+                         dtype, shape, &t, Tensor::kHeap));
   } else {
     HR_RETURN_IF_ERROR(
         ToCpp(ctx)->allocate_temp(dtype, shape, &t, Tensor::kHeap));
@@ -164,8 +163,11 @@ Status SerializeResource(TF_OpKernelContext* ctx, int i, TF_Buffer* out) {
       out);
 }
 
-// Sets the status, and returns the handle if it is OK.
-TF_Tensor* Done(const Status& s, TF_Tensor* made, TF_Status* status) {
+// Sets the status, and returns what make(&tensor) made if it is OK.
+template <typename F>
+TF_Tensor* Make(TF_Status* status, const F& make) {
+  TF_Tensor* made = nullptr;
+  const Status s = make(&made);
   Set(status, s);
   return s.ok() ? made : nullptr;
 }
@@ -184,7 +186,8 @@ void TF_GetInput(TF_OpKernelContext* ctx, int i, TF_Tensor** tensor,
                  TF_Status* status) {
   Status s = CheckInputIndex(ctx, i);
   if (s.ok() && tensor == nullptr) {
-    s = errors::InvalidArgument("TF_GetInput: the place for the tensor is NULL");
+    s = errors::InvalidArgument(
+        "TF_GetInput: the place for the tensor is NULL");
   }
   if (!s.ok()) return Set(status, s);
   *tensor = nullptr;
@@ -237,10 +240,9 @@ bool TF_IsHostMemoryOutput(TF_OpKernelContext* ctx, int i, TF_Status* status) {
 TF_Tensor* TF_AllocateOutput(TF_OpKernelContext* context, int index,
                              TF_DataType dtype, const int64_t* dims,
                              int num_dims, size_t /*len*/, TF_Status* status) {
-  TF_Tensor* made = nullptr;
-  return Done(
-      NewOutput(context, index, ToDataType(dtype), dims, num_dims, &made), made,
-      status);
+  return Make(status, [&](TF_Tensor** made) {
+    return NewOutput(context, index, ToDataType(dtype), dims, num_dims, made);
+  });
 }
 
 TF_Tensor* TF_ForwardInputOrAllocateOutput(
@@ -248,12 +250,11 @@ TF_Tensor* TF_ForwardInputOrAllocateOutput(
     int num_candidate_input_indices, int output_index,
     const int64_t* output_dims, int output_num_dims, int* forwarded_input,
     TF_Status* status) {
-  TF_Tensor* made = nullptr;
-  return Done(ForwardOrNew(context, candidate_input_indices,
-                           num_candidate_input_indices, output_index,
-                           output_dims, output_num_dims, forwarded_input,
-                           &made),
-              made, status);
+  return Make(status, [&](TF_Tensor** made) {
+    return ForwardOrNew(context, candidate_input_indices,
+                        num_candidate_input_indices, output_index, output_dims,
+                        output_num_dims, forwarded_input, made);
+  });
 }
 
 void TF_SetOutput(TF_OpKernelContext* ctx, int i, const TF_Tensor* tensor,
@@ -263,22 +264,21 @@ void TF_SetOutput(TF_OpKernelContext* ctx, int i, const TF_Tensor* tensor,
 
 TF_Tensor* TF_GetMutableOutput(TF_OpKernelContext* ctx, int i,
                                TF_Status* status) {
-  TF_Tensor* made = nullptr;
-  Status s = CheckOutputIndex(ctx, i);
-  if (s.ok() && ToCpp(ctx)->mutable_output(i) != nullptr) {
-    s = ShareOutput(ToCpp(ctx), i, &made);
-  }
-  return Done(s, made, status);
+  return Make(status, [&](TF_Tensor** made) -> Status {
+    HR_RETURN_IF_ERROR(CheckOutputIndex(ctx, i));
+    if (ToCpp(ctx)->mutable_output(i) == nullptr) return OkStatus();
+    return ShareOutput(ToCpp(ctx), i, made);
+  });
 }
 
 TF_Tensor* TF_AllocateTemp(TF_OpKernelContext* context, TF_DataType dtype,
                            const int64_t* dims, int num_dims,
                            TF_AllocatorAttributes* alloc_attrs,
                            TF_Status* status) {
-  TF_Tensor* made = nullptr;
-  return Done(NewTemporary(context, ToDataType(dtype), dims, num_dims,
-                           alloc_attrs, &made),
-              made, status);
+  return Make(status, [&](TF_Tensor** made) {
+    return NewTemporary(context, ToDataType(dtype), dims, num_dims, alloc_attrs,
+                        made);
+  });
 }
 
 void TF_OpKernelContext_Failure(TF_OpKernelContext* ctx, TF_Status* status) {

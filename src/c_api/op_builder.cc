@@ -6,6 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "c_api/internal.h"
+#include "framework/op/library.h"
 #include "headrace/op.h"
 #include "headrace/shape_inference.h"
 #include "tensorflow/c/ops.h"
@@ -146,8 +147,7 @@ Status RegisterClientOp(TF_OpDefinitionBuilder* b) {
 }
 
 Status NoHandle(const char* function) {
-  return errors::InvalidArgument(function,
-                                 ": the context or a handle is NULL");
+  return errors::InvalidArgument(function, ": the context or a handle is NULL");
 }
 
 InferenceContext* ToInference(TF_ShapeInferenceContext* ctx) {
@@ -172,8 +172,8 @@ void CheckRank(const char* function, RankFn fn, TF_ShapeInferenceContext* ctx,
     return Set(status, errors::InvalidArgument(function, ": rank ", rank));
   }
   PartialTensorShape out;
-  const Status s = (ToInference(ctx)->*fn)(handle->shape,
-                                           static_cast<int>(rank), &out);
+  const Status s =
+      (ToInference(ctx)->*fn)(handle->shape, static_cast<int>(rank), &out);
   if (s.ok()) result->shape = std::move(out);
   Set(status, s);
 }
@@ -190,7 +190,7 @@ void TF_RegisterOpDefinition(TF_OpDefinitionBuilder* builder,
                              TF_Status* status) {
   const Status s = RegisterClientOp(builder);
   delete builder;
-  if (!s.ok()) NoteRegistrationFailure(s);
+  if (!s.ok()) headrace::NoteRegistrationFailure(s);
   Set(status, s);
 }
 
@@ -367,9 +367,9 @@ void TF_ShapeInferenceContextDim(TF_ShapeInferenceContext*,
                                  TF_DimensionHandle* result) {
   if (result == nullptr) return;
   const bool sane = shape_handle != nullptr && i >= INT32_MIN && i <= INT32_MAX;
-  result->size = sane ? InferenceContext::Dim(shape_handle->shape,
-                                              static_cast<int>(i))
-                      : -1;
+  result->size =
+      sane ? InferenceContext::Dim(shape_handle->shape, static_cast<int>(i))
+           : -1;
 }
 
 void TF_ShapeInferenceContextSubshape(TF_ShapeInferenceContext* ctx,

@@ -50,7 +50,8 @@ Status DecodeStrings(absl::string_view bytes, const TensorShape& shape,
   const uint64_t n = shape.num_elements();
   if (n > bytes.size() / sizeof(uint64_t)) {
     return errors::InvalidArgument(
-        "Malformed TF_STRING tensor; too short to hold number of elements: got ",
+        "Malformed TF_STRING tensor; too short to hold number of elements: "
+        "got ",
         bytes.size(), " bytes, wanted 8 for each of ", n, " elements and more");
   }
   const absl::string_view characters = bytes.substr(n * sizeof(uint64_t));
@@ -63,9 +64,9 @@ Status DecodeStrings(absl::string_view bytes, const TensorShape& shape,
     size_t used;
     if (offset >= characters.size() ||
         !ReadString(characters.substr(offset), &s, &used)) {
-      return errors::InvalidArgument(
-          "Malformed TF_STRING tensor; element ", i, " out of range: offset ",
-          offset, " of ", characters.size(), " bytes");
+      return errors::InvalidArgument("Malformed TF_STRING tensor; element ", i,
+                                     " out of range: offset ", offset, " of ",
+                                     characters.size(), " bytes");
     }
     t.data<tstring>()[i] = s;
   }
@@ -110,11 +111,11 @@ size_t TF_StringEncode(const char* src, size_t src_len, char* dst,
   const size_t needed = TF_StringEncodedSize(src_len);
   if (dst == nullptr || needed > dst_len || needed < src_len ||
       (src == nullptr && src_len > 0)) {
-    Set(status, errors::InvalidArgument("TF_StringEncode: ",
-                                        dst == nullptr ? 0 : dst_len,
-                                        " bytes of room are too few to encode "
-                                        "a string of ",
-                                        src_len, " bytes, or it is NULL"));
+    Set(status, errors::InvalidArgument(
+                    "TF_StringEncode: ", dst == nullptr ? 0 : dst_len,
+                    " bytes of room are too few to encode "
+                    "a string of ",
+                    src_len, " bytes, or it is NULL"));
     return 0;
   }
   char* const at = WriteVarint(src_len, dst);

@@ -78,12 +78,11 @@ namespace {
 // A handle on bytes that are no Tensor.
 Status WrapBytes(TF_DataType type, const TensorShape& shape,
                  absl::string_view bytes, TF_Tensor** out) {
-  auto t = std::unique_ptr<TF_Tensor>(
-      TF_AllocateTensor(type, shape.dim_sizes().data(), shape.dims(),
-                        bytes.size()));
+  auto t = std::unique_ptr<TF_Tensor>(TF_AllocateTensor(
+      type, shape.dim_sizes().data(), shape.dims(), bytes.size()));
   if (t == nullptr) {
-    return errors::ResourceExhausted("no memory for a tensor of ",
-                                     bytes.size(), " bytes");
+    return errors::ResourceExhausted("no memory for a tensor of ", bytes.size(),
+                                     " bytes");
   }
   std::memcpy(TF_TensorData(t.get()), bytes.data(), bytes.size());
   *out = t.release();

@@ -23,7 +23,8 @@ class Server {
   virtual std::string target() const = 0;
 };
 
-using ServerFactory = StatusOr<std::unique_ptr<Server>> (*)(const pb::ServerDef&);
+using ServerFactory =
+    StatusOr<std::unique_ptr<Server>> (*)(const pb::ServerDef&);
 
 // The last factory wins.
 void RegisterServerFactory(ServerFactory factory);

@@ -694,7 +694,8 @@ TF_CAPI_EXPORT extern TF_Buffer* TF_ApiDefMapGet(TF_ApiDefMap* api_def_map,
                                                  size_t name_len,
                                                  TF_Status* status);
 
-/* ---- Servers -------------------------------------------------------------- */
+/* ---- Servers --------------------------------------------------------------
+ */
 
 /* A task of a cluster, in this process. */
 typedef struct TF_Server TF_Server;
@@ -712,7 +713,8 @@ TF_CAPI_EXPORT extern void TF_ServerJoin(TF_Server* server, TF_Status* status);
 TF_CAPI_EXPORT extern const char* TF_ServerTarget(TF_Server* server);
 TF_CAPI_EXPORT extern void TF_DeleteServer(TF_Server* server);
 
-/* ---- Messages and files --------------------------------------------------- */
+/* ---- Messages and files ---------------------------------------------------
+ */
 
 /* From now on the text of PrintV2 goes to `listener`, and no longer to the
    standard streams. Several listeners all get it. Called from any thread;
@@ -723,7 +725,8 @@ TF_CAPI_EXPORT extern void TF_RegisterLogListener(
 TF_CAPI_EXPORT extern void TF_RegisterFilesystemPlugin(
     const char* plugin_filename, TF_Status* status);
 
-/* ---- Changes of a graph --------------------------------------------------- */
+/* ---- Changes of a graph ---------------------------------------------------
+ */
 
 /* These change nodes that exist, as TensorFlow's Python front end needs it. A
    session sees a change in steps that it has not run yet. */

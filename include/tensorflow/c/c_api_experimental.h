@@ -13,7 +13,8 @@
 extern "C" {
 #endif
 
-/* ---- Options -------------------------------------------------------------- */
+/* ---- Options --------------------------------------------------------------
+ */
 
 /* Sets optimizer_options.global_jit_level of the session's options. This
    library has no just-in-time compiler: the value is kept, without effect. */
@@ -45,7 +46,8 @@ TF_CAPI_EXPORT extern void
 TF_ImportGraphDefOptionsSetValidateColocationConstraints(
     TF_ImportGraphDefOptions* opts, unsigned char enable);
 
-/* ---- Looking at things ---------------------------------------------------- */
+/* ---- Looking at things ----------------------------------------------------
+ */
 
 /* A GraphDef or FunctionDef as text of `*len` characters, for the caller to
    free(). NULL if the argument is. */
@@ -76,7 +78,8 @@ TF_CAPI_EXPORT extern void TF_AttrBuilderSetTypeList(TF_AttrBuilder* builder,
 TF_CAPI_EXPORT extern void TF_AttrBuilderCheckCanRunOnDevice(
     TF_AttrBuilder* builder, const char* device_type, TF_Status* status);
 
-/* ---- Checkpoints ---------------------------------------------------------- */
+/* ---- Checkpoints ----------------------------------------------------------
+ */
 
 /* Reads checkpoints of both formats. Thread-safe. */
 typedef struct TF_CheckpointReader TF_CheckpointReader;
@@ -105,7 +108,8 @@ TF_CAPI_EXPORT extern void TF_CheckpointReaderGetVariableShape(
 TF_CAPI_EXPORT extern TF_Tensor* TF_CheckpointReaderGetTensor(
     TF_CheckpointReader* reader, const char* name, TF_Status* status);
 
-/* ---- Queues by number ----------------------------------------------------- */
+/* ---- Queues by number -----------------------------------------------------
+ */
 
 /* Run the graph's node "fifo_queue_dequeue_<tensor_id>", and
    "fifo_queue_enqueue_<tensor_id>" with `tensor` fed to
@@ -118,11 +122,12 @@ TF_CAPI_EXPORT extern void TF_EnqueueNamedTensor(TF_Session* session,
                                                  TF_Tensor* tensor,
                                                  TF_Status* status);
 
-/* ---- Lists of shapes and types -------------------------------------------- */
+/* ---- Lists of shapes and types --------------------------------------------
+ */
 
 typedef struct TF_ShapeAndType {
-  int num_dims;  /* -1: unknown rank */
-  int64_t* dims; /* -1: an unknown dimension */
+  int num_dims;      /* -1: unknown rank */
+  int64_t* dims;     /* -1: an unknown dimension */
   TF_DataType dtype; /* 0: unknown */
 } TF_ShapeAndType;
 typedef struct TF_ShapeAndTypeList {
@@ -147,7 +152,8 @@ TF_CAPI_EXPORT extern void TF_DeleteShapeAndTypeList(
 TF_CAPI_EXPORT extern void TF_DeleteShapeAndTypeListArray(
     TF_ShapeAndTypeList** shape_list_array, int num_items);
 
-/* ---- Devices as plug-ins -------------------------------------------------- */
+/* ---- Devices as plug-ins --------------------------------------------------
+ */
 
 /* UNIMPLEMENTED and NULL: a library adds a device by headrace/device_factory.h
    and TF_LoadLibrary. */
@@ -156,7 +162,8 @@ TF_CAPI_EXPORT extern TF_Library* TF_LoadPluggableDeviceLibrary(
 TF_CAPI_EXPORT extern void TF_DeletePluggableDeviceLibraryHandle(
     TF_Library* lib_handle);
 
-/* ---- The process ---------------------------------------------------------- */
+/* ---- The process ----------------------------------------------------------
+ */
 
 /* No effect: nothing has to be initialised. */
 TF_CAPI_EXPORT extern void TF_InitMain(const char* usage, int* argc,

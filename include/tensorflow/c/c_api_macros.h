@@ -4,7 +4,8 @@
 
 #if defined(TF_CAPI_WEAK)
 /* A program that may run without the library: its functions may be NULL. */
-#define TF_CAPI_EXPORT __attribute__((visibility("default"))) __attribute((weak))
+#define TF_CAPI_EXPORT \
+  __attribute__((visibility("default"))) __attribute((weak))
 #elif defined(__GNUC__) || defined(__clang__)
 #define TF_CAPI_EXPORT __attribute__((visibility("default")))
 #else

@@ -16,7 +16,8 @@
 extern "C" {
 #endif
 
-/* ---- Files ---------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------------
+ */
 
 typedef struct TF_WritableFileHandle TF_WritableFileHandle;
 typedef struct TF_StringStream TF_StringStream;
@@ -68,13 +69,15 @@ TF_CAPI_EXPORT extern TF_StringStream* TF_GetLocalTempDirectories(void);
    to free(). NULL if none could be made. */
 TF_CAPI_EXPORT extern char* TF_GetTempFileName(const char* extension);
 
-/* ---- Time: since 1970 ----------------------------------------------------- */
+/* ---- Time: since 1970 -----------------------------------------------------
+ */
 
 TF_CAPI_EXPORT extern uint64_t TF_NowNanos(void);
 TF_CAPI_EXPORT extern uint64_t TF_NowMicros(void);
 TF_CAPI_EXPORT extern uint64_t TF_NowSeconds(void);
 
-/* ---- Threads -------------------------------------------------------------- */
+/* ---- Threads --------------------------------------------------------------
+ */
 
 typedef struct TF_Thread TF_Thread;
 
@@ -94,7 +97,8 @@ TF_CAPI_EXPORT extern TF_Thread* TF_StartThread(const TF_ThreadOptions* options,
                                                 void* param);
 TF_CAPI_EXPORT extern void TF_JoinThread(TF_Thread* thread);
 
-/* ---- Shared libraries ----------------------------------------------------- */
+/* ---- Shared libraries -----------------------------------------------------
+ */
 
 /* NOT_FOUND, with the loader's words, and NULL on error. */
 TF_CAPI_EXPORT extern void* TF_LoadSharedLibrary(const char* library_filename,

@@ -14,8 +14,8 @@
    asynchronous kernel, until TF_RunAsyncOpKernelDoneCallback.
 
    NULL handles are accepted: a function with a status reports
-   INVALID_ARGUMENT, the others return 0, -1 or NULL. So are indices that are out
-   of range: OUT_OF_RANGE. */
+   INVALID_ARGUMENT, the others return 0, -1 or NULL. So are indices that are
+   out of range: OUT_OF_RANGE. */
 #ifndef TENSORFLOW_C_KERNELS_H_
 #define TENSORFLOW_C_KERNELS_H_
 
@@ -44,7 +44,8 @@ typedef struct TF_AsyncOpKernelDoneCallback TF_AsyncOpKernelDoneCallback;
 typedef struct SP_Stream_st* SP_Stream;
 #endif
 
-/* ---- Registration --------------------------------------------------------- */
+/* ---- Registration ---------------------------------------------------------
+ */
 
 /* A library of kernels may define it: TF_LoadLibrary calls it once. */
 void TF_InitKernel(void);
@@ -97,7 +98,8 @@ TF_CAPI_EXPORT extern void TF_RegisterKernelBuilderWithKernelDef(
 /* For a builder that is not registered. */
 TF_CAPI_EXPORT extern void TF_DeleteKernelBuilder(TF_KernelBuilder* builder);
 
-/* ---- When a kernel is made ------------------------------------------------ */
+/* ---- When a kernel is made ------------------------------------------------
+ */
 
 /* The node cannot be run; `status` says why. */
 TF_CAPI_EXPORT extern void TF_OpKernelConstruction_Failure(
@@ -172,7 +174,8 @@ TF_CAPI_EXPORT extern void TF_OpKernelConstruction_GetAttrTensorList(
     TF_OpKernelConstruction* ctx, const char* attr_name, TF_Tensor** vals,
     int max_values, TF_Status* status);
 
-/* ---- When a kernel is called: inputs -------------------------------------- */
+/* ---- When a kernel is called: inputs --------------------------------------
+ */
 
 TF_CAPI_EXPORT extern int TF_NumInputs(TF_OpKernelContext* ctx);
 /* A new handle on the input, for the caller to delete. Do not write to it:
@@ -199,7 +202,8 @@ TF_CAPI_EXPORT extern TF_DataType TF_InputDatatype(TF_OpKernelContext* ctx,
 TF_CAPI_EXPORT extern bool TF_IsHostMemoryInput(TF_OpKernelContext* ctx, int i,
                                                 TF_Status* status);
 
-/* ---- Outputs -------------------------------------------------------------- */
+/* ---- Outputs --------------------------------------------------------------
+ */
 
 TF_CAPI_EXPORT extern int TF_NumOutputs(TF_OpKernelContext* ctx);
 /* 0 for an index that is out of range. */
@@ -238,7 +242,8 @@ TF_CAPI_EXPORT extern TF_Tensor* TF_AllocateTemp(
 TF_CAPI_EXPORT extern void TF_OpKernelContext_Failure(TF_OpKernelContext* ctx,
                                                       TF_Status* status);
 
-/* ---- Where the kernel runs ------------------------------------------------ */
+/* ---- Where the kernel runs ------------------------------------------------
+ */
 
 TF_CAPI_EXPORT extern TF_StringView TF_GetOpKernelName(TF_OpKernelContext* ctx);
 /* The name of input `index` as the node's definition has it. Empty: this
@@ -276,7 +281,8 @@ TF_CAPI_EXPORT extern SP_Stream TF_GetStream(TF_OpKernelContext* ctx,
 TF_CAPI_EXPORT extern void TF_IncNumDeferredOps(TF_OpKernelContext* context);
 TF_CAPI_EXPORT extern void TF_DecNumDeferredOps(TF_OpKernelContext* context);
 
-/* ---- The step's rendezvous, for devices ----------------------------------- */
+/* ---- The step's rendezvous, for devices -----------------------------------
+ */
 
 typedef struct TF_DeviceContext TF_DeviceContext;
 typedef struct TFE_CancellationManager TFE_CancellationManager;

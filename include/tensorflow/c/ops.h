@@ -40,7 +40,8 @@ typedef struct TF_OpDefinitionBuilder TF_OpDefinitionBuilder;
 typedef struct TF_ShapeHandle TF_ShapeHandle;
 typedef struct TF_ShapeInferenceContext TF_ShapeInferenceContext;
 
-/* ---- Signatures ----------------------------------------------------------- */
+/* ---- Signatures -----------------------------------------------------------
+ */
 
 /* Used by one thread, until TF_RegisterOpDefinition. */
 TF_CAPI_EXPORT extern TF_OpDefinitionBuilder* TF_NewOpDefinitionBuilder(
@@ -68,7 +69,8 @@ TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderSetIsCommutative(
     TF_OpDefinitionBuilder* builder, bool is_commutative);
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderSetIsAggregate(
     TF_OpDefinitionBuilder* builder, bool is_aggregate);
-/* A stateful op is neither computed once for all nor merged with an equal one. */
+/* A stateful op is neither computed once for all nor merged with an equal one.
+ */
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderSetIsStateful(
     TF_OpDefinitionBuilder* builder, bool is_stateful);
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderSetAllowsUninitializedInput(
@@ -77,7 +79,8 @@ TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderSetAllowsUninitializedInput(
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderDeprecated(
     TF_OpDefinitionBuilder* builder, int version, const char* explanation);
 
-/* ---- Shape functions ------------------------------------------------------ */
+/* ---- Shape functions ------------------------------------------------------
+ */
 
 /* `shape_inference_func` sets the shape of each output, or an error in
    `status`. It may be called from several threads. Without one, the shapes of
@@ -124,8 +127,8 @@ TF_CAPI_EXPORT extern int64_t TF_ShapeInferenceContextRank(
     TF_ShapeInferenceContext* ctx, TF_ShapeHandle* handle);
 TF_CAPI_EXPORT extern int TF_ShapeInferenceContextRankKnown(
     TF_ShapeInferenceContext* ctx, TF_ShapeHandle* handle);
-/* INVALID_ARGUMENT if `handle` contradicts the rank; else `result` is the shape,
-   with what the rank adds to it. */
+/* INVALID_ARGUMENT if `handle` contradicts the rank; else `result` is the
+   shape, with what the rank adds to it. */
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextWithRank(
     TF_ShapeInferenceContext* ctx, TF_ShapeHandle* handle, int64_t rank,
     TF_ShapeHandle* result, TF_Status* status);

@@ -48,10 +48,10 @@ void NoteClash(const OpRecord& late, const OpDef& first) {
   Clashes* const c = Clashes::Get();
   MutexLock lock(&c->mu);
   c->messages.push_back(
-      built.ok() ? StrCat("Op with name ", first.name,
-                          " is registered already as ", first.DebugString(),
-                          ", now as ", def.DebugString())
-                 : std::string(built.message()));
+      built.ok()
+          ? StrCat("Op with name ", first.name, " is registered already as ",
+                   first.DebugString(), ", now as ", def.DebugString())
+          : std::string(built.message()));
 }
 
 }  // namespace
