@@ -4,10 +4,10 @@ include(GNUInstallDirs)
 get_property(plugins GLOBAL PROPERTY HEADRACE_PLUGINS)
 install(TARGETS headrace ${plugins} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET tensorflow)
-  install(TARGETS tensorflow LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS tensorflow tensorflow_framework tensorflow1
+    tensorflow1_framework LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(FILES
     ${CMAKE_BINARY_DIR}/lib/libtensorflow_framework.so
-    ${CMAKE_BINARY_DIR}/lib/libtensorflow_framework.so.2
     DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 if(TARGET headrace_cli)

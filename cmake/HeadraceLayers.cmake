@@ -119,7 +119,7 @@ foreach(layer ${HEADRACE_LAYERS})
   endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS
     ${CMAKE_SOURCE_DIR}/src/${layer}/*.cc)
-  list(FILTER sources EXCLUDE REGEX "_test\\.cc$|/gpu/")
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$|/gpu/|/string_layout\\.cc$")
   if(sources)
     add_layer(${layer} ${sources})
   endif()
@@ -150,24 +150,48 @@ endforeach()
 set_target_properties(headrace PROPERTIES
   LINKER_LANGUAGE CXX LINK_DEPENDS ${exports})
 
-# libtensorflow.so.2: the C API, under the names that programs link with.
+# libtensorflow.so.2: the C API, under the names that programs link with. And
+# libtensorflow.so.1, whose string tensors are those of TensorFlow 1.
+# libtensorflow_framework has nothing of its own: it is there for programs that
+# were linked with both.
+set(exports ${CMAKE_SOURCE_DIR}/cmake/tensorflow.map)
+function(hr_exact_name target file)  # file is also the SONAME
+  set_target_properties(${target} PROPERTIES
+    PREFIX "" SUFFIX "" OUTPUT_NAME ${file} NO_SONAME ON)
+  target_link_options(${target} PRIVATE -Wl,-soname,${file}
+    -Wl,--version-script=${exports})
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${exports})
+endfunction()
+function(hr_c_library target version)
+  add_library(${target} SHARED ${CMAKE_SOURCE_DIR}/src/c_api/string_layout.cc)
+  target_link_libraries(${target} PRIVATE hr_c_api headrace)
+  target_compile_options(${target} PRIVATE -fvisibility=hidden)
+  math(EXPR offsets "2 - ${version}")
+  target_compile_definitions(${target} PRIVATE
+    HEADRACE_OFFSET_STRINGS=${offsets})
+  add_dependencies(${target} hr_proto_headers)
+  target_link_options(${target} PRIVATE ${HEADRACE_NO_UNDEFINED})
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+  add_library(${target}_framework SHARED
+    ${CMAKE_SOURCE_DIR}/src/c_api/framework_library.c)
+  target_link_libraries(${target}_framework PRIVATE ${target})
+  target_link_options(${target}_framework PRIVATE -Wl,--no-as-needed)
+  hr_exact_name(${target}_framework libtensorflow_framework.so.${version})
+endfunction()
 if(TARGET hr_c_api)
   target_compile_options(hr_c_api PRIVATE -fvisibility=hidden)
   if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)  # which refuses others' visibility
     set_target_properties(hr_c_api PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
   endif()
-  add_library(tensorflow SHARED)
-  target_link_libraries(tensorflow PRIVATE hr_c_api headrace)
-  set(exports ${CMAKE_SOURCE_DIR}/cmake/tensorflow.map)
-  target_link_options(tensorflow PRIVATE
-    -Wl,--version-script=${exports} ${HEADRACE_NO_UNDEFINED})
+  hr_c_library(tensorflow 2)
+  target_link_options(tensorflow PRIVATE -Wl,--version-script=${exports})
   set_target_properties(tensorflow PROPERTIES
-    LINKER_LANGUAGE CXX LINK_DEPENDS ${exports} VERSION 2 SOVERSION 2)
-  foreach(alias libtensorflow_framework.so.2 libtensorflow_framework.so)
-    add_custom_command(TARGET tensorflow POST_BUILD VERBATIM
-      COMMAND ${CMAKE_COMMAND} -E create_symlink libtensorflow.so.2
-              $<TARGET_FILE_DIR:tensorflow>/${alias})
-  endforeach()
+    LINK_DEPENDS ${exports} VERSION 2 SOVERSION 2)
+  add_custom_command(TARGET tensorflow POST_BUILD VERBATIM
+    COMMAND ${CMAKE_COMMAND} -E create_symlink libtensorflow.so.2
+            $<TARGET_FILE_DIR:tensorflow>/libtensorflow_framework.so)
+  hr_c_library(tensorflow1 1)
+  hr_exact_name(tensorflow1 libtensorflow.so.1)
 endif()
 
 if(TARGET hr_cli)

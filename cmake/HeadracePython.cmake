@@ -18,5 +18,7 @@ target_precompile_headers(_headrace PRIVATE
 get_property(plugins GLOBAL PROPERTY HEADRACE_PLUGINS)
 add_dependencies(_headrace hr_proto_headers ${plugins})
 target_link_libraries(_headrace PRIVATE headrace Python::NumPy)
-install(TARGETS _headrace headrace ${plugins} COMPONENT python
-  LIBRARY DESTINATION headrace EXCLUDE_FROM_ALL)
+# The C API is for libraries of kernels in C (tf.load_op_library).
+install(TARGETS _headrace headrace tensorflow tensorflow_framework ${plugins}
+  COMPONENT python
+  LIBRARY DESTINATION headrace EXCLUDE_FROM_ALL NAMELINK_SKIP)

@@ -70,18 +70,48 @@ foreach(layer ${HEADRACE_LAYERS} cc distributed gpu)
   endif()
 endforeach()
 
-# A library of ops that src/c_api/custom_op_test.cc loads.
+# Libraries of ops that src/c_api/*_test.cc load from beside themselves.
 if(TARGET c_api_test)
-  add_library(test_hard_swish MODULE
-    ${CMAKE_SOURCE_DIR}/tests/custom_ops/hard_swish.cc)
-  add_dependencies(test_hard_swish hr_proto_headers)
-  target_link_libraries(test_hard_swish PRIVATE headrace)
-  set_target_properties(test_hard_swish PROPERTIES
-    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  add_dependencies(c_api_test test_hard_swish)
+  foreach(source tests/custom_ops/hard_swish.cc
+                 tests/custom_ops/other_hard_swish.cc
+                 tests/custom_ops/other_saturate.c
+                 examples/custom_op_c/saturate.c)
+    cmake_path(GET source STEM name)
+    add_library(test_${name} MODULE ${CMAKE_SOURCE_DIR}/${source})
+    add_dependencies(test_${name} hr_proto_headers)
+    if(source MATCHES "\\.cc$")
+      target_link_libraries(test_${name} PRIVATE headrace)
+    else()  # the C API alone
+      target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/include)
+      target_link_libraries(test_${name} PRIVATE tensorflow)
+    endif()
+    set_target_properties(test_${name} PROPERTIES
+      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    add_dependencies(c_api_test test_${name})
+  endforeach()
+  # Programs in C that use one library or the other by its name.
+  foreach(version 1 2)
+    add_executable(strings_${version} ${CMAKE_SOURCE_DIR}/tests/c_api/strings.c)
+    target_include_directories(strings_${version} PRIVATE
+      ${CMAKE_SOURCE_DIR}/include)
+    target_compile_definitions(strings_${version} PRIVATE
+      STRINGS_OF_TENSORFLOW_${version})
+    set_target_properties(strings_${version} PROPERTIES
+      RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    add_test(NAME c_api.strings_${version} COMMAND strings_${version})
+  endforeach()
+  target_link_libraries(strings_1 PRIVATE tensorflow1)
+  target_link_libraries(strings_2 PRIVATE tensorflow)
+  add_dependencies(c_api_test tensorflow1 tensorflow_framework
+    tensorflow1_framework)
   set_source_files_properties(${CMAKE_SOURCE_DIR}/src/c_api/custom_op_test.cc
     PROPERTIES COMPILE_DEFINITIONS
     HEADRACE_TEST_HARD_SWISH="$<TARGET_FILE:test_hard_swish>")
+  set_source_files_properties(
+    ${CMAKE_SOURCE_DIR}/src/c_api/library_test.cc
+    ${CMAKE_SOURCE_DIR}/src/c_api/symbols_test.cc
+    PROPERTIES COMPILE_DEFINITIONS
+    "HEADRACE_TEST_FOLDER=\"${CMAKE_BINARY_DIR}/tests\";HEADRACE_LIB_FOLDER=\"$<TARGET_FILE_DIR:tensorflow>\"")
 endif()
 
 # The kernels' tests with allocations that fail; see framework/kernel/op_tester.h.

@@ -211,10 +211,14 @@ class Graph {
   // SetNodeAttr and SetRequestedDevice copy the node's def first if another
   // graph shares it.
   void SetNodeAttr(Node* n, absl::string_view name, AttrValue v);
+  // Removes an attr. False if the node has none of that name.
+  bool ClearNodeAttr(Node* n, absl::string_view name);
   void SetRequestedDevice(Node* n, std::string device);
   void SetOutputShape(Node* n, int i, PartialTensorShape s) {
     n->shapes_[i] = std::move(s);
   }
+  // Sets what the resource handle at output `i` refers to.
+  void SetOutputHandle(Node* n, int i, std::vector<DtypeAndShape> handle);
   // Runs the shape function of `n` on the present shapes of its inputs. An
   // unconnected input has an unknown shape. On error the shapes of `n` stay as
   // they were.

@@ -12,6 +12,8 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "attr_convert.h"
+#include "framework/op/library.h"
+#include "gil.h"
 #include "headrace/op.h"
 #include "numpy_convert.h"
 #include "py_graph.h"
@@ -652,6 +654,17 @@ void RegisterOpFunction(nb::module_& m) {
     for (const OpDef* d : OpRegistry::Global()->All()) {
       names.append(d->name.c_str());
     }
+    return names;
+  });
+  // Loads a library of ops and kernels; the names of the ops that it added.
+  m.def("load_library", [](const std::string& path) {
+    const StatusOr<const OpLibrary*> library = [&] {
+      const GilRelease unlocked;
+      return LoadOpLibrary(path);
+    }();
+    if (!library.ok()) RaiseStatus(library.status(), nb::none());
+    nb::list names;
+    for (const OpDef* d : (*library)->ops) names.append(d->name.c_str());
     return names;
   });
 }

@@ -133,6 +133,8 @@ NAMES = {
             regex_replace string_join string_split string_to_hash_bucket
             string_to_hash_bucket_fast string_to_hash_bucket_strong
             string_to_number substr""",
+        "platform.load_library": """
+            load_file_system_library load_library load_op_library""",
         "platform.tf_logging": "get_logger",
         "raw_ops": """
             acos acosh asin asinh atan atan2 atanh

@@ -67,6 +67,29 @@ Status ToBuffer(const google::protobuf::MessageLite& proto, TF_Buffer* out) {
   return OkStatus();
 }
 
+Status BytesToBuffer(absl::string_view what, absl::string_view bytes,
+                     TF_Buffer* out) {
+  if (out == nullptr || out->data != nullptr) {
+    return errors::InvalidArgument(
+        "the buffer for ", what, out == nullptr ? " is NULL" : " is not empty");
+  }
+  void* data = NewText(bytes);
+  if (data == nullptr) {
+    return errors::ResourceExhausted("no memory for ", bytes.size(),
+                                     " bytes of ", what);
+  }
+  *out = {data, bytes.size(), FreeBytes};
+  return OkStatus();
+}
+
+char* NewText(absl::string_view text) {
+  char* const copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy == nullptr) return nullptr;
+  if (!text.empty()) std::memcpy(copy, text.data(), text.size());
+  copy[text.size()] = '\0';
+  return copy;
+}
+
 TF_Buffer* NewBuffer(const google::protobuf::MessageLite& proto) {
   TF_Buffer* buffer = TF_NewBuffer();
   if (!ToBuffer(proto, buffer).ok()) {

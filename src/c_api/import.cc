@@ -128,24 +128,43 @@ int TF_ImportGraphDefOptionsNumReturnOperations(
 void TF_ImportGraphDefResultsReturnOutputs(TF_ImportGraphDefResults* results,
                                            int* num_outputs,
                                            TF_Output** outputs) {
-  *num_outputs = static_cast<int>(results->outputs.size());
-  *outputs = results->outputs.data();
+  if (num_outputs != nullptr) {
+    *num_outputs =
+        results == nullptr ? 0 : static_cast<int>(results->outputs.size());
+  }
+  if (outputs != nullptr) {
+    *outputs = results == nullptr ? nullptr : results->outputs.data();
+  }
 }
 
 void TF_ImportGraphDefResultsReturnOperations(TF_ImportGraphDefResults* results,
                                               int* num_opers,
                                               TF_Operation*** opers) {
-  *num_opers = static_cast<int>(results->operations.size());
-  *opers = results->operations.data();
+  if (num_opers != nullptr) {
+    *num_opers =
+        results == nullptr ? 0 : static_cast<int>(results->operations.size());
+  }
+  if (opers != nullptr) {
+    *opers = results == nullptr ? nullptr : results->operations.data();
+  }
 }
 
 void TF_ImportGraphDefResultsMissingUnusedInputMappings(
     TF_ImportGraphDefResults* results, int* num_missing_unused_input_mappings,
     const char*** src_names, int** src_indexes) {
-  *num_missing_unused_input_mappings =
-      static_cast<int>(results->missing_names.size());
-  *src_names = results->missing_name_pointers.data();
-  *src_indexes = results->missing_indexes.data();
+  if (num_missing_unused_input_mappings != nullptr) {
+    *num_missing_unused_input_mappings =
+        results == nullptr ? 0
+                           : static_cast<int>(results->missing_names.size());
+  }
+  if (src_names != nullptr) {
+    *src_names =
+        results == nullptr ? nullptr : results->missing_name_pointers.data();
+  }
+  if (src_indexes != nullptr) {
+    *src_indexes =
+        results == nullptr ? nullptr : results->missing_indexes.data();
+  }
 }
 
 void TF_DeleteImportGraphDefResults(TF_ImportGraphDefResults* results) {

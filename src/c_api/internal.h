@@ -167,6 +167,19 @@ Status ParseProto(absl::string_view what, const void* data, size_t length,
 // Writes the serialized `proto` to `out`, which must be empty.
 Status ToBuffer(const google::protobuf::MessageLite& proto, TF_Buffer* out);
 TF_Buffer* NewBuffer(const google::protobuf::MessageLite& proto);
+// Writes bytes that are a message already; `what` names them.
+Status BytesToBuffer(absl::string_view what, absl::string_view bytes,
+                     TF_Buffer* out);
+// The text in memory from malloc, with a NUL behind it; null if there is none.
+char* NewText(absl::string_view text);
+
+// True in libtensorflow.so.1: clients see string tensors as offsets and encoded
+// characters (string_layout.cc).
+extern const bool kOffsetStrings;
+// Between these bytes and a tensor of the shape.
+Status DecodeStrings(absl::string_view bytes, const TensorShape& shape,
+                     Tensor* out);
+std::string EncodeStrings(const Tensor& t);
 
 // Converts a client's tensor. InvalidArgument if it is malformed.
 Status ReadTensor(const TF_Tensor& t, Tensor* out);

@@ -1,41 +1,29 @@
 // The version, the registries of ops and kernels, and libraries that add to
 // them.
-#include <dlfcn.h>
-
-#include <algorithm>
-#include <map>
-
 #include "absl/strings/str_split.h"
 #include "c_api/internal.h"
+#include "framework/kernel/print_listeners.h"
+#include "framework/op/library.h"
 #include "framework/op/tensor_proto.h"
-#include "headrace/mutex.h"
 #include "headrace/op.h"
 #include "headrace/op_def.pb.h"
 #include "headrace/op_kernel.h"
 #include "headrace/version.h"
 
 using headrace::KernelRegistry;
-using headrace::Mutex;
-using headrace::MutexLock;
 using headrace::OkStatus;
 using headrace::OpDef;
 using headrace::OpRegistry;
+using headrace::Status;
 using namespace headrace::c_api;  // NOLINT: our own few helpers
 namespace errors = headrace::errors;
 namespace pb = headrace::pb;
 
 namespace {
 
-// Every registered op but those of `without`, which is sorted by name too.
-pb::OpList ListOps(const std::vector<const OpDef*>& without) {
+pb::OpList ListOps(const std::vector<const OpDef*>& ops) {
   pb::OpList list;
-  for (const OpDef* def : OpRegistry::Global()->All()) {
-    if (!std::binary_search(
-            without.begin(), without.end(), def,
-            [](const OpDef* a, const OpDef* b) { return a->name < b->name; })) {
-      headrace::OpDefToProto(*def, list.add_op());
-    }
-  }
+  for (const OpDef* def : ops) headrace::OpDefToProto(*def, list.add_op());
   return list;
 }
 
@@ -70,41 +58,33 @@ pb::KernelList ListKernels(const char* op) {
   return list;
 }
 
-// The ops that each library added when it was first loaded, by the loader's
-// handle.
-struct Loaded {
-  Mutex mu;
-  std::map<void*, std::string> op_lists GUARDED_BY(mu);
-  static Loaded* Get() {
-    static Loaded* const l = new Loaded;
-    return l;
-  }
-};
-
 }  // namespace
 
 const char* TF_Version() { return headrace::kTensorFlowVersion; }
 
 TF_Library* TF_LoadLibrary(const char* library_filename, TF_Status* status) {
-  Loaded* loaded = Loaded::Get();
-  MutexLock lock(&loaded->mu);
-  const std::vector<const OpDef*> before = OpRegistry::Global()->All();
-  void* handle = library_filename == nullptr
-                     ? nullptr
-                     : dlopen(library_filename, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* why = library_filename == nullptr ? "no name" : dlerror();
-    Set(status, errors::NotFound("cannot load library '",
-                                 Text(library_filename), "': ", Text(why)));
+  if (library_filename == nullptr) {
+    Set(status, errors::NotFound("cannot load library '': no name"));
     return nullptr;
   }
-  auto it = loaded->op_lists.find(handle);
-  if (it == loaded->op_lists.end()) {
-    it = loaded->op_lists.emplace(handle, ListOps(before).SerializeAsString())
-             .first;
-  }
-  SetOk(status);
-  return new TF_Library{handle, it->second};
+  const headrace::OpLibrary* library = nullptr;
+  const Status s =
+      headrace::MoveTo(headrace::LoadOpLibrary(library_filename), &library);
+  Set(status, s);
+  if (!s.ok()) return nullptr;
+  return new TF_Library{library->handle,
+                        ListOps(library->ops).SerializeAsString()};
+}
+
+void TF_RegisterLogListener(void (*listener)(const char*)) {
+  if (listener != nullptr) headrace::AddPrintListener(listener);
+}
+
+void TF_RegisterFilesystemPlugin(const char* plugin_filename,
+                                 TF_Status* status) {
+  Set(status, errors::Unimplemented(
+                  "TF_RegisterFilesystemPlugin('", Text(plugin_filename),
+                  "'): files are those of the system, without plug-ins"));
 }
 
 TF_Buffer TF_GetOpList(TF_Library* lib_handle) {
@@ -114,7 +94,9 @@ TF_Buffer TF_GetOpList(TF_Library* lib_handle) {
 
 void TF_DeleteLibraryHandle(TF_Library* lib_handle) { delete lib_handle; }
 
-TF_Buffer* TF_GetAllOpList() { return NewBuffer(ListOps({})); }
+TF_Buffer* TF_GetAllOpList() {
+  return NewBuffer(ListOps(OpRegistry::Global()->All()));
+}
 
 TF_Buffer* TF_GetAllRegisteredKernels(TF_Status* status) {
   SetOk(status);

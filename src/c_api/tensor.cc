@@ -28,7 +28,8 @@ namespace {
 // A type whose tensors clients fill in as we hold them.
 bool IsValueType(TF_DataType t) {
   return headrace::IsValidDataType(t) && !headrace::IsRefType(ToDataType(t)) &&
-         t != TF_RESOURCE && t != TF_VARIANT;
+         t != TF_RESOURCE && t != TF_VARIANT &&
+         !(t == TF_STRING && headrace::c_api::kOffsetStrings);
 }
 
 Status BuildShape(const int64_t* dims, int num_dims, TensorShape* shape) {

@@ -55,6 +55,12 @@ Status ReadTensor(const TF_Tensor& t, Tensor* out) {
           "Malformed TF_VARIANT tensor: got ", bytes.buffer->size(),
           " bytes, wanted a tensor that a run or an attr gave");
     case TF_STRING:
+      if (kOffsetStrings) {
+        return DecodeStrings(
+            absl::string_view(static_cast<const char*>(bytes.buffer->data()),
+                              bytes.buffer->size()),
+            bytes.shape, out);
+      }
       return errors::InvalidArgument(
           "Malformed TF_STRING tensor: got ", bytes.buffer->size(),
           " bytes, wanted a TF_TString of ", sizeof(TF_TString),
@@ -67,7 +73,28 @@ Status ReadTensor(const TF_Tensor& t, Tensor* out) {
   }
 }
 
+namespace {
+
+// A handle on bytes that are no Tensor.
+Status WrapBytes(TF_DataType type, const TensorShape& shape,
+                 absl::string_view bytes, TF_Tensor** out) {
+  auto t = std::unique_ptr<TF_Tensor>(TF_AllocateTensor(
+      type, shape.dim_sizes().data(), shape.dims(), bytes.size()));
+  if (t == nullptr) {
+    return errors::ResourceExhausted("no memory for a tensor of ", bytes.size(),
+                                     " bytes");
+  }
+  std::memcpy(TF_TensorData(t.get()), bytes.data(), bytes.size());
+  *out = t.release();
+  return OkStatus();
+}
+
+}  // namespace
+
 Status WrapTensor(Tensor value, TF_Tensor** out) {
+  if (value.dtype() == DT_STRING && kOffsetStrings) {
+    return WrapBytes(TF_STRING, value.shape(), EncodeStrings(value), out);
+  }
   if (value.dtype() != DT_RESOURCE) [[likely]] {
     *out = new TF_Tensor(std::move(value));
     return OkStatus();
@@ -77,17 +104,8 @@ Status WrapTensor(Tensor value, TF_Tensor** out) {
         "Unexpected non-scalar TF_RESOURCE tensor: shape ",
         value.shape().DebugString(), ", wanted a scalar");
   }
-  const std::string bytes =
-      ResourceHandleToBytes(value.scalar<ResourceHandle>());
-  auto t = std::unique_ptr<TF_Tensor>(TF_AllocateTensor(
-      TF_RESOURCE, /*dims=*/nullptr, /*num_dims=*/0, bytes.size()));
-  if (t == nullptr) {
-    return errors::ResourceExhausted("no memory for a resource handle of ",
-                                     bytes.size(), " bytes");
-  }
-  std::memcpy(TF_TensorData(t.get()), bytes.data(), bytes.size());
-  *out = t.release();
-  return OkStatus();
+  return WrapBytes(TF_RESOURCE, TensorShape(),
+                   ResourceHandleToBytes(value.scalar<ResourceHandle>()), out);
 }
 
 }  // namespace headrace::c_api

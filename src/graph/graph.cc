@@ -351,6 +351,17 @@ void Graph::SetNodeAttr(Node* n, absl::string_view name, AttrValue v) {
   MutableDef(n)->attrs.Set(name, std::move(v));
 }
 
+bool Graph::ClearNodeAttr(Node* n, absl::string_view name) {
+  return n->attrs().Find(name) != nullptr && MutableDef(n)->attrs.Erase(name);
+}
+
+void Graph::SetOutputHandle(Node* n, int i, std::vector<DtypeAndShape> handle) {
+  if (n->handles_.size() <= static_cast<size_t>(i)) {
+    n->handles_.resize(n->output_types_.size());
+  }
+  n->handles_[i] = std::move(handle);
+}
+
 void Graph::SetRequestedDevice(Node* n, std::string device) {
   MutableDef(n)->device = std::move(device);
 }

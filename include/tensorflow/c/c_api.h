@@ -20,6 +20,7 @@
 #ifndef TENSORFLOW_C_C_API_H_
 #define TENSORFLOW_C_C_API_H_
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +35,12 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Characters that belong to somebody else; not NUL-terminated. */
+typedef struct TF_StringView {
+  const char* data;
+  size_t len;
+} TF_StringView;
 
 /* The TensorFlow release whose behaviour this library has: "1.15.5". */
 TF_CAPI_EXPORT extern const char* TF_Version(void);
@@ -684,6 +691,119 @@ TF_CAPI_EXPORT extern TF_Buffer* TF_GetAllOpList(void);
 TF_CAPI_EXPORT extern TF_Buffer* TF_GetAllRegisteredKernels(TF_Status* status);
 TF_CAPI_EXPORT extern TF_Buffer* TF_GetRegisteredKernelsForOp(
     const char* name, TF_Status* status);
+
+/* ---- Documentation of ops ------------------------------------------------ */
+
+/* How a binding presents ops: an ApiDef (api_def.proto) for each. */
+typedef struct TF_ApiDefMap TF_ApiDefMap;
+
+/* With the default ApiDef of each op of a serialized OpList. NULL on error. */
+TF_CAPI_EXPORT extern TF_ApiDefMap* TF_NewApiDefMap(TF_Buffer* op_list_buffer,
+                                                    TF_Status* status);
+TF_CAPI_EXPORT extern void TF_DeleteApiDefMap(TF_ApiDefMap* apimap);
+/* Merges an ApiDefs message in text form. It may have texts of several lines,
+   from <<WORD to a line WORD. INVALID_ARGUMENT, and no change, if the text is
+   malformed. Ops that the map does not have are ignored. FAILED_PRECONDITION
+   after a TF_ApiDefMapGet. */
+TF_CAPI_EXPORT extern void TF_ApiDefMapPut(TF_ApiDefMap* api_def_map,
+                                           const char* text, size_t text_len,
+                                           TF_Status* status);
+/* A serialized ApiDef, for the caller to delete; NULL if the map has no such
+   op. */
+TF_CAPI_EXPORT extern TF_Buffer* TF_ApiDefMapGet(TF_ApiDefMap* api_def_map,
+                                                 const char* name,
+                                                 size_t name_len,
+                                                 TF_Status* status);
+
+/* ---- Servers --------------------------------------------------------------
+ */
+
+/* A task of a cluster, in this process. */
+typedef struct TF_Server TF_Server;
+
+/* `proto` is a serialized ServerDef. NULL on error; UNIMPLEMENTED if the
+   distributed plug-in is not there. */
+TF_CAPI_EXPORT extern TF_Server* TF_NewServer(const void* proto,
+                                              size_t proto_len,
+                                              TF_Status* status);
+TF_CAPI_EXPORT extern void TF_ServerStart(TF_Server* server, TF_Status* status);
+TF_CAPI_EXPORT extern void TF_ServerStop(TF_Server* server, TF_Status* status);
+/* Waits until the server has stopped. */
+TF_CAPI_EXPORT extern void TF_ServerJoin(TF_Server* server, TF_Status* status);
+/* What TF_SetTarget takes; lives as long as the server. */
+TF_CAPI_EXPORT extern const char* TF_ServerTarget(TF_Server* server);
+TF_CAPI_EXPORT extern void TF_DeleteServer(TF_Server* server);
+
+/* ---- Messages and files ---------------------------------------------------
+ */
+
+/* From now on the text of PrintV2 goes to `listener`, and no longer to the
+   standard streams. Several listeners all get it. Called from any thread;
+   the text lives for the call. */
+TF_CAPI_EXPORT extern void TF_RegisterLogListener(
+    void (*listener)(const char*));
+/* UNIMPLEMENTED: files are those of the system. */
+TF_CAPI_EXPORT extern void TF_RegisterFilesystemPlugin(
+    const char* plugin_filename, TF_Status* status);
+
+/* ---- Changes of a graph ---------------------------------------------------
+ */
+
+/* These change nodes that exist, as TensorFlow's Python front end needs it. A
+   session sees a change in steps that it has not run yet. */
+TF_CAPI_EXPORT extern void TF_AddOperationControlInput(TF_Graph* graph,
+                                                       TF_Operation* op,
+                                                       TF_Operation* input);
+TF_CAPI_EXPORT extern void TF_RemoveAllControlInputs(TF_Graph* graph,
+                                                     TF_Operation* op);
+TF_CAPI_EXPORT extern void TF_SetRequestedDevice(TF_Graph* graph,
+                                                 TF_Operation* op,
+                                                 const char* device);
+/* A serialized AttrValue. INVALID_ARGUMENT if it does not fit the op's
+   signature, or would change the types of inputs or outputs. */
+TF_CAPI_EXPORT extern void TF_SetAttr(TF_Graph* graph, TF_Operation* op,
+                                      const char* attr_name,
+                                      TF_Buffer* attr_value_proto,
+                                      TF_Status* status);
+/* INVALID_ARGUMENT for an attr of the op's signature. */
+TF_CAPI_EXPORT extern void TF_ClearAttr(TF_Graph* graph, TF_Operation* op,
+                                        const char* attr_name,
+                                        TF_Status* status);
+/* Full types are of no effect here; they are not kept. */
+TF_CAPI_EXPORT extern void TF_SetFullType(TF_Graph* graph, TF_Operation* op,
+                                          const TF_Buffer* full_type_proto);
+/* Connects the first unconnected input of `dst`, a While node. */
+TF_CAPI_EXPORT extern void TF_AddWhileInputHack(TF_Graph* graph,
+                                                TF_Output new_src,
+                                                TF_Operation* dst,
+                                                TF_Status* status);
+/* No effect: an op without a shape function has outputs of unknown shape. */
+TF_CAPI_EXPORT extern void TF_SetRequireShapeInferenceFns(TF_Graph* graph,
+                                                          bool require);
+/* No effect: a session sees what is added to its graph. */
+TF_CAPI_EXPORT extern void TF_ExtendSession(TF_Session* session,
+                                            TF_Status* status);
+/* What the resource handle at an output refers to: a serialized
+   CppShapeInferenceResult.HandleData, for the caller to delete. */
+TF_CAPI_EXPORT extern TF_Buffer* TF_GetHandleShapeAndType(TF_Graph* graph,
+                                                          TF_Output output);
+TF_CAPI_EXPORT extern void TF_SetHandleShapeAndType(TF_Graph* graph,
+                                                    TF_Output output,
+                                                    const void* proto,
+                                                    size_t proto_len,
+                                                    TF_Status* status);
+/* True, and a new tensor, if the output depends on constants alone. */
+TF_CAPI_EXPORT extern unsigned char TF_TryEvaluateConstant(TF_Graph* graph,
+                                                           TF_Output output,
+                                                           TF_Tensor** result,
+                                                           TF_Status* status);
+/* As TF_GraphImportGraphDefWithResults, but `graph_def->data` points to a
+   tensorflow::GraphDef object in the caller's memory. UNIMPLEMENTED: this
+   library has no such class. */
+TF_CAPI_EXPORT extern TF_ImportGraphDefResults*
+TF_GraphImportGraphDefWithResultsNoSerialization(
+    TF_Graph* graph, const TF_Buffer* graph_def,
+    const TF_ImportGraphDefOptions* options, TF_Status* status);
 
 #ifdef __cplusplus
 } /* extern "C" */

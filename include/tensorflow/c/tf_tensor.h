@@ -21,6 +21,15 @@ extern "C" {
 
 typedef struct TF_Tensor TF_Tensor;
 
+/* Where TF_AllocateTemp (kernels.h) takes memory from. struct_size is
+   TF_ALLOCATOR_ATTRIBUTES_STRUCT_SIZE. */
+typedef struct TF_AllocatorAttributes {
+  size_t struct_size;
+  TF_Bool on_host; /* in the host's memory, whatever the device */
+} TF_AllocatorAttributes;
+#define TF_ALLOCATOR_ATTRIBUTES_STRUCT_SIZE \
+  TF_OFFSET_OF_END(TF_AllocatorAttributes, on_host)
+
 /* A tensor over `len` bytes at `data`, which the library never writes. They are
    used in place if they are aligned for their type, else copied.
 
@@ -80,6 +89,24 @@ TF_CAPI_EXPORT extern void TF_TensorBitcastFrom(const TF_Tensor* from,
 
 /* True if the data are aligned as TF_AllocateTensor aligns them. */
 TF_CAPI_EXPORT extern bool TF_TensorIsAligned(const TF_Tensor*);
+
+/* Strings as libtensorflow.so.1 has them, the library for programs built for
+   TensorFlow 1: a TF_STRING tensor is one 8-byte offset for each element, then,
+   at these offsets from the end of the offsets, each string as its length (a
+   varint) and its characters. Only libtensorflow.so.1 exports these functions;
+   libtensorflow.so.2 has TF_TString elements instead (tf_tstring.h).
+
+   TF_StringEncode writes to `dst` and returns the bytes written,
+   TF_StringEncodedSize(src_len). TF_StringDecode points `*dst` into `src` and
+   returns the bytes read. INVALID_ARGUMENT, and 0, if there is too little room
+   or the bytes are no string. */
+TF_CAPI_EXPORT extern size_t TF_StringEncode(const char* src, size_t src_len,
+                                             char* dst, size_t dst_len,
+                                             TF_Status* status);
+TF_CAPI_EXPORT extern size_t TF_StringDecode(const char* src, size_t src_len,
+                                             const char** dst, size_t* dst_len,
+                                             TF_Status* status);
+TF_CAPI_EXPORT extern size_t TF_StringEncodedSize(size_t len);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -11,6 +11,7 @@
 #include "base/fork.h"
 #include "base/log.h"
 #include "base/push_front.h"
+#include "framework/op/op_clashes.h"
 
 namespace headrace {
 namespace {
@@ -30,7 +31,37 @@ bool SameSignature(const OpDef& a, const OpDef& b) {
   return a.DebugString() == b.DebugString();
 }
 
+struct Clashes {
+  Mutex mu;
+  std::vector<std::string> messages GUARDED_BY(mu);
+  static Clashes* Get() {
+    static Clashes* const c = new Clashes;
+    return c;
+  }
+};
+
+// Keeps a message if `late` differs from the op that has its name already.
+void NoteClash(const OpRecord& late, const OpDef& first) {
+  OpDef def;
+  const Status built = late.Build(&def);
+  if (built.ok() && SameSignature(def, first)) return;
+  Clashes* const c = Clashes::Get();
+  MutexLock lock(&c->mu);
+  c->messages.push_back(
+      built.ok()
+          ? StrCat("Op with name ", first.name, " is registered already as ",
+                   first.DebugString(), ", now as ", def.DebugString())
+          : std::string(built.message()));
+}
+
 }  // namespace
+
+std::vector<std::string> TakeOpClashes() {
+  OpRegistry::Global()->All();  // takes what is new
+  Clashes* const c = Clashes::Get();
+  MutexLock lock(&c->mu);
+  return std::move(c->messages);
+}
 
 OpRegistrar::OpRegistrar(const OpRecord& record) {
   PushFront(&g_records, &record, &record.next_);
@@ -87,7 +118,14 @@ void OpRegistry::TakePending() {
   }
   for (auto it = fresh.rbegin(); it != fresh.rend(); ++it) {
     const std::string name = (*it)->name();
-    if (!defs_.contains(name)) specs_.try_emplace(name, *it);
+    const auto def = defs_.find(name);
+    if (def != defs_.end()) {
+      NoteClash(**it, *def->second);
+      continue;
+    }
+    const auto [spec, added] = specs_.try_emplace(name, *it);
+    OpDef first;
+    if (!added && spec->second->Build(&first).ok()) NoteClash(**it, first);
   }
   taken_ = head;
 }

@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
+#include "framework/kernel/print_listeners.h"
 #include "headrace/op_kernel.h"
 
 namespace headrace {
@@ -101,6 +102,7 @@ class PrintV2Op : public OpKernel {
                   errors::Unknown("cannot write to ", path));
       return;
     }
+    if (PrintToListeners(text)) return;
     std::FILE* to = stream_ == "stdout" ? stdout : stderr;
     std::fwrite(text.data(), 1, text.size(), to);
     std::fflush(to);

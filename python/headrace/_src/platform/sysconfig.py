@@ -22,5 +22,5 @@ def get_compile_flags():
 
 
 def get_link_flags():
-    """Arguments for the linker."""
-    return ["-L%s" % get_lib(), "-l:libheadrace.so"]
+    """Arguments for the linker: of libraries in C++ and in C."""
+    return ["-L%s" % get_lib(), "-l:libheadrace.so", "-l:libtensorflow.so.2"]
