@@ -127,6 +127,37 @@ TEST_F(EagerStateTest, Variables) {
   EXPECT_EQ(code(), TF_FAILED_PRECONDITION);
 }
 
+TEST_F(EagerStateTest, VariablesWithoutANameAreDistinct) {
+  const char* const anonymous = "cd2c89b7-88b7-44c8-ad83-06c2a9158347";
+  const Handle v = Variable(anonymous), w = Variable(anonymous);
+  const Handle five = Scalar<int32_t>(5), six = Scalar<int32_t>(6);
+  Run("AssignVariableOp", {v.get(), five.get()});
+  Run("AssignVariableOp", {w.get(), six.get()});
+  EXPECT_EQ(code(), TF_OK) << message();
+  EXPECT_EQ(ReadScalar<int32_t>(ReadVariable(v)[0]), 5);
+  EXPECT_EQ(ReadScalar<int32_t>(ReadVariable(w)[0]), 6);
+}
+
+// Of a Switch the output that was not taken has no value: it is an empty tensor
+// of its type.
+TEST_F(EagerStateTest, SwitchAndMerge) {
+  const Handle x = Scalar<int32_t>(5), yes = Scalar(true);
+  const Handles out = Run("Switch", {x.get(), yes.get()});
+  ASSERT_EQ(out.size(), 2u) << message();
+  EXPECT_EQ(ReadScalar<int32_t>(out[1]), 5);
+  EXPECT_EQ(TFE_TensorHandleNumElements(out[0].get(), s()), 0);
+  EXPECT_EQ(TFE_TensorHandleDataType(out[0].get()), TF_INT32);
+}
+
+// A variable of a graph's kind gives its value, not a reference.
+TEST_F(EagerStateTest, ReferencesAreRead) {
+  Run("VariableV2", {}, [&](TFE_Op* op) {
+    TFE_OpSetAttrType(op, "dtype", TF_INT32);
+    TFE_OpSetAttrShape(op, "shape", nullptr, 0, s());
+  });
+  EXPECT_EQ(code(), TF_FAILED_PRECONDITION) << message();
+}
+
 TEST_F(EagerStateTest, ListsOfTensors) {
   const Handle no_shape = Values<int32_t>({}, {0}), size = Scalar<int32_t>(-1);
   const Handle list =

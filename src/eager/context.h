@@ -119,13 +119,19 @@ class EagerContext : public std::enable_shared_from_this<EagerContext> {
  private:
   struct Trace;
 
+  Status ExecuteInside(const EagerCall& call, const DeviceName& device,
+                       absl::Span<const RefPtr<TensorHandle>> inputs,
+                       CancellationManager* cancellation, int max_outputs,
+                       std::vector<RefPtr<TensorHandle>>* outputs,
+                       Device** used, bool is_unique = false);
+
   EagerContext(const Options& options, SessionOptions session_options,
                std::shared_ptr<Resources> resources,
                RefPtr<AlgorithmTuner> tuner);
 
   Status FindKernel(const EagerCall& call, const DeviceName& device,
                     absl::Span<const RefPtr<TensorHandle>> inputs,
-                    RefPtr<EagerKernel>* out);
+                    bool is_unique, RefPtr<EagerKernel>* out);
   // The device of a call whose kernel is not known yet.
   Status Place(const EagerCall& call, const DeviceName& wanted,
                Device** out) const;
@@ -155,6 +161,7 @@ class EagerContext : public std::enable_shared_from_this<EagerContext> {
   // Of _Send and _Recv that are executed as ops.
   const RefPtr<Rendezvous> rendezvous_ = NewLocalRendezvous();
   std::atomic<int64_t> next_step_{1};
+  std::atomic<int64_t> next_name_{0};  // of resources without a name
   std::atomic<bool> soft_placement_, log_placement_{false};
   // By a pointer, so that a child of fork() can let go of it.
   std::unique_ptr<KernelCache> kernels_ = std::make_unique<KernelCache>();

@@ -105,6 +105,10 @@ const std::string* DeviceOfResource(const TensorHandle& h) {
   return name.empty() ? nullptr : &name;
 }
 
+// The name by which TensorFlow's clients ask for a resource that nobody else
+// has: each execution makes another one.
+constexpr char kAnonymousName[] = "cd2c89b7-88b7-44c8-ad83-06c2a9158347";
+
 // The key of the call that is being executed on this thread.
 std::string* KeyBuffer() {
   thread_local std::string key;
@@ -123,26 +127,43 @@ Status EagerContext::Execute(const EagerCall& call, const DeviceName& device,
   HR_RETURN_IF_ERROR(inside.status());
   HR_RETURN_IF_ERROR(RequireMemoryReserve());
   return CatchExceptions([&]() -> Status {
-    RefPtr<EagerKernel> kernel;
-    HR_RETURN_IF_ERROR(FindKernel(call, device, inputs, &kernel));
-    const int num_outputs = kernel->kernel->num_outputs();
-    if (num_outputs > max_outputs) {
-      return errors::InvalidArgument("Expecting ", num_outputs,
-                                     " outputs, but *num_retvals is ",
-                                     max_outputs, " for op ", call.name);
+    const AttrValue* const shared = call.attrs.Find("shared_name");
+    if (shared == nullptr || *shared != AttrValue(kAnonymousName)) {
+      return ExecuteInside(call, device, inputs, cancellation, max_outputs,
+                           outputs, used);
     }
-    *used = kernel->device;
-    if (log_placement_) [[unlikely]] {
-      HR_LOG(INFO) << "Executing op " << call.name << " in device "
-                   << kernel->device->name();
-    }
-    return Run(kernel, inputs, cancellation, outputs);
+    EagerCall named = call;
+    named.attrs.Set("shared_name",
+                    absl::StrCat("_Anonymous", next_name_.fetch_add(1)));
+    return ExecuteInside(named, device, inputs, cancellation, max_outputs,
+                         outputs, used, /*is_unique=*/true);
   });
+}
+
+Status EagerContext::ExecuteInside(
+    const EagerCall& call, const DeviceName& device,
+    absl::Span<const RefPtr<TensorHandle>> inputs,
+    CancellationManager* cancellation, int max_outputs,
+    std::vector<RefPtr<TensorHandle>>* outputs, Device** used, bool is_unique) {
+  RefPtr<EagerKernel> kernel;
+  HR_RETURN_IF_ERROR(FindKernel(call, device, inputs, is_unique, &kernel));
+  const int num_outputs = kernel->kernel->num_outputs();
+  if (num_outputs > max_outputs) {
+    return errors::InvalidArgument("Expecting ", num_outputs,
+                                   " outputs, but *num_retvals is ",
+                                   max_outputs, " for op ", call.name);
+  }
+  *used = kernel->device;
+  if (log_placement_) [[unlikely]] {
+    HR_LOG(INFO) << "Executing op " << call.name << " in device "
+                 << kernel->device->name();
+  }
+  return Run(kernel, inputs, cancellation, outputs);
 }
 
 Status EagerContext::FindKernel(const EagerCall& call, const DeviceName& device,
                                 absl::Span<const RefPtr<TensorHandle>> inputs,
-                                RefPtr<EagerKernel>* out) {
+                                bool is_unique, RefPtr<EagerKernel>* out) {
   DeviceName wanted = device;
   if (devices_.size() > 1) [[unlikely]] {
     for (const RefPtr<TensorHandle>& h : inputs) {
@@ -153,7 +174,7 @@ Status EagerContext::FindKernel(const EagerCall& call, const DeviceName& device,
     }
   }
   std::string* const key = KeyBuffer();
-  const bool is_cached = AppendKernelKey(call, key);
+  const bool is_cached = !is_unique && AppendKernelKey(call, key);
   if (is_cached) {
     if (!wanted.Empty()) absl::StrAppend(key, "@", wanted.ToString());
     *out = kernels_->Find(*key);

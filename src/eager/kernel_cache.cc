@@ -114,10 +114,16 @@ Status CheckInputs(const EagerCall& call, const DataTypeVector& wanted) {
   return OkStatus();
 }
 
+// What is kept in a resource is the resource's, and a kernel that makes handles
+// of variables by their names makes the same ones again.
 bool KeepsState(const Node& n) {
+  const auto is_resource = [](DataType t) { return t == DT_RESOURCE; };
   return n.op_def().is_stateful &&
          std::none_of(n.input_types().begin(), n.input_types().end(),
-                      [](DataType t) { return t == DT_RESOURCE; });
+                      is_resource) &&
+         !(n.traits().variable_use == VariableUse::kHolds &&
+           std::all_of(n.output_types().begin(), n.output_types().end(),
+                       is_resource));
 }
 
 }  // namespace
