@@ -129,11 +129,13 @@ void SessionFunctions::Shutdown() {
   }
   detached_.StartCancel(errors::Cancelled("Session has been closed."));
   decltype(instances_) gone;
+  decltype(forgotten_) forgotten;
   decltype(scopes_) scopes;
   {
     MutexLock lock(&mu_);
     while (entered_ > 0) left_.Wait(&mu_);
     gone.swap(instances_);
+    forgotten.swap(forgotten_);
     scopes.swap(scopes_);
     library_ = nullptr;
   }
@@ -163,6 +165,14 @@ void SessionFunctions::SetLibrary(const Graph& graph) {
   MutexLock lock(&mu_);
   if (graph.functions() != nullptr) library_ = graph.shared_functions();
   versions_ = graph.versions();
+}
+
+void SessionFunctions::Forget(const std::string& name) {
+  MutexLock lock(&mu_);
+  const auto it = instances_.find(name);
+  if (it == instances_.end()) return;
+  for (auto& instance : it->second) forgotten_.push_back(std::move(instance));
+  instances_.erase(it);
 }
 
 StatusOr<NameAttrList> SessionFunctions::Gradient(

@@ -54,6 +54,9 @@ class SessionFunctions : public std::enable_shared_from_this<SessionFunctions> {
 
   Status Instantiate(const NameAttrList& function, const std::string& device,
                      const FunctionInstance** out);
+  // The library has no such function any more, or another one. What was
+  // compiled of it lives on for those who have it, but is not handed out again.
+  void Forget(const std::string& name);
   StatusOr<NameAttrList> Gradient(const NameAttrList& function) const;
 
   std::shared_ptr<DetachedFunctions> Detach();
@@ -96,6 +99,7 @@ class SessionFunctions : public std::enable_shared_from_this<SessionFunctions> {
   absl::flat_hash_map<std::string,
                       std::vector<std::unique_ptr<FunctionInstance>>>
       instances_ GUARDED_BY(mu_);  // by name; few for each
+  std::vector<std::unique_ptr<FunctionInstance>> forgotten_ GUARDED_BY(mu_);
 };
 
 // What one step, or one call in it, sees. Cheap to make.
