@@ -946,6 +946,7 @@ NAMES = {
             ProximalGradientDescentOptimizer RMSPropOptimizer
             SyncReplicasOptimizer""",
         "training.saver": "Saver",
+        "training.server_lib": "ClusterSpec Server",
         "training.session_manager": "SessionManager",
         "training.session_run_hook": """
             SessionRunArgs SessionRunContext SessionRunHook
