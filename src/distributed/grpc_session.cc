@@ -240,7 +240,9 @@ class GrpcSession : public Session {
     request.set_session_handle(handle);
     CallOptions options;
     options.timeout = kCloseTimeout;
-    return master_->CloseSession(options, request);
+    const Status s = master_->CloseSession(options, request);
+    // A master that is gone, or that has lost the session, has nothing to end.
+    return errors::IsUnavailable(s) || errors::IsAborted(s) ? OkStatus() : s;
   }
 
   std::vector<Device*> ListDevices() override {
