@@ -16,11 +16,19 @@ endfunction()
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/distributed/*.cc)
 list(FILTER sources EXCLUDE REGEX "_test(lib)?\\.cc$")
 if(sources)
-  find_package(gRPC QUIET CONFIG)
-  if(TARGET gRPC::grpc++)
-    hr_plugin(distributed ${sources} LIBRARIES gRPC::grpc++)
+  # Not by gRPC's own package, which also asks for compilers and c-ares.
+  find_path(HEADRACE_GRPC grpcpp/grpcpp.h)
+  find_library(HEADRACE_GRPCXX_LIBRARY grpc++)
+  find_library(HEADRACE_GRPC_LIBRARY grpc)
+  find_library(HEADRACE_GPR_LIBRARY gpr)
+  if(HEADRACE_GRPC AND HEADRACE_GRPCXX_LIBRARY AND HEADRACE_GRPC_LIBRARY
+      AND HEADRACE_GPR_LIBRARY)
+    hr_plugin(distributed ${sources} LIBRARIES ${HEADRACE_GRPCXX_LIBRARY}
+      ${HEADRACE_GRPC_LIBRARY} ${HEADRACE_GPR_LIBRARY})
+    target_precompile_headers(headrace_distributed REUSE_FROM hr_runtime)
   else()
-    message(STATUS "gRPC not found: distributed/ is not built")
+    message(STATUS "gRPC not found: distributed/ is not built, so there are no "
+      "servers and no sessions on grpc:// targets")
   endif()
 endif()
 

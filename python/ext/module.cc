@@ -11,6 +11,7 @@
 #include "py_func.h"
 #include "py_gradients.h"
 #include "py_graph.h"
+#include "py_server.h"
 #include "py_session.h"
 #include "py_support.h"
 #include "record_io.h"
@@ -30,6 +31,7 @@ NB_MODULE(_headrace, m) {
   RegisterGradients(m);
   RegisterNumpy(m);
   RegisterSession(m);
+  RegisterServer(m);
   RegisterPyFunc(m);
   RegisterRecordIo(m);
   RegisterCheckpointIo(m);

@@ -97,7 +97,12 @@ class PySession {
   }
   nb::list ListDevices() {
     nb::list out;
-    for (Device* d : session_->ListDevices()) {
+    std::vector<Device*> devices;
+    {
+      const GilRelease unlocked;
+      devices = session_->ListDevices();
+    }
+    for (Device* d : devices) {
       const DeviceAttributes& a = d->attributes();
       out.append(
           nb::make_tuple(a.name, a.device_type, a.memory_limit, a.incarnation));

@@ -951,6 +951,7 @@ NAMES = {
             MomentumOptimizer ProximalAdagradOptimizer
             ProximalGradientDescentOptimizer RMSPropOptimizer""",
         "training.saver": "Saver",
+        "training.server_lib": "ClusterSpec Server",
         "training.session_manager": "SessionManager",
         "training.session_run_hook": """
             SessionRunArgs SessionRunContext SessionRunHook

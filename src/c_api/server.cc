@@ -1,51 +1,58 @@
-// TF_Server: what the distributed plug-in makes, behind a handle.
-#include "session/server.h"
+// TF_Server.
+#include "headrace/server.h"
 
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/exceptions.h"
 #include "c_api/internal.h"
 
-using headrace::Server;
-using headrace::Status;
-using namespace headrace::c_api;  // NOLINT: our own few helpers
-namespace errors = headrace::errors;
-namespace pb = headrace::pb;
-
 struct TF_Server {
-  std::unique_ptr<Server> server;
+  std::unique_ptr<headrace::Server> server;
   std::string target;
 };
 
 namespace {
 
-void CallServer(const char* function, TF_Server* server,
-                Status (Server::*call)(), TF_Status* status) {
-  Set(status, server == nullptr
-                  ? errors::InvalidArgument(function, ": the server is NULL")
-                  : (server->server.get()->*call)());
+headrace::Status NullServer() {
+  return headrace::errors::InvalidArgument("the server is NULL");
 }
 
 }  // namespace
 
 TF_Server* TF_NewServer(const void* proto, size_t proto_len,
                         TF_Status* status) {
-  auto made = std::make_unique<TF_Server>();
-  pb::ServerDef def;
-  Status s = ParseProto("TF_NewServer", proto, proto_len, &def);
-  if (s.ok()) s = headrace::MoveTo(headrace::NewServer(def), &made->server);
-  if (s.ok()) made->target = made->server->target();
-  Set(status, s);
-  return s.ok() ? made.release() : nullptr;
+  std::unique_ptr<TF_Server> made;
+  const headrace::Status s =
+      headrace::CatchExceptions([&]() -> headrace::Status {
+        headrace::pb::ServerDef def;
+        HR_RETURN_IF_ERROR(
+            headrace::c_api::ParseProto("a ServerDef", proto, proto_len, &def));
+        auto server = std::make_unique<TF_Server>();
+        HR_RETURN_IF_ERROR(
+            headrace::MoveTo(headrace::NewServer(def), &server->server));
+        server->target = server->server->target();
+        made = std::move(server);
+        return headrace::OkStatus();
+      });
+  headrace::c_api::Set(status, s);
+  return made.release();
 }
 
 void TF_ServerStart(TF_Server* server, TF_Status* status) {
-  CallServer("TF_ServerStart", server, &Server::Start, status);
+  headrace::c_api::Set(
+      status, server == nullptr ? NullServer() : server->server->Start());
 }
 
 void TF_ServerStop(TF_Server* server, TF_Status* status) {
-  CallServer("TF_ServerStop", server, &Server::Stop, status);
+  headrace::c_api::Set(
+      status, server == nullptr ? NullServer() : server->server->Stop());
 }
 
 void TF_ServerJoin(TF_Server* server, TF_Status* status) {
-  CallServer("TF_ServerJoin", server, &Server::Join, status);
+  headrace::c_api::Set(
+      status, server == nullptr ? NullServer() : server->server->Join());
 }
 
 const char* TF_ServerTarget(TF_Server* server) {

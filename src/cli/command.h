@@ -21,6 +21,7 @@ int OpsCommand(const Args& args);      // headrace ops
 int TuneCommand(const Args& args);     // headrace tune
 int ExplainCommand(const Args& args);  // headrace explain
 int DoctorCommand(const Args& args);   // headrace doctor
+int ServerCommand(const Args& args);   // headrace server
 
 // Writes "headrace: message" to stderr. Returns 1.
 int Fail(const Status& status);

@@ -37,12 +37,17 @@ constexpr char kHelp[] =
 // What the library reads of the environment.
 const std::vector<std::string>& KnownVariables() {
   static const std::vector<std::string>* const names =
-      new std::vector<std::string>{
-          "HEADRACE_CONV_CACHE",    "HEADRACE_CONV_TUNING",
-          "HEADRACE_COUNT_KERNELS", "HEADRACE_DISABLE_PASSES",
-          "HEADRACE_MACHINE",       "HEADRACE_MAX_CPU_ISA",
-          "HEADRACE_MIN_LOG_LEVEL", "HEADRACE_MOVE_WORKERS",
-          "HEADRACE_NUM_THREADS",   "HEADRACE_VLOG"};
+      new std::vector<std::string>{"HEADRACE_ALLOW_UNENCRYPTED_NETWORK",
+                                   "HEADRACE_CONV_CACHE",
+                                   "HEADRACE_CONV_TUNING",
+                                   "HEADRACE_COUNT_KERNELS",
+                                   "HEADRACE_DISABLE_PASSES",
+                                   "HEADRACE_MACHINE",
+                                   "HEADRACE_MAX_CPU_ISA",
+                                   "HEADRACE_MIN_LOG_LEVEL",
+                                   "HEADRACE_MOVE_WORKERS",
+                                   "HEADRACE_NUM_THREADS",
+                                   "HEADRACE_VLOG"};
   return *names;
 }
 

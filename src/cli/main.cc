@@ -29,6 +29,7 @@ constexpr Entry kCommands[] = {
     {"ops", "list the ops and kernels of this library", OpsCommand},
     {"doctor", "show what the library sees of this machine, and measure it",
      DoctorCommand},
+    {"server", "run this process as a task of a cluster", ServerCommand},
 };
 
 void PrintHelp(std::FILE* to) {

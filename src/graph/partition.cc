@@ -11,7 +11,6 @@
 // loop of the loop around it, or by a constant at the top.
 #include "graph/partition.h"
 
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -51,11 +50,22 @@ class Partitioner {
   }
 
  private:
-  // An edge's source and the device that it crosses to.
+  // An edge's source and the part that it crosses to.
   using Crossing = std::pair<Endpoint, std::string>;
 
   const std::string& DeviceOf(const Node* n) const { return *device_[n->id()]; }
-  Graph* Part(const std::string& device) { return (*parts_)[device].get(); }
+  const std::string& PartOf(const std::string& device) {
+    if (!options_.part_of) return device;
+    std::string& part = part_of_[device];
+    if (part.empty()) part = options_.part_of(device);
+    return part;
+  }
+  bool Together(const std::string& a, const std::string& b) {
+    return a == b || PartOf(a) == PartOf(b);
+  }
+  Graph* Part(const std::string& device) {
+    return (*parts_)[PartOf(device)].get();
+  }
 
   // Notes where every node goes, and analyses the loops if they may cross.
   Status Place() {
@@ -68,7 +78,7 @@ class Partitioner {
       }
       device_[n->id()] = &n->assigned_device();
       if (first == nullptr) first = n;
-      crosses |= n->assigned_device() != first->assigned_device();
+      crosses |= !Together(n->assigned_device(), first->assigned_device());
       control_flow |= n->IsControlFlow();
     });
     HR_RETURN_IF_ERROR(s);
@@ -119,7 +129,7 @@ class Partitioner {
   void CopyNodes() {
     graph_.ForEachNode([&](Node* n) {
       const std::string& device = DeviceOf(n);
-      std::unique_ptr<Graph>& part = (*parts_)[device];
+      std::unique_ptr<Graph>& part = (*parts_)[PartOf(device)];
       if (part == nullptr) {
         part = std::make_unique<Graph>();
         part->versions() = graph_.versions();
@@ -142,10 +152,11 @@ class Partitioner {
     if (num_frames <= 1) return OkStatus();
     conditions_.resize(num_frames);
     second_conditions_.resize(num_frames);
-    std::vector<std::set<std::string>> devices(num_frames);
+    // By frame, its parts, each with one of its devices there.
+    std::vector<std::map<std::string, std::string>> devices(num_frames);
     graph_.ForEachNode([&](Node* n) {
       const int frame = flow_.runs_in[n->id()];
-      devices[frame].insert(DeviceOf(n));
+      devices[frame].emplace(PartOf(DeviceOf(n)), DeviceOf(n));
       if (!n->IsLoopCond()) return;
       const Node*& first = conditions_[frame];
       (first == nullptr ? first : second_conditions_[frame]) = n;
@@ -157,9 +168,11 @@ class Partitioner {
     }
     for (size_t f = 1; f < num_frames; ++f) {
       if (devices[f].size() <= 1) continue;
-      for (const std::string& device : devices[f]) {
+      for (const auto& [part, device] : devices[f]) {
         const Node* const condition = conditions_[f];
-        if (condition != nullptr && DeviceOf(condition) == device) continue;
+        if (condition != nullptr && Together(DeviceOf(condition), device)) {
+          continue;
+        }
         HR_RETURN_IF_ERROR(ControlLoop(static_cast<int>(f), device).status());
       }
     }
@@ -168,7 +181,7 @@ class Partitioner {
 
   // Its Merge.
   StatusOr<Node*> ControlLoop(int f, const std::string& device) {
-    if (Node* made = control_loops_[{f, device}]) return made;
+    if (Node* made = control_loops_[{f, PartOf(device)}]) return made;
     const LoopFrame& frame = flow_.frames[f];
     const Node* const condition = conditions_[f];
     if (condition == nullptr) {
@@ -206,7 +219,7 @@ class Partitioner {
     HR_ASSIGN_OR_RETURN(Node * merge, add("Merge", {{"N", int64_t{2}}}));
     HR_ASSIGN_OR_RETURN(Node * split, add("Switch", {}));
     HR_ASSIGN_OR_RETURN(Node * next, add("NextIteration", {}));
-    control_loops_[{f, device}] = merge;
+    control_loops_[{f, PartOf(device)}] = merge;
     HR_RETURN_IF_ERROR(part->AddEdge(start, enter, 0));
     HR_RETURN_IF_ERROR(part->AddEdge({enter, 0}, merge, 0));
     HR_RETURN_IF_ERROR(part->AddEdge({next, 0}, merge, 1));
@@ -221,7 +234,7 @@ class Partitioner {
   Status ConnectData(const Edge& e) {
     HR_RETURN_IF_ERROR(CheckInterrupt());
     const std::string& device = DeviceOf(e.dst());
-    if (DeviceOf(e.src()) != device &&
+    if (!Together(DeviceOf(e.src()), device) &&
         IsRefType(e.dst()->input_type(e.dst_input()))) {
       return errors::InvalidArgument(
           "Node '", e.dst()->name(), "' on ", device, " takes a reference of '",
@@ -243,14 +256,14 @@ class Partitioner {
   // A tensor of graph_, in the part of `device`.
   StatusOr<Endpoint> Bring(Endpoint value, const std::string& device) {
     const Node& src = *value.node;
-    if (DeviceOf(&src) == device) {
+    if (Together(DeviceOf(&src), device)) {
       return Endpoint{copies_[src.id()], value.index};
     }
     if (CanBeCopied(src)) {
       HR_ASSIGN_OR_RETURN(Node * enter, EnterOn(src, device));
       return Endpoint{enter, 0};
     }
-    const Crossing crossing{value, device};
+    const Crossing crossing{value, PartOf(device)};
     if (Node* made = received_[crossing]) return Endpoint{made, 0};
     HR_ASSIGN_OR_RETURN(Node * recv,
                         AddPair({copies_[src.id()], value.index}, src, device));
@@ -260,9 +273,9 @@ class Partitioner {
 
   // Returns the node in the part of `device` that signals that `src` has run.
   StatusOr<Node*> BringControl(Node* src, const std::string& device) {
-    if (DeviceOf(src) == device) return copies_[src->id()];
+    if (Together(DeviceOf(src), device)) return copies_[src->id()];
     if (CanBeCopied(*src)) return EnterOn(*src, device);
-    const Crossing crossing{{src, kControlSlot}, device};
+    const Crossing crossing{{src, kControlSlot}, PartOf(device)};
     if (Node* made = received_[crossing]) return made;
     // The signal is an empty constant that waits for the source.
     HR_ASSIGN_OR_RETURN(Node * sent, AddToken(*src, DeviceOf(src)));
@@ -285,7 +298,7 @@ class Partitioner {
   }
 
   StatusOr<Node*> EnterOn(const Node& enter, const std::string& device) {
-    const Crossing key{{const_cast<Node*>(&enter), 0}, device};
+    const Crossing key{{const_cast<Node*>(&enter), 0}, PartOf(device)};
     if (Node* made = received_[key]) return made;
     NodeDef def = enter.def();
     HR_ASSIGN_OR_RETURN(
@@ -384,6 +397,7 @@ class Partitioner {
   std::vector<const Node*> conditions_, second_conditions_;
   std::map<std::pair<int, std::string>, Node*> control_loops_;
   absl::flat_hash_map<Crossing, Node*> received_;
+  std::map<std::string, std::string> part_of_;  // by device, as asked so far
   int names_ = 0;
   int edges_ = 0;
 };
@@ -398,17 +412,28 @@ Status PartitionGraph(const PartitionOptions& options, const Graph& graph,
 Status PartitionGraph(const PartitionOptions& options,
                       std::unique_ptr<Graph> graph,
                       std::map<std::string, std::unique_ptr<Graph>>* parts) {
+  const auto part_of = [&](const Node& n) {
+    return options.part_of && !n.assigned_device().empty()
+               ? options.part_of(n.assigned_device())
+               : n.assigned_device();
+  };
   const Node* first = nullptr;
+  std::string part;
   bool together = true;
   graph->ForEachNode([&](const Node* n) {
-    if (first == nullptr) first = n;
-    together &= n->assigned_device() == first->assigned_device();
+    if (first == nullptr) {
+      first = n;
+      part = part_of(*n);
+      return;
+    }
+    together &=
+        n->assigned_device() == first->assigned_device() || part_of(*n) == part;
   });
   if (first == nullptr || !together || first->assigned_device().empty()) {
     return PartitionGraph(options, *graph, parts);
   }
   parts->clear();
-  parts->emplace(first->assigned_device(), std::move(graph));
+  parts->emplace(std::move(part), std::move(graph));
   return OkStatus();
 }
 

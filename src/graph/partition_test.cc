@@ -76,6 +76,31 @@ TEST(PartitionTest, OneCopyOfATensorForEachDevice) {
   EXPECT_EQ(recv->assigned_device(), kB);
 }
 
+TEST(PartitionTest, DevicesOfOnePartKeepTheirEdges) {
+  constexpr char kFar0[] = "/job:b/replica:0/task:0/device:CPU:0";
+  constexpr char kFar1[] = "/job:b/replica:0/task:0/device:CPU:1";
+  Graph g;
+  const Endpoint a = Const(&g, "a", MakeTensor<float>({2}, {1, 2}));
+  On(kA, a.node);
+  const Endpoint near = {On(kB, AddOp(&g, "near", "Identity", {a})), 0};
+  Node* const far0 = On(kFar0, AddOp(&g, "far0", "Identity", {near}));
+  On(kFar1, AddOp(&g, "far1", "AddV2", {near, near}));
+  On(kFar1, AddOp(&g, "after", "NoOp", {}, {}, {far0}));
+  PartitionOptions options;
+  options.part_of = [](const std::string& device) {
+    return device.substr(0, device.find("/device"));
+  };
+  Parts parts;
+  ASSERT_EQ(PartitionGraph(options, g, &parts), OkStatus());
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(CountOps(*parts["/job:a/replica:0/task:0"]),
+            (std::map<std::string, int>{
+                {"Const", 1}, {"Identity", 1}, {"_Send", 1}}));
+  EXPECT_EQ(CountOps(*parts["/job:b/replica:0/task:0"]),
+            (std::map<std::string, int>{
+                {"AddV2", 1}, {"Identity", 1}, {"NoOp", 1}, {"_Recv", 1}}));
+}
+
 TEST(PartitionTest, ControlEdgesCrossAsEmptyTensors) {
   Graph g;
   Node* const first = On(kA, AddOp(&g, "first", "NoOp"));

@@ -1,23 +1,75 @@
-#include "session/server.h"
+#include "headrace/server.h"
+
+#include <dlfcn.h>
 
 #include <atomic>
 
+#include "headrace/mutex.h"
+#include "session/distributed_library.h"
+
 namespace headrace {
 namespace {
-constinit std::atomic<ServerFactory> g_factory{nullptr};
+
+constexpr char kLibrary[] = "libheadrace_distributed.so";
+
+std::atomic<ServerFactory> server_factory{nullptr};
+std::atomic<SessionsReset> sessions_reset{nullptr};
+
+Status Load() {
+  // Beside the library that has this function.
+  Dl_info info;
+  std::string path = kLibrary;
+  if (dladdr(reinterpret_cast<const void*>(&RegisterServerFactory), &info) !=
+          0 &&
+      info.dli_fname != nullptr) {
+    const std::string self = info.dli_fname;
+    const size_t slash = self.rfind('/');
+    if (slash != std::string::npos) {
+      path = self.substr(0, slash + 1) + kLibrary;
+    }
+  }
+  if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
+    const char* const why = dlerror();
+    return errors::Unimplemented("servers and remote sessions need ", kLibrary,
+                                 ", which is built where gRPC is installed: ",
+                                 why == nullptr ? "it cannot be loaded" : why);
+  }
+  if (server_factory == nullptr) {
+    return errors::Internal(path, " registers no servers");
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
-void RegisterServerFactory(ServerFactory factory) { g_factory = factory; }
+Status LoadDistributedLibrary() {
+  if (server_factory != nullptr) return OkStatus();
+  static Mutex* const mu = new Mutex;
+  MutexLock lock(mu);
+  if (server_factory != nullptr) return OkStatus();
+  return Load();
+}
 
 StatusOr<std::unique_ptr<Server>> NewServer(const pb::ServerDef& def) {
-  const ServerFactory factory = g_factory;
-  if (factory == nullptr) {
-    return errors::Unimplemented(
-        "no server for job '", def.job_name(), "', task ", def.task_index(),
-        ": servers are in the plug-in libheadrace_distributed.so, which is not "
-        "loaded");
+  if (def.protocol() != "grpc") {
+    return errors::Unimplemented("ServerDef: protocol '", def.protocol(),
+                                 "'; there is: 'grpc'");
   }
-  return factory(def);
+  HR_RETURN_IF_ERROR(LoadDistributedLibrary());
+  return server_factory.load()(def);
+}
+
+void RegisterServerFactory(ServerFactory factory) { server_factory = factory; }
+void RegisterSessionsReset(SessionsReset reset) { sessions_reset = reset; }
+
+Status ResetRemoteSessions(const std::string& target,
+                           const std::vector<std::string>& containers) {
+  HR_RETURN_IF_ERROR(LoadDistributedLibrary());
+  const SessionsReset reset = sessions_reset;
+  if (reset == nullptr) {
+    return errors::Internal(kLibrary, " cannot reset sessions");
+  }
+  return reset(target, containers);
 }
 
 }  // namespace headrace

@@ -1,11 +1,13 @@
 #include "headrace/session.h"
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "headrace/device.h"
 #include "headrace/mutex.h"
 #include "session/direct_session.h"
+#include "session/distributed_library.h"
 
 namespace headrace {
 namespace {
@@ -27,6 +29,9 @@ Status FindEndpoint(const Graph& graph, const std::string& name,
   out->index = index;
   return OkStatus();
 }
+
+// Of targets that libheadrace_distributed.so knows.
+constexpr char kRemoteScheme[] = "grpc://";
 
 struct Factories {
   Mutex mu;
@@ -127,6 +132,9 @@ StatusOr<std::shared_ptr<const Session::Prepared>> Session::MakeCallable(
 
 Status ResetSessions(const std::string& target,
                      const std::vector<std::string>& containers) {
+  if (absl::StartsWith(target, kRemoteScheme)) {
+    return ResetRemoteSessions(target, containers);
+  }
   if (!target.empty() && target != "local") {
     return errors::Unimplemented("the sessions of target '", target,
                                  "' cannot be reset; only those of this "
@@ -143,6 +151,9 @@ StatusOr<std::unique_ptr<Session>> NewSession(const pb::ConfigProto& config,
     std::unique_ptr<Session> made;
     HR_RETURN_IF_ERROR(NewDirectSession(config, std::move(graph), &made));
     return made;
+  }
+  if (absl::StartsWith(target, kRemoteScheme)) {
+    HR_RETURN_IF_ERROR(LoadDistributedLibrary());
   }
   SessionFactory factory = nullptr;
   std::string known;

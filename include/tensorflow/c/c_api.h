@@ -673,6 +673,27 @@ TF_CAPI_EXPORT extern int64_t TF_DeviceListMemoryBytes(
 TF_CAPI_EXPORT extern uint64_t TF_DeviceListIncarnation(
     const TF_DeviceList* list, int index, TF_Status* status);
 
+/* ---- Servers ------------------------------------------------------------ */
+
+/* This process as a task of a cluster. It is loaded from
+   libheadrace_distributed.so, which lies beside libheadrace.so. */
+typedef struct TF_Server TF_Server;
+
+/* `proto` is a serialized ServerDef. NULL on error. The server listens, but
+   serves from TF_ServerStart on. */
+TF_CAPI_EXPORT extern TF_Server* TF_NewServer(const void* proto,
+                                              size_t proto_len,
+                                              TF_Status* status);
+TF_CAPI_EXPORT extern void TF_ServerStart(TF_Server* server, TF_Status* status);
+/* A stopped server cannot be started again. */
+TF_CAPI_EXPORT extern void TF_ServerStop(TF_Server* server, TF_Status* status);
+/* Waits until the server was stopped. */
+TF_CAPI_EXPORT extern void TF_ServerJoin(TF_Server* server, TF_Status* status);
+/* "grpc://host:port", for TF_SetTarget; lives as long as the server. */
+TF_CAPI_EXPORT extern const char* TF_ServerTarget(TF_Server* server);
+/* Stops and frees. */
+TF_CAPI_EXPORT extern void TF_DeleteServer(TF_Server* server);
+
 /* ---- Ops and kernels ---------------------------------------------------- */
 
 /* A library of custom ops and kernels; it stays loaded for ever. */

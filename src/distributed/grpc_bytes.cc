@@ -1,0 +1,66 @@
+#include "distributed/grpc_bytes.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace headrace {
+namespace {
+
+// Below that a copy costs less than keeping an owner.
+constexpr size_t kCopyBelow = 4096;
+// Longer messages do not fit the headers that carry them.
+constexpr size_t kMaxStatusBytes = 3072;
+
+void DropOwner(void* owner) {
+  delete static_cast<std::shared_ptr<const void>*>(owner);
+}
+
+}  // namespace
+
+grpc::ByteBuffer ToGrpc(const WireBytes& bytes) {
+  std::vector<grpc::Slice> slices;
+  for (const WireBytes::Piece& p : bytes.pieces()) {
+    if (p.bytes.size() < kCopyBelow) {
+      slices.emplace_back(p.bytes.data(), p.bytes.size());
+    } else {
+      slices.emplace_back(const_cast<char*>(p.bytes.data()), p.bytes.size(),
+                          DropOwner, new std::shared_ptr<const void>(p.owner));
+    }
+  }
+  return grpc::ByteBuffer(slices.data(), slices.size());
+}
+
+WireBytes FromGrpc(const grpc::ByteBuffer& buffer) {
+  WireBytes bytes;
+  auto slices = std::make_shared<std::vector<grpc::Slice>>();
+  if (!buffer.Valid() || !buffer.Dump(slices.get()).ok()) return bytes;
+  for (const grpc::Slice& s : *slices) {
+    bytes.Append(
+        absl::string_view(reinterpret_cast<const char*>(s.begin()), s.size()),
+        slices);
+  }
+  return bytes;
+}
+
+grpc::Status ToGrpc(const Status& status) {
+  if (status.ok()) return grpc::Status::OK;
+  std::string message(status.message());
+  if (message.size() > kMaxStatusBytes) {
+    message.resize(kMaxStatusBytes);
+    message += " ... [truncated]";
+  }
+  return grpc::Status(static_cast<grpc::StatusCode>(status.code()), message);
+}
+
+Status FromGrpc(const grpc::Status& status) {
+  if (status.ok()) return OkStatus();
+  absl::StatusCode code = static_cast<absl::StatusCode>(status.error_code());
+  // What gRPC says when the peer dies in the middle of a call.
+  if (code == absl::StatusCode::kUnknown &&
+      absl::StrContains(status.error_message(), "Stream removed")) {
+    code = absl::StatusCode::kUnavailable;
+  }
+  return Status(code, status.error_message());
+}
+
+}  // namespace headrace

@@ -1,0 +1,25 @@
+// Between WireBytes and gRPC's buffers, without copying. For rpc_channel.cc and
+// rpc_server.cc alone.
+#ifndef HEADRACE_DISTRIBUTED_GRPC_BYTES_H_
+#define HEADRACE_DISTRIBUTED_GRPC_BYTES_H_
+
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/slice.h>
+#include <grpcpp/support/status.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "distributed/wire_bytes.h"
+
+namespace headrace {
+
+grpc::ByteBuffer ToGrpc(const WireBytes& bytes);
+WireBytes FromGrpc(const grpc::ByteBuffer& buffer);
+grpc::Status ToGrpc(const Status& status);
+Status FromGrpc(const grpc::Status& status);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_DISTRIBUTED_GRPC_BYTES_H_

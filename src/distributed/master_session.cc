@@ -1,0 +1,876 @@
+#include "distributed/master_session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "base/exceptions.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "base/wait_hook.h"
+#include "distributed/remote_device.h"
+#include "distributed/running_parts.h"
+#include "graph/algorithm.h"
+#include "graph/client_graph.h"
+#include "graph/function_library.h"
+#include "graph/partition.h"
+#include "headrace/clock.h"
+#include "headrace/device_factory.h"
+#include "headrace/importer.h"
+#include "headrace/types.h"
+#include "runtime/deadline_timer.h"
+#include "runtime/placer.h"
+
+namespace headrace {
+namespace {
+
+constexpr absl::Duration kSayWhoIsMissing = absl::Seconds(10);
+constexpr absl::Duration kCloseTimeout = absl::Seconds(10);
+// Of one session. TensorFlow keeps any number.
+constexpr size_t kMaxSteps = 10000;
+
+// Waits for calls to several tasks. Callbacks share it.
+struct Calls {
+  Mutex mu;
+  CondVar changed;
+  std::map<std::string, Status> ended GUARDED_BY(mu);
+
+  void End(const std::string& task, const Status& s) {
+    MutexLock lock(&mu);
+    ended.emplace(task, s);
+    changed.SignalAll();
+  }
+};
+
+// Ids of steps: random, positive, with the upper bits clear as TensorFlow's.
+int64_t NewStepId() {
+  return static_cast<int64_t>(RandomSeed64() & ((uint64_t{1} << 56) - 1));
+}
+
+std::string FullName(const Endpoint& e) {
+  return StrCat(e.node->name(), ":", e.index);
+}
+
+Status FindEndpoint(const Graph& graph, const std::string& name,
+                    const char* what, Endpoint* out) {
+  std::string node;
+  int index = 0;
+  HR_RETURN_IF_ERROR(ParseEndpointName(name, &node, &index));
+  out->node = graph.FindNode(node);
+  if (out->node == nullptr) {
+    return errors::NotFound(what, " node ", name, ": not found");
+  }
+  if (index < 0 || index >= out->node->num_outputs()) {
+    return errors::InvalidArgument(what, " ", name, ": node has ",
+                                   out->node->num_outputs(), " outputs");
+  }
+  out->index = index;
+  return OkStatus();
+}
+
+// What a feed or fetch is called in the rendezvous of its step.
+std::string ClientKey(const Device& client, const std::string& name) {
+  return Rendezvous::CreateKey(client.name(), client.attributes().incarnation,
+                               client.name(), name);
+}
+
+// Puts a node that the client terminates in the place of an _Arg or _Retval:
+// `op` is _Recv or _Send.
+StatusOr<Node*> AddTerminal(const char* op, const Node& old,
+                            const std::string& name, DataType dtype,
+                            const Device& client, Graph* graph) {
+  NodeDef def;
+  const bool recv = op[1] == 'R';
+  std::string stem = StrCat(recv ? "_recv_" : "_send_", name);
+  std::replace(stem.begin(), stem.end(), ':', '_');
+  def.name = graph->UniqueName(stem);
+  def.op = op;
+  def.device = client.name();
+  def.source = old.def().source;
+  def.attrs = {
+      {"tensor_name", name},
+      {"send_device", client.name()},
+      {"send_device_incarnation",
+       static_cast<int64_t>(client.attributes().incarnation)},
+      {"recv_device", client.name()},
+      {"client_terminated", true},
+  };
+  def.attrs.Set(recv ? "tensor_type" : "T", dtype);
+  HR_ASSIGN_OR_RETURN(Node * made, graph->AddUnconnectedNode(std::move(def)));
+  made->set_assigned_device(client.name());
+  made->set_placement_reason(recv ? "fed by the client"
+                                  : "fetched by the client");
+  return made;
+}
+
+int32_t IndexOf(const Node& n) {
+  int32_t i = 0;
+  n.attrs().Get("index", &i).IgnoreError();  // BuildClientGraph set it
+  return i;
+}
+
+}  // namespace
+
+StatusOr<std::vector<std::string>> FilterTasks(
+    const WorkerCache& workers,
+    const google::protobuf::RepeatedPtrField<std::string>& filters) {
+  std::vector<DeviceName> parsed;
+  for (const std::string& f : filters) {
+    parsed.emplace_back();
+    HR_RETURN_IF_ERROR(Annotate(DeviceName::Parse(f, &parsed.back()),
+                                " (ConfigProto.device_filters)"));
+  }
+  std::vector<std::string> tasks{workers.local_name()};
+  for (const ClusterSpec::Task& t : workers.spec().tasks()) {
+    if (t.name == workers.local_name()) continue;
+    DeviceName task;
+    HR_RETURN_IF_ERROR(DeviceName::Parse(t.name, &task));
+    bool fits = parsed.empty();
+    for (DeviceName f : parsed) {
+      f.has_type = f.has_id = false;
+      fits |= f.Matches(task);
+    }
+    if (fits) tasks.push_back(t.name);
+  }
+  return tasks;
+}
+
+Status AskForDevices(const CallOptions& options, WorkerCache* workers,
+                     const std::vector<std::string>& tasks,
+                     std::map<std::string, pb::GetStatusResponse>* devices) {
+  struct Answers : Calls {
+    std::map<std::string, pb::GetStatusResponse> responses;
+    CancellationManager cancellation;
+  };
+  auto answers = std::make_shared<Answers>();
+  for (const std::string& task : tasks) answers->responses[task];
+  for (const std::string& task : tasks) {
+    HR_ASSIGN_OR_RETURN(WorkerInterface * worker, workers->Find(task));
+    CallOptions call;
+    call.cancellation = &answers->cancellation;
+    call.wait_for_ready = true;
+    worker->GetStatus(
+        call, &answers->responses[task],
+        [answers, task](const Status& s) { answers->End(task, s); });
+  }
+  const absl::Time deadline = Now() + options.timeout;
+  absl::Time say = Now() + kSayWhoIsMissing;
+  Status s;
+  while (true) {
+    std::vector<std::string> missing;
+    {
+      MutexLock lock(&answers->mu);
+      for (const auto& [task, ended] : answers->ended) s.Update(ended);
+      if (!s.ok() || answers->ended.size() == tasks.size()) break;
+      answers->changed.WaitWithTimeout(&answers->mu, absl::Milliseconds(100));
+      for (const std::string& task : tasks) {
+        if (!answers->ended.contains(task)) {
+          missing.push_back(workers->Describe(task));
+        }
+      }
+    }
+    if (missing.empty()) continue;
+    if (options.waits != nullptr) options.waits->Poll();
+    const std::string who = absl::StrJoin(missing, ", ");
+    const absl::Time now = Now();
+    if (now > say) {
+      say = now + kSayWhoIsMissing;
+      HR_LOG(WARNING) << "CreateSession still waiting for response from "
+                      << who;
+    }
+    if (now > deadline) {
+      s = errors::DeadlineExceeded(
+          "CreateSession: no answer from ", who, " after ",
+          absl::ToInt64Milliseconds(options.timeout), " ms");
+      break;
+    }
+    if (options.cancellation != nullptr &&
+        options.cancellation->IsCancelled()) {
+      s = errors::Cancelled("CreateSession was cancelled while it waited for ",
+                            who);
+      break;
+    }
+  }
+  answers->cancellation.StartCancel();
+  if (s.ok()) *devices = answers->responses;
+  return s;
+}
+
+MasterSession::MasterSession(std::shared_ptr<Worker> worker,
+                             pb::ConfigProto config, std::string handle)
+    : worker_(std::move(worker)),
+      config_(std::move(config)),
+      handle_(std::move(handle)),
+      workers_(worker_->workers()),
+      graph_(std::make_shared<Graph>()) {}
+
+MasterSession::~MasterSession() = default;
+
+StatusOr<std::shared_ptr<MasterSession>> MasterSession::Create(
+    const CallOptions& options, std::shared_ptr<Worker> worker,
+    const pb::CreateSessionRequest& request, const pb::ConfigProto& config) {
+  pb::ConfigProto merged = config;
+  merged.clear_device_filters();
+  merged.MergeFrom(request.config());
+  std::shared_ptr<MasterSession> session(
+      new MasterSession(std::move(worker), std::move(merged),
+                        StrCat(absl::Hex(RandomSeed64(), absl::kZeroPad16))));
+  const Status s = session->Start(options, request);
+  if (!s.ok()) {
+    session->Close();
+    return s;
+  }
+  return session;
+}
+
+Status MasterSession::Start(const CallOptions& options,
+                            const pb::CreateSessionRequest& request) {
+  if (config_.cluster_def().job_size() > 0) {
+    HR_ASSIGN_OR_RETURN(ClusterSpec spec,
+                        ClusterSpec::FromProto(config_.cluster_def()));
+    workers_ = std::make_shared<WorkerCache>(std::move(spec), worker_->task(),
+                                             worker_.get());
+  }
+  HR_ASSIGN_OR_RETURN(tasks_, FilterTasks(*workers_, config_.device_filters()));
+  CallOptions wait = options;
+  if (config_.operation_timeout_in_ms() > 0) {
+    wait.timeout = std::min(
+        wait.timeout, absl::Milliseconds(config_.operation_timeout_in_ms()));
+  }
+  std::map<std::string, pb::GetStatusResponse> answers;
+  HR_RETURN_IF_ERROR(AskForDevices(wait, workers_.get(), tasks_, &answers));
+  const std::vector<std::string> types = DeviceFactories::Types();
+  for (const std::string& task : tasks_) {
+    for (const pb::DeviceAttributes& a : answers[task].device_attributes()) {
+      attributes_.push_back(a);
+      DeviceName name;
+      HR_RETURN_IF_ERROR(Annotate(DeviceName::Parse(a.name(), &name),
+                                  StrCat(" (GetStatus of ", task, ")")));
+      // For a type that this process does not know there are no kernels to
+      // choose from.
+      if (std::find(types.begin(), types.end(), a.device_type()) ==
+          types.end()) {
+        continue;
+      }
+      devices_.push_back(std::make_unique<RemoteDevice>(a));
+      device_list_.push_back(devices_.back().get());
+    }
+  }
+  if (device_list_.empty()) {
+    return errors::Internal("no task of the cluster has a device");
+  }
+  HR_RETURN_IF_ERROR(CreateWorkerSessions(wait, request));
+  return Import(request.graph_def());
+}
+
+Status MasterSession::CreateWorkerSessions(const CallOptions& options,
+                                           const pb::CreateSessionRequest&) {
+  auto calls = std::make_shared<Calls>();
+  for (const std::string& task : tasks_) {
+    pb::CreateWorkerSessionRequest request;
+    request.set_session_handle(handle_);
+    request.set_isolate_session_state(config_.isolate_session_state());
+    for (const pb::DeviceAttributes& a : attributes_) {
+      *request.add_cluster_device_attributes() = a;
+    }
+    if (config_.cluster_def().job_size() > 0) {
+      pb::ServerDef* const def = request.mutable_server_def();
+      *def->mutable_cluster() = config_.cluster_def();
+      def->set_protocol("grpc");
+      if (const ClusterSpec::Task* t = workers_->spec().Find(task)) {
+        def->set_job_name(t->job);
+        def->set_task_index(t->index);
+      }
+    }
+    HR_ASSIGN_OR_RETURN(WorkerInterface * worker, workers_->Find(task));
+    CallOptions call;
+    call.timeout = std::min<absl::Duration>(options.timeout, absl::Minutes(1));
+    worker->CreateWorkerSession(
+        call, request, [calls, task](const Status& s) { calls->End(task, s); });
+  }
+  MutexLock lock(&calls->mu);
+  while (calls->ended.size() < tasks_.size()) calls->changed.Wait(&calls->mu);
+  Status s;
+  for (const auto& [task, ended] : calls->ended) s.Update(ended);
+  return s;
+}
+
+Status MasterSession::Import(const pb::GraphDef& def) {
+  MutexLock lock(&graph_->mu());
+  ImportOptions options;
+  options.extends = true;
+  return ImportGraphDef(options, def, graph_.get());
+}
+
+Status MasterSession::Extend(const pb::ExtendSessionRequest& request,
+                             pb::ExtendSessionResponse* response) {
+  MutexLock build(&build_mu_);
+  {
+    MutexLock lock(&mu_);
+    if (closed_) return errors::FailedPrecondition("Session is closed.");
+    if (request.current_graph_version() != version_) {
+      return errors::Aborted("Current version is ", version_,
+                             " but caller expected ",
+                             request.current_graph_version(), ".");
+    }
+  }
+  HR_RETURN_IF_ERROR(Import(request.graph_def()));
+  MutexLock lock(&mu_);
+  response->set_new_graph_version(++version_);
+  return OkStatus();
+}
+
+void MasterSession::ListDevices(pb::ListDevicesResponse* response) const {
+  for (const pb::DeviceAttributes& a : attributes_) {
+    std::string task;
+    TaskOfDevice(a.name(), &task).IgnoreError();  // checked in Start
+    *(task == worker_->task() ? response->add_local_device()
+                              : response->add_remote_device()) = a;
+  }
+}
+
+Status MasterSession::FindOrBuild(const CallOptions& options,
+                                  const Request& request, StepPtr* step) {
+  // Names have neither of these characters.
+  const std::string key = StrCat(absl::StrJoin(request.feeds, ","), ";",
+                                 absl::StrJoin(request.fetches, ","), ";",
+                                 absl::StrJoin(request.targets, ","));
+  const auto find = [&] {
+    MutexLock lock(&mu_);
+    const auto it = steps_.find(key);
+    if (it != steps_.end()) *step = it->second;
+    return *step != nullptr;
+  };
+  if (find()) return OkStatus();
+  MutexLock build(&build_mu_);
+  if (find()) return OkStatus();
+  HR_RETURN_IF_ERROR(
+      CatchExceptions([&] { return Build(options, request, step); }));
+  MutexLock lock(&mu_);
+  if (steps_.size() >= kMaxSteps) steps_.clear();
+  steps_.emplace(key, *step);
+  return OkStatus();
+}
+
+Status MasterSession::Build(const CallOptions& options, const Request& request,
+                            StepPtr* out) {
+  auto step = std::make_shared<Step>();
+  const Device& client = *device_list_.front();
+  std::unique_ptr<Graph> graph;
+  {
+    ReaderMutexLock lock(&graph_->mu());
+    std::vector<Endpoint> feeds(request.feeds.size()),
+        fetches(request.fetches.size());
+    std::vector<Node*> targets;
+    for (size_t i = 0; i < feeds.size(); ++i) {
+      HR_RETURN_IF_ERROR(
+          FindEndpoint(*graph_, request.feeds[i], "FeedInputs", &feeds[i]));
+      step->feeds.push_back(
+          {request.feeds[i], ClientKey(client, FullName(feeds[i])),
+           BaseType(feeds[i].node->output_type(feeds[i].index))});
+    }
+    for (size_t i = 0; i < fetches.size(); ++i) {
+      HR_RETURN_IF_ERROR(FindEndpoint(*graph_, request.fetches[i],
+                                      "FetchOutputs", &fetches[i]));
+      step->fetches.push_back(
+          {request.fetches[i], ClientKey(client, FullName(fetches[i])), {}});
+    }
+    for (const std::string& name : request.targets) {
+      std::string node;
+      int index = 0;
+      HR_RETURN_IF_ERROR(ParseEndpointName(name, &node, &index));
+      targets.push_back(graph_->FindNode(node));
+      if (targets.back() == nullptr) {
+        return errors::NotFound("TargetNodes node ", name, ": not found");
+      }
+    }
+    HR_ASSIGN_OR_RETURN(graph, BuildClientGraph(*graph_, feeds, fetches,
+                                                targets, client.name()));
+  }
+  std::vector<Node*> args, retvals;
+  bool control_flow = false;
+  graph->ForEachNode([&](Node* n) {
+    control_flow |= n->IsControlFlow();
+    if (n->IsArg()) args.push_back(n);
+    if (n->IsRetval()) retvals.push_back(n);
+  });
+  for (Node* r : retvals) {
+    const std::vector<bool> needed = ReachableBackwards(*graph, {r});
+    for (const Node* a : args) {
+      if (needed[a->id()]) {
+        step->fetches[IndexOf(*r)].needs.push_back(IndexOf(*a));
+      }
+    }
+  }
+  const auto name_of = [](const std::string& key) {
+    Rendezvous::ParsedKey parsed;
+    Rendezvous::ParseKey(key, &parsed).IgnoreError();  // made above
+    return std::string(parsed.edge_name);
+  };
+  for (Node* r : retvals) {
+    const Edge* const e = r->input_edge(0);
+    const Endpoint from{e->src(), e->src_output()};
+    HR_ASSIGN_OR_RETURN(
+        Node * send,
+        AddTerminal("_Send", *r, name_of(step->fetches[IndexOf(*r)].key),
+                    BaseType(from.node->output_type(from.index)), client,
+                    graph.get()));
+    graph->RemoveNode(r);
+    HR_RETURN_IF_ERROR(graph->AddEdge(from, send, 0));
+  }
+  for (Node* a : args) {
+    HR_ASSIGN_OR_RETURN(
+        Node * recv,
+        AddTerminal("_Recv", *a, name_of(step->feeds[IndexOf(*a)].key),
+                    a->output_type(0), client, graph.get()));
+    const std::vector<const Edge*> edges(a->out_edges().begin(),
+                                         a->out_edges().end());
+    for (const Edge* e : edges) {
+      Node* const dst = e->dst();
+      if (e->IsControlEdge()) {
+        graph->AddControlEdge(recv, dst);
+      } else {
+        HR_RETURN_IF_ERROR(graph->ReplaceInput(dst, e->dst_input(), {recv, 0}));
+      }
+    }
+    graph->RemoveNode(a);
+  }
+  PlacerOptions placer;
+  placer.allow_soft_placement = config_.allow_soft_placement();
+  placer.log_placement = config_.log_device_placement();
+  HR_RETURN_IF_ERROR(PlaceGraph(placer, device_list_, graph.get()));
+
+  PartitionOptions partition;
+  partition.incarnation = [this](const std::string& name) -> uint64_t {
+    for (const Device* d : device_list_) {
+      if (d->name() == name) return d->attributes().incarnation;
+    }
+    return 0;
+  };
+  partition.part_of = [](const std::string& device) {
+    std::string task;
+    TaskOfDevice(device, &task).IgnoreError();  // checked in Start
+    return task;
+  };
+  std::map<std::string, std::unique_ptr<Graph>> parts;
+  HR_RETURN_IF_ERROR(PartitionGraph(partition, std::move(graph), &parts));
+  HR_RETURN_IF_ERROR(
+      Register(options, std::move(parts), control_flow, step.get()));
+  *out = std::move(step);
+  return OkStatus();
+}
+
+Status MasterSession::Register(
+    const CallOptions& options,
+    std::map<std::string, std::unique_ptr<Graph>> graphs, bool control_flow,
+    Step* step) {
+  struct Registrations : Calls {
+    std::map<std::string, pb::RegisterGraphResponse> responses;
+    CancellationManager cancellation;
+  };
+  auto calls = std::make_shared<Registrations>();
+  for (const auto& [task, graph] : graphs) calls->responses[task];
+  for (auto& [task, graph] : graphs) {
+    HR_ASSIGN_OR_RETURN(WorkerInterface * worker, workers_->Find(task));
+    pb::RegisterGraphRequest request;
+    request.set_session_handle(handle_);
+    request.set_create_worker_session_called(true);
+    request.set_has_control_flow(control_flow);
+    *request.mutable_graph_options() = config_.graph_options();
+    GraphToGraphDef(*graph, request.mutable_graph_def());
+    step->parts.push_back({task, worker, "", task == worker_->task()});
+    CallOptions call;
+    call.cancellation = &calls->cancellation;
+    call.timeout = options.timeout;
+    worker->RegisterGraph(
+        call, request, &calls->responses[task],
+        [calls, task = task](const Status& s) { calls->End(task, s); });
+    graph.reset();
+  }
+  Status s;
+  {
+    MutexLock lock(&calls->mu);
+    while (calls->ended.size() < graphs.size() &&
+           (options.cancellation == nullptr ||
+            !options.cancellation->IsCancelled())) {
+      calls->changed.WaitWithTimeout(&calls->mu, absl::Milliseconds(100));
+    }
+    for (const auto& [task, ended] : calls->ended) s.Update(ended);
+    if (calls->ended.size() < graphs.size()) {
+      s.Update(errors::Cancelled("RegisterGraph was cancelled."));
+    }
+  }
+  calls->cancellation.StartCancel();
+  HR_RETURN_IF_ERROR(s);
+  for (Step::Part& p : step->parts) {
+    p.graph_handle = calls->responses[p.task].graph_handle();
+  }
+  return OkStatus();
+}
+
+Status MasterSession::Execute(const CallOptions& options, const StepPtr& step,
+                              Execution execution, NamedTensors* fetched,
+                              pb::RunMetadata* metadata) {
+  std::deque<RunningParts::Part> parts;
+  const bool traced = metadata != nullptr && execution.options->trace_level() !=
+                                                 pb::RunOptions::NO_TRACE;
+  for (const Step::Part& p : step->parts) {
+    RunningParts::Part& part = parts.emplace_back();
+    part.task = p.task;
+    part.where = workers_->Describe(p.task);
+    part.worker = p.worker;
+    part.is_local = p.is_client;
+    pb::RunGraphRequest& header = part.call.header;
+    header.set_session_handle(handle_);
+    header.set_create_worker_session_called(true);
+    header.set_graph_handle(p.graph_handle);
+    header.set_step_id(execution.id);
+    header.set_request_id(NewRequestId());
+    header.set_is_partial(execution.partial);
+    header.set_is_last_partial_run(execution.last_partial);
+    header.set_store_errors_in_response_body(true);
+    pb::ExecutorOpts* const opts = header.mutable_exec_opts();
+    opts->set_record_timeline(traced);
+    opts->set_record_partition_graphs(
+        execution.options->output_partition_graphs());
+    opts->set_report_tensor_allocations_upon_oom(
+        execution.options->report_tensor_allocations_upon_oom());
+    if (p.is_client) {
+      part.call.send = std::move(execution.feeds);
+      part.call.recv_keys = std::move(execution.fetches);
+    }
+  }
+  // The workers live as long as the caches; the local one, as its owner.
+  auto keep = std::make_shared<
+      std::pair<std::shared_ptr<WorkerCache>, std::shared_ptr<Worker>>>(
+      workers_, worker_);
+  auto run = std::make_shared<RunningParts>(std::move(parts), std::move(keep));
+  {
+    MutexLock lock(&mu_);
+    if (closed_) return errors::Cancelled("Session has been closed.");
+    running_.insert(run);
+  }
+  {
+    const int64_t timeout = TimeoutOf(*execution.options);
+    const Deadline deadline(timeout, [&run, timeout] {
+      run->Fail(
+          errors::DeadlineExceeded("Timed out waiting for notification: the "
+                                   "step was not finished after ",
+                                   timeout, " ms", run->WhoIsMissing()));
+    });
+    CancellationManager* const caller = options.cancellation;
+    CancellationManager::Token token = 0;
+    const auto cancel = [run] {
+      run->Fail(errors::Cancelled("RunStep was cancelled."));
+    };
+    if (caller != nullptr) {
+      token = caller->NextToken();
+      if (!caller->RegisterCallback(token, cancel)) cancel();
+    }
+    run->Run(options.waits);
+    if (caller != nullptr) caller->TryDeregisterCallback(token);
+  }
+  {
+    MutexLock lock(&mu_);
+    running_.erase(run);
+  }
+  HR_RETURN_IF_ERROR(run->status());
+  for (RunningParts::Part& p : run->parts()) {
+    if (p.is_local) *fetched = std::move(p.result.recv);
+    if (metadata == nullptr) continue;
+    pb::RunGraphResponse& header = p.result.header;
+    for (pb::DeviceStepStats& d :
+         *header.mutable_step_stats()->mutable_dev_stats()) {
+      *metadata->mutable_step_stats()->add_dev_stats() = std::move(d);
+    }
+    for (pb::GraphDef& g : *header.mutable_partition_graph()) {
+      *metadata->add_partition_graphs() = std::move(g);
+    }
+  }
+  return OkStatus();
+}
+
+void MasterSession::Cleanup(const Step& step, int64_t id) {
+  for (const Step::Part& p : step.parts) {
+    CallOptions options;
+    options.timeout = kCloseTimeout;
+    p.worker->CleanupGraph(options, id, [](const Status&) {});
+  }
+}
+
+Status MasterSession::Run(const CallOptions& options, RunStepCall call,
+                          RunStepResult* result) {
+  if (!call.header.partial_run_handle().empty()) {
+    return RunPartial(options, std::move(call), result);
+  }
+  const pb::RunOptions& run_options = call.header.options();
+  if (run_options.debug_options().debug_tensor_watch_opts_size() > 0) {
+    return errors::Unimplemented(
+        "RunOptions.debug_options: watching tensors is not supported");
+  }
+  Request request;
+  std::map<std::string, const Tensor*> by_name;
+  for (const auto& [name, value] : call.feeds) {
+    request.feeds.push_back(name);
+    if (!by_name.emplace(name, &value).second) {
+      return errors::InvalidArgument("Endpoint \"", name,
+                                     "\" fed more than once.");
+    }
+  }
+  // The order does not matter to the step.
+  std::sort(request.feeds.begin(), request.feeds.end());
+  const std::set<std::string> fetches(call.header.fetch().begin(),
+                                      call.header.fetch().end());
+  request.fetches.assign(fetches.begin(), fetches.end());
+  const std::set<std::string> targets(call.header.target().begin(),
+                                      call.header.target().end());
+  request.targets.assign(targets.begin(), targets.end());
+  StepPtr step;
+  HR_RETURN_IF_ERROR(FindOrBuild(options, request, &step));
+
+  Execution execution;
+  execution.id = NewStepId();
+  execution.options = &run_options;
+  std::map<std::string, size_t> at;  // of a fetch, by name
+  for (const Step::Fed& f : step->feeds) {
+    const Tensor& value = *by_name[f.name];
+    if (value.dtype() != f.dtype) {
+      return errors::InvalidArgument("feed '", f.name, "' has type ",
+                                     DataTypeString(value.dtype()), ", wanted ",
+                                     DataTypeString(f.dtype));
+    }
+    execution.feeds.emplace_back(f.key, value);
+  }
+  for (const Step::Fetched& f : step->fetches) {
+    at.emplace(f.name, at.size());
+    execution.fetches.push_back(f.key);
+  }
+  const int64_t id = execution.id;
+  NamedTensors fetched;
+  const Status s = Execute(options, step, std::move(execution), &fetched,
+                           result->header.mutable_metadata());
+  Cleanup(*step, id);
+  HR_RETURN_IF_ERROR(s);
+  for (const std::string& name : call.header.fetch()) {
+    const size_t i = at[name];
+    if (i >= fetched.size()) {
+      return errors::Internal("no value came back for ", name);
+    }
+    result->fetches.emplace_back(name, fetched[i].second);
+  }
+  return OkStatus();
+}
+
+Status MasterSession::PartialRunSetup(const CallOptions& options,
+                                      const pb::PartialRunSetupRequest& request,
+                                      pb::PartialRunSetupResponse* response) {
+  Request wanted;
+  wanted.feeds.assign(request.feed().begin(), request.feed().end());
+  wanted.fetches.assign(request.fetch().begin(), request.fetch().end());
+  wanted.targets.assign(request.target().begin(), request.target().end());
+  auto run = std::make_shared<PartialRun>();
+  HR_RETURN_IF_ERROR(FindOrBuild(options, wanted, &run->step));
+  run->id = NewStepId();
+  MutexLock lock(&mu_);
+  const std::string handle = StrCat(next_partial_++);
+  partial_runs_[handle] = std::move(run);
+  response->set_partial_run_handle(handle);
+  return OkStatus();
+}
+
+Status MasterSession::RunPartial(const CallOptions& options, RunStepCall call,
+                                 RunStepResult* result) {
+  const std::string& handle = call.header.partial_run_handle();
+  std::shared_ptr<PartialRun> run;
+  Execution execution;
+  {
+    MutexLock lock(&mu_);
+    const auto it = partial_runs_.find(handle);
+    if (it == partial_runs_.end()) {
+      return errors::InvalidArgument(
+          "Must run PartialRunSetup before performing partial runs");
+    }
+    run = it->second;
+    std::set<std::string> fed = run->fed, fetched = run->fetched;
+    const Step& step = *run->step;
+    for (auto& [name, value] : call.feeds) {
+      const auto at =
+          std::find_if(step.feeds.begin(), step.feeds.end(),
+                       [&n = name](const auto& f) { return f.name == n; });
+      if (at == step.feeds.end()) {
+        return errors::InvalidArgument(
+            "The feed ", name, " was not specified in partial_run_setup.");
+      }
+      if (!fed.insert(name).second) {
+        return errors::InvalidArgument("The feed ", name,
+                                       " has already been fed.");
+      }
+      if (value.dtype() != at->dtype) {
+        return errors::InvalidArgument("feed '", name, "' has type ",
+                                       DataTypeString(value.dtype()),
+                                       ", wanted ", DataTypeString(at->dtype));
+      }
+      execution.feeds.emplace_back(at->key, std::move(value));
+    }
+    for (const std::string& name : call.header.fetch()) {
+      const auto at =
+          std::find_if(step.fetches.begin(), step.fetches.end(),
+                       [&](const auto& f) { return f.name == name; });
+      if (at == step.fetches.end()) {
+        return errors::InvalidArgument(
+            "The fetch ", name, " was not specified in partial_run_setup.");
+      }
+      if (!fetched.insert(name).second) {
+        return errors::InvalidArgument("The fetch ", name,
+                                       " has already been fetched.");
+      }
+      for (int f : at->needs) {
+        if (!fed.contains(step.feeds[f].name)) {
+          return errors::InvalidArgument(
+              "Fetch ", name,
+              " can't be computed from the feeds that have been fed so far. ",
+              "It needs ", step.feeds[f].name, ".");
+        }
+      }
+      execution.fetches.push_back(at->key);
+    }
+    run->fed = std::move(fed);
+    run->fetched = std::move(fetched);
+    execution.last_partial = run->fed.size() == step.feeds.size() &&
+                             run->fetched.size() == step.fetches.size();
+    if (execution.last_partial) partial_runs_.erase(it);
+  }
+  execution.id = run->id;
+  execution.partial = true;
+  execution.options = &call.header.options();
+  const bool last = execution.last_partial;
+  NamedTensors fetched;
+  const Status s =
+      Execute(options, run->step, std::move(execution), &fetched, nullptr);
+  if (last || !s.ok()) {
+    Cleanup(*run->step, run->id);
+    MutexLock lock(&mu_);
+    partial_runs_.erase(handle);
+  }
+  HR_RETURN_IF_ERROR(s);
+  for (int i = 0; i < call.header.fetch_size(); ++i) {
+    if (i >= static_cast<int>(fetched.size())) {
+      return errors::Internal("no value came back for ", call.header.fetch(i));
+    }
+    result->fetches.emplace_back(call.header.fetch(i), fetched[i].second);
+  }
+  return OkStatus();
+}
+
+Status MasterSession::MakeCallable(const CallOptions& options,
+                                   const pb::MakeCallableRequest& request,
+                                   pb::MakeCallableResponse* response) {
+  const pb::CallableOptions& o = request.options();
+  if (o.tensor_connection_size() > 0) {
+    return errors::Unimplemented(
+        "CallableOptions.tensor_connection is not supported");
+  }
+  Request wanted;
+  wanted.feeds.assign(o.feed().begin(), o.feed().end());
+  wanted.fetches.assign(o.fetch().begin(), o.fetch().end());
+  wanted.targets.assign(o.target().begin(), o.target().end());
+  StepPtr step;
+  HR_RETURN_IF_ERROR(FindOrBuild(options, wanted, &step));
+  MutexLock lock(&mu_);
+  response->set_handle(next_callable_);
+  callables_[next_callable_++] = std::move(step);
+  return OkStatus();
+}
+
+Status MasterSession::RunCallable(const CallOptions& options,
+                                  RunCallableCall call,
+                                  RunCallableResult* result) {
+  StepPtr step;
+  {
+    MutexLock lock(&mu_);
+    const auto it = callables_.find(call.header.handle());
+    if (it == callables_.end()) {
+      return errors::InvalidArgument("No such callable handle: ",
+                                     call.header.handle());
+    }
+    step = it->second;
+  }
+  if (call.feeds.size() != step->feeds.size()) {
+    return errors::InvalidArgument("Expected ", step->feeds.size(),
+                                   " feed tensors, but got ",
+                                   call.feeds.size());
+  }
+  Execution execution;
+  execution.id = NewStepId();
+  execution.options = &pb::RunOptions::default_instance();
+  for (size_t i = 0; i < call.feeds.size(); ++i) {
+    const Step::Fed& f = step->feeds[i];
+    if (call.feeds[i].dtype() != f.dtype) {
+      return errors::InvalidArgument("feed '", f.name, "' has type ",
+                                     DataTypeString(call.feeds[i].dtype()),
+                                     ", wanted ", DataTypeString(f.dtype));
+    }
+    execution.feeds.emplace_back(f.key, std::move(call.feeds[i]));
+  }
+  std::map<std::string, size_t> at;  // of a key, among those asked for
+  for (const Step::Fetched& f : step->fetches) {
+    if (at.emplace(f.key, at.size()).second) {
+      execution.fetches.push_back(f.key);
+    }
+  }
+  const int64_t id = execution.id;
+  NamedTensors fetched;
+  const Status s =
+      Execute(options, step, std::move(execution), &fetched, nullptr);
+  Cleanup(*step, id);
+  HR_RETURN_IF_ERROR(s);
+  for (const Step::Fetched& f : step->fetches) {
+    const size_t i = at[f.key];
+    if (i >= fetched.size()) {
+      return errors::Internal("no value came back for ", f.name);
+    }
+    result->fetches.push_back(fetched[i].second);
+  }
+  return OkStatus();
+}
+
+Status MasterSession::ReleaseCallable(int64_t handle) {
+  MutexLock lock(&mu_);
+  if (callables_.erase(handle) > 0) return OkStatus();
+  return errors::InvalidArgument("No such callable handle: ", handle);
+}
+
+void MasterSession::Close() {
+  std::set<std::shared_ptr<RunningParts>> running;
+  std::map<std::string, std::shared_ptr<PartialRun>> partial;
+  {
+    MutexLock lock(&mu_);
+    if (closed_) return;
+    closed_ = true;
+    running = running_;
+    partial.swap(partial_runs_);
+    callables_.clear();
+  }
+  for (const auto& run : running) {
+    run->Fail(errors::Cancelled("Session has been closed."));
+  }
+  for (const auto& [handle, run] : partial) Cleanup(*run->step, run->id);
+  pb::DeleteWorkerSessionRequest request;
+  request.set_session_handle(handle_);
+  auto calls = std::make_shared<Calls>();
+  size_t asked = 0;
+  for (const std::string& task : tasks_) {
+    StatusOr<WorkerInterface*> worker = workers_->Find(task);
+    if (!worker.ok()) continue;
+    ++asked;
+    CallOptions options;
+    options.timeout = kCloseTimeout;
+    (*worker)->DeleteWorkerSession(
+        options, request,
+        [calls, task](const Status& s) { calls->End(task, s); });
+  }
+  MutexLock lock(&calls->mu);
+  while (calls->ended.size() < asked) calls->changed.Wait(&calls->mu);
+}
+
+}  // namespace headrace

@@ -1,0 +1,152 @@
+// MasterSession: one client's graph, and the steps that it runs on the tasks of
+// the cluster. A step is a combination of feeds, fetches and targets: the first
+// time it is pruned, placed over all devices, split by task and registered with
+// the tasks; then every run of it starts all its parts at once.
+#ifndef HEADRACE_DISTRIBUTED_MASTER_SESSION_H_
+#define HEADRACE_DISTRIBUTED_MASTER_SESSION_H_
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "distributed/master.h"
+#include "headrace/graph.h"
+
+namespace headrace {
+
+// The parts of one run; master_session.cc.
+class RunningParts;
+
+// The tasks that a session with these filters uses; the master's own always.
+StatusOr<std::vector<std::string>> FilterTasks(
+    const WorkerCache& workers,
+    const google::protobuf::RepeatedPtrField<std::string>& filters);
+
+// Asks all `tasks` for their devices. Waits for those that do not answer, says
+// so on stderr every ten seconds, and gives up when `options` do: the error
+// then names them.
+Status AskForDevices(const CallOptions& options, WorkerCache* workers,
+                     const std::vector<std::string>& tasks,
+                     std::map<std::string, pb::GetStatusResponse>* devices);
+
+// Thread-safe.
+class MasterSession {
+ public:
+  static StatusOr<std::shared_ptr<MasterSession>> Create(
+      const CallOptions& options, std::shared_ptr<Worker> worker,
+      const pb::CreateSessionRequest& request, const pb::ConfigProto& config);
+  ~MasterSession();
+
+  const std::string& handle() const { return handle_; }
+  Status Extend(const pb::ExtendSessionRequest& request,
+                pb::ExtendSessionResponse* response);
+  Status PartialRunSetup(const CallOptions& options,
+                         const pb::PartialRunSetupRequest& request,
+                         pb::PartialRunSetupResponse* response);
+  Status Run(const CallOptions& options, RunStepCall call,
+             RunStepResult* result);
+  Status MakeCallable(const CallOptions& options,
+                      const pb::MakeCallableRequest& request,
+                      pb::MakeCallableResponse* response);
+  Status RunCallable(const CallOptions& options, RunCallableCall call,
+                     RunCallableResult* result);
+  Status ReleaseCallable(int64_t handle);
+  void ListDevices(pb::ListDevicesResponse* response) const;
+  // Cancels the runs in progress and ends the session at all tasks.
+  void Close();
+
+ private:
+  // A combination of feeds, fetches and targets, registered. Const.
+  struct Step {
+    struct Part {
+      std::string task;
+      WorkerInterface* worker = nullptr;
+      std::string graph_handle;
+      bool is_client = false;  // has the feeds and fetches
+    };
+    struct Fed {
+      std::string name, key;
+      DataType dtype = DT_INVALID;
+    };
+    struct Fetched {
+      std::string name, key;
+      std::vector<int> needs;  // of the feeds
+    };
+    std::vector<Part> parts;
+    std::vector<Fed> feeds;
+    std::vector<Fetched> fetches;
+  };
+  using StepPtr = std::shared_ptr<const Step>;
+  // What a client asks for, by name.
+  struct Request {
+    std::vector<std::string> feeds, fetches, targets;
+  };
+  struct PartialRun {
+    StepPtr step;
+    int64_t id = 0;
+    pb::RunOptions options;
+    std::set<std::string> fed, fetched;
+  };
+
+  MasterSession(std::shared_ptr<Worker> worker, pb::ConfigProto config,
+                std::string handle);
+  Status Start(const CallOptions& options,
+               const pb::CreateSessionRequest& request);
+  Status CreateWorkerSessions(const CallOptions& options,
+                              const pb::CreateSessionRequest& request);
+  Status Import(const pb::GraphDef& def);
+  Status FindOrBuild(const CallOptions& options, const Request& request,
+                     StepPtr* step);
+  Status Build(const CallOptions& options, const Request& request,
+               StepPtr* step);
+  Status Register(const CallOptions& options,
+                  std::map<std::string, std::unique_ptr<Graph>> graphs,
+                  bool control_flow, Step* step);
+  // `values` by number of the step's feeds, `wanted` of its fetches.
+  struct Execution {
+    int64_t id = 0;
+    NamedTensors feeds;                // by key
+    std::vector<std::string> fetches;  // keys
+    const pb::RunOptions* options = nullptr;
+    bool partial = false, last_partial = false;
+  };
+  Status Execute(const CallOptions& options, const StepPtr& step,
+                 Execution execution, NamedTensors* fetched,
+                 pb::RunMetadata* metadata);
+  void Cleanup(const Step& step, int64_t id);
+  Status RunPartial(const CallOptions& options, RunStepCall call,
+                    RunStepResult* result);
+  int64_t TimeoutOf(const pb::RunOptions& options) const {
+    return options.timeout_in_ms() > 0 ? options.timeout_in_ms()
+                                       : config_.operation_timeout_in_ms();
+  }
+
+  const std::shared_ptr<Worker> worker_;
+  const pb::ConfigProto config_;
+  const std::string handle_;
+  std::shared_ptr<WorkerCache> workers_;
+  std::vector<std::string> tasks_;
+  std::vector<pb::DeviceAttributes> attributes_;  // of all devices
+  // On which nodes are placed; those of this task first.
+  std::vector<std::unique_ptr<Device>> devices_;
+  std::vector<Device*> device_list_;
+  std::shared_ptr<Graph> graph_;
+
+  Mutex build_mu_;  // one step is built at a time; before graph_->mu() and mu_
+  Mutex mu_;
+  bool closed_ GUARDED_BY(mu_) = false;
+  int64_t version_ GUARDED_BY(mu_) = 0;
+  std::map<std::string, StepPtr> steps_ GUARDED_BY(mu_);
+  int64_t next_callable_ GUARDED_BY(mu_) = 0;
+  std::map<int64_t, StepPtr> callables_ GUARDED_BY(mu_);
+  int64_t next_partial_ GUARDED_BY(mu_) = 0;
+  std::map<std::string, std::shared_ptr<PartialRun>> partial_runs_
+      GUARDED_BY(mu_);
+  std::set<std::shared_ptr<RunningParts>> running_ GUARDED_BY(mu_);
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_DISTRIBUTED_MASTER_SESSION_H_

@@ -1,0 +1,65 @@
+#include "distributed/rpc.h"
+
+#include <cstdlib>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/strip.h"
+#include "base/wait_hook.h"
+#include "headrace/mutex.h"
+
+namespace headrace {
+
+Status RpcChannel::Call(const std::string& method, WireBytes request,
+                        const CallOptions& options, WireBytes* response) {
+  Notification done;
+  Status status;
+  Call(method, std::move(request), options,
+       [&](const Status& s, WireBytes bytes) {
+         status = s;
+         *response = std::move(bytes);
+         done.Notify();
+       });
+  WaitForNotification(done, options.waits);
+  return status;
+}
+
+bool IsLoopback(absl::string_view host) {
+  return host == "localhost" || host == "::1" ||
+         (absl::StartsWith(host, "127.") &&
+          host.find_first_not_of("0123456789.") == absl::string_view::npos);
+}
+
+Status SplitAddress(absl::string_view address, std::string* host, int* port) {
+  const size_t colon = address.rfind(':');
+  if (colon == absl::string_view::npos || colon == 0 ||
+      !absl::SimpleAtoi(address.substr(colon + 1), port) || *port < 0 ||
+      *port > 65535) {
+    return errors::InvalidArgument("'", address,
+                                   "' is no address; wanted host:port");
+  }
+  absl::string_view h = address.substr(0, colon);
+  if (absl::ConsumePrefix(&h, "[") && !absl::ConsumeSuffix(&h, "]")) {
+    return errors::InvalidArgument("'", address, "' is no address");
+  }
+  *host = std::string(h);
+  return OkStatus();
+}
+
+Status CheckAddress(const std::string& address) {
+  std::string host;
+  int port = 0;
+  HR_RETURN_IF_ERROR(SplitAddress(address, &host, &port));
+  const char* const everywhere = std::getenv(kPlaintextEverywhere);
+  if (IsLoopback(host) ||
+      (everywhere != nullptr && absl::string_view(everywhere) == "1")) {
+    return OkStatus();
+  }
+  return errors::PermissionDenied(
+      "'", address,
+      "' is beyond this machine, and connections are not encrypted: whoever "
+      "reaches the port can run code here. Set ",
+      kPlaintextEverywhere, "=1 if the network is closed to others");
+}
+
+}  // namespace headrace

@@ -1,0 +1,95 @@
+// Remote calls, bytes in and bytes out. Only rpc_channel.cc and rpc_server.cc
+// know gRPC.
+#ifndef HEADRACE_DISTRIBUTED_RPC_H_
+#define HEADRACE_DISTRIBUTED_RPC_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/time/time.h"
+#include "distributed/wire_bytes.h"
+#include "headrace/cancellation.h"
+
+namespace headrace {
+
+class WaitHook;
+
+struct CallOptions {
+  // Ends the call early. May be null. Outlives the call.
+  CancellationManager* cancellation = nullptr;
+  absl::Duration timeout = absl::InfiniteDuration();
+  // Wait for the peer to come up. Otherwise a call to a peer that refuses
+  // connections fails at once with Unavailable.
+  bool wait_for_ready = false;
+  // Called now and then by calls that wait for the answer. May be null.
+  WaitHook* waits = nullptr;
+};
+
+// Environment variable that allows connections without encryption beyond this
+// machine: "1".
+inline constexpr char kPlaintextEverywhere[] =
+    "HEADRACE_ALLOW_UNENCRYPTED_NETWORK";
+
+// A connection to one address, made when it is first used and made again when
+// it breaks. Thread-safe.
+class RpcChannel {
+ public:
+  using DoneCallback = std::function<void(const Status&, WireBytes response)>;
+
+  virtual ~RpcChannel() = default;
+  // `method` is "/tensorflow.WorkerService/RunGraph". Calls `done` once, from
+  // any thread, perhaps before this returns; `done` must not block.
+  virtual void Call(const std::string& method, WireBytes request,
+                    const CallOptions& options, DoneCallback done) = 0;
+  // Waits for the answer. Not from a `done`.
+  Status Call(const std::string& method, WireBytes request,
+              const CallOptions& options, WireBytes* response);
+};
+
+// "host:port". PermissionDenied if the host is not this machine and
+// kPlaintextEverywhere is not set.
+StatusOr<std::shared_ptr<RpcChannel>> NewRpcChannel(const std::string& address);
+
+// One call that is being served. Thread-safe.
+class RpcCall {
+ public:
+  virtual ~RpcCall() = default;
+  virtual const WireBytes& request() const = 0;
+  // Cancelled when the client gives up or is gone.
+  virtual CancellationManager* cancellation() = 0;
+  // Answers. Later calls do nothing. A call that is dropped without an answer
+  // is answered with Internal.
+  virtual void Finish(const Status& status, WireBytes response) = 0;
+};
+
+// Must not block.
+using RpcHandler = std::function<void(std::shared_ptr<RpcCall>)>;
+// By method.
+using RpcHandlers = std::map<std::string, RpcHandler>;
+
+// Serves calls until Shutdown. Thread-safe.
+class RpcServer {
+ public:
+  // `address` is "host:port"; port 0 chooses one. Errors: Unavailable if the
+  // address cannot be bound, PermissionDenied as NewRpcChannel.
+  static StatusOr<std::unique_ptr<RpcServer>> Start(const std::string& address,
+                                                    RpcHandlers handlers);
+  virtual ~RpcServer() = default;
+  virtual int port() const = 0;
+  // Takes no more calls, cancels those in progress, and waits until they have
+  // ended. May be called again.
+  virtual void Shutdown() = 0;
+};
+
+// True if `host` is this machine only: localhost, 127.x.y.z, ::1.
+bool IsLoopback(absl::string_view host);
+// Splits "host:port"; "[::1]:80" has host "::1". InvalidArgument if malformed.
+Status SplitAddress(absl::string_view address, std::string* host, int* port);
+// InvalidArgument or PermissionDenied if nobody should listen or connect there.
+Status CheckAddress(const std::string& address);
+
+}  // namespace headrace
+
+#endif  // HEADRACE_DISTRIBUTED_RPC_H_

@@ -1,0 +1,317 @@
+// A server as its clients see it: what it answers, and what it refuses.
+#include "distributed/services.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "distributed/cluster_spec.h"
+#include "distributed/task_server.h"
+#include "graph/graph_test_util.h"
+#include "headrace/importer.h"
+#include "headrace/session.h"
+
+namespace headrace {
+namespace {
+
+constexpr char kCpu[] = "/job:local/replica:0/task:0/device:CPU:0";
+
+class ServicesTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    pb::ServerDef def;
+    def.set_protocol("grpc");
+    def.set_job_name("local");
+    pb::JobDef* const job = def.mutable_cluster()->add_job();
+    job->set_name("local");
+    (*job->mutable_tasks())[0] = "localhost:0";
+    ASSERT_EQ(MoveTo(NewTaskServer(def), &server_), OkStatus());
+    ASSERT_EQ(server_->Start(), OkStatus());
+    ASSERT_EQ(MoveTo(NewRpcChannel(server_->target().substr(7)), &channel_),
+              OkStatus());
+  }
+
+  Status Call(const std::string& method, WireBytes request,
+              WireBytes* response = nullptr) {
+    CallOptions options;
+    options.timeout = absl::Seconds(20);
+    WireBytes ignored;
+    return channel_->Call("/tensorflow." + method, std::move(request), options,
+                          response == nullptr ? &ignored : response);
+  }
+  template <typename Response>
+  Response Ask(const std::string& method,
+               const google::protobuf::MessageLite& request) {
+    WireBytes bytes;
+    Response response;
+    EXPECT_EQ(Call(method, ToWire(request), &bytes), OkStatus()) << method;
+    EXPECT_EQ(FromWire(method, bytes, &response), OkStatus());
+    return response;
+  }
+  // Graph x: 1 + 2 on the CPU, sent to the client as "x:0".
+  std::string RegisterSum() {
+    Graph g;
+    const Endpoint a = Const(&g, "a", Tensor::Scalar<float>(1));
+    const Endpoint b = Const(&g, "b", Tensor::Scalar<float>(2));
+    const Endpoint x = {AddOp(&g, "x", "AddV2", {a, b}), 0};
+    AddOp(&g, "send", "_Send", {x},
+          {{"tensor_name", "x:0"},
+           {"send_device", kCpu},
+           {"send_device_incarnation", int64_t{5}},
+           {"recv_device", kCpu},
+           {"client_terminated", true}});
+    g.ForEachNode([&](Node* n) { n->set_assigned_device(kCpu); });
+    pb::RegisterGraphRequest request;
+    GraphToGraphDef(g, request.mutable_graph_def());
+    return Ask<pb::RegisterGraphResponse>("WorkerService/RegisterGraph",
+                                          request)
+        .graph_handle();
+  }
+  static std::string SumKey() {
+    return Rendezvous::CreateKey(kCpu, 5, kCpu, "x:0");
+  }
+
+  std::unique_ptr<Server> server_;
+  std::shared_ptr<RpcChannel> channel_;
+};
+
+constexpr const char* kMethods[] = {"MasterService/CreateSession",
+                                    "MasterService/ExtendSession",
+                                    "MasterService/PartialRunSetup",
+                                    "MasterService/RunStep",
+                                    "MasterService/CloseSession",
+                                    "MasterService/ListDevices",
+                                    "MasterService/Reset",
+                                    "MasterService/MakeCallable",
+                                    "MasterService/RunCallable",
+                                    "MasterService/ReleaseCallable",
+                                    "WorkerService/GetStatus",
+                                    "WorkerService/CreateWorkerSession",
+                                    "WorkerService/DeleteWorkerSession",
+                                    "WorkerService/RegisterGraph",
+                                    "WorkerService/DeregisterGraph",
+                                    "WorkerService/RunGraph",
+                                    "WorkerService/CleanupGraph",
+                                    "WorkerService/CleanupAll",
+                                    "WorkerService/RecvTensor",
+                                    "WorkerService/Logging",
+                                    "WorkerService/Tracing"};
+
+TEST_F(ServicesTest, GetStatusTellsTheDevices) {
+  const auto status = Ask<pb::GetStatusResponse>("WorkerService/GetStatus",
+                                                 pb::GetStatusRequest());
+  ASSERT_EQ(status.device_attributes_size(), 1);
+  EXPECT_EQ(status.device_attributes(0).name(), kCpu);
+  EXPECT_NE(status.device_attributes(0).incarnation(), 0u);
+}
+
+TEST_F(ServicesTest, AWorkerRunsAGraphAndForgetsIt) {
+  const std::string graph = RegisterSum();
+  for (int64_t step : {1, 2}) {
+    pb::RunGraphRequest request;
+    request.set_graph_handle(graph);
+    request.set_step_id(step);
+    request.add_recv_key(SumKey());
+    const auto response =
+        Ask<pb::RunGraphResponse>("WorkerService/RunGraph", request);
+    ASSERT_EQ(response.recv_size(), 1);
+    EXPECT_EQ(response.recv(0).name(), SumKey());
+    EXPECT_EQ(response.recv(0).tensor().float_val_size() +
+                  response.recv(0).tensor().tensor_content().size(),
+              4u);
+  }
+  pb::DeregisterGraphRequest gone;
+  gone.set_graph_handle(graph);
+  EXPECT_EQ(Call("WorkerService/DeregisterGraph", ToWire(gone)), OkStatus());
+  const Status again = Call("WorkerService/DeregisterGraph", ToWire(gone));
+  EXPECT_TRUE(errors::IsAborted(again)) << again;
+}
+
+TEST_F(ServicesTest, ATensorThatNobodySendsIsNoHang) {
+  pb::RunGraphRequest request;
+  request.set_graph_handle(RegisterSum());
+  request.set_step_id(3);
+  request.add_recv_key(Rendezvous::CreateKey(kCpu, 5, kCpu, "y:0"));
+  const Status s = Call("WorkerService/RunGraph", ToWire(request));
+  EXPECT_TRUE(errors::IsInvalidArgument(s)) << s;
+}
+
+TEST_F(ServicesTest, ARequestThatComesTwiceIsServedOnce) {
+  pb::RunGraphRequest request;
+  request.set_graph_handle(RegisterSum());
+  request.set_step_id(4);
+  request.set_request_id(77);
+  EXPECT_EQ(Call("WorkerService/RunGraph", ToWire(request)), OkStatus());
+  const Status s = Call("WorkerService/RunGraph", ToWire(request));
+  EXPECT_TRUE(errors::IsAborted(s)) << s;
+}
+
+TEST_F(ServicesTest, RecvTensorOfWhatCannotCome) {
+  const uint64_t incarnation =
+      Ask<pb::GetStatusResponse>("WorkerService/GetStatus",
+                                 pb::GetStatusRequest())
+          .device_attributes(0)
+          .incarnation();
+  const struct {
+    std::string key;
+    absl::StatusCode code;
+  } cases[] = {
+      {"", absl::StatusCode::kInvalidArgument},
+      {";;;;", absl::StatusCode::kInvalidArgument},
+      {Rendezvous::CreateKey("/job:a/replica:0/task:0/device:CPU:0",
+                             incarnation, kCpu, "x"),
+       absl::StatusCode::kInvalidArgument},
+      {Rendezvous::CreateKey(kCpu, incarnation + 1, kCpu, "x"),
+       absl::StatusCode::kAborted},
+  };
+  for (const auto& c : cases) {
+    pb::RecvTensorRequest request;
+    request.set_step_id(9);
+    request.set_rendezvous_key(c.key);
+    EXPECT_EQ(Call("WorkerService/RecvTensor", ToWire(request)).code(), c.code)
+        << c.key;
+  }
+  // Of a step that ends meanwhile, and of one that has ended.
+  pb::RecvTensorRequest request;
+  request.set_step_id(10);
+  request.set_rendezvous_key(
+      Rendezvous::CreateKey(kCpu, incarnation, kCpu, "x"));
+  Notification done;
+  Status s;
+  channel_->Call("/tensorflow.WorkerService/RecvTensor", ToWire(request),
+                 CallOptions(), [&](const Status& status, const WireBytes&) {
+                   s = status;
+                   done.Notify();
+                 });
+  absl::SleepFor(absl::Milliseconds(50));
+  pb::CleanupGraphRequest cleanup;
+  cleanup.set_step_id(10);
+  EXPECT_EQ(Call("WorkerService/CleanupGraph", ToWire(cleanup)), OkStatus());
+  ASSERT_TRUE(done.WaitForNotificationWithTimeout(absl::Seconds(20)));
+  EXPECT_TRUE(errors::IsAborted(s)) << s;
+  EXPECT_TRUE(
+      errors::IsAborted(Call("WorkerService/RecvTensor", ToWire(request))));
+}
+
+TEST_F(ServicesTest, ACallThatIsCancelledEnds) {
+  pb::RecvTensorRequest request;
+  request.set_step_id(11);
+  request.set_rendezvous_key(Rendezvous::CreateKey(
+      kCpu,
+      Ask<pb::GetStatusResponse>("WorkerService/GetStatus",
+                                 pb::GetStatusRequest())
+          .device_attributes(0)
+          .incarnation(),
+      kCpu, "x"));
+  CancellationManager cancellation;
+  CallOptions options;
+  options.cancellation = &cancellation;
+  Notification done;
+  Status s;
+  channel_->Call("/tensorflow.WorkerService/RecvTensor", ToWire(request),
+                 options, [&](const Status& status, const WireBytes&) {
+                   s = status;
+                   done.Notify();
+                 });
+  cancellation.StartCancel();
+  ASSERT_TRUE(done.WaitForNotificationWithTimeout(absl::Seconds(20)));
+  EXPECT_TRUE(errors::IsCancelled(s)) << s;
+}
+
+TEST_F(ServicesTest, UnknownHandlesAndMethods) {
+  pb::RunStepRequest step;
+  step.set_session_handle("none");
+  EXPECT_TRUE(errors::IsAborted(Call("MasterService/RunStep", ToWire(step))));
+  pb::RunGraphRequest run;
+  run.set_graph_handle("none");
+  EXPECT_TRUE(errors::IsAborted(Call("WorkerService/RunGraph", ToWire(run))));
+  pb::RegisterGraphRequest graph;
+  graph.set_session_handle("none");
+  graph.set_create_worker_session_called(true);
+  EXPECT_TRUE(
+      errors::IsAborted(Call("WorkerService/RegisterGraph", ToWire(graph))));
+  EXPECT_TRUE(errors::IsUnimplemented(
+      Call("WorkerService/CompleteGroup", WireBytes())));
+  EXPECT_TRUE(errors::IsUnimplemented(Call("WorkerService/Other", {})));
+  EXPECT_TRUE(errors::IsUnimplemented(Call("OtherService/RunStep", {})));
+}
+
+TEST_F(ServicesTest, GraphsThatAreNotRegistered) {
+  pb::RegisterGraphRequest request;
+  EXPECT_TRUE(errors::IsInvalidArgument(
+      Call("WorkerService/RegisterGraph", ToWire(request))));
+  pb::NodeDef* const node = request.mutable_graph_def()->add_node();
+  node->set_name("a");
+  node->set_op("NoOp");
+  for (const char* device :
+       {"", "/job:other/task:0/device:CPU:0", "/device:TPU:0", "junk"}) {
+    node->set_device(device);
+    EXPECT_FALSE(Call("WorkerService/RegisterGraph", ToWire(request)).ok())
+        << device;
+  }
+  node->set_device(kCpu);
+  EXPECT_EQ(Call("WorkerService/RegisterGraph", ToWire(request)), OkStatus());
+  node->set_op("NoSuchOp");
+  EXPECT_FALSE(Call("WorkerService/RegisterGraph", ToWire(request)).ok());
+}
+
+// No bytes harm any method; the server serves on.
+TEST_F(ServicesTest, MalformedRequests) {
+  pb::RunGraphRequest run;
+  run.set_graph_handle(RegisterSum());
+  run.set_step_id(100);
+  run.add_recv_key(SumKey());
+  const std::string seed = run.SerializeAsString();
+  std::mt19937 random(1);
+  for (const char* method : kMethods) {
+    for (int i = 0; i < 30; ++i) {
+      std::string bytes = seed;
+      if (i == 0) {
+        bytes = std::string(100, '\xff');
+      } else if (i % 2 == 0) {
+        for (int k = 0; k < 4; ++k) {
+          bytes[random() % bytes.size()] = static_cast<char>(random());
+        }
+      } else {
+        bytes.resize(random() % bytes.size());
+      }
+      const Status s = Call(method, WireBytes(bytes));
+      EXPECT_FALSE(errors::IsUnavailable(s)) << method << ": " << s;
+      EXPECT_FALSE(errors::IsDeadlineExceeded(s)) << method << ": " << s;
+      EXPECT_TRUE(i > 0 || errors::IsInvalidArgument(s)) << method << s;
+    }
+  }
+  Ask<pb::GetStatusResponse>("WorkerService/GetStatus", pb::GetStatusRequest());
+}
+
+// The session of a client in this process, which calls the master directly.
+TEST_F(ServicesTest, ASessionOnAServerOfThisProcess) {
+  auto graph = std::make_shared<Graph>();
+  Endpoint x, y;
+  {
+    MutexLock lock(&graph->mu());
+    x = Placeholder(graph.get(), "x", DT_FLOAT);
+    y = {AddOp(graph.get(), "y", "AddV2", {x, x}), 0};
+  }
+  std::unique_ptr<Session> session;
+  ASSERT_EQ(
+      MoveTo(NewSession(pb::ConfigProto(), server_->target(), graph), &session),
+      OkStatus());
+  std::vector<Tensor> out;
+  ASSERT_EQ(
+      session->Run({{"x:0", Tensor::Scalar<float>(3)}}, {"y:0"}, {}, &out),
+      OkStatus());
+  EXPECT_EQ(out[0].scalar<float>(), 6);
+  const Status wrong =
+      session->Run({{"x:0", Tensor::Scalar<int32_t>(3)}}, {"y:0"}, {}, &out);
+  EXPECT_TRUE(errors::IsInvalidArgument(wrong)) << wrong;
+  ASSERT_EQ(server_->Stop(), OkStatus());
+  EXPECT_FALSE(
+      session->Run({{"x:0", Tensor::Scalar<float>(3)}}, {"y:0"}, {}, &out)
+          .ok());
+  EXPECT_EQ(session->Close(), OkStatus());
+  EXPECT_TRUE(errors::IsFailedPrecondition(server_->Start()));
+}
+
+}  // namespace
+}  // namespace headrace

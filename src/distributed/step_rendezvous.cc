@@ -1,0 +1,108 @@
+#include "distributed/step_rendezvous.h"
+
+#include <utility>
+
+#include "absl/strings/match.h"
+
+namespace headrace {
+namespace {
+
+// Ids of ended steps that are remembered.
+constexpr size_t kMaxEnded = 10000;
+
+}  // namespace
+
+void StepRendezvous::SetWorkers(std::shared_ptr<WorkerCache> workers) {
+  MutexLock lock(&mu_);
+  workers_ = std::move(workers);
+}
+
+void StepRendezvous::RecvAsync(absl::string_view key,
+                               CancellationManager* cancellation,
+                               DoneCallback done) {
+  ParsedKey parsed;
+  std::string task;
+  Status s = ParseKey(key, &parsed);
+  if (s.ok()) s = TaskOfDevice(parsed.src_device, &task);
+  if (s.ok() && task == task_) {
+    local_->RecvAsync(key, cancellation, std::move(done));
+    return;
+  }
+  std::shared_ptr<WorkerCache> workers;
+  {
+    MutexLock lock(&mu_);
+    workers = workers_;
+    if (s.ok()) s = aborted_;
+  }
+  WorkerInterface* from = nullptr;
+  if (s.ok() && workers == nullptr) {
+    s = errors::Internal("step ", step_id_, " knows no other tasks");
+  }
+  if (s.ok()) s = MoveTo(workers->Find(task), &from);
+  if (!s.ok()) return done(s, Tensor(), false);
+  CallOptions options;
+  options.cancellation = &remote_calls_;
+  from->RecvTensor(options, step_id_, key, NewRequestId(),
+                   [self = RefPtr<StepRendezvous>::NewRef(this), workers,
+                    done = std::move(done)](const Status& status,
+                                            const Tensor& value, bool is_dead) {
+                     Status why = status;
+                     if (!status.ok()) {
+                       MutexLock lock(&self->mu_);
+                       if (!self->aborted_.ok()) why = self->aborted_;
+                     }
+                     done(why, value, is_dead);
+                   });
+}
+
+void StepRendezvous::StartAbort(const Status& status) {
+  {
+    MutexLock lock(&mu_);
+    if (!aborted_.ok()) return;
+    aborted_ = status.ok() ? errors::Aborted("the step has ended") : status;
+  }
+  local_->StartAbort(status);
+  remote_calls_.StartCancel(status);
+}
+
+StatusOr<RefPtr<StepRendezvous>> StepTable::FindOrBegin(int64_t step_id) {
+  MutexLock lock(&mu_);
+  if (ended_.contains(step_id)) {
+    return Derived(errors::Aborted("step ", step_id, " has ended at ", task_));
+  }
+  RefPtr<StepRendezvous>& step = steps_[step_id];
+  if (step == nullptr) step = MakeRef<StepRendezvous>(step_id, task_);
+  return step;
+}
+
+void StepTable::Cleanup(int64_t step_id) {
+  RefPtr<StepRendezvous> gone;
+  {
+    MutexLock lock(&mu_);
+    const auto it = steps_.find(step_id);
+    if (it != steps_.end()) {
+      gone = std::move(it->second);
+      steps_.erase(it);
+    }
+    if (ended_.insert(step_id).second) ended_order_.push_back(step_id);
+    if (ended_order_.size() > kMaxEnded) {
+      ended_.erase(ended_order_.front());
+      ended_order_.pop_front();
+    }
+  }
+  if (gone != nullptr) {
+    gone->StartAbort(
+        Derived(errors::Aborted("step ", step_id, " has ended at ", task_)));
+  }
+}
+
+void StepTable::Clear(const Status& why) {
+  decltype(steps_) gone;
+  {
+    MutexLock lock(&mu_);
+    gone.swap(steps_);
+  }
+  for (auto& [id, step] : gone) step->StartAbort(why);
+}
+
+}  // namespace headrace

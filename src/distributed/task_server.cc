@@ -1,0 +1,191 @@
+#include "distributed/task_server.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/wait_hook.h"
+#include "distributed/cluster_spec.h"
+#include "distributed/services.h"
+
+namespace headrace {
+namespace {
+
+struct LocalMasters {
+  Mutex mu;
+  std::map<std::string, std::weak_ptr<Master>> by_target GUARDED_BY(mu);
+  static LocalMasters* Get() {
+    static LocalMasters* const m = new LocalMasters;
+    return m;
+  }
+};
+
+// Lets calls through once it is open. Those that come before wait.
+class Gate {
+ public:
+  RpcHandler Behind(RpcHandler handler) {
+    return [this, handler = std::move(handler)](std::shared_ptr<RpcCall> call) {
+      {
+        MutexLock lock(&mu_);
+        if (!open_) {
+          waiting_.push_back([handler, call = std::move(call)]() mutable {
+            handler(std::move(call));
+          });
+          return;
+        }
+      }
+      handler(std::move(call));
+    };
+  }
+  void Open() {
+    std::vector<std::function<void()>> waiting;
+    {
+      MutexLock lock(&mu_);
+      open_ = true;
+      waiting.swap(waiting_);
+    }
+    for (auto& call : waiting) call();
+  }
+
+ private:
+  Mutex mu_;
+  bool open_ GUARDED_BY(mu_) = false;
+  std::vector<std::function<void()>> waiting_ GUARDED_BY(mu_);
+};
+
+class TaskServer : public Server {
+ public:
+  ~TaskServer() override { Stop().IgnoreError(); }
+
+  Status Init(const pb::ServerDef& def) {
+    def_ = def;
+    HR_ASSIGN_OR_RETURN(ClusterSpec cluster,
+                        ClusterSpec::FromProto(def.cluster()));
+    const std::string name = TaskName(def.job_name(), def.task_index());
+    const ClusterSpec::Task* const self = cluster.Find(name);
+    if (self == nullptr) {
+      return errors::InvalidArgument("ServerDef: the cluster has no ", name);
+    }
+    std::string host;
+    int port = 0;
+    HR_RETURN_IF_ERROR(SplitAddress(self->address, &host, &port));
+    if (def.port() != 0) port = def.port();
+    const std::string at = host.find(':') == std::string::npos
+                               ? StrCat(host, ":")
+                               : StrCat("[", host, "]:");
+    // The port must be known before the other tasks are, so calls come before
+    // there is anybody to serve them.
+    RpcHandlers handlers;
+    std::unique_ptr<Worker> worker;
+    HR_RETURN_IF_ERROR(CheckAddress(StrCat(at, port)));
+    HR_RETURN_IF_ERROR(MoveTo(
+        Worker::Create(name, cluster, def.default_session_config()), &worker));
+    worker_ = std::move(worker);
+    master_ = std::make_shared<Master>(worker_, def.default_session_config());
+    AddWorkerService(worker_, &handlers);
+    AddMasterService(master_, &handlers);
+    for (auto& [method, handler] : handlers) {
+      handler = gate_.Behind(std::move(handler));
+    }
+    HR_RETURN_IF_ERROR(
+        MoveTo(RpcServer::Start(StrCat(at, port), std::move(handlers)), &rpc_));
+    for (pb::JobDef& job : *def_.mutable_cluster()->mutable_job()) {
+      if (job.name() == def.job_name()) {
+        (*job.mutable_tasks())[def.task_index()] = StrCat(at, rpc_->port());
+      }
+    }
+    target_ = StrCat("grpc://", at, rpc_->port());
+    LocalMasters* const masters = LocalMasters::Get();
+    MutexLock lock(&masters->mu);
+    masters->by_target[target_] = master_;
+    return OkStatus();
+  }
+
+  Status Start() override {
+    {
+      MutexLock lock(&mu_);
+      if (stopped_) {
+        return errors::FailedPrecondition("the server at ", target_,
+                                          " was stopped");
+      }
+    }
+    gate_.Open();
+    return OkStatus();
+  }
+
+  Status Stop() override {
+    {
+      MutexLock lock(&mu_);
+      if (stopping_) {
+        while (!stopped_) changed_.Wait(&mu_);
+        return OkStatus();
+      }
+      stopping_ = true;
+    }
+    if (!target_.empty()) {
+      LocalMasters* const masters = LocalMasters::Get();
+      MutexLock lock(&masters->mu);
+      masters->by_target.erase(target_);
+    }
+    gate_.Open();
+    if (master_ != nullptr) master_->Shutdown();
+    if (worker_ != nullptr) worker_->Shutdown();
+    if (rpc_ != nullptr) rpc_->Shutdown();
+    MutexLock lock(&mu_);
+    stopped_ = true;
+    changed_.SignalAll();
+    return OkStatus();
+  }
+
+  Status Join(WaitHook* hook,
+              const CancellationManager* cancellation) override {
+    MutexLock lock(&mu_);
+    while (!stopped_) {
+      if (hook == nullptr && cancellation == nullptr) {
+        changed_.Wait(&mu_);
+        continue;
+      }
+      if (cancellation != nullptr && cancellation->IsCancelled()) {
+        return errors::Cancelled("the wait for the server at ", target_,
+                                 " was cancelled");
+      }
+      changed_.WaitWithTimeout(&mu_, absl::Milliseconds(WaitHook::kPeriodMs));
+      if (hook == nullptr) continue;
+      mu_.Unlock();
+      hook->Poll();
+      mu_.Lock();
+    }
+    return OkStatus();
+  }
+
+  const std::string& target() const override { return target_; }
+  const pb::ServerDef& server_def() const override { return def_; }
+
+ private:
+  pb::ServerDef def_;
+  std::string target_;
+  Gate gate_;
+  std::shared_ptr<Worker> worker_;
+  std::shared_ptr<Master> master_;
+  std::unique_ptr<RpcServer> rpc_;
+  Mutex mu_;
+  CondVar changed_;
+  bool stopping_ GUARDED_BY(mu_) = false, stopped_ GUARDED_BY(mu_) = false;
+};
+
+}  // namespace
+
+StatusOr<std::unique_ptr<Server>> NewTaskServer(const pb::ServerDef& def) {
+  auto server = std::make_unique<TaskServer>();
+  HR_RETURN_IF_ERROR(server->Init(def));
+  return std::unique_ptr<Server>(std::move(server));
+}
+
+std::shared_ptr<Master> FindLocalMaster(const std::string& target) {
+  LocalMasters* const masters = LocalMasters::Get();
+  MutexLock lock(&masters->mu);
+  const auto it = masters->by_target.find(target);
+  return it == masters->by_target.end() ? nullptr : it->second.lock();
+}
+
+}  // namespace headrace

@@ -1,0 +1,513 @@
+#include "distributed/worker.h"
+
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "base/exceptions.h"
+#include "base/thread_pool.h"
+#include "headrace/device_factory.h"
+#include "session/session_handles.h"
+#include "session/session_options.h"
+
+namespace headrace {
+namespace {
+
+// Receives `keys` from a rendezvous. Calls `done` when all are there and its
+// maker has released it.
+struct Collector {
+  Mutex mu;
+  Status status GUARDED_BY(mu);
+  size_t left GUARDED_BY(mu) = 0;
+  NamedTensors values GUARDED_BY(mu);
+  std::function<void(const Status&, NamedTensors)> done;
+
+  void Add(size_t i, const Status& s, const Tensor& value, bool is_dead) {
+    {
+      MutexLock lock(&mu);
+      if (!s.ok()) {
+        if (status.ok() || IsDerived(status)) status = s;
+      } else if (is_dead) {
+        status = errors::InvalidArgument("The tensor returned for ",
+                                         values[i].first, " was not valid.");
+      } else {
+        values[i].second = value;
+      }
+    }
+    Release();
+  }
+
+  void Release() {
+    Status s;
+    NamedTensors all;
+    {
+      MutexLock lock(&mu);
+      if (--left > 0) return;
+      s = status;
+      all = std::move(values);
+    }
+    done(s, std::move(all));
+  }
+};
+
+std::shared_ptr<Collector> Collect(
+    StepRendezvous* from, CancellationManager* cancellation,
+    const std::vector<std::string>& keys,
+    std::function<void(const Status&, NamedTensors)> done) {
+  auto c = std::make_shared<Collector>();
+  c->done = std::move(done);
+  {
+    MutexLock lock(&c->mu);
+    for (const std::string& key : keys) c->values.emplace_back(key, Tensor());
+    c->left = keys.size() + 1;
+  }
+  for (size_t i = 0; i < keys.size(); ++i) {
+    from->RecvLocal(keys[i], cancellation,
+                    [c, i](const Status& s, const Tensor& value, bool dead) {
+                      c->Add(i, s, value, dead);
+                    });
+  }
+  return c;
+}
+
+}  // namespace
+
+// A step that is fed and fetched in several calls.
+struct Worker::PartialStep {
+  std::shared_ptr<GraphRun> run;
+  Mutex mu;
+  bool ended GUARDED_BY(mu) = false;
+  Status status GUARDED_BY(mu);
+  std::function<void()> when_ended GUARDED_BY(mu);
+};
+
+Worker::Worker(std::string task) : task_(std::move(task)), steps_(task_) {}
+
+StatusOr<std::unique_ptr<Worker>> Worker::Create(
+    const std::string& task, const ClusterSpec& cluster,
+    const pb::ConfigProto& config) {
+  SessionOptions options;
+  HR_RETURN_IF_ERROR(SessionOptions::FromConfig(config, &options));
+  std::unique_ptr<Worker> w(new Worker(task));
+  w->config_ = config;
+  HR_RETURN_IF_ERROR(InterOpPools::Make(options, &w->resources_->pools));
+  if (options.intra_op_threads > 0) {
+    w->resources_->intra = std::make_unique<ThreadPool>(
+        options.intra_op_threads, "headrace_intra");
+  }
+  HR_RETURN_IF_ERROR(w->MakeDevices(config, &w->resources_->devices));
+  for (const auto& d : w->resources_->devices) w->devices_.push_back(d.get());
+  w->workers_ = std::make_shared<WorkerCache>(cluster, task, w.get());
+  MutexLock lock(&w->mu_);
+  w->legacy_session_ = std::make_shared<WorkerSession>(
+      "", w->workers_, w->resources_, w->devices_,
+      std::vector<std::unique_ptr<Device>>(), w->pool());
+  return w;
+}
+
+Worker::~Worker() {
+  Shutdown();
+  {
+    MutexLock lock(&mu_);
+    while (running_ > 0) changed_.Wait(&mu_);
+  }
+  for (Device* d : devices_) d->resource_manager()->Clear();
+}
+
+void Worker::Shutdown() {
+  decltype(sessions_) sessions;
+  decltype(partial_steps_) partial;
+  std::shared_ptr<WorkerSession> legacy;
+  {
+    MutexLock lock(&mu_);
+    sessions.swap(sessions_);
+    partial.swap(partial_steps_);
+    legacy.swap(legacy_session_);
+  }
+  const Status why = errors::Cancelled(task_, " is shut down");
+  for (auto& [id, step] : partial) step->run->Abort(why);
+  steps_.Clear(why);
+  for (auto& [handle, session] : sessions) session->Clear();
+  if (legacy != nullptr) legacy->Clear();
+}
+
+Status Worker::MakeDevices(const pb::ConfigProto& config,
+                           std::vector<std::unique_ptr<Device>>* out) const {
+  SessionOptions options;
+  HR_RETURN_IF_ERROR(SessionOptions::FromConfig(config, &options));
+  DeviceOptions devices;
+  devices.counts = options.device_counts;
+  devices.name_prefix = task_;
+  devices.pool =
+      resources_->intra ? resources_->intra.get() : ThreadPool::Global();
+  HR_RETURN_IF_ERROR(DeviceFactories::CreateDevices(devices, out));
+  for (const auto& d : *out) {
+    d->resource_manager()
+        ->Create<SessionTensors>(SessionTensors::kContainer,
+                                 SessionTensors::kName, session_tensors_)
+        .IgnoreError();  // new devices are empty
+  }
+  return OkStatus();
+}
+
+void Worker::GetStatus(const CallOptions&, pb::GetStatusResponse* response,
+                       StatusCallback done) {
+  for (const Device* d : devices_) {
+    const DeviceAttributes& a = d->attributes();
+    pb::DeviceAttributes* const out = response->add_device_attributes();
+    out->set_name(a.name);
+    out->set_device_type(a.device_type);
+    out->set_memory_limit(a.memory_limit);
+    out->mutable_locality();
+    out->set_incarnation(a.incarnation);
+    out->set_physical_device_desc(a.physical_device_desc);
+  }
+  done(OkStatus());
+}
+
+Status Worker::MakeSession(const pb::CreateWorkerSessionRequest& request) {
+  if (request.session_handle().empty()) {
+    return errors::InvalidArgument("CreateWorkerSession: no session_handle");
+  }
+  std::shared_ptr<WorkerCache> workers = workers_;
+  if (request.server_def().cluster().job_size() > 0) {
+    const pb::ServerDef& def = request.server_def();
+    if (TaskName(def.job_name(), def.task_index()) != task_) {
+      return errors::Unimplemented(
+          "CreateWorkerSession: the session calls this task ",
+          TaskName(def.job_name(), def.task_index()), "; it is ", task_);
+    }
+    HR_ASSIGN_OR_RETURN(ClusterSpec spec,
+                        ClusterSpec::FromProto(def.cluster()));
+    workers = std::make_shared<WorkerCache>(std::move(spec), task_, this);
+  }
+  std::vector<std::unique_ptr<Device>> owned;
+  std::vector<Device*> devices = devices_;
+  if (request.isolate_session_state()) {
+    HR_RETURN_IF_ERROR(MakeDevices(config_, &owned));
+    devices.clear();
+    for (const auto& d : owned) devices.push_back(d.get());
+  }
+  auto session = std::make_shared<WorkerSession>(
+      request.session_handle(), std::move(workers), resources_,
+      std::move(devices), std::move(owned), pool());
+  MutexLock lock(&mu_);
+  if (legacy_session_ == nullptr) {
+    return errors::Unavailable(task_, " is shut down");
+  }
+  if (!sessions_.emplace(request.session_handle(), std::move(session)).second) {
+    return errors::AlreadyExists("CreateWorkerSession: session '",
+                                 request.session_handle(), "' is there");
+  }
+  return OkStatus();
+}
+
+void Worker::CreateWorkerSession(const CallOptions&,
+                                 const pb::CreateWorkerSessionRequest& request,
+                                 StatusCallback done) {
+  done(MakeSession(request));
+}
+
+void Worker::DeleteWorkerSession(const CallOptions&,
+                                 const pb::DeleteWorkerSessionRequest& request,
+                                 StatusCallback done) {
+  std::shared_ptr<WorkerSession> gone;
+  {
+    MutexLock lock(&mu_);
+    auto it = sessions_.find(request.session_handle());
+    if (it != sessions_.end()) {
+      gone = std::move(it->second);
+      sessions_.erase(it);
+    }
+  }
+  // It ends with its last step.
+  if (gone != nullptr) gone->Clear();
+  done(OkStatus());
+}
+
+Status Worker::FindSession(const std::string& handle, bool created,
+                           std::shared_ptr<WorkerSession>* out) {
+  MutexLock lock(&mu_);
+  if (legacy_session_ == nullptr) {
+    return errors::Unavailable(task_, " is shut down");
+  }
+  auto it = sessions_.find(handle);
+  if (it != sessions_.end()) {
+    *out = it->second;
+  } else if (created) {
+    return errors::Aborted("Session handle is not found: ", handle,
+                           ". Possibly this worker (\"", task_,
+                           "\") just restarted.");
+  } else {
+    *out = legacy_session_;
+  }
+  return OkStatus();
+}
+
+void Worker::RegisterGraph(const CallOptions&,
+                           const pb::RegisterGraphRequest& request,
+                           pb::RegisterGraphResponse* response,
+                           StatusCallback done) {
+  done(CatchExceptions([&]() -> Status {
+    std::shared_ptr<WorkerSession> session;
+    HR_RETURN_IF_ERROR(FindSession(request.session_handle(),
+                                   request.create_worker_session_called(),
+                                   &session));
+    const std::string handle =
+        absl::StrFormat("%016x", next_graph_.fetch_add(1));
+    HR_RETURN_IF_ERROR(session->Register(handle, request));
+    response->set_graph_handle(handle);
+    return OkStatus();
+  }));
+}
+
+void Worker::DeregisterGraph(const CallOptions&,
+                             const pb::DeregisterGraphRequest& request,
+                             StatusCallback done) {
+  std::shared_ptr<WorkerSession> session;
+  Status s = FindSession(request.session_handle(),
+                         request.create_worker_session_called(), &session);
+  if (s.ok()) s = session->Deregister(request.graph_handle());
+  done(s);
+}
+
+// Finds the graph and gives the step its feeds.
+Status Worker::BeginRun(const CallOptions&, const RunGraphCall& call,
+                        std::shared_ptr<GraphRun>* run) {
+  const pb::RunGraphRequest& header = call.header;
+  std::shared_ptr<WorkerSession> session;
+  HR_RETURN_IF_ERROR(FindSession(header.session_handle(),
+                                 header.create_worker_session_called(),
+                                 &session));
+  std::shared_ptr<RegisteredGraph> graph;
+  HR_RETURN_IF_ERROR(session->Find(header.graph_handle(), &graph));
+  HR_ASSIGN_OR_RETURN(RefPtr<StepRendezvous> rendezvous,
+                      steps_.FindOrBegin(header.step_id()));
+  rendezvous->SetWorkers(session->workers());
+  *run = std::make_shared<GraphRun>(std::move(graph), header.step_id(),
+                                    std::move(rendezvous), header.exec_opts());
+  return OkStatus();
+}
+
+void Worker::RunGraph(const CallOptions& options, RunGraphCall call,
+                      RunGraphResult* result, StatusCallback done) {
+  Status s = request_ids_.Check("RunGraph", call.header.request_id());
+  if (!s.ok()) return done(s);
+  {
+    MutexLock lock(&mu_);
+    ++running_;
+  }
+  done = [this, done = std::move(done)](const Status& status) {
+    done(status);
+    MutexLock lock(&mu_);
+    if (--running_ == 0) changed_.SignalAll();
+  };
+  if (call.header.is_partial()) {
+    return RunPartial(options, std::move(call), result, std::move(done));
+  }
+  std::shared_ptr<GraphRun> run;
+  s = CatchExceptions([&] { return BeginRun(options, call, &run); });
+  for (auto& [key, value] : call.send) {
+    if (s.ok()) s = run->rendezvous()->Send(key, std::move(value), false);
+  }
+  if (!s.ok()) return done(s);
+  RunWhole(options, std::move(run), std::move(call.recv_keys), result,
+           std::move(done));
+}
+
+void Worker::RunWhole(const CallOptions& options, std::shared_ptr<GraphRun> run,
+                      std::vector<std::string> recv_keys,
+                      RunGraphResult* result, StatusCallback done) {
+  CancellationManager* const caller = options.cancellation;
+  CancellationManager::Token token = 0;
+  if (caller != nullptr) {
+    token = caller->NextToken();
+    if (!caller->RegisterCallback(token, [run] {
+          run->Abort(errors::Cancelled("RunGraph was cancelled."));
+        })) {
+      return done(errors::Cancelled("RunGraph was cancelled."));
+    }
+  }
+  GraphRun* const raw = run.get();
+  raw->Start([this, run = std::move(run), caller, token,
+              recv_keys = std::move(recv_keys), result,
+              done = std::move(done)](const Status& ended) {
+    if (caller != nullptr) caller->TryDeregisterCallback(token);
+    run->Report(&result->header);
+    if (!ended.ok()) return done(ended);
+    auto collector = Collect(
+        run->rendezvous(), nullptr, recv_keys,
+        [this, run, result, done](const Status& s, NamedTensors values) {
+          RefPtr<SessionTensors> kept;
+          if (s.ok() &&
+              run->resources()
+                  ->Lookup<SessionTensors>(SessionTensors::kContainer,
+                                           SessionTensors::kName, &kept)
+                  .ok()) {
+            for (const auto& [key, value] : values) {
+              if ((value.dtype() == DT_STRING ||
+                   value.dtype() == DT_RESOURCE) &&
+                  value.NumElements() == 1) {
+                KeepSessionTensor(value, run->resources(),
+                                  session_tensors_.get());
+              }
+            }
+          }
+          result->recv = std::move(values);
+          done(s);
+        });
+    // Every node has run. What has not been sent never will be.
+    bool missing;
+    {
+      MutexLock lock(&collector->mu);
+      missing = collector->left > 1;
+    }
+    if (missing) {
+      run->rendezvous()->StartAbort(errors::InvalidArgument(
+          "RunGraph: a recv_key is sent by no node of the graph"));
+    }
+    collector->Release();
+  });
+}
+
+void Worker::RunPartial(const CallOptions& options, RunGraphCall call,
+                        RunGraphResult* result, StatusCallback done) {
+  const int64_t id = call.header.step_id();
+  std::shared_ptr<PartialStep> step;
+  bool begins = false;
+  {
+    MutexLock lock(&mu_);
+    auto it = partial_steps_.find(id);
+    if (it != partial_steps_.end()) step = it->second;
+  }
+  if (step == nullptr) {
+    step = std::make_shared<PartialStep>();
+    const Status s =
+        CatchExceptions([&] { return BeginRun(options, call, &step->run); });
+    if (!s.ok()) return done(s);
+    MutexLock lock(&mu_);
+    const auto [it, is_new] = partial_steps_.emplace(id, step);
+    step = it->second;
+    begins = is_new;
+  }
+  const std::shared_ptr<GraphRun> run = step->run;
+  for (auto& [key, value] : call.send) {
+    const Status s = run->rendezvous()->Send(key, std::move(value), false);
+    if (!s.ok()) return done(s);
+  }
+  if (begins) {
+    run->Start([step](const Status& s) {
+      std::function<void()> next;
+      {
+        MutexLock lock(&step->mu);
+        step->ended = true;
+        step->status = s;
+        next = std::move(step->when_ended);
+      }
+      if (next) next();
+    });
+  }
+  CancellationManager* const caller = options.cancellation;
+  CancellationManager::Token token = 0;
+  if (caller != nullptr) {
+    token = caller->NextToken();
+    const auto cancel = [run] {
+      run->Abort(errors::Cancelled("RunGraph was cancelled."));
+    };
+    if (!caller->RegisterCallback(token, cancel)) cancel();
+  }
+  const bool last = call.header.is_last_partial_run();
+  auto collector =
+      Collect(run->rendezvous(), run->cancellation(), call.recv_keys,
+              [this, run, step, id, last, caller, token, result, done](
+                  const Status& s, NamedTensors values) {
+                result->recv = std::move(values);
+                auto end = [run, step, caller, token, done](Status status) {
+                  if (caller != nullptr) caller->TryDeregisterCallback(token);
+                  // The step's own failure is the cause of the others.
+                  if (!status.ok() && run->cancellation()->IsCancelled()) {
+                    status = run->cancellation()->status();
+                  }
+                  done(status);
+                };
+                if (!last) return end(s);
+                {
+                  MutexLock lock(&mu_);
+                  partial_steps_.erase(id);
+                }
+                {
+                  MutexLock lock(&step->mu);
+                  if (!step->ended) {
+                    step->when_ended = [step, s, end] {
+                      Status why;
+                      {
+                        MutexLock lock(&step->mu);
+                        why = step->status;
+                      }
+                      end(s.ok() ? why : s);
+                    };
+                    return;
+                  }
+                }
+                end(s);
+              });
+  collector->Release();
+}
+
+void Worker::CleanupGraph(const CallOptions&, int64_t step_id,
+                          StatusCallback done) {
+  std::shared_ptr<PartialStep> partial;
+  {
+    MutexLock lock(&mu_);
+    auto it = partial_steps_.find(step_id);
+    if (it != partial_steps_.end()) {
+      partial = std::move(it->second);
+      partial_steps_.erase(it);
+    }
+  }
+  if (partial != nullptr) {
+    partial->run->Abort(errors::Cancelled("The partial run was ended."));
+  }
+  steps_.Cleanup(step_id);
+  done(OkStatus());
+}
+
+void Worker::CleanupAll(const CallOptions&,
+                        const pb::CleanupAllRequest& request,
+                        StatusCallback done) {
+  for (Device* d : devices_) {
+    ResourceMgr* const mgr = d->resource_manager();
+    if (request.container_size() == 0) mgr->Cleanup(mgr->default_container());
+    for (const std::string& c : request.container()) mgr->Cleanup(c);
+  }
+  done(OkStatus());
+}
+
+void Worker::RecvTensor(const CallOptions& options, int64_t step_id,
+                        absl::string_view key, int64_t request_id,
+                        TensorCallback done) {
+  Rendezvous::ParsedKey parsed;
+  Status s = request_ids_.Check("RecvTensor", request_id);
+  if (s.ok()) s = Rendezvous::ParseKey(key, &parsed);
+  const Device* device = nullptr;
+  for (const Device* d : devices_) {
+    if (d->name() == parsed.src_device) device = d;
+  }
+  if (s.ok() && device == nullptr) {
+    s = errors::InvalidArgument("RecvTensor: ", task_, " has no device '",
+                                parsed.src_device, "'");
+  }
+  if (s.ok() && device->attributes().incarnation != parsed.src_incarnation) {
+    s = errors::Aborted(
+        "RecvTensor expects a different device incarnation: ",
+        parsed.src_incarnation, " vs. ", device->attributes().incarnation,
+        ". Your worker job (\"", task_,
+        "\") was probably restarted. Check your worker job for the reason why "
+        "it was restarted.");
+  }
+  RefPtr<StepRendezvous> rendezvous;
+  if (s.ok()) s = MoveTo(steps_.FindOrBegin(step_id), &rendezvous);
+  if (!s.ok()) return done(s, Tensor(), false);
+  rendezvous->RecvLocal(key, options.cancellation, std::move(done));
+}
+
+}  // namespace headrace

@@ -1,0 +1,115 @@
+// Worker: a task of a cluster. It runs the parts of steps that masters register
+// with it, and hands its tensors to other tasks.
+#ifndef HEADRACE_DISTRIBUTED_WORKER_H_
+#define HEADRACE_DISTRIBUTED_WORKER_H_
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "distributed/request_ids.h"
+#include "distributed/step_rendezvous.h"
+#include "distributed/worker_cache.h"
+#include "distributed/worker_interface.h"
+#include "distributed/worker_session.h"
+#include "framework/kernel/session_tensors.h"
+#include "headrace/config.pb.h"
+#include "headrace/device.h"
+#include "headrace/server.pb.h"
+#include "session/inter_op_pools.h"
+
+namespace headrace {
+
+// Thread-safe. Calls end the quicker the less there is to do: RunGraph runs on
+// the caller's thread as far as it can.
+class Worker : public WorkerInterface {
+ public:
+  // `task` is "/job:worker/replica:0/task:0".
+  static StatusOr<std::unique_ptr<Worker>> Create(
+      const std::string& task, const ClusterSpec& cluster,
+      const pb::ConfigProto& config);
+  ~Worker() override;
+
+  const std::string& task() const { return task_; }
+  const std::vector<Device*>& devices() const { return devices_; }
+  const std::shared_ptr<WorkerCache>& workers() const { return workers_; }
+  ThreadPool* pool() const { return resources_->pools->first(); }
+  // Ends all steps and forgets all sessions.
+  void Shutdown();
+
+  void GetStatus(const CallOptions& options, pb::GetStatusResponse* response,
+                 StatusCallback done) override;
+  void CreateWorkerSession(const CallOptions& options,
+                           const pb::CreateWorkerSessionRequest& request,
+                           StatusCallback done) override;
+  void DeleteWorkerSession(const CallOptions& options,
+                           const pb::DeleteWorkerSessionRequest& request,
+                           StatusCallback done) override;
+  void RegisterGraph(const CallOptions& options,
+                     const pb::RegisterGraphRequest& request,
+                     pb::RegisterGraphResponse* response,
+                     StatusCallback done) override;
+  void DeregisterGraph(const CallOptions& options,
+                       const pb::DeregisterGraphRequest& request,
+                       StatusCallback done) override;
+  void RunGraph(const CallOptions& options, RunGraphCall call,
+                RunGraphResult* result, StatusCallback done) override;
+  void CleanupGraph(const CallOptions& options, int64_t step_id,
+                    StatusCallback done) override;
+  void CleanupAll(const CallOptions& options,
+                  const pb::CleanupAllRequest& request,
+                  StatusCallback done) override;
+  // The request of another task: the tensor must be sent from a device of this
+  // task. Aborted if the key is of a device of an earlier life of this task.
+  void RecvTensor(const CallOptions& options, int64_t step_id,
+                  absl::string_view key, int64_t request_id,
+                  TensorCallback done) override;
+
+ private:
+  struct PartialStep;
+  // What kernels refer to. Sessions share it.
+  struct Resources {
+    std::unique_ptr<InterOpPools> pools;
+    std::unique_ptr<ThreadPool> intra;  // null: the process-wide one
+    std::vector<std::unique_ptr<Device>> devices;
+  };
+
+  explicit Worker(std::string task);
+  Status MakeDevices(const pb::ConfigProto& config,
+                     std::vector<std::unique_ptr<Device>>* out) const;
+  Status FindSession(const std::string& handle, bool created,
+                     std::shared_ptr<WorkerSession>* out);
+  Status MakeSession(const pb::CreateWorkerSessionRequest& request);
+  Status BeginRun(const CallOptions& options, const RunGraphCall& call,
+                  std::shared_ptr<GraphRun>* run);
+  void RunWhole(const CallOptions& options, std::shared_ptr<GraphRun> run,
+                std::vector<std::string> recv_keys, RunGraphResult* result,
+                StatusCallback done);
+  void RunPartial(const CallOptions& options, RunGraphCall call,
+                  RunGraphResult* result, StatusCallback done);
+
+  const std::string task_;
+  const std::shared_ptr<Resources> resources_ = std::make_shared<Resources>();
+  pb::ConfigProto config_;
+  std::vector<Device*> devices_;
+  const RefPtr<SessionTensors> session_tensors_ = MakeRef<SessionTensors>();
+  std::shared_ptr<WorkerCache> workers_;
+  StepTable steps_;
+  RequestIds request_ids_{100000};
+  std::atomic<int64_t> next_graph_{1};
+  Mutex mu_;
+  CondVar changed_;
+  int64_t running_ GUARDED_BY(mu_) = 0;  // RunGraphs that have not called back
+  // For masters that create no sessions.
+  std::shared_ptr<WorkerSession> legacy_session_ GUARDED_BY(mu_);
+  std::map<std::string, std::shared_ptr<WorkerSession>> sessions_
+      GUARDED_BY(mu_);
+  std::map<int64_t, std::shared_ptr<PartialStep>> partial_steps_
+      GUARDED_BY(mu_);
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_DISTRIBUTED_WORKER_H_

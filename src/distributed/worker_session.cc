@@ -1,0 +1,262 @@
+#include "distributed/worker_session.h"
+
+#include <utility>
+
+#include "base/exceptions.h"
+#include "base/thread_pool.h"
+#include "graph/function_library.h"
+#include "graph/partition.h"
+#include "headrace/importer.h"
+#include "runtime/cost_graph.h"
+#include "runtime/passes/graph_pass.h"
+#include "session/session_options.h"
+
+namespace headrace {
+namespace {
+
+// Of the kernels with state those that a step makes anew.
+bool IsShared(const Node& n) {
+  return n.op_def().is_stateful && !n.IsArg() && !n.IsRetval() && !n.IsSend() &&
+         !n.IsRecv();
+}
+
+// The master has pruned the graph: all of it is to run. What nothing reads is
+// what passes have to keep.
+GraphPassContext KeepSinks(const Graph& graph) {
+  GraphPassContext context;
+  graph.ForEachNode([&](const Node* n) {
+    if (n->out_edges().empty()) context.targets.insert(n->name());
+  });
+  return context;
+}
+
+}  // namespace
+
+WorkerSession::WorkerSession(std::string handle,
+                             std::shared_ptr<WorkerCache> workers,
+                             std::shared_ptr<const void> resources,
+                             std::vector<Device*> devices,
+                             std::vector<std::unique_ptr<Device>> owned,
+                             ThreadPool* pool)
+    : handle_(std::move(handle)),
+      workers_(std::move(workers)),
+      resources_(std::move(resources)),
+      owned_(std::move(owned)),
+      devices_(std::move(devices)),
+      pool_(pool),
+      library_(Graph().shared_functions()) {
+  functions_ = std::make_shared<SessionFunctions>(
+      devices_, pool_, absl::flat_hash_set<std::string>(),
+      std::make_shared<ForkGate>());
+}
+
+WorkerSession::~WorkerSession() {
+  {
+    MutexLock lock(&mu_);
+    stateful_kernels_.clear();
+  }
+  // Iterators call functions until they are gone, and may call one to end.
+  for (const auto& d : owned_) d->resource_manager()->Clear();
+  functions_->Shutdown();
+}
+
+Device* WorkerSession::FindDevice(const std::string& name) const {
+  DeviceName wanted;
+  if (name.empty() || !DeviceName::Parse(name, &wanted).ok()) return nullptr;
+  for (Device* d : devices_) {
+    if (wanted.Matches(d->parsed_name())) return d;
+  }
+  return nullptr;
+}
+
+Status WorkerSession::Register(const std::string& handle,
+                               const pb::RegisterGraphRequest& request) {
+  if (request.debug_options().debug_tensor_watch_opts_size() > 0) {
+    return errors::Unimplemented(
+        "RegisterGraph: debug_options: watching tensors is not supported");
+  }
+  pb::ConfigProto config;
+  *config.mutable_graph_options() = request.graph_options();
+  SessionOptions options;
+  HR_RETURN_IF_ERROR(SessionOptions::FromConfig(config, &options));
+
+  auto graph = std::make_unique<Graph>();
+  graph->set_functions(library_);
+  ImportOptions import;
+  HR_RETURN_IF_ERROR(ImportGraphDef(import, request.graph_def(), graph.get()));
+  if (graph->num_nodes() == 0) {
+    return errors::InvalidArgument("RegisterGraph: the graph has no nodes");
+  }
+  bool control_flow = request.has_control_flow();
+  Status s;
+  graph->ForEachNode([&](Node* n) {
+    control_flow |= n->IsControlFlow();
+    Device* const d = FindDevice(n->requested_device());
+    if (d == nullptr) {
+      s.Update(errors::InvalidArgument(
+          "RegisterGraph: node '", n->name(), "' is for device '",
+          n->requested_device(), "', which ", workers_->local_name(),
+          " does not have"));
+      return;
+    }
+    n->set_assigned_device(d->name());
+  });
+  HR_RETURN_IF_ERROR(s);
+  functions_->SetLibrary(*graph);
+
+  PartitionOptions partition;
+  partition.incarnation = [this](const std::string& name) {
+    const Device* d = FindDevice(name);
+    return d == nullptr ? 0 : d->attributes().incarnation;
+  };
+  std::map<std::string, std::unique_ptr<Graph>> parts;
+  HR_RETURN_IF_ERROR(PartitionGraph(partition, std::move(graph), &parts));
+
+  auto made = std::make_shared<RegisteredGraph>();
+  made->session = shared_from_this();
+  made->handle = handle;
+  for (auto& [name, part_graph] : parts) {
+    RegisteredGraph::Part part;
+    part.device = FindDevice(name);
+    part.graph = std::move(part_graph);
+    HR_RETURN_IF_ERROR(RunGraphPasses(KeepSinks(*part.graph),
+                                      options.disabled_passes, part.graph.get(),
+                                      nullptr));
+    HR_RETURN_IF_ERROR(Executor::Create(
+        part.device, *part.graph, {.control_flow = control_flow},
+        [&](const Node& n, std::shared_ptr<OpKernel>* kernel) {
+          return MakeKernel(part.device, n, kernel);
+        },
+        &part.executor));
+    made->parts.push_back(std::move(part));
+  }
+  MutexLock lock(&mu_);
+  graphs_[handle] = std::move(made);
+  return OkStatus();
+}
+
+Status WorkerSession::MakeKernel(Device* device, const Node& n,
+                                 std::shared_ptr<OpKernel>* kernel) {
+  const bool shared = IsShared(n);
+  const std::string key = shared ? StrCat(device->name(), ";", n.name()) : "";
+  if (shared) {
+    MutexLock lock(&mu_);
+    auto it = stateful_kernels_.find(key);
+    if (it != stateful_kernels_.end()) {
+      *kernel = it->second;
+      return OkStatus();
+    }
+  }
+  std::unique_ptr<OpKernel> made;
+  HR_RETURN_IF_ERROR(CreateNodeKernel(device, n, &made));
+  *kernel = std::move(made);
+  if (shared) {
+    MutexLock lock(&mu_);
+    *kernel = stateful_kernels_.emplace(key, *kernel).first->second;
+  }
+  return OkStatus();
+}
+
+Status WorkerSession::Deregister(const std::string& handle) {
+  std::shared_ptr<RegisteredGraph> gone;
+  MutexLock lock(&mu_);
+  auto it = graphs_.find(handle);
+  if (it == graphs_.end()) {
+    return errors::Aborted("Graph handle is not found: ", handle, ". Possibly ",
+                           workers_->local_name(), " just restarted.");
+  }
+  gone = std::move(it->second);
+  graphs_.erase(it);
+  return OkStatus();
+}
+
+Status WorkerSession::Find(const std::string& handle,
+                           std::shared_ptr<RegisteredGraph>* out) const {
+  MutexLock lock(&mu_);
+  auto it = graphs_.find(handle);
+  if (it == graphs_.end()) {
+    return errors::Aborted("Graph handle is not found: ", handle, ". Possibly ",
+                           workers_->local_name(), " just restarted.");
+  }
+  *out = it->second;
+  return OkStatus();
+}
+
+void WorkerSession::Clear() {
+  decltype(graphs_) gone;
+  MutexLock lock(&mu_);
+  gone.swap(graphs_);
+}
+
+GraphRun::GraphRun(std::shared_ptr<RegisteredGraph> graph, int64_t step_id,
+                   RefPtr<StepRendezvous> rendezvous,
+                   const pb::ExecutorOpts& options)
+    : graph_(std::move(graph)),
+      options_(options),
+      rendezvous_(std::move(rendezvous)) {
+  if (options.record_timeline() || options.record_costs()) {
+    stats_ = std::make_unique<StepStatsCollector>();
+  }
+  args_.step_id = step_id;
+  args_.cancellation = &cancellation_;
+  args_.rendezvous = rendezvous_.get();
+  args_.step_resources = &resources_;
+  args_.session_handle = &graph_->session->handle();
+  args_.stats = stats_.get();
+  args_.pool = graph_->session->pool();
+  args_.pending = &pending_;
+  functions_.emplace(graph_->session->functions(), &args_);
+  args_.functions = &*functions_;
+}
+
+GraphRun::~GraphRun() = default;
+
+void GraphRun::Start(std::function<void(const Status&)> done) {
+  done_ = std::move(done);
+  // Other tasks that wait for tensors of this step learn that it has failed.
+  cancellation_.RegisterCallback(cancellation_.NextToken(),
+                                 [c = &cancellation_, r = rendezvous_] {
+                                   r->StartAbort(Derived(c->status()));
+                                 });
+  parts_left_ = graph_->parts.size();
+  const auto self = shared_from_this();
+  const auto run = [self](Executor* e) {
+    e->RunAsync(self->args_, [self](bool c) { self->PartEnded(c); });
+  };
+  for (size_t i = 1; i < graph_->parts.size(); ++i) {
+    Executor* const e = graph_->parts[i].executor.get();
+    graph_->session->pool()->Schedule([run, e] { run(e); });
+  }
+  run(graph_->parts[0].executor.get());
+}
+
+void GraphRun::PartEnded(bool complete) {
+  if (!complete) complete_ = false;
+  if (parts_left_.fetch_sub(1) != 1) return;
+  const auto done = std::move(done_);
+  done(complete_ ? OkStatus() : cancellation_.status());
+}
+
+void GraphRun::Abort(const Status& why) {
+  cancellation_.StartCancel(Annotate(why, pending_.Describe()));
+}
+
+void GraphRun::Report(pb::RunGraphResponse* response) {
+  pb::StepStats stats;
+  pb::RunCounters counters;
+  if (stats_ != nullptr) stats_->Finish(&stats, &counters);
+  for (const RegisteredGraph::Part& p : graph_->parts) {
+    if (options_.record_costs()) {
+      AddCosts(*p.graph, p.device->name(), stats,
+               response->mutable_cost_graph());
+    }
+    if (options_.record_partition_graphs()) {
+      GraphToGraphDef(*p.graph, response->add_partition_graph());
+    }
+  }
+  if (options_.record_timeline()) {
+    *response->mutable_step_stats() = std::move(stats);
+  }
+}
+
+}  // namespace headrace

@@ -1,0 +1,134 @@
+// WorkerSession: what one master session has on a task: its devices, kernels
+// with state, functions and registered graphs. GraphRun: one step of such a
+// graph.
+#ifndef HEADRACE_DISTRIBUTED_WORKER_SESSION_H_
+#define HEADRACE_DISTRIBUTED_WORKER_SESSION_H_
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "distributed/step_rendezvous.h"
+#include "distributed/worker_cache.h"
+#include "headrace/device.h"
+#include "headrace/graph.h"
+#include "headrace/resource_mgr.h"
+#include "runtime/executor.h"
+#include "runtime/function_runtime.h"
+#include "runtime/pending_calls.h"
+#include "runtime/step_stats.h"
+
+namespace headrace {
+
+class RegisteredGraph;
+
+// Thread-safe.
+class WorkerSession : public std::enable_shared_from_this<WorkerSession> {
+ public:
+  // `devices` are the server's, or those of `owned`, which may be empty.
+  // `resources` keeps the server's devices and threads, `pool` among them.
+  WorkerSession(std::string handle, std::shared_ptr<WorkerCache> workers,
+                std::shared_ptr<const void> resources,
+                std::vector<Device*> devices,
+                std::vector<std::unique_ptr<Device>> owned, ThreadPool* pool);
+  // No step runs any more.
+  ~WorkerSession();
+
+  const std::string& handle() const { return handle_; }
+  const std::shared_ptr<WorkerCache>& workers() const { return workers_; }
+  ThreadPool* pool() const { return pool_; }
+  SessionFunctions* functions() const { return functions_.get(); }
+
+  // Compiles the graph for this task's devices and keeps it as `handle`.
+  // InvalidArgument for what is no valid graph, and for a node whose device is
+  // not here.
+  Status Register(const std::string& handle,
+                  const pb::RegisterGraphRequest& request);
+  Status Deregister(const std::string& handle);
+  // Aborted if there is none: this task may have been restarted.
+  Status Find(const std::string& handle,
+              std::shared_ptr<RegisteredGraph>* out) const;
+  // Lets go of all graphs.
+  void Clear();
+
+ private:
+  friend class RegisteredGraph;
+  Device* FindDevice(const std::string& name) const;
+  Status MakeKernel(Device* device, const Node& n,
+                    std::shared_ptr<OpKernel>* kernel);
+
+  const std::string handle_;
+  const std::shared_ptr<WorkerCache> workers_;
+  const std::shared_ptr<const void> resources_;
+  const std::vector<std::unique_ptr<Device>> owned_;
+  const std::vector<Device*> devices_;
+  ThreadPool* const pool_;
+  const std::shared_ptr<FunctionLibrary> library_;
+  std::shared_ptr<SessionFunctions> functions_;
+  mutable Mutex mu_;  // not held while a graph is compiled
+  std::map<std::string, std::shared_ptr<RegisteredGraph>> graphs_
+      GUARDED_BY(mu_);
+  // By device and node name.
+  absl::flat_hash_map<std::string, std::shared_ptr<OpKernel>> stateful_kernels_
+      GUARDED_BY(mu_);
+};
+
+// Const once it is made.
+class RegisteredGraph {
+ public:
+  struct Part {
+    Device* device = nullptr;
+    std::unique_ptr<Graph> graph;
+    std::unique_ptr<Executor> executor;
+  };
+
+  std::shared_ptr<WorkerSession> session;  // first: it owns devices and kernels
+  std::string handle;
+  std::vector<Part> parts;
+};
+
+// One step of a registered graph, from Start until `done`. Thread-safe.
+class GraphRun : public std::enable_shared_from_this<GraphRun> {
+ public:
+  GraphRun(std::shared_ptr<RegisteredGraph> graph, int64_t step_id,
+           RefPtr<StepRendezvous> rendezvous, const pb::ExecutorOpts& options);
+  ~GraphRun();
+
+  // Runs on the calling thread as far as it can. Calls `done` once, when
+  // nothing of the step runs any more.
+  void Start(std::function<void(const Status&)> done);
+  // Cancels the step, unless it is cancelled already.
+  void Abort(const Status& why);
+
+  StepRendezvous* rendezvous() { return rendezvous_.get(); }
+  CancellationManager* cancellation() { return &cancellation_; }
+  ResourceMgr* resources() { return &resources_; }
+  Device* device() const { return graph_->parts[0].device; }
+  // What the options asked to be told. After `done`.
+  void Report(pb::RunGraphResponse* response);
+
+ private:
+  void PartEnded(bool complete);
+
+  const std::shared_ptr<RegisteredGraph> graph_;
+  const pb::ExecutorOpts options_;
+  const RefPtr<StepRendezvous> rendezvous_;
+  CancellationManager cancellation_;
+  PendingCalls pending_;
+  ResourceMgr resources_;
+  std::unique_ptr<StepStatsCollector> stats_;
+  StepArgs args_;
+  std::optional<StepFunctions> functions_;
+  std::function<void(const Status&)> done_;
+  std::atomic<size_t> parts_left_{0};
+  std::atomic<bool> complete_{true};
+};
+
+}  // namespace headrace
+
+#endif  // HEADRACE_DISTRIBUTED_WORKER_SESSION_H_
