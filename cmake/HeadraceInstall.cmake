@@ -26,3 +26,34 @@ endif()
 install(DIRECTORY ${CMAKE_BINARY_DIR}/gen/headrace
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.pb.h"
   PATTERN "*_ops.h")
+
+# find_package(Headrace) and pkg-config, for this machine's Abseil and protobuf.
+# tools/packaging fills in the same templates for others.
+set(HEADRACE_VERSION ${PROJECT_VERSION})
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR
+  BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}
+  OUTPUT_VARIABLE HEADRACE_INCLUDE_FROM_LIB)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
+  BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
+  OUTPUT_VARIABLE HEADRACE_PREFIX_FROM_PC)
+set(HEADRACE_CONFIG_DEPENDENCIES "include(CMakeFindDependencyMacro)
+find_dependency(absl)
+find_dependency(Protobuf)
+find_dependency(Eigen3)")
+set(HEADRACE_CONFIG_INCLUDES "\${_headrace_include}")
+set(HEADRACE_CONFIG_LIBRARIES
+  "protobuf::libprotobuf;Eigen3::Eigen;absl::status;absl::statusor;absl::strings;absl::flat_hash_map;absl::inlined_vector;absl::span;absl::time")
+set(HEADRACE_PC_REQUIRES "protobuf eigen3 absl_status absl_statusor absl_strings absl_flat_hash_map absl_inlined_vector absl_span absl_time")
+foreach(name headrace.pc tensorflow.pc HeadraceConfig.cmake)
+  configure_file(cmake/${name}.in ${CMAKE_BINARY_DIR}/install/${name} @ONLY)
+endforeach()
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(
+  ${CMAKE_BINARY_DIR}/install/HeadraceConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/install/headrace.pc
+  ${CMAKE_BINARY_DIR}/install/tensorflow.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${CMAKE_BINARY_DIR}/install/HeadraceConfig.cmake
+  ${CMAKE_BINARY_DIR}/install/HeadraceConfigVersion.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Headrace)

@@ -1,12 +1,15 @@
 // headrace ops: the registered ops, and of one op its signature and kernels.
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "cli/command.h"
+#include "cli/needed_ops.h"
 #include "cli/suggest.h"
 #include "headrace/op.h"
 #include "headrace/op_kernel.h"
@@ -16,13 +19,18 @@ namespace headrace::cli {
 namespace {
 
 constexpr char kHelp[] =
-    "usage: headrace ops [--table | --kernels | --traits] [OP]\n\n"
+    "usage: headrace ops [--table | --kernels | --traits] [OP]\n"
+    "       headrace ops --needed MODEL...\n\n"
     "Lists every op with the number of its kernels; with OP, its signature, "
     "traits\nand each kernel with the types it takes. --table: a line for each "
     "op and\ndevice, with the types of all its kernels there, between tabs. "
     "--kernels: a\nline for each kernel: its op, device, class and types, "
     "between tabs. "
-    "--traits: a line\nfor each op with its traits.\n";
+    "--traits: a line\nfor each op with its traits.\n"
+    "--needed: the ops that these models need, each on a line; each model is "
+    "run once,\nwith zeros. './run package --ops FILE' links a library of "
+    "these alone. --feed,\n--shape and --fetch, as for 'headrace explain', "
+    "are for all the models.\n";
 
 int PrintOp(const std::string& name) {
   const OpDef* def = nullptr;
@@ -95,9 +103,38 @@ int PrintKernels() {
   return 0;
 }
 
+int PrintNeeded(const Args& args) {
+  ArgReader reader(args);
+  TrialArgs trial;
+  std::vector<std::string> models;
+  Status status;
+  while (!reader.done() && status.ok()) {
+    if (reader.Flag("--needed")) continue;
+    TakeTrialArg(&reader, &trial, &status);
+    if (!trial.model.empty()) models.push_back(std::exchange(trial.model, {}));
+  }
+  if (status.ok()) status = reader.status();
+  if (status.ok() && models.empty()) {
+    status = errors::InvalidArgument("--needed: which model?");
+  }
+  if (!status.ok()) return UsageError("ops", std::string(status.message()));
+  std::set<std::string> ops;
+  for (const std::string& model : models) {
+    trial.model = model;
+    status = AddNeededOps(trial, &ops);
+    if (!status.ok()) return Fail(Annotate(status, StrCat(" (", model, ")")));
+  }
+  for (const std::string& op : ops) std::printf("%s\n", op.c_str());
+  return 0;
+}
+
 }  // namespace
 
 int OpsCommand(const Args& args) {
+  if (std::find(args.begin(), args.end(), "--needed") != args.end() &&
+      std::find(args.begin(), args.end(), "--help") == args.end()) {
+    return PrintNeeded(args);
+  }
   ArgReader reader(args);
   std::string op;
   std::string list;  // the option that asks for one

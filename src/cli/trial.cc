@@ -26,7 +26,8 @@ Status Split(const std::string& option, const std::string& text,
 
 // Zeros of the shape that the input declares, with ones for what it leaves
 // open.
-Status MakeUp(const Endpoint& e, const TensorShape* wanted, Tensor* out) {
+Status MakeUp(const Endpoint& e, const TensorShape* wanted, bool quiet,
+              Tensor* out) {
   const PartialTensorShape& declared = e.node->output_shape(e.index);
   TensorShape shape;
   if (wanted != nullptr) {
@@ -52,8 +53,10 @@ Status MakeUp(const Endpoint& e, const TensorShape* wanted, Tensor* out) {
   if (DataTypeCanUseMemcpy(type)) {
     std::memset(out->raw_data(), 0, out->TotalBytes());
   }
-  std::printf("input %s %s %s: zeros\n", EndpointName(e).c_str(),
-              DataTypeString(type).c_str(), shape.DebugString().c_str());
+  if (!quiet) {
+    std::printf("input %s %s %s: zeros\n", EndpointName(e).c_str(),
+                DataTypeString(type).c_str(), shape.DebugString().c_str());
+  }
   return OkStatus();
 }
 
@@ -139,7 +142,7 @@ Status PrepareTrial(const TrialArgs& args, pb::ConfigProto config, Trial* out) {
     TensorShape shape;
     HR_RETURN_IF_ERROR(ParseShape(text, &shape));
     Tensor t;
-    HR_RETURN_IF_ERROR(MakeUp(e, &shape, &t));
+    HR_RETURN_IF_ERROR(MakeUp(e, &shape, args.quiet, &t));
     out->feeds.emplace_back(e, std::move(t));
   }
   for (const std::string& name : args.fetches) {
@@ -160,7 +163,7 @@ Status PrepareTrial(const TrialArgs& args, pb::ConfigProto config, Trial* out) {
       continue;
     }
     Tensor t;
-    HR_RETURN_IF_ERROR(MakeUp(e, nullptr, &t));
+    HR_RETURN_IF_ERROR(MakeUp(e, nullptr, args.quiet, &t));
     out->feeds.emplace_back(e, std::move(t));
   }
   return OkStatus();

@@ -20,6 +20,7 @@ struct TrialArgs {
   std::vector<std::pair<std::string, std::string>> feeds, shapes;
   std::vector<std::string> fetches;
   int threads = 0;
+  bool quiet = false;  // about the inputs that are generated
 };
 
 // The options that all trials have, for --help.
@@ -47,7 +48,8 @@ struct Trial {
   RefPtr<AlgorithmTuner> tuner() const;
 };
 
-// Loads the model and opens a session on it. Prints which inputs it generates.
+// Loads the model and opens a session on it. Prints which inputs it
+// generates, unless it is to be quiet.
 Status PrepareTrial(const TrialArgs& args, pb::ConfigProto config, Trial* out);
 
 }  // namespace headrace::cli

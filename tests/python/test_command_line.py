@@ -304,3 +304,28 @@ def test_a_damaged_list_of_strings_is_refused(tmp_path, text, says):
         tf.identity(tf.placeholder(tf.string, [None], name="s"), name="out")
     run = headrace("run", write_graph(tmp_path / "s.pb", build), "--feed", "s=" + text)
     assert run.returncode == 1 and says in run.stderr, run.stderr
+
+
+def test_needed_ops_are_those_of_the_models_and_of_what_passes_make_of_them(tmp_path):
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [None, 8, 8, 3], name="x")
+        tf.nn.relu(tf.nn.bias_add(tf.nn.conv2d(x, tf.ones([3, 3, 3, 4]), [1, 1, 1, 1], "SAME"), tf.ones([4])), name="y")
+    with tf.Graph().as_default() as other:
+        tf.erf(tf.placeholder(tf.float32, [2]), name="z")
+    paths = [tmp_path / "conv.pb", tmp_path / "erf.pb"]
+    for path, g in zip(paths, (graph, other)):
+        path.write_bytes(g.as_graph_def().SerializeToString())
+    first = headrace("ops", "--needed", paths[0])
+    assert first.returncode == 0, first.stderr
+    ops = set(first.stdout.split())
+    assert {"Placeholder", "Conv2D", "BiasAdd", "Relu", "_FusedConv2D", "_Arg", "_Retval"} <= ops
+    assert "Erf" not in ops and "Sin" not in ops
+    both = headrace("ops", "--needed", *paths)
+    assert both.returncode == 0 and set(both.stdout.split()) == ops | {"Erf"}
+
+
+@pytest.mark.parametrize("arguments, says", [
+    (["--needed"], "which model?"), (["--needed", "gone.pb"], "gone.pb"), (["--needed", "--table", "a.pb"], "--table")])
+def test_needed_ops_refuses(arguments, says):
+    run = headrace("ops", *arguments)
+    assert run.returncode != 0 and says in run.stderr

@@ -736,25 +736,6 @@ TF_CAPI_EXPORT extern TF_Buffer* TF_ApiDefMapGet(TF_ApiDefMap* api_def_map,
                                                  size_t name_len,
                                                  TF_Status* status);
 
-/* ---- Servers --------------------------------------------------------------
- */
-
-/* A task of a cluster, in this process. */
-typedef struct TF_Server TF_Server;
-
-/* `proto` is a serialized ServerDef. NULL on error; UNIMPLEMENTED if the
-   distributed plug-in is not there. */
-TF_CAPI_EXPORT extern TF_Server* TF_NewServer(const void* proto,
-                                              size_t proto_len,
-                                              TF_Status* status);
-TF_CAPI_EXPORT extern void TF_ServerStart(TF_Server* server, TF_Status* status);
-TF_CAPI_EXPORT extern void TF_ServerStop(TF_Server* server, TF_Status* status);
-/* Waits until the server has stopped. */
-TF_CAPI_EXPORT extern void TF_ServerJoin(TF_Server* server, TF_Status* status);
-/* What TF_SetTarget takes; lives as long as the server. */
-TF_CAPI_EXPORT extern const char* TF_ServerTarget(TF_Server* server);
-TF_CAPI_EXPORT extern void TF_DeleteServer(TF_Server* server);
-
 /* ---- Messages and files ---------------------------------------------------
  */
 
