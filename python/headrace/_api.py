@@ -222,10 +222,28 @@ NAMES = {
         "ops.array_special": "dimension_at_index",
     },
     "contrib": {},
+    "contrib.data": {
+        "data.contrib": """
+            batch_and_drop_remainder bucket_by_sequence_length
+            padded_batch_and_drop_remainder sloppy_interleave""",
+        "data.datasets": "AUTOTUNE",
+        "data.experimental": """
+            RandomDataset choose_from_datasets
+            enumerate_dataset get_next_as_optional get_single_element
+            group_by_window ignore_errors map_and_batch parallel_interleave
+            parse_example_dataset sample_from_datasets scan
+            shuffle_and_repeat unbatch unique""",
+        "data.files": "CsvDataset TFRecordWriter",
+        "data.iterators": "Optional",
+    },
     "contrib.framework": {
         "contrib.arg_scopes": """
             add_arg_scope arg_scope arg_scoped_arguments current_arg_scope
             has_arg_scope""",
+        "contrib.checkpoints": """
+            assign_from_checkpoint assign_from_checkpoint_fn
+            assign_from_values assign_from_values_fn get_variable_full_name
+            init_from_checkpoint list_variables load_checkpoint load_variable""",
         "contrib.variables": """
             add_model_variable filter_variables get_local_variables
             get_model_variables get_trainable_variables get_unique_variable
@@ -245,9 +263,10 @@ NAMES = {
     "contrib.layers": {
         "contrib.layers": """
             avg_pool2d batch_norm conv2d conv2d_transpose convolution
-            convolution2d convolution2d_transpose dropout flatten
-            fully_connected layer_norm max_pool2d one_hot_encoding repeat
-            separable_conv2d separable_convolution2d softmax stack unit_norm""",
+            convolution2d convolution2d_transpose dropout elu flatten
+            fully_connected layer_norm linear max_pool2d one_hot_encoding
+            relu relu6 repeat separable_conv2d separable_convolution2d
+            softmax stack unit_norm""",
         "contrib.outputs": """
             summarize_activation summarize_activations summarize_collection
             summarize_tensor summarize_tensors""",
@@ -255,9 +274,19 @@ NAMES = {
             apply_regularization l1_l2_regularizer l1_regularizer l2_regularizer
             sum_regularizer variance_scaling_initializer xavier_initializer
             xavier_initializer_conv2d""",
-        "nn.activations": "relu relu6",
         "training.optimize_loss": """
             OPTIMIZER_CLS_NAMES OPTIMIZER_SUMMARIES optimize_loss""",
+    },
+    "contrib.learn": {
+        "training.mode_keys": "ModeKeys=LearnModeKeys",
+    },
+    "contrib.legacy_seq2seq": {
+        "contrib.legacy_seq2seq": """
+            attention_decoder basic_rnn_seq2seq embedding_attention_decoder
+            embedding_attention_seq2seq embedding_rnn_decoder
+            embedding_rnn_seq2seq embedding_tied_rnn_seq2seq
+            model_with_buckets one2many_rnn_seq2seq rnn_decoder sequence_loss
+            sequence_loss_by_example tied_rnn_seq2seq""",
     },
     "contrib.metrics": {
         "contrib.metric_map": """
@@ -273,6 +302,8 @@ NAMES = {
     },
     "contrib.rnn": {
         "contrib.cells": "LayerNormBasicLSTMCell NASCell",
+        "contrib.projections": """
+            EmbeddingWrapper InputProjectionWrapper OutputProjectionWrapper""",
         "rnn.cells": """
             BasicLSTMCell BasicRNNCell GRUCell LSTMCell LSTMStateTuple
             LayerRNNCell MultiRNNCell RNNCell""",
@@ -285,11 +316,15 @@ NAMES = {
         "contrib.arg_scopes": """
             add_arg_scope arg_scope arg_scope_func_key arg_scoped_arguments
             current_arg_scope has_arg_scope""",
+        "contrib.checkpoints": """
+            assign_from_checkpoint assign_from_checkpoint_fn
+            assign_from_values assign_from_values_fn get_variable_full_name""",
         "contrib.layers": """
             avg_pool2d batch_norm conv2d conv2d_transpose convolution
-            convolution2d convolution2d_transpose dropout flatten
-            fully_connected layer_norm max_pool2d one_hot_encoding repeat
-            separable_conv2d separable_convolution2d softmax stack unit_norm""",
+            convolution2d convolution2d_transpose dropout elu flatten
+            fully_connected layer_norm linear max_pool2d one_hot_encoding
+            relu relu6 repeat separable_conv2d separable_convolution2d
+            softmax stack unit_norm""",
         "contrib.outputs": """
             summarize_activation summarize_activations summarize_biases
             summarize_collection summarize_tensor summarize_tensors
@@ -304,7 +339,9 @@ NAMES = {
             get_variables get_variables_by_name get_variables_by_suffix
             get_variables_to_restore global_variable local_variable
             model_variable variable""",
-        "nn.activations": "relu relu6",
+        "training.global_step": """
+            assert_global_step create_global_step get_global_step
+            get_or_create_global_step""",
     },
     "contrib.slim.initializers": {
         "contrib.regularizers": """
@@ -380,6 +417,22 @@ NAMES = {
             UNAVAILABLE UNIMPLEMENTED UNKNOWN UnauthenticatedError
             UnavailableError UnimplementedError UnknownError
             error_code_from_exception_type exception_type_from_error_code""",
+    },
+    "estimator": {
+        "training.mode_keys": "ModeKeys",
+    },
+    "examples": {},
+    "examples.tutorials": {},
+    "examples.tutorials.mnist": {},
+    "examples.tutorials.mnist.input_data": {
+        "tutorials.input_data": """
+            DataSet Datasets dense_to_one_hot extract_images extract_labels
+            maybe_download read_data_sets""",
+    },
+    "examples.tutorials.mnist.mnist": {
+        "tutorials.mnist": """
+            IMAGE_PIXELS IMAGE_SIZE NUM_CLASSES evaluation inference loss
+            training""",
     },
     "flags": {
         "platform.flag_parsers": """

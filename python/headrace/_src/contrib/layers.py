@@ -1,6 +1,9 @@
 """tf.contrib.layers, which is tf.contrib.slim too: functions that make a layer,
 its variables (of MODEL_VARIABLES, named `weights` and `biases`), a normalizer
 and an activation. All take arguments from arg_scopes."""
+import functools
+
+from headrace import raw_ops as _raw
 from headrace._src.contrib.arg_scopes import add_arg_scope
 from headrace._src.contrib.outputs import collect_named_outputs
 from headrace._src.contrib.regularizers import xavier_initializer
@@ -563,6 +566,10 @@ def stack(inputs, layer, stack_args, **kwargs):
         return outputs
 
 
+elu = functools.partial(fully_connected, activation_fn=_raw.Elu)
+linear = functools.partial(fully_connected, activation_fn=None)
+relu = functools.partial(fully_connected, activation_fn=_nn.relu)
+relu6 = functools.partial(fully_connected, activation_fn=_nn.relu6)
 conv2d = convolution2d
 conv2d_transpose = convolution2d_transpose
 separable_conv2d = separable_convolution2d
