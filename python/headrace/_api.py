@@ -312,6 +312,23 @@ NAMES = {
             transpose_batch_time""",
         "rnn.wrappers": "DeviceWrapper DropoutWrapper ResidualWrapper",
     },
+    "contrib.seq2seq": {
+        "seq2seq.attention": """
+            AttentionMechanism BahdanauAttention BahdanauMonotonicAttention
+            LuongAttention LuongMonotonicAttention hardmax
+            monotonic_attention safe_cumprod""",
+        "seq2seq.attention_wrapper": "AttentionWrapper AttentionWrapperState",
+        "seq2seq.beam_search": """
+            BeamSearchDecoder BeamSearchDecoderOutput BeamSearchDecoderState
+            FinalBeamSearchDecoderOutput gather_tree tile_batch""",
+        "seq2seq.decoders": """
+            BasicDecoder BasicDecoderOutput Decoder dynamic_decode""",
+        "seq2seq.helpers": """
+            CustomHelper GreedyEmbeddingHelper Helper InferenceHelper
+            SampleEmbeddingHelper ScheduledEmbeddingTrainingHelper
+            ScheduledOutputTrainingHelper TrainingHelper""",
+        "seq2seq.losses": "sequence_loss",
+    },
     "contrib.slim": {
         "contrib.arg_scopes": """
             add_arg_scope arg_scope arg_scope_func_key arg_scoped_arguments

@@ -15,7 +15,8 @@ VALUES = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       "contrib_values.json")
 
 # Programs whose results may have other names than in TensorFlow.
-FREE_NAMES = {}
+FREE_NAMES = {"trees": ["m/GatherTree:0", "m/GatherTree_1:0",
+                         "m/GatherTree_2:0"]}
 
 
 def program(*cases):
@@ -162,12 +163,216 @@ def legacy_buckets(tf, each):
     return outputs[1], losses
 
 
+# tf.contrib.seq2seq
+
+def decoder_parts(tf, mechanism=None, batch=2, steps=4, **options):
+    """A cell, with attention over an encoder's outputs [batch, 4, 6], whose
+    static number of steps is `steps`."""
+    s2s = tf.contrib.seq2seq
+    memory = tf.placeholder_with_default(numbers(2, 4, 6), [2, steps, 6])
+    lengths = tf.constant([4, 3])
+    if batch != 2:
+        memory = s2s.tile_batch(memory, batch // 2)
+        lengths = s2s.tile_batch(lengths, batch // 2)
+    cell = tf.contrib.rnn.LSTMCell(5)
+    if mechanism is None:
+        return cell
+    made = []
+    for name in mechanism.split("+"):
+        name, _, option = name.partition("=")
+        arguments = eval("dict(%s)" % option.replace("_is_", "="))
+        units = 6 if "Bahdanau" in name else 5
+        made.append(getattr(s2s, name)(
+            units, memory, memory_sequence_length=lengths, **arguments))
+    return s2s.AttentionWrapper(
+        cell, made if len(made) > 1 else made[0], **options)
+
+
+def trained(tf, cell, helper=None, size=None, **options):
+    s2s = tf.contrib.seq2seq
+    inputs = tf.constant(numbers(2, 3, 3, seed=5))
+    helper = helper or s2s.TrainingHelper(inputs, tf.constant([3, 2]))
+    layer = size and tf.layers.Dense(size, name="projection")
+    decoder = s2s.BasicDecoder(
+        cell, helper, cell.zero_state(2, tf.float32), output_layer=layer)
+    return s2s.dynamic_decode(decoder, **options)
+
+
+@program((False, False, 0), (True, True, 0), (False, True, 2), (True, False, 1),
+         (False, True, 7))
+def decode(tf, time_major, impute, most):
+    outputs, state, lengths = trained(
+        tf, decoder_parts(tf), size=4, output_time_major=time_major,
+        impute_finished=impute, maximum_iterations=most or None)
+    return outputs.rnn_output, outputs.sample_id, state, lengths
+
+
+@program(*[(name, size) for name in (
+    "LuongAttention", "LuongAttention=scale_is_True", "BahdanauAttention",
+    "BahdanauAttention=normalize_is_True", "LuongMonotonicAttention",
+    "LuongMonotonicAttention=mode_is_'hard'",
+    "BahdanauMonotonicAttention=mode_is_'recursive',score_bias_init_is_0.5",
+    "BahdanauMonotonicAttention=normalize_is_True") for size in (None, 7)])
+def attend(tf, mechanism, size):
+    cell = decoder_parts(tf, mechanism, attention_layer_size=size,
+                         alignment_history=True)
+    outputs, state, lengths = trained(tf, cell, size=4)
+    return (outputs.rnn_output, outputs.sample_id, state.cell_state,
+            state.attention, state.alignments, state.alignment_history.stack(),
+            state.time, lengths)
+
+
+@program((True,), (False,))
+def attend_twice(tf, attention):
+    cell = decoder_parts(
+        tf, "LuongAttention+BahdanauAttention", attention_layer_size=[3, 4],
+        output_attention=attention)
+    outputs, state, lengths = trained(tf, cell)
+    return outputs.rnn_output, state.cell_state, state.alignments, lengths
+
+
+@program((None,), ("hardmax",))
+def attend_otherwise(tf, function):
+    s2s = tf.contrib.seq2seq
+    memory = tf.constant(numbers(2, 4, 6))
+    options = {} if function is None else dict(probability_fn=s2s.hardmax)
+    cell = s2s.AttentionWrapper(
+        tf.contrib.rnn.GRUCell(6), s2s.LuongAttention(6, memory, **options),
+        cell_input_fn=lambda x, attention: x + attention[:, :3],
+        attention_layer=tf.layers.Dense(4, name="mine"),
+        initial_cell_state=tf.constant(numbers(2, 6)))
+    return trained(tf, cell)[0].rnn_output
+
+
+@program(("recursive",), ("parallel",), ("hard",))
+def monotonic(tf, mode):
+    p = np.abs(numbers(2, 5))
+    if mode == "hard":
+        p = np.round(p)
+    before = np.float32([[0, 1, 0, 0, 0], [0.5, 0, 0.5, 0, 0]])
+    s2s = tf.contrib.seq2seq
+    return (s2s.monotonic_attention(p, before, mode),
+            s2s.safe_cumprod(p, axis=1, exclusive=True),
+            s2s.hardmax(numbers(3, 4)))
+
+
+@program(("greedy",), ("sample",), ("warm",), ("inference",), ("custom",),
+         ("callable",))
+def helpers(tf, name):
+    s2s = tf.contrib.seq2seq
+    embedding = tf.constant(numbers(5, 3))
+    start, end = tf.constant([1, 2]), 3
+    if name == "greedy":
+        helper = s2s.GreedyEmbeddingHelper(embedding, start, end)
+    elif name == "callable":
+        helper = s2s.GreedyEmbeddingHelper(
+            lambda ids: tf.one_hot(ids, 3), start, end)
+    elif name in ("sample", "warm"):
+        helper = s2s.SampleEmbeddingHelper(
+            embedding, start, end, seed=4,
+            softmax_temperature=2.5 if name == "warm" else None)
+    elif name == "inference":
+        helper = s2s.InferenceHelper(
+            sample_fn=lambda outputs: outputs[:, :3], sample_shape=[3],
+            sample_dtype=tf.float32, start_inputs=tf.constant(numbers(2, 3)),
+            end_fn=lambda ids: ids[:, 0] > 1e5,
+            next_inputs_fn=lambda ids: ids * 0.5)
+    else:
+        helper = s2s.CustomHelper(
+            lambda: (tf.constant([False, False]), tf.zeros([2, 3])),
+            lambda time, outputs, state: tf.cast(
+                tf.argmin(outputs, axis=-1), tf.int32),
+            lambda time, outputs, state, sample_ids: (
+                tf.stack([time >= 1, time >= 2]),
+                tf.gather(embedding, sample_ids), state))
+    outputs, state, lengths = trained(
+        tf, decoder_parts(tf), helper, size=5, maximum_iterations=4)
+    return outputs.rnn_output, outputs.sample_id, state, lengths
+
+
+@program((0.0,), (0.5,), (1.0,))
+def scheduled_embedding(tf, probability):
+    s2s = tf.contrib.seq2seq
+    helper = s2s.ScheduledEmbeddingTrainingHelper(
+        tf.constant(numbers(2, 3, 3, seed=5)), tf.constant([3, 2]),
+        tf.constant(numbers(4, 3)), probability, seed=2, scheduling_seed=8)
+    outputs, state, lengths = trained(tf, decoder_parts(tf), helper, size=4)
+    return outputs.rnn_output, outputs.sample_id, state, lengths
+
+
+@program((0.5, None, False), (1.0, "half", False), (0.5, "half", True),
+         (0.5, None, True))
+def scheduled_output(tf, probability, function, auxiliary):
+    s2s = tf.contrib.seq2seq
+    helper = s2s.ScheduledOutputTrainingHelper(
+        tf.constant(numbers(2, 3, 4, seed=5)), tf.constant([3, 2]),
+        probability, seed=2,
+        next_inputs_fn=(lambda x: x * 0.5) if function else None,
+        auxiliary_inputs=tf.constant(numbers(2, 3, 2)) if auxiliary else None)
+    outputs, state, lengths = trained(tf, decoder_parts(tf), helper, size=4)
+    return outputs.rnn_output, outputs.sample_id, state, lengths
+
+
+@program((3, 0.0, 0.0, None), (3, 1.0, 0.0, None), (1, 0.0, 0.0, None),
+         (2, 0.6, 0.0, "LuongAttention"), (2, 0.6, 0.4, "LuongAttention"),
+         (3, 0.0, 0.2, "LuongAttention+BahdanauAttention"))
+def beams(tf, width, length_weight, coverage_weight, mechanism):
+    s2s = tf.contrib.seq2seq
+    cell = decoder_parts(tf, mechanism, 2 * width, 4 if coverage_weight else
+                         None, alignment_history=True) \
+        if mechanism else decoder_parts(tf)
+    first = cell.zero_state(2 * width, tf.float32)
+    decoder = s2s.BeamSearchDecoder(
+        cell, tf.constant(numbers(6, 3)), tf.constant([1, 2]), 3, first, width,
+        output_layer=tf.layers.Dense(6, name="projection"),
+        length_penalty_weight=length_weight,
+        coverage_penalty_weight=coverage_weight)
+    outputs, state, lengths = s2s.dynamic_decode(decoder,
+                                                 maximum_iterations=5)
+    found = [outputs.predicted_ids, outputs.beam_search_decoder_output,
+             state.log_probs, state.finished, state.lengths, lengths]
+    if mechanism:
+        found += [h.stack() if hasattr(h, "stack") else h for h in leaves(
+            state.cell_state.alignment_history)]
+        found += [state.cell_state.cell_state,
+                  state.accumulated_attention_probs]
+    return found
+
+
+@program()
+def trees(tf):
+    s2s = tf.contrib.seq2seq
+    words = np.int32([[[1, 2, 3], [7, 8, 9]], [[4, 5, 6], [1, 10, 3]],
+                      [[7, 8, 9], [4, 5, 6]], [[0, 0, 0], [7, 8, 9]]])
+    parents = np.int32([[[0, 0, 0], [0, 0, 0]], [[0, 1, 1], [2, 1, 0]],
+                        [[2, 1, 2], [0, 2, 2]], [[0, 0, 0], [1, 0, 1]]])
+    return [s2s.gather_tree(words, parents, lengths, end_token=10)
+            for lengths in ([3, 4], [4, 2], [0, 9])] + [
+        s2s.tile_batch(tf.constant(numbers(2, 3)), 2),
+        s2s.tile_batch((tf.constant([1, 2]), tf.constant(numbers(1, 1, 2))), 3)]
+
+
+@program((True, True, False, False), (False, True, False, False),
+         (True, False, False, False), (False, False, False, False),
+         (False, False, True, True), (False, False, True, False),
+         (False, False, False, True))
+def losses_of_sequences(tf, *how):
+    logits = tf.constant(numbers(2, 3, 5))
+    targets = tf.constant([[1, 4, 0], [3, 3, 2]])
+    weights = tf.constant([[1., 0.5, 0.], [1., 1., 0.]])
+    loss = tf.contrib.seq2seq.sequence_loss
+    return (loss(logits, targets, weights, *how),
+            loss(logits, targets, weights, *how, softmax_loss_function=lambda
+                 labels, logits: tf.cast(labels, tf.float32) * logits[:, 1]))
+
+
 if __name__ == "__main__":
     import tensorflow
     tensorflow.logging.set_verbosity(tensorflow.logging.ERROR)
     found = {}
     for name in sorted(PROGRAMS):
         if len(sys.argv) < 2 or sys.argv[1] in name:
+            print(name)
             found[name] = run(tensorflow, name)
     if len(sys.argv) < 2:
         with open(VALUES, "w") as f:

@@ -57,7 +57,10 @@ INTERNAL = {
     "metrics.streaming": "collected fraction matched metric_variable ratio",
     "ops.math_ops": "install_operators",
     "ops.sparse_tensor": "as_sparse is_sparse",
-    "rnn.cells": "check_cell check_dtype joined_shape static_shape",
+    "rnn.cells": """check_cell check_dtype joined_shape static_shape
+                    zero_tensors""",
+    "seq2seq.decoders": "check_output_layer output_size_of",
+    "seq2seq.helpers": "embedding_function start_and_end",
     "session.session": "expand_feed expand_fetch",
     "session.session_handles": "TensorHandle",
     "saved_model.loader": "parse_saved_model",
