@@ -288,6 +288,14 @@ NAMES = {
             model_with_buckets one2many_rnn_seq2seq rnn_decoder sequence_loss
             sequence_loss_by_example tied_rnn_seq2seq""",
     },
+    "contrib.losses": {
+        "contrib.losses": """
+            absolute_difference add_loss compute_weighted_loss
+            cosine_distance get_losses get_regularization_losses
+            get_total_loss hinge_loss log_loss mean_pairwise_squared_error
+            mean_squared_error sigmoid_cross_entropy softmax_cross_entropy
+            sparse_softmax_cross_entropy""",
+    },
     "contrib.metrics": {
         "contrib.metric_map": """
             aggregate_metric_map streaming_accuracy streaming_mean
@@ -360,16 +368,64 @@ NAMES = {
             assert_global_step create_global_step get_global_step
             get_or_create_global_step""",
     },
+    "contrib.slim.data_decoder": {
+        "slim.datasets": "DataDecoder",
+    },
+    "contrib.slim.data_provider": {
+        "slim.datasets": "DataProvider",
+    },
+    "contrib.slim.dataset": {
+        "slim.datasets": "Dataset",
+    },
+    "contrib.slim.dataset_data_provider": {
+        "slim.datasets": "DatasetDataProvider",
+    },
+    "contrib.slim.evaluation": {
+        "slim.evaluation": "evaluate_once=slim_evaluate_once evaluation_loop",
+        "training.checkpoint_management": """
+            checkpoints_iterator wait_for_new_checkpoint""",
+    },
     "contrib.slim.initializers": {
         "contrib.regularizers": """
             variance_scaling_initializer xavier_initializer
             xavier_initializer_conv2d""",
+    },
+    "contrib.slim.learning": {
+        "slim.learning": "train train_step",
+        "slim.train_ops": """
+            add_gradients_summaries clip_gradient_norms
+            create_train_op=slim_create_train_op multiply_gradients""",
+    },
+    "contrib.slim.losses": {
+        "contrib.losses": """
+            absolute_difference add_loss compute_weighted_loss
+            cosine_distance get_losses get_regularization_losses
+            get_total_loss hinge_loss log_loss mean_pairwise_squared_error
+            mean_squared_error sigmoid_cross_entropy softmax_cross_entropy
+            sparse_softmax_cross_entropy""",
     },
     "contrib.slim.metrics": {
         "contrib.metric_map": "aggregate_metric_map streaming_mean",
     },
     "contrib.slim.model_analyzer": {
         "contrib.metric_map": "analyze_vars",
+    },
+    "contrib.slim.parallel_reader": {
+        "slim.readers": """
+            ParallelReader get_data_files parallel_read single_pass_read""",
+    },
+    "contrib.slim.prefetch_queue": {
+        "slim.readers": "prefetch_queue",
+    },
+    "contrib.slim.regularizers": {
+        "contrib.regularizers": """
+            apply_regularization l1_l2_regularizer l1_regularizer
+            l2_regularizer sum_regularizer""",
+    },
+    "contrib.slim.tfexample_decoder": {
+        "slim.tfexample_decoder": """
+            BackupHandler BoundingBox Image ItemHandler ItemHandlerCallback
+            LookupTensor SparseTensor TFExampleDecoder Tensor""",
     },
     "contrib.slim.utils": {
         "contrib.outputs": "collect_named_outputs convert_collection_to_dict",
@@ -379,6 +435,19 @@ NAMES = {
     },
     "contrib.training": {
         "contrib.hparams": "HParams",
+        "slim.evaluation": """
+            StopAfterNEvalsHook SummaryAtEndHook evaluate_once
+            evaluate_repeatedly get_or_create_eval_step""",
+        "slim.learning": "train=training_train",
+        "slim.train_ops": """
+            add_gradients_summaries clip_gradient_norms
+            clip_gradient_norms_fn create_train_op multiply_gradients""",
+        "training.checkpoint_management": """
+            checkpoints_iterator wait_for_new_checkpoint""",
+    },
+    "contrib.util": {
+        "framework.tensor": "constant_value",
+        "framework.tensor_proto": "make_ndarray make_tensor_proto",
     },
     "data": {
         "data.datasets": """

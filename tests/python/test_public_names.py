@@ -45,7 +45,7 @@ INTERNAL = {
     "framework.dtypes": "bfloat16_numpy",
     "framework.errors": "make",
     "framework.graph": "global_graph graph_of",
-    "framework.tensor": """constant_value convert_n_to_tensor feed_to_array
+    "framework.tensor": """convert_n_to_tensor feed_to_array
                            to_array""",
     "framework.tensor_shape": """as_dimension as_list_or_none as_shape scalar
                                  unknown_shape""",
@@ -65,6 +65,7 @@ INTERNAL = {
     "session.session_handles": "TensorHandle",
     "saved_model.loader": "parse_saved_model",
     "platform.file_io": "FileStatistics",
+    "training.basic_session_run_hooks": "write_trace",
     "training.checkpoint_management": """existing_checkpoint
                                          meta_graph_filename write_state""",
     "training.checkpoint_reader": "CheckpointReader",

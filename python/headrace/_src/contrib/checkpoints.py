@@ -56,7 +56,8 @@ def assign_from_values(var_names_to_values):
     feed, ops = {}, []
     for name, value in var_names_to_values.items():
         var = get_unique_variable(name)
-        value = np.asarray(value)
+        if not isinstance(value, np.ndarray):
+            value = np.asarray(value, var.dtype.base_dtype.as_numpy_dtype)
         given = _array.placeholder(dtypes.as_dtype(value.dtype),
                                    shape=var.get_shape())
         ops.append(var.assign(given))
