@@ -222,6 +222,13 @@ NAMES = {
         "ops.array_special": "dimension_at_index",
     },
     "contrib": {},
+    "contrib.crf": {
+        "contrib.crf": """
+            CrfDecodeBackwardRnnCell CrfDecodeForwardRnnCell
+            CrfForwardRnnCell crf_binary_score crf_decode crf_log_likelihood
+            crf_log_norm crf_multitag_sequence_score crf_sequence_score
+            crf_unary_score viterbi_decode""",
+    },
     "contrib.data": {
         "data.contrib": """
             batch_and_drop_remainder bucket_by_sequence_length
@@ -309,9 +316,14 @@ NAMES = {
             extend_with_decoupled_weight_decay""",
     },
     "contrib.rnn": {
+        "contrib.block_cells": """
+            FusedRNNCell GRUBlockCell GRUBlockCellV2 LSTMBlockCell
+            LSTMBlockFusedCell LSTMBlockWrapper""",
         "contrib.cells": "LayerNormBasicLSTMCell NASCell",
         "contrib.projections": """
             EmbeddingWrapper InputProjectionWrapper OutputProjectionWrapper""",
+        "contrib.stacked_rnn": """
+            stack_bidirectional_dynamic_rnn stack_bidirectional_rnn""",
         "rnn.cells": """
             BasicLSTMCell BasicRNNCell GRUCell LSTMCell LSTMStateTuple
             LayerRNNCell MultiRNNCell RNNCell""",

@@ -15,8 +15,10 @@ VALUES = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       "contrib_values.json")
 
 # Programs whose results may have other names than in TensorFlow.
+# A name in a program's list, or any if there is none.
 FREE_NAMES = {"trees": ["m/GatherTree:0", "m/GatherTree_1:0",
-                         "m/GatherTree_2:0"]}
+                        "m/GatherTree_2:0"],
+              "crf": None, "fused": None}
 
 
 def program(*cases):
@@ -364,6 +366,61 @@ def losses_of_sequences(tf, *how):
     return (loss(logits, targets, weights, *how),
             loss(logits, targets, weights, *how, softmax_loss_function=lambda
                  labels, logits: tf.cast(labels, tf.float32) * logits[:, 1]))
+
+
+# tf.contrib.crf and tf.contrib.rnn
+
+@program((4, 3), (1, 1), (3, 0))
+def crf(tf, steps_, length):
+    crf = tf.contrib.crf
+    x = tf.constant(numbers(2, steps_, 3))
+    tags = tf.constant(np.arange(2 * steps_).reshape(2, steps_) % 3, tf.int32)
+    lengths = tf.constant([steps_, length])
+    likely, transitions = crf.crf_log_likelihood(x, tags, lengths)
+    decoded, score = crf.crf_decode(x, transitions, lengths)
+    return (likely, decoded, score,
+            crf.crf_log_norm(x, lengths, transitions),
+            crf.crf_sequence_score(x, tags, lengths, transitions),
+            crf.crf_multitag_sequence_score(
+                x, tf.constant(numbers(2, steps_, 3) < 0.5), lengths,
+                transitions))
+
+
+@program()
+def viterbi(tf):
+    tags, score = tf.contrib.crf.viterbi_decode(numbers(5, 3), numbers(3, 3))
+    return tf.constant(tags), tf.constant(score)
+
+
+@program(("LSTMBlockCell", "{}"), ("LSTMBlockCell", "dict(use_peephole=True)"),
+         ("LSTMBlockCell", "dict(cell_clip=0.2, forget_bias=0.5)"),
+         ("GRUBlockCell", "{}"), ("GRUBlockCellV2", "{}"),
+         ("LayerNormBasicLSTMCell", "{}"), ("NASCell", "{}"))
+def cells(tf, name, options):
+    cell = getattr(tf.contrib.rnn, name)(4, **eval(options))
+    return tf.nn.dynamic_rnn(cell, tf.constant(numbers(2, 3, 5)),
+                             dtype=tf.float32)
+
+
+@program((None, False), ([3, 0], False), ([2, 3], True))
+def fused(tf, lengths, peephole):
+    cell = tf.contrib.rnn.LSTMBlockFusedCell(4, use_peephole=peephole)
+    outputs, state = cell(tf.constant(numbers(3, 2, 5)), dtype=tf.float32,
+                          sequence_length=lengths)
+    return outputs, state
+
+
+@program((True,), (False,))
+def stacked(tf, dynamic):
+    rnn = tf.contrib.rnn
+    cells = [[rnn.GRUCell(2 + i) for i in range(2)] for _ in range(2)]
+    x = numbers(2, 3, 4)
+    if dynamic:
+        return rnn.stack_bidirectional_dynamic_rnn(
+            *cells, inputs=tf.constant(x), dtype=tf.float32,
+            sequence_length=[3, 2])
+    return rnn.stack_bidirectional_rnn(
+        *cells, inputs=tf.unstack(tf.constant(x), axis=1), dtype=tf.float32)
 
 
 if __name__ == "__main__":

@@ -173,3 +173,19 @@ def test_a_model_with_attention_learns_to_copy():
                                  {source: given})
     assert (one == given).mean() > 0.9
     assert (three[:, :, 0] == given).mean() > 0.9
+
+
+@pytest.mark.parametrize("make, message", [
+    (lambda: tf.contrib.crf.crf_log_likelihood(
+        tf.placeholder(tf.float32, [2, 3, None]), [[1]], [1]),
+     "number of tags must be known"),
+    (lambda: tf.contrib.rnn.GRUBlockCell(), "Exactly one of num_units or"),
+    (lambda: tf.contrib.rnn.LSTMBlockFusedCell(2)(tf.zeros([1, 2, 3])),
+     "Either initial_state or dtype"),
+    (lambda: tf.contrib.rnn.stack_bidirectional_rnn([], [], []),
+     "at least one fw cell"),
+    (lambda: tf.contrib.rnn.stack_bidirectional_rnn([1], [1, 2], []),
+     "must have the same depth")])
+def test_refusals_of_cells(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
