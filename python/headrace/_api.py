@@ -269,11 +269,16 @@ NAMES = {
     },
     "contrib.layers": {
         "contrib.layers": """
-            avg_pool2d batch_norm conv2d conv2d_transpose convolution
-            convolution2d convolution2d_transpose dropout elu flatten
-            fully_connected layer_norm linear max_pool2d one_hot_encoding
-            relu relu6 repeat separable_conv2d separable_convolution2d
-            softmax stack unit_norm""",
+            avg_pool2d avg_pool3d batch_norm conv1d conv2d conv2d_transpose
+            conv3d conv3d_transpose convolution convolution1d convolution2d
+            convolution2d_transpose convolution3d convolution3d_transpose
+            dropout elu flatten fully_connected layer_norm linear max_pool2d
+            max_pool3d one_hot_encoding relu relu6 repeat separable_conv2d
+            separable_convolution2d softmax stack unit_norm""",
+        "contrib.more_layers": """
+            bias_add bow_encoder conv2d_in_plane convolution2d_in_plane
+            dense_to_sparse embed_sequence embedding_lookup_unique group_norm
+            instance_norm maxout safe_embedding_lookup_sparse""",
         "contrib.outputs": """
             summarize_activation summarize_activations summarize_collection
             summarize_tensor summarize_tensors""",
@@ -357,11 +362,16 @@ NAMES = {
             assign_from_checkpoint assign_from_checkpoint_fn
             assign_from_values assign_from_values_fn get_variable_full_name""",
         "contrib.layers": """
-            avg_pool2d batch_norm conv2d conv2d_transpose convolution
-            convolution2d convolution2d_transpose dropout elu flatten
-            fully_connected layer_norm linear max_pool2d one_hot_encoding
-            relu relu6 repeat separable_conv2d separable_convolution2d
-            softmax stack unit_norm""",
+            avg_pool2d avg_pool3d batch_norm conv1d conv2d conv2d_transpose
+            conv3d conv3d_transpose convolution convolution1d convolution2d
+            convolution2d_transpose convolution3d convolution3d_transpose
+            dropout elu flatten fully_connected layer_norm linear max_pool2d
+            max_pool3d one_hot_encoding relu relu6 repeat separable_conv2d
+            separable_convolution2d softmax stack unit_norm""",
+        "contrib.more_layers": """
+            bias_add bow_encoder conv2d_in_plane convolution2d_in_plane
+            dense_to_sparse embed_sequence embedding_lookup_unique group_norm
+            instance_norm maxout safe_embedding_lookup_sparse""",
         "contrib.outputs": """
             summarize_activation summarize_activations summarize_biases
             summarize_collection summarize_tensor summarize_tensors

@@ -15,10 +15,10 @@ VALUES = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       "contrib_values.json")
 
 # Programs whose results may have other names than in TensorFlow.
-# A name in a program's list, or any if there is none.
+# By the beginning of a program's name; None: all of them.
 FREE_NAMES = {"trees": ["m/GatherTree:0", "m/GatherTree_1:0",
                         "m/GatherTree_2:0"],
-              "crf": None, "fused": None}
+              "crf": None, "fused": None, "layers: group_norm": None}
 
 
 def program(*cases):
@@ -197,7 +197,8 @@ def trained(tf, cell, helper=None, size=None, **options):
     layer = size and tf.layers.Dense(size, name="projection")
     decoder = s2s.BasicDecoder(
         cell, helper, cell.zero_state(2, tf.float32), output_layer=layer)
-    return s2s.dynamic_decode(decoder, **options)
+    # Random numbers of steps that run beside each other come in any order.
+    return s2s.dynamic_decode(decoder, parallel_iterations=1, **options)
 
 
 @program((False, False, 0), (True, True, 0), (False, True, 2), (True, False, 1),
@@ -421,6 +422,53 @@ def stacked(tf, dynamic):
             sequence_length=[3, 2])
     return rnn.stack_bidirectional_rnn(
         *cells, inputs=tf.unstack(tf.constant(x), axis=1), dtype=tf.float32)
+
+
+# tf.contrib.layers
+
+@program(*[(name, options) for name, options in (
+    ("fully_connected", "dict(num_outputs=3)"),
+    ("relu6", "dict(num_outputs=3)"), ("linear", "dict(num_outputs=3)"),
+    ("elu", "dict(num_outputs=2)"),
+    ("fully_connected", "dict(num_outputs=2, biases_initializer=None)"),
+    ("layer_norm", "{}"), ("layer_norm", "dict(begin_norm_axis=-1)"),
+    ("bias_add", "dict(activation_fn=tf.nn.relu)"),
+    ("maxout", "dict(num_units=2)"), ("unit_norm", "dict(dim=1)"),
+    ("softmax", "{}"), ("instance_norm", "{}"),
+    ("instance_norm", "dict(data_format='NCHW', center=False)"),
+    ("group_norm", "dict(groups=2)"),
+    ("group_norm", "dict(groups=5, channels_axis=1, reduction_axes=[2, 3])"),
+    ("conv2d", "dict(num_outputs=2, kernel_size=3, stride=2)"),
+    ("conv2d", "dict(num_outputs=2, kernel_size=[1, 2], padding='VALID',"
+     " normalizer_fn=tf.contrib.layers.layer_norm)"),
+    ("conv2d_in_plane", "dict(kernel_size=[2, 3], stride=[1, 1])"),
+    ("conv2d_transpose", "dict(num_outputs=2, kernel_size=3, stride=2)"),
+    ("separable_conv2d", "dict(num_outputs=3, kernel_size=2, "
+     "depth_multiplier=2)"),
+    ("separable_conv2d", "dict(num_outputs=None, kernel_size=2)"),
+    ("max_pool2d", "dict(kernel_size=2)"),
+    ("avg_pool2d", "dict(kernel_size=[3, 2], stride=1, padding='SAME')"))])
+def layers(tf, name, options):
+    layer = getattr(tf.contrib.layers, name)
+    return layer(tf.constant(numbers(2, 5, 4, 4)), **eval(options, {"tf": tf}))
+
+
+@program(("conv1d", 3, "dict(num_outputs=2, kernel_size=2)"),
+         ("conv3d", 5, "dict(num_outputs=2, kernel_size=2, stride=2)"),
+         ("conv3d_transpose", 5, "dict(num_outputs=2, kernel_size=2)"),
+         ("max_pool3d", 5, "dict(kernel_size=2)"),
+         ("avg_pool3d", 5, "dict(kernel_size=[1, 2, 2], stride=1)"))
+def layers_of_rank(tf, name, rank, options):
+    x = tf.constant(numbers(*([2, 4, 3, 4, 3][:rank - 1] + [3])))
+    return getattr(tf.contrib.layers, name)(x, **eval(options))
+
+
+@program(("embed_sequence", "{}"), ("embed_sequence", "dict(unique=True)"),
+         ("bow_encoder", "{}"), ("bow_encoder", "dict(sparse_lookup=False)"))
+def embeddings(tf, name, options):
+    ids = tf.constant([[1, 3, 0], [4, 4, 2]])
+    layer = getattr(tf.contrib.layers, name)
+    return layer(ids, vocab_size=5, embed_dim=3, **eval(options))
 
 
 if __name__ == "__main__":

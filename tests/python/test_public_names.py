@@ -38,6 +38,7 @@ INTERNAL_MODULES = """
     variables.ref_variables variables.resource_variables variables.saveables
     variables.store"""
 INTERNAL = {
+    "contrib.layers": "collections_of finish pair",
     "contrib.variables": "model_getter",
     "control.control_flow_ops": "with_dependencies",
     "control.script_ops": "call",
