@@ -225,10 +225,35 @@ NAMES = {
         "ops.array_special": "dimension_at_index",
     },
     "contrib": {},
+    "contrib.crf": {
+        "contrib.crf": """
+            CrfDecodeBackwardRnnCell CrfDecodeForwardRnnCell
+            CrfForwardRnnCell crf_binary_score crf_decode crf_log_likelihood
+            crf_log_norm crf_multitag_sequence_score crf_sequence_score
+            crf_unary_score viterbi_decode""",
+    },
+    "contrib.data": {
+        "data.contrib": """
+            batch_and_drop_remainder bucket_by_sequence_length
+            padded_batch_and_drop_remainder sloppy_interleave""",
+        "data.datasets": "AUTOTUNE",
+        "data.experimental": """
+            RandomDataset choose_from_datasets
+            enumerate_dataset get_next_as_optional get_single_element
+            group_by_window ignore_errors map_and_batch parallel_interleave
+            parse_example_dataset sample_from_datasets scan
+            shuffle_and_repeat unbatch unique""",
+        "data.files": "CsvDataset TFRecordWriter",
+        "data.iterators": "Optional",
+    },
     "contrib.framework": {
         "contrib.arg_scopes": """
             add_arg_scope arg_scope arg_scoped_arguments current_arg_scope
             has_arg_scope""",
+        "contrib.checkpoints": """
+            assign_from_checkpoint assign_from_checkpoint_fn
+            assign_from_values assign_from_values_fn get_variable_full_name
+            init_from_checkpoint list_variables load_checkpoint load_variable""",
         "contrib.variables": """
             add_model_variable filter_variables get_local_variables
             get_model_variables get_trainable_variables get_unique_variable
@@ -247,10 +272,16 @@ NAMES = {
     },
     "contrib.layers": {
         "contrib.layers": """
-            avg_pool2d batch_norm conv2d conv2d_transpose convolution
-            convolution2d convolution2d_transpose dropout flatten
-            fully_connected layer_norm max_pool2d one_hot_encoding repeat
-            separable_conv2d separable_convolution2d softmax stack unit_norm""",
+            avg_pool2d avg_pool3d batch_norm conv1d conv2d conv2d_transpose
+            conv3d conv3d_transpose convolution convolution1d convolution2d
+            convolution2d_transpose convolution3d convolution3d_transpose
+            dropout elu flatten fully_connected layer_norm linear max_pool2d
+            max_pool3d one_hot_encoding relu relu6 repeat separable_conv2d
+            separable_convolution2d softmax stack unit_norm""",
+        "contrib.more_layers": """
+            bias_add bow_encoder conv2d_in_plane convolution2d_in_plane
+            dense_to_sparse embed_sequence embedding_lookup_unique group_norm
+            instance_norm maxout safe_embedding_lookup_sparse""",
         "contrib.outputs": """
             summarize_activation summarize_activations summarize_collection
             summarize_tensor summarize_tensors""",
@@ -258,9 +289,27 @@ NAMES = {
             apply_regularization l1_l2_regularizer l1_regularizer l2_regularizer
             sum_regularizer variance_scaling_initializer xavier_initializer
             xavier_initializer_conv2d""",
-        "nn.activations": "relu relu6",
         "training.optimize_loss": """
             OPTIMIZER_CLS_NAMES OPTIMIZER_SUMMARIES optimize_loss""",
+    },
+    "contrib.learn": {
+        "training.mode_keys": "ModeKeys=LearnModeKeys",
+    },
+    "contrib.legacy_seq2seq": {
+        "contrib.legacy_seq2seq": """
+            attention_decoder basic_rnn_seq2seq embedding_attention_decoder
+            embedding_attention_seq2seq embedding_rnn_decoder
+            embedding_rnn_seq2seq embedding_tied_rnn_seq2seq
+            model_with_buckets one2many_rnn_seq2seq rnn_decoder sequence_loss
+            sequence_loss_by_example tied_rnn_seq2seq""",
+    },
+    "contrib.losses": {
+        "contrib.losses": """
+            absolute_difference add_loss compute_weighted_loss
+            cosine_distance get_losses get_regularization_losses
+            get_total_loss hinge_loss log_loss mean_pairwise_squared_error
+            mean_squared_error sigmoid_cross_entropy softmax_cross_entropy
+            sparse_softmax_cross_entropy""",
     },
     "contrib.metrics": {
         "contrib.metric_map": """
@@ -275,7 +324,14 @@ NAMES = {
             extend_with_decoupled_weight_decay""",
     },
     "contrib.rnn": {
+        "contrib.block_cells": """
+            FusedRNNCell GRUBlockCell GRUBlockCellV2 LSTMBlockCell
+            LSTMBlockFusedCell LSTMBlockWrapper""",
         "contrib.cells": "LayerNormBasicLSTMCell NASCell",
+        "contrib.projections": """
+            EmbeddingWrapper InputProjectionWrapper OutputProjectionWrapper""",
+        "contrib.stacked_rnn": """
+            stack_bidirectional_dynamic_rnn stack_bidirectional_rnn""",
         "rnn.cells": """
             BasicLSTMCell BasicRNNCell GRUCell LSTMCell LSTMStateTuple
             LayerRNNCell MultiRNNCell RNNCell""",
@@ -284,15 +340,41 @@ NAMES = {
             transpose_batch_time""",
         "rnn.wrappers": "DeviceWrapper DropoutWrapper ResidualWrapper",
     },
+    "contrib.seq2seq": {
+        "seq2seq.attention": """
+            AttentionMechanism BahdanauAttention BahdanauMonotonicAttention
+            LuongAttention LuongMonotonicAttention hardmax
+            monotonic_attention safe_cumprod""",
+        "seq2seq.attention_wrapper": "AttentionWrapper AttentionWrapperState",
+        "seq2seq.beam_search": """
+            BeamSearchDecoder BeamSearchDecoderOutput BeamSearchDecoderState
+            FinalBeamSearchDecoderOutput gather_tree tile_batch""",
+        "seq2seq.decoders": """
+            BasicDecoder BasicDecoderOutput Decoder dynamic_decode""",
+        "seq2seq.helpers": """
+            CustomHelper GreedyEmbeddingHelper Helper InferenceHelper
+            SampleEmbeddingHelper ScheduledEmbeddingTrainingHelper
+            ScheduledOutputTrainingHelper TrainingHelper""",
+        "seq2seq.losses": "sequence_loss",
+    },
     "contrib.slim": {
         "contrib.arg_scopes": """
             add_arg_scope arg_scope arg_scope_func_key arg_scoped_arguments
             current_arg_scope has_arg_scope""",
+        "contrib.checkpoints": """
+            assign_from_checkpoint assign_from_checkpoint_fn
+            assign_from_values assign_from_values_fn get_variable_full_name""",
         "contrib.layers": """
-            avg_pool2d batch_norm conv2d conv2d_transpose convolution
-            convolution2d convolution2d_transpose dropout flatten
-            fully_connected layer_norm max_pool2d one_hot_encoding repeat
-            separable_conv2d separable_convolution2d softmax stack unit_norm""",
+            avg_pool2d avg_pool3d batch_norm conv1d conv2d conv2d_transpose
+            conv3d conv3d_transpose convolution convolution1d convolution2d
+            convolution2d_transpose convolution3d convolution3d_transpose
+            dropout elu flatten fully_connected layer_norm linear max_pool2d
+            max_pool3d one_hot_encoding relu relu6 repeat separable_conv2d
+            separable_convolution2d softmax stack unit_norm""",
+        "contrib.more_layers": """
+            bias_add bow_encoder conv2d_in_plane convolution2d_in_plane
+            dense_to_sparse embed_sequence embedding_lookup_unique group_norm
+            instance_norm maxout safe_embedding_lookup_sparse""",
         "contrib.outputs": """
             summarize_activation summarize_activations summarize_biases
             summarize_collection summarize_tensor summarize_tensors
@@ -307,18 +389,68 @@ NAMES = {
             get_variables get_variables_by_name get_variables_by_suffix
             get_variables_to_restore global_variable local_variable
             model_variable variable""",
-        "nn.activations": "relu relu6",
+        "training.global_step": """
+            assert_global_step create_global_step get_global_step
+            get_or_create_global_step""",
+    },
+    "contrib.slim.data_decoder": {
+        "slim.datasets": "DataDecoder",
+    },
+    "contrib.slim.data_provider": {
+        "slim.datasets": "DataProvider",
+    },
+    "contrib.slim.dataset": {
+        "slim.datasets": "Dataset",
+    },
+    "contrib.slim.dataset_data_provider": {
+        "slim.datasets": "DatasetDataProvider",
+    },
+    "contrib.slim.evaluation": {
+        "slim.evaluation": "evaluate_once=slim_evaluate_once evaluation_loop",
+        "training.checkpoint_management": """
+            checkpoints_iterator wait_for_new_checkpoint""",
     },
     "contrib.slim.initializers": {
         "contrib.regularizers": """
             variance_scaling_initializer xavier_initializer
             xavier_initializer_conv2d""",
     },
+    "contrib.slim.learning": {
+        "slim.learning": "train train_step",
+        "slim.train_ops": """
+            add_gradients_summaries clip_gradient_norms
+            create_train_op=slim_create_train_op multiply_gradients""",
+    },
+    "contrib.slim.losses": {
+        "contrib.losses": """
+            absolute_difference add_loss compute_weighted_loss
+            cosine_distance get_losses get_regularization_losses
+            get_total_loss hinge_loss log_loss mean_pairwise_squared_error
+            mean_squared_error sigmoid_cross_entropy softmax_cross_entropy
+            sparse_softmax_cross_entropy""",
+    },
     "contrib.slim.metrics": {
         "contrib.metric_map": "aggregate_metric_map streaming_mean",
     },
     "contrib.slim.model_analyzer": {
         "contrib.metric_map": "analyze_vars",
+    },
+    "contrib.slim.parallel_reader": {
+        "slim.readers": """
+            ParallelReader get_data_files parallel_read single_pass_read""",
+    },
+    "contrib.slim.prefetch_queue": {
+        "slim.readers": "prefetch_queue",
+    },
+    "contrib.slim.regularizers": {
+        "contrib.regularizers": """
+            apply_regularization l1_l2_regularizer l1_regularizer
+            l2_regularizer sum_regularizer""",
+    },
+    "contrib.slim.tfexample_decoder": {
+        "slim.tfexample_decoder": """
+            BackupHandler BoundingBox Image ItemHandler ItemHandlerCallback
+            LookupTensor SparseTensor TFExampleDecoder Tensor""",
     },
     "contrib.slim.utils": {
         "contrib.outputs": "collect_named_outputs convert_collection_to_dict",
@@ -328,8 +460,21 @@ NAMES = {
     },
     "contrib.training": {
         "contrib.hparams": "HParams",
+        "slim.evaluation": """
+            StopAfterNEvalsHook SummaryAtEndHook evaluate_once
+            evaluate_repeatedly get_or_create_eval_step""",
+        "slim.learning": "train=training_train",
+        "slim.train_ops": """
+            add_gradients_summaries clip_gradient_norms
+            clip_gradient_norms_fn create_train_op multiply_gradients""",
+        "training.checkpoint_management": """
+            checkpoints_iterator wait_for_new_checkpoint""",
         "training.device_setter": """
             GreedyLoadBalancingStrategy RandomStrategy byte_size_load_fn""",
+    },
+    "contrib.util": {
+        "framework.tensor": "constant_value",
+        "framework.tensor_proto": "make_ndarray make_tensor_proto",
     },
     "data": {
         "data.datasets": """
@@ -385,6 +530,22 @@ NAMES = {
             UNAVAILABLE UNIMPLEMENTED UNKNOWN UnauthenticatedError
             UnavailableError UnimplementedError UnknownError
             error_code_from_exception_type exception_type_from_error_code""",
+    },
+    "estimator": {
+        "training.mode_keys": "ModeKeys",
+    },
+    "examples": {},
+    "examples.tutorials": {},
+    "examples.tutorials.mnist": {},
+    "examples.tutorials.mnist.input_data": {
+        "tutorials.input_data": """
+            DataSet Datasets dense_to_one_hot extract_images extract_labels
+            maybe_download read_data_sets""",
+    },
+    "examples.tutorials.mnist.mnist": {
+        "tutorials.mnist": """
+            IMAGE_PIXELS IMAGE_SIZE NUM_CLASSES evaluation inference loss
+            training""",
     },
     "flags": {
         "platform.flag_parsers": """

@@ -6,6 +6,7 @@ import re
 from headrace import raw_ops
 from headrace._api import NAMES
 from headrace._interface import NAMES as TENSORFLOW
+from headrace._left_out import nearest, replaced
 from headrace._names import table
 
 
@@ -15,18 +16,28 @@ def _full(space, name):
 
 def message(space, name):
     """The text of the AttributeError: what TensorFlow 1.15 has there is not
-    supported yet; for the rest, which name may have been meant."""
+    supported yet, and what to use in its place; what TensorFlow 1.0 replaced;
+    for the rest, which name may have been meant."""
     if name in TENSORFLOW.get(space, "").split():
-        return "%s is not supported yet" % _full(space, name)
+        return _unsupported(_full(space, name))
     text = "module %r has no attribute %r" % (
         "headrace." + space if space else "headrace", name)
+    new = replaced(space, name)
+    if new:
+        return "%s; TensorFlow 1.x has %s in its place" % (text, new)
     meant = _meant(space, name)
     if meant:
         return "%s; did you mean %s?" % (text, meant)
-    for other, names in TENSORFLOW.items():
-        if name in names.split():
-            return "%s; %s is not supported yet" % (text, _full(other, name))
+    for other in sorted(TENSORFLOW, key=lambda s: s.startswith("contrib")):
+        if name in TENSORFLOW[other].split():
+            return "%s; %s" % (text, _unsupported(_full(other, name)))
     return text
+
+
+def _unsupported(full):
+    instead = nearest(full)
+    return "%s is not supported yet%s" % (
+        full, "; use instead: " + instead if instead else "")
 
 
 def op_message(name):

@@ -42,7 +42,7 @@ NAMES = {
         disable_v2_behavior disable_v2_tensorshape distribute distributions div div_no_nan divide
         double dtypes dynamic_partition dynamic_stitch edit_distance einsum enable_control_flow_v2
         enable_eager_execution enable_resource_variables enable_tensor_equality enable_v2_behavior
-        enable_v2_tensorshape encode_base64 ensure_shape equal erf erfc errors estimator
+        enable_v2_tensorshape encode_base64 ensure_shape equal erf erfc errors estimator examples
         executing_eagerly exp expand_dims experimental expm1 extract_image_patches
         extract_volume_patches eye fake_quant_with_min_max_args
         fake_quant_with_min_max_args_gradient fake_quant_with_min_max_vars
@@ -73,8 +73,8 @@ NAMES = {
         parse_single_example parse_single_sequence_example parse_tensor placeholder
         placeholder_with_default polygamma pow print profiler py_func py_function python_io qint16
         qint32 qint8 qr quantization quantize quantize_v2 quantized_concat queue quint16 quint8
-        ragged raw_ops random random_crop random_gamma random_normal random_normal_initializer
-        random_poisson random_shuffle random_uniform random_uniform_initializer range rank
+        ragged random random_crop random_gamma random_normal random_normal_initializer
+        random_poisson random_shuffle random_uniform random_uniform_initializer range rank raw_ops
         read_file real realdiv reciprocal recompute_grad reduce_all reduce_any reduce_join
         reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_sum regex_replace
         register_tensor_conversion_function repeat report_uninitialized_variables
@@ -139,84 +139,315 @@ NAMES = {
         recurrent reduce_slice_ops remote_fused_graph resampler rnn rpc saved_model seq2seq signal
         slim solvers sparsemax specs staging stat_summarizer stateless summary tensor_forest
         tensorboard testing tfprof timeseries tpu training util""",
-    "contrib.cluster_resolver": "TPUClusterResolver",
-    "contrib.data": "group_by_window map_and_batch parallel_interleave",
-    "contrib.distributions": "Normal",
-    "contrib.eager": "Iterator Network Variable enable_eager_execution implicit_gradients",
-    "contrib.factorization": "KMeans",
+    "contrib.cluster_resolver": """
+        ClusterResolver GCEClusterResolver KubernetesClusterResolver SimpleClusterResolver
+        SlurmClusterResolver TFConfigClusterResolver TPUClusterResolver UnionClusterResolver""",
+    "contrib.crf": """
+        CrfDecodeBackwardRnnCell CrfDecodeForwardRnnCell CrfForwardRnnCell crf_binary_score
+        crf_decode crf_log_likelihood crf_log_norm crf_multitag_sequence_score crf_sequence_score
+        crf_unary_score viterbi_decode""",
+    "contrib.data": """
+        AUTOTUNE CheckpointInputPipelineHook Counter CsvDataset LMDBDataset Optional RandomDataset
+        Reducer SqlDataset TFRecordWriter assert_element_shape batch_and_drop_remainder
+        bucket_by_sequence_length choose_from_datasets copy_to_device dense_to_sparse_batch
+        enumerate_dataset get_next_as_optional get_single_element group_by_reducer group_by_window
+        ignore_errors make_batched_features_dataset make_csv_dataset make_saveable_from_iterator
+        map_and_batch padded_batch_and_drop_remainder parallel_interleave parse_example_dataset
+        prefetch_to_device read_batch_features reduce_dataset rejection_resample
+        sample_from_datasets scan shuffle_and_repeat sliding_window_batch sloppy_interleave unbatch
+        unique""",
+    "contrib.deprecated": """
+        audio_summary histogram_summary image_summary merge_all_summaries merge_summary
+        scalar_summary""",
+    "contrib.distributions": """
+        Autoregressive BatchReshape Bernoulli Beta BetaWithSoftplusConcentration Binomial
+        Categorical Cauchy Chi2 Chi2WithAbsDf ConditionalDistribution
+        ConditionalTransformedDistribution Deterministic Dirichlet DirichletMultinomial
+        Distribution ExpRelaxedOneHotCategorical Exponential ExponentialWithSoftplusRate
+        FULLY_REPARAMETERIZED Gamma GammaWithSoftplusConcentrationRate Geometric HalfNormal
+        Independent InverseGamma InverseGammaWithSoftplusConcentrationRate Kumaraswamy Laplace
+        LaplaceWithSoftplusScale Logistic Mixture MixtureSameFamily Multinomial
+        MultivariateNormalDiag MultivariateNormalDiagPlusLowRank
+        MultivariateNormalDiagWithSoftplusScale MultivariateNormalFullCovariance
+        MultivariateNormalTriL NOT_REPARAMETERIZED NegativeBinomial Normal NormalWithSoftplusScale
+        OneHotCategorical Poisson PoissonLogNormalQuadratureCompound QuantizedDistribution
+        RegisterKL RelaxedBernoulli RelaxedOneHotCategorical ReparameterizationType SeedStream
+        SinhArcsinh StudentT StudentTWithAbsDfSoftplusScale TransformedDistribution Uniform
+        VectorDeterministic VectorDiffeomixture VectorExponentialDiag VectorLaplaceDiag
+        VectorSinhArcsinhDiag WishartCholesky WishartFull assign_log_moving_mean_exp
+        assign_moving_mean_variance auto_correlation estimator_head_distribution_regression
+        fill_triangular fill_triangular_inverse kl_divergence matrix_diag_transform
+        moving_mean_variance normal_conjugates_known_scale_posterior
+        normal_conjugates_known_scale_predictive percentile
+        quadrature_scheme_lognormal_gauss_hermite quadrature_scheme_lognormal_quantiles
+        quadrature_scheme_softmaxnormal_gauss_hermite quadrature_scheme_softmaxnormal_quantiles
+        reduce_weighted_logsumexp softplus_inverse tridiag""",
+    "contrib.eager": """
+        ASYNC Checkpoint Checkpointable DEVICE_PLACEMENT_EXPLICIT DEVICE_PLACEMENT_SILENT
+        DEVICE_PLACEMENT_WARN EagerVariableStore ExecutionCallback GradientTape Iterator Network
+        SYNC Saver Sequential TensorSpec Variable add_execution_callback async_clear_error
+        async_wait clear_execution_callbacks connect_to_remote_host custom_gradient defun
+        enable_eager_execution enable_remote_eager_execution errstate executing_eagerly
+        execution_mode function get_optimizer_variables gradients_function implicit_gradients
+        implicit_value_and_gradients in_eager_mode inf_callback inf_nan_callback list_devices
+        make_template nan_callback num_gpus py_func restore_network_checkpoint
+        restore_variables_on_create run run_all_tests_in_graph_and_eager_modes
+        run_test_in_graph_and_eager_modes save_network_checkpoint set_execution_mode set_server_def
+        seterr value_and_gradients_function""",
+    "contrib.factorization": """
+        COSINE_DISTANCE GMM GmmAlgorithm KMEANS_PLUS_PLUS_INIT KMeans KMeansClustering RANDOM_INIT
+        SQUARED_EUCLIDEAN_DISTANCE WALSMatrixFactorization WALSModel gmm""",
     "contrib.framework": """
-        add_arg_scope add_model_variable arg_scope arg_scoped_arguments assert_global_step
-        create_global_step current_arg_scope filter_variables get_global_step get_local_variables
-        get_model_variables get_or_create_global_step get_trainable_variables get_unique_variable
-        get_variables get_variables_by_name get_variables_by_suffix get_variables_to_restore
-        global_variable has_arg_scope list_variables load_checkpoint local_variable model_variable
-        nest smart_cond variable""",
+        BoundedTensorSpec RecordInput TensorSpec VariableDeviceChooser add_arg_scope
+        add_model_variable arg_scope arg_scoped_arguments argsort assert_global_step
+        assert_or_get_global_step assert_same_float_dtype assert_scalar assert_scalar_int
+        assign_from_checkpoint assign_from_checkpoint_fn assign_from_values assign_from_values_fn
+        convert_to_tensor_or_sparse_tensor convolutional_delta_orthogonal
+        convolutional_orthogonal_1d convolutional_orthogonal_2d convolutional_orthogonal_3d
+        create_global_step current_arg_scope deprecated deprecated_arg_values deprecated_args
+        filter_variables fuse_op get_global_step get_graph_from_inputs get_local_variables
+        get_model_variables get_name_scope get_or_create_global_step get_placeholders
+        get_trainable_variables get_unique_variable get_variable_full_name get_variables
+        get_variables_by_name get_variables_by_suffix get_variables_to_restore global_variable
+        has_arg_scope init_from_checkpoint is_tensor list_variables
+        load_and_remap_matrix_initializer load_checkpoint load_embedding_initializer
+        load_linear_multiclass_bias_initializer load_variable load_variable_slot_initializer
+        local_variable model_variable nest prepend_name_scope py_func reduce_sum_n
+        remove_squeezable_dimensions smart_case smart_cond smart_constant_value sort
+        strip_name_scope variable with_same_shape with_shape zero_initializer""",
     "contrib.framework.nest": """
-        assert_same_structure flatten is_nested is_sequence map_structure pack_sequence_as""",
+        assert_same_structure assert_shallow_structure flatten flatten_dict_items flatten_up_to
+        flatten_with_joined_string_paths flatten_with_tuple_paths flatten_with_tuple_paths_up_to
+        get_traverse_shallow_structure is_nested is_sequence is_sequence_or_composite map_structure
+        map_structure_up_to map_structure_with_paths map_structure_with_tuple_paths
+        map_structure_with_tuple_paths_up_to pack_sequence_as yield_flat_paths""",
+    "contrib.image": """
+        angles_to_projective_transforms bipartite_match compose_transforms connected_components
+        dense_image_warp flat_transforms_to_matrices interpolate_spline matrices_to_flat_transforms
+        rotate single_image_random_dot_stereograms sparse_image_warp transform translate
+        translations_to_projective_transforms""",
     "contrib.layers": """
-        OPTIMIZER_CLS_NAMES OPTIMIZER_SUMMARIES apply_regularization avg_pool2d batch_norm conv2d
-        conv2d_transpose convolution convolution2d convolution2d_transpose dropout flatten
-        fully_connected l1_l2_regularizer l1_regularizer l2_regularizer layer_norm max_pool2d
-        one_hot_encoding optimize_loss real_valued_column relu relu6 repeat separable_conv2d
-        separable_convolution2d softmax stack sum_regularizer summarize_activation
-        summarize_activations summarize_collection summarize_tensor summarize_tensors unit_norm
-        variance_scaling_initializer xavier_initializer xavier_initializer_conv2d""",
+        GDN OPTIMIZER_CLS_NAMES OPTIMIZER_SUMMARIES RevBlock SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY
+        apply_regularization avg_pool2d avg_pool3d batch_norm bias_add bow_encoder
+        bucketized_column check_feature_columns conv1d conv2d conv2d_in_plane conv2d_transpose
+        conv3d conv3d_transpose convolution convolution1d convolution2d convolution2d_in_plane
+        convolution2d_transpose convolution3d convolution3d_transpose
+        create_feature_spec_for_parsing crossed_column dense_to_sparse dropout elu embed_sequence
+        embedding_column embedding_lookup_unique flatten fully_connected gdn group_norm
+        images_to_sequence infer_real_valued_columns input_from_feature_columns instance_norm
+        joint_weighted_sum_from_feature_columns l1_l2_regularizer l1_regularizer l2_regularizer
+        layer_norm legacy_fully_connected legacy_linear legacy_relu linear
+        make_place_holder_tensors_for_base_features max_pool2d max_pool3d maxout multi_class_target
+        one_hot_column one_hot_encoding optimize_loss parse_feature_columns_from_examples
+        parse_feature_columns_from_sequence_examples real_valued_column recompute_grad
+        regression_target relu relu6 repeat rev_block safe_embedding_lookup_sparse scale_gradient
+        scattered_embedding_column separable_conv2d separable_convolution2d
+        sequence_input_from_feature_columns sequence_to_images shared_embedding_columns softmax
+        sparse_column_with_hash_bucket sparse_column_with_integerized_feature
+        sparse_column_with_keys sparse_column_with_vocabulary_file spatial_softmax stack
+        sum_regularizer summarize_activation summarize_activations summarize_collection
+        summarize_tensor summarize_tensors transform_features unit_norm
+        variance_scaling_initializer weighted_sparse_column weighted_sum_from_feature_columns
+        xavier_initializer xavier_initializer_conv2d""",
     "contrib.learn": """
-        DNNClassifier MetricSpec ModeKeys RunConfig datasets monitors preprocessing""",
+        BaseEstimator DNNClassifier DNNEstimator DNNLinearCombinedClassifier
+        DNNLinearCombinedEstimator DNNLinearCombinedRegressor DNNRegressor DynamicRnnEstimator
+        Estimator Evaluable Experiment ExportStrategy Head InputFnOps KMeansClustering
+        LinearClassifier LinearEstimator LinearRegressor LogisticRegressor MetricSpec ModeKeys
+        ModelFnOps NanLossDuringTrainingError NotFittedError PredictionKey ProblemType RunConfig
+        SKCompat SVM TaskType Trainable binary_svm_head build_parsing_serving_input_fn datasets
+        evaluate extract_dask_data extract_dask_labels extract_pandas_data extract_pandas_labels
+        extract_pandas_matrix infer infer_real_valued_columns_from_input
+        infer_real_valued_columns_from_input_fn make_export_strategy monitors multi_class_head
+        multi_head multi_label_head no_op_train_fn poisson_regression_head preprocessing
+        read_batch_examples read_batch_features read_batch_record_features
+        read_keyed_batch_examples read_keyed_batch_examples_shared_queue read_keyed_batch_features
+        read_keyed_batch_features_shared_queue regression_head run_feeds run_n train""",
     "contrib.learn.datasets": "base load_dataset",
     "contrib.learn.datasets.base": "load_csv_with_header load_csv_without_header",
     "contrib.learn.monitors": "ValidationMonitor",
     "contrib.learn.preprocessing": "VocabularyProcessor",
-    "contrib.legacy_seq2seq": "rnn_decoder sequence_loss_by_example",
+    "contrib.legacy_seq2seq": """
+        attention_decoder basic_rnn_seq2seq embedding_attention_decoder embedding_attention_seq2seq
+        embedding_rnn_decoder embedding_rnn_seq2seq embedding_tied_rnn_seq2seq model_with_buckets
+        one2many_rnn_seq2seq rnn_decoder sequence_loss sequence_loss_by_example tied_rnn_seq2seq""",
+    "contrib.lookup": """
+        FastHashSpec HashTable HasherSpec IdTableWithHashBuckets InitializableLookupTableBase
+        KeyValueTensorInitializer LookupInterface MutableDenseHashTable MutableHashTable
+        StrongHashSpec TableInitializerBase TextFileIdTableInitializer TextFileIndex
+        TextFileInitializer TextFileStringTableInitializer index_table_from_file
+        index_table_from_tensor index_to_string index_to_string_table_from_file
+        index_to_string_table_from_tensor string_to_index string_to_index_table_from_file
+        string_to_index_table_from_tensor""",
+    "contrib.losses": """
+        absolute_difference add_loss compute_weighted_loss cosine_distance get_losses
+        get_regularization_losses get_total_loss hinge_loss log_loss mean_pairwise_squared_error
+        mean_squared_error sigmoid_cross_entropy softmax_cross_entropy sparse_softmax_cross_entropy""",
     "contrib.metrics": """
-        aggregate_metric_map streaming_accuracy streaming_mean streaming_precision
-        streaming_recall""",
+        accuracy aggregate_metric_map aggregate_metrics auc_using_histogram
+        auc_with_confidence_intervals cohen_kappa confusion_matrix count f1_score
+        precision_at_recall precision_recall_at_equal_thresholds recall_at_precision set_difference
+        set_intersection set_size set_union sparse_recall_at_top_k streaming_accuracy streaming_auc
+        streaming_concat streaming_covariance streaming_curve_points streaming_dynamic_auc
+        streaming_false_negative_rate streaming_false_negative_rate_at_thresholds
+        streaming_false_negatives streaming_false_negatives_at_thresholds
+        streaming_false_positive_rate streaming_false_positive_rate_at_thresholds
+        streaming_false_positives streaming_false_positives_at_thresholds streaming_mean
+        streaming_mean_absolute_error streaming_mean_cosine_distance streaming_mean_iou
+        streaming_mean_relative_error streaming_mean_squared_error streaming_mean_tensor
+        streaming_pearson_correlation streaming_percentage_less streaming_precision
+        streaming_precision_at_thresholds streaming_recall streaming_recall_at_k
+        streaming_recall_at_thresholds streaming_root_mean_squared_error
+        streaming_sensitivity_at_specificity streaming_sparse_average_precision_at_k
+        streaming_sparse_average_precision_at_top_k streaming_sparse_precision_at_k
+        streaming_sparse_precision_at_top_k streaming_sparse_recall_at_k
+        streaming_specificity_at_sensitivity streaming_true_negatives
+        streaming_true_negatives_at_thresholds streaming_true_positives
+        streaming_true_positives_at_thresholds""",
+    "contrib.nn": """
+        alpha_dropout conv1d_transpose deprecated_flipped_sigmoid_cross_entropy_with_logits
+        deprecated_flipped_softmax_cross_entropy_with_logits
+        deprecated_flipped_sparse_softmax_cross_entropy_with_logits nth_element
+        rank_sampled_softmax_loss sampled_sparse_softmax_loss scaled_softplus""",
     "contrib.opt": """
-        AdaMaxOptimizer AdamGSOptimizer AdamWOptimizer AddSignOptimizer
-        DecoupledWeightDecayExtension ElasticAverageOptimizer GGTOptimizer LARSOptimizer
-        LazyAdamGSOptimizer LazyAdamOptimizer ModelAverageOptimizer MomentumWOptimizer
-        MovingAverageOptimizer MultitaskOptimizerWrapper NadamOptimizer PowerSignOptimizer
-        RegAdagradOptimizer ScipyOptimizerInterface ShampooOptimizer VariableClippingOptimizer
-        clip_gradients_by_global_norm extend_with_decoupled_weight_decay""",
+        AGNCustomGetter AGNOptimizer AdaMaxOptimizer AdamGSOptimizer AdamWOptimizer
+        AddSignOptimizer DecoupledWeightDecayExtension DropStaleGradientOptimizer
+        ElasticAverageCustomGetter ElasticAverageOptimizer ExternalOptimizerInterface GGTOptimizer
+        LARSOptimizer LazyAdamGSOptimizer LazyAdamOptimizer ModelAverageCustomGetter
+        ModelAverageOptimizer MomentumWOptimizer MovingAverageOptimizer MultitaskOptimizerWrapper
+        NadamOptimizer PowerSignOptimizer RegAdagradOptimizer ScipyOptimizerInterface
+        ShampooOptimizer VariableClippingOptimizer clip_gradients_by_global_norm
+        extend_with_decoupled_weight_decay""",
     "contrib.rnn": """
-        BasicLSTMCell BasicRNNCell DeviceWrapper DropoutWrapper GRUCell LSTMBlockCell LSTMCell
-        LSTMStateTuple LayerNormBasicLSTMCell LayerRNNCell MultiRNNCell NASCell RNNCell
-        ResidualWrapper static_bidirectional_rnn static_rnn static_state_saving_rnn
-        transpose_batch_time""",
+        AttentionCellWrapper BasicLSTMCell BasicRNNCell BidirectionalGridLSTMCell CompiledWrapper
+        Conv1DLSTMCell Conv2DLSTMCell Conv3DLSTMCell ConvLSTMCell CoupledInputForgetGateLSTMCell
+        DeviceWrapper DropoutWrapper EmbeddingWrapper FusedRNNCell FusedRNNCellAdaptor GLSTMCell
+        GRUBlockCell GRUBlockCellV2 GRUCell GridLSTMCell HighwayWrapper IndRNNCell IndyGRUCell
+        IndyLSTMCell InputProjectionWrapper IntersectionRNNCell LSTMBlockCell LSTMBlockFusedCell
+        LSTMBlockWrapper LSTMCell LSTMStateTuple LayerNormBasicLSTMCell LayerRNNCell MultiRNNCell
+        NASCell OutputProjectionWrapper PhasedLSTMCell RNNCell ResidualWrapper SRUCell
+        TimeFreqLSTMCell TimeReversedFusedRNN UGRNNCell best_effort_input_batch_size
+        stack_bidirectional_dynamic_rnn stack_bidirectional_rnn static_bidirectional_rnn static_rnn
+        static_state_saving_rnn transpose_batch_time""",
     "contrib.seq2seq": """
-        AttentionWrapper AttentionWrapperState BahdanauAttention BasicDecoder BeamSearchDecoder
-        GreedyEmbeddingHelper LuongAttention SampleEmbeddingHelper TrainingHelper dynamic_decode
-        sequence_loss tile_batch""",
+        AttentionMechanism AttentionWrapper AttentionWrapperState BahdanauAttention
+        BahdanauMonotonicAttention BasicDecoder BasicDecoderOutput BeamSearchDecoder
+        BeamSearchDecoderOutput BeamSearchDecoderState CustomHelper Decoder
+        FinalBeamSearchDecoderOutput GreedyEmbeddingHelper Helper InferenceHelper LuongAttention
+        LuongMonotonicAttention SampleEmbeddingHelper ScheduledEmbeddingTrainingHelper
+        ScheduledOutputTrainingHelper TrainingHelper dynamic_decode gather_tree hardmax
+        monotonic_attention safe_cumprod sequence_loss tile_batch""",
+    "contrib.signal": """
+        frame hamming_window hann_window inverse_stft inverse_stft_window_fn
+        linear_to_mel_weight_matrix mfccs_from_log_mel_spectrograms overlap_and_add stft""",
     "contrib.slim": """
+        DataFrameColumn GDN InputLayer OPTIMIZER_CLS_NAMES OPTIMIZER_SUMMARIES ProblemType RevBlock
+        SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY VariableDeviceChooser adaptive_clipping_fn
         add_arg_scope add_model_variable apply_regularization arg_scope arg_scope_func_key
-        arg_scoped_arguments assign_from_checkpoint_fn avg_pool2d batch_norm conv2d conv2d_in_plane
-        conv2d_transpose convolution convolution2d convolution2d_transpose create_global_step
-        current_arg_scope dataset dataset_data_provider dropout evaluation filter_variables flatten
-        fully_connected get_local_variables get_model_variables get_or_create_global_step
-        get_trainable_variables get_unique_variable get_variables get_variables_by_name
-        get_variables_by_suffix get_variables_to_restore global_variable has_arg_scope initializers
-        l1_l2_regularizer l1_regularizer l2_regularizer layer_norm learning local_variable
-        max_pool2d metrics model_analyzer model_variable one_hot_encoding prefetch_queue relu relu6
-        repeat separable_conv2d separable_convolution2d softmax stack sum_regularizer
-        summarize_activation summarize_activations summarize_biases summarize_collection
-        summarize_tensor summarize_tensors summarize_variables summarize_weights tfexample_decoder
-        unit_norm utils variable variance_scaling_initializer xavier_initializer
-        xavier_initializer_conv2d""",
+        arg_scoped_arguments assert_global_step assert_or_get_global_step assign_from_checkpoint
+        assign_from_checkpoint_fn assign_from_values assign_from_values_fn avg_pool2d avg_pool3d
+        batch_norm bias_add binary_svm_target bow_encoder bucketize bucketized_column
+        check_feature_columns conv1d conv2d conv2d_in_plane conv2d_transpose conv3d
+        conv3d_transpose convolution convolution1d convolution2d convolution2d_in_plane
+        convolution2d_transpose convolution3d convolution3d_transpose
+        create_feature_spec_for_parsing create_global_step crossed_column current_arg_scope
+        data_decoder data_provider dataset dataset_data_provider dense_to_sparse deprecated
+        deprecated_arg_values dropout elu embed_sequence embedding_column
+        embedding_lookup_sparse_with_distributed_aggregation embedding_lookup_unique evaluation
+        experimental filter_variables flatten fully_connected gdn
+        get_default_binary_metrics_for_eval get_global_step get_local_variables get_model_variables
+        get_or_create_global_step get_trainable_variables get_unique_variable
+        get_variable_full_name get_variables get_variables_by_name get_variables_by_suffix
+        get_variables_to_restore global_variable group_norm has_arg_scope images_to_sequence
+        infer_real_valued_columns initializers input_from_feature_columns instance_norm
+        joint_weighted_sum_from_feature_columns l1_l2_regularizer l1_regularizer l2_regularizer
+        layer_norm learning legacy_fully_connected legacy_linear legacy_relu linear local_variable
+        losses make_all make_place_holder_tensors_for_base_features max_pool2d max_pool3d maxout
+        metrics model_analyzer model_variable multi_class_target one_hot_column one_hot_encoding
+        optimize_loss parallel_reader parse_feature_columns_from_examples
+        parse_feature_columns_from_sequence_examples pool prefetch_queue queues real_valued_column
+        recompute_grad regression_target regularizers relu relu6 repeat rev_block
+        safe_embedding_lookup_sparse scale_gradient scattered_embedding_column
+        scattered_embedding_lookup scattered_embedding_lookup_sparse separable_conv2d
+        separable_convolution2d sequence_input_from_feature_columns sequence_to_images
+        shared_embedding_columns softmax sparse_column_with_hash_bucket
+        sparse_column_with_integerized_feature sparse_column_with_keys
+        sparse_column_with_vocabulary_file sparse_feature_cross spatial_softmax stack
+        sum_regularizer summarize_activation summarize_activations summarize_biases
+        summarize_collection summarize_tensor summarize_tensors summarize_variables
+        summarize_weights tfexample_decoder transform_features unit_norm utils variable
+        variance_scaling_initializer weighted_sparse_column weighted_sum_from_feature_columns
+        xavier_initializer xavier_initializer_conv2d zero_initializer""",
+    "contrib.slim.data_decoder": "DataDecoder",
+    "contrib.slim.data_provider": "DataProvider",
     "contrib.slim.dataset": "Dataset",
     "contrib.slim.dataset_data_provider": "DatasetDataProvider",
-    "contrib.slim.evaluation": "evaluate_once evaluation_loop",
+    "contrib.slim.evaluation": """
+        checkpoints_iterator evaluate_once evaluation_loop wait_for_new_checkpoint""",
     "contrib.slim.initializers": """
         variance_scaling_initializer xavier_initializer xavier_initializer_conv2d""",
-    "contrib.slim.learning": "train",
-    "contrib.slim.metrics": "aggregate_metric_map streaming_mean",
-    "contrib.slim.model_analyzer": "analyze_vars",
+    "contrib.slim.learning": """
+        add_gradients_summaries clip_gradient_norms create_train_op multiply_gradients train
+        train_step""",
+    "contrib.slim.losses": """
+        absolute_difference add_loss compute_weighted_loss cosine_distance get_losses
+        get_regularization_losses get_total_loss hinge_loss log_loss mean_pairwise_squared_error
+        mean_squared_error sigmoid_cross_entropy softmax_cross_entropy sparse_softmax_cross_entropy""",
+    "contrib.slim.metrics": """
+        accuracy aggregate_metric_map aggregate_metrics auc_using_histogram
+        auc_with_confidence_intervals cohen_kappa confusion_matrix count f1_score
+        precision_at_recall precision_recall_at_equal_thresholds recall_at_precision set_difference
+        set_intersection set_size set_union sparse_recall_at_top_k streaming_accuracy streaming_auc
+        streaming_concat streaming_covariance streaming_curve_points streaming_dynamic_auc
+        streaming_false_negative_rate streaming_false_negative_rate_at_thresholds
+        streaming_false_negatives streaming_false_negatives_at_thresholds
+        streaming_false_positive_rate streaming_false_positive_rate_at_thresholds
+        streaming_false_positives streaming_false_positives_at_thresholds streaming_mean
+        streaming_mean_absolute_error streaming_mean_cosine_distance streaming_mean_iou
+        streaming_mean_relative_error streaming_mean_squared_error streaming_mean_tensor
+        streaming_pearson_correlation streaming_percentage_less streaming_precision
+        streaming_precision_at_thresholds streaming_recall streaming_recall_at_k
+        streaming_recall_at_thresholds streaming_root_mean_squared_error
+        streaming_sensitivity_at_specificity streaming_sparse_average_precision_at_k
+        streaming_sparse_average_precision_at_top_k streaming_sparse_precision_at_k
+        streaming_sparse_precision_at_top_k streaming_sparse_recall_at_k
+        streaming_specificity_at_sensitivity streaming_true_negatives
+        streaming_true_negatives_at_thresholds streaming_true_positives
+        streaming_true_positives_at_thresholds""",
+    "contrib.slim.model_analyzer": "analyze_ops analyze_vars tensor_description",
+    "contrib.slim.parallel_reader": "ParallelReader get_data_files parallel_read single_pass_read",
     "contrib.slim.prefetch_queue": "prefetch_queue",
-    "contrib.slim.tfexample_decoder": "BoundingBox Image TFExampleDecoder Tensor",
-    "contrib.slim.utils": "collect_named_outputs convert_collection_to_dict",
+    "contrib.slim.queues": "NestedQueueRunnerError QueueRunners",
+    "contrib.slim.regularizers": """
+        apply_regularization l1_l2_regularizer l1_regularizer l2_regularizer sum_regularizer""",
+    "contrib.slim.tfexample_decoder": """
+        BackupHandler BoundingBox Image ItemHandler ItemHandlerCallback LookupTensor SparseTensor
+        TFExampleDecoder Tensor""",
+    "contrib.slim.utils": """
+        NamedOutputs append_tensor_alias channel_dimension collect_named_outputs constant_value
+        convert_collection_to_dict gather_tensors_aliases get_tensor_aliases
+        get_variable_collections last_dimension n_positive_integers smart_cond static_cond
+        two_element_tuple""",
     "contrib.staging": "StagingArea",
     "contrib.tpu": """
-        CrossShardOptimizer InputPipelineConfig RunConfig TPUConfig TPUEstimator TPUEstimatorSpec""",
-    "contrib.training": "GreedyLoadBalancingStrategy HParams RandomStrategy byte_size_load_fn",
+        AsyncCheckpointSaverHook CrossShardOptimizer DeviceAssignment InfeedQueue
+        InputPipelineConfig RunConfig TPUConfig TPUDistributionStrategy TPUEstimator
+        TPUEstimatorSpec Topology batch_parallel bfloat16_scope core cross_replica_sum
+        device_assignment export_estimator_savedmodel infeed_dequeue infeed_dequeue_tuple
+        infeed_enqueue infeed_enqueue_tuple initialize_system keras_to_tpu_model outfeed_dequeue
+        outfeed_dequeue_tuple outfeed_enqueue outfeed_enqueue_tuple outside_compilation repeat
+        replicate rewrite shard shutdown_system while_loop""",
+    "contrib.training": """
+        FeedingQueueRunner GreedyLoadBalancingStrategy HParams NextQueuedSequenceBatch
+        RandomStrategy SequenceQueueingStateSaver StopAfterNEvalsHook SummaryAtEndHook
+        add_gradients_summaries batch_sequences_with_states bucket bucket_by_sequence_length
+        byte_size_load_fn checkpoints_iterator clip_gradient_norms clip_gradient_norms_fn
+        create_train_op evaluate_once evaluate_repeatedly get_or_create_eval_step
+        multiply_gradients parse_values rejection_sample resample_at_rate stratified_sample train
+        wait_for_new_checkpoint weighted_resample""",
+    "contrib.util": """
+        constant_value make_ndarray make_tensor_proto ops_used_by_graph_def
+        stripped_op_list_for_graph""",
     "data": """
         Dataset DatasetSpec FixedLengthRecordDataset Iterator Options TFRecordDataset
         TextLineDataset experimental get_output_classes get_output_shapes get_output_types
@@ -268,6 +499,37 @@ NAMES = {
         UNIMPLEMENTED UNKNOWN UnauthenticatedError UnavailableError UnimplementedError UnknownError
         error_code_from_exception_type exception_type_from_error_code
         raise_exception_on_not_ok_status""",
+    "estimator": """
+        BaselineClassifier BaselineEstimator BaselineRegressor BestExporter BinaryClassHead
+        BoostedTreesClassifier BoostedTreesEstimator BoostedTreesRegressor CheckpointSaverHook
+        CheckpointSaverListener DNNClassifier DNNEstimator DNNLinearCombinedClassifier
+        DNNLinearCombinedEstimator DNNLinearCombinedRegressor DNNRegressor Estimator EstimatorSpec
+        EvalSpec Exporter FeedFnHook FinalExporter FinalOpsHook GlobalStepWaiterHook Head
+        LatestExporter LinearClassifier LinearEstimator LinearRegressor LoggingTensorHook
+        LogisticRegressionHead ModeKeys MultiClassHead MultiHead MultiLabelHead
+        NanLossDuringTrainingError NanTensorHook PoissonRegressionHead ProfilerHook RegressionHead
+        RunConfig SecondOrStepTimer SessionRunArgs SessionRunContext SessionRunHook
+        SessionRunValues StepCounterHook StopAtStepHook SummarySaverHook TrainSpec VocabInfo
+        WarmStartSettings add_metrics classifier_parse_example_spec experimental export inputs
+        regressor_parse_example_spec tpu train_and_evaluate""",
+    "estimator.experimental": """
+        InMemoryEvaluatorHook KMeans LinearSDCA build_raw_supervised_input_receiver_fn
+        call_logit_fn dnn_logit_fn_builder linear_logit_fn_builder make_early_stopping_hook
+        make_stop_at_checkpoint_step_hook stop_if_higher_hook stop_if_lower_hook
+        stop_if_no_decrease_hook stop_if_no_increase_hook""",
+    "estimator.export": """
+        ClassificationOutput ExportOutput PredictOutput RegressionOutput ServingInputReceiver
+        TensorServingInputReceiver build_parsing_serving_input_receiver_fn
+        build_raw_serving_input_receiver_fn""",
+    "estimator.inputs": "numpy_input_fn pandas_input_fn",
+    "examples": "tutorials",
+    "examples.tutorials": "mnist",
+    "examples.tutorials.mnist": "input_data mnist",
+    "examples.tutorials.mnist.input_data": """
+        DataSet Datasets dense_to_one_hot extract_images extract_labels maybe_download
+        read_data_sets""",
+    "examples.tutorials.mnist.mnist": """
+        IMAGE_PIXELS IMAGE_SIZE NUM_CLASSES evaluation inference loss training""",
     "experimental": "function_executor_type output_all_intermediates",
     "feature_column": """
         bucketized_column categorical_column_with_hash_bucket categorical_column_with_identity
@@ -418,8 +680,7 @@ NAMES = {
         get_regularization_loss get_regularization_losses get_total_loss hinge_loss huber_loss
         log_loss mean_pairwise_squared_error mean_squared_error sigmoid_cross_entropy
         softmax_cross_entropy sparse_softmax_cross_entropy""",
-    "manip": """
-        batch_to_space_nd gather_nd reshape reverse roll scatter_nd space_to_batch_nd tile""",
+    "manip": "batch_to_space_nd gather_nd reshape reverse roll scatter_nd space_to_batch_nd tile",
     "math": """
         abs accumulate_n acos acosh add add_n angle argmax argmin asin asinh atan atan2 atanh
         bessel_i0 bessel_i0e bessel_i1 bessel_i1e betainc bincount ceil confusion_matrix conj cos
@@ -492,8 +753,7 @@ NAMES = {
         poisson set_random_seed shuffle stateless_categorical stateless_multinomial
         stateless_normal stateless_truncated_normal stateless_uniform truncated_normal uniform
         uniform_candidate_sampler""",
-    "random.experimental": """
-        Generator create_rng_state get_global_generator set_global_generator""",
+    "random.experimental": "Generator create_rng_state get_global_generator set_global_generator",
     "resource_loader": """
         get_data_files_path get_path_to_datafile get_root_dir_with_all_resources load_resource
         readahead_file_path""",

@@ -11,7 +11,7 @@ import types
 import pytest
 
 import headrace as tf
-from headrace import _api, _interface, _names
+from headrace import _api, _interface, _left_out, _names
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SPACES = sorted(_api.NAMES)
@@ -30,7 +30,7 @@ TO_RUN = "_src.framework.importer _src.framework.messages"
 
 # What modules define for each other: of some, everything.
 INTERNAL_MODULES = """
-    control.contexts data.elements framework.constant_values
+    contrib.linear control.contexts data.elements framework.constant_values
     framework.default_session framework.newer_attrs functions.func_graph
     functions.function_def layers.named layers.windows losses.weights
     platform.durable training.saver_nodes training.slots
@@ -38,6 +38,7 @@ INTERNAL_MODULES = """
     variables.ref_variables variables.resource_variables variables.saveables
     variables.store"""
 INTERNAL = {
+    "contrib.layers": "collections_of finish pair",
     "contrib.variables": "model_getter",
     "control.control_flow_ops": "with_dependencies",
     "control.script_ops": "call",
@@ -45,7 +46,7 @@ INTERNAL = {
     "framework.dtypes": "bfloat16_numpy",
     "framework.errors": "make",
     "framework.graph": "global_graph graph_of",
-    "framework.tensor": """constant_value convert_n_to_tensor feed_to_array
+    "framework.tensor": """convert_n_to_tensor feed_to_array
                            to_array""",
     "framework.tensor_shape": """as_dimension as_list_or_none as_shape scalar
                                  unknown_shape""",
@@ -58,11 +59,15 @@ INTERNAL = {
     "metrics.streaming": "collected fraction matched metric_variable ratio",
     "ops.math_ops": "install_operators",
     "ops.sparse_tensor": "as_sparse is_sparse",
-    "rnn.cells": "check_cell check_dtype joined_shape static_shape",
+    "rnn.cells": """check_cell check_dtype joined_shape static_shape
+                    zero_tensors""",
+    "seq2seq.decoders": "check_output_layer output_size_of",
+    "seq2seq.helpers": "embedding_function start_and_end",
     "session.session": "expand_feed expand_fetch",
     "session.session_handles": "TensorHandle",
     "saved_model.loader": "parse_saved_model",
     "platform.file_io": "FileStatistics",
+    "training.basic_session_run_hooks": "write_trace",
     "training.checkpoint_management": """existing_checkpoint
                                          meta_graph_filename write_state""",
     "training.checkpoint_reader": "CheckpointReader",
@@ -84,6 +89,13 @@ MODULES = sorted(".".join(file.relative_to(SOURCES).with_suffix("").parts)
 
 def module_of(space):
     return importlib.import_module("headrace." + space) if space else tf
+
+
+def attribute(name):
+    found = tf
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
 
 
 def public(module):
@@ -187,12 +199,50 @@ def test_the_table_of_tensorflows_names_is_complete():
 # What is said of others.
 
 @pytest.mark.parametrize("name", [
-    "feature_column", "contrib.learn", "estimator"])
+    "contrib.batching", "user_ops", "experimental"])
 def test_what_is_not_supported_yet(name):
-    space, _, attr = name.rpartition(".")
     with pytest.raises(AttributeError,
                        match="^tf.%s is not supported yet$" % name):
-        getattr(getattr(tf, space) if space else tf, attr)
+        attribute(name)
+
+
+@pytest.mark.parametrize("name, instead", [
+    ("feature_column", "tf.one_hot, tf.nn.embedding_lookup"),
+    ("estimator.Estimator", "Estimators are left out; train with "
+     "tf.train.MonitoredTrainingSession"),
+    ("estimator.inputs", "tf.data.Dataset.from_tensor_slices"),
+    ("contrib.learn.datasets", "numpy.loadtxt"),
+    ("contrib.tpu", "TPUs are left out"), ("train.Checkpoint", "tf.train.Saver"),
+    ("linalg.LinearOperatorDiag", "tf.linalg's functions"),
+    ("keras.applications", "a model's frozen graph"),
+    ("GradientTape", "graphs have tf.gradients")])
+def test_what_is_left_out_and_what_to_use_instead(name, instead):
+    with pytest.raises(AttributeError, match="^tf.%s is not supported yet; use "
+                       "instead: %s" % (name, re.escape(instead))):
+        attribute(name)
+
+
+@pytest.mark.parametrize("name, new", [
+    ("mul", "tf.multiply"), ("pack", "tf.stack"), ("select", "tf.where"),
+    ("image_summary", "tf.summary.image"), ("concat_v2", "tf.concat"),
+    ("train.SummaryWriter", "tf.summary.FileWriter"), ("batch_svd", "tf.svd"),
+    ("nn.deconv2d", "tf.nn.conv2d_transpose"),
+    ("merge_all_summaries", "tf.summary.merge_all"),
+    ("nn.seq2seq", "tf.contrib.legacy_seq2seq")])
+def test_names_of_before_tensorflow_1(name, new):
+    with pytest.raises(AttributeError, match="has no attribute '%s'; TensorFlow "
+                       "1.x has %s in its place$" % (
+                           name.rpartition(".")[2], re.escape(new))):
+        attribute(name)
+    attribute(new.partition(".")[2])
+
+
+@pytest.mark.parametrize("space", sorted(_left_out.REPLACED))
+def test_what_replaced_old_names_is_there(space):
+    for entry in _left_out.REPLACED[space].split():
+        old, _, new = entry.partition("=")
+        assert old not in TENSORFLOW[space]
+        attribute(new.partition(".")[2].partition("(")[0])
 
 
 @pytest.mark.parametrize("space", ["nn", "math", "image", "data", "summary"])
@@ -221,7 +271,7 @@ def test_what_may_have_been_meant(space, name, meant):
 
 def test_a_name_that_tensorflow_has_elsewhere():
     with pytest.raises(AttributeError, match="no attribute 'Checkpoint'; "
-                       "tf.train.Checkpoint is not supported yet"):
+                       "tf.train.Checkpoint is not supported yet; use instead"):
         tf.Checkpoint
 
 

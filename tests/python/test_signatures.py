@@ -14,7 +14,8 @@ import headrace as tf
 EXCEPTIONS = {
     "an own argument stands at the end": """
         InteractiveSession.partial_run InteractiveSession.run
-        Session.partial_run Session.run data.experimental.ignore_errors""",
+        Session.partial_run Session.run contrib.data.ignore_errors
+        data.experimental.ignore_errors""",
     "made by the library, not by users": """
         DType Operation Tensor data.Dataset data.Iterator dtypes.DType""",
     "a part that functions of eager execution bring": "py_function",
@@ -24,6 +25,8 @@ EXCEPTIONS = {
         train.SessionRunArgs""",
     "TensorFlow's table shows what wraps the class": """
         contrib.rnn.LSTMStateTuple""",
+    "a default is the function of an op": """
+        contrib.layers.elu contrib.slim.elu""",
     "one function by two names": "contrib.framework.nest.is_sequence",
     "TensorFlow's table lacks the first argument, or has a decorator's": """
         errors.error_code_from_exception_type

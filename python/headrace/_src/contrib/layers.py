@@ -1,6 +1,9 @@
 """tf.contrib.layers, which is tf.contrib.slim too: functions that make a layer,
 its variables (of MODEL_VARIABLES, named `weights` and `biases`), a normalizer
 and an activation. All take arguments from arg_scopes."""
+import functools
+
+from headrace import raw_ops as _raw
 from headrace._src.contrib.arg_scopes import add_arg_scope
 from headrace._src.contrib.outputs import collect_named_outputs
 from headrace._src.contrib.regularizers import xavier_initializer
@@ -24,7 +27,7 @@ from headrace._src.variables.variables import assign_sub
 _UPDATES = GraphKeys.UPDATE_OPS
 
 
-def _collections_of(collections, name):
+def collections_of(collections, name):
     """`collections` may have them by the names of the variables."""
     if isinstance(collections, dict):
         return collections.get(name)
@@ -32,7 +35,7 @@ def _collections_of(collections, name):
 
 
 def _collect(variable, collections, name):
-    keys = _collections_of(collections, name)
+    keys = collections_of(collections, name)
     if variable is None or not keys:
         return
     parts = (list(variable) if isinstance(variable, PartitionedVariable)
@@ -50,15 +53,46 @@ def _keras_format(data_format, allowed):
 
 
 _IMAGES = ("NHWC", "NCHW")
+_VOLUMES = ("NDHWC", "NCDHW")
 
 
-def _finish(outputs, normalizer_fn, normalizer_params, activation_fn,
+def finish(outputs, normalizer_fn, normalizer_params, activation_fn,
             outputs_collections, scope):
     if normalizer_fn is not None:
         outputs = normalizer_fn(outputs, **(normalizer_params or {}))
     if activation_fn is not None:
         outputs = activation_fn(outputs)
     return collect_named_outputs(outputs_collections, scope.name, outputs)
+
+
+def _options(inputs, scope, reuse, normalizer_fn, weights_initializer,
+             weights_regularizer, biases_initializer, biases_regularizer,
+             trainable):
+    """What all layers with a kernel and a bias take."""
+    return dict(
+        activation=None,
+        use_bias=not normalizer_fn and bool(biases_initializer),
+        kernel_initializer=weights_initializer,
+        bias_initializer=biases_initializer,
+        kernel_regularizer=weights_regularizer,
+        bias_regularizer=biases_regularizer, trainable=trainable,
+        name=scope.name, dtype=inputs.dtype.base_dtype, _scope=scope,
+        _reuse=reuse)
+
+
+def _applied(layer, inputs, collections, normalizer_fn, normalizer_params,
+             activation_fn, outputs_collections, scope, weights=("kernel",)):
+    """The layer's outputs after normalizer and activation; its variables join
+    the collections."""
+    outputs = layer.apply(inputs)
+    for name in weights:
+        _collect(getattr(layer, name), collections, "weights")
+    _collect(layer.bias, collections, "biases")
+    return finish(outputs, normalizer_fn, normalizer_params, activation_fn,
+                   outputs_collections, scope)
+
+
+_KERNEL_NAMES = {"bias": "biases", "kernel": "weights"}
 
 
 @add_arg_scope
@@ -76,27 +110,21 @@ def fully_connected(
     with variable_scope(
             scope, "fully_connected", [inputs], reuse=reuse,
             custom_getter=model_getter(
-                {"bias": "biases", "kernel": "weights"})) as sc:
+                _KERNEL_NAMES)) as sc:
         inputs = convert_to_tensor(inputs)
         layer = functions.Dense(
-            units=num_outputs, activation=None,
-            use_bias=not normalizer_fn and bool(biases_initializer),
-            kernel_initializer=weights_initializer,
-            bias_initializer=biases_initializer,
-            kernel_regularizer=weights_regularizer,
-            bias_regularizer=biases_regularizer, trainable=trainable,
-            name=sc.name, dtype=inputs.dtype.base_dtype, _scope=sc,
-            _reuse=reuse)
-        outputs = layer.apply(inputs)
-        _collect(layer.kernel, variables_collections, "weights")
-        _collect(layer.bias, variables_collections, "biases")
-        return _finish(outputs, normalizer_fn, normalizer_params,
-                       activation_fn, outputs_collections, sc)
+            units=num_outputs,
+            **_options(inputs, sc, reuse, normalizer_fn, weights_initializer,
+                       weights_regularizer, biases_initializer,
+                       biases_regularizer, trainable))
+        return _applied(layer, inputs, variables_collections, normalizer_fn,
+                        normalizer_params, activation_fn, outputs_collections,
+                        sc)
 
 
 _CONVOLUTIONS = {3: (functions.Conv1D, ("NWC", "NCW")),
                  4: (functions.Conv2D, _IMAGES),
-                 5: (functions.Conv3D, ("NDHWC", "NCDHW"))}
+                 5: (functions.Conv3D, _VOLUMES)}
 
 
 @add_arg_scope
@@ -111,7 +139,7 @@ def convolution(
     inputs have between batch and channels. `rate`: the dilation."""
     with variable_scope(
             scope, "Conv", [inputs], reuse=reuse, custom_getter=model_getter(
-                {"bias": "biases", "kernel": "weights"})) as sc:
+                _KERNEL_NAMES)) as sc:
         inputs = convert_to_tensor(inputs)
         rank = inputs.get_shape().ndims
         if conv_dims is not None and conv_dims + 2 != rank:
@@ -125,19 +153,30 @@ def convolution(
         layer = make(
             filters=num_outputs, kernel_size=kernel_size, strides=stride,
             padding=padding, data_format=_keras_format(data_format, formats),
-            dilation_rate=rate, activation=None,
-            use_bias=not normalizer_fn and bool(biases_initializer),
-            kernel_initializer=weights_initializer,
-            bias_initializer=biases_initializer,
-            kernel_regularizer=weights_regularizer,
-            bias_regularizer=biases_regularizer, trainable=trainable,
-            name=sc.name, dtype=inputs.dtype.base_dtype, _scope=sc,
-            _reuse=reuse)
-        outputs = layer.apply(inputs)
-        _collect(layer.kernel, variables_collections, "weights")
-        _collect(layer.bias, variables_collections, "biases")
-        return _finish(outputs, normalizer_fn, normalizer_params,
-                       activation_fn, outputs_collections, sc)
+            dilation_rate=rate,
+            **_options(inputs, sc, reuse, normalizer_fn, weights_initializer,
+                       weights_regularizer, biases_initializer,
+                       biases_regularizer, trainable))
+        return _applied(layer, inputs, variables_collections, normalizer_fn,
+                        normalizer_params, activation_fn, outputs_collections,
+                        sc)
+
+
+@add_arg_scope
+def convolution1d(
+        inputs, num_outputs, kernel_size, stride=1, padding="SAME",
+        data_format=None, rate=1, activation_fn=_nn.relu, normalizer_fn=None,
+        normalizer_params=None, weights_initializer=xavier_initializer(),
+        weights_regularizer=None, biases_initializer=Zeros,
+        biases_regularizer=None, reuse=None, variables_collections=None,
+        outputs_collections=None, trainable=True, scope=None):
+    """A convolution of sequences [batch, time, channels]."""
+    return convolution(
+        inputs, num_outputs, kernel_size, stride, padding, data_format, rate,
+        activation_fn, normalizer_fn, normalizer_params, weights_initializer,
+        weights_regularizer, biases_initializer, biases_regularizer, reuse,
+        variables_collections, outputs_collections, trainable, scope,
+        conv_dims=1)
 
 
 @add_arg_scope
@@ -158,6 +197,42 @@ def convolution2d(
 
 
 @add_arg_scope
+def convolution3d(
+        inputs, num_outputs, kernel_size, stride=1, padding="SAME",
+        data_format=None, rate=1, activation_fn=_nn.relu, normalizer_fn=None,
+        normalizer_params=None, weights_initializer=xavier_initializer(),
+        weights_regularizer=None, biases_initializer=Zeros,
+        biases_regularizer=None, reuse=None, variables_collections=None,
+        outputs_collections=None, trainable=True, scope=None):
+    """A convolution of volumes."""
+    return convolution(
+        inputs, num_outputs, kernel_size, stride, padding, data_format, rate,
+        activation_fn, normalizer_fn, normalizer_params, weights_initializer,
+        weights_regularizer, biases_initializer, biases_regularizer, reuse,
+        variables_collections, outputs_collections, trainable, scope,
+        conv_dims=3)
+
+
+def _transpose(make, default, formats, inputs, num_outputs, kernel_size,
+               stride, padding, data_format, activation_fn, normalizer_fn,
+               normalizer_params, weights_initializer, weights_regularizer,
+               biases_initializer, biases_regularizer, reuse,
+               variables_collections, outputs_collections, trainable, scope):
+    with variable_scope(scope, default, [inputs], reuse=reuse,
+                        custom_getter=model_getter(_KERNEL_NAMES)) as sc:
+        inputs = convert_to_tensor(inputs)
+        layer = make(
+            filters=num_outputs, kernel_size=kernel_size, strides=stride,
+            padding=padding, data_format=_keras_format(data_format, formats),
+            **_options(inputs, sc, reuse, normalizer_fn, weights_initializer,
+                       weights_regularizer, biases_initializer,
+                       biases_regularizer, trainable))
+        return _applied(layer, inputs, variables_collections, normalizer_fn,
+                        normalizer_params, activation_fn, outputs_collections,
+                        sc)
+
+
+@add_arg_scope
 def convolution2d_transpose(
         inputs, num_outputs, kernel_size, stride=1, padding="SAME",
         data_format="NHWC", activation_fn=_nn.relu, normalizer_fn=None,
@@ -166,30 +241,32 @@ def convolution2d_transpose(
         biases_regularizer=None, reuse=None, variables_collections=None,
         outputs_collections=None, trainable=True, scope=None):
     """The transpose of a convolution of images."""
-    with variable_scope(
-            scope, "Conv2d_transpose", [inputs], reuse=reuse,
-            custom_getter=model_getter(
-                {"bias": "biases", "kernel": "weights"})) as sc:
-        inputs = convert_to_tensor(inputs)
-        layer = functions.Conv2DTranspose(
-            filters=num_outputs, kernel_size=kernel_size, strides=stride,
-            padding=padding, data_format=_keras_format(data_format, _IMAGES),
-            activation=None,
-            use_bias=not normalizer_fn and bool(biases_initializer),
-            kernel_initializer=weights_initializer,
-            bias_initializer=biases_initializer,
-            kernel_regularizer=weights_regularizer,
-            bias_regularizer=biases_regularizer, trainable=trainable,
-            name=sc.name, dtype=inputs.dtype.base_dtype, _scope=sc,
-            _reuse=reuse)
-        outputs = layer.apply(inputs)
-        _collect(layer.kernel, variables_collections, "weights")
-        _collect(layer.bias, variables_collections, "biases")
-        return _finish(outputs, normalizer_fn, normalizer_params,
-                       activation_fn, outputs_collections, sc)
+    return _transpose(
+        functions.Conv2DTranspose, "Conv2d_transpose", _IMAGES, inputs,
+        num_outputs, kernel_size, stride, padding, data_format, activation_fn,
+        normalizer_fn, normalizer_params, weights_initializer,
+        weights_regularizer, biases_initializer, biases_regularizer, reuse,
+        variables_collections, outputs_collections, trainable, scope)
 
 
-def _pair(value):
+@add_arg_scope
+def convolution3d_transpose(
+        inputs, num_outputs, kernel_size, stride=1, padding="SAME",
+        data_format="NDHWC", activation_fn=_nn.relu, normalizer_fn=None,
+        normalizer_params=None, weights_initializer=xavier_initializer(),
+        weights_regularizer=None, biases_initializer=Zeros,
+        biases_regularizer=None, reuse=None, variables_collections=None,
+        outputs_collections=None, trainable=True, scope=None):
+    """The transpose of a convolution of volumes."""
+    return _transpose(
+        functions.Conv3DTranspose, "Conv3d_transpose", _VOLUMES, inputs,
+        num_outputs, kernel_size, stride, padding, data_format, activation_fn,
+        normalizer_fn, normalizer_params, weights_initializer,
+        weights_regularizer, biases_initializer, biases_regularizer, reuse,
+        variables_collections, outputs_collections, trainable, scope)
+
+
+def pair(value):
     return (value, value) if isinstance(value, int) else tuple(value)
 
 
@@ -217,29 +294,26 @@ def separable_convolution2d(
                 data_format, rate, normalizer_fn, weights_initializer,
                 weights_regularizer, biases_initializer, biases_regularizer,
                 variables_collections, trainable)
-        else:
-            layer = functions.SeparableConv2D(
-                filters=num_outputs, kernel_size=kernel_size, strides=stride,
-                padding=padding, data_format=keras_format,
-                dilation_rate=_pair(rate), activation=None,
-                depth_multiplier=depth_multiplier,
-                use_bias=not normalizer_fn and bool(biases_initializer),
-                depthwise_initializer=weights_initializer,
-                pointwise_initializer=(
-                    weights_initializer if pointwise_initializer is None
-                    else pointwise_initializer),
-                bias_initializer=biases_initializer,
-                depthwise_regularizer=weights_regularizer,
-                pointwise_regularizer=weights_regularizer,
-                bias_regularizer=biases_regularizer, trainable=trainable,
-                name=sc.name, dtype=inputs.dtype.base_dtype, _scope=sc,
-                _reuse=reuse)
-            outputs = layer.apply(inputs)
-            _collect(layer.depthwise_kernel, variables_collections, "weights")
-            _collect(layer.pointwise_kernel, variables_collections, "weights")
-            _collect(layer.bias, variables_collections, "biases")
-        return _finish(outputs, normalizer_fn, normalizer_params,
-                       activation_fn, outputs_collections, sc)
+            return finish(outputs, normalizer_fn, normalizer_params,
+                           activation_fn, outputs_collections, sc)
+        options = _options(inputs, sc, reuse, normalizer_fn,
+                           weights_initializer, weights_regularizer,
+                           biases_initializer, biases_regularizer, trainable)
+        del options["kernel_initializer"], options["kernel_regularizer"]
+        layer = functions.SeparableConv2D(
+            filters=num_outputs, kernel_size=kernel_size, strides=stride,
+            padding=padding, data_format=keras_format,
+            dilation_rate=pair(rate), depth_multiplier=depth_multiplier,
+            depthwise_initializer=weights_initializer,
+            pointwise_initializer=(
+                weights_initializer if pointwise_initializer is None
+                else pointwise_initializer),
+            depthwise_regularizer=weights_regularizer,
+            pointwise_regularizer=weights_regularizer, **options)
+        return _applied(
+            layer, inputs, variables_collections, normalizer_fn,
+            normalizer_params, activation_fn, outputs_collections, sc,
+            weights=("depthwise_kernel", "pointwise_kernel"))
 
 
 def _depthwise(inputs, kernel_size, multiplier, stride, padding, data_format,
@@ -254,28 +328,28 @@ def _depthwise(inputs, kernel_size, multiplier, stride, padding, data_format,
                          % inputs.get_shape())
     weights = model_variable(
         "depthwise_weights",
-        shape=list(_pair(kernel_size)) + [channels, multiplier], dtype=kind,
+        shape=list(pair(kernel_size)) + [channels, multiplier], dtype=kind,
         initializer=weights_initializer, regularizer=weights_regularizer,
         trainable=trainable,
-        collections=_collections_of(collections, "weights"))
-    strides = list(_pair(stride))
+        collections=collections_of(collections, "weights"))
+    strides = list(pair(stride))
     outputs = _conv.depthwise_conv2d(
         inputs, weights, [1, 1] + strides if channels_first
-        else [1] + strides + [1], padding, rate=_pair(rate),
+        else [1] + strides + [1], padding, rate=pair(rate),
         data_format=data_format)
     if normalizer_fn is None and biases_initializer is not None:
         outputs = _nn.bias_add(outputs, model_variable(
             "biases", shape=[multiplier * channels], dtype=kind,
             initializer=biases_initializer, regularizer=biases_regularizer,
             trainable=trainable,
-            collections=_collections_of(collections, "biases")),
+            collections=collections_of(collections, "biases")),
             data_format=data_format)
     return outputs
 
 
 def _pool(layer, default, inputs, kernel_size, stride, padding, data_format,
-          outputs_collections, scope):
-    keras_format = _keras_format(data_format, _IMAGES)
+          outputs_collections, scope, formats=_IMAGES):
+    keras_format = _keras_format(data_format, formats)
     with name_scope(scope, default, [inputs]) as sc:
         inputs = convert_to_tensor(inputs)
         outputs = layer(pool_size=kernel_size, strides=stride, padding=padding,
@@ -297,6 +371,24 @@ def avg_pool2d(inputs, kernel_size, stride=2, padding="VALID",
     """The mean of each window of an image."""
     return _pool(functions.AveragePooling2D, "AvgPool2D", inputs, kernel_size,
                  stride, padding, data_format, outputs_collections, scope)
+
+
+@add_arg_scope
+def max_pool3d(inputs, kernel_size, stride=2, padding="VALID",
+               data_format="NDHWC", outputs_collections=None, scope=None):
+    """The largest of each window of a volume."""
+    return _pool(functions.MaxPooling3D, "MaxPool3D", inputs, kernel_size,
+                 stride, padding, data_format, outputs_collections, scope,
+                 _VOLUMES)
+
+
+@add_arg_scope
+def avg_pool3d(inputs, kernel_size, stride=2, padding="VALID",
+               data_format="NDHWC", outputs_collections=None, scope=None):
+    """The mean of each window of a volume."""
+    return _pool(functions.AveragePooling3D, "AvgPool3D", inputs, kernel_size,
+                 stride, padding, data_format, outputs_collections, scope,
+                 _VOLUMES)
 
 
 @add_arg_scope
@@ -374,7 +466,7 @@ def batch_norm(
         outputs = layer.apply(inputs, training=is_training)
         for name in ("moving_mean", "moving_variance", "beta", "gamma"):
             _collect(getattr(layer, name), variables_collections, name)
-        return _finish(outputs, None, None, activation_fn,
+        return finish(outputs, None, None, activation_fn,
                        outputs_collections, sc)
 
 
@@ -406,7 +498,7 @@ def _fused_norm(inputs, decay, center, scale, epsilon, activation_fn,
                 name, shape=[channels], dtype=dtypes.float32,
                 initializer=initializers.get(name, default),
                 regularizer=regularizers.get(name), trainable=trains,
-                collections=_collections_of(collections, name))
+                collections=collections_of(collections, name))
         beta = (parameter("beta", Zeros, trainable) if center
                 else constant(0.0, dtypes.float32, [channels]))
         gamma = (parameter("gamma", Ones, trainable) if scale
@@ -441,7 +533,7 @@ def _fused_norm(inputs, decay, center, scale, epsilon, activation_fn,
         if static.ndims == 2:
             outputs = _array.reshape(outputs, _array.shape(given))
         outputs.set_shape(static)
-        return _finish(outputs, None, None, activation_fn,
+        return finish(outputs, None, None, activation_fn,
                        outputs_collections, sc)
 
 
@@ -474,7 +566,7 @@ def layer_norm(inputs, center=True, scale=True, activation_fn=None, reuse=None,
             return model_variable(
                 name, shape=sizes.as_list(), dtype=kind,
                 initializer=initializer, trainable=trainable,
-                collections=_collections_of(variables_collections, name))
+                collections=collections_of(variables_collections, name))
         beta = parameter("beta", Zeros()) if center else None
         gamma = parameter("gamma", Ones()) if scale else None
         mean, variance = _norm.moments(inputs, list(range(first, rank)),
@@ -483,7 +575,7 @@ def layer_norm(inputs, center=True, scale=True, activation_fn=None, reuse=None,
             inputs, mean, variance, offset=beta, scale=gamma,
             variance_epsilon=1e-3 if kind == dtypes.float16 else 1e-12)
         outputs.set_shape(shape)
-        return _finish(outputs, None, None, activation_fn,
+        return finish(outputs, None, None, activation_fn,
                        outputs_collections, sc)
 
 
@@ -563,6 +655,13 @@ def stack(inputs, layer, stack_args, **kwargs):
         return outputs
 
 
+elu = functools.partial(fully_connected, activation_fn=_raw.Elu)
+linear = functools.partial(fully_connected, activation_fn=None)
+relu = functools.partial(fully_connected, activation_fn=_nn.relu)
+relu6 = functools.partial(fully_connected, activation_fn=_nn.relu6)
+conv1d = convolution1d
 conv2d = convolution2d
+conv3d = convolution3d
+conv3d_transpose = convolution3d_transpose
 conv2d_transpose = convolution2d_transpose
 separable_conv2d = separable_convolution2d

@@ -79,6 +79,15 @@ def static_shape(batch, sizes):
     return None if first is None or second is None else first + second
 
 
+def zero_tensors(sizes, batch_size, dtype):
+    """Zeros [batch_size] + each of a structure of sizes."""
+    def zeros(size):
+        state = _array.zeros(joined_shape(batch_size, size), dtype=dtype)
+        state.set_shape(static_shape(batch_size, size))
+        return state
+    return nest.map_structure(zeros, sizes)
+
+
 def check_dtype(dtype):
     """ValueError for a type that the cells' functions do not take."""
     if dtype is None:
@@ -153,12 +162,7 @@ class RNNCell(Layer):
         """A state of zeros, [batch_size] + each of the sizes."""
         with name_scope(type(self).__name__ + "ZeroState",
                         values=[batch_size]):
-            def zeros(size):
-                state = _array.zeros(joined_shape(batch_size, size),
-                                     dtype=dtype)
-                state.set_shape(static_shape(batch_size, size))
-                return state
-            return nest.map_structure(zeros, self.state_size)
+            return zero_tensors(self.state_size, batch_size, dtype)
 
 
 class LayerRNNCell(RNNCell):

@@ -496,8 +496,13 @@ class ProfilerHook(SessionRunHook):
         os.makedirs(self._dir or ".", exist_ok=True)
         path = os.path.join(self._dir, "timeline-%d.json" % step)
         _log.info("Saving timeline for %d into '%s'.", step, path)
-        with open(path, "w") as file:
-            json.dump({"traceEvents": list(_events(stats))}, file)
+        write_trace(path, stats)
+
+
+def write_trace(path, stats):
+    """Writes StepStats as a file for chrome://tracing."""
+    with open(path, "w") as file:
+        json.dump({"traceEvents": list(_events(stats))}, file)
 
 
 def _events(stats):

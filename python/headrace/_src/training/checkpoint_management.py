@@ -173,7 +173,11 @@ def remove_checkpoint(checkpoint_prefix,
                 pass
 
 
-def _wait_for_new(checkpoint_dir, last, seconds_to_sleep, timeout):
+def wait_for_new_checkpoint(checkpoint_dir, last_checkpoint=None,
+                            seconds_to_sleep=1, timeout=None):
+    """The newest checkpoint of a folder, once it is not last_checkpoint; None
+    if that takes longer than `timeout` seconds."""
+    last = last_checkpoint
     end = None if timeout is None else time.monotonic() + timeout
     while True:
         path = latest_checkpoint(checkpoint_dir)
@@ -191,7 +195,7 @@ def checkpoints_iterator(checkpoint_dir, min_interval_secs=0, timeout=None,
     which returns True to end."""
     path = None
     while True:
-        new = _wait_for_new(checkpoint_dir, path, 1, timeout)
+        new = wait_for_new_checkpoint(checkpoint_dir, path, timeout=timeout)
         if new is None:
             if not timeout_fn:
                 logging.info("Timed-out waiting for a checkpoint.")

@@ -1,0 +1,115 @@
+"""What a program may use in place of a name that is not here: for names that
+TensorFlow 1.0 replaced, and for those of TensorFlow 1.15 that are left out."""
+
+# Names before TensorFlow 1.0, by namespace: `old=new`, the new one's full name.
+REPLACED = {
+    "": """
+        ResourceVariable=tf.get_variable(use_resource=True) audio_summary=tf.summary.audio
+        batch_cholesky=tf.cholesky batch_cholesky_solve=tf.cholesky_solve batch_fft=tf.fft
+        batch_fft2d=tf.fft2d batch_fft3d=tf.fft3d batch_ifft=tf.ifft batch_ifft2d=tf.ifft2d
+        batch_ifft3d=tf.ifft3d batch_matmul=tf.matmul
+        batch_matrix_band_part=tf.matrix_band_part
+        batch_matrix_determinant=tf.matrix_determinant batch_matrix_diag=tf.matrix_diag
+        batch_matrix_diag_part=tf.matrix_diag_part batch_matrix_inverse=tf.matrix_inverse
+        batch_matrix_set_diag=tf.matrix_set_diag batch_matrix_solve=tf.matrix_solve
+        batch_matrix_solve_ls=tf.matrix_solve_ls
+        batch_matrix_transpose=tf.matrix_transpose
+        batch_matrix_triangular_solve=tf.matrix_triangular_solve
+        batch_self_adjoint_eig=tf.self_adjoint_eig
+        batch_self_adjoint_eigvals=tf.self_adjoint_eigvals batch_svd=tf.svd
+        complex_abs=tf.abs concat_v2=tf.concat get_variable_store=tf.get_variable
+        histogram_summary=tf.summary.histogram image_summary=tf.summary.image
+        inv=tf.reciprocal listdiff=tf.setdiff1d
+        merge_all_summaries=tf.summary.merge_all merge_summary=tf.summary.merge
+        mul=tf.multiply neg=tf.negative pack=tf.stack rnn_cell=tf.nn.rnn_cell
+        scalar_summary=tf.summary.scalar select=tf.where sub=tf.subtract unpack=tf.unstack""",
+    "contrib.rnn": """
+        BasicLSTMCell_v1=tf.contrib.rnn.BasicLSTMCell core_rnn_cell=tf.contrib.rnn
+        rnn_cell=tf.contrib.rnn""",
+    "image": """
+        per_image_whitening=tf.image.per_image_standardization
+        roi_pooling=tf.image.crop_and_resize""",
+    "nn": """
+        bidirectional_rnn=tf.nn.static_bidirectional_rnn deconv2d=tf.nn.conv2d_transpose
+        rnn=tf.nn.static_rnn seq2seq=tf.contrib.legacy_seq2seq
+        state_saving_rnn=tf.nn.static_state_saving_rnn""",
+    "train": "SummaryWriter=tf.summary.FileWriter",
+}
+
+# What TensorFlow 1.15 has and we do not: by the beginning of the full name,
+# what to use. The longest that fits counts.
+NEAREST = {
+    "tf.GradientTape": "graphs have tf.gradients",
+    "tf.Module": "variables of a part of a model are made under tf.variable_scope",
+    "tf.RaggedTensor": "tf.SparseTensor, or padding and tf.sequence_mask",
+    "tf.autograph": "tf.cond and tf.while_loop",
+    "tf.contrib.boosted_trees": "boosted trees are left out; there is tf.losses and tf.train",
+    "tf.contrib.cluster_resolver": "tf.train.ClusterSpec takes the addresses",
+    "tf.contrib.cudnn_rnn": "tf.nn.dynamic_rnn with tf.contrib.rnn.LSTMBlockCell",
+    "tf.contrib.distribute": "tf.device and one tower a device",
+    "tf.contrib.distributions": "tf.distributions has the common ones",
+    "tf.contrib.eager": "only graphs are run; build one and run it with tf.Session",
+    "tf.contrib.estimator": "Estimators are left out; train with "
+                            "tf.train.MonitoredTrainingSession",
+    "tf.contrib.factorization": "tf.reduce_sum, tf.argmin and tf.unsorted_segment_mean make "
+                                "k-means",
+    "tf.contrib.image": "tf.image",
+    "tf.contrib.layers": "tf.layers and the rest of tf.contrib.layers",
+    "tf.contrib.layers.feature_column": "tf.one_hot, tf.nn.embedding_lookup, tf.parse_example",
+    "tf.contrib.layers.real_valued_column": "tf.FixedLenFeature with tf.parse_example",
+    "tf.contrib.learn": "Estimators are left out; train with "
+                        "tf.train.MonitoredTrainingSession, read with tf.data",
+    "tf.contrib.learn.datasets": "numpy.loadtxt, or tf.data.TextLineDataset and tf.decode_csv",
+    "tf.contrib.learn.preprocessing": "tf.contrib.lookup.index_table_from_tensor",
+    "tf.contrib.learn.monitors": "tf.train.SessionRunHook",
+    "tf.contrib.lookup": "tf.lookup",
+    "tf.contrib.metrics": "tf.metrics",
+    "tf.contrib.opt": "tf.train.Optimizer to derive from",
+    "tf.contrib.quantize": "tf.quantization.fake_quant_with_min_max_vars",
+    "tf.contrib.signal": "tf.signal",
+    "tf.contrib.summary": "tf.summary",
+    "tf.contrib.tensorboard": "tf.summary writes what TensorBoard shows",
+    "tf.contrib.tpu": "TPUs are left out; train with tf.train.MonitoredTrainingSession",
+    "tf.contrib.training": "tf.train and tf.data",
+    "tf.distribute": "tf.device and one tower a device, or tf.train.SyncReplicasOptimizer",
+    "tf.distributions": "tf.contrib.distributions, tf.random",
+    "tf.estimator": "Estimators are left out; train with tf.train.MonitoredTrainingSession",
+    "tf.estimator.inputs": "tf.data.Dataset.from_tensor_slices",
+    "tf.feature_column": "tf.one_hot, tf.nn.embedding_lookup and tf.parse_example",
+    "tf.function": "a Python function that adds nodes to the graph",
+    "tf.keras": "tf.keras has layers and models as far as tf.layers has them; train with "
+                "tf.train's optimizers and tf.Session",
+    "tf.keras.applications": "a model's frozen graph with tf.import_graph_def",
+    "tf.keras.callbacks": "tf.train.SessionRunHook",
+    "tf.keras.callbacks.TensorBoard": "tf.summary.FileWriter",
+    "tf.keras.datasets": "tf.data, or tf.examples.tutorials.mnist",
+    "tf.keras.losses": "tf.losses",
+    "tf.keras.metrics": "tf.metrics",
+    "tf.keras.models": "Model.get_config; weights with tf.train.Saver",
+    "tf.keras.preprocessing": "tf.image and tf.data",
+    "tf.keras.utils": "tf.one_hot",
+    "tf.linalg.LinearOperator": "tf.linalg's functions of dense matrices",
+    "tf.lite": "tf.graph_util.convert_variables_to_constants",
+    "tf.profiler": "RunOptions(trace_level=RunOptions.FULL_TRACE) with RunMetadata.step_stats",
+    "tf.ragged": "tf.SparseTensor, or padding and tf.sequence_mask",
+    "tf.tpu": "TPUs are left out",
+    "tf.train.Checkpoint": "tf.train.Saver",
+    "tf.train.CheckpointManager": "tf.train.Saver(max_to_keep=...)",
+    "tf.wrap_function": "a Python function that adds nodes to the graph",
+    "tf.xla": "graphs are optimised without being asked",
+}
+
+
+def replaced(space, name):
+    """What replaced a name of before TensorFlow 1.0, or None."""
+    for entry in REPLACED.get(space, "").split():
+        old, _, new = entry.partition("=")
+        if old == name:
+            return new
+    return None
+
+
+def nearest(full):
+    """What to use in place of a name that is left out, or None."""
+    found = [known for known in NEAREST if full.startswith(known)]
+    return NEAREST[max(found, key=len)] if found else None
