@@ -304,15 +304,16 @@ def flip_up_down(image):
 
 
 def _random_flip(image, axis, seed, name):
-    with name_scope(None, name, [image]):
+    with name_scope(None, name, [image]) as scope:
         image, batch = _image(image)
+        image = _array.identity(image, name="control_dependency")
         if not batch:
             flip = _math.less(_random.random_uniform([], 0, 1.0, seed=seed), .5)
             return cond(flip, lambda: _array.reverse(image, [axis]),
-                        lambda: image)
+                        lambda: image, name=scope)
         n = _array.shape(image)[0]
-        draw = _random.random_uniform(_array.expand_dims(n, 0), seed=seed)
-        flips = _array.reshape(_math.round(draw), [-1, 1, 1, 1])
+        draw = _random.random_uniform([n], seed=seed)
+        flips = _math.round(_array.reshape(draw, [n, 1, 1, 1]))
         flips = _math.cast(flips, image.dtype.base_dtype)
         return flips * _array.reverse(image, [axis + 1]) + (1 - flips) * image
 
