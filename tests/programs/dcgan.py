@@ -8,6 +8,7 @@ images, _ = fashion(count=320)
 tf.set_random_seed(8)
 noise = tf.placeholder(tf.float32, [None, 20])
 real = tf.placeholder(tf.float32, [None, 28, 28, 1])
+batch_noise = tf.random_uniform([32, 20], -1, 1)
 
 
 def generator(x, reuse=False):
@@ -42,7 +43,6 @@ train_gen = tf.train.AdamOptimizer(2e-3, beta1=0.5).minimize(
     gen_loss, var_list=gen_vars)
 train_disc = tf.train.AdamOptimizer(2e-3, beta1=0.5).minimize(
     disc_loss, var_list=disc_vars)
-batch_noise = tf.random_uniform([32, 20], -1, 1)
 
 with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())
