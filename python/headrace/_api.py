@@ -217,6 +217,8 @@ NAMES = {
             bitwise_and bitwise_or bitwise_xor invert left_shift right_shift""",
     },
     "compat": {
+        # TensorFlow has no such function: see OWN.
+        "compat.finder": "install",
         "framework.tensor_shape": "dimension_value",
         "framework.text_compat": """
             as_bytes as_str as_str_any as_text bytes_or_text_types
@@ -1127,7 +1129,7 @@ NAMES = {
 }
 
 # What TensorFlow does not have, or has nowhere in its interface. "headrace" is
-# the only such name in tf itself. Classes have three such methods:
+# the only such name in tf itself; compat.install is another. Classes have three such methods:
 # Session.plan, Session.partial_run_close and Operation.source.
 OWN = {
     "headrace": {

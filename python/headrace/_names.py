@@ -4,6 +4,8 @@ TensorFlow has thousands of names and programs use a few dozen. A module of
 `_src` is loaded when the first of its names is needed.
 """
 import functools
+from importlib import machinery
+import os
 import sys
 import types
 
@@ -71,4 +73,10 @@ def install(tf):
             parent, _, name = space.rpartition(".")
             setattr(modules[parent], name, module)
         fill(modules[space], space)
-    modules["compat"].v1 = sys.modules["headrace.compat.v1"] = tf
+    compat = modules["compat"]
+    compat.v1 = sys.modules["headrace.compat.v1"] = tf
+    # `python -m headrace.compat` runs compat/__main__.py.
+    compat.__path__ = [os.path.join(tf.__path__[0], "compat")]
+    compat.__spec__ = machinery.ModuleSpec("headrace.compat", None,
+                                           is_package=True)
+    compat.__spec__.submodule_search_locations[:] = compat.__path__

@@ -527,7 +527,7 @@ def _fused_norm(inputs, decay, center, scale, epsilon, activation_fn,
             else:
                 moved = backend.choose(
                     is_training, move,
-                    lambda: [_array.identity(mean), _array.identity(variance)])
+                    lambda: [mean, variance])
                 for update in moved:
                     add_to_collections(updates_collections, update)
         if static.ndims == 2:

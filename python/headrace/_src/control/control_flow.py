@@ -158,11 +158,12 @@ def while_loop(cond, body, loop_vars, shape_invariants=None,
                     return _raw.LogicalAnd(i < maximum, user_cond(v))
 
                 def body(i, v):
+                    following = i + 1  # before the user's nodes
                     result = user_body(v)
                     if isinstance(result, (list, tuple)) and not nest.is_nested(
                             v) and len(result) == 1:
                         result = result[0]
-                    return i + 1, result
+                    return following, result
             else:
                 loop_vars = (counter, loop_vars)
 
@@ -170,12 +171,13 @@ def while_loop(cond, body, loop_vars, shape_invariants=None,
                     return _raw.LogicalAnd(i < maximum, user_cond(*v))
 
                 def body(i, v):
+                    following = i + 1
                     result = user_body(*v)
                     if nest.is_nested(result) and type(result) is not type(v):
                         result = type(v)(result) if isinstance(
                             v, (list, tuple)) and not hasattr(
                                 v, "_fields") else result
-                    return i + 1, result
+                    return following, result
         if shape_invariants is not None:
             if maximum_iterations is not None:
                 if one and isinstance(shape_invariants, (list, tuple)):

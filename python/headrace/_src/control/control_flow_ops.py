@@ -6,7 +6,8 @@ from headrace._headrace import Operation, Tensor
 from headrace._src.framework.graph import (
     colocate_with, control_dependencies, get_default_graph, name_scope)
 from headrace._src.framework.indexed_slices import IndexedSlices
-from headrace._src.framework.tensor import convert_to_tensor
+from headrace._src.framework.tensor import (
+    convert_n_to_tensor, convert_to_tensor)
 
 
 def _operations(inputs):
@@ -97,6 +98,7 @@ def Assert(condition, data, summarize=None, name=None):
     """An Operation that fails with `data` in its message unless `condition`
     holds."""
     with name_scope(name, "Assert", [condition] + list(data)):
+        convert_n_to_tensor(data)  # nodes that TensorFlow makes too
         return _raw.Assert(condition, list(data),
                            summarize=3 if summarize is None else summarize,
                            name="Assert")

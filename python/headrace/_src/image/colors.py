@@ -80,7 +80,7 @@ def _as_float(image):
     image = convert_to_tensor(image, name="image")
     kind = image.dtype.base_dtype
     if kind in (dtypes.float16, dtypes.float32):
-        return image, lambda x: x
+        return image, _array.identity
     return (convert_image_dtype(image, dtypes.float32),
             lambda x: convert_image_dtype(x, kind, saturate=True))
 

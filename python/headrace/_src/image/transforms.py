@@ -26,6 +26,13 @@ def _image(image, name="image"):
     return image, rank == 4
 
 
+def _checked(image, checks=()):
+    """The image after `checks`. The node is TensorFlow's: the seeds of later
+    random ops depend on how many nodes there are."""
+    with control_dependencies(list(checks)):
+        return _array.identity(image, name="control_dependency")
+
+
 def _one_if_unknown(image):
     """What _image gives, where a tensor of unknown rank is one image."""
     image, batch = _image(image)
@@ -65,8 +72,7 @@ def _image_for_size(image, target_height, target_width):
     image, _ = _image(image)
     checks = _check(target_width > 0, "target_width must be > 0.")
     checks += _check(target_height > 0, "target_height must be > 0.")
-    with control_dependencies(checks):
-        return _array.identity(image)
+    return _checked(image, checks)
 
 
 def _part(image, batch, begin, size):
@@ -84,6 +90,8 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height,
     ValueError, or InvalidArgument in the run, if it leaves the image."""
     with name_scope(None, "crop_to_bounding_box", [image]):
         image, batch = _one_if_unknown(image)
+        if not batch:
+            image = _array.expand_dims(image, 0)
         height, width = _height_width(image)
         checks = _check(offset_width >= 0, "offset_width must be >= 0.")
         checks += _check(offset_height >= 0, "offset_height must be >= 0.")
@@ -93,11 +101,11 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height,
                          "width must be >= target + offset.")
         checks += _check(height >= target_height + offset_height,
                          "height must be >= target + offset.")
-        with control_dependencies(checks):
-            image = _array.identity(image)
+        image = _checked(image, checks)
         begin = [offset_height, offset_width, 0]
         size = [target_height, target_width, -1]
-        return _part(image, batch, begin, size)
+        out = _part(image, True, begin, size)
+        return out if batch else _array.squeeze(out, [0])
 
 
 def _with_size(out, image, height, width):
@@ -117,6 +125,8 @@ def pad_to_bounding_box(image, offset_height, offset_width, target_height,
     around it."""
     with name_scope(None, "pad_to_bounding_box", [image]):
         image, batch = _one_if_unknown(image)
+        if not batch:
+            image = _array.expand_dims(image, 0)
         height, width = _height_width(image)
         below = target_height - offset_height - height
         right = target_width - offset_width - width
@@ -124,13 +134,11 @@ def pad_to_bounding_box(image, offset_height, offset_width, target_height,
         checks += _check(offset_width >= 0, "offset_width must be >= 0")
         checks += _check(right >= 0, "width must be <= target - offset")
         checks += _check(below >= 0, "height must be <= target - offset")
-        with control_dependencies(checks):
-            image = _array.identity(image)
-        around = [offset_height, below, offset_width, right, 0, 0]
-        if batch:
-            around = [0, 0] + around
+        image = _checked(image, checks)
+        around = [0, 0, offset_height, below, offset_width, right, 0, 0]
         out = _array.pad(image, _array.reshape(_array.stack(around), [-1, 2]))
-        return _with_size(out, image, target_height, target_width)
+        out = _with_size(out, image, target_height, target_width)
+        return out if batch else _array.squeeze(out, [0])
 
 
 def _larger(a, b):
@@ -149,15 +157,19 @@ def resize_image_with_crop_or_pad(image, target_height, target_width):
     """The middle of the image, or the image in the middle of zeros, so that it
     is target_height x target_width."""
     with name_scope(None, "resize_image_with_crop_or_pad", [image]):
+        image, batch = _one_if_unknown(image)
+        if not batch:
+            image = _array.expand_dims(image, 0)
         image = _image_for_size(image, target_height, target_width)
         height, width = _height_width(image)
         more_rows, more_columns = target_height - height, target_width - width
         cropped = crop_to_bounding_box(
             image, _larger(-more_rows // 2, 0), _larger(-more_columns // 2, 0),
             _smaller(target_height, height), _smaller(target_width, width))
-        return pad_to_bounding_box(
+        padded = _checked(pad_to_bounding_box(
             cropped, _larger(more_rows // 2, 0), _larger(more_columns // 2, 0),
-            target_height, target_width)
+            target_height, target_width))
+        return padded if batch else _array.squeeze(padded, [0])
 
 
 resize_with_crop_or_pad = resize_image_with_crop_or_pad
@@ -170,6 +182,7 @@ def central_crop(image, central_fraction):
         image, batch = _image(image)
         if not 0 < central_fraction <= 1:
             raise ValueError("central_fraction must be within (0, 1]")
+        image = _checked(image)
         if central_fraction == 1:
             return image
         begins, sizes = [], []
@@ -216,11 +229,12 @@ def resize_images(images, size, method=ResizeMethod.BILINEAR,
         if not size.get_shape().is_compatible_with([2]):
             raise ValueError("'size' must be a 1-D Tensor of 2 elements: "
                              "new_height, new_width")
-        height, width = _height_width(images)
         if preserve_aspect_ratio:
-            size = _scaled_size(size, height, width)
+            size = _scaled_size(size, *_height_width(images))
         known = constant_value(size)
-        if known is not None and [height, width] == list(known):
+        shape = images.get_shape()
+        if (known is not None and shape.ndims is not None
+                and shape.as_list()[1:3] == list(known)):
             out = images  # as it is, and of its own type
         else:
             out = getattr(_raw, _RESIZE[method])(images, size,
@@ -290,6 +304,7 @@ def resize_image_with_pad(image, target_height, target_width,
 def _flip(image, axis, name):
     with name_scope(None, name, [image]):
         image, batch = _image(image)
+        image = _checked(image)
         return _array.reverse(image, [axis + 1 if batch else axis])
 
 
@@ -304,15 +319,16 @@ def flip_up_down(image):
 
 
 def _random_flip(image, axis, seed, name):
-    with name_scope(None, name, [image]):
+    with name_scope(None, name, [image]) as scope:
         image, batch = _image(image)
+        image = _checked(image)
         if not batch:
             flip = _math.less(_random.random_uniform([], 0, 1.0, seed=seed), .5)
             return cond(flip, lambda: _array.reverse(image, [axis]),
-                        lambda: image)
+                        lambda: image, name=scope)
         n = _array.shape(image)[0]
-        draw = _random.random_uniform(_array.expand_dims(n, 0), seed=seed)
-        flips = _array.reshape(_math.round(draw), [-1, 1, 1, 1])
+        draw = _random.random_uniform([n], seed=seed)
+        flips = _math.round(_array.reshape(draw, [n, 1, 1, 1]))
         flips = _math.cast(flips, image.dtype.base_dtype)
         return flips * _array.reverse(image, [axis + 1]) + (1 - flips) * image
 
@@ -331,6 +347,7 @@ def transpose_image(image, name=None):
     """Rows as columns."""
     with name_scope(name, "transpose", [image]):
         image, batch = _image(image)
+        image = _checked(image)
         return _array.transpose(image, [0, 2, 1, 3] if batch else [1, 0, 2])
 
 

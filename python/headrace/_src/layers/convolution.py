@@ -1,4 +1,6 @@
 """tf.keras.layers: convolutions."""
+from headrace._src.framework import dtypes
+from headrace._src.framework.tensor import constant
 from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.layers import windows
 from headrace._src.layers.core import data_format_of
@@ -75,6 +77,9 @@ class _Conv(KernelLayer):
                     x, self.kernel, pads, self.strides,
                     data_format=data_format),
                 filter_shape=self.kernel_size, data_format=data_format))
+        # No node takes it, but the seeds of later random ops depend on how
+        # many nodes there are.
+        constant(list(self.dilation_rate), dtypes.int32, name="dilation_rate")
         if self.rank == 1:
             # Named as the op of two dimensions that it becomes.
             return self._finish(_conv.conv1d(
@@ -214,7 +219,10 @@ class _Transposed(_Conv):
             [sizes[first + i] for i in range(self.rank)])
         shape = ([batch, self.filters] + lengths if first == 2
                  else [batch] + lengths + [self.filters])
-        outputs = self._transposed(inputs, _array.stack(shape), first == 2)
+        shape = _array.stack(shape)
+        if self.rank == 2:
+            shape[0]  # a node that TensorFlow makes too
+        outputs = self._transposed(inputs, shape, first == 2)
         outputs.set_shape(self.compute_output_shape(inputs.get_shape()))
         return self._finish(outputs)
 

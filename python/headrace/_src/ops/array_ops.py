@@ -256,25 +256,30 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32,
         return _raw.MatrixSetDiag(zeros_, ones_, name=scope)
 
 
+def _type_of(value, dtype):
+    """The type of what a tensor is made of, or None for None."""
+    if value is None:
+        return None
+    return convert_to_tensor(value, dtype_hint=dtype).dtype.base_dtype
+
+
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None,
             dtype=None, name=None):
     """A new dimension of size `depth` (the last, or `axis`): on_value (1) at
     the index, off_value (0) elsewhere. TypeError if types disagree."""
     with name_scope(name, "one_hot",
                     [indices, depth, on_value, off_value]) as scope:
-        on_type = off_type = None
-        if on_value is not None:
-            on_value = convert_to_tensor(on_value, dtype_hint=dtype,
-                                         name="on_value")
-            on_type = on_value.dtype.base_dtype
-        if off_value is not None:
-            off_value = convert_to_tensor(off_value, dtype_hint=dtype,
-                                          name="off_value")
-            off_type = off_value.dtype.base_dtype
+        on_type = _type_of(on_value, dtype)
+        off_type = _type_of(off_value, dtype)
         for given, what in ((on_type, "on_value"), (off_type, "off_value")):
             if dtype is not None and given is not None and given != dtype:
                 raise TypeError("dtype %s of %s does not match dtype parameter "
                                 "%s" % (given, what, dtype))
+        if dtype is not None:
+            on_value, off_value = (
+                v if v is None or isinstance(v, Tensor)
+                else np.asarray(v, dtypes.as_dtype(dtype).as_numpy_dtype)
+                for v in (on_value, off_value))
         dtype = dtype or on_type or off_type or dtypes.float32
         if on_value is None:
             on_value = constant(True if dtype == dtypes.bool_ else 1, dtype,

@@ -4,7 +4,8 @@ import numpy as np
 from headrace import raw_ops as _raw
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import name_scope
-from headrace._src.framework.tensor import convert_to_tensor
+from headrace._src.framework.tensor import constant, convert_to_tensor
+from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 
 
@@ -86,11 +87,13 @@ def tensordot(a, b, axes, name=None):
         columns, sizes_b, known_b = _as_matrix(b, sum_b, summed_first=True)
         known = (None if known_a is None or known_b is None
                  else known_a + known_b)
-        if known is None or None in known:
-            sizes = _raw.ConcatV2([sizes_a, sizes_b], 0)
+        product = _raw.MatMul(rows, columns)
+        if isinstance(sizes_a, list) and isinstance(sizes_b, list):
+            sizes = constant(sizes_a + sizes_b, dtypes.int32, name="shape")
         else:
-            sizes = np.array(known, np.int32)
-        out = _raw.Reshape(_raw.MatMul(rows, columns), sizes, name=scope)
+            sizes = _array.concat([convert_to_tensor(s, dtypes.int32)
+                                   for s in (sizes_a, sizes_b)], 0)
+        out = _raw.Reshape(product, sizes, name=scope)
         if known is not None:
             out.set_shape(known)
         return out
@@ -125,30 +128,45 @@ def _tensordot_axes(a, axes):
 def _as_matrix(x, axes, summed_first):
     """(x as a matrix of its other dimensions and those of `axes`, the sizes of
     the others as a tensor, and as a list with None or just None)."""
-    sizes, rank = _raw.Shape(x), x._rank()
-    if rank is not None and isinstance(axes, list):
-        if any(not -rank <= i < rank for i in axes):
-            raise IndexError("an axis of %s is out of range for the shape %s"
-                             % (axes, x.get_shape()))
-        axes = [i % rank for i in axes]
-        free = [i for i in range(rank) if i not in axes]
-        known = [x.get_shape()[i].value for i in free]
+    rank = x._rank()
+    if rank is None or not isinstance(axes, list):
+        return _as_matrix_of_any_rank(x, axes, summed_first)
+    if any(not -rank <= i < rank for i in axes):
+        raise IndexError("an axis of %s is out of range for the shape %s"
+                         % (axes, x.get_shape()))
+    axes = [i % rank for i in axes]
+    free = [i for i in range(rank) if i not in axes]
+    dims = x.get_shape().as_list()
+    known = [dims[i] for i in free]
+    if None not in dims:
+        shape = [int(np.prod([dims[i] for i in part], dtype=np.int64))
+                 for part in (free, axes)]
         order = axes + free if summed_first else free + axes
-        axes, free = np.array(axes, np.int32), np.array(free, np.int32)
-    else:
-        axes = convert_to_tensor(axes, dtypes.int32, name="axes")
-        axes = _raw.Select(axes >= 0, axes, axes + _raw.Rank(x))
-        free, _ = _raw.ListDiff(_raw.Range(0, _raw.Rank(x), 1), axes)
-        order = _raw.ConcatV2([axes, free] if summed_first else [free, axes],
-                              0)
-        known = None
+        x = _array.transpose(x, order)
+        return (_raw.Reshape(x, shape[::-1] if summed_first else shape),
+                known, known)
+    axes = convert_to_tensor(axes, dtypes.int32, name="axes")
+    free = convert_to_tensor(free, dtypes.int32, name="free")
+    sizes = _raw.Shape(x)
+    free_sizes = _array.gather(sizes, free)
+    summed_sizes = _array.gather(sizes, axes)
+    shape = [_math.reduce_prod(free_sizes), _math.reduce_prod(summed_sizes)]
+    order = _array.concat([axes, free] if summed_first else [free, axes], 0)
+    shape = _array.stack(shape[::-1] if summed_first else shape)
+    return (_raw.Reshape(_array.transpose(x, order), shape), free_sizes, known)
+
+
+def _as_matrix_of_any_rank(x, axes, summed_first):
+    sizes = _raw.Shape(x)
+    axes = convert_to_tensor(axes, dtypes.int32, name="axes")
+    axes = _raw.Select(axes >= 0, axes, axes + _raw.Rank(x))
+    free, _ = _raw.ListDiff(_raw.Range(0, _raw.Rank(x), 1), axes)
+    order = _raw.ConcatV2([axes, free] if summed_first else [free, axes], 0)
     free_sizes = _raw.GatherV2(sizes, free, 0)
-    if x.get_shape().is_fully_defined() and known is not None:
-        dims = x.get_shape().as_list()
-        n, summed = (int(np.prod([dims[i] for i in part], dtype=np.int64))
-                     for part in (free, axes))
-    else:
-        n, summed = _raw.Prod(free_sizes, 0), _raw.Prod(
-            _raw.GatherV2(sizes, axes, 0), 0)
-    shape = [summed, n] if summed_first else [n, summed]
-    return (_raw.Reshape(_raw.Transpose(x, order), shape), free_sizes, known)
+    shape = [_raw.Prod(free_sizes, 0),
+             _raw.Prod(_raw.GatherV2(sizes, axes, 0), 0)]
+    matrix = _raw.Reshape(_raw.Transpose(x, order),
+                          shape[::-1] if summed_first else shape)
+    return matrix, free_sizes, None
+
+

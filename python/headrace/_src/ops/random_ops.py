@@ -7,9 +7,12 @@ each session. Equal seeds give TensorFlow's own numbers, bit for bit.
 """
 from headrace import raw_ops as _raw
 from headrace._src.framework import dtypes
-from headrace._src.framework.graph import get_default_graph, name_scope
+from headrace._src.framework.graph import (
+    control_dependencies, get_default_graph, name_scope)
 from headrace._src.framework.tensor import constant, convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
+from headrace._src.ops import array_ops as _array
+from headrace._src.ops import math_ops as _math
 
 DEFAULT_GRAPH_SEED = 87654321
 _MAX = 2 ** 31 - 1
@@ -106,8 +109,16 @@ def random_crop(value, size, seed=None, name=None):
     with name_scope(name, "random_crop", [value, size]) as scope:
         value = convert_to_tensor(value, name="value")
         size = convert_to_tensor(size, dtype=dtypes.int32, name="size")
-        limit = _raw.Shape(value) - size + 1
-        offset = random_uniform(_raw.Shape(limit), dtype=size.dtype,
+        shape = _array.shape(value)
+        message = "Need value.shape >= size, got "
+        fits = _math.reduce_all(shape >= size)
+        with name_scope("Assert"):
+            constant(message)  # a node that TensorFlow makes too
+            check = _raw.Assert(fits, [message, shape, size], name="Assert")
+        with control_dependencies([check]):
+            shape = _array.identity(shape, name="control_dependency")
+        limit = shape - size + 1
+        offset = random_uniform(_array.shape(limit), dtype=size.dtype,
                                 maxval=size.dtype.max, seed=seed) % limit
         return _raw.Slice(value, offset, size, name=scope)
 

@@ -64,18 +64,8 @@ def joined_shape(batch, sizes):
 
 
 def static_shape(batch, sizes):
-    """[batch] + sizes as far as they are known, without nodes."""
-    def known(sizes):
-        if isinstance(sizes, Tensor):
-            value = constant_value(sizes)
-            if value is None:
-                return [None] if sizes.get_shape().ndims == 0 else None
-            return [int(n) for n in value.reshape([-1])]
-        if isinstance(sizes, int) or sizes is None:
-            return [sizes]
-        shape = TensorShape(sizes)
-        return None if shape.ndims is None else shape.as_list()
-    first, second = known(batch), known(sizes)
+    """[batch] + sizes as far as they are known."""
+    first, second = _part(batch)[1], _part(sizes)[1]
     return None if first is None or second is None else first + second
 
 

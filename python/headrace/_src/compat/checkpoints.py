@@ -1,0 +1,144 @@
+"""tensorflow.python.tools: freeze_graph and inspect_checkpoint as functions."""
+import numpy as np
+
+from headrace._src.framework import graph as _graph
+from headrace._src.framework import importer as _importer
+from headrace._src.framework.graph_rewrites import (
+    convert_variables_to_constants, extract_sub_graph)
+from headrace._src.framework.messages import GraphDef, from_text
+from headrace._src.platform.file_io import GFile
+from headrace._src.session.session import Session
+from headrace._src.training import checkpoint_management as _management
+from headrace._src.training.checkpoint_reader import CheckpointReader
+from headrace._src.training.meta_graph import import_meta_graph
+from headrace._src.training.saver import Saver
+
+
+def _names(text):
+    return [n for n in (text or "").replace(" ", "").split(",") if n]
+
+
+def _read_graph(path, binary):
+    with GFile(path, "rb") as file:
+        data = file.read()
+    return (GraphDef.FromString(data) if binary
+            else from_text(data.decode(), GraphDef()))
+
+
+def freeze_graph(input_graph, input_saver, input_binary, input_checkpoint,
+                 output_node_names, restore_op_name, filename_tensor_name,
+                 output_graph, clear_devices, initializer_nodes,
+                 variable_names_whitelist="", variable_names_blacklist="",
+                 input_meta_graph=None, input_saved_model_dir=None,
+                 saved_model_tags="serve", checkpoint_version=2):
+    """The graph of a file with the variables of a checkpoint as constants.
+
+    Args:
+      input_graph: file of a GraphDef, binary or (`input_binary` False) text; or
+        `input_meta_graph`, the file of a MetaGraphDef.
+      input_checkpoint: prefix of the checkpoint.
+      output_node_names: "a,b": the nodes whose inputs are kept.
+      restore_op_name: if the graph has it, the node that restores; then
+        `filename_tensor_name` is the tensor of the prefix. Otherwise variables
+        are restored by their names.
+      output_graph: file that is written, unless it is empty.
+      clear_devices: whether nodes lose their devices.
+      initializer_nodes: "a,b": nodes that run before.
+      variable_names_whitelist, variable_names_blacklist: "a,b": the variables
+        that become constants, and those that do not.
+
+    Returns: the GraphDef.
+
+    Raises:
+      ValueError: no output nodes, or a checkpoint that is not there.
+      NotImplementedError: input_saver or input_saved_model_dir was given."""
+    if input_saver or input_saved_model_dir:
+        raise NotImplementedError(
+            "freeze_graph: input_saver and input_saved_model_dir are not "
+            "supported; load the model and use "
+            "tf.graph_util.convert_variables_to_constants")
+    outputs = _names(output_node_names)
+    if not outputs:
+        raise ValueError("You need to supply the name of a node to "
+                         "--output_node_names.")
+    if not _management.checkpoint_exists(input_checkpoint):
+        raise ValueError("Input checkpoint '%s' doesn't exist!"
+                         % input_checkpoint)
+    with _graph.Graph().as_default() as graph, Session(graph=graph) as session:
+        if input_meta_graph:
+            import_meta_graph(input_meta_graph, clear_devices=clear_devices)
+        else:
+            graph_def = _read_graph(input_graph, input_binary)
+            if clear_devices:
+                for node in graph_def.node:
+                    node.device = ""
+            _importer.import_graph_def(graph_def, name="")
+        nodes = {op.name for op in graph.get_operations()}
+        if restore_op_name in nodes:
+            session.run(restore_op_name,
+                        {filename_tensor_name: input_checkpoint})
+        else:
+            _restore(session, graph, input_checkpoint)
+        if initializer_nodes:
+            session.run(_names(initializer_nodes))
+        frozen = convert_variables_to_constants(
+            session, graph.as_graph_def(), outputs,
+            _names(variable_names_whitelist) or None,
+            _names(variable_names_blacklist) or None)
+    if output_graph:
+        with GFile(output_graph, "wb") as file:
+            file.write(frozen.SerializeToString())
+    return frozen
+
+
+def _restore(session, graph, checkpoint):
+    """Restores the graph's variables that the checkpoint has."""
+    shapes = CheckpointReader(checkpoint).get_variable_to_shape_map()
+    found = {}
+    for op in graph.get_operations():
+        if op.type in ("Variable", "VariableV2") and op.name in shapes:
+            found[op.name] = op.outputs[0]
+    Saver(found).restore(session, checkpoint)
+
+
+def strip_unused(input_graph_def, input_node_names, output_node_names,
+                 placeholder_type_enum):
+    """The nodes between inputs and outputs; inputs become placeholders of the
+    type that the number tells."""
+    stripped = GraphDef()
+    missing = set(input_node_names) - {n.name for n in input_graph_def.node}
+    if missing:
+        raise KeyError("The following input nodes were not found: %s"
+                       % sorted(missing))
+    for node in input_graph_def.node:
+        new = stripped.node.add()
+        if node.name not in input_node_names:
+            new.CopyFrom(node)
+            continue
+        new.op, new.name = "Placeholder", node.name
+        new.attr["dtype"].type = placeholder_type_enum
+        if "shape" in node.attr:
+            new.attr["shape"].CopyFrom(node.attr["shape"])
+    return extract_sub_graph(stripped, list(output_node_names))
+
+
+def print_tensors_in_checkpoint_file(file_name, tensor_name, all_tensors,
+                                     all_tensor_names=False,
+                                     count_exclude_pattern=""):
+    """Prints the value of a tensor, of all of them, or what there is."""
+    reader = CheckpointReader(file_name)
+    shapes = reader.get_variable_to_shape_map()
+    if all_tensors or all_tensor_names:
+        for key in sorted(shapes):
+            print("tensor_name: ", key)
+            if all_tensors:
+                print(reader.get_tensor(key))
+    elif not tensor_name:
+        types = reader.get_variable_to_dtype_map()
+        for key in sorted(shapes):
+            print("%s (%s) %s" % (key, types[key].name, shapes[key]))
+    else:
+        print("tensor_name: ", tensor_name)
+        print(reader.get_tensor(tensor_name))
+    print("# Total number of params: %d" % sum(
+        int(np.prod(s)) for key, s in shapes.items()))

@@ -1,0 +1,77 @@
+"""tensorflow.python.eager.context: graphs are all there is."""
+import contextlib
+
+from headrace._src.framework.graph import Graph
+
+
+class EagerTensor:
+    """Of no value: what runs at once in TensorFlow 2."""
+
+
+class OperatorNotAllowedInGraphError(TypeError):
+    """A tensor of the graph was used as a Python bool or iterated over."""
+
+
+class NullContextmanager:
+    """A context that changes nothing."""
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+    def __enter__(self):
+        return None
+
+    def __exit__(self, *error):
+        return False
+
+
+class _Context:
+    def executing_eagerly(self):
+        return False
+
+    in_eager_mode = executing_eagerly
+
+    def in_graph_mode(self):
+        return True
+
+    def num_gpus(self):
+        return 0
+
+
+_context = _Context()
+
+
+def context():
+    """An object that tells that graphs are built."""
+    return _context
+
+
+def executing_eagerly_outside_functions():
+    return False
+
+
+def in_eager_mode():
+    return False
+
+
+def in_graph_mode():
+    return True
+
+
+def num_gpus():
+    return 0
+
+
+@contextlib.contextmanager
+def graph_mode():
+    """A new graph as the default one."""
+    with Graph().as_default():
+        yield
+
+
+def eager_mode():
+    raise NotImplementedError("eager execution is not supported")
+
+
+def executing_eagerly():
+    return False

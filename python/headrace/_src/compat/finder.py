@@ -1,0 +1,263 @@
+"""`import tensorflow` for programs of TensorFlow 1.x, once install() was called.
+
+A finder on sys.meta_path makes a module object for each of TensorFlow's modules
+that is asked for. Such a module has no names of its own: it takes them from tf.*,
+where the tables say, when they are first used. So nothing is loaded that a
+program does not use, and tf's namespaces stay as they are.
+
+- `tensorflow` and `tensorflow.compat.v1` are tf; `tensorflow.nn` is tf.nn.
+- `tensorflow.python.*` and `tensorflow.contrib.*.python.*` have the public names
+  that TensorFlow 1.15 has there (tensorflow_modules.py) and what programs use
+  besides (inner_modules.py). `gen_*_ops` have all ops.
+- `tensorflow.core.*_pb2` have the messages.
+"""
+import functools
+import importlib
+import importlib.abc
+import importlib.machinery
+import re
+import sys
+import types
+
+from headrace import _api, _interface, _loading, _names, raw_ops
+from headrace._src.compat import inner_modules, tensorflow_modules
+
+ROOT = "tensorflow"
+_GENERATED_OPS = re.compile(r"python\.(\w+\.)*gen_\w+$")
+_MESSAGES = re.compile(r"core(\.(framework|protobuf|util|example|lib(\.core)?)"
+                       r"(\.(?P<module>\w+)_pb2)?)?$")
+
+
+@functools.cache
+def _spaces():
+    """The namespaces of tf that are there."""
+    return frozenset([*_api.NAMES, "raw_ops", "compat.v1"])
+
+
+@functools.cache
+def _entries(path):
+    """{name: (kind, home, its name there)} of an inner module, or None."""
+    tables = ((inner_modules.NAMES, "inner"), (tensorflow_modules.NAMES, "tf"))
+    found = {}
+    for table, kind in tables:
+        for home, names in table.get(path, {}).items():
+            for entry in names.split():
+                name, _, original = entry.partition("=")
+                found.setdefault(name, (kind, home, original or name))
+    return found
+
+
+@functools.cache
+def _packages():
+    """The modules that the tables name, and the packages around them."""
+    found = set()
+    for path in [*tensorflow_modules.NAMES, *inner_modules.NAMES,
+                 *tensorflow_modules.OTHERS, *inner_modules.SAME, *_spaces()]:
+        while path:
+            found.add(path)
+            path = path.rpartition(".")[0]
+    return frozenset(found)
+
+
+def _plain(fullname):
+    """The path below `tensorflow`, without what names the same modules."""
+    path = fullname.partition(".")[2]
+    for prefix in ("compat.v1.", "_api.v1.", "python.keras.api._v1.",
+                   "_api.v1.compat.v1."):
+        if (path + ".").startswith(prefix):
+            path = path[len(prefix):]
+    return path
+
+
+def _is_known(path):
+    return (not path or path in _packages()
+            or path.startswith("python.keras") and path[7:] in _spaces()
+            or bool(_GENERATED_OPS.match(path) or _MESSAGES.match(path)))
+
+
+def _of_tensorflow(path):
+    """Whether TensorFlow has a public namespace or name of this path."""
+    space, _, name = path.rpartition(".")
+    return path in _interface.NAMES or name in _interface.NAMES.get(
+        space, "").split()
+
+
+class _Missing(Exception):
+    """A name that a module does not have."""
+
+
+class _Module(types.ModuleType):
+    """One of TensorFlow's modules: it finds its names when they are used."""
+
+    def __getattr__(self, name):
+        if name == "__all__":
+            return [n for n in self.__dir__() if not n.startswith("_")]
+        if name.startswith("__") and name not in _names_of_root(self):
+            raise AttributeError("module %r has no attribute %r"
+                                 % (self.__name__, name))
+        path = _plain(self.__name__)
+        below = "%s.%s" % (path, name) if path else name
+        if _is_known(below):
+            return importlib.import_module("%s.%s" % (self.__name__, name))
+        try:
+            value = _find(path, name)
+        except _Missing:
+            raise AttributeError("%s.%s is not supported" % (
+                self.__name__, name)) from None
+        return vars(self).setdefault(name, value)
+
+    def __dir__(self):
+        path = _plain(self.__name__)
+        found = set(vars(self)) - {"__path__"}
+        found.update(_entries(path))
+        if path in _spaces() or path == "python":
+            found.update(dir(_space("" if path == "python" else path)))
+        if _GENERATED_OPS.match(path):
+            hints = _loading.load("_hints")
+            found.update(hints.snake_case(op) for op in dir(raw_ops))
+        prefix = path and path + "."
+        found.update(
+            p[len(prefix):].partition(".")[0] for p in _packages()
+            if p.startswith(prefix) and p != path)
+        return sorted(found)
+
+
+def _names_of_root(module):
+    """The names with underscores that `tensorflow` has."""
+    return () if "." in module.__name__ else (
+        "__version__", "__git_version__", "__compiler_version__",
+        "__cxx11_abi_flag__", "__monolithic_build__")
+
+
+def _space(path):
+    name = "headrace." + path if path else "headrace"
+    return sys.modules.get(name) or importlib.import_module(name)
+
+
+def _find(path, name):
+    """The value of `name` in the module at `path`."""
+    if path in ("", "compat.v1", "python") and name in inner_modules.ROOT:
+        home, original = inner_modules.ROOT[name]
+        return getattr(_names.load(home), original)
+    entry = _entries(path).get(name)
+    if entry is not None:
+        kind, home, original = entry
+        if kind == "inner":
+            return getattr(_names.load(home), original)
+        return getattr(_space(home), original)
+    if path in inner_modules.SAME:
+        return _find(inner_modules.SAME[path], name)
+    if path in _spaces():
+        return getattr(_space(path), name)
+    if path == "python":
+        return getattr(_space(""), name)
+    if path.startswith("python.keras") and path[7:] in _spaces():
+        return getattr(_space(path[7:]), name)
+    if _GENERATED_OPS.match(path):
+        return _op(name)
+    if _MESSAGES.match(path):
+        return _message(path, name)
+    raise _Missing
+
+
+def _op(name):
+    """The function of an op by its name in gen_*_ops."""
+    hints = _loading.load("_hints")
+    ops = _ops(hints.snake_case)
+    if name.startswith("_"):
+        name = name[1:]  # as old versions called ops with wrappers
+    if name not in ops:
+        raise _Missing
+    return getattr(raw_ops, ops[name])
+
+
+@functools.cache
+def _ops(snake_case):
+    return {snake_case(op): op for op in dir(raw_ops)}
+
+
+def _message(path, name):
+    messages = _names.load("framework.messages")
+    value = getattr(messages, name, None)
+    if isinstance(value, type) and not name.startswith("_"):
+        return value
+    try:
+        return _names.load("compat.constants").message_constant(
+            _MESSAGES.match(path).group("module"), name)
+    except KeyError:
+        raise _Missing from None
+
+
+class _Loader(importlib.abc.Loader):
+    def create_module(self, spec):
+        module = _Module(spec.name, "TensorFlow's %s, as Headrace has it."
+                         % spec.name)
+        module.__file__ = _space("").__file__
+        return module
+
+    def exec_module(self, module):
+        # The same object by all its names: tensorflow.compat.v1 is tensorflow.
+        path = _plain(module.__name__)
+        first = ".".join([ROOT, path]) if path else ROOT
+        if path == "compat.v1":
+            first = ROOT
+        if first != module.__name__:
+            sys.modules[module.__name__] = importlib.import_module(first)
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds `tensorflow` and all in it. What TensorFlow has and Headrace has
+    not is an ImportError that says so, wherever another TensorFlow may be."""
+
+    def find_spec(self, fullname, path=None, target=None):
+        if fullname != ROOT and not fullname.startswith(ROOT + "."):
+            return None
+        if _is_known(_plain(fullname)):
+            return importlib.machinery.ModuleSpec(fullname, _Loader(),
+                                                  is_package=True)
+        # Its `name` is left out, or `from a import b` would say less.
+        raise ModuleNotFoundError(_refusal(fullname))
+
+
+def _refusal(fullname):
+    space, _, name = fullname.rpartition(".")
+    path = _plain(fullname)
+    if _of_tensorflow(path):
+        return "%s is not supported yet" % fullname
+    if path.startswith("contrib.") and _of_tensorflow(
+            ".".join(path.split(".")[:2])):
+        return "%s is not supported" % fullname
+    known = sys.modules.get(space)
+    if isinstance(known, _Module) and not _is_namespace(_plain(space)):
+        return "cannot import name %r from %r: it is not supported" % (name,
+                                                                      space)
+    return "No module named %r in Headrace" % fullname
+
+
+def _is_namespace(path):
+    return path in _spaces() and path not in tensorflow_modules.NAMES
+
+
+_finder = _Finder()
+
+
+def install():
+    """Makes `import tensorflow` import Headrace, with the interface of 1.15:
+    `tensorflow`, `tensorflow.compat.v1`, and of `tensorflow.python.*`,
+    `tensorflow.contrib.*` and `tensorflow.core.*` what is there. It does so even
+    where TensorFlow is installed, and for the whole process. Further calls do
+    nothing.
+
+    Raises:
+      ImportError: `tensorflow` was imported before; two of them in one program
+        would share no graph.
+    """
+    if _finder in sys.meta_path:
+        return
+    other = sys.modules.get(ROOT)
+    if other is not None and not isinstance(other, _Module):
+        raise ImportError(
+            "tensorflow was imported before from %s: call "
+            "headrace.compat.install() before the first import of tensorflow"
+            % getattr(other, "__file__", None))
+    sys.meta_path.insert(0, _finder)

@@ -1,0 +1,239 @@
+"""Functions of tensorflow.python's graph modules that programs use though tf does
+not export them."""
+import collections
+import contextlib
+import itertools
+import threading
+
+from headrace import raw_ops as _raw
+from headrace._headrace import Operation, Tensor
+from headrace._src.control import contexts as _contexts
+from headrace._src.framework import dtypes
+from headrace._src.framework import graph as _graph
+from headrace._src.framework import tensor as _tensor
+from headrace._src.framework.default_session import default_sessions
+from headrace._src.framework.tensor import (
+    constant_value, convert_n_to_tensor, convert_to_tensor)
+from headrace._src.framework.tensor_shape import TensorShape, as_shape
+from headrace._src.ops import array_ops as _array
+
+Merge = collections.namedtuple("Merge", ["output", "value_index"])
+_numbers = itertools.count(1)
+_numbers_lock = threading.Lock()
+
+
+def graph_from_inputs(op_input_list, graph=None):
+    """`graph`, or that of the first input that has one, or the default one.
+    ValueError if an input is of another."""
+    flat = []
+    for x in op_input_list:
+        flat.extend(x if isinstance(x, (list, tuple)) else [x])
+    found = graph
+    for x in flat:
+        if hasattr(x, "_as_graph_element"):
+            x = x._as_graph_element()
+        if not isinstance(x, (Operation, Tensor)):
+            continue
+        if found is None:
+            found = x.graph
+        elif found is not x.graph:
+            raise ValueError("%s is not from the passed-in graph." % (x,)
+                             if graph is not None else
+                             "%s must be from the same graph as the other "
+                             "inputs." % (x,))
+    return found or _graph.get_default_graph()
+
+
+def internal_convert_to_tensor(value, dtype=None, name=None, as_ref=False,
+                               preferred_dtype=None, ctx=None,
+                               accept_symbolic_tensors=True,
+                               accept_composite_tensors=False):
+    """convert_to_tensor; `as_ref` keeps a variable's reference."""
+    if as_ref and not isinstance(value, Tensor):
+        return _tensor._convert(value, dtype and dtypes.as_dtype(dtype), name,
+                                None, True)
+    return convert_to_tensor(value, dtype, name, preferred_dtype)
+
+
+def internal_convert_n_to_tensor(values, dtype=None, name=None, as_ref=False,
+                                 preferred_dtype=None, ctx=None):
+    """internal_convert_to_tensor of each."""
+    return [internal_convert_to_tensor(
+        v, dtype, None if name is None else "%s_%d" % (name, i), as_ref,
+        preferred_dtype) for i, v in enumerate(values)]
+
+
+def convert_to_tensor_v2(value, dtype=None, dtype_hint=None, name=None):
+    return convert_to_tensor(value, dtype, name, dtype_hint)
+
+
+@contextlib.contextmanager
+def default_session(session):
+    """`session` as the default one, in which nothing is closed."""
+    stack = default_sessions()
+    stack.append(session)
+    try:
+        yield session
+    finally:
+        stack.remove(session)
+
+
+def get_all_collection_keys():
+    return _graph.get_default_graph().get_all_collection_keys()
+
+
+def get_name_scope():
+    """The name scope of the default graph, without a slash at its end."""
+    return _graph.get_default_graph().get_name_scope()
+
+
+def has_default_graph():
+    """True inside Graph.as_default()."""
+    from headrace import _headrace
+    return _headrace.default_graph_depth() > 0
+
+
+def inside_function():
+    return _graph.get_default_graph().building_function
+
+
+def is_dense_tensor_like(t):
+    """True for tensors and variables."""
+    from headrace._src.variables.base import Variable
+    return isinstance(t, (Tensor, Variable))
+
+
+def name_from_scope_name(name):
+    """`name` without a slash at its end."""
+    return name[:-1] if name and name.endswith("/") else name
+
+
+def strip_name_scope(name, export_scope):
+    """`name` without the name scope `export_scope`."""
+    if not export_scope:
+        return name
+    prefix = export_scope.rstrip("/") + "/"
+    for mark in ("", "^", "loc:@"):
+        if name.startswith(mark + prefix):
+            return mark + name[len(mark + prefix):]
+    return name
+
+
+def prepend_name_scope(name, import_scope):
+    """`name` in the name scope `import_scope`."""
+    if not import_scope:
+        return name
+    prefix = import_scope.rstrip("/") + "/"
+    for mark in ("^", "loc:@"):
+        if name.startswith(mark):
+            return mark + prefix + name[len(mark):]
+    return prefix + name
+
+
+def uid():
+    """A number that no other call returns in this program."""
+    with _numbers_lock:
+        return next(_numbers)
+
+
+def matrix(rows, cols):
+    return TensorShape([rows, cols])
+
+
+def vector(length):
+    return TensorShape([length])
+
+
+def constant_value_as_shape(tensor):
+    """The TensorShape that a vector of integers stands for: -1 and what is not
+    known are unknown dimensions."""
+    if tensor.shape.ndims == 0:
+        value = constant_value(tensor)
+        if value is None or value == -1:
+            return TensorShape(None)
+        raise ValueError("Received a scalar with value '%s' as shape; require "
+                         "a statically known scalar with value '-1'" % value)
+    value = constant_value(tensor, partial=True)
+    if value is None:
+        shape = tensor.shape.with_rank(1)
+        length = shape.as_list()[0]
+        return TensorShape(None if length is None else [None] * length)
+    return TensorShape([None if d is None or d == -1 else int(d)
+                        for d in value])
+
+
+def maybe_set_static_shape(tensor, shape):
+    """Gives `tensor` the static shape that the tensor `shape` has as value."""
+    if not tensor.shape.is_fully_defined() and isinstance(shape, Tensor):
+        tensor.set_shape(constant_value_as_shape(shape))
+
+
+def shape_tensor(shape):
+    """A vector of int32 or int64 from what tells a shape."""
+    if isinstance(shape, TensorShape):
+        shape = shape.as_list()
+    if isinstance(shape, (list, tuple)) and not shape:
+        return convert_to_tensor(shape, "int32", name="shape")
+    return convert_to_tensor(shape, name="shape")
+
+
+def shape_internal(input, name=None, optimize=True, out_type="int32"):
+    return _array.shape(input, name, out_type)
+
+
+def size_internal(input, name=None, optimize=True, out_type="int32"):
+    return _array.size(input, name, out_type)
+
+
+def rank_internal(input, name=None, optimize=True):
+    return _array.rank(input, name)
+
+
+def ones_like_impl(tensor, dtype, name, optimize=True):
+    return _array.ones_like(tensor, dtype, name, optimize)
+
+
+def zeros_like_impl(tensor, dtype, name, optimize=True):
+    return _array.zeros_like(tensor, dtype, name, optimize)
+
+
+def exit(data, name=None):
+    """What leaves a loop."""
+    op = _raw.RefExit if data.dtype._is_ref_dtype else _raw.Exit
+    return op(data, name=name)
+
+
+def merge(inputs, name=None):
+    """(output, value_index): the first of `inputs` that has a value, and which
+    it is. ValueError if one is None."""
+    inputs = list(inputs)
+    if any(x is None for x in inputs):
+        raise ValueError("At least one of the merge inputs is None: %s"
+                         % (inputs,))
+    inputs = convert_n_to_tensor(inputs)
+    refs = all(x.dtype._is_ref_dtype for x in inputs)
+    return Merge(*(_raw.RefMerge if refs else _raw.Merge)(inputs, name=name))
+
+
+def switch(data, pred, dtype=None, name=None):
+    """(output if false, output if true)."""
+    return _contexts.switch(convert_to_tensor(data, dtype), pred, name)
+
+
+def is_resource_variable(var):
+    return bool(getattr(var, "_is_resource", False))
+
+
+def variable_op(shape, dtype, name="Variable", set_shape=True, container="",
+                shared_name=""):
+    """A node that keeps a value; its output is a reference."""
+    shape = as_shape(shape)
+    variable = _raw.VariableV2(shape=shape, dtype=dtype, name=name,
+                               container=container, shared_name=shared_name)
+    return variable
+
+
+def variable_op_v2(shape, dtype, name="Variable", container="",
+                   shared_name=""):
+    """A node that keeps a value; its output is a reference."""
+    return variable_op(shape, dtype, name, True, container, shared_name)

@@ -1,0 +1,303 @@
+"""What programs use of TensorFlow's modules beyond its interface, and where it
+is defined: as in `_api.py`, from modules of `_src`."""
+
+# Names of `tensorflow` itself.
+ROOT = {
+    "__git_version__": ("compat.constants", "GIT_VERSION"),
+    "__compiler_version__": ("compat.constants", "COMPILER_VERSION"),
+    "__cxx11_abi_flag__": ("platform.sysconfig", "CXX11_ABI_FLAG"),
+    "__monolithic_build__": ("platform.sysconfig", "MONOLITHIC_BUILD"),
+    "GIT_VERSION": ("compat.constants", "GIT_VERSION"),
+    "COMPILER_VERSION": ("compat.constants", "COMPILER_VERSION"),
+}
+
+_NEST = {
+    "framework.nest": """
+        assert_same_structure flatten is_nested is_sequence=is_nested
+        map_structure pack_sequence_as""",
+    "compat.nest_paths": """
+        assert_shallow_structure flatten_dict_items
+        flatten_up_to flatten_with_joined_string_paths
+        flatten_with_tuple_paths map_structure_up_to
+        map_structure_with_paths map_structure_with_tuple_paths
+        yield_flat_paths""",
+}
+
+NAMES = {
+    "contrib.rnn.python.ops.core_rnn_cell": {
+        "compat.linear": "_Linear=Linear _linear=linear",
+    },
+    # As in 1.0 to 1.2, when the cells were there.
+    "contrib.rnn.python.ops.core_rnn_cell_impl": {
+        "compat.linear": "_Linear=Linear _linear=linear",
+        "rnn.cells": """
+            BasicLSTMCell BasicRNNCell GRUCell LSTMCell LSTMStateTuple
+            MultiRNNCell RNNCell""",
+        "rnn.wrappers": "DeviceWrapper DropoutWrapper ResidualWrapper",
+    },
+    "python.client.device_lib": {
+        "compat.clients": "list_local_devices",
+    },
+    "python.client.session": {
+        "session.session": "BaseSession=Session",
+    },
+    "python.client.timeline": {
+        "compat.clients": "Timeline",
+    },
+    "python.data.util.nest": _NEST,
+    "python.data.util.random_seed": {
+        "ops.random_ops": "get_seed",
+    },
+    "python.eager.context": {
+        "compat.execution": """
+            context eager_mode executing_eagerly graph_mode in_eager_mode
+            in_graph_mode num_gpus""",
+        "framework.graph": "device",
+    },
+    "python.framework.common_shapes": {
+        "framework.tensor_shape": "unknown_shape",
+    },
+    "python.framework.constant_op": {
+        "framework.tensor": "constant",
+    },
+    "python.framework.dtypes": {
+        "compat.constants": """
+            bfloat16_ref bool_ref complex128_ref complex64_ref double_ref
+            float16_ref float32_ref float64_ref half_ref int16_ref int32_ref
+            int64_ref int8_ref qint16_ref qint32_ref qint8_ref quint16_ref
+            quint8_ref resource_ref string_ref uint16_ref uint32_ref uint64_ref
+            uint8_ref variant_ref""",
+    },
+    "python.framework.errors_impl": {
+        "compat.execution": "OperatorNotAllowedInGraphError",
+    },
+    "python.framework.func_graph": {
+        "functions.func_graph": "FuncGraph",
+    },
+    "python.framework.function": {
+        "functions.defun": "Defun",
+    },
+    "python.framework.indexed_slices": {
+        "framework.indexed_slices": "IndexedSlicesValue",
+    },
+    "python.framework.meta_graph": {
+        "training.meta_graph": """
+            add_collection_def create_meta_graph_def
+            import_scoped_meta_graph read_meta_graph_file""",
+    },
+    "python.framework.ops": {
+        "compat.execution": """
+            EagerTensor executing_eagerly_outside_functions
+            NullContextmanager""",
+        "compat.graphs": """
+            _get_graph_from_inputs=graph_from_inputs convert_to_tensor_v2
+            default_session get_all_collection_keys
+            get_name_scope has_default_graph inside_function
+            internal_convert_n_to_tensor internal_convert_to_tensor
+            is_dense_tensor_like name_from_scope_name
+            prepend_name_scope strip_name_scope uid""",
+        "framework.graph": """
+            colocate_with device_v2=device name_scope_v2=name_scope""",
+        "framework.tensor": "convert_n_to_tensor",
+        "framework.indexed_slices": "IndexedSlicesValue",
+    },
+    "python.framework.random_seed": {
+        "ops.random_ops": """
+            DEFAULT_GRAPH_SEED set_seed=set_random_seed""",
+    },
+    "python.framework.sparse_tensor": {
+        "ops.sparse_tensor": "is_sparse",
+    },
+    "python.framework.tensor_shape": {
+        "compat.graphs": "matrix vector",
+        "framework.tensor_shape": "as_dimension as_shape scalar unknown_shape",
+    },
+    "python.framework.tensor_util": {
+        "compat.graphs": """
+            constant_value_as_shape maybe_set_static_shape shape_tensor""",
+        "framework.tensor": "constant_value",
+        "framework.tensor_proto": "MakeNdarray=make_ndarray",
+    },
+    "python.framework.test_util": {
+        "compat.test_util": """
+            GpuSupportsHalfMatMulAndConv IsBuiltWithROCm IsGoogleCudaEnabled
+            IsMklEnabled NCHWToNHWC NHWCToNCHW also_run_as_tf_function
+            assert_no_garbage_created assert_no_new_pyobjects_executing_eagerly
+            assert_no_new_tensors assert_ops_in_graph build_as_function_and_v1_graph
+            deprecated_graph_mode_only disable_control_flow_v2 disable_xla
+            enable_control_flow_v2 enable_tf_xla_constant_folding
+            for_all_test_methods force_cpu force_gpu is_xla_enabled
+            no_xla_auto_jit run_all_in_graph_and_eager_modes run_cuda_only
+            run_deprecated_v1 run_gpu_only run_in_graph_and_eager_modes
+            run_v1_only run_v2_only skip_if use_deterministic_cudnn use_gpu
+            with_control_flow_v2 xla_allow_fallback""",
+        "framework.graph": "device",
+        "testing.test_case": "assert_equal_graph_def",
+    },
+    "python.layers.utils": {
+        "control.control_flow": "smart_cond",
+        "framework.tensor": "constant_value",
+        "compat.layer_sizes": """
+            conv_input_length conv_output_length convert_data_format
+            deconv_output_length normalize_data_format normalize_padding
+            normalize_tuple""",
+    },
+    "python.lib.io.file_io": {
+        "compat.files": """
+            atomic_write_string_to_file filecmp read_file_to_string
+            write_string_to_file""",
+        "platform.file_io": """
+            FileIO=GFile copy=Copy create_dir=MkDir delete_file=Remove
+            delete_recursively=DeleteRecursively file_exists=Exists
+            get_matching_files=Glob is_directory=IsDirectory
+            list_directory=ListDirectory recursive_create_dir=MakeDirs
+            rename=Rename stat=Stat walk=Walk""",
+    },
+    "python.ops.array_ops": {
+        "compat.graphs": """
+            ones_like_impl rank_internal shape_internal size_internal
+            zeros_like_impl""",
+        "ops.array_special": "listdiff=setdiff1d",
+    },
+    "python.ops.control_flow_ops": {
+        "control.contexts": "CondContext ControlFlowContext WhileContext",
+        "compat.graphs": "exit merge switch",
+        "control.control_flow_ops": "with_dependencies",
+    },
+    "python.ops.data_flow_ops": {
+        "flow.barriers": "Barrier",
+        "flow.staging_areas": "MapStagingArea StagingArea",
+    },
+    "python.ops.gradient_checker": {
+        "testing.gradient_checker": "compute_gradient compute_gradient_error",
+    },
+    "python.ops.init_ops": {
+        "variables.initializers": "Initializer",
+    },
+    "python.ops.math_ops": {
+        "ops.math_ops": """
+            reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean
+            reduce_min reduce_prod reduce_sum""",
+        "math.math_special": "bincount",
+    },
+    "python.ops.metrics_impl": {
+        "metrics.streaming": "metric_variable",
+    },
+    "python.ops.nn_ops": {
+        "nn.losses": "softmax_cross_entropy_with_logits_v2",
+    },
+    "python.ops.parsing_ops": {
+        "ops.string_ops": "decode_raw",
+    },
+    "python.ops.resource_variable_ops": {
+        "variables.resource_variables": "ResourceVariable",
+        "compat.graphs": "is_resource_variable",
+    },
+    "python.ops.session_ops": {
+        "session.session_handles": "TensorHandle",
+    },
+    "python.ops.sparse_ops": {
+        "sparse.sparse_ops": "deserialize_sparse",
+    },
+    "python.ops.state_ops": {
+        "variables.variables": "is_variable_initialized",
+        "compat.graphs": "variable_op variable_op_v2",
+    },
+    "python.ops.template": {
+        "variables.template": "Template",
+    },
+    "python.ops.variable_scope": {
+        "variables.base": "variable_creator_scope",
+    },
+    "python.ops.variables": {
+        "variables.partitions": "PartitionedVariable",
+        "variables.ref_variables": "RefVariable",
+        "variables.base": "Variable VariableV1=Variable",
+    },
+    "python.ops.weights_broadcast_ops": {
+        "losses.weights": "assert_broadcastable broadcast_weights",
+    },
+    "python.platform.googletest": {
+        "testing.test_case": """
+            GetTempDir=get_temp_dir main test_src_dir_path""",
+    },
+    "python.pywrap_tensorflow": {
+        "training.checkpoint_reader": """
+            CheckpointReader NewCheckpointReader""",
+        "platform.file_io": "FileStatistics",
+    },
+    "python.saved_model.loader_impl": {
+        "saved_model.loader": "contains_saved_model parse_saved_model",
+    },
+    "python.tools.freeze_graph": {
+        "compat.checkpoints": "freeze_graph",
+    },
+    "python.tools.inspect_checkpoint": {
+        "compat.checkpoints": "print_tensors_in_checkpoint_file",
+    },
+    "python.tools.strip_unused_lib": {
+        "compat.checkpoints": "strip_unused",
+    },
+    "python.training.checkpoint_management": {
+        "training.checkpoint_management": "meta_graph_filename",
+    },
+    "python.training.moving_averages": {
+        "training.moving_averages": "assign_moving_average",
+    },
+    "python.training.saver": {
+        "training.saver_nodes": """
+            BaseSaverBuilder=BulkSaverBuilder BulkSaverBuilder""",
+    },
+    "python.training.saving.saveable_object": {
+        "variables.saveables": "SaveSpec SaveableObject",
+    },
+    "python.training.slot_creator": {
+        "training.slots": """
+            create_slot create_slot_with_initializer create_zeros_slot""",
+    },
+    "python.util.all_util": {
+        "compat.python_tools": "make_all remove_undocumented",
+    },
+    "python.util.deprecation": {
+        "compat.python_tools": """
+            deprecated deprecated_alias deprecated_arg_values deprecated_args
+            deprecated_argument_lookup deprecated_endpoints silence""",
+    },
+    "python.util.function_utils": {
+        "compat.python_tools": "fn_args get_func_name has_kwargs",
+    },
+    "python.util.nest": _NEST,
+    "python.util.tf_contextlib": {
+        "compat.python_tools": "contextmanager",
+    },
+    "python.util.tf_decorator": {
+        "compat.python_tools": "make_decorator rewrap unwrap",
+    },
+    "python.util.tf_export": {
+        "compat.python_tools": """
+            estimator_export keras_export kwarg_only tf_export""",
+    },
+    "python.util.tf_inspect": {
+        "compat.python_tools": """
+            currentframe getargspec getcallargs getdoc getfile getfullargspec
+            getmembers getmodule getmro getsource isbuiltin isclass isframe
+            isfunction isgenerator isgeneratorfunction ismethod ismodule
+            isroutine stack""",
+    },
+    "python.util.tf_should_use": {
+        "compat.python_tools": "should_use_result",
+    },
+}
+
+# Modules that have the names of others.
+SAME = {
+    "contrib.framework.nest": "python.util.nest",
+    "contrib.rnn.python.ops.core_rnn": "python.ops.rnn",
+    "contrib.rnn.python.ops.rnn": "python.ops.rnn",
+    "contrib.rnn.rnn_cell": "python.ops.rnn_cell_impl",
+    "python.ops.gradient_checker_v2": "python.ops.gradient_checker",
+    "python.ops.nn.rnn_cell": "python.ops.rnn_cell_impl",
+    "python.ops.standard_ops": "python",
+    "python.platform.logging": "python.platform.tf_logging",
+    "python.pywrap_tensorflow_internal": "python.pywrap_tensorflow",
+}

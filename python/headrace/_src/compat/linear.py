@@ -1,0 +1,56 @@
+"""tensorflow.contrib.rnn.python.ops.core_rnn_cell: the product inside of cells."""
+from headrace._src.framework.tensor import convert_to_tensor
+from headrace._src.nn import activations as _nn
+from headrace._src.ops import array_ops as _array
+from headrace._src.ops import math_ops as _math
+from headrace._src.variables import initializers as _init
+from headrace._src.variables import scopes as _scopes
+
+
+class Linear:
+    """concat(args) * kernel + bias, of matrices [batch, n]. The variables
+    `kernel` and `bias` are made in the current scope."""
+
+    def __init__(self, args, output_size, build_bias, bias_initializer=None,
+                 kernel_initializer=None):
+        args = _checked(args)
+        shapes = [a.get_shape() for a in args]
+        total = 0
+        for shape in shapes:
+            if shape.ndims != 2:
+                raise ValueError("linear is expecting 2D arguments: %s"
+                                 % shapes)
+            if shape.as_list()[1] is None:
+                raise ValueError("linear expects shape[1] to be provided for "
+                                 "shape %s, but saw %s" % (shape, shape[1]))
+            total += shape.as_list()[1]
+        dtype = args[0].dtype.base_dtype
+        self._weights = _scopes.get_variable(
+            "kernel", [total, output_size], dtype, kernel_initializer)
+        self._biases = None
+        if build_bias:
+            if bias_initializer is None:
+                bias_initializer = _init.constant_initializer(0, dtype)
+            self._biases = _scopes.get_variable(
+                "bias", [output_size], dtype, bias_initializer)
+
+    def __call__(self, args):
+        args = _checked(args)
+        x = args[0] if len(args) == 1 else _array.concat(args, 1)
+        y = _math.matmul(x, self._weights)
+        return y if self._biases is None else _nn.bias_add(y, self._biases)
+
+
+def _checked(args):
+    if args is None or isinstance(args, (list, tuple)) and not args:
+        raise ValueError("`args` must be specified")
+    if not isinstance(args, (list, tuple)):
+        args = [args]
+    return [convert_to_tensor(a) for a in args]
+
+
+def linear(args, output_size, bias, bias_initializer=None,
+           kernel_initializer=None):
+    """concat(args) * kernel, and + bias if `bias` is true."""
+    return Linear(args, output_size, bias, bias_initializer,
+                  kernel_initializer)(args)

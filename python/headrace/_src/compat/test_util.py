@@ -1,0 +1,168 @@
+"""tensorflow.python.framework.test_util: decorators of tests. Tests run once, in
+graph mode; those for GPUs and for TensorFlow 2 are skipped."""
+import contextlib
+import functools
+import unittest
+
+from headrace._src.framework import graph as _graph
+from headrace._src.framework.tensor import is_tensor
+from headrace._src.ops import array_ops as _array
+
+
+def IsGoogleCudaEnabled():
+    return False
+
+
+IsBuiltWithROCm = IsMklEnabled = is_xla_enabled = IsGoogleCudaEnabled
+
+
+def GpuSupportsHalfMatMulAndConv():
+    return False
+
+
+def _decorator(wrap):
+    """A decorator that is used with arguments in parentheses or without any,
+    on a test or on a class of them."""
+    @functools.wraps(wrap)
+    def decorate(func=None, *args, **kwargs):
+        if func is not None and not callable(func):  # a reason
+            func, args = None, (func,) + args
+        if func is None:
+            return lambda f: decorate(f, *args, **kwargs)
+        if isinstance(func, type):
+            return for_all_test_methods(wrap)(func)
+        return wrap(func)
+    return decorate
+
+
+def for_all_test_methods(decorator, *args, **kwargs):
+    """A decorator of classes that decorates each of their tests."""
+    def decorate(cls):
+        for name in dir(cls):
+            value = getattr(cls, name)
+            if (callable(value) and name != "test_session"
+                    and name.startswith(unittest.TestLoader.testMethodPrefix)):
+                setattr(cls, name, decorator(value, *args, **kwargs))
+        return cls
+    return decorate
+
+
+@_decorator
+def run_v1_only(func):
+    return func
+
+
+run_deprecated_v1 = deprecated_graph_mode_only = run_v1_only
+also_run_as_tf_function = enable_control_flow_v2 = run_v1_only
+disable_control_flow_v2 = with_control_flow_v2 = run_v1_only
+disable_xla = no_xla_auto_jit = xla_allow_fallback = run_v1_only
+assert_no_new_tensors = assert_no_garbage_created = run_v1_only
+assert_no_new_pyobjects_executing_eagerly = run_v1_only
+enable_tf_xla_constant_folding = use_deterministic_cudnn = run_v1_only
+
+
+def _skipping(reason):
+    @_decorator
+    def decorate(func):
+        @functools.wraps(func)
+        def skipped(self, *args, **kwargs):
+            self.skipTest(reason)
+        return skipped
+    return decorate
+
+
+run_v2_only = _skipping("Test is only compatible with v2")
+run_gpu_only = _skipping("Test requires GPU")
+run_cuda_only = _skipping("Test requires CUDA GPU")
+
+
+def build_as_function_and_v1_graph(func):
+    """The test in a graph of its own."""
+    @functools.wraps(func)
+    def decorated(self, *args, **kwargs):
+        with _graph.Graph().as_default():
+            return func(self, *args, **kwargs)
+    return decorated
+
+
+def run_in_graph_and_eager_modes(func=None, config=None, use_gpu=True,
+                                 reset_test=True, assert_no_eager_garbage=False):
+    """The test inside of self.test_session()."""
+    def decorate(f):
+        if isinstance(f, type):
+            raise ValueError(
+                "`run_in_graph_and_eager_modes` only supports test methods. "
+                "Did you mean to use `run_all_in_graph_and_eager_modes`?")
+
+        @functools.wraps(f)
+        def decorated(self, *args, **kwargs):
+            with self.test_session(use_gpu=use_gpu, config=config):
+                f(self, *args, **kwargs)
+        return decorated
+    return decorate if func is None else decorate(func)
+
+
+def run_all_in_graph_and_eager_modes(cls):
+    """run_in_graph_and_eager_modes for each test of a class."""
+    return for_all_test_methods(run_in_graph_and_eager_modes)(cls)
+
+
+def skip_if(condition):
+    """Leaves out what is decorated if `condition`, or what it returns, is
+    true."""
+    def decorate(func):
+        @functools.wraps(func)
+        def wrapper(self, *args, **kwargs):
+            if not (condition() if callable(condition) else condition):
+                func(self, *args, **kwargs)
+        return wrapper
+    return decorate
+
+
+@contextlib.contextmanager
+def use_gpu():
+    yield
+
+
+@contextlib.contextmanager
+def force_cpu():
+    with _graph.device("/device:CPU:0"):
+        yield
+
+
+@contextlib.contextmanager
+def force_gpu():
+    with _graph.device("/device:GPU:0"):
+        yield
+
+
+def assert_ops_in_graph(expected_ops, graph):
+    """{name: node} of the operations that expected_ops, {name: type}, names.
+    ValueError if one is missing or has another type."""
+    found = {}
+    for node in graph.as_graph_def().node:
+        if node.name in expected_ops:
+            if expected_ops[node.name] != node.op:
+                raise ValueError("Expected op for node %s is different. %s vs %s"
+                                 % (node.name, expected_ops[node.name], node.op))
+            found[node.name] = node
+    if set(found) != set(expected_ops):
+        raise ValueError("Not all expected ops are present. Expected %s, found "
+                         "%s" % (list(expected_ops), list(found)))
+    return found
+
+
+def _permuted(x, orders):
+    if is_tensor(x):
+        return _array.transpose(x, orders[x.shape.ndims])
+    return [x[i] for i in orders[len(x)]]
+
+
+def NHWCToNCHW(input_tensor):
+    """A tensor or a list of sizes with its channels second."""
+    return _permuted(input_tensor, {4: [0, 3, 1, 2], 5: [0, 4, 1, 2, 3]})
+
+
+def NCHWToNHWC(input_tensor):
+    """A tensor or a list of sizes with its channels last."""
+    return _permuted(input_tensor, {4: [0, 2, 3, 1], 5: [0, 2, 3, 4, 1]})

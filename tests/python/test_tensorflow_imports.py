@@ -1,0 +1,491 @@
+"""headrace.compat: `import tensorflow` for programs of TensorFlow 1.x."""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import headrace as tf
+from headrace import _api, _interface, _names
+from headrace._src.compat import inner_modules, tensorflow_modules
+
+# Statements that succeed, in one process one after the other.
+GOOD = """
+import tensorflow as tf; tf.Session, tf.nn.relu, tf.contrib.slim.conv2d
+import tensorflow as tf; assert tf.__version__ == tf.VERSION == "1.15.5"
+import tensorflow as tf; assert tuple(map(int, tf.__version__.split("."))) > (1, 4)
+import tensorflow as tf; assert tf.__git_version__ and tf.GIT_VERSION and tf.__file__
+import tensorflow as tf, headrace; assert tf.Session is headrace.Session
+import tensorflow as tf; assert {"nn", "matmul", "python", "contrib"} <= set(dir(tf))
+import tensorflow as tf; assert not hasattr(tf, "frobnicate")
+import tensorflow.compat.v1 as tf1, tensorflow as tf; assert tf1 is tf
+import tensorflow.compat.v1 as tf; tf.disable_v2_behavior(); tf.layers.dense
+from tensorflow.compat import v1 as tf; tf.get_variable
+from tensorflow.compat.v1 import nn; nn.softmax
+import tensorflow.compat.v1.keras.layers as l; l.Dense
+import tensorflow.contrib.slim as slim, tensorflow as tf; assert slim is tf.contrib.slim
+import tensorflow.contrib.layers; tensorflow.contrib.layers.fully_connected
+from tensorflow.contrib import rnn, layers, slim; rnn.BasicLSTMCell
+from tensorflow.contrib.framework import arg_scope, add_arg_scope
+from tensorflow.contrib.framework.python.ops import arg_scope
+from tensorflow.contrib.layers.python.layers import layers; layers.fully_connected
+from tensorflow.contrib.layers.python.layers import initializers as i; i.xavier_initializer
+from tensorflow.contrib.layers.python.layers import regularizers, utils
+from tensorflow.contrib.rnn.python.ops import core_rnn_cell; core_rnn_cell._linear
+from tensorflow.contrib.rnn.python.ops.core_rnn_cell_impl import _linear, BasicLSTMCell
+from tensorflow.contrib.training.python.training.hparam import HParams
+from tensorflow.core.framework import graph_pb2, node_def_pb2, summary_pb2
+from tensorflow.core.framework import types_pb2 as t; assert t.DT_FLOAT == 1 and t.DT_INT32_REF == 103
+from tensorflow.core.framework.types_pb2 import DataType; assert DataType.Name(7) == "DT_STRING" and DataType.Value("DT_HALF") == 19
+from tensorflow.core.lib.core import error_codes_pb2 as e; assert e.NOT_FOUND == 5
+from tensorflow.core.protobuf import config_pb2; config_pb2.ConfigProto(), config_pb2.RunOptions.FULL_TRACE
+from tensorflow.core.protobuf import meta_graph_pb2, rewriter_config_pb2, saver_pb2
+from tensorflow.core.example import example_pb2, feature_pb2; example_pb2.Example()
+from tensorflow.core.util.event_pb2 import Event; Event()
+from tensorflow.python import keras; keras.layers.Dense
+from tensorflow.python.keras.layers import Dense
+from tensorflow.python.client import device_lib; assert device_lib.list_local_devices()[0].name == "/device:CPU:0"
+from tensorflow.python.client import session, timeline; session.Session, timeline.Timeline
+from tensorflow.python.data.ops import dataset_ops; dataset_ops.Dataset
+from tensorflow.python.data.util import nest; nest.flatten
+from tensorflow.python.eager import context, backprop; assert not context.executing_eagerly()
+from tensorflow.python.framework import constant_op, dtypes, errors, errors_impl, ops, random_seed
+from tensorflow.python.framework import dtypes as d; assert d.float32_ref._is_ref_dtype and d.half_ref
+from tensorflow.python.framework import tensor_shape as s; s.vector(3), s.as_shape([1]), s.unknown_shape()
+from tensorflow.python.framework import graph_util, importer, function, meta_graph, graph_io
+from tensorflow.python.framework.ops import Tensor, GraphKeys, convert_to_tensor, RegisterGradient
+from tensorflow.python.framework import ops; assert ops.uid() < ops.uid() and ops.get_name_scope() == ""
+from tensorflow.python.framework import tensor_util as u; u.constant_value, u.make_tensor_proto, u.MakeNdarray
+from tensorflow.python.framework import test_util; test_util.TensorFlowTestCase
+from tensorflow.python.layers import base, core, convolutional, utils; core.Dense, base.Layer
+from tensorflow.python.lib.io import file_io, tf_record; file_io.FileIO, tf_record.TFRecordWriter
+from tensorflow.python.ops import array_ops, math_ops, nn_ops, nn, control_flow_ops, init_ops
+from tensorflow.python.ops import array_ops, gen_array_ops; array_ops.concat, gen_array_ops.concat_v2
+from tensorflow.python.ops import rnn, rnn_cell, rnn_cell_impl, variable_scope as vs, variables
+from tensorflow.python.ops import gen_nn_ops as g; assert g._max_pool_grad is g.max_pool_grad
+from tensorflow.python.ops import control_flow_ops as c; c.with_dependencies, c.merge, c.while_loop
+from tensorflow.python.ops import resource_variable_ops as r; r.ResourceVariable
+from tensorflow.python.ops import lookup_ops, state_ops, embedding_ops, clip_ops, metrics
+from tensorflow.python.ops.nn import rnn_cell; rnn_cell.GRUCell
+from tensorflow.python.ops.rnn_cell_impl import RNNCell, LSTMStateTuple
+from tensorflow.python.ops.losses import losses; losses.sparse_softmax_cross_entropy
+from tensorflow.python.platform import app, flags, gfile, googletest, test, tf_logging
+from tensorflow.python.saved_model import builder, signature_constants, tag_constants
+from tensorflow.python.summary import summary; summary.scalar
+from tensorflow.python.tools import freeze_graph, inspect_checkpoint
+from tensorflow.python.training import moving_averages, optimizer, saver, session_run_hook
+from tensorflow.python.training import slot_creator, training_util, queue_runner, input
+from tensorflow.python.util import compat, nest, deprecation, tf_inspect, tf_export
+from tensorflow.python.util.deprecation import deprecated; assert deprecated("d", "i")(len) is len
+from tensorflow.python.util.nest import flatten, map_structure, flatten_up_to
+from tensorflow import nn, layers, keras, Session, float32
+from tensorflow import *; matmul, Session
+import tensorflow.python.platform.gfile as g; g.GFile
+import importlib; importlib.import_module("tensorflow.python.ops.array_ops").stack
+import tensorflow.python.ops.array_ops as a, pydoc; a.__name__, repr(a), dir(a)
+"""
+
+BAD = {
+    "import tensorflow.contrib.learn":
+        "ModuleNotFoundError: tensorflow.contrib.learn is not supported yet",
+    "from tensorflow.contrib import learn":
+        "ModuleNotFoundError: tensorflow.contrib.learn is not supported yet",
+    "from tensorflow.contrib.learn.python.learn import datasets":
+        "ModuleNotFoundError: tensorflow.contrib.learn is not supported yet",
+    "import tensorflow.compat.v2 as tf":
+        "ModuleNotFoundError: tensorflow.compat.v2 is not supported yet",
+    "from tensorflow.python.ops.array_ops import frobnicate":
+        "ModuleNotFoundError: cannot import name 'frobnicate' from "
+        "'tensorflow.python.ops.array_ops': it is not supported",
+    "import tensorflow.frobnicate":
+        "ModuleNotFoundError: No module named 'tensorflow.frobnicate' in "
+        "Headrace",
+    "from tensorflow.python.ops import array_ops; array_ops.frobnicate":
+        "AttributeError: tensorflow.python.ops.array_ops.frobnicate is not "
+        "supported",
+    "from tensorflow.python.eager import backprop; backprop.GradientTape":
+        "AttributeError: tensorflow.python.eager.backprop.GradientTape is not "
+        "supported",
+    "from tensorflow.python.eager import context; context.eager_mode()":
+        "NotImplementedError: eager execution is not supported",
+    "import tensorflow as tf; tf.estimator":
+        "AttributeError: tf.estimator is not supported",
+    "import tensorflow as tf; tf.nn.frobnicate":
+        "AttributeError: module 'headrace.nn' has no attribute 'frobnicate'",
+    "from tensorflow.core.framework import types_pb2; types_pb2.DT_FROB":
+        "AttributeError: tensorflow.core.framework.types_pb2.DT_FROB is not "
+        "supported",
+}
+
+RUN = """
+import json, sys
+import headrace.compat
+headrace.compat.install()
+headrace.compat.install()
+out = []
+for statement in json.load(sys.stdin):
+    try:
+        exec(statement, {})
+        out.append(None)
+    except Exception as error:
+        out.append("%s: %s" % (type(error).__name__, error))
+json.dump(out, sys.stdout)
+"""
+
+
+@pytest.fixture(scope="module")
+def results():
+    statements = [*GOOD.strip().splitlines(), *BAD]
+    done = subprocess.run([sys.executable, "-c", RUN], text=True,
+                          input=json.dumps(statements), capture_output=True)
+    assert done.returncode == 0, done.stderr
+    return dict(zip(statements, json.loads(done.stdout)))
+
+
+@pytest.mark.parametrize("statement", GOOD.strip().splitlines())
+def test_what_programs_import(results, statement):
+    assert results[statement] is None
+
+
+@pytest.mark.parametrize("statement", BAD)
+def test_what_is_missing_is_named(results, statement):
+    assert results[statement].startswith(BAD[statement])
+
+
+def run(arguments, cwd, **kwargs):
+    return subprocess.run([sys.executable, *arguments], text=True, cwd=cwd,
+                          capture_output=True, **kwargs)
+
+
+def test_nothing_is_shadowed_unless_asked(tmp_path):
+    (tmp_path / "tensorflow.py").write_text("real = True")
+    done = run(["-c", "import headrace, sys; sys.path.insert(0, '.'); "
+                "import tensorflow; assert tensorflow.real; "
+                "headrace.compat.install()"], tmp_path)
+    assert done.returncode == 1
+    assert re.search(r"ImportError: tensorflow was imported before from .*"
+                     r"tensorflow\.py: call headrace\.compat\.install\(\) before",
+                     done.stderr)
+    done = run(["-c", "import headrace, sys; sys.path.insert(0, '.'); "
+                "headrace.compat.install(); import tensorflow as tf; "
+                "print(tf.Session.__module__)"], tmp_path)
+    assert done.stdout.startswith("headrace."), done.stderr
+
+
+PROGRAM = """import sys
+import beside
+import tensorflow as tf
+
+tf.app.flags.DEFINE_integer("n", 3, "A number.")
+
+def main(argv):
+    print(__name__, sys.argv[1:], argv[1:], tf.flags.FLAGS.n, beside.x)
+    print(sys.modules["__main__"].main is main, __file__, sys.path[0])
+    if "fail" in argv:
+        inner()
+    return 7
+
+def inner():
+    raise ValueError("no")
+
+if __name__ == "__main__":
+    tf.app.run()
+"""
+
+
+@pytest.fixture
+def program(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "program.py").write_text(PROGRAM)
+    (folder / "beside.py").write_text("x = 5")
+    return folder / "program.py"
+
+
+def test_a_program_has_its_arguments_and_status(program, tmp_path):
+    done = run(["-m", "headrace.compat", "folder/program.py", "--n=4", "a"],
+               tmp_path)
+    assert done.stdout == (
+        "__main__ ['--n=4', 'a'] ['a'] 4 5\nTrue %s %s\n"
+        % (program, program.parent)), done.stderr
+    assert done.returncode == 7 and done.stderr == ""
+
+
+def test_a_traceback_begins_in_the_program(program, tmp_path):
+    done = run(["-m", "headrace.compat", str(program), "fail"], tmp_path)
+    assert done.returncode == 1
+    lines = done.stderr.splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert lines[1] == '  File "%s", line 18, in <module>' % program
+    assert lines[-1] == "ValueError: no"
+    assert not re.search("runpy|launcher", done.stderr)
+
+
+@pytest.mark.parametrize("text, status, error", [
+    ("import sys; sys.exit(3)", 3, ""),
+    ("raise SystemExit('bye')", 1, "bye\n"),
+    ("import os; os._exit(9)", 9, ""),
+    ("raise KeyboardInterrupt", -signal.SIGINT, "KeyboardInterrupt"),
+    ("x = = 1", 1, "SyntaxError"),
+    ("import sys; sys.excepthook = lambda *e: print('mine', e[0].__name__)\n"
+     "1 / 0", 1, ""),
+])
+def test_how_programs_end(tmp_path, text, status, error):
+    path = tmp_path / "p.py"
+    path.write_text(text)
+    mine = run(["-m", "headrace.compat", "p.py"], tmp_path)
+    python = run(["p.py"], tmp_path)
+    assert mine.returncode == python.returncode == status
+    assert error in mine.stderr
+    assert mine.stderr == python.stderr and mine.stdout == python.stdout
+
+
+def test_a_module_is_run(program, tmp_path):
+    done = run(["-m", "headrace.compat", "-m", "program", "x"], program.parent)
+    assert done.returncode == 7, done.stderr
+    assert done.stdout.startswith("__main__ ['x'] ['x'] 3 5\nTrue ")
+
+
+@pytest.mark.parametrize("arguments, status, error", [
+    ([], 2, "usage: "), (["--what"], 2, "no option --what"),
+    (["no.py"], 2, "can't open file"), (["-m"], 2, "-m needs a module"),
+    (["-m", "no_such_module"], 1, "No module named no_such_module")])
+def test_wrong_command_lines(tmp_path, arguments, status, error):
+    done = run(["-m", "headrace.compat", *arguments], tmp_path)
+    assert done.returncode == status and error in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_test_of_tensorflows_style(tmp_path):
+    (tmp_path / "a_test.py").write_text('''
+import numpy as np
+from tensorflow.python.framework import constant_op, dtypes, ops, test_util
+from tensorflow.python.ops import array_ops, math_ops, control_flow_ops
+from tensorflow.python.platform import test
+
+
+class ATest(test.TestCase):
+    @test_util.run_deprecated_v1
+    def testSum(self):
+        with self.cached_session(use_gpu=True):
+            x = constant_op.constant([[1., 2.], [3., 4.]], dtypes.float32)
+            self.assertAllClose(math_ops.reduce_sum(x, 1).eval(), [3., 7.])
+            self.assertEqual(ops.get_default_graph().seed, 87654321)
+
+    @test_util.run_in_graph_and_eager_modes
+    def testEvaluate(self):
+        y = array_ops.concat([[1], [2]], 0)
+        self.assertAllEqual(self.evaluate(y), np.array([1, 2]))
+
+    @test_util.run_v1_only("b/120545219")
+    def testMerge(self):
+        with self.session() as session:
+            data = constant_op.constant(5)
+            left, right = control_flow_ops.switch(data, math_ops.less(1, 2))
+            merged = control_flow_ops.merge([left, right])
+            self.assertEqual(session.run(merged.output), 5)
+            self.assertEqual(session.run(merged.value_index), 1)
+
+    @test_util.run_gpu_only
+    def testOfGpus(self):
+        self.fail()
+
+    @test_util.run_v2_only
+    def testOfVersion2(self):
+        self.fail()
+
+
+@test_util.run_all_in_graph_and_eager_modes
+class BTest(test.TestCase):
+    def testShape(self):
+        self.assertEqual(test_util.NHWCToNCHW([1, 2, 3, 4]), [1, 4, 2, 3])
+
+
+if __name__ == "__main__":
+    test.main()
+''')
+    done = run(["-m", "headrace.compat", "a_test.py"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    # Each class has, as in TensorFlow, no test_session among its tests.
+    assert "Ran 6 tests" in done.stderr and "skipped=2" in done.stderr
+
+
+# The tables.
+
+def test_the_tables_name_what_there_is():
+    for path, homes in inner_modules.NAMES.items():
+        for home, names in homes.items():
+            module = _names.load(home)
+            for entry in names.split():
+                assert hasattr(module, entry.partition("=")[2] or entry), (
+                    path, entry)
+    for path, homes in tensorflow_modules.NAMES.items():
+        for space, names in homes.items():
+            known = _interface.NAMES[space].split()
+            for entry in names.split():
+                name = entry.partition("=")[2] or entry
+                assert name in known, (path, entry)
+    known = {*inner_modules.NAMES, *tensorflow_modules.NAMES, *_api.NAMES,
+             "python"}
+    assert set(inner_modules.SAME.values()) <= known
+
+
+def test_every_definition_is_reached():
+    used = {"install", "main"}
+    for homes in [*inner_modules.NAMES.values()]:
+        for names in homes.values():
+            used |= {e.partition("=")[2] or e for e in names.split()}
+    for home in ("graphs", "execution", "nest_paths", "test_util", "clients",
+                 "checkpoints", "layer_sizes", "files", "linear",
+                 "python_tools"):
+        module = _names.load("compat." + home)
+        defined = {n for n, f in vars(module).items() if not n.startswith("_")
+                   and getattr(f, "__module__", None) == module.__name__}
+        assert defined - used <= {"Linear", "Merge"}, home
+
+
+# Functions of inner modules.
+
+def load(home):
+    return _names.load("compat." + home)
+
+
+def test_paths_in_structures():
+    paths = load("nest_paths")
+    tree = {"b": [1, 2], "a": (3, {"c": 4})}
+    assert list(paths.yield_flat_paths(tree)) == [
+        ("a", 0), ("a", 1, "c"), ("b", 0), ("b", 1)]
+    assert paths.flatten_with_joined_string_paths(tree) == [
+        ("a/0", 3), ("a/1/c", 4), ("b/0", 1), ("b/1", 2)]
+    assert paths.flatten_up_to({"a": 0, "b": [0, 0]}, tree) == [
+        (3, {"c": 4}), 1, 2]
+    assert paths.map_structure_up_to([0, 0], lambda x: len(x),
+                                     [[1, 2], [3]]) == [2, 1]
+    assert paths.map_structure_with_paths(
+        lambda p, x: p + "=%d" % x, [1, [2]]) == ["0=1", ["1/0=2"]]
+    assert paths.flatten_dict_items({(1, 2): (3, 4), 5: 6}) == {1: 3, 2: 4, 5: 6}
+    with pytest.raises(ValueError, match="not unique"):
+        paths.flatten_dict_items({(1, 2): (3, 4), 1: 6})
+    with pytest.raises(TypeError, match="must also be a sequence"):
+        paths.flatten_up_to([0, [0]], [1, 2])
+    with pytest.raises(ValueError, match="same sequence length"):
+        paths.flatten_up_to([0, 0], [1, 2, 3])
+
+
+@pytest.mark.parametrize("padding, lengths", [
+    ("same", (4, 13, 14)), ("valid", (3, 15, 15)), ("full", (5, 11, 11))])
+def test_sizes_of_convolutions(padding, lengths):
+    sizes = load("layer_sizes")
+    assert (sizes.conv_output_length(7, 3, padding, 2),
+            sizes.conv_input_length(7, 3, padding, 2),
+            sizes.deconv_output_length(7, 3, padding, 2)) == lengths
+
+
+def test_arguments_of_layers():
+    sizes = load("layer_sizes")
+    assert sizes.normalize_tuple(2, 2, "size") == (2, 2)
+    assert sizes.convert_data_format("channels_first", 4) == "NCHW"
+    for value in (5.5, [1], [1, "x"]):
+        with pytest.raises(ValueError, match="must be a tuple of 2 integers"):
+            sizes.normalize_tuple(value, 2, "size")
+    with pytest.raises(ValueError, match="Invalid data_format: NHWC"):
+        sizes.convert_data_format("NHWC", 4)
+
+
+def test_shapes_of_constants():
+    graphs = load("graphs")
+    x = tf.placeholder(tf.float32, [None, 3])
+    assert graphs.constant_value_as_shape(
+        tf.stack([tf.shape(x)[0], 7])).as_list() == [None, 7]
+    assert graphs.constant_value_as_shape(
+        tf.constant([2, -1])).as_list() == [2, None]
+    with pytest.raises(ValueError, match="scalar with value '3'"):
+        graphs.constant_value_as_shape(tf.constant(3))
+    other = tf.Graph()
+    with other.as_default():
+        y = tf.constant(1)
+    with pytest.raises(ValueError, match="must be from the same graph"):
+        graphs.graph_from_inputs([x, y])
+    with pytest.raises(ValueError, match="not from the passed-in graph"):
+        graphs.graph_from_inputs([x], other)
+    assert graphs.graph_from_inputs([1, y]) is other
+    assert graphs.strip_name_scope("loc:@a/b", "a") == "loc:@b"
+    assert graphs.prepend_name_scope("^b", "a/") == "^a/b"
+
+
+def test_linear():
+    linear = load("linear").linear
+    x, y = tf.ones([2, 3]), tf.ones([2, 1])
+    with tf.variable_scope("s", initializer=tf.constant_initializer(0.5)):
+        z = linear([x, y], 2, True, tf.constant_initializer(1.))
+    assert [v.name for v in tf.global_variables()] == ["s/kernel:0", "s/bias:0"]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(z).tolist() == [[3., 3.]] * 2
+    with pytest.raises(ValueError, match="2D arguments"):
+        linear([tf.ones([3])], 2, True)
+    with pytest.raises(ValueError, match="must be specified"):
+        linear([], 2, True)
+
+
+def test_files(tmp_path):
+    files = load("files")
+    path = str(tmp_path / "f")
+    files.atomic_write_string_to_file(path, "a\u00e4")
+    assert files.read_file_to_string(path) == "a\u00e4"
+    assert files.read_file_to_string(path, True) == b"a\xc3\xa4"
+    files.write_string_to_file(path + "2", "a\u00e4")
+    assert files.filecmp(path, path + "2")
+    with pytest.raises(tf.errors.AlreadyExistsError):
+        files.atomic_write_string_to_file(path, "b", overwrite=False)
+    assert sorted(os.listdir(tmp_path)) == ["f", "f2"]
+
+
+def test_a_frozen_graph(tmp_path, capsys):
+    tools = load("checkpoints")
+    x = tf.placeholder(tf.float32, [2], name="x")
+    v = tf.Variable([3., 4.], name="v")
+    tf.add(x, v, name="y")
+    graph_file = tf.train.write_graph(
+        tf.get_default_graph(), str(tmp_path), "g.pbtxt")
+    with tf.Session() as session:
+        session.run(v.initializer)
+        prefix = tf.train.Saver().save(session, str(tmp_path / "c"))
+    for restore in ("save/restore_all", "no_such_node"):
+        frozen = tools.freeze_graph(
+            graph_file, "", False, prefix, "y", restore, "save/Const:0",
+            str(tmp_path / "frozen.pb"), True, "")
+        with tf.Graph().as_default(), tf.Session() as session:
+            y, = tf.import_graph_def(frozen, return_elements=["y:0"])
+            assert session.run(y, {"import/x:0": [1., 1.]}).tolist() == [4., 5.]
+    assert (tmp_path / "frozen.pb").read_bytes() == frozen.SerializeToString()
+    tools.print_tensors_in_checkpoint_file(prefix, "v", False)
+    assert capsys.readouterr().out == (
+        "tensor_name:  v\n[3. 4.]\n# Total number of params: 2\n")
+    with pytest.raises(ValueError, match="doesn't exist"):
+        tools.freeze_graph(graph_file, "", False, prefix + "x", "y", "", "", "",
+                           True, "")
+    with pytest.raises(ValueError, match="--output_node_names"):
+        tools.freeze_graph(graph_file, "", False, prefix, "", "", "", "", True,
+                           "")
+    stripped = tools.strip_unused(frozen, ["v/read"], ["y"], 1)
+    assert {n.name: n.op for n in stripped.node} == {
+        "x": "Placeholder", "v/read": "Placeholder", "y": "Add"}
+    with pytest.raises(KeyError, match="not found"):
+        tools.strip_unused(frozen, ["nothing"], ["y"], 1)
+
+
+def test_a_timeline():
+    metadata = tf.RunMetadata()
+    with tf.Session() as session:
+        session.run(tf.matmul(tf.random_uniform([9, 9]), tf.ones([9, 9])),
+                    options=tf.RunOptions(
+                        trace_level=tf.RunOptions.FULL_TRACE),
+                    run_metadata=metadata)
+    events = json.loads(load("clients").Timeline(
+        metadata.step_stats).generate_chrome_trace_format())["traceEvents"]
+    assert "MatMul" in {e["name"] for e in events if e["ph"] == "X"}
+    assert all(e["dur"] >= 0 and e["ts"] > 0 for e in events if e["ph"] == "X")
