@@ -22,6 +22,27 @@ struct Pending {
   CancellationManager::Token token = 0;
 };
 
+// gRPC 1.51 starts threads for callbacks with its first channel, and ends them
+// with its last. Where the next first one comes meanwhile, it sometimes aborts
+// ("assertion failed: prior > 0"). A channel that is never deleted, and that
+// has made a call, keeps the threads.
+void KeepCallbackThreads() {
+  struct Forever {
+    grpc::TemplatedGenericStub<grpc::ByteBuffer, grpc::ByteBuffer> stub{
+        grpc::CreateChannel("ipv4:127.0.0.1:1",
+                            grpc::InsecureChannelCredentials())};
+    grpc::ClientContext context;
+    grpc::ByteBuffer request, response;
+    Forever() {
+      context.set_deadline(std::chrono::system_clock::now());  // no connection
+      stub.UnaryCall(&context, "/none", grpc::StubOptions(), &request,
+                     &response, [](const grpc::Status&) {});
+    }
+  };
+  static Forever* const forever = new Forever;
+  (void)forever;
+}
+
 class GrpcChannel : public RpcChannel {
  public:
   explicit GrpcChannel(std::shared_ptr<grpc::Channel> channel)
@@ -66,6 +87,7 @@ class GrpcChannel : public RpcChannel {
 StatusOr<std::shared_ptr<RpcChannel>> NewRpcChannel(
     const std::string& address) {
   HR_RETURN_IF_ERROR(CheckAddress(address));
+  KeepCallbackThreads();
   grpc::ChannelArguments args;
   args.SetMaxReceiveMessageSize(-1);
   args.SetMaxSendMessageSize(-1);
