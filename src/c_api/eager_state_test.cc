@@ -180,8 +180,10 @@ TEST_F(EagerStateTest, ListsOfTensors) {
   EXPECT_EQ(ReadScalar<int32_t>(Get("TensorListLength", {again.get()})), 1);
 }
 
-TEST_F(EagerStateTest, StepsOwnTheirTensorArrays) {
-  const Handle two = Scalar<int32_t>(2), zero = Scalar<int32_t>(0);
+// A resource handle keeps its TensorArray, in a step, after it and without one.
+TEST_F(EagerStateTest, TensorArraysAndSteps) {
+  const Handle two = Scalar<int32_t>(2), zero = Scalar<int32_t>(0),
+               one = Scalar<int32_t>(1);
   const auto make = [&] {
     return Run("TensorArrayV3", {two.get()},
                [](TFE_Op* op) { TFE_OpSetAttrType(op, "dtype", TF_INT32); });
@@ -199,11 +201,10 @@ TEST_F(EagerStateTest, StepsOwnTheirTensorArrays) {
   const Handles array = make();
   EXPECT_EQ(write(array, zero), TF_OK) << message();
   TFE_ContextEndStep(ctx());
-  const Handle one = Scalar<int32_t>(1);
   EXPECT_EQ(write(array, one), TF_OK) << message();
   TFE_ContextEndStep(ctx());
   TFE_ContextEndStep(ctx());  // one too many
-  EXPECT_NE(write(array, zero), TF_OK);
+  EXPECT_EQ(write(array, one), TF_INVALID_ARGUMENT) << message();  // again
   EXPECT_EQ(write(lasting, one), TF_OK) << message();
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "c_api/c_api_test_util.h"
+#include "c_api/eager_test_util.h"
 
 namespace c_api_test {
 namespace {
@@ -152,6 +153,34 @@ TEST_F(PluginDeviceTest, TheErrorOfAFactoryIsTheSessions) {
   EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT);
   EXPECT_NE(message().find("this machine has 4"), std::string::npos)
       << message();
+}
+
+// Ops of eager execution run on the device as those of sessions do.
+TEST_F(PluginDeviceTest, EagerOpsRunOnADeviceOfAFactory) {
+  namespace eager = eager_test;
+  const std::string entry = std::string("\x0a\x03TOY\x10\x01", 7);
+  const eager::Context context = eager::NewContext(
+      std::string("\x0a") + static_cast<char>(entry.size()) + entry);
+  const eager::Handle five = eager::Scalar<int32_t>(5);
+  const auto run = [&](const char* name, const char* device) {
+    const eager::Op op(TFE_NewOp(context.get(), name, s()));
+    TFE_OpSetDevice(op.get(), device, s());
+    TFE_OpAddInput(op.get(), five.get(), s());
+    TFE_TensorHandle* out = nullptr;
+    int n = 1;
+    TFE_Execute(op.get(), &out, &n, s());
+    return eager::Handle(out);
+  };
+  const int before = calls_();
+  EXPECT_EQ(eager::ReadScalar<int32_t>(run("ToyTriple", "")), 15) << message();
+  EXPECT_EQ(eager::ReadScalar<int32_t>(run("Neg", "/device:TOY:0")), -5);
+  EXPECT_EQ(calls_(), before + 2);
+  EXPECT_EQ(eager::ReadScalar<int32_t>(run("Neg", "/cpu:0")), -5);
+  EXPECT_EQ(calls_(), before + 2);
+  EXPECT_EQ(run("ToyTriple", "/cpu:0"), nullptr);
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << message();
+  EXPECT_EQ(run("Abs", "/device:TOY:0"), nullptr);
+  EXPECT_EQ(TF_GetCode(s()), TF_DATA_LOSS) << message();
 }
 
 }  // namespace

@@ -272,8 +272,9 @@ TF_CAPI_EXPORT extern void TFE_ContextExportRunMetadata(TFE_Context* ctx,
                                                         TF_Buffer* buf,
                                                         TF_Status* status);
 
-/* What an op makes for its step alone (a TensorArray, a stack) is dropped at
-   the end of the step, if it was made in one; else with the context. */
+/* What an op makes for its step alone and names in a string (a temporary
+   variable) is dropped at the end of the step, if it was made in one; else with
+   the context. A resource handle keeps what it refers to. */
 TF_CAPI_EXPORT extern void TFE_ContextStartStep(TFE_Context* ctx);
 TF_CAPI_EXPORT extern void TFE_ContextEndStep(TFE_Context* ctx);
 
