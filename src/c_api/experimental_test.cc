@@ -1,4 +1,4 @@
-// c_api_experimental.h, changes of graphs, documentation of ops, servers.
+// c_api_experimental.h, changes of graphs, documentation of ops.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -10,9 +10,7 @@
 #include "headrace/config.pb.h"
 #include "headrace/cpp_shape_inference.pb.h"
 #include "headrace/graph.pb.h"
-#include "headrace/server.pb.h"
 #include "io/tensor_bundle.h"
-#include "session/server.h"
 #include "tensorflow/c/c_api_experimental.h"
 
 namespace c_api_test {
@@ -378,58 +376,6 @@ TEST_F(ExperimentalTest, DocumentationOfOps) {
   const Buffer bad(TF_NewBufferFromString("\xff", 1));
   EXPECT_EQ(TF_NewApiDefMap(bad.get(), s()), nullptr);
   EXPECT_EQ(code(), TF_INVALID_ARGUMENT);
-}
-
-// A server that only notes what it is told.
-class NotedServer : public headrace::Server {
- public:
-  headrace::Status Start() override { return Note("start "); }
-  headrace::Status Stop() override { return Note("stop "); }
-  headrace::Status Join() override {
-    return headrace::errors::Aborted("not joined");
-  }
-  std::string target() const override { return "grpc://here:1"; }
-  ~NotedServer() override { Note("end").IgnoreError(); }
-
-  static std::string& notes() {
-    static std::string text;
-    return text;
-  }
-
- private:
-  static headrace::Status Note(const char* what) {
-    notes() += what;
-    return headrace::OkStatus();
-  }
-};
-
-TEST_F(ExperimentalTest, Servers) {
-  headrace::RegisterServerFactory(nullptr);
-  pb::ServerDef def;
-  def.set_job_name("worker");
-  const std::string bytes = def.SerializeAsString();
-  EXPECT_EQ(TF_NewServer(bytes.data(), bytes.size(), s()), nullptr);
-  EXPECT_EQ(code(), TF_UNIMPLEMENTED);
-  EXPECT_NE(message().find("libheadrace_distributed.so"), message().npos);
-  EXPECT_EQ(TF_NewServer("\xff", 1, s()), nullptr);
-  EXPECT_EQ(code(), TF_INVALID_ARGUMENT);
-  headrace::RegisterServerFactory(
-      [](const pb::ServerDef& d)
-          -> headrace::StatusOr<std::unique_ptr<headrace::Server>> {
-        NotedServer::notes() = d.job_name() + " ";
-        return std::unique_ptr<headrace::Server>(new NotedServer);
-      });
-  TF_Server* const server = TF_NewServer(bytes.data(), bytes.size(), s());
-  headrace::RegisterServerFactory(nullptr);
-  ASSERT_NE(server, nullptr) << message();
-  TF_ServerStart(server, s());
-  EXPECT_STREQ(TF_ServerTarget(server), "grpc://here:1");
-  TF_ServerStop(server, s());
-  EXPECT_EQ(code(), TF_OK);
-  TF_ServerJoin(server, s());
-  EXPECT_EQ(code(), TF_ABORTED);
-  TF_DeleteServer(server);
-  EXPECT_EQ(NotedServer::notes(), "worker start stop end");
 }
 
 TEST_F(ExperimentalTest, PrintsGoToListeners) {
