@@ -181,7 +181,8 @@ Status PutApiDefs(TF_ApiDefMap* map, const char* text, size_t length) {
   MutexLock lock(&map->mu);
   if (map->was_read) {
     return errors::FailedPrecondition(
-        "Cannot call TF_ApiDefMapPut after TF_ApiDefMapGet has been called.");
+        "TF_ApiDefMapPut cannot be called after TF_ApiDefMapGet has been "
+        "called.");
   }
   std::string quoted;
   HR_RETURN_IF_ERROR(QuoteTexts(absl::string_view(text, length), &quoted));

@@ -51,6 +51,13 @@ Status FindAll(TF_DeprecatedSession* session, const Names& names,
       names.ntargets < 0) {
     return errors::InvalidArgument("a NULL session or negative count");
   }
+  if ((names.inputs == nullptr && names.ninputs > 0) ||
+      (names.outputs == nullptr && names.noutputs > 0) ||
+      (names.targets == nullptr && names.ntargets > 0)) {
+    return errors::InvalidArgument("the names at NULL: of ", names.ninputs,
+                                   " inputs, ", names.noutputs, " outputs or ",
+                                   names.ntargets, " targets");
+  }
   MutexLock lock(&session->graph->mu());
   const Graph& graph = *session->graph;
   for (int i = 0; i < names.ninputs; ++i) {
@@ -74,7 +81,7 @@ Status FindAll(TF_DeprecatedSession* session, const Names& names,
 Status AddValues(const EndpointList& endpoints, TF_Tensor** values,
                  FeedList* out) {
   for (size_t i = 0; i < endpoints.size(); ++i) {
-    if (values[i] == nullptr) {
+    if (values == nullptr || values[i] == nullptr) {
       return errors::InvalidArgument("the value fed for '",
                                      EndpointName(endpoints[i]), "' is NULL");
     }
@@ -94,6 +101,9 @@ Status Run(TF_DeprecatedSession* session, const TF_Buffer* run_options,
   FeedList feeds;
   HR_RETURN_IF_ERROR(FindAll(session, names, &fed, &fetches, &targets));
   HR_RETURN_IF_ERROR(AddValues(fed, inputs, &feeds));
+  if (outputs == nullptr && names.noutputs > 0) {
+    return errors::InvalidArgument("the output values are NULL");
+  }
   return RunAndWrap(session->session.get(), run_options, feeds, fetches,
                     targets, outputs, run_metadata);
 }

@@ -189,6 +189,10 @@ TF_Buffer* TF_CreateConfig(unsigned char enable_xla_compilation,
                            unsigned int num_cpu_devices) {
   pb::ConfigProto config;
   SetJitLevel(enable_xla_compilation, &config);
+  if (enable_xla_compilation != 0) {  // as TensorFlow does
+    g_xla.cpu_global_jit = 1;
+    g_xla.min_cluster_size = 1;
+  }
   config.mutable_gpu_options()->set_allow_growth(gpu_memory_allow_growth != 0);
   (*config.mutable_device_count())["CPU"] =
       static_cast<int>(std::min<unsigned int>(num_cpu_devices, INT32_MAX));

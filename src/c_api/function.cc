@@ -198,7 +198,7 @@ int TF_GraphGetFunctions(TF_Graph* g, TF_Function** funcs, int max_func,
                          TF_Status* status) {
   SetOk(status);
   const auto library = LibraryOf(g);
-  if (library == nullptr) return 0;
+  if (library == nullptr || funcs == nullptr) return 0;
   int n = 0;
   for (const std::string& name : library->Names()) {
     if (n >= max_func) break;

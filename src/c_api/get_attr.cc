@@ -83,11 +83,24 @@ const std::vector<T>* GetList(TF_Operation* oper, const char* attr,
   return t;
 }
 
+// False, and InvalidArgument, if there are values to write and no room.
+template <typename... Places>
+bool CheckRoom(TF_Operation* oper, const char* attr, int n, TF_Status* status,
+               Places*... places) {
+  if (n <= 0 || ((places != nullptr) && ...)) return true;
+  Set(status, errors::InvalidArgument("attr '", Text(attr), "' of node '",
+                                      ToNode(oper)->name(),
+                                      "': the place for its value is NULL"));
+  return false;
+}
+
 template <typename T, typename Out>
 void CopyScalar(TF_Operation* oper, const char* attr, const char* wanted,
                 Out* value, TF_Status* status) {
   const T* v = Get<T>(oper, attr, wanted, status);
-  if (v != nullptr) *value = static_cast<Out>(*v);
+  if (v != nullptr && CheckRoom(oper, attr, 1, status, value)) {
+    *value = static_cast<Out>(*v);
+  }
 }
 template <typename T, typename Out>
 void CopyList(TF_Operation* oper, const char* attr, const char* wanted,
@@ -95,6 +108,7 @@ void CopyList(TF_Operation* oper, const char* attr, const char* wanted,
   const auto* list = GetList<T>(oper, attr, wanted, status);
   if (list == nullptr) return;
   const int n = std::min(static_cast<int>(list->size()), max_values);
+  if (!CheckRoom(oper, attr, n, status, values)) return;
   for (int i = 0; i < n; ++i) values[i] = static_cast<Out>((*list)[i]);
 }
 
@@ -211,6 +225,7 @@ void TF_OperationGetAttrString(TF_Operation* oper, const char* attr_name,
   const auto* s = Get<std::string>(oper, attr_name, "string", status, Find);
   if (s == nullptr) return;
   const size_t n = std::min(s->size(), max_length);
+  if (!CheckRoom(oper, attr_name, n != 0, status, value)) return;
   if (n != 0) std::memcpy(value, s->data(), n);
 }
 
@@ -224,6 +239,7 @@ void TF_OperationGetAttrStringList(TF_Operation* oper, const char* attr_name,
   char* p = static_cast<char*>(storage);
   size_t left = storage_size;
   const int n = std::min(static_cast<int>(list->size()), max_values);
+  if (!CheckRoom(oper, attr_name, n, status, values, lengths, p)) return;
   for (int i = 0; i < n; ++i) {
     const std::string& s = (*list)[i];
     if (s.size() > left) {
@@ -287,7 +303,9 @@ void TF_OperationGetAttrTypeList(TF_Operation* oper, const char* attr_name,
 void TF_OperationGetAttrShape(TF_Operation* oper, const char* attr_name,
                               int64_t* value, int num_dims, TF_Status* status) {
   const auto* s = Get<PartialTensorShape>(oper, attr_name, "shape", status);
-  if (s != nullptr) WriteDims(*s, std::min(s->dims(), num_dims), value);
+  if (s == nullptr) return;
+  const int n = std::min(s->dims(), num_dims);
+  if (CheckRoom(oper, attr_name, n, status, value)) WriteDims(*s, n, value);
 }
 
 void TF_OperationGetAttrShapeList(TF_Operation* oper, const char* attr_name,
@@ -299,6 +317,10 @@ void TF_OperationGetAttrShapeList(TF_Operation* oper, const char* attr_name,
   if (list == nullptr) return;
   int left = storage_size;
   const int n = std::min(static_cast<int>(list->size()), num_shapes);
+  if (!CheckRoom(oper, attr_name, n, status, dims, num_dims) ||
+      !CheckRoom(oper, attr_name, left > 0 ? n : 0, status, storage)) {
+    return;
+  }
   for (int i = 0; i < n; ++i) {
     const PartialTensorShape& s = (*list)[i];
     const int rank = std::max(s.dims(), 0);
@@ -335,6 +357,7 @@ void TF_OperationGetAttrTensorShapeProtoList(TF_Operation* oper,
       GetList<PartialTensorShape>(oper, attr_name, "list(shape)", status);
   if (list == nullptr) return;
   const int n = std::min(static_cast<int>(list->size()), max_values);
+  if (!CheckRoom(oper, attr_name, n, status, values)) return;
   for (int i = 0; i < n; ++i) {
     pb::TensorShapeProto proto;
     headrace::ShapeToProto((*list)[i], &proto);
@@ -344,9 +367,9 @@ void TF_OperationGetAttrTensorShapeProtoList(TF_Operation* oper,
 
 void TF_OperationGetAttrTensor(TF_Operation* oper, const char* attr_name,
                                TF_Tensor** value, TF_Status* status) {
-  *value = nullptr;
+  if (value != nullptr) *value = nullptr;
   const auto* t = Get<Tensor>(oper, attr_name, "tensor", status);
-  if (t == nullptr) return;
+  if (t == nullptr || !CheckRoom(oper, attr_name, 1, status, value)) return;
   Tensor copy;
   Status s = t->DeepCopyTo(&copy);
   if (s.ok()) s = WrapTensor(std::move(copy), value);
@@ -360,6 +383,7 @@ void TF_OperationGetAttrTensorList(TF_Operation* oper, const char* attr_name,
       GetList<Tensor>(oper, attr_name, "list(tensor)", status, FindTyped);
   if (list == nullptr) return;
   const int n = std::min(static_cast<int>(list->size()), max_values);
+  if (n < 0 || !CheckRoom(oper, attr_name, n, status, values)) return;
   Status s;
   std::vector<Tensor> copies(n);
   for (int i = 0; i < n; ++i) {
@@ -398,6 +422,7 @@ void TF_OperationGetAttrName(TF_Operation* oper, int i, char* output,
                                   " attributes; asked for number ", i));
   }
   const std::string& name = (ToNode(oper)->attrs().begin() + i)->first;
+  if (!CheckRoom(oper, name.c_str(), 1, status, output)) return;
   std::memcpy(output, name.data(), name.size());
   SetOk(status);
 }

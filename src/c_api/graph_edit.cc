@@ -198,7 +198,7 @@ TF_Buffer* TF_GetHandleShapeAndType(TF_Graph* graph, TF_Output output) {
         }
         return OkStatus();
       });
-  return s.ok() ? NewBuffer(data) : nullptr;
+  return s.ok() && data.is_set() ? NewBuffer(data) : nullptr;
 }
 
 void TF_SetHandleShapeAndType(TF_Graph* graph, TF_Output output,

@@ -117,6 +117,7 @@ TF_Output TF_OperationInput(TF_Input oper_in) {
 
 void TF_OperationAllInputs(TF_Operation* oper, TF_Output* inputs,
                            int max_inputs) {
+  if (inputs == nullptr) return;
   const int n = std::min(TF_OperationNumInputs(oper), max_inputs);
   for (int i = 0; i < n; ++i) inputs[i] = TF_OperationInput({oper, i});
 }
@@ -132,7 +133,7 @@ int TF_OperationOutputConsumers(TF_Output oper_out, TF_Input* consumers,
   if (!IsOutput(oper_out)) return 0;
   return ForEachConsumer(
       ToNode(oper_out.oper), oper_out.index, [&](int i, const Edge* e) {
-        if (i < max_consumers) {
+        if (consumers != nullptr && i < max_consumers) {
           consumers[i] = {ToOperation(e->dst()), e->dst_input()};
         }
       });
@@ -147,6 +148,7 @@ int TF_OperationGetControlInputs(TF_Operation* oper,
                                  TF_Operation** control_inputs,
                                  int max_control_inputs) {
   const int n = TF_OperationNumControlInputs(oper);
+  if (control_inputs == nullptr) return n;
   for (int i = 0; i < std::min(n, max_control_inputs); ++i) {
     control_inputs[i] = ToOperation(ToNode(oper)->control_inputs()[i]->src());
   }
@@ -163,11 +165,12 @@ int TF_OperationGetControlOutputs(TF_Operation* oper,
                                   TF_Operation** control_outputs,
                                   int max_control_outputs) {
   if (oper == nullptr) return 0;
-  return ForEachConsumer(ToNode(oper), headrace::kControlSlot,
-                         [&](int i, const Edge* e) {
-                           if (i < max_control_outputs)
-                             control_outputs[i] = ToOperation(e->dst());
-                         });
+  return ForEachConsumer(
+      ToNode(oper), headrace::kControlSlot, [&](int i, const Edge* e) {
+        if (control_outputs != nullptr && i < max_control_outputs) {
+          control_outputs[i] = ToOperation(e->dst());
+        }
+      });
 }
 
 void TF_OperationToNodeDef(TF_Operation* oper, TF_Buffer* output_node_def,

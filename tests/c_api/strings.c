@@ -117,18 +117,43 @@ int main(void) {
   Check(TF_Dim(results[0], 0) == 2 && TF_NumDims(results[1]) == 0, "shapes");
 
 #ifdef STRINGS_OF_TENSORFLOW_1
-  /* An offset beyond the tensor is refused. */
-  const uint64_t far_away[] = {99, 0};
-  TF_DeleteTensor(feed[0]);
+  /* Two elements that no tensor has are refused. */
+  static const struct {
+    const char* what;
+    const char* bytes;
+    size_t length;
+  } kBad[] = {
+      {"no offsets", "\0\0\0\0\0\0\0\0", 8},
+      {"no bytes", "", 0},
+      {"an offset beyond the end", "\x63\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 17},
+      {"the greatest offset",
+       "\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0\0\0\0\0\0", 17},
+      {"a length beyond the end",
+       "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x05"
+       "abcd",
+       21},
+      {"a length that does not end", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xff\xff",
+       18},
+      {"a length of 2^64 - 1",
+       "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+       "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+       26},
+      {"a length of eleven bytes",
+       "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+       "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01",
+       27},
+  };
   TF_DeleteTensor(results[0]);
-  results[0] = NULL;
-  feed[0] = TF_AllocateTensor(TF_STRING, dims, 1, sizeof(far_away));
-  memcpy(TF_TensorData(feed[0]), far_away, sizeof(far_away));
-  TF_SessionRun(session, NULL, in, feed, 1, out, results, 1, NULL, 0, NULL,
-                status);
-  if (TF_GetCode(status) != TF_INVALID_ARGUMENT || results[0] != NULL) {
-    fprintf(stderr, "a bad offset: %s\n", TF_Message(status));
-    return 1;
+  for (size_t i = 0; i < sizeof(kBad) / sizeof(kBad[0]); ++i) {
+    TF_DeleteTensor(feed[0]);
+    feed[0] = TF_AllocateTensor(TF_STRING, dims, 1, kBad[i].length);
+    memcpy(TF_TensorData(feed[0]), kBad[i].bytes, kBad[i].length);
+    TF_SessionRun(session, NULL, in, feed, 1, out, results, 1, NULL, 0, NULL,
+                  status);
+    if (TF_GetCode(status) != TF_INVALID_ARGUMENT || results[0] != NULL) {
+      fprintf(stderr, "%s: %s\n", kBad[i].what, TF_Message(status));
+      return 1;
+    }
   }
   char room[5];
   if (TF_StringEncode("12345", 5, room, sizeof(room), status) != 0 ||

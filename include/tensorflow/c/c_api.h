@@ -786,7 +786,8 @@ TF_CAPI_EXPORT extern void TF_SetRequireShapeInferenceFns(TF_Graph* graph,
 TF_CAPI_EXPORT extern void TF_ExtendSession(TF_Session* session,
                                             TF_Status* status);
 /* What the resource handle at an output refers to: a serialized
-   CppShapeInferenceResult.HandleData, for the caller to delete. */
+   CppShapeInferenceResult.HandleData, for the caller to delete; NULL if nothing
+   is known. */
 TF_CAPI_EXPORT extern TF_Buffer* TF_GetHandleShapeAndType(TF_Graph* graph,
                                                           TF_Output output);
 TF_CAPI_EXPORT extern void TF_SetHandleShapeAndType(TF_Graph* graph,
