@@ -1,6 +1,10 @@
 // headrace convert: a checkpoint or a SavedModel as one file.
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/text_format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <utility>
@@ -260,6 +264,14 @@ Status ReadValues(const Arguments& args, const Source& source,
   return ReadFromSession(session.get(), names, values);
 }
 
+// The same bytes for the same graph. False if it is too large for a message.
+bool SerializeInOrder(const pb::GraphDef& def, std::string* bytes) {
+  google::protobuf::io::StringOutputStream stream(bytes);
+  google::protobuf::io::CodedOutputStream out(&stream);
+  out.SetSerializationDeterministic(true);
+  return def.ByteSizeLong() <= INT32_MAX && def.SerializeToCodedStream(&out);
+}
+
 void Count(int n, const char* what) {
   if (n > 0) std::printf("  %d %s\n", n, what);
 }
@@ -292,7 +304,7 @@ Status Convert(const Arguments& args) {
     HR_RETURN_IF_ERROR(FindTensor(graph, tensor).status());
   }
   std::string bytes;
-  if (!frozen.SerializeToString(&bytes)) {
+  if (!SerializeInOrder(frozen, &bytes)) {
     return errors::InvalidArgument(
         "the frozen graph is larger than the 2 GB that a message can have");
   }

@@ -82,6 +82,7 @@ Status CutAndInline(const pb::GraphDef& graph_def,
   return OkStatus();
 }
 
+// The nodes of a cut graph, in which variables become constants.
 class Freezer {
  public:
   explicit Freezer(pb::GraphDef* graph_def) : def_(graph_def) {}
@@ -264,6 +265,61 @@ class Freezer {
   }
 };
 
+// Removes control edges from nodes that have no effect, nor have those before
+// them; and the nodes that no output needs then. A graph with control flow stays
+// as it is: an edge there also says whether a node runs.
+void RemoveIdleControl(const std::vector<std::string>& outputs,
+                       pb::GraphDef* def) {
+  absl::flat_hash_map<std::string, const pb::NodeDef*> nodes;
+  for (const pb::NodeDef& n : def->node()) {
+    nodes[n.name()] = &n;
+    const OpDef* const op = OpRegistry::Global()->Find(n.op());
+    if (op != nullptr && op->traits->op_class >= OpClass::kSwitch &&
+        op->traits->op_class <= OpClass::kControlTrigger) {
+      return;
+    }
+  }
+  // Nodes with effects, and all after them.
+  absl::flat_hash_set<std::string> effects;
+  for (bool found = true; found;) {
+    found = false;
+    for (const pb::NodeDef& n : def->node()) {
+      if (effects.contains(n.name())) continue;
+      const OpDef* const op = OpRegistry::Global()->Find(n.op());
+      bool has = op == nullptr || op->is_stateful;
+      for (const std::string& input : n.input()) {
+        has = has || effects.contains(NodeOf(input));
+      }
+      if (has) found = effects.insert(n.name()).second;
+    }
+  }
+  std::vector<std::string> todo = outputs;
+  absl::flat_hash_set<std::string> needed;
+  while (!todo.empty()) {
+    const std::string name = std::move(todo.back());
+    todo.pop_back();
+    const auto at = nodes.find(name);
+    if (at == nodes.end() || !needed.insert(name).second) continue;
+    for (const std::string& input : at->second->input()) {
+      if (!IsControl(input) || effects.contains(NodeOf(input))) {
+        todo.push_back(NodeOf(input));
+      }
+    }
+  }
+  pb::GraphDef out;
+  for (pb::NodeDef& n : *def->mutable_node()) {
+    if (!needed.contains(n.name())) continue;
+    auto* const inputs = n.mutable_input();
+    for (int i = n.input_size() - 1; i >= 0; --i) {
+      if (IsControl(n.input(i)) && !effects.contains(NodeOf(n.input(i)))) {
+        inputs->DeleteSubrange(i, 1);
+      }
+    }
+    *out.add_node() = std::move(n);
+  }
+  def->mutable_node()->Swap(out.mutable_node());
+}
+
 // Removes nodes that only hand a value on, or check or stop something while
 // training.
 void RemoveTrainingNodes(const std::vector<std::string>& outputs,
@@ -329,6 +385,7 @@ Status Freeze(const pb::GraphDef& graph_def,
   std::map<std::string, Tensor> values;
   if (!names.empty()) HR_RETURN_IF_ERROR(read(names, &values));
   HR_RETURN_IF_ERROR(freezer.Replace(values, report));
+  RemoveIdleControl(outputs, frozen);
   RemoveTrainingNodes(outputs, frozen, &report->removed);
   if (!CallsFunctions(*frozen)) frozen->clear_library();
   for (const pb::NodeDef& n : frozen->node()) {
