@@ -129,9 +129,8 @@ Status ReadSource(const Arguments& args, Source* source) {
     }
     return ReadMeta(model, &source->meta_graph);
   }
-  return Annotate(
-      ReadGraphDef(model, source->meta_graph.mutable_graph_def()),
-      StrCat(" (file ", model, ")"));
+  return Annotate(ReadGraphDef(model, source->meta_graph.mutable_graph_def()),
+                  StrCat(" (file ", model, ")"));
 }
 
 // The tensors to keep: those that were named, else those of a signature.
@@ -256,11 +255,11 @@ Status ReadValues(const Arguments& args, const Source& source,
       ImportOptions(), source.meta_graph.graph_def(), graph.get()));
   HR_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
                       NewSession(pb::ConfigProto(), "", graph));
-  HR_RETURN_IF_ERROR(Annotate(
-      session->Run({{saver.filename_tensor_name(),
-                     Tensor::Scalar<tstring>(source.checkpoint)}},
-                   {}, {saver.restore_op_name()}, nullptr),
-      StrCat(" (restoring ", source.checkpoint, ")")));
+  HR_RETURN_IF_ERROR(
+      Annotate(session->Run({{saver.filename_tensor_name(),
+                              Tensor::Scalar<tstring>(source.checkpoint)}},
+                            {}, {saver.restore_op_name()}, nullptr),
+               StrCat(" (restoring ", source.checkpoint, ")")));
   return ReadFromSession(session.get(), names, values);
 }
 

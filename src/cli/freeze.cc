@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
+#include "absl/strings/strip.h"
 #include "cli/suggest.h"
 #include "framework/op/tensor_proto.h"
 #include "graph/function_library.h"
@@ -25,16 +26,15 @@ bool IsVariable(const std::string& op) {
 bool IsControl(const std::string& input) { return input[0] == '^'; }
 
 // The node that an input of a NodeDef is of.
-std::string NodeOf(const std::string& input) {
-  return std::string(
-      absl::string_view(input).substr(IsControl(input) ? 1 : 0,
-                                      input.find(':') - (IsControl(input) ? 1 : 0)));
+std::string NodeOf(absl::string_view input) {
+  absl::ConsumePrefix(&input, "^");
+  return std::string(input.substr(0, input.find(':')));
 }
 
 // Leaves what `outputs` need, with calls replaced by the bodies of functions.
 Status CutAndInline(const pb::GraphDef& graph_def,
-                    const std::vector<std::string>& outputs,
-                    pb::GraphDef* cut, FreezeReport* report) {
+                    const std::vector<std::string>& outputs, pb::GraphDef* cut,
+                    FreezeReport* report) {
   Graph graph;
   HR_RETURN_IF_ERROR(ImportGraphDef(ImportOptions(), graph_def, &graph));
   report->nodes_before = graph.num_nodes();
@@ -266,8 +266,8 @@ class Freezer {
 };
 
 // Removes control edges from nodes that have no effect, nor have those before
-// them; and the nodes that no output needs then. A graph with control flow stays
-// as it is: an edge there also says whether a node runs.
+// them; and the nodes that no output needs then. A graph with control flow
+// stays as it is: an edge there also says whether a node runs.
 void RemoveIdleControl(const std::vector<std::string>& outputs,
                        pb::GraphDef* def) {
   absl::flat_hash_map<std::string, const pb::NodeDef*> nodes;

@@ -1,4 +1,5 @@
 """A process that is killed while it saves loses no checkpoint: the file "checkpoint" always names one that loads."""
+import os
 import random
 import re
 import select
@@ -82,7 +83,7 @@ def test_200_kills_lose_no_checkpoint(tmp_path):
             pid = int(line.split()[1])
             select.select([saver.stdout], [], [], 10)  # the first save, then any moment of the next ones
             time.sleep(chance.random() * seconds)
-            subprocess.os.kill(pid, signal.SIGKILL)
+            os.kill(pid, signal.SIGKILL)
             known = newest
             for line in iter(saver.stdout.readline, "ended\n"):
                 assert line, saver.stderr.read()
