@@ -31,6 +31,24 @@ std::string NodeOf(absl::string_view input) {
   return std::string(input.substr(0, input.find(':')));
 }
 
+// Drops the attrs that the import added: they have their defaults, and older
+// versions of TensorFlow do not know all of them.
+void KeepAttrsOf(const pb::GraphDef& original, pb::GraphDef* def) {
+  absl::flat_hash_map<std::string, const pb::NodeDef*> nodes;
+  for (const pb::NodeDef& n : original.node()) nodes[n.name()] = &n;
+  for (pb::NodeDef& n : *def->mutable_node()) {
+    const auto at = nodes.find(n.name());
+    if (at == nodes.end() || at->second->op() != n.op()) continue;
+    const OpDef* const op = OpRegistry::Global()->Find(n.op());
+    if (op == nullptr) continue;
+    for (const OpDef::Attr& attr : op->attrs) {
+      if (attr.default_value && !at->second->attr().contains(attr.name)) {
+        n.mutable_attr()->erase(attr.name);
+      }
+    }
+  }
+}
+
 // Leaves what `outputs` need, with calls replaced by the bodies of functions.
 Status CutAndInline(const pb::GraphDef& graph_def,
                     const std::vector<std::string>& outputs, pb::GraphDef* cut,
@@ -66,6 +84,7 @@ Status CutAndInline(const pb::GraphDef& graph_def,
   HR_RETURN_IF_ERROR(InlineFunctions(context, &graph, &report->calls));
   HR_RETURN_IF_ERROR(PruneUnneeded(context, &graph, &changes));
   GraphToGraphDef(graph, cut);
+  KeepAttrsOf(graph_def, cut);
   for (const std::string& name : calls) {
     // A call that is still there has its own name.
     const bool stays = graph.FindNode(name) != nullptr;
