@@ -111,7 +111,7 @@ def test_an_op_of_ones_own(tmp_path):
           if (!s.ok()) return std::puts(s.ToString().c_str()), 1;
           std::printf("%s, %s", out[0].SummarizeValue(2).c_str(), out[1].SummarizeValue(2).c_str());
         }""")
-    program = build_cpp(tmp_path / "use.cc", tmp_path / "use", library, "-Wl,--no-as-needed")
+    program = build_cpp(tmp_path / "use.cc", tmp_path / "use", "-Wl,--no-as-needed", library)
     assert call(program) == "8 27, 12 27"
 
 
