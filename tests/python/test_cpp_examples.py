@@ -14,9 +14,9 @@ from test_examples import write_clothes
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LIB = ROOT / "build" / "lib"
 
-pytestmark = pytest.mark.skipif(
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(
     not (LIB / "libheadrace_cc.a").exists() or not all(map(shutil.which, ["cc", "c++", "pkg-config"])),
-    reason="no compiler, no pkg-config, or the C++ API was not built")
+    reason="no compiler, no pkg-config, or the C++ API was not built")]
 
 
 def call(*command, status=0, cwd=None):

@@ -9,6 +9,7 @@ import sys
 import time
 
 import numpy as np
+import pytest
 
 import headrace as tf
 
@@ -66,6 +67,7 @@ def check(folder):
     return step
 
 
+@pytest.mark.slow
 def test_200_kills_lose_no_checkpoint(tmp_path):
     chance = random.Random(1)
     saver = subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path), str(SIZE)], stdin=subprocess.PIPE,
