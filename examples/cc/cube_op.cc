@@ -1,5 +1,5 @@
-// An op of one's own, in a library: tf.load_op_library("./libcube.so").cube(x),
-// TF_LoadLibrary from C.
+// An op of one's own, with kernels and a gradient, in a library: TF_LoadLibrary
+// makes the op known; a C++ program may also be linked with it.
 #include "headrace/gradients.h"
 #include "headrace/op.h"
 #include "headrace/op_kernel.h"

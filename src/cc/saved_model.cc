@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "base/env.h"
-#include "cc/scope_data.h"
+#include "cc/meta_graph.h"
 #include "framework/op/tensor_proto.h"
 #include "headrace/cc/op_call.h"
 #include "headrace/saved_model.pb.h"
@@ -104,7 +104,7 @@ Status SavedModelBuilder::Add(
   HR_RETURN_IF_ERROR(Prepare());
   pb::MetaGraphDef meta_graph;
   if (saver == nullptr && GlobalVariables(scope).empty()) {
-    HR_RETURN_IF_ERROR(scope.ToGraphDef(meta_graph.mutable_graph_def()));
+    HR_RETURN_IF_ERROR(internal::MakeMetaGraph(scope, &meta_graph));
   } else {
     std::unique_ptr<Saver> own;
     if (saver == nullptr) {

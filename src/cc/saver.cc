@@ -6,13 +6,11 @@
 #include <set>
 
 #include "base/env.h"
+#include "cc/meta_graph.h"
 #include "cc/scope_data.h"
-#include "framework/op/tensor_proto.h"
 #include "headrace/cc/checkpoint_reader.h"
 #include "headrace/cc/op_call.h"
 #include "headrace/checkpoint_state.pb.h"
-#include "headrace/importer.h"
-#include "headrace/variable.pb.h"
 #include "io/tensor_bundle.h"
 
 namespace headrace {
@@ -214,32 +212,8 @@ Status Saver::Restore(const ClientSession& session,
 }
 
 Status Saver::ToMetaGraph(pb::MetaGraphDef* meta_graph) const {
-  HR_RETURN_IF_ERROR(scope_.ToGraphDef(meta_graph->mutable_graph_def()));
+  HR_RETURN_IF_ERROR(internal::MakeMetaGraph(scope_, meta_graph));
   *meta_graph->mutable_saver_def() = saver_def_;
-  pb::MetaGraphDef::MetaInfoDef& info = *meta_graph->mutable_meta_info_def();
-  info.set_tensorflow_version(kTensorFlowVersion);
-  std::set<std::string> ops;
-  for (const pb::NodeDef& n : meta_graph->graph_def().node()) {
-    if (!ops.insert(n.op()).second) continue;
-    if (const OpDef* const def = OpRegistry::Global()->Find(n.op())) {
-      OpDefToProto(*def, info.mutable_stripped_op_list()->add_op());
-    }
-  }
-  for (const Variable& v : GlobalVariables(scope_)) {
-    pb::VariableDef def;
-    def.set_variable_name(v.ref().name());
-    def.set_initial_value_name(v.initial_value().name());
-    def.set_initializer_name(v.initializer().name());
-    def.set_snapshot_name(v.value().name());
-    def.set_trainable(v.trainable());
-    auto& collections = *meta_graph->mutable_collection_def();
-    *collections["variables"].mutable_bytes_list()->add_value() =
-        def.SerializeAsString();
-    if (v.trainable()) {
-      *collections["trainable_variables"].mutable_bytes_list()->add_value() =
-          def.SerializeAsString();
-    }
-  }
   return OkStatus();
 }
 

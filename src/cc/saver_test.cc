@@ -52,6 +52,17 @@ TEST_F(SaverTest, RestoresWhatItSaved) {
   EXPECT_EQ(path, Path("model-12"));
   EXPECT_EQ(OrThrow(LatestCheckpoint(folder_)), path);
   EXPECT_TRUE(Exists("model-12.meta"));
+  pb::MetaGraphDef meta_graph;
+  OrThrow(saver.ToMetaGraph(&meta_graph));
+  for (const pb::NodeDef& n : meta_graph.graph_def().node()) {
+    // The default; newer versions have it, TensorFlow 1.15 does not.
+    EXPECT_FALSE(n.attr().contains("validate_shape")) << n.name();
+    EXPECT_EQ(n.attr().contains("shape"),
+              n.op() == "VariableV2" || n.op() == "PlaceholderWithDefault")
+        << n.name();
+  }
+  EXPECT_EQ(
+      meta_graph.collection_def().at("variables").bytes_list().value_size(), 2);
   OrThrow(session.Run(std::vector<Operation>{change}));
   OrThrow(saver.Restore(session, path));
   std::vector<Tensor> out;

@@ -1,6 +1,10 @@
 // headrace convert: a checkpoint or a SavedModel as one file.
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/text_format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <utility>
@@ -125,9 +129,8 @@ Status ReadSource(const Arguments& args, Source* source) {
     }
     return ReadMeta(model, &source->meta_graph);
   }
-  return Annotate(
-      ReadGraphDef(model, source->meta_graph.mutable_graph_def()),
-      StrCat(" (file ", model, ")"));
+  return Annotate(ReadGraphDef(model, source->meta_graph.mutable_graph_def()),
+                  StrCat(" (file ", model, ")"));
 }
 
 // The tensors to keep: those that were named, else those of a signature.
@@ -252,12 +255,20 @@ Status ReadValues(const Arguments& args, const Source& source,
       ImportOptions(), source.meta_graph.graph_def(), graph.get()));
   HR_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session,
                       NewSession(pb::ConfigProto(), "", graph));
-  HR_RETURN_IF_ERROR(Annotate(
-      session->Run({{saver.filename_tensor_name(),
-                     Tensor::Scalar<tstring>(source.checkpoint)}},
-                   {}, {saver.restore_op_name()}, nullptr),
-      StrCat(" (restoring ", source.checkpoint, ")")));
+  HR_RETURN_IF_ERROR(
+      Annotate(session->Run({{saver.filename_tensor_name(),
+                              Tensor::Scalar<tstring>(source.checkpoint)}},
+                            {}, {saver.restore_op_name()}, nullptr),
+               StrCat(" (restoring ", source.checkpoint, ")")));
   return ReadFromSession(session.get(), names, values);
+}
+
+// The same bytes for the same graph. False if it is too large for a message.
+bool SerializeInOrder(const pb::GraphDef& def, std::string* bytes) {
+  google::protobuf::io::StringOutputStream stream(bytes);
+  google::protobuf::io::CodedOutputStream out(&stream);
+  out.SetSerializationDeterministic(true);
+  return def.ByteSizeLong() <= INT32_MAX && def.SerializeToCodedStream(&out);
 }
 
 void Count(int n, const char* what) {
@@ -292,7 +303,7 @@ Status Convert(const Arguments& args) {
     HR_RETURN_IF_ERROR(FindTensor(graph, tensor).status());
   }
   std::string bytes;
-  if (!frozen.SerializeToString(&bytes)) {
+  if (!SerializeInOrder(frozen, &bytes)) {
     return errors::InvalidArgument(
         "the frozen graph is larger than the 2 GB that a message can have");
   }

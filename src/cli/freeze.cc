@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
+#include "absl/strings/strip.h"
 #include "cli/suggest.h"
 #include "framework/op/tensor_proto.h"
 #include "graph/function_library.h"
@@ -25,16 +26,33 @@ bool IsVariable(const std::string& op) {
 bool IsControl(const std::string& input) { return input[0] == '^'; }
 
 // The node that an input of a NodeDef is of.
-std::string NodeOf(const std::string& input) {
-  return std::string(
-      absl::string_view(input).substr(IsControl(input) ? 1 : 0,
-                                      input.find(':') - (IsControl(input) ? 1 : 0)));
+std::string NodeOf(absl::string_view input) {
+  absl::ConsumePrefix(&input, "^");
+  return std::string(input.substr(0, input.find(':')));
+}
+
+// Drops the attrs that the import added: they have their defaults, and older
+// versions of TensorFlow do not know all of them.
+void KeepAttrsOf(const pb::GraphDef& original, pb::GraphDef* def) {
+  absl::flat_hash_map<std::string, const pb::NodeDef*> nodes;
+  for (const pb::NodeDef& n : original.node()) nodes[n.name()] = &n;
+  for (pb::NodeDef& n : *def->mutable_node()) {
+    const auto at = nodes.find(n.name());
+    if (at == nodes.end() || at->second->op() != n.op()) continue;
+    const OpDef* const op = OpRegistry::Global()->Find(n.op());
+    if (op == nullptr) continue;
+    for (const OpDef::Attr& attr : op->attrs) {
+      if (attr.default_value && !at->second->attr().contains(attr.name)) {
+        n.mutable_attr()->erase(attr.name);
+      }
+    }
+  }
 }
 
 // Leaves what `outputs` need, with calls replaced by the bodies of functions.
 Status CutAndInline(const pb::GraphDef& graph_def,
-                    const std::vector<std::string>& outputs,
-                    pb::GraphDef* cut, FreezeReport* report) {
+                    const std::vector<std::string>& outputs, pb::GraphDef* cut,
+                    FreezeReport* report) {
   Graph graph;
   HR_RETURN_IF_ERROR(ImportGraphDef(ImportOptions(), graph_def, &graph));
   report->nodes_before = graph.num_nodes();
@@ -66,6 +84,7 @@ Status CutAndInline(const pb::GraphDef& graph_def,
   HR_RETURN_IF_ERROR(InlineFunctions(context, &graph, &report->calls));
   HR_RETURN_IF_ERROR(PruneUnneeded(context, &graph, &changes));
   GraphToGraphDef(graph, cut);
+  KeepAttrsOf(graph_def, cut);
   for (const std::string& name : calls) {
     // A call that is still there has its own name.
     const bool stays = graph.FindNode(name) != nullptr;
@@ -82,6 +101,7 @@ Status CutAndInline(const pb::GraphDef& graph_def,
   return OkStatus();
 }
 
+// The nodes of a cut graph, in which variables become constants.
 class Freezer {
  public:
   explicit Freezer(pb::GraphDef* graph_def) : def_(graph_def) {}
@@ -264,6 +284,61 @@ class Freezer {
   }
 };
 
+// Removes control edges from nodes that have no effect, nor have those before
+// them; and the nodes that no output needs then. A graph with control flow
+// stays as it is: an edge there also says whether a node runs.
+void RemoveIdleControl(const std::vector<std::string>& outputs,
+                       pb::GraphDef* def) {
+  absl::flat_hash_map<std::string, const pb::NodeDef*> nodes;
+  for (const pb::NodeDef& n : def->node()) {
+    nodes[n.name()] = &n;
+    const OpDef* const op = OpRegistry::Global()->Find(n.op());
+    if (op != nullptr && op->traits->op_class >= OpClass::kSwitch &&
+        op->traits->op_class <= OpClass::kControlTrigger) {
+      return;
+    }
+  }
+  // Nodes with effects, and all after them.
+  absl::flat_hash_set<std::string> effects;
+  for (bool found = true; found;) {
+    found = false;
+    for (const pb::NodeDef& n : def->node()) {
+      if (effects.contains(n.name())) continue;
+      const OpDef* const op = OpRegistry::Global()->Find(n.op());
+      bool has = op == nullptr || op->is_stateful;
+      for (const std::string& input : n.input()) {
+        has = has || effects.contains(NodeOf(input));
+      }
+      if (has) found = effects.insert(n.name()).second;
+    }
+  }
+  std::vector<std::string> todo = outputs;
+  absl::flat_hash_set<std::string> needed;
+  while (!todo.empty()) {
+    const std::string name = std::move(todo.back());
+    todo.pop_back();
+    const auto at = nodes.find(name);
+    if (at == nodes.end() || !needed.insert(name).second) continue;
+    for (const std::string& input : at->second->input()) {
+      if (!IsControl(input) || effects.contains(NodeOf(input))) {
+        todo.push_back(NodeOf(input));
+      }
+    }
+  }
+  pb::GraphDef out;
+  for (pb::NodeDef& n : *def->mutable_node()) {
+    if (!needed.contains(n.name())) continue;
+    auto* const inputs = n.mutable_input();
+    for (int i = n.input_size() - 1; i >= 0; --i) {
+      if (IsControl(n.input(i)) && !effects.contains(NodeOf(n.input(i)))) {
+        inputs->DeleteSubrange(i, 1);
+      }
+    }
+    *out.add_node() = std::move(n);
+  }
+  def->mutable_node()->Swap(out.mutable_node());
+}
+
 // Removes nodes that only hand a value on, or check or stop something while
 // training.
 void RemoveTrainingNodes(const std::vector<std::string>& outputs,
@@ -329,6 +404,7 @@ Status Freeze(const pb::GraphDef& graph_def,
   std::map<std::string, Tensor> values;
   if (!names.empty()) HR_RETURN_IF_ERROR(read(names, &values));
   HR_RETURN_IF_ERROR(freezer.Replace(values, report));
+  RemoveIdleControl(outputs, frozen);
   RemoveTrainingNodes(outputs, frozen, &report->removed);
   if (!CallsFunctions(*frozen)) frozen->clear_library();
   for (const pb::NodeDef& n : frozen->node()) {

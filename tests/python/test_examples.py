@@ -27,8 +27,9 @@ def run(*arguments):
         text=True, capture_output=True, timeout=120)
 
 
-def test_lenet_learns(tmp_path):
-    # The class of a picture is the row that is bright.
+def write_clothes(tmp_path):
+    """Data as Fashion-MNIST's. The class of a picture is the row that is
+    bright."""
     random = np.random.RandomState(0)
     for name, count in (("train", 400), ("t10k", 100)):
         labels = random.randint(10, size=count).astype(np.uint8)
@@ -36,6 +37,10 @@ def test_lenet_learns(tmp_path):
         pictures[np.arange(count), 2 * labels + 4] += 180
         write_idx(tmp_path / (name + "-images-idx3-ubyte.gz"), pictures)
         write_idx(tmp_path / (name + "-labels-idx1-ubyte.gz"), labels)
+
+
+def test_lenet_learns(tmp_path):
+    write_clothes(tmp_path)
     done = run("--steps", 30, "--batch", 32, "--data", tmp_path)
     assert done.returncode == 0, done.stderr
     assert "] 30/30  loss " in done.stdout
