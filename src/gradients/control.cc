@@ -80,35 +80,38 @@ Array GradientArray(G& g, const Expr& handle, const Expr& flow) {
 }
 void ReadGradient(G& g) {  // handle, index, flow
   const Array a = GradientArray(g, g.x(0), g.x(2));
-  g.SetDx(2, ArrayOp(g, "TensorArrayWrite", {a.handle, g.x(1), g.dy(), a.flow}));
+  g.SetDx(2,
+          ArrayOp(g, "TensorArrayWrite", {a.handle, g.x(1), g.dy(), a.flow}));
 }
 void WriteGradient(G& g) {  // handle, index, value, flow
   const Array a = GradientArray(g, g.x(0), g.dy());
   g.SetDx(2, ArrayOp(g, "TensorArrayRead", {a.handle, g.x(1), a.flow},
-                  {{"dtype", g.x(2).dtype()}}));
+                     {{"dtype", g.x(2).dtype()}}));
   g.SetDx(3, g.dy());
 }
 void GatherGradient(G& g) {  // handle, indices, flow
   const Array a = GradientArray(g, g.x(0), g.x(2));
-  g.SetDx(2, ArrayOp(g, "TensorArrayScatter", {a.handle, g.x(1), g.dy(), a.flow}));
+  g.SetDx(2,
+          ArrayOp(g, "TensorArrayScatter", {a.handle, g.x(1), g.dy(), a.flow}));
 }
 void ScatterGradient(G& g) {  // handle, indices, value, flow
   const Array a = GradientArray(g, g.x(0), g.dy());
   g.SetDx(2, ArrayOp(g, "TensorArrayGather", {a.handle, g.x(1), a.flow},
-                  {{"dtype", g.x(2).dtype()}}));
+                     {{"dtype", g.x(2).dtype()}}));
   g.SetDx(3, g.dy());
 }
 void ConcatGradient(G& g) {  // handle, flow; outputs: value, lengths
   const Array a = GradientArray(g, g.x(0), g.x(1));
-  g.SetDx(1, ArrayOp(g, "TensorArraySplit", {a.handle, g.dy(0), g.y(1), a.flow}));
+  g.SetDx(1,
+          ArrayOp(g, "TensorArraySplit", {a.handle, g.dy(0), g.y(1), a.flow}));
 }
 void SplitGradient(G& g) {  // handle, value, lengths, flow
   const Array a = GradientArray(g, g.x(0), g.dy());
   g.SetDx(1, ArrayOp(g, "TensorArrayConcat", {a.handle, a.flow},
-                  {{"dtype", g.x(1).dtype()}}));
+                     {{"dtype", g.x(1).dtype()}}));
   g.SetDx(3, g.dy());
 }
-#define HR_ARRAY_GRADIENT(op, fn) \
+#define HR_ARRAY_GRADIENT(op, fn)                                      \
   REGISTER_GRADIENTS(fn, "TensorArray" op "V3", "TensorArray" op "V2", \
                      "TensorArray" op)
 HR_ARRAY_GRADIENT("Read", ReadGradient);

@@ -28,7 +28,8 @@ Status RunsOnce(absl::string_view node, absl::string_view op,
                 absl::string_view function) {
   return errors::Unimplemented(
       "gradient of function '", function, "': it would run node '", node,
-      "' (op ", op, ") again, which then gives another value or changes state "
+      "' (op ", op,
+      ") again, which then gives another value or changes state "
       "twice");
 }
 
@@ -172,8 +173,8 @@ StatusOr<GradientFunction> GradientFunction::Build(
   for (size_t i = 0; i < has_dy.size(); ++i) {
     if (!has_dy[i]) continue;
     const Edge* const y = body.rets[i]->input_edge(0);
-    HR_ASSIGN_OR_RETURN(
-        Node* const dy, AddArgument(graph, body.ret_types[i],
+    HR_ASSIGN_OR_RETURN(Node* const dy,
+                        AddArgument(graph, body.ret_types[i],
                                     static_cast<int>(n + out.dys_.size())));
     graph->SetOutputShape(dy, 0, y->src()->output_shape(y->src_output()));
     out.dys_.push_back(dy);
@@ -235,9 +236,8 @@ StatusOr<NameAttrList> GradientFunction::Finish(
           const Endpoint zero,
           AddTo(graph, "Const", {},
                 {{"dtype", DT_FLOAT}, {"value", Tensor::Scalar<float>(0)}}));
-      HR_ASSIGN_OR_RETURN(
-          const Endpoint of_type,
-          AddTo(graph, "Cast", {zero}, {{"DstT", types[k]}}));
+      HR_ASSIGN_OR_RETURN(const Endpoint of_type,
+                          AddTo(graph, "Cast", {zero}, {{"DstT", types[k]}}));
       HR_ASSIGN_OR_RETURN(dx, AddTo(graph, "Fill", {shape, of_type}));
     }
     outputs.push_back(dx);
@@ -308,9 +308,8 @@ void BranchesGradient(G& g, int first,
   if (!g.status().ok()) return;
   std::vector<GradientFunction> built;
   for (const NameAttrList& f : branches) {
-    StatusOr<GradientFunction> one =
-        GradientFunction::Build(site.library, f, site.versions, site.needs,
-                                site.has_dy, site.shapes);
+    StatusOr<GradientFunction> one = GradientFunction::Build(
+        site.library, f, site.versions, site.needs, site.has_dy, site.shapes);
     if (!one.ok()) return g.Fail(one.status());
     built.push_back(*std::move(one));
   }
@@ -401,31 +400,30 @@ REGISTER_GRADIENT("SymbolicGradient", [](G& g) {
 });
 
 constexpr auto kIfGrad = [](G& g) {
-  BranchesGradient(
-      g, 1,
-      {g.Attr<NameAttrList>("then_branch"),
-       g.Attr<NameAttrList>("else_branch")},
-      [&](const std::vector<NameAttrList>& fs, std::vector<Expr> in,
-          bool stateful, AttrValue types) {
-        in.insert(in.begin(), g.x(0));
-        return g.Op(stateful ? "If" : "StatelessIf", in,
-                    {{"then_branch", fs[0]},
-                     {"else_branch", fs[1]},
-                     {"Tcond", g.x(0).dtype()},
-                     {"Tout", std::move(types)}});
-      });
+  BranchesGradient(g, 1,
+                   {g.Attr<NameAttrList>("then_branch"),
+                    g.Attr<NameAttrList>("else_branch")},
+                   [&](const std::vector<NameAttrList>& fs,
+                       std::vector<Expr> in, bool stateful, AttrValue types) {
+                     in.insert(in.begin(), g.x(0));
+                     return g.Op(stateful ? "If" : "StatelessIf", in,
+                                 {{"then_branch", fs[0]},
+                                  {"else_branch", fs[1]},
+                                  {"Tcond", g.x(0).dtype()},
+                                  {"Tout", std::move(types)}});
+                   });
 };
 REGISTER_GRADIENTS(kIfGrad, "If", "StatelessIf");
 
 constexpr auto kCaseGrad = [](G& g) {
-  BranchesGradient(
-      g, 1, g.Attr<std::vector<NameAttrList>>("branches"),
-      [&](const std::vector<NameAttrList>& fs, std::vector<Expr> in,
-          bool stateful, AttrValue types) {
-        in.insert(in.begin(), g.x(0));
-        return g.Op(stateful ? "Case" : "StatelessCase", in,
-                    {{"branches", fs}, {"Tout", std::move(types)}});
-      });
+  BranchesGradient(g, 1, g.Attr<std::vector<NameAttrList>>("branches"),
+                   [&](const std::vector<NameAttrList>& fs,
+                       std::vector<Expr> in, bool stateful, AttrValue types) {
+                     in.insert(in.begin(), g.x(0));
+                     return g.Op(
+                         stateful ? "Case" : "StatelessCase", in,
+                         {{"branches", fs}, {"Tout", std::move(types)}});
+                   });
 };
 REGISTER_GRADIENTS(kCaseGrad, "Case", "StatelessCase");
 
@@ -508,14 +506,13 @@ constexpr auto kWhileGrad = [](G& g) {
   for (int i = 0; i < n; ++i) wanted[i] = IsTrainable(site.x[i].dtype());
   std::unique_ptr<GradientFunction> gradient;
   for (;;) {
-    StatusOr<GradientFunction> built = GradientFunction::Build(
-        site.library, body, site.versions, wanted, has);
+    StatusOr<GradientFunction> built =
+        GradientFunction::Build(site.library, body, site.versions, wanted, has);
     if (!built.ok()) return g.Fail(built.status());
     gradient = std::make_unique<GradientFunction>(*std::move(built));
     bool more = false;
     for (int i = 0; i < n; ++i) {
-      if (has[i] || !gradient->Depends(i) ||
-          site.x[i].dtype() == DT_RESOURCE) {
+      if (has[i] || !gradient->Depends(i) || site.x[i].dtype() == DT_RESOURCE) {
         continue;
       }
       has[i] = more = true;
@@ -562,9 +559,8 @@ constexpr auto kWhileGrad = [](G& g) {
     Endpoint count;
     std::vector<Endpoint> x, list;
     variables(w, &count, &x, &list);
-    const Endpoint holds =
-        w.Op("StatefulPartitionedCall", x,
-             {{"f", cond}, {"Tout", Types({DT_BOOL})}});
+    const Endpoint holds = w.Op("StatefulPartitionedCall", x,
+                                {{"f", cond}, {"Tout", Types({DT_BOOL})}});
     again_cond = w.Finish(StrCat(cond.name, "_again"), {holds});
   }
   {
@@ -606,15 +602,14 @@ constexpr auto kWhileGrad = [](G& g) {
   for (int i = 0; i < n; ++i) {
     if (passes[i]) constant.push_back(i);
   }
-  const auto back_variables = [&](Wrapper& w, Endpoint* left,
-                                  std::vector<Endpoint>* dx,
-                                  std::vector<Endpoint>* list,
-                                  std::vector<Endpoint>* same) {
-    *left = w.Arg(DT_INT32);
-    for (const DataType t : types) dx->push_back(w.Arg(t));
-    for (size_t k = 0; k < lists; ++k) list->push_back(w.Arg(DT_VARIANT));
-    for (const int i : constant) same->push_back(w.Arg(x_types[i]));
-  };
+  const auto back_variables =
+      [&](Wrapper& w, Endpoint* left, std::vector<Endpoint>* dx,
+          std::vector<Endpoint>* list, std::vector<Endpoint>* same) {
+        *left = w.Arg(DT_INT32);
+        for (const DataType t : types) dx->push_back(w.Arg(t));
+        for (size_t k = 0; k < lists; ++k) list->push_back(w.Arg(DT_VARIANT));
+        for (const int i : constant) same->push_back(w.Arg(x_types[i]));
+      };
   {
     Wrapper w(site, &g);
     Endpoint left;
@@ -657,8 +652,8 @@ constexpr auto kWhileGrad = [](G& g) {
   for (size_t k = 0; k < arguments.size(); ++k) {
     const int i = arguments[k];
     if (!has[i]) {
-      back.push_back(g.Op("Fill", {g.Op("VariableShape", {site.x[i]}),
-                                   g.Scalar(types[k], 0)}));
+      back.push_back(g.Op(
+          "Fill", {g.Op("VariableShape", {site.x[i]}), g.Scalar(types[k], 0)}));
     } else if (site.has_dy[i]) {
       back.push_back(g.dy(i));
     } else {
@@ -708,9 +703,9 @@ StatusOr<NameAttrList> SymbolicGradientOf(
   }
   // Results without gradients have arguments, too, which are not read.
   for (size_t i = 0; i < body.ret_types.size(); ++i) has_dy.push_back(true);
-  HR_ASSIGN_OR_RETURN(GradientFunction gradient,
-                      GradientFunction::Build(library, f, versions, needs,
-                                              has_dy));
+  HR_ASSIGN_OR_RETURN(
+      GradientFunction gradient,
+      GradientFunction::Build(library, f, versions, needs, has_dy));
   return gradient.Finish(all, types);
 }
 

@@ -111,7 +111,8 @@ REGISTER_GRADIENTS(kFusedBatchNormGrad, "FusedBatchNorm", "FusedBatchNormV2",
 
 // Of FusedBatchNormGrad(dy, x, scale, mean, variance), whose outputs are the
 // gradients of x, scale and offset. With xh = (x - mean) * r and
-// r = 1 / sqrt(variance + epsilon), they are, where mean() is that of a channel,
+// r = 1 / sqrt(variance + epsilon), they are, where mean() is that of a
+// channel,
 //   scale * r * (dy - mean(dy) - xh * mean(dy * xh)), sum(dy * xh), sum(dy)
 // in training, where mean and variance are those of x; else
 //   scale * r * dy, sum(dy * xh), sum(dy).
