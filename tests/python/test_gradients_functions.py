@@ -274,3 +274,62 @@ LISTS = {
 @pytest.mark.parametrize("name", LISTS)
 def test_lists(name):
     check(LISTS[name], [0.5, 0.2, -0.7])
+
+
+# Gradients that the program gives.
+
+def test_a_function_with_a_gradient_function():
+    @Defun(d, d, d)
+    def backwards(x, w, dy):
+        return dy * 10, dy * w
+
+    @Defun(d, d, grad_func=backwards)
+    def forwards(x, w):
+        return x * w * tf.random_uniform([], 1, 1, dtype=d)
+
+    x, w = tf.constant(2., d), tf.constant(3., d)
+    y = forwards(x, w) * 2
+    found = tf.gradients(y, [x, w])
+    library = tf.get_default_graph().as_graph_def().library
+    assert [(g.function_name, g.gradient_func) for g in library.gradient] == [
+        (forwards.name, backwards.name)]
+    by_name = raw.SymbolicGradient([x, w, x], Tout=[d, d], f=forwards.name)
+    with tf.Session() as session:
+        assert session.run(found) == [20, 6]
+        assert session.run(by_name) == [20, 6]
+
+
+def test_a_gradient_function_with_too_few_results():
+    @Defun(d, d, d)
+    def backwards(x, w, dy):
+        return dy
+
+    @Defun(d, d, grad_func=backwards)
+    def forwards(x, w):
+        return x * w
+    x = tf.constant(2., d)
+    with pytest.raises(ValueError, match="has 1 results, wanted 2"):
+        tf.gradients(forwards(x, x), x)
+
+
+def test_a_function_with_a_gradient_in_python():
+    def backwards(op, dy):
+        assert op.type == "StatefulPartitionedCall"
+        return dy * op.inputs[1] * 100, None
+
+    @Defun(d, d, python_grad_func=backwards)
+    def forwards(x, w):
+        return x * w
+
+    x, w = tf.constant(2., d), tf.constant(3., d)
+    found = tf.gradients(forwards(x, w), [x, w])
+    assert found[1] is None
+    y = tf.while_loop(lambda n, a: n < 2,
+                      lambda n, a: (n + 1, tf.reshape(forwards(a, w), [])),
+                      [0, x])[1]
+    in_loop = tf.gradients(y, x)
+    with tf.Session() as session:
+        assert session.run(found[0]) == 300
+        assert session.run(in_loop) == [90000]
+    with pytest.raises(ValueError, match="Gradient defined twice"):
+        Defun(d, grad_func=forwards, python_grad_func=backwards)(lambda x: x)
