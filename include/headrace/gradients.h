@@ -73,7 +73,8 @@ struct GradientOptions {
 // x. (*dxs)[i] is none if no y depends on xs[i].
 //
 // InvalidArgument if a gradient of ys does not fit, NotFound if an op on the
-// way has no gradient, Unimplemented if the way leads through control flow.
+// way has no gradient, Unimplemented if a gradient on the way has a limit: the
+// second derivative of a loop, or a function that cannot run twice.
 // Nodes that were added before an error stay. The caller holds graph->mu()
 // unless options.add_node is set.
 Status AddSymbolicGradients(Graph* graph, absl::Span<const Endpoint> ys,

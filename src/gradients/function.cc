@@ -1,5 +1,8 @@
 #include "gradients/function.h"
 
+#include <algorithm>
+
+#include "absl/cleanup/cleanup.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "framework/op/tensor_proto.h"
@@ -37,23 +40,27 @@ Status RunsOnce(absl::string_view node, absl::string_view op,
 // running it once.
 Status CheckRunsAgain(const FunctionLibrary& library, const std::string& name,
                       absl::flat_hash_set<std::string>* seen) {
-  if (!seen->insert(name).second) return OkStatus();
-  const auto def = library.Find(name);
-  if (def == nullptr) return OkStatus();  // a call says so
-  for (const pb::NodeDef& n : def->node_def()) {
-    const OpDef* const op = OpRegistry::Global()->Find(n.op());
-    if (op == nullptr) {
-      HR_RETURN_IF_ERROR(CheckRunsAgain(library, n.op(), seen));
-    } else if (op->is_stateful && HasAny(EffectsOf(*op), kOnce) &&
-               !IsLocal(n.op())) {
-      return RunsOnce(n.name(), n.op(), name);
-    }
-    for (const auto& [key, value] : n.attr()) {
-      if (value.has_func()) {
-        HR_RETURN_IF_ERROR(CheckRunsAgain(library, value.func().name(), seen));
+  std::vector<std::string> todo;
+  const auto visit = [&](const std::string& f) {
+    if (seen->insert(f).second) todo.push_back(f);
+  };
+  visit(name);
+  while (!todo.empty()) {
+    const std::string f = std::move(todo.back());
+    todo.pop_back();
+    const auto def = library.Find(f);
+    if (def == nullptr) continue;  // a call says so
+    for (const pb::NodeDef& n : def->node_def()) {
+      const OpDef* const op = OpRegistry::Global()->Find(n.op());
+      if (op == nullptr) {
+        visit(n.op());
+      } else if (op->is_stateful && HasAny(EffectsOf(*op), kOnce) &&
+                 !IsLocal(n.op())) {
+        return RunsOnce(n.name(), n.op(), f);
       }
-      for (const pb::NameAttrList& f : value.list().func()) {
-        HR_RETURN_IF_ERROR(CheckRunsAgain(library, f.name(), seen));
+      for (const auto& [key, value] : n.attr()) {
+        if (value.has_func()) visit(value.func().name());
+        for (const pb::NameAttrList& g : value.list().func()) visit(g.name());
       }
     }
   }
@@ -80,6 +87,31 @@ Status CheckRunsAgain(const FunctionLibrary& library, const Node& n,
       }
     }
   }
+  return OkStatus();
+}
+
+// The gradients of functions that this thread is making, outermost first.
+// Functions that call each other many times would take time without end.
+struct InProgress {
+  std::vector<std::string> names;
+  int made = 0;  // since the first of these
+};
+constexpr size_t kMaxDepth = 100;
+constexpr int kMaxMade = 10'000;
+
+Status Enter(const std::string& function, InProgress* now) {
+  if (now->names.empty()) now->made = 0;
+  if (std::find(now->names.begin(), now->names.end(), function) !=
+      now->names.end()) {
+    return errors::Unimplemented("gradient of function '", function,
+                                 "', which calls itself");
+  }
+  if (now->names.size() >= kMaxDepth || ++now->made > kMaxMade) {
+    return errors::ResourceExhausted(
+        "gradient of function '", function, "': wanted at most ", kMaxDepth,
+        " calls inside each other and ", kMaxMade, " in all");
+  }
+  now->names.push_back(function);
   return OkStatus();
 }
 
@@ -139,6 +171,9 @@ StatusOr<GradientFunction> GradientFunction::Build(
     const GraphVersions& versions, const std::vector<bool>& needs,
     const std::vector<bool>& has_dy,
     absl::Span<const PartialTensorShape> shapes) {
+  static thread_local InProgress in_progress;
+  HR_RETURN_IF_ERROR(Enter(f.name, &in_progress));
+  const auto leave = absl::MakeCleanup([] { in_progress.names.pop_back(); });
   GradientFunction out;
   out.library_ = library;
   out.function_ = f.name;

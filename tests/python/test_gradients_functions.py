@@ -333,3 +333,40 @@ def test_a_function_with_a_gradient_in_python():
         assert session.run(in_loop) == [90000]
     with pytest.raises(ValueError, match="Gradient defined twice"):
         Defun(d, grad_func=forwards, python_grad_func=backwards)(lambda x: x)
+
+
+def library_of(calls):
+    """A GraphDef with the functions f0, f1...; each calls these, in turn."""
+    graph = tf.GraphDef()
+    for i, callees in enumerate(calls):
+        f = graph.library.function.add()
+        f.signature.name = "f%d" % i
+        f.signature.input_arg.add(name="x", type=int(tf.float64))
+        f.signature.output_arg.add(name="y", type=int(tf.float64))
+        last = "x"
+        for k, callee in enumerate(callees):
+            n = f.node_def.add(name="n%d" % k, op="PartitionedCall",
+                               input=[last])
+            n.attr["f"].func.name = "f%d" % callee
+            for key in ("Tin", "Tout"):
+                n.attr[key].list.type.append(int(tf.float64))
+            last = "n%d:output:0" % k
+        f.node_def.add(name="sin", op="Sin", input=[last]
+                       ).attr["T"].type = int(tf.float64)
+        f.ret["y"] = "sin:y:0"
+    return graph
+
+
+@pytest.mark.parametrize("calls, error, words", [
+    ([[0]], NotImplementedError, "'f0', which calls itself"),
+    ([[1], [0]], NotImplementedError, "calls itself"),
+    ([[i + 1, i + 1] for i in range(40)] + [[]],
+     tf.errors.ResourceExhaustedError, "10000 in all"),
+    ([[i + 1] for i in range(300)] + [[]],
+     tf.errors.ResourceExhaustedError, "at most 100 calls")])
+def test_functions_without_end_are_refused(calls, error, words):
+    tf.import_graph_def(library_of(calls), name="")
+    x = tf.constant(1., d)
+    y = raw.PartitionedCall([x], Tout=[d], f="f0")
+    with pytest.raises(error, match=words):
+        tf.gradients(y, x)
