@@ -1,4 +1,5 @@
 // Gradients of conditionals of Switch and Merge, and of tensor arrays.
+#include "absl/strings/match.h"
 #include "gradients/conditional.h"
 #include "graph/control_flow.h"
 #include "headrace/gradients.h"
@@ -68,9 +69,10 @@ struct Array {
 // Adds an op of the version of the node's own op.
 Expr ArrayOp(G& g, absl::string_view op, std::initializer_list<Expr> inputs,
              AttrMap attrs = {}) {
-  absl::string_view version = g.node().type_string();
-  const bool has_version = version[version.size() - 2] == 'V';
-  version.remove_prefix(version.size() - (has_version ? 2 : 0));
+  const std::string& own = g.node().type_string();
+  const char* const version = absl::EndsWith(own, "V2")   ? "V2"
+                              : absl::EndsWith(own, "V3") ? "V3"
+                                                          : "";
   return g.Op(StrCat(op, version).c_str(), inputs, std::move(attrs));
 }
 Array GradientArray(G& g, const Expr& handle, const Expr& flow) {
