@@ -495,7 +495,6 @@ class Wrapper {
   }
   NameAttrList Finish(const std::string& name, std::vector<Endpoint> outputs) {
     if (!g_->status().ok()) return {};
-    // A result must not be an argument as it is.
     StatusOr<NameAttrList> f = AddFunction(site_.library.get(), name, inputs_,
                                            outputs, graph_, nullptr);
     if (f.ok()) return *f;
