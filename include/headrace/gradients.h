@@ -59,18 +59,22 @@ struct GradientOptions {
                                 const Node* forward)>
       add_node;
   // If set, called first for each node. Sets *handled to false to leave a node
-  // to the registry. `scope` is the name scope for the node's gradient.
-  std::function<Status(Node* node, const std::string& scope,
-                       absl::Span<const Gradient> dys,
+  // to the registry. `scope` is the name scope for the node's gradient. In the
+  // body of a loop (context.in_loop()) new nodes need context.IntoLoop.
+  std::function<Status(GradientContext& context, Node* node,
+                       const std::string& scope, absl::Span<const Gradient> dys,
                        std::vector<Gradient>* dxs, bool* handled)>
       custom;
+  // Gradients are added in the order in which they come, two at a time.
+  bool add_in_turn = false;
 };
 
 // Adds nodes that compute, for each x, the sum of the derivatives of all ys by
 // x. (*dxs)[i] is none if no y depends on xs[i].
 //
 // InvalidArgument if a gradient of ys does not fit, NotFound if an op on the
-// way has no gradient, Unimplemented if the way leads through control flow.
+// way has no gradient, Unimplemented if a gradient on the way has a limit: the
+// second derivative of a loop, or a function that cannot run twice.
 // Nodes that were added before an error stay. The caller holds graph->mu()
 // unless options.add_node is set.
 Status AddSymbolicGradients(Graph* graph, absl::Span<const Endpoint> ys,
@@ -197,6 +201,14 @@ class GradientContext {
   Expr After(const Expr& t, const Expr& first, const char* name);
   // The scope of all gradients of this call.
   const std::string& scope_name() const { return options_->scope; }
+  // True if new nodes belong to the backward loop of a loop's gradient.
+  bool in_loop() const { return loop_ != nullptr; }
+  // For a node that is not added by this context, but in a backward loop: its
+  // inputs as they are known there, and control inputs that it needs. Then
+  // Adopt the new node.
+  Status IntoLoop(absl::Span<const Endpoint> inputs,
+                  std::vector<Endpoint>* mapped, std::vector<Node*>* control);
+  void Adopt(const Node* n);
   // Input i of the node as a constant; null if its value is not known.
   bool ConstantInput(int i, Tensor* value);
   // The sum of slices as one tensor.

@@ -113,10 +113,53 @@ StatusOr<Node*> Add(nb::handle graph, PyGraph* core, bool colocate, NodeDef def,
   return n;
 }
 
+// Calls a gradient function for a node in the body of a loop, whose new nodes
+// belong to the backward loop. `call_in_loop` calls it with the functions that
+// new nodes go through.
+nb::object CallInLoop(nb::handle graph, PyGraph* core, GradientContext& context,
+                      nb::handle call_in_loop, nb::handle function,
+                      nb::handle op, nb::handle grads,
+                      const std::string& scope) {
+  // Nodes of the loop itself are in no context, and wait for nothing else.
+  const auto outside = [core] {
+    auto flow = std::make_shared<nb::object>(std::move(core->flow_context));
+    core->flow_context = nb::object();
+    auto frames = std::make_shared<std::vector<ControlFrame>>();
+    frames->swap(core->control_frames);
+    return absl::MakeCleanup([core, flow, frames] {
+      core->flow_context = std::move(*flow);
+      core->control_frames.swap(*frames);
+    });
+  };
+  const nb::object take = nb::cpp_function([&](nb::handle inputs) {
+    const auto restore = outside();
+    std::vector<Endpoint> mapped;
+    std::vector<Node*> control;
+    const Status s = context.IntoLoop(
+        ToEndpoints(inputs, core, "a gradient function"), &mapped, &control);
+    if (!s.ok()) RaiseBuildError(s);
+    nb::list tensors, wait;
+    for (const Endpoint& e : mapped) {
+      tensors.append(TensorObject(graph, core, e));
+    }
+    for (Node* n : control) wait.append(OperationObject(graph, core, n));
+    return nb::make_tuple(tensors, wait);
+  });
+  const nb::object adopt = nb::cpp_function([&](nb::handle made) {
+    const Node* const n = AsOperation(made)->node;
+    context.Adopt(n);
+    core->in_loop.insert(n->id());
+    core->internal.insert(n->id());
+  });
+  return CallPython(
+      [&] { return call_in_loop(function, op, grads, scope, take, adopt); });
+}
+
 nb::list AddGradients(nb::handle graph, nb::handle ys, nb::handle xs,
                       nb::handle grad_ys, nb::handle stop_gradients,
                       const std::string& scope, bool colocate, bool gate,
-                      bool zero, nb::dict functions, nb::handle call) {
+                      bool zero, bool add_in_turn, nb::dict functions,
+                      nb::handle call, nb::handle call_in_loop) {
   nb::object alive = nb::borrow(graph);
   if (!nb::isinstance<PyGraph>(graph)) RaiseTypeError("expected a tf.Graph");
   PyGraph* const core = nb::inst_ptr<PyGraph>(graph);
@@ -129,11 +172,13 @@ nb::list AddGradients(nb::handle graph, nb::handle ys, nb::handle xs,
   options.colocate = colocate;
   options.gate = gate;
   options.zero_if_unconnected = zero;
+  options.add_in_turn = add_in_turn;
   options.add_node = [&](NodeDef def, absl::Span<const Endpoint> inputs,
                          absl::Span<Node* const> control, const Node* forward) {
     return Add(graph, core, colocate, std::move(def), inputs, control, forward);
   };
-  options.custom = [&](Node* node, const std::string& node_scope,
+  options.custom = [&](GradientContext& context, Node* node,
+                       const std::string& node_scope,
                        absl::Span<const Gradient> dys,
                        std::vector<Gradient>* dxs, bool* handled) {
     const std::string* op = &node->type_string();
@@ -148,8 +193,12 @@ nb::list AddGradients(nb::handle graph, nb::handle ys, nb::handle xs,
     for (const Gradient& g : dys) grads.append(FromGradient(graph, core, g));
     const nb::object function = functions[key];
     const nb::object op_object = OperationObject(graph, core, node);
-    const nb::object results = CallPython(
-        [&] { return call(function, op_object, grads, node_scope); });
+    const nb::object results =
+        context.in_loop()
+            ? CallInLoop(graph, core, context, call_in_loop, function,
+                         op_object, grads, node_scope)
+            : CallPython(
+                  [&] { return call(function, op_object, grads, node_scope); });
     dxs->clear();
     for (nb::handle r : results) {
       dxs->push_back(ToGradient(r, core, "the result of a gradient function"));

@@ -49,7 +49,7 @@ TEST_F(GradientsCApiTest, RefusalsAreThoseOfTensorFlow) {
   TF_Operation* const x = Placeholder("x", TF_FLOAT);
   TF_Operation* const z = Placeholder("z", TF_FLOAT);
   TF_Operation* const y = Unary("Tanh", "y", x);
-  TF_Operation* const svd = Unary("Svd", "svd", x);
+  TF_Operation* const lu = Unary("Lu", "lu", x);
   const struct {
     TF_Operation *y, *x;
     const char* prefix;
@@ -61,8 +61,8 @@ TEST_F(GradientsCApiTest, RefusalsAreThoseOfTensorFlow) {
        "from the output node(s)."},
       {y, x, "y", TF_INVALID_ARGUMENT,
        "prefix [y] conflicts with existing node in the graph named [y]"},
-      {svd, x, nullptr, TF_NOT_FOUND,
-       "No gradient defined for operation 'svd' (op type: Svd)"},
+      {lu, x, nullptr, TF_NOT_FOUND,
+       "No gradient defined for operation 'lu' (op type: Lu)"},
       {nullptr, x, nullptr, TF_INVALID_ARGUMENT, "y"},
       {y, nullptr, nullptr, TF_INVALID_ARGUMENT, "x"},
   };

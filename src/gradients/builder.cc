@@ -87,7 +87,8 @@ class GradientBuilder {
   Status FindLoops();
   struct Loop {
     int frame = 0;
-    int exits = 0;  // on the way, and not visited
+    int exits = 0;      // on the way, and not visited
+    bool live = false;  // a gradient comes in through an Exit
     std::vector<Node*> enters;
   };
   // The loop whose Exit `n` is; null if that is outside all loops.
@@ -105,6 +106,8 @@ class GradientBuilder {
   // Calls the node's gradient function.
   Status Differentiate(Node* n, absl::Span<const Gradient> dys,
                        std::vector<Gradient>* dxs);
+  // What a function of the client gave, as it is known in the backward loop.
+  Status TakeIntoLoop(std::vector<Gradient>* dxs);
   Status CheckResult(const Node& n, std::vector<Gradient>* dxs);
   // Passes the node's gradients on through Identities that wait for all.
   Status Gate(Node* n, std::vector<Gradient>* dxs);
@@ -342,8 +345,19 @@ StatusOr<Endpoint> GradientBuilder::ZerosFor(const Endpoint& e) {
 }
 
 Status GradientBuilder::VisitExit(Node* n, Loop* loop) {
-  HR_RETURN_IF_ERROR(SumOf({n, 0}).status());
-  return --loop->exits == 0 ? VisitLoop(*loop) : OkStatus();
+  HR_ASSIGN_OR_RETURN(const Gradient dy, SumOf({n, 0}));
+  if (stops_[n->id()]) {
+    gradients_.erase({n, 0});
+  } else if (!dy.IsNone()) {
+    loop->live = true;
+  }
+  if (--loop->exits > 0) return OkStatus();
+  if (loop->live) HR_RETURN_IF_ERROR(VisitLoop(*loop));
+  for (const Node* enter : loop->enters) {
+    Node* const src = enter->input_edge(0)->src();
+    if (IsBetween(src) && --pending_[src->id()] == 0) ready_.push_back(src);
+  }
+  return OkStatus();
 }
 
 Status GradientBuilder::VisitLoop(const Loop& found) {
@@ -362,7 +376,6 @@ Status GradientBuilder::VisitLoop(const Loop& found) {
   options.grad_ys.clear();
   options.zero_if_unconnected = false;
   options.must_be_connected = false;
-  options.custom = nullptr;
   for (const GradientLoop::Variable& v : loop.variables()) {
     const DataType dtype = BaseType(v.merge->output_type(0));
     if (!IsBetween(v.branch) ||
@@ -437,10 +450,6 @@ Status GradientBuilder::VisitLoop(const Loop& found) {
     HR_RETURN_IF_ERROR(body.context_.status());
     HR_RETURN_IF_ERROR(loop.SetNext(b, sum.endpoint()));
     give(constants[i], {b.exit, 0});
-  }
-  for (const Node* enter : found.enters) {
-    Node* const src = enter->input_edge(0)->src();
-    if (IsBetween(src) && --pending_[src->id()] == 0) ready_.push_back(src);
   }
   return OkStatus();
 }
@@ -552,7 +561,17 @@ StatusOr<Gradient> GradientBuilder::SumOf(const Endpoint& e) {
       terms.push_back(g.IsSparse() ? context_.Densify(g)
                                    : Expr(&context_, g.dense));
     }
-    sum.dense = context_.Op("AddN", terms).endpoint();
+    if (options_.add_in_turn) {
+      context_.scope_ =
+          StrCat(options_.scope, "/", e.node->name(), "_gradient_sum/");
+      Expr running = terms[0];
+      for (size_t i = 1; i < terms.size(); ++i) {
+        running = context_.Op("AddN", {running, terms[i]});
+      }
+      sum.dense = running.endpoint();
+    } else {
+      sum.dense = context_.Op("AddN", terms).endpoint();
+    }
   }
   HR_RETURN_IF_ERROR(context_.status());
   parts.assign(1, sum);
@@ -588,7 +607,8 @@ Status GradientBuilder::Differentiate(Node* n, absl::Span<const Gradient> dys,
   Enter(n, dys, dxs);
   if (options_.custom) {
     bool handled = false;
-    HR_RETURN_IF_ERROR(options_.custom(n, context_.scope_, dys, dxs, &handled));
+    HR_RETURN_IF_ERROR(
+        options_.custom(context_, n, context_.scope_, dys, dxs, &handled));
     if (handled) {
       if (dxs->size() != static_cast<size_t>(n->num_inputs())) {
         return errors::InvalidArgument(
@@ -596,7 +616,7 @@ Status GradientBuilder::Differentiate(Node* n, absl::Span<const Gradient> dys,
             SummarizeNodeDef(n->def()), " do not match num inputs ",
             n->num_inputs());
       }
-      return OkStatus();
+      return TakeIntoLoop(dxs);
     }
   }
   std::string op = n->type_string();
@@ -626,6 +646,17 @@ Status GradientBuilder::Differentiate(Node* n, absl::Span<const Gradient> dys,
   if (!context_.status().ok()) {
     return Annotate(context_.status(), StrCat(" (gradient of node '", n->name(),
                                               "', op ", n->type_string(), ")"));
+  }
+  return OkStatus();
+}
+
+Status GradientBuilder::TakeIntoLoop(std::vector<Gradient>* dxs) {
+  if (body_of_ == nullptr) return OkStatus();
+  for (Gradient& g : *dxs) {
+    for (Endpoint* e : {&g.dense, &g.values, &g.indices, &g.dense_shape}) {
+      if (e->node == nullptr) continue;
+      HR_ASSIGN_OR_RETURN(*e, body_of_->Map(*e));
+    }
   }
   return OkStatus();
 }

@@ -211,6 +211,23 @@ StatusOr<Node*> GradientContext::Add(NodeDef def,
   return n;
 }
 
+Status GradientContext::IntoLoop(absl::Span<const Endpoint> inputs,
+                                 std::vector<Endpoint>* mapped,
+                                 std::vector<Node*>* control) {
+  if (loop_ == nullptr) {
+    mapped->assign(inputs.begin(), inputs.end());
+    return OkStatus();
+  }
+  absl::InlinedVector<Endpoint, 6> in_loop;
+  HR_RETURN_IF_ERROR(loop_->Prepare(inputs, &in_loop, control));
+  mapped->assign(in_loop.begin(), in_loop.end());
+  return OkStatus();
+}
+
+void GradientContext::Adopt(const Node* n) {
+  if (loop_ != nullptr) loop_->Adopt(n);
+}
+
 StatusOr<Node*> GradientContext::AddAsIs(NodeDef def,
                                          absl::Span<const Endpoint> inputs,
                                          absl::Span<Node* const> control) {

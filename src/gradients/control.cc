@@ -1,4 +1,5 @@
 // Gradients of conditionals of Switch and Merge, and of tensor arrays.
+#include "absl/strings/match.h"
 #include "gradients/conditional.h"
 #include "graph/control_flow.h"
 #include "headrace/gradients.h"
@@ -68,9 +69,10 @@ struct Array {
 // Adds an op of the version of the node's own op.
 Expr ArrayOp(G& g, absl::string_view op, std::initializer_list<Expr> inputs,
              AttrMap attrs = {}) {
-  absl::string_view version = g.node().type_string();
-  const bool has_version = version[version.size() - 2] == 'V';
-  version.remove_prefix(version.size() - (has_version ? 2 : 0));
+  const std::string& own = g.node().type_string();
+  const char* const version = absl::EndsWith(own, "V2")   ? "V2"
+                              : absl::EndsWith(own, "V3") ? "V3"
+                                                          : "";
   return g.Op(StrCat(op, version).c_str(), inputs, std::move(attrs));
 }
 Array GradientArray(G& g, const Expr& handle, const Expr& flow) {
@@ -80,35 +82,38 @@ Array GradientArray(G& g, const Expr& handle, const Expr& flow) {
 }
 void ReadGradient(G& g) {  // handle, index, flow
   const Array a = GradientArray(g, g.x(0), g.x(2));
-  g.SetDx(2, ArrayOp(g, "TensorArrayWrite", {a.handle, g.x(1), g.dy(), a.flow}));
+  g.SetDx(2,
+          ArrayOp(g, "TensorArrayWrite", {a.handle, g.x(1), g.dy(), a.flow}));
 }
 void WriteGradient(G& g) {  // handle, index, value, flow
   const Array a = GradientArray(g, g.x(0), g.dy());
   g.SetDx(2, ArrayOp(g, "TensorArrayRead", {a.handle, g.x(1), a.flow},
-                  {{"dtype", g.x(2).dtype()}}));
+                     {{"dtype", g.x(2).dtype()}}));
   g.SetDx(3, g.dy());
 }
 void GatherGradient(G& g) {  // handle, indices, flow
   const Array a = GradientArray(g, g.x(0), g.x(2));
-  g.SetDx(2, ArrayOp(g, "TensorArrayScatter", {a.handle, g.x(1), g.dy(), a.flow}));
+  g.SetDx(2,
+          ArrayOp(g, "TensorArrayScatter", {a.handle, g.x(1), g.dy(), a.flow}));
 }
 void ScatterGradient(G& g) {  // handle, indices, value, flow
   const Array a = GradientArray(g, g.x(0), g.dy());
   g.SetDx(2, ArrayOp(g, "TensorArrayGather", {a.handle, g.x(1), a.flow},
-                  {{"dtype", g.x(2).dtype()}}));
+                     {{"dtype", g.x(2).dtype()}}));
   g.SetDx(3, g.dy());
 }
 void ConcatGradient(G& g) {  // handle, flow; outputs: value, lengths
   const Array a = GradientArray(g, g.x(0), g.x(1));
-  g.SetDx(1, ArrayOp(g, "TensorArraySplit", {a.handle, g.dy(0), g.y(1), a.flow}));
+  g.SetDx(1,
+          ArrayOp(g, "TensorArraySplit", {a.handle, g.dy(0), g.y(1), a.flow}));
 }
 void SplitGradient(G& g) {  // handle, value, lengths, flow
   const Array a = GradientArray(g, g.x(0), g.dy());
   g.SetDx(1, ArrayOp(g, "TensorArrayConcat", {a.handle, a.flow},
-                  {{"dtype", g.x(1).dtype()}}));
+                     {{"dtype", g.x(1).dtype()}}));
   g.SetDx(3, g.dy());
 }
-#define HR_ARRAY_GRADIENT(op, fn) \
+#define HR_ARRAY_GRADIENT(op, fn)                                      \
   REGISTER_GRADIENTS(fn, "TensorArray" op "V3", "TensorArray" op "V2", \
                      "TensorArray" op)
 HR_ARRAY_GRADIENT("Read", ReadGradient);

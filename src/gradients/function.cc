@@ -1,5 +1,8 @@
 #include "gradients/function.h"
 
+#include <algorithm>
+
+#include "absl/cleanup/cleanup.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "framework/op/tensor_proto.h"
@@ -28,7 +31,8 @@ Status RunsOnce(absl::string_view node, absl::string_view op,
                 absl::string_view function) {
   return errors::Unimplemented(
       "gradient of function '", function, "': it would run node '", node,
-      "' (op ", op, ") again, which then gives another value or changes state "
+      "' (op ", op,
+      ") again, which then gives another value or changes state "
       "twice");
 }
 
@@ -36,23 +40,27 @@ Status RunsOnce(absl::string_view node, absl::string_view op,
 // running it once.
 Status CheckRunsAgain(const FunctionLibrary& library, const std::string& name,
                       absl::flat_hash_set<std::string>* seen) {
-  if (!seen->insert(name).second) return OkStatus();
-  const auto def = library.Find(name);
-  if (def == nullptr) return OkStatus();  // a call says so
-  for (const pb::NodeDef& n : def->node_def()) {
-    const OpDef* const op = OpRegistry::Global()->Find(n.op());
-    if (op == nullptr) {
-      HR_RETURN_IF_ERROR(CheckRunsAgain(library, n.op(), seen));
-    } else if (op->is_stateful && HasAny(EffectsOf(*op), kOnce) &&
-               !IsLocal(n.op())) {
-      return RunsOnce(n.name(), n.op(), name);
-    }
-    for (const auto& [key, value] : n.attr()) {
-      if (value.has_func()) {
-        HR_RETURN_IF_ERROR(CheckRunsAgain(library, value.func().name(), seen));
+  std::vector<std::string> todo;
+  const auto visit = [&](const std::string& f) {
+    if (seen->insert(f).second) todo.push_back(f);
+  };
+  visit(name);
+  while (!todo.empty()) {
+    const std::string f = std::move(todo.back());
+    todo.pop_back();
+    const auto def = library.Find(f);
+    if (def == nullptr) continue;  // a call says so
+    for (const pb::NodeDef& n : def->node_def()) {
+      const OpDef* const op = OpRegistry::Global()->Find(n.op());
+      if (op == nullptr) {
+        visit(n.op());
+      } else if (op->is_stateful && HasAny(EffectsOf(*op), kOnce) &&
+                 !IsLocal(n.op())) {
+        return RunsOnce(n.name(), n.op(), f);
       }
-      for (const pb::NameAttrList& f : value.list().func()) {
-        HR_RETURN_IF_ERROR(CheckRunsAgain(library, f.name(), seen));
+      for (const auto& [key, value] : n.attr()) {
+        if (value.has_func()) visit(value.func().name());
+        for (const pb::NameAttrList& g : value.list().func()) visit(g.name());
       }
     }
   }
@@ -79,6 +87,31 @@ Status CheckRunsAgain(const FunctionLibrary& library, const Node& n,
       }
     }
   }
+  return OkStatus();
+}
+
+// The gradients of functions that this thread is making, outermost first.
+// Functions that call each other many times would take time without end.
+struct InProgress {
+  std::vector<std::string> names;
+  int made = 0;  // since the first of these
+};
+constexpr size_t kMaxDepth = 100;
+constexpr int kMaxMade = 10'000;
+
+Status Enter(const std::string& function, InProgress* now) {
+  if (now->names.empty()) now->made = 0;
+  if (std::find(now->names.begin(), now->names.end(), function) !=
+      now->names.end()) {
+    return errors::Unimplemented("gradient of function '", function,
+                                 "', which calls itself");
+  }
+  if (now->names.size() >= kMaxDepth || ++now->made > kMaxMade) {
+    return errors::ResourceExhausted(
+        "gradient of function '", function, "': wanted at most ", kMaxDepth,
+        " calls inside each other and ", kMaxMade, " in all");
+  }
+  now->names.push_back(function);
   return OkStatus();
 }
 
@@ -138,6 +171,9 @@ StatusOr<GradientFunction> GradientFunction::Build(
     const GraphVersions& versions, const std::vector<bool>& needs,
     const std::vector<bool>& has_dy,
     absl::Span<const PartialTensorShape> shapes) {
+  static thread_local InProgress in_progress;
+  HR_RETURN_IF_ERROR(Enter(f.name, &in_progress));
+  const auto leave = absl::MakeCleanup([] { in_progress.names.pop_back(); });
   GradientFunction out;
   out.library_ = library;
   out.function_ = f.name;
@@ -172,8 +208,8 @@ StatusOr<GradientFunction> GradientFunction::Build(
   for (size_t i = 0; i < has_dy.size(); ++i) {
     if (!has_dy[i]) continue;
     const Edge* const y = body.rets[i]->input_edge(0);
-    HR_ASSIGN_OR_RETURN(
-        Node* const dy, AddArgument(graph, body.ret_types[i],
+    HR_ASSIGN_OR_RETURN(Node* const dy,
+                        AddArgument(graph, body.ret_types[i],
                                     static_cast<int>(n + out.dys_.size())));
     graph->SetOutputShape(dy, 0, y->src()->output_shape(y->src_output()));
     out.dys_.push_back(dy);
@@ -235,9 +271,8 @@ StatusOr<NameAttrList> GradientFunction::Finish(
           const Endpoint zero,
           AddTo(graph, "Const", {},
                 {{"dtype", DT_FLOAT}, {"value", Tensor::Scalar<float>(0)}}));
-      HR_ASSIGN_OR_RETURN(
-          const Endpoint of_type,
-          AddTo(graph, "Cast", {zero}, {{"DstT", types[k]}}));
+      HR_ASSIGN_OR_RETURN(const Endpoint of_type,
+                          AddTo(graph, "Cast", {zero}, {{"DstT", types[k]}}));
       HR_ASSIGN_OR_RETURN(dx, AddTo(graph, "Fill", {shape, of_type}));
     }
     outputs.push_back(dx);
@@ -308,9 +343,8 @@ void BranchesGradient(G& g, int first,
   if (!g.status().ok()) return;
   std::vector<GradientFunction> built;
   for (const NameAttrList& f : branches) {
-    StatusOr<GradientFunction> one =
-        GradientFunction::Build(site.library, f, site.versions, site.needs,
-                                site.has_dy, site.shapes);
+    StatusOr<GradientFunction> one = GradientFunction::Build(
+        site.library, f, site.versions, site.needs, site.has_dy, site.shapes);
     if (!one.ok()) return g.Fail(one.status());
     built.push_back(*std::move(one));
   }
@@ -401,31 +435,30 @@ REGISTER_GRADIENT("SymbolicGradient", [](G& g) {
 });
 
 constexpr auto kIfGrad = [](G& g) {
-  BranchesGradient(
-      g, 1,
-      {g.Attr<NameAttrList>("then_branch"),
-       g.Attr<NameAttrList>("else_branch")},
-      [&](const std::vector<NameAttrList>& fs, std::vector<Expr> in,
-          bool stateful, AttrValue types) {
-        in.insert(in.begin(), g.x(0));
-        return g.Op(stateful ? "If" : "StatelessIf", in,
-                    {{"then_branch", fs[0]},
-                     {"else_branch", fs[1]},
-                     {"Tcond", g.x(0).dtype()},
-                     {"Tout", std::move(types)}});
-      });
+  BranchesGradient(g, 1,
+                   {g.Attr<NameAttrList>("then_branch"),
+                    g.Attr<NameAttrList>("else_branch")},
+                   [&](const std::vector<NameAttrList>& fs,
+                       std::vector<Expr> in, bool stateful, AttrValue types) {
+                     in.insert(in.begin(), g.x(0));
+                     return g.Op(stateful ? "If" : "StatelessIf", in,
+                                 {{"then_branch", fs[0]},
+                                  {"else_branch", fs[1]},
+                                  {"Tcond", g.x(0).dtype()},
+                                  {"Tout", std::move(types)}});
+                   });
 };
 REGISTER_GRADIENTS(kIfGrad, "If", "StatelessIf");
 
 constexpr auto kCaseGrad = [](G& g) {
-  BranchesGradient(
-      g, 1, g.Attr<std::vector<NameAttrList>>("branches"),
-      [&](const std::vector<NameAttrList>& fs, std::vector<Expr> in,
-          bool stateful, AttrValue types) {
-        in.insert(in.begin(), g.x(0));
-        return g.Op(stateful ? "Case" : "StatelessCase", in,
-                    {{"branches", fs}, {"Tout", std::move(types)}});
-      });
+  BranchesGradient(g, 1, g.Attr<std::vector<NameAttrList>>("branches"),
+                   [&](const std::vector<NameAttrList>& fs,
+                       std::vector<Expr> in, bool stateful, AttrValue types) {
+                     in.insert(in.begin(), g.x(0));
+                     return g.Op(
+                         stateful ? "Case" : "StatelessCase", in,
+                         {{"branches", fs}, {"Tout", std::move(types)}});
+                   });
 };
 REGISTER_GRADIENTS(kCaseGrad, "Case", "StatelessCase");
 
@@ -462,7 +495,6 @@ class Wrapper {
   }
   NameAttrList Finish(const std::string& name, std::vector<Endpoint> outputs) {
     if (!g_->status().ok()) return {};
-    // A result must not be an argument as it is.
     StatusOr<NameAttrList> f = AddFunction(site_.library.get(), name, inputs_,
                                            outputs, graph_, nullptr);
     if (f.ok()) return *f;
@@ -508,14 +540,13 @@ constexpr auto kWhileGrad = [](G& g) {
   for (int i = 0; i < n; ++i) wanted[i] = IsTrainable(site.x[i].dtype());
   std::unique_ptr<GradientFunction> gradient;
   for (;;) {
-    StatusOr<GradientFunction> built = GradientFunction::Build(
-        site.library, body, site.versions, wanted, has);
+    StatusOr<GradientFunction> built =
+        GradientFunction::Build(site.library, body, site.versions, wanted, has);
     if (!built.ok()) return g.Fail(built.status());
     gradient = std::make_unique<GradientFunction>(*std::move(built));
     bool more = false;
     for (int i = 0; i < n; ++i) {
-      if (has[i] || !gradient->Depends(i) ||
-          site.x[i].dtype() == DT_RESOURCE) {
+      if (has[i] || !gradient->Depends(i) || site.x[i].dtype() == DT_RESOURCE) {
         continue;
       }
       has[i] = more = true;
@@ -562,9 +593,8 @@ constexpr auto kWhileGrad = [](G& g) {
     Endpoint count;
     std::vector<Endpoint> x, list;
     variables(w, &count, &x, &list);
-    const Endpoint holds =
-        w.Op("StatefulPartitionedCall", x,
-             {{"f", cond}, {"Tout", Types({DT_BOOL})}});
+    const Endpoint holds = w.Op("StatefulPartitionedCall", x,
+                                {{"f", cond}, {"Tout", Types({DT_BOOL})}});
     again_cond = w.Finish(StrCat(cond.name, "_again"), {holds});
   }
   {
@@ -606,15 +636,14 @@ constexpr auto kWhileGrad = [](G& g) {
   for (int i = 0; i < n; ++i) {
     if (passes[i]) constant.push_back(i);
   }
-  const auto back_variables = [&](Wrapper& w, Endpoint* left,
-                                  std::vector<Endpoint>* dx,
-                                  std::vector<Endpoint>* list,
-                                  std::vector<Endpoint>* same) {
-    *left = w.Arg(DT_INT32);
-    for (const DataType t : types) dx->push_back(w.Arg(t));
-    for (size_t k = 0; k < lists; ++k) list->push_back(w.Arg(DT_VARIANT));
-    for (const int i : constant) same->push_back(w.Arg(x_types[i]));
-  };
+  const auto back_variables =
+      [&](Wrapper& w, Endpoint* left, std::vector<Endpoint>* dx,
+          std::vector<Endpoint>* list, std::vector<Endpoint>* same) {
+        *left = w.Arg(DT_INT32);
+        for (const DataType t : types) dx->push_back(w.Arg(t));
+        for (size_t k = 0; k < lists; ++k) list->push_back(w.Arg(DT_VARIANT));
+        for (const int i : constant) same->push_back(w.Arg(x_types[i]));
+      };
   {
     Wrapper w(site, &g);
     Endpoint left;
@@ -657,8 +686,8 @@ constexpr auto kWhileGrad = [](G& g) {
   for (size_t k = 0; k < arguments.size(); ++k) {
     const int i = arguments[k];
     if (!has[i]) {
-      back.push_back(g.Op("Fill", {g.Op("VariableShape", {site.x[i]}),
-                                   g.Scalar(types[k], 0)}));
+      back.push_back(g.Op(
+          "Fill", {g.Op("VariableShape", {site.x[i]}), g.Scalar(types[k], 0)}));
     } else if (site.has_dy[i]) {
       back.push_back(g.dy(i));
     } else {
@@ -708,9 +737,9 @@ StatusOr<NameAttrList> SymbolicGradientOf(
   }
   // Results without gradients have arguments, too, which are not read.
   for (size_t i = 0; i < body.ret_types.size(); ++i) has_dy.push_back(true);
-  HR_ASSIGN_OR_RETURN(GradientFunction gradient,
-                      GradientFunction::Build(library, f, versions, needs,
-                                              has_dy));
+  HR_ASSIGN_OR_RETURN(
+      GradientFunction gradient,
+      GradientFunction::Build(library, f, versions, needs, has_dy));
   return gradient.Finish(all, types);
 }
 

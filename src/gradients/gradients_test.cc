@@ -93,7 +93,7 @@ TEST(GradientsTest, RefusalsNameWhatIsWrong) {
   const Endpoint c = Placeholder(&g, "c", DT_COMPLEX64, {2});
   const Endpoint wide = Placeholder(&g, "wide", DT_FLOAT, {3});
   const Endpoint whole = Placeholder(&g, "whole", DT_INT32, {2, 2});
-  const Endpoint svd = Add(&g, "svd", "Svd", {x});
+  const Endpoint lu = Add(&g, "lu", "Lu", {x});
   const auto gradients = [](Endpoint e) {
     GradientOptions options;
     options.grad_ys = {{.dense = e}};
@@ -116,11 +116,11 @@ TEST(GradientsTest, RefusalsNameWhatIsWrong) {
        gradients(x),
        absl::StatusCode::kInvalidArgument,
        "1 grad_ys for 2 ys"},
-      {{svd},
+      {{lu},
        {x},
        {},
        absl::StatusCode::kNotFound,
-       "No gradient defined for operation 'svd' (op type: Svd)"},
+       "No gradient defined for operation 'lu' (op type: Lu)"},
   };
   for (const Case& c : cases) {
     std::vector<Gradient> dxs;

@@ -128,10 +128,10 @@ REGISTER_GRADIENT("SelfAdjointEigV2", [](G& g) {
 // Columns [begin, end) of matrices.
 Expr Columns(const Expr& t, int begin, int end) {
   G& g = *t.context();
-  return g.Op("StridedSlice",
-              {t, g.Ints({0, 0, begin}), g.Ints({0, 0, end}),
-               g.Ints({1, 1, 1})},
-              {{"ellipsis_mask", 1}, {"begin_mask", 2}, {"end_mask", 2}});
+  return g.Op(
+      "StridedSlice",
+      {t, g.Ints({0, 0, begin}), g.Ints({0, 0, end}), g.Ints({1, 1, 1})},
+      {{"ellipsis_mask", 1}, {"begin_mask", 2}, {"end_mask", 2}});
 }
 // Outputs: s, u, v. With more rows than columns the gradient is that of the
 // transpose, transposed.
@@ -145,8 +145,8 @@ REGISTER_GRADIENT("Svd", [](G& g) {
   const Expr ds = g.Op("MatrixDiag", {g.dy(0)});
   if (!g.Attr<bool>("compute_uv")) {
     const Expr again = g.Op("Svd", {x}, {{"compute_uv", true}});
-    return g.SetDx(0, g.MatMul(again.out(1),
-                               g.MatMul(ds, again.out(2), false, true)));
+    return g.SetDx(
+        0, g.MatMul(again.out(1), g.MatMul(ds, again.out(2), false, true)));
   }
   const int rank = x.rank();
   const int64_t rows = rank < 2 ? -1 : x.shape().dim_size(rank - 2);
@@ -181,8 +181,7 @@ REGISTER_GRADIENT("Svd", [](G& g) {
   const auto twice = [&](const Expr& t) { return t + g.Adjoint(t); };
   const Expr of_u = twice(f * g.MatMul(u, du, true));
   const Expr of_v = twice(f * g.MatMul(v1, dv1, true));
-  const Expr inner =
-      ds + g.MatMul(of_u, s_matrix) + g.MatMul(s_matrix, of_v);
+  const Expr inner = ds + g.MatMul(of_u, s_matrix) + g.MatMul(s_matrix, of_v);
   Expr dx = g.MatMul(u, g.MatMul(inner, v1, false, true));
   if (m < n) {
     Expr rest =
@@ -191,8 +190,7 @@ REGISTER_GRADIENT("Svd", [](G& g) {
       const Expr v2 = Columns(v, m, n), dv2 = Columns(dv, m, n);
       rest = rest - g.MatMul(g.MatMul(v1, dv2, true), v2, false, true);
     }
-    const Expr inverse =
-        g.Op("MatrixDiag", {g.Op("DivNoNan", {one, s})});
+    const Expr inverse = g.Op("MatrixDiag", {g.Op("DivNoNan", {one, s})});
     dx = dx + g.MatMul(g.MatMul(u, inverse), rest);
   }
   g.SetDx(0, tall ? g.Adjoint(dx) : dx);
@@ -200,11 +198,10 @@ REGISTER_GRADIENT("Svd", [](G& g) {
 // With y * y = x: y^H * dx + dx * y^H = dy, as one system of n^2 equations.
 REGISTER_GRADIENT("MatrixSquareRoot", [](G& g) {
   const Expr y = g.y(), dy = g.dy(), adjoint = g.Adjoint(y);
-  const Expr one = g.Op("MatrixDiag", {g.Op("OnesLike", {g.Op(
-                                          "MatrixDiagPart", {y})})});
+  const Expr one =
+      g.Op("MatrixDiag", {g.Op("OnesLike", {g.Op("MatrixDiagPart", {y})})});
   const auto expand = [&](const Expr& t, int a, int b) {
-    return g.Op("ExpandDims",
-                {g.Op("ExpandDims", {t, g.Int(a)}), g.Int(b)});
+    return g.Op("ExpandDims", {g.Op("ExpandDims", {t, g.Int(a)}), g.Int(b)});
   };
   // a [..., i, j] and b [..., k, l] as [..., i, k, j, l].
   const auto product = [&](const Expr& a, const Expr& b) {
@@ -216,9 +213,9 @@ REGISTER_GRADIENT("MatrixSquareRoot", [](G& g) {
   const Expr batch =
       g.Op("StridedSlice", {shape, g.Ints({0}), g.Ints({-2}), g.Ints({1})},
            {{"begin_mask", 1}});
-  const Expr n = g.Op("StridedSlice",
-                      {shape, g.Ints({-1}), g.Ints({0}), g.Ints({1})},
-                      {{"end_mask", 1}});
+  const Expr n =
+      g.Op("StridedSlice", {shape, g.Ints({-1}), g.Ints({0}), g.Ints({1})},
+           {{"end_mask", 1}});
   const Expr system = g.Reshape(all, g.Concat({batch, n * n, n * n}));
   const Expr right = g.Reshape(dy, g.Concat({batch, n * n, g.Ints({1})}));
   g.SetDx(0, g.Reshape(g.Op("MatrixSolve", {system, right}), shape));
@@ -235,12 +232,12 @@ Expr Shift(const Expr& t, int by, int axis) {
 Expr ShiftRows(const Expr& t, int by) {
   G& g = *t.context();
   const auto rows = [&](int begin, int end, int begin_mask, int end_mask) {
-    return g.Op("StridedSlice",
-                {t, g.Ints({0, begin, 0}), g.Ints({0, end, 0}),
-                 g.Ints({1, 1, 1})},
-                {{"ellipsis_mask", 1},
-                 {"begin_mask", 4 | begin_mask},
-                 {"end_mask", 4 | end_mask}});
+    return g.Op(
+        "StridedSlice",
+        {t, g.Ints({0, begin, 0}), g.Ints({0, end, 0}), g.Ints({1, 1, 1})},
+        {{"ellipsis_mask", 1},
+         {"begin_mask", 4 | begin_mask},
+         {"end_mask", 4 | end_mask}});
   };
   const Expr zeros = g.ZerosLike(rows(0, 1, 2, 0));
   return by < 0 ? g.Concat({rows(1, 0, 0, 2), zeros}, -2)
@@ -264,15 +261,13 @@ REGISTER_GRADIENT("TridiagonalMatMul", [](G& g) {
 REGISTER_GRADIENT("TridiagonalSolve", [](G& g) {
   const Expr solved = g.y();
   const auto diagonal = [&](int i) {
-    return g.Op("StridedSlice",
-                {g.x(0), g.Ints({0, i, 0}), g.Ints({0, i + 1, 0}),
-                 g.Ints({1, 1, 1})},
-                {{"ellipsis_mask", 1}, {"begin_mask", 4}, {"end_mask", 4}});
+    return g.Op(
+        "StridedSlice",
+        {g.x(0), g.Ints({0, i, 0}), g.Ints({0, i + 1, 0}), g.Ints({1, 1, 1})},
+        {{"ellipsis_mask", 1}, {"begin_mask", 4}, {"end_mask", 4}});
   };
-  const Expr transposed =
-      g.Concat({Shift(diagonal(2), -1, -1), diagonal(1),
-                Shift(diagonal(0), 1, -1)},
-               -2);
+  const Expr transposed = g.Concat(
+      {Shift(diagonal(2), -1, -1), diagonal(1), Shift(diagonal(0), 1, -1)}, -2);
   const Expr right = g.Like("TridiagonalSolve", {g.Conj(transposed), g.dy()});
   g.SetDx(0, -g.Concat({RowSums(g, right, ShiftRows(solved, -1)),
                         RowSums(g, right, solved),

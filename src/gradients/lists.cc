@@ -15,9 +15,7 @@ Expr RowShape(G& g, const Expr& t) {
               {g.Shape(t), g.Ints({1}), g.Ints({0}), g.Ints({1})},
               {{"end_mask", 1}});
 }
-Expr Length(G& g, const Expr& list) {
-  return g.Op("TensorListLength", {list});
-}
+Expr Length(G& g, const Expr& list) { return g.Op("TensorListLength", {list}); }
 Expr ElementShape(G& g, const Expr& list) {
   return g.Op("TensorListElementShape", {list}, {{"shape_type", DT_INT32}});
 }
@@ -34,8 +32,8 @@ REGISTER_GRADIENT("TensorListPopBack", [](G& g) {
 });
 REGISTER_GRADIENT("TensorListStack", [](G& g) {
   const Expr dy = g.dy();
-  g.SetDx(0, g.Op("TensorListFromTensor", {dy, RowShape(g, dy)},
-                  ElementType(g)));
+  g.SetDx(0,
+          g.Op("TensorListFromTensor", {dy, RowShape(g, dy)}, ElementType(g)));
 });
 REGISTER_GRADIENT("TensorListFromTensor", [](G& g) {
   g.SetDx(0, g.Op("TensorListStack", {g.dy(), RowShape(g, g.x(0))},
@@ -43,11 +41,11 @@ REGISTER_GRADIENT("TensorListFromTensor", [](G& g) {
 });
 REGISTER_GRADIENT("TensorListGetItem", [](G& g) {
   const Expr list = g.x(0);
-  const Expr zeros = g.Op("TensorListReserve",
-                          {ElementShape(g, list), Length(g, list)},
-                          ElementType(g));
-  g.SetDx(0, g.Op("TensorListSetItem", {zeros, g.x(1), g.dy()},
-                  ElementType(g)));
+  const Expr zeros =
+      g.Op("TensorListReserve", {ElementShape(g, list), Length(g, list)},
+           ElementType(g));
+  g.SetDx(0,
+          g.Op("TensorListSetItem", {zeros, g.x(1), g.dy()}, ElementType(g)));
 });
 REGISTER_GRADIENT("TensorListSetItem", [](G& g) {
   const Expr item = g.x(2), d = g.dy();
@@ -55,8 +53,8 @@ REGISTER_GRADIENT("TensorListSetItem", [](G& g) {
     g.SetDx(0, g.Op("TensorListSetItem", {d, g.x(1), g.ZerosLike(item)},
                     ElementType(g)));
   }
-  g.SetDx(2, g.Op("TensorListGetItem", {d, g.x(1), g.Shape(item)},
-                  ElementType(g)));
+  g.SetDx(
+      2, g.Op("TensorListGetItem", {d, g.x(1), g.Shape(item)}, ElementType(g)));
 });
 REGISTER_GRADIENT("TensorListResize", [](G& g) {
   g.SetDx(0, g.Op("TensorListResize", {g.dy(), Length(g, g.x(0))}));
@@ -84,14 +82,14 @@ REGISTER_GRADIENT("TensorListScatterIntoExistingList", [](G& g) {
 });
 // Outputs: the elements, one after the other, and their lengths.
 constexpr auto kConcatListGrad = [](G& g) {
-  g.SetDx(0, g.Op("TensorListSplit",
-                  {g.dy(0), ElementShape(g, g.x(0)), g.y(1)}, ElementType(g)));
+  g.SetDx(0, g.Op("TensorListSplit", {g.dy(0), ElementShape(g, g.x(0)), g.y(1)},
+                  ElementType(g)));
 };
 REGISTER_GRADIENTS(kConcatListGrad, "TensorListConcat", "TensorListConcatV2");
 REGISTER_GRADIENT("TensorListSplit", [](G& g) {
   const Expr shape = g.Concat({g.Ints({-1}), RowShape(g, g.x(0))});
-  g.SetDx(0, g.Op("TensorListConcatV2", {g.dy(), shape, g.x(2)},
-                  ElementType(g)));
+  g.SetDx(0,
+          g.Op("TensorListConcatV2", {g.dy(), shape, g.x(2)}, ElementType(g)));
 });
 
 REGISTER_GRADIENT("OptionalFromValue", [](G& g) {

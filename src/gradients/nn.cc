@@ -111,7 +111,8 @@ REGISTER_GRADIENTS(kFusedBatchNormGrad, "FusedBatchNorm", "FusedBatchNormV2",
 
 // Of FusedBatchNormGrad(dy, x, scale, mean, variance), whose outputs are the
 // gradients of x, scale and offset. With xh = (x - mean) * r and
-// r = 1 / sqrt(variance + epsilon), they are, where mean() is that of a channel,
+// r = 1 / sqrt(variance + epsilon), they are, where mean() is that of a
+// channel,
 //   scale * r * (dy - mean(dy) - xh * mean(dy * xh)), sum(dy * xh), sum(dy)
 // in training, where mean and variance are those of x; else
 //   scale * r * dy, sum(dy * xh), sum(dy).
@@ -119,7 +120,7 @@ constexpr auto kFusedBatchNormGradGrad = [](G& g) {
   const DataType type = g.x(1).dtype(), wide = g.x(2).dtype();
   const std::string format = g.Attr<std::string>("data_format");
   const int spatial = absl::StrContains(format, 'D') ? 3 : 2;
-  const bool channels_last = format.back() == 'C';
+  const bool channels_last = !absl::StartsWith(format, "NC");
   std::vector<int32_t> axes = {0}, channel(spatial + 2, 1);
   for (int i = 0; i < spatial; ++i) axes.push_back(i + (channels_last ? 1 : 2));
   channel[channels_last ? spatial + 1 : 1] = -1;

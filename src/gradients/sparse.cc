@@ -138,12 +138,11 @@ REGISTER_GRADIENT("RaggedGather", [](G& g) {
   for (int i = 1; i < values; ++i) splits = Rows(g.x(i), splits);
   const Expr ids = g.Reshape(g.x(values + 1), g.Ints({-1}));
   const Expr begin = Rows(splits, ids);
-  const Expr end =
-      Rows(splits, ids + g.Cast(g.Int(1), ids.dtype()));
-  const Expr rows = g.Op("RaggedRange",
-                         {begin, end, g.Cast(g.Int(1), begin.dtype())},
-                         {{"T", begin.dtype()}, {"Tsplits", begin.dtype()}})
-                        .out(1);
+  const Expr end = Rows(splits, ids + g.Cast(g.Int(1), ids.dtype()));
+  const Expr rows =
+      g.Op("RaggedRange", {begin, end, g.Cast(g.Int(1), begin.dtype())},
+           {{"T", begin.dtype()}, {"Tsplits", begin.dtype()}})
+          .out(1);
   g.SetSlices(values, g.dy(g.num_outputs() - 1), rows,
               g.Shape(g.x(values), begin.dtype()));
 });

@@ -388,12 +388,11 @@ TEST_P(FunctionTest, Refusals) {
            call,
        "cycle"},
       {"no gradient",
-       AddOne() +
-           "node { name: 'out' op: 'SymbolicGradient' input: 'in' input: 'in' "
-           "attr { key: 'Tin' value { list { type: DT_INT32 type: DT_INT32 } } "
-           "} attr { key: 'Tout' value { list { type: DT_INT32 } } } attr { "
-           "key: 'f' value { func { name: 'AddOne' } } } }",
-       "'AddOne'"},
+       "node { name: 'out' op: 'SymbolicGradient' input: 'in' input: 'in' "
+       "attr { key: 'Tin' value { list { type: DT_INT32 type: DT_INT32 } } "
+       "} attr { key: 'Tout' value { list { type: DT_INT32 } } } attr { "
+       "key: 'f' value { func { name: 'Nobody' } } } }",
+       "Function Nobody is not defined"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.what);

@@ -357,6 +357,25 @@ def nn_cases():
             yield Case("FusedBatchNorm" + version, r(4, 3, 2, 3, dtype=f),
                        pos(3, dtype=f), r(3, dtype=f), *stats,
                        is_training=training, **bn)
+    for training in (True, False):
+        for version in ("", "V2", "V3"):
+            for channels in ("NHWC", "NCHW"):
+                x = r(4, 3, 2, 3, dtype=f)
+                stats = ([Fixed(x.mean((0, 1, 2))), Fixed(x.var((0, 1, 2)))]
+                         if training else
+                         [Fixed(r(3, dtype=f)), Fixed(pos(3, dtype=f))])
+                if version == "V3":
+                    stats.append(Fixed(np.zeros(0, f)))
+                if channels == "NCHW":
+                    if training:
+                        continue  # the kernel needs the other
+                    x = x.transpose(0, 3, 1, 2).copy()
+                yield Case("FusedBatchNormGrad" + version,
+                           r(*x.shape, dtype=f),
+                           Fixed(x) if training else x, pos(3, dtype=f),
+                           *stats, is_training=training,
+                           data_format=channels, outputs=[0, 1, 2],
+                           delta=1e-2, tolerance=3e-3)
     yield Case("SoftmaxCrossEntropyWithLogits", Fixed(r(3, 4)), pos(3, 4),
                outputs=[0])
     labels = pos(3, 4)
@@ -396,6 +415,21 @@ def linalg_cases():
     yield Case("MatrixSolveLs", r(2, 4), r(2, 3), Fixed(np.float64(0.3)),
                unknown=False, tolerance=1e-5)
     yield Case("Qr", r(4, 3), unknown=False, tolerance=1e-5)
+    for shape in ((3, 3), (2, 4, 3), (3, 5)):
+        yield Case("Svd", r(*shape), compute_uv=False, outputs=[0],
+                   tolerance=1e-5)
+        yield Case("Svd", r(*shape), outputs=[0], unknown=False,
+                   tolerance=1e-5)
+    yield Case("Svd", r(4, 3), full_matrices=True, outputs=[0], unknown=False,
+               tolerance=1e-5)
+    yield Case("MatrixSquareRoot", spd(3), tolerance=1e-5)
+    yield Case("MatrixSquareRoot", np.stack([spd(2), spd(2)]), tolerance=1e-5)
+    for make in (r, c):
+        yield Case("TridiagonalMatMul", make(2, 1, 4), make(2, 1, 4),
+                   make(2, 1, 4), make(2, 4, 3))
+        yield Case("TridiagonalSolve",
+                   make(2, 3, 4) + np.array([0, 3, 0])[:, None],
+                   make(2, 4, 2), tolerance=1e-5)
     yield Case("Cross", r(2, 3), r(2, 3))
     for op in ("FFT", "IFFT"):
         yield Case(op, c(2, 5))
@@ -458,6 +492,10 @@ def sparse_cases():
         yield Case("SparseDenseCwiseMul", at, r(3), shape, r(*dense))
         yield Case("SparseDenseCwiseDiv", at, r(3), shape, pos(*dense))
     yield Case("SparseSoftmax", at, r(3), shape)
+    yield Case("RaggedTensorToSparse", [longs([0, 2, 3]), longs([0, 1, 3, 4])],
+               r(4), outputs=[1])
+    yield Case("RaggedGather", [longs([0, 2, 3]), longs([0, 1, 3, 4])],
+               r(4, 2), ints(1, 0, 1), OUTPUT_RAGGED_RANK=2, outputs=[1])
 
 
 CASES = [*unary_cases(), *binary_cases(), *reduction_cases(), *ARRAY,
@@ -562,11 +600,25 @@ ELSEWHERE = {
     "reads variables: see test_gradients.py": """
         ReadVariableOp RefIdentity ResourceGather ResourceGatherNd""",
     "control flow and tensor arrays: see test_gradients.py": """
-        Case Enter Exit If Merge NextIteration PartitionedCall RefEnter RefExit
-        RefMerge RefNextIteration RefSwitch RemoteCall StatefulPartitionedCall
-        StatelessIf StatelessWhile Switch SymbolicGradient
+        Enter Exit Merge NextIteration RefEnter RefExit
+        RefMerge RefNextIteration RefSwitch Switch
         TensorArrayConcatV3 TensorArrayGatherV3 TensorArrayReadV3
-        TensorArrayScatterV3 TensorArraySplitV3 TensorArrayWriteV3 While""",
+        TensorArrayScatterV3 TensorArraySplitV3 TensorArrayWriteV3""",
+    "older forms of tensor arrays": """
+        TensorArrayConcat TensorArrayConcatV2 TensorArrayGather
+        TensorArrayGatherV2 TensorArrayRead TensorArrayReadV2
+        TensorArrayScatter TensorArrayScatterV2 TensorArraySplit
+        TensorArraySplitV2 TensorArrayWrite TensorArrayWriteV2""",
+    "functions, lists: see test_gradients_functions.py": """
+        Case If PartitionedCall RemoteCall StatefulPartitionedCall
+        StatelessCase StatelessIf StatelessWhile SymbolicGradient While
+        OptionalFromValue OptionalGetValue TensorListConcat TensorListConcatV2
+        TensorListFromTensor TensorListGather TensorListGetItem
+        TensorListPopBack TensorListPushBack TensorListResize TensorListScatter
+        TensorListScatterIntoExistingList TensorListScatterV2 TensorListSetItem
+        TensorListSplit TensorListStack""",
+    "refused, as in TensorFlow":
+        "SparseDenseCwiseAdd SparseSparseMaximum SparseSparseMinimum",
     "prints": "Print",
 }
 

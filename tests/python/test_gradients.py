@@ -118,6 +118,34 @@ def test_second_derivatives():
     assert run(tf.hessians(y, x))[0].tolist() == [[6, 1], [1, 12]]
 
 
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("data_format", ["NHWC", "NCHW"])
+@pytest.mark.parametrize("op", ["FusedBatchNorm", "FusedBatchNormV2",
+                                "FusedBatchNormV3"])
+def test_second_derivatives_of_batch_normalisation(op, data_format, training):
+    if data_format == "NCHW" and training:
+        pytest.skip("the kernel trains with NHWC")
+    random = np.random.RandomState(4)
+    shape = [3, 2, 2, 2]
+    v = random.uniform(0.5, 1.5, shape).astype("f")
+    s = random.uniform(0.5, 1.5, [2]).astype("f")
+    x, scale = tf.placeholder("float", shape), tf.placeholder("float", [2])
+    stats = [[], []] if training else [[0.3, 0.7], [1.5, 0.6]]
+    y = getattr(tf.raw_ops, op)(
+        x, scale, tf.constant([0.1, 0.2]),
+        *[tf.constant(t, "float") for t in stats],
+        is_training=training, data_format=data_format, epsilon=0.1)[0]
+    weights = tf.constant(random.uniform(-1, 1, shape).astype("f"))
+    first = tf.gradients(tf.tanh(y) * weights, [x, scale])
+    feed = {x: v, scale: s}
+    with tf.Session():
+        for g, g_shape in zip(first, (shape, [2])):
+            for t, value in ((x, v), (scale, s)):
+                assert tf.test.compute_gradient_error(
+                    t, value.shape, g, g_shape, value, delta=1e-2,
+                    extra_feed_dict=feed) < 5e-3
+
+
 # Slices.
 
 @pytest.mark.parametrize("resource", [False, True])
@@ -418,13 +446,79 @@ def test_the_checker():
 
 def test_ops_without_a_gradient_are_named():
     x = tf.constant([[1., 2], [3, 4]])
-    y = tf.raw_ops.Svd(x, name="e")[0]
+    y = tf.raw_ops.Lu(x, name="e")[0]
     with pytest.raises(LookupError, match="No gradient defined for operation "
-                                          "'e'.*Svd"):
+                                          "'e'.*Lu"):
         tf.gradients(y, x)
     z = tf.raw_ops.PreventGradient(x, message="not here")
     with pytest.raises(LookupError, match="not here"):
         tf.gradients(z, x)
+
+
+def test_registered_functions_in_loops(graph):
+    @tf.RegisterGradient("TestLoopSquare")
+    def square(op, grad):
+        assert op.type == "Square"
+        with tf.control_dependencies([grad]):
+            return tf.where(grad > 0, 2 * grad * op.inputs[0],
+                            grad * tf.constant(2., tf.float64) * op.inputs[0])
+
+    @tf.custom_gradient
+    def cube(a):
+        return a * a * a, lambda g: 3 * a * a * g
+
+    def build(x, w):
+        def body(i, a):
+            with graph.gradient_override_map({"Square": "TestLoopSquare"}):
+                b = tf.square(a) * w
+            b = loop(2, lambda j, c: [cube(c) * 0.1 + w], b)
+            return [tf.cond(i > 0, lambda: cube(b), lambda: b)]
+        return loop(2, body, x)
+
+    x, w = (tf.placeholder(tf.float64, []) for _ in range(2))
+    y = build(x, w)
+    with tf.Session():
+        for t in (x, w):
+            assert tf.test.compute_gradient_error(
+                t, [], y, [], np.float64(0.7), delta=1e-6,
+                extra_feed_dict={x: 0.7, w: 0.7}) < 1e-6
+
+
+def test_loops_without_back_prop_have_no_gradient():
+    x = tf.constant(2.)
+
+    def cubed(x, back_prop):
+        return tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * x),
+                             [0, x], back_prop=back_prop)[1]
+    assert tf.gradients(cubed(x, False), x) == [None]
+    y = x * 5
+    got = tf.gradients(cubed(y, False) + y + cubed(x, True), x)
+    assert run(got) == [5 + 4 * 8]
+
+
+def test_gradients_that_are_added_in_turn():
+    x = tf.constant([1., 2.], name="x")
+    y = x * x + x * 3
+    for method in (1, 2):
+        got = tf.gradients(y, x, aggregation_method=method, name="g%d" % method)
+        assert got[0].op.name == "g%d/x_gradient_sum/AddN_1" % method
+        assert len(got[0].op.inputs) == 2
+        assert run(got)[0].tolist() == [5, 7]
+
+
+def test_hessians_are_made_in_a_loop():
+    x = tf.placeholder(tf.float32, [None])
+    y = tf.reduce_sum(x ** 3) + x[0] * x[1]
+    h = tf.hessians(y, x)[0]
+    assert h.shape.as_list() == [None, None]
+    assert run(h, {x: [1., 2, 3]}).tolist() == [
+        [6, 1, 0], [1, 12, 0], [0, 0, 18]]
+    m = tf.constant([[1., 2.], [3., 4.]])
+    h = tf.hessians(tf.linalg.det(m), m)[0]
+    assert h.shape.as_list() == [2, 2, 2, 2]
+    np.testing.assert_allclose(run(h)[0, 0], [[0, 0], [0, 1]], atol=1e-5)
+    with pytest.raises(ValueError, match="None values not supported"):
+        tf.hessians(tf.constant(1.), x)
 
 
 def test_second_derivatives_of_loops_are_refused():

@@ -429,6 +429,8 @@ class WhileContext(ControlFlowContext):
             m.op._update_input(1, following)
         exits = [_exit(s[0]) for s in switches]
         self.loop_exits = exits
+        if not self.back_prop:
+            self._graph._loops_without_gradient.extend(exits)
         self._leave(exits)
         return original, exits
 

@@ -65,6 +65,7 @@ class Graph(_headrace.GraphCore):
         self._variable_creators = []  # of variable_creator_scope
         self._sliced_variables = {}  # by id of the StridedSlice; v[...].assign
         self._flow_contexts = {}  # by node id; of control.contexts
+        self._loops_without_gradient = []  # results of while_loops
         self._py_functions = []  # what PyFunc nodes call
         self._prepare_fetches = None  # of session.session_handles
         self._lock = threading.RLock()

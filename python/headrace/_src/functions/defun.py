@@ -11,6 +11,7 @@ from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.functions.func_graph import FuncGraph
 from headrace._src.functions.function_def import function_def, next_number
 from headrace._src.ops.array_ops import placeholder
+from headrace._src.training.gradients import RegisterGradient
 
 
 class Defun:
@@ -21,7 +22,10 @@ class Defun:
     What the body takes from the graph around it is captured: it becomes a
     further argument, or, with capture_by_value, is computed in the body again.
     get_variable inside makes the variable outside. One result comes back as a
-    tensor, several as a tuple, none as the operation. `func_name`: its name in
+    tensor, several as a tuple, none as the operation. `grad_func`: a Defun of
+    the arguments and the gradients of the results that gives the gradients of
+    the arguments; `python_grad_func`: a gradient function of the call, as those
+    of tf.RegisterGradient. `func_name`: its name in
     the graph; `out_names`: those of its results; `shape_func`: gives the shapes
     of the results of a call, which is its argument."""
 
@@ -29,11 +33,7 @@ class Defun:
         self._types = [dtypes.as_dtype(t) for t in input_types]
         self._options = {k: kwargs.pop(k, None) for k in (
             "func_name", "out_names", "noinline", "shape_func",
-            "capture_by_value")}
-        for known in ("grad_func", "python_grad_func"):
-            if kwargs.pop(known, None) is not None:
-                raise NotImplementedError("Defun's %s is not supported"
-                                          % known)
+            "capture_by_value", "grad_func", "python_grad_func")}
         if kwargs:
             raise ValueError("Unknown keyword arguments: %s"
                              % ", ".join(kwargs))
@@ -71,7 +71,11 @@ class _Overloaded:
 
 class _Defined:
     def __init__(self, function, types, func_name=None, out_names=None,
-                 noinline=None, shape_func=None, capture_by_value=None):
+                 noinline=None, shape_func=None, capture_by_value=None,
+                 grad_func=None, python_grad_func=None):
+        if grad_func is not None and python_grad_func is not None:
+            raise ValueError("Gradient defined twice for function %s"
+                             % (func_name or function))
         self._function = function
         self._types = types
         self._given_name = func_name
@@ -79,6 +83,9 @@ class _Defined:
         self._noinline = noinline
         self._shape_function = shape_func
         self._by_value = capture_by_value
+        self._grad_func = grad_func
+        self._python_grad_func = python_grad_func
+        self._grad_name = None  # of the Python function, registered
         self._def = None
         self.__doc__ = function.__doc__
 
@@ -138,10 +145,20 @@ class _Defined:
         self._trace()
         library = messages.GraphDef()
         library.library.function.extend(self._called + [self._def])
+        if self._grad_func is not None:
+            self._grad_func.add_to_graph(graph)
+            library.library.gradient.add(
+                function_name=self.name, gradient_func=self._grad_func.name)
         graph._import_graph_def(library, "", [], [])
         graph._py_functions.extend(
             f for f in self._body._py_functions
             if f not in graph._py_functions)
+
+    def _gradient_name(self):
+        if self._grad_name is None:
+            self._grad_name = "DefunGradient-%s-%d" % (self.name, next_number())
+            RegisterGradient(self._grad_name)(self._python_grad_func)
+        return self._grad_name
 
     def __call__(self, *args, **kwargs):
         name = kwargs.pop("name", None)
@@ -157,9 +174,12 @@ class _Defined:
             self.add_to_graph(graph)
             tensors = [convert_to_tensor(a, dtype=t)
                        for a, t in zip(args, self._types)] + self._captured
-            out = _raw.StatefulPartitionedCall(
-                tensors, Tout=self._result_types, f=self.name,
-                name=name or self.name)
+            overrides = ({} if self._python_grad_func is None else
+                         {"StatefulPartitionedCall": self._gradient_name()})
+            with graph.gradient_override_map(overrides):
+                out = _raw.StatefulPartitionedCall(
+                    tensors, Tout=self._result_types, f=self.name,
+                    name=name or self.name)
         if not self._result_types:
             return out
         if not isinstance(out, (list, tuple)):

@@ -9,6 +9,9 @@ import inspect
 
 from headrace import _headrace
 from headrace import raw_ops as _raw
+from headrace._src.control.contexts import ControlFlowContext
+from headrace._src.control.control_flow import while_loop
+from headrace._src.control.tensor_array import TensorArray
 from headrace._src.framework import nest
 from headrace._src.framework.graph import (
     GraphKeys, colocate_with, get_default_graph, name_scope)
@@ -26,7 +29,7 @@ class UnconnectedGradients(enum.Enum):
 
 
 class AggregationMethod:
-    """Names of ways to add gradients up. All give AddN."""
+    """Names of ways to add gradients up: all in one AddN, or in turn."""
     ADD_N = 0
     DEFAULT = ADD_N
     EXPERIMENTAL_TREE = 1
@@ -106,6 +109,39 @@ def _call(colocate, function, op, grads, scope):
     return [_to_core(g) for g in found]
 
 
+class _BackwardLoop(ControlFlowContext):
+    """The backward loop in which a gradient function adds operations: `take`
+    gives their inputs there, and what they wait for; `adopt` makes them its
+    own."""
+
+    def __init__(self, take, adopt):
+        super().__init__()
+        self._take, self._adopt_op = take, adopt
+
+    def while_context(self):
+        return self
+
+    def add_value(self, tensor):
+        return self._take([tensor])[0][0]
+
+    def _before_add(self, op_type, inputs, control):
+        taken, wait = self._take(inputs)
+        return taken, control + (wait if not control else [])
+
+    def _after_add(self, op):
+        self._adopt_op(op)
+
+
+def _call_in_loop(colocate, function, op, grads, scope, take, adopt):
+    """As _call, for an operation in the body of a loop."""
+    context = _BackwardLoop(take, adopt)
+    context.enter()
+    try:
+        return _call(colocate, function, op, grads, scope)
+    finally:
+        context.exit()
+
+
 def _as_list(x):
     return list(x) if isinstance(x, (list, tuple)) else [x]
 
@@ -144,7 +180,11 @@ def gradients(ys, xs, grad_ys=None, name="gradients",
     if aggregation_method not in (None, 0, 1, 2):
         raise ValueError("Invalid aggregation_method specified %s."
                          % (aggregation_method,))
-    unconnected = UnconnectedGradients(unconnected_gradients)
+    try:
+        unconnected = UnconnectedGradients(unconnected_gradients)
+    except ValueError:
+        raise ValueError("Unknown value for unconnected_gradients: %r"
+                         % (unconnected_gradients,)) from None
     graph = get_default_graph()
     with name_scope(name, "gradients",
                     [t for t in ys + xs + stops + grad_ys
@@ -153,7 +193,7 @@ def gradients(ys, xs, grad_ys=None, name="gradients",
         sources = [_source(x) for x in xs]
         sources = [s.values if isinstance(s, IndexedSlices) else s
                    for s in sources]
-        stops = [_source(s) for s in stops]
+        stops = [_source(s) for s in stops] + graph._loops_without_gradient
         start = []
         for i, (y, g) in enumerate(zip(ys, grad_ys)):
             if g is None:
@@ -169,8 +209,11 @@ def gradients(ys, xs, grad_ys=None, name="gradients",
         found = _headrace.add_gradients(
             graph, ys, sources, start, stops, scope[:-1],
             bool(colocate_gradients_with_ops), bool(gate_gradients),
-            unconnected is UnconnectedGradients.ZERO, _functions,
-            functools.partial(_call, bool(colocate_gradients_with_ops)))
+            unconnected is UnconnectedGradients.ZERO,
+            aggregation_method in (1, 2), _functions,
+            functools.partial(_call, bool(colocate_gradients_with_ops)),
+            functools.partial(_call_in_loop,
+                              bool(colocate_gradients_with_ops)))
     return [_from_core(g) for g in found]
 
 
@@ -194,30 +237,30 @@ def _check_kind(grad_y, y):
 def hessians(ys, xs, name="hessians", colocate_gradients_with_ops=False,
              gate_gradients=False, aggregation_method=None):
     """For each x, the second derivatives of the sum of ys by it: a Tensor of
-    the shape of x twice. The shapes of xs must be known."""
+    the shape of x twice, made row by row in a loop."""
     xs = _as_list(xs)
     options = dict(colocate_gradients_with_ops=colocate_gradients_with_ops,
                    gate_gradients=gate_gradients,
                    aggregation_method=aggregation_method)
     out = []
     for x, first in zip(xs, gradients(ys, xs, **options)):
-        with name_scope(name, "hessians", [x]):
-            shape = x.get_shape()
-            if not shape.is_fully_defined():
-                raise ValueError(
-                    "hessians: the shape of %s must be known, is %s"
-                    % (x.name, shape))
-            if first is None:
-                out.append(None)
-                continue
-            flat = _array.reshape(first, [-1])
-            rows = []
-            for i in range(shape.num_elements()):
-                row = gradients(flat[i], x, unconnected_gradients="zero",
-                                **options)[0]
-                rows.append(_array.reshape(convert_to_tensor(row), [-1]))
-            out.append(_array.reshape(_array.stack(rows),
-                                      shape.as_list() * 2))
+        first = _array.reshape(convert_to_tensor(first), [-1])
+        n = _array.size(x)
+
+        def row(i, rows, x=x, first=first):
+            second = gradients(first[i], x, unconnected_gradients="zero",
+                               **options)[0]
+            return i + 1, rows.write(i, convert_to_tensor(second))
+
+        _, rows = while_loop(
+            lambda i, _, n=n: i < n, row,
+            [0, TensorArray(first.dtype.base_dtype, n)])
+        shape = _array.shape(x)
+        hessian = _array.reshape(rows.stack(),
+                                 _array.concat([shape, shape], 0))
+        static = x.get_shape()
+        hessian.set_shape(static.concatenate(static))
+        out.append(hessian)
     return out
 
 
