@@ -39,6 +39,7 @@ def _signature(function):
 
 
 _OpFunction.__signature__ = property(_signature)
+_OpFunction.__doc__ = property(lambda self: _load("_op_texts").text(self))
 _OpFunction.__repr__ = lambda self: "<op %s%s>" % (
     self.op_type, _signature(self))
 

@@ -1,5 +1,4 @@
 """k nearest neighbours by L1 distance, on Fashion-MNIST."""
-import numpy as np
 import tensorflow as tf
 
 from data import fashion, show

@@ -397,3 +397,27 @@ def test_lengths_of_another_batch():
     with pytest.raises(tf.errors.InvalidArgumentError,
                        match="Expected shape for Tensor"):
         run(out, {x: X, lengths: [1, 2]})
+
+
+def test_steps_after_all_sequences_in_a_batch_of_unknown_size():
+    x = tf.placeholder(tf.float32, [None, None, 3])
+    lengths = tf.placeholder(tf.int32, [None])
+    outputs, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(4), x, lengths,
+                                   dtype=tf.float32)
+    gradients = tf.gradients(tf.reduce_sum(outputs ** 2),
+                             tf.trainable_variables())
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        feed = {x: np.ones([2, 6, 3]), lengths: [3, 4]}
+        value, _ = session.run([outputs, gradients], feed)
+    assert value.shape == (2, 6, 4)
+    assert not value[:, 4:].any() and not value[0, 3:].any()
+    assert value[:, :3].all() and value[1, 3].all()
+
+
+@pytest.mark.parametrize("shape", [None, [None, 4], [2, 4]])
+@pytest.mark.parametrize("infer_shape", [True, False])
+def test_what_a_tensor_array_asks_of_its_elements(shape, infer_shape):
+    array = tf.TensorArray(tf.float32, 3, element_shape=shape,
+                           infer_shape=infer_shape)
+    assert array.handle.op.get_attr("identical_element_shapes") == infer_shape

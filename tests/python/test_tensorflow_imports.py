@@ -89,12 +89,12 @@ import tensorflow.python.ops.array_ops as a, pydoc; a.__name__, repr(a), dir(a)
 """
 
 BAD = {
-    "import tensorflow.contrib.learn":
-        "ModuleNotFoundError: tensorflow.contrib.learn is not supported yet",
-    "from tensorflow.contrib import learn":
-        "ModuleNotFoundError: tensorflow.contrib.learn is not supported yet",
-    "from tensorflow.contrib.learn.python.learn import datasets":
-        "ModuleNotFoundError: tensorflow.contrib.learn is not supported yet",
+    "import tensorflow.contrib.timeseries":
+        "ModuleNotFoundError: tensorflow.contrib.timeseries is not supported",
+    "from tensorflow.contrib import timeseries":
+        "ModuleNotFoundError: tensorflow.contrib.timeseries is not supported",
+    "from tensorflow.contrib.timeseries.python import timeseries":
+        "ModuleNotFoundError: tensorflow.contrib.timeseries is not supported",
     "import tensorflow.compat.v2 as tf":
         "ModuleNotFoundError: tensorflow.compat.v2 is not supported yet",
     "from tensorflow.python.ops.array_ops import frobnicate":
@@ -111,8 +111,8 @@ BAD = {
         "supported",
     "from tensorflow.python.eager import context; context.eager_mode()":
         "NotImplementedError: eager execution is not supported",
-    "import tensorflow as tf; tf.estimator":
-        "AttributeError: tf.estimator is not supported",
+    "import tensorflow as tf; tf.lite":
+        "AttributeError: tf.lite is not supported",
     "import tensorflow as tf; tf.nn.frobnicate":
         "AttributeError: module 'headrace.nn' has no attribute 'frobnicate'",
     "from tensorflow.core.framework import types_pb2; types_pb2.DT_FROB":

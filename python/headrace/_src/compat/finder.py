@@ -223,7 +223,10 @@ def _refusal(fullname):
     space, _, name = fullname.rpartition(".")
     path = _plain(fullname)
     if _of_tensorflow(path):
-        return "%s is not supported yet" % fullname
+        # As the AttributeError says it, with what to use in its place.
+        above, _, last = path.rpartition(".")
+        text = _loading.load("_hints").message(above, last)
+        return re.sub(r"^tf\.", ROOT + ".", text)
     if path.startswith("contrib.") and _of_tensorflow(
             ".".join(path.split(".")[:2])):
         return "%s is not supported" % fullname

@@ -102,6 +102,8 @@ def get_variables(scope=None, suffix=None,
 
 
 def get_model_variables(scope=None, suffix=None):
+    """The model variables in a scope, whose names end with `suffix` if it is
+    given."""
     return get_variables(scope, suffix, GraphKeys.MODEL_VARIABLES)
 
 

@@ -149,6 +149,7 @@ def add_check_numerics_ops():
 
 
 def timestamp(name=None):
+    """A float64 scalar: the seconds since 1970 when it is computed."""
     return _raw.Timestamp(name=name)
 
 

@@ -41,8 +41,6 @@ class TensorArray:
         self._infer_shape = infer_shape
         # Shared by all objects over one array: the shape of its elements.
         self._element = [TensorShape(element_shape)]
-        self._same_shapes = (self._element[0].is_fully_defined()
-                             if element_shape is not None else infer_shape)
         with _graph.name_scope(name, "TensorArray", [handle, size, flow]) as \
                 scope:
             if handle is not None:
@@ -53,7 +51,7 @@ class TensorArray:
                 return
             self._handle, self._flow = _raw.TensorArrayV3(
                 size, dtype=self._dtype, element_shape=element_shape,
-                identical_element_shapes=self._same_shapes,
+                identical_element_shapes=bool(infer_shape),
                 dynamic_size=self._dynamic_size,
                 clear_after_read=(True if clear_after_read is None
                                   else clear_after_read),

@@ -522,6 +522,7 @@ def make_one_shot_iterator(dataset):
 
 
 def make_initializable_iterator(dataset, shared_name=None):
+    """dataset.make_initializable_iterator(shared_name)."""
     return dataset.make_initializable_iterator(shared_name)
 
 

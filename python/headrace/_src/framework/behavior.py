@@ -24,4 +24,5 @@ def control_flow_v2_enabled():
 
 def enable_eager_execution(config=None, device_policy=None,
                            execution_mode=None):
+    """NotImplementedError: nodes are run by sessions alone."""
     raise NotImplementedError("eager execution is not supported")

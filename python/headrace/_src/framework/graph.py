@@ -560,18 +560,22 @@ def init_scope():
 
 
 def add_to_collection(name, value):
+    """Graph.add_to_collection of the default graph."""
     get_default_graph().add_to_collection(name, value)
 
 
 def add_to_collections(names, value):
+    """Graph.add_to_collections of the default graph."""
     get_default_graph().add_to_collections(names, value)
 
 
 def get_collection(key, scope=None):
+    """Graph.get_collection of the default graph."""
     return get_default_graph().get_collection(key, scope)
 
 
 def get_collection_ref(key):
+    """Graph.get_collection_ref of the default graph."""
     return get_default_graph().get_collection_ref(key)
 
 

@@ -10,6 +10,9 @@ def __getattr__(name):
     cls = message_class(name) if name[:1].isupper() else None
     if cls is None:
         raise AttributeError("no message type %r" % name)
+    cls.__doc__ = "The message %s. Fields: %s." % (name, ", ".join(
+        n[:-len("_FIELD_NUMBER")].lower() for n in dir(cls)
+        if n.endswith("_FIELD_NUMBER")) or "none")
     globals()[name] = cls
     return cls
 

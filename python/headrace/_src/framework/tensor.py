@@ -367,6 +367,11 @@ def _array(self, *args, **kwargs):
                               "numpy array." % self.name)
 
 
+Tensor.__doc__ = """An output of an operation: a value that a session computes.
+
+`dtype`, `shape` (as far as it is known), `op`, `name`, `graph`. Operators make
+nodes: x + y, x[1:]. A tensor has no value of its own: Session.run or eval() give
+it, and `if x` and `for y in x` raise TypeError."""
 Tensor.eval = _eval
 Tensor.shape = property(lambda self: TensorShape(self._shape_list()),
                         doc="The TensorShape, as far as it is known.")

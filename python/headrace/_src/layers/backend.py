@@ -19,6 +19,8 @@ def floatx():
 
 
 def set_floatx(value):
+    """Sets the default type of floats: float16, float32 or float64. ValueError
+    for others."""
     if value not in ("float16", "float32", "float64"):
         raise ValueError("Unknown floatx type: %s" % (value,))
     _settings["floatx"] = str(value)

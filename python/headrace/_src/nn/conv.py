@@ -380,6 +380,7 @@ def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
 
 
 def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
+    """max_pool of [batch, height, width, channels]."""
     return max_pool(input, ksize, strides, padding, data_format,
                     name or "max_pool2d")
 

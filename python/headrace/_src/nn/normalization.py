@@ -147,6 +147,8 @@ def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
 
 def local_response_normalization(input, depth_radius=5, bias=1, alpha=1,
                                  beta=0.5, name=None):
+    """input / (bias + alpha * sum of squares) ** beta, the sum being over
+    channels at most depth_radius away. float16, bfloat16, float32; 4-D."""
     return _raw.LRN(input, depth_radius=depth_radius, bias=bias, alpha=alpha,
                     beta=beta, name=name)
 
@@ -158,6 +160,8 @@ def batch_norm_with_global_normalization(
         t=None, m=None, v=None, beta=None, gamma=None, variance_epsilon=None,
         scale_after_normalization=None, name=None, input=None, mean=None,
         variance=None):
+    """batch_normalization over the last of four dimensions; gamma counts only
+    with scale_after_normalization."""
     return batch_normalization(
         _renamed("input", input, "t", t), _renamed("mean", mean, "m", m),
         _renamed("variance", variance, "v", v), beta,

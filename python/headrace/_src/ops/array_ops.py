@@ -54,6 +54,7 @@ def identity(input, name=None):
 
 
 def stop_gradient(input, name=None):
+    """`input`; gradients do not pass through it."""
     return _raw.StopGradient(input, name=name)
 
 
@@ -324,6 +325,7 @@ def stack(values, axis=0, name="stack"):
 
 
 def parallel_stack(values, name="parallel_stack"):
+    """stack along axis 0."""
     return stack(values, name=name)
 
 

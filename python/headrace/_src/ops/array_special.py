@@ -146,6 +146,8 @@ def unique(x, out_idx=dtypes.int32, name=None):
 
 
 def unique_with_counts(x, out_idx=dtypes.int32, name=None):
+    """(y, idx, count) of a vector: its different elements in order of
+    appearance, the place in y of each element, and how often each occurs."""
     return _raw.UniqueWithCounts(x, out_idx=out_idx, name=name)
 
 

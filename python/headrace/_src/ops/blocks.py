@@ -48,6 +48,8 @@ def space_to_depth(input, block_size, name=None, data_format="NHWC"):
 
 
 def depth_to_space(input, block_size, name=None, data_format="NHWC"):
+    """Blocks of channels as block_size x block_size pixels. InvalidArgument
+    if the depth is no multiple of block_size squared."""
     return _raw.DepthToSpace(input, block_size, data_format=data_format,
                              name=name)
 

@@ -244,18 +244,22 @@ def saturate_cast(value, dtype, name=None):
 
 
 def to_float(x, name="ToFloat"):
+    """cast to float32."""
     return cast(x, dtypes.float32, name)
 
 
 def to_double(x, name="ToDouble"):
+    """cast to float64."""
     return cast(x, dtypes.float64, name)
 
 
 def to_int32(x, name="ToInt32"):
+    """cast to int32."""
     return cast(x, dtypes.int32, name)
 
 
 def to_int64(x, name="ToInt64"):
+    """cast to int64."""
     return cast(x, dtypes.int64, name)
 
 

@@ -91,6 +91,8 @@ string_to_hash_bucket_strong = _raw.StringToHashBucketStrong
 
 def string_to_number(string_tensor=None, out_type=dtypes.float32, name=None,
                      input=None):
+    """The numbers that strings spell: float32, float64, int32 or int64.
+    InvalidArgument for what is no number."""
     string_tensor = _one(input, string_tensor, "input", "string_tensor")
     return _raw.StringToNumber(string_tensor, out_type=out_type, name=name)
 

@@ -44,18 +44,22 @@ def debug(msg, *args, **kwargs):
 
 
 def info(msg, *args, **kwargs):
+    """Logs msg % args, for information."""
     get_logger().info(msg, *args, **kwargs)
 
 
 def warning(msg, *args, **kwargs):
+    """Logs msg % args as a warning."""
     get_logger().warning(msg, *args, **kwargs)
 
 
 def warn(msg, *args, **kwargs):
+    """Logs msg % args as a warning."""
     get_logger().warning(msg, *args, **kwargs)
 
 
 def error(msg, *args, **kwargs):
+    """Logs msg % args as an error."""
     get_logger().error(msg, *args, **kwargs)
 
 

@@ -29,6 +29,8 @@ class Initializer:
 
 
 class Zeros(Initializer):
+    """Zeros."""
+
     def __init__(self, dtype=dtypes.float32):
         self.dtype = dtypes.as_dtype(dtype)
 
@@ -37,6 +39,8 @@ class Zeros(Initializer):
 
 
 class Ones(Initializer):
+    """Ones."""
+
     def __init__(self, dtype=dtypes.float32):
         self.dtype = dtypes.as_dtype(dtype)
 
@@ -67,6 +71,8 @@ class Constant(Initializer):
 
 
 class RandomUniform(Initializer):
+    """Uniform values in [minval, maxval); integers too."""
+
     def __init__(self, minval=0, maxval=None, seed=None, dtype=dtypes.float32):
         self.minval, self.maxval, self.seed = minval, maxval, seed
         self.dtype = dtypes.as_dtype(dtype)
@@ -84,6 +90,8 @@ def _floating(dtype):
 
 
 class RandomNormal(Initializer):
+    """Normal values of this mean and deviation."""
+
     def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype=dtypes.float32):
         self.mean, self.stddev, self.seed = mean, stddev, seed
         self.dtype = _floating(dtype)
@@ -94,6 +102,7 @@ class RandomNormal(Initializer):
 
 
 class TruncatedNormal(RandomNormal):
+    """Normal values, drawn again beyond two deviations."""
     def __call__(self, shape, dtype=None, partition_info=None):
         return _random.truncated_normal(shape, self.mean, self.stddev,
                                         dtype or self.dtype, seed=self.seed)
@@ -158,6 +167,8 @@ def _fans(shape):
 
 
 class UniformUnitScaling(Initializer):
+    """Uniform values within factor * sqrt(3 / inputs) of 0."""
+
     def __init__(self, factor=1.0, seed=None, dtype=dtypes.float32):
         self.factor, self.seed = factor, seed
         self.dtype = _floating(dtype)
@@ -217,6 +228,8 @@ class Orthogonal(Initializer):
 
 
 class GlorotUniform(VarianceScaling):
+    """Uniform values within sqrt(6 / (inputs + outputs)) of 0."""
+
     def __init__(self, seed=None, dtype=dtypes.float32):
         super().__init__(1.0, "fan_avg", "uniform", seed, dtype)
 
@@ -225,6 +238,9 @@ class GlorotUniform(VarianceScaling):
 
 
 class GlorotNormal(VarianceScaling):
+    """Normal values, cut at two deviations, of variance 2 / (inputs +
+    outputs)."""
+
     def __init__(self, seed=None, dtype=dtypes.float32):
         super().__init__(1.0, "fan_avg", "truncated_normal", seed, dtype)
 
@@ -237,6 +253,7 @@ def he_normal(seed=None):
 
 
 def he_uniform(seed=None):
+    """Uniform values within sqrt(6 / inputs) of 0."""
     return VarianceScaling(2., "fan_in", "uniform", seed)
 
 

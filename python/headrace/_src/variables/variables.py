@@ -66,6 +66,8 @@ def all_variables():
 
 
 def local_variables(scope=None):
+    """The collection LOCAL_VARIABLES of the default graph, or what of it is in
+    a scope."""
     return get_default_graph().get_collection(
         GraphKeys.LOCAL_VARIABLES, scope)
 
@@ -76,6 +78,8 @@ def model_variables(scope=None):
 
 
 def trainable_variables(scope=None):
+    """The collection TRAINABLE_VARIABLES of the default graph, or what of it is
+    in a scope."""
     return get_default_graph().get_collection(
         GraphKeys.TRAINABLE_VARIABLES, scope)
 
