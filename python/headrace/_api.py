@@ -300,6 +300,18 @@ NAMES = {
             model_with_buckets one2many_rnn_seq2seq rnn_decoder sequence_loss
             sequence_loss_by_example tied_rnn_seq2seq""",
     },
+    "contrib.lookup": {
+        "flow.contrib_lookup": """
+            FastHashSpec HashTable HasherSpec IdTableWithHashBuckets
+            MutableDenseHashTable MutableHashTable StrongHashSpec
+            TextFileIdTableInitializer TextFileStringTableInitializer
+            index_table_from_file index_table_from_tensor index_to_string
+            index_to_string_table_from_file index_to_string_table_from_tensor
+            string_to_index string_to_index_table_from_file
+            string_to_index_table_from_tensor""",
+        "flow.lookup_ops": """
+            KeyValueTensorInitializer TextFileIndex TextFileInitializer""",
+    },
     "contrib.losses": {
         "contrib.losses": """
             absolute_difference add_loss compute_weighted_loss

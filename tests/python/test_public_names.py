@@ -43,6 +43,7 @@ INTERNAL = {
     "control.control_flow_ops": "with_dependencies",
     "control.script_ops": "call",
     "data.datasets": "DatasetLeaf dataset_spec",
+    "flow.lookup_ops": "StaticTable Table TableSaveable",
     "framework.dtypes": "bfloat16_numpy",
     "framework.errors": "make",
     "framework.graph": "global_graph graph_of",
