@@ -243,6 +243,14 @@ NAMES = {
         "data.files": "CsvDataset TFRecordWriter",
         "data.iterators": "Optional",
     },
+    "contrib.distributions": {
+        "distributions.distribution": """
+            Distribution FULLY_REPARAMETERIZED NOT_REPARAMETERIZED RegisterKL
+            ReparameterizationType kl_divergence""",
+        "distributions.distributions": """
+            Bernoulli Categorical Exponential Laplace MultivariateNormalDiag
+            Normal Uniform""",
+    },
     "contrib.framework": {
         "contrib.arg_scopes": """
             add_arg_scope arg_scope arg_scoped_arguments current_arg_scope
@@ -515,6 +523,13 @@ NAMES = {
         "control.control_flow_ops": """
             Assert assert_all_finite=verify_tensor_all_finite""",
         "raw_ops": "check_numerics is_finite is_inf is_nan",
+    },
+    "distributions": {
+        "distributions.distribution": """
+            Distribution FULLY_REPARAMETERIZED NOT_REPARAMETERIZED RegisterKL
+            ReparameterizationType kl_divergence""",
+        "distributions.distributions": """
+            Bernoulli Categorical Exponential Laplace Normal Uniform""",
     },
     "dtypes": {
         "framework.dtypes": """

@@ -18,7 +18,8 @@ VALUES = os.path.join(os.path.dirname(os.path.abspath(__file__)),
 # By the beginning of a program's name; None: all of them.
 FREE_NAMES = {"trees": ["m/GatherTree:0", "m/GatherTree_1:0",
                         "m/GatherTree_2:0"],
-              "crf": None, "fused": None, "layers: group_norm": None}
+              "crf": None, "fused": None, "layers: group_norm": None,
+              "distribution": None, "diagonal": None, "divergences": None}
 
 
 def program(*cases):
@@ -469,6 +470,52 @@ def embeddings(tf, name, options):
     ids = tf.constant([[1, 3, 0], [4, 4, 2]])
     layer = getattr(tf.contrib.layers, name)
     return layer(ids, vocab_size=5, embed_dim=3, **eval(options))
+
+
+# tf.distributions
+
+@program(("Normal", "dict(loc=[1., 2.], scale=[[1.], [3.]])", [[0.5, 2.]]),
+         ("Laplace", "dict(loc=1., scale=[2., 3.])", [0.5, 2.]),
+         ("Uniform", "dict(low=[0., 1.], high=3.)", [0.5, 4.]),
+         ("Exponential", "dict(rate=[1., 2.])", [0.5, 2.]),
+         ("Bernoulli", "dict(logits=[1., -2.])", [1, 0]),
+         ("Bernoulli", "dict(probs=[0.2, 0.7])", [1, 1]),
+         ("Categorical", "dict(logits=[[1., 2., 3.], [0., 5., 1.]])", [2, 0]),
+         ("Categorical", "dict(probs=[0.2, 0.3, 0.5], dtype=tf.int64)", [2, 0]))
+def distribution(tf, name, options, value):
+    d = getattr(tf.distributions, name)(**eval(options, {"tf": tf}))
+    found = [d.sample(3, seed=5), d.sample(seed=6), d.sample([2, 1], seed=7),
+             d.log_prob(value), d.prob(value), d.entropy(),
+             d.batch_shape_tensor(), d.event_shape_tensor()]
+    if name != "Categorical":
+        found += [d.mean(), d.variance(), d.stddev()]
+    if name not in ("Uniform",):
+        found.append(d.mode())
+    if name in ("Normal", "Bernoulli", "Categorical"):
+        other = d.copy()
+        found += [tf.distributions.kl_divergence(d, other),
+                  d.cross_entropy(other)]
+    if name in ("Normal", "Laplace", "Uniform", "Exponential"):
+        found += [d.cdf(value), d.log_cdf(value), d.survival_function(value)]
+    return found + [str(d.batch_shape), str(d.event_shape), d.dtype.name]
+
+
+@program()
+def divergences(tf):
+    d = tf.distributions
+    return (d.kl_divergence(d.Normal(0., 1.), d.Normal([1., 2.], 3.)),
+            d.kl_divergence(d.Bernoulli(0.5), d.Bernoulli([0.1, 2.])),
+            d.kl_divergence(d.Categorical([0.5, 1.]), d.Categorical([2., 1.])))
+
+
+@program()
+def diagonal(tf):
+    d = tf.contrib.distributions.MultivariateNormalDiag(
+        loc=[[1., 2.], [0., 1.]], scale_diag=[2., 3.])
+    other = tf.contrib.distributions.MultivariateNormalDiag([0., 1.])
+    return (d.log_prob([1., 1.]), d.entropy(), d.mean(), d.stddev(),
+            tf.contrib.distributions.kl_divergence(d, other),
+            str(d.batch_shape), str(d.event_shape))
 
 
 if __name__ == "__main__":
