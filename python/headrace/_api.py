@@ -332,6 +332,19 @@ NAMES = {
         "contrib.metric_map": """
             aggregate_metric_map streaming_accuracy streaming_mean
             streaming_precision streaming_recall""",
+        "contrib.metrics": """
+            accuracy aggregate_metrics confusion_matrix streaming_auc
+            streaming_false_negatives streaming_false_positives
+            streaming_mean_absolute_error streaming_mean_cosine_distance
+            streaming_mean_iou streaming_mean_relative_error
+            streaming_mean_squared_error streaming_mean_tensor
+            streaming_percentage_less streaming_precision_at_thresholds
+            streaming_recall_at_k streaming_recall_at_thresholds
+            streaming_root_mean_squared_error
+            streaming_sensitivity_at_specificity
+            streaming_sparse_precision_at_k streaming_sparse_recall_at_k
+            streaming_specificity_at_sensitivity streaming_true_negatives
+            streaming_true_positives""",
     },
     "contrib.opt": {
         "training.contrib_optimizers": """
@@ -447,7 +460,22 @@ NAMES = {
             sparse_softmax_cross_entropy""",
     },
     "contrib.slim.metrics": {
-        "contrib.metric_map": "aggregate_metric_map streaming_mean",
+        "contrib.metric_map": """
+            aggregate_metric_map streaming_accuracy streaming_mean
+            streaming_precision streaming_recall""",
+        "contrib.metrics": """
+            accuracy aggregate_metrics confusion_matrix streaming_auc
+            streaming_false_negatives streaming_false_positives
+            streaming_mean_absolute_error streaming_mean_cosine_distance
+            streaming_mean_iou streaming_mean_relative_error
+            streaming_mean_squared_error streaming_mean_tensor
+            streaming_percentage_less streaming_precision_at_thresholds
+            streaming_recall_at_k streaming_recall_at_thresholds
+            streaming_root_mean_squared_error
+            streaming_sensitivity_at_specificity
+            streaming_sparse_precision_at_k streaming_sparse_recall_at_k
+            streaming_specificity_at_sensitivity streaming_true_negatives
+            streaming_true_positives""",
     },
     "contrib.slim.model_analyzer": {
         "contrib.metric_map": "analyze_vars",

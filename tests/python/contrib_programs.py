@@ -19,7 +19,8 @@ VALUES = os.path.join(os.path.dirname(os.path.abspath(__file__)),
 FREE_NAMES = {"trees": ["m/GatherTree:0", "m/GatherTree_1:0",
                         "m/GatherTree_2:0"],
               "crf": None, "fused": None, "layers: group_norm": None,
-              "distribution": None, "diagonal": None, "divergences": None}
+              "distribution": None, "diagonal": None, "divergences": None,
+              "metrics": None}
 
 
 def program(*cases):
@@ -516,6 +517,45 @@ def diagonal(tf):
     return (d.log_prob([1., 1.]), d.entropy(), d.mean(), d.stddev(),
             tf.contrib.distributions.kl_divergence(d, other),
             str(d.batch_shape), str(d.event_shape))
+
+
+# tf.contrib.metrics
+
+@program(*[(name, more) for name, more in (
+    ("streaming_mean_absolute_error", "[]"),
+    ("streaming_mean_squared_error", "[]"),
+    ("streaming_root_mean_squared_error", "[]"),
+    ("streaming_mean_relative_error", "[[1., 2., 4.]]"),
+    ("streaming_auc", "[]"), ("streaming_mean_iou", "[2]"),
+    ("streaming_precision_at_thresholds", "[[0.2, 0.7]]"),
+    ("streaming_recall_at_thresholds", "[[0.2, 0.7]]"),
+    ("streaming_sensitivity_at_specificity", "[0.5]"),
+    ("streaming_true_positives", "[]"), ("streaming_false_negatives", "[]"),
+    ("streaming_accuracy", "[]"), ("streaming_recall", "[]"))])
+def metrics(tf, name, more):
+    x, y = np.float32([0.9, 0.3, 0.6]), np.float32([1, 0, 0])
+    if name in ("streaming_mean_iou", "streaming_true_positives", "streaming_recall",
+                "streaming_false_negatives", "streaming_accuracy"):
+        x = np.round(x)
+    _, update = getattr(tf.contrib.metrics, name)(
+        tf.constant(x), tf.constant(y), *eval(more))
+    return update, [v.name for v in tf.local_variables()]
+
+
+@program()
+def metrics_of_batches(tf):
+    metrics = tf.contrib.metrics
+    x = tf.constant(numbers(3, 4))
+    found = [metrics.streaming_recall_at_k(x, tf.constant([0, 1, 2]), 2),
+             metrics.streaming_sparse_recall_at_k(
+                 x, tf.constant([[0], [1], [2]], tf.int64), 2),
+             metrics.streaming_percentage_less(x, 0.2),
+             metrics.streaming_mean_tensor(x)]
+    _, updates = metrics.aggregate_metrics(*found)
+    a, b = tf.constant([1, 2, 3]), tf.constant([1, 3, 3])
+    return (updates, metrics.accuracy(a, b),
+            metrics.accuracy(a, b, tf.constant([1., 2., 0.])),
+            metrics.confusion_matrix(a, b))
 
 
 if __name__ == "__main__":
