@@ -265,7 +265,11 @@ NAMES = {
             get_variables get_variables_by_name get_variables_by_suffix
             get_variables_to_restore global_variable local_variable
             model_variable variable""",
+        "control.check_ops": "assert_same_float_dtype assert_scalar",
         "control.control_flow": "smart_cond",
+        "framework.tensor": "is_tensor",
+        "math.math_special": "argsort sort",
+        "ops.sparse_tensor": "convert_to_tensor_or_sparse_tensor",
         "training.global_step": """
             assert_global_step create_global_step get_global_step
             get_or_create_global_step""",
@@ -358,6 +362,9 @@ NAMES = {
             FusedRNNCell GRUBlockCell GRUBlockCellV2 LSTMBlockCell
             LSTMBlockFusedCell LSTMBlockWrapper""",
         "contrib.cells": "LayerNormBasicLSTMCell NASCell",
+        "contrib.further_cells": """
+            Conv1DLSTMCell Conv2DLSTMCell Conv3DLSTMCell ConvLSTMCell
+            HighwayWrapper UGRNNCell""",
         "contrib.projections": """
             EmbeddingWrapper InputProjectionWrapper OutputProjectionWrapper""",
         "contrib.stacked_rnn": """
@@ -422,6 +429,8 @@ NAMES = {
         "training.global_step": """
             assert_global_step create_global_step get_global_step
             get_or_create_global_step""",
+        "training.optimize_loss": """
+            OPTIMIZER_CLS_NAMES OPTIMIZER_SUMMARIES optimize_loss""",
     },
     "contrib.slim.data_decoder": {
         "slim.datasets": "DataDecoder",

@@ -20,7 +20,7 @@ FREE_NAMES = {"trees": ["m/GatherTree:0", "m/GatherTree_1:0",
                         "m/GatherTree_2:0"],
               "crf": None, "fused": None, "layers: group_norm": None,
               "distribution": None, "diagonal": None, "divergences": None,
-              "metrics": None}
+              "metrics": None, "convolutional_cells": None}
 
 
 def program(*cases):
@@ -556,6 +556,29 @@ def metrics_of_batches(tf):
     return (updates, metrics.accuracy(a, b),
             metrics.accuracy(a, b, tf.constant([1., 2., 0.])),
             metrics.confusion_matrix(a, b))
+
+
+@program(("UGRNNCell(4)",), ("HighwayWrapper(rnn.GRUCell(5))",),
+         ("HighwayWrapper(rnn.GRUCell(5), False, 0.5)",),
+         ("EmbeddingWrapper(rnn.GRUCell(4), 7, 3)",),
+         ("InputProjectionWrapper(rnn.GRUCell(4), 3)",),
+         ("OutputProjectionWrapper(rnn.LSTMCell(4), 2, tf.nn.relu)",))
+def wrappers(tf, cell):
+    cell = eval("rnn." + cell, {"rnn": tf.contrib.rnn, "tf": tf})
+    x = tf.constant(numbers(2, 5))
+    if type(cell).__name__ == "EmbeddingWrapper":
+        x = tf.constant([3, 6])
+    return cell(x, cell.zero_state(2, tf.float32))
+
+
+@program((1, False, True), (2, True, True), (2, False, False), (3, False, True))
+def convolutional_cells(tf, rank, skips, bias):
+    sizes = [4, 3, 2][:rank]
+    cell = getattr(tf.contrib.rnn, "Conv%dDLSTMCell" % rank)(
+        input_shape=sizes + [3], output_channels=2, kernel_shape=[2] * rank,
+        skip_connection=skips, use_bias=bias)
+    return cell(tf.constant(numbers(*[2] + sizes + [3])),
+                cell.zero_state(2, tf.float32))
 
 
 if __name__ == "__main__":

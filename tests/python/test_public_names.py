@@ -39,6 +39,7 @@ INTERNAL_MODULES = """
     variables.store"""
 INTERNAL = {
     "contrib.layers": "collections_of finish pair",
+    "contrib.projections": "CellAround",
     "contrib.variables": "model_getter",
     "control.control_flow_ops": "with_dependencies",
     "control.script_ops": "call",
