@@ -248,6 +248,14 @@ NAMES = {
         "data.files": "CsvDataset TFRecordWriter",
         "data.iterators": "Optional",
     },
+    "contrib.distributions": {
+        "distributions.distribution": """
+            Distribution FULLY_REPARAMETERIZED NOT_REPARAMETERIZED RegisterKL
+            ReparameterizationType kl_divergence""",
+        "distributions.distributions": """
+            Bernoulli Categorical Exponential Laplace MultivariateNormalDiag
+            Normal Uniform""",
+    },
     "contrib.framework": {
         "contrib.arg_scopes": """
             add_arg_scope arg_scope arg_scoped_arguments current_arg_scope
@@ -262,7 +270,11 @@ NAMES = {
             get_variables get_variables_by_name get_variables_by_suffix
             get_variables_to_restore global_variable local_variable
             model_variable variable""",
+        "control.check_ops": "assert_same_float_dtype assert_scalar",
         "control.control_flow": "smart_cond",
+        "framework.tensor": "is_tensor",
+        "math.math_special": "argsort sort",
+        "ops.sparse_tensor": "convert_to_tensor_or_sparse_tensor",
         "training.global_step": """
             assert_global_step create_global_step get_global_step
             get_or_create_global_step""",
@@ -305,6 +317,18 @@ NAMES = {
             model_with_buckets one2many_rnn_seq2seq rnn_decoder sequence_loss
             sequence_loss_by_example tied_rnn_seq2seq""",
     },
+    "contrib.lookup": {
+        "flow.contrib_lookup": """
+            FastHashSpec HashTable HasherSpec IdTableWithHashBuckets
+            MutableDenseHashTable MutableHashTable StrongHashSpec
+            TextFileIdTableInitializer TextFileStringTableInitializer
+            index_table_from_file index_table_from_tensor index_to_string
+            index_to_string_table_from_file index_to_string_table_from_tensor
+            string_to_index string_to_index_table_from_file
+            string_to_index_table_from_tensor""",
+        "flow.lookup_ops": """
+            KeyValueTensorInitializer TextFileIndex TextFileInitializer""",
+    },
     "contrib.losses": {
         "contrib.losses": """
             absolute_difference add_loss compute_weighted_loss
@@ -317,6 +341,19 @@ NAMES = {
         "contrib.metric_map": """
             aggregate_metric_map streaming_accuracy streaming_mean
             streaming_precision streaming_recall""",
+        "contrib.metrics": """
+            accuracy aggregate_metrics confusion_matrix streaming_auc
+            streaming_false_negatives streaming_false_positives
+            streaming_mean_absolute_error streaming_mean_cosine_distance
+            streaming_mean_iou streaming_mean_relative_error
+            streaming_mean_squared_error streaming_mean_tensor
+            streaming_percentage_less streaming_precision_at_thresholds
+            streaming_recall_at_k streaming_recall_at_thresholds
+            streaming_root_mean_squared_error
+            streaming_sensitivity_at_specificity
+            streaming_sparse_precision_at_k streaming_sparse_recall_at_k
+            streaming_specificity_at_sensitivity streaming_true_negatives
+            streaming_true_positives""",
     },
     "contrib.opt": {
         "training.contrib_optimizers": """
@@ -330,6 +367,9 @@ NAMES = {
             FusedRNNCell GRUBlockCell GRUBlockCellV2 LSTMBlockCell
             LSTMBlockFusedCell LSTMBlockWrapper""",
         "contrib.cells": "LayerNormBasicLSTMCell NASCell",
+        "contrib.further_cells": """
+            Conv1DLSTMCell Conv2DLSTMCell Conv3DLSTMCell ConvLSTMCell
+            HighwayWrapper UGRNNCell""",
         "contrib.projections": """
             EmbeddingWrapper InputProjectionWrapper OutputProjectionWrapper""",
         "contrib.stacked_rnn": """
@@ -394,6 +434,8 @@ NAMES = {
         "training.global_step": """
             assert_global_step create_global_step get_global_step
             get_or_create_global_step""",
+        "training.optimize_loss": """
+            OPTIMIZER_CLS_NAMES OPTIMIZER_SUMMARIES optimize_loss""",
     },
     "contrib.slim.data_decoder": {
         "slim.datasets": "DataDecoder",
@@ -432,7 +474,22 @@ NAMES = {
             sparse_softmax_cross_entropy""",
     },
     "contrib.slim.metrics": {
-        "contrib.metric_map": "aggregate_metric_map streaming_mean",
+        "contrib.metric_map": """
+            aggregate_metric_map streaming_accuracy streaming_mean
+            streaming_precision streaming_recall""",
+        "contrib.metrics": """
+            accuracy aggregate_metrics confusion_matrix streaming_auc
+            streaming_false_negatives streaming_false_positives
+            streaming_mean_absolute_error streaming_mean_cosine_distance
+            streaming_mean_iou streaming_mean_relative_error
+            streaming_mean_squared_error streaming_mean_tensor
+            streaming_percentage_less streaming_precision_at_thresholds
+            streaming_recall_at_k streaming_recall_at_thresholds
+            streaming_root_mean_squared_error
+            streaming_sensitivity_at_specificity
+            streaming_sparse_precision_at_k streaming_sparse_recall_at_k
+            streaming_specificity_at_sensitivity streaming_true_negatives
+            streaming_true_positives""",
     },
     "contrib.slim.model_analyzer": {
         "contrib.metric_map": "analyze_vars",
@@ -510,6 +567,13 @@ NAMES = {
         "control.control_flow_ops": """
             Assert assert_all_finite=verify_tensor_all_finite""",
         "raw_ops": "check_numerics is_finite is_inf is_nan",
+    },
+    "distributions": {
+        "distributions.distribution": """
+            Distribution FULLY_REPARAMETERIZED NOT_REPARAMETERIZED RegisterKL
+            ReparameterizationType kl_divergence""",
+        "distributions.distributions": """
+            Bernoulli Categorical Exponential Laplace Normal Uniform""",
     },
     "dtypes": {
         "framework.dtypes": """

@@ -130,7 +130,7 @@ NAMES = {
         get_inter_op_parallelism_threads get_intra_op_parallelism_threads
         set_inter_op_parallelism_threads set_intra_op_parallelism_threads""",
     "contrib": """
-        autograph batching bayesflow checkpoint cloud cluster_resolver compiler
+        autograph batching bayesflow boosted_trees checkpoint cloud cluster_resolver compiler
         constrained_optimization copy_graph crf cudnn_rnn data deprecated distribute distributions
         eager estimator factorization feature_column ffmpeg framework graph_editor grid_rnn image
         input_pipeline integrate keras kernel_methods labeled_tensor layers learn legacy_seq2seq

@@ -73,6 +73,7 @@ def install(tf):
             parent, _, name = space.rpartition(".")
             setattr(modules[parent], name, module)
         fill(modules[space], space)
+    modules["keras"].__version__ = "2.2.4-tf"  # of TensorFlow 1.15
     compat = modules["compat"]
     compat.v1 = sys.modules["headrace.compat.v1"] = tf
     # `python -m headrace.compat` runs compat/__main__.py.

@@ -18,7 +18,9 @@ VALUES = os.path.join(os.path.dirname(os.path.abspath(__file__)),
 # By the beginning of a program's name; None: all of them.
 FREE_NAMES = {"trees": ["m/GatherTree:0", "m/GatherTree_1:0",
                         "m/GatherTree_2:0"],
-              "crf": None, "fused": None, "layers: group_norm": None}
+              "crf": None, "fused": None, "layers: group_norm": None,
+              "distribution": None, "diagonal": None, "divergences": None,
+              "metrics": None, "convolutional_cells": None}
 
 
 def program(*cases):
@@ -469,6 +471,114 @@ def embeddings(tf, name, options):
     ids = tf.constant([[1, 3, 0], [4, 4, 2]])
     layer = getattr(tf.contrib.layers, name)
     return layer(ids, vocab_size=5, embed_dim=3, **eval(options))
+
+
+# tf.distributions
+
+@program(("Normal", "dict(loc=[1., 2.], scale=[[1.], [3.]])", [[0.5, 2.]]),
+         ("Laplace", "dict(loc=1., scale=[2., 3.])", [0.5, 2.]),
+         ("Uniform", "dict(low=[0., 1.], high=3.)", [0.5, 4.]),
+         ("Exponential", "dict(rate=[1., 2.])", [0.5, 2.]),
+         ("Bernoulli", "dict(logits=[1., -2.])", [1, 0]),
+         ("Bernoulli", "dict(probs=[0.2, 0.7])", [1, 1]),
+         ("Categorical", "dict(logits=[[1., 2., 3.], [0., 5., 1.]])", [2, 0]),
+         ("Categorical", "dict(probs=[0.2, 0.3, 0.5], dtype=tf.int64)", [2, 0]))
+def distribution(tf, name, options, value):
+    d = getattr(tf.distributions, name)(**eval(options, {"tf": tf}))
+    found = [d.sample(3, seed=5), d.sample(seed=6), d.sample([2, 1], seed=7),
+             d.log_prob(value), d.prob(value), d.entropy(),
+             d.batch_shape_tensor(), d.event_shape_tensor()]
+    if name != "Categorical":
+        found += [d.mean(), d.variance(), d.stddev()]
+    if name not in ("Uniform",):
+        found.append(d.mode())
+    if name in ("Normal", "Bernoulli", "Categorical"):
+        other = d.copy()
+        found += [tf.distributions.kl_divergence(d, other),
+                  d.cross_entropy(other)]
+    if name in ("Normal", "Laplace", "Uniform", "Exponential"):
+        found += [d.cdf(value), d.log_cdf(value), d.survival_function(value)]
+    return found + [str(d.batch_shape), str(d.event_shape), d.dtype.name]
+
+
+@program()
+def divergences(tf):
+    d = tf.distributions
+    return (d.kl_divergence(d.Normal(0., 1.), d.Normal([1., 2.], 3.)),
+            d.kl_divergence(d.Bernoulli(0.5), d.Bernoulli([0.1, 2.])),
+            d.kl_divergence(d.Categorical([0.5, 1.]), d.Categorical([2., 1.])))
+
+
+@program()
+def diagonal(tf):
+    d = tf.contrib.distributions.MultivariateNormalDiag(
+        loc=[[1., 2.], [0., 1.]], scale_diag=[2., 3.])
+    other = tf.contrib.distributions.MultivariateNormalDiag([0., 1.])
+    return (d.log_prob([1., 1.]), d.entropy(), d.mean(), d.stddev(),
+            tf.contrib.distributions.kl_divergence(d, other),
+            str(d.batch_shape), str(d.event_shape))
+
+
+# tf.contrib.metrics
+
+@program(*[(name, more) for name, more in (
+    ("streaming_mean_absolute_error", "[]"),
+    ("streaming_mean_squared_error", "[]"),
+    ("streaming_root_mean_squared_error", "[]"),
+    ("streaming_mean_relative_error", "[[1., 2., 4.]]"),
+    ("streaming_auc", "[]"), ("streaming_mean_iou", "[2]"),
+    ("streaming_precision_at_thresholds", "[[0.2, 0.7]]"),
+    ("streaming_recall_at_thresholds", "[[0.2, 0.7]]"),
+    ("streaming_sensitivity_at_specificity", "[0.5]"),
+    ("streaming_true_positives", "[]"), ("streaming_false_negatives", "[]"),
+    ("streaming_accuracy", "[]"), ("streaming_recall", "[]"))])
+def metrics(tf, name, more):
+    x, y = np.float32([0.9, 0.3, 0.6]), np.float32([1, 0, 0])
+    if name in ("streaming_mean_iou", "streaming_true_positives", "streaming_recall",
+                "streaming_false_negatives", "streaming_accuracy"):
+        x = np.round(x)
+    _, update = getattr(tf.contrib.metrics, name)(
+        tf.constant(x), tf.constant(y), *eval(more))
+    return update, [v.name for v in tf.local_variables()]
+
+
+@program()
+def metrics_of_batches(tf):
+    metrics = tf.contrib.metrics
+    x = tf.constant(numbers(3, 4))
+    found = [metrics.streaming_recall_at_k(x, tf.constant([0, 1, 2]), 2),
+             metrics.streaming_sparse_recall_at_k(
+                 x, tf.constant([[0], [1], [2]], tf.int64), 2),
+             metrics.streaming_percentage_less(x, 0.2),
+             metrics.streaming_mean_tensor(x)]
+    _, updates = metrics.aggregate_metrics(*found)
+    a, b = tf.constant([1, 2, 3]), tf.constant([1, 3, 3])
+    return (updates, metrics.accuracy(a, b),
+            metrics.accuracy(a, b, tf.constant([1., 2., 0.])),
+            metrics.confusion_matrix(a, b))
+
+
+@program(("UGRNNCell(4)",), ("HighwayWrapper(rnn.GRUCell(5))",),
+         ("HighwayWrapper(rnn.GRUCell(5), False, 0.5)",),
+         ("EmbeddingWrapper(rnn.GRUCell(4), 7, 3)",),
+         ("InputProjectionWrapper(rnn.GRUCell(4), 3)",),
+         ("OutputProjectionWrapper(rnn.LSTMCell(4), 2, tf.nn.relu)",))
+def wrappers(tf, cell):
+    cell = eval("rnn." + cell, {"rnn": tf.contrib.rnn, "tf": tf})
+    x = tf.constant(numbers(2, 5))
+    if type(cell).__name__ == "EmbeddingWrapper":
+        x = tf.constant([3, 6])
+    return cell(x, cell.zero_state(2, tf.float32))
+
+
+@program((1, False, True), (2, True, True), (2, False, False), (3, False, True))
+def convolutional_cells(tf, rank, skips, bias):
+    sizes = [4, 3, 2][:rank]
+    cell = getattr(tf.contrib.rnn, "Conv%dDLSTMCell" % rank)(
+        input_shape=sizes + [3], output_channels=2, kernel_shape=[2] * rank,
+        skip_connection=skips, use_bias=bias)
+    return cell(tf.constant(numbers(*[2] + sizes + [3])),
+                cell.zero_state(2, tf.float32))
 
 
 if __name__ == "__main__":

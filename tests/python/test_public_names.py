@@ -39,10 +39,12 @@ INTERNAL_MODULES = """
     variables.store"""
 INTERNAL = {
     "contrib.layers": "collections_of finish pair",
+    "contrib.projections": "CellAround",
     "contrib.variables": "model_getter",
     "control.control_flow_ops": "with_dependencies",
     "control.script_ops": "call",
     "data.datasets": "DatasetLeaf dataset_spec",
+    "flow.lookup_ops": "StaticTable Table TableSaveable",
     "framework.dtypes": "bfloat16_numpy",
     "framework.errors": "make",
     "framework.graph": "global_graph graph_of",
@@ -215,6 +217,13 @@ def test_what_is_not_supported_yet(name):
     ("contrib.tpu", "TPUs are left out"), ("train.Checkpoint", "tf.train.Saver"),
     ("linalg.LinearOperatorDiag", "tf.linalg's functions"),
     ("keras.applications", "a model's frozen graph"),
+    ("keras.optimizers", "tf.train.AdamOptimizer"),
+    ("keras.layers.CuDNNLSTM", "tf.nn.dynamic_rnn with tf.contrib.rnn.LSTMBloc"),
+    ("keras.callbacks", "tf.train.SessionRunHook"),
+    ("keras.backend.ctc_decode", "the function of the same name"),
+    ("distribute", "tf.device and one tower a device"),
+    ("profiler", "RunOptions(trace_level"),
+    ("contrib.training.SequenceQueueingStateSaver", "tf.train and tf.data"),
     ("GradientTape", "graphs have tf.gradients")])
 def test_what_is_left_out_and_what_to_use_instead(name, instead):
     with pytest.raises(AttributeError, match="^tf.%s is not supported yet; use "

@@ -12,7 +12,7 @@ from headrace._src.variables.initializers import RandomUniform
 from headrace._src.variables.scopes import get_variable, get_variable_scope
 
 
-class _Around(RNNCell):
+class CellAround(RNNCell):
     """A cell with the state of another."""
 
     def __init__(self, cell, reuse):
@@ -29,7 +29,7 @@ class _Around(RNNCell):
             return self._cell.zero_state(batch_size, dtype)
 
 
-class EmbeddingWrapper(_Around):
+class EmbeddingWrapper(CellAround):
     """A cell whose inputs are integers [batch] or [batch, 1]: it takes their
     rows of the variable `embedding`."""
 
@@ -56,7 +56,7 @@ class EmbeddingWrapper(_Around):
         return self._cell(rows, state)
 
 
-class InputProjectionWrapper(_Around):
+class InputProjectionWrapper(CellAround):
     """A cell whose inputs are projected to num_proj numbers first."""
 
     def __init__(self, cell, num_proj, activation=None, input_size=None,
@@ -75,7 +75,7 @@ class InputProjectionWrapper(_Around):
         return self._cell(projected, state)
 
 
-class OutputProjectionWrapper(_Around):
+class OutputProjectionWrapper(CellAround):
     """A cell whose outputs are projected to output_size numbers."""
 
     def __init__(self, cell, output_size, activation=None, reuse=None):

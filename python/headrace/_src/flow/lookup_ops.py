@@ -113,7 +113,7 @@ class TextFileInitializer(_Initializer):
         return init
 
 
-class _StaticTable(_Typed):
+class StaticTable(_Typed):
     """A table whose keys are looked up in a Tensor or SparseTensor."""
 
     def lookup(self, keys, name=None):
@@ -128,7 +128,7 @@ class _StaticTable(_Typed):
                 else values)
 
 
-class _Table(_Typed):
+class Table(_Typed):
     """What tables have in common: a handle, `lookup` and `size`."""
 
     resource_handle = property(lambda self: self._handle)
@@ -163,7 +163,7 @@ class _Table(_Typed):
             return _raw.LookupTableFindV2(self._handle, keys, self._default)
 
 
-class StaticHashTable(_StaticTable, _Table):
+class StaticHashTable(StaticTable, Table):
     """A table that its initializer fills once, in tables_initializer();
     `default_value` for other keys."""
 
@@ -185,7 +185,7 @@ class StaticHashTable(_StaticTable, _Table):
         return values
 
 
-class StaticVocabularyTable(_StaticTable):
+class StaticVocabularyTable(StaticTable):
     """A table of ids that its initializer fills (None: an empty one), and after
     them num_oov_buckets ids, by hash, for all other keys. Keys of
     lookup_key_dtype int32 may be looked up in a table of int64."""
@@ -245,7 +245,7 @@ class StaticVocabularyTable(_StaticTable):
                 ids + self._table.size())
 
 
-class _Saveable(SaveableObject):
+class TableSaveable(SaveableObject):
     """Saves a table as two tensors, of its keys and its values."""
 
     def __init__(self, table):
@@ -260,7 +260,7 @@ class _Saveable(SaveableObject):
                                             *restored_tensors)
 
 
-class DenseHashTable(_Table):
+class DenseHashTable(Table):
     """A table that runs insert into and remove from. empty_key and deleted_key
     are two keys that it never holds; `default_value`, whose shape values have,
     is that of all others. `checkpoint`: a Saver saves it."""
@@ -282,7 +282,7 @@ class DenseHashTable(_Table):
             empty, deleted, value_dtype=self._value_dtype,
             value_shape=self._default.get_shape(), name=name, **options)
         if checkpoint:
-            add_to_collection(GraphKeys.SAVEABLE_OBJECTS, _Saveable(self))
+            add_to_collection(GraphKeys.SAVEABLE_OBJECTS, TableSaveable(self))
 
     def _keys(self, keys):
         return convert_to_tensor(keys, dtype=self._key_dtype, name="keys")

@@ -10,8 +10,7 @@ from headrace._src.summary.event_files import FileWriterCache
 from headrace._src.training import global_step as _step
 from headrace._src.training import summary as _summary
 from headrace._src.training.basic_session_run_hooks import FinalOpsHook
-from headrace._src.training.checkpoint_management import (
-    checkpoints_iterator, wait_for_new_checkpoint)
+from headrace._src.training.checkpoint_management import checkpoints_iterator
 from headrace._src.training.monitored_session import (
     ChiefSessionCreator, MonitoredSession, Scaffold)
 from headrace._src.training.saver import Saver
