@@ -12,6 +12,15 @@
 namespace headrace {
 namespace {
 
+// True if a task of the session's cluster is TensorFlow 2: only its devices
+// have that number.
+bool HasTensorFlow2(const pb::CreateWorkerSessionRequest& request) {
+  for (const pb::DeviceAttributes& a : request.cluster_device_attributes()) {
+    if (a.xla_global_id() != 0) return true;
+  }
+  return false;
+}
+
 // Receives `keys` from a rendezvous. Calls `done` when all are there and its
 // maker has released it.
 struct Collector {
@@ -100,7 +109,7 @@ StatusOr<std::unique_ptr<Worker>> Worker::Create(
   MutexLock lock(&w->mu_);
   w->legacy_session_ = std::make_shared<WorkerSession>(
       "", w->workers_, w->resources_, w->devices_,
-      std::vector<std::unique_ptr<Device>>(), w->pool());
+      std::vector<std::unique_ptr<Device>>(), w->pool(), false);
   return w;
 }
 
@@ -189,7 +198,7 @@ Status Worker::MakeSession(const pb::CreateWorkerSessionRequest& request) {
   }
   auto session = std::make_shared<WorkerSession>(
       request.session_handle(), std::move(workers), resources_,
-      std::move(devices), std::move(owned), pool());
+      std::move(devices), std::move(owned), pool(), HasTensorFlow2(request));
   MutexLock lock(&mu_);
   if (legacy_session_ == nullptr) {
     return errors::Unavailable(task_, " is shut down");

@@ -37,13 +37,14 @@ WorkerSession::WorkerSession(std::string handle,
                              std::shared_ptr<const void> resources,
                              std::vector<Device*> devices,
                              std::vector<std::unique_ptr<Device>> owned,
-                             ThreadPool* pool)
+                             ThreadPool* pool, bool combines_frame_ids)
     : handle_(std::move(handle)),
       workers_(std::move(workers)),
       resources_(std::move(resources)),
       owned_(std::move(owned)),
       devices_(std::move(devices)),
       pool_(pool),
+      combines_frame_ids_(combines_frame_ids),
       library_(Graph().shared_functions()) {
   functions_ = std::make_shared<SessionFunctions>(
       devices_, pool_, absl::flat_hash_set<std::string>(),
@@ -123,7 +124,9 @@ Status WorkerSession::Register(const std::string& handle,
                                       options.disabled_passes, part.graph.get(),
                                       nullptr));
     HR_RETURN_IF_ERROR(Executor::Create(
-        part.device, *part.graph, {.control_flow = control_flow},
+        part.device, *part.graph,
+        {.control_flow = control_flow,
+         .combines_frame_ids = combines_frame_ids_},
         [&](const Node& n, std::shared_ptr<OpKernel>* kernel) {
           return MakeKernel(part.device, n, kernel);
         },
