@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "base/exceptions.h"
 #include "base/thread_pool.h"
+#include "google/protobuf/unknown_field_set.h"
 #include "headrace/device_factory.h"
 #include "session/session_handles.h"
 #include "session/session_options.h"
@@ -12,9 +13,16 @@
 namespace headrace {
 namespace {
 
-// True if a task of the session's cluster is TensorFlow 2: only its devices
-// have that number.
+// True if a task of the session's cluster is TensorFlow 2: only its masters say
+// who they are, in fields that our message does not have, and only its devices
+// have a global id.
 bool HasTensorFlow2(const pb::CreateWorkerSessionRequest& request) {
+  constexpr int kMasterTask = 5;
+  const google::protobuf::UnknownFieldSet& fields =
+      request.GetReflection()->GetUnknownFields(request);
+  for (int i = 0; i < fields.field_count(); ++i) {
+    if (fields.field(i).number() == kMasterTask) return true;
+  }
   for (const pb::DeviceAttributes& a : request.cluster_device_attributes()) {
     if (a.xla_global_id() != 0) return true;
   }
