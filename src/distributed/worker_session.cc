@@ -84,6 +84,7 @@ Status WorkerSession::Register(const std::string& handle,
   auto graph = std::make_unique<Graph>();
   graph->set_functions(library_);
   ImportOptions import;
+  import.extends = true;  // colocations may name nodes of other parts
   HR_RETURN_IF_ERROR(ImportGraphDef(import, request.graph_def(), graph.get()));
   if (graph->num_nodes() == 0) {
     return errors::InvalidArgument("RegisterGraph: the graph has no nodes");
