@@ -9,6 +9,7 @@
 #include "base/wait_hook.h"
 #include "distributed/master.h"
 #include "distributed/remote_device.h"
+#include "distributed/strip_defaults.h"
 #include "distributed/task_server.h"
 #include "distributed/worker_interface.h"
 #include "headrace/importer.h"
@@ -325,6 +326,7 @@ class GrpcSession : public Session {
       if (!handle_.empty() && nodes == sent_) return OkStatus();
       GraphToGraphDef(*graph(), &def);
     }
+    StripDefaultAttrs(&def);
     if (handle_.empty()) {
       pb::CreateSessionRequest request;
       *request.mutable_graph_def() = std::move(def);

@@ -10,6 +10,7 @@
 #include "base/wait_hook.h"
 #include "distributed/remote_device.h"
 #include "distributed/running_parts.h"
+#include "distributed/strip_defaults.h"
 #include "graph/algorithm.h"
 #include "graph/client_graph.h"
 #include "graph/function_library.h"
@@ -478,6 +479,9 @@ Status MasterSession::Register(
     request.set_has_control_flow(control_flow);
     *request.mutable_graph_options() = config_.graph_options();
     GraphToGraphDef(*graph, request.mutable_graph_def());
+    if (task != worker_->task()) {
+      StripNewDefaultAttrs(request.mutable_graph_def());
+    }
     step->parts.push_back({task, worker, "", task == worker_->task()});
     CallOptions call;
     call.cancellation = &calls->cancellation;

@@ -5,12 +5,29 @@
 #include "absl/strings/str_format.h"
 #include "base/exceptions.h"
 #include "base/thread_pool.h"
+#include "google/protobuf/unknown_field_set.h"
 #include "headrace/device_factory.h"
 #include "session/session_handles.h"
 #include "session/session_options.h"
 
 namespace headrace {
 namespace {
+
+// True if a task of the session's cluster is TensorFlow 2: only its masters say
+// who they are, in fields that our message does not have, and only its devices
+// have a global id.
+bool HasTensorFlow2(const pb::CreateWorkerSessionRequest& request) {
+  constexpr int kMasterTask = 5;
+  const google::protobuf::UnknownFieldSet& fields =
+      request.GetReflection()->GetUnknownFields(request);
+  for (int i = 0; i < fields.field_count(); ++i) {
+    if (fields.field(i).number() == kMasterTask) return true;
+  }
+  for (const pb::DeviceAttributes& a : request.cluster_device_attributes()) {
+    if (a.xla_global_id() != 0) return true;
+  }
+  return false;
+}
 
 // Receives `keys` from a rendezvous. Calls `done` when all are there and its
 // maker has released it.
@@ -100,7 +117,7 @@ StatusOr<std::unique_ptr<Worker>> Worker::Create(
   MutexLock lock(&w->mu_);
   w->legacy_session_ = std::make_shared<WorkerSession>(
       "", w->workers_, w->resources_, w->devices_,
-      std::vector<std::unique_ptr<Device>>(), w->pool());
+      std::vector<std::unique_ptr<Device>>(), w->pool(), false);
   return w;
 }
 
@@ -189,7 +206,7 @@ Status Worker::MakeSession(const pb::CreateWorkerSessionRequest& request) {
   }
   auto session = std::make_shared<WorkerSession>(
       request.session_handle(), std::move(workers), resources_,
-      std::move(devices), std::move(owned), pool());
+      std::move(devices), std::move(owned), pool(), HasTensorFlow2(request));
   MutexLock lock(&mu_);
   if (legacy_session_ == nullptr) {
     return errors::Unavailable(task_, " is shut down");

@@ -37,13 +37,14 @@ WorkerSession::WorkerSession(std::string handle,
                              std::shared_ptr<const void> resources,
                              std::vector<Device*> devices,
                              std::vector<std::unique_ptr<Device>> owned,
-                             ThreadPool* pool)
+                             ThreadPool* pool, bool combines_frame_ids)
     : handle_(std::move(handle)),
       workers_(std::move(workers)),
       resources_(std::move(resources)),
       owned_(std::move(owned)),
       devices_(std::move(devices)),
       pool_(pool),
+      combines_frame_ids_(combines_frame_ids),
       library_(Graph().shared_functions()) {
   functions_ = std::make_shared<SessionFunctions>(
       devices_, pool_, absl::flat_hash_set<std::string>(),
@@ -83,6 +84,7 @@ Status WorkerSession::Register(const std::string& handle,
   auto graph = std::make_unique<Graph>();
   graph->set_functions(library_);
   ImportOptions import;
+  import.extends = true;  // colocations may name nodes of other parts
   HR_RETURN_IF_ERROR(ImportGraphDef(import, request.graph_def(), graph.get()));
   if (graph->num_nodes() == 0) {
     return errors::InvalidArgument("RegisterGraph: the graph has no nodes");
@@ -123,7 +125,9 @@ Status WorkerSession::Register(const std::string& handle,
                                       options.disabled_passes, part.graph.get(),
                                       nullptr));
     HR_RETURN_IF_ERROR(Executor::Create(
-        part.device, *part.graph, {.control_flow = control_flow},
+        part.device, *part.graph,
+        {.control_flow = control_flow,
+         .combines_frame_ids = combines_frame_ids_},
         [&](const Node& n, std::shared_ptr<OpKernel>* kernel) {
           return MakeKernel(part.device, n, kernel);
         },

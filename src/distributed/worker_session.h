@@ -32,10 +32,12 @@ class WorkerSession : public std::enable_shared_from_this<WorkerSession> {
  public:
   // `devices` are the server's, or those of `owned`, which may be empty.
   // `resources` keeps the server's devices and threads, `pool` among them.
+  // `combines_frame_ids` as in Executor::Options.
   WorkerSession(std::string handle, std::shared_ptr<WorkerCache> workers,
                 std::shared_ptr<const void> resources,
                 std::vector<Device*> devices,
-                std::vector<std::unique_ptr<Device>> owned, ThreadPool* pool);
+                std::vector<std::unique_ptr<Device>> owned, ThreadPool* pool,
+                bool combines_frame_ids);
   // No step runs any more.
   ~WorkerSession();
 
@@ -68,6 +70,7 @@ class WorkerSession : public std::enable_shared_from_this<WorkerSession> {
   const std::vector<std::unique_ptr<Device>> owned_;
   const std::vector<Device*> devices_;
   ThreadPool* const pool_;
+  const bool combines_frame_ids_;  // see Executor::Options
   const std::shared_ptr<FunctionLibrary> library_;
   std::shared_ptr<SessionFunctions> functions_;
   mutable Mutex mu_;  // not held while a graph is compiled

@@ -78,6 +78,9 @@ class Executor {
     // The caller of a run keeps the arguments until the run ends. So _Arg nodes
     // have their value at once, and no kernel may write over it.
     bool args_are_kept = false;
+    // Loops are numbered as TensorFlow 2 does, not as TensorFlow 1: all tasks
+    // of a step must number them alike, for values inside loops cross by it.
+    bool combines_frame_ids = false;
   };
   // `graph` is not needed later.
   static Status Create(Device* device, const Graph& graph,

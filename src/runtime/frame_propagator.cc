@@ -55,7 +55,13 @@ FramePropagator::Frame* FramePropagator::NewFrame(int plan_frame,
     f->in_first = parent->index == 0 && parent->frame->in_first;
     f->name = absl::StrCat(parent->frame->name, ";", parent->index, ";",
                            plan_.frames[plan_frame].name);
-    f->id = Hash64(f->name.data(), f->name.size());
+    const std::string& loop = plan_.frames[plan_frame].name;
+    f->id =
+        plan_.combines_frame_ids
+            ? Hash64Combine(parent->frame->id,
+                            Hash64Combine(static_cast<uint64_t>(parent->index),
+                                          Hash64(loop.data(), loop.size())))
+            : Hash64(f->name.data(), f->name.size());
     f->enters_left = plan_.frames[plan_frame].num_enters;
   }
   return f.release();

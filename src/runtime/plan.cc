@@ -93,6 +93,7 @@ Status BuildPlan(Device* device, const Graph& graph,
                  const Executor::KernelFn& make_kernel, Plan* plan) {
   const bool with_frames = options.control_flow;
   plan->device = device;
+  plan->combines_frame_ids = options.combines_frame_ids;
   std::vector<Node*> order;
   HR_RETURN_IF_ERROR(TopologicalOrder(graph, &order));
 

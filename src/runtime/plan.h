@@ -110,7 +110,8 @@ struct Plan {
   int32_t num_slots = 0;                 // without control flow
   int32_t max_inputs = 0;                // of one node
   bool needs_rendezvous = false;
-  bool may_run_long = false;  // see Executor
+  bool may_run_long = false;        // see Executor
+  bool combines_frame_ids = false;  // see Executor::Options
 
   std::vector<std::shared_ptr<OpKernel>> kernels;
   // A second reference to each bound constant, so that no kernel takes its

@@ -92,7 +92,9 @@ class Cluster:
         self._wait_until_it_serves(job, task)
 
     def kill(self, job, task=0):
-        process = self._processes.pop((job, task))
+        process = self._processes.pop((job, task), None)
+        if process is None:
+            return
         process.kill()
         process.wait(10)
         process.stdout.close()

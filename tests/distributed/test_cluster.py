@@ -153,6 +153,15 @@ def test_callables_and_partial_runs(session):
         session.partial_run(handle, total, {y: 1.})
 
 
+def test_colocation_with_a_node_that_the_step_does_not_have(session):
+    x = tf.placeholder(tf.float32, [])
+    with on("ps", 1):
+        y = tf.identity(x)
+    with tf.get_default_graph().colocate_with(y.op):
+        z = tf.identity(x)
+    assert session.run(z, {x: 3.}) == 3
+
+
 def test_run_metadata_has_all_tasks(session):
     with on("ps", 1):
         a = tf.constant(1.) * tf.random_uniform([])
