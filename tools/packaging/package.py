@@ -116,6 +116,8 @@ def link_all(linker, build, pythons):
     names = targets(build)
     for name in names:
         linker.objects(linker.words(name))
+    for path in (build / "lib").glob("libheadrace*.a"):
+        relink.copy_renamed(path, linker.work / "CMakeFiles" / path.name)
     modules = []
     exports = linker.work / "module.map"
     exports.write_text("{ global: PyInit_*; local: *; };\n")

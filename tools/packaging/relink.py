@@ -104,7 +104,8 @@ class Linker:
         return self.finish(self.out / target, objects + command, library, stand_ins)
 
     def all_objects(self):
-        return sorted(path for path in self.work.rglob("*.o") if "CMakeFiles" in path.parts)
+        """Of all targets so far, and our own archives."""
+        return sorted(path for path in self.work.rglob("*.[oa]") if "CMakeFiles" in path.parts)
 
     def finish(self, made, words, library, stand_ins):
         # What of Abseil libheadrace.so does not need itself, and so does not have, others take from the archives.
