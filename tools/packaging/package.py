@@ -212,8 +212,6 @@ def main():
     shutil.rmtree(tree, ignore_errors=True)
     archives = [pathlib.Path(line) for line in (cache / "archives").read_text().split()]
     linker = relink.Linker(build, archives, tree)
-    if pythons:  # before the first link, for the names that it takes from libheadrace.so
-        linker.objects(linker.words("_headrace"))
     link_all(linker, build, pythons)
     for path in (build / "lib").glob("lib*.so*"):
         if path.is_symlink() and (tree / "lib" / path.readlink()).exists():

@@ -109,7 +109,9 @@ class Linker:
 
     def finish(self, made, words, library, stand_ins):
         # What of Abseil libheadrace.so does not need itself, and so does not have, others take from the archives.
-        archives = [path for path in self.archives if library or "absl" in path.name]
+        # A library in C uses none: what is found there would be for the libraries that it needs.
+        in_c = all(str(word).endswith(".c.o") for word in words if str(word).endswith(".o"))
+        archives = [path for path in self.archives if library or "absl" in path.name and not in_c]
         command = ["c++", "-fPIC", *map(str, words), str(self.work / "support.o"), "-o", str(made), "-Wl,--gc-sections", "-Wl,--as-needed",
                    "-Wl,--start-group", *map(str, archives)]
         if stand_ins and made.parent.name == "bin":
