@@ -115,7 +115,7 @@ def main():
     out, work = (pathlib.Path(name).resolve() for name in sys.argv[1:3])
     root = work / "root"
     make_root(root, work / "packages")
-    check_tarball(next(out.glob("headrace-*.tar.gz")), root, work / "clients")
+    check_tarball(next(out.glob("headrace-*[0-9]-linux-x86_64.tar.gz")), root, work / "clients")
     for python in sys.argv[3:]:
         tag = "cp" + output(python, "-c", "import sys; print('%d%d' % sys.version_info[:2])").strip()
         make_root(root, work / "packages")

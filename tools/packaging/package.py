@@ -50,9 +50,8 @@ def install_headers(build, include):
     for name, folder in (("absl", "absl"), ("google/protobuf", "google/protobuf"), ("Eigen", "eigen3/Eigen")):
         shutil.copytree(pathlib.Path("/usr/include") / folder, bundled / name, dirs_exist_ok=True,
                         ignore=shutil.ignore_patterns("*.proto", "compiler"))
-    for path in (build / "gen/headrace").glob("*.pb.h"):
-        shutil.copy(path, include / "headrace")
-    for path in [*bundled.glob("google/**/*"), *include.glob("headrace/*.pb.h")]:
+    shutil.copytree(build / "gen/headrace", include / "headrace", dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.cc"))
+    for path in [*bundled.glob("google/**/*"), *include.glob("headrace/**/*.pb.h")]:
         if path.is_file():
             text = path.read_text()
             text = re.sub(r"\bnamespace google\b", f"namespace {relink.PROTOBUF_NAMESPACE}", text)
@@ -117,6 +116,8 @@ def link_all(linker, build, pythons):
     names = targets(build)
     for name in names:
         linker.objects(linker.words(name))
+    for path in (build / "lib").glob("libheadrace*.a"):
+        relink.copy_renamed(path, linker.work / "CMakeFiles" / path.name)
     modules = []
     exports = linker.work / "module.map"
     exports.write_text("{ global: PyInit_*; local: *; };\n")
@@ -142,7 +143,8 @@ def check(path):
     """Raises if `path` needs more than it may, or shows more than is ours."""
     text = relink.output("readelf", "-dW", str(path))
     needed = set(re.findall(r"\(NEEDED\)\s+Shared library: \[(.+)\]", text))
-    foreign = needed - relink.SYSTEM_LIBRARIES - {"libheadrace.so", "libtensorflow.so.2"}
+    ours = {found.name for found in path.parent.parent.glob("**/lib*.so*")}
+    foreign = needed - relink.SYSTEM_LIBRARIES - ours
     assert not foreign, f"{path} needs {foreign}"
     runpath = re.search(r"\(RUNPATH\).*\[(.+)\]", text)
     assert runpath and all(part.startswith("$ORIGIN") for part in runpath.group(1).split(":")), f"{path}: {runpath}"
@@ -172,7 +174,11 @@ def write_wheel(python, linker, out, licences):
     for path in sorted(package.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
             files[f"headrace/{path.relative_to(package)}"] = path.read_bytes()
-    files["headrace/libheadrace.so"] = (linker.out / "lib/libheadrace.so").read_bytes()
+    # The C API is for libraries of kernels in C.
+    for name in ("libheadrace.so", "libtensorflow.so.2", "libtensorflow_framework.so.2"):
+        path = linker.out / "lib" / name
+        if path.exists() and not path.is_symlink():
+            files[f"headrace/{name}"] = path.read_bytes()
     module = "_headrace" + python.suffix
     files[f"headrace/{module}"] = (linker.out.parent / python.tag / module).read_bytes()
     for path in sorted(licences.iterdir()):
@@ -206,12 +212,12 @@ def main():
     shutil.rmtree(tree, ignore_errors=True)
     archives = [pathlib.Path(line) for line in (cache / "archives").read_text().split()]
     linker = relink.Linker(build, archives, tree)
-    if pythons:  # before the first link, for the names that it takes from libheadrace.so
-        linker.objects(linker.words("_headrace"))
     link_all(linker, build, pythons)
     for path in (build / "lib").glob("lib*.so*"):
         if path.is_symlink() and (tree / "lib" / path.readlink()).exists():
             (tree / "lib" / path.name).symlink_to(path.readlink())
+    for path in (build / "lib").glob("libheadrace*.a"):
+        relink.copy_renamed(path, tree / "lib" / path.name)
     merge_archives(linker, tree / "lib/libheadrace_absl.a")
     install_headers(build, tree / "include")
     install_descriptions(tree / "lib")

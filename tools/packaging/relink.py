@@ -6,6 +6,7 @@ libheadrace.so can share its one copy with our other libraries and with programs
 of another Abseil or protobuf in the process.
 """
 import pathlib
+import re
 import subprocess
 
 # As mangled names contain them. Debian's Abseil has the inline namespace debian3.
@@ -64,11 +65,11 @@ class Linker:
         self.archives = [copy_renamed(path, self.work / "archives" / path.name) for path in archives]
         for name in ("support", "start"):
             source = pathlib.Path(__file__).with_name(f"{name}.c")
-            subprocess.run(["cc", "-O2", "-fPIC", "-c", str(source), "-o", str(self.work / f"{name}.o")], check=True)
+            subprocess.run(["cc", "-O2", "-fPIC", "-ffunction-sections", "-c", str(source), "-o", str(self.work / f"{name}.o")], check=True)
 
     def words(self, target):
         line = output("ninja", "-C", str(self.build), "-t", "commands", target).splitlines()[-1]
-        return line[line.index("/c++ ") + 5:].split(" && ")[0].split()
+        return re.sub(r".*?/(c|g)(\+\+|cc|c) ", "", line, count=1).split(" && ")[0].split()
 
     def objects(self, words):
         return [copy_renamed(self.build / word, self.work / word) for word in words if word.endswith(".o")]
@@ -94,6 +95,8 @@ class Linker:
                 command.append(f"-Wl,--version-script={script}")
             elif word.startswith("lib/lib") and ".so" in word:
                 command.append(str(self.out / word))
+            elif word.endswith(".a") and not word.startswith("/"):
+                command.append(copy_renamed(self.build / word, self.work / word))
             elif ".so" in word and word.startswith("/") or word in ("-ldl", "-latomic"):
                 pass
             else:
@@ -101,11 +104,14 @@ class Linker:
         return self.finish(self.out / target, objects + command, library, stand_ins)
 
     def all_objects(self):
-        return sorted(path for path in self.work.rglob("*.o") if "CMakeFiles" in path.parts)
+        """Of all targets so far, and our own archives."""
+        return sorted(path for path in self.work.rglob("*.[oa]") if "CMakeFiles" in path.parts)
 
     def finish(self, made, words, library, stand_ins):
         # What of Abseil libheadrace.so does not need itself, and so does not have, others take from the archives.
-        archives = [path for path in self.archives if library or "absl" in path.name]
+        # A library in C uses none: what is found there would be for the libraries that it needs.
+        in_c = all(str(word).endswith(".c.o") for word in words if str(word).endswith(".o"))
+        archives = [path for path in self.archives if library or "absl" in path.name and not in_c]
         command = ["c++", "-fPIC", *map(str, words), str(self.work / "support.o"), "-o", str(made), "-Wl,--gc-sections", "-Wl,--as-needed",
                    "-Wl,--start-group", *map(str, archives)]
         if stand_ins and made.parent.name == "bin":
