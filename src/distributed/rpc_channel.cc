@@ -32,7 +32,8 @@ void KeepCallbackThreads() {
         grpc::CreateChannel("ipv4:127.0.0.1:1",
                             grpc::InsecureChannelCredentials())};
     grpc::ClientContext context;
-    grpc::ByteBuffer request, response;
+    grpc::Slice nothing;
+    grpc::ByteBuffer request{&nothing, 1}, response;
     Forever() {
       context.set_deadline(std::chrono::system_clock::now());  // no connection
       stub.UnaryCall(&context, "/none", grpc::StubOptions(), &request,

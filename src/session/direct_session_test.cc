@@ -658,8 +658,8 @@ TEST_F(SessionTest, AWideGraphOfDearNodesUsesThePool) {
 TEST(NewSessionTest, RefusesUnknownTargetsAndBadOptions) {
   auto graph = std::make_shared<Graph>();
   std::unique_ptr<Session> session;
-  ExpectError(MoveTo(NewSession({}, "grpc://localhost:1", graph), &session),
-              absl::StatusCode::kNotFound, "grpc://localhost:1");
+  ExpectError(MoveTo(NewSession({}, "carrier://pigeon", graph), &session),
+              absl::StatusCode::kNotFound, "carrier://pigeon");
   pb::ConfigProto config;
   (*config.mutable_device_count())["CPU"] = -1;
   ExpectError(MoveTo(NewSession(config, "", graph), &session),
