@@ -16,6 +16,8 @@ import time
 import headrace as tf
 
 START_SECONDS = 60
+# Interpreters with TensorFlow, for tests beside it.
+ORACLES = [p for p in os.environ.get("HEADRACE_ORACLE", "").split(":") if p]
 # A step that takes longer has failed.
 CONFIG = tf.ConfigProto(operation_timeout_in_ms=30000)
 

@@ -1,14 +1,14 @@
 """Each test builds in a graph of its own. Tests marked oracle need interpreters
 with TensorFlow, which HEADRACE_ORACLE names, separated by colons."""
-import os
 import pathlib
 
 import pytest
 
 import headrace as tf
 
+from cluster import ORACLES
+
 HERE = pathlib.Path(__file__).parent
-ORACLES = [p for p in os.environ.get("HEADRACE_ORACLE", "").split(":") if p]
 
 
 def pytest_configure(config):

@@ -7,8 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from cluster import Cluster
-from conftest import ORACLES
+from cluster import ORACLES, Cluster
 
 pytestmark = pytest.mark.oracle
 
