@@ -10,9 +10,11 @@
 //   hr_limit_memory(1 << 20);   // no more than a MiB beyond what there is now
 //   hr_limit_memory(-1);        // no limit any more
 //
-// Allocations of all threads count. framework/memory/failing_allocations.h
-// finds it.
+// Allocations of all threads count, but for those of the dynamic linker: it
+// ends the process if it gets no memory for a thread's variables.
+// framework/memory/failing_allocations.h finds it.
 #include <dlfcn.h>
+#include <link.h>
 #include <malloc.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -100,6 +102,27 @@ void Find(const char* name, F* f) {
   std::memcpy(f, &p, sizeof(p));
 }
 
+std::atomic<uintptr_t> linker_begin{0}, linker_end{0};
+
+int FindLinker(dl_phdr_info* info, size_t, void*) {
+  if (std::strstr(info->dlpi_name, "/ld-linux") == nullptr) return 0;
+  uintptr_t end = info->dlpi_addr;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& part = info->dlpi_phdr[i];
+    if (part.p_type != PT_LOAD) continue;
+    const uintptr_t last = info->dlpi_addr + part.p_vaddr + part.p_memsz;
+    if (last > end) end = last;
+  }
+  linker_begin = info->dlpi_addr;
+  linker_end = end;
+  return 1;
+}
+
+bool IsLinker(const void* caller) {
+  const auto at = reinterpret_cast<uintptr_t>(caller);
+  return at >= linker_begin && at < linker_end;
+}
+
 // False while they are looked up.
 bool Ready() {
   if (state.load(std::memory_order_acquire) == 2) return true;
@@ -112,6 +135,7 @@ bool Ready() {
   Find("aligned_alloc", &next.aligned_alloc);
   Find("posix_memalign", &next.posix_memalign);
   Find("memalign", &next.memalign);
+  dl_iterate_phdr(&FindLinker, nullptr);
   state.store(2, std::memory_order_release);
   return true;
 }
@@ -171,10 +195,12 @@ int64_t hr_call_limited(int64_t bytes, void* function, const int64_t* a) {
 
 void* malloc(size_t bytes) {
   if (!Ready()) return Early(bytes);
+  if (IsLinker(__builtin_return_address(0))) return next.malloc(bytes);
   return Fails(bytes) ? nullptr : next.malloc(bytes);
 }
 void* calloc(size_t n, size_t bytes) {
   if (!Ready()) return Early(n * bytes);  // zeros
+  if (IsLinker(__builtin_return_address(0))) return next.calloc(n, bytes);
   return Fails(n * bytes) ? nullptr : next.calloc(n, bytes);
 }
 void* realloc(void* p, size_t bytes) {

@@ -154,7 +154,8 @@ def test_hook_of_synchronous_training():
     assert sync.get_slot_names() == ["m", "v"] and sync.variables()
     with tf.train.MonitoredTrainingSession(
             hooks=[sync.make_session_run_hook(True),
-                   tf.train.StopAtStepHook(last_step=4)]) as session:
+                   tf.train.StopAtStepHook(last_step=4)],
+            stop_grace_period_secs=1) as session:
         while not session.should_stop():
             session.run(train, {x: [1., 2., 3.]})
 
