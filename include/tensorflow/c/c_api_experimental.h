@@ -8,6 +8,7 @@
 
 #include "tensorflow/c/c_api.h"
 #include "tensorflow/c/c_api_macros.h"
+#include "tensorflow/c/eager/c_api_experimental.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -151,6 +152,22 @@ TF_CAPI_EXPORT extern void TF_DeleteShapeAndTypeList(
 /* Also deletes the array, which comes from new[]. */
 TF_CAPI_EXPORT extern void TF_DeleteShapeAndTypeListArray(
     TF_ShapeAndTypeList** shape_list_array, int num_items);
+
+/* The shapes and types of an op's outputs, by its shape function; the op does
+   not run and its own inputs do not matter. Its attrs must be set.
+   `input_shapes` has an item for each input; of it the types are not looked
+   at. The other arguments about inputs may be NULL, and so may their elements:
+   values of inputs, what is known of inputs that are read as shapes, and what
+   resource inputs refer to. `output_resource_shapes_and_types` may be NULL, or
+   gets an array with a list for each output. The results are for
+   TF_DeleteShapeAndTypeList and TF_DeleteShapeAndTypeListArray; NULL on error.
+ */
+TF_CAPI_EXPORT extern void TFE_InferShapes(
+    TFE_Op* op, TF_ShapeAndTypeList* input_shapes, TF_Tensor** input_tensors,
+    TF_ShapeAndTypeList* input_tensor_as_shapes,
+    TF_ShapeAndTypeList** input_resource_shapes_and_types,
+    TF_ShapeAndTypeList** output_shapes,
+    TF_ShapeAndTypeList*** output_resource_shapes_and_types, TF_Status* status);
 
 /* ---- Devices as plug-ins --------------------------------------------------
  */
