@@ -10,8 +10,10 @@
 #include "distributed/cluster_spec.h"
 #include "distributed/step_rendezvous.h"
 #include "distributed/task_server.h"
+#include "distributed/worker_session.h"
 #include "framework/op/tensor_proto.h"
 #include "graph/graph_test_util.h"
+#include "headrace/device_factory.h"
 #include "headrace/importer.h"
 #include "headrace/session.h"
 
@@ -422,6 +424,42 @@ TEST_F(ServicesTest, TheLastPartOfAPartialRunTwice) {
   }
 }
 
+// A session remembers 10,000 steps. The graphs of those that it forgets go.
+TEST_F(ServicesTest, GraphsOfForgottenStepsAreDeregistered) {
+  constexpr int kNodes = 14;
+  Graph g;
+  for (int i = 0; i < kNodes; ++i) AddOp(&g, StrCat("n", i), "NoOp");
+  const std::shared_ptr<Master> master = FindLocalMaster(server_->target());
+  ASSERT_NE(master, nullptr);
+  pb::CreateSessionRequest create;
+  pb::CreateSessionResponse session;
+  GraphToGraphDef(g, create.mutable_graph_def());
+  ASSERT_EQ(master->CreateSession(CallOptions(), create, &session), OkStatus());
+  pb::RunGraphRequest first;
+  first.set_session_handle(session.session_handle());
+  first.set_create_worker_session_called(true);
+  first.set_graph_handle("0000000000000001");
+  for (int step = 1; step <= 10001; ++step) {
+    pb::MakeCallableRequest make;
+    make.set_session_handle(session.session_handle());
+    for (int i = 0; i < kNodes; ++i) {
+      if (step >> i & 1) make.mutable_options()->add_target(StrCat("n", i));
+    }
+    pb::MakeCallableResponse made;
+    ASSERT_EQ(master->MakeCallable(CallOptions(), make, &made), OkStatus());
+    pb::ReleaseCallableRequest release;
+    release.set_session_handle(session.session_handle());
+    release.set_handle(made.handle());
+    ASSERT_EQ(master->ReleaseCallable(CallOptions(), release), OkStatus());
+    if (step > 1 && step < 10001) continue;
+    first.set_step_id(step);
+    const Status s = Call("WorkerService/RunGraph", ToWire(first));
+    EXPECT_EQ(s.code(),
+              step == 1 ? absl::StatusCode::kOk : absl::StatusCode::kAborted)
+        << s;
+  }
+}
+
 // gRPC ends the process if it is given 4 GB. The pieces are one buffer, many
 // times.
 TEST_F(ServicesTest, MessagesBeyondTheLimitAreRefused) {
@@ -481,6 +519,47 @@ TEST(StepTableTest, AStepThatNobodyRunsEndsWithItsLastReceive) {
   steps.Cleanup(1);
   steps.EndRecv(1);
   EXPECT_TRUE(errors::IsAborted(steps.BeginRecv(1).status()));
+}
+
+// A master may give up between RunGraph's beginning and the first kernel.
+TEST(GraphRunTest, CancelledBeforeItStarts) {
+  constexpr char kTask[] = "/job:local/replica:0/task:0";
+  DeviceOptions options;
+  options.name_prefix = kTask;
+  std::vector<std::unique_ptr<Device>> devices;
+  ASSERT_EQ(DeviceFactories::CreateDevices(options, &devices), OkStatus());
+  const auto session = std::make_shared<WorkerSession>(
+      "", std::make_shared<WorkerCache>(ClusterSpec(), kTask, nullptr), nullptr,
+      std::vector<Device*>{devices[0].get()},
+      std::vector<std::unique_ptr<Device>>(), ThreadPool::Global(), false);
+  pb::RegisterGraphRequest request;
+  pb::NodeDef* const node = request.mutable_graph_def()->add_node();
+  node->set_name("a");
+  node->set_op("NoOp");
+  node->set_device(kCpu);
+  ASSERT_EQ(session->Register("g", request), OkStatus());
+  std::shared_ptr<RegisteredGraph> graph;
+  ASSERT_EQ(session->Find("g", &graph), OkStatus());
+  const auto rendezvous = MakeRef<StepRendezvous>(1, kTask);
+  const auto run =
+      std::make_shared<GraphRun>(graph, 1, rendezvous, pb::ExecutorOpts());
+  run->Abort(errors::Cancelled("early"));
+  Notification ended;
+  Status status;
+  run->Start([&](const Status& s) {
+    status = s;
+    ended.Notify();
+  });
+  ASSERT_TRUE(ended.WaitForNotificationWithTimeout(absl::Seconds(20)));
+  EXPECT_TRUE(errors::IsCancelled(status)) << status;
+  // Other tasks that wait for a tensor of the step learn it.
+  int calls = 0;
+  rendezvous->RecvLocal(Rendezvous::CreateKey(kCpu, 5, kCpu, "x"), nullptr,
+                        [&](const Status& s, const Tensor&, bool) {
+                          ++calls;
+                          EXPECT_TRUE(errors::IsCancelled(s)) << s;
+                        });
+  EXPECT_EQ(calls, 1);
 }
 
 // A worker's threads may be the last to know it.
