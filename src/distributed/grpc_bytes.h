@@ -19,6 +19,9 @@ grpc::ByteBuffer ToGrpc(const WireBytes& bytes);
 WireBytes FromGrpc(const grpc::ByteBuffer& buffer);
 grpc::Status ToGrpc(const Status& status);
 Status FromGrpc(const grpc::Status& status);
+// ResourceExhausted if `bytes` are more than a message may have: the reader
+// would refuse them, and of 4 GB and more gRPC ends the process.
+Status CheckSize(absl::string_view what, const WireBytes& bytes);
 
 }  // namespace headrace
 

@@ -104,10 +104,12 @@ StatusOr<Node*> AddTerminal(const char* op, const Node& old,
   return made;
 }
 
-int32_t IndexOf(const Node& n) {
-  int32_t i = 0;
-  n.attrs().Get("index", &i).IgnoreError();  // BuildClientGraph set it
-  return i;
+// Two lists have one text only if they are equal, whatever characters a client
+// puts into a name.
+std::string TextOf(const std::vector<std::string>& names) {
+  std::string text = StrCat(names.size(), ";");
+  for (const std::string& n : names) StrAppend(&text, n.size(), ":", n);
+  return text;
 }
 
 }  // namespace
@@ -144,13 +146,17 @@ Status AskForDevices(const CallOptions& options, WorkerCache* workers,
     CancellationManager cancellation;
   };
   auto answers = std::make_shared<Answers>();
-  for (const std::string& task : tasks) answers->responses[task];
+  // All are found before the first is asked: the calls wait for ever.
+  std::map<std::string, WorkerInterface*> found;
   for (const std::string& task : tasks) {
-    HR_ASSIGN_OR_RETURN(WorkerInterface * worker, workers->Find(task));
+    answers->responses[task];
+    HR_ASSIGN_OR_RETURN(found[task], workers->Find(task));
+  }
+  for (const std::string& task : tasks) {
     CallOptions call;
     call.cancellation = &answers->cancellation;
     call.wait_for_ready = true;
-    worker->GetStatus(
+    found[task]->GetStatus(
         call, &answers->responses[task],
         [answers, task](const Status& s) { answers->End(task, s); });
   }
@@ -332,10 +338,8 @@ void MasterSession::ListDevices(pb::ListDevicesResponse* response) const {
 
 Status MasterSession::FindOrBuild(const CallOptions& options,
                                   const Request& request, StepPtr* step) {
-  // Names have neither of these characters.
-  const std::string key = StrCat(absl::StrJoin(request.feeds, ","), ";",
-                                 absl::StrJoin(request.fetches, ","), ";",
-                                 absl::StrJoin(request.targets, ","));
+  const std::string key = StrCat(TextOf(request.feeds), TextOf(request.fetches),
+                                 TextOf(request.targets));
   const auto find = [&] {
     MutexLock lock(&mu_);
     const auto it = steps_.find(key);
@@ -347,8 +351,9 @@ Status MasterSession::FindOrBuild(const CallOptions& options,
   if (find()) return OkStatus();
   HR_RETURN_IF_ERROR(
       CatchExceptions([&] { return Build(options, request, step); }));
+  decltype(steps_) gone;  // deregistered without the lock
   MutexLock lock(&mu_);
-  if (steps_.size() >= kMaxSteps) steps_.clear();
+  if (steps_.size() >= kMaxSteps) gone.swap(steps_);
   steps_.emplace(key, *step);
   return OkStatus();
 }
@@ -356,6 +361,7 @@ Status MasterSession::FindOrBuild(const CallOptions& options,
 Status MasterSession::Build(const CallOptions& options, const Request& request,
                             StepPtr* out) {
   auto step = std::make_shared<Step>();
+  step->session = {handle_, open_, worker_, workers_};
   const Device& client = *device_list_.front();
   std::unique_ptr<Graph> graph;
   {
@@ -390,16 +396,14 @@ Status MasterSession::Build(const CallOptions& options, const Request& request,
   }
   std::vector<Node*> args, retvals;
   bool control_flow = false;
-  graph->ForEachNode([&](Node* n) {
-    control_flow |= n->IsControlFlow();
-    if (n->IsArg()) args.push_back(n);
-    if (n->IsRetval()) retvals.push_back(n);
-  });
-  for (Node* r : retvals) {
-    const std::vector<bool> needed = ReachableBackwards(*graph, {r});
-    for (const Node* a : args) {
-      if (needed[a->id()]) {
-        step->fetches[IndexOf(*r)].needs.push_back(IndexOf(*a));
+  graph->ForEachNode([&](Node* n) { control_flow |= n->IsControlFlow(); });
+  HR_RETURN_IF_ERROR(FindArgsAndRetvals(*graph, step->feeds.size(),
+                                        step->fetches.size(), &args, &retvals));
+  for (size_t r = 0; r < retvals.size(); ++r) {
+    const std::vector<bool> needed = ReachableBackwards(*graph, {retvals[r]});
+    for (size_t a = 0; a < args.size(); ++a) {
+      if (needed[args[a]->id()]) {
+        step->fetches[r].needs.push_back(static_cast<int>(a));
       }
     }
   }
@@ -408,22 +412,22 @@ Status MasterSession::Build(const CallOptions& options, const Request& request,
     Rendezvous::ParseKey(key, &parsed).IgnoreError();  // made above
     return std::string(parsed.edge_name);
   };
-  for (Node* r : retvals) {
+  for (size_t i = 0; i < retvals.size(); ++i) {
+    Node* const r = retvals[i];
     const Edge* const e = r->input_edge(0);
     const Endpoint from{e->src(), e->src_output()};
     HR_ASSIGN_OR_RETURN(
-        Node * send,
-        AddTerminal("_Send", *r, name_of(step->fetches[IndexOf(*r)].key),
-                    BaseType(from.node->output_type(from.index)), client,
-                    graph.get()));
+        Node * send, AddTerminal("_Send", *r, name_of(step->fetches[i].key),
+                                 BaseType(from.node->output_type(from.index)),
+                                 client, graph.get()));
     graph->RemoveNode(r);
     HR_RETURN_IF_ERROR(graph->AddEdge(from, send, 0));
   }
-  for (Node* a : args) {
-    HR_ASSIGN_OR_RETURN(
-        Node * recv,
-        AddTerminal("_Recv", *a, name_of(step->feeds[IndexOf(*a)].key),
-                    a->output_type(0), client, graph.get()));
+  for (size_t i = 0; i < args.size(); ++i) {
+    Node* const a = args[i];
+    HR_ASSIGN_OR_RETURN(Node * recv,
+                        AddTerminal("_Recv", *a, name_of(step->feeds[i].key),
+                                    a->output_type(0), client, graph.get()));
     const std::vector<const Edge*> edges(a->out_edges().begin(),
                                          a->out_edges().end());
     for (const Edge* e : edges) {
@@ -491,25 +495,61 @@ Status MasterSession::Register(
         [calls, task = task](const Status& s) { calls->End(task, s); });
     graph.reset();
   }
+  absl::Time say = Now() + kSayWhoIsMissing;
   Status s;
-  {
-    MutexLock lock(&calls->mu);
-    while (calls->ended.size() < graphs.size() &&
-           (options.cancellation == nullptr ||
-            !options.cancellation->IsCancelled())) {
-      calls->changed.WaitWithTimeout(&calls->mu, absl::Milliseconds(100));
+  std::string missing;
+  while (true) {
+    missing.clear();
+    {
+      MutexLock lock(&calls->mu);
+      if (calls->ended.size() < graphs.size()) {
+        calls->changed.WaitWithTimeout(&calls->mu, absl::Milliseconds(100));
+      }
+      for (const auto& [task, ended] : calls->ended) s.Update(ended);
+      for (const auto& [task, graph] : graphs) {
+        if (calls->ended.contains(task)) continue;
+        StrAppend(&missing, missing.empty() ? "" : ", ",
+                  workers_->Describe(task));
+      }
     }
-    for (const auto& [task, ended] : calls->ended) s.Update(ended);
-    if (calls->ended.size() < graphs.size()) {
-      s.Update(errors::Cancelled("RegisterGraph was cancelled."));
+    // A failure does not wait for a task that is silent.
+    if (missing.empty() || !s.ok()) break;
+    if (options.waits != nullptr) options.waits->Poll();
+    if (options.cancellation != nullptr &&
+        options.cancellation->IsCancelled()) {
+      s = errors::Cancelled("RegisterGraph was cancelled while it waited for ",
+                            missing);
+      break;
+    }
+    if (Now() > say) {
+      say = Now() + kSayWhoIsMissing;
+      HR_LOG(WARNING) << "RegisterGraph still waiting for response from "
+                      << missing;
     }
   }
   calls->cancellation.StartCancel();
-  HR_RETURN_IF_ERROR(s);
+  MutexLock lock(&calls->mu);
   for (Step::Part& p : step->parts) {
+    const auto ended = calls->ended.find(p.task);
+    if (ended == calls->ended.end() || !ended->second.ok()) continue;
     p.graph_handle = calls->responses[p.task].graph_handle();
   }
-  return OkStatus();
+  return s;
+}
+
+// Tasks may forget the step's graphs. After the session's end they have.
+MasterSession::Step::~Step() {
+  if (session.open == nullptr || !*session.open) return;
+  for (const Part& p : parts) {
+    if (p.graph_handle.empty()) continue;
+    pb::DeregisterGraphRequest request;
+    request.set_session_handle(session.handle);
+    request.set_create_worker_session_called(true);
+    request.set_graph_handle(p.graph_handle);
+    CallOptions options;
+    options.timeout = kCloseTimeout;
+    p.worker->DeregisterGraph(options, request, [](const Status&) {});
+  }
 }
 
 Status MasterSession::Execute(const CallOptions& options, const StepPtr& step,
@@ -670,7 +710,10 @@ Status MasterSession::PartialRunSetup(const CallOptions& options,
                                       pb::PartialRunSetupResponse* response) {
   Request wanted;
   wanted.feeds.assign(request.feed().begin(), request.feed().end());
-  wanted.fetches.assign(request.fetch().begin(), request.fetch().end());
+  // Each is fetched once: a run with one twice would never end.
+  const std::set<std::string> fetches(request.fetch().begin(),
+                                      request.fetch().end());
+  wanted.fetches.assign(fetches.begin(), fetches.end());
   wanted.targets.assign(request.target().begin(), request.target().end());
   auto run = std::make_shared<PartialRun>();
   HR_RETURN_IF_ERROR(FindOrBuild(options, wanted, &run->step));
@@ -839,21 +882,29 @@ Status MasterSession::RunCallable(const CallOptions& options,
 }
 
 Status MasterSession::ReleaseCallable(int64_t handle) {
+  StepPtr gone;
   MutexLock lock(&mu_);
-  if (callables_.erase(handle) > 0) return OkStatus();
-  return errors::InvalidArgument("No such callable handle: ", handle);
+  const auto it = callables_.find(handle);
+  if (it == callables_.end()) {
+    return errors::InvalidArgument("No such callable handle: ", handle);
+  }
+  gone = std::move(it->second);
+  callables_.erase(it);
+  return OkStatus();
 }
 
 void MasterSession::Close() {
   std::set<std::shared_ptr<RunningParts>> running;
   std::map<std::string, std::shared_ptr<PartialRun>> partial;
+  decltype(callables_) callables;
   {
     MutexLock lock(&mu_);
     if (closed_) return;
     closed_ = true;
+    *open_ = false;
     running = running_;
     partial.swap(partial_runs_);
-    callables_.clear();
+    callables.swap(callables_);
   }
   for (const auto& run : running) {
     run->Fail(errors::Cancelled("Session has been closed."));

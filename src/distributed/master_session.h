@@ -5,6 +5,7 @@
 #ifndef HEADRACE_DISTRIBUTED_MASTER_SESSION_H_
 #define HEADRACE_DISTRIBUTED_MASTER_SESSION_H_
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <set>
@@ -58,8 +59,16 @@ class MasterSession {
   void Close();
 
  private:
-  // A combination of feeds, fetches and targets, registered. Const.
+  // A combination of feeds, fetches and targets, registered until it goes.
+  // Const once it is built. Not destroyed under mu_.
   struct Step {
+    // What outlives the session while a step does.
+    struct Session {
+      std::string handle;
+      std::shared_ptr<const std::atomic<bool>> open;
+      std::shared_ptr<Worker> worker;
+      std::shared_ptr<WorkerCache> workers;
+    };
     struct Part {
       std::string task;
       WorkerInterface* worker = nullptr;
@@ -74,6 +83,12 @@ class MasterSession {
       std::string name, key;
       std::vector<int> needs;  // of the feeds
     };
+    Step() = default;
+    Step(const Step&) = delete;
+    Step& operator=(const Step&) = delete;
+    ~Step();
+
+    Session session;
     std::vector<Part> parts;
     std::vector<Fed> feeds;
     std::vector<Fetched> fetches;
@@ -133,6 +148,8 @@ class MasterSession {
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<Device*> device_list_;
   std::shared_ptr<Graph> graph_;
+  const std::shared_ptr<std::atomic<bool>> open_ =
+      std::make_shared<std::atomic<bool>>(true);
 
   Mutex build_mu_;  // one step is built at a time; before graph_->mu() and mu_
   Mutex mu_;

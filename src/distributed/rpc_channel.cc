@@ -51,6 +51,10 @@ class GrpcChannel : public RpcChannel {
 
   void Call(const std::string& method, WireBytes request,
             const CallOptions& options, DoneCallback done) override {
+    if (const Status s = CheckSize(method, request); !s.ok()) {
+      done(s, WireBytes());
+      return;
+    }
     auto p = std::make_shared<Pending>();
     p->request = ToGrpc(request);
     p->done = std::move(done);

@@ -69,8 +69,10 @@ class Reactor : public grpc::ServerGenericBidiReactor {
 
   // Once.
   void Answer(const Status& status, const WireBytes& response) {
-    if (!status.ok()) {
-      Finish(ToGrpc(status));
+    Status s = status;
+    s.Update(CheckSize("a response", response));
+    if (!s.ok()) {
+      Finish(ToGrpc(s));
       return;
     }
     response_ = ToGrpc(response);

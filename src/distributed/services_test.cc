@@ -5,9 +5,15 @@
 
 #include <random>
 
+#include "absl/strings/match.h"
+#include "base/thread_pool.h"
 #include "distributed/cluster_spec.h"
+#include "distributed/step_rendezvous.h"
 #include "distributed/task_server.h"
+#include "distributed/worker_session.h"
+#include "framework/op/tensor_proto.h"
 #include "graph/graph_test_util.h"
+#include "headrace/device_factory.h"
 #include "headrace/importer.h"
 #include "headrace/session.h"
 
@@ -253,6 +259,335 @@ TEST_F(ServicesTest, GraphsThatAreNotRegistered) {
   EXPECT_EQ(Call("WorkerService/RegisterGraph", ToWire(request)), OkStatus());
   node->set_op("NoSuchOp");
   EXPECT_FALSE(Call("WorkerService/RegisterGraph", ToWire(request)).ok());
+}
+
+// A client chooses the names in its requests.
+TEST_F(ServicesTest, NamesWithSeparatorsAreNoOtherStep) {
+  Graph g;
+  const Endpoint x = Placeholder(&g, "x", DT_FLOAT);
+  const Endpoint y = Placeholder(&g, "y", DT_FLOAT);
+  AddOp(&g, "z", "AddV2", {x, y});
+  pb::CreateSessionRequest create;
+  GraphToGraphDef(g, create.mutable_graph_def());
+  pb::RunStepRequest step;
+  step.set_session_handle(
+      Ask<pb::CreateSessionResponse>("MasterService/CreateSession", create)
+          .session_handle());
+  for (const char* name : {"x:0", "y:0"}) {
+    pb::NamedTensorProto* const feed = step.add_feed();
+    feed->set_name(name);
+    TensorToProto(Tensor::Scalar<float>(1), feed->mutable_tensor());
+  }
+  step.add_fetch("z:0");
+  EXPECT_EQ(
+      Ask<pb::RunStepResponse>("MasterService/RunStep", step).tensor_size(), 1);
+  pb::RunStepRequest joined = step;
+  joined.mutable_feed(0)->set_name("x:0,y:0");
+  joined.mutable_feed()->RemoveLast();
+  Status s = Call("MasterService/RunStep", ToWire(joined));
+  EXPECT_TRUE(errors::IsNotFound(s) || errors::IsInvalidArgument(s)) << s;
+  joined = step;
+  joined.mutable_feed(1)->set_name("y:0;z:0;");
+  joined.clear_fetch();
+  s = Call("MasterService/RunStep", ToWire(joined));
+  EXPECT_FALSE(s.ok());
+  EXPECT_FALSE(errors::IsUnavailable(s)) << s;
+}
+
+TEST_F(ServicesTest, ArgsAndRetvalsOfAClientsGraph) {
+  for (const int64_t index : {0, 1, 1000000}) {
+    Graph g;
+    const Endpoint x = Placeholder(&g, "x", DT_FLOAT);
+    const AttrMap attrs = {{"T", DT_FLOAT}, {"index", index}};
+    const Endpoint a = {AddOp(&g, "a", "_Arg", {}, attrs), 0};
+    AddOp(&g, "z", "AddV2", {x, a});
+    AddOp(&g, "r", "_Retval", {x}, attrs);
+    pb::CreateSessionRequest create;
+    GraphToGraphDef(g, create.mutable_graph_def());
+    pb::RunStepRequest step;
+    step.set_session_handle(
+        Ask<pb::CreateSessionResponse>("MasterService/CreateSession", create)
+            .session_handle());
+    pb::NamedTensorProto* const feed = step.add_feed();
+    feed->set_name("x:0");
+    TensorToProto(Tensor::Scalar<float>(1), feed->mutable_tensor());
+    step.add_fetch("z:0");
+    Status s = Call("MasterService/RunStep", ToWire(step));
+    EXPECT_TRUE(errors::IsInvalidArgument(s)) << s;
+    step.clear_fetch();
+    step.add_target("r");
+    s = Call("MasterService/RunStep", ToWire(step));
+    EXPECT_TRUE(errors::IsInvalidArgument(s)) << s;
+  }
+}
+
+// Kernels with state are shared by all graphs of a session, and masters that
+// create no session share one.
+TEST_F(ServicesTest, AStatefulNodeWithTheNameOfAnother) {
+  const struct {
+    const char* op;
+    AttrMap attrs;
+    int inputs;
+  } nodes[] = {
+      {"VarHandleOp", {{"dtype", DT_FLOAT}, {"shape", TensorShape({2})}}, 0},
+      {"RandomUniform", {{"T", DT_INT32}, {"dtype", DT_FLOAT}}, 1},
+      {"RandomUniform", {{"T", DT_INT32}, {"dtype", DT_DOUBLE}}, 1},
+  };
+  int64_t id = 50;
+  for (const auto& n : nodes) {
+    Graph g;
+    Tensor shape(DT_INT32, TensorShape({1}));
+    shape.data<int32_t>()[0] = 1000;
+    std::vector<Endpoint> inputs;
+    for (int i = 0; i < n.inputs; ++i) {
+      inputs.push_back(Const(&g, "shape", shape));
+    }
+    const Endpoint x = {AddOp(&g, "same", n.op, inputs, n.attrs), 0};
+    AddOp(&g, "send", "_Send", {x},
+          {{"tensor_name", "x:0"},
+           {"send_device", kCpu},
+           {"send_device_incarnation", int64_t{5}},
+           {"recv_device", kCpu},
+           {"client_terminated", true}});
+    g.ForEachNode([&](Node* node) { node->set_assigned_device(kCpu); });
+    pb::RegisterGraphRequest request;
+    GraphToGraphDef(g, request.mutable_graph_def());
+    pb::RunGraphRequest run;
+    run.set_graph_handle(
+        Ask<pb::RegisterGraphResponse>("WorkerService/RegisterGraph", request)
+            .graph_handle());
+    run.set_step_id(++id);
+    run.add_recv_key(SumKey());
+    const auto got = Ask<pb::RunGraphResponse>("WorkerService/RunGraph", run);
+    ASSERT_EQ(got.recv_size(), 1);
+    EXPECT_EQ(static_cast<int>(got.recv(0).tensor().dtype()),
+              static_cast<int>(x.node->output_type(0)));
+  }
+}
+
+// Both calls wait for the end of the run; both are answered.
+TEST_F(ServicesTest, TheLastPartOfAPartialRunTwice) {
+  const auto attrs = [](const char* name, const char* type) {
+    return AttrMap{
+        {type, DT_FLOAT},      {"tensor_name", name},
+        {"send_device", kCpu}, {"send_device_incarnation", int64_t{5}},
+        {"recv_device", kCpu}, {"client_terminated", true}};
+  };
+  const auto key = [](const char* name) {
+    return Rendezvous::CreateKey(kCpu, 5, kCpu, name);
+  };
+  Graph g;
+  const Endpoint x = {AddOp(&g, "x", "_Recv", {}, attrs("x", "tensor_type")),
+                      0};
+  AddOp(&g, "never", "_Recv", {}, attrs("never", "tensor_type"));
+  AddOp(&g, "y", "_Send", {x}, attrs("y", "T"));
+  AddOp(&g, "z", "_Send", {x}, attrs("z", "T"));
+  g.ForEachNode([&](Node* n) { n->set_assigned_device(kCpu); });
+  pb::RegisterGraphRequest request;
+  GraphToGraphDef(g, request.mutable_graph_def());
+  pb::RunGraphRequest run;
+  run.set_graph_handle(
+      Ask<pb::RegisterGraphResponse>("WorkerService/RegisterGraph", request)
+          .graph_handle());
+  run.set_step_id(70);
+  run.set_is_partial(true);
+  pb::RunGraphRequest begin = run;
+  Ask<pb::RunGraphResponse>("WorkerService/RunGraph", begin);
+  struct Answer {
+    Notification done;
+    Status status;
+  };
+  Answer answers[2];
+  run.set_is_last_partial_run(true);
+  for (int i : {0, 1}) {
+    run.clear_recv_key();
+    run.add_recv_key(key(i == 0 ? "y" : "z"));
+    channel_->Call("/tensorflow.WorkerService/RunGraph", ToWire(run),
+                   CallOptions(),
+                   [a = &answers[i]](const Status& s, const WireBytes&) {
+                     a->status = s;
+                     a->done.Notify();
+                   });
+  }
+  absl::SleepFor(absl::Milliseconds(100));
+  pb::NamedTensorProto* const fed = begin.add_send();
+  fed->set_name(key("x"));
+  TensorToProto(Tensor::Scalar<float>(1), fed->mutable_tensor());
+  Ask<pb::RunGraphResponse>("WorkerService/RunGraph", begin);
+  absl::SleepFor(absl::Milliseconds(100));
+  pb::CleanupGraphRequest cleanup;
+  cleanup.set_step_id(70);
+  EXPECT_EQ(Call("WorkerService/CleanupGraph", ToWire(cleanup)), OkStatus());
+  for (Answer& a : answers) {
+    ASSERT_TRUE(a.done.WaitForNotificationWithTimeout(absl::Seconds(20)));
+    EXPECT_TRUE(errors::IsAborted(a.status)) << a.status;
+  }
+}
+
+// A session remembers 10,000 steps. The graphs of those that it forgets go.
+TEST_F(ServicesTest, GraphsOfForgottenStepsAreDeregistered) {
+  constexpr int kNodes = 14;
+  Graph g;
+  for (int i = 0; i < kNodes; ++i) AddOp(&g, StrCat("n", i), "NoOp");
+  const std::shared_ptr<Master> master = FindLocalMaster(server_->target());
+  ASSERT_NE(master, nullptr);
+  pb::CreateSessionRequest create;
+  pb::CreateSessionResponse session;
+  GraphToGraphDef(g, create.mutable_graph_def());
+  ASSERT_EQ(master->CreateSession(CallOptions(), create, &session), OkStatus());
+  pb::RunGraphRequest first;
+  first.set_session_handle(session.session_handle());
+  first.set_create_worker_session_called(true);
+  first.set_graph_handle("0000000000000001");
+  for (int step = 1; step <= 10001; ++step) {
+    pb::MakeCallableRequest make;
+    make.set_session_handle(session.session_handle());
+    for (int i = 0; i < kNodes; ++i) {
+      if (step >> i & 1) make.mutable_options()->add_target(StrCat("n", i));
+    }
+    pb::MakeCallableResponse made;
+    ASSERT_EQ(master->MakeCallable(CallOptions(), make, &made), OkStatus());
+    pb::ReleaseCallableRequest release;
+    release.set_session_handle(session.session_handle());
+    release.set_handle(made.handle());
+    ASSERT_EQ(master->ReleaseCallable(CallOptions(), release), OkStatus());
+    if (step > 1 && step < 10001) continue;
+    first.set_step_id(step);
+    const Status s = Call("WorkerService/RunGraph", ToWire(first));
+    EXPECT_EQ(s.code(),
+              step == 1 ? absl::StatusCode::kOk : absl::StatusCode::kAborted)
+        << s;
+  }
+}
+
+// gRPC ends the process if it is given 4 GB. The pieces are one buffer, many
+// times.
+TEST_F(ServicesTest, MessagesBeyondTheLimitAreRefused) {
+  const auto piece = std::make_shared<const std::string>(1 << 24, 'x');
+  WireBytes huge;
+  for (int i = 0; i < 257; ++i) huge.Append(*piece, piece);
+  RpcHandlers handlers;
+  handlers["/huge"] = [&](const std::shared_ptr<RpcCall>& call) {
+    call->Finish(OkStatus(), huge);
+  };
+  std::unique_ptr<RpcServer> server;
+  ASSERT_EQ(MoveTo(RpcServer::Start("localhost:0", handlers), &server),
+            OkStatus());
+  std::shared_ptr<RpcChannel> channel;
+  ASSERT_EQ(
+      MoveTo(NewRpcChannel(StrCat("localhost:", server->port())), &channel),
+      OkStatus());
+  WireBytes response;
+  Status s = channel->Call("/huge", {}, CallOptions(), &response);
+  EXPECT_TRUE(errors::IsResourceExhausted(s)) << s;
+  s = channel->Call("/huge", huge, CallOptions(), &response);
+  EXPECT_TRUE(errors::IsResourceExhausted(s)) << s;
+}
+
+// Headers have a limit, and bytes beyond ASCII take three of theirs.
+TEST_F(ServicesTest, ALongMessageOfAnyCharactersArrives) {
+  pb::CloseSessionRequest request;
+  std::string handle;
+  for (int i = 0; i < 3000; ++i) handle += "\u00e9";
+  request.set_session_handle(handle);
+  const Status s = Call("MasterService/CloseSession", ToWire(request));
+  EXPECT_TRUE(errors::IsAborted(s)) << s;
+  EXPECT_TRUE(absl::EndsWith(s.message(), "\u00e9 ... [truncated]")) << s;
+}
+
+TEST(StepTableTest, AStepThatNobodyRunsEndsWithItsLastReceive) {
+  StepTable steps("/job:local/replica:0/task:0");
+  const auto begin = [&] {
+    RefPtr<StepRendezvous> r;
+    EXPECT_EQ(MoveTo(steps.BeginRecv(1), &r), OkStatus());
+    return r;
+  };
+  const RefPtr<StepRendezvous> first = begin();
+  EXPECT_EQ(begin().get(), first.get());
+  steps.EndRecv(1);
+  EXPECT_EQ(begin().get(), first.get());
+  steps.EndRecv(1);
+  steps.EndRecv(1);
+  const RefPtr<StepRendezvous> second = begin();
+  EXPECT_NE(second.get(), first.get());
+  // One that runs is for CleanupGraph to end.
+  RefPtr<StepRendezvous> run;
+  EXPECT_EQ(MoveTo(steps.FindOrBegin(1), &run), OkStatus());
+  EXPECT_EQ(run.get(), second.get());
+  steps.EndRecv(1);
+  EXPECT_EQ(begin().get(), second.get());
+  steps.Cleanup(1);
+  steps.EndRecv(1);
+  EXPECT_TRUE(errors::IsAborted(steps.BeginRecv(1).status()));
+}
+
+// A master may give up between RunGraph's beginning and the first kernel.
+TEST(GraphRunTest, CancelledBeforeItStarts) {
+  constexpr char kTask[] = "/job:local/replica:0/task:0";
+  DeviceOptions options;
+  options.name_prefix = kTask;
+  std::vector<std::unique_ptr<Device>> devices;
+  ASSERT_EQ(DeviceFactories::CreateDevices(options, &devices), OkStatus());
+  const auto session = std::make_shared<WorkerSession>(
+      "", std::make_shared<WorkerCache>(ClusterSpec(), kTask, nullptr), nullptr,
+      std::vector<Device*>{devices[0].get()},
+      std::vector<std::unique_ptr<Device>>(), ThreadPool::Global(), false);
+  pb::RegisterGraphRequest request;
+  pb::NodeDef* const node = request.mutable_graph_def()->add_node();
+  node->set_name("a");
+  node->set_op("NoOp");
+  node->set_device(kCpu);
+  ASSERT_EQ(session->Register("g", request), OkStatus());
+  std::shared_ptr<RegisteredGraph> graph;
+  ASSERT_EQ(session->Find("g", &graph), OkStatus());
+  const auto rendezvous = MakeRef<StepRendezvous>(1, kTask);
+  const auto run =
+      std::make_shared<GraphRun>(graph, 1, rendezvous, pb::ExecutorOpts());
+  run->Abort(errors::Cancelled("early"));
+  Notification ended;
+  Status status;
+  run->Start([&](const Status& s) {
+    status = s;
+    ended.Notify();
+  });
+  ASSERT_TRUE(ended.WaitForNotificationWithTimeout(absl::Seconds(20)));
+  EXPECT_TRUE(errors::IsCancelled(status)) << status;
+  // Other tasks that wait for a tensor of the step learn it.
+  int calls = 0;
+  rendezvous->RecvLocal(Rendezvous::CreateKey(kCpu, 5, kCpu, "x"), nullptr,
+                        [&](const Status& s, const Tensor&, bool) {
+                          ++calls;
+                          EXPECT_TRUE(errors::IsCancelled(s)) << s;
+                        });
+  EXPECT_EQ(calls, 1);
+}
+
+// A worker's threads may be the last to know it.
+TEST(WorkerTest, EndsOnAThreadOfItsOwnPool) {
+  pb::ConfigProto config;
+  config.set_inter_op_parallelism_threads(2);
+  pb::ClusterDef cluster;
+  cluster.add_job()->set_name("local");
+  (*cluster.mutable_job(0)->mutable_tasks())[0] = "localhost:0";
+  ClusterSpec spec;
+  ASSERT_EQ(MoveTo(ClusterSpec::FromProto(cluster), &spec), OkStatus());
+  std::unique_ptr<Worker> made;
+  ASSERT_EQ(MoveTo(Worker::Create("/job:local/replica:0/task:0", spec, config),
+                   &made),
+            OkStatus());
+  std::shared_ptr<Worker> worker = std::move(made);
+  const std::weak_ptr<Worker> watched = worker;
+  ThreadPool* const pool = worker->pool();
+  Notification go;
+  pool->Schedule([worker = std::move(worker), &go]() mutable {
+    go.WaitForNotification();
+    worker.reset();
+  });
+  go.Notify();
+  for (int i = 0; i < 2000 && !watched.expired(); ++i) {
+    absl::SleepFor(absl::Milliseconds(10));
+  }
+  EXPECT_TRUE(watched.expired());
 }
 
 // No bytes harm any method; the server serves on.

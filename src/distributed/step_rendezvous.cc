@@ -65,14 +65,41 @@ void StepRendezvous::StartAbort(const Status& status) {
   remote_calls_.StartCancel(status);
 }
 
-StatusOr<RefPtr<StepRendezvous>> StepTable::FindOrBegin(int64_t step_id) {
-  MutexLock lock(&mu_);
+StatusOr<StepTable::Step*> StepTable::Find(int64_t step_id) {
   if (ended_.contains(step_id)) {
     return Derived(errors::Aborted("step ", step_id, " has ended at ", task_));
   }
-  RefPtr<StepRendezvous>& step = steps_[step_id];
-  if (step == nullptr) step = MakeRef<StepRendezvous>(step_id, task_);
-  return step;
+  Step& step = steps_[step_id];
+  if (step.rendezvous == nullptr) {
+    step.rendezvous = MakeRef<StepRendezvous>(step_id, task_);
+  }
+  return &step;
+}
+
+StatusOr<RefPtr<StepRendezvous>> StepTable::FindOrBegin(int64_t step_id) {
+  MutexLock lock(&mu_);
+  HR_ASSIGN_OR_RETURN(Step * step, Find(step_id));
+  step->runs = true;
+  return step->rendezvous;
+}
+
+StatusOr<RefPtr<StepRendezvous>> StepTable::BeginRecv(int64_t step_id) {
+  MutexLock lock(&mu_);
+  HR_ASSIGN_OR_RETURN(Step * step, Find(step_id));
+  ++step->receives;
+  return step->rendezvous;
+}
+
+void StepTable::EndRecv(int64_t step_id) {
+  RefPtr<StepRendezvous> gone;
+  MutexLock lock(&mu_);
+  const auto it = steps_.find(step_id);
+  if (it == steps_.end()) return;
+  Step& step = it->second;
+  if (step.receives > 0) --step.receives;
+  if (step.runs || step.receives > 0) return;
+  gone = std::move(step.rendezvous);
+  steps_.erase(it);
 }
 
 void StepTable::Cleanup(int64_t step_id) {
@@ -81,7 +108,7 @@ void StepTable::Cleanup(int64_t step_id) {
     MutexLock lock(&mu_);
     const auto it = steps_.find(step_id);
     if (it != steps_.end()) {
-      gone = std::move(it->second);
+      gone = std::move(it->second.rendezvous);
       steps_.erase(it);
     }
     if (ended_.insert(step_id).second) ended_order_.push_back(step_id);
@@ -102,7 +129,7 @@ void StepTable::Clear(const Status& why) {
     MutexLock lock(&mu_);
     gone.swap(steps_);
   }
-  for (auto& [id, step] : gone) step->StartAbort(why);
+  for (auto& [id, step] : gone) step.rendezvous->StartAbort(why);
 }
 
 }  // namespace headrace

@@ -50,20 +50,32 @@ class StepRendezvous : public Rendezvous {
 
 // The steps of a task. A step begins when it is first asked for, which may be
 // by another task before the master's RunGraph, and ends by Cleanup. Of a step
-// that has ended a late receive gets Aborted. Thread-safe.
+// that has ended a late receive gets Aborted. A step that nobody runs ends with
+// the last receive that waits for it. Thread-safe.
 class StepTable {
  public:
   explicit StepTable(std::string task) : task_(std::move(task)) {}
 
+  // For who runs it.
   StatusOr<RefPtr<StepRendezvous>> FindOrBegin(int64_t step_id);
+  // For one receive by another task, until EndRecv.
+  StatusOr<RefPtr<StepRendezvous>> BeginRecv(int64_t step_id);
+  void EndRecv(int64_t step_id);
   void Cleanup(int64_t step_id);
   // Ends all steps.
   void Clear(const Status& why);
 
  private:
+  struct Step {
+    RefPtr<StepRendezvous> rendezvous;
+    bool runs = false;
+    int64_t receives = 0;
+  };
+  StatusOr<Step*> Find(int64_t step_id) REQUIRES(mu_);
+
   const std::string task_;
   Mutex mu_;
-  absl::flat_hash_map<int64_t, RefPtr<StepRendezvous>> steps_ GUARDED_BY(mu_);
+  absl::flat_hash_map<int64_t, Step> steps_ GUARDED_BY(mu_);
   // The last steps that have ended.
   absl::flat_hash_set<int64_t> ended_ GUARDED_BY(mu_);
   std::deque<int64_t> ended_order_ GUARDED_BY(mu_);

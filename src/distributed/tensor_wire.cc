@@ -125,7 +125,7 @@ Status ReadTensor(absl::string_view what, CodedInputStream* in, Tensor* out) {
         DataTypeCanUseMemcpy(dtype) && dtype != DT_BOOL &&
         ShapeFromProto(head.tensor_shape(), &partial).ok() &&
         partial.AsTensorShape(&shape) &&
-        shape.num_elements() * static_cast<int64_t>(DataTypeSize(dtype)) == n;
+        MultiplyWithoutOverflow(shape.num_elements(), DataTypeSize(dtype)) == n;
     if (!fits || has_content || static_cast<size_t>(n) < kOwnPieceFrom) {
       // What comes out of order, is small or is not plain data.
       std::string bytes;

@@ -125,7 +125,13 @@ TEST(TensorWireTest, RefusesWhatIsNoTensor) {
   negative.mutable_tensor_shape()->mutable_dim(0)->set_size(-500);
   pb::TensorProto no_type;
   no_type.set_tensor_content(std::string(2000, 'x'));
-  for (const pb::TensorProto& bad : {huge, wrong_size, negative, no_type}) {
+  // 2^62 + 512 elements of four bytes are 2048 modulo 2^64.
+  pb::TensorProto wraps = wrong_size;
+  wraps.mutable_tensor_shape()->mutable_dim(0)->set_size((int64_t{1} << 62) +
+                                                         512);
+  wraps.set_tensor_content(std::string(2048, 'x'));
+  for (const pb::TensorProto& bad :
+       {huge, wrong_size, negative, no_type, wraps}) {
     pb::RecvTensorResponse message;
     *message.mutable_tensor() = bad;
     std::vector<Tensor> read;

@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "base/exceptions.h"
 #include "base/thread_pool.h"
+#include "base/waiting_threads.h"
 #include "google/protobuf/unknown_field_set.h"
 #include "headrace/device_factory.h"
 #include "session/session_handles.h"
@@ -94,8 +95,20 @@ struct Worker::PartialStep {
   Mutex mu;
   bool ended GUARDED_BY(mu) = false;
   Status status GUARDED_BY(mu);
-  std::function<void()> when_ended GUARDED_BY(mu);
+  // More than one only if a master sends the last part of a run twice.
+  std::vector<std::function<void()>> when_ended GUARDED_BY(mu);
 };
+
+// The last to let go may be a thread of a pool, which cannot join itself.
+void Worker::Resources::Delete(Resources* resources) {
+  const bool in_worker =
+      (resources->pools != nullptr && resources->pools->first()->InWorker()) ||
+      (resources->intra != nullptr && resources->intra->InWorker());
+  if (in_worker && StartWaitingThread([resources] { delete resources; })) {
+    return;
+  }
+  if (!in_worker) delete resources;  // otherwise it stays
+}
 
 Worker::Worker(std::string task) : task_(std::move(task)), steps_(task_) {}
 
@@ -409,18 +422,24 @@ void Worker::RunPartial(const CallOptions& options, RunGraphCall call,
   const std::shared_ptr<GraphRun> run = step->run;
   for (auto& [key, value] : call.send) {
     const Status s = run->rendezvous()->Send(key, std::move(value), false);
-    if (!s.ok()) return done(s);
+    if (s.ok()) continue;
+    if (begins) {
+      // Nothing has run, and nothing will.
+      MutexLock lock(&mu_);
+      partial_steps_.erase(id);
+    }
+    return done(s);
   }
   if (begins) {
     run->Start([step](const Status& s) {
-      std::function<void()> next;
+      std::vector<std::function<void()>> next;
       {
         MutexLock lock(&step->mu);
         step->ended = true;
         step->status = s;
-        next = std::move(step->when_ended);
+        next.swap(step->when_ended);
       }
-      if (next) next();
+      for (const auto& call : next) call();
     });
   }
   CancellationManager* const caller = options.cancellation;
@@ -454,14 +473,14 @@ void Worker::RunPartial(const CallOptions& options, RunGraphCall call,
                 {
                   MutexLock lock(&step->mu);
                   if (!step->ended) {
-                    step->when_ended = [step, s, end] {
+                    step->when_ended.emplace_back([step, s, end] {
                       Status why;
                       {
                         MutexLock lock(&step->mu);
                         why = step->status;
                       }
                       end(s.ok() ? why : s);
-                    };
+                    });
                     return;
                   }
                 }
@@ -522,9 +541,16 @@ void Worker::RecvTensor(const CallOptions& options, int64_t step_id,
         "it was restarted.");
   }
   RefPtr<StepRendezvous> rendezvous;
-  if (s.ok()) s = MoveTo(steps_.FindOrBegin(step_id), &rendezvous);
+  if (s.ok()) s = MoveTo(steps_.BeginRecv(step_id), &rendezvous);
   if (!s.ok()) return done(s, Tensor(), false);
-  rendezvous->RecvLocal(key, options.cancellation, std::move(done));
+  // The call has not ended before `done`, and this outlives its calls.
+  rendezvous->RecvLocal(
+      key, options.cancellation,
+      [this, step_id, done = std::move(done)](
+          const Status& received, const Tensor& value, bool is_dead) {
+        steps_.EndRecv(step_id);
+        done(received, value, is_dead);
+      });
 }
 
 }  // namespace headrace

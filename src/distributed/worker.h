@@ -74,6 +74,7 @@ class Worker : public WorkerInterface {
     std::unique_ptr<InterOpPools> pools;
     std::unique_ptr<ThreadPool> intra;  // null: the process-wide one
     std::vector<std::unique_ptr<Device>> devices;
+    static void Delete(Resources* resources);
   };
 
   explicit Worker(std::string task);
@@ -91,7 +92,8 @@ class Worker : public WorkerInterface {
                   RunGraphResult* result, StatusCallback done);
 
   const std::string task_;
-  const std::shared_ptr<Resources> resources_ = std::make_shared<Resources>();
+  const std::shared_ptr<Resources> resources_{new Resources,
+                                              &Resources::Delete};
   pb::ConfigProto config_;
   std::vector<Device*> devices_;
   const RefPtr<SessionTensors> session_tensors_ = MakeRef<SessionTensors>();

@@ -30,6 +30,21 @@ GraphPassContext KeepSinks(const Graph& graph) {
   return context;
 }
 
+// A kernel with state serves all graphs of the session that have its node. A
+// master, or a pass over one of the graphs, may give the name to another node,
+// which that kernel cannot serve: it has its own.
+std::string KernelKey(const Device& device, const Node& n) {
+  std::string key = StrCat(device.name(), ";", n.name(), ";", n.type_string());
+  for (int i = 0; i < n.num_inputs(); ++i) {
+    StrAppend(&key, ",", static_cast<int>(n.input_type(i)));
+  }
+  key += ";";
+  for (int i = 0; i < n.num_outputs(); ++i) {
+    StrAppend(&key, ",", static_cast<int>(n.output_type(i)));
+  }
+  return key;
+}
+
 }  // namespace
 
 WorkerSession::WorkerSession(std::string handle,
@@ -142,7 +157,7 @@ Status WorkerSession::Register(const std::string& handle,
 Status WorkerSession::MakeKernel(Device* device, const Node& n,
                                  std::shared_ptr<OpKernel>* kernel) {
   const bool shared = IsShared(n);
-  const std::string key = shared ? StrCat(device->name(), ";", n.name()) : "";
+  const std::string key = shared ? KernelKey(*device, n) : "";
   if (shared) {
     MutexLock lock(&mu_);
     auto it = stateful_kernels_.find(key);
@@ -218,10 +233,12 @@ GraphRun::~GraphRun() = default;
 void GraphRun::Start(std::function<void(const Status&)> done) {
   done_ = std::move(done);
   // Other tasks that wait for tensors of this step learn that it has failed.
-  cancellation_.RegisterCallback(cancellation_.NextToken(),
-                                 [c = &cancellation_, r = rendezvous_] {
-                                   r->StartAbort(Derived(c->status()));
-                                 });
+  const auto abort = [c = &cancellation_, r = rendezvous_] {
+    r->StartAbort(Derived(c->status()));
+  };
+  if (!cancellation_.RegisterCallback(cancellation_.NextToken(), abort)) {
+    abort();
+  }
   parts_left_ = graph_->parts.size();
   const auto self = shared_from_this();
   const auto run = [self](Executor* e) {

@@ -76,7 +76,7 @@ class WorkerSession : public std::enable_shared_from_this<WorkerSession> {
   mutable Mutex mu_;  // not held while a graph is compiled
   std::map<std::string, std::shared_ptr<RegisteredGraph>> graphs_
       GUARDED_BY(mu_);
-  // By device and node name.
+  // By device, node name, op and types.
   absl::flat_hash_map<std::string, std::shared_ptr<OpKernel>> stateful_kernels_
       GUARDED_BY(mu_);
 };

@@ -252,6 +252,30 @@ StatusOr<std::unique_ptr<Graph>> BuildClientGraph(
   return out;
 }
 
+Status FindArgsAndRetvals(const Graph& client, size_t num_feeds,
+                          size_t num_fetches, std::vector<Node*>* args,
+                          std::vector<Node*>* retvals) {
+  args->assign(num_feeds, nullptr);
+  retvals->assign(num_fetches, nullptr);
+  Status s;
+  client.ForEachNode([&](Node* n) {
+    if (!n->IsArg() && !n->IsRetval()) return;
+    std::vector<Node*>* const all = n->IsArg() ? args : retvals;
+    int64_t index = -1;
+    s.Update(n->attrs().Get("index", &index));
+    if (index >= 0 && index < static_cast<int64_t>(all->size()) &&
+        (*all)[static_cast<size_t>(index)] == nullptr) {
+      (*all)[static_cast<size_t>(index)] = n;
+      return;
+    }
+    s.Update(errors::InvalidArgument(
+        "node '", n->name(), "' is ", n->type_string(), " ", index,
+        " of a function; this step has ", num_feeds, " feeds and ", num_fetches,
+        " fetches"));
+  });
+  return s;
+}
+
 Status ForgetFedShapes(Graph* client) {
   std::vector<Node*> order;
   HR_RETURN_IF_ERROR(TopologicalOrder(*client, &order));

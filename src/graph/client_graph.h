@@ -21,6 +21,13 @@ StatusOr<std::unique_ptr<Graph>> BuildClientGraph(
     absl::Span<const Endpoint> fetches, absl::Span<Node* const> targets,
     const std::string& client_device);
 
+// The _Arg of each feed and the _Retval of each fetch of a client graph, by
+// index. InvalidArgument, naming the node, if the client's graph has more such
+// nodes: they would stand for no feed, or for one twice.
+Status FindArgsAndRetvals(const Graph& client, size_t num_feeds,
+                          size_t num_fetches, std::vector<Node*>* args,
+                          std::vector<Node*>* retvals);
+
 // Makes the static shapes of a client graph valid for feeds of any shape:
 // clears the shapes of the _Args and infers all dependent shapes again.
 Status ForgetFedShapes(Graph* client);

@@ -97,6 +97,30 @@ TEST_F(ClientGraphTest, RefusesNodesThatAreNotTheGraphs) {
   ExpectError(Build({}, {{c_.node, kControlSlot}}).status(), kInvalid, "^c");
 }
 
+TEST_F(ClientGraphTest, NodesOfFunctionsStandForNoFeed) {
+  std::vector<Node*> args, retvals;
+  auto good = Build({x_}, {out_});
+  ASSERT_EQ(good.status(), OkStatus());
+  ASSERT_EQ(FindArgsAndRetvals(**good, 1, 1, &args, &retvals), OkStatus());
+  EXPECT_TRUE(args[0]->IsArg());
+  EXPECT_TRUE(retvals[0]->IsRetval());
+  for (const int64_t index : {int64_t{0}, int64_t{1000}}) {
+    const std::string name = absl::StrCat("mine", index);
+    const Endpoint mine = {
+        AddOp(&g_, name, "_Arg", {}, {{"T", DT_FLOAT}, {"index", index}}), 0};
+    auto got = Build({x_}, {out_}, {mine.node});
+    ASSERT_EQ(got.status(), OkStatus());
+    ExpectError(FindArgsAndRetvals(**got, 1, 1, &args, &retvals), kInvalid,
+                "_Arg");
+  }
+  Node* const result = AddOp(&g_, "result", "_Retval", {c_},
+                             {{"T", DT_FLOAT}, {"index", int64_t{1000}}});
+  auto got = Build({x_}, {out_}, {result});
+  ASSERT_EQ(got.status(), OkStatus());
+  ExpectError(FindArgsAndRetvals(**got, 1, 1, &args, &retvals), kInvalid,
+              "node 'result' is _Retval 1000");
+}
+
 TEST_F(ClientGraphTest, RefusesMalformedNamesWhenAStepIsMade) {
   g_.TakeAnyName();
   AddOp(&g_, "no good", "NoOp");

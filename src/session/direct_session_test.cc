@@ -709,6 +709,16 @@ TEST_F(SessionTest, DeadlineTellsWhatItWasWaitingFor) {
   ExpectError(s, absl::StatusCode::kDeadlineExceeded, "(_Recv) for tensor '");
 }
 
+TEST_F(SessionTest, PartialRunRefusesArgsOfTheClientsGraph) {
+  const Endpoint x = Placeholder("x");
+  const Endpoint mine =
+      Add("mine", "_Arg", {}, {{"T", DT_FLOAT}, {"index", int64_t{1000}}});
+  const Endpoint sum = Add("sum", "AddV2", {x, mine});
+  Start();
+  ExpectError(session_->PRunSetup({x}, {sum}, {}).status(),
+              absl::StatusCode::kInvalidArgument, "node 'mine' is _Arg 1000");
+}
+
 TEST_F(SessionTest, PartialRunDeadlineNamesTheFeedsThatHaveNotCome) {
   const Endpoint a = Placeholder("a"), b = Placeholder("b");
   const Endpoint sum = Add("sum", "AddV2", {a, b});

@@ -26,28 +26,24 @@ Status TimedOut(int64_t timeout_ms) {
 
 }  // namespace
 
-void PartialRun::Adapt(Graph* client, CompiledStep* step) {
+Status PartialRun::Adapt(Graph* client, CompiledStep* step) {
   std::vector<Node*> args, retvals;
-  client->ForEachNode([&](Node* n) {
-    if (n->IsArg()) args.push_back(n);
-    if (n->IsRetval()) retvals.push_back(n);
-  });
-  auto index = [](const Node& n) {
-    int32_t i = 0;
-    n.attrs().Get("index", &i).IgnoreError();  // BuildClientGraph set it
-    return i;
-  };
+  HR_RETURN_IF_ERROR(FindArgsAndRetvals(*client, step->feeds.size(),
+                                        step->fetches.size(), &args, &retvals));
   step->fetch_needs.resize(step->fetches.size());
-  for (Node* r : retvals) {
-    const std::vector<bool> needed = ReachableBackwards(*client, {r});
-    for (const Node* a : args) {
-      if (needed[a->id()]) step->fetch_needs[index(*r)].push_back(index(*a));
+  for (size_t r = 0; r < retvals.size(); ++r) {
+    const std::vector<bool> needed = ReachableBackwards(*client, {retvals[r]});
+    for (size_t a = 0; a < args.size(); ++a) {
+      if (needed[args[a]->id()]) {
+        step->fetch_needs[r].push_back(static_cast<int>(a));
+      }
     }
   }
-  for (Node* a : args) {
-    client->SetNodeAttr(a, "_kernel", "partial");
-    client->SetNodeAttr(a, "_feed", step->feeds[index(*a)].name);
+  for (size_t a = 0; a < args.size(); ++a) {
+    client->SetNodeAttr(args[a], "_kernel", "partial");
+    client->SetNodeAttr(args[a], "_feed", step->feeds[a].name);
   }
+  return OkStatus();
 }
 
 Status PartialRun::Find(

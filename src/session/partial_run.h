@@ -24,7 +24,8 @@ class PartialRun : public AsyncCallFrame {
  public:
   // Lets the _Arg nodes of a step's graph wait for their values, and notes in
   // `step` what each fetch needs. Before the step is compiled further.
-  static void Adapt(Graph* client, CompiledStep* step);
+  // InvalidArgument if the client's graph has _Arg or _Retval nodes.
+  static Status Adapt(Graph* client, CompiledStep* step);
 
   // `group`, of the step's tasks and loops, outlives this.
   PartialRun(std::shared_ptr<const CompiledStep> step, TaskGroup* group)

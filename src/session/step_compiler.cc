@@ -65,7 +65,9 @@ Status StepCompiler::Compile(const Request& request,
   if (request.shapes == FedShapes::kAny) {
     HR_RETURN_IF_ERROR(ForgetFedShapes(client.get()));
   }
-  if (request.partial) PartialRun::Adapt(client.get(), step.get());
+  if (request.partial) {
+    HR_RETURN_IF_ERROR(PartialRun::Adapt(client.get(), step.get()));
+  }
   HR_RETURN_IF_ERROR(RunGraphPasses(context, options_->disabled_passes,
                                     client.get(), &step->passes));
   PlacerOptions placer;
