@@ -34,9 +34,11 @@ def batch(task, step):
     return x, (x @ [[1.], [-2.], [3.], [.5]] + 1).astype(np.float32)
 
 
-def model():
-    x = tf.placeholder(tf.float32, [None, 4])
-    y = tf.placeholder(tf.float32, [None, 1])
+def model(x=None, y=None):
+    """Examples, the loss and the variables; placeholders if not given."""
+    if x is None:
+        x = tf.placeholder(tf.float32, [None, 4])
+        y = tf.placeholder(tf.float32, [None, 1])
     w = tf.get_variable("w", initializer=np.full([4, 1], .25, np.float32))
     b = tf.get_variable("b", initializer=np.zeros([1], np.float32))
     return x, y, tf.reduce_mean(tf.square(tf.matmul(x, w) + b - y)), [w, b]
@@ -87,8 +89,8 @@ def synchronous(target):
             ended = tf.FIFOQueue(-1, tf.int32, shapes=(), shared_name="ended")
             end, number_ended = ended.enqueue(TASK), ended.size()
     with tf.train.MonitoredTrainingSession(
-            master=target, is_chief=TASK == 0, config=CONFIG, hooks=[hook],
-            stop_grace_period_secs=1) as session:
+            master=target, is_chief=TASK == 0, config=CONFIG,
+            hooks=[hook]) as session:
         for n in range(STEPS):
             session.run(train, dict(zip((x, y), batch(TASK, n))))
             while session.run(tokens):
@@ -101,6 +103,28 @@ def synchronous(target):
         if TASK == 0:
             say_result(session, variables, step)
     say("ended")
+
+
+def slim(target):
+    """Thirty updates by the mean of all workers, by slim's training loop."""
+    with on_this_worker():
+        step = tf.train.get_or_create_global_step()
+        _, _, loss, _ = model(*batch(TASK, 0))
+        optimizer = tf.train.SyncReplicasOptimizer(
+            tf.train.GradientDescentOptimizer(.1), WORKERS)
+        train = tf.contrib.slim.learning.create_train_op(loss, optimizer)
+
+    def train_step(session, *arguments):
+        result = tf.contrib.slim.learning.train_step(session, *arguments)
+        say("step", result[0])
+        return result
+
+    last = tf.contrib.slim.learning.train(
+        train, FOLDER if TASK == 0 else None, master=target,
+        is_chief=TASK == 0, number_of_steps=30, sync_optimizer=optimizer,
+        save_summaries_secs=0, save_interval_secs=0, session_config=CONFIG,
+        global_step=step, train_step_fn=train_step)
+    say("loss", last)
 
 
 def say_result(session, variables, step):

@@ -96,3 +96,16 @@ def test_synchronous_workers_are_one_process_with_both_batches(tmp_path, ps):
             one.end()
         assert together == one.lines("result")
         assert together[0].startswith("12 ")
+
+
+def test_slim_trains_synchronously(tmp_path):
+    with Workers("slim", tmp_path, ps=1, workers=2) as all_of_them:
+        chief = all_of_them.start(0)
+        chief.wait_for("step")
+        worker = all_of_them.start(1)
+        chief.end()
+        worker.end()
+        assert float(chief.lines("step")[0]) > 2
+        for program in (chief, worker):
+            assert float(program.lines("loss")[0]) < 1
+    assert tf.train.load_variable(str(tmp_path), "global_step") >= 30
