@@ -115,6 +115,63 @@ class Cluster:
         self.close()
 
 
+class Program:
+    """A Python program of a test, in a process of its own. `output` is the file
+    that it writes to. The block ends it."""
+
+    def __init__(self, path, *arguments, output):
+        self._output = str(output)
+        with open(self._output, "wb") as out:
+            self._process = subprocess.Popen(
+                [sys.executable, str(path)] + [str(a) for a in arguments],
+                stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+
+    def text(self):
+        with open(self._output, errors="replace") as f:
+            return f.read()
+
+    def lines(self, word):
+        """What follows `word` in the whole lines that begin with it."""
+        return [line[len(word):].strip()
+                for line in self.text().splitlines(keepends=True)
+                if line.startswith(word + " ") and line.endswith("\n")]
+
+    def wait_for(self, word, number=1, seconds=START_SECONDS):
+        """The last of `number` lines that begin with `word`."""
+        end = time.monotonic() + seconds
+        while len(self.lines(word)) < number:
+            assert self._process.poll() is None, (
+                "ended with %d before %r:\n%s"
+                % (self._process.returncode, word, self.text()))
+            assert time.monotonic() < end, (
+                "no %r in %d s:\n%s" % (word, seconds, self.text()))
+            time.sleep(.02)
+        return self.lines(word)[number - 1]
+
+    def go_on(self, word, more=5):
+        """Waits for `more` lines that begin with `word`."""
+        return self.wait_for(word, len(self.lines(word)) + more)
+
+    def end(self, seconds=START_SECONDS):
+        """Waits until the program has ended, which must not be by an error."""
+        try:
+            code = self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise AssertionError("still runs after %d s:\n%s" % (
+                seconds, self.text())) from None
+        assert code == 0, "ended with %d:\n%s" % (code, self.text())
+
+    def kill(self):
+        self._process.kill()
+        self._process.wait(10)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.kill()
+
+
 class Deadline:
     """Fails if the block takes longer."""
 

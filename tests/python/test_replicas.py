@@ -1,4 +1,5 @@
 """tf.DeviceSpec, tf.train.replica_device_setter and SyncReplicasOptimizer."""
+import threading
 import time
 
 import headrace as tf
@@ -178,3 +179,19 @@ def test_too_few_tokens():
     sync.minimize(loss, step, variables[:2])
     with pytest.raises(ValueError, match="2 .given. vs 3 .needed"):
         sync.get_init_tokens_op(2)
+
+
+def test_the_end_does_not_wait_for_gradients_that_never_come():
+    step = tf.train.get_or_create_global_step()
+    x, loss, variables = model()
+    sync = tf.train.SyncReplicasOptimizer(
+        tf.train.GradientDescentOptimizer(.1), 1)
+    train = sync.minimize(loss, step, variables[:2])
+    hook = sync.make_session_run_hook(True)
+    with tf.train.MonitoredTrainingSession(
+            hooks=[hook], stop_grace_period_secs=600) as session:
+        session.run(train, {x: [1., 2., 3.]})
+        threads = [t for t in threading.enumerate()
+                   if "dummy_queue" in t.name]
+        assert threads
+    assert not any(t.is_alive() for t in threads)

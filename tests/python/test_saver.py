@@ -2,6 +2,7 @@
 import os
 import subprocess
 import textwrap
+import threading
 
 import numpy as np
 import pytest
@@ -569,3 +570,27 @@ def test_we_read_tensorflows_checkpoint(tmp_path):
         assert sess.run("p/part_1:0").tolist() == [[4, 5], [6, 7]]
     assert len(tf.global_variables()) == 4
     assert restored(path) == [A, [7, 8]]
+
+
+def test_threads_that_save_leave_the_newest_state(tmp_path):
+    """As the thread of a Supervisor does beside the end of the training."""
+    step = tf.train.get_or_create_global_step()
+    more = tf.assign_add(step, 1)
+    saver = tf.train.Saver(max_to_keep=None)
+    path = str(tmp_path / "model")
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+
+        def save():
+            for _ in range(10):
+                session.run(more)
+                saver.save(session, path, global_step=step)
+
+        threads = [threading.Thread(target=save) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+    assert tf.train.latest_checkpoint(str(tmp_path)) == path + "-30"
+    saved = [int(p.split("-")[-1]) for p in saver.last_checkpoints]
+    assert saved == sorted(saved)

@@ -66,12 +66,27 @@ def test_train_ends_with_its_inputs_and_without_a_folder():
     assert steps == [1, 4, 9, 1, 4, 9]
 
 
+def test_train_with_a_synchronous_optimizer():
+    v = tf.get_variable("v", [], initializer=tf.zeros_initializer())
+    local = tf.Variable(2., trainable=False,
+                        collections=[tf.GraphKeys.LOCAL_VARIABLES])
+    sync = tf.train.SyncReplicasOptimizer(
+        tf.train.GradientDescentOptimizer(.25), 1)
+    step = slim.learning.create_train_op(tf.square(v - local), sync)
+    loss = slim.learning.train(step, None, number_of_steps=6,
+                               sync_optimizer=[sync])
+    assert 0 < loss < .1
+
+
 @pytest.mark.parametrize("options, message", [
     ({"train_op": None, "logdir": None}, "train_op cannot be None"),
     ({"logdir": None, "saver": 1}, "Cannot provide saver because logdir=None"),
     ({"logdir": None, "trace_every_n_steps": 1}, "trace_every_n_steps because"),
     ({"logdir": None, "number_of_steps": 0}, "None or a positive number"),
-    ({"logdir": None, "sync_optimizer": 1}, "sync_optimizer=1 is not supp")])
+    ({"logdir": None, "sync_optimizer": 1}, "SyncReplicasOptimizer.* got 1"),
+    ({"logdir": None, "startup_delay_steps": 1,
+      "sync_optimizer": tf.train.SyncReplicasOptimizer(None, 1)},
+     "startup_delay_steps must be zero")])
 def test_what_train_refuses(options, message):
     with pytest.raises(ValueError, match=message):
         slim.learning.train(**{"train_op": tf.constant(1.), **options})

@@ -5,9 +5,11 @@ import time
 
 from headrace._src.control.control_flow_ops import group
 from headrace._src.framework import errors
-from headrace._src.framework.graph import get_default_graph, name_scope
+from headrace._src.framework.graph import (
+    control_dependencies, get_default_graph, name_scope)
 from headrace._src.framework.messages import RunMetadata, RunOptions
 from headrace._src.framework.tensor import constant
+from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.platform import tf_logging as logging
 from headrace._src.training import global_step as _step
@@ -16,6 +18,8 @@ from headrace._src.training.basic_session_run_hooks import write_trace
 from headrace._src.training.monitored_session import MonitoredTrainingSession
 from headrace._src.training.saver import Saver
 from headrace._src.training.supervisor import Supervisor
+from headrace._src.training.sync_replicas_optimizer import (
+    SyncReplicasOptimizer)
 from headrace._src.variables import variables as _variables
 
 _USE_DEFAULT = 0
@@ -60,7 +64,7 @@ def _wait_for_step(sess, global_step, step):
 
 
 def _check(train_op, logdir, summary_op, saver, trace_every_n_steps,
-           sync_optimizer, number_of_steps):
+           sync_optimizers, startup_delay_steps, number_of_steps):
     if train_op is None:
         raise ValueError("train_op cannot be None.")
     if logdir is None:
@@ -71,9 +75,14 @@ def _check(train_op, logdir, summary_op, saver, trace_every_n_steps,
                 ("trace_every_n_steps", trace_every_n_steps is not None)):
             if given:
                 raise ValueError("Cannot provide %s because logdir=None" % name)
-    if sync_optimizer is not None:
-        raise ValueError("slim.learning.train: sync_optimizer=%s is not "
-                         "supported" % (sync_optimizer,))
+    for optimizer in sync_optimizers:
+        if not isinstance(optimizer, SyncReplicasOptimizer):
+            raise ValueError("`sync_optimizer` must be a "
+                             "tf.train.SyncReplicasOptimizer, or a list of "
+                             "them, but got %r" % (optimizer,))
+    if sync_optimizers and startup_delay_steps > 0:
+        raise ValueError("startup_delay_steps must be zero when sync_optimizer "
+                         "is supplied.")
     if number_of_steps is not None and number_of_steps <= 0:
         raise ValueError("`number_of_steps` must be either None or a positive "
                          "number.")
@@ -98,10 +107,15 @@ def train(train_op, logdir, train_step_fn=train_step,
     train_step_kwargs) gives (loss, whether to stop). init_fn(session) runs
     where there is no checkpoint. saver, summary_op, init_op, local_init_op and
     ready_op have the defaults of tf.train.Supervisor, which has the threads.
-    ValueError for arguments that do not fit, and for a sync_optimizer, which is
-    not supported."""
+    sync_optimizer: the tf.train.SyncReplicasOptimizer that made the train_op,
+    or a list of them; the chief runs their updates.
+    ValueError for arguments that do not fit."""
+    if sync_optimizer is None:
+        sync_optimizer = []
+    elif not isinstance(sync_optimizer, (list, tuple)):
+        sync_optimizer = [sync_optimizer]
     _check(train_op, logdir, summary_op, saver, trace_every_n_steps,
-           sync_optimizer, number_of_steps)
+           sync_optimizer, startup_delay_steps, number_of_steps)
     graph = graph or get_default_graph()
     with graph.as_default():
         if global_step is None:
@@ -116,6 +130,16 @@ def train(train_op, logdir, train_step_fn=train_step,
                 local_init_op = group(
                     _variables.local_variables_initializer(),
                     _variables.tables_initializer())
+            ready_for_local_init_op = None
+            if sync_optimizer:
+                with control_dependencies(
+                        [] if local_init_op is None else [local_init_op]):
+                    local_init_op = group(*[
+                        o.chief_init_op if is_chief else o.local_step_init_op
+                        for o in sync_optimizer])
+                ready_for_local_init_op = _array.concat(
+                    [o.ready_for_local_init_op for o in sync_optimizer], 0)
+        tokens = [o.get_init_tokens_op() for o in sync_optimizer if is_chief]
         if summary_op is _USE_DEFAULT:
             summary_op = _summary.merge_all()
         if train_step_kwargs is _USE_DEFAULT:
@@ -125,8 +149,9 @@ def train(train_op, logdir, train_step_fn=train_step,
     supervisor = Supervisor(
         graph=graph, is_chief=is_chief, logdir=logdir, init_op=init_op,
         init_feed_dict=init_feed_dict, local_init_op=local_init_op,
-        ready_for_local_init_op=None, ready_op=ready_op, summary_op=summary_op,
-        summary_writer=summary_writer, global_step=global_step, saver=saver,
+        ready_for_local_init_op=ready_for_local_init_op, ready_op=ready_op,
+        summary_op=summary_op, summary_writer=summary_writer,
+        global_step=global_step, saver=saver,
         save_summaries_secs=save_summaries_secs,
         save_model_secs=save_interval_secs, init_fn=init_fn)
     if supervisor.summary_writer is not None:
@@ -148,6 +173,10 @@ def train(train_op, logdir, train_step_fn=train_step,
                         startup_delay_steps, number_of_steps or
                         startup_delay_steps))
                 threads = supervisor.start_queue_runners(session)
+                if tokens:
+                    supervisor.start_queue_runners(session, [
+                        o.get_chief_queue_runner() for o in sync_optimizer])
+                    session.run(tokens)
                 try:
                     while not supervisor.should_stop():
                         loss, stop = train_step_fn(

@@ -237,7 +237,7 @@ class QueueRunner:
 
     def _fill(self, session, op, coord):
         try:
-            fill = session.make_callable(op)
+            fill = self._filler(session, op)
             while coord is None or not coord.should_stop():
                 try:
                     fill()
@@ -263,6 +263,10 @@ class QueueRunner:
             if last:
                 with contextlib.suppress(errors.OpError, RuntimeError):
                     session.run(self._close_op)
+
+    def _filler(self, session, op):
+        """A function that runs `op`."""
+        return session.make_callable(op)
 
     def _cancel_when_stopped(self, session, coord):
         coord.wait_for_stop()

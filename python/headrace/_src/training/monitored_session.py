@@ -22,6 +22,9 @@ _log = logging.getLogger("tensorflow")
 # Lost workers: what a session survives.
 _PREEMPTION = (errors.AbortedError, errors.UnavailableError)
 
+# How often a worker asks whether the chief has initialised the variables.
+_RECOVERY_WAIT_SECS = 1
+
 # Stands for an argument that was not given.
 _USE_DEFAULT = object  # TensorFlow's signature has the class itself
 
@@ -169,7 +172,8 @@ class _ScaffoldCreator(SessionCreator):
                 ready_op=self._scaffold.ready_op,
                 ready_for_local_init_op=(
                     self._scaffold.ready_for_local_init_op),
-                graph=get_default_graph())
+                graph=get_default_graph(),
+                recovery_wait_secs=_RECOVERY_WAIT_SECS)
         return self._manager
 
 
@@ -193,8 +197,10 @@ class ChiefSessionCreator(_ScaffoldCreator):
 
 
 class WorkerSessionCreator(_ScaffoldCreator):
-    """Waits until the chief has initialised the variables. They lie in the
-    session itself here, so that needs init ops that make them ready."""
+    """Waits until the chief has initialised the variables, which are those of
+    the cluster at `master`. Without one they lie in the session itself, so that
+    needs init ops that make them ready. DeadlineExceededError after
+    `max_wait_secs`."""
 
     def __init__(self, scaffold=None, master="", config=None,
                  max_wait_secs=30 * 60):

@@ -1,6 +1,7 @@
 """Saver: writes the variables of a session to checkpoints, and reads them."""
 import numbers
 import os
+import threading
 import time
 
 import numpy as np
@@ -79,6 +80,7 @@ class Saver:
         self._is_empty = False
         self._last_checkpoints = []  # [(path, when)], the oldest first
         self._to_be_deleted = []
+        self._lock = threading.RLock()  # held by save()
         if not defer_build:
             self.build()
         if self.saver_def is not None:
@@ -221,7 +223,17 @@ class Saver:
                              "components")
         if not isinstance(sess, Session):
             sess = _inner_session(sess)
-        save_path = as_text(os.fspath(save_path))
+        # A thread may save beside the training: who asked for the step first
+        # must be the first to write the state.
+        with self._lock:
+            return self._save(
+                sess, as_text(os.fspath(save_path)), global_step,
+                latest_filename, meta_graph_suffix, write_meta_graph,
+                write_state, strip_default_attrs)
+
+    def _save(self, sess, save_path, global_step, latest_filename,
+              meta_graph_suffix, write_meta_graph, write_state,
+              strip_default_attrs):
         path = save_path
         if global_step is not None:
             path = self._path_with_step(sess, save_path, global_step)

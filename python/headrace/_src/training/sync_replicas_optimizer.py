@@ -1,4 +1,7 @@
 """SyncReplicasOptimizer: one update from the gradients of several workers."""
+import functools
+
+from headrace import _headrace
 from headrace._src.control import control_flow_ops as _flow
 from headrace._src.flow.accumulators import (
     ConditionalAccumulator, SparseConditionalAccumulator)
@@ -9,6 +12,7 @@ from headrace._src.framework.graph import (
 from headrace._src.framework.indexed_slices import IndexedSlices
 from headrace._src.ops import array_ops as _array
 from headrace._src.platform import tf_logging as logging
+from headrace._src.session.session import Session
 from headrace._src.training.coordinator import QueueRunner
 from headrace._src.training.optimizer import Optimizer
 from headrace._src.training.session_manager import SessionManager
@@ -99,7 +103,7 @@ class SyncReplicasOptimizer(Optimizer):
                     with control_dependencies([sync]):
                         sync = self._variable_averages.apply(
                             self._variables_to_average)
-                self._chief_queue_runner = QueueRunner(dummy_queue, [sync])
+                self._chief_queue_runner = _Updates(dummy_queue, [sync])
             chief_init = [self.local_step_init_op]
             for accumulator, where in accumulators:
                 with device(where):
@@ -177,6 +181,34 @@ class SyncReplicasOptimizer(Optimizer):
         """A hook for a MonitoredTrainingSession, which initialises what this
         optimizer needs and, for the chief, runs its queue runner."""
         return _Hook(self, is_chief, num_tokens)
+
+
+class _Updates(QueueRunner):
+    """The chief's thread that updates the variables. It waits for gradients,
+    which may not come any more: a stop cancels it, as no queue can."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self._cancellations = {}  # by session
+
+    def create_threads(self, sess, coord=None, daemon=False, start=False):
+        with self._lock:
+            if not self._running.get(sess):
+                self._cancellations[sess] = _headrace.CancellationManager()
+        return super().create_threads(sess, coord, daemon, start)
+
+    def _filler(self, session, op):
+        fill = super()._filler(session, op)
+        if not isinstance(session, Session):
+            return fill
+        return functools.partial(
+            fill, cancellation=self._cancellations.get(session))
+
+    def _cancel_when_stopped(self, session, coord):
+        super()._cancel_when_stopped(session, coord)
+        cancellation = self._cancellations.pop(session, None)
+        if cancellation is not None:
+            cancellation.start_cancel()
 
 
 class _Hook(SessionRunHook):
