@@ -255,6 +255,7 @@ NAMES = {
         "distributions.distributions": """
             Bernoulli Categorical Exponential Laplace MultivariateNormalDiag
             Normal Uniform""",
+        "distributions.independent": "Independent",
     },
     "contrib.framework": {
         "contrib.arg_scopes": """
@@ -359,10 +360,11 @@ NAMES = {
         "training.contrib_optimizers": """
             AdaMaxOptimizer AdamWOptimizer AddSignOptimizer
             DecoupledWeightDecayExtension LazyAdamOptimizer
-            MomentumWOptimizer MovingAverageOptimizer PowerSignOptimizer
-            extend_with_decoupled_weight_decay""",
+            MomentumWOptimizer MovingAverageOptimizer NadamOptimizer
+            PowerSignOptimizer extend_with_decoupled_weight_decay""",
     },
     "contrib.rnn": {
+        "contrib.attention_cell": "AttentionCellWrapper",
         "contrib.block_cells": """
             FusedRNNCell GRUBlockCell GRUBlockCellV2 LSTMBlockCell
             LSTMBlockFusedCell LSTMBlockWrapper""",
@@ -512,7 +514,13 @@ NAMES = {
             LookupTensor SparseTensor TFExampleDecoder Tensor""",
     },
     "contrib.slim.utils": {
-        "contrib.outputs": "collect_named_outputs convert_collection_to_dict",
+        "contrib.layer_utils": """
+            channel_dimension constant_value gather_tensors_aliases
+            get_variable_collections last_dimension n_positive_integers
+            smart_cond static_cond two_element_tuple""",
+        "contrib.outputs": """
+            append_tensor_alias collect_named_outputs
+            convert_collection_to_dict get_tensor_aliases""",
     },
     "contrib.staging": {
         "flow.staging_areas": "StagingArea",
@@ -796,6 +804,9 @@ NAMES = {
         "layers.legacy": "keras_style_scope set_keras_style",
     },
     "linalg": {
+        "math.linear_operators": """
+            LinearOperatorDiag LinearOperatorFullMatrix
+            LinearOperatorLowerTriangular""",
         "math.linalg_ops": """
             adjoint cholesky_solve diag=matrix_diag
             diag_part=matrix_diag_part eigh=self_adjoint_eig
@@ -1122,6 +1133,7 @@ NAMES = {
     "test": {
         "testing.gradient_checker": """
             compute_gradient compute_gradient_error""",
+        "testing.mocks": "mock",
         "testing.test_case": """
             TestCase assert_equal_graph_def get_temp_dir gpu_device_name
             is_built_with_cuda is_built_with_gpu_support is_built_with_rocm

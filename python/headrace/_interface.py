@@ -816,7 +816,7 @@ NAMES = {
         Benchmark StubOutForTesting TestCase assert_equal_graph_def benchmark_config
         compute_gradient compute_gradient_error create_local_cluster get_temp_dir gpu_device_name
         is_built_with_cuda is_built_with_gpu_support is_built_with_rocm is_gpu_available main
-        test_src_dir_path""",
+        mock test_src_dir_path""",
     "tpu": """
         CrossShardOptimizer batch_parallel bfloat16_scope core cross_replica_sum experimental
         initialize_system outside_compilation replicate rewrite shard shutdown_system""",

@@ -281,3 +281,21 @@ def test_noise_and_update_ops():
 def test_what_optimize_loss_refuses(options, words):
     with pytest.raises(ValueError, match=words):
         optimize(**options)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+@pytest.mark.parametrize("rows, wanted", [
+    (False, [[.5568, 1.5476], [2.545, 3.5438], [4.5431, 5.5426]]),
+    (True, [[.5568, 1.5476], [3., 4.], [4.5431, 5.5426]])])
+def test_nadam(rows, wanted, use_resource):
+    with tf.Graph().as_default(), tf.Session() as session:
+        e = tf.get_variable(
+            "e", initializer=np.arange(6, dtype="f").reshape(3, 2) + 1,
+            use_resource=use_resource)
+        used = tf.nn.embedding_lookup(e, [0, 2, 2]) if rows else e
+        step = tf.contrib.opt.NadamOptimizer(.1).minimize(
+            tf.reduce_sum(tf.square(used)))
+        session.run(tf.global_variables_initializer())
+        for _ in range(3):
+            session.run(step)
+        np.testing.assert_allclose(session.run(e), wanted, atol=1e-4)

@@ -99,3 +99,38 @@ def test_checked_parameters():
         assert np.isfinite(session.run(sample, {scale: 1.}))
         with pytest.raises(tf.errors.InvalidArgumentError):
             session.run(sample, {scale: -1.})
+
+
+def test_independent_adds_over_the_batch():
+    logits = np.linspace(-1, 1, 24, dtype=np.float32).reshape(2, 3, 4)
+    each = d.Bernoulli(logits=logits)
+    joined = tf.contrib.distributions.Independent(each, 2)
+    assert joined.batch_shape == [2] and joined.event_shape == [3, 4]
+    assert tf.contrib.distributions.Independent(each).event_shape == [3, 4]
+    other = tf.contrib.distributions.Independent(
+        d.Bernoulli(logits=np.zeros([2, 3, 4], np.float32)), 2)
+    x = .25  # a number between the two events
+    events = tf.fill([2, 3, 4], x)
+    with tf.Session() as session:
+        got, terms = session.run([
+            [joined.log_prob(events), joined.entropy(),
+             d.kl_divergence(joined, other)],
+            [each.log_prob(events), each.entropy(),
+             d.kl_divergence(each, other.distribution)]])
+        sample = session.run(joined.sample(5, seed=1))
+    for g, t in zip(got, terms):
+        np.testing.assert_allclose(g, t.sum((1, 2)), rtol=1e-5)
+    p = 1 / (1 + np.exp(-logits))
+    np.testing.assert_allclose(
+        got[0], (x * np.log(p) + (1 - x) * np.log(1 - p)).sum((1, 2)),
+        rtol=1e-5)
+    assert sample.shape == (5, 2, 3, 4)
+
+
+def test_what_independent_refuses():
+    each = d.Normal(tf.zeros([2]), 1.)
+    with pytest.raises(ValueError, match=r"reinterpreted_batch_ndims\(2\)"):
+        tf.contrib.distributions.Independent(each, 2)
+    unknown = d.Normal(tf.placeholder(tf.float32), 1.)
+    with pytest.raises(ValueError, match="must be given"):
+        tf.contrib.distributions.Independent(unknown)

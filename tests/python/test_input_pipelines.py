@@ -228,3 +228,24 @@ def test_padded_shapes_that_do_not_fit():
     with pytest.raises(ValueError, match="padded shape .* not compatible"):
         pairs.padded_batch(1, [1])
     assert elements(pairs.padded_batch(1, [3]))[0].tolist() == [[1, 2, 0]]
+
+
+@pytest.mark.parametrize("make, name", [
+    (lambda x: tf.train.batch([x], 2), "batch/fraction_of_32_full"),
+    (lambda x: tf.train.batch_join([[x]], 2, capacity=9),
+     "batch_join/fraction_of_9_full"),
+    (lambda x: tf.train.shuffle_batch([x], 2, 20, 5),
+     "shuffle_batch/fraction_over_5_of_15_full"),
+    (lambda x: tf.train.range_input_producer(5),
+     "input_producer/fraction_of_32_full"),
+    (lambda x: tf.train.string_input_producer(["a"], capacity=7),
+     "input_producer/fraction_of_7_full"),
+    (lambda x: tf.train.input_producer(tf.zeros([3]), summary_name="sn"),
+     "input_producer/sn")])
+def test_queues_have_a_summary_of_how_full_they_are(make, name):
+    with tf.Graph().as_default(), tf.Session() as session:
+        make(tf.constant(1.))
+        found, = tf.get_collection(tf.GraphKeys.SUMMARIES)
+        value, = tf.Summary.FromString(session.run(found)).value
+    assert found.op.name == value.tag == name
+    assert value.simple_value == 0

@@ -215,7 +215,7 @@ def test_what_is_not_supported_yet(name):
     ("estimator.inputs", "tf.data.Dataset.from_tensor_slices"),
     ("contrib.learn.datasets", "numpy.loadtxt"),
     ("contrib.tpu", "TPUs are left out"), ("train.Checkpoint", "tf.train.Saver"),
-    ("linalg.LinearOperatorDiag", "tf.linalg's functions"),
+    ("linalg.LinearOperatorBlockDiag", "tf.linalg's functions"),
     ("keras.applications", "a model's frozen graph"),
     ("keras.optimizers", "tf.train.AdamOptimizer"),
     ("keras.layers.CuDNNLSTM", "tf.nn.dynamic_rnn with tf.contrib.rnn.LSTMBloc"),

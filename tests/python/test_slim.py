@@ -346,3 +346,81 @@ def test_variables_of_a_checkpoint(tmp_path):
     assert frame.load_variable(str(tmp_path), "v") == 5
     assert frame.load_checkpoint(path).has_tensor("v")
     assert frame.get_variable_full_name(w) == "scope/w"
+
+
+# slim.utils.
+
+SHAPE = tf.TensorShape
+UTILS = slim.utils
+
+
+@pytest.mark.parametrize("got, wanted", [
+    (lambda: UTILS.last_dimension(SHAPE([1, 4])), 4),
+    (lambda: UTILS.channel_dimension(SHAPE([1, 2, 3]), "NHWC"), 3),
+    (lambda: UTILS.channel_dimension(SHAPE([1, 2, 3]), "NCHW"), 2),
+    (lambda: UTILS.two_element_tuple(3), (3, 3)),
+    (lambda: UTILS.two_element_tuple([3, 4]), (3, 4)),
+    (lambda: UTILS.two_element_tuple(SHAPE([3, 4])), (3, 4)),
+    (lambda: UTILS.n_positive_integers(3, 2), (2, 2, 2)),
+    (lambda: UTILS.n_positive_integers(2, [1, 2]), (1, 2)),
+    (lambda: UTILS.n_positive_integers(2, SHAPE([1, 2])), (1, 2)),
+    (lambda: UTILS.get_variable_collections(["a"], "w"), ["a"]),
+    (lambda: UTILS.get_variable_collections({"w": ["b"]}, "w"), ["b"]),
+    (lambda: UTILS.get_variable_collections({"w": ["b"]}, "z"), None),
+    (lambda: UTILS.constant_value(True), True),
+    (lambda: UTILS.constant_value(tf.constant(False)), False),
+    (lambda: UTILS.constant_value(tf.placeholder(tf.bool)), None),
+    (lambda: UTILS.constant_value(tf.Variable(True)), None),
+    (lambda: UTILS.smart_cond(True, lambda: 1, lambda: 2), 1),
+    (lambda: UTILS.static_cond(False, lambda: 1, lambda: 2), 2)])
+def test_utils(got, wanted):
+    assert got() == wanted
+
+
+def test_conditions_of_fed_values_are_in_the_graph():
+    p = tf.placeholder(tf.bool, [])
+    y = UTILS.smart_cond(p, lambda: tf.constant(1), lambda: tf.constant(2))
+    with tf.Session() as session:
+        assert [session.run(y, {p: value}) for value in (True, False)] == [1, 2]
+
+
+def test_aliases():
+    x, y = tf.constant(1.), tf.constant(2.)
+    assert UTILS.get_tensor_aliases(x) == ["Const"]
+    for alias in ("k", "k2/"):
+        assert UTILS.append_tensor_alias(x, alias) is x
+    assert UTILS.gather_tensors_aliases([x, y]) == ["k", "k2", "Const_1"]
+    UTILS.collect_named_outputs("c", "last", y)
+    assert UTILS.convert_collection_to_dict("c") == {"last": y}
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda: UTILS.last_dimension(SHAPE([1, None])),
+     r"dimension -1 of shape must be known but is None: \(1, \?\)"),
+    (lambda: UTILS.last_dimension(SHAPE(None)), "dims of shape must be known"),
+    (lambda: UTILS.last_dimension(SHAPE([1]), 3), "at least 3 not: 1"),
+    (lambda: UTILS.two_element_tuple([3]), "Must be a list with 2 elements"),
+    (lambda: UTILS.two_element_tuple("ab"), "Must be an int, a list"),
+    (lambda: UTILS.n_positive_integers(2, [1, 2, 3]), "received .1, 2, 3."),
+    (lambda: UTILS.n_positive_integers(2, -1), "received -1"),
+    (lambda: UTILS.n_positive_integers(2, "xy"), "received 'xy'"),
+    (lambda: UTILS.n_positive_integers(0, 1), "n must be a positive integer"),
+    (lambda: UTILS.constant_value(None), "cannot be None"),
+    (lambda: UTILS.constant_value(tf.constant(1), tf.bool), "wrong type")])
+def test_what_utils_refuse(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+def test_static_cond_refuses_what_it_cannot_call():
+    with pytest.raises(TypeError, match="fn2 must be callable"):
+        UTILS.static_cond(True, lambda: 1, 2)
+
+
+def test_analyze_vars_prints_a_table(capsys):
+    v = tf.get_variable("v", [2, 3])
+    assert slim.model_analyzer.analyze_vars([v], print_info=True) == (6, 24)
+    assert capsys.readouterr().out == (
+        "---------\nVariables: name (type shape) [size]\n---------\n"
+        "v:0 (float32_ref 2x3) [6, bytes: 24]\n"
+        "Total size of variables: 6\nTotal bytes of variables: 24\n")

@@ -208,3 +208,8 @@ def test_main(tmp_path, value, status):
     done = subprocess.run([sys.executable, str(program)], capture_output=True,
                           text=True)
     assert done.returncode == status and "Ran 1 test in" in done.stderr
+
+
+def test_mock_is_the_standard_library_s():
+    from unittest import mock
+    assert tf.test.mock is mock

@@ -115,7 +115,10 @@ NAMES = {
     },
     "contrib.layers.python.layers.utils": {
         "contrib.slim.utils": """
-            collect_named_outputs convert_collection_to_dict""",
+            append_tensor_alias channel_dimension collect_named_outputs
+            constant_value convert_collection_to_dict gather_tensors_aliases
+            get_tensor_aliases get_variable_collections last_dimension
+            n_positive_integers smart_cond static_cond two_element_tuple""",
     },
     "contrib.legacy_seq2seq.python.ops.seq2seq": {
         "contrib.legacy_seq2seq": "rnn_decoder sequence_loss_by_example",

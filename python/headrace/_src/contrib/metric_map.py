@@ -44,6 +44,8 @@ def streaming_recall(predictions, labels, weights=None,
 def analyze_vars(variables, print_info=False):
     """(numbers in all variables, their bytes); prints a line for each if asked
     to."""
+    if print_info:
+        print("---------\nVariables: name (type shape) [size]\n---------")
     numbers = bytes_ = 0
     for v in variables:
         shape = v.get_shape()
@@ -52,8 +54,7 @@ def analyze_vars(variables, print_info=False):
         bytes_ += n * v.dtype.base_dtype.size
         if print_info:
             print(v.name, "(%s %s) [%d, bytes: %d]"
-                  % (v.dtype.base_dtype.name, "x".join(
-                      map(str, shape.as_list())), n,
+                  % (v.dtype.name, "x".join(map(str, shape.as_list())), n,
                      n * v.dtype.base_dtype.size))
     if print_info:
         print("Total size of variables: %d" % numbers)

@@ -19,19 +19,29 @@ def _aliases():
     return found[0]
 
 
+def append_tensor_alias(tensor, alias):
+    """`tensor`, with one name more in dicts of a collection's tensors."""
+    _aliases().setdefault(tensor.name, []).append(alias.rstrip("/"))
+    return tensor
+
+
+def get_tensor_aliases(tensor):
+    """The names that append_tensor_alias gave a tensor; otherwise its op's."""
+    return _aliases().get(tensor.name) or [tensor.op.name]
+
+
 def collect_named_outputs(collections, alias, outputs):
     """`outputs`, after they joined the collections by the name `alias`."""
     if collections:
-        _aliases().setdefault(outputs.name, []).append(alias.rstrip("/"))
+        append_tensor_alias(outputs, alias)
         add_to_collections(collections, outputs)
     return outputs
 
 
 def convert_collection_to_dict(collection, clear_collection=False):
     """{alias: tensor} of a collection of outputs."""
-    known = _aliases()
     found = {alias: tensor for tensor in get_collection(collection)
-             for alias in known.get(tensor.name, [tensor.op.name])}
+             for alias in get_tensor_aliases(tensor)}
     if clear_collection:
         del get_collection_ref(collection)[:]
     return found

@@ -162,7 +162,10 @@ class Distribution:
         self._missing("sample_n")
 
     def _value(self, value):
-        return convert_to_tensor(value, name="value", dtype=self.dtype)
+        """A tensor of the samples' type, or of the type that it has: Bernoulli
+        and Categorical take numbers of any type."""
+        return convert_to_tensor(value, name="value",
+                                 preferred_dtype=self.dtype)
 
     def log_prob(self, value, name="log_prob"):
         """The logarithm of the density, or of the probability, at `value`."""

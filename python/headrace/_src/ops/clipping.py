@@ -72,7 +72,9 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
         scale = clip_norm * _raw.Minimum(
             1.0 / use_norm,
             constant(1.0, use_norm.dtype.base_dtype) / clip_norm)
-        scale = scale + (use_norm - use_norm)  # not finite: NaN for all
+        scale = _array.where(
+            _raw.IsFinite(use_norm), scale,
+            constant(float("nan"), use_norm.dtype.base_dtype))
         clipped = []
         for i, t in enumerate(t_list):
             clipped.append(None if t is None else _of_values(

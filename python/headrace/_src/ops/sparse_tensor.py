@@ -168,8 +168,8 @@ def sparse_placeholder(dtype, shape=None, name=None):
         if all(d is not None and d >= 0 for d in dims):
             dense_shape = constant(np.array(dims, np.int64), dtypes.int64,
                                    name=part("shape") or "Const")
-    values = _array.placeholder(dtype, [None], part("values"))
-    indices = _array.placeholder(dtypes.int64, [None, rank], part("indices"))
     if dense_shape is None:
         dense_shape = _array.placeholder(dtypes.int64, [rank], part("shape"))
+    values = _array.placeholder(dtype, [None], part("values"))
+    indices = _array.placeholder(dtypes.int64, [None, rank], part("indices"))
     return SparseTensor(indices, values, dense_shape)

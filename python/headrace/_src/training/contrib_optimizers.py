@@ -97,6 +97,34 @@ class LazyAdamOptimizer(AdamOptimizer):
         return _flow.group(updated, m_written, v_written)
 
 
+class NadamOptimizer(AdamOptimizer):
+    """Adam with Nesterov's momentum: var moves by beta1 * m + (1 - beta1) *
+    gradient in place of m."""
+
+    def _attrs(self):
+        return {"use_nesterov": True}
+
+    def _apply_sparse_shared(self, grad, var, indices, scatter_add):
+        dtype = var.dtype.base_dtype
+        beta1, beta2, epsilon = [_cast(x, dtype) for x in (
+            self._beta1_t, self._beta2_t, self._epsilon_t)]
+
+        def averaged(slot, beta, part):
+            faded = _variables.assign(slot, slot * beta,
+                                      use_locking=self._use_locking)
+            with control_dependencies([faded]):
+                return scatter_add(slot, indices, part)
+        new = grad * (1 - beta1)
+        m = averaged(self.get_slot(var, "m"), beta1, new)
+        ahead = _raw.TensorScatterAdd(
+            m * beta1, _array.expand_dims(indices, -1), new)
+        v = averaged(self.get_slot(var, "v"), beta2, grad * grad * (1 - beta2))
+        updated = _variables.assign_sub(
+            var, self._rate(dtype) * ahead / (_math.sqrt(v) + epsilon),
+            use_locking=self._use_locking)
+        return _flow.group(updated, m, v)
+
+
 class _SignOptimizer(OpOptimizer):
     """What AddSign and PowerSign have: m, the average of the gradient, and a
     step that is longer where the signs of the gradient and of m agree."""

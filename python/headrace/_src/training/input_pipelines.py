@@ -15,6 +15,7 @@ from headrace._src.ops import random_ops as _random
 from headrace._src.ops.sparse_tensor import (
     SparseTensor, convert_to_tensor_or_sparse_tensor)
 from headrace._src.sparse.sparse_ops import sparse_retain
+from headrace._src.training import summary as _summary
 from headrace._src.training.coordinator import QueueRunner, add_queue_runner
 from headrace._src.variables import variables as _variables
 
@@ -46,11 +47,22 @@ def match_filenames_once(pattern, name=None):
             collections=[_graph.GraphKeys.LOCAL_VARIABLES])
 
 
+def _summarize_fill(queue, name, capacity, at_least=None):
+    """A summary of the share of the queue's places above `at_least` that are
+    taken."""
+    size = queue.size()
+    if at_least is not None:
+        size = _math.maximum(0, size - at_least)
+        capacity -= at_least
+    _summary.scalar(name, _math.cast(size, _dtypes.float32)
+                    * (1. / capacity))
+
+
 def input_producer(input_tensor, element_shape=None, num_epochs=None,
                    shuffle=True, seed=None, capacity=32, shared_name=None,
                    summary_name=None, name=None, cancel_op=None):
-    """A queue of the rows of a tensor, in turn or shuffled each time."""
-    del summary_name  # what it would name is not made
+    """A queue of the rows of a tensor, in turn or shuffled each time.
+    `summary_name`: a summary of how full it is."""
     with _graph.name_scope(name, "input_producer", [input_tensor]) as scope:
         rows = convert_to_tensor(input_tensor, name="input_tensor")
         shape = rows.get_shape()[1:].merge_with(TensorShape(element_shape))
@@ -64,6 +76,8 @@ def input_producer(input_tensor, element_shape=None, num_epochs=None,
                                   shared_name=shared_name, name=scope)
         add_queue_runner(QueueRunner(queue, [queue.enqueue_many([rows])],
                                      cancel_op=cancel_op))
+        if summary_name is not None:
+            _summarize_fill(queue, summary_name, capacity)
         return queue
 
 
@@ -81,7 +95,8 @@ def string_input_producer(string_tensor, num_epochs=None, shuffle=True,
                              [message])]):
             strings = _array.identity(strings)
         return input_producer(strings, [], num_epochs, shuffle, seed, capacity,
-                              shared_name, None, scope, cancel_op)
+                              shared_name, "fraction_of_%d_full" % capacity, scope,
+                              cancel_op)
 
 
 def range_input_producer(limit, num_epochs=None, shuffle=True, seed=None,
@@ -89,7 +104,8 @@ def range_input_producer(limit, num_epochs=None, shuffle=True, seed=None,
     """A queue of the integers below `limit`."""
     with _graph.name_scope(name, "input_producer", [limit]) as scope:
         return input_producer(_math.range(limit), [], num_epochs, shuffle, seed,
-                              capacity, shared_name, None, scope)
+                              capacity, shared_name,
+                              "fraction_of_%d_full" % capacity, scope)
 
 
 def slice_input_producer(tensor_list, num_epochs=None, shuffle=True, seed=None,
@@ -331,6 +347,13 @@ def _batch(sources, keep_input, batch_size, capacity, min_after_dequeue, seed,
         fills = {id(s): _enqueue(queue, t, keep_input, enqueue_many)
                  for s, t in zip(unique, elements)}
         add_queue_runner(QueueRunner(queue, [fills[id(s)] for s in sources]))
+        if min_after_dequeue is None:
+            _summarize_fill(queue, "fraction_of_%d_full" % capacity, capacity)
+        elif capacity > min_after_dequeue:
+            above = capacity - min_after_dequeue
+            _summarize_fill(
+                queue, "fraction_over_%d_of_%d_full" % (
+                    min_after_dequeue, above), capacity, min_after_dequeue)
         out = (queue.dequeue_up_to if smaller_end
                else queue.dequeue_many)(batch_size, name=scope)
         out = _restore_all(out if isinstance(out, list) else [out], stored)
