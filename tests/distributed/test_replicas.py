@@ -3,11 +3,10 @@ programs are in replica.py."""
 import contextlib
 import pathlib
 
-import numpy as np
 import pytest
 
 import headrace as tf
-from cluster import CONFIG, Cluster, Program
+from cluster import Cluster, Program
 
 PROGRAM = pathlib.Path(__file__).with_name("replica.py")
 
