@@ -1,4 +1,4 @@
-"""A worker of a cluster, which trains; test_replicas.py starts several.
+"""A worker of a cluster, which trains; test_replicated_training.py starts several.
 
     python replica.py KIND CLUSTER TASK FOLDER
 
