@@ -33,6 +33,8 @@ add_dependencies(headrace_cc hr_proto_headers hr_cc_headers)
 target_link_libraries(headrace_cc PUBLIC headrace)
 target_compile_options(headrace_cc PRIVATE ${HEADRACE_PLAIN}
   -ffunction-sections -fdata-sections)
+# clang's precompiled header is for one level of optimisation.
 set_source_files_properties(${cc_generated} PROPERTIES
-  COMPILE_OPTIONS "-O1;-g0")
+  COMPILE_OPTIONS
+  "$<$<CXX_COMPILER_ID:GNU>:-O1>;$<$<CXX_COMPILER_ID:GNU>:-g0>")
 target_precompile_headers(headrace_cc REUSE_FROM hr_pch)

@@ -262,21 +262,22 @@ Status ReadNamedTensors(absl::string_view what, const WireBytes& bytes,
   return ReadMessage(
       what, bytes, tensor_field,
       [&](CodedInputStream* in) {
-        auto& [name, value] = tensors->emplace_back();
+        auto& tensor = tensors->emplace_back();
         std::string others;
         bool has_tensor = false;
         HR_RETURN_IF_ERROR(ReadFields(
             what, in, kTensor,
             [&] {
               has_tensor = true;
-              return ReadTensor(what, in, &value);
+              return ReadTensor(what, in, &tensor.second);
             },
             &others));
         pb::NamedTensorProto named;
         if (!named.ParseFromString(others)) return Malformed(what);
-        name = named.name();
+        tensor.first = named.name();
         if (has_tensor) return OkStatus();
-        return errors::InvalidArgument(what, ": '", name, "' has no tensor");
+        return errors::InvalidArgument(what, ": '", named.name(),
+                                       "' has no tensor");
       },
       rest);
 }
