@@ -19,7 +19,7 @@ using google::protobuf::io::CodedInputStream;
 constexpr size_t kOwnPieceFrom = 1024;
 
 // Of TensorProto and NamedTensorProto.
-constexpr int kDtype = 1, kShape = 2, kContent = 4;
+constexpr int kContent = 4;
 constexpr int kName = 1, kTensor = 2;
 
 void AppendVarint(uint64_t value, std::string* out) {

@@ -24,6 +24,10 @@ import headrace as tf
 
 folder, size = sys.argv[1], int(sys.argv[2])
 
+def say(text):  # by one write, which no kill cuts
+    sys.stdout.write(text + "\\n")
+    sys.stdout.flush()
+
 def save_for_ever(step):
     with tf.Graph().as_default(), tf.Session() as session:
         value = tf.placeholder(tf.float32, [])
@@ -36,16 +40,16 @@ def save_for_ever(step):
         while True:
             session.run(change, {value: step})
             saver.save(session, folder + "/model", step)
-            print("saved", step, flush=True)
+            say("saved %d" % step)
             step += 1
 
 for line in sys.stdin:
     pid = os.fork()
     if pid == 0:
         save_for_ever(int(line))
-    print("child", pid, flush=True)
+    say("child %d" % pid)
     os.waitpid(pid, 0)
-    print("ended", flush=True)
+    say("ended")
 """
 
 

@@ -81,7 +81,9 @@ def test_there_and_back(tmp_path, as_text, scope):
         assert (tf.global_variables()[0] is tf.trainable_variables()[0])
         assert names("tensor") == [prefix + "z:0"]
         assert names("op") == [prefix + "z"]
-        assert names("summaries") == [prefix + "loss:0"]
+        assert names("summaries") == [
+            prefix + n for n in ("loss:0",
+                                 "input_producer/fraction_of_32_full:0")]
         assert names("int") + names("float") + names("string") == [
             3, 0.5, b"abc"]
         assert names("queue_runners") == [prefix + "input_producer"]
