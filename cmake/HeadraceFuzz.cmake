@@ -14,7 +14,7 @@ if(HEADRACE_FUZZ)
     COMPILE_OPTIONS "-fno-sanitize=all;-fsanitize=fuzzer-no-link")
   # The control_flow target runs steps, all of whose code is instrumented:
   # sessions, the executor, and the few kernels that its graphs have.
-  foreach(layer runtime session)
+  foreach(layer gradients runtime session)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS
       ${CMAKE_SOURCE_DIR}/src/${layer}/*.cc)
     list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
@@ -41,7 +41,7 @@ if(HEADRACE_FUZZ)
     endif()
     if(name STREQUAL control_flow)
       target_link_libraries(fuzz_control_flow PRIVATE
-        hr_runtime hr_session hr_control_flow_kernels)
+        hr_gradients hr_runtime hr_session hr_control_flow_kernels)
     endif()
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
     add_dependencies(fuzz_${name} hr_proto_headers)
