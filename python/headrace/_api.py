@@ -9,6 +9,34 @@ A namespace has these names and no others. All are names of TensorFlow 1.15
 (`_interface.py`), but for those in OWN.
 """
 
+# Of tf.contrib and of tf.contrib.slim.
+_LOSSES = {
+    "contrib.losses": """
+        absolute_difference add_loss compute_weighted_loss
+        cosine_distance get_losses get_regularization_losses
+        get_total_loss hinge_loss log_loss mean_pairwise_squared_error
+        mean_squared_error sigmoid_cross_entropy softmax_cross_entropy
+        sparse_softmax_cross_entropy""",
+}
+_METRICS = {
+    "contrib.metric_map": """
+        aggregate_metric_map streaming_accuracy streaming_mean
+        streaming_precision streaming_recall""",
+    "contrib.metrics": """
+        accuracy aggregate_metrics confusion_matrix streaming_auc
+        streaming_false_negatives streaming_false_positives
+        streaming_mean_absolute_error streaming_mean_cosine_distance
+        streaming_mean_iou streaming_mean_relative_error
+        streaming_mean_squared_error streaming_mean_tensor
+        streaming_percentage_less streaming_precision_at_thresholds
+        streaming_recall_at_k streaming_recall_at_thresholds
+        streaming_root_mean_squared_error
+        streaming_sensitivity_at_specificity
+        streaming_sparse_precision_at_k streaming_sparse_recall_at_k
+        streaming_specificity_at_sensitivity streaming_true_negatives
+        streaming_true_positives""",
+}
+
 NAMES = {
     "": {
         "control.check_ops": """
@@ -330,32 +358,8 @@ NAMES = {
         "flow.lookup_ops": """
             KeyValueTensorInitializer TextFileIndex TextFileInitializer""",
     },
-    "contrib.losses": {
-        "contrib.losses": """
-            absolute_difference add_loss compute_weighted_loss
-            cosine_distance get_losses get_regularization_losses
-            get_total_loss hinge_loss log_loss mean_pairwise_squared_error
-            mean_squared_error sigmoid_cross_entropy softmax_cross_entropy
-            sparse_softmax_cross_entropy""",
-    },
-    "contrib.metrics": {
-        "contrib.metric_map": """
-            aggregate_metric_map streaming_accuracy streaming_mean
-            streaming_precision streaming_recall""",
-        "contrib.metrics": """
-            accuracy aggregate_metrics confusion_matrix streaming_auc
-            streaming_false_negatives streaming_false_positives
-            streaming_mean_absolute_error streaming_mean_cosine_distance
-            streaming_mean_iou streaming_mean_relative_error
-            streaming_mean_squared_error streaming_mean_tensor
-            streaming_percentage_less streaming_precision_at_thresholds
-            streaming_recall_at_k streaming_recall_at_thresholds
-            streaming_root_mean_squared_error
-            streaming_sensitivity_at_specificity
-            streaming_sparse_precision_at_k streaming_sparse_recall_at_k
-            streaming_specificity_at_sensitivity streaming_true_negatives
-            streaming_true_positives""",
-    },
+    "contrib.losses": _LOSSES,
+    "contrib.metrics": _METRICS,
     "contrib.opt": {
         "training.contrib_optimizers": """
             AdaMaxOptimizer AdamWOptimizer AddSignOptimizer
@@ -467,32 +471,8 @@ NAMES = {
             add_gradients_summaries clip_gradient_norms
             create_train_op=slim_create_train_op multiply_gradients""",
     },
-    "contrib.slim.losses": {
-        "contrib.losses": """
-            absolute_difference add_loss compute_weighted_loss
-            cosine_distance get_losses get_regularization_losses
-            get_total_loss hinge_loss log_loss mean_pairwise_squared_error
-            mean_squared_error sigmoid_cross_entropy softmax_cross_entropy
-            sparse_softmax_cross_entropy""",
-    },
-    "contrib.slim.metrics": {
-        "contrib.metric_map": """
-            aggregate_metric_map streaming_accuracy streaming_mean
-            streaming_precision streaming_recall""",
-        "contrib.metrics": """
-            accuracy aggregate_metrics confusion_matrix streaming_auc
-            streaming_false_negatives streaming_false_positives
-            streaming_mean_absolute_error streaming_mean_cosine_distance
-            streaming_mean_iou streaming_mean_relative_error
-            streaming_mean_squared_error streaming_mean_tensor
-            streaming_percentage_less streaming_precision_at_thresholds
-            streaming_recall_at_k streaming_recall_at_thresholds
-            streaming_root_mean_squared_error
-            streaming_sensitivity_at_specificity
-            streaming_sparse_precision_at_k streaming_sparse_recall_at_k
-            streaming_specificity_at_sensitivity streaming_true_negatives
-            streaming_true_positives""",
-    },
+    "contrib.slim.losses": _LOSSES,
+    "contrib.slim.metrics": _METRICS,
     "contrib.slim.model_analyzer": {
         "contrib.metric_map": "analyze_vars",
     },

@@ -57,7 +57,7 @@ _VOLUMES = ("NDHWC", "NCDHW")
 
 
 def finish(outputs, normalizer_fn, normalizer_params, activation_fn,
-            outputs_collections, scope):
+           outputs_collections, scope):
     if normalizer_fn is not None:
         outputs = normalizer_fn(outputs, **(normalizer_params or {}))
     if activation_fn is not None:
@@ -89,7 +89,7 @@ def _applied(layer, inputs, collections, normalizer_fn, normalizer_params,
         _collect(getattr(layer, name), collections, "weights")
     _collect(layer.bias, collections, "biases")
     return finish(outputs, normalizer_fn, normalizer_params, activation_fn,
-                   outputs_collections, scope)
+                  outputs_collections, scope)
 
 
 _KERNEL_NAMES = {"bias": "biases", "kernel": "weights"}
@@ -295,7 +295,7 @@ def separable_convolution2d(
                 weights_regularizer, biases_initializer, biases_regularizer,
                 variables_collections, trainable)
             return finish(outputs, normalizer_fn, normalizer_params,
-                           activation_fn, outputs_collections, sc)
+                          activation_fn, outputs_collections, sc)
         options = _options(inputs, sc, reuse, normalizer_fn,
                            weights_initializer, weights_regularizer,
                            biases_initializer, biases_regularizer, trainable)
@@ -467,7 +467,7 @@ def batch_norm(
         for name in ("moving_mean", "moving_variance", "beta", "gamma"):
             _collect(getattr(layer, name), variables_collections, name)
         return finish(outputs, None, None, activation_fn,
-                       outputs_collections, sc)
+                      outputs_collections, sc)
 
 
 def _moved(variable, value, decay):
@@ -534,7 +534,7 @@ def _fused_norm(inputs, decay, center, scale, epsilon, activation_fn,
             outputs = _array.reshape(outputs, _array.shape(given))
         outputs.set_shape(static)
         return finish(outputs, None, None, activation_fn,
-                       outputs_collections, sc)
+                      outputs_collections, sc)
 
 
 @add_arg_scope
@@ -576,7 +576,7 @@ def layer_norm(inputs, center=True, scale=True, activation_fn=None, reuse=None,
             variance_epsilon=1e-3 if kind == dtypes.float16 else 1e-12)
         outputs.set_shape(shape)
         return finish(outputs, None, None, activation_fn,
-                       outputs_collections, sc)
+                      outputs_collections, sc)
 
 
 @add_arg_scope

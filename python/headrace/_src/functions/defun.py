@@ -129,7 +129,7 @@ class _Defined:
         self._result_shapes = [r.get_shape() for r in results]
         self._body = body
         self._captured = list(body._captured)
-        self._called = list(body.as_graph_def().library.function)
+        self._called = list(body._graph_def().library.function)
         base = re.sub(r"\W", "_", getattr(self._function, "__name__", "f"))
         name = self._given_name or "%s_%d" % (
             base.strip("_") or "f", next_number())

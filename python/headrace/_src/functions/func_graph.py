@@ -115,7 +115,7 @@ def by_value(tensor, name, into=None):
 def _add_function(graph, definition, body):
     library = messages.GraphDef()
     if body is not None:
-        library.library.CopyFrom(body.as_graph_def().library)
+        library.library.CopyFrom(body._graph_def().library)
         # What the body's PyFunc nodes call lives as long as the graph.
         graph._py_functions.extend(body._py_functions)
     library.library.function.extend([definition])
