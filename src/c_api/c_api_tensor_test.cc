@@ -320,6 +320,51 @@ TEST_F(CApiTest, ABitcastSharesSmallBuffersToo) {
   TF_DeleteSession(session, s());
 }
 
+// A string of which the struct says where its characters are, counted from
+// itself, as in a file that is mapped.
+struct StringsAtOffsets {
+  TF_TString strings[2];
+  char characters[64];
+};
+
+TEST_F(CApiTest, StringsAtOffsetsAreCopiedWhenTheyAreFed) {
+  TF_Operation* x = Placeholder("x", TF_STRING);
+  TF_OperationDescription* d = TF_NewOperation(g(), "Identity", "y");
+  TF_AddInput(d, {x, 0});
+  TF_Operation* y = Finish(d);
+  TF_Session* session = NewSession();
+  StringsAtOffsets block;
+  const std::string words[] = {"short", std::string(40, 'z')};
+  size_t at = 0;
+  for (int i = 0; i < 2; ++i) {
+    TF_StringInit(&block.strings[i]);
+    std::memcpy(block.characters + at, words[i].data(), words[i].size());
+    auto& s = block.strings[i].u.offset;
+    s.size = static_cast<uint32_t>(words[i].size() << 2 | TF_TSTR_OFFSET);
+    s.offset = static_cast<uint32_t>(block.characters + at -
+                                     reinterpret_cast<char*>(&s));
+    s.count = 1;
+    at += words[i].size();
+  }
+  const int64_t dims[] = {2};
+  Tensor in(TF_NewTensor(
+      TF_STRING, dims, 1, block.strings, sizeof(block.strings),
+      [](void*, size_t, void*) {}, nullptr));
+  ASSERT_NE(in, nullptr);
+  Tensor out = Run(session, x, in.get(), y);
+  ASSERT_NE(out, nullptr) << message();
+  in.reset();
+  std::memset(static_cast<void*>(&block), 0, sizeof(block));
+  const auto* got = static_cast<TF_TString*>(TF_TensorData(out.get()));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_NE(TF_StringGetType(&got[i]), TF_TSTR_OFFSET);
+    EXPECT_EQ(std::string(TF_StringGetDataPointer(&got[i]),
+                          TF_StringGetSize(&got[i])),
+              words[i]);
+  }
+  TF_DeleteSession(session, s());
+}
+
 TEST_F(CApiTest, StringTensorsRoundTrip) {
   TF_Operation* x = Placeholder("x", TF_STRING);
   TF_OperationDescription* d = TF_NewOperation(g(), "Identity", "y");

@@ -185,6 +185,8 @@ std::string EncodeStrings(const Tensor& t);
 Status ReadTensor(const TF_Tensor& t, Tensor* out);
 // ResourceExhausted if TF_StringCopy had no memory for one of its strings.
 Status CheckStringCopies(const Tensor& t);
+// A TF_TSTR_OFFSET is among the elements of a DT_STRING tensor.
+bool HasStringsAtOffsets(const Tensor& t);
 // Converts a tensor for a client. A resource must be a scalar and becomes the
 // bytes that represent it.
 Status WrapTensor(Tensor value, TF_Tensor** out);

@@ -2,6 +2,7 @@
 // the bytes of a serialized handle.
 #include <cstring>
 
+#include "base/exceptions.h"
 #include "c_api/internal.h"
 #include "framework/op/tensor_proto.h"
 #include "headrace/resource_handle.h"
@@ -35,6 +36,11 @@ Status ReadTensor(const TF_Tensor& t, Tensor* out) {
     const Tensor& value = t.tensor;
     if (value.dtype() == DT_STRING) {
       HR_RETURN_IF_ERROR(CheckStringCopies(value));
+      // To move such a string is to copy its characters, and a move cannot say
+      // that there is no memory. Inside the library there are none of them.
+      if (HasStringsAtOffsets(value)) {
+        return CatchExceptions([&] { return value.DeepCopyTo(out); });
+      }
     }
     // Small data are copied: that costs less than to share them.
     if (!value.IsInline() && value.TotalBytes() <= Tensor::kInlineBytes &&

@@ -2,6 +2,7 @@
 // tstring keeps to itself, kind and capacity, is read here.
 #include "headrace/tstring.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <new>
@@ -48,6 +49,14 @@ headrace::Status headrace::c_api::CheckStringCopies(const Tensor& t) {
     }
   }
   return OkStatus();
+}
+
+bool headrace::c_api::HasStringsAtOffsets(const Tensor& t) {
+  const auto* const strings =
+      reinterpret_cast<const TF_TString*>(t.data<tstring>());
+  return std::any_of(strings, strings + t.NumElements(), [](const auto& s) {
+    return TF_StringGetType(&s) == TF_TSTR_OFFSET;
+  });
 }
 
 void TF_StringInit(TF_TString* t) {

@@ -14,12 +14,6 @@
 namespace headrace {
 namespace {
 
-// Of the kernels with state those that a step makes anew.
-bool IsShared(const Node& n) {
-  return n.op_def().is_stateful && !n.IsArg() && !n.IsRetval() && !n.IsSend() &&
-         !n.IsRecv();
-}
-
 // The master has pruned the graph: all of it is to run. What nothing reads is
 // what passes have to keep.
 GraphPassContext KeepSinks(const Graph& graph) {
@@ -28,21 +22,6 @@ GraphPassContext KeepSinks(const Graph& graph) {
     if (n->out_edges().empty()) context.targets.insert(n->name());
   });
   return context;
-}
-
-// A kernel with state serves all graphs of the session that have its node. A
-// master, or a pass over one of the graphs, may give the name to another node,
-// which that kernel cannot serve: it has its own.
-std::string KernelKey(const Device& device, const Node& n) {
-  std::string key = StrCat(device.name(), ";", n.name(), ";", n.type_string());
-  for (int i = 0; i < n.num_inputs(); ++i) {
-    StrAppend(&key, ",", static_cast<int>(n.input_type(i)));
-  }
-  key += ";";
-  for (int i = 0; i < n.num_outputs(); ++i) {
-    StrAppend(&key, ",", static_cast<int>(n.output_type(i)));
-  }
-  return key;
 }
 
 }  // namespace
@@ -67,10 +46,7 @@ WorkerSession::WorkerSession(std::string handle,
 }
 
 WorkerSession::~WorkerSession() {
-  {
-    MutexLock lock(&mu_);
-    stateful_kernels_.clear();
-  }
+  kernels_.Clear();
   // Iterators call functions until they are gone, and may call one to end.
   for (const auto& d : owned_) d->resource_manager()->Clear();
   functions_->Shutdown();
@@ -144,35 +120,13 @@ Status WorkerSession::Register(const std::string& handle,
         {.control_flow = control_flow,
          .combines_frame_ids = combines_frame_ids_},
         [&](const Node& n, std::shared_ptr<OpKernel>* kernel) {
-          return MakeKernel(part.device, n, kernel);
+          return kernels_.FindOrCreate(part.device, n, kernel);
         },
         &part.executor));
     made->parts.push_back(std::move(part));
   }
   MutexLock lock(&mu_);
   graphs_[handle] = std::move(made);
-  return OkStatus();
-}
-
-Status WorkerSession::MakeKernel(Device* device, const Node& n,
-                                 std::shared_ptr<OpKernel>* kernel) {
-  const bool shared = IsShared(n);
-  const std::string key = shared ? KernelKey(*device, n) : "";
-  if (shared) {
-    MutexLock lock(&mu_);
-    auto it = stateful_kernels_.find(key);
-    if (it != stateful_kernels_.end()) {
-      *kernel = it->second;
-      return OkStatus();
-    }
-  }
-  std::unique_ptr<OpKernel> made;
-  HR_RETURN_IF_ERROR(CreateNodeKernel(device, n, &made));
-  *kernel = std::move(made);
-  if (shared) {
-    MutexLock lock(&mu_);
-    *kernel = stateful_kernels_.emplace(key, *kernel).first->second;
-  }
   return OkStatus();
 }
 

@@ -21,6 +21,7 @@
 #include "runtime/executor.h"
 #include "runtime/function_runtime.h"
 #include "runtime/pending_calls.h"
+#include "runtime/shared_kernels.h"
 #include "runtime/step_stats.h"
 
 namespace headrace {
@@ -61,9 +62,6 @@ class WorkerSession : public std::enable_shared_from_this<WorkerSession> {
  private:
   friend class RegisteredGraph;
   Device* FindDevice(const std::string& name) const;
-  Status MakeKernel(Device* device, const Node& n,
-                    std::shared_ptr<OpKernel>* kernel);
-
   const std::string handle_;
   const std::shared_ptr<WorkerCache> workers_;
   const std::shared_ptr<const void> resources_;
@@ -76,9 +74,7 @@ class WorkerSession : public std::enable_shared_from_this<WorkerSession> {
   mutable Mutex mu_;  // not held while a graph is compiled
   std::map<std::string, std::shared_ptr<RegisteredGraph>> graphs_
       GUARDED_BY(mu_);
-  // By device, node name, op and types.
-  absl::flat_hash_map<std::string, std::shared_ptr<OpKernel>> stateful_kernels_
-      GUARDED_BY(mu_);
+  SharedKernels kernels_;
 };
 
 // Const once it is made.

@@ -129,7 +129,7 @@ Status StepCompiler::BuildParts(std::unique_ptr<Graph> client,
         part.device, *graph,
         {.control_flow = control_flow, .args_are_kept = true},
         [&](const Node& n, std::shared_ptr<OpKernel>* kernel) {
-          return MakeKernel(part.device, n, kernel);
+          return kernels_.FindOrCreate(part.device, n, kernel);
         },
         &part.executor));
     part.graph = std::move(graph);
@@ -143,36 +143,6 @@ Device* StepCompiler::FindDevice(const std::string& name) const {
     if (d->name() == name) return d;
   }
   return nullptr;
-}
-
-Status StepCompiler::MakeKernel(Device* device, const Node& n,
-                                std::shared_ptr<OpKernel>* kernel) {
-  const bool shared = n.op_def().is_stateful && !n.IsArg() && !n.IsRetval() &&
-                      !n.IsSend() && !n.IsRecv();
-  const std::string key =
-      shared ? absl::StrCat(device->name(), ";", n.name()) : "";
-  if (shared) {
-    MutexLock lock(&mu_);
-    auto it = stateful_kernels_.find(key);
-    if (it != stateful_kernels_.end()) {
-      *kernel = it->second;
-      return OkStatus();
-    }
-  }
-  std::unique_ptr<OpKernel> made;
-  HR_RETURN_IF_ERROR(CreateNodeKernel(device, n, &made));
-  *kernel = std::move(made);
-  if (shared) {
-    MutexLock lock(&mu_);
-    *kernel = stateful_kernels_.emplace(key, *kernel).first->second;
-  }
-  return OkStatus();
-}
-
-void StepCompiler::DropKernels() {
-  decltype(stateful_kernels_) gone;
-  MutexLock lock(&mu_);
-  gone.swap(stateful_kernels_);
 }
 
 }  // namespace headrace

@@ -8,13 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "headrace/device.h"
 #include "headrace/graph.h"
-#include "headrace/mutex.h"
-#include "headrace/op_kernel.h"
 #include "runtime/function_runtime.h"
+#include "runtime/shared_kernels.h"
 #include "session/compiled_step.h"
 #include "session/session_options.h"
 
@@ -52,25 +50,20 @@ class StepCompiler {
                  std::shared_ptr<const CompiledStep>* out);
 
   // Lets go of the kernels with state; no step may be compiled after it.
-  void DropKernels();
+  void DropKernels() { kernels_.Clear(); }
 
  private:
   Status BuildClient(const Request& request, CompiledStep* step,
                      GraphPassContext* context, std::unique_ptr<Graph>* client);
   Status BuildParts(std::unique_ptr<Graph> client, CompiledStep* step);
   Device* FindDevice(const std::string& name) const;
-  Status MakeKernel(Device* device, const Node& n,
-                    std::shared_ptr<OpKernel>* kernel);
 
   const Session* const session_;
   const SessionOptions* const options_;
   const std::vector<Device*> devices_;
   const std::shared_ptr<const void> resources_;
   SessionFunctions* const functions_;
-  Mutex mu_;  // not held while a kernel is made
-  // By device and node name.
-  absl::flat_hash_map<std::string, std::shared_ptr<OpKernel>> stateful_kernels_
-      GUARDED_BY(mu_);
+  SharedKernels kernels_;
 };
 
 }  // namespace headrace

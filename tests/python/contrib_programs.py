@@ -16,9 +16,7 @@ VALUES = os.path.join(os.path.dirname(os.path.abspath(__file__)),
 
 # Programs whose results may have other names than in TensorFlow.
 # By the beginning of a program's name; None: all of them.
-FREE_NAMES = {"trees": ["m/GatherTree:0", "m/GatherTree_1:0",
-                        "m/GatherTree_2:0"],
-              "crf": None, "fused": None, "layers: group_norm": None,
+FREE_NAMES = {"crf": None, "fused": None, "layers: group_norm": None,
               "distribution": None, "diagonal": None, "divergences": None,
               "metrics": None, "convolutional_cells": None}
 

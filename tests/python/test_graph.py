@@ -205,3 +205,65 @@ def test_maps_of_messages_are_compared_by_value():
     assert one.attr == {"b": other.attr["b"], "a": other.attr["a"]}
     other.attr["b"].s = b"y"
     assert one.attr != other.attr and one.attr != {} and one.attr != None  # noqa: E711
+
+
+def _relu_of_a_newer_program(attr):
+    with tf.Graph().as_default() as g:
+        tf.nn.relu(tf.constant(2.), name="r")
+    graph_def = g.as_graph_def()
+    for node in graph_def.node:
+        if node.op == "Relu":
+            node.attr[attr].i = 3
+    return graph_def
+
+
+def _op_list(default):
+    ops = tf.MetaGraphDef().meta_info_def.stripped_op_list
+    op = ops.op.add(name="Relu")
+    op.attr.add(name="T", type="type")
+    newer = op.attr.add(name="newer", type="int")
+    if default is not None:
+        newer.default_value.i = default
+    ops.op.add(name="AnOpThatNobodyKnows").attr.add(name="newer")
+    return ops
+
+
+@pytest.mark.parametrize("form", ["message", "bytes", "file", "text file"])
+def test_attrs_of_a_newer_producer_with_their_defaults_are_left_out(
+        form, tmp_path):
+    graph_def = _relu_of_a_newer_program("newer")
+    before = graph_def.SerializeToString()
+    path = tmp_path / "graph.pb"
+    given = graph_def
+    if form == "bytes":
+        given = before
+    elif form == "file":
+        path.write_bytes(before)
+        given = path
+    elif form == "text file":
+        path.write_text(str(graph_def))
+        given = path
+    y, = tf.import_graph_def(given, name="", return_elements=["r:0"],
+                             producer_op_list=_op_list(3))
+    assert sorted(y.op.node_def.attr) == ["T"]
+    assert graph_def.SerializeToString() == before
+    with tf.Session() as sess:
+        assert sess.run(y) == 2
+
+
+@pytest.mark.parametrize("attr, default", [("newer", 4), ("newer", None),
+                                           ("other", 3)])
+def test_attrs_of_a_newer_producer_without_their_defaults_are_refused(
+        attr, default):
+    with pytest.raises(ValueError, match="mentions attr '%s'" % attr):
+        tf.import_graph_def(_relu_of_a_newer_program(attr),
+                            producer_op_list=_op_list(default))
+    assert not tf.get_default_graph().get_operations()
+
+
+def test_a_meta_graph_of_a_newer_producer_is_imported():
+    meta_graph = tf.MetaGraphDef()
+    meta_graph.graph_def.CopyFrom(_relu_of_a_newer_program("newer"))
+    meta_graph.meta_info_def.stripped_op_list.CopyFrom(_op_list(3))
+    tf.train.import_meta_graph(meta_graph)
+    assert tf.get_default_graph().get_operation_by_name("r").type == "Relu"

@@ -90,7 +90,7 @@ def beams(**options):
     (lambda: s2s.tile_batch(tf.placeholder(tf.float32), 2), ValueError,
      "statically known rank"),
     (lambda: s2s.gather_tree([1], [[[1]]], [1], 2), ValueError,
-     "step_ids must have 3 dimensions"),
+     "Shape must be rank 3 but is rank 1"),
     (lambda: s2s.sequence_loss(tf.zeros([2, 3]), tf.zeros([2, 3], tf.int32),
                                tf.zeros([2, 3])), ValueError,
      "Logits must be a .batch_size x sequence_length x logits. tensor"),

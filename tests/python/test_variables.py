@@ -67,6 +67,21 @@ def test_uninitialized_report(resource):
         assert sess.run(report).tolist() == [b"b"]
 
 
+@KINDS
+def test_uninitialized_report_is_made_on_the_cpu(resource, monkeypatch):
+    with tf.device("/cpu:1"):
+        tf.Variable(1., name="a", use_resource=resource)
+    assert tf.report_uninitialized_variables().device == "/device:CPU:0"
+    assert tf.report_uninitialized_variables([]).device == "/device:CPU:0"
+    monkeypatch.setenv("TF_DEVICE_FOR_UNINITIALIZED_VARIABLE_REPORTING",
+                       "/job:worker/cpu:2")
+    report = tf.report_uninitialized_variables(name="elsewhere")
+    assert report.device == "/job:worker/device:CPU:2"
+    types = {op.name: op.type for op in tf.get_default_graph().get_operations()
+             if op.name.startswith("elsewhere")}
+    assert types["elsewhere/boolean_mask/GatherV2"] == "GatherV2"
+
+
 def test_feeding_a_variable():
     v = tf.Variable(1.)
     with tf.Session() as sess:

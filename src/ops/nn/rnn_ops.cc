@@ -22,6 +22,23 @@ Status CellShape(InferenceContext* c, int outputs) {
   }
   return OkStatus();
 }
+// step_ids and parent_ids [time, batch, beam], a length for each batch, and a
+// scalar: the output has the shape of step_ids.
+Status GatherTreeShape(InferenceContext* c) {
+  Shape steps, parents, lengths, end;
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(0), 3, &steps));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(1), 3, &parents));
+  HR_RETURN_IF_ERROR(c->Merge(steps, parents, &steps));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(2), 1, &lengths));
+  HR_RETURN_IF_ERROR(c->WithRank(c->input(3), 0, &end));
+  int64_t batch;
+  HR_RETURN_IF_ERROR(c->MergeDims(InferenceContext::Dim(steps, 1),
+                                  InferenceContext::Dim(lengths, 0), &batch));
+  HR_RETURN_IF_ERROR(c->ReplaceDim(steps, 1, batch, &steps));
+  c->set_output(0, steps);
+  return OkStatus();
+}
+
 Status LstmCellShape(InferenceContext* c) { return CellShape(c, 7); }
 Status GruCellShape(InferenceContext* c) { return CellShape(c, 4); }
 
@@ -207,6 +224,15 @@ REGISTER_OP("BlockLSTMV2")
 
 HR_BLOCK_LSTM_GRAD("BlockLSTMGrad");
 HR_BLOCK_LSTM_GRAD("BlockLSTMGradV2");
+
+REGISTER_OP("GatherTree")
+    .Input("step_ids: T")
+    .Input("parent_ids: T")
+    .Input("max_sequence_lengths: int32")
+    .Input("end_token: T")
+    .Output("beams: T")
+    .Attr("T: {int32}")
+    .SetShapeFn(GatherTreeShape);
 
 REGISTER_OP("GRUBlockCell")
     .Input("x: T")

@@ -216,7 +216,7 @@ class Matcher {
     cell_->order[kNew] = tanh - gates_.begin();
     cell_->order[kInput] = input;
     cell_->order[kForget] = forget;
-    return rewriter_->MayRemove(*cs) && IsState(*cell_);
+    return rewriter_->MayReplace(*cs) && IsState(*cell_);
   }
 
   // cs_prev surely is a matrix with a column for each cell. In a loop, whose
@@ -400,10 +400,13 @@ class LstmFuser {
                   std::vector<int64_t>(c.order.begin(), c.order.end()));
     const int merged = static_cast<int>(c.nodes.size()) - 1;
     const Rewriter::Output outputs[] = {{{c.cs, 0}, kCs}, {{c.h, 0}, kH}};
+    const std::string cs = c.cs->name();
     HR_ASSIGN_OR_RETURN(
         Node * done, rewriter_.Replace(c.nodes, outputs, std::move(def),
                                        {c.x, c.h_prev, c.cs_prev, c.w, c.b}));
     if (done == nullptr) return OkStatus();
+    // A dynamic_rnn of sequences with lengths selects beside cs and beside h.
+    rewriter_.MovePeers(cs, *done);
     for (Node* n : c.waits_for) graph_->AddControlEdge(n, done);
     made->push_back(done->id());
     *changes += merged;

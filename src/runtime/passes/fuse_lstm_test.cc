@@ -159,6 +159,33 @@ TEST_F(LstmPassTest, ConstantsThatWaitMakeTheCellWait) {
             "fetch_cell_0 = _Retval(cell:1)\n");
 }
 
+// As dynamic_rnn keeps the state of sequences that have ended.
+TEST_F(LstmPassTest, WhatIsColocatedWithTheStateGoesToTheCell) {
+  const Endpoint w = Kernel("w"), b = Weights("b", {4 * kCells});
+  const State before = Zeros("zero");
+  const State s = Cell("cell", X("x"), before, w, b);
+  const Endpoint ended = In("ended", {-1}, DT_BOOL);
+  const auto select = [&](const char* name, Endpoint old, Endpoint now) {
+    const Endpoint e = Op(name, "Select", {ended, old, now});
+    g_.SetNodeAttr(e.node, "_class",
+                   std::vector<std::string>{"loc:@" + now.node->name()});
+    Fetch(e);
+  };
+  select("kept_cs", before.cs, s.cs);
+  select("kept_h", before.h, s.h);
+  EXPECT_EQ(Run("fuse_lstm"),
+            "cell = _FusedLSTM(x, zero/h, zero/cs, w, b)\n"
+            "kept_cs = Select(ended, zero/cs, cell)\n"
+            "fetch_kept_cs_0 = _Retval(kept_cs)\n"
+            "kept_h = Select(ended, zero/h, cell:1)\n"
+            "fetch_kept_h_0 = _Retval(kept_h)\n");
+  for (const char* name : {"kept_cs", "kept_h"}) {
+    std::vector<std::string> classes;
+    EXPECT_EQ(g_.FindNode(name)->attrs().Get("_class", &classes), OkStatus());
+    EXPECT_EQ(classes, std::vector<std::string>({"loc:@cell"}));
+  }
+}
+
 TEST_F(LstmPassTest, WhatIsNoCellStays) {
   struct {
     const char* what;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "graph/constant_eval.h"
 #include "headrace/op_kernel.h"
@@ -44,20 +45,47 @@ bool HasAttr(const OpDef& op, absl::string_view name) {
   return op.FindAttr(name) >= 0;
 }
 
-bool Rewriter::MayRemove(const Node& n) {
-  if (!peers_.has_value()) {
-    peers_.emplace();
-    graph_->ForEachNode([&](const Node* node) {
-      std::vector<std::string> classes;
-      if (!node->attrs().Get("_class", &classes).ok()) return;
-      for (absl::string_view c : classes) {
-        if (absl::ConsumePrefix(&c, "loc:@") && c != node->name()) {
-          peers_->emplace(c);
-        }
-      }
-    });
+void Rewriter::AddPeers(const Node& n) {
+  std::vector<std::string> classes;
+  if (!n.attrs().Get("_class", &classes).ok()) return;
+  for (absl::string_view c : classes) {
+    if (absl::ConsumePrefix(&c, "loc:@") && c != n.name()) {
+      (*peers_)[c].push_back(n.id());
+    }
   }
-  return !context_.targets.contains(n.name()) && !peers_->contains(n.name());
+}
+
+void Rewriter::FindPeers() {
+  if (peers_.has_value()) return;
+  peers_.emplace();
+  graph_->ForEachNode([&](const Node* n) { AddPeers(*n); });
+}
+
+bool Rewriter::MayRemove(const Node& n) {
+  FindPeers();
+  return MayReplace(n) && !peers_->contains(n.name());
+}
+
+bool Rewriter::MayReplace(const Node& n) const {
+  return !context_.targets.contains(n.name());
+}
+
+void Rewriter::MovePeers(const std::string& from, const Node& to) {
+  FindPeers();
+  const auto it = peers_->find(from);
+  if (it == peers_->end() || from == to.name()) return;
+  const std::vector<int> ids = std::move(it->second);
+  peers_->erase(it);
+  const std::string old_class = absl::StrCat("loc:@", from);
+  const std::string new_class = absl::StrCat("loc:@", to.name());
+  for (const int id : ids) {
+    Node* const n = graph_->node(id);
+    std::vector<std::string> classes;
+    if (n == nullptr || !n->attrs().Get("_class", &classes).ok()) continue;
+    absl::c_replace(classes, old_class, new_class);
+    graph_->SetNodeAttr(n, "_class", std::move(classes));
+    if (n != &to) (*peers_)[to.name()].push_back(id);
+  }
 }
 
 const Edge* Rewriter::OnlyReader(const Node& n) {
@@ -152,6 +180,7 @@ StatusOr<Node*> Rewriter::Replace(absl::Span<Node* const> nodes,
   for (Node* n : nodes) graph_->RemoveNode(n);
   HR_ASSIGN_OR_RETURN(Node * merged,
                       graph_->AddNode(std::move(def), inputs, controls));
+  if (peers_.has_value()) AddPeers(*merged);
   for (size_t i = 0; i < outputs.size(); ++i) {
     graph_->SetOutputShape(merged, outputs[i].index, std::move(shapes[i]));
   }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
+#include "absl/container/flat_hash_map.h"
 #include "runtime/passes/graph_pass.h"
 
 namespace headrace {
@@ -33,6 +33,12 @@ class Rewriter {
   // The step does not ask for `n` itself: it is no target, and nobody wants to
   // be on its device.
   bool MayRemove(const Node& n);
+  // The step does not ask for `n` itself. Nodes may want to be on its device:
+  // if `n` goes, MovePeers tells them whose.
+  bool MayReplace(const Node& n) const;
+  // Nodes that are colocated with the node `from`, which is gone, are colocated
+  // with `to` from now on.
+  void MovePeers(const std::string& from, const Node& to);
   // The edge to the one reader of output 0 if nothing else depends on `n` and
   // it may be removed; else null. The reader may be a _Retval.
   const Edge* OnlyReader(const Node& n);
@@ -66,8 +72,12 @@ class Rewriter {
  private:
   const GraphPassContext& context_;
   Graph* const graph_;
-  // Names that "loc:@name" refers to.
-  std::optional<absl::flat_hash_set<std::string>> peers_;
+  void FindPeers();
+  void AddPeers(const Node& n);
+
+  // By each name that "loc:@name" refers to, the ids of the nodes with that
+  // attr; some of these may be gone. Empty until somebody asks.
+  std::optional<absl::flat_hash_map<std::string, std::vector<int>>> peers_;
 };
 
 }  // namespace headrace

@@ -1,9 +1,67 @@
 """import_graph_def, and graphs as files."""
 import os
 
+from headrace import _headrace
 from headrace._src.framework import messages
+from headrace._src.framework.errors import DataLossError
 from headrace._src.framework.graph import get_default_graph
 from headrace._src.framework.tensor import convert_to_tensor
+
+
+def _unknown_defaults(op_list):
+    """{op: {attr: default}} of the attrs with defaults in an OpList that our ops
+    of the same names do not have."""
+    unknown = {}
+    for op in op_list.op:
+        ours = _headrace.op_def(op.name)
+        if ours is None:
+            continue
+        names = {attr.name for attr in ours.attr}
+        defaults = {attr.name: attr.default_value for attr in op.attr
+                    if attr.name not in names
+                    and attr.HasField("default_value")}
+        if defaults:
+            unknown[op.name] = defaults
+    return unknown
+
+
+def _read_graph_def(path, graph_def):
+    """Reads a file with a GraphDef, binary or text, into `graph_def`. False if
+    that fails."""
+    try:
+        with open(path, "rb") as f:
+            data = f.read()
+        try:
+            graph_def.ParseFromString(data)
+        except DataLossError:
+            graph_def.MergeText(data.decode())
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _drop_unknown_defaults(graph_def, op_list):
+    """`graph_def` (as import_graph_def takes it), or, if its nodes may have
+    attrs from `op_list` that our ops do not know, a copy without those that have
+    their defaults: the ops compute the same without them."""
+    unknown = _unknown_defaults(op_list)
+    if not unknown:
+        return graph_def
+    copy = messages.GraphDef()
+    if isinstance(graph_def, str):
+        if not _read_graph_def(graph_def, copy):
+            return graph_def  # the import says why
+    elif isinstance(graph_def, bytes):
+        copy.ParseFromString(graph_def)
+    else:
+        copy.CopyFrom(graph_def)
+    for nodes in [copy.node] + [f.node_def for f in copy.library.function]:
+        for node in nodes:
+            defaults = unknown.get(node.op, {})
+            for name in [n for n in node.attr if n in defaults
+                         and node.attr[n] == defaults[n]]:
+                del node.attr[name]
+    return copy
 
 
 def import_graph_def(graph_def, input_map=None, return_elements=None,
@@ -16,6 +74,9 @@ def import_graph_def(graph_def, input_map=None, return_elements=None,
     The file must not be written over in place while the graph is in use.
 
     `input_map`: {"node:0" of the GraphDef: Tensor to take instead}.
+    `producer_op_list`: an OpList, the ops as the program that wrote the GraphDef
+    knows them. An attr that only that program knows is left out if it has its
+    default there.
     Returns the Tensors and Operations that `return_elements` names. ValueError
     for a GraphDef that is not valid; the graph is unchanged then."""
     if isinstance(graph_def, os.PathLike):
@@ -32,6 +93,8 @@ def import_graph_def(graph_def, input_map=None, return_elements=None,
                    if isinstance(graph_def, str) else ""))
         graph_def = messages.GraphDef.FromString(
             graph_def.SerializeToString())
+    if producer_op_list is not None:
+        graph_def = _drop_unknown_defaults(graph_def, producer_op_list)
     if return_elements is not None and not all(
             isinstance(x, str) for x in return_elements):
         raise TypeError("return_elements must be a list of strings.")

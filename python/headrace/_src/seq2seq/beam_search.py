@@ -7,10 +7,10 @@ import collections
 
 import numpy as np
 
+from headrace import raw_ops as _raw
 from headrace._headrace import Tensor
 from headrace._src.control.check_ops import assert_equal
 from headrace._src.control.control_flow import cond
-from headrace._src.control.functional_ops import scan
 from headrace._src.control.tensor_array import TensorArray
 from headrace._src.framework import dtypes, nest
 from headrace._src.framework.graph import control_dependencies, name_scope
@@ -82,49 +82,8 @@ def gather_tree(step_ids, parent_ids, max_sequence_lengths, end_token,
     [time, batch, beam] and the beams parent_ids that they go on, from the
     last step below max_sequence_lengths [batch] back. After end_token, and from
     that length on, all is end_token."""
-    with name_scope(name, "GatherTree",
-                    [step_ids, parent_ids, max_sequence_lengths, end_token]):
-        words = convert_to_tensor(step_ids, dtype=dtypes.int32,
-                                  name="step_ids")
-        parents = convert_to_tensor(parent_ids, dtype=dtypes.int32,
-                                    name="parent_ids")
-        lengths = convert_to_tensor(max_sequence_lengths, dtype=dtypes.int32,
-                                    name="max_sequence_lengths")
-        end = convert_to_tensor(end_token, dtype=dtypes.int32,
-                                name="end_token")
-        for what, x, rank in (("step_ids", words, 3),
-                              ("parent_ids", parents, 3),
-                              ("max_sequence_lengths", lengths, 1),
-                              ("end_token", end, 0)):
-            if x.get_shape().ndims not in (None, rank):
-                raise ValueError("gather_tree: %s must have %d dimensions, got "
-                                 "shape %s" % (what, rank, x.get_shape()))
-        sizes = _array.shape(words)
-        rows = _array.tile(_array.reshape(_math.range(sizes[1]), [-1, 1]),
-                           [1, sizes[2]])
-        first = _array.tile(_array.expand_dims(_math.range(sizes[2]), 0),
-                            [sizes[1], 1])
-
-        def back(after, now):
-            """Goes a step back: (word, beam of the step before)."""
-            time, word, parent = now
-            at = _array.stack([rows, after[1]], -1)
-            ended = _array.tile(_array.expand_dims(time >= lengths, 1),
-                                [1, sizes[2]])
-            return (_array.where(ended, _array.fill(_array.shape(first), end),
-                                 _array.gather_nd(word, at)),
-                    _array.where(ended, after[1],
-                                 _array.gather_nd(parent, at)))
-        found, _ = scan(back, (_math.range(sizes[0]), words, parents),
-                        initializer=(first, first), back_prop=False,
-                        reverse=True)
-        is_end = _math.cast(_math.equal(found, end), dtypes.int32)
-        before = _math.cumsum(is_end, axis=0, exclusive=True)
-        found = _array.where(before > 0,
-                             _array.fill(_array.shape(found), end), found,
-                             name="sequences")
-        found.set_shape(words.get_shape())
-        return found
+    return _raw.GatherTree(step_ids, parent_ids, max_sequence_lengths,
+                           end_token, name=name)
 
 
 def _ordered(t, parent_ids, lengths):

@@ -1,11 +1,13 @@
 """Functions of variables: which kind `Variable(...)` makes, the collections of
 variables, what initialises them, and assignments.
 """
+import os
+
 from headrace import raw_ops as _raw
 from headrace._src.control.control_flow_ops import group
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import (
-    GraphKeys, colocate_with, get_default_graph, name_scope)
+    GraphKeys, colocate_with, device, get_default_graph, name_scope)
 from headrace._src.framework.tensor import constant, convert_to_tensor
 from headrace._src.ops import array_ops as _array
 from headrace._src.variables.base import Variable, sparse_parts
@@ -126,17 +128,21 @@ def is_variable_initialized(variable):
 
 def report_uninitialized_variables(var_list=None,
                                    name="report_uninitialized_variables"):
-    """A string tensor: the names of the variables without a value."""
+    """A string tensor: the names of the variables without a value. Computed
+    on the device that the environment variable
+    TF_DEVICE_FOR_UNINITIALIZED_VARIABLE_REPORTING names, "/cpu:0" by
+    default."""
     if var_list is None:
         var_list = global_variables() + local_variables()
     with name_scope(name):
-        if not var_list:
-            return constant([], dtypes.string)
-        missing = _raw.LogicalNot(_raw.Pack(
-            [is_variable_initialized(v) for v in var_list]))
-        names = constant([v.op.name for v in var_list])
-        indices = _raw.Squeeze(_raw.Where(missing), squeeze_dims=[1])
-        return _raw.GatherV2(names, indices, 0)
+        initialized = [is_variable_initialized(v) for v in var_list]
+        with device(os.environ.get(
+                "TF_DEVICE_FOR_UNINITIALIZED_VARIABLE_REPORTING", "/cpu:0")):
+            if not var_list:
+                return constant([], dtypes.string)
+            missing = _raw.LogicalNot(_array.stack(initialized))
+            return _array.boolean_mask(
+                constant([v.op.name for v in var_list]), missing)
 
 
 def assert_variables_initialized(var_list=None):
