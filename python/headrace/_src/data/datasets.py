@@ -11,7 +11,7 @@ import numpy as np
 
 from headrace import raw_ops as _raw
 from headrace._src.control import script_ops as _script
-from headrace._src.control.control_flow_ops import Assert
+from headrace._src.control.control_flow import Assert
 from headrace._src.data.elements import (
     ElementFunction, TensorLeaf, Typed, as_int64, attrs, check_state, flatten,
     flatten_up_to, leaves_like, map_leaves, normalize_element, pack,
