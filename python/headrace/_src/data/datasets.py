@@ -635,7 +635,8 @@ class Options:
         return result
 
 
-_options = weakref.WeakKeyDictionary()  # graph: {id of a node: its Options}
+# Of each graph: {id of a node: its Options}.
+_options: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 _DEFAULT_OPTIMIZATIONS = ("map_and_batch_fusion", "noop_elimination",
                           "shuffle_and_repeat_fusion")
 _MORE_OPTIMIZATIONS = ("filter_fusion", "filter_with_random_uniform_fusion",
