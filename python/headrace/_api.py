@@ -47,9 +47,9 @@ NAMES = {
             assert_rank_at_least assert_rank_in assert_same_float_dtype
             assert_scalar assert_type is_non_decreasing is_numeric_tensor
             is_strictly_increasing""",
-        "control.control_flow": "case cond while_loop",
+        "control.control_flow": "Assert case cond while_loop",
         "control.control_flow_ops": """
-            Assert Print add_check_numerics_ops group py_function timestamp tuple
+            Print add_check_numerics_ops group py_function timestamp tuple
             verify_tensor_all_finite""",
         "control.functional_ops": "foldl foldr map_fn scan",
         "control.logging_ops": "print=print_v2",
@@ -552,8 +552,9 @@ NAMES = {
             assert_rank_at_least assert_rank_in assert_same_float_dtype
             assert_scalar assert_shapes assert_type is_non_decreasing
             is_numeric_tensor is_strictly_increasing""",
+        "control.control_flow": "Assert",
         "control.control_flow_ops": """
-            Assert assert_all_finite=verify_tensor_all_finite""",
+            assert_all_finite=verify_tensor_all_finite""",
         "raw_ops": "check_numerics is_finite is_inf is_nan",
     },
     "distributions": {

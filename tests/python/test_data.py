@@ -281,24 +281,24 @@ def _shuffle(d, buffer, seeds, reshuffle=True):
 def test_shuffle_again_in_each_epoch():
     d = Dataset.range(5)
     assert values(_shuffle(d, 5, (3, 4)).repeat(3)) == [
-        2, 0, 1, 4, 3, 4, 0, 3, 2, 1, 4, 2, 3, 0, 1]
+        1, 0, 4, 3, 2, 0, 2, 1, 4, 3, 1, 4, 0, 3, 2]
     assert values(_shuffle(d, 5, (3, 4), False).repeat(3)) == [
         1, 0, 4, 3, 2] * 3
 
 
 def test_shuffle_seeds_of_graph_and_op():
     d = Dataset.range(10).shuffle(10, seed=5).repeat(2)
-    assert values(d) == [5, 3, 0, 2, 7, 6, 4, 1, 9, 8,
-                         4, 0, 5, 9, 2, 8, 6, 3, 1, 7]
+    assert values(d) == [1, 3, 2, 7, 6, 9, 0, 5, 8, 4,
+                         9, 7, 6, 0, 5, 1, 4, 8, 2, 3]
     tf.set_random_seed(11)
     assert values(Dataset.range(10).shuffle(10, seed=5)) == [
         6, 8, 7, 0, 4, 9, 5, 1, 2, 3]
 
 
 @pytest.mark.parametrize("n, buffer, count, reshuffle, wanted", [
-    (5, 3, 3, True, [2, 1, 0, 4, 3, 1, 3, 0, 2, 4, 1, 2, 3, 4, 0]),
+    (5, 3, 3, True, [0, 2, 4, 3, 1, 1, 2, 0, 4, 3, 2, 3, 4, 1, 0]),
     (5, 3, 3, False, [0, 2, 4, 3, 1] * 3),
-    (3, 100, 6, True, [2, 0, 1, 1, 2, 0, 1, 2, 0, 2, 0, 1, 1, 0, 2, 2, 1, 0]),
+    (3, 100, 6, True, [0, 1, 2, 2, 0, 1, 1, 2, 0, 2, 0, 1, 2, 1, 0, 2, 0, 1]),
     (3, 100, 6, False, [0, 1, 2] * 6),
     (0, 3, -1, True, [])])
 def test_shuffle_and_repeat(n, buffer, count, reshuffle, wanted):

@@ -96,9 +96,12 @@ def test_files_that_are_not_there(tmp_path):
         assert len(got) == 1 and isinstance(got[0], tf.errors.NotFoundError)
     iterator = tf.data.TFRecordDataset(
         missing, "LZ4").make_initializable_iterator()
-    with tf.Session() as sess, pytest.raises(
-            tf.errors.InvalidArgumentError, match="compression_type: LZ4"):
+    get_next = iterator.get_next()
+    with tf.Session() as sess:
         sess.run(iterator.initializer)
+        with pytest.raises(tf.errors.InvalidArgumentError,
+                           match="compression_type: LZ4"):
+            sess.run(get_next)
 
 
 def test_text_lines(tmp_path):

@@ -1,6 +1,8 @@
 """Functions make as many nodes as TensorFlow 1.15 does: the seeds of random ops
 are the numbers of the nodes before them, so a program gets the same numbers as
 there only if the numbers of nodes agree. Recorded with TensorFlow 1.15.5."""
+import os
+
 import pytest
 
 import headrace as tf
@@ -10,6 +12,38 @@ def x(*shape):
     return tf.placeholder(tf.float32, shape)
 
 
+def i32(*shape):
+    return tf.placeholder(tf.int32, shape)
+
+
+def i64(*shape):
+    return tf.placeholder(tf.int64, shape)
+
+
+def b(*shape):
+    return tf.placeholder(tf.bool, shape)
+
+
+def v(*shape):
+    return tf.get_variable("v%d" % len(tf.global_variables()), shape)
+
+
+def loss():
+    return tf.reduce_sum(tf.square(v(2)))
+
+
+def mini(optimizer):
+    return optimizer.minimize(loss())
+
+
+def cells():
+    return R.LSTMCell(4)
+
+
+# What the expressions of numbers_of_nodes.tsv use.
+C, I, L, M, N = (tf.contrib.layers, tf.image, tf.layers, tf.metrics,  # noqa: E741
+                 tf.nn)
+R, S, T = tf.nn.rnn_cell, tf.losses, tf.train
 CELL = tf.nn.rnn_cell
 CONTRIB = tf.contrib.layers
 CASES = [
@@ -117,4 +151,20 @@ def test_numbers_of_nodes(count, make):
         tf.set_random_seed(1)
         make()
         assert len(graph.get_operations()) == count, [
+            op.name for op in graph.get_operations()]
+
+
+def table():
+    """Lines of a number and an expression."""
+    path = os.path.join(os.path.dirname(__file__), "numbers_of_nodes.tsv")
+    with open(path) as lines:
+        return [line.rstrip("\n").split("\t") for line in lines]
+
+
+@pytest.mark.parametrize("count, expression", table())
+def test_numbers_of_nodes_of_expressions(count, expression):
+    with tf.Graph().as_default() as graph:
+        tf.set_random_seed(1)
+        eval(expression)
+        assert len(graph.get_operations()) == int(count), [
             op.name for op in graph.get_operations()]

@@ -7,12 +7,14 @@ PYTHON, an interpreter with NumPy and nanobind. Both need nothing but glibc 2.28
 """
 import base64
 import hashlib
+import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 import zipfile
 
 import extension
@@ -166,6 +168,19 @@ def write_tarball(tree, made):
         tar.add(tree, arcname=made.name[:-len(".tar.gz")], filter=rooted)
 
 
+def stubs(python, files):
+    """{name in the wheel: bytes} of the type stubs, which the package in `files` is loaded for."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, data in files.items():
+            path = pathlib.Path(folder, "site", name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        made = pathlib.Path(folder, "headrace")
+        subprocess.run([str(python.path), str(ROOT / "tools/stubs.py"), str(made)], check=True,
+                       env=dict(os.environ, PYTHONPATH=f"{folder}/site", PYTHONDONTWRITEBYTECODE="1"))
+        return {f"headrace/{path.relative_to(made)}": path.read_bytes() for path in sorted(made.rglob("*.pyi"))}
+
+
 def write_wheel(python, linker, out, licences):
     made = out / f"headrace-{version()}-{python.tag}-{PLATFORM}.whl"
     info = f"headrace-{version()}.dist-info"
@@ -181,6 +196,7 @@ def write_wheel(python, linker, out, licences):
             files[f"headrace/{name}"] = path.read_bytes()
     module = "_headrace" + python.suffix
     files[f"headrace/{module}"] = (linker.out.parent / python.tag / module).read_bytes()
+    files.update(stubs(python, files))
     for path in sorted(licences.iterdir()):
         files[f"{info}/licenses/{path.name}"] = path.read_bytes()
     project = (ROOT / "pyproject.toml").read_text()

@@ -1,8 +1,11 @@
 // Datasets that choose among the elements of others and leave them as they
 // are.
 #include <algorithm>
+#include <atomic>
 
+#include "absl/container/flat_hash_set.h"
 #include "kernels/data/dataset.h"
+#include "kernels/data/shuffle_dataset.h"
 
 namespace headrace {
 namespace {
@@ -42,6 +45,9 @@ class RepeatDataset : public Dataset {
     return product < 0 ? kUnknownCardinality : product;
   }
 
+  // From here on, a repeated shuffle is iterated as one dataset.
+  void Fuse() const { fused_.store(true); }
+
   class Iterator : public DatasetIterator {
    public:
     explicit Iterator(RefPtr<const RepeatDataset> dataset)
@@ -80,8 +86,12 @@ class RepeatDataset : public Dataset {
   };
 
  protected:
-  Status MakeIterator(const IteratorContext&,
+  Status MakeIterator(const IteratorContext& ctx,
                       std::unique_ptr<DatasetIterator>* out) const override {
+    if (fused_.load()) {
+      const RefPtr<const Dataset> one = ShuffledAndRepeated(input(), count_);
+      if (one != nullptr) return one->NewIterator(ctx, out);
+    }
     *out =
         std::make_unique<Iterator>(RefPtr<const RepeatDataset>::NewRef(this));
     return OkStatus();
@@ -89,6 +99,7 @@ class RepeatDataset : public Dataset {
 
  private:
   const int64_t count_;
+  mutable std::atomic<bool> fused_ = false;
 };
 
 REGISTER_KERNEL_BUILDER(Name("RepeatDataset").Device(DEVICE_CPU),
@@ -503,10 +514,50 @@ class SameDatasetOp : public UnaryDatasetOp {
     return OkStatus();
   }
 };
+
+// Of the optimizations, shuffle_and_repeat_fusion alone changes the elements:
+// their order. It concerns the chain of inputs, not what functions make.
+class OptimizeDatasetOp : public UnaryDatasetOp {
+ public:
+  using UnaryDatasetOp::UnaryDatasetOp;
+
+ protected:
+  Status Make(OpKernelContext* ctx, RefPtr<const Dataset> input,
+              RefPtr<const Dataset>* out) override {
+    const Tensor* names = nullptr;
+    HR_RETURN_IF_ERROR(ctx->input("optimizations", &names));
+    for (const tstring& name : names->span<tstring>()) {
+      if (absl::string_view(name) == "shuffle_and_repeat_fusion") {
+        FuseBelow(*input);
+      }
+    }
+    *out = std::move(input);
+    return OkStatus();
+  }
+
+ private:
+  static void FuseBelow(const Dataset& last) {
+    std::vector<const Dataset*> todo = {&last};
+    absl::flat_hash_set<const Dataset*> seen = {&last};
+    while (!todo.empty()) {
+      const Dataset& dataset = *todo.back();
+      todo.pop_back();
+      const auto* repeat = dynamic_cast<const RepeatDataset*>(&dataset);
+      if (repeat != nullptr) repeat->Fuse();
+      for (int i = 0; i < dataset.num_inputs(); ++i) {
+        if (seen.insert(&dataset.input(i)).second) {
+          todo.push_back(&dataset.input(i));
+        }
+      }
+    }
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("OptimizeDataset").Device(DEVICE_CPU),
+                        OptimizeDatasetOp);
+
 #define HR_REGISTER_SAME(op) \
   REGISTER_KERNEL_BUILDER(Name(op).Device(DEVICE_CPU), SameDatasetOp)
 HR_REGISTER_SAME("ModelDataset");
-HR_REGISTER_SAME("OptimizeDataset");
 HR_REGISTER_SAME("OptimizeDatasetV2");
 HR_REGISTER_SAME("OptionsDataset");
 HR_REGISTER_SAME("FinalizeDataset");

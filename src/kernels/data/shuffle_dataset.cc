@@ -6,6 +6,8 @@
 // the other. A round is drawn from until it is empty. The first element of the
 // round moves to the place of the drawn one, so the remaining elements stay
 // contiguous.
+#include "kernels/data/shuffle_dataset.h"
+
 #include <algorithm>
 #include <deque>
 #include <limits>
@@ -25,11 +27,25 @@ constexpr size_t kMaxRoundsAhead = 3;
 class ShuffleDataset : public Dataset {
  public:
   ShuffleDataset(RefPtr<const Dataset> input, int64_t buffer_size,
-                 int64_t count, RefPtr<SeedGenerator> seeds)
+                 int64_t count, RefPtr<SeedGenerator> seeds,
+                 SeedPair repeat_seeds, bool one_stream, bool can_fuse)
       : Dataset(input->spec(), {input}),
         buffer_size_(buffer_size),
         count_(count),
-        seeds_(std::move(seeds)) {}
+        seeds_(std::move(seeds)),
+        repeat_seeds_(repeat_seeds),
+        one_stream_(one_stream),
+        can_fuse_(can_fuse) {}
+
+  // The same repeated `count` times, as one op would do it. Null if this is
+  // not what ShuffleDataset makes, or draws alike in each round.
+  RefPtr<const Dataset> Repeated(int64_t count) const {
+    if (!can_fuse_ || count == 0) return nullptr;
+    return MakeRef<ShuffleDataset>(RefPtr<const Dataset>::NewRef(&input()),
+                                   buffer_size_, count,
+                                   MakeRef<SeedGenerator>(repeat_seeds_, false),
+                                   repeat_seeds_, true, false);
+  }
 
   int64_t Cardinality() const override {
     const int64_t n = input().Cardinality();
@@ -55,7 +71,9 @@ class ShuffleDataset : public Dataset {
       }
       while (rounds_.front().begin == rounds_.front().end) {
         rounds_.pop_front();
-        words_ = dataset_->seeds_->Next().Words();
+        if (!dataset_->one_stream_) {
+          words_ = dataset_->seeds_->Next().Words();
+        }
       }
       Round& round = rounds_.front();
       const int64_t drawn =
@@ -145,6 +163,9 @@ class ShuffleDataset : public Dataset {
   const int64_t buffer_size_;
   const int64_t count_;
   const RefPtr<SeedGenerator> seeds_;
+  const SeedPair repeat_seeds_;
+  const bool one_stream_;  // the draws of all rounds are of one stream
+  const bool can_fuse_;
 };
 
 template <bool kRepeat>
@@ -178,16 +199,19 @@ class ShuffleDatasetOp : public UnaryDatasetOp {
     }
     RefPtr<SeedGenerator> seeds;
     HR_RETURN_IF_ERROR(GeneratorInput(*ctx, &seeds));
-    if (seeds == nullptr) {
-      SeedPair pair = {RandomSeed64(), RandomSeed64()};
+    SeedPair pair = {RandomSeed64(), RandomSeed64()};
+    const bool own_seeds = seeds == nullptr;
+    if (own_seeds) {
       const Tensor* seed = nullptr;
       if (ctx->input("seed", &seed).ok()) {
         HR_RETURN_IF_ERROR(ReadSeeds(*ctx, &pair));
       }
-      seeds = MakeRef<SeedGenerator>(pair, reshuffle_);
+      seeds = MakeRef<SeedGenerator>(pair, reshuffle_ && !kRepeat);
     }
-    *out = MakeRef<ShuffleDataset>(std::move(input), buffer_size, count,
-                                   std::move(seeds));
+    *out = MakeRef<ShuffleDataset>(
+        std::move(input), buffer_size, count, std::move(seeds), pair,
+        kRepeat && own_seeds && reshuffle_,
+        type_string() == "ShuffleDataset" && reshuffle_);
     return OkStatus();
   }
 
@@ -206,4 +230,11 @@ REGISTER_KERNEL_BUILDER(Name("ShuffleAndRepeatDatasetV2").Device(DEVICE_CPU),
                         ShuffleDatasetOp<true>);
 
 }  // namespace
+
+RefPtr<const Dataset> ShuffledAndRepeated(const Dataset& dataset,
+                                          int64_t count) {
+  const auto* shuffle = dynamic_cast<const ShuffleDataset*>(&dataset);
+  return shuffle == nullptr ? nullptr : shuffle->Repeated(count);
+}
+
 }  // namespace headrace

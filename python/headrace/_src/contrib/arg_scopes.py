@@ -12,7 +12,7 @@ class _Stack(threading.local):
 
 
 _stack = _Stack()
-_arguments = {}  # of the decorated functions: those that have defaults
+_arguments: dict = {}  # of the decorated functions: those that have defaults
 
 
 def arg_scope_func_key(op):

@@ -10,8 +10,8 @@ import numpy as np
 
 from headrace import raw_ops as _raw
 from headrace._headrace import Tensor
-from headrace._src.control.control_flow_ops import (
-    Assert, group, with_dependencies)
+from headrace._src.control.control_flow import Assert
+from headrace._src.control.control_flow_ops import group, with_dependencies
 from headrace._src.framework import dtypes
 from headrace._src.framework.errors import InvalidArgumentError
 from headrace._src.framework.graph import control_dependencies, name_scope

@@ -1,17 +1,16 @@
-"""Branches and loops: cond, case, while_loop."""
+"""Branches and loops: cond, case, while_loop; Assert."""
 import contextlib
 
 from headrace import raw_ops as _raw
 from headrace._headrace import Tensor
 from headrace._src.control.contexts import (
     CondContext, WhileContext, collapse, expand, merge, switch)
-from headrace._src.control.control_flow_ops import Assert
 from headrace._src.framework import dtypes
 from headrace._src.framework import graph as _graph
 from headrace._src.framework import nest
 from headrace._src.framework.indexed_slices import IndexedSlices
 from headrace._src.framework.tensor import (
-    constant, constant_value, convert_to_tensor)
+    constant, constant_value, convert_n_to_tensor, convert_to_tensor)
 from headrace._src.framework.tensor_shape import TensorShape
 
 
@@ -208,6 +207,23 @@ def _shapes_like(loop_vars, invariants):
     return [_shapes_like(v, s) for v, s in zip(loop_vars, invariants)]
 
 
+def Assert(condition, data, summarize=None, name=None):
+    """An Operation that fails with `data` in its message unless `condition`
+    holds. Of `data`, only strings and int32 are computed where it holds."""
+    with _graph.name_scope(name, "Assert", [condition] + list(data)):
+        tensors = convert_n_to_tensor(data)  # nodes that TensorFlow makes too
+        condition = convert_to_tensor(condition, name="Condition")
+
+        def check():
+            return _raw.Assert(condition, list(data), name="Assert",
+                               summarize=3 if summarize is None else summarize)
+
+        if all(x.dtype.base_dtype in (dtypes.string, dtypes.int32)
+               for x in tensors):
+            return check()
+        return cond(condition, _raw.NoOp, check, name="AssertGuard").op
+
+
 def case(pred_fn_pairs, default=None, exclusive=False, strict=False,
          name="case"):
     """What the function of the first true predicate returns; that of `default`
@@ -241,12 +257,14 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False,
     with _graph.name_scope(name, "case", predicates):
         checks = []
         if exclusive and len(pairs) > 1:
-            count = _raw.Sum(_raw.Cast(_raw.Pack(predicates), DstT="int32"), 0)
+            stacked = _raw.Pack(predicates, name="preds_c")
+            count = _raw.Sum(_raw.Cast(stacked, DstT="int32"), constant([0]),
+                             name="num_true_conds")
             checks.append(Assert(
-                _raw.LessEqual(count, 1),
+                _raw.LessEqual(count, constant(1, name="n_true_conds")),
                 ["Input error: exclusive=True: more than 1 conditions (%s) "
                  "evaluated as True:" % ", ".join(p.name for p in predicates),
-                 _raw.Pack(predicates)], summarize=len(predicates)))
+                 stacked], summarize=len(predicates)))
         if default is None:
             # The last function is what remains.
             last_pred, last_fn = pairs[-1]

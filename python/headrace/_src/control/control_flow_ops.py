@@ -1,4 +1,4 @@
-"""Ordering of operations, Assert and Print."""
+"""Ordering of operations, and Print."""
 import builtins
 
 from headrace import raw_ops as _raw
@@ -6,8 +6,7 @@ from headrace._headrace import Operation, Tensor
 from headrace._src.framework.graph import (
     colocate_with, control_dependencies, get_default_graph, name_scope)
 from headrace._src.framework.indexed_slices import IndexedSlices
-from headrace._src.framework.tensor import (
-    convert_n_to_tensor, convert_to_tensor)
+from headrace._src.framework.tensor import convert_to_tensor
 
 
 def _operations(inputs):
@@ -92,16 +91,6 @@ def with_dependencies(dependencies, output_tensor, name=None):
                     _raw.Identity(output_tensor.values, name=scope),
                     output_tensor.indices, output_tensor.dense_shape)
             return _raw.Identity(output_tensor, name=scope)
-
-
-def Assert(condition, data, summarize=None, name=None):
-    """An Operation that fails with `data` in its message unless `condition`
-    holds."""
-    with name_scope(name, "Assert", [condition] + list(data)):
-        convert_n_to_tensor(data)  # nodes that TensorFlow makes too
-        return _raw.Assert(condition, list(data),
-                           summarize=3 if summarize is None else summarize,
-                           name="Assert")
 
 
 def Print(input_, data, message=None, first_n=None, summarize=None, name=None):

@@ -1,18 +1,18 @@
 """map_fn, scan, foldl and foldr: a function of the slices of tensors along
 their first dimension, as loops over TensorArrays."""
-from headrace import raw_ops as _raw
 from headrace._src.control.control_flow import while_loop
 from headrace._src.control.tensor_array import TensorArray
 from headrace._src.framework import dtypes as _dtypes
 from headrace._src.framework import graph as _graph
 from headrace._src.framework import nest
 from headrace._src.framework.tensor import constant, convert_to_tensor
+from headrace._src.ops import array_ops as _array
 from headrace._src.ops.sparse_tensor import SparseTensor
 
 
 def _slices(elems):
-    """(flat tensors, an array of each's slices, their number as a tensor, and
-    as a Python number or None)."""
+    """(flat tensors, an array of each's slices, their number, and the same or
+    None where it is a tensor)."""
     flat = [convert_to_tensor(e, name="elem") for e in nest.flatten(elems)]
     static = None
     for t in flat:
@@ -25,8 +25,7 @@ def _slices(elems):
                 raise ValueError("Dimensions %d and %d are not compatible"
                                  % (static, shape.as_list()[0]))
             static = shape.as_list()[0]
-    n = constant(static, name="n") if static is not None else \
-        _raw.Shape(flat[0])[0]
+    n = static if static is not None else _array.shape(flat[0])[0]
     arrays = [TensorArray(t.dtype.base_dtype, size=n, dynamic_size=False,
                           infer_shape=True).unstack(t) for t in flat]
     return flat, arrays, n, static
@@ -65,6 +64,7 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True,
         else:
             like = dtype
             types = [_dtypes.as_dtype(d) for d in nest.flatten(dtype)]
+        begin = constant(0)
         results = [TensorArray(t, size=n, dynamic_size=False,
                                infer_shape=infer_shape) for t in types]
 
@@ -75,7 +75,7 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True,
             return i + 1, [o.write(i, v) for o, v in zip(outputs, values)]
 
         _, results = while_loop(
-            lambda i, _: i < n, compute, (constant(0), results),
+            lambda i, _: i < n, compute, (begin, results),
             parallel_iterations=parallel_iterations or 10,
             back_prop=back_prop, swap_memory=swap_memory,
             maximum_iterations=n)
@@ -91,7 +91,7 @@ def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True,
     with _graph.name_scope(name, "scan", nest.flatten(elems)):
         flat, arrays, n, static = _slices(elems)
         if initializer is None:
-            start = n - 1 if reverse else constant(0)
+            start = n - 1 if reverse else 0
             like = elems
             first = [a.read(start) for a in arrays]
             begin = 1
@@ -112,7 +112,7 @@ def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True,
                 return i >= 0
             step = -1
         else:
-            i0 = constant(begin)
+            i0 = begin
 
             def more(i, *_):
                 return i < n
@@ -138,15 +138,12 @@ def _fold(fn, elems, initializer, parallel_iterations, back_prop, swap_memory,
         raise TypeError("fn must be callable.")
     with _graph.name_scope(name, default_name, nest.flatten(elems)):
         _, arrays, n, _ = _slices(elems)
-        i = n if backwards else constant(0)
         if initializer is None:
-            if backwards:
-                i = i - 1
-            a = _at(elems, arrays, i)
-            if not backwards:
-                i = i + 1
+            a = _at(elems, arrays, n - 1 if backwards else 0)
+            i = n - 1 if backwards else constant(1)
         else:
             a = nest.map_structure(convert_to_tensor, initializer)
+            i = n if backwards else constant(0)
 
         def compute(i, a):
             if backwards:

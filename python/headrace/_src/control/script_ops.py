@@ -9,7 +9,8 @@ from headrace import raw_ops as _raw
 from headrace._src.framework import dtypes
 from headrace._src.framework import graph as _graph
 
-_functions = weakref.WeakValueDictionary()  # token -> _Function
+# By token.
+_functions: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 _numbers = itertools.count()  # next() is atomic: a child of fork finds no lock
 
 

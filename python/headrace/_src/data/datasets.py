@@ -5,21 +5,24 @@
 
 elements.py says what an element is.
 """
+import weakref
+
 import numpy as np
 
 from headrace import raw_ops as _raw
 from headrace._src.control import script_ops as _script
-from headrace._src.control.control_flow_ops import Assert
+from headrace._src.control.control_flow import Assert
 from headrace._src.data.elements import (
     ElementFunction, TensorLeaf, Typed, as_int64, attrs, check_state, flatten,
-    flatten_up_to, leaves_like, map_leaves, normalize, pack, pack_values,
-    parallel_calls, plain_dims, same_types, seeds, spec_of)
+    flatten_up_to, leaves_like, map_leaves, normalize_element, pack,
+    pack_values, parallel_calls, plain_dims, same_types, seeds, spec_of)
 from headrace._src.data.iterators import Iterator
 from headrace._src.framework import dtypes as _dtypes
 from headrace._src.framework import graph as _graph
 from headrace._src.framework.tensor import constant_value, convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.functions import func_graph as _func_graph
+from headrace._src.ops import array_ops as _array
 from headrace._src.ops.sparse_tensor import SparseTensor
 
 AUTOTUNE = -1
@@ -82,7 +85,7 @@ class Dataset(Typed):
     @staticmethod
     def from_tensors(tensors):
         """One element: `tensors`."""
-        spec, flat = normalize(tensors)
+        spec, flat = normalize_element(tensors)
         return Dataset(_raw.TensorDataset(
             flat, output_shapes=[leaf.flat_shape for leaf in flatten(spec)]),
             spec)
@@ -90,7 +93,7 @@ class Dataset(Typed):
     @staticmethod
     def from_tensor_slices(tensors):
         """The slices of `tensors` along their first dimension."""
-        spec, flat = normalize(tensors, slices=True)
+        spec, flat = normalize_element(tensors, slices=True)
         for t in flat:
             if t.get_shape().ndims == 0:
                 raise ValueError("Unbatching a tensor is only supported for "
@@ -138,7 +141,8 @@ class Dataset(Typed):
         leaves = flatten(spec)
         if args is None:
             args = ()
-        args = tuple(convert_to_tensor(a) for a in args)
+        args = tuple(convert_to_tensor(a, name="args_%d" % i)
+                     for i, a in enumerate(args))
         state = _GeneratorState(generator, spec)
 
         def call(function, what, types):
@@ -148,14 +152,18 @@ class Dataset(Typed):
                 traced, arg_types, [None] * len(arg_types), list,
                 name="Dataset_generator_" + what)
 
-        begin = call(state.begin, "begin", [_dtypes.int64])(
-            [a.dtype for a in args])
-        following = call(state.next, "next", [leaf.dtype for leaf in leaves])(
-            [_dtypes.int64])
-        end = call(state.end, "end", [_dtypes.int64])([_dtypes.int64])
-        return Dataset(_raw.GeneratorDataset(
-            list(args), [], [], init_func=begin.name, next_func=following.name,
-            finalize_func=end.name, **attrs(spec)), spec)
+        def make(unused):
+            begin = call(state.begin, "begin", [_dtypes.int64])(
+                [a.dtype for a in args])
+            following = call(state.next, "next",
+                             [leaf.dtype for leaf in leaves])([_dtypes.int64])
+            end = call(state.end, "end", [_dtypes.int64])([_dtypes.int64])
+            return Dataset(_raw.GeneratorDataset(
+                list(args), [], [], init_func=begin.name,
+                next_func=following.name, finalize_func=end.name,
+                **attrs(spec)), spec)
+
+        return Dataset.from_tensors(0).flat_map(make)
 
     @staticmethod
     def zip(datasets):
@@ -177,18 +185,32 @@ class Dataset(Typed):
     @staticmethod
     def list_files(file_pattern, shuffle=None, seed=None):
         """The paths that match; in random order unless `shuffle` is False."""
-        patterns = convert_to_tensor(file_pattern, dtype=_dtypes.string)
-        paths = _raw.MatchingFiles(patterns)
-        found = _raw.Greater(_raw.Size(paths), 0)
-        check = Assert(found, ["No files matched pattern: ", patterns])
-        with _graph.control_dependencies([check]):
-            paths = _raw.Identity(paths)
-        dataset = Dataset.from_tensor_slices(paths)
-        if shuffle or shuffle is None:
-            many = _raw.Maximum(_raw.Cast(_raw.Size(paths),
-                                          DstT=_dtypes.int64), 1)
-            dataset = dataset.shuffle(many, seed=seed)
-        return dataset
+        def count(paths):
+            return _array.shape(paths, out_type=_dtypes.int64)[0]
+
+        with _graph.name_scope("list_files"):
+            patterns = convert_to_tensor(file_pattern, dtype=_dtypes.string,
+                                         name="file_pattern")
+            paths = _raw.MatchingFiles(patterns)
+            found = _raw.Greater(count(paths), 0, name="match_not_empty")
+            with _graph.name_scope("ReduceJoin"):
+                rank = patterns.get_shape().ndims
+                axes = _raw.Range(_raw.Rank(patterns) - 1, -1, -1) \
+                    if rank is None else convert_to_tensor(
+                        list(reversed(range(rank))), dtype=_dtypes.int32,
+                        name="Const")
+                joined = _raw.ReduceJoin(patterns, axes, separator=", ")
+            message = _raw.Add("No files matched pattern: ", joined,
+                               name="message")
+            check = Assert(found, [message], summarize=1,
+                           name="assert_not_empty")
+            with _graph.control_dependencies([check]):
+                paths = _raw.Identity(paths)
+            dataset = Dataset.from_tensor_slices(paths)
+            if shuffle or shuffle is None:
+                many = _raw.Maximum(count(paths), np.int64(1))
+                dataset = dataset.shuffle(many, seed=seed)
+            return dataset
 
     # Transformations.
 
@@ -199,9 +221,9 @@ class Dataset(Typed):
             return Dataset(_raw.MapDataset(
                 self._variant_tensor, f.captured, f=f.attr,
                 preserve_cardinality=False, **attrs(f.spec)), f.spec)
-        return Dataset(_raw.ParallelMapDatasetV2(
+        return Dataset(_raw.ParallelMapDataset(
             self._variant_tensor, f.captured,
-            parallel_calls(num_parallel_calls), f=f.attr,
+            parallel_calls(num_parallel_calls, _dtypes.int32), f=f.attr,
             preserve_cardinality=False, **attrs(f.spec)), f.spec)
 
     map_with_legacy_function = map
@@ -258,12 +280,14 @@ class Dataset(Typed):
         return self._unary(
             _raw.BatchDatasetV2,
             spec=map_leaves(lambda leaf: leaf.batched(static), self._spec),
-            batch_size=batch_size, drop_remainder=drop_remainder)
+            batch_size=batch_size, drop_remainder=convert_to_tensor(
+                drop_remainder, dtype=_dtypes.bool_, name="drop_remainder"))
 
     def padded_batch(self, batch_size, padded_shapes, padding_values=None,
                      drop_remainder=False):
         """As batch, each component padded to the shape that `padded_shapes`
         has for it; None (or -1) there: to the longest of the batch."""
+        batch_size = as_int64(batch_size, "batch_size")
         leaves = flatten(self._spec)
         if padded_shapes is None:
             raise ValueError("padded_shapes must be given")
@@ -285,7 +309,7 @@ class Dataset(Typed):
             else:
                 known = TensorShape(None)
             shapes.append(as_int64(s if not isinstance(s, list) or s else
-                                   np.zeros([0], np.int64), "padded_shapes"))
+                                   np.zeros([0], np.int64), "Const"))
             static.append(known)
         values = []
         for leaf, v in zip(leaves, leaves_like(self._spec, padding_values,
@@ -301,22 +325,22 @@ class Dataset(Typed):
                 raise TypeError("Padding value tensor (%s) does not match "
                                 "output type: %s" % (v, leaf.dtype.name))
             values.append(v)
-        batch_size = as_int64(batch_size, "batch_size")
         n = constant_value(batch_size) if drop_remainder is True else None
         count = TensorShape([None if n is None else int(n)])
         spec = pack(self._spec, [TensorLeaf(leaf.dtype, count.concatenate(s))
                                  for leaf, s in zip(leaves, static)])
         out = _raw.PaddedBatchDatasetV2(
             self._variant_tensor, batch_size, shapes, values,
-            convert_to_tensor(drop_remainder, dtype=_dtypes.bool_),
+            convert_to_tensor(drop_remainder, dtype=_dtypes.bool_,
+                              name="drop_remainder"),
             output_shapes=[leaf.shape for leaf in flatten(spec)])
         return Dataset(out, spec)
 
     def unbatch(self):
         """The slices of the elements along their first dimension."""
-        return self._unary(
-            _raw.UnbatchDataset,
-            spec=map_leaves(lambda leaf: leaf.unbatched(), self._spec))
+        spec = map_leaves(lambda leaf: leaf.unbatched(), self._spec)
+        same = self.map(lambda *parts: parts if len(parts) > 1 else parts[0])
+        return same._unary(_raw.UnbatchDataset, spec=spec)
 
     def window(self, size, shift=None, stride=1, drop_remainder=False):
         """Datasets of `size` elements each (in each leaf), which begin `shift`
@@ -326,7 +350,8 @@ class Dataset(Typed):
         return self._unary(
             _raw.WindowDataset, spec=spec, size=as_int64(size, "size"),
             shift=as_int64(shift, "shift"), stride=as_int64(stride, "stride"),
-            drop_remainder=drop_remainder)
+            drop_remainder=convert_to_tensor(
+                drop_remainder, dtype=_dtypes.bool_, name="drop_remainder"))
 
     def repeat(self, count=None):
         """The sequence `count` times; None or -1: without end."""
@@ -336,11 +361,11 @@ class Dataset(Typed):
 
     def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=None):
         """Elements drawn at random from a buffer of `buffer_size`."""
+        buffer_size = as_int64(buffer_size, "buffer_size")
         seed, seed2 = seeds(seed)
         return self._unary(
             _raw.ShuffleDataset,
-            buffer_size=as_int64(buffer_size, "buffer_size"),
-            seed=seed, seed2=seed2,
+            buffer_size=buffer_size, seed=seed, seed2=seed2,
             reshuffle_each_iteration=reshuffle_each_iteration is not False)
 
     def take(self, count):
@@ -375,7 +400,7 @@ class Dataset(Typed):
         return self._unary(_raw.CacheDataset,
                            filename=convert_to_tensor(
                                "" if filename is None else filename,
-                               dtype=_dtypes.string))
+                               dtype=_dtypes.string, name="filename"))
 
     def prefetch(self, buffer_size):
         """Makes up to `buffer_size` elements ahead in the background."""
@@ -391,7 +416,8 @@ class Dataset(Typed):
 
     def reduce(self, initial_state, reduce_func):
         """The last state of state = reduce_func(state, element)."""
-        state_spec, state = normalize(initial_state)
+        with _graph.name_scope("initial_state"):
+            state_spec, state = normalize_element(initial_state)
         state_spec = map_leaves(
             lambda leaf: TensorLeaf(leaf.dtype, None)
             if isinstance(leaf, TensorLeaf) else leaf, state_spec)
@@ -409,11 +435,78 @@ class Dataset(Typed):
         return dataset
 
     def with_options(self, options):
-        """The same: nothing in the options changes what is in a dataset."""
-        return self
+        """The same, with these options beside its own."""
+        if not isinstance(options, Options):
+            raise TypeError("`options` must be a tf.data.Options, got %r."
+                            % (options,))
+        of_graph = _options.setdefault(self._variant_tensor.graph, {})
+        given = of_graph.setdefault(self._variant_tensor.op._id, Options())
+        given._update(options)
+        return Dataset(self._variant_tensor, self._spec)
 
     def options(self):
-        return Options()
+        """The options of this dataset and of those that it is made of."""
+        result = Options()
+        of_graph = _options.get(self._variant_tensor.graph)
+        todo, seen, found = [self._variant_tensor.op], set(), []
+        while of_graph and todo:
+            op = todo.pop()
+            if op._id in seen:
+                continue
+            seen.add(op._id)
+            if op._id in of_graph:
+                found.append(of_graph[op._id])
+            todo += [x.op for x in op.inputs if x.dtype == _dtypes.variant]
+        for options in reversed(found):
+            result._update(options)
+        return result
+
+    def _optimizations(self):
+        """The names of the optimizations that the options ask for."""
+        options = self.options().experimental_optimization
+        default = options._get("apply_default_optimizations", True)
+        return sorted(
+            [name for name in _DEFAULT_OPTIMIZATIONS
+             if options._get(name, default)] +
+            [name for name in _MORE_OPTIMIZATIONS if options._get(name, False)])
+
+    def _optimized(self):
+        """The variant tensor for an iterator."""
+        names, out = self._optimizations(), self._variant_tensor
+        if names:
+            out = _raw.OptimizeDataset(
+                out, convert_to_tensor(names, dtype=_dtypes.string,
+                                       name="optimizations"),
+                optimization_configs=_OPTIMIZATION_CONFIGS,
+                **attrs(self._spec))
+        return _raw.ModelDataset(out, **attrs(self._spec))
+
+    def _optimize_in(self, function):
+        """Adds to a FunctionDef, which returns the dataset, what _optimized
+        makes."""
+        with _graph.Graph().as_default() as graph:
+            dataset = Dataset(_raw.RangeDataset(
+                as_int64(0, "a"), as_int64(0, "b"), as_int64(0, "c"),
+                **attrs(TensorLeaf(_dtypes.int64, []))), self._spec)
+            given = dataset._variant_tensor.op.name
+            dataset._optimizations = self._optimizations
+            dataset._optimized()
+            nodes = graph.as_graph_def().node[4:]
+        taken = {node.name for node in function.node_def}
+        outputs = {given: next(iter(function.ret.values()))}
+        for node in nodes:
+            name = node.name
+            while name in taken:
+                name += "_1"
+            outputs[node.name] = name + (
+                ":output:0" if node.op == "Const" else ":handle:0")
+            inputs = [outputs[x] for x in node.input]
+            node.name = name
+            del node.input[:]
+            node.input.extend(inputs)
+            function.node_def.add().CopyFrom(node)
+        for key in function.ret:
+            function.ret[key] = outputs["ModelDataset"]
 
     # Iterators.
 
@@ -421,8 +514,9 @@ class Dataset(Typed):
         """An iterator that needs no initialisation and goes through once. The
         dataset may depend on constants alone."""
         try:
-            factory = _func_graph.by_value(self._variant_tensor,
-                                           "_make_dataset")
+            factory = _func_graph.by_value(
+                self._variant_tensor, "_make_dataset",
+                finish=self._optimize_in)
         except ValueError as error:
             if "Cannot capture a stateful node" not in str(error):
                 raise
@@ -441,11 +535,13 @@ class Dataset(Typed):
     def make_initializable_iterator(self, shared_name=None):
         """An iterator whose `initializer` is to be run first."""
         with self._variant_tensor.graph.as_default():
+            variant = self._optimized()
             resource = _raw.IteratorV2(
                 container="", shared_name=shared_name or "",
                 **attrs(self._spec))
-            return Iterator(resource, _raw.MakeIterator(self._variant_tensor,
-                                                        resource), self._spec)
+            with _graph.colocate_with(resource):
+                initializer = _raw.MakeIterator(variant, resource)
+            return Iterator(resource, initializer, self._spec)
 
 
 def _pads_to(shape, padded):
@@ -507,7 +603,9 @@ class _GeneratorState:
 
 
 class Options:
-    """Accepts every option; see Dataset.with_options."""
+    """Accepts every option. Those of experimental_optimization decide whether
+    `shuffle` and `repeat` become one, which changes the order of the elements;
+    the others change nothing."""
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -515,6 +613,36 @@ class Options:
         value = Options()
         object.__setattr__(self, name, value)
         return value
+
+    def _get(self, name, default):
+        """The value of an option; `default` if it was not set or is None."""
+        value = vars(self).get(name)
+        return default if value is None or isinstance(value, Options) else value
+
+    def _update(self, other):
+        """Takes the options that `other` has."""
+        for name, value in vars(other).items():
+            if isinstance(value, Options):
+                getattr(self, name)._update(value)
+            else:
+                setattr(self, name, value)
+
+    def merge(self, options):
+        """New options: these, and over them those of `options`."""
+        result = Options()
+        result._update(self)
+        result._update(options)
+        return result
+
+
+# Of each graph: {id of a node: its Options}.
+_options: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+_DEFAULT_OPTIMIZATIONS = ("map_and_batch_fusion", "noop_elimination",
+                          "shuffle_and_repeat_fusion")
+_MORE_OPTIMIZATIONS = ("filter_fusion", "filter_with_random_uniform_fusion",
+                       "hoist_random_uniform", "map_and_filter_fusion",
+                       "map_fusion", "map_parallelization")
+_OPTIMIZATION_CONFIGS = ["map_vectorization:use_choose_fastest:false"]
 
 
 def make_one_shot_iterator(dataset):

@@ -11,6 +11,7 @@ import numpy as np
 from headrace import raw_ops as _raw
 from headrace._headrace import Tensor
 from headrace._src.framework import dtypes as _dtypes
+from headrace._src.framework import graph as _graph
 from headrace._src.framework.tensor import convert_to_tensor, is_tensor
 from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.functions import func_graph as _func_graph
@@ -215,6 +216,12 @@ def normalize(structure, slices=False):
     return pack(structure, [p[0] for p in pairs]), [p[1] for p in pairs]
 
 
+def normalize_element(structure, slices=False):
+    """normalize, in a name scope of its own."""
+    with _graph.name_scope("normalize_element"):
+        return normalize(structure, slices)
+
+
 def attrs(spec):
     """The attrs of an op whose elements have this spec."""
     leaves = flatten(spec)
@@ -292,28 +299,33 @@ def as_int64(value, name):
     return convert_to_tensor(value, dtype=_dtypes.int64, name=name)
 
 
-def parallel_calls(value):
-    """`value` as int64; it may be a tensor of int32 too."""
-    if is_tensor(value) and value.dtype.base_dtype == _dtypes.int32:
-        value = _raw.Cast(value, DstT=_dtypes.int64)
-    return as_int64(value, "num_parallel_calls")
+def parallel_calls(value, dtype=_dtypes.int64):
+    """`value` as `dtype`; it may be a tensor of int32 or int64."""
+    if is_tensor(value) and value.dtype.base_dtype != dtype:
+        value = _raw.Cast(value, DstT=dtype)
+    return convert_to_tensor(value, dtype=dtype, name="num_parallel_calls")
 
 
 def seeds(seed):
     """The two int64 seeds of a dataset op. `seed`: None, a number or a scalar
     tensor."""
-    if not is_tensor(seed):
-        a, b = _random.get_seed(seed)
-        return as_int64(a or 0, "seed"), as_int64(b or 0, "seed2")
-    # As get_seed has it: a pair of zeros would stand for no seed at all.
-    first, _ = _random.get_seed(0)
-    limit = np.iinfo(np.int32).max
-    second = _raw.FloorMod(_raw.Cast(seed, DstT=_dtypes.int64),
-                           as_int64(limit, "limit"))
-    if first == 0:
-        second = _raw.Select(_raw.Equal(second, as_int64(0, "zero")),
-                             as_int64(limit, "limit"), second)
-    return as_int64(first, "seed"), second
+    if is_tensor(seed):
+        first, _ = _random.get_seed(0)
+        second = seed % np.array(np.iinfo(np.int32).max,
+                                 seed.dtype.as_numpy_dtype)
+    else:
+        first, second = _random.get_seed(seed)
+    first = as_int64(first or 0, "seed")
+    if second is None:
+        return first, as_int64(0, "seed2")
+    # A pair of zeros would stand for no seed at all.
+    with _graph.name_scope("seed2") as scope:
+        second = _raw.Cast(second, DstT=_dtypes.int64) if is_tensor(second) \
+            else as_int64(second, "Const")
+        zeros = _raw.LogicalAnd(_raw.Equal(first, as_int64(0, "Equal/y")),
+                                _raw.Equal(second, as_int64(0, "Equal_1/y")))
+        largest = as_int64(np.iinfo(np.int32).max, "Const")
+        return first, _raw.Select(zeros, largest, second, name=scope)
 
 
 def plain_dims(shape):

@@ -6,10 +6,14 @@ from headrace import raw_ops as _raw
 from headrace._src.data.datasets import Dataset, DatasetLeaf, dataset_spec
 from headrace._src.data.elements import (
     ElementFunction, SparseLeaf, TensorLeaf, as_int64, attrs, check_state,
-    leaves_like, map_leaves, normalize, pack, pack_values, plain_dims, seeds)
+    leaves_like, map_leaves, normalize, normalize_element, pack, pack_values,
+    plain_dims, seeds)
 from headrace._src.framework import dtypes as _dtypes
+from headrace._src.framework.graph import name_scope
+from headrace._src.framework.tensor import constant_value, convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.io import parsing_ops as _parsing
+from headrace._src.ops import array_ops as _array
 
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
@@ -54,21 +58,36 @@ def map_and_batch(map_func, batch_size, num_parallel_batches=None,
                   drop_remainder=False, num_parallel_calls=None):
     """map, then batch."""
     parallel = num_parallel_calls
-    if parallel is None and num_parallel_batches is not None:
-        parallel = num_parallel_batches * batch_size
-    return lambda d: d.map(map_func, 1 if parallel is None else parallel).batch(
-        batch_size, drop_remainder)
+    if parallel is not None and num_parallel_batches is not None:
+        raise ValueError("The `num_parallel_batches` and `num_parallel_calls` "
+                         "arguments are mutually exclusive.")
+    if parallel is None:
+        parallel = batch_size * (num_parallel_batches or 1)
+
+    def make(dataset):
+        f = ElementFunction(map_func, dataset._spec)
+        size = as_int64(batch_size, "batch_size")
+        calls = as_int64(parallel, "num_parallel_calls")
+        whole = convert_to_tensor(drop_remainder, dtype=_dtypes.bool_,
+                                  name="drop_remainder")
+        n, sure = constant_value(size), constant_value(whole)
+        static = int(n) if n is not None and sure else None
+        spec = map_leaves(lambda leaf: leaf.batched(static), f.spec)
+        return Dataset(_raw.MapAndBatchDataset(
+            dataset._variant_tensor, f.captured, size, calls, whole, f=f.attr,
+            preserve_cardinality=False, **attrs(spec)), spec)
+    return make
 
 
 def shuffle_and_repeat(buffer_size, count=None, seed=None):
     """shuffle, then repeat; epochs meet in the buffer."""
     def make(dataset):
+        size = as_int64(buffer_size, "buffer_size")
+        times = as_int64(-1 if count is None else count, "count")
         a, b = seeds(seed)
         return dataset._unary(
-            _raw.ShuffleAndRepeatDataset,
-            buffer_size=as_int64(buffer_size, "buffer_size"),
-            seed=a, seed2=b,
-            count=as_int64(-1 if count is None else count, "count"))
+            _raw.ShuffleAndRepeatDataset, buffer_size=size, seed=a, seed2=b,
+            count=times)
     return make
 
 
@@ -77,15 +96,28 @@ def parallel_interleave(map_func, cycle_length, block_length=1, sloppy=False,
                         prefetch_input_elements=None):
     """interleave, in parallel. If it is `sloppy`, a dataset whose next element
     is not ready lets the others pass."""
-    return lambda d: d._interleave(map_func, cycle_length, block_length,
-                                   num_parallel_calls=cycle_length,
-                                   sloppy=sloppy)
+    def make(dataset):
+        f = ElementFunction(map_func, dataset._spec)
+        spec = dataset_spec(f, "parallel_interleave")
+        ahead = 2 * block_length if buffer_output_elements is None \
+            else buffer_output_elements
+        opened = 2 * cycle_length if prefetch_input_elements is None \
+            else prefetch_input_elements
+        return Dataset(_raw.ParallelInterleaveDataset(
+            dataset._variant_tensor, f.captured,
+            as_int64(cycle_length, "cycle_length"),
+            as_int64(block_length, "block_length"),
+            convert_to_tensor(sloppy, dtype=_dtypes.bool_, name="sloppy"),
+            as_int64(ahead, "buffer_output_elements"),
+            as_int64(opened, "prefetch_input_elements"), f=f.attr,
+            **attrs(spec)), spec)
+    return make
 
 
 def scan(initial_state, scan_func):
     """(state, output) = scan_func(state, element): the outputs."""
     def make(dataset):
-        state_spec, state = normalize(initial_state)
+        state_spec, state = normalize_element(initial_state)
         made = {}
 
         def both(old, element):
@@ -181,7 +213,8 @@ def bucket_by_sequence_length(
     if pad_to_bucket_boundary and no_padding:
         raise ValueError("pad_to_bucket_boundary and no_padding exclude each "
                          "other.")
-    sizes = np.array(bucket_batch_sizes, np.int64)
+    with name_scope("bucket_by_seq_length"):
+        sizes = as_int64(bucket_batch_sizes, "Const")
     bounds = np.array(bucket_boundaries, np.int64)
 
     def bucket_of(*element):
@@ -231,12 +264,15 @@ def choose_from_datasets(datasets, choice_dataset):
 def sample_from_datasets(datasets, weights=None, seed=None):
     """Elements of `datasets` at random, with the given weights."""
     if weights is None:
-        weights = [1.0 / len(datasets)] * len(datasets)
-    elif len(weights) != len(datasets):
-        raise ValueError("`weights` must be a vector of length %d."
-                         % len(datasets))
-    with np.errstate(divide="ignore"):  # a weight of 0: never
-        logits = np.log(np.asarray(weights, np.float32))[np.newaxis]
+        logits = np.log(np.full([1, len(datasets)], 1 / len(datasets),
+                                np.float32))
+    else:
+        weights = convert_to_tensor(weights, name="weights")
+        if not weights.get_shape().is_compatible_with([len(datasets)]):
+            raise ValueError("`weights` must be a vector of length %d."
+                             % len(datasets))
+        # A weight of 0: never.
+        logits = _array.expand_dims(_raw.Log(weights, name="logits"), 0)
 
     def choose(pair):
         drawn = _raw.StatelessMultinomial(logits, 1, pair,

@@ -2,32 +2,31 @@
 import numpy as np
 
 from headrace import raw_ops as _raw
+from headrace._src.data import experimental as _experimental
 from headrace._src.data.datasets import Dataset
 from headrace._src.data.elements import TensorLeaf, as_int64, attrs
 from headrace._src.framework import dtypes as _dtypes
-from headrace._src.framework.tensor import convert_to_tensor
+from headrace._src.framework.tensor import convert_to_tensor, is_tensor
+from headrace._src.ops import array_ops as _array
 
 _STRING = TensorLeaf(_dtypes.string, [])
 
 
 def _read_files(filenames, read, num_parallel_reads=None):
     """The dataset read(paths), where `filenames` may be a dataset itself."""
-    if isinstance(filenames, Dataset):
-        if num_parallel_reads is None:
-            return filenames.flat_map(read)
-        return filenames.interleave(read, cycle_length=num_parallel_reads,
-                                    num_parallel_calls=num_parallel_reads)
-    paths = convert_to_tensor(filenames, dtype=_dtypes.string,
-                              name="filenames")
+    if not isinstance(filenames, Dataset):
+        paths = convert_to_tensor(filenames, dtype=_dtypes.string)
+        filenames = Dataset.from_tensor_slices(
+            _array.reshape(paths, [-1], name="flat_filenames"))
     if num_parallel_reads is None:
-        return read(paths)
-    paths = Dataset.from_tensor_slices(_raw.Reshape(paths, [-1]))
-    return _read_files(paths, read, num_parallel_reads)
+        return filenames.flat_map(read)
+    return filenames.apply(_experimental.parallel_interleave(
+        read, cycle_length=num_parallel_reads))
 
 
-def _text(value):
+def _text(value, name=None):
     return convert_to_tensor("" if value is None else value,
-                             dtype=_dtypes.string)
+                             dtype=_dtypes.string, name=name)
 
 
 class _StringsOfFiles(Dataset):
@@ -86,19 +85,27 @@ class CsvDataset(Dataset):
                  use_quote_delim=True, na_value="", select_cols=None):
         def default(value):
             if not isinstance(value, (_dtypes.DType, type)):
+                if not is_tensor(value) and np.ndim(value) == 0:
+                    value = [value]
                 value = convert_to_tensor(value)
                 return value if value.get_shape().ndims else \
                     _raw.Reshape(value, [1])
             dtype = _dtypes.as_dtype(value)
             return convert_to_tensor(np.zeros([0], dtype.as_numpy_dtype),
                                      dtype=dtype)
+        filenames = convert_to_tensor(filenames, dtype=_dtypes.string,
+                                      name="filenames")
+        compression_type = _text(compression_type, "compression_type")
         defaults = [default(value) for value in record_defaults]
         spec = tuple(TensorLeaf(d.dtype, []) for d in defaults)
         made = _raw.CSVDataset(
-            convert_to_tensor(filenames, dtype=_dtypes.string),
-            _text(compression_type),
-            as_int64(buffer_size or 4 << 20, "buffer_size"), header,
-            _text(field_delim), use_quote_delim, _text(na_value),
+            filenames, compression_type,
+            as_int64(buffer_size or 4 << 20, "buffer_size"),
+            convert_to_tensor(header, dtype=_dtypes.bool_, name="header"),
+            _text(field_delim, "field_delim"),
+            convert_to_tensor(use_quote_delim, dtype=_dtypes.bool_,
+                              name="use_quote_delim"),
+            _text(na_value, "na_value"),
             as_int64(np.asarray(select_cols or [], np.int64), "select_cols"),
             defaults, output_shapes=attrs(spec)["output_shapes"])
         super().__init__(made, spec)

@@ -3,6 +3,7 @@ from headrace import raw_ops as _raw
 from headrace._src.data.elements import (
     Typed, attrs, flatten, normalize, pack_values, same_types, spec_of)
 from headrace._src.framework import dtypes as _dtypes
+from headrace._src.framework import graph as _graph
 from headrace._src.framework.tensor import convert_to_tensor
 
 
@@ -13,6 +14,7 @@ class Iterator(Typed):
         self._iterator_resource = iterator_resource
         self._initializer = initializer
         self._spec = spec
+        self._string_handle = _raw.IteratorToStringHandle(iterator_resource)
 
     @staticmethod
     def from_structure(output_types, output_shapes=None, shared_name=None,
@@ -52,8 +54,10 @@ class Iterator(Typed):
                     "Expected output shapes compatible with %r but got dataset "
                     "with output shapes %r."
                     % (self.output_shapes, dataset.output_shapes))
-        return _raw.MakeIterator(dataset._variant_tensor,
-                                 self._iterator_resource, name=name)
+        with _graph.colocate_with(self._iterator_resource):
+            return _raw.MakeIterator(
+                dataset._variant_tensor, self._iterator_resource,
+                name=name or "make_initializer")
 
     def get_next(self, name=None):
         """The next element, when it is run. OutOfRangeError at the end."""
@@ -67,6 +71,8 @@ class Iterator(Typed):
 
     def string_handle(self, name=None):
         """A scalar string that names the iterator."""
+        if name is None:
+            return self._string_handle
         return _raw.IteratorToStringHandle(self._iterator_resource, name=name)
 
 

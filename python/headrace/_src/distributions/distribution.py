@@ -280,7 +280,7 @@ class Distribution:
             return kl_divergence(self, other)
 
 
-_divergences = {}  # by a pair of classes
+_divergences: dict = {}  # by a pair of classes
 
 
 class RegisterKL:

@@ -170,10 +170,10 @@ _ALL = [float32, float64, int32, uint8, int16, int8, string, complex64, int64,
 _FLOATING = {float32, float64, float16, bfloat16}
 _INTEGER = {int32, uint8, int16, int8, int64, uint16, uint32, uint64}
 _QUANTIZED = {qint8, quint8, qint32, qint16, quint16}
-_REAL = {complex64: float32, complex128: float64}
+_REAL: dict = {complex64: float32, complex128: float64}
 QUANTIZED_DTYPES = frozenset(_QUANTIZED)
 
-_by_enum = [None] * (_REF + 24)
+_by_enum: list = [None] * (_REF + 24)
 for _t in _ALL:
     _by_enum[_t._enum] = _t
     _r = DType(_t._enum + _REF, _t._name + "_ref", _t._numpy)
@@ -193,7 +193,7 @@ _by_python = {float: float32, type(True): bool_, object: string}
 def bfloat16_numpy():
     """NumPy's dtype for bfloat16 values."""
     try:
-        import ml_dtypes
+        import ml_dtypes  # type: ignore[import-not-found]
         return np.dtype(ml_dtypes.bfloat16)
     except ImportError:
         return np.dtype(np.uint16)

@@ -591,8 +591,8 @@ def _operation_repr(self):
 
 
 Operation.run = _operation_run
-Operation.__repr__ = _operation_repr
-Operation.__str__ = lambda self: str(self.node_def)
+Operation.__repr__ = _operation_repr  # type: ignore
+Operation.__str__ = lambda self: str(self.node_def)  # type: ignore
 Operation.traceback = property(
     lambda self: [self.source], doc="Where the program made the operation.")
 Operation._as_graph_element = lambda self: self

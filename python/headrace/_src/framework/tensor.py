@@ -166,7 +166,7 @@ def _fill_shape(value, dtype, shape, verify_shape):
     return flat.reshape(shape)
 
 
-_conversions = []  # (priority, types, function), best first
+_conversions: list = []  # (priority, types, function), best first
 
 
 def register_tensor_conversion_function(base_type, conversion_func,
@@ -377,8 +377,8 @@ Tensor.shape = property(lambda self: TensorShape(self._shape_list()),
                         doc="The TensorShape, as far as it is known.")
 Tensor.get_shape = lambda self: TensorShape(self._shape_list())
 Tensor.set_shape = lambda self, shape: self._set_shape(shape)
-Tensor.__str__ = _str
-Tensor.__repr__ = _repr
+Tensor.__str__ = _str  # type: ignore
+Tensor.__repr__ = _repr  # type: ignore
 Tensor.__bool__ = _bool
 Tensor.__iter__ = _iter
 Tensor.__len__ = _len

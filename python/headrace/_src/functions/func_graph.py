@@ -80,10 +80,11 @@ class TracedFunction:
         _add_function(outer, definition, body)
 
 
-def by_value(tensor, name, into=None):
+def by_value(tensor, name, into=None, finish=None):
     """The name of a new function without arguments, of the tensor's graph or
     `into`, that gives `tensor`, which is computed in it once more. ValueError
-    where that is not possible: for what is fed, and for state."""
+    where that is not possible: for what is fed, and for state. `finish` may
+    change the FunctionDef before it is added."""
     graph = tensor.graph
     wanted, todo = set(), [tensor.op]
     while todo:
@@ -107,6 +108,8 @@ def by_value(tensor, name, into=None):
     definition = function_def(
         name, [op for op in graph.get_operations() if op._id in wanted], [],
         [tensor])
+    if finish is not None:
+        finish(definition)
     _add_function(graph if into is None else into, definition,
                   None if into is None else graph)
     return name

@@ -5,8 +5,7 @@ An image is [height, width, channels]; most functions take a batch of images,
 import numpy as np
 
 from headrace import raw_ops as _raw
-from headrace._src.control import control_flow_ops as _flow
-from headrace._src.control.control_flow import case, cond
+from headrace._src.control.control_flow import Assert, case, cond
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import control_dependencies, name_scope
 from headrace._src.framework.tensor import constant_value, convert_to_tensor
@@ -64,7 +63,7 @@ def _check(condition, error):
         if not condition:
             raise ValueError(error)
         return []
-    return [_flow.Assert(condition, [error])]
+    return [Assert(condition, [error])]
 
 
 def _image_for_size(image, target_height, target_width):

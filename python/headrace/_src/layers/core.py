@@ -234,7 +234,7 @@ class Concatenate(Layer):
 
 
 class _ZeroPadding(Layer):
-    rank = None
+    rank: int
 
     def __init__(self, padding, data_format, **kwargs):
         super().__init__(**kwargs)

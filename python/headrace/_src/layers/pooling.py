@@ -12,8 +12,8 @@ from headrace._src.ops import math_ops as _math
 class _Pooling(Layer):
     """`strides`: by default as large as the windows."""
 
-    rank = None
-    pool_function = None
+    rank: int
+    pool_function: object
 
     def __init__(self, pool_size, strides=None, padding="valid",
                  data_format=None, name=None, **kwargs):
@@ -128,7 +128,7 @@ class AveragePooling3D(_Pooling):
 
 
 class _Global(Layer):
-    reduce = None
+    reduce: object
 
     def __init__(self, data_format=None, **kwargs):
         super().__init__(**kwargs)

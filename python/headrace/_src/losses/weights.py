@@ -1,7 +1,7 @@
 """Weights of losses and metrics: scalars, or of the values' rank with
 dimensions of 1 where all share a weight."""
 from headrace._src.control.control_flow import cond
-from headrace._src.control.control_flow_ops import Assert
+from headrace._src.control.control_flow import Assert
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import control_dependencies, name_scope
 from headrace._src.framework.tensor import convert_to_tensor

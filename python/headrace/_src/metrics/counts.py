@@ -3,7 +3,7 @@ follows from that."""
 import functools
 
 from headrace._src.control.check_ops import (
-    assert_greater_equal, assert_less_equal)
+    assert_greater_equal, assert_less_equal, assert_type)
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import control_dependencies
 from headrace._src.framework.tensor import constant, convert_to_tensor
@@ -28,9 +28,11 @@ def _counted(kind, labels, predictions, weights, metrics_collections,
             _math.cast(labels, dtypes.bool_),
             _math.cast(predictions, dtypes.bool_), weights)
         label, prediction = _KINDS[kind]
-        values = as_float(_math.logical_and(
-            _math.equal(labels, label), _math.equal(predictions, prediction)))
+        values = _math.logical_and(
+            _math.equal(labels, label), _math.equal(predictions, prediction))
+        assert_type(values, dtypes.bool_)
         count = metric_variable([], dtypes.float32, "count")
+        values = as_float(values)
         if weights is not None:
             ranks = weights.get_shape().ndims, values.get_shape().ndims
             if None not in ranks and ranks[0] not in (0, ranks[1]):
@@ -38,10 +40,10 @@ def _counted(kind, labels, predictions, weights, metrics_collections,
                                  "the values, %d, got shape %s"
                                  % (ranks[1], weights.get_shape()))
             values = _math.multiply(values, as_float(weights))
+        value = _array.identity(count)
         return collected(
-            convert_to_tensor(count),
-            assign_add(count, _math.reduce_sum(values)), metrics_collections,
-            updates_collections)
+            value, assign_add(count, _math.reduce_sum(values)),
+            metrics_collections, updates_collections)
 
 
 def true_positives(labels, predictions, weights=None, metrics_collections=None,

@@ -99,5 +99,4 @@ def mean_tensor(values, weights=None, metrics_collections=None,
 
 def fraction(a, b, name):
     """a / (a + b), 0 where the sum is 0."""
-    return _raw.Select(a + b > 0, _math.div(a, a + b), _array.zeros_like(
-        convert_to_tensor(a)), name=name)
+    return _raw.Select(a + b > 0, _math.div(a, a + b), 0., name=name)

@@ -1,5 +1,7 @@
 """Making, joining, cutting and rearranging tensors, as tf.*."""
 import builtins
+import functools
+import operator
 
 import numpy as np
 
@@ -174,6 +176,10 @@ def _shape_tensor(shape):
 
 def _filled(value, shape, dtype, name):
     if not isinstance(shape, Tensor):
+        if isinstance(shape, (list, tuple)) and any(
+                isinstance(d, Tensor) for d in shape):
+            # Nodes that nothing uses, for the numbers of the later ones.
+            _raw.Less(functools.reduce(operator.mul, shape), _SMALL)
         try:
             n = TensorShape(shape).num_elements()
             if n is not None and n < _SMALL:

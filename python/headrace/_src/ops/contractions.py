@@ -4,7 +4,8 @@ import numpy as np
 from headrace import raw_ops as _raw
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import name_scope
-from headrace._src.framework.tensor import constant, convert_to_tensor
+from headrace._src.framework.tensor import (
+    constant, convert_to_tensor, is_tensor)
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 
@@ -23,6 +24,8 @@ def einsum(equation, *inputs, **kwargs):
     terms, output = _einsum_terms(equation, len(inputs))
     with name_scope(name, "einsum", list(inputs)) as scope:
         inputs = [convert_to_tensor(x, name="input") for x in inputs]
+        if _is_plain(terms, output, inputs):
+            return _matrix_products(terms, output, inputs)
         total, labels = inputs[0], terms[0]
         for i in range(1, len(inputs) - 1):
             # What is still to come needs these labels of the product so far.
@@ -62,6 +65,92 @@ def _einsum_terms(equation, count):
             raise ValueError("Unknown output axis: %s in equation %r"
                              % (c, equation))
     return terms, output
+
+
+def _is_plain(terms, output, inputs):
+    """True if products of matrices give the result: no label occurs twice in
+    an input, or is summed over in more than two."""
+    for term, x in zip(terms, inputs):
+        if "." in term or len(set(term)) != len(term) or (
+                x._rank() != len(term)):
+            return False
+    return all(c in output or sum(c in t for t in terms) <= 2
+               for c in "".join(terms)) and len(set(output)) == len(output)
+
+
+def _matrix_products(terms, output, inputs):
+    """The result as TensorFlow 1.15 makes it: of transposed and reshaped inputs,
+    multiplied from left to right."""
+    total, labels = inputs[0], terms[0]
+    for term, x in zip(terms[1:], inputs[1:]):
+        summed = [c for c in labels if c in term and c not in output]
+        total, labels = _product_of_two(total, labels, x, term, summed)
+    unwanted = [i for i, c in enumerate(labels) if c not in output]
+    if unwanted:
+        total = _math.reduce_sum(total, axis=unwanted)
+        labels = [c for c in labels if c in output]
+    return _permuted(total, labels, output)
+
+
+def _permuted(x, labels, wanted):
+    """x with its dimensions in another order; x itself if that is theirs."""
+    order = [list(labels).index(c) for c in wanted]
+    return x if order == list(range(len(order))) else \
+        _array.transpose(x, order)
+
+
+def _product_of_two(x, x_labels, y, y_labels, summed):
+    """(sum of x * y over `summed`, its labels)."""
+    both = sorted(c for c in x_labels if c in y_labels and c not in summed)
+    x_only = sorted(c for c in x_labels if c not in y_labels)
+    y_only = sorted(c for c in y_labels if c not in x_labels)
+    summed = sorted(summed)
+    if not summed:
+        # x is [both, x_only, 1...], y is [both, 1..., y_only].
+        x = _permuted(x, x_labels, both + x_only)
+        y = _permuted(y, y_labels, both + y_only)
+        for _ in y_only:
+            x = _array.expand_dims(x, -1)
+        for _ in x_only:
+            y = _array.expand_dims(y, len(both))
+        return _math.multiply(x, y), both + x_only + y_only
+    x = _permuted(x, x_labels, both + x_only + summed)
+    y = _permuted(y, y_labels, both + summed + y_only)
+    n = len(both)
+    sizes = _sizes(x)
+    rows = _multiplied(sizes[n:-len(summed)])
+    depth = _multiplied(sizes[-len(summed):])
+    x = _as_shape(x, sizes[:n] + [rows, depth])
+    y_sizes = _sizes(y)
+    y = _as_shape(y, y_sizes[:n] + [
+        depth, _multiplied(y_sizes[n + len(summed):])])
+    product = _as_shape(_math.matmul(x, y), sizes[:n + len(x_only)] +
+                        y_sizes[len(y_sizes) - len(y_only):])
+    return product, both + x_only + y_only
+
+
+def _sizes(x):
+    """The sizes of x: numbers, and tensors for those that are not known."""
+    sizes = x.get_shape().as_list()
+    if None in sizes:
+        shape = _array.shape(x)
+        sizes = [shape[i] if n is None else n for i, n in enumerate(sizes)]
+    return sizes
+
+
+def _multiplied(sizes):
+    total = 1
+    for n in sizes:
+        total = total * n
+    return total
+
+
+def _as_shape(x, sizes):
+    """x of these sizes; x itself if it is known to have them."""
+    known = x.get_shape().as_list()
+    if known == sizes and not any(is_tensor(n) for n in sizes):
+        return x
+    return _array.reshape(x, sizes)
 
 
 def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False,

@@ -43,7 +43,9 @@ class Flag:
         self.validators = []
         self._set_default(default)
 
-    value = property(lambda self: self._value)
+    @property
+    def value(self):
+        return self._value
 
     @value.setter
     def value(self, value):
@@ -703,7 +705,9 @@ class _Alias(Flag):
         super().__init__(flag.parser, flag.serializer, name, None,
                          "Alias for --%s." % original, boolean=flag.boolean)
 
-    value = property(lambda self: self._flag_values[self._original].value)
+    @property
+    def value(self):
+        return self._flag_values[self._original].value
 
     @value.setter
     def value(self, value):

@@ -14,7 +14,7 @@ FATAL = _logging.CRITICAL
 
 _lock = threading.Lock()
 _logger = None
-_counts = collections.Counter()  # by the caller's line
+_counts: collections.Counter = collections.Counter()  # by the caller's line
 
 
 def get_logger():

@@ -1,7 +1,7 @@
 """tf.nn: recurrent networks, which run a cell over the steps of a sequence."""
 from headrace._headrace import Tensor
 from headrace._src.control.control_flow import cond, while_loop
-from headrace._src.control.control_flow_ops import Assert
+from headrace._src.control.control_flow import Assert
 from headrace._src.control.tensor_array import TensorArray
 from headrace._src.framework import dtypes, nest
 from headrace._src.framework.graph import control_dependencies, name_scope

@@ -13,7 +13,7 @@ from headrace._src.io.readers import tf_record_iterator
 from headrace._src.platform import tf_logging as logging
 
 _numbers_lock = threading.Lock()
-_last_seconds = {}  # by folder: two files never have one name
+_last_seconds: dict = {}  # by folder: two files never have one name
 
 
 def _file_name(logdir, suffix):
@@ -222,7 +222,7 @@ class FileWriter:
 
 class FileWriterCache:
     """One FileWriter for each folder."""
-    _cache = {}
+    _cache: dict = {}
     _lock = threading.Lock()
 
     @staticmethod

@@ -47,7 +47,7 @@ def test_src_dir_path(relative_path):
                         relative_path)
 
 
-test_src_dir_path.__test__ = False  # no test, in spite of its name
+setattr(test_src_dir_path, "__test__", False)  # no test, in spite of its name
 
 
 def assert_equal_graph_def(actual, expected, checkpoint_v2=False,

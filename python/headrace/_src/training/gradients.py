@@ -37,7 +37,7 @@ class AggregationMethod:
 
 
 # Gradient functions in Python by op; None for ops without a gradient.
-_functions = {}
+_functions: dict = {}
 
 
 def _register(op_type, function):

@@ -2,7 +2,8 @@
 batches of what comes out of them. start_queue_runners fills them."""
 from headrace import raw_ops as _raw
 from headrace._src.control import control_flow_ops as _flow
-from headrace._src.control.control_flow import cond, smart_cond
+from headrace._src.control.control_flow import (
+    Assert, cond, smart_cond)
 from headrace._src.flow import queues as _queues
 from headrace._src.framework import dtypes as _dtypes
 from headrace._src.framework import graph as _graph
@@ -91,7 +92,7 @@ def string_input_producer(string_tensor, num_epochs=None, shuffle=True,
     with _graph.name_scope(name, "input_producer", [string_tensor]) as scope:
         strings = convert_to_tensor(string_tensor, _dtypes.string)
         with _graph.control_dependencies([
-                _flow.Assert(_math.greater(_array.size(strings), 0),
+                Assert(_math.greater(_array.size(strings), 0),
                              [message])]):
             strings = _array.identity(strings)
         return input_producer(strings, [], num_epochs, shuffle, seed, capacity,

@@ -16,16 +16,19 @@ def _need_step(global_step, function):
         raise ValueError("global_step is required for %s." % function)
 
 
-def _decayed(rate, step, decay_steps, staircase, name, default, factor):
-    """rate * factor(share): step / decay_steps, in whole numbers for a
+def _decayed(rate, step, decay_steps, decay_rate, staircase, name, default,
+             factor):
+    """rate * factor of the share step / decay_steps, in whole numbers for a
     staircase."""
     with name_scope(name, default, [rate, step, decay_steps]) as scope:
-        rate = convert_to_tensor(rate, name="learning_rate")
+        rate = convert_to_tensor(rate, name="initial_learning_rate")
         dtype = rate.dtype.base_dtype
-        share = _math.cast(step, dtype) / _math.cast(decay_steps, dtype)
+        steps = _math.cast(decay_steps, dtype)
+        decay_rate = _math.cast(decay_rate, dtype)
+        share = _math.cast(step, dtype) / steps
         if staircase:
             share = _math.floor(share)
-        return factor(rate, share, dtype, scope)
+        return factor(rate, share, decay_rate, dtype, scope)
 
 
 def exponential_decay(learning_rate, global_step, decay_steps, decay_rate,
@@ -34,9 +37,10 @@ def exponential_decay(learning_rate, global_step, decay_steps, decay_rate,
     rounds the quotient down, here and in the other functions."""
     _need_step(global_step, "exponential_decay")
     return _decayed(
-        learning_rate, global_step, decay_steps, staircase, name,
-        "ExponentialDecay", lambda rate, share, dtype, scope: _math.multiply(
-            rate, _math.pow(_math.cast(decay_rate, dtype), share), name=scope))
+        learning_rate, global_step, decay_steps, decay_rate, staircase, name,
+        "ExponentialDecay",
+        lambda rate, share, decay, dtype, scope: _math.multiply(
+            rate, _math.pow(decay, share), name=scope))
 
 
 def natural_exp_decay(learning_rate, global_step, decay_steps, decay_rate,
@@ -53,10 +57,11 @@ def inverse_time_decay(learning_rate, global_step, decay_steps, decay_rate,
     """learning_rate / (1 + decay_rate * global_step / decay_steps)."""
     _need_step(global_step, "inverse_time_decay")
     return _decayed(
-        learning_rate, global_step, decay_steps, staircase, name,
-        "InverseTimeDecay", lambda rate, share, dtype, scope: _math.divide(
-            rate, constant(1, dtype) + _math.cast(decay_rate, dtype) * share,
-            name=scope))
+        learning_rate, global_step, decay_steps, decay_rate, staircase, name,
+        "InverseTimeDecay",
+        lambda rate, share, decay, dtype, scope: _math.divide(
+            rate, _math.add(_math.cast(constant(1), dtype),
+                            _math.multiply(decay, share)), name=scope))
 
 
 def polynomial_decay(learning_rate, global_step, decay_steps,
@@ -69,9 +74,10 @@ def polynomial_decay(learning_rate, global_step, decay_steps,
     with name_scope(name, "PolynomialDecay",
                     [learning_rate, global_step, decay_steps,
                      end_learning_rate, power]) as scope:
-        rate = convert_to_tensor(learning_rate, name="learning_rate")
+        rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
         dtype = rate.dtype.base_dtype
         end = _math.cast(end_learning_rate, dtype)
+        power = _math.cast(power, dtype)
         step = _math.cast(global_step, dtype)
         steps = _math.cast(decay_steps, dtype)
         if cycle:
@@ -79,9 +85,10 @@ def polynomial_decay(learning_rate, global_step, decay_steps,
             steps *= _array.where(_math.equal(step, 0),
                                   constant(1, dtype), started)
         else:
-            step = _math.minimum(step, steps)
-        rest = _math.pow(1 - step / steps, _math.cast(power, dtype))
-        return _math.add((rate - end) * rest, end, name=scope)
+            step = _math.minimum(step, decay_steps)
+        share = step / steps
+        return _math.add(_math.multiply(
+            rate - end, _math.pow(1 - share, power)), end, name=scope)
 
 
 def piecewise_constant(x, boundaries, values, name=None):
@@ -91,30 +98,29 @@ def piecewise_constant(x, boundaries, values, name=None):
         raise ValueError(
             "The length of boundaries should be 1 less than the length of "
             "values")
-    with name_scope(name, "PiecewiseConstant", [x] + list(boundaries)
-                    + list(values)):
-        x = convert_to_tensor(x)
-        bounds = []
-        for b in boundaries:
-            b = convert_to_tensor(b)
-            if b.dtype.base_dtype != x.dtype.base_dtype:
-                # int32 bounds for an int64 x lose nothing.
-                if (b.dtype.base_dtype == dtypes.int32
-                        and x.dtype.base_dtype == dtypes.int64):
-                    b = _math.cast(b, x.dtype.base_dtype)
-                else:
-                    raise ValueError(
-                        "Boundaries (%s) must have the same dtype as x (%s)."
-                        % (b.dtype.base_dtype, x.dtype.base_dtype))
-            bounds.append(b)
-        values = [convert_to_tensor(v) for v in values]
-        for v in values[1:]:
-            if v.dtype.base_dtype != values[0].dtype.base_dtype:
+    x = convert_to_tensor(x)
+    bounds = []
+    for b in boundaries:
+        b = convert_to_tensor(b)
+        if b.dtype.base_dtype != x.dtype.base_dtype:
+            # int32 bounds for an int64 x lose nothing.
+            if (b.dtype.base_dtype == dtypes.int32
+                    and x.dtype.base_dtype == dtypes.int64):
+                b = _math.cast(b, x.dtype.base_dtype)
+            else:
                 raise ValueError(
-                    "Values must have elements all with the same dtype (%s vs "
-                    "%s)." % (values[0].dtype.base_dtype, v.dtype.base_dtype))
-        if not bounds:
-            return values[0]
+                    "Boundaries (%s) must have the same dtype as x (%s)."
+                    % (b.dtype.base_dtype, x.dtype.base_dtype))
+        bounds.append(b)
+    values = [convert_to_tensor(v) for v in values]
+    for v in values[1:]:
+        if v.dtype.base_dtype != values[0].dtype.base_dtype:
+            raise ValueError(
+                "Values must have elements all with the same dtype (%s vs "
+                "%s)." % (values[0].dtype.base_dtype, v.dtype.base_dtype))
+    if not bounds:
+        return values[0]
+    with name_scope(name, "PiecewiseConstant", [x] + bounds + values):
         cases = [(x <= bounds[0], lambda: values[0]),
                  (x > bounds[-1], lambda: values[-1])]
         for low, high, v in zip(bounds[:-1], bounds[1:], values[1:-1]):

@@ -315,9 +315,9 @@ class OpOptimizer(Optimizer):
     `_op` is X. `_slot_inputs` says which slot is which input of the op, in the
     op's order; `_scalar_inputs` which attribute of the optimizer is which
     scalar input."""
-    _op = None
-    _slot_inputs = {}
-    _scalar_inputs = {}
+    _op: str
+    _slot_inputs: dict = {}
+    _scalar_inputs: dict = {}
 
     def _tensors(self, **values):
         """Makes attributes `_NAME_tensor` of hyperparameters."""

@@ -59,7 +59,7 @@ class ClusterSpec:
     def __ne__(self, other):
         return not self == other
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self):
         return "ClusterSpec({%s})" % ", ".join(

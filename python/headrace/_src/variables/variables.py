@@ -42,7 +42,7 @@ def _make_default(use_resource=None, **arguments):
     return (ResourceVariable if use_resource else RefVariable)(**arguments)
 
 
-type(Variable).make = staticmethod(_make_default)
+setattr(type(Variable), "make", staticmethod(_make_default))
 
 
 def _batch_scatter_update_of(self, sparse_delta, use_locking=False, name=None):
@@ -51,7 +51,7 @@ def _batch_scatter_update_of(self, sparse_delta, use_locking=False, name=None):
                                 use_locking=use_locking, name=name)
 
 
-Variable.batch_scatter_update = _batch_scatter_update_of
+setattr(Variable, "batch_scatter_update", _batch_scatter_update_of)
 
 
 # Collections of variables, and what initialises them.

@@ -1,0 +1,312 @@
+"""Writes type stubs (.pyi) of the package headrace into a folder.
+
+    python tools/stubs.py DIR
+
+DIR is a package folder: DIR/__init__.pyi, DIR/nn/__init__.pyi and so on. The
+stubs are made of the package that this Python imports: functions with their
+arguments, ops with what the registry knows of their types, messages with their
+fields. Classes stand in their sources, from which the stubs take them.
+"""
+import importlib
+import inspect
+import keyword
+import pathlib
+import sys
+
+HEAD = '''"""%s"""
+import builtins as _b
+import typing as _t
+
+from headrace._typing import (
+    DTypeLike as _DTypeLike, ShapeLike as _ShapeLike, TensorLike as _TensorLike)
+'''
+NATIVE = "from headrace._headrace import Operation as _Operation, Tensor as _Tensor\n"
+TYPING = '''"""The types of arguments, by what they become."""
+import typing
+
+# What becomes a tensor: tensors, variables, arrays, numbers, strings, and
+# sequences of these.
+TensorLike: typing.TypeAlias = typing.Any
+# tf.float32, "float32", numpy.float32.
+DTypeLike: typing.TypeAlias = typing.Any
+# A TensorShape, a sequence of sizes and None, or a tensor.
+ShapeLike: typing.TypeAlias = typing.Any
+'''
+ATTRS = {"input": "_TensorLike", "int": "_b.int", "float": "_b.float",
+         "bool": "_b.bool", "string": "_b.str | _b.bytes",
+         "type": "_DTypeLike", "shape": "_ShapeLike", "tensor": "_TensorLike"}
+BY_NAME = {"name": "_b.str | None", "dtype": "_DTypeLike", "shape": "_ShapeLike"}
+
+
+def is_name(text):
+    return text.isidentifier() and not keyword.iskeyword(text)
+
+
+def shown(default):
+    """A default as text; "..." for what is no plain literal."""
+    if default is None or type(default) in (bool, int, str, bytes):
+        text = repr(default)
+        return text if len(text) < 40 else "..."
+    if type(default) is float and default - default == 0:
+        return repr(default)
+    return "..."
+
+
+def hint(parameter):
+    """The type of a function's argument."""
+    type_ = BY_NAME.get(parameter.name, "_t.Any")
+    if type_.startswith("_b.") and parameter.default is not None:
+        return "_b.str" if isinstance(parameter.default, str) else "_t.Any"
+    return type_
+
+
+def arguments(signature):
+    """The text between the parentheses of a def."""
+    parts, star = [], False
+    parameters = list(signature.parameters.values())
+    for i, p in enumerate(parameters):
+        if p.kind == p.KEYWORD_ONLY and not star:
+            parts.append("*")
+            star = True
+        if p.kind == p.VAR_POSITIONAL:
+            parts.append("*%s: _t.Any" % p.name)
+            star = True
+        elif p.kind == p.VAR_KEYWORD:
+            parts.append("**%s: _t.Any" % p.name)
+        elif p.default is p.empty:
+            parts.append("%s: %s" % (p.name, hint(p)))
+        else:
+            parts.append("%s: %s = %s" % (p.name, hint(p), shown(p.default)))
+        if p.kind == p.POSITIONAL_ONLY and (
+                i + 1 == len(parameters)
+                or parameters[i + 1].kind != p.POSITIONAL_ONLY):
+            parts.append("/")
+    return ", ".join(parts)
+
+
+def function(name, value):
+    try:
+        text = arguments(inspect.signature(value))
+    except (TypeError, ValueError):
+        text = "*args: _t.Any, **kwargs: _t.Any"
+    return "def %s(%s) -> _t.Any: ...\n" % (name, text)
+
+
+def attr_type(kind):
+    """The type of an op's attr or input."""
+    if kind.startswith("list("):
+        inner = ATTRS.get(kind[5:-1], "_t.Any")
+        return "_t.Sequence[%s]" % inner
+    return ATTRS.get(kind, "_t.Any")
+
+
+class Ops:
+    """Defs of ops; the classes of their results stand in raw_ops.pyi."""
+
+    def __init__(self, native, messages):
+        self._native, self._messages = native, messages
+
+    def definition(self, name):
+        return self._messages.OpDef.FromString(self._native.op_def(name)) \
+            if not hasattr(self._native.op_def(name), "output_arg") \
+            else self._native.op_def(name)
+
+    def result(self, op):
+        """(the type of what the function returns, the class of it or "")."""
+        outputs = self.definition(op.op_type).output_arg
+
+        def one(arg):
+            many = arg.number_attr or arg.type_list_attr
+            return "_b.list[_Tensor]" if many else "_Tensor"
+        if not outputs:
+            return "_Operation", ""
+        if len(outputs) == 1:
+            return one(outputs[0]), ""
+        fields = "".join("    %s: %s\n" % (
+            arg.name if is_name(arg.name) and not arg.name.startswith("_")
+            and arg.name not in ("count", "index")
+            else "_%d" % i, one(arg)) for i, arg in enumerate(outputs))
+        name = op.op_type + "Result"
+        fields = fields.replace("    _", "    field_")
+        return name, "class %s(_t.NamedTuple):\n%s\n" % (name, fields)
+
+    def define(self, name, op, results="_raw_ops."):
+        parts = []
+        for arg, kind, has_default, default in op.parameters():
+            if not is_name(arg):
+                parts = ["*args: _t.Any", "**kwargs: _t.Any"]
+                break
+            type_ = attr_type(kind)
+            if has_default:
+                if default is None:
+                    type_ += " | None"
+                type_ += " = " + shown(default)
+            parts.append("%s: %s" % (arg, type_))
+        else:
+            parts.append("name: _b.str | None = None")
+        result, cls = self.result(op)
+        if cls:
+            result = results + result
+        return "def %s(%s) -> %s: ...\n" % (name, ", ".join(parts), result)
+
+
+# The operators of tensors.
+OPERATORS = [prefix + name for prefix in ("", "r") for name in (
+    "add sub mul truediv floordiv mod pow matmul and or xor").split()] + [
+        "neg", "abs", "invert", "lt", "le", "gt", "ge"]
+
+
+def native_class(name, cls):
+    """A class that is written in C++, and what Python adds to it."""
+    lines = ["class %s:\n" % name]
+    operators = {"__%s__" % n for n in OPERATORS}
+    for member in sorted({*vars(cls), "__array_priority__", "__repr__",
+                          "__str__"}):
+        if member in ("__new__", "__doc__", "__module__", "__slots__", "__init__",
+                      "__eq__", "__ne__", "__hash__", "__nb_signature__",
+                      "__getattr__"):
+            continue
+        if name == "Tensor" and member in operators:
+            unary = member in ("__neg__", "__abs__", "__invert__")
+            lines.append("    def %s(self%s) -> Tensor: ...\n" % (
+                member, "" if unary else ", other: _t.Any"))
+        else:
+            lines.append("    %s: _t.Any\n" % member)
+    lines.append("    def __init__(self, *args: _t.Any, **kwargs: _t.Any) -> None: ...\n")
+    if name in ("Message", "MapField", "RepeatedField"):
+        lines.append("    def __getattr__(self, name: _b.str) -> _t.Any: ...\n")
+    return "".join(lines) + "\n"
+
+
+def native_stub(native):
+    text = '"""The part of the package that is written in C++."""\n'
+    text += "import builtins as _b\nimport typing as _t\n\n"
+    for name, value in sorted(vars(native).items()):
+        if name.startswith("__") or not is_name(name):
+            continue
+        if isinstance(value, type):
+            text += native_class(name, value)
+        elif callable(value):
+            text += "def %s(*args: _t.Any, **kwargs: _t.Any) -> _t.Any: ...\n" % name
+        else:
+            text += "%s: _t.Any\n" % name
+    return text
+
+
+def messages_stub(messages, names):
+    """Classes of messages with their fields."""
+    text = '"""Protobuf messages."""\nimport builtins as _b\nimport typing as _t\n\n'
+    text += "from headrace._headrace import Message as Message\n\n"
+    for name in sorted(names):
+        cls = getattr(messages, name)
+        text += "class %s(Message):\n" % name
+        numbers = [n for n in dir(cls) if n.endswith("_FIELD_NUMBER")]
+        instance = cls()
+        fields = {n[:-len("_FIELD_NUMBER")].lower() for n in numbers}
+        for field in sorted(fields):
+            if not is_name(field):
+                continue
+            value = getattr(instance, field, None)
+            kind = type(value).__name__
+            kind = "_b." + kind if kind in ("bool", "int", "float", "str",
+                                            "bytes") else "_t.Any"
+            text += "    %s: %s\n" % (field, kind)
+        for constant in sorted(set(dir(cls)) - set(numbers)):
+            value = getattr(cls, constant, None)
+            if is_name(constant) and constant not in fields and type(value) is int:
+                text += "    %s: _b.int\n" % constant
+        text += "    def __init__(self, **kwargs: _t.Any) -> None: ...\n\n"
+    text += "def from_text(text: _b.str | _b.bytes, message: _t.Any) -> _t.Any: ...\n"
+    text += "def __getattr__(name: _b.str) -> _t.Any: ...\n"
+    return text
+
+
+def raw_ops_stub(raw_ops, ops):
+    text = HEAD % "Every op of the registry as a function." + NATIVE + "\n"
+    body = ""
+    for name in dir(raw_ops):
+        op = getattr(raw_ops, name)
+        _, cls = ops.result(op)
+        text += cls
+        body += ops.define(name, op, results="")
+    return text + body
+
+
+def space_stub(space, module, table, spaces, ops):
+    """The stub of a namespace."""
+    title = "tf.%s." % space if space else "A dataflow runtime with the interface of TensorFlow 1.x."
+    text = HEAD % title + NATIVE
+    prefix = space + "." if space else ""
+    inner = sorted(s[len(prefix):] for s in spaces
+                   if s and s.startswith(prefix) and "." not in s[len(prefix):])
+    imports, body = [], []
+    own = "headrace" + ("." + space if space else "")
+    for child in inner:
+        imports.append("from %s import %s as %s\n" % (own, child, child))
+    if not space:
+        imports.append("from headrace import raw_ops as raw_ops\n")
+    if space == "compat":
+        imports.append("import headrace as _headrace_package\nfrom headrace.compat import v1 as v1\n")
+        body.append("def install() -> None: ...\n")
+    results = False
+    for name, (home, original) in sorted(table.items()):
+        value = getattr(module, name)
+        if type(value).__name__ == "OpFunction":
+            line = ops.define(name, value)
+            results |= "_raw_ops." in line
+            body.append(line)
+        elif inspect.isfunction(value):
+            if name not in ("install",) or space != "compat":
+                body.append(function(name, value))
+        else:
+            source = "headrace." + ("" if home == "_headrace" else "_src.") + home
+            imports.append("from %s import %s as %s\n" % (source, original, name))
+    if results:
+        imports.append("from headrace import raw_ops as _raw_ops\n")
+    if not space:
+        body.append("__version__: _b.str\n")
+    return text + "".join(imports) + "\n" + "".join(body)
+
+
+def write(folder):
+    """Writes all stubs; returns their paths."""
+    import headrace
+    from headrace import _api, _names, raw_ops
+    from headrace import _headrace as native
+    messages = importlib.import_module("headrace._src.framework.messages")
+    ops = Ops(native, messages)
+    folder = pathlib.Path(folder)
+    written = []
+
+    def save(path, text):
+        path = folder / path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        written.append(path)
+
+    names = {original for space in _api.NAMES
+             for home, original in _names.table(space).values()
+             if home == "framework.messages" and original[:1].isupper()
+             and original != "Message"}
+    save("_typing.pyi", TYPING)
+    save("_headrace.pyi", native_stub(native))
+    save("raw_ops.pyi", raw_ops_stub(raw_ops, ops))
+    save("_src/framework/messages.pyi", messages_stub(messages, names))
+    for space in _api.NAMES:
+        module = headrace
+        for part in space.split(".") if space else ():
+            module = getattr(module, part)
+        save("/".join([*space.split("."), "__init__.pyi"]).lstrip("/"),
+             space_stub(space, module, _names.table(space), _api.NAMES, ops))
+    save("compat/v1.pyi", "from headrace import *\n")
+    return written
+
+
+def main():
+    written = write(sys.argv[1])
+    print("%d stubs, %.1f MB" % (
+        len(written), sum(p.stat().st_size for p in written) / 1e6))
+
+
+if __name__ == "__main__":
+    main()
