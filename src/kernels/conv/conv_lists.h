@@ -23,6 +23,7 @@ const ConvImplementation* EigenBackwardFilter();
 // winograd.cc
 const ConvImplementation* WinogradF2();
 const ConvImplementation* WinogradF4();
+const ConvImplementation* WinogradF2Of5();
 // winograd_line.cc
 const ConvImplementation* WinogradLine3();
 const ConvImplementation* WinogradLine5();
@@ -30,12 +31,14 @@ const ConvImplementation* WinogradLine7();
 // turned_conv.cc: backward input by these.
 const ConvImplementation* TurnedWinogradF2();
 const ConvImplementation* TurnedWinogradF4();
+const ConvImplementation* TurnedWinogradF2Of5();
 const ConvImplementation* TurnedWinogradLine3();
 const ConvImplementation* TurnedWinogradLine5();
 const ConvImplementation* TurnedWinogradLine7();
 // winograd_backward_filter.cc
 const ConvImplementation* WinogradF2BackwardFilter();
 const ConvImplementation* WinogradF4BackwardFilter();
+const ConvImplementation* WinogradF2Of5BackwardFilter();
 // few_channels_conv.cc
 const ConvImplementation* FewChannels();
 // depthwise_tiles.cc, depthwise_conv.cc

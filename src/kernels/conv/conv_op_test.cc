@@ -71,6 +71,11 @@ const std::vector<ConvCase>& Cases() {
       {"pointwise_strided_rows", {2, 15, 29, 40}, {1, 1, 40, 72}, {2, 2}},
       {"pointwise_deep", {1, 3, 5, 1030}, {1, 1, 1030, 8}},
       {"pointwise_strided", {1, 9, 9, 8}, {1, 1, 8, 8}, {2, 2}},
+      {"pointwise_strides_differ", {2, 7, 11, 20}, {1, 1, 20, 18}, {3, 2}},
+      {"pointwise_rest_unseen", {2, 6, 8, 5}, {1, 1, 5, 7}, {4, 3}, kValid},
+      {"5x5_odd", {2, 9, 7, 17}, {5, 5, 17, 33}},
+      {"5x5_valid", {1, 13, 10, 32}, {5, 5, 32, 16}, {1, 1}, kValid},
+      {"5x5_smaller_image", {3, 2, 3, 16}, {5, 5, 16, 20}},
       {"line_1x7", {2, 17, 17, 32}, {1, 7, 32, 80}},
       {"line_7x1", {2, 17, 18, 33}, {7, 1, 33, 65}},
       {"line_1x5_valid", {1, 3, 14, 16}, {1, 5, 16, 24}, {1, 1}, kValid},
@@ -288,6 +293,7 @@ double Tolerance(const ConvImplementation* impl, ConvDirection d,
                  const ConvParams& p) {
   const std::string name = impl->Name();
   const double unit = name == "winograd_f4"             ? 8e-6
+                      : name == "winograd_f2_5"         ? 1.6e-5
                       : name == "winograd_line7"        ? 1.4e-5
                       : name.find("winograd_line") == 0 ? 6e-6
                       : p.dtype == DT_FLOAT             ? 1e-6
@@ -425,8 +431,9 @@ TEST(Winograd, ErrorsAreAsStated) {
   ThreadPool* pool = ThreadPool::Global();
   struct {
     int64_t channels, height, width;
-  } const cases[] = {{16, 3, 3},  {512, 3, 3}, {16, 1, 3}, {512, 3, 1},
-                     {512, 1, 5}, {512, 5, 1}, {16, 7, 1}, {512, 1, 7}};
+  } const cases[] = {{16, 3, 3}, {512, 3, 3}, {16, 1, 3},  {512, 3, 1},
+                     {16, 5, 5}, {512, 5, 5}, {512, 1, 5}, {512, 5, 1},
+                     {16, 7, 1}, {512, 1, 7}};
   for (const ConvDirection d :
        {ConvDirection::kForward, ConvDirection::kBackwardInput,
         ConvDirection::kBackwardFilter}) {
@@ -454,6 +461,7 @@ TEST(Winograd, ErrorsAreAsStated) {
         }
         const double stated =
             (name == "winograd_f4"      ? 8e-6
+             : name == "winograd_f2_5"  ? sums_pixels ? 1.6e-5 : 8e-6
              : name == "winograd_f2"    ? sums_pixels ? 3e-6 : 2e-6
              : name == "winograd_line7" ? 1.4e-5
                                         : 6e-6) *

@@ -119,6 +119,10 @@ const ConvImplementation* TurnedWinogradF4() {
   static const TurnedConv implementation(WinogradF4());
   return &implementation;
 }
+const ConvImplementation* TurnedWinogradF2Of5() {
+  static const TurnedConv implementation(WinogradF2Of5());
+  return &implementation;
+}
 const ConvImplementation* TurnedWinogradLine3() {
   static const TurnedConv implementation(WinogradLine3());
   return &implementation;

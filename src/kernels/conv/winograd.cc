@@ -1,10 +1,11 @@
 // winograd_f2, winograd_f4: forward 3x3 convolution of stride 1 with 2.25 or 4
-// times fewer multiplications. The output is cut into tiles of M x M pixels;
-// the inputs a tile sees, (M+2) x (M+2) pixels, are transformed, each element
-// of the transform is a matrix product over the channels, and the sums are
+// times fewer multiplications; winograd_f2_5: 5x5 with 2.8 times fewer. The
+// output is cut into tiles of M x M pixels; the inputs that a tile sees through
+// a filter of R x R, (M+R-1) x (M+R-1) pixels, are transformed, each element of
+// the transform is a matrix product over the channels, and the sums are
 // transformed back (winograd_transform.h):
 //
-//   V[e][tile, c] = (B' d B)[e]      input transform, E = (M+2)^2 elements
+//   V[e][tile, c] = (B' d B)[e]      input transform, E = (M+R-1)^2 elements
 //   X[e][tile, o] = V[e] U[e]        products with the transformed filter
 //   y[tile, o]    = A' X A           output transform, bias, activation
 //
@@ -16,9 +17,9 @@
 //
 // Accuracy: errors are relative to the largest terms of the sums, not to a
 // result that cancels. For inputs and filters in [-1, 1] and up to 512 channels
-// the largest error is below 2e-6 sqrt(9 C) (F2) and 8e-6 sqrt(9 C) (F4). The
-// order of all sums is fixed. An infinity or NaN makes NaN of every output of
-// the tiles that see it.
+// the largest error is below 2e-6 sqrt(9 C) (F2), 8e-6 sqrt(9 C) (F4) and
+// 8e-6 sqrt(25 C) (5x5). The order of all sums is fixed. An infinity or NaN
+// makes NaN of every output of the tiles that see it.
 
 // Products and sums of the transforms may be fused: their order is fixed, and
 // no other copy of them has to give the same bits. Before all includes, so that
@@ -41,9 +42,9 @@ namespace headrace::conv {
 namespace {
 
 // How the work is cut. Follows from the sizes and the processor alone.
-template <int M>
+template <int M, int R>
 struct Cut {
-  static constexpr int64_t kElements = (M + 2) * (M + 2);
+  static constexpr int64_t kElements = (M + R - 1) * (M + R - 1);
 
   Cut(const ConvParams& p, const CpuFeatures& cpu) {
     tiles_y = CeilDiv(p.out[1], M);
@@ -92,19 +93,19 @@ struct Cut {
 
 // V of `count` tiles from `first` on; `zeros` has as many as there are
 // channels.
-template <int M>
-void InputTiles(const ConvParams& p, const Cut<M>& cut, const float* in,
+template <int M, int R>
+void InputTiles(const ConvParams& p, const Cut<M, R>& cut, const float* in,
                 const float* zeros, int64_t first, int64_t count, float* v) {
   const TileView view = {
       in,         p.in[1],          p.in[2],          p.in_channels,
       M,          -p.pad_before[1], -p.pad_before[2], cut.tiles_y,
       cut.tiles_x};
-  TransformTiles<InputMap<M>>(view, zeros, first, count, cut.depth,
-                              cut.v_stride, v);
+  TransformTiles<InputMap<M, R>>(view, zeros, first, count, cut.depth,
+                                 cut.v_stride, v);
 }
 
 // Outputs of one tile: `rows` x `columns` pixels, `channels` from `o` on.
-template <int M, int kBytes>
+template <int M, int R, int kBytes>
 inline void OutputTile(const float* x, int64_t x_stride, const VectorTail& tail,
                        int64_t rows, int64_t columns, int64_t channels,
                        int64_t row_size, int64_t pixel_size, int64_t o,
@@ -112,7 +113,7 @@ inline void OutputTile(const float* x, int64_t x_stride, const VectorTail& tail,
   using Vector = VectorOf<kBytes>;
   using V = typename Vector::Type;
   constexpr int kLanes = VectorOf<kBytes>::kLanes;
-  constexpr int kEdge = M + 2;
+  constexpr int kEdge = M + R - 1;
   for (int64_t c = 0; c < channels; c += kLanes) {
     const int64_t lanes = std::min<int64_t>(kLanes, channels - c);
     V half[kEdge][M];
@@ -123,7 +124,7 @@ inline void OutputTile(const float* x, int64_t x_stride, const VectorTail& tail,
       for (int j = 0; j < kEdge; ++j) {
         d[j] = *reinterpret_cast<const V*>(x + (i * kEdge + j) * x_stride + c);
       }
-      WinogradTransform<M>::Output(d, half[i]);
+      WinogradTransform<M, R>::Output(d, half[i]);
     }
     V y[M][M];
 #pragma GCC unroll 8
@@ -131,7 +132,7 @@ inline void OutputTile(const float* x, int64_t x_stride, const VectorTail& tail,
       V d[kEdge], r[M];
 #pragma GCC unroll 8
       for (int i = 0; i < kEdge; ++i) d[i] = half[i][j];
-      WinogradTransform<M>::Output(d, r);
+      WinogradTransform<M, R>::Output(d, r);
 #pragma GCC unroll 8
       for (int i = 0; i < M; ++i) y[i][j] = r[i];
     }
@@ -156,8 +157,8 @@ inline void OutputTile(const float* x, int64_t x_stride, const VectorTail& tail,
 
 // The results of `count` tiles from `first` on, for `channels` channels from
 // `o` on.
-template <int M>
-void OutputTiles(const ConvParams& p, const Cut<M>& cut, const float* x,
+template <int M, int R>
+void OutputTiles(const ConvParams& p, const Cut<M, R>& cut, const float* x,
                  int64_t first, int64_t count, int64_t o, int64_t channels,
                  const VectorTail& tail, float* out) {
   const int64_t pixel_size = p.out_channels;
@@ -167,7 +168,7 @@ void OutputTiles(const ConvParams& p, const Cut<M>& cut, const float* x,
       const TilePosition tile(first + t, cut.tiles_y, cut.tiles_x, M);
       const int64_t offset =
           (tile.image * p.out[1] + tile.y) * row_size + tile.x * pixel_size + o;
-      OutputTile<M, decltype(bytes)::value>(
+      OutputTile<M, R, decltype(bytes)::value>(
           x + t * kPanel, cut.x_stride, tail, p.out[1] - tile.y,
           p.out[2] - tile.x, channels, row_size, pixel_size, o, offset, out);
     }
@@ -189,8 +190,8 @@ void OutputTiles(const ConvParams& p, const Cut<M>& cut, const float* x,
 }
 
 // One panel of the results of `count` tiles, whose V begins at `v`.
-template <int M>
-void MultiplyPanel(const ConvParams& p, const Cut<M>& cut, const float* v,
+template <int M, int R>
+void MultiplyPanel(const ConvParams& p, const Cut<M, R>& cut, const float* v,
                    const float* u, int64_t panel, int64_t first, int64_t count,
                    const VectorTail& tail, float* x, float* out) {
   const PanelChannels channels = ChannelsOf(p, panel);
@@ -199,23 +200,23 @@ void MultiplyPanel(const ConvParams& p, const Cut<M>& cut, const float* v,
               out);
 }
 
-template <int M>
-class WinogradConv : public WinogradForward<Cut<M>::kElements> {
-  using Base = WinogradForward<Cut<M>::kElements>;
+template <int M, int R>
+class WinogradConv : public WinogradForward<Cut<M, R>::kElements> {
+  using Base = WinogradForward<Cut<M, R>::kElements>;
 
  public:
   const char* Name() const override {
-    return M == 4 ? "winograd_f4" : "winograd_f2";
+    return R == 5 ? "winograd_f2_5" : M == 4 ? "winograd_f4" : "winograd_f2";
   }
 
   bool Accepts(const ConvParams& p, const CpuFeatures&) const override {
-    return IsWinograd3x3(p);
+    return IsWinograd(p, R);
   }
 
   double EstimateNs(const ConvParams& p,
                     const CpuFeatures& cpu) const override {
-    const Cut<M> cut(p, cpu);
-    const double elements = 1.0 * cut.tiles * Cut<M>::kElements;
+    const Cut<M, R> cut(p, cpu);
+    const double elements = 1.0 * cut.tiles * Cut<M, R>::kElements;
     const double out_depth = RoundUp(p.out_channels, kLine);
     const double products = Base::ProductsNs(p, cpu, elements);
     double transforms = elements * (0.16 * cut.depth + 0.12 * out_depth);
@@ -233,7 +234,7 @@ class WinogradConv : public WinogradForward<Cut<M>::kElements> {
 
   int64_t WorkspaceBytes(const ConvParams& p, int threads) const override {
     threads = std::min(threads, ScratchSlots::kMost);
-    const Cut<M> cut(p, HostCpu());
+    const Cut<M, R> cut(p, HostCpu());
     const int64_t v = cut.v_elements(), x = cut.x_elements();
     return sizeof(float) *
            (cut.depth + (cut.shared ? v + threads * x : threads * (v + x)));
@@ -241,9 +242,9 @@ class WinogradConv : public WinogradForward<Cut<M>::kElements> {
 
   void PrepareFilter(ThreadPool* pool, const ConvParams& p, const void* filter,
                      void* prepared) const override {
-    TransformPanels<Cut<M>::kElements>(
+    TransformPanels<Cut<M, R>::kElements>(
         pool, p, static_cast<const float*>(filter),
-        0.5 * kPanel * Cut<M>::kElements,
+        0.5 * kPanel * Cut<M, R>::kElements,
         [&p](const float* g, int64_t n, float* u) {
           TransformFilter(p, g, n, u);
         },
@@ -252,7 +253,7 @@ class WinogradConv : public WinogradForward<Cut<M>::kElements> {
 
   void Run(const ConvArgs& args) const override {
     const ConvParams& p = *args.params;
-    const Cut<M> cut(p, HostCpu());
+    const Cut<M, R> cut(p, HostCpu());
     const float* in = static_cast<const float*>(args.input);
     const float* u = static_cast<const float*>(args.prepared_filter);
     float* out = static_cast<float*>(args.result);
@@ -284,7 +285,7 @@ class WinogradConv : public WinogradForward<Cut<M>::kElements> {
     ScratchSlots slots(rest + v_size, sizeof(float) * x_size, threads);
     for (int64_t first = 0; first < cut.tiles; first += cut.block) {
       const int64_t count = std::min(cut.block, cut.tiles - first);
-      args.pool->ParallelForCost(count, 0.3 * Cut<M>::kElements * cut.depth,
+      args.pool->ParallelForCost(count, 0.3 * Cut<M, R>::kElements * cut.depth,
                                  [&](int64_t begin, int64_t end) {
                                    InputTiles(p, cut, in, zeros, first + begin,
                                               end - begin,
@@ -306,24 +307,24 @@ class WinogradConv : public WinogradForward<Cut<M>::kElements> {
   // double.
   static void TransformFilter(const ConvParams& p, const float* g, int64_t n,
                               float* u) {
-    constexpr int kEdge = M + 2;
+    constexpr int kEdge = M + R - 1;
     const int64_t tap_stride = p.in_channels * p.out_channels;
     const int64_t u_stride = p.in_channels * n;
     RunSimdWide([&](auto bytes) {
       using Lanes = WinogradLanes<decltype(bytes)::value>;
       for (int64_t o = 0; o < n; o += Lanes::kCount) {
-        typename Lanes::V taps[3][3],
-            rows[3][kEdge];  // rows: of G g, transposed
-        for (int t = 0; t < 9; ++t) {
-          Lanes::Load(g + t * tap_stride + o, n - o, &taps[t % 3][t / 3]);
+        typename Lanes::V taps[R][R],
+            rows[R][kEdge];  // rows: of G g, transposed
+        for (int t = 0; t < R * R; ++t) {
+          Lanes::Load(g + t * tap_stride + o, n - o, &taps[t % R][t / R]);
         }
-        for (int j = 0; j < 3; ++j) {
-          WinogradTransform<M>::Filter(taps[j], rows[j]);
+        for (int j = 0; j < R; ++j) {
+          WinogradTransform<M, R>::Filter(taps[j], rows[j]);
         }
         for (int i = 0; i < kEdge; ++i) {
-          const typename Lanes::V row[3] = {rows[0][i], rows[1][i], rows[2][i]};
-          typename Lanes::V t[kEdge];
-          WinogradTransform<M>::Filter(row, t);
+          typename Lanes::V row[R], t[kEdge];
+          for (int j = 0; j < R; ++j) row[j] = rows[j][i];
+          WinogradTransform<M, R>::Filter(row, t);
           for (int j = 0; j < kEdge; ++j) {
             Lanes::Store(t[j], n - o, u + (i * kEdge + j) * u_stride + o);
           }
@@ -336,11 +337,15 @@ class WinogradConv : public WinogradForward<Cut<M>::kElements> {
 }  // namespace
 
 const ConvImplementation* WinogradF2() {
-  static const WinogradConv<2> implementation;
+  static const WinogradConv<2, 3> implementation;
   return &implementation;
 }
 const ConvImplementation* WinogradF4() {
-  static const WinogradConv<4> implementation;
+  static const WinogradConv<4, 3> implementation;
+  return &implementation;
+}
+const ConvImplementation* WinogradF2Of5() {
+  static const WinogradConv<2, 5> implementation;
   return &implementation;
 }
 

@@ -1,9 +1,9 @@
-// winograd_f2, winograd_f4, backward filter: the gradient of a 3x3 filter of
-// stride 1 with 2.25 or 4 times fewer multiplications. It is the transpose of
-// what winograd.cc computes: tiles of M x M pixels of the output's gradient and
-// the (M+2) x (M+2) inputs that they saw are transformed, the products of each
-// of the E = (M+2)^2 elements are summed over all tiles, and the sums are
-// transformed to the nine taps once:
+// winograd_f2, winograd_f4, winograd_f2_5, backward filter: the gradient of a
+// 3x3 or 5x5 filter of stride 1 with 2.25, 4 or 2.8 times fewer
+// multiplications. It is the transpose of what winograd.cc computes: tiles of
+// M x M pixels of the output's gradient and the (M+R-1) x (M+R-1) inputs that
+// they saw are transformed, the products of each of the E = (M+R-1)^2 elements
+// are summed over all tiles, and the sums are transformed to the taps once:
 //
 //   V[e][tile, c] = (B' d B)[e],  D[e][tile, o] = (A dy A')[e]
 //   X[e][c, o]   += V[e]' D[e]
@@ -13,8 +13,9 @@
 // out by element and panel of output channels.
 //
 // Accuracy: errors are relative to the largest terms of the sums. For values in
-// [-1, 1] the largest error is below 3e-6 sqrt(n) (F2) and 8e-6 sqrt(n) (F4)
-// where n output pixels are summed. The order of all sums is fixed.
+// [-1, 1] the largest error is below 3e-6 sqrt(n) (F2), 8e-6 sqrt(n) (F4) and
+// 16e-6 sqrt(n) (5x5) where n output pixels are summed. The order of all sums
+// is fixed.
 
 // As in winograd.cc.
 #pragma GCC optimize("fp-contract=fast")
@@ -30,19 +31,19 @@ namespace headrace::conv {
 namespace {
 
 // A dy A': what the tiles of the output's gradient become.
-template <int M>
+template <int M, int R>
 struct GradientMap {
-  static constexpr int kFrom = M, kTo = M + 2;
+  static constexpr int kFrom = M, kTo = M + R - 1;
   template <typename V>
   static inline void Apply(const V* y, V* x) {
-    WinogradTransform<M>::OutputTransposed(y, x);
+    WinogradTransform<M, R>::OutputTransposed(y, x);
   }
 };
 
 // How the work is cut. Follows from the sizes alone.
-template <int M>
+template <int M, int R>
 struct GradientCut {
-  static constexpr int64_t kElements = (M + 2) * (M + 2);
+  static constexpr int64_t kElements = (M + R - 1) * (M + R - 1);
   // Of V and D of a chunk, which the caches should hold; but where X, which is
   // read and written for each chunk, is larger, there should be few chunks.
   static constexpr int64_t kLeastBytes = int64_t{8} << 20;
@@ -79,45 +80,45 @@ struct GradientCut {
   int64_t bands, rows, panels;
 };
 
-// The nine taps of channel pairs [begin, end) of `pairs`, in double.
-template <int M>
+// The taps of channel pairs [begin, end) of `pairs`, in double.
+template <int M, int R>
 void FilterTaps(int64_t pairs, const float* x, int64_t begin, int64_t end,
                 float* dw) {
-  constexpr int kEdge = M + 2;
+  constexpr int kEdge = M + R - 1;
   RunSimdWide([&](auto bytes) {
     using Lanes = WinogradLanes<decltype(bytes)::value>;
     for (int64_t at = begin; at < end; at += Lanes::kCount) {
-      typename Lanes::V columns[3][kEdge];  // of G' X
+      typename Lanes::V columns[R][kEdge];  // of G' X
       for (int j = 0; j < kEdge; ++j) {
-        typename Lanes::V column[kEdge], taps[3];
+        typename Lanes::V column[kEdge], taps[R];
         for (int i = 0; i < kEdge; ++i) {
           Lanes::Load(x + (i * kEdge + j) * pairs + at, end - at, &column[i]);
         }
-        WinogradTransform<M>::FilterTransposed(column, taps);
-        for (int i = 0; i < 3; ++i) columns[i][j] = taps[i];
+        WinogradTransform<M, R>::FilterTransposed(column, taps);
+        for (int i = 0; i < R; ++i) columns[i][j] = taps[i];
       }
-      for (int i = 0; i < 3; ++i) {
-        typename Lanes::V taps[3];
-        WinogradTransform<M>::FilterTransposed(columns[i], taps);
-        for (int j = 0; j < 3; ++j) {
-          Lanes::Store(taps[j], end - at, dw + (i * 3 + j) * pairs + at);
+      for (int i = 0; i < R; ++i) {
+        typename Lanes::V taps[R];
+        WinogradTransform<M, R>::FilterTransposed(columns[i], taps);
+        for (int j = 0; j < R; ++j) {
+          Lanes::Store(taps[j], end - at, dw + (i * R + j) * pairs + at);
         }
       }
     }
   });
 }
 
-template <int M>
+template <int M, int R>
 class WinogradFilterGradient : public ConvImplementation {
  public:
-  using Cut = GradientCut<M>;
+  using Cut = GradientCut<M, R>;
 
   const char* Name() const override {
-    return M == 4 ? "winograd_f4" : "winograd_f2";
+    return R == 5 ? "winograd_f2_5" : M == 4 ? "winograd_f4" : "winograd_f2";
   }
 
   bool Accepts(const ConvParams& p, const CpuFeatures&) const override {
-    return IsWinograd3x3(p) && p.in_channels * p.out_channels <= kMostPairs;
+    return IsWinograd(p, R) && p.in_channels * p.out_channels <= kMostPairs;
   }
 
   double EstimateNs(const ConvParams& p,
@@ -177,10 +178,10 @@ class WinogradFilterGradient : public ConvImplementation {
       args.pool->ParallelForCost(
           count, 0.16 * Cut::kElements * (cut.v_depth + cut.d_depth),
           [&](int64_t begin, int64_t end) {
-            TransformTiles<InputMap<M>>(in, zeros, first + begin, end - begin,
-                                        cut.v_depth, cut.v_stride,
-                                        v + begin * cut.v_depth);
-            TransformTiles<GradientMap<M>>(
+            TransformTiles<InputMap<M, R>>(
+                in, zeros, first + begin, end - begin, cut.v_depth,
+                cut.v_stride, v + begin * cut.v_depth);
+            TransformTiles<GradientMap<M, R>>(
                 dy, zeros, first + begin, end - begin, cut.d_depth,
                 cut.d_stride, d + begin * cut.d_depth);
           });
@@ -189,8 +190,8 @@ class WinogradFilterGradient : public ConvImplementation {
     args.pool->ParallelForCost(
         p.in_channels * p.out_channels, 0.3 * Cut::kElements,
         [&](int64_t begin, int64_t end) {
-          FilterTaps<M>(cut.x_stride, x, begin, end,
-                        static_cast<float*>(args.result));
+          FilterTaps<M, R>(cut.x_stride, x, begin, end,
+                           static_cast<float*>(args.result));
         });
   }
 
@@ -231,11 +232,15 @@ class WinogradFilterGradient : public ConvImplementation {
 }  // namespace
 
 const ConvImplementation* WinogradF2BackwardFilter() {
-  static const WinogradFilterGradient<2> implementation;
+  static const WinogradFilterGradient<2, 3> implementation;
   return &implementation;
 }
 const ConvImplementation* WinogradF4BackwardFilter() {
-  static const WinogradFilterGradient<4> implementation;
+  static const WinogradFilterGradient<4, 3> implementation;
+  return &implementation;
+}
+const ConvImplementation* WinogradF2Of5BackwardFilter() {
+  static const WinogradFilterGradient<2, 5> implementation;
   return &implementation;
 }
 

@@ -25,11 +25,11 @@ inline constexpr int64_t kMostWinogradChannels = 1 << 14;
 
 inline int64_t RoundUp(int64_t n, int64_t to) { return CeilDiv(n, to) * to; }
 
-// Of float, 3x3, without strides, dilation or groups. The depth of a volume
-// counts as more images.
-inline bool IsWinograd3x3(const ConvParams& p) {
+// Of float, edge x edge, without strides, dilation or groups. The depth of a
+// volume counts as more images.
+inline bool IsWinograd(const ConvParams& p, int64_t edge) {
   using Dims = ConvSizes::Dims;
-  return p.filter == Dims{1, 3, 3} && p.stride == Dims{1, 1, 1} &&
+  return p.filter == Dims{1, edge, edge} && p.stride == Dims{1, 1, 1} &&
          p.dilation == Dims{1, 1, 1} && p.format == DataFormat::kNHWC &&
          p.dtype == DT_FLOAT && p.groups == 1 && p.pad_before[0] == 0 &&
          p.pad_after[0] == 0 && p.in_channels <= kMostWinogradChannels &&

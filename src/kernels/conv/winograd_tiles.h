@@ -1,4 +1,4 @@
-// The tiles of an image, transformed for Winograd's convolution F(MxM, 3x3):
+// The tiles of an image, transformed for Winograd's convolution F(MxM, RxR):
 // along rows and columns, a vector of channels at a time.
 #ifndef HEADRACE_KERNELS_CONV_WINOGRAD_TILES_H_
 #define HEADRACE_KERNELS_CONV_WINOGRAD_TILES_H_
@@ -104,12 +104,12 @@ void TransformTiles(const TileView& view, const float* zeros, int64_t first,
 }
 
 // B' d B: what the tiles of the input become.
-template <int M>
+template <int M, int R>
 struct InputMap {
-  static constexpr int kFrom = M + 2, kTo = M + 2;
+  static constexpr int kFrom = M + R - 1, kTo = M + R - 1;
   template <typename V>
   static inline void Apply(const V* d, V* o) {
-    WinogradTransform<M>::Input(d, o);
+    WinogradTransform<M, R>::Input(d, o);
   }
 };
 

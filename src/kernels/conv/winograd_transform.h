@@ -1,14 +1,14 @@
-// The linear maps of Winograd's convolution F(MxM, 3x3), on vectors of
+// The linear maps of Winograd's convolution F(MxM, RxR), on vectors of
 // channels: Y = A' [(G g G') * (B' d B)] A for a tile d of kEdge x kEdge
-// inputs, a 3x3 filter g and M x M outputs, kEdge = M + 2.
+// inputs, an RxR filter g and M x M outputs, kEdge = M + R - 1.
 //
 // The gradient of the filter takes the transposed maps: dg = G' [(B' d B) * (A
 // dy A')] G, summed over the tiles.
 //
 // They follow from polynomial interpolation at kEdge - 1 points and infinity.
-// F(2x2) takes 0, 1, -1. F(4x4) takes 0, a, -a, b, -b with a = 5/8, b = 3/2:
-// with the usual 1 and 2 the largest errors are four times as large, for the
-// same number of operations.
+// F(2x2, 3x3) takes 0, 1, -1. F(4x4, 3x3) and F(2x2, 5x5) take 0, a, -a, b, -b
+// with a = 5/8, b = 3/2: with the usual 1 and 2 the largest errors are four
+// times as large, for the same number of operations.
 #ifndef HEADRACE_KERNELS_CONV_WINOGRAD_TRANSFORM_H_
 #define HEADRACE_KERNELS_CONV_WINOGRAD_TRANSFORM_H_
 
@@ -46,11 +46,11 @@ struct WinogradLanes {
 };
 
 // V is float, double or a vector of them.
-template <int M>
+template <int M, int R>
 struct WinogradTransform;
 
 template <>
-struct WinogradTransform<2> {
+struct WinogradTransform<2, 3> {
   static constexpr int kEdge = 4;
 
   // o = B' d
@@ -94,8 +94,8 @@ struct WinogradTransform<2> {
   }
 };
 
-template <>
-struct WinogradTransform<4> {
+// What the transforms of six points share.
+struct WinogradSixPoints {
   static constexpr int kEdge = 6;
   static constexpr float kA = 0.625f, kB = 1.5f;
   static constexpr float kA2 = kA * kA, kB2 = kB * kB;  // exact
@@ -113,6 +113,15 @@ struct WinogradTransform<4> {
     o[4] = b_even - kB * b_odd;
     o[5] = kA2 * kB2 * d[1] + (d[5] - (kA2 + kB2) * d[3]);
   }
+
+ protected:
+  static constexpr double kZeroScale = 1.0 / (kA2 * kB2),
+                          kAScale = 1.0 / (2 * kA2 * (kA2 - kB2)),
+                          kBScale = 1.0 / (2 * kB2 * (kB2 - kA2));
+};
+
+template <>
+struct WinogradTransform<4, 3> : WinogradSixPoints {
   template <typename V>
   static inline void Output(const V* x, V* y) {
     const V a_even = x[1] + x[2], a_odd = x[1] - x[2];
@@ -154,11 +163,50 @@ struct WinogradTransform<4> {
     g[1] = kAScale * kA * (u[1] - u[2]) + kBScale * kB * (u[3] - u[4]);
     g[2] = kA2 * a_even + (kB2 * b_even + u[5]);
   }
+};
 
- private:
-  static constexpr double kZeroScale = 1.0 / (kA2 * kB2),
-                          kAScale = 1.0 / (2 * kA2 * (kA2 - kB2)),
-                          kBScale = 1.0 / (2 * kB2 * (kB2 - kA2));
+template <>
+struct WinogradTransform<2, 5> : WinogradSixPoints {
+  template <typename V>
+  static inline void Output(const V* x, V* y) {
+    y[0] = x[0] + ((x[1] + x[2]) + (x[3] + x[4]));
+    y[1] = kA * (x[1] - x[2]) + (kB * (x[3] - x[4]) + x[5]);
+  }
+  template <typename V>
+  static inline void OutputTransposed(const V* y, V* x) {
+    x[0] = y[0];
+    x[1] = y[0] + kA * y[1];
+    x[2] = y[0] - kA * y[1];
+    x[3] = y[0] + kB * y[1];
+    x[4] = y[0] - kB * y[1];
+    x[5] = y[1];
+  }
+  // V is double or a vector of them.
+  template <typename V>
+  static inline void Filter(const V* g, V* u) {
+    u[0] = kZeroScale * g[0];
+    const V a_even = kAScale * (g[0] + kA2 * (g[2] + kA2 * g[4]));
+    const V a_odd = kAScale * kA * (g[1] + kA2 * g[3]);
+    u[1] = a_even + a_odd;
+    u[2] = a_even - a_odd;
+    const V b_even = kBScale * (g[0] + kB2 * (g[2] + kB2 * g[4]));
+    const V b_odd = kBScale * kB * (g[1] + kB2 * g[3]);
+    u[3] = b_even + b_odd;
+    u[4] = b_even - b_odd;
+    u[5] = g[4];
+  }
+  template <typename V>
+  static inline void FilterTransposed(const V* u, V* g) {
+    const V a_even = kAScale * (u[1] + u[2]);
+    const V b_even = kBScale * (u[3] + u[4]);
+    const V a_odd = kAScale * kA * (u[1] - u[2]);
+    const V b_odd = kBScale * kB * (u[3] - u[4]);
+    g[0] = kZeroScale * u[0] + (a_even + b_even);
+    g[1] = a_odd + b_odd;
+    g[2] = kA2 * a_even + kB2 * b_even;
+    g[3] = kA2 * a_odd + kB2 * b_odd;
+    g[4] = kA2 * kA2 * a_even + (kB2 * kB2 * b_even + u[5]);
+  }
 };
 
 }  // namespace headrace::conv

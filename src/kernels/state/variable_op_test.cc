@@ -52,6 +52,67 @@ TEST(RefVariableTest, AssignShapes) {
   ExpectEqual(loose.InputTensor(0), F({1, 2, 3}));
 }
 
+// ref update (b + x * a).
+struct FusedAssign : OpTester {
+  FusedAssign(const char* update, Tensor var, Tensor x, Tensor a, Tensor b)
+      : OpTester("_FusedAssign") {
+    Attr("T", DT_FLOAT).Attr("num_args", int64_t{2}).Attr("update", update);
+    Attr("ops", std::vector<std::string>{"Mul", "Add"});
+    Attr("sides", std::vector<int64_t>{1, 2});
+    Ref(std::move(var)).Input(std::move(x)).Input(std::move(a));
+    Input(std::move(b));
+  }
+};
+
+TEST(RefVariableTest, AFusedAssignComputesWhatItAssigns) {
+  const struct {
+    const char* update;
+    std::vector<float> want;
+  } kCases[] = {{"Assign", {12, 23, 34}},
+                {"AssignAdd", {112, 123, 134}},
+                {"AssignSub", {88, 77, 66}}};
+  for (const auto& c : kCases) {
+    Tensor var = Heap(F({100, 100, 100}));
+    FusedAssign t(c.update, var, F({1, 2, 3}), MakeScalar<float>(2),
+                  F({10, 19, 28}));
+    ASSERT_EQ(t.Run(), OkStatus()) << c.update;
+    ExpectEqual(var, F(c.want));  // a reader who shares the buffer
+    ExpectEqual(t.Output(0), F(c.want));
+  }
+}
+
+TEST(RefVariableTest, AFusedAssignReadsItsOwnVariableBeforeItWrites) {
+  const Tensor var = Heap(MakeTensor<float>({2, 300}, [] {
+    std::vector<float> v(600);
+    for (int i = 0; i < 600; ++i) v[i] = static_cast<float>(i);
+    return v;
+  }()));
+  Tensor row;  // the last row, as a view
+  ASSERT_TRUE(row.CopyFrom(var.Slice(1, 2), {300}));
+  FusedAssign t("AssignAdd", var, var, MakeScalar<float>(2), row);
+  ASSERT_EQ(t.Run(), OkStatus());
+  for (int i = 0; i < 600; ++i) {
+    EXPECT_EQ(var.data<float>()[i], 3 * i + 300 + i % 300) << i;
+  }
+}
+
+TEST(RefVariableTest, AFusedAssignRefusesWhatAssignsRefuse) {
+  const Tensor one = MakeScalar<float>(1);
+  FusedAssign first("Assign", Tensor(), F({1, 2}), one, one);
+  ASSERT_EQ(first.Run(), OkStatus());
+  ExpectEqual(first.InputTensor(0), F({2, 3}));
+  ExpectError(FusedAssign("AssignAdd", Tensor(), F({1, 2}), one, one).Run(),
+              kPrecondition, "uninitialized value");
+  ExpectError(FusedAssign("Assign", Heap(F({1})), F({1, 2}), one, one).Run(),
+              kInvalid, "Assign requires shapes of both tensors to match");
+  ExpectError(FusedAssign("AssignSub", Heap(F({1})), F({1, 2}), one, one).Run(),
+              kInvalid, "Parameters and update must be the same size");
+  ExpectError(
+      FusedAssign("Assign", Heap(F({1, 2})), F({1, 2}), F({1, 2, 3}), one)
+          .Run(),
+      kInvalid, "args[0] must have one element or a shape that x's shape");
+}
+
 TEST(RefVariableTest, AddAndSub) {
   OpTester add("AssignAdd");
   Tensor var = Heap(F({1, 2}));

@@ -144,6 +144,24 @@ REGISTER_OP("AssignSub")
     .SetShapeFn(shape_inference::MergeBothInputs)
     .WritesState();
 
+// Assign, AssignAdd or AssignSub, as "update" says, of what "ops" make of x
+// (as in _FusedElementwise).
+REGISTER_OP("_FusedAssign")
+    .Input("ref: Ref(T)")
+    .Input("x: T")
+    .Input("args: num_args * T")
+    .Output("output_ref: Ref(T)")
+    .Attr("T: {float, double}")
+    .Attr("num_args: int >= 0")
+    .Attr("ops: list(string) >= 1")
+    .Attr("sides: list(int)")
+    .Attr("update: {'Assign', 'AssignAdd', 'AssignSub'}")
+    .Attr("validate_shape: bool = true")
+    .SetAllowsUninitializedInput()
+    .SetShapeFn(AssignShape)
+    .Variable(VariableUse::kInitializes)
+    .WritesState();
+
 REGISTER_OP("CountUpTo")
     .Input("ref: Ref(T)")
     .Output("output: T")

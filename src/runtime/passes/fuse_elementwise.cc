@@ -3,6 +3,12 @@
 // not asked for by the step, and keeps its shape and type: the other operand of
 // a binary op must surely have the chain's shape, be one element, or be a row
 // that is repeated. Results keep every bit.
+//
+// A chain that ends in an Assign, AssignAdd or AssignSub of a variable by
+// reference takes it in: what sparse updates of optimizers and moving averages
+// consist of. Such a chain may read references. The node reads them later than
+// the chain's nodes did, but nothing can be ordered between the two: who waits
+// for a node of the chain waits for all of it.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -19,6 +25,7 @@ namespace headrace {
 namespace {
 
 constexpr char kFused[] = "_FusedElementwise";
+constexpr char kFusedAssign[] = "_FusedAssign";
 // Ops of a chain: more gain little, and the node's loop over them stays short.
 constexpr size_t kMaxChain = 32;
 
@@ -31,14 +38,17 @@ class Chains {
     std::vector<Node*> order;
     HR_RETURN_IF_ERROR(TopologicalOrder(*graph_, &order));
     std::vector<int> candidates;  // ids: nodes go while chains are made
+    bool assigns = false;
     for (const Node* n : order) {
-      if (IsCandidate(*n)) candidates.push_back(n->id());
+      if (IsCandidate(*n, /*refs=*/true)) candidates.push_back(n->id());
+      assigns |= IsAssign(*n);
     }
     const auto may_begin = [this](int id) {
       const Node& n = *graph_->node(id);
       return !IsFew(n, 0) || (n.num_inputs() > 1 && !IsFew(n, 1));
     };
-    if (candidates.size() < 2 || absl::c_none_of(candidates, may_begin)) {
+    if (candidates.size() + assigns < 2 ||
+        absl::c_none_of(candidates, may_begin)) {
       return OkStatus();
     }
     HR_RETURN_IF_ERROR(SymbolicShapes::Make(*graph_, &shapes_));
@@ -46,7 +56,10 @@ class Chains {
     for (const int id : candidates) {
       HR_RETURN_IF_ERROR(CheckInterrupt());
       if (gone.contains(id)) continue;
-      Chain chain = Grow(graph_->node(id));
+      Chain chain = Grow(graph_->node(id), /*refs=*/true);
+      if (chain.assign == nullptr && chain.reads_refs) {
+        chain = Grow(graph_->node(id), /*refs=*/false);
+      }
       if (chain.nodes.size() < 2) continue;
       for (const Node* n : chain.nodes) gone.insert(n->id());
       HR_RETURN_IF_ERROR(Merge(chain, changes));
@@ -60,6 +73,8 @@ class Chains {
     std::vector<std::string> ops;
     std::vector<int64_t> sides;
     std::vector<Endpoint> inputs;  // what it begins with, then args
+    bool reads_refs = false;
+    Node* assign = nullptr;  // the last of `nodes`, if it is one
   };
 
   // As an op that the fused node knows; "" if it is none.
@@ -73,7 +88,13 @@ class Chains {
     return is_sum ? "Add" : "";
   }
 
-  bool IsCandidate(const Node& n) const {
+  static bool IsAssign(const Node& n) {
+    const std::string& op = n.type_string();
+    return op == "Assign" || op == "AssignAdd" || op == "AssignSub";
+  }
+
+  // `refs`: it may read references.
+  static bool IsCandidate(const Node& n, bool refs) {
     if (n.num_outputs() != 1 || n.num_inputs() < 1 || n.num_inputs() > 2 ||
         (n.output_type(0) != DT_FLOAT && n.output_type(0) != DT_DOUBLE) ||
         n.attrs().Find("_kernel") != nullptr || OpOf(n).empty()) {
@@ -81,13 +102,13 @@ class Chains {
     }
     for (const Edge* e : n.data_inputs()) {
       // What a reference refers to is read when the node runs, not later.
-      if (e == nullptr ||
-          e->src()->output_type(e->src_output()) != n.output_type(0)) {
-        return false;
-      }
+      if (e == nullptr) return false;
+      const DataType type = e->src()->output_type(e->src_output());
+      if ((refs ? RemoveRefType(type) : type) != n.output_type(0)) return false;
     }
     return true;
   }
+  static bool ReadsRefs(const Node& n) { return !IsCandidate(n, false); }
 
   // Kernels of scalars are quick: no chain begins with one.
   static bool IsFew(const Node& n, int i) {
@@ -95,8 +116,9 @@ class Chains {
     return shape.IsFullyDefined() && shape.num_elements() <= 1;
   }
 
-  Chain Grow(Node* first) {
+  Chain Grow(Node* first, bool refs) {
     Chain chain;
+    if (!IsCandidate(*first, refs)) return chain;
     for (int i = 0; i < first->num_inputs() && chain.nodes.empty(); ++i) {
       if (IsFew(*first, i)) continue;
       chain.inputs = {Input(*first, i)};
@@ -104,7 +126,13 @@ class Chains {
     }
     while (!chain.nodes.empty() && chain.nodes.size() < kMaxChain) {
       const Edge* e = rewriter_.OnlyReader(*chain.nodes.back());
-      if (e == nullptr || e->IsControlEdge() || !IsCandidate(*e->dst()) ||
+      if (e == nullptr || e->IsControlEdge()) break;
+      if (EndsIn(*e, chain)) {
+        chain.assign = e->dst();
+        chain.nodes.push_back(chain.assign);
+        break;
+      }
+      if (!IsCandidate(*e->dst(), refs) ||
           e->dst()->output_type(0) != first->output_type(0) ||
           !Rewriter::SamePlace(*first, *e->dst()) ||
           !Append(e->dst(), e->dst_input(), &chain)) {
@@ -112,6 +140,27 @@ class Chains {
       }
     }
     return chain;
+  }
+
+  // The chain's value, which `e` leads from, is assigned to a variable of its
+  // shape.
+  bool EndsIn(const Edge& e, const Chain& chain) const {
+    const Node& n = *e.dst();
+    if (!IsAssign(n) || e.dst_input() != 1 ||
+        n.requested_device() != chain.nodes[0]->requested_device() ||
+        n.attrs().Find("_kernel") != nullptr ||
+        OpRegistry::Global()->Find(kFusedAssign) == nullptr) {
+      return false;
+    }
+    const Endpoint ref = Input(n, 0);
+    if (ref.node->output_type(ref.index) !=
+        MakeRefType(chain.nodes[0]->output_type(0))) {
+      return false;
+    }
+    const PartialTensorShape& a = ShapeOf(ref);
+    const PartialTensorShape& b = ShapeOf(chain.inputs[0]);
+    return a.IsFullyDefined() && b.IsFullyDefined() && a.num_elements() > 1 &&
+           a == b;
   }
 
   // Adds `n`, whose operand `i` is the chain's value, if it keeps the shape.
@@ -124,6 +173,7 @@ class Chains {
     } else {
       chain->sides.push_back(0);
     }
+    chain->reads_refs |= ReadsRefs(*n);
     chain->nodes.push_back(n);
     chain->ops.push_back(OpOf(*n));
     return true;
@@ -152,13 +202,22 @@ class Chains {
     def.attrs.Set("num_args", static_cast<int64_t>(chain.inputs.size()) - 1);
     def.attrs.Set("ops", chain.ops);
     def.attrs.Set("sides", chain.sides);
+    std::vector<Endpoint> inputs = chain.inputs;
+    if (chain.assign != nullptr) {
+      def.op = kFusedAssign;
+      def.attrs.Set("update", chain.assign->type_string());
+      bool validates = true;
+      if (chain.assign->attrs().Get("validate_shape", &validates).ok()) {
+        def.attrs.Set("validate_shape", validates);
+      }
+      inputs.insert(inputs.begin(), Input(*chain.assign, 0));
+    }
     const int id = chain.nodes[0]->id();
     const int merged = static_cast<int>(chain.nodes.size());
-    HR_ASSIGN_OR_RETURN(
-        Node * done,
-        rewriter_.Merge(chain.nodes, std::move(def), chain.inputs));
+    HR_ASSIGN_OR_RETURN(Node * done,
+                        rewriter_.Merge(chain.nodes, std::move(def), inputs));
     if (done == nullptr) return OkStatus();
-    shapes_.SetEqual(done->id(), id);
+    if (chain.assign == nullptr) shapes_.SetEqual(done->id(), id);
     *changes += merged - 1;
     return OkStatus();
   }

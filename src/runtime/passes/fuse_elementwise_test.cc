@@ -69,6 +69,41 @@ TEST_F(PassTest, AChainFromAReferenceReadsItWhereItsReaderDid) {
             "fetch_c_0 = _Retval(c)\n");
 }
 
+TEST_F(PassTest, AnAssignmentTakesInTheChainThatItEnds) {
+  const auto variable = [this](const char* name, const TensorShape& shape) {
+    return Op(name, "VariableV2", {}, {{"dtype", DT_FLOAT}, {"shape", shape}});
+  };
+  const Endpoint m = variable("m", {2, 3}), v = variable("v", {2, 3});
+  const Endpoint rate = Scalar("rate", 0.5);
+  const Endpoint faded =
+      Op("faded", "Assign", {m, Op("fade", "Mul", {m, rate})});
+  const Endpoint root = Op("root", "Sqrt", {faded});
+  Fetch(
+      Op("updated", "AssignSub",
+         {v, Op("ratio", "RealDiv", {rate, Op("more", "Add", {root, rate})})}));
+  // Of another shape, and of a value that somebody else reads.
+  const Endpoint w = variable("w", {3});
+  Fetch(Op("wide", "Assign", {w, Op("wider", "Neg", {v})},
+           {{"validate_shape", false}}));
+  const Endpoint read = Op("read", "Neg", {w});
+  Fetch(read);
+  Fetch(Op("set", "Assign", {w, read}));
+  EXPECT_EQ(Run("fuse_elementwise"),
+            "m = VariableV2()\n"
+            "v = VariableV2()\n"
+            "w = VariableV2()\n"
+            "wider = Neg(v)\n"
+            "wide = Assign(w, wider)\n"
+            "fetch_wide_0 = _Retval(wide)\n"
+            "read = Neg(w)\n"
+            "fetch_read_0 = _Retval(read)\n"
+            "set = Assign(w, read)\n"
+            "fetch_set_0 = _Retval(set)\n"
+            "faded = _FusedAssign(m, m, rate)\n"
+            "updated = _FusedAssign(v, faded, rate, rate)\n"
+            "fetch_updated_0 = _Retval(updated)\n");
+}
+
 TEST_F(PassTest, LongChainsAreCut) {
   Endpoint e = In("x", {-1});
   for (int i = 0; i < 40; ++i) e = Op(StrCat("n", i), "Neg", {e});
