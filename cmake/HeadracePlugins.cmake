@@ -1,5 +1,5 @@
 # Plug-in libraries, which libheadrace.so loads from beside itself when they
-# are wanted: libheadrace_distributed.so needs gRPC; libheadrace_gpu.so, made of
+# are wanted: libheadrace_distributed.so needs gRPC and OpenSSL; libheadrace_gpu.so, made of
 # every folder gpu/ under src/, needs nvcc, cuBLAS and cuDNN.
 function(hr_plugin name)  # hr_plugin(name sources... [LIBRARIES library...])
   cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
@@ -21,13 +21,14 @@ if(sources)
   find_library(HEADRACE_GRPCXX_LIBRARY grpc++)
   find_library(HEADRACE_GRPC_LIBRARY grpc)
   find_library(HEADRACE_GPR_LIBRARY gpr)
-  if(HEADRACE_GRPC AND HEADRACE_GRPCXX_LIBRARY AND HEADRACE_GRPC_LIBRARY
+  find_package(OpenSSL 3.0 QUIET)  # which gRPC needs too
+  if(HEADRACE_GRPC AND OpenSSL_FOUND AND HEADRACE_GRPCXX_LIBRARY AND HEADRACE_GRPC_LIBRARY
       AND HEADRACE_GPR_LIBRARY)
     hr_plugin(distributed ${sources} LIBRARIES ${HEADRACE_GRPCXX_LIBRARY}
-      ${HEADRACE_GRPC_LIBRARY} ${HEADRACE_GPR_LIBRARY})
+      ${HEADRACE_GRPC_LIBRARY} ${HEADRACE_GPR_LIBRARY} OpenSSL::SSL)
     target_precompile_headers(headrace_distributed REUSE_FROM hr_runtime)
   else()
-    message(STATUS "gRPC not found: distributed/ is not built, so there are no "
+    message(STATUS "gRPC or OpenSSL not found: distributed/ is not built, so there are no "
       "servers and no sessions on grpc:// targets")
   endif()
 endif()

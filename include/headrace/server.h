@@ -7,6 +7,7 @@
 #ifndef HEADRACE_SERVER_H_
 #define HEADRACE_SERVER_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,10 +43,23 @@ class Server {
 // InvalidArgument for a cluster that makes no sense, Unimplemented for another
 // protocol than "grpc" or if libheadrace_distributed.so is not there,
 // Unavailable if the port is taken, PermissionDenied for an address beyond this
-// machine (environment variable HEADRACE_ALLOW_UNENCRYPTED_NETWORK allows it).
+// machine without certificates (docs/security.md).
 StatusOr<std::unique_ptr<Server>> NewServer(const pb::ServerDef& def);
 
+struct CertificateOptions {
+  std::string folder;
+  // Names and addresses by which clients reach the servers.
+  std::vector<std::string> hosts = {"localhost", "127.0.0.1", "::1"};
+  int64_t seconds = int64_t{30} * 24 * 3600;  // until they expire
+};
+// Writes into the folder, which is made, ca.pem, server.pem, client.pem and
+// their keys (".key"). A CA that is there signs the new ones. Unimplemented if
+// libheadrace_distributed.so is not there.
+Status MakeCertificates(const CertificateOptions& options);
+
 // For libheadrace_distributed.so.
+using CertificateMaker = Status (*)(const CertificateOptions& options);
+void RegisterCertificateMaker(CertificateMaker maker);
 using ServerFactory =
     StatusOr<std::unique_ptr<Server>> (*)(const pb::ServerDef& def);
 void RegisterServerFactory(ServerFactory factory);

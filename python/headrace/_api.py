@@ -255,6 +255,11 @@ NAMES = {
         "ops.array_special": "dimension_at_index",
     },
     "contrib": {},
+    "contrib.cluster_resolver": {
+        "training.cluster_resolver": """
+            ClusterResolver SimpleClusterResolver TFConfigClusterResolver
+            UnionClusterResolver""",
+    },
     "contrib.crf": {
         "contrib.crf": """
             CrfDecodeBackwardRnnCell CrfDecodeForwardRnnCell
@@ -556,6 +561,14 @@ NAMES = {
         "control.control_flow_ops": """
             assert_all_finite=verify_tensor_all_finite""",
         "raw_ops": "check_numerics is_finite is_inf is_nan",
+    },
+    "distribute": {
+        "training.server_lib": "Server",
+    },
+    "distribute.cluster_resolver": {
+        "training.cluster_resolver": """
+            ClusterResolver SimpleClusterResolver TFConfigClusterResolver
+            UnionResolver""",
     },
     "distributions": {
         "distributions.distribution": """

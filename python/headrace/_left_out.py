@@ -44,7 +44,8 @@ NEAREST = {
     "tf.RaggedTensor": "tf.SparseTensor, or padding and tf.sequence_mask",
     "tf.autograph": "tf.cond and tf.while_loop",
     "tf.contrib.boosted_trees": "boosted trees are left out; there is tf.losses and tf.train",
-    "tf.contrib.cluster_resolver": "tf.train.ClusterSpec takes the addresses",
+    "tf.contrib.cluster_resolver": "TFConfigClusterResolver reads TF_CONFIG, and tf.train.ClusterSpec "
+                                   "takes the addresses",
     "tf.contrib.cudnn_rnn": "tf.nn.dynamic_rnn with tf.contrib.rnn.LSTMBlockCell",
     "tf.contrib.distribute": "tf.device and one tower a device",
     "tf.contrib.distributions": "tf.distributions has the common ones",
@@ -72,6 +73,8 @@ NEAREST = {
     "tf.contrib.tpu": "TPUs are left out; train with tf.train.MonitoredTrainingSession",
     "tf.contrib.training": "tf.train and tf.data",
     "tf.distribute": "tf.device and one tower a device, or tf.train.SyncReplicasOptimizer",
+    "tf.distribute.cluster_resolver": "TFConfigClusterResolver reads TF_CONFIG, and "
+                                      "tf.train.ClusterSpec takes the addresses",
     "tf.distributions": "tf.contrib.distributions, tf.random",
     "tf.estimator": "Estimators are left out; train with tf.train.MonitoredTrainingSession",
     "tf.estimator.inputs": "tf.data.Dataset.from_tensor_slices",

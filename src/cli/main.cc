@@ -30,6 +30,8 @@ constexpr Entry kCommands[] = {
     {"doctor", "show what the library sees of this machine, and measure it",
      DoctorCommand},
     {"server", "run this process as a task of a cluster", ServerCommand},
+    {"certs", "make certificates for a cluster on several machines",
+     CertsCommand},
 };
 
 void PrintHelp(std::FILE* to) {

@@ -21,10 +21,22 @@ constexpr char kHelp[] =
     "  --task INDEX       its index in the job; 0 if not given\n"
     "  --threads N        for loops inside kernels; the processors if not "
     "given\n"
+    "  --tls DIR          encrypt, with the certificates that 'headrace "
+    "certs' made; needed\n"
+    "                     for addresses beyond this machine\n"
+    "  --token FILE       clients must have the token in this file\n"
+    "  --allow-folder DIR clients of other processes may have files read and "
+    "written here;\n"
+    "                     may be given several times. If not given: any folder "
+    "for a\n"
+    "                     server on localhost, none for others\n"
+    "  --allow-ops WORDS  of code,network,custom: what their graphs may do "
+    "besides\n"
     "  --allow-unencrypted-network\n"
-    "                     serve addresses beyond this machine. Nothing is "
-    "encrypted, and\n"
-    "                     whoever reaches the port can run code here\n";
+    "                     serve addresses beyond this machine without "
+    "certificates. Nothing\n"
+    "                     is encrypted, and whoever reaches the port can run "
+    "code here\n";
 
 // "ps|host:port;host:port,worker|host:port"; what is malformed is for NewServer
 // to say.
@@ -51,7 +63,7 @@ Status ParseCluster(const std::string& text, pb::ClusterDef* def) {
 
 int ServerCommand(const Args& args) {
   ArgReader reader(args);
-  std::string cluster, job, task = "0", threads;
+  std::string cluster, job, task = "0", threads, value, folders;
   while (!reader.done()) {
     if (reader.Flag("--help") || reader.Flag("-h")) {
       std::fputs(kHelp, stdout);
@@ -59,6 +71,23 @@ int ServerCommand(const Args& args) {
     }
     if (reader.Flag("--allow-unencrypted-network")) {
       setenv("HEADRACE_ALLOW_UNENCRYPTED_NETWORK", "1", 1);
+      continue;
+    }
+    if (reader.Option("--tls", &value)) {
+      setenv("HEADRACE_TLS_DIR", value.c_str(), 1);
+      continue;
+    }
+    if (reader.Option("--token", &value)) {
+      setenv("HEADRACE_TOKEN_FILE", value.c_str(), 1);
+      continue;
+    }
+    if (reader.Option("--allow-folder", &value)) {
+      StrAppend(&folders, folders.empty() ? "" : ":", value);
+      setenv("HEADRACE_ALLOW_FOLDERS", folders.c_str(), 1);
+      continue;
+    }
+    if (reader.Option("--allow-ops", &value)) {
+      setenv("HEADRACE_ALLOW_OPS", value.c_str(), 1);
       continue;
     }
     if (reader.Option("--cluster", &cluster) || reader.Option("--job", &job) ||

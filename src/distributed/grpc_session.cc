@@ -21,6 +21,8 @@ namespace {
 // The master's own message about a deadline comes before the call's.
 constexpr absl::Duration kAfterDeadline = absl::Seconds(5);
 constexpr absl::Duration kCloseTimeout = absl::Seconds(10);
+// A master gives each task a minute.
+constexpr absl::Duration kResetTimeout = absl::Seconds(90);
 
 std::string FullName(const Endpoint& e) {
   return StrCat(e.node->name(), ":", e.index);
@@ -444,7 +446,9 @@ Status ResetGrpcSessions(const std::string& target,
                       FindMaster(target));
   pb::ResetRequest request;
   for (const std::string& c : containers) request.add_container(c);
-  return master->Reset(CallOptions(), request);
+  CallOptions options;
+  options.timeout = kResetTimeout;
+  return master->Reset(options, request);
 }
 
 }  // namespace headrace

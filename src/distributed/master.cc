@@ -35,12 +35,39 @@ Status Master::Find(const std::string& handle,
   return OkStatus();
 }
 
+Status Master::CountSession(const CallOptions& options) {
+  if (!options.from_network) return OkStatus();
+  const int64_t limit = worker_->limits().sessions_of_client;
+  MutexLock lock(&mu_);
+  int64_t& count = sessions_of_[options.peer];
+  if (count >= limit) {
+    return errors::ResourceExhausted(
+        "CreateSession: ", options.peer, " has ", count, " sessions at ",
+        worker_->task(),
+        ", which is the limit of a client (HEADRACE_MAX_SESSIONS_OF_CLIENT); "
+        "close some");
+  }
+  ++count;
+  return OkStatus();
+}
+
+void Master::UncountSession(const std::string& peer) {
+  MutexLock lock(&mu_);
+  const auto it = sessions_of_.find(peer);
+  if (it != sessions_of_.end() && --it->second == 0) sessions_of_.erase(it);
+}
+
 Status Master::CreateSession(const CallOptions& options,
                              const pb::CreateSessionRequest& request,
                              pb::CreateSessionResponse* response) {
-  HR_ASSIGN_OR_RETURN(
-      std::shared_ptr<MasterSession> session,
-      MasterSession::Create(options, worker_, request, config_));
+  HR_RETURN_IF_ERROR(CountSession(options));
+  StatusOr<std::shared_ptr<MasterSession>> made =
+      MasterSession::Create(options, worker_, request, config_);
+  if (!made.ok()) {
+    UncountSession(options.peer);
+    return made.status();
+  }
+  std::shared_ptr<MasterSession> session = *std::move(made);
   response->set_session_handle(session->handle());
   {
     MutexLock lock(&mu_);
@@ -49,6 +76,7 @@ Status Master::CreateSession(const CallOptions& options,
       return OkStatus();
     }
   }
+  UncountSession(options.peer);
   session->Close();
   return errors::Unavailable(worker_->task(), " is shut down");
 }
@@ -85,8 +113,10 @@ Status Master::CloseSession(const CallOptions&,
   HR_RETURN_IF_ERROR(Find(request.session_handle(), &session));
   {
     MutexLock lock(&mu_);
-    sessions_.erase(request.session_handle());
+    // Of two that close it one does.
+    if (sessions_.erase(request.session_handle()) == 0) return OkStatus();
   }
+  UncountSession(session->peer());
   session->Close();
   return OkStatus();
 }
@@ -121,7 +151,10 @@ Status Master::Reset(const CallOptions& options,
     MutexLock lock(&mu_);
     gone.swap(sessions_);
   }
-  for (auto& [handle, session] : gone) session->Close();
+  for (auto& [handle, session] : gone) {
+    UncountSession(session->peer());
+    session->Close();
+  }
   HR_ASSIGN_OR_RETURN(
       std::vector<std::string> tasks,
       FilterTasks(*worker_->workers(), request.device_filters()));

@@ -111,6 +111,10 @@ class Master : public MasterInterface {
   // Aborted if there is none: the server may have been restarted.
   Status Find(const std::string& handle, std::shared_ptr<MasterSession>* out);
 
+  // ResourceExhausted if the client's host has too many sessions.
+  Status CountSession(const CallOptions& options);
+  void UncountSession(const std::string& peer);
+
   const std::shared_ptr<Worker> worker_;
   const pb::ConfigProto config_;
   RequestIds request_ids_{10000};
@@ -118,6 +122,8 @@ class Master : public MasterInterface {
   bool shut_down_ GUARDED_BY(mu_) = false;
   std::map<std::string, std::shared_ptr<MasterSession>> sessions_
       GUARDED_BY(mu_);
+  // Of clients of other processes, by host; also those that are being created.
+  std::map<std::string, int64_t> sessions_of_ GUARDED_BY(mu_);
 };
 
 }  // namespace headrace

@@ -204,10 +204,13 @@ Status AskForDevices(const CallOptions& options, WorkerCache* workers,
 }
 
 MasterSession::MasterSession(std::shared_ptr<Worker> worker,
-                             pb::ConfigProto config, std::string handle)
+                             pb::ConfigProto config, std::string handle,
+                             const CallOptions& options)
     : worker_(std::move(worker)),
       config_(std::move(config)),
       handle_(std::move(handle)),
+      from_network_(options.from_network),
+      peer_(options.peer),
       workers_(worker_->workers()),
       graph_(std::make_shared<Graph>()) {}
 
@@ -219,9 +222,9 @@ StatusOr<std::shared_ptr<MasterSession>> MasterSession::Create(
   pb::ConfigProto merged = config;
   merged.clear_device_filters();
   merged.MergeFrom(request.config());
-  std::shared_ptr<MasterSession> session(
-      new MasterSession(std::move(worker), std::move(merged),
-                        StrCat(absl::Hex(RandomSeed64(), absl::kZeroPad16))));
+  std::shared_ptr<MasterSession> session(new MasterSession(
+      std::move(worker), std::move(merged),
+      StrCat(absl::Hex(RandomSeed64(), absl::kZeroPad16)), options));
   const Status s = session->Start(options, request);
   if (!s.ok()) {
     session->Close();
@@ -304,6 +307,16 @@ Status MasterSession::CreateWorkerSessions(const CallOptions& options,
 
 Status MasterSession::Import(const pb::GraphDef& def) {
   MutexLock lock(&graph_->mu());
+  if (from_network_) {
+    HR_RETURN_IF_ERROR(worker_->policy().CheckImport(def));
+    const int64_t nodes = int64_t{graph_->num_nodes()} + def.node_size();
+    if (nodes > worker_->limits().graph_nodes) {
+      return errors::ResourceExhausted("the session's graph would have ", nodes,
+                                       " nodes; ", worker_->task(), " takes ",
+                                       worker_->limits().graph_nodes,
+                                       " (HEADRACE_MAX_GRAPH_NODES)");
+    }
+  }
   ImportOptions options;
   options.extends = true;
   return ImportGraphDef(options, def, graph_.get());
@@ -490,6 +503,7 @@ Status MasterSession::Register(
     CallOptions call;
     call.cancellation = &calls->cancellation;
     call.timeout = options.timeout;
+    call.from_network = from_network_;  // of use to this process's worker
     worker->RegisterGraph(
         call, request, &calls->responses[task],
         [calls, task = task](const Status& s) { calls->End(task, s); });
@@ -719,6 +733,13 @@ Status MasterSession::PartialRunSetup(const CallOptions& options,
   HR_RETURN_IF_ERROR(FindOrBuild(options, wanted, &run->step));
   run->id = NewStepId();
   MutexLock lock(&mu_);
+  const int64_t limit = worker_->limits().partial_runs;
+  if (from_network_ && static_cast<int64_t>(partial_runs_.size()) >= limit) {
+    return errors::ResourceExhausted(
+        "PartialRunSetup: the session has ", limit,
+        " partial runs that have not ended, which is the limit "
+        "(HEADRACE_MAX_PARTIAL_RUNS)");
+  }
   const std::string handle = StrCat(next_partial_++);
   partial_runs_[handle] = std::move(run);
   response->set_partial_run_handle(handle);
@@ -824,6 +845,13 @@ Status MasterSession::MakeCallable(const CallOptions& options,
   StepPtr step;
   HR_RETURN_IF_ERROR(FindOrBuild(options, wanted, &step));
   MutexLock lock(&mu_);
+  const int64_t limit = worker_->limits().callables;
+  if (from_network_ && static_cast<int64_t>(callables_.size()) >= limit) {
+    return errors::ResourceExhausted(
+        "MakeCallable: the session has ", limit,
+        " callables, which is the limit (HEADRACE_MAX_CALLABLES); release "
+        "some");
+  }
   response->set_handle(next_callable_);
   callables_[next_callable_++] = std::move(step);
   return OkStatus();

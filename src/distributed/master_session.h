@@ -41,6 +41,8 @@ class MasterSession {
   ~MasterSession();
 
   const std::string& handle() const { return handle_; }
+  // The client's host; "" for a client of this process.
+  const std::string& peer() const { return peer_; }
   Status Extend(const pb::ExtendSessionRequest& request,
                 pb::ExtendSessionResponse* response);
   Status PartialRunSetup(const CallOptions& options,
@@ -106,7 +108,7 @@ class MasterSession {
   };
 
   MasterSession(std::shared_ptr<Worker> worker, pb::ConfigProto config,
-                std::string handle);
+                std::string handle, const CallOptions& options);
   Status Start(const CallOptions& options,
                const pb::CreateSessionRequest& request);
   Status CreateWorkerSessions(const CallOptions& options,
@@ -141,6 +143,9 @@ class MasterSession {
   const std::shared_ptr<Worker> worker_;
   const pb::ConfigProto config_;
   const std::string handle_;
+  // The client is no part of this process, so neither are its graphs.
+  const bool from_network_;
+  const std::string peer_;
   std::shared_ptr<WorkerCache> workers_;
   std::vector<std::string> tasks_;
   std::vector<pb::DeviceAttributes> attributes_;  // of all devices

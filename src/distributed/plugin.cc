@@ -1,4 +1,5 @@
 // What this library registers when it is loaded.
+#include "distributed/certificates.h"
 #include "distributed/grpc_session.h"
 #include "distributed/task_server.h"
 
@@ -9,6 +10,7 @@ namespace {
   RegisterSessionFactory("grpc://", NewGrpcSession);
   RegisterSessionsReset(ResetGrpcSessions);
   RegisterServerFactory(NewTaskServer);
+  RegisterCertificateMaker(MakeCertificateFiles);
   return true;
 }();
 

@@ -1,7 +1,5 @@
 #include "distributed/rpc.h"
 
-#include <cstdlib>
-
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
@@ -44,22 +42,6 @@ Status SplitAddress(absl::string_view address, std::string* host, int* port) {
   }
   *host = std::string(h);
   return OkStatus();
-}
-
-Status CheckAddress(const std::string& address) {
-  std::string host;
-  int port = 0;
-  HR_RETURN_IF_ERROR(SplitAddress(address, &host, &port));
-  const char* const everywhere = std::getenv(kPlaintextEverywhere);
-  if (IsLoopback(host) ||
-      (everywhere != nullptr && absl::string_view(everywhere) == "1")) {
-    return OkStatus();
-  }
-  return errors::PermissionDenied(
-      "'", address,
-      "' is beyond this machine, and connections are not encrypted: whoever "
-      "reaches the port can run code here. Set ",
-      kPlaintextEverywhere, "=1 if the network is closed to others");
 }
 
 }  // namespace headrace

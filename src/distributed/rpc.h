@@ -25,12 +25,11 @@ struct CallOptions {
   bool wait_for_ready = false;
   // Called now and then by calls that wait for the answer. May be null.
   WaitHook* waits = nullptr;
+  // Of a call that is served: whether it came from another process, and from
+  // which host.
+  bool from_network = false;
+  std::string peer;
 };
-
-// Environment variable that allows connections without encryption beyond this
-// machine: "1".
-inline constexpr char kPlaintextEverywhere[] =
-    "HEADRACE_ALLOW_UNENCRYPTED_NETWORK";
 
 // A connection to one address, made when it is first used and made again when
 // it breaks. Thread-safe.
@@ -48,8 +47,9 @@ class RpcChannel {
               const CallOptions& options, WireBytes* response);
 };
 
-// "host:port". PermissionDenied if the host is not this machine and
-// kPlaintextEverywhere is not set.
+// "host:port". As the environment says (network_options.h): PermissionDenied if
+// the host is not this machine and there are no certificates; an error of
+// certificates that cannot be used.
 StatusOr<std::shared_ptr<RpcChannel>> NewRpcChannel(const std::string& address);
 
 // One call that is being served. Thread-safe.
@@ -57,6 +57,8 @@ class RpcCall {
  public:
   virtual ~RpcCall() = default;
   virtual const WireBytes& request() const = 0;
+  // The client's host: "127.0.0.1".
+  virtual const std::string& peer() const = 0;
   // Cancelled when the client gives up or is gone.
   virtual CancellationManager* cancellation() = 0;
   // Answers. Later calls do nothing. A call that is dropped without an answer
@@ -87,8 +89,6 @@ class RpcServer {
 bool IsLoopback(absl::string_view host);
 // Splits "host:port"; "[::1]:80" has host "::1". InvalidArgument if malformed.
 Status SplitAddress(absl::string_view address, std::string* host, int* port);
-// InvalidArgument or PermissionDenied if nobody should listen or connect there.
-Status CheckAddress(const std::string& address);
 
 }  // namespace headrace
 

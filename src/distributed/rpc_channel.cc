@@ -5,13 +5,20 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/security/credentials.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 
+#include "base/waiting_threads.h"
 #include "distributed/grpc_bytes.h"
+#include "distributed/network_options.h"
 #include "distributed/rpc.h"
+#include "headrace/clock.h"
 
 namespace headrace {
 namespace {
+
+constexpr absl::Duration kBetweenTries = absl::Milliseconds(200);
 
 // One call in progress. gRPC's callback and the cancellation share it.
 struct Pending {
@@ -44,10 +51,62 @@ void KeepCallbackThreads() {
   (void)forever;
 }
 
+// What a channel and its calls share. Calls may outlive the channel.
+struct Peer {
+  Peer(std::shared_ptr<grpc::Channel> channel, std::string address)
+      : stub(std::move(channel)), address(std::move(address)) {}
+  grpc::TemplatedGenericStub<grpc::ByteBuffer, grpc::ByteBuffer> stub;
+  const std::string address;
+  bool has_tls = false;
+  TlsFiles tls;
+  std::string token;
+  // Both sides have agreed how to talk.
+  std::atomic<bool> tried{false};
+};
+
+// gRPC waits for a peer that refuses us as for one that is not there yet. This
+// waits until there is a peer that does not, and says why one does. `end` is
+// the call's.
+Status WaitForPeer(Peer* peer, const CallOptions& options, absl::Time end) {
+  const auto stop = [&] {
+    return (options.cancellation != nullptr &&
+            options.cancellation->IsCancelled()) ||
+           Now() >= end;
+  };
+  bool refused = false;  // a server that ends now refuses us once
+  while (!stop()) {
+    const StatusOr<bool> there = TryConnection(
+        peer->address, peer->has_tls ? &peer->tls : nullptr, stop);
+    if (there.ok() && *there) {
+      peer->tried = true;
+      return OkStatus();
+    }
+    if (!there.ok() && refused) return there.status();
+    refused = !there.ok();
+    absl::SleepFor(kBetweenTries);
+  }
+  if (options.cancellation != nullptr && options.cancellation->IsCancelled()) {
+    return errors::Cancelled("The call was cancelled.");
+  }
+  return errors::DeadlineExceeded("nobody serves at ", peer->address);
+}
+
+void Start(const std::shared_ptr<Peer>& peer, const std::string& method,
+           const std::shared_ptr<Pending>& p) {
+  peer->stub.UnaryCall(&p->context, method, grpc::StubOptions(), &p->request,
+                       &p->response, [p](grpc::Status s) {
+                         if (p->cancellation != nullptr) {
+                           p->cancellation->TryDeregisterCallback(p->token);
+                         }
+                         const RpcChannel::DoneCallback done =
+                             std::move(p->done);
+                         done(FromGrpc(s), FromGrpc(p->response));
+                       });
+}
+
 class GrpcChannel : public RpcChannel {
  public:
-  explicit GrpcChannel(std::shared_ptr<grpc::Channel> channel)
-      : stub_(std::move(channel)) {}
+  explicit GrpcChannel(std::shared_ptr<Peer> peer) : peer_(std::move(peer)) {}
 
   void Call(const std::string& method, WireBytes request,
             const CallOptions& options, DoneCallback done) override {
@@ -59,10 +118,31 @@ class GrpcChannel : public RpcChannel {
     p->request = ToGrpc(request);
     p->done = std::move(done);
     p->context.set_wait_for_ready(options.wait_for_ready);
+    if (!peer_->token.empty()) {
+      p->context.AddMetadata(kTokenHeader, peer_->token);
+    }
+    absl::Time end = absl::InfiniteFuture();
     if (options.timeout < absl::InfiniteDuration()) {
+      end = Now() + options.timeout;
       p->context.set_deadline(std::chrono::system_clock::now() +
                               absl::ToChronoMilliseconds(options.timeout));
     }
+    if (options.wait_for_ready && !peer_->tried &&
+        StartWaitingThread([peer = peer_, method, options, end, p] {
+          const Status s = WaitForPeer(peer.get(), options, end);
+          if (s.ok()) return Cancellable(peer, method, options, p);
+          const DoneCallback failed = std::move(p->done);
+          failed(s, WireBytes());
+        })) {
+      return;
+    }
+    Cancellable(peer_, method, options, p);
+  }
+
+ private:
+  static void Cancellable(const std::shared_ptr<Peer>& peer,
+                          const std::string& method, const CallOptions& options,
+                          const std::shared_ptr<Pending>& p) {
     if (options.cancellation != nullptr) {
       p->cancellation = options.cancellation;
       p->token = p->cancellation->NextToken();
@@ -73,25 +153,23 @@ class GrpcChannel : public RpcChannel {
         return;
       }
     }
-    stub_.UnaryCall(&p->context, method, grpc::StubOptions(), &p->request,
-                    &p->response, [p](grpc::Status s) {
-                      if (p->cancellation != nullptr) {
-                        p->cancellation->TryDeregisterCallback(p->token);
-                      }
-                      const DoneCallback done = std::move(p->done);
-                      done(FromGrpc(s), FromGrpc(p->response));
-                    });
+    Start(peer, method, p);
   }
 
- private:
-  grpc::TemplatedGenericStub<grpc::ByteBuffer, grpc::ByteBuffer> stub_;
+  const std::shared_ptr<Peer> peer_;
 };
 
 }  // namespace
 
 StatusOr<std::shared_ptr<RpcChannel>> NewRpcChannel(
     const std::string& address) {
-  HR_RETURN_IF_ERROR(CheckAddress(address));
+  HR_ASSIGN_OR_RETURN(const NetworkOptions options,
+                      NetworkOptions::FromEnvironment());
+  HR_RETURN_IF_ERROR(CheckAddress(options, address));
+  TlsMaterial tls;
+  if (options.has_tls()) {
+    HR_ASSIGN_OR_RETURN(tls, ReadTlsFiles(options.client));
+  }
   KeepCallbackThreads();
   grpc::ChannelArguments args;
   args.SetMaxReceiveMessageSize(-1);
@@ -103,9 +181,27 @@ StatusOr<std::shared_ptr<RpcChannel>> NewRpcChannel(
   args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  const int keepalive =
+      static_cast<int>(absl::ToInt64Milliseconds(KeepaliveOf(options)));
+  args.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive);
+  args.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, std::min(keepalive, 20000));
+  args.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  std::shared_ptr<grpc::ChannelCredentials> credentials =
+      grpc::InsecureChannelCredentials();
+  if (options.has_tls()) {
+    grpc::SslCredentialsOptions ssl;
+    ssl.pem_root_certs = tls.ca;
+    ssl.pem_cert_chain = tls.cert;
+    ssl.pem_private_key = tls.key;
+    credentials = grpc::SslCredentials(ssl);
+  }
+  auto peer = std::make_shared<Peer>(
+      grpc::CreateCustomChannel(address, credentials, args), address);
+  peer->has_tls = options.has_tls();
+  peer->tls = options.client;
+  peer->token = options.token;
   return std::shared_ptr<RpcChannel>(
-      std::make_shared<GrpcChannel>(grpc::CreateCustomChannel(
-          address, grpc::InsecureChannelCredentials(), args)));
+      std::make_shared<GrpcChannel>(std::move(peer)));
 }
 
 }  // namespace headrace

@@ -15,6 +15,8 @@ using CallPtr = std::shared_ptr<RpcCall>;
 CallOptions OptionsOf(const CallPtr& call) {
   CallOptions options;
   options.cancellation = call->cancellation();
+  options.from_network = true;
+  options.peer = call->peer();
   return options;
 }
 

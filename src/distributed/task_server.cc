@@ -6,6 +6,7 @@
 
 #include "base/wait_hook.h"
 #include "distributed/cluster_spec.h"
+#include "distributed/network_options.h"
 #include "distributed/services.h"
 
 namespace headrace {
@@ -77,9 +78,16 @@ class TaskServer : public Server {
     // there is anybody to serve them.
     RpcHandlers handlers;
     std::unique_ptr<Worker> worker;
-    HR_RETURN_IF_ERROR(CheckAddress(StrCat(at, port)));
+    HR_ASSIGN_OR_RETURN(const NetworkOptions network,
+                        NetworkOptions::FromEnvironment());
+    HR_RETURN_IF_ERROR(CheckListenAddress(network, StrCat(at, port)));
+    HR_ASSIGN_OR_RETURN(const ServerLimits limits,
+                        ServerLimits::FromEnvironment());
+    HR_ASSIGN_OR_RETURN(LoadPolicy policy,
+                        LoadPolicy::FromEnvironment(IsLoopback(host)));
     HR_RETURN_IF_ERROR(MoveTo(
         Worker::Create(name, cluster, def.default_session_config()), &worker));
+    worker->SetLimits(std::move(policy), limits);
     worker_ = std::move(worker);
     master_ = std::make_shared<Master>(worker_, def.default_session_config());
     AddWorkerService(worker_, &handlers);

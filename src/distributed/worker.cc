@@ -224,6 +224,11 @@ Status Worker::MakeSession(const pb::CreateWorkerSessionRequest& request) {
   if (legacy_session_ == nullptr) {
     return errors::Unavailable(task_, " is shut down");
   }
+  if (static_cast<int64_t>(sessions_.size()) >= limits_.sessions) {
+    return errors::ResourceExhausted(
+        "CreateWorkerSession: ", task_, " has ", sessions_.size(),
+        " sessions, which is its limit (HEADRACE_MAX_SESSIONS)");
+  }
   if (!sessions_.emplace(request.session_handle(), std::move(session)).second) {
     return errors::AlreadyExists("CreateWorkerSession: session '",
                                  request.session_handle(), "' is there");
@@ -273,7 +278,7 @@ Status Worker::FindSession(const std::string& handle, bool created,
   return OkStatus();
 }
 
-void Worker::RegisterGraph(const CallOptions&,
+void Worker::RegisterGraph(const CallOptions& options,
                            const pb::RegisterGraphRequest& request,
                            pb::RegisterGraphResponse* response,
                            StatusCallback done) {
@@ -284,7 +289,20 @@ void Worker::RegisterGraph(const CallOptions&,
                                    &session));
     const std::string handle =
         absl::StrFormat("%016x", next_graph_.fetch_add(1));
-    HR_RETURN_IF_ERROR(session->Register(handle, request));
+    if (options.from_network) {
+      if (request.graph_def().node_size() > limits_.graph_nodes) {
+        return errors::ResourceExhausted(
+            "RegisterGraph: the graph has ", request.graph_def().node_size(),
+            " nodes; ", task_, " takes ", limits_.graph_nodes,
+            " (HEADRACE_MAX_GRAPH_NODES)");
+      }
+      pb::RegisterGraphRequest guarded = request;
+      HR_RETURN_IF_ERROR(Annotate(policy_.Apply(guarded.mutable_graph_def()),
+                                  StrCat(" (at ", task_, ")")));
+      HR_RETURN_IF_ERROR(session->Register(handle, guarded));
+    } else {
+      HR_RETURN_IF_ERROR(session->Register(handle, request));
+    }
     response->set_graph_handle(handle);
     return OkStatus();
   }));

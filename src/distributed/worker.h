@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "distributed/load_policy.h"
+#include "distributed/network_options.h"
 #include "distributed/request_ids.h"
 #include "distributed/step_rendezvous.h"
 #include "distributed/worker_cache.h"
@@ -36,6 +38,13 @@ class Worker : public WorkerInterface {
   const std::vector<Device*>& devices() const { return devices_; }
   const std::shared_ptr<WorkerCache>& workers() const { return workers_; }
   ThreadPool* pool() const { return resources_->pools->first(); }
+  // What clients of other processes may have and do. Before the first call.
+  void SetLimits(LoadPolicy policy, const ServerLimits& limits) {
+    policy_ = std::move(policy);
+    limits_ = limits;
+  }
+  const LoadPolicy& policy() const { return policy_; }
+  const ServerLimits& limits() const { return limits_; }
   // Ends all steps and forgets all sessions.
   void Shutdown();
 
@@ -95,6 +104,8 @@ class Worker : public WorkerInterface {
   const std::shared_ptr<Resources> resources_{new Resources,
                                               &Resources::Delete};
   pb::ConfigProto config_;
+  LoadPolicy policy_;
+  ServerLimits limits_;
   std::vector<Device*> devices_;
   const RefPtr<SessionTensors> session_tensors_ = MakeRef<SessionTensors>();
   std::shared_ptr<WorkerCache> workers_;

@@ -14,6 +14,7 @@ constexpr char kLibrary[] = "libheadrace_distributed.so";
 
 std::atomic<ServerFactory> server_factory{nullptr};
 std::atomic<SessionsReset> sessions_reset{nullptr};
+std::atomic<CertificateMaker> certificate_maker{nullptr};
 
 Status Load() {
   // Beside the library that has this function.
@@ -59,7 +60,19 @@ StatusOr<std::unique_ptr<Server>> NewServer(const pb::ServerDef& def) {
   return server_factory.load()(def);
 }
 
+Status MakeCertificates(const CertificateOptions& options) {
+  HR_RETURN_IF_ERROR(LoadDistributedLibrary());
+  const CertificateMaker maker = certificate_maker;
+  if (maker == nullptr) {
+    return errors::Internal(kLibrary, " cannot make certificates");
+  }
+  return maker(options);
+}
+
 void RegisterServerFactory(ServerFactory factory) { server_factory = factory; }
+void RegisterCertificateMaker(CertificateMaker maker) {
+  certificate_maker = maker;
+}
 void RegisterSessionsReset(SessionsReset reset) { sessions_reset = reset; }
 
 Status ResetRemoteSessions(const std::string& target,

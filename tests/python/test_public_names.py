@@ -221,7 +221,7 @@ def test_what_is_not_supported_yet(name):
     ("keras.layers.CuDNNLSTM", "tf.nn.dynamic_rnn with tf.contrib.rnn.LSTMBloc"),
     ("keras.callbacks", "tf.train.SessionRunHook"),
     ("keras.backend.ctc_decode", "the function of the same name"),
-    ("distribute", "tf.device and one tower a device"),
+    ("distribute.Strategy", "tf.device and one tower a device"),
     ("profiler", "RunOptions(trace_level"),
     ("contrib.training.SequenceQueueingStateSaver", "tf.train and tf.data"),
     ("GradientTape", "graphs have tf.gradients")])
