@@ -22,6 +22,7 @@ int TuneCommand(const Args& args);     // headrace tune
 int ExplainCommand(const Args& args);  // headrace explain
 int DoctorCommand(const Args& args);   // headrace doctor
 int ServerCommand(const Args& args);   // headrace server
+int HangCommand(const Args& args);     // headrace hang
 
 // Writes "headrace: message" to stderr. Returns 1.
 int Fail(const Status& status);

@@ -30,6 +30,7 @@ constexpr Entry kCommands[] = {
     {"doctor", "show what the library sees of this machine, and measure it",
      DoctorCommand},
     {"server", "run this process as a task of a cluster", ServerCommand},
+    {"hang", "show what the steps of a cluster wait for", HangCommand},
 };
 
 void PrintHelp(std::FILE* to) {

@@ -1,6 +1,7 @@
 // What this library registers when it is loaded.
 #include "distributed/grpc_session.h"
 #include "distributed/task_server.h"
+#include "distributed/waits_report.h"
 
 namespace headrace {
 namespace {
@@ -9,6 +10,7 @@ namespace {
   RegisterSessionFactory("grpc://", NewGrpcSession);
   RegisterSessionsReset(ResetGrpcSessions);
   RegisterServerFactory(NewTaskServer);
+  RegisterWaitsReport(ReportWaits);
   return true;
 }();
 

@@ -14,6 +14,7 @@ constexpr char kLibrary[] = "libheadrace_distributed.so";
 
 std::atomic<ServerFactory> server_factory{nullptr};
 std::atomic<SessionsReset> sessions_reset{nullptr};
+std::atomic<WaitsReport> waits_report{nullptr};
 
 Status Load() {
   // Beside the library that has this function.
@@ -61,6 +62,17 @@ StatusOr<std::unique_ptr<Server>> NewServer(const pb::ServerDef& def) {
 
 void RegisterServerFactory(ServerFactory factory) { server_factory = factory; }
 void RegisterSessionsReset(SessionsReset reset) { sessions_reset = reset; }
+void RegisterWaitsReport(WaitsReport report) { waits_report = report; }
+
+StatusOr<std::string> DescribeWaits(const std::string& target,
+                                    double timeout_seconds) {
+  HR_RETURN_IF_ERROR(LoadDistributedLibrary());
+  const WaitsReport report = waits_report;
+  if (report == nullptr) {
+    return errors::Internal(kLibrary, " cannot ask what steps wait for");
+  }
+  return report(target, timeout_seconds);
+}
 
 Status ResetRemoteSessions(const std::string& target,
                            const std::vector<std::string>& containers) {
