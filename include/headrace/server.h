@@ -60,6 +60,18 @@ Status MakeCertificates(const CertificateOptions& options);
 // For libheadrace_distributed.so.
 using CertificateMaker = Status (*)(const CertificateOptions& options);
 void RegisterCertificateMaker(CertificateMaker maker);
+// What the steps that run at the tasks of a cluster wait for, in words: which
+// node of which task, for which tensor of which task, since when. `target` is
+// the "grpc://" target of one task, which asks the others. Unavailable if it
+// does not answer, Unimplemented if it is no server of Headrace.
+StatusOr<std::string> DescribeWaits(const std::string& target,
+                                    double timeout_seconds = 10);
+
+// For libheadrace_distributed.so.
+using WaitsReport = StatusOr<std::string> (*)(const std::string& target,
+                                              double timeout_seconds);
+// How DescribeWaits asks.
+void RegisterWaitsReport(WaitsReport report);
 using ServerFactory =
     StatusOr<std::unique_ptr<Server>> (*)(const pb::ServerDef& def);
 void RegisterServerFactory(ServerFactory factory);

@@ -23,6 +23,7 @@ int ExplainCommand(const Args& args);  // headrace explain
 int DoctorCommand(const Args& args);   // headrace doctor
 int ServerCommand(const Args& args);   // headrace server
 int CertsCommand(const Args& args);    // headrace certs
+int HangCommand(const Args& args);     // headrace hang
 
 // Writes "headrace: message" to stderr. Returns 1.
 int Fail(const Status& status);

@@ -32,6 +32,7 @@ constexpr Entry kCommands[] = {
     {"server", "run this process as a task of a cluster", ServerCommand},
     {"certs", "make certificates for a cluster on several machines",
      CertsCommand},
+    {"hang", "show what the steps of a cluster wait for", HangCommand},
 };
 
 void PrintHelp(std::FILE* to) {

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "base/exceptions.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "base/wait_hook.h"
+#include "distributed/clock_offset.h"
 #include "distributed/remote_device.h"
 #include "distributed/running_parts.h"
 #include "distributed/strip_defaults.h"
@@ -110,6 +112,27 @@ std::string TextOf(const std::vector<std::string>& names) {
   std::string text = StrCat(names.size(), ";");
   for (const std::string& n : names) StrAppend(&text, n.size(), ":", n);
   return text;
+}
+
+// Of a graph with collective ops: the same in all graphs with the same
+// instances. 0 if it has none.
+int64_t GraphKey(const Graph& graph) {
+  std::set<int64_t> instances;
+  bool has_any = false;
+  graph.ForEachNode([&](const Node* n) {
+    if (!absl::StartsWith(n->type_string(), "Collective")) return;
+    has_any = true;
+    int32_t instance = 0;
+    if (n->def().attrs.Get("instance_key", &instance).ok()) {
+      instances.insert(instance);
+    }
+  });
+  if (!has_any) return 0;
+  uint64_t hash = 14695981039346656037u;  // FNV
+  for (const int64_t i : instances) {
+    hash = (hash ^ static_cast<uint64_t>(i)) * 1099511628211u;
+  }
+  return static_cast<int64_t>(hash >> 1) | 1;
 }
 
 }  // namespace
@@ -410,6 +433,7 @@ Status MasterSession::Build(const CallOptions& options, const Request& request,
   std::vector<Node*> args, retvals;
   bool control_flow = false;
   graph->ForEachNode([&](Node* n) { control_flow |= n->IsControlFlow(); });
+  step->graph_key = GraphKey(*graph);
   HR_RETURN_IF_ERROR(FindArgsAndRetvals(*graph, step->feeds.size(),
                                         step->fetches.size(), &args, &retvals));
   for (size_t r = 0; r < retvals.size(); ++r) {
@@ -578,6 +602,7 @@ Status MasterSession::Execute(const CallOptions& options, const StepPtr& step,
     part.where = workers_->Describe(p.task);
     part.worker = p.worker;
     part.is_local = p.is_client;
+    part.step_id = execution.id;
     pb::RunGraphRequest& header = part.call.header;
     header.set_session_handle(handle_);
     header.set_create_worker_session_called(true);
@@ -611,7 +636,7 @@ Status MasterSession::Execute(const CallOptions& options, const StepPtr& step,
   {
     const int64_t timeout = TimeoutOf(*execution.options);
     const Deadline deadline(timeout, [&run, timeout] {
-      run->Fail(
+      run->FailAfterAsking(
           errors::DeadlineExceeded("Timed out waiting for notification: the "
                                    "step was not finished after ",
                                    timeout, " ms", run->WhoIsMissing()));
@@ -637,6 +662,7 @@ Status MasterSession::Execute(const CallOptions& options, const StepPtr& step,
     if (p.is_local) *fetched = std::move(p.result.recv);
     if (metadata == nullptr) continue;
     pb::RunGraphResponse& header = p.result.header;
+    if (!p.is_local) MoveClock(p.begin, p.end, header.mutable_step_stats());
     for (pb::DeviceStepStats& d :
          *header.mutable_step_stats()->mutable_dev_stats()) {
       *metadata->mutable_step_stats()->add_dev_stats() = std::move(d);
@@ -646,6 +672,31 @@ Status MasterSession::Execute(const CallOptions& options, const StepPtr& step,
     }
   }
   return OkStatus();
+}
+
+Status MasterSession::ExecuteWhole(const CallOptions& options,
+                                   const StepPtr& step, Execution execution,
+                                   NamedTensors* fetched,
+                                   pb::RunMetadata* metadata) {
+  const int64_t asked =
+      execution.options->experimental().collective_graph_key();
+  const int64_t key =
+      step->graph_key != 0 && asked != 0 ? asked : step->graph_key;
+  if (key == 0) {
+    execution.id = NewStepId();
+  } else {
+    const int64_t timeout = TimeoutOf(*execution.options);
+    CallOptions call = options;
+    if (timeout > 0) call.timeout = absl::Milliseconds(timeout);
+    HR_ASSIGN_OR_RETURN(execution.id,
+                        worker_->collectives()->NextStepId(call, key));
+  }
+  const int64_t id = execution.id;
+  const Status s =
+      Execute(options, step, std::move(execution), fetched, metadata);
+  Cleanup(*step, id);
+  if (key != 0) worker_->collectives()->RetireStepId(key, id, s.ok());
+  return s;
 }
 
 void MasterSession::Cleanup(const Step& step, int64_t id) {
@@ -687,7 +738,6 @@ Status MasterSession::Run(const CallOptions& options, RunStepCall call,
   HR_RETURN_IF_ERROR(FindOrBuild(options, request, &step));
 
   Execution execution;
-  execution.id = NewStepId();
   execution.options = &run_options;
   std::map<std::string, size_t> at;  // of a fetch, by name
   for (const Step::Fed& f : step->feeds) {
@@ -703,12 +753,9 @@ Status MasterSession::Run(const CallOptions& options, RunStepCall call,
     at.emplace(f.name, at.size());
     execution.fetches.push_back(f.key);
   }
-  const int64_t id = execution.id;
   NamedTensors fetched;
-  const Status s = Execute(options, step, std::move(execution), &fetched,
-                           result->header.mutable_metadata());
-  Cleanup(*step, id);
-  HR_RETURN_IF_ERROR(s);
+  HR_RETURN_IF_ERROR(ExecuteWhole(options, step, std::move(execution), &fetched,
+                                  result->header.mutable_metadata()));
   for (const std::string& name : call.header.fetch()) {
     const size_t i = at[name];
     if (i >= fetched.size()) {
@@ -876,7 +923,6 @@ Status MasterSession::RunCallable(const CallOptions& options,
                                    call.feeds.size());
   }
   Execution execution;
-  execution.id = NewStepId();
   execution.options = &pb::RunOptions::default_instance();
   for (size_t i = 0; i < call.feeds.size(); ++i) {
     const Step::Fed& f = step->feeds[i];
@@ -893,12 +939,9 @@ Status MasterSession::RunCallable(const CallOptions& options,
       execution.fetches.push_back(f.key);
     }
   }
-  const int64_t id = execution.id;
   NamedTensors fetched;
-  const Status s =
-      Execute(options, step, std::move(execution), &fetched, nullptr);
-  Cleanup(*step, id);
-  HR_RETURN_IF_ERROR(s);
+  HR_RETURN_IF_ERROR(
+      ExecuteWhole(options, step, std::move(execution), &fetched, nullptr));
   for (const Step::Fetched& f : step->fetches) {
     const size_t i = at[f.key];
     if (i >= fetched.size()) {

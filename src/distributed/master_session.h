@@ -94,6 +94,7 @@ class MasterSession {
     std::vector<Part> parts;
     std::vector<Fed> feeds;
     std::vector<Fetched> fetches;
+    int64_t graph_key = 0;  // 0: no collective ops
   };
   using StepPtr = std::shared_ptr<const Step>;
   // What a client asks for, by name.
@@ -133,6 +134,11 @@ class MasterSession {
                  Execution execution, NamedTensors* fetched,
                  pb::RunMetadata* metadata);
   void Cleanup(const Step& step, int64_t id);
+  // Gives the execution an id, runs it and cleans up. A step with collective
+  // ops has an id that it shares with the steps of other masters.
+  Status ExecuteWhole(const CallOptions& options, const StepPtr& step,
+                      Execution execution, NamedTensors* fetched,
+                      pb::RunMetadata* metadata);
   Status RunPartial(const CallOptions& options, RunStepCall call,
                     RunStepResult* result);
   int64_t TimeoutOf(const pb::RunOptions& options) const {

@@ -2,6 +2,7 @@
 #include "distributed/certificates.h"
 #include "distributed/grpc_session.h"
 #include "distributed/task_server.h"
+#include "distributed/waits_report.h"
 
 namespace headrace {
 namespace {
@@ -11,6 +12,7 @@ namespace {
   RegisterSessionsReset(ResetGrpcSessions);
   RegisterServerFactory(NewTaskServer);
   RegisterCertificateMaker(MakeCertificateFiles);
+  RegisterWaitsReport(ReportWaits);
   return true;
 }();
 

@@ -13,6 +13,8 @@ namespace {
 constexpr absl::Duration kCauseMayCome = absl::Seconds(1);
 // A part that was cancelled may take so long to end.
 constexpr absl::Duration kGrace = absl::Seconds(10);
+// How long tasks have to say what they wait for, when a step has failed.
+constexpr absl::Duration kHangReport = absl::Seconds(1);
 // How often silent tasks are asked whether they live, and how long they have
 // to answer.
 constexpr absl::Duration kHeartbeat = absl::Seconds(10);
@@ -27,6 +29,7 @@ void RunningParts::Start(size_t i) {
   Part& p = parts_[i];
   CallOptions options;
   options.cancellation = &cancellation_;
+  p.begin = Now();
   p.worker->RunGraph(
       options, std::move(p.call), &p.result,
       [self = shared_from_this(), i](const Status& s) { self->Ended(i, s); });
@@ -95,6 +98,7 @@ void RunningParts::Ended(size_t i, const Status& s) {
         Status(s.code(), StrCat("From ", parts_[i].task, ":\n", s.message()));
   }
   if (!s.ok()) Note(named, !IsDerived(s));
+  parts_[i].end = Now();
   MutexLock lock(&mu_);
   parts_[i].ended = true;
   --left_;
@@ -112,13 +116,64 @@ void RunningParts::Note(const Status& s, bool cancels) {
 
 void RunningParts::Fail(const Status& why) { Note(why, true); }
 
+void RunningParts::FailAfterAsking(const Status& why) {
+  struct Asked {
+    Mutex mu;
+    size_t left GUARDED_BY(mu) = 0;
+    std::string text GUARDED_BY(mu);
+    std::deque<pb::DescribeWaitsResponse> responses;
+  };
+  auto asked = std::make_shared<Asked>();
+  std::vector<size_t> missing;
+  {
+    MutexLock lock(&mu_);
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      if (!parts_[i].ended) missing.push_back(i);
+    }
+  }
+  asked->responses.resize(missing.size());
+  {
+    MutexLock lock(&asked->mu);
+    asked->left = missing.size() + 1;
+  }
+  const auto release = [self = shared_from_this(), asked, why] {
+    std::string text;
+    {
+      MutexLock lock(&asked->mu);
+      if (--asked->left > 0) return;
+      text = asked->text;
+    }
+    self->Fail(Annotate(why, text));
+  };
+  for (size_t m = 0; m < missing.size(); ++m) {
+    Part& p = parts_[missing[m]];
+    CallOptions options;
+    options.timeout = kHangReport;
+    p.worker->DescribeWaits(
+        options, pb::DescribeWaitsRequest(), &asked->responses[m],
+        [asked, m, release, id = p.step_id, task = p.task](const Status& s) {
+          if (s.ok() && asked->responses[m].task_size() > 0) {
+            MutexLock lock(&asked->mu);
+            for (const auto& step : asked->responses[m].task(0).step()) {
+              if (step.step_id() != id || step.waits().empty()) continue;
+              StrAppend(&asked->text, "; ", task, " waits: ", step.waits());
+            }
+          }
+          release();
+        });
+  }
+  release();
+}
+
 std::string RunningParts::WhoIsMissing() const {
   std::string missing;
   MutexLock lock(&mu_);
   for (const Part& p : parts_) {
     if (p.ended) continue;
     missing = StrCat(missing, missing.empty() ? "; still waiting for " : ", ",
-                     p.where);
+                     p.where, " since ",
+                     absl::FormatDuration(absl::Trunc(
+                         Now() - p.begin, absl::Milliseconds(100))));
   }
   return missing;
 }

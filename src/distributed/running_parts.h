@@ -23,9 +23,11 @@ class RunningParts : public std::enable_shared_from_this<RunningParts> {
     std::string where;  // the same with its address
     WorkerInterface* worker = nullptr;
     bool is_local = false;
+    int64_t step_id = 0;
     RunGraphCall call;
     RunGraphResult result;
     bool ended = false;
+    absl::Time begin, end;  // of the call
   };
 
   // The workers, with `keep`, outlive the run.
@@ -36,7 +38,11 @@ class RunningParts : public std::enable_shared_from_this<RunningParts> {
   void Run(WaitHook* hook);
   // Ends the run with `why`, unless it has failed already.
   void Fail(const Status& why);
-  // "; still waiting for /job:worker/replica:0/task:1 at localhost:2222".
+  // The same, once the tasks that have not answered have said what they wait
+  // for, or a second has passed. Does not wait itself.
+  void FailAfterAsking(const Status& why);
+  // "; still waiting for /job:worker/replica:0/task:1 at localhost:2222 since
+  // 20 s".
   std::string WhoIsMissing() const;
   // After Run: the cause of the failure.
   Status status() const;

@@ -5,6 +5,7 @@
 #include "base/exceptions.h"
 #include "base/thread_pool.h"
 #include "base/waiting_threads.h"
+#include "distributed/tensor_pieces.h"
 #include "headrace/clock.h"
 
 namespace headrace {
@@ -89,19 +90,58 @@ void ServeRecvTensor(const std::shared_ptr<Worker>& worker,
   const Status s = CatchExceptions(
       [&] { return FromWire("RecvTensor", call->request(), &request); });
   if (!s.ok()) return call->Finish(s, WireBytes());
+  const bool takes_pieces =
+      request.transport_options().type_url() == kPiecesUrl;
   worker->RecvTensor(
       OptionsOf(call), request.step_id(), request.rendezvous_key(),
       request.request_id(),
-      [call](const Status& status, const Tensor& value, bool is_dead) {
+      [call, worker, takes_pieces, step_id = request.step_id()](
+          const Status& status, const Tensor& value, bool is_dead) {
         if (!status.ok()) return call->Finish(status, WireBytes());
         const Status sent = CatchExceptions([&] {
           WireWriter writer;
+          pb::TensorPieces pieces;
+          if (takes_pieces && !is_dead &&
+              worker->KeepInPieces(step_id, value, &pieces)) {
+            pb::RecvTensorResponse response;
+            response.set_send_start_micros(absl::ToUnixMicros(Now()));
+            response.mutable_transport_options()->set_type_url(kPiecesUrl);
+            response.mutable_transport_options()->set_value(
+                pieces.SerializeAsString());
+            call->Finish(OkStatus(), ToWire(response));
+            return OkStatus();
+          }
           if (is_dead) {
             writer.AddVarint(pb::RecvTensorResponse::kIsDeadFieldNumber, 1);
           }
           writer.AddVarint(pb::RecvTensorResponse::kSendStartMicrosFieldNumber,
                            static_cast<uint64_t>(absl::ToUnixMicros(Now())));
           writer.AddTensor(pb::RecvTensorResponse::kTensorFieldNumber, value);
+          call->Finish(OkStatus(), writer.Finish());
+          return OkStatus();
+        });
+        if (!sent.ok()) call->Finish(sent, WireBytes());
+      });
+}
+
+void ServeRecvBuf(const std::shared_ptr<Worker>& worker, const CallPtr& call) {
+  pb::RecvBufRequest request;
+  const Status s = CatchExceptions(
+      [&] { return FromWire("RecvBuf", call->request(), &request); });
+  if (!s.ok()) return call->Finish(s, WireBytes());
+  worker->TakeBuf(
+      OptionsOf(call), request,
+      [call](const Status& status, absl::string_view bytes,
+             const std::shared_ptr<const void>& owner) {
+        if (!status.ok()) return call->Finish(status, WireBytes());
+        const Status sent = CatchExceptions([&] {
+          WireWriter writer;
+          writer.AddVarint(pb::RecvBufResponse::kNumBytesFieldNumber,
+                           bytes.size());
+          writer.AddVarint(pb::RecvBufResponse::kSendStartMicrosFieldNumber,
+                           static_cast<uint64_t>(absl::ToUnixMicros(Now())));
+          writer.AddBuffer(pb::RecvBufResponse::kTransportOptionsFieldNumber,
+                           bytes, owner);
           call->Finish(OkStatus(), writer.Finish());
           return OkStatus();
         });
@@ -230,14 +270,31 @@ void AddWorkerService(std::shared_ptr<Worker> worker, RpcHandlers* handlers) {
                      "Tracing", [](CallPtr, auto, auto*, auto done) {
                        done(OkStatus());
                      }));
-  for (const char* method :
-       {"RecvBuf", "GetStepSequence", "CompleteGroup", "CompleteInstance"}) {
-    add(method, [method](CallPtr call) {
-      call->Finish(
-          errors::Unimplemented(method, ": collective ops are not supported"),
-          WireBytes());
-    });
-  }
+  add("RecvBuf", [worker](CallPtr call) { ServeRecvBuf(worker, call); });
+  add("CompleteGroup",
+      Plain<pb::CompleteGroupRequest, pb::CompleteGroupResponse>(
+          "CompleteGroup",
+          [worker](CallPtr call, auto request, auto* response, auto done) {
+            worker->CompleteGroup(OptionsOf(call), *request, response, done);
+          }));
+  add("CompleteInstance",
+      Plain<pb::CompleteInstanceRequest, pb::CompleteInstanceResponse>(
+          "CompleteInstance",
+          [worker](CallPtr call, auto request, auto* response, auto done) {
+            worker->CompleteInstance(OptionsOf(call), *request, response, done);
+          }));
+  add("GetStepSequence",
+      Plain<pb::GetStepSequenceRequest, pb::GetStepSequenceResponse>(
+          "GetStepSequence",
+          [worker](CallPtr call, auto request, auto* response, auto done) {
+            worker->GetStepSequence(OptionsOf(call), *request, response, done);
+          }));
+  (*handlers)[kDescribeWaitsMethod] =
+      Plain<pb::DescribeWaitsRequest, pb::DescribeWaitsResponse>(
+          "DescribeWaits",
+          [worker](CallPtr call, auto request, auto* response, auto done) {
+            worker->DescribeWaits(OptionsOf(call), *request, response, done);
+          });
 }
 
 void AddMasterService(std::shared_ptr<Master> master, RpcHandlers* handlers) {

@@ -21,6 +21,10 @@ constexpr size_t kOwnPieceFrom = 1024;
 // Of TensorProto and NamedTensorProto.
 constexpr int kContent = 4;
 constexpr int kName = 1, kTensor = 2;
+// Of Any and RecvBufRespExtra.
+constexpr int kTypeUrl = 1, kValue = 2;
+constexpr int kBufferContent = 1;
+constexpr char kBufferUrl[] = "type.googleapis.com/tensorflow.RecvBufRespExtra";
 
 void AppendVarint(uint64_t value, std::string* out) {
   while (value >= 0x80) {
@@ -239,6 +243,24 @@ void WireWriter::AppendTensor(const Tensor& value, absl::string_view before) {
   out_.Append(bytes, std::move(owner));
 }
 
+void WireWriter::AddBuffer(int field, absl::string_view bytes,
+                           std::shared_ptr<const void> owner) {
+  std::string content, value;
+  AppendTag(kBufferContent, WireFormatLite::WIRETYPE_LENGTH_DELIMITED,
+            &content);
+  AppendVarint(bytes.size(), &content);
+  AppendBytes(kTypeUrl, kBufferUrl, &value);
+  AppendTag(kValue, WireFormatLite::WIRETYPE_LENGTH_DELIMITED, &value);
+  AppendVarint(content.size() + bytes.size(), &value);
+  value += content;
+  AppendTag(field, WireFormatLite::WIRETYPE_LENGTH_DELIMITED, &head_);
+  AppendVarint(value.size() + bytes.size(), &head_);
+  head_ += value;
+  out_.Append(std::move(head_));
+  head_.clear();
+  out_.Append(bytes, std::move(owner));
+}
+
 WireBytes WireWriter::Finish() {
   out_.Append(std::move(head_));
   head_.clear();
@@ -280,6 +302,40 @@ Status ReadNamedTensors(absl::string_view what, const WireBytes& bytes,
                                        "' has no tensor");
       },
       rest);
+}
+
+Status ReadBuffer(absl::string_view what, const WireBytes& bytes, int any_field,
+                  void* to, size_t size, google::protobuf::MessageLite* rest) {
+  size_t got = 0;
+  const auto read_content = [&](CodedInputStream* in) -> Status {
+    const int n = in->BytesUntilLimit();
+    if (n < 0 || static_cast<size_t>(n) > size - got) {
+      return errors::InvalidArgument(what, ": more than the ", size,
+                                     " bytes that were asked for");
+    }
+    if (n > 0 && !in->ReadRaw(static_cast<char*>(to) + got, n)) {
+      return Malformed(what);
+    }
+    got += static_cast<size_t>(n);
+    return OkStatus();
+  };
+  HR_RETURN_IF_ERROR(ReadMessage(
+      what, bytes, any_field,
+      [&](CodedInputStream* in) {
+        std::string of_any;
+        return ReadFields(
+            what, in, kValue,
+            [&] {
+              std::string of_extra;
+              return ReadFields(
+                  what, in, kBufferContent, [&] { return read_content(in); },
+                  &of_extra);
+            },
+            &of_any);
+      },
+      rest));
+  if (got == size) return OkStatus();
+  return errors::InvalidArgument(what, ": ", got, " bytes, wanted ", size);
 }
 
 }  // namespace headrace

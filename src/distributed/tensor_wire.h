@@ -5,6 +5,7 @@
 #define HEADRACE_DISTRIBUTED_TENSOR_WIRE_H_
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,10 @@ class WireWriter {
   void AddTensor(int field, const Tensor& value);
   // A NamedTensorProto as field `field`.
   void AddNamedTensor(int field, absl::string_view name, const Tensor& value);
+  // A google.protobuf.Any with a RecvBufRespExtra of these bytes as field
+  // `field`. `owner` keeps them.
+  void AddBuffer(int field, absl::string_view bytes,
+                 std::shared_ptr<const void> owner);
   WireBytes Finish();
 
  private:
@@ -49,6 +54,10 @@ Status ReadTensors(absl::string_view what, const WireBytes& bytes,
 Status ReadNamedTensors(absl::string_view what, const WireBytes& bytes,
                         int tensor_field, NamedTensors* tensors,
                         google::protobuf::MessageLite* rest);
+// Reads a message of which field `any_field` is what AddBuffer writes. The
+// bytes, which must be `size`, go to `to`.
+Status ReadBuffer(absl::string_view what, const WireBytes& bytes, int any_field,
+                  void* to, size_t size, google::protobuf::MessageLite* rest);
 
 }  // namespace headrace
 

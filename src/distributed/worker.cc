@@ -1,18 +1,28 @@
 #include "distributed/worker.h"
 
+#include <algorithm>
+#include <climits>
+#include <cstring>
+#include <deque>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "base/exceptions.h"
 #include "base/thread_pool.h"
 #include "base/waiting_threads.h"
+#include "framework/op/tensor_proto.h"
 #include "google/protobuf/unknown_field_set.h"
+#include "headrace/clock.h"
 #include "headrace/device_factory.h"
 #include "session/session_handles.h"
 #include "session/session_options.h"
 
 namespace headrace {
 namespace {
+
+// A task that does not say meanwhile what it waits for is left out.
+constexpr absl::Duration kDescribeTimeout = absl::Seconds(2);
 
 // True if a task of the session's cluster is TensorFlow 2: only its masters say
 // who they are, in fields that our message does not have, and only its devices
@@ -28,6 +38,35 @@ bool HasTensorFlow2(const pb::CreateWorkerSessionRequest& request) {
     if (a.xla_global_id() != 0) return true;
   }
   return false;
+}
+
+// The task that knows the groups of collective ops.
+StatusOr<std::string> GroupLeader(const std::string& task,
+                                  const ClusterSpec& cluster,
+                                  const pb::ConfigProto& config) {
+  const std::string& name = config.experimental().collective_group_leader();
+  if (!name.empty()) {
+    DeviceName leader;
+    HR_RETURN_IF_ERROR(
+        Annotate(DeviceName::Parse(name, &leader),
+                 " (ConfigProto.experimental.collective_group_leader)"));
+    const std::string full = TaskName(leader.job, leader.task);
+    if (cluster.Find(full) == nullptr) {
+      return errors::InvalidArgument(
+          "ConfigProto.experimental.collective_group_leader is '", name,
+          "', and the cluster has no such task");
+    }
+    return full;
+  }
+  const ClusterSpec::Task* const self = cluster.Find(task);
+  std::string first = task;
+  int index = self == nullptr ? 0 : self->index;
+  for (const ClusterSpec::Task& t : cluster.tasks()) {
+    if (self == nullptr || t.job != self->job || t.index > index) continue;
+    index = t.index;
+    first = t.name;
+  }
+  return first;
 }
 
 // Receives `keys` from a rendezvous. Calls `done` when all are there and its
@@ -124,9 +163,16 @@ StatusOr<std::unique_ptr<Worker>> Worker::Create(
     w->resources_->intra = std::make_unique<ThreadPool>(
         options.intra_op_threads, "headrace_intra");
   }
+  HR_ASSIGN_OR_RETURN(std::string leader, GroupLeader(task, cluster, config));
+  w->collectives_ = MakeRef<TaskCollectives>(task, std::move(leader));
   HR_RETURN_IF_ERROR(w->MakeDevices(config, &w->resources_->devices));
-  for (const auto& d : w->resources_->devices) w->devices_.push_back(d.get());
+  std::map<std::string, uint64_t> incarnations;
+  for (const auto& d : w->resources_->devices) {
+    w->devices_.push_back(d.get());
+    incarnations[d->name()] = d->attributes().incarnation;
+  }
   w->workers_ = std::make_shared<WorkerCache>(cluster, task, w.get());
+  w->collectives_->SetTasks(w->workers_, std::move(incarnations));
   MutexLock lock(&w->mu_);
   w->legacy_session_ = std::make_shared<WorkerSession>(
       "", w->workers_, w->resources_, w->devices_,
@@ -156,6 +202,7 @@ void Worker::Shutdown() {
   const Status why = errors::Cancelled(task_, " is shut down");
   for (auto& [id, step] : partial) step->run->Abort(why);
   steps_.Clear(why);
+  if (collectives_ != nullptr) collectives_->Shutdown();
   for (auto& [handle, session] : sessions) session->Clear();
   if (legacy != nullptr) legacy->Clear();
 }
@@ -175,6 +222,10 @@ Status Worker::MakeDevices(const pb::ConfigProto& config,
         ->Create<SessionTensors>(SessionTensors::kContainer,
                                  SessionTensors::kName, session_tensors_)
         .IgnoreError();  // new devices are empty
+    d->resource_manager()
+        ->Create<CollectiveExecutor>(CollectiveExecutor::kContainer,
+                                     CollectiveExecutor::kName, collectives_)
+        .IgnoreError();
   }
   return OkStatus();
 }
@@ -333,6 +384,9 @@ Status Worker::BeginRun(const CallOptions&, const RunGraphCall& call,
   rendezvous->SetWorkers(session->workers());
   *run = std::make_shared<GraphRun>(std::move(graph), header.step_id(),
                                     std::move(rendezvous), header.exec_opts());
+  MutexLock lock(&mu_);
+  std::erase_if(runs_, [](const auto& r) { return r.second.expired(); });
+  runs_[run->get()] = *run;
   return OkStatus();
 }
 
@@ -522,6 +576,8 @@ void Worker::CleanupGraph(const CallOptions&, int64_t step_id,
     partial->run->Abort(errors::Cancelled("The partial run was ended."));
   }
   steps_.Cleanup(step_id);
+  responses_.EndStep(step_id);
+  pieces_.EndStep(step_id);
   done(OkStatus());
 }
 
@@ -536,39 +592,213 @@ void Worker::CleanupAll(const CallOptions&,
   done(OkStatus());
 }
 
+Status Worker::CheckIncarnation(absl::string_view method,
+                                absl::string_view device,
+                                uint64_t incarnation) const {
+  const auto found =
+      std::find_if(devices_.begin(), devices_.end(),
+                   [&](const Device* d) { return d->name() == device; });
+  if (found == devices_.end()) {
+    return errors::InvalidArgument(method, ": ", task_, " has no device '",
+                                   device, "'");
+  }
+  const uint64_t here = (*found)->attributes().incarnation;
+  if (here == incarnation) return OkStatus();
+  return errors::Aborted(
+      method, " expects a different device incarnation: ", incarnation, " vs. ",
+      here, ". Your worker job (\"", task_,
+      "\") was probably restarted. Check your worker job for the reason why "
+      "it was restarted.");
+}
+
 void Worker::RecvTensor(const CallOptions& options, int64_t step_id,
                         absl::string_view key, int64_t request_id,
                         TensorCallback done) {
   Rendezvous::ParsedKey parsed;
-  Status s = request_ids_.Check("RecvTensor", request_id);
-  if (s.ok()) s = Rendezvous::ParseKey(key, &parsed);
-  const Device* device = nullptr;
-  for (const Device* d : devices_) {
-    if (d->name() == parsed.src_device) device = d;
+  Status s = Rendezvous::ParseKey(key, &parsed);
+  if (s.ok()) {
+    s = CheckIncarnation("RecvTensor", parsed.src_device,
+                         parsed.src_incarnation);
   }
-  if (s.ok() && device == nullptr) {
-    s = errors::InvalidArgument("RecvTensor: ", task_, " has no device '",
-                                parsed.src_device, "'");
-  }
-  if (s.ok() && device->attributes().incarnation != parsed.src_incarnation) {
-    s = errors::Aborted(
-        "RecvTensor expects a different device incarnation: ",
-        parsed.src_incarnation, " vs. ", device->attributes().incarnation,
-        ". Your worker job (\"", task_,
-        "\") was probably restarted. Check your worker job for the reason why "
-        "it was restarted.");
-  }
-  RefPtr<StepRendezvous> rendezvous;
-  if (s.ok()) s = MoveTo(steps_.BeginRecv(step_id), &rendezvous);
   if (!s.ok()) return done(s, Tensor(), false);
   // The call has not ended before `done`, and this outlives its calls.
-  rendezvous->RecvLocal(
-      key, options.cancellation,
-      [this, step_id, done = std::move(done)](
-          const Status& received, const Tensor& value, bool is_dead) {
-        steps_.EndRecv(step_id);
-        done(received, value, is_dead);
-      });
+  auto receive = [this, step_id, key = std::string(key),
+                  cancellation = options.cancellation](TensorCallback got) {
+    RefPtr<StepRendezvous> rendezvous;
+    const Status begun = MoveTo(steps_.BeginRecv(step_id), &rendezvous);
+    if (!begun.ok()) return got(begun, Tensor(), false);
+    rendezvous->RecvLocal(
+        key, cancellation,
+        [this, step_id, got = std::move(got)](
+            const Status& received, const Tensor& value, bool is_dead) {
+          steps_.EndRecv(step_id);
+          got(received, value, is_dead);
+        });
+  };
+  if (request_id == 0) return receive(std::move(done));
+  responses_.Get(step_id, request_id, std::move(receive), std::move(done));
+}
+
+bool Worker::KeepInPieces(int64_t step_id, const Tensor& value,
+                          pb::TensorPieces* pieces) {
+  // The fields around a tensor are few.
+  constexpr size_t kMaxMessage = INT_MAX - 65536;
+  constexpr int64_t kPiece = int64_t{64} << 20;
+  const int64_t asked = config_.experimental().recv_buf_max_chunk();
+  const size_t limit = asked > 0 ? static_cast<size_t>(asked) : kMaxMessage;
+  if (!DataTypeCanUseMemcpy(value.dtype()) || value.TotalBytes() <= limit) {
+    return false;
+  }
+  pieces->set_id(pieces_.Add(step_id, value));
+  pieces->set_dtype(static_cast<pb::DataType>(value.dtype()));
+  ShapeToProto(PartialTensorShape(value.shape()),
+               pieces->mutable_tensor_shape());
+  pieces->set_piece_bytes(asked > 0 ? asked : kPiece);
+  return true;
+}
+
+void Worker::TakeBuf(const CallOptions& options,
+                     const pb::RecvBufRequest& request,
+                     LocalCollectives::TakeCallback done) {
+  const std::string& key = request.buf_rendezvous_key();
+  absl::string_view bytes;
+  std::shared_ptr<const void> owner;
+  Status s;
+  if (absl::StartsWith(key, kPieceKey)) {
+    s = pieces_.Find(request.step_id(), key, request.num_bytes(), &bytes,
+                     &owner);
+    return done(s, bytes, owner);
+  }
+  if (request.num_bytes() < 0) {
+    s = errors::InvalidArgument("RecvBuf: num_bytes is ", request.num_bytes());
+  }
+  s.Update(request_ids_.Check("RecvBuf", request.request_id()));
+  if (request.src_incarnation() != 0) {
+    s.Update(CheckIncarnation("RecvBuf", request.src_device(),
+                              request.src_incarnation()));
+  }
+  if (!s.ok()) return done(s, bytes, owner);
+  collectives_->Take(request.step_id(), key, request.num_bytes(),
+                     options.cancellation, std::move(done));
+}
+
+void Worker::RecvBuf(const CallOptions& options,
+                     const pb::RecvBufRequest& request, void* to,
+                     StatusCallback done) {
+  TakeBuf(options, request,
+          [to, done = std::move(done)](const Status& s, absl::string_view bytes,
+                                       const std::shared_ptr<const void>&) {
+            if (s.ok() && !bytes.empty()) {
+              std::memcpy(to, bytes.data(), bytes.size());
+            }
+            done(s);
+          });
+}
+
+void Worker::CompleteGroup(const CallOptions& options,
+                           const pb::CompleteGroupRequest& request,
+                           pb::CompleteGroupResponse* response,
+                           StatusCallback done) {
+  collectives_->CompleteGroup(options, request, response, std::move(done));
+}
+
+void Worker::CompleteInstance(const CallOptions& options,
+                              const pb::CompleteInstanceRequest& request,
+                              pb::CompleteInstanceResponse* response,
+                              StatusCallback done) {
+  collectives_->CompleteInstance(options, request, response, std::move(done));
+}
+
+void Worker::GetStepSequence(const CallOptions&,
+                             const pb::GetStepSequenceRequest& request,
+                             pb::GetStepSequenceResponse* response,
+                             StatusCallback done) {
+  done(collectives_->GetStepSequence(request, response));
+}
+
+void Worker::DescribeRuns(pb::TaskWaits* out) {
+  std::vector<std::shared_ptr<GraphRun>> runs;
+  {
+    MutexLock lock(&mu_);
+    for (const auto& [raw, weak] : runs_) {
+      if (auto run = weak.lock()) runs.push_back(std::move(run));
+    }
+  }
+  out->set_task(task_);
+  for (const auto& run : runs) {
+    if (run->has_ended()) continue;
+    pb::TaskWaits::Step* const step = out->add_step();
+    step->set_step_id(run->step_id());
+    step->set_age_micros(absl::ToInt64Microseconds(Now() - run->begin()));
+    step->set_waits(run->DescribeWaits());
+  }
+}
+
+void Worker::DescribeWaits(const CallOptions&,
+                           const pb::DescribeWaitsRequest& request,
+                           pb::DescribeWaitsResponse* response,
+                           StatusCallback done) {
+  DescribeRuns(response->add_task());
+  if (!request.whole_cluster()) return done(OkStatus());
+  // One answer a task, in the order of the cluster.
+  struct Answers {
+    Mutex mu;
+    size_t left GUARDED_BY(mu) = 0;
+    std::deque<pb::DescribeWaitsResponse> responses;
+    std::vector<std::string> tasks;
+    pb::DescribeWaitsResponse* all = nullptr;
+    StatusCallback done;
+
+    void End(size_t i, const Status& s) {
+      MutexLock lock(&mu);
+      pb::TaskWaits* const out = all->add_task();
+      if (s.ok() && responses[i].task_size() == 1) {
+        *out = std::move(*responses[i].mutable_task(0));
+      } else {
+        out->set_error(errors::IsUnimplemented(s)
+                           ? "it is no server of Headrace, and does not say"
+                           : std::string(s.message()));
+      }
+      out->set_task(tasks[i]);
+    }
+    void Release() {
+      {
+        MutexLock lock(&mu);
+        if (--left > 0) return;
+      }
+      done(OkStatus());
+    }
+  };
+  auto answers = std::make_shared<Answers>();
+  answers->all = response;
+  answers->done = std::move(done);
+  for (const ClusterSpec::Task& t : workers_->spec().tasks()) {
+    if (t.name == task_) continue;
+    answers->tasks.push_back(t.name);
+    answers->responses.emplace_back();
+  }
+  {
+    MutexLock lock(&answers->mu);
+    answers->left = answers->tasks.size() + 1;
+  }
+  for (size_t i = 0; i < answers->tasks.size(); ++i) {
+    WorkerInterface* worker = nullptr;
+    const Status s = MoveTo(workers_->Find(answers->tasks[i]), &worker);
+    if (!s.ok()) {
+      answers->End(i, s);
+      answers->Release();
+      continue;
+    }
+    CallOptions call;
+    call.timeout = kDescribeTimeout;
+    worker->DescribeWaits(call, pb::DescribeWaitsRequest(),
+                          &answers->responses[i],
+                          [answers, i](const Status& ended) {
+                            answers->End(i, ended);
+                            answers->Release();
+                          });
+  }
+  answers->Release();
 }
 
 }  // namespace headrace

@@ -12,7 +12,10 @@
 #include "distributed/load_policy.h"
 #include "distributed/network_options.h"
 #include "distributed/request_ids.h"
+#include "distributed/response_cache.h"
 #include "distributed/step_rendezvous.h"
+#include "distributed/task_collectives.h"
+#include "distributed/tensor_pieces.h"
 #include "distributed/worker_cache.h"
 #include "distributed/worker_interface.h"
 #include "distributed/worker_session.h"
@@ -45,6 +48,7 @@ class Worker : public WorkerInterface {
   }
   const LoadPolicy& policy() const { return policy_; }
   const ServerLimits& limits() const { return limits_; }
+  TaskCollectives* collectives() const { return collectives_.get(); }
   // Ends all steps and forgets all sessions.
   void Shutdown();
 
@@ -75,6 +79,32 @@ class Worker : public WorkerInterface {
   void RecvTensor(const CallOptions& options, int64_t step_id,
                   absl::string_view key, int64_t request_id,
                   TensorCallback done) override;
+  void RecvBuf(const CallOptions& options, const pb::RecvBufRequest& request,
+               void* to, StatusCallback done) override;
+  void CompleteGroup(const CallOptions& options,
+                     const pb::CompleteGroupRequest& request,
+                     pb::CompleteGroupResponse* response,
+                     StatusCallback done) override;
+  void CompleteInstance(const CallOptions& options,
+                        const pb::CompleteInstanceRequest& request,
+                        pb::CompleteInstanceResponse* response,
+                        StatusCallback done) override;
+  void GetStepSequence(const CallOptions& options,
+                       const pb::GetStepSequenceRequest& request,
+                       pb::GetStepSequenceResponse* response,
+                       StatusCallback done) override;
+  void DescribeWaits(const CallOptions& options,
+                     const pb::DescribeWaitsRequest& request,
+                     pb::DescribeWaitsResponse* response,
+                     StatusCallback done) override;
+
+  // RecvBuf without a copy: the bytes are alive as long as their owner.
+  void TakeBuf(const CallOptions& options, const pb::RecvBufRequest& request,
+               LocalCollectives::TakeCallback done);
+  // If the tensor is too large for one message: keeps it, and describes the
+  // pieces in which RecvBuf gives it.
+  bool KeepInPieces(int64_t step_id, const Tensor& value,
+                    pb::TensorPieces* pieces);
 
  private:
   struct PartialStep;
@@ -99,6 +129,9 @@ class Worker : public WorkerInterface {
                 StatusCallback done);
   void RunPartial(const CallOptions& options, RunGraphCall call,
                   RunGraphResult* result, StatusCallback done);
+  Status CheckIncarnation(absl::string_view method, absl::string_view device,
+                          uint64_t incarnation) const;
+  void DescribeRuns(pb::TaskWaits* out);
 
   const std::string task_;
   const std::shared_ptr<Resources> resources_{new Resources,
@@ -109,8 +142,11 @@ class Worker : public WorkerInterface {
   std::vector<Device*> devices_;
   const RefPtr<SessionTensors> session_tensors_ = MakeRef<SessionTensors>();
   std::shared_ptr<WorkerCache> workers_;
+  RefPtr<TaskCollectives> collectives_;
   StepTable steps_;
   RequestIds request_ids_{100000};
+  ResponseCache responses_{100000, size_t{64} << 20};
+  PieceTable pieces_;
   std::atomic<int64_t> next_graph_{1};
   Mutex mu_;
   CondVar changed_;
@@ -121,6 +157,8 @@ class Worker : public WorkerInterface {
       GUARDED_BY(mu_);
   std::map<int64_t, std::shared_ptr<PartialStep>> partial_steps_
       GUARDED_BY(mu_);
+  // What runs, for DescribeWaits.
+  std::map<const GraphRun*, std::weak_ptr<GraphRun>> runs_ GUARDED_BY(mu_);
 };
 
 }  // namespace headrace

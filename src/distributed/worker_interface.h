@@ -63,6 +63,27 @@ class WorkerInterface {
   virtual void RecvTensor(const CallOptions& options, int64_t step_id,
                           absl::string_view key, int64_t request_id,
                           TensorCallback done) = 0;
+  // Reads `request.num_bytes()` bytes into `to`, which lives until `done`.
+  virtual void RecvBuf(const CallOptions& options,
+                       const pb::RecvBufRequest& request, void* to,
+                       StatusCallback done) = 0;
+  virtual void CompleteGroup(const CallOptions& options,
+                             const pb::CompleteGroupRequest& request,
+                             pb::CompleteGroupResponse* response,
+                             StatusCallback done) = 0;
+  virtual void CompleteInstance(const CallOptions& options,
+                                const pb::CompleteInstanceRequest& request,
+                                pb::CompleteInstanceResponse* response,
+                                StatusCallback done) = 0;
+  virtual void GetStepSequence(const CallOptions& options,
+                               const pb::GetStepSequenceRequest& request,
+                               pb::GetStepSequenceResponse* response,
+                               StatusCallback done) = 0;
+  // Not TensorFlow's: its servers answer Unimplemented.
+  virtual void DescribeWaits(const CallOptions& options,
+                             const pb::DescribeWaitsRequest& request,
+                             pb::DescribeWaitsResponse* response,
+                             StatusCallback done) = 0;
 };
 
 // `where` goes into errors: "/job:worker/replica:0/task:1 at localhost:2222".

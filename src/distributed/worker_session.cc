@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/strip.h"
 #include "base/exceptions.h"
 #include "base/thread_pool.h"
 #include "graph/function_library.h"
@@ -214,6 +215,11 @@ void GraphRun::PartEnded(bool complete) {
 
 void GraphRun::Abort(const Status& why) {
   cancellation_.StartCancel(Annotate(why, pending_.Describe()));
+}
+
+std::string GraphRun::DescribeWaits() {
+  return std::string(
+      absl::StripPrefix(pending_.Describe(), "; still waiting: "));
 }
 
 void GraphRun::Report(pb::RunGraphResponse* response) {

@@ -15,6 +15,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "distributed/step_rendezvous.h"
 #include "distributed/worker_cache.h"
+#include "headrace/clock.h"
 #include "headrace/device.h"
 #include "headrace/graph.h"
 #include "headrace/resource_mgr.h"
@@ -108,6 +109,12 @@ class GraphRun : public std::enable_shared_from_this<GraphRun> {
   CancellationManager* cancellation() { return &cancellation_; }
   ResourceMgr* resources() { return &resources_; }
   Device* device() const { return graph_->parts[0].device; }
+  int64_t step_id() const { return args_.step_id; }
+  absl::Time begin() const { return begin_; }
+  bool has_ended() const { return parts_left_ == 0; }
+  // "node 'a' (_Recv) for tensor 'b' from /job:ps/...", for each call that has
+  // not called back.
+  std::string DescribeWaits();
   // What the options asked to be told. After `done`.
   void Report(pb::RunGraphResponse* response);
 
@@ -124,6 +131,7 @@ class GraphRun : public std::enable_shared_from_this<GraphRun> {
   StepArgs args_;
   std::optional<StepFunctions> functions_;
   std::function<void(const Status&)> done_;
+  const absl::Time begin_ = Now();
   std::atomic<size_t> parts_left_{0};
   std::atomic<bool> complete_{true};
 };

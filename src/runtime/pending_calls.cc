@@ -30,6 +30,8 @@ std::string PendingCalls::DescribeCalls() {
                     e->kernel->name(), "' (", e->kernel->type_string(), ")");
     const std::string what = e->kernel->WaitsFor(e->ctx);
     if (!what.empty()) absl::StrAppend(&text, " for ", what);
+    const int64_t seconds = absl::ToInt64Seconds(Now() - e->begin);
+    if (seconds > 0) absl::StrAppend(&text, " since ", seconds, " s");
   }
   if (more > 0) absl::StrAppend(&text, " and ", more, " more nodes");
   return text;

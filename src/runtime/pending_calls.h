@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "headrace/clock.h"
 #include "headrace/mutex.h"
 #include "headrace/op_kernel.h"
 
@@ -19,6 +20,7 @@ class PendingCalls {
   struct Entry {
     const AsyncOpKernel* kernel = nullptr;
     OpKernelContext* ctx = nullptr;
+    absl::Time begin;
     Entry* previous = nullptr;
     Entry* next = nullptr;
   };
@@ -29,6 +31,7 @@ class PendingCalls {
 
   // Before ComputeAsync.
   void Add(Entry* e) {
+    e->begin = Now();
     MutexLock lock(&mu_);
     e->previous = head_.previous;
     e->next = &head_;
@@ -44,8 +47,9 @@ class PendingCalls {
   }
 
   // "; still waiting: node 'take' (QueueDequeueV2) for an element in ..." with
-  // the first few calls, in the order in which they began; "" if there are
-  // none. Ask before cancelling: that ends the calls.
+  // the first few calls, in the order in which they began, and since when
+  // they wait if it is long; "" if there are none. Ask before cancelling: that
+  // ends the calls.
   std::string Describe();
 
  private:

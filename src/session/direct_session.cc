@@ -9,6 +9,7 @@
 #include "base/thread_pool.h"
 #include "headrace/clock.h"
 #include "headrace/device_factory.h"
+#include "runtime/local_collectives.h"
 #include "session/direct_session_impl.h"
 
 namespace headrace {
@@ -62,7 +63,12 @@ DirectSession::DirectSession(SessionOptions options,
       tuner_(std::move(tuner)),
       inter_(resources_->inter->first()),
       device_list_(Pointers(resources_->devices)) {
+  const RefPtr<CollectiveExecutor> collectives = MakeRef<LocalCollectives>();
   for (Device* d : device_list_) {
+    d->resource_manager()
+        ->Create<CollectiveExecutor>(CollectiveExecutor::kContainer,
+                                     CollectiveExecutor::kName, collectives)
+        .IgnoreError();  // new devices are empty
     d->resource_manager()
         ->Create<SessionTensors>(SessionTensors::kContainer,
                                  SessionTensors::kName, session_tensors_)

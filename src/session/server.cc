@@ -15,6 +15,7 @@ constexpr char kLibrary[] = "libheadrace_distributed.so";
 std::atomic<ServerFactory> server_factory{nullptr};
 std::atomic<SessionsReset> sessions_reset{nullptr};
 std::atomic<CertificateMaker> certificate_maker{nullptr};
+std::atomic<WaitsReport> waits_report{nullptr};
 
 Status Load() {
   // Beside the library that has this function.
@@ -74,6 +75,17 @@ void RegisterCertificateMaker(CertificateMaker maker) {
   certificate_maker = maker;
 }
 void RegisterSessionsReset(SessionsReset reset) { sessions_reset = reset; }
+void RegisterWaitsReport(WaitsReport report) { waits_report = report; }
+
+StatusOr<std::string> DescribeWaits(const std::string& target,
+                                    double timeout_seconds) {
+  HR_RETURN_IF_ERROR(LoadDistributedLibrary());
+  const WaitsReport report = waits_report;
+  if (report == nullptr) {
+    return errors::Internal(kLibrary, " cannot ask what steps wait for");
+  }
+  return report(target, timeout_seconds);
+}
 
 Status ResetRemoteSessions(const std::string& target,
                            const std::vector<std::string>& containers) {

@@ -164,6 +164,11 @@ NAMES = {
         "compat.graphs": "exit merge switch",
         "control.control_flow_ops": "with_dependencies",
     },
+    "python.ops.collective_ops": {
+        "ops.collective_ops": """
+            all_gather all_gather_v2 all_reduce all_reduce_v2 broadcast_recv
+            broadcast_recv_v2 broadcast_send broadcast_send_v2""",
+    },
     "python.ops.data_flow_ops": {
         "flow.barriers": "Barrier",
         "flow.staging_areas": "MapStagingArea StagingArea",

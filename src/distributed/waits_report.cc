@@ -1,0 +1,48 @@
+#include "distributed/waits_report.h"
+
+#include "absl/strings/strip.h"
+#include "distributed/rpc.h"
+#include "distributed/tensor_pieces.h"
+#include "headrace/strings.h"
+
+namespace headrace {
+
+std::string WaitsText(const pb::DescribeWaitsResponse& response) {
+  std::string text;
+  for (const pb::TaskWaits& task : response.task()) {
+    StrAppend(&text, task.task(), ":");
+    if (!task.error().empty()) {
+      StrAppend(&text, " no answer: ", task.error(), "\n");
+      continue;
+    }
+    StrAppend(&text, task.step_size() == 0 ? " runs no step\n" : "\n");
+    for (const pb::TaskWaits::Step& step : task.step()) {
+      StrAppend(
+          &text, "  step ", step.step_id(), ", for ",
+          absl::FormatDuration(absl::Trunc(
+              absl::Microseconds(step.age_micros()), absl::Milliseconds(100))),
+          ": ", step.waits().empty() ? "computes" : step.waits(), "\n");
+    }
+  }
+  return text;
+}
+
+StatusOr<std::string> ReportWaits(const std::string& target,
+                                  double timeout_seconds) {
+  const std::string address(absl::StripPrefix(target, "grpc://"));
+  HR_ASSIGN_OR_RETURN(std::shared_ptr<RpcChannel> channel,
+                      NewRpcChannel(address));
+  pb::DescribeWaitsRequest request;
+  request.set_whole_cluster(true);
+  CallOptions options;
+  options.timeout = absl::Seconds(timeout_seconds);
+  WireBytes bytes;
+  HR_RETURN_IF_ERROR(Annotate(
+      channel->Call(kDescribeWaitsMethod, ToWire(request), options, &bytes),
+      StrCat(" (DescribeWaits of ", target, ")")));
+  pb::DescribeWaitsResponse response;
+  HR_RETURN_IF_ERROR(FromWire("DescribeWaits", bytes, &response));
+  return WaitsText(response);
+}
+
+}  // namespace headrace
