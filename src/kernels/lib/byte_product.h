@@ -5,9 +5,10 @@
 //
 //   C[m,n] = A[m,k] B[k,n]
 //
-//   layouts    a row of A is 4 * NumQuads(k) bytes at any address; what lies
-//              behind its k bytes does not count. B is packed in panels of 32
-//              columns: four bytes of a column beside each other.
+//   layouts    a row of A is k bytes at any address; what lies behind them up
+//   to
+//              4 * NumQuads(k) is read but does not count. B is packed in
+//              panels of 32 columns: four bytes of a column beside each other.
 //   called by  the kernels of quantised products (quantized/byte_matrix.h)
 //
 // Thread-safe.

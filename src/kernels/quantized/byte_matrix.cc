@@ -1,8 +1,8 @@
 #include "kernels/quantized/byte_matrix.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "base/thread_pool.h"
 #include "kernels/lib/cancellable_loops.h"
 #include "kernels/lib/simd.h"
 
@@ -32,28 +32,21 @@ struct ByteMatrix::Product {
   uint32_t a_zero = 0, b_zero = 0;
 };
 
-// Rows of bytes as MultiplyBytes reads them: unsigned, of whole quads. They are
+// The rows of a matrix as MultiplyBytes reads them, of whole quads. They are
 // the tensor's own bytes if these are so.
 class ByteMatrix::Rows {
  public:
-  // `count` rows of k bytes, the columns of `t` if it is transposed, and one
-  // more, zeros(), which holds `zero`.
+  // `count` rows of k unsigned bytes, the columns of `t` if it is transposed.
   Status Make(OpKernelContext* ctx, const Tensor& t, int64_t count, int64_t k,
-              bool transposed, uint8_t zero) {
+              bool transposed) {
     const uint8_t* const from = static_cast<const uint8_t*>(t.raw_data());
-    const uint8_t flip = t.dtype() == DT_QINT8 ? 0x80 : 0;
     step_ = 4 * NumQuads(k);
-    const bool copies = flip != 0 || transposed || step_ != k;
-    HR_RETURN_IF_ERROR(ctx->allocate_temp(
-        DT_UINT8, TensorShape({copies ? count + 1 : 1, step_}), &memory_,
-        Tensor::kHeap));
+    rows_ = from;
+    if (!transposed && step_ == k) return OkStatus();
+    HR_RETURN_IF_ERROR(ctx->allocate_temp(DT_UINT8, TensorShape({count, step_}),
+                                          &memory_, Tensor::kHeap));
     uint8_t* const to = memory_.data<uint8_t>();
-    uint8_t* const last = copies ? to + count * step_ : to;
-    std::fill_n(last, step_, uint8_t{0});
-    std::fill_n(last, k, zero);
-    zeros_ = last;
-    rows_ = copies ? to : from;
-    if (!copies) return OkStatus();
+    rows_ = to;
     const int64_t row_step = transposed ? 1 : k;
     const int64_t step = transposed ? count : 1;
     ctx->ParallelFor(count, 0.1 * static_cast<double>(step_),
@@ -61,8 +54,7 @@ class ByteMatrix::Rows {
                        for (int64_t i = b; i < e; ++i) {
                          uint8_t* const row = to + i * step_;
                          const uint8_t* const x = from + i * row_step;
-                         for (int64_t c = 0; c < k; ++c)
-                           row[c] = x[c * step] ^ flip;
+                         for (int64_t c = 0; c < k; ++c) row[c] = x[c * step];
                          std::fill(row + k, row + step_, uint8_t{0});
                        }
                      });
@@ -70,13 +62,84 @@ class ByteMatrix::Rows {
   }
 
   const uint8_t* row(int64_t i) const { return rows_ + i * step_; }
-  const uint8_t* zeros() const { return zeros_; }
 
  private:
   Tensor memory_;
   const uint8_t* rows_ = nullptr;
-  const uint8_t* zeros_ = nullptr;
   int64_t step_ = 0;
+};
+
+// An image with its padding, as unsigned bytes. What an output pixel reads of a
+// line lies in one piece, unless the columns are dilated. It is the tensor's
+// own bytes if there is no padding.
+class ByteMatrix::Canvas {
+ public:
+  // `whole_quads`: no piece is read beyond its end.
+  Status Make(OpKernelContext* ctx, const Tensor& in, const ConvSizes& s,
+              uint8_t zero, bool whole_quads) {
+    for (int d = 1; d <= 2; ++d) {
+      size_[d - 1] =
+          (s.out[d] - 1) * s.stride[d] + (s.filter[d] - 1) * s.dilation[d] + 1;
+    }
+    depth_ = s.in_channels;
+    data_ = static_cast<const uint8_t*>(in.raw_data());
+    if (s.pad_before[1] == 0 && s.pad_before[2] == 0 && size_[0] <= s.in[1] &&
+        size_[1] <= s.in[2] && in.dtype() == DT_QUINT8 && whole_quads) {
+      size_[0] = s.in[1];
+      size_[1] = s.in[2];
+      return OkStatus();
+    }
+    TensorShape shape;
+    HR_RETURN_IF_ERROR(
+        TensorShape::Build({s.batch, size_[0], size_[1], depth_}, &shape));
+    const int64_t bytes = AddWithoutOverflow(shape.num_elements(), 3);
+    HR_RETURN_IF_ERROR(ctx->allocate_temp(DT_UINT8, TensorShape({bytes}),
+                                          &memory_, Tensor::kHeap));
+    Fill(ctx, s, in.dtype() == DT_QINT8 ? 0x80 : 0, zero,
+         memory_.data<uint8_t>());
+    data_ = memory_.data<uint8_t>();
+    return OkStatus();
+  }
+
+  const uint8_t* At(int64_t image, int64_t row, int64_t column) const {
+    return data_ + ((image * size_[0] + row) * size_[1] + column) * depth_;
+  }
+
+ private:
+  void Fill(OpKernelContext* ctx, const ConvSizes& s, uint8_t flip,
+            uint8_t zero, uint8_t* to) const {
+    const int64_t line = size_[1] * depth_;
+    const int64_t before = std::min(s.pad_before[2], size_[1]) * depth_;
+    const int64_t copied = std::min(line - before, s.in[2] * depth_);
+    std::fill_n(to + s.batch * size_[0] * line, 3, uint8_t{0});
+    ctx->ParallelFor(s.batch * size_[0], 0.05 * static_cast<double>(line),
+                     [&](int64_t begin, int64_t end) {
+                       for (int64_t i = begin; i < end; ++i) {
+                         uint8_t* const row = to + i * line;
+                         const int64_t y = i % size_[0] - s.pad_before[1];
+                         if (y < 0 || y >= s.in[1]) {
+                           std::fill_n(row, line, zero);
+                           continue;
+                         }
+                         const uint8_t* const from =
+                             data_ +
+                             (i / size_[0] * s.in[1] + y) * s.in[2] * depth_;
+                         std::fill_n(row, before, zero);
+                         if (flip == 0) {
+                           std::copy_n(from, copied, row + before);
+                         } else {
+                           for (int64_t c = 0; c < copied; ++c) {
+                             row[before + c] = from[c] ^ flip;
+                           }
+                         }
+                         std::fill(row + before + copied, row + line, zero);
+                       }
+                     });
+  }
+
+  Tensor memory_;
+  const uint8_t* data_ = nullptr;
+  int64_t size_[2] = {0, 0}, depth_ = 0;
 };
 
 Status ByteMatrix::Run(OpKernelContext* ctx, const Tensor& b, const Product& p,
@@ -130,7 +193,7 @@ Status ByteMatrix::Run(OpKernelContext* ctx, const Tensor& b, const Product& p,
     uint32_t of_row = 0;
     if (p.b_zero != 0) {
       for (int64_t s = 0; s < p.segments; ++s) {
-        of_row += SumBytes(segments[s * kRows], 4 * quads);
+        of_row += SumBytes(segments[s * kRows], p.depth);
       }
       of_row *= p.b_zero;
     }
@@ -197,10 +260,11 @@ Status ByteMatrix::Run(OpKernelContext* ctx, const Tensor& b, const Product& p,
     return OkStatus();
   }
 
-  // Pieces of tiles that read a panel together.
-  const int64_t together = std::clamp<int64_t>(
-      static_cast<int64_t>(8e6 / (tile_work * static_cast<double>(across))), 1,
-      8);
+  // Pieces of tiles that read a panel together: many, so that panels are read
+  // seldom, but two pieces or more for each thread.
+  const int64_t threads = ctx->thread_pool()->NumThreads();
+  const int64_t together =
+      std::clamp<int64_t>((tiles + 2 * threads - 1) / (2 * threads), 1, 8);
   const int64_t pieces = (tiles + together - 1) / together;
   ctx->ParallelFor(
       pieces,
@@ -238,7 +302,7 @@ Status ByteMatrix::Multiply(OpKernelContext* ctx, const Tensor& a,
                             Finish finish) {
   const MatMulSizes& z = product.sizes;
   Rows rows;
-  HR_RETURN_IF_ERROR(rows.Make(ctx, a, z.m, z.k, product.transpose_a, 0));
+  HR_RETURN_IF_ERROR(rows.Make(ctx, a, z.m, z.k, product.transpose_a));
   const int64_t b_less = b.dtype() == DT_QUINT8 ? 128 : 0;
   return Run(
       ctx, b,
@@ -255,33 +319,31 @@ Status ByteMatrix::Convolve(OpKernelContext* ctx, const Tensor& in,
                             const Tensor& filter, const ConvSizes& s,
                             int64_t in_zero, int64_t filter_zero,
                             Finish finish) {
+  if (s.batch == 0 || s.out[1] == 0 || s.out[2] == 0) return OkStatus();
   in_zero += in.dtype() == DT_QINT8 ? 128 : 0;
-  Rows pixels;
-  HR_RETURN_IF_ERROR(pixels.Make(ctx, in, s.batch * s.in[1] * s.in[2],
-                                 s.in_channels, false,
-                                 static_cast<uint8_t>(in_zero)));
   const int64_t filter_less = filter.dtype() == DT_QUINT8 ? 128 : 0;
+  const bool whole_lines = s.dilation[2] == 1;
+  const int64_t pieces = whole_lines ? 1 : s.filter[2];  // of a line
+  const int64_t depth = s.in_channels * s.filter[2] / pieces;
+  Canvas canvas;
+  HR_RETURN_IF_ERROR(
+      canvas.Make(ctx, in, s, static_cast<uint8_t>(in_zero), depth % 4 == 0));
   return Run(
       ctx, filter,
       {.rows = s.batch * s.out[1] * s.out[2],
        .n = s.out_channels,
-       .segments = s.filter[1] * s.filter[2],
-       .depth = s.in_channels,
+       .segments = s.filter[1] * pieces,
+       .depth = depth,
        .a_zero = static_cast<uint32_t>(in_zero),
        .b_zero = static_cast<uint32_t>(filter_zero - filter_less)},
       [&](int64_t at, const uint8_t** to) {
         const int64_t image = at / (s.out[1] * s.out[2]);
-        const int64_t top =
-            at / s.out[2] % s.out[1] * s.stride[1] - s.pad_before[1];
-        const int64_t left = at % s.out[2] * s.stride[2] - s.pad_before[2];
+        const int64_t top = at / s.out[2] % s.out[1] * s.stride[1];
+        const int64_t left = at % s.out[2] * s.stride[2];
         for (int64_t r = 0; r < s.filter[1]; ++r) {
-          const int64_t row = top + r * s.dilation[1];
-          const bool inside = row >= 0 && row < s.in[1];
-          for (int64_t c = 0; c < s.filter[2]; ++c, to += kRows) {
-            const int64_t column = left + c * s.dilation[2];
-            *to = inside && column >= 0 && column < s.in[2]
-                      ? pixels.row((image * s.in[1] + row) * s.in[2] + column)
-                      : pixels.zeros();
+          for (int64_t c = 0; c < pieces; ++c, to += kRows) {
+            *to = canvas.At(image, top + r * s.dilation[1],
+                            left + c * s.dilation[2]);
           }
         }
       },

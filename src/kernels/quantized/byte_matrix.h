@@ -53,6 +53,7 @@ class ByteMatrix {
  private:
   struct Product;
   class Rows;
+  class Canvas;
   // Writes the addresses of row `row` to to[s * kByteTileRows] for the
   // segments s.
   using FindRow = absl::FunctionRef<void(int64_t row, const uint8_t** to)>;

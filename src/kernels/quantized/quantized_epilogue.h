@@ -46,6 +46,9 @@ struct QuantizedEpilogue {
   double summand_scale = 0;
   double low = 0, high = 0;  // unused for float outputs, which are not rounded
 
+  // Gives each of n columns its scale and addend. Call it once, before Finish.
+  void SetColumns(int64_t n);
+
   // Row `row` of `out`, n columns wide: float, qint8, quint8 or qint32.
   // `scratch` has room for a row.
   void Finish(const int32_t* sums, int64_t row, int64_t n, double* scratch,

@@ -48,6 +48,7 @@ class QuantizedFusedConvOp : public OpKernel {
         ctx, ctx->allocate_output(0, ConvOutputShape(attrs_, sizes), &out));
     QuantizedEpilogue epilogue;
     OP_REQUIRES_OK(ctx, Prepare(ctx, sizes.out_channels, *out, &epilogue));
+    epilogue.SetColumns(sizes.out_channels);
     if (!Has(kDepthwiseFilter)) {
       OP_REQUIRES_OK(ctx, filter_.Convolve(
                               ctx, in, filter, sizes, 0, 0,

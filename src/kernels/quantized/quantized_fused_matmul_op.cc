@@ -40,6 +40,7 @@ class QuantizedFusedMatMulOp : public OpKernel {
         ctx, ctx->allocate_output(0, TensorShape({sizes.m, sizes.n}), &out));
     QuantizedEpilogue epilogue;
     OP_REQUIRES_OK(ctx, Prepare(ctx, sizes.k, sizes.n, &epilogue));
+    epilogue.SetColumns(sizes.n);
     OP_REQUIRES_OK(
         ctx, b_.Multiply(ctx, a, b,
                          {.sizes = sizes,
