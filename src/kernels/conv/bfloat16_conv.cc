@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "kernels/conv/conv_costs.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
 #include "kernels/lib/bfloat16_product.h"
@@ -85,8 +86,9 @@ class Bfloat16Conv : public ConvImplementation {
     const double columns = 1.0 * NumBfloat16Panels(p.out_channels) * kColumns;
     const double products =
         pixels * columns * p.taps() * NumPairs(p.in_channels);
-    return 1000 + 2.4 * products / PeakFlopsPerNs(cpu) +
-           0.15 * p.in_elements() + 0.04 * p.out_elements();
+    return cost::kStart + cost::kPairsOfPeak * products / PeakFlopsPerNs(cpu) +
+           cost::kRoundToPairs * p.in_elements() +
+           cost::kStorePointwise * p.out_elements();
   }
   int64_t PreparedFilterBytes(const ConvParams& p) const override {
     return Bfloat16PanelsBytes(p.out_channels,
@@ -199,7 +201,7 @@ class Bfloat16Conv : public ConvImplementation {
     const int64_t channels = p.in_channels, all = p.batch * p.in_pixels();
     std::fill_n(to + all * pairs, pairs, 0u);
     args.pool->ParallelForCost(
-        all, 0.15 * static_cast<double>(channels),
+        all, cost::kRoundToPairs * static_cast<double>(channels),
         [&](int64_t begin, int64_t end) {
           if (channels % 2 == 0) {
             return RoundToPairs(in + begin * channels, (end - begin) * channels,

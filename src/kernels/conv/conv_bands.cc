@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/thread_pool.h"
+#include "kernels/conv/conv_costs.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/conv_rows.h"
 #include "kernels/conv/tiles.h"
@@ -16,8 +17,6 @@ using conv::CeilDiv;
 constexpr int64_t kFewestRows = 2;
 // What lies between must be larger than this: less stays in the caches anyway.
 constexpr int64_t kLeastBytes = 512 << 10;
-// Nanoseconds for a byte that is written to memory and read again.
-constexpr double kByteNs = 0.06;
 // Rows that a thread takes at once, at least: enough that those which its
 // neighbours expand, too, do not matter much, few enough for an even share.
 constexpr int64_t kPieceRows = 6;
@@ -90,8 +89,9 @@ ConvBands::ConvBands(absl::Span<const ConvParams> params, int threads,
   const double twice =
       1.0 * SeenRows(p, piece_rows) / (piece_rows * p.stride[1]) - 1;
   const double lost =
-      expands_ ? expand_.flops() * twice / PeakFlopsPerNs(cpu) : 0;
-  if (lost < kByteNs * between * kFloat) rows_ = rows;
+      expands_ ? expand_.flops() * twice / conv::PeakFlopsPerNs(cpu) : 0;
+  // What lies between would be written to memory and read again.
+  if (lost < 2 * conv::FarByteNs(cpu) * between * kFloat) rows_ = rows;
 }
 
 int64_t ConvBands::WorkspaceBytes() const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/machine.h"
+#include "kernels/conv/conv_costs.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/lib/cancellable_loops.h"
 
@@ -45,20 +46,29 @@ absl::Span<const ConvImplementation* const> ConvImplementations(
   return backward_filter;
 }
 
-double PeakFlopsPerNs(const CpuFeatures& cpu) {
-  return &cpu == &HostCpu() ? HostFigures().flops_per_ns
-                            : TableFigures(cpu).flops_per_ns;
+namespace conv {
+namespace {
+MachineFigures FiguresOf(const CpuFeatures& cpu) {
+  return &cpu == &HostCpu() ? HostFigures() : TableFigures(cpu);
 }
+}  // namespace
+
+double PeakFlopsPerNs(const CpuFeatures& cpu) {
+  return FiguresOf(cpu).flops_per_ns;
+}
+
+double FarByteNs(const CpuFeatures& cpu) {
+  return 0.33 / FiguresOf(cpu).read_bytes_per_ns;
+}
+}  // namespace conv
 
 double ConvCostNs(const ConvImplementation& i, const ConvParams& p,
                   const CpuFeatures& cpu) {
-  // A millisecond for 33 MB.
-  constexpr double kByteNs = 0.03;
   const double ns = i.EstimateNs(p, cpu);
   if (!p.constant_filter) return ns;
   const int64_t more =
       i.PreparedFilterBytes(p) - p.filter_elements() * DataTypeSize(p.dtype);
-  return ns + kByteNs * std::max<int64_t>(more, 0);
+  return ns + conv::cost::kFilterBytePrice * std::max<int64_t>(more, 0);
 }
 
 const ConvImplementation* ChooseConv(ConvDirection direction,

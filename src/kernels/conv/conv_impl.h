@@ -115,10 +115,6 @@ class ConvImplementation {
   virtual void Run(const ConvArgs& args) const = 0;
 };
 
-// How many multiplications and additions of floats a core of such a processor
-// does in a nanosecond, roughly (base/machine.h). EstimateNs divides by it.
-double PeakFlopsPerNs(const CpuFeatures& cpu);
-
 // All implementations of a direction; of equal cost the earlier one is taken.
 absl::Span<const ConvImplementation* const> ConvImplementations(
     ConvDirection direction);

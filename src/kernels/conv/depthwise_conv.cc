@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "kernels/conv/conv_costs.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
 #include "kernels/lib/simd_width.h"
@@ -363,11 +364,14 @@ class DepthwiseConv : public ConvImplementation {
                     const CpuFeatures& cpu) const override {
     // Vectors run along the channels, or for M > 1 along the multiples.
     const int64_t run = p.group_out() == 1 ? p.in_channels : p.group_out();
-    const double most = p.group_out() == 1                            ? 35
-                        : direction_ != ConvDirection::kBackwardInput ? 15
-                                                                      : 5;
+    const double most = p.group_out() == 1 ? cost::kDepthwiseFlopsPerNs
+                        : direction_ != ConvDirection::kBackwardInput
+                            ? cost::kDepthwiseMultiplierFlopsPerNs
+                            : cost::kDepthwiseBackwardInputFlopsPerNs;
     const double rate =
-        std::min({most, 0.3 * PeakFlopsPerNs(cpu), 0.5 + 1.2 * run});
+        std::min({most, cost::kDepthwiseRate * PeakFlopsPerNs(cpu),
+                  cost::kDepthwiseRunStart +
+                      cost::kDepthwiseRun * static_cast<double>(run)});
     return p.flops() / rate;
   }
   int64_t WorkspaceBytes(const ConvParams& p, int) const override {

@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "base/thread_pool.h"
+#include "kernels/conv/conv_costs.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/conv_rows.h"
 #include "kernels/conv/tiles.h"
@@ -209,7 +210,8 @@ class DepthwiseTilesConv : public ConvImplementation {
   }
   double EstimateNs(const ConvParams& p,
                     const CpuFeatures& cpu) const override {
-    return 500 + p.flops() / (0.6 * PeakFlopsPerNs(cpu));
+    return cost::kDepthwiseStart +
+           p.flops() / (cost::kDepthwiseTilesRate * PeakFlopsPerNs(cpu));
   }
   int64_t WorkspaceBytes(const ConvParams& p, int) const override {
     return p.in_channels * int64_t{sizeof(float)};

@@ -8,6 +8,7 @@
 // of the sums is fixed. Taps that would fall outside are left out of the range
 // of x; nothing is padded. Accepts every stride, dilation and grouping.
 #include "base/thread_pool.h"
+#include "kernels/conv/conv_costs.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
 #include "kernels/lib/gemm_kernel.h"
@@ -105,12 +106,15 @@ class DirectBackwardInputConv : public ConvImplementation {
   }
   double EstimateNs(const ConvParams& p,
                     const CpuFeatures& cpu) const override {
-    const double idle = (1 + 6.0 / p.group_out()) * (1 + 2.5 / p.out[2]) *
+    const double idle = (1 + cost::kDirectBackwardLeadIn / p.group_out()) *
+                        (1 + cost::kDirectBackwardColumns / p.out[2]) *
                         (CeilDiv(p.group_in(), 16) * 16.0 / p.group_in());
     const double calls =
         p.groups > 1 ? 1.0 * p.batch * p.in[0] * p.in[1] * p.taps() * p.groups
                      : 0;
-    return p.flops() / (0.95 * PeakFlopsPerNs(cpu)) * idle + 60 * calls;
+    return p.flops() / (cost::kDirectBackwardRate * PeakFlopsPerNs(cpu)) *
+               idle +
+           cost::kDirectBackwardCall * calls;
   }
   void Run(const ConvArgs& args) const override {
     VisitType<float, double, int32_t>(args.params->dtype,

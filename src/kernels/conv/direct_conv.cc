@@ -14,6 +14,7 @@
 #include "absl/container/inlined_vector.h"
 #include "base/thread_pool.h"
 #include "headrace/tensor_shape.h"
+#include "kernels/conv/conv_costs.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
 #include "kernels/lib/gemm_kernel.h"
@@ -219,15 +220,16 @@ class DirectConv : public ConvImplementation {
     // Products waste the part of their last vector that is not there, and spend
     // some time starting: of shallow ones that is most of it.
     const double out_depth = 1.0 * CeilDiv(p.group_out(), 16) * 16 * p.groups;
-    const double products = p.flops() / p.out_channels * out_depth /
-                            PeakFlopsPerNs(cpu) *
-                            (1 + 2.2 / static_cast<double>(p.group_in()));
+    const double products =
+        p.flops() / p.out_channels * out_depth / PeakFlopsPerNs(cpu) *
+        (1 + cost::kDirectLeadIn / static_cast<double>(p.group_in()));
     const double calls = 1.0 * p.batch * p.out[0] * p.out[1] *
                          CeilDiv(p.out[2], kPixels) * p.taps() * p.groups *
                          CeilDiv(p.group_out(), kGemmPanel<float>);
-    const double prepare = p.constant_filter ? 0 : 0.25 * p.filter_elements();
-    return 1000 + products + 25 * calls + 0.06 * p.out_elements() +
-           FilterNs(p) + prepare;
+    const double prepare =
+        p.constant_filter ? 0 : cost::kPackFilter * p.filter_elements();
+    return cost::kStart + products + cost::kDirectCall * calls +
+           cost::kStore * p.out_elements() + FilterNs(p, cpu) + prepare;
   }
   int64_t PreparedFilterBytes(const ConvParams& p) const override {
     return p.filter_elements() * DataTypeSize(p.dtype);
@@ -245,9 +247,8 @@ class DirectConv : public ConvImplementation {
 
  private:
   // The filter is read from memory where it does not stay in the caches.
-  static double FilterNs(const ConvParams& p) {
-    const double bytes = 1.0 * p.filter_elements() * DataTypeSize(p.dtype);
-    return bytes * (bytes > kCachedFilter ? 0.03 : 0.004);
+  static double FilterNs(const ConvParams& p, const CpuFeatures& cpu) {
+    return FilterReadNs(1.0 * p.filter_elements() * DataTypeSize(p.dtype), cpu);
   }
 
   template <typename T>

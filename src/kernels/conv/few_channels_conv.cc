@@ -22,6 +22,7 @@
 
 #include "base/thread_pool.h"
 #include "headrace/tensor_shape.h"
+#include "kernels/conv/conv_costs.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
 #include "kernels/lib/simd_width.h"
@@ -184,11 +185,14 @@ class FewChannelsConv : public ConvImplementation {
     const double sums = rows * columns * CeilDiv(p.out_channels, panel) * panel;
     // Results that are written to beyond the second level cache take longer.
     const bool far = p.out_elements() * int64_t{sizeof(float)} > cpu.l2_bytes;
-    const double prepare = p.constant_filter ? 0 : 0.5 * p.filter_elements();
-    return 1000 + (far ? 0.1 : 0.0) * p.out_elements() +
-           sums *
-               (2.0 * p.taps() * p.in_channels / PeakFlopsPerNs(cpu) + 0.06) +
-           rows * (50 + 0.1 * p.filter[0] * p.filter[1] * LineSize(p)) +
+    const double prepare =
+        p.constant_filter ? 0 : cost::kPackFewChannels * p.filter_elements();
+    return cost::kStart + (far ? cost::kStoreFar : 0.0) * p.out_elements() +
+           sums * (2.0 * p.taps() * p.in_channels / PeakFlopsPerNs(cpu) +
+                   cost::kStore) +
+           rows *
+               (cost::kFewChannelsRow + cost::kFewChannelsGather * p.filter[0] *
+                                            p.filter[1] * LineSize(p)) +
            prepare;
   }
   int64_t PreparedFilterBytes(const ConvParams& p) const override {

@@ -3,6 +3,7 @@
 //   gemm_full  one output pixel that sees the whole input, as in the first
 //              dense layer of VGG: [images, H*W*C] x [H*W*C, O]
 // The gradients are the same product with one factor transposed.
+#include "kernels/conv/conv_costs.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/lib/gemm.h"
 #include "kernels/lib/visit_type.h"
@@ -120,14 +121,18 @@ class GemmConv : public ConvImplementation {
   double EstimateNs(const ConvParams& p,
                     const CpuFeatures& cpu) const override {
     // Thin groups leave the vector units idle.
-    const double idle =
-        1 + (p.groups > 1 ? 64.0 / (p.group_in() + p.group_out()) : 0);
-    if (direction_ != ConvDirection::kForward) return p.flops() / 215 * idle;
+    const double idle = 1 + (p.groups > 1 ? cost::kGemmGroupWaste /
+                                                (p.group_in() + p.group_out())
+                                          : 0);
+    if (direction_ != ConvDirection::kForward) {
+      return p.flops() / cost::kGemmBackwardFlopsPerNs * idle;
+    }
     // A pass over the result follows for bias and activation, and the filter is
     // packed in each call where that pays.
     const int64_t rows = p.batch * p.out_pixels();
-    return p.flops() / PeakFlopsPerNs(cpu) * idle + 0.1 * p.out_elements() +
-           (rows < 48 ? 0 : 0.3 * p.filter_elements());
+    return p.flops() / PeakFlopsPerNs(cpu) * idle +
+           cost::kPass * p.out_elements() +
+           (rows < 48 ? 0 : cost::kPackGemm * p.filter_elements());
   }
   bool TakesUnalignedFilter(const ConvParams& p) const override {
     return p.dtype != DT_INT32;  // as Gemm

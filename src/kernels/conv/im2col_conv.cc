@@ -14,6 +14,7 @@
 
 #include "base/thread_pool.h"
 #include "headrace/tensor_shape.h"
+#include "kernels/conv/conv_costs.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
 #include "kernels/lib/gemm_kernel.h"
@@ -299,10 +300,13 @@ class Im2colConv : public ConvImplementation {
         1.0 * p.batch * p.out_pixels() * p.taps() * p.in_channels;
     const bool forward = direction_ == ConvDirection::kForward;
     const double rate =
-        generate_ ? (forward ? 0.9 : 0.925) * PeakFlopsPerNs(cpu) : 20;
-    const double product = p.flops() / rate *
-                           (1 + 4.0 / (p.taps() * p.group_in())) *
-                           (CeilDiv(p.group_out(), 16) * 16.0 / p.group_out());
+        generate_ ? (forward ? cost::kIm2colRate : cost::kIm2colBackwardRate) *
+                        PeakFlopsPerNs(cpu)
+                  : cost::kEigenFlopsPerNs;
+    const double product =
+        p.flops() / rate *
+        (1 + cost::kIm2colLeadIn / (p.taps() * p.group_in())) *
+        (CeilDiv(p.group_out(), 16) * 16.0 / p.group_out());
     // Each run of neighbours costs a call.
     const int64_t run = p.groups == 1 && p.dilation[2] == 1
                             ? p.filter[2] * p.in_channels
@@ -310,11 +314,14 @@ class Im2colConv : public ConvImplementation {
     if (forward) {
       // The filter is packed by each tile of pixels.
       const int64_t tiles = CeilDiv(p.batch * p.out_pixels(), kPixels);
-      return 2000 + product + 0.06 * p.out_elements() +
-             patches * (0.05 + 4.0 / run) * CeilDiv(p.group_out(), 256) +
-             0.1 * tiles * p.filter_elements();
+      return cost::kIm2colStart + product + cost::kStore * p.out_elements() +
+             patches * (cost::kPatchForward + cost::kPatchForwardPiece / run) *
+                 CeilDiv(p.group_out(), 256) +
+             cost::kPackIm2colTile * tiles * p.filter_elements();
     }
-    return product + patches * (0.3 + 3.5 / run) * CeilDiv(p.group_out(), 256);
+    return product +
+           patches * (cost::kPatchBackward + cost::kPatchBackwardPiece / run) *
+               CeilDiv(p.group_out(), 256);
   }
   int64_t WorkspaceBytes(const ConvParams& p, int threads) const override {
     threads = std::min(threads, ScratchSlots::kMost);

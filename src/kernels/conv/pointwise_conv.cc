@@ -16,6 +16,7 @@
 
 #include "base/thread_pool.h"
 #include "headrace/tensor_shape.h"
+#include "kernels/conv/conv_costs.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/conv_rows.h"
 #include "kernels/conv/tiles.h"
@@ -177,10 +178,12 @@ class PointwiseConv : public ConvImplementation {
     const double pixels = 1.0 * Rows(p) * RowPixels(p);
     const double channels = 1.0 * CeilDiv(p.out_channels, lanes) * lanes;
     const double bytes = 1.0 * p.filter_elements() * sizeof(float);
-    const double prepare = p.constant_filter ? 0 : 0.25 * p.filter_elements();
-    return 1000 + 2 * pixels * channels * p.in_channels / PeakFlopsPerNs(cpu) +
-           0.04 * pixels * channels +
-           bytes * (bytes > kCachedFilter ? 0.03 : 0.004) + prepare;
+    const double prepare =
+        p.constant_filter ? 0 : cost::kPackFilter * p.filter_elements();
+    return cost::kStart +
+           2 * pixels * channels * p.in_channels / PeakFlopsPerNs(cpu) +
+           cost::kStorePointwise * pixels * channels +
+           FilterReadNs(bytes, cpu) + prepare;
   }
   int64_t PreparedFilterBytes(const ConvParams& p) const override {
     const Panels panels(p);

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "base/thread_pool.h"
+#include "kernels/conv/conv_costs.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/lib/visit_type.h"
 
@@ -181,7 +182,7 @@ class ReferenceConv : public ConvImplementation {
            (p.dtype == DT_FLOAT || p.dtype == DT_DOUBLE || p.dtype == DT_INT32);
   }
   double EstimateNs(const ConvParams& p, const CpuFeatures&) const override {
-    return 500 + 3 * p.flops();
+    return cost::kReferenceStart + cost::kReferenceFlop * p.flops();
   }
   void Run(const ConvArgs& args) const override {
     VisitType<float, double, int32_t>(args.params->dtype,

@@ -9,11 +9,6 @@
 
 namespace headrace::conv {
 
-// Prepared filters of up to this many bytes may be read several times: they
-// stay in the last level cache, of which a processor's cores share some 16 to
-// 32 MB.
-constexpr int64_t kCachedFilter = int64_t{12} << 20;
-
 constexpr int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // A tile of work is some rows by some panels of channels. The numbers depend on

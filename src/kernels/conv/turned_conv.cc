@@ -7,6 +7,7 @@
 // for strides of 1. What prepares filters for the forward convolution prepares
 // the turned one; accuracy and name are those of that implementation.
 #include "base/thread_pool.h"
+#include "kernels/conv/conv_costs.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
 
@@ -73,7 +74,9 @@ class TurnedConv : public ConvImplementation {
     const double filter = 1.0 * p.filter_elements();
     const bool cached = filter * sizeof(float) < cpu.l2_bytes * 4;
     return forward_->EstimateNs(Turned(p), cpu) +
-           (p.constant_filter ? 0 : (cached ? 0.9 : 2.5) * filter);
+           (p.constant_filter
+                ? 0
+                : (cached ? cost::kTurnCached : cost::kTurn) * filter);
   }
   int64_t WorkspaceBytes(const ConvParams& p, int threads) const override {
     return forward_->WorkspaceBytes(Turned(p), threads);

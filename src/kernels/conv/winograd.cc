@@ -30,6 +30,7 @@
 
 #include "base/thread_pool.h"
 #include "headrace/tensor_shape.h"
+#include "kernels/conv/conv_costs.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
 #include "kernels/conv/winograd_panels.h"
@@ -219,17 +220,20 @@ class WinogradConv : public WinogradForward<Cut<M, R>::kElements> {
     const double elements = 1.0 * cut.tiles * Cut<M, R>::kElements;
     const double out_depth = RoundUp(p.out_channels, kLine);
     const double products = Base::ProductsNs(p, cpu, elements);
-    double transforms = elements * (0.16 * cut.depth + 0.12 * out_depth);
-    if (p.in_channels % kLine != 0) transforms += 11 * elements;
+    double transforms = elements * (cost::kTransform * cut.depth +
+                                    cost::kTransformOut * out_depth);
+    if (p.in_channels % kLine != 0)
+      transforms += cost::kTransformTail * elements;
     const double images =
-        cut.far ? 0.25 * p.in_elements() + 0.25 * p.out_elements() : 0;
+        cut.far ? cost::kFarImage * (p.in_elements() + p.out_elements()) : 0;
     // U is read from memory where it does not stay in the caches: if the filter
     // is constant, a network reads much else before it is used again.
     const double filter_bytes = Base::PreparedFilterBytes(p);
     const int64_t stays = p.constant_filter ? cpu.l2_bytes : kCachedFilter;
-    const double filter = filter_bytes * (filter_bytes > stays ? 0.03 : 0.004);
+    const double filter = FilterReadNs(filter_bytes, cpu, stays);
     const double prepare = p.constant_filter ? 0 : PrepareNs(filter_bytes);
-    return 3000 + products + transforms + images + filter + prepare;
+    return cost::kWinogradStart + products + transforms + images + filter +
+           prepare;
   }
 
   int64_t WorkspaceBytes(const ConvParams& p, int threads) const override {

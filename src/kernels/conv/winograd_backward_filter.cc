@@ -22,6 +22,7 @@
 
 #include "base/thread_pool.h"
 #include "headrace/tensor_shape.h"
+#include "kernels/conv/conv_costs.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/winograd_panels.h"
 #include "kernels/conv/winograd_tiles.h"
@@ -126,18 +127,22 @@ class WinogradFilterGradient : public ConvImplementation {
     const Cut cut(p);
     const double elements = 1.0 * cut.tiles * Cut::kElements;
     const double sums = 1.0 * Cut::kElements * p.in_channels * p.out_channels;
-    const double products = 2 * elements * p.in_channels * cut.d_depth /
-                            PeakFlopsPerNs(cpu) *
-                            (1 + 8.0 / static_cast<double>(cut.chunk));
-    double transforms = elements * 0.16 * (cut.v_depth + cut.d_depth);
-    if (p.in_channels % kLine != 0) transforms += 11 * elements;
-    if (p.out_channels % kLine != 0) transforms += 11 * elements;
+    const double products =
+        2 * elements * p.in_channels * cut.d_depth / PeakFlopsPerNs(cpu) *
+        (1 + cost::kWinogradBackwardLeadIn / static_cast<double>(cut.chunk));
+    double transforms =
+        elements * cost::kTransform * (cut.v_depth + cut.d_depth);
+    if (p.in_channels % kLine != 0)
+      transforms += cost::kTransformTail * elements;
+    if (p.out_channels % kLine != 0)
+      transforms += cost::kTransformTail * elements;
     // X is written and read in each chunk, and read once more.
     const double bytes = sums * sizeof(float);
-    const double sum = bytes > kCachedFilter        ? 1.0
-                       : bytes > 0.5 * cpu.l2_bytes ? 0.3
-                                                    : 0.1;
-    return 5000 + products + transforms + sums * sum * (0.4 + cut.chunks);
+    const double sum = bytes > kCachedFilter        ? cost::kSumFar
+                       : bytes > 0.5 * cpu.l2_bytes ? cost::kSumNear
+                                                    : cost::kSumCached;
+    return cost::kWinogradBackwardStart + products + transforms +
+           sums * sum * (cost::kLastSums + cut.chunks);
   }
 
   int64_t WorkspaceBytes(const ConvParams& p, int) const override {

@@ -28,6 +28,7 @@
 
 #include "base/thread_pool.h"
 #include "headrace/tensor_shape.h"
+#include "kernels/conv/conv_costs.h"
 #include "kernels/conv/conv_lists.h"
 #include "kernels/conv/tiles.h"
 #include "kernels/conv/winograd_panels.h"
@@ -338,17 +339,19 @@ class WinogradLine : public WinogradForward<Cut<R>::kElements> {
     const double elements = 1.0 * cut.tiles * Cut<R>::kElements;
     const double out_depth = RoundUp(p.out_channels, kLine);
     const double products = Base::ProductsNs(p, cpu, elements);
-    double transforms = elements * (0.12 * cut.depth + 0.12 * out_depth);
-    if (p.in_channels % kLine != 0) transforms += 11 * elements;
+    double transforms = elements * (cost::kTransformLine * cut.depth +
+                                    cost::kTransformOut * out_depth);
+    if (p.in_channels % kLine != 0)
+      transforms += cost::kTransformTail * elements;
     // Each block of tiles reads U, from memory where it does not stay in the
     // caches.
     const double filter_bytes = Base::PreparedFilterBytes(p);
     const double filter =
         filter_bytes > kCachedFilter
-            ? 0.03 * filter_bytes * CeilDiv(cut.tiles, cut.block)
-            : 0.004 * filter_bytes;
+            ? FarByteNs(cpu) * filter_bytes * CeilDiv(cut.tiles, cut.block)
+            : kNearByteNs * filter_bytes;
     const double prepare = p.constant_filter ? 0 : PrepareNs(filter_bytes);
-    return 3000 + products + transforms + filter + prepare;
+    return cost::kWinogradStart + products + transforms + filter + prepare;
   }
 
   int64_t WorkspaceBytes(const ConvParams& p, int threads) const override {

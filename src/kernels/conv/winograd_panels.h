@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "base/thread_pool.h"
+#include "kernels/conv/conv_costs.h"
 #include "kernels/conv/conv_impl.h"
 #include "kernels/conv/tiles.h"
 #include "kernels/lib/gemm_kernel.h"
@@ -61,13 +62,16 @@ class WinogradForward : public ConvImplementation {
   static double ProductsNs(const ConvParams& p, const CpuFeatures& cpu,
                            double elements) {
     return 2 * elements * p.in_channels * RoundUp(p.out_channels, kLine) /
-           PeakFlopsPerNs(cpu) * (1 + 1.5 / static_cast<double>(p.in_channels));
+           PeakFlopsPerNs(cpu) *
+           (1 + cost::kWinogradLeadIn / static_cast<double>(p.in_channels));
   }
 };
 
 // Nanoseconds to write U, for an estimate.
 inline double PrepareNs(double bytes) {
-  return (bytes > kCachedFilter ? 0.3 : 0.18) * bytes;
+  return (bytes > kCachedFilter ? cost::kTransformFarFilterByte
+                                : cost::kTransformFilterByte) *
+         bytes;
 }
 
 // Fills U. transform(g, n, u) is called for the taps of one input channel and

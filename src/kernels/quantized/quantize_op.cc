@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/lib/quantized_range.h"
+#include "kernels/lib/simd.h"
 
 namespace headrace {
 namespace {
@@ -33,6 +34,13 @@ Status ReadMode(OpKernelConstruction* ctx, Mode* mode) {
   return OkStatus();
 }
 
+// To the nearest, ties away from 0. Unlike std::round, loops of it become
+// vectors.
+inline float Round(float x) {
+  const float whole = std::trunc(x);
+  return whole + (std::abs(x - whole) >= 0.5f ? std::copysign(1.0f, x) : 0.0f);
+}
+
 // What all integers of type T are for MIN_COMBINED and MIN_FIRST.
 template <typename T>
 struct Integers {
@@ -45,6 +53,11 @@ struct Integers {
 
   // The nearest that is there; NaN becomes the lowest.
   static T Saturate(float x) {
+    if constexpr (sizeof(T) < sizeof(float)) {
+      constexpr float kMin = static_cast<float>(kLowest);
+      constexpr float kMax = static_cast<float>(kHighest);
+      return static_cast<T>(x > kMin ? std::min(x, kMax) : kMin);
+    }
     if (!(x > static_cast<float>(kLowest)))
       return std::numeric_limits<T>::min();
     if (x >= static_cast<float>(kHighest)) return std::numeric_limits<T>::max();
@@ -100,13 +113,21 @@ class QuantizeV2Op : public OpKernel {
     T* const y = static_cast<T*>(out->raw_data());
     slices.ForEachRun(ctx, [&](int64_t slice, int64_t begin, int64_t end) {
       const Scale s = scales[slice];
-      for (int64_t i = begin; i < end; ++i) {
-        // Written so that a NaN ends at the low end.
-        float v = x[i] > s.low ? std::min(x[i], s.high) : s.low;
-        v = (v - s.shift) * s.scale;
-        if (mode_ == Mode::kMinFirst) v = std::round(v);
-        v -= s.offset;
-        y[i] = All::Saturate(to_even_ ? std::nearbyint(v) : std::round(v));
+      const auto each = [&](auto value) {
+        RunSimd([&] {
+          for (int64_t i = begin; i < end; ++i) {
+            // Written so that a NaN ends at the low end.
+            const float v = x[i] > s.low ? std::min(x[i], s.high) : s.low;
+            y[i] = All::Saturate(value((v - s.shift) * s.scale));
+          }
+        });
+      };
+      if (mode_ == Mode::kMinFirst) {
+        each([&](float v) { return Round(Round(v) - s.offset); });
+      } else if (to_even_) {
+        each([&](float v) { return std::nearbyint(v - s.offset); });
+      } else {
+        each([&](float v) { return Round(v - s.offset); });
       }
     });
   }
@@ -197,7 +218,9 @@ class DequantizeOp : public OpKernel {
       };
       if (out->dtype() == DT_FLOAT) {
         float* const y = out->data<float>();
-        for (int64_t i = begin; i < end; ++i) y[i] = at(i);
+        RunSimd([&] {
+          for (int64_t i = begin; i < end; ++i) y[i] = at(i);
+        });
       } else {
         bfloat16* const y = out->data<bfloat16>();
         for (int64_t i = begin; i < end; ++i) y[i] = bfloat16(at(i));

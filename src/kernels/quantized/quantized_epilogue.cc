@@ -13,14 +13,35 @@ void AddScaled(const Tensor& t, int64_t first, int64_t n, double scale,
   for (int64_t i = 0; i < n; ++i) to[i] += static_cast<double>(x[i]) * scale;
 }
 
-template <typename T>
-void StoreClamped(const double* from, int64_t first, int64_t n, double low,
-                  double high, Tensor* out) {
+// Stores what `at(j)` gives, rounded and clamped.
+template <typename T, typename F>
+inline void StoreClamped(const F& at, int64_t first, int64_t n, double low,
+                         double high, Tensor* out) {
   T* const y = static_cast<T*>(out->raw_data()) + first;
-  for (int64_t i = 0; i < n; ++i) {
-    const double v = std::nearbyint(from[i]);
+  for (int64_t j = 0; j < n; ++j) {
+    const double v = std::nearbyint(at(j));
     // NaN, from a bias that holds one, becomes the lowest.
-    y[i] = static_cast<T>(v > low ? std::min(v, high) : low);
+    y[j] = static_cast<T>(v > low ? std::min(v, high) : low);
+  }
+}
+
+template <typename F>
+inline void Store(const F& at, int64_t first, int64_t n, double low,
+                  double high, Tensor* out) {
+  switch (out->dtype()) {
+    case DT_FLOAT: {
+      float* const y = static_cast<float*>(out->raw_data()) + first;
+      for (int64_t j = 0; j < n; ++j) y[j] = static_cast<float>(at(j));
+      break;
+    }
+    case DT_QINT8:
+      StoreClamped<int8_t>(at, first, n, low, high, out);
+      break;
+    case DT_QUINT8:
+      StoreClamped<uint8_t>(at, first, n, low, high, out);
+      break;
+    default:
+      StoreClamped<int32_t>(at, first, n, low, high, out);
   }
 }
 
@@ -45,43 +66,31 @@ FloatRange SumsRange(const FloatRange& a, DataType a_type, const FloatRange& b,
   return {-level * 2147483648.0f, level * 2147483648.0f};
 }
 
+void QuantizedEpilogue::SetColumns(int64_t n) {
+  if (scales.size() == 1) scales.resize(n, scales[0]);
+  addends.resize(n, 0.0);
+}
+
 inline void QuantizedEpilogue::FinishRow(const int32_t* sums, int64_t row,
                                          int64_t n, double* scratch,
                                          Tensor* out) const {
   const int64_t first = row * n;
-  if (scales.size() == 1) {
-    for (int64_t j = 0; j < n; ++j) scratch[j] = sums[j] * scales[0];
-  } else {
-    for (int64_t j = 0; j < n; ++j) scratch[j] = sums[j] * scales[j];
-  }
-  for (size_t j = 0; j < addends.size(); ++j) scratch[j] += addends[j];
-  if (summand != nullptr) {
-    switch (summand->dtype()) {
-      case DT_FLOAT:
-        AddScaled<float>(*summand, first, n, summand_scale, scratch);
-        break;
-      case DT_QINT8:
-        AddScaled<int8_t>(*summand, first, n, summand_scale, scratch);
-        break;
-      default:
-        AddScaled<uint8_t>(*summand, first, n, summand_scale, scratch);
-    }
-  }
-  switch (out->dtype()) {
-    case DT_FLOAT: {
-      float* const y = static_cast<float*>(out->raw_data()) + first;
-      for (int64_t j = 0; j < n; ++j) y[j] = static_cast<float>(scratch[j]);
+  const double* const scale = scales.data();
+  const double* const addend = addends.data();
+  const auto scaled = [=](int64_t j) { return sums[j] * scale[j] + addend[j]; };
+  if (summand == nullptr) return Store(scaled, first, n, low, high, out);
+  for (int64_t j = 0; j < n; ++j) scratch[j] = scaled(j);
+  switch (summand->dtype()) {
+    case DT_FLOAT:
+      AddScaled<float>(*summand, first, n, summand_scale, scratch);
       break;
-    }
     case DT_QINT8:
-      StoreClamped<int8_t>(scratch, first, n, low, high, out);
-      break;
-    case DT_QUINT8:
-      StoreClamped<uint8_t>(scratch, first, n, low, high, out);
+      AddScaled<int8_t>(*summand, first, n, summand_scale, scratch);
       break;
     default:
-      StoreClamped<int32_t>(scratch, first, n, low, high, out);
+      AddScaled<uint8_t>(*summand, first, n, summand_scale, scratch);
   }
+  Store([=](int64_t j) { return scratch[j]; }, first, n, low, high, out);
 }
 
 void QuantizedEpilogue::Finish(const int32_t* sums, int64_t row, int64_t n,

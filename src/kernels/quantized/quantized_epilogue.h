@@ -46,6 +46,9 @@ struct QuantizedEpilogue {
   double summand_scale = 0;
   double low = 0, high = 0;  // unused for float outputs, which are not rounded
 
+  // Gives each of n columns its scale and addend. Call it once, before Finish.
+  void SetColumns(int64_t n);
+
   // Row `row` of `out`, n columns wide: float, qint8, quint8 or qint32.
   // `scratch` has room for a row.
   void Finish(const int32_t* sums, int64_t row, int64_t n, double* scratch,
@@ -55,29 +58,6 @@ struct QuantizedEpilogue {
   void FinishRow(const int32_t* sums, int64_t row, int64_t n, double* scratch,
                  Tensor* out) const;
 };
-
-// sums[j] += a[0] * b[j] + a[step] * b[n + j] + ... for j < n: k products,
-// which wrap around. Four are added at a time, while the sums stay in
-// registers.
-template <typename T>
-inline void AddProducts(const T* a, int64_t step, int64_t k, const int8_t* b,
-                        int64_t n, int32_t* sums) {
-  int64_t i = 0;
-  for (; i + 4 <= k; i += 4, b += 4 * n) {
-    const int32_t a0 = a[i * step], a1 = a[(i + 1) * step];
-    const int32_t a2 = a[(i + 2) * step], a3 = a[(i + 3) * step];
-    for (int64_t j = 0; j < n; ++j) {
-      // No more than 2^17.
-      const int32_t four =
-          a0 * b[j] + a1 * b[n + j] + a2 * b[2 * n + j] + a3 * b[3 * n + j];
-      sums[j] = WrapMulAdd(sums[j], four, 1);
-    }
-  }
-  for (; i < k; ++i, b += n) {
-    const int32_t a0 = a[i * step];
-    for (int64_t j = 0; j < n; ++j) sums[j] = WrapMulAdd(sums[j], a0, b[j]);
-  }
-}
 
 }  // namespace headrace
 

@@ -5,6 +5,7 @@
 #include "framework/shape_fns/conv_attrs.h"
 #include "kernels/lib/cancellable_loops.h"
 #include "kernels/lib/simd.h"
+#include "kernels/quantized/byte_matrix.h"
 #include "kernels/quantized/quantized_epilogue.h"
 
 namespace headrace {
@@ -28,6 +29,10 @@ class QuantizedFusedConvOp : public OpKernel {
     OP_REQUIRES_OK(ctx, attrs_.CheckValues());
   }
 
+  void SetConstantInput(int i, const Tensor& value) override {
+    if (i == 1 && !Has(kDepthwiseFilter)) filter_.Set(value);
+  }
+
   void Compute(OpKernelContext* ctx) override {
     const Tensor& in = ctx->input(0);
     const Tensor& filter = ctx->input(1);
@@ -43,10 +48,18 @@ class QuantizedFusedConvOp : public OpKernel {
         ctx, ctx->allocate_output(0, ConvOutputShape(attrs_, sizes), &out));
     QuantizedEpilogue epilogue;
     OP_REQUIRES_OK(ctx, Prepare(ctx, sizes.out_channels, *out, &epilogue));
-    if (in.dtype() == DT_QINT8) {
-      Convolve<int8_t>(ctx, sizes, epilogue, out);
+    epilogue.SetColumns(sizes.out_channels);
+    if (!Has(kDepthwiseFilter)) {
+      OP_REQUIRES_OK(ctx, filter_.Convolve(
+                              ctx, in, filter, sizes, 0, 0,
+                              [&](int64_t row, int32_t* sums, double* scratch) {
+                                epilogue.Finish(sums, row, sizes.out_channels,
+                                                scratch, out);
+                              }));
+    } else if (in.dtype() == DT_QINT8) {
+      ConvolveByChannel<int8_t>(ctx, sizes, epilogue, out);
     } else {
-      Convolve<uint8_t>(ctx, sizes, epilogue, out);
+      ConvolveByChannel<uint8_t>(ctx, sizes, epilogue, out);
     }
   }
 
@@ -198,19 +211,20 @@ class QuantizedFusedConvOp : public OpKernel {
       return;
     }
     for (int64_t k = 0; k < depth; ++k) {
-      AddProducts(x + k, 1, 1, w + k * m, m, sums + k * m);
+      for (int64_t j = 0; j < m; ++j) {
+        sums[k * m + j] = WrapMulAdd(sums[k * m + j], x[k], w[k * m + j]);
+      }
     }
   }
 
   template <typename T>
-  void Convolve(OpKernelContext* ctx, const ConvSizes& s,
-                const QuantizedEpilogue& epilogue, Tensor* out) const {
+  void ConvolveByChannel(OpKernelContext* ctx, const ConvSizes& s,
+                         const QuantizedEpilogue& epilogue, Tensor* out) const {
     if (out->NumElements() == 0) return;
     const T* const x = static_cast<const T*>(ctx->input(0).raw_data());
     const int8_t* const w =
         static_cast<const int8_t*>(ctx->input(1).raw_data());
     const int64_t depth = s.in_channels, n = s.out_channels;
-    const int64_t tap = Has(kDepthwiseFilter) ? n : depth * n;
     // Adds up the window of position `at` of the output.
     const auto window = [&](int64_t at, int32_t* sums) {
       const int64_t image = at / (s.out[1] * s.out[2]);
@@ -224,18 +238,14 @@ class QuantizedFusedConvOp : public OpKernel {
           if (column < 0 || column >= s.in[2]) continue;
           const T* const from =
               x + ((image * s.in[1] + row) * s.in[2] + column) * depth;
-          const int8_t* const by = w + (r * s.filter[2] + c) * tap;
-          if (Has(kDepthwiseFilter)) {
-            AddByChannel(from, by, depth, n / depth, sums);
-          } else {
-            AddProducts(from, 1, depth, by, n, sums);
-          }
+          const int8_t* const by = w + (r * s.filter[2] + c) * n;
+          AddByChannel(from, by, depth, n / depth, sums);
         }
       }
     };
     CancellableLoops cancellable(ctx);
     ctx->ParallelFor(out->NumElements() / n,
-                     0.3 * static_cast<double>(s.filter[1] * s.filter[2] * tap),
+                     0.3 * static_cast<double>(s.filter[1] * s.filter[2] * n),
                      [&](int64_t begin, int64_t end) {
                        std::vector<int32_t> sums(n);
                        std::vector<double> scratch(n);
@@ -250,6 +260,7 @@ class QuantizedFusedConvOp : public OpKernel {
 
   const unsigned parts_;
   ConvAttrs attrs_;
+  ByteMatrix filter_;
 };
 
 template <unsigned kParts>

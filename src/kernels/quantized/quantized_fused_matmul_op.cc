@@ -5,8 +5,7 @@
 //   is in units of sums, as if it were in floats. Where the range of a begins
 //   at 0, as it does behind a Relu, that is nothing;
 // - a bias of integers is given nothing.
-#include "kernels/lib/cancellable_loops.h"
-#include "kernels/lib/simd.h"
+#include "kernels/quantized/byte_matrix.h"
 #include "kernels/quantized/quantized_epilogue.h"
 
 namespace headrace {
@@ -26,45 +25,35 @@ class QuantizedFusedMatMulOp : public OpKernel {
     min_first_ = mode == "MIN_FIRST" || output != FusedMatMulOutput::kFloats;
   }
 
+  void SetConstantInput(int i, const Tensor& value) override {
+    if (i == 1) b_.Set(value);
+  }
+
   void Compute(OpKernelContext* ctx) override {
     const Tensor& a = ctx->input(0);
     const Tensor& b = ctx->input(1);
     MatMulSizes sizes;
     OP_REQUIRES_OK(ctx,
                    ReadMatMulSizes(*ctx, transpose_a_, transpose_b_, &sizes));
-    const int64_t m = sizes.m, k = sizes.k, n = sizes.n;
     Tensor* out = nullptr;
-    OP_REQUIRES_OK(ctx, ctx->allocate_output(0, TensorShape({m, n}), &out));
-    const int8_t* by = static_cast<const int8_t*>(b.raw_data());
-    std::vector<int8_t> turned;
-    if (transpose_b_) {
-      turned = TransposedMatrix(by, n, k);
-      by = turned.data();
-    }
+    OP_REQUIRES_OK(
+        ctx, ctx->allocate_output(0, TensorShape({sizes.m, sizes.n}), &out));
     QuantizedEpilogue epilogue;
-    OP_REQUIRES_OK(ctx, Prepare(ctx, by, k, n, &epilogue));
-    if (out->NumElements() == 0) return;
-    const uint8_t* const x = static_cast<const uint8_t*>(a.raw_data());
-    CancellableLoops cancellable(ctx);
-    ctx->ParallelFor(
-        m, 0.3 * static_cast<double>(k * n), [&](int64_t begin, int64_t end) {
-          std::vector<int32_t> sums(n);
-          std::vector<double> scratch(n);
-          for (int64_t r = begin; r < end; ++r) {
-            std::fill(sums.begin(), sums.end(), 0);
-            RunSimd([&] {
-              AddProducts(transpose_a_ ? x + r : x + r * k,
-                          transpose_a_ ? m : 1, k, by, n, sums.data());
-            });
-            epilogue.Finish(sums.data(), r, n, scratch.data(), out);
-          }
-        });
+    OP_REQUIRES_OK(ctx, Prepare(ctx, sizes.k, sizes.n, &epilogue));
+    epilogue.SetColumns(sizes.n);
+    OP_REQUIRES_OK(
+        ctx, b_.Multiply(ctx, a, b,
+                         {.sizes = sizes,
+                          .transpose_a = transpose_a_,
+                          .transpose_b = transpose_b_},
+                         [&](int64_t row, int32_t* sums, double* scratch) {
+                           epilogue.Finish(sums, row, sizes.n, scratch, out);
+                         }));
   }
 
  private:
-  // Reads all inputs but the first two and sets the output's range; `b` is
-  // k x n.
-  Status Prepare(OpKernelContext* ctx, const int8_t* b, int64_t k, int64_t n,
+  // Reads all inputs but the first two and sets the output's range.
+  Status Prepare(OpKernelContext* ctx, int64_t k, int64_t n,
                  QuantizedEpilogue* epilogue) const {
     const Tensor& bias = ctx->input(2);
     if (bias.dims() != 1 || bias.dim_size(0) != n) {
@@ -111,9 +100,13 @@ class QuantizedFusedMatMulOp : public OpKernel {
       return OkStatus();
     }
     std::vector<int64_t> columns(n);  // sums
-    if (min_first_) {
+    if (min_first_ && a_range.min != 0) {
+      const int8_t* const b =
+          static_cast<const int8_t*>(ctx->input(1).raw_data());
       for (int64_t i = 0; i < k; ++i) {
-        for (int64_t j = 0; j < n; ++j) columns[j] += b[i * n + j];
+        for (int64_t j = 0; j < n; ++j) {
+          columns[j] += transpose_b_ ? b[j * k + i] : b[i * n + j];
+        }
       }
     }
     for (int64_t j = 0; j < n; ++j) {
@@ -127,6 +120,7 @@ class QuantizedFusedMatMulOp : public OpKernel {
   const FusedMatMulOutput output_;
   const bool relu_;
   bool transpose_a_ = false, transpose_b_ = false, min_first_ = true;
+  ByteMatrix b_;
 };
 
 template <FusedMatMulOutput kOutput, bool kRelu>

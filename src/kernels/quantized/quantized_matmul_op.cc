@@ -1,17 +1,22 @@
 // QuantizedMatMul and QuantizedConv2D: sums in 32 bits of products of what the
 // numbers of 8 bits are above their zeros.
+#include <algorithm>
 #include <vector>
 
 #include "framework/shape_fns/common_shape_fns.h"
 #include "kernels/lib/cancellable_loops.h"
-#include "kernels/lib/quantized_math.h"
+#include "kernels/quantized/byte_matrix.h"
 
 namespace headrace {
 namespace {
 
-// The numbers less the one that stands for 0.0.
-std::vector<int32_t> AboveZero(const Tensor& t, const FloatRange& range) {
-  const int64_t zero = QuantizedNumbers<uint8_t>(range).Unclamped(0);
+// The number that stands for 0.0. It need not be one of a byte.
+int64_t ZeroOf(const FloatRange& range) {
+  return QuantizedNumbers<uint8_t>(range).Unclamped(0);
+}
+
+// The numbers less `zero`.
+std::vector<int32_t> AboveZero(const Tensor& t, int64_t zero) {
   const uint8_t* const x = static_cast<const uint8_t*>(t.raw_data());
   std::vector<int32_t> out(t.NumElements());
   for (size_t i = 0; i < out.size(); ++i) {
@@ -33,39 +38,38 @@ class QuantizedMatMulOp : public OpKernel {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("transpose_b", &transpose_b_));
   }
 
+  void SetConstantInput(int i, const Tensor& value) override {
+    if (i == 1) b_.Set(value);
+  }
+
   void Compute(OpKernelContext* ctx) override {
     const Tensor& a = ctx->input(0);
     const Tensor& b = ctx->input(1);
     MatMulSizes sizes;
     OP_REQUIRES_OK(ctx,
                    ReadMatMulSizes(*ctx, transpose_a_, transpose_b_, &sizes));
-    const int64_t m = sizes.m, k = sizes.k, n = sizes.n;
+    const int64_t m = sizes.m, n = sizes.n;
     FloatRange a_range, b_range;
     OP_REQUIRES_OK(ctx, ReadWideRange(*ctx, 2, &a_range));
     OP_REQUIRES_OK(ctx, ReadWideRange(*ctx, 4, &b_range));
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, TensorShape({m, n}), &out));
-    const std::vector<int32_t> left = AboveZero(a, a_range);
-    std::vector<int32_t> right = AboveZero(b, b_range);
-    if (transpose_b_) right = TransposedMatrix(right.data(), n, k);
-    int32_t* const sums = static_cast<int32_t*>(out->raw_data());
-    std::fill_n(sums, m * n, 0);
-    CancellableLoops cancellable(ctx);
-    ctx->ParallelFor(m, 0.3 * static_cast<double>(k * n),
-                     [&](int64_t begin, int64_t end) {
-                       for (int64_t r = begin; r < end; ++r) {
-                         for (int64_t i = 0; i < k; ++i) {
-                           const int32_t v =
-                               transpose_a_ ? left[i * m + r] : left[r * k + i];
-                           AddRow(v, &right[i * n], n, sums + r * n);
-                         }
-                       }
-                     });
+    int32_t* const to = static_cast<int32_t*>(out->raw_data());
+    OP_REQUIRES_OK(ctx, b_.Multiply(ctx, a, b,
+                                    {.sizes = sizes,
+                                     .transpose_a = transpose_a_,
+                                     .transpose_b = transpose_b_,
+                                     .a_zero = ZeroOf(a_range),
+                                     .b_zero = ZeroOf(b_range)},
+                                    [&](int64_t row, int32_t* sums, double*) {
+                                      std::copy_n(sums, n, to + row * n);
+                                    }));
     SetRangeOutputs(ctx, 1, ProductRange<uint8_t, uint8_t>(a_range, b_range));
   }
 
  private:
   bool transpose_a_ = false, transpose_b_ = false;
+  ByteMatrix b_;
 };
 REGISTER_KERNEL_BUILDER(Name("QuantizedMatMul")
                             .Device(DEVICE_CPU)
@@ -94,6 +98,10 @@ class QuantizedConv2DOp : public OpKernel {
                 errors::InvalidArgument("dilations must be 1"));
   }
 
+  void SetConstantInput(int i, const Tensor& value) override {
+    if (i == 1) filter_.Set(value);
+  }
+
   void Compute(OpKernelContext* ctx) override {
     const Tensor& in = ctx->input(0);
     const Tensor& filter = ctx->input(1);
@@ -120,49 +128,75 @@ class QuantizedConv2DOp : public OpKernel {
           WindowedOutputSize(in.dim_size(1 + d), filter.dim_size(d), 1, stride_,
                              padding_, &size[d], &before[d], &after[d]));
     }
-    const int64_t rows = in.dim_size(1), columns = in.dim_size(2);
-    const int64_t depth = in.dim_size(3), n = filter.dim_size(3);
-    const int64_t high = filter.dim_size(0), wide = filter.dim_size(1);
+    const int64_t n = filter.dim_size(3);
+    ConvSizes sizes = {.batch = in.dim_size(0),
+                       .in_channels = in.dim_size(3),
+                       .out_channels = n};
+    for (int d = 0; d < 2; ++d) {
+      sizes.in[1 + d] = in.dim_size(1 + d);
+      sizes.filter[1 + d] = filter.dim_size(d);
+      sizes.out[1 + d] = size[d];
+      sizes.stride[1 + d] = stride_;
+      sizes.pad_before[1 + d] = before[d];
+      sizes.pad_after[1 + d] = after[d];
+    }
     Tensor* out = nullptr;
     OP_REQUIRES_OK(
         ctx, ctx->allocate_output(
                  0, TensorShape({in.dim_size(0), size[0], size[1], n}), &out));
-    const std::vector<int32_t> x = AboveZero(in, range);
-    const std::vector<int32_t> w = AboveZero(filter, filter_range);
-    int32_t* const sums = static_cast<int32_t*>(out->raw_data());
-    std::fill_n(sums, out->NumElements(), 0);
-    const auto window = [&](int64_t at) {
-      const int64_t image = at / (size[0] * size[1]);
-      const int64_t top = at / size[1] % size[0] * stride_ - before[0];
-      const int64_t left = at % size[1] * stride_ - before[1];
-      for (int64_t r = 0; r < high; ++r) {
-        if (top + r < 0 || top + r >= rows) continue;
-        for (int64_t c = 0; c < wide; ++c) {
-          if (left + c < 0 || left + c >= columns) continue;
-          const int32_t* const from =
-              &x[((image * rows + top + r) * columns + left + c) * depth];
-          for (int64_t k = 0; k < depth; ++k) {
-            AddRow(from[k], &w[((r * wide + c) * depth + k) * n], n,
-                   sums + at * n);
-          }
-        }
-      }
-    };
-    CancellableLoops cancellable(ctx);
-    if (out->NumElements() > 0) {
-      ctx->ParallelFor(out->NumElements() / n,
-                       0.3 * static_cast<double>(filter.NumElements()),
-                       [&](int64_t begin, int64_t end) {
-                         for (int64_t at = begin; at < end; ++at) window(at);
-                       });
+    const int64_t zero = ZeroOf(range), filter_zero = ZeroOf(filter_range);
+    int32_t* const to = static_cast<int32_t*>(out->raw_data());
+    const bool padded = (before[0] | before[1] | after[0] | after[1]) > 0;
+    if (padded && (zero < 0 || zero > 255)) {
+      AddUpWindows(ctx, sizes, AboveZero(in, zero),
+                   AboveZero(filter, filter_zero), to);
+    } else {
+      OP_REQUIRES_OK(ctx,
+                     filter_.Convolve(ctx, in, filter, sizes, zero, filter_zero,
+                                      [&](int64_t row, int32_t* sums, double*) {
+                                        std::copy_n(sums, n, to + row * n);
+                                      }));
     }
     SetRangeOutputs(ctx, 1,
                     ProductRange<uint8_t, uint8_t>(range, filter_range));
   }
 
  private:
+  // For an image whose padding is no byte.
+  static void AddUpWindows(OpKernelContext* ctx, const ConvSizes& s,
+                           const std::vector<int32_t>& x,
+                           const std::vector<int32_t>& w, int32_t* sums) {
+    const int64_t depth = s.in_channels, n = s.out_channels;
+    const int64_t pixels = s.batch * s.out[1] * s.out[2];
+    std::fill_n(sums, pixels * n, 0);
+    const auto window = [&](int64_t at) {
+      const int64_t image = at / (s.out[1] * s.out[2]);
+      const int64_t top =
+          at / s.out[2] % s.out[1] * s.stride[1] - s.pad_before[1];
+      const int64_t left = at % s.out[2] * s.stride[2] - s.pad_before[2];
+      for (int64_t r = 0; r < s.filter[1]; ++r) {
+        if (top + r < 0 || top + r >= s.in[1]) continue;
+        for (int64_t c = 0; c < s.filter[2]; ++c) {
+          if (left + c < 0 || left + c >= s.in[2]) continue;
+          const int32_t* const from =
+              &x[((image * s.in[1] + top + r) * s.in[2] + left + c) * depth];
+          for (int64_t k = 0; k < depth; ++k) {
+            AddRow(from[k], &w[((r * s.filter[2] + c) * depth + k) * n], n,
+                   sums + at * n);
+          }
+        }
+      }
+    };
+    CancellableLoops cancellable(ctx);
+    ctx->ParallelFor(pixels, 0.3 * static_cast<double>(w.size()),
+                     [&](int64_t begin, int64_t end) {
+                       for (int64_t at = begin; at < end; ++at) window(at);
+                     });
+  }
+
   int64_t stride_ = 1;
   Padding padding_ = Padding::kValid;
+  ByteMatrix filter_;
 };
 REGISTER_KERNEL_BUILDER(Name("QuantizedConv2D")
                             .Device(DEVICE_CPU)

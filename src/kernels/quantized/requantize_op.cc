@@ -1,6 +1,7 @@
 // Requantize, RequantizationRange and QuantizeDownAndShrinkRange: sums in 32
 // bits become numbers of 8 bits, in a range that is given or that they fill.
 #include "kernels/lib/quantized_math.h"
+#include "kernels/lib/simd.h"
 
 namespace headrace {
 namespace {
@@ -14,10 +15,13 @@ FloatRange UsedRange(const Tensor& sums, const FloatRange& range) {
   int32_t low = std::numeric_limits<int32_t>::max();
   int32_t high = std::numeric_limits<int32_t>::min();
   const int32_t* const x = Sums(sums);
-  for (int64_t i = 0; i < sums.NumElements(); ++i) {
-    low = std::min(low, x[i]);
-    high = std::max(high, x[i]);
-  }
+  const int64_t n = sums.NumElements();
+  RunSimd([&] {
+    for (int64_t i = 0; i < n; ++i) {
+      low = std::min(low, x[i]);
+      high = std::max(high, x[i]);
+    }
+  });
   const QuantizedNumbers<int32_t> numbers(range);
   return {std::min(0.0f, static_cast<float>(numbers.ToFloat(low))),
           static_cast<float>(numbers.ToFloat(high))};
@@ -47,6 +51,27 @@ void Convert(OpKernelContext* ctx, const Tensor& sums, const FloatRange& from,
   const int64_t begin_at = empty ? 0 : fixed(kOne * (to.min * 255.0) / width);
   const int32_t* const x = Sums(sums);
   uint8_t* const y = static_cast<uint8_t*>(out->raw_data());
+  // Where no step exceeds 64 bits. x * scale / 2^32 is x times the upper half
+  // of scale and what x times its lower half carries.
+  const int64_t upper = scale >> 32, lower = scale & 0xffffffff;
+  constexpr int64_t kMost = int64_t{1} << 60;
+  const auto is_small = [](int64_t v, int64_t most) {
+    return -most < v && v < most;
+  };
+  if (is_small(upper, kMost >> 32) && is_small(offset, kMost) &&
+      is_small(begin_at, kMost)) {
+    const int64_t addend = offset - begin_at + (1 << (kShift - 1));
+    ctx->ParallelFor(sums.NumElements(), 1, [&](int64_t begin, int64_t end) {
+      RunSimd([&] {
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t value = x[i] * upper + ((x[i] * lower) >> 32) + addend;
+          y[i] = static_cast<uint8_t>(
+              std::clamp<int64_t>(value >> kShift, 0, 255));
+        }
+      });
+    });
+    return;
+  }
   ctx->ParallelFor(sums.NumElements(), 4, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const __int128 product = static_cast<__int128>(x[i]) * scale;
