@@ -3,9 +3,9 @@
 
 namespace headrace::gpu {
 
-#define HR_FLOATS(M, ...)   \
-  M(float, __VA_ARGS__);    \
-  M(Half, __VA_ARGS__);     \
+#define HR_FLOATS(M, ...) \
+  M(float, __VA_ARGS__);  \
+  M(Half, __VA_ARGS__);   \
   M(Bfloat16, __VA_ARGS__)
 
 #define HR_UNARY(T, OP) HR_GPU_FUNCTOR(UnaryMap<Fn::k##OP, T>)
@@ -39,8 +39,8 @@ HR_GPU_FUNCTOR(RangeMap<int64_t>);
 #define HR_CAST(FROM, TO) HR_GPU_FUNCTOR(CastMap<FROM, TO>);
 HR_GPU_CASTS(HR_CAST)
 
-#define HR_WIDE(BYTES)                            \
-  HR_GPU_FUNCTOR(SelectMap<Element<BYTES>>);      \
+#define HR_WIDE(BYTES)                       \
+  HR_GPU_FUNCTOR(SelectMap<Element<BYTES>>); \
   HR_GPU_FUNCTOR(FillMap<Element<BYTES>>);
 HR_GPU_WIDTHS(HR_WIDE)
 

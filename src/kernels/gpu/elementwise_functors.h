@@ -10,25 +10,26 @@
 
 namespace headrace::gpu {
 
-#define HR_GPU_UNARY_OPS(M)                                               \
-  M(Abs) M(Neg) M(Sign) M(Reciprocal) M(Square) M(Sqrt) M(Rsqrt) M(Round) \
-  M(Ceil) M(Floor) M(Exp) M(Expm1) M(Log) M(Log1p) M(Tanh) M(Sigmoid)     \
-  M(Erf) M(Erfc) M(Sin) M(Cos) M(Relu) M(Relu6) M(Elu) M(Selu) M(Softplus) \
-  M(Softsign)
-#define HR_GPU_BINARY_OPS(M)                                          \
-  M(AddV2) M(Sub) M(Mul) M(MulNoNan) M(SquaredDifference) M(Maximum)  \
-  M(Minimum) M(Pow) M(RealDiv) M(FloorDiv) M(FloorMod) M(DivNoNan)    \
-  M(Xdivy)
+#define HR_GPU_UNARY_OPS(M)                                                 \
+  M(Abs)                                                                    \
+  M(Neg) M(Sign) M(Reciprocal) M(Square) M(Sqrt) M(Rsqrt) M(Round) M(Ceil)  \
+      M(Floor) M(Exp) M(Expm1) M(Log) M(Log1p) M(Tanh) M(Sigmoid) M(Erf)    \
+          M(Erfc) M(Sin) M(Cos) M(Relu) M(Relu6) M(Elu) M(Selu) M(Softplus) \
+              M(Softsign)
+#define HR_GPU_BINARY_OPS(M)                                                  \
+  M(AddV2)                                                                    \
+  M(Sub) M(Mul) M(MulNoNan) M(SquaredDifference) M(Maximum) M(Minimum) M(Pow) \
+      M(RealDiv) M(FloorDiv) M(FloorMod) M(DivNoNan) M(Xdivy)
 // Those that int64 has, too.
 #define HR_GPU_INT_BINARY_OPS(M) \
   M(AddV2) M(Sub) M(Mul) M(SquaredDifference) M(Maximum) M(Minimum)
 #define HR_GPU_COMPARE_OPS(M) \
   M(Equal) M(NotEqual) M(Less) M(LessEqual) M(Greater) M(GreaterEqual)
 // Two operands of one shape.
-#define HR_GPU_GRAD_OPS(M)                                               \
-  M(SigmoidGrad) M(TanhGrad) M(SqrtGrad) M(RsqrtGrad) M(ReciprocalGrad)  \
-  M(ReluGrad) M(Relu6Grad) M(EluGrad) M(SeluGrad) M(SoftplusGrad)        \
-  M(SoftsignGrad)
+#define HR_GPU_GRAD_OPS(M)                                           \
+  M(SigmoidGrad)                                                     \
+  M(TanhGrad) M(SqrtGrad) M(RsqrtGrad) M(ReciprocalGrad) M(ReluGrad) \
+      M(Relu6Grad) M(EluGrad) M(SeluGrad) M(SoftplusGrad) M(SoftsignGrad)
 
 // The functions, of values in the type that they are computed in. `fn` is the
 // number of the function in a chain.
@@ -292,17 +293,26 @@ struct CastMap {
 };
 
 // From and to every one of these.
-#define HR_GPU_CASTS_FROM(M, FROM)                                    \
-  M(FROM, float) M(FROM, Half) M(FROM, Bfloat16) M(FROM, int32_t)     \
-  M(FROM, int64_t) M(FROM, uint8_t) M(FROM, bool)
-#define HR_GPU_CASTS(M)                                               \
-  HR_GPU_CASTS_FROM(M, float) HR_GPU_CASTS_FROM(M, Half)              \
-  HR_GPU_CASTS_FROM(M, Bfloat16) HR_GPU_CASTS_FROM(M, int32_t)        \
-  HR_GPU_CASTS_FROM(M, int64_t) HR_GPU_CASTS_FROM(M, uint8_t)         \
-  HR_GPU_CASTS_FROM(M, bool)
+#define HR_GPU_CASTS_FROM(M, FROM)                                  \
+  M(FROM, float)                                                    \
+  M(FROM, Half) M(FROM, Bfloat16) M(FROM, int32_t) M(FROM, int64_t) \
+      M(FROM, uint8_t) M(FROM, bool)
+#define HR_GPU_CASTS(M)                                           \
+  HR_GPU_CASTS_FROM(M, float)                                     \
+  HR_GPU_CASTS_FROM(M, Half) HR_GPU_CASTS_FROM(M, Bfloat16)       \
+      HR_GPU_CASTS_FROM(M, int32_t) HR_GPU_CASTS_FROM(M, int64_t) \
+          HR_GPU_CASTS_FROM(M, uint8_t) HR_GPU_CASTS_FROM(M, bool)
 
 // The activations that follow a product or a convolution.
-enum class Tail : int { kNone, kRelu, kRelu6, kLeakyRelu, kElu, kTanh, kSigmoid };
+enum class Tail : int {
+  kNone,
+  kRelu,
+  kRelu6,
+  kLeakyRelu,
+  kElu,
+  kTanh,
+  kSigmoid
+};
 template <typename C>
 HR_HOST_DEVICE inline C ApplyTail(Tail tail, float alpha, C v) {
   switch (tail) {
@@ -329,8 +339,8 @@ template <typename T>
 struct BiasTail {
   const T* x;
   T* y;
-  const ComputeType<T>* scale;       // already wide: batch norm made it
-  const ComputeType<T>* wide_bias;   // one of the two biases at most
+  const ComputeType<T>* scale;      // already wide: batch norm made it
+  const ComputeType<T>* wide_bias;  // one of the two biases at most
   const T *bias, *addend;
   int64_t channels, inner;
   Tail tail;
@@ -358,7 +368,8 @@ struct FoldBatchNorm {
     using C = ComputeType<T>;
     C factor = C(1);
     if (gamma != nullptr) {
-      factor = Load(gamma[c]) / Sqrt(Load(variance[c]) + static_cast<C>(epsilon));
+      factor =
+          Load(gamma[c]) / Sqrt(Load(variance[c]) + static_cast<C>(epsilon));
       bias[c] = Load(beta[c]) - Load(mean[c]) * factor;
     }
     scale[c] = mul != nullptr ? factor * Load(mul[c]) : factor;

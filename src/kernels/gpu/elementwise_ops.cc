@@ -74,9 +74,8 @@ class BinaryOp final : public BinaryOpBase<T> {
  private:
   Status Run(Stream* stream, const Tensor& x, const Tensor& y,
              const Broadcast& b, Tensor* z) override {
-    return ForEach(
-        stream, z->NumElements(),
-        BinaryMap<fn, Dev<T>>{In<T>(x), In<T>(y), Out<T>(z), b});
+    return ForEach(stream, z->NumElements(),
+                   BinaryMap<fn, Dev<T>>{In<T>(x), In<T>(y), Out<T>(z), b});
   }
 };
 template <Fn fn, typename T>
@@ -87,9 +86,8 @@ class CompareOp final : public BinaryOpBase<T> {
  private:
   Status Run(Stream* stream, const Tensor& x, const Tensor& y,
              const Broadcast& b, Tensor* z) override {
-    return ForEach(
-        stream, z->NumElements(),
-        CompareMap<fn, Dev<T>>{In<T>(x), In<T>(y), Out<bool>(z), b});
+    return ForEach(stream, z->NumElements(),
+                   CompareMap<fn, Dev<T>>{In<T>(x), In<T>(y), Out<bool>(z), b});
   }
 };
 template <int kOp>
@@ -118,10 +116,10 @@ class LogicalNotOp : public OpKernel {
 
 Status CheckSameShape(const OpKernelContext& ctx) {
   if (ctx.input(0).shape() == ctx.input(1).shape()) return OkStatus();
-  return errors::InvalidArgument(
-      ctx.op_kernel().type_string(), ": Inputs must have the same shape, got ",
-      ctx.input(0).shape().DebugString(), " and ",
-      ctx.input(1).shape().DebugString());
+  return errors::InvalidArgument(ctx.op_kernel().type_string(),
+                                 ": Inputs must have the same shape, got ",
+                                 ctx.input(0).shape().DebugString(), " and ",
+                                 ctx.input(1).shape().DebugString());
 }
 
 template <Fn fn, typename T>
@@ -157,12 +155,12 @@ class LeakyReluOp : public OpKernel {
     Stream* stream = GpuStream(ctx);
     const int64_t n = x.NumElements();
     OP_REQUIRES_OK(
-        ctx,
-        grad ? ForEach(stream, n,
-                       LeakyReluGrad<Dev<T>>{In<T>(x), In<T>(ctx->input(1)),
-                                             Out<T>(y), alpha_})
-             : ForEach(stream, n,
-                       LeakyRelu<Dev<T>>{In<T>(x), Out<T>(y), alpha_}));
+        ctx, grad
+                 ? ForEach(stream, n,
+                           LeakyReluGrad<Dev<T>>{In<T>(x), In<T>(ctx->input(1)),
+                                                 Out<T>(y), alpha_})
+                 : ForEach(stream, n,
+                           LeakyRelu<Dev<T>>{In<T>(x), Out<T>(y), alpha_}));
   }
 
  private:
@@ -178,16 +176,15 @@ class FusedElementwiseOp : public OpKernel {
     std::vector<int64_t> sides;
     OP_REQUIRES_OK(ctx, ctx->GetAttr("ops", &ops));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("sides", &sides));
-    OP_REQUIRES(ctx, ops.size() == sides.size(),
-                errors::InvalidArgument(
-                    "ops and sides must be equally long, got ", ops.size(),
-                    " and ", sides.size()));
+    OP_REQUIRES(
+        ctx, ops.size() == sides.size(),
+        errors::InvalidArgument("ops and sides must be equally long, got ",
+                                ops.size(), " and ", sides.size()));
     int args = 0;
     for (size_t i = 0; i < ops.size(); ++i) {
       OP_REQUIRES(ctx, 0 <= sides[i] && sides[i] <= 2,
-                  errors::InvalidArgument("sides[", i,
-                                          "] must be 0, 1 or 2, got ",
-                                          sides[i]));
+                  errors::InvalidArgument(
+                      "sides[", i, "] must be 0, 1 or 2, got ", sides[i]));
       Step step = {Fn::kNeg, static_cast<int>(sides[i])};
       OP_REQUIRES(ctx, FindFn(ops[i], step.side != 0, &step.fn),
                   errors::Unimplemented(
@@ -252,11 +249,11 @@ class FusedElementwiseOp : public OpKernel {
 #define HR_ENTRY(OP) {#OP, Fn::k##OP, true},
             HR_GPU_BINARY_OPS(HR_ENTRY)
 #undef HR_ENTRY
-        // Gradients: the value is the op's first operand.
+    // Gradients: the value is the op's first operand.
 #define HR_ENTRY(OP) {#OP, Fn::k##OP, true},
-        HR_GPU_GRAD_OPS(HR_ENTRY)
+                HR_GPU_GRAD_OPS(HR_ENTRY)
 #undef HR_ENTRY
-        {"Add", Fn::kAddV2, true},
+                    {"Add", Fn::kAddV2, true},
         {"Inv", Fn::kReciprocal, false},
         {"Rint", Fn::kRound, false},
         {"Div", Fn::kRealDiv, true}};
@@ -297,10 +294,9 @@ class CastOp : public OpKernel {
     } else {
       Tensor* y = nullptr;
       OP_REQUIRES_OK(ctx, ctx->allocate_output(0, x.shape(), &y));
-      OP_REQUIRES_OK(ctx,
-                     ForEach(GpuStream(ctx), x.NumElements(),
-                             CastMap<Dev<From>, Dev<To>>{In<From>(x),
-                                                         Out<To>(y)}));
+      OP_REQUIRES_OK(
+          ctx, ForEach(GpuStream(ctx), x.NumElements(),
+                       CastMap<Dev<From>, Dev<To>>{In<From>(x), Out<To>(y)}));
     }
   }
 };
@@ -373,8 +369,8 @@ class SelectOp : public OpKernel {
               "'then' and 'else' must have the same size.  but received: ",
               t.shape().DebugString(), " vs. ", e.shape().DebugString()));
       const bool same = c.shape() == t.shape();
-      const bool rows = c.dims() == 1 && t.dims() >= 1 &&
-                        c.dim_size(0) == t.dim_size(0);
+      const bool rows =
+          c.dims() == 1 && t.dims() >= 1 && c.dim_size(0) == t.dim_size(0);
       OP_REQUIRES(
           ctx, same || rows || c.dims() == 0,
           errors::InvalidArgument(
@@ -391,15 +387,15 @@ class SelectOp : public OpKernel {
     Tensor* out = nullptr;
     OP_REQUIRES_OK(
         ctx, ctx->forward_input_or_allocate_output({1, 2}, 0, shape, &out));
-    OP_REQUIRES_OK(ctx, WithWidth(BaseType(t.dtype()), [&](auto bytes) {
-                     using E = Element<bytes()>;
-                     return ForEach(
-                         GpuStream(ctx), out->NumElements(),
-                         SelectMap<E>{In<bool>(c),
-                                      static_cast<const E*>(t.raw_data()),
-                                      static_cast<const E*>(e.raw_data()),
-                                      static_cast<E*>(out->raw_data()), box});
-                   }));
+    OP_REQUIRES_OK(
+        ctx, WithWidth(BaseType(t.dtype()), [&](auto bytes) {
+          using E = Element<bytes()>;
+          return ForEach(
+              GpuStream(ctx), out->NumElements(),
+              SelectMap<E>{In<bool>(c), static_cast<const E*>(t.raw_data()),
+                           static_cast<const E*>(e.raw_data()),
+                           static_cast<E*>(out->raw_data()), box});
+        }));
   }
 
  private:
@@ -460,9 +456,9 @@ class OnesLikeOp : public OpKernel {
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->forward_input_or_allocate_output(
                             {0}, 0, ctx->input(0).shape(), &out));
-    OP_REQUIRES_OK(ctx, ForEach(GpuStream(ctx), out->NumElements(),
-                                SetMap<Dev<T>>{Store<Dev<T>>(1.0f),
-                                               Out<T>(out)}));
+    OP_REQUIRES_OK(ctx,
+                   ForEach(GpuStream(ctx), out->NumElements(),
+                           SetMap<Dev<T>>{Store<Dev<T>>(1.0f), Out<T>(out)}));
   }
 };
 
@@ -547,19 +543,19 @@ class AddNOp : public OpKernel {
   }
 };
 
-#define HR_GPU_KERNEL(OP, T, ...) \
-  REGISTER_KERNEL_BUILDER(        \
-      Name(OP).Device(DEVICE_GPU).TypeConstraint<T>("T"), __VA_ARGS__)
+#define HR_GPU_KERNEL(OP, T, ...)                                             \
+  REGISTER_KERNEL_BUILDER(Name(OP).Device(DEVICE_GPU).TypeConstraint<T>("T"), \
+                          __VA_ARGS__)
 
-#define HR_REGISTER(OP)                                         \
-  HR_GPU_KERNEL(#OP, float, UnaryOp<Fn::k##OP, float>);         \
-  HR_GPU_KERNEL(#OP, half, UnaryOp<Fn::k##OP, half>);           \
+#define HR_REGISTER(OP)                                 \
+  HR_GPU_KERNEL(#OP, float, UnaryOp<Fn::k##OP, float>); \
+  HR_GPU_KERNEL(#OP, half, UnaryOp<Fn::k##OP, half>);   \
   HR_GPU_KERNEL(#OP, bfloat16, UnaryOp<Fn::k##OP, bfloat16>);
 HR_GPU_UNARY_OPS(HR_REGISTER)
 #undef HR_REGISTER
-#define HR_REGISTER(OP)                                         \
-  HR_GPU_KERNEL(#OP, float, BinaryOp<Fn::k##OP, float>);        \
-  HR_GPU_KERNEL(#OP, half, BinaryOp<Fn::k##OP, half>);          \
+#define HR_REGISTER(OP)                                  \
+  HR_GPU_KERNEL(#OP, float, BinaryOp<Fn::k##OP, float>); \
+  HR_GPU_KERNEL(#OP, half, BinaryOp<Fn::k##OP, half>);   \
   HR_GPU_KERNEL(#OP, bfloat16, BinaryOp<Fn::k##OP, bfloat16>);
 HR_GPU_BINARY_OPS(HR_REGISTER)
 #undef HR_REGISTER
@@ -574,24 +570,24 @@ HR_GPU_INT_BINARY_OPS(HR_REGISTER)
   HR_GPU_KERNEL(#OP, int64_t, CompareOp<Fn::k##OP, int64_t>);
 HR_GPU_COMPARE_OPS(HR_REGISTER)
 #undef HR_REGISTER
-#define HR_REGISTER(OP)                                         \
-  HR_GPU_KERNEL(#OP, float, GradOp<Fn::k##OP, float>);          \
-  HR_GPU_KERNEL(#OP, half, GradOp<Fn::k##OP, half>);            \
+#define HR_REGISTER(OP)                                \
+  HR_GPU_KERNEL(#OP, float, GradOp<Fn::k##OP, float>); \
+  HR_GPU_KERNEL(#OP, half, GradOp<Fn::k##OP, half>);   \
   HR_GPU_KERNEL(#OP, bfloat16, GradOp<Fn::k##OP, bfloat16>);
 HR_GPU_GRAD_OPS(HR_REGISTER)
 #undef HR_REGISTER
 
-#define HR_REGISTER(T)                                             \
-  HR_GPU_KERNEL("Add", T, BinaryOp<Fn::kAddV2, T>);                \
-  HR_GPU_KERNEL("Div", T, BinaryOp<Fn::kRealDiv, T>);              \
-  HR_GPU_KERNEL("Inv", T, UnaryOp<Fn::kReciprocal, T>);            \
-  HR_GPU_KERNEL("Rint", T, UnaryOp<Fn::kRound, T>);                \
-  HR_GPU_KERNEL("InvGrad", T, GradOp<Fn::kReciprocalGrad, T>);     \
-  HR_GPU_KERNEL("LeakyRelu", T, LeakyReluOp<T>);                   \
-  HR_GPU_KERNEL("LeakyReluGrad", T, LeakyReluOp<T>);               \
-  HR_GPU_KERNEL("BiasAdd", T, BiasAddOp<T>);                       \
-  HR_GPU_KERNEL("BiasAddV1", T, BiasAddOp<T>);                     \
-  HR_GPU_KERNEL("AddN", T, AddNOp<T>);                             \
+#define HR_REGISTER(T)                                         \
+  HR_GPU_KERNEL("Add", T, BinaryOp<Fn::kAddV2, T>);            \
+  HR_GPU_KERNEL("Div", T, BinaryOp<Fn::kRealDiv, T>);          \
+  HR_GPU_KERNEL("Inv", T, UnaryOp<Fn::kReciprocal, T>);        \
+  HR_GPU_KERNEL("Rint", T, UnaryOp<Fn::kRound, T>);            \
+  HR_GPU_KERNEL("InvGrad", T, GradOp<Fn::kReciprocalGrad, T>); \
+  HR_GPU_KERNEL("LeakyRelu", T, LeakyReluOp<T>);               \
+  HR_GPU_KERNEL("LeakyReluGrad", T, LeakyReluOp<T>);           \
+  HR_GPU_KERNEL("BiasAdd", T, BiasAddOp<T>);                   \
+  HR_GPU_KERNEL("BiasAddV1", T, BiasAddOp<T>);                 \
+  HR_GPU_KERNEL("AddN", T, AddNOp<T>);                         \
   HR_GPU_KERNEL("OnesLike", T, OnesLikeOp<T>);
 HR_GPU_FLOAT_TYPES(HR_REGISTER)
 #undef HR_REGISTER
@@ -600,48 +596,47 @@ HR_GPU_KERNEL("Add", int64_t, BinaryOp<Fn::kAddV2, int64_t>);
 
 // Elements of these types are moved by GPUs. int32 is the type of shapes, which
 // stay in host memory (host_ops.cc).
-#define HR_REGISTER(T)                                                     \
-  REGISTER_KERNEL_BUILDER(                                                 \
-      Name("Select").Device(DEVICE_GPU).TypeConstraint<T>("T"), SelectOp); \
-  REGISTER_KERNEL_BUILDER(                                                 \
-      Name("SelectV2").Device(DEVICE_GPU).TypeConstraint<T>("T"),          \
-      SelectOp);                                                           \
-  REGISTER_KERNEL_BUILDER(                                                 \
-      Name("ZerosLike").Device(DEVICE_GPU).TypeConstraint<T>("T"),         \
-      ZerosLikeOp);                                                        \
-  REGISTER_KERNEL_BUILDER(Name("Fill")                                     \
-                              .Device(DEVICE_GPU)                          \
-                              .TypeConstraint<T>("T")                      \
-                              .HostMemory("dims"),                         \
+#define HR_REGISTER(T)                                                       \
+  REGISTER_KERNEL_BUILDER(                                                   \
+      Name("Select").Device(DEVICE_GPU).TypeConstraint<T>("T"), SelectOp);   \
+  REGISTER_KERNEL_BUILDER(                                                   \
+      Name("SelectV2").Device(DEVICE_GPU).TypeConstraint<T>("T"), SelectOp); \
+  REGISTER_KERNEL_BUILDER(                                                   \
+      Name("ZerosLike").Device(DEVICE_GPU).TypeConstraint<T>("T"),           \
+      ZerosLikeOp);                                                          \
+  REGISTER_KERNEL_BUILDER(Name("Fill")                                       \
+                              .Device(DEVICE_GPU)                            \
+                              .TypeConstraint<T>("T")                        \
+                              .HostMemory("dims"),                           \
                           FillOp);
 HR_GPU_FLOAT_TYPES(HR_REGISTER)
 HR_REGISTER(int64_t)
 HR_REGISTER(bool)
 #undef HR_REGISTER
 
-#define HR_REGISTER(T)                              \
-  REGISTER_KERNEL_BUILDER(Name("Range")             \
-                              .Device(DEVICE_GPU)   \
-                              .HostMemory("start")  \
-                              .HostMemory("limit")  \
-                              .HostMemory("delta")  \
+#define HR_REGISTER(T)                                    \
+  REGISTER_KERNEL_BUILDER(Name("Range")                   \
+                              .Device(DEVICE_GPU)         \
+                              .HostMemory("start")        \
+                              .HostMemory("limit")        \
+                              .HostMemory("delta")        \
                               .TypeConstraint<T>("Tidx"), \
                           RangeOp<T>);
 HR_REGISTER(float)
 HR_REGISTER(int64_t)
 #undef HR_REGISTER
 
-#define HR_REGISTER(FROM, TO)                                  \
-  REGISTER_KERNEL_BUILDER(Name("Cast")                         \
-                              .Device(DEVICE_GPU)              \
-                              .TypeConstraint<FROM>("SrcT")    \
-                              .TypeConstraint<TO>("DstT"),     \
+#define HR_REGISTER(FROM, TO)                               \
+  REGISTER_KERNEL_BUILDER(Name("Cast")                      \
+                              .Device(DEVICE_GPU)           \
+                              .TypeConstraint<FROM>("SrcT") \
+                              .TypeConstraint<TO>("DstT"),  \
                           CastOp<FROM, TO>);
-#define HR_REGISTER_FROM(FROM)                                          \
-  HR_REGISTER(FROM, float) HR_REGISTER(FROM, half)                      \
-  HR_REGISTER(FROM, bfloat16) HR_REGISTER(FROM, int32_t)                \
-  HR_REGISTER(FROM, int64_t) HR_REGISTER(FROM, uint8_t)                 \
-  HR_REGISTER(FROM, bool)
+#define HR_REGISTER_FROM(FROM)                              \
+  HR_REGISTER(FROM, float)                                  \
+  HR_REGISTER(FROM, half) HR_REGISTER(FROM, bfloat16)       \
+      HR_REGISTER(FROM, int32_t) HR_REGISTER(FROM, int64_t) \
+          HR_REGISTER(FROM, uint8_t) HR_REGISTER(FROM, bool)
 HR_REGISTER_FROM(float)
 HR_REGISTER_FROM(half)
 HR_REGISTER_FROM(bfloat16)

@@ -80,10 +80,9 @@ class BoxBuilder {
   int rank() const { return static_cast<int>(dims_.size()); }
   Status Build(StridedBox<kOperands>* box) const {
     if (rank() > StridedBox<kOperands>::kMaxRank) {
-      return errors::Unimplemented(
-          "GPU: the arguments' dimensions make ", rank(),
-          " loops, kernels of GPUs have ", StridedBox<kOperands>::kMaxRank,
-          " at most");
+      return errors::Unimplemented("GPU: the arguments' dimensions make ",
+                                   rank(), " loops, kernels of GPUs have ",
+                                   StridedBox<kOperands>::kMaxRank, " at most");
     }
     *box = {};
     box->rank = rank();

@@ -106,15 +106,15 @@ bool HasDeviceCode(const void* function) {
 }
 #define HR_GPU_UNIQUE(A, B) HR_GPU_UNIQUE2(A, B)
 #define HR_GPU_UNIQUE2(A, B) A##B
-#define HR_GPU_FUNCTOR(...)                                              \
-  static const bool HR_GPU_UNIQUE(has_code_, __COUNTER__) =              \
-      ::headrace::gpu::HasDeviceCode<__VA_ARGS__>(                       \
-          reinterpret_cast<const void*>(                                 \
+#define HR_GPU_FUNCTOR(...)                                 \
+  static const bool HR_GPU_UNIQUE(has_code_, __COUNTER__) = \
+      ::headrace::gpu::HasDeviceCode<__VA_ARGS__>(          \
+          reinterpret_cast<const void*>(                    \
               &::headrace::gpu::ForEachIndex<__VA_ARGS__>))
-#define HR_GPU_BLOCK_FUNCTOR(...)                                        \
-  static const bool HR_GPU_UNIQUE(has_code_, __COUNTER__) =              \
-      ::headrace::gpu::HasDeviceCode<__VA_ARGS__>(                       \
-          reinterpret_cast<const void*>(                                 \
+#define HR_GPU_BLOCK_FUNCTOR(...)                           \
+  static const bool HR_GPU_UNIQUE(has_code_, __COUNTER__) = \
+      ::headrace::gpu::HasDeviceCode<__VA_ARGS__>(          \
+          reinterpret_cast<const void*>(                    \
               &::headrace::gpu::ForEachBlock<__VA_ARGS__>))
 #endif
 

@@ -42,8 +42,8 @@ struct TileTranspose {
     const int64_t batch = Divide(block, of_batch);
     const int64_t tile = block - batch * of_batch;
     const int64_t row = Divide(tile, column_tiles) * kTile;
-    const int64_t column = (tile - Divide(tile, column_tiles) * column_tiles) *
-                           kTile;
+    const int64_t column =
+        (tile - Divide(tile, column_tiles) * column_tiles) * kTile;
     const int x = thread % kTile, y = thread / kTile;
     const int64_t begin = batch * rows * columns;
     for (int k = y; k < kTile; k += kRows) {

@@ -105,12 +105,12 @@ class ConcatOp : public OpKernel {
       for (int d = 0; fits && d < s.dims(); ++d) {
         fits = d == axis || s.dim_size(d) == first.dim_size(d);
       }
-      OP_REQUIRES(ctx, fits,
-                  errors::InvalidArgument(
-                      "ConcatOp : Dimensions of inputs should match: shape[0] "
-                      "= ",
-                      first.DebugString(), " vs. shape[", i,
-                      "] = ", s.DebugString()));
+      OP_REQUIRES(
+          ctx, fits,
+          errors::InvalidArgument(
+              "ConcatOp : Dimensions of inputs should match: shape[0] "
+              "= ",
+              first.DebugString(), " vs. shape[", i, "] = ", s.DebugString()));
       sum = AddWithoutOverflow(sum, s.dim_size(axis));
       OP_REQUIRES(ctx, sum >= 0,
                   errors::InvalidArgument("ConcatOp : the sizes overflow"));
@@ -125,9 +125,9 @@ class ConcatOp : public OpKernel {
       const Tensor& in = ctx->input(begin + i);
       const int64_t size = in.dim_size(axis);
       OP_REQUIRES_OK(
-          ctx, MovePart(GpuStream(ctx), in, out, shape.ProductOf(0, axis),
-                        size, sum, at,
-                        shape.ProductOf(axis + 1, shape.dims()), false));
+          ctx,
+          MovePart(GpuStream(ctx), in, out, shape.ProductOf(0, axis), size, sum,
+                   at, shape.ProductOf(axis + 1, shape.dims()), false));
       at += size;
     }
   }
@@ -161,10 +161,9 @@ class PackOp : public OpKernel {
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
     for (int i = 0; i < n && out->NumElements() > 0; ++i) {
-      OP_REQUIRES_OK(
-          ctx, MovePart(GpuStream(ctx), ctx->input(i), out,
-                        first.ProductOf(0, axis), 1, n, i,
-                        first.ProductOf(axis, first.dims()), false));
+      OP_REQUIRES_OK(ctx, MovePart(GpuStream(ctx), ctx->input(i), out,
+                                   first.ProductOf(0, axis), 1, n, i,
+                                   first.ProductOf(axis, first.dims()), false));
     }
   }
 
@@ -181,8 +180,7 @@ void SplitAlong(OpKernelContext* ctx, const Tensor& in, int axis,
     shape.set_dim(axis, sizes[i]);
     if (drop) shape.RemoveDim(axis);
     Tensor* out = nullptr;
-    OP_REQUIRES_OK(ctx,
-                   ctx->allocate_output(static_cast<int>(i), shape, &out));
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(static_cast<int>(i), shape, &out));
     if (out->NumElements() > 0) {
       OP_REQUIRES_OK(
           ctx, MovePart(GpuStream(ctx), in, out, in.shape().ProductOf(0, axis),
@@ -204,14 +202,13 @@ class SplitOp : public OpKernel {
       return;
     }
     int axis = 0;
-    OP_REQUIRES_OK(ctx,
-                   ReadAxis(ctx->input(0), "split_dim", in.dims(), &axis));
-    OP_REQUIRES(ctx, in.dim_size(axis) % n == 0,
-                errors::InvalidArgument(
-                    "Number of ways to split should evenly divide the split "
-                    "dimension, but got split_dim ",
-                    axis, " (size = ", in.dim_size(axis), ") and num_split ",
-                    n));
+    OP_REQUIRES_OK(ctx, ReadAxis(ctx->input(0), "split_dim", in.dims(), &axis));
+    OP_REQUIRES(
+        ctx, in.dim_size(axis) % n == 0,
+        errors::InvalidArgument(
+            "Number of ways to split should evenly divide the split "
+            "dimension, but got split_dim ",
+            axis, " (size = ", in.dim_size(axis), ") and num_split ", n));
     SplitAlong(ctx, in, axis, DimVector(n, in.dim_size(axis) / n), false);
   }
 };
@@ -228,8 +225,7 @@ class SplitVOp : public OpKernel {
                     "elements as outputs, got shape ",
                     sizes_in.shape().DebugString(), " for ", n, " outputs"));
     int axis = 0;
-    OP_REQUIRES_OK(ctx,
-                   ReadAxis(ctx->input(2), "split_dim", in.dims(), &axis));
+    OP_REQUIRES_OK(ctx, ReadAxis(ctx->input(2), "split_dim", in.dims(), &axis));
     DimVector sizes = Integers(sizes_in);
     int64_t sum = 0;
     int unknown = -1;
@@ -283,13 +279,12 @@ class PadOp : public OpKernel {
   void Compute(OpKernelContext* ctx) override {
     const Tensor &in = ctx->input(0), &paddings = ctx->input(1);
     const int rank = in.dims();
-    OP_REQUIRES(
-        ctx,
-        paddings.dims() == 2 && paddings.dim_size(1) == 2 &&
-            paddings.dim_size(0) == rank,
-        errors::InvalidArgument("paddings must be a matrix [", rank,
-                                ", 2], got shape ",
-                                paddings.shape().DebugString()));
+    OP_REQUIRES(ctx,
+                paddings.dims() == 2 && paddings.dim_size(1) == 2 &&
+                    paddings.dim_size(0) == rank,
+                errors::InvalidArgument("paddings must be a matrix [", rank,
+                                        ", 2], got shape ",
+                                        paddings.shape().DebugString()));
     const Tensor* value = ctx->num_inputs() > 2 ? &ctx->input(2) : nullptr;
     OP_REQUIRES(
         ctx, value == nullptr || value->dims() == 0,
@@ -311,8 +306,7 @@ class PadOp : public OpKernel {
     }
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
-    OP_REQUIRES_OK(ctx,
-                   PadOnDevice(GpuStream(ctx), in, before, value, out));
+    OP_REQUIRES_OK(ctx, PadOnDevice(GpuStream(ctx), in, before, value, out));
   }
 };
 
@@ -325,15 +319,15 @@ class SliceOp : public OpKernel {
     DimVector begin, size;
     OP_REQUIRES_OK(ctx, ReadVector(ctx->input(1), "begin", &begin));
     OP_REQUIRES_OK(ctx, ReadVector(ctx->input(2), "size", &size));
-    OP_REQUIRES(ctx,
-                static_cast<int>(begin.size()) == rank &&
-                    static_cast<int>(size.size()) == rank,
-                errors::InvalidArgument(
-                    "Expected begin and size arguments to be 1-D tensors of "
-                    "size ",
-                    rank, ", but got shapes ",
-                    ctx->input(1).shape().DebugString(), " and ",
-                    ctx->input(2).shape().DebugString(), " instead."));
+    OP_REQUIRES(
+        ctx,
+        static_cast<int>(begin.size()) == rank &&
+            static_cast<int>(size.size()) == rank,
+        errors::InvalidArgument(
+            "Expected begin and size arguments to be 1-D tensors of "
+            "size ",
+            rank, ", but got shapes ", ctx->input(1).shape().DebugString(),
+            " and ", ctx->input(2).shape().DebugString(), " instead."));
     TensorShape shape;
     for (int i = 0; i < rank; ++i) {
       const int64_t dim = in.dim_size(i);
@@ -388,17 +382,17 @@ class StridedSliceOp : public OpKernel {
             begin.size(), ", ", end.size(), " and ", strides.size()));
     const absl::Span<const int64_t> begin_span(begin), end_span(end);
     StridedSlicePlan plan;
-    OP_REQUIRES_OK(ctx, PlanStridedSlice(whole, &begin_span, &end_span,
-                                         strides, masks_, &plan));
+    OP_REQUIRES_OK(ctx, PlanStridedSlice(whole, &begin_span, &end_span, strides,
+                                         masks_, &plan));
     TensorShape slice;
     OP_REQUIRES(ctx, plan.shape.AsTensorShape(&slice),
                 errors::InvalidArgument("StridedSlice: invalid shape ",
                                         plan.shape.DebugString()));
     const Tensor& in = ctx->input(kGrad ? 4 : 0);
-    OP_REQUIRES(ctx, !kGrad || in.shape() == slice,
-                errors::InvalidArgument(
-                    "shape of dy was ", in.shape().DebugString(),
-                    " instead of ", slice.DebugString()));
+    OP_REQUIRES(
+        ctx, !kGrad || in.shape() == slice,
+        errors::InvalidArgument("shape of dy was ", in.shape().DebugString(),
+                                " instead of ", slice.DebugString()));
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, kGrad ? whole : slice, &out));
     if (kGrad && out->TotalBytes() > 0) {
@@ -473,11 +467,10 @@ class BroadcastToOp : public OpKernel {
     TensorShape shape;
     OP_REQUIRES_OK(ctx, TensorShape::Build(dims, &shape));
     const BCast bcast({&in.shape(), &shape});
-    OP_REQUIRES(ctx,
-                bcast.status().ok() && bcast.output_shape() == shape,
-                errors::InvalidArgument("Incompatible shapes: ",
-                                        in.shape().DebugString(), " vs. ",
-                                        shape.DebugString()));
+    OP_REQUIRES(ctx, bcast.status().ok() && bcast.output_shape() == shape,
+                errors::InvalidArgument(
+                    "Incompatible shapes: ", in.shape().DebugString(), " vs. ",
+                    shape.DebugString()));
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
     if (out->NumElements() == 0) return;
@@ -522,17 +515,17 @@ class GatherOp : public OpKernel {
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
     if (out->NumElements() == 0) return;
-    OP_REQUIRES_OK(ctx, WithWidth(params.dtype(), [&](auto bytes) {
-                     using E = Element<bytes()>;
-                     return ForEach(
-                         GpuStream(ctx), out->NumElements(),
-                         GatherMove<bytes(), Index>{
-                             static_cast<const E*>(params.raw_data()),
-                             In<Index>(indices),
-                             static_cast<E*>(out->raw_data()),
-                             params.dim_size(axis), indices.NumElements(),
-                             params.shape().ProductOf(axis + 1, rank)});
-                   }));
+    OP_REQUIRES_OK(
+        ctx, WithWidth(params.dtype(), [&](auto bytes) {
+          using E = Element<bytes()>;
+          return ForEach(
+              GpuStream(ctx), out->NumElements(),
+              GatherMove<bytes(), Index>{
+                  static_cast<const E*>(params.raw_data()), In<Index>(indices),
+                  static_cast<E*>(out->raw_data()), params.dim_size(axis),
+                  indices.NumElements(),
+                  params.shape().ProductOf(axis + 1, rank)});
+        }));
   }
 };
 
@@ -557,11 +550,11 @@ class UnsortedSegmentSumOp : public OpKernel {
     for (int i = 0; begins && i < ids.dims(); ++i) {
       begins = ids.dim_size(i) == data.dim_size(i);
     }
-    OP_REQUIRES(ctx, begins,
-                errors::InvalidArgument(
-                    "data.shape = ", data.shape().DebugString(),
-                    " does not start with segment_ids.shape = ",
-                    ids.shape().DebugString()));
+    OP_REQUIRES(
+        ctx, begins,
+        errors::InvalidArgument("data.shape = ", data.shape().DebugString(),
+                                " does not start with segment_ids.shape = ",
+                                ids.shape().DebugString()));
     TensorShape shape({segments});
     for (int i = ids.dims(); i < data.dims(); ++i) {
       shape.AddDim(data.dim_size(i));
@@ -569,11 +562,11 @@ class UnsortedSegmentSumOp : public OpKernel {
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
     OP_REQUIRES_OK(
-        ctx, ForEach(GpuStream(ctx), out->NumElements(),
-                     SegmentSum<Dev<T>, Index>{
-                         In<T>(data), In<Index>(ids), Out<T>(out),
-                         ids.NumElements(),
-                         data.shape().ProductOf(ids.dims(), data.dims())}));
+        ctx,
+        ForEach(GpuStream(ctx), out->NumElements(),
+                SegmentSum<Dev<T>, Index>{
+                    In<T>(data), In<Index>(ids), Out<T>(out), ids.NumElements(),
+                    data.shape().ProductOf(ids.dims(), data.dims())}));
   }
 };
 
@@ -610,17 +603,16 @@ class OneHotOp : public OpKernel {
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
     if (out->NumElements() == 0) return;
-    OP_REQUIRES_OK(
-        ctx, WithWidth(out->dtype(), [&](auto bytes) {
-          using E = Element<bytes()>;
-          return ForEach(GpuStream(ctx), out->NumElements(),
-                         OneHotMove<bytes(), Index>{
-                             In<Index>(indices),
-                             static_cast<const E*>(on.raw_data()),
-                             static_cast<const E*>(off.raw_data()),
-                             static_cast<E*>(out->raw_data()), depth,
-                             indices.shape().ProductOf(axis, rank)});
-        }));
+    OP_REQUIRES_OK(ctx, WithWidth(out->dtype(), [&](auto bytes) {
+                     using E = Element<bytes()>;
+                     return ForEach(GpuStream(ctx), out->NumElements(),
+                                    OneHotMove<bytes(), Index>{
+                                        In<Index>(indices),
+                                        static_cast<const E*>(on.raw_data()),
+                                        static_cast<const E*>(off.raw_data()),
+                                        static_cast<E*>(out->raw_data()), depth,
+                                        indices.shape().ProductOf(axis, rank)});
+                   }));
   }
 
  private:
@@ -629,97 +621,97 @@ class OneHotOp : public OpKernel {
 
 // The types whose elements are on the device; int32 is the type of shapes
 // (host_ops.cc), but is gathered and made one-hot.
-#define HR_REGISTER(T)                                                         \
-  REGISTER_KERNEL_BUILDER(Name("Transpose")                                    \
-                              .Device(DEVICE_GPU)                              \
-                              .TypeConstraint<T>("T")                          \
-                              .HostMemory("perm"),                             \
-                          TransposeOp);                                        \
-  REGISTER_KERNEL_BUILDER(Name("Concat")                                       \
-                              .Device(DEVICE_GPU)                              \
-                              .TypeConstraint<T>("T")                          \
-                              .HostMemory("concat_dim"),                       \
-                          ConcatOp);                                           \
-  REGISTER_KERNEL_BUILDER(Name("ConcatV2")                                     \
-                              .Device(DEVICE_GPU)                              \
-                              .TypeConstraint<T>("T")                          \
-                              .HostMemory("axis"),                             \
-                          ConcatOp);                                           \
-  REGISTER_KERNEL_BUILDER(                                                     \
-      Name("Pack").Device(DEVICE_GPU).TypeConstraint<T>("T"), PackOp);         \
-  REGISTER_KERNEL_BUILDER(                                                     \
-      Name("Unpack").Device(DEVICE_GPU).TypeConstraint<T>("T"), UnpackOp);     \
-  REGISTER_KERNEL_BUILDER(Name("Split")                                        \
-                              .Device(DEVICE_GPU)                              \
-                              .TypeConstraint<T>("T")                          \
-                              .HostMemory("split_dim"),                        \
-                          SplitOp);                                            \
-  REGISTER_KERNEL_BUILDER(Name("SplitV")                                       \
-                              .Device(DEVICE_GPU)                              \
-                              .TypeConstraint<T>("T")                          \
-                              .HostMemory("size_splits")                       \
-                              .HostMemory("split_dim"),                        \
-                          SplitVOp);                                           \
-  REGISTER_KERNEL_BUILDER(Name("Pad")                                          \
-                              .Device(DEVICE_GPU)                              \
-                              .TypeConstraint<T>("T")                          \
-                              .HostMemory("paddings"),                         \
-                          PadOp);                                              \
-  REGISTER_KERNEL_BUILDER(Name("PadV2")                                        \
-                              .Device(DEVICE_GPU)                              \
-                              .TypeConstraint<T>("T")                          \
-                              .HostMemory("paddings"),                         \
-                          PadOp);                                              \
-  REGISTER_KERNEL_BUILDER(Name("Slice")                                        \
-                              .Device(DEVICE_GPU)                              \
-                              .TypeConstraint<T>("T")                          \
-                              .HostMemory("begin")                             \
-                              .HostMemory("size"),                             \
-                          SliceOp);                                            \
-  REGISTER_KERNEL_BUILDER(Name("StridedSlice")                                 \
-                              .Device(DEVICE_GPU)                              \
-                              .TypeConstraint<T>("T")                          \
-                              .HostMemory("begin")                             \
-                              .HostMemory("end")                               \
-                              .HostMemory("strides"),                          \
-                          StridedSliceOp<false>);                              \
-  REGISTER_KERNEL_BUILDER(Name("StridedSliceGrad")                             \
-                              .Device(DEVICE_GPU)                              \
-                              .TypeConstraint<T>("T")                          \
-                              .HostMemory("shape")                             \
-                              .HostMemory("begin")                             \
-                              .HostMemory("end")                               \
-                              .HostMemory("strides"),                          \
-                          StridedSliceOp<true>);                               \
-  REGISTER_KERNEL_BUILDER(Name("Tile")                                         \
-                              .Device(DEVICE_GPU)                              \
-                              .TypeConstraint<T>("T")                          \
-                              .HostMemory("multiples"),                        \
-                          TileOp);                                             \
-  REGISTER_KERNEL_BUILDER(Name("BroadcastTo")                                  \
-                              .Device(DEVICE_GPU)                              \
-                              .TypeConstraint<T>("T")                          \
-                              .HostMemory("shape"),                            \
+#define HR_REGISTER(T)                                                     \
+  REGISTER_KERNEL_BUILDER(Name("Transpose")                                \
+                              .Device(DEVICE_GPU)                          \
+                              .TypeConstraint<T>("T")                      \
+                              .HostMemory("perm"),                         \
+                          TransposeOp);                                    \
+  REGISTER_KERNEL_BUILDER(Name("Concat")                                   \
+                              .Device(DEVICE_GPU)                          \
+                              .TypeConstraint<T>("T")                      \
+                              .HostMemory("concat_dim"),                   \
+                          ConcatOp);                                       \
+  REGISTER_KERNEL_BUILDER(Name("ConcatV2")                                 \
+                              .Device(DEVICE_GPU)                          \
+                              .TypeConstraint<T>("T")                      \
+                              .HostMemory("axis"),                         \
+                          ConcatOp);                                       \
+  REGISTER_KERNEL_BUILDER(                                                 \
+      Name("Pack").Device(DEVICE_GPU).TypeConstraint<T>("T"), PackOp);     \
+  REGISTER_KERNEL_BUILDER(                                                 \
+      Name("Unpack").Device(DEVICE_GPU).TypeConstraint<T>("T"), UnpackOp); \
+  REGISTER_KERNEL_BUILDER(Name("Split")                                    \
+                              .Device(DEVICE_GPU)                          \
+                              .TypeConstraint<T>("T")                      \
+                              .HostMemory("split_dim"),                    \
+                          SplitOp);                                        \
+  REGISTER_KERNEL_BUILDER(Name("SplitV")                                   \
+                              .Device(DEVICE_GPU)                          \
+                              .TypeConstraint<T>("T")                      \
+                              .HostMemory("size_splits")                   \
+                              .HostMemory("split_dim"),                    \
+                          SplitVOp);                                       \
+  REGISTER_KERNEL_BUILDER(Name("Pad")                                      \
+                              .Device(DEVICE_GPU)                          \
+                              .TypeConstraint<T>("T")                      \
+                              .HostMemory("paddings"),                     \
+                          PadOp);                                          \
+  REGISTER_KERNEL_BUILDER(Name("PadV2")                                    \
+                              .Device(DEVICE_GPU)                          \
+                              .TypeConstraint<T>("T")                      \
+                              .HostMemory("paddings"),                     \
+                          PadOp);                                          \
+  REGISTER_KERNEL_BUILDER(Name("Slice")                                    \
+                              .Device(DEVICE_GPU)                          \
+                              .TypeConstraint<T>("T")                      \
+                              .HostMemory("begin")                         \
+                              .HostMemory("size"),                         \
+                          SliceOp);                                        \
+  REGISTER_KERNEL_BUILDER(Name("StridedSlice")                             \
+                              .Device(DEVICE_GPU)                          \
+                              .TypeConstraint<T>("T")                      \
+                              .HostMemory("begin")                         \
+                              .HostMemory("end")                           \
+                              .HostMemory("strides"),                      \
+                          StridedSliceOp<false>);                          \
+  REGISTER_KERNEL_BUILDER(Name("StridedSliceGrad")                         \
+                              .Device(DEVICE_GPU)                          \
+                              .TypeConstraint<T>("T")                      \
+                              .HostMemory("shape")                         \
+                              .HostMemory("begin")                         \
+                              .HostMemory("end")                           \
+                              .HostMemory("strides"),                      \
+                          StridedSliceOp<true>);                           \
+  REGISTER_KERNEL_BUILDER(Name("Tile")                                     \
+                              .Device(DEVICE_GPU)                          \
+                              .TypeConstraint<T>("T")                      \
+                              .HostMemory("multiples"),                    \
+                          TileOp);                                         \
+  REGISTER_KERNEL_BUILDER(Name("BroadcastTo")                              \
+                              .Device(DEVICE_GPU)                          \
+                              .TypeConstraint<T>("T")                      \
+                              .HostMemory("shape"),                        \
                           BroadcastToOp);
 HR_GPU_FLOAT_TYPES(HR_REGISTER)
 HR_REGISTER(int64_t)
 HR_REGISTER(bool)
 #undef HR_REGISTER
 
-#define HR_REGISTER_INDEX(T, INDEX)                              \
-  REGISTER_KERNEL_BUILDER(Name("Gather")                         \
-                              .Device(DEVICE_GPU)                \
-                              .TypeConstraint<T>("Tparams")      \
+#define HR_REGISTER_INDEX(T, INDEX)                               \
+  REGISTER_KERNEL_BUILDER(Name("Gather")                          \
+                              .Device(DEVICE_GPU)                 \
+                              .TypeConstraint<T>("Tparams")       \
                               .TypeConstraint<INDEX>("Tindices"), \
-                          GatherOp<INDEX>);                      \
-  REGISTER_KERNEL_BUILDER(Name("GatherV2")                       \
-                              .Device(DEVICE_GPU)                \
-                              .TypeConstraint<T>("Tparams")      \
-                              .TypeConstraint<INDEX>("Tindices") \
-                              .HostMemory("axis"),               \
+                          GatherOp<INDEX>);                       \
+  REGISTER_KERNEL_BUILDER(Name("GatherV2")                        \
+                              .Device(DEVICE_GPU)                 \
+                              .TypeConstraint<T>("Tparams")       \
+                              .TypeConstraint<INDEX>("Tindices")  \
+                              .HostMemory("axis"),                \
                           GatherOp<INDEX>);
-#define HR_REGISTER(T)           \
-  HR_REGISTER_INDEX(T, int32_t)  \
+#define HR_REGISTER(T)          \
+  HR_REGISTER_INDEX(T, int32_t) \
   HR_REGISTER_INDEX(T, int64_t)
 HR_GPU_FLOAT_TYPES(HR_REGISTER)
 HR_REGISTER(int32_t)
@@ -727,12 +719,12 @@ HR_REGISTER(int64_t)
 #undef HR_REGISTER
 #undef HR_REGISTER_INDEX
 
-#define HR_REGISTER_INDEX(T, INDEX)                               \
-  REGISTER_KERNEL_BUILDER(Name("UnsortedSegmentSum")              \
-                              .Device(DEVICE_GPU)                 \
-                              .TypeConstraint<T>("T")             \
-                              .TypeConstraint<INDEX>("Tindices")  \
-                              .HostMemory("num_segments"),        \
+#define HR_REGISTER_INDEX(T, INDEX)                              \
+  REGISTER_KERNEL_BUILDER(Name("UnsortedSegmentSum")             \
+                              .Device(DEVICE_GPU)                \
+                              .TypeConstraint<T>("T")            \
+                              .TypeConstraint<INDEX>("Tindices") \
+                              .HostMemory("num_segments"),       \
                           UnsortedSegmentSumOp<T, INDEX>);
 #define HR_REGISTER(T)          \
   HR_REGISTER_INDEX(T, int32_t) \
@@ -741,16 +733,16 @@ HR_GPU_FLOAT_TYPES(HR_REGISTER)
 #undef HR_REGISTER
 #undef HR_REGISTER_INDEX
 
-#define HR_REGISTER_INDEX(T, INDEX)                         \
-  REGISTER_KERNEL_BUILDER(Name("OneHot")                    \
-                              .Device(DEVICE_GPU)           \
-                              .TypeConstraint<T>("T")       \
-                              .TypeConstraint<INDEX>("TI")  \
-                              .HostMemory("depth"),         \
+#define HR_REGISTER_INDEX(T, INDEX)                        \
+  REGISTER_KERNEL_BUILDER(Name("OneHot")                   \
+                              .Device(DEVICE_GPU)          \
+                              .TypeConstraint<T>("T")      \
+                              .TypeConstraint<INDEX>("TI") \
+                              .HostMemory("depth"),        \
                           OneHotOp<INDEX>);
-#define HR_REGISTER(T)           \
-  HR_REGISTER_INDEX(T, uint8_t)  \
-  HR_REGISTER_INDEX(T, int32_t)  \
+#define HR_REGISTER(T)          \
+  HR_REGISTER_INDEX(T, uint8_t) \
+  HR_REGISTER_INDEX(T, int32_t) \
   HR_REGISTER_INDEX(T, int64_t)
 HR_GPU_FLOAT_TYPES(HR_REGISTER)
 HR_REGISTER(int32_t)

@@ -76,9 +76,8 @@ Status TransposeOnDevice(Stream* stream, const Tensor& in,
   const std::vector<MergedDim> dims = Merge(in.shape(), perm);
   const size_t rank = dims.size();
   // [.., rows, columns] -> [.., columns, rows].
-  const bool swaps_last =
-      (rank == 2 && dims[0].from == 1) ||
-      (rank == 3 && dims[0].from == 0 && dims[1].from == 2);
+  const bool swaps_last = (rank == 2 && dims[0].from == 1) ||
+                          (rank == 3 && dims[0].from == 0 && dims[1].from == 2);
   if (swaps_last) {
     const int64_t batch = rank == 3 ? dims[0].size : 1;
     const int64_t rows = dims[rank - 1].size, columns = dims[rank - 2].size;

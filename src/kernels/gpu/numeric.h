@@ -153,8 +153,8 @@ HR_HOST_DEVICE inline ComputeType<T> LowestOf() {
   if constexpr (!kIsNarrow<T>) return Limits<T>::Lowest();
 }
 
-#define HR_GPU_MATH(NAME, FUNCTION)                                        \
-  HR_HOST_DEVICE inline float NAME(float x) { return ::FUNCTION##f(x); }   \
+#define HR_GPU_MATH(NAME, FUNCTION)                                      \
+  HR_HOST_DEVICE inline float NAME(float x) { return ::FUNCTION##f(x); } \
   HR_HOST_DEVICE inline double NAME(double x) { return ::FUNCTION(x); }
 HR_GPU_MATH(Exp, exp)
 HR_GPU_MATH(Expm1, expm1)

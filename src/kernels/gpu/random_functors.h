@@ -39,8 +39,8 @@ HR_HOST_DEVICE inline float UnitFloat(uint32_t x) {
 HR_HOST_DEVICE inline void NormalPair(uint32_t x0, uint32_t x1, float* pair) {
   const float first = UnitFloat(x0);
   const float u = first < 1e-7f ? 1e-7f : first;
-  const float v = static_cast<float>(
-      6.283185307179586476925286766559 * static_cast<double>(UnitFloat(x1)));
+  const float v = static_cast<float>(6.283185307179586476925286766559 *
+                                     static_cast<double>(UnitFloat(x1)));
   const float r = Sqrt(-2.0f * Log(u));
   pair[0] = Sin(v) * r;
   pair[1] = Cos(v) * r;

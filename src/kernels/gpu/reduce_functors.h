@@ -103,6 +103,16 @@ struct LoadProduct {  // dy * (x - mean)
   }
 };
 
+// |x - y|, or |x| where y is null.
+template <typename T>
+struct LoadDifference {
+  const T *x, *y;
+  HR_HOST_DEVICE float operator()(int64_t at, int64_t) const {
+    const float d = Load(x[at]) - (y == nullptr ? 0.0f : Load(y[at]));
+    return Abs(d);
+  }
+};
+
 // Result o has the elements at kept.Offset(o) + reduced.Offset(r), r < count.
 // The elements of a result may be cut into parts of part_size, which a second
 // pass brings together: y is [parts, outputs] then.
@@ -240,8 +250,7 @@ struct SoftmaxRow {
   T* y;
   int64_t n;
 
-  HR_HOST_DEVICE void Run(int phase, int64_t row, int thread,
-                          Shared* s) const {
+  HR_HOST_DEVICE void Run(int phase, int64_t row, int thread, Shared* s) const {
     const T* from = x + row * n;
     if (phase < kReduce) {
       ReducePhase<kThreads, MaxOp<C>>(phase, thread, s->v, &s->max, [&] {
@@ -289,8 +298,7 @@ struct XentRow {
   HR_HOST_DEVICE C Label(int64_t row, int64_t i) const {
     return Load(l[row * l_row + i * l_column]);
   }
-  HR_HOST_DEVICE void Run(int phase, int64_t row, int thread,
-                          Shared* s) const {
+  HR_HOST_DEVICE void Run(int phase, int64_t row, int thread, Shared* s) const {
     if (phase < kReduce) {
       ReducePhase<kThreads, MaxOp<C>>(phase, thread, s->v, &s->max, [&] {
         C max = MaxOp<C>::Init();
@@ -341,8 +349,7 @@ struct SparseXentRow {
   int64_t n;
   T *loss, *backprop;
 
-  HR_HOST_DEVICE void Run(int phase, int64_t row, int thread,
-                          Shared* s) const {
+  HR_HOST_DEVICE void Run(int phase, int64_t row, int thread, Shared* s) const {
     const T* from = x + row * n;
     if (phase < kReduce) {
       ReducePhase<kThreads, MaxOp<C>>(phase, thread, s->v, &s->max, [&] {
@@ -366,8 +373,8 @@ struct SparseXentRow {
       const bool valid = label >= 0 && label < n;
       const C nan = static_cast<C>(FloatOf(0x7fc00000u));
       if (thread == 0) {
-        loss[row] = Store<T>(
-            valid ? Log(s->sum) - (Load(from[label]) - s->max) : nan);
+        loss[row] =
+            Store<T>(valid ? Log(s->sum) - (Load(from[label]) - s->max) : nan);
       }
       for (int64_t i = thread; i < n; i += kThreads) {
         const C p = Exp(Load(from[i]) - s->max) / s->sum;
@@ -391,8 +398,7 @@ struct LayerNormRow {
   int64_t n, scale_size, offset_size;
   float epsilon;
 
-  HR_HOST_DEVICE void Run(int phase, int64_t row, int thread,
-                          Shared* s) const {
+  HR_HOST_DEVICE void Run(int phase, int64_t row, int thread, Shared* s) const {
     const T* from = x + row * n;
     if (phase < kReduce) {
       ReducePhase<kThreads, SumOp<C>>(phase, thread, s->v, &s->sum, [&] {
@@ -435,7 +441,7 @@ struct LayerNormRow {
 // What a channel's statistics become. `mean` and `variance` (biased) are of the
 // batch; count is the number of elements of a channel.
 struct BatchNormStats {
-  const float *mean, *variance;       // of the batch, or given
+  const float *mean, *variance;          // of the batch, or given
   const float *old_mean, *old_variance;  // for blending, or null
   float *out_mean, *out_variance, *reserve_1, *reserve_2;
   int64_t count;

@@ -57,7 +57,9 @@ template <typename A>
 struct ProximalGradientDescent {
   static constexpr int kVars = 1;
   A alpha, l1, l2;
-  HR_HOST_DEVICE void Load(const A* s, const OptimizerFlags&) { alpha = s[0], l1 = s[1], l2 = s[2]; }
+  HR_HOST_DEVICE void Load(const A* s, const OptimizerFlags&) {
+    alpha = s[0], l1 = s[1], l2 = s[2];
+  }
   HR_HOST_DEVICE void Step(A g, A& var) const {
     const A x = var - g * alpha;
     var = (l1 > A(0) ? Shrink(x, alpha * l1) : x) / (A(1) + l2 * alpha);
@@ -97,7 +99,9 @@ struct Adagrad {
   static constexpr int kVars = 2;
   A lr;
   bool update;
-  HR_HOST_DEVICE void Load(const A* s, const OptimizerFlags& f) { lr = s[0], update = f.update_slots; }
+  HR_HOST_DEVICE void Load(const A* s, const OptimizerFlags& f) {
+    lr = s[0], update = f.update_slots;
+  }
   HR_HOST_DEVICE void Step(A g, A& var, A& accum) const {
     accum = update ? accum + g * g : accum;
     var -= g * lr / std::sqrt(accum);
@@ -122,7 +126,9 @@ template <typename A>
 struct ProximalAdagrad {
   static constexpr int kVars = 2;
   A lr, l1, l2;
-  HR_HOST_DEVICE void Load(const A* s, const OptimizerFlags&) { lr = s[0], l1 = s[1], l2 = s[2]; }
+  HR_HOST_DEVICE void Load(const A* s, const OptimizerFlags&) {
+    lr = s[0], l1 = s[1], l2 = s[2];
+  }
   HR_HOST_DEVICE void Step(A g, A& var, A& accum) const {
     accum += g * g;
     const A rate = lr / std::sqrt(accum);
@@ -150,7 +156,9 @@ template <typename A>
 struct Adadelta {
   static constexpr int kVars = 3;
   A lr, rho, epsilon;
-  HR_HOST_DEVICE void Load(const A* s, const OptimizerFlags&) { lr = s[0], rho = s[1], epsilon = s[2]; }
+  HR_HOST_DEVICE void Load(const A* s, const OptimizerFlags&) {
+    lr = s[0], rho = s[1], epsilon = s[2];
+  }
   HR_HOST_DEVICE void Step(A g, A& var, A& accum, A& accum_update) const {
     accum = accum * rho + g * g * (A(1) - rho);
     const A update =
