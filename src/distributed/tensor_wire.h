@@ -21,6 +21,7 @@ namespace headrace {
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
 // Writes one message.
+// Thread-compatible.
 class WireWriter {
  public:
   // Fields of `message`, as they are.
