@@ -127,6 +127,7 @@ Expr operator/(double a, const Expr& b);
 // gradients of the node's outputs, and ways to add nodes. The first error is
 // kept; calls after it do nothing and return empty Exprs. An input or output
 // that the node does not have is such an error.
+// Used by one thread, during one call of the function.
 class GradientContext {
  public:
   const Node& node() const { return *node_; }
@@ -264,6 +265,7 @@ struct GradientEntry {
   const char* reason = nullptr;  // set if fn is null
 };
 
+// Thread-safe once the static objects, which register, have been made.
 class GradientRegistry {
  public:
   // Null if nothing is registered.

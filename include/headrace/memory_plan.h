@@ -20,6 +20,7 @@ namespace headrace {
 
 class Node;
 
+// Thread-compatible, as any struct of values.
 struct MemoryPlan {
   struct Block {
     std::string name;            // "conv1:0"; "conv1 (temporary)"

@@ -31,6 +31,7 @@ int Fail(const Status& status);
 int UsageError(const std::string& command, const std::string& message);
 
 // Reads options "--name value" and "--name=value" from a list of arguments.
+// Thread-compatible.
 class ArgReader {
  public:
   explicit ArgReader(const Args& args) : args_(args) {}

@@ -22,6 +22,7 @@ namespace headrace {
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
 // Writes one message.
+// Thread-compatible.
 class WireWriter {
  public:
   // Fields of `message`, as they are.

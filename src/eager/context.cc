@@ -175,10 +175,6 @@ std::shared_ptr<const pb::FunctionDef> EagerContext::FindFunction(
   return library()->Find(name);
 }
 
-std::vector<std::string> EagerContext::FunctionNames() const {
-  return library()->Names();
-}
-
 Status EagerContext::FindOpDef(const std::string& name,
                                std::shared_ptr<const OpDef>* out) const {
   if (const OpDef* def = OpRegistry::Global()->Find(name)) {

@@ -75,7 +75,6 @@ class EagerContext : public std::enable_shared_from_this<EagerContext> {
   Status RemoveFunction(const std::string& name);
   std::shared_ptr<const pb::FunctionDef> FindFunction(
       absl::string_view name) const;
-  std::vector<std::string> FunctionNames() const;
   // The signature of an op or a function. NotFound if there is neither.
   Status FindOpDef(const std::string& name,
                    std::shared_ptr<const OpDef>* out) const;

@@ -18,6 +18,8 @@
 
 namespace headrace {
 
+// Constant after Build. Not thread-safe: it belongs to the thread that builds
+// the gradients.
 class GradientFunction {
  public:
   // Builds the gradients in a graph of their own. `needs`: the arguments whose

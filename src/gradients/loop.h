@@ -23,6 +23,7 @@
 
 namespace headrace {
 
+// Used by one thread, while it adds the gradients of one graph.
 class GradientLoop {
  public:
   // A variable of the forward loop. There is no exit if nobody reads it.

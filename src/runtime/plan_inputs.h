@@ -14,6 +14,7 @@
 
 namespace headrace {
 
+// Constant after construction, and then thread-safe.
 class PlanInputs {
  public:
   // Every data input of `graph` is connected. `order` is topological, apart

@@ -639,7 +639,7 @@ TEST_F(SessionTest, ManyThreadsRunAndExtendAtOnce) {
   EXPECT_EQ(failures, 0);
 }
 
-TEST_F(SessionTest, AWideGraphOfDearNodesUsesThePool) {
+TEST_F(SessionTest, AWideGraphOfExpensiveNodesUsesThePool) {
   const Endpoint x = Placeholder("x");
   std::vector<Endpoint> products;
   for (int i = 0; i < 40; ++i) {

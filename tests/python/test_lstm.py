@@ -19,8 +19,13 @@ def cell(x, c, h):
     return c, tf.tanh(c) * tf.sigmoid(o)
 
 
-def loop(masked):
-    """As tf.nn.dynamic_rnn makes it; masked: a row ends after its length."""
+def loop(masked, colocated):
+    """As tf.nn.dynamic_rnn makes it; masked: a row ends after its length;
+    colocated: the nodes that keep the state are, as in TensorFlow's graphs."""
+    def kept(ended, old, new):
+        with tf.colocate_with(new) if colocated else tf.name_scope(None):
+            return tf.where(ended, old, new)
+
     x = tf.placeholder(tf.float32, [None, None, INPUTS], name="x")
     inputs = tf.TensorArray(tf.float32, size=STEPS,
                             element_shape=[None, INPUTS]).unstack(x)
@@ -31,8 +36,7 @@ def loop(masked):
         new_c, new_h = cell(inputs.read(t), c, h)
         if masked:
             ended = t >= tf.constant(LENGTHS)
-            new_c = tf.where(ended, c, new_c)
-            new_h = tf.where(ended, h, new_h)
+            new_c, new_h = kept(ended, c, new_c), kept(ended, h, new_h)
         return t + 1, outputs.write(t, new_h), new_c, new_h
 
     result = tf.while_loop(lambda t, *_: t < STEPS, body,
@@ -56,10 +60,11 @@ def wanted(masked):
     return [np.stack(outputs), c]
 
 
-@pytest.mark.parametrize("masked", [False, True])
-def test_cell_of_a_loop_is_one_node(masked):
+@pytest.mark.parametrize("masked, colocated", [(False, False), (True, False),
+                                               (True, True)])
+def test_cell_of_a_loop_is_one_node(masked, colocated):
     with tf.Graph().as_default():
-        fetches = loop(masked)
+        fetches = loop(masked, colocated)
         with tf.Session() as session:
             metadata = tf.RunMetadata()
             got = session.run(fetches, {"x:0": X},

@@ -372,3 +372,13 @@ def test_an_axis_named_twice_is_reduced_once():
             for a in (axis, tf.placeholder_with_default(axis, [None])):
                 np.testing.assert_allclose(
                     run(reduce(x, a)), getattr(np, name)(x, axes), rtol=1e-6)
+
+
+def test_beams_follow_their_parents_back():
+    words = [[[1, 2]], [[3, 4]], [[5, 6]]]
+    parents = [[[0, 0]], [[1, 0]], [[1, 1]]]
+    out = tf.raw_ops.GatherTree(
+        step_ids=words, parent_ids=parents, max_sequence_lengths=[3],
+        end_token=9)
+    with tf.Session() as sess:
+        assert sess.run(out).tolist() == [[[1, 1]], [[4, 4]], [[5, 6]]]

@@ -12,6 +12,7 @@ namespace headrace {
 
 // A tensor that stays between runs. As an Output it is the value that the
 // variable has. A value type.
+// Thread-compatible, as its Scope is.
 class Variable : public Output {
  public:
   enum Kind { kTrainable, kNotTrainable };

@@ -56,8 +56,8 @@ TEST(ResourceMgrTest, FindsByContainerNameAndType) {
 }
 
 TEST(ResourceMgrTest, ATakenNameStaysWithWhoHasIt) {
+  int alive = 0;  // the resources that are left write it when `mgr` goes
   ResourceMgr mgr;
-  int alive = 0;
   RefPtr<Counter> a = New(&alive), got;
   ASSERT_EQ(mgr.Create("c", "a", a), OkStatus());
   ExpectError(mgr.Create("c", "a", New(&alive)),
@@ -68,8 +68,8 @@ TEST(ResourceMgrTest, ATakenNameStaysWithWhoHasIt) {
 }
 
 TEST(ResourceMgrTest, ADeletedResourceLivesOnForThoseWhoHoldIt) {
+  int alive = 0;  // the resources that are left write it when `mgr` goes
   ResourceMgr mgr;
-  int alive = 0;
   ASSERT_EQ(mgr.Create("c", "a", New(&alive)), OkStatus());
   RefPtr<Counter> held;
   ASSERT_EQ(mgr.Lookup("c", "a", &held), OkStatus());
@@ -157,8 +157,8 @@ TEST(ResourceMgrTest, ACreatorThatGivesNothingIsAnError) {
 }
 
 TEST(ResourceMgrTest, CleanupDropsOneContainerAndClearAll) {
+  int alive = 0;  // the resources that are left write it when `mgr` goes
   ResourceMgr mgr;
-  int alive = 0;
   for (const char* container : {"c", "d"}) {
     for (const char* name : {"a", "b"}) {
       ASSERT_EQ(mgr.Create(container, name, New(&alive)), OkStatus());

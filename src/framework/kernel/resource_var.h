@@ -16,6 +16,7 @@ namespace headrace {
 
 // A typed tensor and the mutex that guards it; the tensor has DT_INVALID until
 // something was assigned.
+// Thread-safe; mu() guards what tensor() points to.
 class VariableBase : public ResourceBase {
  public:
   explicit VariableBase(DataType dtype) : dtype_(dtype) {}

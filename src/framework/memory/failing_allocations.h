@@ -11,6 +11,7 @@
 
 namespace headrace {
 
+// Counts and fails the allocations of all threads. At most one lives at a time.
 class FailingAllocations {
  public:
   static constexpr int64_t kAll = std::numeric_limits<int64_t>::max();

@@ -13,8 +13,7 @@ Status ParsePadding(absl::string_view s, Padding* out);
 enum class DataFormat : uint8_t { kNHWC, kNCHW };
 // "NHWC"/"NDHWC"/"NWC" and "NCHW"/"NCDHW"/"NCW".
 Status ParseDataFormat(absl::string_view s, DataFormat* out);
-// Index of the batch, channel and spatial dims in a tensor of `rank` dims.
-inline int BatchDim(DataFormat) { return 0; }
+// Index of the channel and spatial dims in a tensor of `rank` dims.
 inline int ChannelDim(DataFormat f, int rank) {
   return f == DataFormat::kNHWC ? rank - 1 : 1;
 }

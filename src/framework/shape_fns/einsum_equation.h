@@ -13,6 +13,7 @@
 
 namespace headrace {
 
+// Constant after Parse, and then thread-safe.
 class EinsumEquation {
  public:
   // The labels of a tensor's dims, as small numbers from 0 on.

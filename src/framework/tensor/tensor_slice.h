@@ -15,6 +15,7 @@
 namespace headrace {
 
 // A value type.
+// Thread-compatible.
 class TensorSlice {
  public:
   struct Extent {

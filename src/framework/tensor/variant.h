@@ -11,6 +11,8 @@
 
 namespace headrace {
 
+// Thread-compatible: threads may use distinct copies, which share the value, at
+// once.
 class Variant {
  public:
   Variant() = default;

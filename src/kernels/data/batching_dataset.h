@@ -22,6 +22,8 @@ Status ReadBatchOptions(OpKernelContext* ctx, BatchOptions* out);
 Status StackElements(const std::vector<TensorTuple>& elements,
                      TensorTuple* out);
 
+// Thread-safe, as every Dataset is; an iterator has the contract of
+// DatasetIterator.
 class BatchingDataset : public Dataset {
  public:
   BatchingDataset(ElementSpec spec, RefPtr<const Dataset> input,

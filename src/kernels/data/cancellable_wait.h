@@ -10,6 +10,7 @@ namespace headrace {
 //   CancellableWait wait(cancellation, &mu, &changed);  // mu not held
 //   MutexLock lock(&mu);
 //   while (!ready && !wait.cancelled()) changed.Wait(&mu);
+// Used by the thread that waits. A cancellation may come from any thread.
 class CancellableWait {
  public:
   CancellableWait(CancellationManager* cancellation, Mutex* mu,

@@ -16,6 +16,7 @@ namespace headrace {
 int64_t MaxBufferedBytes();
 
 // Sums the memory of elements and checks it against the limit.
+// Thread-compatible.
 class BufferBudget {
  public:
   // The error contains `what`: "a batch".
@@ -40,6 +41,7 @@ class BufferBudget {
   int64_t bytes_ = 0;
 };
 
+// Thread-compatible.
 class ElementBuffer {
  public:
   explicit ElementBuffer(const char* what) : budget_(what) {}

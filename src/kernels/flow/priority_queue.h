@@ -12,6 +12,7 @@ namespace headrace {
 
 // The element with the smallest first component (an int64 scalar) comes out
 // first. Equal elements come out in order of insertion.
+// Thread-safe, as QueueBase is.
 class PriorityQueue : public QueueBase {
  public:
   using QueueBase::QueueBase;

@@ -14,6 +14,7 @@
 namespace headrace {
 
 // The values of a feature.
+// Thread-safe while nobody changes the message, which must outlive it.
 class FeatureValues {
  public:
   FeatureValues() = default;  // absent

@@ -19,6 +19,7 @@
 
 namespace headrace {
 
+// Thread-compatible. Run itself uses the threads of `ctx`.
 class BoxCopy {
  public:
   // Adds a range of n indices. Strides are in elements.

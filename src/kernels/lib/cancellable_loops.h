@@ -10,6 +10,7 @@
 
 namespace headrace {
 
+// Used by the thread that runs the kernel.
 class CancellableLoops {
  public:
   explicit CancellableLoops(OpKernelContext* ctx)

@@ -95,6 +95,7 @@ inline void SetRangeOutputs(OpKernelContext* ctx, int first,
 
 // Converts between stored integers of type T (int8_t ... int32_t) and the
 // numbers of a range.
+// Constant after construction, and then thread-safe.
 template <typename T>
 class QuantizedNumbers {
  public:

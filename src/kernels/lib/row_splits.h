@@ -21,6 +21,7 @@ Status ReadNestedSplits(absl::Span<const Tensor* const> splits,
 
 // Writes the splits of an output, int32 or int64. InvalidArgument if a count
 // does not fit the type.
+// Thread-compatible.
 class SplitsWriter {
  public:
   // Allocates output i with `rows` rows and writes the leading 0.
@@ -58,6 +59,7 @@ inline Status CheckRowSplits(const Tensor& splits, const Tensor& values) {
 
 // Finds the row of value i. Call it with increasing i. The last split is
 // greater than every i, which ends the search.
+// Thread-compatible.
 class RowOfValue {
  public:
   explicit RowOfValue(const Tensor& splits) : at_(splits.span<int64_t>()) {}

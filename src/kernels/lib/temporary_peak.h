@@ -22,6 +22,7 @@ inline int64_t TemporarySize(int64_t bytes,
              : static_cast<int64_t>(AllocationSize(static_cast<size_t>(bytes)));
 }
 
+// Thread-compatible.
 class TemporaryPeak {
  public:
   // Records the allocation of a tensor of `bytes` bytes. Returns its size, for

@@ -35,6 +35,7 @@ Status ReadVariable(const OpKernelContext& ctx, int i, DataType dtype,
 // Locks the variables of `n` consecutive inputs for its lifetime. It locks them
 // in one global order, so that kernels that share variables cannot deadlock. A
 // variable may occur twice.
+// Used by the thread that runs the kernel.
 class VariableWriter {
  public:
   VariableWriter() = default;

@@ -28,6 +28,8 @@ struct VariantMath {
 
 // Use as a static object: registers the operations for values of type
 // `type_name`.
+// The list of registered types only grows while static objects are made; then
+// it is constant.
 class VariantMathRegistrar {
  public:
   VariantMathRegistrar(const char* type_name, const VariantMath& math);

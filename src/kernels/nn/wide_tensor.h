@@ -12,6 +12,7 @@
 namespace headrace {
 
 // Constructed for one tensor of one call; Read or Begin, once.
+// Used by the thread that runs the kernel; the data may be used by all.
 template <typename T>
 class WideTensor {
  public:

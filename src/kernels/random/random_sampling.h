@@ -33,6 +33,7 @@ inline DoublePair BoxMullerDouble(const uint32_t* x) {
 
 // Doubles, two per block of a stream; the second is returned first. They are
 // uniform in [0, 1) or normal. Several objects may share one stream.
+// Thread-compatible.
 class RandomDoubles {
  public:
   RandomDoubles(Philox* stream, bool normal)

@@ -77,8 +77,8 @@ class Matcher {
     float bias = 0;
   };
 
-  // What reads nothing but `n`'s output 0, and of which there is one; null if
-  // `n` may not go.
+  // The only reader of `n`'s output 0. Null if there are several, if it is a
+  // control edge, or if `n` may not go.
   Node* Reader(const Node& n) {
     const Edge* const e = rewriter_->OnlyReader(n);
     return e == nullptr || e->IsControlEdge() ? nullptr : e->dst();

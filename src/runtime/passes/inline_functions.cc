@@ -262,8 +262,8 @@ class Inliner {
       results.push_back(Resolve(*call, copies, e->src(), e->src_output()));
     }
     if (has_control_output) {
-      // With effects the results wait for them below; the call's end then is
-      // another node, lest it wait for itself.
+      // If the body has effects, the results wait for them below. The call's
+      // end is then another node: a result cannot wait for itself.
       for (const Endpoint& r : results) graph_->AddControlEdge(r.node, end);
       for (const Edge* e : call->control_inputs()) {
         graph_->AddControlEdge(e->src(), end);

@@ -2,6 +2,7 @@
 its variables (of MODEL_VARIABLES, named `weights` and `biases`), a normalizer
 and an activation. All take arguments from arg_scopes."""
 import functools
+import inspect
 
 from headrace import raw_ops as _raw
 from headrace._src.contrib.arg_scopes import add_arg_scope
@@ -162,62 +163,41 @@ def convolution(
                         sc)
 
 
-@add_arg_scope
-def convolution1d(
+def _with_fixed(base, name, doc, defaults=(), **fixed):
+    """`base` under another name. Its arguments `fixed` have these values and
+    are not in the signature; `defaults` takes the place of other defaults."""
+    signature = inspect.signature(base)
+    signature = signature.replace(parameters=[
+        p.replace(default=dict(defaults).get(p.name, p.default))
+        for p in signature.parameters.values() if p.name not in fixed])
+
+    def layer(*args, **kwargs):
+        given = signature.bind(*args, **kwargs)
+        given.apply_defaults()
+        return base(**given.arguments, **fixed)
+    layer.__name__ = layer.__qualname__ = name
+    layer.__doc__ = doc
+    layer.__signature__ = signature
+    return add_arg_scope(layer)
+
+
+convolution1d = _with_fixed(
+    convolution, "convolution1d",
+    "A convolution of sequences [batch, time, channels].", conv_dims=1)
+convolution2d = _with_fixed(
+    convolution, "convolution2d", "A convolution of images.", conv_dims=2)
+convolution3d = _with_fixed(
+    convolution, "convolution3d", "A convolution of volumes.", conv_dims=3)
+
+
+def _transpose(
         inputs, num_outputs, kernel_size, stride=1, padding="SAME",
-        data_format=None, rate=1, activation_fn=_nn.relu, normalizer_fn=None,
+        data_format=None, activation_fn=_nn.relu, normalizer_fn=None,
         normalizer_params=None, weights_initializer=xavier_initializer(),
         weights_regularizer=None, biases_initializer=Zeros,
         biases_regularizer=None, reuse=None, variables_collections=None,
-        outputs_collections=None, trainable=True, scope=None):
-    """A convolution of sequences [batch, time, channels]."""
-    return convolution(
-        inputs, num_outputs, kernel_size, stride, padding, data_format, rate,
-        activation_fn, normalizer_fn, normalizer_params, weights_initializer,
-        weights_regularizer, biases_initializer, biases_regularizer, reuse,
-        variables_collections, outputs_collections, trainable, scope,
-        conv_dims=1)
-
-
-@add_arg_scope
-def convolution2d(
-        inputs, num_outputs, kernel_size, stride=1, padding="SAME",
-        data_format=None, rate=1, activation_fn=_nn.relu, normalizer_fn=None,
-        normalizer_params=None, weights_initializer=xavier_initializer(),
-        weights_regularizer=None, biases_initializer=Zeros,
-        biases_regularizer=None, reuse=None, variables_collections=None,
-        outputs_collections=None, trainable=True, scope=None):
-    """A convolution of images."""
-    return convolution(
-        inputs, num_outputs, kernel_size, stride, padding, data_format, rate,
-        activation_fn, normalizer_fn, normalizer_params, weights_initializer,
-        weights_regularizer, biases_initializer, biases_regularizer, reuse,
-        variables_collections, outputs_collections, trainable, scope,
-        conv_dims=2)
-
-
-@add_arg_scope
-def convolution3d(
-        inputs, num_outputs, kernel_size, stride=1, padding="SAME",
-        data_format=None, rate=1, activation_fn=_nn.relu, normalizer_fn=None,
-        normalizer_params=None, weights_initializer=xavier_initializer(),
-        weights_regularizer=None, biases_initializer=Zeros,
-        biases_regularizer=None, reuse=None, variables_collections=None,
-        outputs_collections=None, trainable=True, scope=None):
-    """A convolution of volumes."""
-    return convolution(
-        inputs, num_outputs, kernel_size, stride, padding, data_format, rate,
-        activation_fn, normalizer_fn, normalizer_params, weights_initializer,
-        weights_regularizer, biases_initializer, biases_regularizer, reuse,
-        variables_collections, outputs_collections, trainable, scope,
-        conv_dims=3)
-
-
-def _transpose(make, default, formats, inputs, num_outputs, kernel_size,
-               stride, padding, data_format, activation_fn, normalizer_fn,
-               normalizer_params, weights_initializer, weights_regularizer,
-               biases_initializer, biases_regularizer, reuse,
-               variables_collections, outputs_collections, trainable, scope):
+        outputs_collections=None, trainable=True, scope=None, *, make, default,
+        formats):
     with variable_scope(scope, default, [inputs], reuse=reuse,
                         custom_getter=model_getter(_KERNEL_NAMES)) as sc:
         inputs = convert_to_tensor(inputs)
@@ -232,38 +212,16 @@ def _transpose(make, default, formats, inputs, num_outputs, kernel_size,
                         sc)
 
 
-@add_arg_scope
-def convolution2d_transpose(
-        inputs, num_outputs, kernel_size, stride=1, padding="SAME",
-        data_format="NHWC", activation_fn=_nn.relu, normalizer_fn=None,
-        normalizer_params=None, weights_initializer=xavier_initializer(),
-        weights_regularizer=None, biases_initializer=Zeros,
-        biases_regularizer=None, reuse=None, variables_collections=None,
-        outputs_collections=None, trainable=True, scope=None):
-    """The transpose of a convolution of images."""
-    return _transpose(
-        functions.Conv2DTranspose, "Conv2d_transpose", _IMAGES, inputs,
-        num_outputs, kernel_size, stride, padding, data_format, activation_fn,
-        normalizer_fn, normalizer_params, weights_initializer,
-        weights_regularizer, biases_initializer, biases_regularizer, reuse,
-        variables_collections, outputs_collections, trainable, scope)
-
-
-@add_arg_scope
-def convolution3d_transpose(
-        inputs, num_outputs, kernel_size, stride=1, padding="SAME",
-        data_format="NDHWC", activation_fn=_nn.relu, normalizer_fn=None,
-        normalizer_params=None, weights_initializer=xavier_initializer(),
-        weights_regularizer=None, biases_initializer=Zeros,
-        biases_regularizer=None, reuse=None, variables_collections=None,
-        outputs_collections=None, trainable=True, scope=None):
-    """The transpose of a convolution of volumes."""
-    return _transpose(
-        functions.Conv3DTranspose, "Conv3d_transpose", _VOLUMES, inputs,
-        num_outputs, kernel_size, stride, padding, data_format, activation_fn,
-        normalizer_fn, normalizer_params, weights_initializer,
-        weights_regularizer, biases_initializer, biases_regularizer, reuse,
-        variables_collections, outputs_collections, trainable, scope)
+convolution2d_transpose = _with_fixed(
+    _transpose, "convolution2d_transpose",
+    "The transpose of a convolution of images.", {"data_format": "NHWC"},
+    make=functions.Conv2DTranspose, default="Conv2d_transpose",
+    formats=_IMAGES)
+convolution3d_transpose = _with_fixed(
+    _transpose, "convolution3d_transpose",
+    "The transpose of a convolution of volumes.", {"data_format": "NDHWC"},
+    make=functions.Conv3DTranspose, default="Conv3d_transpose",
+    formats=_VOLUMES)
 
 
 def pair(value):
