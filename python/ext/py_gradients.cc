@@ -97,14 +97,20 @@ StatusOr<Node*> Add(nb::handle graph, PyGraph* core, bool colocate, NodeDef def,
   in_loop.swap(core->in_loop);
   const auto restore_loop =
       absl::MakeCleanup([&] { core->in_loop.swap(in_loop); });
-  Node* const n = AddNode(graph, core, std::move(def), inputs);
-  in_loop.insert(core->in_loop.begin(), core->in_loop.end());
-  bool inside = n->IsEnter();
+  bool inside = false;
   for (const Endpoint& e : inputs) {
     inside = inside || in_loop.contains(e.node->id());
   }
   for (const Node* c : control) inside = inside || in_loop.contains(c->id());
-  if (inside && !n->IsExit()) {
+  // A node in a loop cannot wait for what is outside: the loop's Enters do.
+  std::vector<ControlFrame> frames;
+  if (inside) frames.swap(core->control_frames);
+  const auto restore_frames = absl::MakeCleanup([&] {
+    if (inside) core->control_frames.swap(frames);
+  });
+  Node* const n = AddNode(graph, core, std::move(def), inputs);
+  in_loop.insert(core->in_loop.begin(), core->in_loop.end());
+  if ((inside || n->IsEnter()) && !n->IsExit()) {
     in_loop.insert(n->id());
     core->internal.insert(n->id());
   }

@@ -765,3 +765,16 @@ def test_a_convolutional_network_learns():
             session.run(train, {x: images, y: labels})
         images, labels = pictures(200)
         assert session.run(right, {x: images, y: labels}) > 0.95
+
+
+def test_gradients_of_loops_under_control_dependencies_wait_outside_the_loop():
+    x = tf.constant(2.)
+    count = tf.get_variable("count", initializer=0.)
+    y = tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v * x),
+                      [0, tf.constant(1.)])[1]
+    with tf.control_dependencies([tf.assign_add(count, 1.)]):
+        dx, = tf.gradients(y, x)
+    with tf.Session() as session:
+        session.run(count.initializer)
+        assert session.run(dx) == 12.
+        assert session.run(count) == 1.
