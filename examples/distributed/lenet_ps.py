@@ -45,7 +45,7 @@ def model(steps):
         labels=y, logits=logits))
     right = tf.reduce_sum(tf.cast(tf.equal(tf.argmax(logits, 1), y), tf.int32))
     step = tf.train.get_or_create_global_step()
-    rate = tf.train.polynomial_decay(1e-3, step, steps, 1e-4)
+    rate = tf.train.polynomial_decay(2e-3, step, steps, 1e-4)
     return x, y, loss, right, step, tf.train.AdamOptimizer(rate)
 
 

@@ -38,13 +38,17 @@ class AllowedPathOp : public OpKernel {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("node", &node_));
   }
   void Compute(OpKernelContext* ctx) override {
-    const Tensor& paths = ctx->input(0);
-    for (const tstring& path : paths.span<tstring>()) {
+    // A copy: a variable's buffer can change after it was looked at.
+    const Tensor& given = ctx->input(0);
+    Tensor* paths = nullptr;
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(0, given.shape(), &paths));
+    for (int64_t i = 0; i < given.NumElements(); ++i) {
+      tstring& path = paths->data<tstring>()[i];
+      path = given.data<tstring>()[i];
       OP_REQUIRES_OK(
           ctx, Annotate(CheckAllowedPath(std::string(path), folders_, inside_),
                         StrCat(" (op ", op_, ", node ", node_, ")")));
     }
-    ctx->set_output(0, paths);
   }
 
  private:
@@ -88,6 +92,7 @@ const Paths* PathsOf(const std::string& op) {
          "WriteImageSummary", "WriteRawProtoSummary", "WriteScalarSummary",
          "WriteSummary"},
         {});
+    add({"FixedUnigramCandidateSampler"}, {.attr = "vocab_file"});
     add({"ImmutableConst"}, {.attr = "memory_region_name"});
     add({"PrintV2"}, {.attr = "output_stream"});
     add({"RecordInput"}, {.attr = "file_pattern"});

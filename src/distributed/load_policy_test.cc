@@ -124,7 +124,7 @@ TEST_F(LoadPolicyTest, EveryOpWithFilesIsLookedAt) {
     for (size_t i = 0; i < op->inputs.size(); ++i) n->add_input(StrCat("i", i));
     // Attrs that name files.
     for (const char* attr :
-         {"filename", "file_pattern", "memory_region_name"}) {
+         {"filename", "file_pattern", "memory_region_name", "vocab_file"}) {
       if (op->FindAttr(attr) >= 0) {
         (*n->mutable_attr())[attr].set_s("/etc/passwd");
       }

@@ -164,6 +164,15 @@ def control_flow():
         put("control_flow", "random_%02d" % i, random.bytes(60 + 8 * i))
 
 
+def services():
+    """Plans of calls: services.h reads them."""
+    random = np.random.RandomState(1)
+    for target in ("master_service", "worker_service"):
+        for i in range(6):
+            put(target, "random_%02d" % i, random.bytes(24 + 12 * i))
+
+
 if __name__ == "__main__":
     graphs(), images(), arrays(), sounds(), checkpoints(), records(), ops()
     control_flow()
+    services()

@@ -573,7 +573,8 @@ CANDIDATE_SAMPLER_OP("FixedUnigramCandidateSampler")
     .Attr("num_reserved_ids: int = 0")
     .Attr("num_shards: int >= 1 = 1")
     .Attr("shard: int >= 0 = 0")
-    .Attr("unigrams: list(float) = []") SEEDS.IsRandom();
+    .Attr("unigrams: list(float) = []") SEEDS.IsRandom()
+    .ReadsFiles();
 CANDIDATE_SAMPLER_OP("AllCandidateSampler") SEEDS.IsRandom();
 #undef SEEDS
 #undef CANDIDATE_SAMPLER_OP
