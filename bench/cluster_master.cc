@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <map>
 #include <string>
@@ -97,8 +98,10 @@ class Phase {
   ~Phase() {
     const std::chrono::duration<double> took =
         std::chrono::steady_clock::now() - begin_;
-    std::printf("%-12s %8.3f s  %8.1f MB resident\n", name_, took.count(),
-                ResidentMb());
+    const double cpu =
+        static_cast<double>(std::clock() - cpu_begin_) / CLOCKS_PER_SEC;
+    std::printf("%-12s %8.3f s  %8.3f s of CPU  %8.1f MB resident\n", name_,
+                took.count(), cpu, ResidentMb());
     std::fflush(stdout);
   }
 
@@ -106,6 +109,7 @@ class Phase {
   const char* const name_;
   const std::chrono::steady_clock::time_point begin_ =
       std::chrono::steady_clock::now();
+  const std::clock_t cpu_begin_ = std::clock();
 };
 
 Status Run(int tasks, int nodes) {

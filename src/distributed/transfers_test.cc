@@ -173,7 +173,7 @@ TEST_F(TransfersTest, PiecesThatAreNotThere) {
   request.mutable_transport_options()->set_type_url(kPiecesUrl);
   pb::RecvTensorResponse response;
   ASSERT_EQ(Ask("RecvTensor", request, &response), OkStatus());
-  pb::TensorPieces pieces;
+  pb::TensorPiecesResponse pieces;
   ASSERT_TRUE(pieces.ParseFromString(response.transport_options().value()));
   const std::string id = StrCat(pieces.id());
   const struct {
@@ -482,7 +482,7 @@ TEST(ClockOffsetTest, MovesTheTimesOfAnotherClockIntoTheCall) {
 
 TEST(WaitsTextTest, NamesTasksStepsAndFailures) {
   pb::DescribeWaitsResponse response;
-  pb::TaskWaits* task = response.add_task();
+  pb::TaskWaitsResponse* task = response.add_task();
   task->set_task("/job:a/replica:0/task:0");
   task->add_step()->set_step_id(5);
   task->mutable_step(0)->set_age_micros(20100000);
