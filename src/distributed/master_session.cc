@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "base/exceptions.h"
@@ -483,11 +484,13 @@ Status MasterSession::Build(const CallOptions& options, const Request& request,
   HR_RETURN_IF_ERROR(PlaceGraph(placer, device_list_, graph.get()));
 
   PartitionOptions partition;
-  partition.incarnation = [this](const std::string& name) -> uint64_t {
-    for (const Device* d : device_list_) {
-      if (d->name() == name) return d->attributes().incarnation;
-    }
-    return 0;
+  absl::flat_hash_map<absl::string_view, uint64_t> incarnations;
+  for (const Device* d : device_list_) {
+    incarnations[d->name()] = d->attributes().incarnation;
+  }
+  partition.incarnation = [&](const std::string& name) -> uint64_t {
+    const auto it = incarnations.find(name);
+    return it == incarnations.end() ? 0 : it->second;
   };
   partition.part_of = [](const std::string& device) {
     std::string task;

@@ -153,7 +153,7 @@ class RemoteWorker : public WorkerInterface {
     TensorCallback done;
     int attempts = 0;
     // Of a tensor in pieces.
-    pb::TensorPieces pieces;
+    pb::TensorPiecesResponse pieces;
     bool is_dead = false;
     Tensor value;
     Mutex mu;
@@ -217,7 +217,7 @@ class RemoteWorker : public WorkerInterface {
     }
 
     static Status BeginPieces(const Ptr& r, const std::string& bytes) {
-      pb::TensorPieces& p = r->pieces;
+      pb::TensorPiecesResponse& p = r->pieces;
       PartialTensorShape partial;
       TensorShape shape;
       const auto malformed = [] {

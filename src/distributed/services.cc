@@ -100,7 +100,7 @@ void ServeRecvTensor(const std::shared_ptr<Worker>& worker,
         if (!status.ok()) return call->Finish(status, WireBytes());
         const Status sent = CatchExceptions([&] {
           WireWriter writer;
-          pb::TensorPieces pieces;
+          pb::TensorPiecesResponse pieces;
           if (takes_pieces && !is_dead &&
               worker->KeepInPieces(step_id, value, &pieces)) {
             pb::RecvTensorResponse response;

@@ -236,8 +236,6 @@ TEST_F(ServicesTest, UnknownHandlesAndMethods) {
   graph.set_create_worker_session_called(true);
   EXPECT_TRUE(
       errors::IsAborted(Call("WorkerService/RegisterGraph", ToWire(graph))));
-  EXPECT_TRUE(errors::IsUnimplemented(
-      Call("WorkerService/CompleteGroup", WireBytes())));
   EXPECT_TRUE(errors::IsUnimplemented(Call("WorkerService/Other", {})));
   EXPECT_TRUE(errors::IsUnimplemented(Call("OtherService/RunStep", {})));
 }

@@ -17,6 +17,11 @@ void StepRendezvous::SetWorkers(std::shared_ptr<WorkerCache> workers) {
   workers_ = std::move(workers);
 }
 
+void StepRendezvous::SetLog(std::shared_ptr<EdgeLog> log) {
+  MutexLock lock(&mu_);
+  log_ = std::move(log);
+}
+
 void StepRendezvous::RecvAsync(absl::string_view key,
                                CancellationManager* cancellation,
                                DoneCallback done) {
@@ -29,9 +34,11 @@ void StepRendezvous::RecvAsync(absl::string_view key,
     return;
   }
   std::shared_ptr<WorkerCache> workers;
+  std::shared_ptr<EdgeLog> log;
   {
     MutexLock lock(&mu_);
     workers = workers_;
+    log = log_;
     if (s.ok()) s = aborted_;
   }
   WorkerInterface* from = nullptr;
@@ -40,6 +47,23 @@ void StepRendezvous::RecvAsync(absl::string_view key,
   }
   if (s.ok()) s = MoveTo(workers->Find(task), &from);
   if (!s.ok()) return done(s, Tensor(), false);
+  if (log != nullptr) {
+    EdgeLog::Edge edge;
+    edge.name = std::string(parsed.edge_name);
+    edge.from = std::string(parsed.src_device);
+    edge.to = std::string(parsed.dst_device);
+    edge.asked = Now();
+    done = [log, edge = std::move(edge), done = std::move(done)](
+               const Status& received, const Tensor& value,
+               bool is_dead) mutable {
+      edge.got = Now();
+      edge.bytes = is_dead || !received.ok()
+                       ? 0
+                       : static_cast<int64_t>(value.TotalBytes());
+      if (received.ok()) log->Add(std::move(edge));
+      done(received, value, is_dead);
+    };
+  }
   CallOptions options;
   options.cancellation = &remote_calls_;
   from->RecvTensor(options, step_id_, key, NewRequestId(),

@@ -7,15 +7,40 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "distributed/worker_cache.h"
 #include "framework/kernel/rendezvous.h"
 #include "headrace/cancellation.h"
+#include "headrace/clock.h"
 #include "headrace/mutex.h"
 
 namespace headrace {
+
+// The tensors that one run has received from other tasks. Thread-safe.
+class EdgeLog {
+ public:
+  struct Edge {
+    std::string name, from, to;  // of the tensor, and devices
+    int64_t bytes = 0;
+    absl::Time asked, got;
+  };
+  void Add(Edge edge) {
+    MutexLock lock(&mu_);
+    edges_.push_back(std::move(edge));
+  }
+  std::vector<Edge> Take() {
+    MutexLock lock(&mu_);
+    return std::exchange(edges_, {});
+  }
+
+ private:
+  Mutex mu_;
+  std::vector<Edge> edges_ GUARDED_BY(mu_);
+};
 
 // Thread-safe.
 class StepRendezvous : public Rendezvous {
@@ -25,6 +50,8 @@ class StepRendezvous : public Rendezvous {
 
   // Where other tasks are found. Before a node receives.
   void SetWorkers(std::shared_ptr<WorkerCache> workers);
+  // What is received from other tasks from now on is noted there.
+  void SetLog(std::shared_ptr<EdgeLog> log);
 
   Status Send(absl::string_view key, Tensor value, bool is_dead) override {
     return local_->Send(key, std::move(value), is_dead);
@@ -45,6 +72,7 @@ class StepRendezvous : public Rendezvous {
   CancellationManager remote_calls_;
   Mutex mu_;
   std::shared_ptr<WorkerCache> workers_ GUARDED_BY(mu_);
+  std::shared_ptr<EdgeLog> log_ GUARDED_BY(mu_);
   Status aborted_ GUARDED_BY(mu_);
 };
 

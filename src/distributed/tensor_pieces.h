@@ -23,7 +23,7 @@ namespace headrace {
 
 // The type of transport_options in RecvTensorRequest and RecvTensorResponse.
 inline constexpr char kPiecesUrl[] =
-    "type.googleapis.com/headrace.pb.TensorPieces";
+    "type.googleapis.com/headrace.pb.TensorPiecesResponse";
 // Keys of RecvBuf: "tensor:ID:OFFSET".
 inline constexpr char kPieceKey[] = "tensor:";
 inline constexpr char kDescribeWaitsMethod[] =

@@ -9,14 +9,14 @@ namespace headrace {
 
 std::string WaitsText(const pb::DescribeWaitsResponse& response) {
   std::string text;
-  for (const pb::TaskWaits& task : response.task()) {
+  for (const pb::TaskWaitsResponse& task : response.task()) {
     StrAppend(&text, task.task(), ":");
     if (!task.error().empty()) {
       StrAppend(&text, " no answer: ", task.error(), "\n");
       continue;
     }
     StrAppend(&text, task.step_size() == 0 ? " runs no step\n" : "\n");
-    for (const pb::TaskWaits::Step& step : task.step()) {
+    for (const pb::TaskWaitsResponse::Step& step : task.step()) {
       StrAppend(
           &text, "  step ", step.step_id(), ", for ",
           absl::FormatDuration(absl::Trunc(

@@ -640,7 +640,7 @@ void Worker::RecvTensor(const CallOptions& options, int64_t step_id,
 }
 
 bool Worker::KeepInPieces(int64_t step_id, const Tensor& value,
-                          pb::TensorPieces* pieces) {
+                          pb::TensorPiecesResponse* pieces) {
   // The fields around a tensor are few.
   constexpr size_t kMaxMessage = INT_MAX - 65536;
   constexpr int64_t kPiece = int64_t{64} << 20;
@@ -716,7 +716,7 @@ void Worker::GetStepSequence(const CallOptions&,
   done(collectives_->GetStepSequence(request, response));
 }
 
-void Worker::DescribeRuns(pb::TaskWaits* out) {
+void Worker::DescribeRuns(pb::TaskWaitsResponse* out) {
   std::vector<std::shared_ptr<GraphRun>> runs;
   {
     MutexLock lock(&mu_);
@@ -727,7 +727,7 @@ void Worker::DescribeRuns(pb::TaskWaits* out) {
   out->set_task(task_);
   for (const auto& run : runs) {
     if (run->has_ended()) continue;
-    pb::TaskWaits::Step* const step = out->add_step();
+    pb::TaskWaitsResponse::Step* const step = out->add_step();
     step->set_step_id(run->step_id());
     step->set_age_micros(absl::ToInt64Microseconds(Now() - run->begin()));
     step->set_waits(run->DescribeWaits());
@@ -751,7 +751,7 @@ void Worker::DescribeWaits(const CallOptions&,
 
     void End(size_t i, const Status& s) {
       MutexLock lock(&mu);
-      pb::TaskWaits* const out = all->add_task();
+      pb::TaskWaitsResponse* const out = all->add_task();
       if (s.ok() && responses[i].task_size() == 1) {
         *out = std::move(*responses[i].mutable_task(0));
       } else {

@@ -104,7 +104,7 @@ class Worker : public WorkerInterface {
   // If the tensor is too large for one message: keeps it, and describes the
   // pieces in which RecvBuf gives it.
   bool KeepInPieces(int64_t step_id, const Tensor& value,
-                    pb::TensorPieces* pieces);
+                    pb::TensorPiecesResponse* pieces);
 
  private:
   struct PartialStep;
@@ -131,7 +131,7 @@ class Worker : public WorkerInterface {
                   RunGraphResult* result, StatusCallback done);
   Status CheckIncarnation(absl::string_view method, absl::string_view device,
                           uint64_t incarnation) const;
-  void DescribeRuns(pb::TaskWaits* out);
+  void DescribeRuns(pb::TaskWaitsResponse* out);
 
   const std::string task_;
   const std::shared_ptr<Resources> resources_{new Resources,

@@ -25,6 +25,37 @@ GraphPassContext KeepSinks(const Graph& graph) {
   return context;
 }
 
+// Each as a node RecvTensor of the receiving device, as TensorFlow does.
+void AddEdges(const std::vector<EdgeLog::Edge>& edges, pb::StepStats* stats) {
+  for (const EdgeLog::Edge& e : edges) {
+    pb::DeviceStepStats* device = nullptr;
+    for (pb::DeviceStepStats& d : *stats->mutable_dev_stats()) {
+      if (d.device() == e.to) device = &d;
+    }
+    if (device == nullptr) {
+      device = stats->add_dev_stats();
+      device->set_device(e.to);
+    }
+    pb::NodeExecStats* const n = device->add_node_stats();
+    const int64_t asked = absl::ToUnixMicros(e.asked);
+    const int64_t took = absl::ToInt64Microseconds(e.got - e.asked);
+    n->set_node_name("RecvTensor");
+    n->set_all_start_micros(asked);
+    n->set_scheduled_micros(asked);
+    n->set_op_end_rel_micros(took);
+    n->set_all_end_rel_micros(took);
+    n->set_timeline_label(
+        StrCat("[", e.bytes, "B] ", e.name, " from ", e.from, " to ", e.to));
+    pb::AllocationDescription* const bytes =
+        n->add_output()
+            ->mutable_tensor_description()
+            ->mutable_allocation_description();
+    bytes->set_requested_bytes(e.bytes);
+    bytes->set_allocated_bytes(e.bytes);
+    bytes->set_allocator_name("cpu");
+  }
+}
+
 }  // namespace
 
 WorkerSession::WorkerSession(std::string handle,
@@ -170,6 +201,8 @@ GraphRun::GraphRun(std::shared_ptr<RegisteredGraph> graph, int64_t step_id,
       rendezvous_(std::move(rendezvous)) {
   if (options.record_timeline() || options.record_costs()) {
     stats_ = std::make_unique<StepStatsCollector>();
+    edges_ = std::make_shared<EdgeLog>();
+    rendezvous_->SetLog(edges_);
   }
   args_.step_id = step_id;
   args_.cancellation = &cancellation_;
@@ -236,6 +269,7 @@ void GraphRun::Report(pb::RunGraphResponse* response) {
     }
   }
   if (options_.record_timeline()) {
+    AddEdges(edges_->Take(), &stats);
     *response->mutable_step_stats() = std::move(stats);
   }
 }

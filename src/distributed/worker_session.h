@@ -128,6 +128,7 @@ class GraphRun : public std::enable_shared_from_this<GraphRun> {
   PendingCalls pending_;
   ResourceMgr resources_;
   std::unique_ptr<StepStatsCollector> stats_;
+  std::shared_ptr<EdgeLog> edges_;  // null: nobody traces
   StepArgs args_;
   std::optional<StepFunctions> functions_;
   std::function<void(const Status&)> done_;

@@ -20,6 +20,9 @@ namespace {
 
 using DeviceTypes = std::vector<std::string>;
 
+// From there on a look-up costs less than asking each device.
+constexpr size_t kManyDevices = 32;
+
 // True if the attrs that decide which kernels fit are surely the same.
 bool SameTypeAttrs(const AttrMap& a, const AttrMap& b) {
   if (a.size() != b.size()) return false;
@@ -179,8 +182,19 @@ class Placer {
            absl::c_linear_search(*g.types, d.device_type());
   }
 
-  // The best device that fits `wanted`; null if none does.
-  Device* Best(const Group& g, const DeviceName& wanted) const {
+  // The best device that fits `wanted`; null if none does. Of many devices the
+  // answers are kept: most nodes of a task ask for the same.
+  Device* Best(const Group& g, const DeviceName& wanted) {
+    if (devices_.size() < kManyDevices) return Search(g, wanted);
+    std::string key = wanted.ToString();
+    if (g.types_by != nullptr) {
+      for (const std::string& t : *g.types) absl::StrAppend(&key, ";", t);
+    }
+    const auto [it, is_new] = best_.try_emplace(std::move(key), nullptr);
+    if (is_new) it->second = Search(g, wanted);
+    return it->second;
+  }
+  Device* Search(const Group& g, const DeviceName& wanted) const {
     Device* best = nullptr;
     int best_priority = 0;
     for (size_t i = 0; i < devices_.size(); ++i) {
@@ -280,6 +294,7 @@ class Placer {
   // whatever device was asked for.
   std::vector<bool> follows_;
   std::deque<DeviceTypes> type_lists_;
+  absl::flat_hash_map<std::string, Device*> best_;  // by what is wanted
   absl::flat_hash_map<absl::string_view,
                       std::pair<const Node*, const DeviceTypes*>>
       last_of_op_;

@@ -160,6 +160,34 @@ TEST_F(PlacerTest, DevicesThatAreAskedFor) {
   }
 }
 
+// Of many devices the choices are kept; nodes that ask for the same but have
+// other kernels must not get each other's.
+TEST_F(PlacerTest, ManyDevicesAreAsFew) {
+  std::string many = "GPU:0 GPU:1";
+  for (int i = 0; i < 40; ++i) absl::StrAppend(&many, " CPU:", i);
+  ASSERT_EQ(Place(R"(
+    s: PlacerSource
+    both: PlacerBoth s @/job:a
+    cpu: PlacerCpu s @/job:a
+    gpu: PlacerGpu s @/job:a
+    again: PlacerBoth s @/job:a
+    seven: PlacerBoth s @/cpu:7
+    eight: PlacerCpu s @/cpu:8
+    more: PlacerCpu s @/cpu:7
+  )",
+                  many),
+            OkStatus());
+  const std::map<std::string, std::string> wanted = {
+      {"s", "GPU:0"},     {"both", "GPU:0"},  {"cpu", "CPU:0"},
+      {"gpu", "GPU:0"},   {"again", "GPU:0"}, {"seven", "CPU:7"},
+      {"eight", "CPU:8"}, {"more", "CPU:7"}};
+  for (const auto& [node, device] : wanted) {
+    EXPECT_EQ(Where(node), device) << node;
+  }
+  const Status none = Place("a: PlacerSource @/cpu:99", many);
+  EXPECT_TRUE(errors::IsInvalidArgument(none)) << none;
+}
+
 TEST_F(PlacerTest, Refuses) {
   struct Case {
     const char* text;

@@ -177,6 +177,30 @@ def test_run_metadata_has_all_tasks(session):
     assert len(metadata.partition_graphs) >= 2
 
 
+def test_run_metadata_has_the_bytes_of_each_edge(session):
+    x = tf.placeholder(tf.float32, [None])
+    with on("ps", 1):
+        a = tf.identity(x, name="crosses") * 2
+    with on("worker", 1):
+        b = tf.reduce_sum(a)
+    metadata = tf.RunMetadata()
+    before = time.time()
+    session.run(b, {x: [1.] * 5000}, run_metadata=metadata,
+                options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE))
+    after = time.time()
+    edges = {}
+    for d in metadata.step_stats.dev_stats:
+        for n in d.node_stats:
+            assert before - 1 < n.all_start_micros / 1e6 < after + 1
+            if n.node_name == "RecvTensor":
+                bytes_ = n.output[0].tensor_description.allocation_description
+                edges[d.device] = bytes_.requested_bytes, n.timeline_label
+    size, label = edges["/job:worker/replica:0/task:1/device:CPU:0"]
+    assert size == 20000
+    assert label.startswith("[20000B] ")
+    assert "from /job:ps/replica:0/task:1/device:CPU:0 to /job:worker" in label
+
+
 def test_a_failure_anywhere_is_the_step_s(session):
     index = tf.placeholder(tf.int32, [])
     with on("ps", 1):
