@@ -4,10 +4,11 @@ find_package(Threads REQUIRED)
 find_package(absl REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+include(HeadracePrivateProtobuf)  # hr_protobuf
 
 add_library(hr_deps INTERFACE)
 target_link_libraries(hr_deps INTERFACE
-  hr_flags protobuf::libprotobuf Threads::Threads ${CMAKE_DL_LIBS}
+  hr_flags hr_protobuf Threads::Threads ${CMAKE_DL_LIBS}
   absl::base absl::cleanup absl::container_common absl::cord
   absl::fixed_array absl::flat_hash_map absl::flat_hash_set absl::hash
   absl::inlined_vector absl::node_hash_map absl::random_random absl::span

@@ -10,6 +10,7 @@
 #
 #   FAST    -O3: what runs in every step and loops made for the vector units
 #   PLAIN   -O2, vectorised: half the compiler's time
+#   SMALL   -Os, two thirds of the room: what runs once for a graph or a step
 #   BATCH n with HEADRACE_UNITY, n sources are compiled as one, in the order of
 #           their names; without it each is compiled alone. Sources of a batch
 #           see each other's anonymous namespaces, so names have to differ.
@@ -22,19 +23,26 @@ set(HEADRACE_GRAPH_HEADERS ${HEADRACE_COMMON_HEADERS} <headrace/graph.h>
 set(HEADRACE_PLAIN
   $<$<CONFIG:Release>:-O2> $<$<CONFIG:Release>:-ftree-vectorize>
   $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-fvect-cost-model=dynamic>)
+set(HEADRACE_SMALL $<$<CONFIG:Release>:-Os>)
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/pch.cc CONTENT "int main() {}\n")
 add_library(hr_pch OBJECT ${CMAKE_BINARY_DIR}/pch.cc)
 target_link_libraries(hr_pch PRIVATE hr_deps)
 target_compile_options(hr_pch PRIVATE ${HEADRACE_PLAIN})
 target_precompile_headers(hr_pch PRIVATE ${HEADRACE_COMMON_HEADERS})
+add_library(hr_pch_small OBJECT ${CMAKE_BINARY_DIR}/pch.cc)
+target_link_libraries(hr_pch_small PRIVATE hr_deps)
+target_compile_options(hr_pch_small PRIVATE ${HEADRACE_SMALL})
+target_precompile_headers(hr_pch_small PRIVATE ${HEADRACE_COMMON_HEADERS})
 
-# hr_objects(name FAST|PLAIN sources...): an object library.
+# hr_objects(name FAST|PLAIN|SMALL sources...): an object library.
 function(hr_objects name options)
   add_library(hr_${name} OBJECT ${ARGN})
   target_link_libraries(hr_${name} PRIVATE hr_deps)
   add_dependencies(hr_${name} hr_proto_headers)
   if(options STREQUAL PLAIN)
     target_compile_options(hr_${name} PRIVATE ${HEADRACE_PLAIN})
+  elseif(options STREQUAL SMALL)
+    target_compile_options(hr_${name} PRIVATE ${HEADRACE_SMALL})
   endif()
 endfunction()
 
@@ -80,6 +88,8 @@ function(hr_room options)
   foreach(name ${made})
     if(name MATCHES "_fast$" OR options STREQUAL FAST)
       target_precompile_headers(hr_${name} REUSE_FROM hr_framework)
+    elseif(options STREQUAL SMALL)
+      target_precompile_headers(hr_${name} REUSE_FROM hr_pch_small)
     else()
       target_precompile_headers(hr_${name} REUSE_FROM hr_pch)
     endif()
@@ -90,7 +100,36 @@ function(hr_room options)
   endforeach()
 endfunction()
 
+# Of layers that are otherwise FAST or PLAIN: sources that are SMALL, as regular
+# expressions of their paths inside the layer.
+set(HEADRACE_SMALL_framework "shape_fns/|tuning/|op/(def_proto|library|op|op_def|op_spec|op_traits)\\.cc|kernel/(device_factory|device_name|kernel_counts|print_listeners)\\.cc")
+set(HEADRACE_SMALL_graph "client_graph|constant_eval|function_|partition|graph_def_io|shape_value")
+set(HEADRACE_SMALL_gradients ".")
+set(HEADRACE_SMALL_runtime "passes/|placer|plan\\.cc|plan_inputs|cost_graph|step_stats|call_site")
+set(HEADRACE_SMALL_session "saved_model|server|/session\\.cc|session_options|session_handles|step_compiler|uninitialized|live_sessions")
+
 function(add_layer name)
+  set(small)
+  if(HEADRACE_SMALL_${name} AND NOT HEADRACE_FUZZ)
+    set(small ${ARGN})
+    list(FILTER small INCLUDE REGEX "/${name}/.*(${HEADRACE_SMALL_${name}})")
+    list(REMOVE_ITEM ARGN ${small})
+  endif()
+  if(small)
+    hr_objects(${name}_small SMALL ${small})
+    set_property(GLOBAL APPEND PROPERTY HEADRACE_${name}_ROOMS hr_${name}_small)
+    if(name STREQUAL runtime)
+      target_precompile_headers(hr_runtime_small PRIVATE
+        ${HEADRACE_GRAPH_HEADERS})
+    elseif(name STREQUAL session)
+      target_precompile_headers(hr_session_small REUSE_FROM hr_runtime_small)
+    else()
+      target_precompile_headers(hr_${name}_small REUSE_FROM hr_pch_small)
+    endif()
+  endif()
+  if(NOT ARGN)
+    return()
+  endif()
   if(name MATCHES "^(base|framework|runtime|session|eager|cli|c_api)$")
     hr_objects(${name} FAST ${ARGN})
   else()
@@ -141,7 +180,12 @@ endforeach()
 target_link_libraries(headrace PUBLIC hr_deps PRIVATE ${HEADRACE_XSMM_ARCHIVES})
 set(exports ${CMAKE_SOURCE_DIR}/cmake/headrace.map)
 target_link_options(headrace PRIVATE -Wl,-Bsymbolic-functions
-  -Wl,--version-script=${exports} ${HEADRACE_NO_UNDEFINED})
+  -Wl,--version-script=${exports} ${HEADRACE_NO_UNDEFINED} -Wl,--gc-sections)
+if((HEADRACE_MOLD OR HEADRACE_LLD) AND NOT HEADRACE_SANITIZE)
+  target_link_options(headrace PRIVATE -Wl,--icf=all)
+endif()
+include(HeadraceRelr)
+hr_relr(headrace)
 # base/wrapped_new.cc and base/wrapped_guards.cc stand before these.
 foreach(name _Znwm _Znam _ZnwmSt11align_val_t
         __cxa_guard_acquire __cxa_guard_release __cxa_guard_abort)

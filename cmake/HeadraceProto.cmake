@@ -17,9 +17,9 @@ add_custom_target(hr_proto_headers DEPENDS ${proto_headers})
 target_include_directories(hr_deps SYSTEM INTERFACE ${gen})
 add_library(hr_proto OBJECT ${proto_sources})
 target_link_libraries(hr_proto PRIVATE hr_deps)
-# Generated code gains nothing from -O3, debug information or sanitizers.
+# Generated code gains nothing from speed, debug information or sanitizers.
 target_compile_options(hr_proto PRIVATE
-  -w -g0 $<$<CONFIG:Release>:-O1> -fno-sanitize=all)
+  -w -g0 $<$<CONFIG:Release>:-Os> -fno-sanitize=all)
 target_precompile_headers(hr_proto PRIVATE
   <algorithm> <google/protobuf/map_entry.h> <google/protobuf/map_field_inl.h>
   <google/protobuf/generated_message_reflection.h>

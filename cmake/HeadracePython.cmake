@@ -22,3 +22,7 @@ target_link_libraries(_headrace PRIVATE headrace Python::NumPy)
 install(TARGETS _headrace headrace tensorflow tensorflow_framework ${plugins}
   COMPONENT python
   LIBRARY DESTINATION headrace EXCLUDE_FROM_ALL NAMELINK_SKIP)
+if(HEADRACE_PRIVATE_PROTOBUF)
+  install(PROGRAMS ${HEADRACE_PRIVATE_PROTOBUF} DESTINATION headrace
+    COMPONENT python EXCLUDE_FROM_ALL)
+endif()

@@ -75,7 +75,8 @@ if(TARGET c_api_test)
   foreach(source tests/custom_ops/hard_swish.cc
                  tests/custom_ops/other_hard_swish.cc
                  tests/custom_ops/other_saturate.c
-                 examples/custom_op_c/saturate.c)
+                 examples/custom_op_c/saturate.c
+                 tests/abi/weighted_sum.c)  # with headers of its own
     cmake_path(GET source STEM name)
     add_library(test_${name} MODULE ${CMAKE_SOURCE_DIR}/${source})
     add_dependencies(test_${name} hr_proto_headers)
@@ -89,6 +90,7 @@ if(TARGET c_api_test)
       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     add_dependencies(c_api_test test_${name})
   endforeach()
+  target_sources(c_api_test PRIVATE ${CMAKE_SOURCE_DIR}/tests/abi/agree.c)
   # Programs in C that use one library or the other by its name.
   foreach(version 1 2)
     add_executable(strings_${version} ${CMAKE_SOURCE_DIR}/tests/c_api/strings.c)
@@ -108,6 +110,7 @@ if(TARGET c_api_test)
     PROPERTIES COMPILE_DEFINITIONS
     HEADRACE_TEST_HARD_SWISH="$<TARGET_FILE:test_hard_swish>")
   set_source_files_properties(
+    ${CMAKE_SOURCE_DIR}/src/c_api/abi_test.cc
     ${CMAKE_SOURCE_DIR}/src/c_api/library_test.cc
     ${CMAKE_SOURCE_DIR}/src/c_api/symbols_test.cc
     PROPERTIES COMPILE_DEFINITIONS

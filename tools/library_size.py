@@ -22,7 +22,7 @@ def main():
     seen, sizes = set(), collections.Counter()
     for name in re.findall(r"\S+\.o\b", link):
         room = re.search(r"hr_([a-z_]+)\.dir", name)
-        room = re.sub("_fast$", "", room.group(1)) if room else "other"
+        room = re.sub("_(fast|small)$", "", room.group(1)) if room else "other"
         for line in output("nm", "-S", "--defined-only", name, cwd=build).splitlines():
             words = line.split()
             if len(words) != 4 or words[2] in "bB" or words[3] in seen:
@@ -33,7 +33,7 @@ def main():
     library = build / "lib" / "libheadrace.so"
     sections = dict(re.findall(r"^(\.\S+)\s+(\d+)", output("size", "-A", str(library)), re.M))
     for title, names in (("unwinding tables", (".eh_frame", ".eh_frame_hdr", ".gcc_except_table")),
-                         ("relocations", (".rela.dyn", ".rela.plt")), ("names of symbols", (".dynsym", ".dynstr", ".gnu.hash"))):
+                         ("relocations", (".rela.dyn", ".rela.plt", ".relr.dyn")), ("names of symbols", (".dynsym", ".dynstr", ".gnu.hash"))):
         sizes[title] = sum(int(sections.get(name, 0)) for name in names)
     print("| | MB |\n|---|---|")
     small = 0

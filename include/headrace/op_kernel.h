@@ -18,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -436,6 +437,7 @@ class KernelSpec {
   constexpr KernelSpec Priority(int p) const {
     return With(&KernelEntry::priority, p);
   }
+  constexpr const char* op() const { return entry_.op; }
 
  private:
   template <int M>
@@ -479,19 +481,39 @@ struct KernelDefinition : KernelEntry {
   const std::array<KernelClause, N> own_clauses;
 };
 
+// Whether the library has kernels of `op`: all, unless it is built for a list
+// of ops (the option HEADRACE_OPS). Kernels that are not wanted are never
+// linked into the registry, so the compiler and the linker leave them out.
+#ifdef HEADRACE_ONLY_OPS
+consteval bool IsWanted(std::string_view op) {
+  constexpr std::string_view kOps[] = {
+#include HEADRACE_ONLY_OPS
+  };
+  for (const std::string_view wanted : kOps) {
+    if (op == wanted) return true;
+  }
+  return false;
+}
+#else
+constexpr bool IsWanted(std::string_view op) { return true; }
+#endif
+
 // What runs when a library is loaded: links kernels, which are constants until
 // then.
 class KernelRegistrar {
  public:
-  explicit KernelRegistrar(KernelEntry* kernel)
-      : KernelRegistrar(kernel, kernel) {}
+  explicit KernelRegistrar(KernelEntry* kernel, bool wanted = true) {
+    if (wanted) Link(kernel, kernel);
+  }
   // Those of one table, linked among themselves by ChainKernels.
   template <int N, size_t kCount>
-  explicit KernelRegistrar(KernelDefinition<N> (&table)[kCount])
-      : KernelRegistrar(&table[kCount - 1], &table[0]) {}
+  explicit KernelRegistrar(KernelDefinition<N> (&table)[kCount],
+                           bool wanted = true) {
+    if (wanted) Link(&table[kCount - 1], &table[0]);
+  }
 
  private:
-  KernelRegistrar(KernelEntry* newest, KernelEntry* oldest);
+  static void Link(KernelEntry* newest, KernelEntry* oldest);
 };
 
 template <int N, size_t kCount>
@@ -510,7 +532,8 @@ constexpr void ChainKernels(KernelDefinition<N> (&table)[kCount]) {
         return new __VA_ARGS__(ctx);                                       \
       });                                                                  \
   static const ::headrace::KernelRegistrar hr_register_kernel##CTR         \
-      [[maybe_unused]] (&hr_kernel##CTR)
+      [[maybe_unused]] (&hr_kernel##CTR,                                   \
+                        ::headrace::IsWanted(::headrace::SPEC.op()))
 
 // The kernels of this process, found by op, device type and attrs. Thread-safe.
 class KernelRegistry {

@@ -183,11 +183,13 @@ HR_MATCH_TYPE(uint64_t, DT_UINT64);
 // Where an argument of a kernel is stored. On the CPU both are the same.
 enum MemoryType : uint8_t { DEVICE_MEMORY = 0, HOST_MEMORY = 1 };
 
-inline constexpr char DEVICE_CPU[] = "CPU";
+// Every library has its own copy, which needs no relocation by name.
+[[gnu::visibility("hidden")]] inline constexpr char DEVICE_CPU[] = "CPU";
 inline constexpr char DEVICE_GPU[] = "GPU";
 // A kernel registered for DEVICE_DEFAULT serves every device type without a
 // kernel of its own.
-inline constexpr char DEVICE_DEFAULT[] = "DEFAULT";
+[[gnu::visibility("hidden")]] inline constexpr char DEVICE_DEFAULT[] =
+    "DEFAULT";
 
 }  // namespace headrace
 

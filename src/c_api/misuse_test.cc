@@ -14,6 +14,9 @@
 #include "tensorflow/c/kernels.h"
 #include "tensorflow/c/ops.h"
 
+// No header of TensorFlow's declares it.
+extern "C" void TF_GraphRemoveFunction(TF_Graph*, const char*, TF_Status*);
+
 namespace c_api_test {
 namespace {
 
@@ -234,6 +237,8 @@ const Function kFunctions[] = {
     CALL(TF_AddGradients),
     CALL(TF_AddGradientsWithPrefix),
     CALL(TF_GraphToFunction),
+    CALL(TF_GraphToFunctionWithControlOutputs),
+    CALL(TF_GraphRemoveFunction),
     CALL(TF_FunctionName),
     CALL(TF_FunctionToFunctionDef),
     CALL(TF_FunctionImportFunctionDef),
@@ -593,6 +598,73 @@ TEST_F(OrderTest, NodesOfAnotherGraphAreRefused) {
   EXPECT_EQ(TF_OperationNumControlInputs(mine), 0);
   EXPECT_STREQ(TF_OperationDevice(mine), "");
   TF_DeleteGraph(other);
+}
+
+TEST_F(OrderTest, ArgumentsOfAFunctionAreChecked) {
+  TF_Operation *const a = Placeholder("a"), *const y = Add("y", a, a);
+  TF_Graph* const other = TF_NewGraph();
+  struct Case {
+    const char* what;
+    TF_Graph* graph = nullptr;  // else g()
+    const char* name = "f";
+    int num_opers = -1, ninputs = 1, noutputs = 1, ncontrol = 0;
+    bool has_lists = true;
+    int index = 0;
+    TF_Code code = TF_INVALID_ARGUMENT;
+  };
+  for (const Case& c : std::vector<Case>{
+           {.what = "no name", .name = nullptr},
+           {.what = "fewer than no nodes", .num_opers = -2},
+           {.what = "no list of nodes", .num_opers = 1},
+           {.what = "fewer than no inputs", .ninputs = -1},
+           {.what = "fewer than no outputs", .noutputs = -1},
+           {.what = "fewer than no control outputs", .ncontrol = -1},
+           {.what = "no list of control outputs", .ncontrol = 1},
+           {.what = "no lists", .has_lists = false},
+           {.what = "an output too many", .index = 1, .code = TF_OUT_OF_RANGE},
+           {.what = "an output before the first",
+           .index = -1,
+           .code = TF_OUT_OF_RANGE},
+           {.what = "another graph's nodes", .graph = other},
+       }) {
+    SCOPED_TRACE(c.what);
+    const TF_Output in = {a, 0}, out = {y, c.index};
+    TF_Function* const f = TF_GraphToFunctionWithControlOutputs(
+        c.graph == nullptr ? g() : c.graph, c.name, 0, c.num_opers, nullptr,
+        c.ninputs, c.has_lists ? &in : nullptr, c.noutputs,
+        c.has_lists ? &out : nullptr, nullptr, c.ncontrol, nullptr, nullptr,
+        nullptr, nullptr, s());
+    EXPECT_EQ(f, nullptr);
+    EXPECT_EQ(TF_GetCode(s()), c.code) << message();
+    EXPECT_NE(message(), "");
+    TF_DeleteFunction(f);
+  }
+  TF_DeleteGraph(other);
+}
+
+TEST_F(OrderTest, AFunctionIsRemovedOnce) {
+  TF_Operation *const a = Placeholder("a"), *const y = Add("y", a, a);
+  const TF_Output in = {a, 0}, out = {y, 0};
+  TF_Function* const f = TF_GraphToFunctionWithControlOutputs(
+      g(), "twice", 0, -1, nullptr, 1, &in, 1, &out, nullptr, 0, nullptr,
+      nullptr, nullptr, nullptr, s());
+  ASSERT_NE(f, nullptr) << message();
+  TF_GraphRemoveFunction(g(), "twice", s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << "it was not copied";
+  TF_GraphCopyFunction(g(), f, nullptr, s());
+  EXPECT_EQ(TF_GraphNumFunctions(g()), 1);
+  TF_GraphRemoveFunction(g(), nullptr, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << message();
+  TF_GraphRemoveFunction(g(), "twice", s());
+  EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+  EXPECT_EQ(TF_GraphNumFunctions(g()), 0);
+  TF_GraphRemoveFunction(g(), "twice", s());
+  EXPECT_EQ(TF_GetCode(s()), TF_INVALID_ARGUMENT) << message();
+  // The handle is a copy of its own, and may come back.
+  TF_GraphCopyFunction(g(), f, nullptr, s());
+  EXPECT_EQ(TF_GetCode(s()), TF_OK) << message();
+  EXPECT_EQ(TF_GraphNumFunctions(g()), 1);
+  TF_DeleteFunction(f);
 }
 
 TEST_F(OrderTest, ACycleOfControlEdgesIsAnErrorOfTheRun) {

@@ -1,12 +1,13 @@
 """Headrace beside other libraries in one process, loaded before or after them.
 
-The neighbours are those of this interpreter. HEADRACE_WHEEL names a folder with an unpacked wheel (./run package), which is
-then tested instead, and beside the neighbours of the interpreter HEADRACE_ORACLE too, if it is of the same version. The
-package of ./run build shares Debian's protobuf, which does not survive TensorFlow's.
+The neighbours are those of this interpreter, of the benches' (.venv-bench) and of HEADRACE_ORACLE, if they are of the same
+version. HEADRACE_WHEEL names a folder with an unpacked wheel (./run package), which is then tested instead. Where there are no
+neighbours, a library stands in for them whose protobuf ends the process.
 """
 import importlib.util
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -14,7 +15,9 @@ import pytest
 
 import headrace
 
-ORACLE = os.environ.get("HEADRACE_ORACLE")
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+OTHERS = [python for python in (os.environ.get("HEADRACE_ORACLE"), str(ROOT / ".venv-bench/bin/python"))
+          if python and os.path.exists(python)]
 WHEEL = os.environ.get("HEADRACE_WHEEL")
 PACKAGES = pathlib.Path(WHEEL or pathlib.Path(headrace.__file__).parent.parent).resolve()
 
@@ -47,6 +50,15 @@ with tf.Graph().as_default() as graph:
         raise SystemExit("no error")
     except ValueError:
         pass
+""",
+    # As old programs load it: all its names are everybody's.
+    "tensorflow in the open": """
+import sys, os
+flags = sys.getdlopenflags()
+sys.setdlopenflags(os.RTLD_NOW | os.RTLD_GLOBAL)
+import tensorflow as tf
+sys.setdlopenflags(flags)
+assert tf.add(20, 22) == 42
 """,
     "onnxruntime": """
 import onnxruntime
@@ -86,6 +98,7 @@ if name := ctypes.util.find_library("protobuf"):
 
 
 def has(interpreter, module):
+    module = module.split()[0]
     if module == "libprotobuf":
         return True
     if interpreter == sys.executable:
@@ -99,19 +112,19 @@ def has(interpreter, module):
 
 def interpreters():
     yield sys.executable
-    if ORACLE and WHEEL:
+    for python in OTHERS:
         code = "import sys; print('%d.%d' % sys.version_info[:2])"
-        version = subprocess.run([ORACLE, "-c", code], stdout=subprocess.PIPE, text=True).stdout.strip()
+        version = subprocess.run([python, "-c", code], stdout=subprocess.PIPE, text=True).stdout.strip()
         if version == "%d.%d" % sys.version_info[:2]:
-            yield ORACLE
+            yield python
 
 
-PAIRS = [(interpreter, module) for interpreter in interpreters() for module in WORK
-         if module != "headrace" and has(interpreter, module)]
+PAIRS = [pytest.param(interpreter, module, marks=[] if interpreter == sys.executable else pytest.mark.slow)
+         for interpreter in interpreters() for module in WORK if module != "headrace" and has(interpreter, module)]
 
 
 @pytest.mark.parametrize("first", [True, False], ids=["first", "last"])
-@pytest.mark.parametrize("interpreter, neighbour", PAIRS, ids=[f"{i}-{m}" for i, (_, m) in enumerate(PAIRS)])
+@pytest.mark.parametrize("interpreter, neighbour", PAIRS, ids=[f"{i}-{p.values[1]}" for i, p in enumerate(PAIRS)])
 def test_headrace_and(interpreter, neighbour, first, tmp_path):
     (tmp_path / "headrace").symlink_to(PACKAGES / "headrace")
     order = ["headrace", neighbour] if first else [neighbour, "headrace"]
@@ -121,3 +134,28 @@ def test_headrace_and(interpreter, neighbour, first, tmp_path):
                           timeout=300, env=dict(os.environ, PYTHONPATH=str(tmp_path), TF_CPP_MIN_LOG_LEVEL="3"))
     assert done.returncode == 0, (done.returncode, done.stderr[-3000:])
     assert done.stdout.strip().endswith("done")
+
+
+def wanted_of_protobuf(library):
+    """The functions of the private protobuf that `library` takes from it, under the names that everybody's protobuf has."""
+    done = subprocess.run(["nm", "-D", "--undefined-only", str(library)], stdout=subprocess.PIPE, text=True, check=True)
+    names = [line.split()[-1] for line in done.stdout.splitlines()]
+    assert not [name for name in names if "6google8protobuf" in name]
+    return [name.replace("6hNogle8protobuf", "6google8protobuf") for name in names
+            if name.startswith("_ZN") and "6hNogle8protobuf" in name]
+
+
+@pytest.mark.skipif(not shutil.which("cc") or not shutil.which("nm"), reason="there is no compiler")
+def test_another_protobuf_in_the_open_is_not_called(tmp_path):
+    names = wanted_of_protobuf(PACKAGES / "headrace/libheadrace.so")
+    if not names:
+        pytest.skip("libheadrace.so has a protobuf of its own inside")
+    source = tmp_path / "other.c"
+    source.write_text("void abort(void);\n" + "".join(
+        f'void f{i}(void) __asm__("{name}");\nvoid f{i}(void) {{ abort(); }}\n' for i, name in enumerate(names)))
+    subprocess.run(["cc", "-shared", "-fPIC", str(source), "-o", str(tmp_path / "other.so")], check=True)
+    code = f"import ctypes\nctypes.CDLL({str(tmp_path / 'other.so')!r}, ctypes.RTLD_GLOBAL)\nimport numpy as np\n"
+    done = subprocess.run([sys.executable, "-c", code + WORK["headrace"] + "print('done')"], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=300, env=dict(os.environ, PYTHONPATH=str(PACKAGES)))
+    assert done.returncode == 0, (done.returncode, done.stderr[-3000:])
+    assert len(names) > 20

@@ -29,8 +29,8 @@ PLATFORM = "manylinux_2_28_x86_64"
 BUNDLED = ("libabsl-dev", "libprotobuf-dev", "libpng-dev", "zlib1g-dev", "libjpeg62-turbo-dev", "libgif-dev", "libsnappy-dev",
            "libre2-dev", "libxsmm-dev", "libeigen3-dev", "libstdc++-12-dev", "libgcc-12-dev")
 
-# Beside the libraries that the build has; those that need an accelerator or gRPC are not in a package.
-PLUGINS = ("libheadrace_gpu", "libheadrace_distributed")
+# Beside the libraries that the build has; those that need an accelerator or gRPC are not in a package, and protobuf is linked in.
+PLUGINS = ("libheadrace_gpu", "libheadrace_distributed", "libhr_proto.")
 
 
 def version():
@@ -57,6 +57,7 @@ def install_headers(build, include):
         if path.is_file():
             text = path.read_text()
             text = re.sub(r"\bnamespace google\b", f"namespace {relink.PROTOBUF_NAMESPACE}", text)
+            text = text.replace("google_2fprotobuf", f"{relink.PROTOBUF_NAMESPACE}_2fprotobuf")
             path.write_text(re.sub(r"\bgoogle(?=::)", relink.PROTOBUF_NAMESPACE, text))
     options = bundled / "absl/base/options.h"
     text, count = re.subn(r"(#define ABSL_OPTION_INLINE_NAMESPACE_NAME) \w+", rf"\1 {relink.ABSL_NAMESPACE}", options.read_text())
@@ -76,7 +77,7 @@ def install_descriptions(lib):
         "HEADRACE_CONFIG_DEPENDENCIES": "find_package(Threads REQUIRED)",
         "HEADRACE_CONFIG_INCLUDES": "${_headrace_include};${_headrace_include}/headrace_bundled",
         "HEADRACE_CONFIG_LIBRARIES": "${_headrace_lib}/libheadrace_absl.a;Threads::Threads",
-        "HEADRACE_PC_REQUIRES": "", "HEADRACE_PC_LIBS": "-lheadrace_absl -pthread",
+        "HEADRACE_PROTOBUF_DEFINITIONS": "", "HEADRACE_PC_REQUIRES": "", "HEADRACE_PC_LIBS": "-lheadrace_absl -pthread",
         "HEADRACE_PC_CFLAGS": "-I${includedir}/headrace_bundled -std=c++20 -pthread"}
     for name in ("headrace.pc", "tensorflow.pc"):
         fill_in(ROOT / "cmake" / f"{name}.in", lib / "pkgconfig" / name, values)

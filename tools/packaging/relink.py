@@ -11,9 +11,10 @@ import subprocess
 
 # As mangled names contain them. Debian's Abseil has the inline namespace debian3.
 # support.c says what hr_err is.
-RENAMED = {b"7debian3": b"7hdrace1", b"6google8protobuf": b"6hrgoog8protobuf"}
+# The release build has its protobuf renamed already (cmake/HeadracePrivateProtobuf.cmake); the archives have not.
+RENAMED = {b"7debian3": b"7hdrace1", b"6google8protobuf": b"6hNogle8protobuf", b"google_2fprotobuf": b"hNogle_2fprotobuf"}
 RENAMED_IN_ARCHIVES = {b"\0stderr\0": b"\0hr_err\0"}
-ABSL_NAMESPACE, PROTOBUF_NAMESPACE = "hdrace1", "hrgoog"
+ABSL_NAMESPACE, PROTOBUF_NAMESPACE = "hdrace1", "hNogle"
 
 # What every machine has: the parts of glibc.
 SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2"}
@@ -72,7 +73,8 @@ class Linker:
         return re.sub(r".*?/(c|g)(\+\+|cc|c) ", "", line, count=1).split(" && ")[0].split()
 
     def objects(self, words):
-        return [copy_renamed(self.build / word, self.work / word) for word in words if word.endswith(".o")]
+        return [copy_renamed(self.build / word, self.work / word) for word in words
+                if word.endswith(".o") and not word.endswith("relr/use.c.o")]
 
     def link(self, target, library, stand_ins=()):
         """Links `target`, a path in the build folder. `library` says whether it is libheadrace.so itself, `stand_ins`
@@ -87,7 +89,7 @@ class Linker:
                 skip = False
             elif word == "-o":
                 skip = True
-            elif word.endswith(".o"):
+            elif word.endswith(".o") or word == "-Wl,--pack-dyn-relocs=relr" or word.startswith("lib/libhr_proto."):
                 pass
             elif word.startswith("-Wl,--version-script=") and library:
                 script = self.work / "headrace.map"

@@ -223,7 +223,7 @@ bool SameText(const char* a, const char* b) {
 }
 }  // namespace
 
-KernelRegistrar::KernelRegistrar(KernelEntry* newest, KernelEntry* oldest) {
+void KernelRegistrar::Link(KernelEntry* newest, KernelEntry* oldest) {
   PushFront(&g_kernels, newest, &oldest->next);
 }
 

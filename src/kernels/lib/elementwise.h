@@ -349,7 +349,8 @@ template <int kAttrs, bool kSameShape, typename Fn, typename... T>
 using BinaryTable = Table<kAttrs, Binary<Fn, kSameShape>, T...>;
 struct Registrar {
   template <typename Table>
-  explicit Registrar(Table* table) {
+  explicit Registrar(Table* table, bool wanted) {
+    if (!wanted) return;
     KernelRegistrar link(table->kernels);
     if (table->named.of_float != nullptr || table->named.of_double != nullptr) {
       NameLoops(&table->named);
@@ -365,7 +366,7 @@ struct Registrar {
   static constinit elementwise_internal::__VA_ARGS__ hr_elementwise_##CTR( \
       NAME, FN);                                                           \
   static const elementwise_internal::Registrar hr_register_##CTR           \
-      [[maybe_unused]] (&hr_elementwise_##CTR)
+      [[maybe_unused]] (&hr_elementwise_##CTR, IsWanted(NAME))
 
 // Kernels of op NAME for the listed types of attr "T".
 #define HR_REGISTER_UNARY(NAME, FN, ...)          \

@@ -164,7 +164,7 @@ struct Table {
                                            Divisor::DIVISOR, __VA_ARGS__> \
       hr_segment_##CTR(NAME, #KERNEL);                                    \
   static const KernelRegistrar hr_register_##CTR                          \
-      [[maybe_unused]] (hr_segment_##CTR.kernels)
+      [[maybe_unused]] (hr_segment_##CTR.kernels, IsWanted(NAME))
 
 }  // namespace headrace
 

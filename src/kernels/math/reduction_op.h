@@ -87,7 +87,7 @@ struct Table {
       !std::is_null_pointer_v<decltype(TYPE_ATTR)>, KIND, __VA_ARGS__>   \
       hr_reduction_##CTR(NAME, "ReductionKernel<" #KIND ">", TYPE_ATTR); \
   static const KernelRegistrar hr_register_##CTR                         \
-      [[maybe_unused]] (hr_reduction_##CTR.kernels)
+      [[maybe_unused]] (hr_reduction_##CTR.kernels, IsWanted(NAME))
 
 }  // namespace headrace
 
