@@ -724,6 +724,12 @@ TEST(GpuOpsTest, Assignments) {
       call.Input(Numbers(dtype, {77}, 2, -9, 9));
       call.ExpectEqual();
     }
+    if (dtype != DT_INT64) {
+      OnBoth gather("ResourceGather");
+      gather.Attr("dtype", dtype).Variable(Numbers(dtype, {7, 3}, 1));
+      gather.Input(MakeTensor<int64_t>({2, 2}, {6, 0, 3, 6}));
+      gather.ExpectEqual();
+    }
     OnBoth read("ReadVariableOp");
     read.Attr("dtype", dtype).Variable(Numbers(dtype, {77}, 1, -9, 9));
     read.ExpectEqual();
