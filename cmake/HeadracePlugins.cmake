@@ -1,6 +1,13 @@
 # Plug-in libraries, which libheadrace.so loads from beside itself when they
-# are wanted: libheadrace_distributed.so needs gRPC and OpenSSL; libheadrace_gpu.so, made of
-# every folder gpu/ under src/, needs nvcc, cuBLAS and cuDNN.
+# are wanted: libheadrace_distributed.so needs gRPC and OpenSSL;
+# libheadrace_cuda.so needs nvcc, cuBLAS and cuDNN; libheadrace_gpu_host.so, on which the GPU's code is
+# tested, needs nothing.
+#
+# The last two are made of the folders gpu/ under src/:
+#   *.cc        of both
+#   *.cu.cc     kernels: C++ in gpu_host, CUDA in cuda
+#   *.cu        CUDA
+#   gpu/cuda/   CUDA's libraries: in cuda alone
 function(hr_plugin name)  # hr_plugin(name sources... [LIBRARIES library...])
   cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
   set(exports ${CMAKE_SOURCE_DIR}/cmake/headrace.map)
@@ -37,20 +44,59 @@ file(GLOB_RECURSE sources CONFIGURE_DEPENDS
   ${CMAKE_SOURCE_DIR}/src/*.cc ${CMAKE_SOURCE_DIR}/src/*.cu)
 list(FILTER sources INCLUDE REGEX "/src/.*/gpu/")
 list(FILTER sources EXCLUDE REGEX "_test(lib)?\\.cc$")
+set(cuda_sources ${sources})
+list(FILTER cuda_sources INCLUDE REGEX "/gpu/cuda/|\\.cu$")
+set(kernels ${sources})
+list(FILTER kernels INCLUDE REGEX "\\.cu\\.cc$")
+if(cuda_sources OR kernels)
+  list(REMOVE_ITEM sources ${cuda_sources} ${kernels})
+endif()
 if(sources)
+  hr_objects(gpu PLAIN ${sources})
+  target_precompile_headers(hr_gpu REUSE_FROM hr_pch)
+  hr_plugin(gpu_host ${kernels} LIBRARIES hr_gpu)
+  set_target_properties(headrace_gpu_host PROPERTIES LINKER_LANGUAGE CXX)
+endif()
+
+option(HEADRACE_CUDA "Build libheadrace_cuda.so where nvcc and cuDNN are" ON)
+if(sources AND HEADRACE_CUDA)
+  if(NOT CMAKE_CUDA_COMPILER)
+    find_program(HEADRACE_NVCC nvcc HINTS /usr/local/cuda/bin)
+    if(HEADRACE_NVCC)
+      set(CMAKE_CUDA_COMPILER ${HEADRACE_NVCC})
+    endif()
+  endif()
   include(CheckLanguage)
   check_language(CUDA)
   find_package(CUDAToolkit QUIET)
-  find_library(HEADRACE_CUDNN cudnn)
-  if(CMAKE_CUDA_COMPILER AND CUDAToolkit_FOUND AND HEADRACE_CUDNN)
-    if(NOT CMAKE_CUDA_ARCHITECTURES)
-      set(CMAKE_CUDA_ARCHITECTURES all-major)
+  find_path(HEADRACE_CUDNN_HEADERS cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+  find_library(HEADRACE_CUDNN cudnn HINTS ${CUDAToolkit_LIBRARY_DIR})
+  if(CMAKE_CUDA_COMPILER AND CUDAToolkit_FOUND AND HEADRACE_CUDNN
+      AND HEADRACE_CUDNN_HEADERS)
+    if(NOT CMAKE_CUDA_ARCHITECTURES)  # 90 is also there as PTX, for later GPUs
+      set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
     endif()
-    set(CMAKE_CUDA_STANDARD 20)
     enable_language(CUDA)
-    hr_plugin(gpu ${sources} LIBRARIES
-      CUDA::cudart_static CUDA::cublas ${HEADRACE_CUDNN})
+    # A source has one language; nvcc gets the kernels by files of its own.
+    foreach(kernel ${kernels})
+      file(RELATIVE_PATH name ${CMAKE_SOURCE_DIR}/src ${kernel})
+      string(REGEX REPLACE "[/.]" "_" file ${name})
+      file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/cuda/${file}.cu
+        CONTENT "#include \"${name}\"\n")
+      list(APPEND cuda_sources ${CMAKE_BINARY_DIR}/cuda/${file}.cu)
+    endforeach()
+    hr_plugin(cuda ${cuda_sources} LIBRARIES hr_gpu CUDA::cudart_static
+      CUDA::cublas CUDA::cublasLt ${HEADRACE_CUDNN})
+    target_include_directories(headrace_cuda SYSTEM PRIVATE
+      ${HEADRACE_CUDNN_HEADERS})
+    # Eigen and absl are for the host; what they say of themselves is no news.
+    target_compile_options(headrace_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:
+      -std=c++20 --expt-relaxed-constexpr -diag-suppress=20012,20014,2810
+      -Wno-deprecated-gpu-targets>)
+    set_property(TARGET headrace_cuda APPEND PROPERTY
+      INSTALL_RPATH ${CUDAToolkit_LIBRARY_DIR})
+    set_target_properties(headrace_cuda PROPERTIES CUDA_STANDARD_REQUIRED OFF)
   else()
-    message(STATUS "CUDA or cuDNN not found: gpu/ is not built")
+    message(STATUS "CUDA or cuDNN not found: there is no libheadrace_cuda.so")
   endif()
 endif()

@@ -26,6 +26,15 @@
 
 namespace headrace {
 
+// What a session wants of GPUs: ConfigProto.gpu_options.
+struct GpuOptions {
+  // Of a GPU's memory, how much the process may take: 0 to 1; 0 is nearly all.
+  double memory_fraction = 0;
+  bool allow_growth = false;  // takes memory as it is needed
+  // "1,0": these GPUs of the machine, in this order; empty is all.
+  std::string visible_device_list;
+};
+
 // What a session wants of its devices.
 struct DeviceOptions {
   // ConfigProto.device_count: how many of a type, at most. Of a type that is
@@ -35,6 +44,7 @@ struct DeviceOptions {
   std::string name_prefix;  // "/job:localhost/replica:0/task:0"
   // For loops inside kernels. Lives as long as the devices.
   ThreadPool* pool = nullptr;
+  GpuOptions gpu;
 
   int CountOf(const std::string& type, int otherwise) const {
     const auto it = counts.find(type);

@@ -213,6 +213,7 @@ Status Worker::MakeDevices(const pb::ConfigProto& config,
   HR_RETURN_IF_ERROR(SessionOptions::FromConfig(config, &options));
   DeviceOptions devices;
   devices.counts = options.device_counts;
+  devices.gpu = options.gpu;
   devices.name_prefix = task_;
   devices.pool =
       resources_->intra ? resources_->intra.get() : ThreadPool::Global();

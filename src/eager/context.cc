@@ -47,11 +47,13 @@ StatusOr<std::shared_ptr<EagerContext>> EagerContext::Create(
   }
   DeviceOptions devices;
   devices.counts = session_options.device_counts;
+  devices.gpu = session_options.gpu;
   devices.name_prefix = kEagerPrefix;
   devices.pool =
       resources->intra ? resources->intra.get() : ThreadPool::Global();
   HR_RETURN_IF_ERROR(
       DeviceFactories::CreateDevices(devices, &resources->devices));
+  session_options.AdaptTo(resources->devices);
   return std::shared_ptr<EagerContext>(
       new EagerContext(options, std::move(session_options),
                        std::move(resources), std::move(tuner)));

@@ -11,6 +11,7 @@
 // loop of the loop around it, or by a constant at the top.
 #include "graph/partition.h"
 
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -50,8 +51,8 @@ class Partitioner {
   }
 
  private:
-  // An edge's source and the part that it crosses to.
-  using Crossing = std::pair<Endpoint, std::string>;
+  // An edge's source, and the part and the memory that it crosses to.
+  using Crossing = std::tuple<Endpoint, std::string, MemoryType>;
 
   const std::string& DeviceOf(const Node* n) const { return *device_[n->id()]; }
   const std::string& PartOf(const std::string& device) {
@@ -62,6 +63,27 @@ class Partitioner {
   }
   bool Together(const std::string& a, const std::string& b) {
     return a == b || PartOf(a) == PartOf(b);
+  }
+  MemoryType MemoryOf(const Node& n, const std::string& device, bool is_output,
+                      int index) const {
+    return options_.memory_of ? options_.memory_of(n, device, is_output, index)
+                              : DEVICE_MEMORY;
+  }
+  // Of a tensor of graph_.
+  MemoryType MemoryOf(const Endpoint& value) const {
+    return MemoryOf(*value.node, DeviceOf(value.node), true, value.index);
+  }
+  // If an input of `n` comes from the other memory of its device.
+  bool CrossesMemory(const Node& n) const {
+    if (!options_.memory_of) return false;
+    for (const Edge* e : n.data_inputs()) {
+      if (e != nullptr &&
+          MemoryOf({e->src(), e->src_output()}) !=
+              MemoryOf(n, DeviceOf(&n), false, e->dst_input())) {
+        return true;
+      }
+    }
+    return false;
   }
   Graph* Part(const std::string& device) {
     return (*parts_)[PartOf(device)].get();
@@ -82,7 +104,10 @@ class Partitioner {
       control_flow |= n->IsControlFlow();
     });
     HR_RETURN_IF_ERROR(s);
-    if (!crosses || !control_flow) return OkStatus();
+    if (!control_flow) return OkStatus();
+    graph_.ForEachNode(
+        [&](const Node* n) { crosses = crosses || CrossesMemory(*n); });
+    if (!crosses) return OkStatus();
     HR_RETURN_IF_ERROR(AnalyzeControlFlow(graph_, &flow_));
     std::vector<Node*> order;
     HR_RETURN_IF_ERROR(TopologicalOrder(graph_, &order));
@@ -225,7 +250,8 @@ class Partitioner {
     HR_RETURN_IF_ERROR(part->AddEdge({next, 0}, merge, 1));
     HR_RETURN_IF_ERROR(part->AddEdge({merge, 0}, split, 0));
     HR_ASSIGN_OR_RETURN(Endpoint goes_on,
-                        Bring({const_cast<Node*>(condition), 0}, device));
+                        Bring({const_cast<Node*>(condition), 0}, device,
+                              MemoryOf(*split, device, false, 1)));
     HR_RETURN_IF_ERROR(part->AddEdge(goes_on, split, 1));
     HR_RETURN_IF_ERROR(part->AddEdge({split, 1}, next, 0));
     return merge;
@@ -241,8 +267,12 @@ class Partitioner {
           e.src()->name(), "' on ", DeviceOf(e.src()),
           "; a reference cannot cross devices: place both on one");
     }
+    const MemoryType wanted =
+        IsRefType(e.dst()->input_type(e.dst_input()))
+            ? MemoryOf({e.src(), e.src_output()})
+            : MemoryOf(*e.dst(), device, false, e.dst_input());
     HR_ASSIGN_OR_RETURN(Endpoint value,
-                        Bring({e.src(), e.src_output()}, device));
+                        Bring({e.src(), e.src_output()}, device, wanted));
     return Part(device)->AddEdge(value, copies_[e.dst()->id()], e.dst_input());
   }
 
@@ -253,20 +283,31 @@ class Partitioner {
     return OkStatus();
   }
 
-  // A tensor of graph_, in the part of `device`.
-  StatusOr<Endpoint> Bring(Endpoint value, const std::string& device) {
+  // A tensor of graph_, in the part of `device` and its memory `wanted`.
+  StatusOr<Endpoint> Bring(Endpoint value, const std::string& device,
+                           MemoryType wanted) {
     const Node& src = *value.node;
-    if (Together(DeviceOf(&src), device)) {
+    const bool together = Together(DeviceOf(&src), device);
+    if (together && (DeviceOf(&src) != device || MemoryOf(value) == wanted)) {
       return Endpoint{copies_[src.id()], value.index};
     }
-    if (CanBeCopied(src)) {
+    if (!together && CanBeCopied(src)) {
       HR_ASSIGN_OR_RETURN(Node * enter, EnterOn(src, device));
-      return Endpoint{enter, 0};
+      const MemoryType made = MemoryOf(*enter, device, true, 0);
+      if (made == wanted) return Endpoint{enter, 0};
+      const Crossing inside{value, PartOf(device), wanted};
+      Node*& recv = received_[inside];
+      if (recv == nullptr) {
+        HR_ASSIGN_OR_RETURN(recv,
+                            AddPair({enter, 0}, src, device, made, wanted));
+      }
+      return Endpoint{recv, 0};
     }
-    const Crossing crossing{value, PartOf(device)};
+    const Crossing crossing{value, PartOf(device), wanted};
     if (Node* made = received_[crossing]) return Endpoint{made, 0};
     HR_ASSIGN_OR_RETURN(Node * recv,
-                        AddPair({copies_[src.id()], value.index}, src, device));
+                        AddPair({copies_[src.id()], value.index}, src, device,
+                                MemoryOf(value), wanted));
     received_[crossing] = recv;
     return Endpoint{recv, 0};
   }
@@ -275,7 +316,7 @@ class Partitioner {
   StatusOr<Node*> BringControl(Node* src, const std::string& device) {
     if (Together(DeviceOf(src), device)) return copies_[src->id()];
     if (CanBeCopied(*src)) return EnterOn(*src, device);
-    const Crossing crossing{{src, kControlSlot}, PartOf(device)};
+    const Crossing crossing{{src, kControlSlot}, PartOf(device), DEVICE_MEMORY};
     if (Node* made = received_[crossing]) return made;
     // The signal is an empty constant that waits for the source.
     HR_ASSIGN_OR_RETURN(Node * sent, AddToken(*src, DeviceOf(src)));
@@ -298,15 +339,16 @@ class Partitioner {
   }
 
   StatusOr<Node*> EnterOn(const Node& enter, const std::string& device) {
-    const Crossing key{{const_cast<Node*>(&enter), 0}, PartOf(device)};
-    if (Node* made = received_[key]) return made;
+    const EnterKey key{&enter, PartOf(device)};
+    if (Node* made = enters_[key]) return made;
     NodeDef def = enter.def();
     HR_ASSIGN_OR_RETURN(
         Node * copy, Add(std::move(def), enter, device, enter.output_shape(0)));
-    received_[key] = copy;
+    enters_[key] = copy;
     const Edge* const in = enter.input_edge(0);
     HR_ASSIGN_OR_RETURN(Endpoint value,
-                        Bring({in->src(), in->src_output()}, device));
+                        Bring({in->src(), in->src_output()}, device,
+                              MemoryOf(*copy, device, false, 0)));
     HR_RETURN_IF_ERROR(Part(device)->AddEdge(value, copy, 0));
     for (const Edge* e : enter.control_inputs()) {
       HR_ASSIGN_OR_RETURN(Node * done, BringControl(e->src(), device));
@@ -344,7 +386,9 @@ class Partitioner {
   // _Send of `value`, which is in its own device's part, and _Recv on
   // `to_device`, which is returned.
   StatusOr<Node*> AddPair(Endpoint value, const Node& origin,
-                          const std::string& to_device) {
+                          const std::string& to_device,
+                          MemoryType from = DEVICE_MEMORY,
+                          MemoryType to = DEVICE_MEMORY) {
     const std::string& from_device = value.node->assigned_device();
     const int frame = flow_.frames.empty() ? 0 : flow_.puts_out_to[origin.id()];
     if (frame != 0 && irregular_[origin.id()]) {
@@ -365,7 +409,7 @@ class Partitioner {
         {"client_terminated", false},
     };
     NodeDef send;
-    send.op = "_Send";
+    send.op = from == HOST_MEMORY ? "_HostSend" : "_Send";
     send.attrs = attrs;
     send.attrs.Set("T", dtype);
     const PartialTensorShape& shape = value.node->output_shape(value.index);
@@ -373,7 +417,7 @@ class Partitioner {
                         Add(std::move(send), origin, from_device, shape));
     HR_RETURN_IF_ERROR(Part(from_device)->AddEdge(value, sent, 0));
     NodeDef recv;
-    recv.op = "_Recv";
+    recv.op = to == HOST_MEMORY ? "_HostRecv" : "_Recv";
     recv.attrs = std::move(attrs);
     recv.attrs.Set("tensor_type", dtype);
     HR_ASSIGN_OR_RETURN(Node * received,
@@ -397,6 +441,8 @@ class Partitioner {
   std::vector<const Node*> conditions_, second_conditions_;
   std::map<std::pair<int, std::string>, Node*> control_loops_;
   absl::flat_hash_map<Crossing, Node*> received_;
+  using EnterKey = std::pair<const Node*, std::string>;
+  absl::flat_hash_map<EnterKey, Node*> enters_;
   std::map<std::string, std::string> part_of_;  // by device, as asked so far
   int names_ = 0;
   int edges_ = 0;
@@ -429,7 +475,8 @@ Status PartitionGraph(const PartitionOptions& options,
     together &=
         n->assigned_device() == first->assigned_device() || part_of(*n) == part;
   });
-  if (first == nullptr || !together || first->assigned_device().empty()) {
+  if (first == nullptr || !together || first->assigned_device().empty() ||
+      options.memory_of) {
     return PartitionGraph(options, *graph, parts);
   }
   parts->clear();

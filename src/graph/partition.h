@@ -21,6 +21,14 @@ struct PartitionOptions {
   // The part to which a device belongs; empty: every device is a part. Nodes of
   // one part keep their edges, also between its devices.
   std::function<std::string(const std::string& device)> part_of;
+  // In which memory of `device` an output or an input of a node is. Where the
+  // memory of a device is the host's, all are DEVICE_MEMORY. A tensor is copied
+  // between the memories of one device as between devices; its ends in the
+  // host's memory are _HostSend and _HostRecv. Null: memories are not told
+  // apart.
+  std::function<MemoryType(const Node& node, const std::string& device,
+                           bool is_output, int index)>
+      memory_of;
 };
 
 // Every node must have an assigned device. A reference edge must not cross

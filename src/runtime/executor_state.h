@@ -559,6 +559,11 @@ class ExecutorState {
     for (Tensor& t : arg_values_) {
       if (!t.IsInline()) DropTensor(&t);
     }
+    // Kernels of such a device return before their work is done.
+    if (!plan_.device->IsHostMemory()) [[unlikely]] {
+      const Status s = plan_.device->Sync();
+      if (!s.ok()) Fail(nullptr, s);
+    }
     const bool complete = complete_.load(std::memory_order_relaxed);
     // After `recycle` this object may serve another step, and after `done` the
     // executor may be gone.

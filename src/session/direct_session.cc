@@ -304,11 +304,13 @@ Status NewDirectSession(const pb::ConfigProto& config,
   }
   DeviceOptions devices;
   devices.counts = options.device_counts;
+  devices.gpu = options.gpu;
   devices.name_prefix = kPrefix;
   devices.pool =
       resources->intra ? resources->intra.get() : ThreadPool::Global();
   HR_RETURN_IF_ERROR(
       DeviceFactories::CreateDevices(devices, &resources->devices));
+  options.AdaptTo(resources->devices);
   *out =
       std::make_unique<DirectSession>(std::move(options), std::move(resources),
                                       std::move(tuner), std::move(graph));

@@ -107,6 +107,10 @@ Status SessionOptions::FromConfig(const pb::ConfigProto& config,
         CheckThreads("session_inter_op_thread_pool", p.num_threads()));
     o.inter_op_pools.push_back({p.num_threads(), p.global_name()});
   }
+  o.gpu.memory_fraction =
+      config.gpu_options().per_process_gpu_memory_fraction();
+  o.gpu.allow_growth = config.gpu_options().allow_growth();
+  o.gpu.visible_device_list = config.gpu_options().visible_device_list();
   o.allow_soft_placement = config.allow_soft_placement();
   o.log_device_placement = config.log_device_placement();
   o.operation_timeout_ms = config.operation_timeout_in_ms();
@@ -169,6 +173,17 @@ Status SessionOptions::FromConfig(const pb::ConfigProto& config,
   }
   *out = std::move(o);
   return OkStatus();
+}
+
+void SessionOptions::AdaptTo(
+    const std::vector<std::unique_ptr<Device>>& devices) {
+  for (const auto& d : devices) {
+    if (d->IsHostMemory()) continue;
+    for (const GraphPass& pass : GraphPasses()) {
+      if (pass.for_host) disabled_passes.insert(pass.name);
+    }
+    return;
+  }
 }
 
 }  // namespace headrace

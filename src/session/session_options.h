@@ -3,12 +3,14 @@
 #define HEADRACE_SESSION_SESSION_OPTIONS_H_
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "framework/tuning/algorithm_tuner.h"
 #include "headrace/config.pb.h"
+#include "headrace/device_factory.h"
 #include "headrace/status.h"
 
 namespace headrace {
@@ -25,6 +27,7 @@ struct SessionOptions {
   };
   // If not empty, instead of inter_op_threads.
   std::vector<InterOpPool> inter_op_pools;
+  GpuOptions gpu;  // ConfigProto.gpu_options
   bool allow_soft_placement = false;
   bool log_device_placement = false;
   int64_t operation_timeout_ms = 0;  // 0: none
@@ -44,6 +47,9 @@ struct SessionOptions {
 
   // InvalidArgument for numbers that make no sense and unknown pass names.
   static Status FromConfig(const pb::ConfigProto& config, SessionOptions* out);
+  // Switches off the passes that are for the host if a device has a memory of
+  // its own.
+  void AdaptTo(const std::vector<std::unique_ptr<Device>>& devices);
 };
 
 }  // namespace headrace

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/client_graph.h"
 #include "graph/partition.h"
+#include "runtime/memory_types.h"
 #include "runtime/passes/graph_pass.h"
 #include "runtime/placer.h"
 #include "session/partial_run.h"
@@ -114,6 +115,13 @@ Status StepCompiler::BuildParts(std::unique_ptr<Graph> client,
     const Device* d = FindDevice(name);
     return d == nullptr ? 0 : d->attributes().incarnation;
   };
+  MemoryTypesOfNodes memory_types(devices_);
+  if (memory_types.are_needed()) {
+    partition.memory_of = [&](const Node& n, const std::string& device,
+                              bool is_output, int index) {
+      return memory_types.Of(n, device, is_output, index);
+    };
+  }
   bool control_flow = false;
   client->ForEachNode(
       [&](const Node* n) { control_flow |= n->IsControlFlow(); });

@@ -7,6 +7,7 @@
 #include "base/exceptions.h"
 #include "base/fork.h"
 #include "base/random.h"
+#include "framework/kernel/device_plugins.h"
 #include "headrace/mutex.h"
 #include "headrace/types.h"
 
@@ -86,6 +87,7 @@ DeviceAttributes MakeDeviceAttributes(const DeviceOptions& options,
 Status DeviceFactories::CreateDevices(
     const DeviceOptions& options,
     std::vector<std::unique_ptr<Device>>* devices) {
+  LoadDevicePlugins();
   std::vector<std::unique_ptr<Device>> all;
   for (const Registered& r : Registry::Get()->Ordered()) {
     std::vector<std::unique_ptr<Device>> made;

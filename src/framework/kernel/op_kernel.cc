@@ -143,14 +143,24 @@ void OpKernelContext::forward_ref_input_to_ref_output(int in, int out) {
   set_output_ref(out, v.ref_mutex, v.tensor);
 }
 
+namespace {
+// What is inside of a Tensor is in the host's memory.
+Tensor::Placement PlacementIn(const Device& device, MemoryType where) {
+  return where == HOST_MEMORY || device.IsHostMemory() ? Tensor::kAuto
+                                                       : Tensor::kHeap;
+}
+}  // namespace
+
 Status OpKernelContext::allocate_output(int i, const TensorShape& shape,
                                         Tensor** out) {
   OutputSlot& slot = outputs_[i];
+  const MemoryType where = params_->kernel->output_memory_type(i);
   Allocator* a = PlannedAllocator(i);
   if (a == nullptr) [[likely]]
-    a = StepAllocator(params_->kernel->output_memory_type(i));
-  HR_RETURN_IF_ERROR(Tensor::Allocate(
-      a, BaseType(params_->kernel->output_type(i)), shape, &slot.value));
+    a = StepAllocator(where);
+  HR_RETURN_IF_ERROR(
+      Tensor::Allocate(a, BaseType(params_->kernel->output_type(i)), shape,
+                       &slot.value, PlacementIn(*device(), where)));
   slot.is_set = true;
   *out = &slot.value;
   return OkStatus();
@@ -191,6 +201,9 @@ Allocator* OpKernelContext::AllocatorWithBudget(MemoryType where) const {
 Status OpKernelContext::allocate_temp(DataType dtype, const TensorShape& shape,
                                       Tensor* out,
                                       Tensor::Placement placement) {
+  if (placement == Tensor::kAuto) {
+    placement = PlacementIn(*device(), DEVICE_MEMORY);
+  }
   return Tensor::Allocate(StepAllocator(DEVICE_MEMORY), dtype, shape, out,
                           placement);
 }
@@ -389,16 +402,32 @@ std::string KernelRegistry::Describe(const std::string& op) {
   return out.empty() ? "\n  <no registered kernels>" : out;
 }
 
+namespace {
+// Objects cannot be in another memory. The kernels of every device pass values
+// on; where they pass int32, these are counters and shapes, which other kernels
+// want on the host.
+bool StaysOnHost(DataType type, bool for_every_device) {
+  return !DataTypeCanUseMemcpy(type) || (for_every_device && type == DT_INT32);
+}
+}  // namespace
+
 Status KernelRegistry::MemoryTypes(
     const KernelEntry& entry, const OpDef& op, const NodeDef& node,
     absl::InlinedVector<MemoryType, 4>* inputs,
     absl::InlinedVector<MemoryType, 4>* outputs) {
   std::vector<ArgRange> ranges;
+  DataTypeVector input_types, output_types;
+  HR_RETURN_IF_ERROR(InOutTypes(op, node.attrs, &input_types, &output_types));
+  const bool for_all = SameText(entry.device, DEVICE_DEFAULT);
   for (int side = 0; side < 2; ++side) {
     const auto& args = side == 0 ? op.inputs : op.outputs;
     auto* memory = side == 0 ? inputs : outputs;
     HR_RETURN_IF_ERROR(ArgRanges(args, op, node.attrs, &ranges));
     memory->assign(ranges.empty() ? 0 : ranges.back().end, DEVICE_MEMORY);
+    const DataTypeVector& types = side == 0 ? input_types : output_types;
+    for (size_t k = 0; k < types.size() && k < memory->size(); ++k) {
+      if (StaysOnHost(BaseType(types[k]), for_all)) (*memory)[k] = HOST_MEMORY;
+    }
     for (const KernelClause& host : entry.host_memory()) {
       for (size_t i = 0; i < args.size(); ++i) {
         if (args[i].name != host.name) continue;

@@ -184,10 +184,13 @@ Status Tensor::Allocate(Allocator* a, DataType dtype, const TensorShape& shape,
       !DataTypeCanUseMemcpy(dtype)) {
     t.buf_ = RefPtr<TensorBuffer>(NewBuffer(a, dtype, bytes));
     if (t.buf_ == nullptr) {
+      const AllocatorStats stats = a->GetStats();
+      const int64_t free = stats.bytes_limit - stats.bytes_in_use;
       return errors::ResourceExhausted(
           "OOM when allocating tensor with shape", shape.DebugString(),
           " and type ", DataTypeString(dtype), ": ", bytes, " bytes wanted, ",
-          a->GetStats().bytes_in_use, " in use by allocator ", a->Name());
+          stats.bytes_in_use, " in use by allocator ", a->Name(),
+          stats.bytes_limit > 0 ? absl::StrCat(", ", free, " free") : "");
     }
     t.data_ = t.buf_->data();
   }

@@ -3,6 +3,7 @@
 // name, frame and iteration. Dead values cross, too: _Send also runs on a dead
 // input and marks the value dead. For a dead value _Recv leaves its output
 // unset, which makes it dead.
+#include "framework/kernel/edge_key.h"
 #include "framework/kernel/rendezvous.h"
 #include "headrace/op_kernel.h"
 
@@ -18,37 +19,6 @@ Status CheckMemory(const OpKernelConstruction& ctx) {
       ctx.def().op, ": device type ", ctx.device_type(),
       " has a memory of its own and registers no kernel for this op");
 }
-
-// The key without frame and iteration, which only a call knows; for the
-// outermost frame it is complete.
-class KeyMaker {
- public:
-  Status Init(OpKernelConstruction* ctx) {
-    HR_RETURN_IF_ERROR(ctx->GetAttr("send_device", &send_device_));
-    HR_RETURN_IF_ERROR(ctx->GetAttr("recv_device", &recv_device_));
-    HR_RETURN_IF_ERROR(ctx->GetAttr("tensor_name", &tensor_name_));
-    int64_t incarnation;
-    HR_RETURN_IF_ERROR(ctx->GetAttr("send_device_incarnation", &incarnation));
-    incarnation_ = static_cast<uint64_t>(incarnation);
-    root_key_ = Rendezvous::CreateKey(send_device_, incarnation_, recv_device_,
-                                      tensor_name_, 0, 0);
-    return OkStatus();
-  }
-  std::string Key(const OpKernelContext* ctx) const {
-    const uint64_t frame = ctx->params().frame_id;
-    const int64_t iter = ctx->params().frame_iter;
-    if (frame == 0 && iter == 0) return root_key_;
-    return Rendezvous::CreateKey(send_device_, incarnation_, recv_device_,
-                                 tensor_name_, frame, iter);
-  }
-  std::string Describe() const {
-    return absl::StrCat("tensor '", tensor_name_, "' from ", send_device_);
-  }
-
- private:
-  std::string send_device_, recv_device_, tensor_name_, root_key_;
-  uint64_t incarnation_ = 0;
-};
 
 class SendOp : public OpKernel {
  public:
@@ -67,7 +37,7 @@ class SendOp : public OpKernel {
   }
 
  private:
-  KeyMaker key_;
+  EdgeKey key_;
 };
 REGISTER_KERNEL_BUILDER(Name("_Send").Device(DEVICE_DEFAULT), SendOp);
 REGISTER_KERNEL_BUILDER(
@@ -107,7 +77,7 @@ class RecvOp : public AsyncOpKernel {
   }
 
  private:
-  KeyMaker key_;
+  EdgeKey key_;
 };
 REGISTER_KERNEL_BUILDER(Name("_Recv").Device(DEVICE_DEFAULT), RecvOp);
 REGISTER_KERNEL_BUILDER(

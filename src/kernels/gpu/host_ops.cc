@@ -119,6 +119,13 @@ REGISTER_KERNEL_BUILDER(Name("BroadcastGradientArgs")
                             .HostMemory("r0")
                             .HostMemory("r1"),
                         HostKernel);
+REGISTER_KERNEL_BUILDER(Name("DynamicStitch")
+                            .Device(DEVICE_GPU)
+                            .TypeConstraint<int32_t>("T")
+                            .HostMemory("indices")
+                            .HostMemory("data")
+                            .HostMemory("merged"),
+                        HostKernel);
 REGISTER_KERNEL_BUILDER(Name("ConcatOffset")
                             .Device(DEVICE_GPU)
                             .HostMemory("concat_dim")

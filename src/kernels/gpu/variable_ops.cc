@@ -10,6 +10,7 @@
 
 #include "framework/kernel/resource_var.h"
 #include "kernels/gpu/gpu_op.h"
+#include "kernels/gpu/layout_functors.h"
 #include "kernels/gpu/update_functors.h"
 #include "kernels/lib/variable_access.h"
 
@@ -215,6 +216,61 @@ class OptimizerOp : public OpKernel {
   std::vector<int> scalars_;
   optimizer_rules::OptimizerFlags flags_;
 };
+
+// Rows of a variable, without batch dims.
+template <typename Index>
+class ResourceGatherOp : public OpKernel {
+ public:
+  explicit ResourceGatherOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
+    int64_t batch_dims = 0;
+    if (ctx->HasAttr("batch_dims")) {
+      OP_REQUIRES_OK(ctx, ctx->GetAttr("batch_dims", &batch_dims));
+    }
+    OP_REQUIRES(ctx, batch_dims == 0,
+                errors::Unimplemented("ResourceGather on a GPU: batch_dims "
+                                      "must be 0, got ",
+                                      batch_dims));
+  }
+  void Compute(OpKernelContext* ctx) override {
+    Tensor params;
+    OP_REQUIRES_OK(ctx, ReadVariable(*ctx, 0, output_type(0), &params));
+    const Tensor& indices = ctx->input(1);
+    OP_REQUIRES(ctx, params.dims() >= 1,
+                errors::InvalidArgument("params must be at least 1 "
+                                        "dimensional, got a scalar"));
+    TensorShape shape = indices.shape();
+    for (int i = 1; i < params.dims(); ++i) shape.AddDim(params.dim_size(i));
+    OP_REQUIRES(ctx, shape.dims() <= kMaxTensorRank,
+                errors::InvalidArgument("the result has too many dimensions"));
+    Tensor* out = nullptr;
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
+    if (out->NumElements() == 0) return;
+    OP_REQUIRES_OK(
+        ctx, WithWidth(params.dtype(), [&](auto bytes) {
+          using E = Element<bytes()>;
+          return ForEach(
+              GpuStream(ctx), out->NumElements(),
+              GatherMove<bytes(), Index>{
+                  static_cast<const E*>(params.raw_data()), In<Index>(indices),
+                  static_cast<E*>(out->raw_data()), params.dim_size(0),
+                  indices.NumElements(),
+                  params.shape().ProductOf(1, params.dims())});
+        }));
+  }
+};
+#define HR_REGISTER_INDEX(T, INDEX)                               \
+  REGISTER_KERNEL_BUILDER(Name("ResourceGather")                  \
+                              .Device(DEVICE_GPU)                 \
+                              .HostMemory("resource")             \
+                              .TypeConstraint<T>("dtype")         \
+                              .TypeConstraint<INDEX>("Tindices"), \
+                          ResourceGatherOp<INDEX>);
+#define HR_REGISTER(T)          \
+  HR_REGISTER_INDEX(T, int32_t) \
+  HR_REGISTER_INDEX(T, int64_t)
+HR_GPU_FLOAT_TYPES(HR_REGISTER)
+#undef HR_REGISTER
+#undef HR_REGISTER_INDEX
 
 // What touches no element: the CPU's kernels.
 REGISTER_KERNEL_BUILDER(

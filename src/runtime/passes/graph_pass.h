@@ -24,6 +24,9 @@ struct GraphPass {
   const char* what;  // for people
   // `changes` counts nodes removed or replaced.
   Status (*run)(const GraphPassContext& context, Graph* graph, int* changes);
+  // Makes ops whose kernels are the CPU's. Passes run before nodes have
+  // devices, so it is off in a session with a device of another memory.
+  bool for_host = false;
 };
 
 // In the order in which they run: "inline_functions", "remove_noops",

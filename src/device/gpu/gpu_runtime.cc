@@ -1,0 +1,250 @@
+#include "device/gpu/gpu_runtime.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace headrace::gpu {
+namespace {
+
+// What lives as long as the process: sessions come and go, tensors may stay.
+struct OfGpu {
+  std::unique_ptr<BfcAllocator> device_allocator, pinned_allocator;
+  std::weak_ptr<GpuRuntime> runtime;
+  bool has_runtime = false;  // until its destructor is through
+};
+
+struct Process {
+  Mutex mu;
+  CondVar ended;
+  std::map<StreamExecutor*, OfGpu> gpus GUARDED_BY(mu);
+
+  static Process* Get() {
+    static Process* const process = new Process;
+    return process;
+  }
+};
+
+thread_local const std::string* current_node = nullptr;
+
+StatusOr<BfcAllocator::Limits> LimitsOf(StreamExecutor* executor,
+                                        const GpuOptions& options) {
+  const double fraction = options.memory_fraction;
+  if (!(fraction >= 0 && fraction <= 1)) {
+    return errors::InvalidArgument(
+        "GPUOptions: per_process_gpu_memory_fraction is ", fraction,
+        ", wanted 0 to 1");
+  }
+  int64_t free = 0, total = 0;
+  HR_RETURN_IF_ERROR(executor->MemoryUsage(&free, &total));
+  BfcAllocator::Limits limits;
+  limits.allow_growth = options.allow_growth;
+  if (fraction > 0) {
+    limits.bytes = static_cast<int64_t>(static_cast<double>(total) * fraction);
+  } else {
+    // Libraries and the driver take memory beside the allocator.
+    const int64_t kept = free < (int64_t{2} << 30)
+                             ? std::min<int64_t>(int64_t{225} << 20, free / 4)
+                             : std::max<int64_t>(int64_t{300} << 20, free / 20);
+    limits.bytes = free - kept;
+  }
+  return limits;
+}
+
+}  // namespace
+
+const std::string& CurrentNode() {
+  static const std::string* const none = new std::string;
+  return current_node == nullptr ? *none : *current_node;
+}
+CurrentNodeScope::CurrentNodeScope(const std::string& name)
+    : before_(std::exchange(current_node, &name)) {}
+CurrentNodeScope::~CurrentNodeScope() { current_node = before_; }
+
+StatusOr<std::shared_ptr<GpuRuntime>> GpuRuntime::Get(
+    StreamExecutor* executor, const GpuOptions& options) {
+  Process* const process = Process::Get();
+  MutexLock lock(&process->mu);
+  OfGpu& gpu = process->gpus[executor];
+  for (;;) {
+    if (std::shared_ptr<GpuRuntime> made = gpu.runtime.lock()) return made;
+    if (!gpu.has_runtime) break;
+    process->ended.Wait(&process->mu);
+  }
+  HR_ASSIGN_OR_RETURN(const BfcAllocator::Limits limits,
+                      LimitsOf(executor, options));
+  if (gpu.device_allocator == nullptr) {
+    gpu.device_allocator = std::make_unique<BfcAllocator>(
+        absl::StrCat("GPU_", executor->ordinal(), "_bfc"),
+        BfcAllocator::Source{[executor](size_t bytes) -> StatusOr<void*> {
+                               HR_ASSIGN_OR_RETURN(const DeviceMemoryBase m,
+                                                   executor->Allocate(bytes));
+                               return m.opaque;
+                             },
+                             [executor](void* region, size_t bytes) {
+                               executor->Deallocate({region, bytes});
+                             }},
+        limits);
+    gpu.pinned_allocator = std::make_unique<BfcAllocator>(
+        absl::StrCat("GPU_", executor->ordinal(), "_pinned"),
+        BfcAllocator::Source{[executor](size_t bytes) {
+                               return executor->AllocatePinned(bytes);
+                             },
+                             [executor](void* region, size_t bytes) {
+                               executor->DeallocatePinned(region, bytes);
+                             }},
+        BfcAllocator::Limits{int64_t{1} << 36, /*allow_growth=*/true});
+  } else {
+    gpu.device_allocator->SetLimits(limits);
+  }
+  std::shared_ptr<GpuRuntime> made(new GpuRuntime(
+      executor, gpu.device_allocator.get(), gpu.pinned_allocator.get()));
+  HR_RETURN_IF_ERROR(made->Init());
+  gpu.runtime = made;
+  gpu.has_runtime = true;
+  return made;
+}
+
+GpuRuntime::GpuRuntime(StreamExecutor* executor, BfcAllocator* device_allocator,
+                       BfcAllocator* pinned_allocator)
+    : executor_(executor),
+      device_allocator_(device_allocator),
+      pinned_allocator_(pinned_allocator) {}
+
+Status GpuRuntime::Init() {
+  HR_ASSIGN_OR_RETURN(compute_, executor_->CreateStream());
+  HR_ASSIGN_OR_RETURN(to_device_, executor_->CreateStream());
+  HR_ASSIGN_OR_RETURN(to_host_, executor_->CreateStream());
+  thread_ = std::thread([callbacks = callbacks_] { callbacks->Run(); });
+  device_allocator_->SetIdle(false);
+  pinned_allocator_->SetIdle(false);
+  device_allocator_->SetRetry([this] { return WaitForCopies(); });
+  return OkStatus();
+}
+
+GpuRuntime::~GpuRuntime() {
+  if (!thread_.joinable()) return;
+  device_allocator_->SetRetry(nullptr);
+  // Their callbacks are called before they go.
+  to_device_.reset();
+  to_host_.reset();
+  compute_.reset();
+  {
+    MutexLock lock(&callbacks_->mu);
+    callbacks_->ends = true;
+    callbacks_->changed.SignalAll();
+  }
+  if (thread_.get_id() == std::this_thread::get_id()) {
+    thread_.detach();  // the last callback held the last session
+  } else {
+    thread_.join();
+  }
+  device_allocator_->SetIdle(true);
+  pinned_allocator_->SetIdle(true);
+  Process* const process = Process::Get();
+  MutexLock lock(&process->mu);
+  process->gpus[executor_].has_runtime = false;
+  process->ended.SignalAll();
+}
+
+void GpuRuntime::CopyToDevice(const Tensor& host, const Tensor& device,
+                              DoneCallback done) {
+  const size_t bytes = host.TotalBytes();
+  if (bytes == 0) return done(OkStatus());
+  Status s;
+  {
+    MutexLock lock(&copy_mu_);
+    // Work that is queued may still use the buffer for what was there before.
+    s = to_device_->WaitFor(compute_.get());
+    // The copy of `host` stays where it is until the copy is done: a small
+    // tensor's bytes are inside.
+    auto kept = std::make_shared<std::pair<Tensor, Tensor>>(host, device);
+    if (s.ok()) {
+      s = to_device_->CopyToDevice(DeviceMemoryBase(device),
+                                   kept->first.raw_data(), bytes);
+    }
+    if (s.ok()) {
+      return WhenPassed(to_device_.get(),
+                        [kept, done = std::move(done)](const Status& status) {
+                          done(status);
+                        });
+    }
+  }
+  done(s);
+}
+
+void GpuRuntime::CopyToHost(const Tensor& device, const Tensor& host,
+                            DoneCallback done) {
+  const size_t bytes = device.TotalBytes();
+  if (bytes == 0) return done(OkStatus());
+  Status s;
+  {
+    MutexLock lock(&copy_mu_);
+    s = to_host_->WaitFor(compute_.get());
+    if (s.ok()) {
+      s = to_host_->CopyToHost(const_cast<void*>(host.raw_data()),
+                               DeviceMemoryBase(device), bytes);
+    }
+    if (s.ok()) {
+      return WhenPassed(to_host_.get(),
+                        [device, host, done = std::move(done)](
+                            const Status& status) { done(status); });
+    }
+  }
+  done(s);
+}
+
+void GpuRuntime::WhenPassed(Stream* stream, DoneCallback done) {
+  auto shared = std::make_shared<DoneCallback>(std::move(done));
+  const Status s = stream->DoHostCallback(
+      [callbacks = callbacks_, shared](const Status& status) {
+        callbacks->Add(std::move(*shared), status);
+      });
+  if (!s.ok()) callbacks_->Add(std::move(*shared), s);
+}
+
+void GpuRuntime::Callbacks::Add(DoneCallback done, const Status& s) {
+  MutexLock lock(&mu);
+  finished.push_back({std::move(done), s});
+  ++added;
+  changed.SignalAll();
+}
+
+void GpuRuntime::Callbacks::Run() {
+  for (;;) {
+    Finished next;
+    {
+      MutexLock lock(&mu);
+      while (finished.empty() && !ends) changed.Wait(&mu);
+      if (finished.empty()) return;
+      next = std::move(finished.front());
+      finished.pop_front();
+    }
+    next.done(next.status);
+    next = Finished();
+    MutexLock lock(&mu);
+    ++called;
+    changed.SignalAll();
+  }
+}
+
+Status GpuRuntime::Sync() { return compute_->BlockHostUntilDone(); }
+
+bool GpuRuntime::WaitForCopies() {
+  // A callback that allocates waits for itself.
+  if (std::this_thread::get_id() == thread_.get_id()) return false;
+  to_host_->BlockHostUntilDone().IgnoreError();
+  to_device_->BlockHostUntilDone().IgnoreError();
+  Callbacks& c = *callbacks_;
+  MutexLock lock(&c.mu);
+  const int64_t wanted = c.added;
+  const absl::Time until = Now() + absl::Seconds(1);
+  while (c.called < wanted) {
+    if (c.changed.WaitWithDeadline(&c.mu, until)) return false;
+  }
+  return true;
+}
+
+}  // namespace headrace::gpu

@@ -1,0 +1,34 @@
+#include "runtime/memory_types.h"
+
+namespace headrace {
+
+MemoryTypesOfNodes::MemoryTypesOfNodes(const std::vector<Device*>& devices) {
+  for (const Device* d : devices) {
+    if (!d->IsHostMemory()) own_memory_[d->name()] = d->device_type();
+  }
+}
+
+MemoryType MemoryTypesOfNodes::Of(const Node& n, const std::string& device,
+                                  bool is_output, int index) {
+  const auto type = own_memory_.find(device);
+  if (type == own_memory_.end()) return DEVICE_MEMORY;
+  Known& known = known_[&n];
+  if (known.device != device) {
+    known = {device, {}, {}};
+    const KernelEntry* const entry =
+        KernelRegistry::Global()->Find(type->second, n.def());
+    if (entry == nullptr ||
+        !KernelRegistry::MemoryTypes(*entry, n.op_def(), n.def(), &known.inputs,
+                                     &known.outputs)
+             .ok()) {
+      // Whoever makes the kernel says what is wrong.
+      known.inputs.clear();
+      known.outputs.clear();
+    }
+  }
+  const Types& types = is_output ? known.outputs : known.inputs;
+  return static_cast<size_t>(index) < types.size() ? types[index]
+                                                   : DEVICE_MEMORY;
+}
+
+}  // namespace headrace

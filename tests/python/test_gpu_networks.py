@@ -1,0 +1,43 @@
+"""Whole networks on the GPU of the host platform, equal to the CPU's."""
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = os.path.join(os.path.dirname(__file__), "gpu_networks.py")
+NETWORKS = ["lenet", "vgg", "resnet", "mobilenet", "inception", "lstm",
+            "transformer"]
+
+
+def has_gpu():
+    program = ("import headrace as tf; print([d.name for d in "
+               "tf.Session().list_devices()])")
+    out = subprocess.run([sys.executable, "-c", program], check=True,
+                         capture_output=True, text=True, env=environment())
+    return "GPU" in out.stdout
+
+
+def environment():
+    return dict(os.environ, HEADRACE_GPU_PLATFORM="host")
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_training_agrees_with_the_cpu(network):
+    if not has_gpu():
+        pytest.skip("this build has no host platform of GPUs")
+    done = subprocess.run([sys.executable, SCRIPT, network], env=environment(),
+                          capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines()
+             if line.startswith("[")]
+    assert len(lines) == 2
+    for _, resource, result in lines:
+        cpu, gpu = result["losses"]
+        assert gpu == pytest.approx(cpu, rel=2e-3, abs=1e-4), resource
+        assert result["difference"] <= 1e-2 * result["greatest"], result
+        # Losses fall, so the updates were made.
+        assert gpu[-1] < gpu[0], result
+        # Nearly everything ran on the GPU.
+        assert result["on_gpu"] > 5 * result["on_cpu"], result
