@@ -1,7 +1,7 @@
 # Plug-in libraries, which libheadrace.so loads from beside itself when they
 # are wanted: libheadrace_distributed.so needs gRPC and OpenSSL;
-# libheadrace_cuda.so needs nvcc, cuBLAS and cuDNN; libheadrace_gpu_host.so, on which the GPU's code is
-# tested, needs nothing.
+# libheadrace_cuda.so needs nvcc, cuBLAS and cuDNN; libheadrace_gpu_host.so, on
+# which the GPU's code is tested, needs nothing.
 #
 # The last two are made of the folders gpu/ under src/:
 #   *.cc        of both
