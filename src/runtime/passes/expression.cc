@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "base/interrupt.h"
+#include "graph/algorithm.h"
 
 namespace headrace {
 namespace {
@@ -171,6 +173,19 @@ bool MayBecomeOne(Rewriter* rewriter, const std::vector<Node*>& nodes,
                     absl::c_linear_search(nodes, e->dst());
            });
   });
+}
+
+Status ForEachRoot(const Graph& graph,
+                   const std::function<bool(const Node&)>& is_root,
+                   const std::function<Status(Node*)>& fuse) {
+  std::vector<Node*> order;
+  HR_RETURN_IF_ERROR(TopologicalOrder(graph, &order));
+  std::erase_if(order, [&](const Node* n) { return !is_root(*n); });
+  for (Node* n : order) {
+    HR_RETURN_IF_ERROR(CheckInterrupt());
+    HR_RETURN_IF_ERROR(fuse(n));
+  }
+  return OkStatus();
 }
 
 }  // namespace headrace

@@ -62,6 +62,13 @@ class Expander {
 bool MayBecomeOne(Rewriter* rewriter, const std::vector<Node*>& nodes,
                   const Node& last);
 
+// Calls `fuse` for each node for which `is_root` is true, in topological order.
+// A call may remove any other node but a root. Errors: those of `fuse`, and
+// CheckInterrupt's, which is asked before each call.
+Status ForEachRoot(const Graph& graph,
+                   const std::function<bool(const Node&)>& is_root,
+                   const std::function<Status(Node*)>& fuse);
+
 // The data input `i`.
 inline Endpoint InputOf(const Node& n, int i) {
   const Edge* const e = n.input_edge(i);

@@ -17,8 +17,6 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "base/interrupt.h"
-#include "graph/algorithm.h"
 #include "runtime/passes/expression.h"
 
 namespace headrace {
@@ -67,21 +65,17 @@ class Finder {
       : graph_(graph), rewriter_(context, graph) {}
 
   Status Run(int* changes) {
-    std::vector<Node*> order;
-    HR_RETURN_IF_ERROR(TopologicalOrder(*graph_, &order));
-    std::vector<Node*> functions;
-    for (Node* n : order) {
-      const bool known = absl::c_any_of(Formulas(), [&](const Formula& f) {
-        return n->type_string() == f.function;
-      });
-      if (known && IsReal(*n)) functions.push_back(n);
-    }
-    // No node of a formula but its only function is in this list.
-    for (Node* n : functions) {
-      HR_RETURN_IF_ERROR(CheckInterrupt());
-      HR_RETURN_IF_ERROR(Fuse(n, changes));
-    }
-    return OkStatus();
+    // Of a formula only its function is a root.
+    return ForEachRoot(
+        *graph_,
+        [](const Node& n) {
+          return absl::c_any_of(Formulas(),
+                                [&](const Formula& f) {
+                                  return n.type_string() == f.function;
+                                }) &&
+                 IsReal(n);
+        },
+        [&](Node* n) { return Fuse(n, changes); });
   }
 
  private:

@@ -14,8 +14,6 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "base/interrupt.h"
-#include "graph/algorithm.h"
 #include "runtime/passes/expression.h"
 
 namespace headrace {
@@ -137,19 +135,12 @@ class Finder {
       : graph_(graph), rewriter_(context, graph) {}
 
   Status Run(int* changes) {
-    std::vector<Node*> order;
-    HR_RETURN_IF_ERROR(TopologicalOrder(*graph_, &order));
-    std::vector<Node*> softmaxes;
-    for (Node* n : order) {
-      if (n->type_string() == "Softmax" && n->output_type(0) == DT_FLOAT) {
-        softmaxes.push_back(n);
-      }
-    }
-    for (Node* n : softmaxes) {
-      HR_RETURN_IF_ERROR(CheckInterrupt());
-      HR_RETURN_IF_ERROR(Fuse(n, changes));
-    }
-    return OkStatus();
+    return ForEachRoot(
+        *graph_,
+        [](const Node& n) {
+          return n.type_string() == "Softmax" && n.output_type(0) == DT_FLOAT;
+        },
+        [&](Node* n) { return Fuse(n, changes); });
   }
 
  private:

@@ -14,8 +14,6 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "base/interrupt.h"
-#include "graph/algorithm.h"
 #include "runtime/passes/expression.h"
 
 namespace headrace {
@@ -38,18 +36,10 @@ class Finder {
       : graph_(graph), rewriter_(context, graph) {}
 
   Status Run(int* changes) {
-    std::vector<Node*> order;
-    HR_RETURN_IF_ERROR(TopologicalOrder(*graph_, &order));
-    std::vector<Node*> roots;
-    for (Node* n : order) {
-      if (RootOf(*n) != Root::kNone) roots.push_back(n);
-    }
     // No normalization has more than one root.
-    for (Node* n : roots) {
-      HR_RETURN_IF_ERROR(CheckInterrupt());
-      HR_RETURN_IF_ERROR(Fuse(n, changes));
-    }
-    return OkStatus();
+    return ForEachRoot(
+        *graph_, [](const Node& n) { return RootOf(n) != Root::kNone; },
+        [&](Node* n) { return Fuse(n, changes); });
   }
 
  private:

@@ -9,8 +9,8 @@ from headrace._src.framework.tensor import convert_to_tensor
 
 
 def _unknown_defaults(op_list):
-    """{op: {attr: default}} of the attrs with defaults in an OpList that our ops
-    of the same names do not have."""
+    """{op: {attr: default}} of the attrs with defaults in an OpList that our
+    ops of the same names do not have."""
     unknown = {}
     for op in op_list.op:
         ours = _headrace.op_def(op.name)
@@ -42,8 +42,8 @@ def _read_graph_def(path, graph_def):
 
 def _drop_unknown_defaults(graph_def, op_list):
     """`graph_def` (as import_graph_def takes it), or, if its nodes may have
-    attrs from `op_list` that our ops do not know, a copy without those that have
-    their defaults: the ops compute the same without them."""
+    attrs from `op_list` that our ops do not know, a copy without those that
+    have their defaults: the ops compute the same without them."""
     unknown = _unknown_defaults(op_list)
     if not unknown:
         return graph_def
@@ -74,8 +74,8 @@ def import_graph_def(graph_def, input_map=None, return_elements=None,
     The file must not be written over in place while the graph is in use.
 
     `input_map`: {"node:0" of the GraphDef: Tensor to take instead}.
-    `producer_op_list`: an OpList, the ops as the program that wrote the GraphDef
-    knows them. An attr that only that program knows is left out if it has its
+    `producer_op_list`: an OpList, the ops as the program that wrote the
+    GraphDef knows them. An attr that only that program knows is left out if it has its
     default there.
     Returns the Tensors and Operations that `return_elements` names. ValueError
     for a GraphDef that is not valid; the graph is unchanged then."""
