@@ -58,7 +58,7 @@ if(sources)
 endif()
 
 option(HEADRACE_CUDA "Build libheadrace_cuda.so where nvcc and cuDNN are" ON)
-if(sources AND HEADRACE_CUDA)
+if(sources AND HEADRACE_CUDA AND NOT HEADRACE_SANITIZE)
   if(NOT CMAKE_CUDA_COMPILER)
     find_program(HEADRACE_NVCC nvcc HINTS /usr/local/cuda/bin)
     if(HEADRACE_NVCC)

@@ -4,11 +4,15 @@
 enable_testing()
 find_package(GTest REQUIRED)
 
-foreach(layer ${HEADRACE_LAYERS} cc distributed gpu)
+foreach(layer ${HEADRACE_LAYERS} cc distributed gpu cuda)
   if(layer STREQUAL gpu)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS
       ${CMAKE_SOURCE_DIR}/src/*_test.cc)
     list(FILTER sources INCLUDE REGEX "/gpu/")
+    list(FILTER sources EXCLUDE REGEX "/gpu/cuda/")
+  elseif(layer STREQUAL cuda)
+    file(GLOB sources CONFIGURE_DEPENDS
+      ${CMAKE_SOURCE_DIR}/src/device/gpu/cuda/*_test.cc)
   else()
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS
       ${CMAKE_SOURCE_DIR}/src/${layer}/*_test.cc)
@@ -18,7 +22,7 @@ foreach(layer ${HEADRACE_LAYERS} cc distributed gpu)
   if(layer STREQUAL gpu)
     set(plugin gpu_host)
   endif()
-  if(NOT sources OR (layer MATCHES "^(distributed|gpu)$" AND
+  if(NOT sources OR (layer MATCHES "^(distributed|gpu|cuda)$" AND
                      NOT TARGET headrace_${plugin}))
     continue()
   endif()
@@ -27,7 +31,7 @@ foreach(layer ${HEADRACE_LAYERS} cc distributed gpu)
   target_compile_options(${layer}_test PRIVATE $<$<CONFIG:Release>:-O1>)
   target_link_libraries(${layer}_test PRIVATE
     headrace GTest::gtest GTest::gtest_main)
-  if(layer MATCHES "^(distributed|gpu)$")
+  if(layer MATCHES "^(distributed|gpu|cuda)$")
     target_link_libraries(${layer}_test PRIVATE headrace_${plugin})
   elseif(layer STREQUAL cc)
     target_link_libraries(cc_test PRIVATE headrace_cc)
@@ -36,7 +40,9 @@ foreach(layer ${HEADRACE_LAYERS} cc distributed gpu)
   elseif(layer STREQUAL cli AND TARGET headrace_cli)
     add_dependencies(${layer}_test headrace_cli)
   endif()
-  if(NOT layer STREQUAL base)
+  if(layer STREQUAL cuda)  # which libraries it has is CUDA's to say
+    target_link_libraries(cuda_test PRIVATE CUDA::cudart_static)
+  elseif(NOT layer STREQUAL base)
     if(NOT TARGET hr_test_pch)
       add_executable(hr_test_pch EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/pch.cc)
       target_link_libraries(hr_test_pch PRIVATE hr_deps GTest::gtest

@@ -8,6 +8,7 @@
 #include "graph/partition.h"
 #include "headrace/importer.h"
 #include "runtime/cost_graph.h"
+#include "runtime/memory_types.h"
 #include "runtime/passes/graph_pass.h"
 #include "session/session_options.h"
 
@@ -126,6 +127,13 @@ Status WorkerSession::Register(const std::string& handle,
     const Device* d = FindDevice(name);
     return d == nullptr ? 0 : d->attributes().incarnation;
   };
+  MemoryTypesOfNodes memory_types(devices_);
+  if (memory_types.are_needed()) {
+    partition.memory_of = [&](const Node& n, const std::string& device,
+                              bool is_output, int index) {
+      return memory_types.Of(n, device, is_output, index);
+    };
+  }
   std::map<std::string, std::unique_ptr<Graph>> parts;
   HR_RETURN_IF_ERROR(PartitionGraph(partition, std::move(graph), &parts));
 

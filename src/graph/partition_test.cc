@@ -101,6 +101,46 @@ TEST(PartitionTest, DevicesOfOnePartKeepTheirEdges) {
                 {"AddV2", 1}, {"Identity", 1}, {"NoOp", 1}, {"_Recv", 1}}));
 }
 
+// On kB the second input of an AddV2 is in the host's memory, and so is the
+// output of an Identity.
+TEST(PartitionTest, MemoriesOfADeviceAreCrossedOnceForEachReader) {
+  Graph g;
+  const Endpoint a = Const(&g, "a", MakeTensor<float>({2}, {1, 2}));
+  On(kA, a.node);
+  const Endpoint b = Const(&g, "b", MakeTensor<float>({2}, {1, 2}));
+  On(kB, b.node);
+  const Endpoint host = {On(kB, AddOp(&g, "host", "Identity", {b})), 0};
+  Node* const add = On(kB, AddOp(&g, "add", "AddV2", {b, b}));
+  On(kB, AddOp(&g, "again", "AddV2", {host, b}));
+  On(kB, AddOp(&g, "from_a", "AddV2", {a, a}));
+  On(kA, AddOp(&g, "back", "AddV2", {host, {add, 0}}));
+  PartitionOptions options;
+  options.memory_of = [](const Node& n, const std::string& device,
+                         bool is_output, int index) {
+    const bool on_host =
+        device == kB && (is_output ? n.type_string() == "Identity"
+                                   : n.type_string() == "AddV2" && index == 1);
+    return on_host ? HOST_MEMORY : DEVICE_MEMORY;
+  };
+  Parts parts;
+  ASSERT_EQ(PartitionGraph(options, g, &parts), OkStatus());
+  // To kB: a, for each of its memories. From it: what `back` reads.
+  EXPECT_EQ(CountOps(*parts[kA]),
+            (std::map<std::string, int>{
+                {"AddV2", 1}, {"Const", 1}, {"_Recv", 2}, {"_Send", 2}}));
+  // Inside of kB: b to the host, once for two readers, and host to the device.
+  EXPECT_EQ(CountOps(*parts[kB]), (std::map<std::string, int>{{"AddV2", 3},
+                                                              {"Const", 1},
+                                                              {"Identity", 1},
+                                                              {"_HostRecv", 2},
+                                                              {"_HostSend", 2},
+                                                              {"_Recv", 2},
+                                                              {"_Send", 2}}));
+  const Node* const copy = parts[kB]->FindNode("add");
+  EXPECT_EQ(copy->input_edge(0)->src()->name(), "b");
+  EXPECT_EQ(copy->input_edge(1)->src()->type_string(), "_HostRecv");
+}
+
 TEST(PartitionTest, ControlEdgesCrossAsEmptyTensors) {
   Graph g;
   Node* const first = On(kA, AddOp(&g, "first", "NoOp"));

@@ -15,6 +15,8 @@
 #include "device/gpu/gpu_runtime.h"
 #include "device/gpu/host/host_platform.h"
 #include "device/gpu/launch.h"
+#include "eager/context.h"
+#include "eager/op.h"
 #include "framework/kernel/op_tester.h"
 #include "framework/shape_fns/common_shape_fns.h"
 #include "graph/node_text_test_util.h"
@@ -583,6 +585,28 @@ TEST_F(GpuDeviceTest, ANetworkGivesWhatTheCpuGives) {
       ASSERT_NEAR(out_[0].data<float>()[i], on_cpu.data<float>()[i], 1e-3);
     }
   }
+}
+
+TEST_F(GpuDeviceTest, OpsRunThereWithoutAGraph) {
+  EagerContext::Options options;
+  options.config = config_;
+  auto context = EagerContext::Create(options);
+  ASSERT_TRUE(context.ok()) << context.status();
+  RefPtr<TensorHandle> x = MakeRef<TensorHandle>(Tensor::Scalar(1.f));
+  for (int i = 0; i < 5; ++i) {
+    EagerOp op;
+    ASSERT_EQ(op.Reset(*context, "TestGpuScaleAdd"), OkStatus());
+    op.AddInput(x);
+    op.AddInput(x);
+    std::vector<RefPtr<TensorHandle>> outputs;
+    ASSERT_EQ(op.Execute(1, &outputs), OkStatus());
+    x = outputs[0];
+    EXPECT_TRUE(absl::StrContains(x->BackingDeviceName(), "GPU:0"))
+        << x->BackingDeviceName();
+  }
+  Tensor value;
+  ASSERT_EQ(x->ToHost(&value), OkStatus());
+  EXPECT_EQ(value.scalar<float>(), 243);
 }
 
 TEST_F(GpuDeviceTest, CancellingEndsAStepOnASlowGpu) {
