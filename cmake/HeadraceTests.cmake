@@ -172,9 +172,10 @@ find_program(HEADRACE_PYTHON3 python3)
 if(HEADRACE_PYTHON3)
   add_test(NAME layers
     COMMAND ${HEADRACE_PYTHON3} ${CMAKE_SOURCE_DIR}/tools/check_layers.py)
-  if(TARGET headrace_cuda)
+  find_program(HEADRACE_CUOBJDUMP cuobjdump HINTS /usr/local/cuda/bin)
+  if(TARGET headrace_cuda AND HEADRACE_CUOBJDUMP)
     add_test(NAME gpu_symbols COMMAND ${HEADRACE_PYTHON3}
       ${CMAKE_SOURCE_DIR}/tools/check_gpu_symbols.py
-      $<TARGET_FILE:headrace_cuda>)
+      --cuobjdump ${HEADRACE_CUOBJDUMP} $<TARGET_FILE:headrace_cuda>)
   endif()
 endif()

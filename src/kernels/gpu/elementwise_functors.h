@@ -13,25 +13,30 @@ namespace headrace::gpu {
 #define HR_GPU_UNARY_OPS(M)                                                    \
   M(Abs)                                                                       \
   M(Neg)                                                                       \
-  M(Sign) M(Reciprocal) M(Square) M(Sqrt) M(Rsqrt) M(Round) M(Ceil) M(Floor)   \
-      M(Exp) M(Expm1) M(Log) M(Log1p) M(Tanh) M(Sigmoid) M(Erf) M(Erfc) M(Sin) \
-          M(Cos) M(Relu) M(Relu6) M(Elu) M(Selu) M(Softplus) M(Softsign)
-#define HR_GPU_BINARY_OPS(M)                                           \
-  M(AddV2)                                                             \
-  M(Sub)                                                               \
-  M(Mul) M(MulNoNan) M(SquaredDifference) M(Maximum) M(Minimum) M(Pow) \
-      M(RealDiv) M(FloorDiv) M(FloorMod) M(DivNoNan) M(Xdivy)
+  M(Sign)                                                                      \
+  M(Reciprocal) M(Square) M(Sqrt) M(Rsqrt) M(Round) M(Ceil) M(Floor) M(Exp)    \
+      M(Expm1) M(Log) M(Log1p) M(Tanh) M(Sigmoid) M(Erf) M(Erfc) M(Sin) M(Cos) \
+          M(Relu) M(Relu6) M(Elu) M(Selu) M(Softplus) M(Softsign)
+#define HR_GPU_BINARY_OPS(M)                                               \
+  M(AddV2)                                                                 \
+  M(Sub)                                                                   \
+  M(Mul)                                                                   \
+  M(MulNoNan) M(SquaredDifference) M(Maximum) M(Minimum) M(Pow) M(RealDiv) \
+      M(FloorDiv) M(FloorMod) M(DivNoNan) M(Xdivy)
 // Those that int64 has, too.
 #define HR_GPU_INT_BINARY_OPS(M) \
   M(AddV2) M(Sub) M(Mul) M(SquaredDifference) M(Maximum) M(Minimum)
 #define HR_GPU_COMPARE_OPS(M) \
   M(Equal) M(NotEqual) M(Less) M(LessEqual) M(Greater) M(GreaterEqual)
+// Of one number, with a bool for a result.
+#define HR_GPU_TEST_OPS(M) M(IsNan) M(IsInf) M(IsFinite)
 // Two operands of one shape.
-#define HR_GPU_GRAD_OPS(M)                                            \
-  M(SigmoidGrad)                                                      \
-  M(TanhGrad)                                                         \
-  M(SqrtGrad) M(RsqrtGrad) M(ReciprocalGrad) M(ReluGrad) M(Relu6Grad) \
-      M(EluGrad) M(SeluGrad) M(SoftplusGrad) M(SoftsignGrad)
+#define HR_GPU_GRAD_OPS(M)                                           \
+  M(SigmoidGrad)                                                     \
+  M(TanhGrad)                                                        \
+  M(SqrtGrad)                                                        \
+  M(RsqrtGrad) M(ReciprocalGrad) M(ReluGrad) M(Relu6Grad) M(EluGrad) \
+      M(SeluGrad) M(SoftplusGrad) M(SoftsignGrad)
 
 // The functions, of values in the type that they are computed in. `fn` is the
 // number of the function in a chain.
@@ -39,6 +44,7 @@ enum class Fn : int {
 #define HR_GPU_NAME(OP) k##OP,
   HR_GPU_UNARY_OPS(HR_GPU_NAME) HR_GPU_BINARY_OPS(HR_GPU_NAME)
       HR_GPU_COMPARE_OPS(HR_GPU_NAME) HR_GPU_GRAD_OPS(HR_GPU_NAME)
+          HR_GPU_TEST_OPS(HR_GPU_NAME)
 #undef HR_GPU_NAME
 };
 
@@ -145,6 +151,20 @@ struct UnaryMap {
   T* y;
   HR_HOST_DEVICE void operator()(int64_t i) const {
     y[i] = Store<T>(Unary<fn>(Load(x[i])));
+  }
+};
+
+template <Fn fn, typename T>
+struct TestMap {
+  const T* x;
+  bool* y;
+  HR_HOST_DEVICE void operator()(int64_t i) const {
+    using C = ComputeType<T>;
+    const C v = Load(x[i]);
+    const C a = Abs(v);
+    if constexpr (fn == Fn::kIsNan) y[i] = v != v;
+    if constexpr (fn == Fn::kIsInf) y[i] = a == Limits<C>::Infinity();
+    if constexpr (fn == Fn::kIsFinite) y[i] = a < Limits<C>::Infinity();
   }
 };
 
@@ -295,17 +315,17 @@ struct CastMap {
 };
 
 // From and to every one of these.
-#define HR_GPU_CASTS_FROM(M, FROM)                                     \
-  M(FROM, float)                                                       \
-  M(FROM, Half)                                                        \
-  M(FROM, Bfloat16) M(FROM, int32_t) M(FROM, int64_t) M(FROM, uint8_t) \
-      M(FROM, bool)
-#define HR_GPU_CASTS(M)                                           \
-  HR_GPU_CASTS_FROM(M, float)                                     \
-  HR_GPU_CASTS_FROM(M, Half)                                      \
-  HR_GPU_CASTS_FROM(M, Bfloat16) HR_GPU_CASTS_FROM(M, int32_t)    \
-      HR_GPU_CASTS_FROM(M, int64_t) HR_GPU_CASTS_FROM(M, uint8_t) \
-          HR_GPU_CASTS_FROM(M, bool)
+#define HR_GPU_CASTS_FROM(M, FROM) \
+  M(FROM, float)                   \
+  M(FROM, Half)                    \
+  M(FROM, Bfloat16)                \
+  M(FROM, int32_t) M(FROM, int64_t) M(FROM, uint8_t) M(FROM, bool)
+#define HR_GPU_CASTS(M)                                       \
+  HR_GPU_CASTS_FROM(M, float)                                 \
+  HR_GPU_CASTS_FROM(M, Half)                                  \
+  HR_GPU_CASTS_FROM(M, Bfloat16)                              \
+  HR_GPU_CASTS_FROM(M, int32_t) HR_GPU_CASTS_FROM(M, int64_t) \
+      HR_GPU_CASTS_FROM(M, uint8_t) HR_GPU_CASTS_FROM(M, bool)
 
 // The activations that follow a product or a convolution.
 enum class Tail : int {

@@ -25,6 +25,19 @@ class UnaryOp : public OpKernel {
   }
 };
 
+template <Fn fn, typename T>
+class TestOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* ctx) override {
+    const Tensor& x = ctx->input(0);
+    Tensor* y = nullptr;
+    OP_REQUIRES_OK(ctx, ctx->allocate_output(0, x.shape(), &y));
+    OP_REQUIRES_OK(ctx, ForEach(GpuStream(ctx), x.NumElements(),
+                                TestMap<fn, Dev<T>>{In<T>(x), Out<bool>(y)}));
+  }
+};
+
 // How functors find the operands of a result.
 Status MakeBroadcast(const BCast& bcast, int64_t x_elements, int64_t y_elements,
                      Broadcast* out) {
@@ -576,6 +589,12 @@ HR_GPU_COMPARE_OPS(HR_REGISTER)
   HR_GPU_KERNEL(#OP, bfloat16, GradOp<Fn::k##OP, bfloat16>);
 HR_GPU_GRAD_OPS(HR_REGISTER)
 #undef HR_REGISTER
+#define HR_REGISTER(OP)                                \
+  HR_GPU_KERNEL(#OP, float, TestOp<Fn::k##OP, float>); \
+  HR_GPU_KERNEL(#OP, half, TestOp<Fn::k##OP, half>);   \
+  HR_GPU_KERNEL(#OP, bfloat16, TestOp<Fn::k##OP, bfloat16>);
+HR_GPU_TEST_OPS(HR_REGISTER)
+#undef HR_REGISTER
 
 #define HR_REGISTER(T)                                         \
   HR_GPU_KERNEL("Add", T, BinaryOp<Fn::kAddV2, T>);            \
@@ -632,12 +651,12 @@ HR_REGISTER(int64_t)
                               .TypeConstraint<FROM>("SrcT") \
                               .TypeConstraint<TO>("DstT"),  \
                           CastOp<FROM, TO>);
-#define HR_REGISTER_FROM(FROM)                              \
-  HR_REGISTER(FROM, float)                                  \
-  HR_REGISTER(FROM, half)                                   \
-  HR_REGISTER(FROM, bfloat16) HR_REGISTER(FROM, int32_t)    \
-      HR_REGISTER(FROM, int64_t) HR_REGISTER(FROM, uint8_t) \
-          HR_REGISTER(FROM, bool)
+#define HR_REGISTER_FROM(FROM)                          \
+  HR_REGISTER(FROM, float)                              \
+  HR_REGISTER(FROM, half)                               \
+  HR_REGISTER(FROM, bfloat16)                           \
+  HR_REGISTER(FROM, int32_t) HR_REGISTER(FROM, int64_t) \
+      HR_REGISTER(FROM, uint8_t) HR_REGISTER(FROM, bool)
 HR_REGISTER_FROM(float)
 HR_REGISTER_FROM(half)
 HR_REGISTER_FROM(bfloat16)

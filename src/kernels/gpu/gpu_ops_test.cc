@@ -36,8 +36,9 @@ TEST(GpuOpsTest, Unary) {
 TEST(GpuOpsTest, UnarySpecialValues) {
   const float inf = std::numeric_limits<float>::infinity();
   const Tensor x = MakeTensor<float>({6}, {inf, -inf, NAN, 0.0f, -0.0f, 1e30f});
-  for (const char* op : {"Relu", "Relu6", "Abs", "Sign", "Exp", "Tanh",
-                         "Sigmoid", "Elu", "Softsign", "Round"}) {
+  for (const char* op :
+       {"Relu", "Relu6", "Abs", "Sign", "Exp", "Tanh", "Sigmoid", "Elu",
+        "Softsign", "Round", "IsNan", "IsInf", "IsFinite"}) {
     OnBoth call(op);
     call.Input(x);
     call.ExpectEqual();
