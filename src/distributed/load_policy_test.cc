@@ -157,6 +157,30 @@ TEST_F(LoadPolicyTest, EveryOpWithFilesIsLookedAt) {
   EXPECT_GT(refused, 5);
 }
 
+// A schema that forgets its effects would let an op pass. Those with arguments
+// that are called after files have effects on files.
+TEST_F(LoadPolicyTest, OpsThatNameFilesSaySo) {
+  int found = 0;
+  for (const OpDef* op : OpRegistry::Global()->All()) {
+    std::string named;
+    const auto look = [&](const std::string& name) {
+      for (const char* part : {"file", "ckpt", "logdir", "memory_region"}) {
+        if (absl::StrContains(name, part)) named = name;
+      }
+    };
+    for (const OpDef::Arg& a : op->inputs) look(a.name);
+    for (const OpDef::Attr& a : op->attrs) {
+      if (a.type == AttrType::kString) look(a.name);
+    }
+    if (named.empty()) continue;
+    ++found;
+    EXPECT_TRUE(
+        HasAny(EffectsOf(*op), Effect::kReadsFiles | Effect::kWritesFiles))
+        << op->name << ": " << named;
+  }
+  EXPECT_GT(found, 20);
+}
+
 TEST_F(LoadPolicyTest, KindsOfOps) {
   const struct {
     const char *op, *word;

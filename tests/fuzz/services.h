@@ -20,6 +20,7 @@
 #include "distributed/worker.h"
 #include "framework/op/tensor_proto.h"
 #include "fuzz_target.h"
+#include "google/protobuf/stubs/logging.h"
 #include "headrace/mutex.h"
 
 namespace headrace::fuzz {
@@ -100,6 +101,7 @@ class Service {
 
  private:
   Service() {
+    google::protobuf::SetLogHandler(nullptr);  // of bytes that are no UTF-8
     pb::ClusterDef cluster;
     cluster.add_job()->set_name("local");
     (*cluster.mutable_job(0)->mutable_tasks())[0] = "localhost:1";
