@@ -89,6 +89,45 @@ Status SavedModelBuilder::Prepare() {
   return OkStatus();
 }
 
+Status SavedModelBuilder::AddAsset(const Output& path,
+                                   const std::string& file) {
+  if (path.empty() || path.type() != DT_STRING) {
+    return errors::InvalidArgument(
+        "SavedModelBuilder::AddAsset: the path of ", file,
+        " must be a tensor of type string, got ",
+        path.empty() ? "none" : DataTypeString(path.type()));
+  }
+  const std::string name(Basename(file));
+  if (name.empty()) {
+    return errors::InvalidArgument("SavedModelBuilder::AddAsset: '", file,
+                                   "' is no name of a file");
+  }
+  Env* const env = Env::Default();
+  std::string contents;
+  HR_RETURN_IF_ERROR(env->ReadFile(file, &contents));
+  HR_RETURN_IF_ERROR(Prepare());
+  const std::string folder = JoinPath(export_dir_, "assets");
+  const std::string copy = JoinPath(folder, name);
+  std::string old;
+  if (env->ReadFile(copy, &old).ok()) {
+    if (old != contents) {
+      return errors::InvalidArgument(
+          "SavedModelBuilder::AddAsset: the model "
+          "has another file of the name ",
+          name, " than ", file);
+    }
+  } else {
+    HR_RETURN_IF_ERROR(env->CreateDirRecursively(folder));
+    HR_RETURN_IF_ERROR(env->WriteFile(copy, contents, WriteMode::kAtomic));
+  }
+  pb::AssetFileDef asset;
+  asset.mutable_tensor_info()->set_name(path.name());
+  asset.mutable_tensor_info()->set_dtype(pb::DT_STRING);
+  asset.set_filename(name);
+  assets_.push_back(std::move(asset));
+  return OkStatus();
+}
+
 Status SavedModelBuilder::Add(
     const ClientSession& session, const std::vector<std::string>& tags,
     const std::map<std::string, pb::SignatureDef>& signatures, Saver* saver,
@@ -100,6 +139,13 @@ Status SavedModelBuilder::Add(
     MutexLock lock(&scope.graph()->mu());
     HR_RETURN_IF_ERROR(CheckInfos(*scope.graph(), name, signature.inputs()));
     HR_RETURN_IF_ERROR(CheckInfos(*scope.graph(), name, signature.outputs()));
+  }
+  for (const pb::AssetFileDef& asset : assets_) {
+    TensorInfos infos;
+    infos["path"] = asset.tensor_info();
+    MutexLock lock(&scope.graph()->mu());
+    HR_RETURN_IF_ERROR(
+        CheckInfos(*scope.graph(), StrCat("asset ", asset.filename()), infos));
   }
   HR_RETURN_IF_ERROR(Prepare());
   pb::MetaGraphDef meta_graph;
@@ -128,6 +174,9 @@ Status SavedModelBuilder::Add(
   }
   for (const auto& [name, signature] : signatures) {
     (*meta_graph.mutable_signature_def())[name] = signature;
+  }
+  for (const pb::AssetFileDef& asset : assets_) {
+    *meta_graph.add_asset_file_def() = asset;
   }
   if (!main_op.empty()) {
     (*meta_graph.mutable_collection_def())[kMainOp]

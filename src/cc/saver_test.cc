@@ -209,5 +209,35 @@ TEST_F(SaverTest, AModelWithoutVariablesAndWithAMainOp) {
             2);
 }
 
+TEST_F(SaverTest, AssetsGoAlongWithTheModel) {
+  Env* const env = Env::Default();
+  OrThrow(env->WriteFile(Path("words"), "one two"));
+  OrThrow(env->CreateDirRecursively(Path("other")));
+  OrThrow(env->WriteFile(Path("other/words"), "three"));
+  const Scope root = Scope::NewRootScope();
+  const Output path = ops::Const(root.WithOpName("path"), Path("words"));
+  const Variable words(root.WithOpName("words"), path, Variable::kNotTrainable);
+  const Output set = ops::Assign(root.WithOpName("main"), words.ref(), path);
+  const Output text = ops::ReadFile(root.WithOpName("text"), words.value());
+  ClientSession session(root);
+  OrThrow(session.Run({words.initializer()}));
+  SavedModelBuilder builder(Path("model"));
+  EXPECT_TRUE(errors::IsNotFound(builder.AddAsset(path, Path("gone"))));
+  EXPECT_TRUE(errors::IsInvalidArgument(
+      builder.AddAsset(ops::Const(root, 1.0f), Path("words"))));
+  EXPECT_TRUE(errors::IsInvalidArgument(builder.AddAsset({}, Path("words"))));
+  OrThrow(builder.AddAsset(path, Path("words")));
+  EXPECT_TRUE(
+      errors::IsInvalidArgument(builder.AddAsset(path, Path("other/words"))));
+  OrThrow(builder.Add(session, {"serve"},
+                      {{"read", MakeSignature({}, {{"text", text}})}}, nullptr,
+                      set.op()));
+  OrThrow(builder.Save());
+  OrThrow(env->WriteFile(Path("words"), "changed"));
+  const SavedModel model = OrThrow(SavedModel::Load(Path("model")));
+  EXPECT_EQ(OrThrow(model.Run({})).at("text").scalar<tstring>(),
+            tstring("one two"));
+}
+
 }  // namespace
 }  // namespace headrace

@@ -410,8 +410,8 @@ TEST_F(ControlFlowTest, ConstantsOfLoopsNeedNotArrive) {
       {"value: AddV2 efive ethree", 24, {"efive", "ethree"}},
       {"i: Identity efive\n value: AddV2 i efive", 30, {"efive"}},
       {"value: LoopTestCount efive", 15, {"efive"}},
-      {"i: Identity efive\n v: AddV2 i s:1\n value: Identity v ^i",
-       18,
+      {"i: Identity efive\n v: AddV2 s:1 s:1\n value: Identity v ^i",
+       0 + 2 + 4,
        {"efive"}},
       {"value: Identity s:1 ^efive", 0 + 1 + 2, {"efive"}},
       // Into an inner loop, of two turns.

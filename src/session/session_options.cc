@@ -150,10 +150,13 @@ Status SessionOptions::FromConfig(const pb::ConfigProto& config,
   if (r.arithmetic_optimization() == pb::RewriterConfig::OFF) {
     o.disabled_passes.insert("remove_noops");
   }
+  if (r.dependency_optimization() == pb::RewriterConfig::OFF) {
+    o.disabled_passes.insert("remove_controls");
+  }
   if (r.remapping() == pb::RewriterConfig::OFF) {
     for (const char* name :
-         {"fold_transpose", "fold_tensordot", "fold_dilation", "fold_pad",
-          "fold_batch_norm", "fuse_layer_norm", "fuse_activation",
+         {"sum_products", "fold_transpose", "fold_tensordot", "fold_dilation",
+          "fold_pad", "fold_batch_norm", "fuse_layer_norm", "fuse_activation",
           "fuse_attention", "fuse_conv", "fuse_conv_chain", "fuse_lstm",
           "fuse_matmul", "fuse_elementwise"}) {
       o.disabled_passes.insert(name);

@@ -43,6 +43,11 @@ class SavedModelBuilder {
   Status Add(const ClientSession& session, const std::vector<std::string>& tags,
              const std::map<std::string, pb::SignatureDef>& signatures,
              Saver* saver = nullptr, const Operation& main_op = {});
+  // Copies `file` into the model. When the model is loaded, and main_op runs,
+  // the string `path` is where the copy lies. For the graphs that are added
+  // later. InvalidArgument if `path` is no string, or a file of that name with
+  // other contents is there.
+  Status AddAsset(const Output& path, const std::string& file);
   // Writes saved_model.pb, or .pbtxt.
   Status Save(bool as_text = false);
 
@@ -52,6 +57,7 @@ class SavedModelBuilder {
   const std::string export_dir_;
   bool is_prepared_ = false;
   std::vector<pb::MetaGraphDef> meta_graphs_;
+  std::vector<pb::AssetFileDef> assets_;
 };
 
 // A SavedModel that was loaded. A value type; copies share the session.

@@ -30,10 +30,11 @@ struct GraphPass {
 };
 
 // In the order in which they run: "inline_functions", "remove_noops",
-// "constant_folding", "cse", "fold_transpose", "fold_tensordot",
-// "fold_dilation", "fold_pad", "fold_batch_norm", "fuse_layer_norm",
-// "fuse_activation", "fuse_attention", "fuse_conv", "fuse_conv_chain",
-// "lower_precision", "fuse_lstm", "fuse_matmul", "fuse_elementwise", "prune".
+// "constant_folding", "cse", "remove_controls", "sum_products",
+// "fold_transpose", "fold_tensordot", "fold_dilation", "fold_pad",
+// "fold_batch_norm", "fuse_layer_norm", "fuse_activation", "fuse_attention",
+// "fuse_conv", "fuse_conv_chain", "lower_precision", "fuse_lstm",
+// "fuse_matmul", "fuse_elementwise", "prune".
 const std::vector<GraphPass>& GraphPasses();
 
 struct GraphPassReport {
@@ -56,6 +57,9 @@ Status FoldConstants(const GraphPassContext& context, Graph* graph,
                      int* changes);
 Status MergeCommonSubexpressions(const GraphPassContext& context, Graph* graph,
                                  int* changes);
+Status RemoveControls(const GraphPassContext& context, Graph* graph,
+                      int* changes);
+Status SumProducts(const GraphPassContext& context, Graph* graph, int* changes);
 Status FoldTranspose(const GraphPassContext& context, Graph* graph,
                      int* changes);
 Status FoldTensordot(const GraphPassContext& context, Graph* graph,
