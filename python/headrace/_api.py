@@ -722,7 +722,7 @@ NAMES = {
             rmtree stat walk""",
     },
     "keras": {
-        "layers.models": "Input Model Sequential",
+        "keras.models": "Input Model Sequential",
     },
     "keras.activations": {
         "layers.activations": """
@@ -731,11 +731,19 @@ NAMES = {
     },
     "keras.backend": {
         "layers.backend": """
-            cast clear_session concatenate constant dot dtype epsilon floatx
-            get_uid hard_sigmoid image_data_format int_shape learning_phase max
-            mean min ndim placeholder relu reset_uids reshape set_epsilon
-            set_floatx set_image_data_format set_learning_phase shape softmax
-            square sum""",
+            batch_get_value batch_set_value cast clear_session concatenate
+            constant count_params dot dtype epsilon eval floatx get_session
+            get_uid get_value hard_sigmoid image_data_format int_shape
+            learning_phase max mean min ndim placeholder relu reset_uids
+            reshape set_epsilon set_floatx set_image_data_format
+            set_learning_phase set_session set_value shape softmax square sum
+            variable""",
+    },
+    "keras.callbacks": {
+        "keras.callbacks": """
+            BaseLogger CSVLogger Callback EarlyStopping History LambdaCallback
+            LearningRateScheduler ModelCheckpoint ProgbarLogger
+            ReduceLROnPlateau TensorBoard TerminateOnNaN""",
     },
     "keras.constraints": {
         "layers.constraints": """
@@ -765,7 +773,7 @@ NAMES = {
             ZeroPadding1D ZeroPadding2D ZeroPadding3D""",
         "layers.engine": "Layer",
         "layers.input_spec": "InputSpec",
-        "layers.models": "Input InputLayer",
+        "keras.models": "Input InputLayer",
         "layers.normalization": "BatchNormalization LayerNormalization",
         "layers.pooling": """
             AveragePooling1D AveragePooling2D AveragePooling3D AvgPool1D
@@ -773,13 +781,72 @@ NAMES = {
             GlobalAvgPool2D=GlobalAveragePooling2D
             GlobalMaxPool2D=GlobalMaxPooling2D GlobalMaxPooling2D MaxPool1D
             MaxPool2D MaxPool3D MaxPooling1D MaxPooling2D MaxPooling3D""",
+        "layers.recurrent": """
+            Bidirectional GRU GRUCell LSTM LSTMCell RNN SimpleRNN
+            SimpleRNNCell StackedRNNCells TimeDistributed Wrapper""",
+        "layers.simple": """
+            Average Cropping1D Cropping2D ELU GaussianNoise
+            GlobalAveragePooling1D GlobalAvgPool1D=GlobalAveragePooling1D
+            GlobalMaxPool1D=GlobalMaxPooling1D GlobalMaxPooling1D Maximum
+            Minimum SpatialDropout1D SpatialDropout2D Subtract ThresholdedReLU
+            UpSampling1D UpSampling2D add average concatenate maximum minimum
+            multiply subtract""",
+    },
+    "keras.losses": {
+        "keras.losses": """
+            BinaryCrossentropy CategoricalCrossentropy CategoricalHinge
+            CosineSimilarity Hinge Huber KLD KLDivergence LogCosh Loss MAE MAPE
+            MSE MSLE MeanAbsoluteError MeanAbsolutePercentageError
+            MeanSquaredError MeanSquaredLogarithmicError Poisson
+            SparseCategoricalCrossentropy SquaredHinge binary_crossentropy
+            categorical_crossentropy categorical_hinge cosine cosine_proximity
+            cosine_similarity deserialize get hinge kld
+            kullback_leibler_divergence logcosh mae mape mean_absolute_error
+            mean_absolute_percentage_error mean_squared_error
+            mean_squared_logarithmic_error mse msle poisson serialize
+            sparse_categorical_crossentropy squared_hinge""",
+    },
+    "keras.metrics": {
+        "keras.metrics": """
+            AUC Accuracy BinaryAccuracy BinaryCrossentropy CategoricalAccuracy
+            CategoricalCrossentropy CategoricalHinge CosineSimilarity
+            FalseNegatives FalsePositives Hinge KLD KLDivergence LogCoshError
+            MAE MAPE MSE MSLE Mean MeanAbsoluteError
+            MeanAbsolutePercentageError MeanIoU MeanSquaredError
+            MeanSquaredLogarithmicError Metric Poisson Precision Recall
+            RootMeanSquaredError SparseCategoricalAccuracy
+            SparseCategoricalCrossentropy SparseTopKCategoricalAccuracy
+            SquaredHinge Sum TopKCategoricalAccuracy TrueNegatives
+            TruePositives binary_accuracy binary_crossentropy
+            categorical_accuracy categorical_crossentropy cosine
+            cosine_proximity deserialize get hinge kld
+            kullback_leibler_divergence mae mape mean_absolute_error
+            mean_absolute_percentage_error mean_squared_error
+            mean_squared_logarithmic_error mse msle poisson serialize
+            sparse_categorical_accuracy sparse_categorical_crossentropy
+            sparse_top_k_categorical_accuracy squared_hinge
+            top_k_categorical_accuracy""",
     },
     "keras.models": {
-        "layers.models": "Model Sequential",
+        "keras.models": "Model Sequential",
+    },
+    "keras.optimizers": {
+        "keras.optimizers": """
+            Adadelta Adagrad Adam Adamax Ftrl Nadam Optimizer RMSprop SGD
+            deserialize get serialize""",
+    },
+    "keras.preprocessing": {
+    },
+    "keras.preprocessing.sequence": {
+        "keras.sequence": "pad_sequences",
     },
     "keras.regularizers": {
         "layers.regularizers": """
             L1L2 Regularizer deserialize get l1 l1_l2 l2 serialize""",
+    },
+    "keras.utils": {
+        "keras.progress": "Progbar",
+        "keras.utils": "Sequence normalize to_categorical",
     },
     "layers": {
         "layers.functions": """

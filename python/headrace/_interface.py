@@ -648,6 +648,54 @@ NAMES = {
     "keras.models": """
         Model Sequential clone_model load_model model_from_config model_from_json model_from_yaml
         save_model""",
+    "keras.optimizers": """
+        Adadelta Adagrad Adam Adamax Ftrl Nadam Optimizer RMSprop SGD deserialize get
+        schedules serialize""",
+    "keras.losses": """
+        BinaryCrossentropy CategoricalCrossentropy CategoricalHinge CosineSimilarity Hinge
+        Huber KLD KLDivergence LogCosh Loss MAE MAPE MSE MSLE MeanAbsoluteError
+        MeanAbsolutePercentageError MeanSquaredError MeanSquaredLogarithmicError Poisson
+        SparseCategoricalCrossentropy SquaredHinge binary_crossentropy
+        categorical_crossentropy categorical_hinge cosine cosine_proximity cosine_similarity
+        deserialize get hinge kld kullback_leibler_divergence logcosh mae mape
+        mean_absolute_error mean_absolute_percentage_error mean_squared_error
+        mean_squared_logarithmic_error mse msle poisson serialize
+        sparse_categorical_crossentropy squared_hinge""",
+    "keras.metrics": """
+        AUC Accuracy BinaryAccuracy BinaryCrossentropy CategoricalAccuracy
+        CategoricalCrossentropy CategoricalHinge CosineSimilarity FalseNegatives
+        FalsePositives Hinge KLD KLDivergence LogCoshError MAE MAPE MSE MSLE Mean
+        MeanAbsoluteError MeanAbsolutePercentageError MeanIoU MeanRelativeError
+        MeanSquaredError MeanSquaredLogarithmicError MeanTensor Metric Poisson Precision
+        Recall RootMeanSquaredError SensitivityAtSpecificity SparseCategoricalAccuracy
+        SparseCategoricalCrossentropy SparseTopKCategoricalAccuracy SpecificityAtSensitivity
+        SquaredHinge Sum TopKCategoricalAccuracy TrueNegatives TruePositives binary_accuracy
+        binary_crossentropy categorical_accuracy categorical_crossentropy cosine
+        cosine_proximity deserialize get hinge kld kullback_leibler_divergence mae mape
+        mean_absolute_error mean_absolute_percentage_error mean_squared_error
+        mean_squared_logarithmic_error mse msle poisson serialize
+        sparse_categorical_accuracy sparse_categorical_crossentropy
+        sparse_top_k_categorical_accuracy squared_hinge top_k_categorical_accuracy""",
+    "keras.callbacks": """
+        BaseLogger CSVLogger Callback EarlyStopping History LambdaCallback
+        LearningRateScheduler ModelCheckpoint ProgbarLogger ReduceLROnPlateau RemoteMonitor
+        TensorBoard TerminateOnNaN""",
+    "keras.utils": """
+        CustomObjectScope GeneratorEnqueuer HDF5Matrix OrderedEnqueuer Progbar Sequence
+        SequenceEnqueuer convert_all_kernels_in_model custom_object_scope
+        deserialize_keras_object get_custom_objects get_file get_source_inputs model_to_dot
+        multi_gpu_model normalize plot_model serialize_keras_object to_categorical""",
+    "keras.preprocessing": """
+        image sequence text""",
+    "keras.preprocessing.sequence": """
+        TimeseriesGenerator make_sampling_table pad_sequences skipgrams""",
+    "keras.preprocessing.text": """
+        Tokenizer hashing_trick one_hot text_to_word_sequence""",
+    "keras.preprocessing.image": """
+        DirectoryIterator ImageDataGenerator Iterator NumpyArrayIterator
+        apply_affine_transform apply_brightness_shift apply_channel_shift array_to_img
+        img_to_array load_img random_brightness random_channel_shift random_rotation
+        random_shear random_shift random_zoom save_img""",
     "keras.regularizers": "L1L2 Regularizer deserialize get l1 l1_l2 l2 serialize",
     "layers": """
         AveragePooling1D AveragePooling2D AveragePooling3D BatchNormalization Conv1D Conv2D

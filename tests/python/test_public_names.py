@@ -33,7 +33,7 @@ INTERNAL_MODULES = """
     contrib.linear control.contexts data.elements framework.constant_values
     ops.collective_ops
     framework.default_session framework.newer_attrs functions.func_graph
-    functions.function_def layers.named layers.windows losses.weights
+    functions.function_def keras.training keras.weights_files layers.named layers.windows losses.weights
     platform.durable training.saver_nodes training.slots
     variables.initial_values variables.partitions variables.records
     variables.ref_variables variables.resource_variables variables.saveables
@@ -54,6 +54,9 @@ INTERNAL = {
     "framework.tensor_shape": """as_dimension as_list_or_none as_shape scalar
                                  unknown_shape""",
     "io.parsing_ops": "example_columns",
+    "keras.callbacks": "CallbackList",
+    "keras.losses": "huber_loss reduced weighted",
+    "keras.metrics": "MeanOfFunction accuracy",
     "layers.backend": "choose graph_state known unique_name",
     "layers.core": "data_format_of",
     "layers.engine": "as_list snake_case",
@@ -218,9 +221,9 @@ def test_what_is_not_supported_yet(name):
     ("contrib.tpu", "TPUs are left out"), ("train.Checkpoint", "tf.train.Saver"),
     ("linalg.LinearOperatorBlockDiag", "tf.linalg's functions"),
     ("keras.applications", "a model's frozen graph"),
-    ("keras.optimizers", "tf.train.AdamOptimizer"),
-    ("keras.layers.CuDNNLSTM", "tf.nn.dynamic_rnn with tf.contrib.rnn.LSTMBloc"),
-    ("keras.callbacks", "tf.train.SessionRunHook"),
+    ("keras.optimizers.schedules", "tf.train.AdamOptimizer"),
+    ("keras.layers.CuDNNLSTM", "tf.keras.layers.LSTM"),
+    ("keras.callbacks.RemoteMonitor", "tf.train.SessionRunHook"),
     ("keras.backend.ctc_decode", "the function of the same name"),
     ("distribute.Strategy", "tf.device and one tower a device"),
     ("profiler", "RunOptions(trace_level"),

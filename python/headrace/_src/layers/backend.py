@@ -1,9 +1,13 @@
 """tf.keras.backend: numbers that all layers share, and the names of layers."""
+import numpy as _np
+
 from headrace import raw_ops as _raw
+from headrace._loading import load as _load
 from headrace._src.control.control_flow import smart_cond
 from headrace._src.framework import dtypes
+from headrace._src.framework.default_session import get_default_session
 from headrace._src.framework.graph import (
-    get_default_graph, name_scope, reset_default_graph)
+    GraphKeys, get_default_graph, name_scope, reset_default_graph)
 from headrace._src.framework.tensor import constant as _constant
 from headrace._src.framework.tensor import constant_value, convert_to_tensor
 from headrace._src.ops import array_ops as _array
@@ -51,6 +55,8 @@ class _State:
     def __init__(self):
         self.names = {}
         self.learning_phase = None
+        self.session = None
+        self.initialized = set()  # names of variables
         self.history = {}  # of tensors: (layer, index of its call, index)
 
 
@@ -111,6 +117,101 @@ def clear_session():
     """A new default graph, where names start again."""
     reset_default_graph()
     _settings["learning_phase"] = None
+
+
+def get_session(op_input_list=()):
+    """The default session, or one that is kept for the default graph. Variables
+    that have no value yet get their initial one."""
+    session = get_default_session()
+    if session is None:
+        state = graph_state()
+        if state.session is None or state.session.graph is not \
+                get_default_graph():
+            state.session = _load("_src.session.session").Session()
+        session = state.session
+    _initialize(session)
+    return session
+
+
+def set_session(session):
+    """Makes `session` that of the default graph."""
+    graph_state().session = session
+
+
+def _initialize(session):
+    """Initialises the variables that no one has."""
+    with session.graph.as_default():
+        state = graph_state()
+        known = state.initialized
+        if getattr(state, "initialized_in", None) is not session:
+            known.clear()
+            state.initialized_in = session
+        new = [v for v in session.graph.get_collection(
+            GraphKeys.GLOBAL_VARIABLES) if v.name not in known]
+        if not new:
+            return
+        with session.graph.as_default():
+            are = session.run([_is_initialized(v) for v in new])
+        session.run([v.initializer for v, ok in zip(new, are) if not ok])
+        known.update(v.name for v in new)
+
+
+def _is_initialized(variable):
+    if variable._is_resource:
+        return _raw.VarIsInitializedOp(variable.handle)
+    return _raw.IsVariableInitialized(variable._ref())
+
+
+def eval(x):
+    """The value of a tensor or variable."""
+    return get_value(convert_to_tensor(x))
+
+
+def get_value(x):
+    """The value of a variable."""
+    return x.eval(session=get_session())
+
+
+def batch_get_value(tensors):
+    """The values of variables."""
+    return get_session().run(list(tensors)) if tensors else []
+
+
+def set_value(x, value):
+    """Gives a variable a value."""
+    batch_set_value([(x, value)])
+
+
+def batch_set_value(tuples):
+    """[(variable, value)]: gives each its value."""
+    if not tuples:
+        return
+    session = get_session()
+    graph = session.graph
+    assigns, feeds = [], {}
+    for x, value in tuples:
+        value = _np.asarray(value, dtype=x.dtype.base_dtype.as_numpy_dtype)
+        found = getattr(x, "_keras_assign", None)
+        if found is None:
+            with graph.as_default():
+                given = _array.placeholder(x.dtype.base_dtype, shape=None)
+                found = given, x.assign(given).op
+            x._keras_assign = found
+        feeds[found[0]] = value
+        assigns.append(found[1])
+    session.run(assigns, feeds)
+
+
+def variable(value, dtype=None, name=None, constraint=None):
+    """A variable of this value."""
+    return _load("_src.variables.variables").Variable(
+        value, dtype=dtypes.as_dtype(dtype or floatx()), name=name,
+        constraint=constraint, use_resource=True)
+
+
+def count_params(x):
+    """How many numbers x has."""
+    return int(_np.prod(x.get_shape().as_list()))
 
 
 def choose(training, if_true, if_false):
@@ -211,8 +312,7 @@ def softmax(x, axis=-1):
 
 
 def _load_nn():
-    from headrace._loading import load
-    return load("_src.nn.activations")
+    return _load("_src.nn.activations")
 
 
 def dot(x, y):

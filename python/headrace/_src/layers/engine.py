@@ -245,11 +245,13 @@ class Layer:
                    for w in self.weights)
 
     def get_weights(self):
-        """The values of the weights in the default session."""
-        return [w.eval() for w in self.weights]
+        """The values of the weights in the session of
+        tf.keras.backend.get_session."""
+        return backend.batch_get_value(self.weights)
 
     def set_weights(self, weights):
-        """Gives the weights values, in the default session."""
+        """Gives the weights values, in the session of
+        tf.keras.backend.get_session."""
         mine = self.weights
         if len(mine) != len(weights):
             raise ValueError(
@@ -261,8 +263,7 @@ class Layer:
                 raise ValueError(
                     "Layer weight shape %s not compatible with provided weight "
                     "shape %s" % (variable.get_shape(), np.shape(value)))
-        for variable, value in zip(mine, weights):
-            variable.load(value)
+        backend.batch_set_value(list(zip(mine, weights)))
 
     # Losses and updates.
 

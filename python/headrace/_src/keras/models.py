@@ -1,10 +1,11 @@
-"""tf.keras.Model and Sequential: layers that are called as one. They make
-graphs; training is done by TensorFlow's own means (optimizers and a
-session)."""
+"""tf.keras.Model and Sequential: layers that are called as one, and trained
+(training.py)."""
 import numpy as np
 
 from headrace._src.framework import dtypes, nest
 from headrace._src.framework.tensor_shape import TensorShape
+from headrace._src.keras import weights_files as _files
+from headrace._src.keras.training import Training
 from headrace._src.layers import backend
 from headrace._src.layers.engine import Layer, as_list
 from headrace._src.ops import array_ops as _array
@@ -62,12 +63,11 @@ def _refused(name, instead):
     return method
 
 
-_TRAIN = ("call the model to get tensors, and train with a tf.train optimizer "
-          "in a tf.Session")
-_SAVE = "save its variables with tf.train.Saver"
+_SAVE = ("save its weights with save_weights, or its graph with "
+         "tf.saved_model.simple_save")
 
 
-class Model(Layer):
+class Model(Training, Layer):
     """Layers between `inputs` and `outputs`, tensors that those layers made,
     as one layer. A derived class may have its layers as attributes instead,
     and a `call`."""
@@ -163,6 +163,34 @@ class Model(Layer):
                 values[x.name] = value
         return nest.map_structure(lambda x: values[x.name], self._given[1])
 
+    def _connect_to(self, x):
+        """Calls the model for inputs like the arrays `x`."""
+        shapes = []
+        for value in as_list(x) if not isinstance(x, dict) else [
+                x[k] for k in sorted(x)]:
+            value = np.asarray(value)
+            kind = value.dtype if value.dtype.kind in "iub" else backend.floatx()
+            shapes.append(Input(
+                batch_shape=(None,) + (value.shape[1:] or (1,)),
+                dtype=dtypes.as_dtype(kind)))
+        inputs = shapes[0] if len(shapes) == 1 else shapes
+        self._given = inputs, self(inputs)
+        self.built = True
+
+    def get_weights(self):
+        """The values of the weights, one layer after the other."""
+        return backend.batch_get_value(self.weights)
+
+    def save_weights(self, filepath, overwrite=True, save_format=None):
+        """Writes the weights in TensorFlow's format. NotImplementedError for
+        HDF5."""
+        _files.save(self, str(filepath), overwrite, save_format)
+
+    def load_weights(self, filepath, by_name=False):
+        """Reads what save_weights wrote, here or in TensorFlow. ValueError if a
+        weight is missing or has another shape."""
+        _files.load(self, str(filepath), by_name)
+
     def summary(self, line_length=None, positions=None, print_fn=None):
         """Prints the layers, the shapes of their outputs, and how many weights
         they have."""
@@ -184,10 +212,7 @@ class Model(Layer):
         say("Non-trainable params: {:,}".format(total - trained))
 
 
-for _name in ("compile", "fit", "fit_generator", "evaluate", "predict",
-              "predict_on_batch", "train_on_batch", "test_on_batch"):
-    setattr(Model, _name, _refused(_name, _TRAIN))
-for _name in ("save", "save_weights", "load_weights", "to_json", "to_yaml"):
+for _name in ("save", "to_json", "to_yaml"):
     setattr(Model, _name, _refused(_name, _SAVE))
 
 
@@ -217,6 +242,12 @@ class Sequential(Model):
                 layer, "_batch_input_shape"):
             x = Input(batch_shape=layer._batch_input_shape,
                       name=layer.name + "_input", dtype=layer.dtype)
+            self._given = x, x
+        if first and self._given is None and isinstance(layer, Model) and (
+                layer._given is not None):
+            given = layer.inputs[0]
+            x = Input(batch_shape=backend.int_shape(given),
+                      name=layer.name + "_input", dtype=given.dtype)
             self._given = x, x
         self._layers.append(layer)
         if self._given is not None:

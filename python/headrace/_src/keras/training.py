@@ -1,0 +1,768 @@
+"""What makes a tf.keras.Model train: compile, fit, evaluate, predict."""
+import inspect
+
+import numpy as np
+
+from headrace._src.control import control_flow_ops as _flow
+from headrace._src.data.datasets import Dataset
+from headrace._src.data.iterators import Iterator
+from headrace._src.framework import dtypes, errors, nest
+from headrace._src.framework.graph import name_scope
+from headrace._src.framework.tensor import convert_to_tensor
+from headrace._src.keras import callbacks as _callbacks
+from headrace._src.keras import losses as _losses
+from headrace._src.keras import metrics as _metrics
+from headrace._src.keras import optimizers as _optimizers
+from headrace._src.layers import backend
+from headrace._src.layers.engine import as_list
+from headrace._src.ops import array_ops as _array
+
+
+def _is_sparse(loss):
+    return getattr(loss, "__name__", "") == "sparse_categorical_crossentropy" \
+        or isinstance(loss, _losses.SparseCategoricalCrossentropy)
+
+
+def _by_name(given, names, what):
+    """`given` for each of `names`: a dict, a list, or one thing for all."""
+    if isinstance(given, dict):
+        unknown = set(given) - set(names)
+        if unknown:
+            raise ValueError("Unknown entries in %s dictionary: %s. Only "
+                             "expected following keys: %s"
+                             % (what, sorted(unknown), names))
+        return [given.get(name) for name in names]
+    if isinstance(given, (list, tuple)):
+        if len(given) != len(names):
+            raise ValueError("When passing a list as %s, it should have one "
+                             "entry per model output. The model has %d outputs, "
+                             "but you passed %s=%s"
+                             % (what, len(names), what, given))
+        return list(given)
+    return [given] * len(names)
+
+
+def _arrays(given, names, what):
+    """NumPy arrays for `names`: from a dict, a list, or one array."""
+    if isinstance(given, dict):
+        missing = [n for n in names if n not in given]
+        if missing:
+            raise ValueError("No data provided for \"%s\". Need data for each "
+                             "key in: %s" % (missing[0], names))
+        given = [given[n] for n in names]
+    elif isinstance(given, tuple) or isinstance(given, list) and (
+            len(names) > 1 or given and (
+                len(given) == 1 and np.ndim(given[0]) > 0)):
+        given = list(given)
+    else:
+        given = [given]
+    if len(given) != len(names):
+        raise ValueError(
+            "Error when checking model %s: the list of Numpy arrays that you "
+            "are passing to your model is not the size the model expected. "
+            "Expected to see %d array(s), but instead got %d arrays"
+            % (what, len(names), len(given)))
+    return [np.asarray(x) for x in given]
+
+
+def _fitted(arrays, tensors, names, what):
+    """The arrays with the rank of the tensors: vectors become columns."""
+    result = []
+    for array, tensor, name in zip(arrays, tensors, names):
+        shape = tensor.get_shape()
+        if array.ndim == 1 and shape.ndims not in (1, None):
+            array = array[:, np.newaxis]
+        if shape.ndims is not None:
+            if array.ndim != shape.ndims:
+                raise ValueError(
+                    "Error when checking %s: expected %s to have %d dimensions, "
+                    "but got array with shape %s"
+                    % (what, name, shape.ndims, array.shape))
+            for want, got in zip(shape.as_list()[1:], array.shape[1:]):
+                if want is not None and want != got:
+                    raise ValueError(
+                        "Error when checking %s: expected %s to have shape %s "
+                        "but got array with shape %s" % (
+                            what, name, tuple(shape.as_list()[1:]),
+                            array.shape[1:]))
+        result.append(array)
+    return result
+
+
+class _Output:
+    """An output of a compiled model: its targets, loss and metrics."""
+
+    def __init__(self, name, tensor, loss):
+        self.name, self.tensor = name, tensor
+        self.loss = None if loss is None else _losses.get(loss)
+        self.target = self.weights = None
+        if self.loss is None:
+            return
+        shape = tensor.get_shape().as_list() \
+            if tensor.get_shape().ndims is not None else None
+        if shape is not None:
+            # A loss of one's own may take other targets than the outputs.
+            known = getattr(self.loss, "__module__", "") == _losses.__name__ \
+                or type(self.loss).__module__ == _losses.__name__
+            shape = shape[:-1] + [1] if _is_sparse(self.loss) else (
+                shape if known else [None] * len(shape))
+        self.target = _array.placeholder(dtypes.as_dtype(backend.floatx()),
+                                         shape, name=name + "_target")
+        self.weights = _array.placeholder_with_default(
+            np.ones([1], np.float32), [None], name=name + "_sample_weights")
+
+    def loss_tensor(self):
+        function = self.loss
+        reduction = "auto"
+        if isinstance(function, _losses.Loss):
+            reduction = function.reduction
+            function = function.call
+        values = convert_to_tensor(function(self.target, self.tensor))
+        return _losses.reduced(values, self.weights, reduction)
+
+    def metric(self, given, prefix):
+        """The Metric that a user's argument stands for, and its name."""
+        if isinstance(given, _metrics.Metric):
+            return given, prefix + given.name
+        name = None
+        if given in ("accuracy", "acc", "crossentropy", "ce"):
+            name = "acc" if given in ("accuracy", "acc") else "ce"
+            given = self._usual(given)
+        if isinstance(given, str):
+            given = _metrics.get(given)
+        if isinstance(given, _metrics.Metric):
+            return given, prefix + (name or given.name)
+        function = given
+        name = name or getattr(function, "__name__", type(function).__name__)
+        if isinstance(function, _losses.Loss):
+            function = function.call
+        return _metrics.MeanOfFunction(function, prefix + name), prefix + name
+
+    def _usual(self, given):
+        """The function for "accuracy" or "crossentropy", which depends on the
+        shapes."""
+        kind = "accuracy" if given in ("accuracy", "acc") else "crossentropy"
+        last = self.tensor.get_shape().as_list()[-1]
+        if last == 1 or _losses.binary_crossentropy in (
+                self.loss, getattr(type(self.loss), "function", None)):
+            return getattr(_metrics, "binary_" + kind)
+        if _is_sparse(self.loss) or (
+                self.target.get_shape().ndims and
+                self.target.get_shape().as_list()[-1] == 1):
+            return getattr(_metrics, "sparse_categorical_" + kind)
+        return getattr(_metrics, "categorical_" + kind)
+
+
+class Training:
+    """The methods of Model that train it."""
+
+    optimizer = None
+    stop_training = False
+    _compiled = None
+
+    def compile(self, optimizer="rmsprop", loss=None, metrics=None,
+                loss_weights=None, sample_weight_mode=None,
+                weighted_metrics=None, target_tensors=None, distribute=None,
+                **kwargs):
+        """Says how to train: an optimizer of tf.keras.optimizers or tf.train, a
+        loss and metrics for each output, by name, function or object."""
+        for name, value in (("sample_weight_mode", sample_weight_mode),
+                            ("target_tensors", target_tensors),
+                            ("distribute", distribute)):
+            if value is not None:
+                raise ValueError("compile: %s is not supported" % name)
+        if kwargs.pop("run_eagerly", None):
+            raise ValueError("compile: run_eagerly is not supported: only "
+                             "graphs are run")
+        if set(kwargs) - {"options", "run_metadata"}:
+            raise TypeError("Invalid keyword argument(s) in `compile`: %s"
+                            % sorted(kwargs))
+        self.optimizer = _optimizers.get(optimizer)
+        self.loss = loss
+        if isinstance(loss, (str, list, tuple)):
+            for one in as_list(loss):
+                _losses.get(one)
+        self._arguments = (loss, metrics, loss_weights, weighted_metrics)
+        self._compiled = None
+        if self._given is not None:
+            self._finish_compile()
+
+    def _finish_compile(self):
+        """Makes the tensors of the losses and metrics."""
+        loss, metrics, loss_weights, weighted_metrics = self._arguments
+        names = self.output_names
+        outs = [_Output(name, tensor, one) for name, tensor, one in zip(
+            names, self.outputs, _by_name(loss, names, "loss"))]
+        factors = [1. if w is None else w for w in _by_name(
+            loss_weights, names, "loss_weights")]
+        self._outs = [o for o in outs if o.loss is not None]
+        total, self._values = None, {}
+        with name_scope("loss"):
+            for out, factor in zip(outs, factors):
+                if out.loss is None:
+                    continue
+                value = out.loss_tensor()
+                if len(outs) > 1:
+                    self._values[out.name + "_loss"] = value
+                value = value if factor == 1 else factor * value
+                total = value if total is None else total + value
+            for extra in self.losses:
+                total = extra if total is None else total + extra
+        if total is None:
+            raise ValueError("The model cannot be compiled because it has no "
+                             "loss to optimize.")
+        self.total_loss = total
+        self._metrics, updates = {}, []
+        with name_scope("metrics"):
+            for given, weights_too in ((metrics, False),
+                                       (weighted_metrics, True)):
+                for out, ones in zip(outs, self._metrics_by_output(
+                        given, names)):
+                    prefix = out.name + "_" if len(outs) > 1 else ""
+                    for one in ones:
+                        if out.loss is None:
+                            raise ValueError("metrics of output %s, which has "
+                                             "no loss" % out.name)
+                        metric, name = out.metric(one, prefix)
+                        more = {"sample_weight": out.weights} \
+                            if weights_too else {}
+                        updates.append(metric.update_state(
+                            out.target, out.tensor, **more))
+                        self._metrics[name] = metric, metric.result()
+        self._metric_updates = updates
+        self._train_op = self._test_op = None
+        self._compiled = True
+
+    @staticmethod
+    def _metrics_by_output(given, names):
+        if given is None:
+            return [[]] * len(names)
+        if isinstance(given, dict):
+            return [as_list(one) for one in _by_name(given, names, "metrics")]
+        if not isinstance(given, (list, tuple)):
+            raise TypeError("Type of `metrics` argument not understood. "
+                            "Expected a list or dictionary, found: %s"
+                            % (given,))
+        if any(isinstance(one, (list, tuple)) for one in given):
+            return [as_list(one) for one in _by_name(given, names, "metrics")]
+        return [list(given)] * len(names)
+
+    @property
+    def metrics_names(self):
+        """The names of what train_on_batch and evaluate return."""
+        self._need_compiled()
+        return ["loss", *self._values, *self._metrics]
+
+    @property
+    def metrics(self):
+        return [m for m, _ in getattr(self, "_metrics", {}).values()]
+
+    @property
+    def state_updates(self):
+        """The operations that stateful layers run with each batch."""
+        return [op for layer in self.layers
+                for op in getattr(layer, "_state_updates", ())]
+
+    @property
+    def input_names(self):
+        history = backend.graph_state().history
+        return [history[x.name][0].name if x.name in history else x.op.name
+                for x in self.inputs]
+
+    @property
+    def output_names(self):
+        history, names = backend.graph_state().history, []
+        for x in self.outputs:
+            name = history[x.name][0].name if x.name in history else x.op.name
+            names.append(name)
+        seen = {}
+        for i, name in enumerate(names):
+            seen[name] = seen.get(name, 0) + 1
+            if seen[name] > 1:
+                names[i] = "%s_%d" % (name, seen[name] - 1)
+        return names
+
+    def _need_compiled(self):
+        if self.optimizer is None:
+            raise RuntimeError("You must compile your model before training/"
+                               "testing. Use `model.compile(optimizer, loss)`.")
+        if self._compiled is None:
+            raise RuntimeError("The model has no inputs yet: call fit, or give "
+                               "its first layer an input_shape")
+
+    def _prepare(self, x):
+        """Connects a model whose inputs were not known before."""
+        if self._given is None:
+            self._connect_to(x)
+        if self.optimizer is not None and self._compiled is None:
+            self._finish_compile()
+
+    def _make_train_op(self):
+        if self._train_op is not None:
+            return
+        weights = self.trainable_weights
+        with name_scope("training"):
+            if not weights:
+                updates = []
+            elif isinstance(self.optimizer, _optimizers.Optimizer):
+                updates = self.optimizer.get_updates(self.total_loss, weights)
+            else:
+                updates = [self.optimizer.minimize(self.total_loss,
+                                                   var_list=weights)]
+            self._train_op = _flow.group(
+                *updates, *self.updates, *self._metric_updates,
+                *self.state_updates)
+
+    # A step.
+
+    def _feed(self, x, y=None, weights=None, training=None):
+        feed = dict(zip(self.inputs, x))
+        if y is not None:
+            for out, value in zip(self._outs, y):
+                feed[out.target] = value
+        for out, value in zip(getattr(self, "_outs", ()), weights or ()):
+            if value is not None:
+                feed[out.weights] = value
+        phase = backend.graph_state().learning_phase
+        if phase is not None and training is not None:
+            feed[phase] = training
+        return feed
+
+    def _step(self, x, y, weights, train):
+        """{name: value} of a batch: the loss of this batch, and the metrics
+        since they were reset."""
+        if train:
+            self._make_train_op()
+            op = self._train_op
+        else:
+            if self._test_op is None:
+                self._test_op = _flow.group(*self._metric_updates,
+                                            *self.state_updates)
+            op = self._test_op
+        session = backend.get_session()
+        feed = self._feed(x, y, weights, train)
+        values = session.run([self.total_loss, *self._values.values(), op],
+                             feed)[:-1]
+        if self._metrics:
+            values += session.run([r for _, r in self._metrics.values()])
+        return dict(zip(self.metrics_names, values))
+
+    def reset_metrics(self):
+        """Starts all metrics anew."""
+        for metric in self.metrics:
+            metric.reset_states()
+
+    def _inputs_of(self, x):
+        return _fitted(_arrays(x, self.input_names, "input"), self.inputs,
+                       self.input_names, "input")
+
+    def _targets_of(self, y):
+        names = [o.name for o in self._outs]
+        return _fitted(_arrays(y, names, "target"),
+                       [o.target for o in self._outs], names, "target")
+
+    def _weights_of(self, y, sample_weight, class_weight):
+        """Arrays of weights, or None, for each output."""
+        names = [o.name for o in self._outs]
+        given = [sample_weight] if len(names) == 1 and not isinstance(
+            sample_weight, (dict, list)) else _by_name(sample_weight, names,
+                                                       "sample_weight")
+        classes = class_weight if isinstance(class_weight, dict) and any(
+            k in names for k in class_weight) else dict.fromkeys(
+                names, class_weight)
+        result = []
+        for name, target, weight in zip(names, y, given):
+            if weight is not None:
+                weight = np.asarray(weight, np.float32)
+            table = classes.get(name)
+            if table:
+                labels = np.argmax(target, -1) if target.ndim > 1 and (
+                    target.shape[-1] > 1) else target.reshape(len(target))
+                more = np.array([table.get(label, None) for label
+                                 in labels.astype(int).tolist()], object)
+                if None in more:
+                    raise ValueError("`class_weight` must contain all classes "
+                                     "in the data. The classes %s exist in the "
+                                     "data but not in `class_weight`." % sorted(
+                                         set(labels.astype(int).tolist())
+                                         - set(table)))
+                more = more.astype(np.float32)
+                weight = more if weight is None else weight * more
+            result.append(weight)
+        return result
+
+    def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None,
+                       reset_metrics=True):
+        """One step; the loss, or [loss, metrics...]."""
+        return self._one(x, y, sample_weight, class_weight, reset_metrics, True)
+
+    def test_on_batch(self, x, y=None, sample_weight=None, reset_metrics=True):
+        """The loss of a batch, or [loss, metrics...]."""
+        return self._one(x, y, sample_weight, None, reset_metrics, False)
+
+    def _one(self, x, y, sample_weight, class_weight, reset_metrics, train):
+        self._prepare(x)
+        self._need_compiled()
+        x, y = self._inputs_of(x), self._targets_of(y)
+        values = list(self._step(x, y, self._weights_of(
+            y, sample_weight, class_weight), train).values())
+        if reset_metrics:
+            self.reset_metrics()
+        return values[0] if len(values) == 1 else values
+
+    def predict_on_batch(self, x):
+        """The outputs for a batch."""
+        self._prepare(x)
+        values = backend.get_session().run(
+            [self.outputs, self.state_updates],
+            self._feed(self._inputs_of(x), training=False))[0]
+        return values[0] if len(values) == 1 else values
+
+    # Many steps.
+
+    def fit(self, x=None, y=None, batch_size=None, epochs=1, verbose=1,
+            callbacks=None, validation_split=0.0, validation_data=None,
+            shuffle=True, class_weight=None, sample_weight=None,
+            initial_epoch=0, steps_per_epoch=None, validation_steps=None,
+            validation_freq=1, max_queue_size=10, workers=1,
+            use_multiprocessing=False, **kwargs):
+        """Trains for `epochs` rounds over arrays, a tf.data.Dataset, an
+        iterator or a generator of batches. Returns a History."""
+        if "nb_epoch" in kwargs:
+            epochs = kwargs.pop("nb_epoch")
+        if kwargs:
+            raise TypeError("Unrecognized keyword arguments: %s" % kwargs)
+        if _is_source(x):
+            source = _Batches(x, steps_per_epoch)
+            validate = validation_data
+        else:
+            self._prepare(x)
+            self._need_compiled()
+            x, y = self._inputs_of(x), self._targets_of(y)
+            weights = self._weights_of(y, sample_weight, class_weight)
+            validate = validation_data
+            _check_lengths(x, y, weights)
+            if validation_split and validation_data is None:
+                at = int(len(x[0]) * (1. - validation_split))
+                validate = ([a[at:] for a in x], [a[at:] for a in y],
+                            [None if w is None else w[at:] for w in weights])
+                x, y = [a[:at] for a in x], [a[:at] for a in y]
+                weights = [None if w is None else w[:at] for w in weights]
+            source = _Slices(self, x, y, weights, batch_size, shuffle,
+                             steps_per_epoch)
+        return self._fit(source, epochs, verbose, callbacks, validate,
+                         validation_steps, validation_freq, initial_epoch,
+                         class_weight, batch_size)
+
+    def _fit(self, source, epochs, verbose, callbacks, validation_data,
+             validation_steps, validation_freq, initial_epoch, class_weight,
+             batch_size):
+        first = source.first(self)
+        self._prepare(first[0])
+        self._need_compiled()
+        self._make_train_op()
+        history = _callbacks.History()
+        names = list(self.metrics_names)
+        shown = names + (["val_" + n for n in names] if validation_data
+                         is not None else [])
+        chain = list(callbacks or []) + [history]
+        if verbose:
+            chain.insert(0, _callbacks.ProgbarLogger(
+                "steps" if source.samples is None else "samples"))
+            if source.samples is not None:
+                print("Train on %d samples%s" % (
+                    source.samples, ", validate on %d samples" % len(
+                        nest.flatten(validation_data[0])[0])
+                    if isinstance(validation_data, tuple) else ""))
+        call = _callbacks.CallbackList(chain, self, {
+            "batch_size": batch_size, "epochs": epochs, "verbose": verbose,
+            "steps": source.steps, "samples": source.samples,
+            "do_validation": validation_data is not None, "metrics": shown})
+        self.history = history
+        self.stop_training = False
+        call("train_begin", {})
+        logs = {}
+        for epoch in range(initial_epoch, epochs):
+            self.reset_metrics()
+            call("epoch_begin", epoch, {})
+            averages = _Averages(1 + len(self._values))
+            logs = {}
+            for batch, (x, y, weights) in enumerate(source.epoch(
+                    self, class_weight)):
+                size = len(x[0])
+                call("train_batch_begin", batch, {"batch": batch, "size": size})
+                values = self._step(x, y, weights, True)
+                logs = dict(zip(values, averages.add(list(values.values()),
+                                                     size)))
+                step_logs = {"batch": batch, "size": size, **values}
+                call("train_batch_end", batch, step_logs)
+                if self.stop_training:
+                    break
+            if validation_data is not None and _due(epoch, validation_freq):
+                found = self._evaluate_given(validation_data, batch_size,
+                                             validation_steps)
+                logs.update({"val_" + k: v for k, v in found.items()})
+            call("epoch_end", epoch, logs)
+            if self.stop_training:
+                break
+        call("train_end", logs)
+        return history
+
+    def _evaluate_given(self, data, batch_size, steps):
+        if _is_source(data):
+            return self._evaluate(_Batches(data, steps))
+        if not isinstance(data, (tuple, list)) or len(data) not in (2, 3):
+            raise ValueError(
+                "When passing a `validation_data` argument, it must contain "
+                "either 2 items (x_val, y_val), or 3 items (x_val, y_val, "
+                "val_sample_weights), or alternatively it could be a dataset. "
+                "However we received `validation_data=%s`" % (data,))
+        return self._evaluate(self._slices(data[0], data[1], data[2] if len(
+            data) == 3 else None, batch_size, steps, shuffle=True))
+
+    def _slices(self, x, y, weights, batch_size, steps, shuffle=False):
+        x, y = self._inputs_of(x), self._targets_of(y)
+        weights = self._weights_of(y, weights, None)
+        _check_lengths(x, y, weights)
+        return _Slices(self, x, y, weights, batch_size, shuffle, steps)
+
+    def _evaluate(self, source, hook=None):
+        self.reset_metrics()
+        averages = _Averages(1 + len(self._values))
+        result = {}
+        for i, (x, y, weights) in enumerate(source.epoch(self, None)):
+            if hook:
+                hook("test_batch_begin", i, {})
+            values = self._step(x, y, weights, False)
+            result = dict(zip(values, averages.add(list(values.values()),
+                                                   len(x[0]))))
+            if hook:
+                hook("test_batch_end", i, dict(values))
+        return result
+
+    def evaluate(self, x=None, y=None, batch_size=None, verbose=1,
+                 sample_weight=None, steps=None, callbacks=None,
+                 max_queue_size=10, workers=1, use_multiprocessing=False):
+        """The loss, or [loss, metrics...], over all batches."""
+        if _is_source(x):
+            source = _Batches(x, steps)
+            self._prepare(source.first(self)[0])
+            self._need_compiled()
+        else:
+            self._prepare(x)
+            self._need_compiled()
+            source = self._slices(x, y, sample_weight, batch_size, steps)
+        hook = _callbacks.CallbackList(callbacks or [], self, {})
+        hook("test_begin", {})
+        values = list(self._evaluate(source, hook).values())
+        hook("test_end", {})
+        if verbose:
+            print(" - ".join("%s: %.4f" % pair for pair in zip(
+                self.metrics_names, values)))
+        return values[0] if len(values) == 1 else values
+
+    def predict(self, x, batch_size=None, verbose=0, steps=None, callbacks=None,
+                max_queue_size=10, workers=1, use_multiprocessing=False):
+        """The outputs for all batches, as arrays."""
+        hook = _callbacks.CallbackList(callbacks or [], self, {})
+        hook("predict_begin", {})
+        parts = []
+        if _is_source(x):
+            source = _Batches(x, steps)
+            batches = source.inputs()
+        else:
+            self._prepare(x)
+            arrays = self._inputs_of(x)
+            size = batch_size or 32
+            batches = ([a[i:i + size] for a in arrays]
+                       for i in range(0, len(arrays[0]), size))
+        for i, batch in enumerate(batches):
+            hook("predict_batch_begin", i, {})
+            parts.append(as_list(self.predict_on_batch(batch)))
+            hook("predict_batch_end", i, {})
+        hook("predict_end", {})
+        if not parts:
+            raise ValueError("predict: no data")
+        values = [np.concatenate(p) for p in zip(*parts)]
+        return values[0] if len(values) == 1 else values
+
+    def fit_generator(self, generator, steps_per_epoch=None, epochs=1,
+                      verbose=1, callbacks=None, validation_data=None,
+                      validation_steps=None, validation_freq=1,
+                      class_weight=None, max_queue_size=10, workers=1,
+                      use_multiprocessing=False, shuffle=True,
+                      initial_epoch=0):
+        """fit with the batches of a generator."""
+        return self.fit(
+            generator, epochs=epochs, verbose=verbose, callbacks=callbacks,
+            validation_data=validation_data, class_weight=class_weight,
+            initial_epoch=initial_epoch, steps_per_epoch=steps_per_epoch,
+            validation_steps=validation_steps, validation_freq=validation_freq)
+
+    def evaluate_generator(self, generator, steps=None, callbacks=None,
+                           max_queue_size=10, workers=1,
+                           use_multiprocessing=False, verbose=0):
+        """evaluate with the batches of a generator."""
+        return self.evaluate(generator, steps=steps, callbacks=callbacks,
+                             verbose=verbose)
+
+    def predict_generator(self, generator, steps=None, callbacks=None,
+                          max_queue_size=10, workers=1,
+                          use_multiprocessing=False, verbose=0):
+        """predict with the batches of a generator."""
+        return self.predict(generator, steps=steps, callbacks=callbacks)
+
+    def reset_states(self):
+        """Starts the states of stateful layers anew."""
+        for layer in self.layers:
+            if getattr(layer, "stateful", False) and hasattr(
+                    layer, "reset_states"):
+                layer.reset_states()
+
+
+def _due(epoch, frequency):
+    if isinstance(frequency, int):
+        return (epoch + 1) % frequency == 0
+    return epoch + 1 in frequency
+
+
+def _check_lengths(x, y, weights):
+    lengths = {len(a) for a in [*x, *y, *(w for w in weights if w is not None)]}
+    if len(lengths) > 1:
+        raise ValueError(
+            "Input arrays should have the same number of samples as target "
+            "arrays. Found %d input samples and %d target samples."
+            % (len(x[0]), len(y[0])))
+
+
+class _Averages:
+    """Of losses: the total is weighted by the sizes of batches, those of the
+    outputs are not; metrics average by themselves."""
+
+    def __init__(self, count):
+        self._sums, self._weights = np.zeros(count), np.zeros(count)
+
+    def add(self, values, size):
+        n = len(self._sums)
+        weights = np.array([size] + [1] * (n - 1), np.float64)
+        self._sums += np.array(values[:n], np.float64) * weights
+        self._weights += weights
+        return [*(self._sums / self._weights), *values[n:]]
+
+
+class _Slices:
+    """Arrays, in batches."""
+
+    def __init__(self, model, x, y, weights, batch_size, shuffle, steps):
+        self._x, self._y, self._weights = x, y, weights
+        self.samples = len(x[0])
+        self._size = batch_size or (
+            -(-self.samples // steps) if steps else 32)
+        self._shuffle = shuffle
+        self.steps = steps
+
+    def first(self, model):
+        return self._x, self._y, self._weights
+
+    def epoch(self, model, class_weight):
+        order = np.arange(self.samples)
+        if self._shuffle:
+            np.random.shuffle(order)
+        for i in range(0, self.samples, self._size):
+            at = order[i:i + self._size]
+            yield ([a[at] for a in self._x], [a[at] for a in self._y],
+                   [None if w is None else w[at] for w in self._weights])
+
+
+def _is_source(x):
+    return isinstance(x, (Dataset, Iterator)) or inspect.isgenerator(x) or (
+        hasattr(x, "__next__")) or (hasattr(x, "__getitem__") and hasattr(
+            x, "__len__") and hasattr(x, "on_epoch_end"))
+
+
+class _Batches:
+    """What gives batches: a dataset, an iterator, a generator, a Sequence."""
+
+    samples = None
+
+    def __init__(self, source, steps):
+        self._source, self.steps = source, steps
+        if hasattr(source, "__getitem__") and steps is None:
+            self.steps = len(source)
+        if steps is None and not isinstance(source, Dataset) and not hasattr(
+                source, "__getitem__"):
+            raise ValueError("When passing an iterator or generator, the "
+                             "number of steps must be given: steps_per_epoch, "
+                             "validation_steps or steps")
+        self._kept = []
+        self._batches = None
+
+    def _start(self):
+        if isinstance(self._source, (Dataset, Iterator)):
+            return self._of_graph()
+        if hasattr(self._source, "__getitem__"):
+            return (self._source[i] for i in range(len(self._source)))
+        return self._source
+
+    def _of_graph(self):
+        session = backend.get_session()
+        iterator = self._source
+        if isinstance(iterator, Dataset):
+            if not hasattr(self, "_iterator"):
+                self._iterator = iterator.make_initializable_iterator()
+                self._next = self._iterator.get_next()
+            iterator = self._iterator
+            session.run(iterator.initializer)
+        elif not hasattr(self, "_next"):
+            self._next = iterator.get_next()
+        flat = nest.flatten(self._next)
+        while True:
+            try:
+                yield nest.pack_sequence_as(self._next, session.run(flat))
+            except errors.OutOfRangeError:
+                return
+
+    def _take(self):
+        if self._kept:
+            return self._kept.pop()
+        if self._batches is None:
+            self._batches = iter(self._start())
+        return next(self._batches, None)
+
+    def first(self, model):
+        batch = self._take()
+        if batch is None:
+            raise ValueError("no data")
+        self._kept.append(batch)
+        return (batch[0] if isinstance(batch, (tuple, list)) else batch,)
+
+    def epoch(self, model, class_weight):
+        done = 0
+        while self.steps is None or done < self.steps:
+            batch = self._take()
+            if batch is None:
+                self._batches = None
+                if self.steps is None:
+                    return
+                batch = self._take() if done == 0 else None
+                if batch is None:
+                    return
+            x, y, *weights = batch
+            x, y = model._inputs_of(x), model._targets_of(y)
+            yield x, y, model._weights_of(y, weights[0] if weights else None,
+                                          class_weight)
+            done += 1
+        if isinstance(self._source, Dataset) or hasattr(
+                self._source, "__getitem__"):
+            if hasattr(self._source, "on_epoch_end"):
+                self._source.on_epoch_end()
+                self._batches = None
+
+    def inputs(self):
+        done = 0
+        while self.steps is None or done < self.steps:
+            batch = self._take()
+            if batch is None:
+                return
+            yield batch[0] if isinstance(batch, tuple) else batch
+            done += 1

@@ -1,0 +1,148 @@
+"""Weights of models in files of TensorFlow's format: a checkpoint in which a
+graph of objects says what each tensor is."""
+import os
+
+import numpy as np
+
+from headrace import raw_ops as _raw
+from headrace._src.framework.graph import Graph
+from headrace._src.framework.messages import TrackableObjectGraph
+from headrace._src.framework.tensor import constant
+from headrace._src.layers import backend
+from headrace._src.session.session import Session
+from headrace._src.training import checkpoint_management as _management
+from headrace._src.training.checkpoint_reader import NewCheckpointReader
+
+_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
+_SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
+
+
+def _attributes(layer):
+    """{name: variable or layer} of the attributes of a layer."""
+    found = {}
+    for name, value in vars(layer).items():
+        if name.startswith("_"):
+            continue
+        for weight in layer.weights:
+            if value is weight:
+                found[name] = value
+        if hasattr(value, "weights") and hasattr(value, "call"):
+            found[name] = value
+        if isinstance(value, (list, tuple)) and value and all(
+                hasattr(x, "weights") and hasattr(x, "call") for x in value):
+            found[name] = value
+    return found
+
+
+def _children(model):
+    """{name: layer or variable}: TensorFlow's names of the parts of a model, of
+    which the shortest come first."""
+    if isinstance(model, (list, tuple)):
+        return {str(i): x for i, x in enumerate(model)}
+    if not hasattr(model, "add") and not hasattr(model, "_steps"):
+        return _attributes(model)
+    found = {}
+    layers = list(getattr(model, "_input_layer", [])) + list(model.layers)
+    number = 0
+    for layer in layers:
+        if layer.weights:
+            found["layer_with_weights-%d" % number] = layer
+            number += 1
+    for i, layer in enumerate(layers):
+        found["layer-%d" % i] = layer
+    return found
+
+
+def _objects(model):
+    """(nodes of a TrackableObjectGraph, {key: variable})."""
+    graph, keys = TrackableObjectGraph(), {}
+    ids = {id(model): 0}
+    todo = [(model, "")]
+    graph.nodes.add()
+    while todo:
+        thing, path = todo.pop(0)
+        node = graph.nodes[ids[id(thing)]]
+        if not hasattr(thing, "weights") and not isinstance(
+                thing, (list, tuple)):
+            key = path + _SUFFIX
+            node.attributes.add(name="VARIABLE_VALUE",
+                                full_name=thing.name.partition(":")[0],
+                                checkpoint_key=key)
+            keys[key] = thing
+            continue
+        for name, child in _children(thing).items():
+            if id(child) not in ids:
+                ids[id(child)] = len(graph.nodes)
+                graph.nodes.add()
+                todo.append((child, (path + "/" if path else "") + name))
+            node.children.add(node_id=ids[id(child)], local_name=name)
+    return graph, keys
+
+
+def _check_format(path, save_format=None):
+    if save_format not in (None, "tf", "tensorflow", "h5", "hdf5", "keras"):
+        raise ValueError("Unknown format \"%s\". Was expecting one of {\"tf\", "
+                         "\"h5\"}." % (save_format,))
+    if save_format in ("h5", "hdf5", "keras") or save_format is None and (
+            str(path).endswith((".h5", ".hdf5", ".keras"))):
+        raise NotImplementedError(
+            "weights in HDF5 files are not supported (%s); use a path without "
+            ".h5 for TensorFlow's format" % path)
+
+
+def save(model, path, overwrite=True, save_format=None):
+    _check_format(path, save_format)
+    if not model.weights:
+        raise ValueError("Weights for model %s have not yet been created. "
+                         "Weights are created when the Model is first called on "
+                         "inputs." % model.name)
+    if not overwrite and os.path.exists(path + ".index"):
+        raise ValueError("%s exists already, and overwrite is False" % path)
+    graph, keys = _objects(model)
+    values = backend.batch_get_value(list(keys.values()))
+    folder = os.path.dirname(path)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+    with Graph().as_default():
+        data = [constant(v, dtype=k.dtype.base_dtype)
+                for k, v in zip(keys.values(), values)]
+        data.append(constant(graph.SerializeToString()))
+        names = [*keys, _GRAPH_KEY]
+        done = _raw.SaveV2(path, names, [""] * len(names), data)
+        with Session() as session:
+            session.run(done)
+    _management.write_state(folder, path, [path], relative=True)
+
+
+def load(model, path, by_name=False):
+    """Gives the model's weights those of a checkpoint. Where the checkpoint has
+    no such weight, ValueError says which is missing."""
+    if os.path.isdir(path):
+        path = _management.latest_checkpoint(path) or path
+    if not os.path.exists(path + ".index"):
+        _check_format(path)
+    if by_name:
+        raise NotImplementedError(
+            "Weights may only be loaded based on topology into Models when "
+            "loading TensorFlow-formatted weights (got by_name=True to "
+            "load_weights).")
+    reader = NewCheckpointReader(path)
+    _, keys = _objects(model)
+    if not keys:
+        raise ValueError("Unable to load weights into model %s, which has not "
+                         "created its variables yet: call it, or give it an "
+                         "input_shape" % model.name)
+    have = reader.get_variable_to_shape_map()
+    pairs = []
+    for key, variable in keys.items():
+        if key not in have:
+            raise ValueError("%s has no tensor %s for variable %s of model %s"
+                             % (path, key, variable.name, model.name))
+        value = reader.get_tensor(key)
+        shape = tuple(variable.get_shape().as_list())
+        if np.shape(value) != shape:
+            raise ValueError("%s: tensor %s has shape %s, variable %s has %s"
+                             % (path, key, np.shape(value), variable.name,
+                                shape))
+        pairs.append((variable, value))
+    backend.batch_set_value(pairs)
