@@ -61,6 +61,18 @@ set(HEADRACE_PC_REQUIRES "eigen3 absl_status absl_statusor absl_strings absl_fla
 foreach(name headrace.pc tensorflow.pc HeadraceConfig.cmake)
   configure_file(cmake/${name}.in ${CMAKE_BINARY_DIR}/install/${name} @ONLY)
 endforeach()
+# The same of the build, for PKG_CONFIG_PATH=build/pkgconfig.
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/pkgconfig/headrace.pc @ONLY
+  CONTENT "libdir=\${pcfiledir}/../lib
+source=@CMAKE_SOURCE_DIR@
+
+Name: headrace
+Description: A TensorFlow-1.x-compatible dataflow runtime, for C++
+Version: @HEADRACE_VERSION@
+Requires: @HEADRACE_PC_REQUIRES@
+Libs: -L\${libdir} -Wl,-rpath,\${libdir} -lheadrace @HEADRACE_PC_LIBS@
+Cflags: -I\${source}/include -I\${pcfiledir}/../gen @HEADRACE_PC_CFLAGS@
+")
 include(CMakePackageConfigHelpers)
 write_basic_package_version_file(
   ${CMAKE_BINARY_DIR}/install/HeadraceConfigVersion.cmake

@@ -26,11 +26,8 @@ def call(*command, status=0, cwd=None):
 
 
 def build_cpp(source, program, *options):
-    flags = call("pkg-config", "--cflags", "--libs", "eigen3", "absl_statusor").split()
-    private = [path.name for path in LIB.glob("libhr_proto.so.*")]
-    flags += ["-Dgoogle=hNogle", f"-l:{private[0]}"] if private else ["-lprotobuf"]
-    call("c++", "-std=c++20", *options, source, "-o", program, f"-I{ROOT}/include", f"-I{ROOT}/build/gen", f"-L{LIB}",
-         "-lheadrace_cc", "-lheadrace", f"-Wl,-rpath,{LIB}", *flags)
+    flags = call("env", f"PKG_CONFIG_PATH={ROOT}/build/pkgconfig", "pkg-config", "--cflags", "--libs", "headrace").split()
+    call("c++", "-std=c++20", *options, source, "-o", program, "-L", LIB, "-lheadrace_cc", *flags)
     return program
 
 
