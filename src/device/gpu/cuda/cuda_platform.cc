@@ -150,6 +150,18 @@ class CudaStream : public Stream {
     }
     HR_RETURN_IF_ERROR(status());
     const ScopedDevice device(ordinal());
+    // More has to be allowed for each kernel.
+    constexpr uint32_t kSharedBytes = 48 << 10;
+    if (dims.shared_bytes > kSharedBytes) {
+      const cudaError_t error = cudaFuncSetAttribute(
+          kernel.device, cudaFuncAttributeMaxDynamicSharedMemorySize,
+          static_cast<int>(dims.shared_bytes));
+      if (error != cudaSuccess) {
+        cudaGetLastError();
+        return CudaStatus(
+            error, StrCat("cudaFuncSetAttribute of ", kernel.name).c_str());
+      }
+    }
     void* args[] = {const_cast<void*>(params)};
     const cudaError_t error = cudaLaunchKernel(
         kernel.device, dim3(dims.grid.x, dims.grid.y, dims.grid.z),
@@ -157,7 +169,15 @@ class CudaStream : public Stream {
         stream_);
     if (error == cudaSuccess) [[likely]]
       return OkStatus();
-    return Note(error, StrCat("cudaLaunchKernel of ", kernel.name).c_str());
+    const std::string call = StrCat("cudaLaunchKernel of ", kernel.name);
+    // The device can go on after a launch that it refuses.
+    if (error == cudaErrorInvalidConfiguration ||
+        error == cudaErrorInvalidValue ||
+        error == cudaErrorLaunchOutOfResources) {
+      cudaGetLastError();
+      return CudaStatus(error, call.c_str());
+    }
+    return Note(error, call.c_str());
   }
 
   Status Record(Event* event) override {
