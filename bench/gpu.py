@@ -106,8 +106,11 @@ def main():
                         print(f"{row['network']:14} batch {row['batch']:3} {row['runtime']:16} {row['ms']:9.2f} ms"
                               f" {row['per_second']:9.1f}/s {row.get('nodes', '')}", flush=True)
     if args.out:
-        driver = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
-                                capture_output=True, text=True, check=False).stdout.strip()
+        try:
+            driver = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
+                                    capture_output=True, text=True, check=False).stdout.strip()
+        except FileNotFoundError:
+            driver = "no driver"
         args.out.write_text(json.dumps({"gpu": driver, "rows": rows}, indent=1) + "\n")
 
 

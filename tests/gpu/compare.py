@@ -20,55 +20,65 @@ def numbers(*shape):
     return RNG.standard_normal(shape).astype(np.float32)
 
 
+FEEDS = {}
+
+
+def given(values):
+    """Returns a placeholder that is fed: constants would be folded on the CPU."""
+    x = tf.placeholder(values.dtype, values.shape)
+    FEEDS[x] = values
+    return x
+
+
 def case_elementwise():
-    x, y = tf.constant(numbers(37, 129)), tf.constant(numbers(129))
+    x, y = given(numbers(37, 129)), given(numbers(129))
     return [tf.nn.relu(x * y + 1.0), tf.tanh(x) - y, tf.exp(-tf.square(x)),
             tf.reduce_sum(x, 1), tf.reduce_mean(x)]
 
 
 def case_products():
-    a, b = tf.constant(numbers(65, 129)), tf.constant(numbers(129, 33))
-    c, d = tf.constant(numbers(5, 17, 9)), tf.constant(numbers(5, 13, 9))
-    return [tf.matmul(a, b), tf.nn.relu(tf.nn.bias_add(tf.matmul(a, b), tf.constant(numbers(33)))),
+    a, b = given(numbers(65, 129)), given(numbers(129, 33))
+    c, d = given(numbers(5, 17, 9)), given(numbers(5, 13, 9))
+    return [tf.matmul(a, b), tf.nn.relu(tf.nn.bias_add(tf.matmul(a, b), given(numbers(33)))),
             tf.matmul(c, d, transpose_b=True)]
 
 
 def case_convolutions():
-    x = tf.constant(numbers(3, 17, 16, 8))
+    x = given(numbers(3, 17, 16, 8))
     results = []
     for k, stride, padding in ((1, 1, "SAME"), (3, 1, "SAME"), (3, 2, "SAME"),
                                (5, 2, "VALID"), (2, 1, "SAME"), (7, 3, "SAME")):
-        w = tf.constant(numbers(k, k, 8, 12))
+        w = given(numbers(k, k, 8, 12))
         y = tf.nn.conv2d(x, w, strides=[1, stride, stride, 1], padding=padding)
         results += [y, *tf.gradients(tf.reduce_sum(y * y), [x, w])]
-    w = tf.constant(numbers(17, 16, 8, 12))
+    w = given(numbers(17, 16, 8, 12))
     results.append(tf.nn.conv2d(x, w, strides=[1, 1, 1, 1], padding="VALID"))
-    w = tf.constant(numbers(3, 3, 8, 2))
+    w = given(numbers(3, 3, 8, 2))
     results.append(tf.nn.depthwise_conv2d(x, w, strides=[1, 1, 1, 1], padding="SAME"))
     return results
 
 
 def case_pooling_and_norm():
-    x = tf.constant(numbers(3, 9, 10, 6))
+    x = given(numbers(3, 9, 10, 6))
     results = []
     for pool in (tf.nn.max_pool, tf.nn.avg_pool):
         y = pool(x, [1, 3, 3, 1], [1, 2, 2, 1], "SAME")
         results += [y, *tf.gradients(tf.reduce_sum(y * y), [x])]
-    scale, offset = tf.constant(numbers(6)), tf.constant(numbers(6))
+    scale, offset = given(numbers(6)), given(numbers(6))
     y, mean, variance = tf.nn.fused_batch_norm(x, scale, offset)
     results += [y, mean, variance, *tf.gradients(tf.reduce_sum(y * y * y), [x, scale, offset])]
     return results
 
 
 def case_softmax():
-    x = tf.constant(numbers(33, 100))
-    labels = tf.constant(RNG.integers(0, 100, 33).astype(np.int32))
+    x = given(numbers(33, 100))
+    labels = given(RNG.integers(0, 100, 33).astype(np.int32))
     loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=x)
     return [tf.nn.softmax(x), tf.nn.log_softmax(x), loss, *tf.gradients(tf.reduce_mean(loss), [x])]
 
 
 def case_moves():
-    x = tf.constant(numbers(4, 6, 10))
+    x = given(numbers(4, 6, 10))
     return [tf.transpose(x, [2, 0, 1]), tf.concat([x, x * 2.0], 1), x[1:3, ::2, -1],
             tf.pad(x, [[1, 0], [0, 2], [3, 3]]), tf.gather(x, [3, 0, 1]), tf.reshape(x, [8, -1]),
             tf.tile(x, [1, 2, 1]), tf.stack(tf.unstack(x, axis=1), axis=2)]
@@ -76,8 +86,8 @@ def case_moves():
 
 def case_training():
     """A LeNet learns for some steps; the losses agree."""
-    x = tf.constant(numbers(16, 28, 28, 1))
-    labels = tf.constant(RNG.integers(0, 10, 16).astype(np.int32))
+    x = given(numbers(16, 28, 28, 1))
+    labels = given(RNG.integers(0, 10, 16).astype(np.int32))
     weights = [tf.Variable(0.1 * numbers(*shape)) for shape in
                ((5, 5, 1, 8), (5, 5, 8, 16), (7 * 7 * 16, 32), (32, 10))]
     y = x
@@ -99,6 +109,7 @@ def run(case, device):
     """Returns the fetches' values and how many nodes ran where."""
     global RNG
     RNG = np.random.Generator(np.random.PCG64(1))
+    FEEDS.clear()
     with tf.Graph().as_default(), tf.device(device):
         made = case()
         fetches, train = made if isinstance(made, tuple) else (made, None)
@@ -110,9 +121,9 @@ def run(case, device):
             for _ in range(5 if train is not None else 1):
                 metadata = tf.RunMetadata()
                 options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
-                values += session.run(fetches, options=options, run_metadata=metadata)
+                values += session.run(fetches, FEEDS, options=options, run_metadata=metadata)
                 if train is not None:
-                    session.run(train)
+                    session.run(train, FEEDS)
             for dev in metadata.step_stats.dev_stats:
                 kind = "gpu" if "gpu" in dev.device.lower() else "cpu"
                 where[kind] = where.get(kind, 0) + len(dev.node_stats)
