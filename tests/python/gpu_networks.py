@@ -145,6 +145,8 @@ def frozen():
         numbers.randn(2, 16, 16, 3).astype(np.float32), [None, 16, 16, 3])
     x = tf.nn.conv2d(x, weights(7, 7, 3, 8), [1, 2, 2, 1], "SAME")
     x = tf.nn.relu(norm(x, 8))
+    y = tf.pad(x, [[0, 0], [1, 0], [2, 1], [0, 0]])
+    x = x + 0.1 * tf.nn.conv2d(y, weights(2, 4, 8, 8), [1, 1, 1, 1], "VALID")
     y = tf.nn.conv2d(x, weights(1, 1, 8, 8), [1, 1, 1, 1], "VALID")
     y = tf.nn.relu(tf.nn.bias_add(y, weights(8)))
     y = tf.nn.depthwise_conv2d(y, weights(3, 3, 8, 1), [1, 1, 1, 1], "SAME")
