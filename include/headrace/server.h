@@ -29,7 +29,9 @@ class Server {
   virtual Status Start() = 0;
   // Ends what it serves and lets go of the port.
   virtual Status Stop() = 0;
-  // Waits until it was stopped, or `cancellation` is cancelled: Cancelled.
+  // Waits until it was stopped, or `cancellation` is cancelled: Cancelled. If
+  // environment variable HEADRACE_JOIN_UNTIL has the name of another job, also
+  // until the tasks of that job have served and are gone.
   // `hook` is called now and then. Both may be null.
   virtual Status Join(WaitHook* hook = nullptr,
                       const CancellationManager* cancellation = nullptr) = 0;

@@ -124,7 +124,8 @@ def _meet(folder, rank, size, address, timeout=60):
 
 def mpi(jobs, program, folder=None, host=None):
     """Becomes `program` as the task of this process's rank. `folder` is one that
-    all ranks see; without it, all are on one machine."""
+    all ranks see; without it, all are on one machine. Servers of other jobs end
+    their join some seconds after the last job's tasks have gone."""
     tasks = _tasks(jobs)
     rank, size = _rank()
     if size != len(tasks):
@@ -142,8 +143,11 @@ def mpi(jobs, program, folder=None, host=None):
     for (job, _), address in zip(tasks, addresses):
         cluster[job].append(address)
     job, index = tasks[rank]
-    os.execvpe(program[0], program,
-               dict(os.environ, **environment(cluster, job, index)))
+    variables = dict(os.environ, **environment(cluster, job, index))
+    last_job = list(jobs)[-1]
+    if job != last_job:  # Server.join of the others ends with its tasks
+        variables.setdefault("HEADRACE_JOIN_UNTIL", last_job)
+    os.execvpe(program[0], program, variables)
 
 
 def ray(jobs, program, address=None):

@@ -1,11 +1,13 @@
 #include "distributed/task_server.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <utility>
 
 #include "base/wait_hook.h"
 #include "distributed/cluster_spec.h"
+#include "distributed/job_watch.h"
 #include "distributed/network_options.h"
 #include "distributed/services.h"
 
@@ -56,7 +58,10 @@ class Gate {
 
 class TaskServer : public Server {
  public:
-  ~TaskServer() override { Stop().IgnoreError(); }
+  ~TaskServer() override {
+    watch_.reset();
+    Stop().IgnoreError();
+  }
 
   Status Init(const pb::ServerDef& def) {
     def_ = def;
@@ -103,6 +108,16 @@ class TaskServer : public Server {
       }
     }
     target_ = StrCat("grpc://", at, rpc_->port());
+    if (const char* const until = std::getenv(kJoinUntil)) {
+      HR_RETURN_IF_ERROR(
+          MoveTo(JobWatch::Start(until, def.job_name(), worker_->workers(),
+                                 [this] {
+                                   MutexLock lock(&mu_);
+                                   job_ended_ = true;
+                                   changed_.SignalAll();
+                                 }),
+                 &watch_));
+    }
     LocalMasters* const masters = LocalMasters::Get();
     MutexLock lock(&masters->mu);
     masters->by_target[target_] = master_;
@@ -148,7 +163,7 @@ class TaskServer : public Server {
   Status Join(WaitHook* hook,
               const CancellationManager* cancellation) override {
     MutexLock lock(&mu_);
-    while (!stopped_) {
+    while (!stopped_ && !job_ended_) {
       if (hook == nullptr && cancellation == nullptr) {
         changed_.Wait(&mu_);
         continue;
@@ -179,6 +194,8 @@ class TaskServer : public Server {
   Mutex mu_;
   CondVar changed_;
   bool stopping_ GUARDED_BY(mu_) = false, stopped_ GUARDED_BY(mu_) = false;
+  bool job_ended_ GUARDED_BY(mu_) = false;  // the one of kJoinUntil
+  std::unique_ptr<JobWatch> watch_;         // last: its thread uses the others
 };
 
 }  // namespace

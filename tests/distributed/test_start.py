@@ -11,19 +11,21 @@ import headrace.cluster as starter
 
 # Each worker adds 1 to a variable of the parameter server, and prints it.
 TASK = """
-import json, os, sys
+import json, os, sys, time
 import headrace as tf
 config = json.loads(os.environ["TF_CONFIG"])
 job, index = config["task"]["type"], config["task"]["index"]
 server = tf.train.Server(config["cluster"], job_name=job, task_index=index)
 if job == "ps":
     server.join()
+    sys.exit()
 with tf.device("/job:ps"):
     v = tf.get_variable("v%d" % index, initializer=1.)
 with tf.Session(server.target, config=tf.ConfigProto(
         operation_timeout_in_ms=30000)) as s:
     s.run(v.initializer)
     print("worker", index, s.run(v.assign_add(1.)), flush=True)
+    time.sleep(float(os.environ.get("STAY", 0)))
 """
 
 
@@ -58,9 +60,12 @@ def test_ranks_become_tasks(tmp_path):
          "worker=1", "--", sys.executable, "-c", TASK],
         stdout=subprocess.PIPE, text=True,
         env=dict(os.environ, OMPI_COMM_WORLD_RANK=str(rank),
-                 OMPI_COMM_WORLD_SIZE="2")) for rank in range(2)]
+                 OMPI_COMM_WORLD_SIZE="2", HEADRACE_JOIN_UNTIL="worker:3", STAY="4"))
+        for rank in range(2)]
     try:
         assert processes[1].communicate(timeout=120)[0] == "worker 0 2.0\n"
+        # The join of the parameter server ends with the job.
+        assert processes[0].wait(60) == 0
     finally:
         for p in processes:
             p.kill()
@@ -79,6 +84,17 @@ def test_refusals(arguments, words):
     run = start(*arguments)
     assert run.returncode in (1, 2)
     assert words in run.stderr
+
+
+@pytest.mark.parametrize("until", ["worker:x", "worker:0", "other", ""])
+def test_a_join_that_cannot_end(until):
+    run = subprocess.run(
+        [sys.executable, "-c", "import headrace as tf; tf.train.Server("
+         "{'ps': ['localhost:0'], 'worker': ['localhost:1']}, job_name='ps', "
+         "task_index=0)"], timeout=60, stderr=subprocess.PIPE, text=True,
+        env=dict(os.environ, HEADRACE_JOIN_UNTIL=until))
+    assert run.returncode == 1
+    assert "InvalidArgumentError: HEADRACE_JOIN_UNTIL is" in run.stderr
 
 
 def test_a_number_of_ranks_that_does_not_fit():
