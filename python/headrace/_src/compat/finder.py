@@ -9,7 +9,8 @@ program does not use, and tf's namespaces stay as they are.
 - `tensorflow.python.*` and `tensorflow.contrib.*.python.*` have the public names
   that TensorFlow 1.15 has there (tensorflow_modules.py) and what programs use
   besides (inner_modules.py). `gen_*_ops` have all ops.
-- `tensorflow.core.*_pb2` have the messages.
+- `tensorflow.core.*_pb2` have the messages, which `google.protobuf.text_format`
+  takes (protobuf_text.py).
 """
 import functools
 import importlib
@@ -20,7 +21,8 @@ import sys
 import types
 
 from headrace import _api, _interface, _loading, _names, raw_ops
-from headrace._src.compat import inner_modules, tensorflow_modules
+from headrace._src.compat import (
+    inner_modules, protobuf_text, tensorflow_modules)
 
 ROOT = "tensorflow"
 _GENERATED_OPS = re.compile(r"python\.(\w+\.)*gen_\w+$")
@@ -264,3 +266,4 @@ def install():
             "headrace.compat.install() before the first import of tensorflow"
             % getattr(other, "__file__", None))
     sys.meta_path.insert(0, _finder)
+    protobuf_text.install()

@@ -16,6 +16,15 @@ _Block = collections.namedtuple(
     "_Block", ["name", "contents", "bytes", "offset"])
 
 
+def _own_message(message, name):
+    """`message` as our class of messages: it may be TensorFlow's own."""
+    if isinstance(message, _headrace.Message) or not hasattr(
+            message, "SerializeToString"):
+        return message
+    return _headrace.message_class(name).FromString(
+        message.SerializeToString())
+
+
 class Session:
     """Runs operations of one graph and keeps its variables' values.
 
@@ -34,6 +43,8 @@ class Session:
         if not isinstance(target, str):
             raise TypeError("target must be a string, but got %s"
                             % type(target))
+        if config is not None:
+            config = _own_message(config, "ConfigProto")
         self._graph = graph
         self._target = target
         self._config = config
@@ -66,6 +77,8 @@ class Session:
                                "the graph before calling run().")
         if self._graph._prepare_fetches is not None:
             fetches = self._graph._prepare_fetches(self, fetches)
+        if options is not None:
+            options = _own_message(options, "RunOptions")
         return self._run(fetches, feed_dict, options, run_metadata,
                          cancellation)
 
