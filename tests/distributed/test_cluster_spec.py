@@ -49,7 +49,7 @@ def test_tasks_that_are_not_there():
     ({"ps": ["localhost:7000", "localhost:7000"]}, "ps", 0,
      tf.errors.InvalidArgumentError, "have one address"),
     ({"ps": ["0.0.0.0:0"]}, "ps", 0, tf.errors.PermissionDeniedError,
-     "not encrypted"),
+     "listens on all interfaces"),
     ({"ps": ["example.com:7000"]}, "ps", 0, tf.errors.PermissionDeniedError,
      "not encrypted")])
 def test_servers_that_cannot_be(cluster, job, task, error, words):

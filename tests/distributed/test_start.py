@@ -21,8 +21,10 @@ if job == "ps":
     sys.exit()
 with tf.device("/job:ps"):
     v = tf.get_variable("v%d" % index, initializer=1.)
+# Other workers may have ended by now.
 with tf.Session(server.target, config=tf.ConfigProto(
-        operation_timeout_in_ms=30000)) as s:
+        operation_timeout_in_ms=30000,
+        device_filters=["/job:ps", "/job:worker/task:%d" % index])) as s:
     s.run(v.initializer)
     print("worker", index, s.run(v.assign_add(1.)), flush=True)
     time.sleep(float(os.environ.get("STAY", 0)))

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <thread>
 
@@ -208,7 +209,15 @@ class GpuDeviceTest : public testing::Test {
   }
   void TearDown() override {
     Executor(0)->Clear();
+    EndSession();
+  }
+  // Waits until the devices are gone with it: the last thread of a step may
+  // still hold them when Run has returned.
+  void EndSession() {
     session_.reset();
+    for (int i = 0; i < 10000 && BytesInUse() > 0; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
   }
   static HostHooks* Executor(int i) {
     return HooksOf(*CurrentPlatform()->Executor(i));
@@ -454,7 +463,7 @@ TEST_F(GpuDeviceTest, FailuresOfTheDeviceAreTheStepsFailure) {
     ExpectError(Run({{"x:0", Tensor::Scalar(1.f)}}, {"a:0"}),
                 absl::StatusCode::kInternal, {"it burns", part});
     Executor(0)->Clear();
-    session_.reset();
+    EndSession();
     // The next session has a fresh device.
     ASSERT_EQ(Load(graph), OkStatus());
     EXPECT_EQ(Run({{"x:0", Tensor::Scalar(1.f)}}, {"a:0"}), OkStatus());
@@ -546,6 +555,7 @@ TEST_F(GpuDeviceTest, MemoryGoesWithTheLastSession) {
   session_.reset();
   EXPECT_GT(BytesInUse(), 0);
   other.reset();
+  EndSession();
   EXPECT_EQ(BytesInUse(), 0);
   EXPECT_EQ(kept[0].data<float>()[1], 2);
 }

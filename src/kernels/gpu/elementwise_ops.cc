@@ -655,8 +655,9 @@ HR_REGISTER(int64_t)
   HR_REGISTER(FROM, float)                              \
   HR_REGISTER(FROM, half)                               \
   HR_REGISTER(FROM, bfloat16)                           \
-  HR_REGISTER(FROM, int32_t) HR_REGISTER(FROM, int64_t) \
-      HR_REGISTER(FROM, uint8_t) HR_REGISTER(FROM, bool)
+  HR_REGISTER(FROM, int32_t)                            \
+  HR_REGISTER(FROM, int64_t) HR_REGISTER(FROM, uint8_t) \
+      HR_REGISTER(FROM, bool)
 HR_REGISTER_FROM(float)
 HR_REGISTER_FROM(half)
 HR_REGISTER_FROM(bfloat16)

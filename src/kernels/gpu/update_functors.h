@@ -13,8 +13,9 @@ namespace headrace::gpu {
 #define HR_GPU_REF_OPTIMIZERS(M)                                          \
   M(GradientDescent)                                                      \
   M(Momentum)                                                             \
-  M(Adagrad) M(AdagradV2) M(Adadelta) M(Ftrl) M(FtrlV2) M(Adam) M(AdaMax) \
-      M(RMSProp) M(CenteredRMSProp)
+  M(Adagrad)                                                              \
+  M(AdagradV2) M(Adadelta) M(Ftrl) M(FtrlV2) M(Adam) M(AdaMax) M(RMSProp) \
+      M(CenteredRMSProp)
 #define HR_GPU_OPTIMIZERS(M) \
   HR_GPU_REF_OPTIMIZERS(M) M(KerasMomentum) M(AdamWithAmsgrad)
 
