@@ -59,7 +59,6 @@ def headrace(name, is_float=False):
 
 
 def onnxruntime(name):
-    import onnx
     import onnxruntime as ort
     from onnx import TensorProto, helper, numpy_helper
     x, w, _ = data(name)

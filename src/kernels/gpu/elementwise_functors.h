@@ -10,21 +10,15 @@
 
 namespace headrace::gpu {
 
-#define HR_GPU_UNARY_OPS(M)                                                   \
-  M(Abs)                                                                      \
-  M(Neg)                                                                      \
-  M(Sign)                                                                     \
-  M(Reciprocal)                                                               \
-  M(Square) M(Sqrt) M(Rsqrt) M(Round) M(Ceil) M(Floor) M(Exp) M(Expm1) M(Log) \
-      M(Log1p) M(Tanh) M(Sigmoid) M(Erf) M(Erfc) M(Sin) M(Cos) M(Relu)        \
-          M(Relu6) M(Elu) M(Selu) M(Softplus) M(Softsign)
-#define HR_GPU_BINARY_OPS(M)                                               \
-  M(AddV2)                                                                 \
-  M(Sub)                                                                   \
-  M(Mul)                                                                   \
-  M(MulNoNan)                                                              \
-  M(SquaredDifference) M(Maximum) M(Minimum) M(Pow) M(RealDiv) M(FloorDiv) \
-      M(FloorMod) M(DivNoNan) M(Xdivy)
+// clang-format off
+#define HR_GPU_UNARY_OPS(M) \
+  M(Abs) M(Neg) M(Sign) M(Reciprocal) M(Square) M(Sqrt) M(Rsqrt) M(Round) \
+  M(Ceil) M(Floor) M(Exp) M(Expm1) M(Log) M(Log1p) M(Tanh) M(Sigmoid) M(Erf) \
+  M(Erfc) M(Sin) M(Cos) M(Relu) M(Relu6) M(Elu) M(Selu) M(Softplus) \
+  M(Softsign)
+#define HR_GPU_BINARY_OPS(M) \
+  M(AddV2) M(Sub) M(Mul) M(MulNoNan) M(SquaredDifference) M(Maximum) \
+  M(Minimum) M(Pow) M(RealDiv) M(FloorDiv) M(FloorMod) M(DivNoNan) M(Xdivy)
 // Those that int64 has, too.
 #define HR_GPU_INT_BINARY_OPS(M) \
   M(AddV2) M(Sub) M(Mul) M(SquaredDifference) M(Maximum) M(Minimum)
@@ -33,13 +27,11 @@ namespace headrace::gpu {
 // Of one number, with a bool for a result.
 #define HR_GPU_TEST_OPS(M) M(IsNan) M(IsInf) M(IsFinite)
 // Two operands of one shape.
-#define HR_GPU_GRAD_OPS(M)                                          \
-  M(SigmoidGrad)                                                    \
-  M(TanhGrad)                                                       \
-  M(SqrtGrad)                                                       \
-  M(RsqrtGrad)                                                      \
-  M(ReciprocalGrad) M(ReluGrad) M(Relu6Grad) M(EluGrad) M(SeluGrad) \
-      M(SoftplusGrad) M(SoftsignGrad)
+#define HR_GPU_GRAD_OPS(M) \
+  M(SigmoidGrad) M(TanhGrad) M(SqrtGrad) M(RsqrtGrad) M(ReciprocalGrad) \
+  M(ReluGrad) M(Relu6Grad) M(EluGrad) M(SeluGrad) M(SoftplusGrad) \
+  M(SoftsignGrad)
+// clang-format on
 
 // The functions, of values in the type that they are computed in. `fn` is the
 // number of the function in a chain.
@@ -318,18 +310,16 @@ struct CastMap {
 };
 
 // From and to every one of these.
+// clang-format off
 #define HR_GPU_CASTS_FROM(M, FROM) \
-  M(FROM, float)                   \
-  M(FROM, Half)                    \
-  M(FROM, Bfloat16)                \
-  M(FROM, int32_t) M(FROM, int64_t) M(FROM, uint8_t) M(FROM, bool)
-#define HR_GPU_CASTS(M)                                       \
-  HR_GPU_CASTS_FROM(M, float)                                 \
-  HR_GPU_CASTS_FROM(M, Half)                                  \
-  HR_GPU_CASTS_FROM(M, Bfloat16)                              \
-  HR_GPU_CASTS_FROM(M, int32_t)                               \
+  M(FROM, float) M(FROM, Half) M(FROM, Bfloat16) M(FROM, int32_t) \
+  M(FROM, int64_t) M(FROM, uint8_t) M(FROM, bool)
+#define HR_GPU_CASTS(M) \
+  HR_GPU_CASTS_FROM(M, float) HR_GPU_CASTS_FROM(M, Half) \
+  HR_GPU_CASTS_FROM(M, Bfloat16) HR_GPU_CASTS_FROM(M, int32_t) \
   HR_GPU_CASTS_FROM(M, int64_t) HR_GPU_CASTS_FROM(M, uint8_t) \
-      HR_GPU_CASTS_FROM(M, bool)
+  HR_GPU_CASTS_FROM(M, bool)
+// clang-format on
 
 // The activations that follow a product or a convolution.
 enum class Tail : int {

@@ -651,13 +651,12 @@ HR_REGISTER(int64_t)
                               .TypeConstraint<FROM>("SrcT") \
                               .TypeConstraint<TO>("DstT"),  \
                           CastOp<FROM, TO>);
-#define HR_REGISTER_FROM(FROM)                          \
-  HR_REGISTER(FROM, float)                              \
-  HR_REGISTER(FROM, half)                               \
-  HR_REGISTER(FROM, bfloat16)                           \
-  HR_REGISTER(FROM, int32_t)                            \
-  HR_REGISTER(FROM, int64_t) HR_REGISTER(FROM, uint8_t) \
-      HR_REGISTER(FROM, bool)
+// clang-format off
+#define HR_REGISTER_FROM(FROM) \
+  HR_REGISTER(FROM, float) HR_REGISTER(FROM, half) HR_REGISTER(FROM, bfloat16) \
+  HR_REGISTER(FROM, int32_t) HR_REGISTER(FROM, int64_t) \
+  HR_REGISTER(FROM, uint8_t) HR_REGISTER(FROM, bool)
+// clang-format on
 HR_REGISTER_FROM(float)
 HR_REGISTER_FROM(half)
 HR_REGISTER_FROM(bfloat16)

@@ -10,14 +10,13 @@ namespace headrace::gpu {
 
 // The rules that have kernels here: Apply<Rule> and ResourceApply<Rule>, the
 // last two as ResourceApply<Rule> alone.
-#define HR_GPU_REF_OPTIMIZERS(M)                                          \
-  M(GradientDescent)                                                      \
-  M(Momentum)                                                             \
-  M(Adagrad)                                                              \
-  M(AdagradV2) M(Adadelta) M(Ftrl) M(FtrlV2) M(Adam) M(AdaMax) M(RMSProp) \
-      M(CenteredRMSProp)
+// clang-format off
+#define HR_GPU_REF_OPTIMIZERS(M) \
+  M(GradientDescent) M(Momentum) M(Adagrad) M(AdagradV2) M(Adadelta) M(Ftrl) \
+  M(FtrlV2) M(Adam) M(AdaMax) M(RMSProp) M(CenteredRMSProp)
 #define HR_GPU_OPTIMIZERS(M) \
   HR_GPU_REF_OPTIMIZERS(M) M(KerasMomentum) M(AdamWithAmsgrad)
+// clang-format on
 
 // The hyper-parameters are scalars on the device.
 template <template <typename> class RuleOf, typename T>
