@@ -123,6 +123,12 @@ def fresh(program):
     return done.stdout
 
 
+@pytest.fixture(autouse=True)
+def without_what_is_imported_by_name(monkeypatch):
+    """An import of headrace.cluster, as other tests have it, adds its name."""
+    monkeypatch.delattr(tf, "cluster", raising=False)
+
+
 # What each namespace has.
 
 @pytest.mark.parametrize("space", SPACES)

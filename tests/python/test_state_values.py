@@ -396,3 +396,13 @@ def test_references_pass_through_control_flow(session):
     session.run(raw_ops.AssignSub(picked, np.float32([1, 1])).op)
     expect_close(session.run(other), [7, 8])
     expect_close(session.run(variable), [6, 7])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int64])
+def test_numbers_are_taken_from_reference_variables(session, dtype):
+    variable = tf.Variable(np.array([10, 20, 30], dtype), use_resource=False)
+    session.run(variable.initializer)
+    less = tf.placeholder(dtype, [3])
+    got = session.run(tf.assign_sub(variable, less), {less: [1, 2, 3]})
+    assert got.dtype == dtype and got.tolist() == [9, 18, 27]
+    assert session.run(variable).tolist() == [9, 18, 27]

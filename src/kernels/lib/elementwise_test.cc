@@ -242,6 +242,16 @@ TEST(UnaryTest, SpecialFunctions) {
   ExpectClose(t.Output(0), Vec<float>({0, 0.6875f, 1, kNan}));
 }
 
+TEST(UnaryTest, SpecialFunctionsOfBfloat16) {
+  const Tensor x = Vec<bfloat16>({bfloat16(0.5f), bfloat16(1), bfloat16(2)});
+  const auto rounded = [](std::vector<float> v) {
+    return Vec<bfloat16>({bfloat16(v[0]), bfloat16(v[1]), bfloat16(v[2])});
+  };
+  ExpectClose(Run1("Digamma", x), rounded({-1.96351f, -0.577216f, 0.422784f}));
+  ExpectClose(Run1("BesselI0", x), rounded({1.06348f, 1.26607f, 2.27959f}));
+  ExpectClose(Run1("BesselK0", x), rounded({0.924419f, 0.421024f, 0.113894f}));
+}
+
 TEST(UnaryTest, Gradients) {
   const Tensor y = Vec<float>({0.5f, 2}), dy = Vec<float>({3, 4});
   ExpectClose(Run2("SigmoidGrad", y, dy), Vec<float>({0.75f, -8}));
