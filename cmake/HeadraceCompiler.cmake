@@ -31,7 +31,7 @@ set(HEADRACE_FLAGS
   -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
   $<$<BOOL:${HEADRACE_WERROR}>:-Werror>
   $<$<BOOL:${HEADRACE_CHECKED_COPIES}>:-DHEADRACE_CHECKED_COPIES>)
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 sees both in std::string and absl::InlinedVector, where neither is.
   list(APPEND HEADRACE_FLAGS
     -Wno-maybe-uninitialized -Wno-uninitialized -Wno-restrict)
@@ -40,7 +40,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     -ffunction-sections -fdata-sections -fvisibility-inlines-hidden)
   # Looking for garbage only beyond 0.6 GB saves a tenth of the compiler's time.
   list(APPEND HEADRACE_FLAGS --param=ggc-min-heapsize=600000)
-elseif(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # Those that tune loops are for GCC.
   list(APPEND HEADRACE_FLAGS -Wno-unknown-pragmas)
   # What headrace/mutex.h's annotations promise.

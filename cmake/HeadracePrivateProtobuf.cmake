@@ -8,7 +8,7 @@ add_library(hr_protobuf INTERFACE)
 set(HEADRACE_PROTOBUF_NAMESPACE hNogle)
 find_program(HEADRACE_SED sed)
 file(REAL_PATH "${Protobuf_LIBRARY}" library)
-if(NOT HEADRACE_SED OR NOT CMAKE_SYSTEM_NAME STREQUAL Linux OR
+if(NOT HEADRACE_SED OR NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR
     NOT library MATCHES "/libprotobuf(\\.so\\.[0-9]+)[^/]*$")
   target_link_libraries(hr_protobuf INTERFACE protobuf::libprotobuf)
   return()
