@@ -8,6 +8,7 @@
 
 #include "base/cpu.h"
 #include "kernels/lib/narrow_float.h"
+#include "kernels/lib/product_tiles.h"
 #include "kernels/lib/simd.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -57,45 +58,6 @@ void MultiplyPlain(const Bfloat16Tile& t) {
   __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16,fma")))
 #define HR_AVX2 __attribute__((target("avx2,fma")))
 
-// Calls F<number of rows>(tile, first row) for all rows, up to kMost at once.
-#define HR_ROWS(F, kMost)                                         \
-  for (int64_t first = 0; first < t.num_rows; first += (kMost)) { \
-    switch (std::min<int64_t>(t.num_rows - first, (kMost))) {     \
-      case 1:                                                     \
-        F<1>(t, first);                                           \
-        break;                                                    \
-      case 2:                                                     \
-        F<2>(t, first);                                           \
-        break;                                                    \
-      case 3:                                                     \
-        F<3>(t, first);                                           \
-        break;                                                    \
-      case 4:                                                     \
-        F<4>(t, first);                                           \
-        break;                                                    \
-      case 5:                                                     \
-      case 6:                                                     \
-        F<6>(t, first);                                           \
-        break;                                                    \
-      case 7:                                                     \
-      case 8:                                                     \
-        F<std::min(8, (kMost))>(t, first);                        \
-        break;                                                    \
-      default:                                                    \
-        F<(kMost)>(t, first);                                     \
-    }                                                             \
-  }
-
-// The rows of a segment from `first` on. If there are fewer than kCount, the
-// last is read again.
-template <int kCount>
-inline void FindRows(const Bfloat16Tile& t, int64_t segment, int64_t first,
-                     const Bfloat16Pair** rows) {
-  for (int r = 0; r < kCount; ++r) {
-    rows[r] = t.rows[segment * kRows + std::min(first + r, t.num_rows - 1)];
-  }
-}
-
 // Writes those of kCount rows that there are from `first` on, whose columns are
 // in two vectors.
 template <int kCount>
@@ -118,7 +80,7 @@ HR_BF16 void TileBfloat16(const Bfloat16Tile& t, int64_t first) {
   const Bfloat16Pair* w = t.panel;
   for (int64_t s = 0; s < t.segments; ++s) {
     const Bfloat16Pair* rows[kCount];
-    FindRows<kCount>(t, s, first, rows);
+    product_tiles::FindRows<kCount, kRows>(t, s, first, rows);
     for (int64_t p = 0; p < t.pairs; ++p, w += kColumns) {
       const __m512bh b0 = (__m512bh)_mm512_loadu_si512(w);
       const __m512bh b1 = (__m512bh)_mm512_loadu_si512(w + 16);
@@ -133,7 +95,9 @@ HR_BF16 void TileBfloat16(const Bfloat16Tile& t, int64_t first) {
   }
   StoreRows<kCount>(t, first, low, high);
 }
-HR_BF16 void MultiplyNative(const Bfloat16Tile& t) { HR_ROWS(TileBfloat16, 12) }
+HR_BF16 void MultiplyNative(const Bfloat16Tile& t) {
+  HR_TILE_ROWS(TileBfloat16, t, 12)
+}
 
 template <int kCount>
 HR_AVX512 void TileAvx512(const Bfloat16Tile& t, int64_t first) {
@@ -143,7 +107,7 @@ HR_AVX512 void TileAvx512(const Bfloat16Tile& t, int64_t first) {
   const Bfloat16Pair* w = t.panel;
   for (int64_t s = 0; s < t.segments; ++s) {
     const Bfloat16Pair* rows[kCount];
-    FindRows<kCount>(t, s, first, rows);
+    product_tiles::FindRows<kCount, kRows>(t, s, first, rows);
     for (int64_t p = 0; p < t.pairs; ++p, w += kColumns) {
       const __m512i b0 = _mm512_loadu_si512(w);
       const __m512i b1 = _mm512_loadu_si512(w + 16);
@@ -164,7 +128,9 @@ HR_AVX512 void TileAvx512(const Bfloat16Tile& t, int64_t first) {
   }
   StoreRows<kCount>(t, first, low, high);
 }
-HR_AVX512 void MultiplyAvx512(const Bfloat16Tile& t) { HR_ROWS(TileAvx512, 12) }
+HR_AVX512 void MultiplyAvx512(const Bfloat16Tile& t) {
+  HR_TILE_ROWS(TileAvx512, t, 12)
+}
 
 // kCount rows by sixteen columns at a time.
 template <int kCount>
@@ -178,7 +144,7 @@ HR_AVX2 void TileAvx2(const Bfloat16Tile& t, int64_t first) {
     const Bfloat16Pair* w = t.panel + c;
     for (int64_t s = 0; s < t.segments; ++s) {
       const Bfloat16Pair* rows[kCount];
-      FindRows<kCount>(t, s, first, rows);
+      product_tiles::FindRows<kCount, kRows>(t, s, first, rows);
       for (int64_t p = 0; p < t.pairs; ++p, w += kColumns) {
         for (int v = 0; v < 2; ++v) {
           const __m256i b =
@@ -205,25 +171,21 @@ HR_AVX2 void TileAvx2(const Bfloat16Tile& t, int64_t first) {
     }
   }
 }
-HR_AVX2 void MultiplyAvx2(const Bfloat16Tile& t) { HR_ROWS(TileAvx2, 4) }
+HR_AVX2 void MultiplyAvx2(const Bfloat16Tile& t) {
+  HR_TILE_ROWS(TileAvx2, t, 4)
+}
 #endif
 
-struct Way {
-  const char* name;
-  void (*multiply)(const Bfloat16Tile&);
-};
-struct Ways {
-  Way all[4];
-  int count = 0;
+struct Ways : product_tiles::Ways<Bfloat16Tile> {
   Ways() {
 #ifdef HR_BFLOAT16_X86
     const CpuFeatures& cpu = HostCpu();
     const bool wide = cpu.avx512f && cpu.avx512bw && cpu.avx512vl && cpu.fma;
-    if (wide && cpu.avx512_bf16) all[count++] = {"bfloat16", MultiplyNative};
-    if (wide) all[count++] = {"avx512", MultiplyAvx512};
-    if (cpu.avx2 && cpu.fma) all[count++] = {"avx2", MultiplyAvx2};
+    if (wide && cpu.avx512_bf16) Add("bfloat16", MultiplyNative);
+    if (wide) Add("avx512", MultiplyAvx512);
+    if (cpu.avx2 && cpu.fma) Add("avx2", MultiplyAvx2);
 #endif
-    all[count++] = {"plain", MultiplyPlain};
+    Add("plain", MultiplyPlain);
   }
 };
 const Ways& AllWays() {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/cpu.h"
+#include "kernels/lib/product_tiles.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
@@ -47,35 +48,6 @@ void MultiplyPlain(const ByteTile& t) {
 #define HR_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
 #define HR_AVX2 __attribute__((target("avx2")))
 
-// Calls F<number of rows>(tile, first row) for all rows, up to kMost at once.
-#define HR_ROWS(F, kMost)                                         \
-  for (int64_t first = 0; first < t.num_rows; first += (kMost)) { \
-    switch (std::min<int64_t>(t.num_rows - first, (kMost))) {     \
-      case 1:                                                     \
-        F<1>(t, first);                                           \
-        break;                                                    \
-      case 2:                                                     \
-        F<2>(t, first);                                           \
-        break;                                                    \
-      case 3:                                                     \
-      case 4:                                                     \
-        F<4>(t, first);                                           \
-        break;                                                    \
-      default:                                                    \
-        F<(kMost)>(t, first);                                     \
-    }                                                             \
-  }
-
-// The rows of a segment from `first` on. If there are fewer than kCount, the
-// last is read again.
-template <int kCount>
-inline void FindRows(const ByteTile& t, int64_t segment, int64_t first,
-                     const uint8_t** rows) {
-  for (int r = 0; r < kCount; ++r) {
-    rows[r] = t.rows[segment * kRows + std::min(first + r, t.num_rows - 1)];
-  }
-}
-
 // Writes those of kCount rows that there are from `first` on, whose columns are
 // in two vectors.
 template <int kCount>
@@ -98,7 +70,7 @@ HR_VNNI void TileVnni(const ByteTile& t, int64_t first) {
   const ByteQuad* w = t.panel;
   for (int64_t s = 0; s < t.segments; ++s) {
     const uint8_t* rows[kCount];
-    FindRows<kCount>(t, s, first, rows);
+    product_tiles::FindRows<kCount, kRows>(t, s, first, rows);
     for (int64_t q = 0; q < t.quads; ++q, w += kColumns) {
       const __m512i b0 = _mm512_loadu_si512(w);
       const __m512i b1 = _mm512_loadu_si512(w + 16);
@@ -113,7 +85,7 @@ HR_VNNI void TileVnni(const ByteTile& t, int64_t first) {
   }
   StoreRows<kCount>(t, first, low, high);
 }
-HR_VNNI void MultiplyVnni(const ByteTile& t) { HR_ROWS(TileVnni, 12) }
+HR_VNNI void MultiplyVnni(const ByteTile& t) { HR_TILE_ROWS(TileVnni, t, 12) }
 
 // The bytes 0 and 2 of each quad as 16 bits, then the bytes 1 and 3: unsigned
 // ones of A, signed ones of B. Their products and sums of two fit 32 bits.
@@ -125,7 +97,7 @@ HR_AVX512 void TileAvx512(const ByteTile& t, int64_t first) {
   const ByteQuad* w = t.panel;
   for (int64_t s = 0; s < t.segments; ++s) {
     const uint8_t* rows[kCount];
-    FindRows<kCount>(t, s, first, rows);
+    product_tiles::FindRows<kCount, kRows>(t, s, first, rows);
     for (int64_t q = 0; q < t.quads; ++q, w += kColumns) {
       const __m512i b0 = _mm512_loadu_si512(w);
       const __m512i b1 = _mm512_loadu_si512(w + 16);
@@ -148,7 +120,9 @@ HR_AVX512 void TileAvx512(const ByteTile& t, int64_t first) {
   }
   StoreRows<kCount>(t, first, low, high);
 }
-HR_AVX512 void MultiplyAvx512(const ByteTile& t) { HR_ROWS(TileAvx512, 12) }
+HR_AVX512 void MultiplyAvx512(const ByteTile& t) {
+  HR_TILE_ROWS(TileAvx512, t, 12)
+}
 
 // kCount rows by eight columns at a time.
 template <int kCount>
@@ -160,7 +134,7 @@ HR_AVX2 void TileAvx2(const ByteTile& t, int64_t first) {
     const ByteQuad* w = t.panel + c;
     for (int64_t s = 0; s < t.segments; ++s) {
       const uint8_t* rows[kCount];
-      FindRows<kCount>(t, s, first, rows);
+      product_tiles::FindRows<kCount, kRows>(t, s, first, rows);
       for (int64_t q = 0; q < t.quads; ++q, w += kColumns) {
         const __m256i b =
             _mm256_loadu_si256(reinterpret_cast<const __m256i*>(w));
@@ -186,25 +160,19 @@ HR_AVX2 void TileAvx2(const ByteTile& t, int64_t first) {
     }
   }
 }
-HR_AVX2 void MultiplyAvx2(const ByteTile& t) { HR_ROWS(TileAvx2, 6) }
+HR_AVX2 void MultiplyAvx2(const ByteTile& t) { HR_TILE_ROWS(TileAvx2, t, 6) }
 #endif
 
-struct Way {
-  const char* name;
-  void (*multiply)(const ByteTile&);
-};
-struct Ways {
-  Way all[4];
-  int count = 0;
+struct Ways : product_tiles::Ways<ByteTile> {
   Ways() {
 #ifdef HR_BYTES_X86
     const CpuFeatures& cpu = HostCpu();
     const bool wide = cpu.avx512f && cpu.avx512bw && cpu.avx512vl;
-    if (wide && cpu.avx512_vnni) all[count++] = {"vnni", MultiplyVnni};
-    if (wide) all[count++] = {"avx512", MultiplyAvx512};
-    if (cpu.avx2) all[count++] = {"avx2", MultiplyAvx2};
+    if (wide && cpu.avx512_vnni) Add("vnni", MultiplyVnni);
+    if (wide) Add("avx512", MultiplyAvx512);
+    if (cpu.avx2) Add("avx2", MultiplyAvx2);
 #endif
-    all[count++] = {"plain", MultiplyPlain};
+    Add("plain", MultiplyPlain);
   }
 };
 const Ways& AllWays() {
