@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <vector>
 
 #include "kernels/lib/quantized_range.h"
 
@@ -73,17 +72,6 @@ inline Status ReadMatMulSizes(const OpKernelContext& ctx, bool transpose_a,
   return errors::InvalidArgument(
       "Matrix size-compatible: In[0]: ", a.shape().DebugString(),
       ", In[1]: ", b.shape().DebugString());
-}
-
-// Transposes x, which is rows x columns.
-template <typename T>
-std::vector<T> TransposedMatrix(const T* x, int64_t rows, int64_t columns) {
-  std::vector<T> out(rows * columns);
-  for (int64_t i = 0; i < rows; ++i) {
-    for (int64_t j = 0; j < columns; ++j)
-      out[j * rows + i] = x[i * columns + j];
-  }
-  return out;
 }
 
 // Writes a range to outputs `first` and first + 1.
