@@ -291,23 +291,17 @@ class Partitioner {
     if (together && (DeviceOf(&src) != device || MemoryOf(value) == wanted)) {
       return Endpoint{copies_[src.id()], value.index};
     }
+    Endpoint from = {copies_[src.id()], value.index};
+    MemoryType made = MemoryOf(value);
     if (!together && CanBeCopied(src)) {
       HR_ASSIGN_OR_RETURN(Node * enter, EnterOn(src, device));
-      const MemoryType made = MemoryOf(*enter, device, true, 0);
-      if (made == wanted) return Endpoint{enter, 0};
-      const Crossing inside{value, PartOf(device), wanted};
-      Node*& recv = received_[inside];
-      if (recv == nullptr) {
-        HR_ASSIGN_OR_RETURN(recv,
-                            AddPair({enter, 0}, src, device, made, wanted));
-      }
-      return Endpoint{recv, 0};
+      from = {enter, 0};
+      made = MemoryOf(*enter, device, true, 0);
+      if (made == wanted) return from;
     }
     const Crossing crossing{value, PartOf(device), wanted};
-    if (Node* made = received_[crossing]) return Endpoint{made, 0};
-    HR_ASSIGN_OR_RETURN(Node * recv,
-                        AddPair({copies_[src.id()], value.index}, src, device,
-                                MemoryOf(value), wanted));
+    if (Node* received = received_[crossing]) return Endpoint{received, 0};
+    HR_ASSIGN_OR_RETURN(Node * recv, AddPair(from, src, device, made, wanted));
     received_[crossing] = recv;
     return Endpoint{recv, 0};
   }
