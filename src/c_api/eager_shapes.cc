@@ -28,22 +28,9 @@ struct DeleteList {
 };
 using List = std::unique_ptr<TF_ShapeAndTypeList, DeleteList>;
 
-Status ReadShape(const TF_ShapeAndType& from, Shape* to) {
-  if (from.num_dims < 0) {
-    *to = Shape::UnknownRank();
-    return OkStatus();
-  }
-  return Shape::Build(absl::MakeConstSpan(from.dims, from.num_dims), to);
-}
-
 void WriteShape(const Shape& from, TF_ShapeAndTypeList* list, int i) {
   if (from.unknown_rank()) return;  // as it begins
-  std::vector<int64_t> dims(from.dims());
-  for (int d = 0; d < from.dims(); ++d) dims[d] = from.dim_size(d);
-  // No dims: a pointer that is not null.
-  const int64_t none = 0;
-  TF_ShapeAndTypeListSetShape(list, i, dims.empty() ? &none : dims.data(),
-                              from.dims());
+  TF_ShapeAndTypeListSetShape(list, i, from.dim_sizes().data(), from.dims());
 }
 
 Status ReadShapes(const TF_ShapeAndTypeList* list, const char* what, int wanted,
@@ -54,7 +41,8 @@ Status ReadShapes(const TF_ShapeAndTypeList* list, const char* what, int wanted,
   }
   out->resize(wanted);
   for (int i = 0; i < wanted; ++i) {
-    HR_RETURN_IF_ERROR(ReadShape(list->items[i], &(*out)[i]));
+    HR_RETURN_IF_ERROR(
+        MakeShape(list->items[i].dims, list->items[i].num_dims, &(*out)[i]));
   }
   return OkStatus();
 }
@@ -98,7 +86,7 @@ Status Infer(const TFE_Op& op, const TF_ShapeAndTypeList& input_shapes,
       const TF_ShapeAndType& item = input_resources[i]->items[k];
       DtypeAndShape known;
       known.dtype = static_cast<DataType>(item.dtype);
-      HR_RETURN_IF_ERROR(ReadShape(item, &known.shape));
+      HR_RETURN_IF_ERROR(MakeShape(item.dims, item.num_dims, &known.shape));
       handles[i].push_back(std::move(known));
     }
   }

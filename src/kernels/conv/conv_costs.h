@@ -4,8 +4,7 @@
 //   products   multiply-adds over what a core does in a nanosecond, times what
 //              short loops and unfilled vectors waste
 //   memory     bytes over what a core reads in a nanosecond, from memory or
-//   from
-//              the last level cache
+//              from the last level cache
 //   the rest   nanoseconds of each call, result, gathered piece or transformed
 //              element
 //

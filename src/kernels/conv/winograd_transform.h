@@ -51,8 +51,6 @@ struct WinogradTransform;
 
 template <>
 struct WinogradTransform<2, 3> {
-  static constexpr int kEdge = 4;
-
   // o = B' d
   template <typename V>
   static inline void Input(const V* d, V* o) {
@@ -96,7 +94,6 @@ struct WinogradTransform<2, 3> {
 
 // What the transforms of six points share.
 struct WinogradSixPoints {
-  static constexpr int kEdge = 6;
   static constexpr float kA = 0.625f, kB = 1.5f;
   static constexpr float kA2 = kA * kA, kB2 = kB * kB;  // exact
 

@@ -29,12 +29,8 @@ constexpr int64_t kMostBytes = int64_t{64} << 20;
 constexpr size_t kMostCompared = 64;
 
 bool IsFlow(const Node& n) {
-  const OpClass c = n.traits().op_class;
-  return (OpClass::kSwitch <= c && c <= OpClass::kControlTrigger) ||
-         c == OpClass::kSend || c == OpClass::kRecv;
+  return n.IsControlFlow() || n.IsSend() || n.IsRecv();
 }
-
-bool IsNoOp(const Node& n) { return n.traits().op_class == OpClass::kNoOp; }
 
 class Orders {
  public:
@@ -55,7 +51,7 @@ class Orders {
     }
     for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
       Node* const n = *it;
-      if (IsNoOp(*n) && n->out_edges().empty() && rewriter_.MayRemove(*n)) {
+      if (n->IsNoOp() && n->out_edges().empty() && rewriter_.MayRemove(*n)) {
         graph_->RemoveNode(n);
       }
     }
@@ -78,9 +74,7 @@ class Orders {
   }
 
   bool HasEffects(const Node& n) const {
-    const OpClass c = n.traits().op_class;
-    if (c == OpClass::kArg || c == OpClass::kPlaceholder ||
-        c == OpClass::kConstant || IsNoOp(n)) {
+    if (n.IsArg() || n.IsPlaceholder() || n.IsConstant() || n.IsNoOp()) {
       return false;
     }
     if (IsFlow(n) || EffectsOf(n.op_def()) != Effect::kNone) return true;
@@ -150,7 +144,7 @@ class Orders {
       SetBit(set, alive_[n.id()]);
     }
     bool safe = own_[n.id()] >= 0;
-    if (IsNoOp(n)) {
+    if (n.IsNoOp()) {
       safe = true;
       for (const Edge* e : n.control_inputs()) {
         safe = safe && safe_[e->src()->id()];
@@ -182,8 +176,9 @@ class Orders {
       return true;
     });
     if (v->control_inputs().size() > kMostCompared) return;
+    std::vector<uint64_t> others;
     for (const Edge* e : controls) {
-      std::vector<uint64_t> others = data;
+      others = data;
       // A node that waits for nothing would run at once, in any frame.
       bool is_last = v->data_inputs().empty();
       for (const Edge* other : v->control_inputs()) {
