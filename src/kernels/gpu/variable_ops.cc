@@ -50,18 +50,7 @@ class AssignVariableOp : public OpKernel {
     const ResourceHandle* handle = nullptr;
     OP_REQUIRES_OK(ctx, HandleInput(*ctx, 0, &handle));
     RefPtr<Var> var;
-    OP_REQUIRES_OK(ctx, ctx->resource_manager()->LookupOrCreate<Var>(
-                            handle->container, handle->name, &var,
-                            [this](RefPtr<Var>* made) {
-                              *made = RefPtr<Var>(new Var(dtype_));
-                              return OkStatus();
-                            }));
-    OP_REQUIRES(
-        ctx, var->dtype() == dtype_,
-        errors::InvalidArgument("Trying to assign variable ", handle->name,
-                                " with wrong dtype. Expected ",
-                                DataTypeString(var->dtype()), " got ",
-                                DataTypeString(dtype_)));
+    OP_REQUIRES_OK(ctx, LookupOrMakeVariable(*ctx, *handle, dtype_, &var));
     // The buffer may be a constant's or a part of a larger one: readers share
     // it, and a writer copies first.
     Tensor value = ctx->input(1);

@@ -46,6 +46,24 @@ Status LookupVariable(const OpKernelContext& ctx, int i, RefPtr<Var>* var) {
 }
 
 // An empty buffer marks the shape as declared.
+Status LookupOrMakeVariable(const OpKernelContext& ctx,
+                            const ResourceHandle& handle, DataType dtype,
+                            RefPtr<Var>* var) {
+  Status s = LookupResource<Var>(ctx.resource_manager(), handle, var);
+  if (errors::IsNotFound(s)) {
+    s = ctx.resource_manager()->LookupOrCreate<Var>(
+        handle.container, handle.name, var, [dtype](RefPtr<Var>* made) {
+          *made = RefPtr<Var>(new Var(dtype));
+          return OkStatus();
+        });
+  }
+  HR_RETURN_IF_ERROR(s);
+  if ((*var)->dtype() == dtype) return OkStatus();
+  return errors::InvalidArgument(
+      "Trying to assign variable ", handle.name, " with wrong dtype. Expected ",
+      DataTypeString((*var)->dtype()), " got ", DataTypeString(dtype));
+}
+
 Tensor UnassignedTensor(const TensorShape& declared) {
   return Tensor(DT_INVALID, declared,
                 WrapExternalBuffer(nullptr, 0, /*writable=*/true, nullptr));

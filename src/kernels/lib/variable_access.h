@@ -17,6 +17,12 @@ Status HandleInput(const OpKernelContext& ctx, int i,
 // assigned.
 Status LookupVariable(const OpKernelContext& ctx, int i, RefPtr<Var>* var);
 
+// The variable of a handle that an op assigns to: a new one of `dtype` if there
+// is none. InvalidArgument if it has another type.
+Status LookupOrMakeVariable(const OpKernelContext& ctx,
+                            const ResourceHandle& handle, DataType dtype,
+                            RefPtr<Var>* var);
+
 // The tensor of a reference variable that was never assigned: it has the
 // declared shape and no value.
 Tensor UnassignedTensor(const TensorShape& declared);

@@ -120,21 +120,7 @@ class AssignVariableOp : public OpKernel {
     const ResourceHandle* handle = nullptr;
     OP_REQUIRES_OK(ctx, HandleInput(*ctx, 0, &handle));
     RefPtr<Var> var;
-    Status s = LookupResource<Var>(ctx->resource_manager(), *handle, &var);
-    if (errors::IsNotFound(s)) {
-      s = ctx->resource_manager()->LookupOrCreate<Var>(
-          handle->container, handle->name, &var, [this](RefPtr<Var>* made) {
-            *made = RefPtr<Var>(new Var(dtype_));
-            return OkStatus();
-          });
-    }
-    OP_REQUIRES_OK(ctx, s);
-    OP_REQUIRES(
-        ctx, var->dtype() == dtype_,
-        errors::InvalidArgument("Trying to assign variable ", handle->name,
-                                " with wrong dtype. Expected ",
-                                DataTypeString(var->dtype()), " got ",
-                                DataTypeString(dtype_)));
+    OP_REQUIRES_OK(ctx, LookupOrMakeVariable(*ctx, *handle, dtype_, &var));
     Tensor value = ctx->input(1);
     OP_REQUIRES_OK(ctx, OwnBytes(&value));
     MutexLock lock(var->mu());
