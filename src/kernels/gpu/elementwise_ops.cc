@@ -7,6 +7,7 @@
 #include "framework/shape_fns/common_shape_fns.h"
 #include "kernels/gpu/gpu_op.h"
 #include "kernels/lib/broadcast.h"
+#include "kernels/lib/elementwise_chain.h"
 
 namespace headrace::gpu {
 namespace {
@@ -278,18 +279,6 @@ class FusedElementwiseOp : public OpKernel {
     }
     return false;
   }
-  static bool IsRowOf(const TensorShape& row, const TensorShape& x) {
-    if (row.dims() > x.dims()) return false;
-    int d = 0;
-    while (d < row.dims() && row.dim_size(d) == 1) ++d;
-    for (; d < row.dims(); ++d) {
-      if (row.dim_size(d) != x.dim_size(x.dims() - row.dims() + d)) {
-        return false;
-      }
-    }
-    return true;
-  }
-
   std::vector<Step> steps_;
 };
 REGISTER_KERNEL_BUILDER(

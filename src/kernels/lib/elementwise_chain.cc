@@ -5,7 +5,6 @@
 #include <string>
 
 namespace headrace {
-namespace {
 
 bool IsRowOf(const TensorShape& row, const TensorShape& x) {
   if (row.dims() > x.dims()) return false;
@@ -18,8 +17,6 @@ bool IsRowOf(const TensorShape& row, const TensorShape& x) {
   }
   return true;
 }
-
-}  // namespace
 
 Status ElementwiseChain::Init(OpKernelConstruction* ctx, DataType type,
                               int num_args) {

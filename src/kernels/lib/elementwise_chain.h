@@ -15,6 +15,10 @@
 
 namespace headrace {
 
+// Whether each row of `x` has the shape `row`, leading dims of 1 aside: `row`
+// is repeated over x without gaps.
+bool IsRowOf(const TensorShape& row, const TensorShape& x);
+
 // Constant after Init, hence thread-safe.
 class ElementwiseChain {
  public:
