@@ -20,8 +20,8 @@
 
 namespace headrace {
 
-// Keeps the last `max_entries` ids, and tensors of `max_bytes` together.
-// Thread- safe. No lock is held while callbacks run.
+// Keeps the last `max_entries` ids that have ended, and tensors of `max_bytes`
+// together. Thread-safe. No lock is held while callbacks run.
 class ResponseCache {
  public:
   using Callback =
@@ -43,8 +43,6 @@ class ResponseCache {
       if (it == entries_.end()) {
         Entry& e = entries_[request_id];
         e.step_id = step_id;
-        order_.push_back(request_id);
-        while (order_.size() > max_entries_) Drop(order_.front());
       } else if (!it->second.ended) {
         it->second.waiting.emplace_back(std::move(start), std::move(done));
         return;
@@ -117,7 +115,7 @@ class ResponseCache {
       if (errors::IsCancelled(s)) {
         // The client has gone, and the tensor is still to be had.
         if (waiting.empty()) {
-          entries_.erase(it);  // its place in order_ is skipped
+          entries_.erase(it);
           return;
         }
       } else {
@@ -132,6 +130,8 @@ class ResponseCache {
           if (oldest != entries_.end()) LetGo(&oldest->second, &gone);
           kept_.pop_front();
         }
+        order_.push_back(request_id);
+        if (order_.size() > max_entries_) DropOldest();
       }
     }
     if (errors::IsCancelled(s)) {
@@ -157,10 +157,9 @@ class ResponseCache {
     e->value = Tensor();
     e->gone = true;
   }
-  void Drop(int64_t request_id) REQUIRES(mu_) {
+  void DropOldest() REQUIRES(mu_) {
+    const auto it = entries_.find(order_.front());
     order_.pop_front();
-    const auto it = entries_.find(request_id);
-    if (it == entries_.end() || !it->second.ended) return;
     if (!it->second.gone) bytes_ -= BytesOf(it->second.value);
     entries_.erase(it);
   }
@@ -169,7 +168,7 @@ class ResponseCache {
   Mutex mu_;
   size_t bytes_ GUARDED_BY(mu_) = 0;
   absl::flat_hash_map<int64_t, Entry> entries_ GUARDED_BY(mu_);
-  std::deque<int64_t> order_ GUARDED_BY(mu_);  // of all ids
+  std::deque<int64_t> order_ GUARDED_BY(mu_);  // of ids that have ended
   std::deque<int64_t> kept_ GUARDED_BY(mu_);   // of those with a value
 };
 

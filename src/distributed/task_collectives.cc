@@ -77,15 +77,14 @@ StatusOr<WorkerInterface*> TaskCollectives::FindTask(const std::string& task) {
 
 void TaskCollectives::KeepGroup(int32_t key,
                                 const pb::CompleteGroupResponse& response) {
-  Group group;
-  for (int i = 0; i < response.device_name_size(); ++i) {
-    group.devices.push_back(response.device_name(i));
-    if (i < response.incarnation_size()) {
-      group.incarnations[response.device_name(i)] = response.incarnation(i);
-    }
-  }
   MutexLock lock(&mu_);
-  known_groups_[key] = std::move(group);
+  known_groups_[key] = {response.device_name().begin(),
+                        response.device_name().end()};
+  const int n =
+      std::min(response.device_name_size(), response.incarnation_size());
+  for (int i = 0; i < n; ++i) {
+    told_[response.device_name(i)] = response.incarnation(i);
+  }
 }
 
 void TaskCollectives::FindGroup(const CollectiveMember& member,
@@ -97,10 +96,10 @@ void TaskCollectives::FindGroup(const CollectiveMember& member,
     MutexLock lock(&mu_);
     const auto it = known_groups_.find(member.group_key);
     if (it != known_groups_.end() &&
-        it->second.devices.size() == static_cast<size_t>(member.group_size) &&
-        std::find(it->second.devices.begin(), it->second.devices.end(),
-                  member.device) != it->second.devices.end()) {
-      known = it->second.devices;
+        it->second.size() == static_cast<size_t>(member.group_size) &&
+        std::find(it->second.begin(), it->second.end(), member.device) !=
+            it->second.end()) {
+      known = it->second;
     }
     request.add_incarnation(local_[member.device]);
   }
@@ -197,7 +196,8 @@ void TaskCollectives::FindSource(const CollectiveMember& member,
         is_source == (it->second == member.device)) {
       known = it->second;
     }
-    devices = known_groups_[member.group_key].devices;
+    const auto group = known_groups_.find(member.group_key);
+    if (group != known_groups_.end()) devices = group->second;
   }
   if (!known.empty()) return done(OkStatus(), known);
   pb::CompleteInstanceRequest request;
@@ -282,11 +282,8 @@ void TaskCollectives::CompleteInstance(
 
 uint64_t TaskCollectives::IncarnationOf(const std::string& device) {
   MutexLock lock(&mu_);
-  for (const auto& [key, group] : known_groups_) {
-    const auto it = group.incarnations.find(device);
-    if (it != group.incarnations.end()) return it->second;
-  }
-  return 0;
+  const auto it = told_.find(device);
+  return it == told_.end() ? 0 : it->second;
 }
 
 void TaskCollectives::Send(int64_t step_id, const std::string& key,

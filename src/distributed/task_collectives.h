@@ -66,10 +66,6 @@ class TaskCollectives : public LocalCollectives {
                          pb::GetStepSequenceResponse* response);
 
  private:
-  struct Group {
-    std::vector<std::string> devices;  // by rank
-    std::map<std::string, uint64_t> incarnations;
-  };
   struct Sequence {
     int64_t next = 0;  // 0: unknown
     bool runs = false;
@@ -83,8 +79,10 @@ class TaskCollectives : public LocalCollectives {
   Mutex mu_;
   std::shared_ptr<WorkerCache> workers_ GUARDED_BY(mu_);
   std::map<std::string, uint64_t> local_ GUARDED_BY(mu_);  // incarnations
-  // What the leader has told, until a step fails.
-  std::map<int32_t, Group> known_groups_ GUARDED_BY(mu_);
+  // What the leader has told, until a step fails: devices by rank.
+  std::map<int32_t, std::vector<std::string>> known_groups_ GUARDED_BY(mu_);
+  // Incarnations of their devices, as last told.
+  std::map<std::string, uint64_t> told_ GUARDED_BY(mu_);
   std::map<std::pair<int32_t, int32_t>, std::string> known_sources_
       GUARDED_BY(mu_);
   // At the leader: of all devices that have joined a group.

@@ -406,6 +406,34 @@ TEST(ResponseCacheTest, KeepsNoMoreThanItsLimits) {
   EXPECT_EQ(get(1, 3), OkStatus());  // forgotten: as if it were new
 }
 
+TEST(ResponseCacheTest, RequestsThatEndLateAreForgottenToo) {
+  ResponseCache cache(2, 8000);
+  int started = 0;
+  ResponseCache::Callback late;
+  const auto get = [&](int64_t id, bool wait) {
+    cache.Get(
+        1, id,
+        [&, wait](ResponseCache::Callback done) {
+          ++started;
+          if (wait) {
+            late = std::move(done);
+          } else {
+            done(OkStatus(), Floats(1), false);
+          }
+        },
+        [](const Status&, const Tensor&, bool) {});
+  };
+  get(1, true);
+  for (const int64_t id : {2, 3, 4}) get(id, false);
+  late(OkStatus(), Floats(1), false);
+  for (const int64_t id : {5, 6}) get(id, false);
+  EXPECT_EQ(started, 6);
+  get(6, false);
+  EXPECT_EQ(started, 6);  // known
+  get(1, false);
+  EXPECT_EQ(started, 7);  // forgotten
+}
+
 TEST(ResponseCacheTest, ARequestThatWaitsTakesThePlaceOfACancelledOne) {
   ResponseCache cache(100, 8000);
   std::deque<ResponseCache::Callback> started;
