@@ -253,3 +253,14 @@ def test_a_sequence_of_batches():
 def test_refusals(error, message, call):
     with pytest.raises(error, match=message):
         call(model_of())
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_a_session_initializes_variables_of_both_kinds(use_resource):
+    given = tf.Variable([1., 2.], use_resource=use_resource)
+    mine = tf.Variable([3.], use_resource=use_resource)
+    with tf.Session() as session:
+        session.run(given.assign([5., 6.]))
+        keras.backend.get_session()
+        assert session.run(given).tolist() == [5., 6.]
+        assert session.run(mine).tolist() == [3.]

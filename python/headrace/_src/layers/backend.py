@@ -150,16 +150,9 @@ def _initialize(session):
             GraphKeys.GLOBAL_VARIABLES) if v.name not in known]
         if not new:
             return
-        with session.graph.as_default():
-            are = session.run([_is_initialized(v) for v in new])
+        are = session.run([v._initialized() for v in new])
         session.run([v.initializer for v, ok in zip(new, are) if not ok])
         known.update(v.name for v in new)
-
-
-def _is_initialized(variable):
-    if variable._is_resource:
-        return _raw.VarIsInitializedOp(variable.handle)
-    return _raw.IsVariableInitialized(variable._ref())
 
 
 def eval(x):
