@@ -5,6 +5,7 @@
 #include <numpy/arrayobject.h>
 #include <numpy/arrayscalars.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
@@ -98,6 +99,23 @@ bool SameType(PyArrayObject* a, DataType t) {
   PyArray_Descr* want = Descriptor(t);
   const bool same = PyArray_EquivTypes(PyArray_DESCR(a), want);
   Py_DECREF(want);
+  return same;
+}
+
+// True if the value is an array or a scalar of NumPy's type for bfloat16.
+bool HoldsBfloat16(PyObject* value) {
+  PyArray_Descr* own = nullptr;
+  if (PyArray_Check(value)) {
+    own = PyArray_DESCR(reinterpret_cast<PyArrayObject*>(value));
+    Py_INCREF(own);
+  } else if (PyArray_CheckScalar(value)) {
+    own = PyArray_DescrFromScalar(value);
+  }
+  if (own == nullptr) return false;
+  PyArray_Descr* want = Descriptor(DT_BFLOAT16);
+  const bool same = PyArray_EquivTypes(own, want);
+  Py_DECREF(want);
+  Py_DECREF(own);
   return same;
 }
 
@@ -314,6 +332,16 @@ bool PlainValueToTensor(nb::handle value, DataType want, Tensor* out) {
 }
 
 Tensor ToTensor(nb::handle value, DataType want, Sharing sharing) {
+  if (want == DT_BFLOAT16 && !HoldsBfloat16(value.ptr())) {
+    // NumPy may know no bfloat16: numbers are rounded from float.
+    const Tensor wide = ToTensor(value, DT_FLOAT, sharing);
+    Tensor out;
+    Check(Tensor::Allocate(CpuAllocator(), want, wide.shape(), &out));
+    std::transform(wide.data<float>(), wide.data<float>() + wide.NumElements(),
+                   out.data<bfloat16>(),
+                   [](float v) { return static_cast<bfloat16>(v); });
+    return out;
+  }
   nb::object array;
   if (PyArray_Check(value.ptr())) {
     auto* a = reinterpret_cast<PyArrayObject*>(value.ptr());

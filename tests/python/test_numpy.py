@@ -175,6 +175,36 @@ def test_bfloat16(graph):
         np.testing.assert_array_equal(out, [0x3f80, 0xc020])
 
 
+def test_numbers_become_bfloat16_by_value(graph):
+    x = tf.placeholder(tf.bfloat16, name="x")
+    x_float = tf.cast(x, tf.float32)
+    v = tf.get_variable("v", [2], tf.bfloat16,
+                        initializer=tf.constant_initializer(1.5))
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        for value, want in [(1.5, 1.5), (2, 2), ([1, -2], [1, -2]),
+                            ([[1.5], [0.5]], [[1.5], [0.5]]),
+                            (np.float64(1.5), 1.5), (np.int32(3), 3),
+                            (np.array([1 + 2**-8, 1 + 3 * 2**-8]),
+                             [1, 1 + 2**-6]),
+                            ([float("inf")], [np.inf]), ([], [])]:
+            c = tf.constant(value, tf.bfloat16)
+            assert c.dtype == tf.bfloat16
+            kept = sess.run(c)
+            for got in (sess.run(tf.cast(c, tf.float32)),
+                        sess.run(x_float, {x: value}),
+                        sess.run(x_float, {x: kept})):
+                assert got.shape == np.shape(want)
+                np.testing.assert_array_equal(got, want)
+        filled = tf.constant(1.5, tf.bfloat16, [3])
+        sum_ = tf.constant([1.0], tf.bfloat16) + 1.5
+        got = sess.run([tf.cast(t, tf.float32) for t in (filled, sum_, v)])
+        assert [g.tolist() for g in got] == [[1.5] * 3, [2.5], [1.5] * 2]
+    for bad in ("a", True, None, 1j):
+        with pytest.raises((TypeError, ValueError)):
+            tf.constant(bad, tf.bfloat16)
+
+
 def test_int_widths(graph):
     assert tf.constant(2 ** 31 - 1).dtype == tf.int32
     assert tf.constant(2 ** 31).dtype == tf.int64

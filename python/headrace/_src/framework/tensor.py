@@ -147,8 +147,10 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
 
 
 def _fill_shape(value, dtype, shape, verify_shape):
-    array = np.asarray(to_array(
-        value, None if dtype is None else np.dtype(dtype.as_numpy_dtype)))
+    kind = None if dtype is None else np.dtype(dtype.as_numpy_dtype)
+    if dtype == dtypes.bfloat16 and getattr(value, "dtype", None) != kind:
+        kind = np.dtype(np.float32)  # rounded when the node is made
+    array = np.asarray(to_array(value, kind))
     size = int(np.prod(shape, dtype=np.int64))
     if verify_shape and list(array.shape) != list(shape):
         raise TypeError("Expected Tensor's shape: %s, got %s."
