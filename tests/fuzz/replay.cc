@@ -1,6 +1,10 @@
 // fuzz_replay CORPORA [--mutations N] [TARGET...]: runs each target over the
 // files of CORPORA/<target>/, over every short prefix of them and over N
 // changed copies of each, the same ones in every run.
+// fuzz_replay CORPORA --seconds N [--seed S] [TARGET...]: runs each target for
+// N seconds over inputs made of these files and of the seeds S, S + 1, ...;
+// prints each seed before its input runs.
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -49,21 +53,58 @@ void Run(const Target& target, const std::string& bytes) {
   target.function({copy.data(), copy.size()});
 }
 
-int Replay(const std::string& corpora, int mutations,
-           const std::vector<std::string>& only) {
+struct Options {
+  std::string corpora;
+  int mutations = 20;
+  int seconds = 0;
+  uint64_t seed = 1;
+  std::vector<std::string> only;  // targets; none: all of them
+};
+
+// A file of the corpus, changed at up to eight places, or random bytes.
+std::string InputOfSeed(const std::vector<std::string>& corpus, uint64_t seed) {
+  uint64_t state = seed * 0x9e3779b97f4a7c15u;
+  Next(&state);
+  if (Next(&state) % 4 == 0) {
+    std::string bytes(Next(&state) % 600, 0);
+    for (char& c : bytes) c = static_cast<char>(Next(&state));
+    return bytes;
+  }
+  std::string bytes = corpus[Next(&state) % corpus.size()];
+  for (uint32_t n = 1 + Next(&state) % 8; n > 0; --n) {
+    bytes = Mutate(bytes, Next(&state));
+  }
+  return bytes;
+}
+
+void RunSeeds(const Target& target, const std::vector<std::string>& corpus,
+              const Options& options) {
+  const auto end =
+      std::chrono::steady_clock::now() + std::chrono::seconds(options.seconds);
+  for (uint64_t seed = options.seed; std::chrono::steady_clock::now() < end;
+       ++seed) {
+    std::printf("%s --seed %llu\n", target.name,
+                static_cast<unsigned long long>(seed));
+    std::fflush(stdout);
+    Run(target, InputOfSeed(corpus, seed));
+  }
+}
+
+int Replay(const Options& options) {
   constexpr size_t kPrefixes = 128;
   int failed = 0;
   for (const Target* t = Target::first; t != nullptr; t = t->next) {
-    bool wanted = only.empty();
-    for (const std::string& name : only) wanted |= name == t->name;
+    bool wanted = options.only.empty();
+    for (const std::string& name : options.only) wanted |= name == t->name;
     if (!wanted) continue;
-    const std::string folder = JoinPath(corpora, t->name);
+    const std::string folder = JoinPath(options.corpora, t->name);
     std::vector<std::string> names;
     if (!Env::Default()->GetChildren(folder, &names).ok() || names.empty()) {
       std::fprintf(stderr, "no corpus in %s\n", folder.c_str());
       failed = 1;
       continue;
     }
+    std::vector<std::string> corpus;
     for (const std::string& name : names) {
       std::string bytes;
       const Status s = Env::Default()->ReadFile(JoinPath(folder, name), &bytes);
@@ -71,14 +112,17 @@ int Replay(const std::string& corpora, int mutations,
         std::fprintf(stderr, "%s\n", s.ToString().c_str());
         return 1;
       }
+      corpus.push_back(bytes);
+      if (options.seconds > 0) continue;
       std::printf("%s/%s\n", t->name, name.c_str());
       std::fflush(stdout);  // a crash shows what it happened in
       Run(*t, bytes);
       for (size_t n = 0; n < bytes.size() && n < kPrefixes; ++n) {
         Run(*t, bytes.substr(0, n));
       }
-      for (int i = 0; i < mutations; ++i) Run(*t, Mutate(bytes, i));
+      for (int i = 0; i < options.mutations; ++i) Run(*t, Mutate(bytes, i));
     }
+    if (options.seconds > 0) RunSeeds(*t, corpus, options);
   }
   return failed;
 }
@@ -87,20 +131,29 @@ int Replay(const std::string& corpora, int mutations,
 }  // namespace headrace::fuzz
 
 int main(int argc, char** argv) {
-  int mutations = 20;
+  headrace::fuzz::Options options;
   std::vector<std::string> names;
   for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--mutations") == 0 && i + 1 < argc) {
-      mutations = std::atoi(argv[++i]);
+    const char* value = i + 1 < argc ? argv[i + 1] : nullptr;
+    if (std::strcmp(argv[i], "--mutations") == 0 && value != nullptr) {
+      options.mutations = std::atoi(value);
+    } else if (std::strcmp(argv[i], "--seconds") == 0 && value != nullptr) {
+      options.seconds = std::atoi(value);
+    } else if (std::strcmp(argv[i], "--seed") == 0 && value != nullptr) {
+      options.seed = std::strtoull(value, nullptr, 10);
     } else {
       names.push_back(argv[i]);
+      continue;
     }
+    ++i;
   }
   if (names.empty()) {
-    std::fprintf(stderr, "fuzz_replay CORPORA [--mutations N] [TARGET...]\n");
+    std::fprintf(stderr,
+                 "fuzz_replay CORPORA [--mutations N | --seconds N [--seed S]] "
+                 "[TARGET...]\n");
     return 2;
   }
-  const std::string corpora = names[0];
-  names.erase(names.begin());
-  return headrace::fuzz::Replay(corpora, mutations, names);
+  options.corpora = names[0];
+  options.only.assign(names.begin() + 1, names.end());
+  return headrace::fuzz::Replay(options);
 }
