@@ -105,8 +105,6 @@ ALLOWED = [
      "another order of terms"),
     ("FusedBatchNorm*", "value", "output 5", "reserved; TensorFlow does not "
      "write it if there are no elements"),
-    ("MaxPoolGradGrad*", "value", "", "orig_output need not be the pool of "
-     "orig_input here"),
     ("Cast", "value", "uint8", "2.x takes negative and large floats for the "
      "nearest byte; 1.15 cuts off the high bits"),
     ("DataFormatDimMap", "value", "", "of dimensions that the format lacks"),

@@ -87,6 +87,19 @@ def test_second_gradient_of_max_pooling(window, dtype):
                         np.int32([1, *strides, 1]), padding=padding), wanted)
 
 
+@pytest.mark.parametrize("output,wanted", [(3, 12), (2, 11), (7, 0), (np.nan, 0)])
+def test_second_gradient_of_max_pooling_reads_orig_output(output, wanted):
+    x = np.float32([np.nan, 2, 3, 3])
+    grads = np.float32([10, 11, 12, 13])
+    for op, shape in [("MaxPoolGradGrad", (1, 2, 2, 1)),
+                      ("MaxPool3DGradGrad", (1, 1, 2, 2, 1))]:
+        ones = (1,) * len(shape)
+        got = run_op(op, x.reshape(shape), np.full(ones, output, np.float32),
+                     grads.reshape(shape), ksize=list(shape), strides=list(ones),
+                     padding="VALID")
+        assert got.ravel().tolist() == [wanted]
+
+
 @pytest.mark.parametrize("dtype", TYPES + [np.uint32, np.uint64])
 @pytest.mark.parametrize("window", WINDOWS)
 def test_max_pooling_with_windows_that_are_inputs(window, dtype):

@@ -45,34 +45,56 @@ void MaxNhwc(OpKernelContext* ctx, const PoolGeometry& g, const T* in, T* out) {
 
 // The place of the maximum.
 
-// Offset in the whole flattened input of the window's first maximum; -1 if the
-// window is empty.
-template <typename T>
-int64_t FirstMax(const PoolGeometry& g, const T* in, const PoolRow& at,
-                 int64_t col, int64_t channel) {
+// Calls fn(offset in the whole flattened input) for the elements of a window in
+// row-major order, until fn returns true.
+template <typename Fn>
+void ForEachInWindow(const PoolGeometry& g, const PoolRow& at, int64_t col,
+                     int64_t channel, const Fn& fn) {
   const PoolLayout& x = g.in_layout;
   int64_t p0, p1, r0, r1, c0, c1;
   g.Range(0, at.p, &p0, &p1);
   g.Range(1, at.r, &r0, &r1);
   g.Range(2, col, &c0, &c1);
   const int64_t base = at.b * x.batch + channel * x.channel;
-  int64_t where = -1;
   for (int64_t p = p0; p < p1; ++p) {
     for (int64_t r = r0; r < r1; ++r) {
       for (int64_t c = c0; c < c1; ++c) {
-        const int64_t i = base + p * x.plane + r * x.row + c * x.col;
-        if (where < 0 || in[i] > in[where]) where = i;
+        if (fn(base + p * x.plane + r * x.row + c * x.col)) return;
       }
     }
   }
+}
+
+// Offset in the whole flattened input of the window's first maximum; -1 if the
+// window is empty.
+template <typename T>
+int64_t FirstMax(const PoolGeometry& g, const T* in, const PoolRow& at,
+                 int64_t col, int64_t channel) {
+  int64_t where = -1;
+  ForEachInWindow(g, at, col, channel, [&where, in](int64_t i) {
+    if (where < 0 || in[i] > in[where]) where = i;
+    return false;
+  });
   return where;
 }
 
-// Calls fn(output offset, input offset) for every output of one batch entry
-// and channel.
-template <typename T, typename Fn>
-void ForEachMax(const PoolGeometry& g, const T* in, int64_t b, int64_t channel,
-                const Fn& fn) {
+// The same of the first element that equals `value`; -1 if none does.
+template <typename T>
+int64_t FirstEqual(const PoolGeometry& g, const T* in, T value,
+                   const PoolRow& at, int64_t col, int64_t channel) {
+  int64_t where = -1;
+  ForEachInWindow(g, at, col, channel, [&where, in, value](int64_t i) {
+    if (in[i] == value) where = i;
+    return where >= 0;
+  });
+  return where;
+}
+
+// Calls fn(output offset, row, column) for every output of one batch entry and
+// channel.
+template <typename Fn>
+void ForEachOutput(const PoolGeometry& g, int64_t b, int64_t channel,
+                   const Fn& fn) {
   const PoolLayout& y = g.out_layout;
   PoolRow at(0, 1, 1);
   at.b = b;
@@ -81,10 +103,21 @@ void ForEachMax(const PoolGeometry& g, const T* in, int64_t b, int64_t channel,
       for (int64_t col = 0; col < g.out[2]; ++col) {
         fn(b * y.batch + at.p * y.plane + at.r * y.row + col * y.col +
                channel * y.channel,
-           FirstMax(g, in, at, col, channel));
+           at, col);
       }
     }
   }
+}
+
+// Calls fn(output offset, input offset) for every output of one batch entry
+// and channel.
+template <typename T, typename Fn>
+void ForEachMax(const PoolGeometry& g, const T* in, int64_t b, int64_t channel,
+                const Fn& fn) {
+  ForEachOutput(g, b, channel,
+                [&](int64_t out, const PoolRow& at, int64_t col) {
+                  fn(out, FirstMax(g, in, at, col, channel));
+                });
 }
 
 // For NHWC, kChunk channels at a time: positions of the maxima of `n` channels
@@ -276,7 +309,7 @@ class MaxPoolGradOp : public OpKernel {
 };
 
 // The gradient of the gradient: what grad, of the input's shape, holds where
-// the maximum is. For three dimensions too.
+// the window first equals orig_output, or 0. For three dimensions too.
 template <typename T>
 class MaxPoolGradGradOp : public OpKernel {
  public:
@@ -294,17 +327,22 @@ class MaxPoolGradGradOp : public OpKernel {
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, g.out_shape, &output));
     if (output->NumElements() == 0) return;
     const T* in = input.data<T>();
+    const T* max = ctx->input(1).data<T>();
     const T* grad = ctx->input(2).data<T>();
     T* out = output->data<T>();
     ctx->ParallelFor(
         g.batch * g.channels,
         PoolCost(g, 2.0) * static_cast<double>(g.out[0] * g.out[1] * g.out[2]),
-        [&g, in, grad, out](int64_t begin, int64_t end) {
+        [&g, in, max, grad, out](int64_t begin, int64_t end) {
           for (int64_t i = begin; i < end; ++i) {
-            ForEachMax(g, in, i / g.channels, i % g.channels,
-                       [grad, out](int64_t to, int64_t from) {
-                         out[to] = from < 0 ? T(0) : grad[from];
-                       });
+            const int64_t channel = i % g.channels;
+            ForEachOutput(
+                g, i / g.channels, channel,
+                [&, channel](int64_t to, const PoolRow& at, int64_t col) {
+                  const int64_t from =
+                      FirstEqual(g, in, max[to], at, col, channel);
+                  out[to] = from < 0 ? T(0) : grad[from];
+                });
           }
         });
   }

@@ -164,9 +164,10 @@ class StatelessPerParameterOp : public OpKernel {
                                                  ctx->input(3), &stream)
                                  : StreamFromSeed(ctx->input(1), &stream));
     const Tensor& parameters = ctx->input(from_key ? 4 : 2);
-    OP_REQUIRES_OK(ctx, CheckShapeEndsWith(shape, parameters.shape()));
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
+    if (out->NumElements() == 0) return;
+    OP_REQUIRES_OK(ctx, CheckShapeEndsWith(shape, parameters.shape()));
     FillPerParameter<T, gamma>(ctx, parameters, stream, out);
   }
 };

@@ -260,6 +260,15 @@ TEST(RandomIndexShuffleTest, Refusals) {
   }
 }
 
+TEST(StatelessRandomTest, NoSamplesOfAnyParameters) {
+  for (const char* op : {"StatelessRandomGammaV2", "StatelessRandomPoisson"}) {
+    Stateless t(op, {0, 2});
+    t.Attr("dtype", DT_DOUBLE).Input(Doubles({1, 2, 3}));
+    ASSERT_EQ(t.Run(), OkStatus()) << op;
+    EXPECT_EQ(t.Output(0).shape(), TensorShape({0, 2})) << op;
+  }
+}
+
 TEST(StatelessRandomTest, Refusals) {
   const char* kEnds = "Shape passed in must end with broadcasted shape";
   Stateless poisson("StatelessRandomPoisson", {3, 2});
