@@ -72,7 +72,6 @@ struct ConvAlgorithm {
   int64_t id = -1;
   std::string name;             // "implicit_precomp_gemm": for people
   int64_t workspace_bytes = 0;  // for the problem that was asked about
-  bool tensor_cores = false;
   bool deterministic = true;
 
   bool operator==(const ConvAlgorithm& o) const { return id == o.id; }

@@ -17,21 +17,16 @@ namespace {
 // As TensorFlow ranks it.
 constexpr int kPriority = 210;
 
-bool Flag(const char* variable, bool otherwise) {
-  const char* const text = std::getenv(variable);
-  if (text == nullptr || *text == '\0') return otherwise;
-  return std::string(text) != "0" && std::string(text) != "false";
-}
-
 class GpuDevice : public Device, public GpuContext {
  public:
   GpuDevice(DeviceAttributes attributes, ThreadPool* pool,
             std::shared_ptr<GpuRuntime> runtime)
       : Device(std::move(attributes), pool),
         runtime_(std::move(runtime)),
-        deterministic_(Flag("TF_CUDNN_DETERMINISTIC", true)),
-        math_mode_(Flag("NVIDIA_TF32_OVERRIDE", false) ? MathMode::kTf32
-                                                       : MathMode::kFloat) {}
+        deterministic_(EnvironmentFlag("TF_CUDNN_DETERMINISTIC", true)),
+        math_mode_(EnvironmentFlag("NVIDIA_TF32_OVERRIDE", false)
+                       ? MathMode::kTf32
+                       : MathMode::kFloat) {}
   // What the device's resources hold may be in use by work that is queued.
   ~GpuDevice() override { runtime_->Sync().IgnoreError(); }
 
@@ -78,17 +73,8 @@ class GpuDevice : public Device, public GpuContext {
 
   StreamExecutor* executor() const override { return runtime_->executor(); }
   Stream* compute_stream() const override { return runtime_->compute_stream(); }
-  Allocator* device_allocator() const override {
-    return runtime_->device_allocator();
-  }
-  Allocator* pinned_allocator() const override {
-    return runtime_->pinned_allocator();
-  }
   bool deterministic() const override { return deterministic_; }
   MathMode math_mode() const override { return math_mode_; }
-  void WhenPassed(std::function<void(const Status&)> done) override {
-    runtime_->WhenPassed(runtime_->compute_stream(), std::move(done));
-  }
 
  private:
   Status Named(const Status& s) const {
@@ -176,8 +162,10 @@ GpuContext* GpuContextOf(OpKernelContext* ctx) {
   return static_cast<GpuDevice*>(ctx->device());
 }
 
-GpuContext* GpuContextOf(Device* device) {
-  return dynamic_cast<GpuDevice*>(device);
+bool EnvironmentFlag(const char* variable, bool otherwise) {
+  const char* const text = std::getenv(variable);
+  if (text == nullptr || *text == '\0') return otherwise;
+  return std::string(text) != "0" && std::string(text) != "false";
 }
 
 KernelScratch::KernelScratch(OpKernelContext* ctx, int64_t limit)

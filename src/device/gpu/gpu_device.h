@@ -40,24 +40,22 @@ class GpuContext {
   virtual ~GpuContext() = default;
   virtual StreamExecutor* executor() const = 0;
   virtual Stream* compute_stream() const = 0;
-  virtual Allocator* device_allocator() const = 0;
-  virtual Allocator* pinned_allocator() const = 0;
   // From TF_CUDNN_DETERMINISTIC, TF_CUDNN_USE_AUTOTUNE,
   // NVIDIA_TF32_OVERRIDE and the session's options.
   virtual bool deterministic() const = 0;
   virtual MathMode math_mode() const = 0;
-  // Calls `done` on a thread of the host when the compute stream has passed
-  // this point; used to give back what kernels keep meanwhile.
-  virtual void WhenPassed(std::function<void(const Status&)> done) = 0;
 };
 
 // The context of the device that runs `ctx`'s kernel. Only for kernels that are
 // registered for DEVICE_GPU.
 GpuContext* GpuContextOf(OpKernelContext* ctx);
-GpuContext* GpuContextOf(Device* device);  // null if it is no GpuDevice
 inline Stream* GpuStream(OpKernelContext* ctx) {
   return GpuContextOf(ctx)->compute_stream();
 }
+
+// An environment variable that switches: false for "0" and "false", `otherwise`
+// if it is not set or empty.
+bool EnvironmentFlag(const char* variable, bool otherwise);
 
 // Scratch from the device's allocator for one call of a kernel.
 class KernelScratch : public ScratchAllocator {
@@ -67,7 +65,6 @@ class KernelScratch : public ScratchAllocator {
   explicit KernelScratch(OpKernelContext* ctx, int64_t limit = 0);
   int64_t MemoryLimit() const override { return limit_; }
   StatusOr<DeviceMemoryBase> Allocate(int64_t bytes) override;
-  int64_t total_bytes() const { return total_; }
 
  private:
   OpKernelContext* const ctx_;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/log.h"
+#include "device/gpu/gpu_device.h"
 #include "headrace/version.h"
 
 namespace headrace::gpu {
@@ -16,12 +17,6 @@ constexpr size_t kRecent = 256;
 // The name in the file. Names of Dnn's algorithms need not be unique.
 std::string NameOf(const ConvAlgorithm& a) {
   return absl::StrCat(a.name, ":", a.id);
-}
-
-bool Flag(const char* variable, bool otherwise) {
-  const char* const text = std::getenv(variable);
-  if (text == nullptr || *text == '\0') return otherwise;
-  return std::string(text) != "0" && std::string(text) != "false";
 }
 
 }  // namespace
@@ -42,10 +37,10 @@ std::string ConvKey::Problem() const {
 
 ConvAutotuner::Options ConvAutotuner::OptionsFromEnvironment() {
   Options options;
-  options.measure = Flag("TF_CUDNN_USE_AUTOTUNE", true);
+  options.measure = EnvironmentFlag("TF_CUDNN_USE_AUTOTUNE", true);
   const char* const path = std::getenv("HEADRACE_GPU_TUNING");
   if (path != nullptr) options.path = path;
-  options.read_only = Flag("HEADRACE_GPU_TUNING_READ_ONLY", false);
+  options.read_only = EnvironmentFlag("HEADRACE_GPU_TUNING_READ_ONLY", false);
   return options;
 }
 
@@ -82,6 +77,24 @@ const ConvAlgorithm* ConvAutotuner::Known(
   return nullptr;
 }
 
+const ConvAlgorithm* ConvAutotuner::Recent(const ConvKey& key,
+                                           int64_t workspace_limit) const {
+  for (const auto& [known, algorithm] : recent_) {
+    if (known == key && algorithm.workspace_bytes <= workspace_limit) {
+      return &algorithm;
+    }
+  }
+  return nullptr;
+}
+
+bool ConvAutotuner::FindRecent(const ConvKey& key, int64_t workspace_limit,
+                               ConvAlgorithm* out) const {
+  MutexLock lock(&mu_);
+  const ConvAlgorithm* const recent = Recent(key, workspace_limit);
+  if (recent != nullptr) *out = *recent;
+  return recent != nullptr;
+}
+
 StatusOr<ConvAlgorithm> ConvAutotuner::Choose(
     const ConvKey& key, const std::vector<ConvAlgorithm>& candidates,
     int64_t workspace_limit, const Measure& measure) {
@@ -101,10 +114,8 @@ StatusOr<ConvAlgorithm> ConvAutotuner::Choose(
         });
   }
   MutexLock lock(&mu_);
-  for (const auto& [known, algorithm] : recent_) {
-    if (known == key && algorithm.workspace_bytes <= workspace_limit) {
-      return algorithm;
-    }
+  if (const ConvAlgorithm* recent = Recent(key, workspace_limit)) {
+    return *recent;
   }
   const ConvAlgorithm* chosen = Known(key, fitting);
   const bool hopeless =
@@ -138,7 +149,11 @@ StatusOr<ConvAlgorithm> ConvAutotuner::Choose(
       }
     }
   }
-  if (chosen == nullptr) return *fitting[0];
+  // A caller that can measure may come later.
+  const bool is_final =
+      chosen != nullptr || !options_.measure || measure != nullptr;
+  if (chosen == nullptr) chosen = fitting[0];
+  if (!is_final) return *chosen;
   if (recent_.size() == kRecent) recent_.erase(recent_.begin());
   recent_.emplace_back(key, *chosen);
   return *chosen;

@@ -53,6 +53,11 @@ class ConvAutotuner {
 
   explicit ConvAutotuner(Options options);
 
+  // What Choose said of this problem not long ago, if it needs no more than
+  // `workspace_limit` bytes. Cheap: Dnn need not list its algorithms.
+  bool FindRecent(const ConvKey& key, int64_t workspace_limit,
+                  ConvAlgorithm* out) const;
+
   // Runs an algorithm, checks its result, and returns the nanoseconds that it
   // took. An error leaves the algorithm out.
   using Measure = std::function<StatusOr<double>(const ConvAlgorithm&)>;
@@ -69,6 +74,8 @@ class ConvAutotuner {
   int64_t measured() const;  // problems, so far
 
  private:
+  const ConvAlgorithm* Recent(const ConvKey& key, int64_t workspace_limit) const
+      REQUIRES(mu_);
   // The measured algorithm that is the fastest of the candidates, or null.
   const ConvAlgorithm* Known(const ConvKey& key,
                              const std::vector<const ConvAlgorithm*>& fitting)

@@ -386,8 +386,6 @@ Status ConvLauncher::Convolve(const ConvEnvironment& env,
                               const ConvProblem& problem,
                               const ConvBuffers& buffers,
                               std::string* algorithm) const {
-  HR_ASSIGN_OR_RETURN(const std::vector<ConvAlgorithm> candidates,
-                      env.dnn->ConvAlgorithms(problem, env.deterministic));
   const int64_t limit = env.scratch()->MemoryLimit();
   const DeviceMemoryBase written =
       problem.kind == ConvKind::kForward         ? buffers.output
@@ -426,10 +424,15 @@ Status ConvLauncher::Convolve(const ConvEnvironment& env,
     return std::max(best, 1.0);
   };
   const ConvKey key{problem, env.device, env.dnn->version(), env.deterministic};
-  HR_ASSIGN_OR_RETURN(
-      const ConvAlgorithm chosen,
-      env.tuner->Choose(key, candidates, limit,
-                        env.timer ? ConvAutotuner::Measure(measure) : nullptr));
+  ConvAlgorithm chosen;
+  if (!env.tuner->FindRecent(key, limit, &chosen)) {
+    HR_ASSIGN_OR_RETURN(const std::vector<ConvAlgorithm> candidates,
+                        env.dnn->ConvAlgorithms(problem, env.deterministic));
+    HR_ASSIGN_OR_RETURN(
+        chosen, env.tuner->Choose(
+                    key, candidates, limit,
+                    env.timer ? ConvAutotuner::Measure(measure) : nullptr));
+  }
   *algorithm = chosen.name;
   Status s;
   {
@@ -437,6 +440,8 @@ Status ConvLauncher::Convolve(const ConvEnvironment& env,
     s = env.dnn->Convolve(env.stream, problem, chosen, buffers, scratch.get());
   }
   if (!errors::IsResourceExhausted(s)) return s;
+  HR_ASSIGN_OR_RETURN(const std::vector<ConvAlgorithm> candidates,
+                      env.dnn->ConvAlgorithms(problem, env.deterministic));
   for (const ConvAlgorithm& a : candidates) {
     if (a.workspace_bytes != 0) continue;
     const Status without =

@@ -418,10 +418,22 @@ TEST_F(ConvLaunchTest, MeasuresOnceAndLeavesOutAWrongResult) {
   EXPECT_EQ(way, "quick");
   EXPECT_EQ(dnn_.ran.size(), 13u);
   EXPECT_EQ(output.data<float>()[0], 1);
+  EXPECT_EQ(dnn_.lists, 1);
   dnn_.ran.clear();
   ASSERT_EQ(launcher.Run(env, call, &way), OkStatus());
   EXPECT_EQ(dnn_.ran, std::vector<std::string>{"quick"});
+  EXPECT_EQ(dnn_.lists, 1) << "the choice was known";
   EXPECT_EQ(tuner.measured(), 1);
+}
+
+TEST_F(ConvLaunchTest, WithoutMeasuringAlgorithmsAreListedOnce) {
+  dnn_.algorithms = {{0, "first"}, {1, "second"}};
+  std::string way;
+  for (int run = 0; run < 3; ++run) {
+    ASSERT_EQ(Run(kPlain, ConvKind::kForward, &way), OkStatus());
+    EXPECT_EQ(way, "first");
+  }
+  EXPECT_EQ(dnn_.lists, 1);
 }
 
 TEST_F(ConvLaunchTest, DeterministicAlgorithmsByDefault) {

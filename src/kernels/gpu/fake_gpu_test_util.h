@@ -87,6 +87,7 @@ class FakeDnn : public Dnn {
   StatusOr<std::vector<ConvAlgorithm>> ConvAlgorithms(
       const ConvProblem& problem, bool deterministic) override {
     HR_RETURN_IF_ERROR(CheckConv(problem));
+    ++lists;
     std::vector<ConvAlgorithm> out;
     for (const ConvAlgorithm& a : algorithms) {
       if (a.deterministic || !deterministic) out.push_back(a);
@@ -153,6 +154,7 @@ class FakeDnn : public Dnn {
   std::vector<ConvAlgorithm> algorithms = {{0, "first"}};
   std::vector<ConvProblem> problems;
   std::vector<std::string> ran;
+  int lists = 0;  // calls of ConvAlgorithms
 
  private:
   static Status None() { return errors::Unimplemented("not in this fake"); }

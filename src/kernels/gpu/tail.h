@@ -22,13 +22,6 @@ struct FusedTail {
   bool blas_knows = true;
   GpuActivation blas = GpuActivation::kNone;
 
-  int num_args() const {
-    return (has_mul ? 1 : 0) +
-           (has_bias         ? 1
-            : has_batch_norm ? 4
-                             : 0) +
-           (has_add ? 1 : 0);
-  }
   // From the attrs of a fused node whose args start at input 2. Unimplemented
   // for activations that have no kernel here.
   Status Read(const OpKernelConstruction& ctx);

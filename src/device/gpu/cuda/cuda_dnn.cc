@@ -228,7 +228,6 @@ class CudaDnn : public Dnn {
         a.id = IdOf(perf[i].algo, perf[i].mathType);
         a.name = StrCat(prefix, static_cast<int>(perf[i].algo));
         a.workspace_bytes = static_cast<int64_t>(perf[i].memory);
-        a.tensor_cores = perf[i].mathType == CUDNN_TENSOR_OP_MATH;
         a.deterministic = repeats;
         list.push_back(a);
       }

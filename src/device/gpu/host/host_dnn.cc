@@ -295,9 +295,9 @@ class HostDnn : public Dnn {
                             p.filter[1] * p.in_depth / p.groups;
     list.push_back({kGemm, "gemm",
                     columns * static_cast<int64_t>(DataTypeObjectSize(p.type)),
-                    false, true});
-    list.push_back({kDirect, "direct", 0, false, true});
-    if (!deterministic) list.push_back({kAtomic, "atomic", 256, false, false});
+                    true});
+    list.push_back({kDirect, "direct", 0, true});
+    if (!deterministic) list.push_back({kAtomic, "atomic", 256, false});
     return list;
   }
 
