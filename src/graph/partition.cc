@@ -23,6 +23,20 @@
 namespace headrace {
 namespace {
 
+// If an input of `n` comes from the other memory of its device.
+bool CrossesMemory(const PartitionOptions& options, const Node& n) {
+  if (!options.memory_of) return false;
+  for (const Edge* e : n.data_inputs()) {
+    if (e != nullptr &&
+        options.memory_of(*e->src(), e->src()->assigned_device(), true,
+                          e->src_output()) !=
+            options.memory_of(n, n.assigned_device(), false, e->dst_input())) {
+      return true;
+    }
+  }
+  return false;
+}
+
 class Partitioner {
  public:
   Partitioner(const PartitionOptions& options, const Graph& graph,
@@ -73,18 +87,6 @@ class Partitioner {
   MemoryType MemoryOf(const Endpoint& value) const {
     return MemoryOf(*value.node, DeviceOf(value.node), true, value.index);
   }
-  // If an input of `n` comes from the other memory of its device.
-  bool CrossesMemory(const Node& n) const {
-    if (!options_.memory_of) return false;
-    for (const Edge* e : n.data_inputs()) {
-      if (e != nullptr &&
-          MemoryOf({e->src(), e->src_output()}) !=
-              MemoryOf(n, DeviceOf(&n), false, e->dst_input())) {
-        return true;
-      }
-    }
-    return false;
-  }
   Graph* Part(const std::string& device) {
     return (*parts_)[PartOf(device)].get();
   }
@@ -105,8 +107,9 @@ class Partitioner {
     });
     HR_RETURN_IF_ERROR(s);
     if (!control_flow) return OkStatus();
-    graph_.ForEachNode(
-        [&](const Node* n) { crosses = crosses || CrossesMemory(*n); });
+    graph_.ForEachNode([&](const Node* n) {
+      crosses = crosses || CrossesMemory(options_, *n);
+    });
     if (!crosses) return OkStatus();
     HR_RETURN_IF_ERROR(AnalyzeControlFlow(graph_, &flow_));
     std::vector<Node*> order;
@@ -460,7 +463,10 @@ Status PartitionGraph(const PartitionOptions& options,
   const Node* first = nullptr;
   std::string part;
   bool together = true;
+  // Whether an edge goes from one memory of a device to the other.
+  bool crosses_memory = false;
   graph->ForEachNode([&](const Node* n) {
+    crosses_memory = crosses_memory || CrossesMemory(options, *n);
     if (first == nullptr) {
       first = n;
       part = part_of(*n);
@@ -470,7 +476,7 @@ Status PartitionGraph(const PartitionOptions& options,
         n->assigned_device() == first->assigned_device() || part_of(*n) == part;
   });
   if (first == nullptr || !together || first->assigned_device().empty() ||
-      options.memory_of) {
+      crosses_memory) {
     return PartitionGraph(options, *graph, parts);
   }
   parts->clear();

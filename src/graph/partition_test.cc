@@ -141,6 +141,26 @@ TEST(PartitionTest, MemoriesOfADeviceAreCrossedOnceForEachReader) {
   EXPECT_EQ(copy->input_edge(1)->src()->type_string(), "_HostRecv");
 }
 
+TEST(PartitionTest, AGraphInOneMemoryOfOneDeviceIsNotCopied) {
+  for (const bool crosses : {false, true}) {
+    auto g = std::make_unique<Graph>();
+    const Endpoint a = Const(g.get(), "a", MakeTensor<float>({2}, {1, 2}));
+    On(kA, a.node);
+    On(kA, AddOp(g.get(), "b", "Identity", {a}));
+    const Graph* const whole = g.get();
+    PartitionOptions options;
+    options.memory_of = [&](const Node&, const std::string&, bool is_output,
+                            int) {
+      return crosses && !is_output ? HOST_MEMORY : DEVICE_MEMORY;
+    };
+    Parts parts;
+    ASSERT_EQ(PartitionGraph(options, std::move(g), &parts), OkStatus());
+    ASSERT_EQ(parts.size(), 1u);
+    EXPECT_EQ(parts[kA].get() == whole, !crosses);
+    EXPECT_EQ(parts[kA]->num_nodes(), crosses ? 4 : 2);
+  }
+}
+
 TEST(PartitionTest, ControlEdgesCrossAsEmptyTensors) {
   Graph g;
   Node* const first = On(kA, AddOp(&g, "first", "NoOp"));
