@@ -9,29 +9,9 @@
 #include <numeric>
 
 #include "kernels/conv/conv_kernel.h"
+#include "kernels/lib/conv_args.h"
 
 namespace headrace {
-namespace {
-
-// Reads a vector of int32 or int64 as a shape.
-Status ShapeFromVector(const char* name, const Tensor& t, DimVector* dims) {
-  if (t.dims() != 1) {
-    return errors::InvalidArgument(name, " must be 1-dimensional, got shape ",
-                                   t.shape().DebugString());
-  }
-  for (int64_t i = 0; i < t.NumElements(); ++i) {
-    dims->push_back(t.dtype() == DT_INT32 ? t.data<int32_t>()[i]
-                                          : t.data<int64_t>()[i]);
-    if (dims->back() < 0) {
-      return errors::InvalidArgument(name, " must not be negative, got ",
-                                     dims->back(), " at ", i);
-    }
-  }
-  return OkStatus();
-}
-
-}  // namespace
-
 // kSizes: the missing tensor's shape is given as a vector.
 template <int kSpatial, bool kDepthwise, ConvDirection kDirection, bool kSizes>
 class ConvGradOp : public ConvKernel<kSpatial, kDepthwise> {
@@ -80,8 +60,8 @@ class ConvGradOp : public ConvKernel<kSpatial, kDepthwise> {
     *filter = ctx->input(1).shape();
     if (!kSizes) return OkStatus();
     DimVector dims;
-    HR_RETURN_IF_ERROR(ShapeFromVector(kInput ? "input_sizes" : "filter_sizes",
-                                       ctx->input(kInput ? 0 : 1), &dims));
+    HR_RETURN_IF_ERROR(ReadSizes(kInput ? "input_sizes" : "filter_sizes",
+                                 ctx->input(kInput ? 0 : 1), &dims));
     const int rank = kSpatial + 2;
     if (kInput && kSpatial == 2 && !kDepthwise && dims.size() == 2 &&
         filter->dims() == rank && out_backprop.dims() == rank) {

@@ -8,16 +8,10 @@
 #include <cmath>
 
 #include "kernels/conv/forward_conv.h"
+#include "kernels/lib/conv_args.h"
 
 namespace headrace {
 namespace {
-
-Status CheckPerChannel(const char* name, const Tensor& t, int64_t channels) {
-  if (t.dims() == 1 && t.NumElements() == channels) return OkStatus();
-  return errors::InvalidArgument(name, ": got shape ", t.shape().DebugString(),
-                                 ", wanted one element for each of ", channels,
-                                 " output channels");
-}
 
 // The batch norm whose arguments begin at input `first_arg`, after a factor
 // `mul` for each channel that may be null: x * scale + bias, where

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/gpu/conv_launch.h"
 #include "kernels/gpu/gpu_op.h"
+#include "kernels/lib/conv_args.h"
 
 namespace headrace::gpu {
 namespace {
@@ -66,13 +67,6 @@ class ConvOpBase : public OpKernel {
   ConvAttrs attrs_;
   ConvLauncher launcher_;
 };
-
-Status CheckPerChannel(const char* name, const Tensor& t, int64_t channels) {
-  if (t.dims() == 1 && t.NumElements() == channels) return OkStatus();
-  return errors::InvalidArgument(name, ": got shape ", t.shape().DebugString(),
-                                 ", wanted one element for each of ", channels,
-                                 " output channels");
-}
 
 // The scale and the bias that the factor `mul` (or null) and FusedBatchNorm,
 // whose four vectors begin at input `first` (or -1), come to.
@@ -164,22 +158,6 @@ class ConvOp : public ConvOpBase<kDepthwise> {
   FusedTail tail_;
 };
 
-// Reads a vector of int32 in host memory as a shape.
-Status ShapeFromVector(const char* name, const Tensor& t, DimVector* dims) {
-  if (t.dims() != 1) {
-    return errors::InvalidArgument(name, " must be 1-dimensional, got shape ",
-                                   t.shape().DebugString());
-  }
-  for (int64_t i = 0; i < t.NumElements(); ++i) {
-    dims->push_back(t.data<int32_t>()[i]);
-    if (dims->back() < 0) {
-      return errors::InvalidArgument(name, " must not be negative, got ",
-                                     dims->back(), " at ", i);
-    }
-  }
-  return OkStatus();
-}
-
 // The gradients: the shape of what is computed is a vector in host memory.
 template <typename T, bool kDepthwise, ConvKind kKind>
 class ConvGradOp : public ConvOpBase<kDepthwise> {
@@ -191,8 +169,8 @@ class ConvGradOp : public ConvOpBase<kDepthwise> {
     TensorShape input = ctx->input(0).shape();
     TensorShape filter = ctx->input(1).shape();
     DimVector dims;
-    OP_REQUIRES_OK(ctx, ShapeFromVector(kInput ? "input_sizes" : "filter_sizes",
-                                        ctx->input(kInput ? 0 : 1), &dims));
+    OP_REQUIRES_OK(ctx, ReadSizes(kInput ? "input_sizes" : "filter_sizes",
+                                  ctx->input(kInput ? 0 : 1), &dims));
     const DataFormat format = this->attrs().format;
     if (kInput && !kDepthwise && dims.size() == 2 && filter.dims() == 4 &&
         out_backprop.dims() == 4) {

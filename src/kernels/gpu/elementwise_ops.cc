@@ -7,6 +7,7 @@
 #include "framework/shape_fns/common_shape_fns.h"
 #include "kernels/gpu/gpu_op.h"
 #include "kernels/lib/broadcast.h"
+#include "kernels/lib/element.h"
 #include "kernels/lib/elementwise_chain.h"
 
 namespace headrace::gpu {
@@ -419,10 +420,7 @@ class FillOp : public OpKernel {
                                         "shape ",
                                         value.shape().DebugString()));
     DimVector dims;
-    for (int64_t i = 0; i < dims_in.NumElements(); ++i) {
-      dims.push_back(dims_in.dtype() == DT_INT32 ? dims_in.data<int32_t>()[i]
-                                                 : dims_in.data<int64_t>()[i]);
-    }
+    OP_REQUIRES_OK(ctx, ReadIntegers(dims_in, "dims", &dims));
     TensorShape shape;
     OP_REQUIRES_OK(ctx, TensorShape::Build(dims, &shape));
     Tensor* out = nullptr;

@@ -9,39 +9,17 @@
 #include "kernels/gpu/move.h"
 #include "kernels/lib/box_copy.h"
 #include "kernels/lib/broadcast.h"
+#include "kernels/lib/element.h"
 
 namespace headrace::gpu {
 namespace {
 
-// An int32 or int64 vector or scalar in host memory.
-DimVector Integers(const Tensor& t) {
-  DimVector v;
-  for (int64_t i = 0; i < t.NumElements(); ++i) {
-    v.push_back(t.dtype() == DT_INT32 ? t.data<int32_t>()[i]
-                                      : t.data<int64_t>()[i]);
-  }
-  return v;
-}
-Status ReadVector(const Tensor& t, const char* name, DimVector* out) {
-  if (t.dims() != 1) {
-    return errors::InvalidArgument(name, " must be a vector, got shape ",
-                                   t.shape().DebugString());
-  }
-  *out = Integers(t);
-  return OkStatus();
-}
 // A scalar that counts an axis of `rank` dims, from the end if it is negative.
 Status ReadAxis(const Tensor& t, const char* name, int rank, int* axis) {
-  if (t.NumElements() != 1) {
-    return errors::InvalidArgument(name, " must be a scalar, got shape ",
-                                   t.shape().DebugString());
-  }
-  const int64_t v = Integers(t)[0];
-  if (v < -rank || v >= rank) {
-    return errors::InvalidArgument("Expected ", name, " in the range [", -rank,
-                                   ", ", rank, "), but got ", v);
-  }
-  *axis = static_cast<int>(v < 0 ? v + rank : v);
+  int64_t v = 0;
+  HR_RETURN_IF_ERROR(ReadInteger(t, name, &v));
+  HR_RETURN_IF_ERROR(NormalizeAxis(v, rank, name, &v));
+  *axis = static_cast<int>(v);
   return OkStatus();
 }
 
@@ -52,7 +30,7 @@ class TransposeOp : public OpKernel {
     const Tensor& in = ctx->input(0);
     const int rank = in.dims();
     DimVector perm;
-    OP_REQUIRES_OK(ctx, ReadVector(ctx->input(1), "perm", &perm));
+    OP_REQUIRES_OK(ctx, ReadIntegerVector(ctx->input(1), "perm", &perm));
     OP_REQUIRES(ctx, static_cast<int>(perm.size()) == rank,
                 errors::InvalidArgument(
                     "transpose expects a vector of size ", rank,
@@ -226,7 +204,8 @@ class SplitVOp : public OpKernel {
                     sizes_in.shape().DebugString(), " for ", n, " outputs"));
     int axis = 0;
     OP_REQUIRES_OK(ctx, ReadAxis(ctx->input(2), "split_dim", in.dims(), &axis));
-    DimVector sizes = Integers(sizes_in);
+    DimVector sizes;
+    OP_REQUIRES_OK(ctx, ReadIntegers(sizes_in, "size_splits", &sizes));
     int64_t sum = 0;
     int unknown = -1;
     for (int i = 0; i < n; ++i) {
@@ -290,7 +269,8 @@ class PadOp : public OpKernel {
         ctx, value == nullptr || value->dims() == 0,
         errors::InvalidArgument("constant_values must be a scalar. Found: ",
                                 value->shape().DebugString()));
-    const DimVector pads = Integers(paddings);
+    DimVector pads;
+    OP_REQUIRES_OK(ctx, ReadIntegers(paddings, "paddings", &pads));
     TensorShape shape;
     DimVector before;
     for (int i = 0; i < rank; ++i) {
@@ -317,8 +297,8 @@ class SliceOp : public OpKernel {
     const Tensor& in = ctx->input(0);
     const int rank = in.dims();
     DimVector begin, size;
-    OP_REQUIRES_OK(ctx, ReadVector(ctx->input(1), "begin", &begin));
-    OP_REQUIRES_OK(ctx, ReadVector(ctx->input(2), "size", &size));
+    OP_REQUIRES_OK(ctx, ReadIntegerVector(ctx->input(1), "begin", &begin));
+    OP_REQUIRES_OK(ctx, ReadIntegerVector(ctx->input(2), "size", &size));
     OP_REQUIRES(
         ctx,
         static_cast<int>(begin.size()) == rank &&
@@ -367,13 +347,13 @@ class StridedSliceOp : public OpKernel {
     TensorShape whole = ctx->input(0).shape();
     if (kGrad) {
       DimVector dims;
-      OP_REQUIRES_OK(ctx, ReadVector(ctx->input(0), "shape", &dims));
+      OP_REQUIRES_OK(ctx, ReadIntegerVector(ctx->input(0), "shape", &dims));
       OP_REQUIRES_OK(ctx, TensorShape::Build(dims, &whole));
     }
     DimVector begin, end, strides;
-    OP_REQUIRES_OK(ctx, ReadVector(ctx->input(1), "begin", &begin));
-    OP_REQUIRES_OK(ctx, ReadVector(ctx->input(2), "end", &end));
-    OP_REQUIRES_OK(ctx, ReadVector(ctx->input(3), "strides", &strides));
+    OP_REQUIRES_OK(ctx, ReadIntegerVector(ctx->input(1), "begin", &begin));
+    OP_REQUIRES_OK(ctx, ReadIntegerVector(ctx->input(2), "end", &end));
+    OP_REQUIRES_OK(ctx, ReadIntegerVector(ctx->input(3), "strides", &strides));
     OP_REQUIRES(
         ctx, begin.size() == strides.size() && end.size() == strides.size(),
         errors::InvalidArgument(
@@ -428,7 +408,8 @@ class TileOp : public OpKernel {
     const Tensor& in = ctx->input(0);
     const int rank = in.dims();
     DimVector multiples;
-    OP_REQUIRES_OK(ctx, ReadVector(ctx->input(1), "multiples", &multiples));
+    OP_REQUIRES_OK(ctx,
+                   ReadIntegerVector(ctx->input(1), "multiples", &multiples));
     OP_REQUIRES(ctx, static_cast<int>(multiples.size()) == rank,
                 errors::InvalidArgument(
                     "Expected multiples argument to be a vector of length ",
@@ -463,7 +444,7 @@ class BroadcastToOp : public OpKernel {
   void Compute(OpKernelContext* ctx) override {
     const Tensor& in = ctx->input(0);
     DimVector dims;
-    OP_REQUIRES_OK(ctx, ReadVector(ctx->input(1), "shape", &dims));
+    OP_REQUIRES_OK(ctx, ReadIntegerVector(ctx->input(1), "shape", &dims));
     TensorShape shape;
     OP_REQUIRES_OK(ctx, TensorShape::Build(dims, &shape));
     const BCast bcast({&in.shape(), &shape});
@@ -537,11 +518,8 @@ class UnsortedSegmentSumOp : public OpKernel {
   using OpKernel::OpKernel;
   void Compute(OpKernelContext* ctx) override {
     const Tensor &data = ctx->input(0), &ids = ctx->input(1);
-    OP_REQUIRES(ctx, ctx->input(2).NumElements() == 1,
-                errors::InvalidArgument("num_segments should be a scalar, not "
-                                        "shape ",
-                                        ctx->input(2).shape().DebugString()));
-    const int64_t segments = Integers(ctx->input(2))[0];
+    int64_t segments = 0;
+    OP_REQUIRES_OK(ctx, ReadInteger(ctx->input(2), "num_segments", &segments));
     OP_REQUIRES(ctx, segments >= 0,
                 errors::InvalidArgument("num_segments must be non-negative, "
                                         "got ",

@@ -14,6 +14,7 @@
 #include "kernels/gpu/reduce_functors.h"
 #include "kernels/lib/broadcast.h"
 #include "kernels/math/reduction.h"
+#include "kernels/nn/fused_batch_norm.h"
 
 namespace headrace::gpu {
 namespace {
@@ -40,7 +41,7 @@ Status ReducePass(Stream* stream, const Loader& load, const ReduceShape& shape,
 }
 
 // Queues y[o] = all of load(..) for each result o, divided by `divisor`.
-template <typename T, typename Op, typename Loader, typename To>
+template <typename Op, typename Loader, typename To>
 Status ReduceOnDevice(OpKernelContext* ctx, const Loader& load,
                       ReduceShape shape, bool inner_reduced,
                       typename Op::C divisor, To* y) {
@@ -133,7 +134,7 @@ class ReductionOp : public OpKernel {
     using D = Dev<T>;
     using C = ComputeType<D>;
     OP_REQUIRES_OK(ctx,
-                   (ReduceOnDevice<D, OpOf<C>>(
+                   (ReduceOnDevice<OpOf<C>>(
                        ctx, LoadElement<D>{In<T>(x)}, shape, plan.inner_reduced,
                        kMean ? static_cast<C>(plan.count) : C(1), Out<T>(y))));
   }
@@ -159,9 +160,9 @@ class L2LossOp : public OpKernel {
     BoxBuilder<1> reduced;
     reduced.AddDim(shape.count, {1});
     OP_REQUIRES_OK(ctx, reduced.Build(&shape.reduced));
-    OP_REQUIRES_OK(ctx, (ReduceOnDevice<Dev<T>, SumOp<float>>(
-                            ctx, LoadSquare<Dev<T>>{In<T>(x)}, shape, true,
-                            2.0f, Out<T>(y))));
+    OP_REQUIRES_OK(
+        ctx, (ReduceOnDevice<SumOp<float>>(ctx, LoadSquare<Dev<T>>{In<T>(x)},
+                                           shape, true, 2.0f, Out<T>(y))));
   }
 };
 
@@ -186,7 +187,7 @@ class BiasAddGradOp : public OpKernel {
                    ctx->allocate_output(0, TensorShape({view.channels}), &db));
     ReduceShape shape;
     OP_REQUIRES_OK(ctx, view.Reduced(&shape));
-    OP_REQUIRES_OK(ctx, (ReduceOnDevice<Dev<T>, SumOp<float>>(
+    OP_REQUIRES_OK(ctx, (ReduceOnDevice<SumOp<float>>(
                             ctx, LoadElement<Dev<T>>{In<T>(dy)}, shape,
                             view.inner_reduced(), 1.0f, Out<T>(db))));
   }
@@ -385,32 +386,6 @@ class FusedLayerNormOp : public OpKernel {
 
 // ---- Batch norm -------------------------------------------------------------
 
-struct BatchNormAttrs {
-  float epsilon = 0.0001f;
-  bool is_training = true;
-  DataFormat format = DataFormat::kNHWC;
-
-  Status Read(OpKernelConstruction* ctx) {
-    HR_RETURN_IF_ERROR(ctx->GetAttr("epsilon", &epsilon));
-    HR_RETURN_IF_ERROR(ctx->GetAttr("is_training", &is_training));
-    std::string text;
-    HR_RETURN_IF_ERROR(ctx->GetAttr("data_format", &text));
-    return ParseDataFormat(text, &format);
-  }
-};
-
-Status CheckImage(const Tensor& x) {
-  if (x.dims() == 4 || x.dims() == 5) return OkStatus();
-  return errors::InvalidArgument("input must be 4 or 5-dimensional, got ",
-                                 x.shape().DebugString());
-}
-Status CheckVector(const char* name, const Tensor& t, int64_t channels) {
-  if (t.dims() == 1 && t.NumElements() == channels) return OkStatus();
-  return errors::InvalidArgument(
-      name, " must be a vector with as many elements as x has channels, ",
-      channels, ", got shape ", t.shape().DebugString());
-}
-
 // A vector of floats, one for each channel.
 Status ChannelScratch(OpKernelContext* ctx, int64_t channels, Tensor* out) {
   return AllocateScratch(ctx, DT_FLOAT, TensorShape({channels}), out);
@@ -426,15 +401,16 @@ class FusedBatchNormOp : public OpKernel {
 
   void Compute(OpKernelContext* ctx) override {
     const Tensor& x = ctx->input(0);
-    OP_REQUIRES_OK(ctx, CheckImage(x));
+    BatchNormView view;
+    OP_REQUIRES_OK(ctx, attrs_.View(x.shape(), &view));
     const ChannelView v(x.shape(), attrs_.format);
     static constexpr const char* kNames[] = {"scale", "offset", "mean",
                                              "variance"};
     const bool blend = attrs_.is_training && avg_factor_ != 1.0f;
     const int vectors = blend || !attrs_.is_training ? 4 : 2;
     for (int i = 0; i < vectors; ++i) {
-      OP_REQUIRES_OK(ctx,
-                     CheckVector(kNames[i], ctx->input(1 + i), v.channels));
+      OP_REQUIRES_OK(
+          ctx, CheckBatchNormVector(kNames[i], ctx->input(1 + i), v.channels));
     }
     const TensorShape vector({v.channels});
     Tensor* y = nullptr;
@@ -462,12 +438,12 @@ class FusedBatchNormOp : public OpKernel {
       const float n = static_cast<float>(v.count());
       using D = Dev<T>;
       OP_REQUIRES_OK(
-          ctx, (ReduceOnDevice<D, SumOp<float>>(ctx, LoadElement<D>{In<T>(x)},
-                                                shape, v.inner_reduced(), n,
-                                                Out<float>(&mean_scratch))));
+          ctx, (ReduceOnDevice<SumOp<float>>(ctx, LoadElement<D>{In<T>(x)},
+                                             shape, v.inner_reduced(), n,
+                                             Out<float>(&mean_scratch))));
       mean = In<float>(mean_scratch);
       OP_REQUIRES_OK(ctx,
-                     (ReduceOnDevice<D, SumOp<float>>(
+                     (ReduceOnDevice<SumOp<float>>(
                          ctx, LoadDeviation<D>{In<T>(x), mean}, shape,
                          v.inner_reduced(), n, Out<float>(&variance_scratch))));
       variance = In<float>(variance_scratch);
@@ -519,18 +495,20 @@ class FusedBatchNormGradOp : public OpKernel {
 
   void Compute(OpKernelContext* ctx) override {
     const Tensor &dy = ctx->input(0), &x = ctx->input(1);
-    OP_REQUIRES_OK(ctx, CheckImage(x));
+    BatchNormView view;
+    OP_REQUIRES_OK(ctx, attrs_.View(x.shape(), &view));
     OP_REQUIRES(ctx, dy.shape() == x.shape(),
                 errors::InvalidArgument(
                     "x and y_backprop must have same shape, but x has shape ",
                     x.shape().DebugString(), " and y_backprop has shape ",
                     dy.shape().DebugString()));
     const ChannelView v(x.shape(), attrs_.format);
-    OP_REQUIRES_OK(ctx, CheckVector("scale", ctx->input(2), v.channels));
     OP_REQUIRES_OK(ctx,
-                   CheckVector("reserve_space_1", ctx->input(3), v.channels));
-    OP_REQUIRES_OK(ctx,
-                   CheckVector("reserve_space_2", ctx->input(4), v.channels));
+                   CheckBatchNormVector("scale", ctx->input(2), v.channels));
+    OP_REQUIRES_OK(ctx, CheckBatchNormVector("reserve_space_1", ctx->input(3),
+                                             v.channels));
+    OP_REQUIRES_OK(ctx, CheckBatchNormVector("reserve_space_2", ctx->input(4),
+                                             v.channels));
     const TensorShape vector({v.channels});
     Tensor *dx = nullptr, *dscale = nullptr, *doffset = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, x.shape(), &dx));
@@ -549,11 +527,11 @@ class FusedBatchNormGradOp : public OpKernel {
     ReduceShape shape;
     OP_REQUIRES_OK(ctx, v.Reduced(&shape));
     using D = Dev<T>;
-    OP_REQUIRES_OK(ctx, (ReduceOnDevice<D, SumOp<float>>(
+    OP_REQUIRES_OK(ctx, (ReduceOnDevice<SumOp<float>>(
                             ctx, LoadElement<D>{In<T>(dy)}, shape,
                             v.inner_reduced(), 1.0f, Out<float>(&sum_dy))));
     OP_REQUIRES_OK(ctx,
-                   (ReduceOnDevice<D, SumOp<float>>(
+                   (ReduceOnDevice<SumOp<float>>(
                        ctx, LoadProduct<D>{In<T>(dy), In<T>(x), mean}, shape,
                        v.inner_reduced(), 1.0f, Out<float>(&sum_dyx))));
     Stream* stream = GpuStream(ctx);

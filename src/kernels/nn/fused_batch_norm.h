@@ -9,8 +9,10 @@
 #define HEADRACE_KERNELS_NN_FUSED_BATCH_NORM_H_
 
 #include <cstdint>
+#include <string>
 
 #include "absl/types/span.h"
+#include "framework/shape_fns/common_shape_fns.h"
 #include "headrace/op_kernel.h"
 
 namespace headrace {
@@ -19,6 +21,48 @@ struct BatchNormView {
   int64_t outer = 0, channels = 0, inner = 0;
   int64_t count() const { return outer * inner; }  // elements a channel
 };
+
+// The attrs of both directions.
+struct BatchNormAttrs {
+  float epsilon = 0.0001f;
+  bool is_training = true;
+  DataFormat format = DataFormat::kNHWC;
+
+  Status Read(OpKernelConstruction* ctx) {
+    HR_RETURN_IF_ERROR(ctx->GetAttr("epsilon", &epsilon));
+    HR_RETURN_IF_ERROR(ctx->GetAttr("is_training", &is_training));
+    std::string text;
+    HR_RETURN_IF_ERROR(ctx->GetAttr("data_format", &text));
+    return ParseDataFormat(text, &format);
+  }
+  Status View(const TensorShape& x, BatchNormView* v) const {
+    if (x.dims() != 4 && x.dims() != 5) {
+      return errors::InvalidArgument("input must be 4 or 5-dimensional, got ",
+                                     x.DebugString());
+    }
+    const int axis = ChannelDim(format, x.dims());
+    v->channels = x.dim_size(axis);
+    v->outer = x.num_elements() == 0 ? 0 : x.ProductOf(0, axis);
+    v->inner = x.num_elements() == 0 ? 0 : x.ProductOf(axis + 1, x.dims());
+    return OkStatus();
+  }
+};
+
+// InvalidArgument unless `t` is a vector with an element for each channel.
+inline Status CheckBatchNormVector(const char* name, const Tensor& t,
+                                   int64_t channels, const char* when = "") {
+  if (t.dims() != 1) {
+    return errors::InvalidArgument(name, " must be 1-dimensional, got ",
+                                   t.shape().DebugString());
+  }
+  if (t.NumElements() != channels) {
+    return errors::InvalidArgument(
+        when, name,
+        " must have the same number of elements as the channels of x, got ",
+        t.NumElements(), " and ", channels);
+  }
+  return OkStatus();
+}
 
 template <typename T>
 struct BatchNormImplementation {

@@ -15,52 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "framework/shape_fns/common_shape_fns.h"
 #include "kernels/nn/fused_batch_norm.h"
 
 namespace headrace {
 namespace {
-
-// The attrs of both directions.
-struct BatchNormAttrs {
-  float epsilon = 0.0001f;
-  bool is_training = true;
-  DataFormat format = DataFormat::kNHWC;
-
-  Status Read(OpKernelConstruction* ctx) {
-    HR_RETURN_IF_ERROR(ctx->GetAttr("epsilon", &epsilon));
-    HR_RETURN_IF_ERROR(ctx->GetAttr("is_training", &is_training));
-    std::string text;
-    HR_RETURN_IF_ERROR(ctx->GetAttr("data_format", &text));
-    return ParseDataFormat(text, &format);
-  }
-  Status View(const TensorShape& x, BatchNormView* v) const {
-    if (x.dims() != 4 && x.dims() != 5) {
-      return errors::InvalidArgument("input must be 4 or 5-dimensional, got ",
-                                     x.DebugString());
-    }
-    const int axis = ChannelDim(format, x.dims());
-    v->channels = x.dim_size(axis);
-    v->outer = x.num_elements() == 0 ? 0 : x.ProductOf(0, axis);
-    v->inner = x.num_elements() == 0 ? 0 : x.ProductOf(axis + 1, x.dims());
-    return OkStatus();
-  }
-};
-
-Status CheckVector(const char* name, const Tensor& t, int64_t channels,
-                   const char* when = "") {
-  if (t.dims() != 1) {
-    return errors::InvalidArgument(name, " must be 1-dimensional, got ",
-                                   t.shape().DebugString());
-  }
-  if (t.NumElements() != channels) {
-    return errors::InvalidArgument(
-        when, name,
-        " must have the same number of elements as the channels of x, got ",
-        t.NumElements(), " and ", channels);
-  }
-  return OkStatus();
-}
 
 template <typename U>
 std::vector<float> ToFloat(const Tensor& t) {
@@ -91,15 +49,18 @@ class FusedBatchNormOp : public OpKernel {
     const Tensor& x = ctx->input(0);
     BatchNormView v;
     OP_REQUIRES_OK(ctx, attrs_.View(x.shape(), &v));
-    OP_REQUIRES_OK(ctx, CheckVector("scale", ctx->input(1), v.channels));
-    OP_REQUIRES_OK(ctx, CheckVector("offset", ctx->input(2), v.channels));
+    OP_REQUIRES_OK(ctx,
+                   CheckBatchNormVector("scale", ctx->input(1), v.channels));
+    OP_REQUIRES_OK(ctx,
+                   CheckBatchNormVector("offset", ctx->input(2), v.channels));
     const bool blend = attrs_.is_training && avg_factor_ != 1.0f;
     if (blend || !attrs_.is_training) {
       const char* when = blend ? "When exponential_avg_factor != 1, "
                                : "When is_training=false, ";
-      OP_REQUIRES_OK(ctx, CheckVector("mean", ctx->input(3), v.channels, when));
-      OP_REQUIRES_OK(ctx,
-                     CheckVector("variance", ctx->input(4), v.channels, when));
+      OP_REQUIRES_OK(
+          ctx, CheckBatchNormVector("mean", ctx->input(3), v.channels, when));
+      OP_REQUIRES_OK(ctx, CheckBatchNormVector("variance", ctx->input(4),
+                                               v.channels, when));
     }
 
     const TensorShape vector({v.channels});
@@ -203,11 +164,12 @@ class FusedBatchNormGradOp : public OpKernel {
                     "x and y_backprop must have same shape, but x has shape ",
                     x.shape().DebugString(), " and y_backprop has shape ",
                     dy.shape().DebugString()));
-    OP_REQUIRES_OK(ctx, CheckVector("scale", ctx->input(2), v.channels));
     OP_REQUIRES_OK(ctx,
-                   CheckVector("reserve_space_1", ctx->input(3), v.channels));
-    OP_REQUIRES_OK(ctx,
-                   CheckVector("reserve_space_2", ctx->input(4), v.channels));
+                   CheckBatchNormVector("scale", ctx->input(2), v.channels));
+    OP_REQUIRES_OK(ctx, CheckBatchNormVector("reserve_space_1", ctx->input(3),
+                                             v.channels));
+    OP_REQUIRES_OK(ctx, CheckBatchNormVector("reserve_space_2", ctx->input(4),
+                                             v.channels));
 
     const T* dy_data = dy.data<T>();
     const T* x_data = x.data<T>();
