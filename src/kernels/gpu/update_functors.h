@@ -16,6 +16,13 @@ namespace headrace::gpu {
   M(FtrlV2) M(Adam) M(AdaMax) M(RMSProp) M(CenteredRMSProp)
 #define HR_GPU_OPTIMIZERS(M) \
   HR_GPU_REF_OPTIMIZERS(M) M(KerasMomentum) M(AdamWithAmsgrad)
+// Those that update some rows: SparseApply<Rule> and ResourceSparseApply<Rule>,
+// the last one as ResourceSparseApply<Rule> alone.
+#define HR_GPU_SPARSE_REF_OPTIMIZERS(M) \
+  M(Momentum) M(Adagrad) M(AdagradV2) M(Adadelta) M(Ftrl) M(FtrlV2) \
+  M(RMSProp) M(CenteredRMSProp)
+#define HR_GPU_SPARSE_OPTIMIZERS(M) \
+  HR_GPU_SPARSE_REF_OPTIMIZERS(M) M(KerasMomentum)
 // clang-format on
 
 // The hyper-parameters are scalars on the device.
@@ -30,7 +37,9 @@ struct OptimizerStep {
   int scalars;
   optimizer_rules::OptimizerFlags flags;
 
-  HR_HOST_DEVICE void operator()(int64_t i) const {
+  HR_HOST_DEVICE void operator()(int64_t i) const { At(i, i); }
+  // Element `to` of the variables, by element `from` of the gradient.
+  HR_HOST_DEVICE void At(int64_t to, int64_t from) const {
     A s[kMaxScalars];
     for (int k = 0; k < kMaxScalars; ++k) {
       s[k] = k < scalars ? Load(*scalar[k]) : A(0);
@@ -38,13 +47,13 @@ struct OptimizerStep {
     Rule rule;
     rule.Load(s, flags);
     A v[kMaxVars];
-    for (int k = 0; k < Rule::kVars; ++k) v[k] = Load(var[k][i]);
-    const A g = Load(grad[i]);
+    for (int k = 0; k < Rule::kVars; ++k) v[k] = Load(var[k][to]);
+    const A g = Load(grad[from]);
     if constexpr (Rule::kVars == 1) rule.Step(g, v[0]);
     if constexpr (Rule::kVars == 2) rule.Step(g, v[0], v[1]);
     if constexpr (Rule::kVars == 3) rule.Step(g, v[0], v[1], v[2]);
     if constexpr (Rule::kVars == 4) rule.Step(g, v[0], v[1], v[2], v[3]);
-    for (int k = 0; k < Rule::kVars; ++k) var[k][i] = Store<T>(v[k]);
+    for (int k = 0; k < Rule::kVars; ++k) var[k][to] = Store<T>(v[k]);
   }
 };
 

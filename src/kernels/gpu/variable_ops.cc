@@ -1,6 +1,7 @@
 // Variables on a GPU: the handles and mutexes are the host's, the tensors lie
 // on the device. AssignVariableOp, ReadVariableOp, AssignAdd and AssignSub in
-// both forms, Assign; and the optimizers' updates, each in one pass.
+// both forms, Assign, Scatter* of both forms; and the optimizers' updates, of
+// all elements or of some rows, each in one pass.
 //
 // A resource variable whose buffer others hold is copied before it is written,
 // on the device.
@@ -11,6 +12,7 @@
 #include "framework/kernel/resource_var.h"
 #include "kernels/gpu/gpu_op.h"
 #include "kernels/gpu/layout_functors.h"
+#include "kernels/gpu/rows.h"
 #include "kernels/gpu/update_functors.h"
 #include "kernels/lib/variable_access.h"
 
@@ -138,7 +140,74 @@ class AssignUpdateOp : public OpKernel {
   }
 };
 
-template <template <typename> class RuleOf, typename T>
+// Scatter* and ResourceScatter*: rows of a variable, in the order of the
+// indices.
+template <typename T, RowUpdate kUpdate>
+class ScatterOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* ctx) override {
+    VariableWriter writer;
+    OP_REQUIRES_OK(ctx, writer.Lock(ctx, 0, 1, DataTypeToEnum<T>::value));
+    const Tensor &indices = ctx->input(1), &updates = ctx->input(2);
+    const TensorShape params = writer.tensor(0)->shape();
+    OP_REQUIRES(
+        ctx, params.dims() >= 1,
+        errors::InvalidArgument("params must be at least 1-D, got shape ",
+                                params.DebugString()));
+    const bool scalar = updates.dims() == 0;
+    TensorShape want = indices.shape();
+    for (int d = 1; d < params.dims() && want.dims() < kMaxTensorRank; ++d) {
+      want.AddDim(params.dim_size(d));
+    }
+    OP_REQUIRES(
+        ctx, scalar || updates.shape() == want,
+        errors::InvalidArgument(
+            "Must have updates.shape = indices.shape + "
+            "params.shape[1:] or updates.shape = [], got updates.shape ",
+            updates.shape().DebugString(), ", indices.shape ",
+            indices.shape().DebugString(), ", params.shape ",
+            params.DebugString()));
+    OP_REQUIRES_OK(ctx, PrepareToWrite(ctx, &writer, 0));
+    RowIndices rows;
+    OP_REQUIRES_OK(ctx,
+                   RowsOf(indices, indices.NumElements(), 1, params, &rows));
+    OP_REQUIRES_OK(
+        ctx,
+        ForRows(GpuStream(ctx), rows, params.ProductOf(1, params.dims()),
+                CombineRows<Dev<T>>{Out<T>(writer.tensor(0)), In<T>(updates),
+                                    scalar ? 0 : 1, kUpdate}));
+    if (num_outputs() > 0) ctx->forward_ref_input_to_ref_output(0, 0);
+  }
+};
+
+#define HR_REGISTER_UPDATE(NAME, UPDATE, T)                           \
+  REGISTER_KERNEL_BUILDER(                                            \
+      Name("Scatter" NAME).Device(DEVICE_GPU).TypeConstraint<T>("T"), \
+      ScatterOp<T, RowUpdate::UPDATE>);                               \
+  REGISTER_KERNEL_BUILDER(Name("ResourceScatter" NAME)                \
+                              .Device(DEVICE_GPU)                     \
+                              .HostMemory("resource")                 \
+                              .TypeConstraint<T>("dtype"),            \
+                          ScatterOp<T, RowUpdate::UPDATE>);
+#define HR_REGISTER(T)                     \
+  HR_REGISTER_UPDATE("Update", kAssign, T) \
+  HR_REGISTER_UPDATE("Add", kAdd, T)       \
+  HR_REGISTER_UPDATE("Sub", kSub, T)       \
+  HR_REGISTER_UPDATE("Mul", kMul, T)       \
+  HR_REGISTER_UPDATE("Min", kMin, T)       \
+  HR_REGISTER_UPDATE("Max", kMax, T)
+HR_GPU_FLOAT_TYPES(HR_REGISTER)
+HR_REGISTER(int64_t)
+#undef HR_REGISTER
+// Integers divide on the CPU, which refuses zero.
+#define HR_REGISTER(T) HR_REGISTER_UPDATE("Div", kDiv, T)
+HR_GPU_FLOAT_TYPES(HR_REGISTER)
+#undef HR_REGISTER
+#undef HR_REGISTER_UPDATE
+
+// kSparse: the rows that `indices` names, in order.
+template <template <typename> class RuleOf, typename T, bool kSparse = false>
 class OptimizerOp : public OpKernel {
  public:
   using F = OptimizerStep<RuleOf, Dev<T>>;
@@ -150,14 +219,16 @@ class OptimizerOp : public OpKernel {
       const std::string& name = op.inputs[i].name;
       if (name == "grad" || name == "delta") {
         grad_ = i;
+      } else if (kSparse && name == "indices") {
+        indices_ = i;
       } else {
         scalars_.push_back(i);
       }
     }
-    OP_REQUIRES(
-        ctx,
-        grad_ >= 0 && scalars_.size() <= static_cast<size_t>(F::kMaxScalars),
-        errors::Internal(ctx->def().op, ": not an optimizer's op"));
+    OP_REQUIRES(ctx,
+                grad_ >= 0 && kSparse == (indices_ >= 0) &&
+                    scalars_.size() <= static_cast<size_t>(F::kMaxScalars),
+                errors::Internal(ctx->def().op, ": not an optimizer's op"));
     for (const auto& [attr, flag] :
          {std::pair("use_nesterov", &flags_.use_nesterov),
           std::pair("update_slots", &flags_.update_slots),
@@ -187,21 +258,49 @@ class OptimizerOp : public OpKernel {
       f.scalar[f.scalars++] = In<T>(ctx->input(i));
     }
     const Tensor& grad = ctx->input(grad_);
-    OP_REQUIRES(ctx, grad.shape() == shape,
-                errors::InvalidArgument(
-                    "var and grad do not have the same shape",
-                    shape.DebugString(), " ", grad.shape().DebugString()));
+    RowIndices rows;
+    if (kSparse) {
+      OP_REQUIRES_OK(ctx, ReadRows(ctx->input(indices_), shape, grad, &rows));
+    } else {
+      OP_REQUIRES(ctx, grad.shape() == shape,
+                  errors::InvalidArgument(
+                      "var and grad do not have the same shape",
+                      shape.DebugString(), " ", grad.shape().DebugString()));
+    }
     for (int i = 0; i < kVars; ++i) {
       OP_REQUIRES_OK(ctx, PrepareToWrite(ctx, &writer, i));
     }
     for (int i = 0; i < kVars; ++i) f.var[i] = Out<T>(writer.tensor(i));
     f.grad = In<T>(grad);
-    OP_REQUIRES_OK(ctx, ForEach(GpuStream(ctx), grad.NumElements(), f));
+    if constexpr (kSparse) {
+      OP_REQUIRES_OK(ctx, ForRows(GpuStream(ctx), rows,
+                                  shape.ProductOf(1, shape.dims()), f));
+    } else {
+      OP_REQUIRES_OK(ctx, ForEach(GpuStream(ctx), grad.NumElements(), f));
+    }
     if (num_outputs() > 0) ctx->forward_ref_input_to_ref_output(0, 0);
   }
 
  private:
-  int grad_ = -1;
+  static Status ReadRows(const Tensor& indices, const TensorShape& var,
+                         const Tensor& grad, RowIndices* rows) {
+    if (var.dims() < 1 || indices.dims() != 1) {
+      return errors::InvalidArgument(
+          "var must be at least 1 dimensional and indices a vector, got ",
+          var.DebugString(), " and ", indices.shape().DebugString());
+    }
+    TensorShape want = var;
+    want.set_dim(0, indices.dim_size(0));
+    if (grad.shape() != want) {
+      return errors::InvalidArgument(
+          "grad must have one row for each index and the variable's other "
+          "dimensions, ",
+          want.DebugString(), ", got ", grad.shape().DebugString());
+    }
+    return RowsOf(indices, indices.NumElements(), 1, var, rows);
+  }
+
+  int grad_ = -1, indices_ = -1;
   std::vector<int> scalars_;
   optimizer_rules::OptimizerFlags flags_;
 };
@@ -366,6 +465,37 @@ HR_REGISTER_RESOURCE(CenteredRMSProp, HR_VARS1(CenteredRMSProp)
                                           .HostMemory("mom"))
 #undef HR_VARS1
 #undef HR_REGISTER_RESOURCE
+#undef HR_REGISTER_TYPE
+
+#define HR_REGISTER_TYPE(RULE, T, SPEC)                                   \
+  REGISTER_KERNEL_BUILDER(SPEC.Device(DEVICE_GPU).TypeConstraint<T>("T"), \
+                          OptimizerOp<optimizer_rules::RULE, T, true>);
+#define HR_REGISTER_SPARSE(RULE, SPEC) \
+  HR_REGISTER_TYPE(RULE, float, SPEC)  \
+  HR_REGISTER_TYPE(RULE, half, SPEC)   \
+  HR_REGISTER_TYPE(RULE, bfloat16, SPEC)
+#define HR_REGISTER_REF(RULE) \
+  HR_REGISTER_SPARSE(RULE, Name("SparseApply" #RULE))
+HR_GPU_SPARSE_REF_OPTIMIZERS(HR_REGISTER_REF)
+#undef HR_REGISTER_REF
+#define HR_VARS1(OP) Name("ResourceSparseApply" #OP).HostMemory("var")
+#define HR_VARS2(OP) HR_VARS1(OP).HostMemory("accum")
+HR_REGISTER_SPARSE(Momentum, HR_VARS2(Momentum))
+HR_REGISTER_SPARSE(KerasMomentum, HR_VARS2(KerasMomentum))
+HR_REGISTER_SPARSE(Adagrad, HR_VARS2(Adagrad))
+HR_REGISTER_SPARSE(AdagradV2, HR_VARS2(AdagradV2))
+HR_REGISTER_SPARSE(Adadelta, HR_VARS2(Adadelta).HostMemory("accum_update"))
+HR_REGISTER_SPARSE(Ftrl, HR_VARS2(Ftrl).HostMemory("linear"))
+HR_REGISTER_SPARSE(FtrlV2, HR_VARS2(FtrlV2).HostMemory("linear"))
+HR_REGISTER_SPARSE(RMSProp,
+                   HR_VARS1(RMSProp).HostMemory("ms").HostMemory("mom"))
+HR_REGISTER_SPARSE(CenteredRMSProp, HR_VARS1(CenteredRMSProp)
+                                        .HostMemory("mg")
+                                        .HostMemory("ms")
+                                        .HostMemory("mom"))
+#undef HR_VARS1
+#undef HR_VARS2
+#undef HR_REGISTER_SPARSE
 #undef HR_REGISTER_TYPE
 
 }  // namespace
