@@ -139,6 +139,47 @@ def test_options_decide_whether_shuffle_and_repeat_are_one(dataset, order):
             assert elements(session, second) == order
 
 
+def test_optimizing_a_dataset_leaves_other_iterations_of_it_alone():
+    raw = tf.raw_ops
+    types = dict(output_types=[tf.int64], output_shapes=[[]])
+
+    def seed(value):
+        return tf.constant(value, tf.int64)
+
+    with tf.Graph().as_default():
+        whole = raw.RangeDataset(start=seed(0), stop=seed(5), step=seed(1),
+                                 **types)
+        shuffled = raw.ShuffleDataset(
+            input_dataset=whole, buffer_size=seed(3), seed=seed(42),
+            seed2=seed(1), **types)
+        repeated = raw.RepeatDataset(input_dataset=shuffled, count=seed(2),
+                                     **types)
+        fused = raw.OptimizeDataset(
+            input_dataset=repeated,
+            optimizations=["shuffle_and_repeat_fusion"], **types)
+        made, orders = [], []
+        for dataset in (repeated, fused, repeated, fused):
+            iterator = raw.AnonymousIterator(**types)
+            with tf.control_dependencies(made[-1:]):
+                made.append(raw.MakeIterator(dataset=dataset,
+                                             iterator=iterator))
+            with tf.control_dependencies(made[-1:]):
+                first = raw.IteratorGetNext(iterator=iterator, **types)[0]
+            order = [first]
+            for _ in range(9):
+                with tf.control_dependencies(order[-1:]):
+                    order.append(raw.IteratorGetNext(iterator=iterator,
+                                                     **types)[0])
+            orders.append(tf.stack(order))
+            made.append(order[-1].op)
+        with tf.Session() as session:
+            found = session.run(orders)
+    fused_order = [int(x) for x in FUSED.split()]
+    assert [list(x) == fused_order for x in found] == [
+        False, True, False, True]
+    assert all(sorted(x) == sorted(fused_order) for x in found)
+
+
 def test_options():
     a, b = T.Options(), T.Options()
     a.experimental_deterministic = False

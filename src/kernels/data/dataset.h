@@ -35,11 +35,15 @@ struct IteratorContext {
   // The scope of function calls: the iteration's own, or null. Outlives the
   // iterators.
   FunctionScope* scope = nullptr;
+  // Repetitions of a shuffled dataset are iterated as one dataset. Not so in
+  // what functions make.
+  bool fuses_shuffles = false;
 
-  // The context for an iterator that is `more` levels deeper.
+  // The context for an iterator of what a function made, `more` levels deeper.
   IteratorContext Below(int more) const {
     IteratorContext below = *this;
     below.depth += more;
+    below.fuses_shuffles = false;
     return below;
   }
   // A loop that may run long without producing an element must call this from

@@ -1,9 +1,7 @@
 // Datasets that choose among the elements of others and leave them as they
 // are.
 #include <algorithm>
-#include <atomic>
 
-#include "absl/container/flat_hash_set.h"
 #include "kernels/data/dataset.h"
 #include "kernels/data/shuffle_dataset.h"
 
@@ -45,9 +43,6 @@ class RepeatDataset : public Dataset {
     return product < 0 ? kUnknownCardinality : product;
   }
 
-  // From here on, a repeated shuffle is iterated as one dataset.
-  void Fuse() const { fused_.store(true); }
-
   class Iterator : public DatasetIterator {
    public:
     explicit Iterator(RefPtr<const RepeatDataset> dataset)
@@ -88,7 +83,7 @@ class RepeatDataset : public Dataset {
  protected:
   Status MakeIterator(const IteratorContext& ctx,
                       std::unique_ptr<DatasetIterator>* out) const override {
-    if (fused_.load()) {
+    if (ctx.fuses_shuffles) {
       const RefPtr<const Dataset> one = ShuffledAndRepeated(input(), count_);
       if (one != nullptr) return one->NewIterator(ctx, out);
     }
@@ -99,7 +94,6 @@ class RepeatDataset : public Dataset {
 
  private:
   const int64_t count_;
-  mutable std::atomic<bool> fused_ = false;
 };
 
 REGISTER_KERNEL_BUILDER(Name("RepeatDataset").Device(DEVICE_CPU),
@@ -515,6 +509,38 @@ class SameDatasetOp : public UnaryDatasetOp {
   }
 };
 
+// Its input, in which a shuffle that is repeated is one dataset.
+class FusedShufflesDataset : public Dataset {
+ public:
+  explicit FusedShufflesDataset(RefPtr<const Dataset> input)
+      : Dataset(input->spec(), {input}) {}
+
+  int64_t Cardinality() const override { return input().Cardinality(); }
+
+  class Iterator : public InputIterator<FusedShufflesDataset> {
+   public:
+    using InputIterator::InputIterator;
+    Status GetNext(const IteratorContext& ctx, TensorTuple* out,
+                   bool* end) override {
+      return input_->GetNext(Fusing(ctx), out, end);
+    }
+    bool IsReady() override { return input_->IsReady(); }
+  };
+
+ protected:
+  Status MakeIterator(const IteratorContext& ctx,
+                      std::unique_ptr<DatasetIterator>* out) const override {
+    return Iterator::Make(this, Fusing(ctx), out);
+  }
+
+ private:
+  static IteratorContext Fusing(const IteratorContext& ctx) {
+    IteratorContext fusing = ctx;
+    fusing.fuses_shuffles = true;
+    return fusing;
+  }
+};
+
 // Of the optimizations, shuffle_and_repeat_fusion alone changes the elements:
 // their order. It concerns the chain of inputs, not what functions make.
 class OptimizeDatasetOp : public UnaryDatasetOp {
@@ -528,28 +554,12 @@ class OptimizeDatasetOp : public UnaryDatasetOp {
     HR_RETURN_IF_ERROR(ctx->input("optimizations", &names));
     for (const tstring& name : names->span<tstring>()) {
       if (absl::string_view(name) == "shuffle_and_repeat_fusion") {
-        FuseBelow(*input);
+        *out = MakeRef<FusedShufflesDataset>(std::move(input));
+        return OkStatus();
       }
     }
     *out = std::move(input);
     return OkStatus();
-  }
-
- private:
-  static void FuseBelow(const Dataset& last) {
-    std::vector<const Dataset*> todo = {&last};
-    absl::flat_hash_set<const Dataset*> seen = {&last};
-    while (!todo.empty()) {
-      const Dataset& dataset = *todo.back();
-      todo.pop_back();
-      const auto* repeat = dynamic_cast<const RepeatDataset*>(&dataset);
-      if (repeat != nullptr) repeat->Fuse();
-      for (int i = 0; i < dataset.num_inputs(); ++i) {
-        if (seen.insert(&dataset.input(i)).second) {
-          todo.push_back(&dataset.input(i));
-        }
-      }
-    }
   }
 };
 REGISTER_KERNEL_BUILDER(Name("OptimizeDataset").Device(DEVICE_CPU),

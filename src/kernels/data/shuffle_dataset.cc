@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <deque>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "kernels/data/element_buffer.h"
@@ -28,23 +29,21 @@ class ShuffleDataset : public Dataset {
  public:
   ShuffleDataset(RefPtr<const Dataset> input, int64_t buffer_size,
                  int64_t count, RefPtr<SeedGenerator> seeds,
-                 SeedPair repeat_seeds, bool one_stream, bool can_fuse)
+                 std::optional<SeedPair> repeat_seeds, bool one_stream)
       : Dataset(input->spec(), {input}),
         buffer_size_(buffer_size),
         count_(count),
         seeds_(std::move(seeds)),
         repeat_seeds_(repeat_seeds),
-        one_stream_(one_stream),
-        can_fuse_(can_fuse) {}
+        one_stream_(one_stream) {}
 
   // The same repeated `count` times, as one op would do it. Null if this is
   // not what ShuffleDataset makes, or draws alike in each round.
   RefPtr<const Dataset> Repeated(int64_t count) const {
-    if (!can_fuse_ || count == 0) return nullptr;
-    return MakeRef<ShuffleDataset>(RefPtr<const Dataset>::NewRef(&input()),
-                                   buffer_size_, count,
-                                   MakeRef<SeedGenerator>(repeat_seeds_, false),
-                                   repeat_seeds_, true, false);
+    if (!repeat_seeds_.has_value() || count == 0) return nullptr;
+    return MakeRef<ShuffleDataset>(
+        RefPtr<const Dataset>::NewRef(&input()), buffer_size_, count,
+        MakeRef<SeedGenerator>(*repeat_seeds_, false), std::nullopt, true);
   }
 
   int64_t Cardinality() const override {
@@ -163,9 +162,9 @@ class ShuffleDataset : public Dataset {
   const int64_t buffer_size_;
   const int64_t count_;
   const RefPtr<SeedGenerator> seeds_;
-  const SeedPair repeat_seeds_;
+  // Of what Repeated makes; none if it makes nothing.
+  const std::optional<SeedPair> repeat_seeds_;
   const bool one_stream_;  // the draws of all rounds are of one stream
-  const bool can_fuse_;
 };
 
 template <bool kRepeat>
@@ -208,10 +207,11 @@ class ShuffleDatasetOp : public UnaryDatasetOp {
       }
       seeds = MakeRef<SeedGenerator>(pair, reshuffle_ && !kRepeat);
     }
-    *out = MakeRef<ShuffleDataset>(
-        std::move(input), buffer_size, count, std::move(seeds), pair,
-        kRepeat && own_seeds && reshuffle_,
-        type_string() == "ShuffleDataset" && reshuffle_);
+    std::optional<SeedPair> repeat_seeds;
+    if (type_string() == "ShuffleDataset" && reshuffle_) repeat_seeds = pair;
+    *out = MakeRef<ShuffleDataset>(std::move(input), buffer_size, count,
+                                   std::move(seeds), repeat_seeds,
+                                   kRepeat && own_seeds && reshuffle_);
     return OkStatus();
   }
 
