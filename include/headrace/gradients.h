@@ -34,6 +34,15 @@ struct Gradient {
   bool IsSparse() const { return values.node != nullptr; }
 };
 
+// Where a node of the gradient of a loop lies.
+struct GradientPlace {
+  // Inside of a loop on the way, or of its gradient.
+  bool in_loop = false;
+  // Else: beside the loop that this Enter goes into. Null: where the gradient
+  // is taken. An Exit lies where its output is.
+  const Node* beside = nullptr;
+};
+
 struct GradientOptions {
   // The gradients of ys. Empty: ones. An entry that is none also means ones.
   std::vector<Gradient> grad_ys;
@@ -53,10 +62,12 @@ struct GradientOptions {
 
   // Adds a node of the preferred name def.name, with another number if that is
   // taken. `forward` is the node that is differentiated, or null. Takes the
-  // graph's lock itself. Not set: Graph::AddNode.
+  // graph's lock itself. Not set: Graph::AddNode. The client's scopes hold for
+  // nodes whose place is the one where the gradient is taken.
   std::function<StatusOr<Node*>(NodeDef def, absl::Span<const Endpoint> inputs,
                                 absl::Span<Node* const> control_inputs,
-                                const Node* forward)>
+                                const Node* forward,
+                                const GradientPlace& place)>
       add_node;
   // If set, called first for each node. Sets *handled to false to leave a node
   // to the registry. `scope` is the name scope for the node's gradient. In the
@@ -238,7 +249,8 @@ class GradientContext {
                       absl::Span<Node* const> control = {});
   // The same outside loops.
   StatusOr<Node*> AddAsIs(NodeDef def, absl::Span<const Endpoint> inputs,
-                          absl::Span<Node* const> control);
+                          absl::Span<Node* const> control,
+                          const GradientPlace& place);
   template <typename List>
   Expr AddOp(const char* op, const List& inputs, AttrMap attrs,
              const char* name);

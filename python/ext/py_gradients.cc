@@ -73,11 +73,57 @@ void CheckBuilt(const Status& s) {
   if (!s.ok()) RaiseBuildError(s);
 }
 
+// One call of AddGradients. Its nodes go where they belong: those that the walk
+// adds into the context in which the gradient is taken; those of loops on the
+// way into no context, with `place_of` to say where they come out.
+class Adder {
+ public:
+  Adder(nb::handle graph, PyGraph* core, bool colocate, nb::handle place_of)
+      : graph_(graph),
+        core_(core),
+        colocate_(colocate),
+        place_of_(place_of),
+        here_(core->flow_context),
+        frames_(core->control_frames) {}
+
+  StatusOr<Node*> Add(NodeDef def, absl::Span<const Endpoint> inputs,
+                      absl::Span<Node* const> control, const Node* forward,
+                      const GradientPlace& place);
+
+  // Calls a gradient function for a node in the body of a loop, whose new nodes
+  // belong to the backward loop. `call_in_loop` calls it with the functions
+  // that new nodes go through.
+  nb::object CallInLoop(GradientContext& context, nb::handle call_in_loop,
+                        nb::handle function, nb::handle op, nb::handle grads,
+                        const std::string& scope);
+
+ private:
+  // Until the result is destroyed, new nodes are in this context and wait for
+  // these.
+  auto Within(nb::object context, std::vector<ControlFrame> frames) {
+    std::swap(core_->flow_context, context);
+    core_->control_frames.swap(frames);
+    return absl::MakeCleanup([core = core_, context = std::move(context),
+                              frames = std::move(frames)]() mutable {
+      core->flow_context = std::move(context);
+      core->control_frames.swap(frames);
+    });
+  }
+
+  const nb::handle graph_;
+  PyGraph* const core_;
+  const bool colocate_;
+  const nb::handle place_of_;
+  const nb::object here_;  // the context; invalid outside all
+  const std::vector<ControlFrame> frames_;
+};
+
 // Takes the name scope, and for colocation the other scopes, of the graph for
 // the nodes of one gradient.
-StatusOr<Node*> Add(nb::handle graph, PyGraph* core, bool colocate, NodeDef def,
-                    absl::Span<const Endpoint> inputs,
-                    absl::Span<Node* const> control, const Node* forward) {
+StatusOr<Node*> Adder::Add(NodeDef def, absl::Span<const Endpoint> inputs,
+                           absl::Span<Node* const> control, const Node* forward,
+                           const GradientPlace& place) {
+  PyGraph* const core = core_;
   std::string scope;
   scope.swap(core->name_scope);
   std::vector<std::string> colocation = core->colocation;
@@ -87,7 +133,7 @@ StatusOr<Node*> Add(nb::handle graph, PyGraph* core, bool colocate, NodeDef def,
     core->colocation.swap(colocation);
     core->colocated_device.swap(device);
   });
-  if (colocate && forward != nullptr) {
+  if (colocate_ && forward != nullptr) {
     core->colocation = ColocationGroups(*forward);
     core->colocated_device = forward->requested_device();
   }
@@ -97,20 +143,32 @@ StatusOr<Node*> Add(nb::handle graph, PyGraph* core, bool colocate, NodeDef def,
   in_loop.swap(core->in_loop);
   const auto restore_loop =
       absl::MakeCleanup([&] { core->in_loop.swap(in_loop); });
-  bool inside = false;
-  for (const Endpoint& e : inputs) {
-    inside = inside || in_loop.contains(e.node->id());
+  const bool leaves = def.op == "Exit" && !place.in_loop;
+  const bool raw = place.in_loop || leaves;
+  nb::object context = raw ? nb::object() : here_;
+  nb::object places;  // where an Exit comes out
+  if (!place.in_loop && (place.beside != nullptr || here_.is_valid())) {
+    const nb::object enter =
+        place.beside == nullptr
+            ? nb::none()
+            : OperationObject(graph_, core, const_cast<Node*>(place.beside));
+    places = CallPython([&] {
+      return place_of_(here_.is_valid() ? here_ : nb::none(), enter);
+    });
+    if (!leaves) context = places.is_none() ? nb::object() : places;
   }
-  for (const Node* c : control) inside = inside || in_loop.contains(c->id());
   // A node in a loop cannot wait for what is outside: the loop's Enters do.
-  std::vector<ControlFrame> frames;
-  if (inside) frames.swap(core->control_frames);
-  const auto restore_frames = absl::MakeCleanup([&] {
-    if (inside) core->control_frames.swap(frames);
-  });
-  Node* const n = AddNode(graph, core, std::move(def), inputs);
+  // Nor do nodes beside a loop wait for what the gradient waits for.
+  const auto restore_context = Within(context, raw || place.beside != nullptr
+                                                   ? std::vector<ControlFrame>()
+                                                   : frames_);
+  Node* const n = AddNode(graph_, core, std::move(def), inputs);
   in_loop.insert(core->in_loop.begin(), core->in_loop.end());
-  if ((inside || n->IsEnter()) && !n->IsExit()) {
+  if (leaves && places.is_valid() && !places.is_none()) {
+    const nb::object op = OperationObject(graph_, core, n);
+    CallPython([&] { return places.attr("_adopt_exit")(op); });
+    in_loop.insert(core->in_loop.begin(), core->in_loop.end());
+  } else if ((raw || n->IsEnter()) && !leaves) {
     in_loop.insert(n->id());
     core->internal.insert(n->id());
   }
@@ -119,43 +177,28 @@ StatusOr<Node*> Add(nb::handle graph, PyGraph* core, bool colocate, NodeDef def,
   return n;
 }
 
-// Calls a gradient function for a node in the body of a loop, whose new nodes
-// belong to the backward loop. `call_in_loop` calls it with the functions that
-// new nodes go through.
-nb::object CallInLoop(nb::handle graph, PyGraph* core, GradientContext& context,
-                      nb::handle call_in_loop, nb::handle function,
-                      nb::handle op, nb::handle grads,
-                      const std::string& scope) {
-  // Nodes of the loop itself are in no context, and wait for nothing else.
-  const auto outside = [core] {
-    auto flow = std::make_shared<nb::object>(std::move(core->flow_context));
-    core->flow_context = nb::object();
-    auto frames = std::make_shared<std::vector<ControlFrame>>();
-    frames->swap(core->control_frames);
-    return absl::MakeCleanup([core, flow, frames] {
-      core->flow_context = std::move(*flow);
-      core->control_frames.swap(*frames);
-    });
-  };
+nb::object Adder::CallInLoop(GradientContext& context, nb::handle call_in_loop,
+                             nb::handle function, nb::handle op,
+                             nb::handle grads, const std::string& scope) {
   const nb::object take = nb::cpp_function([&](nb::handle inputs) {
-    const auto restore = outside();
+    const auto restore = Within(here_, {});
     std::vector<Endpoint> mapped;
     std::vector<Node*> control;
     const Status s = context.IntoLoop(
-        ToEndpoints(inputs, core, "a gradient function"), &mapped, &control);
+        ToEndpoints(inputs, core_, "a gradient function"), &mapped, &control);
     if (!s.ok()) RaiseBuildError(s);
     nb::list tensors, wait;
     for (const Endpoint& e : mapped) {
-      tensors.append(TensorObject(graph, core, e));
+      tensors.append(TensorObject(graph_, core_, e));
     }
-    for (Node* n : control) wait.append(OperationObject(graph, core, n));
+    for (Node* n : control) wait.append(OperationObject(graph_, core_, n));
     return nb::make_tuple(tensors, wait);
   });
   const nb::object adopt = nb::cpp_function([&](nb::handle made) {
     const Node* const n = AsOperation(made)->node;
     context.Adopt(n);
-    core->in_loop.insert(n->id());
-    core->internal.insert(n->id());
+    core_->in_loop.insert(n->id());
+    core_->internal.insert(n->id());
   });
   return CallPython(
       [&] { return call_in_loop(function, op, grads, scope, take, adopt); });
@@ -165,7 +208,8 @@ nb::list AddGradients(nb::handle graph, nb::handle ys, nb::handle xs,
                       nb::handle grad_ys, nb::handle stop_gradients,
                       const std::string& scope, bool colocate, bool gate,
                       bool zero, bool add_in_turn, nb::dict functions,
-                      nb::handle call, nb::handle call_in_loop) {
+                      nb::handle call, nb::handle call_in_loop,
+                      nb::handle place_of) {
   nb::object alive = nb::borrow(graph);
   if (!nb::isinstance<PyGraph>(graph)) RaiseTypeError("expected a tf.Graph");
   PyGraph* const core = nb::inst_ptr<PyGraph>(graph);
@@ -179,9 +223,11 @@ nb::list AddGradients(nb::handle graph, nb::handle ys, nb::handle xs,
   options.gate = gate;
   options.zero_if_unconnected = zero;
   options.add_in_turn = add_in_turn;
+  Adder adder(graph, core, colocate, place_of);
   options.add_node = [&](NodeDef def, absl::Span<const Endpoint> inputs,
-                         absl::Span<Node* const> control, const Node* forward) {
-    return Add(graph, core, colocate, std::move(def), inputs, control, forward);
+                         absl::Span<Node* const> control, const Node* forward,
+                         const GradientPlace& place) {
+    return adder.Add(std::move(def), inputs, control, forward, place);
   };
   options.custom = [&](GradientContext& context, Node* node,
                        const std::string& node_scope,
@@ -201,8 +247,8 @@ nb::list AddGradients(nb::handle graph, nb::handle ys, nb::handle xs,
     const nb::object op_object = OperationObject(graph, core, node);
     const nb::object results =
         context.in_loop()
-            ? CallInLoop(graph, core, context, call_in_loop, function,
-                         op_object, grads, node_scope)
+            ? adder.CallInLoop(context, call_in_loop, function, op_object,
+                               grads, node_scope)
             : CallPython(
                   [&] { return call(function, op_object, grads, node_scope); });
     dxs->clear();

@@ -83,8 +83,13 @@ class GradientBuilder {
   // Counts the consumers of each of these nodes among them. Loops count as one
   // node: Enters are its inputs, Exits its outputs.
   void CountPending();
+  // Finds the loop in whose body the gradient is taken: that of the ys.
+  void FindFrame();
   // Finds the loops on the way, but for those inside of other loops.
   Status FindLoops();
+  // True for a frame in which this walk differentiates node by node: its own
+  // and, without a backward loop, those around it.
+  bool IsOwnFrame(int frame) const;
   struct Loop {
     int frame = 0;
     int exits = 0;      // on the way, and not visited
@@ -108,6 +113,7 @@ class GradientBuilder {
                        std::vector<Gradient>* dxs);
   // What a function of the client gave, as it is known in the backward loop.
   Status TakeIntoLoop(std::vector<Gradient>* dxs);
+  void SetShape(const Endpoint& e, const PartialTensorShape& shape);
   Status CheckResult(const Node& n, std::vector<Gradient>* dxs);
   // Passes the node's gradients on through Identities that wait for all.
   Status Gate(Node* n, std::vector<Gradient>* dxs);
@@ -131,7 +137,7 @@ class GradientBuilder {
   absl::flat_hash_map<Endpoint, Parts> gradients_;
   std::deque<Node*> ready_;
   GradientLoop* body_of_ = nullptr;
-  int frame_ = 0;       // of the body
+  int frame_ = 0;       // of the body in which the gradient is taken
   ControlFlow of_all_;  // empty in a body, or without loops on the way
   const ControlFlow* flow_ = &of_all_;
   std::vector<Loop> loops_;
@@ -241,7 +247,7 @@ void GradientBuilder::CountPending() {
     for (const Edge* e : graph_->node(static_cast<int>(id))->data_inputs()) {
       if (e == nullptr || !between_[e->src()->id()]) continue;
       const int src = e->src()->id();
-      if (loops_.empty() || flow_->puts_out_to[src] == frame_) {
+      if (loops_.empty() || IsOwnFrame(flow_->puts_out_to[src])) {
         ++pending_[src];
       }
     }
@@ -259,18 +265,29 @@ void GradientBuilder::CountPending() {
   }
 }
 
+bool GradientBuilder::IsOwnFrame(int frame) const {
+  int own = frame_;
+  while (body_of_ == nullptr && own > frame) own = flow_->frames[own].parent;
+  return own == frame;
+}
+
+void GradientBuilder::FindFrame() {
+  // The innermost. FindLoops refuses a y that does not lie around it.
+  for (const Endpoint& y : ys_) {
+    const int frame = of_all_.puts_out_to[y.node->id()];
+    if (of_all_.frames[frame].depth > of_all_.frames[frame_].depth) {
+      frame_ = frame;
+    }
+  }
+}
+
 Status GradientBuilder::FindLoops() {
-  // Frames of ys: what enters one of these is constant there.
-  absl::flat_hash_set<int> in_body;
   for (size_t id = 0; id < between_.size() && flow_->frames.empty(); ++id) {
     const Node* const n =
         between_[id] ? graph_->node(static_cast<int>(id)) : nullptr;
     if (n == nullptr || !n->IsEnter()) continue;
     HR_RETURN_IF_ERROR(AnalyzeControlFlow(*graph_, &of_all_));
-    for (const Endpoint& y : ys_) {
-      const int frame = of_all_.puts_out_to[y.node->id()];
-      if (frame != 0) in_body.insert(frame);
-    }
+    FindFrame();
   }
   for (size_t id = 0; id < between_.size(); ++id) {
     Node* const n = between_[id] ? graph_->node(static_cast<int>(id)) : nullptr;
@@ -281,8 +298,26 @@ Status GradientBuilder::FindLoops() {
     }
     if (n == nullptr || !n->IsEnter()) continue;
     const int frame = flow_->puts_out_to[id];
-    if (in_body.contains(frame) && IsConstantEnter(*n)) continue;
-    if (flow_->frames[frame].parent != frame_) continue;
+    // In the body of a loop: what enters that is constant there.
+    if (IsOwnFrame(frame)) {
+      if (IsConstantEnter(*n)) continue;
+      return errors::InvalidArgument(
+          "Cannot compute gradient inside while loop '",
+          flow_->frames[frame].name, "' through Enter '", n->name(),
+          "', the initial value of a loop variable. Gradients inside a loop go "
+          "through loop invariants and to the input parameters of its body.");
+    }
+    if (flow_->frames[frame].parent != frame_) {
+      int around = frame;
+      while (flow_->frames[around].depth > flow_->frames[frame_].depth) {
+        around = flow_->frames[around].parent;
+      }
+      if (around == frame_) continue;  // the gradient of a loop around it
+      return errors::InvalidArgument(
+          "Cannot compute gradient inside while loop '",
+          flow_->frames[frame_].name, "' through while loop '",
+          flow_->frames[frame].name, "', which lies outside of it");
+    }
     Loop* loop = nullptr;
     for (Loop& l : loops_) {
       if (l.frame == frame) loop = &l;
@@ -297,7 +332,7 @@ Status GradientBuilder::FindLoops() {
     if (Loop* const loop = LoopOf(n)) ++loop->exits;
   }
   for (const Endpoint& e : ys_) {
-    if (!loops_.empty() && flow_->puts_out_to[e.node->id()] != frame_) {
+    if (!loops_.empty() && !IsOwnFrame(flow_->puts_out_to[e.node->id()])) {
       return errors::Unimplemented("gradients: y '", EndpointName(e),
                                    "' is a value inside a loop");
     }
@@ -379,7 +414,8 @@ Status GradientBuilder::VisitLoop(const Loop& found) {
   for (const GradientLoop::Variable& v : loop.variables()) {
     const DataType dtype = BaseType(v.merge->output_type(0));
     if (!IsBetween(v.branch) ||
-        !(DataTypeIsFloating(dtype) || DataTypeIsComplex(dtype))) {
+        !(DataTypeIsFloating(dtype) || DataTypeIsComplex(dtype) ||
+          dtype == DT_VARIANT)) {
       continue;
     }
     const Edge* const in = v.enter->input_edge(0);
@@ -414,6 +450,14 @@ Status GradientBuilder::VisitLoop(const Loop& found) {
 
   const auto give = [&](Node* enter, const Endpoint& gradient) {
     const Edge* const in = enter->input_edge(0);
+    const std::vector<DtypeAndShape>& handle =
+        in->src()->output_handle(in->src_output());
+    if (!handle.empty()) {
+      SetShape(gradient, handle[0].shape);
+    } else if (BaseType(in->src()->output_type(in->src_output())) !=
+               DT_RESOURCE) {
+      SetShape(gradient, in->src()->output_shape(in->src_output()));
+    }
     if (IsBetween(in->src())) {
       gradients_[{in->src(), in->src_output()}].push_back({.dense = gradient});
     }
@@ -446,7 +490,10 @@ Status GradientBuilder::VisitLoop(const Loop& found) {
     HR_RETURN_IF_ERROR(loop.AddVariable(zeros, &b));
     const Expr term =
         g.IsSparse() ? body.context_.Densify(g) : Expr(&body.context_, g.dense);
-    const Expr sum = Expr(&body.context_, b.value) + term;
+    const Expr so_far(&body.context_, b.value);
+    const Expr sum = term.dtype() == DT_VARIANT
+                         ? body.context_.Op("AddN", {so_far, term})
+                         : so_far + term;
     HR_RETURN_IF_ERROR(body.context_.status());
     HR_RETURN_IF_ERROR(loop.SetNext(b, sum.endpoint()));
     give(constants[i], {b.exit, 0});
@@ -661,6 +708,16 @@ Status GradientBuilder::TakeIntoLoop(std::vector<Gradient>* dxs) {
   return OkStatus();
 }
 
+void GradientBuilder::SetShape(const Endpoint& e,
+                               const PartialTensorShape& shape) {
+  if (options_.add_node) {  // whoever adds nodes takes the lock
+    MutexLock lock(&graph_->mu());
+    graph_->SetOutputShape(e.node, e.index, shape);
+  } else {
+    graph_->SetOutputShape(e.node, e.index, shape);
+  }
+}
+
 Status GradientBuilder::CheckResult(const Node& n, std::vector<Gradient>* dxs) {
   for (int i = 0; i < n.num_inputs(); ++i) {
     Gradient& g = (*dxs)[i];
@@ -678,12 +735,7 @@ Status GradientBuilder::CheckResult(const Node& n, std::vector<Gradient>* dxs) {
           ". Calculated input gradient shape: ", got.DebugString());
     }
     if (g.dense.node == x.node || merged == got) continue;
-    if (options_.add_node) {  // whoever adds nodes takes the lock
-      MutexLock lock(&graph_->mu());
-      graph_->SetOutputShape(g.dense.node, g.dense.index, merged);
-    } else {
-      graph_->SetOutputShape(g.dense.node, g.dense.index, merged);
-    }
+    SetShape(g.dense, merged);
   }
   return OkStatus();
 }

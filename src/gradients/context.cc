@@ -202,11 +202,12 @@ void GradientContext::SetBroadcast(int i, const Expr& da, int j,
 StatusOr<Node*> GradientContext::Add(NodeDef def,
                                      absl::Span<const Endpoint> inputs,
                                      absl::Span<Node* const> control) {
-  if (loop_ == nullptr) return AddAsIs(std::move(def), inputs, control);
+  if (loop_ == nullptr) return AddAsIs(std::move(def), inputs, control, {});
   absl::InlinedVector<Endpoint, 6> mapped;
   std::vector<Node*> wait(control.begin(), control.end());
   HR_RETURN_IF_ERROR(loop_->Prepare(inputs, &mapped, &wait));
-  HR_ASSIGN_OR_RETURN(Node* const n, AddAsIs(std::move(def), mapped, wait));
+  HR_ASSIGN_OR_RETURN(Node* const n,
+                      AddAsIs(std::move(def), mapped, wait, {.in_loop = true}));
   loop_->Adopt(n);
   return n;
 }
@@ -230,9 +231,10 @@ void GradientContext::Adopt(const Node* n) {
 
 StatusOr<Node*> GradientContext::AddAsIs(NodeDef def,
                                          absl::Span<const Endpoint> inputs,
-                                         absl::Span<Node* const> control) {
+                                         absl::Span<Node* const> control,
+                                         const GradientPlace& place) {
   if (options_->add_node) {
-    return options_->add_node(std::move(def), inputs, control, node_);
+    return options_->add_node(std::move(def), inputs, control, node_, place);
   }
   def.name = graph_->UniqueName(def.name);
   if (options_->colocate && node_ != nullptr) {

@@ -57,27 +57,29 @@ Status GradientLoop::Find() {
   return OkStatus();
 }
 
-StatusOr<Node*> GradientLoop::Add(const char* op, const char* name,
-                                  absl::Span<const Endpoint> inputs,
-                                  AttrMap attrs,
-                                  absl::Span<Node* const> control) {
+StatusOr<Node*> GradientLoop::AddAt(const GradientPlace& place, const char* op,
+                                    const char* name,
+                                    absl::Span<const Endpoint> inputs,
+                                    AttrMap attrs,
+                                    absl::Span<Node* const> control) {
   NodeDef def;
   def.op = op;
   def.name = StrCat(outer_->scope_, name);
   def.attrs = std::move(attrs);
-  return outer_->AddAsIs(std::move(def), inputs, control);
+  return outer_->AddAsIs(std::move(def), inputs, control, place);
 }
 
 StatusOr<Node*> GradientLoop::Enter(const Endpoint& e, bool backward,
                                     bool constant) {
   const std::string frame =
       backward ? StrCat(outer_->scope_name(), "/", name()) : name();
-  HR_ASSIGN_OR_RETURN(Node* const n,
-                      Add("Enter", backward ? "b_enter" : "f_enter", {e},
-                          {{"frame_name", frame},
-                           {"is_constant", constant},
-                           {"parallel_iterations",
-                            flow_->frames[frame_].parallel_iterations}}));
+  HR_ASSIGN_OR_RETURN(
+      Node* const n,
+      AddAt(Around(backward), "Enter", backward ? "b_enter" : "f_enter", {e},
+            {{"frame_name", frame},
+             {"is_constant", constant},
+             {"parallel_iterations",
+              flow_->frames[frame_].parallel_iterations}}));
   if (backward) Adopt(n);
   return n;
 }
@@ -120,9 +122,9 @@ Status GradientLoop::Replace(Node* merge, const Endpoint& next) {
 Status GradientLoop::Begin() {
   const auto constant = [&](int value, Node* after) {
     const absl::Span<Node* const> wait(&after, after == nullptr ? 0 : 1);
-    return Add("Const", "Const", {},
-               {{"dtype", DT_INT32}, {"value", Tensor::Scalar<int32_t>(value)}},
-               wait);
+    return AddAt(
+        Around(false), "Const", "Const", {},
+        {{"dtype", DT_INT32}, {"value", Tensor::Scalar<int32_t>(value)}}, wait);
   };
   // In a loop the counter begins again whenever this loop does, after the
   // pushes of the outer loop's iteration before.
@@ -151,7 +153,7 @@ Status GradientLoop::Begin() {
                         Add("NextIteration", "NextIteration", {{add, 0}}));
     HR_RETURN_IF_ERROR(Replace(merge, {forward_next_, 0}));
     HR_ASSIGN_OR_RETURN(Node* const exit,
-                        Add("Exit", "f_count", {{branch, 0}}));
+                        AddAt(Around(false), "Exit", "f_count", {{branch, 0}}));
     count = {exit, 0};
   }
   if (around_ != nullptr) {
@@ -188,7 +190,8 @@ Status GradientLoop::AddVariable(const Endpoint& initial, Backward* out) {
       Add("Switch", "b_switch", {{out->merge, 0}, {cond_backward_, 0}}));
   HR_ASSIGN_OR_RETURN(Node* const value,
                       Add("Identity", "b_value", {{branch, 1}}));
-  HR_ASSIGN_OR_RETURN(out->exit, Add("Exit", "b_exit", {{branch, 0}}));
+  HR_ASSIGN_OR_RETURN(out->exit,
+                      AddAt(Around(true), "Exit", "b_exit", {{branch, 0}}));
   Adopt(value);
   if (around_ != nullptr) around_->Adopt(out->exit);
   out->value = {value, 0};
@@ -206,11 +209,11 @@ StatusOr<Endpoint> GradientLoop::Save(const Endpoint& e) {
   const DataType dtype = BaseType(e.node->output_type(e.index));
   HR_ASSIGN_OR_RETURN(
       Node* const unlimited,
-      Add("Const", "Const", {},
-          {{"dtype", DT_INT32}, {"value", Tensor::Scalar<int32_t>(-1)}}));
-  HR_ASSIGN_OR_RETURN(
-      Node* const stack,
-      Add("StackV2", "f_acc", {{unlimited, 0}}, {{"elem_type", dtype}}));
+      AddAt(AroundAll(), "Const", "Const", {},
+            {{"dtype", DT_INT32}, {"value", Tensor::Scalar<int32_t>(-1)}}));
+  HR_ASSIGN_OR_RETURN(Node* const stack,
+                      AddAt(AroundAll(), "StackV2", "f_acc", {{unlimited, 0}},
+                            {{"elem_type", dtype}}));
   HR_ASSIGN_OR_RETURN(const Endpoint forward, EnterForward({stack, 0}));
   HR_ASSIGN_OR_RETURN(
       Node* const push,

@@ -37,7 +37,8 @@ class GradientLoop {
   };
 
   // `frame` is the forward loop; `around` the gradient of the loop that it is
-  // inside, or null.
+  // inside. Null: what is around the loop is where the gradient is taken, which
+  // may be the body of another loop.
   GradientLoop(Graph* graph, const ControlFlow* flow, int frame,
                GradientContext* outer, GradientLoop* around)
       : graph_(graph),
@@ -77,9 +78,26 @@ class GradientLoop {
 
  private:
   StatusOr<Endpoint> Save(const Endpoint& e);
+  // Inside of the loops.
   StatusOr<Node*> Add(const char* op, const char* name,
                       absl::Span<const Endpoint> inputs, AttrMap attrs = {},
-                      absl::Span<Node* const> control = {});
+                      absl::Span<Node* const> control = {}) {
+    return AddAt({.in_loop = true}, op, name, inputs, std::move(attrs),
+                 control);
+  }
+  StatusOr<Node*> AddAt(const GradientPlace& place, const char* op,
+                        const char* name, absl::Span<const Endpoint> inputs,
+                        AttrMap attrs = {},
+                        absl::Span<Node* const> control = {});
+  // The place around the forward loop, or around the backward loop.
+  GradientPlace Around(bool backward) const {
+    return {.in_loop = around_ != nullptr,
+            .beside = backward ? nullptr : variables_[0].enter};
+  }
+  // The place around the outermost forward loop.
+  GradientPlace AroundAll() const {
+    return around_ == nullptr ? Around(false) : around_->AroundAll();
+  }
   StatusOr<Node*> Enter(const Endpoint& e, bool backward, bool constant);
   // A value from outside all loops, in the forward loop.
   StatusOr<Endpoint> EnterForward(const Endpoint& e);

@@ -351,6 +351,152 @@ def test_gradients_inside_a_loop():
     np.testing.assert_allclose(run(descended), wanted, rtol=1e-6)
 
 
+# Gradients that are taken in the body of a loop, over loops in that body: what
+# the body does, and the same in NumPy, where a derivative is a difference.
+
+def sines(x, w=1.3, n=3):
+    return loop(n, lambda j, b: [tf.sin(b) * w], x)
+
+
+def np_sines(x, w=1.3, n=3):
+    for _ in range(n):
+        x = np.sin(x) * w
+    return x
+
+
+def difference(f, x, delta=1e-6):
+    return (f(x + delta) - f(x - delta)) / (2 * delta)
+
+
+def gradient(y, x, **options):
+    return tf.gradients(y, x, **options)[0]
+
+
+def read_products(a):
+    rows = tf.TensorArray(tf.float64, 3).unstack(a * np.array([1., 2, 3]))
+    return loop(3, lambda j, s: [s * rows.read(j)], tf.constant(1., "double"))
+
+
+def in_another_branch(a):
+    return tf.cond(a > 100, lambda: a, lambda: sines(a))
+
+
+BODIES = {
+    "one loop": (lambda i, a, w: gradient(sines(a), a),
+                 lambda i, a, w: difference(np_sines, a)),
+    "by a captured tensor": (
+        lambda i, a, w: gradient(sines(a, w), w),
+        lambda i, a, w: difference(lambda v: np_sines(a, v), w)),
+    "as many iterations": (
+        lambda i, a, w: gradient(sines(a, a, i), a),
+        lambda i, a, w: difference(lambda v: np_sines(v, v, i), a)),
+    "one after the other": (
+        lambda i, a, w: gradient(sines(sines(a)), a),
+        lambda i, a, w: difference(lambda v: np_sines(np_sines(v)), a)),
+    "nested": (
+        lambda i, a, w: gradient(
+            loop(2, lambda j, b: [sines(b) * a], a), a),
+        lambda i, a, w: difference(
+            lambda v: np_sines(np_sines(v) * v) * v, a)),
+    "in a branch": (
+        lambda i, a, w: tf.cond(tf.equal(i % 2, 0),
+                                lambda: gradient(sines(a), a),
+                                lambda: a * 2),
+        lambda i, a, w: a * 2 if i % 2 else difference(np_sines, a)),
+    "branches in the loop": (
+        lambda i, a, w: gradient(loop(3, lambda j, b: [tf.cond(
+            tf.equal(j % 2, 0), lambda: tf.sin(b) * a, lambda: b * b)], a), a),
+        lambda i, a, w: difference(
+            lambda v: np.sin((np.sin(v) * v) ** 2) * v, a)),
+    "a loop in a branch": (
+        lambda i, a, w: gradient(in_another_branch(a), a),
+        lambda i, a, w: difference(np_sines, a)),
+    "a branch": (
+        lambda i, a, w: gradient(
+            tf.cond(a > 1, lambda: tf.sin(a), lambda: a * a), a),
+        lambda i, a, w: np.cos(a) if a > 1 else 2 * a),
+    "two deep": (
+        lambda i, a, w: loop(
+            2, lambda j, b: [b + gradient(sines(b), b) * a], a),
+        lambda i, a, w: np_two_deep(a)),
+    "tensor arrays": (lambda i, a, w: gradient(read_products(a), a),
+                      lambda i, a, w: 18 * a * a),
+    "grad_ys": (
+        lambda i, a, w: gradient(sines(a), a, grad_ys=a * 3),
+        lambda i, a, w: difference(np_sines, a) * 3 * a),
+    "at most": (
+        lambda i, a, w: gradient(tf.while_loop(
+            lambda c: True, lambda c: c * a, [a], maximum_iterations=3), a),
+        lambda i, a, w: 4 * a ** 3),
+}
+
+
+def np_two_deep(a):
+    b = a
+    for _ in range(2):
+        b = b + difference(np_sines, b) * a
+    return b
+
+
+@pytest.mark.parametrize("parallel", [1, 10])
+@pytest.mark.parametrize("name", BODIES)
+def test_gradients_inside_a_loop_over_a_loop(name, parallel):
+    body, wanted = BODIES[name]
+    x, w = tf.placeholder("double", []), tf.placeholder("double", [])
+    y = tf.while_loop(lambda i, a: i < 3,
+                      lambda i, a: (i + 1, 0.5 * a + body(i, a, w)), [0, x],
+                      parallel_iterations=parallel)[1]
+    value = 0.7
+    for i in range(3):
+        value = 0.5 * value + wanted(i, value, 1.4)
+    np.testing.assert_allclose(run(y, {x: 0.7, w: 1.4}), value, rtol=1e-6)
+
+
+@pytest.mark.parametrize("resource", [False, True])
+def test_gradients_by_a_variable_inside_a_loop_over_a_loop(resource):
+    v = tf.get_variable("v", initializer=np.float64(1.2),
+                        use_resource=resource)
+    y = loop(2, lambda i, a: [a + gradient(sines(a, v), v)],
+             tf.constant(0.7, "double"))
+    value = 0.7
+    for _ in range(2):
+        value += difference(lambda w: np_sines(value, w), 1.2)
+    np.testing.assert_allclose(run(y), value, rtol=1e-6)
+
+
+@pytest.mark.parametrize("x", [0.7, -0.7])
+@pytest.mark.parametrize("outside", [False, True])
+def test_gradients_inside_a_branch_over_a_loop(outside, x):
+    p = tf.placeholder("double", [])
+    y = sines(p)
+    dx = tf.cond(p > 0,
+                 lambda: gradient(y if outside else sines(p), p), lambda: p)
+    with tf.Session() as session:
+        got = session.run([dx, y], {p: x})
+    np.testing.assert_allclose(
+        got, [difference(np_sines, x) if x > 0 else x, np_sines(x)])
+
+
+def test_gradients_inside_a_loop_by_rows():
+    x = tf.constant([[1., 2.], [3., 4.]])
+    got = tf.map_fn(lambda row: gradient(
+        tf.map_fn(lambda v: v * v * v, row), row), x)
+    assert run(got).tolist() == [[3, 12], [27, 48]]
+
+
+@pytest.mark.parametrize("build, words", [
+    (lambda x: loop(2, lambda i, a, y=sines(x): [gradient(y, x)], x),
+     "inside while loop 'while_1.*because they are in different while loops"),
+    (lambda x: loop(2, lambda i, a, y=sines(x): [gradient(y * a, x)], x),
+     "through while loop 'while/.*lies outside"),
+    (lambda x: loop(2, lambda i, a: [gradient(a * a, x)], x),
+     "initial value of a loop variable"),
+])
+def test_gradients_inside_a_loop_that_are_refused(build, words):
+    with pytest.raises(ValueError, match=words):
+        build(tf.placeholder("double", []))
+
+
 def test_variables_in_loops_and_training_through_them():
     for resource in (False, True):
         with tf.variable_scope("r" if resource else "v"):

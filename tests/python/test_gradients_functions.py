@@ -271,6 +271,28 @@ LISTS = {
 }
 
 
+def test_lists_that_are_variables_of_a_loop():
+    def build(x, w):
+        rows = raw.EmptyTensorList(ints(), -1, element_dtype=d)
+        rows = tf.while_loop(
+            lambda i, a, rows: i < 3, lambda i, a, rows: (
+                i + 1, tf.sin(a) * w, raw.TensorListPushBack(rows, a * a)),
+            [0, x, rows])[2]
+        return stacked(rows) * [1., 10, 100]
+    check(build, 0.5, 1.5)
+
+
+def test_lists_that_are_constant_in_a_loop():
+    def build(x):
+        rows = rows_of(x * x)
+        return tf.while_loop(
+            lambda i, a: i < 3, lambda i, a: (
+                i + 1, a * raw.TensorListGetItem(
+                    rows, i, NONE, element_dtype=d)),
+            [0, tf.constant(1., d)])[1]
+    check(build, [0.5, 0.2, -0.7])
+
+
 @pytest.mark.parametrize("name", LISTS)
 def test_lists(name):
     check(LISTS[name], [0.5, 0.2, -0.7])

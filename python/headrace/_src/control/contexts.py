@@ -84,6 +84,38 @@ def output_context(op):
     return context
 
 
+def _chain(context):
+    """The context and those around it, outermost first."""
+    contexts = []
+    while context is not None:
+        contexts.append(context)
+        context = context.outer_context
+    return contexts[::-1]
+
+
+def place_of(here, enter):
+    """The innermost context around both `here`, a context or None, and the
+    loop of an Enter; `here` if that is None. ValueError if the loop lies
+    outside of a loop around `here`."""
+    if enter is None:
+        return here
+    context = context_of(enter)
+    if isinstance(context, WhileContext):
+        context = context.outer_context
+    found = None
+    for a, b in zip(_chain(here), _chain(context)):
+        if a is not b:
+            break
+        found = a
+    loop = None if here is None else here.while_context()
+    if loop is not (None if found is None else found.while_context()):
+        raise ValueError(
+            "Cannot compute gradient inside while loop '%s' through the while "
+            "loop of '%s', because they are in different while loops." % (
+                loop.name, enter.name))
+    return found
+
+
 class ControlFlowContext:
     """What cond and while_loop have in common."""
 
@@ -114,6 +146,14 @@ class ControlFlowContext:
     def while_context(self):
         """This loop, or the innermost one around it, or None."""
         return None if self._outer is None else self._outer.while_context()
+
+    def _adopt_exit(self, op):
+        """Takes the Exit of a loop that no context made: its value is here."""
+        with self._inside():
+            loop = _LoopOfGradient()
+        loop._adopt(op)
+        for context in _chain(self):
+            context._values.update((op._id, i) for i in range(len(op.outputs)))
 
     def _leave(self, results):
         """Makes the context's results known to the outer one."""
@@ -165,6 +205,13 @@ class ControlFlowContext:
                     else "'%s' is in a while loop" % t.op.name))
 
 
+class _LoopOfGradient(ControlFlowContext):
+    """A loop that is the gradient of another."""
+
+    def while_context(self):
+        return self
+
+
 class CondContext(ControlFlowContext):
     """One branch of a cond."""
 
@@ -201,9 +248,10 @@ class CondContext(ControlFlowContext):
         self._adopt(result.op)
         self._values.add(key)
         self._external[key] = result
-        context = self
+        self._values.add(_key(result))
+        context = self._outer  # where gradients may read both outputs
         while context is not None:
-            context._values.add(_key(result))
+            context._values.update((result.op._id, i) for i in (0, 1))
             context = context._outer
         return result
 

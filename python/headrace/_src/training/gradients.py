@@ -9,7 +9,7 @@ import inspect
 
 from headrace import _headrace
 from headrace import raw_ops as _raw
-from headrace._src.control.contexts import ControlFlowContext
+from headrace._src.control.contexts import ControlFlowContext, place_of
 from headrace._src.control.control_flow import while_loop
 from headrace._src.control.tensor_array import TensorArray
 from headrace._src.framework import nest
@@ -213,7 +213,8 @@ def gradients(ys, xs, grad_ys=None, name="gradients",
             aggregation_method in (1, 2), _functions,
             functools.partial(_call, bool(colocate_gradients_with_ops)),
             functools.partial(_call_in_loop,
-                              bool(colocate_gradients_with_ops)))
+                              bool(colocate_gradients_with_ops)),
+            place_of)
     return [_from_core(g) for g in found]
 
 
