@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/exceptions.h"
+#include "distributed/cluster_devices.h"
 #include "distributed/master_session.h"
 
 namespace headrace {

@@ -3,109 +3,25 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/strings/match.h"
-#include "absl/strings/str_join.h"
 #include "base/exceptions.h"
-#include "base/log.h"
 #include "base/random.h"
-#include "base/wait_hook.h"
 #include "distributed/clock_offset.h"
+#include "distributed/cluster_devices.h"
 #include "distributed/remote_device.h"
 #include "distributed/running_parts.h"
-#include "distributed/strip_defaults.h"
-#include "graph/algorithm.h"
-#include "graph/client_graph.h"
-#include "graph/function_library.h"
-#include "graph/partition.h"
-#include "headrace/clock.h"
+#include "distributed/step_ids.h"
+#include "distributed/task_calls.h"
 #include "headrace/device_factory.h"
 #include "headrace/importer.h"
 #include "headrace/types.h"
 #include "runtime/deadline_timer.h"
-#include "runtime/placer.h"
 
 namespace headrace {
 namespace {
 
-constexpr absl::Duration kSayWhoIsMissing = absl::Seconds(10);
 constexpr absl::Duration kCloseTimeout = absl::Seconds(10);
 // Of one session. TensorFlow keeps any number.
 constexpr size_t kMaxSteps = 10000;
-
-// Waits for calls to several tasks. Callbacks share it.
-struct Calls {
-  Mutex mu;
-  CondVar changed;
-  std::map<std::string, Status> ended GUARDED_BY(mu);
-
-  void End(const std::string& task, const Status& s) {
-    MutexLock lock(&mu);
-    ended.emplace(task, s);
-    changed.SignalAll();
-  }
-};
-
-// Ids of steps: random, positive, with the upper bits clear as TensorFlow's.
-int64_t NewStepId() {
-  return static_cast<int64_t>(RandomSeed64() & ((uint64_t{1} << 56) - 1));
-}
-
-std::string FullName(const Endpoint& e) {
-  return StrCat(e.node->name(), ":", e.index);
-}
-
-Status FindEndpoint(const Graph& graph, const std::string& name,
-                    const char* what, Endpoint* out) {
-  std::string node;
-  int index = 0;
-  HR_RETURN_IF_ERROR(ParseEndpointName(name, &node, &index));
-  out->node = graph.FindNode(node);
-  if (out->node == nullptr) {
-    return errors::NotFound(what, " node ", name, ": not found");
-  }
-  if (index < 0 || index >= out->node->num_outputs()) {
-    return errors::InvalidArgument(what, " ", name, ": node has ",
-                                   out->node->num_outputs(), " outputs");
-  }
-  out->index = index;
-  return OkStatus();
-}
-
-// What a feed or fetch is called in the rendezvous of its step.
-std::string ClientKey(const Device& client, const std::string& name) {
-  return Rendezvous::CreateKey(client.name(), client.attributes().incarnation,
-                               client.name(), name);
-}
-
-// Puts a node that the client terminates in the place of an _Arg or _Retval:
-// `op` is _Recv or _Send.
-StatusOr<Node*> AddTerminal(const char* op, const Node& old,
-                            const std::string& name, DataType dtype,
-                            const Device& client, Graph* graph) {
-  NodeDef def;
-  const bool recv = op[1] == 'R';
-  std::string stem = StrCat(recv ? "_recv_" : "_send_", name);
-  std::replace(stem.begin(), stem.end(), ':', '_');
-  def.name = graph->UniqueName(stem);
-  def.op = op;
-  def.device = client.name();
-  def.source = old.def().source;
-  def.attrs = {
-      {"tensor_name", name},
-      {"send_device", client.name()},
-      {"send_device_incarnation",
-       static_cast<int64_t>(client.attributes().incarnation)},
-      {"recv_device", client.name()},
-      {"client_terminated", true},
-  };
-  def.attrs.Set(recv ? "tensor_type" : "T", dtype);
-  HR_ASSIGN_OR_RETURN(Node * made, graph->AddUnconnectedNode(std::move(def)));
-  made->set_assigned_device(client.name());
-  made->set_placement_reason(recv ? "fed by the client"
-                                  : "fetched by the client");
-  return made;
-}
 
 // Two lists have one text only if they are equal, whatever characters a client
 // puts into a name.
@@ -115,117 +31,7 @@ std::string TextOf(const std::vector<std::string>& names) {
   return text;
 }
 
-// Of a graph with collective ops: the same in all graphs with the same
-// instances. 0 if it has none.
-int64_t GraphKey(const Graph& graph) {
-  std::set<int64_t> instances;
-  bool has_any = false;
-  graph.ForEachNode([&](const Node* n) {
-    if (!absl::StartsWith(n->type_string(), "Collective")) return;
-    has_any = true;
-    int32_t instance = 0;
-    if (n->def().attrs.Get("instance_key", &instance).ok()) {
-      instances.insert(instance);
-    }
-  });
-  if (!has_any) return 0;
-  uint64_t hash = 14695981039346656037u;  // FNV
-  for (const int64_t i : instances) {
-    hash = (hash ^ static_cast<uint64_t>(i)) * 1099511628211u;
-  }
-  return static_cast<int64_t>(hash >> 1) | 1;
-}
-
 }  // namespace
-
-StatusOr<std::vector<std::string>> FilterTasks(
-    const WorkerCache& workers,
-    const google::protobuf::RepeatedPtrField<std::string>& filters) {
-  std::vector<DeviceName> parsed;
-  for (const std::string& f : filters) {
-    parsed.emplace_back();
-    HR_RETURN_IF_ERROR(Annotate(DeviceName::Parse(f, &parsed.back()),
-                                " (ConfigProto.device_filters)"));
-  }
-  std::vector<std::string> tasks{workers.local_name()};
-  for (const ClusterSpec::Task& t : workers.spec().tasks()) {
-    if (t.name == workers.local_name()) continue;
-    DeviceName task;
-    HR_RETURN_IF_ERROR(DeviceName::Parse(t.name, &task));
-    bool fits = parsed.empty();
-    for (DeviceName f : parsed) {
-      f.has_type = f.has_id = false;
-      fits |= f.Matches(task);
-    }
-    if (fits) tasks.push_back(t.name);
-  }
-  return tasks;
-}
-
-Status AskForDevices(const CallOptions& options, WorkerCache* workers,
-                     const std::vector<std::string>& tasks,
-                     std::map<std::string, pb::GetStatusResponse>* devices) {
-  struct Answers : Calls {
-    std::map<std::string, pb::GetStatusResponse> responses;
-    CancellationManager cancellation;
-  };
-  auto answers = std::make_shared<Answers>();
-  // All are found before the first is asked: the calls wait for ever.
-  std::map<std::string, WorkerInterface*> found;
-  for (const std::string& task : tasks) {
-    answers->responses[task];
-    HR_ASSIGN_OR_RETURN(found[task], workers->Find(task));
-  }
-  for (const std::string& task : tasks) {
-    CallOptions call;
-    call.cancellation = &answers->cancellation;
-    call.wait_for_ready = true;
-    found[task]->GetStatus(
-        call, &answers->responses[task],
-        [answers, task](const Status& s) { answers->End(task, s); });
-  }
-  const absl::Time deadline = Now() + options.timeout;
-  absl::Time say = Now() + kSayWhoIsMissing;
-  Status s;
-  while (true) {
-    std::vector<std::string> missing;
-    {
-      MutexLock lock(&answers->mu);
-      for (const auto& [task, ended] : answers->ended) s.Update(ended);
-      if (!s.ok() || answers->ended.size() == tasks.size()) break;
-      answers->changed.WaitWithTimeout(&answers->mu, absl::Milliseconds(100));
-      for (const std::string& task : tasks) {
-        if (!answers->ended.contains(task)) {
-          missing.push_back(workers->Describe(task));
-        }
-      }
-    }
-    if (missing.empty()) continue;
-    if (options.waits != nullptr) options.waits->Poll();
-    const std::string who = absl::StrJoin(missing, ", ");
-    const absl::Time now = Now();
-    if (now > say) {
-      say = now + kSayWhoIsMissing;
-      HR_LOG(WARNING) << "CreateSession still waiting for response from "
-                      << who;
-    }
-    if (now > deadline) {
-      s = errors::DeadlineExceeded(
-          "CreateSession: no answer from ", who, " after ",
-          absl::ToInt64Milliseconds(options.timeout), " ms");
-      break;
-    }
-    if (options.cancellation != nullptr &&
-        options.cancellation->IsCancelled()) {
-      s = errors::Cancelled("CreateSession was cancelled while it waited for ",
-                            who);
-      break;
-    }
-  }
-  answers->cancellation.StartCancel();
-  if (s.ok()) *devices = answers->responses;
-  return s;
-}
 
 MasterSession::MasterSession(std::shared_ptr<Worker> worker,
                              pb::ConfigProto config, std::string handle,
@@ -299,7 +105,7 @@ Status MasterSession::Start(const CallOptions& options,
 
 Status MasterSession::CreateWorkerSessions(const CallOptions& options,
                                            const pb::CreateSessionRequest&) {
-  auto calls = std::make_shared<Calls>();
+  auto calls = std::make_shared<TaskCalls>();
   for (const std::string& task : tasks_) {
     pb::CreateWorkerSessionRequest request;
     request.set_session_handle(handle_);
@@ -322,11 +128,7 @@ Status MasterSession::CreateWorkerSessions(const CallOptions& options,
     worker->CreateWorkerSession(
         call, request, [calls, task](const Status& s) { calls->End(task, s); });
   }
-  MutexLock lock(&calls->mu);
-  while (calls->ended.size() < tasks_.size()) calls->changed.Wait(&calls->mu);
-  Status s;
-  for (const auto& [task, ended] : calls->ended) s.Update(ended);
-  return s;
+  return calls->WaitForAll(tasks_.size());
 }
 
 Status MasterSession::Import(const pb::GraphDef& def) {
@@ -397,200 +199,20 @@ Status MasterSession::FindOrBuild(const CallOptions& options,
 
 Status MasterSession::Build(const CallOptions& options, const Request& request,
                             StepPtr* out) {
-  auto step = std::make_shared<Step>();
+  auto step = std::make_shared<MasterStep>();
   step->session = {handle_, open_, worker_, workers_};
-  const Device& client = *device_list_.front();
-  std::unique_ptr<Graph> graph;
-  {
-    ReaderMutexLock lock(&graph_->mu());
-    std::vector<Endpoint> feeds(request.feeds.size()),
-        fetches(request.fetches.size());
-    std::vector<Node*> targets;
-    for (size_t i = 0; i < feeds.size(); ++i) {
-      HR_RETURN_IF_ERROR(
-          FindEndpoint(*graph_, request.feeds[i], "FeedInputs", &feeds[i]));
-      step->feeds.push_back(
-          {request.feeds[i], ClientKey(client, FullName(feeds[i])),
-           BaseType(feeds[i].node->output_type(feeds[i].index))});
-    }
-    for (size_t i = 0; i < fetches.size(); ++i) {
-      HR_RETURN_IF_ERROR(FindEndpoint(*graph_, request.fetches[i],
-                                      "FetchOutputs", &fetches[i]));
-      step->fetches.push_back(
-          {request.fetches[i], ClientKey(client, FullName(fetches[i])), {}});
-    }
-    for (const std::string& name : request.targets) {
-      std::string node;
-      int index = 0;
-      HR_RETURN_IF_ERROR(ParseEndpointName(name, &node, &index));
-      targets.push_back(graph_->FindNode(node));
-      if (targets.back() == nullptr) {
-        return errors::NotFound("TargetNodes node ", name, ": not found");
-      }
-    }
-    HR_ASSIGN_OR_RETURN(graph, BuildClientGraph(*graph_, feeds, fetches,
-                                                targets, client.name()));
-  }
-  std::vector<Node*> args, retvals;
+  HR_ASSIGN_OR_RETURN(
+      std::unique_ptr<Graph> graph,
+      BuildStepGraph(graph_.get(), request, *device_list_.front(), step.get()));
   bool control_flow = false;
   graph->ForEachNode([&](Node* n) { control_flow |= n->IsControlFlow(); });
-  step->graph_key = GraphKey(*graph);
-  HR_RETURN_IF_ERROR(FindArgsAndRetvals(*graph, step->feeds.size(),
-                                        step->fetches.size(), &args, &retvals));
-  for (size_t r = 0; r < retvals.size(); ++r) {
-    const std::vector<bool> needed = ReachableBackwards(*graph, {retvals[r]});
-    for (size_t a = 0; a < args.size(); ++a) {
-      if (needed[args[a]->id()]) {
-        step->fetches[r].needs.push_back(static_cast<int>(a));
-      }
-    }
-  }
-  const auto name_of = [](const std::string& key) {
-    Rendezvous::ParsedKey parsed;
-    Rendezvous::ParseKey(key, &parsed).IgnoreError();  // made above
-    return std::string(parsed.edge_name);
-  };
-  for (size_t i = 0; i < retvals.size(); ++i) {
-    Node* const r = retvals[i];
-    const Edge* const e = r->input_edge(0);
-    const Endpoint from{e->src(), e->src_output()};
-    HR_ASSIGN_OR_RETURN(
-        Node * send, AddTerminal("_Send", *r, name_of(step->fetches[i].key),
-                                 BaseType(from.node->output_type(from.index)),
-                                 client, graph.get()));
-    graph->RemoveNode(r);
-    HR_RETURN_IF_ERROR(graph->AddEdge(from, send, 0));
-  }
-  for (size_t i = 0; i < args.size(); ++i) {
-    Node* const a = args[i];
-    HR_ASSIGN_OR_RETURN(Node * recv,
-                        AddTerminal("_Recv", *a, name_of(step->feeds[i].key),
-                                    a->output_type(0), client, graph.get()));
-    const std::vector<const Edge*> edges(a->out_edges().begin(),
-                                         a->out_edges().end());
-    for (const Edge* e : edges) {
-      Node* const dst = e->dst();
-      if (e->IsControlEdge()) {
-        graph->AddControlEdge(recv, dst);
-      } else {
-        HR_RETURN_IF_ERROR(graph->ReplaceInput(dst, e->dst_input(), {recv, 0}));
-      }
-    }
-    graph->RemoveNode(a);
-  }
-  PlacerOptions placer;
-  placer.allow_soft_placement = config_.allow_soft_placement();
-  placer.log_placement = config_.log_device_placement();
-  HR_RETURN_IF_ERROR(PlaceGraph(placer, device_list_, graph.get()));
-
-  PartitionOptions partition;
-  absl::flat_hash_map<absl::string_view, uint64_t> incarnations;
-  for (const Device* d : device_list_) {
-    incarnations[d->name()] = d->attributes().incarnation;
-  }
-  partition.incarnation = [&](const std::string& name) -> uint64_t {
-    const auto it = incarnations.find(name);
-    return it == incarnations.end() ? 0 : it->second;
-  };
-  partition.part_of = [](const std::string& device) {
-    std::string task;
-    TaskOfDevice(device, &task).IgnoreError();  // checked in Start
-    return task;
-  };
   std::map<std::string, std::unique_ptr<Graph>> parts;
-  HR_RETURN_IF_ERROR(PartitionGraph(partition, std::move(graph), &parts));
   HR_RETURN_IF_ERROR(
-      Register(options, std::move(parts), control_flow, step.get()));
+      PlaceAndSplit(config_, device_list_, std::move(graph), &parts));
+  HR_RETURN_IF_ERROR(RegisterParts(options, config_, from_network_,
+                                   control_flow, std::move(parts), step.get()));
   *out = std::move(step);
   return OkStatus();
-}
-
-Status MasterSession::Register(
-    const CallOptions& options,
-    std::map<std::string, std::unique_ptr<Graph>> graphs, bool control_flow,
-    Step* step) {
-  struct Registrations : Calls {
-    std::map<std::string, pb::RegisterGraphResponse> responses;
-    CancellationManager cancellation;
-  };
-  auto calls = std::make_shared<Registrations>();
-  for (const auto& [task, graph] : graphs) calls->responses[task];
-  for (auto& [task, graph] : graphs) {
-    HR_ASSIGN_OR_RETURN(WorkerInterface * worker, workers_->Find(task));
-    pb::RegisterGraphRequest request;
-    request.set_session_handle(handle_);
-    request.set_create_worker_session_called(true);
-    request.set_has_control_flow(control_flow);
-    *request.mutable_graph_options() = config_.graph_options();
-    GraphToGraphDef(*graph, request.mutable_graph_def());
-    if (task != worker_->task()) {
-      StripNewDefaultAttrs(request.mutable_graph_def());
-    }
-    step->parts.push_back({task, worker, "", task == worker_->task()});
-    CallOptions call;
-    call.cancellation = &calls->cancellation;
-    call.timeout = options.timeout;
-    call.from_network = from_network_;  // of use to this process's worker
-    worker->RegisterGraph(
-        call, request, &calls->responses[task],
-        [calls, task = task](const Status& s) { calls->End(task, s); });
-    graph.reset();
-  }
-  absl::Time say = Now() + kSayWhoIsMissing;
-  Status s;
-  std::string missing;
-  while (true) {
-    missing.clear();
-    {
-      MutexLock lock(&calls->mu);
-      if (calls->ended.size() < graphs.size()) {
-        calls->changed.WaitWithTimeout(&calls->mu, absl::Milliseconds(100));
-      }
-      for (const auto& [task, ended] : calls->ended) s.Update(ended);
-      for (const auto& [task, graph] : graphs) {
-        if (calls->ended.contains(task)) continue;
-        StrAppend(&missing, missing.empty() ? "" : ", ",
-                  workers_->Describe(task));
-      }
-    }
-    // A failure does not wait for a task that is silent.
-    if (missing.empty() || !s.ok()) break;
-    if (options.waits != nullptr) options.waits->Poll();
-    if (options.cancellation != nullptr &&
-        options.cancellation->IsCancelled()) {
-      s = errors::Cancelled("RegisterGraph was cancelled while it waited for ",
-                            missing);
-      break;
-    }
-    if (Now() > say) {
-      say = Now() + kSayWhoIsMissing;
-      HR_LOG(WARNING) << "RegisterGraph still waiting for response from "
-                      << missing;
-    }
-  }
-  calls->cancellation.StartCancel();
-  MutexLock lock(&calls->mu);
-  for (Step::Part& p : step->parts) {
-    const auto ended = calls->ended.find(p.task);
-    if (ended == calls->ended.end() || !ended->second.ok()) continue;
-    p.graph_handle = calls->responses[p.task].graph_handle();
-  }
-  return s;
-}
-
-// Tasks may forget the step's graphs. After the session's end they have.
-MasterSession::Step::~Step() {
-  if (session.open == nullptr || !*session.open) return;
-  for (const Part& p : parts) {
-    if (p.graph_handle.empty()) continue;
-    pb::DeregisterGraphRequest request;
-    request.set_session_handle(session.handle);
-    request.set_create_worker_session_called(true);
-    request.set_graph_handle(p.graph_handle);
-    CallOptions options;
-    options.timeout = kCloseTimeout;
-    p.worker->DeregisterGraph(options, request, [](const Status&) {});
-  }
 }
 
 Status MasterSession::Execute(const CallOptions& options, const StepPtr& step,
@@ -599,7 +221,7 @@ Status MasterSession::Execute(const CallOptions& options, const StepPtr& step,
   std::deque<RunningParts::Part> parts;
   const bool traced = metadata != nullptr && execution.options->trace_level() !=
                                                  pb::RunOptions::NO_TRACE;
-  for (const Step::Part& p : step->parts) {
+  for (const MasterStep::Part& p : step->parts) {
     RunningParts::Part& part = parts.emplace_back();
     part.task = p.task;
     part.where = workers_->Describe(p.task);
@@ -702,8 +324,8 @@ Status MasterSession::ExecuteWhole(const CallOptions& options,
   return s;
 }
 
-void MasterSession::Cleanup(const Step& step, int64_t id) {
-  for (const Step::Part& p : step.parts) {
+void MasterSession::Cleanup(const MasterStep& step, int64_t id) {
+  for (const MasterStep::Part& p : step.parts) {
     CallOptions options;
     options.timeout = kCloseTimeout;
     p.worker->CleanupGraph(options, id, [](const Status&) {});
@@ -743,7 +365,7 @@ Status MasterSession::Run(const CallOptions& options, RunStepCall call,
   Execution execution;
   execution.options = &run_options;
   std::map<std::string, size_t> at;  // of a fetch, by name
-  for (const Step::Fed& f : step->feeds) {
+  for (const MasterStep::Fed& f : step->feeds) {
     const Tensor& value = *by_name[f.name];
     if (value.dtype() != f.dtype) {
       return errors::InvalidArgument("feed '", f.name, "' has type ",
@@ -752,7 +374,7 @@ Status MasterSession::Run(const CallOptions& options, RunStepCall call,
     }
     execution.feeds.emplace_back(f.key, value);
   }
-  for (const Step::Fetched& f : step->fetches) {
+  for (const MasterStep::Fetched& f : step->fetches) {
     at.emplace(f.name, at.size());
     execution.fetches.push_back(f.key);
   }
@@ -810,7 +432,7 @@ Status MasterSession::RunPartial(const CallOptions& options, RunStepCall call,
     }
     run = it->second;
     std::set<std::string> fed = run->fed, fetched = run->fetched;
-    const Step& step = *run->step;
+    const MasterStep& step = *run->step;
     for (auto& [name, value] : call.feeds) {
       const auto at =
           std::find_if(step.feeds.begin(), step.feeds.end(),
@@ -928,7 +550,7 @@ Status MasterSession::RunCallable(const CallOptions& options,
   Execution execution;
   execution.options = &pb::RunOptions::default_instance();
   for (size_t i = 0; i < call.feeds.size(); ++i) {
-    const Step::Fed& f = step->feeds[i];
+    const MasterStep::Fed& f = step->feeds[i];
     if (call.feeds[i].dtype() != f.dtype) {
       return errors::InvalidArgument("feed '", f.name, "' has type ",
                                      DataTypeString(call.feeds[i].dtype()),
@@ -937,7 +559,7 @@ Status MasterSession::RunCallable(const CallOptions& options,
     execution.feeds.emplace_back(f.key, std::move(call.feeds[i]));
   }
   std::map<std::string, size_t> at;  // of a key, among those asked for
-  for (const Step::Fetched& f : step->fetches) {
+  for (const MasterStep::Fetched& f : step->fetches) {
     if (at.emplace(f.key, at.size()).second) {
       execution.fetches.push_back(f.key);
     }
@@ -945,7 +567,7 @@ Status MasterSession::RunCallable(const CallOptions& options,
   NamedTensors fetched;
   HR_RETURN_IF_ERROR(
       ExecuteWhole(options, step, std::move(execution), &fetched, nullptr));
-  for (const Step::Fetched& f : step->fetches) {
+  for (const MasterStep::Fetched& f : step->fetches) {
     const size_t i = at[f.key];
     if (i >= fetched.size()) {
       return errors::Internal("no value came back for ", f.name);
@@ -986,7 +608,7 @@ void MasterSession::Close() {
   for (const auto& [handle, run] : partial) Cleanup(*run->step, run->id);
   pb::DeleteWorkerSessionRequest request;
   request.set_session_handle(handle_);
-  auto calls = std::make_shared<Calls>();
+  auto calls = std::make_shared<TaskCalls>();
   size_t asked = 0;
   for (const std::string& task : tasks_) {
     StatusOr<WorkerInterface*> worker = workers_->Find(task);
@@ -998,8 +620,7 @@ void MasterSession::Close() {
         options, request,
         [calls, task](const Status& s) { calls->End(task, s); });
   }
-  MutexLock lock(&calls->mu);
-  while (calls->ended.size() < asked) calls->changed.Wait(&calls->mu);
+  calls->WaitForAll(asked).IgnoreError();  // those that are gone have ended it
 }
 
 }  // namespace headrace

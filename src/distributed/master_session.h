@@ -13,24 +13,13 @@
 #include <vector>
 
 #include "distributed/master.h"
+#include "distributed/master_step.h"
 #include "headrace/graph.h"
 
 namespace headrace {
 
 // The parts of one run; master_session.cc.
 class RunningParts;
-
-// The tasks that a session with these filters uses; the master's own always.
-StatusOr<std::vector<std::string>> FilterTasks(
-    const WorkerCache& workers,
-    const google::protobuf::RepeatedPtrField<std::string>& filters);
-
-// Asks all `tasks` for their devices. Waits for those that do not answer, says
-// so on stderr every ten seconds, and gives up when `options` do: the error
-// then names them.
-Status AskForDevices(const CallOptions& options, WorkerCache* workers,
-                     const std::vector<std::string>& tasks,
-                     std::map<std::string, pb::GetStatusResponse>* devices);
 
 // Thread-safe.
 class MasterSession {
@@ -61,46 +50,8 @@ class MasterSession {
   void Close();
 
  private:
-  // A combination of feeds, fetches and targets, registered until it goes.
-  // Const once it is built. Not destroyed under mu_.
-  struct Step {
-    // What outlives the session while a step does.
-    struct Session {
-      std::string handle;
-      std::shared_ptr<const std::atomic<bool>> open;
-      std::shared_ptr<Worker> worker;
-      std::shared_ptr<WorkerCache> workers;
-    };
-    struct Part {
-      std::string task;
-      WorkerInterface* worker = nullptr;
-      std::string graph_handle;
-      bool is_client = false;  // has the feeds and fetches
-    };
-    struct Fed {
-      std::string name, key;
-      DataType dtype = DT_INVALID;
-    };
-    struct Fetched {
-      std::string name, key;
-      std::vector<int> needs;  // of the feeds
-    };
-    Step() = default;
-    Step(const Step&) = delete;
-    Step& operator=(const Step&) = delete;
-    ~Step();
-
-    Session session;
-    std::vector<Part> parts;
-    std::vector<Fed> feeds;
-    std::vector<Fetched> fetches;
-    int64_t graph_key = 0;  // 0: no collective ops
-  };
-  using StepPtr = std::shared_ptr<const Step>;
-  // What a client asks for, by name.
-  struct Request {
-    std::vector<std::string> feeds, fetches, targets;
-  };
+  using StepPtr = std::shared_ptr<const MasterStep>;
+  using Request = MasterStep::Request;
   struct PartialRun {
     StepPtr step;
     int64_t id = 0;
@@ -119,9 +70,6 @@ class MasterSession {
                      StepPtr* step);
   Status Build(const CallOptions& options, const Request& request,
                StepPtr* step);
-  Status Register(const CallOptions& options,
-                  std::map<std::string, std::unique_ptr<Graph>> graphs,
-                  bool control_flow, Step* step);
   // `values` by number of the step's feeds, `wanted` of its fetches.
   struct Execution {
     int64_t id = 0;
@@ -133,7 +81,7 @@ class MasterSession {
   Status Execute(const CallOptions& options, const StepPtr& step,
                  Execution execution, NamedTensors* fetched,
                  pb::RunMetadata* metadata);
-  void Cleanup(const Step& step, int64_t id);
+  void Cleanup(const MasterStep& step, int64_t id);
   // Gives the execution an id, runs it and cleans up. A step with collective
   // ops has an id that it shares with the steps of other masters.
   Status ExecuteWhole(const CallOptions& options, const StepPtr& step,

@@ -41,7 +41,7 @@ class RemoteWorker : public WorkerInterface {
     CallWith("DeleteWorkerSession", options, request, nullptr, std::move(done));
   }
   void RegisterGraph(const CallOptions& options,
-                     const pb::RegisterGraphRequest& request,
+                     pb::RegisterGraphRequest request,
                      pb::RegisterGraphResponse* response,
                      StatusCallback done) override {
     CallWith("RegisterGraph", options, request, response, std::move(done));

@@ -226,7 +226,8 @@ void AddWorkerService(std::shared_ptr<Worker> worker, RpcHandlers* handlers) {
           "RegisterGraph",
           [worker](CallPtr call, auto request, auto* response, auto done) {
             OnThread(call, [=] {
-              worker->RegisterGraph(OptionsOf(call), *request, response, done);
+              worker->RegisterGraph(OptionsOf(call), std::move(*request),
+                                    response, done);
               return OkStatus();
             });
           }));

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/random.h"
 #include "base/wait_hook.h"
+#include "distributed/step_ids.h"
 
 namespace headrace {
 namespace {
@@ -16,10 +16,6 @@ constexpr int kBroadcast = 1;
 // Larger transfers are several messages.
 constexpr size_t kMessageBytes = size_t{16} << 20;
 constexpr size_t kMaxSequences = 100000;
-
-int64_t NewStepId() {
-  return static_cast<int64_t>(RandomSeed64() & ((uint64_t{1} << 56) - 1)) | 1;
-}
 
 // Calls `done` with the first failure when all parts have ended.
 class Countdown {
@@ -73,6 +69,13 @@ StatusOr<WorkerInterface*> TaskCollectives::FindTask(const std::string& task) {
     return errors::Unavailable(task_, " is shut down");
   }
   return workers->Find(task);
+}
+
+Status TaskCollectives::CheckLeads(const char* method) const {
+  if (leads()) return OkStatus();
+  return errors::FailedPrecondition(method, ": ", task_,
+                                    " does not lead collective groups, ",
+                                    leader_, " does");
 }
 
 void TaskCollectives::KeepGroup(int32_t key,
@@ -132,11 +135,8 @@ void TaskCollectives::CompleteGroup(const CallOptions& options,
                                     const pb::CompleteGroupRequest& request,
                                     pb::CompleteGroupResponse* response,
                                     WorkerInterface::StatusCallback done) {
-  if (!leads()) {
-    return done(errors::FailedPrecondition("CompleteGroup: ", task_,
-                                           " does not lead collective groups, ",
-                                           leader_, " does"));
-  }
+  const Status leading = CheckLeads("CompleteGroup");
+  if (!leading.ok()) return done(leading);
   if (request.device_name_size() != 1) {
     return done(
         errors::InvalidArgument("CompleteGroup: ", request.device_name_size(),
@@ -251,11 +251,8 @@ void TaskCollectives::CompleteInstance(
   const int32_t instance = request.instance_key();
   response->set_instance_key(instance);
   response->set_source_rank(-1);
-  if (!leads()) {
-    return done(errors::FailedPrecondition("CompleteInstance: ", task_,
-                                           " does not lead collective groups, ",
-                                           leader_, " does"));
-  }
+  const Status leading = CheckLeads("CompleteInstance");
+  if (!leading.ok()) return done(leading);
   if (request.type() != kBroadcast) return done(OkStatus());
   const bool is_source = request.is_source();
   CancellationManager* const cancellation = options.cancellation;
@@ -398,18 +395,14 @@ void TaskCollectives::RetireStepId(int64_t graph_key, int64_t step_id,
   Sequence& s = sequences_[graph_key];
   s.runs = false;
   if (s.next == step_id) {
-    s.next = ok ? (step_id + 1) & ((int64_t{1} << 56) - 1) : 0;
+    s.next = ok ? StepIdAfter(step_id) : 0;
   }
 }
 
 Status TaskCollectives::GetStepSequence(
     const pb::GetStepSequenceRequest& request,
     pb::GetStepSequenceResponse* response) {
-  if (!leads()) {
-    return errors::FailedPrecondition("GetStepSequence: ", task_,
-                                      " does not lead collective groups, ",
-                                      leader_, " does");
-  }
+  HR_RETURN_IF_ERROR(CheckLeads("GetStepSequence"));
   MutexLock lock(&mu_);
   for (const int64_t key : request.graph_key()) {
     if (!sequences_.contains(key) && sequences_.size() >= kMaxSequences) {

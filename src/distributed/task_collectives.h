@@ -71,6 +71,8 @@ class TaskCollectives : public LocalCollectives {
     bool runs = false;
   };
   bool leads() const { return leader_ == task_; }
+  // FailedPrecondition, naming the leader, at another task.
+  Status CheckLeads(const char* method) const;
   StatusOr<WorkerInterface*> FindTask(const std::string& task);
   void KeepGroup(int32_t key, const pb::CompleteGroupResponse& response);
   uint64_t IncarnationOf(const std::string& device);

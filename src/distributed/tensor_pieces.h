@@ -26,8 +26,6 @@ inline constexpr char kPiecesUrl[] =
     "type.googleapis.com/headrace.pb.TensorPiecesResponse";
 // Keys of RecvBuf: "tensor:ID:OFFSET".
 inline constexpr char kPieceKey[] = "tensor:";
-inline constexpr char kDescribeWaitsMethod[] =
-    "/headrace.WorkerService/DescribeWaits";
 
 // The tensors of a task that are being sent in pieces. Thread-safe.
 class PieceTable {

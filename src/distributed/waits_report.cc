@@ -2,7 +2,7 @@
 
 #include "absl/strings/strip.h"
 #include "distributed/rpc.h"
-#include "distributed/tensor_pieces.h"
+#include "distributed/worker_interface.h"
 #include "headrace/strings.h"
 
 namespace headrace {

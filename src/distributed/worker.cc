@@ -331,7 +331,7 @@ Status Worker::FindSession(const std::string& handle, bool created,
 }
 
 void Worker::RegisterGraph(const CallOptions& options,
-                           const pb::RegisterGraphRequest& request,
+                           pb::RegisterGraphRequest request,
                            pb::RegisterGraphResponse* response,
                            StatusCallback done) {
   done(CatchExceptions([&]() -> Status {
@@ -348,13 +348,10 @@ void Worker::RegisterGraph(const CallOptions& options,
             " nodes; ", task_, " takes ", limits_.graph_nodes,
             " (HEADRACE_MAX_GRAPH_NODES)");
       }
-      pb::RegisterGraphRequest guarded = request;
-      HR_RETURN_IF_ERROR(Annotate(policy_.Apply(guarded.mutable_graph_def()),
+      HR_RETURN_IF_ERROR(Annotate(policy_.Apply(request.mutable_graph_def()),
                                   StrCat(" (at ", task_, ")")));
-      HR_RETURN_IF_ERROR(session->Register(handle, guarded));
-    } else {
-      HR_RETURN_IF_ERROR(session->Register(handle, request));
     }
+    HR_RETURN_IF_ERROR(session->Register(handle, request));
     response->set_graph_handle(handle);
     return OkStatus();
   }));

@@ -61,7 +61,7 @@ class Worker : public WorkerInterface {
                            const pb::DeleteWorkerSessionRequest& request,
                            StatusCallback done) override;
   void RegisterGraph(const CallOptions& options,
-                     const pb::RegisterGraphRequest& request,
+                     pb::RegisterGraphRequest request,
                      pb::RegisterGraphResponse* response,
                      StatusCallback done) override;
   void DeregisterGraph(const CallOptions& options,

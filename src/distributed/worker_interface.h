@@ -15,6 +15,10 @@
 
 namespace headrace {
 
+// Not a method of TensorFlow's.
+inline constexpr char kDescribeWaitsMethod[] =
+    "/headrace.WorkerService/DescribeWaits";
+
 // What starts one step of a registered graph, with its tensors apart from the
 // message: `header` has neither send nor recv_key.
 struct RunGraphCall {
@@ -47,7 +51,7 @@ class WorkerInterface {
       const CallOptions& options, const pb::DeleteWorkerSessionRequest& request,
       StatusCallback done) = 0;
   virtual void RegisterGraph(const CallOptions& options,
-                             const pb::RegisterGraphRequest& request,
+                             pb::RegisterGraphRequest request,
                              pb::RegisterGraphResponse* response,
                              StatusCallback done) = 0;
   virtual void DeregisterGraph(const CallOptions& options,
