@@ -5,7 +5,7 @@ file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/python/ext/*.cc)
 if(NOT sources OR NOT Python_EXECUTABLE)
   return()
 endif()
-find_package(Python 3.10 REQUIRED
+find_package(Python 3.9 REQUIRED
   COMPONENTS Interpreter Development.Module NumPy)
 execute_process(
   COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir

@@ -282,6 +282,14 @@ NAMES = {
         "data.iterators": "Optional",
     },
     "contrib.distributions": {
+        "distributions.continuous": """
+            Beta BetaWithSoftplusConcentration Cauchy Chi2 Gamma
+            GammaWithSoftplusConcentrationRate HalfNormal InverseGamma
+            InverseGammaWithSoftplusConcentrationRate Logistic StudentT""",
+        "distributions.counts": """
+            Binomial Dirichlet DirichletMultinomial ExpRelaxedOneHotCategorical
+            Geometric Multinomial OneHotCategorical Poisson RelaxedBernoulli
+            RelaxedOneHotCategorical""",
         "distributions.distribution": """
             Distribution FULLY_REPARAMETERIZED NOT_REPARAMETERIZED RegisterKL
             ReparameterizationType kl_divergence""",
@@ -289,6 +297,10 @@ NAMES = {
             Bernoulli Categorical Exponential Laplace MultivariateNormalDiag
             Normal Uniform""",
         "distributions.independent": "Independent",
+        "distributions.vectors": """
+            Deterministic Mixture MixtureSameFamily
+            MultivariateNormalDiagWithSoftplusScale
+            MultivariateNormalFullCovariance MultivariateNormalTriL""",
     },
     "contrib.framework": {
         "contrib.arg_scopes": """
@@ -571,6 +583,8 @@ NAMES = {
             UnionResolver""",
     },
     "distributions": {
+        "distributions.continuous": "Beta Gamma StudentT",
+        "distributions.counts": "Dirichlet DirichletMultinomial Multinomial",
         "distributions.distribution": """
             Distribution FULLY_REPARAMETERIZED NOT_REPARAMETERIZED RegisterKL
             ReparameterizationType kl_divergence""",

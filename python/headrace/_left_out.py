@@ -48,7 +48,7 @@ NEAREST = {
                                    "takes the addresses",
     "tf.contrib.cudnn_rnn": "tf.nn.dynamic_rnn with tf.contrib.rnn.LSTMBlockCell",
     "tf.contrib.distribute": "tf.device and one tower a device",
-    "tf.contrib.distributions": "tf.distributions has the common ones",
+    "tf.contrib.distributions": "tf.contrib.distributions has the common ones",
     "tf.contrib.eager": "only graphs are run; build one and run it with tf.Session",
     "tf.contrib.estimator": "Estimators are left out; train with "
                             "tf.train.MonitoredTrainingSession",

@@ -168,3 +168,44 @@ def test_numbers_of_nodes_of_expressions(count, expression):
         eval(expression)
         assert len(graph.get_operations()) == int(count), [
             op.name for op in graph.get_operations()]
+
+
+def names(make):
+    with tf.Graph().as_default() as graph:
+        make()
+        return [op.name for op in graph.get_operations()]
+
+
+def test_names_of_examples():
+    features = {"b": tf.FixedLenFeature([2], tf.float32),
+                "a": tf.FixedLenFeature([], tf.int64, 3),
+                "c/d": tf.FixedLenFeature([], tf.string, "")}
+    nodes = ["key_a", "Reshape/shape", "Reshape", "Const", "key_c/d",
+             "Reshape_1/shape", "Reshape_1"]
+    keys = ["names", "dense_keys_0", "dense_keys_1", "dense_keys_2"]
+    for prefix, parse, more in [
+            ("ParseSingleExample/", tf.parse_single_example, []),
+            ("ParseExample/", tf.parse_example, ["ParseExample/" + k for k in keys])]:
+        found = names(lambda parse=parse: parse(tf.placeholder(tf.string), features))
+        assert found[1:] == [prefix + n for n in nodes + more + [prefix[:-1]]]
+
+
+def test_names_of_fills_and_of_one_joined():
+    assert names(lambda: tf.ones(1)) == ["ones/shape_as_tensor", "ones/Const", "ones"]
+    assert names(lambda: tf.ones([1])) == ["ones"]
+    assert names(lambda: tf.concat([x(2)], 0))[1:] == ["concat/concat_dim", "concat/concat"]
+
+
+def test_names_of_a_state_with_another_value():
+    state = tf.contrib.seq2seq.AttentionWrapperState
+    found = names(lambda: state(x(None, 2), (), (), (), (), ()).clone(
+        cell_state=tf.placeholder(tf.float32, [None, 2], name="new")))
+    scope = "new/assert_shape/"
+    assert found[2:] == ["new/expected_shape", scope + "actual"] + [
+        scope + "is_shape/" + n for n in (
+            "Size", "is_rank/actual", "is_rank", "shape_tensor_equal/Equal/y",
+            "shape_tensor_equal/Equal", "shape_tensor_equal/equal_1",
+            "shape_tensor_equal/exclude_partial_shape", "shape_tensor_equal/Const",
+            "shape_tensor_equal")] + [
+        scope + n for n in ("is_shape", "Const", "Assert/data_0", "Assert")] + [
+            "new/Identity"]

@@ -1,5 +1,6 @@
 """Parses records into tensors: Examples, SequenceExamples, CSV."""
 import collections
+import re
 
 import numpy as np
 
@@ -120,6 +121,7 @@ class _Columns:
         """Tensors; without elements where a feature is required."""
         out = []
         for key, dtype, shape, value in self.dense:
+            name = None if value is None else "key_" + _name(key)
             dtype = _dtypes.as_dtype(dtype)
             padded = shape.ndims and shape.as_list()[0] is None
             if value is None and padded:
@@ -128,11 +130,9 @@ class _Columns:
                 value = np.zeros([0], object if dtype == _dtypes.string
                                  else dtype.as_numpy_dtype)
             elif not padded:
-                value = convert_to_tensor(value, dtype=dtype)
-                value = _raw.Reshape(value, [
-                    d for d in shape.as_list()])
-            out.append(convert_to_tensor(value, dtype=dtype,
-                                         name="key_" + _name(key)))
+                value = convert_to_tensor(value, dtype=dtype, name=name)
+                value = _raw.Reshape(value, shape.as_list())
+            out.append(convert_to_tensor(value, dtype=dtype, name=name))
         return out
 
     def results(self, sparse, dense):
@@ -156,7 +156,8 @@ class _Columns:
 
 
 def _name(key):
-    return "".join(c if c.isalnum() else "_" for c in str(key))
+    """`key` as it may stand in the name of a node."""
+    return re.sub(r"[^A-Za-z0-9_.\-/]", "_", str(key))
 
 
 _EXAMPLE = (VarLenFeature, SparseFeature, FixedLenFeature,
@@ -182,9 +183,12 @@ def parse_example(serialized, features, name=None, example_names=None):
     `features`."""
     columns = example_columns(features)
     with _graph.name_scope(name, "ParseExample", [serialized]):
+        serialized = convert_to_tensor(serialized, dtype=_dtypes.string,
+                                       name="serialized")
+        # The op makes a tensor of the names, after the default values.
+        names = ([] if example_names is None else example_names)
         out = _raw.ParseExample(
-            convert_to_tensor(serialized, dtype=_dtypes.string),
-            _strings(example_names, "names"), columns.sparse_keys,
+            serialized, names, columns.sparse_keys,
             columns.dense_keys, columns.defaults(),
             sparse_types=columns.sparse_types,
             dense_shapes=columns.dense_shapes, name="ParseExample")
@@ -197,7 +201,8 @@ def parse_single_example(serialized, features, name=None, example_names=None):
         raise ValueError("Missing features.")
     columns = _Columns(features, _EXAMPLE, sequences_pad=True)
     with _graph.name_scope(name, "ParseSingleExample", [serialized]):
-        serialized = convert_to_tensor(serialized, dtype=_dtypes.string)
+        serialized = convert_to_tensor(serialized, dtype=_dtypes.string,
+                                       name="serialized")
         if serialized.get_shape().ndims not in (0, None):
             raise ValueError("Input serialized must be a scalar")
         out = _raw.ParseSingleExample(

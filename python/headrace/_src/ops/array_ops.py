@@ -175,6 +175,9 @@ def _shape_tensor(shape):
 
 
 def _filled(value, shape, dtype, name):
+    if isinstance(shape, int):
+        shape = convert_to_tensor([shape], dtype=dtypes.int32,
+                                  name="shape_as_tensor")
     if not isinstance(shape, Tensor):
         if isinstance(shape, (list, tuple)) and any(
                 isinstance(d, Tensor) for d in shape):
@@ -309,9 +312,9 @@ def concat(values, axis, name="concat"):
     if not isinstance(values, (list, tuple)):
         values = [values]
     if len(values) == 1:
-        with name_scope(name) as scope:
+        with name_scope(name):
             convert_to_tensor(axis, name="concat_dim", dtype=dtypes.int32)
-            return _raw.Identity(values[0], name=scope)
+            return _raw.Identity(values[0], name=name)
     return _raw.ConcatV2(list(values), axis, name=name)
 
 

@@ -2,11 +2,13 @@
 memory beside them."""
 import collections
 
+from headrace import raw_ops as _raw
 from headrace._headrace import Tensor
 from headrace._src.control.check_ops import assert_equal
 from headrace._src.control.tensor_array import TensorArray
 from headrace._src.framework import dtypes, nest
 from headrace._src.framework.graph import control_dependencies, name_scope
+from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.layers.functions import Dense
 from headrace._src.ops import array_ops as _array
@@ -26,17 +28,43 @@ class AttentionWrapperState(collections.namedtuple(
 
     def clone(self, **kwargs):
         """The state with other values of the fields that are given. ValueError
-        for tensors whose shapes do not fit."""
-        def same_shape(old, new):
-            if isinstance(old, Tensor) and isinstance(new, Tensor):
-                shape = old.get_shape()
-                if not shape.is_compatible_with(new.get_shape()):
-                    raise ValueError(
-                        "AttentionWrapperState.clone: expected shape %s, got "
-                        "%s with shape %s" % (shape, new.name,
-                                              new.get_shape()))
-            return new
-        return nest.map_structure(same_shape, self, self._replace(**kwargs))
+        for tensors whose shapes do not fit; what is not known of the shapes is
+        checked by the run."""
+        return nest.map_structure(_of_same_shape, self, self._replace(**kwargs))
+
+
+def _of_same_shape(old, new):
+    if not isinstance(old, Tensor) or not isinstance(new, Tensor):
+        return new
+    shape = old.get_shape()
+    if not shape.is_compatible_with(new.get_shape()):
+        raise ValueError(
+            "AttentionWrapperState.clone: expected shape %s, got %s with shape %s"
+            % (shape, new.name, new.get_shape()))
+    if shape.is_fully_defined() and new.get_shape().is_fully_defined():
+        return new
+    # As many nodes as in TensorFlow, with their names.
+    with name_scope(new.op.name + "/"):
+        wanted = _array.shape(old, name="expected_shape")
+        with name_scope("assert_shape"):
+            found = _array.shape(new, name="actual")
+            with name_scope("is_shape") as scope:
+                # The rank stands in the graph twice: the shapes are vectors.
+                is_rank = _math.equal(_array.size(wanted, name="Size"),
+                                      _array.rank(new, name="is_rank/actual"),
+                                      name="is_rank")
+                with name_scope("shape_tensor_equal") as all_scope:
+                    unknown = _math.equal(wanted, -1, name="Equal")
+                    same = _math.logical_or(
+                        unknown, _math.equal(wanted, found, name="equal_1"),
+                        name="exclude_partial_shape")
+                    same = _math.reduce_all(same, name=all_scope)
+                same = _math.logical_and(is_rank, same, name=scope)
+            text = "Wrong shape for %s [expected] [actual]." % new.name
+            convert_to_tensor(text)  # nothing uses it, there either
+            check = _raw.Assert(same, [text, wanted, found], name="Assert")
+        with control_dependencies([check]):
+            return _array.identity(new, name="Identity")
 
 
 def _attend(mechanism, cell_output, state, layer):

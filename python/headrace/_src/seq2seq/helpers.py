@@ -141,7 +141,7 @@ class TrainingHelper(_OfIds):
                     "shape: %s" % self._sequence_length.get_shape())
             self._zero_inputs = nest.map_structure(
                 lambda x: _array.zeros_like(x[0, :]), inputs)
-            self._batch_size = _array.shape(self._sequence_length)[0]
+            self._batch_size = _array.size(self._sequence_length)
 
     inputs = property(lambda self: self._inputs)
     sequence_length = property(lambda self: self._sequence_length)

@@ -1,0 +1,173 @@
+"""Distributions of tf.distributions and tf.contrib.distributions, with what
+TensorFlow 1.15.5 finds: log_prob, mean, variance, entropy, mode, and samples
+where their seed fixes them. None: TensorFlow has none either."""
+import numpy as np
+import pytest
+
+import headrace as tf
+
+d, c = tf.distributions, tf.contrib.distributions
+NAN = float("nan")
+CASES = {
+    "Gamma": (lambda: d.Gamma([2., 3.], [1., 2.]), [.5, 1.], [-1.1931472, -.61370564],
+              [2., 1.5], [2., .75], [1.5772158, 1.1544316], [1., 1.],
+              [[.39816907, 1.0479645], [3.9328837, .326331]]),
+    "Beta": (lambda: d.Beta([2., 3.], [1., 2.]), [.2, .3], [-.91629076, -.27971387],
+             [.6666667, .6], [.05555555, .04], [-.19314718, -.2349062],
+             [NAN, .6666667], [[.24021713, .32494006], [.8958699, .3307419]]),
+    "StudentT": (lambda: d.StudentT(3., [0., 1.], 2.), .3, [-1.7089801, -1.7740793],
+                 [0., 1.], [12., 12.], [2.4666245, 2.4666245], [0., 1.],
+                 [[3.1132314, 1.8746086], [-2.165474, -1.1696889]]),
+    "Dirichlet": (lambda: d.Dirichlet([1., 2., 3.]), [.2, .3, .5], 1.5040774,
+                  [.16666667, .33333334, .5], [.01984127, .03174603, .03571429],
+                  -1.2443442, [NAN] * 3,
+                  [[.20376787, .27957034, .51666176], [.00351127, .08216971, .91431904]]),
+    "Multinomial": (lambda: d.Multinomial(5., probs=[.2, .3, .5]), [1., 2., 2.],
+                    -2.0024805, [1., 1.5, 2.5], [.8, 1.05, 1.25], None, None,
+                    [[2., 2., 1.], [1., 2., 2.]]),
+    "DirichletMultinomial": (
+        lambda: d.DirichletMultinomial(5., [1., 2., 3.]), [1., 2., 2.], -2.6390576,
+        [.8333334, 1.6666667, 2.5], [1.0912699, 1.7460318, 1.9642857], None, None,
+        [[0., 3., 2.], [0., 0., 5.]]),
+    "MultivariateNormalTriL": (
+        lambda: c.MultivariateNormalTriL([0., 1.], [[1., 0.], [.5, 2.]]), [.1, .2],
+        -2.6263366, [0., 1.], [1., 4.25], 3.5310242, [0., 1.],
+        [[1.5369208, 2.6697528], [-.8072416, -1.3536754]]),
+    "MultivariateNormalFullCovariance": (
+        lambda: c.MultivariateNormalFullCovariance([0., 1.], [[2., .5], [.5, 1.]]),
+        [.1, .2], -2.5091133, [0., 1.], [2., 1.], None, None, None),
+    "RelaxedOneHotCategorical": (
+        lambda: c.RelaxedOneHotCategorical(.5, logits=[1., 2., 3.]), [.2, .3, .5],
+        -1.0452886, None, None, None, None,
+        [[.00686044, .03312478, .96001476], [.19787702, .18959656, .6125265]]),
+    "MixtureSameFamily": (
+        lambda: c.MixtureSameFamily(c.Categorical(probs=[.3, .7]),
+                                    c.Normal([-1., 1.], [.1, .5])), .2,
+        -1.8624663, .4, 1.018, None, None, None),
+    "Mixture": (
+        lambda: c.Mixture(c.Categorical(probs=[.3, .7]),
+                          [c.Normal(-1., .1), c.Normal(1., .5)]), .2,
+        -1.8624663, .4, 1.018, None, None, None),
+    "Poisson": (lambda: c.Poisson([1., 3.]), [1., 2.], [-1., -1.4959226], [1., 3.],
+                [1., 3.], None, [1., 3.], [[1., 5.], [0., 2.]]),
+    "OneHotCategorical": (
+        lambda: c.OneHotCategorical(logits=[1., 2.]), [0, 1], -.31326166, None,
+        [.19661194, .19661193], .5822031, [0, 1], [[1, 0], [0, 1]]),
+    "RelaxedBernoulli": (lambda: c.RelaxedBernoulli(.5, probs=[.3]), [.4], [-.7544415],
+                         None, None, None, None, [[.02633313], [.01200802]]),
+    "Logistic": (lambda: c.Logistic(0., 1.), .3, -1.4087105, 0., 3.2898686, 2., 0.,
+                 [-.95782286, -1.3577518]),
+    "Geometric": (lambda: c.Geometric(probs=.3), 2., -1.9173228, 2.3333333, 7.777777,
+                  2.0362144, 0., [3., 4.]),
+    "Deterministic": (lambda: c.Deterministic([1., 2.]), [1., 3.], [0., -np.inf],
+                      [1., 2.], [0., 0.], [0., 0.], [1., 2.], [[1., 2.], [1., 2.]]),
+}
+METHODS = ["mean", "variance", "entropy", "mode"]
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as made:
+        tf.set_random_seed(0)
+        yield made
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_values_of_tensorflow(name):
+    make, value, log_prob, *moments, samples = CASES[name]
+    made = make()
+    with tf.Session() as session:
+        np.testing.assert_allclose(session.run(made.log_prob(value)), log_prob,
+                                   rtol=1e-5)
+        np.testing.assert_allclose(session.run(made.prob(value)), np.exp(log_prob),
+                                   rtol=1e-5)
+        for method, wanted in zip(METHODS, moments):
+            if wanted is not None:
+                np.testing.assert_allclose(session.run(getattr(made, method)()),
+                                           wanted, rtol=2e-6, atol=1e-6)
+        if samples is not None:
+            np.testing.assert_allclose(session.run(made.sample(2, seed=4)), samples,
+                                       rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_shapes_of_samples(name):
+    made = CASES[name][0]()
+    sample = made.sample([2, 3])
+    whole = [2, 3] + made.batch_shape.as_list() + made.event_shape.as_list()
+    assert sample.shape.as_list() == whole
+    with tf.Session() as session:
+        assert list(session.run(sample).shape) == whole
+        assert list(session.run(made.batch_shape_tensor())) == (
+            made.batch_shape.as_list())
+        assert list(session.run(made.event_shape_tensor())) == (
+            made.event_shape.as_list())
+
+
+@pytest.mark.parametrize("make", [
+    lambda: c.Cauchy(1., 2.), lambda: c.HalfNormal(2.), lambda: c.Logistic(1., 2.),
+    lambda: d.Gamma(2., 3.), lambda: d.StudentT(4., 1., 2.), lambda: d.Beta(2., 3.),
+    lambda: c.Chi2(3.)])
+def test_cdf_is_the_integral_of_prob(make):
+    made = make()
+    x = np.linspace(.2, .6, 801, dtype=np.float32)
+    with tf.Session() as session:
+        density, ends = session.run([made.prob(x), made.cdf([.2, .6])])
+    area = np.sum((density[1:] + density[:-1]) / 2 * np.diff(x))
+    np.testing.assert_allclose(area, ends[1] - ends[0], rtol=1e-3)
+
+
+@pytest.mark.parametrize("make", [
+    lambda: (d.Gamma(2., 3.), d.Gamma(3., 1.)),
+    lambda: (d.Beta(2., 3.), d.Beta(1., 2.)),
+    lambda: (d.Exponential(2.), d.Exponential(3.)),
+    lambda: (d.Dirichlet([1., 2.]), d.Dirichlet([2., 2.])),
+    lambda: (c.OneHotCategorical(logits=[1., 2.]), c.OneHotCategorical(logits=[2., 0.])),
+    lambda: (c.MultivariateNormalTriL([0., 1.], [[1., 0.], [.5, 2.]]),
+             c.MultivariateNormalTriL([1., 1.], [[2., 0.], [.1, 1.]]))])
+def test_divergence_is_the_mean_of_the_difference_of_log_probs(make):
+    p, q = make()
+    x = p.sample(40000, seed=3)
+    with tf.Session() as session:
+        found, mean, itself = session.run([
+            tf.distributions.kl_divergence(p, q),
+            tf.reduce_mean(p.log_prob(x) - q.log_prob(x), 0),
+            tf.distributions.kl_divergence(p, p)])
+    np.testing.assert_allclose(found, mean, rtol=.05)
+    np.testing.assert_allclose(itself, 0., atol=1e-5)
+
+
+@pytest.mark.parametrize("make, error, words", [
+    (lambda: d.Multinomial(5., logits=[1.], probs=[1.]), ValueError, "logits"),
+    (lambda: d.Dirichlet(1.), ValueError, "at least 1 dimension"),
+    (lambda: d.Gamma(1, 2), TypeError, "floating"),
+    (lambda: d.Gamma([1., 2.], [1., 2., 3.]), ValueError, "shape|broadcast"),
+    (lambda: c.Poisson(), ValueError, "exactly one"),
+    (lambda: c.MultivariateNormalTriL(), ValueError, "one or both"),
+    (lambda: c.Mixture(c.Categorical(probs=[.3, .7]), [c.Normal(0., 1.)]), ValueError,
+     "num_classes"),
+    (lambda: c.MixtureSameFamily(c.Categorical(probs=[1.]), c.Normal(0., 1.)),
+     ValueError, "batch dimension"),
+    (lambda: d.DirichletMultinomial([1., 2.], [[1., 2.]] * 2).sample(),
+     NotImplementedError, "scalar"),
+    (lambda: c.RelaxedBernoulli(.5, probs=.3).mean(), NotImplementedError, "mean")])
+def test_refusals(make, error, words):
+    with pytest.raises(error, match=words):
+        make()
+
+
+@pytest.mark.parametrize("make", [
+    lambda: d.Gamma(-1., 1., validate_args=True).mean(),
+    lambda: d.Gamma(.5, 1., allow_nan_stats=False).mode(),
+    lambda: d.StudentT(.5, 0., 1., allow_nan_stats=False).mean()])
+def test_what_the_run_refuses(make):
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError):
+        session.run(make())
+
+
+def test_gradients_go_through_relaxed_samples():
+    logits = tf.constant([1., 2., 3.])
+    x = c.RelaxedOneHotCategorical(.5, logits=logits).sample(seed=1)
+    slope, = tf.gradients(x[0], [logits])
+    with tf.Session() as session:
+        assert np.abs(session.run(slope)).sum() > 0
