@@ -161,7 +161,7 @@ class Callable {
   RaiseTypeError(
       StrCat("Cannot interpret feed_dict key as Tensor: Can not "
              "convert a ",
-             Py_TYPE(key.ptr())->tp_name, " into a Tensor."));
+             nb::cast<std::string>(key.type().attr("__name__")), " into a Tensor."));
 }
 
 Endpoint PySession::FeedTarget(nb::handle key) {

@@ -384,6 +384,9 @@ NAMES = {
             MomentumWOptimizer MovingAverageOptimizer NadamOptimizer
             PowerSignOptimizer extend_with_decoupled_weight_decay""",
     },
+    "contrib.predictor": {
+        "saved_model.predictor": "from_saved_model",
+    },
     "contrib.rnn": {
         "contrib.attention_cell": "AttentionCellWrapper",
         "contrib.block_cells": """

@@ -318,6 +318,8 @@ NAMES = {
         NadamOptimizer PowerSignOptimizer RegAdagradOptimizer ScipyOptimizerInterface
         ShampooOptimizer VariableClippingOptimizer clip_gradients_by_global_norm
         extend_with_decoupled_weight_decay""",
+    "contrib.predictor": """
+        from_contrib_estimator from_estimator from_saved_model""",
     "contrib.rnn": """
         AttentionCellWrapper BasicLSTMCell BasicRNNCell BidirectionalGridLSTMCell CompiledWrapper
         Conv1DLSTMCell Conv2DLSTMCell Conv3DLSTMCell ConvLSTMCell CoupledInputForgetGateLSTMCell

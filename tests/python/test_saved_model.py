@@ -218,3 +218,33 @@ with tf.Session() as sess:
     tf.saved_model.simple_save(sess, sys.argv[1], {"in": x}, {"out": y})
 """, str(tmp_path / "m"), str(tmp_path / "words"))
     assert run(tmp_path / "m") == run(tmp_path / "m", scope="s") == [[13]]
+
+
+def test_predictor_of_a_saved_model(tmp_path):
+    path = str(tmp_path / "model")
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, 2], name="in")
+        y = tf.matmul(x, tf.get_variable("w", initializer=[[1.], [2.]]), name="out")
+        session.run(tf.global_variables_initializer())
+        tf.saved_model.simple_save(session, path, {"x": x}, {"y": y})
+    predictor = tf.contrib.predictor
+    wanted = [[5.]]
+    for more in ({}, {"signature_def_key": "serving_default"}, {"tags": "serve"},
+                 {"input_names": {"x": "in:0"}, "output_names": {"y": "out:0"}}):
+        predict = predictor.from_saved_model(path, **more)
+        assert predict({"x": [[1., 2.]]})["y"].tolist() == wanted
+        assert sorted(predict.fetch_tensors) == ["y"]
+    with pytest.raises(ValueError, match="unexpected keys in input_dict.*'z'"):
+        predict({"z": 1.})
+    for more, error, words in (
+            ({"signature_def_key": "other"}, ValueError, "serving_default"),
+            ({"signature_def_key": "a", "input_names": {}, "output_names": {}},
+             ValueError, "at most one"),
+            ({"input_names": {}}, ValueError, "both"),
+            ({"tags": "train"}, RuntimeError, "train")):
+        with pytest.raises(error, match=words):
+            predictor.from_saved_model(path, **more)
+    with pytest.raises(OSError):
+        predictor.from_saved_model(str(tmp_path / "none"))
+    with pytest.raises(AttributeError, match="not supported"):
+        predictor.from_estimator  # noqa: B018
