@@ -47,6 +47,7 @@ Status MakeMetaGraph(const Scope& scope, pb::MetaGraphDef* meta_graph) {
     def.set_initializer_name(v.initializer().name());
     def.set_snapshot_name(v.value().name());
     def.set_trainable(v.trainable());
+    def.set_is_resource(v.is_resource());
     auto& collections = *meta_graph->mutable_collection_def();
     *collections["variables"].mutable_bytes_list()->add_value() =
         def.SerializeAsString();

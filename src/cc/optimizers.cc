@@ -67,6 +67,11 @@ GradientOutput WithoutDuplicates(const Scope& scope, const GradientOutput& g) {
   return out;
 }
 
+// What the names of the ops that update a variable begin with.
+const char* Prefix(const Variable& v) {
+  return v.is_resource() ? "Resource" : "";
+}
+
 bool IsFinite(const Input& value) {
   if (!value.is_value() || !value.value().status.ok()) return true;
   Tensor as_double;
@@ -170,7 +175,8 @@ Operation Optimizer::ApplyGradients(
     } else {
       NamedInputs inputs = InputsFor(one, variable);
       inputs["grad"] = inputs["delta"] = gradient.dense;
-      updates.push_back(CallOp(one, StrCat("Apply", op_), inputs));
+      updates.push_back(
+          CallOp(one, StrCat(Prefix(variable), "Apply", op_), inputs));
     }
     if (updates.back().empty()) return Operation();
   }
@@ -190,12 +196,9 @@ Operation Optimizer::ApplyGradients(
                            .Set("value", one)
                            .Set("dtype", one.dtype())
                            .Finish(0);
-  return OpCall(plain.WithControlDependencies({update}).ColocateWith(
-                    global_step.ref()),
-                "AssignAdd", whole)
-      .Add(global_step.ref())
-      .Add(value)
-      .Finish();
+  return CallAssign(
+      plain.WithControlDependencies({update}).ColocateWith(global_step.ref()),
+      "AssignAdd", whole, global_step, value);
 }
 
 void Optimizer::MakeSlots(const Scope& scope,
@@ -210,7 +213,7 @@ void Optimizer::MakeSlots(const Scope& scope,
       const Scope beside = scope.ColocateWith(v.ref());
       made = MakeVariable(
           beside, name, Filled(beside, name, v.type(), v.shape(), slot.initial),
-          Variable::kNotTrainable);
+          Variable::kNotTrainable, v.storage());
     }
   }
 }
@@ -274,7 +277,7 @@ Operation Optimizer::ApplySparse(const Scope& scope, const Variable& variable,
   NamedInputs inputs = InputsFor(scope, variable);
   inputs["grad"] = gradient.values;
   inputs["indices"] = gradient.indices;
-  return CallOp(scope, StrCat("SparseApply", op_), inputs);
+  return CallOp(scope, StrCat(Prefix(variable), "SparseApply", op_), inputs);
 }
 
 namespace {
@@ -299,7 +302,8 @@ Operation GradientDescentOptimizer::ApplySparse(
                            .Add(gradient.values)
                            .Add(rate)
                            .Finish(0);
-  return OpCall(scope, "ScatterSub")
+  return OpCall(scope,
+                variable.is_resource() ? "ResourceScatterSub" : "ScatterSub")
       .Add(variable.ref())
       .Add(gradient.indices)
       .Add(delta)
@@ -395,10 +399,10 @@ void AdamOptimizer::Prepare(const Scope& scope,
   const std::string& prefix = scope.data()->prefix;
   beta1_power_ =
       MakeVariable(beside, prefix + "beta1_power", static_cast<float>(beta1_),
-                   Variable::kNotTrainable);
+                   Variable::kNotTrainable, first.storage());
   beta2_power_ =
       MakeVariable(beside, prefix + "beta2_power", static_cast<float>(beta2_),
-                   Variable::kNotTrainable);
+                   Variable::kNotTrainable, first.storage());
 }
 
 void AdamOptimizer::AddInputs(const Scope& scope, const Variable& variable,
@@ -428,23 +432,29 @@ Operation AdamOptimizer::ApplySparse(const Scope& scope,
                             const Output& value) {
     const Variable v = GetSlot(variable, slot);
     const Output part = value * (1 - beta);
-    const Output faded = OpCall(scope.WithOpName("Assign"), "Assign")
-                             .Add(v.ref())
-                             .Add(in_scope(v) * beta)
-                             .Finish(0);
+    const Operation faded = CallAssign(scope.WithOpName("Assign"), "Assign", "",
+                                       v, in_scope(v) * beta);
     if (faded.empty()) return Output();
-    return OpCall(scope.WithOpName("ScatterAdd").WithControlDependencies(faded),
-                  "ScatterAdd")
+    const Operation added =
+        OpCall(scope.WithOpName("ScatterAdd").WithControlDependencies(faded),
+               v.is_resource() ? "ResourceScatterAdd" : "ScatterAdd")
+            .Add(v.ref())
+            .Add(gradient.indices)
+            .Add(part)
+            .Finish();
+    if (added.empty()) return Output();
+    if (!v.is_resource()) return Output(added, 0);
+    return OpCall(scope.WithOpName("Read").WithControlDependencies(added),
+                  "ReadVariableOp")
         .Add(v.ref())
-        .Add(gradient.indices)
-        .Add(part)
+        .Set("dtype", type)
         .Finish(0);
   };
   const Output values = in_scope(gradient.values);
   const Output m = averaged("m", beta1, values);
   const Output v = averaged("v", beta2, values * values);
   const Output step = rate * m / (sqrt(v) + epsilon);
-  return OpCall(scope, "AssignSub").Add(variable.ref()).Add(step).Finish();
+  return CallAssign(scope, "AssignSub", "", variable, step);
 }
 
 std::vector<Operation> AdamOptimizer::Finish(
@@ -457,10 +467,7 @@ std::vector<Operation> AdamOptimizer::Finish(
             .Add(power)
             .Add(Cast(after, NumberFor(after, number, power), power.type()))
             .Finish(0);
-    return OpCall(after.WithOpName("Assign"), "Assign")
-        .Add(power.ref())
-        .Add(product)
-        .Finish();
+    return CallAssign(after.WithOpName("Assign"), "Assign", "", power, product);
   };
   return {next(beta1_power_, "beta1"), next(beta2_power_, "beta2")};
 }

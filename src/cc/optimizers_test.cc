@@ -28,10 +28,13 @@ struct Net {
   Output loss;
 };
 
-Net MakeNet(const Scope& root) {
+Net MakeNet(const Scope& root,
+            Variable::Storage storage = Variable::kReference) {
   const Variable e(root.WithOpName("e"),
-                   {{0.1f, 0.2f}, {0.3f, -0.4f}, {0.5f, 0.6f}});
-  const Variable w(root.WithOpName("w"), {{1.f, -1.f}, {0.5f, 0.25f}});
+                   {{0.1f, 0.2f}, {0.3f, -0.4f}, {0.5f, 0.6f}},
+                   Variable::kTrainable, storage);
+  const Variable w(root.WithOpName("w"), {{1.f, -1.f}, {0.5f, 0.25f}},
+                   Variable::kTrainable, storage);
   const auto rows = ops::GatherV2(root, e, {0, 1, 1}, 0);
   const Output d = ops::MatMul(root, rows, w) -
                    ops::Const(root, {{1.f, 0.f}, {0.f, 1.f}, {0.5f, 0.5f}});
@@ -124,12 +127,19 @@ MakeOptimizer MakerOf(const std::string& name) {
   return makers.at(name);
 }
 
-TEST(OptimizersTest, LossesAndNamesAreTensorFlows) {
+class StorageTest : public ::testing::TestWithParam<Variable::Storage> {};
+INSTANTIATE_TEST_SUITE_P(OptimizersTest, StorageTest,
+                         ::testing::Values(Variable::kReference,
+                                           Variable::kResource));
+
+TEST_P(StorageTest, LossesAndNamesAreTensorFlows) {
   for (const Case& c : kCases) {
     SCOPED_TRACE(c.name);
     const Scope root = Scope::NewRootScope();
-    const Net net = MakeNet(root);
-    const Variable step = GetOrCreateGlobalStep(root);
+    const Net net = MakeNet(root, GetParam());
+    const Variable step =
+        MakeVariable(root, "global_step", Tensor::Scalar<int64_t>(0),
+                     Variable::kNotTrainable, GetParam());
     const std::unique_ptr<Optimizer> optimizer = MakerOf(c.name)(step);
     const Operation train = optimizer->Minimize(root, net.loss, step);
     const Operation init = GlobalVariablesInitializer(root);
@@ -137,6 +147,7 @@ TEST(OptimizersTest, LossesAndNamesAreTensorFlows) {
     for (const Variable& v : GlobalVariables(root)) names.insert(v.name());
     EXPECT_EQ(absl::StrJoin(names, " "), c.variables);
     EXPECT_EQ(train.name(), optimizer->name());
+    ASSERT_TRUE(root.ok()) << root.status();
 
     ClientSession session(root);
     ASSERT_TRUE(session.Run({init}).ok()) << session.Run({init});

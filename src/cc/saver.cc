@@ -3,8 +3,10 @@
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
+#include <random>
 #include <set>
 
+#include "absl/strings/str_format.h"
 #include "base/env.h"
 #include "cc/meta_graph.h"
 #include "cc/scope_data.h"
@@ -26,12 +28,35 @@ std::string StatePath(const std::string& path) {
   return JoinPath(Dirname(path), kStateFile);
 }
 
-void DeleteCheckpoint(Env* env, const std::string& path) {
-  // Without its index, what is left is no checkpoint.
-  for (const std::string& file :
-       {BundleIndexPath(path), BundleDataPath(path, 0, 1), path + ".meta"}) {
-    env->DeleteFile(file).IgnoreError();
+Tensor Names(const std::vector<Variable>& variables) {
+  std::vector<std::string> names;
+  for (const Variable& v : variables) names.push_back(v.name());
+  return Strings(names);
+}
+Tensor NoSlices(const std::vector<Variable>& variables) {
+  return Strings(std::vector<std::string>(variables.size()));
+}
+
+// The value, once these have run.
+Output After(const Scope& scope, const std::vector<Operation>& ops,
+             const Output& value) {
+  for (const Operation& op : ops) {
+    if (op.empty()) return Output();
   }
+  return OpCall(scope.WithControlDependencies(ops).WithOpName(
+                    "control_dependency"),
+                "Identity")
+      .Add(value)
+      .Finish(0);
+}
+
+void DeleteCheckpoint(Env* env, const std::string& path, int shards) {
+  // Without its index, what is left is no checkpoint.
+  std::vector<std::string> files = {BundleIndexPath(path), path + ".meta"};
+  for (int i = 0; i < shards; ++i) {
+    files.push_back(BundleDataPath(path, i, shards));
+  }
+  for (const std::string& file : files) env->DeleteFile(file).IgnoreError();
 }
 
 }  // namespace
@@ -52,9 +77,6 @@ Saver::Saver(const Scope& scope, std::vector<Variable> variables,
     return;
   }
   std::set<std::string> distinct;
-  std::vector<std::string> names;
-  std::vector<DataType> types;
-  std::vector<Output> refs;
   for (const Variable& v : variables_) {
     if (v.empty() || !distinct.insert(v.name()).second) {
       scope.UpdateStatus(
@@ -63,9 +85,8 @@ Saver::Saver(const Scope& scope, std::vector<Variable> variables,
                                               "' is given twice"));
       return;
     }
-    names.push_back(v.name());
-    types.push_back(v.type());
-    refs.push_back(v.ref());
+    shards_[options_.sharded ? v.ref().node()->requested_device() : ""]
+        .push_back(v);
   }
   const Scope save = scope_.NewSubScope("save");
   const Output model = OpCall(save.WithOpName("filename/input"), "Const")
@@ -79,48 +100,124 @@ Saver::Saver(const Scope& scope, std::vector<Variable> variables,
         .Finish(0);
   };
   filename_ = path("Const", path("filename", model));
-  const Tensor keys = Strings(names),
-               slices = Strings(std::vector<std::string>(names.size()));
-  const Operation saved = OpCall(save, "SaveV2")
-                              .Add(filename_)
-                              .Add(keys)
-                              .Add(slices)
-                              .Add(refs)
-                              .Finish();
   saved_ =
-      OpCall(
-          save.WithControlDependencies(saved).WithOpName("control_dependency"),
-          "Identity")
-          .Add(filename_)
-          .Finish(0);
-  const Operation restore =
-      OpCall(save.WithDevice("/device:CPU:0"), "RestoreV2")
-          .Add(filename_)
-          .Add(keys)
-          .Add(slices)
-          .Set("dtypes", types)
-          .Finish();
-  if (restore.empty()) return;
-  std::vector<Operation> assigned;
-  for (size_t i = 0; i < variables_.size(); ++i) {
-    assigned.push_back(
-        OpCall(save.WithOpName("Assign").ColocateWith(variables_[i].ref()),
-               "Assign")
-            .Add(variables_[i].ref())
-            .Add(Output(restore, static_cast<int>(i)))
-            .Finish());
+      options_.sharded
+          ? SaveShards(save)
+          : After(save, {SaveNode(save, filename_, variables_)}, filename_);
+  std::vector<Operation> restored;
+  for (const auto& [device, variables] : shards_) {
+    const Scope here = options_.sharded ? save.WithDevice(device) : save;
+    const std::vector<Operation> assigned = RestoreNodes(here, variables);
+    if (assigned.empty()) return;
+    if (options_.sharded) {
+      restored.push_back(
+          OpCall(here.WithControlDependencies(assigned).WithOpName(
+                     "restore_shard"),
+                 "NoOp")
+              .Finish());
+    } else {
+      restored = assigned;
+    }
   }
   restored_ =
-      OpCall(save.WithControlDependencies(assigned).WithOpName("restore_all"),
+      OpCall(save.WithControlDependencies(restored).WithOpName("restore_all"),
              "NoOp")
           .Finish();
   if (restored_.empty() || saved_.empty()) return;
   saver_def_.set_filename_tensor_name(filename_.name());
   saver_def_.set_save_tensor_name(saved_.name());
   saver_def_.set_restore_op_name(restored_.name());
+  saver_def_.set_sharded(options_.sharded);
   saver_def_.set_max_to_keep(std::max(0, options_.max_to_keep));
   saver_def_.set_keep_checkpoint_every_n_hours(10000);
   saver_def_.set_version(pb::SaverDef::V2);
+}
+
+Operation Saver::SaveNode(const Scope& scope, const Output& path,
+                          const std::vector<Variable>& variables) const {
+  std::vector<Output> values;
+  for (const Variable& v : variables) {
+    values.push_back(v.is_resource() ? v.value() : v.ref());
+  }
+  return OpCall(scope, "SaveV2")
+      .Add(path)
+      .Add(Names(variables))
+      .Add(NoSlices(variables))
+      .Add(values)
+      .Finish();
+}
+
+std::vector<Operation> Saver::RestoreNodes(
+    const Scope& scope, const std::vector<Variable>& variables) const {
+  std::vector<DataType> types;
+  for (const Variable& v : variables) types.push_back(v.type());
+  const Operation restore =
+      OpCall(scope.WithDevice("/device:CPU:0"), "RestoreV2")
+          .Add(filename_)
+          .Add(Names(variables))
+          .Add(NoSlices(variables))
+          .Set("dtypes", types)
+          .Finish();
+  if (restore.empty()) return {};
+  std::vector<Operation> assigned;
+  for (size_t i = 0; i < variables.size(); ++i) {
+    assigned.push_back(CallAssign(
+        scope.WithOpName("Assign").ColocateWith(variables[i].ref()), "Assign",
+        "", variables[i], Output(restore, static_cast<int>(i))));
+  }
+  return assigned;
+}
+
+// Each shard is written under a name of its own; then the files get their
+// names, and one index.
+Output Saver::SaveShards(const Scope& scope) const {
+  const auto constant = [&](const char* name, Tensor value) {
+    const DataType dtype = value.dtype();
+    return OpCall(scope.WithOpName(name), "Const")
+        .Set("value", std::move(value))
+        .Set("dtype", dtype)
+        .Finish(0);
+  };
+  std::random_device random;
+  const std::string part = absl::StrFormat(
+      "_temp_%08x%08x%08x%08x/part", random(), random(), random(), random());
+  const Output prefix =
+      OpCall(scope.WithOpName("StringJoin"), "StringJoin")
+          .Add(std::vector<Output>{
+              filename_, constant("StringJoin/inputs_1",
+                                  Tensor::Scalar<tstring>(part.c_str()))})
+          .Finish(0);
+  const int32_t n = static_cast<int32_t>(shards_.size());
+  const Output number = constant("num_shards", Tensor::Scalar<int32_t>(n));
+  std::vector<Output> files;
+  std::vector<Operation> done;
+  int32_t shard = 0;
+  for (const auto& [device, variables] : shards_) {
+    const Scope here = scope.WithDevice(device).WithDevice("/device:CPU:0");
+    files.push_back(
+        OpCall(here.WithOpName("ShardedFilename"), "ShardedFilename")
+            .Add(prefix)
+            .Add(constant("ShardedFilename/shard",
+                          Tensor::Scalar<int32_t>(shard++)))
+            .Add(number)
+            .Finish(0));
+    done.push_back(SaveNode(here, files.back(), variables));
+    if (done.back().empty()) return Output();
+  }
+  const Operation merged =
+      OpCall(scope.WithDevice(shards_.rbegin()->first)
+                 .WithDevice("/device:CPU:0")
+                 .WithControlDependencies(done)
+                 .WithOpName("MergeV2Checkpoints"),
+             "MergeV2Checkpoints")
+          .Add(
+              OpCall(scope.WithOpName("MergeV2Checkpoints/checkpoint_prefixes"),
+                     "Pack")
+                  .Add(files)
+                  .Finish(0))
+          .Add(filename_)
+          .Finish();
+  return After(scope, {merged}, filename_);
 }
 
 StatusOr<std::string> Saver::Save(const ClientSession& session,
@@ -172,7 +269,9 @@ Status Saver::WriteState(const std::string& path) {
   std::string text;
   google::protobuf::TextFormat::PrintToString(state, &text);
   HR_RETURN_IF_ERROR(env->WriteFile(StatePath(path), text, WriteMode::kAtomic));
-  for (const std::string& p : old) DeleteCheckpoint(env, p);
+  for (const std::string& p : old) {
+    DeleteCheckpoint(env, p, static_cast<int>(shards_.size()));
+  }
   return OkStatus();
 }
 
@@ -183,15 +282,14 @@ Status Saver::CheckFits(const std::string& path) const {
   for (const Variable& v : variables_) {
     const auto at = reader.entries().find(v.name());
     const std::string wanted =
-        StrCat(DataTypeString(v.type()), " ", v.ref().shape().DebugString());
+        StrCat(DataTypeString(v.type()), " ", v.shape().DebugString());
     if (at == reader.entries().end()) {
       StrAppend(&missing, "\n  ", v.name(), "  ", wanted,
                 "  not found in checkpoint");
       continue;
     }
     const CheckpointReader::Entry& entry = at->second;
-    if (entry.dtype != v.type() ||
-        !v.ref().shape().IsCompatibleWith(entry.shape)) {
+    if (entry.dtype != v.type() || !v.shape().IsCompatibleWith(entry.shape)) {
       StrAppend(&other, "\n  ", v.name(), "  ", wanted, "  the checkpoint has ",
                 DataTypeString(entry.dtype), " ", entry.shape.DebugString());
     }

@@ -9,6 +9,7 @@
 #include "headrace/cc/saved_model.h"
 #include "headrace/cc/standard_ops.h"
 #include "headrace/cc/throwing.h"
+#include "headrace/variable.pb.h"
 
 namespace headrace {
 namespace {
@@ -77,6 +78,87 @@ TEST_F(SaverTest, RestoresWhatItSaved) {
   EXPECT_FALSE(reader.HasTensor("b"));
   EXPECT_TRUE(errors::IsNotFound(reader.GetTensor("b").status()));
   EXPECT_TRUE(errors::IsNotFound(CheckpointReader::Open(Path("no")).status()));
+}
+
+TEST_F(SaverTest, ResourcesAreSavedAsReferencesAre) {
+  const Scope root = Scope::NewRootScope();
+  const Variable a(root.WithOpName("a"), {2.f, 3.f}, Variable::kTrainable,
+                   Variable::kResource);
+  Saver saver(root);
+  const Operation init = GlobalVariablesInitializer(root),
+                  add = CallAssign(root, "AssignAdd", "", a,
+                                   ops::Const(root, {1.f, 1.f}));
+  pb::MetaGraphDef meta_graph;
+  OrThrow(saver.ToMetaGraph(&meta_graph));
+  pb::VariableDef def;
+  ASSERT_TRUE(def.ParseFromString(
+      meta_graph.collection_def().at("variables").bytes_list().value(0)));
+  EXPECT_TRUE(def.is_resource());
+  EXPECT_EQ(def.variable_name(), "a:0");
+  EXPECT_EQ(def.initializer_name(), "a/Assign");
+  EXPECT_EQ(def.snapshot_name(), "a/Read/ReadVariableOp:0");
+
+  ClientSession session(root);
+  EXPECT_EQ(saver.Save(session, Path("m")).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  OrThrow(session.Run({init}));
+  const std::string path = OrThrow(saver.Save(session, Path("m")));
+  OrThrow(session.Run(std::vector<Operation>{add}));
+  std::vector<Tensor> out;
+  OrThrow(session.Run({a}, &out));
+  EXPECT_EQ(out[0].data<float>()[1], 4);
+  OrThrow(saver.Restore(session, path));
+  OrThrow(session.Run({a}, &out));
+  EXPECT_EQ(out[0].data<float>()[1], 3);
+
+  // A reference restores what a resource has saved; another shape is refused.
+  const Scope other = Scope::NewRootScope();
+  const Variable b(other.WithOpName("a"), {0.f, 0.f});
+  Saver reads(other);
+  ClientSession there(other);
+  OrThrow(reads.Restore(there, path));
+  OrThrow(there.Run({b}, &out));
+  EXPECT_EQ(out[0].data<float>()[0], 2);
+  const Scope third = Scope::NewRootScope();
+  const Variable c(third.WithOpName("a"), 1.f, Variable::kTrainable,
+                   Variable::kResource);
+  Saver refused(third);
+  const Status s = refused.Restore(ClientSession(third), path);
+  EXPECT_TRUE(absl::StrContains(s.message(),
+                                "a  float []  the checkpoint has float [2]"))
+      << s;
+}
+
+TEST_F(SaverTest, ShardsAreFilesOfOneCheckpoint) {
+  const Scope root = Scope::NewRootScope();
+  const Variable a(root.WithOpName("a"), {2.f, 3.f});
+  const Variable b(root.WithDevice("/cpu:0").WithOpName("b"), 7);
+  const Variable c(root.WithDevice("/cpu:0").WithOpName("c"), 8,
+                   Variable::kTrainable, Variable::kResource);
+  Saver saver(root, {}, {.max_to_keep = 1, .sharded = true});
+  const Operation init = GlobalVariablesInitializer(root);
+  ClientSession session(root);
+  OrThrow(session.Run({init}));
+  OrThrow(saver.Save(session, Path("m"), 1));
+  EXPECT_TRUE(Exists("m-1.data-00000-of-00002"));
+  const std::string path = OrThrow(saver.Save(session, Path("m"), 2));
+  std::vector<std::string> files;
+  OrThrow(Env::Default()->GetChildren(folder_, &files));
+  std::sort(files.begin(), files.end());
+  EXPECT_EQ(files, (std::vector<std::string>{
+                       "checkpoint", "m-2.data-00000-of-00002",
+                       "m-2.data-00001-of-00002", "m-2.index", "m-2.meta"}));
+  EXPECT_TRUE(saver.saver_def().sharded());
+  const CheckpointReader reader = OrThrow(CheckpointReader::Open(path));
+  EXPECT_EQ(OrThrow(reader.GetTensor("b")).scalar<int32_t>(), 7);
+
+  ClientSession another(root);
+  OrThrow(saver.Restore(another, path));
+  std::vector<Tensor> out;
+  OrThrow(another.Run({a, b, c}, &out));
+  EXPECT_EQ(out[0].data<float>()[1], 3);
+  EXPECT_EQ(out[1].scalar<int32_t>(), 7);
+  EXPECT_EQ(out[2].scalar<int32_t>(), 8);
 }
 
 TEST_F(SaverTest, KeepsTheNewestCheckpoints) {

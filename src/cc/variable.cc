@@ -9,7 +9,8 @@ using internal::Plain;
 using internal::ScopeGraph;
 
 Variable MakeVariable(const Scope& scope, const std::string& name,
-                      const Input& initial_value, Variable::Kind kind) {
+                      const Input& initial_value, Variable::Kind kind,
+                      Variable::Storage storage) {
   if (!scope.ok()) return Variable();
   const Scope plain = Plain(scope.data());
   ScopeGraph& shared = *scope.data()->shared;
@@ -37,18 +38,29 @@ Variable MakeVariable(const Scope& scope, const std::string& name,
         initial.name(), " must be known, got ", initial.shape().DebugString()));
     return Variable();
   }
-  const Output ref = OpCall(plain, "VariableV2", unique)
-                         .Set("dtype", initial.type())
-                         .Set("shape", initial.shape())
-                         .Finish(0);
+  const bool resource = storage == Variable::kResource;
+  OpCall make(plain, resource ? "VarHandleOp" : "VariableV2", unique);
+  make.Set("dtype", initial.type()).Set("shape", initial.shape());
+  if (resource) make.Set("shared_name", unique);
+  const Output ref = make.Finish(0);
   if (ref.empty()) return Variable();
   const Scope beside = plain.ColocateWith(ref);
-  const Operation assign = OpCall(beside, "Assign", unique + "/Assign")
-                               .Add(ref)
-                               .Add(initial)
-                               .Finish();
+  if (resource) {
+    OpCall(plain, "VarIsInitializedOp",
+           unique + "/IsInitialized/VarIsInitializedOp")
+        .Add(ref)
+        .Finish();
+  }
+  OpCall assigned(resource ? plain : beside,
+                  resource ? "AssignVariableOp" : "Assign", unique + "/Assign");
+  const Operation assign = assigned.Add(ref).Add(initial).Finish();
   const Output value =
-      OpCall(beside, "Identity", unique + "/read").Add(ref).Finish(0);
+      resource
+          ? OpCall(plain, "ReadVariableOp", unique + "/Read/ReadVariableOp")
+                .Add(ref)
+                .Set("dtype", initial.type())
+                .Finish(0)
+          : OpCall(beside, "Identity", unique + "/read").Add(ref).Finish(0);
   if (assign.empty() || value.empty()) return Variable();
   // Not the scope of the Assign: arithmetic with the value is not colocated.
   Variable v(Output(Operation(ref.node(), plain.data())),
@@ -61,11 +73,22 @@ Variable MakeVariable(const Scope& scope, const std::string& name,
   return v;
 }
 
-Variable::Variable(const Scope& scope, const Input& initial_value, Kind kind) {
+Operation CallAssign(const Scope& scope, const char* op, std::string name,
+                     const Variable& variable, const Output& value) {
+  const std::string called =
+      variable.is_resource() ? StrCat(op, "VariableOp") : op;
+  return OpCall(scope, called.c_str(), std::move(name))
+      .Add(variable.ref())
+      .Add(value)
+      .Finish();
+}
+
+Variable::Variable(const Scope& scope, const Input& initial_value, Kind kind,
+                   Storage storage) {
   const internal::ScopeData& data = *scope.data();
   *this = MakeVariable(
       scope, data.prefix + (data.op_name.empty() ? "Variable" : data.op_name),
-      initial_value, kind);
+      initial_value, kind, storage);
 }
 
 std::vector<Variable> VariablesOf(const Scope& scope, bool all) {

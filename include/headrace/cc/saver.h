@@ -5,6 +5,7 @@
 #ifndef HEADRACE_CC_SAVER_H_
 #define HEADRACE_CC_SAVER_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ class Saver {
     int max_to_keep = 5;
     // Writes the graph beside each checkpoint (PATH.meta).
     bool write_meta_graph = true;
+    // The variables of each device are written to a file of their own, at the
+    // same time.
+    bool sharded = false;
   };
 
   // Adds nodes that save and restore `variables`; if empty, all variables made
@@ -46,12 +50,19 @@ class Saver {
   Status ToMetaGraph(pb::MetaGraphDef* meta_graph) const;
 
  private:
+  // Adds the nodes that save, or restore, these variables.
+  Operation SaveNode(const Scope& scope, const Output& path,
+                     const std::vector<Variable>& variables) const;
+  Output SaveShards(const Scope& scope) const;
+  std::vector<Operation> RestoreNodes(
+      const Scope& scope, const std::vector<Variable>& variables) const;
   Status WriteState(const std::string& path);
   Status CheckFits(const std::string& path) const;
 
   const Scope scope_;
   const Options options_;
   std::vector<Variable> variables_;
+  std::map<std::string, std::vector<Variable>> shards_;  // by device
   pb::SaverDef saver_def_;
   Output filename_, saved_;
   Operation restored_;
