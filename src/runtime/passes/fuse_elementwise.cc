@@ -18,6 +18,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "base/interrupt.h"
 #include "graph/algorithm.h"
+#include "runtime/passes/expression.h"
 #include "runtime/passes/rewrite.h"
 #include "runtime/passes/symbolic_shape.h"
 
@@ -112,7 +113,7 @@ class Chains {
 
   // Kernels of scalars are quick: no chain begins with one.
   static bool IsFew(const Node& n, int i) {
-    const PartialTensorShape& shape = ShapeOf(Input(n, i));
+    const PartialTensorShape& shape = ShapeOf(InputOf(n, i));
     return shape.IsFullyDefined() && shape.num_elements() <= 1;
   }
 
@@ -121,7 +122,7 @@ class Chains {
     if (!IsCandidate(*first, refs)) return chain;
     for (int i = 0; i < first->num_inputs() && chain.nodes.empty(); ++i) {
       if (IsFew(*first, i)) continue;
-      chain.inputs = {Input(*first, i)};
+      chain.inputs = {InputOf(*first, i)};
       Append(first, i, &chain);
     }
     while (!chain.nodes.empty() && chain.nodes.size() < kMaxChain) {
@@ -152,7 +153,7 @@ class Chains {
         OpRegistry::Global()->Find(kFusedAssign) == nullptr) {
       return false;
     }
-    const Endpoint ref = Input(n, 0);
+    const Endpoint ref = InputOf(n, 0);
     if (ref.node->output_type(ref.index) !=
         MakeRefType(chain.nodes[0]->output_type(0))) {
       return false;
@@ -166,7 +167,7 @@ class Chains {
   // Adds `n`, whose operand `i` is the chain's value, if it keeps the shape.
   bool Append(Node* n, int i, Chain* chain) const {
     if (n->num_inputs() == 2) {
-      const Endpoint arg = Input(*n, 1 - i);
+      const Endpoint arg = InputOf(*n, 1 - i);
       if (!IsStretchedTo(arg, chain->inputs[0])) return false;
       chain->inputs.push_back(arg);
       chain->sides.push_back(i == 0 ? 1 : 2);
@@ -210,7 +211,7 @@ class Chains {
       if (chain.assign->attrs().Get("validate_shape", &validates).ok()) {
         def.attrs.Set("validate_shape", validates);
       }
-      inputs.insert(inputs.begin(), Input(*chain.assign, 0));
+      inputs.insert(inputs.begin(), InputOf(*chain.assign, 0));
     }
     const int id = chain.nodes[0]->id();
     const int merged = static_cast<int>(chain.nodes.size());
@@ -222,10 +223,6 @@ class Chains {
     return OkStatus();
   }
 
-  static Endpoint Input(const Node& n, int i) {
-    const Edge* e = n.input_edge(i);
-    return {e->src(), e->src_output()};
-  }
   static const PartialTensorShape& ShapeOf(const Endpoint& e) {
     return e.node->output_shape(e.index);
   }

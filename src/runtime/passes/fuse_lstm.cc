@@ -21,6 +21,7 @@
 #include "base/interrupt.h"
 #include "graph/algorithm.h"
 #include "graph/constant_eval.h"
+#include "runtime/passes/expression.h"
 #include "runtime/passes/rewrite.h"
 
 namespace headrace {
@@ -41,11 +42,6 @@ struct Cell {
   float forget_bias = 0;
   std::array<int64_t, 4> order = {};
 };
-
-Endpoint Input(const Node& n, int i) {
-  const Edge* e = n.input_edge(i);
-  return {e->src(), e->src_output()};
-}
 
 bool IsAdd(const Node& n) {
   return n.traits().arithmetic == ArithmeticOp::kAdd;
@@ -135,10 +131,10 @@ class Matcher {
         Reader(*concat) != product || !IsColumns(*concat, 2)) {
       return false;
     }
-    cell_->x = Input(*concat, 0);
-    cell_->h_prev = Input(*concat, 1);
-    cell_->w = Input(*product, 1);
-    cell_->b = Input(*bias, 1);
+    cell_->x = InputOf(*concat, 0);
+    cell_->h_prev = InputOf(*concat, 1);
+    cell_->w = InputOf(*product, 1);
+    cell_->b = InputOf(*bias, 1);
     cell_->nodes = {concat, product, bias, split_};
     return true;
   }
@@ -207,7 +203,7 @@ class Matcher {
     int forget = -1;
     for (int i = 0; i < 2 && forget < 0; ++i) {
       forget = GateOf(kept->input_edge(i)->src(), kept);
-      cell_->cs_prev = Input(*kept, 1 - i);
+      cell_->cs_prev = InputOf(*kept, 1 - i);
     }
     if (forget < 0) return false;
     cell_->cs = cs;
@@ -242,7 +238,7 @@ class Matcher {
       if (!passes && !e.node->IsMerge() && !selects) return false;
       const int from = selects ? 1 : 0;
       const int to = passes ? 1 : e.node->num_inputs();
-      for (int i = from; i < to; ++i) stack.push_back(Input(*e.node, i));
+      for (int i = from; i < to; ++i) stack.push_back(InputOf(*e.node, i));
     }
     return true;
   }
@@ -294,9 +290,10 @@ Node* Next(const Node& n) {
     if (e->IsControlEdge() || next->type_string() != kFused ||
         next->num_inputs() != 5 || e->dst_input() != kHPrev ||
         e->src_output() != kH || !next->control_inputs().empty() ||
-        !(Input(*next, kCsPrev) == Endpoint{e->src(), kCs}) ||
-        !(Input(*next, kW) == Input(n, kW)) ||
-        !(Input(*next, kB) == Input(n, kB)) || !Rewriter::SamePlace(n, *next)) {
+        !(InputOf(*next, kCsPrev) == Endpoint{e->src(), kCs}) ||
+        !(InputOf(*next, kW) == InputOf(n, kW)) ||
+        !(InputOf(*next, kB) == InputOf(n, kB)) ||
+        !Rewriter::SamePlace(n, *next)) {
       continue;
     }
     const auto same = [&](const char* attr) {
@@ -424,12 +421,12 @@ class LstmFuser {
     std::vector<Endpoint> inputs;
     std::vector<Rewriter::Output> outputs;
     for (int t = 0; t < n; ++t) {
-      inputs.push_back(Input(*layer[t], kX));
+      inputs.push_back(InputOf(*layer[t], kX));
       outputs.push_back({{layer[t], kCs}, t});
       outputs.push_back({{layer[t], kH}, n + t});
     }
     for (const int i : {kHPrev, kCsPrev, kW, kB}) {
-      inputs.push_back(Input(*layer[0], i));
+      inputs.push_back(InputOf(*layer[0], i));
     }
     HR_ASSIGN_OR_RETURN(
         Node * done, rewriter_.Replace(layer, outputs, std::move(def), inputs));

@@ -9,6 +9,7 @@
 
 #include "base/interrupt.h"
 #include "graph/algorithm.h"
+#include "runtime/passes/expression.h"
 #include "runtime/passes/rewrite.h"
 
 namespace headrace {
@@ -80,17 +81,15 @@ class Sums {
       if (!IsPart(*n, *sum)) return OkStatus();
       nodes.push_back(n);
       for (const int i : {0, 1}) {
-        const Edge* const in = n->input_edge(i);
         // Of known and equal widths, since a sum of other sizes is an error
         // that the merged node would not see.
-        const Endpoint from = {in->src(), in->src_output()};
+        const Endpoint from = InputOf(*n, i);
+        std::vector<Endpoint>& side = i == 0 ? a : b;
         if (WidthOf(from) < 0 ||
-            WidthOf(from) != WidthOf((i == 0 ? a : b).empty()
-                                         ? from
-                                         : (i == 0 ? a : b).front())) {
+            WidthOf(from) != WidthOf(side.empty() ? from : side.front())) {
           return OkStatus();
         }
-        (i == 0 ? a : b).push_back({in->src(), in->src_output()});
+        side.push_back(from);
       }
     }
     // Rows that do not fit each other, likewise.
