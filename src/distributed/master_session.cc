@@ -20,6 +20,8 @@ namespace headrace {
 namespace {
 
 constexpr absl::Duration kCloseTimeout = absl::Seconds(10);
+// What a failed step runs may take so long to end.
+constexpr absl::Duration kEndTimeout = absl::Seconds(2);
 // Of one session. TensorFlow keeps any number.
 constexpr size_t kMaxSteps = 10000;
 
@@ -319,17 +321,21 @@ Status MasterSession::ExecuteWhole(const CallOptions& options,
   const int64_t id = execution.id;
   const Status s =
       Execute(options, step, std::move(execution), fetched, metadata);
-  Cleanup(*step, id);
+  Cleanup(*step, id, !s.ok());
   if (key != 0) worker_->collectives()->RetireStepId(key, id, s.ok());
   return s;
 }
 
-void MasterSession::Cleanup(const MasterStep& step, int64_t id) {
+void MasterSession::Cleanup(const MasterStep& step, int64_t id, bool failed) {
+  auto calls = std::make_shared<TaskCalls>();
   for (const MasterStep::Part& p : step.parts) {
     CallOptions options;
     options.timeout = kCloseTimeout;
-    p.worker->CleanupGraph(options, id, [](const Status&) {});
+    p.worker->CleanupGraph(
+        options, id,
+        [calls, task = p.task](const Status& s) { calls->End(task, s); });
   }
+  if (failed) calls->WaitForAll(step.parts.size(), kEndTimeout);
 }
 
 Status MasterSession::Run(const CallOptions& options, RunStepCall call,
@@ -488,7 +494,7 @@ Status MasterSession::RunPartial(const CallOptions& options, RunStepCall call,
   const Status s =
       Execute(options, run->step, std::move(execution), &fetched, nullptr);
   if (last || !s.ok()) {
-    Cleanup(*run->step, run->id);
+    Cleanup(*run->step, run->id, !s.ok());
     MutexLock lock(&mu_);
     partial_runs_.erase(handle);
   }
@@ -605,7 +611,9 @@ void MasterSession::Close() {
   for (const auto& run : running) {
     run->Fail(errors::Cancelled("Session has been closed."));
   }
-  for (const auto& [handle, run] : partial) Cleanup(*run->step, run->id);
+  for (const auto& [handle, run] : partial) {
+    Cleanup(*run->step, run->id, false);
+  }
   pb::DeleteWorkerSessionRequest request;
   request.set_session_handle(handle_);
   auto calls = std::make_shared<TaskCalls>();

@@ -81,7 +81,9 @@ class MasterSession {
   Status Execute(const CallOptions& options, const StepPtr& step,
                  Execution execution, NamedTensors* fetched,
                  pb::RunMetadata* metadata);
-  void Cleanup(const MasterStep& step, int64_t id);
+  // Tells the tasks that the step has ended. After a failure, waits for some
+  // seconds until nothing of it runs any more.
+  void Cleanup(const MasterStep& step, int64_t id, bool failed);
   // Gives the execution an id, runs it and cleans up. A step with collective
   // ops has an id that it shares with the steps of other masters.
   Status ExecuteWhole(const CallOptions& options, const StepPtr& step,

@@ -167,9 +167,12 @@ Status CheckListenAddress(const NetworkOptions& options,
   return CheckAddress(options, address);
 }
 
-absl::Duration KeepaliveOf(const NetworkOptions& options) {
-  if (options.keepalive > absl::ZeroDuration()) return options.keepalive;
-  return options.has_tls() ? absl::Seconds(20) : absl::Seconds(310);
+int KeepaliveMs(const NetworkOptions& options) {
+  absl::Duration time = options.keepalive;
+  if (time <= absl::ZeroDuration()) {
+    time = options.has_tls() ? absl::Seconds(20) : absl::Seconds(310);
+  }
+  return static_cast<int>(absl::ToInt64Milliseconds(time));
 }
 
 bool SameToken(absl::string_view a, absl::string_view b) {

@@ -57,9 +57,9 @@ struct ServerLimits {
 Status CheckAddress(const NetworkOptions& options, const std::string& address);
 Status CheckListenAddress(const NetworkOptions& options,
                           const std::string& address);
-// The time between pings. Servers of TensorFlow end a connection with more than
-// one in five minutes; they have no certificates.
-absl::Duration KeepaliveOf(const NetworkOptions& options);
+// The time between pings, in milliseconds. Servers of TensorFlow end a
+// connection with more than one in five minutes; they have no certificates.
+int KeepaliveMs(const NetworkOptions& options);
 // Takes as long for a wrong token as for the right one of that length.
 bool SameToken(absl::string_view a, absl::string_view b);
 

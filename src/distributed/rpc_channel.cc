@@ -181,8 +181,7 @@ StatusOr<std::shared_ptr<RpcChannel>> NewRpcChannel(
   args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-  const int keepalive =
-      static_cast<int>(absl::ToInt64Milliseconds(KeepaliveOf(options)));
+  const int keepalive = KeepaliveMs(options);
   args.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive);
   args.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, std::min(keepalive, 20000));
   args.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);

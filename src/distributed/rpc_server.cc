@@ -176,13 +176,12 @@ class GrpcServer : public RpcServer {
     builder.SetMaxReceiveMessageSize(options.max_message_bytes);
     builder.SetMaxSendMessageSize(-1);
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-    const int keepalive =
-        static_cast<int>(absl::ToInt64Milliseconds(KeepaliveOf(options)));
+    const int keepalive = KeepaliveMs(options);
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive);
     builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
                                std::min(keepalive, 20000));
     builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-    // Clients may ping as often as KeepaliveOf ever does.
+    // Clients may ping as often as KeepaliveMs ever does.
     builder.AddChannelArgument(
         GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 500);
     builder.RegisterCallbackGenericService(&service_);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/wait_hook.h"
+#include "distributed/waits_report.h"
 #include "headrace/clock.h"
 
 namespace headrace {
@@ -29,7 +30,10 @@ void RunningParts::Start(size_t i) {
   Part& p = parts_[i];
   CallOptions options;
   options.cancellation = &cancellation_;
-  p.begin = Now();
+  {
+    MutexLock lock(&mu_);
+    p.begin = Now();
+  }
   p.worker->RunGraph(
       options, std::move(p.call), &p.result,
       [self = shared_from_this(), i](const Status& s) { self->Ended(i, s); });
@@ -170,10 +174,10 @@ std::string RunningParts::WhoIsMissing() const {
   MutexLock lock(&mu_);
   for (const Part& p : parts_) {
     if (p.ended) continue;
-    missing = StrCat(missing, missing.empty() ? "; still waiting for " : ", ",
-                     p.where, " since ",
-                     absl::FormatDuration(absl::Trunc(
-                         Now() - p.begin, absl::Milliseconds(100))));
+    StrAppend(&missing, missing.empty() ? "; still waiting for " : ", ",
+              p.where);
+    if (p.begin == absl::InfiniteFuture()) continue;  // it is not called yet
+    StrAppend(&missing, " since ", WaitDurationText(Now() - p.begin));
   }
   return missing;
 }

@@ -27,7 +27,8 @@ class RunningParts : public std::enable_shared_from_this<RunningParts> {
     RunGraphCall call;
     RunGraphResult result;
     bool ended = false;
-    absl::Time begin, end;  // of the call
+    // Of the call. `begin` is guarded as `ended` is.
+    absl::Time begin = absl::InfiniteFuture(), end;
   };
 
   // The workers, with `keep`, outlive the run.
@@ -56,7 +57,8 @@ class RunningParts : public std::enable_shared_from_this<RunningParts> {
   void LookForDead();
   void Note(const Status& s, bool cancels);
 
-  std::deque<Part> parts_;  // elements but for `ended` belong to their part
+  std::deque<Part>
+      parts_;  // elements but for `ended` and `begin` belong to their part
   const std::shared_ptr<const void> keep_;
   CancellationManager cancellation_;
   mutable Mutex mu_;

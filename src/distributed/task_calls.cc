@@ -26,6 +26,17 @@ Status TaskCalls::WaitForAll(size_t n) {
   return s;
 }
 
+bool TaskCalls::WaitForAll(size_t n, absl::Duration patience) {
+  const absl::Time deadline = Now() + patience;
+  MutexLock lock(&mu_);
+  while (ended_.size() < n) {
+    const absl::Duration left = deadline - Now();
+    if (left <= absl::ZeroDuration()) return false;
+    changed_.WaitWithTimeout(&mu_, left);
+  }
+  return true;
+}
+
 bool TaskCalls::WaitALittle(const std::vector<std::string>& tasks,
                             const WorkerCache& workers, Status* s,
                             std::string* missing) {

@@ -23,6 +23,8 @@ class TaskCalls {
 
   // Waits until `n` calls have ended. The first failure, by name of the task.
   Status WaitForAll(size_t n);
+  // The same, but at most `patience`. False if a call has not ended.
+  bool WaitForAll(size_t n, absl::Duration patience);
   // Waits until the calls to all `tasks` have ended or one has failed. Says on
   // stderr every ten seconds who is missing. Gives up when the caller cancels,
   // and after `patience`: the error then names who is missing. `method` is what

@@ -262,6 +262,53 @@ TEST(RetryTest, ABrokenConnectionLosesNoTensor) {
   }
 }
 
+// Without the caller's cancellation: it may come later than a new step.
+TEST_F(TransfersTest, WhatAStepRunsEndsWithTheStep) {
+  Graph g;
+  Node* const queue =
+      AddOp(&g, "queue", "FIFOQueueV2", {},
+            {{"component_types", std::vector<DataType>{DT_FLOAT}},
+             {"shared_name", "stays empty"}});
+  AddOp(&g, "take", "QueueDequeueV2", {{queue, 0}},
+        {{"component_types", std::vector<DataType>{DT_FLOAT}}});
+  g.ForEachNode([&](Node* n) { n->set_assigned_device(kCpu); });
+  pb::RegisterGraphRequest request;
+  GraphToGraphDef(g, request.mutable_graph_def());
+  pb::RegisterGraphResponse registered;
+  ASSERT_EQ(Ask("RegisterGraph", request, &registered), OkStatus());
+  RunGraphCall call;
+  call.header.set_graph_handle(registered.graph_handle());
+  call.header.set_step_id(77);
+  RunGraphResult result;
+  Status status;
+  Notification done;
+  worker_->RunGraph(CallOptions(), std::move(call), &result,
+                    [&](const Status& s) {
+                      status = s;
+                      done.Notify();
+                    });
+  const auto waiting = [&] {
+    CallOptions options;
+    options.timeout = absl::Seconds(20);
+    WireBytes bytes;
+    pb::DescribeWaitsResponse waits;
+    EXPECT_EQ(
+        channel_->Call(kDescribeWaitsMethod, ToWire(pb::DescribeWaitsRequest()),
+                       options, &bytes),
+        OkStatus());
+    EXPECT_EQ(FromWire("DescribeWaits", bytes, &waits), OkStatus());
+    return WaitsText(waits);
+  };
+  const absl::Time deadline = Now() + absl::Seconds(20);
+  while (!absl::StrContains(waiting(), "'take'") && Now() < deadline) {
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+  ASSERT_EQ(EndStep(77), OkStatus());
+  EXPECT_TRUE(absl::StrContains(waiting(), "runs no step")) << waiting();
+  ASSERT_TRUE(done.WaitForNotificationWithTimeout(absl::Seconds(20)));
+  EXPECT_TRUE(errors::IsAborted(status)) << status;
+}
+
 TEST_F(TransfersTest, GroupsAndSequences) {
   pb::CompleteGroupRequest group;
   group.set_group_key(1);

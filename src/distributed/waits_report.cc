@@ -7,6 +7,10 @@
 
 namespace headrace {
 
+std::string WaitDurationText(absl::Duration waited) {
+  return absl::FormatDuration(absl::Trunc(waited, absl::Milliseconds(100)));
+}
+
 std::string WaitsText(const pb::DescribeWaitsResponse& response) {
   std::string text;
   for (const pb::TaskWaitsResponse& task : response.task()) {
@@ -17,11 +21,9 @@ std::string WaitsText(const pb::DescribeWaitsResponse& response) {
     }
     StrAppend(&text, task.step_size() == 0 ? " runs no step\n" : "\n");
     for (const pb::TaskWaitsResponse::Step& step : task.step()) {
-      StrAppend(
-          &text, "  step ", step.step_id(), ", for ",
-          absl::FormatDuration(absl::Trunc(
-              absl::Microseconds(step.age_micros()), absl::Milliseconds(100))),
-          ": ", step.waits().empty() ? "computes" : step.waits(), "\n");
+      StrAppend(&text, "  step ", step.step_id(), ", for ",
+                WaitDurationText(absl::Microseconds(step.age_micros())), ": ",
+                step.waits().empty() ? "computes" : step.waits(), "\n");
     }
   }
   return text;

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "absl/time/time.h"
 #include "headrace/status.h"
 #include "headrace/worker.pb.h"
 
@@ -13,6 +14,8 @@ namespace headrace {
 StatusOr<std::string> ReportWaits(const std::string& target,
                                   double timeout_seconds);
 std::string WaitsText(const pb::DescribeWaitsResponse& response);
+// "1.5s", cut to tenths of a second.
+std::string WaitDurationText(absl::Duration waited);
 
 }  // namespace headrace
 

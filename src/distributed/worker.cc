@@ -576,7 +576,35 @@ void Worker::CleanupGraph(const CallOptions&, int64_t step_id,
   steps_.Cleanup(step_id);
   responses_.EndStep(step_id);
   pieces_.EndStep(step_id);
-  done(OkStatus());
+  // A cancelled call may be known here only now. What it runs must not take
+  // from a queue what a later step puts there.
+  std::vector<std::shared_ptr<GraphRun>> runs;
+  {
+    MutexLock lock(&mu_);
+    for (const auto& [raw, weak] : runs_) {
+      auto run = weak.lock();
+      if (run != nullptr && run->step_id() == step_id) {
+        runs.push_back(std::move(run));
+      }
+    }
+  }
+  struct Waiting {
+    std::atomic<size_t> left;
+    StatusCallback done;
+  };
+  auto waiting = std::make_shared<Waiting>();
+  waiting->left = runs.size() + 1;
+  waiting->done = std::move(done);
+  const auto release = [waiting] {
+    if (--waiting->left == 0) waiting->done(OkStatus());
+  };
+  for (std::shared_ptr<GraphRun>& run : runs) {
+    run->Abort(
+        Derived(errors::Aborted("step ", step_id, " has ended at ", task_)));
+    run->WhenEnded(release);
+    run.reset();
+  }
+  release();
 }
 
 void Worker::CleanupAll(const CallOptions&,

@@ -59,6 +59,7 @@ class WorkerInterface {
                                StatusCallback done) = 0;
   virtual void RunGraph(const CallOptions& options, RunGraphCall call,
                         RunGraphResult* result, StatusCallback done) = 0;
+  // `done` comes when nothing of the step runs any more.
   virtual void CleanupGraph(const CallOptions& options, int64_t step_id,
                             StatusCallback done) = 0;
   virtual void CleanupAll(const CallOptions& options,

@@ -224,7 +224,28 @@ GraphRun::GraphRun(std::shared_ptr<RegisteredGraph> graph, int64_t step_id,
   args_.functions = &*functions_;
 }
 
-GraphRun::~GraphRun() = default;
+GraphRun::~GraphRun() {
+  for (const auto& then : End()) then();  // if it was never started
+}
+
+std::vector<std::function<void()>> GraphRun::End() {
+  std::vector<std::function<void()>> waiting;
+  MutexLock lock(&mu_);
+  ended_ = true;
+  waiting.swap(when_ended_);
+  return waiting;
+}
+
+void GraphRun::WhenEnded(std::function<void()> then) {
+  {
+    MutexLock lock(&mu_);
+    if (!ended_) {
+      when_ended_.push_back(std::move(then));
+      return;
+    }
+  }
+  then();
+}
 
 void GraphRun::Start(std::function<void(const Status&)> done) {
   done_ = std::move(done);
@@ -250,8 +271,10 @@ void GraphRun::Start(std::function<void(const Status&)> done) {
 void GraphRun::PartEnded(bool complete) {
   if (!complete) complete_ = false;
   if (parts_left_.fetch_sub(1) != 1) return;
+  const auto waiting = End();
   const auto done = std::move(done_);
   done(complete_ ? OkStatus() : cancellation_.status());
+  for (const auto& then : waiting) then();
 }
 
 void GraphRun::Abort(const Status& why) {

@@ -104,6 +104,9 @@ class GraphRun : public std::enable_shared_from_this<GraphRun> {
   void Start(std::function<void(const Status&)> done);
   // Cancels the step, unless it is cancelled already.
   void Abort(const Status& why);
+  // Calls `then` when nothing of the step runs any more; at once if it has
+  // ended.
+  void WhenEnded(std::function<void()> then);
 
   StepRendezvous* rendezvous() { return rendezvous_.get(); }
   CancellationManager* cancellation() { return &cancellation_; }
@@ -120,6 +123,7 @@ class GraphRun : public std::enable_shared_from_this<GraphRun> {
 
  private:
   void PartEnded(bool complete);
+  std::vector<std::function<void()>> End();
 
   const std::shared_ptr<RegisteredGraph> graph_;
   const pb::ExecutorOpts options_;
@@ -135,6 +139,9 @@ class GraphRun : public std::enable_shared_from_this<GraphRun> {
   const absl::Time begin_ = Now();
   std::atomic<size_t> parts_left_{0};
   std::atomic<bool> complete_{true};
+  Mutex mu_;
+  bool ended_ GUARDED_BY(mu_) = false;
+  std::vector<std::function<void()>> when_ended_ GUARDED_BY(mu_);
 };
 
 }  // namespace headrace
