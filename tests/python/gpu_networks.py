@@ -128,6 +128,51 @@ def transformer():
     return loss, y, tf.train.AdamOptimizer(0.01, epsilon=1e-3).minimize(loss)
 
 
+def embedding():
+    """Rows of a table, updated alone; the best classes as a second result."""
+    words = np.random.RandomState(5).randint(0, 20, (6, 4)).astype(np.int64)
+    table = tf.get_variable("table", [20, 8])
+    x = tf.reduce_mean(tf.nn.embedding_lookup(table, words), 1)
+    x = tf.layers.dense(x, 16, activation=tf.nn.tanh)
+    logits = tf.layers.dense(x, 5)
+    best, where = tf.nn.top_k(logits, 2)
+    rows = tf.range(6)
+    first = tf.gather_nd(logits, tf.stack([rows, where[:, 0]], 1))
+    loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(
+        labels=tf.constant([0, 1, 2, 3, 4, 0], tf.int64), logits=logits))
+    loss += 0.01 * tf.reduce_mean(tf.square(first - best[:, 1]))
+    return loss, logits, tf.train.AdagradOptimizer(0.5).minimize(loss)
+
+
+def segmentation():
+    """Down and up again, over images and over volumes."""
+    images = tf.constant(
+        np.random.RandomState(6).rand(2, 9, 8, 3).astype(np.float32))
+    x = tf.layers.conv2d(images, 4, 3, 2, padding="same", activation=tf.nn.relu)
+    x = tf.image.resize_bilinear(x, [9, 8])
+    y = tf.layers.max_pooling2d(images, 2, 2)
+    y = tf.layers.conv2d(y, 4, 3, padding="same")
+    y = tf.image.resize_nearest_neighbor(y, [9, 8])
+    volumes = tf.reshape(tf.concat([x, y], 3), [2, 9, 8, 2, 4])
+    z = tf.layers.conv3d(volumes, 3, 3, padding="same", activation=tf.nn.relu)
+    z = tf.layers.conv3d(z, 2, (3, 3, 2), strides=(1, 1, 2))
+    loss = tf.reduce_mean(tf.square(z - 0.5))
+    return loss, z, tf.train.MomentumOptimizer(0.1, 0.5).minimize(loss)
+
+
+def wide():
+    """All of double."""
+    x = tf.constant(np.random.RandomState(7).randn(6, 10))
+    y = tf.layers.dense(x, 16, activation=tf.nn.elu)
+    y = tf.layers.dense(y, 16, activation=tf.nn.softplus) * tf.sigmoid(y)
+    mean, variance = tf.nn.moments(y, [0])
+    y = (y - mean) * tf.rsqrt(variance + 1e-3)
+    y = tf.layers.dense(y, 4)
+    loss = tf.losses.softmax_cross_entropy(
+        tf.one_hot([0, 1, 2, 3, 0, 1], 4, dtype=tf.float64), y)
+    return loss, y, tf.train.GradientDescentOptimizer(0.5).minimize(loss)
+
+
 def frozen():
     """Constant weights, as a frozen graph has: convolutions are fused."""
     numbers = np.random.RandomState(4)
@@ -172,6 +217,9 @@ NETWORKS = {
     "inception": images_model(inception, lambda: tf.train.AdamOptimizer(0.01)),
     "lstm": lstm,
     "transformer": transformer,
+    "embedding": embedding,
+    "segmentation": segmentation,
+    "wide": wide,
 }
 
 

@@ -8,7 +8,7 @@ import pytest
 
 SCRIPT = os.path.join(os.path.dirname(__file__), "gpu_networks.py")
 NETWORKS = ["frozen", "lenet", "vgg", "resnet", "mobilenet", "inception",
-            "lstm", "transformer"]
+            "lstm", "transformer", "embedding", "segmentation", "wide"]
 
 
 def has_gpu():

@@ -5,6 +5,7 @@ namespace headrace::gpu {
 
 #define HR_FLOATS(M, ...) \
   M(float, __VA_ARGS__);  \
+  M(double, __VA_ARGS__); \
   M(Half, __VA_ARGS__);   \
   M(Bfloat16, __VA_ARGS__)
 
@@ -39,6 +40,7 @@ HR_GPU_FUNCTOR(LogicalMap<0>);
 HR_GPU_FUNCTOR(LogicalMap<1>);
 HR_GPU_FUNCTOR(LogicalNotMap);
 HR_GPU_FUNCTOR(RangeMap<float>);
+HR_GPU_FUNCTOR(RangeMap<double>);
 HR_GPU_FUNCTOR(RangeMap<int64_t>);
 
 #define HR_CAST(FROM, TO) HR_GPU_FUNCTOR(CastMap<FROM, TO>);

@@ -313,12 +313,12 @@ struct CastMap {
 // clang-format off
 #define HR_GPU_CASTS_FROM(M, FROM) \
   M(FROM, float) M(FROM, Half) M(FROM, Bfloat16) M(FROM, int32_t) \
-  M(FROM, int64_t) M(FROM, uint8_t) M(FROM, bool)
+  M(FROM, int64_t) M(FROM, uint8_t) M(FROM, bool) M(FROM, double)
 #define HR_GPU_CASTS(M) \
   HR_GPU_CASTS_FROM(M, float) HR_GPU_CASTS_FROM(M, Half) \
   HR_GPU_CASTS_FROM(M, Bfloat16) HR_GPU_CASTS_FROM(M, int32_t) \
   HR_GPU_CASTS_FROM(M, int64_t) HR_GPU_CASTS_FROM(M, uint8_t) \
-  HR_GPU_CASTS_FROM(M, bool)
+  HR_GPU_CASTS_FROM(M, bool) HR_GPU_CASTS_FROM(M, double)
 // clang-format on
 
 // The activations that follow a product or a convolution.

@@ -547,15 +547,17 @@ class AddNOp : public OpKernel {
   REGISTER_KERNEL_BUILDER(Name(OP).Device(DEVICE_GPU).TypeConstraint<T>("T"), \
                           __VA_ARGS__)
 
-#define HR_REGISTER(OP)                                 \
-  HR_GPU_KERNEL(#OP, float, UnaryOp<Fn::k##OP, float>); \
-  HR_GPU_KERNEL(#OP, half, UnaryOp<Fn::k##OP, half>);   \
+#define HR_REGISTER(OP)                                   \
+  HR_GPU_KERNEL(#OP, float, UnaryOp<Fn::k##OP, float>);   \
+  HR_GPU_KERNEL(#OP, half, UnaryOp<Fn::k##OP, half>);     \
+  HR_GPU_KERNEL(#OP, double, UnaryOp<Fn::k##OP, double>); \
   HR_GPU_KERNEL(#OP, bfloat16, UnaryOp<Fn::k##OP, bfloat16>);
 HR_GPU_UNARY_OPS(HR_REGISTER)
 #undef HR_REGISTER
-#define HR_REGISTER(OP)                                  \
-  HR_GPU_KERNEL(#OP, float, BinaryOp<Fn::k##OP, float>); \
-  HR_GPU_KERNEL(#OP, half, BinaryOp<Fn::k##OP, half>);   \
+#define HR_REGISTER(OP)                                    \
+  HR_GPU_KERNEL(#OP, float, BinaryOp<Fn::k##OP, float>);   \
+  HR_GPU_KERNEL(#OP, half, BinaryOp<Fn::k##OP, half>);     \
+  HR_GPU_KERNEL(#OP, double, BinaryOp<Fn::k##OP, double>); \
   HR_GPU_KERNEL(#OP, bfloat16, BinaryOp<Fn::k##OP, bfloat16>);
 HR_GPU_BINARY_OPS(HR_REGISTER)
 #undef HR_REGISTER
@@ -566,19 +568,22 @@ HR_GPU_INT_BINARY_OPS(HR_REGISTER)
 #define HR_REGISTER(OP)                                         \
   HR_GPU_KERNEL(#OP, float, CompareOp<Fn::k##OP, float>);       \
   HR_GPU_KERNEL(#OP, half, CompareOp<Fn::k##OP, half>);         \
+  HR_GPU_KERNEL(#OP, double, CompareOp<Fn::k##OP, double>);     \
   HR_GPU_KERNEL(#OP, bfloat16, CompareOp<Fn::k##OP, bfloat16>); \
   HR_GPU_KERNEL(#OP, int64_t, CompareOp<Fn::k##OP, int64_t>);
 HR_GPU_COMPARE_OPS(HR_REGISTER)
 #undef HR_REGISTER
-#define HR_REGISTER(OP)                                \
-  HR_GPU_KERNEL(#OP, float, GradOp<Fn::k##OP, float>); \
-  HR_GPU_KERNEL(#OP, half, GradOp<Fn::k##OP, half>);   \
+#define HR_REGISTER(OP)                                  \
+  HR_GPU_KERNEL(#OP, float, GradOp<Fn::k##OP, float>);   \
+  HR_GPU_KERNEL(#OP, half, GradOp<Fn::k##OP, half>);     \
+  HR_GPU_KERNEL(#OP, double, GradOp<Fn::k##OP, double>); \
   HR_GPU_KERNEL(#OP, bfloat16, GradOp<Fn::k##OP, bfloat16>);
 HR_GPU_GRAD_OPS(HR_REGISTER)
 #undef HR_REGISTER
-#define HR_REGISTER(OP)                                \
-  HR_GPU_KERNEL(#OP, float, TestOp<Fn::k##OP, float>); \
-  HR_GPU_KERNEL(#OP, half, TestOp<Fn::k##OP, half>);   \
+#define HR_REGISTER(OP)                                  \
+  HR_GPU_KERNEL(#OP, float, TestOp<Fn::k##OP, float>);   \
+  HR_GPU_KERNEL(#OP, half, TestOp<Fn::k##OP, half>);     \
+  HR_GPU_KERNEL(#OP, double, TestOp<Fn::k##OP, double>); \
   HR_GPU_KERNEL(#OP, bfloat16, TestOp<Fn::k##OP, bfloat16>);
 HR_GPU_TEST_OPS(HR_REGISTER)
 #undef HR_REGISTER
@@ -595,7 +600,7 @@ HR_GPU_TEST_OPS(HR_REGISTER)
   HR_GPU_KERNEL("BiasAddV1", T, BiasAddOp<T>);                 \
   HR_GPU_KERNEL("AddN", T, AddNOp<T>);                         \
   HR_GPU_KERNEL("OnesLike", T, OnesLikeOp<T>);
-HR_GPU_FLOAT_TYPES(HR_REGISTER)
+HR_GPU_REAL_TYPES(HR_REGISTER)
 #undef HR_REGISTER
 HR_GPU_KERNEL("Add", int64_t, BinaryOp<Fn::kAddV2, int64_t>);
 #undef HR_GPU_KERNEL
@@ -615,7 +620,7 @@ HR_GPU_KERNEL("Add", int64_t, BinaryOp<Fn::kAddV2, int64_t>);
                               .TypeConstraint<T>("T")                        \
                               .HostMemory("dims"),                           \
                           FillOp);
-HR_GPU_FLOAT_TYPES(HR_REGISTER)
+HR_GPU_REAL_TYPES(HR_REGISTER)
 HR_REGISTER(int64_t)
 HR_REGISTER(bool)
 #undef HR_REGISTER
@@ -629,6 +634,7 @@ HR_REGISTER(bool)
                               .TypeConstraint<T>("Tidx"), \
                           RangeOp<T>);
 HR_REGISTER(float)
+HR_REGISTER(double)
 HR_REGISTER(int64_t)
 #undef HR_REGISTER
 
@@ -642,7 +648,7 @@ HR_REGISTER(int64_t)
 #define HR_REGISTER_FROM(FROM) \
   HR_REGISTER(FROM, float) HR_REGISTER(FROM, half) HR_REGISTER(FROM, bfloat16) \
   HR_REGISTER(FROM, int32_t) HR_REGISTER(FROM, int64_t) \
-  HR_REGISTER(FROM, uint8_t) HR_REGISTER(FROM, bool)
+  HR_REGISTER(FROM, uint8_t) HR_REGISTER(FROM, bool) HR_REGISTER(FROM, double)
 // clang-format on
 HR_REGISTER_FROM(float)
 HR_REGISTER_FROM(half)
@@ -651,6 +657,7 @@ HR_REGISTER_FROM(int32_t)
 HR_REGISTER_FROM(int64_t)
 HR_REGISTER_FROM(uint8_t)
 HR_REGISTER_FROM(bool)
+HR_REGISTER_FROM(double)
 #undef HR_REGISTER_FROM
 #undef HR_REGISTER
 

@@ -52,6 +52,9 @@ inline Tensor Numbers(DataType dtype, const TensorShape& shape, int seed,
       case DT_FLOAT:
         t.data<float>()[i] = static_cast<float>(v);
         break;
+      case DT_DOUBLE:
+        t.data<double>()[i] = v;
+        break;
       case DT_HALF:
         t.data<half>()[i] = static_cast<half>(static_cast<float>(v));
         break;
@@ -173,10 +176,10 @@ class OnBoth {
       SCOPED_TRACE(testing::Message()
                    << def_.op << " of " << DataTypeString(want[i].dtype())
                    << ", output " << i);
-      const double tolerance = want[i].dtype() == DT_HALF ? 4e-3
-                               : want[i].dtype() == DT_BFLOAT16
-                                   ? 3e-2
-                                   : float_tolerance;
+      const double tolerance = want[i].dtype() == DT_HALF       ? 4e-3
+                               : want[i].dtype() == DT_BFLOAT16 ? 3e-2
+                               : want[i].dtype() == DT_DOUBLE   ? 1e-11
+                                                              : float_tolerance;
       ExpectClose(got[i], want[i], tolerance, tolerance);
     }
   }

@@ -10,6 +10,7 @@ namespace headrace::gpu {
 namespace {
 
 constexpr DataType kFloats[] = {DT_FLOAT, DT_HALF, DT_BFLOAT16};
+constexpr DataType kReals[] = {DT_FLOAT, DT_HALF, DT_BFLOAT16, DT_DOUBLE};
 
 TEST(GpuOpsTest, Unary) {
   static const char* const kOps[] = {
@@ -23,7 +24,7 @@ TEST(GpuOpsTest, Unary) {
     const bool positive = name == "Log" || name == "Log1p" || name == "Sqrt" ||
                           name == "Rsqrt" || name == "Reciprocal" ||
                           name == "Inv";
-    for (const DataType dtype : kFloats) {
+    for (const DataType dtype : kReals) {
       for (const int64_t n : {0, 1, 255, 257, 1000}) {
         OnBoth call(op);
         call.Input(Numbers(dtype, {n}, 1, positive ? 0.1 : -7, 7));
@@ -63,11 +64,11 @@ TEST(GpuOpsTest, BinaryBroadcasts) {
           "Add"};
   for (const char* op : kOps) {
     const bool positive = std::string(op) == "Pow";
-    for (const DataType dtype : kFloats) {
+    for (const DataType dtype : kReals) {
       for (const auto& [x, y] : kShapes) {
         // bfloat16 rounds quotients to others' sides of an integer.
         const bool cuts = std::string(op).substr(0, 5) == "Floor";
-        if (cuts && dtype != DT_FLOAT) continue;
+        if (cuts && dtype != DT_FLOAT && dtype != DT_DOUBLE) continue;
         OnBoth call(op);
         call.Input(Numbers(dtype, x, 1, positive ? 0.1 : -2, 2));
         call.Input(Numbers(dtype, y, 2, cuts ? 0.5 : -2, 2));
@@ -105,7 +106,7 @@ TEST(GpuOpsTest, Gradients) {
           "LeakyReluGrad",
       "InvGrad"};
   for (const char* op : kOps) {
-    for (const DataType dtype : kFloats) {
+    for (const DataType dtype : kReals) {
       for (const int64_t n : {0, 3, 513}) {
         OnBoth call(op);
         call.Input(Numbers(dtype, {n}, 1, 0.5, 2));
@@ -133,7 +134,7 @@ TEST(GpuOpsTest, Logical) {
 
 TEST(GpuOpsTest, Casts) {
   constexpr DataType kTypes[] = {DT_FLOAT, DT_HALF,  DT_BFLOAT16, DT_INT32,
-                                 DT_INT64, DT_UINT8, DT_BOOL};
+                                 DT_INT64, DT_UINT8, DT_BOOL,     DT_DOUBLE};
   for (const DataType from : kTypes) {
     for (const DataType to : kTypes) {
       OnBoth call("Cast");
@@ -162,7 +163,7 @@ TEST(GpuOpsTest, RoundingToNarrowTypes) {
 }
 
 TEST(GpuOpsTest, BiasAdd) {
-  for (const DataType dtype : kFloats) {
+  for (const DataType dtype : kReals) {
     for (const char* format : {"NHWC", "NCHW"}) {
       const bool nhwc = format[1] == 'H';
       OnBoth add("BiasAdd");
@@ -209,7 +210,7 @@ TEST(GpuOpsTest, SelectFillRangeAddN) {
     zeros.Input(Numbers(dtype, {33}, 1));
     zeros.ExpectEqual();
   }
-  for (const DataType dtype : kFloats) {
+  for (const DataType dtype : kReals) {
     OnBoth ones("OnesLike");
     ones.Input(Numbers(dtype, {33}, 1));
     ones.ExpectEqual();
@@ -253,7 +254,8 @@ TEST(GpuOpsTest, Chains) {
 
 // ---- Moves ------------------------------------------------------------------
 
-constexpr DataType kMoved[] = {DT_FLOAT, DT_HALF, DT_INT64, DT_BOOL, DT_INT32};
+constexpr DataType kMoved[] = {DT_FLOAT, DT_HALF,  DT_INT64,
+                               DT_BOOL,  DT_INT32, DT_DOUBLE};
 
 TEST(GpuOpsTest, Transpose) {
   const std::pair<TensorShape, std::vector<int32_t>> kCases[] = {
@@ -359,7 +361,7 @@ TEST(GpuOpsTest, PadSliceTile) {
     broadcast.Input(Ints<int32_t>({2, 3, 5}));
     broadcast.ExpectEqual();
   }
-  for (const DataType dtype : kFloats) {
+  for (const DataType dtype : kReals) {
     OnBoth grad("StridedSliceGrad");
     grad.Input(Ints<int32_t>({4, 5})).Input(Ints<int32_t>({3, 1}));
     grad.Input(Ints<int32_t>({0, 5})).Input(Ints<int32_t>({-2, 2}));
@@ -393,7 +395,7 @@ TEST(GpuOpsTest, GatherOneHotSegments) {
     call.Input(MakeScalar(4)).Input(MakeScalar(2.5f)).Input(MakeScalar(-1.0f));
     call.ExpectEqual();
   }
-  for (const DataType dtype : kFloats) {
+  for (const DataType dtype : kReals) {
     OnBoth call("UnsortedSegmentSum");
     call.Input(Numbers(dtype, {2, 3, 70}, 1));
     call.Input(MakeTensor<int32_t>({2, 3}, {4, 0, 4, 1, 0, -1}));
@@ -544,7 +546,7 @@ TEST(GpuOpsTest, ArgExtremesAndL2Loss) {
       }
     }
   }
-  for (const DataType dtype : kFloats) {
+  for (const DataType dtype : kReals) {
     for (const int64_t n : {0, 5, 1000}) {
       OnBoth call("L2Loss");
       call.Input(Numbers(dtype, {n}, 1, -1, 1));
@@ -557,7 +559,7 @@ TEST(GpuOpsTest, ArgExtremesAndL2Loss) {
 }
 
 TEST(GpuOpsTest, SoftmaxAndCrossEntropy) {
-  for (const DataType dtype : kFloats) {
+  for (const DataType dtype : kReals) {
     const TensorShape kShapes[] = {{3, 10}, {2, 3, 1000}, {7},
                                    {4, 1},  {0, 5},       {5, 129}};
     for (const TensorShape& shape : kShapes) {
@@ -690,7 +692,7 @@ TEST(GpuOpsTest, Optimizers) {
       {"CenteredRMSProp", 4, 4, 0},
   };
   for (const auto& r : kRules) {
-    for (const DataType dtype : kFloats) {
+    for (const DataType dtype : kReals) {
       SCOPED_TRACE(r.rule);
       OnBoth call(absl::StrCat("ResourceApply", r.rule));
       call.Attr("T", dtype);
@@ -717,7 +719,8 @@ TEST(GpuOpsTest, Optimizers) {
 }
 
 TEST(GpuOpsTest, Assignments) {
-  for (const DataType dtype : {DT_FLOAT, DT_HALF, DT_BFLOAT16, DT_INT64}) {
+  for (const DataType dtype :
+       {DT_FLOAT, DT_HALF, DT_BFLOAT16, DT_INT64, DT_DOUBLE}) {
     for (const char* op :
          {"AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp"}) {
       OnBoth call(op);
@@ -740,7 +743,7 @@ TEST(GpuOpsTest, Assignments) {
 // ---- Products and convolutions ----------------------------------------------
 
 TEST(GpuOpsTest, MatMul) {
-  for (const DataType dtype : kFloats) {
+  for (const DataType dtype : kReals) {
     for (const bool ta : {false, true}) {
       for (const bool tb : {false, true}) {
         for (const int64_t k : {0, 1, 33}) {
@@ -776,6 +779,7 @@ TEST(GpuOpsTest, MatMul) {
       call.ExpectEqual(1e-4);
     }
     for (const char* activation : {"Relu", "Tanh", "LeakyRelu", ""}) {
+      if (dtype == DT_DOUBLE) continue;  // is not fused
       OnBoth fused("_FusedMatMul");
       std::vector<std::string> ops = {"BiasAdd"};
       if (*activation != '\0') ops.push_back(activation);

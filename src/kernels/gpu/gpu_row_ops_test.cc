@@ -26,7 +26,8 @@ Tensor RowNumbers(bool wide, const TensorShape& shape) {
 
 TEST(GpuRowOpsTest, Scatters) {
   for (const char* op : {"Update", "Add", "Sub", "Mul", "Div", "Min", "Max"}) {
-    for (const DataType dtype : {DT_FLOAT, DT_HALF, DT_BFLOAT16, DT_INT64}) {
+    for (const DataType dtype :
+         {DT_FLOAT, DT_HALF, DT_BFLOAT16, DT_INT64, DT_DOUBLE}) {
       if (dtype == DT_INT64 && op == std::string("Div")) continue;
       for (const bool wide : {false, true}) {
         for (const bool scalar : {false, true}) {
@@ -81,7 +82,7 @@ TEST(GpuRowOpsTest, SparseOptimizers) {
 #undef HR_COUNT
   EXPECT_EQ(covered, static_cast<int>(std::size(kRules)));
   for (const auto& r : kRules) {
-    for (const DataType dtype : kFloats) {
+    for (const DataType dtype : {DT_FLOAT, DT_HALF, DT_BFLOAT16, DT_DOUBLE}) {
       for (const bool wide : {false, true}) {
         SCOPED_TRACE(r.rule);
         OnBoth call(absl::StrCat("ResourceSparseApply", r.rule));
@@ -136,7 +137,8 @@ TEST(GpuRowOpsTest, GatherNd) {
 }
 
 TEST(GpuRowOpsTest, ScatterNd) {
-  for (const DataType dtype : {DT_FLOAT, DT_HALF, DT_BFLOAT16, DT_INT64}) {
+  for (const DataType dtype :
+       {DT_FLOAT, DT_HALF, DT_BFLOAT16, DT_INT64, DT_DOUBLE}) {
     for (const bool wide : {false, true}) {
       const Tensor shape =
           wide ? Ints<int64_t>({7, 7, 3}) : Ints<int32_t>({7, 7, 3});
@@ -165,7 +167,8 @@ TEST(GpuRowOpsTest, ScatterNd) {
 }
 
 TEST(GpuRowOpsTest, TopK) {
-  for (const DataType dtype : {DT_FLOAT, DT_HALF, DT_BFLOAT16, DT_INT64}) {
+  for (const DataType dtype :
+       {DT_FLOAT, DT_HALF, DT_BFLOAT16, DT_INT64, DT_DOUBLE}) {
     for (const int k : {0, 1, 4, 37}) {
       OnBoth call("TopKV2");  // few values, so that many are equal
       call.Input(

@@ -102,6 +102,27 @@ HR_HOST2("BroadcastArgs", "s0", "s1", "r0")
 #undef HR_HOST2
 #undef HR_HOST3
 
+// Rows of a gradient are made unique beside their variable. The sizes of the
+// results are known when they are computed, so the host computes them; without
+// these kernels the variable would leave the GPU, too.
+#define HR_UNIQUE(SPEC, T)                            \
+  REGISTER_KERNEL_BUILDER(SPEC.Device(DEVICE_GPU)     \
+                              .TypeConstraint<T>("T") \
+                              .HostMemory("x")        \
+                              .HostMemory("y")        \
+                              .HostMemory("idx"),     \
+                          HostKernel);
+#define HR_UNIQUE_TYPE(T)                                                      \
+  HR_UNIQUE(Name("Unique"), T)                                                 \
+  HR_UNIQUE(Name("UniqueV2").HostMemory("axis"), T)                            \
+  HR_UNIQUE(Name("UniqueWithCounts").HostMemory("count"), T)                   \
+  HR_UNIQUE(Name("UniqueWithCountsV2").HostMemory("axis").HostMemory("count"), \
+            T)
+HR_UNIQUE_TYPE(int32_t)
+HR_UNIQUE_TYPE(int64_t)
+#undef HR_UNIQUE_TYPE
+#undef HR_UNIQUE
+
 REGISTER_KERNEL_BUILDER(Name("StridedSlice")
                             .Device(DEVICE_GPU)
                             .TypeConstraint<int32_t>("T")

@@ -23,6 +23,8 @@ HR_GPU_WIDTHS(HR_WIDE)
   HR_GPU_FUNCTOR(MaxPoolGradMap<T>);      \
   HR_GPU_FUNCTOR(AvgPoolGradMap<T>);
 HR_TYPED(float)
+HR_GPU_FUNCTOR(SegmentSum<double, int32_t>);
+HR_GPU_FUNCTOR(SegmentSum<double, int64_t>);
 HR_TYPED(Half)
 HR_TYPED(Bfloat16)
 

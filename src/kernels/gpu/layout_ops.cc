@@ -671,7 +671,7 @@ class OneHotOp : public OpKernel {
                               .TypeConstraint<T>("T")                      \
                               .HostMemory("shape"),                        \
                           BroadcastToOp);
-HR_GPU_FLOAT_TYPES(HR_REGISTER)
+HR_GPU_REAL_TYPES(HR_REGISTER)
 HR_REGISTER(int64_t)
 HR_REGISTER(bool)
 #undef HR_REGISTER
@@ -691,7 +691,7 @@ HR_REGISTER(bool)
 #define HR_REGISTER(T)          \
   HR_REGISTER_INDEX(T, int32_t) \
   HR_REGISTER_INDEX(T, int64_t)
-HR_GPU_FLOAT_TYPES(HR_REGISTER)
+HR_GPU_REAL_TYPES(HR_REGISTER)
 HR_REGISTER(int32_t)
 HR_REGISTER(int64_t)
 #undef HR_REGISTER
@@ -707,7 +707,7 @@ HR_REGISTER(int64_t)
 #define HR_REGISTER(T)          \
   HR_REGISTER_INDEX(T, int32_t) \
   HR_REGISTER_INDEX(T, int64_t)
-HR_GPU_FLOAT_TYPES(HR_REGISTER)
+HR_GPU_REAL_TYPES(HR_REGISTER)
 #undef HR_REGISTER
 #undef HR_REGISTER_INDEX
 
@@ -722,7 +722,7 @@ HR_GPU_FLOAT_TYPES(HR_REGISTER)
   HR_REGISTER_INDEX(T, uint8_t) \
   HR_REGISTER_INDEX(T, int32_t) \
   HR_REGISTER_INDEX(T, int64_t)
-HR_GPU_FLOAT_TYPES(HR_REGISTER)
+HR_GPU_REAL_TYPES(HR_REGISTER)
 HR_REGISTER(int32_t)
 HR_REGISTER(int64_t)
 HR_REGISTER(bool)

@@ -235,7 +235,6 @@ class BatchMatMulOp : public OpKernel {
                           __VA_ARGS__)
 #define HR_REGISTER(T)                                    \
   HR_GPU_KERNEL("MatMul", T, MatMulOp);                   \
-  HR_GPU_KERNEL("_FusedMatMul", T, MatMulOp);             \
   HR_GPU_KERNEL("BatchMatMul", T, BatchMatMulOp);         \
   HR_GPU_KERNEL("BatchMatMulV2", T, BatchMatMulOp);       \
   REGISTER_KERNEL_BUILDER(Name("BatchMatMulV3")           \
@@ -244,9 +243,12 @@ class BatchMatMulOp : public OpKernel {
                               .TypeConstraint<T>("Tb")    \
                               .TypeConstraint<T>("Tout"), \
                           BatchMatMulOp);
-HR_GPU_FLOAT_TYPES(HR_REGISTER)
-HR_GPU_KERNEL("_FusedBatchMatMul", float, BatchMatMulOp);
+HR_GPU_REAL_TYPES(HR_REGISTER)
 #undef HR_REGISTER
+#define HR_REGISTER(T) HR_GPU_KERNEL("_FusedMatMul", T, MatMulOp);
+HR_GPU_FLOAT_TYPES(HR_REGISTER)
+#undef HR_REGISTER
+HR_GPU_KERNEL("_FusedBatchMatMul", float, BatchMatMulOp);
 #undef HR_GPU_KERNEL
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace headrace::gpu {
 #define HR_REDUCE_SAME(T, OP) HR_BOTH(LoadElement<T>, OP<T>, T)
 #define HR_OP(OP)                \
   HR_REDUCE_SAME(float, OP)      \
+  HR_REDUCE_SAME(double, OP)     \
   HR_REDUCE(Half, float, OP)     \
   HR_REDUCE(Bfloat16, float, OP) \
   HR_REDUCE_SAME(int64_t, OP)
@@ -30,6 +31,7 @@ HR_BOTH(LoadElement<bool>, AnyOp, bool)
   HR_BOTH(LoadProduct<T>, SumOp<float>, float)   \
   HR_GPU_BLOCK_FUNCTOR(RowReduce<LoadDifference<T>, MaxOp<float>, float>);
 HR_SQUARES(float)
+HR_BOTH(LoadSquare<double>, SumOp<double>, double)
 HR_SQUARES(Half)
 HR_SQUARES(Bfloat16)
 HR_BOTH(LoadSquare<Half>, SumOp<float>, float)
@@ -41,16 +43,21 @@ HR_BOTH(LoadSquare<Bfloat16>, SumOp<float>, float)
   HR_GPU_BLOCK_FUNCTOR(XentRow<T>);                \
   HR_GPU_BLOCK_FUNCTOR(SparseXentRow<T, int32_t>); \
   HR_GPU_BLOCK_FUNCTOR(SparseXentRow<T, int64_t>); \
-  HR_GPU_BLOCK_FUNCTOR(LayerNormRow<T>);           \
   HR_GPU_FUNCTOR(ArgExtreme<T, int32_t, true>);    \
   HR_GPU_FUNCTOR(ArgExtreme<T, int64_t, true>);    \
   HR_GPU_FUNCTOR(ArgExtreme<T, int32_t, false>);   \
-  HR_GPU_FUNCTOR(ArgExtreme<T, int64_t, false>);   \
-  HR_GPU_FUNCTOR(BatchNormApply<T>);               \
-  HR_GPU_FUNCTOR(BatchNormGradInput<T>);
+  HR_GPU_FUNCTOR(ArgExtreme<T, int64_t, false>);
 HR_ROWS(float)
+HR_ROWS(double)
 HR_ROWS(Half)
 HR_ROWS(Bfloat16)
+#define HR_NORMS(T)                      \
+  HR_GPU_BLOCK_FUNCTOR(LayerNormRow<T>); \
+  HR_GPU_FUNCTOR(BatchNormApply<T>);     \
+  HR_GPU_FUNCTOR(BatchNormGradInput<T>);
+HR_NORMS(float)
+HR_NORMS(Half)
+HR_NORMS(Bfloat16)
 HR_GPU_FUNCTOR(BatchNormStats);
 HR_GPU_FUNCTOR(BatchNormGradScale);
 

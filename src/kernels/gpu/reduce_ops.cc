@@ -160,9 +160,10 @@ class L2LossOp : public OpKernel {
     BoxBuilder<1> reduced;
     reduced.AddDim(shape.count, {1});
     OP_REQUIRES_OK(ctx, reduced.Build(&shape.reduced));
+    using C = ComputeType<Dev<T>>;
     OP_REQUIRES_OK(
-        ctx, (ReduceOnDevice<SumOp<float>>(ctx, LoadSquare<Dev<T>>{In<T>(x)},
-                                           shape, true, 2.0f, Out<T>(y))));
+        ctx, (ReduceOnDevice<SumOp<C>>(ctx, LoadSquare<Dev<T>>{In<T>(x)}, shape,
+                                       true, C(2), Out<T>(y))));
   }
 };
 
@@ -187,9 +188,10 @@ class BiasAddGradOp : public OpKernel {
                    ctx->allocate_output(0, TensorShape({view.channels}), &db));
     ReduceShape shape;
     OP_REQUIRES_OK(ctx, view.Reduced(&shape));
-    OP_REQUIRES_OK(ctx, (ReduceOnDevice<SumOp<float>>(
+    using C = ComputeType<Dev<T>>;
+    OP_REQUIRES_OK(ctx, (ReduceOnDevice<SumOp<C>>(
                             ctx, LoadElement<Dev<T>>{In<T>(dy)}, shape,
-                            view.inner_reduced(), 1.0f, Out<T>(db))));
+                            view.inner_reduced(), C(1), Out<T>(db))));
   }
 
  private:
@@ -567,7 +569,7 @@ class FusedBatchNormGradOp : public OpKernel {
   HR_GPU_REDUCTION("Prod", T, ProdOp, false); \
   HR_GPU_REDUCTION("Max", T, MaxOp, false);   \
   HR_GPU_REDUCTION("Min", T, MinOp, false);
-HR_GPU_FLOAT_TYPES(HR_REGISTER)
+HR_GPU_REAL_TYPES(HR_REGISTER)
 HR_REGISTER(int64_t)
 #undef HR_REGISTER
 #undef HR_GPU_REDUCTION
@@ -584,7 +586,7 @@ REGISTER_KERNEL_BUILDER(
   HR_GPU_KERNEL("Softmax", T, SoftmaxOp<T, false>);   \
   HR_GPU_KERNEL("LogSoftmax", T, SoftmaxOp<T, true>); \
   HR_GPU_KERNEL("SoftmaxCrossEntropyWithLogits", T, XentOp<T>);
-HR_GPU_FLOAT_TYPES(HR_REGISTER)
+HR_GPU_REAL_TYPES(HR_REGISTER)
 #undef HR_REGISTER
 HR_GPU_KERNEL("_FusedLayerNorm", float, FusedLayerNormOp);
 HR_GPU_KERNEL("FusedBatchNorm", float, FusedBatchNormOp<float>);
@@ -612,7 +614,7 @@ HR_GPU_KERNEL("FusedBatchNormGrad", float, FusedBatchNormGradOp<float>);
 #define HR_REGISTER(T)          \
   HR_REGISTER_INDEX(T, int32_t) \
   HR_REGISTER_INDEX(T, int64_t)
-HR_GPU_FLOAT_TYPES(HR_REGISTER)
+HR_GPU_REAL_TYPES(HR_REGISTER)
 #undef HR_REGISTER
 #undef HR_REGISTER_INDEX
 

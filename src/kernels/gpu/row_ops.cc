@@ -185,7 +185,7 @@ class TopKOp : public OpKernel {
 #define HR_REGISTER(T)          \
   HR_REGISTER_INDEX(T, int32_t) \
   HR_REGISTER_INDEX(T, int64_t)
-HR_GPU_FLOAT_TYPES(HR_REGISTER)
+HR_GPU_REAL_TYPES(HR_REGISTER)
 HR_REGISTER(int32_t)
 HR_REGISTER(int64_t)
 HR_REGISTER(bool)
@@ -211,7 +211,7 @@ HR_REGISTER(bool)
 #define HR_REGISTER(T)          \
   HR_REGISTER_INDEX(T, int32_t) \
   HR_REGISTER_INDEX(T, int64_t)
-HR_GPU_FLOAT_TYPES(HR_REGISTER)
+HR_GPU_REAL_TYPES(HR_REGISTER)
 HR_REGISTER(int64_t)
 #undef HR_REGISTER
 #undef HR_REGISTER_INDEX
@@ -226,7 +226,7 @@ HR_REGISTER(int64_t)
                               .TypeConstraint<int32_t>("index_type")      \
                               .HostMemory("k"),                           \
                           TopKOp<T>);
-HR_GPU_FLOAT_TYPES(HR_REGISTER)
+HR_GPU_REAL_TYPES(HR_REGISTER)
 HR_REGISTER(int64_t)
 #undef HR_REGISTER
 

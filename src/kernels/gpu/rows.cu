@@ -10,6 +10,7 @@ namespace headrace::gpu {
   HR_GPU_FUNCTOR(UpdateRows<OptimizerStep<optimizer_rules::RULE, T>>);
 #define HR_OPTIMIZER(RULE) \
   HR_SPARSE(RULE, float)   \
+  HR_SPARSE(RULE, double)  \
   HR_SPARSE(RULE, Half)    \
   HR_SPARSE(RULE, Bfloat16)
 HR_GPU_SPARSE_OPTIMIZERS(HR_OPTIMIZER)
@@ -18,6 +19,7 @@ HR_GPU_SPARSE_OPTIMIZERS(HR_OPTIMIZER)
   HR_GPU_FUNCTOR(UpdateRows<CombineRows<T>>); \
   HR_GPU_FUNCTOR(TopElements<T>);
 HR_TYPED(float)
+HR_TYPED(double)
 HR_TYPED(Half)
 HR_TYPED(Bfloat16)
 HR_TYPED(int64_t)

@@ -4,9 +4,10 @@
 
 namespace headrace::gpu {
 
-#define HR_OPTIMIZER(RULE)                                     \
-  HR_GPU_FUNCTOR(OptimizerStep<optimizer_rules::RULE, float>); \
-  HR_GPU_FUNCTOR(OptimizerStep<optimizer_rules::RULE, Half>);  \
+#define HR_OPTIMIZER(RULE)                                      \
+  HR_GPU_FUNCTOR(OptimizerStep<optimizer_rules::RULE, float>);  \
+  HR_GPU_FUNCTOR(OptimizerStep<optimizer_rules::RULE, double>); \
+  HR_GPU_FUNCTOR(OptimizerStep<optimizer_rules::RULE, Half>);   \
   HR_GPU_FUNCTOR(OptimizerStep<optimizer_rules::RULE, Bfloat16>);
 HR_GPU_OPTIMIZERS(HR_OPTIMIZER)
 
@@ -14,6 +15,7 @@ HR_GPU_OPTIMIZERS(HR_OPTIMIZER)
   HR_GPU_FUNCTOR(AddTo<T, false>); \
   HR_GPU_FUNCTOR(AddTo<T, true>);
 HR_TYPED(float)
+HR_TYPED(double)
 HR_TYPED(Half)
 HR_TYPED(Bfloat16)
 HR_TYPED(int64_t)

@@ -197,12 +197,12 @@ class ScatterOp : public OpKernel {
   HR_REGISTER_UPDATE("Mul", kMul, T)       \
   HR_REGISTER_UPDATE("Min", kMin, T)       \
   HR_REGISTER_UPDATE("Max", kMax, T)
-HR_GPU_FLOAT_TYPES(HR_REGISTER)
+HR_GPU_REAL_TYPES(HR_REGISTER)
 HR_REGISTER(int64_t)
 #undef HR_REGISTER
 // Integers divide on the CPU, which refuses zero.
 #define HR_REGISTER(T) HR_REGISTER_UPDATE("Div", kDiv, T)
-HR_GPU_FLOAT_TYPES(HR_REGISTER)
+HR_GPU_REAL_TYPES(HR_REGISTER)
 #undef HR_REGISTER
 #undef HR_REGISTER_UPDATE
 
@@ -356,7 +356,7 @@ class ResourceGatherOp : public OpKernel {
 #define HR_REGISTER(T)          \
   HR_REGISTER_INDEX(T, int32_t) \
   HR_REGISTER_INDEX(T, int64_t)
-HR_GPU_FLOAT_TYPES(HR_REGISTER)
+HR_GPU_REAL_TYPES(HR_REGISTER)
 #undef HR_REGISTER
 #undef HR_REGISTER_INDEX
 
@@ -416,16 +416,17 @@ REGISTER_KERNEL_BUILDER(Name("IsVariableInitialized")
                               .TypeConstraint<T>("dtype")                  \
                               .HostMemory("resource"),                     \
                           AssignUpdateOp<T, true>);
-HR_GPU_FLOAT_TYPES(HR_REGISTER)
+HR_GPU_REAL_TYPES(HR_REGISTER)
 HR_REGISTER(int64_t)
 #undef HR_REGISTER
 
 #define HR_REGISTER_TYPE(OP, RULE, T)                                         \
   REGISTER_KERNEL_BUILDER(Name(OP).Device(DEVICE_GPU).TypeConstraint<T>("T"), \
                           OptimizerOp<optimizer_rules::RULE, T>);
-#define HR_REGISTER_REF(RULE)                  \
-  HR_REGISTER_TYPE("Apply" #RULE, RULE, float) \
-  HR_REGISTER_TYPE("Apply" #RULE, RULE, half)  \
+#define HR_REGISTER_REF(RULE)                   \
+  HR_REGISTER_TYPE("Apply" #RULE, RULE, float)  \
+  HR_REGISTER_TYPE("Apply" #RULE, RULE, double) \
+  HR_REGISTER_TYPE("Apply" #RULE, RULE, half)   \
   HR_REGISTER_TYPE("Apply" #RULE, RULE, bfloat16)
 HR_GPU_REF_OPTIMIZERS(HR_REGISTER_REF)
 #undef HR_REGISTER_REF
@@ -437,6 +438,7 @@ HR_GPU_REF_OPTIMIZERS(HR_REGISTER_REF)
                           OptimizerOp<optimizer_rules::RULE, T>);
 #define HR_REGISTER_RESOURCE(RULE, SPEC) \
   HR_REGISTER_TYPE(RULE, float, SPEC)    \
+  HR_REGISTER_TYPE(RULE, double, SPEC)   \
   HR_REGISTER_TYPE(RULE, half, SPEC)     \
   HR_REGISTER_TYPE(RULE, bfloat16, SPEC)
 #define HR_VARS1(OP) Name("ResourceApply" #OP).HostMemory("var")
@@ -472,6 +474,7 @@ HR_REGISTER_RESOURCE(CenteredRMSProp, HR_VARS1(CenteredRMSProp)
                           OptimizerOp<optimizer_rules::RULE, T, true>);
 #define HR_REGISTER_SPARSE(RULE, SPEC) \
   HR_REGISTER_TYPE(RULE, float, SPEC)  \
+  HR_REGISTER_TYPE(RULE, double, SPEC) \
   HR_REGISTER_TYPE(RULE, half, SPEC)   \
   HR_REGISTER_TYPE(RULE, bfloat16, SPEC)
 #define HR_REGISTER_REF(RULE) \
