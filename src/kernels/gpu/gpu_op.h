@@ -138,7 +138,7 @@ class HostKernel : public OpKernel {
 };
 
 #define HR_GPU_FLOAT_TYPES(M) M(float) M(half) M(bfloat16)
-// Of what has no part in Dnn's or in random numbers.
+// Of what Dnn has no part in.
 #define HR_GPU_REAL_TYPES(M) HR_GPU_FLOAT_TYPES(M) M(double)
 
 }  // namespace headrace::gpu

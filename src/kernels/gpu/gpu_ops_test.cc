@@ -647,7 +647,7 @@ TEST(GpuOpsTest, BatchNorm) {
 TEST(GpuOpsTest, RandomNumbersAreTheCpus) {
   for (const char* op :
        {"RandomUniform", "RandomStandardNormal", "TruncatedNormal"}) {
-    for (const DataType dtype : kFloats) {
+    for (const DataType dtype : kReals) {
       for (const int32_t n : {0, 1, 5, 4096, 4099}) {
         OnBoth call(op);
         call.Attr("seed", int64_t{7}).Attr("seed2", int64_t{11});

@@ -46,11 +46,26 @@ HR_HOST_DEVICE inline void NormalPair(uint32_t x0, uint32_t x1, float* pair) {
   pair[1] = Cos(v) * r;
 }
 
+// From 20 bits of the first word and all of the second.
+HR_HOST_DEVICE inline double UnitDouble(uint32_t x0, uint32_t x1) {
+  const uint64_t bits = uint64_t{x0 & 0xfffffu} << 32 | x1;
+  return static_cast<double>(bits) * (1.0 / 4503599627370496.0);  // 2^-52
+}
+HR_HOST_DEVICE inline void NormalPair(const uint32_t* x, double* pair) {
+  const double first = UnitDouble(x[0], x[1]);
+  const double u = first < 1e-7 ? 1e-7 : first;
+  const double v = 6.283185307179586476925286766559 * UnitDouble(x[2], x[3]);
+  const double r = Sqrt(-2.0 * Log(u));
+  pair[0] = Sin(v) * r;
+  pair[1] = Cos(v) * r;
+}
+
 enum class Distribution { kUniform, kNormal, kTruncatedNormal };
 
 // Index g makes results 4 g .. 4 g + 3.
 template <typename T, Distribution kDistribution>
 struct RandomGroup {
+  static constexpr int kPerGroup = 4;
   PhiloxStream stream;
   T* y;
   int64_t n;
@@ -96,6 +111,44 @@ struct RandomGroup {
         }
       }
     }
+  }
+};
+
+// Of double: results 2 g and 2 g + 1.
+template <Distribution kDistribution>
+struct RandomGroup<double, kDistribution> {
+  static constexpr int kPerGroup = 2;
+  PhiloxStream stream;
+  double* y;
+  int64_t n;
+
+  HR_HOST_DEVICE void Put(int64_t i, double v) const {
+    if (i < n) y[i] = v;
+  }
+  HR_HOST_DEVICE void operator()(int64_t g) const {
+    uint32_t w[4];
+    double pair[2];
+    if constexpr (kDistribution == Distribution::kTruncatedNormal) {
+      // Each group has 128 blocks.
+      int have = 0;
+      for (uint64_t block = 128 * static_cast<uint64_t>(g); have < 2; ++block) {
+        stream.Block(block, w);
+        NormalPair(w, pair);
+        for (int p = 0; p < 2 && have < 2; ++p) {
+          if (Abs(pair[p]) < 2) Put(2 * g + have++, pair[p]);
+        }
+      }
+      return;
+    }
+    stream.Block(g, w);
+    if constexpr (kDistribution == Distribution::kUniform) {
+      pair[0] = UnitDouble(w[0], w[1]);
+      pair[1] = UnitDouble(w[2], w[3]);
+    } else {
+      NormalPair(w, pair);
+    }
+    Put(2 * g, pair[0]);
+    Put(2 * g + 1, pair[1]);
   }
 };
 

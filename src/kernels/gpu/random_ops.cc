@@ -18,8 +18,9 @@ template <Distribution d, typename T>
 Status FillRandomOnDevice(OpKernelContext* ctx, const Philox& stream,
                           Tensor* out) {
   const int64_t n = out->NumElements();
-  return ForEach(GpuStream(ctx), (n + 3) / 4,
-                 RandomGroup<Dev<T>, d>{StreamOf(stream), Out<T>(out), n});
+  using F = RandomGroup<Dev<T>, d>;
+  return ForEach(GpuStream(ctx), (n + F::kPerGroup - 1) / F::kPerGroup,
+                 F{StreamOf(stream), Out<T>(out), n});
 }
 
 template <Distribution d, typename T>
@@ -93,7 +94,7 @@ class RandomUniformIntOp : public SeededOp {
                    T)                                                        \
   HR_REGISTER_DIST("TruncatedNormal", "StatelessTruncatedNormal",            \
                    kTruncatedNormal, T)
-HR_GPU_FLOAT_TYPES(HR_REGISTER)
+HR_GPU_REAL_TYPES(HR_REGISTER)
 #undef HR_REGISTER
 #undef HR_REGISTER_DIST
 

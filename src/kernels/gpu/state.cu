@@ -25,6 +25,7 @@ HR_TYPED(int64_t)
   HR_GPU_FUNCTOR(RandomGroup<T, Distribution::kNormal>);  \
   HR_GPU_FUNCTOR(RandomGroup<T, Distribution::kTruncatedNormal>);
 HR_RANDOM(float)
+HR_RANDOM(double)
 HR_RANDOM(Half)
 HR_RANDOM(Bfloat16)
 HR_GPU_FUNCTOR(RandomIntegers<uint32_t>);
