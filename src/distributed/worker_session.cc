@@ -135,13 +135,7 @@ Status WorkerSession::Register(const std::string& handle,
     const Device* d = FindDevice(name);
     return d == nullptr ? 0 : d->attributes().incarnation;
   };
-  MemoryTypesOfNodes memory_types(devices_);
-  if (memory_types.are_needed()) {
-    partition.memory_of = [&](const Node& n, const std::string& device,
-                              bool is_output, int index) {
-      return memory_types.Of(n, device, is_output, index);
-    };
-  }
+  partition.memory_of = MemoryOfNodes(devices_);
   std::map<std::string, std::unique_ptr<Graph>> parts;
   HR_RETURN_IF_ERROR(PartitionGraph(partition, std::move(graph), &parts));
 

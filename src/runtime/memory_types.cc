@@ -1,5 +1,7 @@
 #include "runtime/memory_types.h"
 
+#include <memory>
+
 namespace headrace {
 
 MemoryTypesOfNodes::MemoryTypesOfNodes(const std::vector<Device*>& devices) {
@@ -29,6 +31,15 @@ MemoryType MemoryTypesOfNodes::Of(const Node& n, const std::string& device,
   const Types& types = is_output ? known.outputs : known.inputs;
   return static_cast<size_t>(index) < types.size() ? types[index]
                                                    : DEVICE_MEMORY;
+}
+
+std::function<MemoryType(const Node& n, const std::string& device,
+                         bool is_output, int index)>
+MemoryOfNodes(const std::vector<Device*>& devices) {
+  auto types = std::make_shared<MemoryTypesOfNodes>(devices);
+  if (!types->are_needed()) return nullptr;
+  return [types](const Node& n, const std::string& device, bool is_output,
+                 int index) { return types->Of(n, device, is_output, index); };
 }
 
 }  // namespace headrace

@@ -4,6 +4,7 @@
 #ifndef HEADRACE_RUNTIME_MEMORY_TYPES_H_
 #define HEADRACE_RUNTIME_MEMORY_TYPES_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,12 @@ class MemoryTypesOfNodes {
   absl::flat_hash_map<std::string, std::string> own_memory_;
   absl::flat_hash_map<const Node*, Known> known_;
 };
+
+// For PartitionOptions.memory_of: null if the memory of every device is the
+// host's. The nodes outlive it; copies share what is known of them.
+std::function<MemoryType(const Node& n, const std::string& device,
+                         bool is_output, int index)>
+MemoryOfNodes(const std::vector<Device*>& devices);
 
 }  // namespace headrace
 

@@ -115,13 +115,7 @@ Status StepCompiler::BuildParts(std::unique_ptr<Graph> client,
     const Device* d = FindDevice(name);
     return d == nullptr ? 0 : d->attributes().incarnation;
   };
-  MemoryTypesOfNodes memory_types(devices_);
-  if (memory_types.are_needed()) {
-    partition.memory_of = [&](const Node& n, const std::string& device,
-                              bool is_output, int index) {
-      return memory_types.Of(n, device, is_output, index);
-    };
-  }
+  partition.memory_of = MemoryOfNodes(devices_);
   bool control_flow = false;
   client->ForEachNode(
       [&](const Node* n) { control_flow |= n->IsControlFlow(); });
