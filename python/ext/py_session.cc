@@ -158,10 +158,10 @@ class Callable {
 };
 
 [[noreturn]] void RefuseFeed(nb::handle key) {
-  RaiseTypeError(
-      StrCat("Cannot interpret feed_dict key as Tensor: Can not "
-             "convert a ",
-             nb::cast<std::string>(key.type().attr("__name__")), " into a Tensor."));
+  RaiseTypeError(StrCat(
+      "Cannot interpret feed_dict key as Tensor: Can not "
+      "convert a ",
+      nb::cast<std::string>(key.type().attr("__name__")), " into a Tensor."));
 }
 
 Endpoint PySession::FeedTarget(nb::handle key) {
