@@ -11,8 +11,11 @@ namespace headrace {
 namespace {
 constexpr size_t kMaxSpare = 32;
 
-void AddOnce(int32_t v, std::vector<int32_t>* to) {
-  if (std::find(to->begin(), to->end(), v) == to->end()) to->push_back(v);
+// False if it is there already.
+bool AddOnce(int32_t v, std::vector<int32_t>* to) {
+  if (std::find(to->begin(), to->end(), v) != to->end()) return false;
+  to->push_back(v);
+  return true;
 }
 }  // namespace
 
@@ -249,8 +252,11 @@ Status FramePropagator::PropagateLocked(const Item& i, const PlanNode& n,
   } else if (n.is_next_iteration) {
     HR_RETURN_IF_ERROR(NextIteration(i, outputs, ready));
   } else if (n.is_exit) {
-    AddOnce(i.node, i.is_dead ? &frame->dead_exits : &frame->live_exits);
-    if (!i.is_dead) {
+    // An Exit that is not behind the loop's Switch has a value in each
+    // iteration. The first counts: who reads it may be running by now.
+    const bool is_first =
+        AddOnce(i.node, i.is_dead ? &frame->dead_exits : &frame->live_exits);
+    if (is_first && !i.is_dead) {
       HR_RETURN_IF_ERROR(DeliverAll(i.node, false, outputs, /*keep=*/false,
                                     frame->parent, ready));
     }

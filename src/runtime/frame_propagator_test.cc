@@ -218,6 +218,20 @@ TEST(FramePropagatorTest, AMergeTakesTheFirstAndWaitsForItsControls) {
   });
 }
 
+TEST(FramePropagatorTest, AnExitWithAValueInEachIterationGivesItOnce) {
+  TestPlan p(absl::StrCat(CountTo(3), R"(
+    early: Exit merge
+    after: StepAdd early nothing
+    both: StepAdd early out
+  )"));
+  ASSERT_EQ(p.status, OkStatus());
+  InAnyOrder(p.plan, [](FrameDriver& d) {
+    EXPECT_EQ(d.Count("early"), 4);
+    EXPECT_EQ(d.Count("after"), 1);
+    EXPECT_EQ(d.Count("both"), 1);
+  });
+}
+
 TEST(FramePropagatorTest, DeathComesThroughControlEdgesToo) {
   const TestPlan p(R"(
     p: Const true
