@@ -25,8 +25,8 @@ file(CONFIGURE OUTPUT ${HEADRACE_RELR_FOLDER}/load.c CONTENT
   "#include <dlfcn.h>
 int main(int n, char** a) { return dlopen(a[1], RTLD_NOW) == 0; }\n")
 
-# Sets `works` to whether a library with such relocations links and loads here.
-function(hr_try_relr works)
+# Keeps in the cache whether a library with such relocations links and loads here.
+function(hr_try_relr)
   set(compile ${CMAKE_C_COMPILER} -fPIC -fuse-ld=mold)
   set(where WORKING_DIRECTORY ${HEADRACE_RELR_FOLDER} OUTPUT_QUIET ERROR_QUIET)
   execute_process(${where}
@@ -38,15 +38,15 @@ function(hr_try_relr works)
   execute_process(${where} COMMAND ${compile} load.c -o load -ldl)
   execute_process(${where} COMMAND ./load ./try.so RESULT_VARIABLE result)
   if(result EQUAL 0)
-    set(${works} ON PARENT_SCOPE)
+    set(works ON)
   else()
-    set(${works} OFF PARENT_SCOPE)
+    set(works OFF)
   endif()
+  set(HEADRACE_RELR ${works} CACHE INTERNAL "relative relocations link and load")
 endfunction()
 
 if(NOT DEFINED HEADRACE_RELR)
-  hr_try_relr(works)
-  set(HEADRACE_RELR ${works} CACHE INTERNAL "relative relocations link and load")
+  hr_try_relr()
 endif()
 
 function(hr_relr target)

@@ -144,36 +144,16 @@ class GatherNdOp : public OpKernel, public StoredConstantReader {
   void Compute(OpKernelContext* ctx) override {
     const Tensor& params = ctx->input(0);
     const Tensor& indices = ctx->input(1);
-    OP_REQUIRES(ctx, params.dims() >= 1,
-                errors::InvalidArgument("params must be at least a vector"));
-    OP_REQUIRES(ctx, indices.dims() >= 1,
-                errors::InvalidArgument("indices must be at least a vector"));
-    const int64_t depth = indices.dim_size(indices.dims() - 1);
-    OP_REQUIRES(ctx, depth <= params.dims(),
-                errors::InvalidArgument(
-                    "index innermost dimension length must be <= params rank; "
-                    "saw: ",
-                    depth, " vs. ", params.dims()));
-    TensorShape shape = indices.shape();
-    shape.RemoveDim(indices.dims() - 1);
-    const int64_t n = shape.num_elements();
-    for (int i = static_cast<int>(depth); i < params.dims(); ++i) {
-      shape.AddDim(params.dim_size(i));
-    }
-    OP_REQUIRES(ctx, shape.dims() <= kMaxTensorRank,
-                errors::InvalidArgument("the result has too many dimensions"));
-    OP_REQUIRES(ctx, n == 0 || params.NumElements() > 0,
-                errors::InvalidArgument("Requested more than 0 entries, but "
-                                        "params is empty.  Params shape: ",
-                                        params.shape().DebugString()));
+    TensorShape shape;
+    OP_REQUIRES_OK(ctx, GatherNdShape(params.shape(), indices.shape(), &shape));
     std::vector<int64_t> at;
     OP_REQUIRES_OK(ctx, SliceIndices(indices, params.shape(), "param shape",
                                      ignore_bad_, &at));
     Tensor* out = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &out));
     if (out->NumElements() == 0) return;
-    const int64_t row =
-        params.shape().ProductOf(static_cast<int>(depth), params.dims());
+    const int64_t n = static_cast<int64_t>(at.size());
+    const int64_t row = out->NumElements() / n;
     WithElement(params.dtype(), [&]<typename T>(Element<T>) {
       GatherRows<T>(ctx, ElementsOf<T>(params), ElementsOf<T>(out), 1, 0, at, n,
                     1, row);

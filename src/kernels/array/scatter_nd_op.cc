@@ -54,36 +54,11 @@ void ScatterRows(const std::vector<int64_t>& at, int64_t row, const Tensor& in,
 Status Prepare(const Tensor& indices, const Tensor& updates,
                const TensorShape& shape, bool ignore_bad,
                std::vector<int64_t>* at, int64_t* row) {
-  if (indices.dims() < 1 || shape.dims() < 1) {
-    return errors::InvalidArgument(
-        "indices and output must be at least 1-D, got shapes ",
-        indices.shape().DebugString(), " and ", shape.DebugString());
-  }
+  HR_RETURN_IF_ERROR(
+      CheckScatterNd(shape, "output", indices.shape(), updates.shape()));
+  HR_RETURN_IF_ERROR(
+      CheckScatterNdHasPlace(shape, indices.shape(), updates.shape()));
   const int64_t depth = indices.dim_size(indices.dims() - 1);
-  if (depth > shape.dims()) {
-    return errors::InvalidArgument("indices.shape[-1] is ", depth,
-                                   ", more than the rank of the output ",
-                                   shape.DebugString());
-  }
-  TensorShape want = indices.shape();
-  want.RemoveDim(indices.dims() - 1);
-  for (int i = static_cast<int>(depth); i < shape.dims(); ++i) {
-    want.AddDim(shape.dim_size(i));
-  }
-  if (updates.shape() != want) {
-    return errors::InvalidArgument(
-        "Must have updates.shape = indices.shape[:-1] + output.shape[", depth,
-        ":] = ", want.DebugString(),
-        ", got updates.shape: ", updates.shape().DebugString(),
-        ", indices.shape: ", indices.shape().DebugString(),
-        ", output.shape: ", shape.DebugString());
-  }
-  if (updates.NumElements() > 0 && (depth == 0 || shape.num_elements() == 0)) {
-    return errors::InvalidArgument(
-        "Indices and updates specified for ",
-        depth == 0 ? "an index depth of 0" : "an empty output", ": indices ",
-        indices.shape().DebugString(), ", output ", shape.DebugString());
-  }
   *row = shape.ProductOf(static_cast<int>(depth), shape.dims());
   return SliceIndices(indices, shape, "shape", ignore_bad, at);
 }

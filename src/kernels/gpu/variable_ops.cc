@@ -14,6 +14,7 @@
 #include "kernels/gpu/layout_functors.h"
 #include "kernels/gpu/rows.h"
 #include "kernels/gpu/update_functors.h"
+#include "kernels/lib/scatter_indices.h"
 #include "kernels/lib/variable_access.h"
 
 namespace headrace::gpu {
@@ -151,23 +152,9 @@ class ScatterOp : public OpKernel {
     OP_REQUIRES_OK(ctx, writer.Lock(ctx, 0, 1, DataTypeToEnum<T>::value));
     const Tensor &indices = ctx->input(1), &updates = ctx->input(2);
     const TensorShape params = writer.tensor(0)->shape();
-    OP_REQUIRES(
-        ctx, params.dims() >= 1,
-        errors::InvalidArgument("params must be at least 1-D, got shape ",
-                                params.DebugString()));
+    OP_REQUIRES_OK(ctx,
+                   CheckScatterRows(params, indices.shape(), updates.shape()));
     const bool scalar = updates.dims() == 0;
-    TensorShape want = indices.shape();
-    for (int d = 1; d < params.dims() && want.dims() < kMaxTensorRank; ++d) {
-      want.AddDim(params.dim_size(d));
-    }
-    OP_REQUIRES(
-        ctx, scalar || updates.shape() == want,
-        errors::InvalidArgument(
-            "Must have updates.shape = indices.shape + "
-            "params.shape[1:] or updates.shape = [], got updates.shape ",
-            updates.shape().DebugString(), ", indices.shape ",
-            indices.shape().DebugString(), ", params.shape ",
-            params.DebugString()));
     OP_REQUIRES_OK(ctx, PrepareToWrite(ctx, &writer, 0));
     RowIndices rows;
     OP_REQUIRES_OK(ctx,

@@ -7,10 +7,10 @@
 // the same steps.
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 
 #include "headrace/op_kernel.h"
+#include "kernels/lib/top_k.h"
 #include "kernels/nn/block_scratch.h"
 #include "kernels/nn/total_order.h"
 
@@ -111,35 +111,14 @@ class TopKOp : public OpKernel {
 
   void Compute(OpKernelContext* ctx) override {
     const Tensor& input = ctx->input(0);
-    int64_t k = k_;
-    if (ctx->num_inputs() == 2) {
-      const Tensor& t = ctx->input(1);
-      OP_REQUIRES(ctx, t.dims() == 0,
-                  errors::InvalidArgument("k must be scalar, got shape ",
-                                          t.shape().DebugString()));
-      k = t.dtype() == DT_INT64   ? t.data<int64_t>()[0]
-          : t.dtype() == DT_INT16 ? t.data<int16_t>()[0]
-                                  : t.data<int32_t>()[0];
-    }
-    OP_REQUIRES(ctx, k >= 0, errors::InvalidArgument("Need k >= 0, got ", k));
-    OP_REQUIRES(ctx, input.dims() >= 1,
-                errors::InvalidArgument("input must be >= 1-D, got shape ",
-                                        input.shape().DebugString()));
-    const int64_t n = input.dim_size(input.dims() - 1);
-    OP_REQUIRES(ctx, n >= k,
-                errors::InvalidArgument("input must have at least k columns. "
-                                        "Had ",
-                                        n, ", needed ", k));
-    OP_REQUIRES(
-        ctx, n - 1 <= std::numeric_limits<Index>::max(),
-        errors::InvalidArgument("indices of ", n, " columns do not fit ",
-                                DataTypeString(output_type(1))));
-    TensorShape shape = input.shape();
-    shape.set_dim(shape.dims() - 1, k);
+    TensorShape shape;
+    OP_REQUIRES_OK(ctx, TopKShape(ctx, k_, output_type(1), &shape));
     Tensor *values = nullptr, *indices = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, shape, &values));
     OP_REQUIRES_OK(ctx, ctx->allocate_output(1, shape, &indices));
     if (values->NumElements() == 0) return;
+    const int64_t n = input.dim_size(input.dims() - 1);
+    const int64_t k = shape.dim_size(shape.dims() - 1);
     const T* x = input.data<T>();
     T* v = values->data<T>();
     Index* at = indices->data<Index>();

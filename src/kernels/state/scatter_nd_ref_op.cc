@@ -21,32 +21,13 @@ struct Slices {
 
 Status Check(const TensorShape& params, const Tensor& indices,
              const Tensor& updates, bool skip_bad, Slices* out) {
-  if (indices.dims() < 1 || params.dims() < 1) {
-    return errors::InvalidArgument(
-        "indices and the variable must be at least 1-D, got indices ",
-        indices.shape().DebugString(), " and a variable of ",
-        params.DebugString());
-  }
-  const int64_t depth = indices.dim_size(indices.dims() - 1);
-  if (depth > params.dims()) {
-    return errors::InvalidArgument("the last dimension of indices, ", depth,
-                                   ", is more than the rank of the variable, ",
-                                   params.DebugString());
-  }
-  TensorShape want;
-  for (int d = 0; d + 1 < indices.dims(); ++d) want.AddDim(indices.dim_size(d));
-  for (int d = depth; d < params.dims(); ++d) want.AddDim(params.dim_size(d));
-  if (updates.shape() != want) {
-    return errors::InvalidArgument(
-        "updates must have shape indices.shape[:-1] + params.shape[", depth,
-        ":] = ", want.DebugString(), ", got ", updates.shape().DebugString(),
-        " (indices ", indices.shape().DebugString(), ", params ",
-        params.DebugString(), ")");
-  }
+  HR_RETURN_IF_ERROR(
+      CheckScatterNd(params, "params", indices.shape(), updates.shape()));
   // Also bounds the loop below: with depth 0 there may be any number of slices.
   if (updates.NumElements() == 0 && indices.NumElements() == 0) {
     return OkStatus();
   }
+  const int64_t depth = indices.dim_size(indices.dims() - 1);
   out->size = params.ProductOf(static_cast<int>(depth), params.dims());
   return SliceIndices(indices, params, "shape", skip_bad, &out->at);
 }

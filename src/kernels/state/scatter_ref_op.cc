@@ -12,26 +12,6 @@
 namespace headrace {
 namespace {
 
-Status CheckShapes(const Tensor& params, const Tensor& indices,
-                   const Tensor& updates) {
-  if (params.dims() < 1) {
-    return errors::InvalidArgument("params must be at least 1-D, got shape ",
-                                   params.shape().DebugString());
-  }
-  if (updates.dims() == 0) return OkStatus();
-  TensorShape want = indices.shape();
-  for (int d = 1; d < params.dims(); ++d) want.AddDim(params.dim_size(d));
-  if (updates.shape() != want) {
-    return errors::InvalidArgument(
-        "Must have updates.shape = indices.shape + params.shape[1:] or "
-        "updates.shape = [], got updates.shape ",
-        updates.shape().DebugString(), ", indices.shape ",
-        indices.shape().DebugString(), ", params.shape ",
-        params.shape().DebugString());
-  }
-  return OkStatus();
-}
-
 template <typename Index>
 Status CheckIndices(const Tensor& indices, int64_t limit) {
   const Index* at = indices.data<Index>();
@@ -83,7 +63,8 @@ class ScatterOp : public OpKernel {
     const Tensor& indices = ctx->input(1);
     const Tensor& updates = ctx->input(2);
     const Tensor& params = *writer.tensor(0);
-    OP_REQUIRES_OK(ctx, CheckShapes(params, indices, updates));
+    OP_REQUIRES_OK(ctx, CheckScatterRows(params.shape(), indices.shape(),
+                                         updates.shape()));
     const int64_t rows = params.dim_size(0);
     OP_REQUIRES_OK(ctx, indices.dtype() == DT_INT32
                             ? CheckIndices<int32_t>(indices, rows)

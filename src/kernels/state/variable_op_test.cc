@@ -217,7 +217,7 @@ TEST(RefVariableTest, ScatterNd) {
   shape.Ref(Heap(F({1, 2, 3})))
       .Input(MakeTensor<int32_t>({1, 1}, {1}))
       .Input(F({1, 2}));
-  ExpectError(shape.Run(), kInvalid, "updates must have shape");
+  ExpectError(shape.Run(), kInvalid, "Must have updates.shape");
 }
 
 // A resource variable in the tester's device, and a handle to it.
