@@ -2,7 +2,6 @@
 further ones with a density on the line."""
 import math
 
-import numpy as np
 
 from headrace import raw_ops as _raw
 from headrace._src.distributions.distribution import RegisterKL
@@ -17,17 +16,22 @@ from headrace._src.ops import random_ops as _random
 _LOG_PI = math.log(math.pi)
 
 
-class Gamma(Parametric):
-    """The density x^(concentration-1) exp(-rate x) of x above 0, up to a factor."""
-
-    def __init__(self, concentration, rate, validate_args=False,
-                 allow_nan_stats=True, name="Gamma"):
+class _ConcentrationAndRate(Parametric):
+    def __init__(self, concentration, rate, validate_args, allow_nan_stats, name):
         super().__init__(dict(concentration=concentration, rate=rate),
                          {"concentration", "rate"}, validate_args,
                          allow_nan_stats, name)
 
     concentration = property(lambda self: self._concentration)
     rate = property(lambda self: self._rate)
+
+
+class Gamma(_ConcentrationAndRate):
+    """The density x^(concentration-1) exp(-rate x) of x above 0, up to a factor."""
+
+    def __init__(self, concentration, rate, validate_args=False,
+                 allow_nan_stats=True, name="Gamma"):
+        super().__init__(concentration, rate, validate_args, allow_nan_stats, name)
 
     @staticmethod
     def _param_shapes(sample_shape):
@@ -84,17 +88,12 @@ class Chi2(Gamma):
         return {"df": sample_shape}
 
 
-class InverseGamma(Parametric):
+class InverseGamma(_ConcentrationAndRate):
     """1 / x of x that is Gamma(concentration, rate)."""
 
     def __init__(self, concentration, rate, validate_args=False,
                  allow_nan_stats=True, name="InverseGamma"):
-        super().__init__(dict(concentration=concentration, rate=rate),
-                         {"concentration", "rate"}, validate_args,
-                         allow_nan_stats, name)
-
-    concentration = property(lambda self: self._concentration)
-    rate = property(lambda self: self._rate)
+        super().__init__(concentration, rate, validate_args, allow_nan_stats, name)
 
     def _sample_n(self, n, seed=None):
         return 1. / _random.random_gamma([n], self._concentration, self._rate,
@@ -272,9 +271,7 @@ class Logistic(_LocationScale):
         super().__init__(loc, scale, validate_args, allow_nan_stats, name)
 
     def _sample_n(self, n, seed=None):
-        u = _random.random_uniform(
-            self._samples(n), minval=np.finfo(self.dtype.as_numpy_dtype).tiny,
-            maxval=1., dtype=self.dtype, seed=seed)
+        u = self._uniform(self._samples(n), seed)
         return (_math.log(u) - _raw.Log1p(-u)) * self._scale + self._loc
 
     def _log_prob(self, x):

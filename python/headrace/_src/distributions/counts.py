@@ -25,6 +25,25 @@ def _one_of(cls, logits, probs):
     return dict(logits=logits) if probs is None else dict(probs=probs)
 
 
+class _LogitsAndProbs:
+    """Of a Parametric class that takes one of the two: both."""
+
+    logits = property(lambda self: self._logits)
+    probs = property(lambda self: self._probs)
+
+    def _make_other(self, of_vectors):
+        """The probabilities are those of each vector's elements, with sum 1; or
+        each tensor element is one by itself."""
+        with name_scope(self.name):
+            if hasattr(self, "_logits"):
+                to_probs = _nn.softmax if of_vectors else _math.sigmoid
+                self._probs = to_probs(self._logits, name="probs")
+            elif of_vectors:
+                self._logits = _math.log(self._probs, name="logits")
+            else:
+                self._logits = _math.log(self._probs) - _raw.Log1p(-self._probs)
+
+
 def _log_combinations(n, counts):
     """log of n! over the product of the counts' factorials."""
     return _raw.Lgamma(n + 1.) - _math.reduce_sum(_raw.Lgamma(1. + counts), -1)
@@ -119,7 +138,7 @@ class Dirichlet(_Vectors):
             / (column(self._total) - self._size()), "mode")
 
 
-class Multinomial(_Vectors):
+class Multinomial(_LogitsAndProbs, _Vectors):
     """How often each of n things comes in total_count draws, with the
     probabilities probs, that is softmax(logits), [batch, n]."""
 
@@ -129,16 +148,10 @@ class Multinomial(_Vectors):
                               **_one_of("Multinomial", logits, probs)),
                          {"total_count"}, validate_args, allow_nan_stats, name,
                          NOT_REPARAMETERIZED, dict(logits=logits, probs=probs))
-        with name_scope(self.name):
-            if probs is None:
-                self._probs = _nn.softmax(self._logits, name="probs")
-            else:
-                self._logits = _math.log(self._probs, name="logits")
+        self._make_other(of_vectors=True)
         self._set_weights(self._logits, self._total_count)
 
     total_count = property(lambda self: self._total_count)
-    logits = property(lambda self: self._logits)
-    probs = property(lambda self: self._probs)
 
     def _sample_n(self, n, seed=None):
         size = _array.shape(self._logits)[-1]
@@ -236,7 +249,7 @@ class DirichletMultinomial(_Vectors):
                                   self._variance())
 
 
-class OneHotCategorical(_Vectors):
+class OneHotCategorical(_LogitsAndProbs, _Vectors):
     """Vectors with one 1, at a place with the probabilities probs [batch, n],
     that is softmax(logits)."""
 
@@ -247,16 +260,9 @@ class OneHotCategorical(_Vectors):
                          validate_args, allow_nan_stats, name,
                          NOT_REPARAMETERIZED,
                          dict(logits=logits, probs=probs, dtype=dtype))
-        with name_scope(self.name):
-            if probs is None:
-                self._probs = _nn.softmax(self._logits, name="probs")
-            else:
-                self._logits = _math.log(self._probs, name="logits")
+        self._make_other(of_vectors=True)
         self._set_weights(self._logits)
         self._dtype = dtypes.as_dtype(dtype)
-
-    logits = property(lambda self: self._logits)
-    probs = property(lambda self: self._probs)
 
     @property
     def event_size(self):
@@ -288,7 +294,7 @@ class OneHotCategorical(_Vectors):
         return _raw.MatrixSetDiag(-_outer(self._probs), self._variance())
 
 
-class ExpRelaxedOneHotCategorical(_Vectors):
+class ExpRelaxedOneHotCategorical(_LogitsAndProbs, _Vectors):
     """The logarithms of RelaxedOneHotCategorical."""
 
     def __init__(self, temperature, logits=None, probs=None,
@@ -298,24 +304,14 @@ class ExpRelaxedOneHotCategorical(_Vectors):
                               **_one_of(type(self).__name__, logits, probs)),
                          {"temperature"}, validate_args, allow_nan_stats, name,
                          FULLY_REPARAMETERIZED, dict(logits=logits, probs=probs))
-        with name_scope(self.name):
-            if probs is None:
-                self._probs = _nn.softmax(self._logits, name="probs")
-            else:
-                self._logits = _math.log(self._probs, name="logits")
+        self._make_other(of_vectors=True)
         self._set_weights(self._logits, self._temperature)
 
     temperature = property(lambda self: self._temperature)
-    logits = property(lambda self: self._logits)
-    probs = property(lambda self: self._probs)
 
     def _sample_n(self, n, seed=None):
         size = _array.shape(self._logits)[-1:]
-        # 0 has no logarithm.
-        u = _random.random_uniform(
-            _array.concat([self._samples(n), size], 0),
-            minval=np.finfo(self.dtype.as_numpy_dtype).tiny, maxval=1.,
-            dtype=self.dtype, seed=seed)
+        u = self._uniform(_array.concat([self._samples(n), size], 0), seed)
         gumbel = -_math.log(-_math.log(u))
         return _nn.log_softmax(
             (gumbel + self._logits) / column(self._temperature))
@@ -345,7 +341,7 @@ class RelaxedOneHotCategorical(ExpRelaxedOneHotCategorical):
         return super()._log_prob(logs) - _math.reduce_sum(logs, -1)
 
 
-class RelaxedBernoulli(Parametric):
+class RelaxedBernoulli(_LogitsAndProbs, Parametric):
     """sigmoid((logits + logistic noise) / temperature): Bernoulli as the
     temperature falls, with gradients to logits."""
 
@@ -356,20 +352,12 @@ class RelaxedBernoulli(Parametric):
                               **_one_of("RelaxedBernoulli", logits, probs)),
                          {"temperature"}, validate_args, allow_nan_stats, name,
                          FULLY_REPARAMETERIZED, dict(logits=logits, probs=probs))
-        with name_scope(self.name):
-            if probs is None:
-                self._probs = _math.sigmoid(self._logits, name="probs")
-            else:
-                self._logits = _math.log(self._probs) - _raw.Log1p(-self._probs)
+        self._make_other(of_vectors=False)
 
     temperature = property(lambda self: self._temperature)
-    logits = property(lambda self: self._logits)
-    probs = property(lambda self: self._probs)
 
     def _sample_n(self, n, seed=None):
-        u = _random.random_uniform(
-            self._samples(n), minval=np.finfo(self.dtype.as_numpy_dtype).tiny,
-            maxval=1., dtype=self.dtype, seed=seed)
+        u = self._uniform(self._samples(n), seed)
         noise = _math.log(u) - _raw.Log1p(-u)
         return _math.sigmoid((noise + self._logits) / self._temperature)
 
@@ -434,7 +422,7 @@ class Poisson(Parametric):
         return _math.floor(self._rate)
 
 
-class Geometric(Parametric):
+class Geometric(_LogitsAndProbs, Parametric):
     """The number of failures before the first success, of probability probs,
     that is sigmoid(logits)."""
 
@@ -443,19 +431,10 @@ class Geometric(Parametric):
         super().__init__(_one_of("Geometric", logits, probs), {"probs"},
                          validate_args, allow_nan_stats, name,
                          NOT_REPARAMETERIZED, dict(logits=logits, probs=probs))
-        with name_scope(self.name):
-            if probs is None:
-                self._probs = _math.sigmoid(self._logits, name="probs")
-            else:
-                self._logits = _math.log(self._probs) - _raw.Log1p(-self._probs)
-
-    logits = property(lambda self: self._logits)
-    probs = property(lambda self: self._probs)
+        self._make_other(of_vectors=False)
 
     def _sample_n(self, n, seed=None):
-        u = _random.random_uniform(
-            self._samples(n), minval=np.finfo(self.dtype.as_numpy_dtype).tiny,
-            maxval=1., dtype=self.dtype, seed=seed)
+        u = self._uniform(self._samples(n), seed)
         return _math.floor(_math.log(u) / _raw.Log1p(-self._probs))
 
     def _log_prob(self, counts):
@@ -480,7 +459,7 @@ class Geometric(Parametric):
         return 0. * self._probs
 
 
-class Binomial(Parametric):
+class Binomial(_LogitsAndProbs, Parametric):
     """How often something of probability probs, that is sigmoid(logits), comes
     in total_count trials."""
 
@@ -490,15 +469,9 @@ class Binomial(Parametric):
                               **_one_of("Binomial", logits, probs)), set(),
                          validate_args, allow_nan_stats, name,
                          NOT_REPARAMETERIZED, dict(logits=logits, probs=probs))
-        with name_scope(self.name):
-            if probs is None:
-                self._probs = _math.sigmoid(self._logits, name="probs")
-            else:
-                self._logits = _math.log(self._probs) - _raw.Log1p(-self._probs)
+        self._make_other(of_vectors=False)
 
     total_count = property(lambda self: self._total_count)
-    logits = property(lambda self: self._logits)
-    probs = property(lambda self: self._probs)
 
     def _log_prob(self, counts):
         n, p = self._total_count, self._probs

@@ -1,6 +1,8 @@
 """What distributions share whose parameters broadcast against each other."""
 import hashlib
 
+import numpy as np
+
 from headrace import raw_ops as _raw
 from headrace._src.control.check_ops import assert_positive
 from headrace._src.control.control_flow import Assert
@@ -11,6 +13,7 @@ from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
+from headrace._src.ops import random_ops as _random
 
 
 def new_seed(seed, salt):
@@ -72,6 +75,12 @@ class Parametric(Distribution):
 
     def _samples(self, n):
         return _array.concat([[n], self.batch_shape_tensor()], 0)
+
+    def _uniform(self, shape, seed):
+        """Random numbers above 0, which has no logarithm, and below 1."""
+        return _random.random_uniform(
+            shape, minval=np.finfo(self.dtype.as_numpy_dtype).tiny, maxval=1.,
+            dtype=self.dtype, seed=seed)
 
     def _wide(self, x):
         """x of the batch's shape."""
