@@ -2,7 +2,6 @@
 further ones with a density on the line."""
 import math
 
-
 from headrace import raw_ops as _raw
 from headrace._src.distributions.distribution import RegisterKL
 from headrace._src.distributions.distributions import Exponential
