@@ -6,6 +6,8 @@ import pytest
 import headrace as tf
 from headrace import train
 
+NAN = float("nan")
+
 # The loss before each of ten steps, as TensorFlow 1.15.5 has it.
 OPTIMIZERS = {
     "gradient_descent": (lambda train: train.GradientDescentOptimizer(.1), """
@@ -374,7 +376,18 @@ def test_an_optimizer_of_the_program():
      ValueError, "l1_regularization_strength -1.000000 needs to be"),
     (lambda v: train.FtrlOptimizer(.1, l2_shrinkage_regularization_strength=-1),
      ValueError, "l2_shrinkage_regularization_strength -1.000000 needs"),
-])
+] + [(lambda v, make=make: make(train).minimize(v * v), ValueError,
+      "Optimizer: %s is NaN" % name)
+     for name, make in {
+         "learning_rate": lambda train: train.GradientDescentOptimizer(NAN),
+         "momentum": lambda train: train.MomentumOptimizer(.1, NAN),
+         "decay": lambda train: train.RMSPropOptimizer(.1, lambda: NAN),
+         "beta2": lambda train: train.AdamOptimizer(beta2=NAN),
+         "lr": lambda train: train.AdadeltaOptimizer(tf.constant(NAN)),
+         "l1_regularization_strength":
+             lambda train: train.FtrlOptimizer(.1, l1_regularization_strength=NAN),
+         "beta": lambda train: tf.contrib.opt.PowerSignOptimizer(beta=NAN),
+     }.items()])
 def test_refusals(make, error, words):
     v = tf.Variable(1.)
     with pytest.raises(error, match=words):

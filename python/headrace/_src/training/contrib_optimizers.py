@@ -148,8 +148,8 @@ class _SignOptimizer(OpOptimizer):
             self._zeros_slot(v, "m", self._name)
 
     def _prepare(self):
-        self._lr_t = convert_to_tensor(self._lr, name="learning_rate")
-        self._beta_t = convert_to_tensor(self._beta, name="beta")
+        self._lr_t = self._hyperparameter(self._lr, "learning_rate")
+        self._beta_t = self._hyperparameter(self._beta, "beta")
         self._prepare_factor()
         if self._sign_decay_fn is None:
             self._sign_decay_t = convert_to_tensor(1.0, name="sign_decay")
@@ -192,7 +192,7 @@ class AddSignOptimizer(_SignOptimizer):
         self._alpha = alpha
 
     def _prepare_factor(self):
-        self._alpha_t = convert_to_tensor(self._alpha, name="alpha")
+        self._alpha_t = self._hyperparameter(self._alpha, "alpha")
 
     def _factor(self, agreement, dtype):
         return _cast(self._alpha_t, dtype) + agreement
@@ -214,7 +214,7 @@ class PowerSignOptimizer(_SignOptimizer):
         self._logbase = math.log(base)
 
     def _prepare_factor(self):
-        self._logbase_t = convert_to_tensor(self._logbase, name="logbase")
+        self._logbase_t = self._hyperparameter(self._logbase, "logbase")
 
     def _factor(self, agreement, dtype):
         return _math.exp(_cast(self._logbase_t, dtype) * agreement)
@@ -320,8 +320,8 @@ class DecoupledWeightDecayExtension:
             self._decay_var_list = set(variables)
 
     def _prepare(self):
-        self._weight_decay_tensor = convert_to_tensor(
-            self._call_if_callable(self._weight_decay), name="weight_decay")
+        self._weight_decay_tensor = self._hyperparameter(
+            self._weight_decay, "weight_decay")
         super()._prepare()
 
     def _decays(self, var):

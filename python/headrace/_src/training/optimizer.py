@@ -1,4 +1,6 @@
 """Optimizer: the updates of variables by the gradients of a loss."""
+import numpy as np
+
 from headrace import raw_ops as _raw
 from headrace._headrace import Tensor
 from headrace._src.control import control_flow_ops as _flow
@@ -8,7 +10,7 @@ from headrace._src.framework.graph import (
     get_default_graph, init_scope, name_scope)
 from headrace._src.framework.indexed_slices import (
     IndexedSlices, convert_to_tensor_or_indexed_slices)
-from headrace._src.framework.tensor import convert_to_tensor
+from headrace._src.framework.tensor import constant_value, convert_to_tensor
 from headrace._src.ops import array_ops as _array
 from headrace._src.training import slots as _slots
 from headrace._src.training.gradients import gradients as _gradients
@@ -307,6 +309,15 @@ class Optimizer:
     def _call_if_callable(self, param):
         return param() if callable(param) else param
 
+    def _hyperparameter(self, value, name):
+        """A tensor of a number, a tensor, or a function that returns one.
+        ValueError for a constant NaN: every variable would become NaN."""
+        tensor = convert_to_tensor(self._call_if_callable(value), name=name)
+        known = constant_value(tensor) if tensor.dtype.is_floating else None
+        if known is not None and np.isnan(known).any():
+            raise ValueError("%s: %s is NaN" % (type(self).__name__, name))
+        return tensor
+
 
 class OpOptimizer(Optimizer):
     """An optimizer whose updates are ops: ApplyX, SparseApplyX and their
@@ -322,8 +333,8 @@ class OpOptimizer(Optimizer):
     def _tensors(self, **values):
         """Makes attributes `_NAME_tensor` of hyperparameters."""
         for name, value in values.items():
-            setattr(self, "_%s_tensor" % name, convert_to_tensor(
-                self._call_if_callable(value), name=name))
+            setattr(self, "_%s_tensor" % name,
+                    self._hyperparameter(value, name))
 
     def _inputs(self, var):
         """The inputs of the op but for the gradient."""

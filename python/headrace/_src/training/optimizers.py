@@ -4,7 +4,7 @@ from headrace._src.control import control_flow_ops as _flow
 from headrace._src.framework.graph import (
     colocate_with, control_dependencies, device, get_default_graph)
 from headrace._src.framework.indexed_slices import IndexedSlices
-from headrace._src.framework.tensor import constant, convert_to_tensor
+from headrace._src.framework.tensor import constant
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.training.optimizer import OpOptimizer, _cast
@@ -202,8 +202,8 @@ class AdadeltaOptimizer(OpOptimizer):
 
     def _prepare(self):
         for name in ("lr", "rho", "epsilon"):
-            value = self._call_if_callable(getattr(self, "_" + name))
-            setattr(self, "_%s_t" % name, convert_to_tensor(value, name=name))
+            setattr(self, "_%s_t" % name,
+                    self._hyperparameter(getattr(self, "_" + name), name))
 
 
 class AdamOptimizer(OpOptimizer):
@@ -248,8 +248,8 @@ class AdamOptimizer(OpOptimizer):
     def _prepare(self):
         for name, shown in (("lr", "learning_rate"), ("beta1", "beta1"),
                             ("beta2", "beta2"), ("epsilon", "epsilon")):
-            value = self._call_if_callable(getattr(self, "_" + name))
-            setattr(self, "_%s_t" % name, convert_to_tensor(value, name=shown))
+            setattr(self, "_%s_t" % name,
+                    self._hyperparameter(getattr(self, "_" + name), shown))
 
     def _rate(self, dtype):
         """The learning rate with the correction for averages that began at
