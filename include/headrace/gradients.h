@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,13 +70,17 @@ struct GradientOptions {
                                 const Node* forward,
                                 const GradientPlace& place)>
       add_node;
-  // If set, called first for each node. Sets *handled to false to leave a node
-  // to the registry. `scope` is the name scope for the node's gradient. In the
-  // body of a loop (context.in_loop()) new nodes need context.IntoLoop.
+  // If set, called first for each node, also of the bodies of functions on the
+  // way. Sets *handled to false to leave a node to the registry. `scope` is the
+  // name scope for the node's gradient. In the body of a loop
+  // (context.in_loop()) new nodes need context.IntoLoop.
   std::function<Status(GradientContext& context, Node* node,
                        const std::string& scope, absl::Span<const Gradient> dys,
                        std::vector<Gradient>* dxs, bool* handled)>
       custom;
+  // Set by the library where the gradient of a function is built: the graph of
+  // its body. `custom` may keep it.
+  std::shared_ptr<Graph> function_body;
   // Gradients are added in the order in which they come, two at a time.
   bool add_in_turn = false;
 };
@@ -211,6 +216,7 @@ class GradientContext {
   }
   // `t`, when `first` has been computed.
   Expr After(const Expr& t, const Expr& first, const char* name);
+  const GradientOptions& options() const { return *options_; }
   // The scope of all gradients of this call.
   const std::string& scope_name() const { return options_->scope; }
   // True if new nodes belong to the backward loop of a loop's gradient.

@@ -8,6 +8,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "headrace/gradients.h"
 #include "py_graph.h"
@@ -97,7 +99,16 @@ class Adder {
                         nb::handle function, nb::handle op, nb::handle grads,
                         const std::string& scope);
 
+  // A headrace.Graph of the body of a function, with all its nodes. The same
+  // object as long as the Adder lives.
+  nb::object BodyGraph(const std::shared_ptr<Graph>& body);
+
  private:
+  struct Body {
+    nb::object graph;
+    int named = 0;  // nodes below this id have their names in `graph`
+  };
+
   // Until the result is destroyed, new nodes are in this context and wait for
   // these.
   auto Within(nb::object context, std::vector<ControlFrame> frames) {
@@ -116,6 +127,7 @@ class Adder {
   const nb::handle place_of_;
   const nb::object here_;  // the context; invalid outside all
   const std::vector<ControlFrame> frames_;
+  absl::flat_hash_map<const Graph*, Body> bodies_;
 };
 
 // Takes the name scope, and for colocation the other scopes, of the graph for
@@ -204,12 +216,28 @@ nb::object Adder::CallInLoop(GradientContext& context, nb::handle call_in_loop,
       [&] { return call_in_loop(function, op, grads, scope, take, adopt); });
 }
 
+nb::object Adder::BodyGraph(const std::shared_ptr<Graph>& body) {
+  Body& known = bodies_[body.get()];
+  if (!known.graph.is_valid()) {
+    known.graph = CallPython(
+        [] { return nb::module_::import_("headrace").attr("Graph")(); });
+    nb::inst_ptr<PyGraph>(known.graph)->graph = body;
+  }
+  PyGraph* const core = nb::inst_ptr<PyGraph>(known.graph);
+  for (; known.named < body->num_node_ids(); ++known.named) {
+    const Node* const n = body->node(known.named);
+    if (n == nullptr) continue;
+    core->names_in_use.emplace(absl::AsciiStrToLower(n->name()), 1);
+  }
+  return known.graph;
+}
+
 nb::list AddGradients(nb::handle graph, nb::handle ys, nb::handle xs,
                       nb::handle grad_ys, nb::handle stop_gradients,
                       const std::string& scope, bool colocate, bool gate,
                       bool zero, bool add_in_turn, nb::dict functions,
                       nb::handle call, nb::handle call_in_loop,
-                      nb::handle place_of) {
+                      nb::handle call_in_function, nb::handle place_of) {
   nb::object alive = nb::borrow(graph);
   if (!nb::isinstance<PyGraph>(graph)) RaiseTypeError("expected a tf.Graph");
   PyGraph* const core = nb::inst_ptr<PyGraph>(graph);
@@ -241,19 +269,39 @@ nb::list AddGradients(nb::handle graph, nb::handle ys, nb::handle xs,
     const nb::str key(op->c_str());
     *handled = functions.contains(key);
     if (!*handled) return OkStatus();
+    // The graph of the node: that of the call, or of a function's body.
+    nb::object of = nb::borrow(graph);
+    if (const auto& body = context.options().function_body; body != nullptr) {
+      if (context.in_loop()) {
+        return errors::Unimplemented(
+            "The gradient of '", *op, "' is a Python function, and node '",
+            node->name(),
+            "' is in a while_loop in the body of a function: this is not "
+            "supported yet");
+      }
+      of = adder.BodyGraph(body);
+    }
+    PyGraph* const of_core = nb::inst_ptr<PyGraph>(of);
     nb::list grads;
-    for (const Gradient& g : dys) grads.append(FromGradient(graph, core, g));
+    for (const Gradient& g : dys) grads.append(FromGradient(of, of_core, g));
     const nb::object function = functions[key];
-    const nb::object op_object = OperationObject(graph, core, node);
-    const nb::object results =
-        context.in_loop()
-            ? adder.CallInLoop(context, call_in_loop, function, op_object,
-                               grads, node_scope)
-            : CallPython(
-                  [&] { return call(function, op_object, grads, node_scope); });
+    const nb::object op_object = OperationObject(of, of_core, node);
+    nb::object results;
+    if (of_core != core) {
+      results = CallPython([&] {
+        return call_in_function(of, function, op_object, grads, node_scope);
+      });
+    } else if (context.in_loop()) {
+      results = adder.CallInLoop(context, call_in_loop, function, op_object,
+                                 grads, node_scope);
+    } else {
+      results = CallPython(
+          [&] { return call(function, op_object, grads, node_scope); });
+    }
     dxs->clear();
     for (nb::handle r : results) {
-      dxs->push_back(ToGradient(r, core, "the result of a gradient function"));
+      dxs->push_back(
+          ToGradient(r, of_core, "the result of a gradient function"));
     }
     return OkStatus();
   };

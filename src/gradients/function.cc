@@ -169,7 +169,7 @@ StatusOr<NameAttrList> AddFunction(FunctionLibrary* library,
 StatusOr<GradientFunction> GradientFunction::Build(
     const std::shared_ptr<FunctionLibrary>& library, const NameAttrList& f,
     const GraphVersions& versions, const std::vector<bool>& needs,
-    const std::vector<bool>& has_dy,
+    const std::vector<bool>& has_dy, const GradientOptions& outer,
     absl::Span<const PartialTensorShape> shapes) {
   static thread_local InProgress in_progress;
   HR_RETURN_IF_ERROR(Enter(f.name, &in_progress));
@@ -182,7 +182,8 @@ StatusOr<GradientFunction> GradientFunction::Build(
       BuildFunctionBody(library, f.name,
                         f.attrs == nullptr ? AttrMap() : *f.attrs, versions));
   FunctionBody& body = out.body_;
-  Graph* const graph = body.graph.get();
+  out.graph_ = std::move(body.graph);
+  Graph* const graph = out.graph_.get();
   const size_t n = body.args.size();
   if (needs.size() != n || has_dy.size() != body.rets.size()) {
     return errors::InvalidArgument(
@@ -205,6 +206,8 @@ StatusOr<GradientFunction> GradientFunction::Build(
   std::vector<int> x_arguments;
   GradientOptions options;
   options.scope = graph->UniqueName("gradients");
+  options.custom = outer.custom;
+  options.function_body = out.graph_;
   for (size_t i = 0; i < has_dy.size(); ++i) {
     if (!has_dy[i]) continue;
     const Edge* const y = body.rets[i]->input_edge(0);
@@ -254,7 +257,7 @@ bool GradientFunction::Passes(int i) const {
 
 StatusOr<NameAttrList> GradientFunction::Finish(
     const std::vector<int>& arguments, const DataTypeVector& types) {
-  Graph* const graph = body_.graph.get();
+  Graph* const graph = graph_.get();
   std::vector<Endpoint> inputs, outputs;
   for (Node* n : body_.args) inputs.push_back({n, 0});
   for (Node* n : dys_) inputs.push_back({n, 0});
@@ -343,8 +346,9 @@ void BranchesGradient(G& g, int first,
   if (!g.status().ok()) return;
   std::vector<GradientFunction> built;
   for (const NameAttrList& f : branches) {
-    StatusOr<GradientFunction> one = GradientFunction::Build(
-        site.library, f, site.versions, site.needs, site.has_dy, site.shapes);
+    StatusOr<GradientFunction> one =
+        GradientFunction::Build(site.library, f, site.versions, site.needs,
+                                site.has_dy, g.options(), site.shapes);
     if (!one.ok()) return g.Fail(one.status());
     built.push_back(*std::move(one));
   }
@@ -540,8 +544,8 @@ constexpr auto kWhileGrad = [](G& g) {
   for (int i = 0; i < n; ++i) wanted[i] = IsTrainable(site.x[i].dtype());
   std::unique_ptr<GradientFunction> gradient;
   for (;;) {
-    StatusOr<GradientFunction> built =
-        GradientFunction::Build(site.library, body, site.versions, wanted, has);
+    StatusOr<GradientFunction> built = GradientFunction::Build(
+        site.library, body, site.versions, wanted, has, g.options());
     if (!built.ok()) return g.Fail(built.status());
     gradient = std::make_unique<GradientFunction>(*std::move(built));
     bool more = false;
@@ -737,9 +741,9 @@ StatusOr<NameAttrList> SymbolicGradientOf(
   }
   // Results without gradients have arguments, too, which are not read.
   for (size_t i = 0; i < body.ret_types.size(); ++i) has_dy.push_back(true);
-  HR_ASSIGN_OR_RETURN(
-      GradientFunction gradient,
-      GradientFunction::Build(library, f, versions, needs, has_dy));
+  HR_ASSIGN_OR_RETURN(GradientFunction gradient,
+                      GradientFunction::Build(library, f, versions, needs,
+                                              has_dy, GradientOptions()));
   return gradient.Finish(all, types);
 }
 

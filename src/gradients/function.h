@@ -24,14 +24,14 @@ class GradientFunction {
  public:
   // Builds the gradients in a graph of their own. `needs`: the arguments whose
   // gradients are wanted; `has_dy`: the results that have one. `shapes`, if not
-  // empty, are those of the arguments.
+  // empty, are those of the arguments. Of `outer` it takes what is called for
+  // each node.
   static StatusOr<GradientFunction> Build(
       const std::shared_ptr<FunctionLibrary>& library, const NameAttrList& f,
       const GraphVersions& versions, const std::vector<bool>& needs,
-      const std::vector<bool>& has_dy,
+      const std::vector<bool>& has_dy, const GradientOptions& outer,
       absl::Span<const PartialTensorShape> shapes = {});
 
-  const FunctionBody& body() const { return body_; }
   // False: no result with a gradient depends on argument i.
   bool Depends(int i) const { return !dxs_[i].IsNone(); }
   // The type of the gradient of argument i: that of the variable, if it is one
@@ -53,7 +53,8 @@ class GradientFunction {
   std::shared_ptr<FunctionLibrary> library_;
   std::string function_;
   FunctionBody body_;
-  int forward_ids_ = 0;  // nodes from here on belong to the gradients
+  std::shared_ptr<Graph> graph_;  // the body's
+  int forward_ids_ = 0;           // nodes from here on belong to the gradients
   std::vector<Node*> dys_;
   std::vector<Gradient> dxs_;  // by argument
   bool is_stateful_ = false;

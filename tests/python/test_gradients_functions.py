@@ -210,6 +210,127 @@ def test_functions_without_a_gradient_name_the_op_inside():
         tf.gradients(f(x), x)
 
 
+# Gradient functions in Python, for nodes in the bodies of functions.
+
+@tf.RegisterGradient("SevenInFunctions")
+def _seven(op, dy):
+    assert op.type == "Square" and op.inputs[0].dtype == dy.dtype
+    return dy * 7. + 0. * op.inputs[0]
+
+
+def square_times_seven(x):
+    """x^2 whose gradient is 7."""
+    with tf.get_default_graph().gradient_override_map(
+            {"Square": "SevenInFunctions"}):
+        return tf.square(x)
+
+
+def gradient_at_two(function):
+    x = tf.constant(2., d)
+    with tf.Session() as session:
+        return session.run(tf.gradients(function(x), x))[0]
+
+
+def test_overridden_gradient_in_a_function():
+    @Defun(d)
+    def inner(x):
+        return square_times_seven(x)
+
+    @Defun(d)
+    def outer(x):
+        return inner(x * 3) * square_times_seven(x) + tf.square(x)
+
+    assert gradient_at_two(inner) == 7
+    # Both are called again for the product: 21 * 4 + 36 * 7 + 4.
+    assert gradient_at_two(outer) == 340
+
+
+def test_custom_gradient_in_a_function():
+    @tf.custom_gradient
+    def clipped(x):
+        return tf.identity(x), lambda dy: tf.clip_by_value(dy, -1., 1.)
+
+    @Defun(d)
+    def f(x):
+        return clipped(x * 3) * 100
+
+    assert gradient_at_two(f) == 3
+
+
+def test_overridden_gradient_in_branches_and_loops():
+    yes = named(d)(square_times_seven)
+    no = named(d)(lambda x: x * 5)
+    assert gradient_at_two(lambda x: raw.If(
+        cond=True, input=[x], then_branch=yes, else_branch=no, Tout=[d])[0]) == 7
+    assert gradient_at_two(lambda x: raw.If(
+        cond=False, input=[x], then_branch=yes, else_branch=no, Tout=[d])[0]) == 5
+    cond = named(i, d)(lambda k, x: k < 3)
+    body = named(i, d)(lambda k, x: (k + 1, square_times_seven(x)))
+    assert gradient_at_two(lambda x: raw.While(
+        input=[tf.constant(0), x], cond=cond, body=body)[1]) == 343
+
+
+def test_gradient_function_with_py_func_in_a_function():
+    @tf.custom_gradient
+    def f(x):
+        return tf.square(x), lambda dy: tf.py_func(lambda a: a * 9, [dy], d)
+
+    assert gradient_at_two(Defun(d)(lambda x: f(x))) == 9
+
+
+def test_operations_of_a_gradient_function_outlive_it():
+    seen = []
+
+    @tf.custom_gradient
+    def f(x):
+        y = tf.square(x)
+
+        def backward(dy):
+            seen.extend([dy, dy * 2., tf.get_default_graph()])
+            return dy
+        return y, backward
+
+    assert gradient_at_two(Defun(d)(lambda x: f(x))) == 1
+    dy, twice, graph = seen
+    assert twice.op.inputs[0] is dy and twice.graph is graph
+    assert graph is not tf.get_default_graph()
+
+
+def refused_gradient(kind):
+    outside = tf.constant(3., d)
+
+    @tf.custom_gradient
+    def f(x):
+        def backward(dy):
+            if kind == "raises":
+                raise KeyError("from the gradient function")
+            return [dy, dy] if kind == "count" else dy * outside
+        return tf.square(x), backward
+
+    @Defun(d)
+    def called(x):
+        if kind == "loop":
+            return tf.while_loop(lambda k, y: k < 3, lambda k, y: (k + 1, f(y)),
+                                 [0, x])[1]
+        return f(x)
+    return called
+
+
+@pytest.mark.parametrize("kind,error,words", [
+    ("raises", KeyError, "from the gradient function"),
+    ("count", ValueError, "gradients? "),
+    ("outside", ValueError, "same graph"),
+    ("loop", NotImplementedError, "in a while_loop in the body of a function"),
+])
+def test_refused_gradient_functions_in_a_function(kind, error, words):
+    x = tf.constant(2., d)
+    y = refused_gradient(kind)(x)
+    with pytest.raises(error, match=words):
+        tf.gradients(y, x)
+    with tf.Session() as session:  # the graph is as good as before
+        session.run(y)
+
+
 # Tensor lists.
 
 NONE = np.zeros([0], np.int32)

@@ -142,6 +142,17 @@ def _call_in_loop(colocate, function, op, grads, scope, take, adopt):
         context.exit()
 
 
+def _call_in_function(colocate, body, function, op, grads, scope):
+    """As _call, for an operation in the body of a function, whose graph is
+    `body`."""
+    outer = get_default_graph()
+    with body.as_default():
+        found = _call(colocate, function, op, grads, scope)
+    outer._py_functions += body._py_functions
+    body._py_functions.clear()
+    return found
+
+
 def _as_list(x):
     return list(x) if isinstance(x, (list, tuple)) else [x]
 
@@ -213,6 +224,8 @@ def gradients(ys, xs, grad_ys=None, name="gradients",
             aggregation_method in (1, 2), _functions,
             functools.partial(_call, bool(colocate_gradients_with_ops)),
             functools.partial(_call_in_loop,
+                              bool(colocate_gradients_with_ops)),
+            functools.partial(_call_in_function,
                               bool(colocate_gradients_with_ops)),
             place_of)
     return [_from_core(g) for g in found]
