@@ -682,8 +682,10 @@ Status GradientBuilder::Differentiate(Node* n, absl::Span<const Gradient> dys,
     entry = call;
   }
   if (entry == nullptr) {
+    const std::string& source = n->def().source;
     return errors::NotFound("No gradient defined for operation '", n->name(),
-                            "' (op type: ", op, ")");
+                            "' (op type: ", op, ")",
+                            source.empty() ? "" : ". Node made at ", source);
   }
   if (entry->fn == nullptr) return OkStatus();
   if (op != n->type_string()) {
