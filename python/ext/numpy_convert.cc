@@ -434,6 +434,19 @@ nb::object ToNumpy(Tensor t) {
   return array;
 }
 
+nb::object ToNumpyArray(Tensor t) {
+  const bool is_string = t.dtype() == DT_STRING;
+  PyArray_Descr* const descr = t.dims() > 0 ? nullptr
+                               : is_string  ? PyArray_DescrFromType(NPY_OBJECT)
+                                            : Descriptor(t.dtype());
+  nb::object found = ToNumpy(std::move(t));
+  if (descr == nullptr) return found;
+  // Steals the descriptor.
+  found = nb::steal(PyArray_FromAny(found.ptr(), descr, 0, 0, 0, nullptr));
+  if (!found.is_valid()) throw nb::python_error();
+  return found;
+}
+
 RefPtr<TensorBuffer> BufferOverBytes(nb::handle bytes) {
   PyObject* object = bytes.inc_ref().ptr();
   return WrapExternalBuffer(

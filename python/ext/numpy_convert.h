@@ -35,8 +35,10 @@ Tensor ToTensor(nb::handle value, DataType want, Sharing sharing);
 // Converts scalars and flat lists of Python numbers without NumPy. Returns
 // false if `value` is something else or does not fit.
 bool PlainValueToTensor(nb::handle value, DataType want, Tensor* out);
-// Takes over the tensor.
+// Takes over the tensor. A scalar is an object of NumPy's type, or bytes.
 nb::object ToNumpy(Tensor t);
+// The same, but a scalar is an array of no dimensions.
+nb::object ToNumpyArray(Tensor t);
 
 // A buffer over the memory of a Python bytes object, which it keeps alive.
 RefPtr<TensorBuffer> BufferOverBytes(nb::handle bytes);

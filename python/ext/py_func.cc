@@ -115,6 +115,10 @@ class PyFuncOp : public OpKernel {
       }
       nb::object results = CallPython(
           [&] { return nb::handle(caller)(token_.c_str(), arguments); });
+      if (nb::isinstance<nb::str>(results)) {
+        ctx->CtxFailure(errors::InvalidArgument(nb::str(results).c_str()));
+        return;
+      }
       size_t i = 0;
       for (nb::handle array : results) {
         if (i == types_.size()) break;

@@ -268,7 +268,7 @@ void PySession::ReadFeeds(nb::handle dict, const Fetches& fetches,
     for (const Endpoint& f : fetches.endpoints) {
       if (f == e) {
         out->originals.resize(out->endpoints.size() + 1);
-        out->originals.back() = ToNumpy(t);
+        out->originals.back() = ToNumpyArray(t);
       }
     }
     out->endpoints.push_back(e);

@@ -75,6 +75,17 @@ def test_fed_and_fetched_is_independent(graph):
     assert value[0] == 0
 
 
+@pytest.mark.parametrize("dtype,value", [
+    (tf.float32, 3.), (tf.int64, 3), (tf.string, b"ab\0"), (tf.bool, True)])
+def test_fed_and_fetched_scalar_is_an_array(graph, dtype, value):
+    x = tf.placeholder(dtype)
+    with tf.Session() as sess:
+        direct, through = sess.run([x, tf.identity(x)], {x: value})
+    assert type(direct) is np.ndarray and direct.shape == ()
+    assert direct[()] == value == through
+    assert type(through) is not np.ndarray
+
+
 def test_fetch_owns_its_memory(graph):
     x = tf.placeholder(tf.float32, [None])
     with tf.Session() as sess:

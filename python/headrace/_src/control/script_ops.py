@@ -21,7 +21,8 @@ class _Function:
 
 
 def call(token, arguments):
-    """What a PyFunc node calls, the GIL held: a list of arrays."""
+    """What a PyFunc node calls, the GIL held: a list of arrays. A str says what
+    is wrong with what the function returned."""
     entry = _functions.get(token)
     if entry is None:
         raise ValueError("callback %s is not found" % token)
@@ -31,10 +32,17 @@ def call(token, arguments):
     else:
         values = [] if result is None else [result]
     if len(values) != len(entry.types):
-        raise ValueError("%s returns %d values, but expects to see %d values."
-                         % (token, len(values), len(entry.types)))
-    return [_array(token, i, v, t)
-            for i, (v, t) in enumerate(zip(values, entry.types))]
+        return "%s returns %d values, but expects to see %d values." % (
+            token, len(values), len(entry.types))
+    try:
+        return [_array(token, i, v, t)
+                for i, (v, t) in enumerate(zip(values, entry.types))]
+    except _WrongType as e:
+        return str(e)
+
+
+class _WrongType(Exception):
+    pass
 
 
 def _array(token, i, value, dtype):
@@ -42,7 +50,7 @@ def _array(token, i, value, dtype):
     wanted = np.dtype(dtype.as_numpy_dtype)
     if wanted == np.dtype(object):
         if array.dtype.kind not in "SUO":
-            raise ValueError("%d-th value returned by %s is %s, but expects "
+            raise _WrongType("%d-th value returned by %s is %s, but expects "
                              "string" % (i, token, array.dtype.name))
         return np.asarray(value, dtype=object)
     # Python's own numbers have no width; arrays do.
@@ -51,7 +59,7 @@ def _array(token, i, value, dtype):
             or array.dtype.kind == "i" and wanted.kind in "uf"):
         array = array.astype(wanted)
     if array.dtype != wanted:
-        raise ValueError("%d-th value returned by %s is %s, but expects %s"
+        raise _WrongType("%d-th value returned by %s is %s, but expects %s"
                          % (i, token, array.dtype.name, wanted.name))
     return array
 
