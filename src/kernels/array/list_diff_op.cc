@@ -1,7 +1,6 @@
 #include <limits>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "headrace/op_kernel.h"
 #include "kernels/array/value_keys.h"
 #include "kernels/lib/box_copy.h"
@@ -30,7 +29,7 @@ class ListDiffOp : public OpKernel {
     const bool supported =
         WithComparable(x.dtype(), [&]<typename T>(Element<T>) {
           const KeyOf<T> get_key(x.dtype());
-          absl::flat_hash_set<typename KeyOf<T>::Key> seen;
+          GrowingSet<typename KeyOf<T>::Key> seen;
           typename KeyOf<T>::Key key;
           for (int64_t i = 0; i < y.NumElements(); ++i) {
             if (get_key(ElementsOf<T>(y)[i], &key)) InsertIntoSet(&seen, key);

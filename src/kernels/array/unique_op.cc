@@ -2,7 +2,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "headrace/op_kernel.h"
 #include "kernels/array/value_keys.h"
 #include "kernels/lib/box_copy.h"
@@ -19,7 +18,7 @@ struct Classes {
 
   template <typename T, typename GetKey>
   void Find(const T* values, int64_t n, const GetKey& get_key) {
-    absl::flat_hash_map<typename GetKey::Key, int64_t> seen;
+    GrowingMap<typename GetKey::Key, int64_t> seen;
     class_of.resize(n);
     for (int64_t i = 0; i < n; ++i) {
       typename GetKey::Key key;

@@ -2,7 +2,6 @@
 // not there before. Tensors are the same if shape and elements are.
 #include <string>
 
-#include "absl/container/flat_hash_set.h"
 #include "kernels/data/element_buffer.h"
 #include "kernels/lib/growing_table.h"
 
@@ -56,7 +55,7 @@ class UniqueDataset : public Dataset {
     }
 
     BufferBudget budget_;
-    absl::flat_hash_set<std::string> seen_;
+    GrowingSet<std::string> seen_;
   };
 
  protected:

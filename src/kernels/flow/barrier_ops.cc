@@ -182,7 +182,7 @@ class Barrier : public ResourceBase {
           ".  Number of incomplete keys: ", incomplete_.size(), ".");
     }
     // First look whether all can be inserted, so that none is if not all are.
-    absl::flat_hash_map<std::string, bool> seen;
+    GrowingMap<std::string, bool> seen;
     for (int64_t i = 0; i < n; ++i) {
       const std::string key(keys.data<tstring>()[i]);
       auto it = incomplete_.find(key);
@@ -307,7 +307,7 @@ class Barrier : public ResourceBase {
   // Elements are {index, key, components...}.
   RefPtr<PriorityQueue> ready_;
   Mutex mu_;  // before the queue's
-  absl::flat_hash_map<std::string, Incomplete> incomplete_ GUARDED_BY(mu_);
+  GrowingMap<std::string, Incomplete> incomplete_ GUARDED_BY(mu_);
   // The index for the next insertion with new keys.
   int64_t next_index_ GUARDED_BY(mu_) = std::numeric_limits<int64_t>::min();
   int inserting_ GUARDED_BY(mu_) = 0;  // on their way to the queue

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "base/env.h"
 #include "headrace/op_kernel.h"
 #include "io/tensor_bundle.h"
@@ -67,7 +66,7 @@ class GenerateVocabRemappingOp : public OpKernel {
                                         " need more "
                                         "lines than ",
                                         new_path, " has, ", have));
-    absl::flat_hash_map<std::string, int64_t> old;
+    GrowingMap<std::string, int64_t> old;
     OP_REQUIRES_OK(ctx, ReadOld(old_path, &old));
     Tensor *remapping = nullptr, *present = nullptr;
     OP_REQUIRES_OK(ctx, ctx->allocate_output(0, {num_new_}, &remapping));
@@ -84,7 +83,7 @@ class GenerateVocabRemappingOp : public OpKernel {
  private:
   // The first old_vocab_size lines; all if that is -1.
   Status ReadOld(const std::string& path,
-                 absl::flat_hash_map<std::string, int64_t>* old) const {
+                 GrowingMap<std::string, int64_t>* old) const {
     std::vector<std::string> lines;
     HR_RETURN_IF_ERROR(ReadLines(path, &lines));
     const auto have = static_cast<int64_t>(lines.size());
@@ -172,7 +171,7 @@ class LoadAndRemapMatrixOp : public OpKernel {
       return errors::InvalidArgument("Size of ", name, " is ",
                                      map.NumElements(), " instead of ", wanted);
     }
-    absl::flat_hash_map<int64_t, int64_t> seen;
+    GrowingMap<int64_t, int64_t> seen;
     for (int64_t i = 0; i < wanted; ++i) {
       const int64_t id = map.data<int64_t>()[i];
       if (id < 0) continue;

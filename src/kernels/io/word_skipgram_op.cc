@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_split.h"
 #include "base/env.h"
 #include "headrace/mutex.h"
@@ -80,7 +79,7 @@ class SkipgramOp : public OpKernel {
     };
     std::vector<Word> words;
     std::vector<size_t> corpus;  // as numbers of `words`
-    absl::flat_hash_map<absl::string_view, size_t> known;
+    GrowingMap<absl::string_view, size_t> known;
     for (absl::string_view w : absl::StrSplit(
              text, absl::ByAnyChar(" \t\n\v\f\r"), absl::SkipEmpty())) {
       const auto [it, is_new] = InsertIntoMap(&known, false, w, words.size());

@@ -1,21 +1,53 @@
-// Inserts into absl's hash tables whose size comes from a tensor. If such a
-// table cannot get memory to grow, it is broken and ends the process when it is
-// destroyed. These functions therefore take the memory first.
+// absl's hash tables whose size comes from a tensor. If such a table cannot get
+// memory to grow, it is broken and ends the process when it is destroyed. The
+// functions that insert into it therefore take the memory first.
 #ifndef HEADRACE_KERNELS_LIB_GROWING_TABLE_H_
 #define HEADRACE_KERNELS_LIB_GROWING_TABLE_H_
 
 #include <cstddef>
+#include <new>
+#include <type_traits>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "base/memory_reserve.h"
 
 namespace headrace {
+
+// The memory that was taken first may be larger than what the table asked for.
+// So it is not given back as memory of that size, which a program's own
+// operator delete may rely on.
+template <typename T>
+struct UnsizedAllocator {
+  using value_type = T;
+  UnsizedAllocator() = default;
+  template <typename U>
+  UnsizedAllocator(const UnsizedAllocator<U>&) {}  // NOLINT(*-explicit-*)
+  T* allocate(size_t n) {
+    return static_cast<T*>(::operator new(n * sizeof(T)));
+  }
+  void deallocate(T* p, size_t) { ::operator delete(static_cast<void*>(p)); }
+  bool operator==(const UnsizedAllocator&) const { return true; }
+};
+
+template <typename K, typename V, typename Like = absl::flat_hash_map<K, V>>
+using GrowingMap =
+    absl::flat_hash_map<K, V, typename Like::hasher, typename Like::key_equal,
+                        UnsizedAllocator<std::pair<const K, V>>>;
+template <typename K, typename Like = absl::flat_hash_set<K>>
+using GrowingSet =
+    absl::flat_hash_set<K, typename Like::hasher, typename Like::key_equal,
+                        UnsizedAllocator<K>>;
 
 // True if an insertion may make the table grow. A table grows when 7 of 8 slots
 // are used. Slots of erased elements count as used. If there are such slots,
 // the table grows only if elements use at least 25 of 32 slots.
 template <typename Table>
 bool MayGrow(const Table& table, bool had_erased) {
+  static_assert(std::is_same_v<typename Table::allocator_type,
+                               UnsizedAllocator<typename Table::value_type>>,
+                "the table must be a GrowingMap or a GrowingSet");
   const size_t capacity = table.capacity();
   return had_erased ? table.size() * 32 >= capacity * 25
                     : table.size() >= capacity - capacity / 8;

@@ -17,7 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "headrace/op_kernel.h"
 #include "kernels/lib/cancellable_loops.h"
 #include "kernels/lib/growing_table.h"
@@ -290,7 +289,7 @@ class CtcBeam {
   static constexpr size_t kCleaning = 4096;
   const int64_t classes_, width_;
   std::vector<Prefix> prefixes_;  // the root first
-  absl::flat_hash_map<std::pair<int64_t, int64_t>, int64_t> children_;
+  GrowingMap<std::pair<int64_t, int64_t>, int64_t> children_;
   std::set<Entry> kept_;
   size_t next_cleaning_ = kCleaning;
 };

@@ -12,8 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/numbers.h"
 #include "base/env.h"
 #include "framework/kernel/philox.h"
@@ -81,7 +79,7 @@ class CandidateSamplerOp : public OpKernel {
     constexpr Philox::Counter kBlocksPerSample = 2048 / 4;
     PhiloxWords next(stream_.Reserve(kBlocksPerSample * num_sampled_));
     int64_t* out = sampled->data<int64_t>();
-    absl::flat_hash_set<int64_t> seen;
+    GrowingSet<int64_t> seen;
     int64_t draws = 0;
     for (int64_t filled = 0; filled < num_sampled_; ++draws) {
       if (draws % 65536 == 65535) {
@@ -364,7 +362,7 @@ class ComputeAccidentalHitsOp : public OpKernel {
                 errors::InvalidArgument("true_classes must have fewer than "
                                         "2^31 rows, got ",
                                         batch));
-    absl::flat_hash_map<int64_t, int64_t> position;
+    GrowingMap<int64_t, int64_t> position;
     for (int64_t i = 0; i < sampled.NumElements(); ++i) {
       InsertIntoMap(&position, false, sampled.data<int64_t>()[i])
           .first->second = i;

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "framework/tensor/borrowed_buffer.h"
 #include "kernels/lib/growing_table.h"
 #include "kernels/sparse/sparse_batch.h"
@@ -46,7 +45,7 @@ class SparseTensorsMap : public ResourceBase {
   const std::string name_;
   Mutex mu_;
   int64_t next_ GUARDED_BY(mu_) = 0;
-  absl::flat_hash_map<int64_t, Entry> entries_ GUARDED_BY(mu_);
+  GrowingMap<int64_t, Entry> entries_ GUARDED_BY(mu_);
 };
 
 class TensorsMapOp : public OpKernel {

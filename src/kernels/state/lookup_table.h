@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "headrace/mutex.h"
 #include "headrace/op_kernel.h"
+#include "kernels/lib/growing_table.h"
 
 namespace headrace {
 
@@ -67,7 +67,7 @@ class LookupTable : public ResourceBase {
   Mutex mu_;
   bool initialized_ GUARDED_BY(mu_) = false;
   // The values are tensors of one row. No other tensor shares their buffers.
-  absl::flat_hash_map<std::string, Tensor> map_ GUARDED_BY(mu_);
+  GrowingMap<std::string, Tensor> map_ GUARDED_BY(mu_);
 };
 
 }  // namespace headrace
