@@ -225,8 +225,11 @@ endfunction()
 if(TARGET hr_c_api)
   target_compile_options(hr_c_api PRIVATE -fvisibility=hidden)
   if(HEADRACE_SANITIZE MATCHES "undefined")
-    # C programs may give an enum any number: the library refuses it.
-    target_compile_options(hr_c_api PRIVATE -fno-sanitize=enum)
+    # C programs may give an enum any number: the library refuses it. The option
+    # of a linked library comes after those of hr_flags.
+    add_library(hr_any_enum INTERFACE)
+    target_compile_options(hr_any_enum INTERFACE -fno-sanitize=enum)
+    target_link_libraries(hr_c_api PRIVATE hr_any_enum)
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")  # which refuses others' visibility
     set_target_properties(hr_c_api PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
