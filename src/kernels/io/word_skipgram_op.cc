@@ -16,6 +16,7 @@
 #include "absl/strings/str_split.h"
 #include "base/env.h"
 #include "headrace/mutex.h"
+#include "headrace/op_kernel.h"
 #include "kernels/lib/growing_table.h"
 #include "kernels/lib/uniform_below.h"
 
