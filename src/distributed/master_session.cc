@@ -208,9 +208,14 @@ Status MasterSession::Build(const CallOptions& options, const Request& request,
       BuildStepGraph(graph_.get(), request, *device_list_.front(), step.get()));
   bool control_flow = false;
   graph->ForEachNode([&](Node* n) { control_flow |= n->IsControlFlow(); });
+  {
+    ReaderMutexLock lock(&graph_->mu());
+    HR_RETURN_IF_ERROR(
+        places_.Extend(PlacerOptionsOf(config_), device_list_, *graph_));
+  }
   std::map<std::string, std::unique_ptr<Graph>> parts;
   HR_RETURN_IF_ERROR(
-      PlaceAndSplit(config_, device_list_, std::move(graph), &parts));
+      PlaceAndSplit(config_, device_list_, places_, std::move(graph), &parts));
   HR_RETURN_IF_ERROR(RegisterParts(options, config_, from_network_,
                                    control_flow, std::move(parts), step.get()));
   *out = std::move(step);

@@ -69,7 +69,7 @@ class MasterSession {
   Status FindOrBuild(const CallOptions& options, const Request& request,
                      StepPtr* step);
   Status Build(const CallOptions& options, const Request& request,
-               StepPtr* step);
+               StepPtr* step) REQUIRES(build_mu_);
   // `values` by number of the step's feeds, `wanted` of its fetches.
   struct Execution {
     int64_t id = 0;
@@ -113,6 +113,7 @@ class MasterSession {
       std::make_shared<std::atomic<bool>>(true);
 
   Mutex build_mu_;  // one step is built at a time; before graph_->mu() and mu_
+  StatePlaces places_ GUARDED_BY(build_mu_);
   Mutex mu_;
   bool closed_ GUARDED_BY(mu_) = false;
   int64_t version_ GUARDED_BY(mu_) = 0;

@@ -199,14 +199,17 @@ StatusOr<std::unique_ptr<Graph>> BuildStepGraph(
   return part;
 }
 
+PlacerOptions PlacerOptionsOf(const pb::ConfigProto& config) {
+  return {.allow_soft_placement = config.allow_soft_placement(),
+          .log_placement = config.log_device_placement()};
+}
+
 Status PlaceAndSplit(const pb::ConfigProto& config,
                      const std::vector<Device*>& devices,
-                     std::unique_ptr<Graph> graph,
+                     const StatePlaces& state, std::unique_ptr<Graph> graph,
                      std::map<std::string, std::unique_ptr<Graph>>* parts) {
-  PlacerOptions placer;
-  placer.allow_soft_placement = config.allow_soft_placement();
-  placer.log_placement = config.log_device_placement();
-  HR_RETURN_IF_ERROR(PlaceGraph(placer, devices, graph.get()));
+  HR_RETURN_IF_ERROR(
+      PlaceGraph(PlacerOptionsOf(config), devices, state, graph.get()));
 
   PartitionOptions partition;
   absl::flat_hash_map<absl::string_view, uint64_t> incarnations;

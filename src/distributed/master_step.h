@@ -11,6 +11,7 @@
 
 #include "distributed/worker.h"
 #include "headrace/graph.h"
+#include "runtime/placer.h"
 
 namespace headrace {
 
@@ -61,10 +62,12 @@ StatusOr<std::unique_ptr<Graph>> BuildStepGraph(
     Graph* graph, const MasterStep::Request& request, const Device& client,
     MasterStep* step);
 
+PlacerOptions PlacerOptionsOf(const pb::ConfigProto& config);
+
 // Places the graph on `devices` and splits it by task.
 Status PlaceAndSplit(const pb::ConfigProto& config,
                      const std::vector<Device*>& devices,
-                     std::unique_ptr<Graph> graph,
+                     const StatePlaces& state, std::unique_ptr<Graph> graph,
                      std::map<std::string, std::unique_ptr<Graph>>* parts);
 
 // Registers the parts with their tasks and fills the step's, with those that

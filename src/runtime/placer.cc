@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
@@ -45,41 +45,77 @@ bool SameTypeAttrs(const AttrMap& a, const AttrMap& b) {
 struct Group {
   DeviceName wanted;
   const Node* asked_by = nullptr;  // who set `wanted` first
+  // Where the state of a member is. `wanted` is its name.
+  const StatePlaces::Place* place = nullptr;
   // Device types that all members support; set with types_by.
   const DeviceTypes* types = nullptr;
   const Node* types_by = nullptr;  // the member with a kernel of its own
   const Node* first = nullptr;
   int members = 0;
+  bool fails = false;  // its members cannot be together
 };
 
 class Placer {
  public:
   Placer(const PlacerOptions& options, const std::vector<Device*>& devices,
-         Graph* graph)
-      : options_(options), devices_(devices), graph_(graph) {
-    parent_.resize(graph->num_node_ids());
+         const StatePlaces& state, const Graph& graph)
+      : options_(options), devices_(devices), state_(state), graph_(graph) {
+    parent_.resize(graph.num_node_ids());
     std::iota(parent_.begin(), parent_.end(), 0);
-    groups_.resize(graph->num_node_ids());
-    follows_.resize(graph->num_node_ids());
+    groups_.resize(graph.num_node_ids());
+    follows_.resize(graph.num_node_ids());
     for (const Device* d : devices) {
       priorities_.push_back(DeviceFactories::PriorityOf(d->device_type()));
     }
   }
 
-  Status Run() {
-    HR_RETURN_IF_ERROR(FormGroups());
+  // Finds the groups and what they ask for. `on_error` gets the error of each
+  // node that does not fit into its group, and says whether to go on.
+  Status Prepare(absl::FunctionRef<Status(const Status&)> on_error) {
+    FormGroups();
     Status s;
+    const auto for_each = [&](auto f) {
+      graph_.ForEachNode([&](const Node* n) {
+        if (!s.ok()) return;
+        s = CheckInterrupt();
+        if (!s.ok()) return;
+        const Status fits = f(n);
+        if (fits.ok()) return;
+        groups_[Find(n->id())].fails = true;
+        s = on_error(fits);
+      });
+    };
+    for_each([&](const Node* n) { return FindState(n); });
     for (const bool follows : {false, true}) {
-      graph_->ForEachNode([&](Node* n) {
-        if (s.ok() && follows_[n->id()] == follows) s = Constrain(n);
+      for_each([&](const Node* n) {
+        return follows_[n->id()] == follows ? Constrain(n) : OkStatus();
       });
     }
-    HR_RETURN_IF_ERROR(s);
-    graph_->ForEachNode([&](Node* n) {
-      if (s.ok()) s = Assign(n);
-    });
     return s;
   }
+
+  // After Prepare.
+  Status PlaceOf(const Node* n, StatePlaces::Place* place) {
+    const Group& g = groups_[Find(n->id())];
+    Device* device = Best(g, g.wanted);
+    bool soft = false;
+    if (device == nullptr && options_.allow_soft_placement &&
+        g.place == nullptr) {
+      DeviceName loose = g.wanted;
+      loose.has_id = false;
+      device = Best(g, loose);
+      if (device == nullptr) {
+        loose.has_type = false;
+        device = Best(g, loose);
+      }
+      soft = device != nullptr;
+    }
+    if (device == nullptr) return NoDevice(n, g);
+    *place = {n->type_string(), device, Reason(*n, g, *device, soft)};
+    return OkStatus();
+  }
+
+  bool Fails(const Node* n) { return groups_[Find(n->id())].fails; }
 
  private:
   int Find(int i) {
@@ -90,8 +126,8 @@ class Placer {
     parent_[Find(a->id())] = Find(b->id());
   }
 
-  Status FormGroups() {
-    graph_->ForEachNode([&](Node* n) {
+  void FormGroups() {
+    graph_.ForEachNode([&](const Node* n) {
       std::vector<std::string> classes;
       if (n->attrs().Find("_class") != nullptr &&
           n->attrs().Get("_class", &classes).ok()) {
@@ -99,7 +135,7 @@ class Placer {
           absl::string_view name = c;
           if (!absl::ConsumePrefix(&name, "loc:@")) continue;
           // A peer that this step does not need constrains nothing.
-          if (const Node* peer = graph_->FindNode(name)) Union(n, peer);
+          if (const Node* peer = graph_.FindNode(name)) Union(n, peer);
         }
       }
       for (const Edge* e : n->data_inputs()) {
@@ -113,11 +149,25 @@ class Placer {
         follows_[n->id()] = true;
       }
     });
+  }
+
+  Status FindState(const Node* n) {
+    const StatePlaces::Place* const place = state_.Find(*n);
+    if (place == nullptr) return OkStatus();
+    Group& g = groups_[Find(n->id())];
+    if (g.place != nullptr && g.place->device != place->device) {
+      return errors::InvalidArgument(
+          "Cannot colocate nodes ", NodeErrorSuffix(n->def()), " and ",
+          NodeErrorSuffix(g.asked_by->def()), ": the first is on ",
+          place->device->name(), ", the other on ", g.place->device->name());
+    }
+    g.place = place;
+    g.wanted = place->device->parsed_name();
+    g.asked_by = n;
     return OkStatus();
   }
 
-  Status Constrain(Node* n) {
-    HR_RETURN_IF_ERROR(CheckInterrupt());
+  Status Constrain(const Node* n) {
     Group& g = groups_[Find(n->id())];
     ++g.members;
     if (g.first == nullptr) g.first = n;
@@ -131,7 +181,7 @@ class Placer {
       const Status merged =
           wanted.Merge(asked, options_.allow_soft_placement && !follows);
       if (merged.ok()) {
-        g.wanted = wanted;
+        if (g.place == nullptr) g.wanted = wanted;
       } else if (!follows) {
         return errors::InvalidArgument(
             "Cannot colocate nodes ", NodeErrorSuffix(n->def()), " and ",
@@ -207,37 +257,17 @@ class Placer {
     return best;
   }
 
-  Status Assign(Node* n) {
-    if (!n->assigned_device().empty()) return OkStatus();
-    const Group& g = groups_[Find(n->id())];
-    Device* device = Best(g, g.wanted);
-    bool soft = false;
-    if (device == nullptr && options_.allow_soft_placement) {
-      DeviceName loose = g.wanted;
-      loose.has_id = false;
-      device = Best(g, loose);
-      if (device == nullptr) {
-        loose.has_type = false;
-        device = Best(g, loose);
-      }
-      soft = device != nullptr;
-    }
-    if (device == nullptr) return NoDevice(n, g);
-    n->set_assigned_device(device->name());
-    n->set_placement_reason(Reason(*n, g, *device, soft));
-    if (options_.log_placement) {
-      std::fprintf(stderr, "%s: (%s): %s  (%s)\n", n->name().c_str(),
-                   n->type_string().c_str(), device->name().c_str(),
-                   n->placement_reason().c_str());
-    }
-    return OkStatus();
-  }
-
   std::string Reason(const Node& n, const Group& g, const Device& d,
                      bool soft) const {
     if (soft) {
       return absl::StrCat("soft placement: no device fits ",
                           g.wanted.ToString());
+    }
+    if (g.place != nullptr) {
+      return g.asked_by == &n
+                 ? g.place->reason
+                 : absl::StrCat("colocated with '", g.asked_by->name(),
+                                "', which is there: ", g.place->reason);
     }
     if (g.asked_by == &n) {
       return absl::StrCat("asked for: ", n.requested_device());
@@ -270,6 +300,15 @@ class Placer {
           "Operation was explicitly assigned to ", g.wanted.ToString(),
           " but available devices are [ ", absl::StrJoin(names, ", "),
           " ]. Make sure the device specification refers to a valid device.");
+    } else if (g.place != nullptr) {
+      why = absl::StrCat(
+          "it must be on ", g.wanted.ToString(), ", where '",
+          g.asked_by->name(),
+          "' was placed with all nodes that the graph had then, but no "
+          "supported kernel for it is available there. Supported device "
+          "types: ",
+          absl::StrJoin(g.types_by == nullptr ? DeviceTypes() : *g.types, ", "),
+          ".");
     } else {
       why = absl::StrCat(
           "Could not satisfy explicit device specification '",
@@ -287,7 +326,8 @@ class Placer {
   const PlacerOptions& options_;
   const std::vector<Device*>& devices_;
   std::vector<int> priorities_;  // of their types
-  Graph* const graph_;
+  const StatePlaces& state_;
+  const Graph& graph_;
   std::vector<int> parent_;
   std::vector<Group> groups_;
   // By node id: it gets a handle or a reference, and runs where that lives,
@@ -302,9 +342,54 @@ class Placer {
 
 }  // namespace
 
+Status StatePlaces::Extend(const PlacerOptions& options,
+                           const std::vector<Device*>& devices,
+                           const Graph& graph) {
+  if (devices.size() < 2 || graph.num_node_ids() == known_ids_) {
+    return OkStatus();
+  }
+  Placer placer(options, devices, *this, graph);
+  HR_RETURN_IF_ERROR(placer.Prepare([](const Status&) { return OkStatus(); }));
+  absl::flat_hash_map<std::string, Place> found;
+  graph.ForEachNode([&](const Node* n) {
+    Place place;
+    if (n->op_def().is_stateful && !placer.Fails(n) && Find(*n) == nullptr &&
+        placer.PlaceOf(n, &place).ok()) {
+      found.emplace(n->name(), std::move(place));
+    }
+  });
+  places_.merge(found);
+  known_ids_ = graph.num_node_ids();
+  return OkStatus();
+}
+
+const StatePlaces::Place* StatePlaces::Find(const Node& n) const {
+  if (places_.empty() || !n.op_def().is_stateful) return nullptr;
+  const auto it = places_.find(n.name());
+  return it == places_.end() || it->second.op != n.type_string() ? nullptr
+                                                                 : &it->second;
+}
+
 Status PlaceGraph(const PlacerOptions& options,
-                  const std::vector<Device*>& devices, Graph* graph) {
-  return Placer(options, devices, graph).Run();
+                  const std::vector<Device*>& devices, const StatePlaces& state,
+                  Graph* graph) {
+  Placer placer(options, devices, state, *graph);
+  HR_RETURN_IF_ERROR(placer.Prepare([](const Status& s) { return s; }));
+  Status s;
+  graph->ForEachNode([&](Node* n) {
+    if (!s.ok() || !n->assigned_device().empty()) return;
+    StatePlaces::Place place;
+    s = placer.PlaceOf(n, &place);
+    if (!s.ok()) return;
+    n->set_assigned_device(place.device->name());
+    n->set_placement_reason(std::move(place.reason));
+    if (options.log_placement) {
+      std::fprintf(stderr, "%s: (%s): %s  (%s)\n", n->name().c_str(),
+                   n->type_string().c_str(), n->assigned_device().c_str(),
+                   n->placement_reason().c_str());
+    }
+  });
+  return s;
 }
 
 }  // namespace headrace

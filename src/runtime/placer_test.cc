@@ -89,7 +89,8 @@ class PlacerTest : public ::testing::Test {
           std::make_unique<FakeDevice>(std::string(d.substr(0, 3)), id));
       all.push_back(owned_.back().get());
     }
-    return PlaceGraph({.allow_soft_placement = soft}, all, graph_.get());
+    return PlaceGraph({.allow_soft_placement = soft}, all, state_,
+                      graph_.get());
   }
   // "CPU:0", of the node's device.
   std::string Where(const std::string& node) const {
@@ -101,6 +102,21 @@ class PlacerTest : public ::testing::Test {
     return graph_->FindNode(node)->placement_reason();
   }
 
+  // Gives places to what has state in the graph `text`.
+  void Extend(absl::string_view text, absl::string_view devices,
+              bool soft = false) {
+    ASSERT_EQ(Place("", devices), OkStatus());
+    Graph whole;
+    LoadNodes(text, &whole);
+    std::vector<Device*> all;
+    for (const auto& d : owned_) all.push_back(d.get());
+    ASSERT_EQ(state_.Extend({.allow_soft_placement = soft}, all, whole),
+              OkStatus());
+    for (auto& d : owned_) devices_of_state_.push_back(std::move(d));
+  }
+
+  StatePlaces state_;
+  std::vector<std::unique_ptr<Device>> devices_of_state_;
   std::unique_ptr<Graph> graph_;
   std::vector<std::unique_ptr<Device>> owned_;
 };
@@ -268,7 +284,7 @@ TEST_F(PlacerTest, GroupsStayTogether) {
         {{"_class", std::vector<std::string>{"loc:@elsewhere"}}});
   std::vector<Device*> all;
   for (const auto& d : owned_) all.push_back(d.get());
-  ASSERT_EQ(PlaceGraph({}, all, graph_.get()), OkStatus());
+  ASSERT_EQ(PlaceGraph({}, all, state_, graph_.get()), OkStatus());
   EXPECT_EQ(Where("alone"), "GPU:0");
   ASSERT_EQ(Place("a: PlacerSource @/cpu:1\nb: PlacerSource loc=a", kAll),
             OkStatus());
@@ -306,18 +322,109 @@ TEST_F(PlacerTest, ReferencesAndHandlesAreUsedWhereTheyLive) {
   EXPECT_EQ(Where("use"), "GPU:1");
 }
 
+TEST_F(PlacerTest, StateIsWhereAllOfItsUsersInTheGraphCanBe) {
+  constexpr char kStep[] = "v: PlacerVariable\nvalue: PlacerBoth v";
+  ASSERT_EQ(Place(kStep, kAll), OkStatus());
+  EXPECT_EQ(Where("v"), "GPU:0");
+  Extend(R"(
+    v: PlacerVariable
+    value: PlacerBoth v
+    use: PlacerCpuRef v
+    w: PlacerVariable
+    beside_w: PlacerSource loc=w @/cpu:1
+    bad: PlacerVariable @/gpu:0
+    bad_use: PlacerCpuRef bad
+    one: PlacerGpu beside_w
+    two: PlacerCpu beside_w loc=one
+    nowhere: PlacerVariable @/gpu:7
+  )",
+         kAll);
+  ASSERT_EQ(Place(absl::StrCat(kStep, "\nw: PlacerVariable"), kAll),
+            OkStatus());
+  EXPECT_EQ(Where("v"), "CPU:0");
+  EXPECT_EQ(Where("value"), "GPU:0");
+  EXPECT_EQ(Where("w"), "CPU:1");
+  EXPECT_EQ(Why("w"), "colocated with 'beside_w', which asked for /cpu:1");
+  // What cannot be placed fails only in a step that needs it.
+  ASSERT_EQ(Place("bad: PlacerVariable @/gpu:1", kAll), OkStatus());
+  EXPECT_EQ(Where("bad"), "GPU:1");
+  ExpectError(Place("nowhere: PlacerVariable @/gpu:7", kAll),
+              absl::StatusCode::kInvalidArgument, "/device:GPU:7");
+  // Another op of the same name is another node.
+  ASSERT_EQ(Place("v: PlacerHandle", kAll), OkStatus());
+  EXPECT_EQ(Where("v"), "GPU:0");
+}
+
+TEST_F(PlacerTest, StateStaysWhereItIsWhenTheGraphGrows) {
+  Extend("v: PlacerVariable\nh: PlacerHandle @/gpu:1", kAll);
+  Extend(R"(
+    v: PlacerVariable
+    h: PlacerHandle
+    use: PlacerCpuRef v
+    w: PlacerVariable loc=v
+    x: PlacerVariable loc=h
+  )",
+         kAll);
+  ASSERT_EQ(Place("v: PlacerVariable\nbeside: PlacerSource loc=v", kAll),
+            OkStatus());
+  EXPECT_EQ(Where("v"), "GPU:0");
+  EXPECT_EQ(Where("beside"), "GPU:0");
+  EXPECT_EQ(Why("beside"),
+            "colocated with 'v', which is there: default: first device of the "
+            "preferred type");
+  ASSERT_EQ(Place("x: PlacerVariable", kAll), OkStatus());
+  EXPECT_EQ(Where("x"), "GPU:1");
+  // With soft placement too: elsewhere it would be another variable.
+  for (const bool soft : {false, true}) {
+    ExpectError(
+        Place("v: PlacerVariable\nuse: PlacerCpuRef v", kAll, soft),
+        absl::StatusCode::kInvalidArgument,
+        "it must be on /job:a/replica:0/task:0/device:GPU:0, where 'v' was "
+        "placed with all nodes that the graph had then");
+  }
+  ExpectError(Place("v: PlacerVariable\ns: PlacerSource loc=v @/cpu:0", kAll),
+              absl::StatusCode::kInvalidArgument, "Cannot colocate nodes");
+  ExpectError(Place("v: PlacerVariable\nh: PlacerHandle loc=v", kAll),
+              absl::StatusCode::kInvalidArgument,
+              "the first is on /job:a/replica:0/task:0/device:GPU:1, the other "
+              "on /job:a/replica:0/task:0/device:GPU:0");
+}
+
+TEST_F(PlacerTest, SoftPlacementOfStateHoldsForEveryStep) {
+  Extend(R"(
+    v: PlacerVariable @/gpu:0
+    init: PlacerCpu source loc=v
+    source: PlacerSource
+  )",
+         kAll, true);
+  for (const char* step : {"v: PlacerVariable @/gpu:0",
+                           "v: PlacerVariable @/gpu:0\n"
+                           "near: PlacerSource loc=v @/gpu:0"}) {
+    ASSERT_EQ(Place(step, kAll, true), OkStatus());
+    EXPECT_EQ(Where("v"), "CPU:0") << step;
+    EXPECT_EQ(Why("v"), "soft placement: no device fits /device:GPU:0");
+  }
+  EXPECT_EQ(Where("near"), "CPU:0");
+}
+
+TEST_F(PlacerTest, OneDeviceNeedsNoPlacesOfState) {
+  Extend("v: PlacerVariable", "CPU:0");
+  ASSERT_EQ(Place("v: PlacerVariable", kAll), OkStatus());
+  EXPECT_EQ(Where("v"), "GPU:0");
+}
+
 TEST_F(PlacerTest, NodesThatHaveADeviceKeepIt) {
   ASSERT_EQ(Place("a: PlacerSource", kAll), OkStatus());
   graph_->FindNode("a")->set_assigned_device("/somewhere");
   std::vector<Device*> all = {owned_[0].get()};
-  ASSERT_EQ(PlaceGraph({}, all, graph_.get()), OkStatus());
+  ASSERT_EQ(PlaceGraph({}, all, state_, graph_.get()), OkStatus());
   EXPECT_EQ(graph_->FindNode("a")->assigned_device(), "/somewhere");
 }
 
 TEST_F(PlacerTest, WithoutAnyDevice) {
   graph_ = std::make_unique<Graph>();
   LoadNodes("a: PlacerSource", graph_.get());
-  ExpectError(PlaceGraph({}, {}, graph_.get()),
+  ExpectError(PlaceGraph({}, {}, {}, graph_.get()),
               absl::StatusCode::kInvalidArgument,
               "Cannot assign a device for operation a");
 }

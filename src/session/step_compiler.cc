@@ -8,7 +8,6 @@
 #include "graph/partition.h"
 #include "runtime/memory_types.h"
 #include "runtime/passes/graph_pass.h"
-#include "runtime/placer.h"
 #include "session/partial_run.h"
 #include "session/session_handles.h"
 
@@ -71,10 +70,11 @@ Status StepCompiler::Compile(const Request& request,
   }
   HR_RETURN_IF_ERROR(RunGraphPasses(context, options_->disabled_passes,
                                     client.get(), &step->passes));
-  PlacerOptions placer;
-  placer.allow_soft_placement = options_->allow_soft_placement;
-  placer.log_placement = options_->log_device_placement;
-  HR_RETURN_IF_ERROR(PlaceGraph(placer, devices_, client.get()));
+  {
+    MutexLock lock(&places_mu_);
+    HR_RETURN_IF_ERROR(
+        PlaceGraph(placer_options(), devices_, places_, client.get()));
+  }
   HR_RETURN_IF_ERROR(BuildParts(std::move(client), step.get()));
   Describe(step.get());
   *out = std::move(step);
@@ -105,7 +105,13 @@ Status StepCompiler::BuildClient(const Request& request, CompiledStep* step,
       *client, BuildClientGraph(graph, request.feeds, request.fetches,
                                 request.targets, devices_.front()->name()));
   functions_->SetLibrary(graph);
-  return OkStatus();
+  MutexLock places_lock(&places_mu_);
+  return places_.Extend(placer_options(), devices_, graph);
+}
+
+PlacerOptions StepCompiler::placer_options() const {
+  return {.allow_soft_placement = options_->allow_soft_placement,
+          .log_placement = options_->log_device_placement};
 }
 
 Status StepCompiler::BuildParts(std::unique_ptr<Graph> client,

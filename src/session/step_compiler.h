@@ -11,7 +11,9 @@
 #include "absl/types/span.h"
 #include "headrace/device.h"
 #include "headrace/graph.h"
+#include "headrace/mutex.h"
 #include "runtime/function_runtime.h"
+#include "runtime/placer.h"
 #include "runtime/shared_kernels.h"
 #include "session/compiled_step.h"
 #include "session/session_options.h"
@@ -55,6 +57,7 @@ class StepCompiler {
  private:
   Status BuildClient(const Request& request, CompiledStep* step,
                      GraphPassContext* context, std::unique_ptr<Graph>* client);
+  PlacerOptions placer_options() const;
   Status BuildParts(std::unique_ptr<Graph> client, CompiledStep* step);
   Device* FindDevice(const std::string& name) const;
 
@@ -64,6 +67,8 @@ class StepCompiler {
   const std::shared_ptr<const void> resources_;
   SessionFunctions* const functions_;
   SharedKernels kernels_;
+  Mutex places_mu_;  // after the graph's mutex
+  StatePlaces places_ GUARDED_BY(places_mu_);
 };
 
 }  // namespace headrace

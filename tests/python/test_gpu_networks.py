@@ -46,3 +46,33 @@ def test_training_agrees_with_the_cpu(network):
             assert gpu[-1] < gpu[0], result
         # Nearly everything ran on the GPU.
         assert result["on_gpu"] > 5 * result["on_cpu"], result
+
+
+ONE_PLACE = """
+import headrace as tf
+
+config = tf.ConfigProto(allow_soft_placement=True)
+with tf.device("/gpu:0"):
+    variables = [
+        tf.get_variable(f"v{resource}", [4, 4], use_resource=resource,
+                        initializer=tf.orthogonal_initializer())
+        for resource in (False, True)]
+plain = tf.Variable([1.0, 2.0])
+with tf.Session(config=config) as session:
+    for v in variables + [plain]:
+        session.run(v.initializer)  # a step of its own
+        first = session.run(v)
+        assert (session.run(v.assign_add(v)) == 2 * first).all()
+        assert (session.run(v + 0) == 2 * first).all()
+        print(session.run(tf.is_variable_initialized(v)))
+"""
+
+
+def test_a_variable_is_in_one_place_for_all_steps():
+    # Its initializer has no kernel for the GPU, its other users have.
+    if not has_gpu():
+        pytest.skip("this build has no host platform of GPUs")
+    done = subprocess.run([sys.executable, "-c", ONE_PLACE], timeout=300,
+                          env=environment(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.split() == ["True"] * 3
