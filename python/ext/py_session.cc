@@ -563,8 +563,8 @@ nb::object Callable::Call(nb::args args, nb::kwargs kwargs) {
   std::vector<nb::object> values;
   size_t next = 0;
   for (int fed : fed_) {
-    values.push_back(
-        ToNumpy(fed < 0 ? std::move(outputs[next++]) : inputs[fed]));
+    values.push_back(fed < 0 ? ToNumpy(std::move(outputs[next++]))
+                             : ToNumpyArray(inputs[fed]));
   }
   return Assemble(fetches_, values);
 }

@@ -80,10 +80,12 @@ def test_fed_and_fetched_is_independent(graph):
 def test_fed_and_fetched_scalar_is_an_array(graph, dtype, value):
     x = tf.placeholder(dtype)
     with tf.Session() as sess:
-        direct, through = sess.run([x, tf.identity(x)], {x: value})
-    assert type(direct) is np.ndarray and direct.shape == ()
-    assert direct[()] == value == through
-    assert type(through) is not np.ndarray
+        fetches = [x, tf.identity(x)]
+        for direct, through in (sess.run(fetches, {x: value}),
+                                sess.make_callable(fetches, [x])(value)):
+            assert type(direct) is np.ndarray and direct.shape == ()
+            assert direct[()] == value == through
+            assert type(through) is not np.ndarray
 
 
 def test_fetch_owns_its_memory(graph):

@@ -94,9 +94,7 @@ class Conv3DOp : public OpKernel {
 };
 
 #define HR_REGISTER(T)                                            \
-  REGISTER_KERNEL_BUILDER(                                        \
-      Name("Conv3D").Device(DEVICE_GPU).TypeConstraint<T>("T"),   \
-      Conv3DOp<T, ConvKind::kForward>);                           \
+  HR_GPU_KERNEL("Conv3D", T, Conv3DOp<T, ConvKind::kForward>);    \
   REGISTER_KERNEL_BUILDER(Name("Conv3DBackpropInputV2")           \
                               .Device(DEVICE_GPU)                 \
                               .TypeConstraint<T>("T")             \

@@ -208,9 +208,6 @@ class ConvGradOp : public ConvOpBase<kDepthwise> {
   bool reads_filter() const override { return kInput; }
 };
 
-#define HR_GPU_KERNEL(OP, T, ...)                                             \
-  REGISTER_KERNEL_BUILDER(Name(OP).Device(DEVICE_GPU).TypeConstraint<T>("T"), \
-                          __VA_ARGS__)
 #define HR_GPU_GRAD(OP, T, SIZES, ...)                                      \
   REGISTER_KERNEL_BUILDER(                                                  \
       Name(OP).Device(DEVICE_GPU).TypeConstraint<T>("T").HostMemory(SIZES), \
@@ -231,7 +228,6 @@ class ConvGradOp : public ConvOpBase<kDepthwise> {
 HR_GPU_FLOAT_TYPES(HR_REGISTER)
 #undef HR_REGISTER
 #undef HR_GPU_GRAD
-#undef HR_GPU_KERNEL
 
 }  // namespace
 }  // namespace headrace::gpu

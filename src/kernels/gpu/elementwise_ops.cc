@@ -543,10 +543,6 @@ class AddNOp : public OpKernel {
   }
 };
 
-#define HR_GPU_KERNEL(OP, T, ...)                                             \
-  REGISTER_KERNEL_BUILDER(Name(OP).Device(DEVICE_GPU).TypeConstraint<T>("T"), \
-                          __VA_ARGS__)
-
 #define HR_REGISTER(OP)                                   \
   HR_GPU_KERNEL(#OP, float, UnaryOp<Fn::k##OP, float>);   \
   HR_GPU_KERNEL(#OP, half, UnaryOp<Fn::k##OP, half>);     \
@@ -603,22 +599,17 @@ HR_GPU_TEST_OPS(HR_REGISTER)
 HR_GPU_REAL_TYPES(HR_REGISTER)
 #undef HR_REGISTER
 HR_GPU_KERNEL("Add", int64_t, BinaryOp<Fn::kAddV2, int64_t>);
-#undef HR_GPU_KERNEL
 
 // Elements of these types are moved by GPUs. int32 is the type of shapes, which
 // stay in host memory (host_ops.cc).
-#define HR_REGISTER(T)                                                       \
-  REGISTER_KERNEL_BUILDER(                                                   \
-      Name("Select").Device(DEVICE_GPU).TypeConstraint<T>("T"), SelectOp);   \
-  REGISTER_KERNEL_BUILDER(                                                   \
-      Name("SelectV2").Device(DEVICE_GPU).TypeConstraint<T>("T"), SelectOp); \
-  REGISTER_KERNEL_BUILDER(                                                   \
-      Name("ZerosLike").Device(DEVICE_GPU).TypeConstraint<T>("T"),           \
-      ZerosLikeOp);                                                          \
-  REGISTER_KERNEL_BUILDER(Name("Fill")                                       \
-                              .Device(DEVICE_GPU)                            \
-                              .TypeConstraint<T>("T")                        \
-                              .HostMemory("dims"),                           \
+#define HR_REGISTER(T)                                \
+  HR_GPU_KERNEL("Select", T, SelectOp);               \
+  HR_GPU_KERNEL("SelectV2", T, SelectOp);             \
+  HR_GPU_KERNEL("ZerosLike", T, ZerosLikeOp);         \
+  REGISTER_KERNEL_BUILDER(Name("Fill")                \
+                              .Device(DEVICE_GPU)     \
+                              .TypeConstraint<T>("T") \
+                              .HostMemory("dims"),    \
                           FillOp);
 HR_GPU_REAL_TYPES(HR_REGISTER)
 HR_REGISTER(int64_t)

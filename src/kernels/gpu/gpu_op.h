@@ -137,6 +137,11 @@ class HostKernel : public OpKernel {
   std::unique_ptr<OpKernel> kernel_;
 };
 
+// Registers a kernel class for the attr T of an op.
+#define HR_GPU_KERNEL(OP, T, ...)                                             \
+  REGISTER_KERNEL_BUILDER(Name(OP).Device(DEVICE_GPU).TypeConstraint<T>("T"), \
+                          __VA_ARGS__)
+
 #define HR_GPU_FLOAT_TYPES(M) M(float) M(half) M(bfloat16)
 // Of what Dnn has no part in.
 #define HR_GPU_REAL_TYPES(M) HR_GPU_FLOAT_TYPES(M) M(double)

@@ -230,9 +230,6 @@ class BatchMatMulOp : public OpKernel {
   FusedTail tail_;
 };
 
-#define HR_GPU_KERNEL(OP, T, ...)                                             \
-  REGISTER_KERNEL_BUILDER(Name(OP).Device(DEVICE_GPU).TypeConstraint<T>("T"), \
-                          __VA_ARGS__)
 #define HR_REGISTER(T)                                    \
   HR_GPU_KERNEL("MatMul", T, MatMulOp);                   \
   HR_GPU_KERNEL("BatchMatMul", T, BatchMatMulOp);         \
@@ -249,7 +246,6 @@ HR_GPU_REAL_TYPES(HR_REGISTER)
 HR_GPU_FLOAT_TYPES(HR_REGISTER)
 #undef HR_REGISTER
 HR_GPU_KERNEL("_FusedBatchMatMul", float, BatchMatMulOp);
-#undef HR_GPU_KERNEL
 
 }  // namespace
 }  // namespace headrace::gpu

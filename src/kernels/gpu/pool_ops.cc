@@ -133,20 +133,14 @@ class AvgPoolGradOp : public OpKernel {
   PoolAttrs attrs_;
 };
 
-#define HR_REGISTER(T)                                               \
-  REGISTER_KERNEL_BUILDER(                                           \
-      Name("MaxPool").Device(DEVICE_GPU).TypeConstraint<T>("T"),     \
-      PoolOp<T, true>);                                              \
-  REGISTER_KERNEL_BUILDER(                                           \
-      Name("AvgPool").Device(DEVICE_GPU).TypeConstraint<T>("T"),     \
-      PoolOp<T, false>);                                             \
-  REGISTER_KERNEL_BUILDER(                                           \
-      Name("MaxPoolGrad").Device(DEVICE_GPU).TypeConstraint<T>("T"), \
-      MaxPoolGradOp<T>);                                             \
-  REGISTER_KERNEL_BUILDER(Name("AvgPoolGrad")                        \
-                              .Device(DEVICE_GPU)                    \
-                              .TypeConstraint<T>("T")                \
-                              .HostMemory("orig_input_shape"),       \
+#define HR_REGISTER(T)                                         \
+  HR_GPU_KERNEL("MaxPool", T, PoolOp<T, true>);                \
+  HR_GPU_KERNEL("AvgPool", T, PoolOp<T, false>);               \
+  HR_GPU_KERNEL("MaxPoolGrad", T, MaxPoolGradOp<T>);           \
+  REGISTER_KERNEL_BUILDER(Name("AvgPoolGrad")                  \
+                              .Device(DEVICE_GPU)              \
+                              .TypeConstraint<T>("T")          \
+                              .HostMemory("orig_input_shape"), \
                           AvgPoolGradOp<T>);
 HR_GPU_FLOAT_TYPES(HR_REGISTER)
 #undef HR_REGISTER

@@ -554,9 +554,6 @@ class FusedBatchNormGradOp : public OpKernel {
   BatchNormAttrs attrs_;
 };
 
-#define HR_GPU_KERNEL(OP, T, ...)                                             \
-  REGISTER_KERNEL_BUILDER(Name(OP).Device(DEVICE_GPU).TypeConstraint<T>("T"), \
-                          __VA_ARGS__)
 #define HR_GPU_REDUCTION(OP, T, ...)                            \
   REGISTER_KERNEL_BUILDER(Name(OP)                              \
                               .Device(DEVICE_GPU)               \
@@ -591,7 +588,6 @@ HR_GPU_REAL_TYPES(HR_REGISTER)
 HR_GPU_KERNEL("_FusedLayerNorm", float, FusedLayerNormOp);
 HR_GPU_KERNEL("FusedBatchNorm", float, FusedBatchNormOp<float>);
 HR_GPU_KERNEL("FusedBatchNormGrad", float, FusedBatchNormGradOp<float>);
-#undef HR_GPU_KERNEL
 
 #define HR_REGISTER_INDEX(T, INDEX)                                   \
   REGISTER_KERNEL_BUILDER(Name("ArgMax")                              \

@@ -84,24 +84,22 @@ class ResizeNearestNeighborGradOp : public ResizeGradOp {
   }
 };
 
-#define HR_REGISTER(T)                                                      \
-  REGISTER_KERNEL_BUILDER(Name("ResizeBilinear")                            \
-                              .Device(DEVICE_GPU)                           \
-                              .TypeConstraint<T>("T")                       \
-                              .HostMemory("size"),                          \
-                          ResizeBilinearOp<T>);                             \
-  REGISTER_KERNEL_BUILDER(                                                  \
-      Name("ResizeBilinearGrad").Device(DEVICE_GPU).TypeConstraint<T>("T"), \
-      ResizeBilinearGradOp<T>);                                             \
-  REGISTER_KERNEL_BUILDER(Name("ResizeNearestNeighbor")                     \
-                              .Device(DEVICE_GPU)                           \
-                              .TypeConstraint<T>("T")                       \
-                              .HostMemory("size"),                          \
-                          ResizeNearestNeighborOp);                         \
-  REGISTER_KERNEL_BUILDER(Name("ResizeNearestNeighborGrad")                 \
-                              .Device(DEVICE_GPU)                           \
-                              .TypeConstraint<T>("T")                       \
-                              .HostMemory("size"),                          \
+#define HR_REGISTER(T)                                             \
+  REGISTER_KERNEL_BUILDER(Name("ResizeBilinear")                   \
+                              .Device(DEVICE_GPU)                  \
+                              .TypeConstraint<T>("T")              \
+                              .HostMemory("size"),                 \
+                          ResizeBilinearOp<T>);                    \
+  HR_GPU_KERNEL("ResizeBilinearGrad", T, ResizeBilinearGradOp<T>); \
+  REGISTER_KERNEL_BUILDER(Name("ResizeNearestNeighbor")            \
+                              .Device(DEVICE_GPU)                  \
+                              .TypeConstraint<T>("T")              \
+                              .HostMemory("size"),                 \
+                          ResizeNearestNeighborOp);                \
+  REGISTER_KERNEL_BUILDER(Name("ResizeNearestNeighborGrad")        \
+                              .Device(DEVICE_GPU)                  \
+                              .TypeConstraint<T>("T")              \
+                              .HostMemory("size"),                 \
                           ResizeNearestNeighborGradOp<T>);
 HR_GPU_FLOAT_TYPES(HR_REGISTER)
 #undef HR_REGISTER

@@ -151,14 +151,13 @@ HR_REGISTER(int64_t)
 #undef HR_REGISTER_INDEX
 #undef HR_REGISTER_TENSOR
 
-#define HR_REGISTER(T)                                                    \
-  REGISTER_KERNEL_BUILDER(                                                \
-      Name("TopK").Device(DEVICE_GPU).TypeConstraint<T>("T"), TopKOp<T>); \
-  REGISTER_KERNEL_BUILDER(Name("TopKV2")                                  \
-                              .Device(DEVICE_GPU)                         \
-                              .TypeConstraint<T>("T")                     \
-                              .TypeConstraint<int32_t>("index_type")      \
-                              .HostMemory("k"),                           \
+#define HR_REGISTER(T)                                               \
+  HR_GPU_KERNEL("TopK", T, TopKOp<T>);                               \
+  REGISTER_KERNEL_BUILDER(Name("TopKV2")                             \
+                              .Device(DEVICE_GPU)                    \
+                              .TypeConstraint<T>("T")                \
+                              .TypeConstraint<int32_t>("index_type") \
+                              .HostMemory("k"),                      \
                           TopKOp<T>);
 HR_GPU_REAL_TYPES(HR_REGISTER)
 HR_REGISTER(int64_t)

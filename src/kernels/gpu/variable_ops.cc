@@ -368,48 +368,42 @@ REGISTER_KERNEL_BUILDER(Name("IsVariableInitialized")
                             .HostMemory("is_initialized"),
                         HostKernel);
 
-#define HR_REGISTER(T)                                                     \
-  REGISTER_KERNEL_BUILDER(                                                 \
-      Name("Variable").Device(DEVICE_GPU).TypeConstraint<T>("dtype"),      \
-      HostKernel);                                                         \
-  REGISTER_KERNEL_BUILDER(                                                 \
-      Name("VariableV2").Device(DEVICE_GPU).TypeConstraint<T>("dtype"),    \
-      HostKernel);                                                         \
-  REGISTER_KERNEL_BUILDER(                                                 \
-      Name("Assign").Device(DEVICE_GPU).TypeConstraint<T>("T"), AssignOp); \
-  REGISTER_KERNEL_BUILDER(Name("ReadVariableOp")                           \
-                              .Device(DEVICE_GPU)                          \
-                              .TypeConstraint<T>("dtype")                  \
-                              .HostMemory("resource"),                     \
-                          HostKernel);                                     \
-  REGISTER_KERNEL_BUILDER(Name("AssignVariableOp")                         \
-                              .Device(DEVICE_GPU)                          \
-                              .TypeConstraint<T>("dtype")                  \
-                              .HostMemory("resource"),                     \
-                          AssignVariableOp);                               \
-  REGISTER_KERNEL_BUILDER(                                                 \
-      Name("AssignAdd").Device(DEVICE_GPU).TypeConstraint<T>("T"),         \
-      AssignUpdateOp<T, false>);                                           \
-  REGISTER_KERNEL_BUILDER(                                                 \
-      Name("AssignSub").Device(DEVICE_GPU).TypeConstraint<T>("T"),         \
-      AssignUpdateOp<T, true>);                                            \
-  REGISTER_KERNEL_BUILDER(Name("AssignAddVariableOp")                      \
-                              .Device(DEVICE_GPU)                          \
-                              .TypeConstraint<T>("dtype")                  \
-                              .HostMemory("resource"),                     \
-                          AssignUpdateOp<T, false>);                       \
-  REGISTER_KERNEL_BUILDER(Name("AssignSubVariableOp")                      \
-                              .Device(DEVICE_GPU)                          \
-                              .TypeConstraint<T>("dtype")                  \
-                              .HostMemory("resource"),                     \
+#define HR_REGISTER(T)                                                  \
+  REGISTER_KERNEL_BUILDER(                                              \
+      Name("Variable").Device(DEVICE_GPU).TypeConstraint<T>("dtype"),   \
+      HostKernel);                                                      \
+  REGISTER_KERNEL_BUILDER(                                              \
+      Name("VariableV2").Device(DEVICE_GPU).TypeConstraint<T>("dtype"), \
+      HostKernel);                                                      \
+  HR_GPU_KERNEL("Assign", T, AssignOp);                                 \
+  REGISTER_KERNEL_BUILDER(Name("ReadVariableOp")                        \
+                              .Device(DEVICE_GPU)                       \
+                              .TypeConstraint<T>("dtype")               \
+                              .HostMemory("resource"),                  \
+                          HostKernel);                                  \
+  REGISTER_KERNEL_BUILDER(Name("AssignVariableOp")                      \
+                              .Device(DEVICE_GPU)                       \
+                              .TypeConstraint<T>("dtype")               \
+                              .HostMemory("resource"),                  \
+                          AssignVariableOp);                            \
+  HR_GPU_KERNEL("AssignAdd", T, AssignUpdateOp<T, false>);              \
+  HR_GPU_KERNEL("AssignSub", T, AssignUpdateOp<T, true>);               \
+  REGISTER_KERNEL_BUILDER(Name("AssignAddVariableOp")                   \
+                              .Device(DEVICE_GPU)                       \
+                              .TypeConstraint<T>("dtype")               \
+                              .HostMemory("resource"),                  \
+                          AssignUpdateOp<T, false>);                    \
+  REGISTER_KERNEL_BUILDER(Name("AssignSubVariableOp")                   \
+                              .Device(DEVICE_GPU)                       \
+                              .TypeConstraint<T>("dtype")               \
+                              .HostMemory("resource"),                  \
                           AssignUpdateOp<T, true>);
 HR_GPU_REAL_TYPES(HR_REGISTER)
 HR_REGISTER(int64_t)
 #undef HR_REGISTER
 
-#define HR_REGISTER_TYPE(OP, RULE, T)                                         \
-  REGISTER_KERNEL_BUILDER(Name(OP).Device(DEVICE_GPU).TypeConstraint<T>("T"), \
-                          OptimizerOp<optimizer_rules::RULE, T>);
+#define HR_REGISTER_TYPE(OP, RULE, T) \
+  HR_GPU_KERNEL(OP, T, OptimizerOp<optimizer_rules::RULE, T>);
 #define HR_REGISTER_REF(RULE)                   \
   HR_REGISTER_TYPE("Apply" #RULE, RULE, float)  \
   HR_REGISTER_TYPE("Apply" #RULE, RULE, double) \

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 #include "headrace/op_kernel.h"
@@ -100,6 +101,33 @@ class ResizeGradOp : public OpKernel {
 
   ResizeAttrs attrs_;
 };
+
+// Sums the gradients of each image by itself and in order, so that the sums do
+// not depend on threads. `add` gets an image's gradients, of type G, and its
+// sums, of type A, which are 0 at first; it is called by several threads.
+// `cost` is that of one call (see ParallelFor). `out` has the type T.
+template <typename G, typename A, typename T, typename F>
+void SumPerImage(OpKernelContext* ctx, const ResizeShape& s, double cost,
+                 const Tensor& grads, Tensor* out, const F& add) {
+  const G* const g = grads.data<G>();
+  T* const o = out->data<T>();
+  const int64_t in_size = s.in_h * s.in_w * s.channels;
+  const int64_t out_size = s.out_h * s.out_w * s.channels;
+  ctx->ParallelFor(s.batch, cost + in_size, [&](int64_t begin, int64_t end) {
+    std::vector<A> sums;
+    for (int64_t b = begin; b < end; ++b) {
+      T* const to = o + b * in_size;
+      if constexpr (std::is_same_v<A, T>) {
+        std::fill_n(to, in_size, T(0));
+        add(g + b * out_size, to);
+      } else {
+        sums.assign(in_size, A(0));
+        add(g + b * out_size, sums.data());
+        for (int64_t i = 0; i < in_size; ++i) to[i] = static_cast<T>(sums[i]);
+      }
+    }
+  });
+}
 
 // The two taps of linear interpolation along one axis.
 struct LinearTap {

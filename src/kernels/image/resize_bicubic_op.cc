@@ -67,31 +67,27 @@ class ResizeBicubicGradOp : public ResizeGradOp {
         CubicTaps(s.in_h, s.out_h, s.scale_h, attrs().half_pixel_centers);
     const auto xs =
         CubicTaps(s.in_w, s.out_w, s.scale_w, attrs().half_pixel_centers);
-    const float* g = grads.data<float>();
-    T* o = out->data<T>();
-    const int64_t in_size = s.in_h * s.in_w * s.channels;
-    const int64_t out_size = s.out_h * s.out_w * s.channels;
-    ctx->ParallelFor(s.batch, 20.0 * out_size, [&](int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b) {
-        T* to = o + b * in_size;
-        std::fill(to, to + in_size, T(0));
-        const float* from = g + b * out_size;
-        for (const CubicTap& y : ys) {
-          for (const CubicTap& x : xs) {
-            for (int j = 0; j < 4; ++j) {
-              for (int i = 0; i < 4; ++i) {
-                T* at = to + (y.index[j] * s.in_w + x.index[i]) * s.channels;
-                const T w = T(y.weight[j]) * T(x.weight[i]);
-                for (int64_t c = 0; c < s.channels; ++c) {
-                  at[c] += T(from[c]) * w;
-                }
-              }
-            }
-            from += s.channels;
-          }
-        }
+    SumPerImage<float, T, T>(ctx, s, 20.0 * s.out_h * s.out_w * s.channels,
+                             grads, out, [&](const float* from, T* to) {
+                               for (const CubicTap& y : ys) {
+                                 for (const CubicTap& x : xs) {
+                                   Add(from, y, x, s, to);
+                                   from += s.channels;
+                                 }
+                               }
+                             });
+  }
+
+  // The share of one pixel in the sums of the sixteen that it was made of.
+  static void Add(const float* from, const CubicTap& y, const CubicTap& x,
+                  const ResizeShape& s, T* to) {
+    for (int j = 0; j < 4; ++j) {
+      for (int i = 0; i < 4; ++i) {
+        T* at = to + (y.index[j] * s.in_w + x.index[i]) * s.channels;
+        const T w = T(y.weight[j]) * T(x.weight[i]);
+        for (int64_t c = 0; c < s.channels; ++c) at[c] += T(from[c]) * w;
       }
-    });
+    }
   }
 };
 

@@ -67,21 +67,9 @@ class ResizeBilinearGradOp : public ResizeGradOp {
         LinearTaps(s.in_h, s.out_h, s.scale_h, attrs().half_pixel_centers);
     const auto xs =
         LinearTaps(s.in_w, s.out_w, s.scale_w, attrs().half_pixel_centers);
-    const float* g = grads.data<float>();
-    T* o = out->data<T>();
-    const int64_t in_size = s.in_h * s.in_w * s.channels;
-    const int64_t out_size = s.out_h * s.out_w * s.channels;
-    ctx->ParallelFor(s.batch, 4.0 * out_size + in_size,
-                     [&](int64_t begin, int64_t end) {
-                       std::vector<A> sum;
-                       for (int64_t b = begin; b < end; ++b) {
-                         sum.assign(in_size, A(0));
-                         Image(g + b * out_size, s, ys, xs, sum.data());
-                         for (int64_t i = 0; i < in_size; ++i) {
-                           o[b * in_size + i] = static_cast<T>(sum[i]);
-                         }
-                       }
-                     });
+    SumPerImage<float, A, T>(
+        ctx, s, 4.0 * s.out_h * s.out_w * s.channels, grads, out,
+        [&](const float* g, A* sum) { Image(g, s, ys, xs, sum); });
   }
 
   static void Image(const float* g, const ResizeShape& s,

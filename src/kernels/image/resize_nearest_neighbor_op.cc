@@ -62,30 +62,18 @@ class ResizeNearestNeighborGradOp : public ResizeGradOp {
                     const ResizeShape& s, Tensor* out) override {
     const auto ys = NearestTaps(s.in_h, s.out_h, s.scale_h, attrs());
     const auto xs = NearestTaps(s.in_w, s.out_w, s.scale_w, attrs());
-    const T* g = grads.data<T>();
-    T* o = out->data<T>();
-    const int64_t in_size = s.in_h * s.in_w * s.channels;
-    const int64_t out_size = s.out_h * s.out_w * s.channels;
-    ctx->ParallelFor(s.batch, out_size + in_size,
-                     [&](int64_t begin, int64_t end) {
-                       std::vector<A> sum;
-                       for (int64_t b = begin; b < end; ++b) {
-                         sum.assign(in_size, A(0));
-                         const T* from = g + b * out_size;
-                         for (const int64_t y : ys) {
-                           for (const int64_t x : xs) {
-                             A* to = sum.data() + (y * s.in_w + x) * s.channels;
-                             for (int64_t c = 0; c < s.channels; ++c) {
-                               to[c] = Combine<UpdateOp::kAdd, A>(
-                                   to[c], static_cast<A>(*from++));
+    SumPerImage<T, A, T>(ctx, s, s.out_h * s.out_w * s.channels, grads, out,
+                         [&](const T* from, A* sum) {
+                           for (const int64_t y : ys) {
+                             for (const int64_t x : xs) {
+                               A* to = sum + (y * s.in_w + x) * s.channels;
+                               for (int64_t c = 0; c < s.channels; ++c) {
+                                 to[c] = Combine<UpdateOp::kAdd, A>(
+                                     to[c], static_cast<A>(*from++));
+                               }
                              }
                            }
-                         }
-                         for (int64_t i = 0; i < in_size; ++i) {
-                           o[b * in_size + i] = static_cast<T>(sum[i]);
-                         }
-                       }
-                     });
+                         });
   }
 };
 #define REGISTER(T)                                         \
