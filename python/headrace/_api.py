@@ -882,9 +882,17 @@ NAMES = {
         "layers.legacy": "keras_style_scope set_keras_style",
     },
     "linalg": {
+        "math.linear_operator": "LinearOperator",
         "math.linear_operators": """
+            LinearOperatorAdjoint LinearOperatorBlockDiag
+            LinearOperatorCirculant LinearOperatorCirculant2D
+            LinearOperatorCirculant3D LinearOperatorComposition
             LinearOperatorDiag LinearOperatorFullMatrix
-            LinearOperatorLowerTriangular""",
+            LinearOperatorHouseholder LinearOperatorIdentity
+            LinearOperatorInversion LinearOperatorKronecker
+            LinearOperatorLowRankUpdate LinearOperatorLowerTriangular
+            LinearOperatorScaledIdentity LinearOperatorToeplitz
+            LinearOperatorZeros""",
         "math.linalg_ops": """
             adjoint cholesky_solve diag=matrix_diag
             diag_part=matrix_diag_part eigh=self_adjoint_eig

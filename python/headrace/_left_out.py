@@ -97,7 +97,6 @@ NEAREST = {
     "tf.keras.optimizers": "tf.train.AdamOptimizer and the other optimizers of tf.train",
     "tf.keras.preprocessing": "tf.image and tf.data",
     "tf.keras.utils": "tf.one_hot",
-    "tf.linalg.LinearOperator": "tf.linalg's functions of dense matrices",
     "tf.lite": "tf.graph_util.convert_variables_to_constants",
     "tf.profiler": "RunOptions(trace_level=RunOptions.FULL_TRACE) with RunMetadata.step_stats",
     "tf.ragged": "tf.SparseTensor, or padding and tf.sequence_mask",

@@ -39,6 +39,8 @@ INTERNAL_MODULES = """
     variables.ref_variables variables.resource_variables variables.saveables
     variables.store"""
 INTERNAL = {
+    "math.linear_operator": """adjoint_of all_true common_batch product
+        shape_of static_or_dynamic to_common_batch""",
     "contrib.layers": "collections_of finish pair",
     "contrib.projections": "CellAround",
     "contrib.variables": "model_getter",
@@ -225,7 +227,6 @@ def test_what_is_not_supported_yet(name):
     ("estimator.inputs", "tf.data.Dataset.from_tensor_slices"),
     ("contrib.learn.datasets", "numpy.loadtxt"),
     ("contrib.tpu", "TPUs are left out"), ("train.Checkpoint", "tf.train.Saver"),
-    ("linalg.LinearOperatorBlockDiag", "tf.linalg's functions"),
     ("keras.applications", "a model's frozen graph"),
     ("keras.optimizers.schedules", "tf.train.AdamOptimizer"),
     ("keras.layers.CuDNNLSTM", "tf.keras.layers.LSTM"),

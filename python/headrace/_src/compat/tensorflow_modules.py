@@ -794,6 +794,53 @@ NAMES = {
     "python.ops.linalg.linear_operator": {
         "linalg": "LinearOperator",
     },
+    "python.ops.linalg.linear_operator_adjoint": {
+        "linalg": "LinearOperatorAdjoint",
+    },
+    "python.ops.linalg.linear_operator_block_diag": {
+        "linalg": "LinearOperatorBlockDiag",
+    },
+    "python.ops.linalg.linear_operator_circulant": {
+        "linalg": """
+            LinearOperatorCirculant
+            LinearOperatorCirculant2D
+            LinearOperatorCirculant3D""",
+    },
+    "python.ops.linalg.linear_operator_composition": {
+        "linalg": "LinearOperatorComposition",
+    },
+    "python.ops.linalg.linear_operator_diag": {
+        "linalg": "LinearOperatorDiag",
+    },
+    "python.ops.linalg.linear_operator_full_matrix": {
+        "linalg": "LinearOperatorFullMatrix",
+    },
+    "python.ops.linalg.linear_operator_householder": {
+        "linalg": "LinearOperatorHouseholder",
+    },
+    "python.ops.linalg.linear_operator_identity": {
+        "linalg": """
+            LinearOperatorIdentity
+            LinearOperatorScaledIdentity""",
+    },
+    "python.ops.linalg.linear_operator_inversion": {
+        "linalg": "LinearOperatorInversion",
+    },
+    "python.ops.linalg.linear_operator_kronecker": {
+        "linalg": "LinearOperatorKronecker",
+    },
+    "python.ops.linalg.linear_operator_low_rank_update": {
+        "linalg": "LinearOperatorLowRankUpdate",
+    },
+    "python.ops.linalg.linear_operator_lower_triangular": {
+        "linalg": "LinearOperatorLowerTriangular",
+    },
+    "python.ops.linalg.linear_operator_toeplitz": {
+        "linalg": "LinearOperatorToeplitz",
+    },
+    "python.ops.linalg.linear_operator_zeros": {
+        "linalg": "LinearOperatorZeros",
+    },
     "python.ops.linalg_ops": {
         "": """
             cholesky cholesky_solve eye matrix_determinant matrix_inverse

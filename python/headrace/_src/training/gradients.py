@@ -215,7 +215,7 @@ def gradients(ys, xs, grad_ys=None, name="gradients",
                         "(y.dtype = %r)" % (y.dtype,))
                 continue
             g = convert_to_tensor_or_indexed_slices(g, name="grad_ys_%d" % i)
-            _check_kind(g, y)
+            _check_type(i, g, y)
             start.append(_to_core(g))
         found = _headrace.add_gradients(
             graph, ys, sources, start, stops, scope[:-1],
@@ -231,21 +231,13 @@ def gradients(ys, xs, grad_ys=None, name="gradients",
     return [_from_core(g) for g in found]
 
 
-def _check_kind(grad_y, y):
-    """TypeError if the gradient's type is of another kind than y's."""
+def _check_type(i, grad_y, y):
+    """TypeError if grad_ys[i] cannot be the gradient of ys[i] by its type."""
     got, wanted = grad_y.dtype.base_dtype, y.dtype.base_dtype
-    if wanted.name in ("resource", "variant") or got == wanted:
-        return
-    for kind in ("is_floating", "is_integer", "is_complex"):
-        if getattr(wanted, kind):
-            if not getattr(got, kind):
-                raise TypeError(
-                    "Gradient type %s generated for %s-valued tensor %s with "
-                    "type %s must be of that kind" % (
-                        got.name, kind[3:], y, wanted.name))
-            return
-    raise TypeError("Tensor %s with type %s must be numeric to obtain a "
-                    "default gradient" % (y, wanted.name))
+    if wanted.name not in ("resource", "variant") and got != wanted:
+        raise TypeError(
+            "grad_ys[%d] has type %s, but the gradient of %s must have its "
+            "type, %s" % (i, got.name, y, wanted.name))
 
 
 def hessians(ys, xs, name="hessians", colocate_gradients_with_ops=False,
