@@ -72,12 +72,9 @@ class Placer {
   // Finds the groups and what they ask for. `on_error` gets the error of each
   // node that does not fit into its group, and says whether to go on.
   Status Prepare(absl::FunctionRef<Status(const Status&)> on_error) {
-    FormGroups();
-    Status s;
+    Status s = FormGroups();
     const auto for_each = [&](auto f) {
       graph_.ForEachNode([&](const Node* n) {
-        if (!s.ok()) return;
-        s = CheckInterrupt();
         if (!s.ok()) return;
         const Status fits = f(n);
         if (fits.ok()) return;
@@ -85,7 +82,9 @@ class Placer {
         s = on_error(fits);
       });
     };
-    for_each([&](const Node* n) { return FindState(n); });
+    if (!state_.empty()) {
+      for_each([&](const Node* n) { return FindState(n); });
+    }
     for (const bool follows : {false, true}) {
       for_each([&](const Node* n) {
         return follows_[n->id()] == follows ? Constrain(n) : OkStatus();
@@ -126,8 +125,11 @@ class Placer {
     parent_[Find(a->id())] = Find(b->id());
   }
 
-  void FormGroups() {
+  Status FormGroups() {
+    Status s;
     graph_.ForEachNode([&](const Node* n) {
+      if (s.ok()) s = CheckInterrupt();
+      if (!s.ok()) return;
       std::vector<std::string> classes;
       if (n->attrs().Find("_class") != nullptr &&
           n->attrs().Get("_class", &classes).ok()) {
@@ -149,6 +151,7 @@ class Placer {
         follows_[n->id()] = true;
       }
     });
+    return s;
   }
 
   Status FindState(const Node* n) {

@@ -37,6 +37,8 @@ class StatePlaces {
   Status Extend(const PlacerOptions& options,
                 const std::vector<Device*>& devices, const Graph& graph);
 
+  bool empty() const { return places_.empty(); }
+
   // Null if `n` has none.
   const Place* Find(const Node& n) const;
 

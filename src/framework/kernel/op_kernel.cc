@@ -409,35 +409,40 @@ namespace {
 bool StaysOnHost(DataType type, bool for_every_device) {
   return !DataTypeCanUseMemcpy(type) || (for_every_device && type == DT_INT32);
 }
+
+// `side` 0: of the inputs, whose types are `types`; 1: of the outputs.
+Status MemoryTypesOf(const KernelEntry& entry, const OpDef& op,
+                     const NodeDef& node, int side, const DataTypeVector& types,
+                     absl::InlinedVector<MemoryType, 4>* memory) {
+  const bool for_all = SameText(entry.device, DEVICE_DEFAULT);
+  memory->assign(types.size(), DEVICE_MEMORY);
+  for (size_t k = 0; k < types.size(); ++k) {
+    if (StaysOnHost(BaseType(types[k]), for_all)) (*memory)[k] = HOST_MEMORY;
+  }
+  if (entry.host_memory().empty()) return OkStatus();
+  const auto& args = side == 0 ? op.inputs : op.outputs;
+  std::vector<ArgRange> ranges;
+  HR_RETURN_IF_ERROR(ArgRanges(args, op, node.attrs, &ranges));
+  for (const KernelClause& host : entry.host_memory()) {
+    for (size_t i = 0; i < args.size(); ++i) {
+      if (args[i].name != host.name) continue;
+      for (int k = ranges[i].begin; k < ranges[i].end; ++k) {
+        (*memory)[k] = HOST_MEMORY;
+      }
+    }
+  }
+  return OkStatus();
+}
 }  // namespace
 
 Status KernelRegistry::MemoryTypes(
     const KernelEntry& entry, const OpDef& op, const NodeDef& node,
     absl::InlinedVector<MemoryType, 4>* inputs,
     absl::InlinedVector<MemoryType, 4>* outputs) {
-  std::vector<ArgRange> ranges;
   DataTypeVector input_types, output_types;
   HR_RETURN_IF_ERROR(InOutTypes(op, node.attrs, &input_types, &output_types));
-  const bool for_all = SameText(entry.device, DEVICE_DEFAULT);
-  for (int side = 0; side < 2; ++side) {
-    const auto& args = side == 0 ? op.inputs : op.outputs;
-    auto* memory = side == 0 ? inputs : outputs;
-    HR_RETURN_IF_ERROR(ArgRanges(args, op, node.attrs, &ranges));
-    memory->assign(ranges.empty() ? 0 : ranges.back().end, DEVICE_MEMORY);
-    const DataTypeVector& types = side == 0 ? input_types : output_types;
-    for (size_t k = 0; k < types.size() && k < memory->size(); ++k) {
-      if (StaysOnHost(BaseType(types[k]), for_all)) (*memory)[k] = HOST_MEMORY;
-    }
-    for (const KernelClause& host : entry.host_memory()) {
-      for (size_t i = 0; i < args.size(); ++i) {
-        if (args[i].name != host.name) continue;
-        for (int k = ranges[i].begin; k < ranges[i].end; ++k) {
-          (*memory)[k] = HOST_MEMORY;
-        }
-      }
-    }
-  }
-  return OkStatus();
+  HR_RETURN_IF_ERROR(MemoryTypesOf(entry, op, node, 0, input_types, inputs));
+  return MemoryTypesOf(entry, op, node, 1, output_types, outputs);
 }
 
 Status CreateOpKernel(Device* device, std::shared_ptr<const NodeDef> node,
@@ -458,8 +463,10 @@ Status CreateOpKernel(Device* device, std::shared_ptr<const NodeDef> node,
   ctx.op_def_ = op_def;
   HR_RETURN_IF_ERROR(
       InOutTypes(*op_def, node->attrs, &ctx.input_types_, &ctx.output_types_));
-  HR_RETURN_IF_ERROR(KernelRegistry::MemoryTypes(
-      *entry, *op_def, *node, &ctx.input_memory_, &ctx.output_memory_));
+  HR_RETURN_IF_ERROR(MemoryTypesOf(*entry, *op_def, *node, 0, ctx.input_types_,
+                                   &ctx.input_memory_));
+  HR_RETURN_IF_ERROR(MemoryTypesOf(*entry, *op_def, *node, 1, ctx.output_types_,
+                                   &ctx.output_memory_));
   std::unique_ptr<OpKernel> made;
   ctx.SetStatus(CatchExceptions([&] {
     made.reset(entry->factory(&ctx));

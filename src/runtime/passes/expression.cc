@@ -178,6 +178,11 @@ bool MayBecomeOne(Rewriter* rewriter, const std::vector<Node*>& nodes,
 Status ForEachRoot(const Graph& graph,
                    const std::function<bool(const Node&)>& is_root,
                    const std::function<Status(Node*)>& fuse) {
+  // Most graphs have none, and an order of all nodes is expensive.
+  bool has_roots = false;
+  graph.ForEachNode(
+      [&](const Node* n) { has_roots = has_roots || is_root(*n); });
+  if (!has_roots) return CheckInterrupt();
   std::vector<Node*> order;
   HR_RETURN_IF_ERROR(TopologicalOrder(graph, &order));
   std::erase_if(order, [&](const Node* n) { return !is_root(*n); });

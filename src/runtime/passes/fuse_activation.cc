@@ -69,11 +69,9 @@ class Finder {
     return ForEachRoot(
         *graph_,
         [](const Node& n) {
-          return absl::c_any_of(Formulas(),
-                                [&](const Formula& f) {
-                                  return n.type_string() == f.function;
-                                }) &&
-                 IsReal(n);
+          return IsReal(n) && absl::c_any_of(Formulas(), [&](const Formula& f) {
+                   return n.type_string() == f.function;
+                 });
         },
         [&](Node* n) { return Fuse(n, changes); });
   }
@@ -87,6 +85,7 @@ class Finder {
 
   static bool IsReal(const Node& n) {
     return n.num_inputs() == 1 && n.input_edge(0) != nullptr &&
+           !n.output_types().empty() &&
            (n.output_type(0) == DT_FLOAT || n.output_type(0) == DT_DOUBLE) &&
            n.input_edge(0)->src()->output_type(n.input_edge(0)->src_output()) ==
                n.output_type(0);
