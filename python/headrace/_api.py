@@ -302,6 +302,13 @@ NAMES = {
             MultivariateNormalDiagWithSoftplusScale
             MultivariateNormalFullCovariance MultivariateNormalTriL""",
     },
+    "contrib.distributions.bijectors": {
+        "distributions.bijectors": """
+            Bijector Chain ConditionalBijector Identity Inline Invert""",
+        "distributions.elementwise_bijectors": """
+            AbsoluteValue AffineScalar Exp Gumbel Kumaraswamy PowerTransform
+            Sigmoid SinhArcsinh Softplus Softsign Square Weibull""",
+    },
     "contrib.framework": {
         "contrib.arg_scopes": """
             add_arg_scope arg_scope arg_scoped_arguments current_arg_scope

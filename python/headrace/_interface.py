@@ -175,13 +175,21 @@ NAMES = {
         SinhArcsinh StudentT StudentTWithAbsDfSoftplusScale TransformedDistribution Uniform
         VectorDeterministic VectorDiffeomixture VectorExponentialDiag VectorLaplaceDiag
         VectorSinhArcsinhDiag WishartCholesky WishartFull assign_log_moving_mean_exp
-        assign_moving_mean_variance auto_correlation estimator_head_distribution_regression
+        assign_moving_mean_variance auto_correlation bijectors
+        estimator_head_distribution_regression
         fill_triangular fill_triangular_inverse kl_divergence matrix_diag_transform
         moving_mean_variance normal_conjugates_known_scale_posterior
         normal_conjugates_known_scale_predictive percentile
         quadrature_scheme_lognormal_gauss_hermite quadrature_scheme_lognormal_quantiles
         quadrature_scheme_softmaxnormal_gauss_hermite quadrature_scheme_softmaxnormal_quantiles
         reduce_weighted_logsumexp softplus_inverse tridiag""",
+    "contrib.distributions.bijectors": """
+        AbsoluteValue Affine AffineLinearOperator AffineScalar BatchNormalization Bijector Chain
+        CholeskyOuterProduct ConditionalBijector Exp FillTriangular Gumbel Identity Inline Invert
+        Kumaraswamy MaskedAutoregressiveFlow MatrixInverseTriL Ordered Permute PowerTransform
+        RealNVP Reshape ScaleTriL Sigmoid SinhArcsinh SoftmaxCentered Softplus Softsign Square
+        TransformDiagonal Weibull masked_autoregressive_default_template masked_dense
+        real_nvp_default_template""",
     "contrib.eager": """
         ASYNC Checkpoint Checkpointable DEVICE_PLACEMENT_EXPLICIT DEVICE_PLACEMENT_SILENT
         DEVICE_PLACEMENT_WARN EagerVariableStore ExecutionCallback GradientTape Iterator Network
