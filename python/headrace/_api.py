@@ -297,6 +297,7 @@ NAMES = {
             Bernoulli Categorical Exponential Laplace MultivariateNormalDiag
             Normal Uniform""",
         "distributions.independent": "Independent",
+        "distributions.transformed": "TransformedDistribution",
         "distributions.vectors": """
             Deterministic Mixture MixtureSameFamily
             MultivariateNormalDiagWithSoftplusScale
@@ -308,6 +309,10 @@ NAMES = {
         "distributions.elementwise_bijectors": """
             AbsoluteValue AffineScalar Exp Gumbel Kumaraswamy PowerTransform
             Sigmoid SinhArcsinh Softplus Softsign Square Weibull""",
+        "distributions.vector_bijectors": """
+            Affine AffineLinearOperator CholeskyOuterProduct FillTriangular
+            Ordered Permute RealNVP Reshape ScaleTriL SoftmaxCentered
+            TransformDiagonal""",
     },
     "contrib.framework": {
         "contrib.arg_scopes": """

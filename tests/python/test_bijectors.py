@@ -90,3 +90,102 @@ def test_absolute_value():
 def test_refusals(make, error, words):
     with tf.Graph().as_default(), pytest.raises(error, match=words):
         make()
+
+
+TRIL = np.array([[2., 0.], [-1., .5]])
+LINE = np.array([[.5, -1., 2.], [1., .3, -.7]])
+
+
+@pytest.mark.parametrize("make, x, wanted", [
+    (lambda: tfb.Affine(np.array([1., 2.]), scale_tril=TRIL), ANY,
+     lambda x: x @ TRIL.T + [1, 2]),
+    (lambda: tfb.Affine(scale_diag=np.array([3., -2.])), ANY,
+     lambda x: x * [3, -2]),
+    (lambda: tfb.Affine(scale_identity_multiplier=np.float64(3.)), ANY,
+     lambda x: x * 3),
+    (lambda: tfb.Affine(np.array([1., 2.])), ANY, lambda x: x + [1, 2]),
+    (lambda: tfb.AffineLinearOperator(
+        np.array([1., 2.]), tf.linalg.LinearOperatorDiag(
+            np.array([3., -2.]))), ANY, lambda x: x * [3, -2] + [1, 2]),
+    (lambda: tfb.Permute([2, 0, 1]), LINE, lambda x: x[..., [2, 0, 1]]),
+    (lambda: tfb.Ordered(), np.sort(LINE), lambda x: np.concatenate(
+        [x[..., :1], np.log(np.diff(x))], -1)),
+    (lambda: tfb.RealNVP(1, lambda first, n: (
+        tf.tile(first, [1, n]), tf.tile(first * 2., [1, n]))), LINE,
+     lambda x: np.concatenate(
+         [x[:, :1], x[:, 1:] * np.exp(2 * x[:, :1]) + x[:, :1]], 1))])
+def test_vectors(make, x, wanted):
+    step, n = 1e-6, x.shape[-1]
+    columns = [(wanted(x + step * e) - wanted(x - step * e)) / (2 * step)
+               for e in np.eye(n)]
+    slope = np.linalg.slogdet(np.stack(columns, -1))[1]
+    with tf.Graph().as_default(), tf.Session() as session:
+        bijector = make()
+        y = tf.constant(wanted(x))
+        forward, inverse, up, down = session.run([
+            bijector.forward(tf.constant(x)), bijector.inverse(y),
+            bijector.forward_log_det_jacobian(tf.constant(x), 1) + np.zeros(2),
+            bijector.inverse_log_det_jacobian(y, 1) + np.zeros(2)])
+    np.testing.assert_allclose(forward, wanted(x), rtol=1e-10)
+    np.testing.assert_allclose(inverse, x, rtol=1e-8)
+    np.testing.assert_allclose(up, slope, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(down, -slope, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("make, x, count, wanted, jacobian", [
+    (lambda: tfb.FillTriangular(), [1., 2., 3., 4., 5., 6.], 1,
+     [[4., 0., 0.], [6., 5., 0.], [3., 2., 1.]], 0.),
+    (lambda: tfb.FillTriangular(upper=True), [1., 2., 3., 4., 5., 6.], 1,
+     [[1., 2., 3.], [0., 5., 6.], [0., 0., 4.]], 0.),
+    (lambda: tfb.Reshape([3, 2]), [1., 2., 3., 4., 5., 6.], 1,
+     [[1., 2.], [3., 4.], [5., 6.]], 0.),
+    (lambda: tfb.SoftmaxCentered(), [0., np.log(2.)], 1, [.25, .5, .25],
+     np.log(.25 * .5 * .25)),
+    (lambda: tfb.CholeskyOuterProduct(), [[2., 0.], [1., 3.]], 2,
+     [[4., 2.], [2., 10.]], 2 * np.log(2.) + 2 * np.log(2.) + np.log(3.)),
+    (lambda: tfb.TransformDiagonal(tfb.Exp()), [[1., 5.], [6., 2.]], 2,
+     [[np.e, 5.], [6., np.e ** 2]], 3.),
+    (lambda: tfb.ScaleTriL(diag_bijector=tfb.Exp(), diag_shift=None),
+     [1., 2., 3.], 1, [[np.exp(3.), 0.], [2., np.e]], 4.)])
+def test_shapes_that_change(make, x, count, wanted, jacobian):
+    with tf.Graph().as_default(), tf.Session() as session:
+        bijector = make()
+        x = np.array(x)
+        y = tf.constant(np.array(wanted))
+        assert bijector.forward_event_shape(x.shape).as_list() == y.shape
+        assert bijector.inverse_event_shape(y.shape).as_list() == list(x.shape)
+        forward, inverse, up, down = session.run([
+            bijector.forward(tf.constant(x)), bijector.inverse(y),
+            bijector.forward_log_det_jacobian(tf.constant(x), count),
+            bijector.inverse_log_det_jacobian(y, y.shape.ndims)])
+    np.testing.assert_allclose(forward, wanted, rtol=1e-10)
+    np.testing.assert_allclose(inverse, x, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose([up, -down], [jacobian] * 2, rtol=1e-9)
+
+
+def test_transformed_distributions():
+    tfd = tf.contrib.distributions
+    with tf.Graph().as_default(), tf.Session() as session:
+        normal = tfd.Normal(np.float64(1.), np.float64(.5))
+        log_normal = tfd.TransformedDistribution(normal, tfb.Exp())
+        vectors = tfd.TransformedDistribution(
+            normal, tfb.Affine(scale_tril=TRIL), event_shape=[2])
+        batch = tfd.TransformedDistribution(
+            normal, tfb.AffineScalar(scale=np.float64(2.)), batch_shape=[3])
+        assert vectors.event_shape.as_list() == [2]
+        assert batch.sample(5).shape.as_list() == [5, 3]
+        whole = tfd.MultivariateNormalTriL(
+            TRIL @ np.ones(2), TRIL * .5)
+        x = np.array([[.5, 1.], [2., -3.]])
+        got = session.run([
+            log_normal.log_prob(x), log_normal.cdf(x[:1]),
+            vectors.log_prob(x), vectors.mean(), batch.entropy(),
+            tf.shape(vectors.sample([4, 5])), batch.mean()])
+        wanted = session.run([
+            normal.log_prob(tf.log(tf.constant(np.abs(x)))), whole.log_prob(x),
+            normal.entropy()])
+    np.testing.assert_allclose(got[0][0], wanted[0][0] - np.log(x[0]))
+    np.testing.assert_allclose(got[2], wanted[1])
+    np.testing.assert_allclose(got[3], TRIL @ np.ones(2))
+    np.testing.assert_allclose(got[4], [wanted[2] + np.log(2.)] * 3)
+    assert got[5].tolist() == [4, 5, 2] and got[6].tolist() == [2.] * 3
