@@ -39,6 +39,7 @@ INTERNAL_MODULES = """
     variables.ref_variables variables.resource_variables variables.saveables
     variables.store"""
 INTERNAL = {
+    "distributions.bijectors": "parameter",
     "math.linear_operator": """adjoint_of all_true common_batch product
         shape_of static_or_dynamic to_common_batch""",
     "contrib.layers": "collections_of finish pair",
