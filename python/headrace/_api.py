@@ -308,10 +308,10 @@ NAMES = {
             Bijector Chain ConditionalBijector Identity Inline Invert""",
         "distributions.elementwise_bijectors": """
             AbsoluteValue AffineScalar Exp Gumbel Kumaraswamy PowerTransform
-            Sigmoid SinhArcsinh Softplus Softsign Square Weibull""",
+            Sigmoid SinhArcsinh Softplus Softsign Square""",
         "distributions.vector_bijectors": """
             Affine AffineLinearOperator CholeskyOuterProduct FillTriangular
-            Ordered Permute RealNVP Reshape ScaleTriL SoftmaxCentered
+            MatrixInverseTriL Ordered Permute RealNVP Reshape ScaleTriL SoftmaxCentered
             TransformDiagonal""",
     },
     "contrib.framework": {

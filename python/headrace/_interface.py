@@ -188,7 +188,7 @@ NAMES = {
         CholeskyOuterProduct ConditionalBijector Exp FillTriangular Gumbel Identity Inline Invert
         Kumaraswamy MaskedAutoregressiveFlow MatrixInverseTriL Ordered Permute PowerTransform
         RealNVP Reshape ScaleTriL Sigmoid SinhArcsinh SoftmaxCentered Softplus Softsign Square
-        TransformDiagonal Weibull masked_autoregressive_default_template masked_dense
+        TransformDiagonal masked_autoregressive_default_template masked_dense
         real_nvp_default_template""",
     "contrib.eager": """
         ASYNC Checkpoint Checkpointable DEVICE_PLACEMENT_EXPLICIT DEVICE_PLACEMENT_SILENT

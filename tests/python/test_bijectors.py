@@ -24,8 +24,6 @@ UNIT = np.array([[.3, .25], [.5, .9]])
     (lambda: tfb.AffineScalar(np.float64(1.), -3.), ANY,
      lambda x: 1 - 3 * x),
     (lambda: tfb.AffineScalar(), ANY, lambda x: x),
-    (lambda: tfb.Weibull(np.float64(2.), np.float64(1.5)), POSITIVE,
-     lambda x: 1 - np.exp(-(x / 2) ** 1.5)),
     (lambda: tfb.Gumbel(np.float64(.5), 2.), ANY,
      lambda x: np.exp(-np.exp(-(x - .5) / 2))),
     (lambda: tfb.Kumaraswamy(np.float64(2.), 1.5), UNIT,
@@ -66,6 +64,12 @@ def test_tensors_are_remembered():
         assert bijector.inverse(y) is x and bijector.forward(x) is y
 
 
+def test_names_of_chains():
+    with tf.Graph().as_default():
+        assert tfb.Chain([tfb.Exp(), tfb.Softplus()]).name == (
+            "chain_of_exp_of_softplus")
+
+
 def test_absolute_value():
     with tf.Graph().as_default(), tf.Session() as session:
         bijector = tfb.AbsoluteValue()
@@ -85,6 +89,8 @@ def test_absolute_value():
     (lambda: tfb.Invert(tfb.AbsoluteValue()), NotImplementedError,
      "non-injective"),
     (lambda: tfb.PowerTransform(-1.), ValueError, "non-negative"),
+    (lambda: tfb.Affine(scale_perturb_diag=[1.]), ValueError,
+     "without scale_perturb_factor"),
     (lambda: tfb.Exp().forward_log_det_jacobian([1.], -1), ValueError,
      "event_ndims")])
 def test_refusals(make, error, words):
@@ -93,6 +99,7 @@ def test_refusals(make, error, words):
 
 
 TRIL = np.array([[2., 0.], [-1., .5]])
+FACTOR = np.array([[1.], [3.]])
 LINE = np.array([[.5, -1., 2.], [1., .3, -.7]])
 
 
@@ -104,6 +111,15 @@ LINE = np.array([[.5, -1., 2.], [1., .3, -.7]])
     (lambda: tfb.Affine(scale_identity_multiplier=np.float64(3.)), ANY,
      lambda x: x * 3),
     (lambda: tfb.Affine(np.array([1., 2.])), ANY, lambda x: x + [1, 2]),
+    (lambda: tfb.Affine(np.array([1., 2.]), scale_tril=TRIL,
+                        scale_perturb_factor=FACTOR), ANY,
+     lambda x: x @ (TRIL + FACTOR @ FACTOR.T).T + [1, 2]),
+    (lambda: tfb.Affine(scale_diag=np.array([3., -2.]),
+                        scale_perturb_factor=FACTOR,
+                        scale_perturb_diag=np.array([.5])), ANY,
+     lambda x: x @ (np.diag([3., -2.]) + .5 * FACTOR @ FACTOR.T).T),
+    (lambda: tfb.Affine(scale_perturb_factor=FACTOR), ANY,
+     lambda x: x @ (np.eye(2) + FACTOR @ FACTOR.T).T),
     (lambda: tfb.AffineLinearOperator(
         np.array([1., 2.]), tf.linalg.LinearOperatorDiag(
             np.array([3., -2.]))), ANY, lambda x: x * [3, -2] + [1, 2]),
@@ -143,6 +159,8 @@ def test_vectors(make, x, wanted):
      np.log(.25 * .5 * .25)),
     (lambda: tfb.CholeskyOuterProduct(), [[2., 0.], [1., 3.]], 2,
      [[4., 2.], [2., 10.]], 2 * np.log(2.) + 2 * np.log(2.) + np.log(3.)),
+    (lambda: tfb.MatrixInverseTriL(), [[2., 0.], [1., 4.]], 2,
+     [[.5, 0.], [-.125, .25]], -4 * np.log(8.)),
     (lambda: tfb.TransformDiagonal(tfb.Exp()), [[1., 5.], [6., 2.]], 2,
      [[np.e, 5.], [6., np.e ** 2]], 3.),
     (lambda: tfb.ScaleTriL(diag_bijector=tfb.Exp(), diag_shift=None),

@@ -171,3 +171,15 @@ def test_gradients_go_through_relaxed_samples():
     slope, = tf.gradients(x[0], [logits])
     with tf.Session() as session:
         assert np.abs(session.run(slope)).sum() > 0
+
+
+def test_quantiles_of_normal():
+    p = np.array([.025, .5, .9])
+    with tf.Graph().as_default(), tf.Session() as session:
+        normal = tf.distributions.Normal(np.float64(1.), np.float64(2.))
+        got, back = session.run([normal.quantile(p),
+                                 normal.cdf(normal.quantile(p))])
+    np.testing.assert_allclose(
+        got, 1 + 2 * np.array([-1.959963984540054, 0., 1.2815515655446004]),
+        rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(back, p, rtol=1e-9)

@@ -420,8 +420,8 @@ class Chain(Bijector):
                                      for b in bijectors),
             validate_args=validate_args, dtype=next(iter(kinds), None),
             forward_min_event_ndims=forward, inverse_min_event_ndims=inverse,
-            name=name or ("identity" if not bijectors else "_".join(
-                ["chain_of"] + [b.name for b in bijectors])))
+            name=name or ("identity" if not bijectors else "_of_".join(
+                ["chain"] + [b.name for b in bijectors])))
 
     bijectors = property(lambda self: self._bijectors)
 

@@ -113,6 +113,9 @@ class Normal(_LocScale):
     def _cdf(self, x):
         return 0.5 * _raw.Erfc(-self._z(x) / math.sqrt(2.))
 
+    def _quantile(self, p):
+        return self._loc + self._scale * _raw.Ndtri(p)
+
     def _entropy(self):
         return 0.5 + 0.5 * math.log(2. * math.pi) + _math.log(
             self._wide(self._scale))

@@ -195,38 +195,6 @@ class AbsoluteValue(_Elementwise):
             return zero, zero
 
 
-class Weibull(_Elementwise):
-    """y = 1 - exp(-(x / scale)^concentration)."""
-
-    def __init__(self, scale=1., concentration=1., validate_args=False,
-                 name="weibull"):
-        self._scale = parameter(scale, "scale")
-        self._concentration = parameter(concentration, "concentration")
-        super().__init__(validate_args, name,
-                         [self._scale, self._concentration])
-
-    scale = property(lambda self: self._scale)
-    concentration = property(lambda self: self._concentration)
-
-    def _forward(self, x):
-        return -_raw.Expm1(-((x / self._scale) ** self._concentration))
-
-    def _inverse(self, y):
-        return self._scale * (-_raw.Log1p(-y)) ** (1. / self._concentration)
-
-    def _inverse_log_det_jacobian(self, y):
-        return (-_raw.Log1p(-y)
-                + (1. / self._concentration - 1.)
-                * _math.log(-_raw.Log1p(-y))
-                + _math.log(self._scale / self._concentration))
-
-    def _forward_log_det_jacobian(self, x):
-        return (-((x / self._scale) ** self._concentration)
-                + (self._concentration - 1.) * _math.log(x)
-                + _math.log(self._concentration)
-                - self._concentration * _math.log(self._scale))
-
-
 class Gumbel(_Elementwise):
     """y = exp(-exp(-(x - loc) / scale))."""
 

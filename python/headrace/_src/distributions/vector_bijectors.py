@@ -10,6 +10,9 @@ from headrace._src.distributions.elementwise_bijectors import (
     AffineScalar, Softplus)
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
+from headrace._src.math.linear_operators import (
+    LinearOperatorDiag, LinearOperatorIdentity, LinearOperatorLowRankUpdate,
+    LinearOperatorLowerTriangular)
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 
@@ -21,16 +24,16 @@ def _zero(like):
 class Affine(Bijector):
     """y = scale x + shift of vectors x. scale is the sum of
     scale_identity_multiplier times the identity, of scale_diag's diagonal and
-    of scale_tril's lower triangle; the identity if there is none of them.
-    NotImplementedError for scale_perturb_factor."""
+    of scale_tril's lower triangle, or the identity if there is none of them;
+    and of scale_perturb_factor [..., n, k] times scale_perturb_diag's diagonal
+    (default: ones) times the factor's transpose."""
 
     def __init__(self, shift=None, scale_identity_multiplier=None,
                  scale_diag=None, scale_tril=None, scale_perturb_factor=None,
                  scale_perturb_diag=None, validate_args=False, name="affine"):
-        if scale_perturb_factor is not None or scale_perturb_diag is not None:
-            raise NotImplementedError(
-                "Affine: scale_perturb_factor is left out; add the product to "
-                "scale_tril's matrix and take its Cholesky factor")
+        if scale_perturb_diag is not None and scale_perturb_factor is None:
+            raise ValueError("Affine: scale_perturb_diag is given without "
+                             "scale_perturb_factor")
         self._shift = parameter(shift, "shift")
         like = self._shift
         multiplier = parameter(scale_identity_multiplier,
@@ -48,8 +51,24 @@ class Affine(Bijector):
                 whole = _raw.MatrixDiagPart(tril) + diag
                 tril = _raw.MatrixSetDiag(tril, whole)
         self._diag, self._tril = diag, tril
+        like = tril if diag is None and tril is not None else (
+            diag if like is None else like)
+        factor = parameter(scale_perturb_factor, "scale_perturb_factor", like)
+        self._operator = None
+        if factor is not None:
+            if tril is not None:
+                base = LinearOperatorLowerTriangular(tril)
+            elif diag is not None:
+                base = LinearOperatorDiag(diag + _array.zeros(
+                    _array.shape(factor)[-2:-1], dtype=factor.dtype))
+            else:
+                base = LinearOperatorIdentity(_array.shape(factor)[-2],
+                                              dtype=factor.dtype)
+            self._operator = LinearOperatorLowRankUpdate(
+                base, factor, parameter(scale_perturb_diag,
+                                        "scale_perturb_diag", factor))
         super().__init__(
-            graph_parents=[p for p in (self._shift, diag, tril)
+            graph_parents=[p for p in (self._shift, diag, tril, factor)
                            if p is not None],
             is_constant_jacobian=True, validate_args=validate_args,
             forward_min_event_ndims=1, name=name)
@@ -67,7 +86,9 @@ class Affine(Bijector):
                                  dtype=x.dtype.base_dtype))
 
     def _forward(self, x):
-        if self._tril is not None:
+        if self._operator is not None:
+            x = self._operator.matvec(x)
+        elif self._tril is not None:
             tril, x = self._over(x)
             x = _math.matmul(tril, x[..., None])[..., 0]
         elif self._diag is not None:
@@ -77,6 +98,8 @@ class Affine(Bijector):
     def _inverse(self, y):
         if self._shift is not None:
             y = y - self._shift
+        if self._operator is not None:
+            return self._operator.solvevec(y)
         if self._tril is not None:
             tril, y = self._over(y)
             return _raw.MatrixTriangularSolve(tril, y[..., None],
@@ -84,6 +107,8 @@ class Affine(Bijector):
         return y if self._diag is None else y / self._diag
 
     def _forward_log_det_jacobian(self, x):
+        if self._operator is not None:
+            return self._operator.log_abs_determinant()
         if self._tril is not None:
             diag = _raw.MatrixDiagPart(self._tril)
         elif self._diag is not None:
@@ -459,3 +484,26 @@ class RealNVP(Bijector):
 
     def _inverse_log_det_jacobian(self, y):
         return -self._forward_log_det_jacobian(y)
+
+
+class MatrixInverseTriL(Bijector):
+    """The inverses of lower triangular matrices [..., n, n], which are lower
+    triangular too. What stands above the diagonal is not read."""
+
+    def __init__(self, validate_args=False, name="matrix_inverse_tril"):
+        super().__init__(forward_min_event_ndims=2,
+                         validate_args=validate_args, name=name)
+
+    def _forward(self, x):
+        eye = _raw.MatrixDiag(_array.ones(_array.shape(x)[:-1],
+                                          dtype=x.dtype.base_dtype))
+        return _raw.MatrixTriangularSolve(x, eye, lower=True)
+
+    _inverse = _forward
+
+    def _forward_log_det_jacobian(self, x):
+        # As TensorFlow 1.15 has it, that of all n x n matrices, from
+        # d(X^-1) = -X^-1 dX X^-1. Of triangles alone it would be n + 1 for 2 n.
+        n = _math.cast(_array.shape(x)[-1], x.dtype.base_dtype)
+        return -2. * n * _math.reduce_sum(
+            _math.log(_math.abs(_raw.MatrixDiagPart(x))), axis=-1)
