@@ -148,9 +148,15 @@ Status Run(int tasks, int nodes) {
     HR_ASSIGN_OR_RETURN(client, BuildClientGraph(graph, feeds, {}, targets,
                                                  devices[0]->name()));
   }
+  StatePlaces places;
+  {
+    const Phase phase("place what has state");
+    HR_RETURN_IF_ERROR(places.Extend(PlacerOptions(), devices, graph));
+  }
   {
     const Phase phase("place");
-    HR_RETURN_IF_ERROR(PlaceGraph(PlacerOptions(), devices, client.get()));
+    HR_RETURN_IF_ERROR(
+        PlaceGraph(PlacerOptions(), devices, places, client.get()));
   }
   std::map<std::string, std::unique_ptr<Graph>> parts;
   {

@@ -190,8 +190,10 @@ Status MasterSession::FindOrBuild(const CallOptions& options,
   if (find()) return OkStatus();
   MutexLock build(&build_mu_);
   if (find()) return OkStatus();
-  HR_RETURN_IF_ERROR(
-      CatchExceptions([&] { return Build(options, request, step); }));
+  HR_RETURN_IF_ERROR(CatchExceptions([&] {
+    build_mu_.AssertHeld();
+    return Build(options, request, step);
+  }));
   decltype(steps_) gone;  // deregistered without the lock
   MutexLock lock(&mu_);
   if (steps_.size() >= kMaxSteps) gone.swap(steps_);
