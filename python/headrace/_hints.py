@@ -6,7 +6,7 @@ import re
 from headrace import raw_ops
 from headrace._api import NAMES
 from headrace._interface import NAMES as TENSORFLOW
-from headrace._left_out import nearest, replaced
+from headrace._left_out import OPS, nearest, replaced
 from headrace._names import table
 
 
@@ -42,6 +42,8 @@ def _unsupported(full):
 
 def op_message(name):
     """The same for a name that is no op's, asked of raw_ops."""
+    if name in OPS.split():
+        return _unsupported(_full("raw_ops", name))
     text = "module 'headrace.raw_ops' has no attribute %r" % name
     meant = _op(name) or _alike(name, dir(raw_ops))
     return "%s; did you mean tf.raw_ops.%s?" % (text, meant) if meant else text

@@ -107,6 +107,74 @@ NEAREST = {
     "tf.xla": "graphs are optimised without being asked",
 }
 
+# Ops of TensorFlow 1.15 that are not here.
+OPS = """
+    AdjustContrast AllToAll AnonymousMultiDeviceIterator AssertNextDataset AutoShardDataset
+    Batch BatchFunction BoostedTreesAggregateStats BoostedTreesBucketize
+    BoostedTreesCalculateBestFeatureSplit BoostedTreesCalculateBestGainsPerFeature
+    BoostedTreesCenterBias BoostedTreesCreateEnsemble BoostedTreesCreateQuantileStreamResource
+    BoostedTreesDeserializeEnsemble BoostedTreesEnsembleResourceHandleOp
+    BoostedTreesExampleDebugOutputs BoostedTreesFlushQuantileSummaries
+    BoostedTreesGetEnsembleStates BoostedTreesMakeQuantileSummaries
+    BoostedTreesMakeStatsSummary BoostedTreesPredict
+    BoostedTreesQuantileStreamResourceAddSummaries
+    BoostedTreesQuantileStreamResourceDeserialize BoostedTreesQuantileStreamResourceFlush
+    BoostedTreesQuantileStreamResourceGetBucketBoundaries
+    BoostedTreesQuantileStreamResourceHandleOp BoostedTreesSerializeEnsemble
+    BoostedTreesSparseAggregateStats BoostedTreesSparseCalculateBestFeatureSplit
+    BoostedTreesTrainingPredict BoostedTreesUpdateEnsemble BoostedTreesUpdateEnsembleV2
+    BytesProducedStatsDataset ChooseFastestBranchDataset ChooseFastestDataset
+    CollectivePermute ConfigureDistributedTPU ConfigureTPUEmbedding CrossReplicaSum
+    CudnnRNNBackpropV2 CudnnRNNBackpropV3 CudnnRNNCanonicalToParams
+    CudnnRNNCanonicalToParamsV2 CudnnRNNParamsToCanonical CudnnRNNParamsToCanonicalV2
+    CudnnRNNV2 CudnnRNNV3 DatasetFromGraph DatasetToGraph DebugGradientIdentity
+    DebugGradientRefIdentity DecodeProtoV2 DeleteMultiDeviceIterator DenseToSparseBatchDataset
+    DeserializeIterator EagerPyFunc EncodeProto EnqueueTPUEmbeddingIntegerBatch
+    EnqueueTPUEmbeddingSparseBatch EnqueueTPUEmbeddingSparseTensorBatch
+    ExperimentalAssertNextDataset ExperimentalAutoShardDataset
+    ExperimentalBytesProducedStatsDataset ExperimentalChooseFastestDataset
+    ExperimentalDenseToSparseBatchDataset ExperimentalGroupByReducerDataset
+    ExperimentalLMDBDataset ExperimentalLatencyStatsDataset ExperimentalRebatchDataset
+    ExperimentalSetStatsAggregatorDataset ExperimentalSqlDataset
+    ExperimentalStatsAggregatorHandle ExperimentalStatsAggregatorSummary
+    ExperimentalThreadPoolDataset ExperimentalThreadPoolHandle Fact
+    FilterByLastComponentDataset GroupByReducerDataset InfeedDequeue InfeedDequeueTuple
+    InfeedEnqueue InfeedEnqueuePrelinearizedBuffer InfeedEnqueueTuple
+    IsBoostedTreesEnsembleInitialized IsBoostedTreesQuantileStreamResourceInitialized
+    LMDBDataset LatencyStatsDataset LoadTPUEmbeddingADAMParameters
+    LoadTPUEmbeddingADAMParametersGradAccumDebug LoadTPUEmbeddingAdadeltaParameters
+    LoadTPUEmbeddingAdadeltaParametersGradAccumDebug LoadTPUEmbeddingAdagradParameters
+    LoadTPUEmbeddingAdagradParametersGradAccumDebug LoadTPUEmbeddingCenteredRMSPropParameters
+    LoadTPUEmbeddingFTRLParameters LoadTPUEmbeddingFTRLParametersGradAccumDebug
+    LoadTPUEmbeddingMDLAdagradLightParameters LoadTPUEmbeddingMomentumParameters
+    LoadTPUEmbeddingMomentumParametersGradAccumDebug LoadTPUEmbeddingProximalAdagradParameters
+    LoadTPUEmbeddingProximalAdagradParametersGradAccumDebug LoadTPUEmbeddingRMSPropParameters
+    LoadTPUEmbeddingRMSPropParametersGradAccumDebug
+    LoadTPUEmbeddingStochasticGradientDescentParameters MapDefun MultiDeviceIterator
+    MultiDeviceIteratorFromStringHandle MultiDeviceIteratorGetNextFromShard
+    MultiDeviceIteratorInit MultiDeviceIteratorToStringHandle NcclAllReduce NcclBroadcast
+    NcclReduce OutfeedDequeue OutfeedDequeueTuple OutfeedEnqueue OutfeedEnqueueTuple
+    Prelinearize PrelinearizeTuple RandomCrop RebatchDataset RecvTPUEmbeddingActivations
+    RetrieveTPUEmbeddingADAMParameters RetrieveTPUEmbeddingADAMParametersGradAccumDebug
+    RetrieveTPUEmbeddingAdadeltaParameters
+    RetrieveTPUEmbeddingAdadeltaParametersGradAccumDebug RetrieveTPUEmbeddingAdagradParameters
+    RetrieveTPUEmbeddingAdagradParametersGradAccumDebug
+    RetrieveTPUEmbeddingCenteredRMSPropParameters RetrieveTPUEmbeddingFTRLParameters
+    RetrieveTPUEmbeddingFTRLParametersGradAccumDebug
+    RetrieveTPUEmbeddingMDLAdagradLightParameters RetrieveTPUEmbeddingMomentumParameters
+    RetrieveTPUEmbeddingMomentumParametersGradAccumDebug
+    RetrieveTPUEmbeddingProximalAdagradParameters
+    RetrieveTPUEmbeddingProximalAdagradParametersGradAccumDebug
+    RetrieveTPUEmbeddingRMSPropParameters RetrieveTPUEmbeddingRMSPropParametersGradAccumDebug
+    RetrieveTPUEmbeddingStochasticGradientDescentParameters SamplingDataset SdcaFprint
+    SdcaOptimizer SdcaOptimizerV2 SdcaShrinkL1 SendTPUEmbeddingGradients SerializeIterator
+    SetStatsAggregatorDataset ShutdownDistributedTPU SnapshotDataset SqlDataset
+    StatsAggregatorHandle StatsAggregatorHandleV2 StatsAggregatorSetSummaryWriter
+    StatsAggregatorSummary TPUCompilationResult TPUEmbeddingActivations TPUOrdinalSelector
+    TPUPartitionedCall TPUReplicateMetadata TPUReplicatedInput TPUReplicatedOutput
+    ThreadPoolDataset ThreadPoolHandle Unbatch UnbatchGrad UnwrapDatasetVariant
+    WorkerHeartbeat WrapDatasetVariant"""
+
 
 def replaced(space, name):
     """What replaced a name of before TensorFlow 1.0, or None."""
