@@ -231,13 +231,20 @@ TEST(NthElementTest, BothEnds) {
 }
 
 TEST(InTopKTest, TiesAndWhatIsNotFinite) {
+  const Tensor predictions = MakeTensor<float>(
+      {5, 3}, {1, 2, kInf, 1, 2, 3, 1, 2, -kInf, 2, 2, 2, 1, 2, 3});
+  const Tensor expected =
+      MakeTensor<bool>({5}, {false, true, false, true, false});
   OpTester t("InTopKV2");
-  t.Input(MakeTensor<float>(
-      {5, 3}, {1, 2, kInf, 1, 2, 3, 1, 2, -kInf, 2, 2, 2, 1, 2, 3}));
-  t.Input(Ints({1, 1, 1, 0, 5})).Input(MakeScalar(2));
+  t.Input(predictions).Input(Ints({1, 1, 1, 0, 5})).Input(MakeScalar(2));
   ASSERT_EQ(t.Run(), OkStatus());
-  ExpectEqual(t.Output(0),
-              MakeTensor<bool>({5}, {false, true, false, true, false}));
+  ExpectEqual(t.Output(0), expected);
+  OpTester wide("InTopKV2");
+  wide.Input(predictions)
+      .Input(MakeTensor<int64_t>({5}, {1, 1, 1, 0, int64_t{1} << 32}))
+      .Input(MakeScalar<int64_t>(2));
+  ASSERT_EQ(wide.Run(), OkStatus());
+  ExpectEqual(wide.Output(0), expected);
   OpTester bad("InTopK");
   bad.Attr("k", 1).Input(Vec({1})).Input(Ints({0}));
   ExpectError(bad.Run(), StatusCode::kInvalidArgument, "2-dimensional");
