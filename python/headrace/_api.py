@@ -342,6 +342,13 @@ NAMES = {
             assert_same_structure flatten is_nested is_sequence=is_nested
             map_structure pack_sequence_as""",
     },
+    "contrib.image": {
+        "image.warps": """
+            angles_to_projective_transforms compose_transforms dense_image_warp
+            flat_transforms_to_matrices interpolate_spline
+            matrices_to_flat_transforms rotate sparse_image_warp transform
+            translate translations_to_projective_transforms""",
+    },
     "contrib.layers": {
         "contrib.layers": """
             avg_pool2d avg_pool3d batch_norm conv1d conv2d conv2d_transpose

@@ -54,7 +54,7 @@ NEAREST = {
                             "tf.train.MonitoredTrainingSession",
     "tf.contrib.factorization": "tf.reduce_sum, tf.argmin and tf.unsorted_segment_mean make "
                                 "k-means",
-    "tf.contrib.image": "tf.image",
+    "tf.contrib.image": "tf.image and the rest of tf.contrib.image",
     "tf.contrib.layers": "tf.layers and the rest of tf.contrib.layers",
     "tf.contrib.layers.feature_column": "tf.one_hot, tf.nn.embedding_lookup, tf.parse_example",
     "tf.contrib.layers.real_valued_column": "tf.FixedLenFeature with tf.parse_example",

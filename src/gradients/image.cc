@@ -39,6 +39,29 @@ REGISTER_GRADIENT("CropAndResize", [](G& g) {
   }
 });
 
+// As in TensorFlow: dy, transformed by the inverses of the matrices
+// [[a0, a1, a2], [b0, b1, b2], [c0, c1, 1]]. That is the derivative where a
+// transform moves the pixels without scaling them.
+REGISTER_GRADIENT("ImageProjectiveTransformV2", [](G& g) {
+  if (const auto mode = g.Attr<std::string>("fill_mode"); mode != "CONSTANT") {
+    return g.Fail(errors::Unimplemented(
+        "ImageProjectiveTransformV2 has a gradient with fill_mode CONSTANT, "
+        "got ",
+        mode));
+  }
+  const Expr rows = g.Reshape(g.x(1), g.Ints({-1, 8}));
+  const Expr one =
+      g.Op("OnesLike", {g.Slice(rows, g.Ints({0, 0}), g.Ints({-1, 1}))});
+  const Expr inverse =
+      g.Op("MatrixInverse",
+           {g.Reshape(g.Concat({rows, one}, 1), g.Ints({-1, 3, 3}))});
+  const Expr flat = g.Reshape(inverse, g.Ints({-1, 9}));
+  const Expr transforms = g.Slice(flat, g.Ints({0, 0}), g.Ints({-1, 8})) /
+                          g.Slice(flat, g.Ints({0, 8}), g.Ints({-1, 1}));
+  g.SetDx(0, g.Like("ImageProjectiveTransformV2",
+                    {g.dy(), transforms, Part(g.Shape(g.x(0)), 1, 3)}));
+});
+
 // Patches: the same op, applied to the numbers of the pixels, says which pixel
 // each element comes from; 0 is the padding. `dims` is the number of
 // dimensions that patches have.

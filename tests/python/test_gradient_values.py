@@ -455,6 +455,13 @@ def image_cases():
     yield Case("ScaleAndTranslate", x.astype("f"), ints(5, 3),
                Fixed(np.array([1.3, 0.8], "f")),
                Fixed(np.array([0.2, 0.1], "f")), **single)
+    for mode in ("NEAREST", "BILINEAR"):
+        move = np.array([[1, 0, 0.5, 0, 1, -1, 0, 0], [0, -1, 4, 1, 0, 0, 0, 0]],
+                        "f") if mode == "BILINEAR" else np.array(
+                            [[0, -1, 2, 1, 0, 0, 0, 0]], "f")
+        yield Case("ImageProjectiveTransformV2",
+                   r(len(move), 4, 5, 2, dtype="f"), Fixed(move), ints(4, 5),
+                   interpolation=mode, **single)
     boxes = np.array([[0.1, 0.2, 0.8, 0.7], [0.3, 0.1, 0.9, 0.6]], "f")
     yield Case("CropAndResize", r(1, 5, 5, 2, dtype="f"), boxes, ints(0, 0),
                ints(3, 2), delta=1e-3, tolerance=2e-2)
