@@ -314,6 +314,14 @@ NAMES = {
             MatrixInverseTriL Ordered Permute RealNVP Reshape ScaleTriL SoftmaxCentered
             TransformDiagonal""",
     },
+    "contrib.feature_column": {
+        "feature_column.sequences": """
+            sequence_categorical_column_with_hash_bucket
+            sequence_categorical_column_with_identity
+            sequence_categorical_column_with_vocabulary_file
+            sequence_categorical_column_with_vocabulary_list
+            sequence_input_layer sequence_numeric_column""",
+    },
     "contrib.framework": {
         "contrib.arg_scopes": """
             add_arg_scope arg_scope arg_scoped_arguments current_arg_scope
@@ -676,6 +684,23 @@ NAMES = {
             multi_flags_validator override_value
             register_multi_flags_validator register_validator
             set_default text_wrap validator""",
+    },
+    "feature_column": {
+        "feature_column.columns": """
+            bucketized_column categorical_column_with_hash_bucket
+            categorical_column_with_identity
+            categorical_column_with_vocabulary_file
+            categorical_column_with_vocabulary_list crossed_column
+            embedding_column indicator_column numeric_column
+            shared_embedding_columns weighted_categorical_column""",
+        "feature_column.inputs": """
+            input_layer linear_model make_parse_example_spec""",
+        "feature_column.sequences": """
+            sequence_categorical_column_with_hash_bucket
+            sequence_categorical_column_with_identity
+            sequence_categorical_column_with_vocabulary_file
+            sequence_categorical_column_with_vocabulary_list
+            sequence_numeric_column""",
     },
     "gfile": {
         "platform.file_io": """

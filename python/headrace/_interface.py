@@ -205,6 +205,11 @@ NAMES = {
     "contrib.factorization": """
         COSINE_DISTANCE GMM GmmAlgorithm KMEANS_PLUS_PLUS_INIT KMeans KMeansClustering RANDOM_INIT
         SQUARED_EUCLIDEAN_DISTANCE WALSMatrixFactorization WALSModel gmm""",
+    "contrib.feature_column": """
+        sequence_categorical_column_with_hash_bucket sequence_categorical_column_with_identity
+        sequence_categorical_column_with_vocabulary_file
+        sequence_categorical_column_with_vocabulary_list sequence_input_layer
+        sequence_numeric_column""",
     "contrib.framework": """
         BoundedTensorSpec RecordInput TensorSpec VariableDeviceChooser add_arg_scope
         add_model_variable arg_scope arg_scoped_arguments argsort assert_global_step

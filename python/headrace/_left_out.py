@@ -78,7 +78,7 @@ NEAREST = {
     "tf.distributions": "tf.contrib.distributions, tf.random",
     "tf.estimator": "Estimators are left out; train with tf.train.MonitoredTrainingSession",
     "tf.estimator.inputs": "tf.data.Dataset.from_tensor_slices",
-    "tf.feature_column": "tf.one_hot, tf.nn.embedding_lookup and tf.parse_example",
+    "tf.feature_column": "the rest of tf.feature_column, or tf.nn.embedding_lookup_sparse",
     "tf.function": "a Python function that adds nodes to the graph",
     "tf.keras": "tf.keras has the common layers, losses, metrics, optimizers and "
                 "callbacks; beside them tf.layers and tf.train",

@@ -37,7 +37,7 @@ INTERNAL_MODULES = """
     platform.durable training.saver_nodes training.slots
     variables.initial_values variables.partitions variables.records
     variables.ref_variables variables.resource_variables variables.saveables
-    variables.store"""
+    variables.store feature_column.features"""
 INTERNAL = {
     "distributions.bijectors": "parameter",
     "math.linear_operator": """adjoint_of all_true common_batch product
@@ -48,6 +48,14 @@ INTERNAL = {
     "control.control_flow_ops": "with_dependencies",
     "control.script_ops": "call",
     "data.datasets": "DatasetLeaf dataset_spec",
+    "feature_column.columns": """BucketizedColumn CategoricalColumn Column
+        CrossedColumn DenseColumn EmbeddingColumn HashedColumn IdentityColumn
+        IndicatorColumn NumericColumn SharedEmbeddingColumn VocabularyFileColumn
+        VocabularyListColumn WeightedColumn check_key check_normalizer
+        check_number_type numeric_shape""",
+    "feature_column.inputs": "checked collections_of",
+    "feature_column.sequences": """SequenceCategoricalColumn SequenceInputLayer
+        SequenceNumericColumn""",
     "flow.lookup_ops": "StaticTable Table TableSaveable",
     "framework.dtypes": "bfloat16_numpy",
     "framework.errors": "make",
@@ -226,7 +234,6 @@ def test_what_is_not_supported_yet(name):
 
 
 @pytest.mark.parametrize("name, instead", [
-    ("feature_column", "tf.one_hot, tf.nn.embedding_lookup"),
     ("estimator.Estimator", "Estimators are left out; train with "
      "tf.train.MonitoredTrainingSession"),
     ("estimator.inputs", "tf.data.Dataset.from_tensor_slices"),

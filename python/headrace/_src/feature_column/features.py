@@ -1,0 +1,59 @@
+"""What feature columns read: a dict of features, each made into a tensor
+once."""
+from headrace._src.framework import dtypes
+from headrace._src.framework.tensor import convert_to_tensor
+from headrace._src.ops import array_ops as _array
+from headrace._src.ops import math_ops as _math
+from headrace._src.ops.sparse_tensor import SparseTensor, SparseTensorValue
+from headrace._src.sparse.sparse_ops import sparse_expand_dims
+
+
+class Features:
+    """The features of one batch: of a key the tensor or SparseTensor with at
+    least two dimensions, of a column what its `transform` gives."""
+
+    def __init__(self, features):
+        if not hasattr(features, "keys"):
+            raise ValueError("features must be a dictionary of tensors by key, "
+                             "not %s" % type(features).__name__)
+        self._features = features
+        self._made = {}
+
+    def __getitem__(self, key):
+        if key not in self._made:
+            self._made[key] = (self._tensor(key) if isinstance(key, str)
+                               else key.transform(self))
+        return self._made[key]
+
+    def _tensor(self, key):
+        if key not in self._features:
+            raise ValueError("Feature %s is not in features dictionary. It has "
+                             "%s" % (key, sorted(map(str, self._features))))
+        x = self._features[key]
+        if isinstance(x, SparseTensorValue):
+            x = SparseTensor.from_value(x)
+        if isinstance(x, SparseTensor):
+            return (sparse_expand_dims(x, -1) if x.get_shape().ndims == 1
+                    else x)
+        x = convert_to_tensor(x)
+        rank = x.get_shape().ndims
+        if rank == 0:
+            raise ValueError("Feature (key: %s) cannot have rank 0. Given: %s"
+                             % (key, x))
+        if rank is None:
+            missing = _math.maximum(2 - _array.rank(x), 0)
+            return _array.reshape(x, _array.concat(
+                [_array.shape(x), _array.fill([missing], 1)], 0))
+        return _array.expand_dims(x, -1) if rank == 1 else x
+
+
+def to_sparse(x, none=None):
+    """The elements of a tensor as a SparseTensor, without those that are
+    `none`: by default "" or -1. A SparseTensor as it is."""
+    if isinstance(x, SparseTensor):
+        return x
+    if none is None:
+        none = "" if x.dtype == dtypes.string else -1
+    there = _array.where(_math.not_equal(x, convert_to_tensor(none, x.dtype)))
+    return SparseTensor(there, _array.gather_nd(x, there),
+                        _array.shape(x, out_type=dtypes.int64))

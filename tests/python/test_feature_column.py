@@ -1,0 +1,198 @@
+"""tf.feature_column: values that no program of tests/programs shows, and
+refusals. tests/programs/feature_columns.py compares values with TensorFlow."""
+import numpy as np
+import pytest
+
+import headrace as tf
+
+fc = tf.feature_column
+sequence = tf.contrib.feature_column
+AGE = fc.numeric_column("age")
+WORD = fc.categorical_column_with_hash_bucket("word", 50)
+ID = fc.categorical_column_with_identity("id", 5)
+STEPS = sequence.sequence_categorical_column_with_identity("id", 5)
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as made:
+        yield made
+
+
+def run(fetch, feed=None):
+    with tf.Session() as session:
+        session.run([tf.global_variables_initializer(), tf.tables_initializer()])
+        return session.run(fetch, feed).tolist()
+
+
+def test_a_feature_of_unknown_rank():
+    for value in ([1.0, 2.0], [[1.0], [2.0]]):
+        x = tf.placeholder(tf.float32)
+        assert run(fc.input_layer({"age": x}, AGE), {x: value}) == [[1], [2]]
+
+
+def test_a_tensor_may_be_a_list_and_the_columns_an_iterator():
+    made = fc.input_layer({"age": [1.0, 2.0], "id": np.array([1, 4])},
+                          iter([fc.indicator_column(ID), AGE]))
+    assert run(made) == [[1, 0, 1, 0, 0, 0], [2, 0, 0, 0, 0, 1]]
+
+
+def test_a_normalizer_sees_the_feature_and_integers_become_floats():
+    column = fc.numeric_column("age", dtype=tf.int32,
+                               normalizer_fn=lambda x: x * x)
+    assert run(fc.input_layer({"age": tf.constant([3, 4])}, column)) == [[9], [16]]
+
+
+def test_vocabulary_of_integers():
+    column = fc.indicator_column(fc.categorical_column_with_vocabulary_list(
+        "id", [7, 9], num_oov_buckets=1))
+    assert run(fc.input_layer({"id": tf.constant([[9, 9], [3, -1]])},
+                              column)) == [[0, 2, 0], [0, 0, 1]]
+
+
+def test_weights_of_one_id_add_up():
+    weighted = fc.weighted_categorical_column(ID, "weight")
+    at = [[0, 0], [0, 1], [1, 0]]
+    made = fc.input_layer({
+        "id": tf.SparseTensor(at, tf.constant([2, 2, 0], tf.int64), [3, 2]),
+        "weight": tf.SparseTensor(at, [0.5, 1.0, 3.0], [3, 2])},
+        fc.indicator_column(weighted))
+    assert run(made) == [[0, 0, 1.5, 0, 0], [3, 0, 0, 0, 0], [0] * 5]
+
+
+def test_an_embedding_begins_as_a_checkpoint_has_it(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
+        saved = tf.get_variable("table", [5, 2], initializer=tf.ones_initializer())
+        session.run(saved.initializer)
+        path = tf.train.Saver().save(session, str(tmp_path / "model"))
+    column = fc.embedding_column(ID, 2, ckpt_to_load_from=path,
+                                 tensor_name_in_ckpt="table")
+    assert run(fc.input_layer({"id": tf.constant([3])}, column)) == [[1, 1]]
+
+
+def test_variables_of_columns_are_told_and_collected():
+    column = fc.embedding_column(ID, 2, trainable=False)
+    variables = {}
+    made = {"id": tf.constant([3]), "age": tf.constant([3.0])}
+    fc.input_layer(made, column, weight_collections=["mine"],
+                   cols_to_vars=variables)
+    assert [v.name for v in variables[column]] == [
+        "input_layer/id_embedding/embedding_weights:0"]
+    assert tf.get_collection("mine") == variables[column]
+    assert not tf.trainable_variables()
+    fc.linear_model(made, [AGE, ID], units=3, cols_to_vars=variables)
+    assert [variables[c][0].get_shape().as_list() for c in (AGE, ID, "bias")] \
+        == [[1, 3], [5, 3], [3]]
+    assert len(tf.get_collection(tf.GraphKeys.MODEL_VARIABLES)) == 4
+
+
+def test_shared_embeddings_have_one_variable():
+    other = fc.categorical_column_with_identity("other", 5)
+    fc.input_layer({"id": tf.constant([1]), "other": tf.constant([2])},
+                   fc.shared_embedding_columns([other, ID], 2))
+    assert [v.name for v in tf.global_variables()] == [
+        "input_layer/id_other_shared_embedding/embedding_weights:0"]
+
+
+def test_an_id_outside_is_an_error_of_the_run():
+    made = fc.input_layer({"id": tf.constant([9])}, fc.indicator_column(ID))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="below num_buckets 5"):
+        run(made)
+
+
+def test_sequences_of_unequal_length_are_an_error_of_the_run():
+    at = [[0, 0], [0, 1], [1, 0]]
+    _, lengths = sequence.sequence_input_layer({
+        "id": tf.SparseTensor(at, tf.constant([1, 2, 3], tf.int64), [2, 2]),
+        "x": tf.SparseTensor(at[:2], [1.0, 2.0], [2, 2])},
+        [fc.indicator_column(STEPS), sequence.sequence_numeric_column("x")])
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        run(lengths)
+
+
+def test_columns_are_equal_by_value_and_say_what_they_are():
+    assert fc.numeric_column("age") == AGE and len({fc.numeric_column("age"), AGE}) == 1
+    assert repr(ID) == ("IdentityColumn(key='id', number_buckets=5, "
+                        "default_value=None)")
+
+
+FEATURES = {"age": [1.0], "id": np.array([1]), "word": ["a"]}
+SPARSE = tf.SparseTensorValue([[0, 0]], ["a"], [1, 1])
+
+
+@pytest.mark.parametrize("make, error, words", [
+    (lambda: fc.numeric_column(3), ValueError, "key must be a string"),
+    (lambda: fc.numeric_column("a", [0]), ValueError, "greater than 0"),
+    (lambda: fc.numeric_column("a", [1.5]), TypeError, "must be integer"),
+    (lambda: fc.numeric_column("a", default_value="x"), TypeError, "default_value"),
+    (lambda: fc.numeric_column("a", [2], [1.0]), ValueError, "shape of default_value"),
+    (lambda: fc.numeric_column("a", dtype=tf.string), ValueError, "convertible to float"),
+    (lambda: fc.numeric_column("a", normalizer_fn=3), TypeError, "callable"),
+    (lambda: fc.bucketized_column(AGE, [3, 1]), ValueError, "sorted"),
+    (lambda: fc.bucketized_column(AGE, []), ValueError, "sorted"),
+    (lambda: fc.bucketized_column(ID, [1]), ValueError, "numeric_column"),
+    (lambda: fc.bucketized_column(fc.numeric_column("a", [2, 2]), [1]),
+     ValueError, "one-dimensional"),
+    (lambda: fc.categorical_column_with_hash_bucket("a", 0), ValueError, "at least 1"),
+    (lambda: fc.categorical_column_with_hash_bucket("a", 3, tf.float32),
+     ValueError, "string or integer"),
+    (lambda: fc.categorical_column_with_vocabulary_list("a", []), ValueError, "non-empty"),
+    (lambda: fc.categorical_column_with_vocabulary_list("a", ["x", "x"]),
+     ValueError, "Duplicate"),
+    (lambda: fc.categorical_column_with_vocabulary_list("a", ["x"], tf.int64),
+     ValueError, "do not match"),
+    (lambda: fc.categorical_column_with_vocabulary_list("a", ["x"], None, 3, 2),
+     ValueError, "both"),
+    (lambda: fc.categorical_column_with_vocabulary_file("a", ""), ValueError, "Missing"),
+    (lambda: fc.categorical_column_with_vocabulary_file("a", "/no/file"),
+     ValueError, "does not exist"),
+    (lambda: fc.categorical_column_with_identity("a", 0), ValueError, "num_buckets 0"),
+    (lambda: fc.categorical_column_with_identity("a", 3, 5), ValueError, "not in range"),
+    (lambda: fc.crossed_column(["a"], 5), ValueError, "length > 1"),
+    (lambda: fc.crossed_column(["a", WORD], 5), ValueError, "not supported for crossing"),
+    (lambda: fc.crossed_column(["a", AGE], 5), ValueError, "Unsupported key"),
+    (lambda: fc.crossed_column(["a", "b"], 0), ValueError, "hash_bucket_size"),
+    (lambda: fc.embedding_column(WORD, 0), ValueError, "Invalid dimension"),
+    (lambda: fc.embedding_column(AGE, 3), ValueError, "categorical"),
+    (lambda: fc.embedding_column(WORD, 3, ckpt_to_load_from="x"), ValueError, "both"),
+    (lambda: fc.embedding_column(WORD, 3, initializer=3), ValueError, "callable"),
+    (lambda: fc.indicator_column(AGE), ValueError, "categorical"),
+    (lambda: fc.weighted_categorical_column(AGE, "w"), ValueError, "categorical"),
+    (lambda: fc.weighted_categorical_column(ID, ""), ValueError, "must be set"),
+    (lambda: fc.shared_embedding_columns([], 3), ValueError, "empty"),
+    (lambda: fc.shared_embedding_columns([ID, WORD], 3), ValueError, "same type"),
+    (lambda: fc.shared_embedding_columns(
+        [ID, fc.categorical_column_with_identity("b", 9)], 3),
+     ValueError, "same number of buckets"),
+    (lambda: fc.make_parse_example_spec(["x"]), ValueError, "feature columns"),
+    (lambda: fc.make_parse_example_spec([AGE, fc.numeric_column("age", [2])]),
+     ValueError, "different parse_spec"),
+    (lambda: fc.input_layer(FEATURES, WORD), ValueError, "embedding_column or indicator"),
+    (lambda: fc.input_layer(FEATURES, []), ValueError, "empty"),
+    (lambda: fc.input_layer(FEATURES, {"age": AGE}), ValueError, "found dict"),
+    (lambda: fc.input_layer(FEATURES, [AGE, AGE]), ValueError, "Duplicate"),
+    (lambda: fc.input_layer([1.0], AGE), ValueError, "dictionary"),
+    (lambda: fc.input_layer({"aeg": [1.0]}, AGE), ValueError, r"It has \['aeg'\]"),
+    (lambda: fc.input_layer({"age": 1.0}, AGE), ValueError, "rank 0"),
+    (lambda: fc.input_layer({"age": SPARSE}, AGE), ValueError, "not supported"),
+    (lambda: fc.input_layer({"id": SPARSE}, fc.indicator_column(ID)),
+     ValueError, "must be compatible"),
+    (lambda: fc.input_layer(FEATURES, fc.indicator_column(STEPS)),
+     ValueError, "sequence_input_layer"),
+    (lambda: fc.linear_model(FEATURES, ["age"]), ValueError, "categorical column"),
+    (lambda: fc.linear_model(
+        {"id": np.array([1]), "w": np.array([1])},
+        fc.weighted_categorical_column(ID, "w")), ValueError, "Bad dtype"),
+    (lambda: fc.linear_model(
+        {"id": np.array([1]), "w": [1.0], "word": ["a"]}, fc.crossed_column(
+            [fc.weighted_categorical_column(ID, "w"), "word"], 5)),
+     ValueError, "does not support weight"),
+    (lambda: sequence.sequence_input_layer(FEATURES, [AGE]), ValueError, "sequence dense"),
+    (lambda: sequence.sequence_input_layer(FEATURES, [STEPS]),
+     ValueError, "sequence dense"),
+    (lambda: sequence.sequence_input_layer(
+        FEATURES, [sequence.sequence_numeric_column("age")]),
+     ValueError, "SparseTensor")])
+def test_refusals(make, error, words):
+    with pytest.raises(error, match=words):
+        make()
