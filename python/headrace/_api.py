@@ -799,6 +799,29 @@ NAMES = {
             reshape set_epsilon set_floatx set_image_data_format
             set_learning_phase set_session set_value shape softmax square sum
             variable""",
+        "keras.backend_arrays": """
+            abs all any arange argmax argmin backend batch_dot batch_flatten
+            cast_to_floatx clip cos cumprod cumsum elu equal exp expand_dims eye
+            flatten gather greater greater_equal in_top_k is_sparse l2_normalize
+            less less_equal log maximum minimum not_equal one_hot ones ones_like
+            permute_dimensions pow prod random_binomial random_normal
+            random_normal_variable random_uniform random_uniform_variable repeat
+            repeat_elements reverse round sigmoid sign sin softplus softsign
+            spatial_2d_padding spatial_3d_padding sqrt squeeze stack std tanh
+            temporal_padding tile to_dense transpose truncated_normal var zeros
+            zeros_like""",
+        "keras.backend_networks": """
+            batch_normalization bias_add binary_crossentropy
+            categorical_crossentropy conv1d conv2d conv2d_transpose conv3d
+            ctc_batch_cost ctc_decode ctc_label_dense_to_sparse dropout
+            local_conv1d local_conv2d moving_average_update
+            normalize_batch_in_training pool2d pool3d resize_images
+            resize_volumes rnn separable_conv2d sparse_categorical_crossentropy""",
+        "keras.backend_running": """
+            foldl foldr function gradients in_test_phase in_train_phase
+            learning_phase_scope manual_variable_initialization map_fn
+            name_scope print_tensor stop_gradient switch update update_add
+            update_sub""",
     },
     "keras.callbacks": {
         "keras.callbacks": """

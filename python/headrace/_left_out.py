@@ -86,7 +86,6 @@ NEAREST = {
     "tf.keras.callbacks": "tf.train.SessionRunHook",
     "tf.keras.callbacks.TensorBoard": "tf.summary.FileWriter",
     "tf.keras.datasets": "tf.data, or tf.examples.tutorials.mnist",
-    "tf.keras.backend": "the function of the same name in tf or tf.nn",
     "tf.keras.experimental": "tf.train and tf.layers",
     "tf.keras.layers": "tf.layers, tf.nn and tf.keras.layers.Lambda",
     "tf.keras.layers.CuDNNGRU": "tf.keras.layers.GRU",

@@ -14,7 +14,8 @@ from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 
 _settings = {"floatx": "float32", "epsilon": 1e-7,
-             "image_data_format": "channels_last", "learning_phase": None}
+             "image_data_format": "channels_last", "learning_phase": None,
+             "manual_initialization": False}
 
 
 def floatx():
@@ -113,6 +114,20 @@ def set_learning_phase(value):
     _settings["learning_phase"] = int(value)
 
 
+def fixed_learning_phase():
+    """What set_learning_phase was given, or None."""
+    return _settings["learning_phase"]
+
+
+def fix_learning_phase(value):
+    """As set_learning_phase; None frees it."""
+    _settings["learning_phase"] = value
+
+
+def set_manual_initialization(value):
+    _settings["manual_initialization"] = value
+
+
 def clear_session():
     """A new default graph, where names start again."""
     reset_default_graph()
@@ -129,7 +144,8 @@ def get_session(op_input_list=()):
                 get_default_graph():
             state.session = _load("_src.session.session").Session()
         session = state.session
-    _initialize(session)
+    if not _settings["manual_initialization"]:
+        _initialize(session)
     return session
 
 
