@@ -382,6 +382,11 @@ NAMES = {
     "contrib.learn": {
         "training.mode_keys": "ModeKeys=LearnModeKeys",
     },
+    "contrib.learn.preprocessing": {
+        "contrib.preprocessing": """
+            ByteProcessor CategoricalProcessor CategoricalVocabulary
+            VocabularyProcessor tokenizer""",
+    },
     "contrib.legacy_seq2seq": {
         "contrib.legacy_seq2seq": """
             attention_decoder basic_rnn_seq2seq embedding_attention_decoder
@@ -451,6 +456,12 @@ NAMES = {
             SampleEmbeddingHelper ScheduledEmbeddingTrainingHelper
             ScheduledOutputTrainingHelper TrainingHelper""",
         "seq2seq.losses": "sequence_loss",
+    },
+    "contrib.signal": {
+        "math.signal_ops": """
+            frame hamming_window hann_window inverse_stft
+            inverse_stft_window_fn linear_to_mel_weight_matrix
+            mfccs_from_log_mel_spectrograms overlap_and_add stft""",
     },
     "contrib.slim": {
         "contrib.arg_scopes": """

@@ -279,7 +279,8 @@ NAMES = {
     "contrib.learn.datasets": "base load_dataset",
     "contrib.learn.datasets.base": "load_csv_with_header load_csv_without_header",
     "contrib.learn.monitors": "ValidationMonitor",
-    "contrib.learn.preprocessing": "VocabularyProcessor",
+    "contrib.learn.preprocessing": """
+        ByteProcessor CategoricalProcessor CategoricalVocabulary VocabularyProcessor tokenizer""",
     "contrib.legacy_seq2seq": """
         attention_decoder basic_rnn_seq2seq embedding_attention_decoder embedding_attention_seq2seq
         embedding_rnn_decoder embedding_rnn_seq2seq embedding_tied_rnn_seq2seq model_with_buckets

@@ -61,13 +61,11 @@ NEAREST = {
     "tf.contrib.learn": "Estimators are left out; train with "
                         "tf.train.MonitoredTrainingSession, read with tf.data",
     "tf.contrib.learn.datasets": "numpy.loadtxt, or tf.data.TextLineDataset and tf.decode_csv",
-    "tf.contrib.learn.preprocessing": "tf.contrib.lookup.index_table_from_tensor",
     "tf.contrib.learn.monitors": "tf.train.SessionRunHook",
     "tf.contrib.lookup": "tf.lookup",
     "tf.contrib.metrics": "tf.metrics",
     "tf.contrib.opt": "tf.train.Optimizer to derive from",
     "tf.contrib.quantize": "tf.quantization.fake_quant_with_min_max_vars",
-    "tf.contrib.signal": "tf.signal",
     "tf.contrib.summary": "tf.summary",
     "tf.contrib.tensorboard": "tf.summary writes what TensorBoard shows",
     "tf.contrib.tpu": "TPUs are left out; train with tf.train.MonitoredTrainingSession",

@@ -104,7 +104,7 @@ def test_timeout():
 
 
 @pytest.mark.parametrize("module, name", [
-    (tf.estimator, "Estimator"), (tf, "feature_column"), (tf.contrib, "tpu"),
+    (tf.estimator, "Estimator"), (tf, "lite"), (tf.contrib, "tpu"),
     (tf.data.experimental, "StatsAggregator")])
 def test_unsupported_parts_say_so(module, name):
     with pytest.raises(AttributeError, match=r"tf\..*%s is not supported yet" % name):

@@ -76,6 +76,9 @@ from tensorflow.python.platform import app, flags, gfile, googletest, test, tf_l
 from tensorflow.python.saved_model import builder, signature_constants, tag_constants
 from tensorflow.python.summary import summary; summary.scalar
 from tensorflow.python.tools import freeze_graph, inspect_checkpoint
+from tensorflow.python.tools import optimize_for_inference_lib as o; o.optimize_for_inference
+from tensorflow.python import debug as d; assert d.has_inf_or_nan(None, [1.0, float("inf")])
+from tensorflow.contrib.learn import preprocessing as p; p.VocabularyProcessor
 from tensorflow.python.training import moving_averages, optimizer, saver, session_run_hook
 from tensorflow.python.training import slot_creator, training_util, queue_runner, input
 from tensorflow.python.util import compat, nest, deprecation, tf_inspect, tf_export
@@ -474,8 +477,26 @@ def test_a_frozen_graph(tmp_path, capsys):
     stripped = tools.strip_unused(frozen, ["v/read"], ["y"], 1)
     assert {n.name: n.op for n in stripped.node} == {
         "x": "Placeholder", "v/read": "Placeholder", "y": "Add"}
+    both = tools.strip_unused(frozen, ["v/read", "x"], ["y"], [1, 2])
+    assert {n.name: n.attr["dtype"].type for n in both.node
+            if n.op == "Placeholder"} == {"v/read": 1, "x": 2}
     with pytest.raises(KeyError, match="not found"):
         tools.strip_unused(frozen, ["nothing"], ["y"], 1)
+    with pytest.raises(ValueError, match="2 types were given for 1 inputs"):
+        tools.strip_unused(frozen, ["x"], ["y"], [1, 2])
+    ready = tools.optimize_for_inference(frozen, ["x"], ["y"], 1)
+    with tf.Graph().as_default(), tf.Session() as session:
+        y, = tf.import_graph_def(ready, return_elements=["y:0"], name="")
+        assert session.run(y, {"x:0": [1.0, 1.0]}).tolist() == [4, 5]
+    ready.node.add().CopyFrom(ready.node[0])
+    with pytest.raises(ValueError, match="two nodes have the name"):
+        tools.optimize_for_inference(ready, ["x"], ["y"], 1)
+
+
+def test_the_debugger_is_refused_when_it_is_used():
+    debug = load("debug")
+    with pytest.raises(NotImplementedError, match="there is no debugger"):
+        debug.LocalCLIDebugWrapperSession(None)
 
 
 def test_a_timeline():

@@ -4,7 +4,7 @@ import numpy as np
 from headrace._src.framework import graph as _graph
 from headrace._src.framework import importer as _importer
 from headrace._src.framework.graph_rewrites import (
-    convert_variables_to_constants, extract_sub_graph)
+    convert_variables_to_constants, extract_sub_graph, remove_training_nodes)
 from headrace._src.framework.messages import GraphDef, from_text
 from headrace._src.platform.file_io import GFile
 from headrace._src.session.session import Session
@@ -104,8 +104,15 @@ def _restore(session, graph, checkpoint):
 def strip_unused(input_graph_def, input_node_names, output_node_names,
                  placeholder_type_enum):
     """The nodes between inputs and outputs; inputs become placeholders of the
-    type that the number tells."""
+    type that the number tells, or each of its own if there is a list."""
     stripped = GraphDef()
+    types = placeholder_type_enum
+    if not isinstance(types, (list, tuple)):
+        types = [types] * len(input_node_names)
+    if len(types) != len(input_node_names):
+        raise ValueError("strip_unused: %d types were given for %d inputs"
+                         % (len(types), len(input_node_names)))
+    types = dict(zip(input_node_names, types))
     missing = set(input_node_names) - {n.name for n in input_graph_def.node}
     if missing:
         raise KeyError("The following input nodes were not found: %s"
@@ -116,10 +123,27 @@ def strip_unused(input_graph_def, input_node_names, output_node_names,
             new.CopyFrom(node)
             continue
         new.op, new.name = "Placeholder", node.name
-        new.attr["dtype"].type = placeholder_type_enum
+        new.attr["dtype"].type = types[node.name]
         if "shape" in node.attr:
             new.attr["shape"].CopyFrom(node.attr["shape"])
     return extract_sub_graph(stripped, list(output_node_names))
+
+
+def optimize_for_inference(input_graph_def, input_node_names,
+                           output_node_names, placeholder_type_enum,
+                           toco_compatible=False):
+    """The nodes between inputs and outputs, without those that only training
+    needs. Convolutions take in batch norms, and constants are folded, when a
+    session compiles the graph: nothing else is left to do here. ValueError
+    for two nodes of one name."""
+    del toco_compatible
+    names = [n.name for n in input_graph_def.node]
+    if len(set(names)) != len(names):
+        raise ValueError("optimize_for_inference: two nodes have the name %s"
+                         % max(names, key=names.count))
+    return remove_training_nodes(
+        strip_unused(input_graph_def, input_node_names, output_node_names,
+                     placeholder_type_enum), output_node_names)
 
 
 def print_tensors_in_checkpoint_file(file_name, tensor_name, all_tensors,

@@ -35,6 +35,15 @@ NAMES = {
             MultiRNNCell RNNCell""",
         "rnn.wrappers": "DeviceWrapper DropoutWrapper ResidualWrapper",
     },
+    "python.debug": {
+        "compat.debug": """
+            DebugDumpDir DebugTensorDatum DumpingDebugHook
+            DumpingDebugWrapperSession GradientsDebugger GrpcDebugHook
+            GrpcDebugWrapperSession LocalCLIDebugHook LocalCLIDebugWrapperSession
+            TensorBoardDebugHook TensorBoardDebugWrapperSession WatchOptions
+            add_debug_tensor_watch has_inf_or_nan watch_graph
+            watch_graph_with_blacklists""",
+    },
     "python.client.device_lib": {
         "compat.clients": "list_local_devices",
     },
@@ -239,6 +248,9 @@ NAMES = {
     },
     "python.tools.inspect_checkpoint": {
         "compat.checkpoints": "print_tensors_in_checkpoint_file",
+    },
+    "python.tools.optimize_for_inference_lib": {
+        "compat.checkpoints": "optimize_for_inference",
     },
     "python.tools.strip_unused_lib": {
         "compat.checkpoints": "strip_unused",
