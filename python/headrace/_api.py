@@ -428,6 +428,11 @@ NAMES = {
         "contrib.further_cells": """
             Conv1DLSTMCell Conv2DLSTMCell Conv3DLSTMCell ConvLSTMCell
             HighwayWrapper UGRNNCell""",
+        "contrib.independent_cells": """
+            IndRNNCell IndyGRUCell IndyLSTMCell SRUCell""",
+        "contrib.lstm_variants": """
+            CoupledInputForgetGateLSTMCell GLSTMCell IntersectionRNNCell
+            PhasedLSTMCell""",
         "contrib.projections": """
             EmbeddingWrapper InputProjectionWrapper OutputProjectionWrapper""",
         "contrib.stacked_rnn": """

@@ -421,6 +421,7 @@ Expr GradientContext::Conj(const Expr& t) {
 }
 
 Expr GradientContext::Concat(const std::vector<Expr>& parts, int axis) {
+  if (parts.size() == 1) return parts[0];
   std::vector<Expr> inputs = parts;
   inputs.push_back(Int(axis));
   return Op("ConcatV2", inputs, {{"N", static_cast<int64_t>(parts.size())}},

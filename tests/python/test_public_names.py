@@ -42,6 +42,7 @@ INTERNAL = {
     "distributions.bijectors": "parameter",
     "math.linear_operator": """adjoint_of all_true common_batch product
         shape_of static_or_dynamic to_common_batch""",
+    "contrib.cells": "normalized",
     "contrib.layers": "collections_of finish pair",
     "contrib.projections": "CellAround",
     "contrib.variables": "model_getter",

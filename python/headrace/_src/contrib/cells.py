@@ -10,6 +10,16 @@ from headrace._src.variables.initializers import Constant
 from headrace._src.variables.scopes import get_variable, variable_scope
 
 
+def normalized(x, scope, gain, shift):
+    """x, normalized over the units, by variables of `scope` that begin as
+    `gain` and `shift`."""
+    with variable_scope(scope):
+        for name, value in (("gamma", gain), ("beta", shift)):
+            get_variable(name, shape=x.get_shape()[-1:],
+                         initializer=Constant(value), dtype=x.dtype.base_dtype)
+    return _layer_norm(x, reuse=True, scope=scope)
+
+
 class LayerNormBasicLSTMCell(RNNCell):
     """BasicLSTMCell whose gates and memory are normalised over the units, and
     with dropout of what enters the memory."""
@@ -35,13 +45,7 @@ class LayerNormBasicLSTMCell(RNNCell):
     def _norm(self, x, scope):
         if not self._layer_norm:
             return x
-        with variable_scope(scope):
-            for name, value in (("gamma", self._norm_gain),
-                                ("beta", self._norm_shift)):
-                get_variable(name, shape=x.get_shape()[-1:],
-                             initializer=Constant(value),
-                             dtype=x.dtype.base_dtype)
-        return _layer_norm(x, reuse=True, scope=scope)
+        return normalized(x, scope, self._norm_gain, self._norm_shift)
 
     def call(self, inputs, state):
         c, h = state
