@@ -15,13 +15,26 @@ find_package(nanobind CONFIG REQUIRED)
 nanobind_add_module(_headrace NB_STATIC ${sources})
 target_precompile_headers(_headrace PRIVATE
   ${HEADRACE_GRAPH_HEADERS} <nanobind/nanobind.h>)
-get_property(plugins GLOBAL PROPERTY HEADRACE_PLUGINS)
-add_dependencies(_headrace hr_proto_headers ${plugins})
+add_dependencies(_headrace hr_proto_headers)
 target_link_libraries(_headrace PRIVATE headrace Python::NumPy)
 # The C API is for libraries of kernels in C (tf.load_op_library).
-install(TARGETS _headrace headrace tensorflow tensorflow_framework ${plugins}
+install(TARGETS _headrace headrace tensorflow tensorflow_framework
   COMPONENT python
   LIBRARY DESTINATION headrace EXCLUDE_FROM_ALL NAMELINK_SKIP)
+# hr_package is what a package needs, hr_plugins the rest: those for GPUs take as
+# long as a third of the library, and a package may be without them.
+get_property(plugins GLOBAL PROPERTY HEADRACE_PLUGINS)
+set(gpu_plugins ${plugins})
+list(REMOVE_ITEM gpu_plugins headrace_distributed)
+add_custom_target(hr_plugins DEPENDS ${gpu_plugins})
+add_custom_target(hr_package DEPENDS _headrace headrace tensorflow tensorflow_framework)
+if(TARGET headrace_distributed)
+  add_dependencies(hr_package headrace_distributed)
+endif()
+if(plugins)
+  install(TARGETS ${plugins} COMPONENT python
+    LIBRARY DESTINATION headrace OPTIONAL EXCLUDE_FROM_ALL NAMELINK_SKIP)
+endif()
 if(HEADRACE_PRIVATE_PROTOBUF)
   install(PROGRAMS ${HEADRACE_PRIVATE_PROTOBUF} DESTINATION headrace
     COMPONENT python EXCLUDE_FROM_ALL)
