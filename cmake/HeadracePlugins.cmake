@@ -1,5 +1,6 @@
 # Plug-in libraries, which libheadrace.so loads from beside itself when they
 # are wanted: libheadrace_distributed.so needs gRPC and OpenSSL;
+# libheadrace_mpi.so, to which it gives bytes of collective ops, an MPI;
 # libheadrace_cuda.so needs nvcc, cuBLAS and cuDNN; libheadrace_gpu_host.so, on
 # which the GPU's code is tested, needs nothing.
 #
@@ -37,6 +38,20 @@ if(sources)
   else()
     message(STATUS "gRPC or OpenSSL not found: distributed/ is not built, so there are no "
       "servers and no sessions on grpc:// targets")
+  endif()
+endif()
+
+file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/mpi/*.cc)
+list(FILTER sources EXCLUDE REGEX "_test(lib)?\\.cc$")
+if(sources AND TARGET headrace_distributed)
+  find_package(MPI QUIET COMPONENTS C)
+  if(MPI_C_FOUND)
+    hr_plugin(mpi ${sources} LIBRARIES MPI::MPI_C)
+    # Without MPI's own C++ API.
+    target_compile_definitions(headrace_mpi PRIVATE
+      OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  else()
+    message(STATUS "MPI not found: collective ops go over gRPC alone")
   endif()
 endif()
 

@@ -25,14 +25,13 @@ install(TARGETS _headrace headrace tensorflow tensorflow_framework
 # long as a third of the library, and a package may be without them.
 get_property(plugins GLOBAL PROPERTY HEADRACE_PLUGINS)
 set(gpu_plugins ${plugins})
-list(REMOVE_ITEM gpu_plugins headrace_distributed)
+list(FILTER gpu_plugins INCLUDE REGEX "gpu|cuda")
+list(FILTER plugins EXCLUDE REGEX "gpu|cuda")
 add_custom_target(hr_plugins DEPENDS ${gpu_plugins})
-add_custom_target(hr_package DEPENDS _headrace headrace tensorflow tensorflow_framework)
-if(TARGET headrace_distributed)
-  add_dependencies(hr_package headrace_distributed)
-endif()
-if(plugins)
-  install(TARGETS ${plugins} COMPONENT python
+add_custom_target(hr_package DEPENDS
+  _headrace headrace tensorflow tensorflow_framework ${plugins})
+if(plugins OR gpu_plugins)
+  install(TARGETS ${plugins} ${gpu_plugins} COMPONENT python
     LIBRARY DESTINATION headrace OPTIONAL EXCLUDE_FROM_ALL NAMELINK_SKIP)
 endif()
 if(HEADRACE_PRIVATE_PROTOBUF)

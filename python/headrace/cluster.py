@@ -122,10 +122,12 @@ def _meet(folder, rank, size, address, timeout=60):
     return [addresses[r] for r in range(size)]
 
 
-def mpi(jobs, program, folder=None, host=None):
+def mpi(jobs, program, folder=None, host=None, collectives=None):
     """Becomes `program` as the task of this process's rank. `folder` is one that
     all ranks see; without it, all are on one machine. Servers of other jobs end
-    their join some seconds after the last job's tasks have gone."""
+    their join some seconds after the last job's tasks have gone. `collectives`
+    says how the bytes of collective ops travel, "grpc" or "mpi"; without it, as
+    the variable HEADRACE_COLLECTIVES says."""
     tasks = _tasks(jobs)
     rank, size = _rank()
     if size != len(tasks):
@@ -144,6 +146,8 @@ def mpi(jobs, program, folder=None, host=None):
         cluster[job].append(address)
     job, index = tasks[rank]
     variables = dict(os.environ, **environment(cluster, job, index))
+    if collectives is not None:
+        variables["HEADRACE_COLLECTIVES"] = collectives
     last_job = list(jobs)[-1]
     if job != last_job:  # Server.join of the others ends with its tasks
         variables.setdefault("HEADRACE_JOIN_UNTIL", last_job)
@@ -249,6 +253,8 @@ def main(arguments=None):
                         metavar="NAME=COUNT")
     parser.add_argument("--folder", help="mpi: one that all ranks see")
     parser.add_argument("--host", help="mpi: this machine's name for others")
+    parser.add_argument("--collectives", choices=["grpc", "mpi"],
+                        help="mpi: how the bytes of collective ops travel")
     parser.add_argument("--address", help="ray: of the cluster")
     parser.add_argument("--image", help="kubernetes: with PROGRAM")
     o = parser.parse_args(arguments)
@@ -257,13 +263,15 @@ def main(arguments=None):
     jobs = dict(o.job)
     if len(jobs) != len(o.job):
         parser.error("a job is there twice")
+    if o.collectives and o.how != "mpi":
+        parser.error("--collectives is for mpi: only mpirun's processes have MPI")
     if o.how == "kubernetes" and not o.image:
         parser.error("kubernetes needs --image")
     try:
         if o.how == "local":
             return local(jobs, program)
         if o.how == "mpi":
-            return mpi(jobs, program, o.folder, o.host)
+            return mpi(jobs, program, o.folder, o.host, o.collectives)
         if o.how == "ray":
             return max(ray(jobs, program, o.address).values())
     except (RuntimeError, ValueError, OSError) as e:

@@ -36,18 +36,41 @@ constexpr char kHelp[] =
 
 // What the library reads of the environment.
 const std::vector<std::string>& KnownVariables() {
-  static const std::vector<std::string>* const names =
-      new std::vector<std::string>{"HEADRACE_ALLOW_UNENCRYPTED_NETWORK",
-                                   "HEADRACE_CONV_CACHE",
-                                   "HEADRACE_CONV_TUNING",
-                                   "HEADRACE_COUNT_KERNELS",
-                                   "HEADRACE_DISABLE_PASSES",
-                                   "HEADRACE_MACHINE",
-                                   "HEADRACE_MAX_CPU_ISA",
-                                   "HEADRACE_MIN_LOG_LEVEL",
-                                   "HEADRACE_MOVE_WORKERS",
-                                   "HEADRACE_NUM_THREADS",
-                                   "HEADRACE_VLOG"};
+  static const auto* const names = new std::vector<std::string>{
+      "HEADRACE_ALLOW_FOLDERS",
+      "HEADRACE_ALLOW_OPS",
+      "HEADRACE_ALLOW_UNENCRYPTED_NETWORK",
+      "HEADRACE_COLLECTIVES",
+      "HEADRACE_CONV_CACHE",
+      "HEADRACE_CONV_TUNING",
+      "HEADRACE_COUNT_KERNELS",
+      "HEADRACE_DISABLE_PASSES",
+      "HEADRACE_GPU_HOST_DEVICES",
+      "HEADRACE_GPU_HOST_MEMORY_MB",
+      "HEADRACE_GPU_PLATFORM",
+      "HEADRACE_GPU_TUNING",
+      "HEADRACE_GPU_TUNING_READ_ONLY",
+      "HEADRACE_JOIN_UNTIL",
+      "HEADRACE_KEEPALIVE_MS",
+      "HEADRACE_LISTEN_ON_ALL_INTERFACES",
+      "HEADRACE_MACHINE",
+      "HEADRACE_MAX_CALLABLES",
+      "HEADRACE_MAX_CPU_ISA",
+      "HEADRACE_MAX_GRAPH_NODES",
+      "HEADRACE_MAX_MESSAGE_BYTES",
+      "HEADRACE_MAX_PARTIAL_RUNS",
+      "HEADRACE_MAX_SESSIONS",
+      "HEADRACE_MAX_SESSIONS_OF_CLIENT",
+      "HEADRACE_MIN_LOG_LEVEL",
+      "HEADRACE_MOVE_WORKERS",
+      "HEADRACE_NUM_THREADS",
+      "HEADRACE_TLS_CA",
+      "HEADRACE_TLS_CERT",
+      "HEADRACE_TLS_DIR",
+      "HEADRACE_TLS_KEY",
+      "HEADRACE_TOKEN_FILE",
+      "HEADRACE_VLOG",
+  };
   return *names;
 }
 

@@ -53,10 +53,18 @@ void TaskCollectives::SetTasks(std::shared_ptr<WorkerCache> workers,
   local_ = std::move(incarnations);
 }
 
+void TaskCollectives::SetTransport(
+    std::shared_ptr<CollectiveTransport> transport) {
+  MutexLock lock(&mu_);
+  transport_ = std::move(transport);
+}
+
 void TaskCollectives::Shutdown() {
   std::shared_ptr<WorkerCache> gone;
+  std::shared_ptr<CollectiveTransport> transport;
   MutexLock lock(&mu_);
   gone.swap(workers_);
+  transport.swap(transport_);
 }
 
 StatusOr<WorkerInterface*> TaskCollectives::FindTask(const std::string& task) {
@@ -290,6 +298,12 @@ void TaskCollectives::Send(int64_t step_id, const std::string& key,
                            DoneCallback taken) {
   const size_t n = Messages(bytes.size());
   auto all = std::make_shared<Countdown>(n, std::move(taken));
+  std::shared_ptr<CollectiveTransport> transport;
+  {
+    MutexLock lock(&mu_);
+    transport = transport_;
+  }
+  if (transport != nullptr) transport->Expect();
   for (size_t i = 0; i < n; ++i) {
     LocalCollectives::Send(step_id, n == 1 ? key : StrCat(key, "#", i),
                            bytes.substr(i * kMessageBytes, kMessageBytes),
@@ -304,8 +318,16 @@ void TaskCollectives::Recv(int64_t step_id, const std::string& key,
                            DoneCallback done) {
   std::string task;
   WorkerInterface* worker = nullptr;
+  std::shared_ptr<CollectiveTransport> transport;
   Status s = TaskOfDevice(from, &task);
-  if (s.ok() && task != task_) s = MoveTo(FindTask(task), &worker);
+  if (s.ok() && task != task_) {
+    {
+      MutexLock lock(&mu_);
+      transport = transport_;
+    }
+    if (transport != nullptr && !transport->Reaches(task)) transport = nullptr;
+    if (transport == nullptr) s = MoveTo(FindTask(task), &worker);
+  }
   if (!s.ok()) return done(s);
   const size_t n = Messages(size);
   auto all = std::make_shared<Countdown>(n, std::move(done));
@@ -315,6 +337,11 @@ void TaskCollectives::Recv(int64_t step_id, const std::string& key,
     char* const at = static_cast<char*>(to) + i * kMessageBytes;
     const size_t bytes = std::min(size - i * kMessageBytes, kMessageBytes);
     auto ended = [all](const Status& s) { all->End(s); };
+    if (transport != nullptr) {
+      transport->Recv(task, step_id, part, at, bytes, cancellation,
+                      std::move(ended));
+      continue;
+    }
     if (worker == nullptr) {
       LocalCollectives::Recv(step_id, part, from, at, bytes, cancellation,
                              std::move(ended));

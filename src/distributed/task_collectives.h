@@ -2,7 +2,7 @@
 // leader, knows who is in a group, which device sends a broadcast, and the ids
 // of steps; it is ConfigProto.experimental.collective_group_leader, or the
 // first task of this task's job. Bytes come from the task that has them, by
-// RecvBuf.
+// RecvBuf or by a CollectiveTransport.
 //
 // Workers with a master each run one step together if their steps have one id:
 // a graph with collective ops has a key, and the leader the key's next id.
@@ -16,9 +16,14 @@
 #include <vector>
 
 #include "distributed/worker_cache.h"
+#include "framework/kernel/collective_transport.h"
 #include "runtime/local_collectives.h"
 
 namespace headrace {
+
+// Environment variable: "grpc", the default, or "mpi", by which the processes
+// of one mpirun exchange the bytes of collective ops.
+inline constexpr char kCollectives[] = "HEADRACE_COLLECTIVES";
 
 // Thread-safe.
 class TaskCollectives : public LocalCollectives {
@@ -30,6 +35,9 @@ class TaskCollectives : public LocalCollectives {
   // devices by name.
   void SetTasks(std::shared_ptr<WorkerCache> workers,
                 std::map<std::string, uint64_t> incarnations);
+  // Bytes of tasks that it reaches come by `transport`, not by gRPC. At once
+  // after construction.
+  void SetTransport(std::shared_ptr<CollectiveTransport> transport);
   // Lets go of the other tasks.
   void Shutdown();
 
@@ -80,6 +88,7 @@ class TaskCollectives : public LocalCollectives {
   const std::string task_, leader_;
   Mutex mu_;
   std::shared_ptr<WorkerCache> workers_ GUARDED_BY(mu_);
+  std::shared_ptr<CollectiveTransport> transport_ GUARDED_BY(mu_);
   std::map<std::string, uint64_t> local_ GUARDED_BY(mu_);  // incarnations
   // What the leader has told, until a step fails: devices by rank.
   std::map<int32_t, std::vector<std::string>> known_groups_ GUARDED_BY(mu_);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <utility>
@@ -41,6 +42,31 @@ bool HasTensorFlow2(const pb::CreateWorkerSessionRequest& request) {
 }
 
 // The task that knows the groups of collective ops.
+// As kCollectives says.
+Status SetTransport(const std::string& task, TaskCollectives* collectives) {
+  const char* const name = std::getenv(kCollectives);
+  if (name == nullptr || *name == 0 || name == absl::string_view("grpc")) {
+    return OkStatus();
+  }
+  if (name != absl::string_view("mpi")) {
+    return errors::InvalidArgument(kCollectives, " is '", name,
+                                   "'; wanted 'grpc' or 'mpi'");
+  }
+  // The transport ends before `collectives`, at Shutdown.
+  HR_ASSIGN_OR_RETURN(
+      std::shared_ptr<CollectiveTransport> transport,
+      NewCollectiveTransport(
+          name, task,
+          [collectives](int64_t step_id, const std::string& key, int64_t wanted,
+                        CancellationManager* cancellation,
+                        CollectiveTransport::GiveCallback give) {
+            collectives->Take(step_id, key, wanted, cancellation,
+                              std::move(give));
+          }));
+  collectives->SetTransport(std::move(transport));
+  return OkStatus();
+}
+
 StatusOr<std::string> GroupLeader(const std::string& task,
                                   const ClusterSpec& cluster,
                                   const pb::ConfigProto& config) {
@@ -173,6 +199,7 @@ StatusOr<std::unique_ptr<Worker>> Worker::Create(
   }
   w->workers_ = std::make_shared<WorkerCache>(cluster, task, w.get());
   w->collectives_->SetTasks(w->workers_, std::move(incarnations));
+  HR_RETURN_IF_ERROR(SetTransport(task, w->collectives_.get()));
   MutexLock lock(&w->mu_);
   w->legacy_session_ = std::make_shared<WorkerSession>(
       "", w->workers_, w->resources_, w->devices_,

@@ -224,6 +224,19 @@ def test_the_doctor_names_variables_that_nothing_reads():
     assert "HEADRACE_NUM_THREADS=1\n" in run.stdout
 
 
+def test_the_doctor_knows_each_variable_that_the_library_reads():
+    root = pathlib.Path(__file__).resolve().parents[2]
+    names = set()
+    for folder in ("src", "include", "python/headrace"):
+        for f in (root / folder).rglob("*"):
+            if f.suffix in (".cc", ".h", ".py") and "_test" not in f.name:
+                names |= set(re.findall(r'"(HEADRACE_[A-Z0-9_]+)"', f.read_text()))
+    assert len(names) > 30
+    run = headrace("doctor", **{name: "0" for name in names if name != "HEADRACE_NUM_THREADS"})
+    assert run.returncode == 0, run.stderr
+    assert "nothing reads it" not in run.stdout, run.stdout
+
+
 def test_the_doctor_keeps_what_it_measures(tmp_path):
     path = tmp_path / "new folder" / "machine.txt"
     env = {"HEADRACE_MACHINE": str(path)}

@@ -30,7 +30,8 @@ BUNDLED = ("libabsl-dev", "libprotobuf-dev", "libpng-dev", "zlib1g-dev", "libjpe
            "libre2-dev", "libxsmm-dev", "libeigen3-dev", "libstdc++-12-dev", "libgcc-12-dev")
 
 # Beside the libraries that the build has; those that need an accelerator or gRPC are not in a package, and protobuf is linked in.
-PLUGINS = ("libheadrace_cuda", "libheadrace_gpu_host", "libheadrace_distributed", "libhr_proto.")
+PLUGINS = ("libheadrace_cuda", "libheadrace_gpu_host", "libheadrace_distributed", "libheadrace_mpi",
+           "libhr_proto.")
 
 
 def version():
