@@ -1,6 +1,7 @@
 # Plug-in libraries, which libheadrace.so loads from beside itself when they
 # are wanted: libheadrace_distributed.so needs gRPC and OpenSSL;
 # libheadrace_mpi.so, to which it gives bytes of collective ops, an MPI;
+# libheadrace_test_ops.so, for programs that test a front end, nothing;
 # libheadrace_cuda.so needs nvcc, cuBLAS and cuDNN; libheadrace_gpu_host.so, on
 # which the GPU's code is tested, needs nothing.
 #
@@ -40,6 +41,8 @@ if(sources)
       "servers and no sessions on grpc:// targets")
   endif()
 endif()
+
+hr_plugin(test_ops ${CMAKE_SOURCE_DIR}/src/test_ops/test_ops.cc)
 
 file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/mpi/*.cc)
 list(FILTER sources EXCLUDE REGEX "_test(lib)?\\.cc$")

@@ -455,11 +455,9 @@ Node* AddNode(nb::handle graph, PyGraph* core, NodeDef def,
   for (const auto& [name, value] : core->extra_attrs) {
     if (def.attrs.Find(name) == nullptr) def.attrs.Set(name, value);
   }
-  if (!core->gradient_overrides.empty()) [[unlikely]] {
-    const auto it = core->gradient_overrides.find(def.op);
-    if (it != core->gradient_overrides.end()) {
-      def.attrs.Set("_gradient_op_type", it->second);
-    }
+  for (const auto& [attr, values] : core->attrs_by_op) {
+    const auto it = values.find(def.op);
+    if (it != values.end()) def.attrs.Set(attr, it->second);
   }
   if (!core->container.empty()) SetContainer(core->container, &def);
   std::vector<Node*> control;
@@ -768,17 +766,17 @@ void RegisterGraph(nb::module_& m) {
            [](PyGraph& g) {
              if (!g.extra_attrs.empty()) g.extra_attrs.pop_back();
            })
-      // The overrides as they were.
-      .def("_set_gradient_overrides",
-           [](PyGraph& g, nb::dict overrides) {
+      // The values as they were, by op.
+      .def("_set_attrs_by_op",
+           [](PyGraph& g, const std::string& attr, nb::dict values) {
              nb::dict old;
-             for (const auto& [op, other] : g.gradient_overrides) {
-               old[nb::str(op.c_str())] = nb::str(other.c_str());
+             for (const auto& [op, value] : g.attrs_by_op[attr]) {
+               old[nb::str(op.c_str())] = nb::str(value.c_str());
              }
-             g.gradient_overrides.clear();
-             for (auto [op, other] : overrides) {
-               g.gradient_overrides[ToString(op, "an op")] =
-                   ToString(other, "an op");
+             g.attrs_by_op.erase(attr);
+             for (auto [op, value] : values) {
+               g.attrs_by_op[attr][ToString(op, "an op")] =
+                   ToString(value, "a value");
              }
              return old;
            })

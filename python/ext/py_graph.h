@@ -11,6 +11,7 @@
 #include <nanobind/nanobind.h>
 
 #include <memory>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,8 +53,11 @@ struct PyGraph {
   std::string colocated_device;
   std::vector<PyObject*> operations;  // by node id; borrowed, may be null
   std::vector<std::pair<std::string, AttrValue>> extra_attrs;  // of all nodes
-  // Op -> the op whose gradient new nodes of that op have instead.
-  absl::flat_hash_map<std::string, std::string> gradient_overrides;
+  // Attr -> op -> the attr's value for new nodes of that op:
+  // "_gradient_op_type", the op whose gradient they have instead, and
+  // "_kernel", the label of their kernel.
+  std::map<std::string, absl::flat_hash_map<std::string, std::string>>
+      attrs_by_op;
   // The innermost branch or loop that new nodes belong to. It converts their
   // inputs (headrace.control_flow). None outside branches and loops.
   nb::object flow_context;

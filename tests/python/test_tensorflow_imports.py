@@ -510,3 +510,44 @@ def test_a_timeline():
         metadata.step_stats).generate_chrome_trace_format())["traceEvents"]
     assert "MatMul" in {e["name"] for e in events if e["ph"] == "X"}
     assert all(e["dur"] >= 0 and e["ts"] > 0 for e in events if e["ph"] == "X")
+
+
+TEST_OPS = """
+import headrace.compat
+headrace.compat.install()
+import tensorflow as tf
+from tensorflow.python.framework import test_ops
+graph = tf.get_default_graph()
+x = graph.create_op("FloatOutput", [], [tf.float32]).outputs[0]
+print(x.shape, test_ops.int_input(tf.constant(3)).type)
+plain = test_ops.kernel_label()
+with graph._kernel_label_map({"KernelLabel": "overload_1"}):
+    labelled = test_ops.kernel_label()
+    with graph._kernel_label_map({"KernelLabel": "overload_2"}):
+        inner = test_ops.kernel_label()
+handle = test_ops.stub_resource_handle_op(shared_name="a")
+with tf.Session() as session:
+    print([b[-9:].decode() for b in session.run([plain, labelled, inner])])
+    print(session.run(test_ops.resource_initialized_op(handle)))
+    session.run(test_ops.resource_create_op(handle))
+    print(session.run(test_ops.resource_initialized_op(handle)))
+for wrong in ("label", {"KernelLabel": 1}):
+    try:
+        with graph._kernel_label_map(wrong):
+            pass
+    except TypeError as e:
+        print(e)
+"""
+
+
+def test_the_ops_of_test_ops_are_there_once_it_is_imported(tmp_path):
+    out = run(["-c", TEST_OPS], tmp_path, check=True).stdout
+    assert out.splitlines() == [
+        "<unknown> IntInput",
+        "[': default', 'verload_1', 'verload_2']", "False", "True",
+        "op_to_kernel_label_map must be a dictionary mapping strings to strings",
+        "op_to_kernel_label_map must be a dictionary mapping strings to strings"]
+    # Nobody else has them.
+    out = run(["-c", "import headrace as tf; print(hasattr(tf.raw_ops, 'FloatOutput'))"],
+              tmp_path).stdout
+    assert out == "False\n"

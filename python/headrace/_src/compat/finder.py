@@ -26,6 +26,7 @@ from headrace._src.compat import (
 
 ROOT = "tensorflow"
 _GENERATED_OPS = re.compile(r"python\.(\w+\.)*gen_\w+$")
+_TEST_OPS = "python.framework.test_ops"
 _MESSAGES = re.compile(r"core(\.(framework|protobuf|util|example|lib(\.core)?)"
                        r"(\.(?P<module>\w+)_pb2)?)?$")
 
@@ -72,7 +73,7 @@ def _plain(fullname):
 
 
 def _is_known(path):
-    return (not path or path in _packages()
+    return (not path or path in _packages() or path == _TEST_OPS
             or path.startswith("python.keras") and path[7:] in _spaces()
             or bool(_GENERATED_OPS.match(path) or _MESSAGES.match(path)))
 
@@ -205,6 +206,8 @@ class _Loader(importlib.abc.Loader):
             first = ROOT
         if first != module.__name__:
             sys.modules[module.__name__] = importlib.import_module(first)
+        elif path == _TEST_OPS:  # GraphDefs name its ops, so they are there now
+            vars(module).update(_names.load("compat.test_ops").names())
 
 
 class _Finder(importlib.abc.MetaPathFinder):

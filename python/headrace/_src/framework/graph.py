@@ -425,23 +425,31 @@ class Graph(_headrace.GraphCore):
         finally:
             self._container = outer
 
-    @contextlib.contextmanager
     def gradient_override_map(self, op_type_map):
         """New operations of the types that are the map's keys are
         differentiated as operations of the types that are its values."""
-        if not isinstance(op_type_map, dict):
-            raise TypeError("op_type_map must be a dictionary mapping strings "
-                            "to strings")
-        for op_type, other in op_type_map.items():
-            if not isinstance(op_type, str) or not isinstance(other, str):
-                raise TypeError("op_type_map must be a dictionary mapping "
-                                "strings to strings")
-        outer = self._set_gradient_overrides({})
-        self._set_gradient_overrides({**outer, **op_type_map})
+        return self._attrs_by_op("_gradient_op_type", op_type_map,
+                                 "op_type_map")
+
+    def _kernel_label_map(self, op_to_kernel_label_map):
+        """New operations of the types that are the map's keys run the kernels
+        that were registered with the labels that are its values."""
+        return self._attrs_by_op("_kernel", op_to_kernel_label_map,
+                                 "op_to_kernel_label_map")
+
+    @contextlib.contextmanager
+    def _attrs_by_op(self, attr, values, argument):
+        if not (isinstance(values, dict) and all(
+                isinstance(text, str) for item in values.items()
+                for text in item)):
+            raise TypeError("%s must be a dictionary mapping strings to strings"
+                            % argument)
+        outer = self._set_attrs_by_op(attr, {})
+        self._set_attrs_by_op(attr, {**outer, **values})
         try:
             yield
         finally:
-            self._set_gradient_overrides(outer)
+            self._set_attrs_by_op(attr, outer)
 
     def __repr__(self):
         return "<headrace.Graph of %d nodes>" % self._num_nodes()
