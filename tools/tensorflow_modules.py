@@ -32,19 +32,18 @@ NAMES = {
 # The parts of TensorFlow whose modules are of use here.
 PARTS = re.compile(r"""tensorflow\.(
     python\.(client|data|eager|framework|layers|lib|ops|platform|profiler
-             |saved_model|summary|tools|training|user_ops|util)\b.*
+             |saved_model|summary|tools|training|user_ops|util|compat|keras
+             |feature_column|distribute|autograph)\b.*
     | contrib\.(crf|data|distributions|framework|image|layers|legacy_seq2seq
                 |losses|metrics|nn|opt|rnn|seq2seq|slim|staging|training)
       \.python\b.*
     | contrib\.lookup\.lookup_ops)$""", re.VERBOSE)
 LEFT_OUT = re.compile(r"\.gen_\w+$|\.python\.data\.experimental|_test_util$"
                       r"|\.standard_ops$|\.eager\.(?!context)|\.linear_operator_"
+                      r"|\.python\.keras\.api\b"
                       r"|tensorflow\.python\.(ops|framework|data|training)$")
 # Programs import such modules and may never use them.
-OTHERS = re.compile(r"tensorflow\.python\.(client|data|eager|framework|layers|lib"
-                    r"|module|ops|platform|profiler|saved_model|summary|tools"
-                    r"|training|util)\.(?!.*(\.gen_|linear_operator|_pb2$))"
-                    r"[\w.]+$")
+OTHERS = re.compile(r"python\.(?!keras\.api\b)(?!.*(\.gen_|_pb2$))[\w.]+$")
 FUTURE = {"absolute_import", "division", "print_function"}
 
 
@@ -113,6 +112,14 @@ def text_of(name, found):
     return "".join(lines)
 
 
+def modules_of(package):
+    """The modules in the folder of a package, imported or not."""
+    folder = pathlib.Path(package.__path__[0])
+    for path in folder.rglob("*.py"):
+        parts = path.relative_to(folder.parent).with_suffix("").parts
+        yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
 def main():
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     import tensorflow as tf
@@ -130,7 +137,7 @@ def main():
         importlib.import_module("tensorflow." + module)
     known = places(tf)
     texts = []
-    others = []
+    written = set()
     for name in sorted(sys.modules):
         module = sys.modules[name]
         if module is None:
@@ -139,8 +146,10 @@ def main():
         found = use and names_of(module, known)
         if found:
             texts.append(text_of(name, found))
-        elif OTHERS.match(name) and not any(c.isupper() for c in name):
-            others.append(name.partition(".")[2])
+            written.add(name.partition(".")[2])
+    from tensorflow import python
+    others = sorted(name for name in modules_of(python)
+                    if OTHERS.match(name) and name not in written)
     OUTPUT.write_text(HEADER + "".join(texts) + "}\n\nOTHERS = \"\"\"\n"
                       + textwrap.fill(" ".join(others), 80, initial_indent="    ",
                                       subsequent_indent="    ",
