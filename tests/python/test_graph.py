@@ -1,5 +1,8 @@
 """Graphs: nodes made one by one, what may be fed and fetched, types and shapes
 that are equal."""
+import gc
+import weakref
+
 import pytest
 
 import headrace as tf
@@ -267,3 +270,38 @@ def test_a_meta_graph_of_a_newer_producer_is_imported():
     meta_graph.meta_info_def.stripped_op_list.CopyFrom(_op_list(3))
     tf.train.import_meta_graph(meta_graph)
     assert tf.get_default_graph().get_operation_by_name("r").type == "Relu"
+
+
+def test_attributes_of_tensors_and_operations():
+    g = tf.get_default_graph()
+    x = tf.constant([1., 2.], name="x")
+    x.scope, x.op.made_by = "a", [x]
+    # Another object of the same tensor has them too.
+    del x
+    assert g.get_tensor_by_name("x:0").scope == "a"
+    assert g.get_operation_by_name("x").made_by[0].scope == "a"
+    y = tf.unstack(tf.constant([1., 2.]))
+    y[0].scope = "b"
+    assert not hasattr(y[1], "scope")
+    del y[0].scope
+    with pytest.raises(AttributeError, match="'Tensor' object has no "
+                                             "attribute 'scope'"):
+        y[0].scope
+    with pytest.raises(AttributeError):
+        del y[0].scope
+    for name in "name", "op", "shape", "dtype", "graph":
+        with pytest.raises(AttributeError):
+            setattr(y[0], name, None)
+    with pytest.raises(AttributeError):
+        y[0].op.name = "z"
+
+
+def test_attributes_do_not_keep_a_graph():
+    g = tf.Graph()
+    with g.as_default():
+        x = tf.constant(1.)
+        x.self, x.op.graph_of_it = x, g
+    gone = weakref.ref(g)
+    del g, x
+    gc.collect()
+    assert gone() is None

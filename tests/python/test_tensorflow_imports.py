@@ -57,6 +57,9 @@ from tensorflow.python.framework import dtypes as d; assert d.float32_ref._is_re
 from tensorflow.python.framework import tensor_shape as s; s.vector(3), s.as_shape([1]), s.unknown_shape()
 from tensorflow.python.framework import graph_util, importer, function, meta_graph, graph_io
 from tensorflow.python.framework.ops import Tensor, GraphKeys, convert_to_tensor, RegisterGradient
+from tensorflow.python.framework import ops, tensor_like; assert ops._TensorLike is tensor_like._TensorLike
+import tensorflow as tf; from tensorflow.python.framework.ops import _TensorLike as t; assert issubclass(tf.Tensor, t) and issubclass(tf.SparseTensor, t) and issubclass(tf.IndexedSlices, t) and not issubclass(tf.Variable, t)
+from tensorflow.python.framework import ops; assert ops.is_dense_tensor_like(ops.convert_to_tensor(1)) and not ops.is_dense_tensor_like(1)
 from tensorflow.python.framework import ops; assert ops.uid() < ops.uid() and ops.get_name_scope() == ""
 from tensorflow.python.framework import tensor_util as u; u.constant_value, u.make_tensor_proto, u.MakeNdarray
 from tensorflow.python.framework import test_util; test_util.TensorFlowTestCase

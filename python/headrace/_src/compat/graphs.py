@@ -1,5 +1,6 @@
 """Functions of tensorflow.python's graph modules that programs use though tf does
 not export them."""
+import abc
 import collections
 import contextlib
 import itertools
@@ -12,10 +13,12 @@ from headrace._src.framework import dtypes
 from headrace._src.framework import graph as _graph
 from headrace._src.framework import tensor as _tensor
 from headrace._src.framework.default_session import default_sessions
+from headrace._src.framework.indexed_slices import IndexedSlices
 from headrace._src.framework.tensor import (
     constant_value, convert_n_to_tensor, convert_to_tensor)
 from headrace._src.framework.tensor_shape import TensorShape, as_shape
 from headrace._src.ops import array_ops as _array
+from headrace._src.ops.sparse_tensor import SparseTensor
 
 Merge = collections.namedtuple("Merge", ["output", "value_index"])
 _numbers = itertools.count(1)
@@ -97,10 +100,30 @@ def inside_function():
     return _graph.get_default_graph().building_function
 
 
+class TensorLike(abc.ABC):
+    """What has the type and shape of a tensor; variables do not count."""
+
+
+for _class in Tensor, SparseTensor, IndexedSlices:
+    TensorLike.register(_class)
+
+_dense_types = []
+
+
+def register_dense_tensor_like_type(tensor_type):
+    """Objects of this class count as dense tensors. TypeError unless it has
+    the properties `name` and `dtype`."""
+    for name in "name", "dtype":
+        if not isinstance(getattr(tensor_type, name, None), property):
+            raise TypeError("Type %s does not define a `%s` property"
+                            % (tensor_type.__name__, name))
+    _dense_types.append(tensor_type)
+
+
 def is_dense_tensor_like(t):
     """True for tensors and variables."""
     from headrace._src.variables.base import Variable
-    return isinstance(t, (Tensor, Variable))
+    return isinstance(t, (Tensor, Variable, *_dense_types))
 
 
 def name_from_scope_name(name):

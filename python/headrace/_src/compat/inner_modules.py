@@ -99,12 +99,14 @@ NAMES = {
             EagerTensor executing_eagerly_outside_functions
             NullContextmanager""",
         "compat.graphs": """
+            _TensorLike=TensorLike
             _get_graph_from_inputs=graph_from_inputs convert_to_tensor_v2
             default_session get_all_collection_keys
             get_name_scope has_default_graph inside_function
             internal_convert_n_to_tensor internal_convert_to_tensor
             is_dense_tensor_like name_from_scope_name
-            prepend_name_scope strip_name_scope uid""",
+            prepend_name_scope register_dense_tensor_like_type
+            strip_name_scope uid""",
         "framework.graph": """
             colocate_with device_v2=device name_scope_v2=name_scope""",
         "framework.tensor": "convert_n_to_tensor",
@@ -116,6 +118,9 @@ NAMES = {
     },
     "python.framework.sparse_tensor": {
         "ops.sparse_tensor": "is_sparse",
+    },
+    "python.framework.tensor_like": {
+        "compat.graphs": "_TensorLike=TensorLike",
     },
     "python.framework.tensor_shape": {
         "compat.graphs": "matrix vector",

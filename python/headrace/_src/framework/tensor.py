@@ -369,6 +369,43 @@ def _array(self, *args, **kwargs):
                               "numpy array." % self.name)
 
 
+def _own_attributes(node):
+    """What a program keeps on a tensor or operation. The graph has it: the
+    object itself lives only as long as something refers to it."""
+    store = node.graph.__dict__.setdefault("_attributes_of_nodes", {})
+    if isinstance(node, Tensor):
+        return store, (node.op._id, node.value_index)
+    return store, node._id
+
+
+def _get_attribute(self, name):
+    store, key = _own_attributes(self)
+    try:
+        return store[key][name]
+    except KeyError:
+        raise AttributeError("'%s' object has no attribute '%s'" % (
+            type(self).__name__, name)) from None
+
+
+def _set_attribute(self, name, value):
+    if hasattr(type(self), name):
+        object.__setattr__(self, name, value)  # its setter, or the error
+    else:
+        store, key = _own_attributes(self)
+        store.setdefault(key, {})[name] = value
+
+
+def _delete_attribute(self, name):
+    _get_attribute(self, name)
+    store, key = _own_attributes(self)
+    del store[key][name]
+
+
+for _node in Tensor, _headrace.Operation:
+    _node.__getattr__ = _get_attribute
+    _node.__setattr__ = _set_attribute
+    _node.__delattr__ = _delete_attribute
+
 Tensor.__doc__ = """An output of an operation: a value that a session computes.
 
 `dtype`, `shape` (as far as it is known), `op`, `name`, `graph`. Operators make
