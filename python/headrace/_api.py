@@ -621,6 +621,10 @@ NAMES = {
         "raw_ops": "check_numerics is_finite is_inf is_nan",
     },
     "distribute": {
+        "distribute.strategy": """
+            InputContext InputReplicationMode ReduceOp ReplicaContext Strategy
+            StrategyExtended get_loss_reduction get_replica_context
+            get_strategy has_strategy in_cross_replica_context""",
         "training.server_lib": "Server",
     },
     "distribute.cluster_resolver": {

@@ -152,3 +152,15 @@ def test_tensorflow_reads_our_events(tmp_path):
                           capture_output=True)
     assert done.stdout.split() == ["file_version", "0", "graph_def", "0",
                                    "meta_graph_def", "0", "summary", "7", "3.0"]
+
+
+def test_a_cached_writer_writes_its_graph(tmp_path):
+    with tf.Graph().as_default():
+        tf.constant(1, name="only")
+        tf.summary.FileWriterCache.get(str(tmp_path))
+    tf.summary.FileWriterCache.clear()
+    (path,) = tmp_path.iterdir()
+    graphs = [e.graph_def for e in tf.train.summary_iterator(str(path))
+              if e.HasField("graph_def")]
+    assert [[n.name for n in tf.GraphDef.FromString(g).node]
+            for g in graphs] == [["only"]]

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import headrace as tf
+from headrace import _names
 
 R = np.random.RandomState(5)
 BATCHES = [(R.randint(0, 2, (4, 6)), R.uniform(0, 1, (4, 6)).astype(np.float32))
@@ -202,6 +203,24 @@ def test_top_k(k, form):
                                        rtol=1e-6, err_msg=value.name)
 
 
+# As TensorFlow 1.15.5 counts them: dense labels that are no class are left out,
+# and each different one of sparse labels counts.
+@pytest.mark.parametrize("second, k, dense, sparse", [
+    ([2, 9, -3], 2, 0.25, 0.25),
+    ([2, 9, -3], 3, (5 / 9 + 1 / 3) / 2, (5 / 6 + 1 / 9) / 2),
+    ([2, 9, 7], 3, (5 / 9 + 1 / 3) / 2, (5 / 6 + 1 / 6) / 2)])
+def test_average_precision_with_labels_that_are_no_class(second, k, dense,
+                                                         sparse):
+    x = tf.constant([[.4, .1, .0, .7, .9], [.2, .3, .4, .8, .9]])
+    at = [[0, 0], [0, 1], [1, 0], [1, 1], [1, 2]]
+    updates = [metrics.average_precision_at_k(labels, x, k)[1] for labels in (
+        tf.constant([[0, 4, 4], second], tf.int64),
+        tf.SparseTensor(at, tf.constant([0, 4] + second, tf.int64), [2, 3]))]
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        np.testing.assert_allclose(session.run(updates), [dense, sparse])
+
+
 def test_recall_of_one_label_each():
     x = BATCHES[0][1]
     labels = np.int64([1, 3, 0, 4])
@@ -260,3 +279,101 @@ def test_predictions_beyond_1():
         with pytest.raises(tf.errors.InvalidArgumentError,
                            match=r"predictions must be in \[0, 1\]"):
             session.run(update, {x: [0.5, 1.5]})
+
+
+# What tensorflow.python has of metrics.
+
+def parts():
+    return _names.load("compat.metric_parts")
+
+
+def updated(metric):
+    """(its value, its update) after one run."""
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        update = session.run(metric[1])
+        return session.run(metric[0]), update
+
+
+def test_counts_by_short_names():
+    labels, x = tf.constant([1, 0, 1, 1]), tf.constant([[.5], [.7], [.6], [.2]])
+    for found in updated(parts().confusion_matrix_at_thresholds(
+            labels, x, [.3, .55, .9], includes=["fp", "tp"])):
+        assert list(found) == ["tp", "fp"]
+        assert found["tp"].tolist() == [2, 1, 0]
+        assert found["fp"].tolist() == [1, 1, 0]
+    found, _ = updated(parts().confusion_matrix_at_thresholds(
+        labels, x, [.55], weights=[2., 3., 4., 5.]))
+    assert {k: v.tolist() for k, v in found.items()} == {
+        "tp": [4], "fn": [7], "tn": [0], "fp": [3]}
+    with pytest.raises(ValueError, match="Invalid key: xx"):
+        parts().confusion_matrix_at_thresholds(labels, x, [.5], includes=["xx"])
+
+
+def test_a_confusion_matrix_over_runs():
+    found, update = updated(parts().streaming_confusion_matrix(
+        tf.constant([1, 0, 2, 2]), tf.constant([[1], [2], [2], [0]]), 3,
+        tf.constant([1., 2., 3., 4.])))
+    assert found.tolist() == update.tolist() == [
+        [0, 0, 2], [0, 1, 0], [4, 0, 3]]
+
+
+# Values of TensorFlow 1.15.5.
+@pytest.mark.parametrize("labels, weights, wanted", [
+    ([[0, 2], [3, 4]], None, 0.375), ([[0, 2], [3, 4]], [1., .5], 11 / 36),
+    ([[1], [2]], None, 0.75), ([[1], [2]], [1., .5], 2 / 3),
+    ([[5, 5], [9, -1]], None, 0.), ([7, 4], None, 1 / 6),
+    ([7, 4], [1., .5], 1 / 9)])
+def test_average_precision_of_sorted_classes(labels, weights, wanted):
+    metric = _names.load("metrics.top_k").average_precision_at_top_k
+    best = tf.constant([[4, 1, 0], [2, 3, 4]])
+    np.testing.assert_allclose(updated(metric(
+        tf.constant(labels, tf.int64), best, weights)), [wanted, wanted])
+
+
+@pytest.mark.parametrize("shape", [None, [], [2, None]])
+def test_the_number_of_sorted_classes_is_known(shape):
+    metric = _names.load("metrics.top_k").average_precision_at_top_k
+    with pytest.raises(ValueError, match="predictions_idx must be known"):
+        metric([[1]], tf.placeholder(tf.int32, shape))
+
+
+def test_shapes_that_match():
+    def shapes(tensors):
+        return [t.shape.as_list() for t in tensors]
+    assert shapes(parts().matched_shapes(
+        tf.zeros([3, 1]), tf.zeros([3]), tf.zeros([3, 1]))) == [[3]] * 3
+    assert shapes(parts().matched_shapes(
+        tf.zeros([3, 2]), tf.zeros([3, 2, 1]), tf.zeros([3]))) == [
+            [3, 2], [3, 2], [3, 1]]
+    assert shapes(parts().remove_squeezable_dimensions(
+        tf.zeros([3]), tf.zeros([3, 2, 1]), 1)) == [[3], [3, 2]]
+
+
+def test_parts_of_values():
+    v = tf.Variable(3.)
+    with tf.Session() as session:
+        session.run(v.initializer)
+        assert session.run(parts().confusion_matrix(
+            [1, 2], [1, 0], 3, tf.constant([2., .5]), tf.float32)).tolist() == [
+                [0, 0, 0], [0, 2, 0], [.5, 0, 0]]
+        assert session.run([parts().safe_scalar_div(
+            tf.constant(3.), tf.constant(x), "q") for x in (0., 2., -2.)]) == [
+                0, 1.5, -1.5]
+        value = parts().aggregate_variable(v, ["of_variables"])
+        both = parts().aggregate_across_replicas(
+            ["of_both"], lambda strategy, a, b: a + b, v, 2.)
+        assert session.run([value, both]) == [3, 5]
+    assert tf.get_collection("of_variables") == [value]
+    assert tf.get_collection("of_both") == [both]
+
+
+def test_a_metrics_variable_that_grows():
+    v = _names.load("metrics.streaming").metric_variable(
+        [0], tf.float32, validate_shape=False, name="v")
+    assert v.shape.ndims is None
+    assert v in tf.get_collection(tf.GraphKeys.METRIC_VARIABLES)
+    with tf.Session() as session:
+        session.run(v.initializer)
+        grown = tf.assign(v, [1., 2.], validate_shape=False)
+        assert session.run(grown).tolist() == [1, 2]

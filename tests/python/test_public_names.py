@@ -74,6 +74,9 @@ INTERNAL = {
     "layers.engine": "as_list snake_case",
     "layers.input_spec": "check_inputs",
     "layers.kernel_layer": "KernelLayer",
+    "metrics.counts": "at_thresholds",
+    "metrics.means": "streaming_confusion_matrix",
+    "metrics.top_k": "as_sets average_precision_at_top_k of_class",
     "metrics.streaming": "collected fraction matched metric_variable ratio",
     "ops.math_ops": "install_operators",
     "ops.sparse_tensor": "as_sparse is_sparse",
@@ -86,11 +89,14 @@ INTERNAL = {
     "saved_model.loader": "parse_saved_model",
     "platform.file_io": "FileStatistics",
     "training.basic_session_run_hooks": "write_trace",
+    "distribute.strategy": """get_cross_replica_context
+                              require_replica_context""",
     "training.checkpoint_management": """existing_checkpoint
                                          meta_graph_filename write_state""",
     "training.checkpoint_reader": "CheckpointReader",
     "training.meta_graph": """add_collection_def create_meta_graph_def
                               import_scoped_meta_graph read_meta_graph_file""",
+    "slim.evaluation": "latest_eval_step_value",
     "training.saver": "saver_of",
     "training.global_step": "get_or_create_read",
     "training.moving_averages": "assign_moving_average",
@@ -244,7 +250,7 @@ def test_what_is_not_supported_yet(name):
     ("keras.optimizers.schedules", "tf.train.AdamOptimizer"),
     ("keras.layers.CuDNNLSTM", "tf.keras.layers.LSTM"),
     ("keras.callbacks.RemoteMonitor", "tf.train.SessionRunHook"),
-    ("distribute.Strategy", "tf.device and one tower a device"),
+    ("distribute.MirroredStrategy", "tf.device and one tower a device"),
     ("profiler", "RunOptions(trace_level"),
     ("contrib.training.SequenceQueueingStateSaver", "tf.train and tf.data"),
     ("GradientTape", "graphs have tf.gradients")])

@@ -424,3 +424,14 @@ def test_analyze_vars_prints_a_table(capsys):
         "---------\nVariables: name (type shape) [size]\n---------\n"
         "v:0 (float32_ref 2x3) [6, bytes: 24]\n"
         "Total size of variables: 6\nTotal bytes of variables: 24\n")
+
+
+def test_the_number_of_an_evaluation_after_its_ops():
+    from headrace._src.slim import evaluation
+    step = evaluation.get_or_create_eval_step()
+    more = tf.assign_add(step, 2)
+    values = [evaluation.latest_eval_step_value(update) for update in
+              ([more], {"more": more}, more.op)]
+    with tf.Session() as session:
+        session.run(step.initializer)
+        assert [session.run(value) for value in values] == [2, 4, 6]

@@ -82,6 +82,15 @@ from tensorflow.python.tools import freeze_graph, inspect_checkpoint
 from tensorflow.python.tools import optimize_for_inference_lib as o; o.optimize_for_inference
 from tensorflow.python import debug as d; assert d.has_inf_or_nan(None, [1.0, float("inf")])
 from tensorflow.contrib.learn import preprocessing as p; p.VocabularyProcessor
+from tensorflow.python.debug.lib import debug_data; debug_data.has_inf_or_nan
+from tensorflow.python.debug.wrappers.hooks import DumpingDebugHook
+from tensorflow.python.distribute import distribution_strategy_context as d; assert not d.has_strategy()
+from tensorflow.python.keras.engine.input_spec import InputSpec
+from tensorflow.python.ops import array_ops; array_ops.constant(1)
+from tensorflow.python.ops import lookup_ops; lookup_ops.index_table_from_tensor(vocabulary_list=["a"])
+from tensorflow.python.ops import math_ops; math_ops._bucketize([1., 3.], boundaries=[2.])
+from tensorflow.python.ops import control_flow_util as c; assert not c.GraphOrParentsInXlaContext(None)
+from tensorflow.python import tf2; assert not tf2.enabled()
 from tensorflow.python.training import moving_averages, optimizer, saver, session_run_hook
 from tensorflow.python.training import slot_creator, training_util, queue_runner, input
 from tensorflow.python.util import compat, nest, deprecation, tf_inspect, tf_export
@@ -346,7 +355,7 @@ def test_every_definition_is_reached():
             used |= {e.partition("=")[2] or e for e in names.split()}
     for home in ("graphs", "execution", "nest_paths", "test_util", "clients",
                  "checkpoints", "layer_sizes", "files", "linear",
-                 "python_tools"):
+                 "python_tools", "metric_parts", "lookups"):
         module = _names.load("compat." + home)
         defined = {n for n, f in vars(module).items() if not n.startswith("_")
                    and getattr(f, "__module__", None) == module.__name__}

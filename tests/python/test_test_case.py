@@ -155,13 +155,43 @@ def test_sessions(case):
     assert case.evaluate(v) == 1  # no default session: that of the test
     with case.session(graph=tf.Graph()) as third:
         assert third is not first
-    with pytest.raises(ValueError, match="graph used to get the cached"):
-        with tf.Graph().as_default():
-            with case.cached_session():
+    wrong = [("graph", dict(graph=tf.Graph())),
+             ("graph", dict(graph=tf.get_default_graph())),
+             ("config", dict(config=tf.ConfigProto())),
+             ("force_gpu value", dict(force_gpu=True))]
+    for what, arguments in wrong:
+        with pytest.raises(ValueError, match=what + " used to get the cached"):
+            with case.cached_session(**arguments):
                 pass
-    with pytest.raises(ValueError, match="config used to get the cached"):
-        with case.cached_session(config=tf.ConfigProto()):
-            pass
+    with case.test_session(config=tf.ConfigProto(), force_gpu=True) as last:
+        assert last is first
+
+
+def test_a_kept_session_brings_its_graph(case):
+    with case.cached_session() as first:
+        graph = tf.get_default_graph()
+    with tf.Graph().as_default() as other:
+        with case.cached_session() as second:
+            assert second is first and tf.get_default_graph() is graph
+            assert second.run(tf.constant(3)) == 3
+        with case.session() as third:
+            assert third.graph is other is tf.get_default_graph()
+
+
+@pytest.mark.parametrize("arguments, device, is_soft", [
+    ({}, "/device:CPU:0", True), ({"use_gpu": True}, "", True),
+    ({"force_gpu": True}, "/device:GPU:0", False),
+    ({"force_gpu": True, "config": tf.ConfigProto(allow_soft_placement=True)},
+     "/device:GPU:0", False),
+    ({"config": tf.ConfigProto()}, "/device:CPU:0", False)])
+def test_devices_of_sessions(case, arguments, device, is_soft):
+    given = arguments.get("config", tf.ConfigProto())
+    was_soft = given.allow_soft_placement
+    for session in (case.session, case.cached_session):
+        with session(**arguments) as opened:
+            assert tf.constant(1).op.device == device
+            assert opened._config.allow_soft_placement == is_soft
+    assert given.allow_soft_placement == was_soft
 
 
 def test_each_test_begins_anew(case):

@@ -50,6 +50,11 @@ def executing_eagerly_outside_functions():
     return False
 
 
+def GraphOrParentsInXlaContext(graph):
+    """False: there is no XLA."""
+    return False
+
+
 def in_eager_mode():
     return False
 

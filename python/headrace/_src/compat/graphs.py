@@ -19,6 +19,7 @@ from headrace._src.framework.tensor import (
 from headrace._src.framework.tensor_shape import TensorShape, as_shape
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops.sparse_tensor import SparseTensor
+from headrace._src.training import gradients as _gradients
 
 Merge = collections.namedtuple("Merge", ["output", "value_index"])
 _numbers = itertools.count(1)
@@ -260,3 +261,17 @@ def variable_op_v2(shape, dtype, name="Variable", container="",
                    shared_name=""):
     """A node that keeps a value; its output is a reference."""
     return variable_op(shape, dtype, name, True, container, shared_name)
+
+
+def bucketize(input, boundaries, name=None):
+    """How many of the sorted `boundaries` are not above each value, int32."""
+    return _raw.Bucketize(input=input, boundaries=boundaries, name=name)
+
+
+def gradients_v2(ys, xs, grad_ys=None, name="gradients", gate_gradients=False,
+                 aggregation_method=None, stop_gradients=None,
+                 unconnected_gradients=_gradients.UnconnectedGradients.NONE):
+    """tf.gradients, with each gradient by the node of its op."""
+    return _gradients.gradients(
+        ys, xs, grad_ys, name, True, gate_gradients, aggregation_method,
+        stop_gradients, unconnected_gradients)

@@ -44,6 +44,29 @@ NAMES = {
             add_debug_tensor_watch has_inf_or_nan watch_graph
             watch_graph_with_blacklists""",
     },
+    "python.debug.lib.debug_data": {
+        "compat.debug": """
+            DebugDumpDir DebugTensorDatum has_inf_or_nan""",
+    },
+    "python.debug.lib.debug_utils": {
+        "compat.debug": """
+            add_debug_tensor_watch watch_graph watch_graph_with_blacklists""",
+    },
+    "python.debug.wrappers.dumping_wrapper": {
+        "compat.debug": "DumpingDebugWrapperSession",
+    },
+    "python.debug.wrappers.grpc_wrapper": {
+        "compat.debug": """
+            GrpcDebugWrapperSession TensorBoardDebugWrapperSession""",
+    },
+    "python.debug.wrappers.hooks": {
+        "compat.debug": """
+            DumpingDebugHook GrpcDebugHook LocalCLIDebugHook
+            TensorBoardDebugHook""",
+    },
+    "python.debug.wrappers.local_cli_wrapper": {
+        "compat.debug": "LocalCLIDebugWrapperSession",
+    },
     "python.client.device_lib": {
         "compat.clients": "list_local_devices",
     },
@@ -56,6 +79,21 @@ NAMES = {
     "python.data.util.nest": _NEST,
     "python.data.util.random_seed": {
         "ops.random_ops": "get_seed",
+    },
+    "python.distribute.distribute_lib": {
+        "distribute.strategy": """
+            InputContext InputReplicationMode ReplicaContext Strategy
+            StrategyExtended StrategyExtendedV1=StrategyExtended
+            StrategyExtendedV2=StrategyExtended StrategyV1=Strategy
+            get_loss_reduction require_replica_context""",
+    },
+    "python.distribute.distribution_strategy_context": {
+        "distribute.strategy": """
+            get_cross_replica_context get_replica_context get_strategy
+            has_strategy in_cross_replica_context""",
+    },
+    "python.distribute.reduce_util": {
+        "distribute.strategy": "ReduceOp",
     },
     "python.eager.context": {
         "compat.execution": """
@@ -148,6 +186,9 @@ NAMES = {
         "framework.graph": "device",
         "testing.test_case": "assert_equal_graph_def",
     },
+    "python.keras.engine.input_spec": {
+        "layers.input_spec": "InputSpec",
+    },
     "python.layers.utils": {
         "control.control_flow": "smart_cond",
         "framework.tensor": "constant_value",
@@ -168,15 +209,22 @@ NAMES = {
             rename=Rename stat=Stat walk=Walk""",
     },
     "python.ops.array_ops": {
+        "framework.tensor": "constant",
         "compat.graphs": """
             ones_like_impl rank_internal shape_internal size_internal
             zeros_like_impl""",
         "ops.array_special": "listdiff=setdiff1d",
     },
+    "python.ops.confusion_matrix": {
+        "compat.metric_parts": "confusion_matrix remove_squeezable_dimensions",
+    },
     "python.ops.control_flow_ops": {
         "control.contexts": "CondContext ControlFlowContext WhileContext",
         "compat.graphs": "exit merge switch",
         "control.control_flow_ops": "with_dependencies",
+    },
+    "python.ops.control_flow_util": {
+        "compat.execution": "GraphOrParentsInXlaContext",
     },
     "python.ops.collective_ops": {
         "ops.collective_ops": """
@@ -190,16 +238,38 @@ NAMES = {
     "python.ops.gradient_checker": {
         "testing.gradient_checker": "compute_gradient compute_gradient_error",
     },
+    "python.ops.gradients_impl": {
+        "compat.graphs": "gradients_v2",
+    },
     "python.ops.init_ops": {
         "variables.initializers": "Initializer",
+    },
+    "python.ops.lookup_ops": {
+        "compat.lookups": """
+            index_table_from_tensor index_to_string_table_from_tensor""",
+        "flow.contrib_lookup": """
+            FastHashSpec HasherSpec StrongHashSpec index_table_from_file
+            index_to_string_table_from_file""",
     },
     "python.ops.math_ops": {
         "ops.math_ops": """
             reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean
             reduce_min reduce_prod reduce_sum""",
         "math.math_special": "bincount",
+        "compat.graphs": "_bucketize=bucketize",
     },
     "python.ops.metrics_impl": {
+        "compat.metric_parts": """
+            _aggregate_across_replicas=aggregate_across_replicas
+            _aggregate_variable=aggregate_variable
+            _confusion_matrix_at_thresholds=confusion_matrix_at_thresholds
+            _remove_squeezable_dimensions=matched_shapes
+            _safe_scalar_div=safe_scalar_div
+            _streaming_confusion_matrix=streaming_confusion_matrix""",
+        "metrics.top_k": """
+            _maybe_expand_labels=as_sets _select_class_id=of_class
+            _streaming_sparse_average_precision_at_top_k=average_precision_at_top_k
+            """,
         "metrics.streaming": "metric_variable",
     },
     "python.ops.nn_ops": {
@@ -260,8 +330,18 @@ NAMES = {
     "python.tools.strip_unused_lib": {
         "compat.checkpoints": "strip_unused",
     },
+    "python.tf2": {
+        "compat.execution": "enabled=executing_eagerly",
+    },
     "python.training.checkpoint_management": {
         "training.checkpoint_management": "meta_graph_filename",
+    },
+    "python.training.evaluation": {
+        "slim.evaluation": """
+            _StopAfterNEvalsHook=StopAfterNEvalsHook
+            _evaluate_once=evaluate_once
+            _get_latest_eval_step_value=latest_eval_step_value
+            _get_or_create_eval_step=get_or_create_eval_step""",
     },
     "python.training.moving_averages": {
         "training.moving_averages": "assign_moving_average",

@@ -31,7 +31,7 @@ def _counted(kind, labels, predictions, weights, metrics_collections,
         values = _math.logical_and(
             _math.equal(labels, label), _math.equal(predictions, prediction))
         assert_type(values, dtypes.bool_)
-        count = metric_variable([], dtypes.float32, "count")
+        count = metric_variable([], dtypes.float32, name="count")
         values = as_float(values)
         if weights is not None:
             ranks = weights.get_shape().ndims, values.get_shape().ndims
@@ -106,7 +106,7 @@ def recall(labels, predictions, weights=None, metrics_collections=None,
         metrics_collections, updates_collections, name)
 
 
-def _at_thresholds(labels, predictions, thresholds, weights=None, kinds=None):
+def at_thresholds(labels, predictions, thresholds, weights=None, kinds=None):
     """({kind: variable}, {kind: update}): counts, where a prediction is yes
     above the threshold, one for each threshold."""
     predictions = convert_to_tensor(predictions)
@@ -135,7 +135,7 @@ def _at_thresholds(labels, predictions, thresholds, weights=None, kinds=None):
             yes if is_yes else _math.logical_not(yes)))
         if weights is not None:
             here *= weights
-        values[kind] = metric_variable([n], dtypes.float32, kind)
+        values[kind] = metric_variable([n], dtypes.float32, name=kind)
         updates[kind] = assign_add(values[kind], _math.reduce_sum(here, 1))
     return values, updates
 
@@ -143,8 +143,8 @@ def _at_thresholds(labels, predictions, thresholds, weights=None, kinds=None):
 def _counts_at_thresholds(kind, labels, predictions, thresholds, weights,
                           metrics_collections, updates_collections, name):
     with variable_scope(name, kind, (predictions, labels, weights)):
-        values, updates = _at_thresholds(labels, predictions, thresholds,
-                                         weights, [kind])
+        values, updates = at_thresholds(labels, predictions, thresholds,
+                                        weights, [kind])
         return collected(convert_to_tensor(values[kind]), updates[kind],
                          metrics_collections, updates_collections)
 
@@ -189,7 +189,7 @@ def _share_at_thresholds(other, default, prefix, labels, predictions,
                          thresholds, weights, metrics_collections,
                          updates_collections, name):
     with variable_scope(name, default, (predictions, labels, weights)):
-        values, updates = _at_thresholds(
+        values, updates = at_thresholds(
             labels, predictions, thresholds, weights,
             ["true_positives", other])
 
@@ -243,7 +243,7 @@ def _best_share(wanted, what, by, given, default, labels, predictions, weights,
     if wanted < 0 or wanted > 1:
         raise ValueError("`%s` must be in the range [0, 1]." % what)
     with variable_scope(name, default, (predictions, labels, weights)):
-        values, updates = _at_thresholds(
+        values, updates = at_thresholds(
             labels, predictions, _even_thresholds(num_thresholds), weights)
         find = functools.partial(_best, wanted, by, given)
         return collected(find(values, "value"), find(updates, "update_op"),
@@ -275,7 +275,7 @@ def specificity_at_sensitivity(
         raise ValueError("`sensitivity` must be in the range [0, 1].")
     with variable_scope(name, "specificity_at_sensitivity",
                         (predictions, labels, weights)):
-        values, updates = _at_thresholds(
+        values, updates = at_thresholds(
             labels, predictions, _even_thresholds(num_thresholds), weights)
 
         def find(counts, name):
@@ -312,8 +312,8 @@ def auc(labels, predictions, weights=None, num_thresholds=200,
                           + [1.0 + _EPSILON])
         else:
             thresholds = _even_thresholds(num_thresholds)
-        values, updates = _at_thresholds(labels, predictions, thresholds,
-                                         weights)
+        values, updates = at_thresholds(labels, predictions, thresholds,
+                                        weights)
         area = functools.partial(_area, curve, summation_method)
         return collected(area(values, "value"), area(updates, "update_op"),
                          metrics_collections, updates_collections)

@@ -103,8 +103,8 @@ def mean_per_class_accuracy(labels, predictions, num_classes, weights=None,
         labels = _flat(_math.cast(labels, dtypes.int64))
         predictions = _flat(predictions)
         predictions.get_shape().assert_is_compatible_with(labels.get_shape())
-        total = metric_variable([num_classes], dtypes.float32, "total")
-        count = metric_variable([num_classes], dtypes.float32, "count")
+        total = metric_variable([num_classes], dtypes.float32, name="total")
+        count = metric_variable([num_classes], dtypes.float32, name="count")
         ones = _array.ones([_array.size(labels)], dtypes.float32)
         right = as_float(_math.equal(_math.cast(predictions, dtypes.int64),
                                      labels))
@@ -121,6 +121,17 @@ def mean_per_class_accuracy(labels, predictions, num_classes, weights=None,
                          metrics_collections, updates_collections)
 
 
+def streaming_confusion_matrix(labels, predictions, num_classes, weights=None):
+    """(variable, update): the confusion matrix over all runs, as float64."""
+    matrix = metric_variable([num_classes, num_classes], dtypes.float64,
+                             name="total_confusion_matrix")
+    return matrix, assign_add(matrix, confusion_matrix(
+        _flat(_math.cast(labels, dtypes.int64)),
+        _flat(_math.cast(predictions, dtypes.int64)),
+        _math.cast(num_classes, dtypes.int64), dtype=dtypes.float64,
+        weights=None if weights is None else _flat(weights)))
+
+
 def mean_iou(labels, predictions, num_classes, weights=None,
              metrics_collections=None, updates_collections=None, name=None):
     """The mean over classes that occur of the examples that are of the class
@@ -130,13 +141,8 @@ def mean_iou(labels, predictions, num_classes, weights=None,
         labels = convert_to_tensor(labels)
         predictions = convert_to_tensor(predictions)
         predictions.get_shape().assert_is_compatible_with(labels.get_shape())
-        matrix = metric_variable([num_classes, num_classes], dtypes.float64,
-                                 "total_confusion_matrix")
-        update = assign_add(matrix, confusion_matrix(
-            _flat(_math.cast(labels, dtypes.int64)),
-            _flat(_math.cast(predictions, dtypes.int64)),
-            _math.cast(num_classes, dtypes.int64), dtype=dtypes.float64,
-            weights=None if weights is None else _flat(weights)))
+        matrix, update = streaming_confusion_matrix(
+            labels, predictions, num_classes, weights)
         rows = as_float(_math.reduce_sum(matrix, 0))
         columns = as_float(_math.reduce_sum(matrix, 1))
         both = as_float(_raw.DiagPart(matrix))

@@ -15,11 +15,13 @@ from headrace._src.variables.scopes import variable_scope
 from headrace._src.variables.variables import Variable, assign_add
 
 
-def metric_variable(shape, dtype, name=None):
-    """A local variable of zeros, which does not train."""
+def metric_variable(shape, dtype, validate_shape=True, name=None):
+    """A local variable of zeros, which does not train. Without validate_shape
+    its shape may change."""
     return Variable(
         lambda: _array.zeros(shape, dtype), trainable=False, name=name,
         collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES],
+        validate_shape=validate_shape,
         synchronization=VariableSynchronization.ON_READ,
         aggregation=VariableAggregation.SUM)
 
@@ -62,8 +64,8 @@ def mean(values, weights=None, metrics_collections=None,
     """The weighted mean of all values: the variables `total` and `count`."""
     with variable_scope(name, "mean", (values, weights)):
         values = as_float(values)
-        total = metric_variable([], dtypes.float32, "total")
-        count = metric_variable([], dtypes.float32, "count")
+        total = metric_variable([], dtypes.float32, name="total")
+        count = metric_variable([], dtypes.float32, name="count")
         if weights is None:
             number = as_float(_array.size(values))
         else:
@@ -83,8 +85,8 @@ def mean_tensor(values, weights=None, metrics_collections=None,
     with variable_scope(name, "mean", (values, weights)):
         values = as_float(values)
         shape = values.get_shape()
-        total = metric_variable(shape, dtypes.float32, "total_tensor")
-        count = metric_variable(shape, dtypes.float32, "count_tensor")
+        total = metric_variable(shape, dtypes.float32, name="total_tensor")
+        count = metric_variable(shape, dtypes.float32, name="count_tensor")
         number = _array.ones_like(values)
         if weights is not None:
             values, weights = _weighted(values, weights)

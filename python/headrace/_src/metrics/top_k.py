@@ -22,7 +22,7 @@ def _name(name, k, class_id=None):
     return name if class_id is None else "%s_class%d" % (name, class_id)
 
 
-def _as_sets(labels, predictions):
+def as_sets(labels, predictions):
     """The labels with a last dimension for those of one example."""
     with name_scope(None, "expand_labels", [labels, predictions]) as scope:
         labels = convert_to_tensor_or_sparse_tensor(labels)
@@ -49,7 +49,7 @@ def _as_sets(labels, predictions):
                          % (labels.get_shape(), predictions.get_shape()))
 
 
-def _of_class(ids, class_id):
+def of_class(ids, class_id):
     """The ids that are `class_id`; sets without it are empty."""
     if class_id is None:
         return ids
@@ -88,8 +88,8 @@ def _total(name, choose, labels, predictions, k, class_id, weights):
     with name_scope(None, _name(name, k, class_id),
                     [predictions, labels, weights]) as scope:
         with name_scope(None, name + "s", [predictions, labels, weights]):
-            sizes = _size_of(choose(_of_class(predictions, class_id),
-                                    _of_class(labels, class_id)), weights)
+            sizes = _size_of(choose(of_class(predictions, class_id),
+                                    of_class(labels, class_id)), weights)
         batch = _math.cast(_math.reduce_sum(sizes), dtypes.float64)
         variable = metric_variable([], dtypes.float64, name=scope)
         return variable, assign_add(variable, batch, name="update")
@@ -99,7 +99,7 @@ def _share(metric, other, choose, labels, predictions_idx, k, class_id,
            weights, metrics_collections, updates_collections, name):
     with name_scope(name, _name(metric, k, class_id),
                     [predictions_idx, labels, weights]) as scope:
-        labels = _as_sets(labels, convert_to_tensor(predictions_idx))
+        labels = as_sets(labels, convert_to_tensor(predictions_idx))
         if labels.dtype.base_dtype != dtypes.int64:
             labels = _sparse_cast(labels)
         best = _math.cast(predictions_idx, dtypes.int64)
@@ -176,35 +176,65 @@ def average_precision_at_k(labels, predictions, k, weights=None,
                            name=None):
     """The mean over examples of the average precision: the sum of the
     precisions at the ranks up to k where a label is found, divided by the
-    number of labels, at most k. Labels that are no class are left out."""
+    number of labels, at most k. Dense labels that are no class are left
+    out."""
     if k < 1:
         raise ValueError("Invalid k=%s." % k)
     with name_scope(name, _name("average_precision", k),
                     [predictions, labels, weights]) as scope:
         predictions = convert_to_tensor(predictions)
         best = _math.cast(top_k(predictions, k)[1], dtypes.int64)
-        labels = _sparse_cast(_as_sets(labels, best))
+        labels = _sparse_cast(as_sets(labels, best))
         average = _average_precision(
-            labels, best, k, _math.cast(_array.shape(predictions)[-1],
-                                        dtypes.int64))
-        if weights is not None:
-            weights = broadcast_weights(_math.cast(weights, dtypes.float64),
-                                        average)
-            average = _math.multiply(average, weights)
-        with name_scope(None, "max", [average]) as inner:
-            most = metric_variable([], dtypes.float64, name=inner)
-            batch = (_math.cast(_array.size(average, name="batch_max"),
-                                dtypes.float64) if weights is None
-                     else _math.reduce_sum(weights, name="batch_max"))
-            most_update = assign_add(most, batch, name="update")
-        with name_scope(None, "total", [average]) as inner:
-            total = metric_variable([], dtypes.float64, name=inner)
-            total_update = assign_add(total, _math.reduce_sum(
-                average, name="batch_total"), name="update")
-        return collected(
-            _math.div_no_nan(total, most, name="mean"),
-            _math.div_no_nan(total_update, most_update, name=scope),
-            metrics_collections, updates_collections)
+            _of_classes(labels, _math.cast(_array.shape(predictions)[-1],
+                                           dtypes.int64)), best, k)
+        return _streamed_average(average, weights, metrics_collections,
+                                 updates_collections, scope)
+
+
+def average_precision_at_top_k(
+        labels, predictions_idx, weights=None, metrics_collections=None,
+        updates_collections=None, name=None):
+    """average_precision_at_k of classes that are sorted already, the best
+    first: `predictions_idx` [..., k], k known. Dense labels that are negative
+    are left out."""
+    with name_scope(name, "average_precision_at_top_k",
+                    [predictions_idx, labels, weights]) as scope:
+        best = _math.cast(predictions_idx, dtypes.int64, name="predictions_idx")
+        if not best.get_shape().ndims:
+            raise ValueError("Rank of predictions_idx must be known and not 0, "
+                             "its shape is %s." % (best.get_shape(),))
+        k = best.get_shape().as_list()[-1]
+        if k is None:
+            raise ValueError("The last dimension of predictions_idx must be "
+                             "known, its shape is %s." % (best.get_shape(),))
+        average = _average_precision(_sparse_cast(as_sets(labels, best)), best,
+                                     k)
+        return _streamed_average(average, weights, metrics_collections,
+                                 updates_collections, scope)
+
+
+def _streamed_average(average, weights, metrics_collections,
+                      updates_collections, scope):
+    """(value, update): the mean of float64 numbers over all runs."""
+    if weights is not None:
+        weights = broadcast_weights(_math.cast(weights, dtypes.float64),
+                                    average)
+        average = _math.multiply(average, weights)
+    with name_scope(None, "max", [average]) as inner:
+        most = metric_variable([], dtypes.float64, name=inner)
+        batch = (_math.cast(_array.size(average, name="batch_max"),
+                            dtypes.float64) if weights is None
+                 else _math.reduce_sum(weights, name="batch_max"))
+        most_update = assign_add(most, batch, name="update")
+    with name_scope(None, "total", [average]) as inner:
+        total = metric_variable([], dtypes.float64, name=inner)
+        total_update = assign_add(total, _math.reduce_sum(
+            average, name="batch_total"), name="update")
+    return collected(
+        _math.div_no_nan(total, most, name="mean"),
+        _math.div_no_nan(total_update, most_update, name=scope),
+        metrics_collections, updates_collections)
 
 
 def sparse_average_precision_at_k(
@@ -216,16 +246,24 @@ def sparse_average_precision_at_k(
                                   name)
 
 
-def _average_precision(labels, best, k, classes):
-    """Of each example, as float64."""
+def _of_classes(labels, classes):
+    """The labels with -1 for those that are no class."""
     if isinstance(labels, SparseTensor):
-        valid = _math.logical_and(labels.values >= 0, labels.values < classes)
-        number = _sets.set_size(_sparse.sparse_retain(labels, valid))
+        return SparseTensor(labels.indices, _of_classes(labels.values, classes),
+                            labels.dense_shape)
+    return _array.where(labels >= classes, -1 * _array.ones_like(labels),
+                        labels)
+
+
+def _average_precision(labels, best, k):
+    """Of each example, as float64. Negative labels do not count where they are
+    dense; sparse ones do, as TensorFlow counts them, each once."""
+    if isinstance(labels, SparseTensor):
+        number = _sets.set_size(labels)
         labels = _sparse.sparse_tensor_to_dense(
             labels, default_value=-1, validate_indices=False)
     else:
-        valid = _math.logical_and(labels >= 0, labels < classes)
-        number = _math.reduce_sum(_math.cast(valid, dtypes.int32), -1)
+        number = _math.reduce_sum(_math.cast(labels >= 0, dtypes.int32), -1)
     # [..., k, labels]: which prediction is which label.
     same = _math.equal(_array.expand_dims(best, -1),
                        _array.expand_dims(labels, -2))

@@ -2,9 +2,10 @@
 measure a model, of one checkpoint or of each new one."""
 import time
 
-from headrace._src.framework import dtypes
+from headrace._src.framework import dtypes, nest
 from headrace._src.framework.graph import (
-    GraphKeys, get_collection, get_default_graph)
+    GraphKeys, control_dependencies, get_collection, get_default_graph)
+from headrace._src.ops.array_ops import identity
 from headrace._src.platform import tf_logging as logging
 from headrace._src.summary.event_files import FileWriterCache
 from headrace._src.training import global_step as _step
@@ -36,6 +37,13 @@ def get_or_create_eval_step():
             "eval_step", shape=[], dtype=dtypes.int64, initializer=Zeros(),
             trainable=False, use_resource=True,
             collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.EVAL_STEP])
+
+
+def latest_eval_step_value(update_ops):
+    """The value of the variable that counts the runs, after update_ops: an
+    operation, or a structure of such."""
+    with control_dependencies(nest.flatten(update_ops)):
+        return identity(get_or_create_eval_step().read_value())
 
 
 class StopAfterNEvalsHook(SessionRunHook):

@@ -8,7 +8,7 @@ from headrace import _headrace
 from headrace._loading import load
 from headrace._src.framework import messages
 from headrace._src.framework.errors import UnimplementedError
-from headrace._src.framework.graph import Graph
+from headrace._src.framework.graph import Graph, get_default_graph
 from headrace._src.io.readers import tf_record_iterator
 from headrace._src.platform import tf_logging as logging
 
@@ -227,10 +227,11 @@ class FileWriterCache:
 
     @staticmethod
     def get(logdir):
-        """The FileWriter of a folder."""
+        """The FileWriter of a folder. A new one writes the default graph."""
         with FileWriterCache._lock:
             if logdir not in FileWriterCache._cache:
-                FileWriterCache._cache[logdir] = FileWriter(logdir)
+                FileWriterCache._cache[logdir] = FileWriter(
+                    logdir, graph=get_default_graph())
             return FileWriterCache._cache[logdir]
 
     @staticmethod

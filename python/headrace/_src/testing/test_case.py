@@ -17,7 +17,8 @@ from headrace._src.framework import dtypes
 from headrace._src.framework import graph as _graph
 from headrace._src.framework.default_session import get_default_session
 from headrace._src.framework.errors import OpError
-from headrace._src.framework.messages import GraphDef, from_text
+from headrace._src.framework.messages import (
+    ConfigProto, GraphDef, from_text)
 from headrace._src.framework.tensor import is_tensor
 from headrace._src.ops.random_ops import DEFAULT_GRAPH_SEED
 from headrace._src.session.session import Session
@@ -88,6 +89,30 @@ def _comparable(node, checkpoint_v2, hash_table_shared_name):
     return copy
 
 
+def _new_session(graph, config, force_gpu):
+    """A session of a test: nodes may be where their device is not, unless
+    force_gpu or the configuration say otherwise."""
+    if config is None:
+        config = ConfigProto(allow_soft_placement=not force_gpu)
+    elif force_gpu and config.allow_soft_placement:
+        given, config = config, ConfigProto()
+        config.CopyFrom(given)
+        config.allow_soft_placement = False
+    return Session(graph=graph, config=config)
+
+
+@contextlib.contextmanager
+def _placed(session, use_gpu, force_gpu):
+    """The session, its graph and a device as the default ones."""
+    with session.graph.as_default(), session.as_default():
+        if use_gpu and not force_gpu:
+            yield
+        else:
+            with session.graph.device("/device:GPU:0" if force_gpu
+                                      else "/device:CPU:0"):
+                yield
+
+
 class TestCase(unittest.TestCase):
     """A test whose methods each begin with an empty default graph and fixed
     seeds."""
@@ -120,40 +145,44 @@ class TestCase(unittest.TestCase):
 
     @contextlib.contextmanager
     def session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
-        """A new session as the default one."""
-        with Session(graph=graph, config=config) as session:
-            yield session
+        """A new session as the default one, and its graph as the default
+        graph. New nodes are placed on the CPU; with use_gpu nowhere, with
+        force_gpu on the GPU."""
+        with _new_session(graph, config, force_gpu) as session:
+            with _placed(session, use_gpu, force_gpu):
+                yield session
 
-    @contextlib.contextmanager
     def cached_session(self, graph=None, config=None, use_gpu=False,
                        force_gpu=False):
         """The session of this test, which keeps its state, as the default
-        one. ValueError for another graph or configuration than before."""
-        graph = _graph.get_default_graph() if graph is None else graph
+        one, and its graph as the default graph. ValueError for another graph
+        or configuration than at first."""
+        return self._kept_session(graph, config, use_gpu, force_gpu, True)
+
+    @contextlib.contextmanager
+    def _kept_session(self, graph, config, use_gpu, force_gpu, is_strict):
         if self._session is None:
-            self._session = Session(graph=graph, config=config), graph, config
-        session, old_graph, old_config = self._session
-        if graph is not old_graph:
-            raise ValueError("The graph used to get the cached session is "
-                             "different than the one that was used to create "
-                             "the session. Maybe create a new session with "
-                             "self.session()")
-        if config is not old_config:
-            raise ValueError("The config used to get the cached session is "
-                             "different than the one that was used to create "
-                             "the session. Maybe create a new session with "
-                             "self.session()")
-        with graph.as_default(), session.as_default():
+            self._session = _new_session(graph, config, force_gpu), {
+                "graph": graph, "config": config, "force_gpu value": force_gpu}
+        session, first = self._session
+        for (what, old), new in zip(first.items(), (graph, config, force_gpu)):
+            if is_strict and old is not new:
+                raise ValueError("The %s used to get the cached session is "
+                                 "different than the one that was used to "
+                                 "create the session. Maybe create a new "
+                                 "session with self.session()" % what)
+        with _placed(session, use_gpu, force_gpu):
             yield session
 
     @property  # so that loaders do not take it for a test by its name
     def test_session(self):
         """test_session(graph=None, config=None, use_gpu=False,
-        force_gpu=False): cached_session, or a new session for a graph that is
-        given."""
+        force_gpu=False): the session of this test, or a new one for a graph
+        that is given."""
         def make(graph=None, config=None, use_gpu=False, force_gpu=False):
             if graph is None:
-                return self.cached_session(None, config, use_gpu, force_gpu)
+                return self._kept_session(None, config, use_gpu, force_gpu,
+                                          False)
             return self.session(graph, config, use_gpu, force_gpu)
         return make
 

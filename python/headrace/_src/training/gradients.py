@@ -307,8 +307,7 @@ def custom_gradient(f):
                              "enabled.")
         graph = get_default_graph()
         first_id = graph._last_id
-        # New nodes, so that the arguments' other uses do not count.
-        args = [_raw.Identity(convert_to_tensor(x)) for x in args]
+        args = [convert_to_tensor(x) for x in args]
         result, grad_fn = f(*args)
         variables = _variables_read(graph, first_id)
         accepts = inspect.signature(grad_fn).parameters

@@ -172,7 +172,7 @@ def _is_ref(ref):
 def assign(ref, value, validate_shape=None, use_locking=None, name=None):
     """Gives the variable a value; a tensor of it. `validate_shape` False
     allows another shape."""
-    if not _is_ref(ref) and hasattr(ref, "assign"):
+    if not _is_ref(ref):
         return ref.assign(value, name=name)
     options = {} if validate_shape is None else dict(
         validate_shape=validate_shape)
@@ -182,7 +182,7 @@ def assign(ref, value, validate_shape=None, use_locking=None, name=None):
 
 def _add_or_subtract(method, op):
     def function(ref, value, use_locking=None, name=None):
-        if not _is_ref(ref) and hasattr(ref, method):
+        if not _is_ref(ref):
             return getattr(ref, method)(value)
         return getattr(_raw, op)(ref, value, use_locking=use_locking,
                                  name=name)
