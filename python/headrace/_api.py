@@ -297,6 +297,7 @@ NAMES = {
             Bernoulli Categorical Exponential Laplace MultivariateNormalDiag
             Normal Uniform""",
         "distributions.independent": "Independent",
+        "distributions.low_rank": "MultivariateNormalDiagPlusLowRank",
         "distributions.transformed": "TransformedDistribution",
         "distributions.vectors": """
             Deterministic Mixture MixtureSameFamily

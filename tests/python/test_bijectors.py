@@ -207,3 +207,22 @@ def test_transformed_distributions():
     np.testing.assert_allclose(got[3], TRIL @ np.ones(2))
     np.testing.assert_allclose(got[4], [wanted[2] + np.log(2.)] * 3)
     assert got[5].tolist() == [4, 5, 2] and got[6].tolist() == [2.] * 3
+
+
+@pytest.mark.parametrize("make, x, y", [
+    (lambda: tfb.SoftmaxCentered(), [3], [4]),
+    (lambda: tfb.Invert(tfb.SoftmaxCentered()), [4], [3]),
+    (lambda: tfb.Chain([tfb.SoftmaxCentered(), tfb.SoftmaxCentered()]), [3], [5]),
+    (lambda: tfb.FillTriangular(), [2, 6], [2, 3, 3]),
+    (lambda: tfb.Reshape([2, -1], [6]), [5, 6], [5, 2, 3]),
+    (lambda: tfb.Reshape([6], [-1, 3]), [4, 2, 3], [4, 6]),
+    (lambda: tfb.Reshape([], [1]), [4, 1], [4]),
+    (lambda: tfb.CholeskyOuterProduct(), [3, 3], [3, 3])])
+def test_shapes_of_events_as_tensors(make, x, y):
+    bijector, shape = make(), tf.placeholder(tf.int32, [None])
+    with tf.Session() as session:
+        assert session.run(bijector.forward_event_shape_tensor(shape),
+                           {shape: x}).tolist() == y
+        assert session.run(bijector.inverse_event_shape_tensor(shape),
+                           {shape: y}).tolist() == x
+        assert session.run(bijector.forward_event_shape_tensor(x)).tolist() == y

@@ -124,7 +124,15 @@ def test_cdf_is_the_integral_of_prob(make):
     lambda: (d.Dirichlet([1., 2.]), d.Dirichlet([2., 2.])),
     lambda: (c.OneHotCategorical(logits=[1., 2.]), c.OneHotCategorical(logits=[2., 0.])),
     lambda: (c.MultivariateNormalTriL([0., 1.], [[1., 0.], [.5, 2.]]),
-             c.MultivariateNormalTriL([1., 1.], [[2., 0.], [.1, 1.]]))])
+             c.MultivariateNormalTriL([1., 1.], [[2., 0.], [.1, 1.]])),
+    lambda: (c.MultivariateNormalDiag([0., 1.], [1., 2.]),
+             c.MultivariateNormalTriL([1., 1.], [[2., 0.], [.1, 1.]])),
+    lambda: (c.MultivariateNormalTriL(scale_tril=[[1., 0.], [.1, 1.]]),
+             c.MultivariateNormalDiagPlusLowRank(
+                 scale_perturb_factor=[[.5], [.2]])),
+    lambda: (c.MultivariateNormalDiagPlusLowRank(
+        [1., 0.], [1., 2.], scale_perturb_factor=[[.5], [.2]],
+        scale_perturb_diag=[2.]), c.MultivariateNormalDiag([0., 1.], [2., 2.]))])
 def test_divergence_is_the_mean_of_the_difference_of_log_probs(make):
     p, q = make()
     x = p.sample(40000, seed=3)
@@ -183,3 +191,109 @@ def test_quantiles_of_normal():
         got, 1 + 2 * np.array([-1.959963984540054, 0., 1.2815515655446004]),
         rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(back, p, rtol=1e-9)
+
+
+# Of arguments, the matrix that TensorFlow 1.15.5 makes scale of.
+FACTOR = np.float32([[1., 2.], [0., 1.], [-1., .5]])
+LOW_RANK = [
+    (dict(scale_diag=[1., 2., 3.], scale_perturb_factor=FACTOR,
+          scale_perturb_diag=[.5, 2.]),
+     np.diag([1., 2., 3.]) + FACTOR @ np.diag([.5, 2.]) @ FACTOR.T),
+    (dict(scale_diag=[1., 2., 3.], scale_identity_multiplier=.5,
+          scale_perturb_factor=FACTOR),
+     np.diag([1.5, 2.5, 3.5]) + FACTOR @ FACTOR.T),
+    (dict(scale_identity_multiplier=2., scale_perturb_factor=FACTOR),
+     2 * np.eye(3) + FACTOR @ FACTOR.T),
+    (dict(scale_perturb_factor=FACTOR), np.eye(3) + FACTOR @ FACTOR.T),
+    (dict(scale_diag=[1., 2., 3.]), np.diag([1., 2., 3.]))]
+
+
+@pytest.mark.parametrize("arguments, scale", LOW_RANK)
+@pytest.mark.parametrize("loc", [None, [1., 0., 2.], np.float32(
+    [[1., 0., 2.], [0., 1., 1.]])])
+def test_a_diagonal_and_a_low_rank(loc, arguments, scale):
+    made = c.MultivariateNormalDiagPlusLowRank(loc, **arguments)
+    mean = np.zeros(3) if loc is None else np.float64(loc)
+    covariance = scale @ scale.T
+    x = np.float32([.5, -1., 2.])
+    shift = x - mean
+    log_prob = -.5 * (np.log(np.linalg.det(2 * np.pi * covariance))
+                      + (shift @ np.linalg.inv(covariance) * shift).sum(-1))
+    entropy = np.broadcast_to(
+        .5 * np.log(np.linalg.det(2 * np.pi * np.e * covariance)),
+        mean.shape[:-1])
+    wanted = [mean, mean, covariance, np.diag(covariance),
+              np.sqrt(np.diag(covariance)), scale, log_prob, entropy]
+    samples = made.sample(20000, seed=1)
+    with tf.Session() as session:
+        found = session.run([
+            made.mean(), made.mode(), made.covariance(), made.variance(),
+            made.stddev(), made.scale.to_dense(), made.log_prob(x),
+            made.entropy()])
+        many = session.run(samples)
+    for a, b in zip(found, wanted):
+        np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-5)
+        assert np.shape(a) == np.shape(b)
+    assert samples.shape.as_list() == [20000, *mean.shape]
+    np.testing.assert_allclose(many.mean(0), mean, atol=.2)
+    np.testing.assert_allclose(
+        np.cov(many.reshape(20000, -1)[:, :3].T), covariance, atol=3, rtol=.1)
+
+
+@pytest.mark.parametrize("arguments, words", [
+    ({}, "one of loc, scale_diag"), ({"scale_identity_multiplier": 2.}, "one of"),
+    ({"loc": [1.], "scale_perturb_diag": [1.]}, "scale_perturb_diag is of")])
+def test_what_a_diagonal_and_a_low_rank_refuse(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        c.MultivariateNormalDiagPlusLowRank(**arguments)
+
+
+def test_spreads_have_the_batch_of_the_scale_alone():
+    loc = np.zeros((2, 2), np.float32)
+    with tf.Session() as session:
+        for made in (c.MultivariateNormalDiag(loc, [1., 2.]),
+                     c.MultivariateNormalTriL(loc, [[1., 0.], [0., 2.]])):
+            assert session.run(made.covariance()).tolist() == [[1, 0], [0, 4]]
+            np.testing.assert_allclose(
+                session.run(made.scale.to_dense()), [[1, 0], [0, 2]])
+        assert session.run(made.variance()).tolist() == [1, 4]
+
+
+# Events whose size only the run knows, and that size.
+def diagonal(x):
+    return c.MultivariateNormalDiag(x, tf.ones_like(x))
+
+
+UNKNOWN_EVENTS = {
+    "MultivariateNormalDiag": (diagonal, [3], [2]),
+    "Independent": (lambda x: c.Independent(d.Normal(x, 1.), 1), [3], [2]),
+    "Independent, no dimension": (
+        lambda x: c.Independent(diagonal(x), 0), [3], [2]),
+    "TransformedDistribution": (lambda x: c.TransformedDistribution(
+        diagonal(x), c.bijectors.SoftmaxCentered()), [4], [2]),
+    "MixtureSameFamily": (lambda x: c.MixtureSameFamily(
+        d.Categorical(probs=[.3, .7]), diagonal(x)), [3], []),
+    "Mixture": (lambda x: c.Mixture(
+        d.Categorical(probs=[[.3, .7]] * 2), [diagonal(x)] * 2), [3], [2]),
+    "Dirichlet": (lambda x: d.Dirichlet(x), [3], [2]),
+    "MultivariateNormalTriL": (lambda x: c.MultivariateNormalTriL(x), [3], [2]),
+    "MultivariateNormalDiagPlusLowRank": (
+        lambda x: c.MultivariateNormalDiagPlusLowRank(x), [3], [2]),
+    "Normal": (lambda x: d.Normal(x, 1.), [], [2, 3])}
+
+
+@pytest.mark.parametrize("name", UNKNOWN_EVENTS)
+@pytest.mark.parametrize("shape", [[None, None], [2, None], None])
+def test_events_whose_shape_the_run_knows(name, shape):
+    make, event, batch = UNKNOWN_EVENTS[name]
+    x = tf.placeholder(tf.float32, shape)
+    made = make(x)
+    sample = made.sample()
+    with tf.Session() as session:
+        found = session.run(
+            [made.event_shape_tensor(), made.batch_shape_tensor(),
+             tf.shape(sample), tf.shape(made.log_prob(sample)),
+             made.is_scalar_event(), made.is_scalar_batch()],
+            {x: np.ones((2, 3))})
+    assert [list(a) for a in found[:4]] == [event, batch, batch + event, batch]
+    assert found[4:] == [not event, not batch]

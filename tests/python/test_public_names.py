@@ -40,6 +40,7 @@ INTERNAL_MODULES = """
     variables.store feature_column.features"""
 INTERNAL = {
     "distributions.bijectors": "parameter",
+    "distributions.distributions": "NormalVectors",
     "math.linear_operator": """adjoint_of all_true common_batch product
         shape_of static_or_dynamic to_common_batch""",
     "contrib.cells": "normalized",

@@ -69,9 +69,8 @@ class _Vectors(Parametric):
         shape = self._weights.get_shape()
         return None if shape.ndims is None else shape[-1:]
 
-    def event_shape_tensor(self, name="event_shape_tensor"):
-        with self._scope(name):
-            return _array.shape(self._weights)[-1:]
+    def _event_shape_tensor(self):
+        return _array.shape(self._weights)[-1:]
 
     def _batch_shape_tensor(self):
         shape = _array.shape(self._weights)[:-1]

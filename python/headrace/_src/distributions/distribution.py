@@ -111,16 +111,29 @@ class Distribution:
     def event_shape_tensor(self, name="event_shape_tensor"):
         """int32: an event's shape."""
         with self._scope(name):
-            return convert_to_tensor(self.event_shape.as_list(),
-                                     dtype=dtypes.int32)
+            if self.event_shape.is_fully_defined():
+                return convert_to_tensor(self.event_shape.as_list(),
+                                         dtype=dtypes.int32)
+            return self._event_shape_tensor()
+
+    def _event_shape_tensor(self):
+        self._missing("event_shape_tensor")
 
     def is_scalar_event(self, name="is_scalar_event"):
+        """A bool tensor: whether the event has no dimensions."""
         with self._scope(name):
-            return convert_to_tensor(self.event_shape.ndims == 0)
+            return self._is_scalar(self.event_shape, self.event_shape_tensor)
 
     def is_scalar_batch(self, name="is_scalar_batch"):
+        """A bool tensor: whether the batch has no dimensions."""
         with self._scope(name):
-            return convert_to_tensor(self.batch_shape.ndims == 0)
+            return self._is_scalar(self.batch_shape, self.batch_shape_tensor)
+
+    @staticmethod
+    def _is_scalar(known, sizes):
+        if known.ndims is not None:
+            return convert_to_tensor(known.ndims == 0)
+        return _math.equal(_array.size(sizes()), 0)
 
     @classmethod
     def param_static_shapes(cls, sample_shape):

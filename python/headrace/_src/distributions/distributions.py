@@ -12,6 +12,7 @@ from headrace._src.framework import dtypes
 from headrace._src.framework.graph import control_dependencies, name_scope
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
+from headrace._src.math.linear_operators import LinearOperatorDiag
 from headrace._src.nn import activations as _nn
 from headrace._src.nn.losses import (
     sigmoid_cross_entropy_with_logits,
@@ -410,7 +411,12 @@ class Categorical(_Discrete):
         return _math.cast(_math.argmax(self._logits, axis=-1), self.dtype)
 
 
-class MultivariateNormalDiag(Distribution):
+class NormalVectors(Distribution):
+    """What normal vectors loc + scale z have in common: `loc`, None for 0, and
+    the linear operator `scale`."""
+
+
+class MultivariateNormalDiag(NormalVectors):
     """Vectors of independent normal numbers, of means `loc` and standard
     deviations scale_diag, or scale_identity_multiplier for all; 0 and 1 by
     default. The event is the last dimension."""
@@ -445,13 +451,24 @@ class MultivariateNormalDiag(Distribution):
 
     loc = property(lambda self: self._each.loc)
 
+    @property
+    def scale(self):
+        """The diagonal linear operator of the standard deviations."""
+        return LinearOperatorDiag(self._each.scale, is_non_singular=True)
+
+    def _covariance(self):
+        return _raw.MatrixDiag(_math.square(self._each.scale))
+
     def _batch_shape(self):
         shape = self._each.batch_shape
         return shape if shape.ndims is None else shape[:-1]
 
     def _event_shape(self):
         shape = self._each.batch_shape
-        return None if shape.ndims is None else shape[-1:]
+        return [None] if shape.ndims is None else shape[-1:]
+
+    def _event_shape_tensor(self):
+        return self._each.batch_shape_tensor()[-1:]
 
     def _batch_shape_tensor(self):
         return self._each.batch_shape_tensor()[:-1]
@@ -485,6 +502,23 @@ def _normal_normal(a, b, name=None):
 @RegisterKL(MultivariateNormalDiag, MultivariateNormalDiag)
 def _diag_diag(a, b, name=None):
     return _math.reduce_sum(_normal_normal(a._each, b._each), axis=-1)
+
+
+@RegisterKL(NormalVectors, NormalVectors)
+def _vectors_vectors(p, q, name=None):
+    """Of any two kinds, by their scales."""
+    with name_scope(name, "kl_mvn"):
+        ratio = q.scale.solve(p.scale.to_dense())
+        found = (q.scale.log_abs_determinant() - p.scale.log_abs_determinant()
+                 + 0.5 * (_math.reduce_sum(_math.square(ratio), [-2, -1])
+                          - _math.cast(q.scale.domain_dimension_tensor(),
+                                       p.dtype)))
+        if p.loc is None and q.loc is None:
+            return found
+        shift = (q.loc if p.loc is None else -p.loc if q.loc is None
+                 else q.loc - p.loc)
+        return found + 0.5 * _math.reduce_sum(
+            _math.square(q.scale.solvevec(shift)), -1)
 
 
 @RegisterKL(Bernoulli, Bernoulli)

@@ -3,6 +3,7 @@ from headrace._src.distributions.distribution import (
     Distribution, RegisterKL, kl_divergence)
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor_shape import TensorShape
+from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 
 
@@ -50,6 +51,12 @@ class Independent(Distribution):
             return TensorShape(None)
         return shape[shape.ndims - self._count:].concatenate(
             self._distribution.event_shape)
+
+    def _event_shape_tensor(self):
+        whole = self._distribution.batch_shape_tensor()
+        inner = self._distribution.event_shape_tensor()
+        return _array.concat([whole[-self._count:], inner], 0) if (
+            self._count) else inner
 
     def _batch_shape_tensor(self):
         whole = self._distribution.batch_shape_tensor()

@@ -1,7 +1,9 @@
 """tf.contrib.distributions.TransformedDistribution."""
 from headrace._src.distributions.bijectors import Chain
 from headrace._src.distributions.distribution import Distribution
+from headrace._src.framework import dtypes
 from headrace._src.framework.graph import name_scope
+from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
@@ -61,6 +63,11 @@ class TransformedDistribution(Distribution):
 
     def _event_shape(self):
         return self._bijector.forward_event_shape(self._base_event_shape())
+
+    def _event_shape_tensor(self):
+        return self._bijector.forward_event_shape_tensor(
+            convert_to_tensor(self._event, dtype=dtypes.int32) if self._event
+            else self._distribution.event_shape_tensor())
 
     def _batch_shape_tensor(self):
         return self._distribution.batch_shape_tensor()

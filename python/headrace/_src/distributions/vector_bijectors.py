@@ -246,6 +246,22 @@ class Reshape(Bijector):
     def _inverse_event_shape(self, output_shape):
         return self._static(output_shape, self._out, self._in)
 
+    @staticmethod
+    def _sizes(shape, old, new):
+        """_static of tensors."""
+        keep = _array.size(shape) - len(old)
+        number = _math.reduce_prod(shape[keep:])
+        rest = math.prod(n for n in new if n >= 0)
+        return _array.concat([shape[:keep], _array.stack([
+            number // max(rest, 1) if n < 0 else n for n in new])], 0) if (
+                new) else shape[:keep]
+
+    def _forward_event_shape_tensor(self, input_shape):
+        return self._sizes(input_shape, self._in, self._out)
+
+    def _inverse_event_shape_tensor(self, output_shape):
+        return self._sizes(output_shape, self._out, self._in)
+
     def _forward_log_det_jacobian(self, x):
         return _zero(x)
 
@@ -258,6 +274,12 @@ class _Longer(Bijector):
 
     def _inverse_event_shape(self, output_shape):
         return self._grown(output_shape, -1)
+
+    def _forward_event_shape_tensor(self, input_shape):
+        return _array.concat([input_shape[:-1], input_shape[-1:] + 1], 0)
+
+    def _inverse_event_shape_tensor(self, output_shape):
+        return _array.concat([output_shape[:-1], output_shape[-1:] - 1], 0)
 
     @staticmethod
     def _grown(shape, by):
@@ -390,6 +412,15 @@ class FillTriangular(Bijector):
         if output_shape.as_list()[-2] not in (n, None):
             raise ValueError("Matrix must be square, got %s" % output_shape)
         return output_shape[:-2].concatenate([n * (n + 1) // 2])
+
+    def _forward_event_shape_tensor(self, input_shape):
+        m = _math.cast(input_shape[-1:], "float64")
+        n = _math.cast((_math.sqrt(8. * m + 1.) - 1.) / 2., "int32")
+        return _array.concat([input_shape[:-1], n, n], 0)
+
+    def _inverse_event_shape_tensor(self, output_shape):
+        n = output_shape[-1:]
+        return _array.concat([output_shape[:-2], n * (n + 1) // 2], 0)
 
     def _forward(self, x):
         shape = self._forward_event_shape(x.get_shape())

@@ -5,17 +5,20 @@ import math
 from headrace import raw_ops as _raw
 from headrace._src.distributions.distribution import (
     FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED, Distribution, RegisterKL)
-from headrace._src.distributions.distributions import MultivariateNormalDiag
+from headrace._src.distributions.distributions import (
+    MultivariateNormalDiag, NormalVectors)
 from headrace._src.distributions.parametric import (
     Parametric, column, new_seed, without_last)
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor import convert_to_tensor
+from headrace._src.math.linear_operators import (
+    LinearOperatorLowerTriangular)
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.ops import random_ops as _random
 
 
-class MultivariateNormalTriL(Distribution):
+class MultivariateNormalTriL(NormalVectors):
     """Vectors loc + scale_tril z, of standard normal z; the covariance is
     scale_tril times its transpose. loc is 0 by default, scale_tril 1."""
 
@@ -43,6 +46,11 @@ class MultivariateNormalTriL(Distribution):
 
     loc = property(lambda self: self._loc)
 
+    @property
+    def scale(self):
+        """The linear operator of the lower triangular matrix."""
+        return LinearOperatorLowerTriangular(self._tril, is_non_singular=True)
+
     def _whole_shape(self):
         return _array.broadcast_dynamic_shape(_array.shape(self._loc),
                                               _array.shape(self._tril)[:-1])
@@ -51,14 +59,13 @@ class MultivariateNormalTriL(Distribution):
         return without_last(self._shape)
 
     def _event_shape(self):
-        return None if self._shape.ndims is None else self._shape[-1:]
+        return [None] if self._shape.ndims is None else self._shape[-1:]
 
     def _batch_shape_tensor(self):
         return self._whole_shape()[:-1]
 
-    def event_shape_tensor(self, name="event_shape_tensor"):
-        with self._scope(name):
-            return _array.shape(self._tril)[-1:]
+    def _event_shape_tensor(self):
+        return _array.shape(self._tril)[-1:]
 
     def _sample_n(self, n, seed=None):
         z = _random.random_normal(
@@ -96,8 +103,7 @@ class MultivariateNormalTriL(Distribution):
         return _math.matmul(self._tril, self._tril, adjoint_b=True)
 
     def _variance(self):
-        squares = _math.reduce_sum(_math.square(self._tril), -1)
-        return _array.broadcast_to(squares, self._whole_shape())
+        return _math.reduce_sum(_math.square(self._tril), -1)
 
 
 class MultivariateNormalFullCovariance(MultivariateNormalTriL):
@@ -207,6 +213,9 @@ class MixtureSameFamily(Distribution):
     def _event_shape(self):
         return self._components.event_shape
 
+    def _event_shape_tensor(self):
+        return self._components.event_shape_tensor()
+
     def _axis(self):
         """The dimension of the components, from the end."""
         return -1 - self._components.event_shape.ndims
@@ -289,6 +298,9 @@ class Mixture(Distribution):
 
     def _event_shape(self):
         return self._components[0].event_shape
+
+    def _event_shape_tensor(self):
+        return self._components[0].event_shape_tensor()
 
     def _sum(self, weights, values):
         """Of the values of each component, times its weight [..., component]."""
