@@ -305,3 +305,26 @@ def test_attributes_do_not_keep_a_graph():
     del g, x
     gc.collect()
     assert gone() is None
+
+
+def test_an_object_of_the_program_learns_the_device():
+    class Learner:
+        device = None
+
+        def _set_device_from_string(self, device):
+            self.device = tf.DeviceSpec.from_string(device)
+
+    def learned():
+        learner = Learner()
+        tf.get_default_graph()._apply_device_functions(learner)
+        return learner.device
+
+    assert learned() is None
+    with tf.device("/job:a"):
+        assert learned().to_string() == "/job:a"
+        with tf.device("/gpu:1"):
+            assert learned().to_string() == "/job:a/device:GPU:1"
+        with tf.device(None):
+            assert learned() is None
+    with tf.device(lambda op: "/cpu:0"):
+        assert learned().device_type == "CPU"

@@ -373,16 +373,20 @@ class Graph(_headrace.GraphCore):
 
     def _apply_device_functions(self, op):
         """Goes through the blocks from the inside: a function sees what inner
-        blocks asked for, and its answer goes before outer blocks."""
-        op._set_device("")
+        blocks asked for, and its answer goes before outer blocks. `op` may be
+        an object of the program that is to learn the device."""
+        if op.device:
+            op._set_device_from_string("")
         for entry in reversed(self._device_stack):
             if entry is None:
                 break
             if callable(entry):
                 name = entry(op)
-                op._set_device(_device_string(name) if name else "")
+                op._set_device_from_string(
+                    _device_string(name) if name else "")
             elif entry:
-                op._set_device(_headrace.merge_devices(op.device, entry))
+                op._set_device_from_string(_headrace.merge_devices(
+                    _device_string(op.device or ""), entry))
 
     @contextlib.contextmanager
     def colocate_with(self, op, ignore_existing=False):
@@ -599,6 +603,7 @@ def _operation_repr(self):
 
 
 Operation.run = _operation_run
+Operation._set_device_from_string = Operation._set_device
 Operation.__repr__ = _operation_repr  # type: ignore
 Operation.__str__ = lambda self: str(self.node_def)  # type: ignore
 Operation.traceback = property(
