@@ -37,6 +37,8 @@ from tensorflow.contrib.layers.python.layers import regularizers, utils
 from tensorflow.contrib.rnn.python.ops import core_rnn_cell; core_rnn_cell._linear
 from tensorflow.contrib.rnn.python.ops.core_rnn_cell_impl import _linear, BasicLSTMCell
 from tensorflow.contrib.training.python.training.hparam import HParams
+from tensorflow.contrib.tensorboard.plugins import projector; projector.ProjectorConfig().embeddings.add()
+import tensorflow as tf; tf.contrib.tensorboard.plugins.projector.visualize_embeddings
 from tensorflow.core.framework import graph_pb2, node_def_pb2, summary_pb2
 from tensorflow.core.framework import types_pb2 as t; assert t.DT_FLOAT == 1 and t.DT_INT32_REF == 103
 from tensorflow.core.framework.types_pb2 import DataType; assert DataType.Name(7) == "DT_STRING" and DataType.Value("DT_HALF") == 19

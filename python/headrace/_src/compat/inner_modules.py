@@ -35,6 +35,10 @@ NAMES = {
             MultiRNNCell RNNCell""",
         "rnn.wrappers": "DeviceWrapper DropoutWrapper ResidualWrapper",
     },
+    "contrib.tensorboard.plugins.projector": {
+        "compat.projector": """
+            EmbeddingInfo ProjectorConfig SpriteMetadata visualize_embeddings""",
+    },
     "python.debug": {
         "compat.debug": """
             DebugDumpDir DebugTensorDatum DumpingDebugHook
