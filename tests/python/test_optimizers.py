@@ -435,3 +435,10 @@ def test_global_step_by_name_and_by_collection():
     assert train.get_global_step() is None
     with pytest.raises(TypeError, match="must be a Variable or Tensor"):
         train.assert_global_step(1)
+
+
+@pytest.mark.parametrize("name", sorted(
+    n for n in dir(train) if n.endswith("Optimizer") and n != "Optimizer"))
+def test_optimizers_inherit_directly_from_optimizer(name):
+    # Programs collect the optimizers of tf.train by their __base__.
+    assert getattr(train, name).__base__ is train.Optimizer

@@ -101,7 +101,7 @@ INTERNAL = {
     "training.saver": "saver_of",
     "training.global_step": "get_or_create_read",
     "training.moving_averages": "assign_moving_average",
-    "training.optimizer": "OpOptimizer",
+    "training.optimizer": "OpUpdates",
     "variables.base": "like_node sparse_parts",
     "variables.scopes": "pure_variable_scope unique_variable_scope",
     "variables.template": "Template",

@@ -10,7 +10,7 @@ from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.training.moving_averages import ExponentialMovingAverage
-from headrace._src.training.optimizer import OpOptimizer, Optimizer, _cast
+from headrace._src.training.optimizer import OpUpdates, Optimizer, _cast
 from headrace._src.training.optimizers import (
     AdamOptimizer, MomentumOptimizer)
 from headrace._src.variables import variables as _variables
@@ -125,7 +125,7 @@ class NadamOptimizer(AdamOptimizer):
         return _flow.group(updated, m, v)
 
 
-class _SignOptimizer(OpOptimizer):
+class _SignOptimizer(OpUpdates, Optimizer):
     """What AddSign and PowerSign have: m, the average of the gradient, and a
     step that is longer where the signs of the gradient and of m agree."""
 

@@ -41,6 +41,10 @@ class Optimizer:
     _resource_apply_sparse. It makes its own variables in _create_slots, its
     hyperparameters as tensors in _prepare, and ends the step in _finish."""
 
+    # A slot makes this class, not OpUpdates, the __base__ of an optimizer that
+    # inherits from both. Programs find optimizers by their __base__.
+    __slots__ = ("_unused", "__dict__", "__weakref__")
+
     GATE_NONE = 0   # gradients are used as soon as they are there
     GATE_OP = 1     # once all gradients by the inputs of an op are there
     GATE_GRAPH = 2  # once all gradients are there
@@ -319,9 +323,9 @@ class Optimizer:
         return tensor
 
 
-class OpOptimizer(Optimizer):
-    """An optimizer whose updates are ops: ApplyX, SparseApplyX and their
-    Resource forms.
+class OpUpdates:
+    """What an optimizer inherits, before Optimizer, if its updates are ops:
+    ApplyX, SparseApplyX and their Resource forms.
 
     `_op` is X. `_slot_inputs` says which slot is which input of the op, in the
     op's order; `_scalar_inputs` which attribute of the optimizer is which

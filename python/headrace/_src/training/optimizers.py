@@ -7,12 +7,13 @@ from headrace._src.framework.indexed_slices import IndexedSlices
 from headrace._src.framework.tensor import constant
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
-from headrace._src.training.optimizer import OpOptimizer, _cast
+from headrace._src.training.optimizer import (
+    OpUpdates, Optimizer, _cast)
 from headrace._src.variables import initializers as _init
 from headrace._src.variables import variables as _variables
 
 
-class GradientDescentOptimizer(OpOptimizer):
+class GradientDescentOptimizer(OpUpdates, Optimizer):
     """var -= learning_rate * gradient. `learning_rate`: a number, a tensor, or
     a function that returns one."""
 
@@ -42,7 +43,7 @@ class GradientDescentOptimizer(OpOptimizer):
         return _raw.ResourceScatterAdd(handle.handle, indices, -grad * rate)
 
 
-class MomentumOptimizer(OpOptimizer):
+class MomentumOptimizer(OpUpdates, Optimizer):
     """accum = momentum * accum + gradient; var -= learning_rate * accum.
     `use_nesterov`: var -= learning_rate * (gradient + momentum * accum)."""
 
@@ -70,7 +71,7 @@ class MomentumOptimizer(OpOptimizer):
         return {"use_nesterov": self._use_nesterov}
 
 
-class AdagradOptimizer(OpOptimizer):
+class AdagradOptimizer(OpUpdates, Optimizer):
     """accum += gradient^2; var -= learning_rate * gradient / sqrt(accum).
     ValueError if the initial accumulator is not positive."""
 
@@ -109,7 +110,7 @@ class AdagradOptimizer(OpOptimizer):
         self._tensors(learning_rate=self._learning_rate)
 
 
-class AdagradDAOptimizer(OpOptimizer):
+class AdagradDAOptimizer(OpUpdates, Optimizer):
     """Adagrad by dual averaging: all gradients since the start are summed up,
     so the regularisation holds for the whole of the training. `global_step`
     must be incremented by each step."""
@@ -178,7 +179,7 @@ def _ones_like(var):
     return lambda: _array.ones_like(var.initialized_value())
 
 
-class AdadeltaOptimizer(OpOptimizer):
+class AdadeltaOptimizer(OpUpdates, Optimizer):
     """accum and accum_update are averages of gradient^2 and update^2;
     update = sqrt(accum_update + epsilon) / sqrt(accum + epsilon) * gradient;
     var -= learning_rate * update."""
@@ -206,7 +207,7 @@ class AdadeltaOptimizer(OpOptimizer):
                     self._hyperparameter(getattr(self, "_" + name), name))
 
 
-class AdamOptimizer(OpOptimizer):
+class AdamOptimizer(OpUpdates, Optimizer):
     """m and v are averages of the gradient and of its square;
     var -= learning_rate * sqrt(1 - beta2^t) / (1 - beta1^t)
     * m / (sqrt(v) + epsilon), in step t.
@@ -302,7 +303,7 @@ class AdamOptimizer(OpOptimizer):
         return _flow.group(*update_ops, *updates, name=name_scope)
 
 
-class RMSPropOptimizer(OpOptimizer):
+class RMSPropOptimizer(OpUpdates, Optimizer):
     """rms = decay * rms + (1 - decay) * gradient^2; momentum = momentum *
     momentum + learning_rate * gradient / sqrt(rms + epsilon); var -= momentum.
     `centered`: less the square of the average gradient under the root."""
@@ -351,7 +352,7 @@ def _check_not_negative(**values):
                              % (name, value))
 
 
-class FtrlOptimizer(OpOptimizer):
+class FtrlOptimizer(OpUpdates, Optimizer):
     """Follow the regularised leader: with l1, weights that matter little become
     exactly zero. `accum_name`, `linear_name`: names of the slots. ValueError
     for a negative strength or a positive power."""
@@ -418,7 +419,7 @@ class FtrlOptimizer(OpOptimizer):
             learning_rate_power=self._learning_rate_power)
 
 
-class ProximalGradientDescentOptimizer(OpOptimizer):
+class ProximalGradientDescentOptimizer(OpUpdates, Optimizer):
     """A gradient step, then the proximal step of the l1 and l2
     regularisation."""
 
@@ -448,7 +449,7 @@ class ProximalGradientDescentOptimizer(OpOptimizer):
         return super()._apply_op(prefix, var, grad, **indices)
 
 
-class ProximalAdagradOptimizer(OpOptimizer):
+class ProximalAdagradOptimizer(OpUpdates, Optimizer):
     """An Adagrad step, then the proximal step of the l1 and l2
     regularisation."""
 
