@@ -61,6 +61,7 @@ const std::vector<std::string>& KnownVariables() {
       "HEADRACE_MAX_PARTIAL_RUNS",
       "HEADRACE_MAX_SESSIONS",
       "HEADRACE_MAX_SESSIONS_OF_CLIENT",
+      "HEADRACE_MAX_STEP_BYTES",
       "HEADRACE_MIN_LOG_LEVEL",
       "HEADRACE_MOVE_WORKERS",
       "HEADRACE_NUM_THREADS",

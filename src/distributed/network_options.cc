@@ -130,6 +130,7 @@ StatusOr<ServerLimits> ServerLimits::FromEnvironment() {
       {"HEADRACE_MAX_CALLABLES", &l.callables},
       {"HEADRACE_MAX_PARTIAL_RUNS", &l.partial_runs},
       {"HEADRACE_MAX_GRAPH_NODES", &l.graph_nodes},
+      {"HEADRACE_MAX_STEP_BYTES", &l.step_bytes},
   };
   for (const auto& limit : limits) {
     HR_RETURN_IF_ERROR(ReadNumber(limit.name, 1, INT64_MAX / 2, limit.value));

@@ -48,6 +48,7 @@ struct ServerLimits {
   int64_t callables = 10000;    // of a session
   int64_t partial_runs = 1000;  // of a session
   int64_t graph_nodes = 10000000;
+  int64_t step_bytes = 0;  // of tensors that a step has at a task; 0: no limit
 
   static StatusOr<ServerLimits> FromEnvironment();
 };

@@ -376,7 +376,8 @@ TEST(LimitsTest, OfAClient) {
   const Variable sessions("HEADRACE_MAX_SESSIONS_OF_CLIENT", "2"),
       callables("HEADRACE_MAX_CALLABLES", "3"),
       runs("HEADRACE_MAX_PARTIAL_RUNS", "2"),
-      nodes("HEADRACE_MAX_GRAPH_NODES", "4");
+      nodes("HEADRACE_MAX_GRAPH_NODES", "4"),
+      step_bytes("HEADRACE_MAX_STEP_BYTES", "4000000");
   pb::ServerDef def;
   def.set_protocol("grpc");
   def.set_job_name("local");
@@ -453,6 +454,20 @@ TEST(LimitsTest, OfAClient) {
   EXPECT_TRUE(errors::IsResourceExhausted(s)) << s;
   extend.mutable_graph_def()->mutable_node()->RemoveLast();
   EXPECT_EQ(master->ExtendSession(options, extend, &extended), OkStatus());
+
+  // A result of 2 MB, then one of 8 MB.
+  for (const int64_t elements : {500000, 2000000}) {
+    RunStepCall run;
+    run.header.set_session_handle(handles[0]);
+    run.header.add_fetch("y:0");
+    run.feeds = {{"x:0", Tensor(DT_FLOAT, TensorShape({elements}))}};
+    RunStepResult result;
+    s = master->RunStep(options, std::move(run), &result);
+    EXPECT_EQ(elements > 1000000, errors::IsResourceExhausted(s)) << s;
+    EXPECT_EQ(elements > 1000000,
+              absl::StrContains(s.message(), "memory budget is 4000000"))
+        << s;
+  }
 }
 
 }  // namespace

@@ -535,7 +535,7 @@ TEST(GraphRunTest, CancelledBeforeItStarts) {
   node->set_name("a");
   node->set_op("NoOp");
   node->set_device(kCpu);
-  ASSERT_EQ(session->Register("g", request), OkStatus());
+  ASSERT_EQ(session->Register("g", request, 0), OkStatus());
   std::shared_ptr<RegisteredGraph> graph;
   ASSERT_EQ(session->Find("g", &graph), OkStatus());
   const auto rendezvous = MakeRef<StepRendezvous>(1, kTask);

@@ -378,7 +378,8 @@ void Worker::RegisterGraph(const CallOptions& options,
       HR_RETURN_IF_ERROR(Annotate(policy_.Apply(request.mutable_graph_def()),
                                   StrCat(" (at ", task_, ")")));
     }
-    HR_RETURN_IF_ERROR(session->Register(handle, request));
+    HR_RETURN_IF_ERROR(session->Register(
+        handle, request, options.from_network ? limits_.step_bytes : 0));
     response->set_graph_handle(handle);
     return OkStatus();
   }));

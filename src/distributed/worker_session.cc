@@ -95,7 +95,8 @@ Device* WorkerSession::FindDevice(const std::string& name) const {
 }
 
 Status WorkerSession::Register(const std::string& handle,
-                               const pb::RegisterGraphRequest& request) {
+                               const pb::RegisterGraphRequest& request,
+                               int64_t step_bytes) {
   if (request.debug_options().debug_tensor_watch_opts_size() > 0) {
     return errors::Unimplemented(
         "RegisterGraph: debug_options: watching tensors is not supported");
@@ -142,6 +143,7 @@ Status WorkerSession::Register(const std::string& handle,
   auto made = std::make_shared<RegisteredGraph>();
   made->session = shared_from_this();
   made->handle = handle;
+  made->step_bytes = step_bytes;
   for (auto& [name, part_graph] : parts) {
     RegisteredGraph::Part part;
     part.device = FindDevice(name);
@@ -214,6 +216,10 @@ GraphRun::GraphRun(std::shared_ptr<RegisteredGraph> graph, int64_t step_id,
   args_.stats = stats_.get();
   args_.pool = graph_->session->pool();
   args_.pending = &pending_;
+  if (graph_->step_bytes > 0) {
+    budget_ = MakeRef<StepBudget>(graph_->step_bytes);
+    args_.budget = budget_.get();
+  }
   functions_.emplace(graph_->session->functions(), &args_);
   args_.functions = &*functions_;
 }

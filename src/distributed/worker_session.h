@@ -15,6 +15,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "distributed/step_rendezvous.h"
 #include "distributed/worker_cache.h"
+#include "framework/kernel/step_budget.h"
 #include "headrace/clock.h"
 #include "headrace/device.h"
 #include "headrace/graph.h"
@@ -50,9 +51,9 @@ class WorkerSession : public std::enable_shared_from_this<WorkerSession> {
 
   // Compiles the graph for this task's devices and keeps it as `handle`.
   // InvalidArgument for what is no valid graph, and for a node whose device is
-  // not here.
+  // not here. Runs of it may have `step_bytes` of tensors at once; 0: no limit.
   Status Register(const std::string& handle,
-                  const pb::RegisterGraphRequest& request);
+                  const pb::RegisterGraphRequest& request, int64_t step_bytes);
   Status Deregister(const std::string& handle);
   // Aborted if there is none: this task may have been restarted.
   Status Find(const std::string& handle,
@@ -89,6 +90,7 @@ class RegisteredGraph {
 
   std::shared_ptr<WorkerSession> session;  // first: it owns devices and kernels
   std::string handle;
+  int64_t step_bytes = 0;  // ServerLimits::step_bytes
   std::vector<Part> parts;
 };
 
@@ -131,6 +133,7 @@ class GraphRun : public std::enable_shared_from_this<GraphRun> {
   CancellationManager cancellation_;
   PendingCalls pending_;
   ResourceMgr resources_;
+  RefPtr<StepBudget> budget_;  // null: memory without a limit
   std::unique_ptr<StepStatsCollector> stats_;
   std::shared_ptr<EdgeLog> edges_;  // null: nobody traces
   StepArgs args_;
