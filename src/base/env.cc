@@ -2,6 +2,7 @@
 #include "base/env.h"
 
 #include <fnmatch.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -78,9 +79,19 @@ Status Env::ReadFile(const std::string& path, std::string* contents) {
   return OkStatus();
 }
 
+namespace {
+// A device, a pipe or a socket.
+bool IsSpecialFile(const std::string& path) {
+  struct stat st;
+  return stat(path.c_str(), &st) == 0 && !S_ISREG(st.st_mode) &&
+         !S_ISDIR(st.st_mode);
+}
+}  // namespace
+
 Status Env::WriteFile(const std::string& path, std::string_view contents,
                       WriteMode mode) {
-  const bool atomic = mode == WriteMode::kAtomic;
+  // A device or a pipe is written to; a file with its name would replace it.
+  const bool atomic = mode == WriteMode::kAtomic && !IsSpecialFile(path);
   const std::string target =
       atomic ? StrCat(path, ".tmp", absl::Hex(RandomSeed64(), absl::kZeroPad16))
              : path;

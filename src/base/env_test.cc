@@ -221,6 +221,19 @@ TEST_F(EnvTest, FailedAtomicWriteLeavesTheOldFile) {
   EXPECT_EQ(names, std::vector<std::string>{"d"});
 }
 
+TEST_F(EnvTest, APipeIsWrittenToAndNotReplaced) {
+  const std::string path = Path("pipe");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  std::string got;
+  std::thread reader([&] { ASSERT_TRUE(env_->ReadFile(path, &got).ok()); });
+  EXPECT_TRUE(env_->WriteFile(path, "text", WriteMode::kAtomic).ok());
+  reader.join();
+  EXPECT_EQ(got, "text");
+  struct stat st;
+  ASSERT_EQ(stat(path.c_str(), &st), 0);
+  EXPECT_TRUE(S_ISFIFO(st.st_mode));
+}
+
 TEST_F(EnvTest, Directories) {
   ASSERT_TRUE(env_->CreateDirRecursively(Path("a/b//c/")).ok());
   EXPECT_TRUE(env_->CreateDirRecursively(Path("a/b/c")).ok());

@@ -129,8 +129,9 @@ Status ReadSource(const Arguments& args, Source* source) {
     }
     return ReadMeta(model, &source->meta_graph);
   }
-  return Annotate(ReadGraphDef(model, source->meta_graph.mutable_graph_def()),
-                  StrCat(" (file ", model, ")"));
+  return Annotate(
+      ReadGraphDef(ModelFile(model), source->meta_graph.mutable_graph_def()),
+      StrCat(" (file ", model, ")"));
 }
 
 // The tensors to keep: those that were named, else those of a signature.
@@ -271,8 +272,8 @@ bool SerializeInOrder(const pb::GraphDef& def, std::string* bytes) {
   return def.ByteSizeLong() <= INT32_MAX && def.SerializeToCodedStream(&out);
 }
 
-void Count(int n, const char* what) {
-  if (n > 0) std::printf("  %d %s\n", n, what);
+void Count(std::FILE* to, int n, const char* what) {
+  if (n > 0) std::fprintf(to, "  %d %s\n", n, what);
 }
 
 Status Convert(const Arguments& args) {
@@ -310,27 +311,31 @@ Status Convert(const Arguments& args) {
   HR_RETURN_IF_ERROR(
       Env::Default()->WriteFile(args.out, bytes, WriteMode::kAtomic));
 
-  std::printf("%s: %d nodes\n", args.model.c_str(), report.nodes_before);
-  Count(report.unneeded, "nodes that no output needs were left out");
-  Count(report.calls, "calls of functions became their bodies");
+  // The model alone goes to standard output.
+  std::FILE* const to = args.out == "/dev/stdout" ? stderr : stdout;
+  std::fprintf(to, "%s: %d nodes\n", args.model.c_str(), report.nodes_before);
+  Count(to, report.unneeded, "nodes that no output needs were left out");
+  Count(to, report.calls, "calls of functions became their bodies");
   if (report.constants > 0) {
-    std::printf("  %d variables became constants, %.2f MB\n", report.constants,
-                static_cast<double>(report.constant_bytes) / 1e6);
+    std::fprintf(to, "  %d variables became constants, %.2f MB\n",
+                 report.constants,
+                 static_cast<double>(report.constant_bytes) / 1e6);
   }
-  Count(report.removed, "identities and nodes for training were removed");
-  std::printf("%s: %d nodes, %.2f MB\ninputs:\n", args.out.c_str(),
-              graph.num_nodes(), static_cast<double>(bytes.size()) / 1e6);
-  graph.ForEachNode([](Node* n) {
+  Count(to, report.removed, "identities and nodes for training were removed");
+  std::fprintf(to, "%s: %d nodes, %.2f MB\ninputs:\n", args.out.c_str(),
+               graph.num_nodes(), static_cast<double>(bytes.size()) / 1e6);
+  graph.ForEachNode([&](Node* n) {
     if (absl::StartsWith(n->type_string(), "Placeholder")) {
-      std::printf("  %s\n", Describe({n, 0}).c_str());
+      std::fprintf(to, "  %s\n", Describe({n, 0}).c_str());
     }
   });
-  std::printf("outputs:\n");
+  std::fprintf(to, "outputs:\n");
   for (const std::string& tensor : tensors) {
     HR_ASSIGN_OR_RETURN(const Endpoint e, FindTensor(graph, tensor));
-    std::printf("  %s\n", e.index < 0 || e.node->num_outputs() == 0
-                              ? e.node->name().c_str()
-                              : Describe(e).c_str());
+    std::fprintf(to, "  %s\n",
+                 e.index < 0 || e.node->num_outputs() == 0
+                     ? e.node->name().c_str()
+                     : Describe(e).c_str());
   }
   if (!report.stateful.empty()) {
     std::fprintf(stderr,

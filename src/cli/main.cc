@@ -86,10 +86,15 @@ int Main(int argc, char** argv) {
   if (const Entry* e = FindCommand(command)) {
     return e->run(Args(argv + 2, argv + argc));
   }
+  const bool option = command[0] == '-';
   std::vector<std::string> names = {"help"};
-  for (const Entry& e : kCommands) names.emplace_back(e.name);
-  std::fprintf(stderr, "headrace: no command '%s'%s\nTry 'headrace --help'.\n",
-               command.c_str(), DidYouMean(command, names).c_str());
+  if (option) names = {"--help", "--version"};
+  for (const Entry& e : kCommands) {
+    if (!option) names.emplace_back(e.name);
+  }
+  std::fprintf(stderr, "headrace: no %s '%s'%s\nTry 'headrace --help'.\n",
+               option ? "option" : "command", command.c_str(),
+               DidYouMean(command, names).c_str());
   return 2;
 }
 

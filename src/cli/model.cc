@@ -104,6 +104,10 @@ Status CheckFolder(const std::string& path) {
 
 }  // namespace
 
+std::string ModelFile(const std::string& path) {
+  return path == kStandardInput ? "/dev/stdin" : path;
+}
+
 Status ReadModel(const std::string& path, ModelParts* parts) {
   if (Env::Default()->IsDirectory(path)) {
     HR_RETURN_IF_ERROR(CheckFolder(path));
@@ -112,9 +116,8 @@ Status ReadModel(const std::string& path, ModelParts* parts) {
     return GraphDefPartsFromProto(parts->meta_graph->graph_def(),
                                   &parts->graph_def);
   }
-  HR_ASSIGN_OR_RETURN(
-      const RefPtr<MappedFile> file,
-      Env::Default()->MapFile(path == kStandardInput ? "/dev/stdin" : path));
+  HR_ASSIGN_OR_RETURN(const RefPtr<MappedFile> file,
+                      Env::Default()->MapFile(ModelFile(path)));
   if (file->size() == 0) {
     return errors::InvalidArgument(
         path, " is empty; wanted a GraphDef, binary or text");

@@ -34,6 +34,9 @@ Status ReadModel(const std::string& path, ModelParts* parts);
 // Creates the model from its parts. Messages use `path`.
 Status MakeModel(const std::string& path, ModelParts parts, Model* model);
 
+// Of standard input for "-", else `path`.
+std::string ModelFile(const std::string& path);
+
 // Loads a GraphDef file (binary or text, "-" for standard input) or the folder
 // of a SavedModel (its meta graph with the tag "serve").
 Status LoadModel(const std::string& path, Model* model);

@@ -11,6 +11,7 @@
 #include "base/scratch_account.h"
 #include "base/thread_pool.h"
 #include "framework/kernel/host_device.h"
+#include "graph/control_flow.h"
 #include "graph/shape_value.h"
 #include "headrace/op_kernel.h"
 
@@ -162,7 +163,8 @@ bool EvaluateConstant(const Endpoint& e, Tensor* out,
       slots.push_back(*value);
       continue;
     }
-    if (!IsPure(*v.node)) return false;
+    // The value of a loop invariant is that of what enters.
+    if (!IsPure(*v.node) && !IsConstantEnter(*v.node)) return false;
     // The shape of something may be known though its value is not.
     std::vector<Tensor> known(v.node->num_outputs());
     bool all_known = true;
@@ -193,6 +195,10 @@ bool EvaluateConstant(const Endpoint& e, Tensor* out,
       // Only a cycle gets here before its inputs do.
       if (static_cast<size_t>(in->src_output()) >= from.size()) return false;
       inputs.push_back(from[in->src_output()]);
+    }
+    if (n->IsEnter()) {
+      values[n] = inputs;
+      continue;
     }
     std::vector<Tensor> outputs;
     if (!EvaluateNode(*n, inputs, &outputs).ok()) return false;

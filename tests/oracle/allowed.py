@@ -185,7 +185,7 @@ ALLOWED = [
      "elements for any shape"),
     ("TensorSummaryV2", "refuses", "metadata", "TensorFlow skips what it "
      "cannot read"),
-    ("TensorStridedSliceUpdate", "refuses", "the slice is", "2.x broadcasts "
+    ("TensorStridedSliceUpdate", "refuses", "Automatic broadcasting not yet", "2.x broadcasts "
      "the value"),
     ("FixedLengthRecordReaderV2", "kernel", "compression_type", "TensorFlow "
      "finds out when it reads"),

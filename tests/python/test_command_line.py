@@ -342,3 +342,9 @@ def test_needed_ops_are_those_of_the_models_and_of_what_passes_make_of_them(tmp_
 def test_needed_ops_refuses(arguments, says):
     run = headrace("ops", *arguments)
     assert run.returncode != 0 and says in run.stderr
+
+
+def test_a_misspelt_option_of_the_program():
+    run = headrace("--versoin")
+    assert run.returncode == 2
+    assert "no option '--versoin'; did you mean '--version'?" in run.stderr

@@ -1,11 +1,13 @@
 """headrace convert: what it makes of SavedModels and checkpoints computes the same; what it refuses."""
+import os
 import pathlib
+import subprocess
 
 import numpy as np
 import pytest
 
 import headrace as tf
-from program import headrace, needs_program
+from program import PROGRAM, headrace, needs_program
 
 pytestmark = needs_program
 MODELS = pathlib.Path(__file__).resolve().parent.parent / "conformance" / "models"
@@ -150,3 +152,27 @@ def test_an_output_that_cannot_be_written(trained):
     folder, _, _ = trained
     run = headrace("convert", folder / "net-7", "--output", "y", "--out", folder / "none" / "frozen.pb")
     assert run.returncode == 1 and "none/frozen.pb" in run.stderr
+
+
+def test_a_model_comes_and_goes_by_pipes(tmp_path):
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [2], name="x")
+        tf.add(x, 1., name="y")
+    done = subprocess.run(
+        [PROGRAM, "convert", "-", "--output", "y", "--out", "/dev/stdout"],
+        input=graph.as_graph_def().SerializeToString(), stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert b"outputs:\n  y:0" in done.stderr
+    names = [n.name for n in tf.GraphDef.FromString(done.stdout).node]
+    assert {"x", "y"} <= set(names)
+    out = tmp_path / "pipe"
+    os.mkfifo(out)
+    model = tmp_path / "model.pb"
+    model.write_bytes(graph.as_graph_def().SerializeToString())
+    with subprocess.Popen(["cat", str(out)], stdout=subprocess.PIPE) as reader:
+        convert(str(model), "--output", "y", "--out", str(out))
+        frozen = reader.communicate(timeout=60)[0]
+    assert out.is_fifo()
+    again = tf.GraphDef.FromString(frozen)
+    assert [n.name for n in again.node if n.op == "Placeholder"] == ["x"]

@@ -275,3 +275,34 @@ def test_a_queue_from_a_list_has_the_common_shape(first, second, common):
               for shape in (first, second)]
     picked = tf.QueueBase.from_list(placeholder(dtype=tf.int32), queues)
     assert static(picked.dequeue()) == common
+
+
+def test_a_loop_sees_the_values_of_its_invariants():
+    length = tf.constant([2])
+    columns = tf.stack([tf.shape(tf.zeros([3, 2]))[1]])
+    seen = []
+
+    def body(i):
+        seen.extend([tf.fill(columns, i), tf.fill(length, i), tf.zeros(length),
+                     tf.reshape(tf.range(6), tf.stack([length[0], -1]))])
+        return i + 1
+
+    tf.while_loop(lambda i: i < 3, body, [0])
+    assert [static(t) for t in seen] == [[2], [2], [2], [2, 3]]
+
+
+def test_the_batch_of_a_glimpse_is_that_of_the_offsets():
+    image = placeholder(None, None, None, 3)
+    assert static(tf.image.extract_glimpse(
+        image, [4, 5], np.zeros([2, 2], np.float32))) == [2, 4, 5, 3]
+    assert static(tf.image.extract_glimpse(
+        tf.zeros([7, 8, 8, 1]), [4, 5], placeholder(None, 2))) == [7, 4, 5, 1]
+
+
+@pytest.mark.parametrize("reduce", [tf.reduce_sum, tf.reduce_max, tf.reduce_mean])
+def test_axes_are_at_most_a_vector(reduce):
+    with pytest.raises(ValueError, match="must be at most rank 1 but is rank 2"):
+        reduce([[1., 2.]], [[0, 1]])
+    with pytest.raises(ValueError, match="Invalid reduction dimension 5 for "
+                                         "input with 2 dimensions"):
+        reduce([[1., 2.]], [5])

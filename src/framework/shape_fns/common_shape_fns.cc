@@ -167,6 +167,8 @@ Status BroadcastBinaryOp(InferenceContext* c) {
 Status ReductionShape(InferenceContext* c) {
   bool keep_dims = false;
   HR_RETURN_IF_ERROR(c->GetAttr("keep_dims", &keep_dims));
+  Shape unused;
+  HR_RETURN_IF_ERROR(c->WithRankAtMost(c->input(1), 1, &unused));
   const Shape& in = c->input(0);
   if (in.unknown_rank()) {
     c->set_output(0, Shape::UnknownRank());
@@ -181,9 +183,9 @@ Status ReductionShape(InferenceContext* c) {
   std::vector<bool> reduced(in.dims());
   for (int64_t a : axes) {
     if (a < -in.dims() || a >= in.dims()) {
-      return errors::InvalidArgument("Invalid reduction dimension (", a,
+      return errors::InvalidArgument("Invalid reduction dimension ", a,
                                      " for input with ", in.dims(),
-                                     " dimension(s)");
+                                     " dimensions.");
     }
     reduced[a < 0 ? a + in.dims() : a] = true;
   }

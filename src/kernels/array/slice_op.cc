@@ -186,6 +186,14 @@ class StridedSliceGradOp : public OpKernel {
 REGISTER_KERNEL_BUILDER(Name("StridedSliceGrad").Device(DEVICE_CPU),
                         StridedSliceGradOp);
 
+// With TensorFlow's code.
+Status WrongValue(const StridedSlicePlan& plan, const Tensor& value) {
+  return errors::Unimplemented(
+      "sliced l-value shape ", plan.shape.DebugString(),
+      " does not match r-value shape ", value.shape().DebugString(),
+      ". Automatic broadcasting not yet implemented.");
+}
+
 class StridedSliceAssignOp : public OpKernel {
  public:
   explicit StridedSliceAssignOp(OpKernelConstruction* ctx) : OpKernel(ctx) {
@@ -208,9 +216,7 @@ class StridedSliceAssignOp : public OpKernel {
                   plan.shape.AsTensorShape(&want) &&
                       (want.num_elements() == 0 || value.dims() == 0 ||
                        value.shape() == want),
-                  errors::InvalidArgument(
-                      "value has shape ", value.shape().DebugString(),
-                      ", the slice is ", plan.shape.DebugString()));
+                  WrongValue(plan, value));
       const SlicedLoop loop(var->shape(), plan);
       BoxCopy copy;
       // Nothing is read for an empty slice, whatever shape the value has.
@@ -244,13 +250,11 @@ class TensorStridedSliceUpdateOp : public OpKernel {
     StridedSlicePlan plan;
     OP_REQUIRES_OK(ctx, PlanFromInputs(ctx, in.shape(), 1, masks_, &plan));
     TensorShape want;
-    OP_REQUIRES(
-        ctx,
-        plan.shape.AsTensorShape(&want) &&
-            (want.num_elements() == 0 || value.dims() == 0 ||
-             value.shape() == want),
-        errors::InvalidArgument("value has shape ", value.shape().DebugString(),
-                                ", the slice is ", plan.shape.DebugString()));
+    OP_REQUIRES(ctx,
+                plan.shape.AsTensorShape(&want) &&
+                    (want.num_elements() == 0 || value.dims() == 0 ||
+                     value.shape() == want),
+                WrongValue(plan, value));
     Tensor* out = nullptr;
     int forwarded = -1;
     OP_REQUIRES_OK(ctx, ctx->forward_input_or_allocate_output(

@@ -212,7 +212,7 @@ Status AddAudioSummary(const std::string& tag, const Tensor& audio, float rate,
                                    rate);
   }
   // A WAV file has a whole number.
-  const auto wav_rate = static_cast<int64_t>(std::ceil(rate));
+  const int64_t wav_rate = std::max<int64_t>(std::llrint(rate), 1);
   const int64_t frames = audio.dim_size(1);
   const int64_t channels = audio.dims() == 3 ? audio.dim_size(2) : 1;
   const int64_t n = std::min(max_outputs, audio.dim_size(0));

@@ -126,12 +126,14 @@ class FractionalPoolOp : public OpKernel {
                                         in.shape().DebugString()));
     int64_t size[4];
     for (int d = 0; d < 4; ++d) {
-      OP_REQUIRES(ctx, static_cast<float>(in.dim_size(d)) >= ratio_[d],
-                  errors::InvalidArgument(
-                      "Pooling ratio is higher than input dimension size for "
-                      "dimension ",
-                      d, ": ratio ", ratio_[d], ", value of shape ",
-                      in.shape().DebugString()));
+      OP_REQUIRES(
+          ctx,
+          ratio_[d] == 1 || static_cast<float>(in.dim_size(d)) >= ratio_[d],
+          errors::InvalidArgument(
+              "Pooling ratio is higher than input dimension size for "
+              "dimension ",
+              d, ": ratio ", ratio_[d], ", value of shape ",
+              in.shape().DebugString()));
       size[d] = in.dim_size(d);
       if (ratio_[d] == 1) continue;
       const float fewer = static_cast<float>(size[d]) / ratio_[d];

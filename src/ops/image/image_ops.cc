@@ -105,12 +105,16 @@ Status ProjectiveTransformShape(InferenceContext* c) {
 // images, size, offsets [n, 2]
 Status GlimpseShape(InferenceContext* c) {
   Shape offsets;
-  int64_t unused;
+  int64_t unused, batch;
   HR_RETURN_IF_ERROR(c->WithRank(c->input(2), 2, &offsets));
   HR_RETURN_IF_ERROR(c->WithValue(c->Dim(offsets, 1), 2, &unused));
   HR_RETURN_IF_ERROR(
-      c->MergeDims(c->Dim(c->input(0), 0), c->Dim(offsets, 0), &unused));
-  return ResizeShape(c);
+      c->MergeDims(c->Dim(c->input(0), 0), c->Dim(offsets, 0), &batch));
+  HR_RETURN_IF_ERROR(ResizeShape(c));
+  Shape glimpse;
+  HR_RETURN_IF_ERROR(c->ReplaceDim(c->output(0), 0, batch, &glimpse));
+  c->set_output(0, glimpse);
+  return OkStatus();
 }
 
 Status ColourShape(InferenceContext* c) {
