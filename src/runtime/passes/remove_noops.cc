@@ -6,12 +6,15 @@
 //
 // An Identity may be there for its control edges. It goes only if these can be
 // moved to its neighbours without adding any, and it stays beside control flow,
-// where an edge also says in which frame or branch something runs. Fetched
-// nodes and readers of references stay.
+// where an edge also says in which frame or branch something runs. The same
+// holds for a Reshape whose shape waits for something: its readers waited, too.
+// Fetched nodes and readers of references stay.
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "base/interrupt.h"
 #include "graph/algorithm.h"
 #include "graph/constant_eval.h"
@@ -170,16 +173,84 @@ std::vector<const Edge*> SourcesOf(const Node& n) {
   return {};
 }
 
+// What nodes wait for beside the nodes that they read. Only what has to do with
+// state counts: the order of other nodes shows in no value.
+class Waits {
+ public:
+  // In topological order, for all nodes that stay.
+  void Add(const Node& n) {
+    const int id = n.id();
+    bool touches = TouchesState(n), waits = HasEffects(n);
+    for (const Edge* e : n.data_inputs()) {
+      if (e == nullptr) continue;
+      touches = touches || touches_.contains(e->src()->id());
+      waits = waits || waits_.contains(e->src()->id());
+    }
+    for (const Edge* e : n.control_inputs()) {
+      if (!touches_.contains(e->src()->id())) continue;
+      touches = waits = true;
+    }
+    if (touches) touches_.insert(id);
+    if (waits) waits_.insert(id);
+  }
+
+  // If readers of `n` read `sources` instead: what they waited for and no
+  // longer would. False if that is much, or does more than give values.
+  bool Lost(const Node& n, absl::Span<const Edge* const> sources,
+            std::vector<Node*>* out) const {
+    constexpr size_t kMost = 32;
+    absl::flat_hash_set<const Node*> seen{&n};
+    for (const Edge* s : sources) seen.insert(s->src());
+    std::vector<const Node*> left{&n};
+    for (const Edge* e : n.control_inputs()) out->push_back(e->src());
+    while (!left.empty()) {
+      const Node& at = *left.back();
+      left.pop_back();
+      for (const Edge* e : at.data_inputs()) {
+        if (e == nullptr) return false;
+        const Node& src = *e->src();
+        if (!waits_.contains(src.id()) || !seen.insert(&src).second) continue;
+        if (HasEffects(src) || src.IsControlFlow() || seen.size() > kMost) {
+          return false;
+        }
+        for (const Edge* c : src.control_inputs()) {
+          if (touches_.contains(c->src()->id())) out->push_back(c->src());
+        }
+        left.push_back(&src);
+      }
+    }
+    absl::c_sort(
+        *out, [](const Node* a, const Node* b) { return a->id() < b->id(); });
+    out->erase(std::unique(out->begin(), out->end()), out->end());
+    return true;
+  }
+
+ private:
+  static bool HasEffects(const Node& n) {
+    return !n.IsArg() && !n.IsPlaceholder() &&
+           HasAny(n.effects(), ~Effect::kReadsState);
+  }
+  static bool TouchesState(const Node& n) {
+    if (n.IsArg() || n.IsPlaceholder()) return false;
+    return n.effects() != Effect::kNone ||
+           absl::c_any_of(n.output_types(), IsRefType);
+  }
+
+  // Ids: they or what they depend on read or change state; wait by a control
+  // edge for what does, or change it.
+  absl::flat_hash_set<int> touches_, waits_;
+};
+
 // Nothing but a value goes in and out of `n`, as far as its edges tell.
+// `control_in`: the number of nodes that its readers wait for instead.
 bool MayBypass(Rewriter& rewriter, const Node& n,
-               absl::Span<const Edge* const> sources) {
+               absl::Span<const Edge* const> sources, size_t control_in) {
   if (!rewriter.MayRemove(n)) return false;
   size_t data_out = 0, control_out = 0;
   for (const Edge* e : n.out_edges()) {
     if (e->dst()->IsRetval() || e->dst()->IsControlFlow()) return false;
     ++(e->IsControlEdge() ? control_out : data_out);
   }
-  const size_t control_in = n.control_inputs().size();
   const size_t out = data_out + control_out;
   if (control_in * out > control_in + out) return false;
   for (const Edge* e : sources) {
@@ -204,10 +275,10 @@ bool MayBypass(Rewriter& rewriter, const Node& n,
   return true;
 }
 
-// Gives the readers of output i of `n` the value of sources[i].
-Status Bypass(Graph* graph, Node* n, absl::Span<const Edge* const> sources) {
-  std::vector<Node*> before;
-  for (const Edge* e : n->control_inputs()) before.push_back(e->src());
+// Gives the readers of output i of `n` the value of sources[i]. They wait for
+// `before`.
+Status Bypass(Graph* graph, Node* n, absl::Span<const Edge* const> sources,
+              absl::Span<Node* const> before) {
   const std::vector<const Edge*> out(n->out_edges().begin(),
                                      n->out_edges().end());
   for (const Edge* e : out) {
@@ -237,11 +308,18 @@ Status RemoveNoOps(const GraphPassContext& context, Graph* graph,
   Rewriter rewriter(context, graph);
   std::vector<Node*> order;
   HR_RETURN_IF_ERROR(TopologicalOrder(*graph, &order));
+  Waits waits;
   for (Node* n : order) {
     HR_RETURN_IF_ERROR(CheckInterrupt());
     const std::vector<const Edge*> sources = SourcesOf(*n);
-    if (sources.empty() || !MayBypass(rewriter, *n, sources)) continue;
-    HR_RETURN_IF_ERROR(Bypass(graph, n, sources));
+    std::vector<Node*> before;
+    if (sources.empty() || absl::c_linear_search(sources, nullptr) ||
+        !waits.Lost(*n, sources, &before) ||
+        !MayBypass(rewriter, *n, sources, before.size())) {
+      waits.Add(*n);
+      continue;
+    }
+    HR_RETURN_IF_ERROR(Bypass(graph, n, sources, before));
     ++*changes;
   }
   return OkStatus();

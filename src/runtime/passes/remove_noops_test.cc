@@ -153,5 +153,25 @@ TEST_F(PassTest, ExactArithmeticWithOneAndZeroGoesUnlessItBroadcasts) {
             "fetch_rest_0 = _Retval(rest)\n");
 }
 
+// The shape of the second Reshape is there after the update, so its reader was.
+TEST_F(PassTest, ReadersWaitForWhatARemovedShapeWaitedFor) {
+  const Endpoint x = In("x", {2, 2});
+  const Endpoint v =
+      Op("v", "VarHandleOp", {},
+         {{"dtype", DT_FLOAT}, {"shape", PartialTensorShape({})}});
+  const Endpoint update = Op("update", "AssignAddVariableOp",
+                             {v, Scalar("one", 1)}, {{"dtype", DT_FLOAT}});
+  const Endpoint shape = Ints("shape", {2, 2});
+  g_.AddControlEdge(update.node, shape.node);
+  Fetch(Op("a", "Neg", {Op("same", "Reshape", {x, shape})}));
+  // Nothing shows when this one runs.
+  const Endpoint harmless = Ints("harmless", {2, 2});
+  g_.AddControlEdge(x.node, harmless.node);
+  Fetch(Op("b", "Abs", {Op("again", "Reshape", {x, harmless})}));
+  const std::string after = Run("remove_noops");
+  EXPECT_NE(after.find("a = Neg(x, ^update)"), std::string::npos) << after;
+  EXPECT_NE(after.find("b = Abs(x)"), std::string::npos) << after;
+}
+
 }  // namespace
 }  // namespace headrace
