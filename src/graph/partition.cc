@@ -274,9 +274,39 @@ class Partitioner {
         IsRefType(e.dst()->input_type(e.dst_input()))
             ? MemoryOf({e.src(), e.src_output()})
             : MemoryOf(*e.dst(), device, false, e.dst_input());
-    HR_ASSIGN_OR_RETURN(Endpoint value,
-                        Bring({e.src(), e.src_output()}, device, wanted));
+    Endpoint value;
+    if (ReadsLater(e)) {
+      HR_ASSIGN_OR_RETURN(value, BringLater(e, device, wanted));
+    } else {
+      HR_ASSIGN_OR_RETURN(value,
+                          Bring({e.src(), e.src_output()}, device, wanted));
+    }
     return Part(device)->AddEdge(value, copies_[e.dst()->id()], e.dst_input());
+  }
+
+  // A node reads a variable of another device when it runs: after what it waits
+  // for, which may change the variable.
+  bool ReadsLater(const Edge& e) {
+    return IsRefType(e.src()->output_type(e.src_output())) &&
+           !e.dst()->control_inputs().empty() &&
+           !Together(DeviceOf(e.src()), DeviceOf(e.dst()));
+  }
+
+  // The value after the control inputs of its reader, which nobody else gets.
+  StatusOr<Endpoint> BringLater(const Edge& e, const std::string& device,
+                                MemoryType wanted) {
+    const Endpoint from = {copies_[e.src()->id()], e.src_output()};
+    Node* sent = nullptr;
+    HR_ASSIGN_OR_RETURN(
+        Node * recv,
+        AddPair(from, *e.src(), device, MemoryOf({e.src(), e.src_output()}),
+                wanted, &sent));
+    for (const Edge* c : e.dst()->control_inputs()) {
+      HR_ASSIGN_OR_RETURN(Node * done,
+                          BringControl(c->src(), DeviceOf(e.src())));
+      Part(DeviceOf(e.src()))->AddControlEdge(done, sent);
+    }
+    return Endpoint{recv, 0};
   }
 
   Status ConnectControl(const Edge& e) {
@@ -385,7 +415,8 @@ class Partitioner {
   StatusOr<Node*> AddPair(Endpoint value, const Node& origin,
                           const std::string& to_device,
                           MemoryType from = DEVICE_MEMORY,
-                          MemoryType to = DEVICE_MEMORY) {
+                          MemoryType to = DEVICE_MEMORY,
+                          Node** sender = nullptr) {
     const std::string& from_device = value.node->assigned_device();
     const int frame = flow_.frames.empty() ? 0 : flow_.puts_out_to[origin.id()];
     if (frame != 0 && irregular_[origin.id()]) {
@@ -413,6 +444,7 @@ class Partitioner {
     HR_ASSIGN_OR_RETURN(Node * sent,
                         Add(std::move(send), origin, from_device, shape));
     HR_RETURN_IF_ERROR(Part(from_device)->AddEdge(value, sent, 0));
+    if (sender != nullptr) *sender = sent;
     NodeDef recv;
     recv.op = to == HOST_MEMORY ? "_HostRecv" : "_Recv";
     recv.attrs = std::move(attrs);

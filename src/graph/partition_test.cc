@@ -1,6 +1,7 @@
 #include "graph/partition.h"
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "absl/strings/match.h"
@@ -177,6 +178,33 @@ TEST(PartitionTest, ControlEdgesCrossAsEmptyTensors) {
   Node* const then = parts[kB]->FindNode("then");
   ASSERT_EQ(then->control_inputs().size(), 1u);
   EXPECT_EQ(then->control_inputs()[0]->src()->type_string(), "Identity");
+}
+
+// Its reader waits for an update, so what is sent is the variable after it.
+TEST(PartitionTest, AVariableIsSentAfterWhatItsReaderWaitsFor) {
+  Graph g;
+  const Endpoint v = {On(kA, AddOp(&g, "v", "PartitionTestVariable", {})), 0};
+  Node* const update = On(kA, AddOp(&g, "update", "PartitionTestAssign", {v}));
+  Node* const elsewhere = On(kB, AddOp(&g, "elsewhere", "NoOp", {}));
+  On(kB, AddOp(&g, "before", "Neg", {v}));
+  On(kB, AddOp(&g, "before_too", "Abs", {v}));
+  On(kB, AddOp(&g, "after", "Square", {v}, {}, {update, elsewhere}));
+  Parts parts;
+  ASSERT_EQ(Partition(g, &parts), OkStatus());
+  int waiting = 0, free = 0;
+  parts[kA]->ForEachNode([&](Node* n) {
+    if (!n->IsSend() || n->input_edge(0)->src()->name() != "v") return;
+    ++(n->control_inputs().empty() ? free : waiting);
+    if (n->control_inputs().empty()) return;
+    std::set<std::string> ops;
+    for (const Edge* e : n->control_inputs()) {
+      ops.insert(e->src()->type_string());
+    }
+    // The other one's end is told by an empty tensor.
+    EXPECT_EQ(ops, (std::set<std::string>{"PartitionTestAssign", "Identity"}));
+  });
+  EXPECT_EQ(waiting, 1);
+  EXPECT_EQ(free, 1);
 }
 
 TEST(PartitionTest, RefusesReferencesAndNodesWithoutDevice) {

@@ -97,6 +97,22 @@ def test_loops_and_conditionals_cross_tasks(session):
     assert session.run(chosen, {p: False}) == 3
 
 
+@pytest.mark.parametrize("waits_elsewhere", [False, True])
+def test_a_variable_is_read_after_what_its_reader_waits_for(
+        session, waits_elsewhere):
+    with on("ps"):
+        v = tf.Variable([2., 3.])
+        update = v.assign_add([1., 1.])
+    with on("worker"):
+        if waits_elsewhere:
+            update = tf.negative(update)
+        with tf.control_dependencies([update]):
+            after = v.read_value()
+    for _ in range(10):
+        session.run(v.initializer)
+        assert session.run(after).tolist() == [3, 4]
+
+
 def test_sessions_share_variables_unless_isolated(cluster):
     with on("ps"):
         v = tf.get_variable("shared", initializer=1.)
