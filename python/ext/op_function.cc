@@ -57,12 +57,12 @@ class OpFunction {
 class ConversionScope {
  public:
   ConversionScope(nb::handle graph, PyGraph* core, const std::string& scope)
-      : core_(core), saved_(core->name_scope) {
-    core->name_scope = scope;
+      : core_(core), saved_(core->name_scope()) {
+    core->name_scope() = scope;
     PushDefaultGraph(graph);
   }
   ~ConversionScope() {
-    core_->name_scope = saved_;
+    core_->name_scope() = saved_;
     PopDefaultGraph();
   }
 
@@ -313,9 +313,9 @@ class OpFunction::Application {
       if (!arg.is_ref &&
           PlainValueToTensor(value, want != DT_INVALID ? want : preferred,
                              &t)) {
-        std::swap(core_->name_scope, name_);
+        std::swap(core_->name_scope(), name_);
         const auto restore =
-            absl::MakeCleanup([&] { std::swap(core_->name_scope, name_); });
+            absl::MakeCleanup([&] { std::swap(core_->name_scope(), name_); });
         o = AddConstant(graph_, core_, std::move(t), name);
       } else {
         ConversionScope scope(graph_, core_, name_);
@@ -345,7 +345,7 @@ class OpFunction::Application {
     if (t->op->core != core_) {
       RaiseValueError(StrCat("Tensor ", EndpointName(t->endpoint()),
                              ", input '", arg.name, "' of op ", def_.name,
-                             ", is not from the same graph as the other "
+                             ", must be from the same graph as the other "
                              "inputs."));
     }
     if (arg.is_ref && !IsRefType(t->dtype())) {

@@ -137,11 +137,11 @@ StatusOr<Node*> Adder::Add(NodeDef def, absl::Span<const Endpoint> inputs,
                            const GradientPlace& place) {
   PyGraph* const core = core_;
   std::string scope;
-  scope.swap(core->name_scope);
+  scope.swap(core->name_scope());
   std::vector<std::string> colocation = core->colocation;
   std::string device = core->colocated_device;
   const auto restore = absl::MakeCleanup([&] {
-    core->name_scope.swap(scope);
+    core->name_scope().swap(scope);
     core->colocation.swap(colocation);
     core->colocated_device.swap(device);
   });

@@ -151,6 +151,26 @@ nb::object GetAttr(PyOperation& op, const std::string& name) {
   return FromAttrValue(*v);
 }
 
+// As the C API's TF_UpdateEdge says it.
+Status CheckNewInput(const Node* node, int i, const Endpoint& from) {
+  if (i < 0 || i >= node->num_inputs()) {
+    return errors::OutOfRange("Cannot update edge. Input index [", i,
+                              "] is greater than the number of total inputs [",
+                              node->num_inputs(), "].");
+  }
+  const Edge* const old = node->input_edge(i);
+  if (old != nullptr) {
+    const PartialTensorShape& is = from.node->output_shape(from.index);
+    const PartialTensorShape& was = old->src()->output_shape(old->src_output());
+    if (!is.IsCompatibleWith(was)) {
+      return errors::InvalidArgument(
+          "Cannot update edge, incompatible shapes: ", is.DebugString(),
+          " and ", was.DebugString(), ".");
+    }
+  }
+  return OkStatus();
+}
+
 void SetAttr(PyOperation& op, const std::string& name, nb::handle value) {
   AttrValue v;
   const int i = op.node->op_def().FindAttr(name);
@@ -271,11 +291,11 @@ void TakeIntoContext(nb::handle graph, PyGraph* core, const NodeDef& def,
   nb::list in, waits;
   for (const Endpoint& e : *inputs) in.append(TensorObject(graph, core, e));
   for (Node* n : *control) waits.append(OperationObject(graph, core, n));
-  const std::string scope = core->name_scope;
-  core->name_scope = def.name;
+  const std::string scope = core->name_scope();
+  core->name_scope() = def.name;
   PushDefaultGraph(graph);
   const auto restore = absl::MakeCleanup([&] {
-    core->name_scope = scope;
+    core->name_scope() = scope;
     PopDefaultGraph();
   });
   nb::object context = core->flow_context;
@@ -414,7 +434,8 @@ nb::object TensorObject(nb::handle graph, PyGraph* core, const Endpoint& e) {
 }
 
 std::string PyGraph::UniqueName(const std::string& name, bool mark_as_used) {
-  std::string full = name_scope.empty() ? name : StrCat(name_scope, "/", name);
+  const std::string& scope = name_scope();
+  std::string full = scope.empty() ? name : StrCat(scope, "/", name);
   std::string key = absl::AsciiStrToLower(full);
   const auto it = names_in_use.find(key);
   int i = it == names_in_use.end() ? 0 : it->second;
@@ -650,15 +671,26 @@ void RegisterGraph(nb::module_& m) {
       .def("_update_input",
            [](PyOperation& o, int i, nb::handle input) {
              PyTensor* from = AsTensor(input);
-             if (from == nullptr || from->op->core != o.core) {
-               RaiseTypeError("an input must be a tensor of the graph");
+             if (from == nullptr) RaiseTypeError("an input must be a tensor");
+             if (from->op->core != o.core) {
+               RaiseValueError(StrCat("Tensor ", EndpointName(from->endpoint()),
+                                      " must be from the same graph as ",
+                                      o.node->name(), "."));
              }
-             Status s;
+             Status s = CheckNewInput(o.node, i, from->endpoint());
+             if (!s.ok()) RaiseStatus(s, nb::none());
              {
                MutexLock lock(&o.core->graph->mu());
                s = o.core->graph->ReplaceInput(o.node, i, from->endpoint());
              }
              if (!s.ok()) RaiseBuildError(s);
+           })
+      .def("_remove_all_control_inputs",
+           [](PyOperation& o) {
+             MutexLock lock(&o.core->graph->mu());
+             while (!o.node->control_inputs().empty()) {
+               o.core->graph->RemoveEdge(*o.node->control_inputs().begin());
+             }
            })
       .def("_add_control_input", [](PyOperation& o, nb::handle input) {
         PyOperation* from = AsOperation(input);
@@ -673,7 +705,9 @@ void RegisterGraph(nb::module_& m) {
       .def(nb::init<>())
       .def_rw("_finalized", &PyGraph::finalized)
       .def_rw("_captures", &PyGraph::captures)
-      .def_rw("_name_scope", &PyGraph::name_scope)
+      .def_prop_rw(
+          "_name_scope", [](PyGraph& g) { return g.name_scope(); },
+          [](PyGraph& g, const std::string& s) { g.name_scope() = s; })
       .def_rw("_device", &PyGraph::device)
       .def_rw("_has_device_functions", &PyGraph::has_device_functions)
       .def_rw("_colocation", &PyGraph::colocation)

@@ -10,9 +10,11 @@
 
 #include <nanobind/nanobind.h>
 
-#include <memory>
 #include <map>
+#include <memory>
 #include <string>
+#include <thread>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -40,7 +42,14 @@ struct PyGraph {
   bool finalized = false;
 
   // Scopes. As in TensorFlow, names that differ only in case collide.
-  std::string name_scope;  // "a/b", or ""
+  // "a/b", or "". Each thread has its own.
+  std::string& name_scope() {
+    const std::thread::id self = std::this_thread::get_id();
+    return self == maker ? name_scope_of_maker : name_scopes[self];
+  }
+  const std::thread::id maker = std::this_thread::get_id();
+  std::string name_scope_of_maker;
+  std::unordered_map<std::thread::id, std::string> name_scopes;
   absl::flat_hash_map<std::string, int> names_in_use;
   std::vector<ControlFrame> control_frames;
   // All string device scopes, merged; inner scopes win. Device functions, if

@@ -41,6 +41,11 @@ void RaiseBuildError(const Status& status) {
   if (errors::IsInvalidArgument(status)) {
     RaiseValueError(std::string(status.message()));
   }
+  if (errors::IsUnimplemented(status)) {  // an op that was removed
+    const std::string message(status.message());
+    PyErr_SetString(PyExc_NotImplementedError, message.c_str());
+    throw nb::python_error();
+  }
   RaiseStatus(status, nb::none());
 }
 

@@ -47,7 +47,7 @@ std::string DescribeCycle(absl::Span<Node* const> nodes,
   // Walked against the edges: print backwards. Long cycles are cut.
   const std::vector<const Node*> cycle(path.begin() + seen[n], path.end());
   constexpr size_t kShown = 20;
-  std::string s = StrCat(cycle.size(), " nodes in a cycle: ", n->name());
+  std::string s = StrCat(cycle.size(), " nodes, including: ", n->name());
   for (size_t i = 0; i < cycle.size() && i < kShown; ++i) {
     StrAppend(&s, " -> ", cycle[cycle.size() - 1 - i]->name());
   }
@@ -109,7 +109,7 @@ Status TopologicalOrder(absl::Span<Node* const> nodes,
     }
   }
   if (order->size() == nodes.size()) return OkStatus();
-  return errors::InvalidArgument("Graph is invalid, contains a cycle: ",
+  return errors::InvalidArgument("Graph is invalid, contains a cycle with ",
                                  DescribeCycle(nodes, pending));
 }
 

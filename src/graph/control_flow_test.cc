@@ -182,7 +182,7 @@ TEST(ControlFlowTest, RefusesACycleThatIsNoLoop) {
             OkStatus());
   ControlFlow flow;
   ExpectError(AnalyzeControlFlow(g, &flow), absl::StatusCode::kInvalidArgument,
-              "2 nodes in a cycle");
+              "cycle with 2 nodes");
 }
 
 TEST(ControlFlowTest, LoopsNestOnlySoDeep) {

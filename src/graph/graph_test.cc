@@ -279,7 +279,7 @@ TEST(GraphTest, OrdersAndNamesCycles) {
   EXPECT_FALSE(needed[z->id()]);
   ASSERT_EQ(g.ReplaceInput(x, 0, {y, 0}), OkStatus());
   ExpectError(TopologicalOrder(g, &order), absl::StatusCode::kInvalidArgument,
-              "2 nodes in a cycle: x -> y -> x");
+              "cycle with 2 nodes, including: x -> y -> x");
 }
 
 TEST(EndpointNameTest, Parses) {

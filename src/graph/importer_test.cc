@@ -120,10 +120,11 @@ TEST(ImportGraphDef, RefusesMalformedGraphsWhole) {
        "Input 0 of node i was passed int32 from p:1 incompatible with expected "
        "float"},
       {IdentityText("x", {"y"}) + IdentityText("y", {"x"}), kInvalid,
-       "2 nodes in a cycle"},
-      {IdentityText("x", {"x"}), kInvalid, "1 nodes in a cycle: x -> x"},
+       "cycle with 2 nodes"},
+      {IdentityText("x", {"x"}), kInvalid,
+       "cycle with 1 nodes, including: x -> x"},
       {NodeText("x", "NoOp", {"^y"}) + NodeText("y", "NoOp", {"^x"}), kInvalid,
-       "2 nodes in a cycle"},
+       "cycle with 2 nodes"},
       {NodeText("i", "Identity", {"c"}) + ConstText("c"), kInvalid,
        "NodeDef missing attr 'T'"},
       {ConstText("c") +
@@ -547,7 +548,7 @@ TEST(ImportGraphDef, TakesDeepChains) {
   def.mutable_node(1)->set_input(0, StrCat("n", kNodes - 1));
   Graph cyclic;
   ExpectError(ImportGraphDef({}, def, &cyclic),
-              absl::StatusCode::kInvalidArgument, "99999 nodes in a cycle");
+              absl::StatusCode::kInvalidArgument, "cycle with 99999 nodes");
   EXPECT_EQ(cyclic.num_nodes(), 0);
 }
 

@@ -317,7 +317,7 @@ TEST(PlanTest, RefusesWhatItCannotCompile) {
   ASSERT_EQ(g.ReplaceInput(g.FindNode("a"), 0, {g.FindNode("b"), 0}),
             OkStatus());
   ExpectError(build(OkStatus()), absl::StatusCode::kInvalidArgument,
-              "2 nodes in a cycle");
+              "cycle with 2 nodes");
   g.RemoveEdge(g.FindNode("a")->input_edge(0));
   ExpectError(build(OkStatus()), absl::StatusCode::kInternal,
               "input 0 of node {{node a}} is not connected");

@@ -1,6 +1,7 @@
 """Graphs: nodes made one by one, what may be fed and fetched, types and shapes
 that are equal."""
 import gc
+import threading
 import weakref
 
 import pytest
@@ -328,3 +329,57 @@ def test_an_object_of_the_program_learns_the_device():
             assert learned() is None
     with tf.device(lambda op: "/cpu:0"):
         assert learned().device_type == "CPU"
+
+
+def test_each_thread_has_its_own_name_scope():
+    graph = tf.Graph()
+    inside, go_on, names = threading.Barrier(4), threading.Event(), []
+
+    def build():
+        with graph.as_default():
+            with graph.name_scope("foo"):
+                inside.wait(20)
+                go_on.wait(20)
+                names.append(tf.no_op(name="a").name)
+            names.append(tf.no_op(name="b").name)
+
+    threads = [threading.Thread(target=build) for _ in range(3)]
+    with graph.as_default(), graph.name_scope("main"):
+        for t in threads:
+            t.start()
+        inside.wait(20)
+        names.append(tf.no_op(name="c").name)
+        go_on.set()
+        for t in threads:
+            t.join()
+        names.append(tf.no_op(name="c").name)
+    assert sorted(names) == ["b", "b_1", "b_2", "foo/a", "foo_1/a", "foo_2/a",
+                             "main/c", "main/c_1"]
+
+
+def test_an_edge_that_cannot_be_updated():
+    x, y = tf.zeros([2, 2]), tf.zeros([3, 1])
+    op = tf.negative(x).op
+    with pytest.raises(tf.errors.InvalidArgumentError,
+                       match=r"incompatible shapes: \[3,1\] and \[2,2\]"):
+        op._update_input(0, y)
+    with pytest.raises(tf.errors.OutOfRangeError,
+                       match=r"Input index \[1\] is greater than the number of "
+                             r"total inputs \[1\]"):
+        op._update_input(1, x)
+    with tf.Graph().as_default():
+        other = tf.zeros([2, 2])
+    with pytest.raises(ValueError, match="must be from the same graph"):
+        op._update_input(0, other)
+    with pytest.raises(ValueError, match="must be from the same graph"):
+        tf.add(x, other)
+    op._add_control_input(y.op)
+    op._add_control_input(x.op)
+    op._remove_all_control_inputs()
+    assert op.control_inputs == []
+
+
+def test_an_op_that_was_removed():
+    with pytest.raises(NotImplementedError, match="is not available in GraphDef "
+                                                  "version .* removed in"):
+        tf.raw_ops.BatchMatrixDiag(diagonal=[1.])
