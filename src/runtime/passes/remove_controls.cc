@@ -116,7 +116,8 @@ class Orders {
     return true;
   }
 
-  uint64_t* SetOf(const Node& n) { return &sets_[n.id() * words_]; }
+  // Empty if nothing has effects.
+  uint64_t* SetOf(const Node& n) { return sets_.data() + n.id() * words_; }
   static void SetBit(uint64_t* set, int bit) {
     set[bit / 64] |= uint64_t{1} << (bit % 64);
   }
