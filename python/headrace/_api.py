@@ -64,7 +64,8 @@ NAMES = {
             FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase
             RandomShuffleQueue""",
         "framework.behavior": """
-            GRAPH_DEF_VERSION VERSION control_flow_v2_enabled
+            GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER
+            GRAPH_DEF_VERSION_MIN_PRODUCER VERSION control_flow_v2_enabled
             disable_control_flow_v2 disable_eager_execution
             disable_tensor_equality disable_v2_behavior
             disable_v2_tensorshape enable_eager_execution executing_eagerly""",
@@ -1305,9 +1306,11 @@ NAMES = {
             get_lib get_link_flags""",
     },
     "test": {
+        "testing.benchmark": "Benchmark",
         "testing.gradient_checker": """
             compute_gradient compute_gradient_error""",
-        "testing.mocks": "mock",
+        "testing.local_cluster": "create_local_cluster",
+        "testing.mocks": "StubOutForTesting mock",
         "testing.test_case": """
             TestCase assert_equal_graph_def get_temp_dir gpu_device_name
             is_built_with_cuda is_built_with_gpu_support is_built_with_rocm

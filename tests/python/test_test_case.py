@@ -68,7 +68,37 @@ HOLDS = {
         c.assertAlmostEquals(1., 1.), c.assertRegexpMatches("abc", "b")),
     "proto": lambda c: c.assertProtoEquals(
         'name: "n" op: "Neg"', tf.NodeDef(name="n", op="Neg")),
+    "proto_version": lambda c: c.assertProtoEqualsVersion(
+        'node { name: "n" op: "NoOp" }', _graph_def_of_no_op()),
+    "same_elements": lambda c: c.assertSameElements([1, 2], [2, 1, 1]),
+    "same_structure": lambda c: c.assertSameStructure({"a": [1]}, {"a": (1,)}),
+    "no_common": lambda c: c.assertNoCommonElements([1], [2]),
+    "subset": lambda c: c.assertContainsSubset({1}, [1, 2]),
+    "subsequence": lambda c: (
+        c.assertContainsSubsequence([1, 2, 3], [1, 3]),
+        c.assertContainsExactSubsequence([1, 2, 3], [2, 3])),
+    "in_order": lambda c: c.assertContainsInOrder(["a", "c"], "abc"),
+    "sequence": lambda c: (
+        c.assertSequenceStartsWith([1], [1, 2]),
+        c.assertSequenceAlmostEqual([1.], [1.01], places=1)),
+    "ordered": lambda c: c.assertTotallyOrdered([1, 1], [2]),
+    "between": lambda c: c.assertBetween(2, 1, 3),
+    "regex": lambda c: c.assertRegexMatch("abc", ["x", "b"]),
+    "url": lambda c: c.assertUrlEqual("http://a/?x=1&y=2", "http://a/?y=2&x=1"),
+    "json": lambda c: c.assertJsonEqual('{"a": 1}', '{ "a":1 }'),
+    "command": lambda c: (c.assertCommandSucceeds("echo yes", ["yes"]),
+                          c.assertCommandFails("echo no; exit 2", ["no"])),
+    "raises": lambda c: c.assertRaisesWithLiteralMatch(
+        KeyError, "'a'", {}.__getitem__, "a"),
 }
+
+
+def _graph_def_of_no_op():
+    with tf.Graph().as_default() as g:
+        tf.no_op(name="n")
+    return g.as_graph_def()
+
+
 FAILS = {
     "close": lambda c: c.assertAllClose([1.], [1.1]),
     "close_shape": lambda c: c.assertAllClose([1.], [[1.]]),
@@ -78,6 +108,20 @@ FAILS = {
     "equal": lambda c: c.assertAllEqual([1, 2], [1, 3]),
     "equal_strings": lambda c: c.assertAllEqual(["a"], ["b"]),
     "not_equal": lambda c: c.assertNotAllEqual([1], [1]),
+    "same_elements": lambda c: c.assertSameElements([1, 2], [2]),
+    "same_structure": lambda c: c.assertSameStructure({"a": [1]}, {"a": [2]}),
+    "no_common": lambda c: c.assertNoCommonElements([1], [1]),
+    "subset": lambda c: c.assertContainsSubset({3}, [1, 2]),
+    "subsequence": lambda c: c.assertContainsSubsequence([1, 2], [2, 1]),
+    "exact_subsequence": lambda c: c.assertContainsExactSubsequence(
+        [1, 2, 3], [1, 3]),
+    "in_order": lambda c: c.assertContainsInOrder(["c", "a"], "abc"),
+    "ordered": lambda c: c.assertTotallyOrdered([2], [1]),
+    "between": lambda c: c.assertBetween(4, 1, 3),
+    "regex": lambda c: c.assertRegexMatch("abc", ["x"]),
+    "command": lambda c: c.assertCommandSucceeds("exit 1"),
+    "raises": lambda c: c.assertRaisesWithLiteralMatch(
+        KeyError, "'b'", {}.__getitem__, "a"),
     "greater": lambda c: c.assertAllGreater([1, 3], 1),
     "greater_equal": lambda c: c.assertAllGreaterEqual([0, 3], 1),
     "less": lambda c: c.assertAllLess([2, 4], 4),
@@ -243,3 +287,67 @@ def test_main(tmp_path, value, status):
 def test_mock_is_the_standard_library_s():
     from unittest import mock
     assert tf.test.mock is mock
+
+
+def test_checked_threads_fail_the_test_that_does_not_join_them(case):
+    threads = [case.checkedThread(len, args=([],)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    threads[0].join()
+    with pytest.raises(AssertionError, match="not joined"):
+        case.tearDown()
+    threads[1].join()
+
+
+def test_checked_threads_raise_what_their_function_raises(case):
+    thread = case.checkedThread(lambda: 1 / 0)
+    thread.start()
+    with pytest.raises(AssertionError, match="division by zero"):
+        thread.join()
+
+
+def test_writes_to_a_stream_are_captured(case):
+    with case.captureWritesToStream(sys.__stderr__) as captured:
+        os.write(sys.__stderr__.fileno(), b"written\n")
+    assert captured.contents() == "written\n"
+
+
+def test_nodes_of_a_test_session_are_for_the_cpu(case):
+    # As in 1.15; those for a GPU that is not there go to the CPU.
+    with case.session(graph=tf.Graph()):
+        assert tf.constant(1).device == "/device:CPU:0"
+        with tf.device("/gpu:0"):
+            assert case.evaluate(tf.constant(1) + 1) == 2
+    with case.cached_session(use_gpu=True):
+        assert tf.constant(1).device == ""
+
+
+def test_stubs_are_taken_out_again():
+    class Parent:
+        value = 1
+
+    class Child(Parent):
+        pass
+
+    with tf.test.StubOutForTesting() as stubs:
+        stubs.Set(Child, "value", 2)
+        stubs.SmartSet(Parent, "value", 3)
+        assert (Child.value, Parent.value) == (2, 3)
+        stubs.CleanUp()
+        assert (Child.value, Parent.value) == (1, 1)
+
+
+class Measured(tf.test.Benchmark):
+    def benchmark_constant(self):
+        with tf.Session() as session:
+            return self.run_op_benchmark(session, tf.constant(1), min_iters=3,
+                                         mbs=2)
+
+
+def test_benchmarks_report_what_they_measure():
+    with tf.Graph().as_default():
+        found = Measured().benchmark_constant()
+    assert found["name"] == "Measured.benchmark_constant"
+    assert found["iters"] == 3 and found["wall_time"] > 0
+    assert found["throughput"] == 2 / found["wall_time"]
+    assert Measured().evaluate(tf.constant(2)) == 2

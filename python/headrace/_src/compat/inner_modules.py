@@ -176,19 +176,29 @@ NAMES = {
     },
     "python.framework.test_util": {
         "compat.test_util": """
-            GpuSupportsHalfMatMulAndConv IsBuiltWithROCm IsGoogleCudaEnabled
-            IsMklEnabled NCHWToNHWC NHWCToNCHW also_run_as_tf_function
-            assert_no_garbage_created assert_no_new_pyobjects_executing_eagerly
-            assert_no_new_tensors assert_ops_in_graph build_as_function_and_v1_graph
-            deprecated_graph_mode_only disable_control_flow_v2 disable_xla
-            enable_control_flow_v2 enable_tf_xla_constant_folding
-            for_all_test_methods force_cpu force_gpu is_xla_enabled
-            no_xla_auto_jit run_all_in_graph_and_eager_modes run_cuda_only
-            run_deprecated_v1 run_gpu_only run_in_graph_and_eager_modes
-            run_v1_only run_v2_only skip_if use_deterministic_cudnn use_gpu
-            with_control_flow_v2 xla_allow_fallback""",
-        "framework.graph": "device",
-        "testing.test_case": "assert_equal_graph_def",
+            GpuSupportsHalfMatMulAndConv InstallStackTraceHandler
+            IsBuiltWithROCm IsGoogleCudaEnabled IsMklEnabled NCHWToNHWC
+            NCHW_VECT_CToNHWC NHWCToNCHW NHWCToNCHW_VECT_C
+            also_run_as_tf_function assert_equal_graph_def_v2
+            assert_meta_graph_protos_equal assert_no_garbage_created
+            assert_no_new_pyobjects_executing_eagerly assert_no_new_tensors
+            assert_ops_in_graph build_as_function_and_v1_graph
+            deprecated_graph_mode_only device disable_control_flow_v2
+            disable_xla enable_c_shapes enable_control_flow_v2
+            enable_output_all_intermediates enable_tf_xla_constant_folding
+            for_all_test_methods force_cpu force_gpu
+            generate_combinations_with_testcase_name get_node_def_from_graph
+            is_xla_enabled no_xla_auto_jit py_func_if_in_function
+            run_all_in_graph_and_eager_modes run_cuda_only run_deprecated_v1
+            run_gpu_only run_in_graph_and_eager_modes run_v1_only run_v2_only
+            set_producer_version skip_if use_deterministic_cudnn use_gpu
+            with_c_shapes with_control_flow_v2 xla_allow_fallback""",
+        "testing.local_cluster": "create_local_cluster",
+        "testing.assertions": "CapturedWrites",
+        "testing.test_case": """
+            TensorFlowTestCase=TestCase assert_equal_graph_def
+            assert_equal_graph_def_v1=assert_equal_graph_def gpu_device_name
+            is_gpu_available""",
     },
     "python.keras.engine.input_spec": {
         "layers.input_spec": "InputSpec",
@@ -310,9 +320,14 @@ NAMES = {
     "python.ops.weights_broadcast_ops": {
         "losses.weights": "assert_broadcastable broadcast_weights",
     },
+    "python.platform.benchmark": {
+        "testing.benchmark": "TensorFlowBenchmark=Benchmark",
+    },
     "python.platform.googletest": {
+        "testing.mocks": "StubOutForTesting",
         "testing.test_case": """
-            GetTempDir=get_temp_dir main test_src_dir_path""",
+            GetTempDir=get_temp_dir TestCase=PlainTestCase main
+            test_src_dir_path""",
     },
     "python.pywrap_tensorflow": {
         "training.checkpoint_reader": """

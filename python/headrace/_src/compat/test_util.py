@@ -2,11 +2,15 @@
 graph mode; those for GPUs and for TensorFlow 2 are skipped."""
 import contextlib
 import functools
+import itertools
 import unittest
 
 from headrace._src.framework import graph as _graph
+from headrace._src.framework.importer import import_graph_def
+from headrace._src.framework.messages import GraphDef
 from headrace._src.framework.tensor import is_tensor
 from headrace._src.ops import array_ops as _array
+from headrace._src.testing.test_case import assert_equal_graph_def
 
 
 def IsGoogleCudaEnabled():
@@ -125,6 +129,13 @@ def use_gpu():
 
 
 @contextlib.contextmanager
+def device(use_gpu):
+    """Nodes made inside are for the CPU unless use_gpu."""
+    with (contextlib.nullcontext() if use_gpu else force_cpu()):
+        yield
+
+
+@contextlib.contextmanager
 def force_cpu():
     with _graph.device("/device:CPU:0"):
         yield
@@ -134,6 +145,84 @@ def force_cpu():
 def force_gpu():
     with _graph.device("/device:GPU:0"):
         yield
+
+
+def assert_equal_graph_def_v2(expected, actual):
+    """assert_equal_graph_def without names that are made at random."""
+    assert_equal_graph_def(actual, expected, True, True)
+
+
+def assert_meta_graph_protos_equal(tester, a, b):
+    """MetaGraphDefs that are equal; what the messages in their collections of
+    bytes say counts, not how."""
+    from headrace._src.compat.graphs import get_collection_proto_type
+    tester.assertEqual(set(a.collection_def), set(b.collection_def))
+    for key in a.collection_def:
+        left, right = a.collection_def[key], b.collection_def[key]
+        message = get_collection_proto_type(key)
+        if left.WhichOneof("kind") != "bytes_list" or message is None:
+            tester.assertEqual(left, right)
+            continue
+        pairs = list(zip(left.bytes_list.value, right.bytes_list.value))
+        tester.assertEqual(len(left.bytes_list.value),
+                           len(right.bytes_list.value))
+        for x, y in pairs:
+            x, y = (message.FromString(v) for v in (x, y))
+            tester.assertEqual(x, y)
+    rest = []
+    for meta_graph in (a, b):
+        copy = type(meta_graph)()
+        copy.CopyFrom(meta_graph)
+        copy.ClearField("collection_def")
+        graph_def = type(copy.graph_def)()
+        graph_def.CopyFrom(copy.graph_def)
+        copy.ClearField("graph_def")
+        rest.append(copy)
+        assert_equal_graph_def(graph_def, a.graph_def)
+    tester.assertEqual(*rest)
+
+
+def get_node_def_from_graph(node_name, graph_def):
+    """The NodeDef of a name, or None."""
+    return next((n for n in graph_def.node if n.name == node_name), None)
+
+
+def set_producer_version(graph, producer_version):
+    """Makes `graph`, which must be empty, one that this version of TensorFlow
+    made: ops that later versions lack may be in it."""
+    graph_def = GraphDef()
+    graph_def.versions.producer = producer_version
+    with graph.as_default():
+        import_graph_def(graph_def)
+    assert graph.graph_def_versions.producer == producer_version
+
+
+def enable_c_shapes(fn):
+    return fn
+
+
+with_c_shapes = enable_c_shapes
+py_func_if_in_function = enable_output_all_intermediates = enable_c_shapes
+
+
+def generate_combinations_with_testcase_name(**kwargs):
+    """A list of dicts, one for each combination of the values in the lists that
+    the arguments are, with a "testcase_name" of its own."""
+    found = []
+    for values in itertools.product(*kwargs.values()):
+        chosen = dict(zip(kwargs, values))
+        name = "".join(
+            "_%s_%s" % ("".join(c for c in key if c.isalnum()),
+                        "".join(c for c in str(value) if c.isalnum()))
+            for key, value in chosen.items())
+        found.append({**chosen, "testcase_name": "_test" + name})
+    return found
+
+
+def InstallStackTraceHandler():
+    """Python's tracebacks for signals of faults."""
+    import faulthandler
+    faulthandler.enable()
 
 
 def assert_ops_in_graph(expected_ops, graph):
@@ -166,3 +255,33 @@ def NHWCToNCHW(input_tensor):
 def NCHWToNHWC(input_tensor):
     """A tensor or a list of sizes with its channels last."""
     return _permuted(input_tensor, {4: [0, 2, 3, 1], 5: [0, 2, 3, 4, 1]})
+
+
+def NHWCToNCHW_VECT_C(input_shape_or_tensor):
+    """A tensor or a list of sizes, NHWC, with blocks of four channels last."""
+    shape = _sizes(input_shape_or_tensor)
+    if shape[-1] % 4:
+        raise ValueError("Last dimension of NHWC must be evenly divisible by 4 "
+                         "to convert to NCHW_VECT_C.")
+    shape[-1:] = [shape[-1] // 4, 4]
+    order = {5: [0, 3, 1, 2, 4], 6: [0, 4, 1, 2, 3, 5]}[len(shape)]
+    if is_tensor(input_shape_or_tensor):
+        return _array.transpose(_array.reshape(input_shape_or_tensor, shape),
+                                order)
+    return [shape[i] for i in order]
+
+
+def NCHW_VECT_CToNHWC(input_shape_or_tensor):
+    """What NHWCToNCHW_VECT_C takes from what it returns."""
+    shape = _sizes(input_shape_or_tensor)
+    order = {5: [0, 2, 3, 1, 4], 6: [0, 2, 3, 4, 1, 5]}[len(shape)]
+    shape = [shape[i] for i in order]
+    shape[-2:] = [shape[-2] * shape[-1]]
+    if is_tensor(input_shape_or_tensor):
+        return _array.reshape(_array.transpose(input_shape_or_tensor, order),
+                              shape)
+    return shape
+
+
+def _sizes(x):
+    return x.shape.as_list() if is_tensor(x) else list(x)

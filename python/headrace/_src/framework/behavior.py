@@ -2,6 +2,8 @@
 which is never on here."""
 VERSION = "1.15.5"  # the interface that holds here
 GRAPH_DEF_VERSION = 134
+GRAPH_DEF_VERSION_MIN_CONSUMER = 0
+GRAPH_DEF_VERSION_MIN_PRODUCER = 0
 
 
 def executing_eagerly():

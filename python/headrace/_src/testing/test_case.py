@@ -15,6 +15,8 @@ from headrace import _headrace
 from headrace._headrace import Tensor
 from headrace._src.framework import dtypes
 from headrace._src.framework import graph as _graph
+from headrace._src.framework.behavior import (
+    GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_CONSUMER)
 from headrace._src.framework.default_session import get_default_session
 from headrace._src.framework.errors import OpError
 from headrace._src.framework.messages import (
@@ -22,6 +24,7 @@ from headrace._src.framework.messages import (
 from headrace._src.framework.tensor import is_tensor
 from headrace._src.ops.random_ops import DEFAULT_GRAPH_SEED
 from headrace._src.session.session import Session
+from headrace._src.testing.assertions import Assertions
 
 
 def main(argv=None):
@@ -113,7 +116,10 @@ def _placed(session, use_gpu, force_gpu):
                 yield
 
 
-class TestCase(unittest.TestCase):
+PlainTestCase = Assertions
+
+
+class TestCase(Assertions):
     """A test whose methods each begin with an empty default graph and fixed
     seeds."""
 
@@ -372,14 +378,6 @@ class TestCase(unittest.TestCase):
         self.assertEqual(a.shape, b.shape, msg)
         self.assertTrue(np.linalg.norm((a - b).ravel()) < err, msg)
 
-    # Old names, which Python's own class has no more.
-
-    assert_ = unittest.TestCase.assertTrue
-    assertEquals = unittest.TestCase.assertEqual
-    assertNotEquals = unittest.TestCase.assertNotEqual
-    assertAlmostEquals = unittest.TestCase.assertAlmostEqual
-    assertRegexpMatches = unittest.TestCase.assertRegex
-
     # What else there is.
 
     def assertItemsEqual(self, first, second, msg=None):
@@ -421,6 +419,20 @@ class TestCase(unittest.TestCase):
         self.assertIs(type(expected), type(message), msg)
         self.assertTrue(expected == message, "got\n%s\nwanted\n%s\n%s"
                         % (message, expected, msg or ""))
+
+    def assertProtoEqualsVersion(self, expected, actual,
+                                 producer=GRAPH_DEF_VERSION,
+                                 min_consumer=GRAPH_DEF_VERSION_MIN_CONSUMER,
+                                 msg=None):
+        """A GraphDef that equals the text and has these versions."""
+        if not isinstance(expected, str):
+            copy = type(expected)()
+            copy.CopyFrom(expected)
+        else:
+            copy = from_text(expected, type(actual)())
+        copy.versions.producer = producer
+        copy.versions.min_consumer = min_consumer
+        self.assertProtoEquals(copy, actual, msg)
 
     @contextlib.contextmanager
     def assertRaisesWithPredicateMatch(self, exception_type,
