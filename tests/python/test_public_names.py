@@ -37,7 +37,7 @@ INTERNAL_MODULES = """
     platform.durable training.saver_nodes training.slots
     variables.initial_values variables.partitions variables.records
     variables.ref_variables variables.resource_variables variables.saveables
-    variables.store feature_column.features"""
+    testing.assertions variables.store feature_column.features"""
 INTERNAL = {
     "distributions.bijectors": "parameter",
     "distributions.distributions": "NormalVectors",

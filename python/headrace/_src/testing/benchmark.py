@@ -2,6 +2,7 @@
 import inspect
 import time
 
+from headrace._loading import load
 from headrace._src.framework.messages import RunMetadata, RunOptions
 from headrace._src.framework.default_session import get_default_session
 from headrace._src.platform import tf_logging as logging
@@ -78,8 +79,8 @@ class Benchmark:
             metadata = RunMetadata()
             sess.run(node, feed_dict=feed_dict, run_metadata=metadata,
                      options=RunOptions(trace_level=RunOptions.FULL_TRACE))
-            from headrace._src.compat.clients import Timeline
-            extras["full_trace_chrome_format"] = Timeline(
+            timeline = load("_src.compat.clients").Timeline
+            extras["full_trace_chrome_format"] = timeline(
                 metadata.step_stats).generate_chrome_trace_format()
         times.sort()
         middle = len(times) // 2
