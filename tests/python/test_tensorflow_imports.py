@@ -96,7 +96,7 @@ from tensorflow.python import tf2; assert not tf2.enabled()
 from tensorflow.python.training import moving_averages, optimizer, saver, session_run_hook
 from tensorflow.python.training import slot_creator, training_util, queue_runner, input
 from tensorflow.python.util import compat, nest, deprecation, tf_inspect, tf_export
-from tensorflow.python.util.deprecation import deprecated; assert deprecated("d", "i")(len) is len
+from tensorflow.python.util.deprecation import deprecated; assert deprecated(None, "i")(len)([]) == 0
 from tensorflow.python.util.nest import flatten, map_structure, flatten_up_to
 from tensorflow import nn, layers, keras, Session, float32
 from tensorflow import *; matmul, Session

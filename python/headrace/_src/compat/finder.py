@@ -92,6 +92,10 @@ class _Missing(Exception):
 class _Module(types.ModuleType):
     """One of TensorFlow's modules: it finds its names when they are used."""
 
+    def __init__(self, name, doc=None):
+        super().__init__(name, doc)
+        vars(self)["_replaced"] = {}  # by a program: what was there before
+
     def __getattr__(self, name):
         if name == "__all__":
             return [n for n in self.__dir__() if not n.startswith("_")]
@@ -109,9 +113,27 @@ class _Module(types.ModuleType):
                 self.__name__, name)) from None
         return vars(self).setdefault(name, value)
 
+    def __setattr__(self, name, value):
+        """In a module of tensorflow.python, what a program puts in the place of
+        a function holds where the library calls it, too."""
+        home = (None if name.startswith("__")
+                or isinstance(value, types.ModuleType)
+                else _home(_plain(self.__name__), name))
+        if home is not None:
+            module, original = home
+            self._replaced.setdefault(name, getattr(module, original))
+            setattr(module, original, value)
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name):
+        if name in self._replaced:
+            module, original = _home(_plain(self.__name__), name)
+            setattr(module, original, self._replaced.pop(name))
+        super().__delattr__(name)
+
     def __dir__(self):
         path = _plain(self.__name__)
-        found = set(vars(self)) - {"__path__"}
+        found = set(vars(self)) - {"__path__", "_replaced"}
         found.update(_entries(path))
         if path in _spaces() or path == "python":
             found.update(dir(_space("" if path == "python" else path)))
@@ -161,6 +183,21 @@ def _find(path, name):
     if _MESSAGES.match(path):
         return _message(path, name)
     raise _Missing
+
+
+def _home(path, name):
+    """The module of _src that a name of tensorflow.python.* comes from, and
+    its name there; None for others."""
+    entry = _entries(path).get(name) if path.startswith("python.") else None
+    if entry is None:
+        return None
+    kind, home, original = entry
+    if kind == "tf":
+        table = _names.table(home) if home in _api.NAMES else {}
+        home, original = table.get(original, (None, None))
+    if home in (None, "_headrace", "raw_ops"):
+        return None
+    return _names.load(home), original
 
 
 def _op(name):

@@ -158,6 +158,12 @@ NAMES = {
         "ops.random_ops": """
             DEFAULT_GRAPH_SEED set_seed=set_random_seed""",
     },
+    "python.framework.registry": {
+        "compat.dispatch": "Registry",
+    },
+    "python.framework.traceable_stack": {
+        "compat.call_stacks": "TraceableObject TraceableStack",
+    },
     "python.framework.sparse_tensor": {
         "ops.sparse_tensor": "is_sparse",
     },
@@ -377,36 +383,87 @@ NAMES = {
             create_slot create_slot_with_initializer create_zeros_slot""",
     },
     "python.util.all_util": {
-        "compat.python_tools": "make_all remove_undocumented",
+        "compat.python_tools": """
+            make_all remove_undocumented reveal_undocumented""",
+    },
+    "python.util.compat": {
+        "compat.dispatch": "path_to_str",
+    },
+    "python.util.compat_internal": {
+        "compat.dispatch": "path_to_str",
+    },
+    "python.util.decorator_utils": {
+        "compat.decorators": """
+            _normalize_docstring add_notice_to_docstring classproperty
+            get_qualified_name validate_callable""",
     },
     "python.util.deprecation": {
-        "compat.python_tools": """
-            deprecated deprecated_alias deprecated_arg_values deprecated_args
-            deprecated_argument_lookup deprecated_endpoints silence""",
+        "compat.deprecation": """
+            DeprecatedArgSpec DeprecatedNamesAlreadySet
+            _PRINTED_WARNING _PRINT_DEPRECATION_WARNINGS deprecated
+            deprecated_alias deprecated_arg_values deprecated_args
+            deprecated_argument_lookup deprecated_endpoints
+            rewrite_argument_docstring silence""",
+    },
+    "python.util.dispatch": {
+        "compat.dispatch": """
+            DISPATCH_ATTR OpDispatcher add_dispatch_list add_dispatch_support
+            dispatch dispatch_for_types""",
     },
     "python.util.function_utils": {
-        "compat.python_tools": "fn_args get_func_name has_kwargs",
+        "compat.inspection": """
+            fn_args get_func_code get_func_name has_kwargs""",
+    },
+    "python.util.keyword_args": {
+        "compat.decorators": "keyword_args_only",
+    },
+    "python.util.lazy_loader": {
+        "compat.dispatch": "LazyLoader",
+    },
+    "python.util.lock_util": {
+        "compat.identity": "GroupLock",
+    },
+    "python.util.object_identity": {
+        "compat.identity": """
+            ObjectIdentityDictionary ObjectIdentitySet
+            ObjectIdentityWeakKeyDictionary ObjectIdentityWeakSet Reference""",
+    },
+    "python.util.serialization": {
+        "compat.dispatch": "get_json_type",
     },
     "python.util.nest": _NEST,
     "python.util.tf_contextlib": {
         "compat.python_tools": "contextmanager",
     },
     "python.util.tf_decorator": {
-        "compat.python_tools": "make_decorator rewrap unwrap",
+        "compat.decorators": "TFDecorator make_decorator rewrap unwrap",
     },
     "python.util.tf_export": {
-        "compat.python_tools": """
-            estimator_export keras_export kwarg_only tf_export""",
+        "compat.exports": """
+            API_ATTRS API_ATTRS_V1 ESTIMATOR_API_NAME InvalidSymbolNameError
+            KERAS_API_NAME SUBPACKAGE_NAMESPACES SymbolAlreadyExposedError
+            TENSORFLOW_API_NAME api_export estimator_export get_canonical_name
+            get_canonical_name_for_symbol get_v1_constants get_v1_names
+            get_v2_constants get_v2_names keras_export kwarg_only tf_export""",
     },
     "python.util.tf_inspect": {
-        "compat.python_tools": """
-            currentframe getargspec getcallargs getdoc getfile getfullargspec
-            getmembers getmodule getmro getsource isbuiltin isclass isframe
+        "compat.inspection": """
+            ArgSpec FullArgSpec currentframe getargspec getcallargs getdoc
+            getfile getframeinfo getfullargspec getmembers getmodule getmro
+            getsource getsourcefile getsourcelines isbuiltin isclass isframe
             isfunction isgenerator isgeneratorfunction ismethod ismodule
             isroutine stack""",
     },
     "python.util.tf_should_use": {
-        "compat.python_tools": "should_use_result",
+        "compat.python_tools": """
+            must_use_result_or_fatal=should_use_result should_use_result""",
+    },
+    "python.util.tf_stack": {
+        "compat.call_stacks": """
+            CurrentModuleFilter StackFrame StackTraceFilter StackTraceMapper
+            StackTraceTransform TB_CODEDICT TB_FILENAME TB_FUNCNAME TB_LINENO
+            _source_filter_stacks _source_mapper_stacks convert_stack
+            extract_stack""",
     },
 }
 
