@@ -1,6 +1,8 @@
 """tensorflow.python.util: decorators, signatures, notices of deprecation, stacks
 and collections, for programs that use TensorFlow's own tools."""
+import collections
 import functools
+import re
 import subprocess
 import sys
 import textwrap
@@ -9,7 +11,8 @@ import pytest
 
 from headrace._src.compat import (
     call_stacks, decorators, deprecation, dispatch, exports, identity,
-    inspection, python_tools)
+    inspection, nest_paths, python_tools)
+from headrace._src.framework import nest
 
 ArgSpec = inspection.ArgSpec
 
@@ -263,3 +266,61 @@ def test_functions_that_a_program_replaces_are_what_the_library_calls():
     subprocess.run(
         [sys.executable, "-c", "import headrace.compat as c; c.install()\n"
          + textwrap.dedent(program)], check=True, timeout=60)
+
+
+Pair = collections.namedtuple("Pair", "x y")
+SAME = "The two structures don't have the same nested structure.\n\n"
+
+
+@pytest.mark.parametrize("left,right,kind,text", [
+    (0, [0, 1], ValueError,
+     SAME + "First structure: type=int str=0\n\nSecond structure: type=list "
+     "str=[0, 1]\n\nMore specifically: Substructure \"type=list str=[0, 1]\" is "
+     "a sequence, while substructure \"type=int str=0\" is not\nEntire first "
+     "structure:\n.\nEntire second structure:\n[., .]"),
+    ([1, (2,)], [1, [2]], TypeError, "don't have the same sequence type. First "
+     "structure type=tuple str=(2,) has type tuple, while second structure "
+     "type=list str=[2] has type list\nEntire first structure:\n[., (.,)]"),
+    ({"a": 1}, {"b": 1}, ValueError, "The two dictionaries don't have the same "
+     "set of keys. First structure has keys type=list str=['a'], while second "
+     "structure has keys type=list str=['b']\n"),
+    ([1], [1, 2], ValueError, "don't have the same number of elements. First "
+     "structure: type=list str=[1]. Second structure: type=list str=[1, 2]\n"),
+    (Pair(1, 2), (1, 2), TypeError, "Entire first structure:\nPair(x=., y=.)")])
+def test_structures_that_differ_are_shown(left, right, kind, text):
+    with pytest.raises(kind, match=re.escape(text)):
+        nest.assert_same_structure(left, right)
+
+
+@pytest.mark.parametrize("call,expected", [
+    (lambda: nest.flatten({"b": 1, "a": 2}.keys()), ["b", "a"]),
+    (lambda: nest.is_nested({}.values()), True),
+    (lambda: nest_paths.flatten_with_tuple_paths_up_to(
+        [1, {"a": 2}], [1, {"a": [3]}]), [((0,), 1), ((1, "a"), [3])]),
+    (lambda: nest_paths.map_structure_with_tuple_paths_up_to(
+        [1, [2]], lambda *x: x, [1, [2]], [[9], [8]]),
+     [((0,), 1, [9]), [((1, 0), 2, 8)]]),
+    (lambda: nest_paths.get_traverse_shallow_structure(
+        lambda s: isinstance(s, list), [3, (4,)]), [False, False]),
+    (lambda: nest_paths.get_traverse_shallow_structure(
+        lambda s: True, [3, (4,)]), [True, (True,)])])
+def test_structures_are_walked(call, expected):
+    assert call() == expected
+
+
+@pytest.mark.parametrize("call,kind,text", [
+    (lambda: nest.pack_sequence_as("scalar", [4, 5]), ValueError,
+     "Structure is a scalar but len(flat_sequence) == 2 > 1"),
+    (lambda: nest.pack_sequence_as([4, 5], "text"), TypeError,
+     "flat_sequence must be a sequence"),
+    (lambda: nest.pack_sequence_as({1: 2, "a": 3}, [1, 2]), TypeError,
+     "nest only supports dicts with sortable keys."),
+    (lambda: nest_paths.get_traverse_shallow_structure(
+        lambda s: "a", [3]), TypeError, "returned a non-bool scalar: a"),
+    (lambda: nest_paths.assert_shallow_structure({"a": 1}, {"b": 1}),
+     ValueError, "that are not in the input_tree: ['a']."),
+    (lambda: nest_paths.flatten_dict_items({(4, 5): ("a",)}), ValueError,
+     "Could not flatten dictionary. Key had 2 elements, but value had 1")])
+def test_what_structures_refuse(call, kind, text):
+    with pytest.raises(kind, match=re.escape(text)):
+        call()

@@ -18,9 +18,11 @@ _NEST = {
     "compat.nest_paths": """
         assert_shallow_structure flatten_dict_items
         flatten_up_to flatten_with_joined_string_paths
-        flatten_with_tuple_paths map_structure_up_to
+        flatten_with_tuple_paths flatten_with_tuple_paths_up_to
+        get_traverse_shallow_structure map_structure_up_to
         map_structure_with_paths map_structure_with_tuple_paths
-        yield_flat_paths""",
+        map_structure_with_tuple_paths_up_to yield_flat_paths
+        _is_namedtuple=is_namedtuple _sequence_like=sequence_like""",
 }
 
 NAMES = {

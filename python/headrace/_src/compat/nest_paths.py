@@ -8,7 +8,7 @@ from headrace._src.framework import nest
 def _items(structure):
     """[(key, child)] in order."""
     if isinstance(structure, collections.abc.Mapping):
-        return [(k, structure[k]) for k in sorted(structure)]
+        return [(k, structure[k]) for k in nest._sorted_keys(structure)]
     if hasattr(structure, "_fields"):
         return list(zip(structure._fields, structure))
     return list(enumerate(structure))
@@ -35,9 +35,11 @@ def assert_shallow_structure(shallow_tree, input_tree, check_types=True):
                          "structure has length %d."
                          % (len(input_tree), len(shallow_tree)))
     if both_dicts and set(shallow_tree) != set(input_tree):
-        raise ValueError("The two structures don't have the same keys. Input "
-                         "structure has keys %s, while shallow structure has "
-                         "keys %s." % (sorted(input_tree), sorted(shallow_tree)))
+        raise ValueError(
+            "The shallow_tree's keys are not a subset of the input_tree's keys. "
+            "The shallow_tree has the following keys that are not in the "
+            "input_tree: %s." % [k for k in shallow_tree
+                                 if k not in input_tree])
     for (_, shallow), (_, deep) in zip(_items(shallow_tree),
                                        _items(input_tree)):
         assert_shallow_structure(shallow, deep, check_types)
@@ -92,24 +94,75 @@ def flatten_with_joined_string_paths(structure, separator="/",
             for path, leaf in flatten_with_tuple_paths(structure)]
 
 
+def flatten_with_tuple_paths_up_to(shallow_tree, input_tree, check_types=True,
+                                   expand_composites=False):
+    """[(path, part)]: the parts of input_tree where shallow_tree has leaves."""
+    return list(zip(yield_flat_paths(shallow_tree), flatten_up_to(
+        shallow_tree, input_tree, check_types)))
+
+
+def map_structure_with_tuple_paths_up_to(shallow_tree, func, *inputs, **kwargs):
+    """func(path, *parts): of each of `inputs` the part where shallow_tree has a
+    leaf."""
+    paths = iter(list(yield_flat_paths(shallow_tree)))
+    return map_structure_up_to(
+        shallow_tree, lambda *parts: func(next(paths), *parts), *inputs,
+        **kwargs)
+
+
 def map_structure_with_tuple_paths(func, *structure, **kwargs):
     """func(path, *leaves), a path being a tuple of keys."""
-    if not structure:
-        raise ValueError("Must provide at least one structure")
-    for other in structure[1:]:
-        nest.assert_same_structure(structure[0], other,
-                                   check_types=kwargs.get("check_types", True))
-    flat = [nest.flatten(s) for s in structure]
-    return nest.pack_sequence_as(structure[0], [
-        func(path, *leaves) for path, leaves in zip(
-            yield_flat_paths(structure[0]), zip(*flat))])
+    return map_structure_with_tuple_paths_up_to(structure[0], func, *structure,
+                                                **kwargs)
 
 
 def map_structure_with_paths(func, *structure, **kwargs):
     """func(path, *leaves), the keys of a path joined by slashes."""
-    return map_structure_with_tuple_paths(
-        lambda path, *leaves: func("/".join(str(k) for k in path), *leaves),
+    return map_structure_with_tuple_paths_up_to(
+        structure[0],
+        lambda path, *leaves, **kwargs: func(
+            "/".join(str(k) for k in path), *leaves, **kwargs),
         *structure, **kwargs)
+
+
+def get_traverse_shallow_structure(traverse_fn, structure,
+                                   expand_composites=False):
+    """A structure of bools that reaches as far into `structure` as traverse_fn
+    says: it returns a bool, or a structure of them for the children."""
+    traverse = traverse_fn(structure)
+    if not nest.is_nested(structure):
+        if not isinstance(traverse, bool):
+            raise TypeError("traverse_fn returned structure: %s for "
+                            "non-structure: %s" % (traverse, structure))
+        return traverse
+    children = [child for _, child in _items(structure)]
+    if nest.is_nested(traverse):
+        assert_shallow_structure(traverse, structure)
+        found = []
+        for (_, go), child in zip(_items(traverse), children):
+            if not isinstance(go, bool):
+                raise TypeError("traverse_fn didn't return a depth=1 structure "
+                                "of either bools or structure of bools: %s for "
+                                "structure: %s" % (traverse, structure))
+            found.append(go and get_traverse_shallow_structure(traverse_fn,
+                                                               child))
+        return nest._like(structure, found)
+    if not isinstance(traverse, bool):
+        raise TypeError("traverse_fn returned a non-bool scalar: %s for input: "
+                        "%s" % (traverse, structure))
+    return nest._like(structure, [
+        get_traverse_shallow_structure(traverse_fn, child)
+        for child in children]) if traverse else False
+
+
+def sequence_like(instance, args):
+    """A structure of the type of `instance` with these children."""
+    return nest._like(instance, list(args))
+
+
+def is_namedtuple(instance, strict=False):
+    """Whether it is a named tuple."""
+    return nest._is_named_tuple(instance)
 
 
 def flatten_dict_items(dictionary):
@@ -122,7 +175,12 @@ def flatten_dict_items(dictionary):
     for keys, values in dictionary.items():
         pairs = [(keys, values)]
         if nest.is_nested(keys):
-            nest.assert_same_structure(list(keys), list(values))
+            if len(nest.flatten(keys)) != len(nest.flatten(values)):
+                raise ValueError(
+                    "Could not flatten dictionary. Key had %d elements, but "
+                    "value had %d elements. Key: %s, value: %s." % (
+                        len(nest.flatten(keys)), len(nest.flatten(values)),
+                        nest.flatten(keys), nest.flatten(values)))
             pairs = zip(nest.flatten(keys), nest.flatten(values))
         for key, value in pairs:
             if key in found:

@@ -4,17 +4,26 @@ import collections.abc
 
 
 def is_nested(seq):
-    """True for lists, tuples and dictionaries."""
-    return (isinstance(seq, (list, tuple))
-            or isinstance(seq, collections.abc.Mapping))
+    """True for lists, tuples and dictionaries, and for views of these."""
+    return isinstance(seq, (list, tuple, collections.abc.Mapping,
+                            collections.abc.MappingView))
 
 
 is_sequence = is_nested
 
 
+def _sorted_keys(mapping):
+    """The keys in order. TypeError if they have none."""
+    try:
+        return sorted(mapping)
+    except TypeError:
+        raise TypeError("nest only supports dicts with sortable keys."
+                        ) from None
+
+
 def _children(x):
     if isinstance(x, collections.abc.Mapping):
-        return [x[k] for k in sorted(x)]
+        return [x[k] for k in _sorted_keys(x)]
     return list(x)
 
 
@@ -38,7 +47,13 @@ def _is_composite(x):
 def pack_sequence_as(structure, flat_sequence, expand_composites=False):
     """`structure` again, its leaves replaced in order by `flat_sequence`.
     ValueError if their numbers differ."""
+    if not is_nested(flat_sequence) and isinstance(flat_sequence, (str, bytes)):
+        raise TypeError("flat_sequence must be a sequence")
     flat = list(flat_sequence)
+    if not is_nested(structure) and len(flat) != 1 and not (
+            expand_composites and _is_composite(structure)):
+        raise ValueError("Structure is a scalar but len(flat_sequence) == %d > "
+                         "1" % len(flat))
     wanted = len(flatten(structure, expand_composites))
     if len(flat) != wanted:
         raise ValueError(
@@ -60,7 +75,7 @@ def _pack(structure, leaves, expand):
 
 def _like(structure, children):
     if isinstance(structure, collections.abc.Mapping):
-        packed = dict(zip(sorted(structure), children))
+        packed = dict(zip(_sorted_keys(structure), children))
         ordered = [(k, packed[k]) for k in structure]
         if isinstance(structure, collections.defaultdict):
             return collections.defaultdict(structure.default_factory, ordered)
@@ -95,55 +110,84 @@ def assert_same_structure(nest1, nest2, check_types=True,
     """ValueError if the shapes of the structures differ, TypeError if only
     the types of their sequences do. expand_composites: a SparseTensor or
     IndexedSlices meets one of its kind."""
-    try:
-        _assert_same(nest1, nest2, check_types)
-        if expand_composites:
-            _assert_same_composites(nest1, nest2)
-    except (ValueError, TypeError) as error:
-        raise type(error)(
-            "%s\nEntire first structure:\n%s\nEntire second structure:\n%s"
-            % (error, _dots(nest1), _dots(nest2))) from None
+    problem = _difference(nest1, nest2, check_types)
+    if problem is None and expand_composites:
+        problem = _difference_of_composites(nest1, nest2)
+    if problem is not None:
+        kind, text = problem
+        raise kind(
+            "The two structures don't have the same nested structure.\n\n"
+            "First structure: %s\n\nSecond structure: %s\n\nMore specifically: "
+            "%s\nEntire first structure:\n%s\nEntire second structure:\n%s" % (
+                _shown(nest1), _shown(nest2), text, _dots(nest1),
+                _dots(nest2)))
 
 
-def _assert_same_composites(a, b):
-    for x, y in zip(flatten(a), flatten(b)):
-        if (_is_composite(x) or _is_composite(y)) and type(x) is not type(y):
-            raise TypeError(
-                "The two structures don't have the same nested structure: one "
-                "has %s where the other has %s" % (type(x), type(y)))
+class _Dot(str):
+    """Shown without quotes."""
+
+    def __repr__(self):
+        return str(self)
 
 
 def _dots(structure):
-    return pack_sequence_as(structure, ["."] * len(flatten(structure)))
+    return pack_sequence_as(structure,
+                            [_Dot(".")] * len(flatten(structure)))
 
 
-def _assert_same(a, b, check_types):
+def _shown(x):
+    return "type=%s str=%s" % (type(x).__name__, x)
+
+
+def _difference_of_composites(a, b):
+    for x, y in zip(flatten(a), flatten(b)):
+        if (_is_composite(x) or _is_composite(y)) and type(x) is not type(y):
+            return TypeError, "one has %s where the other has %s" % (
+                type(x), type(y))
+    return None
+
+
+def _is_named_tuple(x):
+    return isinstance(x, tuple) and hasattr(x, "_fields")
+
+
+def _same_types(a, b):
+    if isinstance(a, collections.abc.Mapping) and isinstance(
+            b, collections.abc.Mapping):
+        return True
+    if _is_named_tuple(a) and _is_named_tuple(b):
+        return (type(a).__name__, a._fields) == (type(b).__name__, b._fields)
+    return type(a) is type(b)
+
+
+def _difference(a, b, check_types):
+    """(the kind of error, what differs), or None."""
     if is_nested(a) != is_nested(b):
-        which = ("first", "second") if is_nested(a) else ("second", "first")
-        raise ValueError(
-            "The two structures don't have the same nested structure.\n\n"
-            "First structure: %s\n\nSecond structure: %s\n\nMore specifically: "
-            "the %s is a sequence, while the %s is not" % ((a, b) + which))
+        inner, leaf = (a, b) if is_nested(a) else (b, a)
+        return ValueError, (
+            'Substructure "%s" is a sequence, while substructure "%s" is not'
+            % (_shown(inner), _shown(leaf)))
     if not is_nested(a):
-        return
-    if check_types and type(a) is not type(b):
-        mappings = [isinstance(x, collections.abc.Mapping) for x in (a, b)]
-        if not all(mappings):
-            raise TypeError(
-                "The two structures don't have the same sequence type. First "
-                "structure has type %s, while second structure has type %s."
-                % (type(a), type(b)))
+        return None
+    if check_types and not _same_types(a, b):
+        return TypeError, (
+            "The two namedtuples don't have the same sequence type. First "
+            "structure %s has type %s, while second structure %s has type %s" % (
+                _shown(a), type(a).__name__, _shown(b),
+                type(b).__name__))
     if (isinstance(a, collections.abc.Mapping)
             and isinstance(b, collections.abc.Mapping)
             and set(a) != set(b)):
-        raise ValueError(
+        return ValueError, (
             "The two dictionaries don't have the same set of keys. First "
-            "structure has keys %s, while second structure has keys %s."
-            % (sorted(a), sorted(b)))
+            "structure has keys %s, while second structure has keys %s"
+            % (_shown(list(a)), _shown(list(b))))
     if len(a) != len(b):
-        raise ValueError(
-            "The two structures don't have the same nested structure.\n\n"
-            "First structure: %s\n\nSecond structure: %s\n\nMore specifically: "
-            "they have %d and %d elements" % (a, b, len(a), len(b)))
+        return ValueError, (
+            "The two structures don't have the same number of elements. First "
+            "structure: %s. Second structure: %s" % (_shown(a), _shown(b)))
     for x, y in zip(_children(a), _children(b)):
-        _assert_same(x, y, check_types)
+        problem = _difference(x, y, check_types)
+        if problem is not None:
+            return problem
+    return None
