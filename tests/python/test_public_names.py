@@ -23,7 +23,8 @@ TENSORFLOW = {space: set(names.split())
 ALWAYS = """
     _api _headrace _loading _names _src.control.script_ops _src.framework.default_session
     _src.framework.dtypes _src.framework.errors _src.framework.graph
-    _src.framework.indexed_slices _src.framework.tensor
+    _src.framework.indexed_slices _src.framework.operation
+    _src.framework.tensor
     _src.framework.tensor_shape _src.ops.array_ops _src.ops.math_ops
     _src.session.session raw_ops"""
 TO_RUN = "_src.framework.importer _src.framework.messages"
@@ -37,7 +38,7 @@ INTERNAL_MODULES = """
     platform.durable training.saver_nodes training.slots
     variables.initial_values variables.partitions variables.records
     variables.ref_variables variables.resource_variables variables.saveables
-    testing.assertions variables.store feature_column.features"""
+    framework.operation testing.assertions variables.store feature_column.features"""
 INTERNAL = {
     "distributions.bijectors": "parameter",
     "distributions.distributions": "NormalVectors",
@@ -96,6 +97,7 @@ INTERNAL = {
                                          meta_graph_filename write_state""",
     "training.checkpoint_reader": "CheckpointReader",
     "training.meta_graph": """add_collection_def create_meta_graph_def
+        proto_functions
                               import_scoped_meta_graph read_meta_graph_file""",
     "slim.evaluation": "latest_eval_step_value",
     "training.saver": "saver_of",

@@ -36,7 +36,7 @@ EXCEPTIONS = {
 # Methods that are written in C++, which have no signature.
 NATIVE = """
     Graph.get_operations Graph.unique_name Operation.colocation_groups
-    Operation.get_attr Operation.values Tensor.consumers"""
+    Operation.values Tensor.consumers"""
 
 
 def split(text):

@@ -8,10 +8,6 @@ class EagerTensor:
     """Of no value: what runs at once in TensorFlow 2."""
 
 
-class OperatorNotAllowedInGraphError(TypeError):
-    """A tensor of the graph was used as a Python bool or iterated over."""
-
-
 class NullContextmanager:
     """A context that changes nothing."""
 

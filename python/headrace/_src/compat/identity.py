@@ -5,32 +5,6 @@ import threading
 import weakref
 
 
-class Reference:
-    """Stands for an object; equal to another Reference of the same object."""
-
-    def __init__(self, wrapped):
-        self._wrapped = wrapped
-
-    def deref(self):
-        """The object."""
-        return self._wrapped
-
-    def __eq__(self, other):
-        if not isinstance(other, Reference):
-            raise TypeError("Cannot compare wrapped object with unwrapped "
-                            "object")
-        return self._wrapped is other._wrapped
-
-    def __ne__(self, other):
-        return not self == other
-
-    def __hash__(self):
-        return id(self._wrapped)
-
-    def __repr__(self):
-        return "<%s wrapping %r>" % (type(self).__name__, self._wrapped)
-
-
 class ObjectIdentityDictionary(collections.abc.MutableMapping):
     """A dict whose keys are the same if they are one object."""
 

@@ -108,10 +108,19 @@ NAMES = {
         "framework.graph": "device",
     },
     "python.framework.common_shapes": {
-        "framework.tensor_shape": "unknown_shape",
+        "compat.shape_functions": """
+            broadcast_shape call_cpp_shape_fn has_fully_defined_shape
+            is_broadcast_compatible no_outputs rank scalar_shape
+            unchanged_shape unchanged_shape_with_rank
+            unchanged_shape_with_rank_at_least
+            unchanged_shape_with_rank_at_most unknown_shape""",
     },
     "python.framework.constant_op": {
         "framework.tensor": "constant",
+    },
+    "python.framework.device": {
+        "compat.node_tools": "canonical_name check_valid merge_device",
+        "framework.device_spec": "DeviceSpec",
     },
     "python.framework.dtypes": {
         "compat.constants": """
@@ -122,7 +131,7 @@ NAMES = {
             uint8_ref variant_ref""",
     },
     "python.framework.errors_impl": {
-        "compat.execution": "OperatorNotAllowedInGraphError",
+        "framework.operation": "OperatorNotAllowedInGraphError",
     },
     "python.framework.func_graph": {
         "functions.func_graph": "FuncGraph",
@@ -151,8 +160,15 @@ NAMES = {
             is_dense_tensor_like name_from_scope_name
             prepend_name_scope register_dense_tensor_like_type
             strip_name_scope uid""",
+        "compat.node_tools": """
+            Operation OpStats RegisterShape RegisterStatistics
+            _NodeDef=node_def _default_graph_stack=default_graph_stack
+            get_collection_proto_type get_from_proto_function
+            get_gradient_function get_stats_for_node_def get_to_proto_function
+            name_scope_v2 register_proto_function""",
+        "compat.shape_functions": "_set_call_cpp_shape_fn",
         "framework.graph": """
-            colocate_with device_v2=device name_scope_v2=name_scope""",
+            colocate_with device_v2=device""",
         "framework.tensor": "convert_n_to_tensor",
         "framework.indexed_slices": "IndexedSlicesValue",
     },
@@ -304,6 +320,11 @@ NAMES = {
         "variables.resource_variables": "ResourceVariable",
         "compat.graphs": "is_resource_variable",
     },
+    "python.ops.resources": {
+        "compat.node_tools": """
+            initialize_resources local_resources register_resource
+            report_uninitialized_resources shared_resources""",
+    },
     "python.ops.session_ops": {
         "session.session_handles": "TensorHandle",
     },
@@ -428,7 +449,8 @@ NAMES = {
     "python.util.object_identity": {
         "compat.identity": """
             ObjectIdentityDictionary ObjectIdentitySet
-            ObjectIdentityWeakKeyDictionary ObjectIdentityWeakSet Reference""",
+            ObjectIdentityWeakKeyDictionary ObjectIdentityWeakSet""",
+        "framework.operation": "Reference",
     },
     "python.util.serialization": {
         "compat.dispatch": "get_json_type",

@@ -9,7 +9,6 @@ import threading
 from headrace import _headrace
 from headrace._headrace import Operation, Tensor
 from headrace._loading import load
-from headrace._src.framework.default_session import session_for
 
 _SCOPE = r"^[A-Za-z0-9_.\-/]*$"
 _ROOT_SCOPE = r"^[A-Za-z0-9.][A-Za-z0-9_.\-/]*$"
@@ -67,6 +66,8 @@ class Graph(_headrace.GraphCore):
         self._flow_contexts = {}  # by node id; of control.contexts
         self._loops_without_gradient = []  # results of while_loops
         self._py_functions = []  # what PyFunc nodes call
+        self._attr_scopes = {}  # attrs of new nodes: AttrValues
+        self._is_function = False  # a program says that it is one
         self._prepare_fetches = None  # of session.session_handles
         self._lock = threading.RLock()
 
@@ -84,7 +85,15 @@ class Graph(_headrace.GraphCore):
     @property
     def building_function(self):
         """True for the body of a function that is being traced."""
-        return self._captures
+        return self._captures or self._is_function
+
+    @property
+    def _building_function(self):
+        return self.building_function
+
+    @_building_function.setter
+    def _building_function(self, value):
+        self._is_function = value
 
     @property
     def graph_def_versions(self):
@@ -115,6 +124,7 @@ class Graph(_headrace.GraphCore):
                   compute_device=True):
         """A new Operation from the lists of its input tensors and a dict of
         AttrValues. The types follow from the op's definition and the attrs."""
+        self._check_not_finalized()
         for i, t in enumerate(inputs):
             if not isinstance(t, Tensor):
                 raise TypeError("Input #%d is not a tensor: %s" % (i, t))
@@ -294,9 +304,11 @@ class Graph(_headrace.GraphCore):
         in "/" is taken as it is, any other made unique; None or "" is the root
         scope. Yields the scope with its "/"."""
         outer = self._name_scope
-        if name:
-            if isinstance(name, bytes):
-                name = name.decode()
+        if isinstance(name, bytes):
+            name = name.decode()
+        if name in ("/", "//"):  # an empty scope, kept as it is
+            new = name[:-1]
+        elif name:
             if not re.match(_SCOPE if outer else _ROOT_SCOPE, name):
                 raise ValueError("'%s' is not a valid scope name" % name)
             new = (name[:-1] if name.endswith("/")
@@ -305,12 +317,20 @@ class Graph(_headrace.GraphCore):
             new = ""
         self._name_scope = new
         try:
-            yield new + "/" if new else ""
+            yield new + "/" if new or name == "/" else ""
         finally:
             self._name_scope = outer
 
     def get_name_scope(self):
         return self._name_scope
+
+    @property
+    def _name_stack(self):
+        return self._name_scope
+
+    @_name_stack.setter
+    def _name_stack(self, name):
+        self._name_scope = name
 
     @contextlib.contextmanager
     def control_dependencies(self, control_inputs):
@@ -352,13 +372,36 @@ class Graph(_headrace.GraphCore):
                 and not callable(device_name_or_function)):
             device_name_or_function = _device_string(device_name_or_function)
         self._device_stack.append(device_name_or_function)
-        outer = self._device, self._has_device_functions
+        stack, depth = self._device_stack, len(self._device_stack)
         try:
             self._merge_device_stack()
             yield
         finally:
-            self._device_stack.pop()
-            self._device, self._has_device_functions = outer
+            nested = self._device_stack is stack and len(stack) == depth
+            if nested:
+                stack.pop()
+                self._merge_device_stack()
+        if not nested:
+            raise RuntimeError("Exiting device scope without proper scope "
+                               "nesting.")
+
+    @contextlib.contextmanager
+    def _attr_scope(self, attr_map):
+        """Nodes made inside have these attrs: AttrValues, or functions from a
+        NodeDef to one; None takes one of an outer block away."""
+        if not isinstance(attr_map, dict):
+            raise TypeError("attr_map must be a dictionary mapping strings to "
+                            "Callables that return AttrValue protocol buffers")
+        outer = self._attr_scopes
+        self._attr_scopes = {
+            name: value for name, value in {**outer, **attr_map}.items()
+            if value is not None}
+        self._merge_device_stack()
+        try:
+            yield
+        finally:
+            self._attr_scopes = outer
+            self._merge_device_stack()
 
     def _merge_device_stack(self):
         merged, functions = "", False
@@ -369,12 +412,16 @@ class Graph(_headrace.GraphCore):
                 functions = True
             elif entry:
                 merged = _headrace.merge_devices(merged, entry)
-        self._device, self._has_device_functions = merged, functions
+        self._device = merged
+        self._has_device_functions = functions or bool(self._attr_scopes)
 
     def _apply_device_functions(self, op):
         """Goes through the blocks from the inside: a function sees what inner
         blocks asked for, and its answer goes before outer blocks. `op` may be
-        an object of the program that is to learn the device."""
+        an object of the program that is to learn the device. Blocks that give
+        attrs are applied, too."""
+        for name, value in self._attr_scopes.items():
+            op._set_attr(name, value(op.node_def) if callable(value) else value)
         if op.device:
             op._set_device_from_string("")
         for entry in reversed(self._device_stack):
@@ -460,7 +507,11 @@ class Graph(_headrace.GraphCore):
 
 
 def _device_string(device):
-    return device.to_string() if hasattr(device, "to_string") else str(device)
+    if hasattr(device, "to_string"):
+        return device.to_string()
+    # "/cpu" is any CPU.
+    return re.sub(r"(^|/)([cC][pP][uU]|[gG][pP][uU])(?=/|$)", r"\1\2:*",
+                  str(device))
 
 
 # The default graph.
@@ -532,16 +583,21 @@ def graph_of(values):
     current = get_default_graph()
     if current._captures:
         return current
+    found = first = None
     for v in values or ():
         if isinstance(v, (list, tuple)):
-            for w in v:
-                if isinstance(w, Tensor):
-                    return w.graph
-        elif isinstance(v, (Tensor, Operation)):
-            return v.graph
-        elif hasattr(v, "_as_graph_element"):
-            return v._as_graph_element().graph
-    return current
+            v = next((w for w in v if isinstance(w, Tensor)), None)
+        elif not isinstance(v, (Tensor, Operation)):
+            v = (v._as_graph_element() if hasattr(v, "_as_graph_element")
+                 else None)
+        if v is None:
+            continue
+        if found is None:
+            found, first = v.graph, v
+        elif v.graph is not found:
+            raise ValueError("%s must be from the same graph as %s."
+                             % (v, first))
+    return found or current
 
 
 def control_dependencies(control_inputs):
@@ -566,9 +622,38 @@ def container(container_name):
 
 @contextlib.contextmanager
 def init_scope():
-    """Lifts control dependencies, as variables do for what makes them."""
-    with control_dependencies(None):
-        yield
+    """Lifts control dependencies, as variables do for what makes them. Inside
+    of a function that is being traced, nodes go into the graph around it, with
+    the names and, if it asks for any, the devices that nodes of the function
+    would have."""
+    inner = get_default_graph()
+    left = []
+    while _headrace.default_graph_depth() and (
+            get_default_graph().building_function):
+        left.append(get_default_graph())
+        _headrace.pop_default_graph()
+    try:
+        with contextlib.ExitStack() as stack:
+            graph = stack.enter_context(get_default_graph().as_default())
+            if left:
+                if inner.get_name_scope():
+                    stack.enter_context(
+                        graph.name_scope(inner.get_name_scope() + "/"))
+                if inner._device_stack:
+                    outer, graph._device_stack = (graph._device_stack,
+                                                  list(inner._device_stack))
+                    stack.callback(_set_device_stack, graph, outer)
+                    graph._merge_device_stack()
+            stack.enter_context(graph.control_dependencies(None))
+            yield
+    finally:
+        for graph in reversed(left):
+            _headrace.push_default_graph(graph)
+
+
+def _set_device_stack(graph, stack):
+    graph._device_stack = stack
+    graph._merge_device_stack()
 
 
 def add_to_collection(name, value):
@@ -589,23 +674,3 @@ def get_collection(key, scope=None):
 def get_collection_ref(key):
     """Graph.get_collection_ref of the default graph."""
     return get_default_graph().get_collection_ref(key)
-
-
-# What Operation has beyond the extension's.
-
-def _operation_run(self, feed_dict=None, session=None):
-    """Runs this operation in `session`, or the default session."""
-    session_for(session, self.graph).run(self, feed_dict)
-
-
-def _operation_repr(self):
-    return "<tf.Operation '%s' type=%s>" % (self.name, self.type)
-
-
-Operation.run = _operation_run
-Operation._set_device_from_string = Operation._set_device
-Operation.__repr__ = _operation_repr  # type: ignore
-Operation.__str__ = lambda self: str(self.node_def)  # type: ignore
-Operation.traceback = property(
-    lambda self: [self.source], doc="Where the program made the operation.")
-Operation._as_graph_element = lambda self: self

@@ -8,6 +8,7 @@ from headrace._loading import load
 from headrace._src.framework import dtypes
 from headrace._src.framework import graph as _graph
 from headrace._src.framework.default_session import session_for
+from headrace._src.framework.operation import OperatorNotAllowedInGraphError
 from headrace._src.framework.tensor_shape import TensorShape
 
 
@@ -219,7 +220,9 @@ def _convert_by_kind(value, dtype, name, as_ref):
     if isinstance(value, (list, tuple)) and _holds_tensor(value):
         return _pack(value, dtype, name or "packed")
     if isinstance(value, _headrace.Operation):
-        raise TypeError("Can't convert Operation '%s' to Tensor" % value.name)
+        raise TypeError(
+            "Can't convert Operation '%s' to Tensor (target dtype=%r, name=%r, "
+            "as_ref=%r)" % (value.name, dtype and dtype.name, name, as_ref))
     if isinstance(value, TensorShape):
         if not value.is_fully_defined():
             raise ValueError("Cannot convert a partially known TensorShape to "
@@ -304,7 +307,7 @@ def constant_value(tensor, partial=False, _depth=0):
     if not isinstance(tensor, Tensor):
         return None
     if tensor.op.type == "Const":
-        value = tensor.op.get_attr("value")
+        value = tensor.op._attr("value")
         return np.array(value, object) if isinstance(value, bytes) else (
             np.asarray(value))
     if tensor.op.type == "Shape":
@@ -344,18 +347,19 @@ def _repr(self):
 
 
 def _bool(self):
-    raise TypeError("Using a `tf.Tensor` as a Python `bool` is not allowed. "
-                    "Use `if t is not None:` instead of `if t:` to test if a "
-                    "tensor is defined, and use TensorFlow ops such as "
-                    "tf.cond to execute subgraphs conditioned on the value of "
-                    "a tensor.")
+    raise OperatorNotAllowedInGraphError(
+        "using a `tf.Tensor` as a Python `bool` is not allowed in Graph "
+        "execution. Use `if t is not None:` instead of `if t:` to test if a "
+        "tensor is defined, and use TensorFlow ops such as tf.cond to execute "
+        "subgraphs conditioned on the value of a tensor.")
 
 
 def _iter(self):
-    raise TypeError("'Tensor' object is not iterable: '%s' has values only in "
-                    "a run. tf.unstack makes a list of its rows where their "
-                    "number is known, tf.map_fn and tf.while_loop go through "
-                    "them in the run." % self.name)
+    raise OperatorNotAllowedInGraphError(
+        "iterating over `tf.Tensor` is not allowed in Graph execution: '%s' has "
+        "values only in a run. tf.unstack makes a list of its rows where their "
+        "number is known, tf.map_fn and tf.while_loop go through them in the "
+        "run." % self.name)
 
 
 def _len(self):

@@ -3,6 +3,7 @@
 Collections travel as the names of nodes, as numbers and strings, or, for those
 of PROTOS, as messages that describe variables, savers and queue runners.
 """
+import functools
 import numbers
 import os
 
@@ -39,9 +40,20 @@ PROTOS = {
 }
 
 
-def _class_of(key):
-    _, module, name = PROTOS[key]
-    return getattr(load(module), name)
+# What programs registered: {collection: (message, to_proto, from_proto)}.
+registered: dict = {}
+
+
+def proto_functions(key):
+    """(message, to_proto(item, export_scope=), from_proto(message,
+    import_scope=)) of a collection, or None."""
+    if key in registered:
+        return registered[key]
+    if key not in PROTOS:
+        return None
+    message, module, name = PROTOS[key]
+    cls = getattr(load(module), name)
+    return getattr(messages, message), cls.to_proto, cls.from_proto
 
 
 # Collections out.
@@ -56,9 +68,12 @@ def _name_in_scope(item, scope):
 
 def _fill_collection(out, graph, key, items, scope, excluded):
     first = items[0]
-    if key in PROTOS:
+    functions = proto_functions(key)
+    if functions is not None and functions[1] is not None:
         for item in items:
-            proto = item.to_proto(export_scope=scope)
+            proto = (item.to_proto if key in PROTOS and key not in registered
+                     else functools.partial(functions[1], item))(
+                         export_scope=scope)
             if proto is not None:
                 out.bytes_list.value.append(proto.SerializeToString())
     elif isinstance(first, Message):
@@ -323,12 +338,13 @@ def _read_collection(graph, key, collection, scope, known):
                       key)
         return
     values = getattr(collection, kind).value
-    if kind == "bytes_list" and key in PROTOS:
+    functions = proto_functions(key)
+    if kind == "bytes_list" and functions is not None and (
+            functions[2] is not None):
         for data in values:
             if data not in known:
-                proto = getattr(messages, PROTOS[key][0]).FromString(data)
-                known[data] = _class_of(key).from_proto(
-                    proto, import_scope=scope)
+                proto = functions[0].FromString(data)
+                known[data] = functions[2](proto, import_scope=scope)
             graph.add_to_collection(key, known[data])
     elif kind == "node_list":
         for name in values:

@@ -157,7 +157,7 @@ def _assigned_shapes(op):
         return {}
     target = op.inputs[0]
     if op.type == "AssignVariableOp":
-        shape = (TensorShape(target.op.get_attr("shape"))
+        shape = (TensorShape(target.op._attr("shape"))
                  if target.op.type == "VarHandleOp" else TensorShape(None))
     else:
         shape = target.get_shape()

@@ -15,6 +15,7 @@ from headrace._src.framework.default_session import session_for
 from headrace._src.framework.graph import (
     GraphKeys, get_default_graph, init_scope, name_scope)
 from headrace._src.framework.indexed_slices import IndexedSlices
+from headrace._src.framework.operation import Reference
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.ops import array_ops as _array
 from headrace._src.variables.records import (
@@ -66,23 +67,6 @@ def variable_creator_scope(variable_creator):
             raise RuntimeError("Exiting variable_creator_scope without proper "
                                "nesting.")
         graph._variable_creators = outer
-
-
-class _Reference:
-    """Stands for an object where a key is compared by identity."""
-
-    def __init__(self, referent):
-        self._referent = referent
-
-    def deref(self):
-        return self._referent
-
-    def __eq__(self, other):
-        return isinstance(other, _Reference) and (
-            self._referent is other._referent)
-
-    def __hash__(self):
-        return id(self._referent)
 
 
 @contextlib.contextmanager
@@ -201,7 +185,7 @@ class Variable(metaclass=_VariableType):
 
     def experimental_ref(self):
         """What stands for the variable in sets and as a key."""
-        return _Reference(self)
+        return Reference(self)
 
     def eval(self, session=None):
         """The value in `session`, or the default session."""

@@ -50,7 +50,7 @@ class ResourceVariable(Variable):
         if not variable_def.is_resource:
             raise ValueError("Trying to restore Variable as ResourceVariable.")
         self._node = find(variable_def.variable_name)
-        self._shape = TensorShape(self._node.op.get_attr("shape"))
+        self._shape = TensorShape(self._node.op._attr("shape"))
         self._dtype = dtypes.as_dtype(self._node.op.get_attr("dtype"))
         if variable_def.snapshot_name:
             read = find(variable_def.snapshot_name)

@@ -1,0 +1,290 @@
+"""What programs do with nodes and graphs beside building them: operations from
+NodeDefs, attrs as messages, registries, scopes of devices, names and attrs."""
+import os
+
+import pytest
+
+import headrace as tf
+from headrace._src.compat import graphs, node_tools, shape_functions
+from headrace._src.framework.operation import (
+    OperatorNotAllowedInGraphError, Reference)
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as g:
+        yield g
+
+
+# Operations.
+
+def test_operations_are_made_from_node_defs(graph):
+    with tf.name_scope("scope"):
+        x = tf.constant([1., 2.], name="x")
+        node = node_tools.node_def("Neg", "y", device=tf.DeviceSpec(job="localhost"))
+        node.attr["T"].type = 1
+        op = node_tools.Operation(node, graph, [x], [tf.float32],
+                                  control_inputs=[x.op])
+    assert (op.name, op.type, op.device) == ("y", "Neg",
+                                               "/job:localhost")
+    assert isinstance(op, node_tools.Operation) and isinstance(op, tf.Operation)
+    assert not isinstance(x, node_tools.Operation)
+    assert op.inputs[0] is x and op.outputs[0].shape.as_list() == [2]
+    with tf.Session() as session:
+        assert session.run(op.outputs[0]).tolist() == [-1., -2.]
+
+
+@pytest.mark.parametrize("name", ["", "_a", "-a", "/a", "a:0"])
+def test_names_of_nodes_are_checked(graph, name):
+    with pytest.raises(ValueError, match="is not a valid node name"):
+        node_tools.Operation(node_tools.node_def("NoOp", name), graph)
+
+
+def test_attrs_that_are_no_numbers_are_messages():
+    value = tf.constant([[1, 2]])
+    attr = value.op.get_attr("value")
+    assert isinstance(attr, type(tf.make_tensor_proto(1)))
+    assert tf.make_ndarray(attr).tolist() == [[1, 2]]
+    place = tf.placeholder(tf.float32, [None, 2])
+    shape = place.op.get_attr("shape")
+    assert [d.size for d in shape.dim] == [-1, 2]
+    assert tf.TensorShape(shape).as_list() == [None, 2]
+    assert place.op.get_attr("dtype") is tf.float32
+    queue = tf.FIFOQueue(1, [tf.int32], [[3]])
+    assert queue.queue_ref.op.get_attr("shapes") == [
+        tf.TensorShape([3]).as_proto()]
+    assert queue.queue_ref.op.get_attr("capacity") == 1
+    with pytest.raises(ValueError, match="has no attr named 'none'"):
+        value.op.get_attr("none")
+
+
+def test_operations_tell_their_place_and_neighbours():
+    x = tf.constant(1, name="x")
+    y = tf.constant(2, name="y").op
+    y._add_control_inputs([x.op, x.op])
+    assert y.control_inputs == [x.op] and x.op._control_outputs == [y]
+    (file, line, function, text), = x.op.traceback
+    assert os.path.basename(file) == os.path.basename(__file__)
+    assert line > 1 and function.startswith("test_operations_tell")
+    y._set_device(tf.DeviceSpec(job="w"))
+    assert y.device == "/job:w"
+    assert (x._value_index, x._as_node_def_input()) == (0, "x")
+    assert tf.constant([[1, 2]])._shape_tuple() == (1, 2)
+
+
+def test_references_compare_by_identity():
+    x, y, v = tf.constant(1), tf.constant(1), tf.Variable(1)
+    assert len({t.experimental_ref() for t in (x, x, y, v)}) == 3
+    assert v.experimental_ref().deref() is v
+    with pytest.raises(TypeError):
+        Reference(x) == x
+
+
+@pytest.mark.parametrize("use,text", [
+    (bool, "using a `tf.Tensor` as a Python `bool` is not allowed in Graph"),
+    (iter, "iterating over `tf.Tensor` is not allowed in Graph")])
+def test_tensors_are_no_python_values(use, text):
+    with pytest.raises(OperatorNotAllowedInGraphError, match=text):
+        use(tf.constant([1]))
+    assert issubclass(OperatorNotAllowedInGraphError, TypeError)
+
+
+def test_a_finalized_graph_keeps_its_names(graph):
+    graph.finalize()
+    with pytest.raises(RuntimeError):
+        graph.create_op("NoOp", [], [], name="a")
+    graph._unsafe_unfinalize()
+    assert graph.create_op("NoOp", [], [], name="a").name == "a"
+
+
+# Scopes.
+
+def _attrs(op):
+    found = []
+    for name in ("_A", "_B"):
+        try:
+            found.append(op.get_attr(name))
+        except ValueError:
+            found.append(None)
+    return found
+
+
+def test_attr_scopes_nest(graph):
+    def value(text):
+        return tf.AttrValue(s=text)
+    found = []
+    with graph._attr_scope({"_A": value(b"a")}):
+        with graph._attr_scope({"_A": None, "_B": value(b"b")}):
+            with graph.device("/cpu:0"):
+                found.append(_attrs(tf.no_op()))
+            with graph._attr_scope({"_A": value(b"c")}):
+                found.append(_attrs(tf.no_op()))
+        found.append(_attrs(tf.no_op()))
+    found.append(_attrs(tf.no_op()))
+    assert found == [[None, b"b"], [b"c", b"b"], [b"a", None], [None, None]]
+
+
+def test_kernel_labels_are_attrs_of_their_ops(graph):
+    with graph._kernel_label_map({"Neg": "fast"}):
+        x = -tf.constant(1.)
+        with graph._kernel_label_map({"Neg": ""}):
+            y = -x
+    assert x.op.get_attr("_kernel") == b"fast"
+    with pytest.raises(ValueError):
+        y.op.get_attr("_kernel")
+
+
+def test_device_functions_merge_devices(graph):
+    with graph.device(node_tools.merge_device("/device:GPU:0")):
+        with graph.device(node_tools.merge_device("/job:worker")):
+            with graph.device(node_tools.merge_device(None)):
+                assert tf.no_op().device == "/job:worker/device:GPU:0"
+    with graph.device("/cpu"):
+        assert tf.no_op().device == "/device:CPU:*"
+    assert node_tools.canonical_name("/gpu:1") == "/device:GPU:1"
+
+
+def test_device_scopes_end_in_their_order(graph):
+    scope = graph.device("/cpu:1")
+    scope.__enter__()
+    with pytest.raises(RuntimeError, match="without proper scope nesting"):
+        with graph.device("/cpu:2"):
+            scope.__exit__(None, None, None)
+
+
+@pytest.mark.parametrize("name,scope", [
+    ("a", "a/"), ("a/", "a/"), ("a//b", "a//b/"), ("a//", "a//"), ("/", "/"),
+    ("//", "//"), ("", ""), (None, "")])
+def test_name_scopes_with_slashes(graph, name, scope):
+    with graph.name_scope(name) as found:
+        assert found == scope
+
+
+def test_name_scopes_of_two_are_entered_again():
+    a, b = node_tools.name_scope_v2("a"), node_tools.name_scope_v2("b")
+    found = []
+    for scopes in ((a, a), (b, a)):
+        with scopes[0] as outer, scopes[1] as inner:
+            found.append((outer, inner))
+    assert found == [("a/", "a/a/"), ("b/", "b/a/")]
+
+
+def test_name_scopes_refuse_values_of_two_graphs():
+    x = tf.constant(1)
+    with tf.Graph().as_default():
+        y = tf.constant(1)
+    with pytest.raises(ValueError, match="must be from the same graph as"):
+        with tf.name_scope("a", values=[x, y]):
+            pass
+
+
+def test_init_scope_leaves_functions(graph):
+    inner, innermost = tf.Graph(), tf.Graph()
+    inner._building_function = innermost._building_function = True
+    with graph.device("/cpu:1"), inner.as_default(), innermost.as_default():
+        with tf.name_scope("names"), tf.init_scope():
+            x = tf.constant(1)
+        with tf.device("/cpu:2"), tf.init_scope():
+            y = tf.constant(1)
+        assert tf.get_default_graph() is innermost
+        assert len(node_tools.default_graph_stack.stack) == 3
+    assert [len(g.get_operations()) for g in (graph, inner, innermost)] == [
+        2, 0, 0]
+    assert (x.name, x.device, y.device) == (
+        "names/Const:0", "/device:CPU:1", "/device:CPU:2")
+
+
+# Registries.
+
+def test_gradient_functions_of_programs_are_found():
+    @tf.RegisterGradient("NodeToolsGradient")
+    def gradient(op, grad):
+        return grad
+    x = tf.constant(1.)
+    with tf.get_default_graph().gradient_override_map(
+            {"Identity": "NodeToolsGradient", "Neg": "NodeToolsNone"}):
+        y, z = tf.identity(x), -x
+    assert node_tools.get_gradient_function(y.op) is gradient
+    assert node_tools.get_gradient_function(x.op) is None
+    with pytest.raises(LookupError, match="no entry for: NodeToolsNone"):
+        node_tools.get_gradient_function(z.op)
+
+
+def test_statistics_add_up(graph):
+    @node_tools.RegisterStatistics("NodeToolsOp", "flops")
+    def flops(graph, node):
+        return node_tools.OpStats("flops", 20)
+    node = node_tools.node_def("NodeToolsOp", "a")
+    total = node_tools.OpStats("flops")
+    total += node_tools.get_stats_for_node_def(graph, node, "flops")
+    total += node_tools.OpStats("flops", 1)
+    assert total.value == 21
+    assert node_tools.get_stats_for_node_def(graph, node, "x").value is None
+    with pytest.raises(ValueError):
+        total += node_tools.OpStats("bytes", 1)
+
+
+class NoProperty:
+    def name(self):
+        pass
+
+
+class Dense:
+    name = dtype = property(lambda self: None)
+
+
+def test_classes_count_as_tensors_once_they_are_registered():
+    with pytest.raises(TypeError, match="does not define a `name` property"):
+        graphs.register_dense_tensor_like_type(NoProperty)
+    assert not graphs.is_dense_tensor_like(Dense())
+    graphs.register_dense_tensor_like_type(Dense)
+    assert graphs.is_dense_tensor_like(Dense())
+    assert graphs.is_dense_tensor_like(tf.Variable(1))
+
+
+def test_meta_graphs_hold_items_that_a_program_describes(graph):
+    class Item:
+        def __init__(self, name):
+            self.name = name
+
+    node_tools.register_proto_function(
+        "node_tools_items", tf.NodeDef,
+        lambda item, export_scope=None: tf.NodeDef(name=item.name),
+        lambda message, import_scope=None: Item(message.name))
+    tf.add_to_collection("node_tools_items", Item("first"))
+    meta_graph = tf.train.export_meta_graph()
+    with tf.Graph().as_default():
+        tf.train.import_meta_graph(meta_graph)
+        item, = tf.get_collection("node_tools_items")
+        assert isinstance(item, Item) and item.name == "first"
+    with pytest.raises(KeyError, match="Registering two proto functions"):
+        node_tools.register_proto_function("node_tools_items")
+    assert node_tools.get_collection_proto_type("variables") is type(
+        tf.Variable(1).to_proto())
+
+
+def test_resources_are_made_and_reported():
+    handle = tf.constant(0, name="handle")
+    ready = tf.Variable(False)
+    node_tools.register_resource(handle, ready.assign(True).op, ready)
+    with tf.Session() as session:
+        session.run(ready.initializer)
+        missing = node_tools.report_uninitialized_resources()
+        assert session.run(missing).tolist() == [b"handle:0"]
+        session.run(node_tools.initialize_resources(
+            node_tools.shared_resources()))
+        assert session.run(missing).tolist() == []
+        assert node_tools.local_resources() == []
+
+
+def test_shape_functions_tell_shapes():
+    x = tf.placeholder(tf.float32, [2, None])
+    assert shape_functions.unchanged_shape(tf.identity(x).op)[0].as_list() == [
+        2, None]
+    assert shape_functions.broadcast_shape(
+        tf.TensorShape([1, 3]), tf.TensorShape([2, 1])).as_list() == [2, 3]
+    assert not shape_functions.is_broadcast_compatible(
+        tf.TensorShape([2]), tf.TensorShape([3]))
+    with pytest.raises(ValueError):
+        shape_functions.broadcast_shape(tf.TensorShape([2]),
+                                        tf.TensorShape([3]))
