@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import headrace as tf
+from headrace._src.compat import graphs
 
 
 def P(shape, dtype=tf.int32):
@@ -62,3 +63,54 @@ def test_a_long_chain_ends():
     for _ in range(2000):
         x = tf.cast(x, tf.int32 if x.dtype == tf.float32 else tf.float32)
     assert tf.get_static_value(x) is None
+
+
+def _of(dims):
+    return tf.shape(tf.placeholder(tf.float32, dims))
+
+
+@pytest.mark.parametrize("make,expected", [
+    (lambda: tf.constant([1, -1, -2]), [1, None, None]),
+    (lambda: tf.constant([], tf.int32), []),
+    (lambda: tf.constant(-1), None),
+    (lambda: tf.placeholder(tf.int32, [3]), [None, None, None]),
+    (lambda: tf.placeholder(tf.int32), None),
+    (lambda: _of([1, None]), [1, None]),
+    (lambda: tf.stack([16, tf.placeholder(tf.int32, []), 37]), [16, None, 37]),
+    (lambda: tf.concat([[16, 37], tf.placeholder(tf.int32, [2])], 0),
+     [16, 37, None, None]),
+    (lambda: _of([1, None, 3])[1:], [None, 3]),
+    (lambda: _of([1, None, 3])[:-1], [1, None]),
+    (lambda: _of([1, None, 3])[::2], [1, 3]),
+    (lambda: _of([1, None, 3])[:5], [1, None, 3]),
+    (lambda: _of(None)[1:], None)])
+def test_shapes_that_vectors_stand_for(make, expected):
+    # Values of TensorFlow 1.15.5.
+    with tf.Graph().as_default():
+        shape = graphs.constant_value_as_shape(make())
+    assert shape.ndims == (None if expected is None else len(expected))
+    if expected is not None:
+        assert shape.as_list() == expected
+
+
+@pytest.mark.parametrize("make,text", [
+    (lambda: tf.constant(3), "a scalar value '3' as shape; require"),
+    (lambda: tf.placeholder(tf.int32, []), "with unknown value as shape"),
+    (lambda: tf.constant([[1]]), "must have rank 1")])
+def test_what_stands_for_no_shape(make, text):
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=text):
+        graphs.constant_value_as_shape(make())
+
+
+def test_values_that_are_no_tensors_are_their_own():
+    assert tf.get_static_value(3) == 3
+    with tf.Graph().as_default():
+        assert tf.get_static_value(tf.Variable(3)) is None
+
+
+def test_shapes_of_tensor_protos():
+    proto = tf.make_tensor_proto([[1, 2]])
+    assert graphs.shape_equals(proto, [1, 2])
+    assert not graphs.shape_equals(proto, tf.TensorShape([2]).as_proto())
+    with pytest.raises(TypeError):
+        graphs.shape_equals([1], [1])

@@ -288,3 +288,25 @@ def test_shape_functions_tell_shapes():
     with pytest.raises(ValueError):
         shape_functions.broadcast_shape(tf.TensorShape([2]),
                                         tf.TensorShape([3]))
+
+
+# Types.
+
+def test_types_are_made_from_their_numbers():
+    assert tf.DType(1) is tf.float32 and tf.DType(103)._is_ref_dtype
+    for number in (0, 11111, "a"):
+        with pytest.raises(TypeError, match="not a valid types_pb2.DataType"):
+            tf.DType(number)
+    assert tf.int16.limits == (0, 32767) and tf.bool.limits == (False, True)
+    assert tf.string.size == 8 and tf.resource.size == 1
+    for dtype in (tf.bool, tf.qint8, tf.string):
+        with pytest.raises(TypeError, match="Cannot find minimum value of "
+                                            "<dtype: '%s'>" % dtype.name):
+            dtype.min
+
+
+def test_dimensions_are_divided_to_whole_numbers():
+    with pytest.raises(TypeError, match="please use // instead"):
+        tf.Dimension(12) / 5
+    with pytest.raises(TypeError, match="please use // instead"):
+        5 / tf.Dimension(12)

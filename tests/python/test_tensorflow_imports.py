@@ -419,7 +419,7 @@ def test_shapes_of_constants():
         tf.stack([tf.shape(x)[0], 7])).as_list() == [None, 7]
     assert graphs.constant_value_as_shape(
         tf.constant([2, -1])).as_list() == [2, None]
-    with pytest.raises(ValueError, match="scalar with value '3'"):
+    with pytest.raises(ValueError, match="scalar value '3'"):
         graphs.constant_value_as_shape(tf.constant(3))
     other = tf.Graph()
     with other.as_default():

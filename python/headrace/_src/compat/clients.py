@@ -1,6 +1,7 @@
 """tensorflow.python.client: the list of devices, and timelines of steps."""
 import json
 
+from headrace._src.framework import errors
 from headrace._src.session.session import Session
 
 
@@ -74,3 +75,13 @@ def _lanes(nodes):
             ends.append(0)
         ends[lane] = start + node.all_end_rel_micros
         yield lane, node
+
+
+def make_specific_exception(node_def, op, message, error_code):
+    """The exception of a status code; an UnknownError for one that has no
+    class."""
+    try:
+        cls = errors.exception_type_from_error_code(error_code)
+    except KeyError:
+        return errors.UnknownError(node_def, op, message, error_code)
+    return cls(node_def, op, message)

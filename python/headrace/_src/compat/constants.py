@@ -13,6 +13,22 @@ _REFERENCES.update(half_ref=_REFERENCES["float16_ref"],
                    double_ref=_REFERENCES["float64_ref"])
 
 
+# Tables of tensorflow.python.framework.dtypes.
+_INTERN_TABLE = {int(t): t for t in _ALL}
+_TYPE_TO_STRING = {int(t): t.name for t in _ALL}
+_STRING_TO_TF = dict(dtypes._by_name)
+_TF_TO_NP = {int(t): t.as_numpy_dtype for t in _ALL}
+_NP_TO_TF = {numpy.type: t for numpy, t in dtypes._by_numpy.items()}
+_NP_TO_TF[object] = dtypes.string
+TF_VALUE_DTYPES = {t for t in _ALL if not t._is_ref_dtype
+                   and t.is_numpy_compatible}
+dtype_range = {
+    t.as_numpy_dtype: (-1, 1) if t.is_floating
+    else (False, True) if t.is_bool else (t.min, t.max)
+    for t in _ALL if t.is_bool or t.is_integer
+    or t in (dtypes.float32, dtypes.float64)}
+
+
 def __getattr__(name):
     if name in _REFERENCES:
         return _REFERENCES[name]

@@ -14,6 +14,7 @@ from headrace._src.framework import graph as _graph
 from headrace._src.framework import tensor as _tensor
 from headrace._src.framework.default_session import default_sessions
 from headrace._src.framework.indexed_slices import IndexedSlices
+from headrace._src.framework.messages import TensorProto
 from headrace._src.framework.tensor import (
     constant_value, convert_n_to_tensor, convert_to_tensor)
 from headrace._src.framework.tensor_shape import TensorShape, as_shape
@@ -169,21 +170,75 @@ def vector(length):
 
 
 def constant_value_as_shape(tensor):
-    """The TensorShape that a vector of integers stands for: -1 and what is not
-    known are unknown dimensions."""
+    """The TensorShape that a vector of integers stands for: negative ones and
+    what is not known are unknown dimensions. ValueError for a scalar other
+    than -1, which is a shape of unknown rank."""
     if tensor.shape.ndims == 0:
         value = constant_value(tensor)
-        if value is None or value == -1:
+        if value is not None and value == -1:
             return TensorShape(None)
-        raise ValueError("Received a scalar with value '%s' as shape; require "
-                         "a statically known scalar with value '-1'" % value)
-    value = constant_value(tensor, partial=True)
+        raise ValueError(
+            "Received a scalar %s as shape; require a statically known scalar "
+            "with value '-1' to describe an unknown shape." % (
+                "with unknown value" if value is None
+                else "value '%s'" % value))
+    length = tensor.shape.with_rank(1).as_list()[0]
+    op = tensor.op
+    if length == 0:
+        return TensorShape([])
+    if op.type == "Shape":
+        return op.inputs[0].get_shape()
+    if op.type == "Pack":
+        return TensorShape([_dimension(constant_value(x)) for x in op.inputs])
+    if op.type == "ConcatV2":
+        shape = TensorShape([])
+        for x in list(op.inputs)[:-1]:
+            shape = shape.concatenate(constant_value_as_shape(x))
+        return shape
+    if op.type == "StridedSlice":
+        found = _sliced(op)
+        if found is not None:
+            return found
+    shape = TensorShape(None if length is None else [None] * length)
+    value = constant_value(tensor)
     if value is None:
-        shape = tensor.shape.with_rank(1)
-        length = shape.as_list()[0]
-        return TensorShape(None if length is None else [None] * length)
-    return TensorShape([None if d is None or d == -1 else int(d)
-                        for d in value])
+        return shape
+    return shape.merge_with([_dimension(d) for d in value])
+
+
+def _dimension(value):
+    return None if value is None or value < 0 else int(value)
+
+
+def _sliced(op):
+    """The part of a shape that a StridedSlice of its vector takes, or None."""
+    ends = [constant_value(x) for x in list(op.inputs)[1:]]
+    if any(end is None or len(end) != 1 for end in ends) or any(
+            op.get_attr(mask) for mask in ("ellipsis_mask", "new_axis_mask",
+                                           "shrink_axis_mask")):
+        return None
+    begin, end, stride = (int(x[0]) for x in ends)
+    shape = constant_value_as_shape(op.inputs[0])
+    if shape.ndims is None:
+        return None
+    return shape[None if op.get_attr("begin_mask") else begin:
+                 None if op.get_attr("end_mask") else end:stride]
+
+
+def shape_equals(tensor_proto, shape):
+    """Whether a TensorProto has this shape: a list or a TensorShapeProto."""
+    if not isinstance(tensor_proto, TensorProto):
+        raise TypeError("tensor_proto is not a tensor_pb2.TensorProto object")
+    if hasattr(shape, "dim"):
+        shape = shape_proto_to_list(shape)
+    elif not isinstance(shape, (list, tuple)):
+        raise TypeError("shape is not a list or tuple")
+    return shape_proto_to_list(tensor_proto.tensor_shape) == list(shape)
+
+
+def shape_proto_to_list(shape):
+    """The sizes of a TensorShapeProto."""
+    return [dim.size for dim in shape.dim]
 
 
 def maybe_set_static_shape(tensor, shape):

@@ -124,6 +124,8 @@ NAMES = {
     },
     "python.framework.dtypes": {
         "compat.constants": """
+            TF_VALUE_DTYPES _INTERN_TABLE _NP_TO_TF _STRING_TO_TF _TF_TO_NP
+            _TYPE_TO_STRING dtype_range
             bfloat16_ref bool_ref complex128_ref complex64_ref double_ref
             float16_ref float32_ref float64_ref half_ref int16_ref int32_ref
             int64_ref int8_ref qint16_ref qint32_ref qint8_ref quint16_ref
@@ -131,6 +133,7 @@ NAMES = {
             uint8_ref variant_ref""",
     },
     "python.framework.errors_impl": {
+        "compat.clients": "_make_specific_exception=make_specific_exception",
         "framework.operation": "OperatorNotAllowedInGraphError",
     },
     "python.framework.func_graph": {
@@ -194,7 +197,9 @@ NAMES = {
     },
     "python.framework.tensor_util": {
         "compat.graphs": """
-            constant_value_as_shape maybe_set_static_shape shape_tensor""",
+            ShapeEquals=shape_equals
+            TensorShapeProtoToList=shape_proto_to_list constant_value_as_shape
+            maybe_set_static_shape shape_tensor""",
         "framework.tensor": "constant_value",
         "framework.tensor_proto": "MakeNdarray=make_ndarray",
     },

@@ -10,12 +10,21 @@ class DType:
 
     __slots__ = ("_enum", "_name", "_numpy", "_base", "_ref")
 
-    def __init__(self, enum, name, numpy):
-        self._enum = enum
+    def __new__(cls, type_enum, name=None, numpy=None):
+        if name is None:  # by a program: the type of that number
+            known = range(len(_by_enum))
+            found = _by_enum[type_enum] if type_enum in known else None
+            if found is None:
+                raise TypeError("type_enum is not a valid types_pb2.DataType: "
+                                "%s" % (type_enum,))
+            return found
+        self = super().__new__(cls)
+        self._enum = type_enum
         self._name = name
         self._numpy = numpy
         self._base = self
         self._ref = None
+        return self
 
     name = property(lambda self: self._name)
     base_dtype = property(lambda self: self._base)
@@ -69,33 +78,34 @@ class DType:
     @property
     def size(self):
         """Bytes of one element."""
-        if self._base in (string, resource, variant):
+        if self._base in (resource, variant):
             return 1
         return np.dtype(self.as_numpy_dtype).itemsize
 
     @property
     def min(self):
-        return self._limit("min")
+        return self._limit("min", "minimum")
 
     @property
     def max(self):
-        return self._limit("max")
+        return self._limit("max", "maximum")
 
-    def _limit(self, which):
-        if self.is_bool:
-            return which == "max"
-        if self.is_integer or self.is_quantized:
+    def _limit(self, which, what):
+        if self.is_integer:
             return getattr(np.iinfo(self._base._numpy), which)
         if self._base is bfloat16:
             return float.fromhex("0x1.FEp127") * (1 if which == "max" else -1)
         if self.is_floating:
             return getattr(np.finfo(self._base._numpy), which)
-        raise TypeError("Cannot find %s value of %r." % (which, self))
+        raise TypeError("Cannot find %s value of %s." % (what, self))
 
     @property
     def limits(self):
-        """(0, 1) for floating types, else (min, max)."""
-        return (0, 1) if self.is_floating else (self.min, self.max)
+        """What pictures of this type have: (0, 1) for floating types, (False,
+        True) for bool, else (0, max)."""
+        if self.is_bool:
+            return (False, True)
+        return (0, 1) if self.is_floating else (0, self.max)
 
     def is_compatible_with(self, other):
         """True if a value of type `other` may stand where this is wanted."""
@@ -171,8 +181,6 @@ _FLOATING = {float32, float64, float16, bfloat16}
 _INTEGER = {int32, uint8, int16, int8, int64, uint16, uint32, uint64}
 _QUANTIZED = {qint8, quint8, qint32, qint16, quint16}
 _REAL: dict = {complex64: float32, complex128: float64}
-QUANTIZED_DTYPES = frozenset(_QUANTIZED)
-
 _by_enum: list = [None] * (_REF + 24)
 for _t in _ALL:
     _by_enum[_t._enum] = _t
@@ -181,6 +189,7 @@ for _t in _ALL:
     _t._ref = _r
     _by_enum[_r._enum] = _r
 
+QUANTIZED_DTYPES = frozenset(_QUANTIZED | {t._ref for t in _QUANTIZED})
 _by_name = {t._name: t for t in _by_enum if t is not None}
 _by_name.update(half=float16, double=float64, float=float32)
 _by_numpy = {np.dtype(t._numpy): t for t in _ALL

@@ -302,10 +302,10 @@ _COMPUTED = frozenset(["Cast", "ConcatV2", "Equal", "Fill", "NotEqual", "Pack",
 
 
 def constant_value(tensor, partial=False, _depth=0):
-    """The value of a tensor that the graph tells, or None. partial: of some
-    elements of a vector, None for the others."""
+    """The value of a tensor that the graph tells, or None; what is no tensor is
+    its own. partial: of some elements of a vector, None for the others."""
     if not isinstance(tensor, Tensor):
-        return None
+        return None if is_tensor(tensor) else tensor
     if tensor.op.type == "Const":
         value = tensor.op._attr("value")
         return np.array(value, object) if isinstance(value, bytes) else (

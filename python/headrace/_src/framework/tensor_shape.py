@@ -107,6 +107,16 @@ class Dimension:
 
     __div__ = __floordiv__
 
+    def __truediv__(self, other):
+        """TypeError: dimensions are whole numbers."""
+        raise TypeError("unsupported operand type(s) for /: 'Dimension' and "
+                        "'%s', please use // instead" % type(other).__name__)
+
+    def __rtruediv__(self, other):
+        raise TypeError("unsupported operand type(s) for /: '%s' and "
+                        "'Dimension', please use // instead"
+                        % type(other).__name__)
+
     def is_compatible_with(self, other):
         other = as_dimension(other)
         return (self._value is None or other._value is None
