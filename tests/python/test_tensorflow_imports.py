@@ -93,6 +93,9 @@ from tensorflow.python.ops import lookup_ops; lookup_ops.index_table_from_tensor
 from tensorflow.python.ops import math_ops; math_ops._bucketize([1., 3.], boundaries=[2.])
 from tensorflow.python.ops import control_flow_util as c; assert not c.GraphOrParentsInXlaContext(None)
 from tensorflow.python import tf2; assert not tf2.enabled()
+from tensorflow.python.ops.rnn import rnn_cell_impl; rnn_cell_impl.LSTMCell
+from tensorflow.python.ops.rnn_cell_impl import nest, nn_ops, array_ops; array_ops.concat
+from tensorflow.contrib.layers.python.layers.layers import math_ops, ops; ops.Tensor, math_ops.add
 from tensorflow.python.training import moving_averages, optimizer, saver, session_run_hook
 from tensorflow.python.training import slot_creator, training_util, queue_runner, input
 from tensorflow.python.util import compat, nest, deprecation, tf_inspect, tf_export
@@ -123,6 +126,9 @@ BAD = {
     "from tensorflow.python.ops import array_ops; array_ops.frobnicate":
         "AttributeError: tensorflow.python.ops.array_ops.frobnicate is not "
         "supported",
+    "from tensorflow.nn import array_ops":
+        "ModuleNotFoundError: No module named 'tensorflow.nn.array_ops' in "
+        "Headrace",
     "from tensorflow.python.eager import backprop; backprop.GradientTape":
         "AttributeError: tensorflow.python.eager.backprop.GradientTape is not "
         "supported",

@@ -109,8 +109,10 @@ class _Module(types.ModuleType):
         try:
             value = _find(path, name)
         except _Missing:
-            raise AttributeError("%s.%s is not supported" % (
-                self.__name__, name)) from None
+            value = _imported(path, name)
+            if value is None:
+                raise AttributeError("%s.%s is not supported" % (
+                    self.__name__, name)) from None
         return vars(self).setdefault(name, value)
 
     def __setattr__(self, name, value):
@@ -145,6 +147,23 @@ class _Module(types.ModuleType):
             p[len(prefix):].partition(".")[0] for p in _packages()
             if p.startswith(prefix) and p != path)
         return sorted(found)
+
+
+# Where the modules are that TensorFlow's modules import from each other.
+_COMMON = ("python.framework.", "python.ops.", "python.util.",
+           "python.training.", "python.platform.", "python.eager.",
+           "python.client.", "python.layers.", "python.lib.io.")
+
+
+def _imported(path, name):
+    """The module `name` where a module of tensorflow.python, or of the like in
+    contrib, would have imported it; or None."""
+    if path.startswith("python.") or ".python." in path:
+        for folder in _COMMON:
+            if _is_known(folder + name):
+                return importlib.import_module(
+                    "%s.%s%s" % (ROOT, folder, name))
+    return None
 
 
 def _names_of_root(module):
