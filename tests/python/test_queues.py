@@ -1,5 +1,6 @@
 """Queues, queue runners and batches."""
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -308,3 +309,11 @@ def test_a_priority_queue_keeps_what_nobody_can_have_yet(session):
     session.run(q.close())
     thread.join(20)
     assert got == [[4, 5]]
+
+
+def test_a_join_asks_no_other_thread_to_stop():
+    coord = tf.train.Coordinator()
+    thread = threading.Thread(target=time.sleep, args=(0.01,))
+    thread.start()
+    coord.join([thread])
+    assert coord.joined and not coord.should_stop()

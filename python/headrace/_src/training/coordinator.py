@@ -85,7 +85,6 @@ class Coordinator:
             threads = list(self._threads.union(threads or ()))
         while any(t.is_alive() for t in threads) and not self._stop.wait(0.05):
             pass
-        self.request_stop()
         end = time.monotonic() + stop_grace_period_secs
         for t in threads:
             if t.is_alive():
