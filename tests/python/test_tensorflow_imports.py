@@ -93,6 +93,7 @@ from tensorflow.python.ops import lookup_ops; lookup_ops.index_table_from_tensor
 from tensorflow.python.ops import math_ops; math_ops._bucketize([1., 3.], boundaries=[2.])
 from tensorflow.python.ops import control_flow_util as c; assert not c.GraphOrParentsInXlaContext(None)
 from tensorflow.python import tf2; assert not tf2.enabled()
+from tensorflow.contrib.learn.python.learn.preprocessing.text import VocabularyProcessor
 from tensorflow.python.ops.rnn import rnn_cell_impl; rnn_cell_impl.LSTMCell
 from tensorflow.python.ops.rnn_cell_impl import nest, nn_ops, array_ops; array_ops.concat
 from tensorflow.contrib.layers.python.layers.layers import math_ops, ops; ops.Tensor, math_ops.add

@@ -499,6 +499,11 @@ NAMES = {
 # Modules that have the names of others.
 SAME = {
     "contrib.framework.nest": "python.util.nest",
+    "contrib.learn.python.learn.preprocessing": "contrib.learn.preprocessing",
+    "contrib.learn.python.learn.preprocessing.categorical_vocabulary":
+        "contrib.learn.preprocessing",
+    "contrib.learn.python.learn.preprocessing.text":
+        "contrib.learn.preprocessing",
     "contrib.rnn.python.ops.core_rnn": "python.ops.rnn",
     "contrib.rnn.python.ops.rnn": "python.ops.rnn",
     "contrib.rnn.rnn_cell": "python.ops.rnn_cell_impl",
