@@ -44,6 +44,8 @@ from headrace._src.ops import math_ops as _math_ops  # noqa: E402
 
 _math_ops.install_operators()
 _headrace.set_py_function_caller(_script_ops.call)
+_headrace.Message.__reduce__ = lambda message: (
+    _names.load("framework.messages")._reduce(message))
 
 __version__ = "1.15.5"  # of TensorFlow, whose interface this is
 _names.install(_sys.modules[__name__])

@@ -44,5 +44,20 @@ _OpFunction.__repr__ = lambda self: "<op %s%s>" % (
     self.op_type, _signature(self))
 
 
+def _name(function, name):
+    """`__name__` and `__qualname__`: TensorFlow's name of the function, `exp`
+    for Exp. A class cannot have a property of this name."""
+    if name in ("__name__", "__qualname__"):
+        return _load("_hints").snake_case(function.op_type)
+    raise AttributeError("op function %s has no attribute %r"
+                         % (function.op_type, name))
+
+
+# Copies are the function itself, and pickles refer to it.
+_OpFunction.__getattr__ = _name
+_OpFunction.__module__ = __name__
+_OpFunction.__reduce__ = lambda self: self.op_type
+
+
 def _make_result_type(op_name, output_names):
     return _collections.namedtuple(op_name, output_names, rename=True)

@@ -1,5 +1,8 @@
 """Functions of tf.* against NumPy."""
+import copy
+import functools
 import inspect
+import pickle
 
 import numpy as np
 import pytest
@@ -382,3 +385,43 @@ def test_beams_follow_their_parents_back():
         end_token=9)
     with tf.Session() as sess:
         assert sess.run(out).tolist() == [[[1, 1]], [[4, 4]], [[5, 6]]]
+
+
+@pytest.mark.parametrize("path, name", [
+    ("exp", "exp"), ("add", "add"), ("nn.sigmoid", "sigmoid"),
+    ("tanh", "tanh"), ("nn.elu", "elu"), ("nn.relu", "relu"),
+    ("squared_difference", "squared_difference"),
+    ("math.floormod", "floor_mod"), ("reduce_sum", "reduce_sum"),
+    ("sparse_reduce_max", "sparse_reduce_max"),
+    ("assign_add", "assign_add"), ("scatter_nd_sub", "scatter_nd_sub")])
+def test_functions_of_ops_have_names_copies_and_pickles(path, name):
+    # Programs keep activations among hyperparameters, copy and store them.
+    function = functools.reduce(getattr, path.split("."), tf)
+    assert function.__name__ == function.__qualname__ == name
+    assert function.__module__.startswith("headrace.")
+    assert copy.copy(function) is function
+    assert copy.deepcopy({"activation": function})["activation"] is function
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        assert pickle.loads(pickle.dumps(function, protocol)) is function
+
+    @functools.wraps(function)
+    def wrapper(*args):
+        return function(*args)
+    assert wrapper.__name__ == name
+    with pytest.raises(AttributeError, match="no attribute 'of_none'"):
+        function.of_none
+
+
+@pytest.mark.parametrize("message", [
+    tf.ConfigProto(allow_soft_placement=True, device_count={"CPU": 2}),
+    tf.ConfigProto.Experimental(collective_group_leader="/job:worker"),
+    tf.AttrValue.ListValue(i=[1, 2]),
+    tf.train.Example(features={"feature": {
+        "a": {"int64_list": {"value": [3]}}}}),
+    tf.GraphDef(node=[{"name": "x", "op": "NoOp"}])],
+    ids=lambda message: type(message).__name__)
+def test_messages_have_pickles(message):
+    # Programs hand configurations and examples to other processes.
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        found = pickle.loads(pickle.dumps(message, protocol))
+        assert type(found) is type(message) and found == message

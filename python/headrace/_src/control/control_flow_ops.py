@@ -145,7 +145,7 @@ def timestamp(name=None):
 def _missing(name):
     def function(*args, **kwargs):
         raise NotImplementedError("tf.%s is not supported yet" % name)
-    function.__name__ = name
+    function.__name__ = function.__qualname__ = name
     function.__doc__ = "Not supported yet: raises NotImplementedError."
     return function
 

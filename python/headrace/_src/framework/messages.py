@@ -5,6 +5,8 @@ protobuf's own Python classes have.
 """
 from headrace._headrace import Message, message_class
 
+_PACKAGE = "headrace.pb."
+
 
 def __getattr__(name):
     cls = message_class(name) if name[:1].isupper() else None
@@ -22,6 +24,16 @@ def from_text(text, message):
     ValueError with line and column."""
     message.MergeText(text)
     return message
+
+
+def _reduce(message):
+    """How a message is pickled: by the name of its type and its bytes."""
+    return _from_bytes, (message._type_name.partition(_PACKAGE)[2],
+                         message.SerializeToString())
+
+
+def _from_bytes(name, data):
+    return message_class(name).FromString(data)
 
 
 __all__ = ["Message", "from_text"]

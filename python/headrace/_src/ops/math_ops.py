@@ -52,7 +52,7 @@ def _of_each(name, op, doc):
         if hasattr(x, "_with_values"):
             return x._with_values(op(x.values, name=name))
         return op(x, name=name)
-    function.__name__ = name
+    function.__name__ = function.__qualname__ = name
     function.__doc__ = doc + " Also of a SparseTensor's values."
     return function
 
@@ -368,7 +368,8 @@ reduce_all = _reduction("All", "Logical and over dimensions of a bool tensor.",
 reduce_any = _reduction("Any", "Logical or over dimensions of a bool tensor.",
                         dtypes.bool_)
 for _n in ("sum", "mean", "prod", "max", "min", "all", "any"):
-    globals()["reduce_" + _n].__name__ = "reduce_" + _n
+    _f = globals()["reduce_" + _n]
+    _f.__name__ = _f.__qualname__ = "reduce_" + _n
 
 
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):

@@ -285,7 +285,8 @@ def _reduction_axes(sp_input, axis, reduction_axes):
     return _raw.Range(0, _array.size(sp_input.dense_shape), 1)
 
 
-def _reduction(op_type, doc):
+def _reduction(name, doc):
+    op_type = "".join(part.capitalize() for part in name.split("_"))
     dense, sparse = getattr(_raw, op_type), getattr(_raw, op_type + "Sparse")
 
     def reduce(sp_input, axis=None, keepdims=None, reduction_axes=None,
@@ -304,13 +305,15 @@ def _reduction(op_type, doc):
             keep_dims=_math._keep(keepdims, keep_dims)))
     reduce.__doc__ = doc + " over dimensions, as a Tensor."
     reduce_sparse.__doc__ = doc + " over dimensions, as a SparseTensor."
+    reduce.__name__ = reduce.__qualname__ = name
+    reduce_sparse.__name__ = reduce_sparse.__qualname__ = name + "_sparse"
     return reduce, reduce_sparse
 
 
 sparse_reduce_sum, sparse_reduce_sum_sparse = _reduction(
-    "SparseReduceSum", "The sum of the elements there are")
+    "sparse_reduce_sum", "The sum of the elements there are")
 sparse_reduce_max, sparse_reduce_max_sparse = _reduction(
-    "SparseReduceMax", "The largest of the elements there are")
+    "sparse_reduce_max", "The largest of the elements there are")
 
 
 def sparse_softmax(sp_input, name=None):

@@ -186,7 +186,7 @@ def _add_or_subtract(method, op):
             return getattr(ref, method)(value)
         return getattr(_raw, op)(ref, value, use_locking=use_locking,
                                  name=name)
-    function.__name__ = method
+    function.__name__ = function.__qualname__ = method
     return function
 
 
@@ -196,7 +196,9 @@ assign_sub = _add_or_subtract("assign_sub", "AssignSub")
 assign_sub.__doc__ = "Subtracts from the variable; a tensor of the difference."
 
 
-def _scatter(op, locks=False):
+def _scatter(name, locks=False):
+    op = "".join(part.capitalize() for part in name.split("_"))
+
     def function(ref, indices, updates, use_locking=locks, name=None):
         if not _is_ref(ref) and isinstance(ref, Variable):
             return ref._scatter_rows(op, indices, updates, name)
@@ -204,19 +206,20 @@ def _scatter(op, locks=False):
                                  use_locking=use_locking, name=name)
     function.__doc__ = ("%s: rows of the variable at `indices` with "
                         "`updates`; a tensor of the new value." % op)
+    function.__name__ = function.__qualname__ = name
     return function
 
 
-scatter_update = _scatter("ScatterUpdate", locks=True)
-scatter_add = _scatter("ScatterAdd")
-scatter_sub = _scatter("ScatterSub")
-scatter_mul = _scatter("ScatterMul")
-scatter_div = _scatter("ScatterDiv")
-scatter_min = _scatter("ScatterMin")
-scatter_max = _scatter("ScatterMax")
-scatter_nd_update = _scatter("ScatterNdUpdate", locks=True)
-scatter_nd_add = _scatter("ScatterNdAdd")
-scatter_nd_sub = _scatter("ScatterNdSub")
+scatter_update = _scatter("scatter_update", locks=True)
+scatter_add = _scatter("scatter_add")
+scatter_sub = _scatter("scatter_sub")
+scatter_mul = _scatter("scatter_mul")
+scatter_div = _scatter("scatter_div")
+scatter_min = _scatter("scatter_min")
+scatter_max = _scatter("scatter_max")
+scatter_nd_update = _scatter("scatter_nd_update", locks=True)
+scatter_nd_add = _scatter("scatter_nd_add")
+scatter_nd_sub = _scatter("scatter_nd_sub")
 
 
 def batch_scatter_update(ref, indices, updates, use_locking=True, name=None):
