@@ -70,8 +70,44 @@ def test_a_function_with_feeds_and_updates():
     assert f([[1.0, 2.0]]) == {"sum": 3.0} and K.get_value(v) == 3
     with pytest.raises(ValueError, match="2 inputs were given, 1 are wanted"):
         f([[1.0], [2.0]])
-    with pytest.raises(ValueError, match="options"):
-        K.function([x], [x], options=3)
+    with pytest.raises(ValueError, match="argument \"other\""):
+        K.function([x], [x], other=3)
+    with pytest.raises(TypeError, match="list or tuple"):
+        K.function([x], [x], updates=v)
+    with pytest.raises(NotImplementedError, match="cannot be fed with"):
+        f([K.constant([1.0])])
+
+
+def test_a_function_with_arguments_of_the_run():
+    x, y = K.placeholder((None,)), K.placeholder(())
+    f = K.function([x], [x + y], feed_dict={y: 5}, fetches=[2 * x],
+                   options=tf.RunOptions(
+                       trace_level=tf.RunOptions.FULL_TRACE),
+                   run_metadata=tf.RunMetadata())
+    seen = []
+    f.fetch_callbacks[f.fetches[0]] = seen.append
+    assert f([[1.0, 2.0]])[0].tolist() == [6, 7]
+    assert seen[0].tolist() == [2, 4]
+    assert f.run_metadata.step_stats.dev_stats
+
+
+class Coo:
+    """A sparse matrix as SciPy's are."""
+    row, col, data, shape = np.array([0, 1]), np.array([2, 0]), np.array(
+        [3.0, 4.0], np.float32), (2, 3)
+
+    def tocoo(self):
+        return self
+
+
+def test_sparse_values():
+    x = K.placeholder((None, 3), sparse=True)
+    assert K.is_sparse(x)
+    f = K.function([x], [K.sum(K.to_dense(x), axis=1)])
+    assert f([Coo()])[0].tolist() == [3, 4]
+    assert f([tf.SparseTensorValue([[0, 1]], [2.0], (1, 3))])[0].tolist() == [2]
+    v = K.variable(Coo())
+    assert K.eval(K.to_dense(v)).tolist() == [[0, 0, 3], [4, 0, 0]]
 
 
 def test_manual_variable_initialization():
@@ -111,6 +147,47 @@ def test_a_loop_over_an_unknown_number_of_steps():
     np.testing.assert_array_equal(got[1], value.cumsum(1))
 
 
+def test_the_step_before_a_loop_takes_no_element_of_its_arrays():
+    x = K.constant(np.arange(6.0).reshape(1, 3, 2))
+    # The step outside of the loop runs with it, at any time.
+    last, _, _ = K.rnn(lambda x, s: (x + s[0], [x + s[0]]), x,
+                       [K.zeros_like(x[:, 0])])
+    first = [K.get_session().run(last).tolist() for _ in range(50)]
+    assert first == [[[6, 9]]] * 50
+
+
+def test_a_loop_over_nested_inputs_outputs_and_states():
+    x = {"a": K.constant(np.arange(6.0).reshape(1, 3, 2)),
+         "b": K.constant(np.ones((1, 3, 2)))}
+    zero = K.zeros((1, 2))
+
+    def step(x, states):
+        one, (two, three) = states
+        new = [one + x["a"], (two + x["b"], three + 2)]
+        return (new[0], new[1][0] * 10), new
+
+    for options in dict(), dict(unroll=True), dict(time_major=True), dict(
+            mask=K.constant([[1, 1, 1]])):
+        given = x if "time_major" not in options else {
+            k: K.permute_dimensions(v, (1, 0, 2)) for k, v in x.items()}
+        last, outputs, states = K.rnn(step, given, [zero, (zero, zero)],
+                                      **options)
+        got = K.get_session().run([last, outputs, states])
+        assert [v.tolist() for v in got[0]] == [[[6, 9]], [[30, 30]]]
+        assert [v.ravel().tolist() for v in got[1]] == [
+            [0, 1, 2, 4, 6, 9], [10, 10, 20, 20, 30, 30]]
+        assert got[2][0].tolist() == [[6, 9]]
+        assert [v.tolist() for v in got[2][1]] == [[[3, 3]], [[6, 6]]]
+
+
+def test_a_loop_of_fewer_steps_than_the_input_has():
+    x = K.ones((1, 3, 1))
+    _, outputs, states = K.rnn(lambda x, s: (x + s[0], [x + s[0]]), x,
+                               [K.zeros((1, 1))], input_length=2)
+    got = K.get_session().run([outputs, states])
+    assert got[0].ravel().tolist() == [1, 2, 0] and got[1][0].tolist() == [[2]]
+
+
 def test_a_loop_with_constants_has_a_gradient():
     x = K.constant(np.ones((2, 3, 1)))
     w = K.variable([[2.0]])
@@ -123,6 +200,8 @@ def test_a_loop_with_constants_has_a_gradient():
 @pytest.mark.parametrize("make, error, words", [
     (lambda: K.rnn(None, K.placeholder((2, None, 1)), [], unroll=True),
      ValueError, "fixed number"),
+    (lambda: K.rnn(lambda x, s: (x, []), images()[0], [],
+                   mask=K.ones((6, 7))), ValueError, "No initial states"),
     (lambda: K.conv2d(images(), K.ones((2, 2, 3, 1)), padding="full"),
      ValueError, "Unknown padding"),
     (lambda: K.conv2d(images(), K.ones((2, 2, 3, 1)), data_format="x"),

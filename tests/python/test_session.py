@@ -516,3 +516,32 @@ def test_an_array_that_changes_between_the_calls_of_a_partial_run():
         values[:] = 100
         got = s.partial_run(handle, total, {y: values})
     np.testing.assert_array_equal(got, np.full(8, 101))
+
+
+def test_a_callable_from_options():
+    v = tf.Variable(1.)
+    x = tf.placeholder(tf.float32, [None], name="x")
+    more = v.assign_add(tf.reduce_sum(x))
+    options = tf.headrace.messages.CallableOptions(feed=["x:0"], fetch=[(x * 2).name],
+                                 target=[more.op.name])
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        run = sess._make_callable_from_options(options)
+        assert run(np.float32([1, 2]))[0].tolist() == [2, 4]
+        assert sess.run(v) == 4
+        metadata = tf.RunMetadata()
+        options.run_options.trace_level = tf.RunOptions.FULL_TRACE
+        run = sess._make_callable_from_options(options)
+        assert len(run(np.float32([1]), run_metadata=metadata)) == 1
+        assert metadata.step_stats.dev_stats
+        for part, error in (("feed", tf.errors.InvalidArgumentError),
+                            ("fetch", tf.errors.InvalidArgumentError),
+                            ("target", tf.errors.NotFoundError)):
+            wrong = tf.headrace.messages.CallableOptions()
+            wrong.CopyFrom(options)
+            getattr(wrong, part).append("none:0"[:4 if part == "target" else 6])
+            with pytest.raises(error, match="none"):
+                sess._make_callable_from_options(wrong)
+        options.tensor_connection.add(from_tensor="a:0", to_tensor="x:0")
+        with pytest.raises(NotImplementedError, match="feeds a tensor"):
+            sess._make_callable_from_options(options)

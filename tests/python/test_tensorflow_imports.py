@@ -49,6 +49,9 @@ from tensorflow.core.example import example_pb2, feature_pb2; example_pb2.Exampl
 from tensorflow.core.util.event_pb2 import Event; Event()
 from tensorflow.python import keras; keras.layers.Dense
 from tensorflow.python.keras.layers import Dense
+from tensorflow.python.keras import backend as K; assert not K.is_keras_tensor(K.constant(1.)) and K.is_placeholder(K.placeholder((2,)))
+import tensorflow as tf; from tensorflow.python.keras import backend as K; assert K.get_graph() is tf.get_default_graph(); K.logsumexp(K.ones((2,)))
+from tensorflow.python.keras.utils import np_utils, conv_utils; np_utils.to_categorical, conv_utils.conv_output_length
 from tensorflow.python.client import device_lib; assert device_lib.list_local_devices()[0].name == "/device:CPU:0"
 from tensorflow.python.client import session, timeline; session.Session, timeline.Timeline
 from tensorflow.python.data.ops import dataset_ops; dataset_ops.Dataset

@@ -232,6 +232,31 @@ NAMES = {
     "python.keras.engine.input_spec": {
         "layers.input_spec": "InputSpec",
     },
+    "python.keras.backend": {
+        "framework.graph": "get_graph=get_default_graph",
+        "keras.backend_running": "GraphExecutionFunction=Function",
+        "layers.backend": """
+            is_keras_tensor is_placeholder
+            symbolic_learning_phase=learning_phase""",
+        "ops.array_ops": "identity",
+        "ops.math_ops": "logsumexp=reduce_logsumexp",
+    },
+    "python.keras.utils.conv_utils": {
+        "compat.layer_sizes": """
+            conv_input_length conv_output_length convert_data_format
+            deconv_output_length normalize_data_format normalize_padding
+            normalize_tuple""",
+    },
+    "python.keras.utils.np_utils": {
+        "keras.utils": "normalize to_categorical",
+    },
+    "python.keras.utils.tf_utils": {
+        "compat.keras_utils": """
+            are_all_symbolic_tensors constant_value convert_shapes
+            get_reachable_from_inputs is_symbolic_tensor
+            is_tensor_or_tensor_list is_tensor_or_variable
+            shape_type_conversion smart_cond""",
+    },
     "python.layers.utils": {
         "control.control_flow": "smart_cond",
         "framework.tensor": "constant_value",

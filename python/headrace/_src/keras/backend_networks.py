@@ -372,11 +372,12 @@ def rnn(step_function, inputs, initial_states, go_backwards=False, mask=None,
       With `constants`, a list, states end with these.
     inputs: [batch, time, ...], or [time, batch, ...] if time_major; may be
       nested. The outputs are alike.
-    initial_states: a list of [batch, ...].
+    initial_states: a list of [batch, ...]; may be nested too.
     mask: bool [batch, time]: a step that is False repeats the output before
       it (zeros if zero_output_for_mask) and leaves the states.
     unroll: each step is in the graph; the number of steps is known.
-    input_length: the number of steps, if it is not known."""
+    input_length: more steps than that are not made; what they would give is
+      0."""
     constants = list(constants or [])
     flat = [convert_to_tensor(x) for x in nest.flatten(inputs)]
     if not time_major:
@@ -391,58 +392,72 @@ def rnn(step_function, inputs, initial_states, go_backwards=False, mask=None,
     known = int_shape(flat[0])[0]
     batch = int_shape(flat[0])[1]
 
-    def step(t, states, before):
-        """(output, states) of time t."""
-        output, new = step_function(
-            nest.pack_sequence_as(inputs, [read(t) for read in reads]),
-            tuple(states) + tuple(constants))
-        output, new = convert_to_tensor(output), list(new)
-        if mask is not None:
-            now = at_mask(t)
+    def step(now, at_mask, states, before):
+        """(outputs, states) of the inputs `now`, all of them flat lists."""
+        outputs, new = step_function(
+            nest.pack_sequence_as(inputs, now),
+            tuple(nest.pack_sequence_as(structure, states)) + tuple(constants))
+        structures.append(outputs)
+        outputs = [convert_to_tensor(x) for x in nest.flatten(outputs)]
+        new = nest.flatten(list(new))
+        for a, b in zip(new, states):
+            a.set_shape(b.get_shape())
+        if at_mask is not None:
             if before is None or zero_output_for_mask:
-                before = _array.zeros_like(output)
-            output = _chosen(now, output, before)
-            new = [_chosen(now, a, b) for a, b in zip(new, states)]
-        return output, new
+                before = [_array.zeros_like(x) for x in outputs]
+            outputs = [_chosen(at_mask, a, b) for a, b in zip(outputs, before)]
+            new = [_chosen(at_mask, a, b) for a, b in zip(new, states)]
+        return outputs, new
 
-    states = [convert_to_tensor(s) for s in initial_states]
+    structure, structures = list(initial_states), []
+    states = [convert_to_tensor(s) for s in nest.flatten(structure)]
+    if mask is not None and not states:
+        raise ValueError("No initial states provided! With a mask, the first "
+                         "state is the output of the step before.")
     if unroll:
         if not known:
             raise ValueError("Unrolling requires a fixed number of timesteps.")
-        reads = [lambda t, x=x: x[t] for x in flat]
-        at_mask = (lambda t: mask[t]) if mask is not None else None
-        outputs, output = [], None
+        every, before = [], None
         for t in (reversed(range(known)) if go_backwards else range(known)):
-            output, states = step(t, states, output)
-            outputs.append(output)
-        last, result = outputs[-1], _array.stack(outputs, 0)
+            before, states = step([x[t] for x in flat],
+                                  None if mask is None else mask[t], states,
+                                  before)
+            every.append(before)
+        results = [_array.stack(x, 0) for x in zip(*every)]
+        lasts = every[-1]
     else:
-        steps = _array.shape(flat[0])[0] if input_length is None \
-            else input_length
+        steps = _array.shape(flat[0])[0]
         if go_backwards:
             flat = [_array.reverse(x, [0]) for x in flat]
             mask = mask if mask is None else _array.reverse(mask, [0])
 
         def array_of(x):
-            return TensorArray(x.dtype, size=_array.shape(x)[0],
+            return TensorArray(x.dtype, size=steps,
                                element_shape=x.get_shape()[1:]).unstack(x)
         arrays = [array_of(x) for x in flat]
-        reads = [a.read for a in arrays]
-        at_mask = array_of(mask).read if mask is not None else None
-        # The shape and the type of an output, from a step outside of the loop.
-        first, _ = step(0, states, None)
-        made = TensorArray(first.dtype, size=steps,
-                           element_shape=first.get_shape())
+        masks = None if mask is None else array_of(mask)
+        # The shapes and types of the outputs, from a step outside of the loop.
+        # It takes no element of an array: each is there for one read.
+        first, _ = step([x[0] for x in flat], None, states, None)
+        made = [TensorArray(x.dtype, size=steps, element_shape=x.get_shape())
+                for x in first]
 
-        def body(t, array, before, *states):
-            output, new = step(t, list(states), before)
-            for a, b in zip(new, states):
-                a.set_shape(b.get_shape())
-            return [t + 1, array.write(t, output), output] + new
-        _, made, last, *states = while_loop(
+        def body(t, made, before, states):
+            outputs, new = step([x.read(t) for x in arrays],
+                                None if masks is None else masks.read(t),
+                                states, before)
+            made = [array.write(t, x) for array, x in zip(made, outputs)]
+            return t + 1, made, [] if masks is None else outputs, new
+        _, made, _, states = while_loop(
             lambda t, *_: t < steps, body,
-            [0, made, _array.zeros_like(first)] + states,
-            parallel_iterations=32)
-        result = made.stack()
-    result.set_shape([known, batch] + result.get_shape().as_list()[2:])
-    return last, result if time_major else _swap(result), states
+            (0, made, [] if masks is None else [
+                _array.zeros_like(x) for x in first], states),
+            parallel_iterations=32, maximum_iterations=input_length)
+        results = [x.stack() for x in made]
+        lasts = [x[-1] for x in results]
+    for x in results:
+        x.set_shape([known, batch] + x.get_shape().as_list()[2:])
+    results = results if time_major else [_swap(x) for x in results]
+    return (nest.pack_sequence_as(structures[0], lasts),
+            nest.pack_sequence_as(structures[0], results),
+            nest.pack_sequence_as(structure, states))

@@ -1,6 +1,9 @@
 """tf.keras.backend: what runs, chooses and assigns."""
 import contextlib
 
+import numpy as np
+
+from headrace._headrace import Tensor
 from headrace._src.control.control_flow import cond
 from headrace._src.control import control_flow_ops as _flow
 from headrace._src.control import functional_ops as _functional
@@ -13,7 +16,11 @@ from headrace._src.layers import backend as _backend
 from headrace._src.layers.backend import get_session, learning_phase, ndim
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
+from headrace._src.ops.sparse_tensor import (
+    SparseTensor, SparseTensorValue)
 from headrace._src.training import gradients as _gradients
+from headrace._src.variables.base import Variable
+from headrace._src.variables.variables import assign
 
 
 def name_scope(name, default_name=None, values=None):
@@ -26,49 +33,76 @@ def manual_variable_initialization(value):
     _backend.set_manual_initialization(bool(value))
 
 
-class _Function:
+class Function:
     """See function."""
 
-    def __init__(self, inputs, outputs, updates):
-        self._inputs = list(inputs)
-        self._outputs = outputs
-        flat = nest.flatten(outputs)
-        with control_dependencies([o for o in flat if o is not None]):
-            ops = [_assigned(u) for u in updates or []]
-            self._updates = _flow.group(*ops) if ops else None
+    def __init__(self, inputs, outputs, updates=None, name=None,
+                 feed_dict=None, fetches=(), options=None, run_metadata=None):
+        if not isinstance(updates or [], (list, tuple)):
+            raise TypeError("`updates` in a Keras backend function should be a "
+                            "list or tuple.")
+        self.inputs = nest.flatten(inputs)
+        self._structure = outputs
+        self.outputs = nest.flatten(outputs)
+        with control_dependencies(self.outputs[:1]):
+            self.updates_op = _flow.group(*[_assigned(u)
+                                            for u in updates or []])
+        self.name = name
+        self.feed_dict = feed_dict
+        self.fetches = [_array.identity(x) for x in (
+            fetches if isinstance(fetches, (list, tuple)) else [fetches])]
+        self.fetch_callbacks = {}  # of a fetch: what takes its value
+        self.run_options, self.run_metadata = options, run_metadata
 
     def __call__(self, inputs=()):
         inputs = (list(inputs) if isinstance(inputs, (list, tuple))
-                  else [inputs])
-        if len(inputs) != len(self._inputs):
+                  else nest.flatten(inputs))
+        if len(inputs) != len(self.inputs):
             raise ValueError("function: %d inputs were given, %d are wanted"
-                             % (len(inputs), len(self._inputs)))
-        feed = {t: value for t, value in zip(self._inputs, inputs)
+                             % (len(inputs), len(self.inputs)))
+        feed = {x: _fed(x, value) for x, value in zip(self.inputs, inputs)
                 if value is not None}
-        fetches = nest.flatten(self._outputs)
-        session = get_session()
-        run = fetches + ([self._updates] if self._updates is not None else [])
-        values = session.run(run, feed_dict=feed)[:len(fetches)]
-        return nest.pack_sequence_as(self._outputs, values)
+        feed.update(self.feed_dict or {})
+        outputs, _, others = get_session().run(
+            [self.outputs, self.updates_op, self.fetches], feed,
+            self.run_options, self.run_metadata)
+        for fetch, value in zip(self.fetches, others):
+            if fetch in self.fetch_callbacks:
+                self.fetch_callbacks[fetch](value)
+        return nest.pack_sequence_as(self._structure, outputs)
+
+
+def _fed(placeholder, value):
+    if isinstance(value, (Tensor, Variable)):
+        raise NotImplementedError(
+            "function: %s cannot be fed with %s, only with values; compute it "
+            "with Session.run first" % (placeholder, value))
+    if isinstance(placeholder, SparseTensor):
+        return _backend.as_sparse(value, SparseTensorValue)
+    return np.asarray(value, placeholder.dtype.as_numpy_dtype)
 
 
 def _assigned(update):
     """The op of an update: an op, or (variable, new value)."""
     if isinstance(update, tuple):
         variable, value = update
-        return variable.assign(value)
+        return assign(variable, value)
     return update
 
 
 def function(inputs, outputs, updates=None, name=None, **kwargs):
-    """A callable from arrays for `inputs`, placeholders, to the values of
-    `outputs`, a list; after these `updates` run: ops, or (variable, new value).
-    It runs in get_session(). ValueError for further arguments."""
-    del name
-    if kwargs:
-        raise ValueError("function: arguments of Session.run are not supported:"
-                         " %s" % sorted(kwargs))
-    return _Function(nest.flatten(inputs), outputs, updates)
+    """A callable from values for `inputs`, placeholders, to the values of
+    `outputs`; after the first of these `updates` run: ops, or (variable, new
+    value). It runs in get_session().
+
+    kwargs: of Session.run. `feed_dict`, further values by tensor; `fetches`,
+    further tensors, which are computed too; `options`; `run_metadata`.
+    ValueError for others."""
+    for key in kwargs:
+        if key not in ("feed_dict", "fetches", "options", "run_metadata"):
+            raise ValueError("Invalid argument \"%s\" passed to K.function with "
+                             "TensorFlow backend" % key)
+    return Function(inputs, outputs, updates, name, **kwargs)
 
 
 def update(x, new_x):

@@ -211,8 +211,20 @@ def batch_set_value(tuples):
     session.run(assigns, feeds)
 
 
+def as_sparse(value, kind):
+    """`kind`(indices, values, dense_shape) of a matrix of SciPy; another value
+    as it is."""
+    if not hasattr(value, "tocoo"):
+        return value
+    coo = value.tocoo()
+    return kind(_np.stack([coo.row, coo.col], 1).astype(_np.int64), coo.data,
+                coo.shape)
+
+
 def variable(value, dtype=None, name=None, constraint=None):
-    """A variable of this value."""
+    """A variable of this value. A matrix of SciPy is a SparseTensor."""
+    if hasattr(value, "tocoo"):
+        return as_sparse(value, _load("_src.ops.sparse_tensor").SparseTensor)
     return _load("_src.variables.variables").Variable(
         value, dtype=dtypes.as_dtype(dtype or floatx()), name=name,
         constraint=constraint, use_resource=True)
@@ -337,11 +349,25 @@ def concatenate(tensors, axis=-1):
 
 
 def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None):
-    """A placeholder of the shape, or of `ndim` unknown dimensions."""
-    if sparse:
-        raise NotImplementedError("keras.backend.placeholder: sparse "
-                                  "placeholders are not supported; use "
-                                  "tf.sparse.placeholder")
-    if shape is None and ndim is not None:
+    """A placeholder of the shape, or of `ndim` unknown dimensions; sparse: of a
+    SparseTensor."""
+    if not shape and ndim:
         shape = [None] * ndim
-    return _array.placeholder(dtypes.as_dtype(dtype or floatx()), shape, name)
+    dtype = dtypes.as_dtype(dtype or floatx())
+    if sparse:
+        return _load("_src.ops.sparse_tensor").sparse_placeholder(
+            dtype, shape, name)
+    return _array.placeholder(dtype, shape, name)
+
+
+def is_placeholder(x):
+    """If x is a placeholder."""
+    return getattr(getattr(x, "op", None), "type", None) == "Placeholder"
+
+
+def is_keras_tensor(x):
+    """If a layer made x. ValueError for what is no tensor."""
+    if not hasattr(x, "dtype") or not hasattr(x, "get_shape"):
+        raise ValueError("Unexpectedly found an instance of type `%s`. "
+                         "Expected a symbolic tensor instance." % type(x))
+    return getattr(x, "name", None) in graph_state().history

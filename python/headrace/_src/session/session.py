@@ -4,6 +4,7 @@ import collections.abc
 from headrace import _headrace
 from headrace._headrace import Tensor
 from headrace._loading import load
+from headrace._src.framework import errors
 from headrace._src.framework import graph as _graph
 from headrace._src.framework.default_session import default_sessions
 
@@ -89,6 +90,37 @@ class Session:
         if self._graph._prepare_fetches is not None:
             fetches = self._graph._prepare_fetches(self, fetches)
         return self._core.make_callable(fetches, feed_list, accept_options)
+
+    def _make_callable_from_options(self, callable_options):
+        """A function of the names in a CallableOptions: it takes the values of
+        the feeds in order, and `run_metadata`, and returns those of the
+        fetches as a list. tf.errors for names that the graph does not have;
+        NotImplementedError if it has tensor_connection."""
+        options = _own_message(callable_options, "CallableOptions")
+        if options.tensor_connection:
+            raise NotImplementedError(
+                "CallableOptions.tensor_connection, which feeds a tensor to "
+                "another, is not supported: compute the value in a run of its "
+                "own, or build on the tensor %s itself"
+                % options.tensor_connection[0].from_tensor)
+        try:
+            feeds, fetches = ([self._graph.get_tensor_by_name(x) for x in names]
+                              for names in (options.feed, options.fetch))
+        except KeyError as e:
+            raise errors.InvalidArgumentError(None, None, e.args[0]) from None
+        try:
+            targets = [self._graph.get_operation_by_name(x)
+                       for x in options.target]
+        except KeyError as e:
+            raise errors.NotFoundError(None, None, e.args[0]) from None
+        function = self.make_callable(fetches + targets, feeds,
+                                      accept_options=True)
+        run_options = options.run_options
+
+        def run(*args, run_metadata=None):
+            return function(*args, options=run_options,
+                            run_metadata=run_metadata)[:len(fetches)]
+        return run
 
     def plan(self, fetches, feed_shapes=None):
         """What the tensors of a run would take, known without running it.
