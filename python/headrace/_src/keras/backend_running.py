@@ -33,7 +33,7 @@ def manual_variable_initialization(value):
     _backend.set_manual_initialization(bool(value))
 
 
-class Function:
+class _Function:
     """See function."""
 
     def __init__(self, inputs, outputs, updates=None, name=None,
@@ -102,7 +102,7 @@ def function(inputs, outputs, updates=None, name=None, **kwargs):
         if key not in ("feed_dict", "fetches", "options", "run_metadata"):
             raise ValueError("Invalid argument \"%s\" passed to K.function with "
                              "TensorFlow backend" % key)
-    return Function(inputs, outputs, updates, name, **kwargs)
+    return _Function(inputs, outputs, updates, name, **kwargs)
 
 
 def update(x, new_x):
