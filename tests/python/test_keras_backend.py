@@ -136,6 +136,16 @@ def test_print_tensor(capfd):
     assert "it is 2" in capfd.readouterr().err
 
 
+def test_cross_entropy_of_a_softmax_over_another_axis():
+    x = np.random.RandomState(0).rand(2, 3, 4).astype("f")
+    target = x / x.sum(1, keepdims=True)
+    # As in TensorFlow, the softmax of the last axis is taken for one of `axis`.
+    loss = K.eval(K.categorical_crossentropy(
+        K.constant(target), K.softmax(K.constant(x)), axis=1))
+    logs = x - np.log(np.exp(x).sum(1, keepdims=True))
+    np.testing.assert_allclose(loss, -(target * logs).sum(1), rtol=1e-5)
+
+
 def test_a_loop_over_an_unknown_number_of_steps():
     x = K.placeholder((2, None, 3))
     last, outputs, _ = K.rnn(lambda x, s: (x + s[0], [x + s[0]]), x,

@@ -285,6 +285,10 @@ def categorical_crossentropy(target, output, from_logits=False, axis=-1):
     logits if from_logits."""
     output = convert_to_tensor(output)
     if axis % ndim(output) != ndim(output) - 1:
+        if not from_logits and output.op.type == "Softmax":
+            # As for the last axis: of a softmax, whatever its axis is, what it
+            # was computed from are the logits.
+            output, from_logits = output.op.inputs[0], True
         order = [i for i in range(ndim(output)) if i != axis % ndim(output)]
         order.append(axis % ndim(output))
         target = _array.transpose(target, order)
