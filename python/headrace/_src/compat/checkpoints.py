@@ -1,12 +1,15 @@
 """tensorflow.python.tools: freeze_graph and inspect_checkpoint as functions."""
+import re
+
 import numpy as np
 
 from headrace._src.framework import graph as _graph
 from headrace._src.framework import importer as _importer
 from headrace._src.framework.graph_rewrites import (
     convert_variables_to_constants, extract_sub_graph, remove_training_nodes)
-from headrace._src.framework.messages import GraphDef, from_text
+from headrace._src.framework.messages import GraphDef, SaverDef, from_text
 from headrace._src.platform.file_io import GFile
+from headrace._src.saved_model.loader import load as _load_saved_model
 from headrace._src.session.session import Session
 from headrace._src.training import checkpoint_management as _management
 from headrace._src.training.checkpoint_reader import CheckpointReader
@@ -18,7 +21,8 @@ def _names(text):
     return [n for n in (text or "").replace(" ", "").split(",") if n]
 
 
-def _read_graph(path, binary):
+def read_graph(path, binary):
+    """The GraphDef of a file, binary or text."""
     with GFile(path, "rb") as file:
         data = file.read()
     return (GraphDef.FromString(data) if binary
@@ -38,6 +42,10 @@ def freeze_graph(input_graph, input_saver, input_binary, input_checkpoint,
         `input_meta_graph`, the file of a MetaGraphDef.
       input_checkpoint: prefix of the checkpoint.
       output_node_names: "a,b": the nodes whose inputs are kept.
+      input_saver: file of the SaverDef that restores, instead of the graph's
+        own nodes.
+      input_saved_model_dir: folder of a SavedModel, in place of graph and
+        checkpoint; `saved_model_tags`, "a,b", say which of its graphs.
       restore_op_name: if the graph has it, the node that restores; then
         `filename_tensor_name` is the tensor of the prefix. Otherwise variables
         are restored by their names.
@@ -51,30 +59,34 @@ def freeze_graph(input_graph, input_saver, input_binary, input_checkpoint,
 
     Raises:
       ValueError: no output nodes, or a checkpoint that is not there.
-      NotImplementedError: input_saver or input_saved_model_dir was given."""
-    if input_saver or input_saved_model_dir:
-        raise NotImplementedError(
-            "freeze_graph: input_saver and input_saved_model_dir are not "
-            "supported; load the model and use "
-            "tf.graph_util.convert_variables_to_constants")
+      OSError: no SavedModel."""
     outputs = _names(output_node_names)
     if not outputs:
         raise ValueError("You need to supply the name of a node to "
                          "--output_node_names.")
-    if not _management.checkpoint_exists(input_checkpoint):
+    if not input_saved_model_dir and not _management.checkpoint_exists(
+            input_checkpoint):
         raise ValueError("Input checkpoint '%s' doesn't exist!"
                          % input_checkpoint)
     with _graph.Graph().as_default() as graph, Session(graph=graph) as session:
-        if input_meta_graph:
+        if input_saved_model_dir:
+            _load_saved_model(session, _names(saved_model_tags),
+                              input_saved_model_dir, clear_devices=clear_devices)
+        elif input_meta_graph:
             import_meta_graph(input_meta_graph, clear_devices=clear_devices)
         else:
-            graph_def = _read_graph(input_graph, input_binary)
+            graph_def = read_graph(input_graph, input_binary)
             if clear_devices:
                 for node in graph_def.node:
                     node.device = ""
             _importer.import_graph_def(graph_def, name="")
         nodes = {op.name for op in graph.get_operations()}
-        if restore_op_name in nodes:
+        if input_saved_model_dir:
+            pass  # its variables have values
+        elif input_saver:
+            Saver(saver_def=_read_saver(input_saver, input_binary)).restore(
+                session, input_checkpoint)
+        elif restore_op_name in nodes:
             session.run(restore_op_name,
                         {filename_tensor_name: input_checkpoint})
         else:
@@ -89,6 +101,13 @@ def freeze_graph(input_graph, input_saver, input_binary, input_checkpoint,
         with GFile(output_graph, "wb") as file:
             file.write(frozen.SerializeToString())
     return frozen
+
+
+def _read_saver(path, binary):
+    with GFile(path, "rb") as file:
+        data = file.read()
+    return (SaverDef.FromString(data) if binary
+            else from_text(data.decode(), SaverDef()))
 
 
 def _restore(session, graph, checkpoint):
@@ -158,11 +177,11 @@ def print_tensors_in_checkpoint_file(file_name, tensor_name, all_tensors,
             if all_tensors:
                 print(reader.get_tensor(key))
     elif not tensor_name:
-        types = reader.get_variable_to_dtype_map()
-        for key in sorted(shapes):
-            print("%s (%s) %s" % (key, types[key].name, shapes[key]))
+        print(reader.debug_string().decode())
     else:
         print("tensor_name: ", tensor_name)
         print(reader.get_tensor(tensor_name))
     print("# Total number of params: %d" % sum(
-        int(np.prod(s)) for key, s in shapes.items()))
+        int(np.prod(s)) for key, s in shapes.items()
+        if not count_exclude_pattern or not re.search(
+            count_exclude_pattern, key)))

@@ -7,6 +7,7 @@ import os
 import sys
 import types
 
+from headrace import _names
 from headrace._src.compat import finder
 
 USAGE = """usage: python -m headrace.compat PROGRAM.py [ARGUMENT...]
@@ -14,6 +15,8 @@ USAGE = """usage: python -m headrace.compat PROGRAM.py [ARGUMENT...]
 
 Runs a program that was written for TensorFlow 1.x: `import tensorflow` gives it
 Headrace. Arguments, exit status and tracebacks are those of `python PROGRAM.py`.
+Of tensorflow.python.tools there are freeze_graph, import_pb_to_tensorboard,
+inspect_checkpoint, optimize_for_inference, saved_model_cli and strip_unused.
 """
 
 
@@ -55,6 +58,12 @@ def _run_file(path, argv):
 
 def _run_module(name, argv):
     _set_path(os.getcwd())
+    package, _, program = name.rpartition(".")
+    if package == "tensorflow.python.tools":
+        commands = _names.load("compat.commands")
+        if program in commands.PROGRAMS:
+            commands.main(program, argv[1:])
+            return
     spec = importlib.util.find_spec(name)
     if spec is not None and spec.submodule_search_locations is not None:
         name += ".__main__"
