@@ -12,10 +12,16 @@ namespace {
 // The maximum nesting of lists in fetches. A thread's stack allows many more.
 constexpr int kMaxDepth = 400;
 
-[[noreturn]] void RefuseFetch(nb::handle f, const char* why) {
-  RaiseTypeError(StrCat("Fetch argument ", nb::repr(f).c_str(),
-                        " has invalid type ", Py_TYPE(f.ptr())->tp_name, ", ",
-                        why));
+[[noreturn]] void RefuseFetch(nb::handle f) {
+  PyTypeObject* const type = Py_TYPE(f.ptr());
+  std::string text =
+      StrCat("Fetch argument ", nb::repr(f).c_str(), " has invalid type ",
+             nb::repr(nb::handle(reinterpret_cast<PyObject*>(type))).c_str());
+  if (!f.is_none()) {
+    StrAppend(&text, ", must be a string or Tensor. (Can not convert a ",
+              type->tp_name, " into a Tensor or Operation.)");
+  }
+  RaiseTypeError(text);
 }
 
 void RefuseInternal(const PyGraph& graph, const Node& n, const char* what) {
@@ -96,7 +102,7 @@ void FetchReader::Read(nb::handle f, int depth) {
   }
   PyObject* p = f.ptr();
   if (PyUnicode_Check(p) || PyBytes_Check(p)) return ReadName(f);
-  if (f.is_none()) RefuseFetch(f, "must be a Tensor, an Operation or a name");
+  if (f.is_none()) RefuseFetch(f);
   if (++depth > kMaxDepth) {
     PyErr_Format(PyExc_RecursionError,
                  "fetches are nested more than %d deep, or contain themselves",
@@ -132,9 +138,7 @@ void FetchReader::Read(nb::handle f, int depth) {
   // Variables and the like: (fetches, function of their values).
   nb::object expanded = hooks().expand_fetch(f);
   if (expanded.is_none()) {
-    RefuseFetch(f,
-                "must be a string or Tensor. (Can not convert it into a "
-                "Tensor or Operation.)");
+    RefuseFetch(f);
   }
   Read(nb::object(expanded[0]), depth);
   nb::object function = expanded[1];

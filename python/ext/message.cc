@@ -49,6 +49,35 @@ void ParseText(Message* m, const std::string& text) {
   if (!parser.MergeFromString(text, m)) RaiseValueError(error.text);
 }
 
+// Floats have a point or an exponent, as Python prints them.
+class NumberPrinter
+    : public google::protobuf::TextFormat::FastFieldValuePrinter {
+ public:
+  using Generator = google::protobuf::TextFormat::BaseTextGenerator;
+  void PrintFloat(float v, Generator* to) const override {
+    Print(google::protobuf::TextFormat::FieldValuePrinter().PrintFloat(v), to);
+  }
+  void PrintDouble(double v, Generator* to) const override {
+    Print(google::protobuf::TextFormat::FieldValuePrinter().PrintDouble(v), to);
+  }
+
+ private:
+  static void Print(std::string text, Generator* to) {
+    // "inf" and "nan" have an n.
+    if (text.find_first_of(".en") == std::string::npos) text += ".0";
+    to->PrintString(text);
+  }
+};
+
+std::string TextOf(const Message& m) {
+  google::protobuf::TextFormat::Printer printer;
+  printer.SetDefaultFieldValuePrinter(new NumberPrinter);  // which owns it
+  printer.SetExpandAny(true);
+  std::string text;
+  printer.PrintToString(m, &text);
+  return text;
+}
+
 std::string Bytes(nb::handle data) {
   if (PyBytes_Check(data.ptr())) return ToString(data, "a message");
   nb::object bytes = nb::steal(PyBytes_FromObject(data.ptr()));
@@ -250,12 +279,10 @@ void RegisterMessages(nb::module_& m) {
              RaiseTypeError("unhashable object: a message");
              return 0;
            })
-      .def(
-          "__str__",
-          [](PyMessage& self) { return Text(self.place->get().DebugString()); })
-      .def(
-          "__repr__",
-          [](PyMessage& self) { return Text(self.place->get().DebugString()); })
+      .def("__str__",
+           [](PyMessage& self) { return Text(TextOf(self.place->get())); })
+      .def("__repr__",
+           [](PyMessage& self) { return Text(TextOf(self.place->get())); })
       .def("__dir__",
            [](PyMessage& self) {
              nb::list names;

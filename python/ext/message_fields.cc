@@ -2,6 +2,11 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <vector>
+
 #include "message.h"
 #include "message_scalar.h"
 #include "py_support.h"
@@ -93,6 +98,70 @@ void DeleteElements(PyRepeated& list, int begin, int end) {
   while (begin++ < n) r->RemoveLast(m, list.field);
 }
 
+// Element i becomes what element order[i] was.
+void Reorder(PyRepeated& list, std::vector<int> order) {
+  Message* m = list.place->mutable_message();
+  const Reflection* r = m->GetReflection();
+  for (size_t i = 0; i < order.size(); ++i) {
+    const int at = static_cast<int>(i);
+    // An earlier exchange may have taken it away, to where `order` says.
+    int from = order[i];
+    while (from < at) from = order[static_cast<size_t>(from)];
+    if (from != at) r->SwapElements(m, list.field, at, from);
+    order[i] = from;
+  }
+}
+
+std::vector<int> Numbers(int n) {
+  std::vector<int> numbers(static_cast<size_t>(n));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+void Insert(PyRepeated& list, Py_ssize_t at, nb::handle value) {
+  const int n = list.size();
+  if (at < 0) at = std::max<Py_ssize_t>(at + n, 0);
+  Extend(list, nb::make_tuple(value));
+  std::vector<int> order = Numbers(n);
+  order.insert(order.begin() + std::min<Py_ssize_t>(at, n), n);
+  Reorder(list, std::move(order));
+}
+
+void Sort(PyRepeated& list, nb::object key, bool reverse) {
+  const nb::list elements = Elements(list);
+  const nb::object key_of = nb::cpp_function([&](nb::handle i) {
+    const nb::object element = elements[nb::cast<size_t>(i)];
+    return key.is_none() ? element : nb::object(key(element));
+  });
+  const nb::object builtins = nb::module_::import_("builtins");
+  const nb::object sorted = builtins.attr("sorted")(
+      builtins.attr("range")(list.size()), nb::arg("key") = key_of,
+      nb::arg("reverse") = reverse);
+  std::vector<int> order;
+  for (nb::handle i : sorted) order.push_back(nb::cast<int>(i));
+  if (static_cast<int>(order.size()) != list.size()) {
+    RaiseValueError("the list was changed while it was sorted");
+  }
+  Reorder(list, std::move(order));
+}
+
+// As of a list; the new elements are those that it then has.
+void SetSlice(PyRepeated& list, nb::handle slice, nb::handle values) {
+  nb::list elements = Elements(list);
+  elements.attr("__setitem__")(slice, nb::list(nb::borrow(values)));
+  // Refused values leave the field as it is.
+  const std::unique_ptr<Message> before(list.place->get().New());
+  before->CopyFrom(list.place->get());
+  Message* const m = list.place->mutable_message();
+  m->GetReflection()->ClearField(m, list.field);
+  try {
+    Extend(list, elements);
+  } catch (...) {
+    list.place->mutable_message()->CopyFrom(*before);
+    throw;
+  }
+}
+
 std::string ScalarKey(nb::handle key) {
   if (PyUnicode_Check(key.ptr()) || PyBytes_Check(key.ptr())) {
     return ToString(key, "a map key");
@@ -175,10 +244,12 @@ void RegisterRepeated(nb::module_& m) {
            })
       .def("__setitem__",
            [](PyRepeated& self, nb::handle key, nb::handle value) {
-             const int i = Index(key, self.size());
+             const bool is_slice = PySlice_Check(key.ptr());
+             const int i = is_slice ? 0 : Index(key, self.size());
              if (self.field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
                RaiseTypeError("elements that are messages cannot be assigned");
              }
+             if (is_slice) return SetSlice(self, key, value);
              SetScalarAt(self.place->mutable_message(), self.field, i, value);
            })
       .def("__delitem__",
@@ -188,9 +259,20 @@ void RegisterRepeated(nb::module_& m) {
                if (PySlice_Unpack(key.ptr(), &begin, &end, &step) < 0) {
                  throw nb::python_error();
                }
-               PySlice_AdjustIndices(self.size(), &begin, &end, step);
-               if (step != 1) RaiseValueError("the step must be 1");
-               if (end < begin) end = begin;
+               const Py_ssize_t n =
+                   PySlice_AdjustIndices(self.size(), &begin, &end, step);
+               // Those that go come last.
+               std::vector<bool> goes(static_cast<size_t>(self.size()));
+               for (Py_ssize_t i = 0; i < n; ++i) {
+                 goes[static_cast<size_t>(begin + i * step)] = true;
+               }
+               std::vector<int> order = Numbers(self.size());
+               std::stable_partition(order.begin(), order.end(), [&](int i) {
+                 return !goes[static_cast<size_t>(i)];
+               });
+               Reorder(self, std::move(order));
+               end = self.size();
+               begin = end - n;
              } else {
                begin = Index(key, self.size());
                end = begin + 1;
@@ -212,6 +294,20 @@ void RegisterRepeated(nb::module_& m) {
                         nb::handle v) { Extend(self, nb::make_tuple(v)); })
       .def("extend", &Extend)
       .def("MergeFrom", &Extend)
+      .def("insert", &Insert)
+      .def("sort", &Sort, nb::kw_only(), nb::arg("key").none() = nb::none(),
+           nb::arg("reverse") = false)
+      .def("reverse",
+           [](PyRepeated& self) {
+             std::vector<int> order = Numbers(self.size());
+             std::reverse(order.begin(), order.end());
+             Reorder(self, std::move(order));
+           })
+      .def("__deepcopy__",
+           [](PyRepeated& self, nb::handle memo) {
+             return nb::module_::import_("copy").attr("deepcopy")(
+                 Elements(self), memo);
+           })
       .def("add",
            [](PyRepeated& self, nb::kwargs kw) {
              Message* m = self.place->mutable_message();

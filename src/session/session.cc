@@ -167,8 +167,10 @@ StatusOr<std::unique_ptr<Session>> NewSession(const pb::ConfigProto& config,
     }
   }
   if (factory == nullptr) {
-    return errors::NotFound("No session factory registered for the target '",
-                            target, "'; there are: '' (this process)", known);
+    return errors::NotFound(
+        "No session factory registered for the given session options: {target: "
+        "'",
+        target, "'}; there are targets: '' (this process)", known);
   }
   return factory(config, target, std::move(graph));
 }
