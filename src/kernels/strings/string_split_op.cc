@@ -20,8 +20,8 @@ void SplitAtAny(absl::string_view s, absl::string_view delimiter,
     for (size_t i = 0; i < s.size(); ++i) out->push_back(s.substr(i, 1));
     return;
   }
-  // As in TensorFlow: between several delimiters nothing is no piece.
-  if (s.empty() && delimiter.size() > 1) return;
+  // As in TensorFlow: nothing is no piece.
+  if (s.empty()) return;
   std::bitset<256> ends;
   for (char c : delimiter) ends.set(static_cast<unsigned char>(c));
   size_t begin = 0;
