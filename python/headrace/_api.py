@@ -199,6 +199,7 @@ NAMES = {
             sparse_reshape sparse_retain sparse_slice sparse_softmax
             sparse_split sparse_tensor_dense_matmul sparse_tensor_to_dense
             sparse_to_dense sparse_to_indicator sparse_transpose""",
+        "training.gradient_tape": "GradientTape",
         "training.gradients": """
             AggregationMethod NoGradient NotDifferentiable RegisterGradient
             UnconnectedGradients custom_gradient grad_pass_through gradients

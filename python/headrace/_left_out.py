@@ -39,7 +39,6 @@ REPLACED = {
 # What TensorFlow 1.15 has and we do not: by the beginning of the full name,
 # what to use. The longest that fits counts.
 NEAREST = {
-    "tf.GradientTape": "graphs have tf.gradients",
     "tf.Module": "variables of a part of a model are made under tf.variable_scope",
     "tf.RaggedTensor": "tf.SparseTensor, or padding and tf.sequence_mask",
     "tf.autograph": "tf.cond and tf.while_loop",

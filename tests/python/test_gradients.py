@@ -572,6 +572,46 @@ def test_custom_gradient_with_variables():
     assert run(tf.gradients(f(a), [a, w])) == [3, 7]
 
 
+@pytest.mark.parametrize("use_resource", [True, False])
+def test_custom_gradient_is_asked_for_trainable_variables(use_resource):
+    with tf.variable_scope("", use_resource=use_resource):
+        v = tf.get_variable("v", initializer=2.)
+        w = tf.get_variable("w", initializer=3., trainable=False)
+
+    @tf.custom_gradient
+    def f(a):
+        def grad(da, variables):
+            assert variables == [v]
+            return da * 3, [da * 7]
+        return a * v * w, grad
+
+    a = tf.constant(5.)
+    found = tf.gradients(f(a), [a, v, w])
+    assert run(found[:2]) == [3, 7] and found[2] is None
+
+
+def test_a_function_with_a_gradient_makes_variables_of_resources_only():
+    @tf.custom_gradient
+    def f(a):
+        return a * tf.get_variable("v", initializer=2.), lambda da, variables: (
+            da, [da])
+    with tf.variable_scope("", use_resource=True):
+        f(tf.constant(1.))
+    with tf.variable_scope("other"), pytest.raises(
+            TypeError, match="must be `ResourceVariable`s"):
+        f(tf.constant(1.))
+
+
+def test_a_function_with_a_gradient_gets_the_tensors_that_are_given():
+    a, seen = tf.constant(1.), []
+
+    @tf.custom_gradient
+    def f(x):
+        seen.append(x)
+        return x, lambda dx: dx * 4
+    assert run(tf.gradients(f(a), a)) == [4] and seen[0] is a
+
+
 def test_grad_pass_through():
     x = tf.constant([0.4, 1.6])
     y = tf.grad_pass_through(tf.round)(x)

@@ -100,6 +100,8 @@ INTERNAL = {
         proto_functions
                               import_scoped_meta_graph read_meta_graph_file""",
     "slim.evaluation": "latest_eval_step_value",
+    "training.gradients": """key_of source_of variables_by_tensor
+                             variables_read""",
     "training.saver": "saver_of",
     "training.global_step": "get_or_create_read",
     "training.moving_averages": "assign_moving_average",
@@ -255,8 +257,7 @@ def test_what_is_not_supported_yet(name):
     ("keras.callbacks.RemoteMonitor", "tf.train.SessionRunHook"),
     ("distribute.MirroredStrategy", "tf.device and one tower a device"),
     ("profiler", "RunOptions(trace_level"),
-    ("contrib.training.SequenceQueueingStateSaver", "tf.train and tf.data"),
-    ("GradientTape", "graphs have tf.gradients")])
+    ("contrib.training.SequenceQueueingStateSaver", "tf.train and tf.data")])
 def test_what_is_left_out_and_what_to_use_instead(name, instead):
     with pytest.raises(AttributeError, match="^tf.%s is not supported yet; use "
                        "instead: %s" % (name, re.escape(instead))):

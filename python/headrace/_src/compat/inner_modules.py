@@ -101,6 +101,9 @@ NAMES = {
     "python.distribute.reduce_util": {
         "distribute.strategy": "ReduceOp",
     },
+    "python.eager.backprop": {
+        "training.gradient_tape": "GradientTape",
+    },
     "python.eager.context": {
         "compat.execution": """
             context eager_mode executing_eagerly graph_mode in_eager_mode

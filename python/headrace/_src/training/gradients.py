@@ -157,7 +157,7 @@ def _as_list(x):
     return list(x) if isinstance(x, (list, tuple)) else [x]
 
 
-def _source(x):
+def source_of(x):
     """The tensor that gradients by x are gradients by."""
     if isinstance(x, Variable):
         return x.handle if x._is_resource else x._as_graph_element()
@@ -201,10 +201,10 @@ def gradients(ys, xs, grad_ys=None, name="gradients",
                     [t for t in ys + xs + stops + grad_ys
                      if t is not None]) as scope:
         ys = _targets(ys, "ys")
-        sources = [_source(x) for x in xs]
+        sources = [source_of(x) for x in xs]
         sources = [s.values if isinstance(s, IndexedSlices) else s
                    for s in sources]
-        stops = [_source(s) for s in stops] + graph._loops_without_gradient
+        stops = [source_of(s) for s in stops] + graph._loops_without_gradient
         start = []
         for i, (y, g) in enumerate(zip(ys, grad_ys)):
             if g is None:
@@ -270,23 +270,35 @@ def hessians(ys, xs, name="hessians", colocate_gradients_with_ops=False,
     return out
 
 
-def _variables_read(graph, first_id):
-    """The resource variables that nodes from this id on read."""
-    by_handle = {}
-    for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES,
-                GraphKeys.TRAINABLE_VARIABLES):
-        for v in graph.get_collection(key):
-            if getattr(v, "_is_resource", False):
-                by_handle[v.handle.op._id] = v
+def key_of(tensor):
+    """What is equal for objects that stand for one tensor of a graph."""
+    return tensor.op._id, tensor.value_index
+
+
+def variables_by_tensor(graph):
+    """{key of a handle, of a reference or of what was read from it: variable},
+    of the trainable variables in the graph's collections."""
     found = {}
-    for i in range(first_id, graph._last_id):
-        op = graph._operation_by_id(i)
-        if op is not None and op.type in ("ReadVariableOp", "ResourceGather",
-                                          "ResourceGatherNd"):
-            handle = op.inputs[0].op._id
-            if handle in by_handle:
-                found[handle] = by_handle[handle]
-    return list(found.values())
+    for name in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES,
+                 GraphKeys.TRAINABLE_VARIABLES):
+        for v in graph.get_collection(name):
+            if isinstance(v, Variable) and v.trainable:
+                found[key_of(source_of(v))] = v
+                if not v._is_resource:
+                    found[key_of(v.value())] = v
+    return found
+
+
+def variables_read(graph, operations):
+    """{key of its handle or reference: variable} of the trainable variables
+    that `operations` have among their inputs, in the order of their making."""
+    known, found = variables_by_tensor(graph), {}
+    for op in operations:
+        for x in op.inputs:
+            v = known.get(key_of(x))
+            if v is not None:
+                found[key_of(source_of(v))] = v
+    return {k: found[k] for k in sorted(found)}
 
 
 _custom_count = 0
@@ -295,8 +307,9 @@ _custom_count = 0
 def custom_gradient(f):
     """A decorator for functions with a gradient of their own:
     f(*tensors) returns (results, grad_fn), and grad_fn(*grads of the results)
-    the gradients of the tensors. If f reads resource variables, grad_fn takes
-    them as `variables` and returns their gradients as a second list."""
+    the gradients of the tensors. If f reads trainable variables, grad_fn takes
+    them as `variables` and returns their gradients as a second list. TypeError
+    if it does not, and if f makes variables that are no resources."""
 
     @functools.wraps(f)
     def decorated(*args, **kwargs):
@@ -309,7 +322,18 @@ def custom_gradient(f):
         first_id = graph._last_id
         args = [convert_to_tensor(x) for x in args]
         result, grad_fn = f(*args)
-        variables = _variables_read(graph, first_id)
+        added = [graph._operation_by_id(i)
+                 for i in range(first_id, graph._last_id)]
+        variables = list(variables_read(
+            graph, [op for op in added if op is not None]).values())
+        if any(not v._is_resource and v.op._id >= first_id for v in variables):
+            raise TypeError(
+                "All variables used by a function wrapped with "
+                "@custom_gradient must be `ResourceVariable`s. Ensure that no "
+                "`variable_scope` is created with `use_resource=False`.")
+        given = {key_of(x) for x in args}
+        variables = [v for v in variables if key_of(
+            v.handle if v._is_resource else v.value()) not in given]
         accepts = inspect.signature(grad_fn).parameters
         takes_variables = "variables" in accepts or any(
             p.kind is p.VAR_KEYWORD for p in accepts.values())
@@ -319,7 +343,8 @@ def custom_gradient(f):
                 "variables, then grad_fn must accept a 'variables' keyword "
                 "argument.")
         flat = [convert_to_tensor(x) for x in nest.flatten(result)]
-        handles = [v.handle for v in variables]
+        handles = [v.handle if v._is_resource else v.value()
+                   for v in variables]
 
         def gradient(op, *grads):
             grads = grads[:len(flat)]
