@@ -149,9 +149,13 @@ NAMES = {
         "framework.indexed_slices": "IndexedSlicesValue",
     },
     "python.framework.meta_graph": {
+        "compat.saver_tools": """
+            UNBOUND_INPUT_PREFIX copy_scoped_meta_graph
+            export_scoped_meta_graph import_scoped_meta_graph
+            import_scoped_meta_graph_with_return_elements
+            ops_used_by_graph_def stripped_op_list_for_graph""",
         "training.meta_graph": """
-            add_collection_def create_meta_graph_def
-            import_scoped_meta_graph read_meta_graph_file""",
+            add_collection_def create_meta_graph_def read_meta_graph_file""",
     },
     "python.framework.ops": {
         "compat.execution": """
@@ -415,6 +419,9 @@ NAMES = {
         "compat.execution": "enabled=executing_eagerly",
     },
     "python.training.checkpoint_management": {
+        "compat.saver_tools": """
+            _prefix_to_checkpoint_path=prefix_to_checkpoint_path
+            update_checkpoint_state_internal""",
         "training.checkpoint_management": "meta_graph_filename",
     },
     "python.training.evaluation": {
@@ -423,6 +430,15 @@ NAMES = {
             _evaluate_once=evaluate_once
             _get_latest_eval_step_value=latest_eval_step_value
             _get_or_create_eval_step=get_or_create_eval_step""",
+    },
+    "python.training.saver_test_utils": {
+        "compat.saver_tools": "CheckpointedOp",
+    },
+    "python.training.training_util": {
+        "compat.saver_tools": """
+            _get_global_step_read=get_global_step_read
+            _get_or_create_global_step_read=get_or_create_global_step_read
+            _increment_global_step=increment_global_step""",
     },
     "python.training.moving_averages": {
         "training.moving_averages": "assign_moving_average",

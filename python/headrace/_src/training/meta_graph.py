@@ -96,10 +96,11 @@ def _fill_collection(out, graph, key, items, scope, excluded):
                 out.node_list.value.append(name)
 
 
-def add_collection_def(meta_graph_def, key, graph, export_scope=None,
+def add_collection_def(meta_graph_def, key, graph=None, export_scope=None,
                        excluded=()):
     """Writes a collection of the graph into the message. A collection that
     cannot be written is left out, with a warning."""
+    graph = graph or get_default_graph()
     items = graph.get_collection(key)
     if not items:
         return
@@ -220,6 +221,14 @@ def create_meta_graph_def(meta_info_def=None, graph_def=None, saver_def=None,
     if saver_def is not None and not isinstance(saver_def, messages.SaverDef):
         raise TypeError("saver_def must be of type SaverDef, not %s"
                         % type(saver_def))
+    for what, value, kind in (
+            ("graph_def", graph_def, messages.GraphDef),
+            ("meta_info_def", meta_info_def,
+             messages.MetaGraphDef.MetaInfoDef)):
+        if value is not None and not isinstance(value, kind) and not hasattr(
+                value, "SerializeToString"):
+            raise TypeError("%s must be of type %s, not %s"
+                            % (what, kind.__name__, type(value)))
     scope = export_scope.rstrip("/") if export_scope else ""
     out = messages.MetaGraphDef()
     if meta_info_def is not None:

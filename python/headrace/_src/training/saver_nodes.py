@@ -232,15 +232,19 @@ def check_fits(restore_op, path, entries):
     if not rows:
         return
     rows = sorted(set(rows))
-    text = ["Restoring from checkpoint failed: %s does not fit the graph. No "
-            "variable was changed." % path]
+    missing = [row for row in rows if row[1] == "not found in checkpoint"]
+    text = ["Restoring from checkpoint failed. This is most likely due to a %s. "
+            "%s does not fit the graph. No variable was changed." % (
+                "Variable name or other graph key that is missing from the "
+                "checkpoint" if missing else "mismatch between the current "
+                "graph and the graph from the checkpoint", path)]
     head = ("name", "problem", "graph", "checkpoint")
     widths = [max(len(row[i]) for row in [head] + rows) for i in range(4)]
     text += ["  " + "  ".join(
         cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
         for row in [head] + rows]
     unused = sorted(set(entries) - {w.key for w in wanted})
-    missing = [row for row in rows if row[1] == "not found in checkpoint"]
+    text += ["Key %s not found in checkpoint" % row[0] for row in missing]
     if missing and unused:
         text.append("The checkpoint also has: %s%s" % (
             ", ".join(unused[:10]),

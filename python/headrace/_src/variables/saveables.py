@@ -63,9 +63,9 @@ class _RefVariable(SaveableObject):
 
 
 class _ResourceVariable(SaveableObject):
-    def __init__(self, var, slice_spec, name):
+    def __init__(self, var, slice_spec, name, is_read=True):
         self._var = var
-        tensor = var._graph_element
+        tensor = self._read if is_read else var._graph_element
         super().__init__(var, [SaveSpec(tensor, slice_spec, name, var.dtype,
                                         var.device)], name)
 
@@ -75,8 +75,15 @@ class _ResourceVariable(SaveableObject):
             value = _raw.Reshape(value, restored_shapes[0])
         with device(self._var.device):
             value = _raw.Identity(value)
-        self._var.get_shape().assert_is_compatible_with(value.get_shape())
-        return _raw.AssignVariableOp(self._var.handle, value)
+            self._var.get_shape().assert_is_compatible_with(value.get_shape())
+            return _raw.AssignVariableOp(self._var.handle, value)
+
+    def _read(self):
+        """The value, on the CPU of the variable's task."""
+        with device(self._var.device):
+            value = self._var.read_value()
+            with device("/device:CPU:0"):
+                return _raw.Identity(value)
 
 
 def _as_variable(item):
@@ -90,11 +97,12 @@ def _as_variable(item):
     return None
 
 
-def saveable_of(var, slice_spec, name):
-    """The SaveableObject of a variable, or of a slice."""
-    kind = _ResourceVariable if getattr(var, "_is_resource", False) else (
-        _RefVariable)
-    return kind(var, slice_spec, name)
+def saveable_of(var, slice_spec, name, is_read=True):
+    """The SaveableObject of a variable, or of a slice. is_read False: what
+    reads the value of a resource variable is the node that it has already."""
+    if getattr(var, "_is_resource", False):
+        return _ResourceVariable(var, slice_spec, name, is_read)
+    return _RefVariable(var, slice_spec, name)
 
 
 def _check_names(name, names):
@@ -149,7 +157,8 @@ def _of_slices(name, slices):
 
 def saveables(names):
     """The SaveableObjects of {name: variable, slices or saveable}, by name."""
-    if not isinstance(names, dict):
+    is_listed = not isinstance(names, dict)
+    if is_listed:
         names = named(names)
     for name, item in names.items():
         if not isinstance(name, str):
@@ -168,7 +177,7 @@ def saveables(names):
                 raise TypeError(
                     "names_to_saveables must be a dict mapping string names to "
                     "Tensors/Variables. Not a variable: %s" % (item,))
-            new = [saveable_of(var, "", name)]
+            new = [saveable_of(var, "", name, not is_listed)]
         for saveable in new:
             key = id(saveable.op)
             if key in seen:
