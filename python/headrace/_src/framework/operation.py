@@ -56,7 +56,10 @@ def _get_attr(self, name):
     """The value of an attr: a number, bytes, a DType, or a list of them; of a
     shape, a tensor or a function the message. ValueError if there is none."""
     value = _attr(self, name)
-    if value is not None and not isinstance(
+    if isinstance(value, bytes):  # text, or a tensor of one string
+        if all(a.name != name or a.type != "tensor" for a in self.op_def.attr):
+            return value
+    elif value is not None and not isinstance(
             value, (list, str, np.ndarray, np.generic)):
         return value
     message = self.node_def.attr[name]
