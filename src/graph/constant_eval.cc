@@ -82,6 +82,14 @@ bool IsPure(const Node& n) {
          std::all_of(n.output_types().begin(), n.output_types().end(), IsPlain);
 }
 
+Endpoint SourceOfInvariant(Endpoint e) {
+  while (IsConstantEnter(*e.node) && e.node->input_edge(0) != nullptr) {
+    const Edge* const in = e.node->input_edge(0);
+    e = {in->src(), in->src_output()};
+  }
+  return e;
+}
+
 Status EvaluateNode(const Node& n, absl::Span<const Tensor> inputs,
                     std::vector<Tensor>* outputs) {
   Device* const device = GetEvalDevice();
@@ -163,8 +171,7 @@ bool EvaluateConstant(const Endpoint& e, Tensor* out,
       slots.push_back(*value);
       continue;
     }
-    // The value of a loop invariant is that of what enters.
-    if (!IsPure(*v.node) && !IsConstantEnter(*v.node)) return false;
+    if (!IsPure(*v.node)) return false;
     // The shape of something may be known though its value is not.
     std::vector<Tensor> known(v.node->num_outputs());
     bool all_known = true;
@@ -195,10 +202,6 @@ bool EvaluateConstant(const Endpoint& e, Tensor* out,
       // Only a cycle gets here before its inputs do.
       if (static_cast<size_t>(in->src_output()) >= from.size()) return false;
       inputs.push_back(from[in->src_output()]);
-    }
-    if (n->IsEnter()) {
-      values[n] = inputs;
-      continue;
     }
     std::vector<Tensor> outputs;
     if (!EvaluateNode(*n, inputs, &outputs).ok()) return false;

@@ -26,6 +26,11 @@ const Tensor* ConstantValue(const Node& n);
 // flow, functions, references or objects, and is not meant to be fed.
 bool IsPure(const Node& n);
 
+// What enters loops as `e`, if `e` is a loop invariant: it has the same value.
+// Else `e`. Shape functions look so far, and no further: as in TensorFlow, what
+// is computed in a loop has no value for them if its inputs come from outside.
+Endpoint SourceOfInvariant(Endpoint e);
+
 // Runs the node's CPU kernel on these inputs. Unimplemented for an asynchronous
 // kernel. The caller checks IsPure(n).
 Status EvaluateNode(const Node& n, absl::Span<const Tensor> inputs,

@@ -99,11 +99,12 @@ class InputValues {
         continue;
       }
       tried_[i] = 1;
-      if (EvaluateConstant(inputs_[i], &storage_[i]) ||
-          EvaluateShapeValue(inputs_[i], &storage_[i])) {
+      const Endpoint from = SourceOfInvariant(inputs_[i]);
+      if (EvaluateConstant(from, &storage_[i]) ||
+          EvaluateShapeValue(from, &storage_[i])) {
         values_[i] = &storage_[i];
         found = true;
-      } else if (EvaluateAsShape(inputs_[i], &as_shapes_[i])) {
+      } else if (EvaluateAsShape(from, &as_shapes_[i])) {
         found = true;
       }
     }

@@ -7,7 +7,6 @@
 
 #include "framework/shape_fns/shape_value_fns.h"
 #include "graph/constant_eval.h"
-#include "graph/control_flow.h"
 
 namespace headrace {
 namespace {
@@ -101,7 +100,6 @@ MaybeShapeValue Evaluator::Evaluate(const Endpoint& e, int depth) {
     return std::nullopt;
   }
   if (const Tensor* t = ConstantValue(n)) return FromTensor(*t);
-  if (IsConstantEnter(n)) return Context(this, e, depth).input(0);
   if (const ShapeValueFn fn = n.traits().shape_value_fn) {
     return fn(Context(this, e, depth));
   }

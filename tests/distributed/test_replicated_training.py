@@ -105,6 +105,8 @@ def test_slim_trains_synchronously(tmp_path):
         chief.end()
         worker.end()
         assert float(chief.lines("step")[0]) > 2
-        for program in (chief, worker):
-            assert float(program.lines("loss")[0]) < 1
+        assert float(chief.lines("loss")[0]) < 1
+        # Of its last step, which may have been an early one: the chief may give
+        # both gradients of an update.
+        assert float(worker.lines("loss")[0]) < 5
     assert tf.train.load_variable(str(tmp_path), "global_step") >= 30
