@@ -550,16 +550,20 @@ StatusOr<Gradient> GradientBuilder::StartOf(int i) {
         EndpointName(y), "' of type ", DataTypeString(dtype),
         " does not fit: wanted one of the same kind");
   }
-  if (!given.IsSparse() &&
-      !value.node->output_shape(value.index)
-           .IsCompatibleWith(y.node->output_shape(y.index))) {
+  const PartialTensorShape& is = value.node->output_shape(value.index);
+  const PartialTensorShape& wanted = y.node->output_shape(y.index);
+  if (given.IsSparse() || is.IsCompatibleWith(wanted)) return given;
+  if (is.num_elements() < 0 || is.num_elements() != wanted.num_elements()) {
     return errors::InvalidArgument(
-        "grad_ys[", i, "] has shape ",
-        value.node->output_shape(value.index).DebugString(), ", but ys[", i,
-        "] ('", EndpointName(y), "') has shape ",
-        y.node->output_shape(y.index).DebugString());
+        "grad_ys[", i, "] has shape ", is.DebugString(), ", but ys[", i, "] ('",
+        EndpointName(y), "') has shape ", wanted.DebugString());
   }
-  return given;
+  // TensorFlow lets gradient functions see what comes of that.
+  const Expr y_expr(&context_, y), value_expr(&context_, value);
+  const Expr fitting =
+      context_.Op("Reshape", {value_expr, context_.Shape(y_expr)});
+  HR_RETURN_IF_ERROR(context_.status());
+  return Gradient{.dense = fitting.endpoint()};
 }
 
 Status GradientBuilder::Start() {

@@ -966,3 +966,17 @@ def test_gradients_of_loops_under_control_dependencies_wait_outside_the_loop():
         session.run(count.initializer)
         assert session.run(dx) == 12.
         assert session.run(count) == 1.
+
+
+def test_grad_ys_of_as_many_elements_fit():
+    x = tf.placeholder(tf.float32, [4])
+    with tf.Session() as session:
+        for y, given, wanted in [
+                (tf.reshape(x, [2, 2]), np.ones([1, 2, 2]), [1, 1, 1, 1]),
+                (tf.reduce_sum(x), np.ones([1]), [1, 1, 1, 1]),
+                (x * x, [[1., 2.], [3., 4.]], [2, 8, 18, 32])]:
+            gradient, = tf.gradients(
+                y, x, grad_ys=tf.constant(given, tf.float32))
+            assert session.run(gradient, {x: [1, 2, 3, 4]}).tolist() == wanted
+    with pytest.raises(ValueError, match=r"grad_ys\[0\] has shape \[3\], but"):
+        tf.gradients(x * 2, x, grad_ys=tf.ones([3]))

@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 
+import headrace as tf
 from op_values import expect_close, numeric_gradient, run_old_op, run_op
 
 TYPES = [np.float32, np.float64, np.complex64, np.complex128]
@@ -200,3 +201,11 @@ def test_bands_of_diagonals(version):
     filled = run_op("MatrixSetDiag" + version, np.full((3, 4), 9, np.float32),
                     bands, k, **align)
     expect_close(filled, np.where(banded == 0, 9, banded))
+
+
+def test_a_determinant_may_be_infinite():
+    with tf.Session() as session:
+        got = session.run(tf.matrix_determinant(
+            np.float32([[[1e30, 0], [0, 1e30]], [[np.nan, 0], [0, 1]],
+                        [[2, 1], [1, 3]]])))
+    assert got[0] == np.inf and np.isnan(got[1]) and got[2] == 5
