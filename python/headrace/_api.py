@@ -317,6 +317,7 @@ NAMES = {
             MatrixInverseTriL Ordered Permute RealNVP Reshape ScaleTriL SoftmaxCentered
             TransformDiagonal""",
     },
+    "contrib.estimator": {},
     "contrib.feature_column": {
         "feature_column.sequences": """
             sequence_categorical_column_with_hash_bucket
@@ -571,6 +572,7 @@ NAMES = {
     "contrib.staging": {
         "flow.staging_areas": "StagingArea",
     },
+    "contrib.tpu": {},
     "contrib.training": {
         "contrib.hparams": "HParams",
         "slim.evaluation": """
@@ -666,9 +668,18 @@ NAMES = {
             UnavailableError UnimplementedError UnknownError
             error_code_from_exception_type exception_type_from_error_code""",
     },
+    # The other names are a package's: see _packages.py.
     "estimator": {
         "training.mode_keys": "ModeKeys",
     },
+    "estimator.experimental": {},
+    "estimator.export": {
+        "saved_model.export_outputs": """
+            ClassificationOutput ExportOutput PredictOutput RegressionOutput""",
+    },
+    "estimator.inputs": {},
+    "estimator.tpu": {},
+    "estimator.tpu.experimental": {},
     "examples": {},
     "examples.tutorials": {},
     "examples.tutorials.mnist": {},
@@ -867,6 +878,7 @@ NAMES = {
             lecun_normal lecun_uniform ones orthogonal zeros""",
     },
     "keras.layers": {
+        "feature_column.feature_layers": "DenseFeatures",
         "layers.convolution": """
             Conv1D Conv2D Conv2DTranspose Conv3D Conv3DTranspose
             Convolution1D=Conv1D Convolution2D=Conv2D
@@ -1375,6 +1387,7 @@ NAMES = {
             SessionRunValues""",
         "training.supervisor": "Supervisor basic_train_loop",
         "training.sync_replicas_optimizer": "SyncReplicasOptimizer",
+        "training.warm_start": "VocabInfo warm_start",
     },
     "train.queue_runner": {
         "training.coordinator": """

@@ -3,7 +3,7 @@ import difflib
 import functools
 import re
 
-from headrace import raw_ops
+from headrace import _packages, raw_ops
 from headrace._api import NAMES
 from headrace._interface import NAMES as TENSORFLOW
 from headrace._left_out import OPS, nearest, replaced
@@ -18,6 +18,8 @@ def message(space, name):
     """The text of the AttributeError: what TensorFlow 1.15 has there is not
     supported yet, and what to use in its place; what TensorFlow 1.0 replaced;
     for the rest, which name may have been meant."""
+    if name in _packages.homes(space) and not _packages.is_installed():
+        return _packages.message(_full(space, name))
     if name in TENSORFLOW.get(space, "").split():
         return _unsupported(_full(space, name))
     text = "module %r has no attribute %r" % (

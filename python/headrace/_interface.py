@@ -205,6 +205,15 @@ NAMES = {
     "contrib.factorization": """
         COSINE_DISTANCE GMM GmmAlgorithm KMEANS_PLUS_PLUS_INIT KMeans KMeansClustering RANDOM_INIT
         SQUARED_EUCLIDEAN_DISTANCE WALSMatrixFactorization WALSModel gmm""",
+    "contrib.estimator": """
+        DNNClassifierWithLayerAnnotations DNNRegressorWithLayerAnnotations RNNClassifier
+        RNNEstimator SavedModelEstimator TowerOptimizer add_metrics binary_classification_head
+        boosted_trees_classifier_train_in_memory boosted_trees_regressor_train_in_memory
+        build_raw_supervised_input_receiver_fn build_supervised_input_receiver_fn_from_input_fn
+        call_logit_fn clip_gradients_by_norm dnn_logit_fn_builder export_all_saved_models
+        export_saved_model_for_mode forward_features linear_logit_fn_builder
+        logistic_regression_head multi_class_head multi_head multi_label_head
+        poisson_regression_head regression_head replicate_model_fn""",
     "contrib.feature_column": """
         sequence_categorical_column_with_hash_bucket sequence_categorical_column_with_identity
         sequence_categorical_column_with_vocabulary_file
@@ -538,6 +547,9 @@ NAMES = {
         TensorServingInputReceiver build_parsing_serving_input_receiver_fn
         build_raw_serving_input_receiver_fn""",
     "estimator.inputs": "numpy_input_fn pandas_input_fn",
+    "estimator.tpu": """
+        InputPipelineConfig RunConfig TPUConfig TPUEstimator TPUEstimatorSpec experimental""",
+    "estimator.tpu.experimental": "EmbeddingConfigSpec",
     "examples": "tutorials",
     "examples.tutorials": "mnist",
     "examples.tutorials.mnist": "input_data mnist",

@@ -49,16 +49,13 @@ NEAREST = {
     "tf.contrib.distribute": "tf.device and one tower a device",
     "tf.contrib.distributions": "tf.contrib.distributions has the common ones",
     "tf.contrib.eager": "only graphs are run; build one and run it with tf.Session",
-    "tf.contrib.estimator": "Estimators are left out; train with "
-                            "tf.train.MonitoredTrainingSession",
     "tf.contrib.factorization": "tf.reduce_sum, tf.argmin and tf.unsorted_segment_mean make "
                                 "k-means",
     "tf.contrib.image": "tf.image and the rest of tf.contrib.image",
     "tf.contrib.layers": "tf.layers and the rest of tf.contrib.layers",
     "tf.contrib.layers.feature_column": "tf.one_hot, tf.nn.embedding_lookup, tf.parse_example",
     "tf.contrib.layers.real_valued_column": "tf.FixedLenFeature with tf.parse_example",
-    "tf.contrib.learn": "Estimators are left out; train with "
-                        "tf.train.MonitoredTrainingSession, read with tf.data",
+    "tf.contrib.learn": "tf.estimator, and tf.data for the inputs",
     "tf.contrib.learn.datasets": "numpy.loadtxt, or tf.data.TextLineDataset and tf.decode_csv",
     "tf.contrib.learn.monitors": "tf.train.SessionRunHook",
     "tf.contrib.lookup": "tf.lookup",
@@ -67,14 +64,12 @@ NEAREST = {
     "tf.contrib.quantize": "tf.quantization.fake_quant_with_min_max_vars",
     "tf.contrib.summary": "tf.summary",
     "tf.contrib.tensorboard": "tf.summary writes what TensorBoard shows",
-    "tf.contrib.tpu": "TPUs are left out; train with tf.train.MonitoredTrainingSession",
+    "tf.contrib.tpu": "TPUs are left out; tf.contrib.tpu.TPUEstimator(use_tpu=False) trains on CPUs",
     "tf.contrib.training": "tf.train and tf.data",
     "tf.distribute": "tf.device and one tower a device, or tf.train.SyncReplicasOptimizer",
     "tf.distribute.cluster_resolver": "TFConfigClusterResolver reads TF_CONFIG, and "
                                       "tf.train.ClusterSpec takes the addresses",
     "tf.distributions": "tf.contrib.distributions, tf.random",
-    "tf.estimator": "Estimators are left out; train with tf.train.MonitoredTrainingSession",
-    "tf.estimator.inputs": "tf.data.Dataset.from_tensor_slices",
     "tf.feature_column": "the rest of tf.feature_column, or tf.nn.embedding_lookup_sparse",
     "tf.function": "a Python function that adds nodes to the graph",
     "tf.keras": "tf.keras has the common layers, losses, metrics, optimizers and "

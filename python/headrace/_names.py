@@ -43,6 +43,9 @@ def fill(module, space):
 
     def names():
         own = {n for n in namespace if not n.startswith("_")}
+        packages = _loading.load("_packages")
+        if packages.homes(space) and packages.is_installed():
+            own.update(packages.homes(space))
         return sorted(own.union(table(space)))
 
     def find(name):
@@ -54,6 +57,9 @@ def fill(module, space):
         if name.startswith("_"):
             raise AttributeError("module %r has no attribute %r"
                                  % (module.__name__, name))
+        packages = _loading.load("_packages")
+        if name in packages.homes(space) and packages.is_installed():
+            return namespace.setdefault(name, packages.find(space, name))
         hints = _loading.load("_hints")  # for those who ask for such names
         raise AttributeError(hints.message(space, name))
 

@@ -479,12 +479,6 @@ def test_basic_train_loop():
     assert seen == [1, "lost", 1, 2, 3]
 
 
-def test_vocabularies_are_refused():
-    for name in ("VocabInfo", "warm_start"):
-        with pytest.raises(AttributeError, match="is not supported yet"):
-            getattr(train, name)
-
-
 # With checkpoints.
 
 @needs_saver

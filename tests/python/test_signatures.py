@@ -22,7 +22,7 @@ EXCEPTIONS = {
     "named tuples: TensorFlow has the defaults too, its table does not": """
         FixedLenFeature FixedLenSequenceFeature SparseFeature
         io.FixedLenFeature io.FixedLenSequenceFeature io.SparseFeature
-        train.SessionRunArgs""",
+        train.SessionRunArgs train.VocabInfo""",
     "TensorFlow's table shows what wraps the class": """
         contrib.rnn.LSTMStateTuple""",
     "a default is the function of an op": """

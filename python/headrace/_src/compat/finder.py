@@ -188,6 +188,8 @@ def _find(path, name):
         kind, home, original = entry
         if kind == "inner":
             return getattr(_names.load(home), original)
+        if home not in _spaces():
+            raise _Missing
         return getattr(_space(home), original)
     if path in inner_modules.SAME:
         return _find(inner_modules.SAME[path], name)
@@ -195,6 +197,9 @@ def _find(path, name):
         return getattr(_space(path), name)
     if path == "python":
         return getattr(_space(""), name)
+    if path.startswith("python.estimator"):  # TensorFlow's too are a package's
+        packages = _loading.load("_packages")
+        return getattr(packages.load("tensorflow_estimator." + path), name)
     if path.startswith("python.keras") and path[7:] in _spaces():
         return getattr(_space(path[7:]), name)
     if _GENERATED_OPS.match(path):

@@ -41,6 +41,9 @@ NAMES = {
         "compat.projector": """
             EmbeddingInfo ProjectorConfig SpriteMetadata visualize_embeddings""",
     },
+    "core.kernels.boosted_trees.boosted_trees_pb2": {},
+    "core.protobuf.tpu.compilation_result_pb2": {
+    },
     "python.debug": {
         "compat.debug": """
             DebugDumpDir DebugTensorDatum DumpingDebugHook
@@ -82,9 +85,15 @@ NAMES = {
     "python.client.timeline": {
         "compat.clients": "Timeline",
     },
+    "python.data.ops.dataset_ops": {
+        "data.datasets": "DatasetV2=Dataset",
+    },
     "python.data.util.nest": _NEST,
     "python.data.util.random_seed": {
         "ops.random_ops": "get_seed",
+    },
+    "python.distribute.cluster_resolver.tpu_cluster_resolver": {
+        "compat.tpu": "TPUClusterResolver=NoTpu is_running_in_gce",
     },
     "python.distribute.distribute_lib": {
         "distribute.strategy": """
@@ -98,6 +107,10 @@ NAMES = {
             get_cross_replica_context get_replica_context get_strategy
             has_strategy in_cross_replica_context""",
     },
+    "python.distribute.estimator_training": {
+        "compat.estimator_parts": """
+            init_run_config should_run_distribute_coordinator""",
+    },
     "python.distribute.reduce_util": {
         "distribute.strategy": "ReduceOp",
     },
@@ -109,6 +122,64 @@ NAMES = {
             context eager_mode executing_eagerly graph_mode in_eager_mode
             in_graph_mode num_gpus""",
         "framework.graph": "device",
+    },
+    "python.eager.monitoring": {
+        "compat.estimator_parts": "BoolGauge",
+    },
+    "python.feature_column.dense_features": {
+        "feature_column.feature_layers": "DenseFeatures",
+    },
+    "python.feature_column.dense_features_v2": {
+        "feature_column.feature_layers": "DenseFeatures",
+    },
+    "python.feature_column.feature_column": {
+        "feature_column.feature_layers": """
+            InputLayer _LinearModel=LinearModelOfGraph""",
+        "feature_column.columns": """
+            _BucketizedColumn=BucketizedColumn
+            _CategoricalColumn=CategoricalColumn _CrossedColumn=CrossedColumn
+            _DenseColumn=DenseColumn _EmbeddingColumn=EmbeddingColumn
+            _FeatureColumn=Column _HashedCategoricalColumn=HashedColumn
+            _IdentityCategoricalColumn=IdentityColumn
+            _IndicatorColumn=IndicatorColumn _NumericColumn=NumericColumn
+            _SharedEmbeddingColumn=SharedEmbeddingColumn
+            _VocabularyFileCategoricalColumn=VocabularyFileColumn
+            _VocabularyListCategoricalColumn=VocabularyListColumn
+            _WeightedCategoricalColumn=WeightedColumn""",
+        "feature_column.features": "_LazyBuilder=Features",
+    },
+    "python.feature_column.feature_column_lib": {
+        "feature_column.feature_layers": """
+            DenseFeatures InputLayer LinearModel is_feature_column_v2""",
+        "feature_column.columns": """
+            BucketizedColumn CategoricalColumn CrossedColumn DenseColumn
+            EmbeddingColumn FeatureColumn=Column
+            HashedCategoricalColumn=HashedColumn
+            IdentityCategoricalColumn=IdentityColumn IndicatorColumn
+            NumericColumn SharedEmbeddingColumn
+            VocabularyFileCategoricalColumn=VocabularyFileColumn
+            VocabularyListCategoricalColumn=VocabularyListColumn
+            WeightedCategoricalColumn=WeightedColumn""",
+        "feature_column.features": "FeatureTransformationCache=Features",
+        "feature_column.inputs": """
+            make_parse_example_spec_v2=make_parse_example_spec""",
+    },
+    "python.feature_column.feature_column_v2": {
+        "feature_column.feature_layers": """
+            DenseFeatures LinearModel _StateManagerImpl=StateManager
+            is_feature_column_v2""",
+        "feature_column.columns": """
+            BucketizedColumn CategoricalColumn CrossedColumn DenseColumn
+            EmbeddingColumn FeatureColumn=Column
+            HashedCategoricalColumn=HashedColumn
+            IdentityCategoricalColumn=IdentityColumn IndicatorColumn
+            NumericColumn SharedEmbeddingColumn
+            VocabularyFileCategoricalColumn=VocabularyFileColumn
+            VocabularyListCategoricalColumn=VocabularyListColumn
+            WeightedCategoricalColumn=WeightedColumn""",
+        "feature_column.features": "FeatureTransformationCache=Features",
+        "feature_column.inputs": """
+            make_parse_example_spec_v2=make_parse_example_spec""",
     },
     "python.framework.common_shapes": {
         "compat.shape_functions": """
@@ -264,6 +335,13 @@ NAMES = {
             is_tensor_or_tensor_list is_tensor_or_variable
             shape_type_conversion smart_cond""",
     },
+    "python.keras.layers.normalization_v2": {
+        "layers.normalization": "BatchNormalization",
+    },
+    "python.keras.utils.losses_utils": {
+        "compat.estimator_parts": """
+            ReductionV2 compute_weighted_loss scale_loss_for_distribution""",
+    },
     "python.layers.utils": {
         "control.control_flow": "smart_cond",
         "framework.tensor": "constant_value",
@@ -294,12 +372,18 @@ NAMES = {
         "compat.metric_parts": "confusion_matrix remove_squeezable_dimensions",
     },
     "python.ops.control_flow_ops": {
+        "compat.tpu": "XLAControlFlowContext",
         "control.contexts": "CondContext ControlFlowContext WhileContext",
         "compat.graphs": "exit merge switch",
         "control.control_flow_ops": "with_dependencies",
     },
     "python.ops.control_flow_util": {
         "compat.execution": "GraphOrParentsInXlaContext",
+    },
+    "python.ops.clustering_ops": {
+        "compat.clustering": """
+            CLUSTERS_VAR_NAME COSINE_DISTANCE KMC2_INIT KMEANS_PLUS_PLUS_INIT
+            RANDOM_INIT SQUARED_EUCLIDEAN_DISTANCE""",
     },
     "python.ops.collective_ops": {
         "ops.collective_ops": """
@@ -322,6 +406,7 @@ NAMES = {
     "python.ops.lookup_ops": {
         "compat.lookups": """
             index_table_from_tensor index_to_string_table_from_tensor""",
+        "flow.lookup_ops": "LookupInterface=Table",
         "flow.contrib_lookup": """
             FastHashSpec HasherSpec StrongHashSpec index_table_from_file
             index_to_string_table_from_file""",
@@ -355,6 +440,8 @@ NAMES = {
     },
     "python.ops.resource_variable_ops": {
         "variables.resource_variables": "ResourceVariable",
+        "compat.estimator_parts": """
+            _from_proto_fn=variable_from_proto _to_proto_fn=variable_to_proto""",
         "compat.graphs": "is_resource_variable",
     },
     "python.ops.resources": {
@@ -400,8 +487,46 @@ NAMES = {
             CheckpointReader NewCheckpointReader""",
         "platform.file_io": "FileStatistics",
     },
+    "python.saved_model.constants": {
+        "saved_model.constants": "TRAIN_OP_KEY",
+    },
     "python.saved_model.loader_impl": {
         "saved_model.loader": "contains_saved_model parse_saved_model",
+    },
+    "python.saved_model.model_utils": {
+        "compat.model_exports": """
+            EXPORT_TAG_MAP EvalOutput SIGNATURE_KEY_MAP TrainOutput
+            build_all_signature_defs export_outputs_for_mode
+            get_export_outputs get_temp_export_dir get_timestamped_export_dir""",
+        "saved_model.export_outputs": """
+            ClassificationOutput ExportOutput PredictOutput RegressionOutput""",
+    },
+    "python.saved_model.model_utils.export_output": {
+        "compat.model_exports": """
+            EvalOutput TrainOutput _SupervisedOutput=SupervisedOutput""",
+        "saved_model.export_outputs": """
+            ClassificationOutput ExportOutput PredictOutput RegressionOutput""",
+    },
+    "python.saved_model.model_utils.export_utils": {
+        "compat.model_exports": """
+            EXPORT_TAG_MAP SIGNATURE_KEY_MAP SINGLE_FEATURE_DEFAULT_NAME
+            SINGLE_LABEL_DEFAULT_NAME SINGLE_RECEIVER_DEFAULT_NAME
+            build_all_signature_defs export_outputs_for_mode
+            get_export_outputs get_temp_export_dir get_timestamped_export_dir""",
+    },
+    "python.saved_model.model_utils.mode_keys": {
+        "training.mode_keys": "EstimatorModeKeys=ModeKeys",
+    },
+    "python.saved_model.signature_constants": {
+        "compat.model_exports": """
+            DEFAULT_EVAL_SIGNATURE_DEF_KEY DEFAULT_TRAIN_SIGNATURE_DEF_KEY
+            SUPERVISED_EVAL_METHOD_NAME SUPERVISED_TRAIN_METHOD_NAME""",
+    },
+    "python.saved_model.tag_constants": {
+        "compat.model_exports": "EVAL",
+    },
+    "python.saved_model.utils_impl": {
+        "compat.model_exports": "get_variables_dir get_variables_path",
     },
     "python.tools.freeze_graph": {
         "compat.checkpoints": "freeze_graph",
@@ -418,11 +543,27 @@ NAMES = {
     "python.tf2": {
         "compat.execution": "enabled=executing_eagerly",
     },
+    "python.tpu.feature_column": {
+        "compat.tpu": """
+            _TPUEmbeddingColumn=NoTpu _TPUSharedEmbeddingColumn=NoTpu""",
+    },
+    "python.tpu.feature_column_v2": {
+        "compat.tpu": """
+            _TPUEmbeddingColumnV2=NoTpu _TPUSharedEmbeddingColumnV2=NoTpu""",
+    },
+    "python.tpu.tpu_embedding": {
+        "compat.tpu": """
+            AdagradParameters=NoTpu AdamParameters=NoTpu
+            StochasticGradientDescentParameters=NoTpu""",
+    },
     "python.training.checkpoint_management": {
         "compat.saver_tools": """
             _prefix_to_checkpoint_path=prefix_to_checkpoint_path
             update_checkpoint_state_internal""",
         "training.checkpoint_management": "meta_graph_filename",
+    },
+    "python.training.device_setter": {
+        "training.device_setter": "STANDARD_PS_OPS",
     },
     "python.training.evaluation": {
         "slim.evaluation": """
@@ -454,6 +595,11 @@ NAMES = {
         "training.slots": """
             create_slot create_slot_with_initializer create_zeros_slot""",
     },
+    "python.training.training_util": {
+        "compat.estimator_parts": """
+            _get_or_create_global_step_read=get_or_create_global_step_read""",
+        "training.global_step": "GLOBAL_STEP_READ_KEY",
+    },
     "python.util.all_util": {
         "compat.python_tools": """
             make_all remove_undocumented reveal_undocumented""",
@@ -469,7 +615,11 @@ NAMES = {
             _normalize_docstring add_notice_to_docstring classproperty
             get_qualified_name validate_callable""",
     },
+    "python.util.compat_internal": {
+        "framework.text_compat": "path_to_str",
+    },
     "python.util.deprecation": {
+        "compat.estimator_parts": "hide_attribute_from_api",
         "compat.deprecation": """
             DeprecatedArgSpec DeprecatedNamesAlreadySet
             _PRINTED_WARNING _PRINT_DEPRECATION_WARNINGS deprecated
@@ -503,6 +653,9 @@ NAMES = {
     },
     "python.util.serialization": {
         "compat.dispatch": "get_json_type",
+    },
+    "python.util.module_wrapper": {
+        "compat.estimator_parts": "TFModuleWrapper",
     },
     "python.util.nest": _NEST,
     "python.util.tf_contextlib": {

@@ -31,13 +31,29 @@ from headrace._src.variables.initializers import TruncatedNormal
 from headrace._src.variables.scopes import get_variable
 
 
+IdWeightPair = collections.namedtuple("IdWeightPair",
+                                      ["id_tensor", "weight_tensor"])
+
+
 class Column:
-    """What all columns have."""
+    """What all columns have. Libraries that know TensorFlow's columns use
+    create_state, get_dense_tensor and get_sparse_tensors."""
+
+    _is_v2_column = True  # a layer may own its variables
 
     @property
     def scope_name(self):
         """The variable scope of the column's variables."""
         return self.name
+
+    def create_state(self, state_manager):
+        """Makes the variables that get_dense_tensor needs."""
+
+    def transform_feature(self, transformation_cache, state_manager=None):
+        return transformation_cache.get(self, state_manager)
+
+    def _transform_feature(self, inputs):
+        return inputs.get(self)
 
 
 class DenseColumn(Column):
@@ -48,6 +64,14 @@ class DenseColumn(Column):
         del weight_collections, trainable
         return features[self]
 
+    def get_dense_tensor(self, transformation_cache, state_manager):
+        """The tensor; its variables are state_manager's."""
+        return self.dense(transformation_cache)
+
+    def _get_dense_tensor(self, inputs, weight_collections=None,
+                          trainable=True):
+        return self.dense(inputs, weight_collections, trainable)
+
 
 class CategoricalColumn(Column):
     """A column of sparse ids."""
@@ -56,6 +80,14 @@ class CategoricalColumn(Column):
         """(SparseTensor of int64 ids, SparseTensor of float32 weights or
         None)."""
         return features[self], None
+
+    def get_sparse_tensors(self, transformation_cache, state_manager):
+        """(id_tensor, weight_tensor) as `ids` has them."""
+        return IdWeightPair(*self.ids(transformation_cache))
+
+    def _get_sparse_tensors(self, inputs, weight_collections=None,
+                            trainable=None):
+        return self.get_sparse_tensors(inputs, None)
 
 
 def _check_type(column, kind, what):
@@ -614,18 +646,37 @@ class _Embedding(DenseColumn):
             dtypes.float32, self.initializer,
             trainable=self.trainable and trainable,
             collections=weight_collections)
+        self._load(table)
+        return table
+
+    def _load(self, table):
         if self.ckpt_to_load_from is not None:
             init_from_checkpoint(self.ckpt_to_load_from,
                                  {self.tensor_name_in_ckpt: table})
-        return table
+
+    def _lookup(self, pair, table):
+        ids, weights = pair
+        return safe_embedding_lookup_sparse(
+            table, ids, weights, combiner=self.combiner,
+            max_norm=self.max_norm, name=self.name + "_weights")
 
     def rows(self, features, weight_collections, trainable):
         """[batch, dimension], or [batch, time, dimension] of sequences."""
-        ids, weights = features[self]
-        return safe_embedding_lookup_sparse(
-            self.table(weight_collections, trainable), ids, weights,
-            combiner=self.combiner, max_norm=self.max_norm,
-            name=self.name + "_weights")
+        pair = features[self]
+        return self._lookup(pair, self.table(weight_collections, trainable))
+
+    def create_state(self, state_manager):
+        state_manager.create_variable(
+            self, "embedding_weights",
+            [self.categorical_column.num_buckets, self.dimension],
+            dtypes.float32, self.trainable, initializer=self.initializer)
+
+    def get_dense_tensor(self, transformation_cache, state_manager):
+        _refuse_sequence(self)
+        pair = transformation_cache[self]
+        table = state_manager.get_variable(self, "embedding_weights")
+        self._load(table)
+        return self._lookup(pair, table)
 
     def dense(self, features, weight_collections=None, trainable=True):
         _refuse_sequence(self)
@@ -648,6 +699,8 @@ class SharedEmbeddingColumn(_Embedding, collections.namedtuple(
         _EMBEDDING_FIELDS + ["shared_embedding_collection_name"])):
     """See shared_embedding_columns."""
     __slots__ = ()
+
+    _is_v2_column = False  # its table is the graph's
 
     scope_name = property(lambda self: self.shared_embedding_collection_name)
 

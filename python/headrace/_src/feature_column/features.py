@@ -25,6 +25,10 @@ class Features:
                                else key.transform(self))
         return self._made[key]
 
+    def get(self, key, state_manager=None):
+        """As features[key]."""
+        return self[key]
+
     def _tensor(self, key):
         if key not in self._features:
             raise ValueError("Feature %s is not in features dictionary. It has "

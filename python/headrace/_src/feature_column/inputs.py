@@ -63,48 +63,58 @@ def input_layer(features, feature_columns, weight_collections=None,
 
     ValueError for categorical columns, two columns of one name, and features
     that are missing or do not fit."""
+    made = Features(features)
+    with variable_scope(None, default_name="input_layer",
+                        values=list(features.values())):
+        return columns_side_by_side(
+            made, feature_columns, weight_collections, trainable, cols_to_vars,
+            cols_to_output_tensors)
+
+
+def columns_side_by_side(features, feature_columns, weight_collections=None,
+                         trainable=True, cols_to_vars=None,
+                         cols_to_output_tensors=None):
+    """input_layer in the variable scope that is open; `features` is a dict or
+    Features."""
     columns = checked(
         feature_columns, DenseColumn,
         "Items of feature_columns must be a dense column. You can wrap a "
         "categorical column with an embedding_column or indicator_column")
-    made = Features(features)
+    made = features if isinstance(features, Features) else Features(features)
     collections = collections_of(weight_collections)
     outputs = []
-    with variable_scope(None, default_name="input_layer",
-                        values=list(features.values())):
-        for column in columns:
-            with variable_scope(None, default_name=column.scope_name):
-                tensor = column.dense(made, collections, trainable)
-                width = column.variable_shape.num_elements()
-                output = _array.reshape(
-                    tensor, [_array.shape(tensor)[0], width])
-                if cols_to_vars is not None:
-                    cols_to_vars[column] = _variables_here()
-                if cols_to_output_tensors is not None:
-                    cols_to_output_tensors[column] = output
-                outputs.append(output)
-        return _array.concat(outputs, 1)
+    for column in columns:
+        with variable_scope(None, default_name=column.scope_name):
+            tensor = column.dense(made, collections, trainable)
+            width = column.variable_shape.num_elements()
+            output = _array.reshape(tensor, [_array.shape(tensor)[0], width])
+            if cols_to_vars is not None:
+                cols_to_vars[column] = _variables_here()
+            if cols_to_output_tensors is not None:
+                cols_to_output_tensors[column] = output
+            outputs.append(output)
+    return _array.concat(outputs, 1)
 
 
-def _weighted_sum(column, features, units, combiner, collections, trainable):
-    """([batch, units], its variable)."""
+def width_of(column):
+    """How many weights a linear model has for a column and a unit."""
+    return (column.num_buckets if isinstance(column, CategoricalColumn)
+            else column.variable_shape.num_elements())
+
+
+def weighted_sum(column, features, weights, combiner, dense):
+    """[batch, units] of the weights [width_of(column), units]; `dense()` is a
+    dense column's tensor."""
     if isinstance(column, CategoricalColumn):
-        weights = get_variable("weights", [column.num_buckets, units],
-                               initializer=Zeros(), trainable=trainable,
-                               collections=collections)
         ids, shares = (
             x if x is None else sparse_reshape(
                 x, _array.stack([x.dense_shape[0], -1]))
             for x in column.ids(features))
         return safe_embedding_lookup_sparse(
-            weights, ids, shares, combiner=combiner,
-            name="weighted_sum"), weights
-    width = column.variable_shape.num_elements()
-    weights = get_variable("weights", [width, units], initializer=Zeros(),
-                           trainable=trainable, collections=collections)
-    tensor = column.dense(features, collections, trainable)
-    flat = _array.reshape(tensor, [_array.shape(tensor)[0], width])
-    return _math.matmul(flat, weights, name="weighted_sum"), weights
+            weights, ids, shares, combiner=combiner, name="weighted_sum")
+    tensor = dense()
+    flat = _array.reshape(tensor, [_array.shape(tensor)[0], width_of(column)])
+    return _math.matmul(flat, weights, name="weighted_sum")
 
 
 def linear_model(features, feature_columns, units=1, sparse_combiner="sum",
@@ -125,10 +135,12 @@ def linear_model(features, feature_columns, units=1, sparse_combiner="sum",
         sums = []
         for column in columns:
             with variable_scope(None, default_name=column.scope_name):
-                part, weights = _weighted_sum(column, made, units,
-                                              sparse_combiner, collections,
-                                              trainable)
-                sums.append(part)
+                weights = get_variable(
+                    "weights", [width_of(column), units], initializer=Zeros(),
+                    trainable=trainable, collections=collections)
+                sums.append(weighted_sum(
+                    column, made, weights, sparse_combiner,
+                    lambda: column.dense(made, collections, trainable)))
                 if cols_to_vars is not None:
                     # An embedding column has its table beside the weights.
                     cols_to_vars[column] = _variables_here() or [weights]

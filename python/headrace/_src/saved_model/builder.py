@@ -9,6 +9,7 @@ from headrace._src.framework.graph import (
     GraphKeys, control_dependencies, get_collection_ref, get_default_graph)
 from headrace._src.framework.messages import AssetFileDef, SavedModel
 from headrace._src.framework.tensor import constant_value
+from headrace._src.framework.text_compat import as_text
 from headrace._src.platform import tf_logging as logging
 from headrace._src.platform.durable import write_atomically
 from headrace._src.saved_model import constants
@@ -66,7 +67,7 @@ class SavedModelBuilder:
     def __init__(self, export_dir):
         self._saved_model = SavedModel(
             saved_model_schema_version=constants.SAVED_MODEL_SCHEMA_VERSION)
-        self._export_dir = export_dir = os.fspath(export_dir)
+        self._export_dir = export_dir = as_text(os.fspath(export_dir))
         if os.path.exists(export_dir):
             if os.listdir(export_dir):
                 raise AssertionError(
@@ -108,6 +109,8 @@ class SavedModelBuilder:
         if isinstance(assets, str):
             assets = get_default_graph().get_collection(assets)
         files = _asset_files(assets)
+        logging.info("No assets to save." if assets is None
+                     else "Assets added to graph.")
         names = _names_of_assets(files)
         messages = []
         for tensor, path in files:
@@ -120,10 +123,22 @@ class SavedModelBuilder:
             for path, name in names.items():
                 shutil.copyfile(path, os.path.join(folder, name))
             logging.info("Assets written to: %s", folder)
+        else:
+            logging.info("No assets to write.")
         if messages:
             get_collection_ref(constants.ASSETS_KEY).extend(messages)
         if main_op is not None:
             get_collection_ref(constants.MAIN_OP_KEY).append(main_op)
+
+    def _add_train_op(self, train_op):
+        """Puts what trains the model into the collection where libraries that
+        load models look for it."""
+        if train_op is None:
+            return
+        if not isinstance(train_op, (Tensor, Operation)):
+            raise TypeError("train_op needs to be a Tensor or Op: %r"
+                            % (train_op,))
+        get_collection_ref(constants.TRAIN_OP_KEY).append(train_op)
 
     def _saver(self, saver):
         if saver is not None:

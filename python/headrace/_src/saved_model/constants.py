@@ -9,6 +9,7 @@ ASSETS_DIRECTORY = "assets"
 # Collections.
 ASSETS_KEY = "saved_model_assets"
 MAIN_OP_KEY = "saved_model_main_op"
+TRAIN_OP_KEY = "saved_model_train_op"
 LEGACY_INIT_OP_KEY = "legacy_init_op"
 # A signature that names an operation.
 INIT_OP_SIGNATURE_KEY = "__saved_model_init_op"

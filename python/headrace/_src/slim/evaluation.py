@@ -118,10 +118,14 @@ def _evaluate(path, master, scaffold, eval_ops, feed_dict, hooks, config):
     creator = ChiefSessionCreator(
         scaffold=scaffold, checkpoint_filename_with_path=path, master=master,
         config=config)
+    logging.info("Starting evaluation at "
+                 + time.strftime("%Y-%m-%dT%H:%M:%SZ", time.localtime()))
     with MonitoredSession(session_creator=creator, hooks=hooks) as session:
         if eval_ops is not None:
             while not session.should_stop():
                 session.run(eval_ops, feed_dict)
+    logging.info("Finished evaluation at "
+                 + time.strftime("%Y-%m-%d-%H:%M:%S", time.localtime()))
 
 
 def evaluate_once(checkpoint_path, master="", scaffold=None, eval_ops=None,

@@ -3,6 +3,7 @@ import contextlib
 import sys
 import threading
 import time
+import weakref
 
 from headrace._src.framework import errors
 from headrace._src.framework import graph as _graph
@@ -155,6 +156,9 @@ class QueueRunner:
     """Operations that fill a queue, each to be run again and again by a thread
     of its own. When all have ended the queue is closed."""
 
+    # Classes of programs derive from it: the names of attributes, those of the
+    # class in TensorFlow, are part of the interface.
+
     def __init__(self, queue=None, enqueue_ops=None, close_op=None,
                  cancel_op=None, queue_closed_exception_types=None,
                  queue_runner_def=None, import_scope=None):
@@ -181,10 +185,11 @@ class QueueRunner:
                 "queue_closed_exception_types, when provided, must be a tuple "
                 "of tf.error types, but saw: %s"
                 % (queue_closed_exception_types,))
-        self._closed_types = queue_closed_exception_types
+        self._queue_closed_exception_types = queue_closed_exception_types
         self._lock = threading.Lock()
-        self._running = {}  # session -> threads that still fill
-        self._errors = []
+        # Session: how many threads still fill.
+        self._runs_per_session = weakref.WeakKeyDictionary()
+        self._exceptions_raised = []
 
     def _find(self, queue_runner_def, import_scope):
         """Finds the nodes that a QueueRunnerDef names; returns the types of
@@ -217,7 +222,7 @@ class QueueRunner:
             cancel_op_name=name(self._cancel_op),
             queue_closed_exception_types=[
                 errors.error_code_from_exception_type(t)
-                for t in self._closed_types])
+                for t in self._queue_closed_exception_types])
 
     @staticmethod
     def from_proto(queue_runner_def, import_scope=None):
@@ -230,8 +235,8 @@ class QueueRunner:
     enqueue_ops = property(lambda self: self._enqueue_ops)
     close_op = property(lambda self: self._close_op)
     cancel_op = property(lambda self: self._cancel_op)
-    queue_closed_exception_types = property(lambda self: self._closed_types)
-    exceptions_raised = property(lambda self: self._errors)
+    queue_closed_exception_types = property(lambda self: self._queue_closed_exception_types)
+    exceptions_raised = property(lambda self: self._exceptions_raised)
     name = property(lambda self: self._queue.name)
 
     def _fill(self, session, op, coord):
@@ -240,7 +245,7 @@ class QueueRunner:
             while coord is None or not coord.should_stop():
                 try:
                     fill()
-                except self._closed_types:
+                except self._queue_closed_exception_types:
                     break
                 except errors.CancelledError:
                     if coord is not None and coord.should_stop():
@@ -251,14 +256,12 @@ class QueueRunner:
                 coord.request_stop(error)
             else:
                 with self._lock:
-                    self._errors.append(error)
+                    self._exceptions_raised.append(error)
                 raise
         finally:
             with self._lock:
-                self._running[session] -= 1
-                last = not self._running[session]
-                if last:
-                    del self._running[session]
+                self._runs_per_session[session] -= 1
+                last = not self._runs_per_session[session]
             if last:
                 with contextlib.suppress(errors.OpError, RuntimeError):
                     session.run(self._close_op)
@@ -267,18 +270,18 @@ class QueueRunner:
         """A function that runs `op`."""
         return session.make_callable(op)
 
-    def _cancel_when_stopped(self, session, coord):
+    def _close_on_stop(self, sess, cancel_op, coord):
         coord.wait_for_stop()
         with contextlib.suppress(errors.OpError, RuntimeError):
-            session.run(self._cancel_op)
+            sess.run(cancel_op)
 
     def create_threads(self, sess, coord=None, daemon=False, start=False):
         """The threads for a session; none if they are running there."""
         with self._lock:
-            if self._running.get(sess):
+            if self._runs_per_session.get(sess):
                 return []
-            self._running[sess] = len(self._enqueue_ops)
-            self._errors = []
+            self._runs_per_session[sess] = len(self._enqueue_ops)
+            self._exceptions_raised = []
         threads = [
             threading.Thread(target=self._fill, args=(sess, op, coord),
                              name="QueueRunnerThread-%s-%s"
@@ -286,7 +289,8 @@ class QueueRunner:
             for op in self._enqueue_ops]
         if coord is not None:
             threads.append(threading.Thread(
-                target=self._cancel_when_stopped, args=(sess, coord),
+                target=self._close_on_stop,
+                args=(sess, self._cancel_op, coord),
                 name="QueueRunnerThread-%s-close_on_stop" % self.name))
         for t in threads:
             t.daemon = daemon

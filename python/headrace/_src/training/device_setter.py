@@ -3,7 +3,7 @@ import numpy as np
 
 from headrace._src.framework.device_spec import DeviceSpec
 
-_PS_OPS = (
+STANDARD_PS_OPS = (
     "Variable", "VariableV2", "AutoReloadVariable", "MutableHashTable",
     "MutableHashTableV2", "MutableHashTableOfTensors",
     "MutableHashTableOfTensorsV2", "MutableDenseHashTable",
@@ -113,4 +113,4 @@ def replica_device_setter(ps_tasks=0, ps_device="/job:ps",
     if not callable(ps_strategy):
         raise TypeError("ps_strategy must be callable")
     return _Setter(ps_device, worker_device, merge_devices,
-                   _PS_OPS if ps_ops is None else ps_ops, ps_strategy)
+                   STANDARD_PS_OPS if ps_ops is None else ps_ops, ps_strategy)

@@ -8,7 +8,7 @@ from headrace._src.variables.base import Variable
 from headrace._src.variables.records import VariableAggregation
 
 # The collection of the tensor that hooks read.
-_READ = "global_step_read_op_cache"
+GLOBAL_STEP_READ_KEY = "global_step_read_op_cache"
 
 
 def global_step(sess, global_step_tensor):
@@ -75,10 +75,10 @@ def get_or_create_read(create=True):
     there is no step and none is to be made. Before the step has a value, this
     is its initial value."""
     graph = get_default_graph()
-    found = graph.get_collection(_READ)
+    found = graph.get_collection(GLOBAL_STEP_READ_KEY)
     if len(found) > 1:
         raise RuntimeError("There are multiple items in collection %s. There "
-                           "should be only one." % _READ)
+                           "should be only one." % GLOBAL_STEP_READ_KEY)
     if found:
         return found[0]
     step = get_or_create_global_step() if create else get_global_step()
@@ -88,5 +88,5 @@ def get_or_create_read(create=True):
         value = (step.initialized_value() if isinstance(step, Variable)
                  else step)
         read = value + 0
-    graph.add_to_collection(_READ, read)
+    graph.add_to_collection(GLOBAL_STEP_READ_KEY, read)
     return read

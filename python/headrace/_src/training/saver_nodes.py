@@ -13,12 +13,17 @@ from headrace._src.framework.graph import (
     colocate_with, control_dependencies, device, name_scope)
 from headrace._src.framework.messages import SaverDef
 from headrace._src.framework.tensor_shape import TensorShape
-from headrace._src.variables.saveables import saveables, shape_of
+from headrace._src.variables.saveables import (
+    SaveSpec, SaveableObject, saveables, shape_of)
 
 
 class BulkSaverBuilder:
     """Makes the nodes: all variables of a device are saved by one node and
     restored by one."""
+
+    # As programs name them that derive classes.
+    SaveSpec = SaveSpec
+    SaveableObject = SaveableObject
 
     def __init__(self, write_version=SaverDef.V2):
         self._write_version = write_version

@@ -193,7 +193,7 @@ class _Updates(QueueRunner):
 
     def create_threads(self, sess, coord=None, daemon=False, start=False):
         with self._lock:
-            if not self._running.get(sess):
+            if not self._runs_per_session.get(sess):
                 self._cancellations[sess] = _headrace.CancellationManager()
         return super().create_threads(sess, coord, daemon, start)
 
@@ -204,9 +204,9 @@ class _Updates(QueueRunner):
         return functools.partial(
             fill, cancellation=self._cancellations.get(session))
 
-    def _cancel_when_stopped(self, session, coord):
-        super()._cancel_when_stopped(session, coord)
-        cancellation = self._cancellations.pop(session, None)
+    def _close_on_stop(self, sess, cancel_op, coord):
+        super()._close_on_stop(sess, cancel_op, coord)
+        cancellation = self._cancellations.pop(sess, None)
         if cancellation is not None:
             cancellation.start_cancel()
 
