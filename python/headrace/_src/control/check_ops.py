@@ -41,8 +41,8 @@ def _compare(op, name, sign, x, y, data, summarize, message, scope):
         if data is None:
             data = ["Condition x %s y did not hold element-wise:" % sign,
                     "x (%s) = " % x.name, x, "y (%s) = " % y.name, y]
-            if message:
-                data.insert(0, message)
+        if message is not None:
+            data = [message, *data]
         holds = _math.reduce_all(test(x, y))
         known_x, known_y = constant_value(x), constant_value(y)
         if known_x is not None and known_y is not None and not np.all(

@@ -416,21 +416,27 @@ class IdentityColumn(_KeyedCategorical, collections.namedtuple(
     num_buckets = property(lambda self: self.number_buckets)
 
     def numbers(self, values):
-        values = _math.cast(values, dtypes.int64)
+        values = _math.cast(values, dtypes.int64, name="values")
+        count = _math.cast(self.num_buckets, dtypes.int64, name="num_buckets")
+        zero = _math.cast(0, dtypes.int64, name="zero")
         if self.default_value is None:
             inside = [
                 _check.assert_less(
-                    values, np.int64(self.num_buckets),
+                    values, count, data=(values, count),
                     message="%s: an id is not below num_buckets %d"
-                    % (self.key, self.num_buckets)),
+                    % (self.key, self.num_buckets),
+                    name="assert_less_than_num_buckets"),
                 _check.assert_greater_equal(
-                    values, np.int64(0),
-                    message="%s: an id is negative" % self.key)]
+                    values, zero, data=(values,),
+                    message="%s: an id is negative" % self.key,
+                    name="assert_greater_or_equal_0")]
             with control_dependencies(inside):
                 return _array.identity(values)
-        outside = _math.logical_or(values < 0, values >= self.num_buckets)
-        default = _array.fill(_array.shape(values),
-                              np.int64(self.default_value))
+        outside = _math.logical_or(values < zero, values >= count,
+                                   name="out_of_range")
+        default = _array.fill(
+            _array.shape(values), _math.cast(self.default_value, dtypes.int64),
+            name="default_values")
         return _array.where(outside, default, values)
 
 

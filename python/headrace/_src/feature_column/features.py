@@ -1,6 +1,7 @@
 """What feature columns read: a dict of features, each made into a tensor
 once."""
 from headrace._src.framework import dtypes
+from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
@@ -58,6 +59,9 @@ def to_sparse(x, none=None):
         return x
     if none is None:
         none = "" if x.dtype == dtypes.string else -1
-    there = _array.where(_math.not_equal(x, convert_to_tensor(none, x.dtype)))
-    return SparseTensor(there, _array.gather_nd(x, there),
-                        _array.shape(x, out_type=dtypes.int64))
+    with name_scope(None, "to_sparse_input", [x]):
+        none = _math.cast(none, x.dtype, name="ignore_value")
+        there = _array.where(_math.not_equal(x, none), name="indices")
+        return SparseTensor(
+            there, _array.gather_nd(x, there, name="values"),
+            _array.shape(x, out_type=dtypes.int64, name="dense_shape"))

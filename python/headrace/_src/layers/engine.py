@@ -57,6 +57,7 @@ class Layer:
     of one example, for the first layer of a Sequential."""
 
     _zero_based = True  # the first layer of a class has no number
+    _use_resource_variables = False  # what tf.layers.Layer asks
 
     def __init__(self, trainable=True, name=None, dtype=None, dynamic=False,
                  **kwargs):
@@ -340,6 +341,8 @@ class Layer:
             return []
 
     def __call__(self, inputs, *args, **kwargs):
+        for layer in self._layers_inside():
+            layer._use_resource_variables = True
         inputs = nest.map_structure(_tensor, inputs)
         known = self._call_arguments()
         if "training" in known and known.index("training") > len(args):

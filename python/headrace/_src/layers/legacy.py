@@ -43,7 +43,8 @@ def _add_new(key, elements):
 class Layer(engine.Layer):
     """As tf.keras.layers.Layer, but variables are those of get_variable in the
     layer's variable scope, regularization losses join REGULARIZATION_LOSSES,
-    and updates join UPDATE_OPS.
+    and updates join UPDATE_OPS. In a layer of tf.keras that has it as an
+    attribute its variables are resource variables.
 
     `_scope`: the variable scope, by default one named after the layer, opened
     at the first call. `_reuse`: whether variables that exist are shared."""
@@ -142,7 +143,8 @@ class Layer(engine.Layer):
                                  else initializer),
                     trainable=trainable and self.trainable,
                     constraint=constraint, partitioner=partitioner,
-                    use_resource=use_resource or scope.use_resource,
+                    use_resource=(use_resource or scope.use_resource
+                                  or self._use_resource_variables),
                     synchronization=synchronization, aggregation=aggregation,
                     getter=get_variable)
                 parts = (list(variable)

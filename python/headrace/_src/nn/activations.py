@@ -2,10 +2,11 @@
 import numbers
 
 from headrace import raw_ops as _raw
+from headrace._src.control.control_flow import cond
 from headrace._src.framework import dtypes
 from headrace._src.framework.errors import InvalidArgumentError
 from headrace._src.framework.graph import name_scope
-from headrace._src.framework.tensor import constant, convert_to_tensor
+from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.ops import random_ops as _random
@@ -156,6 +157,22 @@ def zero_fraction(value, name=None):
     """The share of elements that are zero."""
     with name_scope(name, "zero_fraction", [value]):
         value = convert_to_tensor(value, name="value")
-        zero = constant(0, value.dtype.base_dtype, name="zero")
-        return _math.reduce_mean(_math.cast(_raw.Equal(value, zero),
-                                            dtypes.float32))
+        size = _array.size(value, out_type=dtypes.int64)
+        # As many nodes as in TensorFlow, which counts in 32 bits if it can.
+        others = cond(
+            size <= dtypes.int32.max,
+            lambda: _math.cast(_count_nonzero(value, dtypes.int32),
+                               dtypes.int64),
+            lambda: _count_nonzero(value, dtypes.int64))
+        with name_scope("counts_to_fraction"):
+            zeros = _math.cast(size - others, dtypes.float32)
+            share = zeros / _math.cast(size, dtypes.float32)
+        return _array.identity(share, "fraction")
+
+
+def _count_nonzero(value, dtype):
+    with name_scope("count_nonzero", values=[value]):
+        zero = _array.zeros([], value.dtype)
+        return _math.reduce_sum(
+            _math.cast(_math.not_equal(value, zero), dtype),
+            name="nonzero_count")

@@ -186,12 +186,14 @@ def sparse_reshape(sp_input, shape, name=None):
         out = _raw.SparseReshape(
             sp_input.indices, sp_input.dense_shape,
             _math.cast(shape, dtypes.int64), name=scope)
-        if known is None or known.ndim != 1:
-            return SparseTensor(out[0], sp_input.values, out[1])
-        dims = _inferred([int(d) for d in known], sp_input.get_shape())
-        # The sizes that are known now are so for who asks the result.
-        new_shape = out[1] if None in dims else constant(dims, dtypes.int64)
-        return SparseTensor(out[0], sp_input.values, new_shape)
+        new_shape = out[1]
+        if known is not None and known.ndim == 1:
+            dims = _inferred([int(d) for d in known], sp_input.get_shape())
+            if None not in dims:
+                # The sizes are known now for who asks the result.
+                new_shape = constant(dims, dtypes.int64)
+        return SparseTensor(out[0], _array.identity(sp_input.values),
+                            new_shape)
 
 
 def _inferred(dims, old):
@@ -233,7 +235,7 @@ def sparse_retain(sp_input, to_retain):
     kept = _array.reshape(_raw.Where(to_retain), [-1])
     return SparseTensor(_array.gather(sp_input.indices, kept),
                         _array.gather(sp_input.values, kept),
-                        sp_input.dense_shape)
+                        _array.identity(sp_input.dense_shape))
 
 
 def sparse_reset_shape(sp_input, new_shape=None):
