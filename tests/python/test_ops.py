@@ -425,3 +425,16 @@ def test_messages_have_pickles(message):
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         found = pickle.loads(pickle.dumps(message, protocol))
         assert type(found) is type(message) and found == message
+
+
+@pytest.mark.parametrize("arguments, shape, last", [
+    ((3,), [3, 3], "diag"), ((np.int64(3),), [3, 3], "diag"),
+    ((np.int32(3), np.int64(4)), [3, 4], "set_diag"),
+    ((3, 3, np.array([2])), [2, 3, 3], "diag"),
+    ((4, 3, (2, 2)), [2, 2, 4, 3], "set_diag")])
+def test_sizes_of_eye_may_be_of_numpy(arguments, shape, last):
+    made = tf.eye(*arguments, name="e")
+    assert made.shape.as_list() == shape and made.op.name.endswith("e/" + last)
+    with tf.Session() as session:
+        np.testing.assert_array_equal(
+            session.run(made), np.broadcast_to(np.eye(*shape[-2:]), shape))

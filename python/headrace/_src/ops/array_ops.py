@@ -246,24 +246,27 @@ def fill(dims, value, name=None):
 def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32,
         name=None):
     """The identity matrix, or a batch of it."""
-    with name_scope(name, "eye", [num_rows, num_columns, batch_shape]) as scope:
-        if isinstance(num_rows, int) and num_columns is None and (
-                batch_shape is None or isinstance(batch_shape, (list, tuple))):
-            diagonal = ones(list(batch_shape or ()) + [num_rows], dtype=dtype)
-            return _raw.MatrixDiag(diagonal, name=scope)
+    with name_scope(name, "eye", [num_rows, num_columns, batch_shape]):
         columns = num_rows if num_columns is None else num_columns
-        square = num_columns is None
-        diagonal = num_rows if square else _raw.Minimum(num_rows, columns)
         batch = [] if batch_shape is None else batch_shape
-        batch = convert_to_tensor(batch, dtype=dtypes.int32)
-        ones_ = ones(_raw.ConcatV2([batch, _raw.Pack(
-            [convert_to_tensor(diagonal)])], 0), dtype=dtype)
+        if isinstance(num_rows, Tensor) or isinstance(columns, Tensor):
+            square = num_columns is None
+            diagonal = _raw.Minimum(num_rows, columns)
+        else:
+            square, diagonal = num_rows == columns, min(num_rows, columns)
+        known = not isinstance(batch, Tensor) and not isinstance(
+            diagonal, Tensor)
+        batch = list(batch) if known else convert_to_tensor(
+            batch, dtype=dtypes.int32, name="shape")
+
+        def shape(*sizes):
+            return batch + list(sizes) if known else _raw.ConcatV2(
+                [batch, convert_to_tensor(sizes)], 0)
+        ones_ = ones(shape(diagonal), dtype=dtype)
         if square:
-            return _raw.MatrixDiag(ones_, name=scope)
-        zeros_ = zeros(_raw.ConcatV2([batch, _raw.Pack(
-            [convert_to_tensor(num_rows), convert_to_tensor(columns)])], 0),
-            dtype=dtype)
-        return _raw.MatrixSetDiag(zeros_, ones_, name=scope)
+            return _raw.MatrixDiag(ones_, name="diag")
+        zeros_ = zeros(shape(num_rows, columns), dtype=dtype)
+        return _raw.MatrixSetDiag(zeros_, ones_, name="set_diag")
 
 
 def _type_of(value, dtype):
