@@ -148,6 +148,72 @@ def test_batch_norm(shape, updates, known):
             np.testing.assert_allclose(after, [mean, variance])
 
 
+@pytest.mark.parametrize("shape, axis", [
+    ((4, 5), -1), ((4, 3, 5), -1), ((4, 2, 2, 5), -1), ((4, 2, 2, 2, 5), -1),
+    ((4, 5, 3), 1)])
+@pytest.mark.parametrize("updates", [tf.GraphKeys.UPDATE_OPS, None, "mine"])
+@pytest.mark.parametrize("weights", [None, [1., 2., 0., 1.]])
+def test_batch_norm_in_parts(shape, axis, updates, weights):
+    x = numbers(*shape) * 2 + 1
+    training = tf.placeholder(tf.bool, [])
+    y = slim.batch_norm(
+        x, decay=0.5, is_training=training, updates_collections=updates,
+        fused=False, data_format="NHWC" if axis == -1 else "NCHW",
+        batch_weights=weights)
+    assert [v.shape.as_list() for v in tf.global_variables()] == [[5]] * 3
+    pending = tf.get_collection(updates) if updates else []
+    assert len(pending) == (2 if updates else 0)
+    axes = tuple(i for i in range(len(shape)) if i != axis % len(shape))
+    heavy = np.broadcast_to(np.reshape(
+        [1.] * 4 if weights is None else weights,
+        (-1,) + (1,) * (len(shape) - 1)), shape)
+    mean = np.average(x, axes, heavy)
+    wide = [5 if i == axis % len(shape) else 1 for i in range(len(shape))]
+    variance = np.average((x - mean.reshape(wide)) ** 2, axes, heavy)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for used, known in (((mean, variance), True), (
+                (mean / 2, .5 + variance / 2), False)):
+            got, _ = session.run([y, pending], {training: known})
+            m, v = [n.reshape(wide) for n in used]
+            np.testing.assert_allclose(got, (x - m) / np.sqrt(v + 1e-3),
+                                       rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(6, 5), (3, 4, 5), (3, 4, 4, 5)])
+@pytest.mark.parametrize("updates", [tf.GraphKeys.UPDATE_OPS, None])
+def test_batch_norm_without_the_bias_of_zeros(shape, updates):
+    x = numbers(*shape) * 2 + 1
+    y = slim.batch_norm(x, decay=0.5, updates_collections=updates,
+                        zero_debias_moving_mean=True)
+    assert names(tf.global_variables()) == ["BatchNorm/" + name for name in (
+        "beta:0", "moving_mean:0", "moving_variance:0",
+        "BatchNorm/moving_mean/biased:0", "BatchNorm/moving_mean/local_step:0")]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run([y, tf.get_collection("update_ops")])
+        np.testing.assert_allclose(
+            session.run(tf.global_variables()[1]),
+            x.mean(tuple(range(len(shape) - 1))), rtol=1e-4)
+
+
+def test_batch_norm_passes_on_what_its_layer_does():
+    x = numbers(6, 5)
+    slim.batch_norm(x, renorm=True, renorm_decay=.5, scope="a")
+    assert names(tf.global_variables()) == ["a/" + name for name in (
+        "beta:0", "moving_mean:0", "moving_variance:0", "moving_stddev:0",
+        "renorm_mean:0", "renorm_stddev:0")]
+    y = slim.batch_norm(x, adjustment=lambda shape: (2., 1.))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(tf.get_collection("update_ops"))
+        np.testing.assert_allclose(session.run(tf.global_variables()[4]),
+                                   x.mean(0) / 2, rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(
+            session.run(y), (x - x.mean(0)) / np.sqrt(x.var(0) + 1e-3) * 2 + 1,
+            rtol=1e-3, atol=1e-4)
+
+
 def test_layer_norm():
     x = numbers(3, 4, 5)
     y = layers.layer_norm(x, begin_norm_axis=1)
@@ -321,10 +387,9 @@ def test_hparams_refuse(call, message):
         call(params)
 
 
-@pytest.mark.parametrize("option", [
-    dict(renorm=True), dict(zero_debias_moving_mean=True),
-    dict(batch_weights=1.)])
-def test_batch_norm_refuses(option):
-    with pytest.raises(ValueError, match="batch_norm: %s=.*is not supported"
-                       % list(option)[0]):
-        slim.batch_norm(tf.ones([2, 3]), **option)
+@pytest.mark.parametrize("options", [
+    dict(updates_collections=None), dict(batch_weights=[1., 2.]),
+    dict(zero_debias_moving_mean=True)])
+def test_batch_norm_refuses_renorm_with(options):
+    with pytest.raises(ValueError, match="renorm is not supported with batch_w"):
+        slim.batch_norm(tf.ones([2, 3]), renorm=True, **options)

@@ -399,13 +399,120 @@ def test_wrong_arguments(function, arguments, message):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    (dict(renorm=True), "renorm=True is not supported"),
-    (dict(virtual_batch_size=2), "virtual_batch_size=2 is not supported"),
+    (dict(renorm=True, renorm_clipping={"max": 1.}),
+     "contains keys not in .*'rmax', 'rmin', 'dmax'"),
+    (dict(virtual_batch_size=0), "virtual_batch_size must be a positive"),
+    (dict(virtual_batch_size=2, axis=0), "axis cannot include 0"),
+    (dict(virtual_batch_size=2, adjustment=lambda shape: (1., 1.)),
+     "adjustment cannot be specified"),
     (dict(axis=5), "Invalid axis: 5"),
     (dict(axis=[1, -1]), "Duplicate axis")])
 def test_normalization_that_is_not_supported(arguments, message):
     with pytest.raises(ValueError, match=message):
         tf.layers.batch_normalization(np.ones([2, 3], np.float32), **arguments)
+
+
+LIMITS = {"rmax": 1.1, "rmin": 0.9, "dmax": 0.2}
+
+
+@pytest.mark.parametrize("limits", [{}, LIMITS, {"rmax": 1.1}])
+@pytest.mark.parametrize("shape, axis", [((6, 3), -1), ((4, 3, 2, 2), 1),
+                                         ((4, 3, 2, 2), [1, 2])])
+def test_batch_renormalization(shape, axis, limits):
+    x = tf.placeholder(tf.float32, shape)
+    training = tf.placeholder(tf.bool, [])
+    y = tf.layers.batch_normalization(
+        x, axis, training=training, momentum=0.9, renorm=True, fused=True,
+        renorm_clipping=limits, renorm_momentum=0.5)
+    kept = [axis % len(shape)] if isinstance(axis, int) else axis
+    axes = tuple(i for i in range(len(shape)) if i not in kept)
+    names = [v.op.name.split("/")[1] for v in tf.global_variables()]
+    assert names == ["gamma", "beta", "moving_mean", "moving_variance",
+                     "moving_stddev", "renorm_mean", "renorm_stddev"]
+    first = np.zeros([n if i in kept else 1 for i, n in enumerate(shape)])
+    mean, stddev, means, stddevs = first, first + 1, first, first + 1
+    variances = stddevs
+    data = np.random.RandomState(0)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for step in range(4):
+            a = (data.randn(*shape) * 2 + 1).astype(np.float32)
+            got, _ = session.run([y, tf.get_collection("update_ops")],
+                                 {x: a, training: step != 2})
+            if step == 2:  # not in training
+                wanted = (a - means) / np.sqrt(variances + 1e-3)
+            else:
+                m = a.mean(axes, keepdims=True)
+                s = np.sqrt(a.var(axes, keepdims=True) + 1e-3)
+                r = np.clip(s / stddev, limits.get("rmin"),
+                            limits.get("rmax", np.inf))
+                far = limits.get("dmax", np.inf)
+                d = np.clip((m - mean) / stddev, -far, far)
+                wanted = (a - m) / s * r + d
+                mean, stddev = (mean + m) / 2, (stddev + s) / 2
+                means, stddevs = .9 * means + .1 * m, .9 * stddevs + .1 * s
+                variances = stddevs ** 2 - 1e-3
+            np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)
+        for v, wanted in zip(tf.global_variables()[2:], (
+                means, variances, stddevs, mean, stddev)):
+            np.testing.assert_allclose(session.run(v).ravel(), wanted.ravel(),
+                                       rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("shape, axis, known", [
+    ((6, 3), -1, True), ((6, 3), 1, False), ((6, 2, 2, 3), -1, True),
+    ((6, 3, 2, 2), 1, True)])
+def test_virtual_batches(shape, axis, known):
+    x = tf.placeholder(tf.float32, shape if known else [None, *shape[1:]])
+    training = tf.placeholder(tf.bool, [])
+    y = tf.layers.batch_normalization(x, axis, training=training, momentum=0.,
+                                      virtual_batch_size=2)
+    at = axis % len(shape) + 1
+    assert tf.global_variables()[0].shape.as_list() == [
+        3 if i == at else 1 for i in range(len(shape) + 1)]
+    a = np.random.RandomState(0).randn(*shape).astype(np.float32) * 2 + 1
+    parts = a.reshape(2, 3, *shape[1:])
+    axes = tuple(i for i in range(parts.ndim) if i not in (1, at))
+    mean, variance = [f(axes, keepdims=True) for f in (parts.mean, parts.var)]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        got, _ = session.run([y, tf.get_collection("update_ops")],
+                             {x: a, training: True})
+        np.testing.assert_allclose(
+            got, ((parts - mean) / np.sqrt(variance + 1e-3)).reshape(shape),
+            rtol=1e-4, atol=1e-5)
+        mean, variance = mean.mean(1), variance.mean(1)
+        np.testing.assert_allclose(
+            session.run(y, {x: a, training: False}),
+            (a - mean) / np.sqrt(variance + 1e-3), rtol=1e-4, atol=1e-5)
+
+
+def test_an_adjustment_is_for_training_alone():
+    def adjustment(shape):
+        return tf.fill([shape[0], 1], 2.), tf.fill([shape[0], 1], .5)
+    training = tf.placeholder(tf.bool, [])
+    a = np.random.RandomState(0).randn(6, 3).astype(np.float32)
+    y = tf.layers.batch_normalization(a, training=training,
+                                      adjustment=adjustment)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        np.testing.assert_allclose(
+            session.run(y, {training: True}),
+            (a - a.mean(0)) / np.sqrt(a.var(0) + 1e-3) * 2 + .5, rtol=1e-4,
+            atol=1e-5)
+        np.testing.assert_allclose(session.run(y, {training: False}),
+                                   a / np.sqrt(1 + 1e-3), rtol=1e-5)
+
+
+def test_configurations_of_normalization():
+    layer = tf.keras.layers.BatchNormalization
+    config = layer(renorm=True, renorm_clipping=LIMITS).get_config()
+    assert config["renorm"] and config["renorm_clipping"] == LIMITS
+    assert config["renorm_momentum"] == 0.99
+    assert layer.from_config(config).renorm_clipping == LIMITS
+    assert layer(virtual_batch_size=2).get_config()["virtual_batch_size"] == 2
+    plain = layer(adjustment=lambda shape: (1., 0.)).get_config()
+    assert not {"renorm", "virtual_batch_size", "adjustment"} & set(plain)
 
 
 def test_unknown_sizes_are_refused():

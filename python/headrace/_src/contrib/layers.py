@@ -20,6 +20,7 @@ from headrace._src.nn import conv as _conv
 from headrace._src.nn import normalization as _norm
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
+from headrace._src.training.moving_averages import assign_moving_average
 from headrace._src.variables.initializers import Ones, Zeros
 from headrace._src.variables.partitions import PartitionedVariable
 from headrace._src.variables.scopes import get_variable_scope, variable_scope
@@ -383,33 +384,35 @@ def batch_norm(
     """`inputs` normalised: by the moments of the batch in training, otherwise
     by moving averages of those. Updates of the averages join
     updates_collections; with None they happen before the result is there.
-    ValueError for batch_weights, zero_debias_moving_mean, renorm and
-    adjustment, which are not supported."""
-    for name, value in (("batch_weights", batch_weights), ("renorm", renorm),
-                        ("zero_debias_moving_mean", zero_debias_moving_mean),
-                        ("adjustment", adjustment)):
-        if value is not None and value is not False:
-            raise ValueError("batch_norm: %s=%s is not supported"
-                             % (name, value))
+    batch_weights: a weight of each example, [batch]. zero_debias_moving_mean:
+    as of assign_moving_average. renorm and adjustment: as of
+    tf.layers.BatchNormalization; ValueError for renorm with batch_weights,
+    zero_debias_moving_mean or other updates_collections."""
     _keras_format(data_format, _IMAGES)
+    is_plain = (batch_weights is None and not zero_debias_moving_mean
+                and updates_collections == _UPDATES)
+    if renorm and not is_plain:
+        raise ValueError("renorm is not supported with batch_weights, "
+                         "updates_collections or zero_debias_moving_mean")
     inputs = convert_to_tensor(inputs)
     rank = inputs.get_shape().ndims
     options = dict(param_initializers or {})
     regularizers = dict(param_regularizers or {})
     axis = 1 if data_format == "NCHW" else -1
     fused = fused is None or fused
-    if fused and rank in (2, 4) and (
-            rank == 2 or updates_collections != _UPDATES):
+    if fused and rank in (2, 4) and not renorm and adjustment is None and (
+            batch_weights is None and (rank == 2 or not is_plain)):
         return _fused_norm(
             inputs, decay, center, scale, epsilon, activation_fn, options,
             regularizers, updates_collections, is_training, reuse,
             variables_collections, outputs_collections, trainable, data_format,
-            scope)
-    if updates_collections != _UPDATES:
-        raise ValueError(
-            "batch_norm: updates_collections=%s is supported for inputs of 2 "
-            "or 4 dimensions and fused=True, got %s dimensions and fused=%s"
-            % (updates_collections, rank, fused))
+            zero_debias_moving_mean, scope)
+    if not is_plain:
+        return _norm_in_parts(
+            inputs, decay, center, scale, epsilon, activation_fn, options,
+            regularizers, updates_collections, is_training, reuse,
+            variables_collections, outputs_collections, trainable,
+            batch_weights, axis, zero_debias_moving_mean, scope)
     with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse,
                         custom_getter=model_getter({})) as sc:
         layer = functions.BatchNormalization(
@@ -420,6 +423,8 @@ def batch_norm(
             moving_variance_initializer=options.get("moving_variance", Ones),
             beta_regularizer=regularizers.get("beta"),
             gamma_regularizer=regularizers.get("gamma"), trainable=trainable,
+            renorm=renorm, renorm_clipping=renorm_clipping,
+            renorm_momentum=renorm_decay, adjustment=adjustment,
             name=sc.name, _scope=sc, _reuse=reuse, fused=fused)
         outputs = layer.apply(inputs, training=is_training)
         for name in ("moving_mean", "moving_variance", "beta", "gamma"):
@@ -436,10 +441,79 @@ def _moved(variable, value, decay):
             return assign_sub(variable, (variable - value) * share, name=scope)
 
 
+def _norm_in_parts(inputs, decay, center, scale, epsilon, activation_fn,
+                   initializers, regularizers, updates_collections,
+                   is_training, reuse, collections, outputs_collections,
+                   trainable, batch_weights, axis, zero_debias, scope):
+    """batch_norm of inputs of any rank: by moments, which may have weights,
+    with updates in any collections or before the result."""
+    with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse) as sc:
+        static = inputs.get_shape()
+        rank = static.ndims
+        if rank is None:
+            raise ValueError("Inputs %s has undefined rank." % inputs.name)
+        axis %= rank
+        sizes = static[axis:axis + 1]
+        if not sizes.is_fully_defined():
+            raise ValueError("Inputs %s has undefined channels dimension %s."
+                             % (inputs.name, sizes))
+        axes = [i for i in range(rank) if i != axis]
+        kind = inputs.dtype.base_dtype
+
+        def parameter(name, default, trains):
+            return model_variable(
+                name, shape=sizes, dtype=kind,
+                initializer=initializers.get(name, default),
+                regularizer=regularizers.get(name), trainable=trains,
+                collections=collections_of(collections, name))
+        beta = parameter("beta", Zeros, trainable) if center else None
+        gamma = parameter("gamma", Ones, trainable) if scale else None
+        with variable_scope(get_variable_scope()) as whole:
+            whole.set_partitioner(None)
+            moving = [parameter("moving_mean", Zeros, False),
+                      parameter("moving_variance", Ones, False)]
+        moments = moving
+        if backend.known(is_training) is not False:
+            if batch_weights is None:
+                batch = _norm.moments(inputs, axes)
+            else:
+                weights = convert_to_tensor(batch_weights)
+                static[0:1].assert_is_compatible_with(weights.get_shape())
+                batch = _norm.weighted_moments(
+                    inputs, axes,
+                    _array.reshape(weights, [-1] + [1] * (rank - 1)))
+
+            def move():
+                return [assign_moving_average(v, value, decay, debias)
+                        for v, value, debias in zip(
+                            moving, batch, (zero_debias, False))]
+
+            def forced():
+                with control_dependencies(move()):
+                    return [_array.identity(v) for v in batch]
+            if updates_collections is None:
+                moments = backend.choose(is_training, forced, lambda: moving)
+            else:
+                for update in backend.choose(is_training, move, lambda: moving):
+                    add_to_collections(updates_collections, update)
+                moments = backend.choose(is_training, lambda: list(batch),
+                                         lambda: moving)
+        parts = [*moments, beta, gamma]
+        if axis != rank - 1:
+            wide = [sizes.as_list()[0] if i == axis else 1
+                    for i in range(rank)]
+            parts = [None if v is None else _array.reshape(v, wide)
+                     for v in parts]
+        outputs = _norm.batch_normalization(inputs, *parts, epsilon)
+        outputs.set_shape(static)
+        return finish(outputs, None, None, activation_fn, outputs_collections,
+                      sc)
+
+
 def _fused_norm(inputs, decay, center, scale, epsilon, activation_fn,
                 initializers, regularizers, updates_collections, is_training,
                 reuse, collections, outputs_collections, trainable,
-                data_format, scope):
+                data_format, zero_debias, scope):
     with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse) as sc:
         static, given = inputs.get_shape(), inputs
         first = data_format == "NCHW"
@@ -474,7 +548,8 @@ def _fused_norm(inputs, decay, center, scale, epsilon, activation_fn,
                 is_training=False, **shared))
         if backend.known(is_training) is not False:
             def move():
-                return [_moved(mean, batch_mean, decay),
+                return [assign_moving_average(mean, batch_mean, decay)
+                        if zero_debias else _moved(mean, batch_mean, decay),
                         _moved(variance, batch_variance, decay)]
             normal = outputs
             if updates_collections is None:

@@ -1,19 +1,34 @@
 """Batch normalization: tf.keras.layers.BatchNormalization, and the layer of
 tf.layers, which differs in what `training` is by default."""
+import math
+
 from headrace._src.framework import dtypes
-from headrace._src.framework.graph import colocate_with, name_scope
+from headrace._src.framework.graph import (
+    colocate_with, control_dependencies, name_scope)
 from headrace._src.framework.tensor import constant, convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.layers import (
     backend, constraints, initializers, regularizers)
 from headrace._src.layers.engine import Layer
 from headrace._src.layers.input_spec import InputSpec
+from headrace._src.nn import activations as _activations
 from headrace._src.nn import normalization as _nn
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
+from headrace._src.platform import tf_logging as logging
 from headrace._src.variables.records import (
     VariableAggregation, VariableSynchronization)
-from headrace._src.variables.variables import assign_sub
+from headrace._src.variables.variables import assign, assign_sub
+
+
+def _after(scale, offset, then_scale, then_offset):
+    """The scale and the offset that two pairs make one after another; None
+    changes nothing."""
+    if then_scale is not None:
+        scale, offset = scale * then_scale, offset * then_scale
+    if then_offset is not None:
+        offset = offset + then_offset
+    return scale, offset
 
 
 class BatchNormalization(Layer):
@@ -23,10 +38,15 @@ class BatchNormalization(Layer):
     `axis`, and updates move `moving_mean` and `moving_variance` towards them.
     Otherwise those two are the moments. `training`: a bool, or a tensor of
     one. `fused`: one op for it all, by default where it can (4 dimensions,
-    axis 1 or 3).
+    axis 1 or 3, and none of the arguments below).
 
-    ValueError for renorm, virtual_batch_size and adjustment, which are not
-    supported."""
+    `renorm`: the moments of the batch are corrected towards moving averages,
+    renorm_mean and renorm_stddev; renorm_clipping, a dict, has limits for the
+    corrections: rmin and rmax of the scale, dmax of the shift.
+    `virtual_batch_size`: each so many examples are normalised by themselves.
+    `adjustment`: a function of the inputs' shape that gives a scale and an
+    offset, for training alone. ValueError for unknown limits, a size that is not
+    positive, axis 0 of virtual batches, and these with an adjustment."""
 
     # Whether a layer that is not trainable never trains, and whether it is an
     # error to ask for `fused` where it cannot be.
@@ -42,12 +62,6 @@ class BatchNormalization(Layer):
                  virtual_batch_size=None, adjustment=None, name=None,
                  **kwargs):
         super().__init__(name=name, trainable=trainable, **kwargs)
-        for key, value in (("renorm", renorm),
-                           ("virtual_batch_size", virtual_batch_size),
-                           ("adjustment", adjustment)):
-            if value:
-                raise ValueError("BatchNormalization %s: %s=%s is not "
-                                 "supported" % (self.name, key, value))
         if isinstance(axis, (list, tuple)):
             self.axis = list(axis)
         elif isinstance(axis, int):
@@ -76,6 +90,17 @@ class BatchNormalization(Layer):
                              "is 1 or 3")
         self.fused = one in (-3, -1, 1, 3) and (fused is None or bool(fused))
         self._must_fuse = bool(fused) and self._strict
+        self.renorm = renorm
+        self.virtual_batch_size = virtual_batch_size
+        self.adjustment = adjustment
+        if renorm:
+            self.renorm_clipping = dict(renorm_clipping or {})
+            if set(self.renorm_clipping) - {"rmax", "rmin", "dmax"}:
+                raise ValueError("renorm_clipping %s contains keys not in %s"
+                                 % (renorm_clipping, ["rmax", "rmin", "dmax"]))
+            self.renorm_momentum = renorm_momentum
+        if renorm or virtual_batch_size is not None or adjustment is not None:
+            self.fused = self._must_fuse = False
         self.gamma = self.beta = None
 
     @property
@@ -96,6 +121,9 @@ class BatchNormalization(Layer):
         self.axis = [a % n for a in axes]
         if len(set(self.axis)) != len(self.axis):
             raise ValueError("Duplicate axis: %s" % self.axis)
+        is_virtual = self.virtual_batch_size is not None
+        if is_virtual:
+            self._check_virtual_batches()
         if self._must_fuse and n != 4:
             raise ValueError("Batch normalization layers with fused=True only "
                              "support 4D input tensors.")
@@ -108,10 +136,26 @@ class BatchNormalization(Layer):
             raise ValueError("Input has undefined `axis` dimension. Input "
                              "shape: %s" % shape)
         self.input_spec = InputSpec(ndim=n, axes=sizes)
-        wanted = [sizes.get(i, 1) for i in range(n)] if len(sizes) > 1 else (
-            list(sizes.values()))
+        wanted = [sizes.get(i, 1) for i in range(n)] if (
+            is_virtual or len(sizes) > 1) else list(sizes.values())
+        if is_virtual:  # the batches are a dimension after the first
+            wanted.insert(1, 1)
+            self.axis = [a + 1 for a in self.axis]
         self._add_parameters(wanted)
         self.built = True
+
+    def _check_virtual_batches(self):
+        if self.virtual_batch_size <= 0:
+            raise ValueError("virtual_batch_size must be a positive integer "
+                             "that divides the true batch size of the input "
+                             "Tensor")
+        if 0 in self.axis:
+            raise ValueError("When using virtual_batch_size, the batch "
+                             "dimension must be 0 and thus axis cannot include "
+                             "0")
+        if self.adjustment is not None:
+            raise ValueError("When using virtual_batch_size, adjustment cannot "
+                             "be specified")
 
     def _add_parameters(self, shape):
         kind = self._param_dtype
@@ -131,6 +175,10 @@ class BatchNormalization(Layer):
                 scope.set_partitioner(None)
             self.moving_mean = self._moment("moving_mean", shape)
             self.moving_variance = self._moment("moving_variance", shape)
+            if self.renorm:
+                self.moving_stddev = self._moment("moving_stddev", shape)
+                self.renorm_mean = self._moment("renorm_mean", shape)
+                self.renorm_stddev = self._moment("renorm_stddev", shape)
         finally:
             if partitioner:
                 scope.set_partitioner(partitioner)
@@ -144,9 +192,17 @@ class BatchNormalization(Layer):
             experimental_autocast=False)
 
     def _moment(self, name, shape):
+        if name.endswith("mean"):
+            initializer = self.moving_mean_initializer
+        elif name.endswith("stddev"):
+            def initializer(*args, **kwargs):
+                return _math.sqrt(
+                    self.moving_variance_initializer(*args, **kwargs))
+        else:
+            initializer = self.moving_variance_initializer
         return self.add_weight(
             name=name, shape=shape, dtype=self._param_dtype,
-            initializer=getattr(self, name + "_initializer"),
+            initializer=initializer,
             synchronization=VariableSynchronization.ON_READ, trainable=False,
             aggregation=VariableAggregation.MEAN, experimental_autocast=False)
 
@@ -167,7 +223,17 @@ class BatchNormalization(Layer):
             training = (bool(training) and self.trainable
                         if isinstance(training, int)
                         else _math.logical_and(training, self.trainable))
+        if self.virtual_batch_size is not None:
+            return self._of_virtual_batches(inputs, training)
         return (self._fused if self.fused else self._in_parts)(inputs, training)
+
+    def _of_virtual_batches(self, inputs, training):
+        sizes = inputs.get_shape().as_list()[1:]
+        if None in sizes:
+            sizes = _array.unstack(_array.shape(inputs)[1:],
+                                   num=len(sizes))
+        batches = _array.reshape(inputs, [self.virtual_batch_size, -1] + sizes)
+        return _array.reshape(self._in_parts(batches, training), [-1] + sizes)
 
     def _fused(self, inputs, training):
         beta = self.beta if self.center else self._beta_const
@@ -198,7 +264,10 @@ class BatchNormalization(Layer):
     def _in_parts(self, inputs, training):
         shape = inputs.get_shape()
         n = shape.ndims
+        is_virtual = self.virtual_batch_size is not None
         axes = [i for i in range(n) if i not in self.axis]
+        if is_virtual:
+            del axes[1]
 
         def wide(v):
             """With a dimension for each of the inputs'."""
@@ -212,19 +281,31 @@ class BatchNormalization(Layer):
         if backend.known(training) is False:
             mean, variance = self.moving_mean, self.moving_variance
         else:
+            if self.adjustment is not None:
+                scale, offset = self._adjusted(inputs, training, scale, offset)
             batch_mean, batch_variance = _nn.moments(
                 _math.cast(inputs, self._param_dtype), axes,
-                keep_dims=len(self.axis) > 1)
+                keep_dims=is_virtual or len(self.axis) > 1)
             mean = backend.choose(training, lambda: batch_mean,
                                   lambda: convert_to_tensor(self.moving_mean))
             variance = backend.choose(
                 training, lambda: batch_variance,
                 lambda: convert_to_tensor(self.moving_variance))
-            for variable, value in ((self.moving_mean, mean),
-                                    (self.moving_variance, variance)):
+            new = mean, variance
+            if is_virtual:
+                new = [_math.reduce_mean(v, axis=1, keepdims=True) for v in new]
+            if self.renorm:
+                r, d, new = self._corrections(*new, training)
+                scale, offset = _after(
+                    wide(_array.stop_gradient(r, name="renorm_r")),
+                    wide(_array.stop_gradient(d, name="renorm_d")),
+                    scale, offset)
+            for variable, value, move in (
+                    (self.moving_mean, new[0], self._moved),
+                    (self.moving_variance, new[1], self._moved_by_stddev
+                     if self.renorm else self._moved)):
                 self.add_update(backend.choose(
-                    training,
-                    lambda: self._moved(variable, value, self.momentum),
+                    training, lambda: move(variable, value, self.momentum),
                     lambda: convert_to_tensor(variable)))
         kind = inputs.dtype.base_dtype
 
@@ -236,6 +317,52 @@ class BatchNormalization(Layer):
         outputs.set_shape(shape)
         return outputs
 
+    def _adjusted(self, inputs, training, scale, offset):
+        """`scale` and `offset` after those of the adjustment."""
+        factor, shift = self.adjustment(_array.shape(inputs))
+        factor = backend.choose(training, lambda: factor,
+                                lambda: _array.ones_like(factor))
+        shift = backend.choose(training, lambda: shift,
+                               lambda: _array.zeros_like(shift))
+        return _after(factor, shift, scale, offset)
+
+    def _corrections(self, mean, variance, training):
+        """(scale, shift, (mean, variance)) of renorm: what corrects values that
+        the moments of the batch normalise, and the moments once renorm_mean and
+        renorm_stddev have moved towards them."""
+        stddev = _math.sqrt(variance + self.epsilon)
+        # renorm_stddev may begin as zeros.
+        known = _math.maximum(self.renorm_stddev, math.sqrt(self.epsilon))
+        r, d = stddev / known, (mean - self.renorm_mean) / known
+        with control_dependencies([r, d]):  # they use what was there before
+            mean = _array.identity(mean)
+            stddev = _array.identity(stddev)
+        low, high, far = [self.renorm_clipping.get(key)
+                          for key in ("rmin", "rmax", "dmax")]
+        r = r if low is None else _math.maximum(r, low)
+        r = r if high is None else _math.minimum(r, high)
+        if far is not None:
+            d = _math.minimum(_math.maximum(d, -far), far)
+        corrections = [
+            backend.choose(training, lambda: r, lambda: _array.ones_like(r)),
+            backend.choose(training, lambda: d, lambda: _array.zeros_like(d))]
+        moved = [backend.choose(
+            training, lambda: self._moved(v, value, self.renorm_momentum),
+            lambda: _array.identity(v)) for v, value in (
+                (self.renorm_mean, mean), (self.renorm_stddev, stddev))]
+        with control_dependencies(moved):
+            return *corrections, (_array.identity(mean),
+                                  _array.identity(variance))
+
+    def _moved_by_stddev(self, variable, value, momentum):
+        """moving_variance after moving_stddev moved: it is that squared."""
+        stddev = self._moved(self.moving_stddev,
+                             _math.sqrt(value + self.epsilon), momentum)
+        with name_scope("AssignNewValue") as scope, colocate_with(variable.op):
+            # Rounding may take it below 0.
+            return assign(variable, _activations.relu(
+                stddev * stddev - self.epsilon), name=scope)
+
     def compute_output_shape(self, input_shape):
         return TensorShape(input_shape)
 
@@ -243,6 +370,15 @@ class BatchNormalization(Layer):
         config = super().get_config()
         for key in ("axis", "momentum", "epsilon", "center", "scale"):
             config[key] = getattr(self, key)
+        if self.renorm:
+            for key in ("renorm", "renorm_clipping", "renorm_momentum"):
+                config[key] = getattr(self, key)
+        if self.virtual_batch_size is not None:
+            config["virtual_batch_size"] = self.virtual_batch_size
+        if self.adjustment is not None:
+            logging.warning(
+                "The `adjustment` function of BatchNormalization %s is not part "
+                "of its configuration: functions cannot be saved", self.name)
         for key, value in vars(self).items():
             if key.endswith(("_initializer", "_regularizer", "_constraint")):
                 config[key.lstrip("_")] = initializers.serialize(value)
