@@ -1,5 +1,6 @@
 """Graphs: nodes made one by one, what may be fed and fetched, types and shapes
 that are equal."""
+import copy
 import gc
 import threading
 import weakref
@@ -383,3 +384,28 @@ def test_an_op_that_was_removed():
     with pytest.raises(NotImplementedError, match="is not available in GraphDef "
                                                   "version .* removed in"):
         tf.raw_ops.BatchMatrixDiag(diagonal=[1.])
+
+
+def test_what_programs_read_of_tensors_and_operations():
+    x = tf.constant([1., 2.], name="x")
+    y = -x
+    assert x._shape.as_list() == [2] and x._op is x.op
+    assert x._dtype == tf.float32 and x._consumers == [y.op]
+    assert copy.copy(x) is x
+    op = x.op
+    assert op._graph is x.graph and op._outputs == [x]
+    assert op._id_value == op._id and not op._is_stateful
+    assert tf.raw_ops.RandomUniformInt(
+        shape=[1], minval=0, maxval=2).op._is_stateful
+    assert op._get_control_flow_context() is None
+
+    def body(i):
+        seen.append(i.op._control_flow_context)
+        return i + 1
+
+    seen = []
+    tf.while_loop(lambda i: i < 3, body, [0])
+    assert seen[0] is not None
+    assert "__or__" in tf.Tensor.OVERLOADABLE_OPERATORS
+    with pytest.raises(ValueError, match="Overriding __len__ is disallowed"):
+        tf.Tensor._override_operator("__len__", len)

@@ -5,6 +5,7 @@ import re
 import numpy as np
 
 from headrace._headrace import Operation, Tensor
+from headrace._loading import load
 from headrace._src.framework.default_session import session_for
 
 
@@ -111,6 +112,13 @@ Operation._set_device = _set_device
 Operation._set_device_from_string = _native_set_device
 Operation._as_graph_element = lambda self: self
 Operation._add_control_inputs = _add_control_inputs
+Operation._graph, Operation._outputs = Operation.graph, Operation.outputs
+Operation._id_value = Operation._id
+Operation._get_control_flow_context = lambda self: load(
+    "_src.control.contexts").context_of(self)
+Operation._control_flow_context = property(
+    lambda self: self._get_control_flow_context())
+Operation._is_stateful = property(lambda self: self.op_def.is_stateful)
 Operation._control_outputs = property(_control_outputs)
 Operation._node_def = property(lambda self: self.node_def)
 Operation._op_def = property(lambda self: self.op_def)
@@ -133,8 +141,25 @@ def _shape_tuple(self):
     return None if shape is None else tuple(shape)
 
 
+def _override_operator(operator, func):
+    """Makes `func` an operator of tensors: "__or__". ValueError for a name that
+    is none of those in OVERLOADABLE_OPERATORS."""
+    if operator not in Tensor.OVERLOADABLE_OPERATORS:
+        raise ValueError("Overriding %s is disallowed" % operator)
+    setattr(Tensor, operator, func)
+
+
 Tensor.experimental_ref = lambda self: Reference(self)
 Tensor._value_index = property(lambda self: self.value_index)
 Tensor._as_node_def_input = _as_node_def_input
 Tensor._shape_tuple = _shape_tuple
 Tensor._shape_as_list = Tensor._shape_list
+Tensor._shape = Tensor._shape_val = property(lambda self: self.shape)
+Tensor._op, Tensor._dtype = Tensor.op, Tensor.dtype
+Tensor._consumers = property(lambda self: self.consumers())
+Tensor.__copy__ = lambda self: self  # it is a value that does not change
+Tensor.OVERLOADABLE_OPERATORS = frozenset("__%s__" % name for name in """
+    abs add and div eq floordiv ge getitem gt invert le lt matmul mod mul ne neg
+    or pow radd rand rdiv rfloordiv rmatmul rmod rmul ror rpow rsub rtruediv
+    rxor sub truediv xor""".split())
+Tensor._override_operator = staticmethod(_override_operator)
