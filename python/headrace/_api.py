@@ -351,8 +351,8 @@ NAMES = {
     },
     "contrib.framework.nest": {
         "framework.nest": """
-            assert_same_structure flatten is_nested is_sequence=is_nested
-            map_structure pack_sequence_as""",
+            assert_same_structure flatten is_nested is_sequence map_structure
+            pack_sequence_as""",
     },
     "contrib.image": {
         "image.warps": """

@@ -40,6 +40,17 @@ def _signature(function):
 
 _OpFunction.__signature__ = property(_signature)
 _OpFunction.__doc__ = property(lambda self: _load("_op_texts").text(self))
+
+
+def _name(function, attribute):
+    """What programs write of a function that they were given: "elu"."""
+    if attribute in ("__name__", "__qualname__"):
+        return _load("_hints").snake_case(function.op_type)
+    raise AttributeError("the op %s has no attribute '%s'" % (
+        function.op_type, attribute))
+
+
+_OpFunction.__getattr__ = _name
 _OpFunction.__repr__ = lambda self: "<op %s%s>" % (
     self.op_type, _signature(self))
 

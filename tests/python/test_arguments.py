@@ -229,3 +229,69 @@ def test_branches_with_slices_of_other_index_types():
     assert out.indices.dtype == tf.int64
     assert value_of(out.indices, {pred: True}) == [2]
     assert value_of(out.indices, {pred: False}) == [4]
+
+
+def test_tuple_of_operations():
+    slices = tf.IndexedSlices(tf.constant([[1.]]), tf.constant([2]))
+    op = tf.no_op()
+    gated = tf.tuple([slices, None, op], control_inputs=[tf.no_op()])
+    assert isinstance(gated[0], tf.IndexedSlices)
+    assert gated[1] is None and gated[2] is op
+
+
+def test_the_norm_of_no_tensors():
+    norm = tf.global_norm([None])
+    assert norm.dtype == tf.float32 and value_of(norm) == 0
+
+
+def test_a_queue_from_a_list_of_queues_alone():
+    queue = tf.FIFOQueue(3, [tf.float32])
+    for bad in ([queue, 3], (queue,), []):
+        with pytest.raises(TypeError, match="A list of queues expected"):
+            tf.QueueBase.from_list(0, bad)
+
+
+def test_types_by_their_number():
+    assert tf.DType(1) is tf.float32 and tf.DType(101) == tf.float32._as_ref
+    assert tf.DType(tf.int8) is tf.int8
+    for bad in (0, 99, -1, 1000):
+        with pytest.raises(TypeError, match="type_enum is not a valid"):
+            tf.DType(bad)
+
+
+@pytest.mark.parametrize("dtype, limits", [
+    (tf.int32, (0, 2**31 - 1)), (tf.uint8, (0, 255)), (tf.float32, (0, 1)),
+    (tf.int64, (0, 2**63 - 1))])
+def test_limits_of_types(dtype, limits):
+    assert dtype.limits == limits
+
+
+@pytest.mark.parametrize("dtype", [
+    tf.bool, tf.qint8, tf.quint16, tf.string, tf.complex64, tf.resource])
+def test_types_without_limits(dtype):
+    with pytest.raises(TypeError, match="Cannot find m..imum value of"):
+        dtype.min
+    with pytest.raises(TypeError, match="Cannot find m..imum value of"):
+        dtype.max
+
+
+def test_shapes_of_negative_sizes_and_of_strings():
+    with pytest.raises(ValueError, match="-1 must be >= 0"):
+        tf.TensorShape([-1])
+    with pytest.raises(TypeError, match="ambiguous TensorShape"):
+        tf.TensorShape("ab")
+    with pytest.raises(TypeError, match="Cannot convert a TensorShape"):
+        tf.convert_to_tensor(tf.TensorShape([1]), tf.float32)
+
+
+def test_assert_scalar_wants_to_know():
+    with pytest.raises(ValueError, match="saw shape: <unknown>"):
+        tf.assert_scalar(tf.placeholder(tf.float32))
+
+
+@pytest.mark.parametrize("function, name", [
+    (tf.nn.elu, "elu"), (tf.nn.softplus, "softplus"), (tf.sin, "sin"),
+    (tf.nn.l2_loss, "l2_loss"), (tf.nn.relu6, "relu6")])
+def test_functions_have_names(function, name):
+    assert function.__name__ == name
+    assert not hasattr(function, "name")

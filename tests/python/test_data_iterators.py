@@ -354,3 +354,20 @@ def test_one_shot_iterators_take_placeholders_with_a_default():
     data = Dataset.range(n).make_one_shot_iterator()
     with tf.Session() as sess:
         assert sess.run(data.get_next()) == 0
+
+
+def test_an_iterator_of_a_resource():
+    dataset = tf.data.Dataset.range(3)
+    first = tf.data.make_initializable_iterator(dataset)
+    again = tf.data.Iterator(first._iterator_resource, first.initializer,
+                             tf.int64, tf.TensorShape([]), tf.Tensor)
+    with tf.Session() as sess:
+        sess.run(again.initializer)
+        assert [sess.run(it.get_next()) for it in (again, first)] == [0, 1]
+
+
+def test_a_dataset_shows_what_it_has():
+    dataset = tf.data.Dataset.range(3)
+    assert repr(dataset.batch(2)) == "<Dataset shapes: (?,), types: tf.int64>"
+    assert repr(dataset.map(lambda x: (x, {"a": x}))) == (
+        "<Dataset shapes: ((), {a: ()}), types: (tf.int64, {a: tf.int64})>")

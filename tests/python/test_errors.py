@@ -90,10 +90,9 @@ def test_tensor_is_no_bool():
         len(tf.constant([1, 2]))
 
 
-@pytest.mark.parametrize("name", ["py_function"])
-def test_missing_functions_say_so(name):
-    with pytest.raises(NotImplementedError, match="tf.%s" % name):
-        getattr(tf, name)(None)
+def test_missing_functions_say_so():
+    with pytest.raises(NotImplementedError, match="tf.py_function .*py_func"):
+        tf.py_function(lambda x: x, [1.0], tf.float32)
 
 
 def test_timeout():

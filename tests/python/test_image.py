@@ -458,3 +458,40 @@ def test_the_gradient_of_an_empty_enlargement_is_zero():
         with tf.Graph().as_default(), tf.Session() as s:
             got = s.run(tf.raw_ops.ResizeNearestNeighborGrad(grads=tf.zeros(shape), size=[4, 4]))
         assert got.shape == want and not got.any()
+
+
+@pytest.mark.parametrize("dtype, want", [
+    ("uint8", [0, 0, 0, 0, 0, 0, 17, 52, 86, 121, 156, 190]),
+    ("int16", [-190, -155, -121, -86, -51, -17, 17, 51, 86, 121, 155, 190]),
+    ("int32", [-190, -155, -121, -86, -51, -17, 17, 51, 86, 121, 155, 190]),
+    ("int8", [-128, -128, -121, -86, -52, -17, 17, 52, 86, 121, 127, 127])])
+def test_integers_are_standardized_as_what_they_stand_for(dtype, want):
+    image = (np.arange(12).reshape(2, 2, 3) * 10).astype(dtype)
+    got = run(tf.image.per_image_standardization(image))
+    assert got.dtype == dtype and got.ravel().tolist() == want
+
+
+@pytest.mark.parametrize("name, method", [
+    ("bilinear", "BILINEAR"), ("nearest", "NEAREST_NEIGHBOR"),
+    ("bicubic", "BICUBIC"), ("area", "AREA")])
+def test_resize_by_the_name_of_the_method(name, method):
+    np.testing.assert_array_equal(
+        run(tf.image.resize_images(FLOAT, [5, 3], name)),
+        run(tf.image.resize_images(
+            FLOAT, [5, 3], getattr(tf.image.ResizeMethod, method))))
+
+
+def test_images_of_a_rank_that_is_wrong_or_not_known():
+    with pytest.raises(ValueError, match="contains no shape"):
+        tf.image.resize_images(tf.placeholder(tf.float32), [2, 2])
+    with pytest.raises(ValueError, match="rank 4"):
+        tf.image.sobel_edges(FLOAT[0])
+    image = np.random.RandomState(1).rand(1, 16, 16, 3).astype(np.float32)
+    fed = tf.placeholder(tf.float32)
+    with tf.Session() as sess:
+        got, want = sess.run([tf.image.ssim(fed, fed * .9, 1.),
+                              tf.image.ssim(image, image * .9, 1.)],
+                             {fed: image})
+        assert sess.run(tf.image.resize_image_with_pad(fed, 4, 6),
+                        {fed: image[0]}).shape == (4, 6, 3)
+    np.testing.assert_allclose(got, want, rtol=1e-5)

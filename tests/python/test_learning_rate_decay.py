@@ -125,3 +125,10 @@ def test_noise_has_its_variance():
 def test_refused(build, message):
     with pytest.raises(ValueError, match=message):
         build()
+
+
+def test_natural_exp_decay_is_named_as_in_tensorflow():
+    assert tf.train.natural_exp_decay(1., 1, 10, .5).op.name == (
+        "ExponentialDecay")
+    assert tf.train.natural_exp_decay(1., 1, 10, .5, name="rate").op.name == (
+        "rate")

@@ -197,7 +197,7 @@ def test_numbers_become_bfloat16_by_value(graph):
         sess.run(v.initializer)
         for value, want in [(1.5, 1.5), (2, 2), ([1, -2], [1, -2]),
                             ([[1.5], [0.5]], [[1.5], [0.5]]),
-                            (np.float64(1.5), 1.5), (np.int32(3), 3),
+                            (True, 1), (np.float64(1.5), 1.5), (np.int32(3), 3),
                             (np.array([1 + 2**-8, 1 + 3 * 2**-8]),
                              [1, 1 + 2**-6]),
                             ([float("inf")], [np.inf]), ([], [])]:
@@ -213,7 +213,7 @@ def test_numbers_become_bfloat16_by_value(graph):
         sum_ = tf.constant([1.0], tf.bfloat16) + 1.5
         got = sess.run([tf.cast(t, tf.float32) for t in (filled, sum_, v)])
         assert [g.tolist() for g in got] == [[1.5] * 3, [2.5], [1.5] * 2]
-    for bad in ("a", True, None, 1j):
+    for bad in ("a", None, 1j):
         with pytest.raises((TypeError, ValueError)):
             tf.constant(bad, tf.bfloat16)
 
@@ -232,8 +232,6 @@ def test_int_widths(graph):
 def test_values_that_do_not_fit(graph):
     with pytest.raises(TypeError, match="Expected int32"):
         tf.constant(1.5, tf.int32)
-    with pytest.raises((TypeError, ValueError)):
-        tf.constant(300, tf.uint8)
     with pytest.raises(TypeError):
         tf.constant("a", tf.float32)
     with pytest.raises(TypeError):
@@ -242,3 +240,69 @@ def test_values_that_do_not_fit(graph):
         tf.constant(None)
     with pytest.raises(ValueError):
         tf.constant([[1, 2], [3]])
+    for bad in ([1, [2]], [tf.constant(1)]):
+        with pytest.raises(TypeError):
+            tf.constant(bad)
+    with pytest.raises(TypeError, match="Expected bool, got 1"):
+        tf.constant([[1, 2], [3]], tf.bool)
+
+
+@pytest.mark.parametrize("value, dtype, want", [
+    (300, tf.uint8, 44), (-1, tf.uint8, 255), ([300, 1], tf.int8, [44, 1]),
+    (2**31, tf.int32, -2**31), ([2**32 - 1], tf.int32, [-1]),
+    (2**40, tf.int32, 0), (-1, tf.uint64, 2**64 - 1),
+    (2**64 - 1, tf.uint64, 2**64 - 1)])
+def test_ints_lose_the_bits_that_a_type_does_not_hold(graph, value, dtype,
+                                                      want):
+    with tf.Session() as sess:
+        assert sess.run(tf.constant(value, dtype)).tolist() == want
+
+
+@pytest.mark.parametrize("value", [2**63, 2**64 - 1, 2**70])
+def test_ints_beyond_64_bits_overflow(graph, value):
+    for dtype in tf.int8, tf.int32, tf.int64:
+        with pytest.raises(OverflowError):
+            tf.constant(value, dtype)
+
+
+def test_sizes_keep_their_bits_where_the_type_is_free(graph):
+    assert tf.fill([2**31 + 6], 1.0).shape.as_list() == [2**31 + 6]
+
+
+@pytest.mark.parametrize("dtype", [
+    tf.int8, tf.uint8, tf.int32, tf.int64, tf.uint64, tf.float16, tf.float32,
+    tf.float64, tf.complex64, tf.bfloat16])
+def test_a_python_bool_is_a_number(graph, dtype):
+    with tf.Session() as sess:
+        for made in (tf.constant([True, False], dtype),
+                     tf.constant([0, -1], dtype) + True if not (
+                         dtype.is_unsigned) else tf.constant([1, 0], dtype)):
+            want = [1, 0]
+            got = sess.run(tf.cast(made, tf.float32))
+            assert made.dtype == dtype and got.tolist() == want
+        x = tf.constant([3, 2], dtype)
+        if dtype != tf.uint64:
+            got = sess.run(tf.cast(True * x * [False, True], tf.float32))
+            assert got.tolist() == [0, 2]
+
+
+def test_a_python_bool_is_an_axis_a_size_and_a_limit(graph):
+    with tf.Session() as sess:
+        got = sess.run([
+            tf.reduce_sum([[1.0, 2.0]], True), tf.expand_dims([1, 2], True),
+            tf.concat([[1], [2]], False), tf.maximum([0], True),
+            tf.equal(tf.constant(1), True), tf.zeros(True),
+            tf.reshape([1], [True]), tf.tile([1], [True])])
+    assert [g.tolist() for g in got] == [
+        [3.0], [[1], [2]], [1, 2], [1], True, [0.0], [1], [1]]
+    assert tf.convert_to_tensor(True, preferred_dtype=tf.int32).dtype == (
+        tf.int32)
+    with pytest.raises(TypeError, match="Expected bool"):
+        tf.constant(1, tf.bool)
+
+
+def test_no_elements_of_a_value(graph):
+    assert tf.constant("a", shape=[0]).dtype == tf.float32
+    assert tf.constant(1, tf.int64, [2, 0]).shape.as_list() == [2, 0]
+    with tf.Session() as sess:
+        assert sess.run(tf.constant(1, tf.int8, [0])).dtype == np.int8

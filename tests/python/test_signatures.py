@@ -17,17 +17,13 @@ EXCEPTIONS = {
         Session.partial_run Session.run contrib.data.ignore_errors
         data.experimental.ignore_errors""",
     "made by the library, not by users": """
-        DType Operation Tensor data.Dataset data.Iterator dtypes.DType""",
-    "a part that functions of eager execution bring": "py_function",
+        Operation Tensor data.Dataset""",
     "named tuples: TensorFlow has the defaults too, its table does not": """
         FixedLenFeature FixedLenSequenceFeature SparseFeature
         io.FixedLenFeature io.FixedLenSequenceFeature io.SparseFeature
         train.SessionRunArgs train.VocabInfo""",
     "TensorFlow's table shows what wraps the class": """
         contrib.rnn.LSTMStateTuple""",
-    "a default is the function of an op": """
-        contrib.layers.elu contrib.slim.elu""",
-    "one function by two names": "contrib.framework.nest.is_sequence",
     "TensorFlow's table lacks the first argument, or has a decorator's": """
         errors.error_code_from_exception_type
         test.TestCase.assertRaisesWithPredicateMatch
@@ -83,7 +79,8 @@ def shown(default):
     if isinstance(default, list):
         return repr([d.decode() if isinstance(d, bytes) else d
                      for d in default])
-    if isinstance(default, type) or inspect.isfunction(default):
+    if isinstance(default, (type, tf._headrace.OpFunction)) or (
+            inspect.isfunction(default)):
         return default.__name__
     return literal(repr(default))
 

@@ -306,3 +306,41 @@ def test_axes_are_at_most_a_vector(reduce):
     with pytest.raises(ValueError, match="Invalid reduction dimension 5 for "
                                          "input with 2 dimensions"):
         reduce([[1., 2.]], [5])
+
+
+def test_tensordot_knows_the_axes_of_a_constant():
+    x = placeholder(2, 3, 4)
+    product = tf.tensordot(x, placeholder(2, 5), tf.constant([[0], [0]]))
+    assert static(product) == [3, 4, 5]
+
+
+def test_sparse_tensors_made_of_others_know_their_shapes():
+    x = tf.SparseTensor(np.zeros([1, 2], np.int64), [1.], [2, 3])
+    wide = tf.SparseTensor(np.zeros([1, 2], np.int64), [1.], [2, 5])
+    assert tf.sparse_concat(0, [x, x]).get_shape().as_list() == [4, 3]
+    assert tf.sparse_concat(-1, [x, wide]).get_shape().as_list() == [2, 8]
+    assert tf.sparse_concat(0, [x, wide], expand_nonconcat_dim=True
+                            ).get_shape().as_list() == [4, 5]
+    dense = placeholder(2, None)
+    assert tf.sparse.from_dense(dense).get_shape().as_list() == [2, None]
+    assert tf.sparse.expand_dims(x, 0).get_shape().as_list() == [
+        1, None, None]
+
+
+@pytest.mark.parametrize("function", [
+    tf.image.flip_left_right, tf.image.flip_up_down, tf.image.rot90,
+    lambda x: tf.image.rot90(x, tf.constant(2)),
+    lambda x: tf.image.rot90(x, 0), lambda x: tf.image.rot90(
+        x, tf.placeholder(tf.int32, [])),
+    tf.image.random_flip_left_right, tf.image.random_flip_up_down])
+def test_an_image_of_unknown_rank_is_turned_as_one(function):
+    image = tf.placeholder(tf.float32)
+    assert static(function(image)) == [None] * 3
+    assert static(image) is None
+    assert static(function(placeholder(2, None, 4, 3)))[::3] == [2, 3]
+
+
+def test_padded_batches_know_the_shape_of_a_constant():
+    rows = tf.data.Dataset.range(1, 4).map(lambda x: tf.fill([x], x))
+    batches = rows.padded_batch(2, tf.constant([5], tf.int64))
+    assert batches.output_shapes.as_list() == [None, 5]

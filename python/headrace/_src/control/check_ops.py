@@ -325,10 +325,10 @@ def is_strictly_increasing(x, name=None):
 # Shapes.
 
 def assert_scalar(tensor, name=None, message=None):
-    """`tensor`, converted; ValueError if it is known to be no scalar."""
+    """`tensor`, converted; ValueError unless it is known to be a scalar."""
     with name_scope(name, "assert_scalar", [tensor]):
         tensor = convert_to_tensor(tensor, name="tensor")
-        if tensor._rank() not in (None, 0):
+        if tensor._rank() != 0:
             raise ValueError("%sExpected scalar shape for %s, saw shape: %s."
                              % (message or "", tensor.name,
                                 tensor.get_shape()))

@@ -58,11 +58,14 @@ def group(*inputs, **kwargs):
 
 
 def tuple(tensors, name=None, control_inputs=None):
-    """The tensors, each there only once all of them are."""
+    """The tensors, each there only once all of them are; None and operations
+    as they are."""
     with name_scope(name, "tuple", tensors):
-        tensors = [t if t is None or hasattr(t, "op")
-                   else convert_to_tensor(t) for t in tensors]
-        gates = [t.op for t in tensors if t is not None]
+        tensors = [t if t is None or isinstance(t, Operation)
+                   or hasattr(t, "op") else convert_to_tensor(t)
+                   for t in tensors]
+        gates = [t if isinstance(t, Operation) else t.op for t in tensors
+                 if t is not None]
         for c in control_inputs or ():
             if not isinstance(c, (Tensor, Operation)):
                 raise TypeError("Control input must be Operation or Tensor: "
@@ -73,8 +76,8 @@ def tuple(tensors, name=None, control_inputs=None):
         gate = group(*gates)
         out = []
         for t in tensors:
-            if t is None:
-                out.append(None)
+            if t is None or isinstance(t, Operation):
+                out.append(t)
                 continue
             out.append(with_dependencies([gate], t))
         return out
@@ -142,13 +145,8 @@ def timestamp(name=None):
     return _raw.Timestamp(name=name)
 
 
-def _missing(name):
-    def function(*args, **kwargs):
-        raise NotImplementedError("tf.%s is not supported yet" % name)
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = "Not supported yet: raises NotImplementedError."
-    return function
-
-
-for _name in ("py_function",):
-    globals()[_name] = _missing(_name)
+def py_function(func, inp, Tout, name=None):
+    """Not supported yet: raises NotImplementedError."""
+    raise NotImplementedError(
+        "tf.py_function is not supported yet: it calls a function with eager "
+        "tensors. tf.py_func and tf.numpy_function call it with NumPy arrays.")

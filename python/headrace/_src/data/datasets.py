@@ -19,6 +19,7 @@ from headrace._src.data.elements import (
 from headrace._src.data.iterators import Iterator
 from headrace._src.framework import dtypes as _dtypes
 from headrace._src.framework import graph as _graph
+from headrace._src.framework.nest import map_structure
 from headrace._src.framework.tensor import constant_value, convert_to_tensor
 from headrace._src.framework.tensor_shape import TensorShape
 from headrace._src.functions import func_graph as _func_graph
@@ -73,8 +74,12 @@ class Dataset(Typed):
         return DatasetLeaf(self._spec), self._variant_tensor
 
     def __repr__(self):
-        return "<Dataset shapes: %s, types: %s>" % (self.output_shapes,
-                                                    self.output_types)
+        shapes, types = (
+            str(text).replace("'", "") for text in (
+                map_structure(str, self.output_shapes),
+                map_structure(repr, self.output_types)))
+        return "<%s shapes: %s, types: %s>" % (type(self).__name__, shapes,
+                                               types)
 
     def _unary(self, op, spec=None, **kwargs):
         spec = self._spec if spec is None else spec
@@ -307,7 +312,9 @@ class Dataset(Typed):
                         % (known, leaf.shape))
                 s = [-1 if d is None else d for d in known.as_list()]
             else:
-                known = TensorShape(None)
+                value = constant_value(s)
+                known = TensorShape(None) if value is None else TensorShape(
+                    [None if d == -1 else d for d in value.tolist()])
             shapes.append(as_int64(s if not isinstance(s, list) or s else
                                    np.zeros([0], np.int64), "Const"))
             static.append(known)
@@ -530,7 +537,7 @@ class Dataset(Typed):
         with self._variant_tensor.graph.as_default():
             resource = _raw.OneShotIterator(dataset_factory=factory,
                                             **attrs(self._spec))
-            return Iterator(resource, None, self._spec)
+            return Iterator._of(resource, None, self._spec)
 
     def make_initializable_iterator(self, shared_name=None):
         """An iterator whose `initializer` is to be run first."""
@@ -541,7 +548,7 @@ class Dataset(Typed):
                 **attrs(self._spec))
             with _graph.colocate_with(resource):
                 initializer = _raw.MakeIterator(variant, resource)
-            return Iterator(resource, initializer, self._spec)
+            return Iterator._of(resource, initializer, self._spec)
 
 
 def _pads_to(shape, padded):

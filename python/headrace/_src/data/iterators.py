@@ -8,9 +8,21 @@ from headrace._src.framework.tensor import convert_to_tensor
 
 
 class Iterator(Typed):
-    """A place in a sequence that the runs of a session share."""
+    """A place in a sequence that the runs of a session share: `initializer`, if
+    it is not None, makes `iterator_resource` begin."""
 
-    def __init__(self, iterator_resource, initializer, spec):
+    def __init__(self, iterator_resource, initializer, output_types,
+                 output_shapes, output_classes):
+        self._become(iterator_resource, initializer, spec_of(
+            output_types, output_shapes, output_classes))
+
+    @classmethod
+    def _of(cls, iterator_resource, initializer, spec):
+        made = cls.__new__(cls)
+        made._become(iterator_resource, initializer, spec)
+        return made
+
+    def _become(self, iterator_resource, initializer, spec):
         self._iterator_resource = iterator_resource
         self._initializer = initializer
         self._spec = spec
@@ -22,7 +34,7 @@ class Iterator(Typed):
         """An iterator for any dataset of this structure; see
         make_initializer."""
         spec = spec_of(output_types, output_shapes, output_classes)
-        return Iterator(_raw.IteratorV2(
+        return Iterator._of(_raw.IteratorV2(
             container="", shared_name=shared_name or "", **attrs(spec)),
             None, spec)
 
@@ -32,7 +44,7 @@ class Iterator(Typed):
         """The iterator that the scalar string `string_handle` names."""
         spec = spec_of(output_types, output_shapes, output_classes)
         handle = convert_to_tensor(string_handle, dtype=_dtypes.string)
-        return Iterator(_raw.IteratorFromStringHandleV2(
+        return Iterator._of(_raw.IteratorFromStringHandleV2(
             handle, **attrs(spec)), None, spec)
 
     @property

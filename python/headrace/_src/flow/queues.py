@@ -39,7 +39,8 @@ class QueueBase:
     @staticmethod
     def from_list(index, queues):
         """The queue that the scalar `index` picks."""
-        if not queues:
+        if not queues or not isinstance(queues, list) or not all(
+                isinstance(q, QueueBase) for q in queues):
             raise TypeError("A list of queues expected")
         first = queues[0]
         if any(q.dtypes != first.dtypes for q in queues):

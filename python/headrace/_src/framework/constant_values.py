@@ -9,7 +9,8 @@ _DEPTH = 50  # nodes above each other
 
 def computed(tensor, partial, depth):
     """The value of a node of one of the types below, or None. partial: a Pack
-    with some inputs known has None for the others."""
+    with some inputs known has None for the others, and vectors behind each
+    other have None for the elements of those that are not known."""
     if depth > _DEPTH:
         return None
     op = tensor.op
@@ -25,6 +26,8 @@ def computed(tensor, partial, depth):
             count, tensor.dtype.as_numpy_dtype)
     if op.type == "Fill" and not tensor.get_shape().is_fully_defined():
         return None
+    if op.type == "ConcatV2" and partial:
+        return _partial_concat(op, depth)
     known = inputs()
     if any(value is None for value in known):
         return None
@@ -42,6 +45,19 @@ def _packed(op, values, partial):
             out[i] = v
         return out
     return np.stack(values, op.get_attr("axis"))
+
+
+def _partial_concat(op, depth):
+    out = []
+    for x in op.inputs[:-1]:
+        if x._rank() != 1:
+            return None
+        value = _tensor.constant_value(x, True, depth + 1)
+        size = x.get_shape()[0].value
+        if value is None and size is None:
+            return None
+        out += [None] * size if value is None else value.tolist()
+    return np.array(out, object)
 
 
 def _fill(tensor, dims, value):

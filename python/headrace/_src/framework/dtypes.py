@@ -6,25 +6,18 @@ _REF = 100
 
 class DType:
     """The type of a tensor's elements. There is one object for each type, and
-    one for the references to it (what a variable's tensor has)."""
+    one for the references to it (what a variable's tensor has): DType(n) is
+    the one with number n of types.proto, TypeError if there is none."""
 
     __slots__ = ("_enum", "_name", "_numpy", "_base", "_ref")
 
-    def __new__(cls, type_enum, name=None, numpy=None):
-        if name is None:  # by a program: the type of that number
-            known = range(len(_by_enum))
-            found = _by_enum[type_enum] if type_enum in known else None
-            if found is None:
-                raise TypeError("type_enum is not a valid types_pb2.DataType: "
-                                "%s" % (type_enum,))
-            return found
-        self = super().__new__(cls)
-        self._enum = type_enum
-        self._name = name
-        self._numpy = numpy
-        self._base = self
-        self._ref = None
-        return self
+    def __new__(cls, type_enum):
+        number = int(type_enum)
+        found = _by_enum[number] if 0 <= number < len(_by_enum) else None
+        if found is None:
+            raise TypeError("type_enum is not a valid types_pb2.DataType: %s"
+                            % (type_enum,))
+        return found
 
     name = property(lambda self: self._name)
     base_dtype = property(lambda self: self._base)
@@ -147,29 +140,40 @@ class DType:
         return self
 
 
-float32 = DType(1, "float32", np.float32)
-float64 = DType(2, "float64", np.float64)
-int32 = DType(3, "int32", np.int32)
-uint8 = DType(4, "uint8", np.uint8)
-int16 = DType(5, "int16", np.int16)
-int8 = DType(6, "int8", np.int8)
-string = DType(7, "string", object)
-complex64 = DType(8, "complex64", np.complex64)
-int64 = DType(9, "int64", np.int64)
-bool_ = DType(10, "bool", np.bool_)
-qint8 = DType(11, "qint8", np.int8)
-quint8 = DType(12, "quint8", np.uint8)
-qint32 = DType(13, "qint32", np.int32)
-bfloat16 = DType(14, "bfloat16", np.uint16)
-qint16 = DType(15, "qint16", np.int16)
-quint16 = DType(16, "quint16", np.uint16)
-uint16 = DType(17, "uint16", np.uint16)
-complex128 = DType(18, "complex128", np.complex128)
-float16 = DType(19, "float16", np.float16)
-resource = DType(20, "resource", object)
-variant = DType(21, "variant", object)
-uint32 = DType(22, "uint32", np.uint32)
-uint64 = DType(23, "uint64", np.uint64)
+def _dtype(enum, name, numpy):
+    """A new type; the tables below have it from then on."""
+    made = object.__new__(DType)
+    made._enum = enum
+    made._name = name
+    made._numpy = numpy
+    made._base = made
+    made._ref = None
+    return made
+
+
+float32 = _dtype(1, "float32", np.float32)
+float64 = _dtype(2, "float64", np.float64)
+int32 = _dtype(3, "int32", np.int32)
+uint8 = _dtype(4, "uint8", np.uint8)
+int16 = _dtype(5, "int16", np.int16)
+int8 = _dtype(6, "int8", np.int8)
+string = _dtype(7, "string", object)
+complex64 = _dtype(8, "complex64", np.complex64)
+int64 = _dtype(9, "int64", np.int64)
+bool_ = _dtype(10, "bool", np.bool_)
+qint8 = _dtype(11, "qint8", np.int8)
+quint8 = _dtype(12, "quint8", np.uint8)
+qint32 = _dtype(13, "qint32", np.int32)
+bfloat16 = _dtype(14, "bfloat16", np.uint16)
+qint16 = _dtype(15, "qint16", np.int16)
+quint16 = _dtype(16, "quint16", np.uint16)
+uint16 = _dtype(17, "uint16", np.uint16)
+complex128 = _dtype(18, "complex128", np.complex128)
+float16 = _dtype(19, "float16", np.float16)
+resource = _dtype(20, "resource", object)
+variant = _dtype(21, "variant", object)
+uint32 = _dtype(22, "uint32", np.uint32)
+uint64 = _dtype(23, "uint64", np.uint64)
 half = float16
 double = float64
 globals()["bool"] = bool_
@@ -184,7 +188,7 @@ _REAL: dict = {complex64: float32, complex128: float64}
 _by_enum: list = [None] * (_REF + 24)
 for _t in _ALL:
     _by_enum[_t._enum] = _t
-    _r = DType(_t._enum + _REF, _t._name + "_ref", _t._numpy)
+    _r = _dtype(_t._enum + _REF, _t._name + "_ref", _t._numpy)
     _r._base = _t
     _t._ref = _r
     _by_enum[_r._enum] = _r

@@ -9,7 +9,9 @@ def is_nested(seq):
                             collections.abc.MappingView))
 
 
-is_sequence = is_nested
+def is_sequence(o):
+    """is_nested, by the name that it has in contrib."""
+    return is_nested(o)
 
 
 def _sorted_keys(mapping):

@@ -18,7 +18,9 @@ def to_array(value, dtype):
     """`value` as an array of NumPy type `dtype`; None: of the type that
     TensorFlow gives it (Python floats float32, ints int32 where they fit).
 
-    Strings come as objects: NumPy's own types for them drop NULs at the end."""
+    Python's bools are numbers too, and ints that a type does not hold lose
+    their high bits, as in TensorFlow 1.15. Strings come as objects: NumPy's
+    own types for them drop NULs at the end."""
     if isinstance(value, (str, bytes)):  # NumPy's scalars too
         if dtype is not None and dtype != object:
             raise TypeError("Expected %s, got %r of type '%s' instead."
@@ -39,7 +41,7 @@ def to_array(value, dtype):
     if isinstance(value, TensorShape):
         value = value.as_list()
     if dtype is None:
-        array = np.asarray(_plain(value))
+        array = _as_array(value, None)
         if array.dtype == np.float64:
             return array.astype(np.float32)
         if array.dtype == np.int64 and array.size:
@@ -53,31 +55,78 @@ def to_array(value, dtype):
             _check_object_array(array, value)
         return array
     if dtype == object:
-        array = np.empty(np.shape(_strings_shape(value)), object)
+        try:
+            array = np.empty(np.shape(_strings_shape(value)), object)
+        except ValueError:
+            array = _as_array(value, dtype)
         array[...] = np.asarray(value, dtype=object)
         for item in array.flat:
             if not isinstance(item, (str, bytes)):
                 raise TypeError("Expected string, got %r of type '%s' instead."
                                 % (item, type(item).__name__))
         return array
-    plain = _plain(value)
-    array = np.asarray(plain)
+    array = _as_array(value, dtype)
     if array.dtype == object:
+        if np.dtype(dtype).kind in "iu":
+            _check_large_ints(array)
         _check_object_array(array, value)
     kind, want = array.dtype.kind, np.dtype(dtype).kind
     if want == "V":  # bfloat16 of ml_dtypes
         want = "f"
     if array.size and not _fits(kind, want):
-        items = np.array(plain, object).ravel().tolist()
-        bad = next((item for item in items
-                    if not _fits(np.asarray(item).dtype.kind, want)), items[0])
-        raise TypeError("Expected %s, got %r of type '%s' instead."
-                        % (np.dtype(dtype).name, bad, type(bad).__name__))
-    result = array.astype(dtype)
-    if want in "iu" and array.size and not (result == array).all():
-        raise ValueError("Tensor conversion of %r overflows %s"
-                         % (value, np.dtype(dtype).name))
-    return result
+        items = np.array(_plain(value), object).ravel().tolist()
+        _refuse_item(items, dtype, items[0])
+    if want in "iu" and array.dtype == np.uint64 and dtype != np.uint64:
+        _check_large_ints(array)
+    return array.astype(dtype)
+
+
+def _as_array(value, dtype):
+    """The numbers of nested lists as NumPy takes them."""
+    try:
+        return np.asarray(_plain(value))
+    except NotImplementedError:  # of Tensor.__array__
+        raise TypeError("List of Tensors when single Tensor expected") from None
+    except ValueError:  # rows of different lengths
+        items = list(_flat(value))
+        if dtype is not None:
+            _refuse_item(items, dtype, None)
+        elif not isinstance(value[0], (list, tuple)):
+            _check_object_array(np.empty(1, object), value)
+        raise
+
+
+def _refuse_item(items, dtype, otherwise):
+    """Raises TypeError for the first of `items` that cannot be of `dtype`, or
+    for `otherwise`, unless that is None."""
+    want = np.dtype(dtype).kind
+    want = "f" if want == "V" else want
+    for item in items:
+        kind = np.asarray(item).dtype.kind
+        if kind not in "SU" if want == "O" else not _fits(kind, want):
+            otherwise = item
+            break
+    if otherwise is not None:
+        raise TypeError("Expected %s, got %r of type '%s' instead." % (
+            "string" if want == "O" else np.dtype(dtype).name, otherwise,
+            type(otherwise).__name__))
+
+
+def _check_large_ints(array):
+    for item in array.flat:
+        if isinstance(item, (int, np.integer)) and not (
+                -2**63 <= int(item) < 2**63):
+            raise OverflowError("Python int too large to convert to C long")
+
+
+def _loses_bits(value, dtype):
+    """True if ints of `value` are not numbers of `dtype`."""
+    if not dtype.is_integer or not isinstance(value, (int, list, tuple)) or (
+            not isinstance(value, int) and _holds_tensor(value)):
+        return False
+    array = np.asarray(_plain(value))
+    return array.dtype.kind in "iuO" and not (
+        array.astype(dtype.as_numpy_dtype) == array).all()
 
 
 def feed_to_array(value, dtype):
@@ -96,12 +145,12 @@ def feed_to_array(value, dtype):
 
 def _fits(kind, want):
     """True if Python values of NumPy kind `kind` go into type `want` by
-    themselves: bool only to bool, ints to any number, floats to floats."""
+    themselves: bools to any type, ints to any number, floats to floats."""
     if kind not in "biufc" or want not in "biufc":
         return False
-    if kind == want:
+    if kind == want or kind == "b":
         return True
-    if kind == "b" or want == "b":
+    if want == "b":
         return False
     if kind in "iu":
         return True
@@ -148,6 +197,10 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
 
 
 def _fill_shape(value, dtype, shape, verify_shape):
+    if 0 in shape and not verify_shape:
+        # Nothing of the value is left, its type neither.
+        dtype = dtypes.float32 if dtype is None else dtype
+        return np.empty(shape, dtype.as_numpy_dtype)
     kind = None if dtype is None else np.dtype(dtype.as_numpy_dtype)
     if dtype == dtypes.bfloat16 and getattr(value, "dtype", None) != kind:
         kind = np.dtype(np.float32)  # rounded when the node is made
@@ -200,11 +253,12 @@ def _convert(value, dtype, name, preferred, as_ref):
         return value
     if preferred is not None and dtype is None:
         try:
-            result = _convert_by_kind(value, dtypes.as_dtype(preferred), name,
-                                      as_ref)
-            if result.dtype.base_dtype == preferred:
-                return result
-        except (TypeError, ValueError):
+            if not _loses_bits(value, dtypes.as_dtype(preferred)):
+                result = _convert_by_kind(value, dtypes.as_dtype(preferred),
+                                          name, as_ref)
+                if result.dtype.base_dtype == preferred:
+                    return result
+        except (TypeError, ValueError, OverflowError):
             pass
     return _convert_by_kind(value, dtype, name, as_ref)
 
@@ -224,6 +278,9 @@ def _convert_by_kind(value, dtype, name, as_ref):
             "Can't convert Operation '%s' to Tensor (target dtype=%r, name=%r, "
             "as_ref=%r)" % (value.name, dtype and dtype.name, name, as_ref))
     if isinstance(value, TensorShape):
+        if dtype not in (None, dtypes.int32, dtypes.int64):
+            raise TypeError("Cannot convert a TensorShape to dtype: %r"
+                            % (dtype,))
         if not value.is_fully_defined():
             raise ValueError("Cannot convert a partially known TensorShape to "
                              "a Tensor: %s" % value)
@@ -315,6 +372,8 @@ def constant_value(tensor, partial=False, _depth=0):
         if shape.is_fully_defined():
             return np.array(shape.as_list(),
                             tensor.dtype.base_dtype.as_numpy_dtype)
+        if partial and shape.ndims is not None:
+            return np.array(shape.as_list(), object)
     if tensor.op.type == "Rank":
         rank = tensor.op.inputs[0]._rank()
         if rank is not None:

@@ -155,10 +155,11 @@ class TensorShape:
         elif hasattr(dims, "unknown_rank"):  # a TensorShapeProto
             self._dims = None if dims.unknown_rank else [
                 Dimension(None if d.size < 0 else d.size) for d in dims.dim]
-        elif hasattr(dims, "__iter__") and not isinstance(dims, (str, bytes)):
-            self._dims = [
-                Dimension(None) if isinstance(d, int) and d == -1
-                else as_dimension(d) for d in dims]
+        elif isinstance(dims, (str, bytes)):
+            raise TypeError("A string has ambiguous TensorShape, please wrap "
+                            "in a list or convert to an int: %s" % (dims,))
+        elif hasattr(dims, "__iter__"):
+            self._dims = [as_dimension(d) for d in dims]
         else:
             self._dims = [as_dimension(dims)]
 

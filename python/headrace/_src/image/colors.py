@@ -5,7 +5,7 @@ from headrace import raw_ops as _raw
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import control_dependencies, name_scope
 from headrace._src.framework.tensor import constant, convert_to_tensor
-from headrace._src.image.transforms import _check, _image
+from headrace._src.image.transforms import _check, _checked, _image
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 from headrace._src.ops import random_ops as _random
@@ -189,17 +189,17 @@ def per_image_standardization(image):
     gives it."""
     with name_scope(None, "per_image_standardization", [image]) as scope:
         image, _ = _image(image)
+        image = _checked(image)
         kind = image.dtype.base_dtype
+        if kind not in (dtypes.float16, dtypes.float32):
+            image = convert_image_dtype(image, dtypes.float32)
         count = _math.reduce_prod(_array.shape(image)[-3:])
-        image = _math.cast(image, dtypes.float32)
         axes = [-1, -2, -3]
         mean = _math.reduce_mean(image, axes, keepdims=True)
-        variance = (_math.reduce_mean(_math.square(image), axes, keepdims=True)
-                    - _math.square(mean))
-        deviation = _math.sqrt(_raw.Relu(variance))
-        least = _math.rsqrt(_math.cast(count, dtypes.float32))
-        image = _raw.RealDiv(image - mean, _math.maximum(deviation, least),
-                             name=scope)
+        deviation = _math.reduce_std(image, axes, keepdims=True)
+        deviation = _math.maximum(
+            deviation, _math.rsqrt(_math.cast(count, image.dtype)))
+        image = _raw.RealDiv(image - mean, deviation, name=scope)
         return convert_image_dtype(image, kind, saturate=True)
 
 

@@ -41,9 +41,12 @@ def _gaussian(size, sigma):
 def _ssim(a, b, max_val, filter_size, filter_sigma, k1, k2):
     """(SSIM, contrast part) for each image and channel."""
     channels = a.get_shape()[-1].value
+    kernel = _gaussian(filter_size, filter_sigma)
     if channels is None:
-        raise ValueError("the number of channels must be known")
-    kernel = np.tile(_gaussian(filter_size, filter_sigma), [1, 1, channels, 1])
+        kernel = _array.tile(kernel, _array.stack(
+            [1, 1, _array.shape(a)[-1], 1]))
+    else:
+        kernel = np.tile(kernel, [1, 1, channels, 1])
 
     def smooth(x):
         shape = _array.shape(x)
@@ -71,7 +74,7 @@ def ssim(img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01,
     with name_scope(None, "SSIM", [img1, img2]):
         a, b, max_val = _pair(img1, img2, max_val)
         for known in (a.get_shape(), b.get_shape()):
-            for size in known[-3:-1].as_list():
+            for size in known[-3:-1].as_list() if known.ndims else ():
                 if size is not None and size < filter_size:
                     raise ValueError("images of shape %s are smaller than the "
                                      "filter, %d" % (known, filter_size))
@@ -145,7 +148,7 @@ def sobel_edges(image):
     """[batch, height, width, channels, 2]: the Sobel filter along y and x, over
     the image mirrored at its edges."""
     image = convert_to_tensor(image)
-    known = image.get_shape()
+    known = image.get_shape().with_rank(4)
     channels = _array.shape(image)[3] if known[3].value is None else (
         known[3].value)
     kernel = np.array([[[-1, -2, -1], [0, 0, 0], [1, 2, 1]],

@@ -208,7 +208,10 @@ class ResizeMethod:
 _RESIZE = {ResizeMethod.BILINEAR: "ResizeBilinear",
            ResizeMethod.NEAREST_NEIGHBOR: "ResizeNearestNeighbor",
            ResizeMethod.BICUBIC: "ResizeBicubic",
-           ResizeMethod.AREA: "ResizeArea"}
+           ResizeMethod.AREA: "ResizeArea",
+           # The names of later versions.
+           "bilinear": "ResizeBilinear", "nearest": "ResizeNearestNeighbor",
+           "bicubic": "ResizeBicubic", "area": "ResizeArea"}
 
 
 def resize_images(images, size, method=ResizeMethod.BILINEAR,
@@ -217,6 +220,8 @@ def resize_images(images, size, method=ResizeMethod.BILINEAR,
     NEAREST_NEIGHBOR. With preserve_aspect_ratio the largest that fits it."""
     with name_scope(name, "resize", [images, size]):
         images, batch = _image(images, "images")
+        if images._rank() is None:
+            raise ValueError("'images' contains no shape.")
         if method not in _RESIZE:
             raise ValueError("Resize method is not implemented: %s" % (method,))
         if not batch:
@@ -282,6 +287,8 @@ def resize_image_with_pad(image, target_height, target_width,
     """The whole image as large as fits, in the middle of zeros."""
     with name_scope(None, "resize_image_with_pad", [image]):
         image = _image_for_size(image, target_height, target_width)
+        if image._rank() is None:
+            image.set_shape([None] * 3)  # a node of its own
         targets = target_height, target_width
         sizes = [_math.cast(s, dtypes.float32) for s in _height_width(image)]
         wanted = [_math.cast(t, dtypes.float32) for t in targets]
@@ -300,11 +307,18 @@ def resize_image_with_pad(image, target_height, target_width,
 
 # Flips.
 
+def _shape_of_image(image, out):
+    """`out` has the shape of `image`: of one image if the rank is not known."""
+    out.set_shape([None] * 3 if image._rank() is None else image.get_shape())
+    return out
+
+
 def _flip(image, axis, name):
     with name_scope(None, name, [image]):
         image, batch = _image(image)
         image = _checked(image)
-        return _array.reverse(image, [axis + 1 if batch else axis])
+        out = _array.reverse(image, [axis + 1 if batch else axis])
+        return _shape_of_image(image, out)
 
 
 def flip_left_right(image):
@@ -323,8 +337,9 @@ def _random_flip(image, axis, seed, name):
         image = _checked(image)
         if not batch:
             flip = _math.less(_random.random_uniform([], 0, 1.0, seed=seed), .5)
-            return cond(flip, lambda: _array.reverse(image, [axis]),
-                        lambda: image, name=scope)
+            return _shape_of_image(image, cond(
+                flip, lambda: _array.reverse(image, [axis]), lambda: image,
+                name=scope))
         n = _array.shape(image)[0]
         draw = _random.random_uniform([n], seed=seed)
         flips = _math.round(_array.reshape(draw, [n, 1, 1, 1]))
@@ -373,10 +388,13 @@ def rot90(image, k=1, name=None):
                                    [height + 1])]
         known = constant_value(k)
         if known is not None:
-            return turns[int(known) % 4]()
-        k = _math.mod(k, 4)
-        turned = case([(_math.equal(k, i), turns[i]) for i in (1, 2, 3)],
-                      default=turns[0], exclusive=True, name=scope)
+            turned = turns[int(known) % 4]()
+            if turned is image and shape.ndims is None:
+                turned = _array.identity(image)
+        else:
+            k = _math.mod(k, 4)
+            turned = case([(_math.equal(k, i), turns[i]) for i in (1, 2, 3)],
+                          default=turns[0], exclusive=True, name=scope)
         turned.set_shape(shape[:height].concatenate([None, None, shape[-1]])
                          if shape.ndims else [None] * 3)
         return turned

@@ -1,5 +1,6 @@
 """Values and norms kept within limits: tf.clip_by_*, global_norm."""
 from headrace import raw_ops as _raw
+from headrace._src.framework import dtypes
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.indexed_slices import IndexedSlices
 from headrace._src.framework.tensor import constant, convert_to_tensor
@@ -55,7 +56,8 @@ def global_norm(t_list, name=None):
         halves = [_raw.L2Loss(t.values if isinstance(t, IndexedSlices)
                               else convert_to_tensor(t))
                   for t in t_list if t is not None]
-        half = _math.reduce_sum(_raw.Pack(halves, name="stack"))
+        half = _math.reduce_sum(_raw.Pack(halves, name="stack") if halves
+                                else constant([], dtypes.float32))
         two = constant(2.0, half.dtype.base_dtype)
         return _raw.Sqrt(half * two, name="global_norm")
 

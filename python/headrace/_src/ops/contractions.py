@@ -5,7 +5,7 @@ from headrace import raw_ops as _raw
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor import (
-    constant, convert_to_tensor, is_tensor)
+    constant, constant_value, convert_to_tensor, is_tensor)
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
 
@@ -203,6 +203,9 @@ def _tensordot_axes(a, axes):
         return list(range(rank - axes, rank)), list(range(axes))
     if not isinstance(axes, (list, tuple)):
         axes = convert_to_tensor(axes, dtypes.int32, name="axes")
+        known = constant_value(axes)
+        if known is not None and known.ndim == 2:
+            return [[int(i) for i in part] for part in known]
         return axes[0], axes[1]
     if len(axes) != 2:
         raise ValueError("'axes' must be an integer or have length 2.")

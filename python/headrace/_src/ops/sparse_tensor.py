@@ -59,9 +59,10 @@ class SparseTensor:
 
     def get_shape(self):
         """The TensorShape, as far as dense_shape is known."""
-        known = constant_value(self._dense_shape)
+        known = constant_value(self._dense_shape, partial=True)
         if known is not None:
-            return TensorShape([int(d) if d >= 0 else None for d in known])
+            return TensorShape([None if d is None or d < 0 else int(d)
+                                for d in known])
         rank = self._dense_shape.get_shape()[0].value
         return unknown_shape(rank)
 

@@ -124,6 +124,7 @@ def sparse_concat(axis, sp_inputs, name=None, expand_nonconcat_dim=False,
     if len(sp_inputs) == 1:
         return sp_inputs[0]
     shapes = [s.dense_shape for s in sp_inputs]
+    static = [s.get_shape() for s in sp_inputs]
     if expand_nonconcat_dim:
         largest = _math.reduce_max(_array.stack(shapes), axis=0)
         rank = shapes[0].get_shape()[0].value
@@ -132,9 +133,16 @@ def sparse_concat(axis, sp_inputs, name=None, expand_nonconcat_dim=False,
         at = axis + rank if axis < 0 else axis
         shapes = [_array.concat([largest[:at], s[at:at + 1], largest[at + 1:]],
                                 0) for s in shapes]
-    return SparseTensor(*_raw.SparseConcat(
+    indices, values, shape = _raw.SparseConcat(
         [s.indices for s in sp_inputs], [s.values for s in sp_inputs], shapes,
-        concat_dim=axis, name=name))
+        concat_dim=axis, name=name)
+    if all(s.is_fully_defined() for s in static):
+        sizes = np.array([s.as_list() for s in static])
+        total = sizes[:, axis].sum()
+        sizes = sizes.max(0) if expand_nonconcat_dim else sizes[0]
+        sizes[axis] = total
+        shape = sizes
+    return SparseTensor(indices, values, shape)
 
 
 class _KeywordRequired:

@@ -49,7 +49,7 @@ def natural_exp_decay(learning_rate, global_step, decay_steps, decay_rate,
     _need_step(global_step, "natural_exp_decay")
     power = _math.exp(_math.negative(decay_rate))
     return exponential_decay(learning_rate, global_step, decay_steps, power,
-                             staircase, name or "NaturalExpDecay")
+                             staircase, name)
 
 
 def inverse_time_decay(learning_rate, global_step, decay_steps, decay_rate,
