@@ -295,3 +295,21 @@ def test_assert_scalar_wants_to_know():
 def test_functions_have_names(function, name):
     assert function.__name__ == name
     assert not hasattr(function, "name")
+
+
+def test_references_to_tensors_and_variables():
+    x, y = tf.constant(1), tf.constant(1)
+    v = tf.Variable(1)
+    found = {x.experimental_ref(): "x", v.experimental_ref(): "v"}
+    assert found[x.op.outputs[0].experimental_ref()] == "x"
+    assert found[v.experimental_ref()] == "v"
+    assert y.experimental_ref() not in found
+    assert x.experimental_ref().deref() is x
+    assert x.experimental_ref() != x
+
+
+def test_a_variable_without_a_name():
+    for resource in False, True:
+        with tf.Graph().as_default():
+            assert tf.get_variable(None, [2], use_resource=resource
+                                   ).name == "Variable:0"

@@ -421,3 +421,26 @@ def test_what_a_tensor_array_asks_of_its_elements(shape, infer_shape):
     array = tf.TensorArray(tf.float32, 3, element_shape=shape,
                            infer_shape=infer_shape)
     assert array.handle.op.get_attr("identical_element_shapes") == infer_shape
+
+
+def test_wrappers_have_configurations():
+    cell = tf.nn.rnn_cell.BasicLSTMCell(3)
+    for wrapper, own in [
+            (tf.nn.rnn_cell.DropoutWrapper(cell, .5, seed=3), dict(
+                input_keep_prob=.5, output_keep_prob=1., state_keep_prob=1.,
+                variational_recurrent=False, input_size=None, seed=3)),
+            (tf.nn.rnn_cell.DeviceWrapper(cell, "/cpu:0"),
+             dict(device="/cpu:0")),
+            (tf.nn.rnn_cell.ResidualWrapper(cell), {})]:
+        config = wrapper.get_config()
+        assert config["cell"]["class_name"] == "BasicLSTMCell"
+        assert config["cell"]["config"]["num_units"] == 3
+        assert {k: v for k, v in config.items() if k not in (
+            "cell", "name", "trainable", "dtype")} == own
+        with pytest.raises(ValueError, match="cannot reconstruct"):
+            type(wrapper).from_config(config)
+        config["cell"] = tf.nn.rnn_cell.GRUCell(2)
+        again = type(wrapper).from_config(config, custom_objects={})
+        assert again.output_size == 2 and "cell" in config
+    with pytest.raises(NotImplementedError, match="with a function"):
+        tf.nn.rnn_cell.ResidualWrapper(cell, lambda a, b: a).get_config()

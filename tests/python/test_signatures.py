@@ -5,6 +5,7 @@ import ast
 import collections
 import inspect
 import os
+import re
 
 import pytest
 
@@ -25,10 +26,17 @@ EXCEPTIONS = {
     "TensorFlow's table shows what wraps the class": """
         contrib.rnn.LSTMStateTuple""",
     "TensorFlow's table lacks the first argument, or has a decorator's": """
+        nn.rnn_cell.BasicLSTMCell.build nn.rnn_cell.BasicRNNCell.build
+        nn.rnn_cell.GRUCell.build nn.rnn_cell.LSTMCell.build
         errors.error_code_from_exception_type
         test.TestCase.assertRaisesWithPredicateMatch
         train.Coordinator.stop_on_exception train.Supervisor.managed_session""",
 }
+EXCEPTIONS.update({
+    "no test by its name: a property, which gives a function with TensorFlow's "
+    "arguments": "test.TestCase.test_session",
+    "an exception of Python": "test.TestCase.failureException",
+})
 # Methods that are written in C++, which have no signature.
 NATIVE = """
     Graph.get_operations Graph.unique_name Operation.colocation_groups
@@ -56,7 +64,8 @@ def split(text):
 
 
 def literal(text):
-    """The text of a value: one text for equal numbers."""
+    """The text of a value: one text for equal numbers, an enum's name."""
+    text = re.sub(r"<\w+\.(\w+): .*>$", r"\1", text)
     try:
         value = ast.literal_eval(text)
     except (SyntaxError, ValueError):

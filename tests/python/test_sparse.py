@@ -317,3 +317,23 @@ def test_ctc_decoders():
     assert np.all(np.diff(run(scores)) <= 0)
     merged, _ = tf.nn.ctc_beam_search_decoder(x, [3, 3])
     assert run(merged[0]).values.tolist() == [0, 1, 0]
+
+
+def test_deserialized_tensors_have_the_rank_that_is_said():
+    x = tf.SparseTensor([[0, 1], [2, 0]], [1, 2], [3, 2])
+    rows = tf.deserialize_many_sparse(tf.serialize_many_sparse(x), tf.int32,
+                                      rank=2)
+    whole = tf.headrace.deserialize_sparse(tf.serialize_sparse(x), tf.int32,
+                                           rank=2)
+    for made in (rows, whole):
+        assert made.indices.shape.as_list() == [None, 2]
+        assert made.get_shape().ndims == 2
+        np.testing.assert_array_equal(dense(run(made)), dense(run(x)))
+
+
+def test_a_tuple_of_tables_is_one_table():
+    table = (tf.constant([[1.]]), tf.constant([[2.]]))
+    assert run(tf.nn.embedding_lookup(table, [0, 1])).tolist() == [
+        [[1.]], [[2.]]]
+    assert run(tf.nn.embedding_lookup(list(table), [0, 1])).tolist() == [
+        [1.], [2.]]

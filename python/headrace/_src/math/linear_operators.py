@@ -342,6 +342,10 @@ class LinearOperatorIdentity(LinearOperator):
     def _times(self, right):
         return right
 
+    def add_to_tensor(self, mat, name="add_to_tensor"):
+        """The matrices plus mat."""
+        return super().add_to_tensor(mat, name)
+
 
 class LinearOperatorScaledIdentity(LinearOperator):
     """multiplier [batch_shape] times identity matrices."""
@@ -438,6 +442,10 @@ class LinearOperatorScaledIdentity(LinearOperator):
                                       is_non_singular=_both_true(self, right))
         return None
 
+    def add_to_tensor(self, mat, name="add_to_tensor"):
+        """The matrices plus mat."""
+        return super().add_to_tensor(mat, name)
+
 
 class LinearOperatorZeros(LinearOperator):
     """Zeros [batch_shape, num_rows, num_columns or num_rows]. ValueError for
@@ -529,6 +537,10 @@ class LinearOperatorZeros(LinearOperator):
         return LinearOperatorZeros(
             self._num_rows, columns, batch, self.dtype,
             is_self_adjoint=bool(square), is_square=square)
+
+    def add_to_tensor(self, mat, name="add_to_tensor"):
+        """The matrices plus mat."""
+        return super().add_to_tensor(mat, name)
 
 
 class LinearOperatorAdjoint(LinearOperator):

@@ -16,10 +16,10 @@ from headrace._src.variables.partitions import PartitionedVariable
 
 
 def _parts(params, what):
-    """The parts of a table as a list."""
+    """The parts of a table as a list; a tuple is one tensor."""
     if params is None:
         raise ValueError("%s must be specified" % what)
-    if isinstance(params, (list, tuple, PartitionedVariable)):
+    if isinstance(params, (list, PartitionedVariable)):
         params = list(params)
         if not params:
             raise ValueError("Need at least one param: %s is empty" % what)

@@ -34,6 +34,35 @@ class _Wrapper(RNNCell):
     def __call__(self, inputs, state, scope=None):
         return self._wrapped(inputs, state, scope)
 
+    # Arguments that get_config has, and the attributes where they are kept.
+    _CONFIG: dict = {}
+    _FUNCTION = None  # that of an argument that is a function
+
+    def get_config(self):
+        """The arguments, with the class and the arguments of the cell. A
+        wrapper around a function raises NotImplementedError."""
+        if self._FUNCTION and getattr(self, self._FUNCTION) is not None:
+            raise NotImplementedError("The configuration of a %s with a "
+                                      "function is not supported yet"
+                                      % type(self).__name__)
+        return {**super().get_config(),
+                "cell": {"class_name": type(self.cell).__name__,
+                         "config": self.cell.get_config()},
+                **{key: getattr(self, name)
+                   for key, name in self._CONFIG.items()}}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        """A wrapper of what get_config gave, once its "cell" has been replaced
+        by a cell."""
+        config = dict(config)
+        cell = config.pop("cell")
+        if not isinstance(cell, RNNCell):
+            raise ValueError("RNNCellWrapper cannot reconstruct the wrapped "
+                             "cell. Please overwrite the cell in the config "
+                             "with a RNNCell instance.")
+        return cls(cell, **config)
+
 
 def _drops_all_but_memory(state):
     if isinstance(state, LSTMStateTuple):
@@ -60,6 +89,8 @@ class DropoutWrapper(_Wrapper):
         if visitor is not None and not callable(visitor):
             raise TypeError("dropout_state_filter_visitor must be callable")
         self._filter = visitor or _drops_all_but_memory
+        self._visitor = visitor
+        self._input_size = input_size
         with name_scope("DropoutWrapperInit"):
             self._input_keep_prob = self._probability(
                 "input_keep_prob", input_keep_prob)
@@ -72,6 +103,13 @@ class DropoutWrapper(_Wrapper):
         self._noise = {}
         if variational_recurrent:
             self._make_noise(input_size, dtype)
+
+    _CONFIG = {"input_keep_prob": "_input_keep_prob",
+               "output_keep_prob": "_output_keep_prob",
+               "state_keep_prob": "_state_keep_prob",
+               "variational_recurrent": "_variational",
+               "input_size": "_input_size", "seed": "_seed"}
+    _FUNCTION = "_visitor"
 
     @staticmethod
     def _probability(name, value):
@@ -169,6 +207,8 @@ class ResidualWrapper(_Wrapper):
         super().__init__(cell, **kwargs)
         self._residual_fn = residual_fn
 
+    _FUNCTION = "_residual_fn"
+
     def _wrapped(self, inputs, state, scope):
         outputs, state = self.cell(inputs, state, scope=scope)
 
@@ -187,6 +227,8 @@ class DeviceWrapper(_Wrapper):
     def __init__(self, cell, device, **kwargs):
         super().__init__(cell, **kwargs)
         self._device = device
+
+    _CONFIG = {"device": "_device"}
 
     def zero_state(self, batch_size, dtype):
         with name_scope(type(self).__name__ + "ZeroState",

@@ -482,30 +482,27 @@ def serialize_many_sparse(sp_input, name=None, out_type=dtypes.string):
                                     name=name)
 
 
-def _deserialized(out, rank, prefix_dims):
+def _deserialized(out, rank):
     indices, values, shape = out
-    if rank is not None:
-        indices.set_shape([None, rank + prefix_dims])
-        shape.set_shape([rank + prefix_dims])
+    indices.set_shape([None, rank])
+    shape.set_shape([rank])
     return SparseTensor(indices, values, shape)
 
 
 def deserialize_sparse(serialized_sparse, dtype, rank=None, name=None):
     """The SparseTensor of what serialize_sparse made; a batch of such gives one
-    with as many dimensions more. `rank`: of each, if it is known."""
-    serialized_sparse = convert_to_tensor(serialized_sparse)
-    more = serialized_sparse.get_shape().ndims
+    with as many dimensions more. `rank`: its own, if it is known."""
     return _deserialized(
         _raw.DeserializeSparse(serialized_sparse, dtype=dtype, name=name),
-        None if more is None else rank, (more or 1) - 1)
+        rank)
 
 
 def deserialize_many_sparse(serialized_sparse, dtype, rank=None, name=None):
     """The SparseTensor of rows that serialize_sparse or serialize_many_sparse
-    made; its first dimension is the row."""
+    made; its first dimension is the row. `rank`: its own, if it is known."""
     return _deserialized(
         _raw.DeserializeManySparse(serialized_sparse, dtype=dtype, name=name),
-        rank, 1)
+        rank)
 
 
 def edit_distance(hypothesis, truth, normalize=True, name="edit_distance"):

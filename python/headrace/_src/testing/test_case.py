@@ -380,6 +380,16 @@ class TestCase(Assertions):
 
     # What else there is.
 
+    def fail(self, msg=None, user_msg=None):
+        """Fails with both messages."""
+        super().fail(": ".join(m for m in (msg, user_msg) if m) or None)
+
+    def assertDictEqual(self, a, b, msg=None):
+        super().assertDictEqual(a, b, msg)
+
+    def assertMultiLineEqual(self, first, second, msg=None, **kwargs):
+        super().assertMultiLineEqual(first, second, msg)
+
     def assertItemsEqual(self, first, second, msg=None):
         self.assertCountEqual(first, second, msg)
 

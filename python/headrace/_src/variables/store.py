@@ -77,7 +77,7 @@ class VariableStore:
         if reuse is True and partitioner is None and (
                 name in self._partitioned_vars):
             return self.get_partitioned(name, partitioner=None, **arguments)
-        if name + "/part_0" in self._vars:
+        if "%s/part_0" % name in self._vars:
             raise ValueError(
                 "No partitioner was provided, but a partitioned version of the "
                 "variable was found: %s/part_0. Perhaps a variable of the same "
