@@ -43,12 +43,15 @@ ALLOWED = [
     ("Cholesky*", "value", EXTREME, SINGULAR),
     ("Cholesky*", "value", NEAR, CONDITION),
     ("CholeskyGrad", "value", "inf", "of factors with zeros on the diagonal"),
-    ("Cholesky*", "refuses", "", SINGULAR),
+    ("Cholesky*", "refuses", "not successful", SINGULAR),
     ("Matrix[DEILST]*", "value", EXTREME, SINGULAR),
     ("Matrix[DEILST]*", "value", NEAR, CONDITION),
     ("MatrixSquareRoot", "value", "nan", "of matrices that have no root"),
     ("MatrixSolveLs", "value", "", SINGULAR),
-    ("Matrix*", "refuses", "", SINGULAR),
+    ("Matrix*", "refuses", "not invertible", SINGULAR),
+    ("MatrixSolveLs", "refuses", "rank deficient", SINGULAR),
+    ("MatrixSolveLs", "refuses", "l2_regularizer", "TensorFlow does not read it "
+     "if there are no elements"),
     ("LogMatrixDeterminant", "value", EXTREME, SINGULAR),
     ("Tridiagonal*", "value", EXTREME, SINGULAR),
     ("TridiagonalSolve", "value", NEAR, CONDITION),
@@ -92,10 +95,10 @@ ALLOWED = [
     ("LRN", "value", ("nan", EXTREME), "TensorFlow sums windows by a product "
      "with a band matrix, of which the zeros make NaN of infinities"),
     ("LRNGrad", "value", ("float16", EXTREME), HALVES),
-    ("InvGrad", "value", "", ZERO),
-    ("ReciprocalGrad", "value", "", ZERO),
-    ("RsqrtGrad", "value", "", ZERO),
-    ("SqrtGrad", "value", "", ZERO),
+    ("InvGrad", "value", "nan", ZERO),
+    ("ReciprocalGrad", "value", "nan", ZERO),
+    ("RsqrtGrad", "value", "nan", ZERO),
+    ("SqrtGrad", "value", "nan", ZERO),
     ("TanhGrad", "value", "float16", HALVES),
     ("TanhGrad", "value", ("complex", EXTREME), ORDER),
     ("*MatMul*", "value", ("nan", EXTREME), ORDER),
@@ -142,12 +145,14 @@ ALLOWED = [
     ("SoftmaxCrossEntropyWithLogits", "vague", "", "TensorFlow takes arguments "
      "of unknown shape to be as large as the other, which broadcasting need "
      "not bear out"),
-    ("Fractional*Pool", "shape", "", "TensorFlow infers one element less than "
-     "its sequences have"),
-    ("Svd", "shape vague", "", "TensorFlow infers [0] of outputs that it makes "
-     "scalars"),
-    ("SelfAdjointEig*", "shape vague", "", "the same"),
-    ("Eig", "shape vague", "", "the same"),
+    ("Fractional*Pool", "shape", "output 1", "TensorFlow infers one element "
+     "less than its sequences have"),
+    ("Fractional*Pool", "shape", "output 2", "the same"),
+    ("Svd", "shape vague", "output 1", "TensorFlow infers [0] of outputs that "
+     "it makes scalars"),
+    ("Svd", "shape vague", "output 2", "the same"),
+    ("SelfAdjointEig*", "shape vague", "output 1", "the same"),
+    ("Eig", "shape vague", "output 1", "the same"),
     ("*Pool*", "shape", "", "of windows over the channels, which no kernel "
      "takes"),
     ("MatrixDiagV*", "vague", "", "TensorFlow takes sizes that are not known "
