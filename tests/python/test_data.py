@@ -429,3 +429,49 @@ def test_unbounded_requests_are_refused_or_bounded():
     assert values(Dataset.range(2**62).interleave(
         lambda x: Dataset.from_tensors(x), 2**20, 1, 4), 2) == [0, 1]
     assert values(Dataset.range(2**62).repeat(2**62), 2) == [0, 1]
+
+
+def all_of(dataset):
+    it = tf.data.make_initializable_iterator(dataset)
+    element, found = it.get_next(), []
+    with tf.Session() as sess:
+        sess.run(it.initializer)
+        while True:
+            try:
+                found.append(int(sess.run(element)))
+            except tf.errors.OutOfRangeError:
+                return found
+
+
+def test_arguments_of_datasets_may_be_tensors(tmp_path):
+    numbers = Dataset.range(6)
+    two, long = tf.constant(2), tf.constant(2, tf.int64)
+    shuffled = all_of(numbers.shuffle(3, seed=long))
+    assert shuffled == all_of(numbers.shuffle(long + 1, seed=2))
+    assert sorted(shuffled) == list(range(6)) != shuffled
+    cached = numbers.cache(tf.constant(str(tmp_path / "kept")))
+    assert all_of(cached) == list(range(6))
+    assert list(tmp_path.iterdir())
+    assert all_of(numbers.cache(tf.constant(""))) == list(range(6))
+    squares = numbers.map(lambda x: x * x, num_parallel_calls=two)
+    assert all_of(squares) == [x * x for x in range(6)]
+    assert all_of(numbers.repeat(long).take(long).skip(long)) == []
+    with pytest.raises(ValueError, match="requested dtype int64"):
+        numbers.batch(two)
+
+
+@pytest.mark.parametrize("value, types, first", [
+    (lambda x: [x, x + 1], "(tf.int64, tf.int64)", (0, 1)),
+    (lambda x: [x], "(tf.int64,)", (0,)),
+    (lambda x: [tf.to_float(x), x], "(tf.float32, tf.int64)", (0., 0)),
+    (lambda x: tf.py_func(lambda y: (y, y + 2.), [x],
+                          [tf.int64, tf.float64]),
+     "(tf.int64, tf.float64)", (0, 2.)),
+    # Only the outermost list is a tuple.
+    (lambda x: ([x, x + 2], x), "(tf.int64, tf.int64)", ([0, 2], 0)),
+    (lambda x: {"a": [x, x + 2]}, "{'a': tf.int64}", {"a": [0, 2]})])
+def test_a_function_may_return_a_list(value, types, first):
+    dataset = Dataset.range(3).map(value)
+    assert str(dataset.output_types) == types
+    got = values(dataset)[0]
+    assert got == first, got

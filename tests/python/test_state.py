@@ -468,3 +468,14 @@ def test_sparse_gradients_that_do_not_fit(session, shape, indices, values,
     a = tf.SparseConditionalAccumulator(tf.float32, shape=shape)
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         session.run(a.apply_grad(indices, np.float32(values), grad_shape))
+
+
+def test_a_barrier_of_unknown_shapes(session):
+    b = tf.headrace.Barrier([tf.float32, tf.float32])
+    session.run(b.insert_many(0, ["a", "b"], [1., 2.]))
+    session.run(b.insert_many(1, ["b"], [3.]))
+    taken = b.take_many(1)
+    assert [v.get_shape().ndims for v in taken.values] == [None, None]
+    got = session.run(taken)
+    assert got.keys.tolist() == [b"b"]
+    assert [v.tolist() for v in got.values] == [[2.], [3.]]
