@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
 #include "graph/graph_def_reader.h"
 #include "headrace/config.pb.h"
 #include "message_fields.h"
@@ -131,6 +132,143 @@ nb::object Serialize(const PyMessage& self) {
       PyBytes_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size())));
 }
 
+// The name that users know a type by.
+std::string UserName(absl::string_view full_name) {
+  return absl::ConsumePrefix(&full_name, kPackage)
+             ? StrCat("tensorflow.", full_name)
+             : std::string(full_name);
+}
+
+// What a program may ask of a type and its fields.
+struct PyDescriptor {
+  const Descriptor* type;
+};
+struct PyFieldDescriptor {
+  const FieldDescriptor* field;
+};
+
+void RegisterDescriptors(nb::module_& m) {
+  nb::class_<PyFieldDescriptor>(m, "FieldDescriptor")
+      .def_prop_ro("name", [](PyFieldDescriptor& f) { return f.field->name(); })
+      .def_prop_ro(
+          "full_name",
+          [](PyFieldDescriptor& f) { return UserName(f.field->full_name()); })
+      .def_prop_ro("number",
+                   [](PyFieldDescriptor& f) { return f.field->number(); })
+      .def_prop_ro("type",
+                   [](PyFieldDescriptor& f) {
+                     return static_cast<int>(f.field->type());
+                   })
+      .def_prop_ro("cpp_type",
+                   [](PyFieldDescriptor& f) {
+                     return static_cast<int>(f.field->cpp_type());
+                   })
+      .def_prop_ro("label",
+                   [](PyFieldDescriptor& f) {
+                     return static_cast<int>(f.field->label());
+                   })
+      .def_prop_ro("message_type",
+                   [](PyFieldDescriptor& f) -> nb::object {
+                     const Descriptor* const d = f.field->message_type();
+                     return d == nullptr ? nb::none()
+                                         : nb::cast(PyDescriptor{d});
+                   })
+      .def("__repr__", [](PyFieldDescriptor& f) {
+        return StrCat("<field ", UserName(f.field->full_name()), ">");
+      });
+  nb::class_<PyDescriptor>(m, "Descriptor")
+      .def_prop_ro("name", [](PyDescriptor& d) { return d.type->name(); })
+      .def_prop_ro(
+          "full_name",
+          [](PyDescriptor& d) { return UserName(d.type->full_name()); })
+      .def_prop_ro("fields",
+                   [](PyDescriptor& d) {
+                     nb::list fields;
+                     for (int i = 0; i < d.type->field_count(); ++i) {
+                       fields.append(PyFieldDescriptor{d.type->field(i)});
+                     }
+                     return fields;
+                   })
+      .def_prop_ro("fields_by_name",
+                   [](PyDescriptor& d) {
+                     nb::dict fields;
+                     for (int i = 0; i < d.type->field_count(); ++i) {
+                       fields[d.type->field(i)->name().c_str()] =
+                           PyFieldDescriptor{d.type->field(i)};
+                     }
+                     return fields;
+                   })
+      .def(
+          "__eq__",
+          [](PyDescriptor& d, nb::handle other) {
+            return nb::isinstance<PyDescriptor>(other) &&
+                   nb::cast<PyDescriptor&>(other).type == d.type;
+          },
+          nb::arg("other").none())
+      .def("__hash__",
+           [](PyDescriptor& d) {
+             return reinterpret_cast<Py_ssize_t>(d.type) >> 4;
+           })
+      .def("__repr__", [](PyDescriptor& d) {
+        return StrCat("<message type ", UserName(d.type->full_name()), ">");
+      });
+}
+
+// google.protobuf.Any holds a message with the name of its type.
+constexpr char kAnyPrefix[] = "type.googleapis.com/";
+
+const FieldDescriptor* AnyField(const Message& any, int number) {
+  return any.GetDescriptor()->FindFieldByNumber(number);
+}
+
+std::string AnyString(const PyMessage& self, int number) {
+  const Message& any = self.place->get();
+  return any.GetReflection()->GetString(any, AnyField(any, number));
+}
+
+std::string TypeInAny(const PyMessage& self) {
+  const std::string url = AnyString(self, 1);
+  return url.substr(url.rfind('/') + 1);
+}
+
+const Message& NeedMessage(nb::handle o) {
+  const Message* const m = AsMessage(o);
+  if (m == nullptr) RaiseTypeError("wanted a message");
+  return *m;
+}
+
+void AddAnyMethods(nb::dict members) {
+  members["Pack"] = nb::cpp_function(
+      [](PyMessage& self, nb::handle message, const std::string& prefix) {
+        const Message& m = NeedMessage(message);
+        Message* const any = self.place->mutable_message();
+        const std::string separator =
+            prefix.empty() || prefix.back() != '/' ? "/" : "";
+        any->GetReflection()->SetString(
+            any, AnyField(*any, 1),
+            StrCat(prefix, separator, UserName(m.GetTypeName())));
+        any->GetReflection()->SetString(any, AnyField(*any, 2),
+                                        m.SerializeAsString());
+      },
+      nb::is_method(), nb::arg("msg"), nb::arg("type_url_prefix") = kAnyPrefix);
+  members["Unpack"] = nb::cpp_function(
+      [](PyMessage& self, nb::handle message) {
+        const Message& m = NeedMessage(message);
+        if (TypeInAny(self) != UserName(m.GetTypeName())) return false;
+        message.attr("ParseFromString")(
+            nb::bytes(AnyString(self, 2).data(), AnyString(self, 2).size()));
+        return true;
+      },
+      nb::is_method(), nb::arg("msg"));
+  members["TypeName"] = nb::cpp_function(
+      [](PyMessage& self) { return TypeInAny(self); }, nb::is_method());
+  members["Is"] = nb::cpp_function(
+      [](PyMessage& self, PyDescriptor& type) {
+        return TypeInAny(self) == UserName(type.type->full_name());
+      },
+      nb::is_method(), nb::arg("descriptor"));
+}
+
 // The Python class of a message type; made once, kept for ever.
 nb::object ClassOf(const Descriptor* type) {
   static auto* const classes =
@@ -143,6 +281,8 @@ nb::object ClassOf(const Descriptor* type) {
   members["_type_name"] = nb::str(type->full_name().c_str());
   members["__module__"] = nb::str("headrace");
   members["__slots__"] = nb::tuple();
+  members["DESCRIPTOR"] = PyDescriptor{type};
+  if (type->full_name() == "google.protobuf.Any") AddAnyMethods(members);
   for (int i = 0; i < type->enum_type_count(); ++i) {
     const auto* e = type->enum_type(i);
     for (int v = 0; v < e->value_count(); ++v) {
@@ -237,6 +377,7 @@ nb::object NewMessage(const Descriptor* type, Message** message) {
 }
 
 void RegisterMessages(nb::module_& m) {
+  RegisterDescriptors(m);
   pb::ConfigProto::default_instance();  // links the generated types in
   nb::class_<PyMessage>(m, "Message")
       .def("__init__",
@@ -393,7 +534,7 @@ void RegisterMessages(nb::module_& m) {
         nb::list out;
         for (const FieldDescriptor* f : fields) {
           out.append(
-              nb::make_tuple(f->name().c_str(), GetField(self.place, f)));
+              nb::make_tuple(PyFieldDescriptor{f}, GetField(self.place, f)));
         }
         return out;
       });

@@ -19,7 +19,6 @@ namespace headrace {
 namespace {
 
 constexpr int kControlTag = 1;
-constexpr int kNameTag = 2;
 constexpr size_t kNameBytes = 512;
 constexpr absl::Duration kStartTimeout = absl::Seconds(60);
 // Before the thread sleeps between looks: a message of this machine takes a few

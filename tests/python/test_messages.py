@@ -72,3 +72,36 @@ def test_repeated_messages_are_put_in_order():
     assert "".join(n.name for n in nodes) == "xca"
     with pytest.raises(TypeError):
         nodes[0:1] = [tf.NodeDef()]
+
+
+def test_any_holds_a_message_of_any_type():
+    held = tf.MetaGraphDef().collection_def["x"].any_list.value.add()
+    held.Pack(tf.train.Int64List(value=[1]))
+    assert held.type_url == "type.googleapis.com/tensorflow.Int64List"
+    assert held.value == b"\n\x01\x01"
+    assert held.TypeName() == "tensorflow.Int64List"
+    assert held.Is(tf.train.Int64List.DESCRIPTOR)
+    assert not held.Is(tf.train.FloatList.DESCRIPTOR)
+    floats, numbers = tf.train.FloatList(), tf.train.Int64List()
+    assert not held.Unpack(floats) and not floats.value
+    assert held.Unpack(numbers) and list(numbers.value) == [1]
+    held.Pack(floats, "example.com")
+    assert held.type_url == "example.com/tensorflow.FloatList"
+    with pytest.raises(TypeError, match="wanted a message"):
+        held.Pack(5)
+    assert not hasattr(numbers, "Pack")
+
+
+def test_types_of_messages_can_be_looked_at():
+    d = tf.NodeDef.DESCRIPTOR
+    assert (d.name, d.full_name) == ("NodeDef", "tensorflow.NodeDef")
+    assert [f.name for f in d.fields][:3] == ["name", "op", "input"]
+    field = d.fields_by_name["input"]
+    assert (field.number, field.label, field.type) == (3, 3, 9)
+    assert field.full_name == "tensorflow.NodeDef.input"
+    assert field.message_type is None
+    assert tf.NodeDef().DESCRIPTOR == d != tf.GraphDef.DESCRIPTOR
+    assert tf.GraphDef.DESCRIPTOR.fields_by_name["node"].message_type == d
+    found = tf.NodeDef(name="a", input=["b"]).ListFields()
+    assert [(f.name, f.number) for f, _ in found] == [("name", 1), ("input", 3)]
+    assert found[0][1] == "a" and list(found[1][1]) == ["b"]
