@@ -305,7 +305,6 @@ def test_references_to_tensors_and_variables():
     assert found[v.experimental_ref()] == "v"
     assert y.experimental_ref() not in found
     assert x.experimental_ref().deref() is x
-    assert x.experimental_ref() != x
 
 
 def test_a_variable_without_a_name():
