@@ -312,3 +312,13 @@ def test_a_variable_without_a_name():
         with tf.Graph().as_default():
             assert tf.get_variable(None, [2], use_resource=resource
                                    ).name == "Variable:0"
+
+
+@pytest.mark.parametrize("dtype, other, same", [
+    (tf.int32, int, False), (tf.int64, int, False), (tf.float32, float, True),
+    (tf.float64, float, False), (tf.bool, bool, True), (tf.string, str, False),
+    (tf.string, object, True), (tf.int32, np.int32, True),
+    (tf.int32, "int32", True), (tf.int32, 3, True), (tf.int32, None, False),
+    (tf.float32, np.dtype("float32"), True), (tf.complex128, complex, False)])
+def test_types_beside_those_of_python_and_numpy(dtype, other, same):
+    assert (dtype == other) is same and (dtype != other) is not same

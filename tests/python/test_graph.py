@@ -409,3 +409,18 @@ def test_what_programs_read_of_tensors_and_operations():
     assert "__or__" in tf.Tensor.OVERLOADABLE_OPERATORS
     with pytest.raises(ValueError, match="Overriding __len__ is disallowed"):
         tf.Tensor._override_operator("__len__", len)
+
+
+def test_a_graph_with_an_init_of_its_own():
+    class Named(tf.Graph):
+        def __init__(self, label):
+            super().__init__()
+            self.label = label
+
+    graph = Named("x")
+    with graph.as_default():
+        one = tf.constant(1.)
+        assert tf.get_default_graph() is graph
+    assert one.graph.label == "x"
+    with tf.Session(graph=graph) as sess:
+        assert sess.run(one) == 1
