@@ -1,5 +1,6 @@
 #include "attr_convert.h"
 
+#include "absl/strings/str_join.h"
 #include "framework/op/tensor_proto.h"
 #include "message.h"
 #include "numpy_convert.h"
@@ -177,6 +178,22 @@ nb::object One(const T& v) {
   }
 }
 
+// A value that `attr` does not allow, in the words of TensorFlow's Python.
+std::string Refusal(const OpDef& op, const OpDef::Attr& attr,
+                    const AttrValue& v, const Status& s) {
+  const std::string begin =
+      StrCat("Attr '", attr.name, "' of '", op.name, "' Op passed ");
+  if (const auto* text = v.Get<std::string>();
+      text != nullptr && !attr.allowed_strings.empty()) {
+    return StrCat(begin, "string '", *text, "' not in: \"",
+                  absl::StrJoin(attr.allowed_strings, "\", \""), "\".");
+  }
+  if (const auto* n = v.Get<int64_t>(); n != nullptr && attr.has_minimum) {
+    return StrCat(begin, *n, " less than minimum ", attr.minimum, ".");
+  }
+  return StrCat("op ", op.name, ": ", s.message());
+}
+
 }  // namespace
 
 AttrValue ToAttrValue(const OpDef& op, const OpDef::Attr& attr,
@@ -186,7 +203,7 @@ AttrValue ToAttrValue(const OpDef& op, const OpDef::Attr& attr,
     if (attr.type == AttrType::kType || attr.type == AttrType::kListType) {
       RaiseTypeError(StrCat("op ", op.name, ": ", s.message()));
     }
-    RaiseValueError(StrCat("op ", op.name, ": ", s.message()));
+    RaiseValueError(Refusal(op, attr, v, s));
   }
   return v;
 }

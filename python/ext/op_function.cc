@@ -381,9 +381,9 @@ class OpFunction::Application {
           StrAppend(&allowed, allowed.empty() ? "" : ", ", Name(t));
         }
         RaiseTypeError(StrCat("Value passed to parameter '", arg.name,
-                              "' of op ", def_.name, " has DataType ",
-                              Name(got),
-                              " not in list of allowed values: ", allowed));
+                              "' has DataType ", Name(got),
+                              " not in list of allowed values: ", allowed,
+                              " (op ", def_.name, ")"));
       }
       node_def_.attrs.Set(attr.name, got);
       decided_by_.emplace_back(arg.type_attr, &arg);

@@ -232,3 +232,27 @@ def test_every_name_that_is_not_here_yet_says_so():
                                % name):
                 getattr(module, name)
     assert there > 1000
+
+
+@pytest.mark.parametrize("build, error, words", [
+    (lambda: tf.constant([1, 2]) + tf.constant([1, 2, 3]), ValueError,
+     "Dimensions must be equal, but are 2 and 3 for 'add"),
+    (lambda: tf.reshape([1, 2, 3, 4], [3, -1]), ValueError,
+     "Dimension size must be evenly divisible by 3 but is 4"),
+    (lambda: tf.split([1, 2, 3, 4], [1, 2]), ValueError,
+     r"can't split axis of size 4 into pieces of size \[1,2\]"),
+    (lambda: tf.split([1, 2, 3, 4], [-1, -1]), ValueError,
+     "size_splits can only have one -1"),
+    (lambda: tf.space_to_depth(tf.zeros([1, 2, 2, 1]), 1), ValueError,
+     "Attr 'block_size' of 'SpaceToDepth' Op passed 1 less than minimum 2."),
+    (lambda: tf.nn.max_pool(tf.zeros([1, 2, 2, 1]), [1, 1, 1, 1], [1, 1, 1, 1],
+                            "foo"), ValueError,
+     "Attr 'padding' of 'MaxPool' Op passed string 'foo' not in: \"SAME\", "
+     "\"VALID\"."),
+    (lambda: tf.sqrt([1]), TypeError,
+     "Value passed to parameter 'x' has DataType int32 not in list of allowed "
+     "values"),
+])
+def test_refusals_in_tensorflow_s_words(build, error, words):
+    with pytest.raises(error, match=words):
+        build()

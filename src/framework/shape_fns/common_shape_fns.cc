@@ -108,8 +108,8 @@ Status BroadcastShapes(const PartialTensorShape& a, const PartialTensorShape& b,
       // The known one is not 1: the result has it, or the run fails.
       dims[i] = std::max(da, db);
     } else {
-      return errors::InvalidArgument("Incompatible shapes: ", a.DebugString(),
-                                     " vs. ", b.DebugString());
+      return errors::InvalidArgument("Dimensions must be equal, but are ", da,
+                                     " and ", db);
     }
   }
   return PartialTensorShape::Build(dims, out);

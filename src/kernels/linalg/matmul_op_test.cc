@@ -234,7 +234,7 @@ TEST(MatMulOps, Refusals) {
       {"MatMul", {2, 2}, {3, 3}, "Matrix size-incompatible: In[0]: [2,2]"},
       {"BatchMatMul", {2, 2, 2}, {1, 2, 2}, "same batch dimensions"},
       {"BatchMatMul", {2}, {2, 2}, "at least 2 dimensions"},
-      {"BatchMatMulV2", {2, 2, 2}, {3, 2, 2}, "Incompatible shapes"},
+      {"BatchMatMulV2", {2, 2, 2}, {3, 2, 2}, "Dimensions must be equal"},
       {"BatchMatMulV2", {2, 2, 3}, {2, 2, 3}, "Matrix size-incompatible"},
   };
   for (const auto& c : kCases) {

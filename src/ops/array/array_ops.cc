@@ -87,9 +87,9 @@ Status ReshapeShape(InferenceContext* c) {
   if (have >= 0 && num_unknown == 1 && known > 0) {
     if (have % known != 0) {
       return errors::InvalidArgument(
-          "Cannot reshape a tensor of shape ", in.DebugString(), " (", have,
-          " elements) to ", out.DebugString(),
-          ": the number of elements is no multiple of ", known);
+          "Dimension size must be evenly divisible by ", known, " but is ",
+          have, ": cannot reshape ", in.DebugString(), " to ",
+          out.DebugString());
     }
     out.set_dim(unknown, have / known);
   }

@@ -1,5 +1,6 @@
 // Ops that put tensors together and take them apart: concatenations, splits and
 // slices.
+#include "absl/strings/str_join.h"
 #include "framework/shape_fns/common_shape_fns.h"
 #include "framework/shape_fns/shape_value_fns.h"
 #include "framework/shape_fns/strided_slice.h"
@@ -149,6 +150,9 @@ Status SplitVShape(InferenceContext* c) {
         unknown = static_cast<int>(i);
         continue;
       }
+      if (sizes[i] == -1) {
+        return errors::InvalidArgument("size_splits can only have one -1");
+      }
       sum = sizes[i] < 0 ? -1 : AddWithoutOverflow(sum, sizes[i]);
       if (sum < 0) {
         return errors::InvalidArgument(
@@ -156,8 +160,9 @@ Status SplitVShape(InferenceContext* c) {
       }
     }
     if (total >= 0 && (unknown < 0 ? sum != total : sum > total)) {
-      return errors::InvalidArgument(
-          "size_splits must add up to the dimension ", total, ", got ", sum);
+      return errors::InvalidArgument("can't split axis of size ", total,
+                                     " into pieces of size [",
+                                     absl::StrJoin(sizes, ","), "]");
     }
     if (unknown >= 0) sizes[unknown] = total < 0 ? -1 : total - sum;
   }
