@@ -393,3 +393,57 @@ def test_hparams_refuse(call, message):
 def test_batch_norm_refuses_renorm_with(options):
     with pytest.raises(ValueError, match="renorm is not supported with batch_w"):
         slim.batch_norm(tf.ones([2, 3]), renorm=True, **options)
+
+
+# Values of TensorFlow 1.15.5.
+@pytest.mark.parametrize("weights, wanted", [
+    (2., 11.), ([1., 0.], 2.5), ([[1., 0., 2.], [0., 0., 1.]], 20 / 3),
+    ([[1.], [2.]], 9.75), (np.ones((2, 3, 2), np.float32), 5.5),
+    ([[[1.], [2.], [0.]], [[0.], [0.], [0.]]], 2.75), ([[[1., 2.]]], 51.)])
+def test_weights_of_the_first_dimensions_of_losses(weights, wanted):
+    losses = tf.contrib.losses
+    x = tf.constant(np.arange(12.).reshape(2, 3, 2), tf.float32)
+    found = [losses.compute_weighted_loss(x, weights),
+             losses.absolute_difference(x, tf.zeros_like(x), weights)]
+    assert names(losses.get_losses()) == ["weighted_loss/value:0",
+                                          "absolute_difference/value:0"]
+    assert losses.get_losses() == found
+    np.testing.assert_allclose(run(found), [wanted] * 2, rtol=1e-6)
+
+
+@pytest.mark.parametrize("make, wanted", [
+    (lambda c, p, l: c.mean_pairwise_squared_error(p, l, 2.3), 318.93333),
+    (lambda c, p, l: c.mean_squared_error(p, l, [1., 0.]), 110 / 3),
+    (lambda c, p, l: c.cosine_distance(p, l, 1, [1., 0.]), -99.),
+    (lambda c, p, l: c.softmax_cross_entropy(p, [[1., 0, 0], [0, 1, 0]], [
+        [0.], [1.]]), 7.0076),
+    (lambda c, p, l: c.sparse_softmax_cross_entropy(p, [[0], [1]], [0., 1.]),
+     7.0076),
+    (lambda c, p, l: c.sigmoid_cross_entropy(p, tf.ones_like(p), [0., 1.]),
+     (0.00033541 + 0.31326169 + 0.04858735) / 3)])
+def test_losses_of_contrib(make, wanted):
+    x = tf.constant([[4., 8., 12.], [8., 1., 3.]])
+    labels = tf.constant([[1., 9., 2.], [-5., -5., 7.]])
+    np.testing.assert_allclose(run(make(tf.contrib.losses, x, labels)), wanted,
+                               rtol=1e-4)
+
+
+def test_weights_of_losses_are_refused():
+    losses = tf.contrib.losses
+    with pytest.raises(ValueError, match="have more dimensions than losses"):
+        losses.compute_weighted_loss(tf.ones([3]), tf.ones([3, 3]))
+    unknown = tf.placeholder(tf.float32)
+    with pytest.raises(ValueError, match="losses.get_shape.*cannot be None"):
+        losses.compute_weighted_loss(unknown)
+    with pytest.raises(ValueError, match="weights.get_shape.*cannot be None"):
+        losses.compute_weighted_loss(tf.ones([3]), unknown)
+
+
+def test_aliases_are_an_attribute_of_tensors():
+    layers = tf.contrib.layers
+    x = tf.constant(1., name="x")
+    utils = layers.utils if hasattr(layers, "utils") else slim.utils
+    assert utils.get_tensor_aliases(x) == ["x"] and not hasattr(x, "aliases")
+    utils.append_tensor_alias(x, "a/")
+    utils.append_tensor_alias(x, "b")
+    assert x.aliases == utils.get_tensor_aliases(x) == ["a", "b"]

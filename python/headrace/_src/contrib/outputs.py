@@ -8,26 +8,21 @@ from headrace._src.framework.graph import (
 from headrace._src.ops import math_ops as _math
 from headrace._src.training import summary as _summary
 
-# The collection that has {name of a tensor: [its aliases]}.
-_ALIASES = "__tensor_aliases"
-
-
-def _aliases():
-    found = get_collection_ref(_ALIASES)
-    if not found:
-        found.append({})
-    return found[0]
-
 
 def append_tensor_alias(tensor, alias):
-    """`tensor`, with one name more in dicts of a collection's tensors."""
-    _aliases().setdefault(tensor.name, []).append(alias.rstrip("/"))
+    """`tensor`, with one name more in its attribute `aliases`: names that it has
+    in dicts of a collection's tensors."""
+    alias = alias.rstrip("/")
+    if hasattr(tensor, "aliases"):
+        tensor.aliases.append(alias)
+    else:
+        tensor.aliases = [alias]
     return tensor
 
 
 def get_tensor_aliases(tensor):
     """The names that append_tensor_alias gave a tensor; otherwise its op's."""
-    return _aliases().get(tensor.name) or [tensor.op.name]
+    return getattr(tensor, "aliases", None) or [tensor.op.name]
 
 
 def collect_named_outputs(collections, alias, outputs):
