@@ -35,7 +35,8 @@ INTERNAL_MODULES = """
     ops.collective_ops distributions.parametric
     framework.default_session framework.newer_attrs functions.func_graph
     functions.function_def keras.training keras.weights_files layers.named layers.windows losses.weights
-    platform.durable training.saver_nodes training.slots
+    platform.durable slim.inception slim.plain_nets slim.resnets
+    training.saver_nodes training.slots
     variables.initial_values variables.partitions variables.records
     variables.ref_variables variables.resource_variables variables.saveables
     framework.operation testing.assertions variables.store feature_column.features"""

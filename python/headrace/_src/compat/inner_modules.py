@@ -76,6 +76,51 @@ NAMES = {
     "python.debug.wrappers.local_cli_wrapper": {
         "compat.debug": "LocalCLIDebugWrapperSession",
     },
+    "contrib.slim.python.slim.nets.alexnet": {
+        "slim.plain_nets": "alexnet_v2 alexnet_v2_arg_scope trunc_normal",
+    },
+    "contrib.slim.python.slim.nets.inception": {
+        "slim.inception": """
+            inception_v1 inception_v1_arg_scope inception_v1_base inception_v2
+            inception_v2_arg_scope inception_v2_base inception_v3
+            inception_v3_arg_scope inception_v3_base""",
+    },
+    "contrib.slim.python.slim.nets.inception_v1": {
+        "slim.inception": """
+            inception_v1 inception_v1_arg_scope inception_v1_base
+            trunc_normal""",
+    },
+    "contrib.slim.python.slim.nets.inception_v2": {
+        "slim.inception": """
+            inception_v2 inception_v2_arg_scope inception_v2_base
+            trunc_normal""",
+    },
+    "contrib.slim.python.slim.nets.inception_v3": {
+        "slim.inception": """
+            inception_v3 inception_v3_arg_scope inception_v3_base
+            trunc_normal""",
+    },
+    "contrib.slim.python.slim.nets.overfeat": {
+        "slim.plain_nets": "overfeat overfeat_arg_scope trunc_normal",
+    },
+    "contrib.slim.python.slim.nets.resnet_utils": {
+        "slim.resnets": """
+            Block conv2d_same resnet_arg_scope stack_blocks_dense subsample""",
+    },
+    "contrib.slim.python.slim.nets.resnet_v1": {
+        "slim.resnets": """
+            bottleneck=bottleneck_v1 resnet_v1 resnet_v1_101 resnet_v1_152
+            resnet_v1_200 resnet_v1_50 resnet_v1_block resnet_arg_scope""",
+    },
+    "contrib.slim.python.slim.nets.resnet_v2": {
+        "slim.resnets": """
+            bottleneck=bottleneck_v2 resnet_arg_scope resnet_v2 resnet_v2_101
+            resnet_v2_152 resnet_v2_200 resnet_v2_50 resnet_v2_block""",
+    },
+    "contrib.slim.python.slim.nets.vgg": {
+        "slim.plain_nets": """
+            vgg_16 vgg_19 vgg_a vgg_arg_scope vgg_d vgg_e""",
+    },
     "python.client.device_lib": {
         "compat.clients": "list_local_devices",
     },
@@ -696,6 +741,13 @@ NAMES = {
 # Modules that have the names of others.
 SAME = {
     "contrib.framework.nest": "python.util.nest",
+    "contrib.slim.nets.alexnet": "contrib.slim.python.slim.nets.alexnet",
+    "contrib.slim.nets.inception": "contrib.slim.python.slim.nets.inception",
+    "contrib.slim.nets.overfeat": "contrib.slim.python.slim.nets.overfeat",
+    "contrib.slim.nets.resnet_utils": "contrib.slim.python.slim.nets.resnet_utils",
+    "contrib.slim.nets.resnet_v1": "contrib.slim.python.slim.nets.resnet_v1",
+    "contrib.slim.nets.resnet_v2": "contrib.slim.python.slim.nets.resnet_v2",
+    "contrib.slim.nets.vgg": "contrib.slim.python.slim.nets.vgg",
     "contrib.learn.python.learn.preprocessing": "contrib.learn.preprocessing",
     "contrib.learn.python.learn.preprocessing.categorical_vocabulary":
         "contrib.learn.preprocessing",

@@ -250,13 +250,13 @@ class BatchNormalization(Layer):
                 variance=self.moving_variance, is_training=False, **options)
         output, mean, variance = backend.choose(training, train, infer)
         known = backend.known(training)
-        if known is False:
-            return output
         if known is None:
             momentum = backend.choose(training, lambda: self.momentum,
                                       lambda: 1.0)
-        else:
+        else:  # a node of its own, as in TensorFlow, whether used or not
             momentum = convert_to_tensor(self.momentum)
+        if known is False:
+            return output
         self.add_update(self._moved(self.moving_mean, mean, momentum))
         self.add_update(self._moved(self.moving_variance, variance, momentum))
         return output
