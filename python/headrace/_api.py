@@ -327,6 +327,9 @@ NAMES = {
             sequence_input_layer sequence_numeric_column""",
     },
     "contrib.framework": {
+        "compat.graphs": """
+            get_graph_from_inputs=graph_from_inputs get_name_scope
+            prepend_name_scope strip_name_scope""",
         "contrib.arg_scopes": """
             add_arg_scope arg_scope arg_scoped_arguments current_arg_scope
             has_arg_scope""",
@@ -362,6 +365,9 @@ NAMES = {
             translate translations_to_projective_transforms""",
     },
     "contrib.layers": {
+        "contrib.image_layers": """
+            images_to_sequence legacy_fully_connected legacy_linear
+            legacy_relu sequence_to_images spatial_softmax""",
         "contrib.layers": """
             avg_pool2d avg_pool3d batch_norm conv1d conv2d conv2d_transpose
             conv3d conv3d_transpose convolution convolution1d convolution2d
@@ -473,6 +479,9 @@ NAMES = {
             mfccs_from_log_mel_spectrograms overlap_and_add stft""",
     },
     "contrib.slim": {
+        "contrib.image_layers": """
+            images_to_sequence legacy_fully_connected legacy_linear
+            legacy_relu pool sequence_to_images spatial_softmax""",
         "contrib.arg_scopes": """
             add_arg_scope arg_scope arg_scope_func_key arg_scoped_arguments
             current_arg_scope has_arg_scope""",

@@ -447,3 +447,84 @@ def test_aliases_are_an_attribute_of_tensors():
     utils.append_tensor_alias(x, "a/")
     utils.append_tensor_alias(x, "b")
     assert x.aliases == utils.get_tensor_aliases(x) == ["a", "b"]
+
+
+@pytest.mark.parametrize("shape, size, kind, wanted", [
+    ((1, 4, 1), 2, "MAX", [1, 3]), ((1, 4, 1), [2], "AVG", [.5, 2.5]),
+    ((1, 2, 2, 1), 2, "MAX", [3]), ((1, 1, 2, 2, 1), [1, 2, 2], "AVG", [1.5])])
+def test_pools_of_any_rank(shape, size, kind, wanted):
+    x = tf.reshape(tf.range(4.), shape)
+    y = slim.pool(x, size, kind, stride=size, outputs_collections="pools")
+    assert run(y).ravel().tolist() == wanted
+    assert y.aliases == [kind.lower() + "_pool"] and y in tf.get_collection(
+        "pools")
+
+
+@pytest.mark.parametrize("shape, words", [
+    (None, "Rank of inputs must be known"), ([2, 3], "must be >= 3")])
+def test_what_a_pool_refuses(shape, words):
+    with pytest.raises(ValueError, match=words):
+        slim.pool(tf.placeholder(tf.float32, shape), 2, "MAX")
+
+
+def test_images_as_sequences_and_back():
+    a = numbers(2, 3, 4, 5)
+    x = tf.placeholder(tf.float32, [None, None, 4, 5])
+    for images, layout in ((x, "NHWC"), (tf.transpose(x, [0, 3, 1, 2]), "NCHW")):
+        rows = slim.images_to_sequence(images, layout)
+        assert rows.shape.as_list() == [4, None, 5]
+        back = slim.sequence_to_images(rows, 3)
+        first = slim.sequence_to_images(rows, 3, "channels_first")
+        with tf.Session() as session:
+            made, again, swapped = session.run([rows, back, first], {x: a})
+        np.testing.assert_array_equal(
+            made, a.transpose(2, 0, 1, 3).reshape(4, 6, 5))
+        np.testing.assert_array_equal(again, a)
+        np.testing.assert_array_equal(swapped, a.transpose(0, 3, 1, 2))
+    with pytest.raises(ValueError, match="either NCHW or NHWC"):
+        slim.images_to_sequence(x, "CHWN")
+
+
+@pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
+@pytest.mark.parametrize("temperature", [None, 0.5])
+def test_where_channels_are_large(layout, temperature):
+    a = numbers(2, 3, 4, 5)
+    y = slim.spatial_softmax(
+        a if layout == "NHWC" else a.transpose(0, 3, 1, 2), temperature,
+        data_format=layout)
+    (v,) = tf.global_variables()
+    assert v.op.name == "spatial_softmax/temperature"
+    shares = np.exp(a / (temperature or 1.))
+    shares /= shares.sum((1, 2), keepdims=True)
+    rows = (shares * np.linspace(-1, 1, 3)[:, None, None]).sum((1, 2))
+    columns = (shares * np.linspace(-1, 1, 4)[:, None]).sum((1, 2))
+    with tf.Session() as session:
+        session.run(v.initializer)
+        np.testing.assert_allclose(
+            session.run(y), np.stack([rows, columns], -1).reshape(2, 10),
+            rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (2, 4, 3)])
+def test_fully_connected_by_its_first_names(shape):
+    a, layers = numbers(*shape), tf.contrib.layers
+    one = tf.ones_initializer()
+    made = [layers.legacy_fully_connected(a, 2, weight_init=one, bias_init=one),
+            layers.legacy_relu(a, 2, weight_init=one),
+            layers.legacy_linear(a, 2, weight_init=one, bias_init=None)]
+    assert names(tf.global_variables()) == [
+        "fully_connected/weights:0", "fully_connected/bias:0",
+        "fully_connected_1/weights:0", "fully_connected_1/bias:0",
+        "fully_connected_2/weights:0"]
+    assert len(tf.get_collection(tf.GraphKeys.WEIGHTS)) == 3
+    assert tf.get_collection(tf.GraphKeys.ACTIVATIONS) == made
+    sums = np.repeat(a.sum(-1, keepdims=True), 2, -1)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for found, wanted in zip(session.run(made), (
+                sums + 1, np.maximum(sums, 0), sums)):
+            np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+    for wrong, words in (([3], "at least 2 not: 1"), (None, "dims of x must"),
+                         ([2, None], "last dimension of x must")):
+        with pytest.raises(ValueError, match=words):
+            layers.legacy_linear(tf.placeholder(tf.float32, wrong), 2)

@@ -299,3 +299,16 @@ def test_nadam(rows, wanted, use_resource):
         for _ in range(3):
             session.run(step)
         np.testing.assert_allclose(session.run(e), wanted, atol=1e-4)
+
+
+def test_a_multiplier_of_a_gradient_may_have_any_type():
+    v = tf.get_variable("v", initializer=10.)
+    factors = [tf.constant(2., tf.float64), tf.constant(2, tf.int64), 2, 2.]
+    for factor in factors:
+        train = tf.contrib.layers.optimize_loss(
+            v * 3., tf.train.get_or_create_global_step(), 1., "SGD",
+            gradient_multipliers={v: factor}, variables=[v])
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            session.run(train)
+            assert session.run(v) == 4

@@ -435,3 +435,26 @@ def test_the_number_of_an_evaluation_after_its_ops():
     with tf.Session() as session:
         session.run(step.initializer)
         assert [session.run(value) for value in values] == [2, 4, 6]
+
+
+def test_values_take_the_type_of_their_variables(tmp_path):
+    tf.get_variable("v", [2])
+    op, feed = slim.assign_from_values({"v": np.array([1., 2.])})  # float64
+    with tf.Session() as session:
+        session.run(op, feed)
+        assert session.run("v:0").tolist() == [1, 2]
+
+
+def test_a_checkpoint_whose_prefix_is_a_folder_too(tmp_path):
+    prefix = str(tmp_path / "model")
+    (tmp_path / "model").mkdir()
+    v = tf.get_variable("v", initializer=[1., 2.])
+    with tf.Session() as session:
+        session.run(v.initializer)
+        tf.train.Saver().save(session, prefix, write_state=False)
+        session.run(v.assign([0., 0.]))
+        session.run(*slim.assign_from_checkpoint(prefix, [v]))
+        assert session.run(v).tolist() == [1, 2]
+        session.run(v.assign([0., 0.]))
+        slim.assign_from_checkpoint_fn(prefix, [v], True)(session)
+        assert session.run(v).tolist() == [1, 2]

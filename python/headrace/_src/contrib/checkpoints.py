@@ -4,7 +4,6 @@ import numpy as np
 
 from headrace._src.contrib.variables import get_unique_variable
 from headrace._src.control.control_flow_ops import group
-from headrace._src.framework import dtypes
 from headrace._src.ops import array_ops as _array
 from headrace._src.platform import tf_logging as logging
 from headrace._src.training import checkpoint_reader as _reader
@@ -58,7 +57,7 @@ def assign_from_values(var_names_to_values):
         var = get_unique_variable(name)
         if not isinstance(value, np.ndarray):
             value = np.asarray(value, var.dtype.base_dtype.as_numpy_dtype)
-        given = _array.placeholder(dtypes.as_dtype(value.dtype),
+        given = _array.placeholder(var.dtype.base_dtype,
                                    shape=var.get_shape())
         ops.append(var.assign(given))
         feed[given] = value.reshape(var.get_shape().as_list())
@@ -77,7 +76,7 @@ def assign_from_checkpoint(model_path, var_list, ignore_missing_vars=False):
     checkpoint: variable or its slices}. ValueError for a name that the
     checkpoint does not have, unless ignore_missing_vars, and for values of
     another size."""
-    reader = _reader.load_checkpoint(model_path)
+    reader = _reader.NewCheckpointReader(model_path)
     feed, ops = {}, []
     for name, parts in _by_name(var_list).items():
         if not reader.has_tensor(name):
@@ -101,8 +100,7 @@ def assign_from_checkpoint(model_path, var_list, ignore_missing_vars=False):
                     "lh_shape: [%s], rh_shape: [%s]"
                     % (name, part.shape, shape))
             given = _array.placeholder(
-                dtypes.as_dtype(part.dtype), shape=shape,
-                name="ckpt_placeholder")
+                var.dtype.base_dtype, shape=shape, name="ckpt_placeholder")
             ops.append(var.assign(given))
             feed[given] = part.reshape(shape)
     return group(*ops), feed
@@ -120,7 +118,7 @@ def assign_from_checkpoint_fn(model_path, var_list, ignore_missing_vars=False,
     if not var_list:
         raise ValueError("var_list cannot be empty")
     if ignore_missing_vars:
-        reader = _reader.load_checkpoint(model_path)
+        reader = _reader.NewCheckpointReader(model_path)
         named = (var_list if isinstance(var_list, dict)
                  else {v.op.name: v for v in var_list})
         var_list = {}

@@ -48,8 +48,8 @@ def _collect(variable, collections, name):
 
 def _keras_format(data_format, allowed):
     if data_format not in (None,) + allowed:
-        raise ValueError("data_format has to be one of %s, got %s"
-                         % (", ".join(allowed), data_format))
+        raise ValueError("data_format has to be either %s or %s. It is %s"
+                         % (*reversed(allowed), data_format))
     return ("channels_first" if data_format and data_format.startswith("NC")
             else "channels_last")
 

@@ -186,7 +186,10 @@ def _multiplied(pairs, multipliers):
     for g, v in pairs:
         key = v if v in multipliers else v.name
         if g is not None and key in multipliers:
-            factor = convert_to_tensor(multipliers[key], dtype=dtypes.float32)
+            factor = multipliers[key]
+            factor = (_math.cast(factor, dtypes.float32)
+                      if isinstance(factor, Tensor) else convert_to_tensor(
+                          factor, dtype=dtypes.float32))
             g = _with_values(
                 g, lambda x, factor=factor: x * _math.cast(factor, x.dtype))
         found.append((g, v))
