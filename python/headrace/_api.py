@@ -19,6 +19,16 @@ _LOSSES = {
         sparse_softmax_cross_entropy""",
 }
 _METRICS = {
+    "contrib.further_metrics": """
+        count sparse_recall_at_top_k streaming_covariance
+        streaming_false_negative_rate streaming_false_negatives_at_thresholds
+        streaming_false_positive_rate streaming_false_positives_at_thresholds
+        streaming_pearson_correlation streaming_sparse_average_precision_at_k
+        streaming_sparse_average_precision_at_top_k
+        streaming_sparse_precision_at_top_k
+        streaming_true_negatives_at_thresholds
+        streaming_true_positives_at_thresholds""",
+    "sparse.set_ops": "set_difference set_intersection set_size set_union",
     "contrib.metric_map": """
         aggregate_metric_map streaming_accuracy streaming_mean
         streaming_precision streaming_recall""",

@@ -377,3 +377,90 @@ def test_a_metrics_variable_that_grows():
         session.run(v.initializer)
         grown = tf.assign(v, [1., 2.], validate_shape=False)
         assert session.run(grown).tolist() == [1, 2]
+
+
+# tf.contrib.metrics.
+
+contrib = tf.contrib.metrics
+SCORES = [np.random.RandomState(i).rand(4, 2).astype(np.float32)
+          for i in range(6)]
+
+
+def after_batches(make, label_of=lambda x: x):
+    """(update, value) of make(predictions, labels) after three batches."""
+    x, y = tf.placeholder(tf.float32, [4, 2]), tf.placeholder(
+        tf.float32, [4, 2])
+    value, update = make(x, y)
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        for a, b in zip(SCORES[:3], SCORES[3:]):
+            last = session.run(update, {x: a, y: label_of(b)})
+        return last, session.run(value)
+
+
+@pytest.mark.parametrize("weights", [None, [[1.], [2.], [0.], [3.]]])
+def test_covariance_and_correlation(weights):
+    often = np.broadcast_to(
+        np.ones((4, 1)) if weights is None else weights, (4, 2)).astype(int)
+    a, b = [np.repeat(np.ravel(part), np.tile(often.ravel(), 3))
+            for part in (SCORES[:3], SCORES[3:])]
+    given = None if weights is None else tf.constant(weights)
+    np.testing.assert_allclose(after_batches(
+        lambda x, y: contrib.streaming_covariance(x, y, given)),
+        [np.cov(a, b)[0, 1]] * 2, rtol=1e-4)
+    np.testing.assert_allclose(after_batches(
+        lambda x, y: contrib.streaming_pearson_correlation(x, y, given)),
+        [np.corrcoef(a, b)[0, 1]] * 2, rtol=1e-4)
+    assert np.sum(often) * 3 == after_batches(
+        lambda x, y: contrib.count(x, given))[1]
+
+
+def test_one_sample_has_no_covariance():
+    value, update = contrib.streaming_covariance(
+        tf.constant([1.]), tf.constant([2.]))
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        assert np.isnan(session.run(update)) and np.isnan(session.run(value))
+
+
+@pytest.mark.parametrize("kind, of_label, of_score", [
+    ("true_positives", 1, 1), ("false_positives", 0, 1),
+    ("true_negatives", 0, 0), ("false_negatives", 1, 0)])
+def test_counts_and_rates_of_contrib(kind, of_label, of_score):
+    scores, labels = np.ravel(SCORES[:3]), np.ravel(SCORES[3:]) > 0.5
+
+    def number(limit, of_score=of_score):
+        return np.sum((labels == of_label) & ((scores > limit) == of_score))
+    metric = getattr(contrib, "streaming_%s_at_thresholds" % kind)
+    for found in after_batches(lambda x, y: metric(x, y, [.3, .7]),
+                               lambda b: b > 0.5):
+        assert found.tolist() == [number(.3), number(.7)]
+    if kind.startswith("false"):
+        rate = getattr(contrib, "streaming_%s_rate" % kind[:-1])
+        wrong, right = number(.4), number(.4, 1 - of_score)
+        np.testing.assert_allclose(after_batches(
+            lambda x, y: rate(x > .4, y), lambda b: b > 0.5),
+            [wrong / (wrong + right)] * 2, rtol=1e-6)
+
+
+# Values of TensorFlow 1.15.5.
+@pytest.mark.parametrize("make, wanted", [
+    (lambda x, best, labels: contrib.streaming_sparse_average_precision_at_k(
+        x, labels, 2), 0.875),
+    (lambda x, best, labels:
+     contrib.streaming_sparse_average_precision_at_top_k(best, labels), 0.75),
+    (lambda x, best, labels: contrib.streaming_sparse_precision_at_top_k(
+        best, labels), 0.5),
+    (lambda x, best, labels: contrib.sparse_recall_at_top_k(labels, best), 1.)])
+def test_sorted_classes_of_contrib(make, wanted):
+    x = tf.constant([[.9, .1], [.2, .8], [.7, .3], [.6, .4]])
+    labels = tf.constant([[0], [1], [1], [0]], tf.int64)
+    best = tf.constant([[0, 1]] * 4, tf.int64)
+    assert [float(v) for v in updated(make(x, best, labels))] == [wanted] * 2
+
+
+def test_sets_of_contrib():
+    union = contrib.set_union(tf.constant([[1, 2], [3, 3]]),
+                              tf.constant([[2, 5], [3, 4]]))
+    with tf.Session() as session:
+        assert session.run(contrib.set_size(union)).tolist() == [3, 2]
