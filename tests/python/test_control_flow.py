@@ -414,3 +414,33 @@ def test_layers_without_a_bias_are_fused_inside_of_loops(activation):
         want = session.run(layers(0, *layers(0, x, y)[1:])[1:], {x: image, y: row})
     for g, w in zip(got, want):
         np.testing.assert_allclose(g, w, rtol=1e-5, atol=1e-6)
+
+
+def test_programs_bring_tensors_into_the_context_of_a_graph():
+    graph = tf.get_default_graph()
+    assert graph._get_control_flow_context() is None
+    x = tf.constant(3.0)
+    seen = []
+
+    def branch():
+        context = graph._get_control_flow_context()
+        seen.append(context)
+        assert context.IsCondContext() and not context.IsWhileContext()
+        inner = context.AddValue(x)
+        assert inner.op.type == "Switch" and context.AddValue(x) is inner
+        # A node of no context, then the branch again.
+        graph._set_control_flow_context(None)
+        outside = x + 1.0
+        graph._set_control_flow_context(context)
+        return inner + outside
+
+    def body(i):
+        context = graph._get_control_flow_context()
+        seen.append(context)
+        assert context.IsWhileContext() and context.GetWhileContext() is context
+        return i + context.AddValue(x)
+
+    assert run([tf.cond(tf.placeholder_with_default(True, []), branch,
+                        lambda: x),
+                tf.while_loop(lambda i: i < 5.0, body, [0.0])]) == [7.0, 6.0]
+    assert graph._get_control_flow_context() is None and len(seen) == 2

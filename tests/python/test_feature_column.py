@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import headrace as tf
+from headrace._src.feature_column import columns
 
 fc = tf.feature_column
 sequence = tf.contrib.feature_column
@@ -196,3 +197,88 @@ SPARSE = tf.SparseTensorValue([[0, 0]], ["a"], [1, 1])
 def test_refusals(make, error, words):
     with pytest.raises(error, match=words):
         make()
+
+
+def own_columns():
+    """A dense and a categorical column as programs write them for TensorFlow."""
+    class Lengths(columns.OldDenseColumn):
+        name = "lengths"
+        _var_scope_name = "of_lengths"
+        _parse_example_spec = {"word": tf.FixedLenFeature([1], tf.string)}
+        _variable_shape = tf.TensorShape([2])
+
+        def _transform_feature(self, inputs):
+            return tf.cast(tf.strings.length(inputs.get("word")), tf.float32)
+
+        def _get_dense_tensor(self, inputs, weight_collections=None,
+                              trainable=None):
+            scale = tf.get_variable("scale", [1, 2], trainable=trainable,
+                                    initializer=tf.constant_initializer([1, 10]),
+                                    collections=weight_collections)
+            return inputs.get(self) * scale
+
+    class Parity(columns.NewCategoricalColumn, columns.OldCategoricalColumn):
+        name = "parity"
+        _parse_example_spec = {"id": tf.VarLenFeature(tf.int64)}
+        _num_buckets = 2
+
+        def _transform_feature(self, inputs):
+            ids = ID._get_sparse_tensors(inputs).id_tensor
+            return tf.SparseTensor(ids.indices, tf.floormod(ids.values, 2),
+                                   ids.dense_shape)
+
+        def _get_sparse_tensors(self, inputs, weight_collections=None,
+                                trainable=None):
+            return self.IdWeightPair(inputs.get(self), None)
+
+    assert isinstance(AGE, columns.DenseColumn)
+    assert isinstance(ID, columns.OldCategoricalColumn)
+    assert AGE._variable_shape == AGE.variable_shape == (1,)
+    assert ID._num_buckets == 5
+    return Lengths(), Parity()
+
+
+def test_columns_of_the_program():
+    lengths, parity = own_columns()
+    features = {"word": tf.constant([["ab"], ["c"]]), "id": tf.constant([3, 4])}
+    all_columns = [lengths, fc.indicator_column(parity), AGE]
+    variables = {}
+    made = fc.input_layer(dict(features, age=[5.0, 6.0]), all_columns,
+                          cols_to_vars=variables)
+    # In the order of the names: age, lengths, parity_indicator.
+    assert run(made) == [[5, 2, 20, 0, 1], [6, 1, 10, 1, 0]]
+    (scale,) = variables[lengths]
+    assert scale.op.name == "input_layer/of_lengths/scale"
+    variables = {}
+    linear = fc.linear_model(features, [lengths, parity],
+                             cols_to_vars=variables)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        weights = {v.op.name: v for v in tf.global_variables()}
+        session.run(weights["linear_model/of_lengths/weights"].assign([[1], [2]]))
+        session.run(weights["linear_model/parity/weights"].assign([[5], [7]]))
+        assert session.run(linear).tolist() == [[49], [26]]
+    assert set(fc.make_parse_example_spec(all_columns)) == {"word", "id", "age"}
+    with pytest.raises(AttributeError, match="no attribute '_num_buckets'"):
+        lengths._num_buckets
+
+
+def test_a_column_of_the_program_keeps_a_resource_for_a_layer():
+    class Scaled(columns.NewDenseColumn, columns.OldDenseColumn):
+        name = "scaled"
+        variable_shape = tf.TensorShape([1])
+
+        def create_state(self, state_manager):
+            state_manager.add_resource(self, "scale", 10.0)
+
+        def transform_feature(self, transformation_cache, state_manager):
+            return transformation_cache.get("age", state_manager) + 1.0
+
+        def get_dense_tensor(self, transformation_cache, state_manager):
+            with pytest.raises(ValueError, match="Resource does not exist"):
+                state_manager.get_resource(self, "none")
+            return transformation_cache.get(self, state_manager) * (
+                state_manager.get_resource(self, "scale"))
+
+    layer = tf.keras.layers.DenseFeatures([Scaled()])
+    assert run(layer({"age": tf.constant([1.0, 2.0])})) == [[20], [30]]

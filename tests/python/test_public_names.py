@@ -53,6 +53,7 @@ INTERNAL = {
     "control.script_ops": "call",
     "data.datasets": "DatasetLeaf dataset_spec",
     "feature_column.columns": """BucketizedColumn CategoricalColumn Column
+        NewCategoricalColumn NewDenseColumn OldCategoricalColumn OldDenseColumn
         CrossedColumn DenseColumn EmbeddingColumn HashedColumn IdWeightPair
         IdentityColumn
         IndicatorColumn NumericColumn SharedEmbeddingColumn VocabularyFileColumn

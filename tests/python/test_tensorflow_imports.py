@@ -57,6 +57,8 @@ from tensorflow.python.client import session, timeline; session.Session, timelin
 from tensorflow.python.data.ops import dataset_ops; dataset_ops.Dataset
 from tensorflow.python.data.util import nest; nest.flatten
 from tensorflow.python.eager import context, backprop; assert not context.executing_eagerly()
+from tensorflow.python.feature_column import feature_column as f; f._DenseColumn, f._CategoricalColumn, f._LazyBuilder, f.input_layer
+from tensorflow.python.framework import op_def_registry; op_def_registry.get_registered_ops()["Add"].input_arg
 from tensorflow.python.framework import constant_op, dtypes, errors, errors_impl, ops, random_seed
 from tensorflow.python.framework import dtypes as d; assert d.float32_ref._is_ref_dtype and d.half_ref
 from tensorflow.python.framework import tensor_shape as s; s.vector(3), s.as_shape([1]), s.unknown_shape()
@@ -573,3 +575,20 @@ def test_the_ops_of_test_ops_are_there_once_it_is_imported(tmp_path):
     out = run(["-c", "import headrace as tf; print(hasattr(tf.raw_ops, 'FloatOutput'))"],
               tmp_path).stdout
     assert out == "False\n"
+
+
+def test_definitions_of_ops():
+    messages = tf.headrace.messages
+    registry = load("op_registry")
+    ops = registry.get_registered_ops()
+    assert ops is registry.get_registered_ops() and len(ops) > 1000
+    assert ops["VariableV2"].is_stateful and not ops["VariableV2"].input_arg
+    assert [a.name for a in ops["MatMul"].input_arg] == ["a", "b"]
+    own = messages.OpList(op=[messages.OpDef(name="OfTheProgram", is_stateful=True)])
+    registry.register_op_list(own)
+    registry.register_op_list(own)
+    assert ops["OfTheProgram"].is_stateful
+    own = messages.OpList(op=[messages.OpDef(name="OfTheProgram")])
+    with pytest.raises(ValueError, match="OfTheProgram is registered"):
+        registry.register_op_list(own)
+    del ops["OfTheProgram"]

@@ -182,8 +182,8 @@ NAMES = {
             InputLayer _LinearModel=LinearModelOfGraph""",
         "feature_column.columns": """
             _BucketizedColumn=BucketizedColumn
-            _CategoricalColumn=CategoricalColumn _CrossedColumn=CrossedColumn
-            _DenseColumn=DenseColumn _EmbeddingColumn=EmbeddingColumn
+            _CategoricalColumn=OldCategoricalColumn _CrossedColumn=CrossedColumn
+            _DenseColumn=OldDenseColumn _EmbeddingColumn=EmbeddingColumn
             _FeatureColumn=Column _HashedCategoricalColumn=HashedColumn
             _IdentityCategoricalColumn=IdentityColumn
             _IndicatorColumn=IndicatorColumn _NumericColumn=NumericColumn
@@ -192,12 +192,15 @@ NAMES = {
             _VocabularyListCategoricalColumn=VocabularyListColumn
             _WeightedCategoricalColumn=WeightedColumn""",
         "feature_column.features": "_LazyBuilder=Features",
+        "feature_column.inputs": """
+            input_layer linear_model make_parse_example_spec""",
     },
     "python.feature_column.feature_column_lib": {
         "feature_column.feature_layers": """
             DenseFeatures InputLayer LinearModel is_feature_column_v2""",
         "feature_column.columns": """
-            BucketizedColumn CategoricalColumn CrossedColumn DenseColumn
+            BucketizedColumn CategoricalColumn=NewCategoricalColumn
+            CrossedColumn DenseColumn=NewDenseColumn
             EmbeddingColumn FeatureColumn=Column
             HashedCategoricalColumn=HashedColumn
             IdentityCategoricalColumn=IdentityColumn IndicatorColumn
@@ -214,7 +217,8 @@ NAMES = {
             DenseFeatures LinearModel _StateManagerImpl=StateManager
             is_feature_column_v2""",
         "feature_column.columns": """
-            BucketizedColumn CategoricalColumn CrossedColumn DenseColumn
+            BucketizedColumn CategoricalColumn=NewCategoricalColumn
+            CrossedColumn DenseColumn=NewDenseColumn
             EmbeddingColumn FeatureColumn=Column
             HashedCategoricalColumn=HashedColumn
             IdentityCategoricalColumn=IdentityColumn IndicatorColumn
@@ -272,6 +276,9 @@ NAMES = {
             ops_used_by_graph_def stripped_op_list_for_graph""",
         "training.meta_graph": """
             add_collection_def create_meta_graph_def read_meta_graph_file""",
+    },
+    "python.framework.op_def_registry": {
+        "compat.op_registry": "get_registered_ops register_op_list",
     },
     "python.framework.ops": {
         "compat.execution": """

@@ -147,6 +147,30 @@ class ControlFlowContext:
         """This loop, or the innermost one around it, or None."""
         return None if self._outer is None else self._outer.while_context()
 
+    # As programs that import graphs into a branch or a loop call it.
+
+    def Enter(self):
+        self.enter()
+
+    def Exit(self):
+        self.exit()
+
+    def AddValue(self, val):
+        """`val`, a tensor, as it is known inside."""
+        return self.add_value(val)
+
+    def GetWhileContext(self):
+        return self.while_context()
+
+    def IsWhileContext(self):
+        return isinstance(self, WhileContext)
+
+    def IsCondContext(self):
+        return isinstance(self, CondContext)
+
+    def IsXLAContext(self):
+        return False
+
     def _adopt_exit(self, op):
         """Takes the Exit of a loop that no context made: its value is here."""
         with self._inside():

@@ -35,19 +35,49 @@ IdWeightPair = collections.namedtuple("IdWeightPair",
                                       ["id_tensor", "weight_tensor"])
 
 
+# TensorFlow's names in the classes of columns that a program may inherit from.
+_NAMES = (
+    ("parse_example_spec", "_parse_example_spec"),
+    ("variable_shape", "_variable_shape"),
+    ("num_buckets", "_num_buckets"),
+    ("scope_name", "_var_scope_name"))
+_OTHER_NAMES = {**dict(_NAMES), **{theirs: ours for ours, theirs in _NAMES}}
+
+
 class Column:
     """What all columns have. Libraries that know TensorFlow's columns use
-    create_state, get_dense_tensor and get_sparse_tensors."""
+    create_state, get_dense_tensor and get_sparse_tensors. A column of the
+    program defines TensorFlow's methods: `_transform_feature` and so on."""
 
     _is_v2_column = True  # a layer may own its variables
 
     @property
     def scope_name(self):
         """The variable scope of the column's variables."""
-        return self.name
+        own = getattr(type(self), "_var_scope_name", None)
+        return self.name if own is None else self._var_scope_name
+
+    def __getattr__(self, name):
+        other = _OTHER_NAMES.get(name)
+        if other is None or not hasattr(type(self), other):
+            raise AttributeError("%s has no attribute %r"
+                                 % (type(self).__name__, name))
+        return getattr(self, other)
+
+    def _defines(self, name, base):
+        return getattr(type(self), name) is not getattr(base, name)
 
     def create_state(self, state_manager):
         """Makes the variables that get_dense_tensor needs."""
+
+    def transform(self, features):
+        """What `features` keeps of this column."""
+        if self._defines("_transform_feature", Column):
+            return self._transform_feature(features)
+        if self._defines("transform_feature", Column):
+            return self.transform_feature(features, None)
+        raise NotImplementedError("%s has no _transform_feature"
+                                  % type(self).__name__)
 
     def transform_feature(self, transformation_cache, state_manager=None):
         return transformation_cache.get(self, state_manager)
@@ -61,7 +91,10 @@ class DenseColumn(Column):
 
     def dense(self, features, weight_collections=None, trainable=True):
         """The tensor; its variables go into weight_collections."""
-        del weight_collections, trainable
+        if self._defines("_get_dense_tensor", DenseColumn):
+            return self._get_dense_tensor(
+                features, weight_collections=weight_collections,
+                trainable=trainable)
         return features[self]
 
     def get_dense_tensor(self, transformation_cache, state_manager):
@@ -76,9 +109,15 @@ class DenseColumn(Column):
 class CategoricalColumn(Column):
     """A column of sparse ids."""
 
+    IdWeightPair = IdWeightPair
+
     def ids(self, features):
         """(SparseTensor of int64 ids, SparseTensor of float32 weights or
         None)."""
+        if self._defines("_get_sparse_tensors", CategoricalColumn):
+            return self._get_sparse_tensors(features)
+        if self._defines("get_sparse_tensors", CategoricalColumn):
+            return self.get_sparse_tensors(features, None)
         return features[self], None
 
     def get_sparse_tensors(self, transformation_cache, state_manager):
@@ -90,13 +129,40 @@ class CategoricalColumn(Column):
         return self.get_sparse_tensors(inputs, None)
 
 
+# TensorFlow has two generations of these classes. Columns of programs inherit
+# from one of them or, in any order, from both; all other columns from both.
+
+class OldDenseColumn(DenseColumn):
+    """tensorflow.python.feature_column.feature_column._DenseColumn."""
+
+
+class NewDenseColumn(DenseColumn):
+    """tensorflow.python.feature_column.feature_column_v2.DenseColumn."""
+
+
+class OldCategoricalColumn(CategoricalColumn):
+    """The same of categorical columns."""
+
+
+class NewCategoricalColumn(CategoricalColumn):
+    """The same of categorical columns."""
+
+
+class _Dense(NewDenseColumn, OldDenseColumn):
+    pass
+
+
+class _Categorical(NewCategoricalColumn, OldCategoricalColumn):
+    pass
+
+
 def _check_type(column, kind, what):
     if not isinstance(column, kind):
         raise ValueError("%s. Given: %r" % (what, column))
     return column
 
 
-class NumericColumn(DenseColumn, collections.namedtuple(
+class NumericColumn(_Dense, collections.namedtuple(
         "NumericColumn", ["key", "shape", "default_value", "dtype",
                           "normalizer_fn"])):
     """See numeric_column."""
@@ -195,7 +261,7 @@ def numeric_column(key, shape=(1,), default_value=None, dtype=dtypes.float32,
                          dtype, normalizer_fn)
 
 
-class BucketizedColumn(DenseColumn, CategoricalColumn, collections.namedtuple(
+class BucketizedColumn(_Dense, _Categorical, collections.namedtuple(
         "BucketizedColumn", ["source_column", "boundaries"])):
     """See bucketized_column."""
     __slots__ = ()
@@ -255,7 +321,7 @@ def _is_category(dtype):
     return dtype == dtypes.string or dtype.is_integer
 
 
-class _KeyedCategorical(CategoricalColumn):
+class _KeyedCategorical(_Categorical):
     """A categorical column of the one feature `key`."""
     __slots__ = ()
 
@@ -453,7 +519,7 @@ def categorical_column_with_identity(key, num_buckets, default_value=None):
     return IdentityColumn(check_key(key), num_buckets, default_value)
 
 
-class WeightedColumn(CategoricalColumn, collections.namedtuple(
+class WeightedColumn(_Categorical, collections.namedtuple(
         "WeightedColumn",
         ["categorical_column", "weight_feature_key", "dtype"])):
     """See weighted_categorical_column."""
@@ -499,7 +565,7 @@ def weighted_categorical_column(categorical_column, weight_feature_key,
                           check_number_type(dtype, weight_feature_key))
 
 
-class CrossedColumn(CategoricalColumn, collections.namedtuple(
+class CrossedColumn(_Categorical, collections.namedtuple(
         "CrossedColumn", ["keys", "hash_bucket_size", "hash_key"])):
     """See crossed_column."""
     __slots__ = ()
@@ -577,7 +643,7 @@ def _refuse_sequence(column):
                          "sequence_input_layer for it" % column.name)
 
 
-class IndicatorColumn(DenseColumn, collections.namedtuple(
+class IndicatorColumn(_Dense, collections.namedtuple(
         "IndicatorColumn", ["categorical_column"])):
     """See indicator_column."""
     __slots__ = ()
@@ -631,7 +697,7 @@ _EMBEDDING_FIELDS = ["categorical_column", "dimension", "combiner",
                      "max_norm", "trainable"]
 
 
-class _Embedding(DenseColumn):
+class _Embedding(_Dense):
     """A dense column of rows of a table."""
     __slots__ = ()
 

@@ -23,6 +23,7 @@ class StateManager:
         self._layer = layer
         self._trainable = trainable
         self._variables = {}
+        self._resources = {}
 
     def create_variable(self, feature_column, name, shape, dtype=None,
                         trainable=True, use_resource=True, initializer=None):
@@ -41,6 +42,17 @@ class StateManager:
         if (feature_column, name) not in self._variables:
             raise ValueError("Variable does not exist.")
         return self._variables[feature_column, name]
+
+    def add_resource(self, feature_column, resource_name, resource):
+        """Keeps what a column of the program needs beside variables, such as a
+        module or a table, in place of one of that name."""
+        self._resources[feature_column, resource_name] = resource
+
+    def get_resource(self, feature_column, resource_name):
+        """What add_resource was given. ValueError if there is none."""
+        if (feature_column, resource_name) not in self._resources:
+            raise ValueError("Resource does not exist.")
+        return self._resources[feature_column, resource_name]
 
 
 def _check_features(features):
