@@ -545,3 +545,44 @@ def test_a_callable_from_options():
         options.tensor_connection.add(from_tensor="a:0", to_tensor="x:0")
         with pytest.raises(NotImplementedError, match="feeds a tensor"):
             sess._make_callable_from_options(options)
+
+
+def test_objects_of_the_program_are_fetched_and_fed():
+    from headrace._src.session import session as sessions
+    register = sessions.register_session_run_conversion_functions
+
+    class Pair:
+        def __init__(self, x):
+            self.x = x
+
+    class OfPair(Pair):
+        pass
+
+    class Other:
+        pass
+
+    x = tf.placeholder(tf.float32)
+    y = x + 0.0
+    before = list(sessions._conversions)
+    try:
+        register(Pair, lambda p: ([p.x, p.x * 2.0], tuple),
+                 lambda p, value: [(p.x, value + 1)], lambda p: [p.x])
+        with tf.Session() as session:
+            assert session.run([Pair(x), y], {Pair(x): 1.0}) == [(2, 4), 2]
+            assert session.run({"k": OfPair(x)}, {x: 1.0}) == {"k": (1, 2)}
+            handle = session.partial_run_setup([y], [Pair(x)])
+            assert session.partial_run(handle, y, {Pair(x): 3.0}) == 4
+            with pytest.raises(TypeError, match="invalid type .*Other"):
+                session.run(Other())
+            with pytest.raises(ValueError, match="already been registered"):
+                register(Pair, None)
+            register(OfPair, lambda p: ([p.x], lambda values: values[0] + 10))
+            register(Other, lambda o: ([y], lambda values: values[0]))
+            assert session.run([OfPair(x), Pair(x), Other()], {x: 1.0}) == [
+                11, (1, 2), 1]
+            with pytest.raises(TypeError, match="feed_dict key"):
+                session.run(y, {Other(): 5.0})
+            with pytest.raises(ValueError, match="already been registered"):
+                register(Pair, None)
+    finally:
+        sessions._conversions[:] = before

@@ -152,6 +152,8 @@ class Session:
         feeds = [] if feeds is None else feeds
         if not isinstance(feeds, (list, tuple)):
             feeds = [feeds]
+        if _conversions:
+            feeds = [tensor for feed in feeds for tensor in _partial_feeds(feed)]
         return self._core.partial_run_setup(fetches, feeds)
 
     def partial_run(self, handle, fetches, feed_dict=None, options=None,
@@ -254,9 +256,51 @@ class InteractiveSession(Session):
 
 # How objects that stand for tensors are fetched and fed.
 
+# (class, its three functions), the newest first.
+_conversions: list = []
+
+
+def register_session_run_conversion_functions(
+        tensor_type, fetch_function, feed_function=None,
+        feed_function_for_partial_run=None):
+    """Says what a Session does with objects of class `tensor_type`.
+
+    fetch_function: of the object; gives a list of tensors to fetch in its place
+      and a function that makes the result of the list of their values.
+    feed_function: of the object and the value fed to it; gives a list of
+      (tensor, value).
+    feed_function_for_partial_run: of the object; gives the tensors that
+      partial_run_setup takes in its place.
+
+    ValueError if the class, or one that inherits from it, has functions."""
+    for known, *_ in _conversions:
+        if issubclass(known, tensor_type):
+            raise ValueError("%s has already been registered so ignore it."
+                             % tensor_type)
+    _conversions.insert(0, (tensor_type, fetch_function, feed_function,
+                            feed_function_for_partial_run))
+
+
+def _conversion_of(x):
+    for conversion in _conversions:
+        if isinstance(x, conversion[0]):
+            return conversion
+    return None
+
+
+def _partial_feeds(feed):
+    conversion = _conversion_of(feed)
+    if conversion is None or conversion[3] is None:
+        return [feed]
+    return conversion[3](feed)
+
+
 def expand_fetch(fetch):
     """(fetches, function of their values or None) for variables and objects
     with their own idea of it; None for what cannot be fetched."""
+    conversion = _conversion_of(fetch)
+    if conversion is not None:
+        return conversion[1](fetch)
     if hasattr(fetch, "_as_graph_element"):
         return fetch._as_graph_element(), None
     if hasattr(fetch, "_fetch_components"):
@@ -282,6 +326,9 @@ def expand_feed(key, value):
         for k, v in zip(keys, values):
             pairs += expand_feed(k, v) or [(k, v)]
         return pairs
+    conversion = _conversion_of(key)
+    if conversion is not None and conversion[2] is not None:
+        return conversion[2](key, value)
     if hasattr(key, "_feed_components"):
         return key._feed_components(value)
     if hasattr(key, "_as_graph_element"):
