@@ -134,3 +134,16 @@ def test_what_independent_refuses():
     unknown = d.Normal(tf.placeholder(tf.float32), 1.)
     with pytest.raises(ValueError, match="must be given"):
         tf.contrib.distributions.Independent(unknown)
+
+
+def test_a_distribution_of_the_program_may_keep_a_value():
+    class Variable(tf.distributions.Normal):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            self._value = self.sample()
+
+    x = Variable(1.0, 2.0)
+    density, again = (d.log_prob(3.0)
+                      for d in (x, tf.distributions.Normal(1.0, 2.0)))
+    with tf.Session() as session:
+        assert session.run(density) == session.run(again)

@@ -424,3 +424,12 @@ def test_a_graph_with_an_init_of_its_own():
     assert one.graph.label == "x"
     with tf.Session(graph=graph) as sess:
         assert sess.run(one) == 1
+
+
+def test_the_nodes_of_a_graph_by_name_and_by_number():
+    x = tf.constant(1.0, name="x")
+    y = tf.identity(x, name="scope/y")
+    graph = tf.get_default_graph()
+    assert graph._nodes_by_name["x"] is x.op
+    assert graph._nodes_by_name["scope/y"] is y.op
+    assert graph._nodes_by_id[y.op._id] is y.op

@@ -174,7 +174,7 @@ class Distribution:
     def _sample_n(self, n, seed=None):
         self._missing("sample_n")
 
-    def _value(self, value):
+    def _as_value(self, value):
         """A tensor of the samples' type, or of the type that it has: Bernoulli
         and Categorical take numbers of any type."""
         return convert_to_tensor(value, name="value",
@@ -183,7 +183,7 @@ class Distribution:
     def log_prob(self, value, name="log_prob"):
         """The logarithm of the density, or of the probability, at `value`."""
         with self._scope(name, [value]):
-            return self._log_prob(self._value(value))
+            return self._log_prob(self._as_value(value))
 
     def _log_prob(self, value):
         return _math.log(self._prob(value))
@@ -191,7 +191,7 @@ class Distribution:
     def prob(self, value, name="prob"):
         """The density, or the probability, at `value`."""
         with self._scope(name, [value]):
-            value = self._value(value)
+            value = self._as_value(value)
             if type(self)._prob is Distribution._prob:
                 return _math.exp(self._log_prob(value))
             return self._prob(value)
@@ -202,23 +202,23 @@ class Distribution:
     def cdf(self, value, name="cdf"):
         """The probability of what is at most `value`."""
         with self._scope(name, [value]):
-            return self._cdf(self._value(value))
+            return self._cdf(self._as_value(value))
 
     def _cdf(self, value):
         self._missing("cdf")
 
     def log_cdf(self, value, name="log_cdf"):
         with self._scope(name, [value]):
-            return _math.log(self._cdf(self._value(value)))
+            return _math.log(self._cdf(self._as_value(value)))
 
     def survival_function(self, value, name="survival_function"):
         """1 - cdf(value)."""
         with self._scope(name, [value]):
-            return 1. - self._cdf(self._value(value))
+            return 1. - self._cdf(self._as_value(value))
 
     def log_survival_function(self, value, name="log_survival_function"):
         with self._scope(name, [value]):
-            return _math.log(1. - self._cdf(self._value(value)))
+            return _math.log(1. - self._cdf(self._as_value(value)))
 
     def quantile(self, value, name="quantile"):
         """The inverse of cdf."""

@@ -332,6 +332,14 @@ class Graph(_headrace.GraphCore):
     def _name_stack(self, name):
         self._name_scope = name
 
+    @property
+    def _nodes_by_name(self):
+        return {op.name: op for op in self.get_operations()}
+
+    @property
+    def _nodes_by_id(self):
+        return {op._id: op for op in self.get_operations()}
+
     def _get_control_flow_context(self):
         """The branch or loop that new nodes belong to, or None."""
         return self._flow_context
