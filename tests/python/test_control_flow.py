@@ -444,3 +444,42 @@ def test_programs_bring_tensors_into_the_context_of_a_graph():
                         lambda: x),
                 tf.while_loop(lambda i: i < 5.0, body, [0.0])]) == [7.0, 6.0]
     assert graph._get_control_flow_context() is None and len(seen) == 2
+
+
+@pytest.mark.parametrize("kind", ["while", "cond"])
+def test_nodes_imported_into_a_branch_or_a_loop_belong_to_it(kind):
+    with tf.Graph().as_default() as part:
+        x = tf.placeholder(tf.float32, [2], name="x")
+        tf.multiply(x, 2.0, name="double")
+        tf.add(x, tf.constant([1.0]), name="more")
+        tf.while_loop(lambda i: i < 3.0, lambda i: i + 1.0, [0.0],
+                      name="inner")
+    outer = tf.constant([10.0, 20.0])
+
+    def body(i, x):
+        double, more, three = tf.import_graph_def(
+            part.as_graph_def(), {"x:0": x},
+            ["double:0", "more:0", "inner/Exit:0"], name="part")
+        (again,) = tf.import_graph_def(part.as_graph_def(), {"x": outer},
+                                       ["double:0"], name="again")
+        assert again.op.inputs[0].op.type == (
+            "Enter" if kind == "while" else "Switch")
+        (constant,) = [c for c in double.op.inputs if c.op.type == "Const"]
+        assert [c.type for c in constant.op.control_inputs] == [
+            "Identity"]  # the pivot
+        out = double + more + three + again
+        out.set_shape([2])
+        return i + 1, out
+
+    start = tf.constant([1.0, 2.0])
+    if kind == "while":
+        out = tf.while_loop(lambda i, x: i < 2, body, [0, start])[1]
+    else:
+        out = tf.cond(tf.placeholder_with_default(True, []),
+                      lambda: body(0, start)[1], lambda: start)
+
+    def step(x):
+        return 2 * x + (x + 1) + 3 + 2 * np.float32([10, 20])
+    wanted = step(np.float32([1, 2]))
+    np.testing.assert_array_equal(
+        run(out), step(wanted) if kind == "while" else wanted)

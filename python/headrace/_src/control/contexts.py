@@ -229,6 +229,27 @@ class ControlFlowContext:
                     else "'%s' is in a while loop" % t.op.name))
 
 
+def adopt_imported(context, operations):
+    """Takes nodes that were imported inside a branch or loop into it: outer
+    tensors come in as for any node, and what nothing else binds to the branch
+    or iteration waits for the pivot."""
+    for op in operations:
+        context._after_add(op)
+    imported = {op._id for op in operations}
+    for op in operations:
+        before = list(op.inputs)
+        control = list(op.control_inputs)
+        inputs, wanted = context._before_add(op.type, before, control)
+        for i, (old, new) in enumerate(zip(before, inputs)):
+            if new is not old:
+                op._update_input(i, new)
+        if any(t.op._id in imported for t in before):
+            continue  # bound by that node
+        for c in wanted:
+            if all(c is not known for known in control):
+                op._add_control_input(c)
+
+
 class _LoopOfGradient(ControlFlowContext):
     """A loop that is the gradient of another."""
 

@@ -2,6 +2,7 @@
 import os
 
 from headrace import _headrace
+from headrace._loading import load
 from headrace._src.framework import messages
 from headrace._src.framework.errors import DataLossError
 from headrace._src.framework.graph import get_default_graph
@@ -113,8 +114,13 @@ def import_graph_def(graph_def, input_map=None, return_elements=None,
     if prefix:
         prefix = (prefix[:-1] if prefix.endswith("/")
                   else graph.unique_name(prefix))
+    context = graph._flow_context
+    known = 0 if context is None else len(graph.get_operations())
     found = graph._import_graph_def(graph_def, prefix, mapped,
                                     list(return_elements or ()))
+    if context is not None:
+        load("_src.control.contexts").adopt_imported(
+            context, graph.get_operations()[known:])
     return None if return_elements is None else found
 
 
