@@ -238,3 +238,24 @@ def test_a_graph_without_variables_has_no_saver():
     assert tf.train.import_meta_graph(tf.MetaGraphDef()) is None
     tf.get_variable("v", [2])
     assert tf.train.import_meta_graph(tf.MetaGraphDef()) is not None
+
+
+def test_a_loop_is_imported_into_a_loop_of_the_same_name():
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [1], name="x")
+        tf.while_loop(lambda i, x: i < 2, lambda i, x: (i + 1, x * 2.0), [0, x])
+        part = tf.train.export_meta_graph()
+
+    def body(i, x):
+        tf.train.import_meta_graph(part, import_scope="part",
+                                   input_map={"x:0": x})
+        graph = tf.get_default_graph()
+        y = graph.get_tensor_by_name("while/part/while/Exit_1:0")
+        enter = graph.get_operation_by_name("while/part/while/Enter")
+        assert enter.get_attr("frame_name") == (
+            b"while/part/while/while_context")
+        return i + 1, tf.reshape(y, [1])
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        out = tf.while_loop(lambda i, x: i < 3, body, [0, tf.ones([1])])[1]
+        assert session.run(out).tolist() == [64]

@@ -378,6 +378,21 @@ def _check_unbound(meta_graph_def, input_map, key):
                          "inputs through input_map." % ",".join(missing))
 
 
+def _with_frames_in(graph_def, scope):
+    """`graph_def` with the frames of its loops named below `scope`: a loop may
+    be imported into another that has its name."""
+    enters = ("Enter", "RefEnter")
+    if not scope or all(node.op not in enters for node in graph_def.node):
+        return graph_def
+    out = messages.GraphDef()
+    out.CopyFrom(graph_def)
+    for node in out.node:
+        if node.op in enters:
+            node.attr["frame_name"].s = b"%s/%s" % (
+                scope.encode(), node.attr["frame_name"].s)
+    return out
+
+
 def import_scoped_meta_graph(meta_graph_or_file, clear_devices=False,
                              import_scope=None, input_map=None,
                              unbound_inputs_col_name=_UNBOUND_KEY,
@@ -399,12 +414,14 @@ def import_scoped_meta_graph(meta_graph_or_file, clear_devices=False,
     scope = graph.unique_name(import_scope, mark_as_used=False) if (
         import_scope) else ""
     inherited = graph.get_name_scope()
+    full_scope = scope
+    if inherited and not scope.startswith(inherited):
+        full_scope = "%s/%s" % (inherited, scope) if scope else inherited
     elements = import_graph_def(
-        graph_def, name=import_scope or "", input_map=input_map,
+        _with_frames_in(graph_def, full_scope), name=import_scope or "", input_map=input_map,
         return_elements=return_elements,
         producer_op_list=meta_graph_def.meta_info_def.stripped_op_list)
-    if inherited and not scope.startswith(inherited):
-        scope = "%s/%s" % (inherited, scope) if scope else inherited
+    scope = full_scope
     known = {}  # a variable of several collections is one object
     for key in sorted(meta_graph_def.collection_def):
         if key != unbound_inputs_col_name and (
