@@ -188,6 +188,7 @@ def test_the_end_does_not_wait_for_gradients_that_never_come():
         tf.train.GradientDescentOptimizer(.1), 1)
     train = sync.minimize(loss, step, variables[:2])
     hook = sync.make_session_run_hook(True)
+    assert hook._sync_optimizer is sync  # as programs look the optimizer up
     with tf.train.MonitoredTrainingSession(
             hooks=[hook], stop_grace_period_secs=600) as session:
         session.run(train, {x: [1., 2., 3.]})

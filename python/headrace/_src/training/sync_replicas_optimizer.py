@@ -213,12 +213,12 @@ class _Updates(QueueRunner):
 
 class _Hook(SessionRunHook):
     def __init__(self, optimizer, is_chief, num_tokens):
-        self._optimizer = optimizer
+        self._sync_optimizer = optimizer
         self._is_chief = is_chief
         self._num_tokens = num_tokens
 
     def begin(self):
-        optimizer = self._optimizer
+        optimizer = self._sync_optimizer
         if not optimizer._gradients_applied:
             raise ValueError("SyncReplicasOptimizer should apply gradient "
                              "before calling.")
@@ -231,7 +231,7 @@ class _Hook(SessionRunHook):
 
     def after_create_session(self, session, coord):
         ready, why = SessionManager._ready(
-            self._optimizer.ready_for_local_init_op, session)
+            self._sync_optimizer.ready_for_local_init_op, session)
         if not ready:
             raise RuntimeError(
                 "Init operations did not make model ready for "
