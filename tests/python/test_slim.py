@@ -458,3 +458,17 @@ def test_a_checkpoint_whose_prefix_is_a_folder_too(tmp_path):
         session.run(v.assign([0., 0.]))
         slim.assign_from_checkpoint_fn(prefix, [v], True)(session)
         assert session.run(v).tolist() == [1, 2]
+
+
+def test_a_hook_without_summaries_writes_the_graph(tmp_path):
+    hook = tf.contrib.training.SummaryAtEndHook(str(tmp_path))
+    with tf.Graph().as_default():
+        tf.constant(1, name="only")
+        hook.begin()
+        with tf.Session() as session:
+            hook.after_create_session(session, None)
+            hook.end(session)
+    (path,) = tmp_path.iterdir()
+    assert any(e.HasField("graph_def")
+               for e in tf.train.summary_iterator(str(path)))
+    tf.summary.FileWriterCache.clear()

@@ -92,10 +92,11 @@ class SummaryAtEndHook(SessionRunHook):
             self._writer = FileWriterCache.get(self._folder)
 
     def end(self, session):
-        if self._op is None or self._writer is None:
+        if self._writer is None:
             return
-        step = int(session.run(self._step))
-        self._writer.add_summary(session.run(self._op, self._feed), step)
+        if self._op is not None:
+            step = int(session.run(self._step))
+            self._writer.add_summary(session.run(self._op, self._feed), step)
         self._writer.flush()
 
 
