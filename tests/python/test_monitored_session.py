@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import headrace as tf
-from headrace import train
+from headrace import _names, train
 
 needs_saver = pytest.mark.skipif(
     not hasattr(train, "Saver") or not hasattr(tf.summary, "FileWriterCache"),
@@ -563,3 +563,45 @@ def test_a_network_learns():
                 x: points[rows], y: labels[rows]})[0])
     assert len(losses) == 60
     assert losses[0] > .7 and np.mean(losses[-10:]) < .1
+
+
+@pytest.mark.parametrize("make, layers", [
+    (train.MonitoredTrainingSession, 4), (train.SingularMonitoredSession, 3)])
+def test_the_session_inside(make, layers):
+    train.create_global_step()
+    with make() as session:
+        inside = session._tf_sess()
+        assert isinstance(inside, tf.Session)
+        # Programs count them, or go on until they find a Session.
+        found = session
+        for _ in range(layers):
+            assert not isinstance(found, tf.Session)
+            found = found._sess
+        assert found is inside
+        assert session._sess._sess.graph is tf.get_default_graph()
+    assert session._tf_sess() is None and session._sess is None
+
+
+def test_hooks_around_a_session_of_the_program():
+    hooked = _names.load("training.monitored_session")._HookedSession
+    x = tf.constant(3.)
+
+    class Hook(train.SessionRunHook):
+        seen = []
+
+        def before_run(self, context):
+            return train.SessionRunArgs(x * 2)
+
+        def after_run(self, context, values):
+            self.seen.append(values.results)
+            if len(self.seen) == 2:
+                context.request_stop()
+
+    with tf.Session() as inner:
+        session = hooked(inner, [Hook()])
+        assert session.graph is inner.graph
+        assert session.run(x) == 3 and not session.should_stop()
+        assert session.run([]) == [] and session.should_stop()
+        assert Hook.seen == [6, 6]
+        with pytest.raises(RuntimeError, match="after should_stop"):
+            session.run(x)

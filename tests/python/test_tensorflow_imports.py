@@ -49,6 +49,9 @@ from tensorflow.core.example import example_pb2, feature_pb2; example_pb2.Exampl
 from tensorflow.core.util.event_pb2 import Event; Event()
 from tensorflow.python import keras; keras.layers.Dense
 from tensorflow.python.keras.layers import Dense
+from tensorflow.python.training.monitored_session import _HookedSession
+import tensorflow as tf; from tensorflow.python.ops.rnn_cell_impl import _concat; assert tf.contrib.util.constant_value(_concat(3, tf.TensorShape([4]))).tolist() == [3, 4]
+from tensorflow.python.ops import rnn_cell_impl as r; assert r._concat([2, None], 3, static=True) == [2, None, 3]; r.assert_like_rnncell("c", r.GRUCell(2))
 from tensorflow.python.keras import backend as K; assert not K.is_keras_tensor(K.constant(1.)) and K.is_placeholder(K.placeholder((2,)))
 import tensorflow as tf; from tensorflow.python.keras import backend as K; assert K.get_graph() is tf.get_default_graph(); K.logsumexp(K.ones((2,)))
 from tensorflow.python.keras.utils import np_utils, conv_utils; np_utils.to_categorical, conv_utils.conv_output_length

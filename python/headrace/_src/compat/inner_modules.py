@@ -512,6 +512,12 @@ NAMES = {
             initialize_resources local_resources register_resource
             report_uninitialized_resources shared_resources""",
     },
+    "python.ops.rnn_cell_impl": {
+        "compat.linear": """
+            _BIAS_VARIABLE_NAME _WEIGHTS_VARIABLE_NAME _concat=concat
+            assert_like_rnncell""",
+        "rnn.cells": "_zero_state_tensors=zero_tensors",
+    },
     "python.ops.session_ops": {
         "session.session_handles": "TensorHandle",
     },
@@ -643,6 +649,9 @@ NAMES = {
             _get_global_step_read=get_global_step_read
             _get_or_create_global_step_read=get_or_create_global_step_read
             _increment_global_step=increment_global_step""",
+    },
+    "python.training.monitored_session": {
+        "training.monitored_session": "_HookedSession",
     },
     "python.training.moving_averages": {
         "training.moving_averages": "assign_moving_average",

@@ -1,8 +1,10 @@
-"""tensorflow.contrib.rnn.python.ops.core_rnn_cell: the product inside of cells."""
+"""tensorflow.contrib.rnn.python.ops.core_rnn_cell: the product inside of cells;
+tensorflow.python.ops.rnn_cell_impl: sizes of states."""
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.nn import activations as _nn
 from headrace._src.ops import array_ops as _array
 from headrace._src.ops import math_ops as _math
+from headrace._src.rnn import cells as _cells
 from headrace._src.variables import initializers as _init
 from headrace._src.variables import scopes as _scopes
 
@@ -54,3 +56,27 @@ def linear(args, output_size, bias, bias_initializer=None,
     """concat(args) * kernel, and + bias if `bias` is true."""
     return Linear(args, output_size, bias, bias_initializer,
                   kernel_initializer)(args)
+
+
+# tensorflow.python.ops.rnn_cell_impl.
+
+_BIAS_VARIABLE_NAME = "bias"
+_WEIGHTS_VARIABLE_NAME = "kernel"
+
+
+def concat(prefix, suffix, static=False):
+    """The sizes `prefix` and then `suffix`, each an int, a TensorShape, a
+    tensor or a list of ints: as a tensor, or if `static` as a list or None.
+    ValueError for a tensor of sizes that are not known."""
+    if static:
+        return _cells.static_shape(prefix, suffix)
+    try:
+        return _cells.joined_shape(prefix, suffix)
+    except ValueError as e:
+        raise ValueError("Provided a prefix or suffix of None: %s and %s (%s)"
+                         % (prefix, suffix, e)) from None
+
+
+def assert_like_rnncell(cell_name, cell):
+    """TypeError if `cell`, which messages call `cell_name`, is no RNNCell."""
+    _cells.check_cell(cell_name, cell)

@@ -232,15 +232,79 @@ class _StepContext:
         raise StopIteration("step_fn has requested the iterations to stop.")
 
 
-class _HookedRuns:
-    """One session, its coordinator and the hooks around its runs."""
+class _HookedSession:
+    """A session, or what is like one, and hooks around its runs."""
+
+    def __init__(self, sess, hooks):
+        self._sess = sess
+        self._hooks = hooks
+        self._stop = False
+
+    @property
+    def graph(self):
+        return self._sess.graph
+
+    def should_stop(self):
+        inner = getattr(self._sess, "should_stop", None)
+        return self._stop or inner is not None and inner()
+
+    def close(self):
+        self._sess.close()
+
+    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+        if self.should_stop():
+            raise RuntimeError("Run called even after should_stop requested.")
+        context = SessionRunContext(SessionRunArgs(fetches, feed_dict),
+                                    self._sess)
+        wanted, hook_feeds, asked = {}, {}, options
+        for i, hook in enumerate(self._hooks):
+            request = hook.before_run(context)
+            if request is None:
+                continue
+            if not isinstance(request, SessionRunArgs):
+                raise TypeError("%s.before_run must return SessionRunArgs or "
+                                "None, got %r"
+                                % (type(hook).__name__, request))
+            if request.fetches is not None:
+                wanted[i] = request.fetches
+            if request.feed_dict:
+                _refuse_conflicts(hook_feeds, request.feed_dict,
+                                  "Same tensor is fed by two hooks.")
+                hook_feeds.update(request.feed_dict)
+            if request.options:
+                asked = _merged_options(asked, request.options)
+        feeds = feed_dict
+        if hook_feeds:
+            _refuse_conflicts(
+                feed_dict or {}, hook_feeds,
+                "Same tensor is fed by a SessionRunHook and user.")
+            feeds = {**hook_feeds, **(feed_dict or {})}
+        # Only runs that ask for metadata pay for it.
+        metadata = run_metadata
+        if metadata is None:
+            metadata = messages.RunMetadata()
+        traced = asked is not None or run_metadata is not None
+        results = self._sess.run(
+            [fetches, list(wanted.values())], feed_dict=feeds, options=asked,
+            run_metadata=metadata if traced else None)
+        by_hook = dict(zip(wanted, results[1]))
+        shown = messages.RunOptions() if asked is None else asked
+        for i, hook in enumerate(self._hooks):
+            hook.after_run(context, SessionRunValues(
+                results=by_hook.get(i), options=shown, run_metadata=metadata))
+        self._stop = self._stop or context.stop_requested
+        return results[0]
+
+
+class _HookedRuns(_HookedSession):
+    """A session with its coordinator."""
 
     def __init__(self, session, hooks, coord, grace):
-        self.session = session
-        self._hooks = hooks
+        super().__init__(session, hooks)
         self._coord = coord
         self._grace = grace
-        self._stop = False
+
+    session = property(lambda self: self._sess)
 
     def should_stop(self):
         return self._stop or self._coord.should_stop()
@@ -272,49 +336,16 @@ class _HookedRuns:
                 raise first from error
             raise
 
-    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
-        if self.should_stop():
-            raise RuntimeError("Run called even after should_stop requested.")
-        context = SessionRunContext(SessionRunArgs(fetches, feed_dict),
-                                    self.session)
-        wanted, hook_feeds, asked = {}, {}, options
-        for i, hook in enumerate(self._hooks):
-            request = hook.before_run(context)
-            if request is None:
-                continue
-            if not isinstance(request, SessionRunArgs):
-                raise TypeError("%s.before_run must return SessionRunArgs or "
-                                "None, got %r"
-                                % (type(hook).__name__, request))
-            if request.fetches is not None:
-                wanted[i] = request.fetches
-            if request.feed_dict:
-                _refuse_conflicts(hook_feeds, request.feed_dict,
-                                  "Same tensor is fed by two hooks.")
-                hook_feeds.update(request.feed_dict)
-            if request.options:
-                asked = _merged_options(asked, request.options)
-        feeds = feed_dict
-        if hook_feeds:
-            _refuse_conflicts(
-                feed_dict or {}, hook_feeds,
-                "Same tensor is fed by a SessionRunHook and user.")
-            feeds = {**hook_feeds, **(feed_dict or {})}
-        # Only runs that ask for metadata pay for it.
-        metadata = run_metadata
-        if metadata is None:
-            metadata = messages.RunMetadata()
-        traced = asked is not None or run_metadata is not None
-        results = self.session.run(
-            [fetches, list(wanted.values())], feed_dict=feeds, options=asked,
-            run_metadata=metadata if traced else None)
-        by_hook = dict(zip(wanted, results[1]))
-        shown = messages.RunOptions() if asked is None else asked
-        for i, hook in enumerate(self._hooks):
-            hook.after_run(context, SessionRunValues(
-                results=by_hook.get(i), options=shown, run_metadata=metadata))
-        self._stop = self._stop or context.stop_requested
-        return results[0]
+
+class _Layer:
+    """Stands between a monitored session and the session inside: programs
+    count the `_sess` from one to the other."""
+
+    def __init__(self, sess):
+        self._sess = sess
+
+    def __getattr__(self, name):
+        return getattr(self._sess, name)
 
 
 def _refuse_conflicts(feeds, others, message):
@@ -373,6 +404,18 @@ class _MonitoredSession:
                     raise
                 _log.info("An error was raised while a session was being "
                           "created: %s. A new session is created.", error)
+
+    def _tf_sess(self):
+        """The session itself; None once it is closed."""
+        return None if self._closed or self._runs is None else (
+            self._runs.session)
+
+    @property
+    def _sess(self):
+        if self._closed or self._runs is None:
+            return None
+        coordinated = _Layer(self._runs)
+        return _Layer(coordinated) if self._recovers else coordinated
 
     @property
     def graph(self):
@@ -486,7 +529,7 @@ class SingularMonitoredSession(_MonitoredSession):
 
     def raw_session(self):
         """The session itself; None once it is closed."""
-        return None if self._closed else self._runs.session
+        return self._tf_sess()
 
 
 def MonitoredTrainingSession(
