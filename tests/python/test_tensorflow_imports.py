@@ -49,6 +49,9 @@ from tensorflow.core.example import example_pb2, feature_pb2; example_pb2.Exampl
 from tensorflow.core.util.event_pb2 import Event; Event()
 from tensorflow.python import keras; keras.layers.Dense
 from tensorflow.python.keras.layers import Dense
+from tensorflow.python.ops.rnn_cell import *; GRUCell
+from tensorflow.contrib.data.python.ops.batching import *; import tensorflow.contrib.data.python.ops.batching as b; assert "with_shape" not in dir(b)
+import tensorflow as tf; from tensorflow.python.ops import op_selector as s; x = tf.constant(1.); y = -x; z = y + 1; assert set(s.get_backward_walk_ops([z], inclusive=False, stop_at_ts=[x])) == {y.op, z.op.inputs[1].op} and x.op in s.get_backward_walk_ops(z.op) and s.get_backward_walk_ops([z], within_ops=[y, z]) == [z.op, y.op]
 from tensorflow.python.training.monitored_session import _HookedSession
 import tensorflow as tf; from tensorflow.python.ops.rnn_cell_impl import _concat; assert tf.contrib.util.constant_value(_concat(3, tf.TensorShape([4]))).tolist() == [3, 4]
 from tensorflow.python.ops import rnn_cell_impl as r; assert r._concat([2, None], 3, static=True) == [2, None, 3]; r.assert_like_rnncell("c", r.GRUCell(2))

@@ -136,7 +136,11 @@ class _Module(types.ModuleType):
     def __dir__(self):
         path = _plain(self.__name__)
         found = set(vars(self)) - {"__path__", "_replaced"}
-        found.update(_entries(path))
+        # Not what TensorFlow has there and Headrace has not, or `import *`
+        # would fail.
+        found.update(name for name, (kind, home, original)
+                     in _entries(path).items()
+                     if kind == "inner" or _is_there(home, original))
         if path in _spaces() or path == "python":
             found.update(dir(_space("" if path == "python" else path)))
         if _GENERATED_OPS.match(path):
@@ -164,6 +168,11 @@ def _imported(path, name):
                 return importlib.import_module(
                     "%s.%s%s" % (ROOT, folder, name))
     return None
+
+
+def _is_there(home, name):
+    """Whether the namespace `home` of tf, if it is there, has `name`."""
+    return (not home or home in _spaces()) and name in dir(_space(home))
 
 
 def _names_of_root(module):

@@ -498,6 +498,9 @@ NAMES = {
     "python.ops.nn_ops": {
         "nn.losses": "softmax_cross_entropy_with_logits_v2",
     },
+    "python.ops.op_selector": {
+        "compat.op_selector": "get_backward_walk_ops",
+    },
     "python.ops.parsing_ops": {
         "ops.string_ops": "decode_raw",
     },
