@@ -433,3 +433,23 @@ def test_the_nodes_of_a_graph_by_name_and_by_number():
     assert graph._nodes_by_name["x"] is x.op
     assert graph._nodes_by_name["scope/y"] is y.op
     assert graph._nodes_by_id[y.op._id] is y.op
+
+
+def test_a_block_of_a_default_graph_that_ends_too_early_keeps_the_graph():
+    g, other = tf.Graph(), tf.Graph()
+    early, late = g.as_default(), other.as_default()
+    early.__enter__()
+    late.__enter__()
+    with pytest.raises(AssertionError, match="Nesting violated"):
+        early.__exit__(None, None, None)
+    assert tf.get_default_graph() is other
+    name = str(id(g))
+    del g, early
+    gc.collect()
+    late.__exit__(None, None, None)
+    # As in TensorFlow, the first one is the default graph again.
+    try:
+        assert str(id(tf.get_default_graph())) == name
+        tf.constant(1.)
+    finally:
+        tf._headrace.pop_default_graph()

@@ -51,6 +51,10 @@ class GraphKeys:
     WHILE_CONTEXT = "while_context"
 
 
+# Graphs whose block of as_default() ended before one that began later.
+_left_in_stack = []
+
+
 class Graph(_headrace.GraphCore):
     """A graph of operations. Scopes belong to the graph, so one thread at a
     time builds it, while any number may run it."""
@@ -291,11 +295,19 @@ class Graph(_headrace.GraphCore):
 
     @contextlib.contextmanager
     def as_default(self):
-        """Makes this the default graph of the `with` block's thread."""
+        """Makes this the default graph of the `with` block's thread.
+        AssertionError if blocks do not end in the order in which they began."""
         _headrace.push_default_graph(self)
         try:
             yield self
         finally:
+            if (_headrace.default_graph_depth()
+                    and _headrace.get_default_graph() is not self):
+                # It stays below the default graph, which does not keep it.
+                _left_in_stack.append(self)
+                raise AssertionError(
+                    "Nesting violated for default stack of %s objects"
+                    % type(self))
             _headrace.pop_default_graph()
 
     @contextlib.contextmanager
