@@ -647,12 +647,6 @@ NAMES = {
     "python.training.saver_test_utils": {
         "compat.saver_tools": "CheckpointedOp",
     },
-    "python.training.training_util": {
-        "compat.saver_tools": """
-            _get_global_step_read=get_global_step_read
-            _get_or_create_global_step_read=get_or_create_global_step_read
-            _increment_global_step=increment_global_step""",
-    },
     "python.training.monitored_session": {
         "training.monitored_session": "_HookedSession",
     },
@@ -671,8 +665,10 @@ NAMES = {
             create_slot create_slot_with_initializer create_zeros_slot""",
     },
     "python.training.training_util": {
-        "compat.estimator_parts": """
-            _get_or_create_global_step_read=get_or_create_global_step_read""",
+        "compat.saver_tools": """
+            _get_global_step_read=get_global_step_read
+            _get_or_create_global_step_read=get_or_create_global_step_read
+            _increment_global_step=increment_global_step""",
         "training.global_step": "GLOBAL_STEP_READ_KEY",
     },
     "python.util.all_util": {
@@ -680,9 +676,6 @@ NAMES = {
             make_all remove_undocumented reveal_undocumented""",
     },
     "python.util.compat": {
-        "compat.dispatch": "path_to_str",
-    },
-    "python.util.compat_internal": {
         "compat.dispatch": "path_to_str",
     },
     "python.util.decorator_utils": {
