@@ -1,4 +1,6 @@
 """tf.train.ClusterSpec, and what tf.train.Server refuses."""
+import gc
+
 import pytest
 
 import headrace as tf
@@ -93,3 +95,15 @@ def test_a_local_server_runs_sessions_until_it_stops():
 def test_an_unknown_scheme():
     with pytest.raises(tf.errors.NotFoundError, match="grpc://"):
         tf.Session("http://localhost:1")
+
+
+def test_a_server_that_nothing_refers_to_serves():
+    # As the one that tf.estimator.train_and_evaluate starts for a worker.
+    def start():
+        return tf.train.Server.create_local_server().target
+    target = start()
+    gc.collect()
+    x = tf.placeholder(tf.float32, [2])
+    config = tf.ConfigProto(operation_timeout_in_ms=10000)
+    with tf.Session(target, config=config) as session:
+        assert session.run(x * 2, {x: [1, 2]}).tolist() == [2, 4]

@@ -4,7 +4,10 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+
+import headrace as tf
 
 from headrace import _packages
 
@@ -142,3 +145,222 @@ def test_no_second_tensorflow_for_the_package(package):
         except ImportError as error:
             print(error)""", package)
     assert "tensorflow was imported before from" in out
+
+
+# With the package. The values are those of TensorFlow 1.15.5.
+
+RANDOM = np.random.RandomState(0)
+X = RANDOM.randn(200, 4).astype(np.float32)
+Y = (X.sum(1) > 0).astype(np.int64)
+AGE = RANDOM.randint(18, 80, 200).astype(np.float32)
+CITY = np.array(["berlin", "paris", "rome", "oslo"])[RANDOM.randint(0, 4, 200)]
+ID = RANDOM.randint(0, 10, 200)
+
+
+def inputs(epochs=None, shuffle=None, batch=20):
+    data = tf.data.Dataset.from_tensor_slices(
+        ({"x": X, "age": AGE, "city": CITY, "id": ID}, Y))
+    return (data.shuffle(50, seed=shuffle) if shuffle else data).repeat(
+        epochs).batch(batch)
+
+
+def shuffled():
+    return inputs(shuffle=5)
+
+
+def once():
+    return inputs(1)
+
+
+def config(**options):
+    return tf.estimator.RunConfig(tf_random_seed=7, **options)
+
+
+def model_fn(features, labels, mode, params):
+    hidden = tf.layers.dense(features["x"], params["units"], tf.nn.relu)
+    hidden = tf.layers.dropout(hidden, 0.3, training=mode == "train")
+    logits = tf.layers.dense(hidden, 2)
+    predictions = {"class": tf.argmax(logits, 1),
+                   "p": tf.nn.softmax(logits, name="p")}
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(
+            mode, predictions=predictions, export_outputs={
+                "out": tf.estimator.export.PredictOutput(predictions)})
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    train_op = tf.train.AdamOptimizer(0.01).minimize(
+        loss, tf.train.get_global_step())
+    return tf.estimator.EstimatorSpec(
+        mode, predictions, loss, train_op, {
+            "accuracy": tf.metrics.accuracy(labels, predictions["class"])})
+
+
+def serving():
+    x = tf.placeholder(tf.float32, [None, 4])
+    return tf.estimator.export.ServingInputReceiver({"x": x}, x)
+
+
+def close(actual, wanted):
+    np.testing.assert_allclose(actual, wanted, rtol=1e-3, atol=1e-5)
+
+
+PREDICTED = [[0.000993, 0.999007], [0.066565, 0.933435], [0.067087, 0.932913]]
+
+
+@needs_package
+def test_a_model_function_is_trained_measured_exported_and_goes_on(tmp_path):
+    folder = str(tmp_path / "model")
+    make = tf.estimator.Estimator(model_fn, folder, config(
+        save_checkpoints_steps=20, keep_checkpoint_max=2), {"units": 8})
+    seen = []
+
+    class Listener(tf.train.CheckpointSaverListener):
+        def after_save(self, session, global_step_value):
+            seen.append(int(global_step_value))
+
+    make.train(shuffled, steps=50, saving_listeners=[Listener()])
+    assert seen == [0, 20, 40, 50]
+    close(make.get_variable_value("dense/bias"), [
+        0.421005, 0.206037, -0.173338, -0.147029, -0.125593, 0.38132, 0.256589,
+        0.066585])
+    found = make.evaluate(once)
+    close([found["loss"], found["accuracy"]], [0.204009, 0.97])
+    assert found["global_step"] == 50
+    make.train(shuffled, max_steps=60)
+    assert make.latest_checkpoint() == folder + "/model.ckpt-60"
+    predicted = list(make.predict(tf.estimator.inputs.numpy_input_fn(
+        {"x": X[:3]}, shuffle=False)))
+    close(np.stack([p["p"] for p in predicted]), PREDICTED)
+    exported = make.export_saved_model(str(tmp_path / "out"), serving).decode()
+    with tf.Session(graph=tf.Graph()) as session:
+        signature = tf.saved_model.load(
+            session, ["serve"], exported).signature_def["serving_default"]
+        close(session.run(signature.outputs["p"].name,
+                          {signature.inputs["input"].name: X[:3]}), PREDICTED)
+    warm = tf.estimator.Estimator(
+        model_fn, str(tmp_path / "warm"), config(), {"units": 8},
+        tf.estimator.WarmStartSettings(folder, "dense/.*"))
+    warm.train(once, steps=1)
+    moved = warm.get_variable_value("dense/bias") - make.get_variable_value(
+        "dense/bias")  # by a step of Adam
+    assert 0 < np.abs(moved).max() < 0.0101
+
+
+@needs_package
+def test_train_and_evaluate_with_exporters(tmp_path):
+    make = tf.estimator.Estimator(model_fn, str(tmp_path), config(
+        save_checkpoints_steps=15), {"units": 3})
+    result, exports = tf.estimator.train_and_evaluate(
+        make, tf.estimator.TrainSpec(shuffled, max_steps=30),
+        tf.estimator.EvalSpec(
+            once, steps=None, throttle_secs=0, start_delay_secs=0, exporters=[
+                tf.estimator.BestExporter(
+                    serving_input_receiver_fn=serving, exports_to_keep=1),
+                tf.estimator.FinalExporter("final", serving)]))
+    close(result["loss"], 0.529987)
+    assert result["global_step"] == 30 and exports[1] is not None
+    assert sorted(os.listdir(str(tmp_path / "export"))) == [
+        "best_exporter", "final"]
+    assert len(os.listdir(str(tmp_path / "export/best_exporter"))) == 1
+
+
+@needs_package
+def test_a_training_stops_early(tmp_path):
+    make = tf.estimator.Estimator(model_fn, str(tmp_path), config(
+        save_checkpoints_steps=15), {"units": 3})
+    os.makedirs(make.eval_dir())
+    stop = tf.estimator.experimental.stop_if_lower_hook(
+        make, "loss", 0.65, run_every_secs=None, run_every_steps=1)
+    result, _ = tf.estimator.train_and_evaluate(
+        make, tf.estimator.TrainSpec(shuffled, max_steps=90, hooks=[stop]),
+        tf.estimator.EvalSpec(once, steps=None, throttle_secs=0,
+                              start_delay_secs=0))
+    close(result["loss"], 0.617547)
+    assert result["global_step"] == 15
+
+
+def columns():
+    fc = tf.feature_column
+    age = fc.numeric_column("age", normalizer_fn=lambda x: x / 50)
+    ages = fc.bucketized_column(fc.numeric_column("age"), [30, 45, 60])
+    city = fc.categorical_column_with_vocabulary_list(
+        "city", ["berlin", "paris", "rome"], num_oov_buckets=1)
+    number = fc.categorical_column_with_identity("id", 10)
+    wide = [ages, city, fc.crossed_column([ages, "city"], 30)]
+    deep = [age, fc.embedding_column(city, 3), fc.indicator_column(number)]
+    return wide, deep
+
+
+# Mean loss and prediction, and the sum of the sizes of all variables.
+CANNED = {
+    "LinearClassifier": [0.64733, 0.415205, 608.690034],
+    "DNNClassifier": [0.686074, 0.466867, 202.00268],
+    "DNNLinearCombinedClassifier": [0.693905, 0.497177, 1050.46255],
+    "LinearRegressor": [0.231651, 0.348924, 4278.361282],
+    "DNNRegressor": [0.223668, 0.425398, 2623.657645],
+    "DNNLinearCombinedRegressor": [0.325839, 0.166987, 12943.785263],
+    "BaselineClassifier": [0.683336, 0.426789, 154.020774],
+    "BaselineRegressor": [0.246002, 0.399971, 1186.74765],
+}
+
+
+@needs_package
+@pytest.mark.parametrize("name", CANNED)
+def test_canned_estimators_have_tensorflows_values(name, tmp_path):
+    wide, deep = columns()
+    arguments = dict(model_dir=str(tmp_path), config=config())
+    if name.startswith("Linear"):
+        arguments.update(feature_columns=wide)
+    elif "Combined" in name:
+        arguments.update(linear_feature_columns=wide, dnn_hidden_units=[5, 3],
+                         dnn_feature_columns=deep)
+    elif name.startswith("DNN"):
+        arguments.update(feature_columns=deep, hidden_units=[5, 3])
+    make = getattr(tf.estimator, name)(**arguments)
+    make.train(shuffled, steps=20)
+    found = make.evaluate(once)
+    total = sum(np.abs(make.get_variable_value(n)).sum()
+                for n in make.get_variable_names() if n != "global_step")
+    close([found["average_loss"], found["prediction/mean"], total],
+          CANNED[name])
+
+
+@needs_package
+def test_an_estimator_for_tpus_trains_on_cpus(tmp_path):
+    from tensorflow.contrib import tpu
+
+    def fn(features, labels, mode, params):
+        logits = tf.layers.dense(features["x"], 2)
+        loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+        optimizer = tf.train.GradientDescentOptimizer(params["rate"])
+        return tpu.TPUEstimatorSpec(
+            mode, loss=loss,
+            train_op=optimizer.minimize(loss, tf.train.get_global_step()),
+            eval_metrics=(lambda labels, logits: {
+                "accuracy": tf.metrics.accuracy(labels, tf.argmax(logits, 1))},
+                [labels, logits]))
+
+    def read(params):
+        return inputs(batch=params["batch_size"])
+    make = tpu.TPUEstimator(
+        fn, use_tpu=False, train_batch_size=16, eval_batch_size=20,
+        params={"rate": .1}, config=tpu.RunConfig(
+            model_dir=str(tmp_path), tf_random_seed=3,
+            tpu_config=tpu.TPUConfig(iterations_per_loop=5)))
+    make.train(read, max_steps=20)
+    found = make.evaluate(read, steps=10)
+    close([found["loss"], found["accuracy"]], [0.355738, 0.84])
+
+
+@needs_package
+@pytest.mark.parametrize("make, words", [
+    (lambda: tf.estimator.BoostedTreesClassifier(
+        [columns()[0][0]], 1).train(once),
+     "boosted_trees_ops.TreeEnsemble is not supported"),
+    (lambda: tf.estimator.experimental.KMeans(2).train(
+        lambda: {"x": tf.constant(X)}),
+     "clustering_ops.KMeans is not supported"),
+    (lambda: tf.keras.estimator,
+     "not supported yet; use instead: .*with tf.estimator.Estimator")])
+def test_what_is_left_out(make, words):
+    with pytest.raises(AttributeError, match=words):
+        make()

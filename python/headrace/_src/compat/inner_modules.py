@@ -623,6 +623,12 @@ NAMES = {
         "compat.tpu": """
             _TPUEmbeddingColumnV2=NoTpu _TPUSharedEmbeddingColumnV2=NoTpu""",
     },
+    "python.tpu.tensor_tracer": {
+        "compat.tpu": "TensorTracer",
+    },
+    "python.tpu.tpu": {
+        "compat.tpu": "_TPUInferenceContext=NoTpu",
+    },
     "python.tpu.tpu_embedding": {
         "compat.tpu": """
             AdagradParameters=NoTpu AdamParameters=NoTpu
@@ -763,6 +769,8 @@ NAMES = {
 
 # Modules that have the names of others.
 SAME = {
+    "contrib.feature_column.python.feature_column.sequence_feature_column":
+        "contrib.feature_column",
     "contrib.framework.nest": "python.util.nest",
     "contrib.slim.nets.alexnet": "contrib.slim.python.slim.nets.alexnet",
     "contrib.slim.nets.inception": "contrib.slim.python.slim.nets.inception",

@@ -11,6 +11,14 @@ class NoTpu:
             "TPUs are not supported; TPUEstimator(use_tpu=False) trains on CPUs")
 
 
+class TensorTracer(NoTpu):
+    """What watches tensors on TPUs."""
+
+    @staticmethod
+    def is_enabled():
+        return False
+
+
 class XLAControlFlowContext(ControlFlowContext):
     """The part of a graph that XLA compiles; there is none."""
 

@@ -99,6 +99,14 @@ class Graph(_headrace.GraphCore):
     def _building_function(self, value):
         self._is_function = value
 
+    def _get_control_flow_context(self):
+        """The innermost cond or while_loop being built, or None. Libraries ask
+        for it, and leave it for a while."""
+        return self._flow_context
+
+    def _set_control_flow_context(self, ctx):
+        self._flow_context = ctx
+
     @property
     def graph_def_versions(self):
         return self._graph_def().versions

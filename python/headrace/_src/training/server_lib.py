@@ -147,9 +147,13 @@ def _make_server_def(server_or_cluster_def, job_name, task_index, protocol,
     return made
 
 
+_started = set()  # what serves
+
+
 class Server:
     """This process as a task of a cluster. Sessions on `target` run on the
-    whole cluster."""
+    whole cluster. It serves until it is stopped, also when nothing refers to
+    this object any more."""
 
     def __init__(self, server_or_cluster_def, job_name=None, task_index=None,
                  protocol=None, config=None, start=True):
@@ -160,10 +164,12 @@ class Server:
 
     def start(self):
         self._server.start()
+        _started.add(self._server)
 
     def stop(self):
         """Ends what the server does; it cannot be started again."""
         self._server.stop()
+        _started.discard(self._server)
 
     def join(self):
         """Waits until the server was stopped, which for most is never."""
