@@ -3,12 +3,11 @@ interface."""
 import types
 
 from headrace._src.framework.errors import UnimplementedError
-from headrace._src.framework.graph import get_default_graph, name_scope
+from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor import convert_to_tensor
 from headrace._src.keras.losses import reduced
 from headrace._src.ops.math_ops import cast
 from headrace._src.platform import tf_logging as logging
-from headrace._src.training.global_step import get_or_create_read
 from headrace._src.training.server_lib import ClusterSpec
 from headrace._src.variables.base import Variable
 
@@ -61,12 +60,6 @@ def should_run_distribute_coordinator(config):
     """False: there is none."""
     logging.info("Not using Distribute Coordinator.")
     return False
-
-
-def get_or_create_global_step_read(graph=None):
-    """The tensor of the global step that hooks read."""
-    with (graph or get_default_graph()).as_default():
-        return get_or_create_read()
 
 
 def variable_to_proto(v, export_scope=None):
