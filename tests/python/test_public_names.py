@@ -90,7 +90,8 @@ INTERNAL = {
                     zero_tensors""",
     "seq2seq.decoders": "check_output_layer output_size_of",
     "seq2seq.helpers": "embedding_function start_and_end",
-    "session.session": "expand_feed expand_fetch",
+    "session.session": """expand_feed expand_fetch
+        register_session_run_conversion_functions""",
     "session.session_handles": "TensorHandle",
     "saved_model.loader": "parse_saved_model",
     "platform.file_io": "FileStatistics",

@@ -80,7 +80,9 @@ NAMES = {
         "compat.clients": "list_local_devices",
     },
     "python.client.session": {
-        "session.session": "BaseSession=Session",
+        "session.session": """
+            BaseSession=Session SessionInterface=Session _DeviceAttributes
+            register_session_run_conversion_functions""",
     },
     "python.client.timeline": {
         "compat.clients": "Timeline",

@@ -1,5 +1,6 @@
 """Session: runs parts of a graph."""
 import collections.abc
+import warnings
 
 from headrace import _headrace
 from headrace._headrace import Tensor
@@ -8,9 +9,17 @@ from headrace._src.framework import errors
 from headrace._src.framework import graph as _graph
 from headrace._src.framework.default_session import default_sessions
 
-_DeviceAttributes = collections.namedtuple(
-    "_DeviceAttributes",
-    ["name", "device_type", "memory_limit_bytes", "incarnation"])
+
+
+class _DeviceAttributes(collections.namedtuple(
+        "_DeviceAttributes",
+        ["name", "device_type", "memory_limit_bytes", "incarnation"])):
+    """A device of a session."""
+
+    def __repr__(self):
+        return "_DeviceAttributes(%s, %s, %d, %d)" % self
+
+
 MemoryPlan = collections.namedtuple(
     "MemoryPlan", ["peak_bytes", "total_bytes", "blocks", "unknown"])
 _Block = collections.namedtuple(
@@ -46,12 +55,15 @@ class Session:
                             % type(target))
         if config is not None:
             config = _own_message(config, "ConfigProto")
+            if not isinstance(config, _headrace.Message):
+                raise TypeError("config must be a tf.ConfigProto, but got %s"
+                                % type(config))
         self._graph = graph
         self._target = target
         self._config = config
         self._core = _headrace.SessionCore(graph, target, config)
         self._run = self._core.run
-        self._contexts = []
+        self._context = None
         self._closed = False
         self._dead_handles = []  # of TensorHandles that are gone
 
@@ -89,6 +101,8 @@ class Session:
         `cancellation` as run() does."""
         if self._graph._prepare_fetches is not None:
             fetches = self._graph._prepare_fetches(self, fetches)
+        if not isinstance(feed_list, (list, tuple, type(None))):
+            raise TypeError("`feed_list` must be a list or tuple.")
         return self._core.make_callable(fetches, feed_list, accept_options)
 
     def _make_callable_from_options(self, callable_options):
@@ -113,6 +127,10 @@ class Session:
                        for x in options.target]
         except KeyError as e:
             raise errors.NotFoundError(None, None, e.args[0]) from None
+        both = [x.name for x in fetches if x in feeds]
+        if both:
+            raise errors.InvalidArgumentError(
+                None, None, "%s is both fed and fetched." % both[0])
         function = self.make_callable(fetches + targets, feeds,
                                       accept_options=True)
         run_options = options.run_options
@@ -152,6 +170,7 @@ class Session:
         feeds = [] if feeds is None else feeds
         if not isinstance(feeds, (list, tuple)):
             feeds = [feeds]
+        feeds = [x for feed in feeds for x in _parts_of_feed(feed)]
         return self._core.partial_run_setup(fetches, feeds)
 
     def partial_run(self, handle, fetches, feed_dict=None, options=None,
@@ -205,14 +224,19 @@ class Session:
         return _Default(self)
 
     def __enter__(self):
-        context = self._graph.as_default(), _Default(self)
-        for c in context:
+        if self._context is not None:
+            raise RuntimeError(
+                "Session context managers are not re-entrant. Use "
+                "`Session.as_default()` if you want to enter a session "
+                "multiple times.")
+        self._context = self._graph.as_default(), _Default(self)
+        for c in self._context:
             c.__enter__()
-        self._contexts.append(context)
         return self
 
     def __exit__(self, kind, value, trace):
-        for c in reversed(self._contexts.pop()):
+        context, self._context = self._context, None
+        for c in reversed(context):
             c.__exit__(kind, value, trace)
         self.close()
 
@@ -233,10 +257,20 @@ class _Default:
 
 
 class InteractiveSession(Session):
-    """A Session that is the default from its construction to its close()."""
+    """A Session that is the default from its construction to its close(). Others
+    in the meantime are warned of."""
+    _active_session_count = 0
 
     def __init__(self, target="", graph=None, config=None):
         super().__init__(target, graph, config)
+        if InteractiveSession._active_session_count > 0:
+            warnings.warn(
+                "An interactive session is already active. This can cause "
+                "out-of-memory errors in some cases. You must explicitly call "
+                "`InteractiveSession.close()` to release resources held by the "
+                "other session(s).", stacklevel=2)
+        InteractiveSession._active_session_count += 1
+        self._is_counted = True
         self._default_graph = None
         if graph is not None:
             self._default_graph = graph.as_default()
@@ -245,6 +279,9 @@ class InteractiveSession(Session):
 
     def close(self):
         super().close()
+        if self._is_counted:
+            InteractiveSession._active_session_count -= 1
+            self._is_counted = False
         if self in default_sessions():
             default_sessions().remove(self)
         if self._default_graph is not None:
@@ -254,9 +291,40 @@ class InteractiveSession(Session):
 
 # How objects that stand for tensors are fetched and fed.
 
+_conversions: list = []  # of programs: (class, fetch, feed, feed of partial_run)
+
+
+def register_session_run_conversion_functions(
+        tensor_type, fetch_function, feed_function=None,
+        feed_function_for_partial_run=None):
+    """Lets runs fetch and feed objects of a class: fetch_function(object)
+    returns (tensors, a function of the list of their values),
+    feed_function(object, value) a list of (tensor, value), and
+    feed_function_for_partial_run(object) the tensors that are fed. ValueError
+    for a class that has these already."""
+    for known, *_ in _conversions:
+        if issubclass(tensor_type, known):
+            raise ValueError("%s has already been registered so ignore it."
+                             % tensor_type)
+    _conversions.insert(0, (tensor_type, fetch_function, feed_function,
+                            feed_function_for_partial_run))
+
+
+def _conversion(x):
+    return next((c for c in _conversions if isinstance(x, c[0])), None)
+
+
+def _parts_of_feed(feed):
+    conversion = _conversion(feed)
+    return [feed] if conversion is None else conversion[3](feed)
+
+
 def expand_fetch(fetch):
     """(fetches, function of their values or None) for variables and objects
     with their own idea of it; None for what cannot be fetched."""
+    conversion = _conversion(fetch)
+    if conversion is not None:
+        return conversion[1](fetch)
     if hasattr(fetch, "_as_graph_element"):
         return fetch._as_graph_element(), None
     if hasattr(fetch, "_fetch_components"):
@@ -270,6 +338,9 @@ def expand_fetch(fetch):
 
 def expand_feed(key, value):
     """[(tensor, value)] for keys that are no Tensor, or None."""
+    conversion = _conversion(key)
+    if conversion is not None and conversion[2] is not None:
+        return conversion[2](key, value)
     if isinstance(key, tuple):
         nest = load("_src.framework.nest")  # few programs have such keys
         keys, values = nest.flatten(key), nest.flatten(value)
