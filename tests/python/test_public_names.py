@@ -90,6 +90,8 @@ INTERNAL = {
                     zero_tensors""",
     "seq2seq.decoders": "check_output_layer output_size_of",
     "seq2seq.helpers": "embedding_function start_and_end",
+    "ops.type_specs": """BatchableTypeSpec
+        register_type_spec_from_value_converter type_spec_from_value""",
     "session.session": """expand_feed expand_fetch
         register_session_run_conversion_functions""",
     "session.session_handles": "TensorHandle",

@@ -218,6 +218,14 @@ NAMES = {
     "python.framework.function": {
         "functions.defun": "Defun",
     },
+    "python.framework.tensor_spec": {
+        "ops.type_specs": "BoundedTensorSpec TensorSpec",
+    },
+    "python.framework.type_spec": {
+        "ops.type_specs": """
+            BatchableTypeSpec TypeSpec register_type_spec_from_value_converter
+            type_spec_from_value""",
+    },
     "python.framework.indexed_slices": {
         "framework.indexed_slices": "IndexedSlicesValue",
     },
