@@ -351,6 +351,10 @@ NAMES = {
             assert_global_step create_global_step get_global_step
             get_or_create_global_step""",
         "ops.type_specs": "BoundedTensorSpec TensorSpec",
+        "training.checkpoint_ops": """
+            load_and_remap_matrix_initializer load_embedding_initializer
+            load_linear_multiclass_bias_initializer
+            load_variable_slot_initializer""",
     },
     "contrib.framework.nest": {
         "framework.nest": """

@@ -103,6 +103,9 @@ INTERNAL = {
     "training.checkpoint_management": """existing_checkpoint
                                          meta_graph_filename write_state""",
     "training.checkpoint_reader": "CheckpointReader",
+    "training.checkpoint_ops": "load_and_remap_matrix",
+    "training.warm_start": """get_grouped_variables get_var_info
+        infer_var_name warm_start_var_with_vocab""",
     "training.meta_graph": """add_collection_def create_meta_graph_def
         proto_functions
                               import_scoped_meta_graph read_meta_graph_file""",

@@ -591,6 +591,18 @@ NAMES = {
             _get_or_create_global_step_read=get_or_create_global_step_read
             _increment_global_step=increment_global_step""",
     },
+    "python.training.checkpoint_ops": {
+        "training.checkpoint_ops": """
+            _load_and_remap_matrix=load_and_remap_matrix
+            _load_and_remap_matrix_initializer=load_and_remap_matrix_initializer
+            _load_embedding_initializer=load_embedding_initializer""",
+    },
+    "python.training.warm_starting_util": {
+        "training.warm_start": """
+            VocabInfo _get_grouped_variables=get_grouped_variables
+            _get_var_info=get_var_info _infer_var_name=infer_var_name
+            _warm_start_var_with_vocab=warm_start_var_with_vocab warm_start""",
+    },
     "python.training.moving_averages": {
         "training.moving_averages": "assign_moving_average",
     },
