@@ -195,7 +195,8 @@ NAMES = {
         "framework.tensor": "constant",
     },
     "python.framework.device": {
-        "compat.node_tools": "canonical_name check_valid merge_device",
+        "compat.node_tools": """
+            canonical_name check_valid is_device_spec merge_device""",
         "framework.device_spec": "DeviceSpec",
     },
     "python.framework.dtypes": {
@@ -262,6 +263,15 @@ NAMES = {
             colocate_with device_v2=device""",
         "framework.tensor": "convert_n_to_tensor",
         "framework.indexed_slices": "IndexedSlicesValue",
+    },
+    "python.framework.test_ops": {
+        "compat.op_library": "_op_def_lib=all_ops",
+    },
+    "python.framework.op_def_library": {
+        "compat.op_library": "OpDefLibrary",
+    },
+    "python.framework.op_def_registry": {
+        "compat.op_library": "get_registered_ops register_op_list",
     },
     "python.framework.random_seed": {
         "ops.random_ops": """

@@ -113,6 +113,8 @@ Operation._original_op = property(
 Operation._set_device = _set_device
 Operation._set_device_from_string = _native_set_device
 Operation._as_graph_element = lambda self: self
+Operation._get_control_flow_context = lambda self: (
+    self.graph._flow_contexts.get(self._id))
 Operation._add_control_inputs = _add_control_inputs
 Operation._graph, Operation._outputs = Operation.graph, Operation.outputs
 Operation._id_value = Operation._id
