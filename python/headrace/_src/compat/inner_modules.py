@@ -601,6 +601,35 @@ NAMES = {
             _get_or_create_global_step_read=get_or_create_global_step_read
             _increment_global_step=increment_global_step""",
     },
+    "python.training.basic_session_run_hooks": {
+        "compat.training_tools": "NeverTriggerTimer",
+    },
+    "python.training.checkpoint_utils": {
+        "training.checkpoint_management": "wait_for_new_checkpoint",
+    },
+    "python.training.device_setter": {
+        "compat.training_tools": "STANDARD_PS_OPS",
+    },
+    "python.training.monitored_session": {
+        "compat.session_wrappers": """
+            _CoordinatedSession=CoordinatedSession _HookedSession=HookedSession
+            _PREEMPTION_ERRORS=PREEMPTION_ERRORS
+            _RecoverableSession=RecoverableSession
+            _WrappedSession=WrappedSession""",
+        "training.monitored_session": """
+            USE_DEFAULT=_USE_DEFAULT _MonitoredSession""",
+    },
+    "python.training.optimizer": {
+        "compat.training_tools": """
+            _deduplicate_indexed_slices=deduplicate_indexed_slices
+            _var_key=var_key""",
+    },
+    "python.training.server_lib": {
+        "training.server_lib": "_make_server_def",
+    },
+    "python.training.session_manager": {
+        "compat.training_tools": "_maybe_name=maybe_name _ready=ready",
+    },
     "python.training.checkpoint_ops": {
         "training.checkpoint_ops": """
             _load_and_remap_matrix=load_and_remap_matrix
@@ -614,6 +643,7 @@ NAMES = {
             _warm_start_var_with_vocab=warm_start_var_with_vocab warm_start""",
     },
     "python.training.moving_averages": {
+        "compat.training_tools": "weighted_moving_average",
         "training.moving_averages": "assign_moving_average",
     },
     "python.training.saver": {

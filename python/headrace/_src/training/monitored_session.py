@@ -337,6 +337,27 @@ def _merged_options(options, others):
     return merged
 
 
+class _Inner:
+    """What stands between a monitored session and its session: programs go
+    through these, `_sess` by `_sess`."""
+
+    def __init__(self, runs, depth):
+        self._runs, self._depth = runs, depth
+
+    @property
+    def _sess(self):
+        return (self._runs.session if self._depth == 1
+                else _Inner(self._runs, self._depth - 1))
+
+    graph = property(lambda self: self._runs.session.graph)
+
+    def run(self, *args, **kwargs):
+        return self._runs.run(*args, **kwargs)
+
+    def should_stop(self):
+        return self._runs.should_stop()
+
+
 class _MonitoredSession:
     """What both monitored sessions are. `recovers`: a run that fails because a
     worker was lost is run again in a new session."""
@@ -373,6 +394,19 @@ class _MonitoredSession:
                     raise
                 _log.info("An error was raised while a session was being "
                           "created: %s. A new session is created.", error)
+
+    @property
+    def _sess(self):
+        return None if self._closed or self._runs is None else _Inner(
+            self._runs, 3 if self._recovers else 2)
+
+    def _tf_sess(self):
+        """The session itself; None once it is closed."""
+        return None if self._closed or self._runs is None else (
+            self._runs.session)
+
+    def _is_closed(self):
+        return self._closed
 
     @property
     def graph(self):
