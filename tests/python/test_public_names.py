@@ -75,7 +75,7 @@ INTERNAL = {
     "keras.callbacks": "CallbackList",
     "keras.losses": "huber_loss reduced weighted",
     "keras.metrics": "MeanOfFunction accuracy",
-    "layers.backend": "choose fix_learning_phase fixed_learning_phase set_manual_initialization graph_state known unique_name",
+    "layers.backend": "as_sparse choose fix_learning_phase fixed_learning_phase set_manual_initialization graph_state is_keras_tensor is_placeholder known unique_name",
     "layers.core": "data_format_of",
     "layers.engine": "as_list snake_case",
     "layers.input_spec": "check_inputs",

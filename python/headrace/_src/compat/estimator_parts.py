@@ -63,12 +63,6 @@ def should_run_distribute_coordinator(config):
     return False
 
 
-def get_or_create_global_step_read(graph=None):
-    """The tensor of the global step that hooks read."""
-    with (graph or get_default_graph()).as_default():
-        return get_or_create_read()
-
-
 def variable_to_proto(v, export_scope=None):
     """The VariableDef of a variable."""
     return v.to_proto(export_scope=export_scope)

@@ -595,20 +595,11 @@ NAMES = {
     "python.training.saver_test_utils": {
         "compat.saver_tools": "CheckpointedOp",
     },
-    "python.training.training_util": {
-        "compat.saver_tools": """
-            _get_global_step_read=get_global_step_read
-            _get_or_create_global_step_read=get_or_create_global_step_read
-            _increment_global_step=increment_global_step""",
-    },
     "python.training.basic_session_run_hooks": {
         "compat.training_tools": "NeverTriggerTimer",
     },
     "python.training.checkpoint_utils": {
         "training.checkpoint_management": "wait_for_new_checkpoint",
-    },
-    "python.training.device_setter": {
-        "compat.training_tools": "STANDARD_PS_OPS",
     },
     "python.training.monitored_session": {
         "compat.session_wrappers": """
@@ -658,8 +649,10 @@ NAMES = {
             create_slot create_slot_with_initializer create_zeros_slot""",
     },
     "python.training.training_util": {
-        "compat.estimator_parts": """
-            _get_or_create_global_step_read=get_or_create_global_step_read""",
+        "compat.saver_tools": """
+            _get_global_step_read=get_global_step_read
+            _get_or_create_global_step_read=get_or_create_global_step_read
+            _increment_global_step=increment_global_step""",
         "training.global_step": "GLOBAL_STEP_READ_KEY",
     },
     "python.util.all_util": {
@@ -667,10 +660,7 @@ NAMES = {
             make_all remove_undocumented reveal_undocumented""",
     },
     "python.util.compat": {
-        "compat.dispatch": "path_to_str",
-    },
-    "python.util.compat_internal": {
-        "compat.dispatch": "path_to_str",
+        "framework.text_compat": "path_to_str",
     },
     "python.util.decorator_utils": {
         "compat.decorators": """

@@ -10,16 +10,6 @@ from headrace._src.variables import initializers as _initializers
 from headrace._src.variables import scopes as _scopes
 from headrace._src.variables.scopes import get_variable
 
-# The ops whose nodes replica_device_setter gives to parameter servers.
-STANDARD_PS_OPS = (
-    "Variable", "VariableV2", "AutoReloadVariable", "MutableHashTable",
-    "MutableHashTableV2", "MutableHashTableOfTensors",
-    "MutableHashTableOfTensorsV2", "MutableDenseHashTable",
-    "MutableDenseHashTableV2", "VarHandleOp",
-    "BoostedTreesEnsembleResourceHandleOp",
-    "BoostedTreesQuantileStreamResourceHandleOp",
-    "ResourceConditionalAccumulator")
-
 
 class NeverTriggerTimer(SecondOrStepTimer):
     """A timer whose time never comes."""
