@@ -172,6 +172,8 @@ NAMES = {
             regex_replace string_join string_split string_to_hash_bucket
             string_to_hash_bucket_fast string_to_hash_bucket_strong
             string_to_number substr""",
+        "ops.type_specs": """
+            IndexedSlicesSpec SparseTensorSpec TensorSpec TypeSpec""",
         "platform.load_library": """
             load_file_system_library load_library load_op_library""",
         "platform.tf_logging": "get_logger",
@@ -361,6 +363,11 @@ NAMES = {
         "training.global_step": """
             assert_global_step create_global_step get_global_step
             get_or_create_global_step""",
+        "ops.type_specs": "BoundedTensorSpec TensorSpec",
+        "training.checkpoint_ops": """
+            load_and_remap_matrix_initializer load_embedding_initializer
+            load_linear_multiclass_bias_initializer
+            load_variable_slot_initializer""",
     },
     "contrib.framework.nest": {
         "framework.nest": """

@@ -92,7 +92,10 @@ INTERNAL = {
                     zero_tensors""",
     "seq2seq.decoders": "check_output_layer output_size_of",
     "seq2seq.helpers": "embedding_function start_and_end",
-    "session.session": "register_session_run_conversion_functions expand_feed expand_fetch",
+    "ops.type_specs": """BatchableTypeSpec
+        register_type_spec_from_value_converter type_spec_from_value""",
+    "session.session": """expand_feed expand_fetch
+        register_session_run_conversion_functions""",
     "session.session_handles": "TensorHandle",
     "saved_model.loader": "parse_saved_model",
     "platform.file_io": "FileStatistics",
@@ -102,6 +105,9 @@ INTERNAL = {
     "training.checkpoint_management": """existing_checkpoint
                                          meta_graph_filename write_state""",
     "training.checkpoint_reader": "CheckpointReader",
+    "training.checkpoint_ops": "load_and_remap_matrix",
+    "training.warm_start": """get_grouped_variables get_var_info
+        infer_var_name warm_start_var_with_vocab""",
     "training.meta_graph": """add_collection_def create_meta_graph_def
         proto_functions
                               import_scoped_meta_graph read_meta_graph_file""",

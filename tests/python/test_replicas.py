@@ -149,7 +149,7 @@ def test_hook_of_synchronous_training():
     x, loss, variables = model()
     sync = tf.train.SyncReplicasOptimizer(tf.train.AdamOptimizer(), 1)
     early = sync.make_session_run_hook(True)
-    with pytest.raises(ValueError, match="should apply gradient before"):
+    with pytest.raises(ValueError, match="should be called before using"):
         early.begin()
     train = sync.minimize(loss, step, variables[:2])
     assert sync.get_slot_names() == ["m", "v"] and sync.variables()

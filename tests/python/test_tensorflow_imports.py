@@ -1,4 +1,5 @@
 """headrace.compat: `import tensorflow` for programs of TensorFlow 1.x."""
+import ast
 import json
 import os
 import re
@@ -598,3 +599,13 @@ def test_definitions_of_ops():
     with pytest.raises(ValueError, match="OfTheProgram is registered"):
         registry.register_op_list(own)
     del ops["OfTheProgram"]
+
+
+def test_each_inner_module_has_one_entry():
+    # Of two entries in one dict, the first would be lost.
+    with open(inner_modules.__file__) as file:
+        names = next(node.value for node in ast.parse(file.read()).body
+                     if isinstance(node, ast.Assign)
+                     and node.targets[0].id == "NAMES")
+    keys = [key.value for key in names.keys]
+    assert sorted(keys) == sorted(set(keys))

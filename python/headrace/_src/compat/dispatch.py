@@ -162,8 +162,3 @@ def get_json_type(obj):
     if isinstance(obj, collections.abc.Mapping):
         return dict(obj)
     raise TypeError("Not JSON Serializable:", obj)
-
-
-def path_to_str(path):
-    """A path as text: that of a PathLike object."""
-    return path.__fspath__() if hasattr(path, "__fspath__") else path

@@ -212,6 +212,8 @@ def _find(path, name):
     if path.startswith("python.keras") and path[7:] in _spaces():
         return getattr(_space(path[7:]), name)
     if _GENERATED_OPS.match(path):
+        if name == "_op_def_lib":
+            return _names.load("compat.op_library").all_ops
         return _op(name)
     if _MESSAGES.match(path):
         return _message(path, name)

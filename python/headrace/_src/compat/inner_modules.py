@@ -126,7 +126,8 @@ NAMES = {
     },
     "python.client.session": {
         "session.session": """
-            BaseSession=Session register_session_run_conversion_functions""",
+            BaseSession=Session SessionInterface=Session _DeviceAttributes
+            register_session_run_conversion_functions""",
     },
     "python.client.timeline": {
         "compat.clients": "Timeline",
@@ -250,7 +251,8 @@ NAMES = {
         "framework.tensor": "constant",
     },
     "python.framework.device": {
-        "compat.node_tools": "canonical_name check_valid merge_device",
+        "compat.node_tools": """
+            canonical_name check_valid is_device_spec merge_device""",
         "framework.device_spec": "DeviceSpec",
     },
     "python.framework.dtypes": {
@@ -272,6 +274,14 @@ NAMES = {
     },
     "python.framework.function": {
         "functions.defun": "Defun",
+    },
+    "python.framework.tensor_spec": {
+        "ops.type_specs": "BoundedTensorSpec TensorSpec",
+    },
+    "python.framework.type_spec": {
+        "ops.type_specs": """
+            BatchableTypeSpec TypeSpec register_type_spec_from_value_converter
+            type_spec_from_value""",
     },
     "python.framework.indexed_slices": {
         "framework.indexed_slices": "IndexedSlicesValue",
@@ -312,6 +322,12 @@ NAMES = {
             colocate_with device_v2=device""",
         "framework.tensor": "convert_n_to_tensor",
         "framework.indexed_slices": "IndexedSlicesValue",
+    },
+    "python.framework.test_ops": {
+        "compat.op_library": "_op_def_lib=all_ops",
+    },
+    "python.framework.op_def_library": {
+        "compat.op_library": "OpDefLibrary",
     },
     "python.framework.random_seed": {
         "ops.random_ops": """
@@ -653,10 +669,46 @@ NAMES = {
     "python.training.saver_test_utils": {
         "compat.saver_tools": "CheckpointedOp",
     },
+    "python.training.basic_session_run_hooks": {
+        "compat.training_tools": "NeverTriggerTimer",
+    },
+    "python.training.checkpoint_utils": {
+        "training.checkpoint_management": "wait_for_new_checkpoint",
+    },
     "python.training.monitored_session": {
-        "training.monitored_session": "_HookedSession",
+        "compat.session_wrappers": """
+            _CoordinatedSession=CoordinatedSession _HookedSession=HookedSession
+            _PREEMPTION_ERRORS=PREEMPTION_ERRORS
+            _RecoverableSession=RecoverableSession
+            _WrappedSession=WrappedSession""",
+        "training.monitored_session": """
+            USE_DEFAULT=_USE_DEFAULT _MonitoredSession""",
+    },
+    "python.training.optimizer": {
+        "compat.training_tools": """
+            _deduplicate_indexed_slices=deduplicate_indexed_slices
+            _var_key=var_key""",
+    },
+    "python.training.server_lib": {
+        "training.server_lib": "_make_server_def",
+    },
+    "python.training.session_manager": {
+        "compat.training_tools": "_maybe_name=maybe_name _ready=ready",
+    },
+    "python.training.checkpoint_ops": {
+        "training.checkpoint_ops": """
+            _load_and_remap_matrix=load_and_remap_matrix
+            _load_and_remap_matrix_initializer=load_and_remap_matrix_initializer
+            _load_embedding_initializer=load_embedding_initializer""",
+    },
+    "python.training.warm_starting_util": {
+        "training.warm_start": """
+            VocabInfo _get_grouped_variables=get_grouped_variables
+            _get_var_info=get_var_info _infer_var_name=infer_var_name
+            _warm_start_var_with_vocab=warm_start_var_with_vocab warm_start""",
     },
     "python.training.moving_averages": {
+        "compat.training_tools": "weighted_moving_average",
         "training.moving_averages": "assign_moving_average",
     },
     "python.training.saver": {
@@ -682,7 +734,7 @@ NAMES = {
             make_all remove_undocumented reveal_undocumented""",
     },
     "python.util.compat": {
-        "compat.dispatch": "path_to_str",
+        "framework.text_compat": "path_to_str",
     },
     "python.util.decorator_utils": {
         "compat.decorators": """

@@ -263,6 +263,11 @@ def canonical_name(device):
     return device.to_string()
 
 
+def is_device_spec(obj):
+    """Whether it is a DeviceSpec."""
+    return isinstance(obj, device_spec.DeviceSpec)
+
+
 def check_valid(spec):
     """ValueError unless it is the name of a device."""
     device_spec.DeviceSpec.from_string(spec)

@@ -167,11 +167,11 @@ def get_global_step_read(graph=None):
     """The tensor that hooks fetch as the global step, or None."""
     graph = graph or get_default_graph()
     with graph.as_default():
-        found = graph.get_collection(_global_step._READ)
+        found = graph.get_collection(_global_step.GLOBAL_STEP_READ_KEY)
         if len(found) > 1:
             raise RuntimeError(
                 "There are multiple items in collection %s. There should be "
-                "only one." % _global_step._READ)
+                "only one." % _global_step.GLOBAL_STEP_READ_KEY)
         return found[0] if found else None
 
 

@@ -17,18 +17,24 @@ def get_default_session():
     return stack[-1] if stack else None
 
 
-def session_for(session, graph):
-    """`session` or the default one, if it is of `graph`; else ValueError."""
-    if session is None:
+def session_for(session, graph, is_run=False):
+    """`session` or the default one, if it is of `graph`; else ValueError.
+    is_run: to run an operation, not to evaluate a tensor."""
+    given = session is not None
+    what, method = (("execute operation", "run") if is_run
+                    else ("evaluate tensor", "eval"))
+    if not given:
         session = get_default_session()
         if session is None:
             raise ValueError(
-                "Cannot evaluate tensor using `eval()` or run an operation "
-                "using `run()`: No default session is registered. Use `with "
-                "sess.as_default()` or pass an explicit session to "
-                "`eval(session=sess)` or `run(session=sess)`.")
+                "Cannot %s using `%s()`: No default session is registered. Use "
+                "`with sess.as_default()` or pass an explicit session to "
+                "`%s(session=sess)`" % (what, method, method))
     if session.graph is not graph:
-        raise ValueError("Cannot use the given or default session: the "
-                         "tensor's graph is different from the session's "
-                         "graph.")
+        raise ValueError(
+            "Cannot use the %s session to %s: the %s's graph is different from "
+            "the session's graph.%s" % (
+                "given" if given else "default", what, what.split()[1],
+                "" if given else " Pass an explicit session to "
+                "`%s(session=sess)`." % method))
     return session

@@ -59,6 +59,8 @@ class DeviceSpec:
                 continue
             if key == "device" and len(fields) == 3:
                 fields = fields[1:]
+            elif key.upper() in _TYPES and len(fields) == 1:
+                fields = [key, "*"]
             elif key.upper() not in _TYPES or len(fields) != 2:
                 raise ValueError("Unknown attribute: '%s' in '%s'" % (key, spec))
             if "device_type" in found:

@@ -71,6 +71,8 @@ class Graph(_headrace.GraphCore):
         self._loops_without_gradient = []  # results of while_loops
         self._py_functions = []  # what PyFunc nodes call
         self._attr_scopes = {}  # attrs of new nodes: AttrValues
+        self._original = None  # what new nodes stand for
+        self._originals = {}  # by node id
         self._is_function = False  # a program says that it is one
         self._prepare_fetches = None  # of session.session_handles
         self._lock = threading.RLock()
@@ -360,13 +362,6 @@ class Graph(_headrace.GraphCore):
     def _nodes_by_id(self):
         return {op._id: op for op in self.get_operations()}
 
-    def _get_control_flow_context(self):
-        """The branch or loop that new nodes belong to, or None."""
-        return self._flow_context
-
-    def _set_control_flow_context(self, ctx):
-        self._flow_context = ctx
-
     @contextlib.contextmanager
     def control_dependencies(self, control_inputs):
         """Nodes made inside run after `control_inputs`: Operations, Tensors or
@@ -438,6 +433,17 @@ class Graph(_headrace.GraphCore):
             self._attr_scopes = outer
             self._merge_device_stack()
 
+    @contextlib.contextmanager
+    def _original_op(self, op):
+        """Nodes made inside say that they stand for `op`."""
+        outer, self._original = self._original, op
+        self._merge_device_stack()
+        try:
+            yield
+        finally:
+            self._original = outer
+            self._merge_device_stack()
+
     def _merge_device_stack(self):
         merged, functions = "", False
         for entry in reversed(self._device_stack):
@@ -448,13 +454,16 @@ class Graph(_headrace.GraphCore):
             elif entry:
                 merged = _headrace.merge_devices(merged, entry)
         self._device = merged
-        self._has_device_functions = functions or bool(self._attr_scopes)
+        self._has_device_functions = (
+            functions or bool(self._attr_scopes) or self._original is not None)
 
     def _apply_device_functions(self, op):
         """Goes through the blocks from the inside: a function sees what inner
         blocks asked for, and its answer goes before outer blocks. `op` may be
         an object of the program that is to learn the device. Blocks that give
         attrs are applied, too."""
+        if self._original is not None:
+            self._originals[op._id] = self._original
         for name, value in self._attr_scopes.items():
             op._set_attr(name, value(op.node_def) if callable(value) else value)
         if op.device:

@@ -1,4 +1,5 @@
 """import_graph_def, and graphs as files."""
+import contextlib
 import os
 
 from headrace import _headrace
@@ -96,15 +97,21 @@ def import_graph_def(graph_def, input_map=None, return_elements=None,
             graph_def.SerializeToString())
     if producer_op_list is not None:
         graph_def = _drop_unknown_defaults(graph_def, producer_op_list)
-    if return_elements is not None and not all(
-            isinstance(x, str) for x in return_elements):
-        raise TypeError("return_elements must be a list of strings.")
+    if return_elements is not None:
+        if isinstance(return_elements, (str, bytes)) or not all(
+                isinstance(x, (str, bytes)) for x in return_elements):
+            raise TypeError("return_elements must be a list of strings.")
+        return_elements = [_text(x) for x in return_elements]
     graph = get_default_graph()
     mapped = []
+    if not isinstance(input_map or {}, dict):
+        raise TypeError("input_map must be a dictionary mapping strings to "
+                        "Tensor objects.")
     for key, value in (input_map or {}).items():
-        if not isinstance(key, str):
+        if not isinstance(key, (str, bytes)):
             raise TypeError("input_map must be a dictionary mapping strings to "
                             "Tensor objects.")
+        key = _text(key)
         if key.startswith("^"):
             mapped.append((key, graph.as_graph_element(value)))
         else:
@@ -116,12 +123,53 @@ def import_graph_def(graph_def, input_map=None, return_elements=None,
                   else graph.unique_name(prefix))
     context = graph._flow_context
     known = 0 if context is None else len(graph.get_operations())
-    found = graph._import_graph_def(graph_def, prefix, mapped,
-                                    list(return_elements or ()))
+    with _without_device(graph):
+        first = graph._last_id
+        found = graph._import_graph_def(graph_def, prefix, mapped,
+                                        list(return_elements or ()))
     if context is not None:
         load("_src.control.contexts").adopt_imported(
             context, graph.get_operations()[known:])
+    if graph._device_stack:
+        _place(graph, first)
     return None if return_elements is None else found
+
+
+def _text(name):
+    return name.decode() if isinstance(name, bytes) else name
+
+
+@contextlib.contextmanager
+def _without_device(graph):
+    """Nodes that are imported keep the devices that their NodeDefs have."""
+    device, graph._device = graph._device, ""
+    try:
+        yield
+    finally:
+        graph._device = device
+
+
+def _place(graph, first):
+    """Gives the nodes from an id on the devices that the blocks around ask for,
+    beside those they have; those that stand beside a node of the graph have
+    the device of that one."""
+    beside = []
+    for node_id in range(first, graph._last_id):
+        op = graph._operation_by_id(node_id)
+        if op is None:
+            continue
+        others = [group[5:].decode() for group in op.colocation_groups()
+                  if group.startswith(b"loc:@")
+                  and group[5:].decode() != op.name]
+        if others:
+            beside.append((op, others))
+            continue
+        own = op.device
+        with graph.device(own) if own else contextlib.nullcontext():
+            graph._apply_device_functions(op)
+    for op, others in beside:
+        found = (graph._operation(name) for name in others)
+        op._set_device(next((o.device for o in found if o and o.device), ""))
 
 
 def write_graph(graph_or_graph_def, logdir, name, as_text=True):

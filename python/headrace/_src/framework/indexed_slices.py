@@ -4,6 +4,7 @@ gradients of gathers are."""
 import collections
 
 from headrace import raw_ops as _raw
+from headrace._loading import load
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor import (
@@ -37,6 +38,14 @@ class IndexedSlices:
     dtype = property(lambda self: self._values.dtype)
     graph = property(lambda self: self._values.graph)
     shape = property(lambda self: self._static_shape())
+
+    @property
+    def _type_spec(self):
+        return load("_src.ops.type_specs").type_spec_from_value(self)
+
+    def consumers(self):
+        """The operations that take its tensors."""
+        return [op for t in self._components() for op in t.consumers()]
 
     def _static_shape(self):
         known = (None if self._dense_shape is None

@@ -43,7 +43,7 @@ class Reference:
 
 def _run(self, feed_dict=None, session=None):
     """Runs this operation in `session`, or the default session."""
-    session_for(session, self.graph).run(self, feed_dict)
+    session_for(session, self.graph, True).run(self, feed_dict)
 
 
 def _repr(self):
@@ -108,9 +108,13 @@ Operation.traceback_with_start_lines = property(
     lambda self: [line + (1,) for line in _traceback(self)])
 Operation.get_attr = _get_attr
 Operation._attr = _attr
+Operation._original_op = property(
+    lambda self: self.graph._originals.get(self._id))
 Operation._set_device = _set_device
 Operation._set_device_from_string = _native_set_device
 Operation._as_graph_element = lambda self: self
+Operation._get_control_flow_context = lambda self: (
+    self.graph._flow_contexts.get(self._id))
 Operation._add_control_inputs = _add_control_inputs
 Operation._graph, Operation._outputs = Operation.graph, Operation.outputs
 Operation._id_value = Operation._id

@@ -136,10 +136,15 @@ def feed_to_array(value, dtype):
         return to_array(value, dtype)
     if value is None:
         raise ValueError("None values not supported.")
-    array = np.asarray(value, dtype=dtype)
-    if isinstance(value, int) and array != value:
+    try:
+        array = np.asarray(value, dtype=dtype)
+    except OverflowError:
+        array = None
+    if array is None or isinstance(value, int) and array != value:
         raise TypeError("Type of feed value %r with type %s is not compatible "
-                        "with Tensor type %s" % (value, type(value), dtype))
+                        "with Tensor type %s. Try explicitly setting the type "
+                        "of the feed tensor to a larger type (e.g. int64)."
+                        % (value, type(value), dtype))
     return array
 
 
@@ -188,6 +193,8 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
     `verify_shape` asks for equality instead. Raises TypeError for values that
     do not fit the dtype, ValueError for too many of them."""
     graph = _graph.get_default_graph()
+    if isinstance(name, bytes):
+        name = name.decode()
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype).base_dtype
     if shape is not None:

@@ -4,6 +4,7 @@ import collections
 import numpy as np
 
 from headrace import raw_ops as _raw
+from headrace._loading import load
 from headrace._src.framework import dtypes
 from headrace._src.framework.graph import name_scope
 from headrace._src.framework.tensor import (
@@ -56,6 +57,11 @@ class SparseTensor:
     dtype = property(lambda self: self._values.dtype)
     graph = property(lambda self: self._values.graph)
     shape = property(lambda self: self.get_shape())
+
+    @property
+    def _type_spec(self):
+        return load("_src.ops.type_specs").SparseTensorSpec(self.shape,
+                                                            self.dtype)
 
     def get_shape(self):
         """The TensorShape, as far as dense_shape is known."""

@@ -1,5 +1,6 @@
 """Session: runs parts of a graph."""
 import collections.abc
+import warnings
 
 from headrace import _headrace
 from headrace._headrace import Tensor
@@ -8,9 +9,17 @@ from headrace._src.framework import errors
 from headrace._src.framework import graph as _graph
 from headrace._src.framework.default_session import default_sessions
 
-_DeviceAttributes = collections.namedtuple(
-    "_DeviceAttributes",
-    ["name", "device_type", "memory_limit_bytes", "incarnation"])
+
+
+class _DeviceAttributes(collections.namedtuple(
+        "_DeviceAttributes",
+        ["name", "device_type", "memory_limit_bytes", "incarnation"])):
+    """A device of a session."""
+
+    def __repr__(self):
+        return "_DeviceAttributes(%s, %s, %d, %d)" % self
+
+
 MemoryPlan = collections.namedtuple(
     "MemoryPlan", ["peak_bytes", "total_bytes", "blocks", "unknown"])
 _Block = collections.namedtuple(
@@ -46,12 +55,15 @@ class Session:
                             % type(target))
         if config is not None:
             config = _own_message(config, "ConfigProto")
+            if not isinstance(config, _headrace.Message):
+                raise TypeError("config must be a tf.ConfigProto, but got %s"
+                                % type(config))
         self._graph = graph
         self._target = target
         self._config = config
         self._core = _headrace.SessionCore(graph, target, config)
         self._run = self._core.run
-        self._contexts = []
+        self._context = None
         self._closed = False
         self._dead_handles = []  # of TensorHandles that are gone
 
@@ -89,6 +101,8 @@ class Session:
         `cancellation` as run() does."""
         if self._graph._prepare_fetches is not None:
             fetches = self._graph._prepare_fetches(self, fetches)
+        if not isinstance(feed_list, (list, tuple, type(None))):
+            raise TypeError("`feed_list` must be a list or tuple.")
         return self._core.make_callable(fetches, feed_list, accept_options)
 
     def _make_callable_from_options(self, callable_options):
@@ -113,6 +127,10 @@ class Session:
                        for x in options.target]
         except KeyError as e:
             raise errors.NotFoundError(None, None, e.args[0]) from None
+        both = [x.name for x in fetches if x in feeds]
+        if both:
+            raise errors.InvalidArgumentError(
+                None, None, "%s is both fed and fetched." % both[0])
         function = self.make_callable(fetches + targets, feeds,
                                       accept_options=True)
         run_options = options.run_options
@@ -207,14 +225,19 @@ class Session:
         return _Default(self)
 
     def __enter__(self):
-        context = self._graph.as_default(), _Default(self)
-        for c in context:
+        if self._context is not None:
+            raise RuntimeError(
+                "Session context managers are not re-entrant. Use "
+                "`Session.as_default()` if you want to enter a session "
+                "multiple times.")
+        self._context = self._graph.as_default(), _Default(self)
+        for c in self._context:
             c.__enter__()
-        self._contexts.append(context)
         return self
 
     def __exit__(self, kind, value, trace):
-        for c in reversed(self._contexts.pop()):
+        context, self._context = self._context, None
+        for c in reversed(context):
             c.__exit__(kind, value, trace)
         self.close()
 
@@ -235,10 +258,20 @@ class _Default:
 
 
 class InteractiveSession(Session):
-    """A Session that is the default from its construction to its close()."""
+    """A Session that is the default from its construction to its close(). Others
+    in the meantime are warned of."""
+    _active_session_count = 0
 
     def __init__(self, target="", graph=None, config=None):
         super().__init__(target, graph, config)
+        if InteractiveSession._active_session_count > 0:
+            warnings.warn(
+                "An interactive session is already active. This can cause "
+                "out-of-memory errors in some cases. You must explicitly call "
+                "`InteractiveSession.close()` to release resources held by the "
+                "other session(s).", stacklevel=2)
+        InteractiveSession._active_session_count += 1
+        self._is_counted = True
         self._default_graph = None
         if graph is not None:
             self._default_graph = graph.as_default()
@@ -247,6 +280,9 @@ class InteractiveSession(Session):
 
     def close(self):
         super().close()
+        if self._is_counted:
+            InteractiveSession._active_session_count -= 1
+            self._is_counted = False
         if self in default_sessions():
             default_sessions().remove(self)
         if self._default_graph is not None:
@@ -314,6 +350,9 @@ def expand_fetch(fetch):
 
 def expand_feed(key, value):
     """[(tensor, value)] for keys that are no Tensor, or None."""
+    conversion = _conversion_of(key)
+    if conversion is not None and conversion[2] is not None:
+        return conversion[2](key, value)
     if isinstance(key, tuple):
         nest = load("_src.framework.nest")  # few programs have such keys
         keys, values = nest.flatten(key), nest.flatten(value)
@@ -326,9 +365,6 @@ def expand_feed(key, value):
         for k, v in zip(keys, values):
             pairs += expand_feed(k, v) or [(k, v)]
         return pairs
-    conversion = _conversion_of(key)
-    if conversion is not None and conversion[2] is not None:
-        return conversion[2](key, value)
     if hasattr(key, "_feed_components"):
         return key._feed_components(value)
     if hasattr(key, "_as_graph_element"):

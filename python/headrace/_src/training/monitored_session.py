@@ -417,6 +417,9 @@ class _MonitoredSession:
         coordinated = _Layer(self._runs)
         return _Layer(coordinated) if self._recovers else coordinated
 
+    def _is_closed(self):
+        return self._closed
+
     @property
     def graph(self):
         """The graph, or None once the session is closed."""

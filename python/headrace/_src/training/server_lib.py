@@ -122,8 +122,13 @@ def _make_server_def(server_or_cluster_def, job_name, task_index, protocol,
     if isinstance(server_or_cluster_def, messages.ServerDef):
         made.CopyFrom(server_or_cluster_def)
     else:
-        made.cluster.CopyFrom(
-            ClusterSpec(server_or_cluster_def).as_cluster_def())
+        try:
+            cluster = ClusterSpec(server_or_cluster_def)
+        except TypeError as error:
+            raise TypeError("Could not convert `server_or_cluster_def` to a "
+                            "`tf.train.ServerDef` or `tf.train.ClusterSpec`: %s"
+                            % error) from None
+        made.cluster.CopyFrom(cluster.as_cluster_def())
         if job_name is None:
             if len(made.cluster.job) != 1:
                 raise ValueError("Must specify an explicit `job_name`.")

@@ -164,7 +164,7 @@ class SessionManager:
                 raise
             return False, str(error)
         if missing is None or np.size(missing) == 0 or (
-                np.asarray(missing).dtype == np.float32):
+                np.asarray(missing).dtype == np.int32):
             return True, None
         return False, "Variables not initialized: " + ", ".join(
             name.decode() for name in missing)

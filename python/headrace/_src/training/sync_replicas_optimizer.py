@@ -220,8 +220,8 @@ class _Hook(SessionRunHook):
     def begin(self):
         optimizer = self._sync_optimizer
         if not optimizer._gradients_applied:
-            raise ValueError("SyncReplicasOptimizer should apply gradient "
-                             "before calling.")
+            raise ValueError("SyncReplicasOptimizer.apply_gradient should be "
+                             "called before using the hook.")
         self._init_op = optimizer.local_step_init_op
         self._tokens_op = self._runner = None
         if self._is_chief:

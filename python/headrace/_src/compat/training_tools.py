@@ -1,0 +1,72 @@
+"""tensorflow.python.training: parts of modules that programs and tests use though
+tf does not export them."""
+from headrace import raw_ops as _raw
+from headrace._src.framework.graph import GraphKeys
+from headrace._src.ops import math_ops as _math
+from headrace._src.training.basic_session_run_hooks import SecondOrStepTimer
+from headrace._src.training.moving_averages import assign_moving_average
+from headrace._src.training.session_manager import SessionManager
+from headrace._src.variables import initializers as _initializers
+from headrace._src.variables import scopes as _scopes
+from headrace._src.variables.scopes import get_variable
+
+
+class NeverTriggerTimer(SecondOrStepTimer):
+    """A timer whose time never comes."""
+
+    def __init__(self):
+        super().__init__(every_steps=1)
+
+    def should_trigger_for_step(self, step):
+        return False
+
+    def update_last_triggered_step(self, step):
+        return None, None
+
+    def last_triggered_step(self):
+        return None
+
+
+def weighted_moving_average(value, decay, weight, truediv=True,
+                            collections=None, name=None):
+    """The moving average of `value`, each counted as often as `weight` says:
+    that of value * weight by that of weight, both of which begin with zero."""
+    collections = collections or [GraphKeys.GLOBAL_VARIABLES]
+    with _scopes.variable_scope(name, "WeightedMovingAvg",
+                                [value, weight, decay]) as scope:
+        averages = []
+        for key, x in (("value_x_weight", value), ("weight", weight)):
+            averages.append(get_variable(
+                key, shape=x.get_shape(), dtype=x.dtype,
+                initializer=_initializers.Zeros(), trainable=False,
+                collections=collections))
+        numerator = assign_moving_average(averages[0], value * weight, decay,
+                                          zero_debias=False)
+        denominator = assign_moving_average(averages[1], weight, decay,
+                                            zero_debias=False)
+        divide = _math.truediv if truediv else _math.div
+        return divide(numerator, denominator, name=scope.name)
+
+
+def maybe_name(obj):
+    """The name of an object, or what it is as text."""
+    return obj if isinstance(obj, str) else getattr(obj, "name", str(obj))
+
+
+def ready(op, sess, msg):
+    """(whether a session has all that `op` asks for, what is missing)."""
+    return SessionManager._ready(op, sess)
+
+
+def deduplicate_indexed_slices(values, indices):
+    """(values, indices) with each index once: values of the same are added."""
+    unique, places = _raw.Unique(indices)
+    summed = _raw.UnsortedSegmentSum(
+        values, places, _raw.Shape(unique)[0])
+    return summed, unique
+
+
+def var_key(var):
+    """What a variable's slots are found by: its graph and the name of its
+    node."""
+    return var.op.graph, var.op.name

@@ -1,0 +1,132 @@
+"""Sessions: objects of a program that are fetched and fed, callables from
+CallableOptions, interactive sessions, and what eval() and run() refuse."""
+import numpy as np
+import pytest
+
+import headrace as tf
+from headrace._src.session import session as sessions
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as g:
+        yield g
+
+
+class Squared:
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+
+@pytest.fixture
+def conversions(monkeypatch):
+    monkeypatch.setattr(sessions, "_conversions", [])
+    sessions.register_session_run_conversion_functions(
+        Squared, lambda x: ([x.tensor], lambda values: values[0] ** 2),
+        lambda x, value: [(x.tensor, value)], lambda x: [x.tensor])
+
+
+def test_objects_are_fetched_and_fed_as_a_program_says(conversions):
+    x = Squared(tf.placeholder(tf.float32, []))
+    y = x.tensor + 1
+    with tf.Session() as session:
+        assert session.run(Squared(tf.constant(5.))) == 25
+        assert session.run([y, x], {x: 3.}) == [4, 9]
+        handle = session.partial_run_setup([y], [x])
+        assert session.partial_run(handle, y, {x: 1.}) == 2
+    with pytest.raises(ValueError, match="has already been registered"):
+        sessions.register_session_run_conversion_functions(Squared, None)
+
+
+def test_callables_are_made_from_options():
+    x = tf.constant(1.)
+    y = x + 1
+    message = _callable_options()
+    message.feed.append(x.name)
+    message.fetch.append(y.name)
+    message.target.append(y.op.name)
+    with tf.Session() as session:
+        run = session._make_callable_from_options(message)
+        assert run(np.float32(3.)) == [4.]
+        message.run_options.trace_level = tf.RunOptions.FULL_TRACE
+        metadata = tf.RunMetadata()
+        session._make_callable_from_options(message)(
+            np.float32(3.), run_metadata=metadata)
+        assert metadata.HasField("step_stats")
+        message.fetch.append(x.name)
+        with pytest.raises(tf.errors.InvalidArgumentError,
+                           match="Const:0 is both fed and fetched"):
+            session._make_callable_from_options(message)
+
+
+def _callable_options():
+    from headrace import _headrace
+    return _headrace.message_class("CallableOptions")()
+
+
+def test_lists_of_feeds_are_lists():
+    x = tf.placeholder(tf.float32, [])
+    with tf.Session() as session:
+        with pytest.raises(TypeError, match="must be a list or tuple"):
+            session.make_callable(x, feed_list=x)
+
+
+def test_sessions_are_entered_once():
+    with tf.Session() as session:
+        with pytest.raises(RuntimeError, match="are not re-entrant"):
+            with session:
+                pass
+        with session.as_default():
+            assert tf.constant(1).eval() == 1
+
+
+def test_interactive_sessions_warn_of_each_other():
+    session = tf.InteractiveSession()
+    try:
+        with pytest.warns(UserWarning, match="already active"):
+            other = tf.InteractiveSession()
+        other.close()
+    finally:
+        session.close()
+    assert tf.InteractiveSession._active_session_count == 0
+
+
+@pytest.mark.parametrize("call,text", [
+    (lambda x, other: x.eval(), "evaluate tensor using `eval..`: No default"),
+    (lambda x, other: x.op.run(), "execute operation using `run..`: No default"),
+    (lambda x, other: x.eval(session=other), "Cannot use the given session to "
+     "evaluate tensor: the tensor's graph is different"),
+    (lambda x, other: x.op.run(session=other), "Cannot use the given session to "
+     "execute operation: the operation's graph is different")])
+def test_why_nothing_is_evaluated(call, text):
+    x = tf.constant(1)
+    with tf.Session(graph=tf.Graph()) as other:
+        pass
+    with pytest.raises(ValueError, match=text):
+        call(x, other)
+
+
+def test_numbers_that_do_not_fit_are_not_fed():
+    x = tf.placeholder(tf.int32, [])
+    with tf.Session() as session:
+        with pytest.raises(TypeError, match="is not compatible with Tensor "
+                           "type .*larger type"):
+            session.run(x + 1, {x: 2 ** 40})
+
+
+def test_nodes_know_what_they_stand_for(graph):
+    x = tf.constant(1.)
+    with graph._original_op(x.op):
+        y = tf.identity(x)
+    assert y.op._original_op is x.op and x.op._original_op is None
+
+
+def test_devices_are_shown():
+    device = sessions._DeviceAttributes("/device:CPU:0", "CPU", 7, 8)
+    assert repr(device) == "_DeviceAttributes(/device:CPU:0, CPU, 7, 8)"
+
+
+def test_configurations_are_messages():
+    with pytest.raises(TypeError, match="config must be a tf.ConfigProto"):
+        tf.Session(config=37)
+    assert tf.constant(1, name=b"bytes").op.name == "bytes"
