@@ -188,9 +188,8 @@ def _find(path, name):
         kind, home, original = entry
         if kind == "inner":
             return getattr(_names.load(home), original)
-        if home not in _spaces():
-            raise _Missing
-        return getattr(_space(home), original)
+        if home in _spaces() or home == "":
+            return getattr(_space(home), original)
     if path in inner_modules.SAME:
         return _find(inner_modules.SAME[path], name)
     if path in _spaces():
@@ -202,9 +201,9 @@ def _find(path, name):
         return getattr(packages.load("tensorflow_estimator." + path), name)
     if path.startswith("python.keras") and path[7:] in _spaces():
         return getattr(_space(path[7:]), name)
-    if _GENERATED_OPS.match(path):
-        if name == "_op_def_lib":
-            return _names.load("compat.op_library").all_ops
+    if _GENERATED_OPS.match(path) and name == "_op_def_lib":
+        return _names.load("compat.op_library").all_ops
+    if _GENERATED_OPS.match(path) or path in inner_modules.WITH_OPS:
         return _op(name)
     if _MESSAGES.match(path):
         return _message(path, name)
