@@ -87,6 +87,10 @@ NAMES = {
     "python.client.timeline": {
         "compat.clients": "Timeline",
     },
+    "python.data.kernel_tests.test_base": {
+        "compat.dataset_test_case": """
+            DatasetTestBase default_test_combinations""",
+    },
     "python.data.ops.dataset_ops": {
         "data.datasets": "DatasetV2=Dataset",
     },
@@ -182,6 +186,9 @@ NAMES = {
         "feature_column.features": "FeatureTransformationCache=Features",
         "feature_column.inputs": """
             make_parse_example_spec_v2=make_parse_example_spec""",
+    },
+    "python.framework.combinations": {
+        "compat.combinations": "NamedObject combine generate times",
     },
     "python.framework.common_shapes": {
         "compat.shape_functions": """
@@ -441,6 +448,9 @@ NAMES = {
     },
     "python.ops.gradient_checker": {
         "testing.gradient_checker": "compute_gradient compute_gradient_error",
+    },
+    "python.ops.gradient_checker_v2": {
+        "compat.gradient_checker": "compute_gradient max_error",
     },
     "python.ops.gradients_impl": {
         "compat.graphs": "gradients_v2",
@@ -928,7 +938,6 @@ SAME = {
     "contrib.rnn.python.ops.core_rnn": "python.ops.rnn",
     "contrib.rnn.python.ops.rnn": "python.ops.rnn",
     "contrib.rnn.rnn_cell": "python.ops.rnn_cell_impl",
-    "python.ops.gradient_checker_v2": "python.ops.gradient_checker",
     "python.ops.nn.rnn_cell": "python.ops.rnn_cell_impl",
     "python.ops.standard_ops": "python",
     "python.platform.logging": "python.platform.tf_logging",

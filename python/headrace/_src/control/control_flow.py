@@ -202,8 +202,9 @@ def _shapes_like(loop_vars, invariants):
                 for k, v in loop_vars.items()}
     if (not isinstance(invariants, (list, tuple))
             or len(invariants) != len(loop_vars)):
-        raise ValueError("shape_invariants must have the structure of "
-                         "loop_vars: %s, got %s" % (loop_vars, invariants))
+        raise ValueError("The two structures don't have the same nested "
+                         "structure: loop_vars %s, shape_invariants %s"
+                         % (loop_vars, invariants))
     return [_shapes_like(v, s) for v, s in zip(loop_vars, invariants)]
 
 
@@ -231,7 +232,7 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False,
     `exclusive`: it is an error if more than one is true. Without a default it
     is an error if none is."""
     if not isinstance(pred_fn_pairs, (list, tuple, dict)):
-        raise TypeError("pred_fn_pairs must be a list, tuple, or dict")
+        raise TypeError("fns must be a list, tuple, or dict")
     if isinstance(pred_fn_pairs, dict):
         pairs = sorted(pred_fn_pairs.items(), key=lambda item: item[0].name)
         if not exclusive:

@@ -14,9 +14,6 @@ def _operations(inputs):
         if isinstance(x, (list, builtins.tuple)):
             yield from _operations(x)
             continue
-        if x is None:
-            raise TypeError("Expected tf.group() expected Tensor objects not "
-                            "None")
         if getattr(x, "_is_resource", False):
             x = x.op  # what has written the variable, not what reads it
         elif hasattr(x, "_as_graph_element"):
@@ -26,8 +23,8 @@ def _operations(inputs):
         elif hasattr(x, "op"):
             yield x.op
         else:
-            raise TypeError("'inputs' should be zero or more (nested) Tensors. "
-                            "Received %r with type %s" % (x, type(x)))
+            raise TypeError("Expected tf.group() expected Tensor arguments not "
+                            "'%s' with type '%s'" % (x, type(x)))
 
 
 def group(*inputs, **kwargs):

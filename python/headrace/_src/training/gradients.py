@@ -340,8 +340,8 @@ def custom_gradient(f):
         if variables and not takes_variables:
             raise TypeError(
                 "If using @custom_gradient with a function that uses "
-                "variables, then grad_fn must accept a 'variables' keyword "
-                "argument.")
+                "variables, then grad_fn must accept a keyword argument "
+                "'variables'.")
         flat = [convert_to_tensor(x) for x in nest.flatten(result)]
         handles = [v.handle if v._is_resource else v.value()
                    for v in variables]

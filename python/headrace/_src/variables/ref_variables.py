@@ -57,6 +57,10 @@ class RefVariable(Variable):
     def _as_graph_element(self):
         return self._node
 
+    def _ref(self):
+        """The reference, for ops that take one."""
+        return self._node
+
     def _write(self, op, value, use_locking, name, read_value):
         written = op(self._node, value, use_locking=use_locking, name=name)
         return written if read_value else written.op
