@@ -107,7 +107,8 @@ def test_tables_that_change(tmp_path):
     (lambda: lookup.IdTableWithHashBuckets(None, 1, "x"), TypeError,
      "hasher_spec must be of type HasherSpec"),
     (lambda: lookup.IdTableWithHashBuckets(
-        None, 1, lookup.HasherSpec("x", None)), ValueError, "Unknown hasher x"),
+        None, 1, lookup.HasherSpec("x", None)).lookup(tf.constant(["a"])),
+     ValueError, "Unknown hasher x"),
     (lambda: lookup.StrongHashSpec([1]), ValueError, "key must have size 2"),
     (lambda: lookup.StrongHashSpec([1, "x"]), TypeError, "Invalid key"),
     (lambda: lookup.MutableHashTable(tf.string, tf.int64, 0).lookup([1]),

@@ -171,7 +171,7 @@ def test_ctc_loss_v2_without_room_for_the_labels():
     (lambda: tf.repeat([1, 2], [1, 2, 3], 0), ValueError, "not compatible"),
     (lambda: tf.repeat([1, 2], [[1]], 0), ValueError, "scalar or a vector"),
     (lambda: tf.gather_nd([[1]], [[0]], batch_dims=2), ValueError,
-     "must be less than the ranks"),
+     "batch_dims = 2 must be less than rank.indices. = 2"),
     (lambda: tf.sequence_mask([1], [3]), ValueError, "maxlen must be scalar"),
     (lambda: tf.conj(["a"]), TypeError, "numeric"),
     (lambda: tf.nn.pool(np.ones([1, 2, 2, 1]), [2, 2], "SUM", "SAME"),

@@ -300,7 +300,10 @@ def assert_proper_iterable(values):
 # Order.
 
 def _steps(x):
-    """Differences of neighbours in the flattened x."""
+    """Differences of neighbours in the flattened x. TypeError if they are no
+    numbers."""
+    if not is_numeric_tensor(x):
+        raise TypeError("Expected x to be numeric, instead found: %s" % x)
     flat = _array.reshape(x, [-1])
     return flat[1:] - flat[:-1]
 

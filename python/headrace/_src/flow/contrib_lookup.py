@@ -1,7 +1,6 @@
 """tf.contrib.lookup: tables from words to numbers and back, and tables that
 runs change."""
 import collections
-import functools
 
 from headrace import raw_ops as _raw
 from headrace._src.flow.lookup_ops import (
@@ -85,20 +84,23 @@ class IdTableWithHashBuckets(StaticTable):
         super().__init__(key_dtype or dtypes.string, dtypes.int64)
         if not isinstance(hasher_spec, HasherSpec):
             raise TypeError("hasher_spec must be of type HasherSpec, got %s"
-                            % type(hasher_spec))
-        hashes = {"fasthash": _raw.StringToHashBucketFast,
-                  "legacy": _raw.StringToHashBucket}
-        if hasher_spec.hasher == "stronghash":
-            self._hash = functools.partial(
-                _raw.StringToHashBucketStrong, key=list(hasher_spec.key))
-        elif hasher_spec.hasher in hashes:
-            self._hash = hashes[hasher_spec.hasher]
-        else:
-            raise ValueError("Unknown hasher %s" % hasher_spec.hasher)
+                            % hasher_spec)
+        self._hasher_spec = hasher_spec
         self._table = table
         self._buckets = num_oov_buckets
         self._named = name.split("/")[-1] if name else (
             "hash_bucket" if table is None else table.name.split("/")[-1])
+
+    def _hash(self, *args, **kwargs):
+        spec = self._hasher_spec
+        hashes = {"fasthash": _raw.StringToHashBucketFast,
+                  "legacy": _raw.StringToHashBucket}
+        if spec.hasher == "stronghash":
+            return _raw.StringToHashBucketStrong(*args, key=list(spec.key),
+                                                 **kwargs)
+        if spec.hasher not in hashes:
+            raise ValueError("Unknown hasher %s" % spec.hasher)
+        return hashes[spec.hasher](*args, **kwargs)
 
     name = property(lambda self: self._named)
     initializer = property(lambda self: _raw.NoOp() if self._table is None
@@ -164,7 +166,7 @@ class MutableHashTable(Table):
         """The values of a Tensor of keys. TypeError for keys of another
         type."""
         keys = self._keys(keys)
-        values = self._find(keys, name)
+        values = self._find(keys, name, "lookup_table_find")
         values.set_shape(keys.get_shape().concatenate(
             self._default.get_shape()))
         return values
@@ -257,6 +259,8 @@ def index_table_from_tensor(mapping, num_oov_buckets=0, default_value=-1,
         if dtype.is_integer != keys.dtype.is_integer:
             raise TypeError("Expected %s, got %s." % (
                 "integer" if dtype.is_integer else "non-integer", keys.dtype))
+        if not dtype.is_integer and keys.dtype.base_dtype != dtype:
+            raise ValueError("Expected %s, got %s." % (dtype, keys.dtype))
         count = _array.size(keys)
         values = _math.cast(_math.range(count), dtypes.int64)
         if keys.dtype.is_integer:

@@ -139,7 +139,8 @@ class Table(_Typed):
         return self._handle.op.name
 
     def _scope(self, name, what):
-        return name_scope(name, "%s_%s" % (self.name, what), [self._handle])
+        return name_scope(name, "%s_%s" % (self.name.split("/")[-1], what),
+                          [self._handle])
 
     def size(self, name=None):
         """The number of entries."""
@@ -158,8 +159,8 @@ class Table(_Typed):
 
     _key_rank = 0
 
-    def _find(self, keys, name):
-        with self._scope(name, "Lookup"):
+    def _find(self, keys, name, what="Lookup"):
+        with self._scope(name, what):
             return _raw.LookupTableFindV2(self._handle, keys, self._default)
 
 
@@ -290,7 +291,7 @@ class DenseHashTable(Table):
     def lookup(self, keys, name=None):
         """The values of a Tensor of keys."""
         keys = self._keys(keys)
-        values = self._find(keys, name)
+        values = self._find(keys, name, "lookup_table_find")
         shape = keys.get_shape()
         if shape.ndims is not None and self._key_rank is not None:
             values.set_shape(shape[:shape.ndims - self._key_rank].concatenate(

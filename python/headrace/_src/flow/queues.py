@@ -79,9 +79,7 @@ class QueueBase:
             shape = t.get_shape()
             if self._shapes is not None and shape.ndims is not None:
                 got = TensorShape(shape.as_list()[1:]) if many else shape
-                if not got.is_compatible_with(self._shapes[i]):
-                    raise ValueError("Shapes %s and %s are not compatible"
-                                     % (got, self._shapes[i]))
+                got.assert_is_compatible_with(self._shapes[i])
             tensors.append(t)
         return tensors
 
@@ -152,7 +150,7 @@ class QueueBase:
 
     def is_closed(self, name=None):
         return _raw.QueueIsClosedV2(self._queue_ref,
-                                    name=self._scope(name, "Closed"))
+                                    name=self._scope(name, "Is_Closed"))
 
     def size(self, name=None):
         """The number of elements, a scalar int32."""
@@ -200,8 +198,8 @@ def _names(names, types):
     if isinstance(names, str):
         names = [names]
     if len(names) != len(types):
-        raise ValueError("List of names must have same length as list of "
-                         "dtypes, received %d names, %d dtypes"
+        raise ValueError("List of names must have the same length as the list "
+                         "of dtypes, received %d names, %d dtypes"
                          % (len(names), len(types)))
     return list(names)
 

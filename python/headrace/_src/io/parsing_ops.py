@@ -58,22 +58,24 @@ class _Columns:
 
     def _add(self, key, feature, allowed, sequences_pad):
         if not isinstance(feature, allowed):
-            raise ValueError("Unsupported %s %s."
-                             % (type(feature).__name__, feature))
+            known = isinstance(feature, _EXAMPLE)
+            raise ValueError(
+                "Unsupported %s %s." % (type(feature).__name__, feature)
+                if known else "Invalid feature %s:%s." % (key, feature))
         if isinstance(feature, VarLenFeature):
             if feature.dtype is None:
                 raise ValueError("Missing type for feature %s." % key)
             self._add_sparse(key, feature.dtype)
         elif isinstance(feature, SparseFeature):
-            if not feature.index_key or not feature.value_key:
-                raise ValueError("Missing index_key or value_key for "
-                                 "SparseFeature %s." % (feature,))
+            for part in "index_key", "value_key", "dtype":
+                if not getattr(feature, part):
+                    raise ValueError("Missing %s for SparseFeature %s." % (
+                        "type" if part == "dtype" else part, feature))
             for index_key in self.index_keys(feature):
                 self._add_sparse(index_key, _dtypes.int64)
             self._add_sparse(feature.value_key, feature.dtype)
         elif isinstance(feature, FixedLenFeature):
-            if feature.dtype is None or feature.shape is None:
-                raise ValueError("Missing type or shape for feature %s." % key)
+            self._check_dense(key, feature)
             shape = TensorShape(feature.shape)
             if shape.ndims is None or (
                     shape.ndims and shape.as_list()[0] is None):
@@ -83,8 +85,7 @@ class _Columns:
             self.dense.append((key, feature.dtype, shape,
                                feature.default_value))
         else:
-            if feature.dtype is None or feature.shape is None:
-                raise ValueError("Missing type or shape for feature %s." % key)
+            self._check_dense(key, feature)
             shape = TensorShape(feature.shape)
             if feature.allow_missing:
                 self.missing.append(key)
@@ -98,6 +99,12 @@ class _Columns:
                                  "FixedLenSequenceFeature %s." % key)
             self.dense.append((key, feature.dtype, shape,
                                feature.default_value))
+
+    @staticmethod
+    def _check_dense(key, feature):
+        for what, given in (("type", feature.dtype), ("shape", feature.shape)):
+            if given is None:
+                raise ValueError("Missing %s for feature %s." % (what, key))
 
     def _add_sparse(self, key, dtype):
         dtype = _dtypes.as_dtype(dtype)

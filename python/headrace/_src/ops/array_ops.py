@@ -445,7 +445,7 @@ def _getitem(tensor, key, var=None):
             masks["end_mask"] |= bit if k.stop is None else 0
         elif k is Ellipsis:
             if masks["ellipsis_mask"]:
-                raise ValueError("Multiple ellipses not allowed")
+                raise ValueError("Multiple ellipses in slice spec not allowed")
             masks["ellipsis_mask"] |= bit
             begin.append(0), end.append(0), strides.append(1)
         elif k is None:
@@ -468,10 +468,10 @@ def _index(k, default):
     if k is None:
         return default
     k = dimension_value(k)
-    if isinstance(k, Tensor):
+    if not isinstance(k, Tensor) and hasattr(k, "_as_tensor"):
+        k = convert_to_tensor(k)
+    if isinstance(k, Tensor) and k._rank() in (None, 0):
         return k
-    if hasattr(k, "_as_tensor"):
-        return convert_to_tensor(k)
     if isinstance(k, (int, np.integer)) and not isinstance(k, bool):
         return int(k)
     if isinstance(k, np.ndarray) and k.ndim == 0 and k.dtype.kind in "iu":
@@ -521,7 +521,9 @@ def gather(params, indices, validate_indices=None, name=None, axis=None,
 
 def gather_nd(params, indices, name=None, batch_dims=0):
     """Elements or slices at index vectors in the last dimension of
-    `indices`."""
+    `indices`. Both have batch_dims leading dimensions in common."""
+    known = constant_value(batch_dims)
+    batch_dims = batch_dims if known is None else int(known)
     if not batch_dims:
         if getattr(params, "_is_resource", False):
             return params.gather_nd(indices, name=name)
@@ -532,11 +534,12 @@ def gather_nd(params, indices, name=None, batch_dims=0):
         if indices._rank() is None or params._rank() is None:
             raise ValueError("gather_nd with batch_dims needs params and "
                              "indices of known rank")
-        if not 0 < batch_dims < min(indices._rank(), params._rank()):
-            raise ValueError(
-                "batch_dims = %d must be less than the ranks of params (%d) "
-                "and indices (%d)" % (batch_dims, params._rank(),
-                                      indices._rank()))
+        if batch_dims < 0:
+            raise ValueError("tf.gather_nd does not allow negative batch_dims.")
+        for what, x in ("indices", indices), ("params", params):
+            if batch_dims >= x._rank():
+                raise ValueError("batch_dims = %d must be less than rank(%s) = "
+                                 "%d" % (batch_dims, what, x._rank()))
         # Each index vector gets the numbers of its batch before it.
         sizes = shape(indices, out_type=indices.dtype)
         columns = []
@@ -640,11 +643,10 @@ reverse_v2 = reverse
 def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None,
                      name=None, seq_dim=None, batch_dim=None):
     """The first seq_lengths[i] elements of each row turned round."""
-    return _raw.ReverseSequence(
-        input, seq_lengths,
-        seq_dim=seq_dim if seq_axis is None else seq_axis,
-        batch_dim=(batch_dim or 0) if batch_axis is None else batch_axis,
-        name=name)
+    seq_axis = _renamed("seq_axis", seq_axis, "seq_dim", seq_dim)
+    batch_axis = _renamed("batch_axis", batch_axis, "batch_dim", batch_dim)
+    return _raw.ReverseSequence(input, seq_lengths, seq_dim=seq_axis,
+                                batch_dim=batch_axis or 0, name=name)
 
 
 def get_static_value(tensor, partial=False):

@@ -21,6 +21,9 @@ def repeat(input, repeats, axis=None, name=None):
         if n is None:
             raise ValueError("repeat along an axis needs a tensor of known "
                              "rank")
+        if not -n <= axis < n:
+            raise ValueError("axis=%s out of bounds: expected %s<=axis<%s"
+                             % (axis, -n, n))
         axis = axis % n
         times = repeats
         if not isinstance(repeats, (int, np.integer)):

@@ -276,23 +276,30 @@ def complex(real, imag, name=None):
     """real + i imag: complex64 of float32, complex128 of float64."""
     real = convert_to_tensor(real, name="real")
     imag = convert_to_tensor(imag, name="imag")
-    out = (dtypes.complex128 if real.dtype.base_dtype == dtypes.float64
-           else dtypes.complex64)
-    return _raw.Complex(real, imag, Tout=out, name=name)
+    with name_scope(name, "Complex", [real, imag]) as scope:
+        both = real.dtype.base_dtype, imag.dtype.base_dtype
+        outs = {(dtypes.float32,) * 2: dtypes.complex64,
+                (dtypes.float64,) * 2: dtypes.complex128}
+        if both not in outs:
+            raise TypeError("real and imag have incorrect types: {} {}".format(
+                real.dtype.name, imag.dtype.name))
+        return _raw.Complex(real, imag, Tout=outs[both], name=scope)
 
 
 def real(input, name=None):
-    input = convert_to_tensor(input, name="input")
-    if not input.dtype.is_complex:
-        return input
-    return _raw.Real(input, Tout=input.dtype.real_dtype, name=name)
+    with name_scope(name, "Real", [input]) as scope:
+        input = convert_to_tensor(input, name="input")
+        if not input.dtype.is_complex:
+            return input
+        return _raw.Real(input, Tout=input.dtype.real_dtype, name=scope)
 
 
 def imag(input, name=None):
-    input = convert_to_tensor(input, name="input")
-    if not input.dtype.is_complex:
-        return _raw.ZerosLike(input, name=name)
-    return _raw.Imag(input, Tout=input.dtype.real_dtype, name=name)
+    with name_scope(name, "Imag", [input]) as scope:
+        input = convert_to_tensor(input, name="input")
+        if not input.dtype.is_complex:
+            return _raw.ZerosLike(input, name="zeros_like")
+        return _raw.Imag(input, Tout=input.dtype.real_dtype, name=scope)
 
 
 def angle(input, name=None):
@@ -300,15 +307,16 @@ def angle(input, name=None):
     with name_scope(name, "Angle", [input]) as scope:
         input = convert_to_tensor(input, name="input")
         if not input.dtype.is_complex:
-            return _raw.ZerosLike(input)
+            return _raw.ZerosLike(input, name="zeros_like")
         return _raw.Angle(input, Tout=input.dtype.real_dtype, name=scope)
 
 
 def conj(x, name=None):
     """The complex conjugate; real numbers as they are."""
-    x = convert_to_tensor(x, name="x")
-    if x.dtype.is_complex or x.dtype.base_dtype == dtypes.variant:
-        return _raw.Conj(x, name=name)
+    with name_scope(name, "Conj", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        if x.dtype.is_complex or x.dtype.base_dtype == dtypes.variant:
+            return _raw.Conj(x, name=scope)
     if x.dtype.is_floating or x.dtype.is_integer:
         return x
     raise TypeError("Expected numeric or variant tensor, got dtype %r"
@@ -472,9 +480,11 @@ def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False,
     of tensors of one type and rank. ValueError if inner sizes differ or an
     argument is both to be transposed and adjoint."""
     with name_scope(name, "MatMul", [a, b]) as scope:
-        if transpose_a and adjoint_a or transpose_b and adjoint_b:
-            raise ValueError("Only one of transpose_a and adjoint_a, and of "
-                             "transpose_b and adjoint_b, can be True.")
+        for side, both in (("a", transpose_a and adjoint_a),
+                           ("b", transpose_b and adjoint_b)):
+            if both:
+                raise ValueError("Only one of transpose_%s and adjoint_%s can "
+                                 "be True." % (side, side))
         a = convert_to_tensor(a, name="a")
         b = convert_to_tensor(b, dtype_hint=a.dtype.base_dtype, name="b")
         rank_a, rank_b = a._rank(), b._rank()

@@ -34,7 +34,7 @@ def set_size(a, validate_indices=True):
     SparseTensor has, as an int32 tensor of one rank less."""
     a = convert_to_tensor_or_sparse_tensor(a, name="a")
     if not is_sparse(a):
-        raise TypeError("Expected SparseTensor, got %s." % a)
+        raise TypeError("Expected `SparseTensor`, got %s." % a)
     return _raw.SetSize(a.indices, a.values, a.dense_shape,
                         validate_indices=validate_indices)
 
