@@ -231,9 +231,11 @@ def _op(name):
     ops = _ops(hints.snake_case)
     if name.startswith("_"):
         name = name[1:]  # as old versions called ops with wrappers
-    if name not in ops:
-        raise _Missing
-    return getattr(raw_ops, ops[name])
+    if name in ops:
+        return getattr(raw_ops, ops[name])
+    if name in ops.values():
+        return getattr(raw_ops, name)
+    raise _Missing
 
 
 @functools.cache

@@ -438,6 +438,10 @@ NAMES = {
         "flow.barriers": "Barrier",
         "flow.staging_areas": "MapStagingArea StagingArea",
     },
+    "python.ops.distributions.special_math": {
+        "distributions.special_functions": """
+            erfinv log_cdf_laplace log_ndtr ndtr ndtri""",
+    },
     "python.ops.embedding_ops": {
         "compat.second_networks": """
             embedding_lookup_sparse_v2 embedding_lookup_v2
@@ -608,7 +612,7 @@ NAMES = {
             fractional_avg_pool_v2 fractional_max_pool_v2 in_top_k_v2
             log_softmax_v2 max_pool_with_argmax_v2 pool_v2 softmax_v2
             sparse_softmax_cross_entropy_with_logits_v2""",
-        "nn.conv": "avg_pool2d=avg_pool",
+        "nn.conv": "avg_pool2d=avg_pool conv3d",
         "nn.losses": "softmax_cross_entropy_with_logits_v2",
     },
     "python.ops.numerics": {
