@@ -231,11 +231,28 @@ def _op(name):
     ops = _ops(hints.snake_case)
     if name.startswith("_"):
         name = name[1:]  # as old versions called ops with wrappers
-    if name in ops:
-        return getattr(raw_ops, ops[name])
-    if name in ops.values():
-        return getattr(raw_ops, name)
-    raise _Missing
+    op = ops.get(name) or (name if name in ops.values() else None)
+    if op is None:
+        raise _Missing
+    return _with_new_names(getattr(raw_ops, op))
+
+
+@functools.cache
+def _with_new_names(function):
+    """The function of an op, whose inputs TensorFlow may call otherwise than
+    the op does."""
+    renamed = dict(pair.split("=") for pair in inner_modules.INPUTS.get(
+        function.op_type, "").split())
+    if not renamed:
+        return function
+
+    @functools.wraps(function, assigned=("__doc__",))
+    def of_op(*args, **kwargs):
+        return function(*args, **{renamed.get(k, k): v
+                                  for k, v in kwargs.items()})
+    of_op.__name__ = of_op.__qualname__ = function.op_type
+    of_op.op_type = function.op_type
+    return of_op
 
 
 @functools.cache

@@ -924,6 +924,18 @@ NAMES = {
     },
 }
 
+# Inputs of ops that functions of gen_*_ops call otherwise: `name=the op's`.
+INPUTS = {
+    **dict.fromkeys("All Any EuclideanNorm Max Mean Min Prod Sum".split(),
+                    "axis=reduction_indices"),
+    "ExpandDims": "axis=dim",
+    "Select": "x=t y=e",
+    "Split": "axis=split_dim",
+    "SplitV": "axis=split_dim",
+    "Squeeze": "axis=squeeze_dims",
+    "Where": "condition=input",
+}
+
 # Modules that also have all ops of their module gen_*_ops.
 WITH_OPS = frozenset("python.ops." + name for name in """
     array_ops bitwise_ops control_flow_ops data_flow_ops image_ops io_ops
