@@ -51,6 +51,22 @@ REFUSED = [
      "Shapes (1,) and (2,) are incompatible"),
     (lambda: tf.QueueBase.from_list(0, [_queue(), 5]), TypeError,
      "A list of queues expected"),
+    (lambda: tf.nn.bias_add([[1.]], [1.], data_format="foo"), ValueError,
+     "data_format must be of the form `N...C` or `NC...`"),
+    (lambda: tf.nn.sparse_softmax_cross_entropy_with_logits(
+        labels=[1, 2], logits=[[1., 2.]]), ValueError,
+     "Shape mismatch: The shape of labels (received (2,)) should equal the "
+     "shape of logits except for the last dimension (received (1, 2))."),
+    (lambda: tf.nn.weighted_cross_entropy_with_logits([1.], [1., 2.], 2.),
+     ValueError, "logits and labels must have the same shape ((2,) vs (1,))"),
+    (lambda: tf.nn.dropout([1.], keep_prob=tf.constant([.5])), ValueError,
+     "Shape (1,) must have rank 0"),
+    (lambda: tf.nn.dropout([1.], keep_prob=.5, rate=.3), ValueError,
+     "Cannot specify both 'keep_prob' and 'rate'"),
+    (lambda: tf.nn.convolution(
+        tf.zeros([1, 5, 5, 1]), tf.zeros([2, 2, 1, 1]), "VALID", [2, 2], [2, 2]),
+     ValueError, "strides > 1 not supported in conjunction with dilation_rate "
+     "> 1"),
     (lambda: tf.group(5), TypeError, "Expected tf.group() expected Tensor "
      "arguments not '5' with type '<class 'int'>'"),
     (lambda: tf.case(5), TypeError, "fns must be a list, tuple, or dict"),

@@ -82,7 +82,13 @@ def bias_add(value, bias, data_format=None, name=None):
     """value + bias, a vector along the channels."""
     with name_scope(name, "BiasAdd", [value, bias]) as scope:
         if data_format is not None:
-            data_format = "NCHW" if data_format.startswith("NC") else "NHWC"
+            if data_format.startswith("NC"):
+                data_format = "NCHW"
+            elif data_format.startswith("N") and data_format.endswith("C"):
+                data_format = "NHWC"
+            else:
+                raise ValueError("data_format must be of the form `N...C` or "
+                                 "`NC...`")
         value = convert_to_tensor(value, name="input")
         bias = convert_to_tensor(bias, dtype=value.dtype.base_dtype,
                                  name="bias")

@@ -102,6 +102,12 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None,
                 "Rank mismatch: Rank of labels (received %d) should equal rank "
                 "of logits minus 1 (received %d)."
                 % (labels._rank(), logits._rank()))
+        if not labels.get_shape().is_compatible_with(
+                logits.get_shape()[:-1] if logits._rank() else None):
+            raise ValueError(
+                "Shape mismatch: The shape of labels (received %s) should "
+                "equal the shape of logits except for the last dimension "
+                "(received %s)." % (labels.get_shape(), logits.get_shape()))
         op = _raw.SparseSoftmaxCrossEntropyWithLogits
         if logits._rank() == 2:
             cost = op(precise, labels, name=name)[0]
@@ -114,6 +120,14 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None,
         return _math.cast(cost, logits.dtype) if narrow else cost
 
 
+def _same_shape(logits, labels):
+    try:
+        labels.get_shape().merge_with(logits.get_shape())
+    except ValueError:
+        raise ValueError("logits and labels must have the same shape (%s vs %s)"
+                         % (logits.get_shape(), labels.get_shape())) from None
+
+
 def sigmoid_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None,
                                       name=None):
     """-labels log(sigmoid(x)) - (1 - labels) log(1 - sigmoid(x)), without
@@ -122,12 +136,7 @@ def sigmoid_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None,
     with name_scope(name, "logistic_loss", [logits, labels]) as scope:
         logits = convert_to_tensor(logits, name="logits")
         labels = convert_to_tensor(labels, name="labels")
-        try:
-            labels.get_shape().merge_with(logits.get_shape())
-        except ValueError:
-            raise ValueError("logits and labels must have the same shape (%s "
-                             "vs %s)" % (logits.get_shape(),
-                                         labels.get_shape()))
+        _same_shape(logits, labels)
         zeros = _array.zeros_like(logits)
         positive = logits >= zeros
         relu_logits = _raw.Select(positive, logits, zeros)
@@ -144,6 +153,7 @@ def weighted_cross_entropy_with_logits(labels=None, logits=None,
     with name_scope(name, "logistic_loss", [logits, labels]) as scope:
         logits = convert_to_tensor(logits, name="logits")
         labels = convert_to_tensor(labels, name="labels")
+        _same_shape(logits, labels)
         weight = 1 + (pos_weight - 1) * labels
         return _raw.Add(
             (1 - labels) * logits,
