@@ -106,6 +106,30 @@ PROGRAMS = {
         "x.dtype=<class 'numpy.int32'> is not handled, see docstring for "
         "supported types.\n"
         "series_order must be <= 30.\n"),
+    "what_nodes_do_in_loops": ("""
+        from tensorflow.python.ops import control_flow_util as util, script_ops
+        c = constant_op.constant(2.)
+        control_flow_ops.while_loop(
+            lambda x: x < 9., lambda x: control_flow_ops.cond(
+                x > 3., lambda: x * c, lambda: x + 1.), [c])
+        graph = ops.get_default_graph()
+        def names(check):
+            return sorted(o.name for o in graph.get_operations() if check(o))
+        print(names(util.IsLoopEnter))
+        print(names(util.IsLoopConstantEnter), names(util.IsLoopExit))
+        print(names(util.IsLoopSwitch), names(util.IsLoopMerge))
+        print(names(util.IsCondMerge), len(names(util.IsCondSwitch)))
+        mul = graph.get_operation_by_name("while/cond/mul")
+        print(util.IsInCond(mul), util.IsInWhileLoop(mul),
+              util.IsInWhileLoop(c.op), util.GetWhileContext(mul)
+              is mul._get_control_flow_context().outer_context)
+        print(util.ENABLE_CONTROL_FLOW_V2, graph._get_control_flow_context())
+        print(script_ops._py_funcs.size() >= 0)
+        """, "['while/Enter', 'while/cond/mul/Enter']\n"
+        "['while/cond/mul/Enter'] ['while/Exit']\n"
+        "['while/Switch'] ['while/Merge']\n"
+        "['while/cond/Merge'] 4\n"
+        "True True False True\nFalse None\nTrue\n"),
     "names_of_missing_namespaces": ("""
         from tensorflow.python.framework import config
         print(hasattr(config, "set_soft_device_placement"))

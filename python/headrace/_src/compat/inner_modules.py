@@ -422,6 +422,14 @@ NAMES = {
         "control.control_flow_ops": "with_dependencies",
     },
     "python.ops.control_flow_util": {
+        "compat.control_flow_util": """
+            ENABLE_CONTROL_FLOW_V2 EnableControlFlowV2 GetContainingCondContext
+            GetContainingWhileContext GetContainingXLAContext
+            GetLoopConstantEnter GetOutputContext GetWhileContext IsCondMerge
+            IsCondSwitch IsContainingContext IsInCond IsInWhileLoop
+            IsInXLAContext IsLoopConstantEnter IsLoopEnter IsLoopExit
+            IsLoopMerge IsLoopSwitch IsMerge IsSwitch OpInContext
+            TensorInContext""",
         "compat.execution": "GraphOrParentsInXlaContext",
     },
     "python.ops.clustering_ops": {
@@ -637,6 +645,9 @@ NAMES = {
         "compat.node_tools": """
             initialize_resources local_resources register_resource
             report_uninitialized_resources shared_resources""",
+    },
+    "python.ops.script_ops": {
+        "control.script_ops": "_py_funcs",
     },
     "python.ops.session_ops": {
         "session.session_handles": "TensorHandle",

@@ -143,6 +143,21 @@ class ControlFlowContext:
         finally:
             self.exit()
 
+    # As programs ask a context that a graph or an operation gives them.
+
+    def IsWhileContext(self):
+        return self.while_context() is self
+
+    def IsCondContext(self):
+        return isinstance(self, CondContext)
+
+    def IsXLAContext(self):
+        return False
+
+    def GetWhileContext(self):
+        """while_context."""
+        return self.while_context()
+
     def while_context(self):
         """This loop, or the innermost one around it, or None."""
         return None if self._outer is None else self._outer.while_context()

@@ -334,6 +334,13 @@ class Graph(_headrace.GraphCore):
     def _name_stack(self, name):
         self._name_scope = name
 
+    def _get_control_flow_context(self):
+        """The condition or loop that new nodes are in, or None."""
+        return self._flow_context
+
+    def _set_control_flow_context(self, ctx):
+        self._flow_context = ctx
+
     @contextlib.contextmanager
     def control_dependencies(self, control_inputs):
         """Nodes made inside run after `control_inputs`: Operations, Tensors or
