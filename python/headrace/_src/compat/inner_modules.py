@@ -564,17 +564,16 @@ NAMES = {
     },
     "python.ops.lookup_ops": {
         "compat.tables": """
-            HashTable LookupInterface MutableHashTable TableInitializerBase""",
+            HashTable MutableHashTable TableInitializerBase""",
         "compat.lookups": """
             index_table_from_tensor index_to_string_table_from_tensor""",
-        "flow.lookup_ops": "LookupInterface=Table",
         "flow.contrib_lookup": """
             FastHashSpec HasherSpec IdTableWithHashBuckets StrongHashSpec
             TextFileIdTableInitializer TextFileStringTableInitializer
             index_table_from_file index_to_string_table_from_file""",
         "flow.lookup_ops": """
             DenseHashTable InitializableLookupTableBase=StaticHashTable
-            KeyValueTensorInitializer StaticHashTable
+            KeyValueTensorInitializer LookupInterface=Table StaticHashTable
             StaticHashTableV1=StaticHashTable StaticVocabularyTable
             StaticVocabularyTableV1=StaticVocabularyTable TextFileIndex
             TextFileInitializer""",

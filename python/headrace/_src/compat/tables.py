@@ -20,6 +20,5 @@ class MutableHashTable(_contrib.MutableHashTable):
                          checkpoint=checkpoint)
 
 
-# What classes of tables and of their contents derive from.
-LookupInterface = _tables.StaticTable
+# What classes of the contents of tables derive from.
 TableInitializerBase = _tables._Initializer
