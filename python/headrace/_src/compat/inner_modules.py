@@ -658,6 +658,9 @@ NAMES = {
             sparse_split_v2""",
         "sparse.sparse_ops": "deserialize_sparse",
     },
+    "python.ops.spectral_ops_test_util": {
+        "compat.test_util": "fft_kernel_label_map",
+    },
     "python.ops.state_ops": {
         "variables.variables": "is_variable_initialized",
         "compat.graphs": "variable_op variable_op_v2",
