@@ -297,9 +297,7 @@ NAMES = {
     },
     "contrib.distributions": {
         "distributions.continuous": """
-            Beta BetaWithSoftplusConcentration Cauchy Chi2 Gamma
-            GammaWithSoftplusConcentrationRate HalfNormal InverseGamma
-            InverseGammaWithSoftplusConcentrationRate Logistic StudentT""",
+            Beta Cauchy Chi2 Gamma HalfNormal InverseGamma Logistic StudentT""",
         "distributions.counts": """
             Binomial Dirichlet DirichletMultinomial ExpRelaxedOneHotCategorical
             Geometric Multinomial OneHotCategorical Poisson RelaxedBernoulli
@@ -312,6 +310,14 @@ NAMES = {
             Normal Uniform""",
         "distributions.independent": "Independent",
         "distributions.low_rank": "MultivariateNormalDiagPlusLowRank",
+        "distributions.matrices": """
+            fill_triangular fill_triangular_inverse matrix_diag_transform
+            reduce_weighted_logsumexp softplus_inverse tridiag""",
+        "distributions.softened": """
+            BetaWithSoftplusConcentration ExponentialWithSoftplusRate
+            GammaWithSoftplusConcentrationRate
+            InverseGammaWithSoftplusConcentrationRate LaplaceWithSoftplusScale
+            NormalWithSoftplusScale StudentTWithAbsDfSoftplusScale""",
         "distributions.transformed": "TransformedDistribution",
         "distributions.vectors": """
             Deterministic Mixture MixtureSameFamily

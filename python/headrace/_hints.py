@@ -90,6 +90,8 @@ def _ops():
 
 
 def snake_case(name):
-    """`name` as TensorFlow makes a function's name of an op's."""
-    name = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", name)
-    return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
+    """`name` as TensorFlow makes a function's name of an op's: conv2d_backprop
+    of Conv2DBackprop."""
+    name = re.sub(r"(?<=.)([A-Z][a-z])", r"_\1", name)
+    name = re.sub(r"([a-z])([A-Z])", r"\1_\2", name)
+    return name.replace("__", "_").lower()

@@ -245,12 +245,19 @@ def test_csv(records, defaults, kwargs, wanted):
     ([""], [["d"]], {}, "Expect 1 fields but have 0 in record 0"),
     (["1,2"], [[I32(0)], [I32(0)]], {"select_cols": [1, 3]},
      "Expect 2 fields but have 1"),
-    (["1,2"], [[I32(0)], [I32(0)]], {"select_cols": [3, 1]},
-     "strictly increasing"),
     (["1"], [[I32(0)]], {"field_delim": "||"}, "only 1 char")])
 def test_csv_that_is_refused(records, defaults, kwargs, message):
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         csv(records, defaults, **kwargs)
+
+
+@pytest.mark.parametrize("columns, message", [
+    ([3, 1], "select_cols is not strictly increasing."),
+    ([-1, 1], "select_cols contains negative values."),
+    ([1], "Length of select_cols and record_defaults do not match.")])
+def test_columns_of_csv_that_are_refused(columns, message):
+    with pytest.raises(ValueError, match=message):
+        tf.decode_csv(["1,2"], [[0], [0]], select_cols=columns)
 
 
 def test_examples_in_a_dataset(tmp_path):

@@ -107,5 +107,5 @@ def test_messages_of_other_libraries():
     options = Foreign(tf.RunOptions(timeout_in_ms=10000))
     with tf.Session(config=config) as session:
         session.run("there/x", options=options)
-    with pytest.raises(TypeError, match="config must be a ConfigProto"):
+    with pytest.raises(TypeError, match="config must be a tf.ConfigProto"):
         tf.Session(config=3)

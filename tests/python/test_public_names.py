@@ -32,7 +32,7 @@ TO_RUN = "_src.framework.importer _src.framework.messages"
 # What modules define for each other: of some, everything.
 INTERNAL_MODULES = """
     contrib.linear control.contexts data.elements framework.constant_values
-    ops.collective_ops distributions.parametric
+    ops.collective_ops distributions.parametric distributions.special_functions
     framework.default_session framework.newer_attrs functions.func_graph
     functions.function_def keras.training keras.weights_files layers.named layers.windows losses.weights
     platform.durable slim.inception slim.plain_nets slim.resnets

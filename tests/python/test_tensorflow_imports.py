@@ -78,6 +78,7 @@ from tensorflow.python.framework import ops; assert ops.uid() < ops.uid() and op
 from tensorflow.python.framework import tensor_util as u; u.constant_value, u.make_tensor_proto, u.MakeNdarray
 from tensorflow.python.framework import test_util; test_util.TensorFlowTestCase
 from tensorflow.python.layers import base, core, convolutional, utils; core.Dense, base.Layer
+from tensorflow.python.ops import spectral_ops_test_util as u; u.fft_kernel_label_map().__enter__()
 from tensorflow.python.lib.io import file_io, tf_record; file_io.FileIO, tf_record.TFRecordWriter
 from tensorflow.python.ops import array_ops, math_ops, nn_ops, nn, control_flow_ops, init_ops
 from tensorflow.python.ops import array_ops, gen_array_ops; array_ops.concat, gen_array_ops.concat_v2

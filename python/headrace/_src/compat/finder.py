@@ -197,9 +197,8 @@ def _find(path, name):
         kind, home, original = entry
         if kind == "inner":
             return getattr(_names.load(home), original)
-        if home not in _spaces():
-            raise _Missing
-        return getattr(_space(home), original)
+        if home in _spaces() or home == "":
+            return getattr(_space(home), original)
     if path in inner_modules.SAME:
         return _find(inner_modules.SAME[path], name)
     if path in _spaces():
@@ -211,9 +210,9 @@ def _find(path, name):
         return getattr(packages.load("tensorflow_estimator." + path), name)
     if path.startswith("python.keras") and path[7:] in _spaces():
         return getattr(_space(path[7:]), name)
-    if _GENERATED_OPS.match(path):
-        if name == "_op_def_lib":
-            return _names.load("compat.op_library").all_ops
+    if _GENERATED_OPS.match(path) and name == "_op_def_lib":
+        return _names.load("compat.op_library").all_ops
+    if _GENERATED_OPS.match(path) or path in inner_modules.WITH_OPS:
         return _op(name)
     if _MESSAGES.match(path):
         return _message(path, name)
@@ -241,9 +240,28 @@ def _op(name):
     ops = _ops(hints.snake_case)
     if name.startswith("_"):
         name = name[1:]  # as old versions called ops with wrappers
-    if name not in ops:
+    op = ops.get(name) or (name if name in ops.values() else None)
+    if op is None:
         raise _Missing
-    return getattr(raw_ops, ops[name])
+    return _with_new_names(getattr(raw_ops, op))
+
+
+@functools.cache
+def _with_new_names(function):
+    """The function of an op, whose inputs TensorFlow may call otherwise than
+    the op does."""
+    renamed = dict(pair.split("=") for pair in inner_modules.INPUTS.get(
+        function.op_type, "").split())
+    if not renamed:
+        return function
+
+    @functools.wraps(function, assigned=("__doc__",))
+    def of_op(*args, **kwargs):
+        return function(*args, **{renamed.get(k, k): v
+                                  for k, v in kwargs.items()})
+    of_op.__name__ = of_op.__qualname__ = function.op_type
+    of_op.op_type = function.op_type
+    return of_op
 
 
 @functools.cache

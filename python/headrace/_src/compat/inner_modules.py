@@ -248,7 +248,8 @@ NAMES = {
             unchanged_shape_with_rank_at_most unknown_shape""",
     },
     "python.framework.constant_op": {
-        "framework.tensor": "constant",
+        "compat.second_forms": "constant",
+        "framework.tensor": "constant_v1=constant",
     },
     "python.framework.device": {
         "compat.node_tools": """
@@ -442,18 +443,42 @@ NAMES = {
         "compat.graphs": """
             ones_like_impl rank_internal shape_internal size_internal
             zeros_like_impl""",
+        "compat.second_forms": """
+            batch_to_space_v2 boolean_mask_v2 depth_to_space_v2 expand_dims_v2
+            gather_nd_v2 gather_v2 ones_like_v2 pad_v2 reverse_sequence_v2
+            shape_v2 size_v2 space_to_batch_v2 space_to_depth_v2 squeeze_v2
+            transpose_v2 zeros_like_v2""",
         "ops.array_special": "listdiff=setdiff1d",
+        "ops.array_ops": "newaxis",
+    },
+    "python.ops.check_ops": {
+        "compat.second_forms": """
+            assert_equal_v2 assert_greater_equal_v2 assert_greater_v2
+            assert_integer_v2 assert_less_equal_v2 assert_less_v2 assert_near_v2
+            assert_negative_v2 assert_non_negative_v2 assert_non_positive_v2
+            assert_none_equal_v2 assert_positive_v2 assert_rank_at_least_v2
+            assert_rank_in_v2 assert_rank_v2 assert_scalar_v2 assert_shapes_v2
+            assert_type_v2""",
     },
     "python.ops.confusion_matrix": {
         "compat.metric_parts": "confusion_matrix remove_squeezable_dimensions",
     },
     "python.ops.control_flow_ops": {
         "compat.tpu": "XLAControlFlowContext",
-        "control.contexts": "CondContext ControlFlowContext WhileContext",
         "compat.graphs": "exit merge switch",
+        "compat.second_forms": "case_v2 cond_for_tf_v2 tuple_v2 while_loop_v2",
+        "control.contexts": "CondContext ControlFlowContext WhileContext",
         "control.control_flow_ops": "with_dependencies",
     },
     "python.ops.control_flow_util": {
+        "compat.control_flow_util": """
+            ENABLE_CONTROL_FLOW_V2 EnableControlFlowV2 GetContainingCondContext
+            GetContainingWhileContext GetContainingXLAContext
+            GetLoopConstantEnter GetOutputContext GetWhileContext IsCondMerge
+            IsCondSwitch IsContainingContext IsInCond IsInWhileLoop
+            IsInXLAContext IsLoopConstantEnter IsLoopEnter IsLoopExit
+            IsLoopMerge IsLoopSwitch IsMerge IsSwitch OpInContext
+            TensorInContext""",
         "compat.execution": "GraphOrParentsInXlaContext",
     },
     "python.ops.clustering_ops": {
@@ -470,6 +495,18 @@ NAMES = {
         "flow.barriers": "Barrier",
         "flow.staging_areas": "MapStagingArea StagingArea",
     },
+    "python.ops.distributions.special_math": {
+        "distributions.special_functions": """
+            erfinv log_cdf_laplace log_ndtr ndtr ndtri""",
+    },
+    "python.ops.embedding_ops": {
+        "compat.second_networks": """
+            embedding_lookup_sparse_v2 embedding_lookup_v2
+            safe_embedding_lookup_sparse_v2""",
+    },
+    "python.ops.functional_ops": {
+        "compat.calls": "For Gradient If While remote_call",
+    },
     "python.ops.gradient_checker": {
         "testing.gradient_checker": "compute_gradient compute_gradient_error",
     },
@@ -478,23 +515,127 @@ NAMES = {
     },
     "python.ops.gradients_impl": {
         "compat.graphs": "gradients_v2",
+        "compat.second_forms": "HessiansV2",
+    },
+    "python.ops.image_ops_impl": {
+        "compat.second_networks": """
+            ResizeMethod crop_and_resize_v2 draw_bounding_boxes_v2
+            resize_image_with_pad_v2 resize_images_v2
+            sample_distorted_bounding_box_v2""",
+        "image.boxes": "extract_glimpse_v2=extract_glimpse",
     },
     "python.ops.init_ops": {
         "variables.initializers": "Initializer",
     },
+    "python.ops.init_ops_v2": {
+        "compat.second_initializers": """
+            Constant GlorotNormal GlorotUniform Identity Initializer Ones
+            Orthogonal RandomNormal RandomUniform TruncatedNormal
+            VarianceScaling Zeros constant=Constant
+            constant_initializer=Constant glorot_normal=GlorotNormal
+            glorot_normal_initializer=GlorotNormal glorot_uniform=GlorotUniform
+            glorot_uniform_initializer=GlorotUniform he_normal he_uniform
+            identity=Identity identity_initializer=Identity lecun_normal
+            lecun_uniform normal=RandomNormal one=Ones ones=Ones
+            ones_initializer=Ones orthogonal=Orthogonal
+            orthogonal_initializer=Orthogonal random_normal=RandomNormal
+            random_normal_initializer=RandomNormal random_uniform=RandomUniform
+            random_uniform_initializer=RandomUniform
+            truncated_normal=TruncatedNormal
+            truncated_normal_initializer=TruncatedNormal uniform=RandomUniform
+            variance_scaling_initializer=VarianceScaling zero=Zeros zeros=Zeros
+            zeros_initializer=Zeros""",
+    },
+    "python.ops.inplace_ops": {
+        "compat.inplace": """
+            alias_inplace_add alias_inplace_sub alias_inplace_update empty
+            empty_like inplace_add inplace_sub inplace_update""",
+    },
+    "python.ops.linalg.linear_operator": {
+        "math.linear_operator": "LinearOperator",
+    },
+    "python.ops.linalg.linear_operator_adjoint": {
+        "math.linear_operators": "LinearOperatorAdjoint",
+    },
+    "python.ops.linalg.linear_operator_block_diag": {
+        "math.linear_operators": "LinearOperatorBlockDiag",
+    },
+    "python.ops.linalg.linear_operator_circulant": {
+        "math.linear_operators": """
+            LinearOperatorCirculant LinearOperatorCirculant2D
+            LinearOperatorCirculant3D""",
+    },
+    "python.ops.linalg.linear_operator_composition": {
+        "math.linear_operators": "LinearOperatorComposition",
+    },
+    "python.ops.linalg.linear_operator_diag": {
+        "math.linear_operators": "LinearOperatorDiag",
+    },
+    "python.ops.linalg.linear_operator_full_matrix": {
+        "math.linear_operators": "LinearOperatorFullMatrix",
+    },
+    "python.ops.linalg.linear_operator_householder": {
+        "math.linear_operators": "LinearOperatorHouseholder",
+    },
+    "python.ops.linalg.linear_operator_identity": {
+        "math.linear_operators": """
+            LinearOperatorIdentity LinearOperatorScaledIdentity""",
+    },
+    "python.ops.linalg.linear_operator_inversion": {
+        "math.linear_operators": "LinearOperatorInversion",
+    },
+    "python.ops.linalg.linear_operator_kronecker": {
+        "math.linear_operators": "LinearOperatorKronecker",
+    },
+    "python.ops.linalg.linear_operator_low_rank_update": {
+        "math.linear_operators": "LinearOperatorLowRankUpdate",
+    },
+    "python.ops.linalg.linear_operator_lower_triangular": {
+        "math.linear_operators": "LinearOperatorLowerTriangular",
+    },
+    "python.ops.linalg.linear_operator_toeplitz": {
+        "math.linear_operators": "LinearOperatorToeplitz",
+    },
+    "python.ops.linalg.linear_operator_zeros": {
+        "math.linear_operators": "LinearOperatorZeros",
+    },
+    "python.ops.linalg_ops": {
+        "compat.second_forms": "norm_v2",
+    },
+    "python.ops.list_ops": {
+        "compat.tensor_lists": """
+            empty_tensor_list tensor_list_concat tensor_list_concat_lists
+            tensor_list_element_shape tensor_list_from_tensor tensor_list_gather
+            tensor_list_get_item tensor_list_length tensor_list_pop_back
+            tensor_list_push_back tensor_list_push_back_batch
+            tensor_list_reserve tensor_list_resize tensor_list_scatter
+            tensor_list_set_item tensor_list_split tensor_list_stack""",
+    },
     "python.ops.lookup_ops": {
+        "compat.tables": """
+            HashTable MutableHashTable TableInitializerBase""",
         "compat.lookups": """
             index_table_from_tensor index_to_string_table_from_tensor""",
-        "flow.lookup_ops": "LookupInterface=Table",
         "flow.contrib_lookup": """
-            FastHashSpec HasherSpec StrongHashSpec index_table_from_file
-            index_to_string_table_from_file""",
+            FastHashSpec HasherSpec IdTableWithHashBuckets StrongHashSpec
+            TextFileIdTableInitializer TextFileStringTableInitializer
+            index_table_from_file index_to_string_table_from_file""",
+        "flow.lookup_ops": """
+            DenseHashTable InitializableLookupTableBase=StaticHashTable
+            KeyValueTensorInitializer LookupInterface=Table StaticHashTable
+            StaticHashTableV1=StaticHashTable StaticVocabularyTable
+            StaticVocabularyTableV1=StaticVocabularyTable TextFileIndex
+            TextFileInitializer""",
     },
     "python.ops.math_ops": {
+        "compat.second_forms": """
+            argmax_v2 argmin_v2 count_nonzero_v2 scalar_mul_v2
+            sparse_segment_mean_v2 sparse_segment_sqrt_n_v2
+            sparse_segment_sum_v2""",
+        "math.math_special": "bincount sparse_matmul",
         "ops.math_ops": """
-            reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean
-            reduce_min reduce_prod reduce_sum""",
-        "math.math_special": "bincount",
+            arg_max arg_min reduce_all reduce_any reduce_logsumexp reduce_max
+            reduce_mean reduce_min reduce_prod reduce_sum""",
         "compat.graphs": "_bucketize=bucketize",
     },
     "python.ops.metrics_impl": {
@@ -511,14 +652,39 @@ NAMES = {
             """,
         "metrics.streaming": "metric_variable",
     },
+    "python.ops.nn_impl": {
+        "compat.second_networks": """
+            batch_norm_with_global_normalization_v2 depthwise_conv2d_v2
+            l2_normalize_v2 moments_v2 nce_loss_v2 sampled_softmax_loss_v2
+            separable_conv2d_v2 sigmoid_cross_entropy_with_logits_v2
+            sufficient_statistics_v2 weighted_cross_entropy_with_logits_v2
+            weighted_moments_v2""",
+    },
     "python.ops.nn_ops": {
+        "compat.second_networks": """
+            bias_add_v1 conv1d_v2 conv2d_transpose_v2 conv2d_v2
+            conv3d_transpose_v2 conv3d_v2 convolution_internal convolution_v2
+            crelu_v2 dilation2d_v2 dropout_v2 erosion2d_v2
+            fractional_avg_pool_v2 fractional_max_pool_v2 in_top_k_v2
+            log_softmax_v2 max_pool_with_argmax_v2 pool_v2 softmax_v2
+            sparse_softmax_cross_entropy_with_logits_v2""",
+        "nn.conv": "avg_pool2d=avg_pool conv3d",
         "nn.losses": "softmax_cross_entropy_with_logits_v2",
     },
     "python.ops.op_selector": {
         "compat.op_selector": "get_backward_walk_ops",
     },
+    "python.ops.numerics": {
+        "compat.second_forms": "verify_tensor_all_finite_v2",
+    },
     "python.ops.parsing_ops": {
+        "compat.second_forms": """
+            decode_csv_v2 parse_example_v2 parse_single_example_v2_unoptimized""",
         "ops.string_ops": "decode_raw",
+    },
+    "python.ops.random_ops": {
+        "compat.second_forms": """
+            parameterized_truncated_normal random_poisson_v2""",
     },
     "python.ops.resource_variable_ops": {
         "variables.resource_variables": "ResourceVariable",
@@ -537,15 +703,31 @@ NAMES = {
             assert_like_rnncell""",
         "rnn.cells": "_zero_state_tensors=zero_tensors",
     },
+    "python.ops.script_ops": {
+        "control.script_ops": "_py_funcs",
+    },
     "python.ops.session_ops": {
         "session.session_handles": "TensorHandle",
     },
     "python.ops.sparse_ops": {
+        "compat.second_forms": """
+            serialize_many_sparse_v2 serialize_sparse_v2 sparse_add_v2
+            sparse_concat_v2 sparse_reduce_max_v2 sparse_reduce_sum_v2
+            sparse_split_v2""",
         "sparse.sparse_ops": "deserialize_sparse",
+    },
+    "python.ops.spectral_ops_test_util": {
+        "compat.test_util": "fft_kernel_label_map",
     },
     "python.ops.state_ops": {
         "variables.variables": "is_variable_initialized",
         "compat.graphs": "variable_op variable_op_v2",
+    },
+    "python.ops.string_ops": {
+        "compat.second_forms": """
+            reduce_join_v2 string_length_v2 string_split_v2
+            string_to_hash_bucket string_to_number substr_v2""",
+        "ops.string_ops": "string_split",
     },
     "python.ops.template": {
         "variables.template": "Template",
@@ -818,6 +1000,25 @@ NAMES = {
             extract_stack""",
     },
 }
+
+# Inputs of ops that functions of gen_*_ops call otherwise: `name=the op's`.
+INPUTS = {
+    **dict.fromkeys("All Any EuclideanNorm Max Mean Min Prod Sum".split(),
+                    "axis=reduction_indices"),
+    "ExpandDims": "axis=dim",
+    "Select": "x=t y=e",
+    "Split": "axis=split_dim",
+    "SplitV": "axis=split_dim",
+    "Squeeze": "axis=squeeze_dims",
+    "Where": "condition=input",
+}
+
+# Modules that also have all ops of their module gen_*_ops.
+WITH_OPS = frozenset("python.ops." + name for name in """
+    array_ops bitwise_ops control_flow_ops data_flow_ops image_ops io_ops
+    linalg_ops list_ops logging_ops lookup_ops math_ops nn nn_ops parsing_ops
+    random_ops resource_variable_ops sparse_ops standard_ops state_ops
+    string_ops""".split()) | {"python.training.training_ops"}
 
 # Modules that have the names of others.
 SAME = {

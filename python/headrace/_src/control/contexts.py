@@ -143,6 +143,21 @@ class ControlFlowContext:
         finally:
             self.exit()
 
+    # As programs ask a context that a graph or an operation gives them.
+
+    def IsWhileContext(self):
+        return self.while_context() is self
+
+    def IsCondContext(self):
+        return isinstance(self, CondContext)
+
+    def IsXLAContext(self):
+        return False
+
+    def GetWhileContext(self):
+        """while_context."""
+        return self.while_context()
+
     def while_context(self):
         """This loop, or the innermost one around it, or None."""
         return None if self._outer is None else self._outer.while_context()
@@ -158,18 +173,6 @@ class ControlFlowContext:
     def AddValue(self, val):
         """`val`, a tensor, as it is known inside."""
         return self.add_value(val)
-
-    def GetWhileContext(self):
-        return self.while_context()
-
-    def IsWhileContext(self):
-        return isinstance(self, WhileContext)
-
-    def IsCondContext(self):
-        return isinstance(self, CondContext)
-
-    def IsXLAContext(self):
-        return False
 
     def _adopt_exit(self, op):
         """Takes the Exit of a loop that no context made: its value is here."""

@@ -14,6 +14,15 @@ _functions: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 _numbers = itertools.count()  # next() is atomic: a child of fork finds no lock
 
 
+class _Registry:
+    def size(self):
+        """How many Python functions there are for nodes to call."""
+        return len(_functions)
+
+
+_py_funcs = _Registry()
+
+
 class _Function:
     def __init__(self, function, types):
         self.function = function

@@ -367,34 +367,6 @@ class HalfNormal(Parametric):
         return _math.square(self._scale) * (1. - 2. / math.pi)
 
 
-def _with_softplus(cls, name, changed):
-    """The class that takes softplus of the parameters `changed`."""
-    def __init__(self, *args, **kwargs):
-        names = cls.__init__.__code__.co_varnames[1:]
-        given = dict(zip(names, args), **kwargs)
-        given.setdefault("name", name)
-        softened = dict(given)
-        for key in changed:
-            softened[key] = _raw.Softplus(convert_to_tensor(
-                given[key], name=key), name="softplus_" + key)
-        cls.__init__(self, **softened)
-        self._parameters = given
-
-    return type(name, (cls,), {
-        "__init__": __init__, "__module__": __name__,
-        "__doc__": "%s of softplus of its %s." % (
-            cls.__name__, " and ".join(changed))})
-
-
-GammaWithSoftplusConcentrationRate = _with_softplus(
-    Gamma, "GammaWithSoftplusConcentrationRate", ["concentration", "rate"])
-InverseGammaWithSoftplusConcentrationRate = _with_softplus(
-    InverseGamma, "InverseGammaWithSoftplusConcentrationRate",
-    ["concentration", "rate"])
-BetaWithSoftplusConcentration = _with_softplus(
-    Beta, "BetaWithSoftplusConcentration", ["concentration1", "concentration0"])
-
-
 @RegisterKL(Gamma, Gamma)
 def _gamma_gamma(p, q, name=None):
     with name_scope(name, "kl_gamma_gamma"):

@@ -209,16 +209,25 @@ class Distribution:
 
     def log_cdf(self, value, name="log_cdf"):
         with self._scope(name, [value]):
-            return _math.log(self._cdf(self._as_value(value)))
+            return self._log_cdf(self._as_value(value))
+
+    def _log_cdf(self, value):
+        return _math.log(self._cdf(value))
 
     def survival_function(self, value, name="survival_function"):
         """1 - cdf(value)."""
         with self._scope(name, [value]):
-            return 1. - self._cdf(self._as_value(value))
+            return self._survival_function(self._as_value(value))
+
+    def _survival_function(self, value):
+        return 1. - self._cdf(value)
 
     def log_survival_function(self, value, name="log_survival_function"):
         with self._scope(name, [value]):
-            return _math.log(1. - self._cdf(self._as_value(value)))
+            return self._log_survival_function(self._as_value(value))
+
+    def _log_survival_function(self, value):
+        return _math.log(self._survival_function(value))
 
     def quantile(self, value, name="quantile"):
         """The inverse of cdf."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from headrace import raw_ops as _raw
 from headrace._src.control.check_ops import assert_less, assert_positive
+from headrace._src.distributions import special_functions as _special
 from headrace._src.distributions.distribution import (
     FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED, Distribution, RegisterKL)
 from headrace._src.framework import dtypes
@@ -112,7 +113,16 @@ class Normal(_LocScale):
             0.5 * math.log(2. * math.pi) + _math.log(self._scale))
 
     def _cdf(self, x):
-        return 0.5 * _raw.Erfc(-self._z(x) / math.sqrt(2.))
+        return _special.ndtr(self._z(x))
+
+    def _log_cdf(self, x):
+        return _special.log_ndtr(self._z(x))
+
+    def _survival_function(self, x):
+        return _special.ndtr(-self._z(x))
+
+    def _log_survival_function(self, x):
+        return _special.log_ndtr(-self._z(x))
 
     def _quantile(self, p):
         return self._loc + self._scale * _raw.Ndtri(p)
@@ -146,6 +156,12 @@ class Laplace(_LocScale):
     def _cdf(self, x):
         z = self._z(x)
         return 0.5 + 0.5 * _math.sign(z) * (1. - _math.exp(-_math.abs(z)))
+
+    def _log_cdf(self, x):
+        return _special.log_cdf_laplace(self._z(x))
+
+    def _log_survival_function(self, x):
+        return _special.log_cdf_laplace(-self._z(x))
 
     def _entropy(self):
         return math.log(2.) + 1 + _math.log(self._wide(self._scale))

@@ -108,6 +108,8 @@ Operation.traceback_with_start_lines = property(
     lambda self: [line + (1,) for line in _traceback(self)])
 Operation.get_attr = _get_attr
 Operation._attr = _attr
+Operation._get_control_flow_context = lambda self: (
+    self.graph._flow_contexts.get(self._id))
 Operation._original_op = property(
     lambda self: self.graph._originals.get(self._id))
 Operation._set_device = _set_device

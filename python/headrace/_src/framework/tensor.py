@@ -93,7 +93,19 @@ def _as_array(value, dtype):
             _refuse_item(items, dtype, None)
         elif not isinstance(value[0], (list, tuple)):
             _check_object_array(np.empty(1, object), value)
+        else:
+            raise ValueError(_uneven(value)) from None
         raise
+
+
+def _uneven(value):
+    """What to say of lists of different lengths."""
+    sizes, part = [], value
+    while isinstance(part, (list, tuple)):
+        sizes.append(len(part))
+        part = part[0] if part else None
+    return ("Argument must be a dense tensor: %r - got shape %s, but wanted %s."
+            % (value, sizes[:1], sizes))
 
 
 def _refuse_item(items, dtype, otherwise):
@@ -157,7 +169,7 @@ def _fits(kind, want):
         return True
     if want == "b":
         return False
-    if kind in "iu":
+    if kind in "biu":
         return True
     return kind == "f" and want == "c"
 

@@ -219,34 +219,42 @@ def resize_images(images, size, method=ResizeMethod.BILINEAR,
     """`images` as large as `size` [height, width] says, as float32 except for
     NEAREST_NEIGHBOR. With preserve_aspect_ratio the largest that fits it."""
     with name_scope(name, "resize", [images, size]):
-        images, batch = _image(images, "images")
-        if images._rank() is None:
-            raise ValueError("'images' contains no shape.")
         if method not in _RESIZE:
             raise ValueError("Resize method is not implemented: %s" % (method,))
-        if not batch:
-            images = _array.expand_dims(images, 0)
-        try:
-            size = convert_to_tensor(size, dtypes.int32, name="size")
-        except (TypeError, ValueError):
-            raise ValueError("'size' must be a 1-D int32 Tensor")
-        if not size.get_shape().is_compatible_with([2]):
-            raise ValueError("'size' must be a 1-D Tensor of 2 elements: "
-                             "new_height, new_width")
-        if preserve_aspect_ratio:
-            size = _scaled_size(size, *_height_width(images))
-        known = constant_value(size)
-        shape = images.get_shape()
-        if (known is not None and shape.ndims is not None
-                and shape.as_list()[1:3] == list(known)):
-            out = images  # as it is, and of its own type
-        else:
-            out = getattr(_raw, _RESIZE[method])(images, size,
-                                                 align_corners=align_corners)
-        if known is not None:
-            shape = images.get_shape().as_list()
-            out.set_shape([shape[0], int(known[0]), int(known[1]), shape[3]])
-        return out if batch else _array.squeeze(out, [0])
+        op = getattr(_raw, _RESIZE[method])
+        return _resized(
+            images, size,
+            lambda x, size: op(x, size, align_corners=align_corners),
+            preserve_aspect_ratio)
+
+
+def _resized(images, size, resizer, preserve_aspect_ratio):
+    """resizer(images, size), with the checks of both and the static shape."""
+    images, batch = _image(images, "images")
+    if images._rank() is None:
+        raise ValueError("'images' contains no shape.")
+    if not batch:
+        images = _array.expand_dims(images, 0)
+    try:
+        size = convert_to_tensor(size, dtypes.int32, name="size")
+    except (TypeError, ValueError):
+        raise ValueError("'size' must be a 1-D int32 Tensor")
+    if not size.get_shape().is_compatible_with([2]):
+        raise ValueError("'size' must be a 1-D Tensor of 2 elements: "
+                         "new_height, new_width")
+    if preserve_aspect_ratio:
+        size = _scaled_size(size, *_height_width(images))
+    known = constant_value(size)
+    shape = images.get_shape()
+    if (known is not None and shape.ndims is not None
+            and shape.as_list()[1:3] == list(known)):
+        out = images  # as it is, and of its own type
+    else:
+        out = resizer(images, size)
+    if known is not None:
+        shape = images.get_shape().as_list()
+        out.set_shape([shape[0], int(known[0]), int(known[1]), shape[3]])
+    return out if batch else _array.squeeze(out, [0])
 
 
 resize = resize_images
@@ -285,6 +293,12 @@ def _scaled_size(size, height, width):
 def resize_image_with_pad(image, target_height, target_width,
                           method=ResizeMethod.BILINEAR, align_corners=False):
     """The whole image as large as fits, in the middle of zeros."""
+    return _resized_with_pad(
+        image, target_height, target_width,
+        lambda x, size: resize_images(x, size, method, align_corners))
+
+
+def _resized_with_pad(image, target_height, target_width, resize):
     with name_scope(None, "resize_image_with_pad", [image]):
         image = _image_for_size(image, target_height, target_width)
         if image._rank() is None:
@@ -298,9 +312,8 @@ def resize_image_with_pad(image, target_height, target_width,
         before = [_math.maximum(0, _math.cast(
             _math.floor((w - s) / 2), dtypes.int32))
             for w, s in zip(wanted, scaled)]
-        image = resize_images(image, _array.stack(
-            [_math.cast(_math.floor(s), dtypes.int32) for s in scaled]),
-            method, align_corners)
+        image = resize(image, _array.stack(
+            [_math.cast(_math.floor(s), dtypes.int32) for s in scaled]))
         out = pad_to_bounding_box(image, before[0], before[1], *targets)
         return _with_size(out, image, *targets)
 

@@ -291,6 +291,14 @@ def decode_csv(records, record_defaults, field_delim=",",
         value = constant_value(d)
         if value is not None and np.ndim(value) > 1:
             raise ValueError("Each record default should be at most rank 1")
+    if select_cols is not None:
+        if any(a >= b for a, b in zip(select_cols, select_cols[1:])):
+            raise ValueError("select_cols is not strictly increasing.")
+        if len(select_cols) and select_cols[0] < 0:
+            raise ValueError("select_cols contains negative values.")
+        if len(select_cols) != len(record_defaults):
+            raise ValueError("Length of select_cols and record_defaults do "
+                             "not match.")
     return _raw.DecodeCSV(
         records, defaults, field_delim=field_delim,
         use_quote_delim=use_quote_delim, na_value=na_value or "",

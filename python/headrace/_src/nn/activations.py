@@ -115,7 +115,7 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None,
     fate."""
     if keep_prob is not None:
         if rate is not None and rate != 1 - keep_prob:
-            raise ValueError("pass in only one of rate and keep_prob")
+            raise ValueError("Cannot specify both 'keep_prob' and 'rate'")
         rate = 1 - keep_prob
     if rate is None:
         raise ValueError("You must provide a rate to dropout.")
@@ -132,6 +132,7 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None,
             if rate == 0:
                 return x
         rate = convert_to_tensor(rate, dtype=x.dtype.base_dtype, name="rate")
+        rate.get_shape().assert_has_rank(0)
         if noise_shape is None:
             noise_shape = _array.shape(x)
         elif isinstance(noise_shape, (list, tuple)) and None in noise_shape:

@@ -204,6 +204,10 @@ def convolution(input, filter, padding, strides=None, dilation_rate=None,
             _renamed("filters", filters, "filter", filter), name="filter")
         rate = _renamed("dilations", dilations, "dilation_rate", dilation_rate)
         n = filter._rank() - 2
+        if (any(s > 1 for s in np.ravel(strides or 1))
+                and any(r > 1 for r in np.ravel(rate or 1))):
+            raise ValueError("strides > 1 not supported in conjunction with "
+                             "dilation_rate > 1")
         if n == 1:
             return conv1d(input, filter, strides or [1], padding,
                           data_format=data_format, dilations=rate)

@@ -15,6 +15,8 @@ class Initializer:
     """Called with the variable's shape, and its dtype if that differs from the
     initializer's own."""
 
+    _random = _random  # where random numbers are from
+
     def __call__(self, shape, dtype=None, partition_info=None):
         raise NotImplementedError
 
@@ -78,7 +80,7 @@ class RandomUniform(Initializer):
         self.dtype = dtypes.as_dtype(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
-        return _random.random_uniform(shape, self.minval, self.maxval,
+        return self._random.random_uniform(shape, self.minval, self.maxval,
                                       dtype or self.dtype, seed=self.seed)
 
 
@@ -97,14 +99,14 @@ class RandomNormal(Initializer):
         self.dtype = _floating(dtype)
 
     def __call__(self, shape, dtype=None, partition_info=None):
-        return _random.random_normal(shape, self.mean, self.stddev,
+        return self._random.random_normal(shape, self.mean, self.stddev,
                                      dtype or self.dtype, seed=self.seed)
 
 
 class TruncatedNormal(RandomNormal):
     """Normal values, drawn again beyond two deviations."""
     def __call__(self, shape, dtype=None, partition_info=None):
-        return _random.truncated_normal(shape, self.mean, self.stddev,
+        return self._random.truncated_normal(shape, self.mean, self.stddev,
                                         dtype or self.dtype, seed=self.seed)
 
 
@@ -138,14 +140,14 @@ class VarianceScaling(Initializer):
         scale = self.scale / max(1., n)
         if self.distribution == "uniform":
             limit = math.sqrt(3.0 * scale)
-            return _random.random_uniform(shape, -limit, limit, dtype,
+            return self._random.random_uniform(shape, -limit, limit, dtype,
                                           seed=self.seed)
         if self.distribution == "untruncated_normal":
-            return _random.random_normal(shape, 0.0, math.sqrt(scale), dtype,
+            return self._random.random_normal(shape, 0.0, math.sqrt(scale), dtype,
                                          seed=self.seed)
         # The standard deviation of a normal distribution cut off at 2.
         stddev = math.sqrt(scale) / .87962566103423978
-        return _random.truncated_normal(shape, 0.0, stddev, dtype,
+        return self._random.truncated_normal(shape, 0.0, stddev, dtype,
                                         seed=self.seed)
 
 
@@ -176,7 +178,7 @@ class UniformUnitScaling(Initializer):
     def __call__(self, shape, dtype=None, partition_info=None):
         n = max(1.0, float(np.prod(_whole(shape, partition_info)[:-1])))
         limit = math.sqrt(3 / n) * self.factor
-        return _random.random_uniform(shape, -limit, limit,
+        return self._random.random_uniform(shape, -limit, limit,
                                       dtype or self.dtype, seed=self.seed)
 
 
@@ -217,8 +219,8 @@ class Orthogonal(Initializer):
         columns = sizes[-1]
         rows = int(np.prod(sizes[:-1], dtype=np.int64))
         long, short = max(rows, columns), min(rows, columns)
-        random = _random.random_normal([long, short], dtype=dtype,
-                                       seed=self.seed)
+        random = self._random.random_normal([long, short], dtype=dtype,
+                                            seed=self.seed)
         q, r = _raw.Qr(random, full_matrices=False)
         # The signs make the distribution uniform.
         q = q * _raw.Sign(_raw.MatrixDiagPart(r))
