@@ -336,6 +336,14 @@ NAMES = {
             TransformDiagonal""",
     },
     "contrib.estimator": {},
+    "contrib.eager": {
+        "compat.execution": "in_eager_mode num_gpus",
+        "compat.test_util": """
+            run_all_tests_in_graph_and_eager_modes=run_all_in_graph_and_eager_modes
+            run_test_in_graph_and_eager_modes=run_in_graph_and_eager_modes""",
+        "framework.behavior": "enable_eager_execution executing_eagerly",
+        "training.gradients": "custom_gradient",
+    },
     "contrib.feature_column": {
         "feature_column.sequences": """
             sequence_categorical_column_with_hash_bucket

@@ -142,6 +142,9 @@ CASES = [
     (6, lambda: tf.image.resize_images(x(8, 8, 3), tf.placeholder("int32", [2]))),
     (26, lambda: tf.image.total_variation(x(8, 8, 3))),
     (19, lambda: tf.image.random_brightness(tf.placeholder("uint8", [8, 8, 3]), .1)),
+    (5, lambda: tf.custom_gradient(
+        lambda a: (a, lambda d: d))(tf.custom_gradient(
+            lambda a: (a, lambda d: d))(x(2)))),
     (25, lambda: tf.clip_by_global_norm([x(2), x(2)], 1.)),
     (15, lambda: tf.train.range_input_producer(5)),
     (18, lambda: tf.train.shuffle_batch([tf.constant(1.)], 2, 20, 5)),

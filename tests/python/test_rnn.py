@@ -444,3 +444,21 @@ def test_wrappers_have_configurations():
         assert again.output_size == 2 and "cell" in config
     with pytest.raises(NotImplementedError, match="with a function"):
         tf.nn.rnn_cell.ResidualWrapper(cell, lambda a, b: a).get_config()
+
+
+@pytest.mark.parametrize("cell, want", [
+    ("LSTMBlockCell", [6.827, 47.563, 7.253]),
+    ("GRUBlockCellV2", [30.857, -9.943, -2.488, 20.804, 4.691]),
+])
+def test_gradients_of_cells_of_one_op(cell, want):
+    # The numbers are TensorFlow 1.15.5's.
+    x = tf.constant(np.random.RandomState(0).uniform(
+        -1, 1, (2, 2, 3, 5)).astype("f")[0 if cell[0] == "G" else 1])
+    with tf.variable_scope(cell, initializer=tf.constant_initializer(.3)):
+        outputs, _ = tf.nn.dynamic_rnn(getattr(tf.contrib.rnn, cell)(4), x,
+                                       dtype=tf.float32)
+    got, _ = run(tf.gradients(tf.reduce_sum(tf.square(outputs)),
+                              [x] + tf.trainable_variables()))
+    weighed = [np.sum(g * (1 + np.arange(g.size).reshape(g.shape)))
+               for g in got]
+    np.testing.assert_allclose(weighed, want, atol=1e-3)

@@ -28,6 +28,12 @@ from tensorflow.compat import v1 as tf; tf.get_variable
 from tensorflow.compat.v1 import nn; nn.softmax
 import tensorflow.compat.v1.keras.layers as l; l.Dense
 import tensorflow.contrib.slim as slim, tensorflow as tf; assert slim is tf.contrib.slim
+from tensorflow.contrib.eager.python import tfe; assert not tfe.in_eager_mode()
+import tensorflow as tf; assert not tf.contrib.eager.executing_eagerly() and tf.contrib.eager.num_gpus() == 0
+import tensorflow as tf; tf.contrib.eager.custom_gradient, tf.contrib.eager.run_test_in_graph_and_eager_modes
+import tensorflow as tf; assert tf.contrib.framework.get_name_scope() == tf.get_default_graph().get_name_scope()
+from tensorflow.python.ops import rnn_cell_impl as r; assert [t.shape.as_list() for t in r._zero_state_tensors((3, 4), 2, "float32")] == [[2, 3], [2, 4]]
+from tensorflow.python.ops import variable_scope as v; assert v._pure_variable_scope("p", reuse=None).__enter__().name == "p"
 import tensorflow.contrib.layers; tensorflow.contrib.layers.fully_connected
 from tensorflow.contrib import rnn, layers, slim; rnn.BasicLSTMCell
 from tensorflow.contrib.framework import arg_scope, add_arg_scope

@@ -375,3 +375,10 @@ def test_scope_inside_of_a_function_names_its_variables():
         sess.run(tf.global_variables_initializer())
         sess.run(iterator.initializer)
         assert sess.run(iterator.get_next()) == 0
+
+
+def test_a_regularizer_that_is_empty_is_none():
+    tf.get_variable("a", [2], regularizer={})
+    with tf.variable_scope("s", regularizer=tf.nn.l2_loss):
+        tf.get_variable("b", [2], regularizer={})
+    assert not tf.losses.get_regularization_losses()

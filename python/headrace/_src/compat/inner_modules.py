@@ -733,6 +733,7 @@ NAMES = {
         "variables.template": "Template",
     },
     "python.ops.variable_scope": {
+        "variables.scopes": "_pure_variable_scope=pure_variable_scope",
         "variables.base": "variable_creator_scope",
     },
     "python.ops.variables": {
@@ -1024,6 +1025,7 @@ WITH_OPS = frozenset("python.ops." + name for name in """
 SAME = {
     "contrib.feature_column.python.feature_column.sequence_feature_column":
         "contrib.feature_column",
+    "contrib.eager.python.tfe": "contrib.eager",
     "contrib.framework.nest": "python.util.nest",
     "contrib.slim.nets.alexnet": "contrib.slim.python.slim.nets.alexnet",
     "contrib.slim.nets.inception": "contrib.slim.python.slim.nets.inception",

@@ -11,6 +11,7 @@ from headrace._src.ops import array_ops as _array
 from headrace._src.ops import array_special as _special
 from headrace._src.ops import math_ops as _math
 from headrace._src.rnn.cells import LayerRNNCell, LSTMStateTuple
+from headrace._src.training.gradients import RegisterGradient
 from headrace._src.variables.initializers import Constant
 
 
@@ -63,6 +64,45 @@ class LSTMBlockCell(LayerRNNCell):
             cell_clip=self._cell_clip, use_peephole=self._use_peephole)
         c, h = found[1], found[6]
         return h, LSTMStateTuple(c, h)
+
+
+@RegisterGradient("LSTMBlockCell")
+def _lstm_block_cell_gradient(op, *grads):
+    """From the gradients of the memory and of the output; those of the gates
+    count for nothing, as in TensorFlow."""
+    x, c_before, h_before, kernel, wci, wcf, wco, bias = op.inputs
+    i, c, f, o, new, squashed, _ = op.outputs
+    by_c, gates, by_wci, by_wcf, by_wco = _raw.LSTMBlockCellGrad(
+        x=x, cs_prev=c_before, h_prev=h_before, w=kernel, wci=wci, wcf=wcf,
+        wco=wco, b=bias, i=i, cs=c, f=f, o=o, ci=new, co=squashed,
+        cs_grad=grads[1], h_grad=grads[6],
+        use_peephole=op.get_attr("use_peephole"))
+    both = _math.matmul(gates, kernel, transpose_b=True)
+    depth = _array.shape(x)[1]
+    by_x, by_h = both[:, :depth], both[:, depth:]
+    by_x.set_shape(x.get_shape())
+    by_h.set_shape(h_before.get_shape())
+    by_kernel = _math.matmul(_array.concat([x, h_before], 1), gates,
+                             transpose_a=True)
+    return (by_x, by_c, by_h, by_kernel, by_wci, by_wcf, by_wco,
+            _math.reduce_sum(gates, 0))
+
+
+@RegisterGradient("GRUBlockCell")
+def _gru_block_cell_gradient(op, *grads):
+    """From the gradient of the new state; those of the gates count for
+    nothing, as in TensorFlow."""
+    x, before, gate_kernel, kernel, gate_bias, bias = op.inputs
+    r, u, c, _ = op.outputs
+    by_x, by_before, by_new, by_gates = _raw.GRUBlockCellGrad(
+        x=x, h_prev=before, w_ru=gate_kernel, w_c=kernel, b_ru=gate_bias,
+        b_c=bias, r=r, u=u, c=c, d_h=grads[3])
+    by_gate_kernel = _math.matmul(_array.concat([x, before], 1), by_gates,
+                                  transpose_a=True)
+    by_kernel = _math.matmul(_array.concat([x, before * r], 1), by_new,
+                             transpose_a=True)
+    return (by_x, by_before, by_gate_kernel, by_kernel,
+            _math.reduce_sum(by_gates, 0), _math.reduce_sum(by_new, 0))
 
 
 class _GruBlock(LayerRNNCell):

@@ -27,9 +27,13 @@ class Defun:
     the arguments; `python_grad_func`: a gradient function of the call, as those
     of tf.RegisterGradient. `func_name`: its name in
     the graph; `out_names`: those of its results; `shape_func`: gives the shapes
-    of the results of a call, which is its argument."""
+    of the results of a call, which is its argument. `compiled` and
+    `separate_compiled_gradients` are advice to TensorFlow's compiler; functions
+    run the same with and without it. ValueError for any other argument."""
 
     def __init__(self, *input_types, **kwargs):
+        for name in ("compiled", "separate_compiled_gradients"):
+            kwargs.pop(name, None)
         self._types = [dtypes.as_dtype(t) for t in input_types]
         self._options = {k: kwargs.pop(k, None) for k in (
             "func_name", "out_names", "noinline", "shape_func",

@@ -363,6 +363,8 @@ def custom_gradient(f):
                     "but returned %d instead." % (len(args), len(by_args)))
             return [None] * len(flat) + list(by_args) + by_variables
 
+        for result_tensor in flat:  # so the nodes are as many as TensorFlow's
+            _raw.Identity(result_tensor)
         _custom_count += 1
         name = "CustomGradient-%d" % _custom_count
         _register(name, gradient)

@@ -250,14 +250,19 @@ def get_local_variable(name, shape=None, dtype=None, initializer=None,
 class pure_variable_scope:
     """A variable_scope that leaves the names of nodes alone."""
 
-    def __init__(self, name_or_scope, reuse=None, original_name_scope=None,
-                 custom_getter=None, constraint=None, **defaults):
+    def __init__(self, name_or_scope, reuse=None, initializer=None,
+                 regularizer=None, caching_device=None, partitioner=None,
+                 custom_getter=None, old_name_scope=None, dtype=None,
+                 use_resource=None, constraint=None):
         self._target = name_or_scope
         self._reuse = reuse
-        self._original = original_name_scope
+        self._original = old_name_scope
         self._custom_getter = custom_getter
         self._constraint = constraint
-        self._defaults = defaults
+        self._defaults = dict(
+            initializer=initializer, regularizer=regularizer,
+            caching_device=caching_device, partitioner=partitioner,
+            dtype=dtype, use_resource=use_resource)
 
     def __enter__(self):
         self._state = state = _store().scopes
@@ -372,7 +377,7 @@ class variable_scope:
                 opened = stack.enter_context(graph.name_scope(part))
             names = pure_variable_scope(
                 unique_variable_scope(part) if target is None else target,
-                reuse=self._reuse, original_name_scope=opened,
+                reuse=self._reuse, old_name_scope=opened,
                 **self._defaults)
             scope = stack.enter_context(names)
             self._entered.append((names, stack.pop_all()))

@@ -203,7 +203,7 @@ class VariableStore:
         variable = Variable(initial_value=initializer, name=name, dtype=kind,
                             **arguments)
         self._vars[name] = variable
-        if regularizer is not None:
+        if regularizer:  # some programs pass an empty dict for none
             with colocate_with(variable.op), \
                     name_scope(name + "/Regularizer/"), init_scope():
                 loss = regularizer(variable)
