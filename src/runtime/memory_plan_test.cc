@@ -246,7 +246,7 @@ TEST_F(MemoryPlanTest, ShapesFollowTheArguments) {
   ExpectError(Plan(text, {TensorShape({30})}),
               absl::StatusCode::kInvalidArgument, "no shape for argument 1");
   ExpectError(Plan(text, {TensorShape({30}), TensorShape({31})}),
-              absl::StatusCode::kInvalidArgument, "[30] vs. [31]");
+              absl::StatusCode::kInvalidArgument, "are 30 and 31");
 }
 
 TEST_F(MemoryPlanTest, TemporaryMemoryIsThereWhileItsNodeRuns) {

@@ -29,8 +29,9 @@ PLATFORM = "manylinux_2_28_x86_64"
 BUNDLED = ("libabsl-dev", "libprotobuf-dev", "libpng-dev", "zlib1g-dev", "libjpeg62-turbo-dev", "libgif-dev", "libsnappy-dev",
            "libre2-dev", "libxsmm-dev", "libeigen3-dev", "libstdc++-12-dev", "libgcc-12-dev")
 
-# Beside the libraries that the build has; those that need an accelerator or gRPC are not in a package, and protobuf is linked in.
-PLUGINS = ("libheadrace_cuda", "libheadrace_gpu_host", "libheadrace_distributed", "libheadrace_mpi",
+# Beside the libraries that the build has; those that need an accelerator, gRPC or MPI are not in a package, nor is the one for programs
+# that test a front end; protobuf is linked in.
+PLUGINS = ("libheadrace_cuda", "libheadrace_gpu_host", "libheadrace_distributed", "libheadrace_mpi", "libheadrace_test_ops",
            "libhr_proto.")
 
 
