@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "base/own_folder.h"
 #include "headrace/mutex.h"
 #include "session/distributed_library.h"
 
@@ -18,18 +19,7 @@ std::atomic<CertificateMaker> certificate_maker{nullptr};
 std::atomic<WaitsReport> waits_report{nullptr};
 
 Status Load() {
-  // Beside the library that has this function.
-  Dl_info info;
-  std::string path = kLibrary;
-  if (dladdr(reinterpret_cast<const void*>(&RegisterServerFactory), &info) !=
-          0 &&
-      info.dli_fname != nullptr) {
-    const std::string self = info.dli_fname;
-    const size_t slash = self.rfind('/');
-    if (slash != std::string::npos) {
-      path = self.substr(0, slash + 1) + kLibrary;
-    }
-  }
+  const std::string path = OwnFolder() + kLibrary;
   if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
     const char* const why = dlerror();
     return errors::Unimplemented("servers and remote sessions need ", kLibrary,

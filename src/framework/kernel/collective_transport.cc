@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "base/own_folder.h"
 #include "headrace/mutex.h"
 #include "headrace/strings.h"
 
@@ -24,19 +25,6 @@ CollectiveTransportFactory Find(const std::string& name) {
   MutexLock lock(&mu);
   const auto it = Factories().find(name);
   return it == Factories().end() ? nullptr : it->second;
-}
-
-// Beside the library that has this function.
-std::string LibraryPath(const std::string& name) {
-  const std::string file = StrCat("libheadrace_", name, ".so");
-  Dl_info info;
-  if (dladdr(reinterpret_cast<const void*>(&LibraryPath), &info) == 0 ||
-      info.dli_fname == nullptr) {
-    return file;
-  }
-  const std::string self = info.dli_fname;
-  const size_t slash = self.rfind('/');
-  return slash == std::string::npos ? file : self.substr(0, slash + 1) + file;
 }
 
 }  // namespace
@@ -58,7 +46,7 @@ StatusOr<std::unique_ptr<CollectiveTransport>> NewCollectiveTransport(
         })) {
       return errors::InvalidArgument("'", name, "' is no transport");
     }
-    const std::string path = LibraryPath(name);
+    const std::string path = StrCat(OwnFolder(), "libheadrace_", name, ".so");
     if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
       const char* const why = dlerror();
       return errors::Unimplemented(

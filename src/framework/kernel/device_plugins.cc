@@ -8,23 +8,12 @@
 #include <string>
 
 #include "base/log.h"
+#include "base/own_folder.h"
 #include "headrace/device_factory.h"
 #include "headrace/types.h"
 
 namespace headrace {
 namespace {
-
-// The folder of the library that has this function, with a slash.
-std::string OwnFolder() {
-  Dl_info info;
-  if (dladdr(reinterpret_cast<const void*>(&LoadDevicePlugins), &info) == 0 ||
-      info.dli_fname == nullptr) {
-    return "";
-  }
-  const std::string self = info.dli_fname;
-  const size_t slash = self.rfind('/');
-  return slash == std::string::npos ? "" : self.substr(0, slash + 1);
-}
 
 bool HasGpuFactory() {
   const std::vector<std::string> types = DeviceFactories::Types();

@@ -186,8 +186,15 @@ class StridedSliceGradOp : public OpKernel {
 REGISTER_KERNEL_BUILDER(Name("StridedSliceGrad").Device(DEVICE_CPU),
                         StridedSliceGradOp);
 
-// With TensorFlow's code.
-Status WrongValue(const StridedSlicePlan& plan, const Tensor& value) {
+// A slice takes a value of its shape, or a scalar; an empty one, any. The code
+// is TensorFlow's.
+Status CheckAssigned(const StridedSlicePlan& plan, const Tensor& value) {
+  TensorShape slice;
+  if (plan.shape.AsTensorShape(&slice) &&
+      (slice.num_elements() == 0 || value.dims() == 0 ||
+       value.shape() == slice)) {
+    return OkStatus();
+  }
   return errors::Unimplemented(
       "sliced l-value shape ", plan.shape.DebugString(),
       " does not match r-value shape ", value.shape().DebugString(),
@@ -211,12 +218,7 @@ class StridedSliceAssignOp : public OpKernel {
       if (value.SharesBufferWith(*var)) {  // x[1:].assign(x[:-1])
         OP_REQUIRES_OK(ctx, Tensor(value).DeepCopyTo(&value));
       }
-      TensorShape want;
-      OP_REQUIRES(ctx,
-                  plan.shape.AsTensorShape(&want) &&
-                      (want.num_elements() == 0 || value.dims() == 0 ||
-                       value.shape() == want),
-                  WrongValue(plan, value));
+      OP_REQUIRES_OK(ctx, CheckAssigned(plan, value));
       const SlicedLoop loop(var->shape(), plan);
       BoxCopy copy;
       // Nothing is read for an empty slice, whatever shape the value has.
@@ -249,12 +251,7 @@ class TensorStridedSliceUpdateOp : public OpKernel {
     const Tensor& value = ctx->input(4);
     StridedSlicePlan plan;
     OP_REQUIRES_OK(ctx, PlanFromInputs(ctx, in.shape(), 1, masks_, &plan));
-    TensorShape want;
-    OP_REQUIRES(ctx,
-                plan.shape.AsTensorShape(&want) &&
-                    (want.num_elements() == 0 || value.dims() == 0 ||
-                     value.shape() == want),
-                WrongValue(plan, value));
+    OP_REQUIRES_OK(ctx, CheckAssigned(plan, value));
     Tensor* out = nullptr;
     int forwarded = -1;
     OP_REQUIRES_OK(ctx, ctx->forward_input_or_allocate_output(
