@@ -254,7 +254,6 @@ bool MayBypass(Rewriter& rewriter, const Node& n,
   const size_t out = data_out + control_out;
   if (control_in * out > control_in + out) return false;
   for (const Edge* e : sources) {
-    if (e == nullptr) return false;
     const Node& src = *e->src();
     if (IsRefType(src.output_type(e->src_output())) ||
         (!n.requested_device().empty() &&

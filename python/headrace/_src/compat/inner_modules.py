@@ -25,6 +25,23 @@ _NEST = {
         _is_namedtuple=is_namedtuple _sequence_like=sequence_like""",
 }
 
+# feature_column_v2 and feature_column_lib.
+_NEW_COLUMNS = {
+    "feature_column.columns": """
+        BucketizedColumn CategoricalColumn=NewCategoricalColumn
+        CrossedColumn DenseColumn=NewDenseColumn
+        EmbeddingColumn FeatureColumn=Column
+        HashedCategoricalColumn=HashedColumn
+        IdentityCategoricalColumn=IdentityColumn IndicatorColumn
+        NumericColumn SharedEmbeddingColumn
+        VocabularyFileCategoricalColumn=VocabularyFileColumn
+        VocabularyListCategoricalColumn=VocabularyListColumn
+        WeightedCategoricalColumn=WeightedColumn""",
+    "feature_column.features": "FeatureTransformationCache=Features",
+    "feature_column.inputs": """
+        make_parse_example_spec_v2=make_parse_example_spec""",
+}
+
 NAMES = {
     "contrib.rnn.python.ops.core_rnn_cell": {
         "compat.linear": "_Linear=Linear _linear=linear",
@@ -204,37 +221,13 @@ NAMES = {
     "python.feature_column.feature_column_lib": {
         "feature_column.feature_layers": """
             DenseFeatures InputLayer LinearModel is_feature_column_v2""",
-        "feature_column.columns": """
-            BucketizedColumn CategoricalColumn=NewCategoricalColumn
-            CrossedColumn DenseColumn=NewDenseColumn
-            EmbeddingColumn FeatureColumn=Column
-            HashedCategoricalColumn=HashedColumn
-            IdentityCategoricalColumn=IdentityColumn IndicatorColumn
-            NumericColumn SharedEmbeddingColumn
-            VocabularyFileCategoricalColumn=VocabularyFileColumn
-            VocabularyListCategoricalColumn=VocabularyListColumn
-            WeightedCategoricalColumn=WeightedColumn""",
-        "feature_column.features": "FeatureTransformationCache=Features",
-        "feature_column.inputs": """
-            make_parse_example_spec_v2=make_parse_example_spec""",
+        **_NEW_COLUMNS,
     },
     "python.feature_column.feature_column_v2": {
         "feature_column.feature_layers": """
             DenseFeatures LinearModel _StateManagerImpl=StateManager
             is_feature_column_v2""",
-        "feature_column.columns": """
-            BucketizedColumn CategoricalColumn=NewCategoricalColumn
-            CrossedColumn DenseColumn=NewDenseColumn
-            EmbeddingColumn FeatureColumn=Column
-            HashedCategoricalColumn=HashedColumn
-            IdentityCategoricalColumn=IdentityColumn IndicatorColumn
-            NumericColumn SharedEmbeddingColumn
-            VocabularyFileCategoricalColumn=VocabularyFileColumn
-            VocabularyListCategoricalColumn=VocabularyListColumn
-            WeightedCategoricalColumn=WeightedColumn""",
-        "feature_column.features": "FeatureTransformationCache=Features",
-        "feature_column.inputs": """
-            make_parse_example_spec_v2=make_parse_example_spec""",
+        **_NEW_COLUMNS,
     },
     "python.framework.combinations": {
         "compat.combinations": "NamedObject combine generate times",
