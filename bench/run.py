@@ -4,7 +4,7 @@
 
 A net is NAME or NAME:BATCH, of those that nets.py and zoo.py build. Every engine has its default options, as a program
 gets it that asks for nothing; one column has the same with the number of threads set. OpenVINO's default precision is bfloat16 where the processor has it:
-then it is measured twice, and compared with float32. All engines have a network loaded at the same time. They run in turns, so that a noisy machine is noisy
+then it is measured twice, the ratios are of float32, and one column compares it with Headrace's bfloat16. All engines have a network loaded at the same time. They run in turns, so that a noisy machine is noisy
 for all: five runs back to back, after a rest in which the threads of the one before stop spinning. What counts is the
 ratio. What loads within ten seconds is loaded three times, the shortest counts. Prints tables in Markdown;
 --readme puts them into README.md, --docs those of --zoo into docs/performance.md, where the last ones stand. The peers live in a
@@ -27,8 +27,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 OURS = ROOT / ".venv" / "bin" / "python"
 PEERS = ROOT / ".venv-bench" / "bin" / "python"
-NAMES = {"headrace": "Headrace", "tensorflow": "TensorFlow", "onnxruntime": "ONNX Runtime", "openvino:f32": "OpenVINO", "openvino": "OpenVINO"}
-OWN_CHOICE = "openvino"  # the engine with a precision that it chooses; left out of the ratios
+NAMES = {"headrace": "Headrace", "headrace:bfloat16": "Headrace, bf16", "tensorflow": "TensorFlow", "onnxruntime": "ONNX Runtime", "openvino:f32": "OpenVINO", "openvino": "OpenVINO"}
+OWN_CHOICE = "openvino"  # the engine with a precision that it chooses
+BFLOAT16 = "headrace:bfloat16"  # measured where OWN_CHOICE is bfloat16
+FLOAT32 = [e for e in NAMES if e not in (OWN_CHOICE, BFLOAT16)]  # what the ratios are of
 TITLES = {"vgg16": "VGG16", "resnet50": "ResNet-50", "mobilenet_v1": "MobileNet v1", "mobilenet_v2": "MobileNet v2",
           "inception_v3": "Inception v3", "lstm_unrolled": "LSTM language model, unrolled",
           "lstm_dynamic": "LSTM language model, while_loop"}  # the networks of nets.py; others are zoo.py's
@@ -46,7 +48,7 @@ class Worker:
 
     def __init__(self, engine, model, batch, threads):
         self.engine = engine
-        python = OURS if engine == "headrace" else PEERS
+        python = OURS if engine.startswith("headrace") else PEERS
         with tempfile.NamedTemporaryFile(suffix=".npz") as results:
             self.process = subprocess.Popen(
                 [str(python), str(HERE / "worker.py"), engine, str(model), str(batch), str(threads), results.name],
@@ -117,8 +119,10 @@ def load(engine, model, batch, threads, times):
 def load_all(net, batch, threads=0, leave_out=(), times=1):
     """{engine: worker}; engines that fail are left out and named."""
     workers = {}
-    for engine in NAMES:
+    for engine in sorted(NAMES, key=BFLOAT16.__eq__):  # that one last
         if engine in leave_out or engine == "onnxruntime" and not spec(net)["onnx"]:
+            continue
+        if engine == BFLOAT16 and OWN_CHOICE not in workers:
             continue
         say(f"{net}, batch {batch}: loading {engine}" + (f", {threads} threads" if threads else ""))
         try:
@@ -149,9 +153,9 @@ def bench_net(net, batch, runs, threads):
     say(f"{net}, batch {batch}: {runs} runs each, in turns")
     run_in_turns(workers, runs)
     for engine, w in workers.items():
-        if engine not in ("headrace", OWN_CHOICE) and difference(workers["headrace"], w) > 1e-3:
+        if engine in FLOAT32 and difference(workers["headrace"], w) > 1e-3:
             say(f"warning: {net}: Headrace and {engine} differ by {difference(workers['headrace'], w):.1e} of the largest value")
-    by_option = load_all(net, batch, threads, leave_out=[OWN_CHOICE])
+    by_option = load_all(net, batch, threads, leave_out=[OWN_CHOICE, BFLOAT16])
     run_in_turns(by_option, runs)
     return workers, by_option
 
@@ -187,8 +191,15 @@ def median(w):
 
 def ratio(workers, value):
     """Headrace's to the best peer's; None without a peer."""
-    peers = [value(w) for engine, w in workers.items() if engine not in ("headrace", OWN_CHOICE)]
+    peers = [value(w) for engine, w in workers.items() if engine in FLOAT32 and engine != "headrace"]
     return value(workers["headrace"]) / min(peers) if peers else None
+
+
+def bfloat16_ratio(workers):
+    """Of the shortest runs in bfloat16; None where they were not measured."""
+    if BFLOAT16 not in workers or OWN_CHOICE not in workers:
+        return None
+    return shortest(workers[BFLOAT16]) / shortest(workers[OWN_CHOICE])
 
 
 def geometric_mean(values):
@@ -209,11 +220,16 @@ def limit_ms(net, batch, machine):
 RATIOS = {"shortest": shortest, "median": median, "95 %": lambda w: percentile(w.times, 0.95), "load": lambda w: w.load_s, "memory": lambda w: w.peak_mb}
 
 
+def column(engine, precision):
+    """The name of an engine's column: with its precision, where it is not float32's only."""
+    return NAMES[engine] + (f", {precision}" if precision and engine != BFLOAT16 else "")
+
+
 def net_table(results, machine):
     """A row for each network, and the geometric means of the ratios."""
     engines = [e for e in NAMES if any(e in workers for workers, _ in results.values())]
     precisions = {e: w.precision for workers, _ in results.values() for e, w in workers.items() if w.precision}
-    columns = ["network", "limit", *(NAMES[e] + (f", {precisions[e]}" if e in precisions else "") for e in engines), *RATIOS, "threads set", "difference"]
+    columns = ["network", "limit", *(column(e, precisions.get(e)) for e in engines), *RATIOS, "bf16", "threads set", "difference"]
     lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
     means = []
     for (net, batch), (workers, by_option) in results.items():
@@ -221,15 +237,15 @@ def net_table(results, machine):
         for engine in engines:
             w = workers.get(engine)
             cells.append(f"{ms(shortest(w), median(w), percentile(w.times, 0.95))}, {w.load_s:.2f} s, {w.peak_mb:.0f} MB" if w else "-")
-        ratios = [ratio(workers, value) for value in RATIOS.values()] + [ratio(by_option, shortest)]
+        ratios = [ratio(workers, value) for value in RATIOS.values()] + [bfloat16_ratio(workers), ratio(by_option, shortest)]
         means.append(ratios)
         cells += [f"{r:.2f}" if r else "-" for r in ratios[:-1]]
         cells.append(f"{ms(shortest(by_option['headrace']))}, {ratios[-1]:.2f}" if ratios[-1] else "-")
         cells.append(f"{difference(workers['headrace'], workers['tensorflow']):.0e}" if "tensorflow" in workers else "-")
         lines.append("| " + " | ".join(cells) + " |")
     means = [[r for r in column if r] for column in zip(*means)]
-    if len(results) > 1 and all(means):
-        cells = ["geometric mean", *[""] * (1 + len(engines)), *(f"{geometric_mean(column):.2f}" for column in means), ""]
+    if len(results) > 1:
+        cells = ["geometric mean", *[""] * (1 + len(engines)), *(f"{geometric_mean(column):.2f}" if column else "-" for column in means), ""]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -238,7 +254,7 @@ def net_text(results, machine, args):
     return (f"Networks: every engine with its default options, all loaded at once and run in turns of {TURN} runs; shortest / median / 95th percentile of {args.runs} runs, "
             "import of the engine to the first result where Python and NumPy are there, peak memory of the process; then the ratios of Headrace's to the best peer's in float32. "
             f"\"Threads set\": the shortest run of Headrace with {args.threads} threads set by an option, and its ratio to the best peer's that has the same. "
-            "The difference is the largest from TensorFlow's results, relative to the largest value. The limit is that of "
+            "\"bf16\": the ratio of the shortest runs of the two columns in bfloat16. The difference is the largest from TensorFlow's results, relative to the largest value. The limit is that of "
             f"direct convolution at the machine's peak, or of reading the weights once.\n\n{net_table(results, machine)}\n")
 
 

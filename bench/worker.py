@@ -2,8 +2,8 @@
 
     worker.py ENGINE MODEL BATCH THREADS [RESULTS.npz]
 
-ENGINE is headrace, tensorflow, onnxruntime, openvino (with the precision that it
-chooses) or openvino:f32. THREADS 0 leaves every option as it is. MODEL.json (of
+ENGINE is headrace, headrace:bfloat16, tensorflow, onnxruntime, openvino (with the
+precision that it chooses) or openvino:f32. THREADS 0 leaves every option as it is. MODEL.json (of
 nets.py and zoo.py) says what is fed and fetched.
 
 Prints a JSON line when the first result is there: {"load_s": seconds from the import
@@ -27,17 +27,17 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
 # An engine gives a function that makes a client: a function from {name: array} to a list of arrays.
 
-def headrace(model, spec, threads, batch):
+def headrace(model, spec, threads, batch, precision=None):
     import headrace as tf
     graph = tf.Graph()
     with graph.as_default():
         tf.import_graph_def(pathlib.Path(model), name="")
+    config = tf.ConfigProto() if threads or precision else None
     if threads:
-        config = tf.ConfigProto()
         config.intra_op_parallelism_threads = threads
-        session = tf.Session(graph=graph, config=config)
-    else:
-        session = tf.Session(graph=graph)
+    if precision:
+        config.headrace.precision = spec["precision"] = precision
+    session = tf.Session(graph=graph, config=config)
     return lambda: lambda feeds: session.run(spec["fetches"], feeds)
 
 

@@ -1,5 +1,7 @@
-"""Results do not depend on the number of threads: ops whose work is split, on
-tensors that are large enough to be."""
+"""Results do not depend on the number of threads and clients: ops whose work is
+split, on tensors that are large enough to be, and networks."""
+import concurrent.futures
+
 import numpy as np
 import pytest
 
@@ -90,7 +92,41 @@ def run(build, threads):
 @pytest.mark.parametrize("name", CASES)
 def test_threads_do_not_show(name):
     one = run(CASES[name], 1)
-    for threads in (2, 5):
+    for threads in (2, 3, 8):
         for a, b in zip(one, run(CASES[name], threads)):
             assert a.dtype == b.dtype and a.shape == b.shape
             assert a.tobytes() == b.tobytes()
+
+
+def branches():
+    """A network whose nodes are ready side by side."""
+    x = tf.constant(IMAGES)
+    sides = [tf.nn.relu(tf.nn.conv2d(x, FILTER[..., i:i + 8], [1, 1, 1, 1],
+                                     "SAME")) for i in (0, 8, 16)]
+    x = tf.concat(sides, 3) + tf.reduce_mean(x, [1, 2], keepdims=True)[..., :1]
+    x = tf.nn.max_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "SAME")
+    return tf.nn.softmax(tf.matmul(tf.reshape(x, [4, -1]), ROWS[:24, :10]
+                                   .repeat(1024, 0)))
+
+
+def loop():
+    """A recurrent network by while_loop."""
+    rows = tf.constant(ROWS[:64])
+    step = lambda i, h: (i + 1, tf.tanh(tf.matmul(h, ROWS * 0.03) + rows))
+    return tf.while_loop(lambda i, h: i < 5, step, (0, tf.zeros([64, 1024])))[1]
+
+
+@pytest.mark.parametrize("build", [branches, loop])
+def test_clients_do_not_show(build):
+    tf.reset_default_graph()
+    fetch, wanted = build(), None
+    for threads in (0, 1, 2, 3, 8):
+        config = tf.ConfigProto(intra_op_parallelism_threads=threads)
+        with tf.Session(config=config) as sess:
+            for clients in (1, 2, 3, 8):
+                with concurrent.futures.ThreadPoolExecutor(clients) as pool:
+                    runs = [pool.submit(sess.run, fetch)
+                            for _ in range(2 * clients)]
+                results = {r.result().tobytes() for r in runs}
+                wanted = wanted or results
+                assert len(results) == 1 and results == wanted
